@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// exit is the end of an attempt's process. In an agent state the end of the state's
+// own agent is judged by the same edges and gates as a request; if none opens it is
+// a crash. Elsewhere it is written down and moves nothing.
+func (x *decider) exit() Verdict {
+	a, ok := x.gone()
+	if !ok {
+		return x.refuse("no attempt %d of %q is alive: its end is known already", x.sig.Attempt, x.sig.Role)
+	}
+	s, ok := x.def.State(x.t.Status)
+	ended := journal.Ended{Number: a.Number, Role: a.Role, Code: x.sig.Code}
+	switch {
+	case !ok || a.Ending || s.Kind == workflow.Terminal:
+		return x.exited(ended, "as ordered")
+	case s.Role != "" && s.Role != a.Role:
+		return x.exited(ended, fmt.Sprintf("%s goes on without it: %s is the %s's", x.t.Status, x.t.Status, s.Role))
+	case s.Kind != workflow.Agent:
+		return x.marked(ended)
+	}
+	return x.judge(s, ended, a)
+}
+
+// gone finds the attempt that ended: by number, or the role's living one.
+func (x *decider) gone() (task.Attempt, bool) {
+	if x.sig.Attempt > 0 {
+		return x.t.AttemptByNumber(x.sig.Attempt)
+	}
+	return x.t.Live(x.sig.Role)
+}
+
+func (x *decider) exited(ended journal.Ended, why string) Verdict {
+	e := x.entry(journal.AgentExited)
+	e.Ended = []journal.Ended{ended}
+	e.Reason = why
+	return x.last(e, Stay)
+}
+
+func (x *decider) marked(ended journal.Ended) Verdict {
+	e := x.entry(journal.AgentCrashed)
+	e.Ended, e.Role = []journal.Ended{ended}, ended.Role
+	e.Reason = fmt.Sprintf("%s waits for a person; nothing moves", x.t.Status)
+	return x.last(e, Crash)
+}
+
+func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) Verdict {
+	why := fmt.Sprintf("the %s ended (code %d)", ended.Role, ended.Code)
+	if a.Overdue {
+		why = fmt.Sprintf("the %s was ended at its deadline", ended.Role)
+	}
+	first := len(x.reasons)
+	for _, i := range x.def.EdgesFrom(x.t.Status) {
+		e := &x.def.Edges[i]
+		if !e.Answers(workflow.OnExit, "") || !x.guard(e) || !x.gates(e) {
+			continue
+		}
+		entry := x.entry(journal.AutoAdvanced)
+		entry.Ended = []journal.Ended{ended}
+		entry.Reason = why + ", and " + x.because() + " is there"
+		return x.takeWith(entry, e, Advance)
+	}
+	if len(x.reasons) > first {
+		why += ": " + x.reasons[first].Text
+	}
+	return x.crash(s, []journal.Ended{ended}, why)
+}
+
+// crash counts a failed attempt of the state's agent. At the bound the crash-limit
+// edge is taken; below it the agent is replaced as the state says.
+func (x *decider) crash(s *workflow.State, ended []journal.Ended, why string) Verdict {
+	e := x.entry(journal.AgentCrashed)
+	e.Ended, e.Role, e.Reason = ended, s.Role, why
+	c := x.def.CrashCounter()
+	if c == nil {
+		e.Attention = "the agent of " + s.Name + " crashed and no counter bounds that: respawn or cancel it"
+		return x.last(e, Crash)
+	}
+	n := x.t.Counter(c.Name) + 1
+	e.Counters = []task.Counter{{Name: c.Name, Value: n, Total: x.total(c.Name) + 1}}
+	if n >= c.Max {
+		return x.crashLimit(e, n, c.Max)
+	}
+	switch s.Respawn {
+	case workflow.RespawnNow:
+		p := x.plan(&e)
+		p.ensure(s)
+	case workflow.RespawnAuto:
+		e.Respawn = x.sig.At.Add(respawnDelay(n))
+	}
+	return x.last(e, Crash)
+}
+
+func (x *decider) total(counter string) int {
+	for _, c := range x.t.Counters {
+		if c.Name == counter {
+			return c.Total
+		}
+	}
+	return 0
+}
+
+func (x *decider) crashLimit(e journal.Entry, n, limit int) Verdict {
+	for _, i := range x.def.EdgesFrom(x.t.Status) {
+		edge := &x.def.Edges[i]
+		if !edge.Answers(workflow.OnCrashLimit, "") || !x.guard(edge) {
+			continue
+		}
+		x.push(e)
+		next := x.entry(journal.AutoAdvanced)
+		next.Reason = fmt.Sprintf("crash %d of %d in %s: %s", n, limit, x.t.Status, e.Reason)
+		return x.takeWith(next, edge, Advance)
+	}
+	e.Attention = fmt.Sprintf("%d crashes in %s and no crash-limit edge: respawn or cancel it", n, x.t.Status)
+	return x.last(e, Crash)
+}
+
+// respawnDelay lets a machine in trouble breathe before the next try.
+func respawnDelay(crashes int) time.Duration {
+	return min(10*time.Second<<min(crashes-1, 10), 10*time.Minute)
+}

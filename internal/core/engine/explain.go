@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// An Explanation says where a task is, who must act, what is open, what is closed
+// and why, and what the engine will do next.
+type Explanation struct {
+	Task     task.ID   `json:"task"`
+	Workflow string    `json:"workflow"`
+	Status   string    `json:"status"`
+	Kind     string    `json:"kind"`
+	Since    time.Time `json:"since"`
+	Visit    int       `json:"visit"`
+	Owner    string    `json:"owner"` // who must act: a person, the engine, a role, or nobody
+	Why      string    `json:"why"`
+	Do       string    `json:"do,omitempty"` // the command that moves it on, if a person must
+	Edges    []Way     `json:"edges"`
+	Next     []Step    `json:"next"`
+}
+
+// A Way is one edge out of the state, weighed for those who may take it.
+type Way struct {
+	To      string   `json:"to"`
+	As      string   `json:"as,omitempty"`
+	On      string   `json:"on"`
+	By      string   `json:"by"`
+	Line    int      `json:"line"` // in the workflow file
+	Open    bool     `json:"open"`
+	Closed  string   `json:"closed,omitempty"` // the rule that holds it closed, with its line
+	Reasons []Reason `json:"reasons"`
+}
+
+// A Step is something the engine will do by itself.
+type Step struct {
+	What string    `json:"what"`
+	At   time.Time `json:"at,omitzero"` // zero: at once
+}
+
+// Explain answers why t is where it is. sig carries the present: the time, the
+// sections, the evidence, the free workspaces. Its kind does not matter.
+func Explain(def *workflow.Definition, t task.Task, sig signal.Signal) Explanation {
+	x := &decider{def: def, t: &t, sig: &sig}
+	out := Explanation{
+		Task: t.ID, Workflow: t.Workflow, Status: t.Status, Since: t.Since, Visit: t.Visit,
+		Edges: []Way{}, Next: x.steps(),
+	}
+	for _, i := range def.EdgesFrom(t.Status) {
+		out.Edges = append(out.Edges, x.way(&def.Edges[i]))
+	}
+	s, ok := def.State(t.Status)
+	if !ok {
+		out.Owner, out.Why = "a person", fmt.Sprintf("workflow %s has no state %q", def.Name, t.Status)
+		return out
+	}
+	out.Kind = string(s.Kind)
+	out.Owner, out.Why, out.Do = x.owner(s)
+	return out
+}
+
+// way weighs one edge without regard to who asks: who may is part of the answer.
+func (x *decider) way(e *workflow.Edge) Way {
+	x.reasons = nil
+	w := Way{To: e.To, As: e.As, On: triggerList(e), By: actorList(e), Line: e.Pos.Line}
+	w.Open = x.guard(e) && x.gates(e)
+	w.Reasons = x.reasons
+	for i := range w.Reasons {
+		if r := &w.Reasons[i]; !r.OK {
+			w.Closed = fmt.Sprintf("%s: %s", r.Rule, r.Text)
+		}
+	}
+	x.reasons = nil
+	return w
+}
+
+// owner names who must act for the task to go on.
+func (x *decider) owner(s *workflow.State) (who, why, do string) {
+	t := x.t
+	switch {
+	case t.Paused:
+		return "a person", "the task is paused", "orange resume " + string(t.ID)
+	case t.Attention != "":
+		return "a person", "it needs attention: " + t.Attention, "orange resume " + string(t.ID)
+	case t.Asked != nil:
+		return "a person", fmt.Sprintf("the %s asks for %s, and a person must agree", t.Asked.By, t.Asked.To),
+			fmt.Sprintf("orange task update %s --status %s", t.ID, t.Asked.To)
+	case len(t.Pending) > 0:
+		return "the engine", fmt.Sprintf("%d effects are to be done, %s first", len(t.Pending), t.Pending[0].Do), ""
+	}
+	switch s.Kind {
+	case workflow.Terminal:
+		return "nobody", "the task is over", ""
+	case workflow.Queued:
+		if t.Queued {
+			return "the engine", "it waits for a free workspace of project " + t.Project, ""
+		}
+		return "a person", "it was created and not started", fmt.Sprintf("orange task complete %s", t.ID)
+	case workflow.Agent:
+		return x.agentOwner(s)
+	case workflow.Waiting:
+		return "a person", "a question waits for an answer", fmt.Sprintf("orange task complete %s", t.ID)
+	case workflow.Halt:
+		return "a person", "the work is stuck", x.firstOpen()
+	}
+	return "a person", "it waits for a person's decision", x.firstOpen()
+}
+
+func (x *decider) agentOwner(s *workflow.State) (who, why, do string) {
+	if a, ok := x.t.Live(s.Role); ok {
+		return s.Role, fmt.Sprintf("attempt %d is at work", a.Number), ""
+	}
+	if !x.t.RespawnAt.IsZero() {
+		return "the engine", "the " + s.Role + " died and will be started again", ""
+	}
+	if x.t.Crashed != "" && s.Respawn == workflow.RespawnManual {
+		return "a person", "the " + s.Role + " died and is not started again by itself", x.firstOpen()
+	}
+	return "the engine", "no " + s.Role + " lives; the deadline repairs that", ""
+}
+
+// firstOpen is the command for the first edge that a person may take now.
+func (x *decider) firstOpen() string {
+	for _, i := range x.def.EdgesFrom(x.t.Status) {
+		e := &x.def.Edges[i]
+		if e.Answers(workflow.OnRequest, "") && e.Permits(task.Human) && x.guard(e) && x.gates(e) {
+			return fmt.Sprintf("orange task update %s --status %s", x.t.ID, e.To)
+		}
+	}
+	return ""
+}
+
+// steps lists what the engine will do by itself, soonest first.
+func (x *decider) steps() []Step {
+	out := []Step{}
+	for i := range x.t.Pending {
+		p := &x.t.Pending[i]
+		if p.GivenUp || x.t.Paused {
+			continue
+		}
+		what := strings.TrimSpace(p.Do + " " + p.Role)
+		if p.Tries > 0 {
+			what += fmt.Sprintf(" (try %d of %d: %s)", p.Tries+1, MaxTries, p.Error)
+		}
+		out = append(out, Step{What: what, At: p.NotBefore})
+	}
+	for _, tm := range Timers(x.def, x.t) {
+		out = append(out, Step{What: tm.What, At: tm.At})
+	}
+	slices.SortStableFunc(out, func(a, b Step) int { return a.At.Compare(b.At) })
+	return out
+}

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// A Timer is a moment at which the engine wants to hear of a task.
+type Timer struct {
+	Name  string    `json:"name"`
+	At    time.Time `json:"at"`
+	Visit int       `json:"visit"`
+	What  string    `json:"what"` // what will happen
+}
+
+// The timers that are not of an edge. An edge's timer is called by its time.
+const (
+	Deadline = "deadline"
+	Respawn  = "respawn"
+)
+
+// Timers lists what the task waits for, in no particular order. Whoever drives the
+// engine sends a timer signal when one is due.
+func Timers(def *workflow.Definition, t *task.Task) []Timer {
+	s, ok := def.State(t.Status)
+	if !ok || t.Paused || t.Deleted || s.Kind == workflow.Terminal {
+		return nil
+	}
+	var out []Timer
+	if !t.RespawnAt.IsZero() {
+		out = append(out, Timer{Name: Respawn, At: t.RespawnAt, Visit: t.Visit, What: "start the " + s.Role + " again"})
+	}
+	if at, ok := deadline(s, t); ok {
+		out = append(out, Timer{Name: Deadline, At: at, Visit: t.Visit, What: "end the " + s.Role + " of " + s.Name + " and judge what it left"})
+	}
+	for _, i := range def.EdgesFrom(t.Status) {
+		for _, tr := range def.Edges[i].On {
+			if tr.Kind == workflow.OnTimer {
+				out = append(out, Timer{Name: tr.Value, At: t.Since.Add(tr.After), Visit: t.Visit, What: "go to " + def.Edges[i].To + " if it is open"})
+			}
+		}
+	}
+	return out
+}
+
+// deadline is when the patience with the state's agent ends. A state that needs an
+// agent and has none has a deadline too: that is how it is repaired.
+func deadline(s *workflow.State, t *task.Task) (time.Time, bool) {
+	if s.Kind != workflow.Agent || s.Wall == 0 || !t.RespawnAt.IsZero() || t.Attention != "" {
+		return time.Time{}, false
+	}
+	a, live := t.Live(s.Role)
+	switch {
+	case live && a.Overdue:
+		return time.Time{}, false
+	case live && a.Since.After(t.Since):
+		return a.Since.Add(s.Wall), true
+	case !live && t.Crashed != "" && s.Respawn == workflow.RespawnManual:
+		return time.Time{}, false
+	}
+	return t.Since.Add(s.Wall), true
+}
+
+// timer is a moment that has come.
+func (x *decider) timer() Verdict {
+	if x.sig.Visit != x.t.Visit {
+		return x.refuse("the timer belongs to visit %d and this is visit %d", x.sig.Visit, x.t.Visit)
+	}
+	due := false
+	for _, tm := range Timers(x.def, x.t) {
+		due = due || tm.Name == x.sig.Timer && !tm.At.After(x.sig.At)
+	}
+	if !due {
+		return x.refuse("no timer %q is due", x.sig.Timer)
+	}
+	s, _ := x.def.State(x.t.Status)
+	switch x.sig.Timer {
+	case Deadline:
+		return x.overdue(s)
+	case Respawn:
+		return x.respawn(s)
+	}
+	return x.event(workflow.OnTimer, x.sig.Timer)
+}
+
+// overdue ends the state's agent; its exit is then judged like any other. If no
+// agent lives the state is repaired: that counts as a crash.
+func (x *decider) overdue(s *workflow.State) Verdict {
+	a, live := x.t.Live(s.Role)
+	if !live {
+		return x.crash(s, nil, fmt.Sprintf("%s has no %s and its deadline passed", s.Name, s.Role))
+	}
+	e := x.entry(journal.AgentOverdue)
+	e.Overdue = []int{a.Number}
+	e.Reason = fmt.Sprintf("the %s had %s", s.Role, s.Wall)
+	e.Effects = []task.Effect{{
+		ID: task.EffectID(x.t.ID, e.Seq, 0), Do: workflow.KillName(s.Role), By: task.ByState, Role: s.Role, Attempt: a.Number,
+	}}
+	return x.last(e, Record)
+}
+
+// respawn replaces a dead agent.
+func (x *decider) respawn(s *workflow.State) Verdict {
+	e := x.entry(journal.AgentRespawn)
+	e.Reason = fmt.Sprintf("the %s died", s.Role)
+	x.plan(&e).ensure(s)
+	return x.last(e, Record)
+}

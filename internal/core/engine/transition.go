@@ -1,0 +1,376 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
+)
+
+// take commits to an edge that opened: status, counters and effects in one entry.
+func (x *decider) take(e *workflow.Edge, typ journal.Type, v Verdict) Verdict {
+	entry := x.entry(typ)
+	return x.takeWith(entry, e, v)
+}
+
+// takeWith completes an entry that an exit or a creation began.
+func (x *decider) takeWith(entry journal.Entry, e *workflow.Edge, v Verdict) Verdict {
+	to, _ := x.def.State(e.To)
+	entry.From, entry.To, entry.Line, entry.Override = x.from(), e.To, e.Pos.Line, e.Override
+	if entry.Reason == "" {
+		entry.Reason = x.because()
+	}
+	if to.Returns && x.t.Seq > 0 {
+		entry.ReturnTo = x.t.Status
+	}
+	entry.Counters = append(entry.Counters, x.counters(e)...)
+	entry.Opened = x.opened(e)
+	entry.Seen = x.seen()
+	p := x.plan(&entry)
+	p.counters = entry.Counters
+	p.dropGivenUp()
+	p.leave(e)
+	p.all(e.Do, task.ByEdge)
+	p.enter(to)
+	if p.starved {
+		return x.starve(e)
+	}
+	x.note(e, RuleEdge, true, "taken")
+	return x.last(entry, v)
+}
+
+// starve keeps a task whose next step needs a workspace while none is free.
+func (x *decider) starve(e *workflow.Edge) Verdict {
+	text := fmt.Sprintf("no workspace of project %s is free", x.t.Project)
+	x.note(e, RuleWorkspace, false, text)
+	s, ok := x.def.State(x.t.Status)
+	if !ok || s.Kind != workflow.Queued {
+		return x.refuse("%s -> %s: workspace: %s: wait for a task to end, or raise the pool: orange project update %s --pool-size N", x.from(), e.To, text, x.t.Project)
+	}
+	if x.t.Queued {
+		return Stay
+	}
+	entry := x.entry(journal.TaskQueued)
+	entry.Reason = text
+	return x.last(entry, Stay)
+}
+
+// because names the evidence that opened the edge.
+func (x *decider) because() string {
+	for i := len(x.reasons) - 1; i >= 0; i-- {
+		if r := &x.reasons[i]; r.OK && r.Rule == RuleGate {
+			return r.Text
+		}
+	}
+	return ""
+}
+
+// counters gives the new values of those that the edge changes. Every transition
+// takes the per-state ones back to 0.
+func (x *decider) counters(e *workflow.Edge) []task.Counter {
+	var out []task.Counter
+	for i := range x.def.Counters {
+		c := &x.def.Counters[i]
+		was := task.Counter{Name: c.Name}
+		for _, have := range x.t.Counters {
+			if have.Name == c.Name {
+				was = have
+			}
+		}
+		now := was
+		if c.PerState {
+			now.Value = 0
+		}
+		for _, op := range e.Count {
+			if op.Counter == c.Name {
+				now = counted(now, op)
+			}
+		}
+		if now != was || x.t.Seq == 0 {
+			out = append(out, now)
+		}
+	}
+	return out
+}
+
+func counted(c task.Counter, op workflow.CountOp) task.Counter {
+	if op.Add {
+		c.Value += op.Value
+		c.Total += op.Value
+		return c
+	}
+	c.Value = op.Value
+	c.Total += op.Value
+	return c
+}
+
+// opened remembers the text that opened the edge's gates, so that it opens none again.
+func (x *decider) opened(e *workflow.Edge) []task.Digest {
+	if x.waived(e) {
+		return nil
+	}
+	var out []task.Digest
+	for _, i := range x.def.EdgeGates(e) {
+		g := &x.def.Gates[i]
+		if g.Fresh != workflow.FreshUnused {
+			continue
+		}
+		if s, ok := taskfile.Find(x.sig.Artifacts.Sections, g.Section); ok {
+			out = append(out, task.Digest{Section: g.Section, Sum: s.Digest})
+		}
+	}
+	return out
+}
+
+// seen remembers the sections that a later gate must find changed.
+func (x *decider) seen() []task.Digest {
+	var out []task.Digest
+	for _, name := range x.def.VisitSections() {
+		if s, ok := taskfile.Find(x.sig.Artifacts.Sections, name); ok {
+			out = append(out, task.Digest{Section: name, Sum: s.Digest})
+		}
+	}
+	return out
+}
+
+// plan collects the effects of an entry in order, and keeps track of who lives.
+type plan struct {
+	x        *decider
+	e        *journal.Entry
+	counters []task.Counter
+	attempts []task.Attempt // as the effects so far leave them
+	starved  bool           // a workspace is needed and none is free
+}
+
+func (x *decider) plan(e *journal.Entry) *plan {
+	attempts := slices.DeleteFunc(slices.Clone(x.t.Attempts), func(a task.Attempt) bool {
+		return slices.ContainsFunc(e.Ended, func(gone journal.Ended) bool { return gone.Number == a.Number })
+	})
+	return &plan{x: x, e: e, attempts: attempts}
+}
+
+// dropGivenUp forgets effects that were given up: the new state asks for its own.
+func (p *plan) dropGivenUp() {
+	for i := range p.x.t.Pending {
+		if old := &p.x.t.Pending[i]; old.GivenUp {
+			p.e.Dropped = append(p.e.Dropped, old.ID)
+			if a, ok := p.find(old.Attempt); ok && old.Start && !a.Running {
+				p.e.Ended = append(p.e.Ended, journal.Ended{Number: a.Number, Role: a.Role, Code: -1})
+				p.attempts = slices.DeleteFunc(p.attempts, func(b task.Attempt) bool { return b.Number == a.Number })
+			}
+		}
+	}
+}
+
+func (p *plan) find(number int) (task.Attempt, bool) {
+	for _, a := range p.attempts {
+		if a.Number == number {
+			return a, true
+		}
+	}
+	return task.Attempt{}, false
+}
+
+// leave ends the agent of the old state, unless it lives on or the edge ends it.
+func (p *plan) leave(e *workflow.Edge) {
+	s, ok := p.x.def.State(p.x.t.Status)
+	if !ok || s.Role == "" || p.x.t.Seq == 0 {
+		return
+	}
+	role, _ := p.x.def.Role(s.Role)
+	if role.Session == workflow.Persistent || !p.lives(s.Role) || kills(e.Do, s.Role) {
+		return
+	}
+	p.add(workflow.Effect{Name: workflow.KillName(s.Role), Role: s.Role}, task.ByState)
+}
+
+func kills(list []workflow.Effect, role string) bool {
+	return slices.ContainsFunc(list, func(e workflow.Effect) bool {
+		info, _ := workflow.EffectNamed(e.Name)
+		return info.Kills && (e.Role == "" || e.Role == role)
+	})
+}
+
+func (p *plan) all(list []workflow.Effect, by string) {
+	for _, e := range list {
+		p.add(e, by)
+	}
+}
+
+// enter adds what the new state needs: an agent, its own effects, or the clean-up.
+func (p *plan) enter(s *workflow.State) {
+	if s.Role != "" && (s.Kind == workflow.Agent || s.Kind == workflow.Halt) {
+		p.ensure(s)
+	}
+	p.all(s.OnEnter, task.ByState)
+	if s.Kind != workflow.Terminal {
+		return
+	}
+	for _, name := range [...]string{workflow.KillSession, workflow.ReleaseWorkspace, workflow.SpawnNext} {
+		if !slices.ContainsFunc(p.e.Effects, func(e task.Effect) bool { return e.Do == name }) {
+			p.add(workflow.Effect{Name: name}, task.ByState)
+		}
+	}
+}
+
+// ensure starts the state's agent if none lives. A role that stands in for another
+// is not started beside it: that one is told instead.
+func (p *plan) ensure(s *workflow.State) {
+	if p.lives(s.Role) {
+		return
+	}
+	role, _ := p.x.def.Role(s.Role)
+	if role.StandsInFor != "" && p.lives(role.StandsInFor) {
+		if name := workflow.NotifyName(role.StandsInFor); name != "" {
+			p.add(workflow.Effect{Name: name, Role: role.StandsInFor, Message: role.Prompt}, task.ByState)
+		}
+		return
+	}
+	p.add(workflow.Effect{Name: workflow.SpawnName(s.Role), Role: s.Role}, task.ByState)
+}
+
+func (p *plan) lives(role string) bool { return p.live(role) != nil }
+
+func (p *plan) live(role string) *task.Attempt {
+	for i := range p.attempts {
+		if a := &p.attempts[i]; a.Role == role && !a.Ending {
+			return a
+		}
+	}
+	return nil
+}
+
+// add appends one effect, resolved: which attempt, which workspace, which words.
+func (p *plan) add(w workflow.Effect, by string) {
+	info, _ := workflow.EffectNamed(w.Name)
+	starts := info.Spawns || info.Notifies
+	if starts && !p.lives(w.Role) {
+		p.needWorkspace()
+	}
+	e := task.Effect{
+		ID: task.EffectID(p.e.Task, p.e.Seq, len(p.e.Effects)),
+		Do: w.Name, By: by, Role: w.Role, Prompt: w.Message,
+	}
+	switch {
+	case info.Kills:
+		p.end(w.Role)
+	case starts:
+		p.start(&e)
+	case w.Name == workflow.AcquireWorkspace:
+		e.Workspace = p.bind()
+	case w.Name == workflow.ReleaseWorkspace:
+		e.Workspace = p.workspace()
+	}
+	p.e.Effects = append(p.e.Effects, e)
+}
+
+// needWorkspace asks for one before an agent that has none starts.
+func (p *plan) needWorkspace() {
+	if p.workspace() == "" && !p.starved {
+		p.add(workflow.Effect{Name: workflow.AcquireWorkspace}, task.ByState)
+	}
+}
+
+func (p *plan) workspace() string {
+	if p.e.Bind != "" {
+		return p.e.Bind
+	}
+	return p.x.t.Workspace
+}
+
+func (p *plan) bind() string {
+	if have := p.workspace(); have != "" {
+		return have
+	}
+	if len(p.x.sig.Free) == 0 {
+		p.starved = true
+		return ""
+	}
+	p.e.Bind = p.x.sig.Free[0]
+	return p.e.Bind
+}
+
+// end marks the attempts of role, or all of them, as ordered to end.
+func (p *plan) end(role string) {
+	for i := range p.attempts {
+		if a := &p.attempts[i]; (role == "" || a.Role == role) && !a.Ending {
+			a.Ending = true
+			p.e.Ending = append(p.e.Ending, a.Number)
+		}
+	}
+}
+
+// start gives the effect the role's attempt: the living one, or a new one. A new one
+// needs its whole prompt, even where a living one would only be told something.
+func (p *plan) start(e *task.Effect) {
+	role, _ := p.x.def.Role(e.Role)
+	e.Window = p.render(role.Window)
+	if a := p.live(e.Role); a != nil {
+		e.Attempt = a.Number
+		return
+	}
+	a := task.Attempt{
+		Number: p.x.t.AttemptCount() + len(p.e.Started) + 1, Role: e.Role,
+		State: p.state(), Visit: p.visit(), Since: p.e.At,
+	}
+	e.Attempt, e.Start = a.Number, true
+	e.Prompt = p.prompt(role)
+	p.attempts = append(p.attempts, a)
+	p.e.Started = append(p.e.Started, a)
+}
+
+func (p *plan) state() string {
+	if p.e.To != "" {
+		return p.e.To
+	}
+	return p.x.t.Status
+}
+
+func (p *plan) visit() int {
+	if p.e.To != "" {
+		return p.x.t.Visit + 1
+	}
+	return p.x.t.Visit
+}
+
+// prompt chooses what a new agent is told: the state's words before the role's, and
+// those for a replacement if the role has worked on this task before.
+func (p *plan) prompt(role *workflow.Role) string {
+	s, _ := p.x.def.State(p.state())
+	again := p.x.t.RanOf(role.Name) > 0 && role.Session == workflow.Persistent || p.e.To == ""
+	candidates := []string{s.Prompt, role.Prompt}
+	if s.Role != role.Name {
+		candidates[0] = ""
+	}
+	if again {
+		candidates = []string{s.RespawnPrompt, role.RespawnPrompt, candidates[0], role.Prompt}
+	}
+	for _, c := range candidates {
+		if c != "" {
+			return c
+		}
+	}
+	return ""
+}
+
+// render fills the counters into a window's name, with their new values.
+func (p *plan) render(text string) string {
+	if !strings.Contains(text, "{") {
+		return text
+	}
+	for _, name := range workflow.Variables(text) {
+		value := p.x.t.Counter(name)
+		for _, c := range p.counters {
+			if c.Name == name {
+				value = c.Value
+			}
+		}
+		text = strings.ReplaceAll(text, "{"+name+"}", strconv.Itoa(value))
+	}
+	return text
+}

@@ -1,0 +1,259 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
+)
+
+// Rule names what was weighed.
+type Rule string
+
+// The rules, in the order in which they are weighed.
+const (
+	RuleEdge      Rule = "edge"
+	RuleActor     Rule = "actor"
+	RuleGuard     Rule = "guard"
+	RuleGate      Rule = "gate"
+	RuleWorkspace Rule = "workspace"
+)
+
+// A Reason is one rule weighed for one edge.
+type Reason struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	Line int    `json:"line,omitempty"` // in the workflow file
+	Rule Rule   `json:"rule"`
+	OK   bool   `json:"ok"`
+	Text string `json:"text"`
+}
+
+func (r Reason) String() string {
+	mark := "closed"
+	if r.OK {
+		mark = "open"
+	}
+	return fmt.Sprintf("%s -> %s: %s %s: %s", r.From, r.To, r.Rule, mark, r.Text)
+}
+
+// depth orders rules by how far an edge came before it closed.
+func (r Rule) depth() int {
+	switch r {
+	case RuleActor:
+		return 1
+	case RuleGuard:
+		return 2
+	case RuleGate:
+		return 3
+	case RuleWorkspace:
+		return 4
+	}
+	return 0
+}
+
+func (x *decider) note(e *workflow.Edge, rule Rule, ok bool, text string) bool {
+	x.reasons = append(x.reasons, Reason{From: x.from(), To: e.To, Line: e.Pos.Line, Rule: rule, OK: ok, Text: text})
+	return ok
+}
+
+// from is the state the task is in, as edges name it.
+func (x *decider) from() string {
+	if x.t.Seq == 0 {
+		return workflow.New
+	}
+	return x.t.Status
+}
+
+// weigh says whether e opens to actor: first who asks, then the guard, then the
+// gates. Each rule leaves a reason; the first that closes the edge ends it.
+func (x *decider) weigh(e *workflow.Edge, actor task.Actor) bool {
+	return x.permits(e, actor) && x.guard(e) && x.gates(e)
+}
+
+func (x *decider) permits(e *workflow.Edge, actor task.Actor) bool {
+	switch {
+	case actor == "" && len(e.By)+len(e.Confirm) > 0:
+		return x.note(e, RuleActor, true, "anyone who may")
+	case e.Permits(actor):
+		return x.note(e, RuleActor, true, string(actor))
+	case e.Asks(actor):
+		return x.note(e, RuleActor, true, string(actor)+", if a person agrees")
+	}
+	return x.note(e, RuleActor, false, fmt.Sprintf("%s may not: it takes %s", orAnyone(actor), actorList(e)))
+}
+
+func (x *decider) guard(e *workflow.Edge) bool {
+	if e.When == nil {
+		return true
+	}
+	ok, err := e.When.Holds(x.environment())
+	switch {
+	case err != nil:
+		return x.note(e, RuleGuard, false, err.Error())
+	case ok:
+		return x.note(e, RuleGuard, true, e.When.Source)
+	}
+	return x.note(e, RuleGuard, false, fmt.Sprintf("%s does not hold (%s)", e.When.Source, x.values(e.When)))
+}
+
+// environment is the record as guards see it.
+func (x *decider) environment() workflow.Env {
+	if x.env == nil {
+		x.env = x.def.NewEnv()
+		for i := range x.t.Counters {
+			x.env[x.t.Counters[i].Name] = x.t.Counters[i].Value
+		}
+		x.env["return_to"] = x.t.ReturnTo
+	}
+	return x.env
+}
+
+func (x *decider) values(g *workflow.Guard) string {
+	var b strings.Builder
+	for i, name := range g.Names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s = %v", name, x.environment()[name])
+	}
+	return b.String()
+}
+
+// gates weighs the evidence. Going back to where a waiting task came from needs none.
+func (x *decider) gates(e *workflow.Edge) bool {
+	if x.waived(e) {
+		return x.note(e, RuleGate, true, "none needed on the way back")
+	}
+	for _, i := range x.def.EdgeGates(e) {
+		g := &x.def.Gates[i]
+		ok, why := x.gate(g)
+		if !x.note(e, RuleGate, ok, why) {
+			return false
+		}
+	}
+	return true
+}
+
+func (x *decider) waived(e *workflow.Edge) bool {
+	if len(e.Gates) == 0 || x.t.ReturnTo == "" || e.To != x.t.ReturnTo {
+		return false
+	}
+	s, ok := x.def.State(x.t.Status)
+	return ok && s.Returns
+}
+
+// gate says whether the evidence g asks for is there, and which line or fact says so.
+func (x *decider) gate(g *workflow.Gate) (bool, string) {
+	if g.Evidence != "" {
+		return evidence(x.sig.Evidence, g.Evidence)
+	}
+	if x.sig.Artifacts.Problem != "" {
+		return false, "TASK.md cannot be read: " + x.sig.Artifacts.Problem
+	}
+	s, ok := taskfile.Find(x.sig.Artifacts.Sections, g.Section)
+	if !ok {
+		return false, fmt.Sprintf("TASK.md has no ## %s: write it, with %s", g.Section, wants(g))
+	}
+	if ok, why := content(g, &s); !ok {
+		return false, why
+	}
+	return x.fresh(g, &s)
+}
+
+func evidence(list []signal.Evidence, name string) (bool, string) {
+	for _, e := range list {
+		if e.Name == name {
+			return e.Holds, name + ": " + e.Detail
+		}
+	}
+	return false, name + ": nobody could tell"
+}
+
+func content(g *workflow.Gate, s *taskfile.Section) (bool, string) {
+	if g.Verdict != "" {
+		return verdict(g, s)
+	}
+	if len(g.AnyOf) == 0 {
+		if s.Text == "" {
+			return false, fmt.Sprintf("## %s (line %d) is empty: write what was done", s.Name, s.Line)
+		}
+		return true, ""
+	}
+	for _, label := range g.AnyOf {
+		if s.Has(label) {
+			return true, ""
+		}
+	}
+	return false, fmt.Sprintf("## %s (line %d) has nothing behind %s: add one such line", s.Name, s.Line, labels(g.AnyOf))
+}
+
+func verdict(g *workflow.Gate, s *taskfile.Section) (bool, string) {
+	read := s.Verdict
+	if g.AnyWord {
+		read = s.WordVerdict
+	}
+	got, line, why := read()
+	switch {
+	case got == "":
+		return false, fmt.Sprintf("## %s (line %d) has no verdict: %s", s.Name, s.Line, why)
+	case got != g.Verdict:
+		return false, fmt.Sprintf("## %s says %s on line %d, and this needs %s", s.Name, got, line, g.Verdict)
+	}
+	return true, ""
+}
+
+// fresh keeps old text from opening a gate a second time.
+func (x *decider) fresh(g *workflow.Gate, s *taskfile.Section) (bool, string) {
+	var old bool
+	var since string
+	switch g.Fresh {
+	case workflow.FreshUnused:
+		old, since = task.SumOf(x.t.Opened, g.Section) == s.Digest, "it is the text that opened a gate before"
+	case workflow.FreshVisit:
+		old, since = task.SumOf(x.t.Seen, g.Section) == s.Digest, "it has not changed since "+x.t.Status+" began"
+	}
+	if old {
+		return false, fmt.Sprintf("## %s (line %d) is stale: %s; rewrite it, or add a line \"Round: %d\" if the text would be the same",
+			s.Name, s.Line, since, x.t.Visit)
+	}
+	return true, "## " + s.Name
+}
+
+func wants(g *workflow.Gate) string {
+	switch {
+	case g.Verdict != "" && g.AnyWord:
+		return g.Verdict + " in its first line"
+	case g.Verdict != "":
+		return "the first line \"Verdict: " + g.Verdict + "\""
+	case len(g.AnyOf) > 0:
+		return "a line " + labels(g.AnyOf)
+	}
+	return "some text"
+}
+
+func labels(list []string) string { return strings.Join(list, ": or ") + ":" }
+
+func orAnyone(a task.Actor) string {
+	if a == "" {
+		return "anyone"
+	}
+	return string(a)
+}
+
+func actorList(e *workflow.Edge) string {
+	if len(e.By)+len(e.Confirm) == 0 {
+		return "the engine itself"
+	}
+	words := make([]string, 0, len(e.By)+len(e.Confirm))
+	for _, a := range e.By {
+		words = append(words, string(a))
+	}
+	for _, a := range e.Confirm {
+		words = append(words, string(a)+" (if a person agrees)")
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,257 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+// Fold applies entries, in order, to the task they are about.
+func Fold(t task.Task, entries []Entry) (task.Task, error) {
+	t = t.Clone()
+	for i := range entries {
+		if err := Apply(&t, &entries[i]); err != nil {
+			return task.Task{}, err
+		}
+	}
+	return t, nil
+}
+
+// Pending lists the effects that the entries ask for and that have no final
+// receipt: what a restart must drive again.
+func Pending(entries []Entry) ([]task.Effect, error) {
+	t, err := Fold(task.Task{}, entries)
+	return t.Pending, err
+}
+
+// Apply folds one entry into t, in place. It fails, and leaves t as it was, if the
+// entry does not follow on t.
+func Apply(t *task.Task, e *Entry) error {
+	if e.Seq != t.Seq+1 || t.Seq > 0 && e.Task != t.ID {
+		return fmt.Errorf("entry %d of task %s does not follow entry %d of task %s", e.Seq, e.Task, t.Seq, t.ID)
+	}
+	t.Seq = e.Seq
+	t.UpdatedAt = e.At
+	if e.New != nil {
+		begin(t, e)
+	}
+	if e.To != "" {
+		move(t, e)
+	}
+	applyFields(t, e)
+	setCounters(t, e.Counters)
+	t.Opened = mergeDigests(t.Opened, e.Opened)
+	applyAttempts(t, e)
+	if e.Receipt != nil {
+		applyReceipt(t, e)
+	}
+	for _, id := range e.Dropped {
+		t.Pending = slices.DeleteFunc(t.Pending, func(p task.Effect) bool { return p.ID == id })
+	}
+	t.Pending = append(t.Pending, e.Effects...)
+	applyFlags(t, e)
+	return nil
+}
+
+func begin(t *task.Task, e *Entry) {
+	n := e.New
+	*t = task.Task{
+		ID: e.Task, Project: n.Project, Branch: n.Branch, Summary: n.Summary,
+		Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
+		Workflow: e.Workflow, WorkflowHash: e.Hash, TrackerRef: n.TrackerRef,
+		PRURL: n.PRURL, PRState: n.PRState, Workspace: n.Workspace,
+		CreatedAt: e.At, UpdatedAt: e.At, Seq: e.Seq,
+	}
+	if !n.CreatedAt.IsZero() {
+		t.CreatedAt = n.CreatedAt
+	}
+}
+
+func move(t *task.Task, e *Entry) {
+	t.Status = e.To
+	t.Visit++
+	t.Since = e.At
+	t.ReturnTo = e.ReturnTo
+	t.Seen = slices.Clone(e.Seen)
+	t.Queued = false
+	t.Crashed = ""
+	t.Attention = ""
+	t.Asked = nil
+	t.RespawnAt = time.Time{}
+}
+
+func applyFields(t *task.Task, e *Entry) {
+	if e.Bind != "" {
+		t.Workspace = e.Bind
+	}
+	if e.Unbind {
+		t.Workspace, t.Session = "", ""
+	}
+	if e.Attention != "" {
+		t.Attention = e.Attention
+	}
+	if e.Type != TaskUpdated {
+		return
+	}
+	for _, f := range e.Fields {
+		if p := fieldOf(t, f.Name); p != nil {
+			*p = f.To
+		}
+	}
+}
+
+// fieldOf finds the field of the record that an update may set.
+func fieldOf(t *task.Task, name string) *string {
+	switch name {
+	case "branch":
+		return &t.Branch
+	case "summary":
+		return &t.Summary
+	case "harness":
+		return &t.Harness
+	case "review_harness":
+		return &t.ReviewHarness
+	case "effort":
+		return &t.Effort
+	case "review_effort":
+		return &t.ReviewEffort
+	case "pr_url":
+		return &t.PRURL
+	case "pr_state":
+		return &t.PRState
+	case "tracker":
+		return &t.TrackerRef
+	}
+	return nil
+}
+
+// FieldValue returns the value of a field that an update may set.
+func FieldValue(t *task.Task, name string) (string, bool) {
+	p := fieldOf(t, name)
+	if p == nil {
+		return "", false
+	}
+	return *p, true
+}
+
+func setCounters(t *task.Task, changed []task.Counter) {
+	for _, c := range changed {
+		at := slices.IndexFunc(t.Counters, func(have task.Counter) bool { return have.Name == c.Name })
+		if at < 0 {
+			t.Counters = append(t.Counters, c)
+			continue
+		}
+		t.Counters[at] = c
+	}
+}
+
+func mergeDigests(have, changed []task.Digest) []task.Digest {
+	for _, c := range changed {
+		at := slices.IndexFunc(have, func(d task.Digest) bool { return d.Section == c.Section })
+		if at < 0 {
+			have = append(have, c)
+			continue
+		}
+		have[at] = c
+	}
+	return have
+}
+
+func applyAttempts(t *task.Task, e *Entry) {
+	for _, n := range e.Ending {
+		if at := attemptIndex(t, n); at >= 0 {
+			t.Attempts[at].Ending = true
+		}
+	}
+	for _, n := range e.Overdue {
+		if at := attemptIndex(t, n); at >= 0 {
+			t.Attempts[at].Overdue = true
+		}
+	}
+	for _, gone := range e.Ended {
+		t.Attempts = slices.DeleteFunc(t.Attempts, func(a task.Attempt) bool { return a.Number == gone.Number })
+	}
+	if e.Type == AgentCrashed {
+		t.Crashed = e.Role
+		t.RespawnAt = e.Respawn
+	}
+	for _, a := range e.Started {
+		t.Attempts = append(t.Attempts, a)
+		tally(t, a.Role)
+		t.Crashed = ""
+		t.RespawnAt = time.Time{}
+	}
+	if len(t.Attempts) == 0 {
+		t.Attempts = nil
+	}
+}
+
+func attemptIndex(t *task.Task, number int) int {
+	return slices.IndexFunc(t.Attempts, func(a task.Attempt) bool { return a.Number == number })
+}
+
+func tally(t *task.Task, role string) {
+	for i := range t.Ran {
+		if t.Ran[i].Role == role {
+			t.Ran[i].Count++
+			return
+		}
+	}
+	t.Ran = append(t.Ran, task.Tally{Role: role, Count: 1})
+}
+
+func applyReceipt(t *task.Task, e *Entry) {
+	at := slices.IndexFunc(t.Pending, func(p task.Effect) bool { return p.ID == e.Receipt.Effect })
+	if at < 0 {
+		return
+	}
+	p := &t.Pending[at]
+	p.Tries = e.Tries
+	p.Error = e.Receipt.Error
+	p.NotBefore = e.Again
+	switch e.Type {
+	case EffectFailed:
+	case EffectGaveUp:
+		p.GivenUp = true
+	default:
+		done := *p
+		t.Pending = slices.Delete(t.Pending, at, at+1)
+		if len(t.Pending) == 0 {
+			t.Pending = nil
+		}
+		effectDone(t, &done, e.Receipt)
+	}
+}
+
+func effectDone(t *task.Task, p *task.Effect, r *signal.Receipt) {
+	if r.Session != "" {
+		t.Session = r.Session
+	}
+	if at := attemptIndex(t, p.Attempt); at >= 0 && p.Start {
+		t.Attempts[at].Running = true
+	}
+}
+
+func applyFlags(t *task.Task, e *Entry) {
+	switch e.Type {
+	case TaskQueued:
+		t.Queued = true
+	case TaskPaused:
+		t.Paused = true
+	case TaskResumed:
+		t.Paused = false
+		t.Attention = ""
+		for i := range t.Pending {
+			t.Pending[i].GivenUp = false
+			t.Pending[i].Tries = 0
+			t.Pending[i].NotBefore = time.Time{}
+		}
+	case TaskDeleted:
+		t.Deleted = true
+	case AskedPerson:
+		t.Asked = e.Asked
+	}
+}

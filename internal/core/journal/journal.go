@@ -1,0 +1,95 @@
+// Package journal is what was decided: entries, the record they fold into, and the
+// effects that are still owed. Folding needs no workflow: an entry carries what it
+// changed, so a journal can be read by any later version.
+package journal
+
+import (
+	"time"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+// Type names what an entry records. The names are those of history.jsonl.
+type Type string
+
+// The types of entries.
+const (
+	TaskCreated   Type = "task.created"
+	TaskUpdated   Type = "task.updated"
+	TaskQueued    Type = "task.queued"
+	TaskPaused    Type = "task.paused"
+	TaskResumed   Type = "task.resumed"
+	TaskTampered  Type = "task.tampered"
+	TaskDeleted   Type = "task.deleted"
+	StatusChanged Type = "status.changed"
+	AutoAdvanced  Type = "auto.advanced" // like status.changed, taken by the engine
+	AgentSpawned  Type = "agent.spawned"
+	AgentExited   Type = "agent.exited"
+	AgentCrashed  Type = "agent.crashed"
+	AgentRespawn  Type = "agent.respawned"
+	AgentOverdue  Type = "agent.overdue"
+	EffectDone    Type = "effect.done"
+	EffectFailed  Type = "effect.failed"
+	EffectGaveUp  Type = "effect.gave-up"
+	AskedPerson   Type = "confirmation.asked"
+	NoAnswer      Type = "no.answer"
+)
+
+// An Entry is one decided change of a task. Its effects may start once it is
+// durable, and not before.
+type Entry struct {
+	Task    task.ID    `json:"task"`
+	Seq     int        `json:"seq"` // from 1, without gaps
+	At      time.Time  `json:"at"`
+	Type    Type       `json:"type"`
+	Actor   task.Actor `json:"actor,omitempty"`
+	Attempt int        `json:"attempt,omitempty"` // of the actor
+	Cause   string     `json:"cause,omitempty"`   // kind of the signal
+	Reason  string     `json:"reason,omitempty"`
+	Note    string     `json:"note,omitempty"`
+	Line    int        `json:"line,omitempty"` // of the edge in the workflow file
+
+	From      string `json:"from,omitempty"`
+	To        string `json:"to,omitempty"`
+	Override  bool   `json:"override,omitempty"`
+	Attention string `json:"attention,omitempty"` // why a person must look
+	ReturnTo  string `json:"return_to,omitempty"` // with To: the new value, "" clears
+
+	New      *signal.New     `json:"new,omitempty"`
+	Workflow string          `json:"workflow,omitempty"`
+	Hash     string          `json:"hash,omitempty"`
+	Fields   []signal.Field  `json:"fields,omitempty"`
+	Counters []task.Counter  `json:"counters,omitempty"` // new values of those that changed
+	Opened   []task.Digest   `json:"opened,omitempty"`
+	Seen     []task.Digest   `json:"seen,omitempty"`
+	Bind     string          `json:"bind,omitempty"`   // workspace bound by this entry
+	Unbind   bool            `json:"unbind,omitempty"` // the workspace is free again
+	Asked    *task.Asked     `json:"asked,omitempty"`
+	Started  []task.Attempt  `json:"started,omitempty"`
+	Ending   []int           `json:"ending,omitempty"`  // attempts ordered to end
+	Overdue  []int           `json:"overdue,omitempty"` // attempts whose deadline passed
+	Ended    []Ended         `json:"ended,omitempty"`   // attempts that are over
+	Role     string          `json:"role,omitempty"`    // that crashed
+	Respawn  time.Time       `json:"respawn,omitzero"`  // when the dead agent is replaced
+	Effects  []task.Effect   `json:"effects,omitempty"`
+	Receipt  *signal.Receipt `json:"receipt,omitempty"`
+	Tries    int             `json:"tries,omitempty"`   // of the effect, with Receipt
+	Again    time.Time       `json:"again,omitzero"`    // when the effect is tried again
+	Dropped  []string        `json:"dropped,omitempty"` // given-up effects that no longer matter
+}
+
+// Ended is the end of an attempt.
+type Ended struct {
+	Number int    `json:"number"`
+	Role   string `json:"role"`
+	Code   int    `json:"code"`
+}
+
+// A Commit is what one decision changes: the entries it appends and the record they
+// leave. A store keeps all of it or nothing.
+type Commit struct {
+	Task    task.Task
+	Entries []Entry
+	Due     time.Time // when the engine wants to hear of the task again; zero: never
+}

@@ -1,0 +1,109 @@
+// Package signal is what happened: a request, an exit, a timer, an effect's result.
+// A Signal is a plain value that survives JSON and carries its own time and the
+// evidence as it was read, so that deciding about it needs nothing else.
+package signal
+
+import (
+	"time"
+
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+)
+
+// Kind says what sort of thing happened.
+type Kind string
+
+// The kinds of signals.
+const (
+	Create  Kind = "create"  // a task is wanted
+	Request Kind = "request" // an actor asks for a state, or for a verb
+	Ready   Kind = "ready"   // a queued task's turn has come
+	Exit    Kind = "exit"    // an attempt's process is gone
+	Outcome Kind = "outcome" // an attempt said how it went
+	Timer   Kind = "timer"   // a moment the engine waited for has come
+	Tracker Kind = "tracker" // a tracker or forge reports an event
+	Effect  Kind = "effect"  // how an effect went
+	Update  Kind = "update"  // fields of the record are to change
+	Pause   Kind = "pause"
+	Resume  Kind = "resume"
+	Tamper  Kind = "tamper" // the frontmatter was changed by hand
+	Delete  Kind = "delete"
+	Import  Kind = "import" // a task of an earlier installation
+)
+
+// A Signal is one thing that happened to one task.
+type Signal struct {
+	Kind    Kind       `json:"kind"`
+	At      time.Time  `json:"at"`
+	Actor   task.Actor `json:"actor,omitempty"`
+	Attempt int        `json:"attempt,omitempty"` // of the actor that asks, or that ended
+
+	To   string `json:"to,omitempty"`   // request: the state asked for
+	Verb string `json:"verb,omitempty"` // request: the verb asked for, if no state
+	Note string `json:"note,omitempty"` // why, in the asker's words
+
+	Role string `json:"role,omitempty"` // exit: whose
+	Code int    `json:"code,omitempty"` // exit: of the process
+
+	Word  string `json:"word,omitempty"`  // outcome: the protocol's code; tracker: the event
+	Timer string `json:"timer,omitempty"` // timer: its name
+	Visit int    `json:"visit,omitempty"` // timer: the visit it was set in
+
+	New    *New     `json:"new,omitempty"`    // create, import
+	Fields []Field  `json:"fields,omitempty"` // update, tamper
+	Result *Receipt `json:"result,omitempty"` // effect
+
+	Artifacts Artifacts  `json:"artifacts,omitzero"`
+	Evidence  []Evidence `json:"evidence,omitempty"`
+	Free      []string   `json:"free,omitempty"` // workspaces of the project that no task holds
+}
+
+// New describes the task that is wanted.
+type New struct {
+	ID            task.ID `json:"id"`
+	Project       string  `json:"project"`
+	Branch        string  `json:"branch"`
+	Summary       string  `json:"summary"`
+	Status        string  `json:"status,omitempty"` // "" for the workflow's first entry
+	Harness       string  `json:"harness,omitempty"`
+	ReviewHarness string  `json:"review_harness,omitempty"`
+	Effort        string  `json:"effort,omitempty"`
+	ReviewEffort  string  `json:"review_effort,omitempty"`
+	TrackerRef    string  `json:"tracker,omitempty"`
+	Spawn         bool    `json:"spawn,omitempty"` // let it leave its queue as soon as it can
+
+	Counters  []task.Counter `json:"counters,omitempty"`  // import
+	CreatedAt time.Time      `json:"created_at,omitzero"` // import
+	PRURL     string         `json:"pr_url,omitempty"`    // import
+	PRState   string         `json:"pr_state,omitempty"`  // import
+	Workspace string         `json:"workspace,omitempty"` // import
+}
+
+// A Field is a value of the record that is to change.
+type Field struct {
+	Name string `json:"name"`
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// A Receipt is how one try of an effect went.
+type Receipt struct {
+	Effect  string `json:"effect"` // its id
+	OK      bool   `json:"ok"`
+	Error   string `json:"error,omitempty"`
+	Final   bool   `json:"final,omitempty"` // trying again cannot help
+	Session string `json:"session,omitempty"`
+}
+
+// Artifacts are the sections of TASK.md as they were when the signal was made.
+type Artifacts struct {
+	Sections []taskfile.Section `json:"sections,omitempty"`
+	Problem  string             `json:"problem,omitempty"` // why they could not be read
+}
+
+// Evidence is a fact about the world that a gate may ask for.
+type Evidence struct {
+	Name   string `json:"name"`
+	Holds  bool   `json:"holds"`
+	Detail string `json:"detail,omitempty"` // how it is known, or what is missing
+}

@@ -1,0 +1,203 @@
+// Package task holds the nouns every other part speaks of: a task and what hangs
+// on it. They are plain values: nothing here decides, stores or starts anything.
+package task
+
+import (
+	"slices"
+	"time"
+)
+
+// ID names a task: 21 characters of [0-9A-Za-z].
+type ID string
+
+// Actor says who asks for something: Human, Engine, Tracker, or a role that the
+// task's workflow declares.
+type Actor string
+
+// The actors that are not roles. They cannot be used as role names.
+const (
+	Human   Actor = "human"
+	Engine  Actor = "engine"
+	Tracker Actor = "tracker"
+)
+
+// Task is the record folded from a task's journal.
+type Task struct {
+	ID            ID        `json:"id"`
+	Project       string    `json:"project"`
+	Branch        string    `json:"branch"`
+	Harness       string    `json:"harness"`
+	ReviewHarness string    `json:"review_harness"`
+	Effort        string    `json:"effort,omitempty"`
+	ReviewEffort  string    `json:"review_effort,omitempty"`
+	Status        string    `json:"status"`
+	Counters      []Counter `json:"counters"`
+	Summary       string    `json:"summary"`
+	Workspace     string    `json:"workspace,omitempty"`
+	Session       string    `json:"tmux_session,omitempty"`
+	Workflow      string    `json:"workflow"`
+	WorkflowHash  string    `json:"workflow_hash"`
+	ReturnTo      string    `json:"return_to,omitempty"`
+	TrackerRef    string    `json:"tracker,omitempty"`
+	PRURL         string    `json:"pr_url,omitempty"`
+	PRState       string    `json:"pr_state,omitempty"`
+	CreatedAt     time.Time `json:"created_at"`
+	UpdatedAt     time.Time `json:"updated_at"`
+
+	Seq   int       `json:"seq"`   // last entry folded
+	Visit int       `json:"visit"` // number of this stay in a state
+	Since time.Time `json:"since"` // when this visit began
+
+	Queued    bool   `json:"queued,omitempty"`    // leaves its queue as soon as a workspace is free
+	Paused    bool   `json:"paused,omitempty"`    // no effect starts and no timer fires
+	Attention string `json:"attention,omitempty"` // why a person must look, empty if nobody must
+	Asked     *Asked `json:"asked,omitempty"`     // a request that waits for a person's word
+	Crashed   string `json:"crashed,omitempty"`   // role that died in this visit and was not replaced
+	Deleted   bool   `json:"deleted,omitempty"`
+
+	Attempts  []Attempt `json:"attempts,omitempty"`  // not over yet, oldest first
+	Ran       []Tally   `json:"ran,omitempty"`       // attempts ever asked for, by role
+	RespawnAt time.Time `json:"respawn_at,omitzero"` // when the state's dead agent is replaced
+	Pending   []Effect  `json:"pending,omitempty"`   // asked for, no final receipt yet, in order
+	Opened    []Digest  `json:"opened,omitempty"`    // sections by the text that last opened a gate
+	Seen      []Digest  `json:"seen,omitempty"`      // sections as they were when this visit began
+}
+
+// A Counter is a bounded number that guards may ask about. Total is never reset.
+type Counter struct {
+	Name  string `json:"name"`
+	Value int    `json:"value"`
+	Total int    `json:"total"`
+}
+
+// A Tally is how many attempts of a role were ever asked for.
+type Tally struct {
+	Role  string `json:"role"`
+	Count int    `json:"count"`
+}
+
+// Asked is a request that its actor may make but only a person may grant.
+type Asked struct {
+	To   string    `json:"to"`
+	By   Actor     `json:"by"`
+	At   time.Time `json:"at"`
+	Note string    `json:"note,omitempty"`
+}
+
+// A Digest is the fingerprint of one section's text.
+type Digest struct {
+	Section string `json:"section"`
+	Sum     string `json:"sum"`
+}
+
+// An Attempt is one run of one role. It may outlive the visit it began in.
+type Attempt struct {
+	Number  int       `json:"number"`
+	Role    string    `json:"role"`
+	State   string    `json:"state"`
+	Visit   int       `json:"visit"`
+	Since   time.Time `json:"since"`             // asked for at
+	Running bool      `json:"running,omitempty"` // its start was confirmed
+	Ending  bool      `json:"ending,omitempty"`  // its end was ordered: the exit is no crash
+	Overdue bool      `json:"overdue,omitempty"` // its deadline passed: the exit is judged
+}
+
+// An Effect is something to do in the world. Its ID is task/seq/index of the
+// entry that asks for it, so that it names the same deed after any crash.
+type Effect struct {
+	ID        string `json:"id"`
+	Do        string `json:"do"`
+	By        string `json:"by"` // edge or state
+	Role      string `json:"role,omitempty"`
+	Attempt   int    `json:"attempt,omitempty"`
+	Start     bool   `json:"start,omitempty"` // the attempt is a new one
+	Window    string `json:"window,omitempty"`
+	Prompt    string `json:"prompt,omitempty"` // name of the prompt or message
+	Workspace string `json:"workspace,omitempty"`
+
+	Tries     int       `json:"tries,omitempty"`
+	NotBefore time.Time `json:"not_before,omitzero"`
+	GivenUp   bool      `json:"given_up,omitempty"`
+	Error     string    `json:"error,omitempty"`
+}
+
+// Values of Effect.By.
+const (
+	ByEdge  = "edge"
+	ByState = "state"
+)
+
+// Counter returns the value of the counter called name, 0 if there is none.
+func (t *Task) Counter(name string) int {
+	for i := range t.Counters {
+		if t.Counters[i].Name == name {
+			return t.Counters[i].Value
+		}
+	}
+	return 0
+}
+
+// Live returns the attempt of role that is neither over nor ordered to end.
+func (t *Task) Live(role string) (Attempt, bool) {
+	for i := range t.Attempts {
+		if a := &t.Attempts[i]; a.Role == role && !a.Ending {
+			return *a, true
+		}
+	}
+	return Attempt{}, false
+}
+
+// RanOf returns how many attempts of role were ever asked for.
+func (t *Task) RanOf(role string) int {
+	for i := range t.Ran {
+		if t.Ran[i].Role == role {
+			return t.Ran[i].Count
+		}
+	}
+	return 0
+}
+
+// AttemptCount returns how many attempts were ever asked for; the next one's
+// number is one higher.
+func (t *Task) AttemptCount() int {
+	n := 0
+	for i := range t.Ran {
+		n += t.Ran[i].Count
+	}
+	return n
+}
+
+// AttemptByNumber returns the unfinished attempt with that number.
+func (t *Task) AttemptByNumber(n int) (Attempt, bool) {
+	for i := range t.Attempts {
+		if t.Attempts[i].Number == n {
+			return t.Attempts[i], true
+		}
+	}
+	return Attempt{}, false
+}
+
+// Clone returns a copy that shares no memory with t.
+func (t Task) Clone() Task {
+	t.Counters = slices.Clone(t.Counters)
+	t.Attempts = slices.Clone(t.Attempts)
+	t.Ran = slices.Clone(t.Ran)
+	t.Pending = slices.Clone(t.Pending)
+	t.Opened = slices.Clone(t.Opened)
+	t.Seen = slices.Clone(t.Seen)
+	if t.Asked != nil {
+		asked := *t.Asked
+		t.Asked = &asked
+	}
+	return t
+}
+
+// SumOf returns the fingerprint recorded for a section, "" if there is none.
+func SumOf(list []Digest, section string) string {
+	for i := range list {
+		if list[i].Section == section {
+			return list[i].Sum
+		}
+	}
+	return ""
+}

@@ -1,0 +1,44 @@
+package taskfile
+
+import (
+	"sort"
+	"strings"
+)
+
+// lines is a text with the offsets at which its lines start.
+type lines struct {
+	text   string
+	starts []int
+}
+
+func newLines(text string) lines {
+	l := lines{text: text}
+	for at := 0; at < len(text); {
+		l.starts = append(l.starts, at)
+		line, _ := cutLine(text[at:])
+		at += len(line)
+	}
+	return l
+}
+
+func (l lines) count() int {
+	return len(l.starts)
+}
+
+// start returns the offset of a line, or the end of the text behind the last one.
+func (l lines) start(line int) int {
+	if line >= len(l.starts) {
+		return len(l.text)
+	}
+	return l.starts[line]
+}
+
+// at returns a line without its line ending.
+func (l lines) at(line int) string {
+	return strings.TrimRight(l.text[l.start(line):l.start(line+1)], "\r\n")
+}
+
+// of returns the line that holds an offset.
+func (l lines) of(offset int) int {
+	return sort.Search(len(l.starts), func(i int) bool { return l.starts[i] > offset }) - 1
+}

@@ -1,0 +1,138 @@
+package taskfile
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// maxMarks is the number of quote and list marks read at the start of a line; the Markdown parser takes quadratic
+// time in it.
+const maxMarks = 100
+
+var linkDefinition = regexp.MustCompile(`^ {0,3}\[[^\]]+\]:`)
+
+// outline is a Markdown text as its blocks matter here.
+type outline struct {
+	lines
+	headings []heading
+	hidden   []bool // by line: inside a code fence or a comment
+}
+
+// heading is a heading that is no part of a quote, a list or code.
+type heading struct {
+	level       int
+	name        string
+	first, last int // lines, both included
+	underlined  bool
+}
+
+func readOutline(src string) outline {
+	o := outline{lines: newLines(src)}
+	o.hidden = make([]bool, o.count())
+	root := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...)).
+		Parse(text.NewReader(flatten(o.lines)))
+	for node := root.FirstChild(); node != nil; node = node.NextSibling() {
+		if h, ok := node.(*ast.Heading); ok {
+			o.addHeading(h)
+		}
+	}
+	// The visitor returns no error.
+	_ = ast.Walk(root, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if node.Type() == ast.TypeInline {
+			return ast.WalkSkipChildren, nil
+		}
+		if entering {
+			o.hide(node)
+		}
+		return ast.WalkContinue, nil
+	})
+	return o
+}
+
+// flatten overwrites the marks of lines that open too many quotes and lists, in place, so that offsets stay true.
+func flatten(text lines) []byte {
+	flat := []byte(text.text)
+	for i := range text.count() {
+		line := text.at(i)
+		marks := len(line) - len(strings.TrimLeft(line, "> \t-+*.)0123456789"))
+		if marks > maxMarks && !isRule(line[:marks]) {
+			copy(flat[text.start(i):], strings.Repeat("x", marks))
+		}
+	}
+	return flat
+}
+
+// isRule reports whether the marks are one character repeated, or blank: those open no containers.
+func isRule(marks string) bool {
+	trimmed := strings.TrimSpace(marks)
+	return trimmed == "" || trimmed[0] != '>' && strings.Trim(trimmed, trimmed[:1]) == ""
+}
+
+func (o *outline) addHeading(node *ast.Heading) {
+	h := heading{level: node.Level}
+	segments := node.Lines()
+	if segments.Len() == 0 {
+		h.first = o.of(node.Pos())
+		h.last = h.first
+		o.headings = append(o.headings, h)
+		return
+	}
+	begin := segments.At(0)
+	h.first, h.last = o.of(begin.Start), o.of(begin.Start)
+	h.underlined = !strings.Contains(o.text[o.start(h.first):begin.Start], "#")
+	if h.underlined {
+		h.last = o.of(segments.At(segments.Len()-1).Start) + 1
+		if o.isProse(h) {
+			return
+		}
+	}
+	var parts []string
+	for _, s := range segments.Sliced(0, segments.Len()) {
+		parts = append(parts, strings.TrimSpace(o.text[s.Start:s.Stop]))
+	}
+	h.name = strings.Join(parts, " ")
+	o.headings = append(o.headings, h)
+}
+
+// isProse tells a rule drawn under a label, a verdict or a link definition from a heading.
+func (o *outline) isProse(h heading) bool {
+	if linkDefinition.MatchString(o.at(h.first)) {
+		return true
+	}
+	for i := h.first; i < h.last; i++ {
+		if _, ok := readLabel(o.at(i)); ok {
+			return true
+		}
+		if verdictOf(o.at(i)) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *outline) hide(node ast.Node) {
+	switch n := node.(type) {
+	case *ast.FencedCodeBlock:
+		o.hideSegments(n.Lines())
+	case *ast.HTMLBlock:
+		if n.HTMLBlockType != ast.HTMLBlockType2 {
+			return
+		}
+		o.hideSegments(n.Lines())
+		if n.HasClosure() {
+			o.hidden[o.of(n.ClosureLine.Start)] = true
+		}
+	}
+}
+
+func (o *outline) hideSegments(segments *text.Segments) {
+	for _, s := range segments.Sliced(0, segments.Len()) {
+		if s.Start < len(o.text) {
+			o.hidden[o.of(s.Start)] = true
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package taskfile
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Section is one `## Name` part of a body as the gates see it.
+type Section struct {
+	Name     string       `json:"name"`      // heading text as written
+	Line     int          `json:"line"`      // of the heading, counted from 1 in the whole file
+	Text     string       `json:"text"`      // what follows the heading, trimmed
+	TextLine int          `json:"text_line"` // of the first line of Text, counted like Line; of the heading when Text is empty
+	Digest   string       `json:"digest"`    // of Text, blind to line endings and to white space at line ends
+	Fields   []LabelField `json:"fields,omitempty"`
+}
+
+// LabelField is a `LABEL:` of a section that has content.
+type LabelField struct {
+	Label string `json:"label"`
+	Text  string `json:"text"`
+	Line  int    `json:"line"` // of the label, counted from 1 in the whole file
+}
+
+// Sections returns the sections of the body in order. A section runs to the next heading of level 1 or 2.
+func (d Document) Sections() []Section {
+	o := readOutline(d.body)
+	before := strings.Count(d.head(), "\n")
+	bounds := slices.DeleteFunc(o.headings, func(h heading) bool { return h.level > 2 })
+	var sections []Section
+	for i, h := range bounds {
+		if h.level != 2 {
+			continue
+		}
+		end := o.count()
+		if i+1 < len(bounds) {
+			end = bounds[i+1].first
+		}
+		s := o.section(h.last+1, end, before)
+		s.Name, s.Line = h.name, before+h.first+1
+		if s.Text == "" {
+			s.TextLine = s.Line
+		}
+		sections = append(sections, s)
+	}
+	return sections
+}
+
+// Find returns the last section of a name: of several, that one counts.
+func Find(sections []Section, name string) (Section, bool) {
+	for _, s := range slices.Backward(sections) {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return Section{}, false
+}
+
+// Has reports whether the section has this label with content behind it.
+func (s Section) Has(label string) bool {
+	return slices.ContainsFunc(s.Fields, func(f LabelField) bool { return f.Label == label })
+}
+
+// section reads the lines from first up to end; before is the number of lines of the file before the outline.
+func (o outline) section(first, end, before int) Section {
+	raw := o.text[o.start(first):max(o.start(first), o.start(end))]
+	body := strings.TrimSpace(raw)
+	lead := len(raw) - len(strings.TrimLeftFunc(raw, unicode.IsSpace))
+	return Section{
+		Text:     body,
+		TextLine: before + first + strings.Count(raw[:lead], "\n") + 1,
+		Digest:   digest(body),
+		Fields:   o.fields(first, end, before),
+	}
+}
+
+func digest(body string) string {
+	var kept []string
+	for line := range strings.SplitSeq(body, "\n") {
+		kept = append(kept, strings.TrimRight(line, " \t\r"))
+	}
+	sum := sha256.Sum256([]byte(strings.Trim(strings.Join(kept, "\n"), "\n")))
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,108 @@
+package taskfile
+
+import "strings"
+
+// span is where one entry stands in the YAML of the frontmatter, as byte offsets.
+type span struct {
+	known      bool
+	line       int // start of the key's line
+	key        int // start of the key
+	colon      int // behind the colon
+	start, end int // the value; both equal colon when nothing is written
+	stop       int // behind the last line of the value
+}
+
+// locate finds the entry whose key is on line first and which ends before line next.
+func locate(text lines, first, next int) span {
+	if first < 0 || first >= text.count() {
+		return span{}
+	}
+	line := text.at(first)
+	colon := colonEnd(line)
+	if colon < 0 {
+		return span{}
+	}
+	base := text.start(first)
+	indent := len(line) - len(strings.TrimLeft(line, " "))
+	inline := strings.TrimLeft(line[colon:], " \t")
+	start := len(line) - len(inline)
+	length := inlineLength(inline)
+	if length == 0 {
+		start = colon
+	}
+	s := span{known: true, line: base, key: base + indent, colon: base + colon, start: base + start}
+	s.end, s.stop = s.start+length, text.start(first+1)
+	if last := lastLine(text, first, next, isBlockScalar(inline)); last > first {
+		s.end, s.stop = text.start(last)+len(text.at(last)), text.start(last+1)
+	}
+	return s
+}
+
+// colonEnd returns the offset behind the colon that ends the key of a line, or -1.
+func colonEnd(line string) int {
+	at := len(line) - len(strings.TrimLeft(line, " "))
+	at += quotedLength(line[at:])
+	for ; at < len(line); at++ {
+		if line[at] == ':' && (at+1 == len(line) || line[at+1] == ' ' || line[at+1] == '\t') {
+			return at + 1
+		}
+	}
+	return -1
+}
+
+// lastLine returns the last line of a value; blank lines and comments behind it belong to what follows.
+func lastLine(text lines, first, next int, block bool) int {
+	for i := min(next, text.count()) - 1; i > first; i-- {
+		line := text.at(i)
+		trimmed := strings.TrimLeft(line, " \t")
+		blank := trimmed == ""
+		comment := strings.HasPrefix(trimmed, "#") && !(block && trimmed != line)
+		if !blank && !comment {
+			return i
+		}
+	}
+	return first
+}
+
+func isBlockScalar(inline string) bool {
+	return strings.HasPrefix(inline, "|") || strings.HasPrefix(inline, ">")
+}
+
+// inlineLength returns the length of the value at the start of text, without a comment behind it.
+func inlineLength(text string) int {
+	if n := quotedLength(text); n > 0 {
+		return n
+	}
+	flow := strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{")
+	at := 0
+	for at < len(text) {
+		if text[at] == '#' && (at == 0 || text[at-1] == ' ' || text[at-1] == '\t') {
+			break
+		}
+		step := 1
+		if flow {
+			step = max(1, quotedLength(text[at:]))
+		}
+		at += step
+	}
+	return len(strings.TrimRight(text[:at], " \t"))
+}
+
+// quotedLength returns the length of the quoted string at the start of text, 0 if there is none.
+func quotedLength(text string) int {
+	if text == "" || (text[0] != '"' && text[0] != '\'') {
+		return 0
+	}
+	quote := text[0]
+	for at := 1; at < len(text); at++ {
+		switch {
+		case quote == '"' && text[at] == '\\':
+			at++
+		case quote == '\'' && strings.HasPrefix(text[at:], "''"):
+			at++
+		case text[at] == quote:
+			return at + 1
+		}
+	}
+	return len(text)
+}

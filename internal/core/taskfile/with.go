@@ -1,0 +1,161 @@
+package taskfile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Field is one value of the frontmatter: a string, an int, a bool, nil, or Omit.
+type Field struct {
+	Key   string
+	Value any
+}
+
+type omission string
+
+var errNotLines = errors.New("the frontmatter is not written in lines; write one key: value per line")
+
+// Omit as the value of a field removes its key.
+const Omit omission = "omit"
+
+// With returns the document whose frontmatter has these values. Only the bytes of values that change are replaced. A
+// missing key goes behind the nearest key before it in fields that is present, else to the end. A document without
+// frontmatter gets one.
+func (d Document) With(fields []Field) (Document, error) {
+	edited := d
+	for i, f := range fields {
+		if err := checkField(fields[:i], f); err != nil {
+			return d, err
+		}
+		next, err := edited.set(f, edited.nearest(fields[:i]))
+		if err != nil {
+			return d, fmt.Errorf("set %q in the frontmatter of TASK.md: %w", f.Key, err)
+		}
+		edited = next
+	}
+	return edited, nil
+}
+
+func checkField(before []Field, f Field) error {
+	if f.Key == "" {
+		return errors.New("set a field of TASK.md: it has no key; name it")
+	}
+	if slices.ContainsFunc(before, func(b Field) bool { return b.Key == f.Key }) {
+		return fmt.Errorf("set %q in the frontmatter of TASK.md: it is given twice; give it once", f.Key)
+	}
+	return nil
+}
+
+// nearest returns the index of the last of these fields that is present, or -1.
+func (d Document) nearest(before []Field) int {
+	for _, f := range slices.Backward(before) {
+		if i := d.index(f.Key); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+func (d Document) set(f Field, after int) (Document, error) {
+	i := d.index(f.Key)
+	if f.Value == Omit {
+		if i < 0 {
+			return d, nil
+		}
+		return d.remove(i)
+	}
+	if i >= 0 && d.entries[i].value == f.Value {
+		return d, nil
+	}
+	value, err := encode(f.Value)
+	if err != nil {
+		return d, err
+	}
+	if i >= 0 {
+		return d.replace(i, f, value)
+	}
+	return d.insert(after, f, value)
+}
+
+func (d Document) remove(i int) (Document, error) {
+	s := d.entries[i].span
+	if !s.known {
+		return d, errNotLines
+	}
+	want := slices.Delete(slices.Clone(d.entries), i, i+1)
+	return d.reparse(d.meta[:s.line]+d.meta[s.stop:], want)
+}
+
+func (d Document) replace(i int, f Field, value string) (Document, error) {
+	s := d.entries[i].span
+	if !s.known {
+		return d, errNotLines
+	}
+	if s.start == s.colon {
+		value = " " + value
+	}
+	want := slices.Clone(d.entries)
+	want[i] = wanted(f)
+	return d.reparse(d.meta[:s.start]+value+d.meta[s.end:], want)
+}
+
+func (d Document) insert(after int, f Field, value string) (Document, error) {
+	key, err := encode(f.Key)
+	if err != nil {
+		return d, err
+	}
+	d = d.withFrontmatter()
+	at, index, indent := len(d.meta), len(d.entries), ""
+	if index > 0 {
+		s := d.entries[max(after, 0)].span
+		if !s.known {
+			return d, errNotLines
+		}
+		indent = d.meta[s.line:s.key]
+	}
+	if after >= 0 {
+		at, index = d.entries[after].span.stop, after+1
+	}
+	line := indent + key + ": " + value + d.lineEnding()
+	want := slices.Insert(slices.Clone(d.entries), index, wanted(f))
+	return d.reparse(d.meta[:at]+line+d.meta[at:], want)
+}
+
+func (d Document) withFrontmatter() Document {
+	if d.open == "" {
+		d.open = delimiter + d.lineEnding()
+		d.close = d.open
+	}
+	return d
+}
+
+func (d Document) lineEnding() string {
+	first, _ := cutLine(d.open + d.body)
+	if strings.HasSuffix(first, "\r\n") {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// wanted is the entry a field must read back as; it has no source yet to compare.
+func wanted(f Field) entry {
+	return entry{key: f.Key, value: f.Value}
+}
+
+// reparse returns d with another YAML, if that reads back as wanted.
+func (d Document) reparse(meta string, want []entry) (Document, error) {
+	entries, err := parseMeta(meta)
+	if err != nil {
+		return d, fmt.Errorf("the result would not read back; write one plain key: value per line: %w", err)
+	}
+	same := slices.EqualFunc(entries, want, func(got, want entry) bool {
+		return got.key == want.key && got.value == want.value && (!want.span.known || got.raw == want.raw)
+	})
+	if !same {
+		return d, errors.New("the result would not read back the same; write one plain key: value per line")
+	}
+	d.meta, d.entries = meta, entries
+	return d, nil
+}

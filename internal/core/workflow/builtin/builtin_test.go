@@ -1,0 +1,21 @@
+package builtin_test
+
+import (
+	"testing"
+
+	"orange/internal/core/workflow"
+	"orange/internal/core/workflow/builtin"
+)
+
+func TestEveryBuiltinWorkflowIsCleanAndNamedLikeItsFile(t *testing.T) {
+	for _, name := range builtin.Names() {
+		text, _ := builtin.Text(name)
+		d, err := workflow.Parse(name+".yaml", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Name != name {
+			t.Errorf("%s.yaml is called %q inside", name, d.Name)
+		}
+	}
+}

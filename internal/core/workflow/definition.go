@@ -1,0 +1,310 @@
+// Package workflow is a lifecycle as data: states, the edges between them, who may
+// take an edge and what must be true first. It reads the file, names what is wrong
+// with it and answers lookups; it decides nothing about a task.
+package workflow
+
+import (
+	"time"
+
+	"orange/internal/core/task"
+)
+
+// A Definition is one workflow file. Everything is in file order, because order
+// decides: the first edge that opens is the one taken.
+type Definition struct {
+	Name     string
+	Version  int
+	Describe string
+
+	Roles       []Role
+	Counters    []Counter
+	Gates       []Gate
+	States      []State
+	Edges       []Edge
+	Prompts     []Prompt
+	Projections []Projection
+
+	File string // where the text came from, for messages
+	Hash string // of Text: what a task is pinned to
+	Text string
+
+	stateIndex map[string]int
+	edgesFrom  map[string][]int // by state, in file order
+	visitGates []string         // sections whose text is remembered when a visit begins
+}
+
+// New stands for "no task yet" in the from of an edge with on: create.
+const New = "new"
+
+// Kind says what a state waits for.
+type Kind string
+
+// The kinds of states.
+const (
+	Queued   Kind = "queued"   // a resource: the engine lets the task go on
+	Agent    Kind = "agent"    // a live role
+	Waiting  Kind = "waiting"  // an answer from a person
+	HumanDo  Kind = "human"    // a decision of a person
+	Halt     Kind = "halt"     // a person to resume
+	Terminal Kind = "terminal" // nothing
+)
+
+// A State is where a task can be.
+type State struct {
+	Name          string
+	Kind          Kind
+	Role          string // who works here, "" if nobody does
+	Wall          time.Duration
+	Idle          time.Duration
+	Respawn       Respawn
+	Prompt        string // what the role is told on entering, if not its own prompt
+	RespawnPrompt string // what a replacement is told, if not the role's own
+	Returns       bool   // remembers where the task came from; going back needs no gate
+	Reopen        string // where a person may send a finished task again
+	OnEnter       []Effect
+	Pos           Pos
+}
+
+// Respawn says what happens to a state whose agent died.
+type Respawn string
+
+// The ways to replace a dead agent.
+const (
+	RespawnNow    Respawn = "now"
+	RespawnAuto   Respawn = "auto" // after a backoff
+	RespawnManual Respawn = "manual"
+)
+
+// Session says how long an agent of a role lives.
+type Session string
+
+// The lives of a role's agent.
+const (
+	Persistent  Session = "persistent"  // until the task ends
+	PerVisit    Session = "visit"       // as long as the task stays in the state
+	Interactive Session = "interactive" // like visit, with a person at the terminal
+)
+
+// A Role is a part an agent plays.
+type Role struct {
+	Name          string
+	Harness       string // task or review: which of the task's two harnesses
+	Session       Session
+	Window        string
+	Prompt        string
+	RespawnPrompt string
+	Access        string
+	StandsInFor   string // not started while that role lives; that role is told instead
+	Describe      string
+	Pos           Pos
+}
+
+// A Counter is a bounded number of a task.
+type Counter struct {
+	Name     string
+	Max      int
+	PerState bool // back to 0 with every transition
+	Crashes  bool // counts failed attempts; at Max the crash-limit edge is taken
+	Pos      Pos
+}
+
+// Fresh says when a section's text is too old to open a gate.
+type Fresh string
+
+// The kinds of freshness.
+const (
+	FreshUnused Fresh = "unused" // differs from the text that last opened a gate
+	FreshVisit  Fresh = "visit"  // changed since the visit began
+	FreshOff    Fresh = "off"
+)
+
+// A Gate is evidence that must be there when an edge is taken: a section of
+// TASK.md, or a fact about the world that the runtime looked up.
+type Gate struct {
+	Name     string
+	Section  string
+	AnyOf    []string // at least one of these labels has content; none: any text will do
+	Verdict  string   // PASS or FAIL
+	AnyWord  bool     // the verdict is the first line with the word, not a verdict line
+	Fresh    Fresh
+	Evidence string
+	Pos      Pos
+}
+
+// TriggerKind says what an edge answers to.
+type TriggerKind string
+
+// What edges answer to.
+const (
+	OnRequest    TriggerKind = "request"
+	OnExit       TriggerKind = "exit"
+	OnCrashLimit TriggerKind = "crash-limit"
+	OnReady      TriggerKind = "ready"  // a queued task's turn has come
+	OnCreate     TriggerKind = "create" // from: new
+	OnOutcome    TriggerKind = "outcome"
+	OnTimer      TriggerKind = "timer"
+	OnTracker    TriggerKind = "tracker"
+)
+
+// A Trigger is one thing an edge answers to. Value is an outcome's code, a tracker's
+// event or a timer's time, in words; After is that time.
+type Trigger struct {
+	Kind  TriggerKind
+	Value string
+	After time.Duration
+}
+
+// CountOp changes a counter when an edge is taken.
+type CountOp struct {
+	Counter string
+	Add     bool // else set
+	Value   int
+}
+
+// An Effect is a deed an edge or a state asks for.
+type Effect struct {
+	Name    string
+	Role    string // the role it is about, "" for none or all
+	Message string // prompt that notify_worker delivers
+}
+
+// An Edge is a permitted move.
+type Edge struct {
+	From     []string
+	To       string
+	On       []Trigger
+	By       []task.Actor
+	As       string // the verb that asks for it, as in: orange task complete
+	When     *Guard
+	Gates    []string
+	Count    []CountOp
+	Do       []Effect
+	Confirm  []task.Actor // may ask, but a person must agree
+	Override bool         // recorded as a person's decision against the rules
+	Describe string
+	Pos      Pos
+
+	gates []int
+}
+
+// A Prompt is what an agent is told.
+type Prompt struct {
+	Name string
+	Text string
+	Pos  Pos
+}
+
+// A Projection shows a state as a tracker's status.
+type Projection struct {
+	State  string
+	Status string
+	Pos    Pos
+}
+
+// State returns the state called name.
+func (d *Definition) State(name string) (*State, bool) {
+	i, ok := d.stateIndex[name]
+	if !ok {
+		return nil, false
+	}
+	return &d.States[i], true
+}
+
+// EdgesFrom lists the indexes into Edges of those that leave state, in file order.
+func (d *Definition) EdgesFrom(state string) []int { return d.edgesFrom[state] }
+
+// EdgeGates lists the gates of an edge.
+func (d *Definition) EdgeGates(e *Edge) []int { return e.gates }
+
+// VisitSections lists the sections whose text must be remembered when a visit
+// begins, so that a gate with fresh: visit can tell old text from new.
+func (d *Definition) VisitSections() []string { return d.visitGates }
+
+// Role returns the role called name.
+func (d *Definition) Role(name string) (*Role, bool) {
+	for i := range d.Roles {
+		if d.Roles[i].Name == name {
+			return &d.Roles[i], true
+		}
+	}
+	return nil, false
+}
+
+// Gate returns the gate called name.
+func (d *Definition) Gate(name string) (*Gate, bool) {
+	for i := range d.Gates {
+		if d.Gates[i].Name == name {
+			return &d.Gates[i], true
+		}
+	}
+	return nil, false
+}
+
+// Prompt returns the text called name.
+func (d *Definition) Prompt(name string) (*Prompt, bool) {
+	for i := range d.Prompts {
+		if d.Prompts[i].Name == name {
+			return &d.Prompts[i], true
+		}
+	}
+	return nil, false
+}
+
+// Counter returns the counter called name.
+func (d *Definition) Counter(name string) (*Counter, bool) {
+	for i := range d.Counters {
+		if d.Counters[i].Name == name {
+			return &d.Counters[i], true
+		}
+	}
+	return nil, false
+}
+
+// CrashCounter returns the counter of failed attempts, nil if the file has none.
+func (d *Definition) CrashCounter() *Counter {
+	for i := range d.Counters {
+		if d.Counters[i].Crashes {
+			return &d.Counters[i]
+		}
+	}
+	return nil
+}
+
+// KnowsActor says whether a is human, engine, tracker or a declared role.
+func (d *Definition) KnowsActor(a task.Actor) bool {
+	if a == task.Human || a == task.Engine || a == task.Tracker {
+		return true
+	}
+	_, ok := d.Role(string(a))
+	return ok
+}
+
+// Answers says whether the edge answers to a trigger of that kind and value.
+func (e *Edge) Answers(kind TriggerKind, value string) bool {
+	for i := range e.On {
+		if e.On[i].Kind == kind && e.On[i].Value == value {
+			return true
+		}
+	}
+	return false
+}
+
+// Permits says whether actor may take the edge without anybody's leave.
+func (e *Edge) Permits(actor task.Actor) bool {
+	for _, a := range e.By {
+		if a == actor {
+			return true
+		}
+	}
+	return false
+}
+
+// Asks says whether actor may ask for the edge and a person must agree.
+func (e *Edge) Asks(actor task.Actor) bool {
+	for _, a := range e.Confirm {
+		if a == actor {
+			return true
+		}
+	}
+	return false
+}

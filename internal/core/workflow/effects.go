@@ -1,0 +1,85 @@
+package workflow
+
+// EffectInfo describes one word of the effect vocabulary.
+type EffectInfo struct {
+	Name     string
+	Role     string // the role it is always about
+	TakesArg string // role or message: what the file must say with it
+	Spawns   bool   // starts an agent
+	Kills    bool   // ends agents; without a role, all of the task's
+	Notifies bool   // tells an agent, starting one if there is none
+	Twice    bool   // harmless when done twice
+	Describe string
+}
+
+// effectVocabulary lists every effect a file may ask for. The names of the first
+// nine are known to users of earlier tools and are kept.
+var effectVocabulary = [...]EffectInfo{
+	{Name: "acquire_workspace", Twice: true, Describe: "bind a workspace of the project's pool to the task"},
+	{Name: "release_workspace", Twice: true, Describe: "give the workspace back, once every process of the task is gone"},
+	{Name: "spawn_agent", TakesArg: "role", Spawns: true, Twice: true, Describe: "start an agent of a role"},
+	{Name: "spawn_reviewer", Role: "reviewer", Spawns: true, Twice: true, Describe: "start the reviewer beside the worker"},
+	{Name: "kill_session", Kills: true, Twice: true, Describe: "end every agent of the task"},
+	{Name: "kill_reviewer", Role: "reviewer", Kills: true, Twice: true, Describe: "end the reviewer, leave the worker"},
+	{Name: "notify_worker", Role: "worker", TakesArg: "message", Notifies: true, Describe: "tell the worker something; start one if none lives"},
+	{Name: "spawn_next", Twice: true, Describe: "let the project's next queued task go on"},
+	{Name: "delete_remote_branch", Twice: true, Describe: "remove the merged branch from the remote"},
+	{Name: "kill_agent", TakesArg: "role", Kills: true, Twice: true, Describe: "end the agent of a role"},
+}
+
+// EffectNamed looks a word up in the vocabulary.
+func EffectNamed(name string) (EffectInfo, bool) {
+	for i := range effectVocabulary {
+		if effectVocabulary[i].Name == name {
+			return effectVocabulary[i], true
+		}
+	}
+	return EffectInfo{}, false
+}
+
+// EffectVocabulary lists every effect a file may ask for.
+func EffectVocabulary() []EffectInfo { return append([]EffectInfo(nil), effectVocabulary[:]...) }
+
+// SpawnName is the vocabulary's word for starting an agent of role.
+func SpawnName(role string) string {
+	for i := range effectVocabulary {
+		if e := &effectVocabulary[i]; e.Spawns && e.Role == role {
+			return e.Name
+		}
+	}
+	return "spawn_agent"
+}
+
+// KillName is the vocabulary's word for ending the agent of role.
+func KillName(role string) string {
+	for i := range effectVocabulary {
+		if e := &effectVocabulary[i]; e.Kills && e.Role == role && role != "" {
+			return e.Name
+		}
+	}
+	return "kill_agent"
+}
+
+// NotifyName is the vocabulary's word for telling role something, "" if it has none.
+func NotifyName(role string) string {
+	for i := range effectVocabulary {
+		if e := &effectVocabulary[i]; e.Notifies && e.Role == role {
+			return e.Name
+		}
+	}
+	return ""
+}
+
+// ReleaseWorkspace and the other names below mean something to the engine itself.
+const (
+	AcquireWorkspace = "acquire_workspace"
+	ReleaseWorkspace = "release_workspace"
+	SpawnNext        = "spawn_next"
+	KillSession      = "kill_session"
+)
+
+// evidenceVocabulary lists the facts a gate may ask for besides sections.
+var evidenceVocabulary = [...]string{"merged", "commits"}
+
+// EvidenceVocabulary lists the facts a gate may ask for besides sections.
+func EvidenceVocabulary() []string { return append([]string(nil), evidenceVocabulary[:]...) }

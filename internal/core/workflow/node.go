@@ -1,0 +1,271 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// MaxSize bounds a workflow file, in bytes.
+const MaxSize = 256 << 10
+
+// maxDepth bounds how deep a file may nest; a workflow needs six levels.
+const maxDepth = 32
+
+// Pos is a place in a workflow file, counted from 1.
+type Pos struct {
+	Line   int `json:"line"`
+	Column int `json:"column"`
+}
+
+// An Error says what is wrong where, and what to do about it.
+type Error struct {
+	File string
+	Pos  Pos
+	What string
+}
+
+func (e *Error) Error() string {
+	if e.Pos.Line == 0 {
+		return fmt.Sprintf("%s: %s", e.File, e.What)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Pos.Line, e.Pos.Column, e.What)
+}
+
+// reader walks a YAML tree and remembers the first error, so that the code that
+// reads a definition says only what it wants.
+type reader struct {
+	file string
+	err  *Error
+}
+
+// value is a node of the file that something was expected in.
+type value struct {
+	r    *reader
+	node ast.Node
+	pos  Pos
+}
+
+// pair is one key of a mapping with its value.
+type pair struct {
+	key string
+	pos Pos
+	val value
+}
+
+func (r *reader) fail(pos Pos, format string, args ...any) {
+	if r.err == nil {
+		r.err = &Error{File: r.file, Pos: pos, What: fmt.Sprintf(format, args...)}
+	}
+}
+
+// open parses the text into its root mapping.
+func (r *reader) open(text string) (value, bool) {
+	switch {
+	case len(text) > MaxSize:
+		r.fail(Pos{}, "the file has %d bytes and the limit is %d: move long prompts out or shorten them", len(text), MaxSize)
+	case strings.ContainsRune(text, 0) || !isText(text):
+		r.fail(Pos{}, "this is not a text file: give a workflow in YAML, UTF-8")
+	case nesting(text) > maxDepth:
+		r.fail(Pos{}, "the file nests deeper than %d levels: a workflow needs six", maxDepth)
+	}
+	if r.err != nil {
+		return value{}, false
+	}
+	file, err := parser.ParseBytes([]byte(text), 0)
+	if err != nil {
+		r.failYAML(err)
+		return value{}, false
+	}
+	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
+		r.fail(Pos{Line: 1, Column: 1}, "expected one YAML document with a workflow in it, found %d: see orange schema workflow", len(file.Docs))
+		return value{}, false
+	}
+	return r.at(file.Docs[0].Body), true
+}
+
+func (r *reader) failYAML(err error) {
+	var syntax interface {
+		GetToken() *token.Token
+		GetMessage() string
+	}
+	if errors.As(err, &syntax) && syntax.GetToken() != nil && syntax.GetToken().Position != nil {
+		p := syntax.GetToken().Position
+		r.fail(Pos{Line: p.Line, Column: p.Column}, "%s: mend the YAML here", syntax.GetMessage())
+		return
+	}
+	r.fail(Pos{Line: 1, Column: 1}, "%s: mend the YAML", firstLine(err))
+}
+
+func (r *reader) at(node ast.Node) value {
+	pos := Pos{Line: 1, Column: 1}
+	if tk := node.GetToken(); tk != nil && tk.Position != nil {
+		pos = Pos{Line: tk.Position.Line, Column: tk.Position.Column}
+	}
+	return value{r: r, node: node, pos: pos}
+}
+
+// pairs reads a mapping in file order.
+func (v value) pairs(what string) []pair {
+	var nodes []*ast.MappingValueNode
+	switch n := v.node.(type) {
+	case *ast.MappingNode:
+		nodes = n.Values
+	case *ast.MappingValueNode:
+		nodes = []*ast.MappingValueNode{n}
+	default:
+		v.r.fail(v.pos, "%s: expected a mapping, found %s", what, v.kind())
+		return nil
+	}
+	out := make([]pair, 0, len(nodes))
+	for _, n := range nodes {
+		key := v.r.at(n.Key)
+		name := key.text("a key of " + what)
+		if n.Key.IsMergeKey() {
+			v.r.fail(key.pos, "merge keys are not supported: write the values out")
+		}
+		for _, earlier := range out {
+			if earlier.key == name {
+				v.r.fail(key.pos, "%s: %q is given twice: keep one", what, name)
+			}
+		}
+		out = append(out, pair{key: name, pos: key.pos, val: v.r.at(n.Value)})
+	}
+	return out
+}
+
+// list reads a sequence; a single value counts as a list of one.
+func (v value) list() []value {
+	seq, ok := v.node.(*ast.SequenceNode)
+	if !ok {
+		return []value{v}
+	}
+	out := make([]value, len(seq.Values))
+	for i, n := range seq.Values {
+		out[i] = v.r.at(n)
+	}
+	return out
+}
+
+// text reads a scalar as it is written.
+func (v value) text(what string) string {
+	switch n := v.node.(type) {
+	case *ast.StringNode:
+		return n.Value
+	case *ast.LiteralNode:
+		return n.Value.Value
+	case *ast.IntegerNode, *ast.BoolNode, *ast.FloatNode:
+		return n.GetToken().Value
+	case *ast.AnchorNode, *ast.AliasNode:
+		v.r.fail(v.pos, "%s: anchors and aliases are not supported: write the value out", what)
+	default:
+		v.r.fail(v.pos, "%s: expected text, found %s", what, v.kind())
+	}
+	return ""
+}
+
+// texts reads a list of scalars.
+func (v value) texts(what string) []string {
+	items := v.list()
+	out := make([]string, len(items))
+	for i, item := range items {
+		out[i] = item.text(what)
+	}
+	return out
+}
+
+// name reads an identifier that the file declares or uses.
+func (v value) name(what string) string {
+	s := v.text(what)
+	if v.r.err == nil && !validName(s) {
+		v.r.fail(v.pos, "%s: %q is not a name: use letters, digits, dash and underscore, beginning with a letter", what, s)
+	}
+	return s
+}
+
+func (v value) integer(what string) int {
+	s := v.text(what)
+	n, err := strconv.Atoi(s)
+	if err != nil && v.r.err == nil {
+		v.r.fail(v.pos, "%s: expected a whole number, found %q", what, s)
+	}
+	return n
+}
+
+func (v value) boolean(what string) bool {
+	s := v.text(what)
+	if s != "true" && s != "false" && v.r.err == nil {
+		v.r.fail(v.pos, "%s: expected true or false, found %q", what, s)
+	}
+	return s == "true"
+}
+
+func (v value) duration(what string) time.Duration {
+	s := v.text(what)
+	d, err := time.ParseDuration(s)
+	if (err != nil || d <= 0) && v.r.err == nil {
+		v.r.fail(v.pos, "%s: expected a time such as 30m or 4h, found %q", what, s)
+	}
+	return d
+}
+
+// oneOf reads a word of a fixed list.
+func (v value) oneOf(what string, words ...string) string {
+	s := v.text(what)
+	for _, w := range words {
+		if w == s {
+			return s
+		}
+	}
+	v.r.fail(v.pos, "%s: %q is not known: use %s", what, s, orList(words))
+	return s
+}
+
+func (v value) kind() string {
+	switch v.node.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "a mapping"
+	case *ast.SequenceNode:
+		return "a list"
+	case *ast.NullNode:
+		return "nothing"
+	}
+	return "a " + strings.ToLower(v.node.Type().String())
+}
+
+func validName(s string) bool {
+	for i, c := range []byte(s) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || (c < '0' || c > '9') && c != '-' && c != '_') {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 64
+}
+
+func isText(s string) bool { return strings.ToValidUTF8(s, "") == s }
+
+// nesting estimates how deep a text nests, before a parser recurses into it.
+func nesting(text string) int {
+	deepest, flow := 0, 0
+	for line := range strings.Lines(text) {
+		indent := len(line) - len(strings.TrimLeft(line, " -?"))
+		flow += strings.Count(line, "[") + strings.Count(line, "{")
+		deepest = max(deepest, flow, indent/2)
+		flow = max(0, flow-strings.Count(line, "]")-strings.Count(line, "}"))
+	}
+	return deepest
+}
+
+func orList(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}

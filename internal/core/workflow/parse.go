@@ -1,0 +1,374 @@
+package workflow
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strings"
+
+	"orange/internal/core/task"
+)
+
+// Parse reads a workflow file. It refuses what it cannot understand: broken YAML,
+// keys and words it does not know, names that are used and not declared. What is
+// understood but unwise is left to Check. The error lists every unknown name.
+func Parse(file, text string) (*Definition, error) {
+	r := &reader{file: file}
+	root, ok := r.open(text)
+	if !ok {
+		return nil, r.err
+	}
+	d := &Definition{File: file, Text: text, Hash: HashOf(text)}
+	d.read(r, root)
+	if r.err != nil {
+		return nil, r.err
+	}
+	d.index()
+	if errs := d.resolve(); len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return d, nil
+}
+
+// HashOf is the name of a workflow text, for pinning.
+func HashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+func (d *Definition) read(r *reader, root value) {
+	var edges []value // read last: guards name counters, wherever those stand
+	for _, p := range root.pairs("the workflow") {
+		switch p.key {
+		case "name":
+			d.Name = p.val.name("name")
+		case "version":
+			d.Version = p.val.integer("version")
+		case "describe":
+			d.Describe = strings.TrimSpace(p.val.text("describe"))
+		case "roles":
+			d.readRoles(p.val)
+		case "counters":
+			d.readCounters(p.val)
+		case "gates":
+			d.readGates(p.val)
+		case "states":
+			d.readStates(p.val)
+		case "edges":
+			edges = p.val.list()
+		case "prompts":
+			for _, q := range p.val.pairs("prompts") {
+				d.Prompts = append(d.Prompts, Prompt{Name: declared(r, q), Text: q.val.text("prompt " + q.key), Pos: q.pos})
+			}
+		case "tracker":
+			for _, q := range p.val.pairs("tracker") {
+				d.Projections = append(d.Projections, Projection{State: q.key, Status: q.val.text("tracker status"), Pos: q.pos})
+			}
+		default:
+			unknownKey(r, p, "a workflow", "name", "version", "describe", "roles", "counters", "gates", "states", "edges", "prompts", "tracker")
+		}
+	}
+	for _, v := range edges {
+		d.Edges = append(d.Edges, readEdge(v, d))
+	}
+	switch {
+	case d.Name == "":
+		r.fail(root.pos, "the workflow has no name: add name:")
+	case d.Version != 1:
+		r.fail(root.pos, "version is %d: this format is version: 1", d.Version)
+	case len(d.States) == 0:
+		r.fail(root.pos, "the workflow has no states: add states:")
+	}
+}
+
+func (d *Definition) readRoles(v value) {
+	for _, p := range v.pairs("roles") {
+		role := Role{Name: declared(v.r, p), Harness: "task", Session: Persistent, Window: p.key, Access: "full", Pos: p.pos}
+		for _, q := range p.val.pairs("role " + p.key) {
+			what := "role " + p.key + ": " + q.key
+			switch q.key {
+			case "harness":
+				role.Harness = q.val.oneOf(what, "task", "review")
+			case "session":
+				role.Session = Session(q.val.oneOf(what, string(Persistent), string(PerVisit), string(Interactive)))
+			case "window":
+				role.Window = q.val.text(what)
+			case "prompt":
+				role.Prompt = q.val.name(what)
+			case "respawn_prompt":
+				role.RespawnPrompt = q.val.name(what)
+			case "access":
+				role.Access = q.val.oneOf(what, "full", "read-only")
+			case "stands_in_for":
+				role.StandsInFor = q.val.name(what)
+			case "describe":
+				role.Describe = q.val.text(what)
+			default:
+				unknownKey(v.r, q, "a role", "harness", "session", "window", "prompt", "respawn_prompt", "access", "stands_in_for", "describe")
+			}
+		}
+		d.Roles = append(d.Roles, role)
+	}
+}
+
+func (d *Definition) readCounters(v value) {
+	for _, p := range v.pairs("counters") {
+		c := Counter{Name: declared(v.r, p), Pos: p.pos}
+		for _, q := range p.val.pairs("counter " + p.key) {
+			what := "counter " + p.key + ": " + q.key
+			switch q.key {
+			case "max":
+				c.Max = q.val.integer(what)
+			case "per":
+				c.PerState = q.val.oneOf(what, "task", "state") == "state"
+			case "counts":
+				c.Crashes = q.val.oneOf(what, "crashes") == "crashes"
+			default:
+				unknownKey(v.r, q, "a counter", "max", "per", "counts")
+			}
+		}
+		if c.Max < 1 || c.Max > 1000 {
+			v.r.fail(p.pos, "counter %s: give max: a bound from 1 to 1000, so that the file can be checked", p.key)
+		}
+		if c.Crashes && d.CrashCounter() != nil {
+			v.r.fail(p.pos, "counter %s: a second counter with counts: crashes: keep one", p.key)
+		}
+		d.Counters = append(d.Counters, c)
+	}
+}
+
+func (d *Definition) readGates(v value) {
+	for _, p := range v.pairs("gates") {
+		g := Gate{Name: declared(v.r, p), Pos: p.pos}
+		for _, q := range p.val.pairs("gate " + p.key) {
+			what := "gate " + p.key + ": " + q.key
+			switch q.key {
+			case "section":
+				g.Section = q.val.text(what)
+			case "any_of":
+				g.AnyOf = q.val.texts(what)
+			case "verdict":
+				g.Verdict = q.val.oneOf(what, "PASS", "FAIL")
+			case "form":
+				g.AnyWord = q.val.oneOf(what, "line", "word") == "word"
+			case "fresh":
+				g.Fresh = Fresh(q.val.oneOf(what, string(FreshUnused), string(FreshVisit), string(FreshOff)))
+			case "evidence":
+				g.Evidence = q.val.oneOf(what, evidenceVocabulary[:]...)
+			default:
+				unknownKey(v.r, q, "a gate", "section", "any_of", "verdict", "form", "fresh", "evidence")
+			}
+		}
+		if (g.Section == "") == (g.Evidence == "") {
+			v.r.fail(p.pos, "gate %s: give either section: or evidence:", p.key)
+		}
+		if g.Section != "" && g.Fresh == "" {
+			g.Fresh = FreshUnused
+		}
+		d.Gates = append(d.Gates, g)
+	}
+}
+
+func (d *Definition) readStates(v value) {
+	for _, p := range v.pairs("states") {
+		s := State{Name: declared(v.r, p), Respawn: RespawnAuto, Pos: p.pos}
+		if s.Name == New {
+			v.r.fail(p.pos, "state %q: the name stands for a task that does not exist yet: choose another", New)
+		}
+		for _, q := range p.val.pairs("state " + p.key) {
+			readStateKey(&s, q)
+		}
+		if s.Kind == "" {
+			v.r.fail(p.pos, "state %s has no kind: add kind: queued, agent, waiting, human, halt or terminal", p.key)
+		}
+		d.States = append(d.States, s)
+	}
+}
+
+func readStateKey(s *State, q pair) {
+	what := "state " + s.Name + ": " + q.key
+	switch q.key {
+	case "kind":
+		s.Kind = Kind(q.val.oneOf(what, string(Queued), string(Agent), string(Waiting), string(HumanDo), string(Halt), string(Terminal)))
+	case "role":
+		s.Role = q.val.name(what)
+	case "deadline":
+		for _, d := range q.val.pairs(what) {
+			switch d.key {
+			case "wall":
+				s.Wall = d.val.duration(what + ".wall")
+			case "idle":
+				s.Idle = d.val.duration(what + ".idle")
+			default:
+				unknownKey(q.val.r, d, "a deadline", "wall", "idle")
+			}
+		}
+	case "respawn":
+		s.Respawn = Respawn(q.val.oneOf(what, string(RespawnNow), string(RespawnAuto), string(RespawnManual)))
+	case "prompt":
+		s.Prompt = q.val.name(what)
+	case "respawn_prompt":
+		s.RespawnPrompt = q.val.name(what)
+	case "returns":
+		s.Returns = q.val.boolean(what)
+	case "reopen":
+		s.Reopen = q.val.name(what)
+	case "on_enter":
+		s.OnEnter = readEffects(q.val, what)
+	default:
+		unknownKey(q.val.r, q, "a state", "kind", "role", "deadline", "respawn", "prompt", "respawn_prompt", "returns", "reopen", "on_enter")
+	}
+}
+
+func readEdge(v value, d *Definition) Edge {
+	e := Edge{Pos: v.pos}
+	for _, q := range v.pairs("an edge") {
+		what := "edge: " + q.key
+		switch q.key {
+		case "from":
+			e.From = q.val.texts(what)
+		case "to":
+			e.To = q.val.text(what)
+		case "on":
+			e.On = readTriggers(q.val)
+		case "by":
+			e.By = actors(q.val.texts(what))
+		case "as":
+			e.As = q.val.name(what)
+		case "when":
+			e.When = readGuard(q.val, d)
+		case "gate":
+			e.Gates = q.val.texts(what)
+		case "count":
+			e.Count = readCounts(q.val)
+		case "do":
+			e.Do = readEffects(q.val, what)
+		case "confirm":
+			e.Confirm = actors(q.val.texts(what))
+		case "override":
+			e.Override = q.val.boolean(what)
+		case "describe":
+			e.Describe = q.val.text(what)
+		default:
+			unknownKey(v.r, q, "an edge", "from", "to", "on", "by", "as", "when", "gate", "count", "do", "confirm", "override", "describe")
+		}
+	}
+	if len(e.From) == 0 || e.To == "" {
+		v.r.fail(v.pos, "an edge needs from: and to:")
+	}
+	if len(e.On) == 0 {
+		e.On = []Trigger{{Kind: OnRequest}}
+	}
+	return e
+}
+
+func actors(names []string) []task.Actor {
+	out := make([]task.Actor, len(names))
+	for i, n := range names {
+		out[i] = task.Actor(n)
+	}
+	return out
+}
+
+func readTriggers(v value) []Trigger {
+	var out []Trigger
+	for _, item := range v.list() {
+		if item.kind() != "a mapping" {
+			word := item.oneOf("on", string(OnRequest), string(OnExit), string(OnCrashLimit), string(OnReady), string(OnCreate))
+			out = append(out, Trigger{Kind: TriggerKind(word)})
+			continue
+		}
+		for _, p := range item.pairs("on") {
+			switch p.key {
+			case "outcome":
+				out = append(out, Trigger{Kind: OnOutcome, Value: strings.ToUpper(p.val.text("on outcome"))})
+			case "timer":
+				after := p.val.duration("on timer")
+				out = append(out, Trigger{Kind: OnTimer, Value: after.String(), After: after})
+			case "tracker":
+				out = append(out, Trigger{Kind: OnTracker, Value: p.val.text("on tracker")})
+			case "tag", "pr":
+				out = append(out, Trigger{Kind: OnTracker, Value: p.key + ":" + p.val.text("on "+p.key)})
+			default:
+				unknownKey(v.r, p, "on", "outcome", "timer", "tracker", "tag", "pr")
+			}
+		}
+	}
+	return out
+}
+
+func readGuard(v value, d *Definition) *Guard {
+	source := v.text("when")
+	if v.r.err != nil {
+		return nil
+	}
+	g, err := compileGuard(source, d.NewEnv(), v.pos)
+	if err != nil {
+		v.r.fail(v.pos, "%s: use the declared counters and return_to", err)
+	}
+	return g
+}
+
+func readCounts(v value) []CountOp {
+	var out []CountOp
+	for _, p := range v.pairs("count") {
+		op := CountOp{Counter: p.key}
+		text := p.val.text("count " + p.key)
+		op.Add = strings.HasPrefix(text, "+") || strings.HasPrefix(text, "-")
+		op.Value = p.val.integer("count " + p.key)
+		if v.r.err == nil && op.Value < 0 {
+			v.r.fail(p.val.pos, "count %s: %s: a counter rises (+1) or is set (0)", p.key, text)
+		}
+		out = append(out, op)
+	}
+	return out
+}
+
+func readEffects(v value, what string) []Effect {
+	var out []Effect
+	for _, item := range v.list() {
+		if item.kind() != "a mapping" {
+			out = append(out, newEffect(item, item.text(what), ""))
+			continue
+		}
+		for _, p := range item.pairs(what) {
+			out = append(out, newEffect(item, p.key, p.val.name(what+" "+p.key)))
+		}
+	}
+	return out
+}
+
+func newEffect(v value, name, arg string) Effect {
+	info, ok := EffectNamed(name)
+	switch {
+	case v.r.err != nil:
+	case !ok:
+		words := make([]string, len(effectVocabulary))
+		for i := range effectVocabulary {
+			words[i] = effectVocabulary[i].Name
+		}
+		v.r.fail(v.pos, "effect %q is not known: use %s", name, orList(words))
+	case info.TakesArg == "" && arg != "":
+		v.r.fail(v.pos, "effect %s takes nothing: write - %s", name, name)
+	case info.TakesArg != "" && arg == "":
+		v.r.fail(v.pos, "effect %s needs a %s: write {%s: NAME}", name, info.TakesArg, name)
+	}
+	e := Effect{Name: name, Role: info.Role}
+	if info.TakesArg == "role" {
+		e.Role = arg
+	} else {
+		e.Message = arg
+	}
+	return e
+}
+
+func declared(r *reader, p pair) string {
+	if r.err == nil && !validName(p.key) {
+		r.fail(p.pos, "%q is not a name: use letters, digits, dash and underscore, beginning with a letter", p.key)
+	}
+	return p.key
+}
+
+func unknownKey(r *reader, p pair, what string, known ...string) {
+	r.fail(p.pos, "%s has no key %q: use %s", what, p.key, orList(known))
+}

@@ -1,0 +1,162 @@
+package workflow
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"orange/internal/core/task"
+)
+
+// index builds the lookups that decisions use.
+func (d *Definition) index() {
+	d.stateIndex = make(map[string]int, len(d.States))
+	for i := range d.States {
+		d.stateIndex[d.States[i].Name] = i
+	}
+	d.edgesFrom = make(map[string][]int, len(d.States)+1)
+	for i := range d.Edges {
+		e := &d.Edges[i]
+		for _, from := range e.From {
+			d.edgesFrom[from] = append(d.edgesFrom[from], i)
+		}
+		e.gates = nil
+		for _, name := range e.Gates {
+			if at := slices.IndexFunc(d.Gates, func(g Gate) bool { return g.Name == name }); at >= 0 {
+				e.gates = append(e.gates, at)
+			}
+		}
+	}
+	for i := range d.Gates {
+		if g := &d.Gates[i]; g.Fresh == FreshVisit && !slices.Contains(d.visitGates, g.Section) {
+			d.visitGates = append(d.visitGates, g.Section)
+		}
+	}
+}
+
+// names collects complaints about names that are used and not declared.
+type names struct {
+	d    *Definition
+	errs []error
+}
+
+func (n *names) need(ok bool, pos Pos, format string, args ...any) {
+	if !ok {
+		n.errs = append(n.errs, &Error{File: n.d.File, Pos: pos, What: fmt.Sprintf(format, args...)})
+	}
+}
+
+// resolve finds every name that is used and not declared.
+func (d *Definition) resolve() []error {
+	n := &names{d: d}
+	for i := range d.Roles {
+		n.role(&d.Roles[i])
+	}
+	for i := range d.States {
+		n.state(&d.States[i])
+	}
+	for i := range d.Edges {
+		n.edge(&d.Edges[i])
+	}
+	for i := range d.Prompts {
+		n.promptVariables(&d.Prompts[i])
+	}
+	for _, p := range d.Projections {
+		n.need(d.hasState(p.State), p.Pos, "tracker: state %q is not declared: use %s", p.State, d.stateNames())
+	}
+	return n.errs
+}
+
+func (n *names) role(r *Role) {
+	reserved := r.Name == string(task.Human) || r.Name == string(task.Engine) || r.Name == string(task.Tracker)
+	n.need(!reserved, r.Pos, "role %q: the name is taken by an actor that is no agent: choose another", r.Name)
+	n.prompt(r.Prompt, r.Pos, "role "+r.Name)
+	n.prompt(r.RespawnPrompt, r.Pos, "role "+r.Name)
+	n.roleName(r.StandsInFor, r.Pos, "role "+r.Name+": stands_in_for")
+	n.variables(r.Window, r.Pos, "role "+r.Name+": window")
+}
+
+func (n *names) state(s *State) {
+	what := "state " + s.Name
+	n.roleName(s.Role, s.Pos, what)
+	n.prompt(s.Prompt, s.Pos, what)
+	n.prompt(s.RespawnPrompt, s.Pos, what)
+	n.effects(s.OnEnter, s.Pos, what)
+	n.need(s.Kind != Agent || s.Role != "", s.Pos, "%s is of kind agent and names no role: add role:", what)
+	n.need(s.Reopen == "" || n.d.hasState(s.Reopen), s.Pos, "%s: reopen: state %q is not declared: use %s", what, s.Reopen, n.d.stateNames())
+}
+
+func (n *names) edge(e *Edge) {
+	what := fmt.Sprintf("edge %s -> %s", strings.Join(e.From, ", "), e.To)
+	for _, from := range e.From {
+		n.need(from == New || n.d.hasState(from), e.Pos, "%s: state %q is not declared: use %s", what, from, n.d.stateNames())
+		n.need((from == New) == e.Answers(OnCreate, ""), e.Pos, "%s: from: new and on: create belong together", what)
+	}
+	n.need(n.d.hasState(e.To), e.Pos, "%s: state %q is not declared: use %s", what, e.To, n.d.stateNames())
+	for _, a := range append(slices.Clone(e.By), e.Confirm...) {
+		n.need(n.d.KnowsActor(a), e.Pos, "%s: actor %q is not known: use human, engine, tracker or a declared role", what, a)
+	}
+	for _, g := range e.Gates {
+		_, ok := n.d.Gate(g)
+		n.need(ok, e.Pos, "%s: gate %q is not declared: add it to gates:", what, g)
+	}
+	for _, c := range e.Count {
+		_, ok := n.d.Counter(c.Counter)
+		n.need(ok, e.Pos, "%s: counter %q is not declared: add it to counters:", what, c.Counter)
+	}
+	n.effects(e.Do, e.Pos, what)
+}
+
+func (n *names) effects(list []Effect, pos Pos, what string) {
+	for _, e := range list {
+		n.roleName(e.Role, pos, what+": effect "+e.Name)
+		n.prompt(e.Message, pos, what+": effect "+e.Name)
+	}
+}
+
+func (n *names) roleName(name string, pos Pos, what string) {
+	_, ok := n.d.Role(name)
+	n.need(name == "" || ok, pos, "%s: role %q is not declared: add it to roles:", what, name)
+}
+
+func (n *names) prompt(name string, pos Pos, what string) {
+	_, ok := n.d.Prompt(name)
+	n.need(name == "" || ok, pos, "%s: prompt %q is not declared: add it to prompts:", what, name)
+}
+
+func (n *names) promptVariables(p *Prompt) { n.variables(p.Text, p.Pos, "prompt "+p.Name) }
+
+func (n *names) variables(text string, pos Pos, what string) {
+	for _, name := range Variables(text) {
+		_, counter := n.d.Counter(name)
+		n.need(counter || slices.Contains(promptVariables[:], name), pos,
+			"%s: variable {%s} is not known: use {%s} or a counter", what, name, strings.Join(promptVariables[:], "}, {"))
+	}
+}
+
+// promptVariables are the values every prompt may name, besides counters.
+var promptVariables = [...]string{"summary", "project", "branch", "status", "workspace", "return_to"}
+
+var variablePattern = regexp.MustCompile(`\{([a-z][a-z0-9_]*)\}`)
+
+// Variables lists the {names} in a prompt, in order of first use.
+func Variables(text string) []string {
+	var out []string
+	for _, m := range variablePattern.FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(out, m[1]) {
+			out = append(out, m[1])
+		}
+	}
+	return out
+}
+
+func (d *Definition) hasState(name string) bool { _, ok := d.stateIndex[name]; return ok }
+
+func (d *Definition) stateNames() string {
+	list := make([]string, len(d.States))
+	for i := range d.States {
+		list[i] = d.States[i].Name
+	}
+	return orList(list)
+}
