@@ -122,7 +122,7 @@ func (x *decider) refuse(format string, args ...any) Verdict {
 func (x *decider) entry(typ journal.Type) journal.Entry {
 	return journal.Entry{
 		Task: x.t.ID, Seq: x.t.Seq + 1, At: x.sig.At, Type: typ,
-		Actor: x.sig.Actor, Attempt: x.sig.Attempt, Cause: string(x.sig.Kind), Note: x.sig.Note,
+		Actor: x.sig.Actor, Attempt: x.sig.Attempt, Cause: string(x.sig.Kind), Note: x.sig.Note, Verb: x.sig.Verb,
 	}
 }
 

@@ -22,6 +22,8 @@ func (x *decider) exit() Verdict {
 	switch {
 	case !ok || a.Ending || s.Kind == workflow.Terminal:
 		return x.exited(ended, "as ordered")
+	case s.Kind == workflow.Queued:
+		return x.exited(ended, x.t.Status+" is a queue: nobody works there")
 	case s.Role != "" && s.Role != a.Role:
 		return x.exited(ended, fmt.Sprintf("%s goes on without it: %s is the %s's", x.t.Status, x.t.Status, s.Role))
 	case s.Kind != workflow.Agent:
@@ -47,7 +49,7 @@ func (x *decider) exited(ended journal.Ended, why string) Verdict {
 
 func (x *decider) marked(ended journal.Ended) Verdict {
 	e := x.entry(journal.AgentCrashed)
-	e.Ended, e.Role = []journal.Ended{ended}, ended.Role
+	e.Ended, e.Role, e.From = []journal.Ended{ended}, ended.Role, x.t.Status
 	e.Reason = fmt.Sprintf("%s waits for a person; nothing moves", x.t.Status)
 	return x.last(e, Crash)
 }
@@ -78,7 +80,7 @@ func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) 
 // edge is taken; below it the agent is replaced as the state says.
 func (x *decider) crash(s *workflow.State, ended []journal.Ended, why string) Verdict {
 	e := x.entry(journal.AgentCrashed)
-	e.Ended, e.Role, e.Reason = ended, s.Role, why
+	e.Ended, e.Role, e.From, e.Reason = ended, s.Role, x.t.Status, why
 	c := x.def.CrashCounter()
 	if c == nil {
 		e.Attention = "the agent of " + s.Name + " crashed and no counter bounds that: respawn or cancel it"

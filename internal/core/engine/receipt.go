@@ -20,14 +20,20 @@ func (x *decider) receipt() Verdict {
 		return x.refuse("the signal does not say which effect it is about")
 	}
 	p := x.owed(r.Effect)
-	if p == nil {
+	switch {
+	case p == nil:
 		return x.refuse("effect %s is not pending: its result is known already", r.Effect)
+	case p != &x.t.Pending[0]:
+		return x.refuse("effect %s is not the next one: %s comes first", r.Effect, x.t.Pending[0].ID)
+	case p.Do == workflow.ReleaseWorkspace && len(x.t.Attempts) > 0:
+		return x.refuse("a workspace is not released while an agent of the task lives")
 	}
 	e := x.entry(journal.EffectDone)
 	e.Receipt, e.Tries, e.Reason = r, p.Tries+1, p.Do
 	if r.OK {
 		if p.Start {
 			e.Type = journal.AgentSpawned
+			e.Role, e.Attempt, e.Place = p.Role, p.Attempt, x.t.Workspace
 		}
 		e.Unbind = p.Do == workflow.ReleaseWorkspace
 		return x.last(e, Record)

@@ -26,8 +26,11 @@ func (x *decider) request() Verdict {
 		if !x.weigh(e, x.sig.Actor) || !x.speaks(e) {
 			continue
 		}
-		if e.Asks(x.sig.Actor) {
+		switch {
+		case e.Asks(x.sig.Actor):
 			return x.ask(e)
+		case e.As == Reopen && x.cleaning():
+			return x.refuse("the clean-up of the task is still under way: try again in a moment")
 		}
 		return x.take(e, journal.StatusChanged, Advance)
 	}
@@ -70,6 +73,12 @@ func (x *decider) reopening() *workflow.Edge {
 	}
 }
 
+// cleaning says whether effects of the finished task are still to be done. Its
+// workspace must be given back before it can ask for one again.
+func (x *decider) cleaning() bool {
+	return slices.ContainsFunc(x.t.Pending, func(e task.Effect) bool { return !e.GivenUp })
+}
+
 // speaks makes sure that a role's request comes from a live attempt of that role.
 func (x *decider) speaks(e *workflow.Edge) bool {
 	if _, role := x.def.Role(string(x.sig.Actor)); !role {
@@ -77,6 +86,8 @@ func (x *decider) speaks(e *workflow.Edge) bool {
 	}
 	a, ok := x.t.AttemptByNumber(x.sig.Attempt)
 	switch {
+	case !ok && x.sig.Attempt == 0:
+		return x.note(e, RuleActor, false, fmt.Sprintf("no %s of this task is alive", x.sig.Actor))
 	case !ok:
 		return x.note(e, RuleActor, false, fmt.Sprintf("attempt %d is over or never was", x.sig.Attempt))
 	case a.Role != string(x.sig.Actor):

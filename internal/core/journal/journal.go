@@ -48,9 +48,10 @@ type Entry struct {
 	Cause   string     `json:"cause,omitempty"`   // kind of the signal
 	Reason  string     `json:"reason,omitempty"`
 	Note    string     `json:"note,omitempty"`
+	Verb    string     `json:"verb,omitempty"` // the request's, if it named one
 	Line    int        `json:"line,omitempty"` // of the edge in the workflow file
 
-	From      string `json:"from,omitempty"`
+	From      string `json:"from,omitempty"` // the state left, or the one an agent crashed in
 	To        string `json:"to,omitempty"`
 	Override  bool   `json:"override,omitempty"`
 	Attention string `json:"attention,omitempty"` // why a person must look
@@ -70,8 +71,9 @@ type Entry struct {
 	Ending   []int           `json:"ending,omitempty"`  // attempts ordered to end
 	Overdue  []int           `json:"overdue,omitempty"` // attempts whose deadline passed
 	Ended    []Ended         `json:"ended,omitempty"`   // attempts that are over
-	Role     string          `json:"role,omitempty"`    // that crashed
+	Role     string          `json:"role,omitempty"`    // that crashed or was started
 	Respawn  time.Time       `json:"respawn,omitzero"`  // when the dead agent is replaced
+	Place    string          `json:"place,omitempty"`   // workspace of the agent that was started
 	Effects  []task.Effect   `json:"effects,omitempty"`
 	Receipt  *signal.Receipt `json:"receipt,omitempty"`
 	Tries    int             `json:"tries,omitempty"`   // of the effect, with Receipt
@@ -92,4 +94,5 @@ type Commit struct {
 	Task    task.Task
 	Entries []Entry
 	Due     time.Time // when the engine wants to hear of the task again; zero: never
+	Over    bool      // the record is in a terminal state of its workflow
 }

@@ -79,6 +79,15 @@ type New struct {
 	Workspace string         `json:"workspace,omitempty"` // import
 }
 
+// A Wish is a task that somebody wants, before it has a workflow and an id.
+type Wish struct {
+	New
+	Workflow string     `json:"workflow,omitempty"` // "" for the project's
+	Context  string     `json:"context,omitempty"`  // for ## Context; untrusted
+	Actor    task.Actor `json:"actor,omitempty"`
+	Attempt  int        `json:"attempt,omitempty"`
+}
+
 // A Field is a value of the record that is to change.
 type Field struct {
 	Name string `json:"name"`

@@ -178,18 +178,19 @@ func (t *Task) AttemptByNumber(n int) (Attempt, bool) {
 }
 
 // Clone returns a copy that shares no memory with t.
-func (t Task) Clone() Task {
-	t.Counters = slices.Clone(t.Counters)
-	t.Attempts = slices.Clone(t.Attempts)
-	t.Ran = slices.Clone(t.Ran)
-	t.Pending = slices.Clone(t.Pending)
-	t.Opened = slices.Clone(t.Opened)
-	t.Seen = slices.Clone(t.Seen)
+func (t *Task) Clone() Task {
+	c := *t
+	c.Counters = slices.Clone(t.Counters)
+	c.Attempts = slices.Clone(t.Attempts)
+	c.Ran = slices.Clone(t.Ran)
+	c.Pending = slices.Clone(t.Pending)
+	c.Opened = slices.Clone(t.Opened)
+	c.Seen = slices.Clone(t.Seen)
 	if t.Asked != nil {
 		asked := *t.Asked
-		t.Asked = &asked
+		c.Asked = &asked
 	}
-	return t
+	return c
 }
 
 // SumOf returns the fingerprint recorded for a section, "" if there is none.

@@ -139,7 +139,8 @@ func cutLine(text string) (line, rest string) {
 
 func checkText(src []byte) error {
 	if at := bytes.IndexByte(src, 0); at >= 0 {
-		return fmt.Errorf("parse TASK.md: not a text file, line %d has a NUL byte; save it as UTF-8 text", lineNumber(src, at))
+		line := lineNumber(src, at)
+		return fmt.Errorf("parse TASK.md: not a text file, line %d has a NUL byte; save it as UTF-8 text", line)
 	}
 	if utf8.Valid(src) {
 		return nil

@@ -30,7 +30,7 @@ type entry struct {
 }
 
 // parseMeta reads the YAML between the delimiters.
-func parseMeta(meta string) (entries []entry, err error) {
+func parseMeta(meta string) ([]entry, error) {
 	if err := checkLimits(meta); err != nil {
 		return nil, err
 	}
@@ -39,6 +39,7 @@ func parseMeta(meta string) (entries []entry, err error) {
 		return nil, err
 	}
 	text := newLines(meta)
+	var entries []entry
 	seen := map[string]bool{}
 	for i, node := range mapping.Values {
 		key, err := keyOf(node)

@@ -9,8 +9,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// maxMarks is the number of quote and list marks read at the start of a line; the Markdown parser takes quadratic
-// time in it.
+// maxMarks is how many characters of quote marks, list marks and indent a line may start with; the Markdown parser
+// takes quadratic time in the nesting.
 const maxMarks = 100
 
 var linkDefinition = regexp.MustCompile(`^ {0,3}\[[^\]]+\]:`)
@@ -53,7 +53,7 @@ func readOutline(src string) outline {
 	return o
 }
 
-// flatten overwrites the marks of lines that open too many quotes and lists, in place, so that offsets stay true.
+// flatten overwrites the marks of lines nested too deep, in place, so that offsets stay true.
 func flatten(text lines) []byte {
 	flat := []byte(text.text)
 	for i := range text.count() {
@@ -66,10 +66,13 @@ func flatten(text lines) []byte {
 	return flat
 }
 
-// isRule reports whether the marks are one character repeated, or blank: those open no containers.
+// isRule reports whether the marks open no quote or list: they are blank, or a line drawn with one character.
 func isRule(marks string) bool {
 	trimmed := strings.TrimSpace(marks)
-	return trimmed == "" || trimmed[0] != '>' && strings.Trim(trimmed, trimmed[:1]) == ""
+	if trimmed == "" {
+		return true
+	}
+	return trimmed[0] != '>' && len(trimmed) > maxMarks/2 && strings.Trim(trimmed, trimmed[:1]) == ""
 }
 
 func (o *outline) addHeading(node *ast.Heading) {

@@ -13,7 +13,7 @@ type Section struct {
 	Name     string       `json:"name"`      // heading text as written
 	Line     int          `json:"line"`      // of the heading, counted from 1 in the whole file
 	Text     string       `json:"text"`      // what follows the heading, trimmed
-	TextLine int          `json:"text_line"` // of the first line of Text, counted like Line; of the heading when Text is empty
+	TextLine int          `json:"text_line"` // of the first line of Text; of the heading without Text
 	Digest   string       `json:"digest"`    // of Text, blind to line endings and to white space at line ends
 	Fields   []LabelField `json:"fields,omitempty"`
 }

@@ -9,7 +9,7 @@ type span struct {
 	key        int // start of the key
 	colon      int // behind the colon
 	start, end int // the value; both equal colon when nothing is written
-	stop       int // behind the last line of the value
+	stop       int // behind the last line of the value and of indented comments below it
 }
 
 // locate finds the entry whose key is on line first and which ends before line next.
@@ -31,10 +31,12 @@ func locate(text lines, first, next int) span {
 		start = colon
 	}
 	s := span{known: true, line: base, key: base + indent, colon: base + colon, start: base + start}
-	s.end, s.stop = s.start+length, text.start(first+1)
-	if last := lastLine(text, first, next, isBlockScalar(inline)); last > first {
-		s.end, s.stop = text.start(last)+len(text.at(last)), text.start(last+1)
+	s.end = s.start + length
+	last := lastLine(text, first, next, isBlockScalar(inline))
+	if last > first {
+		s.end = text.start(last) + len(text.at(last))
 	}
+	s.stop = text.start(lastComment(text, last, next) + 1)
 	return s
 }
 
@@ -50,18 +52,41 @@ func colonEnd(line string) int {
 	return -1
 }
 
-// lastLine returns the last line of a value; blank lines and comments behind it belong to what follows.
+// lastLine returns the last line of a value; blank lines and comments behind it are none of it. In a block scalar
+// an indented # is text.
 func lastLine(text lines, first, next int, block bool) int {
 	for i := min(next, text.count()) - 1; i > first; i-- {
 		line := text.at(i)
-		trimmed := strings.TrimLeft(line, " \t")
-		blank := trimmed == ""
-		comment := strings.HasPrefix(trimmed, "#") && !(block && trimmed != line)
-		if !blank && !comment {
+		comment := isComment(line) && !(block && isIndented(line))
+		if strings.TrimSpace(line) != "" && !comment {
 			return i
 		}
 	}
 	return first
+}
+
+// lastComment returns the last of the indented comments right below a value: left alone they could become part of
+// the value before it.
+func lastComment(text lines, last, next int) int {
+	for i := last + 1; i < min(next, text.count()); i++ {
+		line := text.at(i)
+		blank := strings.TrimSpace(line) == ""
+		if !blank && !isIndented(line) {
+			break
+		}
+		if !blank {
+			last = i
+		}
+	}
+	return last
+}
+
+func isComment(line string) bool {
+	return strings.HasPrefix(strings.TrimLeft(line, " \t"), "#")
+}
+
+func isIndented(line string) bool {
+	return strings.TrimLeft(line, " \t") != line
 }
 
 func isBlockScalar(inline string) bool {

@@ -33,6 +33,8 @@ func TestWith(t *testing.T) {
 		"a missing key without a neighbour":     {"a: 1\n# end\n", []Field{{"b", 2}}, "a: 1\n# end\nb: 2\n"},
 		"neighbours that are omitted":           {"a: 1\nz: 9\n", []Field{{"a", 1}, {"b", Omit}, {"c", 3}}, "a: 1\nc: 3\nz: 9\n"},
 		"a key is removed":                      {"a: 1\n# c\nb: 2 # d\n\nc: 3\n", []Field{{"b", Omit}}, "a: 1\n# c\n\nc: 3\n"},
+		"an indented comment goes with its key": {"a: >-\n  x\nb: 1\n  # c\nc: 3\n", []Field{{"b", Omit}}, "a: >-\n  x\nc: 3\n"},
+		"an indented comment stays with it":     {"b: 1\n  # c\nc: 3\n", []Field{{"b", 2}, {"d", 4}}, "b: 2\n  # c\nd: 4\nc: 3\n"},
 		"a list is removed":                     {"a:\n  - 1\n\nb: 2\n", []Field{{"a", Omit}}, "\nb: 2\n"},
 		"the last key is removed":               {"a: 1\n", []Field{{"a", Omit}}, ""},
 		"an absent key is removed":              {"a: 1\n", []Field{{"b", Omit}}, "a: 1\n"},
@@ -116,9 +118,9 @@ func TestWithRefuses(t *testing.T) {
 	}
 }
 
-// metaLines are lines of frontmatter that no edit below names.
+// foreignLines are lines of frontmatter that no edit below names.
 var foreignLines = []string{
-	"# a comment", "", "  # indented comment", "tags: [a, \"b # c\"]", "list:\n- x\n- y", "note: |\n  one\n\n  # two",
+	"# a comment", "", "own: 1\n  # indented comment", "tags: [a, \"b # c\"]", "list:\n- x\n- y", "note: |\n  one\n\n  # two",
 	"quoted: 'it''s'  # why", "ref: http://x/#y", "nested:\n  status: inner\n  id: 7", "empty:", "fold: >-\n  a\n  b",
 	"long: a\n  b", "float: 1.50", "\"odd: key\": ~",
 }

@@ -29,8 +29,9 @@ type Definition struct {
 	Text string
 
 	stateIndex map[string]int
-	edgesFrom  map[string][]int // by state, in file order
-	visitGates []string         // sections whose text is remembered when a visit begins
+	edgesFrom  map[string][]int    // by state, in file order
+	sources    map[string][]string // by state: where edges and reopen come from, in file order
+	visitGates []string            // sections whose text is remembered when a visit begins
 }
 
 // New stands for "no task yet" in the from of an edge with on: create.

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr"
@@ -36,10 +37,12 @@ func (d *Definition) NewEnv() Env {
 	return env
 }
 
+// maxGuard bounds a guard, in bytes: it is a condition, not a program.
+const maxGuard = 500
+
 func compileGuard(source string, env Env, pos Pos) (*Guard, error) {
-	program, err := expr.Compile(source, expr.Env(map[string]any(env)), expr.AsBool(), expr.DisableAllBuiltins(), expr.Optimize(true))
-	if err != nil {
-		return nil, fmt.Errorf("guard %q: %s", source, firstLine(err))
+	if len(source) > maxGuard {
+		return nil, fmt.Errorf("guard of %d bytes: the limit is %d", len(source), maxGuard)
 	}
 	tree, err := parser.Parse(source)
 	if err != nil {
@@ -47,6 +50,13 @@ func compileGuard(source string, env Env, pos Pos) (*Guard, error) {
 	}
 	names := &nameCollector{}
 	ast.Walk(&tree.Node, names)
+	if names.strange != "" {
+		return nil, fmt.Errorf("guard %q: %s has no place in a guard", source, names.strange)
+	}
+	program, err := expr.Compile(source, expr.Env(map[string]any(env)), expr.AsBool(), expr.DisableAllBuiltins(), expr.Optimize(true))
+	if err != nil {
+		return nil, fmt.Errorf("guard %q: %s", source, firstLine(err))
+	}
 	return &Guard{Source: source, Names: names.found, Pos: pos, program: program}, nil
 }
 
@@ -61,20 +71,40 @@ func (g *Guard) Holds(env Env) (ok bool, why error) {
 	return out == true, nil
 }
 
-type nameCollector struct{ found []string }
+// guardOperators are those whose cost does not grow with their operands, so that a
+// guard can be tried with every value.
+var guardOperators = [...]string{"==", "!=", "<", "<=", ">", ">=", "and", "&&", "or", "||", "not", "!", "in", "+", "-", "*", "/", "%"}
+
+// nameCollector finds the names in a guard, and the first thing it may not have.
+type nameCollector struct {
+	found   []string
+	strange string
+}
 
 // Visit implements ast.Visitor.
 func (c *nameCollector) Visit(node *ast.Node) {
-	id, ok := (*node).(*ast.IdentifierNode)
-	if !ok {
-		return
-	}
-	for _, name := range c.found {
-		if name == id.Value {
-			return
+	switch n := (*node).(type) {
+	case *ast.IdentifierNode:
+		if !slices.Contains(c.found, n.Value) {
+			c.found = append(c.found, n.Value)
 		}
+		if strings.HasPrefix(n.Value, "$") {
+			c.strange = n.Value
+		}
+	case *ast.UnaryNode:
+		c.operator(n.Operator)
+	case *ast.BinaryNode:
+		c.operator(n.Operator)
+	case *ast.IntegerNode, *ast.BoolNode, *ast.StringNode, *ast.ArrayNode:
+	default:
+		c.strange = strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%T", n), "*ast."), "Node")
 	}
-	c.found = append(c.found, id.Value)
+}
+
+func (c *nameCollector) operator(op string) {
+	if !slices.Contains(guardOperators[:], op) {
+		c.strange = "operator " + op
+	}
 }
 
 func firstLine(err error) string {

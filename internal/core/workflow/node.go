@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -24,6 +25,9 @@ type Pos struct {
 	Column int `json:"column"`
 }
 
+// beginning is where a complaint about the whole file points.
+var beginning = Pos{Line: 1, Column: 1}
+
 // An Error says what is wrong where, and what to do about it.
 type Error struct {
 	File string
@@ -32,9 +36,6 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	if e.Pos.Line == 0 {
-		return fmt.Sprintf("%s: %s", e.File, e.What)
-	}
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Pos.Line, e.Pos.Column, e.What)
 }
 
@@ -61,7 +62,7 @@ type pair struct {
 
 func (r *reader) fail(pos Pos, format string, args ...any) {
 	if r.err == nil {
-		r.err = &Error{File: r.file, Pos: pos, What: fmt.Sprintf(format, args...)}
+		r.err = &Error{File: r.file, Pos: pos, What: oneLine(fmt.Sprintf(format, args...))}
 	}
 }
 
@@ -69,11 +70,11 @@ func (r *reader) fail(pos Pos, format string, args ...any) {
 func (r *reader) open(text string) (value, bool) {
 	switch {
 	case len(text) > MaxSize:
-		r.fail(Pos{}, "the file has %d bytes and the limit is %d: move long prompts out or shorten them", len(text), MaxSize)
+		r.fail(beginning, "the file has %d bytes and the limit is %d: move long prompts out or shorten them", len(text), MaxSize)
 	case strings.ContainsRune(text, 0) || !isText(text):
-		r.fail(Pos{}, "this is not a text file: give a workflow in YAML, UTF-8")
+		r.fail(beginning, "this is not a text file: give a workflow in YAML, UTF-8")
 	case nesting(text) > maxDepth:
-		r.fail(Pos{}, "the file nests deeper than %d levels: a workflow needs six", maxDepth)
+		r.fail(beginning, "the file nests deeper than %d levels: a workflow needs six", maxDepth)
 	}
 	if r.err != nil {
 		return value{}, false
@@ -84,7 +85,7 @@ func (r *reader) open(text string) (value, bool) {
 		return value{}, false
 	}
 	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
-		r.fail(Pos{Line: 1, Column: 1}, "expected one YAML document with a workflow in it, found %d: see orange schema workflow", len(file.Docs))
+		r.fail(beginning, "expected one YAML document with a workflow in it, found %d: see orange schema workflow", len(file.Docs))
 		return value{}, false
 	}
 	return r.at(file.Docs[0].Body), true
@@ -100,15 +101,29 @@ func (r *reader) failYAML(err error) {
 		r.fail(Pos{Line: p.Line, Column: p.Column}, "%s: mend the YAML here", syntax.GetMessage())
 		return
 	}
-	r.fail(Pos{Line: 1, Column: 1}, "%s: mend the YAML", firstLine(err))
+	r.fail(beginning, "%s: mend the YAML", firstLine(err))
 }
 
 func (r *reader) at(node ast.Node) value {
-	pos := Pos{Line: 1, Column: 1}
-	if tk := node.GetToken(); tk != nil && tk.Position != nil {
+	pos := beginning
+	if tk := firstToken(node); tk != nil && tk.Position != nil {
 		pos = Pos{Line: tk.Position.Line, Column: tk.Position.Column}
 	}
 	return value{r: r, node: node, pos: pos}
+}
+
+// firstToken is where a node begins. A block mapping has no token of its own: it
+// begins with its first key.
+func firstToken(node ast.Node) *token.Token {
+	switch n := node.(type) {
+	case *ast.MappingNode:
+		if !n.IsFlowStyle && len(n.Values) > 0 {
+			return n.Values[0].Key.GetToken()
+		}
+	case *ast.MappingValueNode:
+		return n.Key.GetToken()
+	}
+	return node.GetToken()
 }
 
 // pairs reads a mapping in file order.
@@ -119,22 +134,25 @@ func (v value) pairs(what string) []pair {
 		nodes = n.Values
 	case *ast.MappingValueNode:
 		nodes = []*ast.MappingValueNode{n}
+	case *ast.AnchorNode, *ast.AliasNode:
+		v.r.fail(v.pos, "%s: anchors and aliases are not supported: write the values out", what)
+		return nil
 	default:
-		v.r.fail(v.pos, "%s: expected a mapping, found %s", what, v.kind())
+		v.r.fail(v.pos, "%s: expected a mapping, found %s: write key: value pairs", what, v.kind())
 		return nil
 	}
 	out := make([]pair, 0, len(nodes))
+	seen := make(map[string]bool, len(nodes))
 	for _, n := range nodes {
 		key := v.r.at(n.Key)
 		name := key.text("a key of " + what)
 		if n.Key.IsMergeKey() {
 			v.r.fail(key.pos, "merge keys are not supported: write the values out")
 		}
-		for _, earlier := range out {
-			if earlier.key == name {
-				v.r.fail(key.pos, "%s: %q is given twice: keep one", what, name)
-			}
+		if seen[name] {
+			v.r.fail(key.pos, "%s: %q is given twice: keep one", what, name)
 		}
+		seen[name] = true
 		out = append(out, pair{key: name, pos: key.pos, val: v.r.at(n.Value)})
 	}
 	return out
@@ -165,7 +183,7 @@ func (v value) text(what string) string {
 	case *ast.AnchorNode, *ast.AliasNode:
 		v.r.fail(v.pos, "%s: anchors and aliases are not supported: write the value out", what)
 	default:
-		v.r.fail(v.pos, "%s: expected text, found %s", what, v.kind())
+		v.r.fail(v.pos, "%s: expected text, found %s: write one value", what, v.kind())
 	}
 	return ""
 }
@@ -193,7 +211,7 @@ func (v value) integer(what string) int {
 	s := v.text(what)
 	n, err := strconv.Atoi(s)
 	if err != nil && v.r.err == nil {
-		v.r.fail(v.pos, "%s: expected a whole number, found %q", what, s)
+		v.r.fail(v.pos, "%s: expected a whole number, found %q: write one such as 2", what, s)
 	}
 	return n
 }
@@ -201,7 +219,7 @@ func (v value) integer(what string) int {
 func (v value) boolean(what string) bool {
 	s := v.text(what)
 	if s != "true" && s != "false" && v.r.err == nil {
-		v.r.fail(v.pos, "%s: expected true or false, found %q", what, s)
+		v.r.fail(v.pos, "%s: %q is neither: write true or false", what, s)
 	}
 	return s == "true"
 }
@@ -210,7 +228,7 @@ func (v value) duration(what string) time.Duration {
 	s := v.text(what)
 	d, err := time.ParseDuration(s)
 	if (err != nil || d <= 0) && v.r.err == nil {
-		v.r.fail(v.pos, "%s: expected a time such as 30m or 4h, found %q", what, s)
+		v.r.fail(v.pos, "%s: %q is not a time: write one such as 30m or 4h", what, s)
 	}
 	return d
 }
@@ -247,6 +265,16 @@ func validName(s string) bool {
 		}
 	}
 	return s != "" && len(s) <= 64
+}
+
+// oneLine keeps a message on one line, whatever the file's text brings into it.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, s)
 }
 
 func isText(s string) bool { return strings.ToValidUTF8(s, "") == s }

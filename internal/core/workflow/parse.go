@@ -88,9 +88,9 @@ func (d *Definition) readRoles(v value) {
 			what := "role " + p.key + ": " + q.key
 			switch q.key {
 			case "harness":
-				role.Harness = q.val.oneOf(what, "task", "review")
+				role.Harness = q.val.oneOf(what, harnessWords[:]...)
 			case "session":
-				role.Session = Session(q.val.oneOf(what, string(Persistent), string(PerVisit), string(Interactive)))
+				role.Session = Session(q.val.oneOf(what, sessionWords[:]...))
 			case "window":
 				role.Window = q.val.text(what)
 			case "prompt":
@@ -98,7 +98,7 @@ func (d *Definition) readRoles(v value) {
 			case "respawn_prompt":
 				role.RespawnPrompt = q.val.name(what)
 			case "access":
-				role.Access = q.val.oneOf(what, "full", "read-only")
+				role.Access = q.val.oneOf(what, accessWords[:]...)
 			case "stands_in_for":
 				role.StandsInFor = q.val.name(what)
 			case "describe":
@@ -120,9 +120,9 @@ func (d *Definition) readCounters(v value) {
 			case "max":
 				c.Max = q.val.integer(what)
 			case "per":
-				c.PerState = q.val.oneOf(what, "task", "state") == "state"
+				c.PerState = q.val.oneOf(what, perWords[:]...) == "state"
 			case "counts":
-				c.Crashes = q.val.oneOf(what, "crashes") == "crashes"
+				c.Crashes = q.val.oneOf(what, countsWords[:]...) == "crashes"
 			default:
 				unknownKey(v.r, q, "a counter", "max", "per", "counts")
 			}
@@ -148,11 +148,11 @@ func (d *Definition) readGates(v value) {
 			case "any_of":
 				g.AnyOf = q.val.texts(what)
 			case "verdict":
-				g.Verdict = q.val.oneOf(what, "PASS", "FAIL")
+				g.Verdict = q.val.oneOf(what, verdictWords[:]...)
 			case "form":
-				g.AnyWord = q.val.oneOf(what, "line", "word") == "word"
+				g.AnyWord = q.val.oneOf(what, formWords[:]...) == "word"
 			case "fresh":
-				g.Fresh = Fresh(q.val.oneOf(what, string(FreshUnused), string(FreshVisit), string(FreshOff)))
+				g.Fresh = Fresh(q.val.oneOf(what, freshWords[:]...))
 			case "evidence":
 				g.Evidence = q.val.oneOf(what, evidenceVocabulary[:]...)
 			default:
@@ -189,7 +189,7 @@ func readStateKey(s *State, q pair) {
 	what := "state " + s.Name + ": " + q.key
 	switch q.key {
 	case "kind":
-		s.Kind = Kind(q.val.oneOf(what, string(Queued), string(Agent), string(Waiting), string(HumanDo), string(Halt), string(Terminal)))
+		s.Kind = Kind(q.val.oneOf(what, kindWords[:]...))
 	case "role":
 		s.Role = q.val.name(what)
 	case "deadline":
@@ -204,7 +204,7 @@ func readStateKey(s *State, q pair) {
 			}
 		}
 	case "respawn":
-		s.Respawn = Respawn(q.val.oneOf(what, string(RespawnNow), string(RespawnAuto), string(RespawnManual)))
+		s.Respawn = Respawn(q.val.oneOf(what, respawnWords[:]...))
 	case "prompt":
 		s.Prompt = q.val.name(what)
 	case "respawn_prompt":
@@ -274,7 +274,7 @@ func readTriggers(v value) []Trigger {
 	var out []Trigger
 	for _, item := range v.list() {
 		if item.kind() != "a mapping" {
-			word := item.oneOf("on", string(OnRequest), string(OnExit), string(OnCrashLimit), string(OnReady), string(OnCreate))
+			word := item.oneOf("on", triggerWords[:]...)
 			out = append(out, Trigger{Kind: TriggerKind(word)})
 			continue
 		}
@@ -304,7 +304,7 @@ func readGuard(v value, d *Definition) *Guard {
 	}
 	g, err := compileGuard(source, d.NewEnv(), v.pos)
 	if err != nil {
-		v.r.fail(v.pos, "%s: use the declared counters and return_to", err)
+		v.r.fail(v.pos, "%s: compare the declared counters and return_to, as in review_round < 2", err)
 	}
 	return g
 }

@@ -28,9 +28,22 @@ func (d *Definition) index() {
 			}
 		}
 	}
+	d.indexSources()
 	for i := range d.Gates {
 		if g := &d.Gates[i]; g.Fresh == FreshVisit && !slices.Contains(d.visitGates, g.Section) {
 			d.visitGates = append(d.visitGates, g.Section)
+		}
+	}
+}
+
+func (d *Definition) indexSources() {
+	d.sources = make(map[string][]string, len(d.States))
+	for i := range d.States {
+		name := d.States[i].Name
+		for _, to := range d.next(name) {
+			if have := d.sources[to]; len(have) == 0 || have[len(have)-1] != name {
+				d.sources[to] = append(have, name)
+			}
 		}
 	}
 }
@@ -43,7 +56,7 @@ type names struct {
 
 func (n *names) need(ok bool, pos Pos, format string, args ...any) {
 	if !ok {
-		n.errs = append(n.errs, &Error{File: n.d.File, Pos: pos, What: fmt.Sprintf(format, args...)})
+		n.errs = append(n.errs, &Error{File: n.d.File, Pos: pos, What: oneLine(fmt.Sprintf(format, args...))})
 	}
 }
 
@@ -89,7 +102,8 @@ func (n *names) state(s *State) {
 
 func (n *names) edge(e *Edge) {
 	what := fmt.Sprintf("edge %s -> %s", strings.Join(e.From, ", "), e.To)
-	for _, from := range e.From {
+	for i, from := range e.From {
+		n.need(!slices.Contains(e.From[:i], from), e.Pos, "%s: state %q is given twice: keep one", what, from)
 		n.need(from == New || n.d.hasState(from), e.Pos, "%s: state %q is not declared: use %s", what, from, n.d.stateNames())
 		n.need((from == New) == e.Answers(OnCreate, ""), e.Pos, "%s: from: new and on: create belong together", what)
 	}

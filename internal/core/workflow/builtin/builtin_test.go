@@ -17,5 +17,8 @@ func TestEveryBuiltinWorkflowIsCleanAndNamedLikeItsFile(t *testing.T) {
 		if d.Name != name {
 			t.Errorf("%s.yaml is called %q inside", name, d.Name)
 		}
+		for _, f := range d.Check() {
+			t.Error(f)
+		}
 	}
 }

@@ -1,0 +1,160 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+)
+
+const (
+	insertRow  = `INSERT INTO journal (task, seq, at, entry) VALUES (?, ?, ?, ?)`
+	createTask = `INSERT INTO task (project, branch, status, workspace, queued, over, deleted, pending, live, due, seq, fold, id)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	updateTask = `UPDATE task SET project = ?, branch = ?, status = ?, workspace = ?, queued = ?, over = ?, deleted = ?,
+		pending = ?, live = ?, due = ?, seq = ?, fold = ? WHERE id = ? AND seq = ?`
+)
+
+// Commit makes all the commits durable, or none of them. It returns the row of the
+// first entry; the others follow it without a gap. A commit that does not follow on
+// what is stored is an error. Once it has begun it does not heed ctx.
+func (s *Store) Commit(ctx context.Context, commits []journal.Commit) (firstRow int64, err error) {
+	if err := ctx.Err(); err != nil {
+		return 0, s.describe("write to", err)
+	}
+	b, err := newBatch(commits)
+	if err != nil {
+		return 0, s.describe("write to", err)
+	}
+	err = s.transact(func(ctx context.Context, c *sql.Conn) error {
+		var err error
+		firstRow, err = s.writeBatch(ctx, b)
+		return err
+	})
+	if err != nil {
+		return 0, s.describe("write to", err)
+	}
+	return firstRow, nil
+}
+
+// batch is what a commit writes, encoded before the transaction begins.
+type batch struct {
+	rows  [][]any
+	tasks []taskRow
+}
+
+// taskRow is the record of one task as the batch leaves it.
+type taskRow struct {
+	id     task.ID
+	before int // seq that the batch follows on
+	values []any
+}
+
+func newBatch(commits []journal.Commit) (*batch, error) {
+	b := &batch{}
+	last := make(map[task.ID]int, len(commits)) // index of a task's row
+	for i := range commits {
+		c := &commits[i]
+		if err := b.addEntries(c); err != nil {
+			return nil, err
+		}
+		at, again := last[c.Task.ID]
+		before := c.Task.Seq - len(c.Entries)
+		if again {
+			if b.tasks[at].values[seqColumn] != before {
+				return nil, fmt.Errorf("the entries of task %s have a gap before %d", c.Task.ID, before+1)
+			}
+			before = b.tasks[at].before
+		} else {
+			at = len(b.tasks)
+			last[c.Task.ID] = at
+			b.tasks = append(b.tasks, taskRow{})
+		}
+		values, err := taskValues(c)
+		if err != nil {
+			return nil, err
+		}
+		b.tasks[at] = taskRow{id: c.Task.ID, before: before, values: values}
+	}
+	return b, nil
+}
+
+func (b *batch) addEntries(c *journal.Commit) error {
+	first := c.Task.Seq - len(c.Entries) + 1
+	for i := range c.Entries {
+		e := &c.Entries[i]
+		if e.Task != c.Task.ID || e.Seq != first+i {
+			return fmt.Errorf("entry %d of task %s does not lead to entry %d of task %s", e.Seq, e.Task, c.Task.Seq, c.Task.ID)
+		}
+		text, err := json.Marshal(e)
+		if err != nil {
+			return fmt.Errorf("encode entry %d of task %s: %w", e.Seq, e.Task, err)
+		}
+		b.rows = append(b.rows, []any{string(e.Task), e.Seq, e.At.UTC().Format(time.RFC3339Nano), string(text)})
+	}
+	return nil
+}
+
+// seqColumn is the place of seq in taskValues.
+const seqColumn = 10
+
+// taskValues are the columns of a task in the order of createTask and updateTask.
+func taskValues(c *journal.Commit) ([]any, error) {
+	t := &c.Task
+	fold, err := json.Marshal(t)
+	if err != nil {
+		return nil, fmt.Errorf("encode task %s: %w", t.ID, err)
+	}
+	var due any
+	if !c.Due.IsZero() {
+		due = c.Due.UnixMilli()
+	}
+	return []any{t.Project, t.Branch, t.Status, t.Workspace, t.Queued, c.Over, t.Deleted,
+		len(t.Pending), len(t.Attempts), due, t.Seq, string(fold), string(t.ID)}, nil
+}
+
+func (s *Store) writeBatch(ctx context.Context, b *batch) (firstRow int64, err error) {
+	for i := range b.tasks {
+		if err := s.writeTask(ctx, &b.tasks[i]); err != nil {
+			return 0, err
+		}
+	}
+	for i, row := range b.rows {
+		result, err := s.insert.ExecContext(ctx, row...)
+		if isConflict(err) {
+			return 0, fmt.Errorf("entry %d of task %s is there already: %w", row[1], row[0], err)
+		}
+		if err != nil {
+			return 0, err
+		}
+		if i > 0 {
+			continue
+		}
+		if firstRow, err = result.LastInsertId(); err != nil {
+			return 0, err
+		}
+	}
+	return firstRow, nil
+}
+
+func (s *Store) writeTask(ctx context.Context, r *taskRow) error {
+	if r.before == 0 {
+		_, err := s.create.ExecContext(ctx, r.values...)
+		if isConflict(err) {
+			return fmt.Errorf("task %s is there already: %w", r.id, err)
+		}
+		return err
+	}
+	result, err := s.update.ExecContext(ctx, append(r.values, r.before)...)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n == 1 {
+		return err
+	}
+	return fmt.Errorf("task %s is not at entry %d: another process has written to it; stop that process, then restart the server with orange stop", r.id, r.before)
+}

@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+)
+
+// Journal returns the entries of a task that follow on entry after.
+func (s *Store) Journal(id task.ID, after int) ([]journal.Entry, error) {
+	entries, err := readJournal(context.Background(), s.read, id, after)
+	if err != nil {
+		return nil, s.describe("read", err)
+	}
+	return entries, nil
+}
+
+func readJournal(ctx context.Context, q querier, id task.ID, after int) ([]journal.Entry, error) {
+	var entries []journal.Entry
+	err := eachOf(ctx, q, func(rows *sql.Rows) error {
+		var seq int
+		var text sql.RawBytes
+		if err := rows.Scan(&seq, &text); err != nil {
+			return err
+		}
+		e, err := decodeEntry(id, seq, text)
+		entries = append(entries, e)
+		return err
+	}, "SELECT seq, entry FROM journal WHERE task = ? AND seq > ? ORDER BY seq", string(id), after)
+	return entries, err
+}
+
+func decodeEntry(id task.ID, seq int, text []byte) (journal.Entry, error) {
+	var e journal.Entry
+	if err := json.Unmarshal(text, &e); err != nil {
+		return e, fmt.Errorf("entry %d of task %s does not parse (%w): run orange doctor", seq, id, err)
+	}
+	if e.Task != id || e.Seq != seq {
+		return e, fmt.Errorf("entry %d of task %s says that it is entry %d of task %q: run orange doctor", seq, id, e.Seq, e.Task)
+	}
+	return e, nil
+}
+
+// Rows returns at most limit entries, as stored, whose rows follow on row after: of
+// one task, or of all if id is empty.
+func (s *Store) Rows(after int64, id task.ID, limit int) ([]journal.Row, error) {
+	query, args := "SELECT row, entry FROM journal WHERE row > ? ORDER BY row LIMIT ?", []any{after, limit}
+	if id != "" {
+		// Within a task the order of seq is the order of rows, and it is indexed.
+		query, args = "SELECT row, entry FROM journal WHERE task = ? AND +row > ? ORDER BY seq LIMIT ?", []any{string(id), after, limit}
+	}
+	var out []journal.Row
+	err := s.each(func(rows *sql.Rows) error {
+		var r journal.Row
+		err := rows.Scan(&r.ID, (*[]byte)(&r.Entry))
+		out = append(out, r)
+		return err
+	}, query, args...)
+	return out, s.describe("read", err)
+}
+
+// EachRow passes every entry, as stored and in the order they were committed. The
+// bytes are the callee's only until it returns.
+func (s *Store) EachRow(ctx context.Context, yield func(journal.Row) error) error {
+	var text sql.RawBytes
+	var refused error
+	err := eachOf(ctx, s.read, func(rows *sql.Rows) error {
+		var r journal.Row
+		if err := rows.Scan(&r.ID, &text); err != nil {
+			return err
+		}
+		r.Entry = json.RawMessage(text)
+		refused = yield(r)
+		return refused
+	}, "SELECT row, entry FROM journal ORDER BY row")
+	if refused != nil {
+		return refused
+	}
+	return s.describe("read", err)
+}
+
+// LastRow is the row of the newest entry, 0 if there is none.
+func (s *Store) LastRow() (int64, error) {
+	var row int64
+	err := s.read.QueryRow("SELECT coalesce(max(row), 0) FROM journal").Scan(&row)
+	return row, s.describe("read", err)
+}

@@ -1,0 +1,105 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// applicationID marks the file as Orange's: "Orng".
+const applicationID = 0x4f726e67
+
+// migrations lead from one version of the schema to the next; their number is the
+// version. Those that were published never change: a new one is appended.
+func migrations() []string { return []string{schema1, schema2} }
+
+const schema1 = `
+	CREATE TABLE journal (
+		row   INTEGER PRIMARY KEY AUTOINCREMENT,
+		task  TEXT NOT NULL,
+		seq   INTEGER NOT NULL,
+		at    TEXT NOT NULL,
+		entry TEXT NOT NULL,
+		UNIQUE (task, seq)
+	);
+	CREATE TABLE task (
+		n         INTEGER PRIMARY KEY,
+		id        TEXT NOT NULL UNIQUE,
+		project   TEXT NOT NULL,
+		branch    TEXT NOT NULL,
+		status    TEXT NOT NULL,
+		workspace TEXT NOT NULL,
+		queued    INTEGER NOT NULL,
+		over      INTEGER NOT NULL,
+		deleted   INTEGER NOT NULL,
+		pending   INTEGER NOT NULL,
+		due       INTEGER,
+		seq       INTEGER NOT NULL,
+		fold      TEXT NOT NULL
+	);
+	CREATE TABLE project (
+		name           TEXT PRIMARY KEY,
+		path           TEXT NOT NULL,
+		default_branch TEXT NOT NULL,
+		pool_size      INTEGER NOT NULL,
+		workflow       TEXT NOT NULL
+	) WITHOUT ROWID;
+	CREATE TABLE workflow (
+		hash TEXT PRIMARY KEY,
+		name TEXT NOT NULL,
+		file TEXT NOT NULL,
+		text TEXT NOT NULL
+	);
+	CREATE TABLE setting (
+		key   TEXT PRIMARY KEY,
+		value TEXT NOT NULL
+	) WITHOUT ROWID;`
+
+// schema2 counts the attempts that are not over, and adds indexes that hold only what
+// is in use.
+const schema2 = `
+	ALTER TABLE task ADD COLUMN live INTEGER NOT NULL DEFAULT 0;
+	UPDATE task SET live = coalesce(json_array_length(fold, '$.attempts'), 0);
+	CREATE INDEX task_open ON task (project, branch) WHERE over = 0 AND deleted = 0;
+	CREATE INDEX task_queued ON task (project) WHERE queued = 1;
+	CREATE INDEX task_bound ON task (workspace) WHERE workspace <> '';`
+
+// migrate brings the schema to the newest version, one transaction for each step.
+func migrate(ctx context.Context, c *sql.Conn, steps []string) error {
+	version, err := version(ctx, c)
+	if err != nil {
+		return err
+	}
+	if version > len(steps) {
+		return fmt.Errorf("it was written by a newer orange (schema %d, this one knows %d): upgrade orange", version, len(steps))
+	}
+	for ; version < len(steps); version++ {
+		step := steps[version] + fmt.Sprintf("; PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, version+1)
+		err := transact(ctx, c, func(ctx context.Context, c *sql.Conn) error {
+			_, err := c.ExecContext(ctx, step)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("upgrade to schema %d: %w", version+1, err)
+		}
+	}
+	return nil
+}
+
+// version is the schema of the file, 0 if it is empty.
+func version(ctx context.Context, c *sql.Conn) (int, error) {
+	var version, application, tables int
+	for _, q := range []struct {
+		text string
+		into *int
+	}{{"PRAGMA user_version", &version}, {"PRAGMA application_id", &application}, {"SELECT count(*) FROM sqlite_schema", &tables}} {
+		if err := c.QueryRowContext(ctx, q.text).Scan(q.into); err != nil {
+			return 0, err
+		}
+	}
+	if application != applicationID && (tables > 0 || version != 0) {
+		return 0, errors.New("it is the database of another program; move it away")
+	}
+	return version, nil
+}

@@ -1,0 +1,82 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"orange/internal/core/task"
+)
+
+// Projects lists the projects by name.
+func (s *Store) Projects() ([]task.Project, error) {
+	var projects []task.Project
+	err := s.each(func(rows *sql.Rows) error {
+		var p task.Project
+		err := rows.Scan(&p.Name, &p.Path, &p.DefaultBranch, &p.PoolSize, &p.Workflow)
+		projects = append(projects, p)
+		return err
+	}, "SELECT name, path, default_branch, pool_size, workflow FROM project ORDER BY name")
+	return projects, s.describe("read", err)
+}
+
+// SaveProject adds a project, or replaces the one of that name.
+func (s *Store) SaveProject(p task.Project) error {
+	return s.exec("write to", `INSERT INTO project (name, path, default_branch, pool_size, workflow) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (name) DO UPDATE SET path = excluded.path, default_branch = excluded.default_branch,
+		pool_size = excluded.pool_size, workflow = excluded.workflow`,
+		p.Name, p.Path, p.DefaultBranch, p.PoolSize, p.Workflow)
+}
+
+// DeleteProject forgets a project. Its tasks stay.
+func (s *Store) DeleteProject(name string) error {
+	return s.exec("write to", "DELETE FROM project WHERE name = ?", name)
+}
+
+// SaveWorkflow keeps the text of a workflow under its hash, for as long as a task may
+// need it. What is there already is left alone.
+func (s *Store) SaveWorkflow(hash, name, file, text string) error {
+	return s.exec("write to", "INSERT INTO workflow (hash, name, file, text) VALUES (?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING",
+		hash, name, file, text)
+}
+
+// Workflow returns a workflow that was saved.
+func (s *Store) Workflow(hash string) (name, file, text string, ok bool, err error) {
+	err = s.read.QueryRow("SELECT name, file, text FROM workflow WHERE hash = ?", hash).Scan(&name, &file, &text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", "", "", false, nil
+	}
+	return name, file, text, err == nil, s.describe("read", err)
+}
+
+// EachWorkflow passes every workflow that was saved, oldest first.
+func (s *Store) EachWorkflow(ctx context.Context, yield func(hash, name, file, text string) error) error {
+	var refused error
+	err := eachOf(ctx, s.read, func(rows *sql.Rows) error {
+		var hash, name, file, text string
+		if err := rows.Scan(&hash, &name, &file, &text); err != nil {
+			return err
+		}
+		refused = yield(hash, name, file, text)
+		return refused
+	}, "SELECT hash, name, file, text FROM workflow ORDER BY rowid")
+	if refused != nil {
+		return refused
+	}
+	return s.describe("read", err)
+}
+
+// Setting returns the value kept under key, "" if there is none.
+func (s *Store) Setting(key string) (string, error) {
+	var value string
+	err := s.read.QueryRow("SELECT value FROM setting WHERE key = ?", key).Scan(&value)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return value, s.describe("read", err)
+}
+
+// SetSetting keeps a value under key.
+func (s *Store) SetSetting(key, value string) error {
+	return s.exec("write to", "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value)
+}

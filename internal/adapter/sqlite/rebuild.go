@@ -1,0 +1,161 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+)
+
+// Integrity lets SQLite look for damage in the file.
+func (s *Store) Integrity(ctx context.Context) error {
+	var first string
+	err := s.read.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&first)
+	if err == nil && first != "ok" {
+		err = fmt.Errorf("it is damaged (%s): stop orange, keep a copy, and put a backup in its place", first)
+	}
+	return s.describe("check", err)
+}
+
+// Rebuild folds every journal anew and lists the tasks whose stored record is not the
+// same, byte for byte. It changes nothing.
+func (s *Store) Rebuild(ctx context.Context) (differences []string, err error) {
+	tx, err := s.read.BeginTx(ctx, nil) // one snapshot, whatever is committed meanwhile
+	if err != nil {
+		return nil, s.describe("check", err)
+	}
+	err = eachDifference(ctx, tx, func(d difference) error {
+		differences = append(differences, d.text)
+		return nil
+	})
+	return differences, s.describe("check", errors.Join(err, tx.Rollback()))
+}
+
+// Repair writes the records that Rebuild finds different anew. A task whose journal
+// cannot be folded is left as it is and named in the error.
+func (s *Store) Repair(ctx context.Context) error {
+	var broken []error
+	err := s.transact(func(inner context.Context, c *sql.Conn) error {
+		var mend []task.Task
+		err := eachDifference(inner, c, func(d difference) error {
+			if d.folded == nil {
+				broken = append(broken, errors.New(d.text))
+				return ctx.Err()
+			}
+			mend = append(mend, *d.folded)
+			return ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+		for i := range mend {
+			if err := mendTask(inner, c, &mend[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && len(broken) > 0 {
+		err = fmt.Errorf("%d tasks have a journal that cannot be read, the first: %w", len(broken), broken[0])
+	}
+	return s.describe("repair", err)
+}
+
+// mendTask writes a record and the columns that follow from it. Whether the task is
+// over and when it is due only its workflow knows: those stay, and a record that was
+// missing altogether is due at once, so that a start looks at it.
+func mendTask(ctx context.Context, c *sql.Conn, t *task.Task) error {
+	v, err := taskValues(&journal.Commit{Task: *t})
+	if err != nil {
+		return err
+	}
+	_, err = c.ExecContext(ctx, `INSERT INTO task (project, branch, status, workspace, queued, over, deleted, pending, live, due, seq, fold, id)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ifnull(?, 0), ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET project = excluded.project, branch = excluded.branch, status = excluded.status,
+		workspace = excluded.workspace, queued = excluded.queued, deleted = excluded.deleted, pending = excluded.pending,
+		live = excluded.live, seq = excluded.seq, fold = excluded.fold`, v...)
+	return err
+}
+
+// difference is a task whose stored record is not what its journal says.
+type difference struct {
+	text   string
+	folded *task.Task // nil if the journal cannot be folded
+}
+
+func eachDifference(ctx context.Context, q querier, yield func(difference) error) error {
+	var ids []task.ID
+	err := eachOf(ctx, q, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		ids = append(ids, task.ID(id))
+		return err
+	}, "SELECT id FROM task UNION SELECT task FROM journal ORDER BY 1")
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		d, err := compare(ctx, q, id)
+		if err != nil {
+			return err
+		}
+		if d.text == "" {
+			continue
+		}
+		if err := yield(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare folds one task. An error is one of reading, not of what was read.
+func compare(ctx context.Context, q querier, id task.ID) (difference, error) {
+	var stored []byte
+	err := eachOf(ctx, q, func(rows *sql.Rows) error { return rows.Scan(&stored) }, "SELECT fold FROM task WHERE id = ?", string(id))
+	if err != nil {
+		return difference{}, err
+	}
+	t, wrong, err := foldJournal(ctx, q, id)
+	switch {
+	case err != nil:
+		return difference{}, err
+	case wrong != nil:
+		return difference{text: fmt.Sprintf("task %s: %v", id, wrong)}, nil
+	case t.Seq == 0:
+		return difference{text: fmt.Sprintf("task %s: it has a record and no journal: restore a backup", id)}, nil
+	}
+	fold, err := json.Marshal(&t)
+	switch {
+	case err != nil:
+		return difference{}, err
+	case stored == nil:
+		return difference{fmt.Sprintf("task %s: its record is missing", id), &t}, nil
+	case string(stored) != string(fold):
+		return difference{fmt.Sprintf("task %s: its record is not what its %d entries say", id, t.Seq), &t}, nil
+	}
+	return difference{}, nil
+}
+
+// foldJournal folds entry by entry. What is wrong with an entry is not an error of
+// reading.
+func foldJournal(ctx context.Context, q querier, id task.ID) (t task.Task, wrong, err error) {
+	err = eachOf(ctx, q, func(rows *sql.Rows) error {
+		var seq int
+		var text sql.RawBytes
+		if err := rows.Scan(&seq, &text); err != nil || wrong != nil {
+			return err
+		}
+		e, err := decodeEntry(id, seq, text)
+		if err == nil {
+			err = journal.Apply(&t, &e)
+		}
+		wrong = err
+		return nil
+	}, "SELECT seq, entry FROM journal WHERE task = ? ORDER BY seq", string(id))
+	return t, wrong, err
+}

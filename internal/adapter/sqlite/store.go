@@ -1,0 +1,192 @@
+// Package sqlite is the store: the journals of all tasks, the records they fold into,
+// projects, workflow texts and settings, in one SQLite file. It keeps what it is
+// given and finds it again; it does not decide, and it does not know any workflow.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"modernc.org/sqlite"
+)
+
+// readers is the number of connections that read beside the one that writes.
+const readers = 4
+
+// Store is an open store. Its methods may be called from several goroutines.
+type Store struct {
+	path string
+	read *sql.DB // sees only what is committed, and cannot write
+
+	mu     sync.Mutex // held by whoever writes
+	db     *sql.DB    // of the one connection that writes
+	write  *sql.Conn
+	insert *sql.Stmt // a journal row
+	create *sql.Stmt // a task row
+	update *sql.Stmt // a task row
+}
+
+// Open opens the store at path, creating it if it is not there, and brings its schema
+// up to date.
+func Open(path string) (*Store, error) {
+	s := &Store{path: path}
+	if err := s.open(); err != nil {
+		return nil, errors.Join(s.describe("open", err), s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) open() error {
+	if err := prepareFile(s.path); err != nil {
+		return err
+	}
+	db, err := connect(s.path, 1, "")
+	if err != nil {
+		return err
+	}
+	s.db = db
+	ctx := context.Background()
+	if s.write, err = db.Conn(ctx); err != nil {
+		return err
+	}
+	if err := useWAL(ctx, s.write); err != nil {
+		return err
+	}
+	if err := migrate(ctx, s.write, migrations()); err != nil {
+		return err
+	}
+	if s.read, err = connect(s.path, readers, "query_only(1)"); err != nil {
+		return err
+	}
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+	return s.glance(ctx)
+}
+
+// prepareFile makes the folder and an empty file that only the owner may read, and
+// finds out early whether it may be written.
+func prepareFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// connect prepares a pool of connections; none is open yet.
+func connect(path string, size int, pragma string) (*sql.DB, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	q := url.Values{"_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(1)", "journal_size_limit(67108864)"}}
+	if pragma != "" {
+		q.Add("_pragma", pragma)
+	}
+	connector, err := sqlite.NewConnector((&url.URL{Scheme: "file", Path: abs, RawQuery: q.Encode()}).String())
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	return db, nil
+}
+
+func useWAL(ctx context.Context, c *sql.Conn) error {
+	var mode string
+	if err := c.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("the file system allows no write-ahead log (journal mode %s): put the data folder on a local disk", mode)
+	}
+	return nil
+}
+
+func (s *Store) prepare(ctx context.Context) error {
+	for _, p := range []struct {
+		stmt **sql.Stmt
+		text string
+	}{{&s.insert, insertRow}, {&s.create, createTask}, {&s.update, updateTask}} {
+		stmt, err := s.write.PrepareContext(ctx, p.text)
+		if err != nil {
+			return err
+		}
+		*p.stmt = stmt
+	}
+	return nil
+}
+
+// glance reads the newest rows: a damaged file often shows there at once.
+func (s *Store) glance(ctx context.Context) error {
+	var row sql.NullInt64
+	var fold sql.NullString
+	return s.read.QueryRowContext(ctx,
+		"SELECT (SELECT max(row) FROM journal), (SELECT fold FROM task ORDER BY n DESC LIMIT 1)").Scan(&row, &fold)
+}
+
+// Close closes the store. It must not be used afterwards.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, stmt := range []*sql.Stmt{s.insert, s.create, s.update} {
+		if stmt != nil {
+			errs = append(errs, stmt.Close())
+		}
+	}
+	if s.read != nil {
+		errs = append(errs, s.read.Close())
+	}
+	if s.write != nil {
+		errs = append(errs, s.write.Close())
+	}
+	if s.db != nil {
+		errs = append(errs, s.db.Close())
+	}
+	return s.describe("close", errors.Join(errs...))
+}
+
+// transact runs one transaction of the writing connection: all of it or nothing.
+func (s *Store) transact(do func(context.Context, *sql.Conn) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return transact(context.Background(), s.write, do)
+}
+
+// transact must not be given a context that ends: cutting a commit short would leave
+// open whether it happened.
+func transact(ctx context.Context, c *sql.Conn, do func(context.Context, *sql.Conn) error) error {
+	if _, err := c.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	err := do(ctx, c)
+	if err == nil {
+		_, err = c.ExecContext(ctx, "COMMIT")
+	}
+	if err != nil {
+		// SQLite may have rolled back by itself: that there is nothing left to roll
+		// back is no news.
+		_, _ = c.ExecContext(ctx, "ROLLBACK")
+	}
+	return err
+}
+
+// exec runs one statement that writes.
+func (s *Store) exec(doing, text string, args ...any) error {
+	return s.describe(doing, s.transact(func(ctx context.Context, c *sql.Conn) error {
+		_, err := c.ExecContext(ctx, text, args...)
+		return err
+	}))
+}

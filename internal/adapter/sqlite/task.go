@@ -1,0 +1,175 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"orange/internal/core/task"
+)
+
+// Task returns the record of a task, a deleted one too.
+func (s *Store) Task(id task.ID) (task.Task, bool, error) {
+	var fold []byte
+	err := s.read.QueryRow("SELECT fold FROM task WHERE id = ?", string(id)).Scan(&fold)
+	if errors.Is(err, sql.ErrNoRows) {
+		return task.Task{}, false, nil
+	}
+	if err != nil {
+		return task.Task{}, false, s.describe("read", err)
+	}
+	t, err := decodeTask(id, fold)
+	return t, err == nil, err
+}
+
+func decodeTask(id task.ID, fold []byte) (task.Task, error) {
+	var t task.Task
+	if err := json.Unmarshal(fold, &t); err != nil {
+		return task.Task{}, fmt.Errorf("the stored record of task %s does not parse: run orange doctor: %w", id, err)
+	}
+	return t, nil
+}
+
+// FindTasks lists the tasks whose id begins with prefix, at most limit. A deleted
+// task is found by its whole id only.
+func (s *Store) FindTasks(prefix string, limit int) ([]task.ID, error) {
+	if !task.ValidPrefix(prefix) {
+		return nil, nil
+	}
+	after := prefix + "{" // the character behind z
+	return s.ids("SELECT id FROM task WHERE id >= ? AND id < ? AND (deleted = 0 OR id = ?) ORDER BY id LIMIT ?", prefix, after, prefix, limit)
+}
+
+// EachTask passes the records that the filter chooses, as stored and in the order of
+// creation. The bytes are the callee's only until it returns. Deleted tasks are not
+// among them. A filter that names a status means those that are over, too.
+func (s *Store) EachTask(f task.Filter, yield func(fold []byte) error) error {
+	query, args := "SELECT fold FROM task WHERE deleted = 0", []any(nil)
+	if !f.All && f.Status == "" {
+		query = "SELECT CAST(fold AS BLOB) FROM task WHERE over = 0 AND deleted = 0"
+	}
+	if f.Project != "" {
+		query, args = query+" AND project = ?", append(args, f.Project)
+	}
+	if f.Status != "" {
+		query, args = query+" AND status = ?", append(args, f.Status)
+	}
+	return s.eachBytes(yield, query+" ORDER BY n", args...)
+}
+
+// eachBytes passes the first column of every row.
+func (s *Store) eachBytes(yield func([]byte) error, query string, args ...any) error {
+	var text sql.RawBytes
+	var refused error
+	err := s.each(func(rows *sql.Rows) error {
+		if err := rows.Scan(&text); err != nil {
+			return err
+		}
+		refused = yield(text)
+		return refused
+	}, query, args...)
+	if refused != nil {
+		return refused
+	}
+	return s.describe("read", err)
+}
+
+// each runs a query and calls scan for every row.
+func (s *Store) each(scan func(*sql.Rows) error, query string, args ...any) error {
+	return eachOf(context.Background(), s.read, scan, query, args...)
+}
+
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func eachOf(ctx context.Context, q querier, scan func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+func (s *Store) ids(query string, args ...any) ([]task.ID, error) {
+	var ids []task.ID
+	err := s.each(func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		ids = append(ids, task.ID(id))
+		return err
+	}, query, args...)
+	return ids, s.describe("read", err)
+}
+
+func (s *Store) oneID(query string, args ...any) (task.ID, bool, error) {
+	ids, err := s.ids(query+" ORDER BY n LIMIT 1", args...)
+	if err != nil || len(ids) == 0 {
+		return "", false, err
+	}
+	return ids[0], true, nil
+}
+
+// TaskByBranch finds the task of a branch that is not over.
+func (s *Store) TaskByBranch(project, branch string) (task.ID, bool, error) {
+	return s.oneID("SELECT id FROM task WHERE project = ? AND branch = ? AND over = 0 AND deleted = 0", project, branch)
+}
+
+// TaskByWorkspace finds the task that holds a workspace.
+func (s *Store) TaskByWorkspace(workspace string) (task.ID, bool, error) {
+	return s.oneID("SELECT id FROM task WHERE workspace = ? AND workspace <> '' AND deleted = 0", workspace)
+}
+
+// Unsettled lists the tasks that a start must look at, in the order of creation:
+// those that are owed an effect, wait for a moment or for a workspace, or have agents.
+func (s *Store) Unsettled() ([]task.Task, error) {
+	var tasks []task.Task
+	err := s.each(func(rows *sql.Rows) error {
+		var id string
+		var fold []byte
+		if err := rows.Scan(&id, &fold); err != nil {
+			return err
+		}
+		t, err := decodeTask(task.ID(id), fold)
+		tasks = append(tasks, t)
+		return err
+	}, "SELECT id, fold FROM task WHERE deleted = 0 AND (pending > 0 OR live > 0 OR due IS NOT NULL OR queued = 1) ORDER BY n")
+	if err != nil {
+		return nil, s.describe("read", err)
+	}
+	return tasks, nil
+}
+
+// Queued lists the tasks of a project that wait for a workspace, oldest first.
+func (s *Store) Queued(project string) ([]task.ID, error) {
+	return s.ids("SELECT id FROM task WHERE project = ? AND queued = 1 AND deleted = 0 ORDER BY n", project)
+}
+
+// Bound maps the workspaces that tasks hold to those tasks.
+func (s *Store) Bound() (map[string]task.ID, error) {
+	bound := map[string]task.ID{}
+	err := s.each(func(rows *sql.Rows) error {
+		var workspace, id string
+		err := rows.Scan(&workspace, &id)
+		bound[workspace] = task.ID(id)
+		return err
+	}, "SELECT workspace, id FROM task WHERE workspace <> '' AND deleted = 0")
+	if err != nil {
+		return nil, s.describe("read", err)
+	}
+	return bound, nil
+}
+
+// OpenTasks counts the tasks of a project that are not over.
+func (s *Store) OpenTasks(project string) (int, error) {
+	var n int
+	err := s.read.QueryRow("SELECT count(*) FROM task WHERE project = ? AND over = 0 AND deleted = 0", project).Scan(&n)
+	return n, s.describe("read", err)
+}

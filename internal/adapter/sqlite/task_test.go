@@ -1,0 +1,158 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+// populate makes tasks in every situation that a query asks about.
+func populate(t *testing.T, s *Store) {
+	t.Helper()
+	queued := next(t, created(t, 2).Task, journal.Entry{Type: journal.TaskQueued})
+	bound := next(t, created(t, 3).Task, journal.Entry{Type: journal.StatusChanged, To: "working", Bind: "p--1",
+		Effects: []task.Effect{{ID: "e", Do: "spawn_agent"}}})
+	over := next(t, created(t, 4).Task, journal.Entry{Type: journal.StatusChanged, To: "done"})
+	over.Over = true
+	gone := next(t, created(t, 5).Task, journal.Entry{Type: journal.StatusChanged, To: "done"})
+	deleted := next(t, gone.Task, journal.Entry{Type: journal.TaskDeleted})
+	deleted.Over = true
+	early := next(t, created(t, 6).Task, journal.Entry{Type: journal.TaskQueued})
+	other := created(t, 7)
+	other.Task.Project = "q"
+	// Task 6 is made before task 2.
+	commit(t, s, created(t, 6), early, created(t, 1), created(t, 2), queued, created(t, 3), bound,
+		created(t, 4), over, created(t, 5), gone, deleted, other)
+}
+
+func TestEachTask(t *testing.T) {
+	s := open(t)
+	populate(t, s)
+	for name, tc := range map[string]struct {
+		filter task.Filter
+		want   []task.ID
+	}{
+		"those that are not over":       {task.Filter{}, []task.ID{id(6), id(1), id(2), id(3), id(7)}},
+		"all":                           {task.Filter{All: true}, []task.ID{id(6), id(1), id(2), id(3), id(4), id(7)}},
+		"of a project":                  {task.Filter{Project: "q"}, []task.ID{id(7)}},
+		"in a status":                   {task.Filter{Status: "working"}, []task.ID{id(3)}},
+		"in a status that is an end":    {task.Filter{Status: "done"}, []task.ID{id(4)}},
+		"of a project that has nothing": {task.Filter{Project: "none", All: true}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []task.ID
+			err := s.EachTask(tc.filter, func(fold []byte) error {
+				var t task.Task
+				if err := json.Unmarshal(fold, &t); err != nil {
+					return err
+				}
+				got = append(got, t.ID)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+	enough := errors.New("enough")
+	if err := s.EachTask(task.Filter{}, func([]byte) error { return enough }); !errors.Is(err, enough) || err.Error() != "enough" {
+		t.Errorf("the callee's error came back as %v", err)
+	}
+}
+
+func TestFindTasks(t *testing.T) {
+	s := open(t)
+	populate(t, s)
+	for name, tc := range map[string]struct {
+		prefix string
+		limit  int
+		want   []task.ID
+	}{
+		"a whole id":                {string(id(1)), 5, []task.ID{id(1)}},
+		"a shared prefix":           {"000", 2, []task.ID{id(1), id(2)}},
+		"a deleted task":            {string(id(5)), 5, []task.ID{id(5)}},
+		"nothing begins like that":  {"1", 5, nil},
+		"no prefix":                 {"", 5, nil},
+		"a pattern is not a prefix": {"0%", 5, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := s.FindTasks(tc.prefix, tc.limit)
+			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
+				t.Errorf("%v (-want +got)\n%s", err, diff)
+			}
+		})
+	}
+}
+
+func TestLookups(t *testing.T) {
+	s := open(t)
+	populate(t, s)
+	for name, tc := range map[string]struct {
+		find func() (task.ID, bool, error)
+		want task.ID
+	}{
+		"an open task by branch":    {func() (task.ID, bool, error) { return s.TaskByBranch("p", "b1") }, id(1)},
+		"a branch that is over":     {func() (task.ID, bool, error) { return s.TaskByBranch("p", "b4") }, ""},
+		"another project's branch":  {func() (task.ID, bool, error) { return s.TaskByBranch("q", "b1") }, ""},
+		"a bound workspace":         {func() (task.ID, bool, error) { return s.TaskByWorkspace("p--1") }, id(3)},
+		"a free workspace":          {func() (task.ID, bool, error) { return s.TaskByWorkspace("p--2") }, ""},
+		"no workspace":              {func() (task.ID, bool, error) { return s.TaskByWorkspace("") }, ""},
+		"a task that never existed": {func() (task.ID, bool, error) { got, ok, err := s.Task(id(99)); return got.ID, ok, err }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, ok, err := tc.find()
+			if err != nil || got != tc.want || ok != (tc.want != "") {
+				t.Errorf("got %q, %v, %v, want %q", got, ok, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestWhatAStartMustLookAt(t *testing.T) {
+	s := open(t)
+	populate(t, s)
+	tasks, err := s.Unsettled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []task.ID
+	for _, t := range tasks {
+		got = append(got, t.ID)
+	}
+	if diff := cmp.Diff([]task.ID{id(6), id(2), id(3)}, got); diff != "" {
+		t.Errorf("unsettled (-want +got)\n%s", diff)
+	}
+	queued, err := s.Queued("p")
+	if diff := cmp.Diff([]task.ID{id(6), id(2)}, queued); diff != "" || err != nil {
+		t.Errorf("queued: %v (-want +got)\n%s", err, diff)
+	}
+	bound, err := s.Bound()
+	if diff := cmp.Diff(map[string]task.ID{"p--1": id(3)}, bound); diff != "" || err != nil {
+		t.Errorf("bound: %v (-want +got)\n%s", err, diff)
+	}
+	if n, err := s.OpenTasks("p"); n != 4 || err != nil {
+		t.Errorf("%d open tasks, %v", n, err)
+	}
+}
+
+func TestTaskIsReadBackAsItWas(t *testing.T) {
+	s := open(t)
+	c := created(t, 1)
+	c.Task.Summary = "Grüße \u2028 'quoted' \"x\" <&> \\ 😀"
+	c.Task.Asked = &task.Asked{To: "done", By: "worker", At: start}
+	c.Entries[0].Fields = []signal.Field{{Name: "summary", To: c.Task.Summary}}
+	commit(t, s, c)
+	got, _, err := s.Task(id(1))
+	if diff := cmp.Diff(c.Task, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}

@@ -1,0 +1,140 @@
+// Package config turns the environment and the user's config.json into one Config.
+// It is the only reader of the environment. It finds places and values; it creates
+// nothing and starts nothing.
+package config
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Config is everything that is settled before a command runs.
+type Config struct {
+	Home          string // the data folder
+	ConfigDir     string
+	UserWorkflows string // folder of the user's own workflow files
+	Socket        string // where the server of this data folder listens
+
+	Role    string // set inside an agent's attempt: the role it plays
+	Task    string // set inside an attempt: the task it works on
+	Attempt int    // set inside an attempt: its number
+
+	NoColor  bool
+	LogLevel string // debug, info, warn or error
+
+	Workflow      string        // what new projects follow, "" for the built-in default
+	PoolSize      int           // of new projects, 0 for the built-in default
+	Harness       string        // of new tasks, "" for the first one found
+	ReviewHarness string        // of new tasks, "" for the built-in default
+	IdleExit      time.Duration // when an idle server leaves, 0 for the built-in default
+}
+
+// MaxSocketPath is the longest socket path every system takes, in bytes.
+const MaxSocketPath = 103
+
+// Load reads the environment and config.json. When it fails the places in the
+// Config are still right, so that commands that need nothing else can run.
+func Load(getenv func(string) string, home func() (string, error)) (Config, error) {
+	c := Config{NoColor: getenv("NO_COLOR") != ""}
+	if err := c.places(getenv, home); err != nil {
+		return c, err
+	}
+	c.Role, c.Task = getenv("ORANGE_ROLE"), getenv("ORANGE_TASK")
+	if err := c.readFile(filepath.Join(c.ConfigDir, "config.json")); err != nil {
+		return c, err
+	}
+	return c, c.overrides(getenv)
+}
+
+func (c *Config) overrides(getenv func(string) string) error {
+	if s := getenv("ORANGE_ATTEMPT"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			return fmt.Errorf("ORANGE_ATTEMPT %q: give a positive integer, or unset it", s)
+		}
+		c.Attempt = n
+	}
+	if s := getenv("ORANGE_LOG_LEVEL"); s != "" {
+		if !validLevel(s) {
+			return fmt.Errorf("ORANGE_LOG_LEVEL %q: give debug, info, warn or error", s)
+		}
+		c.LogLevel = s
+	}
+	c.LogLevel = strings.ToLower(cmp.Or(c.LogLevel, "info"))
+	return nil
+}
+
+func (c *Config) places(getenv func(string) string, home func() (string, error)) error {
+	data, err := folder(getenv, home, "XDG_DATA_HOME", ".local/share")
+	if own := getenv("ORANGE_HOME"); own != "" {
+		data, err = filepath.Abs(own)
+	}
+	if err != nil {
+		return fmt.Errorf("find the data folder: %w; set ORANGE_HOME", err)
+	}
+	c.Home = resolve(data)
+	c.Socket = socket(getenv, c.Home)
+	c.ConfigDir, err = folder(getenv, home, "XDG_CONFIG_HOME", ".config")
+	if err != nil {
+		return fmt.Errorf("find the configuration folder: %w; set XDG_CONFIG_HOME", err)
+	}
+	c.UserWorkflows = filepath.Join(c.ConfigDir, "workflows")
+	return nil
+}
+
+// folder is $xdg/orange, or the same below the user's home. A relative $xdg does
+// not count, as its specification says.
+func folder(getenv func(string) string, home func() (string, error), xdg, below string) (string, error) {
+	if base := getenv(xdg); filepath.IsAbs(base) {
+		return filepath.Join(base, "orange"), nil
+	}
+	base, err := home()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(base, below, "orange"), nil
+}
+
+// resolve follows links, so that a folder has one name and its server one socket,
+// also before the folder itself exists.
+func resolve(path string) string {
+	rest := ""
+	for at := path; ; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if at == filepath.Dir(at) {
+			return path
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}
+
+// socket names the server's socket by a hash of the data folder, because a path may
+// have any length and a socket's may not.
+func socket(getenv func(string) string, home string) string {
+	sum := sha256.Sum256([]byte(home))
+	name := hex.EncodeToString(sum[:4]) + ".sock"
+	private := filepath.Join("orange-"+strconv.Itoa(os.Getuid()), name)
+	temp := getenv("TMPDIR")
+	if !filepath.IsAbs(temp) {
+		temp = "/tmp"
+	}
+	paths := []string{filepath.Join(temp, private)}
+	if run := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
+		paths = []string{filepath.Join(run, "orange-"+name), paths[0]}
+	}
+	for _, p := range paths {
+		if len(p) <= MaxSocketPath {
+			return p
+		}
+	}
+	return filepath.Join("/tmp", private)
+}

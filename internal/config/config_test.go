@@ -1,0 +1,144 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"orange/internal/config"
+)
+
+func env(pairs ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+func at(dir string) func() (string, error) { return func() (string, error) { return dir, nil } }
+
+func TestPlaces(t *testing.T) {
+	home := t.TempDir()
+	tests := []struct {
+		name             string
+		env              []string
+		wantHome, wantIn string
+	}{
+		{"nothing set", nil, filepath.Join(home, ".local/share/orange"), "/tmp/orange-"},
+		{"XDG folders", []string{"XDG_DATA_HOME", home + "/d", "XDG_RUNTIME_DIR", "/run/user/7"}, home + "/d/orange", "/run/user/7/orange-"},
+		{"own folder wins", []string{"ORANGE_HOME", home + "/o", "XDG_DATA_HOME", home + "/d"}, home + "/o", "/tmp/orange-"},
+		{"a relative XDG folder does not count", []string{"XDG_DATA_HOME", "d", "XDG_RUNTIME_DIR", "r"}, filepath.Join(home, ".local/share/orange"), "/tmp/orange-"},
+		{"temporary folder", []string{"TMPDIR", "/var/tmp"}, filepath.Join(home, ".local/share/orange"), "/var/tmp/orange-"},
+		{"long paths give way", []string{"TMPDIR", "/" + strings.Repeat("x", 100), "XDG_RUNTIME_DIR", "/" + strings.Repeat("y", 100)}, filepath.Join(home, ".local/share/orange"), "/tmp/orange-"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := config.Load(env(tt.env...), at(home))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Home != tt.wantHome || !strings.HasPrefix(c.Socket, tt.wantIn) || len(c.Socket) > config.MaxSocketPath {
+				t.Errorf("home %s, socket %s, want %s and %s...", c.Home, c.Socket, tt.wantHome, tt.wantIn)
+			}
+		})
+	}
+}
+
+func TestOneSocketPerFolderWhateverItIsCalled(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink(dir, dir+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	direct, _ := config.Load(env("ORANGE_HOME", dir+"/data"), at(dir))
+	linked, _ := config.Load(env("ORANGE_HOME", dir+"/link/data"), at(dir))
+	other, _ := config.Load(env("ORANGE_HOME", dir+"/other"), at(dir))
+	if direct.Socket != linked.Socket || direct.Socket == other.Socket {
+		t.Errorf("sockets: direct %s, through a link %s, other folder %s", direct.Socket, linked.Socket, other.Socket)
+	}
+}
+
+func TestInsideAnAttempt(t *testing.T) {
+	c, err := config.Load(env("ORANGE_ROLE", "worker", "ORANGE_TASK", "abc", "ORANGE_ATTEMPT", "3", "NO_COLOR", "1"), at(t.TempDir()))
+	if err != nil || c.Role != "worker" || c.Task != "abc" || c.Attempt != 3 || !c.NoColor {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
+func TestNoHomeAnywhere(t *testing.T) {
+	lost := func() (string, error) { return "", errors.New("no home") }
+	if _, err := config.Load(env(), lost); err == nil || !strings.Contains(err.Error(), "set ORANGE_HOME") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFile(t *testing.T) {
+	tests := []struct {
+		name, text string
+		env        []string
+		want       config.Config
+		wantErr    string // after the path
+	}{
+		{
+			name: "every key",
+			text: `{"workflow":"w","pool_size":4,"harness":"codex","review_harness":"pi","idle_exit":"30m","log_level":"debug"}`,
+			want: config.Config{Workflow: "w", PoolSize: 4, Harness: "codex", ReviewHarness: "pi", IdleExit: 30 * time.Minute, LogLevel: "debug"},
+		},
+		{name: "empty object", text: "{}", want: config.Config{LogLevel: "info"}},
+		{name: "the environment beats the file", text: `{"log_level":"debug"}`, env: []string{"ORANGE_LOG_LEVEL", "warn"}, want: config.Config{LogLevel: "warn"}},
+		{name: "unknown key", text: "{\n  \"workflow\": \"w\",\n  \"poolsize\": 4\n}", wantErr: `:3:3: key "poolsize" is not known: use workflow,`},
+		{name: "key twice", text: `{"harness":"a","harness":"b"}`, wantErr: `:1:16: key "harness" is there twice`},
+		{name: "wrong type", text: "{\n\"pool_size\": \"4\"}", wantErr: ":2:1: pool_size: give a positive integer"},
+		{name: "pool of nothing", text: `{"pool_size":0}`, wantErr: ":1:2: pool_size 0: give a positive integer"},
+		{name: "no time", text: `{"idle_exit":"soon"}`, wantErr: `idle_exit "soon": give a time such as 30m`},
+		{name: "no level", text: `{"log_level":"loud"}`, wantErr: `log_level "loud": give debug, info, warn or error`},
+		{name: "not an object", text: `[]`, wantErr: ":1:1: the file is not a JSON object"},
+		{name: "cut off", text: `{"harness":`, wantErr: "not JSON"},
+		{name: "not closed", text: `{"harness":"a"`, wantErr: "not JSON"},
+		{name: "two objects", text: `{} {}`, wantErr: "something after the object"},
+		{name: "wrong attempt", text: `{}`, env: []string{"ORANGE_ATTEMPT", "x"}, wantErr: `ORANGE_ATTEMPT "x": give a positive integer`},
+		{name: "wrong level outside", text: `{}`, env: []string{"ORANGE_LOG_LEVEL", "x"}, wantErr: `ORANGE_LOG_LEVEL "x": give debug`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "orange", "config.json")
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(tt.text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			got, err := config.Load(env(append(tt.env, "XDG_CONFIG_HOME", dir)...), at(dir))
+			if tt.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.wantErr) || strings.Contains(err.Error(), "\n") {
+					t.Fatalf("got %v, want %q", err, tt.wantErr)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			tt.want.Home, tt.want.ConfigDir, tt.want.UserWorkflows, tt.want.Socket = got.Home, got.ConfigDir, got.UserWorkflows, got.Socket
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestServerEnv(t *testing.T) {
+	got := config.ServerEnv([]string{
+		"PATH=/bin", "HOME=/h", "LC_ALL=C", "XDG_RUNTIME_DIR=/run", "ORANGE_HOME=/o", "ORANGE_LOG_LEVEL=debug", "SSH_AUTH_SOCK=/s",
+		"ORANGE_ROLE=worker", "ORANGE_TASK=t", "ORANGE_ATTEMPT=1", "ORANGE_TOKEN=x", "GITHUB_TOKEN=x", "CLAUDECODE=1", "LCX=1", "odd",
+	})
+	want := []string{"PATH=/bin", "HOME=/h", "LC_ALL=C", "XDG_RUNTIME_DIR=/run", "ORANGE_HOME=/o", "ORANGE_LOG_LEVEL=debug", "SSH_AUTH_SOCK=/s"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,124 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// readFile takes over the keys of config.json. No file is no error.
+func (c *Config) readFile(path string) error {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	r := reader{text: text, path: path, dec: json.NewDecoder(bytes.NewReader(text))}
+	return r.object(c)
+}
+
+// reader walks one JSON object key by key, because only then a mistake has a place.
+type reader struct {
+	text []byte
+	path string
+	dec  *json.Decoder
+}
+
+func (r *reader) object(c *Config) error {
+	if t, err := r.dec.Token(); err != nil || t != json.Delim('{') {
+		return r.wrong(0, "the file is not a JSON object: write {} or remove it")
+	}
+	var seen []string
+	for r.dec.More() {
+		t, err := r.dec.Token()
+		if err != nil {
+			return r.broken(err)
+		}
+		key, _ := t.(string)
+		at := r.dec.InputOffset() - int64(len(key)) - 2
+		if slices.Contains(seen, key) {
+			return r.wrong(at, fmt.Sprintf("key %q is there twice", key))
+		}
+		seen = append(seen, key)
+		if err := r.value(c, key, at); err != nil {
+			return err
+		}
+	}
+	if _, err := r.dec.Token(); err != nil {
+		return r.broken(err)
+	}
+	if _, err := r.dec.Token(); !errors.Is(err, io.EOF) {
+		return r.wrong(r.dec.InputOffset(), "there is something after the object")
+	}
+	return nil
+}
+
+// value reads the value of one key.
+func (r *reader) value(c *Config, key string, at int64) error {
+	var idle string
+	targets := map[string]any{
+		"workflow": &c.Workflow, "pool_size": &c.PoolSize, "harness": &c.Harness,
+		"review_harness": &c.ReviewHarness, "idle_exit": &idle, "log_level": &c.LogLevel,
+	}
+	to, ok := targets[key]
+	if !ok {
+		return r.wrong(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, idle_exit, log_level", key))
+	}
+	if err := r.dec.Decode(to); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return r.broken(err)
+		}
+		return r.wrong(at, fmt.Sprintf("%s: %s", key, expected(to)))
+	}
+	switch {
+	case key == "pool_size" && c.PoolSize < 1:
+		return r.wrong(at, fmt.Sprintf("pool_size %d: give a positive integer", c.PoolSize))
+	case key == "log_level" && !validLevel(c.LogLevel):
+		return r.wrong(at, fmt.Sprintf("log_level %q: give debug, info, warn or error", c.LogLevel))
+	case key == "idle_exit":
+		d, err := time.ParseDuration(idle)
+		if err != nil || d <= 0 {
+			return r.wrong(at, fmt.Sprintf("idle_exit %q: give a time such as 30m", idle))
+		}
+		c.IdleExit = d
+	}
+	return nil
+}
+
+func expected(to any) string {
+	if _, number := to.(*int); number {
+		return "give a positive integer"
+	}
+	return "give a string"
+}
+
+// broken reports text that is not JSON, at the place the parser stopped.
+func (r *reader) broken(err error) error {
+	at := r.dec.InputOffset()
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		at = max(syntax.Offset-1, 0)
+	}
+	return r.wrong(at, "not JSON: "+err.Error())
+}
+
+func (r *reader) wrong(at int64, why string) error {
+	before := r.text[:min(int(at), len(r.text))]
+	line := bytes.Count(before, []byte("\n")) + 1
+	column := len(before) - bytes.LastIndexByte(before, '\n')
+	return fmt.Errorf("%s:%d:%d: %s", r.path, line, column, why)
+}
+
+func validLevel(s string) bool {
+	return slices.Contains([]string{"debug", "info", "warn", "error"}, strings.ToLower(s))
+}

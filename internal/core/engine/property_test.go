@@ -1,0 +1,222 @@
+package engine_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
+	"orange/internal/core/workflow/builtin"
+)
+
+// play sends random signals to a random built-in workflow and checks, after every
+// one, what must always hold.
+func TestWhateverHappensTheJournalHolds(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		name := rapid.SampledFrom(builtin.Names()).Draw(rt, "workflow")
+		p := &player{rt: rt, def: load(t, name), now: start, ids: map[string]bool{}}
+		p.play(signal.Signal{Kind: signal.Create, Actor: task.Human, New: &signal.New{
+			ID: "000000000000000000001", Project: "p", Branch: "b",
+			Summary: rapid.SampledFrom([]string{"", "do it"}).Draw(rt, "summary"),
+			Status:  rapid.SampledFrom([]string{"", "pending", "agent-review", "reviewing"}).Draw(rt, "status"),
+			Spawn:   rapid.Bool().Draw(rt, "spawn"),
+		}})
+		for range rapid.IntRange(1, 40).Draw(rt, "signals") {
+			p.play(p.anySignal())
+		}
+	})
+}
+
+type player struct {
+	rt   *rapid.T
+	def  *workflow.Definition
+	task task.Task
+	log  []journal.Entry
+	now  time.Time
+	ids  map[string]bool
+}
+
+func (p *player) play(sig signal.Signal) {
+	p.now = p.now.Add(time.Duration(rapid.IntRange(0, 20000).Draw(p.rt, "seconds")) * time.Second)
+	sig.At = p.now
+	sig.Artifacts.Sections = p.sections()
+	sig.Free = rapid.SampledFrom([][]string{nil, {"p--1"}}).Draw(p.rt, "free")
+	sig.Evidence = []signal.Evidence{{Name: "merged", Holds: rapid.Bool().Draw(p.rt, "merged")}}
+	before := asJSON(p.rt, p.task)
+	d := engine.Decide(p.def, p.task, sig)
+	if !bytes.Equal(before, asJSON(p.rt, p.task)) {
+		p.rt.Fatalf("deciding about %s changed the record it was given", sig.Kind)
+	}
+	p.sameAgain(d, sig)
+	if d.Verdict == engine.Refuse && (len(d.Entries) > 0 || d.Refused == "") {
+		p.rt.Fatalf("a refusal without a reason or with entries: %+v", d)
+	}
+	next, err := journal.Fold(p.task, d.Entries)
+	if err != nil {
+		p.rt.Fatal(err)
+	}
+	p.task = next
+	p.log = append(p.log, d.Entries...)
+	p.invariants(d)
+}
+
+// sameAgain decides once more, from copies that went through JSON and a definition
+// that was read anew: neither memory nor map order may matter.
+func (p *player) sameAgain(d engine.Decision, sig signal.Signal) {
+	var sig2 signal.Signal
+	var t2 task.Task
+	must(p.rt, json.Unmarshal(asJSON(p.rt, sig), &sig2))
+	must(p.rt, json.Unmarshal(asJSON(p.rt, p.task), &t2))
+	def2, err := workflow.Parse(p.def.File, p.def.Text)
+	must(p.rt, err)
+	again := engine.Decide(def2, t2, sig2)
+	if a, b := asJSON(p.rt, d), asJSON(p.rt, again); !bytes.Equal(a, b) {
+		p.rt.Fatalf("two decisions about the same:\n%s\n%s", a, b)
+	}
+}
+
+func (p *player) invariants(d engine.Decision) {
+	for _, e := range d.Entries {
+		for _, f := range e.Effects {
+			if p.ids[f.ID] {
+				p.rt.Fatalf("effect id %s twice", f.ID)
+			}
+			p.ids[f.ID] = true
+		}
+	}
+	var decoded []journal.Entry
+	must(p.rt, json.Unmarshal(asJSON(p.rt, p.log), &decoded))
+	whole, err := journal.Fold(task.Task{}, decoded)
+	must(p.rt, err)
+	if a, b := asJSON(p.rt, whole), asJSON(p.rt, p.task); !bytes.Equal(a, b) {
+		p.rt.Fatalf("the journal folds to something else:\n%s\n%s", a, b)
+	}
+	pending, err := journal.Pending(p.log)
+	must(p.rt, err)
+	if a, b := asJSON(p.rt, pending), asJSON(p.rt, p.task.Pending); !bytes.Equal(a, b) {
+		p.rt.Fatalf("pending differs:\n%s\n%s", a, b)
+	}
+	p.oneAgentPerRole()
+}
+
+func (p *player) oneAgentPerRole() {
+	if p.task.Seq == 0 {
+		return
+	}
+	seen := map[string]bool{}
+	for _, a := range p.task.Attempts {
+		if !a.Ending && seen[a.Role] {
+			p.rt.Fatalf("two live agents for %s: %+v", a.Role, p.task.Attempts)
+		}
+		seen[a.Role] = seen[a.Role] || !a.Ending
+	}
+	if _, ok := p.def.State(p.task.Status); !ok {
+		p.rt.Fatalf("status %q is not in the workflow", p.task.Status)
+	}
+	if len(p.task.Attempts) > 0 && p.task.Workspace == "" {
+		p.rt.Fatalf("an agent lives without a workspace: %+v", p.task)
+	}
+	x := engine.Explain(p.def, p.task, signal.Signal{At: p.now})
+	if x.Owner == "" || x.Why == "" {
+		p.rt.Fatalf("nobody owns the task: %+v", x)
+	}
+}
+
+func (p *player) sections() []taskfile.Section {
+	var body string
+	for _, name := range []string{"Plan", "Handoff", "Review"} {
+		text := rapid.SampledFrom([]string{"", "Verdict: PASS", "Verdict: FAIL", "APPROACH: x", "DONE: y", "Verdict: FAIL\nagain"}).Draw(p.rt, name)
+		if text != "" {
+			body += fmt.Sprintf("## %s\n\n%s\n\n", name, text)
+		}
+	}
+	doc, err := taskfile.Parse([]byte(body))
+	must(p.rt, err)
+	return doc.Sections()
+}
+
+func (p *player) anySignal() signal.Signal {
+	actors := []task.Actor{task.Human, task.Engine, task.Tracker, "worker", "reviewer", "fixer", "nobody", ""}
+	kinds := []signal.Kind{
+		signal.Request, signal.Request, signal.Request, signal.Request, signal.Exit, signal.Exit, signal.Timer,
+		signal.Effect, signal.Effect, signal.Effect, signal.Ready, signal.Tracker, signal.Outcome,
+		signal.Update, signal.Pause, signal.Resume, signal.Tamper, signal.Create, "junk",
+	}
+	sig := signal.Signal{
+		Kind:    rapid.SampledFrom(kinds).Draw(p.rt, "kind"),
+		Actor:   rapid.SampledFrom(actors).Draw(p.rt, "actor"),
+		Attempt: rapid.IntRange(0, p.task.AttemptCount()+1).Draw(p.rt, "attempt"),
+		Role:    rapid.SampledFrom([]string{"worker", "reviewer", "fixer"}).Draw(p.rt, "role"),
+		Word:    rapid.SampledFrom([]string{"pr:merged", "X"}).Draw(p.rt, "word"),
+		Visit:   p.task.Visit,
+		Timer:   rapid.SampledFrom([]string{engine.Deadline, engine.Respawn, "2h0m0s"}).Draw(p.rt, "timer"),
+	}
+	to := []string{"junk"}
+	for _, s := range p.def.States {
+		to = append(to, s.Name)
+	}
+	if rapid.Bool().Draw(p.rt, "by verb") {
+		sig.Verb = rapid.SampledFrom([]string{"complete", "stuck", "cancel", "reopen", "clarify", "junk"}).Draw(p.rt, "verb")
+	} else {
+		sig.To = rapid.SampledFrom(to).Draw(p.rt, "to")
+	}
+	sig.Fields = []signal.Field{{Name: rapid.SampledFrom([]string{"summary", "branch", "status"}).Draw(p.rt, "field"), To: "x"}}
+	if sig.Kind == signal.Effect {
+		sig.Result = &signal.Receipt{Effect: p.effectID(), OK: rapid.Bool().Draw(p.rt, "ok"), Error: "no luck"}
+	}
+	return sig
+}
+
+func (p *player) effectID() string {
+	if n := len(p.task.Pending); n > 0 && rapid.IntRange(0, 9).Draw(p.rt, "known") > 0 {
+		return p.task.Pending[rapid.IntRange(0, n-1).Draw(p.rt, "effect")].ID
+	}
+	return "000000000000000000001/1/0"
+}
+
+func asJSON(t rapid.TB, v any) []byte {
+	b, err := json.Marshal(v)
+	must(t, err)
+	return b
+}
+
+func must(t rapid.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func FuzzSignal(f *testing.F) {
+	def := load(f, "orange")
+	created := engine.Decide(def, task.Task{}, signal.Signal{Kind: signal.Create, At: start, Actor: task.Human, Free: []string{"p--1"}, New: &signal.New{
+		ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "s", Spawn: true,
+	}})
+	t, err := journal.Fold(task.Task{}, created.Entries)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte(`{"kind":"request","at":"2026-01-02T03:04:05Z","to":"working","artifacts":{"sections":[{"name":"Plan","fields":[{"label":"APPROACH","text":"x"}]}]}}`))
+	f.Add([]byte(`{"kind":"exit","at":"2026-01-02T03:04:05Z","attempt":1,"role":"worker"}`))
+	f.Add([]byte(`{"kind":"effect","at":"2026-01-02T03:04:05Z","result":{"effect":"000000000000000000001/2/0","ok":true}}`))
+	f.Fuzz(func(ft *testing.T, data []byte) {
+		var sig signal.Signal
+		if json.Unmarshal(data, &sig) != nil {
+			return
+		}
+		d := engine.Decide(def, t, sig)
+		if _, err := journal.Fold(t, d.Entries); err != nil {
+			ft.Fatal(err)
+		}
+		engine.Explain(def, t, sig)
+	})
+}

@@ -1,0 +1,163 @@
+package workflow
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The rules a workflow file is checked against. Their names are stable: people write
+// them into reviews and scripts.
+const (
+	RuleTerminalEdge   = "terminal-edge"   // an edge leaves a terminal state
+	RuleOverlap        = "overlap"         // two edges can be open to the same thing at once
+	RuleExitUncovered  = "exit-uncovered"  // an agent can end in a way that no edge answers
+	RuleNoDeadline     = "no-deadline"     // an agent may take for ever
+	RuleIdleAboveWall  = "idle-above-wall" // the idle time can never pass
+	RulePromptEdge     = "prompt-edge"     // a prompt asks for a move that its reader may not make
+	RulePromptUnused   = "prompt-unused"   // nobody is told this
+	RuleNoEntry        = "no-entry"        // no task can begin
+	RuleUnreachable    = "unreachable"     // no task comes here
+	RuleDeadEnd        = "dead-end"        // no task that comes here ever ends
+	RuleNobody         = "nobody"          // nobody may take the edge
+	RuleCounterUnused  = "counter-unused"  // nothing asks for the counter
+	RuleCounterBound   = "counter-bound"   // a counter is set above its max
+	RuleGateUnused     = "gate-unused"     // no edge has the gate
+	RuleRoleUnused     = "role-unused"     // nothing starts the role
+	RuleQueueExit      = "queue-exit"      // a queue that lets nobody go on
+	RuleTriggerIgnored = "trigger-ignored" // the edge waits for what cannot happen there
+	RuleGuardNever     = "guard-never"     // the guard holds for no value
+)
+
+// A Finding is something in a workflow file that is understood and unwise. A file
+// with findings can be read and drawn; no task may be created under it.
+type Finding struct {
+	File    string `json:"file"`
+	Rule    string `json:"rule"`
+	Message string `json:"message"` // ends with what to do
+	Pos     Pos    `json:"pos"`
+}
+
+func (f Finding) String() string {
+	return fmt.Sprintf("%s:%d:%d: %s: %s", f.File, f.Pos.Line, f.Pos.Column, f.Rule, f.Message)
+}
+
+// Check weighs a definition that Parse accepted against every rule. What it finds is
+// in file order.
+func (d *Definition) Check() []Finding {
+	c := &checker{d: d, budget: maxEvaluations}
+	c.states()
+	c.edges()
+	c.paths()
+	c.guards()
+	c.prompts()
+	c.unused()
+	slices.SortStableFunc(c.found, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
+	})
+	return c.found
+}
+
+// checker is one run of Check.
+type checker struct {
+	d      *Definition
+	found  []Finding
+	budget int // guard evaluations left
+}
+
+func (c *checker) report(rule string, pos Pos, format string, args ...any) {
+	c.found = append(c.found, Finding{File: c.d.File, Rule: rule, Pos: pos, Message: oneLine(fmt.Sprintf(format, args...))})
+}
+
+// states weighs what a state says about itself.
+func (c *checker) states() {
+	for i := range c.d.States {
+		s := &c.d.States[i]
+		if s.Kind == Agent && s.Wall == 0 {
+			c.report(RuleNoDeadline, s.Pos, "state %s has an agent and no time limit: add deadline: {wall: 1h}", s.Name)
+		}
+		if s.Wall > 0 && s.Idle > s.Wall {
+			c.report(RuleIdleAboveWall, s.Pos, "state %s: idle %s is longer than wall %s and never passes: make it shorter", s.Name, s.Idle, s.Wall)
+		}
+		if s.Kind == Queued && !c.d.answered(s.Name, OnReady) {
+			c.report(RuleQueueExit, s.Pos, "state %s is a queue and no edge from it has on: ready: add one, or choose another kind", s.Name)
+		}
+	}
+}
+
+// edges weighs what an edge says about itself.
+func (c *checker) edges() {
+	for i := range c.d.Edges {
+		e := &c.d.Edges[i]
+		for _, from := range e.From {
+			c.leaves(e, from)
+		}
+		c.somebody(e)
+		for _, op := range e.Count {
+			if bound, ok := c.d.Counter(op.Counter); ok && op.Value > bound.Max {
+				c.report(RuleCounterBound, e.Pos, "edge %s: count %s: %d is above its max of %d: count less, or raise max", e.title(), op.Counter, op.Value, bound.Max)
+			}
+		}
+	}
+}
+
+func (c *checker) leaves(e *Edge, from string) {
+	s, ok := c.d.State(from)
+	switch {
+	case !ok:
+	case s.Kind == Terminal:
+		c.report(RuleTerminalEdge, e.Pos, "edge %s -> %s leaves a terminal state: drop it, or write reopen: %s on state %s", from, e.To, e.To, from)
+	case !slices.ContainsFunc(e.On, func(t Trigger) bool { return happensIn(s.Kind, t.Kind) }):
+		c.report(RuleTriggerIgnored, e.Pos, "edge %s -> %s waits for %s, which never happens in a state of kind %s: drop it, or change on:",
+			from, e.To, e.triggers(), s.Kind)
+	}
+}
+
+// happensIn says whether the engine ever looks for such edges in a state of kind k.
+func happensIn(k Kind, t TriggerKind) bool {
+	switch t {
+	case OnExit, OnCrashLimit:
+		return k == Agent
+	case OnReady:
+		return k == Queued
+	}
+	return true
+}
+
+// somebody makes sure that an edge which must be asked for has people to ask for it.
+func (c *checker) somebody(e *Edge) {
+	asked := e.Answers(OnRequest, "") || e.Answers(OnCreate, "")
+	switch {
+	case asked && len(e.By)+len(e.Confirm) == 0:
+		c.report(RuleNobody, e.Pos, "edge %s is on request and nobody may ask for it: add by:", e.title())
+	case asked && len(e.Confirm) > 0 && !e.Permits("human"):
+		c.report(RuleNobody, e.Pos, "edge %s needs a person's word (confirm:) and no person may take it: add human to by:", e.title())
+	}
+}
+
+// answered says whether an edge from state answers to triggers of that kind.
+func (d *Definition) answered(state string, kind TriggerKind) bool {
+	return slices.ContainsFunc(d.edgesFrom[state], func(i int) bool { return d.Edges[i].on(kind) })
+}
+
+// on says whether the edge answers to any trigger of that kind.
+func (e *Edge) on(kind TriggerKind) bool {
+	return slices.ContainsFunc(e.On, func(t Trigger) bool { return t.Kind == kind })
+}
+
+// title names an edge in messages.
+func (e *Edge) title() string { return strings.Join(e.From, ", ") + " -> " + e.To }
+
+// triggers lists what the edge answers to, in words.
+func (e *Edge) triggers() string {
+	words := make([]string, len(e.On))
+	for i, t := range e.On {
+		words[i] = t.String()
+	}
+	return strings.Join(words, ", ")
+}
+
+func (t Trigger) String() string {
+	return strings.TrimSpace(string(t.Kind) + " " + t.Value)
+}

@@ -1,0 +1,133 @@
+package workflow_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orange/internal/core/workflow"
+)
+
+// parse reads a file that must be readable.
+func parse(t testing.TB, file, text string) *workflow.Definition {
+	t.Helper()
+	d, err := workflow.Parse(file, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func readFile(t testing.TB, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestTheMinimalWorkflowIsClean(t *testing.T) {
+	for _, f := range parse(t, "clean.yaml", readFile(t, "testdata/clean.yaml")).Check() {
+		t.Error(f)
+	}
+}
+
+// Each file breaks one rule; what mends it leaves nothing to find.
+func TestEachRuleFindsItsOwnFaultAndNothingElse(t *testing.T) {
+	human := "  - {from: hold, to: work, by: [human]}\n"
+	tests := []struct {
+		file, says string
+		old, mend  string
+	}{
+		{"terminal-edge", "reopen: work on state done", "{from: done, to: work", "{from: hold, to: done"},
+		{"overlap", "both answer to request, when round = 1", "round < 2", "round < 1"},
+		{"overlap-gate", "work -> hold and the edge on line 20 (to done) both answer to exit, always", "on: exit,", "on: {outcome: STOP},"},
+		{"overlap-request", "hold -> work and the edge on line 23", "by: [human, worker]", "by: [worker]"},
+		{"overlap-verb", "hold -> todo and the edge on line 24 (to done) both answer to request, always", "to: todo, as: go", "to: todo, as: back"},
+		{"overlap-unknown", "cannot be checked", "max: 1000}\n  other: {max: 1000}", "max: 2}\n  other: {max: 2}"},
+		{"exit-uncovered", "no edge answers to exit with gate failed when round = 2", "round > 2", "round >= 2"},
+		{"exit-uncovered-limit", "add an edge with on: crash-limit", human, human + "  - {from: work, to: hold, on: crash-limit}\n"},
+		{"exit-uncovered-counter", "no counter counts its crashes", "per: state}", "per: state, counts: crashes}"},
+		{"exit-uncovered-limit-guard", "no edge answers to crash-limit when round = 0", ", when: round > 0}", "}"},
+		{"no-deadline", "add deadline", "role: worker}", "role: worker, deadline: {wall: 1m}}"},
+		{"idle-above-wall", "idle 2h0m0s is longer than wall 1h0m0s", "idle: 2h", "idle: 1h"},
+		{"prompt-edge", "tells the worker to set --status todo", "Then set", "Never set"},
+		{"prompt-unused", "prompt spare", "  spare: Hello.\n", ""},
+		{"no-entry", "no edge is from: new", human, human + "  - {from: new, to: todo, on: create, by: [human]}\n"},
+		{"unreachable", "state lost", "{from: lost, to: done, by: [human]}", "{from: hold, to: lost, by: [human]}\n  - {from: lost, to: done, by: [human]}"},
+		{"dead-end", "no edge leaves state pit", "{kind: human}", "{kind: terminal}"},
+		{"dead-end-loop", "no path of edges leads from state pit", "{from: hole, to: pit", "{from: hole, to: done"},
+		{"dead-end-no-terminal", "no state is terminal", "done: {kind: human}", "done: {kind: terminal}"},
+		{"nobody", "nobody may ask", "to: work}", "to: work, by: [human]}"},
+		{"nobody-confirm", "add human to by", "by: [worker], confirm", "by: [human], confirm"},
+		{"counter-unused", "counter spare", "orange task", "{spare} orange task"},
+		{"counter-bound", "3 is above its max of 2", "round: 3", "round: 2"},
+		{"gate-unused", "gate spare", "{from: hold, to: work, ", "{from: hold, to: work, gate: spare, "},
+		{"role-unused", "nothing starts role spare", "by: [human], count", "by: [human], do: [{spawn_agent: spare}], count"},
+		{"queue-exit", "no edge from it has on: ready", "on: request,", "on: [ready, request],"},
+		{"trigger-ignored", "waits for exit, which never happens in a state of kind halt", "on: exit", "by: [human]"},
+		{"guard-never", "round > 7 holds for no value", "round > 7", "round > 2"},
+	}
+	covered := map[string]bool{}
+	for _, tt := range tests {
+		t.Run(tt.file, func(t *testing.T) {
+			path := filepath.Join("testdata/check", tt.file+".yaml")
+			text := readFile(t, path)
+			covered[filepath.Base(path)] = true
+			wantOnly(t, parse(t, path, text).Check(), tt.file, tt.says)
+			mended := strings.Replace(text, tt.old, tt.mend, 1)
+			if mended == text {
+				t.Fatalf("%q is not in %s", tt.old, path)
+			}
+			for _, f := range parse(t, path, mended).Check() {
+				t.Errorf("mended, and still: %s", f)
+			}
+		})
+	}
+	files, _ := filepath.Glob("testdata/check/*.yaml")
+	for _, f := range files {
+		if !covered[filepath.Base(f)] {
+			t.Errorf("%s is in no test", f)
+		}
+	}
+}
+
+func wantOnly(t *testing.T, found []workflow.Finding, rule, says string) {
+	t.Helper()
+	if len(found) == 0 {
+		t.Fatal("nothing is found")
+	}
+	said := false
+	for _, f := range found {
+		if !strings.HasPrefix(rule, f.Rule) {
+			t.Errorf("found another fault: %s", f)
+		}
+		if f.Pos.Line < 1 || f.Pos.Column < 1 || !strings.HasPrefix(f.String(), f.File+":") {
+			t.Errorf("no place: %s", f)
+		}
+		said = said || strings.Contains(f.Message, says)
+	}
+	if !said {
+		t.Errorf("found %v, want one that says %q", found, says)
+	}
+}
+
+// A state that remembers where its task came from waives the gates on the way back,
+// and then verdicts exclude nothing.
+func TestVerdictsDoNotExcludeOnTheWayBack(t *testing.T) {
+	text := strings.Replace(readFile(t, "testdata/clean.yaml"), "hold: {kind: halt}", "hold: {kind: waiting, returns: true}", 1)
+	text = strings.Replace(text, "{from: hold, to: work, by: [human]}",
+		"{from: hold, to: work, by: [human], gate: passed}\n  - {from: hold, to: work, by: [human], gate: failed}", 1)
+	wantOnly(t, parse(t, "t.yaml", text).Check(), workflow.RuleOverlap, `when return_to = "work"`)
+}
+
+func TestAVerbOnTheWayBackIsNoOverlapWhenItsTargetIsRemembered(t *testing.T) {
+	text := strings.Replace(readFile(t, "testdata/clean.yaml"), "hold: {kind: halt}", "hold: {kind: waiting, returns: true}", 1)
+	text = strings.Replace(text, "{from: hold, to: work, by: [human]}",
+		"{from: hold, to: work, as: go, by: [human], when: return_to != ''}\n  - {from: hold, to: done, as: go, by: [human]}", 1)
+	for _, f := range parse(t, "t.yaml", text).Check() {
+		t.Error(f)
+	}
+}

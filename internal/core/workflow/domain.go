@@ -1,0 +1,137 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	maxCombinations = 100_000   // of values tried for one question
+	maxEvaluations  = 5_000_000 // of guards in one check
+)
+
+// A domain is what the names in some guards can be, in one state.
+type domain struct {
+	names  []string
+	values [][]any
+}
+
+// search tries every combination of values that the guards' names can have in a
+// state, until test says yes. It returns those values in words. known is false if
+// there are too many to try.
+func (c *checker) search(state string, guards []*Guard, test func(Env) bool) (values string, found, known bool) {
+	dm := c.domain(state, guards)
+	size := dm.size()
+	c.budget -= size * max(len(guards), 1)
+	if size > maxCombinations || c.budget < 0 {
+		return "", false, false
+	}
+	env := c.d.NewEnv()
+	at := make([]int, len(dm.names))
+	for {
+		for i, name := range dm.names {
+			env[name] = dm.values[i][at[i]]
+		}
+		if test(env) {
+			return dm.words(env), true, true
+		}
+		if !dm.step(at) {
+			return "", false, true
+		}
+	}
+}
+
+func (c *checker) domain(state string, guards []*Guard) domain {
+	var dm domain
+	if s, ok := c.d.State(state); ok && s.Returns {
+		dm.add(returnTo, c.d.returnValues(state))
+	}
+	for _, g := range guards {
+		if g == nil {
+			continue
+		}
+		for _, name := range g.Names {
+			dm.add(name, c.d.valuesOf(state, name))
+		}
+	}
+	return dm
+}
+
+func (dm *domain) add(name string, values []any) {
+	if !slices.Contains(dm.names, name) {
+		dm.names = append(dm.names, name)
+		dm.values = append(dm.values, values)
+	}
+}
+
+// size is the number of combinations, or more than maxCombinations if it is too big.
+func (dm *domain) size() int {
+	n := 1
+	for _, v := range dm.values {
+		if n *= len(v); n > maxCombinations {
+			return n
+		}
+	}
+	return n
+}
+
+// step moves to the next combination; it says no after the last.
+func (dm *domain) step(at []int) bool {
+	for i := range at {
+		if at[i]++; at[i] < len(dm.values[i]) {
+			return true
+		}
+		at[i] = 0
+	}
+	return false
+}
+
+func (dm *domain) words(env Env) string {
+	if len(dm.names) == 0 {
+		return "always"
+	}
+	words := make([]string, len(dm.names))
+	for i, name := range dm.names {
+		words[i] = fmt.Sprintf("%s = %#v", name, env[name])
+	}
+	return "when " + strings.Join(words, ", ")
+}
+
+// valuesOf lists what a name can be while a task is in state. A counter may be one
+// above its bound, because nothing but guards keeps it below.
+func (d *Definition) valuesOf(state, name string) []any {
+	if name == returnTo {
+		return d.returnValues(state)
+	}
+	c, ok := d.Counter(name)
+	if !ok || state == New {
+		return []any{0}
+	}
+	out := make([]any, c.Max+2)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// returnValues lists what return_to can be: where the task came from in a state that
+// remembers it, and nothing elsewhere.
+func (d *Definition) returnValues(state string) []any {
+	out := []any{""}
+	if s, ok := d.State(state); ok && s.Returns {
+		for _, name := range d.previous(state) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// holds says whether a guard is open; one that cannot be computed is not.
+func holds(g *Guard, env Env) bool {
+	if g == nil {
+		return true
+	}
+	ok, _ := g.Holds(env)
+	return ok
+}

@@ -1,0 +1,281 @@
+package workflow
+
+import "slices"
+
+// Distances of the drawing, in pixels.
+const (
+	rankGap  = 22.0 // between rows
+	boxGap   = 26.0 // between boxes of a row
+	laneGap  = 12.0 // beside a line that passes a row
+	sweeps   = 24   // passes that put rows in order
+	settling = 40   // passes that move boxes sideways
+)
+
+// A layout says where everything in a picture goes. States are in even rows; the odd
+// rows between them hold labels, so that none covers a state. A line that passes a
+// row has a box of its own there, which keeps it clear of the others.
+type layout struct {
+	boxes  []box
+	rows   [][]int // indexes of boxes, from left to right
+	routes []route
+	width  float64
+	height float64
+}
+
+// A box is a node, a label, or the place where a line passes a row.
+type box struct {
+	w, h float64
+	x, y float64 // of its middle
+	row  int
+	node int // -1 for a place on a line
+	text []string
+	up   []int // boxes it is joined to in the row above
+	down []int
+}
+
+// A route is a line of the picture as the boxes it runs through, from top to bottom.
+type route struct {
+	line  int
+	boxes []int
+	back  bool // the line leads from the bottom to the top
+}
+
+// arrange lays a picture out. Lines that lead from a node to itself are left out.
+func arrange(p *picture, size func(node) (w, h float64), text func(line) (lines []string, w, h float64)) *layout {
+	back := backLines(p)
+	ranks := rankNodes(p, back)
+	g := &layout{boxes: make([]box, len(p.nodes))}
+	for i, n := range p.nodes {
+		w, h := size(n)
+		g.boxes[i] = box{w: w, h: h, row: 2 * ranks[i], node: i}
+	}
+	for i, l := range p.lines {
+		if l.from != l.to {
+			lines, w, h := text(l)
+			g.route(i, l, back[i], box{w: w, h: h, text: lines})
+		}
+	}
+	g.fillRows()
+	g.order()
+	g.settle()
+	g.stack()
+	return g
+}
+
+// backLines finds the lines that lead back: without them there is no cycle.
+func backLines(p *picture) []bool {
+	out := make([]bool, len(p.lines))
+	const unseen, open, closed = 0, 1, 2
+	state := make([]int, len(p.nodes))
+	var visit func(n int)
+	visit = func(n int) {
+		state[n] = open
+		for i, l := range p.lines {
+			if l.from != n || l.to == n {
+				continue
+			}
+			switch state[l.to] {
+			case open:
+				out[i] = true
+			case unseen:
+				visit(l.to)
+			}
+		}
+		state[n] = closed
+	}
+	for n := range p.nodes {
+		if state[n] == unseen {
+			visit(n)
+		}
+	}
+	return out
+}
+
+// rankNodes puts each node below everything that leads to it, back lines turned round.
+// A node that nothing leads to goes right above the first it leads to.
+func rankNodes(p *picture, back []bool) []int {
+	ranks := make([]int, len(p.nodes))
+	for range p.nodes {
+		for i, l := range p.lines {
+			from, to := ends(l, back[i])
+			if from != to && ranks[to] <= ranks[from] {
+				ranks[to] = ranks[from] + 1
+			}
+		}
+	}
+	for n := range p.nodes {
+		first, isSource := len(p.nodes), true
+		for i, l := range p.lines {
+			from, to := ends(l, back[i])
+			isSource = isSource && (to != n || from == to)
+			if from == n && to != n {
+				first = min(first, ranks[to])
+			}
+		}
+		if isSource && first < len(p.nodes) {
+			ranks[n] = max(0, first-1)
+		}
+	}
+	return ranks
+}
+
+// ends are the upper and the lower end of a line.
+func ends(l line, back bool) (upper, lower int) {
+	if back {
+		return l.to, l.from
+	}
+	return l.from, l.to
+}
+
+// route gives a line its boxes, one in each row between its ends. The label is near
+// the state that the line leaves.
+func (g *layout) route(index int, l line, back bool, words box) {
+	upper, lower := ends(l, back)
+	r := route{line: index, boxes: []int{upper}, back: back}
+	first, last := g.boxes[upper].row+1, g.boxes[lower].row-1
+	at := first
+	if back {
+		at = last
+	}
+	for row := first; row <= last; row++ {
+		b := box{w: 2, h: 0}
+		if row == at {
+			b = words
+		}
+		b.row, b.node = row, -1
+		r.boxes = append(r.boxes, len(g.boxes))
+		g.boxes = append(g.boxes, b)
+	}
+	r.boxes = append(r.boxes, lower)
+	for i := 1; i < len(r.boxes); i++ {
+		a, b := r.boxes[i-1], r.boxes[i]
+		g.boxes[a].down = append(g.boxes[a].down, b)
+		g.boxes[b].up = append(g.boxes[b].up, a)
+	}
+	g.routes = append(g.routes, r)
+}
+
+func (g *layout) fillRows() {
+	for i := range g.boxes {
+		for len(g.rows) <= g.boxes[i].row {
+			g.rows = append(g.rows, nil)
+		}
+		g.rows[g.boxes[i].row] = append(g.rows[g.boxes[i].row], i)
+	}
+}
+
+// order sorts the rows so that few lines cross: each box goes to the mean place of
+// those it is joined to, down and up again, and the best order seen is kept.
+func (g *layout) order() {
+	best, fewest := g.copyRows(), g.crossings()
+	for pass := range sweeps {
+		g.sweep(pass%2 == 0)
+		if n := g.crossings(); n < fewest {
+			best, fewest = g.copyRows(), n
+		}
+	}
+	g.rows = best
+	for g.swap() {
+		continue
+	}
+}
+
+func (g *layout) copyRows() [][]int {
+	out := make([][]int, len(g.rows))
+	for i := range g.rows {
+		out[i] = slices.Clone(g.rows[i])
+	}
+	return out
+}
+
+func (g *layout) sweep(down bool) {
+	place := g.places()
+	for i := range g.rows {
+		row := g.rows[i]
+		if !down {
+			row = g.rows[len(g.rows)-1-i]
+		}
+		mean := make(map[int]float64, len(row))
+		for _, b := range row {
+			joined := g.boxes[b].up
+			if !down {
+				joined = g.boxes[b].down
+			}
+			mean[b] = float64(place[b])
+			if len(joined) > 0 {
+				sum := 0
+				for _, j := range joined {
+					sum += place[j]
+				}
+				mean[b] = float64(sum) / float64(len(joined))
+			}
+		}
+		slices.SortStableFunc(row, func(a, b int) int { return compareFloat(mean[a], mean[b]) })
+		for at, b := range row {
+			place[b] = at
+		}
+	}
+}
+
+func compareFloat(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func (g *layout) places() []int {
+	place := make([]int, len(g.boxes))
+	for _, row := range g.rows {
+		for at, b := range row {
+			place[b] = at
+		}
+	}
+	return place
+}
+
+func (g *layout) crossings() int {
+	place, n := g.places(), 0
+	for _, row := range g.rows {
+		for i, a := range row {
+			for _, b := range row[i+1:] {
+				n += crossed(g.boxes[a].down, g.boxes[b].down, place)
+			}
+		}
+	}
+	return n
+}
+
+// crossed counts the crossings of the lines of two boxes, the first left of the second.
+func crossed(left, right []int, place []int) int {
+	n := 0
+	for _, a := range left {
+		for _, b := range right {
+			if place[a] > place[b] {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// swap exchanges neighbours where that removes crossings; it says whether any did.
+func (g *layout) swap() bool {
+	better := false
+	for _, row := range g.rows {
+		place := g.places()
+		for i := 1; i < len(row); i++ {
+			a, b := &g.boxes[row[i-1]], &g.boxes[row[i]]
+			now := crossed(a.down, b.down, place) + crossed(a.up, b.up, place)
+			then := crossed(b.down, a.down, place) + crossed(b.up, a.up, place)
+			if then < now {
+				row[i-1], row[i] = row[i], row[i-1]
+				better = true
+			}
+		}
+	}
+	return better
+}

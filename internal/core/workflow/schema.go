@@ -1,0 +1,140 @@
+package workflow
+
+import "github.com/google/jsonschema-go/jsonschema"
+
+// namePattern is what validName accepts, for editors.
+const namePattern = "^[A-Za-z][A-Za-z0-9_-]{0,63}$"
+
+// timePattern is roughly what a duration looks like, for editors.
+const timePattern = "^([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$"
+
+// Schema describes a workflow file to editors, as JSON Schema of draft 2020-12. Its
+// word lists are the ones Parse uses. A file that it accepts may still use names that
+// it does not declare: Parse and Check say so.
+func Schema() *jsonschema.Schema {
+	s := mapping("A lifecycle of tasks: states, the edges between them, who may take an edge and what must be true first.",
+		key{"name", nameOf("What the workflow is called; the name of its file without .yaml.")},
+		key{"version", &jsonschema.Schema{Type: "integer", Enum: []any{1}, Description: "The version of this format: 1."}},
+		key{"describe", text("What the workflow is for, in one sentence.")},
+		key{"roles", named("The parts that agents play.", roleSchema())},
+		key{"counters", named("Bounded numbers of a task, which guards and prompts may ask for.", counterSchema())},
+		key{"gates", named("Evidence that must be there when an edge is taken.", gateSchema())},
+		key{"states", named("Where a task can be, in the order in which people think of them.", stateSchema())},
+		key{"edges", &jsonschema.Schema{Type: "array", Items: edgeSchema(), Description: "The permitted moves. Of several that open, the first is taken."}},
+		key{"prompts", named("What agents are told. {summary} and the like are filled in.", text("Words for an agent."))},
+		key{"tracker", named("The status that a tracker shows for each state.", text("A status of the tracker."))},
+	)
+	s.Schema = "https://json-schema.org/draft/2020-12/schema"
+	s.Title = "Orange workflow"
+	s.Required = []string{"name", "version", "states"}
+	return s
+}
+
+func roleSchema() *jsonschema.Schema {
+	return mapping("A part that an agent plays.",
+		key{"harness", words("Which of the task's two harnesses runs it.", harnessWords[:]...)},
+		key{"session", words("How long its agent lives: until the task ends, as long as the task stays in the state, or that with a person at the terminal.", sessionWords[:]...)},
+		key{"window", text("The name of its terminal window; {counters} are filled in.")},
+		key{"prompt", nameOf("What it is told at its start, by name.")},
+		key{"respawn_prompt", nameOf("What a replacement is told, by name.")},
+		key{"access", words("Whether it may change the record's summary and branch.", accessWords[:]...)},
+		key{"stands_in_for", nameOf("A role: while that one lives it is told instead, and this one is not started.")},
+		key{"describe", text("What the role does, in a few words.")},
+	)
+}
+
+func counterSchema() *jsonschema.Schema {
+	most, least := 1000.0, 1.0
+	s := mapping("A bounded number of a task.",
+		key{"max", &jsonschema.Schema{Type: "integer", Minimum: &least, Maximum: &most, Description: "Its bound, so that the file can be checked."}},
+		key{"per", words("When it goes back to 0: never by itself, or with every transition.", perWords[:]...)},
+		key{"counts", words("What it counts by itself. At max the crash-limit edge is taken.", countsWords[:]...)},
+	)
+	s.Required = []string{"max"}
+	return s
+}
+
+func gateSchema() *jsonschema.Schema {
+	s := mapping("Evidence: a section of TASK.md, or a fact about the world.",
+		key{"section", text("The heading of the section, without ##.")},
+		key{"any_of", listOf(text("A label such as DONE."), "At least one of these labels has content behind it.")},
+		key{"verdict", words("The verdict that the section gives.", verdictWords[:]...)},
+		key{"form", words("Where the verdict is: a line \"Verdict: PASS\" at the beginning, or the first line with the word.", formWords[:]...)},
+		key{"fresh", words("When the text is too old: it opened a gate before, it has not changed in this visit, or never.", freshWords[:]...)},
+		key{"evidence", words("A fact that Orange looks up.", EvidenceVocabulary()...)},
+	)
+	s.OneOf = []*jsonschema.Schema{{Required: []string{"section"}}, {Required: []string{"evidence"}}}
+	return s
+}
+
+func stateSchema() *jsonschema.Schema {
+	s := mapping("Where a task can be.",
+		key{"kind", words("What the state waits for: a resource, an agent, an answer, a decision, a person to resume, or nothing.", kindWords[:]...)},
+		key{"role", nameOf("Who works here.")},
+		key{"deadline", mapping("How long its agent may take.",
+			key{"wall", duration("In all.")}, key{"idle", duration("Without a sign of life.")})},
+		key{"respawn", words("How a dead agent is replaced.", respawnWords[:]...)},
+		key{"prompt", nameOf("What the role is told on entering, if not its own prompt.")},
+		key{"respawn_prompt", nameOf("What a replacement is told, if not the role's own.")},
+		key{"returns", &jsonschema.Schema{Type: "boolean", Description: "Remember where the task came from; going back needs no gate."}},
+		key{"reopen", nameOf("Where a person may send a finished task again.")},
+		key{"on_enter", listOf(effectSchema(), "Effects of entering, in order.")},
+	)
+	s.Required = []string{"kind"}
+	return s
+}
+
+func edgeSchema() *jsonschema.Schema {
+	s := mapping("A permitted move.",
+		key{"from", listOf(nameOf("A state, or new for a task that does not exist yet."), "Where it leads from.")},
+		key{"to", nameOf("Where it leads to.")},
+		key{"on", listOf(triggerSchema(), "What it answers to; a request if nothing is given.")},
+		key{"by", listOf(nameOf("human, engine, tracker or a role."), "Who may take it.")},
+		key{"as", nameOf("The verb that asks for it.")},
+		key{"when", text("A guard over counters and return_to, such as review_round < 2.")},
+		key{"gate", listOf(nameOf("A gate."), "Evidence that must be there.")},
+		key{"count", counts()},
+		key{"do", listOf(effectSchema(), "Effects of taking it, in order.")},
+		key{"confirm", listOf(nameOf("A role."), "Who may ask for it if a person agrees.")},
+		key{"override", &jsonschema.Schema{Type: "boolean", Description: "Recorded as a person's decision against the rules."}},
+		key{"describe", text("What the move means, in a few words.")},
+	)
+	s.Required = []string{"from", "to"}
+	return s
+}
+
+func triggerSchema() *jsonschema.Schema {
+	word := words("Something that happens.", triggerWords[:]...)
+	object := mapping("Something that happens, with its value.",
+		key{"outcome", text("A code that an agent's protocol gave.")},
+		key{"timer", duration("The time since the task came here.")},
+		key{"tracker", text("An event of a tracker.")},
+		key{"tag", text("A tag that was set on the tracker.")},
+		key{"pr", text("What became of the pull request, such as merged.")},
+	)
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{word, object}}
+}
+
+// effectSchema accepts the bare word of an effect that takes nothing, and a mapping
+// for one that takes a role or a message.
+func effectSchema() *jsonschema.Schema {
+	var bare []string
+	var full []key
+	for _, e := range effectVocabulary {
+		if e.TakesArg == "" {
+			bare = append(bare, e.Name)
+			continue
+		}
+		full = append(full, key{e.Name, nameOf(e.Describe + "; give the " + e.TakesArg + ".")})
+	}
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+		words("A deed.", bare...),
+		mapping("A deed, with the role or message it is about.", full...),
+	}}
+}
+
+func counts() *jsonschema.Schema {
+	return named("Changes of counters: +1 raises, 0 sets.", &jsonschema.Schema{
+		Types: []string{"integer", "string"}, Pattern: "^\\+?[0-9]+$", Description: "+1 raises, 0 sets.",
+	})
+}

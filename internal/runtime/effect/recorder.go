@@ -1,0 +1,89 @@
+// Package effect carries out effects. Recorder is the performer of an installation
+// without agents: it starts nothing and writes down, from a process of its own, what
+// it was asked to do.
+package effect
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/runtime/local"
+)
+
+// Recorder runs Command once per effect, with a Line as JSON on its standard input.
+type Recorder struct {
+	Command []string // the program and its arguments
+	Env     []string
+}
+
+// A Line is what is written down about one effect. Key makes it unique: the same
+// effect asked for twice is written once.
+type Line struct {
+	Key       string `json:"key"`
+	Do        string `json:"do"`
+	By        string `json:"by"`
+	Task      string `json:"task"`
+	Project   string `json:"project"`
+	Branch    string `json:"branch"`
+	Role      string `json:"role,omitempty"`
+	Attempt   int    `json:"attempt,omitempty"`
+	Start     bool   `json:"start,omitempty"`
+	Window    string `json:"window,omitempty"`
+	Prompt    string `json:"prompt,omitempty"`
+	Workspace string `json:"workspace,omitempty"`
+}
+
+// timeout bounds one recording; it is a write to a local file.
+const timeout = 30 * time.Second
+
+// Perform implements local.Performer.
+func (r Recorder) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	line, err := json.Marshal(Line{
+		Key: e.ID, Do: e.Do, By: e.By, Task: string(t.ID), Project: t.Project, Branch: t.Branch,
+		Role: e.Role, Attempt: e.Attempt, Start: e.Start, Window: e.Window, Prompt: e.Prompt, Workspace: e.Workspace,
+	})
+	if err != nil {
+		return local.Done{}, fmt.Errorf("write down %s: %w", e.Do, err)
+	}
+	cmd := exec.CommandContext(ctx, r.Command[0], r.Command[1:]...)
+	cmd.Env = r.Env
+	cmd.Stdin = bytes.NewReader(line)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return local.Done{}, fmt.Errorf("write down %s: %w", e.Do, explained(err, out))
+	}
+	return done(&t, &e), nil
+}
+
+// done says what the effect would have led to: a session, or processes that are gone.
+func done(t *task.Task, e *task.Effect) local.Done {
+	info, _ := workflow.EffectNamed(e.Do)
+	var d local.Done
+	if e.Start {
+		d.Session = t.Project + "/" + t.Branch
+	}
+	for _, a := range t.Attempts {
+		ordered := a.Ending && (e.Role == "" || e.Role == a.Role)
+		if info.Kills && (ordered || e.Attempt == a.Number) {
+			d.Ended = append(d.Ended, a.Number)
+		}
+	}
+	return d
+}
+
+func explained(err error, out []byte) error {
+	if text := strings.TrimSpace(string(out)); text != "" {
+		last := text[strings.LastIndex(text, "\n")+1:]
+		return errors.New(last)
+	}
+	return err
+}

@@ -1,0 +1,140 @@
+package local
+
+import (
+	"context"
+	"crypto/rand"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
+	"orange/internal/core/workflow/builtin"
+)
+
+// Create begins a task. Its folder is there, with the context in it, before the
+// task is: nothing that was handed over can be lost.
+func (r *Runtime) Create(ctx context.Context, w signal.Wish) (engine.Answer, error) {
+	if err := r.enter(); err != nil {
+		return engine.Answer{}, err
+	}
+	defer r.wait.Done()
+	def, err := r.complete(&w)
+	if err != nil {
+		return engine.Answer{}, err
+	}
+	defer r.locks.lock(w.ID)()
+	sig := signal.Signal{Kind: signal.Create, Actor: w.Actor, Attempt: w.Attempt, New: &w.New}
+	return r.found(ctx, def, sig, w.Context)
+}
+
+// Import takes over a task of an earlier installation, with its body.
+func (r *Runtime) Import(ctx context.Context, n signal.New, workflowName string, body []byte) (engine.Answer, error) {
+	if err := r.enter(); err != nil {
+		return engine.Answer{}, err
+	}
+	defer r.wait.Done()
+	w := signal.Wish{New: n, Workflow: workflowName}
+	def, err := r.complete(&w)
+	if err != nil {
+		return engine.Answer{}, err
+	}
+	defer r.locks.lock(w.ID)()
+	if _, known, err := r.record(w.ID); err != nil || known {
+		return engine.Answer{}, orElse(err, task.Mistakef("task %s is here already", w.ID))
+	}
+	sig := signal.Signal{Kind: signal.Import, Actor: task.Human, New: &w.New}
+	return r.begin(ctx, def, sig, body)
+}
+
+func orElse(err, other error) error {
+	if err != nil {
+		return err
+	}
+	return other
+}
+
+// found writes the context and begins the task.
+func (r *Runtime) found(ctx context.Context, def *workflow.Definition, sig signal.Signal, text string) (engine.Answer, error) {
+	var body []byte
+	if text != "" {
+		body = []byte("## Context\n\n" + taskfile.QuoteContext(text) + "\n")
+	}
+	return r.begin(ctx, def, sig, body)
+}
+
+func (r *Runtime) begin(ctx context.Context, def *workflow.Definition, sig signal.Signal, body []byte) (engine.Answer, error) {
+	n := sig.New
+	if r.Files != nil {
+		if err := r.Files.Create(n.Project, n.ID, body); err != nil {
+			return engine.Answer{}, err
+		}
+	}
+	if err := r.Store.SaveWorkflow(def.Hash, def.Name, def.File, def.Text); err != nil {
+		return engine.Answer{}, &StoreError{err}
+	}
+	if doc, err := taskfile.Parse(body); err == nil {
+		sig.Artifacts.Sections = doc.Sections()
+	}
+	answer, err := r.decide(ctx, def, task.Task{}, sig)
+	if r.Files != nil && (err != nil || answer.Decision.Refused != "") {
+		if gone := r.Files.Remove(n.Project, n.ID); gone != nil {
+			r.Log.Error("remove the folder of a refused task", "component", "local", "task", n.ID, "error", gone)
+		}
+	}
+	return answer, err
+}
+
+// complete fills in what the wish leaves open and finds its workflow.
+func (r *Runtime) complete(w *signal.Wish) (*workflow.Definition, error) {
+	p, ok := r.pool.project(w.Project)
+	if !ok {
+		return nil, task.Mistakef("project %q is not registered: orange project add", w.Project)
+	}
+	if w.ID == "" {
+		var seed [32]byte
+		rand.Read(seed[:]) //nolint:errcheck // never fails
+		w.ID = task.NewID(seed[:])
+	}
+	if w.Branch == "" {
+		w.Branch = "orange-tasks/" + string(w.ID)
+	}
+	if w.Harness == "" {
+		w.Harness = r.Harness
+	}
+	if w.ReviewHarness == "" {
+		w.ReviewHarness = r.Review
+	}
+	if other, taken, err := r.Store.TaskByBranch(w.Project, w.Branch); err != nil || taken {
+		return nil, orElse(err, task.Mistakef("task %s works on branch %s already: choose another branch", other, w.Branch))
+	}
+	return r.choose(w.Workflow, p)
+}
+
+// choose finds the workflow of a new task and refuses one that is unwise.
+func (r *Runtime) choose(name string, p task.Project) (*workflow.Definition, error) {
+	for _, fallback := range []string{p.Workflow, r.Workflow, builtin.Default} {
+		if name == "" {
+			name = fallback
+		}
+	}
+	file, text, ok, err := r.Library.Find(name, p.Path)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		file = name + ".yaml"
+		if text, ok = builtin.Text(name); !ok {
+			return nil, task.Mistakef("workflow %q is not known: see orange workflow list", name)
+		}
+	}
+	def, err := workflow.Parse(file, text)
+	if err != nil {
+		return nil, err
+	}
+	if found := def.Check(); len(found) > 0 {
+		return nil, task.Mistakef("workflow %s has %d findings, the first is %s; see orange workflow check %s", name, len(found), found[0], name)
+	}
+	r.defs.put(def)
+	return def, nil
+}

@@ -1,0 +1,208 @@
+package local
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// drives keeps one driver per task: effects of a task run in order.
+type drives struct {
+	mu      sync.Mutex
+	running map[task.ID]bool // true: look again before leaving
+	slots   chan struct{}
+}
+
+func (d *drives) init(n int) {
+	d.running = make(map[task.ID]bool)
+	d.slots = make(chan struct{}, n)
+}
+
+func (d *drives) len() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.running)
+}
+
+// claim makes the caller the task's driver, or tells the one there is to look again.
+func (d *drives) claim(id task.ID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, busy := d.running[id]; busy {
+		d.running[id] = true
+		return false
+	}
+	d.running[id] = false
+	return true
+}
+
+// leave ends the caller's turn, unless something came meanwhile.
+func (d *drives) leave(id task.ID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.running[id] {
+		d.running[id] = false
+		return false
+	}
+	delete(d.running, id)
+	return true
+}
+
+// attend sees to it that the task's next effect is driven and its next timer is set.
+func (r *Runtime) attend(t *task.Task) {
+	def, err := r.define(t)
+	if err != nil {
+		r.Log.Error("read the workflow of a task", "component", "local", "task", t.ID, "error", err)
+		return
+	}
+	r.clock.set(t.ID, r.due(def, t))
+	if e, ok := engine.Next(t); ok && !e.NotBefore.After(r.now()) && !r.isPaused() {
+		r.drive(t.ID)
+	}
+}
+
+// due is when the engine wants to hear of the task again, zero for never.
+func (r *Runtime) due(def *workflow.Definition, t *task.Task) time.Time {
+	var at time.Time
+	for _, tm := range engine.Timers(def, t) {
+		if at.IsZero() || tm.At.Before(at) {
+			at = tm.At
+		}
+	}
+	if e, ok := engine.Next(t); ok && !e.NotBefore.IsZero() && (at.IsZero() || e.NotBefore.Before(at)) {
+		at = e.NotBefore
+	}
+	return at
+}
+
+// drive performs the task's pending effects, in the background.
+func (r *Runtime) drive(id task.ID) {
+	if r.ctx.Err() != nil || !r.drives.claim(id) {
+		return
+	}
+	if r.enter() != nil {
+		r.drives.leave(id)
+		return
+	}
+	go func() {
+		defer r.wait.Done()
+		for {
+			for r.step(id) {
+			}
+			if r.drives.leave(id) {
+				return
+			}
+		}
+	}()
+}
+
+// step performs one effect and submits how it went. It says whether to go on.
+func (r *Runtime) step(id task.ID) bool {
+	t, ok, err := r.record(id)
+	if err != nil || !ok || r.isPaused() || r.ctx.Err() != nil {
+		return false
+	}
+	e, ok := engine.Next(&t)
+	if !ok || e.NotBefore.After(r.now()) {
+		return false
+	}
+	select {
+	case r.drives.slots <- struct{}{}:
+		defer func() { <-r.drives.slots }()
+	case <-r.ctx.Done():
+		return false
+	}
+	done, err := r.perform(t, e)
+	for _, number := range done.Ended {
+		r.report(id, signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: number, Role: roleOf(&t, number)})
+	}
+	result := signal.Receipt{Effect: e.ID, OK: err == nil, Session: done.Session}
+	if err != nil {
+		result.Error = err.Error()
+	}
+	return r.report(id, signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &result})
+}
+
+func (r *Runtime) perform(t task.Task, e task.Effect) (Done, error) {
+	r.Fault("effect.before")
+	if e.Do == workflow.SpawnNext {
+		r.kickQueue(t.Project)
+	}
+	done, err := r.Performer.Perform(context.WithoutCancel(r.ctx), t, e)
+	r.Fault("effect.after")
+	return done, err
+}
+
+// report submits what the runtime itself has to say. A refusal here means that the
+// task has moved on and the news is old.
+func (r *Runtime) report(id task.ID, sig signal.Signal) bool {
+	answer, err := r.submit(context.WithoutCancel(r.ctx), id, sig)
+	if err != nil {
+		r.Log.Error("submit a signal", "component", "local", "task", id, "kind", sig.Kind, "error", err)
+		return false
+	}
+	if answer.Decision.Refused != "" {
+		r.Log.Debug("old news", "component", "local", "task", id, "kind", sig.Kind, "refused", answer.Decision.Refused)
+		return false
+	}
+	return true
+}
+
+func roleOf(t *task.Task, number int) string {
+	a, _ := t.AttemptByNumber(number)
+	return a.Role
+}
+
+// tick sends the timer signals of a task that are due, then drives what may run now.
+func (r *Runtime) tick(id task.ID) {
+	if r.isPaused() {
+		return
+	}
+	t, ok, err := r.record(id)
+	if err != nil || !ok {
+		return
+	}
+	def, err := r.define(&t)
+	if err != nil {
+		return
+	}
+	now := r.now()
+	for _, tm := range engine.Timers(def, &t) {
+		if !tm.At.After(now) {
+			r.report(id, signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: tm.Name, Visit: tm.Visit})
+		}
+	}
+	if t, ok, _ = r.record(id); ok {
+		r.attend(&t)
+	}
+}
+
+// kickQueue gives the project's queued tasks their turn, oldest first, until one
+// finds no workspace.
+func (r *Runtime) kickQueue(project string) {
+	if r.isPaused() || r.enter() != nil {
+		return
+	}
+	go func() {
+		defer r.wait.Done()
+		ids, err := r.Store.Queued(project)
+		if err != nil {
+			r.Log.Error("read the queue", "component", "local", "project", project, "error", err)
+			return
+		}
+		for _, id := range ids {
+			r.pool.mu.Lock()
+			free := len(r.pool.free(project))
+			r.pool.mu.Unlock()
+			if free == 0 || r.ctx.Err() != nil {
+				return
+			}
+			r.report(id, signal.Signal{Kind: signal.Ready, Actor: task.Engine})
+		}
+	}()
+}

@@ -1,0 +1,240 @@
+// Package local drives the engine on one machine. It is the single writer of the
+// store: it takes signals, one at a time per task, lets the engine decide, commits
+// what was decided, and only then has the effects carried out. What a decision means
+// is the engine's affair; how an effect is done is the performer's.
+package local
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
+)
+
+// Records keeps tasks and their journals.
+type Records interface {
+	Commit(ctx context.Context, commits []journal.Commit) (firstRow int64, err error)
+	Task(id task.ID) (task.Task, bool, error)
+	Journal(id task.ID, after int) ([]journal.Entry, error)
+	Rows(after int64, id task.ID, limit int) ([]journal.Row, error)
+}
+
+// Overview answers questions about many tasks.
+type Overview interface {
+	Unsettled() ([]task.Task, error)
+	Queued(project string) ([]task.ID, error)
+	Bound() (map[string]task.ID, error)
+	TaskByBranch(project, branch string) (task.ID, bool, error)
+}
+
+// Projects keeps the registered repositories.
+type Projects interface {
+	Projects() ([]task.Project, error)
+	SaveProject(p task.Project) error
+	DeleteProject(name string) error
+	OpenTasks(project string) (int, error)
+}
+
+// Notes keeps workflow texts by hash, and settings.
+type Notes interface {
+	SaveWorkflow(hash, name, file, text string) error
+	Workflow(hash string) (name, file, text string, ok bool, err error)
+	Setting(key string) (string, error)
+	SetSetting(key, value string) error
+}
+
+// Store is everything that must survive.
+type Store interface {
+	Records
+	Overview
+	Projects
+	Notes
+}
+
+// Files shows a task to people and agents as a folder with a TASK.md.
+type Files interface {
+	Create(project string, id task.ID, body []byte) error
+	Read(project string, id task.ID) (taskfile.Document, error)
+	Project(t task.Task, entries []journal.Entry) error
+	LastSeq(project string, id task.ID) (int, error)
+	Remove(project string, id task.ID) error
+}
+
+// A Library finds workflow files that people wrote.
+type Library interface {
+	Find(name, repo string) (file, text string, ok bool, err error)
+}
+
+// A Prober looks up facts about the world that gates ask for.
+type Prober interface {
+	Probe(ctx context.Context, evidence string, p task.Project, branch string) signal.Evidence
+}
+
+// Done is how an effect went.
+type Done struct {
+	Session string // the terminal session the agent runs in
+	Ended   []int  // attempts that are confirmed to be gone
+}
+
+// A Performer carries out one effect. It is called again with the same effect if
+// nobody knows how it went, and must not do it twice.
+type Performer interface {
+	Perform(ctx context.Context, t task.Task, e task.Effect) (Done, error)
+}
+
+// Options are what a Runtime needs.
+type Options struct {
+	Store     Store
+	Files     Files // nil: tasks are shown to nobody
+	Library   Library
+	Prober    Prober
+	Performer Performer
+	Log       *slog.Logger
+	Clock     func() time.Time
+	Workflow  string             // of tasks that name none and whose project names none
+	Harness   string             // of tasks that name none
+	Review    string             // harness of reviewers, likewise
+	Fault     func(point string) // called at every commit and effect boundary
+}
+
+// Runtime is the single writer. Open starts it, Close waits until it is still.
+type Runtime struct {
+	Options
+
+	commits chan *commit
+	locks   keyed
+	records cache
+	defs    definitions
+	pool    pool
+	clock   schedule
+	drives  drives
+	news    news
+	shown   cursor
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	wait   sync.WaitGroup
+	writer sync.WaitGroup
+	mu     sync.Mutex
+	paused bool
+	closed bool
+}
+
+// performers bounds how many effects run at the same time.
+const performers = 16
+
+// Open starts the runtime on a store and drives again whatever is pending in it.
+func Open(o Options) (*Runtime, error) {
+	if o.Fault == nil {
+		o.Fault = func(string) {}
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	r := &Runtime{Options: o, commits: make(chan *commit)}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r.records.init()
+	r.defs.init()
+	r.drives.init(performers)
+	r.news.init()
+	if err := r.load(); err != nil {
+		r.cancel()
+		return nil, err
+	}
+	r.writer.Go(r.write)
+	r.clock.init()
+	r.wait.Go(func() { r.clock.run(r.ctx, r.Clock, r.tick) })
+	if err := r.pickUp(); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// load reads what must be known before the first signal.
+func (r *Runtime) load() error {
+	bound, err := r.Store.Bound()
+	if err != nil {
+		return fmt.Errorf("read the bound workspaces: %w", err)
+	}
+	projects, err := r.Store.Projects()
+	if err != nil {
+		return fmt.Errorf("read the projects: %w", err)
+	}
+	r.pool.init(projects, bound)
+	paused, err := r.Store.Setting(pausedKey)
+	if err != nil {
+		return fmt.Errorf("read the settings: %w", err)
+	}
+	r.paused = paused == "true"
+	return r.shown.load(r.Store)
+}
+
+// pickUp shows what was committed and not shown, and drives what is pending.
+func (r *Runtime) pickUp() error {
+	if err := r.showAgain(); err != nil {
+		return err
+	}
+	return r.kickAll()
+}
+
+// kickAll looks at every task that waits for the engine.
+func (r *Runtime) kickAll() error {
+	tasks, err := r.Store.Unsettled()
+	if err != nil {
+		return fmt.Errorf("read what is pending: %w", err)
+	}
+	for i := range tasks {
+		r.attend(&tasks[i])
+	}
+	for _, p := range r.pool.projects() {
+		r.kickQueue(p.Name)
+	}
+	return nil
+}
+
+// Close lets running effects end, takes no more signals and returns when nothing
+// moves any more. The store stays open: it is the caller's.
+func (r *Runtime) Close() {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return
+	}
+	r.closed = true
+	r.mu.Unlock()
+	r.cancel()
+	r.wait.Wait()
+	close(r.commits)
+	r.writer.Wait()
+	r.news.tell()
+	if err := r.shown.save(r.Store); err != nil {
+		r.Log.Error("save the projection's cursor", "component", "local", "error", err)
+	}
+}
+
+// Busy says whether the engine has something to wait for or to do.
+func (r *Runtime) Busy() bool { return r.clock.len() > 0 || r.drives.len() > 0 }
+
+// enter counts a caller in, so that Close can wait for it.
+func (r *Runtime) enter() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return task.ErrClosing
+	}
+	r.wait.Add(1)
+	return nil
+}
+
+// define returns the workflow a task is pinned to.
+func (r *Runtime) define(t *task.Task) (*workflow.Definition, error) {
+	return r.defs.get(t.WorkflowHash, r.Store)
+}

@@ -1,0 +1,137 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+// Explain says why a task is where it is, with the evidence as it is now.
+func (r *Runtime) Explain(ctx context.Context, id task.ID) (engine.Explanation, error) {
+	t, ok, err := r.record(id)
+	if err != nil {
+		return engine.Explanation{}, err
+	}
+	if !ok {
+		return engine.Explanation{}, fmt.Errorf("%w: %s", task.ErrNotFound, id)
+	}
+	def, err := r.define(&t)
+	if err != nil {
+		return engine.Explanation{}, err
+	}
+	sig := signal.Signal{At: r.now()}
+	if r.Files != nil {
+		doc, err := r.Files.Read(t.Project, t.ID)
+		if err != nil {
+			sig.Artifacts.Problem = err.Error()
+		} else {
+			sig.Artifacts.Sections = doc.Sections()
+		}
+	}
+	sig.Evidence = r.evidence(ctx, def, &t, &sig)
+	return engine.Explain(def, t, sig), nil
+}
+
+// Follow returns the rows after one, of one task or of all, and a channel that
+// closes when there are more.
+func (r *Runtime) Follow(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
+	more := r.news.wait() // before reading: a commit in between is not missed
+	rows, err := r.Store.Rows(after, id, limit)
+	return rows, more, err
+}
+
+// SetPaused holds or releases every task at once.
+func (r *Runtime) SetPaused(paused bool) error {
+	if err := r.Store.SetSetting(pausedKey, strconv.FormatBool(paused)); err != nil {
+		return &StoreError{err}
+	}
+	r.mu.Lock()
+	r.paused = paused
+	r.mu.Unlock()
+	if paused {
+		return nil
+	}
+	return r.kickAll()
+}
+
+// Paused says whether every task is held.
+func (r *Runtime) Paused() bool { return r.isPaused() }
+
+func (r *Runtime) isPaused() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.paused
+}
+
+// Projects lists the registered repositories.
+func (r *Runtime) Projects() []task.Project { return r.pool.projects() }
+
+// Project returns the project called name.
+func (r *Runtime) Project(name string) (task.Project, bool) { return r.pool.project(name) }
+
+// AddProject registers a repository.
+func (r *Runtime) AddProject(p task.Project) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	for _, have := range r.pool.projects() {
+		switch {
+		case have.Name == p.Name:
+			return task.Mistakef("project %q already exists: choose another with --name", p.Name)
+		case have.Path == p.Path:
+			return task.Mistakef("%s is registered already, as project %q", p.Path, have.Name)
+		}
+	}
+	return r.saveProject(p)
+}
+
+// UpdateProject changes a registered project. A larger pool lets queued tasks go on.
+func (r *Runtime) UpdateProject(p task.Project) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	if err := r.saveProject(p); err != nil {
+		return err
+	}
+	r.kickQueue(p.Name)
+	return nil
+}
+
+func (r *Runtime) saveProject(p task.Project) error {
+	if p.Workflow != "" {
+		if _, err := r.choose(p.Workflow, p); err != nil {
+			return err
+		}
+	}
+	if err := r.Store.SaveProject(p); err != nil {
+		return &StoreError{err}
+	}
+	list := slices.DeleteFunc(r.pool.projects(), func(have task.Project) bool { return have.Name == p.Name })
+	r.pool.setProjects(append(list, p))
+	return nil
+}
+
+// RemoveProject forgets a project that has no open task.
+func (r *Runtime) RemoveProject(name string) error {
+	if _, ok := r.pool.project(name); !ok {
+		return task.Mistakef("project %q is not registered: see orange project list", name)
+	}
+	open, err := r.Store.OpenTasks(name)
+	if err != nil {
+		return fmt.Errorf("count the tasks of %s: %w", name, err)
+	}
+	if open > 0 {
+		return task.Mistakef("project %q has %d open tasks: finish or cancel them first", name, open)
+	}
+	if err := r.Store.DeleteProject(name); err != nil {
+		return &StoreError{err}
+	}
+	r.pool.setProjects(slices.DeleteFunc(r.pool.projects(), func(p task.Project) bool { return p.Name == name }))
+	return nil
+}

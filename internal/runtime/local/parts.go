@@ -1,0 +1,207 @@
+package local
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// keyed is a lock per task.
+type keyed struct {
+	mu    sync.Mutex
+	locks map[task.ID]*keyLock
+}
+
+type keyLock struct {
+	sync.Mutex
+	users int
+}
+
+// lock takes the lock of a task and returns what gives it back.
+func (k *keyed) lock(id task.ID) (unlock func()) {
+	k.mu.Lock()
+	if k.locks == nil {
+		k.locks = make(map[task.ID]*keyLock)
+	}
+	l := k.locks[id]
+	if l == nil {
+		l = &keyLock{}
+		k.locks[id] = l
+	}
+	l.users++
+	k.mu.Unlock()
+	l.Lock()
+	return func() {
+		l.Unlock()
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if l.users--; l.users == 0 {
+			delete(k.locks, id)
+		}
+	}
+}
+
+// cache holds the records of tasks that were in use lately.
+type cache struct {
+	mu    sync.Mutex
+	tasks map[task.ID]task.Task
+}
+
+// maxCached bounds the memory that records take; a task that was dropped is read again.
+const maxCached = 2048
+
+func (c *cache) init() { c.tasks = make(map[task.ID]task.Task) }
+
+func (c *cache) get(id task.ID) (task.Task, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t, ok := c.tasks[id]
+	return t, ok
+}
+
+func (c *cache) put(t task.Task) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.tasks) >= maxCached {
+		clear(c.tasks)
+	}
+	c.tasks[t.ID] = t
+}
+
+func (c *cache) forget(id task.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.tasks, id)
+}
+
+// definitions holds the workflows that running tasks are pinned to.
+type definitions struct {
+	mu     sync.Mutex
+	byHash map[string]*workflow.Definition
+}
+
+func (d *definitions) init() { d.byHash = make(map[string]*workflow.Definition) }
+
+func (d *definitions) get(hash string, notes Notes) (*workflow.Definition, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if def := d.byHash[hash]; def != nil {
+		return def, nil
+	}
+	name, file, text, ok, err := notes.Workflow(hash)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read workflow %.12s: %w", hash, err)
+	case !ok || workflow.HashOf(text) != hash:
+		return nil, fmt.Errorf("the text of workflow %.12s is missing or damaged: run orange doctor", hash)
+	}
+	def, err := workflow.Parse(file, text)
+	if err != nil {
+		return nil, fmt.Errorf("workflow %s, pinned by a task: %w", name, err)
+	}
+	d.byHash[hash] = def
+	return def, nil
+}
+
+func (d *definitions) put(def *workflow.Definition) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.byHash[def.Hash] = def
+}
+
+// pool knows which workspaces of which project are bound.
+type pool struct {
+	mu    sync.Mutex
+	list  []task.Project
+	bound map[string]task.ID
+}
+
+func (p *pool) init(projects []task.Project, bound map[string]task.ID) {
+	p.list = projects
+	p.bound = bound
+	if p.bound == nil {
+		p.bound = make(map[string]task.ID)
+	}
+}
+
+// free lists the project's workspaces that no task holds. The caller holds mu.
+func (p *pool) free(project string) []string {
+	for i := range p.list {
+		if p.list[i].Name == project {
+			return slices.DeleteFunc(p.list[i].Workspaces(), func(name string) bool {
+				_, taken := p.bound[name]
+				return taken
+			})
+		}
+	}
+	return nil
+}
+
+// take binds a workspace. The caller holds mu.
+func (p *pool) take(name string, id task.ID) { p.bound[name] = id }
+
+func (p *pool) give(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.bound, name)
+}
+
+func (p *pool) projects() []task.Project {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.list)
+}
+
+func (p *pool) project(name string) (task.Project, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, have := range p.list {
+		if have.Name == name {
+			return have, true
+		}
+	}
+	return task.Project{}, false
+}
+
+func (p *pool) setProjects(list []task.Project) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.list = list
+}
+
+// hold is a workspace bound by a decision that is not durable yet.
+type hold struct {
+	pool *pool
+	name string
+}
+
+func (h hold) undo() {
+	if h.name != "" {
+		h.pool.give(h.name)
+	}
+}
+
+// news wakes those who follow the journal.
+type news struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+func (n *news) init() { n.ch = make(chan struct{}) }
+
+// wait returns a channel that closes with the next commit.
+func (n *news) wait() <-chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.ch
+}
+
+func (n *news) tell() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	close(n.ch)
+	n.ch = make(chan struct{})
+}

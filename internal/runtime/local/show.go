@@ -1,0 +1,156 @@
+package local
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+)
+
+// The settings the runtime keeps.
+const (
+	pausedKey = "paused"
+	shownKey  = "taskdir.row" // every row up to this one is shown in the task folders
+)
+
+// saveEvery says after how many rows the cursor is written down. A cursor that is
+// behind costs a second look at a few folders, nothing else.
+const saveEvery = 256
+
+// cursor knows up to which row of the journal everything is shown.
+type cursor struct {
+	mu    sync.Mutex
+	last  int64             // highest row committed
+	saved int64             // what the store knows
+	open  map[task.ID]int64 // first row of a task that is not shown yet
+}
+
+func (c *cursor) load(notes Notes) error {
+	c.open = make(map[task.ID]int64)
+	text, err := notes.Setting(shownKey)
+	if err != nil || text == "" {
+		return err
+	}
+	c.saved, err = strconv.ParseInt(text, 10, 64)
+	c.last = c.saved
+	return err
+}
+
+// begin notes the rows of a batch as committed and not shown.
+func (c *cursor) begin(first int64, batch []*commit) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, b := range batch {
+		if _, ok := c.open[b.Task.ID]; !ok {
+			c.open[b.Task.ID] = first
+		}
+		first += int64(len(b.Entries))
+	}
+	c.last = first - 1
+}
+
+// end notes that a task is shown, and says whether it is time to save.
+func (c *cursor) end(id task.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, id)
+	return c.row()-c.saved >= saveEvery
+}
+
+// row is the last row before the first that is not shown. The caller holds mu.
+func (c *cursor) row() int64 {
+	row := c.last
+	for _, first := range c.open {
+		row = min(row, first-1)
+	}
+	return row
+}
+
+func (c *cursor) save(notes Notes) error {
+	c.mu.Lock()
+	row := c.row()
+	c.saved = row
+	c.mu.Unlock()
+	return notes.SetSetting(shownKey, strconv.FormatInt(row, 10))
+}
+
+// show brings the task's folder up to date. What cannot be shown is said to the one
+// who asked and to the log; it is committed all the same, and shown with the next
+// change of the task. The caller holds the task's lock.
+func (r *Runtime) show(t task.Task, entries []journal.Entry) (warning string) {
+	if r.Files == nil {
+		r.shown.end(t.ID)
+		return ""
+	}
+	r.Fault("show.before")
+	err := r.showFrom(t, entries)
+	r.Fault("show.after")
+	if err != nil {
+		r.Log.Error("show a task in its folder", "component", "local", "task", t.ID, "error", err)
+		warning = err.Error()
+	}
+	if r.shown.end(t.ID) {
+		if err := r.shown.save(r.Store); err != nil {
+			r.Log.Error("save the projection's cursor", "component", "local", "error", err)
+		}
+	}
+	return warning
+}
+
+func (r *Runtime) showFrom(t task.Task, entries []journal.Entry) error {
+	if t.Deleted {
+		return r.Files.Remove(t.Project, t.ID)
+	}
+	last, err := r.Files.LastSeq(t.Project, t.ID)
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 || last+1 < entries[0].Seq {
+		if entries, err = r.Store.Journal(t.ID, last); err != nil {
+			return err
+		}
+	}
+	return r.Files.Project(t, entries)
+}
+
+// showAgain shows what was committed by a server that died before it could.
+func (r *Runtime) showAgain() error {
+	if r.Files == nil {
+		return nil
+	}
+	after := r.shown.saved
+	seen := make(map[task.ID]bool)
+	for {
+		rows, err := r.Store.Rows(after, "", 1000)
+		if err != nil {
+			return fmt.Errorf("read what is not shown yet: %w", err)
+		}
+		for _, row := range rows {
+			var e struct {
+				Task task.ID `json:"task"`
+			}
+			if json.Unmarshal(row.Entry, &e) == nil && !seen[e.Task] {
+				seen[e.Task] = true
+				r.showTask(e.Task)
+			}
+			after = row.ID
+		}
+		if len(rows) == 0 {
+			break
+		}
+	}
+	r.shown.mu.Lock()
+	r.shown.last = max(r.shown.last, after)
+	r.shown.mu.Unlock()
+	return r.shown.save(r.Store)
+}
+
+func (r *Runtime) showTask(id task.ID) {
+	defer r.locks.lock(id)()
+	if t, ok, err := r.record(id); err == nil && ok {
+		r.show(t, nil)
+	}
+}

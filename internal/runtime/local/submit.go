@@ -1,0 +1,221 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// Submit hands a signal to the engine and returns when what it decided is durable
+// and shown. It fills in what the engine must know of the present: the time, the
+// sections of TASK.md, the evidence, the free workspaces.
+func (r *Runtime) Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
+	if err := r.enter(); err != nil {
+		return engine.Answer{}, err
+	}
+	defer r.wait.Done()
+	return r.submit(ctx, id, sig)
+}
+
+// submit is Submit for callers that Close waits for already.
+func (r *Runtime) submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
+	defer r.locks.lock(id)()
+	t, ok, err := r.record(id)
+	if err != nil {
+		return engine.Answer{}, err
+	}
+	if !ok {
+		return engine.Answer{}, fmt.Errorf("%w: %s", task.ErrNotFound, id)
+	}
+	def, err := r.define(&t)
+	if err != nil {
+		return engine.Answer{}, err
+	}
+	sig.Artifacts = signal.Artifacts{}
+	if r.Files != nil {
+		if t, err = r.look(ctx, def, t, &sig); err != nil {
+			return engine.Answer{}, err
+		}
+	}
+	sig.Evidence = r.evidence(ctx, def, &t, &sig)
+	return r.decide(ctx, def, t, sig)
+}
+
+// decide runs the engine and commits. The caller holds the task's lock.
+func (r *Runtime) decide(ctx context.Context, def *workflow.Definition, t task.Task, sig signal.Signal) (engine.Answer, error) {
+	sig.At = r.now()
+	project := t.Project
+	if sig.New != nil {
+		project = sig.New.Project
+	}
+	d, hold := r.decideWithPool(def, project, t, sig)
+	answer := engine.Answer{Task: t, Decision: d}
+	if len(d.Entries) == 0 {
+		return answer, nil
+	}
+	next, err := journal.Fold(t, d.Entries)
+	if err != nil {
+		return answer, fmt.Errorf("fold the decision about %s: %w", t.ID, err)
+	}
+	if err := r.commit(ctx, def, next, d.Entries); err != nil {
+		hold.undo()
+		return answer, err
+	}
+	answer.Task = next
+	answer.Warning = r.show(next, d.Entries)
+	r.settle(&t, &next, d.Entries)
+	return answer, nil
+}
+
+// decideWithPool lets the engine see the project's free workspaces and keeps the one
+// it binds, so that no other decision can bind it before the commit.
+func (r *Runtime) decideWithPool(def *workflow.Definition, project string, t task.Task, sig signal.Signal) (engine.Decision, hold) {
+	r.pool.mu.Lock()
+	defer r.pool.mu.Unlock()
+	sig.Free = r.pool.free(project)
+	d := engine.Decide(def, t, sig)
+	h := hold{pool: &r.pool}
+	for i := range d.Entries {
+		if name := d.Entries[i].Bind; name != "" {
+			r.pool.take(name, d.Entries[i].Task)
+			h.name = name
+		}
+	}
+	return d, h
+}
+
+// commit makes the entries durable, together with those of other tasks that are
+// waiting at the same moment.
+func (r *Runtime) commit(ctx context.Context, def *workflow.Definition, next task.Task, entries []journal.Entry) error {
+	c := &commit{
+		Commit: journal.Commit{Task: next, Entries: entries, Due: r.due(def, &next), Over: over(def, &next)},
+		done:   make(chan error, 1),
+	}
+	select {
+	case r.commits <- c:
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the store: %w", ctx.Err())
+	}
+	if err := <-c.done; err != nil {
+		r.records.forget(next.ID)
+		return err
+	}
+	r.records.put(next)
+	return nil
+}
+
+func over(def *workflow.Definition, t *task.Task) bool {
+	s, ok := def.State(t.Status)
+	return ok && s.Kind == workflow.Terminal
+}
+
+// settle acts on what was committed: it frees workspaces, sets timers and drives
+// effects.
+func (r *Runtime) settle(was, t *task.Task, entries []journal.Entry) {
+	for i := range entries {
+		if entries[i].Unbind {
+			r.pool.give(was.Workspace)
+			r.kickQueue(t.Project)
+		}
+	}
+	r.attend(t)
+}
+
+// record returns the task as the last commit left it.
+func (r *Runtime) record(id task.ID) (task.Task, bool, error) {
+	if t, ok := r.records.get(id); ok {
+		return t, true, nil
+	}
+	t, ok, err := r.Store.Task(id)
+	if err != nil {
+		return task.Task{}, false, fmt.Errorf("read task %s: %w", id, err)
+	}
+	if ok {
+		r.records.put(t)
+	}
+	return t, ok, nil
+}
+
+// now is the present, as precise as a journal keeps it.
+func (r *Runtime) now() time.Time { return r.Clock().UTC().Truncate(time.Microsecond) }
+
+// look reads TASK.md into the signal. A frontmatter that was changed by hand is
+// written down and put back first; the record this leaves is returned.
+func (r *Runtime) look(ctx context.Context, def *workflow.Definition, t task.Task, sig *signal.Signal) (task.Task, error) {
+	doc, err := r.Files.Read(t.Project, t.ID)
+	if err != nil {
+		sig.Artifacts.Problem = err.Error()
+		return t, nil
+	}
+	sig.Artifacts.Sections = doc.Sections()
+	changed := journal.Tampered(doc, t)
+	if len(changed) == 0 {
+		return t, nil
+	}
+	answer, err := r.decide(ctx, def, t, signal.Signal{Kind: signal.Tamper, Actor: task.Engine, Fields: changed})
+	return answer.Task, err
+}
+
+// evidence looks up the facts that gates of the edges in question ask for.
+func (r *Runtime) evidence(ctx context.Context, def *workflow.Definition, t *task.Task, sig *signal.Signal) []signal.Evidence {
+	if r.Prober == nil {
+		return nil
+	}
+	var out []signal.Evidence
+	for _, name := range asked(def, t, sig) {
+		p, _ := r.pool.project(t.Project)
+		out = append(out, r.Prober.Probe(ctx, name, p, t.Branch))
+	}
+	return out
+}
+
+// asked lists the evidence that deciding about the signal may need. Looking it up
+// costs a process, so edges the signal cannot take are left out.
+func asked(def *workflow.Definition, t *task.Task, sig *signal.Signal) []string {
+	var out []string
+	for _, i := range def.EdgesFrom(t.Status) {
+		e := &def.Edges[i]
+		for _, g := range def.EdgeGates(e) {
+			name := def.Gates[g].Evidence
+			if name != "" && concerns(sig, e) && !contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+func concerns(sig *signal.Signal, e *workflow.Edge) bool {
+	switch sig.Kind {
+	case signal.Request:
+		return e.To == sig.To || sig.To == "" && e.As == sig.Verb
+	case signal.Tracker:
+		return e.Answers(workflow.OnTracker, sig.Word)
+	case signal.Outcome:
+		return e.Answers(workflow.OnOutcome, sig.Word)
+	case signal.Exit:
+		return e.Answers(workflow.OnExit, "")
+	case signal.Timer:
+		return e.Answers(workflow.OnTimer, sig.Timer)
+	case signal.Ready:
+		return e.Answers(workflow.OnReady, "")
+	case "": // explain asks about every edge
+		return true
+	}
+	return false
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}

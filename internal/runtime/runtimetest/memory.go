@@ -1,0 +1,198 @@
+// Package runtimetest is the contract of a runtime: one suite that every runtime
+// passes, and the small fakes it plays with. Only tests use it.
+package runtimetest
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+)
+
+// Memory is a store that forgets when the process ends.
+type Memory struct {
+	mu       sync.Mutex
+	rows     []journal.Row
+	tasks    map[task.ID]journal.Commit
+	order    []task.ID
+	journals map[task.ID][]journal.Entry
+	projects []task.Project
+	texts    map[string][3]string
+	settings map[string]string
+
+	Fail func() error // if set, asked before every commit
+}
+
+// NewMemory returns an empty store with one project.
+func NewMemory(projects ...task.Project) *Memory {
+	return &Memory{
+		tasks: map[task.ID]journal.Commit{}, journals: map[task.ID][]journal.Entry{},
+		texts: map[string][3]string{}, settings: map[string]string{}, projects: projects,
+	}
+}
+
+// Commit implements the store's port.
+func (m *Memory) Commit(_ context.Context, commits []journal.Commit) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.Fail != nil {
+		if err := m.Fail(); err != nil {
+			return 0, err
+		}
+	}
+	first := int64(len(m.rows) + 1)
+	for _, c := range commits {
+		if _, known := m.tasks[c.Task.ID]; !known {
+			m.order = append(m.order, c.Task.ID)
+		}
+		m.tasks[c.Task.ID] = c
+		m.journals[c.Task.ID] = append(m.journals[c.Task.ID], c.Entries...)
+		for _, e := range c.Entries {
+			raw, err := json.Marshal(e)
+			if err != nil {
+				return 0, err
+			}
+			m.rows = append(m.rows, journal.Row{ID: int64(len(m.rows) + 1), Entry: raw})
+		}
+	}
+	return first, nil
+}
+
+// Task implements the store's port.
+func (m *Memory) Task(id task.ID) (task.Task, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c, ok := m.tasks[id]
+	return c.Task.Clone(), ok, nil
+}
+
+// Journal implements the store's port.
+func (m *Memory) Journal(id task.ID, after int) ([]journal.Entry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := m.journals[id]
+	return slices.Clone(list[min(after, len(list)):]), nil
+}
+
+// Rows implements the store's port.
+func (m *Memory) Rows(after int64, id task.ID, limit int) ([]journal.Row, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []journal.Row
+	for _, r := range m.rows {
+		mine := id == "" || strings.Contains(string(r.Entry), strconv.Quote(string(id)))
+		if r.ID > after && mine && len(out) < limit {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// Unsettled implements the store's port.
+func (m *Memory) Unsettled() ([]task.Task, error) {
+	return m.choose(func(c journal.Commit) bool {
+		return len(c.Task.Pending) > 0 || !c.Due.IsZero() || c.Task.Queued
+	}), nil
+}
+
+// Queued implements the store's port.
+func (m *Memory) Queued(project string) ([]task.ID, error) {
+	var ids []task.ID
+	for _, t := range m.choose(func(c journal.Commit) bool { return c.Task.Queued && c.Task.Project == project }) {
+		ids = append(ids, t.ID)
+	}
+	return ids, nil
+}
+
+func (m *Memory) choose(want func(journal.Commit) bool) []task.Task {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []task.Task
+	for _, id := range m.order {
+		if c := m.tasks[id]; want(c) {
+			out = append(out, c.Task.Clone())
+		}
+	}
+	return out
+}
+
+// Bound implements the store's port.
+func (m *Memory) Bound() (map[string]task.ID, error) {
+	bound := map[string]task.ID{}
+	for _, t := range m.choose(func(c journal.Commit) bool { return c.Task.Workspace != "" }) {
+		bound[t.Workspace] = t.ID
+	}
+	return bound, nil
+}
+
+// TaskByBranch implements the store's port.
+func (m *Memory) TaskByBranch(project, branch string) (task.ID, bool, error) {
+	for _, t := range m.choose(func(c journal.Commit) bool { return !c.Over && c.Task.Project == project && c.Task.Branch == branch }) {
+		return t.ID, true, nil
+	}
+	return "", false, nil
+}
+
+// Projects implements the store's port.
+func (m *Memory) Projects() ([]task.Project, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.projects), nil
+}
+
+// SaveProject implements the store's port.
+func (m *Memory) SaveProject(p task.Project) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.projects = append(slices.DeleteFunc(m.projects, func(q task.Project) bool { return q.Name == p.Name }), p)
+	return nil
+}
+
+// DeleteProject implements the store's port.
+func (m *Memory) DeleteProject(name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.projects = slices.DeleteFunc(m.projects, func(q task.Project) bool { return q.Name == name })
+	return nil
+}
+
+// OpenTasks implements the store's port.
+func (m *Memory) OpenTasks(project string) (int, error) {
+	return len(m.choose(func(c journal.Commit) bool { return !c.Over && c.Task.Project == project })), nil
+}
+
+// SaveWorkflow implements the store's port.
+func (m *Memory) SaveWorkflow(hash, name, file, text string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.texts[hash] = [3]string{name, file, text}
+	return nil
+}
+
+// Workflow implements the store's port.
+func (m *Memory) Workflow(hash string) (name, file, text string, ok bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t, ok := m.texts[hash]
+	return t[0], t[1], t[2], ok, nil
+}
+
+// Setting implements the store's port.
+func (m *Memory) Setting(key string) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.settings[key], nil
+}
+
+// SetSetting implements the store's port.
+func (m *Memory) SetSetting(key, value string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.settings[key] = value
+	return nil
+}

@@ -1,0 +1,241 @@
+// Package api serves Orange over HTTP and JSON. It turns requests into signals and
+// records into replies; it decides nothing.
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/doctor"
+)
+
+// Version is the number of this interface. It changes when an old client would
+// misunderstand a new server.
+const Version = 1
+
+// The headers of the handshake.
+const (
+	HeaderAPI     = "Orange-Api"
+	HeaderVersion = "Orange-Version"
+)
+
+// Engine takes signals.
+type Engine interface {
+	Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error)
+	Create(ctx context.Context, w signal.Wish) (engine.Answer, error)
+	Explain(ctx context.Context, id task.ID) (engine.Explanation, error)
+	Follow(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
+}
+
+// Control holds and releases everything, and says whether anything is going on.
+type Control interface {
+	SetPaused(paused bool) error
+	Paused() bool
+	Busy() bool
+}
+
+// Projects are the registered repositories.
+type Projects interface {
+	Projects() []task.Project
+	Add(ctx context.Context, p task.Project) (task.Project, error)
+	Update(ctx context.Context, name string, poolSize *int, workflow *string) (task.Project, error)
+	Remove(ctx context.Context, name string) error
+}
+
+// Tasks answers questions from the store.
+type Tasks interface {
+	Task(id task.ID) (task.Task, bool, error)
+	FindTasks(prefix string, limit int) ([]task.ID, error)
+	EachTask(f task.Filter, yield func(fold []byte) error) error
+	Journal(id task.ID, after int) ([]journal.Entry, error)
+}
+
+// Folders are where people and agents see a task.
+type Folders interface {
+	Path(project string, id task.ID) string
+	Read(project string, id task.ID) (taskfile.Document, error)
+}
+
+// A Place is what a folder on disk belongs to.
+type Place struct {
+	Project string  `json:"project"`
+	Task    task.ID `json:"task"`
+	GitRoot string  `json:"git_root"`
+}
+
+// Transfer takes a whole installation out and in.
+type Transfer interface {
+	Export(ctx context.Context, w io.Writer) error
+	Import(ctx context.Context, r io.Reader) (Imported, error)
+	ImportFolder(ctx context.Context, path string) (Imported, error)
+}
+
+// Imported says what an import took over.
+type Imported struct {
+	Tasks    int      `json:"tasks"`
+	Projects int      `json:"projects"`
+	Skipped  []string `json:"skipped"`
+}
+
+// Server answers requests.
+type Server struct {
+	Engine   Engine
+	Control  Control
+	Projects Projects
+	Tasks    Tasks
+	Folders  Folders
+	Transfer Transfer
+	Where    func(ctx context.Context, path string) (Place, error)
+	Checks   func(ctx context.Context) []doctor.Result
+	Stop     func() // asks the process to leave
+	Release  string // version of the program
+	Home     string
+	PID      int
+	Log      *slog.Logger
+
+	active atomic.Int64
+	touch  func()
+}
+
+// Handler returns the routes.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/hello", s.hello)
+	mux.HandleFunc("GET /v1/tasks", s.listTasks)
+	mux.HandleFunc("POST /v1/tasks", s.createTask)
+	mux.HandleFunc("GET /v1/tasks/{id}", s.showTask)
+	mux.HandleFunc("GET /v1/tasks/{id}/history", s.history)
+	mux.HandleFunc("GET /v1/tasks/{id}/journal", s.journal)
+	mux.HandleFunc("GET /v1/tasks/{id}/explain", s.explain)
+	mux.HandleFunc("POST /v1/tasks/{id}/signals", s.submit)
+	mux.HandleFunc("GET /v1/projects", s.listProjects)
+	mux.HandleFunc("POST /v1/projects", s.addProject)
+	mux.HandleFunc("PATCH /v1/projects/{name}", s.updateProject)
+	mux.HandleFunc("DELETE /v1/projects/{name}", s.removeProject)
+	mux.HandleFunc("GET /v1/where", s.where)
+	mux.HandleFunc("GET /v1/events", s.events)
+	mux.HandleFunc("POST /v1/pause", func(w http.ResponseWriter, _ *http.Request) { s.setPaused(w, true) })
+	mux.HandleFunc("POST /v1/resume", func(w http.ResponseWriter, _ *http.Request) { s.setPaused(w, false) })
+	mux.HandleFunc("GET /v1/doctor", s.doctor)
+	mux.HandleFunc("GET /v1/export", s.export)
+	mux.HandleFunc("POST /v1/import", s.importAll)
+	mux.HandleFunc("POST /v1/stop", s.stop)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.fail(w, http.StatusNotFound, fmt.Errorf("%s %s is not served", r.Method, r.URL.Path))
+	})
+	return s.around(mux)
+}
+
+// around counts the request, shakes hands and keeps one bad request from harming others.
+func (s *Server) around(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.active.Add(1)
+		defer func() {
+			s.active.Add(-1)
+			if s.touch != nil {
+				s.touch()
+			}
+		}()
+		w.Header().Set(HeaderAPI, strconv.Itoa(Version))
+		w.Header().Set(HeaderVersion, s.Release)
+		if got := r.Header.Get(HeaderAPI); got != "" && got != strconv.Itoa(Version) {
+			s.fail(w, http.StatusUpgradeRequired, fmt.Errorf("the server speaks version %d of the interface and this client version %s: run orange stop, then try again", Version, got))
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody(r))
+		next.ServeHTTP(w, r)
+	})
+}
+
+// maxBody bounds what a request may carry. An import carries an installation.
+func maxBody(r *http.Request) int64 {
+	if r.URL.Path == "/v1/import" {
+		return 4 << 30
+	}
+	return 4 << 20
+}
+
+func (s *Server) reply(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		s.fail(w, http.StatusInternalServerError, fmt.Errorf("encode the reply: %w", err))
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	if _, err := w.Write(append(body, '\n')); err != nil {
+		s.Log.Debug("the client left", "component", "api", "error", err)
+	}
+}
+
+func (s *Server) fail(w http.ResponseWriter, status int, err error) {
+	s.reply(w, status, map[string]string{"error": oneLine(err)})
+}
+
+// failWith chooses the status by what went wrong.
+func (s *Server) failWith(w http.ResponseWriter, err error) {
+	var mistake *task.Mistake
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.Is(err, task.ErrNotFound):
+		s.fail(w, http.StatusNotFound, err)
+	case errors.Is(err, task.ErrClosing):
+		s.fail(w, http.StatusServiceUnavailable, err)
+	case errors.As(err, &mistake):
+		s.fail(w, http.StatusBadRequest, err)
+	case errors.As(err, &tooLarge):
+		s.fail(w, http.StatusRequestEntityTooLarge, fmt.Errorf("the request has more than %d bytes", tooLarge.Limit))
+	default:
+		s.Log.Error("a request broke", "component", "api", "error", err)
+		s.fail(w, http.StatusInternalServerError, err)
+	}
+}
+
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}
+
+// read decodes the request's body.
+func read(r *http.Request, v any) error {
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			return err
+		}
+		return task.Mistakef("the request is not understood: %v", err)
+	}
+	return nil
+}
+
+// find resolves the id in the path, which may be a unique beginning.
+func (s *Server) find(r *http.Request) (task.ID, error) {
+	given := r.PathValue("id")
+	if !task.ValidPrefix(given) {
+		return "", fmt.Errorf("%w: %q is no task id", task.ErrNotFound, given)
+	}
+	ids, err := s.Tasks.FindTasks(given, 2)
+	switch {
+	case err != nil:
+		return "", err
+	case len(ids) == 0:
+		return "", fmt.Errorf("%w: %s", task.ErrNotFound, given)
+	case len(ids) > 1 && string(ids[0]) != given:
+		return "", task.Mistakef("%q is the beginning of several task ids: give more of it", given)
+	}
+	return ids[0], nil
+}

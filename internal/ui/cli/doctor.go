@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/ui/client"
+)
+
+func newDoctorCommand(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Check that everything Orange needs is there", Args: arguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			checks := append(localChecks(cmd.Context(), deps), serverChecks(cmd.Context(), deps)...)
+			bad := 0
+			for _, c := range checks {
+				if !c.OK {
+					bad++
+				}
+			}
+			err := show(cmd, map[string]any{"checks": checks}, func(w io.Writer) error { return printChecks(w, checks) })
+			if err != nil || bad == 0 {
+				return err
+			}
+			return fail{code: exitFailed, told: true, err: fmt.Errorf("%d of %d checks fail", bad, len(checks))}
+		},
+	}
+}
+
+func printChecks(w io.Writer, checks []client.Check) error {
+	rows := [][]string{}
+	for _, c := range checks {
+		mark := "ok"
+		if !c.OK {
+			mark = "FAIL"
+		}
+		rows = append(rows, []string{mark, cleanLine(c.Name), cleanLine(c.Detail)})
+		if !c.OK && c.Fix != "" {
+			rows = append(rows, []string{"", "", "fix: " + cleanLine(c.Fix)})
+		}
+	}
+	return printTable(w, 0, rows)
+}
+
+// localChecks are about what the client itself needs.
+func localChecks(ctx context.Context, deps Deps) []client.Check {
+	home := client.Check{Name: "data folder", OK: true, Detail: deps.Config.Home}
+	if err := client.Writable(deps.Config.Home); err != nil {
+		home.OK, home.Detail, home.Fix = false, err.Error(), "make the folder yours, or set ORANGE_HOME"
+	}
+	return []client.Check{
+		program(ctx, "git", "--version"),
+		program(ctx, "tmux", "-V"),
+		home,
+	}
+}
+
+func program(ctx context.Context, name, flag string) client.Check {
+	version, err := output(ctx, "", name, flag)
+	switch {
+	case err == nil:
+		return client.Check{Name: name, OK: true, Detail: version}
+	case errors.Is(err, exec.ErrNotFound):
+		return client.Check{Name: name, Detail: name + " is not in PATH", Fix: "install " + name}
+	}
+	return client.Check{Name: name, Detail: err.Error(), Fix: "see what " + name + " " + flag + " says"}
+}
+
+// serverChecks are about the server, and those it makes itself.
+func serverChecks(ctx context.Context, deps Deps) []client.Check {
+	socket := client.Check{Name: "socket", Detail: deps.Config.Socket}
+	c, err := client.Connect(ctx, client.Options{Socket: deps.Config.Socket, Home: deps.Config.Home, Start: deps.Start})
+	if err != nil {
+		socket.Detail, socket.Fix = deps.Config.Socket+": "+err.Error(), "see orange log"
+		return []client.Check{socket}
+	}
+	defer c.Close()
+	socket.OK = true
+	hello, err := c.Hello(ctx)
+	server := client.Check{Name: "server", OK: err == nil, Detail: fmt.Sprintf("version %s, pid %d", hello.Version, hello.PID)}
+	if err == nil && hello.Version != deps.Version {
+		server.OK, server.Detail = false, fmt.Sprintf("version %s runs, and this is %s", hello.Version, deps.Version)
+		server.Fix = "run orange stop; the next command starts the new one"
+	}
+	checks, err := c.Doctor(ctx)
+	if err != nil {
+		server.OK, server.Detail, server.Fix = false, err.Error(), "see orange log"
+	}
+	return append([]client.Check{socket, server}, checks...)
+}

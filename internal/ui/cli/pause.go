@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/core/signal"
+)
+
+func newPauseCommand(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "pause [id]", Short: "Start nothing new, for one task or for all", Args: arguments(0, 1), ValidArgsFunction: completeTasks(deps),
+		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
+			if len(args) > 0 {
+				a, err := s.signal(ctx, args[0], signal.Signal{Kind: signal.Pause})
+				if err != nil {
+					return err
+				}
+				return s.say(a, "%s is paused", short(string(a.Task.ID)))
+			}
+			if err := s.personOnly(); err != nil {
+				return err
+			}
+			if err := s.Pause(ctx); err != nil {
+				return err
+			}
+			return s.say(map[string]bool{"paused": true}, "Everything is paused. Go on with: orange resume")
+		}),
+	}
+}
+
+// personOnly keeps an agent from what concerns more than its own task.
+func (d Deps) personOnly() error {
+	if d.Config.Role != "" {
+		return errors.New("an agent may not do this: leave it to a person")
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// fail is an error with an exit code of its own.
+type fail struct {
+	code int
+	told bool // the output has said it already
+	err  error
+}
+
+func (f fail) Error() string { return f.err.Error() }
+func (f fail) Unwrap() error { return f.err }
+
+// usageError says that the command line cannot be understood.
+func usageError(format string, args ...any) error {
+	return fail{code: exitUsage, err: fmt.Errorf(format, args...)}
+}
+
+// misuse turns an error of the flag parser into a usage error.
+func misuse(cmd *cobra.Command, err error) error {
+	return usageError("%w: see %s --help", err, cmd.CommandPath())
+}
+
+// wantsJSON says whether the command is to print JSON.
+func wantsJSON(cmd *cobra.Command) bool {
+	on, err := cmd.Flags().GetBool("json")
+	return err == nil && on
+}
+
+// printJSON prints v on one line.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// show prints v as JSON if that is wanted, and calls text if not.
+func show(cmd *cobra.Command, v any, text func(io.Writer) error) error {
+	if wantsJSON(cmd) {
+		return printJSON(cmd.OutOrStdout(), v)
+	}
+	return text(cmd.OutOrStdout())
+}
+
+// printTable prints rows in columns; the last column is cut so that a line has at
+// most width characters, unless width is 0.
+func printTable(w io.Writer, width int, rows [][]string) error {
+	var wide []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(wide) {
+				wide = append(wide, 0)
+			}
+			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			if i == len(row)-1 {
+				line.WriteString(cell)
+				break
+			}
+			line.WriteString(cell + strings.Repeat(" ", wide[i]-utf8.RuneCountInString(cell)+2))
+		}
+		text := strings.TrimRight(line.String(), " ")
+		if width > 0 {
+			text = cut(text, width)
+		}
+		if _, err := fmt.Fprintln(w, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cut shortens s to at most n characters.
+func cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	runes := []rune(s)
+	return strings.TrimRight(string(runes[:n-3]), " ") + "..."
+}
+
+// lineWidth is how wide a table may be: it is cut for a person, never for a program.
+func (d Deps) lineWidth() int {
+	if d.IsTerminal {
+		return 80
+	}
+	return 0
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+)
+
+func newProjectAdd(deps Deps) *cobra.Command {
+	var name, workflow string
+	var size int
+	cmd := &cobra.Command{
+		Use: "add [path]", Short: "Register a repository, by default the one of this folder",
+		Args: arguments(0, 1),
+	}
+	cmd.Flags().StringVar(&name, "name", "", "name of the project (default: that of its folder)")
+	cmd.Flags().IntVar(&size, "pool-size", 0, "how many workspaces it has (default 2)")
+	cmd.Flags().StringVar(&workflow, "workflow", "", "workflow that its tasks follow")
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		if err := checkPoolSize(cmd, size); err != nil {
+			return err
+		}
+		path := s.Cwd
+		if len(args) > 0 {
+			path = args[0]
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(s.Cwd, path)
+		}
+		at, err := s.Where(ctx, path)
+		if err != nil {
+			return err
+		}
+		if at.GitRoot == "" {
+			return fmt.Errorf("%s is not a git repository: run git init there, or give another path", path)
+		}
+		p := s.newProject(at.GitRoot)
+		if name != "" {
+			p.Name = name
+		}
+		if size > 0 {
+			p.PoolSize = size
+		}
+		if workflow != "" {
+			p.Workflow = workflow
+		}
+		if p, err = s.AddProject(ctx, p); err != nil {
+			return err
+		}
+		return s.say(map[string]any{"project": p}, "Added project %s (%s), %d workspaces", p.Name, p.Path, p.PoolSize)
+	})
+	return cmd
+}

@@ -1,0 +1,20 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
+
+func newProjectRemove(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "remove <name>", Short: "Forget a project; its repository stays as it is",
+		Args: arguments(1, 1), ValidArgsFunction: completeProjects(deps),
+		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
+			if err := s.RemoveProject(ctx, args[0]); err != nil {
+				return err
+			}
+			return s.say(map[string]string{"removed": args[0]}, "Removed project %s", args[0])
+		}),
+	}
+}

@@ -1,0 +1,100 @@
+// Package cli is the command line: it turns arguments into requests to the server
+// and answers into text. Each command has a file of its own. It decides nothing
+// about a task and touches none of its data.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/config"
+	"orange/internal/ui/client"
+)
+
+// Deps is what the commands need from the outside.
+type Deps struct {
+	Config     config.Config
+	ConfigErr  error // why the configuration could not be read; commands that need it say so
+	Stdin      io.Reader
+	Stdout     io.Writer
+	Stderr     io.Writer
+	Cwd        string
+	IsTerminal bool // a person sits at Stdin and Stdout
+	Version    string
+	Workflows  WorkflowSource
+
+	Serve func(context.Context, ServeOptions) error // runs the server until ctx ends
+	Start func() (client.Child, error)              // starts one in the background; nil: run this program again
+	Now   func() time.Time                          // nil: the clock
+}
+
+// ServeOptions say how a server is to run.
+type ServeOptions struct {
+	Detached bool          // started by a client: nobody sees its terminal
+	Idle     time.Duration // leave after so much idleness, 0 for the default
+}
+
+// ErrServerRunning is what Serve returns when the data folder has a server already.
+var ErrServerRunning = errors.New("a server is running already: end it with orange stop")
+
+// New builds the tree of commands.
+func New(deps Deps) *cobra.Command {
+	if deps.Now == nil {
+		deps.Now = time.Now
+	}
+	if deps.Start == nil {
+		deps.Start = startSelf(deps.Config.Home)
+	}
+	root := group("orange", "Run coding agents through a workflow that is a file",
+		newTaskCommand(deps), newProjectCommand(deps), newWorkflowCommand(deps), newSchemaCommand(deps),
+		newServeCommand(deps), newStopCommand(deps), newPauseCommand(deps), newResumeCommand(deps),
+		newDoctorCommand(deps), newLogCommand(deps), newImportCommand(deps), newExportCommand(deps),
+		newCompletionCommand(deps), newVersionCommand(deps))
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.PersistentFlags().Bool("json", false, "print JSON")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return misuse(cmd, err) })
+	root.SetIn(deps.Stdin)
+	root.SetOut(deps.Stdout)
+	root.SetErr(deps.Stderr)
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if cmd.Annotations[needsNothing] != "" {
+			return nil
+		}
+		return deps.ConfigErr
+	}
+	return root
+}
+
+// needsNothing marks a command that runs whatever the configuration says.
+const needsNothing = "needs-nothing"
+
+// group is a command that only holds others.
+func group(use, short string, members ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short, Annotations: map[string]string{needsNothing: "yes"},
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError("command %q is not known: see %s --help", args[0], cmd.CommandPath())
+			}
+			return cmd.Help()
+		},
+	}
+	cmd.AddCommand(members...)
+	return cmd
+}
+
+// arguments demands between least and most arguments; most below 0 is any number.
+func arguments(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || most >= 0 && len(args) > most {
+			return usageError("%d arguments do not fit: use %s", len(args), cmd.UseLine())
+		}
+		return nil
+	}
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/ui/client"
+)
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1 // refused, or broke
+	exitUsage  = 2
+)
+
+// Run executes the command that args name and returns the exit code.
+func Run(ctx context.Context, deps Deps, args []string) int {
+	root := New(deps)
+	root.SetArgs(joinBranch(args))
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	var f fail
+	code := exitFailed
+	if errors.As(err, &f) {
+		code = f.code
+	}
+	if !f.told {
+		report(deps, cmd, err, wantsJSON(cmd) || slices.Contains(args, "--json"))
+	}
+	return code
+}
+
+// report prints an error as one line, and as JSON where JSON was asked for.
+func report(deps Deps, cmd *cobra.Command, err error, asJSON bool) {
+	what := strings.TrimPrefix(cmd.CommandPath(), "orange")
+	line := strings.TrimSpace(what) + ": " + err.Error()
+	fmt.Fprintln(deps.Stderr, "orange: "+cleanLine(strings.TrimPrefix(line, ": ")))
+	if !asJSON {
+		return
+	}
+	var no *client.Error
+	if errors.As(err, &no) && isErrorObject(no.Body) {
+		fmt.Fprintln(deps.Stdout, strings.TrimSpace(string(no.Body)))
+		return
+	}
+	_ = printJSON(deps.Stdout, map[string]string{"error": err.Error()})
+}
+
+// isErrorObject says whether the server's answer can stand for the error itself: it
+// then also holds the rules that were weighed.
+func isErrorObject(body []byte) bool {
+	var said struct {
+		Error string `json:"error"`
+	}
+	return json.Unmarshal(body, &said) == nil && said.Error != ""
+}
+
+// joinBranch makes one argument of "--branch NAME": the flag may stand alone, and
+// the parser would take a name apart from it for something else.
+func joinBranch(args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return append(out, args[i:]...)
+		}
+		if args[i] == "--branch" && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+			out = append(out, "--branch="+args[i+1])
+			i++
+			continue
+		}
+		out = append(out, args[i])
+	}
+	return out
+}

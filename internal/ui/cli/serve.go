@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+func newServeCommand(deps Deps) *cobra.Command {
+	var o ServeOptions
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Run the server here; every other command starts one by itself", Args: arguments(0, 0),
+	}
+	cmd.Flags().DurationVar(&o.Idle, "idle", deps.Config.IdleExit, "leave after so much idleness (default: the built-in time)")
+	cmd.Flags().BoolVar(&o.Detached, "detached", false, "nobody sees the terminal")
+	_ = cmd.Flags().MarkHidden("detached")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if o.Idle < 0 {
+			return usageError("idle time %s: give a positive time such as 30m", o.Idle)
+		}
+		err := deps.Serve(cmd.Context(), o)
+		if o.Detached && errors.Is(err, ErrServerRunning) {
+			return nil // whoever started us talks to that one
+		}
+		return err
+	}
+	return cmd
+}

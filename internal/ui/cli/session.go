@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/ui/client"
+)
+
+// session is a command that talks to the server.
+type session struct {
+	Deps
+	*client.Client
+	cmd *cobra.Command
+}
+
+// withServer makes a command's function of one that needs a server.
+func withServer(deps Deps, run func(context.Context, session, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		o := client.Options{Socket: deps.Config.Socket, Home: deps.Config.Home, Start: deps.Start}
+		c, err := client.Connect(cmd.Context(), o)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return run(cmd.Context(), session{Deps: deps, Client: c, cmd: cmd}, args)
+	}
+}
+
+// running connects to a server that runs already.
+func running(ctx context.Context, deps Deps) (*client.Client, error) {
+	return client.Connect(ctx, client.Options{Socket: deps.Config.Socket, Home: deps.Config.Home})
+}
+
+func (s session) show(v any, text func(io.Writer) error) error { return show(s.cmd, v, text) }
+
+// say prints one line, or v where JSON is wanted.
+func (s session) say(v any, format string, args ...any) error {
+	return s.show(v, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, cleanLine(fmt.Sprintf(format, args...)))
+		return err
+	})
+}
+
+// actor is who asks: the role of the attempt this runs in, else a person.
+func (d Deps) actor() (task.Actor, int) {
+	if d.Config.Role == "" {
+		return task.Human, 0
+	}
+	return task.Actor(d.Config.Role), d.Config.Attempt
+}
+
+// signal sends a signal in the name of whoever runs the command. An agent speaks for
+// its own task only: its attempt's number means another attempt elsewhere.
+func (s session) signal(ctx context.Context, id string, sig signal.Signal) (client.Answer, error) {
+	if own := s.Config.Task; s.Config.Role != "" && own != "" && !strings.HasPrefix(own, id) {
+		return client.Answer{}, fmt.Errorf("this is an attempt of task %s: it may not change task %s", short(own), short(id))
+	}
+	sig.Actor, sig.Attempt = s.actor()
+	a, err := s.Client.Signal(ctx, id, sig)
+	if err == nil && a.Warning != "" {
+		fmt.Fprintln(s.Stderr, "orange: warning: "+cleanLine(a.Warning))
+	}
+	return a, err
+}
+
+// taskOf is the id given, else the attempt's task, else the task whose workspace
+// this is.
+func (s session) taskOf(ctx context.Context, args []string) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	if s.Config.Task != "" {
+		return s.Config.Task, nil
+	}
+	at, err := s.Where(ctx, s.Cwd)
+	if err != nil {
+		return "", err
+	}
+	if at.Task == "" {
+		return "", errors.New("this folder is no task's workspace: give the id of a task")
+	}
+	return at.Task, nil
+}
+
+// moved says in words what an answer changed.
+func moved(a client.Answer) string {
+	id, from, to := short(string(a.Task.ID)), "", ""
+	for i := range a.Decision.Entries {
+		e := &a.Decision.Entries[i]
+		if e.To == "" {
+			continue
+		}
+		if to == "" {
+			from = e.From
+		}
+		to = e.To
+	}
+	switch {
+	case to != "":
+		return fmt.Sprintf("%s %s -> %s", id, from, to)
+	case a.Task.Asked != nil:
+		return fmt.Sprintf("%s asks for %s: a person must agree", id, a.Task.Asked.To)
+	case a.Task.Queued:
+		return fmt.Sprintf("%s is queued: it waits for a free workspace", id)
+	}
+	return fmt.Sprintf("%s stays %s", id, a.Task.Status)
+}
+
+// confirm asks a person before something that is hard to take back.
+func (s session) confirm(yes bool, format string, args ...any) error {
+	if yes {
+		return nil
+	}
+	if !s.IsTerminal {
+		return errors.New("nobody is here to confirm it: add --yes")
+	}
+	fmt.Fprint(s.Stderr, cleanLine(fmt.Sprintf(format, args...))+" [y/N] ")
+	answer, err := readLine(s.Stdin)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if word := strings.ToLower(strings.TrimSpace(answer)); word != "y" && word != "yes" {
+		return errors.New("not confirmed: nothing was changed")
+	}
+	return nil
+}
+
+// readLine reads to the end of a line and not beyond it.
+func readLine(r io.Reader) (string, error) {
+	var line []byte
+	for b := make([]byte, 1); len(line) < 1024; {
+		n, err := r.Read(b)
+		if n > 0 && b[0] == '\n' {
+			return string(line), nil
+		}
+		line = append(line, b[:n]...)
+		if err != nil {
+			return string(line), err
+		}
+	}
+	return string(line), nil
+}

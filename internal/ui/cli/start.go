@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"orange/internal/config"
+	"orange/internal/ui/client"
+)
+
+// maxStartLog is how long the file of start-up errors may grow before it is emptied.
+const maxStartLog = 1 << 20
+
+// startSelf starts this program as the server of home, in a session of its own so
+// that it outlives the terminal. What it says before it has a log goes to serve.err.
+func startSelf(home string) func() (client.Child, error) {
+	return func() (client.Child, error) {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		log, err := os.OpenFile(filepath.Join(home, "serve.err"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		defer log.Close()
+		info, err := log.Stat()
+		if err != nil {
+			return nil, err
+		}
+		from := info.Size()
+		if from > maxStartLog && log.Truncate(0) == nil {
+			from = 0
+		}
+		cmd := exec.Command(self, "serve", "--detached")
+		cmd.Dir, cmd.Stderr = home, log
+		cmd.Env = append(config.ServerEnv(config.Environ()), "ORANGE_HOME="+home)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Start(); err != nil {
+			return nil, err
+		}
+		return &started{pid: cmd.Process.Pid, log: log.Name(), from: from}, nil
+	}
+}
+
+// started is a server this process began. It is not waited for: it is to outlive us.
+type started struct {
+	pid  int
+	log  string
+	from int64 // where its words begin in the log
+}
+
+// Exited implements client.Child.
+func (s *started) Exited() (bool, error) {
+	var status syscall.WaitStatus
+	pid, err := syscall.Wait4(s.pid, &status, syscall.WNOHANG, nil)
+	switch {
+	case pid == 0 && err == nil, errors.Is(err, syscall.EINTR):
+		return false, nil
+	case err == nil && status.Exited() && status.ExitStatus() == exitOK:
+		return true, nil
+	}
+	if said := s.lastLine(); said != "" {
+		return true, errors.New(said)
+	}
+	return true, fmt.Errorf("it ended at once (status %d) and said nothing: run orange serve to see more", status.ExitStatus())
+}
+
+func (s *started) lastLine() string {
+	f, err := os.Open(s.log)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.NewSectionReader(f, s.from, maxStartLog))
+	if err != nil {
+		return ""
+	}
+	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	return strings.TrimPrefix(cleanLine(string(lines[len(lines)-1])), "orange: serve: ")
+}
+
+// output runs a program and returns what it prints, without the line's end.
+func output(ctx context.Context, dir, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	return strings.TrimSpace(string(out)), err
+}

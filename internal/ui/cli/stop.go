@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/ui/client"
+)
+
+const (
+	stopPatience = 10 * time.Second
+	stopPoll     = 10 * time.Millisecond
+)
+
+// newStopCommand does not ask for the server's version first: ending a server of
+// another version is what it is for.
+func newStopCommand(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "stop", Short: "End the server; agents go on, and the next server finds them", Args: arguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if deps.Config.Role != "" {
+				return errors.New("an agent may not end the server: leave it to a person")
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), stopPatience)
+			defer cancel()
+			c := client.New(deps.Config.Socket)
+			defer c.Close()
+			s := session{Deps: deps, Client: c, cmd: cmd}
+			err := c.Stop(ctx)
+			if client.Absent(err) {
+				return s.say(map[string]bool{"stopped": false}, "No server is running.")
+			}
+			if err != nil {
+				return err
+			}
+			if err := gone(ctx, c); err != nil {
+				return err
+			}
+			return s.say(map[string]bool{"stopped": true}, "Stopped the server.")
+		},
+	}
+}
+
+// gone waits until nobody listens any more.
+func gone(ctx context.Context, c *client.Client) error {
+	tick := time.NewTicker(stopPoll)
+	defer tick.Stop()
+	for {
+		if _, err := c.Hello(ctx); client.Absent(err) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the server said it stops and still listens after %s: see orange log", stopPatience)
+		case <-tick.C:
+		}
+	}
+}

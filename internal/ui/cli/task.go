@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/core/signal"
+)
+
+func newTaskCommand(deps Deps) *cobra.Command {
+	return group("task", "Create tasks, look at them and move them on",
+		newTaskCreate(deps), newTaskList(deps), newTaskShow(deps), newTaskUpdate(deps), newTaskSpawn(deps),
+		newTaskComplete(deps), newTaskStuck(deps), newTaskRequestChanges(deps), newTaskCancel(deps), newTaskReopen(deps),
+		newTaskDelete(deps), newTaskHistory(deps), newTaskExplain(deps), newTaskWait(deps), newTaskExit(deps))
+}
+
+// verbCommand is a command that asks for a verb of the workflow. The caller sets
+// what it is called.
+func verbCommand(deps Deps, verb string, cmd *cobra.Command) *cobra.Command {
+	note := cmd.Flags().String("note", "", "why, in your words")
+	cmd.ValidArgsFunction = completeTasks(deps)
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		id, err := s.taskOf(ctx, args)
+		if err != nil {
+			return err
+		}
+		return s.ask(ctx, id, signal.Signal{Kind: signal.Request, Verb: verb, Note: *note})
+	})
+	return cmd
+}
+
+// ask sends a signal and says what it moved.
+func (s session) ask(ctx context.Context, id string, sig signal.Signal) error {
+	a, err := s.signal(ctx, id, sig)
+	if err != nil {
+		return err
+	}
+	return s.say(a, "%s", moved(a))
+}

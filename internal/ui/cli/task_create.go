@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/ui/client"
+)
+
+// maxContext bounds the context of a task, in bytes.
+const maxContext = 1 << 20
+
+func newTaskCreate(deps Deps) *cobra.Command {
+	var n client.NewTask
+	var file string
+	var wait bool
+	cmd := &cobra.Command{
+		Use: "create [branch] [summary...]", Short: "Create a task, and start it as soon as a workspace is free",
+		Args: arguments(0, -1),
+	}
+	f := cmd.Flags()
+	f.StringVar(&n.Project, "project", "", "project it belongs to (default: that of this folder)")
+	f.StringVar(&n.Workflow, "workflow", "", "workflow it follows (default: the project's)")
+	f.StringVar(&n.Status, "status", "", "state it begins in (default: the workflow's first)")
+	f.StringVar(&n.Harness, "harness", "", "agent that works on it")
+	f.StringVar(&n.Effort, "effort", "", "effort of that agent")
+	f.StringVar(&n.ReviewHarness, "review-harness", "", "agent that reviews it")
+	f.StringVar(&n.ReviewEffort, "review-effort", "", "effort of the reviewer")
+	f.StringVar(&n.Context, "context", "", "text for the task's Context section; - reads it from standard input")
+	f.StringVar(&file, "context-file", "", "file with that text")
+	f.BoolVar(&wait, "no-spawn", false, "create it and do not start it")
+	cmd.MarkFlagsMutuallyExclusive("context", "context-file")
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		var err error
+		if n.Context, err = s.context(n.Context, file); err != nil {
+			return err
+		}
+		if len(args) > 0 {
+			n.Branch, n.Summary = args[0], strings.Join(args[1:], " ")
+		}
+		if n.Project == "" {
+			if n.Project, err = s.ensureProject(ctx); err != nil {
+				return err
+			}
+		}
+		n.Spawn = !wait
+		n.Actor, n.Attempt = s.actor()
+		return s.create(ctx, n)
+	})
+	return cmd
+}
+
+func (s session) create(ctx context.Context, n client.NewTask) error {
+	a, err := s.Create(ctx, n)
+	if err != nil {
+		return err
+	}
+	if a.Warning != "" {
+		fmt.Fprintln(s.Stderr, "orange: warning: "+cleanLine(a.Warning))
+	}
+	return s.show(a, func(w io.Writer) error {
+		t := a.Task
+		fmt.Fprintln(w, cleanLine(fmt.Sprintf("Created task %s (%s/%s)", t.ID, t.Project, t.Branch)))
+		if t.Queued {
+			fmt.Fprintln(w, "It waits for a free workspace.")
+		}
+		return nil
+	})
+}
+
+// ensureProject is the project of this folder. A repository that is none yet
+// becomes one.
+func (s session) ensureProject(ctx context.Context) (string, error) {
+	at, err := s.Where(ctx, s.Cwd)
+	if err != nil {
+		return "", err
+	}
+	if at.Project != "" {
+		return at.Project, nil
+	}
+	if at.GitRoot == "" {
+		return "", fmt.Errorf("%s is not a git repository: give --project, or go to one", s.Cwd)
+	}
+	if s.Config.Role != "" {
+		return "", fmt.Errorf("%s is no project, and an agent may not add one: give --project", at.GitRoot)
+	}
+	p, err := s.AddProject(ctx, s.newProject(at.GitRoot))
+	if err != nil {
+		return "", fmt.Errorf("add %s as a project: %w", at.GitRoot, err)
+	}
+	fmt.Fprintln(s.Stderr, cleanLine(fmt.Sprintf("orange: added project %s (%s), %d workspaces", p.Name, p.Path, p.PoolSize)))
+	return p.Name, nil
+}
+
+// context is the text for a task's Context section.
+func (s session) context(text, file string) (string, error) {
+	var from io.Reader
+	switch {
+	case file != "":
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(s.Cwd, file)
+		}
+		f, err := os.Open(file)
+		if err != nil {
+			return "", fmt.Errorf("read the context: %w", err)
+		}
+		defer f.Close()
+		from = f
+	case text == "-":
+		from = s.Stdin
+	default:
+		from = strings.NewReader(text)
+	}
+	all, err := io.ReadAll(io.LimitReader(from, maxContext+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read the context: %w", err)
+	case len(all) > maxContext:
+		return "", errors.New("the context is longer than 1 MB: put it into a file of the repository and name that")
+	case !utf8.Valid(all):
+		return "", errors.New("the context is not text: give UTF-8")
+	}
+	return string(all), nil
+}

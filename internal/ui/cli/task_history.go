@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func newTaskHistory(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "history <id>", Short: "Show what happened to a task", Args: arguments(1, 1), ValidArgsFunction: completeTasks(deps),
+		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
+			events, err := s.History(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return s.show(map[string]any{"history": events}, func(w io.Writer) error {
+				return printHistory(w, s.Deps, events)
+			})
+		}),
+	}
+}
+
+func printHistory(w io.Writer, deps Deps, events []json.RawMessage) error {
+	rows := [][]string{}
+	for _, raw := range events {
+		rows = append(rows, historyRow(deps.Now(), raw))
+	}
+	return printTable(w, deps.lineWidth(), rows)
+}
+
+// historyRow shows an event: when, what, from where to where, then the rest.
+func historyRow(now time.Time, raw json.RawMessage) []string {
+	var e map[string]any
+	if json.Unmarshal(raw, &e) != nil {
+		return []string{"?", "?", cleanLine(string(raw))}
+	}
+	at, _ := e["timestamp"].(string)
+	if when, err := time.Parse(time.RFC3339Nano, at); err == nil {
+		at = clock(now, when)
+	}
+	kind, _ := e["type"].(string)
+	var parts []string
+	if from, to := word(e["from"]), word(e["to"]); to != "" {
+		parts = append(parts, from+" -> "+to)
+	}
+	for _, key := range []string{"timestamp", "type", "from", "to", "seq", "task_id", "task"} {
+		delete(e, key)
+	}
+	if why := word(e["reason"]); why != "" {
+		parts = append(parts, why)
+		delete(e, "reason")
+	}
+	for _, key := range slices.Sorted(maps.Keys(e)) {
+		if text := word(e[key]); text != "" {
+			parts = append(parts, key+"="+text)
+		}
+	}
+	return []string{cleanLine(at), cleanLine(kind), cleanLine(strings.Join(parts, "  "))}
+}
+
+// word shows a JSON value, "" if there is none.
+func word(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case map[string]any, []any:
+		text, err := json.Marshal(v)
+		if err != nil {
+			return ""
+		}
+		return string(text)
+	}
+	return fmt.Sprint(v)
+}

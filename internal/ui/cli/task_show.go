@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/core/task"
+	"orange/internal/ui/client"
+)
+
+func newTaskShow(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "show [id]", Short: "Show a task, its text and its history", Args: arguments(0, 1), ValidArgsFunction: completeTasks(deps),
+		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
+			id, err := s.taskOf(ctx, args)
+			if err != nil {
+				return err
+			}
+			v, err := s.Task(ctx, id)
+			if err != nil {
+				return err
+			}
+			events, err := s.History(ctx, string(v.Task.ID))
+			if err != nil {
+				return err
+			}
+			all := struct {
+				client.View
+				History []json.RawMessage `json:"history"`
+			}{v, events}
+			return s.show(all, func(w io.Writer) error { return printView(w, s.Deps, v, events) })
+		}),
+	}
+}
+
+func printView(w io.Writer, deps Deps, v client.View, events []json.RawMessage) error {
+	if err := printTable(w, 0, details(deps.Now(), v)); err != nil {
+		return err
+	}
+	if body := strings.TrimSpace(cleanText(v.Body)); body != "" {
+		fmt.Fprintf(w, "\n%s\n", body)
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w, "\nHistory")
+	return printHistory(w, deps, events)
+}
+
+// details are the facts of a task that are there, a line each.
+func details(now time.Time, v client.View) [][]string {
+	t := &v.Task
+	rows := [][]string{}
+	add := func(name, value string) {
+		if value = cleanLine(value); value != "" {
+			rows = append(rows, []string{name, value})
+		}
+	}
+	add("Task", string(t.ID))
+	add("Project", t.Project)
+	add("Branch", t.Branch)
+	add("Summary", t.Summary)
+	add("Status", fmt.Sprintf("%s for %s, since %s", t.Status, age(now, t.Since), clock(now, t.Since)))
+	add("Note", flags(t))
+	add("Workflow", t.Workflow)
+	add("Harness", withEffort(t.Harness, t.Effort))
+	add("Review by", withEffort(t.ReviewHarness, t.ReviewEffort))
+	add("Counters", counters(t.Counters))
+	add("Agents", agents(now, t.Attempts))
+	add("Workspace", t.Workspace)
+	add("Session", t.Session)
+	add("Tracker", t.TrackerRef)
+	add("PR", strings.TrimSpace(t.PRURL+" "+t.PRState))
+	add("Created", fmt.Sprintf("%s ago, %s", age(now, t.CreatedAt), clock(now, t.CreatedAt)))
+	add("Folder", v.Dir)
+	return rows
+}
+
+// flags lists all that is particular about a task, in words.
+func flags(t *task.Task) string {
+	var out []string
+	if t.Deleted {
+		out = append(out, "deleted")
+	}
+	if t.Paused {
+		out = append(out, "paused")
+	}
+	if t.Queued {
+		out = append(out, "waits for a free workspace")
+	}
+	if t.Attention != "" {
+		out = append(out, "needs attention: "+t.Attention)
+	}
+	if t.Asked != nil {
+		out = append(out, fmt.Sprintf("the %s asks for %s", t.Asked.By, t.Asked.To))
+	}
+	if t.Crashed != "" {
+		out = append(out, "the "+t.Crashed+" crashed")
+	}
+	return strings.Join(out, "; ")
+}
+
+func withEffort(harness, effort string) string {
+	if harness == "" || effort == "" {
+		return harness
+	}
+	return harness + ", effort " + effort
+}
+
+func counters(list []task.Counter) string {
+	var out []string
+	for _, c := range list {
+		text := fmt.Sprintf("%s %d", c.Name, c.Value)
+		if c.Total != c.Value {
+			text += fmt.Sprintf(" (%d in all)", c.Total)
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}
+
+func agents(now time.Time, list []task.Attempt) string {
+	var out []string
+	for _, a := range list {
+		how := "starting"
+		switch {
+		case a.Ending:
+			how = "ending"
+		case a.Running:
+			how = "running"
+		}
+		out = append(out, fmt.Sprintf("%s (attempt %d, %s, %s)", a.Role, a.Number, how, age(now, a.Since)))
+	}
+	return strings.Join(out, ", ")
+}

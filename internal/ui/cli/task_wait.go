@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/workflow"
+	"orange/internal/ui/client"
+)
+
+func newTaskWait(deps Deps) *cobra.Command {
+	var want string
+	var limit time.Duration
+	cmd := &cobra.Command{
+		Use: "wait <id> --for STATUS", Short: "Wait until a task reaches a state", Args: arguments(1, 1), ValidArgsFunction: completeTasks(deps),
+	}
+	cmd.Flags().StringVar(&want, "for", "", "state to wait for")
+	cmd.Flags().DurationVar(&limit, "timeout", 0, "give up after this time (default: never)")
+	_ = cmd.RegisterFlagCompletionFunc("for", completeTargets(deps))
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		if want == "" {
+			return usageError("give the state to wait for: --for")
+		}
+		if limit > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, limit)
+			defer cancel()
+		}
+		w := waiter{session: s, want: want}
+		if err := w.wait(ctx, args[0]); err != nil {
+			if errors.Is(err, context.DeadlineExceeded) {
+				return fmt.Errorf("the time is over: task %s is %s, not %s", short(w.id), w.status, want)
+			}
+			return err
+		}
+		return s.say(map[string]string{"task": w.id, "status": want}, "%s is %s", short(w.id), want)
+	})
+	return cmd
+}
+
+// waiter follows one task until it is where it was waited for.
+type waiter struct {
+	session
+	want   string
+	id     string
+	status string
+	seq    int // of the last entry that status accounts for
+}
+
+// errReached ends the stream of events.
+var errReached = errors.New("reached")
+
+func (w *waiter) wait(ctx context.Context, id string) error {
+	w.id = id
+	v, err := w.Task(ctx, id)
+	if err != nil {
+		return err
+	}
+	w.id, w.status = string(v.Task.ID), v.Task.Status
+	watch := client.Watch{Task: w.id, Opened: func() error { return w.look(ctx) }}
+	err = w.Events(ctx, watch, func(e client.Event) error { return w.follow(ctx, e.Entry) })
+	if errors.Is(err, errReached) {
+		return nil
+	}
+	return err
+}
+
+// look takes the task as it is when the stream opens, so that nothing can happen
+// unseen after it. A stream that is taken up again brings what was missed.
+func (w *waiter) look(ctx context.Context) error {
+	if w.seq > 0 {
+		return nil
+	}
+	v, err := w.Task(ctx, w.id)
+	if err != nil {
+		return err
+	}
+	w.seq = v.Task.Seq
+	return w.judge(ctx, v.Task.Status)
+}
+
+func (w *waiter) follow(ctx context.Context, e journal.Entry) error {
+	switch {
+	case e.Seq <= w.seq:
+		return nil
+	case e.Type == journal.TaskDeleted:
+		return fmt.Errorf("task %s was deleted: it will not be %s", short(w.id), w.want)
+	case e.To == "":
+		return nil
+	}
+	w.seq = e.Seq
+	return w.judge(ctx, e.To)
+}
+
+func (w *waiter) judge(ctx context.Context, status string) error {
+	w.status = status
+	if status == w.want {
+		return errReached
+	}
+	x, err := w.Explain(ctx, w.id)
+	if err != nil {
+		return err
+	}
+	if x.Kind == string(workflow.Terminal) && x.Status == status {
+		return fmt.Errorf("task %s ended %s: it will not be %s", short(w.id), status, w.want)
+	}
+	return nil
+}

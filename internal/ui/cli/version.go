@@ -1,0 +1,23 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/ui/client"
+)
+
+func newVersionCommand(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: arguments(0, 0), Annotations: map[string]string{needsNothing: "yes"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v := map[string]any{"version": deps.Version, "api": client.API}
+			return show(cmd, v, func(w io.Writer) error {
+				_, err := fmt.Fprintln(w, "orange "+deps.Version)
+				return err
+			})
+		},
+	}
+}

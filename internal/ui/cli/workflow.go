@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/core/workflow"
+)
+
+// A WorkflowSource finds workflow files: those of the repository, then the user's,
+// then the built-in ones.
+type WorkflowSource interface {
+	// Find returns a workflow's text and the name to show for its file. A name with
+	// a slash or ending in .yaml is a path from cwd.
+	Find(name, cwd string) (file, text string, err error)
+	// List names every workflow that can be found from cwd by name, first found first.
+	List(cwd string) ([]WorkflowEntry, error)
+}
+
+// A WorkflowEntry is a workflow that can be found by name.
+type WorkflowEntry struct {
+	Name   string `json:"name"`
+	Origin string `json:"origin"` // repo, user or built-in
+	File   string `json:"file"`
+	Text   string `json:"-"`
+}
+
+func newWorkflowCommand(deps Deps) *cobra.Command {
+	return group("workflow", "See, check and try workflows",
+		newWorkflowListCommand(deps), newWorkflowShowCommand(deps), newWorkflowCheckCommand(deps),
+		newWorkflowDecideCommand(deps), newWorkflowGraphCommand(deps))
+}
+
+// pure marks a command that needs neither the server nor the configuration.
+func pure(cmd *cobra.Command) *cobra.Command {
+	cmd.Annotations = map[string]string{needsNothing: "yes"}
+	return cmd
+}
+
+// findWorkflow reads the workflow that an argument names, unparsed.
+func findWorkflow(deps Deps, name string) (file, text string, err error) {
+	if deps.Workflows == nil {
+		return "", "", fmt.Errorf("find workflow %s: this program was built without workflows: reinstall it", name)
+	}
+	file, text, err = deps.Workflows.Find(name, deps.Cwd)
+	if err != nil {
+		return "", "", fail{code: exitUsage, err: err}
+	}
+	return file, text, nil
+}
+
+// loadWorkflow reads the workflow that an argument names.
+func loadWorkflow(deps Deps, name string) (*workflow.Definition, error) {
+	file, text, err := findWorkflow(deps, name)
+	if err != nil {
+		return nil, err
+	}
+	def, err := workflow.Parse(file, text)
+	if err != nil {
+		return nil, fail{code: exitUsage, err: err}
+	}
+	return def, nil
+}
+
+// listedWorkflow is a line of workflow list.
+type listedWorkflow struct {
+	WorkflowEntry
+	Describe string `json:"describe,omitempty"`
+	Findings int    `json:"findings"`
+	Error    string `json:"error,omitempty"`
+}
+
+func newWorkflowListCommand(deps Deps) *cobra.Command {
+	return pure(&cobra.Command{
+		Use: "list", Short: "List the workflows that can be used here", Args: arguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if deps.Workflows == nil {
+				return fmt.Errorf("this program was built without workflows: reinstall it")
+			}
+			entries, err := deps.Workflows.List(deps.Cwd)
+			if err != nil {
+				return err
+			}
+			list := make([]listedWorkflow, len(entries))
+			for i, e := range entries {
+				list[i] = inspect(e)
+			}
+			return show(cmd, map[string]any{"workflows": list}, func(w io.Writer) error {
+				return printTable(w, deps.lineWidth(), workflowRows(list))
+			})
+		},
+	})
+}
+
+func inspect(e WorkflowEntry) listedWorkflow {
+	out := listedWorkflow{WorkflowEntry: e}
+	def, err := workflow.Parse(e.File, e.Text)
+	if err != nil {
+		out.Error = err.Error()
+		return out
+	}
+	out.Describe, out.Findings = def.Describe, len(def.Check())
+	return out
+}
+
+func workflowRows(list []listedWorkflow) [][]string {
+	var rows [][]string
+	for _, e := range list {
+		state := "clean"
+		switch {
+		case e.Error != "":
+			state = "unreadable"
+		case e.Findings == 1:
+			state = "1 finding"
+		case e.Findings > 1:
+			state = fmt.Sprintf("%d findings", e.Findings)
+		}
+		rows = append(rows, []string{cleanLine(e.Name), e.Origin, state, cleanLine(e.Describe)})
+	}
+	return rows
+}

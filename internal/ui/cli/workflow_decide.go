@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+)
+
+// decideFlags is the command line of workflow decide.
+type decideFlags struct {
+	from, to, exit, outcome, actor, file string
+	set, stale, without, dead            []string
+}
+
+// ownRole is what --exit without a role means.
+const ownRole = "*"
+
+func newWorkflowDecideCommand(deps Deps) *cobra.Command {
+	var f decideFlags
+	cmd := pure(&cobra.Command{
+		Use: "decide NAME|FILE --from STATE (--to STATE | --exit[=ROLE] | --outcome CODE)", Args: arguments(1, 1),
+		Short: "Try what the engine would decide, touching nothing",
+		Long: "Try what the engine would decide about a supposed task, touching nothing.\n\n" +
+			"Sections of the task file count as fresh, evidence as present and agents as alive,\n" +
+			"unless a flag says otherwise. Without --actor the question is: may anyone?",
+		Example: "  orange workflow decide orange --from planning --to working --task-file TASK.md\n" +
+			"  orange workflow decide orange --from agent-review --exit --set crash_count=1 --json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			answer, err := f.decide(deps, args[0])
+			if err != nil {
+				return err
+			}
+			return show(cmd, answer, answer.print)
+		},
+	})
+	flags := cmd.Flags()
+	flags.StringVar(&f.from, "from", "", "state the task is in; new for none yet")
+	flags.StringVar(&f.to, "to", "", "state that is asked for")
+	flags.StringVar(&f.exit, "exit", "", "an agent ends: the state's own, or that of `ROLE`")
+	flags.Lookup("exit").NoOptDefVal = ownRole
+	flags.StringVar(&f.outcome, "outcome", "", "an agent reports `CODE`")
+	flags.StringVar(&f.actor, "actor", "", "who asks: human, engine, tracker or a role")
+	flags.StringVar(&f.file, "task-file", "", "TASK.md to read, - for standard input")
+	flags.StringArrayVar(&f.set, "set", nil, "`counter=N`, or return_to=STATE")
+	flags.StringArrayVar(&f.stale, "stale", nil, "`section` that was used before")
+	flags.StringArrayVar(&f.without, "without", nil, "`evidence` that is missing")
+	flags.StringArrayVar(&f.dead, "dead", nil, "`role` of which no agent lives")
+	return cmd
+}
+
+// decision is what workflow decide prints.
+type decision struct {
+	Decision string          `json:"decision"`
+	From     string          `json:"from"`
+	To       string          `json:"to"` // "" if nothing moves
+	Reason   string          `json:"reason"`
+	Reasons  []engine.Reason `json:"reasons"`
+	Effects  []effectOfJSON  `json:"effects"`
+	Counters map[string]int  `json:"counters"` // after the decision
+}
+
+// effectOfJSON is one effect of a decision.
+type effectOfJSON struct {
+	Do        string `json:"do"`
+	By        string `json:"by"`
+	Role      string `json:"role,omitempty"`
+	Start     bool   `json:"start,omitempty"`
+	Window    string `json:"window,omitempty"`
+	Prompt    string `json:"prompt,omitempty"`
+	Workspace string `json:"workspace,omitempty"`
+}
+
+func (f *decideFlags) decide(deps Deps, name string) (decision, error) {
+	def, err := loadWorkflow(deps, name)
+	if err != nil {
+		return decision{}, err
+	}
+	s, err := f.supposition(deps)
+	if err != nil {
+		return decision{}, err
+	}
+	t, sig, err := engine.Suppose(def, s)
+	if err != nil {
+		return decision{}, fail{code: exitUsage, err: err}
+	}
+	d := engine.Decide(def, t, sig)
+	after, err := journal.Fold(t, d.Entries)
+	if err != nil {
+		return decision{}, fmt.Errorf("fold the decision: %w", err)
+	}
+	return answerOf(s.From, d, after), nil
+}
+
+func (f *decideFlags) supposition(deps Deps) (engine.Supposition, error) {
+	s := engine.Supposition{
+		From: f.from, To: f.to, Exit: f.exit != "", Outcome: f.outcome, Actor: task.Actor(f.actor),
+		Stale: f.stale, Without: f.without, Dead: f.dead,
+	}
+	if f.exit != ownRole {
+		s.ExitRole = f.exit
+	}
+	if s.From == "" {
+		return s, usageError("--from is missing: name the state the task is in")
+	}
+	for _, set := range f.set {
+		if err := applySet(&s, set); err != nil {
+			return s, err
+		}
+	}
+	sections, err := readSections(deps, f.file)
+	s.Sections = sections
+	return s, err
+}
+
+func applySet(s *engine.Supposition, set string) error {
+	name, value, ok := strings.Cut(set, "=")
+	if name == "return_to" {
+		s.ReturnTo = value
+		return nil
+	}
+	n, err := strconv.Atoi(value)
+	if !ok || err != nil || n < 0 {
+		return usageError("--set %s: give a counter and a number from 0, as in --set review_round=1", set)
+	}
+	s.Counters = append(s.Counters, task.Counter{Name: name, Value: n})
+	return nil
+}
+
+// readSections reads the sections of a task file, "-" for standard input.
+func readSections(deps Deps, file string) ([]taskfile.Section, error) {
+	var text []byte
+	var err error
+	switch file {
+	case "":
+		return nil, nil
+	case "-":
+		text, err = io.ReadAll(io.LimitReader(deps.Stdin, taskfile.MaxSize+1))
+	default:
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(deps.Cwd, file)
+		}
+		text, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the task file: %w", err)
+	}
+	doc, err := taskfile.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return doc.Sections(), nil
+}
+
+func answerOf(from string, d engine.Decision, after task.Task) decision {
+	out := decision{
+		Decision: string(d.Verdict), From: from, Reason: d.Refused,
+		Reasons: append([]engine.Reason{}, d.Reasons...), Effects: []effectOfJSON{}, Counters: map[string]int{},
+	}
+	if d.Verdict == engine.Record {
+		out.Decision = string(engine.Stay)
+	}
+	for _, e := range d.Entries {
+		if e.To != "" {
+			out.To = e.To
+		}
+		if e.Reason != "" {
+			out.Reason = e.Reason
+		}
+		for _, x := range e.Effects {
+			out.Effects = append(out.Effects, effectOfJSON{
+				Do: x.Do, By: x.By, Role: x.Role, Start: x.Start, Window: x.Window, Prompt: x.Prompt, Workspace: x.Workspace,
+			})
+		}
+	}
+	if n := len(d.Reasons); out.Reason == "" && n > 0 {
+		out.Reason = d.Reasons[n-1].String()
+	}
+	for _, c := range after.Counters {
+		out.Counters[c.Name] = c.Value
+	}
+	return out
+}
+
+func (d decision) print(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s", d.Decision)
+	if d.To != "" {
+		fmt.Fprintf(&b, " %s -> %s", d.From, d.To)
+	}
+	fmt.Fprintf(&b, ": %s\n", d.Reason)
+	for _, r := range d.Reasons {
+		fmt.Fprintf(&b, "  %s\n", cleanLine(r.String()))
+	}
+	for _, e := range d.Effects {
+		fmt.Fprintf(&b, "  do %s (%s)\n", strings.TrimSpace(e.Do+" "+e.Role), e.By)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,164 @@
+// Package client speaks to the server over its unix socket: one method for each
+// thing the server can be asked. It decides nothing and prints nothing.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"orange/internal/core/task"
+)
+
+// API is the version of the protocol this client speaks.
+const API = 1
+
+// maxErrorBody bounds what is kept of an answer that is an error.
+const maxErrorBody = 4 << 20
+
+// A Client asks the server of one data folder. It is safe for concurrent use.
+type Client struct {
+	http *http.Client
+}
+
+// New returns a client of the server that listens on socket. It does not dial.
+func New(socket string) *Client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}
+	return &Client{http: &http.Client{
+		Transport:     &http.Transport{DialContext: dial, DisableCompression: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// Close drops the connections that are open and idle.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// An Error is the server's no: what it said, and the whole answer.
+type Error struct {
+	Status  int // of HTTP
+	Message string
+	Body    []byte
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// call is one request to the server.
+type call struct {
+	method string
+	path   string // below /v1, escaped
+	query  url.Values
+	body   io.Reader
+	form   string // content type of the body
+	header http.Header
+}
+
+// send returns the answer to a call. The caller closes its body.
+func (c *Client) send(ctx context.Context, q call) (*http.Response, error) {
+	u := "http://orange/v1" + q.path
+	if len(q.query) > 0 {
+		u += "?" + q.query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, q.method, u, q.body)
+	if err != nil {
+		return nil, fmt.Errorf("ask the server: %w", err)
+	}
+	for name, values := range q.header {
+		req.Header[name] = values
+	}
+	req.Header.Set("Orange-Api", strconv.Itoa(API))
+	if q.form != "" {
+		req.Header.Set("Content-Type", q.form)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("ask the server: %w", plain(err))
+	}
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		defer res.Body.Close()
+		return nil, answerError(res)
+	}
+	return res, nil
+}
+
+// plain takes the method and the made-up address out of an error of net/http.
+func plain(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}
+
+func answerError(res *http.Response) error {
+	body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
+	var said struct {
+		Error string `json:"error"`
+	}
+	e := &Error{Status: res.StatusCode, Body: body}
+	if json.Unmarshal(body, &said) == nil && said.Error != "" {
+		e.Message = said.Error
+		return e
+	}
+	e.Message = fmt.Sprintf("the server answered %s without a reason: see orange log", res.Status)
+	return e
+}
+
+// do sends a call and reads the JSON of the answer into out, unless out is nil.
+func (c *Client) do(ctx context.Context, q call, out any) error {
+	res, err := c.send(ctx, q)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if out == nil {
+		return nil
+	}
+	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
+		return fmt.Errorf("read the server's answer: %w", err)
+	}
+	return nil
+}
+
+func (c *Client) get(ctx context.Context, path string, query url.Values, out any) error {
+	return c.do(ctx, call{method: http.MethodGet, path: path, query: query}, out)
+}
+
+// put sends in as JSON.
+func (c *Client) put(ctx context.Context, method, path string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("write the request: %w", err)
+	}
+	return c.do(ctx, call{method: method, path: path, body: bytes.NewReader(body), form: "application/json"}, out)
+}
+
+// copyTo copies an answer to w as it comes.
+func (c *Client) copyTo(ctx context.Context, q call, w io.Writer) error {
+	res, err := c.send(ctx, q)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if _, err := io.Copy(w, res.Body); err != nil {
+		return fmt.Errorf("copy the server's answer: %w", err)
+	}
+	return nil
+}
+
+// taskPath is the address of a task, or of something of it. What cannot be an id is
+// not sent: it would be part of an address.
+func taskPath(id, of string) (string, error) {
+	if !task.ValidPrefix(id) {
+		return "", &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("task %q not found: see orange task list", id)}
+	}
+	return "/tasks/" + id + of, nil
+}

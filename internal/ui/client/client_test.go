@@ -1,0 +1,180 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/ui/client"
+)
+
+// socketIn returns a socket path short enough for every system.
+func socketIn(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "o")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filepath.Join(dir, "s.sock")
+}
+
+// listen serves h on a unix socket until the test ends.
+func listen(t *testing.T, socket string, h http.Handler) *httptest.Server {
+	t.Helper()
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &httptest.Server{Listener: l, Config: &http.Server{Handler: h}}
+	s.Start()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// recorder answers everything with one text and keeps what was asked.
+type recorder struct {
+	status int
+	answer string
+	got    []string
+}
+
+func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, _ := io.ReadAll(req.Body)
+	line := req.Method + " " + req.URL.RequestURI()
+	if len(body) > 0 {
+		line += " " + string(body)
+	}
+	if req.Header.Get("Orange-Api") != "1" {
+		line += " without api"
+	}
+	r.got = append(r.got, line)
+	w.WriteHeader(r.status)
+	fmt.Fprint(w, r.answer)
+}
+
+func TestWhatIsAsked(t *testing.T) {
+	two, flow := 2, "w"
+	tests := []struct {
+		name string
+		ask  func(context.Context, *client.Client) error
+		want string
+	}{
+		{"tasks", func(ctx context.Context, c *client.Client) error {
+			return c.Tasks(ctx, task.Filter{Project: "p q", Status: "s", All: true}, io.Discard)
+		}, "GET /v1/tasks?all=1&project=p+q&status=s"},
+		{"task", func(ctx context.Context, c *client.Client) error { _, err := c.Task(ctx, "abc"); return err }, "GET /v1/tasks/abc"},
+		{"history", func(ctx context.Context, c *client.Client) error { _, err := c.History(ctx, "abc"); return err }, "GET /v1/tasks/abc/history"},
+		{"journal", func(ctx context.Context, c *client.Client) error { _, err := c.Journal(ctx, "abc", 7); return err }, "GET /v1/tasks/abc/journal?after=7"},
+		{"explain", func(ctx context.Context, c *client.Client) error { _, err := c.Explain(ctx, "abc"); return err }, "GET /v1/tasks/abc/explain"},
+		{"create", func(ctx context.Context, c *client.Client) error {
+			_, err := c.Create(ctx, client.NewTask{Project: "p", Summary: "s", Spawn: true})
+			return err
+		}, `POST /v1/tasks {"project":"p","summary":"s","spawn":true}`},
+		{"signal", func(ctx context.Context, c *client.Client) error {
+			_, err := c.Signal(ctx, "abc", signal.Signal{Kind: signal.Request, To: "working", Actor: "worker", Attempt: 2})
+			return err
+		}, `POST /v1/tasks/abc/signals {"kind":"request","at":"0001-01-01T00:00:00Z","actor":"worker","attempt":2,"to":"working"}`},
+		{"projects", func(ctx context.Context, c *client.Client) error { _, err := c.Projects(ctx); return err }, "GET /v1/projects"},
+		{"add project", func(ctx context.Context, c *client.Client) error {
+			_, err := c.AddProject(ctx, task.Project{Name: "p", Path: "/p", PoolSize: 2})
+			return err
+		}, `POST /v1/projects {"name":"p","path":"/p","default_branch":"","pool_size":2}`},
+		{"update project", func(ctx context.Context, c *client.Client) error {
+			_, err := c.UpdateProject(ctx, "p/q", client.ProjectChange{PoolSize: &two, Workflow: &flow})
+			return err
+		}, `PATCH /v1/projects/p%2Fq {"pool_size":2,"workflow":"w"}`},
+		{"remove project", func(ctx context.Context, c *client.Client) error { return c.RemoveProject(ctx, "p") }, "DELETE /v1/projects/p"},
+		{"where", func(ctx context.Context, c *client.Client) error { _, err := c.Where(ctx, "/a b"); return err }, "GET /v1/where?path=%2Fa+b"},
+		{"pause", func(ctx context.Context, c *client.Client) error { return c.Pause(ctx) }, "POST /v1/pause"},
+		{"resume", func(ctx context.Context, c *client.Client) error { return c.Resume(ctx) }, "POST /v1/resume"},
+		{"doctor", func(ctx context.Context, c *client.Client) error { _, err := c.Doctor(ctx); return err }, "GET /v1/doctor"},
+		{"export", func(ctx context.Context, c *client.Client) error { return c.Export(ctx, io.Discard) }, "GET /v1/export"},
+		{"import a folder", func(ctx context.Context, c *client.Client) error { _, err := c.ImportPath(ctx, "/o"); return err }, `POST /v1/import {"path":"/o"}`},
+		{"import lines", func(ctx context.Context, c *client.Client) error {
+			_, err := c.Import(ctx, strings.NewReader("{}\n"))
+			return err
+		}, "POST /v1/import {}\n"},
+		{"stop", func(ctx context.Context, c *client.Client) error { return c.Stop(ctx) }, "POST /v1/stop"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			socket, r := socketIn(t), &recorder{status: 200, answer: "{}"}
+			listen(t, socket, r)
+			c := client.New(socket)
+			defer c.Close()
+			if err := tt.ask(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{tt.want}, r.got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestTheListIsCopiedUnread(t *testing.T) {
+	socket := socketIn(t)
+	const odd = `{"tasks": [ {"id":1, "not": "a task"} ]}` + "\n"
+	listen(t, socket, &recorder{status: 200, answer: odd})
+	c := client.New(socket)
+	defer c.Close()
+	var out bytes.Buffer
+	if err := c.Tasks(t.Context(), task.Filter{}, &out); err != nil || out.String() != odd {
+		t.Errorf("got %q, %v", out.String(), err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	tests := []struct {
+		name, id, answer string
+		status           int
+		want             string
+	}{
+		{"a refusal", "abc", `{"error":"working -> done: not in map","decision":{"refused":"x"}}`, 409, "working -> done: not in map"},
+		{"no reason given", "abc", "<html>", 500, "the server answered 500 Internal Server Error without a reason: see orange log"},
+		{"a redirect is not followed", "abc", "", 301, "the server answered 301 Moved Permanently without a reason: see orange log"},
+		{"an id that is none is not sent", "../stop", "{}", 200, `task "../stop" not found: see orange task list`},
+		{"no id", "", "{}", 200, `task "" not found: see orange task list`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			socket := socketIn(t)
+			listen(t, socket, &recorder{status: tt.status, answer: tt.answer})
+			c := client.New(socket)
+			defer c.Close()
+			_, err := c.Signal(t.Context(), tt.id, signal.Signal{})
+			var no *client.Error
+			if !errors.As(err, &no) || no.Message != tt.want {
+				t.Fatalf("got %v, want %q", err, tt.want)
+			}
+			if tt.status == 409 && (no.Status != 409 || !json.Valid(no.Body)) {
+				t.Errorf("got status %d, body %s", no.Status, no.Body)
+			}
+		})
+	}
+}
+
+func TestAnAnswerThatIsNotJSON(t *testing.T) {
+	socket := socketIn(t)
+	listen(t, socket, &recorder{status: 200, answer: "hello"})
+	c := client.New(socket)
+	defer c.Close()
+	if _, err := c.Task(t.Context(), "abc"); err == nil || !strings.Contains(err.Error(), "read the server's answer") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,153 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+const (
+	startPatience = 10 * time.Second
+	firstPoll     = 2 * time.Millisecond
+	longestPoll   = 100 * time.Millisecond
+)
+
+// ErrNoServer says that no server runs and none was to be started.
+var ErrNoServer = errors.New("no server is running: start one with orange serve")
+
+// Options say how to reach a server.
+type Options struct {
+	Socket string
+	Home   string                // the data folder, which a new server must be able to write
+	Start  func() (Child, error) // starts a server in the background; nil: never start one
+}
+
+// A Child is a server that was just started.
+type Child interface {
+	// Exited says whether it is gone already. The error says why, and is nil if it
+	// left because another server was quicker.
+	Exited() (bool, error)
+}
+
+// Connect returns a client of a server that answers, and starts one if nobody
+// listens.
+func Connect(ctx context.Context, o Options) (*Client, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, startPatience,
+		fmt.Errorf("the server does not answer after %s: see orange log, or end it and try again", startPatience))
+	defer cancel()
+	c := New(o.Socket)
+	if err := c.reach(ctx, o); err != nil {
+		c.Close()
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = context.Cause(ctx)
+		}
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Client) reach(ctx context.Context, o Options) error {
+	var child Child
+	for delay := firstPoll; ; delay = min(2*delay, longestPoll) {
+		err := c.greet(ctx, o.Socket)
+		switch {
+		case err == nil:
+			return nil
+		case !Absent(err) && !leaving(err):
+			return err
+		case Absent(err) && o.Start == nil:
+			return ErrNoServer
+		case Absent(err) && child == nil:
+			if child, err = start(o); err != nil {
+				return err
+			}
+		}
+		if child != nil {
+			if gone, why := child.Exited(); gone && why != nil {
+				return c.lastChance(ctx, o.Socket, why)
+			}
+		}
+		if err := pause(ctx, delay); err != nil {
+			return err
+		}
+	}
+}
+
+// lastChance asks once more after our own server failed: another may be there.
+func (c *Client) lastChance(ctx context.Context, socket string, why error) error {
+	if c.greet(ctx, socket) == nil {
+		return nil
+	}
+	return fmt.Errorf("start the server: %w", why)
+}
+
+func start(o Options) (Child, error) {
+	if err := Writable(o.Home); err != nil {
+		return nil, err
+	}
+	child, err := o.Start()
+	if err != nil {
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	return child, nil
+}
+
+// greet makes sure that the one who listens is our server, and of our protocol.
+func (c *Client) greet(ctx context.Context, socket string) error {
+	if err := private(filepath.Dir(socket)); err != nil {
+		return err
+	}
+	hello, err := c.Hello(ctx)
+	if err != nil {
+		return err
+	}
+	if hello.API != API {
+		return fmt.Errorf("the running server %s speaks protocol %d and this orange speaks %d: run orange stop and try again", hello.Version, hello.API, API)
+	}
+	return nil
+}
+
+// Absent says that nobody listens: there is no socket, or a dead server left it.
+func Absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// leaving says that the server is on its way out, or was cut off while answering.
+func leaving(err error) bool {
+	var no *Error
+	return errors.As(err, &no) && no.Status == http.StatusServiceUnavailable ||
+		errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// private refuses a folder in which somebody else could have put the socket.
+func private(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("look at the folder of the socket: %w", err)
+	}
+	sys, ok := info.Sys().(*syscall.Stat_t)
+	if ok && int(sys.Uid) != os.Getuid() || info.Mode().Perm()&0o002 != 0 {
+		return fmt.Errorf("the folder of the socket, %s, is open to others: make it yours alone (chmod 700), or set XDG_RUNTIME_DIR", dir)
+	}
+	return nil
+}
+
+// Writable creates the data folder if there is none, and says if it cannot be
+// written.
+func Writable(home string) error {
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return fmt.Errorf("create the data folder: %w; set ORANGE_HOME to a folder you can write", err)
+	}
+	f, err := os.CreateTemp(home, ".writable-*")
+	if err != nil {
+		return fmt.Errorf("write to the data folder: %w; set ORANGE_HOME to a folder you can write", err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}

@@ -1,0 +1,166 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"orange/internal/core/journal"
+)
+
+const (
+	maxEventLine  = 16 << 20
+	firstRetry    = 50 * time.Millisecond
+	longestRetry  = 2 * time.Second
+	retriesInARow = 8
+)
+
+// An Event is one entry of the journal and its place in the stream.
+type Event struct {
+	Row   int64
+	Entry journal.Entry
+}
+
+// Watch says which events are wanted.
+type Watch struct {
+	After  int64        // row after which to begin
+	Task   string       // "" for every task
+	Opened func() error // called when the stream is open, again after each reconnect; may be nil
+}
+
+// Events calls each for every entry committed, in order and once, until ctx ends or
+// each or Opened return an error. A stream that breaks is taken up again where it
+// broke; when that goes wrong several times in a row its error is returned.
+func (c *Client) Events(ctx context.Context, w Watch, each func(Event) error) error {
+	s := stream{client: c, watch: w, each: each}
+	delay, failed := firstRetry, 0
+	for {
+		progress, err := s.read(ctx)
+		var own ownError
+		var no *Error
+		switch {
+		case errors.As(err, &own):
+			return own.error
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &no) && no.Status < 500:
+			return err
+		}
+		if progress {
+			delay, failed = firstRetry, 0
+		}
+		if failed++; failed > retriesInARow {
+			return fmt.Errorf("follow the events: %w", err)
+		}
+		if err := pause(ctx, delay); err != nil {
+			return err
+		}
+		delay = min(2*delay, longestRetry)
+	}
+}
+
+// ownError marks an error of the caller's functions: it ends the stream.
+type ownError struct{ error }
+
+// stream is one run of Events.
+type stream struct {
+	client *Client
+	watch  Watch
+	each   func(Event) error
+	last   string // id of the last event, "" before the first
+}
+
+// read follows one connection to its end. It says whether an event came.
+func (s *stream) read(ctx context.Context) (progress bool, err error) {
+	q := call{method: http.MethodGet, path: "/events", query: url.Values{"after": {strconv.FormatInt(s.watch.After, 10)}}}
+	if s.watch.Task != "" {
+		q.query.Set("task", s.watch.Task)
+	}
+	q.header = http.Header{"Accept": {"text/event-stream"}}
+	if s.last != "" {
+		q.header.Set("Last-Event-ID", s.last)
+	}
+	res, err := s.client.send(ctx, q)
+	if err != nil {
+		return false, err
+	}
+	defer res.Body.Close()
+	if s.watch.Opened != nil {
+		if err := s.watch.Opened(); err != nil {
+			return false, ownError{err}
+		}
+	}
+	return s.lines(res.Body)
+}
+
+// lines reads blocks of "name: value" lines; a blank line ends a block.
+func (s *stream) lines(body io.Reader) (progress bool, err error) {
+	in := bufio.NewScanner(body)
+	in.Buffer(nil, maxEventLine)
+	var b block
+	for in.Scan() {
+		name, value, _ := strings.Cut(in.Text(), ":")
+		value = strings.TrimPrefix(value, " ")
+		switch {
+		case in.Text() == "":
+			if err := s.deliver(b); err != nil {
+				return progress, err
+			}
+			progress = progress || b.id != ""
+			b = block{}
+		case name == "id":
+			b.id = value
+		case name == "event":
+			b.event = value
+		case name == "data":
+			b.data = append(b.data, value)
+		}
+	}
+	if err := in.Err(); err != nil {
+		return progress, err
+	}
+	return progress, io.ErrUnexpectedEOF
+}
+
+// block is one message of the stream.
+type block struct {
+	id, event string
+	data      []string
+}
+
+func (s *stream) deliver(b block) error {
+	if b.event == "entry" {
+		e := Event{}
+		if err := json.Unmarshal([]byte(strings.Join(b.data, "\n")), &e.Entry); err != nil {
+			return ownError{fmt.Errorf("read event %s: %w", b.id, err)}
+		}
+		e.Row, _ = strconv.ParseInt(b.id, 10, 64)
+		if err := s.each(e); err != nil {
+			return ownError{err}
+		}
+	}
+	if b.id != "" {
+		s.last = b.id
+	}
+	return nil
+}
+
+// pause waits, or returns early with the reason ctx ended.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,61 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"orange/internal/core/task"
+)
+
+// ProjectChange names the values of a project that are to change.
+type ProjectChange struct {
+	PoolSize *int    `json:"pool_size,omitempty"`
+	Workflow *string `json:"workflow,omitempty"`
+}
+
+// A Place is what a folder belongs to. What it does not belong to is empty.
+type Place struct {
+	Project string `json:"project"`
+	Task    string `json:"task"`
+	GitRoot string `json:"git_root"`
+}
+
+// Projects lists the projects.
+func (c *Client) Projects(ctx context.Context) ([]task.Project, error) {
+	out := struct {
+		Projects []task.Project `json:"projects"`
+	}{Projects: []task.Project{}}
+	err := c.get(ctx, "/projects", nil, &out)
+	return out.Projects, err
+}
+
+// AddProject registers a repository.
+func (c *Client) AddProject(ctx context.Context, p task.Project) (task.Project, error) {
+	return c.project(ctx, http.MethodPost, "/projects", p)
+}
+
+// UpdateProject changes a project.
+func (c *Client) UpdateProject(ctx context.Context, name string, change ProjectChange) (task.Project, error) {
+	return c.project(ctx, http.MethodPatch, "/projects/"+url.PathEscape(name), change)
+}
+
+func (c *Client) project(ctx context.Context, method, path string, in any) (task.Project, error) {
+	var out struct {
+		Project task.Project `json:"project"`
+	}
+	err := c.put(ctx, method, path, in, &out)
+	return out.Project, err
+}
+
+// RemoveProject forgets a project that has no task left to do.
+func (c *Client) RemoveProject(ctx context.Context, name string) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: "/projects/" + url.PathEscape(name)}, nil)
+}
+
+// Where says what the folder at an absolute path belongs to.
+func (c *Client) Where(ctx context.Context, path string) (Place, error) {
+	var out Place
+	err := c.get(ctx, "/where", url.Values{"path": {path}}, &out)
+	return out, err
+}

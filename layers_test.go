@@ -1,0 +1,250 @@
+package orange_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// arrows says which packages of ours a package may import, besides the standard
+// library. A prefix ending in / stands for everything below it. A new arrow is a
+// change of the design: add it here and say why in docs/decisions.
+var arrows = map[string][]string{
+	"internal/core/task":             {},
+	"internal/core/taskfile":         {},
+	"internal/core/workflow":         {"internal/core/task"},
+	"internal/core/workflow/builtin": {},
+	"internal/core/signal":           {"internal/core/task", "internal/core/taskfile"},
+	"internal/core/journal":          {"internal/core/task", "internal/core/taskfile", "internal/core/signal"},
+	"internal/core/engine":           {"internal/core/"},
+	"internal/config":                {},
+	"internal/doctor":                {},
+	"internal/runtime/local":         {"internal/core/"},
+	"internal/runtime/effect":        {"internal/core/", "internal/runtime/local"},
+	"internal/adapter/":              {"internal/core/"},
+	"internal/ui/api":                {"internal/core/", "internal/doctor"},
+	"internal/ui/client":             {"internal/core/", "internal/doctor"},
+	"internal/ui/cli":                {"internal/core/", "internal/doctor", "internal/config", "internal/ui/client"},
+	"bench":                          {"internal/"},
+	"cmd/orange":                     {"internal/"},
+}
+
+// homes says where a third-party module may be imported. Tests may use any.
+var homes = map[string][]string{
+	"github.com/spf13/cobra":          {"internal/ui/cli"},
+	"github.com/goccy/go-yaml":        {"internal/core/workflow", "internal/core/taskfile"},
+	"github.com/yuin/goldmark":        {"internal/core/taskfile"},
+	"github.com/expr-lang/expr":       {"internal/core/workflow"},
+	"github.com/google/jsonschema-go": {"internal/core/workflow"},
+	"modernc.org/sqlite":              {"internal/adapter/sqlite"},
+	"github.com/google/renameio/v2":   {"internal/adapter/taskdir"},
+	"github.com/gofrs/flock":          {"internal/adapter/lock"},
+}
+
+// impure lists what values in, values out cannot need.
+var impure = []string{
+	"os", "net", "log", "context", "sync", "syscall", "unsafe", "plugin", "runtime", "math/rand", "crypto/rand", "testing", "io/ioutil",
+}
+
+// clocks are the functions of package time that read or wait for the present.
+var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Local"}
+
+type source struct {
+	dir  string
+	name string
+	file *ast.File
+}
+
+// sources parses every Go file of ours in-process: a test that asks the go command
+// would be cached and miss an edit.
+func sources(t *testing.T) (out []source, fset *token.FileSet) {
+	t.Helper()
+	fset = token.NewFileSet()
+	for _, root := range []string{"internal", "cmd", "bench"} {
+		err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() && d.Name() == "testdata" {
+				return orSkip(err)
+			}
+			if d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
+				return nil
+			}
+			f, err := parser.ParseFile(fset, p, nil, parser.ParseComments)
+			out = append(out, source{dir: filepath.ToSlash(filepath.Dir(p)), name: p, file: f})
+			return err
+		})
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+	}
+	if len(out) < 20 {
+		t.Fatalf("only %d files were found: is the test run from the root?", len(out))
+	}
+	return out, fset
+}
+
+func orSkip(err error) error {
+	if err != nil {
+		return err
+	}
+	return filepath.SkipDir
+}
+
+func TestPackagesImportOnlyWhatTheArchitectureAllows(t *testing.T) {
+	files, _ := sources(t)
+	for _, s := range files {
+		allowed, known := allowedFor(s.dir)
+		if !known {
+			t.Errorf("%s: package %s is not in the architecture: add it to arrows", s.name, s.dir)
+			continue
+		}
+		for _, imp := range s.file.Imports {
+			p, _ := strconv.Unquote(imp.Path.Value)
+			checkImport(t, s, p, allowed)
+		}
+	}
+}
+
+func allowedFor(dir string) ([]string, bool) {
+	if list, ok := arrows[dir]; ok {
+		return list, true
+	}
+	for p := dir; p != "."; p = path.Dir(p) {
+		if list, ok := arrows[p+"/"]; ok {
+			return list, true
+		}
+	}
+	return nil, false
+}
+
+func checkImport(t *testing.T, s source, p string, allowed []string) {
+	t.Helper()
+	first, _, _ := strings.Cut(p, "/")
+	switch {
+	case first == "orange":
+		ours := strings.TrimPrefix(p, "orange/")
+		ok := slices.ContainsFunc(allowed, func(a string) bool { return a == ours || strings.HasSuffix(a, "/") && strings.HasPrefix(ours+"/", a) })
+		if !ok {
+			t.Errorf("%s imports %s: no such arrow", s.name, p)
+		}
+	case strings.Contains(first, "."):
+		for module, where := range homes {
+			if p == module || strings.HasPrefix(p, module+"/") {
+				if !slices.Contains(where, s.dir) {
+					t.Errorf("%s imports %s, which lives in %v", s.name, p, where)
+				}
+				return
+			}
+		}
+		t.Errorf("%s imports %s, which has no home", s.name, p)
+	}
+}
+
+func TestTheCoreIsPure(t *testing.T) {
+	files, fset := sources(t)
+	for _, s := range files {
+		if !strings.HasPrefix(s.dir, "internal/core/") {
+			continue
+		}
+		for _, imp := range s.file.Imports {
+			p, _ := strconv.Unquote(imp.Path.Value)
+			root, _, _ := strings.Cut(p, "/")
+			if slices.Contains(impure, p) || slices.Contains(impure, root) {
+				t.Errorf("%s imports %s: the core takes values and returns values", s.name, p)
+			}
+		}
+		times := alias(s.file, "time")
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt, *ast.SelectStmt, *ast.SendStmt, *ast.ChanType:
+				t.Errorf("%s: goroutines and channels do not belong into the core", fset.Position(n.Pos()))
+			case *ast.SelectorExpr:
+				if is(n, times, clocks...) {
+					t.Errorf("%s: the core has no clock: time is data", fset.Position(n.Pos()))
+				}
+			}
+			return true
+		})
+	}
+}
+
+func TestOnlyConfigReadsTheEnvironmentAndOnlyMainExits(t *testing.T) {
+	files, fset := sources(t)
+	for _, s := range files {
+		osName := alias(s.file, "os")
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				if is(n, osName, "Getenv", "LookupEnv", "Environ", "ExpandEnv") && s.dir != "internal/config" && s.dir != "cmd/orange" {
+					t.Errorf("%s reads the environment: internal/config does that", fset.Position(n.Pos()))
+				}
+				if is(n, osName, "Exit") && s.dir != "cmd/orange" {
+					t.Errorf("%s exits: only main may", fset.Position(n.Pos()))
+				}
+			case *ast.FuncDecl:
+				if n.Recv == nil && n.Name.Name == "init" {
+					t.Errorf("%s: no init functions", fset.Position(n.Pos()))
+				}
+			}
+			return true
+		})
+	}
+}
+
+func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
+	files, _ := sources(t)
+	said := map[string]bool{}
+	for _, s := range files {
+		said[s.dir] = said[s.dir] || s.file.Doc != nil
+	}
+	for dir, ok := range said {
+		if !ok {
+			t.Errorf("%s has no package comment", dir)
+		}
+	}
+}
+
+func TestEveryDependencyIsExplained(t *testing.T) {
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile("docs/DEPENDENCIES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(mod)) {
+		fields := strings.Fields(line)
+		if len(fields) != 2 || !strings.HasPrefix(fields[1], "v") {
+			continue // not a direct requirement
+		}
+		if !strings.Contains(string(doc), fields[0]) {
+			t.Errorf("docs/DEPENDENCIES.md does not say what %s is for", fields[0])
+		}
+	}
+}
+
+// alias is the name under which a file knows a package, "" if it does not import it.
+func alias(f *ast.File, pkg string) string {
+	for _, imp := range f.Imports {
+		if p, _ := strconv.Unquote(imp.Path.Value); p == pkg {
+			if imp.Name != nil {
+				return imp.Name.Name
+			}
+			return path.Base(pkg)
+		}
+	}
+	return ""
+}
+
+func is(n *ast.SelectorExpr, pkg string, names ...string) bool {
+	id, ok := n.X.(*ast.Ident)
+	return ok && pkg != "" && id.Name == pkg && slices.Contains(names, n.Sel.Name)
+}

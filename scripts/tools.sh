@@ -1,0 +1,21 @@
+#!/bin/sh
+# Makes sure that what Orange needs besides Go is there, or says how to get it.
+set -eu
+
+need() {
+	command -v "$1" >/dev/null 2>&1 && return 0
+	if [ "$(uname)" = Linux ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+		echo "installing $2" >&2
+		apt-get update -qq >/dev/null && apt-get install -y -qq "$2" >/dev/null && return 0
+	fi
+	case "$(uname)" in
+	Darwin) hint="brew install $2" ;;
+	*) hint="sudo apt-get install $2" ;;
+	esac
+	echo "orange: $1 is missing: $hint" >&2
+	exit 1
+}
+
+need go golang
+need git git
+need tmux tmux
