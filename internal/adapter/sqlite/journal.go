@@ -64,7 +64,7 @@ func (s *Store) Rows(after int64, id task.ID, limit int) ([]journal.Row, error) 
 }
 
 // EachRow passes every entry, as stored and in the order they were committed. The
-// bytes are the callee's only until it returns.
+// bytes are the callee's only until it returns, and it must not call the store.
 func (s *Store) EachRow(ctx context.Context, yield func(journal.Row) error) error {
 	var text sql.RawBytes
 	var refused error

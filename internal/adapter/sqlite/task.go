@@ -43,12 +43,12 @@ func (s *Store) FindTasks(prefix string, limit int) ([]task.ID, error) {
 }
 
 // EachTask passes the records that the filter chooses, as stored and in the order of
-// creation. The bytes are the callee's only until it returns. Deleted tasks are not
-// among them. A filter that names a status means those that are over, too.
+// creation. The bytes are the callee's only until it returns, and it must not call the
+// store. Deleted tasks are not among them. A filter that names a status means those that are over, too.
 func (s *Store) EachTask(f task.Filter, yield func(fold []byte) error) error {
-	query, args := "SELECT fold FROM task WHERE deleted = 0", []any(nil)
+	query, args := "SELECT CAST(fold AS BLOB) FROM task WHERE deleted = 0", []any(nil)
 	if !f.All && f.Status == "" {
-		query = "SELECT CAST(fold AS BLOB) FROM task WHERE over = 0 AND deleted = 0"
+		query = "SELECT CAST(fold AS BLOB) FROM task WHERE n IN (SELECT n FROM task INDEXED BY task_open WHERE over = 0 AND deleted = 0)"
 	}
 	if f.Project != "" {
 		query, args = query+" AND project = ?", append(args, f.Project)

@@ -36,7 +36,8 @@ type Decision struct {
 
 // Decide says what sig means for t under def. It appends nothing when it refuses.
 func Decide(def *workflow.Definition, t task.Task, sig signal.Signal) Decision {
-	x := decider{def: def, t: &t, sig: &sig}
+	x := &decider{def: def, task: t, signal: sig, reasons: make([]Reason, 0, 8)}
+	x.t, x.sig = &x.task, &x.signal
 	if v := x.check(); v != "" {
 		return x.decision(v)
 	}
@@ -46,7 +47,9 @@ func Decide(def *workflow.Definition, t task.Task, sig signal.Signal) Decision {
 // decider is one run of Decide.
 type decider struct {
 	def     *workflow.Definition
-	t       *task.Task
+	task    task.Task
+	signal  signal.Signal
+	t       *task.Task // as the entries so far leave it
 	sig     *signal.Signal
 	env     workflow.Env
 	entries []journal.Entry

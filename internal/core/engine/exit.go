@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"orange/internal/core/journal"
@@ -55,10 +56,6 @@ func (x *decider) marked(ended journal.Ended) Verdict {
 }
 
 func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) Verdict {
-	why := fmt.Sprintf("the %s ended (code %d)", ended.Role, ended.Code)
-	if a.Overdue {
-		why = fmt.Sprintf("the %s was ended at its deadline", ended.Role)
-	}
 	first := len(x.reasons)
 	for _, i := range x.def.EdgesFrom(x.t.Status) {
 		e := &x.def.Edges[i]
@@ -67,13 +64,21 @@ func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) 
 		}
 		entry := x.entry(journal.AutoAdvanced)
 		entry.Ended = []journal.Ended{ended}
-		entry.Reason = why + ", and " + x.because() + " is there"
+		entry.Reason = howItEnded(a, x.sig.Code) + ", and " + x.because() + " is there"
 		return x.takeWith(entry, e, Advance)
 	}
+	why := howItEnded(a, x.sig.Code)
 	if len(x.reasons) > first {
 		why += ": " + x.reasons[first].Text
 	}
 	return x.crash(s, []journal.Ended{ended}, why)
+}
+
+func howItEnded(a task.Attempt, code int) string {
+	if a.Overdue {
+		return "the " + a.Role + " was ended at its deadline"
+	}
+	return "the " + a.Role + " ended (code " + strconv.Itoa(code) + ")"
 }
 
 // crash counts a failed attempt of the state's agent. At the bound the crash-limit

@@ -70,7 +70,7 @@ func Explain(def *workflow.Definition, t task.Task, sig signal.Signal) Explanati
 func (x *decider) way(e *workflow.Edge) Way {
 	x.reasons = nil
 	w := Way{To: e.To, As: e.As, On: triggerList(e), By: actorList(e), Line: e.Pos.Line}
-	w.Open = x.guard(e) && x.gates(e)
+	w.Open = x.limitReached(e) && x.guard(e) && x.gates(e)
 	w.Reasons = x.reasons
 	for i := range w.Reasons {
 		if r := &w.Reasons[i]; !r.OK {
@@ -79,6 +79,15 @@ func (x *decider) way(e *workflow.Edge) Way {
 	}
 	x.reasons = nil
 	return w
+}
+
+// limitReached closes an edge that waits for the crash limit until it is reached.
+func (x *decider) limitReached(e *workflow.Edge) bool {
+	c := x.def.CrashCounter()
+	if c == nil || len(e.On) != 1 || e.On[0].Kind != workflow.OnCrashLimit || x.t.Counter(c.Name) >= c.Max {
+		return true
+	}
+	return x.note(e, RuleGuard, false, fmt.Sprintf("%s is %d and the limit is %d", c.Name, x.t.Counter(c.Name), c.Max))
 }
 
 // owner names who must act for the task to go on.

@@ -3,8 +3,6 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
@@ -309,7 +307,7 @@ func (p *plan) end(role string) {
 // needs its whole prompt, even where a living one would only be told something.
 func (p *plan) start(e *task.Effect) {
 	role, _ := p.x.def.Role(e.Role)
-	e.Window = p.render(role.Window)
+	e.Window = p.x.def.RenderCounters(role.Window, p.counter)
 	if a := p.live(e.Role); a != nil {
 		e.Attempt = a.Number
 		return
@@ -358,19 +356,12 @@ func (p *plan) prompt(role *workflow.Role) string {
 	return ""
 }
 
-// render fills the counters into a window's name, with their new values.
-func (p *plan) render(text string) string {
-	if !strings.Contains(text, "{") {
-		return text
-	}
-	for _, name := range workflow.Variables(text) {
-		value := p.x.t.Counter(name)
-		for _, c := range p.counters {
-			if c.Name == name {
-				value = c.Value
-			}
+// counter is a counter's value as this entry leaves it.
+func (p *plan) counter(name string) int {
+	for _, c := range p.counters {
+		if c.Name == name {
+			return c.Value
 		}
-		text = strings.ReplaceAll(text, "{"+name+"}", strconv.Itoa(value))
 	}
-	return text
+	return p.x.t.Counter(name)
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"orange/internal/core/signal"
@@ -192,35 +193,32 @@ func content(g *workflow.Gate, s *taskfile.Section) (bool, string) {
 }
 
 func verdict(g *workflow.Gate, s *taskfile.Section) (bool, string) {
-	read := s.Verdict
+	got, line, why := s.Verdict()
 	if g.AnyWord {
-		read = s.WordVerdict
+		got, line, why = s.WordVerdict()
 	}
-	got, line, why := read()
 	switch {
 	case got == "":
 		return false, fmt.Sprintf("## %s (line %d) has no verdict: %s", s.Name, s.Line, why)
 	case got != g.Verdict:
-		return false, fmt.Sprintf("## %s says %s on line %d, and this needs %s", s.Name, got, line, g.Verdict)
+		return false, "## " + s.Name + " says " + got + " on line " + strconv.Itoa(line) + ", and this needs " + g.Verdict
 	}
 	return true, ""
 }
 
 // fresh keeps old text from opening a gate a second time.
 func (x *decider) fresh(g *workflow.Gate, s *taskfile.Section) (bool, string) {
-	var old bool
 	var since string
-	switch g.Fresh {
-	case workflow.FreshUnused:
-		old, since = task.SumOf(x.t.Opened, g.Section) == s.Digest, "it is the text that opened a gate before"
-	case workflow.FreshVisit:
-		old, since = task.SumOf(x.t.Seen, g.Section) == s.Digest, "it has not changed since "+x.t.Status+" began"
+	switch {
+	case g.Fresh == workflow.FreshUnused && task.SumOf(x.t.Opened, g.Section) == s.Digest:
+		since = "it is the text that opened a gate before"
+	case g.Fresh == workflow.FreshVisit && task.SumOf(x.t.Seen, g.Section) == s.Digest:
+		since = "it has not changed since " + x.t.Status + " began"
+	default:
+		return true, g.Title()
 	}
-	if old {
-		return false, fmt.Sprintf("## %s (line %d) is stale: %s; rewrite it, or add a line \"Round: %d\" if the text would be the same",
-			s.Name, s.Line, since, x.t.Visit)
-	}
-	return true, "## " + s.Name
+	return false, fmt.Sprintf("## %s (line %d) is stale: %s; rewrite it, or add a line \"Round: %d\" if the text would be the same",
+		s.Name, s.Line, since, x.t.Visit)
 }
 
 func wants(g *workflow.Gate) string {

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"slices"
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -9,6 +10,7 @@ import (
 )
 
 // Frontmatter is the part of a record that TASK.md shows, in the order it is written.
+// A counter that is called like a field of the record is not shown.
 func Frontmatter(t task.Task) []taskfile.Field {
 	fields := []taskfile.Field{
 		{Key: "id", Value: string(t.ID)},
@@ -19,20 +21,27 @@ func Frontmatter(t task.Task) []taskfile.Field {
 		{Key: "effort", Value: nullable(t.Effort)},
 		{Key: "review_effort", Value: nullable(t.ReviewEffort)},
 		{Key: "status", Value: t.Status},
+		{Key: "summary", Value: t.Summary},
+		{Key: "workflow", Value: t.Workflow},
+		{Key: "workspace", Value: nullable(t.Workspace)},
+		{Key: "tmux_session", Value: nullable(t.Session)},
+		{Key: "created_at", Value: Timestamp(t.CreatedAt)},
+		{Key: "updated_at", Value: Timestamp(t.UpdatedAt)},
+		{Key: "pr_url", Value: omittable(t.PRURL)},
+		{Key: "pr_state", Value: omittable(t.PRState)},
 	}
+	at := fieldIndex(fields, "summary")
 	for _, c := range t.Counters {
-		fields = append(fields, taskfile.Field{Key: c.Name, Value: c.Value})
+		if fieldIndex(fields, c.Name) < 0 {
+			fields = slices.Insert(fields, at, taskfile.Field{Key: c.Name, Value: c.Value})
+			at++
+		}
 	}
-	return append(fields,
-		taskfile.Field{Key: "summary", Value: t.Summary},
-		taskfile.Field{Key: "workflow", Value: t.Workflow},
-		taskfile.Field{Key: "workspace", Value: nullable(t.Workspace)},
-		taskfile.Field{Key: "tmux_session", Value: nullable(t.Session)},
-		taskfile.Field{Key: "created_at", Value: Timestamp(t.CreatedAt)},
-		taskfile.Field{Key: "updated_at", Value: Timestamp(t.UpdatedAt)},
-		taskfile.Field{Key: "pr_url", Value: omittable(t.PRURL)},
-		taskfile.Field{Key: "pr_state", Value: omittable(t.PRState)},
-	)
+	return fields
+}
+
+func fieldIndex(fields []taskfile.Field, key string) int {
+	return slices.IndexFunc(fields, func(f taskfile.Field) bool { return f.Key == key })
 }
 
 func omittable(s string) any {

@@ -16,6 +16,8 @@ type Section struct {
 	TextLine int          `json:"text_line"` // of the first line of Text; of the heading without Text
 	Digest   string       `json:"digest"`    // of Text, blind to line endings and to white space at line ends
 	Fields   []LabelField `json:"fields,omitempty"`
+	Ruling   Ruling       `json:"ruling,omitzero"` // by its verdict line
+	Word     Ruling       `json:"word,omitzero"`   // by the first word PASS or FAIL
 }
 
 // LabelField is a `LABEL:` of a section that has content.
@@ -44,6 +46,7 @@ func (d Document) Sections() []Section {
 		if s.Text == "" {
 			s.TextLine = s.Line
 		}
+		s.rule()
 		sections = append(sections, s)
 	}
 	return sections
@@ -60,7 +63,7 @@ func Find(sections []Section, name string) (Section, bool) {
 }
 
 // Has reports whether the section has this label with content behind it.
-func (s Section) Has(label string) bool {
+func (s *Section) Has(label string) bool {
 	return slices.ContainsFunc(s.Fields, func(f LabelField) bool { return f.Label == label })
 }
 

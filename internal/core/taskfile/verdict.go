@@ -20,9 +20,31 @@ var (
 	wordVerdict = regexp.MustCompile(`(?i)\b(PASS|FAIL)\b`)
 )
 
+// A Ruling is what a section says about the work.
+type Ruling struct {
+	Verdict string `json:"verdict,omitempty"` // PASS, FAIL, or none
+	Line    int    `json:"line,omitempty"`    // of the file, where it says so
+	Why     string `json:"why,omitempty"`     // there is none
+}
+
 // Verdict returns PASS or FAIL when the first line of the section is `Verdict: PASS` or `Verdict: FAIL` and no
 // other line contradicts it, and the line in the file. Otherwise why says what is wrong.
-func (s Section) Verdict() (verdict string, line int, why string) {
+func (s *Section) Verdict() (verdict string, line int, why string) {
+	return s.Ruling.Verdict, s.Ruling.Line, s.Ruling.Why
+}
+
+// WordVerdict returns the first word PASS or FAIL of the section, in any case, as PASS or FAIL.
+func (s *Section) WordVerdict() (verdict string, line int, why string) {
+	return s.Word.Verdict, s.Word.Line, s.Word.Why
+}
+
+// rule reads what the section says, once, so that deciding about it costs nothing.
+func (s *Section) rule() {
+	s.Ruling.Verdict, s.Ruling.Line, s.Ruling.Why = s.readVerdict()
+	s.Word.Verdict, s.Word.Line, s.Word.Why = s.readWord()
+}
+
+func (s *Section) readVerdict() (verdict string, line int, why string) {
 	o := readOutline(s.Text)
 	for i := range o.count() {
 		text := o.at(i)
@@ -45,8 +67,7 @@ func (s Section) Verdict() (verdict string, line int, why string) {
 	return verdict, line, ""
 }
 
-// WordVerdict returns the first word PASS or FAIL of the section, in any case, as PASS or FAIL.
-func (s Section) WordVerdict() (verdict string, line int, why string) {
+func (s *Section) readWord() (verdict string, line int, why string) {
 	for i, text := range strings.Split(s.Text, "\n") {
 		if word := wordVerdict.FindString(text); word != "" {
 			return strings.ToUpper(word), s.TextLine + i, ""

@@ -4,6 +4,8 @@
 package workflow
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"orange/internal/core/task"
@@ -107,6 +109,8 @@ type Counter struct {
 	PerState bool // back to 0 with every transition
 	Crashes  bool // counts failed attempts; at Max the crash-limit edge is taken
 	Pos      Pos
+
+	placeholder string // as texts name it: {review_round}
 }
 
 // Fresh says when a section's text is too old to open a gate.
@@ -130,7 +134,12 @@ type Gate struct {
 	Fresh    Fresh
 	Evidence string
 	Pos      Pos
+
+	title string
 }
+
+// Title is the heading of the section the gate asks for.
+func (g *Gate) Title() string { return g.title }
 
 // TriggerKind says what an edge answers to.
 type TriggerKind string
@@ -269,6 +278,16 @@ func (d *Definition) CrashCounter() *Counter {
 		}
 	}
 	return nil
+}
+
+// RenderCounters fills counters into a short text such as a window's name.
+func (d *Definition) RenderCounters(text string, value func(counter string) int) string {
+	for i := range d.Counters {
+		if c := &d.Counters[i]; strings.Contains(text, c.placeholder) {
+			text = strings.ReplaceAll(text, c.placeholder, strconv.Itoa(value(c.Name)))
+		}
+	}
+	return text
 }
 
 // KnowsActor says whether a is human, engine, tracker or a declared role.

@@ -31,6 +31,7 @@ type line struct {
 	from, to int
 	labels   []label
 	auto     bool // taken by the engine only
+	back     bool // leads back to where a task has been
 }
 
 // A label says what takes an edge and what must be true first.
@@ -50,18 +51,18 @@ func (d *Definition) picture() picture {
 	for i := range d.Edges {
 		e := &d.Edges[i]
 		for _, from := range e.From {
-			p.add(at[from], at[e.To], labelOf(e), !e.Answers(OnRequest, "") && from != New)
+			p.join(at[from], at[e.To], labelOf(e), !e.Answers(OnRequest, "") && from != New)
 		}
 	}
 	for i := range d.States {
 		if s := &d.States[i]; s.Reopen != "" {
-			p.add(at[s.Name], at[s.Reopen], label{verb: "reopen"}, false)
+			p.join(at[s.Name], at[s.Reopen], label{verb: "reopen"}, false)
 		}
 	}
 	return p
 }
 
-func (p *picture) add(from, to int, l label, auto bool) {
+func (p *picture) join(from, to int, l label, auto bool) {
 	i := slices.IndexFunc(p.lines, func(have line) bool { return have.from == from && have.to == to })
 	if i < 0 {
 		p.lines = append(p.lines, line{from: from, to: to, labels: []label{l}, auto: auto})

@@ -4,11 +4,11 @@ import "slices"
 
 // Distances of the drawing, in pixels.
 const (
-	rankGap  = 22.0 // between rows
+	rankGap  = 26.0 // between rows
 	boxGap   = 26.0 // between boxes of a row
 	laneGap  = 12.0 // beside a line that passes a row
 	sweeps   = 24   // passes that put rows in order
-	settling = 40   // passes that move boxes sideways
+	settling = 200  // passes that move boxes sideways
 )
 
 // A layout says where everything in a picture goes. States are in even rows; the odd
@@ -28,6 +28,7 @@ type box struct {
 	x, y float64 // of its middle
 	row  int
 	node int // -1 for a place on a line
+	lane int // for a place on a line: its route
 	text []string
 	up   []int // boxes it is joined to in the row above
 	down []int
@@ -37,13 +38,11 @@ type box struct {
 type route struct {
 	line  int
 	boxes []int
-	back  bool // the line leads from the bottom to the top
 }
 
 // arrange lays a picture out. Lines that lead from a node to itself are left out.
 func arrange(p *picture, size func(node) (w, h float64), text func(line) (lines []string, w, h float64)) *layout {
-	back := backLines(p)
-	ranks := rankNodes(p, back)
+	ranks := rankNodes(p)
 	g := &layout{boxes: make([]box, len(p.nodes))}
 	for i, n := range p.nodes {
 		w, h := size(n)
@@ -52,7 +51,7 @@ func arrange(p *picture, size func(node) (w, h float64), text func(line) (lines 
 	for i, l := range p.lines {
 		if l.from != l.to {
 			lines, w, h := text(l)
-			g.route(i, l, back[i], box{w: w, h: h, text: lines})
+			g.route(i, l, box{w: w, h: h, text: lines})
 		}
 	}
 	g.fillRows()
@@ -62,21 +61,21 @@ func arrange(p *picture, size func(node) (w, h float64), text func(line) (lines 
 	return g
 }
 
-// backLines finds the lines that lead back: without them there is no cycle.
-func backLines(p *picture) []bool {
-	out := make([]bool, len(p.lines))
+// findBack marks the lines that lead back: without them there is no cycle.
+func (p *picture) findBack() {
 	const unseen, open, closed = 0, 1, 2
 	state := make([]int, len(p.nodes))
 	var visit func(n int)
 	visit = func(n int) {
 		state[n] = open
-		for i, l := range p.lines {
+		for i := range p.lines {
+			l := &p.lines[i]
 			if l.from != n || l.to == n {
 				continue
 			}
 			switch state[l.to] {
 			case open:
-				out[i] = true
+				l.back = true
 			case unseen:
 				visit(l.to)
 			}
@@ -88,16 +87,15 @@ func backLines(p *picture) []bool {
 			visit(n)
 		}
 	}
-	return out
 }
 
 // rankNodes puts each node below everything that leads to it, back lines turned round.
 // A node that nothing leads to goes right above the first it leads to.
-func rankNodes(p *picture, back []bool) []int {
+func rankNodes(p *picture) []int {
 	ranks := make([]int, len(p.nodes))
 	for range p.nodes {
-		for i, l := range p.lines {
-			from, to := ends(l, back[i])
+		for _, l := range p.lines {
+			from, to := l.ends()
 			if from != to && ranks[to] <= ranks[from] {
 				ranks[to] = ranks[from] + 1
 			}
@@ -105,8 +103,8 @@ func rankNodes(p *picture, back []bool) []int {
 	}
 	for n := range p.nodes {
 		first, isSource := len(p.nodes), true
-		for i, l := range p.lines {
-			from, to := ends(l, back[i])
+		for _, l := range p.lines {
+			from, to := l.ends()
 			isSource = isSource && (to != n || from == to)
 			if from == n && to != n {
 				first = min(first, ranks[to])
@@ -120,8 +118,8 @@ func rankNodes(p *picture, back []bool) []int {
 }
 
 // ends are the upper and the lower end of a line.
-func ends(l line, back bool) (upper, lower int) {
-	if back {
+func (l *line) ends() (upper, lower int) {
+	if l.back {
 		return l.to, l.from
 	}
 	return l.from, l.to
@@ -129,12 +127,12 @@ func ends(l line, back bool) (upper, lower int) {
 
 // route gives a line its boxes, one in each row between its ends. The label is near
 // the state that the line leaves.
-func (g *layout) route(index int, l line, back bool, words box) {
-	upper, lower := ends(l, back)
-	r := route{line: index, boxes: []int{upper}, back: back}
+func (g *layout) route(index int, l line, words box) {
+	upper, lower := l.ends()
+	r := route{line: index, boxes: []int{upper}}
 	first, last := g.boxes[upper].row+1, g.boxes[lower].row-1
 	at := first
-	if back {
+	if l.back {
 		at = last
 	}
 	for row := first; row <= last; row++ {
@@ -142,7 +140,7 @@ func (g *layout) route(index int, l line, back bool, words box) {
 		if row == at {
 			b = words
 		}
-		b.row, b.node = row, -1
+		b.row, b.node, b.lane = row, -1, len(g.routes)
 		r.boxes = append(r.boxes, len(g.boxes))
 		g.boxes = append(g.boxes, b)
 	}

@@ -15,20 +15,36 @@ func (g *layout) settle() {
 		}
 	}
 	for pass := range settling {
+		lanes := g.lanes()
 		for i := range g.rows {
 			row := g.rows[i]
 			if pass%2 == 1 {
 				row = g.rows[len(g.rows)-1-i]
 			}
-			g.settleRow(row, pass)
+			g.settleRow(row, lanes)
 		}
 	}
 	g.shift()
 }
 
+// lanes is the mean place of each route between its ends: a line that keeps to it is
+// straight.
+func (g *layout) lanes() []float64 {
+	out := make([]float64, len(g.routes))
+	for i, r := range g.routes {
+		last := len(r.boxes) - 1
+		sum := (g.boxes[r.boxes[0]].x + g.boxes[r.boxes[last]].x) / 2
+		for _, b := range r.boxes[1:last] {
+			sum += g.boxes[b].x
+		}
+		out[i] = sum / float64(last)
+	}
+	return out
+}
+
 // settleRow finds the places nearest to the wished ones that keep the boxes apart:
 // boxes that would touch are pooled and move together.
-func (g *layout) settleRow(row []int, pass int) {
+func (g *layout) settleRow(row []int, lanes []float64) {
 	type pool struct {
 		sum, weight float64
 		count       int
@@ -39,8 +55,8 @@ func (g *layout) settleRow(row []int, pass int) {
 		if i > 0 {
 			offsets[i] = offsets[i-1] + g.apart(row[i-1], b)
 		}
-		wish, weight := g.wish(b, pass)
-		pools = append(pools, pool{sum: (wish - offsets[i]) * weight, weight: weight, count: 1})
+		wish, weight := g.wish(b, lanes)
+		pools = append(pools, pool{sum: float64((wish - offsets[i]) * weight), weight: weight, count: 1})
 		for len(pools) > 1 {
 			a, z := pools[len(pools)-2], pools[len(pools)-1]
 			if a.sum/a.weight <= z.sum/z.weight {
@@ -58,26 +74,19 @@ func (g *layout) settleRow(row []int, pass int) {
 	}
 }
 
-// wish is where a box would like to be, and how much. Lines want to be straight more
-// than states want to be in the middle.
-func (g *layout) wish(b int, pass int) (x, weight float64) {
+// wish is where a box would like to be, and how much: a line in its lane, a state in
+// the middle of those it is joined to.
+func (g *layout) wish(b int, lanes []float64) (x, weight float64) {
 	me := &g.boxes[b]
+	if me.node < 0 {
+		return lanes[me.lane], 8
+	}
 	sum, total := 0.0, 0.0
-	consider := func(joined []int) {
+	for _, joined := range [2][]int{me.up, me.down} {
 		for _, j := range joined {
-			w := 1.0
-			if me.node < 0 && g.boxes[j].node < 0 {
-				w = 6
-			}
-			sum += w * g.boxes[j].x
-			total += w
+			sum += g.boxes[j].x
+			total++
 		}
-	}
-	if pass%2 == 0 || pass > settling/2 {
-		consider(me.up)
-	}
-	if pass%2 == 1 || pass > settling/2 {
-		consider(me.down)
 	}
 	if total == 0 {
 		return me.x, 0.1
@@ -117,6 +126,9 @@ func (g *layout) stack() {
 		}
 		for _, b := range row {
 			g.boxes[b].y = y + tall/2
+			if g.boxes[b].node < 0 {
+				g.boxes[b].h = tall // a line passes a row straight
+			}
 		}
 		y += tall + rankGap
 	}

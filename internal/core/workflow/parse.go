@@ -113,7 +113,7 @@ func (d *Definition) readRoles(v value) {
 
 func (d *Definition) readCounters(v value) {
 	for _, p := range v.pairs("counters") {
-		c := Counter{Name: declared(v.r, p), Pos: p.pos}
+		c := Counter{Name: declared(v.r, p), Pos: p.pos, placeholder: "{" + p.key + "}"}
 		for _, q := range p.val.pairs("counter " + p.key) {
 			what := "counter " + p.key + ": " + q.key
 			switch q.key {

@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,9 +20,11 @@ import (
 	"orange/internal/runtime/local"
 )
 
-// Recorder runs Command once per effect, with a Line as JSON on its standard input.
+// Recorder runs Command once per effect, with the name of the task's file below Dir
+// as its last argument and a Line as JSON on its standard input.
 type Recorder struct {
-	Command []string // the program and its arguments
+	Command []string
+	Dir     string
 	Env     []string
 }
 
@@ -55,7 +59,8 @@ func (r Recorder) Perform(ctx context.Context, t task.Task, e task.Effect) (loca
 	if err != nil {
 		return local.Done{}, fmt.Errorf("write down %s: %w", e.Do, err)
 	}
-	cmd := exec.CommandContext(ctx, r.Command[0], r.Command[1:]...)
+	file := filepath.Join(r.Dir, string(t.ID)+".jsonl")
+	cmd := exec.CommandContext(ctx, r.Command[0], append(slices.Clone(r.Command[1:]), file)...)
 	cmd.Env = r.Env
 	cmd.Stdin = bytes.NewReader(line)
 	if out, err := cmd.CombinedOutput(); err != nil {

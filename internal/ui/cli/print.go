@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -63,6 +64,7 @@ func printTable(w io.Writer, width int, rows [][]string) error {
 			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
 		}
 	}
+	out := bufio.NewWriter(w)
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
@@ -76,11 +78,9 @@ func printTable(w io.Writer, width int, rows [][]string) error {
 		if width > 0 {
 			text = cut(text, width)
 		}
-		if _, err := fmt.Fprintln(w, text); err != nil {
-			return err
-		}
+		fmt.Fprintln(out, text)
 	}
-	return nil
+	return out.Flush()
 }
 
 // cut shortens s to at most n characters.

@@ -18,10 +18,8 @@ func newProjectAdd(deps Deps) *cobra.Command {
 	cmd.Flags().StringVar(&name, "name", "", "name of the project (default: that of its folder)")
 	cmd.Flags().IntVar(&size, "pool-size", 0, "how many workspaces it has (default 2)")
 	cmd.Flags().StringVar(&workflow, "workflow", "", "workflow that its tasks follow")
+	cmd.PreRunE = func(*cobra.Command, []string) error { return checkPoolSize(cmd, size) }
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
-		if err := checkPoolSize(cmd, size); err != nil {
-			return err
-		}
 		path := s.Cwd
 		if len(args) > 0 {
 			path = args[0]

@@ -18,11 +18,8 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 	}
 	cmd.Flags().IntVar(&size, "pool-size", 0, "how many workspaces it has")
 	cmd.Flags().StringVar(&workflow, "workflow", "", "workflow that its new tasks follow")
-	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
-		if err := checkPoolSize(cmd, size); err != nil {
-			return err
-		}
-		var change client.ProjectChange
+	var change client.ProjectChange
+	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if cmd.Flags().Changed("pool-size") {
 			change.PoolSize = &size
 		}
@@ -32,6 +29,9 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 		if change == (client.ProjectChange{}) {
 			return errors.New("nothing to change: give --pool-size or --workflow")
 		}
+		return checkPoolSize(cmd, size)
+	}
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		name, err := "", error(nil)
 		if len(args) > 0 {
 			name = args[0]

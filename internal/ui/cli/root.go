@@ -36,6 +36,7 @@ type Deps struct {
 type ServeOptions struct {
 	Detached bool          // started by a client: nobody sees its terminal
 	Idle     time.Duration // leave after so much idleness, 0 for the default
+	CrashAt  int           // die at the n-th commit or effect boundary, to prove that nothing is lost
 }
 
 // ErrServerRunning is what Serve returns when the data folder has a server already.

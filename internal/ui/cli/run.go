@@ -28,6 +28,9 @@ func Run(ctx context.Context, deps Deps, args []string) int {
 	if err == nil {
 		return exitOK
 	}
+	if ctx.Err() != nil {
+		err = errors.New("interrupted")
+	}
 	var f fail
 	code := exitFailed
 	if errors.As(err, &f) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -44,10 +45,26 @@ func startSelf(home string) func() (client.Child, error) {
 		cmd.Dir, cmd.Stderr = home, log
 		cmd.Env = append(config.ServerEnv(config.Environ()), "ORANGE_HOME="+home)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		keepFiles()
 		if err := cmd.Start(); err != nil {
 			return nil, err
 		}
 		return &started{pid: cmd.Process.Pid, log: log.Name(), from: from}, nil
+	}
+}
+
+// keepFiles marks every open file as not to be inherited. This program may have been
+// given some that it does not know, and whoever waits for their end would wait for
+// the server's.
+func keepFiles() {
+	entries, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
 	}
 }
 

@@ -37,7 +37,12 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	f.StringVar(&n.Context, "context", "", "text for the task's Context section; - reads it from standard input")
 	f.StringVar(&file, "context-file", "", "file with that text")
 	f.BoolVar(&wait, "no-spawn", false, "create it and do not start it")
-	cmd.MarkFlagsMutuallyExclusive("context", "context-file")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if n.Context != "" && file != "" {
+			return usageError("give --context or --context-file, not both")
+		}
+		return nil
+	}
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		var err error
 		if n.Context, err = s.context(n.Context, file); err != nil {

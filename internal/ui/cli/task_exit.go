@@ -19,10 +19,13 @@ func newTaskExit(deps Deps) *cobra.Command {
 	cmd.Flags().StringVar(&sig.Role, "role", "", "role of the attempt that ended")
 	cmd.Flags().IntVar(&sig.Attempt, "attempt", 0, "number of the attempt (default: the role's living one)")
 	cmd.Flags().IntVar(&sig.Code, "code", 0, "exit code of its process")
-	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if sig.Role == "" {
 			return usageError("give the role of the attempt that ended: --role")
 		}
+		return nil
+	}
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		a, err := s.Client.Signal(ctx, args[0], sig)
 		if err != nil {
 			return err

@@ -33,17 +33,20 @@ func newTaskUpdate(deps Deps) *cobra.Command {
 	cmd.Flags().StringVar(&c.note, "note", "", "why, in your words")
 	cmd.Flags().Lookup("branch").NoOptDefVal = currentBranch
 	_ = cmd.RegisterFlagCompletionFunc("status", completeTargets(deps))
+	c.given = cmd.Flags().Changed
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if !c.given("branch") && !c.given("summary") && !c.given("status") {
+			return errors.New("nothing to change: give --branch, --summary, or --status")
+		}
+		return nil
+	}
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
-		c.given = cmd.Flags().Changed
 		return s.update(ctx, args, c)
 	})
 	return cmd
 }
 
 func (s session) update(ctx context.Context, args []string, c changes) error {
-	if !c.given("branch") && !c.given("summary") && !c.given("status") {
-		return errors.New("nothing to change: give --branch, --summary, or --status")
-	}
 	id, err := s.taskOf(ctx, args)
 	if err != nil {
 		return err

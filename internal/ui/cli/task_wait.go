@@ -22,10 +22,13 @@ func newTaskWait(deps Deps) *cobra.Command {
 	cmd.Flags().StringVar(&want, "for", "", "state to wait for")
 	cmd.Flags().DurationVar(&limit, "timeout", 0, "give up after this time (default: never)")
 	_ = cmd.RegisterFlagCompletionFunc("for", completeTargets(deps))
-	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if want == "" {
 			return usageError("give the state to wait for: --for")
 		}
+		return nil
+	}
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		if limit > 0 {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, limit)

@@ -36,7 +36,7 @@ func (c *Client) Hello(ctx context.Context) (Hello, error) {
 	return out, err
 }
 
-// Pause holds everything, Resume lets it go on.
+// Pause holds everything.
 func (c *Client) Pause(ctx context.Context) error {
 	return c.do(ctx, call{method: http.MethodPost, path: "/pause"}, nil)
 }
@@ -74,7 +74,12 @@ func (c *Client) Import(ctx context.Context, lines io.Reader) (Imported, error) 
 	return out, err
 }
 
-// Stop ends the server.
+// Stop tells the server to end. One that is gone before its answer is here, or that
+// was told already, is no error.
 func (c *Client) Stop(ctx context.Context) error {
-	return c.do(ctx, call{method: http.MethodPost, path: "/stop"}, nil)
+	err := c.do(ctx, call{method: http.MethodPost, path: "/stop"}, nil)
+	if leaving(err) {
+		return nil
+	}
+	return err
 }

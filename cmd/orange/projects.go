@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"orange/internal/core/task"
+	"orange/internal/ui/api"
+)
+
+// projects registers repositories.
+type projects struct{ s *server }
+
+// Projects implements api.Projects.
+func (p projects) Projects() []task.Project { return p.s.runtime.Projects() }
+
+// Add implements api.Projects.
+func (p projects) Add(ctx context.Context, given task.Project) (task.Project, error) {
+	if !filepath.IsAbs(given.Path) {
+		return given, task.Mistakef("path %q is not absolute", given.Path)
+	}
+	root, err := p.s.git.Root(ctx, given.Path)
+	if err != nil {
+		return given, task.Mistakef("%v", err)
+	}
+	given.Path = root
+	given.Name = orElse(given.Name, filepath.Base(root))
+	if given.PoolSize == 0 {
+		given.PoolSize = max(p.s.cfg.PoolSize, 0)
+	}
+	if given.PoolSize == 0 {
+		given.PoolSize = task.DefaultPoolSize
+	}
+	if given.DefaultBranch == "" {
+		if given.DefaultBranch, err = p.s.git.DefaultBranch(ctx, root); err != nil {
+			return given, task.Mistakef("%v", err)
+		}
+	}
+	return given, p.s.runtime.AddProject(given)
+}
+
+// Update implements api.Projects.
+func (p projects) Update(_ context.Context, name string, poolSize *int, workflow *string) (task.Project, error) {
+	have, ok := p.s.runtime.Project(name)
+	if !ok {
+		return have, task.Mistakef("project %q is not registered: see orange project list", name)
+	}
+	if poolSize != nil {
+		have.PoolSize = *poolSize
+	}
+	if workflow != nil {
+		have.Workflow = *workflow
+	}
+	return have, p.s.runtime.UpdateProject(have)
+}
+
+// Remove implements api.Projects.
+func (p projects) Remove(_ context.Context, name string) error {
+	return p.s.runtime.RemoveProject(name)
+}
+
+// where says which task and project a folder belongs to.
+func (s *server) where(_ context.Context, path string) (api.Place, error) {
+	if !filepath.IsAbs(path) {
+		return api.Place{}, task.Mistakef("path %q is not absolute", path)
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if rest, ok := strings.CutPrefix(path, filepath.Join(s.cfg.Home, "workspaces")+string(filepath.Separator)); ok {
+		name, _, _ := strings.Cut(rest, string(filepath.Separator))
+		if place, ok, err := s.workspace(name); ok || err != nil {
+			return place, err
+		}
+	}
+	root := gitRoot(path)
+	place := api.Place{GitRoot: root}
+	for _, p := range s.runtime.Projects() {
+		if root != "" && p.Path == root {
+			place.Project = p.Name
+		}
+	}
+	return place, nil
+}
+
+func (s *server) workspace(name string) (api.Place, bool, error) {
+	id, ok, err := s.store.TaskByWorkspace(name)
+	if err != nil || !ok {
+		return api.Place{}, false, err
+	}
+	t, ok, err := s.store.Task(id)
+	if err != nil || !ok {
+		return api.Place{}, false, err
+	}
+	p, _ := s.runtime.Project(t.Project)
+	return api.Place{Project: t.Project, Task: id, GitRoot: p.Path}, true, nil
+}

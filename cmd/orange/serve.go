@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"orange/internal/adapter/git"
+	"orange/internal/adapter/lock"
+	"orange/internal/adapter/logfile"
+	"orange/internal/adapter/sqlite"
+	"orange/internal/adapter/taskdir"
+	"orange/internal/adapter/workflowdir"
+	"orange/internal/config"
+	"orange/internal/runtime/effect"
+	"orange/internal/runtime/local"
+	"orange/internal/ui/api"
+	"orange/internal/ui/cli"
+)
+
+// defaultIdle is when a server leaves that nobody asks and that waits for nothing.
+const defaultIdle = 10 * time.Minute
+
+// serve runs the server of a data folder until ctx ends, it is told to stop, or it
+// has been idle for long enough.
+func serve(ctx context.Context, cfg config.Config, o cli.ServeOptions) (err error) {
+	if err := os.MkdirAll(cfg.Home, 0o700); err != nil {
+		return fmt.Errorf("make the data folder: %w; set ORANGE_HOME to a folder you may write", err)
+	}
+	held, err := lock.Take(filepath.Join(cfg.Home, "server.lock"))
+	if errors.Is(err, lock.ErrHeld) {
+		return cli.ErrServerRunning
+	}
+	if err != nil {
+		return fmt.Errorf("%w; set ORANGE_HOME to a folder you may write", err)
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	logs, err := logfile.Open(filepath.Join(cfg.Home, "orange.log"), logfile.MaxSize)
+	if err != nil {
+		return err
+	}
+	defer logs.Close() //nolint:errcheck // nothing can be said about a log that cannot be closed
+	store, err := sqlite.Open(filepath.Join(cfg.Home, "orange.db"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	s := &server{cfg: cfg, store: store, git: git.New(), log: slog.New(slog.NewJSONHandler(logs, &slog.HandlerOptions{Level: level(cfg.LogLevel)}))}
+	return s.run(ctx, o)
+}
+
+// server is the parts of one data folder, put together.
+type server struct {
+	cfg     config.Config
+	store   *sqlite.Store
+	log     *slog.Logger
+	git     *git.Git
+	folders *taskdir.Dir
+	runtime *local.Runtime
+}
+
+func (s *server) run(ctx context.Context, o cli.ServeOptions) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	s.folders = taskdir.New(filepath.Join(s.cfg.Home, "tasks"))
+	s.runtime, err = local.Open(local.Options{
+		Store: s.store, Files: s.folders, Log: s.log, Prober: prober{s.git},
+		Library:   workflowdir.New(s.cfg.UserWorkflows),
+		Performer: effect.Recorder{Command: []string{self, recordEffect}, Dir: filepath.Join(s.cfg.Home, "effects"), Env: []string{}},
+		Workflow:  s.cfg.Workflow, Harness: orElse(s.cfg.Harness, "claude"), Review: orElse(s.cfg.ReviewHarness, "claude"),
+		Fault: crashAt(o.CrashAt),
+	})
+	if err != nil {
+		return err
+	}
+	defer s.runtime.Close()
+	l, err := listen(s.cfg.Socket)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s.log.Info("serving", "component", "serve", "version", version, "pid", os.Getpid(), "home", s.cfg.Home)
+	idle := o.Idle
+	if idle == 0 {
+		idle = defaultIdle
+	}
+	err = s.api(stop).Serve(ctx, l, idle)
+	s.log.Info("leaving", "component", "serve", "pid", os.Getpid())
+	return err
+}
+
+func (s *server) api(stop func()) *api.Server {
+	return &api.Server{
+		Engine: s.runtime, Control: s.runtime, Projects: projects{s}, Tasks: s.store, Folders: s.folders,
+		Transfer: transfer{s}, Where: s.where, Checks: s.checks,
+		Stop: stop, Release: version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
+	}
+}
+
+// listen opens the socket. Whoever holds the folder's lock may clear away what a
+// dead server left.
+func listen(path string) (net.Listener, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("make the socket's folder: %w", err)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("clear an old socket away: %w", err)
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, fmt.Errorf("keep the socket private: %w", err)
+	}
+	return l, nil
+}
+
+func level(name string) slog.Level {
+	var l slog.Level
+	if l.UnmarshalText([]byte(name)) != nil {
+		return slog.LevelInfo
+	}
+	return l
+}
+
+func orElse(s, other string) string {
+	if s != "" {
+		return s
+	}
+	return other
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"orange/internal/adapter/effectlog"
+	"orange/internal/adapter/workflowdir"
+	"orange/internal/config"
+	"orange/internal/core/workflow/builtin"
+	"orange/internal/ui/cli"
+)
+
+// version is what orange version prints. A release build sets it with -ldflags.
+var version = "0.1.0-dev"
+
+// recordEffect is the hidden command of the process that writes effects down.
+const recordEffect = "record-effect"
+
+// run is the program without its exit.
+func run(args []string) int {
+	if len(args) == 2 && args[0] == recordEffect {
+		return record(args[1])
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	cfg, err := config.Load(os.Getenv, os.UserHomeDir)
+	cwd, _ := os.Getwd()
+	return cli.Run(ctx, cli.Deps{
+		Config: cfg, ConfigErr: err, Version: version, Cwd: cwd,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		IsTerminal: isTerminal(os.Stdin) && isTerminal(os.Stdout),
+		Workflows:  workflows{workflowdir.New(cfg.UserWorkflows)},
+		Serve:      func(ctx context.Context, o cli.ServeOptions) error { return serve(ctx, cfg, o) },
+	}, args)
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// record writes one effect down. It is a process of its own, so that killing the
+// server at any moment leaves the line written whole or not at all.
+func record(path string) int {
+	line, err := io.ReadAll(io.LimitReader(os.Stdin, 1<<20))
+	if err == nil {
+		_, err = effectlog.Append(path, line)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// workflows finds workflow files for the commands that need no server.
+type workflows struct{ dir *workflowdir.Dir }
+
+// Find implements cli.WorkflowSource.
+func (w workflows) Find(name, cwd string) (file, text string, err error) {
+	file, text, ok, err := w.dir.Find(name, gitRoot(cwd))
+	if err != nil || ok {
+		return file, text, err
+	}
+	if text, ok = builtin.Text(name); ok {
+		return name + ".yaml", text, nil
+	}
+	return "", "", fmt.Errorf("workflow %q is not known: see orange workflow list, or give a file", name)
+}
+
+// List implements cli.WorkflowSource.
+func (w workflows) List(cwd string) ([]cli.WorkflowEntry, error) {
+	var out []cli.WorkflowEntry
+	seen := map[string]bool{}
+	for _, f := range w.dir.List(gitRoot(cwd)) {
+		if !seen[f.Name] {
+			out = append(out, cli.WorkflowEntry{Name: f.Name, Origin: f.Origin, File: f.File})
+		}
+		seen[f.Name] = true
+	}
+	for _, name := range builtin.Names() {
+		if !seen[name] {
+			out = append(out, cli.WorkflowEntry{Name: name, Origin: "built-in", File: name + ".yaml"})
+		}
+	}
+	return out, nil
+}
+
+// gitRoot is the nearest folder above dir that holds a repository, "" if none does.
+func gitRoot(dir string) string {
+	for ; dir != ""; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return ""
+}

@@ -1,0 +1,77 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+)
+
+// place is where a branch stands.
+type place struct {
+	tip     string   // of the branch, "" if there is no such branch
+	targets []string // tips of the default branch, here and at origin
+	missing string   // says which branch is missing, "" if none is
+}
+
+func (g *Git) place(ctx context.Context, root, branch, defaultBranch string) (place, error) {
+	tips, err := g.tips(ctx, root, heads+branch, origins+branch, heads+defaultBranch, origins+defaultBranch)
+	if err != nil {
+		return place{}, err
+	}
+	var p place
+	if p.tip = tips[heads+branch]; p.tip == "" {
+		p.tip = tips[origins+branch]
+	}
+	for _, ref := range [...]string{heads + defaultBranch, origins + defaultBranch} {
+		if tips[ref] != "" {
+			p.targets = append(p.targets, tips[ref])
+		}
+	}
+	switch {
+	case p.tip == "":
+		p.missing = "there is no branch " + branch
+	case len(p.targets) == 0:
+		p.missing = "there is no branch " + defaultBranch + ": check the project's default branch"
+	}
+	return p, nil
+}
+
+// Merged says whether all of a branch is in the default branch, here or at origin, and
+// how that is known. A branch that is here counts before one that is at origin only.
+func (g *Git) Merged(ctx context.Context, root, branch, defaultBranch string) (holds bool, detail string, err error) {
+	p, err := g.place(ctx, root, branch, defaultBranch)
+	if err != nil || p.missing != "" {
+		return false, p.missing, err
+	}
+	name := fmt.Sprintf("branch %s (%.7s)", branch, p.tip)
+	for _, target := range p.targets {
+		_, err := g.run(ctx, root, "merge-base", "--is-ancestor", p.tip, target)
+		if err == nil {
+			return true, name + " is in " + defaultBranch, nil
+		}
+		if exitCode(err) != 1 {
+			return false, "", fmt.Errorf("compare %s with %s: %w", branch, defaultBranch, err)
+		}
+	}
+	return false, name + " is not in " + defaultBranch + ": merge it first", nil
+}
+
+// Commits counts the commits of a branch that are not in the default branch.
+func (g *Git) Commits(ctx context.Context, root, branch, defaultBranch string) (n int, detail string, err error) {
+	p, err := g.place(ctx, root, branch, defaultBranch)
+	if err != nil || p.missing != "" {
+		return 0, p.missing, err
+	}
+	out, err := g.run(ctx, root, append([]string{"rev-list", "--count", p.tip, "--not"}, p.targets...)...)
+	if err == nil {
+		n, err = strconv.Atoi(out)
+	}
+	if err != nil {
+		return 0, "", fmt.Errorf("count the commits of %s: %w", branch, err)
+	}
+	name := fmt.Sprintf("branch %s (%.7s)", branch, p.tip)
+	if n == 0 {
+		return 0, name + " has no commit that is not in " + defaultBranch + ": commit the work first", nil
+	}
+	return n, fmt.Sprintf("%s has commits that are not in %s: %d", name, defaultBranch, n), nil
+}

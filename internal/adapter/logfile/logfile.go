@@ -1,0 +1,75 @@
+// Package logfile is a log on disk that does not grow without end.
+package logfile
+
+import (
+	"fmt"
+	"os"
+	"sync"
+)
+
+// MaxSize is how large a log grows before it is set aside as NAME.1.
+const MaxSize = 10 << 20
+
+// File is the log. It is safe for use by several goroutines.
+type File struct {
+	mu   sync.Mutex
+	path string
+	max  int64
+	f    *os.File
+	size int64
+}
+
+// Open appends to the log at path and keeps one older one beside it.
+func Open(path string, maxSize int64) (*File, error) {
+	l := &File{path: path, max: maxSize}
+	if err := l.open(); err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	return l, nil
+}
+
+func (l *File) open() error {
+	f, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close() //nolint:errcheck // nothing was written
+		return err
+	}
+	l.f, l.size = f, info.Size()
+	return nil
+}
+
+// Write implements io.Writer. A line is never split between two files.
+func (l *File) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.size > 0 && l.size+int64(len(p)) > l.max {
+		if err := l.rotate(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := l.f.Write(p)
+	l.size += int64(n)
+	return n, err
+}
+
+func (l *File) rotate() error {
+	if err := os.Rename(l.path, l.path+".1"); err != nil {
+		return err
+	}
+	old := l.f
+	if err := l.open(); err != nil {
+		return err
+	}
+	return old.Close()
+}
+
+// Close ends the log.
+func (l *File) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.f.Close()
+}

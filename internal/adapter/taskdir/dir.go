@@ -1,0 +1,254 @@
+// Package taskdir is the folder that people and agents see of a task: TASK.md, whose
+// body is theirs and whose frontmatter shows the record, and history.jsonl, a readable
+// copy of the journal. It writes what it is given and decides nothing.
+package taskdir
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+)
+
+const (
+	taskName    = "TASK.md"
+	historyName = "history.jsonl"
+	tempPattern = ".TASK.md-*"
+)
+
+// Dir is the folder of all tasks.
+type Dir struct {
+	root string
+}
+
+// New returns the folder of all tasks at root. Nothing is made before it is needed.
+func New(root string) *Dir { return &Dir{root: root} }
+
+// Path is the folder of a task.
+func (d *Dir) Path(project string, id task.ID) string {
+	return filepath.Join(d.root, project, string(id))
+}
+
+// folder is Path for names that cannot lead anywhere else.
+func (d *Dir) folder(project string, id task.ID) (string, error) {
+	for _, name := range [...]string{project, string(id)} {
+		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") {
+			return "", fmt.Errorf("%q cannot be the name of a folder", name)
+		}
+	}
+	return d.Path(project, id), nil
+}
+
+// Create makes the folder of a task with a TASK.md that is on the disk when Create
+// returns. A TASK.md that is there already is kept only if it says the same.
+func (d *Dir) Create(project string, id task.ID, body []byte) error {
+	dir, err := d.folder(project, id)
+	if err != nil {
+		return fmt.Errorf("create the folder of a task: %w", err)
+	}
+	if len(body) > taskfile.MaxSize {
+		return fmt.Errorf("create %s: the text has %d bytes and %d are allowed; shorten it", filepath.Join(dir, taskName), len(body), taskfile.MaxSize)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return advise(fmt.Errorf("create the folder of task %s: %w", id, err))
+	}
+	path := filepath.Join(dir, taskName)
+	temp, err := writeTemp(dir, body)
+	if err != nil {
+		return advise(fmt.Errorf("create %s: %w", path, err))
+	}
+	defer func() { _ = os.Remove(temp) }()
+	err = os.Link(temp, path) // unlike a rename, it replaces nothing
+	if errors.Is(err, fs.ErrExist) {
+		return sameText(path, body)
+	}
+	if err == nil {
+		err = syncDir(dir)
+	}
+	if err != nil {
+		return advise(fmt.Errorf("create %s: %w", path, err))
+	}
+	return nil
+}
+
+func sameText(path string, body []byte) error {
+	have, err := readRegular(path)
+	if err == nil && !bytes.Equal(have, body) {
+		err = fmt.Errorf("create %s: another text is there already; move it away", path)
+	}
+	return err
+}
+
+// Remove deletes the folder of a task with all that is in it.
+func (d *Dir) Remove(project string, id task.ID) error {
+	if _, err := d.folder(project, id); err != nil {
+		return fmt.Errorf("remove the folder of a task: %w", err)
+	}
+	root, err := os.OpenRoot(d.root) // cannot be left, whatever links lie below
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return advise(fmt.Errorf("remove the folder of task %s: %w", id, err))
+	}
+	err = root.RemoveAll(filepath.Join(project, string(id)))
+	if err = errors.Join(err, root.Close()); err != nil {
+		return advise(fmt.Errorf("remove the folder of task %s: %w", id, err))
+	}
+	return nil
+}
+
+// Read returns a task's TASK.md. One that is missing reads as empty.
+func (d *Dir) Read(project string, id task.ID) (taskfile.Document, error) {
+	dir, err := d.folder(project, id)
+	if err != nil {
+		return taskfile.Document{}, fmt.Errorf("read the folder of a task: %w", err)
+	}
+	path := filepath.Join(dir, taskName)
+	src, err := readRegular(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return taskfile.Document{}, nil
+	}
+	if err != nil {
+		return taskfile.Document{}, err
+	}
+	return parse(path, src)
+}
+
+func parse(path string, src []byte) (taskfile.Document, error) {
+	doc, err := taskfile.Parse(src)
+	if err != nil {
+		return taskfile.Document{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return doc, nil
+}
+
+// Project shows the record in TASK.md's frontmatter and appends the entries that are
+// not in history.jsonl yet. One that fails does not keep the other from being done. A
+// deleted task has no folder: nothing is shown of it.
+func (d *Dir) Project(t task.Task, entries []journal.Entry) error {
+	if t.Deleted {
+		return nil
+	}
+	dir, err := d.folder(t.Project, t.ID)
+	if err != nil {
+		return fmt.Errorf("show task: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return advise(fmt.Errorf("show task %s in its folder: %w", t.ID, err))
+	}
+	history := advise(appendHistory(filepath.Join(dir, historyName), entries))
+	frontmatter := advise(splice(dir, journal.Frontmatter(t)))
+	if history != nil && frontmatter != nil {
+		return fmt.Errorf("%w; %w", history, frontmatter)
+	}
+	return errors.Join(history, frontmatter)
+}
+
+// advise adds what to do to an error that only says what the system said.
+func advise(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w; check the owner and the permissions of the folder", err)
+	case errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("%w; free some space", err)
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%w; a file is where a folder belongs, move it away", err)
+	}
+	return err
+}
+
+// openRegular opens a file that is neither a link nor anything that could block.
+func openRegular(path string, flag int) (*os.File, fs.FileInfo, error) {
+	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, nil, notRegular(path, "link")
+	}
+	if errors.Is(err, syscall.EISDIR) {
+		return nil, nil, notRegular(path, "folder")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = notRegular(path, kind(info.Mode()))
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
+}
+
+func kind(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "folder"
+	case m&fs.ModeNamedPipe != 0:
+		return "pipe"
+	case m&fs.ModeDevice != 0:
+		return "device"
+	}
+	return "special file"
+}
+
+func notRegular(path, kind string) error {
+	return fmt.Errorf("read %s: it is a %s; put a plain file in its place", path, kind)
+}
+
+// readRegular reads a TASK.md of allowed size.
+func readRegular(path string) ([]byte, error) {
+	f, info, err := openRegular(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	src, err := readAllowed(f, info.Size())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return src, nil
+}
+
+func readAllowed(f io.Reader, size int64) ([]byte, error) {
+	if size <= taskfile.MaxSize {
+		src, err := io.ReadAll(io.LimitReader(f, taskfile.MaxSize+1))
+		if err != nil || len(src) <= taskfile.MaxSize {
+			return src, err
+		}
+		size = int64(len(src))
+	}
+	return nil, fmt.Errorf("it has %d bytes and %d are allowed; shorten it", size, taskfile.MaxSize)
+}
+
+// writeTemp writes a file beside TASK.md, on the disk when it returns.
+func writeTemp(dir string, text []byte) (path string, err error) {
+	f, err := os.CreateTemp(dir, tempPattern)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

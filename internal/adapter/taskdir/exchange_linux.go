@@ -1,0 +1,28 @@
+package taskdir
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// exchange swaps two files in one step and returns the name under which the file that
+// was at path is found now.
+func exchange(temp, path string) (old string, err error) {
+	err = unix.Renameat2(unix.AT_FDCWD, temp, unix.AT_FDCWD, path, unix.RENAME_EXCHANGE)
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) {
+		return exchangeByLink(temp, path)
+	}
+	return temp, err
+}
+
+// beingWritten says whether any program has the file open for writing: only then is a
+// read lease refused with EAGAIN. Where leases do not work it says no.
+func beingWritten(f *os.File) bool {
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK); err != nil {
+		return errors.Is(err, unix.EAGAIN)
+	}
+	_, _ = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK)
+	return false
+}

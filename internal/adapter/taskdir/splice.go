@@ -1,0 +1,175 @@
+package taskdir
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"orange/internal/core/taskfile"
+)
+
+// rounds is how often edits that come in between are taken up before it is left to
+// the next projection.
+const rounds = 20
+
+// patience is how long another program may take to finish the edit it is writing.
+const patience = time.Second
+
+// splice writes the fields into TASK.md's frontmatter. The new file takes the place
+// of the old one in one step. Whoever edits TASK.md meanwhile writes into the old
+// file or replaces it, so the file that was displaced is looked at again: if it is not
+// what the new one was made from, the edit is newer and the fields are spliced into it.
+func splice(dir string, fields []taskfile.Field) error {
+	path := filepath.Join(dir, taskName)
+	base, err := readRegular(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return spliceMissing(dir, fields)
+	}
+	if err != nil {
+		return err
+	}
+	there := base // what is expected at path
+	for range rounds {
+		text, err := spliced(path, base, fields)
+		if err != nil || bytes.Equal(text, there) {
+			return err
+		}
+		displaced, err := replace(dir, text)
+		if err != nil {
+			return fmt.Errorf("write %s: %w", path, err)
+		}
+		if bytes.Equal(displaced, there) {
+			return nil
+		}
+		base, there = displaced, text
+	}
+	return fmt.Errorf("write %s: other programs keep changing it; close them and try again", path)
+}
+
+func spliceMissing(dir string, fields []taskfile.Field) error {
+	path := filepath.Join(dir, taskName)
+	text, err := spliced(path, nil, fields)
+	if err != nil {
+		return err
+	}
+	temp, err := writeTemp(dir, text)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	err = os.Link(temp, path)
+	if removed := os.Remove(temp); err == nil {
+		err = removed
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return splice(dir, fields)
+	case err != nil:
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+func spliced(path string, src []byte, fields []taskfile.Field) ([]byte, error) {
+	doc, err := parse(path, src)
+	if err != nil {
+		return nil, err
+	}
+	doc, err = doc.With(fields)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	text := doc.Bytes()
+	if len(text) > taskfile.MaxSize {
+		return nil, fmt.Errorf("write %s: with its frontmatter it would have %d bytes and %d are allowed; shorten it", path, len(text), taskfile.MaxSize)
+	}
+	return text, nil
+}
+
+// replace puts text in the place of TASK.md and returns what it displaced.
+func replace(dir string, text []byte) (displaced []byte, err error) {
+	temp, err := writeTemp(dir, text)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, taskName)
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		err = os.Chmod(temp, info.Mode().Perm())
+		if err != nil {
+			return nil, errors.Join(err, os.Remove(temp))
+		}
+	}
+	old, err := exchange(temp, path)
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(temp))
+	}
+	displaced, err = readSettled(old)
+	if err != nil {
+		return nil, takeBack(old, path, text, err)
+	}
+	return displaced, os.Remove(old)
+}
+
+// takeBack puts a displaced file that is still being written in its place again. What
+// someone wrote into the new one meanwhile is kept beside it.
+func takeBack(old, path string, text []byte, why error) error {
+	undone, err := exchange(old, path)
+	if err != nil {
+		return fmt.Errorf("%w (and the text is in %s now: %w)", why, old, err)
+	}
+	newer, err := readRegular(undone)
+	if err == nil && bytes.Equal(newer, text) {
+		if err := os.Remove(undone); err != nil {
+			return fmt.Errorf("%w; %w", why, err)
+		}
+		return why
+	}
+	kept := path + ".edited"
+	if err := os.Rename(undone, kept); err != nil {
+		return fmt.Errorf("%w (and another edit is in %s: %w)", why, undone, err)
+	}
+	return fmt.Errorf("%w (another edit made meanwhile is in %s)", why, kept)
+}
+
+// readSettled reads a file once nobody is writing it any more.
+func readSettled(path string) ([]byte, error) {
+	f, info, err := openRegular(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	if err := settle(f); err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err != nil {
+		return nil, err
+	}
+	return readAllowed(f, info.Size())
+}
+
+// settle waits until no program has the file open for writing.
+func settle(f *os.File) error {
+	wait := time.Millisecond
+	for deadline := time.Now().Add(patience); beingWritten(f); wait = min(2*wait, 50*time.Millisecond) {
+		if time.Now().After(deadline) {
+			return errors.New("another program has it open for writing; close it there and try again")
+		}
+		time.Sleep(wait)
+	}
+	return nil
+}
+
+// exchangeByLink does what exchange does where the system cannot do it in one step.
+func exchangeByLink(temp, path string) (old string, err error) {
+	old = temp + ".old"
+	if err := os.Link(path, old); err != nil {
+		return "", err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return "", errors.Join(err, os.Remove(old))
+	}
+	return old, nil
+}

@@ -1,0 +1,131 @@
+// Package workflowdir finds workflow files: those of a repository before those of the
+// user. It reads text; what the text means, and which workflows are built in, is known
+// elsewhere.
+package workflowdir
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// MaxSize is the number of bytes a workflow file may have.
+const MaxSize = 1 << 20
+
+// The origins of workflow files.
+const (
+	OfRepository = "repository"
+	OfUser       = "user"
+)
+
+// Dir is where workflow files are looked for.
+type Dir struct {
+	user string
+}
+
+// New returns the workflows of a user, whose files are in userDir.
+func New(userDir string) *Dir { return &Dir{user: userDir} }
+
+// Found is a workflow file.
+type Found struct {
+	Name   string `json:"name"`
+	File   string `json:"file"`
+	Origin string `json:"origin"`
+}
+
+func extensions() []string { return []string{".yaml", ".yml"} }
+
+// places lists the folders to look in, the one that counts first.
+func (d *Dir) places(repoRoot string) []Found {
+	var out []Found
+	if repoRoot != "" {
+		out = append(out, Found{File: filepath.Join(repoRoot, ".orange", "workflows"), Origin: OfRepository})
+	}
+	if d.user != "" {
+		out = append(out, Found{File: d.user, Origin: OfUser})
+	}
+	return out
+}
+
+// Find returns the file and the text of the workflow called name. A repoRoot that is
+// empty means that there is no repository.
+func (d *Dir) Find(name, repoRoot string) (file, text string, ok bool, err error) {
+	if !plain(name) {
+		return "", "", false, fmt.Errorf("%q is not the name of a workflow: give a plain name without slashes", name)
+	}
+	for _, place := range d.places(repoRoot) {
+		for _, extension := range extensions() {
+			file := filepath.Join(place.File, name+extension)
+			text, err := read(file)
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+				continue
+			}
+			if err != nil {
+				return "", "", false, fmt.Errorf("read workflow %s: %w", file, err)
+			}
+			return file, text, true, nil
+		}
+	}
+	return "", "", false, nil
+}
+
+// List returns every workflow file, sorted by name; of several with the same name the
+// one that Find returns comes first. A folder that cannot be read counts as empty.
+func (d *Dir) List(repoRoot string) []Found {
+	var out []Found
+	for _, place := range d.places(repoRoot) {
+		entries, err := os.ReadDir(place.File)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			name := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
+			if !e.IsDir() && plain(name) && slices.Contains(extensions(), filepath.Ext(e.Name())) {
+				out = append(out, Found{Name: name, File: filepath.Join(place.File, e.Name()), Origin: place.Origin})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Found) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+func plain(name string) bool {
+	return name != "" && len(name) <= 255 && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "-") &&
+		!strings.ContainsAny(name, "/\\\x00")
+}
+
+// read reads a plain file of allowed size. It may be reached through a link.
+func read(file string) (string, error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not block
+	if err != nil {
+		return "", err
+	}
+	text, err := readFrom(f)
+	return text, errors.Join(err, f.Close())
+}
+
+func readFrom(f *os.File) (string, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", errors.New("it is not a plain file; put one in its place")
+	}
+	size := info.Size()
+	if size <= MaxSize {
+		text, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+		if err != nil || len(text) <= MaxSize {
+			return string(text), err
+		}
+		size = int64(len(text))
+	}
+	return "", fmt.Errorf("it has %d bytes and %d are allowed; shorten it", size, MaxSize)
+}

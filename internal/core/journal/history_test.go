@@ -1,0 +1,122 @@
+package journal
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+func TestHistory(t *testing.T) {
+	for name, tc := range map[string]struct {
+		entry Entry
+		want  []string
+	}{
+		"a task is created": {
+			Entry{Type: TaskCreated, Task: "t", To: "pending", Actor: task.Human, New: &signal.New{Project: "p", Branch: "b", Summary: "a <b> & c"}},
+			[]string{`"type":"task.created",`, `"task_id":"t","project":"p","branch":"b","summary":"a <b> & c","status":"pending","actor":"human"`},
+		},
+		"fields are updated": {
+			Entry{Type: TaskUpdated, Fields: []signal.Field{{Name: "summary", From: "a", To: "b"}, {Name: "branch", From: "x", To: "y"}}},
+			[]string{`"changes":{"branch":{"from":"x","to":"y"},"summary":true}`},
+		},
+		"an agent is started": {
+			Entry{Type: AgentSpawned, Role: "worker", Attempt: 1, Place: "p--1", Receipt: &signal.Receipt{Effect: "t/1/0", OK: true, Session: "p/b"}},
+			[]string{`"workspace":"p--1","tmux_session":"p/b","role":"worker","attempt":1}`},
+		},
+		"an agent crashes": {
+			Entry{Type: AgentCrashed, From: "working", Role: "worker", Reason: "code 1", Counters: []task.Counter{{Name: "crash_count", Value: 2}}},
+			[]string{`"status":"working","crash_count":2,"reason":"code 1","role":"worker"`},
+		},
+		"the engine advances": {
+			Entry{Type: AutoAdvanced, From: "planning", To: "working", Reason: "plan is there"},
+			[]string{`"type":"auto.advanced",`, `"from":"planning","to":"working","reason":"plan is there"}`, `"type":"status.changed",`, `"from":"planning","to":"working"}`},
+		},
+		"an agent asks for the next state": {
+			Entry{Type: StatusChanged, From: "working", To: "agent-review", Actor: "worker"},
+			[]string{`"type":"agent.stopped",`, `"outcome":"passed"}`, `"type":"status.changed",`, `"actor":"worker"`},
+		},
+		"a person completes a state": {
+			Entry{Type: StatusChanged, From: "working", To: "agent-review", Actor: task.Human, Verb: "complete"},
+			[]string{`"type":"agent.stopped",`, `"type":"status.changed",`},
+		},
+		"a person cancels": {
+			Entry{Type: StatusChanged, From: "working", To: "cancelled", Actor: task.Human, Note: "no need"},
+			[]string{`{"type":"status.changed",`, `"type":"task.cancelled",`, `"reason":"no need"}`},
+		},
+		"an attempt ends": {
+			Entry{Type: AgentExited, Reason: "as ordered", Ended: []Ended{{Number: 3, Role: "reviewer", Code: 1}}},
+			[]string{`"type":"agent.exited",`, `"reason":"as ordered","role":"reviewer","attempt":3,"code":1}`},
+		},
+		"an effect fails": {
+			Entry{Type: EffectFailed, Reason: "spawn_agent", Tries: 2, Again: time.Unix(0, 0), Receipt: &signal.Receipt{Effect: "t/1/0", Error: "no tmux"}},
+			[]string{`"effect":"t/1/0","error":"no tmux","tries":2,"again":"1970-01-01T00:00:00.000Z"`},
+		},
+		"a person is asked":          {Entry{Type: AskedPerson, Asked: &task.Asked{To: "done"}}, []string{`"asked":"done"`}},
+		"a frontmatter was tampered": {Entry{Type: TaskTampered, Fields: []signal.Field{{Name: "status", From: "a", To: "b"}}}, []string{`"changes":{"status":{"from":"a","to":"b"}}`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.entry.Seq, tc.entry.At = 7, time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.FixedZone("", 3600))
+			text := historyText(t, tc.entry)
+			rest := text
+			for _, part := range tc.want {
+				at := strings.Index(rest, part)
+				if at < 0 {
+					t.Fatalf("%q is not there, or not in order:\n%s", part, text)
+				}
+				rest = rest[at+len(part):]
+			}
+			if again := historyText(t, tc.entry); again != text {
+				t.Errorf("not the same twice:\n%s%s", text, again)
+			}
+		})
+	}
+}
+
+// historyText is the lines of an entry; every line is checked for what all lines have.
+func historyText(t *testing.T, e Entry) string {
+	t.Helper()
+	var b strings.Builder
+	for _, event := range History(e) {
+		line, err := event.Line()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var common struct {
+			Type, Timestamp string
+			Seq             int
+		}
+		if err := json.Unmarshal(line, &common); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if common.Type == "" || common.Timestamp != "2026-01-02T02:04:05.678Z" || common.Seq != 7 {
+			t.Errorf("type, timestamp or seq is missing: %s", line)
+		}
+		b.Write(line)
+	}
+	return b.String()
+}
+
+func TestHistoryOfEveryTypeHasALine(t *testing.T) {
+	for _, typ := range []Type{TaskCreated, TaskUpdated, TaskQueued, TaskPaused, TaskResumed, TaskTampered, TaskDeleted, StatusChanged,
+		AutoAdvanced, AgentSpawned, AgentExited, AgentCrashed, AgentRespawn, AgentOverdue, EffectDone, EffectFailed, EffectGaveUp,
+		AskedPerson, NoAnswer} {
+		events := History(Entry{Type: typ, Seq: 1})
+		if len(events) == 0 || events[0].Type != typ {
+			t.Errorf("%s shows as %v", typ, events)
+		}
+	}
+}
+
+func TestEventMarshalsAsItsLine(t *testing.T) {
+	got, err := json.Marshal(History(Entry{Type: TaskPaused, Seq: 1}))
+	want := `[{"type":"task.paused","timestamp":"0001-01-01T00:00:00.000Z","seq":1}]`
+	if diff := cmp.Diff(want, string(got)); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}

@@ -1,0 +1,152 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Measures of the drawing, in pixels. Widths of text are estimated on the wide side,
+// because the font is the viewer's.
+const (
+	margin      = 24.0
+	nameWidth   = 8.2 // of a character of a state's name
+	smallWidth  = 6.6 // of a character of a caption or a label
+	labelLine   = 14.0
+	stateHeight = 46.0
+	noteWidth   = 34 // characters of a line of a note
+	loopWidth   = 26.0
+)
+
+// manySources is how many states must do the same before one note stands for them.
+const manySources = 4
+
+// A workflow with more than this is drawn by a program made for it.
+const (
+	maxDrawnNodes = 120
+	maxDrawnLines = 400
+)
+
+// SVG draws the workflow as a picture that needs nothing else: states as boxes in
+// rows, from where a task begins to where it ends. What many states have in common is
+// drawn once, from a note that lists them.
+func (d *Definition) SVG() string {
+	p := d.picture()
+	if len(p.nodes) > maxDrawnNodes || len(p.lines) > maxDrawnLines {
+		return d.tooLarge()
+	}
+	p.findBack()
+	drawn := p.withNotes()
+	g := arrange(&drawn, drawn.size, drawn.words)
+	c := &canvas{p: &drawn, g: g}
+	for i := range g.routes {
+		c.route(&g.routes[i])
+	}
+	for i, l := range drawn.lines {
+		if l.from == l.to {
+			c.loop(&drawn.lines[i])
+		}
+	}
+	for i := range g.boxes {
+		c.box(&g.boxes[i])
+	}
+	return d.frame(c, p.kinds())
+}
+
+// withNotes draws lines that many states have in common from one note, and gives each
+// state in which a task may begin a beginning of its own.
+func (p *picture) withNotes() picture {
+	out := picture{nodes: slices.Clone(p.nodes)}
+	sources := map[string][]string{}
+	for _, l := range p.lines {
+		sources[l.common()] = append(sources[l.common()], p.nodes[l.from].name)
+	}
+	begun := false
+	for _, l := range p.lines {
+		names := sources[l.common()]
+		switch {
+		case l.from == 0 && begun:
+			l.from = out.add(node{name: New, kind: startKind})
+		case l.from == 0:
+			begun = true
+		case l.from != l.to && len(names) >= manySources:
+			if names[0] != p.nodes[l.from].name {
+				continue // the first of them is drawn for all
+			}
+			l.from = out.add(node{name: "any of " + strings.Join(names, ", "), kind: noteKind})
+			l.back = false
+		}
+		out.lines = append(out.lines, l)
+	}
+	return out
+}
+
+// common is the same for lines that one note can stand for.
+func (l *line) common() string {
+	return fmt.Sprint(l.to, l.labels, l.auto, l.from == 0, l.from == l.to)
+}
+
+func (p *picture) add(n node) int {
+	p.nodes = append(p.nodes, n)
+	return len(p.nodes) - 1
+}
+
+// size is how much room a node needs.
+func (p *picture) size(n node) (w, h float64) {
+	switch n.kind {
+	case startKind:
+		return 20, 20
+	case noteKind:
+		lines := wrapWords(n.name, noteWidth)
+		return textWidth(lines, smallWidth) + 20, float64(len(lines))*labelLine + 12
+	}
+	w = max(width(n.name, nameWidth), width(n.caption(), smallWidth)) + 28
+	for _, l := range p.lines {
+		if l.from == l.to && p.nodes[l.from].name == n.name {
+			lines, labelWidth, _ := p.words(l)
+			w += 2 * (loopWidth + labelWidth)
+			return w, max(stateHeight, float64(len(lines))*labelLine+8)
+		}
+	}
+	return w, stateHeight
+}
+
+// words is the text of a line's labels, and the room it needs.
+func (p *picture) words(l line) (lines []string, w, h float64) {
+	for _, text := range l.labels {
+		for _, part := range []string{text.verb, text.condition} {
+			if part != "" {
+				lines = append(lines, part)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return nil, 2, 0
+	}
+	return lines, textWidth(lines, smallWidth) + 12, float64(len(lines))*labelLine + 4
+}
+
+func textWidth(lines []string, char float64) float64 {
+	w := 0.0
+	for _, l := range lines {
+		w = max(w, width(l, char))
+	}
+	return w
+}
+
+func width(s string, char float64) float64 { return float64(float64(utf8.RuneCountInString(s)) * char) }
+
+// wrapWords breaks text at blanks into lines of about n characters.
+func wrapWords(text string, n int) []string {
+	var out []string
+	for _, word := range strings.Fields(text) {
+		last := len(out) - 1
+		if last < 0 || utf8.RuneCountInString(out[last])+1+utf8.RuneCountInString(word) > n {
+			out = append(out, word)
+			continue
+		}
+		out[last] += " " + word
+	}
+	return out
+}

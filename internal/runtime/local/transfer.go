@@ -1,0 +1,203 @@
+package local
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// Archive reads everything a store holds, in the order it came.
+type Archive interface {
+	EachRow(ctx context.Context, yield func(journal.Row) error) error
+	EachWorkflow(ctx context.Context, yield func(hash, name, file, text string) error) error
+}
+
+// exportVersion is the version of the lines that Export writes.
+const exportVersion = 1
+
+// line is one line of an export. Its kind says which of the fields count.
+type line struct {
+	Kind    string          `json:"kind"` // orange, project, workflow, entry or body
+	Version int             `json:"version,omitempty"`
+	Project *task.Project   `json:"project,omitempty"`
+	Name    string          `json:"name,omitempty"`
+	File    string          `json:"file,omitempty"`
+	Text    string          `json:"text,omitempty"`
+	Task    task.ID         `json:"task,omitempty"`
+	Entry   json.RawMessage `json:"entry,omitempty"`
+}
+
+// Export writes the installation as JSON lines: projects, workflow texts, journals
+// and the bodies of the tasks.
+func (r *Runtime) Export(ctx context.Context, from Archive, w io.Writer) error {
+	out := bufio.NewWriter(w)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(line{Kind: "orange", Version: exportVersion}); err != nil {
+		return err
+	}
+	for _, p := range r.pool.projects() {
+		if err := enc.Encode(line{Kind: "project", Project: &p}); err != nil {
+			return err
+		}
+	}
+	err := from.EachWorkflow(ctx, func(_, name, file, text string) error {
+		return enc.Encode(line{Kind: "workflow", Name: name, File: file, Text: text})
+	})
+	if err != nil {
+		return fmt.Errorf("export the workflows: %w", err)
+	}
+	var ids []task.ID
+	err = from.EachRow(ctx, func(row journal.Row) error {
+		var e journal.Entry
+		if err := json.Unmarshal(row.Entry, &e); err != nil {
+			return fmt.Errorf("row %d of the journal does not parse: run orange doctor: %w", row.ID, err)
+		}
+		if e.New != nil {
+			ids = append(ids, e.Task)
+		}
+		return enc.Encode(line{Kind: "entry", Entry: row.Entry})
+	})
+	if err != nil {
+		return fmt.Errorf("export the journal: %w", err)
+	}
+	for _, id := range ids {
+		if err := r.exportBody(enc, id); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func (r *Runtime) exportBody(enc *json.Encoder, id task.ID) error {
+	t, ok, err := r.record(id)
+	if err != nil || !ok || t.Deleted || r.Files == nil {
+		return err
+	}
+	doc, err := r.Files.Read(t.Project, id)
+	if err != nil {
+		r.Log.Warn("a body is left out of the export", "component", "local", "task", id, "error", err)
+		return nil
+	}
+	return enc.Encode(line{Kind: "body", Task: id, Text: string(doc.Body())})
+}
+
+// Taken says what an import took over.
+type Taken struct {
+	Tasks, Projects int
+	Skipped         []string // what was not taken, and why
+}
+
+// Restore takes over an export. What is here already is left as it is: a journal is
+// taken whole or not at all.
+func (r *Runtime) Restore(ctx context.Context, in io.Reader) (Taken, error) {
+	x := &restore{r: r, entries: map[task.ID][]journal.Entry{}, bodies: map[task.ID]string{}}
+	dec := json.NewDecoder(in)
+	for n := 1; ; n++ {
+		var l line
+		err := dec.Decode(&l)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return x.taken, task.Mistakef("line %d of the export does not parse: %v", n, err)
+		}
+		if err := x.line(n, l); err != nil {
+			return x.taken, err
+		}
+	}
+	for _, id := range x.order {
+		if err := x.task(ctx, id); err != nil {
+			return x.taken, err
+		}
+	}
+	return x.taken, nil
+}
+
+type restore struct {
+	r       *Runtime
+	taken   Taken
+	order   []task.ID
+	entries map[task.ID][]journal.Entry
+	bodies  map[task.ID]string
+}
+
+func (x *restore) skip(format string, args ...any) {
+	x.taken.Skipped = append(x.taken.Skipped, fmt.Sprintf(format, args...))
+}
+
+func (x *restore) line(n int, l line) error {
+	if (n == 1) != (l.Kind == "orange") || l.Version > exportVersion {
+		return task.Mistakef("line %d: this is not an export that this version understands", n)
+	}
+	switch l.Kind {
+	case "orange":
+	case "project":
+		if err := x.r.AddProject(*l.Project); err != nil {
+			x.skip("project %s: %v", l.Project.Name, err)
+			return nil
+		}
+		x.taken.Projects++
+	case "workflow":
+		if err := x.r.Store.SaveWorkflow(workflow.HashOf(l.Text), l.Name, l.File, l.Text); err != nil {
+			return &StoreError{err}
+		}
+	case "entry":
+		var e journal.Entry
+		if err := json.Unmarshal(l.Entry, &e); err != nil {
+			return task.Mistakef("line %d: an entry does not parse: %v", n, err)
+		}
+		if x.entries[e.Task] == nil {
+			x.order = append(x.order, e.Task)
+		}
+		x.entries[e.Task] = append(x.entries[e.Task], e)
+	case "body":
+		x.bodies[l.Task] = l.Text
+	default:
+		return task.Mistakef("line %d: kind %q is not known", n, l.Kind)
+	}
+	return nil
+}
+
+// task commits one journal.
+func (x *restore) task(ctx context.Context, id task.ID) error {
+	r := x.r
+	defer r.locks.lock(id)()
+	if _, known, err := r.record(id); err != nil || known {
+		x.skip("task %s: it is here already", id)
+		return err
+	}
+	t, err := journal.Fold(task.Task{}, x.entries[id])
+	if err != nil || !id.Valid() {
+		x.skip("task %s: its journal does not fold: %v", id, err)
+		return nil
+	}
+	def, err := r.define(&t)
+	if err != nil {
+		x.skip("task %s: %v", id, err)
+		return nil
+	}
+	if r.Files != nil && !t.Deleted {
+		if err := r.Files.Create(t.Project, id, []byte(x.bodies[id])); err != nil {
+			return err
+		}
+	}
+	if err := r.commit(ctx, def, t, x.entries[id]); err != nil {
+		return err
+	}
+	if t.Workspace != "" {
+		r.pool.mu.Lock()
+		r.pool.take(t.Workspace, id)
+		r.pool.mu.Unlock()
+	}
+	r.show(t, x.entries[id])
+	r.attend(&t)
+	x.taken.Tasks++
+	return nil
+}

@@ -1,0 +1,260 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"orange/internal/core/workflow/builtin"
+	"orange/internal/ui/cli"
+)
+
+// shelf is a source of workflows with the built-in ones and files.
+type shelf struct{}
+
+func (shelf) Find(name, cwd string) (file, text string, err error) {
+	if strings.ContainsRune(name, '/') || strings.HasSuffix(name, ".yaml") {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(cwd, name)
+		}
+		b, err := os.ReadFile(name)
+		return name, string(b), err
+	}
+	text, ok := builtin.Text(name)
+	if !ok {
+		return "", "", errors.New("workflow " + name + " is not known: see orange workflow list")
+	}
+	return name + ".yaml", text, nil
+}
+
+func (shelf) List(string) ([]cli.WorkflowEntry, error) {
+	var out []cli.WorkflowEntry
+	for _, name := range builtin.Names() {
+		text, _ := builtin.Text(name)
+		out = append(out, cli.WorkflowEntry{Name: name, Origin: "built-in", File: name + ".yaml", Text: text})
+	}
+	out = append(out, cli.WorkflowEntry{Name: "odd", Origin: "repo", File: "odd.yaml", Text: "name: ["})
+	return out, nil
+}
+
+// orange runs a command line with text on standard input.
+func orange(t testing.TB, cwd, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = cli.Run(context.Background(), cli.Deps{
+		ConfigErr: errors.New("no configuration: the pure commands need none"),
+		Stdin:     strings.NewReader(stdin), Stdout: &out, Stderr: &errs, Cwd: cwd, Workflows: shelf{},
+	}, args)
+	return code, out.String(), errs.String()
+}
+
+// decided is what workflow decide answers.
+type decided struct {
+	Decision string
+	From, To string
+	Reason   string
+	Reasons  []struct{ Rule, Text string }
+	Effects  []struct{ Do, By, Role string }
+	Counters map[string]int
+	Error    string
+}
+
+// by lists the effects of an edge or of a state.
+func (d decided) by(who string) []string {
+	out := []string{}
+	for _, e := range d.Effects {
+		if e.By == who {
+			out = append(out, e.Do)
+		}
+	}
+	return out
+}
+
+func decide(t testing.TB, workflow, body string, args ...string) decided {
+	t.Helper()
+	args = append([]string{"workflow", "decide", workflow, "--task-file", "-", "--json"}, args...)
+	code, out, errs := orange(t, t.TempDir(), body, args...)
+	if code != 0 {
+		t.Fatalf("%v: exit %d: %s%s", args, code, out, errs)
+	}
+	var d decided
+	if err := json.Unmarshal([]byte(out), &d); err != nil {
+		t.Fatalf("%v: %v: %s", args, err, out)
+	}
+	return d
+}
+
+func TestDecideAnswersFromFlags(t *testing.T) {
+	plan, handoff, fail := "## Plan\n\nAPPROACH: x\n", "## Handoff\n\nDONE: x\n", "## Review\n\nVerdict: FAIL\n"
+	tests := []struct {
+		name, body string
+		args       []string
+		decision   string
+		to, says   string
+		edge       []string
+		state      []string
+	}{
+		{"a gate that opens", plan, []string{"--from", "planning", "--to", "working"}, "advance", "working", "## Plan", nil, nil},
+		{"a stale section", plan, []string{"--from", "planning", "--to", "working", "--stale", "Plan"}, "refuse", "", "is stale", nil, nil},
+		{"a stale section in lower case", plan, []string{"--from", "planning", "--to", "working", "--stale", "plan"}, "refuse", "", "is stale", nil, nil},
+		{"no task file", "", []string{"--from", "planning", "--to", "working"}, "refuse", "", "has no ## Plan", nil, nil},
+		{"an actor who may not", plan, []string{"--from", "planning", "--to", "working", "--actor", "reviewer"}, "refuse", "", "reviewer may not", nil, nil},
+		{"an actor who is dead", plan, []string{"--from", "planning", "--to", "working", "--actor", "worker", "--dead", "worker"}, "refuse", "", "no worker of this task is alive", nil, nil},
+		{"an actor who may", plan, []string{"--from", "planning", "--to", "working", "--actor", "worker"}, "advance", "working", "## Plan", nil, nil},
+		{"an actor who must ask", "", []string{"--from", "stuck", "--to", "reviewing", "--actor", "fixer"}, "stay", "", "a person must agree", nil, nil},
+		{"evidence that is there", "", []string{"--from", "reviewing", "--to", "done"}, "advance", "done", "merged", []string{"kill_session", "release_workspace", "delete_remote_branch", "spawn_next"}, nil},
+		{"evidence that is missing", "", []string{"--from", "reviewing", "--to", "done", "--without", "merged"}, "refuse", "", "merged", nil, nil},
+		{"an exit with evidence", plan, []string{"--from", "planning", "--exit"}, "advance", "working", "ended", nil, []string{"spawn_agent"}},
+		{"an exit without", "", []string{"--from", "planning", "--exit"}, "crash", "", "ended", nil, nil},
+		{"a reviewer's exit without a verdict", "", []string{"--from", "agent-review", "--exit"}, "crash", "", "no ## Review", nil, []string{"spawn_reviewer"}},
+		{"an exit of another role", handoff, []string{"--from", "agent-review", "--exit=worker"}, "stay", "", "goes on without it", nil, nil},
+		{"an exit where a person decides", "", []string{"--from", "reviewing", "--exit"}, "crash", "", "nothing moves", nil, nil},
+		{"an exit at the limit", "", []string{"--from", "working", "--exit", "--set", "crash_count=1"}, "advance", "stuck", "crash 2 of 2", nil, []string{"spawn_agent"}},
+		{"an exit far above the limit", "", []string{"--from", "working", "--exit", "--set", "crash_count=9"}, "advance", "stuck", "crash 10 of 2", nil, []string{"spawn_agent"}},
+		{"an exit in a queue", "", []string{"--from", "pending", "--exit"}, "stay", "", "nobody works there", nil, nil},
+		{"an exit when all is over", "", []string{"--from", "done", "--exit"}, "stay", "", "as ordered", nil, nil},
+		{"a dead worker is started to be told", fail, []string{"--from", "agent-review", "--to", "working", "--set", "review_round=1", "--dead", "worker"}, "advance", "working", "## Review", []string{"kill_reviewer", "notify_worker"}, nil},
+		{"an outcome nobody knows", "", []string{"--from", "working", "--outcome", "DONE"}, "stay", "", "no edge from working answers to outcome DONE", nil, nil},
+		{"the way back", "", []string{"--from", "clarification", "--to", "working", "--set", "return_to=working"}, "advance", "working", "none needed on the way back", nil, []string{}},
+		{"a beginning", "", []string{"--from", "new", "--to", "agent-review"}, "advance", "agent-review", "", []string{"acquire_workspace", "spawn_reviewer"}, nil},
+		{"a beginning that is none", "", []string{"--from", "new", "--to", "working"}, "refuse", "", "Invalid status", nil, nil},
+		{"a finished task is reopened", "", []string{"--from", "cancelled", "--to", "pending"}, "advance", "pending", "", nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := decide(t, "orange", tt.body, tt.args...)
+			if d.Decision != tt.decision || d.To != tt.to || !strings.Contains(d.Reason, tt.says) {
+				t.Errorf("got %s to %q because %q, want %s to %q because %q", d.Decision, d.To, d.Reason, tt.decision, tt.to, tt.says)
+			}
+			if tt.edge != nil && cmp.Diff(tt.edge, d.by("edge")) != "" {
+				t.Errorf("effects of the edge: %v, want %v", d.by("edge"), tt.edge)
+			}
+			if tt.state != nil && cmp.Diff(tt.state, d.by("state")) != "" {
+				t.Errorf("effects of the state: %v, want %v", d.by("state"), tt.state)
+			}
+		})
+	}
+}
+
+func TestDecideRefusesWhatItCannotUnderstand(t *testing.T) {
+	tests := []struct {
+		name string
+		args []string
+		says string
+	}{
+		{"an unknown workflow", []string{"nope", "--from", "planning", "--to", "working"}, "workflow nope is not known"},
+		{"no from", []string{"orange", "--to", "working"}, "--from is missing"},
+		{"an unknown from", []string{"orange", "--from", "x", "--to", "working"}, `state "x" is not known: use pending, planning`},
+		{"an unknown to", []string{"orange", "--from", "planning", "--to", "x"}, `state "x" is not known: use pending, planning`},
+		{"nothing that happens", []string{"orange", "--from", "planning"}, "0 things happen"},
+		{"two things that happen", []string{"orange", "--from", "planning", "--to", "working", "--exit"}, "2 things happen"},
+		{"an unknown actor", []string{"orange", "--from", "planning", "--to", "working", "--actor", "x"}, `actor "x" is not known: use human, engine, tracker, worker, reviewer, fixer`},
+		{"an unknown role", []string{"orange", "--from", "planning", "--exit=x"}, `role "x" is not known: use worker, reviewer, fixer`},
+		{"an unknown dead role", []string{"orange", "--from", "planning", "--exit", "--dead", "x"}, `role "x" is not known`},
+		{"an unknown counter", []string{"orange", "--from", "planning", "--exit", "--set", "x=1"}, `counter "x" is not known: use review_round, crash_count`},
+		{"a counter without a number", []string{"orange", "--from", "planning", "--exit", "--set", "crash_count"}, "give a counter and a number"},
+		{"a counter below zero", []string{"orange", "--from", "planning", "--exit", "--set", "crash_count=-1"}, "give a counter and a number"},
+		{"an unknown section", []string{"orange", "--from", "planning", "--exit", "--stale", "x"}, `section "x" is not known: use Plan, Handoff, Review`},
+		{"unknown evidence", []string{"orange", "--from", "planning", "--exit", "--without", "x"}, `evidence "x" is not known: use merged, commits`},
+		{"a task file that is not there", []string{"orange", "--from", "planning", "--exit", "--task-file", "nope.md"}, "read the task file"},
+		{"an exit before the beginning", []string{"orange", "--from", "new", "--exit"}, "can only be created"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			code, out, errs := orange(t, t.TempDir(), "", append([]string{"workflow", "decide", "--json"}, tt.args...)...)
+			if code == 0 || !strings.Contains(errs, tt.says) || strings.Count(errs, "\n") != 1 {
+				t.Errorf("exit %d, stderr %q, want one line with %q", code, errs, tt.says)
+			}
+			var d decided
+			if err := json.Unmarshal([]byte(out), &d); err != nil || !strings.Contains(d.Error, tt.says) {
+				t.Errorf("stdout %q, want an error with %q", out, tt.says)
+			}
+		})
+	}
+}
+
+func TestCheckTellsByItsExitCode(t *testing.T) {
+	dir := t.TempDir()
+	text, _ := builtin.Text("orange")
+	files := map[string]string{
+		"clean.yaml":  text,
+		"unwise.yaml": strings.Replace(text, "when: review_round >= 2", "when: review_round >= 1", 1),
+		"broken.yaml": "name: [",
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := []struct {
+		arg  string
+		code int
+		says string
+	}{
+		{"orange", 0, "clean"}, {"orange-direct", 0, "clean"}, {"clean.yaml", 0, "clean"},
+		{"unwise.yaml", 1, "overlap: "}, {"broken.yaml", 2, "mend the YAML"}, {"./nope.yaml", 2, "nope.yaml"}, {"nope", 2, "not known"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.arg, func(t *testing.T) {
+			code, out, errs := orange(t, dir, "", "workflow", "check", tt.arg)
+			if code != tt.code || !strings.Contains(out+errs, tt.says) {
+				t.Errorf("exit %d: %s%s, want %d with %q", code, out, errs, tt.code, tt.says)
+			}
+			code, out, _ = orange(t, dir, "", "workflow", "check", tt.arg, "--json")
+			var answer struct {
+				OK       bool
+				Findings []struct{ Rule, Message string }
+				Error    string
+			}
+			if err := json.Unmarshal([]byte(out), &answer); err != nil || code != tt.code {
+				t.Fatalf("exit %d: %s: %v", code, out, err)
+			}
+			if answer.OK != (tt.code == 0) || (len(answer.Findings) > 0) != (tt.code == 1) || (answer.Error != "") != (tt.code == 2) {
+				t.Errorf("%+v does not fit exit %d", answer, tt.code)
+			}
+		})
+	}
+}
+
+func TestTheOtherWorkflowCommands(t *testing.T) {
+	dir := t.TempDir()
+	tests := []struct {
+		args []string
+		says []string
+	}{
+		{[]string{"workflow", "list"}, []string{"orange         built-in  clean", "orange-direct  built-in  clean", "odd            repo      unreadable"}},
+		{[]string{"workflow", "list", "--json"}, []string{`"name":"orange"`, `"findings":0`, `"error":"odd.yaml:1:`}},
+		{[]string{"workflow", "show", "orange"}, []string{"name: orange\n", "# Plan, implement"}},
+		{[]string{"workflow", "show", "orange", "--json"}, []string{`"name":"planning","kind":"agent","role":"worker","wall":"30m0s"`, `"when":"review_round < 2"`}},
+		{[]string{"workflow", "graph", "orange"}, []string{"stateDiagram-v2"}},
+		{[]string{"workflow", "graph", "orange", "--format", "dot"}, []string{"digraph"}},
+		{[]string{"workflow", "graph", "orange", "--format", "svg"}, []string{"<svg", "</svg>"}},
+		{[]string{"workflow", "decide", "orange", "--from", "planning", "--exit"}, []string{"crash: the worker ended"}},
+		{[]string{"schema", "workflow"}, []string{`"$schema"`, `"queued"`}},
+	}
+	for _, tt := range tests {
+		code, out, errs := orange(t, dir, "", tt.args...)
+		for _, says := range tt.says {
+			if code != 0 || !strings.Contains(out, says) {
+				t.Errorf("%v: exit %d: %s%s, want %q", tt.args, code, out, errs, says)
+			}
+		}
+	}
+	if code, _, errs := orange(t, dir, "", "workflow", "graph", "orange", "--format", "png"); code != 2 || !strings.Contains(errs, "use mermaid, svg or dot") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if code, _, errs := orange(t, dir, "", "workflow", "graph", "orange", "--format", "svg", "-o", "o.svg"); code != 0 {
+		t.Error(errs)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "o.svg")); err != nil || !bytes.HasPrefix(b, []byte("<svg")) {
+		t.Error(err, fmt.Sprintf("%.40s", b))
+	}
+}
