@@ -29,10 +29,12 @@ var arrows = map[string][]string{
 	"internal/doctor":                {},
 	"internal/runtime/local":         {"internal/core/"},
 	"internal/runtime/effect":        {"internal/core/", "internal/runtime/local"},
+	"internal/runtime/runtimetest":   {"internal/core/"},
+	"internal/selftest":              {"internal/core/", "internal/config", "internal/ui/client"},
 	"internal/adapter/":              {"internal/core/"},
 	"internal/ui/api":                {"internal/core/", "internal/doctor"},
 	"internal/ui/client":             {"internal/core/", "internal/doctor"},
-	"internal/ui/cli":                {"internal/core/", "internal/doctor", "internal/config", "internal/ui/client"},
+	"internal/ui/cli":                {"internal/core/", "internal/doctor", "internal/config", "internal/selftest", "internal/ui/client"},
 	"bench":                          {"internal/"},
 	"cmd/orange":                     {"internal/"},
 }
@@ -45,7 +47,7 @@ var homes = map[string][]string{
 	"github.com/expr-lang/expr":       {"internal/core/workflow"},
 	"github.com/google/jsonschema-go": {"internal/core/workflow"},
 	"modernc.org/sqlite":              {"internal/adapter/sqlite"},
-	"github.com/google/renameio/v2":   {"internal/adapter/taskdir"},
+	"golang.org/x/sys":                {"internal/adapter/taskdir"},
 	"github.com/gofrs/flock":          {"internal/adapter/lock"},
 }
 

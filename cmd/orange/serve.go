@@ -32,7 +32,7 @@ func serve(ctx context.Context, cfg config.Config, o cli.ServeOptions) (err erro
 	if err := os.MkdirAll(cfg.Home, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w; set ORANGE_HOME to a folder you may write", err)
 	}
-	held, err := lock.Take(filepath.Join(cfg.Home, "server.lock"))
+	held, err := lock.Take(filepath.Join(cfg.Home, "server.lock"), cfg.Socket)
 	if errors.Is(err, lock.ErrHeld) {
 		return cli.ErrServerRunning
 	}

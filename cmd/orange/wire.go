@@ -76,17 +76,23 @@ func (w workflows) Find(name, cwd string) (file, text string, err error) {
 
 // List implements cli.WorkflowSource.
 func (w workflows) List(cwd string) ([]cli.WorkflowEntry, error) {
+	root := gitRoot(cwd)
 	var out []cli.WorkflowEntry
 	seen := map[string]bool{}
-	for _, f := range w.dir.List(gitRoot(cwd)) {
-		if !seen[f.Name] {
-			out = append(out, cli.WorkflowEntry{Name: f.Name, Origin: f.Origin, File: f.File})
+	for _, f := range w.dir.List(root) {
+		if seen[f.Name] {
+			continue
 		}
 		seen[f.Name] = true
+		_, text, _, err := w.dir.Find(f.Name, root)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, cli.WorkflowEntry{Name: f.Name, Origin: f.Origin, File: f.File, Text: text})
 	}
 	for _, name := range builtin.Names() {
-		if !seen[name] {
-			out = append(out, cli.WorkflowEntry{Name: name, Origin: "built-in", File: name + ".yaml"})
+		if text, _ := builtin.Text(name); !seen[name] {
+			out = append(out, cli.WorkflowEntry{Name: name, Origin: "built-in", File: name + ".yaml", Text: text})
 		}
 	}
 	return out, nil

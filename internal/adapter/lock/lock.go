@@ -19,8 +19,8 @@ type Lock struct {
 	file *flock.Flock
 }
 
-// Take takes the lock at path for this process.
-func Take(path string) (*Lock, error) {
+// Take takes the lock at path for this process, and leaves a note in it beside the pid.
+func Take(path, note string) (*Lock, error) {
 	f := flock.New(path, flock.SetPermissions(0o600))
 	ok, err := f.TryLock()
 	if err != nil {
@@ -32,7 +32,7 @@ func Take(path string) (*Lock, error) {
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, ErrHeld)
 	}
-	if err := os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, fmt.Appendf(nil, "%d\n%s\n", os.Getpid(), note), 0o600); err != nil {
 		f.Unlock() //nolint:errcheck // the write's error is the one to report
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
@@ -49,7 +49,8 @@ func Holder(path string) int {
 	if err != nil {
 		return 0
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	first, _, _ := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(first)
 	if err != nil {
 		return 0
 	}

@@ -12,11 +12,11 @@ import (
 
 func TestASecondHolderIsToldWhoHoldsTheLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "server.lock")
-	first, err := lock.Take(path)
+	first, err := lock.Take(path, "a note")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = lock.Take(path)
+	_, err = lock.Take(path, "a note")
 	if !errors.Is(err, lock.ErrHeld) || !strings.Contains(err.Error(), "pid") {
 		t.Fatalf("second Take: %v", err)
 	}
@@ -26,7 +26,7 @@ func TestASecondHolderIsToldWhoHoldsTheLock(t *testing.T) {
 	if err := first.Release(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := lock.Take(path)
+	again, err := lock.Take(path, "a note")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestALockFileLeftByADeadServerIsTaken(t *testing.T) {
 	if err := os.WriteFile(path, []byte("999999\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, err := lock.Take(path)
+	l, err := lock.Take(path, "a note")
 	if err != nil {
 		t.Fatal(err)
 	}

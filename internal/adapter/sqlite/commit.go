@@ -13,11 +13,20 @@ import (
 
 const (
 	insertRow  = `INSERT INTO journal (task, seq, at, entry) VALUES (?, ?, ?, ?)`
-	createTask = `INSERT INTO task (project, branch, status, workspace, queued, over, deleted, pending, live, due, seq, fold, id)
+	createTask = `INSERT INTO task (project, branch, workspace, queued, over, deleted, status, pending, live, due, seq, fold, id)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	updateTask = `UPDATE task SET project = ?, branch = ?, status = ?, workspace = ?, queued = ?, over = ?, deleted = ?,
-		pending = ?, live = ?, due = ?, seq = ?, fold = ? WHERE id = ? AND seq = ?`
+	updateTask = `UPDATE task SET project = ?, branch = ?, workspace = ?, queued = ?, over = ?, deleted = ?,
+		status = ?, pending = ?, live = ?, due = ?, seq = ?, fold = ? WHERE id = ? AND seq = ?`
+	touchTask = `UPDATE task SET status = ?, pending = ?, live = ?, due = ?, seq = ?, fold = ? WHERE id = ? AND seq = ?`
 )
+
+// indexed are the columns of a task that indexes hold. SQLite writes the pages of an
+// index whenever its columns are set, changed or not, so they are set only if they
+// change. The store remembers them of the tasks it has written.
+type indexed struct {
+	project, branch, workspace string
+	queued, over, deleted      bool
+}
 
 // Commit makes all the commits durable, or none of them. It returns the row of the
 // first entry; the others follow it without a gap. A commit that does not follow on
@@ -34,7 +43,7 @@ func (s *Store) Commit(ctx context.Context, commits []journal.Commit) (firstRow 
 		var err error
 		firstRow, err = s.writeBatch(ctx, b)
 		return err
-	})
+	}, func() { s.remember(b) })
 	if err != nil {
 		return 0, s.describe("write to", err)
 	}
@@ -51,6 +60,7 @@ type batch struct {
 type taskRow struct {
 	id     task.ID
 	before int // seq that the batch follows on
+	keys   indexed
 	values []any
 }
 
@@ -78,7 +88,7 @@ func newBatch(commits []journal.Commit) (*batch, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.tasks[at] = taskRow{id: c.Task.ID, before: before, values: values}
+		b.tasks[at] = taskRow{id: c.Task.ID, before: before, keys: keysOf(c), values: values}
 	}
 	return b, nil
 }
@@ -99,8 +109,16 @@ func (b *batch) addEntries(c *journal.Commit) error {
 	return nil
 }
 
-// seqColumn is the place of seq in taskValues.
-const seqColumn = 10
+func keysOf(c *journal.Commit) indexed {
+	t := &c.Task
+	return indexed{t.Project, t.Branch, t.Workspace, t.Queued, c.Over, t.Deleted}
+}
+
+// Places in taskValues.
+const (
+	statusColumn = 6 // the first that no index holds
+	seqColumn    = 10
+)
 
 // taskValues are the columns of a task in the order of createTask and updateTask.
 func taskValues(c *journal.Commit) ([]any, error) {
@@ -113,8 +131,8 @@ func taskValues(c *journal.Commit) ([]any, error) {
 	if !c.Due.IsZero() {
 		due = c.Due.UnixMilli()
 	}
-	return []any{t.Project, t.Branch, t.Status, t.Workspace, t.Queued, c.Over, t.Deleted,
-		len(t.Pending), len(t.Attempts), due, t.Seq, string(fold), string(t.ID)}, nil
+	return []any{t.Project, t.Branch, t.Workspace, t.Queued, c.Over, t.Deleted,
+		t.Status, len(t.Pending), len(t.Attempts), due, t.Seq, string(fold), string(t.ID)}, nil
 }
 
 func (s *Store) writeBatch(ctx context.Context, b *batch) (firstRow int64, err error) {
@@ -149,7 +167,11 @@ func (s *Store) writeTask(ctx context.Context, r *taskRow) error {
 		}
 		return err
 	}
-	result, err := s.update.ExecContext(ctx, append(r.values, r.before)...)
+	stmt, values := s.update, append(r.values, r.before)
+	if known, ok := s.known[r.id]; ok && known == r.keys {
+		stmt, values = s.touch, values[statusColumn:]
+	}
+	result, err := stmt.ExecContext(ctx, values...)
 	if err != nil {
 		return err
 	}
@@ -157,4 +179,15 @@ func (s *Store) writeTask(ctx context.Context, r *taskRow) error {
 		return err
 	}
 	return fmt.Errorf("task %s is not at entry %d: another process has written to it; stop that process, then restart the server with orange stop", r.id, r.before)
+}
+
+// remember notes what was committed. Of a task that is over not much more will come.
+func (s *Store) remember(b *batch) {
+	for i := range b.tasks {
+		if r := &b.tasks[i]; r.keys.over {
+			delete(s.known, r.id)
+		} else {
+			s.known[r.id] = r.keys
+		}
+	}
 }

@@ -16,7 +16,7 @@ func migrations() []string { return []string{schema1, schema2} }
 
 const schema1 = `
 	CREATE TABLE journal (
-		row   INTEGER PRIMARY KEY AUTOINCREMENT,
+		row   INTEGER PRIMARY KEY, -- in the order of commits; none is ever deleted
 		task  TEXT NOT NULL,
 		seq   INTEGER NOT NULL,
 		at    TEXT NOT NULL,

@@ -58,7 +58,7 @@ func (s *Store) Repair(ctx context.Context) error {
 			}
 		}
 		return nil
-	})
+	}, func() { clear(s.known) })
 	if err == nil && len(broken) > 0 {
 		err = fmt.Errorf("%d tasks have a journal that cannot be read, the first: %w", len(broken), broken[0])
 	}
@@ -73,7 +73,7 @@ func mendTask(ctx context.Context, c *sql.Conn, t *task.Task) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.ExecContext(ctx, `INSERT INTO task (project, branch, status, workspace, queued, over, deleted, pending, live, due, seq, fold, id)
+	_, err = c.ExecContext(ctx, `INSERT INTO task (project, branch, workspace, queued, over, deleted, status, pending, live, due, seq, fold, id)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ifnull(?, 0), ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET project = excluded.project, branch = excluded.branch, status = excluded.status,
 		workspace = excluded.workspace, queued = excluded.queued, deleted = excluded.deleted, pending = excluded.pending,

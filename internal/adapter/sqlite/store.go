@@ -14,6 +14,8 @@ import (
 	"sync"
 
 	"modernc.org/sqlite"
+
+	"orange/internal/core/task"
 )
 
 // readers is the number of connections that read beside the one that writes.
@@ -30,12 +32,14 @@ type Store struct {
 	insert *sql.Stmt // a journal row
 	create *sql.Stmt // a task row
 	update *sql.Stmt // a task row
+	touch  *sql.Stmt // a task row whose indexed columns stay
+	known  map[task.ID]indexed
 }
 
 // Open opens the store at path, creating it if it is not there, and brings its schema
 // up to date.
 func Open(path string) (*Store, error) {
-	s := &Store{path: path}
+	s := &Store{path: path, known: map[task.ID]indexed{}}
 	if err := s.open(); err != nil {
 		return nil, errors.Join(s.describe("open", err), s.Close())
 	}
@@ -118,7 +122,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	for _, p := range []struct {
 		stmt **sql.Stmt
 		text string
-	}{{&s.insert, insertRow}, {&s.create, createTask}, {&s.update, updateTask}} {
+	}{{&s.insert, insertRow}, {&s.create, createTask}, {&s.update, updateTask}, {&s.touch, touchTask}} {
 		stmt, err := s.write.PrepareContext(ctx, p.text)
 		if err != nil {
 			return err
@@ -141,7 +145,7 @@ func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
-	for _, stmt := range []*sql.Stmt{s.insert, s.create, s.update} {
+	for _, stmt := range []*sql.Stmt{s.insert, s.create, s.update, s.touch} {
 		if stmt != nil {
 			errs = append(errs, stmt.Close())
 		}
@@ -158,11 +162,16 @@ func (s *Store) Close() error {
 	return s.describe("close", errors.Join(errs...))
 }
 
-// transact runs one transaction of the writing connection: all of it or nothing.
-func (s *Store) transact(do func(context.Context, *sql.Conn) error) error {
+// transact runs one transaction of the writing connection: all of it or nothing. What
+// follows on its success comes before the next one.
+func (s *Store) transact(do func(context.Context, *sql.Conn) error, then func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return transact(context.Background(), s.write, do)
+	err := transact(context.Background(), s.write, do)
+	if err == nil {
+		then()
+	}
+	return err
 }
 
 // transact must not be given a context that ends: cutting a commit short would leave
@@ -188,5 +197,5 @@ func (s *Store) exec(doing, text string, args ...any) error {
 	return s.describe(doing, s.transact(func(ctx context.Context, c *sql.Conn) error {
 		_, err := c.ExecContext(ctx, text, args...)
 		return err
-	}))
+	}, func() {}))
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"testing"
@@ -154,5 +155,44 @@ func TestTaskIsReadBackAsItWas(t *testing.T) {
 	got, _, err := s.Task(id(1))
 	if diff := cmp.Diff(c.Task, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}
+
+func TestLookupsFollowEveryCommit(t *testing.T) {
+	s := open(t)
+	c := created(t, 1)
+	commit(t, s, c)
+	for _, step := range []struct {
+		entry                   journal.Entry
+		over                    bool
+		branch, workspace, none string
+	}{
+		{journal.Entry{Type: journal.TaskPaused}, false, "b1", "", "p--1"},
+		{journal.Entry{Type: journal.StatusChanged, To: "working", Bind: "p--1"}, false, "b1", "p--1", "p--2"},
+		{journal.Entry{Type: journal.TaskUpdated, Fields: []signal.Field{{Name: "branch", To: "new"}}}, false, "new", "p--1", "p--2"},
+		{journal.Entry{Type: journal.TaskResumed}, false, "new", "p--1", "p--2"},
+		{journal.Entry{Type: journal.StatusChanged, To: "done"}, true, "", "p--1", "p--2"},
+		{journal.Entry{Type: journal.EffectDone, Unbind: true}, true, "", "", "p--1"},
+		{journal.Entry{Type: journal.StatusChanged, To: "pending"}, false, "new", "", "p--1"},
+	} {
+		bad := next(t, c.Task, journal.Entry{Type: journal.StatusChanged, To: "x", Bind: "p--9"})
+		if _, err := s.Commit(context.Background(), []journal.Commit{bad, created(t, 1)}); err == nil {
+			t.Fatal("a batch that creates a task twice was taken")
+		}
+		c = next(t, c.Task, step.entry)
+		c.Over = step.over
+		commit(t, s, c)
+		if _, ok, err := s.TaskByBranch("p", step.branch); ok != (step.branch != "") || err != nil {
+			t.Errorf("%s: by branch %q: %v, %v", step.entry.Type, step.branch, ok, err)
+		}
+		if _, ok, err := s.TaskByWorkspace(step.workspace); ok != (step.workspace != "") || err != nil {
+			t.Errorf("%s: by workspace %q: %v, %v", step.entry.Type, step.workspace, ok, err)
+		}
+		if _, ok, err := s.TaskByWorkspace(step.none); ok || err != nil {
+			t.Errorf("%s: by workspace %q: %v, %v", step.entry.Type, step.none, ok, err)
+		}
+	}
+	if err := s.Integrity(context.Background()); err != nil {
+		t.Error(err)
 	}
 }

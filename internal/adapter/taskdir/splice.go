@@ -136,7 +136,7 @@ func takeBack(old, path string, text []byte, why error) error {
 
 // readSettled reads a file once nobody is writing it any more.
 func readSettled(path string) ([]byte, error) {
-	f, info, err := openRegular(path, os.O_RDONLY)
+	f, _, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,8 @@ func readSettled(path string) ([]byte, error) {
 	if err := settle(f); err != nil {
 		return nil, err
 	}
-	if info, err = f.Stat(); err != nil {
+	info, err := f.Stat()
+	if err != nil {
 		return nil, err
 	}
 	return readAllowed(f, info.Size())

@@ -110,16 +110,12 @@ func (h *historian) moved() {
 	}
 }
 
-// stopped says that an agent is through with a state, as earlier readers expect it
-// when the agent itself asks for the next one, or a person completes it.
+// stopped says, as earlier readers expect it, that a state's work was completed with
+// something to show for it. It is an extra line: the agent itself may live on.
 func (h *historian) stopped() {
-	if h.e.Verb == complete || isRole(h.e.Actor) {
+	if h.e.Verb == complete && len(h.e.Opened) > 0 {
 		h.add(agentStopped, EventField{"outcome", "passed"})
 	}
-}
-
-func isRole(a task.Actor) bool {
-	return a != "" && a != task.Human && a != task.Engine && a != task.Tracker
 }
 
 // details lists what any other entry says.

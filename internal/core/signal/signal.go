@@ -60,9 +60,9 @@ type Signal struct {
 
 // New describes the task that is wanted.
 type New struct {
-	ID            task.ID `json:"id"`
+	ID            task.ID `json:"id,omitempty"`
 	Project       string  `json:"project"`
-	Branch        string  `json:"branch"`
+	Branch        string  `json:"branch,omitempty"`
 	Summary       string  `json:"summary"`
 	Status        string  `json:"status,omitempty"` // "" for the workflow's first entry
 	Harness       string  `json:"harness,omitempty"`

@@ -150,6 +150,9 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("not file:line:col: rule: what: %q", found)
 			}
 		}
+		if d.Mermaid() == "" || d.DOT() == "" || d.SVG() == "" {
+			t.Error("no drawing")
+		}
 
 	})
 }

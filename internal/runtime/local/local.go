@@ -108,7 +108,7 @@ type Options struct {
 type Runtime struct {
 	Options
 
-	commits chan *commit
+	writer  writer
 	locks   keyed
 	records cache
 	defs    definitions
@@ -121,7 +121,6 @@ type Runtime struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	wait   sync.WaitGroup
-	writer sync.WaitGroup
 	mu     sync.Mutex
 	paused bool
 	closed bool
@@ -138,7 +137,7 @@ func Open(o Options) (*Runtime, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	r := &Runtime{Options: o, commits: make(chan *commit)}
+	r := &Runtime{Options: o}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.records.init()
 	r.defs.init()
@@ -148,7 +147,6 @@ func Open(o Options) (*Runtime, error) {
 		r.cancel()
 		return nil, err
 	}
-	r.writer.Go(r.write)
 	r.clock.init()
 	r.wait.Go(func() { r.clock.run(r.ctx, r.Clock, r.tick) })
 	if err := r.pickUp(); err != nil {
@@ -212,8 +210,6 @@ func (r *Runtime) Close() {
 	r.mu.Unlock()
 	r.cancel()
 	r.wait.Wait()
-	close(r.commits)
-	r.writer.Wait()
 	r.news.tell()
 	if err := r.shown.save(r.Store); err != nil {
 		r.Log.Error("save the projection's cursor", "component", "local", "error", err)

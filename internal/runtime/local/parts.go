@@ -116,11 +116,12 @@ func (d *definitions) put(def *workflow.Definition) {
 type pool struct {
 	mu    sync.Mutex
 	list  []task.Project
+	names map[string][]string // workspaces of a project
 	bound map[string]task.ID
 }
 
 func (p *pool) init(projects []task.Project, bound map[string]task.ID) {
-	p.list = projects
+	p.setProjects(projects)
 	p.bound = bound
 	if p.bound == nil {
 		p.bound = make(map[string]task.ID)
@@ -129,15 +130,13 @@ func (p *pool) init(projects []task.Project, bound map[string]task.ID) {
 
 // free lists the project's workspaces that no task holds. The caller holds mu.
 func (p *pool) free(project string) []string {
-	for i := range p.list {
-		if p.list[i].Name == project {
-			return slices.DeleteFunc(p.list[i].Workspaces(), func(name string) bool {
-				_, taken := p.bound[name]
-				return taken
-			})
+	var out []string
+	for _, name := range p.names[project] {
+		if _, taken := p.bound[name]; !taken {
+			out = append(out, name)
 		}
 	}
-	return nil
+	return out
 }
 
 // take binds a workspace. The caller holds mu.
@@ -170,6 +169,10 @@ func (p *pool) setProjects(list []task.Project) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.list = list
+	p.names = make(map[string][]string, len(list))
+	for _, have := range list {
+		p.names[have.Name] = have.Workspaces()
+	}
 }
 
 // hold is a workspace bound by a decision that is not durable yet.

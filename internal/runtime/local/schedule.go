@@ -47,6 +47,9 @@ func (s *schedule) set(id task.ID, at time.Time) {
 	}
 	s.at[id] = at
 	heap.Push(&s.heap, dueItem{at: at, id: id})
+	if s.heap[0].id != id || !s.heap[0].at.Equal(at) {
+		return // the sleeper wakes before that
+	}
 	select {
 	case s.wake <- struct{}{}:
 	default:

@@ -93,16 +93,8 @@ func (r *Runtime) decideWithPool(def *workflow.Definition, project string, t tas
 // commit makes the entries durable, together with those of other tasks that are
 // waiting at the same moment.
 func (r *Runtime) commit(ctx context.Context, def *workflow.Definition, next task.Task, entries []journal.Entry) error {
-	c := &commit{
-		Commit: journal.Commit{Task: next, Entries: entries, Due: r.due(def, &next), Over: over(def, &next)},
-		done:   make(chan error, 1),
-	}
-	select {
-	case r.commits <- c:
-	case <-ctx.Done():
-		return fmt.Errorf("wait for the store: %w", ctx.Err())
-	}
-	if err := <-c.done; err != nil {
+	err := r.write(ctx, journal.Commit{Task: next, Entries: entries, Due: r.due(def, &next), Over: over(def, &next)})
+	if err != nil {
 		r.records.forget(next.ID)
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"orange/internal/core/journal"
 )
@@ -11,48 +13,124 @@ import (
 // commit is one decision on its way to the disk.
 type commit struct {
 	journal.Commit
+	turn chan struct{} // receives when it is up to this one to write
 	done chan error
+}
+
+// writer lines decisions up. Whoever finds nobody writing writes for all that wait,
+// in the goroutine it is in; then it is the turn of the first that came meanwhile. So
+// one flush of the disk serves many, and one alone waits for no other goroutine.
+type writer struct {
+	mu      sync.Mutex
+	writing bool
+	queue   []*commit
 }
 
 // maxBatch bounds how many decisions share one write to the disk.
 const maxBatch = 256
 
-// write makes decisions durable until the channel closes. Whatever waits when a write
-// begins goes into it: one flush of the disk serves them all.
-func (r *Runtime) write() {
-	for c := range r.commits {
-		batch := r.gather([]*commit{c})
-		err := r.flush(batch)
-		if err != nil && len(batch) > 1 {
-			r.flushSingly(batch) // one bad decision must not fail its neighbours
-			continue
-		}
-		for _, c := range batch {
-			c.done <- err
+// write makes a decision durable. Until a write has begun, ctx can call it off.
+func (r *Runtime) write(ctx context.Context, decided journal.Commit) error {
+	c := &commit{Commit: decided, turn: make(chan struct{}, 1), done: make(chan error, 1)}
+	if !r.writer.join(c) {
+		select {
+		case err := <-c.done:
+			return err
+		case <-c.turn:
+		case <-ctx.Done():
+			if r.writer.withdraw(c) {
+				return fmt.Errorf("wait for the store: %w", ctx.Err())
+			}
+			return <-c.done
 		}
 	}
+	r.writeAll(r.writer.take())
+	return <-c.done
 }
 
-func (r *Runtime) gather(batch []*commit) []*commit {
-	for len(batch) < maxBatch {
-		select {
-		case c, ok := <-r.commits:
-			if !ok {
-				return batch
-			}
-			batch = append(batch, c)
-		default:
-			return batch
-		}
+// join puts a decision at the end of the line and says whether it is its turn at once.
+func (w *writer) join(c *commit) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.queue = append(w.queue, c)
+	first := !w.writing
+	w.writing = true
+	return first
+}
+
+// withdraw takes a decision out of the line, unless it is being written.
+func (w *writer) withdraw(c *commit) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := slices.Index(w.queue, c)
+	if at < 0 {
+		return false
 	}
+	w.queue = slices.Delete(w.queue, at, at+1)
+	select {
+	case <-c.turn:
+		w.next()
+	default:
+	}
+	return true
+}
+
+// take takes what waits out of the line, oldest first. It is the caller's turn, and
+// the caller is the first of them.
+func (w *writer) take() []*commit {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := min(len(w.queue), maxBatch)
+	batch := slices.Clone(w.queue[:n])
+	w.queue = slices.Delete(w.queue, 0, n)
 	return batch
 }
 
-func (r *Runtime) flushSingly(batch []*commit) {
+// pass ends the caller's turn.
+func (w *writer) pass() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.next()
+}
+
+// next gives the turn to the first in line. The caller holds mu and has the turn.
+func (w *writer) next() {
+	if len(w.queue) == 0 {
+		w.writing = false
+		return
+	}
+	w.queue[0].turn <- struct{}{}
+}
+
+// writeAll writes a batch, answers everyone in it and ends the caller's turn, even if
+// the store panics: nobody may wait for ever.
+func (r *Runtime) writeAll(batch []*commit) {
+	defer r.writer.pass()
+	defer func() {
+		for _, c := range batch {
+			c.answer(errUnknown)
+		}
+	}()
+	err := r.flush(batch)
 	for _, c := range batch {
-		c.done <- r.flush([]*commit{c})
+		if err != nil && len(batch) > 1 { // one bad decision must not fail its neighbours
+			c.answer(r.flush([]*commit{c}))
+			continue
+		}
+		c.answer(err)
 	}
 }
+
+// answer says how it went. Only the first answer is heard.
+func (c *commit) answer(err error) {
+	select {
+	case c.done <- err:
+	default:
+	}
+}
+
+// errUnknown is the answer to those whose write broke off.
+var errUnknown = errors.New("the write broke off, and it is not known what of it was kept: restart the server with orange stop")
 
 // flush writes one batch. It must not be cut short by a caller that left: the store
 // gets a context of its own.

@@ -151,13 +151,19 @@ func (s *Server) around(next http.Handler) http.Handler {
 		}()
 		w.Header().Set(HeaderAPI, strconv.Itoa(Version))
 		w.Header().Set(HeaderVersion, s.Release)
-		if got := r.Header.Get(HeaderAPI); got != "" && got != strconv.Itoa(Version) {
+		if got := r.Header.Get(HeaderAPI); got != "" && got != strconv.Itoa(Version) && !anyVersion(r) {
 			s.fail(w, http.StatusUpgradeRequired, fmt.Errorf("the server speaks version %d of the interface and this client version %s: run orange stop, then try again", Version, got))
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody(r))
 		next.ServeHTTP(w, r)
 	})
+}
+
+// anyVersion says that a request means the same to every version: asking who we are,
+// and telling us to leave.
+func anyVersion(r *http.Request) bool {
+	return r.URL.Path == "/v1/hello" || r.URL.Path == "/v1/stop"
 }
 
 // maxBody bounds what a request may carry. An import carries an installation.

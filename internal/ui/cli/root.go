@@ -54,7 +54,7 @@ func New(deps Deps) *cobra.Command {
 		newTaskCommand(deps), newProjectCommand(deps), newWorkflowCommand(deps), newSchemaCommand(deps),
 		newServeCommand(deps), newStopCommand(deps), newPauseCommand(deps), newResumeCommand(deps),
 		newDoctorCommand(deps), newLogCommand(deps), newImportCommand(deps), newExportCommand(deps),
-		newCompletionCommand(deps), newVersionCommand(deps))
+		newSelftestCommand(deps), newCompletionCommand(deps), newVersionCommand(deps))
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().Bool("json", false, "print JSON")

@@ -12,14 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/ui/client"
+	"orange/internal/core/signal"
 )
 
 // maxContext bounds the context of a task, in bytes.
 const maxContext = 1 << 20
 
 func newTaskCreate(deps Deps) *cobra.Command {
-	var n client.NewTask
+	var n signal.Wish
 	var file string
 	var wait bool
 	cmd := &cobra.Command{
@@ -63,7 +63,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	return cmd
 }
 
-func (s session) create(ctx context.Context, n client.NewTask) error {
+func (s session) create(ctx context.Context, n signal.Wish) error {
 	a, err := s.Create(ctx, n)
 	if err != nil {
 		return err

@@ -79,6 +79,7 @@ func details(now time.Time, v client.View) [][]string {
 	add("PR", strings.TrimSpace(t.PRURL+" "+t.PRState))
 	add("Created", fmt.Sprintf("%s ago, %s", age(now, t.CreatedAt), clock(now, t.CreatedAt)))
 	add("Folder", v.Dir)
+	add("Problem", v.Problem)
 	return rows
 }
 

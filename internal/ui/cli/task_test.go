@@ -72,7 +72,7 @@ func TestTaskCreate(t *testing.T) {
 	tell(t, []story{
 		{name: "pending", args: "task|create|--no-spawn|--project|proj|feature-x|Implement feature X",
 			out:   "Created task " + idTwo + " (proj/feature-x)\n",
-			asked: []string{`POST /v1/tasks {"project":"proj","branch":"feature-x","summary":"Implement feature X","spawn":false,"actor":"human"}`}},
+			asked: []string{`POST /v1/tasks {"project":"proj","branch":"feature-x","summary":"Implement feature X","actor":"human"}`}},
 		{name: "words of a summary", args: "task create --project proj b several words", out: "It waits for a free workspace.",
 			asked: []string{`POST /v1/tasks {"project":"proj","branch":"b","summary":"several words","spawn":true,"actor":"human"}`}},
 		{name: "no branch", args: "task create --project proj", out: "(proj/orange-tasks/" + idTwo + ")"},
@@ -88,7 +88,7 @@ func TestTaskCreate(t *testing.T) {
 		{name: "an agent asks as itself", args: "task create --project proj b s", prepare: inAttempt,
 			asked: []string{`POST /v1/tasks {"project":"proj","branch":"b","summary":"s","spawn":true,"actor":"worker","attempt":3}`}},
 		{name: "context from standard input", args: "task create --project proj --context - b s", prepare: func(w *world) { w.Stdin = strings.NewReader("why\n") },
-			asked: []string{`POST /v1/tasks {"project":"proj","branch":"b","summary":"s","context":"why\n","spawn":true,"actor":"human"}`}},
+			asked: []string{`POST /v1/tasks {"project":"proj","branch":"b","summary":"s","spawn":true,"context":"why\n","actor":"human"}`}},
 		{name: "context as long as allowed", args: "task create --project proj --context - b s", prepare: func(w *world) { w.Stdin = strings.NewReader(big) }},
 		{name: "context too long", args: "task create --project proj --context - b s", prepare: func(w *world) { w.Stdin = strings.NewReader(big + "x") }, code: 1, err: "longer than 1 MB", asked: []string{}},
 		{name: "context that is no text", args: "task create --project proj --context - b s", prepare: func(w *world) { w.Stdin = strings.NewReader("\xff") }, code: 1, err: "give UTF-8"},

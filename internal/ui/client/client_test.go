@@ -82,7 +82,7 @@ func TestWhatIsAsked(t *testing.T) {
 		{"journal", func(ctx context.Context, c *client.Client) error { _, err := c.Journal(ctx, "abc", 7); return err }, "GET /v1/tasks/abc/journal?after=7"},
 		{"explain", func(ctx context.Context, c *client.Client) error { _, err := c.Explain(ctx, "abc"); return err }, "GET /v1/tasks/abc/explain"},
 		{"create", func(ctx context.Context, c *client.Client) error {
-			_, err := c.Create(ctx, client.NewTask{Project: "p", Summary: "s", Spawn: true})
+			_, err := c.Create(ctx, signal.Wish{New: signal.New{Project: "p", Summary: "s", Spawn: true}})
 			return err
 		}, `POST /v1/tasks {"project":"p","summary":"s","spawn":true}`},
 		{"signal", func(ctx context.Context, c *client.Client) error {

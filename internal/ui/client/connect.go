@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -42,6 +43,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startPatience,
 		fmt.Errorf("the server does not answer after %s: see orange log, or end it and try again", startPatience))
 	defer cancel()
+	o.Socket = whereItListens(o)
 	c := New(o.Socket)
 	if err := c.reach(ctx, o); err != nil {
 		c.Close()
@@ -51,6 +53,24 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// whereItListens is the server's socket. A server that was started with another
+// runtime folder in its environment listens elsewhere than we would: its lock says where.
+func whereItListens(o Options) string {
+	if _, err := os.Lstat(o.Socket); err == nil {
+		return o.Socket
+	}
+	text, err := os.ReadFile(filepath.Join(o.Home, "server.lock"))
+	if err != nil {
+		return o.Socket
+	}
+	if _, note, ok := strings.Cut(strings.TrimSpace(string(text)), "\n"); ok && filepath.IsAbs(note) {
+		if _, err := os.Lstat(note); err == nil {
+			return note
+		}
+	}
+	return o.Socket
 }
 
 func (c *Client) reach(ctx context.Context, o Options) error {

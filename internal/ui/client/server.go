@@ -70,7 +70,7 @@ func (c *Client) ImportPath(ctx context.Context, path string) (Imported, error) 
 // Import takes over what Export wrote.
 func (c *Client) Import(ctx context.Context, lines io.Reader) (Imported, error) {
 	var out Imported
-	err := c.do(ctx, call{method: http.MethodPost, path: "/import", body: lines, form: "application/x-ndjson"}, &out)
+	err := c.do(ctx, call{method: http.MethodPost, path: "/import", body: lines, form: "application/jsonl"}, &out)
 	return out, err
 }
 

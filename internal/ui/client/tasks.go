@@ -31,26 +31,10 @@ type Answer struct {
 
 // A View is a task with its text.
 type View struct {
-	Task task.Task `json:"task"`
-	Body string    `json:"body"`
-	Dir  string    `json:"dir"`
-}
-
-// NewTask describes the task that is wanted.
-type NewTask struct {
-	Project       string     `json:"project"`
-	Branch        string     `json:"branch,omitempty"`
-	Summary       string     `json:"summary"`
-	Status        string     `json:"status,omitempty"`
-	Harness       string     `json:"harness,omitempty"`
-	ReviewHarness string     `json:"review_harness,omitempty"`
-	Effort        string     `json:"effort,omitempty"`
-	ReviewEffort  string     `json:"review_effort,omitempty"`
-	Context       string     `json:"context,omitempty"`
-	Spawn         bool       `json:"spawn"`
-	Workflow      string     `json:"workflow,omitempty"`
-	Actor         task.Actor `json:"actor,omitempty"`
-	Attempt       int        `json:"attempt,omitempty"`
+	Task    task.Task `json:"task"`
+	Body    string    `json:"body"`
+	Dir     string    `json:"dir"`
+	Problem string    `json:"problem,omitempty"` // why the text could not be read
 }
 
 // Tasks copies the list of tasks to w, as the server wrote it: {"tasks":[...]}.
@@ -122,9 +106,9 @@ func (c *Client) ofTask(ctx context.Context, id, of string, query url.Values, ou
 }
 
 // Create asks for a new task.
-func (c *Client) Create(ctx context.Context, n NewTask) (Answer, error) {
+func (c *Client) Create(ctx context.Context, w signal.Wish) (Answer, error) {
 	var out Answer
-	err := c.put(ctx, http.MethodPost, "/tasks", n, &out)
+	err := c.put(ctx, http.MethodPost, "/tasks", w, &out)
 	return out, err
 }
 

@@ -1,4 +1,4 @@
-package cli_test
+package engine_test
 
 import (
 	"fmt"
@@ -9,7 +9,70 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
 )
+
+const sharedFolder = "../../../../shared/" // beside the repository, where it exists
+
+// added are the moves that were added to the long workflow's table, with their gates.
+var added = map[string]string{
+	"pending -> clarification": "", "clarification -> working": "plan",
+	"stuck -> working": "", "stuck -> agent-review": "handoff", "cancelled -> pending": "",
+}
+
+// outcome is a decision as the tables speak of it.
+type outcome struct {
+	engine.Decision
+	from, to string
+	after    task.Task
+}
+
+// hooks lists the effects of the edge.
+func (o outcome) hooks() []string {
+	out := []string{}
+	for _, e := range o.Entries {
+		for _, x := range e.Effects {
+			if x.By == task.ByEdge {
+				out = append(out, x.Do)
+			}
+		}
+	}
+	return out
+}
+
+// suppose decides about a supposition.
+func suppose(t *testing.T, def *workflow.Definition, body string, s engine.Supposition, counters ...int) outcome {
+	t.Helper()
+	doc, err := taskfile.Parse([]byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Sections = doc.Sections()
+	for i, n := range counters {
+		s.Counters = append(s.Counters, task.Counter{Name: def.Counters[i].Name, Value: n})
+	}
+	tk, sig, err := engine.Suppose(def, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := engine.Decide(def, tk, sig)
+	after, err := journal.Fold(tk, d.Entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := outcome{Decision: d, from: s.From, after: after}
+	for _, e := range d.Entries {
+		if e.To != "" {
+			o.to = e.To
+		}
+	}
+	return o
+}
 
 // A row is one move of the tables that describe the two built-in workflows.
 type row struct {
@@ -50,9 +113,7 @@ func longTable(t *testing.T) map[string]row {
 		t.Fatalf("%d rows were found: %v", len(out), out)
 	}
 	for move, gate := range added {
-		if gate != "engine" {
-			out[move] = row{gate: gate, guard: always}
-		}
+		out[move] = row{gate: gate, guard: always}
 	}
 	return out
 }
@@ -105,7 +166,6 @@ func shortTable(t *testing.T) map[string]row {
 	out["agent-review -> reviewing"] = row{gate: "pass", guard: always}
 	out["agent-review -> working"] = row{gate: "fail", guard: func(n int) bool { return n < 2 }}
 	out["agent-review -> stuck"] = row{gate: "fail", guard: func(n int) bool { return n >= 2 }}
-	out["cancelled -> pending"] = row{guard: always} // reopen
 	return out
 }
 
@@ -148,18 +208,21 @@ func TestEveryMoveIsDecidedAsTheTablesSay(t *testing.T) {
 		{"orange-direct", shortStates, shortTable(t), func(b body) []string { return b.short }},
 	}
 	for _, tt := range tests {
+		def := load(t, tt.workflow)
 		for _, from := range tt.states {
 			for _, to := range tt.states {
-				move := from + " -> " + to
+				move, what := from+" -> "+to, engine.Supposition{From: from, To: to}
 				r, ok := tt.table[move]
 				if !ok {
-					mention(t, decide(t, tt.workflow, "", "--from", from, "--to", to), "not in map")
+					if o := suppose(t, def, "", what); o.Verdict != engine.Refuse || !strings.Contains(o.Refused, "not in map") {
+						t.Errorf("%s: %s is not in the table: %s: %s", tt.workflow, move, o.Verdict, o.Refused)
+					}
 					continue
 				}
 				for n := range 4 {
 					for _, b := range bodies {
-						d := decide(t, tt.workflow, b.text, "--from", from, "--to", to, "--set", round(n), "--set", "crash_count=1")
-						wantMove(t, fmt.Sprintf("%s: %s, round %d, %q", tt.workflow, move, n, b.text), d, r, n, tt.opens(b))
+						o := suppose(t, def, b.text, what, n, 1)
+						wantMove(t, fmt.Sprintf("%s: %s, round %d, %q", tt.workflow, move, n, b.text), o, r, n, tt.opens(b))
 					}
 				}
 			}
@@ -167,73 +230,71 @@ func TestEveryMoveIsDecidedAsTheTablesSay(t *testing.T) {
 	}
 }
 
-func wantMove(t *testing.T, name string, d decided, r row, round int, opens []string) {
+func wantMove(t *testing.T, name string, o outcome, r row, round int, opens []string) {
 	t.Helper()
-	want, says := "advance", ""
+	want, says := engine.Advance, ""
 	switch {
 	case !r.guard(round):
-		want, says = "refuse", ": guard: "
+		want, says = engine.Refuse, ": guard: "
 	case r.gate != "" && !slices.Contains(opens, r.gate):
-		want, says = "refuse", ": gate: "
+		want, says = engine.Refuse, ": gate: "
 	}
-	if d.Decision != want || !strings.Contains(d.Reason, says) {
-		t.Errorf("%s: %s: %s, want %s%s", name, d.Decision, d.Reason, want, says)
+	if o.Verdict != want || !strings.Contains(o.Refused, says) {
+		t.Errorf("%s: %s: %s, want %s%s", name, o.Verdict, o.Refused, want, says)
 	}
-	if want == "refuse" {
-		if len(d.Effects) > 0 || d.To != "" || d.Counters["review_round"] != round || d.Counters["crash_count"] != 1 {
-			t.Errorf("%s: refused, and something changes: %+v", name, d)
+	if want == engine.Refuse {
+		if len(o.Entries) > 0 {
+			t.Errorf("%s: refused, and something changes: %+v", name, o.Entries)
 		}
 		return
 	}
-	if r.hooks != nil && cmp.Diff(r.hooks, d.by("edge")) != "" {
-		t.Errorf("%s: effects of the edge: %v, want %v", name, d.by("edge"), r.hooks)
+	if r.hooks != nil && cmp.Diff(r.hooks, o.hooks()) != "" {
+		t.Errorf("%s: effects of the edge: %v, want %v", name, o.hooks(), r.hooks)
 	}
-	if d.Counters["crash_count"] != 0 {
-		t.Errorf("%s: crash_count is %d", name, d.Counters["crash_count"])
+	if n := o.after.Counter("crash_count"); n != 0 {
+		t.Errorf("%s: crash_count is %d", name, n)
 	}
-	wantRound(t, name, d, round)
-}
-
-// wantRound knows the moves that change the round: a review begins, or a person
-// begins a new cycle.
-func wantRound(t *testing.T, name string, d decided, round int) {
-	t.Helper()
-	want := round
-	switch d.From + " -> " + d.To {
-	case "working -> agent-review":
-		want = round + 1
-	case "reviewing -> working", "stuck -> working":
-		want = 0
-	case "stuck -> agent-review":
-		want = 1
-	}
-	if got := d.Counters["review_round"]; got != want {
+	if got, want := o.after.Counter("review_round"), roundAfter(o.from+" -> "+o.to, round); got != want {
 		t.Errorf("%s: review_round is %d, want %d", name, got, want)
 	}
+}
+
+// roundAfter knows the moves that change the round: a review begins, or a person
+// begins a new cycle.
+func roundAfter(move string, round int) int {
+	switch move {
+	case "working -> agent-review":
+		return round + 1
+	case "reviewing -> working", "stuck -> working":
+		return 0
+	case "stuck -> agent-review":
+		return 1
+	}
+	return round
 }
 
 // Every state, every round, every count of crashes and every body: an exit is judged
 // by the state's own artifact.
 func TestEveryExitIsJudgedAsTheRulesSay(t *testing.T) {
-	seed(t, "002")
-	for _, workflow := range []string{"orange", "orange-direct"} {
-		states := longStates
-		if workflow == "orange-direct" {
-			states = shortStates
-		}
-		for _, from := range states {
+	tests := []struct {
+		workflow string
+		states   []string
+		opens    func(body) []string
+	}{
+		{"orange", longStates, func(b body) []string { return b.long }},
+		{"orange-direct", shortStates, func(b body) []string { return b.short }},
+	}
+	for _, tt := range tests {
+		def := load(t, tt.workflow)
+		for _, from := range tt.states {
 			for n := range 4 {
 				for crashes := range 3 {
 					for _, b := range bodies {
-						opens := b.long
-						if workflow == "orange-direct" {
-							opens = b.short
-						}
-						d := decide(t, workflow, b.text, "--from", from, "--exit", "--set", round(n), "--set", fmt.Sprint("crash_count=", crashes))
-						decision, to, count := exitRule(from, n, crashes, opens)
-						if d.Decision != decision || d.To != to || d.Counters["crash_count"] != count {
-							t.Errorf("%s: %s, round %d, crashes %d, %q: %s to %q, crashes %d; want %s to %q, %d", workflow, from, n, crashes, b.text,
-								d.Decision, d.To, d.Counters["crash_count"], decision, to, count)
+						o := suppose(t, def, b.text, engine.Supposition{From: from, Exit: true}, n, crashes)
+						verdict, to, count := exitRule(from, n, crashes, tt.opens(b))
+						if got := o.after.Counter("crash_count"); o.Verdict != verdict || o.to != to || got != count {
+							t.Errorf("%s: %s, round %d, crashes %d, %q: %s to %q, crashes %d; want %s to %q, %d",
+								tt.workflow, from, n, crashes, b.text, o.Verdict, o.to, got, verdict, to, count)
 						}
 					}
 				}
@@ -243,25 +304,25 @@ func TestEveryExitIsJudgedAsTheRulesSay(t *testing.T) {
 }
 
 // exitRule says what the end of a state's own agent means.
-func exitRule(from string, round, crashes int, opens []string) (decision, to string, count int) {
+func exitRule(from string, round, crashes int, opens []string) (verdict engine.Verdict, to string, count int) {
 	has := func(gate string) bool { return slices.Contains(opens, gate) }
 	switch {
 	case from == "planning" && has("plan"):
-		return "advance", "working", 0
+		return engine.Advance, "working", 0
 	case from == "working" && has("handoff"):
-		return "advance", "agent-review", 0
+		return engine.Advance, "agent-review", 0
 	case from == "agent-review" && has("pass"):
-		return "advance", "reviewing", 0
+		return engine.Advance, "reviewing", 0
 	case from == "agent-review" && has("fail") && round < 2:
-		return "advance", "working", 0
+		return engine.Advance, "working", 0
 	case from == "agent-review" && has("fail"):
-		return "advance", "stuck", 0
+		return engine.Advance, "stuck", 0
 	case from == "clarification" || from == "reviewing" || from == "stuck":
-		return "crash", "", crashes
+		return engine.Crash, "", crashes
 	case from == "pending" || from == "done" || from == "cancelled":
-		return "stay", "", crashes
+		return engine.Stay, "", crashes
 	case crashes+1 >= 2:
-		return "advance", "stuck", 0
+		return engine.Advance, "stuck", 0
 	}
-	return "crash", "", crashes + 1
+	return engine.Crash, "", crashes + 1
 }

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"time"
+
+	"orange/internal/adapter/sqlite" // registers the driver, too
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// What the store writes for one transition that moves neither branch nor workspace.
+const (
+	insertRow  = `INSERT INTO journal (task, seq, at, entry) VALUES (?, ?, ?, ?)`
+	updateTask = `UPDATE task SET status = ?, pending = ?, live = ?, due = ?, seq = ?, fold = ? WHERE id = ? AND seq = ?`
+)
+
+// bare is the baseline: a database with the store's tables and settings, and nothing
+// of Orange between the program and SQLite.
+type bare struct {
+	life   *life
+	db     *sql.DB
+	conn   *sql.Conn
+	insert *sql.Stmt
+	update *sql.Stmt
+}
+
+func newBare(def *workflow.Definition, path string) (*bare, error) {
+	l := begin(def, 0, time.Now().UTC().Truncate(time.Microsecond), false)
+	l.toWork(project + "--1")
+	if err := startBare(l, def, path); err != nil {
+		return nil, err
+	}
+	pragmas := url.Values{"_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(1)", "journal_size_limit(67108864)"}}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: pragmas.Encode()}).String())
+	if err != nil {
+		return nil, err
+	}
+	b := &bare{life: l, db: db}
+	if err := b.prepare(); err != nil {
+		b.close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// startBare lets the store make its tables, and fill them as those of the runtime are.
+func startBare(l *life, def *workflow.Definition, path string) error {
+	if l.err != nil {
+		return l.err
+	}
+	store, err := sqlite.Open(path)
+	if err != nil {
+		return err
+	}
+	if _, err := fill(store, def, submitters); err != nil {
+		store.Close()
+		return err
+	}
+	return store.Close()
+}
+
+func (b *bare) prepare() (err error) {
+	ctx := context.Background()
+	if b.conn, err = b.db.Conn(ctx); err != nil {
+		return err
+	}
+	var mode string
+	if err := b.conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+		return err
+	}
+	if b.insert, err = b.conn.PrepareContext(ctx, insertRow); err != nil {
+		return err
+	}
+	b.update, err = b.conn.PrepareContext(ctx, updateTask)
+	return err
+}
+
+func (b *bare) close() {
+	if b.conn != nil {
+		b.conn.Close()
+	}
+	b.db.Close()
+}
+
+// rows are the values of one transition.
+type rows struct{ entry, task []any }
+
+// round writes transitions, one transaction each. What they write is made ready
+// before the clock starts.
+func (b *bare) round() (time.Duration, error) {
+	var all []rows
+	for i := range aloneTimes {
+		r, err := b.next([...]string{"clarification", "planning"}[i%2])
+		if err != nil {
+			return 0, err
+		}
+		all = append(all, r)
+	}
+	start := time.Now()
+	for _, r := range all {
+		if err := b.transact(r); err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(start), nil
+}
+
+func (b *bare) next(to string) (rows, error) {
+	l := b.life
+	l.entries = l.entries[:0]
+	l.at = time.Now().UTC().Truncate(time.Microsecond)
+	l.tell(signal.Signal{Kind: signal.Request, Actor: task.Human, To: to})
+	if l.err != nil || len(l.entries) != 1 || len(l.entries[0].Effects) != 0 {
+		return rows{}, fmt.Errorf("a transition of the baseline makes %d entries: %w", len(l.entries), l.err)
+	}
+	e, t, c := &l.entries[0], &l.task, l.commit()
+	entry, err := json.Marshal(e)
+	if err != nil {
+		return rows{}, err
+	}
+	fold, err := json.Marshal(t)
+	if err != nil {
+		return rows{}, err
+	}
+	var due any
+	if !c.Due.IsZero() {
+		due = c.Due.UnixMilli()
+	}
+	return rows{
+		entry: []any{string(e.Task), e.Seq, e.At.Format(time.RFC3339Nano), string(entry)},
+		task:  []any{t.Status, len(t.Pending), len(t.Attempts), due, t.Seq, string(fold), string(t.ID), t.Seq - 1},
+	}, nil
+}
+
+func (b *bare) transact(r rows) error {
+	ctx := context.Background()
+	if _, err := b.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	result, err := b.update.ExecContext(ctx, r.task...)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n != 1 {
+		return fmt.Errorf("the baseline updated %d tasks: %w", n, err)
+	}
+	if _, err := b.insert.ExecContext(ctx, r.entry...); err != nil {
+		return err
+	}
+	_, err = b.conn.ExecContext(ctx, "COMMIT")
+	return err
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"orange/internal/adapter/sqlite"
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/runtime/local"
+)
+
+const (
+	// Many short rounds: a flush of the disk takes now one, now ten milliseconds.
+	aloneRounds    = 161
+	aloneTimes     = 20 // transitions per round; even, so that a round ends where it began
+	togetherRounds = 21
+	togetherTimes  = 10 // transitions per round of each submitter
+	submitters     = 64
+	minAlone       = 0.8
+	minTogether    = 2.0
+)
+
+// commits measures durable transitions: those of the runtime with one submitter and
+// with many, and the same rows written by bare SQLite.
+func commits(r *report, dir string) error {
+	def, err := definition()
+	if err != nil {
+		return err
+	}
+	plain, err := newBare(def, filepath.Join(dir, "bare.db"))
+	if err != nil {
+		return err
+	}
+	defer plain.close()
+	rt, ids, stop, err := openRuntime(def, filepath.Join(dir, "orange.db"))
+	if err != nil {
+		return err
+	}
+	defer stop()
+	one := timed(func() error { return flip(rt, ids[0], aloneTimes) })
+	many := timed(func() error { return flipAll(rt, ids) })
+	if _, err := alternate(2, plain.round, one, many); err != nil { // warm up
+		return err
+	}
+	alone, err := alternate(aloneRounds, plain.round, one)
+	if err != nil {
+		return err
+	}
+	together, err := alternate(togetherRounds, plain.round, many)
+	if err != nil {
+		return err
+	}
+	r.add(aloneFigure(alone[0], alone[1]))
+	r.add(togetherFigure(together[0], together[1]))
+	return nil
+}
+
+func aloneFigure(plain, one samples) figure {
+	share := 1 / ratio(one, plain)
+	return figure{
+		Name: "durable transitions, one submitter", Measured: fmt.Sprintf("%.2f of bare SQLite", share),
+		Target: fmt.Sprintf("at least %.1f", minAlone), Met: share >= minAlone,
+		Note: fmt.Sprintf("%s/s, bare SQLite %s/s", thousands(perSecond(aloneTimes, one.median())), thousands(perSecond(aloneTimes, plain.median()))),
+	}
+}
+
+func togetherFigure(plain, many samples) figure {
+	const all = submitters * togetherTimes
+	times := all / float64(aloneTimes) / ratio(many, plain)
+	return figure{
+		Name: fmt.Sprintf("durable transitions, %d submitters", submitters), Measured: fmt.Sprintf("%.1f times bare SQLite", times),
+		Target: fmt.Sprintf("at least %.0f", minTogether), Met: times >= minTogether,
+		Note: fmt.Sprintf("%s/s, bare SQLite with one submitter %s/s", thousands(perSecond(all, many.median())), thousands(perSecond(aloneTimes, plain.median()))),
+	}
+}
+
+// idle performs nothing, at once.
+type idle struct{}
+
+// Perform implements local.Performer.
+func (idle) Perform(context.Context, task.Task, task.Effect) (local.Done, error) {
+	return local.Done{}, nil
+}
+
+// openRuntime opens a runtime on a store whose tasks a person may send to and fro
+// between planning and clarification: one entry each, and no effect.
+func openRuntime(def *workflow.Definition, path string) (*local.Runtime, []task.ID, func(), error) {
+	store, err := sqlite.Open(path)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	ids, err := fill(store, def, submitters)
+	if err != nil {
+		store.Close()
+		return nil, nil, nil, err
+	}
+	rt, err := local.Open(local.Options{Store: store, Performer: idle{}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		store.Close()
+		return nil, nil, nil, err
+	}
+	return rt, ids, func() { rt.Close(); store.Close() }, nil
+}
+
+// fill writes tasks in planning, each with a living worker, into an empty store.
+func fill(store *sqlite.Store, def *workflow.Definition, n int) ([]task.ID, error) {
+	p := task.Project{Name: project, Path: "/nowhere/" + project, DefaultBranch: "main", PoolSize: n}
+	if err := store.SaveProject(p); err != nil {
+		return nil, err
+	}
+	if err := store.SaveWorkflow(def.Hash, def.Name, def.File, def.Text); err != nil {
+		return nil, err
+	}
+	var all []journal.Commit
+	var ids []task.ID
+	for i := range n {
+		l := begin(def, i, time.Now().UTC().Truncate(time.Microsecond), false)
+		l.toWork(project + "--" + strconv.Itoa(i+1))
+		if l.err != nil {
+			return nil, l.err
+		}
+		all = append(all, l.commit())
+		ids = append(ids, l.task.ID)
+	}
+	_, err := store.Commit(context.Background(), all)
+	return ids, err
+}
+
+// flip sends one task to and fro, n times.
+func flip(rt *local.Runtime, id task.ID, n int) error {
+	for i := range n {
+		to := [...]string{"clarification", "planning"}[i%2]
+		a, err := rt.Submit(context.Background(), id, signal.Signal{Kind: signal.Request, Actor: task.Human, To: to})
+		if err != nil {
+			return err
+		}
+		if err := oneEntry(a.Decision); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func oneEntry(d engine.Decision) error {
+	if len(d.Entries) != 1 || len(d.Entries[0].Effects) != 0 {
+		return fmt.Errorf("a transition makes %d entries, verdict %s: %s", len(d.Entries), d.Verdict, d.Refused)
+	}
+	return nil
+}
+
+// flipAll sends every task to and fro, all at the same time.
+func flipAll(rt *local.Runtime, ids []task.ID) error {
+	errs := make(chan error, len(ids))
+	var wait sync.WaitGroup
+	for _, id := range ids {
+		wait.Go(func() { errs <- flip(rt, id, togetherTimes) })
+	}
+	wait.Wait()
+	close(errs)
+	for err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"testing"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+)
+
+const (
+	decideRounds = 41
+	decideTimes  = 200 // per round: short enough to fit between two interruptions
+	maxDecide    = 5 * time.Microsecond
+	maxAllocs    = 20
+)
+
+// situation is one thing the engine is asked to decide.
+type situation struct {
+	name string
+	task task.Task
+	sig  signal.Signal
+}
+
+// decide measures the slowest of a few typical decisions.
+func decide(r *report, _ string) error {
+	def, err := definition()
+	if err != nil {
+		return err
+	}
+	list, err := situations()
+	if err != nil {
+		return err
+	}
+	var slowest, hashing time.Duration
+	var name string
+	var allocs, against float64
+	for _, s := range list {
+		ask := func() { engine.Decide(def, s.task, s.sig) }
+		allocs = max(allocs, testing.AllocsPerRun(200, ask))
+		took, err := alternate(decideRounds, repeat(ask), repeat(hash))
+		if err != nil {
+			return err
+		}
+		if best := took[0].best() / decideTimes; best > slowest {
+			slowest, hashing, name, against = best, took[1].best()/decideTimes, s.name, ratio(took[0], took[1])
+		}
+	}
+	r.add(figure{
+		Name: "engine.Decide, slowest of " + fmt.Sprint(len(list)) + " decisions", Measured: micros(slowest), Target: "under " + micros(maxDecide), Met: slowest < maxDecide,
+		Note: fmt.Sprintf("best of %d rounds, %s; %.1f times one SHA-256 of 4 KB (%s)", decideRounds, name, against, micros(hashing)),
+	})
+	r.add(figure{Name: "engine.Decide, allocations", Measured: fmt.Sprintf("%.0f", allocs), Target: fmt.Sprintf("under %d", maxAllocs), Met: allocs < maxAllocs})
+	return nil
+}
+
+// situations plays two tasks up to where something typical is decided.
+func situations() ([]situation, error) {
+	def, err := definition()
+	if err != nil {
+		return nil, err
+	}
+	fresh := begin(def, 1, time.Unix(1_800_000_000, 0).UTC(), true)
+	if len(fresh.task.Pending) == 0 {
+		return nil, fmt.Errorf("a task that was created asks for nothing: %w", fresh.err)
+	}
+	started := fresh.task
+	fresh.settle()
+	planning := fresh.task
+	fresh.text = planText
+	fresh.ask("worker", "working")
+	working := fresh.task
+	fresh.text += handoffText
+	fresh.ask("worker", "agent-review")
+	doc, err := taskfile.Parse([]byte(planText + handoffText + "\n## Review\n\nVerdict: FAIL\n"))
+	if err != nil || fresh.err != nil {
+		return nil, fmt.Errorf("play a task up to its review: %w, %w", err, fresh.err)
+	}
+	list := []situation{
+		{"a plan accepted", planning, signal.Signal{Kind: signal.Request, Actor: "worker", Attempt: 1, To: "working"}},
+		{"a handoff", working, signal.Signal{Kind: signal.Request, Actor: "worker", Attempt: 1, To: "agent-review"}},
+		{"a review that ends by exit", fresh.task, signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 2, Role: "reviewer"}},
+		{"a request refused", fresh.task, signal.Signal{Kind: signal.Request, Actor: "worker", Attempt: 1, To: "reviewing"}},
+		{"an effect done", started, signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{Effect: started.Pending[0].ID, OK: true}}},
+	}
+	for i := range list {
+		s := &list[i]
+		s.sig.At, s.sig.Artifacts.Sections = fresh.at, doc.Sections()
+		if d := engine.Decide(def, s.task, s.sig); (d.Verdict == engine.Refuse) != (i == 3) {
+			return nil, fmt.Errorf("%s: the verdict is %s: %s", s.name, d.Verdict, d.Refused)
+		}
+	}
+	return list, nil
+}
+
+const (
+	planText    = "## Plan\n\nAPPROACH: count lines while reading\nTOUCHING: parse.go\n"
+	handoffText = "\n## Handoff\n\nDONE: all of it\nUNCERTAIN: the error of an empty file\n"
+)
+
+func repeat(do func()) func() (time.Duration, error) {
+	return timed(func() error {
+		for range decideTimes {
+			do()
+		}
+		return nil
+	})
+}
+
+// hash is work of a known size that nothing in Orange influences.
+func hash() {
+	var block [4096]byte
+	sum := sha256.Sum256(block[:])
+	if sum == [32]byte{} {
+		panic("SHA-256 of something is nothing")
+	}
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"orange/internal/adapter/sqlite"
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+const (
+	foldLives  = 1000
+	foldRounds = 11
+	minDecoded = 500_000
+	minRows    = 50_000
+)
+
+// folds measures how fast journals become records: from memory and from the store.
+func folds(r *report, dir string) error {
+	def, err := definition()
+	if err != nil {
+		return err
+	}
+	store, err := sqlite.Open(filepath.Join(dir, "orange.db"))
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if err := populate(store, def, foldLives, (*life).toEnd); err != nil {
+		return err
+	}
+	var ids []task.ID
+	all, err := decoded(store, &ids)
+	if err != nil {
+		return err
+	}
+	want := len(all)
+	took, err := alternate(foldRounds,
+		counted(want, func() (int, error) { return foldDecoded(all) }),
+		counted(want, func() (int, error) { return foldRows(store) }),
+		counted(want, func() (int, error) { return foldJournals(store, ids) }),
+		counted(want, func() (int, error) { return readRows(store) }))
+	if err != nil {
+		return err
+	}
+	rate := func(i int) float64 { return perSecond(want, took[i].median()) }
+	r.add(figure{
+		Name: "fold of decoded entries", Measured: thousands(rate(0)) + "/s", Target: "at least " + thousands(minDecoded) + "/s", Met: rate(0) >= minDecoded,
+		Note: fmt.Sprintf("%s entries of %d whole lives", thousands(float64(want)), foldLives),
+	})
+	r.add(figure{
+		Name: "fold of stored rows", Measured: thousands(rate(1)) + "/s", Target: "at least " + thousands(minRows) + "/s", Met: rate(1) >= minRows,
+		Note: fmt.Sprintf("%.1f times as long as only reading the rows (%s/s); task by task %s/s", ratio(took[1], took[3]), thousands(rate(3)), thousands(rate(2))),
+	})
+	return nil
+}
+
+// counted is a measurement that must get through n entries.
+func counted(n int, do func() (int, error)) func() (time.Duration, error) {
+	return timed(func() error {
+		got, err := do()
+		if err == nil && got != n {
+			err = fmt.Errorf("%d entries instead of %d", got, n)
+		}
+		return err
+	})
+}
+
+// populate writes n lives into an empty store, several hundred per transaction.
+func populate(store *sqlite.Store, def *workflow.Definition, n int, play func(*life)) error {
+	if err := store.SaveProject(task.Project{Name: project, Path: "/nowhere/" + project, DefaultBranch: "main", PoolSize: 2}); err != nil {
+		return err
+	}
+	if err := store.SaveWorkflow(def.Hash, def.Name, def.File, def.Text); err != nil {
+		return err
+	}
+	var batch []journal.Commit
+	at := time.Now().UTC().Truncate(time.Microsecond).Add(-time.Hour)
+	for i := range n {
+		l := begin(def, i, at, false)
+		if play(l); l.err != nil {
+			return l.err
+		}
+		if batch = append(batch, l.commit()); len(batch) < 500 && i < n-1 {
+			continue
+		}
+		if _, err := store.Commit(context.Background(), batch); err != nil {
+			return err
+		}
+		batch = batch[:0]
+	}
+	return nil
+}
+
+func decoded(store *sqlite.Store, ids *[]task.ID) ([]journal.Entry, error) {
+	var all []journal.Entry
+	err := store.EachRow(context.Background(), func(row journal.Row) error {
+		var e journal.Entry
+		err := json.Unmarshal(row.Entry, &e)
+		if e.New != nil {
+			*ids = append(*ids, e.Task)
+		}
+		all = append(all, e)
+		return err
+	})
+	return all, err
+}
+
+func foldDecoded(all []journal.Entry) (int, error) {
+	tasks := make(map[task.ID]*task.Task)
+	for i := range all {
+		if err := apply(tasks, &all[i]); err != nil {
+			return i, err
+		}
+	}
+	return len(all), nil
+}
+
+func apply(tasks map[task.ID]*task.Task, e *journal.Entry) error {
+	t := tasks[e.Task]
+	if t == nil {
+		t = &task.Task{}
+		tasks[e.Task] = t
+	}
+	return journal.Apply(t, e)
+}
+
+func foldRows(store *sqlite.Store) (n int, err error) {
+	tasks := make(map[task.ID]*task.Task)
+	err = store.EachRow(context.Background(), func(row journal.Row) error {
+		var e journal.Entry
+		if err := json.Unmarshal(row.Entry, &e); err != nil {
+			return err
+		}
+		n++
+		return apply(tasks, &e)
+	})
+	return n, err
+}
+
+func foldJournals(store *sqlite.Store, ids []task.ID) (n int, err error) {
+	for _, id := range ids {
+		entries, err := store.Journal(id, 0)
+		if err != nil {
+			return n, err
+		}
+		if _, err := journal.Fold(task.Task{}, entries); err != nil {
+			return n, err
+		}
+		n += len(entries)
+	}
+	return n, nil
+}
+
+func readRows(store *sqlite.Store) (n int, err error) {
+	err = store.EachRow(context.Background(), func(journal.Row) error {
+		n++
+		return nil
+	})
+	return n, err
+}

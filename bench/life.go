@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
+	"orange/internal/core/workflow/builtin"
+)
+
+// project is the one all tasks of the benchmark belong to.
+const project = "bench"
+
+func definition() (*workflow.Definition, error) {
+	text, ok := builtin.Text(builtin.Default)
+	if !ok {
+		return nil, fmt.Errorf("workflow %s is not built in", builtin.Default)
+	}
+	return workflow.Parse(builtin.Default+".yaml", text)
+}
+
+// life plays a task through its workflow: it decides and folds as the runtime does,
+// in memory, and says of every effect that it was done.
+type life struct {
+	def     *workflow.Definition
+	task    task.Task
+	entries []journal.Entry
+	at      time.Time
+	text    string // of TASK.md
+	err     error  // the first thing that went wrong
+}
+
+// begin creates the n-th task of a store.
+func begin(def *workflow.Definition, n int, at time.Time, spawn bool) *life {
+	l := &life{def: def, at: at}
+	id := task.NewID([]byte("orange benchmark task " + strconv.Itoa(n)))
+	l.tell(signal.Signal{Kind: signal.Create, Actor: task.Human, New: &signal.New{
+		ID: id, Project: project, Branch: "feature/number-" + strconv.Itoa(n), Harness: "claude", ReviewHarness: "claude", Spawn: spawn,
+		Summary: "Make the parser of number " + strconv.Itoa(n) + " say which line it does not understand, and why",
+	}})
+	return l
+}
+
+// tell lets the engine decide about one signal and folds what it says.
+func (l *life) tell(sig signal.Signal) {
+	if l.err != nil {
+		return
+	}
+	l.at = l.at.Add(time.Second)
+	doc, err := taskfile.Parse([]byte(l.text))
+	if err != nil {
+		l.err = err
+		return
+	}
+	sig.At, sig.Artifacts.Sections = l.at, doc.Sections()
+	if sig.Free == nil {
+		sig.Free = []string{project + "--1"}
+	}
+	d := engine.Decide(l.def, l.task, sig)
+	if d.Refused != "" {
+		l.err = fmt.Errorf("the story of a task was refused in %s: %s", l.task.Status, d.Refused)
+		return
+	}
+	l.entries = append(l.entries, d.Entries...)
+	l.task, l.err = journal.Fold(l.task, d.Entries)
+}
+
+// ask is a request by an actor, followed by the effects it leads to.
+func (l *life) ask(actor task.Actor, to string, evidence ...signal.Evidence) {
+	a, _ := l.task.Live(string(actor))
+	l.tell(signal.Signal{Kind: signal.Request, Actor: actor, Attempt: a.Number, To: to, Evidence: evidence})
+	l.settle()
+}
+
+// settle performs what is pending.
+func (l *life) settle() {
+	for l.err == nil {
+		e, ok := engine.Next(&l.task)
+		if !ok {
+			return
+		}
+		info, _ := workflow.EffectNamed(e.Do)
+		for _, a := range l.task.Attempts {
+			if info.Kills && a.Ending && (e.Role == "" || e.Role == a.Role) {
+				l.tell(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role})
+			}
+		}
+		r := signal.Receipt{Effect: e.ID, OK: true}
+		if e.Start {
+			r.Session = l.task.Project + "/" + l.task.Branch
+		}
+		l.tell(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &r})
+	}
+}
+
+// toReview plays until a person has to look: a plan, a failed and a passed review.
+func (l *life) toReview() {
+	l.ask(task.Human, "planning")
+	l.text = planText
+	l.ask("worker", "working")
+	l.review("1", "FAIL", "working")
+	l.review("2", "PASS", "reviewing")
+}
+
+func (l *life) review(round, verdict, to string) {
+	l.text = planText + handoffText + "REMAINING: nothing of round " + round + "\n"
+	l.ask("worker", "agent-review")
+	l.text += "\n## Review\n\nVerdict: " + verdict + "\n\nAn empty file needs a test, round " + round + ".\n"
+	l.ask("reviewer", to)
+}
+
+// toEnd plays a whole life.
+func (l *life) toEnd() {
+	l.toReview()
+	l.ask(task.Human, "done", signal.Evidence{Name: "merged", Holds: true, Detail: "the branch is in main"})
+}
+
+// toWork plays until a worker lives that an exchange with a person does not end.
+func (l *life) toWork(workspace string) {
+	l.tell(signal.Signal{Kind: signal.Request, Actor: task.Human, To: "planning", Free: []string{workspace}})
+	l.settle()
+}
+
+// commit is everything the task went through, as a store keeps it.
+func (l *life) commit() journal.Commit {
+	s, ok := l.def.State(l.task.Status)
+	c := journal.Commit{Task: l.task, Entries: l.entries, Over: ok && s.Kind == workflow.Terminal}
+	for _, tm := range engine.Timers(l.def, &l.task) {
+		if c.Due.IsZero() || tm.At.Before(c.Due) {
+			c.Due = tm.At
+		}
+	}
+	return c
+}

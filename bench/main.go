@@ -1,0 +1,114 @@
+// Command bench measures what docs/PERFORMANCE.md promises. Machines are shared and
+// noisy, so every figure that depends on one is compared with a baseline of the same
+// run, taken in turns with it. It judges nothing but its targets, and a missed one is
+// a line of the table, not a failure.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+type options struct {
+	json   bool
+	update string // document to rewrite
+	orange string // program to measure
+	dir    string // on the disk to measure
+	only   string // names of measurements, "" for all
+}
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("bench: ")
+	var o options
+	var update bool
+	flag.BoolVar(&o.json, "json", false, "print JSON instead of a table")
+	flag.BoolVar(&update, "update", false, "rewrite the table in docs/PERFORMANCE.md")
+	flag.StringVar(&o.orange, "orange", "bin/orange", "program to measure")
+	flag.StringVar(&o.dir, "dir", "bin", "folder for the databases, on the disk to measure")
+	flag.StringVar(&o.only, "only", "", "measure only these: "+strings.Join(names(), ","))
+	flag.Parse()
+	if update {
+		o.update = filepath.Join("docs", "PERFORMANCE.md")
+	}
+	if err := run(o, os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// measurement adds figures to the report. It may use the folder as it likes.
+type measurement struct {
+	name string
+	run  func(r *report, dir string) error
+}
+
+func measurements(orange string) []measurement {
+	return []measurement{
+		{"decide", decide},
+		{"commit", commits},
+		{"fold", folds},
+		{"server", func(r *report, dir string) error { return server(r, dir, orange) }},
+	}
+}
+
+func names() []string {
+	var out []string
+	for _, m := range measurements("") {
+		out = append(out, m.name)
+	}
+	return out
+}
+
+// run measures everything it can. That something could not be measured is an error.
+func run(o options, w io.Writer) error {
+	orange, err := filepath.Abs(o.orange)
+	if err != nil {
+		return err
+	}
+	r := newReport()
+	for _, m := range measurements(orange) {
+		if o.only != "" && !slices.Contains(strings.Split(o.only, ","), m.name) {
+			continue
+		}
+		if err := inFolder(o.dir, func(dir string) error { return m.run(r, dir) }); err != nil {
+			r.Missing = append(r.Missing, fmt.Sprintf("%s: %v", m.name, err))
+		}
+	}
+	print := r.printTable
+	if o.json {
+		print = r.printJSON
+	}
+	if err := print(w); err != nil {
+		return err
+	}
+	if len(r.Missing) > 0 {
+		return fmt.Errorf("could not measure %s", strings.Join(r.Missing, "; "))
+	}
+	if o.update != "" {
+		return r.rewrite(o.update)
+	}
+	return nil
+}
+
+// inFolder lends a folder and clears it away.
+func inFolder(parent string, do func(dir string) error) error {
+	parent, err := filepath.Abs(parent)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(parent, "bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // what is left lies in bin, which make clean removes
+	return do(dir)
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"slices"
+	"time"
+)
+
+// samples are the times of one thing, one per round.
+type samples []time.Duration
+
+func (s samples) median() time.Duration {
+	if len(s) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(s))
+	return sorted[len(sorted)/2]
+}
+
+func (s samples) best() time.Duration {
+	if len(s) == 0 {
+		return 0
+	}
+	return slices.Min(s)
+}
+
+// alternate runs the things in turn, round after round, so that whatever else the
+// machine does meets all of them alike; every other round goes backwards, because a
+// thing also meets what the one before it leaves. A thing says itself how long it took.
+func alternate(rounds int, things ...func() (time.Duration, error)) ([]samples, error) {
+	out := make([]samples, len(things))
+	for round := range rounds {
+		for i := range things {
+			if round%2 == 1 {
+				i = len(things) - 1 - i
+			}
+			took, err := things[i]()
+			if err != nil {
+				return nil, err
+			}
+			out[i] = append(out[i], took)
+		}
+	}
+	return out, nil
+}
+
+// ratio is the median over the rounds of a's time divided by b's.
+func ratio(a, b samples) float64 {
+	var all []float64
+	for i := range min(len(a), len(b)) {
+		all = append(all, float64(a[i])/float64(b[i]))
+	}
+	slices.Sort(all)
+	if len(all) == 0 {
+		return 0
+	}
+	return all[len(all)/2]
+}
+
+// timed measures a thing that does not measure itself.
+func timed(do func() error) func() (time.Duration, error) {
+	return func() (time.Duration, error) {
+		start := time.Now()
+		err := do()
+		return time.Since(start), err
+	}
+}
+
+// perSecond is how often something happens that takes so long n times.
+func perSecond(n int, took time.Duration) float64 {
+	return float64(n) / took.Seconds()
+}

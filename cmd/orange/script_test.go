@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"orange/internal/adapter/lock"
+	"orange/internal/config"
+	"orange/internal/ui/client"
+)
+
+// TestMain lets the test binary be orange itself, so that the stories start servers
+// and record effects with the program under test.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"orange": func() { os.Exit(run(os.Args[1:])) },
+	})
+}
+
+// TestStories runs testdata/script/*.txtar, each with a data folder, a user and
+// servers of its own. The commands beside orange are in script_commands_test.go.
+func TestStories(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"), Setup: setUp, RequireUniqueNames: true, Condition: condition,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"repo": cmdRepo, "taskid": cmdTaskID, "section": cmdSection, "settle": cmdSettle, "refused": cmdRefused,
+			"oneline": cmdOneLine, "jsonhas": cmdJSONHas, "effects": cmdEffects, "race": cmdRace, "ask": cmdAsk, "killserver": cmdKillServer,
+			"corrupt": cmdCorrupt, "mount": cmdMount, "remount": cmdRemount, "waitfor": cmdWaitFor,
+		},
+	})
+}
+
+// setUp gives a story its folders and ends its servers when it is over.
+func setUp(env *testscript.Env) error {
+	for _, v := range [][2]string{
+		{"HOME", "user"}, {"ORANGE_HOME", "home"}, {"XDG_CONFIG_HOME", "config"}, {"XDG_DATA_HOME", "data"}, {"XDG_RUNTIME_DIR", "run"},
+	} {
+		dir := filepath.Join(env.WorkDir, v[1])
+		env.Setenv(v[0], dir)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	for _, who := range []string{"AUTHOR", "COMMITTER"} {
+		env.Setenv("GIT_"+who+"_NAME", "Orange")
+		env.Setenv("GIT_"+who+"_EMAIL", "orange@example.com")
+	}
+	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	env.Setenv("TZ", "UTC")
+	env.Defer(func() {
+		locks, _ := filepath.Glob(filepath.Join(env.WorkDir, "*", "server.lock"))
+		for _, path := range locks {
+			if err := endServer(filepath.Dir(path), env.Getenv); err != nil {
+				env.T().Log("end the server of " + path + ": " + err.Error())
+			}
+		}
+	})
+	return nil
+}
+
+// patience bounds every wait of a story.
+const patience = 30 * time.Second
+
+// clientOf returns a client of the server of a data folder, running or not.
+func clientOf(home string, getenv func(string) string) (*client.Client, error) {
+	cfg, err := config.Load(func(name string) string {
+		if name == "ORANGE_HOME" {
+			return home
+		}
+		return getenv(name)
+	}, os.UserHomeDir)
+	return client.New(cfg.Socket), err
+}
+
+// endServer tells the server of a data folder to stop, and kills it if it does not.
+func endServer(home string, getenv func(string) string) error {
+	c, err := clientOf(home, getenv)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	path := filepath.Join(home, "server.lock")
+	pid := lock.Holder(path)
+	if c.Stop(ctx) == nil && until(ctx, func() bool { return !held(path) }) {
+		return nil
+	}
+	if !held(path) || !isOurs(pid) {
+		return nil
+	}
+	return syscall.Kill(pid, syscall.SIGKILL)
+}
+
+// held says whether a living server holds its lock.
+func held(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
+}
+
+// isOurs says whether a process runs the orange of these tests.
+func isOurs(pid int) bool {
+	exe, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "exe"))
+	return pid > 0 && err == nil && filepath.Base(exe) == "orange" && filepath.Base(filepath.Dir(exe)) == "bin"
+}
+
+// until asks again and again whether something is so, as long as ctx allows.
+func until(ctx context.Context, ok func() bool) bool {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+	}
+	return true
+}

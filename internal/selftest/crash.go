@@ -1,0 +1,131 @@
+// Package selftest proves on the user's own machine that nothing is lost: it walks a
+// task through its workflow again and again, kills the server (for real) at the next
+// commit or effect boundary each time, and compares what is left with an undisturbed
+// walk. It drives the program from outside, as a client does.
+package selftest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"orange/internal/core/workflow"
+)
+
+// Options say what is tried, and with what.
+type Options struct {
+	Program  string               // the orange binary
+	Dir      string               // an empty folder to work in
+	Workflow *workflow.Definition // what the task follows
+	Parallel int                  // walks at the same time, at least 1
+	Limit    int                  // try no more crash points than this; 0: all
+	Progress func(tried int)      // called after every crash point; may be nil
+}
+
+// A Report says what the crashes led to.
+type Report struct {
+	Workflow    string   `json:"workflow"`
+	Path        []string `json:"path"`        // the states of the walk
+	Entries     int      `json:"entries"`     // in the undisturbed journal
+	Effects     int      `json:"effects"`     // done in the undisturbed walk
+	Points      int      `json:"points"`      // crash points tried
+	Divergences []string `json:"divergences"` // what was not as without the crash
+}
+
+// Crash kills the server at its first boundary, its second, and so on, each time in
+// a walk of its own, until a walk ends before the boundary is reached.
+func Crash(ctx context.Context, o Options) (Report, error) {
+	calm, err := o.walk(ctx, 0)
+	if err != nil {
+		return Report{}, fmt.Errorf("the undisturbed walk: %w", err)
+	}
+	report := Report{Workflow: o.Workflow.Name, Path: calm.path, Entries: len(calm.journal), Effects: len(calm.effects), Divergences: []string{}}
+	s := &sweep{o: o, calm: calm, report: &report}
+	var wait sync.WaitGroup
+	for range max(o.Parallel, 1) {
+		wait.Go(func() { s.run(ctx) })
+	}
+	wait.Wait()
+	return report, errors.Join(s.errs...)
+}
+
+// sweep hands out crash points to the walks that run side by side.
+type sweep struct {
+	o      Options
+	calm   result
+	report *Report
+
+	mu   sync.Mutex
+	next int
+	over bool
+	errs []error
+}
+
+func (s *sweep) run(ctx context.Context) {
+	for {
+		point, ok := s.take()
+		if !ok || ctx.Err() != nil {
+			return
+		}
+		got, err := s.o.walk(ctx, point)
+		s.record(point, got, err)
+	}
+}
+
+func (s *sweep) take() (int, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over || len(s.errs) > 0 || s.o.Limit > 0 && s.next >= s.o.Limit {
+		return 0, false
+	}
+	s.next++
+	return s.next, true
+}
+
+func (s *sweep) record(point int, got result, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case err != nil:
+		s.errs = append(s.errs, fmt.Errorf("crash point %d: %w", point, err))
+		return
+	case !got.crashed:
+		s.over = true
+		return
+	}
+	s.report.Points++
+	for _, d := range compare(s.calm, got) {
+		s.report.Divergences = append(s.report.Divergences, fmt.Sprintf("crash point %d: %s", point, d))
+	}
+	if s.o.Progress != nil {
+		s.o.Progress(s.report.Points)
+	}
+}
+
+// walk plays the whole lifecycle once, in a folder of its own.
+func (o Options) walk(ctx context.Context, crashAt int) (result, error) {
+	dir, err := os.MkdirTemp(o.Dir, fmt.Sprintf("walk-%d-", crashAt))
+	if err != nil {
+		return result{}, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a folder of ours in a folder of the caller's
+	w := &walker{
+		def: o.Workflow, dir: dir, repo: filepath.Join(dir, "repo"), home: filepath.Join(dir, "home"),
+		server: &process{program: o.Program, home: filepath.Join(dir, "home")},
+		taken:  map[string]int{},
+	}
+	defer w.server.stop()
+	if err := w.prepare(); err != nil {
+		return result{}, err
+	}
+	if err := w.server.start(ctx, crashAt); err != nil {
+		return result{}, err
+	}
+	if err := w.live(ctx); err != nil {
+		return result{}, err
+	}
+	return w.result(ctx)
+}

@@ -1,0 +1,112 @@
+package selftest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"orange/internal/config"
+	"orange/internal/ui/client"
+)
+
+// process is a server that this package starts and that may die at any moment.
+type process struct {
+	program string
+	home    string
+
+	cmd    *exec.Cmd
+	said   *bytes.Buffer
+	gone   chan struct{}
+	client *client.Client
+	deaths int
+}
+
+// startTime bounds how long a server may take to answer.
+const startTime = 30 * time.Second
+
+// errDied says that the server is dead, as it was told to be.
+var errDied = errors.New("the server died")
+
+// start runs the server and waits until it answers or is dead.
+func (p *process) start(ctx context.Context, crashAt int) error {
+	values := map[string]string{"ORANGE_HOME": p.home, "HOME": p.home, "XDG_RUNTIME_DIR": filepath.Dir(p.home)}
+	cfg, err := config.Load(func(key string) string { return values[key] }, func() (string, error) { return p.home, nil })
+	if err != nil {
+		return err
+	}
+	p.cmd = exec.Command(p.program, "serve", "--crash-at", strconv.Itoa(crashAt))
+	p.cmd.Env = []string{}
+	for _, pair := range config.ServerEnv(config.Environ()) {
+		if name, _, _ := strings.Cut(pair, "="); values[name] == "" {
+			p.cmd.Env = append(p.cmd.Env, pair)
+		}
+	}
+	for name, value := range values {
+		p.cmd.Env = append(p.cmd.Env, name+"="+value)
+	}
+	p.said = &bytes.Buffer{}
+	p.cmd.Stderr = p.said
+	if err := p.cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", p.program, err)
+	}
+	gone, cmd := make(chan struct{}), p.cmd
+	go func() {
+		cmd.Wait() //nolint:errcheck // that it ended is all there is to know
+		close(gone)
+	}()
+	p.gone = gone
+	p.client = client.New(cfg.Socket)
+	return p.greet(ctx)
+}
+
+// greet waits until the server answers.
+func (p *process) greet(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		if _, err := p.client.Hello(ctx); err == nil {
+			return nil
+		}
+		select {
+		case <-p.gone:
+			return fmt.Errorf("%w: %s", errDied, strings.TrimSpace(p.said.String()))
+		case <-ctx.Done():
+			return fmt.Errorf("the server does not answer: %w", ctx.Err())
+		case <-time.After(wait):
+		}
+	}
+}
+
+// dead says whether the server is gone, giving it a moment: a broken connection is
+// seen before the process is buried.
+func (p *process) dead() bool {
+	select {
+	case <-p.gone:
+		return true
+	case <-time.After(2 * time.Second):
+		return false
+	}
+}
+
+// again starts the server once more, undisturbed.
+func (p *process) again(ctx context.Context) error {
+	p.deaths++
+	p.client.Close()
+	return p.start(ctx, 0)
+}
+
+// stop ends the server and waits for it.
+func (p *process) stop() {
+	if p.cmd == nil || p.cmd.Process == nil {
+		return
+	}
+	p.client.Close()
+	p.cmd.Process.Kill() //nolint:errcheck // it may be gone
+	<-p.gone
+}

@@ -1,0 +1,206 @@
+package selftest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/taskfile"
+)
+
+// result is what a walk left behind, without what differs from run to run: times.
+type result struct {
+	crashed bool
+	path    []string
+	record  string   // the task, as JSON
+	journal []string // one line per entry
+	effects []string // one line per effect that was done
+	wrong   []string // what must never be
+}
+
+func (w *walker) result(ctx context.Context) (r result, err error) {
+	if err := w.shown(ctx); err != nil {
+		return r, err
+	}
+	err = w.insist(ctx, func() (bool, error) {
+		r, err = w.collect(ctx)
+		return err == nil, err
+	})
+	r.crashed = w.server.deaths > 0
+	return r, err
+}
+
+// collect reads what is there once nothing moves any more.
+func (w *walker) collect(ctx context.Context) (result, error) {
+	view, err := w.server.client.Task(ctx, string(walkTask))
+	if err != nil {
+		return result{}, err
+	}
+	r := result{path: w.path, record: shape(view.Task)}
+	entries, err := w.server.client.Journal(ctx, string(walkTask), 0)
+	if err != nil {
+		return r, err
+	}
+	for _, e := range entries {
+		r.journal = append(r.journal, shape(e))
+	}
+	if len(entries) < w.acked {
+		r.wrong = append(r.wrong, fmt.Sprintf("entry %d was confirmed and is lost", w.acked))
+	}
+	checks, err := w.server.client.Doctor(ctx)
+	if err != nil {
+		return r, err
+	}
+	for _, c := range checks {
+		if !c.OK {
+			r.wrong = append(r.wrong, "doctor: "+c.Name+": "+c.Detail)
+		}
+	}
+	if r.effects, err = w.effects(); err != nil {
+		return r, err
+	}
+	return r, w.projections(&r, entries, view.Task.Status)
+}
+
+// shown waits until the task's folder has caught up with the journal: the receipt of
+// an effect is durable a moment before it is shown.
+func (w *walker) shown(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
+		t, err := w.settled(ctx)
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(w.folder(), "history.jsonl"))
+		if err == nil && strings.Contains(string(text), fmt.Sprintf(`"seq":%d`, t.Seq)) {
+			return nil
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil // the comparison will say what is missing
+		}
+	}
+}
+
+func (w *walker) folder() string {
+	return filepath.Join(w.home, "tasks", walkProject, string(walkTask))
+}
+
+// shape is a value as JSON with its times taken out.
+func shape(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	var tree any
+	if err := json.Unmarshal(raw, &tree); err != nil {
+		return err.Error()
+	}
+	raw, err = json.Marshal(timeless(tree))
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw)
+}
+
+func timeless(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range []string{"at", "since", "created_at", "updated_at", "again", "respawn", "respawn_at", "not_before"} {
+			delete(v, key)
+		}
+		for key := range v {
+			v[key] = timeless(v[key])
+		}
+	case []any:
+		for i := range v {
+			v[i] = timeless(v[i])
+		}
+	}
+	return v
+}
+
+// effects reads what was done from the file that the performer's processes wrote.
+func (w *walker) effects() ([]string, error) {
+	f, err := os.Open(filepath.Join(w.home, "effects", string(walkTask)+".jsonl"))
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	var out []string
+	in := bufio.NewScanner(f)
+	for in.Scan() {
+		out = append(out, in.Text())
+	}
+	return out, in.Err()
+}
+
+// projections checks that TASK.md and history.jsonl say what the journal says.
+func (w *walker) projections(r *result, entries []journal.Entry, status string) error {
+	dir := w.folder()
+	src, err := os.ReadFile(filepath.Join(dir, "TASK.md"))
+	if err != nil {
+		return err
+	}
+	doc, err := taskfile.Parse(src)
+	if err != nil {
+		return err
+	}
+	if got, _ := doc.Get("status"); got != status {
+		r.wrong = append(r.wrong, fmt.Sprintf("TASK.md says %v and the journal %s", got, status))
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "history.jsonl"))
+	if err != nil {
+		return err
+	}
+	var want, got []string
+	for _, e := range entries {
+		for _, ev := range journal.History(e) {
+			line, err := json.Marshal(ev)
+			if err != nil {
+				return err
+			}
+			want = append(want, string(line))
+		}
+	}
+	got = strings.Split(strings.TrimSpace(string(text)), "\n")
+	if !slices.Equal(want, got) {
+		r.wrong = append(r.wrong, fmt.Sprintf("history.jsonl has %d lines and the journal makes %d, or they differ", len(got), len(want)))
+	}
+	return nil
+}
+
+// compare lists how a disturbed walk differs from the calm one.
+func compare(calm, got result) []string {
+	out := slices.Clone(got.wrong)
+	if calm.record != got.record {
+		out = append(out, fmt.Sprintf("the record is %s instead of %s", got.record, calm.record))
+	}
+	out = append(out, differences("journal", calm.journal, got.journal)...)
+	out = append(out, differences("effects", calm.effects, got.effects)...)
+	return out
+}
+
+func differences(what string, calm, got []string) []string {
+	for i := range min(len(calm), len(got)) {
+		if calm[i] != got[i] {
+			return []string{fmt.Sprintf("%s: line %d is %s instead of %s", what, i+1, got[i], calm[i])}
+		}
+	}
+	if len(calm) != len(got) {
+		return []string{fmt.Sprintf("%s: %d lines instead of %d", what, len(got), len(calm))}
+	}
+	return nil
+}
