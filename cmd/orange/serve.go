@@ -40,6 +40,7 @@ func serve(ctx context.Context, cfg config.Config, o cli.ServeOptions) (err erro
 		return fmt.Errorf("%w; set ORANGE_HOME to a folder you may write", err)
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
+	defer os.Remove(cfg.Socket) //nolint:errcheck // that it is gone says that all is on the disk
 	logs, err := logfile.Open(filepath.Join(cfg.Home, "orange.log"), logfile.MaxSize)
 	if err != nil {
 		return err
@@ -114,10 +115,11 @@ func listen(path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("clear an old socket away: %w", err)
 	}
-	l, err := net.Listen("unix", path)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
+	l.SetUnlinkOnClose(false) // it is removed when everything is closed
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, fmt.Errorf("keep the socket private: %w", err)
 	}

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
-
-	"orange/internal/core/task"
 )
 
 // Names of events that are not types of entries of their own.

@@ -39,11 +39,11 @@ func TestHistory(t *testing.T) {
 		},
 		"an agent asks for the next state": {
 			Entry{Type: StatusChanged, From: "working", To: "agent-review", Actor: "worker"},
-			[]string{`"type":"agent.stopped",`, `"outcome":"passed"}`, `"type":"status.changed",`, `"actor":"worker"`},
+			[]string{`{"type":"status.changed",`, `"actor":"worker"`},
 		},
-		"a person completes a state": {
-			Entry{Type: StatusChanged, From: "working", To: "agent-review", Actor: task.Human, Verb: "complete"},
-			[]string{`"type":"agent.stopped",`, `"type":"status.changed",`},
+		"a state is completed with something to show": {
+			Entry{Type: StatusChanged, From: "working", To: "agent-review", Actor: task.Human, Verb: "complete", Opened: []task.Digest{{Section: "Handoff"}}},
+			[]string{`{"type":"agent.stopped",`, `"outcome":"passed"}`, `"type":"status.changed",`},
 		},
 		"a person cancels": {
 			Entry{Type: StatusChanged, From: "working", To: "cancelled", Actor: task.Human, Note: "no need"},

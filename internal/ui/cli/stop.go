@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,17 +46,18 @@ func newStopCommand(deps Deps) *cobra.Command {
 	}
 }
 
-// gone waits until nobody listens any more.
+// gone waits until the server has closed everything: the last it does is to remove its
+// socket.
 func gone(ctx context.Context, c *client.Client) error {
 	tick := time.NewTicker(stopPoll)
 	defer tick.Stop()
 	for {
-		if _, err := c.Hello(ctx); client.Absent(err) {
+		if _, err := c.Hello(ctx); errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the server said it stops and still listens after %s: see orange log", stopPatience)
+			return fmt.Errorf("the server said it stops and is still there after %s: see orange log", stopPatience)
 		case <-tick.C:
 		}
 	}

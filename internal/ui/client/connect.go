@@ -90,8 +90,11 @@ func (c *Client) reach(ctx context.Context, o Options) error {
 			}
 		}
 		if child != nil {
-			if gone, why := child.Exited(); gone && why != nil {
+			switch gone, why := child.Exited(); {
+			case gone && why != nil:
 				return c.lastChance(ctx, o.Socket, why)
+			case gone:
+				child = nil // the folder has another: it is about to listen, or on its way out
 			}
 		}
 		if err := pause(ctx, delay); err != nil {

@@ -107,6 +107,23 @@ func TestConnectWaitsForALeavingServer(t *testing.T) {
 	c.Close()
 }
 
+func TestConnectStartsAgainWhileTheOneBeforeStillHoldsTheFolder(t *testing.T) {
+	socket := socketIn(t)
+	starts := 0
+	o := client.Options{Socket: socket, Home: t.TempDir(), Start: func() (client.Child, error) {
+		if starts++; starts == 3 {
+			listen(t, socket, &recorder{status: 200, answer: hello})
+			return child{}, nil
+		}
+		return child{gone: true}, nil
+	}}
+	c, err := client.Connect(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+}
+
 func TestConnectNamesAFolderItCannotWrite(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
