@@ -32,7 +32,7 @@ type bare struct {
 
 func newBare(def *workflow.Definition, path string) (*bare, error) {
 	l := begin(def, 0, time.Now().UTC().Truncate(time.Microsecond), false)
-	l.toWork(project + "--1")
+	l.ask(task.Human, "planning")
 	if err := startBare(l, def, path); err != nil {
 		return nil, err
 	}

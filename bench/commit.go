@@ -124,7 +124,8 @@ func fill(store *sqlite.Store, def *workflow.Definition, n int) ([]task.ID, erro
 	var ids []task.ID
 	for i := range n {
 		l := begin(def, i, time.Now().UTC().Truncate(time.Microsecond), false)
-		l.toWork(project + "--" + strconv.Itoa(i+1))
+		l.free = project + "--" + strconv.Itoa(i+1)
+		l.ask(task.Human, "planning") // from now on a worker lives
 		if l.err != nil {
 			return nil, l.err
 		}

@@ -31,7 +31,7 @@ func folds(r *report, dir string) error {
 		return err
 	}
 	defer store.Close()
-	if err := populate(store, def, foldLives, (*life).toEnd); err != nil {
+	if err := populate(store, def, foldLives, func(l *life, _ int) { l.toEnd() }); err != nil {
 		return err
 	}
 	var ids []task.ID
@@ -72,7 +72,7 @@ func counted(n int, do func() (int, error)) func() (time.Duration, error) {
 }
 
 // populate writes n lives into an empty store, several hundred per transaction.
-func populate(store *sqlite.Store, def *workflow.Definition, n int, play func(*life)) error {
+func populate(store *sqlite.Store, def *workflow.Definition, n int, play func(l *life, i int)) error {
 	if err := store.SaveProject(task.Project{Name: project, Path: "/nowhere/" + project, DefaultBranch: "main", PoolSize: 2}); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func populate(store *sqlite.Store, def *workflow.Definition, n int, play func(*l
 	at := time.Now().UTC().Truncate(time.Microsecond).Add(-time.Hour)
 	for i := range n {
 		l := begin(def, i, at, false)
-		if play(l); l.err != nil {
+		if play(l, i); l.err != nil {
 			return l.err
 		}
 		if batch = append(batch, l.commit()); len(batch) < 500 && i < n-1 {

@@ -32,13 +32,16 @@ type life struct {
 	task    task.Task
 	entries []journal.Entry
 	at      time.Time
+	free    string // workspace it may take
 	text    string // of TASK.md
-	err     error  // the first thing that went wrong
+	read    string // the text that the sections are of
+	parts   []taskfile.Section
+	err     error // the first thing that went wrong
 }
 
 // begin creates the n-th task of a store.
 func begin(def *workflow.Definition, n int, at time.Time, spawn bool) *life {
-	l := &life{def: def, at: at}
+	l := &life{def: def, at: at, free: project + "--1"}
 	id := task.NewID([]byte("orange benchmark task " + strconv.Itoa(n)))
 	l.tell(signal.Signal{Kind: signal.Create, Actor: task.Human, New: &signal.New{
 		ID: id, Project: project, Branch: "feature/number-" + strconv.Itoa(n), Harness: "claude", ReviewHarness: "claude", Spawn: spawn,
@@ -53,15 +56,7 @@ func (l *life) tell(sig signal.Signal) {
 		return
 	}
 	l.at = l.at.Add(time.Second)
-	doc, err := taskfile.Parse([]byte(l.text))
-	if err != nil {
-		l.err = err
-		return
-	}
-	sig.At, sig.Artifacts.Sections = l.at, doc.Sections()
-	if sig.Free == nil {
-		sig.Free = []string{project + "--1"}
-	}
+	sig.At, sig.Artifacts.Sections, sig.Free = l.at, l.sections(), []string{l.free}
 	d := engine.Decide(l.def, l.task, sig)
 	if d.Refused != "" {
 		l.err = fmt.Errorf("the story of a task was refused in %s: %s", l.task.Status, d.Refused)
@@ -69,6 +64,14 @@ func (l *life) tell(sig signal.Signal) {
 	}
 	l.entries = append(l.entries, d.Entries...)
 	l.task, l.err = journal.Fold(l.task, d.Entries)
+}
+
+func (l *life) sections() []taskfile.Section {
+	if l.read != l.text {
+		doc, err := taskfile.Parse([]byte(l.text))
+		l.read, l.parts, l.err = l.text, doc.Sections(), err
+	}
+	return l.parts
 }
 
 // ask is a request by an actor, followed by the effects it leads to.
@@ -119,12 +122,6 @@ func (l *life) review(round, verdict, to string) {
 func (l *life) toEnd() {
 	l.toReview()
 	l.ask(task.Human, "done", signal.Evidence{Name: "merged", Holds: true, Detail: "the branch is in main"})
-}
-
-// toWork plays until a worker lives that an exchange with a person does not end.
-func (l *life) toWork(workspace string) {
-	l.tell(signal.Signal{Kind: signal.Request, Actor: task.Human, To: "planning", Free: []string{workspace}})
-	l.settle()
 }
 
 // commit is everything the task went through, as a store keeps it.

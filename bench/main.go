@@ -80,11 +80,11 @@ func run(o options, w io.Writer) error {
 			r.Missing = append(r.Missing, fmt.Sprintf("%s: %v", m.name, err))
 		}
 	}
-	print := r.printTable
+	show := r.printTable
 	if o.json {
-		print = r.printJSON
+		show = r.printJSON
 	}
-	if err := print(w); err != nil {
+	if err := show(w); err != nil {
 		return err
 	}
 	if len(r.Missing) > 0 {

@@ -1,2 +1,112 @@
 package main
-func server(r *report, dir, orange string) error { return nil }
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// program runs the real orange on one data folder.
+type program struct {
+	path string
+	dir  string
+	env  []string
+}
+
+func newProgram(path, dir string) *program {
+	return &program{path: path, dir: dir, env: []string{
+		"ORANGE_HOME=" + filepath.Join(dir, "home"), "XDG_CONFIG_HOME=" + filepath.Join(dir, "config"),
+		"ORANGE_ROLE=", "ORANGE_TASK=", "ORANGE_ATTEMPT=", "ORANGE_LOG_LEVEL=",
+	}}
+}
+
+func (p *program) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = p.dir
+	cmd.Env = append(cmd.Environ(), p.env...)
+	return cmd
+}
+
+// run runs orange and throws away what it prints.
+func (p *program) run(args ...string) error {
+	cmd := p.command(p.path, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("orange %v: %w: %s", args, err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return nil
+}
+
+// timed is a measurement of one command from its start to its end.
+func (p *program) timed(args ...string) func() (time.Duration, error) {
+	return timed(func() error { return p.run(args...) })
+}
+
+// patience is how long a server may take to start or to leave.
+const patience = time.Minute
+
+// serve starts the server and returns when it listens. Stop ends it.
+func (p *program) serve() (pid int, stop func() error, err error) {
+	cmd := p.command(p.path, "serve", "--idle", "10m")
+	if err := cmd.Start(); err != nil {
+		return 0, nil, fmt.Errorf("start the server: %w", err)
+	}
+	gone := make(chan error, 1)
+	go func() { gone <- cmd.Wait() }()
+	stop = func() error {
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			return fmt.Errorf("stop the server: %w", err)
+		}
+		select {
+		case err := <-gone:
+			return err
+		case <-time.After(patience):
+			return errors.Join(errors.New("the server does not leave"), cmd.Process.Kill())
+		}
+	}
+	log := filepath.Join(p.dir, "home", "orange.log")
+	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		if text, err := os.ReadFile(log); err == nil && bytes.Contains(text, []byte(`"msg":"serving"`)) {
+			return cmd.Process.Pid, stop, nil
+		}
+		select {
+		case err := <-gone:
+			return 0, nil, fmt.Errorf("the server left at once: %v", err)
+		default:
+		}
+		if time.Now().After(deadline) {
+			return 0, nil, errors.Join(errors.New("the server does not listen"), stop())
+		}
+	}
+}
+
+// server measures the real program on a data folder with many tasks.
+func server(r *report, dir, orange string) (err error) {
+	p := newProgram(orange, dir)
+	ids, err := furnish(filepath.Join(dir, "home"))
+	if err != nil {
+		return fmt.Errorf("make a data folder: %w", err)
+	}
+	pid, stop, err := p.serve()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	for _, measure := range []func() error{
+		func() error { return version(r, p) },
+		func() error { return list(r, p) },
+		func() error { return update(r, p, ids) },
+		func() error { return rest(r, pid) },
+	} {
+		if err := measure(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -14,11 +14,18 @@ import (
 func (s *server) checks(ctx context.Context) []doctor.Result {
 	return doctor.Run(ctx, []doctor.Check{
 		{Name: "store", Run: s.checkStore, Fix: "stop the server and restore orange.db from a copy, or orange export what can be read"},
-		{Name: "journal", Run: s.checkJournal, Fix: "the records are rebuilt from the journal when the server starts again; a journal that does not fold needs a copy of orange.db"},
+		{Name: "journal", Run: s.checkJournal, Fix: "orange doctor --repair rebuilds the records from their journals; a journal that cannot be read needs a copy of orange.db"},
 		{Name: "workflows", Run: s.checkWorkflows, Fix: "restore the missing text with orange import of an export that has it"},
 		{Name: "projects", Run: s.checkProjects, Fix: "put the repository back, or orange project remove it"},
 		{Name: "attention", Run: s.checkAttention, Fix: "see orange task explain for each, then orange resume"},
 	})
+}
+
+// repair writes the records anew from their journals.
+func (s *server) repair(ctx context.Context) error {
+	err := s.store.Repair(ctx)
+	s.runtime.Forget()
+	return err
 }
 
 func (s *server) checkStore(ctx context.Context) (string, error) {

@@ -7,11 +7,13 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"orange/internal/adapter/effectlog"
 	"orange/internal/adapter/workflowdir"
 	"orange/internal/config"
+	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/cli"
 )
@@ -64,6 +66,9 @@ type workflows struct{ dir *workflowdir.Dir }
 
 // Find implements cli.WorkflowSource.
 func (w workflows) Find(name, cwd string) (file, text string, err error) {
+	if strings.ContainsRune(name, '/') || filepath.Ext(name) != "" {
+		return readWorkflow(name, cwd)
+	}
 	file, text, ok, err := w.dir.Find(name, gitRoot(cwd))
 	if err != nil || ok {
 		return file, text, err
@@ -72,6 +77,21 @@ func (w workflows) Find(name, cwd string) (file, text string, err error) {
 		return name + ".yaml", text, nil
 	}
 	return "", "", fmt.Errorf("workflow %q is not known: see orange workflow list, or give a file", name)
+}
+
+// readWorkflow reads a file given by its path.
+func readWorkflow(path, cwd string) (file, text string, err error) {
+	at := path
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(cwd, path)
+	}
+	f, err := os.Open(at)
+	if err != nil {
+		return "", "", err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	b, err := io.ReadAll(io.LimitReader(f, workflow.MaxSize+1))
+	return path, string(b), err
 }
 
 // List implements cli.WorkflowSource.

@@ -131,6 +131,7 @@ func (s *Store) TaskByWorkspace(workspace string) (task.ID, bool, error) {
 // those that are owed an effect, wait for a moment or for a workspace, or have agents.
 func (s *Store) Unsettled() ([]task.Task, error) {
 	var tasks []task.Task
+	var unreadable []error
 	err := s.each(func(rows *sql.Rows) error {
 		var id string
 		var fold []byte
@@ -138,13 +139,14 @@ func (s *Store) Unsettled() ([]task.Task, error) {
 			return err
 		}
 		t, err := decodeTask(task.ID(id), fold)
+		if err != nil {
+			unreadable = append(unreadable, err)
+			return nil
+		}
 		tasks = append(tasks, t)
-		return err
+		return nil
 	}, "SELECT id, fold FROM task WHERE deleted = 0 AND (pending > 0 OR live > 0 OR due IS NOT NULL OR queued = 1) ORDER BY n")
-	if err != nil {
-		return nil, s.describe("read", err)
-	}
-	return tasks, nil
+	return tasks, s.describe("read", errors.Join(append(unreadable, err)...))
 }
 
 // Queued lists the tasks of a project that wait for a workspace, oldest first.

@@ -55,6 +55,7 @@ type decider struct {
 	entries []journal.Entry
 	reasons []Reason
 	refused string
+	planned plan
 }
 
 func (x *decider) dispatch() Verdict {
@@ -109,8 +110,11 @@ func (x *decider) check() Verdict {
 
 func (x *decider) decision(v Verdict) Decision {
 	d := Decision{Verdict: v, Entries: x.entries, Reasons: x.reasons}
-	if v == Refuse {
+	switch {
+	case v == Refuse:
 		d.Entries, d.Refused = nil, x.refused
+	case len(d.Entries) > 0 && x.sig.Weighs():
+		d.Entries[0].Heard = x.sig.Heard()
 	}
 	return d
 }

@@ -98,12 +98,23 @@ func (x *decider) crash(s *workflow.State, ended []journal.Ended, why string) Ve
 	}
 	switch s.Respawn {
 	case workflow.RespawnNow:
-		p := x.plan(&e)
-		p.ensure(s)
+		x.replace(s, &e, respawnDelay(n))
 	case workflow.RespawnAuto:
 		e.Respawn = x.sig.At.Add(respawnDelay(n))
 	}
 	return x.last(e, Crash)
+}
+
+// replace starts the state's agent again, or later if it needs a workspace and none
+// is free.
+func (x *decider) replace(s *workflow.State, e *journal.Entry, later time.Duration) {
+	p := x.plan(e)
+	p.ensure(s)
+	if p.starved {
+		e.Effects, e.Started = nil, nil
+		e.Respawn = x.sig.At.Add(later)
+		e.Reason += "; no workspace is free to start it again"
+	}
 }
 
 func (x *decider) total(counter string) int {

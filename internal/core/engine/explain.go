@@ -56,6 +56,9 @@ func Explain(def *workflow.Definition, t task.Task, sig signal.Signal) Explanati
 	for _, i := range def.EdgesFrom(t.Status) {
 		out.Edges = append(out.Edges, x.way(&def.Edges[i]))
 	}
+	if e := x.wayBack(); e != nil {
+		out.Edges = append(out.Edges, x.way(e))
+	}
 	s, ok := def.State(t.Status)
 	if !ok {
 		out.Owner, out.Why = "a person", fmt.Sprintf("workflow %s has no state %q", def.Name, t.Status)

@@ -63,8 +63,17 @@ const Reopen = "reopen"
 
 // reopening is the way out of a terminal state that its reopen: names.
 func (x *decider) reopening() *workflow.Edge {
+	e := x.wayBack()
+	if e == nil || x.sig.Verb != Reopen && x.sig.To != e.To {
+		return nil
+	}
+	return e
+}
+
+// wayBack is the edge that a terminal state's reopen: stands for.
+func (x *decider) wayBack() *workflow.Edge {
 	s, ok := x.def.State(x.t.Status)
-	if !ok || s.Reopen == "" || x.sig.Verb != Reopen && x.sig.To != s.Reopen {
+	if !ok || s.Reopen == "" {
 		return nil
 	}
 	return &workflow.Edge{
@@ -132,7 +141,7 @@ func (x *decider) event(kind workflow.TriggerKind, value string) Verdict {
 			continue
 		}
 		found = true
-		if !x.guard(e) || !x.gates(e) {
+		if !x.mayTell(kind, e) || !x.guard(e) || !x.gates(e) {
 			continue
 		}
 		if s, _ := x.def.State(e.To); kind == workflow.OnOutcome && s.Kind == workflow.Halt {
@@ -144,6 +153,15 @@ func (x *decider) event(kind workflow.TriggerKind, value string) Verdict {
 		x.reasons = append(x.reasons, Reason{From: x.t.Status, Rule: RuleEdge, Text: x.unanswered(kind, value)})
 	}
 	return Stay
+}
+
+// mayTell weighs who brings the news, where anybody could: a queue's turn, an outcome,
+// a tracker's event. The engine itself fires timers.
+func (x *decider) mayTell(kind workflow.TriggerKind, e *workflow.Edge) bool {
+	if kind == workflow.OnTimer || len(e.By) == 0 {
+		return true
+	}
+	return x.permits(e, x.sig.Actor) && x.speaks(e)
 }
 
 func (x *decider) unanswered(kind workflow.TriggerKind, value string) string {

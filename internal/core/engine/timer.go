@@ -107,6 +107,6 @@ func (x *decider) overdue(s *workflow.State) Verdict {
 func (x *decider) respawn(s *workflow.State) Verdict {
 	e := x.entry(journal.AgentRespawn)
 	e.Reason = fmt.Sprintf("the %s died", s.Role)
-	x.plan(&e).ensure(s)
+	x.replace(s, &e, time.Minute)
 	return x.last(e, Record)
 }

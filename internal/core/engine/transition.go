@@ -17,8 +17,10 @@ func (x *decider) take(e *workflow.Edge, typ journal.Type, v Verdict) Verdict {
 }
 
 // takeWith completes an entry that an exit or a creation began.
-func (x *decider) takeWith(entry journal.Entry, e *workflow.Edge, v Verdict) Verdict {
+func (x *decider) takeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Verdict {
 	to, _ := x.def.State(e.To)
+	x.entries = append(x.entries, begun)
+	entry := &x.entries[len(x.entries)-1]
 	entry.From, entry.To, entry.Line, entry.Override = x.from(), e.To, e.Pos.Line, e.Override
 	if entry.Reason == "" {
 		entry.Reason = x.because()
@@ -29,17 +31,18 @@ func (x *decider) takeWith(entry journal.Entry, e *workflow.Edge, v Verdict) Ver
 	entry.Counters = append(entry.Counters, x.counters(e)...)
 	entry.Opened = x.opened(e)
 	entry.Seen = x.seen()
-	p := x.plan(&entry)
+	p := x.plan(entry)
 	p.counters = entry.Counters
 	p.dropGivenUp()
 	p.leave(e)
 	p.all(e.Do, task.ByEdge)
 	p.enter(to)
 	if p.starved {
+		x.entries = x.entries[:len(x.entries)-1]
 		return x.starve(e)
 	}
 	x.note(e, RuleEdge, true, "taken")
-	return x.last(entry, v)
+	return v
 }
 
 // starve keeps a task whose next step needs a workspace while none is free.
@@ -149,7 +152,8 @@ func (x *decider) plan(e *journal.Entry) *plan {
 	attempts := slices.DeleteFunc(slices.Clone(x.t.Attempts), func(a task.Attempt) bool {
 		return slices.ContainsFunc(e.Ended, func(gone journal.Ended) bool { return gone.Number == a.Number })
 	})
-	return &plan{x: x, e: e, attempts: attempts}
+	x.planned = plan{x: x, e: e, attempts: attempts}
+	return &x.planned
 }
 
 // dropGivenUp forgets effects that were given up: the new state asks for its own.

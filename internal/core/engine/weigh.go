@@ -179,7 +179,7 @@ func content(g *workflow.Gate, s *taskfile.Section) (bool, string) {
 		return verdict(g, s)
 	}
 	if len(g.AnyOf) == 0 {
-		if s.Text == "" {
+		if s.Size == 0 {
 			return false, fmt.Sprintf("## %s (line %d) is empty: write what was done", s.Name, s.Line)
 		}
 		return true, ""

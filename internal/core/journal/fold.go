@@ -176,6 +176,8 @@ func applyAttempts(t *task.Task, e *Entry) {
 	}
 	if e.Type == AgentCrashed {
 		t.Crashed = e.Role
+	}
+	if e.Type == AgentCrashed || e.Type == AgentRespawn {
 		t.RespawnAt = e.Respawn
 	}
 	for _, a := range e.Started {

@@ -57,6 +57,7 @@ type Entry struct {
 	Attention string `json:"attention,omitempty"` // why a person must look
 	ReturnTo  string `json:"return_to,omitempty"` // with To: the new value, "" clears
 
+	Heard    *signal.Heard   `json:"heard,omitempty"` // on the first entry of a decision
 	New      *signal.New     `json:"new,omitempty"`
 	Workflow string          `json:"workflow,omitempty"`
 	Hash     string          `json:"hash,omitempty"`
@@ -79,6 +80,24 @@ type Entry struct {
 	Tries    int             `json:"tries,omitempty"`   // of the effect, with Receipt
 	Again    time.Time       `json:"again,omitzero"`    // when the effect is tried again
 	Dropped  []string        `json:"dropped,omitempty"` // given-up effects that no longer matter
+}
+
+// Signal is the signal that the entry, the first of its decision, answered. Of TASK.md
+// it has what decisions look at, not the words.
+func (e *Entry) Signal(visit int) signal.Signal {
+	s := signal.Signal{
+		Kind: signal.Kind(e.Cause), At: e.At, Actor: e.Actor, Attempt: e.Attempt, Note: e.Note, Verb: e.Verb,
+		New: e.New, Fields: e.Fields, Result: e.Receipt, Visit: visit,
+	}
+	if e.Type == AgentSpawned {
+		s.Attempt = 0 // the entry names the attempt that was started
+	}
+	if h := e.Heard; h != nil {
+		s.To, s.Role, s.Code, s.Word, s.Timer = h.To, h.Role, h.Code, h.Word, h.Timer
+		s.Artifacts = signal.Artifacts{Sections: h.Sections, Problem: h.Problem}
+		s.Evidence, s.Free = h.Evidence, h.Free
+	}
+	return s
 }
 
 // Ended is the end of an attempt.

@@ -58,6 +58,37 @@ type Signal struct {
 	Free      []string   `json:"free,omitempty"` // workspaces of the project that no task holds
 }
 
+// Heard is what a journal keeps of a signal beside the entry it led to: what was
+// asked for, and the evidence as it was, without the words of TASK.md.
+type Heard struct {
+	To       string             `json:"to,omitempty"`
+	Role     string             `json:"role,omitempty"`
+	Code     int                `json:"code,omitempty"`
+	Word     string             `json:"word,omitempty"`
+	Timer    string             `json:"timer,omitempty"`
+	Sections []taskfile.Section `json:"sections,omitempty"`
+	Problem  string             `json:"problem,omitempty"`
+	Evidence []Evidence         `json:"evidence,omitempty"`
+	Free     []string           `json:"free,omitempty"`
+}
+
+// Weighs says whether deciding about the signal may look at evidence.
+func (s *Signal) Weighs() bool {
+	switch s.Kind {
+	case Create, Request, Ready, Exit, Outcome, Timer, Tracker, Import:
+		return true
+	}
+	return false
+}
+
+// Heard is what a journal keeps of s.
+func (s *Signal) Heard() *Heard {
+	return &Heard{
+		To: s.To, Role: s.Role, Code: s.Code, Word: s.Word, Timer: s.Timer,
+		Sections: taskfile.Bare(s.Artifacts.Sections), Problem: s.Artifacts.Problem, Evidence: s.Evidence, Free: s.Free,
+	}
+}
+
 // New describes the task that is wanted.
 type New struct {
 	ID            task.ID `json:"id,omitempty"`

@@ -10,11 +10,12 @@ import (
 
 // Section is one `## Name` part of a body as the gates see it.
 type Section struct {
-	Name     string       `json:"name"`      // heading text as written
-	Line     int          `json:"line"`      // of the heading, counted from 1 in the whole file
-	Text     string       `json:"text"`      // what follows the heading, trimmed
-	TextLine int          `json:"text_line"` // of the first line of Text; of the heading without Text
-	Digest   string       `json:"digest"`    // of Text, blind to line endings and to white space at line ends
+	Name     string       `json:"name"`           // heading text as written
+	Line     int          `json:"line"`           // of the heading, counted from 1 in the whole file
+	Text     string       `json:"text,omitempty"` // what follows the heading, trimmed
+	Size     int          `json:"size"`           // of Text, in bytes
+	TextLine int          `json:"text_line"`      // of the first line of Text; of the heading without Text
+	Digest   string       `json:"digest"`         // of Text, blind to line endings and to white space at line ends
 	Fields   []LabelField `json:"fields,omitempty"`
 	Ruling   Ruling       `json:"ruling,omitzero"` // by its verdict line
 	Word     Ruling       `json:"word,omitzero"`   // by the first word PASS or FAIL
@@ -23,7 +24,7 @@ type Section struct {
 // LabelField is a `LABEL:` of a section that has content.
 type LabelField struct {
 	Label string `json:"label"`
-	Text  string `json:"text"`
+	Text  string `json:"text,omitempty"`
 	Line  int    `json:"line"` // of the label, counted from 1 in the whole file
 }
 
@@ -62,6 +63,27 @@ func Find(sections []Section, name string) (Section, bool) {
 	return Section{}, false
 }
 
+// Bare copies sections without what was written in them: enough to decide by, and
+// nothing that should not be kept.
+func Bare(sections []Section) []Section {
+	labels := 0
+	for i := range sections {
+		labels += len(sections[i].Fields)
+	}
+	out, fields := slices.Clone(sections), make([]LabelField, 0, labels)
+	for i := range out {
+		first := len(fields)
+		for _, f := range out[i].Fields {
+			fields = append(fields, LabelField{Label: f.Label, Line: f.Line})
+		}
+		out[i].Text, out[i].Fields = "", nil
+		if len(fields) > first {
+			out[i].Fields = fields[first:len(fields):len(fields)]
+		}
+	}
+	return out
+}
+
 // Has reports whether the section has this label with content behind it.
 func (s *Section) Has(label string) bool {
 	return slices.ContainsFunc(s.Fields, func(f LabelField) bool { return f.Label == label })
@@ -74,6 +96,7 @@ func (o outline) section(first, end, before int) Section {
 	lead := len(raw) - len(strings.TrimLeftFunc(raw, unicode.IsSpace))
 	return Section{
 		Text:     body,
+		Size:     len(body),
 		TextLine: before + first + strings.Count(raw[:lead], "\n") + 1,
 		Digest:   digest(body),
 		Fields:   o.fields(first, end, before),

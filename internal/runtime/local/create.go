@@ -120,7 +120,7 @@ func (r *Runtime) choose(name string, p task.Project) (*workflow.Definition, err
 	}
 	file, text, ok, err := r.Library.Find(name, p.Path)
 	if err != nil {
-		return nil, err
+		return nil, task.Mistakef("%v", err)
 	}
 	if !ok {
 		file = name + ".yaml"
@@ -130,7 +130,7 @@ func (r *Runtime) choose(name string, p task.Project) (*workflow.Definition, err
 	}
 	def, err := workflow.Parse(file, text)
 	if err != nil {
-		return nil, err
+		return nil, task.Mistakef("%v", err)
 	}
 	if found := def.Check(); len(found) > 0 {
 		return nil, task.Mistakef("workflow %s has %d findings, the first is %s; see orange workflow check %s", name, len(found), found[0], name)

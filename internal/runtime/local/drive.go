@@ -138,12 +138,16 @@ func (r *Runtime) perform(t task.Task, e task.Effect) (Done, error) {
 	return done, err
 }
 
+// storeRetry is when the runtime looks again at a task whose news could not be stored.
+const storeRetry = 15 * time.Second
+
 // report submits what the runtime itself has to say. A refusal here means that the
 // task has moved on and the news is old.
 func (r *Runtime) report(id task.ID, sig signal.Signal) bool {
 	answer, err := r.submit(context.WithoutCancel(r.ctx), id, sig)
 	if err != nil {
 		r.Log.Error("submit a signal", "component", "local", "task", id, "kind", sig.Kind, "error", err)
+		r.clock.set(id, r.now().Add(storeRetry))
 		return false
 	}
 	if answer.Decision.Refused != "" {

@@ -186,8 +186,8 @@ func (r *Runtime) pickUp() error {
 // kickAll looks at every task that waits for the engine.
 func (r *Runtime) kickAll() error {
 	tasks, err := r.Store.Unsettled()
-	if err != nil {
-		return fmt.Errorf("read what is pending: %w", err)
+	if err != nil { // one record that cannot be read must not hold up the others
+		r.Log.Error("read what is pending", "component", "local", "error", err)
 	}
 	for i := range tasks {
 		r.attend(&tasks[i])

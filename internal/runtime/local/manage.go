@@ -46,6 +46,10 @@ func (r *Runtime) Follow(after int64, id task.ID, limit int) ([]journal.Row, <-c
 	return rows, more, err
 }
 
+// Forget drops what is remembered of the records, after they were changed in the
+// store.
+func (r *Runtime) Forget() { r.records.init() }
+
 // SetPaused holds or releases every task at once.
 func (r *Runtime) SetPaused(paused bool) error {
 	if err := r.Store.SetSetting(pausedKey, strconv.FormatBool(paused)); err != nil {
@@ -78,7 +82,7 @@ func (r *Runtime) Project(name string) (task.Project, bool) { return r.pool.proj
 // AddProject registers a repository.
 func (r *Runtime) AddProject(p task.Project) error {
 	if err := p.Check(); err != nil {
-		return err
+		return task.Mistakef("%v", err)
 	}
 	for _, have := range r.pool.projects() {
 		switch {
@@ -94,7 +98,7 @@ func (r *Runtime) AddProject(p task.Project) error {
 // UpdateProject changes a registered project. A larger pool lets queued tasks go on.
 func (r *Runtime) UpdateProject(p task.Project) error {
 	if err := p.Check(); err != nil {
-		return err
+		return task.Mistakef("%v", err)
 	}
 	if err := r.saveProject(p); err != nil {
 		return err

@@ -53,7 +53,11 @@ type cache struct {
 // maxCached bounds the memory that records take; a task that was dropped is read again.
 const maxCached = 2048
 
-func (c *cache) init() { c.tasks = make(map[task.ID]task.Task) }
+func (c *cache) init() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tasks = make(map[task.ID]task.Task)
+}
 
 func (c *cache) get(id task.ID) (task.Task, bool) {
 	c.mu.Lock()

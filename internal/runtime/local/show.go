@@ -60,6 +60,14 @@ func (c *cursor) end(id task.ID) bool {
 	return c.row()-c.saved >= saveEvery
 }
 
+// behind says that a task's folder does not show its last entries.
+func (c *cursor) behind(id task.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, open := c.open[id]
+	return open
+}
+
 // row is the last row before the first that is not shown. The caller holds mu.
 func (c *cursor) row() int64 {
 	row := c.last
@@ -90,14 +98,14 @@ func (r *Runtime) show(t task.Task, entries []journal.Entry) (warning string) {
 	r.Fault("show.after")
 	if err != nil {
 		r.Log.Error("show a task in its folder", "component", "local", "task", t.ID, "error", err)
-		warning = err.Error()
+		return err.Error()
 	}
 	if r.shown.end(t.ID) {
 		if err := r.shown.save(r.Store); err != nil {
 			r.Log.Error("save the projection's cursor", "component", "local", "error", err)
 		}
 	}
-	return warning
+	return ""
 }
 
 func (r *Runtime) showFrom(t task.Task, entries []journal.Entry) error {

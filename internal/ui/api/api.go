@@ -100,6 +100,7 @@ type Server struct {
 	Transfer Transfer
 	Where    func(ctx context.Context, path string) (Place, error)
 	Checks   func(ctx context.Context) []doctor.Result
+	Repair   func(ctx context.Context) error
 	Stop     func() // asks the process to leave
 	Release  string // version of the program
 	Home     string
@@ -130,6 +131,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /v1/pause", func(w http.ResponseWriter, _ *http.Request) { s.setPaused(w, true) })
 	mux.HandleFunc("POST /v1/resume", func(w http.ResponseWriter, _ *http.Request) { s.setPaused(w, false) })
 	mux.HandleFunc("GET /v1/doctor", s.doctor)
+	mux.HandleFunc("POST /v1/repair", s.repair)
 	mux.HandleFunc("GET /v1/export", s.export)
 	mux.HandleFunc("POST /v1/import", s.importAll)
 	mux.HandleFunc("POST /v1/stop", s.stop)

@@ -79,6 +79,14 @@ func (s *Server) doctor(w http.ResponseWriter, r *http.Request) {
 	s.reply(w, http.StatusOK, map[string]any{"checks": s.Checks(r.Context())})
 }
 
+func (s *Server) repair(w http.ResponseWriter, r *http.Request) {
+	if err := s.Repair(r.Context()); err != nil {
+		s.failWith(w, err)
+		return
+	}
+	s.doctor(w, r)
+}
+
 func (s *Server) export(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/jsonl")
 	if err := s.Transfer.Export(r.Context(), w); err != nil {

@@ -30,7 +30,7 @@ type answer struct {
 func (s *Server) answer(w http.ResponseWriter, a engine.Answer) {
 	out := answer{
 		Task: a.Task, Warning: a.Warning, Error: a.Decision.Refused,
-		Decision: decision{Verdict: a.Decision.Verdict, Refused: a.Decision.Refused, Reasons: a.Decision.Reasons, Entries: a.Decision.Entries},
+		Decision: decision{Verdict: a.Decision.Verdict, Refused: a.Decision.Refused, Reasons: nonNil(a.Decision.Reasons), Entries: nonNil(a.Decision.Entries)},
 	}
 	status := http.StatusOK
 	if a.Decision.Verdict == engine.Refuse {

@@ -13,10 +13,11 @@ import (
 )
 
 func newDoctorCommand(deps Deps) *cobra.Command {
-	return &cobra.Command{
+	var repair bool
+	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check that everything Orange needs is there", Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checks := append(localChecks(cmd.Context(), deps), serverChecks(cmd.Context(), deps)...)
+			checks := append(localChecks(cmd.Context(), deps), serverChecks(cmd.Context(), deps, repair)...)
 			bad := 0
 			for _, c := range checks {
 				if !c.OK {
@@ -30,6 +31,8 @@ func newDoctorCommand(deps Deps) *cobra.Command {
 			return fail{code: exitFailed, told: true, err: fmt.Errorf("%d of %d checks fail", bad, len(checks))}
 		},
 	}
+	cmd.Flags().BoolVar(&repair, "repair", false, "rebuild the records from their journals first")
+	return cmd
 }
 
 func printChecks(w io.Writer, checks []client.Check) error {
@@ -72,7 +75,7 @@ func program(ctx context.Context, name, flag string) client.Check {
 }
 
 // serverChecks are about the server, and those it makes itself.
-func serverChecks(ctx context.Context, deps Deps) []client.Check {
+func serverChecks(ctx context.Context, deps Deps, repair bool) []client.Check {
 	socket := client.Check{Name: "socket", Detail: deps.Config.Socket}
 	c, err := client.Connect(ctx, client.Options{Socket: deps.Config.Socket, Home: deps.Config.Home, Start: deps.Start})
 	if err != nil {
@@ -87,7 +90,11 @@ func serverChecks(ctx context.Context, deps Deps) []client.Check {
 		server.OK, server.Detail = false, fmt.Sprintf("version %s runs, and this is %s", hello.Version, deps.Version)
 		server.Fix = "run orange stop; the next command starts the new one"
 	}
-	checks, err := c.Doctor(ctx)
+	ask := c.Doctor
+	if repair {
+		ask = c.Repair
+	}
+	checks, err := ask(ctx)
 	if err != nil {
 		server.OK, server.Detail, server.Fix = false, err.Error(), "see orange log"
 	}

@@ -55,6 +55,15 @@ func (c *Client) Doctor(ctx context.Context) ([]Check, error) {
 	return out.Checks, err
 }
 
+// Repair rebuilds the records from their journals and checks again.
+func (c *Client) Repair(ctx context.Context) ([]Check, error) {
+	var out struct {
+		Checks []Check `json:"checks"`
+	}
+	err := c.put(ctx, http.MethodPost, "/repair", nil, &out)
+	return out.Checks, err
+}
+
 // Export copies everything the server knows to w, as JSON lines.
 func (c *Client) Export(ctx context.Context, w io.Writer) error {
 	return c.copyTo(ctx, call{method: http.MethodGet, path: "/export"}, w)

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"orange/internal/core/task"
+)
+
+const (
+	versionRounds = 51
+	listRounds    = 9
+	updateRounds  = 41
+	maxVersion    = 15 * time.Millisecond
+	maxUpdate     = 25 * time.Millisecond
+)
+
+// version measures the start of the program.
+func version(r *report, p *program) error {
+	nothing := timed(func() error { return p.command("true").Run() })
+	took, err := alternate(versionRounds, p.timed("version"), nothing)
+	if err != nil {
+		return err
+	}
+	r.add(figure{
+		Name: "orange version", Measured: millis(took[0].median()), Target: "under " + millis(maxVersion), Met: took[0].median() < maxVersion,
+		Note: fmt.Sprintf("median of %d starts; %.1f times true (%s)", versionRounds, ratio(took[0], took[1]), millis(took[1].median())),
+	})
+	return nil
+}
+
+// list measures the list of all tasks against reading and encoding the same rows in
+// this process, twice, and one start of the program.
+func list(r *report, p *program) error {
+	args := []string{"task", "list", "--json", "--all"}
+	if err := p.listsAll(args); err != nil {
+		return err
+	}
+	took, err := alternate(listRounds, p.timed(args...), timed(func() error { return recode(filepath.Join(p.dir, "home", "orange.db")) }), p.timed("version"))
+	if err != nil {
+		return err
+	}
+	allowed := make(samples, listRounds)
+	for i := range allowed {
+		allowed[i] = 2*took[1][i] + took[2][i]
+	}
+	share := ratio(took[0], allowed)
+	r.add(figure{
+		Name:     "orange task list --json --all, " + thousands(homeTasks) + " tasks",
+		Measured: millis(took[0].median()), Target: "under " + millis(allowed.median()), Met: share < 1,
+		Note: fmt.Sprintf("%.2f of twice the same rows decoded and encoded in process (%s) and one orange version (%s)", share, millis(took[1].median()), millis(took[2].median())),
+	})
+	return nil
+}
+
+// listsAll makes sure that the command lists what is to be measured.
+func (p *program) listsAll(args []string) error {
+	text, err := p.command(p.path, args...).Output()
+	if err != nil {
+		return fmt.Errorf("list the tasks: %w", err)
+	}
+	var got struct {
+		Tasks []json.RawMessage `json:"tasks"`
+	}
+	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&got); err != nil {
+		return fmt.Errorf("read the list of tasks: %w", err)
+	}
+	if len(got.Tasks) != homeTasks {
+		return fmt.Errorf("%d tasks are listed instead of %d", len(got.Tasks), homeTasks)
+	}
+	return nil
+}
+
+// recode reads the records of all tasks, decodes them and encodes them again.
+func recode(path string) (err error) {
+	query := url.Values{"mode": {"ro"}}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	rows, err := db.Query("SELECT CAST(fold AS BLOB) FROM task WHERE deleted = 0 ORDER BY n")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	enc := json.NewEncoder(io.Discard)
+	var text sql.RawBytes
+	for rows.Next() {
+		if err := rows.Scan(&text); err != nil {
+			return err
+		}
+		var t task.Task
+		if err := json.Unmarshal(text, &t); err != nil {
+			return err
+		}
+		if err := enc.Encode(&t); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// update measures one durable change from the command to its end.
+func update(r *report, p *program, ids []task.ID) error {
+	n := 0
+	change := func() (time.Duration, error) {
+		n++
+		return p.timed("task", "update", string(ids[n%len(ids)]), "--summary", "Say which line is wrong, version "+strconv.Itoa(n))()
+	}
+	took, err := alternate(updateRounds, change, p.timed("version"))
+	if err != nil {
+		return err
+	}
+	r.add(figure{
+		Name:     "orange task update, " + thousands(homeTasks) + " tasks",
+		Measured: millis(took[0].median()), Target: "under " + millis(maxUpdate), Met: took[0].median() < maxUpdate,
+		Note: fmt.Sprintf("median of %d; %.1f times orange version (%s)", updateRounds, ratio(took[0], took[1]), millis(took[1].median())),
+	})
+	return nil
+}

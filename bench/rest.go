@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	restCalm   = 3 * time.Second // for what the requests before left behind
+	restTime   = 20 * time.Second
+	restSample = 250 * time.Millisecond
+	minQuiet   = 10 * time.Second
+)
+
+// rest watches the server while nobody asks it anything.
+func rest(r *report, pid int) error {
+	if runtime.GOOS != "linux" {
+		r.add(figure{Name: "server at rest", Measured: "not measured on " + runtime.GOOS})
+		return nil
+	}
+	time.Sleep(restCalm)
+	before, err := children(pid)
+	if err != nil {
+		return err
+	}
+	first, err := look(pid)
+	if err != nil {
+		return err
+	}
+	last, quiet, err := watch(pid, first)
+	if err != nil {
+		return err
+	}
+	after, err := children(pid)
+	if err != nil {
+		return err
+	}
+	started := 0
+	for child := range after {
+		if !before[child] {
+			started++
+		}
+	}
+	if last.childFaults != first.childFaults {
+		started++ // at least: one that came and went left its page faults behind
+	}
+	r.add(figure{
+		Name: "server at rest, processes started in " + restTime.String(), Measured: strconv.Itoa(started), Target: "0", Met: started == 0,
+		Note: "children, and page faults of children that are gone",
+	})
+	r.add(figure{
+		Name: "server at rest, longest time without a wake-up", Measured: fmt.Sprintf("%.1f s", quiet.Seconds()), Target: fmt.Sprintf("at least %.0f s", minQuiet.Seconds()), Met: quiet >= minQuiet,
+		Note: fmt.Sprintf("%d voluntary context switches of all threads and %s of CPU time in %s", last.wakes-first.wakes, last.cpu-first.cpu, restTime),
+	})
+	r.add(figure{Name: "server at rest, memory", Measured: fmt.Sprintf("%.1f MB", float64(last.rss)/1024), Note: "resident, after the lists and updates above"})
+	return nil
+}
+
+// watch looks again and again. It returns the last look and the longest time in which
+// no thread woke.
+func watch(pid int, first vitals) (last vitals, quiet time.Duration, err error) {
+	last = first
+	calm := first.at // since when no thread has woken
+	for time.Since(first.at) < restTime {
+		time.Sleep(restSample)
+		now, err := look(pid)
+		if err != nil {
+			return now, 0, err
+		}
+		if now.wakes != last.wakes {
+			calm = now.at
+		}
+		last, quiet = now, max(quiet, now.at.Sub(calm))
+	}
+	return last, quiet, nil
+}
+
+// children are the processes that a process has started and that live.
+func children(pid int) (map[int]bool, error) {
+	all, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return nil, err
+	}
+	out := map[int]bool{}
+	for _, dir := range all {
+		stat, err := os.ReadFile(filepath.Join(dir, "stat"))
+		if err != nil {
+			continue // it ended just now
+		}
+		if f := statFields(stat); len(f) > 1 && f[1] == strconv.Itoa(pid) {
+			child, _ := strconv.Atoi(filepath.Base(dir))
+			out[child] = true
+		}
+	}
+	return out, nil
+}
+
+// statFields are the fields of /proc/N/stat from the third on: the second is a name in
+// parentheses and may hold anything.
+func statFields(stat []byte) []string {
+	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+}
+
+// vitals is what the system says about a process.
+type vitals struct {
+	at          time.Time
+	childFaults int // page faults of children that were waited for
+	cpu         time.Duration
+	wakes       int // voluntary context switches of the threads that live
+	rss         int // in KB
+}
+
+// tick is the unit of CPU time in /proc.
+const tick = 10 * time.Millisecond
+
+func look(pid int) (v vitals, err error) {
+	proc := filepath.Join("/proc", strconv.Itoa(pid))
+	v.at = time.Now()
+	stat, err := os.ReadFile(filepath.Join(proc, "stat"))
+	if err != nil {
+		return v, fmt.Errorf("watch the server: %w", err)
+	}
+	fields := statFields(stat)
+	if len(fields) < 15 {
+		return v, fmt.Errorf("watch the server: %s has %d fields", filepath.Join(proc, "stat"), len(fields))
+	}
+	number := func(field int) int {
+		n, _ := strconv.Atoi(fields[field-3])
+		return n
+	}
+	v.childFaults, v.cpu = number(11), time.Duration(number(14)+number(15))*tick
+	status, err := os.ReadFile(filepath.Join(proc, "status"))
+	if err != nil {
+		return v, fmt.Errorf("watch the server: %w", err)
+	}
+	v.rss = entry(status, "VmRSS:")
+	return v, v.threads(proc)
+}
+
+func (v *vitals) threads(proc string) error {
+	threads, err := filepath.Glob(filepath.Join(proc, "task", "*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range threads {
+		status, err := os.ReadFile(filepath.Join(dir, "status"))
+		if err != nil {
+			continue // it ended just now
+		}
+		v.wakes += entry(status, "voluntary_ctxt_switches:")
+	}
+	if v.wakes == 0 {
+		return fmt.Errorf("watch the server: %s does not count context switches", proc)
+	}
+	return nil
+}
+
+// entry finds a number in a file of lines "name: number".
+func entry(text []byte, name string) int {
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, name); ok {
+			n, _ := strconv.Atoi(strings.Fields(rest)[0])
+			return n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,8 @@
+#!/bin/sh
+# Measures what docs/PERFORMANCE.md states. Arguments: -json, -update, -only NAMES.
+set -eu
+cd "$(dirname "$0")/.."
+
+mkdir -p bin
+go build -trimpath -o bin/orange ./cmd/orange
+exec go run ./bench "$@"
