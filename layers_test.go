@@ -19,11 +19,12 @@ import (
 // change of the design: add it here and say why in docs/decisions.
 var arrows = map[string][]string{
 	"internal/core/task":             {},
+	"internal/core/prose":            {},
 	"internal/core/taskfile":         {},
 	"internal/core/workflow":         {"internal/core/task"},
 	"internal/core/workflow/builtin": {},
 	"internal/core/signal":           {"internal/core/task", "internal/core/taskfile"},
-	"internal/core/journal":          {"internal/core/task", "internal/core/taskfile", "internal/core/signal"},
+	"internal/core/journal":          {"internal/core/task", "internal/core/taskfile", "internal/core/signal", "internal/core/prose"},
 	"internal/core/engine":           {"internal/core/"},
 	"internal/config":                {},
 	"internal/doctor":                {},

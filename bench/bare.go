@@ -26,6 +26,8 @@ type bare struct {
 	life   *life
 	db     *sql.DB
 	conn   *sql.Conn
+	begin  *sql.Stmt
+	commit *sql.Stmt
 	insert *sql.Stmt
 	update *sql.Stmt
 }
@@ -74,11 +76,15 @@ func (b *bare) prepare() (err error) {
 	if err := b.conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
 		return err
 	}
-	if b.insert, err = b.conn.PrepareContext(ctx, insertRow); err != nil {
-		return err
+	for _, p := range []struct {
+		stmt **sql.Stmt
+		text string
+	}{{&b.begin, "BEGIN IMMEDIATE"}, {&b.commit, "COMMIT"}, {&b.insert, insertRow}, {&b.update, updateTask}} {
+		if *p.stmt, err = b.conn.PrepareContext(ctx, p.text); err != nil {
+			return err
+		}
 	}
-	b.update, err = b.conn.PrepareContext(ctx, updateTask)
-	return err
+	return nil
 }
 
 func (b *bare) close() {
@@ -140,7 +146,7 @@ func (b *bare) next(to string) (rows, error) {
 
 func (b *bare) transact(r rows) error {
 	ctx := context.Background()
-	if _, err := b.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+	if _, err := b.begin.ExecContext(ctx); err != nil {
 		return err
 	}
 	result, err := b.update.ExecContext(ctx, r.task...)
@@ -153,6 +159,6 @@ func (b *bare) transact(r rows) error {
 	if _, err := b.insert.ExecContext(ctx, r.entry...); err != nil {
 		return err
 	}
-	_, err = b.conn.ExecContext(ctx, "COMMIT")
+	_, err = b.commit.ExecContext(ctx)
 	return err
 }

@@ -20,7 +20,7 @@ import (
 
 const (
 	// Many short rounds: a flush of the disk takes now one, now ten milliseconds.
-	aloneRounds    = 161
+	aloneRounds    = 241
 	aloneTimes     = 20 // transitions per round; even, so that a round ends where it began
 	togetherRounds = 21
 	togetherTimes  = 10 // transitions per round of each submitter

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -20,7 +21,13 @@ import (
 // and record effects with the program under test.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"orange": func() { os.Exit(run(os.Args[1:])) },
+		"orange": func() {
+			code := run(os.Args[1:])
+			if os.Args[1] == recordEffect {
+				syscall.Exit(code) // it has no environment: the race detector would take a second to leave
+			}
+			os.Exit(code)
+		},
 	})
 }
 
@@ -54,11 +61,16 @@ func setUp(env *testscript.Env) error {
 	}
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Setenv("TZ", "UTC")
+	env.Setenv("GORACE", "atexit_sleep_ms=0")
 	env.Defer(func() {
 		locks, _ := filepath.Glob(filepath.Join(env.WorkDir, "*", "server.lock"))
 		for _, path := range locks {
 			if err := endServer(filepath.Dir(path), env.Getenv); err != nil {
 				env.T().Log("end the server of " + path + ": " + err.Error())
+			}
+			said, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "serve.err"))
+			if strings.Contains(string(said), "DATA RACE") || strings.Contains(string(said), "goroutine ") {
+				env.T().Fatal(string(said))
 			}
 		}
 	})
@@ -68,23 +80,21 @@ func setUp(env *testscript.Env) error {
 // patience bounds every wait of a story.
 const patience = 30 * time.Second
 
-// clientOf returns a client of the server of a data folder, running or not.
-func clientOf(home string, getenv func(string) string) (*client.Client, error) {
-	cfg, err := config.Load(func(name string) string {
+// clientOf returns a client of the server of a data folder, running or not. That the
+// configuration is broken does not matter here.
+func clientOf(home string, getenv func(string) string) *client.Client {
+	cfg, _ := config.Load(func(name string) string {
 		if name == "ORANGE_HOME" {
 			return home
 		}
 		return getenv(name)
 	}, os.UserHomeDir)
-	return client.New(cfg.Socket), err
+	return client.New(client.Socket(client.Options{Socket: cfg.Socket, Home: cfg.Home}))
 }
 
 // endServer tells the server of a data folder to stop, and kills it if it does not.
 func endServer(home string, getenv func(string) string) error {
-	c, err := clientOf(home, getenv)
-	if err != nil {
-		return err
-	}
+	c := clientOf(home, getenv)
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -35,8 +35,8 @@ func readJournal(ctx context.Context, q querier, id task.ID, after int) ([]journ
 }
 
 func decodeEntry(id task.ID, seq int, text []byte) (journal.Entry, error) {
-	var e journal.Entry
-	if err := json.Unmarshal(text, &e); err != nil {
+	e, err := journal.Decode(text)
+	if err != nil {
 		return e, fmt.Errorf("entry %d of task %s does not parse (%w): run orange doctor", seq, id, err)
 	}
 	if e.Task != id || e.Seq != seq {

@@ -12,7 +12,7 @@ const applicationID = 0x4f726e67
 
 // migrations lead from one version of the schema to the next; their number is the
 // version. Those that were published never change: a new one is appended.
-func migrations() []string { return []string{schema1, schema2} }
+func migrations() []string { return []string{schema1, schema2, schema3} }
 
 const schema1 = `
 	CREATE TABLE journal (
@@ -65,9 +65,23 @@ const schema2 = `
 	CREATE INDEX task_queued ON task (project) WHERE queued = 1;
 	CREATE INDEX task_bound ON task (workspace) WHERE workspace <> '';`
 
+// schema3 keeps what was refused, beside the journal.
+const schema3 = `
+	CREATE TABLE refusal (
+		row     INTEGER PRIMARY KEY,
+		task    TEXT NOT NULL,
+		at      TEXT NOT NULL,
+		actor   TEXT NOT NULL,
+		attempt INTEGER NOT NULL,
+		kind    TEXT NOT NULL,
+		asked   TEXT NOT NULL,
+		why     TEXT NOT NULL
+	);
+	CREATE INDEX refusal_task ON refusal (task, row);`
+
 // migrate brings the schema to the newest version, one transaction for each step.
-func migrate(ctx context.Context, c *sql.Conn, steps []string) error {
-	version, err := version(ctx, c)
+func migrate(ctx context.Context, b bracket, steps []string) error {
+	version, err := version(ctx, b.conn)
 	if err != nil {
 		return err
 	}
@@ -76,7 +90,7 @@ func migrate(ctx context.Context, c *sql.Conn, steps []string) error {
 	}
 	for ; version < len(steps); version++ {
 		step := steps[version] + fmt.Sprintf("; PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, version+1)
-		err := transact(ctx, c, func(ctx context.Context, c *sql.Conn) error {
+		err := b.transact(ctx, func(ctx context.Context, c *sql.Conn) error {
 			_, err := c.ExecContext(ctx, step)
 			return err
 		})

@@ -29,6 +29,8 @@ type Store struct {
 	mu     sync.Mutex // held by whoever writes
 	db     *sql.DB    // of the one connection that writes
 	write  *sql.Conn
+	begin  *sql.Stmt
+	commit *sql.Stmt
 	insert *sql.Stmt // a journal row
 	create *sql.Stmt // a task row
 	update *sql.Stmt // a task row
@@ -62,13 +64,16 @@ func (s *Store) open() error {
 	if err := useWAL(ctx, s.write); err != nil {
 		return err
 	}
-	if err := migrate(ctx, s.write, migrations()); err != nil {
+	if err := s.prepare(ctx, prepared{&s.begin, beginText}, prepared{&s.commit, commitText}); err != nil {
+		return err
+	}
+	if err := migrate(ctx, s.bracket(), migrations()); err != nil {
 		return err
 	}
 	if s.read, err = connect(s.path, readers, "query_only(1)"); err != nil {
 		return err
 	}
-	if err := s.prepare(ctx); err != nil {
+	if err := s.prepare(ctx, prepared{&s.insert, insertRow}, prepared{&s.create, createTask}, prepared{&s.update, updateTask}, prepared{&s.touch, touchTask}); err != nil {
 		return err
 	}
 	return s.glance(ctx)
@@ -118,11 +123,14 @@ func useWAL(ctx context.Context, c *sql.Conn) error {
 	return nil
 }
 
-func (s *Store) prepare(ctx context.Context) error {
-	for _, p := range []struct {
-		stmt **sql.Stmt
-		text string
-	}{{&s.insert, insertRow}, {&s.create, createTask}, {&s.update, updateTask}, {&s.touch, touchTask}} {
+// prepared is a statement and what it says.
+type prepared struct {
+	stmt **sql.Stmt
+	text string
+}
+
+func (s *Store) prepare(ctx context.Context, list ...prepared) error {
+	for _, p := range list {
 		stmt, err := s.write.PrepareContext(ctx, p.text)
 		if err != nil {
 			return err
@@ -145,7 +153,7 @@ func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
-	for _, stmt := range []*sql.Stmt{s.insert, s.create, s.update, s.touch} {
+	for _, stmt := range []*sql.Stmt{s.begin, s.commit, s.insert, s.create, s.update, s.touch} {
 		if stmt != nil {
 			errs = append(errs, stmt.Close())
 		}
@@ -167,27 +175,41 @@ func (s *Store) Close() error {
 func (s *Store) transact(do func(context.Context, *sql.Conn) error, then func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := transact(context.Background(), s.write, do)
+	err := s.bracket().transact(context.Background(), do)
 	if err == nil {
 		then()
 	}
 	return err
 }
 
+const (
+	beginText  = "BEGIN IMMEDIATE"
+	commitText = "COMMIT"
+)
+
+// bracket begins and ends the transactions of a connection with statements that are
+// prepared once: parsing them every time costs as much as writing a row.
+type bracket struct {
+	conn          *sql.Conn
+	begin, commit *sql.Stmt
+}
+
+func (s *Store) bracket() bracket { return bracket{s.write, s.begin, s.commit} }
+
 // transact must not be given a context that ends: cutting a commit short would leave
 // open whether it happened.
-func transact(ctx context.Context, c *sql.Conn, do func(context.Context, *sql.Conn) error) error {
-	if _, err := c.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+func (b bracket) transact(ctx context.Context, do func(context.Context, *sql.Conn) error) error {
+	if _, err := b.begin.ExecContext(ctx); err != nil {
 		return err
 	}
-	err := do(ctx, c)
+	err := do(ctx, b.conn)
 	if err == nil {
-		_, err = c.ExecContext(ctx, "COMMIT")
+		_, err = b.commit.ExecContext(ctx)
 	}
 	if err != nil {
 		// SQLite may have rolled back by itself: that there is nothing left to roll
 		// back is no news.
-		_, _ = c.ExecContext(ctx, "ROLLBACK")
+		_, _ = b.conn.ExecContext(ctx, "ROLLBACK")
 	}
 	return err
 }

@@ -118,3 +118,13 @@ func TestATaskGoesFromPlanToReviewing(t *testing.T) {
 	}
 	t.Logf("%+v", engine.Explain(w.def, w.task, signal.Signal{At: w.now}))
 }
+
+// sectionsOf reads the sections of a task file.
+func sectionsOf(t testing.TB, body string) []taskfile.Section {
+	t.Helper()
+	doc, err := taskfile.Parse([]byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc.Sections()
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -23,8 +24,16 @@ type Explanation struct {
 	Owner    string    `json:"owner"` // who must act: a person, the engine, a role, or nobody
 	Why      string    `json:"why"`
 	Do       string    `json:"do,omitempty"` // the command that moves it on, if a person must
+	Cheapest Unblock   `json:"cheapest"`     // the least that gets it going
+	Deadline *Timer    `json:"deadline,omitempty"`
 	Edges    []Way     `json:"edges"`
 	Next     []Step    `json:"next"`
+
+	// From the journal, and from what is kept beside it:
+	Chain    []Cause           `json:"chain"`             // how it came here, oldest first
+	Cost     []RoleCost        `json:"cost"`              // so far, by role
+	Refusals []journal.Refusal `json:"refusals"`          // what was asked and refused, oldest first
+	Problem  string            `json:"problem,omitempty"` // why the journal could not be read
 }
 
 // A Way is one edge out of the state, weighed for those who may take it.
@@ -51,7 +60,8 @@ func Explain(def *workflow.Definition, t task.Task, sig signal.Signal) Explanati
 	x := &decider{def: def, t: &t, sig: &sig}
 	out := Explanation{
 		Task: t.ID, Workflow: t.Workflow, Status: t.Status, Since: t.Since, Visit: t.Visit,
-		Edges: []Way{}, Next: x.steps(),
+		Edges: []Way{}, Next: x.steps(), Deadline: x.nextTimer(),
+		Chain: []Cause{}, Cost: costs(&t, nil, sig.At), Refusals: []journal.Refusal{},
 	}
 	for _, i := range def.EdgesFrom(t.Status) {
 		out.Edges = append(out.Edges, x.way(&def.Edges[i]))
@@ -61,13 +71,24 @@ func Explain(def *workflow.Definition, t task.Task, sig signal.Signal) Explanati
 	}
 	s, ok := def.State(t.Status)
 	if !ok {
-		out.Owner, out.Why = "a person", fmt.Sprintf("workflow %s has no state %q", def.Name, t.Status)
+		out.Owner, out.Why = aPerson, fmt.Sprintf("workflow %s has no state %q", def.Name, t.Status)
 		return out
 	}
 	out.Kind = string(s.Kind)
-	out.Owner, out.Why, out.Do = x.owner(s)
+	out.Owner, out.Why = x.owner(s)
+	out.Cheapest = x.cheapest(s)
+	if out.Owner == aPerson {
+		out.Do = out.Cheapest.Run
+	}
 	return out
 }
+
+// Owners of a task that are not roles.
+const (
+	aPerson   = "a person"
+	theEngine = "the engine"
+	nobody    = "nobody"
+)
 
 // way weighs one edge without regard to who asks: who may is part of the answer.
 func (x *decider) way(e *workflow.Edge) Way {
@@ -94,59 +115,58 @@ func (x *decider) limitReached(e *workflow.Edge) bool {
 }
 
 // owner names who must act for the task to go on.
-func (x *decider) owner(s *workflow.State) (who, why, do string) {
+func (x *decider) owner(s *workflow.State) (who, why string) {
 	t := x.t
 	switch {
 	case t.Paused:
-		return "a person", "the task is paused", "orange resume " + string(t.ID)
+		return aPerson, "the task is paused"
 	case t.Attention != "":
-		return "a person", "it needs attention: " + t.Attention, "orange resume " + string(t.ID)
+		return aPerson, "it needs attention: " + t.Attention
 	case t.Asked != nil:
-		return "a person", fmt.Sprintf("the %s asks for %s, and a person must agree", t.Asked.By, t.Asked.To),
-			fmt.Sprintf("orange task update %s --status %s", t.ID, t.Asked.To)
+		return aPerson, fmt.Sprintf("the %s asks for %s, and a person must agree", t.Asked.By, t.Asked.To)
 	case len(t.Pending) > 0:
-		return "the engine", fmt.Sprintf("%d effects are to be done, %s first", len(t.Pending), t.Pending[0].Do), ""
+		return theEngine, fmt.Sprintf("%d effects are to be done, %s first", len(t.Pending), t.Pending[0].Do)
 	}
 	switch s.Kind {
 	case workflow.Terminal:
-		return "nobody", "the task is over", ""
+		return nobody, "the task is over"
 	case workflow.Queued:
 		if t.Queued {
-			return "the engine", "it waits for a free workspace of project " + t.Project, ""
+			return theEngine, "it waits for a free workspace of project " + t.Project
 		}
-		return "a person", "it was created and not started", fmt.Sprintf("orange task complete %s", t.ID)
+		return aPerson, "it was created and not started"
 	case workflow.Agent:
 		return x.agentOwner(s)
 	case workflow.Waiting:
-		return "a person", "a question waits for an answer", fmt.Sprintf("orange task complete %s", t.ID)
+		return aPerson, "a question waits for an answer"
 	case workflow.Halt:
-		return "a person", "the work is stuck", x.firstOpen()
+		return aPerson, "the work is stuck"
 	}
-	return "a person", "it waits for a person's decision", x.firstOpen()
+	return aPerson, "it waits for a person's decision"
 }
 
-func (x *decider) agentOwner(s *workflow.State) (who, why, do string) {
+func (x *decider) agentOwner(s *workflow.State) (who, why string) {
 	if a, ok := x.t.Live(s.Role); ok {
-		return s.Role, fmt.Sprintf("attempt %d is at work", a.Number), ""
+		return s.Role, fmt.Sprintf("attempt %d is at work", a.Number)
 	}
 	if !x.t.RespawnAt.IsZero() {
-		return "the engine", "the " + s.Role + " died and will be started again", ""
+		return theEngine, "the " + s.Role + " died and will be started again"
 	}
 	if x.t.Crashed != "" && s.Respawn == workflow.RespawnManual {
-		return "a person", "the " + s.Role + " died and is not started again by itself", x.firstOpen()
+		return aPerson, "the " + s.Role + " died and is not started again by itself"
 	}
-	return "the engine", "no " + s.Role + " lives; the deadline repairs that", ""
+	return theEngine, "no " + s.Role + " lives; the deadline repairs that"
 }
 
-// firstOpen is the command for the first edge that a person may take now.
-func (x *decider) firstOpen() string {
-	for _, i := range x.def.EdgesFrom(x.t.Status) {
-		e := &x.def.Edges[i]
-		if e.Answers(workflow.OnRequest, "") && e.Permits(task.Human) && x.guard(e) && x.gates(e) {
-			return fmt.Sprintf("orange task update %s --status %s", x.t.ID, e.To)
+// nextTimer is the next moment at which the engine acts by itself.
+func (x *decider) nextTimer() *Timer {
+	var next *Timer
+	for _, tm := range Timers(x.def, x.t) {
+		if next == nil || tm.At.Before(next.At) {
+			next = &tm
 		}
 	}
-	return ""
+	return next
 }
 
 // steps lists what the engine will do by itself, soonest first.

@@ -70,14 +70,19 @@ func (x *decider) reopening() *workflow.Edge {
 	return e
 }
 
-// wayBack is the edge that a terminal state's reopen: stands for.
+// wayBack is the edge that a terminal state's reopen: stands for. A task that is
+// reopened counts from the beginning.
 func (x *decider) wayBack() *workflow.Edge {
 	s, ok := x.def.State(x.t.Status)
 	if !ok || s.Reopen == "" {
 		return nil
 	}
+	anew := make([]workflow.CountOp, len(x.def.Counters))
+	for i := range anew {
+		anew[i] = workflow.CountOp{Counter: x.def.Counters[i].Name}
+	}
 	return &workflow.Edge{
-		From: []string{s.Name}, To: s.Reopen, As: Reopen, Pos: s.Pos,
+		Count: anew, From: []string{s.Name}, To: s.Reopen, As: Reopen, Pos: s.Pos,
 		On: []workflow.Trigger{{Kind: workflow.OnRequest}}, By: []task.Actor{task.Human},
 	}
 }

@@ -21,7 +21,7 @@ func (x *decider) takeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Ver
 	to, _ := x.def.State(e.To)
 	x.entries = append(x.entries, begun)
 	entry := &x.entries[len(x.entries)-1]
-	entry.From, entry.To, entry.Line, entry.Override = x.from(), e.To, e.Pos.Line, e.Override
+	entry.From, entry.To, entry.Edge, entry.Line, entry.Override = x.from(), e.To, e.Number(), e.Pos.Line, e.Override
 	if entry.Reason == "" {
 		entry.Reason = x.because()
 	}
@@ -156,10 +156,13 @@ func (x *decider) plan(e *journal.Entry) *plan {
 	return &x.planned
 }
 
-// dropGivenUp forgets effects that were given up: the new state asks for its own.
+// dropGivenUp forgets agents that could not be started: the new state asks for its
+// own. Everything else that was given up, above all the end of an agent, is still owed
+// and is tried again.
 func (p *plan) dropGivenUp() {
 	for i := range p.x.t.Pending {
-		if old := &p.x.t.Pending[i]; old.GivenUp {
+		old := &p.x.t.Pending[i]
+		if info, _ := workflow.EffectNamed(old.Do); old.GivenUp && (info.Spawns || info.Notifies) {
 			p.e.Dropped = append(p.e.Dropped, old.ID)
 			if a, ok := p.find(old.Attempt); ok && old.Start && !a.Running {
 				p.e.Ended = append(p.e.Ended, journal.Ended{Number: a.Number, Role: a.Role, Code: -1})

@@ -81,6 +81,16 @@ func move(t *task.Task, e *Entry) {
 	t.Attention = ""
 	t.Asked = nil
 	t.RespawnAt = time.Time{}
+	tryAgain(t)
+}
+
+// tryAgain gives effects that were given up, or wait for another try, a new chance.
+func tryAgain(t *task.Task) {
+	for i := range t.Pending {
+		t.Pending[i].GivenUp = false
+		t.Pending[i].Tries = 0
+		t.Pending[i].NotBefore = time.Time{}
+	}
 }
 
 func applyFields(t *task.Task, e *Entry) {
@@ -246,11 +256,7 @@ func applyFlags(t *task.Task, e *Entry) {
 	case TaskResumed:
 		t.Paused = false
 		t.Attention = ""
-		for i := range t.Pending {
-			t.Pending[i].GivenUp = false
-			t.Pending[i].Tries = 0
-			t.Pending[i].NotBefore = time.Time{}
-		}
+		tryAgain(t)
 	case TaskDeleted:
 		t.Deleted = true
 	case AskedPerson:

@@ -49,7 +49,8 @@ type Entry struct {
 	Reason  string     `json:"reason,omitempty"`
 	Note    string     `json:"note,omitempty"`
 	Verb    string     `json:"verb,omitempty"` // the request's, if it named one
-	Line    int        `json:"line,omitempty"` // of the edge in the workflow file
+	Edge    int        `json:"edge,omitempty"` // that was taken, by its place in the workflow file
+	Line    int        `json:"line,omitempty"` // of that edge
 
 	From      string `json:"from,omitempty"` // the state left, or the one an agent crashed in
 	To        string `json:"to,omitempty"`
@@ -98,6 +99,30 @@ func (e *Entry) Signal(visit int) signal.Signal {
 		s.Evidence, s.Free = h.Evidence, h.Free
 	}
 	return s
+}
+
+// Begins says whether the entry is the first of its decision. A signal whose decision
+// may weigh evidence leaves what was heard on its first entry, and there only; every
+// other signal leads to one entry.
+func (e *Entry) Begins() bool {
+	sig := signal.Signal{Kind: signal.Kind(e.Cause)}
+	return e.Heard != nil || !sig.Weighs()
+}
+
+// Decisions parts a journal into its decisions: the entries that one signal led to.
+func Decisions(entries []Entry) [][]Entry {
+	var out [][]Entry
+	first := 0
+	for i := range entries {
+		if i > first && entries[i].Begins() {
+			out = append(out, entries[first:i])
+			first = i
+		}
+	}
+	if first < len(entries) {
+		out = append(out, entries[first:])
+	}
+	return out
 }
 
 // Ended is the end of an attempt.

@@ -194,8 +194,12 @@ type Edge struct {
 	Describe string
 	Pos      Pos
 
-	gates []int
+	gates  []int
+	number int
 }
+
+// Number is the edge's place in the file, from 1; 0 for one that is in no file.
+func (e *Edge) Number() int { return e.number }
 
 // A Prompt is what an agent is told.
 type Prompt struct {

@@ -18,6 +18,7 @@ func (d *Definition) index() {
 	d.edgesFrom = make(map[string][]int, len(d.States)+1)
 	for i := range d.Edges {
 		e := &d.Edges[i]
+		e.number = i + 1
 		for _, from := range e.From {
 			d.edgesFrom[from] = append(d.edgesFrom[from], i)
 		}

@@ -19,11 +19,17 @@ func (r *Runtime) Create(ctx context.Context, w signal.Wish) (engine.Answer, err
 		return engine.Answer{}, err
 	}
 	defer r.wait.Done()
+	if w.Branch != "" {
+		defer r.locks.lock(branchKey(w.Branch))()
+	}
 	def, err := r.complete(&w)
 	if err != nil {
 		return engine.Answer{}, err
 	}
 	defer r.locks.lock(w.ID)()
+	if err := r.unknown(w.ID); err != nil {
+		return engine.Answer{}, err
+	}
 	sig := signal.Signal{Kind: signal.Create, Actor: w.Actor, Attempt: w.Attempt, New: &w.New}
 	return r.found(ctx, def, sig, w.Context)
 }
@@ -40,11 +46,21 @@ func (r *Runtime) Import(ctx context.Context, n signal.New, workflowName string,
 		return engine.Answer{}, err
 	}
 	defer r.locks.lock(w.ID)()
-	if _, known, err := r.record(w.ID); err != nil || known {
-		return engine.Answer{}, orElse(err, task.Mistakef("task %s is here already", w.ID))
+	if err := r.unknown(w.ID); err != nil {
+		return engine.Answer{}, err
 	}
 	sig := signal.Signal{Kind: signal.Import, Actor: task.Human, New: &w.New}
 	return r.begin(ctx, def, sig, body)
+}
+
+// unknown makes sure that an id is a new one: what is there must not be touched. The
+// caller holds the task's lock.
+func (r *Runtime) unknown(id task.ID) error {
+	_, known, err := r.record(id)
+	if err == nil && known {
+		err = task.Mistakef("task %s is here already", id)
+	}
+	return err
 }
 
 func orElse(err, other error) error {
@@ -105,10 +121,23 @@ func (r *Runtime) complete(w *signal.Wish) (*workflow.Definition, error) {
 	if w.ReviewHarness == "" {
 		w.ReviewHarness = r.Review
 	}
-	if other, taken, err := r.Store.TaskByBranch(w.Project, w.Branch); err != nil || taken {
-		return nil, orElse(err, task.Mistakef("task %s works on branch %s already: choose another branch", other, w.Branch))
+	if err := r.branchFree(w.Project, w.Branch, w.ID); err != nil {
+		return nil, err
 	}
 	return r.choose(w.Workflow, p)
+}
+
+// branchKey names the lock that keeps two tasks from taking one branch at the same
+// moment. It is taken before that of a task, and no task can have such an id.
+func branchKey(branch string) task.ID { return task.ID("branch " + branch) }
+
+// branchFree refuses a branch that another open task works on.
+func (r *Runtime) branchFree(project, branch string, id task.ID) error {
+	other, taken, err := r.Store.TaskByBranch(project, branch)
+	if err == nil && taken && other != id {
+		err = task.Mistakef("task %s works on branch %s already: choose another branch", other, branch)
+	}
+	return err
 }
 
 // choose finds the workflow of a new task and refuses one that is unwise.

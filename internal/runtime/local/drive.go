@@ -74,7 +74,8 @@ func (r *Runtime) due(def *workflow.Definition, t *task.Task) time.Time {
 			at = tm.At
 		}
 	}
-	if e, ok := engine.Next(t); ok && !e.NotBefore.IsZero() && (at.IsZero() || e.NotBefore.Before(at)) {
+	e, ok := engine.Next(t) // one that may run now needs no waking: it is driven
+	if ok && e.NotBefore.After(r.now()) && (at.IsZero() || e.NotBefore.Before(at)) {
 		at = e.NotBefore
 	}
 	return at
@@ -119,13 +120,17 @@ func (r *Runtime) step(id task.ID) bool {
 	}
 	done, err := r.perform(t, e)
 	for _, number := range done.Ended {
-		r.report(id, signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: number, Role: roleOf(&t, number)})
+		exit := signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: number, Role: roleOf(&t, number)}
+		if _, err := r.report(id, exit); err != nil {
+			return false // without it the effect is not done: it will be asked for again
+		}
 	}
 	result := signal.Receipt{Effect: e.ID, OK: err == nil, Session: done.Session}
 	if err != nil {
 		result.Error = err.Error()
 	}
-	return r.report(id, signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &result})
+	heard, _ := r.report(id, signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &result})
+	return heard
 }
 
 func (r *Runtime) perform(t task.Task, e task.Effect) (Done, error) {
@@ -138,23 +143,27 @@ func (r *Runtime) perform(t task.Task, e task.Effect) (Done, error) {
 	return done, err
 }
 
-// storeRetry is when the runtime looks again at a task whose news could not be stored.
-const storeRetry = 15 * time.Second
+// When the runtime looks again at a task whose news could not be stored, and at one
+// whose time has come without anything being open.
+const (
+	storeRetry = 15 * time.Second
+	lookAgain  = time.Minute
+)
 
 // report submits what the runtime itself has to say. A refusal here means that the
 // task has moved on and the news is old.
-func (r *Runtime) report(id task.ID, sig signal.Signal) bool {
+func (r *Runtime) report(id task.ID, sig signal.Signal) (heard bool, err error) {
 	answer, err := r.submit(context.WithoutCancel(r.ctx), id, sig)
 	if err != nil {
 		r.Log.Error("submit a signal", "component", "local", "task", id, "kind", sig.Kind, "error", err)
 		r.clock.set(id, r.now().Add(storeRetry))
-		return false
+		return false, err
 	}
 	if answer.Decision.Refused != "" {
 		r.Log.Debug("old news", "component", "local", "task", id, "kind", sig.Kind, "refused", answer.Decision.Refused)
-		return false
+		return false, nil
 	}
-	return true
+	return true, nil
 }
 
 func roleOf(t *task.Task, number int) string {
@@ -175,14 +184,24 @@ func (r *Runtime) tick(id task.ID) {
 	if err != nil {
 		return
 	}
-	now := r.now()
+	now, later := r.now(), lookAgain
 	for _, tm := range engine.Timers(def, &t) {
-		if !tm.At.After(now) {
-			r.report(id, signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: tm.Name, Visit: tm.Visit})
+		if tm.At.After(now) {
+			continue
+		}
+		if _, err := r.report(id, signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: tm.Name, Visit: tm.Visit}); err != nil {
+			later = storeRetry
 		}
 	}
-	if t, ok, _ = r.record(id); ok {
-		r.attend(&t)
+	if t, ok, _ = r.record(id); !ok {
+		return
+	}
+	r.attend(&t)
+	if at := r.due(def, &t); !at.IsZero() && !at.After(now) {
+		r.clock.set(id, now.Add(later)) // it is due still: waking at once would never end
+	}
+	if t.Queued { // its turn could not be stored
+		r.kickQueue(t.Project)
 	}
 }
 
@@ -206,7 +225,7 @@ func (r *Runtime) kickQueue(project string) {
 			if free == 0 || r.ctx.Err() != nil {
 				return
 			}
-			r.report(id, signal.Signal{Kind: signal.Ready, Actor: task.Engine})
+			r.report(id, signal.Signal{Kind: signal.Ready, Actor: task.Engine}) //nolint:errcheck // logged, and tried again
 		}
 	}()
 }

@@ -50,12 +50,19 @@ type Notes interface {
 	SetSetting(key, value string) error
 }
 
+// Refusals keeps the newest of what was refused to each task.
+type Refusals interface {
+	SaveRefusals(list []journal.Refusal) error
+	Refusals(id task.ID) ([]journal.Refusal, error)
+}
+
 // Store is everything that must survive.
 type Store interface {
 	Records
 	Overview
 	Projects
 	Notes
+	Refusals
 }
 
 // Files shows a task to people and agents as a folder with a TASK.md.
@@ -117,6 +124,9 @@ type Runtime struct {
 	drives  drives
 	news    news
 	shown   cursor
+	refused refused
+
+	registry sync.Mutex // held by whoever changes the projects
 
 	ctx    context.Context
 	cancel context.CancelFunc

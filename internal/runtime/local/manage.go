@@ -35,7 +35,24 @@ func (r *Runtime) Explain(ctx context.Context, id task.ID) (engine.Explanation, 
 		}
 	}
 	sig.Evidence = r.evidence(ctx, def, &t, &sig)
-	return engine.Explain(def, t, sig), nil
+	past, err := r.past(ctx, &t)
+	return engine.Account(def, t, sig, past), err
+}
+
+// past reads how a task came to be where it is. A journal that cannot be read leaves
+// the rest of the answer as it is.
+func (r *Runtime) past(ctx context.Context, t *task.Task) (engine.Past, error) {
+	var past engine.Past
+	entries, err := r.Store.Journal(t.ID, 0)
+	if err != nil {
+		past.Problem = err.Error()
+	}
+	past.Entries = entries[:min(len(entries), t.Seq)] // as old as the record
+	r.refused.wait(ctx)
+	if past.Refusals, err = r.Store.Refusals(t.ID); err != nil {
+		return past, fmt.Errorf("read what was refused to %s: %w", t.ID, err)
+	}
+	return past, nil
 }
 
 // Follow returns the rows after one, of one task or of all, and a channel that
@@ -81,6 +98,8 @@ func (r *Runtime) Project(name string) (task.Project, bool) { return r.pool.proj
 
 // AddProject registers a repository.
 func (r *Runtime) AddProject(p task.Project) error {
+	r.registry.Lock()
+	defer r.registry.Unlock()
 	if err := p.Check(); err != nil {
 		return task.Mistakef("%v", err)
 	}
@@ -97,6 +116,8 @@ func (r *Runtime) AddProject(p task.Project) error {
 
 // UpdateProject changes a registered project. A larger pool lets queued tasks go on.
 func (r *Runtime) UpdateProject(p task.Project) error {
+	r.registry.Lock()
+	defer r.registry.Unlock()
 	if err := p.Check(); err != nil {
 		return task.Mistakef("%v", err)
 	}
@@ -123,6 +144,8 @@ func (r *Runtime) saveProject(p task.Project) error {
 
 // RemoveProject forgets a project that has no open task.
 func (r *Runtime) RemoveProject(name string) error {
+	r.registry.Lock()
+	defer r.registry.Unlock()
 	if _, ok := r.pool.project(name); !ok {
 		return task.Mistakef("project %q is not registered: see orange project list", name)
 	}

@@ -20,6 +20,17 @@ func (r *Runtime) Submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 		return engine.Answer{}, err
 	}
 	defer r.wait.Done()
+	for _, f := range sig.Fields {
+		if sig.Kind != signal.Update || f.Name != "branch" {
+			continue
+		}
+		defer r.locks.lock(branchKey(f.To))()
+		if t, ok, err := r.record(id); err == nil && ok {
+			if err := r.branchFree(t.Project, f.To, id); err != nil {
+				return engine.Answer{}, err
+			}
+		}
+	}
 	return r.submit(ctx, id, sig)
 }
 
@@ -44,7 +55,9 @@ func (r *Runtime) submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 		}
 	}
 	sig.Evidence = r.evidence(ctx, def, &t, &sig)
-	return r.decide(ctx, def, t, sig)
+	answer, err := r.decide(ctx, def, t, sig)
+	r.noteRefusal(id, sig, answer.Decision.Refused)
+	return answer, err
 }
 
 // decide runs the engine and commits. The caller holds the task's lock.

@@ -97,6 +97,10 @@ type Taken struct {
 // Restore takes over an export. What is here already is left as it is: a journal is
 // taken whole or not at all.
 func (r *Runtime) Restore(ctx context.Context, in io.Reader) (Taken, error) {
+	if err := r.enter(); err != nil {
+		return Taken{}, err
+	}
+	defer r.wait.Done()
 	x := &restore{r: r, entries: map[task.ID][]journal.Entry{}, bodies: map[task.ID]string{}}
 	dec := json.NewDecoder(in)
 	for n := 1; ; n++ {
@@ -139,6 +143,9 @@ func (x *restore) line(n int, l line) error {
 	switch l.Kind {
 	case "orange":
 	case "project":
+		if l.Project == nil {
+			return task.Mistakef("line %d: it does not say which project", n)
+		}
 		if err := x.r.AddProject(*l.Project); err != nil {
 			x.skip("project %s: %v", l.Project.Name, err)
 			return nil

@@ -160,4 +160,4 @@ func (e *StoreError) Error() string {
 }
 
 // Unwrap gives the store's own error.
-func (e *StoreError) Unwrap() error { return errors.Unwrap(e.Err) }
+func (e *StoreError) Unwrap() error { return e.Err }

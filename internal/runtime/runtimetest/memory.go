@@ -5,6 +5,8 @@ package runtimetest
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,11 +26,10 @@ type Memory struct {
 	projects []task.Project
 	texts    map[string][3]string
 	settings map[string]string
-
-	Fail func() error // if set, asked before every commit
+	refused  []journal.Refusal
 }
 
-// NewMemory returns an empty store with one project.
+// NewMemory returns a store that knows projects and nothing else.
 func NewMemory(projects ...task.Project) *Memory {
 	return &Memory{
 		tasks: map[task.ID]journal.Commit{}, journals: map[task.ID][]journal.Entry{},
@@ -40,11 +41,6 @@ func NewMemory(projects ...task.Project) *Memory {
 func (m *Memory) Commit(_ context.Context, commits []journal.Commit) (int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.Fail != nil {
-		if err := m.Fail(); err != nil {
-			return 0, err
-		}
-	}
 	first := int64(len(m.rows) + 1)
 	for _, c := range commits {
 		if _, known := m.tasks[c.Task.ID]; !known {
@@ -93,10 +89,34 @@ func (m *Memory) Rows(after int64, id task.ID, limit int) ([]journal.Row, error)
 	return out, nil
 }
 
+// EachRow implements the store's port.
+func (m *Memory) EachRow(_ context.Context, yield func(journal.Row) error) error {
+	rows, _ := m.Rows(0, "", math.MaxInt)
+	for _, r := range rows {
+		if err := yield(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EachWorkflow implements the store's port.
+func (m *Memory) EachWorkflow(_ context.Context, yield func(hash, name, file, text string) error) error {
+	m.mu.Lock()
+	texts := maps.Clone(m.texts)
+	m.mu.Unlock()
+	for _, hash := range slices.Sorted(maps.Keys(texts)) {
+		if err := yield(hash, texts[hash][0], texts[hash][1], texts[hash][2]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Unsettled implements the store's port.
 func (m *Memory) Unsettled() ([]task.Task, error) {
 	return m.choose(func(c journal.Commit) bool {
-		return len(c.Task.Pending) > 0 || !c.Due.IsZero() || c.Task.Queued
+		return len(c.Task.Pending)+len(c.Task.Attempts) > 0 || !c.Due.IsZero() || c.Task.Queued
 	}), nil
 }
 
@@ -114,7 +134,7 @@ func (m *Memory) choose(want func(journal.Commit) bool) []task.Task {
 	defer m.mu.Unlock()
 	var out []task.Task
 	for _, id := range m.order {
-		if c := m.tasks[id]; want(c) {
+		if c := m.tasks[id]; !c.Task.Deleted && want(c) {
 			out = append(out, c.Task.Clone())
 		}
 	}
@@ -195,4 +215,25 @@ func (m *Memory) SetSetting(key, value string) error {
 	defer m.mu.Unlock()
 	m.settings[key] = value
 	return nil
+}
+
+// SaveRefusals implements the store's port.
+func (m *Memory) SaveRefusals(list []journal.Refusal) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refused = append(m.refused, list...)
+	return nil
+}
+
+// Refusals implements the store's port.
+func (m *Memory) Refusals(id task.ID) ([]journal.Refusal, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []journal.Refusal
+	for _, r := range m.refused {
+		if r.Task == id {
+			out = append(out, r)
+		}
+	}
+	return out[max(0, len(out)-journal.MaxRefusals):], nil
 }

@@ -63,6 +63,11 @@ type Tasks interface {
 	Journal(id task.ID, after int) ([]journal.Entry, error)
 }
 
+// Workflows are the texts that tasks are pinned to.
+type Workflows interface {
+	Workflow(hash string) (name, file, text string, ok bool, err error)
+}
+
 // Folders are where people and agents see a task.
 type Folders interface {
 	Path(project string, id task.ID) string
@@ -92,23 +97,25 @@ type Imported struct {
 
 // Server answers requests.
 type Server struct {
-	Engine   Engine
-	Control  Control
-	Projects Projects
-	Tasks    Tasks
-	Folders  Folders
-	Transfer Transfer
-	Where    func(ctx context.Context, path string) (Place, error)
-	Checks   func(ctx context.Context) []doctor.Result
-	Repair   func(ctx context.Context) error
-	Stop     func() // asks the process to leave
-	Release  string // version of the program
-	Home     string
-	PID      int
-	Log      *slog.Logger
+	Engine    Engine
+	Control   Control
+	Projects  Projects
+	Tasks     Tasks
+	Workflows Workflows
+	Folders   Folders
+	Transfer  Transfer
+	Where     func(ctx context.Context, path string) (Place, error)
+	Checks    func(ctx context.Context) []doctor.Result
+	Repair    func(ctx context.Context) error
+	Stop      func() // asks the process to leave
+	Release   string // version of the program
+	Home      string
+	PID       int
+	Log       *slog.Logger
 
-	active atomic.Int64
-	touch  func()
+	active  atomic.Int64
+	touched chan struct{}   // a request ended
+	leaving <-chan struct{} // closes when the server stops
 }
 
 // Handler returns the routes.
@@ -122,6 +129,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /v1/tasks/{id}/journal", s.journal)
 	mux.HandleFunc("GET /v1/tasks/{id}/explain", s.explain)
 	mux.HandleFunc("POST /v1/tasks/{id}/signals", s.submit)
+	mux.HandleFunc("GET /v1/workflows/{hash}", s.workflow)
 	mux.HandleFunc("GET /v1/projects", s.listProjects)
 	mux.HandleFunc("POST /v1/projects", s.addProject)
 	mux.HandleFunc("PATCH /v1/projects/{name}", s.updateProject)
@@ -147,8 +155,9 @@ func (s *Server) around(next http.Handler) http.Handler {
 		s.active.Add(1)
 		defer func() {
 			s.active.Add(-1)
-			if s.touch != nil {
-				s.touch()
+			select {
+			case s.touched <- struct{}{}:
+			default:
 			}
 		}()
 		w.Header().Set(HeaderAPI, strconv.Itoa(Version))

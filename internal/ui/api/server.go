@@ -159,6 +159,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-r.Context().Done():
 			return
+		case <-s.leaving:
+			return
 		case <-more:
 		case <-ping.C:
 			fmt.Fprint(w, ": ping\n\n")
@@ -186,10 +188,8 @@ func resumeAt(r *http.Request) (int64, error) {
 func (s *Server) Serve(ctx context.Context, l net.Listener, idle time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	server := &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second,
-		BaseContext: func(net.Listener) context.Context { return ctx },
-	}
+	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	s.touched, s.leaving = make(chan struct{}, 1), ctx.Done()
 	var wait sync.WaitGroup
 	wait.Go(func() { s.leaveWhenIdle(ctx, idle, cancel) })
 	wait.Go(func() {
@@ -215,20 +215,13 @@ func (s *Server) leaveWhenIdle(ctx context.Context, idle time.Duration, leave fu
 	if idle <= 0 {
 		return
 	}
-	touched := make(chan struct{}, 1)
-	s.touch = func() {
-		select {
-		case touched <- struct{}{}:
-		default:
-		}
-	}
 	timer := time.NewTimer(idle)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-touched:
+		case <-s.touched:
 		case <-timer.C:
 			if s.active.Load() == 0 && !s.Control.Busy() {
 				s.Log.Info("idle: leaving", "component", "api")

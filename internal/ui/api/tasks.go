@@ -2,6 +2,7 @@ package api
 
 import (
 	"bufio"
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -197,6 +198,20 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.reply(w, http.StatusOK, x)
+}
+
+// workflow gives the text that tasks are pinned to by its hash.
+func (s *Server) workflow(w http.ResponseWriter, r *http.Request) {
+	hash := r.PathValue("hash")
+	name, file, text, ok, err := s.Workflows.Workflow(hash)
+	switch {
+	case err != nil:
+		s.failWith(w, err)
+	case !ok:
+		s.fail(w, http.StatusNotFound, fmt.Errorf("no task is pinned to a workflow %.12q: give a whole workflow_hash", hash))
+	default:
+		s.reply(w, http.StatusOK, map[string]string{"hash": hash, "name": name, "file": file, "text": text})
+	}
 }
 
 func nonNil[T any](list []T) []T {

@@ -22,15 +22,17 @@ const (
 func newStopCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "stop", Short: "End the server; agents go on, and the next server finds them", Args: arguments(0, 0),
+		Annotations: map[string]string{needsNothing: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if deps.Config.Role != "" {
 				return errors.New("an agent may not end the server: leave it to a person")
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), stopPatience)
 			defer cancel()
-			c := client.New(deps.Config.Socket)
+			c := client.New(client.Socket(client.Options{Socket: deps.Config.Socket, Home: deps.Config.Home}))
 			defer c.Close()
 			s := session{Deps: deps, Client: c, cmd: cmd}
+			who, _ := c.Hello(ctx)
 			err := c.Stop(ctx)
 			if client.Absent(err) {
 				return s.say(map[string]bool{"stopped": false}, "No server is running.")
@@ -38,7 +40,7 @@ func newStopCommand(deps Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := gone(ctx, c); err != nil {
+			if err := gone(ctx, c, who.PID); err != nil {
 				return err
 			}
 			return s.say(map[string]bool{"stopped": true}, "Stopped the server.")
@@ -47,12 +49,13 @@ func newStopCommand(deps Deps) *cobra.Command {
 }
 
 // gone waits until the server has closed everything: the last it does is to remove its
-// socket.
-func gone(ctx context.Context, c *client.Client) error {
+// socket. A command that came meanwhile may have started another one.
+func gone(ctx context.Context, c *client.Client, pid int) error {
 	tick := time.NewTicker(stopPoll)
 	defer tick.Stop()
 	for {
-		if _, err := c.Hello(ctx); errors.Is(err, fs.ErrNotExist) {
+		now, err := c.Hello(ctx)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && now.PID != pid {
 			return nil
 		}
 		select {

@@ -12,7 +12,7 @@ func newTaskCommand(deps Deps) *cobra.Command {
 	return group("task", "Create tasks, look at them and move them on",
 		newTaskCreate(deps), newTaskList(deps), newTaskShow(deps), newTaskUpdate(deps), newTaskSpawn(deps),
 		newTaskComplete(deps), newTaskStuck(deps), newTaskRequestChanges(deps), newTaskCancel(deps), newTaskReopen(deps),
-		newTaskDelete(deps), newTaskHistory(deps), newTaskExplain(deps), newTaskWait(deps), newTaskExit(deps))
+		newTaskDelete(deps), newTaskHistory(deps), newTaskExplain(deps), newTaskReplay(deps), newTaskWait(deps), newTaskExit(deps))
 }
 
 // verbCommand is a command that asks for a verb of the workflow. The caller sets

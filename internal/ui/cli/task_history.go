@@ -11,21 +11,52 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
 )
 
 func newTaskHistory(deps Deps) *cobra.Command {
-	return &cobra.Command{
+	var refused bool
+	cmd := &cobra.Command{
 		Use: "history <id>", Short: "Show what happened to a task", Args: arguments(1, 1), ValidArgsFunction: completeTasks(deps),
-		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
-			events, err := s.History(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			return s.show(map[string]any{"history": events}, func(w io.Writer) error {
-				return printHistory(w, s.Deps, events)
-			})
-		}),
 	}
+	cmd.Flags().BoolVar(&refused, "refused", false, "show what was asked and refused instead")
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		if refused {
+			return s.showRefusals(ctx, args[0])
+		}
+		events, err := s.History(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return s.show(map[string]any{"history": events}, func(w io.Writer) error {
+			return printHistory(w, s.Deps, events)
+		})
+	})
+	return cmd
+}
+
+// showRefusals prints what was refused to a task, oldest first.
+func (s session) showRefusals(ctx context.Context, id string) error {
+	x, err := s.Explain(ctx, id)
+	if err != nil {
+		return err
+	}
+	if x.Refusals == nil {
+		x.Refusals = []journal.Refusal{}
+	}
+	return s.show(map[string]any{"refused": x.Refusals}, func(w io.Writer) error {
+		if len(x.Refusals) == 0 {
+			_, err := fmt.Fprintln(w, "Nothing was refused.")
+			return err
+		}
+		rows := [][]string{}
+		for _, r := range x.Refusals {
+			rows = append(rows, []string{clock(s.Now(), r.At), cleanLine(engine.RefusalText(r))})
+		}
+		return printTable(w, s.lineWidth(), rows)
+	})
 }
 
 func printHistory(w io.Writer, deps Deps, events []json.RawMessage) error {

@@ -1,11 +1,12 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"orange/internal/core/prose"
 )
 
 // cleanText makes text from elsewhere safe for a terminal: what could move the
@@ -92,58 +93,9 @@ func stringEnd(s string, from int) int {
 	return len(s)
 }
 
-// age says how long ago at was.
-func age(now, at time.Time) string {
-	if at.IsZero() {
-		return "-"
-	}
-	return span(now.Sub(at))
-}
-
-func span(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "0s"
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", d/time.Minute)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	}
-	return fmt.Sprintf("%dd", d/(24*time.Hour))
-}
-
-// clock shows a moment in the time zone of now.
-func clock(now, at time.Time) string { return at.In(now.Location()).Format("2006-01-02 15:04:05") }
-
-// short is the part of an id that people read.
-func short(id string) string {
-	if len(id) <= 8 {
-		return id
-	}
-	return id[:8]
-}
-
-// wrap breaks text into lines of at most width characters, each indented.
-func wrap(text, indent string, width int) string {
-	var out strings.Builder
-	at := 0
-	for _, word := range strings.Fields(text) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case at == 0:
-			out.WriteString(indent)
-			at = len(indent)
-		case at+1+n > width:
-			out.WriteString("\n" + indent)
-			at = len(indent)
-		default:
-			out.WriteByte(' ')
-			at++
-		}
-		out.WriteString(word)
-		at += n
-	}
-	return out.String()
-}
+// The words that every surface writes alike.
+func age(now, at time.Time) string           { return prose.Age(now, at) }
+func span(d time.Duration) string            { return prose.Span(d) }
+func clock(now, at time.Time) string         { return prose.Clock(now, at) }
+func short(id string) string                 { return prose.Short(id) }
+func wrap(text, indent string, n int) string { return prose.Wrap(text, indent, n) }

@@ -25,13 +25,17 @@ const maxErrorBody = 4 << 20
 
 // A Client asks the server of one data folder. It is safe for concurrent use.
 type Client struct {
-	http *http.Client
+	http  *http.Client
+	again func(context.Context) error // finds another server if this one leaves; nil: there will be none
 }
 
 // New returns a client of the server that listens on socket. It does not dial.
-func New(socket string) *Client {
+func New(socket string) *Client { return at(func() string { return socket }) }
+
+// at returns a client that asks where the server listens each time it dials.
+func at(where func() string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", socket)
+		return new(net.Dialer).DialContext(ctx, "unix", where())
 	}
 	return &Client{http: &http.Client{
 		Transport:     &http.Transport{DialContext: dial, DisableCompression: true},
@@ -61,8 +65,36 @@ type call struct {
 	header http.Header
 }
 
-// send returns the answer to a call. The caller closes its body.
+// send returns the answer to a call. The caller closes its body. A server that leaves
+// at this very moment is replaced, if the call can be made again without harm.
 func (c *Client) send(ctx context.Context, q call) (*http.Response, error) {
+	res, err := c.once(ctx, q)
+	if err == nil || c.again == nil || !q.harmless(err) {
+		return res, err
+	}
+	if err := c.again(ctx); err != nil {
+		return nil, err
+	}
+	return c.once(ctx, q)
+}
+
+// harmless says whether a call that failed can be made again: it was not heard, or it
+// only asked, and what it carries is still there.
+func (q call) harmless(err error) bool {
+	var no *Error
+	unheard := Absent(err) || errors.As(err, &no) && no.Status == http.StatusServiceUnavailable
+	if !unheard && (q.method != http.MethodGet || !leaving(err)) {
+		return false
+	}
+	if body, ok := q.body.(*bytes.Reader); ok {
+		_, err := body.Seek(0, io.SeekStart)
+		return err == nil
+	}
+	return q.body == nil
+}
+
+// once is send for those who do not want another server.
+func (c *Client) once(ctx context.Context, q call) (*http.Response, error) {
 	u := "http://orange/v1" + q.path
 	if len(q.query) > 0 {
 		u += "?" + q.query.Encode()
@@ -80,13 +112,21 @@ func (c *Client) send(ctx context.Context, q call) (*http.Response, error) {
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("ask the server: %w", plain(err))
+		return nil, fmt.Errorf("ask the server: %w", went(plain(err)))
 	}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		defer res.Body.Close()
 		return nil, answerError(res)
 	}
 	return res, nil
+}
+
+// went says of a server that is gone before it answered what to do.
+func went(err error) error {
+	if leaving(err) {
+		return fmt.Errorf("it went away before it answered (%w): look whether it was done, and try again", err)
+	}
+	return err
 }
 
 // plain takes the method and the made-up address out of an error of net/http.
@@ -149,7 +189,7 @@ func (c *Client) copyTo(ctx context.Context, q call, w io.Writer) error {
 	}
 	defer res.Body.Close()
 	if _, err := io.Copy(w, res.Body); err != nil {
-		return fmt.Errorf("copy the server's answer: %w", err)
+		return fmt.Errorf("the server broke off its answer (%w): see orange log", err)
 	}
 	return nil
 }

@@ -80,6 +80,7 @@ func TestWhatIsAsked(t *testing.T) {
 		{"task", func(ctx context.Context, c *client.Client) error { _, err := c.Task(ctx, "abc"); return err }, "GET /v1/tasks/abc"},
 		{"history", func(ctx context.Context, c *client.Client) error { _, err := c.History(ctx, "abc"); return err }, "GET /v1/tasks/abc/history"},
 		{"journal", func(ctx context.Context, c *client.Client) error { _, err := c.Journal(ctx, "abc", 7); return err }, "GET /v1/tasks/abc/journal?after=7"},
+		{"workflow", func(ctx context.Context, c *client.Client) error { _, err := c.Workflow(ctx, "a/b"); return err }, "GET /v1/workflows/a%2Fb"},
 		{"explain", func(ctx context.Context, c *client.Client) error { _, err := c.Explain(ctx, "abc"); return err }, "GET /v1/tasks/abc/explain"},
 		{"create", func(ctx context.Context, c *client.Client) error {
 			_, err := c.Create(ctx, signal.Wish{New: signal.New{Project: "p", Summary: "s", Spawn: true}})

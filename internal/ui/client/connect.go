@@ -43,8 +43,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startPatience,
 		fmt.Errorf("the server does not answer after %s: see orange log, or end it and try again", startPatience))
 	defer cancel()
-	o.Socket = whereItListens(o)
-	c := New(o.Socket)
+	c := at(func() string { return Socket(o) })
 	if err := c.reach(ctx, o); err != nil {
 		c.Close()
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -52,15 +51,15 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 		}
 		return nil, err
 	}
+	found := *c
+	c.again = func(ctx context.Context) error { return found.reach(ctx, o) }
 	return c, nil
 }
 
-// whereItListens is the server's socket. A server that was started with another
-// runtime folder in its environment listens elsewhere than we would: its lock says where.
-func whereItListens(o Options) string {
-	if _, err := os.Lstat(o.Socket); err == nil {
-		return o.Socket
-	}
+// Socket is where the server of a data folder listens. One that was started with
+// another runtime folder in its environment listens elsewhere than we would: its lock
+// says where.
+func Socket(o Options) string {
 	text, err := os.ReadFile(filepath.Join(o.Home, "server.lock"))
 	if err != nil {
 		return o.Socket
@@ -76,7 +75,7 @@ func whereItListens(o Options) string {
 func (c *Client) reach(ctx context.Context, o Options) error {
 	var child Child
 	for delay := firstPoll; ; delay = min(2*delay, longestPoll) {
-		err := c.greet(ctx, o.Socket)
+		err := c.greet(ctx, Socket(o))
 		switch {
 		case err == nil:
 			return nil
@@ -92,7 +91,7 @@ func (c *Client) reach(ctx context.Context, o Options) error {
 		if child != nil {
 			switch gone, why := child.Exited(); {
 			case gone && why != nil:
-				return c.lastChance(ctx, o.Socket, why)
+				return c.lastChance(ctx, Socket(o), why)
 			case gone:
 				child = nil // the folder has another: it is about to listen, or on its way out
 			}
@@ -172,5 +171,9 @@ func Writable(home string) error {
 	if err != nil {
 		return fmt.Errorf("write to the data folder: %w; set ORANGE_HOME to a folder you can write", err)
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	_, err = f.WriteString("\n") // where a file still finds a place its content may not
+	if err = errors.Join(err, f.Close(), os.Remove(f.Name())); errors.Is(err, syscall.ENOSPC) {
+		return errors.New("write to the data folder: the disk is full; free some space and try again")
+	}
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"orange/internal/core/signal"
 	"orange/internal/ui/client"
 )
 
@@ -122,6 +123,56 @@ func TestConnectStartsAgainWhileTheOneBeforeStillHoldsTheFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Close()
+}
+
+func TestACallThatMeetsALeavingServerIsMadeAgain(t *testing.T) {
+	cut := func(w http.ResponseWriter) { panic(http.ErrAbortHandler) }
+	closing := func(w http.ResponseWriter) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		w.Write([]byte(`{"error":"the server is shutting down: try again"}`))
+	}
+	ask := func(ctx context.Context, c *client.Client) error { _, err := c.Task(ctx, "abc"); return err }
+	tell := func(ctx context.Context, c *client.Client) error {
+		_, err := c.Signal(ctx, "abc", signal.Signal{Kind: signal.Request, To: "x"})
+		return err
+	}
+	tests := []struct {
+		name    string
+		leave   func(http.ResponseWriter)
+		call    func(context.Context, *client.Client) error
+		heard   int32
+		wantErr string
+	}{
+		{"a question it does not answer", cut, ask, 2, ""},
+		{"a question it turns away", closing, ask, 2, ""},
+		{"a request it turns away", closing, tell, 2, ""},
+		{"a request that may have been heard", cut, tell, 1, "look whether it was done, and try again"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			socket := socketIn(t)
+			var heard atomic.Int32
+			listen(t, socket, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.URL.Path == "/v1/hello":
+					w.Write([]byte(hello))
+				case heard.Add(1) == 1:
+					tt.leave(w)
+				default:
+					w.Write([]byte(`{}`))
+				}
+			}))
+			c, err := client.Connect(t.Context(), client.Options{Socket: socket, Home: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			err = tt.call(t.Context(), c)
+			if (err == nil) != (tt.wantErr == "") || err != nil && !strings.Contains(err.Error(), tt.wantErr) || heard.Load() != tt.heard {
+				t.Errorf("got %v after %d calls, want %q after %d", err, heard.Load(), tt.wantErr, tt.heard)
+			}
+		})
+	}
 }
 
 func TestConnectNamesAFolderItCannotWrite(t *testing.T) {

@@ -88,7 +88,7 @@ func (s *stream) read(ctx context.Context) (progress bool, err error) {
 	if s.last != "" {
 		q.header.Set("Last-Event-ID", s.last)
 	}
-	res, err := s.client.send(ctx, q)
+	res, err := s.client.once(ctx, q) // whoever only watches does not undo a stop
 	if err != nil {
 		return false, err
 	}

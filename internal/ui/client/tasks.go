@@ -97,6 +97,21 @@ func (c *Client) Explain(ctx context.Context, id string) (engine.Explanation, er
 	return out, err
 }
 
+// A Workflow is a text that tasks are pinned to.
+type Workflow struct {
+	Hash string `json:"hash"`
+	Name string `json:"name"`
+	File string `json:"file"`
+	Text string `json:"text"`
+}
+
+// Workflow returns the text that tasks are pinned to by its hash.
+func (c *Client) Workflow(ctx context.Context, hash string) (Workflow, error) {
+	var out Workflow
+	err := c.get(ctx, "/workflows/"+url.PathEscape(hash), nil, &out)
+	return out, err
+}
+
 func (c *Client) ofTask(ctx context.Context, id, of string, query url.Values, out any) error {
 	path, err := taskPath(id, of)
 	if err != nil {

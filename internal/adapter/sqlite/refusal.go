@@ -1,0 +1,59 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+const (
+	insertRefusal = "INSERT INTO refusal (task, at, actor, attempt, kind, asked, why) VALUES (?, ?, ?, ?, ?, ?, ?)"
+	trimRefusals  = `DELETE FROM refusal WHERE task = ? AND row <=
+		(SELECT row FROM refusal WHERE task = ? ORDER BY row DESC LIMIT 1 OFFSET ?)`
+)
+
+// SaveRefusals keeps refusals, all of them or none, and of each task only the newest.
+func (s *Store) SaveRefusals(list []journal.Refusal) error {
+	return s.describe("write to", s.transact(func(ctx context.Context, c *sql.Conn) error {
+		trim := map[task.ID]bool{}
+		for i := range list {
+			r := &list[i]
+			trim[r.Task] = true
+			_, err := c.ExecContext(ctx, insertRefusal, string(r.Task), r.At.UTC().Format(time.RFC3339Nano), string(r.Actor), r.Attempt, string(r.Kind), r.Asked, r.Why)
+			if err != nil {
+				return err
+			}
+		}
+		for id := range trim {
+			if _, err := c.ExecContext(ctx, trimRefusals, string(id), string(id), journal.MaxRefusals); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func() {}))
+}
+
+// Refusals lists what was refused to a task, oldest first.
+func (s *Store) Refusals(id task.ID) ([]journal.Refusal, error) {
+	var out []journal.Refusal
+	err := s.each(func(rows *sql.Rows) error {
+		r := journal.Refusal{Task: id}
+		var at, actor, kind string
+		if err := rows.Scan(&at, &actor, &r.Attempt, &kind, &r.Asked, &r.Why); err != nil {
+			return err
+		}
+		r.Actor, r.Kind = task.Actor(actor), signal.Kind(kind)
+		var err error
+		if r.At, err = time.Parse(time.RFC3339Nano, at); err != nil {
+			return fmt.Errorf("a refusal of task %s has no time: %w", id, err)
+		}
+		out = append(out, r)
+		return nil
+	}, "SELECT at, actor, attempt, kind, asked, why FROM refusal WHERE task = ? ORDER BY row", string(id))
+	return out, s.describe("read", err)
+}

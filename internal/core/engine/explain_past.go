@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"time"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// Past is what is known of how a task came to be where it is.
+type Past struct {
+	Entries  []journal.Entry
+	Refusals []journal.Refusal
+	Problem  string // why the entries could not be read
+}
+
+// A Cause is one entry of the journal as a link of the chain that led here: what
+// happened, which rule answered to it, and what came of the effects it asked for.
+type Cause struct {
+	Seq     int          `json:"seq"`
+	At      time.Time    `json:"at"`
+	Type    journal.Type `json:"type"`
+	Signal  signal.Kind  `json:"signal"`
+	Actor   task.Actor   `json:"actor,omitempty"`
+	Attempt int          `json:"attempt,omitempty"`
+	From    string       `json:"from,omitempty"`
+	To      string       `json:"to,omitempty"`
+	Line    int          `json:"line,omitempty"` // of the edge, in the workflow file
+	Reason  string       `json:"reason,omitempty"`
+	Note    string       `json:"note,omitempty"`
+	Effects []Deed       `json:"effects,omitempty"`
+}
+
+// A Deed is an effect and how it ended.
+type Deed struct {
+	Do    string    `json:"do"`
+	Role  string    `json:"role,omitempty"`
+	Ended DeedState `json:"ended"`
+	Tries int       `json:"tries,omitempty"`
+	Error string    `json:"error,omitempty"` // of the last try that failed
+}
+
+// DeedState is how an effect ended, or that it did not.
+type DeedState string
+
+// How effects end.
+const (
+	DeedPending DeedState = "pending"
+	DeedDone    DeedState = "done"
+	DeedFailed  DeedState = "failed"   // it is tried again
+	DeedGivenUp DeedState = "given up" // a person must look
+	DeedDropped DeedState = "dropped"  // given up, and it no longer matters
+)
+
+// RoleCost is what a role's agents took so far.
+type RoleCost struct {
+	Role     string `json:"role"`
+	Attempts int    `json:"attempts"` // ever asked for
+	Living   int    `json:"living,omitempty"`
+	Seconds  int64  `json:"seconds"` // from their starts to their ends
+}
+
+// chainLength is how many links of the chain are told.
+const chainLength = 12
+
+// Account is Explain with the past: the chain of causes, the cost so far, and what was
+// refused.
+func Account(def *workflow.Definition, t task.Task, sig signal.Signal, past Past) Explanation {
+	out := Explain(def, t, sig)
+	out.Chain = chain(past.Entries)
+	out.Cost = costs(&t, past.Entries, sig.At)
+	out.Refusals = append(out.Refusals, past.Refusals...)
+	out.Problem = past.Problem
+	return out
+}
+
+// chain tells the last entries. Those that only say how an effect went are told with
+// the effect.
+func chain(entries []journal.Entry) []Cause {
+	out := []Cause{}
+	deeds := deedsOf(entries)
+	for i := range entries {
+		e := &entries[i]
+		if e.Receipt != nil {
+			continue
+		}
+		c := Cause{
+			Seq: e.Seq, At: e.At, Type: e.Type, Signal: signal.Kind(e.Cause), Actor: e.Actor, Attempt: e.Attempt,
+			From: e.From, To: e.To, Line: e.Line, Reason: e.Reason, Note: e.Note,
+		}
+		for _, f := range e.Effects {
+			c.Effects = append(c.Effects, *deeds[f.ID])
+		}
+		out = append(out, c)
+	}
+	return out[max(0, len(out)-chainLength):]
+}
+
+// deedsOf follows every effect to its end.
+func deedsOf(entries []journal.Entry) map[string]*Deed {
+	deeds := map[string]*Deed{}
+	for i := range entries {
+		e := &entries[i]
+		for _, f := range e.Effects {
+			deeds[f.ID] = &Deed{Do: f.Do, Role: f.Role, Ended: DeedPending}
+		}
+		for _, id := range e.Dropped {
+			if d := deeds[id]; d != nil {
+				d.Ended = DeedDropped
+			}
+		}
+		if e.Receipt == nil || deeds[e.Receipt.Effect] == nil {
+			continue
+		}
+		d := deeds[e.Receipt.Effect]
+		d.Tries, d.Ended = e.Tries, endOf(e.Type)
+		if !e.Receipt.OK {
+			d.Error = e.Receipt.Error
+		}
+	}
+	return deeds
+}
+
+func endOf(t journal.Type) DeedState {
+	switch t {
+	case journal.EffectFailed:
+		return DeedFailed
+	case journal.EffectGaveUp:
+		return DeedGivenUp
+	}
+	return DeedDone
+}
+
+// costs sums up the attempts by role, and how long their agents ran until now.
+func costs(t *task.Task, entries []journal.Entry, now time.Time) []RoleCost {
+	out := make([]RoleCost, len(t.Ran))
+	for i, ran := range t.Ran {
+		out[i] = RoleCost{Role: ran.Role, Attempts: ran.Count}
+		for _, a := range t.Attempts {
+			if a.Role == ran.Role {
+				out[i].Living++
+			}
+		}
+		out[i].Seconds = int64(runtimeOf(ran.Role, entries, now) / time.Second)
+	}
+	return out
+}
+
+// runtimeOf sums up how long the agents of a role ran.
+func runtimeOf(role string, entries []journal.Entry, now time.Time) time.Duration {
+	var sum time.Duration
+	began := map[int]time.Time{}
+	for i := range entries {
+		e := &entries[i]
+		if e.Type == journal.AgentSpawned && e.Role == role {
+			began[e.Attempt] = e.At
+		}
+		for _, gone := range e.Ended {
+			if at, ok := began[gone.Number]; ok {
+				sum += e.At.Sub(at)
+				delete(began, gone.Number)
+			}
+		}
+	}
+	for _, at := range began {
+		sum += max(0, now.Sub(at))
+	}
+	return sum
+}

@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// Replay folds a journal again, up to and with entry seq: the record as it was then.
+func Replay(entries []journal.Entry, seq int) (task.Task, error) {
+	if seq < 1 || seq > len(entries) {
+		return task.Task{}, fmt.Errorf("there is no entry %d: the journal has 1 to %d", seq, len(entries))
+	}
+	return journal.Fold(task.Task{}, entries[:seq])
+}
+
+// Replayed is every decision of a journal, made once more.
+type Replayed struct {
+	Workflow  string    `json:"workflow"`
+	Hash      string    `json:"hash"`
+	Entries   int       `json:"entries"`
+	Decisions []Retaken `json:"decisions"`
+	Pinned    bool      `json:"pinned"` // the workflow is the one that the task was decided by
+}
+
+// Retaken is one decision of a journal, made once more on the record before it.
+type Retaken struct {
+	Seq    int         `json:"seq"` // of its first entry
+	At     time.Time   `json:"at"`
+	Signal signal.Kind `json:"signal"`
+	Actor  task.Actor  `json:"actor,omitempty"`
+	From   string      `json:"from"` // status before it
+	To     string      `json:"to"`   // status after it, as recorded
+	Same   bool        `json:"same"`
+
+	// Where it is not the same:
+	Want    []journal.Entry `json:"want,omitempty"` // as recorded
+	Got     []journal.Entry `json:"got,omitempty"`
+	Verdict Verdict         `json:"verdict,omitempty"`
+	Refused string          `json:"refused,omitempty"`
+	Reasons []Reason        `json:"reasons,omitempty"`
+}
+
+// Diverges returns the first decision that is not the same, and how many are not.
+func (r *Replayed) Diverges() (first *Retaken, count int) {
+	for i := range r.Decisions {
+		if r.Decisions[i].Same {
+			continue
+		}
+		if count++; first == nil {
+			first = &r.Decisions[i]
+		}
+	}
+	return first, count
+}
+
+// Again decides about every signal of a journal once more, each on the record that was
+// there, and compares the entries byte for byte. Under another workflow than the
+// task's own, what only names the file does not count: its name, its hash, and where an edge stands in it.
+func Again(def *workflow.Definition, entries []journal.Entry) (Replayed, error) {
+	out := Replayed{Workflow: def.Name, Hash: def.Hash, Entries: len(entries), Decisions: []Retaken{}}
+	out.Pinned = len(entries) > 0 && entries[0].Hash == def.Hash
+	var t task.Task
+	for _, recorded := range journal.Decisions(entries) {
+		one, err := retake(def, t, recorded, out.Pinned)
+		if err != nil {
+			return out, err
+		}
+		next := t.Clone() // what was decided must not change with the record
+		for i := range recorded {
+			if err := journal.Apply(&next, &recorded[i]); err != nil {
+				return out, err
+			}
+		}
+		t = next
+		one.To = t.Status
+		out.Decisions = append(out.Decisions, one)
+	}
+	return out, nil
+}
+
+func retake(def *workflow.Definition, t task.Task, recorded []journal.Entry, pinned bool) (Retaken, error) {
+	first := &recorded[0]
+	d := Decide(def, t, first.Signal(t.Visit))
+	out := Retaken{Seq: first.Seq, At: first.At, Signal: signal.Kind(first.Cause), Actor: first.Actor, From: t.Status}
+	want, err := bytesOf(recorded, pinned)
+	if err != nil {
+		return out, err
+	}
+	got, err := bytesOf(d.Entries, pinned)
+	if err != nil {
+		return out, err
+	}
+	if out.Same = bytes.Equal(want, got); !out.Same {
+		out.Want, out.Got = recorded, d.Entries
+		out.Verdict, out.Refused, out.Reasons = d.Verdict, d.Refused, d.Reasons
+	}
+	return out, nil
+}
+
+// bytesOf is what must be the same of two lists of entries.
+func bytesOf(entries []journal.Entry, pinned bool) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	for _, e := range entries {
+		if !pinned {
+			e.Workflow, e.Hash, e.Edge, e.Line = "", "", 0, 0
+		}
+		if err := enc.Encode(&e); err != nil {
+			return nil, fmt.Errorf("write entry %d: %w", e.Seq, err)
+		}
+	}
+	return b.Bytes(), nil
+}

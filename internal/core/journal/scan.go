@@ -1,0 +1,183 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"time"
+	"unicode/utf8"
+)
+
+// scanner reads JSON in the one form that encoding/json writes: fields in their order,
+// no spaces, no nulls. Whatever else it meets, it is lost and stays so: then
+// encoding/json has to read the text.
+type scanner struct {
+	text []byte
+	at   int
+	lost bool
+}
+
+func (s *scanner) read(x *shape, v reflect.Value) {
+	switch {
+	case s.lost:
+	case x.moment:
+		*v.Addr().Interface().(*time.Time) = s.time()
+	case x.kind == reflect.String:
+		v.SetString(s.str())
+	case x.kind == reflect.Int:
+		v.SetInt(int64(s.num()))
+	case x.kind == reflect.Bool:
+		v.SetBool(s.truth())
+	case x.kind == reflect.Pointer:
+		v.Set(reflect.New(x.of))
+		s.read(x.elem, v.Elem())
+	case x.kind == reflect.Slice:
+		s.list(x.elem, v)
+	case x.kind == reflect.Struct:
+		s.object(x.fields, v)
+	default:
+		s.lost = true
+	}
+}
+
+// object reads the fields of a struct. A name that is not listed, or not behind the
+// one before, cannot be read here.
+func (s *scanner) object(fields []shapeField, v reflect.Value) {
+	s.take('{')
+	if s.peek() == '}' {
+		s.at++
+		return
+	}
+	for !s.lost {
+		name, _ := s.quoted()
+		s.take(':')
+		for len(fields) > 0 && fields[0].name != string(name) {
+			fields = fields[1:]
+		}
+		if len(fields) == 0 {
+			s.lost = true
+			return
+		}
+		s.read(fields[0].shape, v.Field(fields[0].index))
+		fields = fields[1:]
+		if s.peek() == '}' {
+			s.at++
+			return
+		}
+		s.take(',')
+	}
+}
+
+// list reads an array that is not empty.
+func (s *scanner) list(elem *shape, v reflect.Value) {
+	s.take('[')
+	for n := 0; !s.lost; n++ {
+		if n == v.Cap() {
+			v.Grow(1)
+		}
+		v.SetLen(n + 1)
+		v.Index(n).SetZero()
+		s.read(elem, v.Index(n))
+		if s.peek() == ']' {
+			s.at++
+			return
+		}
+		s.take(',')
+	}
+}
+
+// take reads one character that must be there.
+func (s *scanner) take(c byte) {
+	if s.peek() != c {
+		s.lost = true
+		return
+	}
+	s.at++
+}
+
+func (s *scanner) peek() byte {
+	if s.lost || s.at >= len(s.text) {
+		return 0
+	}
+	return s.text[s.at]
+}
+
+// quoted reads a text between quotes, and says whether it stands for itself.
+func (s *scanner) quoted() (text []byte, plain bool) {
+	s.take('"')
+	for start := s.at; !s.lost; {
+		end := bytes.IndexByte(s.text[s.at:], '"')
+		if end < 0 {
+			break
+		}
+		s.at += end + 1
+		text = s.text[start : s.at-1]
+		if escapes := len(text) - len(bytes.TrimRight(text, `\`)); escapes%2 == 0 {
+			return text, isPlain(text)
+		}
+	}
+	s.lost = true
+	return nil, false
+}
+
+func isPlain(text []byte) bool {
+	for _, c := range text {
+		if c < ' ' || c == '\\' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *scanner) str() string {
+	start := s.at
+	text, plain := s.quoted()
+	if plain || s.lost {
+		return string(text)
+	}
+	var out string
+	if json.Unmarshal(s.text[start:s.at], &out) != nil {
+		s.lost = true
+	}
+	return out
+}
+
+func (s *scanner) time() (t time.Time) {
+	text, plain := s.quoted()
+	if !plain || t.UnmarshalText(text) != nil {
+		s.lost = true
+	}
+	return t
+}
+
+// num reads a number that fits into every int.
+func (s *scanner) num() int {
+	negative := s.peek() == '-'
+	if negative {
+		s.at++
+	}
+	start, n := s.at, 0
+	for c := s.peek(); c >= '0' && c <= '9' && s.at-start < 10; c = s.peek() {
+		n = 10*n + int(c-'0')
+		s.at++
+	}
+	digits := s.at - start
+	if digits == 0 || digits > 9 || digits > 1 && s.text[start] == '0' {
+		s.lost = true
+	}
+	if negative {
+		return -n
+	}
+	return n
+}
+
+func (s *scanner) truth() bool {
+	for _, word := range [...]string{"true", "false"} {
+		if bytes.HasPrefix(s.text[s.at:], []byte(word)) {
+			s.at += len(word)
+			return word == "true"
+		}
+	}
+	s.lost = true
+	return false
+}

@@ -1,0 +1,90 @@
+// Package prose is how times, ids and long lines are written where people read them,
+// the same on every surface. It knows nothing of tasks and cleans nothing: what is
+// safe to show is the surface's own affair.
+package prose
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Age says how long ago at was.
+func Age(now, at time.Time) string {
+	if at.IsZero() {
+		return "-"
+	}
+	return Span(now.Sub(at))
+}
+
+// Span says how long something takes, in its largest unit.
+func Span(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return fmt.Sprintf("%dd", d/(24*time.Hour))
+}
+
+// Clock shows a moment in the time zone of now.
+func Clock(now, at time.Time) string { return at.In(now.Location()).Format("2006-01-02 15:04:05") }
+
+// When says how far ahead a moment is; one that has come, or none, is now.
+func When(now, at time.Time) string {
+	if at.IsZero() || !at.After(now) {
+		return "now"
+	}
+	return "in " + Span(at.Sub(now)) + " (" + Clock(now, at) + ")"
+}
+
+// Short is the part of an id that people read.
+func Short(id string) string {
+	if len(id) <= 8 {
+		return id
+	}
+	return id[:8]
+}
+
+// Wrap breaks text into lines of at most width characters, each indented. Line breaks
+// of the text itself do not count.
+func Wrap(text, indent string, width int) string {
+	var out strings.Builder
+	at := 0
+	for _, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case at == 0:
+			out.WriteString(indent)
+			at = len(indent)
+		case at+1+n > width:
+			out.WriteString("\n" + indent)
+			at = len(indent)
+		default:
+			out.WriteByte(' ')
+			at++
+		}
+		out.WriteString(word)
+		at += n
+	}
+	return out.String()
+}
+
+// Cut shortens s to at most n bytes, between characters.
+func Cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	const more = "..."
+	end := max(0, n-len(more))
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + more
+}

@@ -1,0 +1,305 @@
+package verify
+
+import (
+	"slices"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// deed says what kind of thing the environment does.
+type deed byte
+
+const (
+	tell    deed = iota // a signal reaches the engine
+	succeed             // the first pending effect is carried out and its receipt arrives
+	giveUp              // it fails for good
+	loseIt              // it is carried out, and the server dies before the receipt is kept
+	die                 // an agent's process ends
+	hear                // the end of a process is reported
+	crash               // the server dies and forgets what was pending
+)
+
+// action is one thing the environment can do in a world.
+type action struct {
+	deed   deed
+	sig    signal.Signal
+	actor  int      // index of the attempt that speaks or ends, -1 for none
+	choice []choice // what the sections are when the signal is decided
+	human  bool     // a person does it
+}
+
+// choice is what a section is when a decision is made.
+type choice struct {
+	section int
+	age     age
+	says    string
+}
+
+// age says which version of a section is there.
+type age byte
+
+const (
+	absent age = iota
+	isNew
+	isUsed
+	isSeen
+)
+
+// actions lists everything that can happen in a world. The list depends only on what
+// worlds with the same key have in common, so that a path can be walked again.
+func (m *model) actions(w *world) []action {
+	out := m.processActions(w, nil)
+	out = m.effectActions(w, out)
+	out = m.requests(w, out)
+	out = m.events(w, out)
+	return m.timers(w, out)
+}
+
+// processActions are the ends of agents, and the news of them.
+func (m *model) processActions(w *world, out []action) []action {
+	for i := range w.t.Attempts {
+		a := &w.t.Attempts[i]
+		switch w.procs[i] {
+		case alive:
+			out = append(out, action{deed: die, actor: i})
+		case dead:
+			if !m.heard(w, i) {
+				continue
+			}
+			sig := signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: a.Role}
+			for _, c := range m.choices(w, m.edgesOf(w, workflow.OnExit, "", "")) {
+				out = append(out, action{deed: hear, sig: sig, actor: i, choice: c})
+			}
+		}
+	}
+	return out
+}
+
+// heard says whether the end of an attempt reaches the engine at all.
+func (m *model) heard(w *world, i int) bool {
+	return !m.without[PerRole] || !slices.Contains(w.procs, alive)
+}
+
+func (m *model) effectActions(w *world, out []action) []action {
+	e, ok := engine.Next(&w.t)
+	if !ok {
+		return out
+	}
+	for _, c := range m.endings(w, &e) {
+		out = append(out, action{deed: succeed, actor: -1, choice: c})
+	}
+	out = append(out, action{deed: giveUp, actor: -1})
+	if info, _ := workflow.EffectNamed(e.Do); !w.half && (info.Spawns || info.Notifies) { // of the others nothing is left to see
+		out = append(out, action{deed: loseIt, actor: -1})
+	}
+	if m.without[Redrive] {
+		out = append(out, action{deed: crash, actor: -1})
+	}
+	return out
+}
+
+// endings are what an agent may leave behind that is ended at its deadline.
+func (m *model) endings(w *world, e *task.Effect) [][]choice {
+	if at := attemptIndex(&w.t, e.Attempt); at >= 0 && w.t.Attempts[at].Overdue {
+		return m.choices(w, m.edgesOf(w, workflow.OnExit, "", ""))
+	}
+	return [][]choice{nil}
+}
+
+// patience is how many effects may be owed while somebody asks for yet another move.
+// Without a bound the search would follow people who never let a task settle.
+const patience = 4
+
+// requests are all moves that an edge could answer, asked for by everybody.
+func (m *model) requests(w *world, out []action) []action {
+	if len(w.t.Pending) > patience {
+		return out
+	}
+	for _, to := range m.targets(w.t.Status) {
+		edges := m.edgesOf(w, workflow.OnRequest, "", to)
+		for n, c := range m.choices(w, edges) {
+			for _, who := range [...]task.Actor{task.Human, task.Tracker, task.Engine} {
+				if n == 0 || anyPermits(edges, who) { // to others it makes no difference what TASK.md says
+					sig := signal.Signal{Kind: signal.Request, Actor: who, To: to}
+					out = append(out, action{sig: sig, actor: -1, choice: c, human: who != task.Engine})
+				}
+			}
+			for i := range w.t.Attempts {
+				role := w.t.Attempts[i].Role
+				if w.procs[i] != unborn && (n == 0 || anyPermits(edges, task.Actor(role))) {
+					sig := signal.Signal{Kind: signal.Request, Actor: task.Actor(role), To: to}
+					out = append(out, action{sig: sig, actor: i, choice: c, human: m.passesPerson(w.t.Status)})
+				}
+			}
+		}
+	}
+	if w.t.Attention != "" {
+		out = append(out, action{sig: signal.Signal{Kind: signal.Resume, Actor: task.Human}, actor: -1, human: true})
+	}
+	return out
+}
+
+func anyPermits(edges []*workflow.Edge, who task.Actor) bool {
+	return slices.ContainsFunc(edges, func(e *workflow.Edge) bool { return e.Permits(who) || e.Asks(who) })
+}
+
+func (m *model) targets(state string) []string {
+	var out []string
+	for _, i := range m.def.EdgesFrom(state) {
+		e := &m.def.Edges[i]
+		if e.Answers(workflow.OnRequest, "") && !slices.Contains(out, e.To) {
+			out = append(out, e.To)
+		}
+	}
+	if s, ok := m.def.State(state); ok && s.Reopen != "" && !slices.Contains(out, s.Reopen) {
+		out = append(out, s.Reopen)
+	}
+	return out
+}
+
+// events are a queue's turn, outcomes that agents print, and what trackers report.
+func (m *model) events(w *world, out []action) []action {
+	if s, ok := m.def.State(w.t.Status); ok && s.Kind == workflow.Queued && w.t.Queued {
+		for _, c := range m.choices(w, m.edgesOf(w, workflow.OnReady, "", "")) {
+			out = append(out, action{sig: signal.Signal{Kind: signal.Ready, Actor: task.Engine}, actor: -1, choice: c})
+		}
+	}
+	for _, tr := range m.triggers(w.t.Status) {
+		for _, c := range m.choices(w, m.edgesOf(w, tr.Kind, tr.Value, "")) {
+			if tr.Kind == workflow.OnTracker {
+				sig := signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: tr.Value}
+				out = append(out, action{sig: sig, actor: -1, choice: c, human: true})
+				continue
+			}
+			for i := range w.t.Attempts {
+				if w.procs[i] != unborn {
+					role := w.t.Attempts[i].Role
+					sig := signal.Signal{Kind: signal.Outcome, Actor: task.Actor(role), Word: tr.Value}
+					out = append(out, action{sig: sig, actor: i, choice: c, human: m.passesPerson(w.t.Status)})
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (m *model) triggers(state string) []workflow.Trigger {
+	var out []workflow.Trigger
+	for _, i := range m.def.EdgesFrom(state) {
+		for _, tr := range m.def.Edges[i].On {
+			if (tr.Kind == workflow.OnTracker || tr.Kind == workflow.OnOutcome) && !slices.Contains(out, tr) {
+				out = append(out, tr)
+			}
+		}
+	}
+	return out
+}
+
+func (m *model) timers(w *world, out []action) []action {
+	for _, tm := range m.running(w) {
+		var gates []*workflow.Edge
+		switch tm.Name {
+		case engine.Respawn:
+		case engine.Deadline:
+			gates = m.edgesOf(w, workflow.OnCrashLimit, "", "")
+		default:
+			gates = m.edgesOf(w, workflow.OnTimer, tm.Name, "")
+		}
+		for _, c := range m.choices(w, gates) {
+			sig := signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: tm.Name, At: tm.At, Visit: tm.Visit}
+			out = append(out, action{sig: sig, actor: -1, choice: c})
+		}
+	}
+	return out
+}
+
+// running lists the timers that the model lets run.
+func (m *model) running(w *world) []engine.Timer {
+	list := engine.Timers(m.def, &w.t)
+	return slices.DeleteFunc(list, func(tm engine.Timer) bool {
+		if tm.Name != engine.Deadline {
+			return false
+		}
+		_, live := w.t.Live(m.own(w.t.Status))
+		return m.without[Deadlines] || m.without[Ensure] && !live
+	})
+}
+
+// edgesOf lists the edges that a signal could take. The end of an agent can lead to
+// the crash limit as well.
+func (m *model) edgesOf(w *world, kind workflow.TriggerKind, value, to string) []*workflow.Edge {
+	var out []*workflow.Edge
+	for _, i := range m.def.EdgesFrom(w.t.Status) {
+		e := &m.def.Edges[i]
+		limit := kind == workflow.OnExit && e.Answers(workflow.OnCrashLimit, "")
+		if (e.Answers(kind, value) || limit) && (to == "" || e.To == to) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// choices lists what the sections can be while a decision is made: everything for
+// those that gates ask about, and for those that the next state compares with what was
+// there when it began. Evidence is chosen with them, as a section of its own.
+func (m *model) choices(w *world, edges []*workflow.Edge) [][]choice {
+	out := [][]choice{nil}
+	for i := range m.sections {
+		if m.matters(i, edges) {
+			out = product(out, m.versions(w, i))
+		}
+	}
+	var asked []int
+	for _, e := range edges {
+		for _, g := range m.def.EdgeGates(e) {
+			if m.def.Gates[g].Evidence != "" && !slices.Contains(asked, g) {
+				asked = append(asked, g)
+				out = product(out, []choice{{section: -1 - g, age: absent}, {section: -1 - g, age: isNew}})
+			}
+		}
+	}
+	return out
+}
+
+func (m *model) matters(section int, edges []*workflow.Edge) bool {
+	s := &m.sections[section]
+	for _, e := range edges {
+		if s.verdict && m.asksAbout[e.To][section] {
+			return true
+		}
+		for _, g := range m.def.EdgeGates(e) {
+			if m.def.Gates[g].Section == s.name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (m *model) versions(w *world, i int) []choice {
+	out := []choice{{section: i, age: absent}}
+	for _, says := range m.sections[i].says {
+		out = append(out, choice{section: i, age: isNew, says: says})
+	}
+	x := &w.texts[i]
+	if x.used.says != "" {
+		out = append(out, choice{section: i, age: isUsed, says: x.used.says})
+	}
+	if x.seen.says != "" && x.seen != x.used {
+		out = append(out, choice{section: i, age: isSeen, says: x.seen.says})
+	}
+	return out
+}
+
+func product(lists [][]choice, with []choice) [][]choice {
+	out := make([][]choice, 0, len(lists)*len(with))
+	for _, l := range lists {
+		for _, c := range with {
+			out = append(out, append(slices.Clip(l), c))
+		}
+	}
+	return out
+}

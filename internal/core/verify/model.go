@@ -1,0 +1,96 @@
+package verify
+
+import (
+	"slices"
+
+	"orange/internal/core/workflow"
+)
+
+// model is a definition with the tables that the search looks things up in.
+type model struct {
+	def      *workflow.Definition
+	sections []section
+	without  map[Protection]bool
+
+	stateNumber  map[string]byte
+	roleNumber   map[string]byte
+	effectNumber map[string]byte
+	asksAbout    map[string][]bool // by state: which sections gates of its edges ask about
+}
+
+func newModel(def *workflow.Definition, without []Protection) *model {
+	m := &model{
+		def: def, without: map[Protection]bool{}, stateNumber: map[string]byte{}, roleNumber: map[string]byte{},
+		effectNumber: map[string]byte{}, asksAbout: map[string][]bool{},
+	}
+	for _, p := range without {
+		m.without[p] = true
+	}
+	for i := range def.States {
+		m.stateNumber[def.States[i].Name] = byte(i + 1)
+	}
+	for i := range def.Roles {
+		m.roleNumber[def.Roles[i].Name] = byte(i + 1)
+	}
+	for i, e := range workflow.EffectVocabulary() {
+		m.effectNumber[e.Name] = byte(i + 1)
+	}
+	for i := range def.Gates {
+		m.addGate(&def.Gates[i])
+	}
+	for i := range def.States {
+		name := def.States[i].Name
+		m.asksAbout[name] = m.askedIn(name)
+	}
+	return m
+}
+
+func (m *model) addGate(g *workflow.Gate) {
+	if g.Section == "" {
+		return
+	}
+	at := slices.IndexFunc(m.sections, func(s section) bool { return s.name == g.Section })
+	if at < 0 {
+		at = len(m.sections)
+		m.sections = append(m.sections, section{name: g.Section})
+	}
+	s := &m.sections[at]
+	s.unused = s.unused || g.Fresh == workflow.FreshUnused
+	says := "valid"
+	if g.Verdict != "" {
+		says, s.verdict = g.Verdict, true
+	}
+	if !slices.Contains(s.says, says) {
+		s.says = append(s.says, says)
+	}
+}
+
+func (m *model) askedIn(state string) []bool {
+	out := make([]bool, len(m.sections))
+	for _, i := range m.def.EdgesFrom(state) {
+		for _, g := range m.def.EdgeGates(&m.def.Edges[i]) {
+			for at := range m.sections {
+				out[at] = out[at] || m.sections[at].name == m.def.Gates[g].Section
+			}
+		}
+	}
+	return out
+}
+
+// own is the role whose agent the state needs, "" if it needs none.
+func (m *model) own(state string) string {
+	if s, ok := m.def.State(state); ok && s.Kind == workflow.Agent {
+		return s.Role
+	}
+	return ""
+}
+
+// passesPerson says that a task leaves the state only by somebody's word: a person
+// answers, decides or resumes there.
+func (m *model) passesPerson(state string) bool {
+	s, ok := m.def.State(state)
+	if !ok {
+		return false
+	}
+	return s.Kind == workflow.Waiting || s.Kind == workflow.HumanDo || s.Kind == workflow.Halt
+}

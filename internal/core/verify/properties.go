@@ -1,0 +1,175 @@
+package verify
+
+import (
+	"orange/internal/core/engine"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// judge looks at what the engine made of a signal.
+func (s *search) judge(w *world, a *action, speaker task.Attempt, o *outcome) {
+	if o.verdict == engine.Refuse {
+		s.judgeRefusal(w, a, o)
+		return
+	}
+	edge := s.taken(o)
+	if edge != nil {
+		s.judgeFreshness(w, a, edge, o)
+		s.judgeActor(a, speaker, edge, o)
+	}
+	s.judgeCounters(w, o)
+	s.judgeBranch(o)
+}
+
+// judgeRefusal: the end of an agent and a timer that is due must have an answer.
+func (s *search) judgeRefusal(w *world, a *action, o *outcome) {
+	switch {
+	case a.deed == hear:
+		o.blame(Covered, w.t.Status, "in %s the end of an agent has no answer: %s", w.t.Status, o.refused)
+	case a.sig.Kind == signal.Timer:
+		o.blame(Covered, w.t.Status, "in %s a timer has no answer: %s", w.t.Status, o.refused)
+	}
+}
+
+// judgeFreshness: an old version must not open a gate. Old is a verdict that was there
+// when the visit began, and any other section whose text opened a gate before. It is
+// judged by what the search remembers, not by what the file asks for.
+func (s *search) judgeFreshness(w *world, a *action, edge *workflow.Edge, o *outcome) {
+	if o.waived || a.sig.Kind == signal.Create {
+		return
+	}
+	for _, g := range s.m.def.EdgeGates(edge) {
+		gate := &s.m.def.Gates[g]
+		at := s.m.sectionIndex(gate.Section)
+		c, ok := chosen(a.choice, at)
+		if gate.Section == "" || !ok {
+			continue
+		}
+		x := &w.texts[at]
+		stale := c.age == isUsed
+		if s.m.sections[at].verdict {
+			stale = c.age == isSeen || c.age == isUsed && x.used == x.seen
+		}
+		if stale {
+			o.blame(Fresh, gate.Name, "gate %s is opened by an old ## %s", gate.Name, gate.Section)
+		}
+	}
+}
+
+// judgeActor: an edge is taken only by those it names, and never by an agent that was
+// told to end.
+func (s *search) judgeActor(a *action, speaker task.Attempt, edge *workflow.Edge, o *outcome) {
+	if a.sig.Kind != signal.Request && a.sig.Kind != signal.Outcome {
+		return
+	}
+	switch {
+	case len(edge.By) > 0 && !edge.Permits(a.sig.Actor):
+		o.blame(ActorSafe, edge.To, "%s takes the edge to %s, which is not theirs", a.sig.Actor, edge.To)
+	case a.actor >= 0 && speaker.Ending:
+		o.blame(ActorSafe, edge.To, "a %s that was told to end takes the edge to %s", speaker.Role, edge.To)
+	}
+}
+
+// judgeCounters: a bound is kept, and reaching the crash limit leads somewhere.
+func (s *search) judgeCounters(w *world, o *outcome) {
+	for i := range w.t.Counters {
+		c, max := &w.t.Counters[i], s.m.def.Counters[i].Max
+		if c.Value > max {
+			o.blame(Terminates, c.Name, "%s reaches %d and its bound is %d", c.Name, c.Value, max)
+		}
+	}
+	c := s.m.def.CrashCounter()
+	if own := s.m.own(w.t.Status); own != "" && (c == nil && w.t.Crashed != "" || c != nil && w.t.Counter(c.Name) >= c.Max) {
+		o.blame(Covered, w.t.Status, "the %s of %s crashes for the last time and no crash-limit edge answers", own, w.t.Status)
+	}
+}
+
+// judgeBranch: a branch goes only when it is known to be merged.
+func (s *search) judgeBranch(o *outcome) {
+	for i := range o.entries {
+		for _, e := range o.entries[i].Effects {
+			if e.Do != "delete_remote_branch" {
+				continue
+			}
+			merged := false
+			for _, ev := range o.signal.Evidence {
+				merged = merged || ev.Name == "merged" && ev.Holds
+			}
+			if !merged {
+				o.blame(WorkSafe, e.Do, "the branch is deleted and nobody knows that it is merged")
+			}
+		}
+	}
+}
+
+// stalled says why nothing and nobody moves the task on, "" if something does.
+func (s *search) stalled(w *world) string {
+	t := &w.t
+	st, ok := s.m.def.State(t.Status)
+	if !ok || st.Kind == workflow.Terminal && len(t.Pending) == 0 {
+		return ""
+	}
+	if _, ok := engine.Next(t); ok || t.Attention != "" || t.Asked != nil || t.Queued {
+		return ""
+	}
+	if len(s.m.running(w)) > 0 || s.newsWaits(w) {
+		return ""
+	}
+	switch st.Kind {
+	case workflow.Waiting, workflow.HumanDo, workflow.Halt, workflow.Queued:
+		if s.personMay(w) {
+			return ""
+		}
+		return "a person owns " + t.Status + " and may take no edge"
+	case workflow.Terminal:
+		return "the clean-up of " + t.Status + " waits for an agent that nobody ends"
+	}
+	if _, live := t.Live(st.Role); live {
+		return "the " + st.Role + " of " + t.Status + " may hang for ever: no deadline runs"
+	}
+	return t.Status + " has no " + st.Role + ", and nothing starts one"
+}
+
+// newsWaits says that the end of a process will still be heard of.
+func (s *search) newsWaits(w *world) bool {
+	for i, p := range w.procs {
+		if p == dead && s.m.heard(w, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// personMay says whether a person can take an edge, if need be by writing what its
+// gates ask for.
+func (s *search) personMay(w *world) bool {
+	env := s.m.def.NewEnv()
+	for _, c := range w.t.Counters {
+		env[c.Name] = c.Value
+	}
+	env["return_to"] = w.t.ReturnTo
+	for _, i := range s.m.def.EdgesFrom(w.t.Status) {
+		e := &s.m.def.Edges[i]
+		if !e.Answers(workflow.OnRequest, "") || !e.Permits(task.Human) {
+			continue
+		}
+		if e.When == nil {
+			return true
+		}
+		if ok, err := e.When.Holds(env); ok && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// unheard names an agent whose end nobody will hear of, "" if there is none.
+func (s *search) unheard(w *world) string {
+	for i, p := range w.procs {
+		if p == dead && !s.m.heard(w, i) && w.t.Attempts[i].Role == s.m.own(w.t.Status) {
+			return w.t.Attempts[i].Role
+		}
+	}
+	return ""
+}

@@ -1,0 +1,241 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
+)
+
+// search is one walk over everything reachable, breadth first: the first way that is
+// found to a state is a shortest one.
+type search struct {
+	m         *model
+	o         Options
+	free      []string // workspaces that the pool always has
+	labels    []taskfile.LabelField
+	index     map[string]int32
+	key       []byte
+	nodes     []node
+	open      []world // of the nodes from first on, not yet looked at
+	first     int
+	edges     [][]link // by node: what happens without a person
+	decisions int
+	moves     int
+	full      bool
+
+	visited  []bool // states
+	used     map[[2]int]bool
+	highest  []int // counters
+	findings []finding
+}
+
+// node is how a state was first reached.
+type node struct {
+	parent int32
+	via    int32 // index into the parent's actions, or into the beginnings
+	status byte
+}
+
+// link is one step that needs no person.
+type link struct {
+	to     int32
+	starts uint32 // attempts started, four bits a role
+	crash  bool
+	move   bool
+}
+
+// finding is a problem where it was first met.
+type finding struct {
+	problem
+	at  int32 // the node it happened in
+	via int32 // the action that did it; -1: being there is the problem
+}
+
+func newSearch(def *workflow.Definition, o Options) *search {
+	s := &search{
+		m: newModel(def, o.Without), o: o, free: []string{"w"}, index: map[string]int32{}, used: map[[2]int]bool{},
+		visited: make([]bool, len(def.States)+1), highest: make([]int, len(def.Counters)),
+	}
+	for i := range def.Gates {
+		for _, label := range def.Gates[i].AnyOf {
+			s.labels = append(s.labels, taskfile.LabelField{Label: label, Line: 1})
+		}
+	}
+	return s
+}
+
+func (s *search) run() {
+	for i := range s.beginnings() {
+		w, o := s.begin(i)
+		s.note(-1, int32(i), o.problems)
+		if o.moved {
+			s.mark(&o)
+			s.add(w, -1, int32(i))
+		}
+	}
+	for s.first < len(s.nodes) && !s.full {
+		s.expand(int32(s.first))
+		s.first++
+		if s.o.Progress != nil && s.first%4096 == 0 {
+			s.o.Progress(s.first)
+		}
+	}
+	s.deadParts()
+}
+
+// beginnings are the ways a task can come into being.
+func (s *search) beginnings() []signal.Signal {
+	var out []signal.Signal
+	for _, i := range s.m.def.EdgesFrom(workflow.New) {
+		e := &s.m.def.Edges[i]
+		for _, spawn := range [...]bool{true, false} {
+			out = append(out, signal.Signal{Kind: signal.Create, Actor: task.Human, New: &signal.New{
+				ID: "VERIFY000000000000000", Project: "p", Branch: "b", Summary: "s", Status: e.To, Spawn: spawn,
+			}})
+		}
+	}
+	return out
+}
+
+func (s *search) begin(i int) (world, outcome) {
+	w := world{now: origin, texts: make([]text, len(s.m.sections))}
+	sig := s.beginnings()[i]
+	o := s.tell(&w, &action{sig: sig, actor: -1, human: true})
+	return w, o
+}
+
+// add keeps a world that was not seen before and returns its number.
+func (s *search) add(w world, parent, via int32) int32 {
+	s.m.canon(&w)
+	s.key = s.m.key(&w, s.key[:0])
+	if at, ok := s.index[string(s.key)]; ok {
+		return at
+	}
+	at := int32(len(s.nodes))
+	if len(s.nodes) >= s.o.MaxStates {
+		s.full = true
+		return -1
+	}
+	s.index[string(s.key)] = at
+	status := s.m.stateNumber[w.t.Status]
+	s.nodes = append(s.nodes, node{parent: parent, via: via, status: status})
+	s.open = append(s.open, w)
+	s.edges = append(s.edges, nil)
+	s.visited[status] = true
+	for i := range w.t.Counters {
+		s.highest[i] = max(s.highest[i], w.t.Counters[i].Value)
+	}
+	return at
+}
+
+// expand lets everything happen that can happen in a node.
+func (s *search) expand(at int32) {
+	w := s.open[0]
+	s.open[0] = world{}
+	s.open = s.open[1:]
+	if why := s.stalled(&w); why != "" {
+		s.note(at, -1, []problem{{NeverStalls, w.t.Status, why}})
+	}
+	if role := s.unheard(&w); role != "" {
+		s.note(at, -1, []problem{{Covered, role, "the " + role + " of " + w.t.Status + " is dead beside a living agent, and nobody hears of it"}})
+	}
+	actions := s.m.actions(&w)
+	for i := range actions {
+		next := w // what a step changes it copies first
+		o := s.step(&next, &actions[i])
+		s.note(at, int32(i), o.problems)
+		if !o.moved {
+			continue
+		}
+		s.mark(&o)
+		to := s.add(next, at, int32(i))
+		s.moves++
+		if to >= 0 && !s.byPerson(&w, &actions[i], &o) {
+			s.edges[at] = append(s.edges[at], s.link(to, &o))
+		}
+	}
+}
+
+// byPerson says that a step needs a person: one does it, or the task leaves a state
+// that is left only by somebody's word.
+func (s *search) byPerson(w *world, a *action, o *outcome) bool {
+	if a.human {
+		return true
+	}
+	return s.m.passesPerson(w.t.Status) && slices.ContainsFunc(o.entries, func(e journal.Entry) bool { return e.To != "" })
+}
+
+func (s *search) link(to int32, o *outcome) link {
+	l := link{to: to}
+	for i := range o.entries {
+		e := &o.entries[i]
+		for _, a := range e.Started {
+			l.starts += 1 << (4 * (s.m.roleNumber[a.Role] - 1))
+		}
+		l.crash = l.crash || e.Type == journal.AgentCrashed && len(e.Counters) > 0
+		l.move = l.move || e.To != ""
+	}
+	return l
+}
+
+// mark notes which edges of the file were taken.
+func (s *search) mark(o *outcome) {
+	for i := range o.entries {
+		if e := &o.entries[i]; e.Edge > 0 {
+			s.used[[2]int{e.Edge - 1, int(s.m.stateNumber[e.From])}] = true
+		}
+	}
+}
+
+// note keeps the first of each kind of problem.
+func (s *search) note(at, via int32, problems []problem) {
+	for _, p := range problems {
+		known := slices.ContainsFunc(s.findings, func(f finding) bool { return f.property == p.property && f.subject == p.subject })
+		if !known {
+			s.findings = append(s.findings, finding{problem: p, at: at, via: via})
+		}
+	}
+}
+
+// deadParts reports states and edges that nothing reaches.
+func (s *search) deadParts() {
+	if s.full {
+		return
+	}
+	def := s.m.def
+	for i := range def.States {
+		if name := def.States[i].Name; !s.visited[s.m.stateNumber[name]] {
+			s.findings = append(s.findings, finding{problem: problem{Reachable, name, "no task ever gets to " + name}, at: -1, via: -1})
+		}
+	}
+	for i := range def.Edges {
+		for _, from := range def.Edges[i].From {
+			if from != workflow.New && s.visited[s.m.stateNumber[from]] && !s.used[[2]int{i, int(s.m.stateNumber[from])}] {
+				name := fmt.Sprintf("%s -> %s (line %d)", from, def.Edges[i].To, def.Edges[i].Pos.Line)
+				s.findings = append(s.findings, finding{problem: problem{Reachable, name, "nothing ever takes the edge " + name}, at: -1, via: -1})
+			}
+		}
+	}
+}
+
+func (s *search) report() Report {
+	r := Report{
+		Workflow: s.m.def.Name, States: len(s.nodes), Transitions: s.moves, Decisions: s.decisions, Complete: !s.full,
+		Violations: []Violation{},
+	}
+	r.Bounds = s.bounds()
+	for _, p := range Properties() {
+		for _, f := range s.findings {
+			if f.property == p {
+				r.Violations = append(r.Violations, Violation{Property: p, Subject: f.subject, Message: f.message, Trace: s.trace(f)})
+			}
+		}
+	}
+	r.OK = r.Complete && len(r.Violations) == 0
+	return r
+}

@@ -1,0 +1,36 @@
+package verify_test
+
+import (
+	"testing"
+
+	"orange/internal/core/verify"
+	"orange/internal/core/workflow"
+	"orange/internal/core/workflow/builtin"
+)
+
+func simDefinition(tb testing.TB, name string) *workflow.Definition {
+	tb.Helper()
+	text, ok := builtin.Text(name)
+	if !ok {
+		tb.Fatalf("workflow %s is not built in", name)
+	}
+	def, err := workflow.Parse(name+".yaml", text)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return def
+}
+
+// BenchmarkSimulate plays whole lives on one core.
+func BenchmarkSimulate(b *testing.B) {
+	for _, name := range builtin.Names() {
+		b.Run(name, func(b *testing.B) {
+			def := simDefinition(b, name)
+			b.ReportAllocs()
+			if _, err := verify.Simulate(def, verify.SimOptions{Seed: 1}, 0, b.N); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "lives/s")
+		})
+	}
+}

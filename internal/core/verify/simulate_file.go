@@ -1,0 +1,134 @@
+package verify
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"orange/internal/core/workflow"
+)
+
+// simFile is a profile file. What it does not mention stays as it is.
+type simFile struct {
+	Roles   map[string]json.RawMessage `json:"roles"` // in every state of the role
+	States  map[string]json.RawMessage `json:"states"`
+	Human   json.RawMessage            `json:"human"`
+	Effects json.RawMessage            `json:"effects"`
+}
+
+// With is the profile changed by a profile file (JSON): first by what it says about
+// roles, then by what it says about states. The errors are one line.
+func (p Profile) With(def *workflow.Definition, text []byte) (Profile, error) {
+	var f simFile
+	if err := simDecode(text, &f); err != nil {
+		return Profile{}, err
+	}
+	out := p.clone()
+	for _, role := range slices.Sorted(maps.Keys(f.Roles)) {
+		if _, ok := def.Role(role); !ok {
+			return Profile{}, fmt.Errorf("role %q is not declared: workflow %s has %s", role, def.Name, simRoleList(def))
+		}
+		for _, state := range simStatesOf(def, role, out) {
+			if err := out.change(state, f.Roles[role]); err != nil {
+				return Profile{}, fmt.Errorf("role %s: %w", role, err)
+			}
+		}
+	}
+	for _, state := range slices.Sorted(maps.Keys(f.States)) {
+		if _, ok := out.States[state]; !ok {
+			return Profile{}, fmt.Errorf("state %q has no agent: use %s", state, strings.Join(slices.Sorted(maps.Keys(out.States)), ", "))
+		}
+		if err := out.change(state, f.States[state]); err != nil {
+			return Profile{}, fmt.Errorf("state %s: %w", state, err)
+		}
+	}
+	if err := simDecodeInto(f.Human, "human", &out.Human); err != nil {
+		return Profile{}, err
+	}
+	if err := simDecodeInto(f.Effects, "effects", &out.Effects); err != nil {
+		return Profile{}, err
+	}
+	return out, out.check(def)
+}
+
+// change overlays the habits of one state.
+func (p *Profile) change(state string, raw json.RawMessage) error {
+	h := p.States[state]
+	if err := simDecode(raw, &h); err != nil {
+		return err
+	}
+	p.States[state] = h
+	return nil
+}
+
+// simStatesOf lists the states of a role, in file order.
+func simStatesOf(def *workflow.Definition, role string, p Profile) []string {
+	var out []string
+	for i := range def.States {
+		if _, ok := p.States[def.States[i].Name]; ok && def.States[i].Role == role {
+			out = append(out, def.States[i].Name)
+		}
+	}
+	return out
+}
+
+func simDecodeInto(raw json.RawMessage, what string, into any) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	if err := simDecode(raw, into); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// simDecode reads one JSON value and knows every key in it.
+func simDecode(text []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(into)
+	var bad *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &bad):
+		return fmt.Errorf("%s is a %s where a %s is expected: mend it", simOr(bad.Field, "the value"), bad.Value, simKindOf(bad))
+	case err != nil:
+		return fmt.Errorf("%s: mend the JSON", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return errors.New("there is more than one value: keep one object")
+	}
+	return nil
+}
+
+func simKindOf(e *json.UnmarshalTypeError) string {
+	switch e.Type.Kind().String() {
+	case "float64":
+		return "number"
+	case "int64", "string":
+		return "text"
+	}
+	return "object"
+}
+
+func simOr(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+func simRoleList(def *workflow.Definition) string {
+	if len(def.Roles) == 0 {
+		return "none"
+	}
+	names := make([]string, len(def.Roles))
+	for i := range def.Roles {
+		names[i] = def.Roles[i].Name
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,249 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// MinSamples is how often something must have happened before a figure is learned.
+const MinSamples = 5
+
+// Learned is what journals say about a profile.
+type Learned struct {
+	Profile Profile
+	Tasks   int      // whose journals could be read
+	Notes   []string // what was learned and what was not, one line each
+}
+
+// Learn changes a profile to what the journals of earlier tasks of the workflow say.
+// A figure with fewer than MinSamples samples stays as it is. Journals know nothing of
+// tokens, cost and usage limits: those stay as well.
+func Learn(def *workflow.Definition, base Profile, journals [][]journal.Entry) Learned {
+	l := simLearner{def: def, states: map[string]*simSeen{}}
+	out := Learned{Profile: base.clone()}
+	for name := range base.States {
+		l.states[name] = &simSeen{}
+	}
+	for _, entries := range journals {
+		if l.read(entries) {
+			out.Tasks++
+		}
+	}
+	for i := range def.States {
+		name := def.States[i].Name
+		if seen, ok := l.states[name]; ok && def.States[i].Kind == workflow.Agent {
+			h := out.Profile.States[name]
+			out.Notes = append(out.Notes, seen.into(name, &h)...)
+			out.Profile.States[name] = h
+		}
+	}
+	out.Notes = append(out.Notes, l.people(&out.Profile.Human)...)
+	out.Notes = append(out.Notes, "tokens, cost and usage limits are not in the journals: the given values stay")
+	return out
+}
+
+// simLearner collects samples.
+type simLearner struct {
+	def     *workflow.Definition
+	states  map[string]*simSeen
+	delays  []time.Duration
+	asked   int // decisions of people in human states
+	changes int
+	cancels int
+	answers int // of people, in any state that waits for them
+
+	// The task that is being read.
+	t       task.Task
+	from    time.Time // when the turn under way began
+	attempt int       // its attempt; 0: none
+}
+
+// simSeen is what was seen in one state.
+type simSeen struct {
+	durations                           []time.Duration // of turns that came to their end
+	turns, crashes, silent, asked, gave int
+	verdicts, fails                     int
+	told, exits                         int
+}
+
+// read follows one task through its journal.
+func (l *simLearner) read(entries []journal.Entry) bool {
+	l.t, l.attempt = task.Task{}, 0
+	for i := range entries {
+		e := &entries[i]
+		l.leaving(e)
+		if journal.Apply(&l.t, e) != nil {
+			return false
+		}
+		l.entering(e)
+	}
+	return len(entries) > 0
+}
+
+// entering notes when the agent of the state begins a turn.
+func (l *simLearner) entering(e *journal.Entry) {
+	if s, ok := l.def.State(l.t.Status); ok && l.attempt == 0 && s.Kind == workflow.Agent && len(l.t.Pending) == 0 {
+		if a, live := l.t.Live(s.Role); live && a.Running {
+			l.attempt, l.from = a.Number, e.At
+		}
+	}
+}
+
+// leaving looks at an entry before it is folded.
+func (l *simLearner) leaving(e *journal.Entry) {
+	s, ok := l.def.State(l.t.Status)
+	if !ok || l.t.Seq == 0 {
+		return
+	}
+	switch s.Kind {
+	case workflow.Agent:
+		l.turnEnds(s, e)
+	case workflow.Waiting, workflow.HumanDo, workflow.Halt:
+		if e.To != "" && (e.Actor == task.Human || e.Actor == task.Tracker) {
+			l.answered(s, e)
+		}
+	}
+}
+
+func (l *simLearner) turnEnds(s *workflow.State, e *journal.Entry) {
+	ended := slices.ContainsFunc(e.Ended, func(gone journal.Ended) bool { return gone.Number == l.attempt })
+	if l.attempt == 0 || !ended && e.To == "" {
+		return
+	}
+	seen, ok := l.states[s.Name]
+	own := e.Actor == task.Actor(s.Role) || ended
+	took := e.At.Sub(l.from)
+	l.attempt = 0
+	if !ok || !own {
+		return // a person or a timer moved the task on
+	}
+	seen.turns++
+	if e.To == "" || e.Type == journal.AgentCrashed {
+		if len(e.Ended) > 0 && e.Ended[0].Code == 0 {
+			seen.silent++
+		} else {
+			seen.crashes++
+		}
+		return
+	}
+	seen.durations = append(seen.durations, took)
+	to, _ := l.def.State(e.To)
+	switch verdict := l.verdict(e); {
+	case to != nil && to.Kind == workflow.Waiting:
+		seen.asked++
+		return
+	case to != nil && to.Kind == workflow.Halt && verdict == "":
+		seen.gave++
+		return
+	case verdict != "":
+		seen.verdicts++
+		if verdict == "FAIL" {
+			seen.fails++
+		}
+	}
+	seen.told++
+	if ended {
+		seen.exits++
+	}
+}
+
+// verdict is the one that opened the edge that an entry took.
+func (l *simLearner) verdict(e *journal.Entry) string {
+	found := ""
+	for _, i := range l.def.EdgesFrom(e.From) {
+		edge := &l.def.Edges[i]
+		for _, g := range l.def.EdgeGates(edge) {
+			v := l.def.Gates[g].Verdict
+			if edge.To != e.To || v == "" {
+				continue
+			}
+			if edge.Pos.Line == e.Line && l.t.WorkflowHash == l.def.Hash {
+				return v
+			}
+			if found == "" {
+				found = v
+			}
+		}
+	}
+	return found
+}
+
+func (l *simLearner) answered(s *workflow.State, e *journal.Entry) {
+	l.delays = append(l.delays, e.At.Sub(l.t.Since))
+	l.answers++
+	to, _ := l.def.State(e.To)
+	cancelled := e.Verb == "cancel" || to != nil && to.Kind == workflow.Terminal && l.edgeVerb(e) == "cancel"
+	if cancelled {
+		l.cancels++
+	}
+	if s.Kind == workflow.HumanDo && !cancelled {
+		l.asked++
+		if to != nil && to.Kind == workflow.Agent {
+			l.changes++
+		}
+	}
+}
+
+func (l *simLearner) edgeVerb(e *journal.Entry) string {
+	for _, i := range l.def.EdgesFrom(e.From) {
+		if edge := &l.def.Edges[i]; edge.To == e.To {
+			return edge.As
+		}
+	}
+	return ""
+}
+
+// into changes the habits of a state to what was seen there.
+func (s *simSeen) into(state string, h *Habits) []string {
+	var notes simNotes
+	notes.pace(state+": duration", s.durations, &h.Duration)
+	notes.rate(state+": crash", s.crashes, s.turns, &h.Crash)
+	notes.rate(state+": no_answer", s.silent, s.turns, &h.NoAnswer)
+	notes.rate(state+": question", s.asked, s.turns, &h.Question)
+	notes.rate(state+": give_up", s.gave, s.turns, &h.GiveUp)
+	if s.verdicts > 0 {
+		notes.rate(state+": fail", s.fails, s.verdicts, &h.Fail)
+	}
+	notes.rate(state+": exit", s.exits, s.told, &h.Exit)
+	return notes
+}
+
+func (l *simLearner) people(p *Person) []string {
+	var notes simNotes
+	notes.pace("human: delay", l.delays, &p.Delay)
+	notes.rate("human: request_changes", l.changes, l.asked, &p.RequestChanges)
+	notes.rate("human: cancel", l.cancels, l.answers, &p.Cancel)
+	return notes
+}
+
+// simNotes says what was learned.
+type simNotes []string
+
+func (n *simNotes) rate(what string, hits, of int, into *float64) {
+	if of < MinSamples {
+		*n = append(*n, fmt.Sprintf("%s: %d samples are too few, %d are needed: %.3g stays", what, of, MinSamples, *into))
+		return
+	}
+	*into = float64(hits) / float64(of)
+	*n = append(*n, fmt.Sprintf("%s: %.3g, from %d samples", what, *into, of))
+}
+
+func (n *simNotes) pace(what string, samples []time.Duration, into *Pace) {
+	if len(samples) < MinSamples {
+		*n = append(*n, fmt.Sprintf("%s: %d samples are too few, %d are needed: median %s stays", what, len(samples), MinSamples, time.Duration(into.Median)))
+		return
+	}
+	sorted := make([]int64, len(samples))
+	for i, d := range samples {
+		sorted[i] = int64(max(d, time.Second))
+	}
+	slices.Sort(sorted)
+	*into = Pace{Median: Span(simRank(sorted, 0.5)), P95: Span(simRank(sorted, 0.95))}
+	*n = append(*n, fmt.Sprintf("%s: median %s, p95 %s, from %d samples", what,
+		time.Duration(into.Median).Round(time.Second), time.Duration(into.P95).Round(time.Second), len(samples)))
+}

@@ -1,0 +1,297 @@
+package verify
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
+)
+
+// simPlan is a workflow and a profile, made ready for many runs. Runs only read it.
+type simPlan struct {
+	def      *workflow.Definition
+	states   []simState // as in def
+	index    map[string]int
+	roles    map[string]int
+	delay    simCurve
+	person   Person
+	effects  Deeds
+	create   signal.Signal
+	evidence []signal.Evidence // everything a gate may ask for is there
+	free     []string
+	begin    time.Time
+	digests  []string
+	maxTime  time.Duration
+	maxSteps int
+}
+
+// simState is what agents and people may do in a state.
+type simState struct {
+	kind     workflow.Kind
+	role     string
+	roleAt   int
+	respawn  workflow.Respawn
+	habits   Habits
+	duration simCurve
+	wait     simCurve
+	tokens   simCurve
+	price    float64 // of a token, in millionths
+
+	passes     []simWay // what an agent does whose work went well
+	fails      []simWay // and whose verdict is FAIL; nil if it gives none
+	questions  []simWay
+	surrenders []simWay
+
+	finishes []simWay // what a person does, best first
+	changes  []simWay
+	cancels  []simWay
+}
+
+// simWay is one way to leave a state, and the text that opens its gates.
+type simWay struct {
+	kind     signal.Kind // request, outcome or tracker; "" for none of them
+	to       string
+	verb     string
+	word     string
+	exits    bool // the agent's end may say the same
+	sections []taskfile.Section
+}
+
+// The identity of simulated tasks. Runs have nothing to do with each other.
+const (
+	simID      = task.ID("SimulatedSimulatedSim")
+	simProject = "simulated"
+)
+
+func newSimPlan(def *workflow.Definition, o SimOptions) (*simPlan, error) {
+	if o.Profile.States == nil {
+		o.Profile = DefaultProfile(def)
+	}
+	if err := o.Profile.check(def); err != nil {
+		return nil, fmt.Errorf("profile: %w", err)
+	}
+	p := &simPlan{
+		def: def, index: map[string]int{}, roles: map[string]int{},
+		delay: o.Profile.Human.Delay.curve(), person: o.Profile.Human, effects: o.Profile.Effects,
+		free: []string{simProject + "--1"}, begin: time.Unix(0, 0).UTC(), maxTime: o.MaxTime, maxSteps: o.MaxDecisions,
+	}
+	if p.maxTime <= 0 {
+		p.maxTime = 30 * 24 * time.Hour
+	}
+	if p.maxSteps <= 0 {
+		p.maxSteps = 10_000
+	}
+	for i := range 64 {
+		p.digests = append(p.digests, fmt.Sprintf("simulated-%d", i))
+	}
+	for _, name := range workflow.EvidenceVocabulary() {
+		p.evidence = append(p.evidence, signal.Evidence{Name: name, Holds: true, Detail: "simulated"})
+	}
+	for i := range def.Roles {
+		p.roles[def.Roles[i].Name] = i
+	}
+	for i := range def.States {
+		p.index[def.States[i].Name] = i
+		p.states = append(p.states, p.state(&def.States[i], o.Profile.States[def.States[i].Name]))
+	}
+	return p, p.beginning()
+}
+
+// beginning finds how a task is created, and makes sure that one can be.
+func (p *simPlan) beginning() error {
+	p.create = signal.Signal{
+		Kind: signal.Create, At: p.begin, Actor: task.Human, Free: p.free, Evidence: p.evidence,
+		New: &signal.New{ID: simID, Project: simProject, Branch: simProject, Summary: simProject, Spawn: true},
+	}
+	if first := p.def.EdgesFrom(workflow.New); len(first) > 0 {
+		if e := &p.def.Edges[first[0]]; !e.Permits(task.Human) && len(e.By) > 0 {
+			p.create.Actor = e.By[0]
+		}
+	}
+	if d := engine.Decide(p.def, task.Task{}, p.create); d.Refused != "" {
+		return fmt.Errorf("no task of workflow %s can begin: %s", p.def.Name, d.Refused)
+	}
+	return nil
+}
+
+func (p *simPlan) state(s *workflow.State, h Habits) simState {
+	out := simState{
+		kind: s.Kind, role: s.Role, roleAt: -1, respawn: s.Respawn, habits: h,
+		duration: h.Duration.curve(), wait: h.LimitWait.curve(),
+		tokens: newSimCurve(h.Tokens.Median, h.Tokens.P95), price: h.Cost * 1e6 / 1000,
+	}
+	if at, ok := p.roles[s.Role]; ok && s.Role != "" {
+		out.roleAt = at
+	}
+	for _, i := range p.def.EdgesFrom(s.Name) {
+		e := &p.def.Edges[i]
+		if s.Kind == workflow.Agent {
+			p.agentWay(&out, e)
+		}
+		p.personWay(&out, e)
+	}
+	p.completeVerdicts(&out, s)
+	out.order()
+	return out
+}
+
+// agentWay sorts an edge by what it means to the state's agent.
+func (p *simPlan) agentWay(s *simState, e *workflow.Edge) {
+	role := task.Actor(s.role)
+	w := simWay{exits: e.Answers(workflow.OnExit, ""), sections: p.written(e, "")}
+	reported := simTrigger(e, workflow.OnOutcome)
+	switch {
+	case e.Answers(workflow.OnRequest, "") && (e.Permits(role) || e.Asks(role)):
+		w.kind, w.verb = signal.Request, e.As
+		if w.verb == "" {
+			w.to = e.To
+		}
+	case reported != "" && (len(e.By) == 0 || e.Permits(role)):
+		w.kind, w.word = signal.Outcome, reported
+	case !w.exits:
+		return
+	}
+	to, _ := p.def.State(e.To)
+	verdict := p.verdict(e)
+	switch {
+	case to.Kind == workflow.Waiting:
+		s.questions = append(s.questions, w)
+	case to.Kind == workflow.Halt && len(e.Gates) == 0 && w.kind != signal.Outcome:
+		s.surrenders = append(s.surrenders, w)
+	case verdict == "FAIL", w.kind == signal.Outcome && verdict == "" && len(s.passes) > 0:
+		s.fails = append(s.fails, w)
+	default:
+		s.passes = append(s.passes, w)
+	}
+}
+
+// completeVerdicts lets an agent that may say one verdict say the other one too: it
+// then ends, and the engine judges.
+func (p *simPlan) completeVerdicts(out *simState, s *workflow.State) {
+	if s.Kind != workflow.Agent {
+		return
+	}
+	for _, i := range p.def.EdgesFrom(s.Name) {
+		e := &p.def.Edges[i]
+		switch p.verdict(e) {
+		case "PASS":
+			if len(out.fails) == 0 {
+				out.fails = []simWay{{exits: true, sections: p.written(e, "FAIL")}}
+			}
+		case "FAIL":
+			if len(out.passes) == 0 {
+				out.passes = []simWay{{exits: true, sections: p.written(e, "PASS")}}
+			}
+		}
+	}
+}
+
+// personWay sorts an edge by what it means to a person.
+func (p *simPlan) personWay(s *simState, e *workflow.Edge) {
+	w := simWay{sections: p.written(e, "")}
+	event := simTrigger(e, workflow.OnTracker)
+	switch {
+	case e.Answers(workflow.OnRequest, "") && e.Permits(task.Human):
+		w.kind, w.verb = signal.Request, e.As
+		if w.verb == "" {
+			w.to = e.To
+		}
+	case event != "" && (len(e.By) == 0 || e.Permits(task.Tracker)):
+		w.kind, w.word = signal.Tracker, event
+	default:
+		return
+	}
+	to, _ := p.def.State(e.To)
+	switch {
+	case e.As == "cancel":
+		s.cancels = append(s.cancels, w)
+	case s.kind == workflow.HumanDo && to.Kind == workflow.Agent && e.As != "complete":
+		s.changes = append(s.changes, w)
+	default:
+		s.finishes = append(s.finishes, w)
+	}
+}
+
+// order puts what a person does first to the front: resume where work halted, then
+// complete, then file order.
+func (s *simState) order() {
+	for _, verb := range []string{"complete", "resume"} {
+		if verb == "resume" && s.kind != workflow.Halt {
+			continue
+		}
+		for i := range s.finishes {
+			if s.finishes[i].verb == verb {
+				w := s.finishes[i]
+				copy(s.finishes[1:i+1], s.finishes[:i])
+				s.finishes[0] = w
+				break
+			}
+		}
+	}
+}
+
+func simTrigger(e *workflow.Edge, kind workflow.TriggerKind) string {
+	for i := range e.On {
+		if e.On[i].Kind == kind {
+			return e.On[i].Value
+		}
+	}
+	return ""
+}
+
+func (p *simPlan) verdict(e *workflow.Edge) string {
+	for _, i := range p.def.EdgeGates(e) {
+		if v := p.def.Gates[i].Verdict; v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// written is what the edge's gates want to read, as TASK.md and its reader give it.
+// A verdict that is not "" replaces the one that would open the edge.
+func (p *simPlan) written(e *workflow.Edge, verdict string) []taskfile.Section {
+	var names []string
+	bodies := map[string]string{}
+	for _, i := range p.def.EdgeGates(e) {
+		g := &p.def.Gates[i]
+		if g.Section == "" {
+			continue
+		}
+		if _, ok := bodies[g.Section]; !ok {
+			names = append(names, g.Section)
+		}
+		switch {
+		case g.Verdict != "" && verdict != "":
+			bodies[g.Section] = "Verdict: " + verdict + "\n\n" + bodies[g.Section]
+		case g.Verdict != "":
+			bodies[g.Section] = "Verdict: " + g.Verdict + "\n\n" + bodies[g.Section]
+		case len(g.AnyOf) > 0:
+			bodies[g.Section] += strings.Join(g.AnyOf, ": simulated\n") + ": simulated\n"
+		default:
+			bodies[g.Section] += "simulated\n"
+		}
+	}
+	var text strings.Builder
+	for _, name := range names {
+		fmt.Fprintf(&text, "## %s\n\n%s\n", name, bodies[name])
+	}
+	doc, err := taskfile.Parse([]byte(text.String()))
+	if err != nil {
+		return nil // then no text can open the gate, and the runs show it
+	}
+	return doc.Sections()
+}
+
+// digest names the n-th text that a run writes.
+func (p *simPlan) digest(n int) string {
+	if n < len(p.digests) {
+		return p.digests[n]
+	}
+	return fmt.Sprintf("simulated-%d", n)
+}

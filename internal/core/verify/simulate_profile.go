@@ -1,0 +1,211 @@
+package verify
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"time"
+
+	"orange/internal/core/workflow"
+)
+
+// A Profile says how agents, people and the machine behave in a simulation.
+type Profile struct {
+	States  map[string]Habits `json:"states"` // those that have a role
+	Human   Person            `json:"human"`
+	Effects Deeds             `json:"effects"`
+}
+
+// Habits are how the agent of a state behaves. A turn is one piece of work of one
+// agent in one stay of a task in the state. Numbers without a unit are probabilities.
+type Habits struct {
+	Crash     float64 `json:"crash"`      // a turn ends early, with nothing to show
+	NoAnswer  float64 `json:"no_answer"`  // a turn ends in order, with nothing to show
+	Question  float64 `json:"question"`   // a turn ends with a question to a person
+	GiveUp    float64 `json:"give_up"`    // a turn ends with the agent's own request to halt
+	Fail      float64 `json:"fail"`       // a finished turn's verdict is FAIL
+	Exit      float64 `json:"exit"`       // a finished turn is told by ending, not by a request
+	Limit     float64 `json:"limit"`      // a turn meets a usage limit and waits for its reset
+	LimitWait Pace    `json:"limit_wait"` // how long until the reset
+	Duration  Pace    `json:"duration"`   // of a turn, without such waiting
+	Tokens    Amount  `json:"tokens"`     // of a whole turn; a part of it uses its part
+	Cost      float64 `json:"cost_per_1k"`
+}
+
+// Person is how people behave.
+type Person struct {
+	Delay          Pace    `json:"delay"`           // until somebody answers
+	RequestChanges float64 `json:"request_changes"` // instead of accepting the work
+	Cancel         float64 `json:"cancel"`          // instead of any other answer
+}
+
+// Deeds are how effects go.
+type Deeds struct {
+	Duration Span    `json:"duration"`
+	Fail     float64 `json:"fail"` // of a single try
+}
+
+// A Pace is how long something takes: half of the times less than the median, one
+// in twenty more than P95, lognormal between.
+type Pace struct {
+	Median Span `json:"median"`
+	P95    Span `json:"p95"`
+}
+
+// An Amount is how many of something there are, distributed like a Pace.
+type Amount struct {
+	Median float64 `json:"median"`
+	P95    float64 `json:"p95"`
+}
+
+// A Span is a time that is written as 90s, 25m or 4h.
+type Span time.Duration
+
+// MarshalText implements encoding.TextMarshaler.
+func (s Span) MarshalText() ([]byte, error) { return []byte(time.Duration(s).String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *Span) UnmarshalText(text []byte) error {
+	d, err := time.ParseDuration(string(text))
+	if err != nil {
+		return fmt.Errorf("%q is not a time: write one such as 90s, 25m or 4h", text)
+	}
+	*s = Span(d)
+	return nil
+}
+
+// What is supposed where nobody says better. A turn without a deadline takes as long
+// as one with a deadline of unboundedWall.
+const (
+	unboundedWall = 160 * time.Minute
+	medianOfWall  = 8 // the median is this part of the deadline
+	p95OfWall     = 2
+)
+
+// DefaultProfile is how things are supposed to be in a simulation of def. The time of
+// a turn follows from the deadline of its state: the median is an eighth of it, the
+// 95th percentile a half.
+func DefaultProfile(def *workflow.Definition) Profile {
+	p := Profile{
+		States:  map[string]Habits{},
+		Human:   Person{Delay: Pace{Span(time.Hour), Span(16 * time.Hour)}, RequestChanges: 0.15, Cancel: 0.02},
+		Effects: Deeds{Duration: Span(2 * time.Second), Fail: 0.005},
+	}
+	for i := range def.States {
+		if s := &def.States[i]; s.Role != "" && s.Kind != workflow.Terminal {
+			p.States[s.Name] = defaultHabits(def, s)
+		}
+	}
+	return p
+}
+
+func defaultHabits(def *workflow.Definition, s *workflow.State) Habits {
+	wall := s.Wall
+	if wall == 0 {
+		wall = unboundedWall
+	}
+	h := Habits{
+		Crash: 0.03, NoAnswer: 0.03, Question: 0.05, GiveUp: 0.01, Fail: 0.3, Exit: 0.1,
+		Limit: 0.01, LimitWait: Pace{Span(2 * time.Hour), Span(270 * time.Minute)},
+		Duration: Pace{Span(wall / medianOfWall), Span(wall / p95OfWall)},
+		Tokens:   Amount{600_000, 3_000_000}, Cost: 0.002,
+	}
+	if simJudges(def, s) {
+		h.Tokens = Amount{250_000, 1_000_000}
+	}
+	return h
+}
+
+// simJudges says whether the agent of a state gives a verdict.
+func simJudges(def *workflow.Definition, s *workflow.State) bool {
+	for _, i := range def.EdgesFrom(s.Name) {
+		for _, g := range def.EdgeGates(&def.Edges[i]) {
+			if def.Gates[g].Verdict != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// check says what is wrong with a profile, nil if nothing is.
+func (p *Profile) check(def *workflow.Definition) error {
+	for i := range def.States {
+		name := def.States[i].Name
+		h, ok := p.States[name]
+		if !ok {
+			continue
+		}
+		if err := h.check(); err != nil {
+			return fmt.Errorf("state %s: %w", name, err)
+		}
+	}
+	if err := simChances(simChance{"request_changes", p.Human.RequestChanges}, simChance{"cancel", p.Human.Cancel}); err != nil {
+		return fmt.Errorf("human: %w", err)
+	}
+	if err := p.Human.Delay.check("delay"); err != nil {
+		return fmt.Errorf("human: %w", err)
+	}
+	if err := simChances(simChance{"fail", p.Effects.Fail}); err != nil {
+		return fmt.Errorf("effects: %w", err)
+	}
+	if p.Effects.Duration < 0 {
+		return fmt.Errorf("effects: duration is %s: give a time from 0s", time.Duration(p.Effects.Duration))
+	}
+	return nil
+}
+
+func (h *Habits) check() error {
+	err := simChances(simChance{"crash", h.Crash}, simChance{"no_answer", h.NoAnswer}, simChance{"question", h.Question},
+		simChance{"give_up", h.GiveUp}, simChance{"fail", h.Fail}, simChance{"exit", h.Exit}, simChance{"limit", h.Limit})
+	if err != nil {
+		return err
+	}
+	if sum := h.Crash + h.NoAnswer + h.Question + h.GiveUp; sum > 1+1e-9 {
+		return fmt.Errorf("crash, no_answer, question and give_up add up to %g: they exclude each other, so make it at most 1", sum)
+	}
+	if err := h.LimitWait.check("limit_wait"); err != nil {
+		return err
+	}
+	if err := h.Duration.check("duration"); err != nil {
+		return err
+	}
+	if h.Tokens.Median < 0 || h.Tokens.P95 < h.Tokens.Median || h.Tokens.P95 > 1e12 {
+		return fmt.Errorf("tokens: median %g and p95 %g: give numbers from 0 with p95 not below the median", h.Tokens.Median, h.Tokens.P95)
+	}
+	if !(h.Cost >= 0 && h.Cost <= 1e6) {
+		return fmt.Errorf("cost_per_1k is %g: give a price from 0", h.Cost)
+	}
+	return nil
+}
+
+type simChance struct {
+	name string
+	p    float64
+}
+
+func simChances(list ...simChance) error {
+	for _, c := range list {
+		if !(c.p >= 0 && c.p <= 1) || math.IsNaN(c.p) {
+			return fmt.Errorf("%s is %g: a probability is between 0 and 1", c.name, c.p)
+		}
+	}
+	return nil
+}
+
+func (p Pace) check(name string) error {
+	if p.Median < 0 || p.P95 < p.Median {
+		return fmt.Errorf("%s: median %s and p95 %s: give times with p95 not below the median", name, time.Duration(p.Median), time.Duration(p.P95))
+	}
+	if p.Median == 0 && p.P95 > 0 {
+		return fmt.Errorf("%s: the median is 0s and p95 is not: give both", name)
+	}
+	return nil
+}
+
+func (p Pace) curve() simCurve { return newSimCurve(float64(p.Median), float64(p.P95)) }
+
+func (p Profile) clone() Profile {
+	p.States = maps.Clone(p.States)
+	return p
+}

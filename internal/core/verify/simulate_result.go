@@ -1,0 +1,254 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"orange/internal/core/workflow"
+)
+
+// A SimResult is what runs came to: one number of every run for every figure. Results
+// can be merged; the summary does not depend on the order.
+type SimResult struct {
+	Runs       int
+	figures    []simColumn
+	states     []string
+	ends       []int // runs that ended there, by state
+	unfinished int
+	halted     int
+	inState    []int64 // milliseconds, by state
+}
+
+// simColumn is one figure of every run.
+type simColumn struct {
+	name string
+	unit SimUnit
+	of   []int64
+}
+
+// SimUnit says what a figure counts.
+type SimUnit string
+
+// The units of figures. Results keep milliseconds and millionths of a dollar, summaries
+// have seconds and dollars.
+const (
+	SimSeconds SimUnit = "seconds"
+	SimDollars SimUnit = "dollars"
+	SimTokens  SimUnit = "tokens"
+	SimCount   SimUnit = "count"
+)
+
+// scale is how much of what results keep makes one of the unit.
+func (u SimUnit) scale() float64 {
+	switch u {
+	case SimSeconds:
+		return 1000
+	case SimDollars:
+		return 1e6
+	}
+	return 1
+}
+
+// The names of the figures that every workflow has. Besides them there is one for
+// every role and for every counter.
+const (
+	SimDuration = "duration"
+	SimWork     = "agents at work"
+	SimWaiting  = "waiting for people"
+	SimTokenUse = "tokens"
+	SimCost     = "cost"
+	SimWaits    = "human waits"
+	SimCrashed  = "crashes"
+	SimAttempts = "attempts"
+)
+
+func newSimResult(def *workflow.Definition, n int) SimResult {
+	r := SimResult{
+		figures: []simColumn{
+			{SimDuration, SimSeconds, nil}, {SimWork, SimSeconds, nil}, {SimWaiting, SimSeconds, nil},
+			{SimTokenUse, SimTokens, nil}, {SimCost, SimDollars, nil},
+			{SimWaits, SimCount, nil}, {SimCrashed, SimCount, nil}, {SimAttempts, SimCount, nil},
+		},
+		ends: make([]int, len(def.States)), inState: make([]int64, len(def.States)),
+	}
+	for i := range def.Roles {
+		r.figures = append(r.figures, simColumn{name: "attempts of " + def.Roles[i].Name, unit: SimCount})
+	}
+	for i := range def.Counters {
+		r.figures = append(r.figures, simColumn{name: "total of " + def.Counters[i].Name, unit: SimCount})
+	}
+	for i := range def.States {
+		r.states = append(r.states, def.States[i].Name)
+	}
+	for i := range r.figures {
+		r.figures[i].of = make([]int64, 0, n)
+	}
+	return r
+}
+
+// add takes in one run.
+func (s *SimResult) add(r *simRun) {
+	s.Runs++
+	row := [...]int64{
+		simMillis(r.now), simMillis(r.worked), simMillis(r.waited), int64(math.Round(r.tokens)), int64(math.Round(r.cost)),
+		int64(r.waits), int64(r.crashes), int64(r.t.AttemptCount()),
+	}
+	for i, v := range row {
+		s.figures[i].of = append(s.figures[i].of, v)
+	}
+	at := len(row)
+	def := r.plan.def
+	for i := range def.Roles {
+		s.figures[at].of = append(s.figures[at].of, int64(r.t.RanOf(def.Roles[i].Name)))
+		at++
+	}
+	for i := range def.Counters {
+		total := 0
+		for _, c := range r.t.Counters {
+			if c.Name == def.Counters[i].Name {
+				total = c.Total
+			}
+		}
+		s.figures[at].of = append(s.figures[at].of, int64(total))
+		at++
+	}
+	if r.over {
+		s.ends[r.at]++
+	} else {
+		s.unfinished++
+	}
+	if r.halted {
+		s.halted++
+	}
+	for i, d := range r.inState {
+		s.inState[i] += simMillis(d)
+	}
+}
+
+// Merge takes in the runs of another result of the same workflow.
+func (s *SimResult) Merge(o SimResult) {
+	if s.Runs == 0 {
+		*s = o
+		return
+	}
+	s.Runs += o.Runs
+	s.unfinished += o.unfinished
+	s.halted += o.halted
+	for i := range s.figures {
+		s.figures[i].of = append(s.figures[i].of, o.figures[i].of...)
+	}
+	for i := range s.states {
+		s.ends[i] += o.ends[i]
+		s.inState[i] += o.inState[i]
+	}
+}
+
+// A SimSummary is a result in a few numbers.
+type SimSummary struct {
+	Runs       int         `json:"runs"`
+	Figures    []SimFigure `json:"figures"`
+	Ends       []SimShare  `json:"ends"`       // terminal states, by share of the runs
+	Unfinished float64     `json:"unfinished"` // share of runs that met a limit
+	Stuck      float64     `json:"stuck"`      // share of runs that saw a halt state
+	States     []SimStay   `json:"states"`
+}
+
+// A SimFigure is one figure over all runs.
+type SimFigure struct {
+	Name string  `json:"name"`
+	Unit SimUnit `json:"unit"`
+	P50  float64 `json:"p50"`
+	P95  float64 `json:"p95"`
+	Mean float64 `json:"mean"`
+}
+
+// A SimShare is a part of the runs.
+type SimShare struct {
+	State string  `json:"state"`
+	Share float64 `json:"share"`
+}
+
+// A SimStay is how long tasks are in a state.
+type SimStay struct {
+	State string  `json:"state"`
+	Mean  float64 `json:"mean_seconds"` // of a run, all its visits together
+	Share float64 `json:"share"`        // of the time of all runs
+}
+
+// Summary is the result in a few numbers.
+func (s *SimResult) Summary(def *workflow.Definition) SimSummary {
+	out := SimSummary{Runs: s.Runs, Figures: []SimFigure{}, Ends: []SimShare{}, States: []SimStay{}}
+	runs := float64(max(s.Runs, 1))
+	for i := range s.figures {
+		out.Figures = append(out.Figures, s.figures[i].figure())
+	}
+	out.Unfinished, out.Stuck = float64(s.unfinished)/runs, float64(s.halted)/runs
+	all := int64(0)
+	for _, ms := range s.inState {
+		all += ms
+	}
+	for i, name := range s.states {
+		st, ok := def.State(name)
+		if ok && st.Kind == workflow.Terminal {
+			out.Ends = append(out.Ends, SimShare{State: name, Share: float64(s.ends[i]) / runs})
+			continue
+		}
+		out.States = append(out.States, SimStay{
+			State: name, Mean: float64(s.inState[i]) / 1000 / runs, Share: float64(s.inState[i]) / float64(max(all, 1)),
+		})
+	}
+	return out
+}
+
+func (c *simColumn) figure() SimFigure {
+	f := SimFigure{Name: c.name, Unit: c.unit}
+	if len(c.of) == 0 {
+		return f
+	}
+	sorted := slices.Sorted(slices.Values(c.of))
+	sum := int64(0)
+	for _, v := range sorted {
+		sum += v
+	}
+	f.P50 = float64(simRank(sorted, 0.5)) / c.unit.scale()
+	f.P95 = float64(simRank(sorted, 0.95)) / c.unit.scale()
+	f.Mean = float64(sum) / float64(len(sorted)) / c.unit.scale()
+	return f
+}
+
+// simRank is the smallest value that at least the part p of all values does not exceed.
+func simRank(sorted []int64, p float64) int64 {
+	at := int(math.Ceil(p*float64(len(sorted)))) - 1
+	return sorted[min(max(at, 0), len(sorted)-1)]
+}
+
+// Sorted lists a figure of every run in its unit, smallest first.
+func (s *SimResult) Sorted(name string) ([]float64, error) {
+	for i := range s.figures {
+		c := &s.figures[i]
+		if c.name != name {
+			continue
+		}
+		out := make([]float64, len(c.of))
+		for k, v := range slices.Sorted(slices.Values(c.of)) {
+			out[k] = float64(v) / c.unit.scale()
+		}
+		return out, nil
+	}
+	return nil, fmt.Errorf("there is no figure %q", name)
+}
+
+// Figure finds a figure of the summary by its name.
+func (s *SimSummary) Figure(name string) SimFigure {
+	for _, f := range s.Figures {
+		if f.Name == name {
+			return f
+		}
+	}
+	return SimFigure{Name: name}
+}
+
+// simMillis is a time as results keep it.
+func simMillis(d time.Duration) int64 { return d.Milliseconds() }

@@ -1,0 +1,126 @@
+package verify
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"orange/internal/core/workflow"
+)
+
+// WhatIf is the workflow with another max of a counter. Guards that compare the counter
+// with its old max compare it with the new one. The text is changed in place, so that
+// lines keep their numbers; changed counts the places.
+func WhatIf(def *workflow.Definition, counter string, limit int) (out *workflow.Definition, changed int, err error) {
+	c, ok := def.Counter(counter)
+	if !ok {
+		return nil, 0, fmt.Errorf("counter %q is not declared: workflow %s has %s", counter, def.Name, simCounterList(def))
+	}
+	if c.Max == limit {
+		return def, 0, nil
+	}
+	e := simEdit{def: def, counter: c, limit: limit, lines: strings.SplitAfter(def.Text, "\n")}
+	if err := e.max(); err != nil {
+		return nil, 0, err
+	}
+	for i := range def.Edges {
+		if err := e.guard(&def.Edges[i]); err != nil {
+			return nil, 0, err
+		}
+	}
+	out, err = workflow.Parse(def.File, strings.Join(e.lines, ""))
+	if err != nil {
+		return nil, 0, fmt.Errorf("read the workflow with %s=%d: %w", counter, limit, err)
+	}
+	return out, e.changed, e.verify(out)
+}
+
+// simEdit changes the text of a workflow.
+type simEdit struct {
+	def     *workflow.Definition
+	counter *workflow.Counter
+	limit   int
+	lines   []string // with their ends
+	changed int
+}
+
+// max changes the bound in the counter's own declaration.
+func (e *simEdit) max() error {
+	old := regexp.MustCompile(`(["']?\bmax\b["']?\s*:\s*["']?)` + strconv.Itoa(e.counter.Max) + `\b`)
+	first, from := e.counter.Pos.Line-1, e.counter.Pos.Column-1
+	for i := first; i >= 0 && i < min(first+12, len(e.lines)); i++ {
+		line := e.lines[i]
+		if i != first || from > len(line) {
+			from = 0
+		}
+		if at := old.FindStringSubmatchIndex(line[from:]); at != nil {
+			e.lines[i] = line[:from+at[3]] + strconv.Itoa(e.limit) + line[from+at[1]:]
+			e.changed++
+			return nil
+		}
+	}
+	return fmt.Errorf("the max of counter %s is not found near %s:%d: write it as max: %d", e.counter.Name, e.def.File, e.counter.Pos.Line, e.counter.Max)
+}
+
+// guard changes what an edge compares the counter with.
+func (e *simEdit) guard(edge *workflow.Edge) error {
+	if edge.When == nil {
+		return nil
+	}
+	source := e.compared(edge.When.Source)
+	if source == edge.When.Source {
+		return nil
+	}
+	at := edge.When.Pos.Line - 1
+	old := regexp.MustCompile(`(\bwhen\b["']?\s*:\s*["']?)` + regexp.QuoteMeta(edge.When.Source))
+	if at >= len(e.lines) || !old.MatchString(e.lines[at]) {
+		if at < len(e.lines) && strings.Contains(e.lines[at], source) {
+			return nil // another edge on the same line has the same guard
+		}
+		return fmt.Errorf("%s:%d: the guard %q is not written on one line: write it so, then ask again", e.def.File, edge.When.Pos.Line, edge.When.Source)
+	}
+	e.lines[at] = old.ReplaceAllString(e.lines[at], "${1}"+strings.ReplaceAll(source, "$", "$$"))
+	e.changed++
+	return nil
+}
+
+// compared is a guard's source with the new bound.
+func (e *simEdit) compared(source string) string {
+	name, old, limit := regexp.QuoteMeta(e.counter.Name), strconv.Itoa(e.counter.Max), strconv.Itoa(e.limit)
+	after := regexp.MustCompile(`(\b` + name + `\s*(?:<=|>=|==|!=|<|>)\s*)` + old + `\b`)
+	before := regexp.MustCompile(`\b` + old + `(\s*(?:<=|>=|==|!=|<|>)\s*` + name + `\b)`)
+	return before.ReplaceAllString(after.ReplaceAllString(source, "${1}"+limit), limit+"${1}")
+}
+
+// verify makes sure that the text changed where it should and nowhere else.
+func (e *simEdit) verify(out *workflow.Definition) error {
+	same := len(out.Counters) == len(e.def.Counters) && len(out.Edges) == len(e.def.Edges)
+	for i := 0; same && i < len(out.Counters); i++ {
+		want := e.def.Counters[i].Max
+		if e.def.Counters[i].Name == e.counter.Name {
+			want = e.limit
+		}
+		same = out.Counters[i].Max == want
+	}
+	for i := 0; same && i < len(out.Edges); i++ {
+		if was := e.def.Edges[i].When; was != nil {
+			same = out.Edges[i].When != nil && out.Edges[i].When.Source == e.compared(was.Source)
+		}
+	}
+	if !same {
+		return fmt.Errorf("the text of %s cannot be changed safely: give the counter %s and its guards lines of their own", e.def.File, e.counter.Name)
+	}
+	return nil
+}
+
+func simCounterList(def *workflow.Definition) string {
+	if len(def.Counters) == 0 {
+		return "none"
+	}
+	names := make([]string, len(def.Counters))
+	for i := range def.Counters {
+		names[i] = def.Counters[i].Name
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,322 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
+)
+
+// outcome is what an action led to.
+type outcome struct {
+	moved    bool            // something changed
+	entries  []journal.Entry // what was decided
+	verdict  engine.Verdict
+	refused  string
+	signal   signal.Signal // as the engine saw it
+	waived   bool          // the way back needs no gate
+	problems []problem
+}
+
+// problem is a property broken by one action.
+type problem struct {
+	property Property
+	subject  string
+	message  string
+}
+
+func (o *outcome) blame(p Property, subject, format string, args ...any) {
+	o.problems = append(o.problems, problem{p, subject, fmt.Sprintf(format, args...)})
+}
+
+// step lets an action happen. The world is changed in place.
+func (s *search) step(w *world, a *action) outcome {
+	switch a.deed {
+	case die:
+		w.procs = slices.Clone(w.procs)
+		w.procs[a.actor] = dead
+		return outcome{moved: true}
+	case loseIt:
+		var o outcome
+		s.carryOut(w, &o)
+		w.half, o.moved = true, true
+		return o
+	case crash:
+		return s.forgetPending(w)
+	case succeed, giveUp:
+		return s.finish(w, a.deed == succeed, a.choice)
+	}
+	return s.tell(w, a)
+}
+
+// tell brings a signal to the engine and folds what it decides.
+func (s *search) tell(w *world, a *action) outcome {
+	sig := a.sig
+	if sig.At.IsZero() {
+		sig.At = w.now.Add(time.Second)
+	}
+	if a.actor >= 0 {
+		sig.Attempt = w.t.Attempts[a.actor].Number
+	}
+	if sig.Kind == signal.Timer {
+		sig.Visit = w.t.Visit
+	}
+	sig.Free = s.free
+	s.materialise(w, a.choice, &sig)
+	before := w.t.Status
+	back := w.t.ReturnTo
+	speaker := task.Attempt{}
+	if a.actor >= 0 {
+		speaker = w.t.Attempts[a.actor]
+	}
+	o := s.decide(w, sig)
+	if edge := s.taken(&o); edge != nil {
+		st, _ := s.m.def.State(before)
+		o.waived = back != "" && edge.To == back && st != nil && st.Returns
+	}
+	s.judge(w, a, speaker, &o)
+	if o.moved {
+		s.remember(w, a, &o)
+	}
+	return o
+}
+
+// decide asks the engine and folds its entries into the world.
+func (s *search) decide(w *world, sig signal.Signal) outcome {
+	s.decisions++
+	d := s.o.Decide(s.m.def, w.t, sig)
+	o := outcome{entries: d.Entries, verdict: d.Verdict, refused: d.Refused, signal: sig}
+	if len(d.Entries) == 0 {
+		return o
+	}
+	o.moved = true
+	if s.m.without[Ensure] {
+		stripEnsured(o.entries)
+	}
+	first := w.t.Seq == 0
+	next := w.t.Clone()
+	for i := range o.entries {
+		if err := journal.Apply(&next, &o.entries[i]); err != nil {
+			panic("verify: " + err.Error()) // the engine numbers its entries
+		}
+	}
+	procs := make([]process, len(next.Attempts))
+	for i := range next.Attempts {
+		if at := attemptIndex(&w.t, next.Attempts[i].Number); at >= 0 && !first {
+			procs[i] = w.procs[at]
+		}
+	}
+	if len(next.Pending) == 0 || len(w.t.Pending) == 0 || next.Pending[0].ID != w.t.Pending[0].ID {
+		w.half = false
+	}
+	w.t, w.procs, w.now = next, procs, sig.At
+	return o
+}
+
+// stripEnsured takes out what a state asks for by itself: an agent.
+func stripEnsured(entries []journal.Entry) {
+	for i := range entries {
+		e := &entries[i]
+		for _, f := range e.Effects {
+			if info, _ := workflow.EffectNamed(f.Do); info.Spawns && f.By == task.ByState {
+				e.Started = slices.DeleteFunc(slices.Clone(e.Started), func(a task.Attempt) bool { return a.Number == f.Attempt })
+			}
+		}
+		e.Effects = slices.DeleteFunc(slices.Clone(e.Effects), func(f task.Effect) bool {
+			info, _ := workflow.EffectNamed(f.Do)
+			return info.Spawns && f.By == task.ByState
+		})
+	}
+}
+
+func attemptIndex(t *task.Task, number int) int {
+	return slices.IndexFunc(t.Attempts, func(a task.Attempt) bool { return a.Number == number })
+}
+
+// materialise writes the chosen versions into the signal.
+func (s *search) materialise(w *world, choices []choice, sig *signal.Signal) {
+	for _, c := range choices {
+		if c.section < 0 {
+			g := &s.m.def.Gates[-1-c.section]
+			sig.Evidence = append(sig.Evidence, signal.Evidence{Name: g.Evidence, Holds: c.age == isNew, Detail: "as the search chose"})
+			continue
+		}
+		if c.age != absent {
+			sig.Artifacts.Sections = append(sig.Artifacts.Sections, s.write(w, c))
+		}
+	}
+}
+
+func (s *search) write(w *world, c choice) taskfile.Section {
+	sec := &s.m.sections[c.section]
+	out := taskfile.Section{Name: sec.name, Line: 1, TextLine: 1, Size: 1, Digest: s.digest(w, c)}
+	if sec.verdict {
+		out.Ruling = taskfile.Ruling{Verdict: c.says, Line: 1}
+		out.Word = out.Ruling
+		return out
+	}
+	out.Fields = s.labels
+	return out
+}
+
+// digest names a version; a new one has a name that no other version has.
+func (s *search) digest(w *world, c choice) string {
+	switch c.age {
+	case isUsed:
+		return w.texts[c.section].used.sum
+	case isSeen:
+		return w.texts[c.section].seen.sum
+	}
+	if w.now == origin {
+		return "new"
+	}
+	return "new at " + w.now.Format(time.RFC3339)
+}
+
+// remember notes which versions opened gates and which were there when a visit began.
+func (s *search) remember(w *world, a *action, o *outcome) {
+	edge := s.taken(o)
+	w.texts = slices.Clone(w.texts)
+	for i := range o.entries {
+		if o.entries[i].To == "" {
+			continue
+		}
+		for k := range w.texts {
+			c, ok := chosen(a.choice, k)
+			w.texts[k].seen = version{}
+			if ok && c.age != absent {
+				w.texts[k].seen = version{says: c.says, sum: sumOf(o.signal.Artifacts.Sections, s.m.sections[k].name)}
+			}
+			if edge != nil && !o.waived && ok && c.age != absent && s.opens(edge, k) {
+				w.texts[k].used = w.texts[k].seen
+			}
+		}
+	}
+}
+
+func sumOf(sections []taskfile.Section, name string) string {
+	s, _ := taskfile.Find(sections, name)
+	return s.Digest
+}
+
+func chosen(list []choice, section int) (choice, bool) {
+	for _, c := range list {
+		if c.section == section {
+			return c, true
+		}
+	}
+	return choice{}, false
+}
+
+// opens says whether the edge has a gate on the section.
+func (s *search) opens(e *workflow.Edge, section int) bool {
+	for _, g := range s.m.def.EdgeGates(e) {
+		if s.m.def.Gates[g].Section == s.m.sections[section].name {
+			return true
+		}
+	}
+	return false
+}
+
+// taken is the edge that the last entry records, nil if none was.
+func (s *search) taken(o *outcome) *workflow.Edge {
+	for i := len(o.entries) - 1; i >= 0; i-- {
+		e := &o.entries[i]
+		if e.To == "" {
+			continue
+		}
+		if e.Edge > 0 {
+			return &s.m.def.Edges[e.Edge-1]
+		}
+		return nil
+	}
+	return nil
+}
+
+// carryOut does the first pending effect in the world.
+func (s *search) carryOut(w *world, o *outcome) (ended []int) {
+	e := w.t.Pending[0]
+	w.procs = slices.Clone(w.procs)
+	info, _ := workflow.EffectNamed(e.Do)
+	if w.half && !info.Twice && s.m.without[Keys] {
+		o.blame(CrashSafe, e.Do, "%s is done a second time after a crash", e.Do)
+	}
+	switch {
+	case info.Kills:
+		for i := range w.t.Attempts {
+			a := &w.t.Attempts[i]
+			if a.Ending && (e.Role == "" || e.Role == a.Role) || a.Number == e.Attempt {
+				w.procs[i] = dead
+				ended = append(ended, a.Number)
+			}
+		}
+	case e.Start:
+		if at := attemptIndex(&w.t, e.Attempt); at >= 0 && w.procs[at] == unborn {
+			w.procs[at] = alive
+			s.oneWorker(w, at, o)
+		}
+	case e.Do == workflow.ReleaseWorkspace && slices.Contains(w.procs, alive):
+		o.blame(WorkSafe, e.Do, "the workspace is released while an agent works in it")
+	}
+	return ended
+}
+
+// oneWorker makes sure that the agent that was just started is the only one of its
+// kind, and works beside none that it stands in for.
+func (s *search) oneWorker(w *world, started int, o *outcome) {
+	role, _ := s.m.def.Role(w.t.Attempts[started].Role)
+	for i := range w.t.Attempts {
+		other := w.t.Attempts[i].Role
+		if i != started && w.procs[i] == alive && (other == role.Name || other == role.StandsInFor) {
+			o.blame(OneWorker, role.Name, "a %s is started while a %s lives", role.Name, other)
+		}
+	}
+}
+
+// finish carries the first pending effect out, or gives it up, and brings the engine
+// the news: first of the agents that are gone, then of the effect itself.
+func (s *search) finish(w *world, ok bool, choices []choice) outcome {
+	var o outcome
+	id := w.t.Pending[0].ID
+	if ok {
+		for _, number := range s.carryOut(w, &o) {
+			at := attemptIndex(&w.t, number)
+			if at < 0 {
+				continue
+			}
+			exit := s.tell(w, &action{deed: hear, actor: at, choice: choices, sig: signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: w.t.Attempts[at].Role}})
+			o.entries = append(o.entries, exit.entries...)
+			o.problems = append(o.problems, exit.problems...)
+		}
+	}
+	result := signal.Receipt{Effect: id, OK: ok, Final: !ok}
+	if !ok {
+		result.Error = "it does not work"
+	}
+	got := s.decide(w, signal.Signal{Kind: signal.Effect, At: w.now.Add(time.Second), Actor: task.Engine, Result: &result})
+	if !got.moved {
+		o.blame(CrashSafe, id, "the receipt of an effect is refused: %s", got.refused)
+	}
+	o.entries = append(o.entries, got.entries...)
+	o.moved, o.verdict, o.signal = true, got.verdict, got.signal
+	return o
+}
+
+// forgetPending is a server that keeps no record of what it owes.
+func (s *search) forgetPending(w *world) outcome {
+	o := outcome{moved: true}
+	var lost []string
+	for _, e := range w.t.Pending {
+		lost = append(lost, e.Do)
+	}
+	o.blame(CrashSafe, lost[0], "%s was asked for and is never done", strings.Join(lost, ", "))
+	w.t.Pending = nil
+	return o
+}

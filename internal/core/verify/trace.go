@@ -1,0 +1,126 @@
+package verify
+
+import (
+	"slices"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/signal"
+	"orange/internal/core/workflow"
+)
+
+// trace walks the shortest way to a finding again, with real numbers and times.
+func (s *search) trace(f finding) []Step {
+	if f.at < 0 && f.via < 0 {
+		return []Step{}
+	}
+	path := []int32{}
+	for at := f.at; at >= 0; at = s.nodes[at].parent {
+		path = append(path, s.nodes[at].via)
+	}
+	if f.via >= 0 {
+		path = slices.Insert(path, 0, f.via)
+	}
+	slices.Reverse(path)
+	w, o := s.begin(int(path[0]))
+	out := []Step{stepOf("a person creates the task", workflow.New, &w, &o)}
+	for _, via := range path[1:] {
+		s.m.forget(&w)
+		a := s.m.actions(&w)[via]
+		from, what := w.t.Status, whatHappens(&w, &a)+describe(s.m, a.choice)
+		o := s.step(&w, &a)
+		out = append(out, stepOf(what, from, &w, &o))
+	}
+	return out
+}
+
+func stepOf(what, from string, w *world, o *outcome) Step {
+	st := Step{What: what, From: from, To: w.t.Status}
+	if o.signal.Kind != "" {
+		sig := o.signal
+		st.Signal = &sig
+	}
+	for i := range o.entries {
+		if o.entries[i].Reason != "" {
+			st.Why = o.entries[i].Reason
+		}
+	}
+	if o.verdict == engine.Refuse {
+		st.Why = "refused: " + o.refused
+	}
+	return st
+}
+
+// describe says in words what the sections were.
+func describe(m *model, choices []choice) string {
+	text := ""
+	for _, c := range choices {
+		var part string
+		switch {
+		case c.section < 0 && c.age == isNew:
+			part = m.def.Gates[-1-c.section].Evidence + " holds"
+		case c.section < 0:
+			part = m.def.Gates[-1-c.section].Evidence + " does not hold"
+		case c.age == absent:
+			continue
+		case c.age == isNew:
+			part = "a new ## " + m.sections[c.section].name + " (" + c.says + ")"
+		case c.age == isUsed:
+			part = "the ## " + m.sections[c.section].name + " (" + c.says + ") that opened a gate before"
+		default:
+			part = "the ## " + m.sections[c.section].name + " (" + c.says + ") that was there when the visit began"
+		}
+		if text != "" {
+			text += ", "
+		}
+		text += part
+	}
+	if text == "" {
+		return ""
+	}
+	return "; there is " + text
+}
+
+// whatHappens says an action in words.
+func whatHappens(w *world, a *action) string {
+	effect := ""
+	if len(w.t.Pending) > 0 {
+		effect = w.t.Pending[0].Do
+	}
+	switch a.deed {
+	case succeed:
+		return "the effect " + effect + " is done"
+	case giveUp:
+		return "the effect " + effect + " fails for good"
+	case loseIt:
+		return "the effect " + effect + " is done, and the server dies before it can write that down"
+	case crash:
+		return "the server dies before the effect " + effect
+	case die:
+		return "the process of the " + w.t.Attempts[a.actor].Role + " ends"
+	case hear:
+		return "Orange hears that the " + w.t.Attempts[a.actor].Role + " ended"
+	}
+	return whatIsTold(a)
+}
+
+func whatIsTold(a *action) string {
+	who := string(a.sig.Actor)
+	if a.actor >= 0 {
+		who = "the " + who
+	}
+	switch a.sig.Kind {
+	case signal.Request:
+		return who + " asks for " + a.sig.To
+	case signal.Resume:
+		return "a person resumes the task"
+	case signal.Ready:
+		return "a workspace is free and it is the task's turn"
+	case signal.Tracker:
+		return "the tracker reports " + a.sig.Word
+	case signal.Outcome:
+		return who + " says " + a.sig.Word
+	case signal.Timer:
+		return "time passes: the " + a.sig.Timer + " timer"
+	}
+	return string(a.sig.Kind)
+}

@@ -1,0 +1,118 @@
+// Package verify asks every question about a workflow that can be asked of it: it
+// searches all states that tasks of the workflow can get into, whatever agents,
+// people, trackers and crashes do, and names what must never happen and does. It also
+// plays lifecycles with likely agents, to tell what a process will cost. Both call
+// engine.Decide itself: what is proved is what runs.
+package verify
+
+import (
+	"orange/internal/core/engine"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// Property names something that must hold in every reachable state.
+type Property string
+
+// The properties.
+const (
+	NeverStalls Property = "never-stalls" // somebody or something moves every task on
+	Terminates  Property = "terminates"   // every loop is bounded by a counter, or passes a person
+	Covered     Property = "covered"      // everything that can happen has an answer
+	Fresh       Property = "fresh"        // no old artifact opens a gate
+	CrashSafe   Property = "crash-safe"   // every effect is done in the end, none twice unless harmless
+	OneWorker   Property = "one-worker"   // never two live agents for one role
+	ActorSafe   Property = "actor-safe"   // nobody takes an edge that is not theirs
+	WorkSafe    Property = "work-safe"    // no workspace or branch goes before its work is safe
+	Reachable   Property = "reachable"    // no state and no edge is dead
+)
+
+// Properties lists all of them, in the order in which they are reported.
+func Properties() []Property {
+	return []Property{NeverStalls, Terminates, Covered, Fresh, CrashSafe, OneWorker, ActorSafe, WorkSafe, Reachable}
+}
+
+// Protection names something the runtime does that the model may be told to leave
+// out. A checker that finds nothing then could not see the defect at all.
+type Protection string
+
+// The protections.
+const (
+	Redrive   Protection = "redrive"   // pending effects are driven again after a crash
+	Keys      Protection = "keys"      // an effect whose receipt was lost is not done a second time
+	Ensure    Protection = "ensure"    // a state that needs an agent gets one
+	PerRole   Protection = "per-role"  // the end of an agent is seen although another one lives
+	Deadlines Protection = "deadlines" // an agent that hangs is ended
+)
+
+// Protections lists all of them.
+func Protections() []Protection { return []Protection{Redrive, Keys, Ensure, PerRole, Deadlines} }
+
+// Options say what is searched.
+type Options struct {
+	Without   []Protection // leave these out of the model
+	MaxStates int          // give up beyond; 0: DefaultMaxStates
+	Decide    func(*workflow.Definition, task.Task, signal.Signal) engine.Decision
+	Progress  func(states int) // called now and then; may be nil
+}
+
+// DefaultMaxStates bounds the memory of a search.
+const DefaultMaxStates = 1_000_000
+
+// A Report is what a search found.
+type Report struct {
+	OK          bool        `json:"ok"`
+	Workflow    string      `json:"workflow"`
+	States      int         `json:"states"`
+	Transitions int         `json:"transitions"`
+	Decisions   int         `json:"decisions"` // calls of engine.Decide
+	Complete    bool        `json:"complete"`  // false: there are more states than were searched
+	Bounds      Bounds      `json:"bounds"`
+	Violations  []Violation `json:"violations"`
+}
+
+// Bounds are worst cases between two moments at which a person acts: what can happen
+// while nobody looks.
+type Bounds struct {
+	Attempts []Bound `json:"attempts"` // started, by role
+	Counters []Bound `json:"counters"` // highest value ever reached
+	Crashes  int     `json:"crashes"`
+	Moves    int     `json:"moves"` // changes of state
+}
+
+// A Bound is a worst case.
+type Bound struct {
+	Name string `json:"name"`
+	Max  int    `json:"max"`
+}
+
+// A Violation is a property that does not hold, with a shortest way to get there.
+type Violation struct {
+	Property Property `json:"property"`
+	Subject  string   `json:"subject"` // the state, gate, edge or effect it is about
+	Message  string   `json:"message"`
+	Trace    []Step   `json:"trace"`
+}
+
+// A Step is one thing that happens on the way to a violation.
+type Step struct {
+	What   string         `json:"what"`
+	From   string         `json:"from,omitempty"`
+	To     string         `json:"to,omitempty"` // the state it leaves the task in
+	Why    string         `json:"why,omitempty"`
+	Signal *signal.Signal `json:"signal,omitempty"`
+}
+
+// Verify searches every state that tasks of def can get into.
+func Verify(def *workflow.Definition, o Options) Report {
+	if o.Decide == nil {
+		o.Decide = engine.Decide
+	}
+	if o.MaxStates == 0 {
+		o.MaxStates = DefaultMaxStates
+	}
+	s := newSearch(def, o)
+	s.run()
+	return s.report()
+}

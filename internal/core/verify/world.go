@@ -1,0 +1,212 @@
+package verify
+
+import (
+	"slices"
+	"time"
+
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// origin is when every abstract world stands still.
+var origin = time.Unix(0, 0).UTC()
+
+// process is what an attempt is in truth, whatever the record believes.
+type process byte
+
+const (
+	unborn process = iota // asked for, not started
+	alive
+	dead // and nobody has been told
+)
+
+// world is a task, what is true beside its record, and what the checker remembers of
+// the past to judge by.
+type world struct {
+	t     task.Task
+	now   time.Time
+	procs []process // of t.Attempts
+	half  bool      // the first pending effect was carried out and its receipt was lost
+	texts []text    // of the model's sections
+}
+
+// text is what is known of old versions of a section: the one that last opened a
+// gate, and the one that was there when the visit began.
+type text struct {
+	used, seen version
+}
+
+// version is one wording of a section.
+type version struct {
+	says string // what it amounts to: valid, PASS, FAIL; "" for no such version
+	sum  string // its digest
+}
+
+// section is a part of TASK.md that gates ask about.
+type section struct {
+	name    string
+	says    []string // what a fresh version may amount to
+	verdict bool
+	unused  bool // a gate remembers the version that opened it
+}
+
+// canon takes out of a world what makes no difference: times, numbers, names. Two
+// worlds that can do the same have the same canon.
+func (m *model) canon(w *world) {
+	t := &w.t
+	w.now = origin
+	t.CreatedAt, t.UpdatedAt, t.Since = origin, origin, origin
+	t.Seq, t.Visit = 1, 1
+	m.forget(w)
+	m.canonTexts(w)
+	if !t.RespawnAt.IsZero() {
+		t.RespawnAt = origin.Add(10 * time.Second)
+	}
+	if t.Attention != "" {
+		t.Attention = "attention"
+	}
+	if t.Asked != nil {
+		t.Asked.At, t.Asked.Note = origin, ""
+	}
+	for i := range t.Counters {
+		t.Counters[i].Total = 0
+		if max := m.def.Counters[i].Max; t.Counters[i].Value > max+1 {
+			t.Counters[i].Value = max + 1
+		}
+	}
+	m.renumber(w)
+}
+
+// forget drops what nothing can tell from its absence: versions of sections that no
+// gate of the present state compares with, and a crash that was answered.
+func (m *model) forget(w *world) {
+	t := &w.t
+	asks := m.asksAbout[t.Status]
+	t.Seen = slices.DeleteFunc(t.Seen, func(d task.Digest) bool { return !asks[m.sectionIndex(d.Section)] })
+	for i := range w.texts {
+		if !asks[i] || !m.sections[i].verdict {
+			w.texts[i].seen = version{}
+		}
+		if m.sections[i].verdict && !m.sections[i].unused {
+			w.texts[i].used = version{}
+		}
+	}
+	if s, ok := m.def.State(t.Status); ok && s.Respawn != workflow.RespawnManual {
+		t.Crashed = ""
+	}
+}
+
+// canonTexts gives old versions of sections canonical digests.
+func (m *model) canonTexts(w *world) {
+	t := &w.t
+	for i := range w.texts {
+		x := &w.texts[i]
+		for k := range t.Opened {
+			m.rename(&t.Opened[k], i, x)
+		}
+		for k := range t.Seen {
+			m.rename(&t.Seen[k], i, x)
+		}
+		same := x.used.says != "" && x.used == x.seen
+		if x.used.says != "" {
+			x.used.sum = "used"
+		}
+		switch {
+		case same:
+			x.seen.sum = "used"
+		case x.seen.says != "":
+			x.seen.sum = "seen"
+		}
+	}
+}
+
+func (m *model) rename(d *task.Digest, i int, x *text) {
+	switch {
+	case d.Section != m.sections[i].name:
+	case d.Sum == x.used.sum:
+		d.Sum = "used"
+	case d.Sum == x.seen.sum:
+		d.Sum = "seen"
+	default:
+		d.Sum = "older"
+	}
+}
+
+func (m *model) sectionIndex(name string) int {
+	return slices.IndexFunc(m.sections, func(s section) bool { return s.name == name })
+}
+
+// renumber calls attempts 1, 2, 3 and effects e0, e1, e2. Attempts that are over are
+// forgotten: they only choose between prompts.
+func (m *model) renumber(w *world) {
+	t := &w.t
+	var buffer [8]int
+	old := buffer[:0]
+	t.Ran = make([]task.Tally, 0, len(t.Attempts))
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		old = append(old, a.Number)
+		a.Number, a.Visit, a.Since, a.State = i+1, 1, origin, ""
+		t.Ran = append(t.Ran, task.Tally{Role: a.Role, Count: 1})
+	}
+	for i := range t.Pending {
+		p := &t.Pending[i]
+		p.ID, p.Attempt, p.NotBefore, p.Tries, p.Error, p.Window, p.Prompt = effectNames[min(i, len(effectNames)-1)], slices.Index(old, p.Attempt)+1, time.Time{}, 0, "", "", ""
+	}
+}
+
+// effectNames are the ids of pending effects in a canonical world. No workflow asks
+// for more at a time; the last one is shared by all beyond.
+var effectNames = [...]string{"e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8", "e9", "e10", "e11", "e12", "e13", "e14", "e15", "e16", "e17", "e18", "e19"}
+
+// key is a canonical world as bytes. Worlds with the same key are the same.
+func (m *model) key(w *world, b []byte) []byte {
+	t := &w.t
+	b = append(b, m.stateNumber[t.Status], m.stateNumber[t.ReturnTo], flags(w))
+	for i := range t.Counters {
+		b = append(b, byte(t.Counters[i].Value))
+	}
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		b = append(b, m.roleNumber[a.Role], byte(w.procs[i]), bit(a.Running, 0)|bit(a.Ending, 1)|bit(a.Overdue, 2))
+	}
+	b = append(b, 0xff)
+	for i := range t.Pending {
+		p := &t.Pending[i]
+		b = append(b, m.effectNumber[p.Do], m.roleNumber[p.Role], byte(p.Attempt), bit(p.Start, 0)|bit(p.GivenUp, 1)|bit(p.By == task.ByState, 2))
+	}
+	b = append(b, 0xff)
+	for i := range w.texts {
+		x := &w.texts[i]
+		b = append(b, saysNumber(x.used.says), saysNumber(x.seen.says), bit(x.used == x.seen, 0))
+	}
+	if t.Asked != nil {
+		b = append(b, m.stateNumber[t.Asked.To])
+	}
+	return append(b, m.roleNumber[t.Crashed])
+}
+
+func flags(w *world) byte {
+	t := &w.t
+	return bit(t.Queued, 0) | bit(t.Attention != "", 1) | bit(t.Asked != nil, 2) | bit(!t.RespawnAt.IsZero(), 3) |
+		bit(t.Workspace != "", 4) | bit(w.half, 5)
+}
+
+func bit(on bool, n int) byte {
+	if on {
+		return 1 << n
+	}
+	return 0
+}
+
+func saysNumber(s string) byte {
+	switch s {
+	case "":
+		return 0
+	case "PASS":
+		return 1
+	case "FAIL":
+		return 2
+	}
+	return 3
+}

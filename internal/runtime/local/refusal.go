@@ -1,0 +1,103 @@
+package local
+
+import (
+	"context"
+	"sync"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+// maxUnwritten bounds the refusals that wait for the store. Nothing depends on them:
+// what does not fit is dropped.
+const maxUnwritten = 1024
+
+// refused lines refusals up. They are written in the background, many at a time, so
+// that nobody who is refused waits for the disk and nobody who is not waits for them.
+type refused struct {
+	mu      sync.Mutex
+	waiting []journal.Refusal
+	dropped int
+	busy    bool          // somebody writes
+	written chan struct{} // closes when the newest are written
+}
+
+// add lines one up and says whether somebody must begin to write.
+func (q *refused) add(one journal.Refusal) (begin bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) >= maxUnwritten {
+		q.dropped++
+		return false
+	}
+	if len(q.waiting) == 0 {
+		q.written = make(chan struct{})
+	}
+	q.waiting = append(q.waiting, one)
+	begin = !q.busy
+	q.busy = true
+	return begin
+}
+
+// take gives the writer what waits and what to close when it is written. If nothing
+// waits the writer's turn is over.
+func (q *refused) take() (list []journal.Refusal, dropped int, written chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	list, dropped = q.waiting, q.dropped
+	q.waiting, q.dropped = nil, 0
+	q.busy = len(list) > 0
+	return list, dropped, q.written
+}
+
+// wait returns when what was refused before is written.
+func (q *refused) wait(ctx context.Context) {
+	q.mu.Lock()
+	written := q.written
+	q.mu.Unlock()
+	if written == nil {
+		return
+	}
+	select {
+	case <-written:
+	case <-ctx.Done():
+	}
+}
+
+// noteRefusal keeps a refusal for people to read. The caller is counted in.
+func (r *Runtime) noteRefusal(id task.ID, sig signal.Signal, why string) {
+	if why == "" || !worthNoting(&sig) {
+		return
+	}
+	sig.At = r.now()
+	if r.refused.add(journal.Refused(id, &sig, why)) {
+		r.wait.Go(r.writeRefusals)
+	}
+}
+
+// worthNoting leaves out the runtime's own news that came too late: receipts, timers,
+// exits, and turns in a queue that was left.
+func worthNoting(sig *signal.Signal) bool {
+	switch sig.Kind {
+	case signal.Request, signal.Update, signal.Ready, signal.Outcome, signal.Tracker, signal.Pause, signal.Resume, signal.Delete:
+		return sig.Actor != task.Engine
+	}
+	return false
+}
+
+func (r *Runtime) writeRefusals() {
+	for {
+		list, dropped, written := r.refused.take()
+		if dropped > 0 {
+			r.Log.Warn("refusals came faster than they could be written", "component", "local", "dropped", dropped)
+		}
+		if len(list) == 0 {
+			return
+		}
+		if err := r.Store.SaveRefusals(list); err != nil {
+			r.Log.Error("keep refusals", "component", "local", "count", len(list), "error", err)
+		}
+		close(written)
+	}
+}

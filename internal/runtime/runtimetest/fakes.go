@@ -1,0 +1,215 @@
+package runtimetest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
+)
+
+// Stage is a performer that starts nothing. It writes down what it was asked, and
+// fails or waits when told to.
+type Stage struct {
+	mu     sync.Mutex
+	asked  []Asked
+	before func(t task.Task, e task.Effect) error
+	silent bool // processes end without a word
+}
+
+// Asked is one effect the stage was asked for.
+type Asked struct {
+	At     time.Time
+	Task   task.Task // as it was then
+	Effect task.Effect
+	Err    error
+}
+
+// Perform carries out an effect. A kill ends the attempts that it is meant for.
+func (s *Stage) Perform(_ context.Context, t task.Task, e task.Effect) (session string, ended []int, err error) {
+	s.mu.Lock()
+	before, silent := s.before, s.silent
+	s.mu.Unlock()
+	if before != nil {
+		err = before(t, e)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, Asked{At: time.Now(), Task: t, Effect: e, Err: err})
+	if err != nil {
+		return "", nil, err
+	}
+	if e.Start {
+		session = t.Project + "/" + t.Branch
+	}
+	info, _ := workflow.EffectNamed(e.Do)
+	for _, a := range t.Attempts {
+		if info.Kills && !silent && (a.Ending && (e.Role == "" || e.Role == a.Role) || a.Number == e.Attempt) {
+			ended = append(ended, a.Number)
+		}
+	}
+	return session, ended, nil
+}
+
+// do has every later effect ask first. An error is the effect's.
+func (s *Stage) do(before func(t task.Task, e task.Effect) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before = before
+}
+
+// dieSilently says whether processes end without a word from now on.
+func (s *Stage) dieSilently(silent bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.silent = silent
+}
+
+// of lists what was asked for a task, in order; "" for all.
+func (s *Stage) of(id task.ID) (out []Asked) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range s.asked {
+		if id == "" || a.Task.ID == id {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// did is what was done for a task, in words.
+func (s *Stage) did(id task.ID) string {
+	var words []string
+	for _, a := range s.of(id) {
+		if a.Err == nil {
+			words = append(words, a.Effect.Do)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// disk is a store whose commits ask first. An error is the commit's.
+type disk struct {
+	Store
+	mu     sync.Mutex
+	before func(commits []journal.Commit) error
+}
+
+// Commit implements the store's port.
+func (d *disk) Commit(ctx context.Context, commits []journal.Commit) (int64, error) {
+	d.mu.Lock()
+	before := d.before
+	d.mu.Unlock()
+	if before != nil {
+		if err := before(commits); err != nil {
+			return 0, err
+		}
+	}
+	return d.Store.Commit(ctx, commits)
+}
+
+func (d *disk) do(before func(commits []journal.Commit) error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.before = before
+}
+
+// shelf is folders that cannot be written when told so.
+type shelf struct {
+	Folders
+	mu   sync.Mutex
+	full bool
+}
+
+var errFull = errors.New("write TASK.md: no space left: free some")
+
+// Project implements the folders' port.
+func (s *shelf) Project(t task.Task, entries []journal.Entry) error {
+	s.mu.Lock()
+	full := s.full
+	s.mu.Unlock()
+	if full {
+		return errFull
+	}
+	return s.Folders.Project(t, entries)
+}
+
+func (s *shelf) fill(full bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.full = full
+}
+
+// Pages are folders in memory.
+type Pages struct {
+	mu   sync.Mutex
+	text map[task.ID]string
+	last map[task.ID]int
+}
+
+// NewPages returns folders without a task.
+func NewPages() *Pages {
+	return &Pages{text: map[task.ID]string{}, last: map[task.ID]int{}}
+}
+
+// Create implements the folders' port.
+func (p *Pages) Create(_ string, id task.ID, body []byte) error {
+	return p.Edit("", id, func(string) string { return string(body) })
+}
+
+// Edit changes the text as an editor would.
+func (p *Pages) Edit(_ string, id task.ID, change func(string) string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text[id] = change(p.text[id])
+	return nil
+}
+
+// Read implements the folders' port. A page that is missing reads as empty.
+func (p *Pages) Read(_ string, id task.ID) (taskfile.Document, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return taskfile.Parse([]byte(p.text[id]))
+}
+
+// Project implements the folders' port.
+func (p *Pages) Project(t task.Task, entries []journal.Entry) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	doc, err := taskfile.Parse([]byte(p.text[t.ID]))
+	if err != nil {
+		return err
+	}
+	if doc, err = doc.With(journal.Frontmatter(t)); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Seq > p.last[t.ID]+1 {
+			return errors.New("an entry is missing in the history")
+		}
+		p.last[t.ID] = max(p.last[t.ID], e.Seq)
+	}
+	p.text[t.ID] = string(doc.Bytes())
+	return nil
+}
+
+// LastSeq implements the folders' port.
+func (p *Pages) LastSeq(_ string, id task.ID) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last[id], nil
+}
+
+// Remove implements the folders' port.
+func (p *Pages) Remove(_ string, id task.ID) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.text, id)
+	delete(p.last, id)
+	return nil
+}

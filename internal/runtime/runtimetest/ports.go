@@ -1,0 +1,126 @@
+package runtimetest
+
+import (
+	"context"
+	"io"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+)
+
+// Signals is the way in and out of a runtime.
+type Signals interface {
+	Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error)
+	Create(ctx context.Context, w signal.Wish) (engine.Answer, error)
+	Import(ctx context.Context, n signal.New, workflow string, body []byte) (engine.Answer, error)
+	Follow(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
+}
+
+// Control holds a runtime and lets it go.
+type Control interface {
+	SetPaused(paused bool) error
+	UpdateProject(p task.Project) error
+	Busy() bool
+	Close()
+}
+
+// Transfer takes everything out of a runtime, and into another.
+type Transfer interface {
+	Export(ctx context.Context, w io.Writer) error
+	Restore(ctx context.Context, r io.Reader) (Taken, error)
+}
+
+// Taken says what a Restore took over.
+type Taken struct {
+	Tasks, Projects int
+	Skipped         []string
+}
+
+// Runtime is what the suite asks of a runtime.
+type Runtime interface {
+	Signals
+	Control
+	Transfer
+}
+
+// Records keeps tasks and their journals.
+type Records interface {
+	Commit(ctx context.Context, commits []journal.Commit) (firstRow int64, err error)
+	Task(id task.ID) (task.Task, bool, error)
+	Journal(id task.ID, after int) ([]journal.Entry, error)
+	Rows(after int64, id task.ID, limit int) ([]journal.Row, error)
+}
+
+// Overview answers questions about many tasks.
+type Overview interface {
+	Unsettled() ([]task.Task, error)
+	Queued(project string) ([]task.ID, error)
+	Bound() (map[string]task.ID, error)
+	TaskByBranch(project, branch string) (task.ID, bool, error)
+}
+
+// Projects keeps the registered repositories.
+type Projects interface {
+	Projects() ([]task.Project, error)
+	SaveProject(p task.Project) error
+	DeleteProject(name string) error
+	OpenTasks(project string) (int, error)
+}
+
+// Notes keeps workflow texts by hash, and settings.
+type Notes interface {
+	SaveWorkflow(hash, name, file, text string) error
+	Workflow(hash string) (name, file, text string, ok bool, err error)
+	Setting(key string) (string, error)
+	SetSetting(key, value string) error
+}
+
+// Refusals keeps what was refused to each task.
+type Refusals interface {
+	SaveRefusals(list []journal.Refusal) error
+	Refusals(id task.ID) ([]journal.Refusal, error)
+}
+
+// Archive reads everything a store holds, in the order it came.
+type Archive interface {
+	EachRow(ctx context.Context, yield func(journal.Row) error) error
+	EachWorkflow(ctx context.Context, yield func(hash, name, file, text string) error) error
+}
+
+// Store is everything that must survive.
+type Store interface {
+	Records
+	Overview
+	Projects
+	Notes
+	Refusals
+	Archive
+}
+
+// Folders shows tasks to people and agents.
+type Folders interface {
+	Create(project string, id task.ID, body []byte) error
+	Read(project string, id task.ID) (taskfile.Document, error)
+	Project(t task.Task, entries []journal.Entry) error
+	LastSeq(project string, id task.ID) (int, error)
+	Remove(project string, id task.ID) error
+}
+
+// A World is what a runtime is opened on, and how somebody else writes a TASK.md.
+type World struct {
+	Store   Store
+	Folders Folders
+	Edit    func(project string, id task.ID, change func(text string) string) error
+}
+
+// Setup is what a runtime under test is opened with. It is opened with the same one
+// again after a restart.
+type Setup struct {
+	Store   Store
+	Folders Folders
+	Stage   *Stage
+	Library func(name string) (text string, ok bool) // workflows that people wrote
+}

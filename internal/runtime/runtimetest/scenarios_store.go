@@ -1,0 +1,214 @@
+package runtimetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+func storeScenarios() []scenario {
+	return []scenario{
+		{"a store that fails changes nothing and frees the workspace", 1, false, storeFails},
+		{"receipts that cannot be stored are tried again 15 s later", 1, true, receiptsAgain},
+		{"one failing commit does not fail its neighbours", 3, true, neighbours},
+		{"a request withdrawn before it is written changes nothing", 2, true, withdrawn},
+		{"who follows sees every row once and in order", 8, false, followed},
+		{"an id is given once", 2, false, idOnce},
+	}
+}
+
+var errDisk = errors.New("disk full: free some space")
+
+func storeFails(r *rig) {
+	r.disk.do(func([]journal.Commit) error { return errDisk })
+	w := wish("a")
+	w.ID = "abcdefghijklmnopqrstu"
+	_, err := r.Create(r.t.Context(), w)
+	if err == nil || !strings.Contains(err.Error(), "nothing was changed") || !errors.Is(err, errDisk) {
+		r.t.Fatalf("Create on a full disk: %v", err)
+	}
+	if r.text(w.ID) != "" {
+		r.t.Error("the folder of a task that never was is still there")
+	}
+	r.disk.do(nil)
+	id := r.create("b")
+	if got := r.settled(id); got.Workspace != "p--1" {
+		r.t.Error("the workspace of the failed task is not free")
+	}
+	r.disk.do(func([]journal.Commit) error { return errDisk })
+	if _, err := r.sendWith(r.t.Context(), id, signal.Signal{Kind: signal.Pause}); err == nil {
+		r.t.Error("paused without a store")
+	}
+	r.disk.do(nil)
+	if got := r.task(id); got.Paused {
+		r.t.Errorf("the store failed, and the record says %+v", got)
+	}
+	r.must(id, signal.Signal{Kind: signal.Pause})
+}
+
+func receiptsAgain(r *rig) {
+	r.disk.do(func(commits []journal.Commit) error {
+		if commits[0].Entries[0].Receipt != nil {
+			return errDisk
+		}
+		return nil
+	})
+	id := r.create("a")
+	r.pass(46 * time.Second)
+	asked := r.stage.of(id)
+	if len(asked) != 4 || r.task(id).Pending[0].Tries != 0 {
+		r.t.Fatalf("%d tries in 46 s: %+v", len(asked), r.task(id).Pending)
+	}
+	for i := 1; i < len(asked); i++ {
+		if gap := asked[i].At.Sub(asked[i-1].At); gap != 15*time.Second || asked[i].Effect.ID != asked[0].Effect.ID {
+			r.t.Errorf("try %d of %s came %s later", i+1, asked[i].Effect.ID, gap)
+		}
+	}
+	r.disk.do(nil)
+	r.pass(15 * time.Second)
+	if got := r.task(id); len(got.Pending) != 0 || got.Attention != "" {
+		r.t.Errorf("the disk works again: pending %v, attention %q", got.Pending, got.Attention)
+	}
+}
+
+// blocked lets the next commit wait until the returned function is called, so that
+// what comes meanwhile shares the write that follows.
+func (r *rig) blocked(then func([]journal.Commit) error) (goOn func()) {
+	gate := make(chan struct{})
+	first := true
+	r.disk.do(func(commits []journal.Commit) error {
+		if first {
+			first = false
+			<-gate
+			return nil
+		}
+		return then(commits)
+	})
+	return func() { close(gate) }
+}
+
+func neighbours(r *rig) {
+	ids := []task.ID{r.create("a"), r.create("b"), r.create("c")}
+	synctest.Wait()
+	batches := 0
+	goOn := r.blocked(func(commits []journal.Commit) error {
+		batches++
+		for _, c := range commits {
+			if c.Task.ID == ids[1] {
+				return errDisk
+			}
+		}
+		return nil
+	})
+	errs := make([]error, len(ids)+1)
+	var wait sync.WaitGroup
+	send := func(i int, id task.ID, kind signal.Kind) {
+		wait.Go(func() { _, errs[i] = r.sendWith(r.t.Context(), id, signal.Signal{Kind: kind}) })
+		synctest.Wait()
+	}
+	send(3, ids[0], signal.Pause) // is being written while the others come
+	send(1, ids[1], signal.Pause)
+	send(2, ids[2], signal.Pause)
+	goOn()
+	wait.Wait()
+	if errs[3] != nil || errs[1] == nil || errs[2] != nil || batches != 3 {
+		r.t.Errorf("answers %v after %d writes", errs, batches)
+	}
+	if !r.task(ids[0]).Paused || r.task(ids[1]).Paused || !r.task(ids[2]).Paused {
+		r.t.Error("not exactly the failed one is unchanged")
+	}
+	r.disk.do(nil)
+	r.must(ids[1], signal.Signal{Kind: signal.Pause})
+}
+
+func withdrawn(r *rig) {
+	first, second := r.create("a"), r.create("b")
+	synctest.Wait()
+	goOn := r.blocked(func([]journal.Commit) error { return nil })
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if _, err := r.sendWith(r.t.Context(), first, signal.Signal{Kind: signal.Pause}); err != nil {
+			r.t.Error(err)
+		}
+	})
+	synctest.Wait()
+	ctx, cancel := context.WithCancel(r.t.Context())
+	var withdrawn error
+	wait.Go(func() { _, withdrawn = r.sendWith(ctx, second, signal.Signal{Kind: signal.Pause}) })
+	synctest.Wait()
+	cancel()
+	synctest.Wait()
+	if !errors.Is(withdrawn, context.Canceled) {
+		r.t.Errorf("the one who left: %v", withdrawn)
+	}
+	goOn()
+	wait.Wait()
+	if !r.task(first).Paused || r.task(second).Paused {
+		r.t.Error("what was withdrawn was written, or the other was not")
+	}
+	r.must(second, signal.Signal{Kind: signal.Pause})
+}
+
+func followed(r *rig) {
+	var wait sync.WaitGroup
+	for _, branch := range []string{"a", "b", "c", "d"} {
+		wait.Go(func() {
+			a, err := r.Create(r.t.Context(), wish(branch))
+			for range 5 {
+				_, err = r.sendWith(r.t.Context(), a.Task.ID, signal.Signal{Kind: signal.Update, Fields: []signal.Field{{Name: "summary", To: r.summary(a)}}})
+			}
+			if err != nil {
+				r.t.Error(err)
+			}
+		})
+	}
+	var last int64
+	seqs := map[task.ID]int{}
+	for n := 0; n < 4*(2+2+1); { // created, started, two receipts, an update
+		rows, more, err := r.Follow(last, "", 3)
+		r.check(err)
+		for _, row := range rows {
+			var e journal.Entry
+			r.check(json.Unmarshal(row.Entry, &e))
+			if row.ID != last+1 || e.Seq != seqs[e.Task]+1 {
+				r.t.Fatalf("row %d after %d, entry %d after %d", row.ID, last, e.Seq, seqs[e.Task])
+			}
+			last, seqs[e.Task] = row.ID, e.Seq
+			n++
+		}
+		if len(rows) == 0 {
+			<-more
+		}
+	}
+	wait.Wait()
+}
+
+// summary is a new one for the first update and the same for all others.
+func (r *rig) summary(a engine.Answer) string { return "about " + a.Task.Branch }
+
+func idOnce(r *rig) {
+	id := r.create("a")
+	r.settled(id)
+	text := r.text(id)
+	again := wish("b")
+	again.ID = id
+	var mistake *task.Mistake
+	if a, err := r.Create(r.t.Context(), again); !errors.As(err, &mistake) && a.Decision.Refused == "" {
+		r.t.Errorf("created twice: %v, %+v", err, a.Decision)
+	}
+	if _, err := r.Import(r.t.Context(), again.New, "", nil); !errors.As(err, &mistake) {
+		r.t.Errorf("imported over a task: %v", err)
+	}
+	if got := r.task(id); got.Branch != "a" || r.text(id) != text {
+		r.t.Errorf("the task was touched: %+v\n%s", got, r.text(id))
+	}
+}

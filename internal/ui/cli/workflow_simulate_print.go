@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"orange/internal/core/verify"
+)
+
+// printSimulation prints a simulation for people.
+func printSimulation(w io.Writer, s *simulation) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s lives, seed %d\n", cleanLine(s.File), grouped(s.Runs), s.Seed)
+	if s.Learned != nil {
+		fmt.Fprintf(&b, "learned from %d tasks:\n", s.Learned.Tasks)
+		for _, n := range s.Learned.Notes {
+			fmt.Fprintf(&b, "  %s\n", cleanLine(n))
+		}
+	}
+	if s.WhatIf != nil {
+		for _, c := range s.WhatIf.Changes {
+			fmt.Fprintf(&b, "what if %s is %d instead of %d (%d places of the file change)\n", cleanLine(c.Counter), c.To, c.From, c.Places)
+		}
+	}
+	for _, rows := range [][][]string{s.figureRows(), s.endRows(), s.stateRows()} {
+		b.WriteString("\n" + numberTable(rows))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// variants are the summaries to show side by side.
+func (s *simulation) variants() []verify.SimSummary {
+	if s.WhatIf == nil {
+		return []verify.SimSummary{s.Summary}
+	}
+	return []verify.SimSummary{s.Summary, s.WhatIf.Summary}
+}
+
+func (s *simulation) figureRows() [][]string {
+	head := []string{"PER TASK"}
+	for i := range s.variants() {
+		head = append(head, marked("P50", i), marked("P95", i), marked("MEAN", i))
+	}
+	if s.WhatIf != nil {
+		head = append(head, "CHANGE")
+	}
+	rows := [][]string{head}
+	for i, f := range s.Summary.Figures {
+		row := []string{cleanLine(f.Name)}
+		for _, v := range s.variants() {
+			x := v.Figures[i]
+			row = append(row, quantity(x.P50, f.Unit, false), quantity(x.P95, f.Unit, false), quantity(x.Mean, f.Unit, true))
+		}
+		if s.WhatIf != nil {
+			row = append(row, signed(s.WhatIf.Summary.Figures[i].Mean-f.Mean, func(d float64) string { return quantity(d, f.Unit, true) }))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// marked names a column of the second variant.
+func marked(column string, variant int) string {
+	if variant == 1 {
+		return "IF " + column
+	}
+	return column
+}
+
+func (s *simulation) endRows() [][]string {
+	rows := [][]string{s.shareHead("TASKS THAT", "SHARE")}
+	for i, e := range s.Summary.Ends {
+		rows = append(rows, s.shareRow("end in "+cleanLine(e.State), func(v *verify.SimSummary) float64 { return v.Ends[i].Share }))
+	}
+	return append(rows,
+		s.shareRow("do not end in time", func(v *verify.SimSummary) float64 { return v.Unfinished }),
+		s.shareRow("were ever stuck", func(v *verify.SimSummary) float64 { return v.Stuck }))
+}
+
+func (s *simulation) shareHead(first, column string) []string {
+	row := []string{first}
+	for i := range s.variants() {
+		row = append(row, marked(column, i))
+	}
+	if s.WhatIf != nil {
+		row = append(row, "CHANGE")
+	}
+	return row
+}
+
+func (s *simulation) shareRow(name string, of func(*verify.SimSummary) float64) []string {
+	row := []string{name}
+	for _, v := range s.variants() {
+		row = append(row, percent(of(&v)))
+	}
+	if s.WhatIf != nil {
+		row = append(row, signed(of(&s.WhatIf.Summary)-of(&s.Summary), percent))
+	}
+	return row
+}
+
+func (s *simulation) stateRows() [][]string {
+	head := []string{"TIME IN STATE"}
+	for i := range s.variants() {
+		head = append(head, marked("MEAN", i), marked("SHARE", i))
+	}
+	if s.WhatIf != nil {
+		head = append(head, "CHANGE")
+	}
+	rows := [][]string{head}
+	for i, st := range s.Summary.States {
+		row := []string{cleanLine(st.State)}
+		for _, v := range s.variants() {
+			row = append(row, lasting(v.States[i].Mean), percent(v.States[i].Share))
+		}
+		if s.WhatIf != nil {
+			row = append(row, signed(s.WhatIf.Summary.States[i].Mean-st.Mean, lasting))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// numberTable aligns the first column to the left and the numbers to the right.
+func numberTable(rows [][]string) string {
+	var wide []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(wide) {
+				wide = append(wide, 0)
+			}
+			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
+		}
+	}
+	wide[0] = max(wide[0], 22) // so that the tables stand below each other
+	var b strings.Builder
+	for _, row := range rows {
+		for i, cell := range row {
+			pad := strings.Repeat(" ", wide[i]-utf8.RuneCountInString(cell))
+			if i == 0 {
+				b.WriteString(cell + pad)
+				continue
+			}
+			b.WriteString("  " + strings.Repeat(" ", max(0, 7-wide[i])) + pad + cell)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// quantity writes a figure in its unit. Counts are whole, but for their means.
+func quantity(v float64, unit verify.SimUnit, mean bool) string {
+	switch unit {
+	case verify.SimSeconds:
+		return lasting(v)
+	case verify.SimDollars:
+		return fmt.Sprintf("$%.2f", v)
+	case verify.SimTokens:
+		return short10(v)
+	}
+	if mean {
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.0f", v)
+}
+
+// lasting writes seconds with the two units that matter.
+func lasting(seconds float64) string {
+	d := time.Duration(math.Round(seconds)) * time.Second
+	hours, minutes := d/time.Hour, d%time.Hour/time.Minute
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", minutes, d%time.Minute/time.Second)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", hours, minutes)
+	}
+	return fmt.Sprintf("%dd%02dh", hours/24, hours%24)
+}
+
+// short10 writes a number with three digits.
+func short10(v float64) string {
+	switch {
+	case v >= 999.5e6:
+		return fmt.Sprintf("%.3gG", v/1e9)
+	case v >= 999.5e3:
+		return fmt.Sprintf("%.3gM", v/1e6)
+	case v >= 999.5:
+		return fmt.Sprintf("%.3gk", v/1e3)
+	}
+	return fmt.Sprintf("%.0f", v)
+}
+
+func percent(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }
+
+// signed writes a difference; what rounds to nothing has no sign.
+func signed(v float64, write func(float64) string) string {
+	text := write(math.Abs(v))
+	switch {
+	case text == write(0):
+		return text
+	case v < 0:
+		return "-" + text
+	}
+	return "+" + text
+}
+
+// grouped writes a whole number with commas.
+func grouped(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
