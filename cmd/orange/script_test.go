@@ -62,19 +62,27 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Setenv("TZ", "UTC")
 	env.Setenv("GORACE", "atexit_sleep_ms=0")
-	env.Defer(func() {
-		locks, _ := filepath.Glob(filepath.Join(env.WorkDir, "*", "server.lock"))
-		for _, path := range locks {
-			if err := endServer(filepath.Dir(path), env.Getenv); err != nil {
-				env.T().Log("end the server of " + path + ": " + err.Error())
-			}
-			said, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "serve.err"))
-			if strings.Contains(string(said), "DATA RACE") || strings.Contains(string(said), "goroutine ") {
-				env.T().Fatal(string(said))
-			}
-		}
-	})
+	env.Defer(func() { tearDown(env) })
 	return nil
+}
+
+// tearDown ends the servers of a story, and fails it if one of them broke unseen.
+func tearDown(env *testscript.Env) {
+	locks, _ := filepath.Glob(filepath.Join(env.WorkDir, "*", "server.lock"))
+	broke := ""
+	for _, path := range locks {
+		home := filepath.Dir(path)
+		if err := endServer(home, env.Getenv); err != nil {
+			env.T().Log("end the server of " + home + ": " + err.Error())
+		}
+		said, _ := os.ReadFile(filepath.Join(home, "serve.err"))
+		if strings.Contains(string(said), "DATA RACE") || strings.Contains(string(said), "goroutine ") {
+			broke += string(said)
+		}
+	}
+	if broke != "" {
+		env.T().Fatal(broke)
+	}
 }
 
 // patience bounds every wait of a story.

@@ -162,7 +162,7 @@ func TestMergedAndCommits(t *testing.T) {
 		"not merged":               {"open", "main", false, `^branch open \([0-9a-f]{7}\) is not in main: merge it first$`, 1, "are not in main: 1"},
 		"two commits ahead":        {"ahead/of", "main", false, "is not in main", 2, "are not in main: 2"},
 		"merged at origin":         {"remote", "main", true, "is in main", 0, "no commit"},
-		"no such branch":           {"none", "main", false, "^there is no branch none$", 0, "there is no branch none"},
+		"no such branch":           {"none", "main", false, "^there is no branch none: create it, or give the task the branch it has$", 0, "there is no branch none"},
 		"a folder of branches":     {"ahead", "main", false, "there is no branch ahead", 0, "there is no branch"},
 		"no default branch":        {"done", "trunk", false, "there is no branch trunk", 0, "there is no branch trunk"},
 		"an option":                {"--help", "main", false, "there is no branch --help", 0, "there is no branch"},

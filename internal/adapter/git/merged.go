@@ -29,7 +29,7 @@ func (g *Git) place(ctx context.Context, root, branch, defaultBranch string) (pl
 	}
 	switch {
 	case p.tip == "":
-		p.missing = "there is no branch " + branch
+		p.missing = "there is no branch " + branch + ": create it, or give the task the branch it has"
 	case len(p.targets) == 0:
 		p.missing = "there is no branch " + defaultBranch + ": check the project's default branch"
 	}

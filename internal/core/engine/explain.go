@@ -172,6 +172,7 @@ func (x *decider) nextTimer() *Timer {
 // steps lists what the engine will do by itself, soonest first.
 func (x *decider) steps() []Step {
 	out := []Step{}
+	var at time.Time // effects keep their order: one that waits holds up those behind it
 	for i := range x.t.Pending {
 		p := &x.t.Pending[i]
 		if p.GivenUp || x.t.Paused {
@@ -181,7 +182,10 @@ func (x *decider) steps() []Step {
 		if p.Tries > 0 {
 			what += fmt.Sprintf(" (try %d of %d: %s)", p.Tries+1, MaxTries, p.Error)
 		}
-		out = append(out, Step{What: what, At: p.NotBefore})
+		if p.NotBefore.After(at) {
+			at = p.NotBefore
+		}
+		out = append(out, Step{What: what, At: at})
 	}
 	for _, tm := range Timers(x.def, x.t) {
 		out = append(out, Step{What: tm.What, At: tm.At})

@@ -265,7 +265,7 @@ func roundAfter(move string, round int) int {
 	switch move {
 	case "working -> agent-review":
 		return round + 1
-	case "reviewing -> working", "stuck -> working":
+	case "reviewing -> working", "stuck -> working", "cancelled -> pending":
 		return 0
 	case "stuck -> agent-review":
 		return 1

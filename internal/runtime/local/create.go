@@ -63,13 +63,6 @@ func (r *Runtime) unknown(id task.ID) error {
 	return err
 }
 
-func orElse(err, other error) error {
-	if err != nil {
-		return err
-	}
-	return other
-}
-
 // found writes the context and begins the task.
 func (r *Runtime) found(ctx context.Context, def *workflow.Definition, sig signal.Signal, text string) (engine.Answer, error) {
 	var body []byte

@@ -20,18 +20,25 @@ func (r *Runtime) Submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 		return engine.Answer{}, err
 	}
 	defer r.wait.Done()
-	for _, f := range sig.Fields {
-		if sig.Kind != signal.Update || f.Name != "branch" {
-			continue
-		}
-		defer r.locks.lock(branchKey(f.To))()
+	if branch, ok := branchWanted(&sig); ok {
+		defer r.locks.lock(branchKey(branch))()
 		if t, ok, err := r.record(id); err == nil && ok {
-			if err := r.branchFree(t.Project, f.To, id); err != nil {
+			if err := r.branchFree(t.Project, branch, id); err != nil {
 				return engine.Answer{}, err
 			}
 		}
 	}
 	return r.submit(ctx, id, sig)
+}
+
+// branchWanted is the branch an update leaves the task on: of several, the last.
+func branchWanted(sig *signal.Signal) (branch string, ok bool) {
+	for _, f := range sig.Fields {
+		if sig.Kind == signal.Update && f.Name == "branch" {
+			branch, ok = f.To, true
+		}
+	}
+	return branch, ok
 }
 
 // submit is Submit for callers that Close waits for already.

@@ -23,6 +23,7 @@ func storeScenarios() []scenario {
 		{"a request withdrawn before it is written changes nothing", 2, true, withdrawn},
 		{"who follows sees every row once and in order", 8, false, followed},
 		{"an id is given once", 2, false, idOnce},
+		{"of those who want the same branch one gets it", 4, false, branchOnce},
 	}
 }
 
@@ -210,5 +211,35 @@ func idOnce(r *rig) {
 	}
 	if got := r.task(id); got.Branch != "a" || r.text(id) != text {
 		r.t.Errorf("the task was touched: %+v\n%s", got, r.text(id))
+	}
+}
+
+func branchOnce(r *rig) {
+	ids := []task.ID{r.create("a"), r.create("b")}
+	var wait sync.WaitGroup
+	errs := make([]error, 6)
+	for i := range errs {
+		wait.Go(func() {
+			if i < 4 {
+				_, errs[i] = r.Create(r.t.Context(), wish("same"))
+				return
+			}
+			fields := []signal.Field{{Name: "branch", To: "other"}, {Name: "branch", To: "same"}, {Name: "branch", To: "same"}}
+			_, errs[i] = r.sendWith(r.t.Context(), ids[i-4], signal.Signal{Kind: signal.Update, Fields: fields})
+		})
+	}
+	wait.Wait()
+	won := 0
+	for _, err := range errs {
+		var mistake *task.Mistake
+		switch {
+		case err == nil:
+			won++
+		case !errors.As(err, &mistake) || !strings.Contains(err.Error(), "works on branch same already"):
+			r.t.Error(err)
+		}
+	}
+	if won != 1 {
+		r.t.Errorf("%d of %d got the branch: %v", won, len(errs), errs)
 	}
 }

@@ -38,8 +38,10 @@ func newTaskReplay(deps Deps) *cobra.Command {
 	}
 	cmd.Flags().IntVar(&f.at, "at", 0, "show the record as entry `SEQ` left it")
 	cmd.Flags().StringVar(&f.against, "against", "", "decide by another workflow: `NAME|FILE`")
-	cmd.MarkFlagsMutuallyExclusive("at", "against")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		if cmd.Flags().Changed("at") && f.against != "" {
+			return usageError("--at and --against do not go together: give one of them")
+		}
 		id, err := s.taskOf(ctx, args)
 		if err != nil {
 			return err

@@ -262,7 +262,7 @@ History
 func TestTaskExplain(t *testing.T) {
 	w := newWorld(t)
 	w.answers["/v1/tasks/one/explain"] = `{"task":"` + idOne + `","workflow":"orange","status":"working","kind":"agent","since":"2026-03-04T11:57:00Z","visit":2,
-		"owner":"a person","why":"it needs attention: ` + strings.Repeat("many words ", 12) + `","do":"orange resume ` + idOne + `",
+		"owner":"a person","why":"it needs attention: ` + strings.Repeat("many words ", 12) + `","cheapest":{"run":"orange resume ` + idOne + `","opens":"it goes on"},
 		"edges":[{"to":"agent-review","as":"complete","on":"request, exit","by":"worker, human","line":61,"open":false,"closed":"gate: x",
 			"reasons":[{"rule":"guard","ok":true,"text":"round < 2"},{"rule":"gate","ok":false,"text":"there is no ## Handoff\u001b[2J"}]},
 			{"to":"cancelled","on":"request","by":"human","line":80,"open":true,"reasons":null}],
@@ -276,6 +276,7 @@ Who must act: a person
   it needs attention: many words many words many words many words many words
   many words many words many words many words many words many words many words
 Run: orange resume oneAAAAAAAAAAAAAAAAAA
+  then: it goes on
 
 Ways out, by workflow orange
   closed  -> agent-review  (line 61)

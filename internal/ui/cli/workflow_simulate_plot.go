@@ -64,7 +64,7 @@ func plotSimulation(s *simulation) string {
 	for i, name := range []string{verify.SimDuration, verify.SimCost} {
 		s.panels(&b, name, panelLeft+float64(i)*(panelWidth+panelGap))
 	}
-	fmt.Fprintf(&b, "<text class=\"soft\" x=\"%.0f\" y=\"%.0f\">Horizontal axes are logarithmic, cut to %d equal steps. P50: half of all lives stay below. P95: 95 of 100 do.</text>\n</svg>\n",
+	fmt.Fprintf(&b, "<text class=\"soft\" x=\"%.0f\" y=\"%.0f\">Horizontal axes are logarithmic, cut into %d equal steps. P50: half of all lives stay below. P95: 95 of 100 do.</text>\n</svg>\n",
 		panelLeft, plotHeight-16, plotBins)
 	return b.String()
 }

@@ -1,0 +1,292 @@
+package verify_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"orange/internal/core/verify"
+	"orange/internal/core/workflow"
+)
+
+// simOverlay is the default profile of def changed by a profile file.
+func simOverlay(t *testing.T, def *workflow.Definition, text string) verify.Profile {
+	t.Helper()
+	p, err := verify.DefaultProfile(def).With(def, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// simPlay simulates with a profile file.
+func simPlay(t *testing.T, def *workflow.Definition, text string, runs int) verify.SimSummary {
+	t.Helper()
+	r, err := verify.Simulate(def, verify.SimOptions{Seed: 7, Profile: simOverlay(t, def, text)}, 0, runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Summary(def)
+}
+
+func simJSON(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// fine is a world in which everything goes well and takes as long as it should.
+const fine = `{
+	"roles": {
+		"worker": {"crash": 0, "no_answer": 0, "question": 0, "give_up": 0, "limit": 0, "duration": {"median": "10m", "p95": "10m"}, "tokens": {"median": 1000, "p95": 1000}, "cost_per_1k": 0.5},
+		"reviewer": {"crash": 0, "no_answer": 0, "fail": 0, "limit": 0, "duration": {"median": "5m", "p95": "5m"}, "tokens": {"median": 500, "p95": 500}, "cost_per_1k": 2}
+	},
+	"human": {"delay": {"median": "1h", "p95": "1h"}, "request_changes": 0, "cancel": 0},
+	"effects": {"duration": "0s", "fail": 0}
+}`
+
+func TestEverythingGoesWell(t *testing.T) {
+	def := simDefinition(t, "orange")
+	s := simPlay(t, def, fine, 100)
+	want := map[string]float64{
+		verify.SimDuration: 85 * 60, verify.SimWork: 25 * 60, verify.SimWaiting: 3600, verify.SimTokenUse: 2500, verify.SimCost: 2,
+		verify.SimWaits: 1, verify.SimCrashed: 0, "total of review_round": 1, "attempts of reviewer": 1, "attempts of fixer": 0,
+	}
+	for name, v := range want {
+		if f := s.Figure(name); f.P50 != v || f.P95 != v || f.Mean != v {
+			t.Errorf("%s: %+v, want %g", name, f, v)
+		}
+	}
+	if f := s.Figure("attempts of worker"); f.P50 != 1 || f.P95 > 2 {
+		t.Errorf("workers: %+v; one that ends with its work done is replaced once", f)
+	}
+	if s.Stuck != 0 || s.Unfinished != 0 || s.Ends[0] != (verify.SimShare{State: "done", Share: 1}) {
+		t.Errorf("stuck %g, unfinished %g, ends %v", s.Stuck, s.Unfinished, s.Ends)
+	}
+	in := map[string]float64{}
+	for _, st := range s.States {
+		in[st.State] = st.Mean
+	}
+	if diff := cmp.Diff(map[string]float64{"pending": 0, "planning": 600, "clarification": 0, "working": 600, "agent-review": 300, "reviewing": 3600, "stuck": 0}, in); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestExtremes(t *testing.T) {
+	cancels := `"human": {"cancel": 1}`
+	tests := []struct {
+		name, profile string
+		stuck         float64
+		figure        string
+		is            float64
+	}{
+		{"every worker crashes", `{"roles": {"worker": {"crash": 1, "no_answer": 0, "question": 0, "give_up": 0, "limit": 0}}, ` + cancels + `}`, 1, "attempts of worker", 2},
+		{"no worker answers", `{"roles": {"worker": {"crash": 0, "no_answer": 1, "question": 0, "give_up": 0, "limit": 0}}, ` + cancels + `}`, 1, "total of crash_count", 2},
+		{"every reviewer crashes", `{"roles": {"worker": {"crash": 0, "no_answer": 0, "question": 0, "give_up": 0, "limit": 0, "duration": {"median": "1m", "p95": "2m"}}, "reviewer": {"crash": 1, "no_answer": 0, "question": 0, "give_up": 0}}, ` + cancels + `}`, 1, "attempts of reviewer", 2},
+		{"every review fails", `{"roles": {"worker": {"crash": 0, "no_answer": 0, "question": 0, "give_up": 0, "limit": 0, "duration": {"median": "1m", "p95": "2m"}}, "reviewer": {"crash": 0, "no_answer": 0, "limit": 0, "fail": 1, "duration": {"median": "1m", "p95": "2m"}}}, ` + cancels + `}`, 1, "total of review_round", 2},
+		{"every worker asks", `{"roles": {"worker": {"crash": 0, "no_answer": 0, "question": 1, "give_up": 0, "limit": 0, "duration": {"median": "1m", "p95": "2m"}}}, ` + cancels + `}`, 0, "human waits", 1},
+		{"every worker gives up", `{"states": {"planning": {"crash": 0, "no_answer": 0, "question": 0, "limit": 0}, "working": {"crash": 0, "no_answer": 0, "question": 0, "give_up": 1, "limit": 0}}, ` + cancels + `}`, 1, "total of review_round", 0},
+		{"every worker is limited beyond its deadline", `{"roles": {"worker": {"crash": 0, "no_answer": 0, "question": 0, "give_up": 0, "limit": 1, "limit_wait": {"median": "5h", "p95": "5h"}}}, ` + cancels + `}`, 1, "attempts of worker", 2},
+	}
+	def := simDefinition(t, "orange")
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := simPlay(t, def, tt.profile, 200)
+			if f := s.Figure(tt.figure); s.Stuck != tt.stuck || f.P50 != tt.is || f.P95 != tt.is {
+				t.Errorf("stuck %g, %s %+v, want %g and %g", s.Stuck, tt.figure, f, tt.stuck, tt.is)
+			}
+		})
+	}
+}
+
+func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
+	for _, name := range []string{"orange", "orange-direct"} {
+		def := simDefinition(t, name)
+		play := func(seed uint64) string {
+			r, err := verify.Simulate(def, verify.SimOptions{Seed: seed}, 0, 300)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return simJSON(t, r.Summary(def))
+		}
+		first := play(1)
+		if second := play(1); second != first {
+			t.Errorf("%s: twice the same seed: %s", name, cmp.Diff(first, second))
+		}
+		if other := play(2); other == first {
+			t.Errorf("%s: seeds 1 and 2 give the same", name)
+		}
+	}
+}
+
+func TestResultsMergeInAnyOrder(t *testing.T) {
+	def := simDefinition(t, "orange")
+	part := func(first, n int) verify.SimResult {
+		r, err := verify.Simulate(def, verify.SimOptions{Seed: 3}, first, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	whole := part(0, 400)
+	want := simJSON(t, whole.Summary(def))
+	for _, order := range [][]int{{0, 1, 2, 3}, {3, 1, 0, 2}, {2, 3, 1, 0}} {
+		var all verify.SimResult
+		for _, i := range order {
+			all.Merge(part(i*100, 100))
+		}
+		if got := simJSON(t, all.Summary(def)); got != want {
+			t.Errorf("in the order %v: %s", order, cmp.Diff(want, got))
+		}
+	}
+}
+
+func TestLimitsEndARun(t *testing.T) {
+	def := simDefinition(t, "orange")
+	hopeless := simOverlay(t, def, `{"roles": {"worker": {"crash": 1, "no_answer": 0, "question": 0, "give_up": 0}}, "human": {"cancel": 0}}`)
+	tests := []struct {
+		name    string
+		o       verify.SimOptions
+		longest float64
+	}{
+		{"thirty days", verify.SimOptions{Profile: hopeless}, 30 * 24 * 3600},
+		{"an hour", verify.SimOptions{Profile: hopeless, MaxTime: time.Hour}, 3600},
+		{"a few decisions", verify.SimOptions{Profile: hopeless, MaxDecisions: 5}, 3600},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := verify.Simulate(def, tt.o, 0, 20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := r.Summary(def)
+			if f := s.Figure(verify.SimDuration); s.Unfinished != 1 || f.P95 > tt.longest {
+				t.Errorf("unfinished %g, duration %+v", s.Unfinished, f)
+			}
+		})
+	}
+}
+
+func TestAWorkflowThatCannotBeginIsRefused(t *testing.T) {
+	text := strings.Replace(simOdd, "- {from: new, to: doing, on: create, by: [tracker]}", "- {from: new, to: doing, on: create, by: [tracker], gate: report}", 1)
+	def, err := workflow.Parse("odd.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := verify.Simulate(def, verify.SimOptions{}, 0, 1); err == nil || !strings.Contains(err.Error(), "no task of workflow odd can begin") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// simOdd has what the built-in workflows have not: outcomes, a timer, a confirmation, a
+// manual respawn, and an end that only a tracker brings.
+const simOdd = `name: odd
+version: 1
+roles:
+  maker: {session: visit}
+counters:
+  rounds: {max: 3}
+  crashes:
+    counts: crashes
+    per: state
+    max: 2
+gates:
+  report: {section: Report, any_of: [DONE]}
+  note: {section: Report}
+states:
+  doing: {kind: agent, role: maker, deadline: {wall: 1h}, respawn: manual}
+  asking: {kind: agent, role: maker, deadline: {wall: 1h}}
+  waiting: {kind: human}
+  halted: {kind: halt}
+  done: {kind: terminal}
+edges:
+  - {from: new, to: doing, on: create, by: [tracker]}
+  - {from: doing, to: asking, on: {outcome: OK}, gate: [report, note], count: {rounds: +1}}
+  - {from: doing, to: doing, on: {outcome: AGAIN}, when: "3 > rounds", count: {rounds: +1}}
+  - {from: doing, to: halted, on: {outcome: BROKEN}}
+  - {from: doing, to: asking, as: complete, by: [human], gate: report}
+  - {from: [doing, asking], to: halted, on: crash-limit}
+  - {from: asking, to: waiting, as: complete, by: [human], confirm: [maker]}
+  - {from: waiting, to: done, on: {pr: merged}, by: [tracker]}
+  - {from: waiting, to: halted, on: {timer: 240h}}
+  - {from: halted, to: doing, as: resume, by: [human], when: 'rounds < 3', count: {rounds: +1}}
+  - {from: halted, to: done, as: accept, by: [human]}
+`
+
+func TestOddWorkflowsEnd(t *testing.T) {
+	def, err := workflow.Parse("odd.yaml", simOdd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := simPlay(t, def, `{"states": {"asking": {"crash": 0.3}}, "human": {"delay": {"median": "20h", "p95": "200h"}}, "effects": {"fail": 0.5}}`, 500)
+	if s.Unfinished > 0.1 || s.Stuck == 0 || s.Stuck == 1 || s.Figure(verify.SimWaits).Mean < 2 {
+		t.Errorf("%s", simJSON(t, s))
+	}
+	if f := s.Figure("total of rounds"); f.P95 > 4 || f.Mean == 0 {
+		t.Errorf("rounds: %+v", f)
+	}
+}
+
+func TestProfilesThatAreRefused(t *testing.T) {
+	tests := []struct{ name, text, says string }{
+		{"an unknown role", `{"roles": {"boss": {}}}`, `role "boss" is not declared: workflow orange has worker, reviewer, fixer`},
+		{"an unknown state", `{"states": {"reviewing": {}}}`, `state "reviewing" has no agent: use agent-review, clarification, planning, stuck, working`},
+		{"an unknown key", `{"roles": {"worker": {"crush": 1}}}`, `role worker: unknown field "crush": mend the JSON`},
+		{"an unknown key at the top", `{"people": {}}`, `unknown field "people"`},
+		{"a probability above 1", `{"roles": {"worker": {"crash": 1.5}}}`, "crash is 1.5: a probability is between 0 and 1"},
+		{"a probability below 0", `{"human": {"cancel": -1}}`, "human: cancel is -1: a probability"},
+		{"probabilities that exclude each other", `{"roles": {"worker": {"crash": 0.6, "no_answer": 0.6}}}`, "add up to 1.26"},
+		{"a time that is none", `{"human": {"delay": {"median": "soon"}}}`, `human: "soon" is not a time: write one such as 90s`},
+		{"a number for a time", `{"effects": {"duration": 3}}`, "effects: duration is a number where a text is expected"},
+		{"text for a number", `{"roles": {"worker": {"crash": "often"}}}`, "crash is a string where a number is expected"},
+		{"a p95 below the median", `{"roles": {"worker": {"duration": {"median": "3h"}}}}`, "p95 not below the median"},
+		{"a p95 without a median", `{"human": {"delay": {"median": "0s"}}}`, "the median is 0s"},
+		{"tokens below nothing", `{"roles": {"worker": {"tokens": {"median": -1}}}}`, "tokens: median -1"},
+		{"a price below nothing", `{"roles": {"worker": {"cost_per_1k": -1}}}`, "cost_per_1k is -1"},
+		{"an effect before its beginning", `{"effects": {"duration": "-3s"}}`, "give a time from 0s"},
+		{"broken JSON", `{"roles": `, "mend the JSON"},
+		{"two values", `{} {}`, "more than one value"},
+		{"a list", `[]`, "the value is a array where a object is expected"},
+	}
+	def := simDefinition(t, "orange")
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := verify.DefaultProfile(def).With(def, []byte(tt.text))
+			if err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v, want one line with %q", err, tt.says)
+			}
+		})
+	}
+}
+
+func TestAProfileIsAProfileFile(t *testing.T) {
+	def := simDefinition(t, "orange")
+	p := simOverlay(t, def, `{"roles": {"worker": {"crash": 0.5}}, "states": {"planning": {"crash": 0.25}}}`)
+	if p.States["planning"].Crash != 0.25 || p.States["working"].Crash != 0.5 || p.States["agent-review"].Crash != 0.03 {
+		t.Errorf("states before roles before defaults: %+v", p.States)
+	}
+	if again := simOverlay(t, def, simJSON(t, p)); cmp.Diff(p, again) != "" {
+		t.Error(cmp.Diff(p, again))
+	}
+}
+
+func ExampleSimulate() {
+	text := strings.Replace(simOdd, "by: [tracker]}", "by: [human]}", 1)
+	def, err := workflow.Parse("odd.yaml", text)
+	if err != nil {
+		panic(err)
+	}
+	r, err := verify.Simulate(def, verify.SimOptions{Seed: 1}, 0, 100)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(r.Summary(def).Runs, "lives")
+	// Output: 100 lives
+}
