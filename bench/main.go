@@ -53,6 +53,7 @@ func measurements(orange string) []measurement {
 		{"decide", decide},
 		{"commit", commits},
 		{"fold", folds},
+		{"simulate", simulations},
 		{"server", func(r *report, dir string) error { return server(r, dir, orange) }},
 	}
 }

@@ -63,6 +63,8 @@ func (w *walker) prepare() error {
 	} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = w.repo
+		// The journal names the commit that was merged: every walk must make the same one.
+		cmd.Env = append(cmd.Environ(), "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("git %s: %w: %s", args[0], err, out)
 		}

@@ -18,6 +18,9 @@ func (x *decider) create() Verdict {
 	if v := x.checkNew(); v != "" {
 		return v
 	}
+	if n.Workspace != "" || len(n.Counters) > 0 || !n.CreatedAt.IsZero() {
+		return x.refuse("a new task has no workspace, counters or time of its own: only an import takes them over")
+	}
 	edge := x.entryEdge()
 	if edge == nil {
 		return x.refuse("Invalid status %q: a task of workflow %s begins in %s", n.Status, x.def.Name, strings.Join(x.entryStates(), ", "))

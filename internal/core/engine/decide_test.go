@@ -1,8 +1,11 @@
 package engine_test
 
 import (
+	"sync"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
@@ -32,10 +35,26 @@ func load(t testing.TB, name string) *workflow.Definition {
 	if !ok {
 		t.Fatalf("no built-in %s", name)
 	}
-	def, err := workflow.Parse(name+".yaml", text)
+	return first.read(t, name+".yaml", text)
+}
+
+// A reading keeps the definitions it read, by their text: reading one takes longer
+// than deciding about it a thousand times.
+type reading struct{ byText sync.Map }
+
+// Two readings of the same text share no memory.
+var first, second reading
+
+func (r *reading) read(t rapid.TB, file, text string) *workflow.Definition {
+	t.Helper()
+	if def, ok := r.byText.Load(text); ok {
+		return def.(*workflow.Definition)
+	}
+	def, err := workflow.Parse(file, text)
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.byText.Store(text, def)
 	return def
 }
 

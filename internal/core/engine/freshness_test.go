@@ -156,11 +156,7 @@ edges:
 
 func parse(t testing.TB, text string) *workflow.Definition {
 	t.Helper()
-	def, err := workflow.Parse("test.yaml", text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return def
+	return first.read(t, "test.yaml", text)
 }
 
 // beginWith begins a task of a workflow that is written here.

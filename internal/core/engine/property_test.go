@@ -48,7 +48,6 @@ type player struct {
 	kept []journal.Entry // log, as a store gives it back
 	now  time.Time
 	ids  map[string]bool
-	anew *workflow.Definition // def, read once more
 }
 
 func (p *player) play(sig signal.Signal) {
@@ -105,12 +104,7 @@ func (p *player) sameAgain(d engine.Decision, sig signal.Signal) {
 	var t2 task.Task
 	must(p.rt, json.Unmarshal(asJSON(p.rt, sig), &sig2))
 	must(p.rt, json.Unmarshal(asJSON(p.rt, p.task), &t2))
-	if p.anew == nil {
-		var err error
-		p.anew, err = workflow.Parse(p.def.File, p.def.Text)
-		must(p.rt, err)
-	}
-	again := engine.Decide(p.anew, t2, sig2)
+	again := engine.Decide(second.read(p.rt, p.def.File, p.def.Text), t2, sig2)
 	if a, b := asJSON(p.rt, d), asJSON(p.rt, again); !bytes.Equal(a, b) {
 		p.rt.Fatalf("two decisions about the same:\n%s\n%s", a, b)
 	}

@@ -18,6 +18,9 @@ func (x *decider) request() Verdict {
 	if _, ok := x.def.State(x.sig.To); !ok && x.sig.To != "" {
 		return x.refuse("status %q is not known: workflow %s has %s", x.sig.To, x.def.Name, x.stateList())
 	}
+	if x.sig.Verb == Respawn && x.sig.To == "" {
+		return x.respawnNow()
+	}
 	edges := x.asked()
 	if len(edges) == 0 {
 		return x.refuseNoEdge()

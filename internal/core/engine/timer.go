@@ -103,6 +103,31 @@ func (x *decider) overdue(s *workflow.State) Verdict {
 	return x.last(e, Record)
 }
 
+// respawnNow is a person who does not wait for that, or whom it is left to.
+func (x *decider) respawnNow() Verdict {
+	s, ok := x.def.State(x.t.Status)
+	switch {
+	case x.sig.Actor != task.Human && x.sig.Actor != "":
+		return x.refuse("only a person may start an agent again")
+	case !ok || s.Role == "" || s.Kind == workflow.Terminal || s.Kind == workflow.Queued:
+		return x.refuse("%s needs no agent", x.t.Status)
+	}
+	if a, live := x.t.Live(s.Role); live {
+		return x.refuse("attempt %d of the %s is alive: nothing is to be replaced", a.Number, s.Role)
+	}
+	e := x.entry(journal.AgentRespawn)
+	e.Reason = "a person asked for it"
+	if p := x.plan(&e); !x.ensured(p, s) {
+		return x.refuse("no workspace of project %s is free: wait for a task to end, or raise the pool: orange project update %s --pool-size N", x.t.Project, x.t.Project)
+	}
+	return x.last(e, Record)
+}
+
+func (x *decider) ensured(p *plan, s *workflow.State) bool {
+	p.ensure(s)
+	return !p.starved
+}
+
 // respawn replaces a dead agent.
 func (x *decider) respawn(s *workflow.State) Verdict {
 	e := x.entry(journal.AgentRespawn)

@@ -160,6 +160,9 @@ func TestWhatMayBeCreatedAndWhere(t *testing.T) {
 		"without a project":          {task.Human, func(n *signal.New) { n.Project = "" }, nil, "", "a task belongs to a project: name one"},
 		"under no id":                {task.Human, func(n *signal.New) { n.ID = "x" }, nil, "", `"x" is not a task id`},
 		"on no branch":               {task.Human, func(n *signal.New) { n.Branch = "a b" }, nil, "", `branch "a b" is not a name git accepts`},
+		"with a workspace":           {task.Human, func(n *signal.New) { n.Workspace = "p--1" }, nil, "", "a new task has no workspace, counters or time of its own: only an import takes them over"},
+		"with counters":              {task.Human, func(n *signal.New) { n.Counters = []task.Counter{{Name: "review_round", Value: -9}} }, nil, "", "a new task has no workspace, counters or time"},
+		"in the past":                {task.Human, func(n *signal.New) { n.CreatedAt = start }, nil, "", "a new task has no workspace, counters or time"},
 		"with a summary of two rows": {task.Human, func(n *signal.New) { n.Summary = "a\nb" }, nil, "", "summary has a line break"},
 	}
 	def := load(t, "orange")

@@ -109,13 +109,9 @@ func (m *model) endings(w *world, e *task.Effect) [][]choice {
 	return [][]choice{nil}
 }
 
-// patience is how many effects may be owed while somebody asks for yet another move.
-// Without a bound the search would follow people who never let a task settle.
-const patience = 4
-
 // requests are all moves that an edge could answer, asked for by everybody.
 func (m *model) requests(w *world, out []action) []action {
-	if len(w.t.Pending) > patience {
+	if len(w.t.Pending) > m.patience {
 		return out
 	}
 	for _, to := range m.targets(w.t.Status) {
@@ -135,6 +131,9 @@ func (m *model) requests(w *world, out []action) []action {
 				}
 			}
 		}
+	}
+	if s, ok := m.def.State(w.t.Status); ok && s.Kind == workflow.Agent && w.t.Crashed != "" && w.t.RespawnAt.IsZero() {
+		out = append(out, action{sig: signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn}, actor: -1, human: true})
 	}
 	if w.t.Attention != "" {
 		out = append(out, action{sig: signal.Signal{Kind: signal.Resume, Actor: task.Human}, actor: -1, human: true})
@@ -229,13 +228,13 @@ func (m *model) running(w *world) []engine.Timer {
 }
 
 // edgesOf lists the edges that a signal could take. The end of an agent can lead to
-// the crash limit as well.
+// the crash limit as well, and is weighed against all that the agent may ask for.
 func (m *model) edgesOf(w *world, kind workflow.TriggerKind, value, to string) []*workflow.Edge {
 	var out []*workflow.Edge
 	for _, i := range m.def.EdgesFrom(w.t.Status) {
 		e := &m.def.Edges[i]
-		limit := kind == workflow.OnExit && e.Answers(workflow.OnCrashLimit, "")
-		if (e.Answers(kind, value) || limit) && (to == "" || e.To == to) {
+		end := kind == workflow.OnExit && (e.Answers(workflow.OnCrashLimit, "") || e.Permits(task.Actor(m.own(w.t.Status))))
+		if (e.Answers(kind, value) || end) && (to == "" || e.To == to) {
 			out = append(out, e)
 		}
 	}

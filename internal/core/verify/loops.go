@@ -15,7 +15,7 @@ func (s *search) bounds() Bounds {
 		worst[at] = s.worst(at, worst, part)
 		total.raise(&worst[at])
 	}
-	b := Bounds{Attempts: []Bound{}, Counters: []Bound{}, Crashes: total.crashes, Moves: total.moves}
+	b := Bounds{Unbounded: s.loop, Attempts: []Bound{}, Counters: []Bound{}, Crashes: total.crashes, Moves: total.moves}
 	for i := range s.m.def.Roles {
 		b.Attempts = append(b.Attempts, Bound{Name: s.m.def.Roles[i].Name, Max: total.attempts[i]})
 	}
@@ -72,13 +72,44 @@ func (s *search) loops(order, part []int32) {
 			if part[l.to] != part[at] || l.to != at && size[part[at]] == 1 {
 				continue
 			}
+			s.loop = true
 			subject := s.loopStates(at, part)
 			if !reported[subject] {
 				reported[subject] = true
 				s.findings = append(s.findings, finding{
-					problem: problem{Terminates, subject, "it can go round for ever in " + subject + " without a person or a counter"}, at: at, via: -1,
+					problem: problem{Terminates, subject, "it can go round for ever in " + subject + " without a person or a counter"},
+					at:      at, via: -1, then: s.goRound(at, part),
 				})
 			}
+		}
+	}
+}
+
+// goRound is a shortest way from a node back to itself.
+func (s *search) goRound(start int32, part []int32) []int32 {
+	type visit struct{ from, via int32 }
+	seen := map[int32]visit{}
+	queue := []int32{start}
+	for len(queue) > 0 {
+		at := queue[0]
+		queue = queue[1:]
+		for _, l := range s.edges[at] {
+			if _, known := seen[l.to]; known || part[l.to] != part[start] {
+				continue
+			}
+			seen[l.to] = visit{at, l.via}
+			queue = append(queue, l.to)
+		}
+	}
+	var path []int32
+	for at := start; ; {
+		v, ok := seen[at]
+		if !ok {
+			return nil
+		}
+		path = append([]int32{v.via}, path...)
+		if at = v.from; at == start {
+			return path
 		}
 	}
 }

@@ -11,6 +11,7 @@ type model struct {
 	def      *workflow.Definition
 	sections []section
 	without  map[Protection]bool
+	patience int
 
 	stateNumber  map[string]byte
 	roleNumber   map[string]byte
@@ -18,12 +19,12 @@ type model struct {
 	asksAbout    map[string][]bool // by state: which sections gates of its edges ask about
 }
 
-func newModel(def *workflow.Definition, without []Protection) *model {
+func newModel(def *workflow.Definition, o Options) *model {
 	m := &model{
-		def: def, without: map[Protection]bool{}, stateNumber: map[string]byte{}, roleNumber: map[string]byte{},
+		def: def, patience: o.Patience, without: map[Protection]bool{}, stateNumber: map[string]byte{}, roleNumber: map[string]byte{},
 		effectNumber: map[string]byte{}, asksAbout: map[string][]bool{},
 	}
-	for _, p := range without {
+	for _, p := range o.Without {
 		m.without[p] = true
 	}
 	for i := range def.States {

@@ -14,6 +14,9 @@ func (s *search) judge(w *world, a *action, speaker task.Attempt, o *outcome) {
 		return
 	}
 	edge := s.taken(o)
+	if a.deed == hear && o.verdict == engine.Crash {
+		s.judgeCrash(w, a, speaker, o)
+	}
 	if edge != nil {
 		s.judgeFreshness(w, a, edge, o)
 		s.judgeActor(a, speaker, edge, o)
@@ -30,6 +33,33 @@ func (s *search) judgeRefusal(w *world, a *action, o *outcome) {
 	case a.sig.Kind == signal.Timer:
 		o.blame(Covered, w.t.Status, "in %s a timer has no answer: %s", w.t.Status, o.refused)
 	}
+}
+
+// judgeCrash: an agent that leaves what a move asks for, and ends without asking, has
+// not crashed.
+func (s *search) judgeCrash(w *world, a *action, gone task.Attempt, o *outcome) {
+	if gone.Role != s.m.own(w.t.Status) {
+		return
+	}
+	for _, i := range s.m.def.EdgesFrom(w.t.Status) {
+		e := &s.m.def.Edges[i]
+		if e.Answers(workflow.OnExit, "") || !e.Permits(task.Actor(gone.Role)) || len(e.Gates) == 0 || !s.allNew(e, a.choice) {
+			continue
+		}
+		o.blame(Covered, w.t.Status+" > "+e.To, "in %s an agent that leaves all that %s asks for, and ends, counts as crashed", w.t.Status, e.To)
+	}
+}
+
+// allNew says that every gate of an edge would be opened by something new.
+func (s *search) allNew(e *workflow.Edge, choices []choice) bool {
+	for _, g := range s.m.def.EdgeGates(e) {
+		gate := &s.m.def.Gates[g]
+		c, ok := chosen(choices, s.m.sectionIndex(gate.Section))
+		if gate.Section == "" || !ok || c.age != isNew || gate.Verdict != "" && gate.Verdict != c.says {
+			return false
+		}
+	}
+	return true
 }
 
 // judgeFreshness: an old version must not open a gate. Old is a verdict that was there
@@ -117,13 +147,21 @@ func (s *search) stalled(w *world) string {
 		return ""
 	}
 	switch st.Kind {
-	case workflow.Waiting, workflow.HumanDo, workflow.Halt, workflow.Queued:
-		if s.personMay(w) {
+	case workflow.Queued:
+		if s.personMay(w, func(e *workflow.Edge) bool { return e.Answers(workflow.OnReady, "") }) {
+			return ""
+		}
+		return "a task that was not started at once waits in " + t.Status + ", and no person may start it"
+	case workflow.Waiting, workflow.HumanDo, workflow.Halt:
+		if s.personMay(w, func(*workflow.Edge) bool { return true }) {
 			return ""
 		}
 		return "a person owns " + t.Status + " and may take no edge"
 	case workflow.Terminal:
 		return "the clean-up of " + t.Status + " waits for an agent that nobody ends"
+	}
+	if t.Crashed != "" && st.Respawn == workflow.RespawnManual {
+		return "" // a person is to start the agent again
 	}
 	if _, live := t.Live(st.Role); live {
 		return "the " + st.Role + " of " + t.Status + " may hang for ever: no deadline runs"
@@ -141,9 +179,21 @@ func (s *search) newsWaits(w *world) bool {
 	return false
 }
 
-// personMay says whether a person can take an edge, if need be by writing what its
-// gates ask for.
-func (s *search) personMay(w *world) bool {
+// unstoppable says that no person can end the task from here.
+func (s *search) unstoppable(w *world) bool {
+	st, ok := s.m.def.State(w.t.Status)
+	if !ok || st.Kind == workflow.Terminal {
+		return false
+	}
+	return !s.personMay(w, func(e *workflow.Edge) bool {
+		to, _ := s.m.def.State(e.To)
+		return to.Kind == workflow.Terminal && len(e.Gates) == 0
+	})
+}
+
+// personMay says whether a person can take an edge that is wanted, if need be by
+// writing what its gates ask for.
+func (s *search) personMay(w *world, wanted func(*workflow.Edge) bool) bool {
 	env := s.m.def.NewEnv()
 	for _, c := range w.t.Counters {
 		env[c.Name] = c.Value
@@ -151,7 +201,7 @@ func (s *search) personMay(w *world) bool {
 	env["return_to"] = w.t.ReturnTo
 	for _, i := range s.m.def.EdgesFrom(w.t.Status) {
 		e := &s.m.def.Edges[i]
-		if !e.Answers(workflow.OnRequest, "") || !e.Permits(task.Human) {
+		if !e.Answers(workflow.OnRequest, "") || !e.Permits(task.Human) || !wanted(e) {
 			continue
 		}
 		if e.When == nil {

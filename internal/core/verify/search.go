@@ -27,6 +27,8 @@ type search struct {
 	decisions int
 	moves     int
 	full      bool
+	tracing   bool // keep every signal
+	loop      bool // something goes round for ever
 
 	visited  []bool // states
 	used     map[[2]int]bool
@@ -44,6 +46,7 @@ type node struct {
 // link is one step that needs no person.
 type link struct {
 	to     int32
+	via    int32  // the action that leads there
 	starts uint32 // attempts started, four bits a role
 	crash  bool
 	move   bool
@@ -52,13 +55,14 @@ type link struct {
 // finding is a problem where it was first met.
 type finding struct {
 	problem
-	at  int32 // the node it happened in
-	via int32 // the action that did it; -1: being there is the problem
+	at   int32   // the node it happened in
+	via  int32   // the action that did it; -1: being there is the problem
+	then []int32 // the actions of a loop that begins there
 }
 
 func newSearch(def *workflow.Definition, o Options) *search {
 	s := &search{
-		m: newModel(def, o.Without), o: o, free: []string{"w"}, index: map[string]int32{}, used: map[[2]int]bool{},
+		m: newModel(def, o), o: o, free: []string{"w"}, index: map[string]int32{}, used: map[[2]int]bool{},
 		visited: make([]bool, len(def.States)+1), highest: make([]int, len(def.Counters)),
 	}
 	for i := range def.Gates {
@@ -79,6 +83,10 @@ func (s *search) run() {
 		}
 	}
 	for s.first < len(s.nodes) && !s.full {
+		if s.o.First && len(s.findings) > 0 {
+			s.full = true
+			break
+		}
 		s.expand(int32(s.first))
 		s.first++
 		if s.o.Progress != nil && s.first%4096 == 0 {
@@ -141,6 +149,9 @@ func (s *search) expand(at int32) {
 	if why := s.stalled(&w); why != "" {
 		s.note(at, -1, []problem{{NeverStalls, w.t.Status, why}})
 	}
+	if s.unstoppable(&w) {
+		s.note(at, -1, []problem{{Stoppable, w.t.Status, "no person can end a task that is in " + w.t.Status}})
+	}
 	if role := s.unheard(&w); role != "" {
 		s.note(at, -1, []problem{{Covered, role, "the " + role + " of " + w.t.Status + " is dead beside a living agent, and nobody hears of it"}})
 	}
@@ -149,14 +160,14 @@ func (s *search) expand(at int32) {
 		next := w // what a step changes it copies first
 		o := s.step(&next, &actions[i])
 		s.note(at, int32(i), o.problems)
-		if !o.moved {
+		if !o.moved || actions[i].deed == crash { // what follows the loss of an effect is of no interest
 			continue
 		}
 		s.mark(&o)
 		to := s.add(next, at, int32(i))
 		s.moves++
 		if to >= 0 && !s.byPerson(&w, &actions[i], &o) {
-			s.edges[at] = append(s.edges[at], s.link(to, &o))
+			s.edges[at] = append(s.edges[at], s.link(to, int32(i), &o))
 		}
 	}
 }
@@ -170,8 +181,8 @@ func (s *search) byPerson(w *world, a *action, o *outcome) bool {
 	return s.m.passesPerson(w.t.Status) && slices.ContainsFunc(o.entries, func(e journal.Entry) bool { return e.To != "" })
 }
 
-func (s *search) link(to int32, o *outcome) link {
-	l := link{to: to}
+func (s *search) link(to, via int32, o *outcome) link {
+	l := link{to: to, via: via}
 	for i := range o.entries {
 		e := &o.entries[i]
 		for _, a := range e.Started {
@@ -229,6 +240,7 @@ func (s *search) report() Report {
 		Violations: []Violation{},
 	}
 	r.Bounds = s.bounds()
+	s.tracing = true
 	for _, p := range Properties() {
 		for _, f := range s.findings {
 			if f.property == p {

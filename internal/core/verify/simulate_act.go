@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
@@ -193,6 +194,7 @@ func (r *simRun) answer() {
 		r.tell(&signal.Signal{Kind: signal.Resume, Actor: task.Human})
 	case r.rand.chance(r.plan.person.Cancel) && r.ask(s.cancels):
 	case asked != nil && r.ask([]simWay{{kind: signal.Request, to: asked.To}}):
+	case s.kind == workflow.Agent && r.tell(&signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn}):
 	case r.rand.chance(r.plan.person.RequestChanges) && r.ask(s.changes):
 	default:
 		_ = r.ask(s.finishes) || r.ask(s.changes) || r.ask(s.cancels)

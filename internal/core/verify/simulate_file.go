@@ -95,7 +95,7 @@ func simDecode(text []byte, into any) error {
 	var bad *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &bad):
-		return fmt.Errorf("%s is a %s where a %s is expected: mend it", simOr(bad.Field, "the value"), bad.Value, simKindOf(bad))
+		return fmt.Errorf("%s: expected %s, found %s: mend it", simOr(bad.Field, "the value"), simKindOf(bad), bad.Value)
 	case err != nil:
 		return fmt.Errorf("%s: mend the JSON", strings.TrimPrefix(err.Error(), "json: "))
 	}
@@ -108,11 +108,11 @@ func simDecode(text []byte, into any) error {
 func simKindOf(e *json.UnmarshalTypeError) string {
 	switch e.Type.Kind().String() {
 	case "float64":
-		return "number"
+		return "a number"
 	case "int64", "string":
 		return "text"
 	}
-	return "object"
+	return "an object"
 }
 
 func simOr(s, otherwise string) string {

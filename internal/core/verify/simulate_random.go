@@ -60,6 +60,7 @@ func (s *simRand) sample(c simCurve) float64 {
 // longestSample keeps a sample of a wide curve from leaving the range of times.
 const longestSample = 10 * 365 * 24 * time.Hour
 
+// time samples a curve of times, to the millisecond.
 func (s *simRand) time(c simCurve) time.Duration {
-	return time.Duration(min(s.sample(c), float64(longestSample)))
+	return time.Duration(min(s.sample(c), float64(longestSample))).Round(time.Millisecond)
 }

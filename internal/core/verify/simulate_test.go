@@ -3,6 +3,7 @@ package verify_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,16 @@ func TestExtremes(t *testing.T) {
 				t.Errorf("stuck %g, %s %+v, want %g and %g", s.Stuck, tt.figure, f, tt.stuck, tt.is)
 			}
 		})
+	}
+}
+
+func TestTimesAreSpreadAsTheProfileSays(t *testing.T) {
+	def := simDefinition(t, "orange")
+	spread := strings.Replace(fine, `"delay": {"median": "1h", "p95": "1h"}`, `"delay": {"median": "1h", "p95": "4h"}`, 1)
+	f := simPlay(t, def, spread, 5000)
+	w := f.Figure(verify.SimWaiting)
+	if math.Abs(w.P50/3600-1) > 0.06 || math.Abs(w.P95/4/3600-1) > 0.08 {
+		t.Errorf("waiting: P50 %.2f h, P95 %.2f h, want 1 and 4", w.P50/3600, w.P95/3600)
 	}
 }
 
@@ -234,6 +245,54 @@ func TestOddWorkflowsEnd(t *testing.T) {
 	}
 }
 
+// simQueue has a queue in the middle, which the engine leaves once and a person the
+// second time, and a timer that opens nothing.
+const simQueue = `name: queue
+version: 1
+roles:
+  maker: {session: visit}
+counters:
+  rounds: {max: 2}
+  crashes: {counts: crashes, per: state, max: 2}
+gates:
+  passed: {section: Review, verdict: PASS}
+  secret: {section: Secret}
+states:
+  first: {kind: human}
+  queue: {kind: queued}
+  doing: {kind: agent, role: maker, deadline: {wall: 1h}}
+  halted: {kind: halt}
+  done: {kind: terminal}
+edges:
+  - {from: new, to: first, on: create, by: [human]}
+  - {from: first, to: queue, by: [human]}
+  - {from: first, to: done, on: {timer: 1m}, gate: secret}
+  - {from: queue, to: doing, on: ready, when: rounds == 0, count: {rounds: +1}}
+  - {from: queue, to: doing, by: [human], count: {rounds: +1}}
+  - {from: doing, to: queue, as: complete, by: [maker], gate: passed, when: rounds < 2}
+  - {from: doing, to: done, as: complete, by: [maker], gate: passed, when: rounds >= 2}
+  - {from: doing, to: halted, on: crash-limit}
+  - {from: halted, to: done, by: [human]}
+`
+
+func TestQueuesAndTimersThatOpenNothing(t *testing.T) {
+	def, err := workflow.Parse("queue.yaml", simQueue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	well := `"crash": 0, "no_answer": 0, "limit": 0, "exit": 0, "duration": {"median": "10m", "p95": "10m"}, "tokens": {"median": 0, "p95": 0}`
+	rest := `"human": {"delay": {"median": "1h", "p95": "1h"}}, "effects": {"duration": "0s", "fail": 0}}`
+	s := simPlay(t, def, `{"roles": {"maker": {"fail": 0, `+well+`}}, `+rest, 20)
+	if d := s.Figure(verify.SimDuration); d.Mean != (2*60+2*10)*60 || s.Figure("total of rounds").Mean != 2 || s.Figure(verify.SimTokenUse).P95 != 0 {
+		t.Errorf("all goes well: %s", simJSON(t, s))
+	}
+	// A verdict that no edge answers is a crash when its author ends.
+	s = simPlay(t, def, `{"roles": {"maker": {"fail": 1, `+well+`}}, `+rest, 20)
+	if s.Stuck != 1 || s.Figure("attempts of maker").P50 != 2 {
+		t.Errorf("every verdict is FAIL: %s", simJSON(t, s))
+	}
+}
+
 func TestProfilesThatAreRefused(t *testing.T) {
 	tests := []struct{ name, text, says string }{
 		{"an unknown role", `{"roles": {"boss": {}}}`, `role "boss" is not declared: workflow orange has worker, reviewer, fixer`},
@@ -244,8 +303,8 @@ func TestProfilesThatAreRefused(t *testing.T) {
 		{"a probability below 0", `{"human": {"cancel": -1}}`, "human: cancel is -1: a probability"},
 		{"probabilities that exclude each other", `{"roles": {"worker": {"crash": 0.6, "no_answer": 0.6}}}`, "add up to 1.26"},
 		{"a time that is none", `{"human": {"delay": {"median": "soon"}}}`, `human: "soon" is not a time: write one such as 90s`},
-		{"a number for a time", `{"effects": {"duration": 3}}`, "effects: duration is a number where a text is expected"},
-		{"text for a number", `{"roles": {"worker": {"crash": "often"}}}`, "crash is a string where a number is expected"},
+		{"a number for a time", `{"effects": {"duration": 3}}`, "effects: duration: expected text, found number"},
+		{"text for a number", `{"roles": {"worker": {"crash": "often"}}}`, "crash: expected a number, found string"},
 		{"a p95 below the median", `{"roles": {"worker": {"duration": {"median": "3h"}}}}`, "p95 not below the median"},
 		{"a p95 without a median", `{"human": {"delay": {"median": "0s"}}}`, "the median is 0s"},
 		{"tokens below nothing", `{"roles": {"worker": {"tokens": {"median": -1}}}}`, "tokens: median -1"},
@@ -253,7 +312,7 @@ func TestProfilesThatAreRefused(t *testing.T) {
 		{"an effect before its beginning", `{"effects": {"duration": "-3s"}}`, "give a time from 0s"},
 		{"broken JSON", `{"roles": `, "mend the JSON"},
 		{"two values", `{} {}`, "more than one value"},
-		{"a list", `[]`, "the value is a array where a object is expected"},
+		{"a list", `[]`, "the value: expected an object, found array"},
 	}
 	def := simDefinition(t, "orange")
 	for _, tt := range tests {

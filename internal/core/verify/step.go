@@ -20,8 +20,9 @@ type outcome struct {
 	entries  []journal.Entry // what was decided
 	verdict  engine.Verdict
 	refused  string
-	signal   signal.Signal // as the engine saw it
-	waived   bool          // the way back needs no gate
+	signal   signal.Signal // as the engine saw it, the last one
+	told     []signal.Signal
+	waived   bool // the way back needs no gate
 	problems []problem
 }
 
@@ -93,6 +94,9 @@ func (s *search) decide(w *world, sig signal.Signal) outcome {
 	s.decisions++
 	d := s.o.Decide(s.m.def, w.t, sig)
 	o := outcome{entries: d.Entries, verdict: d.Verdict, refused: d.Refused, signal: sig}
+	if s.tracing {
+		o.told = []signal.Signal{sig}
+	}
 	if len(d.Entries) == 0 {
 		return o
 	}
@@ -293,6 +297,7 @@ func (s *search) finish(w *world, ok bool, choices []choice) outcome {
 			}
 			exit := s.tell(w, &action{deed: hear, actor: at, choice: choices, sig: signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: w.t.Attempts[at].Role}})
 			o.entries = append(o.entries, exit.entries...)
+			o.told = append(o.told, exit.told...)
 			o.problems = append(o.problems, exit.problems...)
 		}
 	}
@@ -305,6 +310,7 @@ func (s *search) finish(w *world, ok bool, choices []choice) outcome {
 		o.blame(CrashSafe, id, "the receipt of an effect is refused: %s", got.refused)
 	}
 	o.entries = append(o.entries, got.entries...)
+	o.told = append(o.told, got.told...)
 	o.moved, o.verdict, o.signal = true, got.verdict, got.signal
 	return o
 }

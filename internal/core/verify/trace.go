@@ -21,6 +21,7 @@ func (s *search) trace(f finding) []Step {
 		path = slices.Insert(path, 0, f.via)
 	}
 	slices.Reverse(path)
+	path = append(path, f.then...)
 	w, o := s.begin(int(path[0]))
 	out := []Step{stepOf("a person creates the task", workflow.New, &w, &o)}
 	for _, via := range path[1:] {
@@ -34,10 +35,9 @@ func (s *search) trace(f finding) []Step {
 }
 
 func stepOf(what, from string, w *world, o *outcome) Step {
-	st := Step{What: what, From: from, To: w.t.Status}
-	if o.signal.Kind != "" {
-		sig := o.signal
-		st.Signal = &sig
+	st := Step{What: what, From: from, To: w.t.Status, Signals: o.told}
+	if st.Signals == nil {
+		st.Signals = []signal.Signal{}
 	}
 	for i := range o.entries {
 		if o.entries[i].Reason != "" {
@@ -110,7 +110,7 @@ func whatIsTold(a *action) string {
 	}
 	switch a.sig.Kind {
 	case signal.Request:
-		return who + " asks for " + a.sig.To
+		return who + " asks for " + a.sig.To + a.sig.Verb
 	case signal.Resume:
 		return "a person resumes the task"
 	case signal.Ready:

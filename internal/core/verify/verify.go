@@ -25,12 +25,13 @@ const (
 	OneWorker   Property = "one-worker"   // never two live agents for one role
 	ActorSafe   Property = "actor-safe"   // nobody takes an edge that is not theirs
 	WorkSafe    Property = "work-safe"    // no workspace or branch goes before its work is safe
+	Stoppable   Property = "stoppable"    // a person can end a task wherever it is
 	Reachable   Property = "reachable"    // no state and no edge is dead
 )
 
 // Properties lists all of them, in the order in which they are reported.
 func Properties() []Property {
-	return []Property{NeverStalls, Terminates, Covered, Fresh, CrashSafe, OneWorker, ActorSafe, WorkSafe, Reachable}
+	return []Property{NeverStalls, Terminates, Covered, Fresh, CrashSafe, OneWorker, ActorSafe, WorkSafe, Stoppable, Reachable}
 }
 
 // Protection names something the runtime does that the model may be told to leave
@@ -53,9 +54,16 @@ func Protections() []Protection { return []Protection{Redrive, Keys, Ensure, Per
 type Options struct {
 	Without   []Protection // leave these out of the model
 	MaxStates int          // give up beyond; 0: DefaultMaxStates
+	Patience  int          // effects that may be owed while somebody asks for yet another move; 0: DefaultPatience
+	First     bool         // stop at the first violation
 	Decide    func(*workflow.Definition, task.Task, signal.Signal) engine.Decision
 	Progress  func(states int) // called now and then; may be nil
 }
+
+// DefaultPatience lets people and agents act in the middle of everything that one
+// move asks for. Without a bound the search would follow those who never let a task
+// settle.
+const DefaultPatience = 4
 
 // DefaultMaxStates bounds the memory of a search.
 const DefaultMaxStates = 1_000_000
@@ -75,10 +83,11 @@ type Report struct {
 // Bounds are worst cases between two moments at which a person acts: what can happen
 // while nobody looks.
 type Bounds struct {
-	Attempts []Bound `json:"attempts"` // started, by role
-	Counters []Bound `json:"counters"` // highest value ever reached
-	Crashes  int     `json:"crashes"`
-	Moves    int     `json:"moves"` // changes of state
+	Attempts  []Bound `json:"attempts"`  // started, by role
+	Counters  []Bound `json:"counters"`  // highest value ever reached
+	Unbounded bool    `json:"unbounded"` // there is a loop that nobody ends
+	Crashes   int     `json:"crashes"`
+	Moves     int     `json:"moves"` // changes of state
 }
 
 // A Bound is a worst case.
@@ -97,11 +106,11 @@ type Violation struct {
 
 // A Step is one thing that happens on the way to a violation.
 type Step struct {
-	What   string         `json:"what"`
-	From   string         `json:"from,omitempty"`
-	To     string         `json:"to,omitempty"` // the state it leaves the task in
-	Why    string         `json:"why,omitempty"`
-	Signal *signal.Signal `json:"signal,omitempty"`
+	What    string          `json:"what"`
+	From    string          `json:"from"`
+	To      string          `json:"to"` // the state it leaves the task in
+	Why     string          `json:"why,omitempty"`
+	Signals []signal.Signal `json:"signals"` // what the engine was told, in order
 }
 
 // Verify searches every state that tasks of def can get into.
@@ -111,6 +120,9 @@ func Verify(def *workflow.Definition, o Options) Report {
 	}
 	if o.MaxStates == 0 {
 		o.MaxStates = DefaultMaxStates
+	}
+	if o.Patience == 0 {
+		o.Patience = DefaultPatience
 	}
 	s := newSearch(def, o)
 	s.run()

@@ -32,6 +32,9 @@ func load(t testing.TB, name string) *workflow.Definition {
 func TestEveryBuiltinWorkflowVerifiesClean(t *testing.T) {
 	for _, name := range builtin.Names() {
 		r := verify.Verify(load(t, name), verify.Options{})
+		if again := verify.Verify(load(t, name), verify.Options{Patience: 2}); !again.OK || again.States >= r.States {
+			t.Errorf("%s: with less patience %d states, ok %v", name, again.States, again.OK)
+		}
 		t.Logf("%s: %d states, %d transitions, %d decisions, bounds %+v", name, r.States, r.Transitions, r.Decisions, r.Bounds)
 		if !r.OK || !r.Complete {
 			t.Errorf("%s: ok %v, complete %v\n%s", name, r.OK, r.Complete, story(r))
@@ -70,7 +73,8 @@ func TestEveryProtectionIsMissedWhenItIsLeftOut(t *testing.T) {
 		verify.Deadlines: "never-stalls planning",
 	} {
 		t.Run(string(without), func(t *testing.T) {
-			r := verify.Verify(load(t, "orange"), verify.Options{Without: []verify.Protection{without}})
+			t.Parallel()
+			r := verify.Verify(load(t, "orange"), verify.Options{Without: []verify.Protection{without}, Patience: 2})
 			if r.OK || !found(r, want) {
 				t.Errorf("%q is not reported:\n%s", want, story(r))
 			}

@@ -49,11 +49,29 @@ func (c *checker) promptEdges(p *Prompt, role string) {
 	}
 }
 
-// mayAsk says whether some edge on request leads to a state and is the role's to ask for.
+// mayAsk says whether some edge on request leads to a state from one in which the role
+// works, and is the role's to ask for.
 func (d *Definition) mayAsk(role, to string) bool {
 	return slices.ContainsFunc(d.Edges, func(e Edge) bool {
-		return e.To == to && e.Answers(OnRequest, "") && (e.Permits(task.Actor(role)) || e.Asks(task.Actor(role)))
+		return e.To == to && e.Answers(OnRequest, "") && (e.Permits(task.Actor(role)) || e.Asks(task.Actor(role))) &&
+			slices.ContainsFunc(e.From, func(from string) bool { return d.worksIn(role, from) })
 	})
+}
+
+// worksIn says whether a state is the role's, or that of one who stands in for it. A
+// role that no state names may be told anything anywhere.
+func (d *Definition) worksIn(role, state string) bool {
+	anywhere := true
+	for i := range d.States {
+		s := &d.States[i]
+		own, _ := d.Role(s.Role)
+		mine := s.Role == role || own != nil && own.StandsInFor == role
+		if mine && s.Name == state {
+			return true
+		}
+		anywhere = anywhere && !mine
+	}
+	return anywhere
 }
 
 // audiences lists who is told what. A role that another one stands in for is told that

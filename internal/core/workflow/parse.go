@@ -30,6 +30,19 @@ func Parse(file, text string) (*Definition, error) {
 	return d, nil
 }
 
+// Edit returns a copy of d with changes that are in no file, to ask what would be if.
+// It must leave every name that is used declared.
+func (d *Definition) Edit(change func(*Definition)) (*Definition, error) {
+	c, err := Parse(d.File, d.Text)
+	if err != nil {
+		return nil, err
+	}
+	change(c)
+	c.visitGates = nil
+	c.index()
+	return c, errors.Join(c.resolve()...)
+}
+
 // HashOf is the name of a workflow text, for pinning.
 func HashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))

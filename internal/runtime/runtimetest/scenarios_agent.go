@@ -49,14 +49,15 @@ func deadlineTwice(r *rig) {
 
 func reviewerEnds(r *rig) {
 	id := r.review("a")
-	worker, _ := ofRole(r.task(id), "worker")
-	first, _ := ofRole(r.task(id), "reviewer")
+	got := r.task(id)
+	worker, _ := got.Live("worker")
+	first, _ := got.Live("reviewer")
 	if a := r.exit(id, "reviewer"); a.Decision.Verdict != engine.Crash {
 		r.t.Fatalf("%s: %v", a.Decision.Verdict, a.Decision.Reasons)
 	}
-	got := r.settled(id)
-	same, _ := ofRole(got, "worker")
-	second, ok := ofRole(got, "reviewer")
+	got = r.settled(id)
+	same, _ := got.Live("worker")
+	second, ok := got.Live("reviewer")
 	if same != worker || !ok || second.Number == first.Number || !second.Running {
 		r.t.Errorf("agents after the crash: %+v", got.Attempts)
 	}
@@ -69,8 +70,6 @@ func reviewerEnds(r *rig) {
 		r.t.Errorf("after the verdict: %s, %+v", got.Status, got.Attempts)
 	}
 }
-
-func ofRole(t task.Task, role string) (task.Attempt, bool) { return t.Live(role) }
 
 func workerEnds(r *rig) {
 	id := r.review("a")

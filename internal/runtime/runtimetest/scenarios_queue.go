@@ -106,7 +106,7 @@ func turnComesAgain(r *rig) {
 }
 
 func manyAtOnce(r *rig) {
-	ids := make([]task.ID, 64)
+	ids := make([]task.ID, 24)
 	var wait sync.WaitGroup
 	for i := range ids {
 		wait.Go(func() {

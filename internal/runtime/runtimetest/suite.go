@@ -30,7 +30,7 @@ func scenarios() []scenario {
 func Run(t *testing.T, open func(t *testing.T, s Setup) Runtime) {
 	for _, sc := range scenarios() {
 		t.Run(sc.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { play(t, sc, memory(), open) })
+			synctest.Test(t, func(t *testing.T) { play(t, sc, memory, open) })
 		})
 	}
 }
@@ -42,15 +42,13 @@ func RunOn(t *testing.T, world func(t *testing.T) World, open func(t *testing.T,
 		if sc.clock {
 			continue
 		}
-		t.Run(sc.name, func(t *testing.T) { play(t, sc, func(t *testing.T) World { return world(t) }, open) })
+		t.Run(sc.name, func(t *testing.T) { play(t, sc, world, open) })
 	}
 }
 
-func memory() func(*testing.T) World {
-	return func(*testing.T) World {
-		pages := NewPages()
-		return World{Store: NewMemory(), Folders: pages, Edit: pages.Edit}
-	}
+func memory(*testing.T) World {
+	pages := NewPages()
+	return World{Store: NewMemory(), Folders: pages, Edit: pages.Edit}
 }
 
 func play(t *testing.T, sc scenario, world func(*testing.T) World, open func(*testing.T, Setup) Runtime) {
@@ -163,7 +161,7 @@ func (r *rig) entries(id task.ID) []journal.Entry {
 	return list
 }
 
-// types counts the entries of a task by type.
+// count counts the entries of a task by type.
 func (r *rig) count(id task.ID, typ journal.Type) (n int) {
 	r.t.Helper()
 	for _, e := range r.entries(id) {

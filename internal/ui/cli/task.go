@@ -11,7 +11,7 @@ import (
 func newTaskCommand(deps Deps) *cobra.Command {
 	return group("task", "Create tasks, look at them and move them on",
 		newTaskCreate(deps), newTaskList(deps), newTaskShow(deps), newTaskUpdate(deps), newTaskSpawn(deps),
-		newTaskComplete(deps), newTaskStuck(deps), newTaskRequestChanges(deps), newTaskCancel(deps), newTaskReopen(deps),
+		newTaskComplete(deps), newTaskStuck(deps), newTaskRequestChanges(deps), newTaskCancel(deps), newTaskReopen(deps), newTaskRespawn(deps),
 		newTaskDelete(deps), newTaskHistory(deps), newTaskExplain(deps), newTaskReplay(deps), newTaskWait(deps), newTaskExit(deps))
 }
 

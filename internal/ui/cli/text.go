@@ -94,8 +94,7 @@ func stringEnd(s string, from int) int {
 }
 
 // The words that every surface writes alike.
-func age(now, at time.Time) string           { return prose.Age(now, at) }
-func span(d time.Duration) string            { return prose.Span(d) }
-func clock(now, at time.Time) string         { return prose.Clock(now, at) }
-func short(id string) string                 { return prose.Short(id) }
-func wrap(text, indent string, n int) string { return prose.Wrap(text, indent, n) }
+func age(now, at time.Time) string   { return prose.Age(now, at) }
+func span(d time.Duration) string    { return prose.Span(d) }
+func clock(now, at time.Time) string { return prose.Clock(now, at) }
+func short(id string) string         { return prose.Short(id) }

@@ -30,7 +30,8 @@ type WorkflowEntry struct {
 func newWorkflowCommand(deps Deps) *cobra.Command {
 	return group("workflow", "See, check and try workflows",
 		newWorkflowListCommand(deps), newWorkflowShowCommand(deps), newWorkflowCheckCommand(deps),
-		newWorkflowDecideCommand(deps), newWorkflowGraphCommand(deps), newWorkflowSimulateCommand(deps))
+		newWorkflowDecideCommand(deps), newWorkflowGraphCommand(deps), newWorkflowVerifyCommand(deps),
+		newWorkflowScenarioCommand(deps), newWorkflowSimulateCommand(deps))
 }
 
 // pure marks a command that needs neither the server nor the configuration.

@@ -33,7 +33,7 @@ func newWorkflowSimulateCommand(deps Deps) *cobra.Command {
 	cmd := pure(&cobra.Command{
 		Use: "simulate NAME|FILE", Args: arguments(1, 1),
 		Short: "Play many tasks through a workflow, at no cost, and say how they fare",
-		Long: "Plays whole lives of tasks with the engine's own decisions and simulated agents and\n" +
+		Long: "Plays tasks from their creation to their end with the engine's own decisions and simulated agents and\n" +
 			"people, and prints how long they take, what they cost and where they get stuck.\n" +
 			"The same seed gives the same numbers.",
 		Example: "  orange workflow simulate orange\n" +
@@ -42,7 +42,7 @@ func newWorkflowSimulateCommand(deps Deps) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, deps, args[0]) },
 	})
 	flags := cmd.Flags()
-	flags.IntVar(&f.runs, "runs", 10_000, "lives to play, for each variant")
+	flags.IntVar(&f.runs, "runs", 10_000, "tasks to play, for each variant")
 	flags.Uint64Var(&f.seed, "seed", 1, "where chance begins")
 	flags.StringVar(&f.profile, "profile", "", "how agents and people behave: a JSON `FILE`")
 	flags.BoolVar(&f.learn, "learn", false, "take what this installation's journals say about it")

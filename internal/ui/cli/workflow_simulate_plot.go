@@ -56,7 +56,7 @@ func plotSimulation(s *simulation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"t d\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\">\n",
 		plotWidth, plotHeight, plotWidth, plotHeight)
-	title := fmt.Sprintf("Simulation of workflow %s: %s lives, seed %d", s.Workflow, grouped(s.Runs), s.Seed)
+	title := fmt.Sprintf("Simulation of workflow %s: %s runs, seed %d", s.Workflow, grouped(s.Runs), s.Seed)
 	fmt.Fprintf(&b, "<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n", plain(title), plain(s.inWords()))
 	b.WriteString("<style>" + plotStyle + "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n")
 	fmt.Fprintf(&b, "<text class=\"title\" x=\"%.0f\" y=\"36\">%s</text>\n", panelLeft, plain(title))
@@ -64,7 +64,7 @@ func plotSimulation(s *simulation) string {
 	for i, name := range []string{verify.SimDuration, verify.SimCost} {
 		s.panels(&b, name, panelLeft+float64(i)*(panelWidth+panelGap))
 	}
-	fmt.Fprintf(&b, "<text class=\"soft\" x=\"%.0f\" y=\"%.0f\">Horizontal axes are logarithmic, cut into %d equal steps. P50: half of all lives stay below. P95: 95 of 100 do.</text>\n</svg>\n",
+	fmt.Fprintf(&b, "<text class=\"soft\" x=\"%.0f\" y=\"%.0f\">Horizontal axes are logarithmic, cut into %d equal steps. P50: half of all runs stay below. P95: 95 of 100 do.</text>\n</svg>\n",
 		panelLeft, plotHeight-16, plotBins)
 	return b.String()
 }
@@ -176,9 +176,7 @@ func (x logScale) at(v float64) float64 { return x.left + panelWidth*x.part(v) }
 func (x logScale) ticks() []float64 {
 	var all []float64
 	if x.unit == verify.SimSeconds {
-		for _, v := range []float64{1, 5, 20, 60, 180, 600, 1800, 3600, 3 * 3600, 8 * 3600, 86400, 3 * 86400, 7 * 86400, 14 * 86400, 30 * 86400} {
-			all = append(all, v)
-		}
+		all = []float64{1, 5, 20, 60, 180, 600, 1800, 3600, 3 * 3600, 8 * 3600, 86400, 3 * 86400, 7 * 86400, 14 * 86400, 30 * 86400}
 	} else {
 		for exp := -6.0; exp < 9; exp++ {
 			for _, m := range []float64{1, 2, 5} {
@@ -250,7 +248,7 @@ func (x logScale) histogram(b *strings.Builder, samples [][]float64) {
 	for v := 0.0; v <= high+step/2; v += step {
 		parts, labels = append(parts, v/high), append(labels, fmt.Sprintf("%g%%", math.Round(v*1000)/10))
 	}
-	x.frame(b, histTop, parts, labels, "share of lives")
+	x.frame(b, histTop, parts, labels, "share of runs")
 	bottom := histTop + panelHeight
 	for i := range samples {
 		var path strings.Builder
@@ -273,9 +271,9 @@ func roundStep(v float64) float64 {
 	return 10 * power
 }
 
-// curves draws for every value how many lives stay below it.
+// curves draws for every value how many runs stay below it.
 func (x logScale) curves(b *strings.Builder, samples [][]float64) {
-	x.frame(b, curveTop, []float64{0, 0.25, 0.5, 0.75, 0.95}, []string{"0%", "25%", "50%", "75%", "95%"}, "share of lives below")
+	x.frame(b, curveTop, []float64{0, 0.25, 0.5, 0.75, 0.95}, []string{"0%", "25%", "50%", "75%", "95%"}, "share of runs below")
 	bottom := curveTop + panelHeight
 	for i, values := range samples {
 		var path strings.Builder

@@ -14,7 +14,7 @@ import (
 // printSimulation prints a simulation for people.
 func printSimulation(w io.Writer, s *simulation) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s lives, seed %d\n", cleanLine(s.File), grouped(s.Runs), s.Seed)
+	fmt.Fprintf(&b, "%s: %s runs, seed %d\n", cleanLine(s.File), grouped(s.Runs), s.Seed)
 	if s.Learned != nil {
 		fmt.Fprintf(&b, "learned from %d tasks:\n", s.Learned.Tasks)
 		for _, n := range s.Learned.Notes {

@@ -1,0 +1,115 @@
+package verify_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"orange/internal/core/verify"
+	"orange/internal/core/workflow"
+	"orange/internal/core/workflow/builtin"
+)
+
+// optional lists what can be taken out of a built-in workflow without breaking a
+// property, and what a user would lose. Each line was read by a person.
+var optional = map[string]string{}
+
+// TestTakingAnythingOutIsNoticed removes every single edge, gate, exit rule and bound
+// from the built-in workflows. Each time either the check or the search must say so, or
+// the part must stand in the list above.
+func TestTakingAnythingOutIsNoticed(t *testing.T) {
+	seen := map[string]bool{}
+	for _, name := range builtin.Names() {
+		def := load(t, name)
+		for _, m := range mutants(def) {
+			seen[name+": "+m.name] = true
+			t.Run(name+"/"+m.name, func(t *testing.T) {
+				t.Parallel()
+				mutant, err := def.Edit(m.change)
+				if err != nil {
+					return // the file does not load
+				}
+				noticed := len(mutant.Check()) > 0
+				if !noticed {
+					noticed = !verify.Verify(mutant, verify.Options{Patience: 2, First: true}).OK
+				}
+				why, listed := optional[name+": "+m.name]
+				switch {
+				case !noticed && !listed:
+					t.Errorf("nobody notices")
+				case noticed && listed:
+					t.Errorf("it is noticed, and listed as optional: %s", why)
+				}
+			})
+		}
+	}
+	for name := range optional {
+		if !seen[name] {
+			t.Errorf("%s is listed as optional and is not in the workflow", name)
+		}
+	}
+}
+
+type mutant struct {
+	name   string
+	change func(*workflow.Definition)
+}
+
+func mutants(def *workflow.Definition) []mutant {
+	var out []mutant
+	add := func(name string, change func(*workflow.Definition)) { out = append(out, mutant{name, change}) }
+	for i := range def.Edges {
+		e := &def.Edges[i]
+		for _, from := range e.From {
+			add(fmt.Sprintf("edge %s", edgeName(e, from)), func(d *workflow.Definition) { removeEdge(d, i, from) })
+		}
+		label := edgeName(e, strings.Join(e.From, "+"))
+		for k, gate := range e.Gates {
+			add(fmt.Sprintf("gate %s of %s", gate, label), func(d *workflow.Definition) { d.Edges[i].Gates = slices.Delete(d.Edges[i].Gates, k, k+1) })
+		}
+		for k, tr := range e.On {
+			if len(e.On) > 1 {
+				add(fmt.Sprintf("%s of %s", strings.TrimSpace(string(tr.Kind)+" "+tr.Value), label), func(d *workflow.Definition) { d.Edges[i].On = slices.Delete(d.Edges[i].On, k, k+1) })
+			}
+		}
+		if e.When != nil {
+			add("guard of "+label, func(d *workflow.Definition) { d.Edges[i].When = nil })
+		}
+		if len(e.Count) > 0 {
+			add("count of "+label, func(d *workflow.Definition) { d.Edges[i].Count = nil })
+		}
+	}
+	for i := range def.States {
+		if s := &def.States[i]; s.Wall > 0 {
+			add("deadline of "+s.Name, func(d *workflow.Definition) { d.States[i].Wall = 0 })
+		}
+	}
+	for i := range def.Gates {
+		if g := &def.Gates[i]; g.Fresh == workflow.FreshUnused || g.Fresh == workflow.FreshVisit {
+			add("freshness of "+g.Name, func(d *workflow.Definition) { d.Gates[i].Fresh = workflow.FreshOff })
+		}
+	}
+	for i := range def.Counters {
+		if c := &def.Counters[i]; c.Crashes {
+			add("crash bound", func(d *workflow.Definition) { d.Counters[i].Crashes = false })
+		}
+	}
+	return out
+}
+
+func edgeName(e *workflow.Edge, from string) string {
+	var on []string
+	for _, tr := range e.On {
+		on = append(on, string(tr.Kind))
+	}
+	return fmt.Sprintf("%s -> %s on %s", from, e.To, strings.Join(on, "+"))
+}
+
+func removeEdge(d *workflow.Definition, i int, from string) {
+	e := &d.Edges[i]
+	e.From = slices.DeleteFunc(e.From, func(s string) bool { return s == from })
+	if len(e.From) == 0 {
+		d.Edges = slices.Delete(d.Edges, i, i+1)
+	}
+}

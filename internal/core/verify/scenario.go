@@ -1,0 +1,52 @@
+package verify
+
+import (
+	"fmt"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// A Scenario is a counterexample that can be played again: the workflow's text, what
+// happened, and where each step led. It is a test that fails once the workflow, or the
+// engine, answers differently.
+type Scenario struct {
+	Workflow string   `json:"workflow"`
+	Text     string   `json:"text"`
+	Property Property `json:"property"`
+	Message  string   `json:"message"`
+	Without  []string `json:"without,omitempty"` // protections the model left out
+	Steps    []Step   `json:"steps"`
+}
+
+// ScenarioOf makes a violation of def a scenario.
+func ScenarioOf(def *workflow.Definition, v Violation, without []Protection) Scenario {
+	s := Scenario{Workflow: def.Name, Text: def.Text, Property: v.Property, Message: v.Message, Steps: v.Trace}
+	for _, p := range without {
+		s.Without = append(s.Without, string(p))
+	}
+	return s
+}
+
+// Play tells the engine everything again, under def, and returns what became of the
+// task step by step. It says where that is no longer what the scenario recorded.
+func (s Scenario) Play(def *workflow.Definition) (states []string, differs error) {
+	var t task.Task
+	for i, st := range s.Steps {
+		for _, sig := range st.Signals {
+			d := engine.Decide(def, t, sig)
+			next, err := journal.Fold(t, d.Entries)
+			if err != nil {
+				return states, err
+			}
+			t = next
+		}
+		states = append(states, t.Status)
+		if t.Status != st.To && differs == nil {
+			differs = fmt.Errorf("step %d (%s) leads to %s, and the scenario recorded %s", i+1, st.What, t.Status, st.To)
+		}
+	}
+	return states, differs
+}

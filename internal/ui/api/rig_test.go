@@ -1,0 +1,210 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orange/internal/adapter/sqlite"
+	"orange/internal/adapter/taskdir"
+	"orange/internal/core/task"
+	"orange/internal/doctor"
+	"orange/internal/runtime/local"
+	"orange/internal/runtime/runtimetest"
+	"orange/internal/ui/api"
+)
+
+// quiet is a log that nobody reads.
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// rig is a server on a real store, real folders and a real socket.
+type rig struct {
+	t       *testing.T
+	store   *sqlite.Store
+	folders *taskdir.Dir
+	stage   *runtimetest.Stage
+	runtime *local.Runtime
+	server  *api.Server
+	client  *http.Client
+	stop    func() error // ends the server and says how it ended
+}
+
+// open starts a server. The runtime has one project p.
+func open(t *testing.T) *rig {
+	t.Helper()
+	home, err := os.MkdirTemp("", "o") // a socket's path may have 108 bytes
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(home) }) //nolint:errcheck // a temporary folder
+	r := &rig{t: t, stage: &runtimetest.Stage{}, folders: taskdir.New(filepath.Join(home, "tasks"))}
+	r.store, err = sqlite.Open(filepath.Join(home, "orange.db"))
+	must(t, err)
+	t.Cleanup(func() { must(t, r.store.Close()) })
+	must(t, r.store.SaveProject(task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 8}))
+	r.runtime, err = local.Open(local.Options{Store: r.store, Files: r.folders, Library: noLibrary{}, Performer: performer{r.stage}, Log: quiet()})
+	must(t, err)
+	t.Cleanup(r.runtime.Close)
+	r.server = &api.Server{
+		Engine: r.runtime, Control: r.runtime, Projects: projects{r.runtime}, Tasks: r.store, Workflows: r.store, Folders: r.folders,
+		Transfer: transfer{r}, Release: "1.2.3", Home: home, PID: 42, Log: quiet(),
+		Where: func(_ context.Context, path string) (api.Place, error) { return api.Place{GitRoot: path}, nil },
+		Checks: func(context.Context) []doctor.Result {
+			return []doctor.Result{{Name: "disk", OK: true, Detail: "there is room"}}
+		},
+		Repair: func(context.Context) error { return nil },
+		Stop:   func() {},
+	}
+	r.listen(filepath.Join(home, "s"))
+	return r
+}
+
+// listen serves on a unix socket until the test ends.
+func (r *rig) listen(path string) {
+	r.t.Helper()
+	l, err := net.Listen("unix", path)
+	must(r.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	r.server.Stop = cancel
+	go func() { ended <- r.server.Serve(ctx, l, 0) }()
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", path)
+	}
+	transport := &http.Transport{DialContext: dial}
+	r.client = &http.Client{Transport: transport}
+	stopped := false
+	r.stop = func() error {
+		cancel()
+		stopped = true
+		transport.CloseIdleConnections()
+		return <-ended
+	}
+	r.t.Cleanup(func() {
+		if !stopped {
+			must(r.t, r.stop())
+		}
+	})
+}
+
+// reply is an answer of the server.
+type reply struct {
+	status int
+	header http.Header
+	text   string
+	body   map[string]any
+}
+
+// ask sends a request over the socket.
+func (r *rig) ask(method, path, body string, headers ...string) reply {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(r.t.Context(), method, "http://orange"+path, strings.NewReader(body))
+	must(r.t, err)
+	req.Header.Set(api.HeaderAPI, "1")
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := r.client.Do(req)
+	must(r.t, err)
+	defer res.Body.Close() //nolint:errcheck // read to its end
+	text, err := io.ReadAll(res.Body)
+	must(r.t, err)
+	out := reply{status: res.StatusCode, header: res.Header, text: string(text)}
+	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&out.body); err != nil && !errors.Is(err, io.EOF) {
+		r.t.Fatalf("%s %s: %v in %q", method, path, err, text)
+	}
+	return out
+}
+
+// create begins a task and returns its id.
+func (r *rig) create(branch string) string {
+	r.t.Helper()
+	a := r.ask("POST", "/v1/tasks", `{"project":"p","branch":"`+branch+`","summary":"s"}`)
+	if a.status != http.StatusOK {
+		r.t.Fatal(a.text)
+	}
+	return a.body["task"].(map[string]any)["id"].(string)
+}
+
+// refused makes sure that an answer is an error of one line.
+func (a reply) refused(t *testing.T, status int, words string) {
+	t.Helper()
+	said, _ := a.body["error"].(string)
+	if a.status != status || said == "" || strings.ContainsAny(said, "\n\r") || !strings.Contains(said, words) {
+		t.Errorf("%d %s, want %d with %q", a.status, a.text, status, words)
+	}
+	if a.header.Get(api.HeaderAPI) != "1" || a.header.Get(api.HeaderVersion) != "1.2.3" {
+		t.Errorf("the handshake is missing: %v", a.header)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+type noLibrary struct{}
+
+func (noLibrary) Find(string, string) (file, text string, ok bool, err error) {
+	return "", "", false, nil
+}
+
+type performer struct{ stage *runtimetest.Stage }
+
+func (p performer) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+	session, ended, err := p.stage.Perform(ctx, t, e)
+	return local.Done{Session: session, Ended: ended}, err
+}
+
+type projects struct{ *local.Runtime }
+
+func (p projects) Add(_ context.Context, project task.Project) (task.Project, error) {
+	if project.PoolSize == 0 {
+		project.PoolSize = task.DefaultPoolSize
+	}
+	return project, p.AddProject(project)
+}
+
+func (p projects) Update(_ context.Context, name string, poolSize *int, workflow *string) (task.Project, error) {
+	have, ok := p.Project(name)
+	if !ok {
+		return have, task.Mistakef("project %q is not registered: see orange project list", name)
+	}
+	if poolSize != nil {
+		have.PoolSize = *poolSize
+	}
+	if workflow != nil {
+		have.Workflow = *workflow
+	}
+	return have, p.UpdateProject(have)
+}
+
+func (p projects) Remove(_ context.Context, name string) error { return p.RemoveProject(name) }
+
+type transfer struct{ r *rig }
+
+func (t transfer) Export(ctx context.Context, w io.Writer) error {
+	return t.r.runtime.Export(ctx, t.r.store, w)
+}
+
+func (t transfer) Import(ctx context.Context, in io.Reader) (api.Imported, error) {
+	taken, err := t.r.runtime.Restore(ctx, in)
+	return api.Imported{Tasks: taken.Tasks, Projects: taken.Projects, Skipped: taken.Skipped}, err
+}
+
+func (t transfer) ImportFolder(_ context.Context, path string) (api.Imported, error) {
+	if path == "" {
+		return api.Imported{}, task.Mistakef("name a folder")
+	}
+	return api.Imported{Projects: 1}, nil
+}

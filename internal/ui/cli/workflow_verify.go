@@ -1,0 +1,276 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/core/verify"
+	"orange/internal/core/workflow"
+)
+
+// verifyFlags are what orange workflow verify can be told.
+type verifyFlags struct {
+	dot     bool
+	emit    string
+	without []string
+	max     int
+	budget  []string
+}
+
+func newWorkflowVerifyCommand(deps Deps) *cobra.Command {
+	var f verifyFlags
+	cmd := pure(&cobra.Command{
+		Use: "verify NAME|FILE", Short: "Prove that tasks of a workflow cannot stall, loop or act twice", Args: arguments(1, 1),
+		Long: "Searches every state that a task of the workflow can get into, whatever agents, people,\n" +
+			"trackers and crashes do, by calling the engine's own decide function. Each violation comes\n" +
+			"with a shortest way to get there. docs/VERIFICATION.md says what is and is not proved.",
+	})
+	cmd.Flags().BoolVar(&f.dot, "dot", false, "print the workflow as a DOT graph with the first counterexample marked")
+	cmd.Flags().StringVar(&f.emit, "emit-test", "", "write the first counterexample to this file, for orange workflow scenario")
+	cmd.Flags().StringArrayVar(&f.without, "without", nil, "leave a protection out of the model: "+words(verify.Protections()))
+	cmd.Flags().IntVar(&f.max, "max-states", verify.DefaultMaxStates, "give up beyond so many states")
+	cmd.Flags().StringArrayVar(&f.budget, "budget", nil, "cost of one attempt, as role=2.50, to bound the cost between two moments a person acts")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		def, err := loadWorkflow(deps, args[0])
+		if err != nil {
+			return err
+		}
+		return runVerify(cmd, deps, def, f)
+	}
+	return cmd
+}
+
+func words[T ~string](list []T) string {
+	out := make([]string, len(list))
+	for i, w := range list {
+		out[i] = string(w)
+	}
+	return strings.Join(out, ", ")
+}
+
+func runVerify(cmd *cobra.Command, deps Deps, def *workflow.Definition, f verifyFlags) error {
+	o, err := f.options(deps, wantsJSON(cmd))
+	if err != nil {
+		return err
+	}
+	cost, err := readBudget(def, f.budget)
+	if err != nil {
+		return err
+	}
+	r := verify.Verify(def, o)
+	if o.Progress != nil {
+		fmt.Fprint(deps.Stderr, "\r\033[K")
+	}
+	if f.emit != "" {
+		if err := emitScenario(f.emit, def, r, o.Without); err != nil {
+			return err
+		}
+	}
+	switch {
+	case wantsJSON(cmd):
+		err = printJSON(deps.Stdout, verified{Report: r, Cost: cost.of(r.Bounds)})
+	case f.dot:
+		_, err = io.WriteString(deps.Stdout, verifyDot(def, r))
+	default:
+		printVerify(deps.Stdout, r, cost)
+	}
+	if err != nil || r.OK {
+		return err
+	}
+	return fail{code: exitFailed, told: true, err: errors.New("the workflow is not proved")}
+}
+
+func (f verifyFlags) options(deps Deps, quiet bool) (verify.Options, error) {
+	o := verify.Options{MaxStates: f.max}
+	if f.max < 1 {
+		return o, usageError("--max-states %d: give a positive number", f.max)
+	}
+	for _, name := range f.without {
+		known := false
+		for _, p := range verify.Protections() {
+			known = known || string(p) == name
+		}
+		if !known {
+			return o, usageError("protection %q is not known: use %s", name, words(verify.Protections()))
+		}
+		o.Without = append(o.Without, verify.Protection(name))
+	}
+	if deps.IsTerminal && !quiet {
+		o.Progress = func(states int) { fmt.Fprintf(deps.Stderr, "\r%d states", states) }
+	}
+	return o, nil
+}
+
+// verified is the report with what it may cost.
+type verified struct {
+	verify.Report
+	Cost *float64 `json:"cost,omitempty"`
+}
+
+// budget is the cost of an attempt, by role.
+type budget map[string]float64
+
+func readBudget(def *workflow.Definition, list []string) (budget, error) {
+	out := budget{}
+	for _, item := range list {
+		role, text, _ := strings.Cut(item, "=")
+		cost, err := strconv.ParseFloat(text, 64)
+		if _, ok := def.Role(role); !ok || err != nil || cost < 0 {
+			return nil, usageError("--budget %q: give a role of workflow %s and a cost, as worker=2.50", item, def.Name)
+		}
+		out[role] = cost
+	}
+	return out, nil
+}
+
+// of is the most that attempts between two moments a person acts can cost.
+func (b budget) of(bounds verify.Bounds) *float64 {
+	if len(b) == 0 {
+		return nil
+	}
+	total := 0.0
+	for _, a := range bounds.Attempts {
+		total += float64(a.Max) * b[a.Name]
+	}
+	return &total
+}
+
+func printVerify(w io.Writer, r verify.Report, cost budget) {
+	fmt.Fprintf(w, "%s: %d states, %d transitions, %d decisions\n", r.Workflow, r.States, r.Transitions, r.Decisions)
+	for _, p := range verify.Properties() {
+		n := 0
+		for _, v := range r.Violations {
+			if v.Property == p {
+				n++
+			}
+		}
+		switch {
+		case n > 0:
+			fmt.Fprintf(w, "  %-13s VIOLATED, %d times\n", p, n)
+		case r.Complete:
+			fmt.Fprintf(w, "  %-13s holds\n", p)
+		default:
+			fmt.Fprintf(w, "  %-13s not proved\n", p)
+		}
+	}
+	fmt.Fprintf(w, "At worst, while nobody looks: %s\n", boundsText(r.Bounds, cost))
+	if !r.Complete {
+		fmt.Fprintf(w, "Not proved: there are more than %d states. Raise --max-states, or lower the bounds of the counters.\n", r.States)
+	}
+	for i, v := range r.Violations {
+		fmt.Fprintf(w, "\n%d. %s: %s\n", i+1, v.Property, cleanLine(v.Message))
+		printTrace(w, v.Trace)
+	}
+}
+
+func boundsText(b verify.Bounds, cost budget) string {
+	if b.Unbounded {
+		return "there is no bound, see terminates"
+	}
+	var parts []string
+	for _, a := range b.Attempts {
+		parts = append(parts, fmt.Sprintf("%d %s attempts", a.Max, a.Name))
+	}
+	parts = append(parts, fmt.Sprintf("%d crashes", b.Crashes), fmt.Sprintf("%d moves", b.Moves))
+	for _, c := range b.Counters {
+		parts = append(parts, fmt.Sprintf("%s up to %d", c.Name, c.Max))
+	}
+	if total := cost.of(b); total != nil {
+		parts = append(parts, fmt.Sprintf("a cost of %.2f", *total))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func printTrace(w io.Writer, trace []verify.Step) {
+	for i, st := range trace {
+		move := st.To
+		if st.From != st.To {
+			move = st.From + " -> " + st.To
+		}
+		fmt.Fprintf(w, "   %2d  %-28s  %s\n", i+1, move, cleanLine(st.What))
+		if strings.HasPrefix(st.Why, "refused: ") {
+			fmt.Fprintf(w, "       %-28s  %s\n", "", cleanLine(st.Why))
+		}
+	}
+}
+
+// verifyDot is the workflow as a graph, the first counterexample in red.
+func verifyDot(def *workflow.Definition, r verify.Report) string {
+	marked := map[string]bool{}
+	title := def.Name + ": every property holds"
+	if len(r.Violations) > 0 {
+		title = fmt.Sprintf("%s: %s: %s", def.Name, r.Violations[0].Property, r.Violations[0].Message)
+		for _, st := range r.Violations[0].Trace {
+			marked[st.From+">"+st.To] = true
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "digraph %q {\n  label=%q; labelloc=t; node [shape=box, style=rounded];\n", def.Name, title)
+	for _, e := range def.Edges {
+		for _, from := range e.From {
+			style := ""
+			if marked[from+">"+e.To] {
+				style = ", color=red, penwidth=2"
+			}
+			fmt.Fprintf(&b, "  %q -> %q [label=%q%s];\n", from, e.To, e.As, style)
+		}
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+func emitScenario(path string, def *workflow.Definition, r verify.Report, without []verify.Protection) error {
+	for _, v := range r.Violations {
+		if len(v.Trace) == 0 {
+			continue
+		}
+		text, err := json.MarshalIndent(verify.ScenarioOf(def, v, without), "", "  ")
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, append(text, '\n'), 0o644)
+	}
+	return errors.New("there is no counterexample to write: every property that has one holds")
+}
+
+func newWorkflowScenarioCommand(deps Deps) *cobra.Command {
+	var against string
+	cmd := pure(&cobra.Command{
+		Use: "scenario FILE", Short: "Play a counterexample again that verify --emit-test wrote", Args: arguments(1, 1),
+	})
+	cmd.Flags().StringVar(&against, "against", "", "play it on this workflow instead of the one it was found in")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var s verify.Scenario
+		text, err := os.ReadFile(args[0])
+		if err == nil {
+			err = json.Unmarshal(text, &s)
+		}
+		if err != nil {
+			return fail{code: exitUsage, err: fmt.Errorf("read the scenario: %w", err)}
+		}
+		def, err := workflow.Parse(s.Workflow+".yaml", s.Text)
+		if against != "" {
+			def, err = loadWorkflow(deps, against)
+		}
+		if err != nil {
+			return fail{code: exitUsage, err: err}
+		}
+		states, differs := s.Play(def)
+		fmt.Fprintf(deps.Stdout, "%s: %s\n", s.Property, cleanLine(s.Message))
+		for i, st := range states {
+			fmt.Fprintf(deps.Stdout, "   %2d  %-14s  %s\n", i+1, cleanLine(st), cleanLine(s.Steps[i].What))
+		}
+		if differs != nil {
+			return fmt.Errorf("%w: the counterexample no longer holds", differs)
+		}
+		return nil
+	}
+	return cmd
+}

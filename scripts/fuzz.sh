@@ -1,0 +1,20 @@
+#!/bin/sh
+# Runs every fuzz target for a while each. Argument: how long, like 30s or 5m.
+set -eu
+cd "$(dirname "$0")/.."
+
+time=${1:-30s}
+found=0
+for file in $(git ls-files -co --exclude-standard '*_test.go' | xargs grep -l '^func Fuzz' | sort); do
+	dir=$(dirname "$file")
+	for target in $(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$file"); do
+		echo "== $dir $target"
+		go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 20x "./$dir"
+		found=$((found + 1))
+	done
+done
+if [ "$found" -eq 0 ]; then
+	echo "no fuzz target was found: run this in a checkout" >&2
+	exit 1
+fi
+echo "$found targets, $time each"
