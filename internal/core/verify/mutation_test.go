@@ -13,7 +13,32 @@ import (
 
 // optional lists what can be taken out of a built-in workflow without breaking a
 // property, and what a user would lose. Each line was read by a person.
-var optional = map[string]string{}
+var optional = map[string]string{
+	"orange: edge new -> pending on create":                                    "tasks begin in another entry state",
+	"orange: edge new -> clarification on create":                              "a task without a summary cannot begin with a question",
+	"orange: edge new -> agent-review on create":                               "work done elsewhere cannot be handed in for review",
+	"orange: edge new -> reviewing on create":                                  "work reviewed elsewhere cannot be handed in",
+	"orange: count of new -> agent-review on create":                           "work handed in for review gets one review more",
+	"orange: edge pending -> clarification on request":                         "a question must wait until the task is started",
+	"orange: edge planning -> clarification on request":                        "the planning worker cannot ask; it asks from working",
+	"orange: edge working -> clarification on request":                         "the implementing worker cannot ask; it asks while it plans",
+	"orange: edge working -> stuck on request":                                 "a worker that is lost must crash twice before a person is called",
+	"orange: edge stuck -> agent-review on request":                            "a rescued task goes back to work, or past the reviewer, first",
+	"orange: gate handoff of stuck -> agent-review on request":                 "a rescued task goes to review without a word on what changed",
+	"orange: count of stuck -> agent-review on request":                        "a rescued task has no second review",
+	"orange: request of reviewing -> done on request+tracker":                  "only the forge's news of the merge finishes a task",
+	"orange: tracker pr:merged of reviewing -> done on request+tracker":        "a person must say that it was merged",
+	"orange-direct: edge new -> clarification on create":                       "a task without a summary cannot begin with a question",
+	"orange-direct: edge new -> agent-review on create":                        "work done elsewhere cannot be handed in for review",
+	"orange-direct: edge new -> reviewing on create":                           "work reviewed elsewhere cannot be handed in",
+	"orange-direct: count of new -> agent-review on create":                    "work handed in for review gets one review more",
+	"orange-direct: edge pending -> clarification on request":                  "a question must wait until the task is started",
+	"orange-direct: edge working -> stuck on request":                          "a worker that is lost must crash twice before a person is called",
+	"orange-direct: edge stuck -> working on request":                          "a rescued task can only be sent to review",
+	"orange-direct: count of stuck -> agent-review on request":                 "a rescued task has no second review",
+	"orange-direct: request of reviewing -> done on request+tracker":           "only the forge's news of the merge finishes a task",
+	"orange-direct: tracker pr:merged of reviewing -> done on request+tracker": "a person must say that it was merged",
+}
 
 // TestTakingAnythingOutIsNoticed removes every single edge, gate, exit rule and bound
 // from the built-in workflows. Each time either the check or the search must say so, or

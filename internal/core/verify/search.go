@@ -94,6 +94,8 @@ func (s *search) run() {
 		}
 	}
 	s.deadParts()
+	s.waysOn()
+	s.waysBack()
 }
 
 // beginnings are the ways a task can come into being.
@@ -209,6 +211,41 @@ func (s *search) note(at, via int32, problems []problem) {
 		known := slices.ContainsFunc(s.findings, func(f finding) bool { return f.property == p.property && f.subject == p.subject })
 		if !known {
 			s.findings = append(s.findings, finding{problem: p, at: at, via: via})
+		}
+	}
+}
+
+// waysOn reports agent states whose own agent may ask for nothing that leads on: it
+// can only give up or ask questions.
+func (s *search) waysOn() {
+	for i := range s.m.def.States {
+		st := &s.m.def.States[i]
+		if st.Kind != workflow.Agent || slices.ContainsFunc(s.m.def.EdgesFrom(st.Name), func(k int) bool { return s.leadsOn(&s.m.def.Edges[k], st.Role) }) {
+			continue
+		}
+		s.findings = append(s.findings, finding{problem: problem{Covered, st.Name, "the " + st.Role + " of " + st.Name + " may ask for nothing that leads on"}, at: -1, via: -1})
+	}
+}
+
+func (s *search) leadsOn(e *workflow.Edge, role string) bool {
+	to, _ := s.m.def.State(e.To)
+	asked := slices.ContainsFunc(e.On, func(t workflow.Trigger) bool { return t.Kind == workflow.OnRequest || t.Kind == workflow.OnOutcome })
+	gaveUp := to.Kind == workflow.Waiting || to.Kind == workflow.Halt
+	return asked && !gaveUp && (e.Permits(task.Actor(role)) || len(e.By) == 0)
+}
+
+// waysBack reports states that remember where a task came from and cannot send it
+// back there.
+func (s *search) waysBack() {
+	for i := range s.m.def.Edges {
+		e := &s.m.def.Edges[i]
+		to, _ := s.m.def.State(e.To)
+		for _, from := range e.From {
+			st, ok := s.m.def.State(from)
+			if !ok || !to.Returns || st.Kind == workflow.Queued || slices.Contains(s.m.targets(to.Name), from) {
+				continue
+			}
+			s.findings = append(s.findings, finding{problem: problem{Covered, to.Name + " > " + from, "a task that comes to " + to.Name + " from " + from + " cannot go back there"}, at: -1, via: -1})
 		}
 	}
 }

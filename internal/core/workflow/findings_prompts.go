@@ -13,8 +13,9 @@ var (
 	forbidding  = regexp.MustCompile(`(?i)\b(do not|don't|must not|may not|never)\b`)
 )
 
-// An audience is a role that is told a prompt.
-type audience struct{ prompt, role string }
+// An audience is a role that is told a prompt, in the states of a role: its own, or
+// that of the one it is told instead of.
+type audience struct{ prompt, role, in string }
 
 // prompts makes sure that whoever is told to make a move may make it.
 func (c *checker) prompts() {
@@ -25,7 +26,7 @@ func (c *checker) prompts() {
 		for _, r := range readers {
 			if r.prompt == p.Name {
 				used = true
-				c.promptEdges(p, r.role)
+				c.promptEdges(p, r)
 			}
 		}
 		if !used {
@@ -34,42 +35,43 @@ func (c *checker) prompts() {
 	}
 }
 
-func (c *checker) promptEdges(p *Prompt, role string) {
-	var told []string
+func (c *checker) promptEdges(p *Prompt, told audience) {
+	role := told.role
+	var said []string
 	for line := range strings.Lines(p.Text) {
 		for _, m := range askedStatus.FindAllStringSubmatchIndex(line, -1) {
 			to := line[m[2]:m[3]]
-			if forbidding.MatchString(line[:m[0]]) || slices.Contains(told, to) || c.d.mayAsk(role, to) {
+			if forbidding.MatchString(line[:m[0]]) || slices.Contains(said, to) || c.d.mayAsk(told, to) {
 				continue
 			}
-			told = append(told, to)
+			said = append(said, to)
 			c.report(RulePromptEdge, p.Pos, "prompt %s tells the %s to set --status %s, and no edge to %s on request is by %s: add the edge, or change the prompt",
 				p.Name, role, to, to, role)
 		}
 	}
 }
 
-// mayAsk says whether some edge on request leads to a state from one in which the role
-// works, and is the role's to ask for.
-func (d *Definition) mayAsk(role, to string) bool {
+// mayAsk says whether some edge on request leads to a state from one in which the
+// prompt is told, and is the listener's to ask for.
+func (d *Definition) mayAsk(a audience, to string) bool {
 	return slices.ContainsFunc(d.Edges, func(e Edge) bool {
-		return e.To == to && e.Answers(OnRequest, "") && (e.Permits(task.Actor(role)) || e.Asks(task.Actor(role))) &&
-			slices.ContainsFunc(e.From, func(from string) bool { return d.worksIn(role, from) })
+		return e.To == to && e.Answers(OnRequest, "") && (e.Permits(task.Actor(a.role)) || e.Asks(task.Actor(a.role))) &&
+			slices.ContainsFunc(e.From, func(from string) bool { return d.worksIn(a.in, from) })
 	})
 }
 
-// worksIn says whether a state is the role's, or that of one who stands in for it. A
-// role that no state names may be told anything anywhere.
+// worksIn says whether a state is the role's. A role that no state names may work
+// anywhere.
 func (d *Definition) worksIn(role, state string) bool {
 	anywhere := true
 	for i := range d.States {
-		s := &d.States[i]
-		own, _ := d.Role(s.Role)
-		mine := s.Role == role || own != nil && own.StandsInFor == role
-		if mine && s.Name == state {
+		if d.States[i].Role != role {
+			continue
+		}
+		if d.States[i].Name == state {
 			return true
 		}
-		anywhere = anywhere && !mine
+		anywhere = false
 	}
 	return anywhere
 }
@@ -78,16 +80,17 @@ func (d *Definition) worksIn(role, state string) bool {
 // one's prompt while it lives.
 func (d *Definition) audiences() []audience {
 	var out []audience
-	add := func(prompt, role string) {
-		if r := (audience{prompt, role}); prompt != "" && role != "" && !slices.Contains(out, r) {
+	tell := func(prompt, role, in string) {
+		if r := (audience{prompt, role, in}); prompt != "" && role != "" && !slices.Contains(out, r) {
 			out = append(out, r)
 		}
 	}
+	add := func(prompt, role string) { tell(prompt, role, role) }
 	for i := range d.Roles {
 		r := &d.Roles[i]
 		add(r.Prompt, r.Name)
 		add(r.RespawnPrompt, r.Name)
-		add(r.Prompt, r.StandsInFor)
+		tell(r.Prompt, r.StandsInFor, r.Name)
 	}
 	for i := range d.States {
 		s := &d.States[i]
