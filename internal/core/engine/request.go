@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"orange/internal/core/journal"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
@@ -166,8 +167,11 @@ func (x *decider) event(kind workflow.TriggerKind, value string) Verdict {
 // mayTell weighs who brings the news, where anybody could: a queue's turn, an outcome,
 // a tracker's event. The engine itself fires timers.
 func (x *decider) mayTell(kind workflow.TriggerKind, e *workflow.Edge) bool {
-	if kind == workflow.OnTimer || len(e.By) == 0 {
+	switch {
+	case kind == workflow.OnTimer || len(e.By) == 0:
 		return true
+	case x.sig.Kind == signal.Create: // the creator asked for it; the engine does it
+		return x.permits(e, task.Engine) || x.permits(e, x.sig.Actor)
 	}
 	return x.permits(e, x.sig.Actor) && x.speaks(e)
 }

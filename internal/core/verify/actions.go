@@ -25,10 +25,13 @@ const (
 // action is one thing the environment can do in a world.
 type action struct {
 	deed   deed
-	sig    signal.Signal
+	kind   signal.Kind
+	who    task.Actor
+	word   string   // the state or verb asked for, the outcome, the event, the timer
 	actor  int      // index of the attempt that speaks or ends, -1 for none
 	choice []choice // what the sections are when the signal is decided
 	human  bool     // a person does it
+	wish   *signal.New
 }
 
 // choice is what a section is when a decision is made.
@@ -50,8 +53,8 @@ const (
 
 // actions lists everything that can happen in a world. The list depends only on what
 // worlds with the same key have in common, so that a path can be walked again.
-func (m *model) actions(w *world) []action {
-	out := m.processActions(w, nil)
+func (m *model) actions(w *world, buffer []action) []action {
+	out := m.processActions(w, buffer)
 	out = m.effectActions(w, out)
 	out = m.requests(w, out)
 	out = m.events(w, out)
@@ -61,7 +64,6 @@ func (m *model) actions(w *world) []action {
 // processActions are the ends of agents, and the news of them.
 func (m *model) processActions(w *world, out []action) []action {
 	for i := range w.t.Attempts {
-		a := &w.t.Attempts[i]
 		switch w.procs[i] {
 		case alive:
 			out = append(out, action{deed: die, actor: i})
@@ -69,9 +71,8 @@ func (m *model) processActions(w *world, out []action) []action {
 			if !m.heard(w, i) {
 				continue
 			}
-			sig := signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: a.Role}
 			for _, c := range m.choices(w, m.edgesOf(w, workflow.OnExit, "", "")) {
-				out = append(out, action{deed: hear, sig: sig, actor: i, choice: c})
+				out = append(out, action{deed: hear, kind: signal.Exit, who: task.Engine, actor: i, choice: c})
 			}
 		}
 	}
@@ -119,24 +120,22 @@ func (m *model) requests(w *world, out []action) []action {
 		for n, c := range m.choices(w, edges) {
 			for _, who := range [...]task.Actor{task.Human, task.Tracker, task.Engine} {
 				if n == 0 || anyPermits(edges, who) { // to others it makes no difference what TASK.md says
-					sig := signal.Signal{Kind: signal.Request, Actor: who, To: to}
-					out = append(out, action{sig: sig, actor: -1, choice: c, human: who != task.Engine})
+					out = append(out, action{kind: signal.Request, who: who, word: to, actor: -1, choice: c, human: who != task.Engine})
 				}
 			}
 			for i := range w.t.Attempts {
 				role := w.t.Attempts[i].Role
 				if w.procs[i] != unborn && (n == 0 || anyPermits(edges, task.Actor(role))) {
-					sig := signal.Signal{Kind: signal.Request, Actor: task.Actor(role), To: to}
-					out = append(out, action{sig: sig, actor: i, choice: c, human: m.passesPerson(w.t.Status)})
+					out = append(out, action{kind: signal.Request, who: task.Actor(role), word: to, actor: i, choice: c, human: m.passesPerson(w.t.Status)})
 				}
 			}
 		}
 	}
 	if s, ok := m.def.State(w.t.Status); ok && s.Kind == workflow.Agent && w.t.Crashed != "" && w.t.RespawnAt.IsZero() {
-		out = append(out, action{sig: signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn}, actor: -1, human: true})
+		out = append(out, action{kind: signal.Request, who: task.Human, word: engine.Respawn, actor: -1, human: true})
 	}
 	if w.t.Attention != "" {
-		out = append(out, action{sig: signal.Signal{Kind: signal.Resume, Actor: task.Human}, actor: -1, human: true})
+		out = append(out, action{kind: signal.Resume, who: task.Human, actor: -1, human: true})
 	}
 	return out
 }
@@ -163,21 +162,19 @@ func (m *model) targets(state string) []string {
 func (m *model) events(w *world, out []action) []action {
 	if s, ok := m.def.State(w.t.Status); ok && s.Kind == workflow.Queued && w.t.Queued {
 		for _, c := range m.choices(w, m.edgesOf(w, workflow.OnReady, "", "")) {
-			out = append(out, action{sig: signal.Signal{Kind: signal.Ready, Actor: task.Engine}, actor: -1, choice: c})
+			out = append(out, action{kind: signal.Ready, who: task.Engine, actor: -1, choice: c})
 		}
 	}
 	for _, tr := range m.triggers(w.t.Status) {
 		for _, c := range m.choices(w, m.edgesOf(w, tr.Kind, tr.Value, "")) {
 			if tr.Kind == workflow.OnTracker {
-				sig := signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: tr.Value}
-				out = append(out, action{sig: sig, actor: -1, choice: c, human: true})
+				out = append(out, action{kind: signal.Tracker, who: task.Tracker, word: tr.Value, actor: -1, choice: c, human: true})
 				continue
 			}
 			for i := range w.t.Attempts {
 				if w.procs[i] != unborn {
 					role := w.t.Attempts[i].Role
-					sig := signal.Signal{Kind: signal.Outcome, Actor: task.Actor(role), Word: tr.Value}
-					out = append(out, action{sig: sig, actor: i, choice: c, human: m.passesPerson(w.t.Status)})
+					out = append(out, action{kind: signal.Outcome, who: task.Actor(role), word: tr.Value, actor: i, choice: c, human: m.passesPerson(w.t.Status)})
 				}
 			}
 		}
@@ -208,8 +205,7 @@ func (m *model) timers(w *world, out []action) []action {
 			gates = m.edgesOf(w, workflow.OnTimer, tm.Name, "")
 		}
 		for _, c := range m.choices(w, gates) {
-			sig := signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: tm.Name, At: tm.At, Visit: tm.Visit}
-			out = append(out, action{sig: sig, actor: -1, choice: c})
+			out = append(out, action{kind: signal.Timer, who: task.Engine, word: tm.Name, actor: -1, choice: c})
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package verify
 import (
 	"slices"
 
+	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
 
@@ -12,6 +13,7 @@ type model struct {
 	sections []section
 	without  map[Protection]bool
 	patience int
+	tallies  [][]task.Tally
 
 	stateNumber  map[string]byte
 	roleNumber   map[string]byte
@@ -76,6 +78,15 @@ func (m *model) askedIn(state string) []bool {
 		}
 	}
 	return out
+}
+
+// ran is the tally of a canonical world with n attempts. It is shared: whoever changes
+// a record copies it first.
+func (m *model) ran(n int) []task.Tally {
+	for len(m.tallies) <= n {
+		m.tallies = append(m.tallies, []task.Tally{{Count: len(m.tallies)}})
+	}
+	return m.tallies[n]
 }
 
 // own is the role whose agent the state needs, "" if it needs none.

@@ -30,7 +30,7 @@ func (s *search) judgeRefusal(w *world, a *action, o *outcome) {
 	switch {
 	case a.deed == hear:
 		o.blame(Covered, w.t.Status, "in %s the end of an agent has no answer: %s", w.t.Status, o.refused)
-	case a.sig.Kind == signal.Timer:
+	case a.kind == signal.Timer:
 		o.blame(Covered, w.t.Status, "in %s a timer has no answer: %s", w.t.Status, o.refused)
 	}
 }
@@ -66,7 +66,7 @@ func (s *search) allNew(e *workflow.Edge, choices []choice) bool {
 // when the visit began, and any other section whose text opened a gate before. It is
 // judged by what the search remembers, not by what the file asks for.
 func (s *search) judgeFreshness(w *world, a *action, edge *workflow.Edge, o *outcome) {
-	if o.waived || a.sig.Kind == signal.Create {
+	if o.waived || a.kind == signal.Create {
 		return
 	}
 	for _, g := range s.m.def.EdgeGates(edge) {
@@ -90,12 +90,12 @@ func (s *search) judgeFreshness(w *world, a *action, edge *workflow.Edge, o *out
 // judgeActor: an edge is taken only by those it names, and never by an agent that was
 // told to end.
 func (s *search) judgeActor(a *action, speaker task.Attempt, edge *workflow.Edge, o *outcome) {
-	if a.sig.Kind != signal.Request && a.sig.Kind != signal.Outcome {
+	if a.kind != signal.Request && a.kind != signal.Outcome {
 		return
 	}
 	switch {
-	case len(edge.By) > 0 && !edge.Permits(a.sig.Actor):
-		o.blame(ActorSafe, edge.To, "%s takes the edge to %s, which is not theirs", a.sig.Actor, edge.To)
+	case len(edge.By) > 0 && !edge.Permits(a.who):
+		o.blame(ActorSafe, edge.To, "%s takes the edge to %s, which is not theirs", a.who, edge.To)
 	case a.actor >= 0 && speaker.Ending:
 		o.blame(ActorSafe, edge.To, "a %s that was told to end takes the edge to %s", speaker.Role, edge.To)
 	}

@@ -20,6 +20,7 @@ type search struct {
 	labels    []taskfile.LabelField
 	index     map[string]int32
 	key       []byte
+	acts      []action
 	nodes     []node
 	open      []world // of the nodes from first on, not yet looked at
 	first     int
@@ -99,14 +100,12 @@ func (s *search) run() {
 }
 
 // beginnings are the ways a task can come into being.
-func (s *search) beginnings() []signal.Signal {
-	var out []signal.Signal
+func (s *search) beginnings() []*signal.New {
+	var out []*signal.New
 	for _, i := range s.m.def.EdgesFrom(workflow.New) {
 		e := &s.m.def.Edges[i]
 		for _, spawn := range [...]bool{true, false} {
-			out = append(out, signal.Signal{Kind: signal.Create, Actor: task.Human, New: &signal.New{
-				ID: "VERIFY000000000000000", Project: "p", Branch: "b", Summary: "s", Status: e.To, Spawn: spawn,
-			}})
+			out = append(out, &signal.New{ID: "VERIFY000000000000000", Project: "p", Branch: "b", Summary: "s", Status: e.To, Spawn: spawn})
 		}
 	}
 	return out
@@ -114,8 +113,7 @@ func (s *search) beginnings() []signal.Signal {
 
 func (s *search) begin(i int) (world, outcome) {
 	w := world{now: origin, texts: make([]text, len(s.m.sections))}
-	sig := s.beginnings()[i]
-	o := s.tell(&w, &action{sig: sig, actor: -1, human: true})
+	o := s.tell(&w, &action{kind: signal.Create, who: task.Human, wish: s.beginnings()[i], actor: -1, human: true})
 	return w, o
 }
 
@@ -157,7 +155,8 @@ func (s *search) expand(at int32) {
 	if role := s.unheard(&w); role != "" {
 		s.note(at, -1, []problem{{Covered, role, "the " + role + " of " + w.t.Status + " is dead beside a living agent, and nobody hears of it"}})
 	}
-	actions := s.m.actions(&w)
+	s.acts = s.m.actions(&w, s.acts[:0])
+	actions := s.acts
 	for i := range actions {
 		next := w // what a step changes it copies first
 		o := s.step(&next, &actions[i])

@@ -59,17 +59,7 @@ func (s *search) step(w *world, a *action) outcome {
 
 // tell brings a signal to the engine and folds what it decides.
 func (s *search) tell(w *world, a *action) outcome {
-	sig := a.sig
-	if sig.At.IsZero() {
-		sig.At = w.now.Add(time.Second)
-	}
-	if a.actor >= 0 {
-		sig.Attempt = w.t.Attempts[a.actor].Number
-	}
-	if sig.Kind == signal.Timer {
-		sig.Visit = w.t.Visit
-	}
-	sig.Free = s.free
+	sig := s.signal(w, a)
 	s.materialise(w, a.choice, &sig)
 	before := w.t.Status
 	back := w.t.ReturnTo
@@ -87,6 +77,33 @@ func (s *search) tell(w *world, a *action) outcome {
 		s.remember(w, a, &o)
 	}
 	return o
+}
+
+// signal is what the engine is told.
+func (s *search) signal(w *world, a *action) signal.Signal {
+	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(time.Second), Free: s.free, New: a.wish}
+	if a.actor >= 0 {
+		sig.Attempt = w.t.Attempts[a.actor].Number
+	}
+	switch a.kind {
+	case signal.Request:
+		sig.To = a.word
+		if a.word == engine.Respawn {
+			sig.To, sig.Verb = "", a.word
+		}
+	case signal.Exit:
+		sig.Role = w.t.Attempts[a.actor].Role
+	case signal.Outcome, signal.Tracker:
+		sig.Word = a.word
+	case signal.Timer:
+		sig.Timer, sig.Visit = a.word, w.t.Visit
+		for _, tm := range engine.Timers(s.m.def, &w.t) {
+			if tm.Name == a.word {
+				sig.At = tm.At
+			}
+		}
+	}
+	return sig
 }
 
 // decide asks the engine and folds its entries into the world.
@@ -295,7 +312,7 @@ func (s *search) finish(w *world, ok bool, choices []choice) outcome {
 			if at < 0 {
 				continue
 			}
-			exit := s.tell(w, &action{deed: hear, actor: at, choice: choices, sig: signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: w.t.Attempts[at].Role}})
+			exit := s.tell(w, &action{deed: hear, kind: signal.Exit, who: task.Engine, actor: at, choice: choices})
 			o.entries = append(o.entries, exit.entries...)
 			o.told = append(o.told, exit.told...)
 			o.problems = append(o.problems, exit.problems...)

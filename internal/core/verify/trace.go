@@ -26,7 +26,7 @@ func (s *search) trace(f finding) []Step {
 	out := []Step{stepOf("a person creates the task", workflow.New, &w, &o)}
 	for _, via := range path[1:] {
 		s.m.forget(&w)
-		a := s.m.actions(&w)[via]
+		a := s.m.actions(&w, nil)[via]
 		from, what := w.t.Status, whatHappens(&w, &a)+describe(s.m, a.choice)
 		o := s.step(&w, &a)
 		out = append(out, stepOf(what, from, &w, &o))
@@ -104,23 +104,23 @@ func whatHappens(w *world, a *action) string {
 }
 
 func whatIsTold(a *action) string {
-	who := string(a.sig.Actor)
+	who := string(a.who)
 	if a.actor >= 0 {
 		who = "the " + who
 	}
-	switch a.sig.Kind {
+	switch a.kind {
 	case signal.Request:
-		return who + " asks for " + a.sig.To + a.sig.Verb
+		return who + " asks for " + a.word
 	case signal.Resume:
 		return "a person resumes the task"
 	case signal.Ready:
 		return "a workspace is free and it is the task's turn"
 	case signal.Tracker:
-		return "the tracker reports " + a.sig.Word
+		return "the tracker reports " + a.word
 	case signal.Outcome:
-		return who + " says " + a.sig.Word
+		return who + " says " + a.word
 	case signal.Timer:
-		return "time passes: the " + a.sig.Timer + " timer"
+		return "time passes: the " + a.word + " timer"
 	}
-	return string(a.sig.Kind)
+	return string(a.kind)
 }

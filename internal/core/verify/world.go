@@ -142,12 +142,11 @@ func (m *model) renumber(w *world) {
 	t := &w.t
 	var buffer [8]int
 	old := buffer[:0]
-	t.Ran = make([]task.Tally, 0, len(t.Attempts))
+	t.Ran = m.ran(len(t.Attempts))
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		old = append(old, a.Number)
 		a.Number, a.Visit, a.Since, a.State = i+1, 1, origin, ""
-		t.Ran = append(t.Ran, task.Tally{Role: a.Role, Count: 1})
 	}
 	for i := range t.Pending {
 		p := &t.Pending[i]

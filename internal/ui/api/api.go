@@ -236,6 +236,9 @@ func read(r *http.Request, v any) error {
 		}
 		return task.Mistakef("the request is not understood: %v", err)
 	}
+	if d.More() {
+		return task.Mistakef("the request is not understood: something follows the first value")
+	}
 	return nil
 }
 
