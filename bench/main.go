@@ -54,6 +54,7 @@ func measurements(orange string) []measurement {
 		{"commit", commits},
 		{"fold", folds},
 		{"simulate", simulations},
+		{"verify", verifications},
 		{"server", func(r *report, dir string) error { return server(r, dir, orange) }},
 	}
 }

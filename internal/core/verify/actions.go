@@ -71,7 +71,7 @@ func (m *model) processActions(w *world, out []action) []action {
 			if !m.heard(w, i) {
 				continue
 			}
-			for _, c := range m.choices(w, m.edgesOf(w, workflow.OnExit, "", "")) {
+			for _, c := range m.choices(w, m.exits[m.stateNumber[w.t.Status]]) {
 				out = append(out, action{deed: hear, kind: signal.Exit, who: task.Engine, actor: i, choice: c})
 			}
 		}
@@ -105,7 +105,7 @@ func (m *model) effectActions(w *world, out []action) []action {
 // endings are what an agent may leave behind that is ended at its deadline.
 func (m *model) endings(w *world, e *task.Effect) [][]choice {
 	if at := attemptIndex(&w.t, e.Attempt); at >= 0 && w.t.Attempts[at].Overdue {
-		return m.choices(w, m.edgesOf(w, workflow.OnExit, "", ""))
+		return m.choices(w, m.exits[m.stateNumber[w.t.Status]])
 	}
 	return [][]choice{nil}
 }
@@ -115,8 +115,8 @@ func (m *model) requests(w *world, out []action) []action {
 	if len(w.t.Pending) > m.patience {
 		return out
 	}
-	for _, to := range m.targets(w.t.Status) {
-		edges := m.edgesOf(w, workflow.OnRequest, "", to)
+	for _, ask := range m.asked[m.stateNumber[w.t.Status]] {
+		to, edges := ask.to, ask.edges
 		for n, c := range m.choices(w, edges) {
 			for _, who := range [...]task.Actor{task.Human, task.Tracker, task.Engine} {
 				if n == 0 || anyPermits(edges, who) { // to others it makes no difference what TASK.md says
@@ -161,12 +161,12 @@ func (m *model) targets(state string) []string {
 // events are a queue's turn, outcomes that agents print, and what trackers report.
 func (m *model) events(w *world, out []action) []action {
 	if s, ok := m.def.State(w.t.Status); ok && s.Kind == workflow.Queued && w.t.Queued {
-		for _, c := range m.choices(w, m.edgesOf(w, workflow.OnReady, "", "")) {
+		for _, c := range m.choices(w, m.edgesOf(w.t.Status, workflow.OnReady, "", "")) {
 			out = append(out, action{kind: signal.Ready, who: task.Engine, actor: -1, choice: c})
 		}
 	}
 	for _, tr := range m.triggers(w.t.Status) {
-		for _, c := range m.choices(w, m.edgesOf(w, tr.Kind, tr.Value, "")) {
+		for _, c := range m.choices(w, m.edgesOf(w.t.Status, tr.Kind, tr.Value, "")) {
 			if tr.Kind == workflow.OnTracker {
 				out = append(out, action{kind: signal.Tracker, who: task.Tracker, word: tr.Value, actor: -1, choice: c, human: true})
 				continue
@@ -200,9 +200,9 @@ func (m *model) timers(w *world, out []action) []action {
 		switch tm.Name {
 		case engine.Respawn:
 		case engine.Deadline:
-			gates = m.edgesOf(w, workflow.OnCrashLimit, "", "")
+			gates = m.edgesOf(w.t.Status, workflow.OnCrashLimit, "", "")
 		default:
-			gates = m.edgesOf(w, workflow.OnTimer, tm.Name, "")
+			gates = m.edgesOf(w.t.Status, workflow.OnTimer, tm.Name, "")
 		}
 		for _, c := range m.choices(w, gates) {
 			out = append(out, action{kind: signal.Timer, who: task.Engine, word: tm.Name, actor: -1, choice: c})
@@ -225,11 +225,11 @@ func (m *model) running(w *world) []engine.Timer {
 
 // edgesOf lists the edges that a signal could take. The end of an agent can lead to
 // the crash limit as well, and is weighed against all that the agent may ask for.
-func (m *model) edgesOf(w *world, kind workflow.TriggerKind, value, to string) []*workflow.Edge {
+func (m *model) edgesOf(state string, kind workflow.TriggerKind, value, to string) []*workflow.Edge {
 	var out []*workflow.Edge
-	for _, i := range m.def.EdgesFrom(w.t.Status) {
+	for _, i := range m.def.EdgesFrom(state) {
 		e := &m.def.Edges[i]
-		end := kind == workflow.OnExit && (e.Answers(workflow.OnCrashLimit, "") || e.Permits(task.Actor(m.own(w.t.Status))))
+		end := kind == workflow.OnExit && (e.Answers(workflow.OnCrashLimit, "") || e.Permits(task.Actor(m.own(state))))
 		if (e.Answers(kind, value) || end) && (to == "" || e.To == to) {
 			out = append(out, e)
 		}
@@ -241,7 +241,7 @@ func (m *model) edgesOf(w *world, kind workflow.TriggerKind, value, to string) [
 // those that gates ask about, and for those that the next state compares with what was
 // there when it began. Evidence is chosen with them, as a section of its own.
 func (m *model) choices(w *world, edges []*workflow.Edge) [][]choice {
-	out := [][]choice{nil}
+	out := m.nothing
 	for i := range m.sections {
 		if m.matters(i, edges) {
 			out = product(out, m.versions(w, i))
@@ -262,7 +262,7 @@ func (m *model) choices(w *world, edges []*workflow.Edge) [][]choice {
 func (m *model) matters(section int, edges []*workflow.Edge) bool {
 	s := &m.sections[section]
 	for _, e := range edges {
-		if s.verdict && m.asksAbout[e.To][section] {
+		if s.verdict && m.asks[m.stateNumber[e.To]][section] {
 			return true
 		}
 		for _, g := range m.def.EdgeGates(e) {
@@ -290,6 +290,13 @@ func (m *model) versions(w *world, i int) []choice {
 }
 
 func product(lists [][]choice, with []choice) [][]choice {
+	if len(lists) == 1 && lists[0] == nil {
+		out := make([][]choice, len(with))
+		for i := range with {
+			out[i] = with[i : i+1 : i+1]
+		}
+		return out
+	}
 	out := make([][]choice, 0, len(lists)*len(with))
 	for _, l := range lists {
 		for _, c := range with {

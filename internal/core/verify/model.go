@@ -14,17 +14,27 @@ type model struct {
 	without  map[Protection]bool
 	patience int
 	tallies  [][]task.Tally
+	nothing  [][]choice // the one way in which no section matters
 
 	stateNumber  map[string]byte
 	roleNumber   map[string]byte
 	effectNumber map[string]byte
-	asksAbout    map[string][]bool // by state: which sections gates of its edges ask about
+	asks         [][]bool // by state number: which sections gates of its edges ask about
+	manual       []bool   // by state number: a dead agent waits for a person
+	asked        [][]asking
+	exits        [][]*workflow.Edge // by state number: what the end of its agent is weighed against
+}
+
+// asking is a state that can be asked for, and the edges that may answer.
+type asking struct {
+	to    string
+	edges []*workflow.Edge
 }
 
 func newModel(def *workflow.Definition, o Options) *model {
 	m := &model{
-		def: def, patience: o.Patience, without: map[Protection]bool{}, stateNumber: map[string]byte{}, roleNumber: map[string]byte{},
-		effectNumber: map[string]byte{}, asksAbout: map[string][]bool{},
+		def: def, patience: o.Patience, nothing: [][]choice{nil}, without: map[Protection]bool{}, stateNumber: map[string]byte{}, roleNumber: map[string]byte{},
+		effectNumber: map[string]byte{},
 	}
 	for _, p := range o.Without {
 		m.without[p] = true
@@ -41,9 +51,18 @@ func newModel(def *workflow.Definition, o Options) *model {
 	for i := range def.Gates {
 		m.addGate(&def.Gates[i])
 	}
+	m.asks, m.manual = make([][]bool, len(def.States)+1), make([]bool, len(def.States)+1)
+	for i := range def.States {
+		m.asks[i+1] = m.askedIn(def.States[i].Name)
+		m.manual[i+1] = def.States[i].Respawn == workflow.RespawnManual
+	}
+	m.asked, m.exits = make([][]asking, len(def.States)+1), make([][]*workflow.Edge, len(def.States)+1)
 	for i := range def.States {
 		name := def.States[i].Name
-		m.asksAbout[name] = m.askedIn(name)
+		m.exits[i+1] = m.edgesOf(name, workflow.OnExit, "", "")
+		for _, to := range m.targets(name) {
+			m.asked[i+1] = append(m.asked[i+1], asking{to, m.edgesOf(name, workflow.OnRequest, "", to)})
+		}
 	}
 	return m
 }

@@ -204,6 +204,9 @@ func (s *search) digest(w *world, c choice) string {
 // remember notes which versions opened gates and which were there when a visit began.
 func (s *search) remember(w *world, a *action, o *outcome) {
 	edge := s.taken(o)
+	if !slices.ContainsFunc(o.entries, func(e journal.Entry) bool { return e.To != "" }) {
+		return
+	}
 	w.texts = slices.Clone(w.texts)
 	for i := range o.entries {
 		if o.entries[i].To == "" {

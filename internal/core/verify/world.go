@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"orange/internal/core/task"
-	"orange/internal/core/workflow"
 )
 
 // origin is when every abstract world stands still.
@@ -81,8 +80,11 @@ func (m *model) canon(w *world) {
 // gate of the present state compares with, and a crash that was answered.
 func (m *model) forget(w *world) {
 	t := &w.t
-	asks := m.asksAbout[t.Status]
-	t.Seen = slices.DeleteFunc(t.Seen, func(d task.Digest) bool { return !asks[m.sectionIndex(d.Section)] })
+	state := m.stateNumber[t.Status]
+	asks := m.asks[state]
+	if len(t.Seen) > 0 {
+		t.Seen = slices.DeleteFunc(t.Seen, func(d task.Digest) bool { return !asks[m.sectionIndex(d.Section)] })
+	}
 	for i := range w.texts {
 		if !asks[i] || !m.sections[i].verdict {
 			w.texts[i].seen = version{}
@@ -91,7 +93,7 @@ func (m *model) forget(w *world) {
 			w.texts[i].used = version{}
 		}
 	}
-	if s, ok := m.def.State(t.Status); ok && s.Respawn != workflow.RespawnManual {
+	if !m.manual[state] {
 		t.Crashed = ""
 	}
 }
