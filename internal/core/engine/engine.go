@@ -55,6 +55,7 @@ type decider struct {
 	entries []journal.Entry
 	reasons []Reason
 	refused string
+	stale   bool // the last gate was closed by the age of its section alone
 	planned plan
 }
 

@@ -68,8 +68,8 @@ func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) 
 		return x.takeWith(entry, e, Advance)
 	}
 	why := howItEnded(a, x.sig.Code)
-	if len(x.reasons) > first {
-		why += ": " + x.reasons[first].Text
+	if r := nearest(x.reasons[first:]); r != nil {
+		why += ": " + r.Text
 	}
 	return x.crash(s, []journal.Ended{ended}, why)
 }

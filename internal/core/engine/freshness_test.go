@@ -183,7 +183,7 @@ func TestAGateWithoutFreshnessTakesOldText(t *testing.T) {
 
 func TestWhatAGateSaysOfTheTextItFinds(t *testing.T) {
 	tests := []struct{ from, to, body, want string }{
-		{"planning", "working", "## Plan\n\nwords\n", "## Plan (line 1) has nothing behind APPROACH: or TOUCHING:: add one such line"},
+		{"planning", "working", "## Plan\n\nwords\n", "## Plan (line 1) has nothing behind APPROACH: or TOUCHING:; add one such line"},
 		{"working", "agent-review", "", "TASK.md has no ## Handoff: write it, with a line DONE: or REMAINING: or DECISIONS: or UNCERTAIN:"},
 		{"agent-review", "reviewing", "", `TASK.md has no ## Review: write it, with the first line "Verdict: PASS"`},
 		{"agent-review", "reviewing", "## Review\n\nVerdict: FAIL\n", "## Review says FAIL on line 3, and this needs PASS"},

@@ -206,14 +206,22 @@ func (x *decider) refuseNoEdge() Verdict {
 
 // refuseClosed gives the reason of the edge that came closest to opening.
 func (x *decider) refuseClosed() Verdict {
-	best := -1
-	for i := range x.reasons {
-		if r := &x.reasons[i]; !r.OK && (best < 0 || r.Rule.depth() > x.reasons[best].Rule.depth()) {
-			best = i
+	r := nearest(x.reasons)
+	return x.refuse("%s -> %s: %s: %s", r.From, r.To, r.Rule, r.Text)
+}
+
+// nearest is the rule that kept the edge closed which came closest to opening, nil if
+// nothing was closed.
+func nearest(reasons []Reason) *Reason {
+	var best *Reason
+	for i := range reasons {
+		r := &reasons[i]
+		closer := best == nil || r.Rule.depth() > best.Rule.depth() || r.near && !best.near && r.Rule == best.Rule
+		if !r.OK && closer {
+			best = r
 		}
 	}
-	r := &x.reasons[best]
-	return x.refuse("%s -> %s: %s: %s", r.From, r.To, r.Rule, r.Text)
+	return best
 }
 
 func (x *decider) targets() string {

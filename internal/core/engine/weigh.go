@@ -31,6 +31,8 @@ type Reason struct {
 	Rule Rule   `json:"rule"`
 	OK   bool   `json:"ok"`
 	Text string `json:"text"`
+
+	near bool // only the age of the text keeps it closed
 }
 
 func (r Reason) String() string {
@@ -133,6 +135,7 @@ func (x *decider) gates(e *workflow.Edge) bool {
 		g := &x.def.Gates[i]
 		ok, why := x.gate(g)
 		if !x.note(e, RuleGate, ok, why) {
+			x.reasons[len(x.reasons)-1].near = x.stale
 			return false
 		}
 	}
@@ -149,6 +152,7 @@ func (x *decider) waived(e *workflow.Edge) bool {
 
 // gate says whether the evidence g asks for is there, and which line or fact says so.
 func (x *decider) gate(g *workflow.Gate) (bool, string) {
+	x.stale = false
 	if g.Evidence != "" {
 		return evidence(x.sig.Evidence, g.Evidence)
 	}
@@ -189,7 +193,7 @@ func content(g *workflow.Gate, s *taskfile.Section) (bool, string) {
 			return true, ""
 		}
 	}
-	return false, fmt.Sprintf("## %s (line %d) has nothing behind %s: add one such line", s.Name, s.Line, labels(g.AnyOf))
+	return false, fmt.Sprintf("## %s (line %d) has nothing behind %s; add one such line", s.Name, s.Line, labels(g.AnyOf))
 }
 
 func verdict(g *workflow.Gate, s *taskfile.Section) (bool, string) {
@@ -217,6 +221,7 @@ func (x *decider) fresh(g *workflow.Gate, s *taskfile.Section) (bool, string) {
 	default:
 		return true, g.Title()
 	}
+	x.stale = true
 	return false, fmt.Sprintf("## %s (line %d) is stale: %s; rewrite it, or add a line \"Round: %d\" if the text would be the same",
 		s.Name, s.Line, since, x.t.Visit)
 }
