@@ -175,10 +175,10 @@ func TestAnExplanationInWords(t *testing.T) {
 Who must act: reviewer
   attempt 2 is at work
 Wait for: the reviewer, which is at work
-Deadline: in 59m (2026-01-02 04:14:11)
+Deadline: in 1h (2026-01-02 04:14:11)
 
 What the engine does next
-  in 59m (2026-01-02 04:14:11): end the reviewer of agent-review and judge what
+  in 1h (2026-01-02 04:14:11): end the reviewer of agent-review and judge what
   it left
 
 How it came here

@@ -41,7 +41,24 @@ func When(now, at time.Time) string {
 	if at.IsZero() || !at.After(now) {
 		return "now"
 	}
-	return "in " + Span(at.Sub(now)) + " (" + Clock(now, at) + ")"
+	return "in " + ahead(at.Sub(now)) + " (" + Clock(now, at) + ")"
+}
+
+// ahead says how long there is to wait, to the minute: of four hours a second is gone
+// before anybody has read it.
+func ahead(d time.Duration) string {
+	if d < time.Minute || d >= 48*time.Hour {
+		return Span(d)
+	}
+	d = d.Round(time.Minute)
+	h, m := d/time.Hour, d%time.Hour/time.Minute
+	switch {
+	case h == 0:
+		return fmt.Sprintf("%dm", m)
+	case m == 0:
+		return fmt.Sprintf("%dh", h)
+	}
+	return fmt.Sprintf("%dh%dm", h, m)
 }
 
 // Short is the part of an id that people read.

@@ -17,7 +17,9 @@ func TestMoments(t *testing.T) {
 		{"in the time zone of the reader", prose.Clock(now, now.UTC()), "2026-01-02 03:04:05"},
 		{"at once", prose.When(now, time.Time{}), "now"},
 		{"overdue", prose.When(now, now.Add(-time.Hour)), "now"},
-		{"later", prose.When(now, now.Add(90*time.Minute)), "in 1h (2026-01-02 04:34:05)"},
+		{"later", prose.When(now, now.Add(90*time.Minute)), "in 1h30m (2026-01-02 04:34:05)"},
+		{"almost four hours", prose.When(now, now.Add(4*time.Hour-time.Second)), "in 4h (2026-01-02 07:04:04)"},
+		{"soon", prose.When(now, now.Add(9*time.Second)), "in 9s (2026-01-02 03:04:14)"},
 		{"a short id", prose.Short("abc"), "abc"},
 		{"an id", prose.Short("abcdefghijkl"), "abcdefgh"},
 	}

@@ -288,7 +288,7 @@ Ways out, by workflow orange
 
 What the engine does next
   now: spawn_agent worker
-  in 1h (2026-03-04 13:30:00): end the worker
+  in 1h30m (2026-03-04 13:30:00): end the worker
 `
 	if diff := cmp.Diff(want, w.out.String()); diff != "" {
 		t.Error(diff)
