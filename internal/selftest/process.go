@@ -35,18 +35,18 @@ var errDied = errors.New("the server died")
 
 // start runs the server and waits until it answers or is dead.
 func (p *process) start(ctx context.Context, crashAt int) error {
-	values := map[string]string{"ORANGE_HOME": p.home, "HOME": p.home, "XDG_RUNTIME_DIR": filepath.Dir(p.home)}
+	values := map[string]string{}
+	for _, pair := range config.ServerEnv(config.Environ()) {
+		name, value, _ := strings.Cut(pair, "=")
+		values[name] = value
+	}
+	values["ORANGE_HOME"], values["HOME"], values["XDG_RUNTIME_DIR"] = p.home, p.home, filepath.Dir(p.home)
 	cfg, err := config.Load(func(key string) string { return values[key] }, func() (string, error) { return p.home, nil })
 	if err != nil {
 		return err
 	}
 	p.cmd = exec.Command(p.program, "serve", "--crash-at", strconv.Itoa(crashAt))
 	p.cmd.Env = []string{}
-	for _, pair := range config.ServerEnv(config.Environ()) {
-		if name, _, _ := strings.Cut(pair, "="); values[name] == "" {
-			p.cmd.Env = append(p.cmd.Env, pair)
-		}
-	}
 	for name, value := range values {
 		p.cmd.Env = append(p.cmd.Env, name+"="+value)
 	}

@@ -66,13 +66,14 @@ func (s *search) loops(order, part []int32) {
 		size[part[at]]++
 	}
 	reported := map[string]bool{}
+	seen := map[int32]bool{}
 	for i := len(order) - 1; i >= 0; i-- {
 		at := order[i]
 		for _, l := range s.edges[at] {
-			if part[l.to] != part[at] || l.to != at && size[part[at]] == 1 {
+			if seen[part[at]] || part[l.to] != part[at] || l.to != at && size[part[at]] == 1 {
 				continue
 			}
-			s.loop = true
+			s.loop, seen[part[at]] = true, true
 			subject := s.loopStates(at, part)
 			if !reported[subject] {
 				reported[subject] = true

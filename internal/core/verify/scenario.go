@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"strconv"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
@@ -44,9 +45,24 @@ func (s Scenario) Play(def *workflow.Definition) (states []string, differs error
 			t = next
 		}
 		states = append(states, t.Status)
-		if t.Status != st.To && differs == nil {
-			differs = fmt.Errorf("step %d (%s) leads to %s, and the scenario recorded %s", i+1, st.What, t.Status, st.To)
+		if now := waitsFor(def, &t); now != st.After && differs == nil {
+			differs = fmt.Errorf("step %d (%s) leads to %s, and the scenario recorded %s", i+1, st.What, now, st.After)
 		}
 	}
 	return states, differs
+}
+
+// waitsFor says in one line where a task is and what could move it on by itself.
+func waitsFor(def *workflow.Definition, t *task.Task) string {
+	out := t.Status
+	for _, a := range t.Attempts {
+		out += ", " + a.Role + " " + strconv.Itoa(a.Number)
+	}
+	for _, e := range t.Pending {
+		out += ", " + e.Do + " owed"
+	}
+	for _, tm := range engine.Timers(def, t) {
+		out += ", " + tm.Name + " timer"
+	}
+	return out
 }

@@ -48,7 +48,7 @@ type node struct {
 type link struct {
 	to     int32
 	via    int32  // the action that leads there
-	starts uint32 // attempts started, four bits a role
+	starts uint64 // attempts started, four bits a role
 	crash  bool
 	move   bool
 }
@@ -90,9 +90,13 @@ func (s *search) run() {
 		}
 		s.expand(int32(s.first))
 		s.first++
-		if s.o.Progress != nil && s.first%4096 == 0 {
+		if s.first%1024 != 0 {
+			continue
+		}
+		if s.o.Progress != nil {
 			s.o.Progress(s.first)
 		}
+		s.full = s.full || s.o.Stop != nil && s.o.Stop()
 	}
 	s.deadParts()
 	s.waysOn()
@@ -167,19 +171,10 @@ func (s *search) expand(at int32) {
 		s.mark(&o)
 		to := s.add(next, at, int32(i))
 		s.moves++
-		if to >= 0 && !s.byPerson(&w, &actions[i], &o) {
+		if to >= 0 && !actions[i].human {
 			s.edges[at] = append(s.edges[at], s.link(to, int32(i), &o))
 		}
 	}
-}
-
-// byPerson says that a step needs a person: one does it, or the task leaves a state
-// that is left only by somebody's word.
-func (s *search) byPerson(w *world, a *action, o *outcome) bool {
-	if a.human {
-		return true
-	}
-	return s.m.passesPerson(w.t.Status) && slices.ContainsFunc(o.entries, func(e journal.Entry) bool { return e.To != "" })
 }
 
 func (s *search) link(to, via int32, o *outcome) link {

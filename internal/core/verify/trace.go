@@ -23,19 +23,19 @@ func (s *search) trace(f finding) []Step {
 	slices.Reverse(path)
 	path = append(path, f.then...)
 	w, o := s.begin(int(path[0]))
-	out := []Step{stepOf("a person creates the task", workflow.New, &w, &o)}
+	out := []Step{s.stepOf("a person creates the task", workflow.New, &w, &o)}
 	for _, via := range path[1:] {
 		s.m.forget(&w)
 		a := s.m.actions(&w, nil)[via]
 		from, what := w.t.Status, whatHappens(&w, &a)+describe(s.m, a.choice)
 		o := s.step(&w, &a)
-		out = append(out, stepOf(what, from, &w, &o))
+		out = append(out, s.stepOf(what, from, &w, &o))
 	}
 	return out
 }
 
-func stepOf(what, from string, w *world, o *outcome) Step {
-	st := Step{What: what, From: from, To: w.t.Status, Signals: o.told}
+func (s *search) stepOf(what, from string, w *world, o *outcome) Step {
+	st := Step{What: what, From: from, To: w.t.Status, After: waitsFor(s.m.def, &w.t), Signals: o.told}
 	if st.Signals == nil {
 		st.Signals = []signal.Signal{}
 	}

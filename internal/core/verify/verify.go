@@ -58,6 +58,7 @@ type Options struct {
 	First     bool         // stop at the first violation
 	Decide    func(*workflow.Definition, task.Task, signal.Signal) engine.Decision
 	Progress  func(states int) // called now and then; may be nil
+	Stop      func() bool      // asked now and then whether to give up; may be nil
 }
 
 // DefaultPatience lets people and agents act in the middle of everything that one
@@ -110,6 +111,7 @@ type Step struct {
 	From    string          `json:"from"`
 	To      string          `json:"to"` // the state it leaves the task in
 	Why     string          `json:"why,omitempty"`
+	After   string          `json:"after"`   // what the task waits for then
 	Signals []signal.Signal `json:"signals"` // what the engine was told, in order
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
@@ -50,6 +51,7 @@ func TestTheDesignsAsTheyWereWrittenAreReported(t *testing.T) {
 		},
 		"literal-001":   {"fresh handoff", "fresh failed", "fresh passed", "terminates review_round"},
 		"endless-steps": {"terminates test, design, implement"},
+		"timer-loop":    {"terminates doing, review"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := verify.Verify(load(t, name), verify.Options{})
@@ -79,6 +81,52 @@ func TestEveryProtectionIsMissedWhenItIsLeftOut(t *testing.T) {
 				t.Errorf("%q is not reported:\n%s", want, story(r))
 			}
 		})
+	}
+}
+
+func TestACounterWithManyValuesIsSearchedWhole(t *testing.T) {
+	def, err := load(t, "timer-loop").Edit(func(d *workflow.Definition) {
+		d.Counters = append(d.Counters, workflow.Counter{Name: "rounds", Max: 300})
+		for i := range d.Edges {
+			if e := &d.Edges[i]; e.To == "doing" && e.From[0] == "review" {
+				e.Count = []workflow.CountOp{{Counter: "rounds", Add: true, Value: 1}}
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := verify.Verify(def, verify.Options{})
+	if !found(r, "terminates rounds") || r.Bounds.Counters[1].Max != 301 {
+		t.Errorf("the bound of 300 is not seen to be passed: %+v\n%s", r.Bounds, story(r))
+	}
+}
+
+func TestASearchStopsWhenItIsTold(t *testing.T) {
+	asked := 0
+	r := verify.Verify(load(t, "orange"), verify.Options{Stop: func() bool { asked++; return asked > 1 }})
+	if r.OK || r.Complete || r.States > 20000 {
+		t.Errorf("ok %v, complete %v, %d states", r.OK, r.Complete, r.States)
+	}
+}
+
+func TestAScenarioHoldsUntilTheWorkflowIsMended(t *testing.T) {
+	def := load(t, "literal-002")
+	r := verify.Verify(def, verify.Options{First: true})
+	s := verify.ScenarioOf(def, r.Violations[0], nil)
+	if _, differs := s.Play(def); differs != nil {
+		t.Errorf("the scenario does not hold where it was found: %v", differs)
+	}
+	mended, err := def.Edit(func(d *workflow.Definition) {
+		for i := range d.States {
+			d.States[i].Wall = time.Hour
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, differs := s.Play(mended); differs == nil {
+		t.Error("the scenario still holds although every state has a deadline")
 	}
 }
 

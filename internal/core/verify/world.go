@@ -165,7 +165,7 @@ func (m *model) key(w *world, b []byte) []byte {
 	t := &w.t
 	b = append(b, m.stateNumber[t.Status], m.stateNumber[t.ReturnTo], flags(w))
 	for i := range t.Counters {
-		b = append(b, byte(t.Counters[i].Value))
+		b = append(b, byte(t.Counters[i].Value), byte(t.Counters[i].Value>>8))
 	}
 	for i := range t.Attempts {
 		a := &t.Attempts[i]

@@ -60,16 +60,20 @@ func runVerify(cmd *cobra.Command, deps Deps, def *workflow.Definition, f verify
 	if err != nil {
 		return err
 	}
+	o.Stop = func() bool { return cmd.Context().Err() != nil }
 	cost, err := readBudget(def, f.budget)
 	if err != nil {
 		return err
 	}
 	r := verify.Verify(def, o)
+	if err := cmd.Context().Err(); err != nil {
+		return fmt.Errorf("the search was broken off: %w", err)
+	}
 	if o.Progress != nil {
 		fmt.Fprint(deps.Stderr, "\r\033[K")
 	}
 	if f.emit != "" {
-		if err := emitScenario(f.emit, def, r, o.Without); err != nil {
+		if err := emitScenario(deps.Stderr, f.emit, def, r, o.Without); err != nil {
 			return err
 		}
 	}
@@ -226,7 +230,7 @@ func verifyDot(def *workflow.Definition, r verify.Report) string {
 	return b.String()
 }
 
-func emitScenario(path string, def *workflow.Definition, r verify.Report, without []verify.Protection) error {
+func emitScenario(note io.Writer, path string, def *workflow.Definition, r verify.Report, without []verify.Protection) error {
 	for _, v := range r.Violations {
 		if len(v.Trace) == 0 {
 			continue
@@ -237,7 +241,8 @@ func emitScenario(path string, def *workflow.Definition, r verify.Report, withou
 		}
 		return os.WriteFile(path, append(text, '\n'), 0o644)
 	}
-	return errors.New("there is no counterexample to write: every property that has one holds")
+	fmt.Fprintf(note, "orange: %s is not written: there is no counterexample\n", path)
+	return nil
 }
 
 func newWorkflowScenarioCommand(deps Deps) *cobra.Command {
