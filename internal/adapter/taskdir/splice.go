@@ -33,21 +33,44 @@ func splice(dir string, fields []taskfile.Field) error {
 		return err
 	}
 	there := base // what is expected at path
+	edit := ""    // a displaced file whose words are not in TASK.md yet
 	for range rounds {
 		text, err := spliced(path, base, fields)
-		if err != nil || bytes.Equal(text, there) {
+		if err != nil {
+			return putBack(edit, path, there, err)
+		}
+		if bytes.Equal(text, there) {
+			return discard(edit)
+		}
+		displaced, old, err := replace(dir, text)
+		if err != nil {
+			return putBack(edit, path, there, fmt.Errorf("write %s: %w", path, err))
+		}
+		if err := discard(edit); err != nil {
 			return err
 		}
-		displaced, err := replace(dir, text)
-		if err != nil {
-			return fmt.Errorf("write %s: %w", path, err)
-		}
 		if bytes.Equal(displaced, there) {
-			return nil
+			return discard(old)
 		}
-		base, there = displaced, text
+		base, there, edit = displaced, text, old
 	}
-	return fmt.Errorf("write %s: other programs keep changing it; close them and try again", path)
+	return putBack(edit, path, there, fmt.Errorf("write %s: other programs keep changing it; close them and try again", path))
+}
+
+// putBack gives an edit that cannot be spliced its place again: it stays on disk until
+// its words are in TASK.md.
+func putBack(edit, path string, text []byte, why error) error {
+	if edit == "" {
+		return why
+	}
+	return takeBack(edit, path, text, why)
+}
+
+func discard(file string) error {
+	if file == "" {
+		return nil
+	}
+	return os.Remove(file)
 }
 
 func spliceMissing(dir string, fields []taskfile.Field) error {
@@ -89,28 +112,29 @@ func spliced(path string, src []byte, fields []taskfile.Field) ([]byte, error) {
 	return text, nil
 }
 
-// replace puts text in the place of TASK.md and returns what it displaced.
-func replace(dir string, text []byte) (displaced []byte, err error) {
+// replace puts text in the place of TASK.md and returns what it displaced, and the
+// file that holds it now.
+func replace(dir string, text []byte) (displaced []byte, old string, err error) {
 	temp, err := writeTemp(dir, text)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	path := filepath.Join(dir, taskName)
 	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
 		err = os.Chmod(temp, info.Mode().Perm())
 		if err != nil {
-			return nil, errors.Join(err, os.Remove(temp))
+			return nil, "", errors.Join(err, os.Remove(temp))
 		}
 	}
-	old, err := exchange(temp, path)
+	old, err = exchange(temp, path)
 	if err != nil {
-		return nil, errors.Join(err, os.Remove(temp))
+		return nil, "", errors.Join(err, os.Remove(temp))
 	}
 	displaced, err = readSettled(old)
 	if err != nil {
-		return nil, takeBack(old, path, text, err)
+		return nil, "", takeBack(old, path, text, err)
 	}
-	return displaced, os.Remove(old)
+	return displaced, old, nil
 }
 
 // takeBack puts a displaced file that is still being written in its place again. What

@@ -25,12 +25,19 @@ func (x *decider) exit() Verdict {
 		return x.exited(ended, "as ordered")
 	case s.Kind == workflow.Queued:
 		return x.exited(ended, x.t.Status+" is a queue: nobody works there")
-	case s.Role != "" && s.Role != a.Role:
+	case s.Role != "" && s.Role != a.Role && !x.standsIn(s.Role, a.Role):
 		return x.exited(ended, fmt.Sprintf("%s goes on without it: %s is the %s's", x.t.Status, x.t.Status, s.Role))
 	case s.Kind != workflow.Agent:
 		return x.marked(ended)
 	}
 	return x.judge(s, ended, a)
+}
+
+// standsIn says that role is not there because other did its part.
+func (x *decider) standsIn(role, other string) bool {
+	r, _ := x.def.Role(role)
+	_, live := x.t.Live(role)
+	return r.StandsInFor == other && !live
 }
 
 // gone finds the attempt that ended: by number, or the role's living one.

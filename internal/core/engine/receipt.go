@@ -38,6 +38,13 @@ func (x *decider) receipt() Verdict {
 		e.Unbind = p.Do == workflow.ReleaseWorkspace
 		return x.last(e, Record)
 	}
+	if x.pointless(p) {
+		e.Type, e.Dropped = journal.EffectGaveUp, []string{p.ID}
+		if a, ok := x.t.AttemptByNumber(p.Attempt); ok && p.Start && !a.Running {
+			e.Ended = []journal.Ended{{Number: a.Number, Role: a.Role, Code: -1}}
+		}
+		return x.last(e, Record)
+	}
 	if r.Final || e.Tries >= MaxTries {
 		e.Type = journal.EffectGaveUp
 		e.Attention = fmt.Sprintf("%s failed %d times: %s", p.Do, e.Tries, r.Error)
@@ -46,6 +53,14 @@ func (x *decider) receipt() Verdict {
 	e.Type = journal.EffectFailed
 	e.Again = x.sig.At.Add(retryDelay(e.Tries))
 	return x.last(e, Record)
+}
+
+// pointless says that an agent could not be started or told, and is to end anyway: it
+// must not hold up its own end.
+func (x *decider) pointless(p *task.Effect) bool {
+	info, _ := workflow.EffectNamed(p.Do)
+	a, lives := x.t.AttemptByNumber(p.Attempt)
+	return (info.Spawns || info.Notifies) && (!lives || a.Ending)
 }
 
 func (x *decider) owed(id string) *task.Effect {

@@ -134,6 +134,9 @@ func (x *decider) ready() Verdict {
 	if !ok || s.Kind != workflow.Queued {
 		return x.refuse("the task is %s: it waits in no queue", x.t.Status)
 	}
+	if x.t.Paused && x.sig.Actor == task.Engine {
+		return Stay
+	}
 	return x.event(workflow.OnReady, "")
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"orange/internal/core/journal"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
@@ -19,6 +20,9 @@ func (x *decider) take(e *workflow.Edge, typ journal.Type, v Verdict) Verdict {
 // takeWith completes an entry that an exit or a creation began.
 func (x *decider) takeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Verdict {
 	to, _ := x.def.State(e.To)
+	if x.sig.Artifacts.Problem != "" && x.sig.Kind == signal.Request && x.comparesLater(to.Name) {
+		return x.refuse("%s -> %s: gate: TASK.md cannot be read, and %s must know what was in it: %s", x.from(), e.To, e.To, x.sig.Artifacts.Problem)
+	}
 	x.entries = append(x.entries, begun)
 	entry := &x.entries[len(x.entries)-1]
 	entry.From, entry.To, entry.Edge, entry.Line, entry.Override = x.from(), e.To, e.Number(), e.Pos.Line, e.Override
@@ -43,6 +47,18 @@ func (x *decider) takeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Ver
 	}
 	x.note(e, RuleEdge, true, "taken")
 	return v
+}
+
+// comparesLater says that a gate of the state asks what changed since it began.
+func (x *decider) comparesLater(state string) bool {
+	for _, i := range x.def.EdgesFrom(state) {
+		for _, g := range x.def.EdgeGates(&x.def.Edges[i]) {
+			if x.def.Gates[g].Fresh == workflow.FreshVisit {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // starve keeps a task whose next step needs a workspace while none is free.

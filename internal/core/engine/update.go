@@ -43,8 +43,8 @@ func (x *decider) mayUpdate(field string) bool {
 		return true
 	}
 	role, ok := x.def.Role(string(x.sig.Actor))
-	_, live := x.t.AttemptByNumber(x.sig.Attempt)
-	return ok && live && role.Access == "full" && (field == "summary" || field == "branch")
+	a, live := x.t.AttemptByNumber(x.sig.Attempt)
+	return ok && live && a.Role == role.Name && !a.Ending && role.Access == "full" && (field == "summary" || field == "branch")
 }
 
 // badField says what is wrong with a value, "" if nothing is.

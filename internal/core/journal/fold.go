@@ -257,6 +257,9 @@ func applyFlags(t *task.Task, e *Entry) {
 		t.Paused = false
 		t.Attention = ""
 		tryAgain(t)
+		for i := range t.Attempts { // a deadline does not count the time of a pause
+			t.Attempts[i].Since = e.At
+		}
 	case TaskDeleted:
 		t.Deleted = true
 	case AskedPerson:

@@ -105,6 +105,9 @@ func (r *Runtime) drive(id task.ID) {
 // step performs one effect and submits how it went. It says whether to go on.
 func (r *Runtime) step(id task.ID) bool {
 	t, ok, err := r.record(id)
+	if err != nil {
+		r.lookLater(id, err)
+	}
 	if err != nil || !ok || r.isPaused() || r.ctx.Err() != nil {
 		return false
 	}
@@ -131,6 +134,12 @@ func (r *Runtime) step(id task.ID) bool {
 	}
 	heard, _ := r.report(id, signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &result})
 	return heard
+}
+
+// lookLater keeps a task that cannot be read now from being forgotten.
+func (r *Runtime) lookLater(id task.ID, why error) {
+	r.Log.Error("read a task that is due", "component", "local", "task", id, "error", why)
+	r.clock.set(id, r.now().Add(storeRetry))
 }
 
 func (r *Runtime) perform(t task.Task, e task.Effect) (Done, error) {
@@ -177,11 +186,14 @@ func (r *Runtime) tick(id task.ID) {
 		return
 	}
 	t, ok, err := r.record(id)
-	if err != nil || !ok {
-		return
+	var def *workflow.Definition
+	if err == nil && ok {
+		def, err = r.define(&t)
 	}
-	def, err := r.define(&t)
 	if err != nil {
+		r.lookLater(id, err)
+	}
+	if err != nil || !ok {
 		return
 	}
 	now, later := r.now(), lookAgain

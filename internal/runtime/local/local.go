@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -227,7 +228,13 @@ func (r *Runtime) Close() {
 }
 
 // Busy says whether the engine has something to wait for or to do.
-func (r *Runtime) Busy() bool { return r.clock.len() > 0 || r.drives.len() > 0 }
+func (r *Runtime) Busy() bool {
+	if r.clock.len() > 0 || r.drives.len() > 0 {
+		return true
+	}
+	tasks, err := r.Store.Unsettled()
+	return err != nil || slices.ContainsFunc(tasks, func(t task.Task) bool { return len(t.Attempts) > 0 })
+}
 
 // enter counts a caller in, so that Close can wait for it.
 func (r *Runtime) enter() error {

@@ -52,6 +52,14 @@ func (c *cursor) begin(first int64, batch []*commit) {
 	c.last = first - 1
 }
 
+// owe notes that a task's folder does not show what is in the store from a row on.
+func (c *cursor) owe(id task.ID, row int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open[id] = row
+	c.last = max(c.last, row)
+}
+
 // end notes that a task is shown, and says whether it is time to save.
 func (c *cursor) end(id task.ID) bool {
 	c.mu.Lock()
@@ -142,6 +150,7 @@ func (r *Runtime) showAgain() error {
 			}
 			if json.Unmarshal(row.Entry, &e) == nil && !seen[e.Task] {
 				seen[e.Task] = true
+				r.shown.owe(e.Task, row.ID)
 				r.showTask(e.Task)
 			}
 			after = row.ID

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"orange/internal/core/engine"
@@ -44,7 +45,7 @@ func branchWanted(sig *signal.Signal) (branch string, ok bool) {
 // submit is Submit for callers that Close waits for already.
 func (r *Runtime) submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
 	defer r.locks.lock(id)()
-	t, ok, err := r.record(id)
+	t, ok, err := r.remember(id)
 	if err != nil {
 		return engine.Answer{}, err
 	}
@@ -71,7 +72,7 @@ func (r *Runtime) submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 func (r *Runtime) decide(ctx context.Context, def *workflow.Definition, t task.Task, sig signal.Signal) (engine.Answer, error) {
 	sig.At = r.now()
 	project := t.Project
-	if sig.New != nil {
+	if t.Seq == 0 && sig.New != nil {
 		project = sig.New.Project
 	}
 	d, hold := r.decideWithPool(def, project, t, sig)
@@ -136,6 +137,9 @@ func (r *Runtime) settle(was, t *task.Task, entries []journal.Entry) {
 			r.kickQueue(t.Project)
 		}
 	}
+	if t.Queued && slices.ContainsFunc(entries, func(e journal.Entry) bool { return e.Type == journal.TaskResumed }) {
+		r.kickQueue(t.Project)
+	}
 	r.attend(t)
 }
 
@@ -148,10 +152,17 @@ func (r *Runtime) record(id task.ID) (task.Task, bool, error) {
 	if err != nil {
 		return task.Task{}, false, fmt.Errorf("read task %s: %w", id, err)
 	}
+	return t, ok, nil
+}
+
+// remember is record for a caller that holds the task's lock: nobody can commit
+// between reading and keeping it.
+func (r *Runtime) remember(id task.ID) (task.Task, bool, error) {
+	t, ok, err := r.record(id)
 	if ok {
 		r.records.put(t)
 	}
-	return t, ok, nil
+	return t, ok, err
 }
 
 // now is the present, as precise as a journal keeps it.

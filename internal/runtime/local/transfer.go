@@ -190,21 +190,43 @@ func (x *restore) task(ctx context.Context, id task.ID) error {
 		x.skip("task %s: %v", id, err)
 		return nil
 	}
+	held, why := x.reserve(def, &t)
+	if why != "" {
+		x.skip("task %s: %s", id, why)
+		return nil
+	}
 	if r.Files != nil && !t.Deleted {
 		if err := r.Files.Create(t.Project, id, []byte(x.bodies[id])); err != nil {
+			held.undo()
 			return err
 		}
 	}
 	if err := r.commit(ctx, def, t, x.entries[id]); err != nil {
+		held.undo()
 		return err
-	}
-	if t.Workspace != "" {
-		r.pool.mu.Lock()
-		r.pool.take(t.Workspace, id)
-		r.pool.mu.Unlock()
 	}
 	r.show(t, x.entries[id])
 	r.attend(&t)
 	x.taken.Tasks++
 	return nil
+}
+
+// reserve binds what the task holds before it is committed, or says why it cannot.
+func (x *restore) reserve(def *workflow.Definition, t *task.Task) (hold, string) {
+	r := x.r
+	if !over(def, t) && !t.Deleted {
+		if err := r.branchFree(t.Project, t.Branch, t.ID); err != nil {
+			return hold{}, err.Error()
+		}
+	}
+	if t.Workspace == "" {
+		return hold{}, ""
+	}
+	r.pool.mu.Lock()
+	defer r.pool.mu.Unlock()
+	if other, taken := r.pool.bound[t.Workspace]; taken {
+		return hold{}, "its workspace " + t.Workspace + " is held by task " + string(other)
+	}
+	r.pool.take(t.Workspace, t.ID)
+	return hold{pool: &r.pool, name: t.Workspace}, ""
 }

@@ -110,6 +110,10 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 	if sig.Actor == "" {
 		sig.Actor = task.Human
 	}
+	if sig.Actor == task.Engine && sig.Kind != signal.Exit {
+		s.failWith(w, task.Mistakef("nobody outside speaks for the engine: leave the actor out"))
+		return
+	}
 	a, err := s.Engine.Submit(r.Context(), id, sig)
 	if err != nil {
 		s.failWith(w, err)
