@@ -57,14 +57,14 @@ func badField(name, value string) string {
 	case len(value) > maxSummary:
 		return fmt.Sprintf("%s has %d bytes and the limit is %d: put the rest into TASK.md", name, len(value), maxSummary)
 	case name == "branch" && !validBranch(value):
-		return fmt.Sprintf("branch %q is not a name git accepts", value)
+		return fmt.Sprintf("branch %q is not a name git accepts: use letters, digits, dashes and single slashes", value)
 	}
 	return ""
 }
 
 // validBranch follows the rules of git check-ref-format for a branch.
 func validBranch(s string) bool {
-	if s == "" || s == "@" || len(s) > 255 || strings.HasPrefix(s, "-") || strings.HasSuffix(s, ".") {
+	if s == "" || s == "@" || s == "HEAD" || strings.HasPrefix(s, "refs/") || len(s) > 255 || strings.HasPrefix(s, "-") || strings.HasSuffix(s, ".") {
 		return false
 	}
 	if strings.ContainsAny(s, " ~^:?*[\\") || strings.Contains(s, "..") || strings.Contains(s, "@{") {

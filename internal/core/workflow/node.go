@@ -84,8 +84,12 @@ func (r *reader) open(text string) (value, bool) {
 		r.failYAML(err)
 		return value{}, false
 	}
-	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
+	if len(file.Docs) != 1 {
 		r.fail(beginning, "expected one YAML document with a workflow in it, found %d: see orange schema workflow", len(file.Docs))
+		return value{}, false
+	}
+	if file.Docs[0].Body == nil {
+		r.fail(beginning, "the file is empty: see orange schema workflow, or begin with orange workflow show orange")
 		return value{}, false
 	}
 	return r.at(file.Docs[0].Body), true

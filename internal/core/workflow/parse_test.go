@@ -17,7 +17,7 @@ func TestParseSaysWhereAndWhatToDo(t *testing.T) {
 		name, old, text string // text in place of old; without old it is the whole file
 		want            string
 	}{
-		{"nothing at all", "", "", "t.yaml:1:1: expected one YAML document"},
+		{"nothing at all", "", "", "t.yaml:1:1: the file is empty"},
 		{"a scalar", "", "hello", "t.yaml:1:1: the workflow: expected a mapping, found a string: write key: value pairs"},
 		{"two documents", "", clean + "---\n" + clean, "t.yaml:1:1: expected one YAML document"},
 		{"broken YAML", "states:\n", "states: {\n", "mend the YAML here"},

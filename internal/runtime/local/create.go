@@ -114,6 +114,9 @@ func (r *Runtime) complete(w *signal.Wish) (*workflow.Definition, error) {
 	if w.ReviewHarness == "" {
 		w.ReviewHarness = r.Review
 	}
+	if w.Branch == p.DefaultBranch {
+		return nil, task.Mistakef("%s is the default branch of project %s: a task needs one of its own", w.Branch, p.Name)
+	}
 	if err := r.branchFree(w.Project, w.Branch, w.ID); err != nil {
 		return nil, err
 	}

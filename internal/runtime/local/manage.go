@@ -105,10 +105,10 @@ func (r *Runtime) AddProject(p task.Project) error {
 	}
 	for _, have := range r.pool.projects() {
 		switch {
+		case have.Path == p.Path:
+			return task.Mistakef("%s is registered already: project %q already exists", p.Path, have.Name)
 		case have.Name == p.Name:
 			return task.Mistakef("project %q already exists: choose another with --name", p.Name)
-		case have.Path == p.Path:
-			return task.Mistakef("%s is registered already, as project %q", p.Path, have.Name)
 		}
 	}
 	return r.saveProject(p)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,11 @@ func newTaskUpdate(deps Deps) *cobra.Command {
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if !c.given("branch") && !c.given("summary") && !c.given("status") {
 			return errors.New("nothing to change: give --branch, --summary, or --status")
+		}
+		for flag, value := range map[string]string{"summary": c.summary, "status": c.status} {
+			if c.given(flag) && strings.TrimSpace(value) == "" {
+				return usageError("--%s is empty: give one", flag)
+			}
 		}
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,9 @@ func newTaskWait(deps Deps) *cobra.Command {
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if want == "" {
 			return usageError("give the state to wait for: --for")
+		}
+		if limit < 0 {
+			return usageError("--timeout %s: give a positive time such as 10m", limit)
 		}
 		return nil
 	}
@@ -65,12 +69,36 @@ func (w *waiter) wait(ctx context.Context, id string) error {
 		return err
 	}
 	w.id, w.status = string(v.Task.ID), v.Task.Status
+	if err := w.known(ctx, v.Task.WorkflowHash); err != nil {
+		return err
+	}
 	watch := client.Watch{Task: w.id, Opened: func() error { return w.look(ctx) }}
 	err = w.Events(ctx, watch, func(e client.Event) error { return w.follow(ctx, e.Entry) })
 	if errors.Is(err, errReached) {
 		return nil
 	}
 	return err
+}
+
+// known refuses a state that the task's workflow does not have: it would be waited for
+// in vain. A workflow that cannot be read settles nothing.
+func (w *waiter) known(ctx context.Context, hash string) error {
+	pinned, err := w.Workflow(ctx, hash)
+	if err != nil {
+		return nil
+	}
+	def, err := workflow.Parse(pinned.File, pinned.Text)
+	if err != nil {
+		return nil
+	}
+	if _, ok := def.State(w.want); ok {
+		return nil
+	}
+	names := make([]string, len(def.States))
+	for i := range def.States {
+		names[i] = def.States[i].Name
+	}
+	return usageError("state %q is not known: workflow %s has %s", w.want, def.Name, strings.Join(names, ", "))
 }
 
 // look takes the task as it is when the stream opens, so that nothing can happen

@@ -164,8 +164,9 @@ func printVerify(w io.Writer, r verify.Report, cost budget) {
 			fmt.Fprintf(w, "  %-13s not proved\n", p)
 		}
 	}
-	fmt.Fprintf(w, "At worst, while nobody looks: %s\n", boundsText(r.Bounds, cost))
-	if !r.Complete {
+	if r.Complete {
+		fmt.Fprintf(w, "At worst, while nobody looks: %s\n", boundsText(r.Bounds, cost))
+	} else {
 		fmt.Fprintf(w, "Not proved: there are more than %d states. Raise --max-states, or lower the bounds of the counters.\n", r.States)
 	}
 	for i, v := range r.Violations {
