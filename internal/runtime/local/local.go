@@ -233,7 +233,10 @@ func (r *Runtime) Busy() bool {
 		return true
 	}
 	tasks, err := r.Store.Unsettled()
-	return err != nil || slices.ContainsFunc(tasks, func(t task.Task) bool { return len(t.Attempts) > 0 })
+	if err != nil {
+		r.Log.Error("look for live agents", "component", "local", "error", err)
+	}
+	return slices.ContainsFunc(tasks, func(t task.Task) bool { return len(t.Attempts) > 0 })
 }
 
 // enter counts a caller in, so that Close can wait for it.
