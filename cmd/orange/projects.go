@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"strings"
@@ -25,7 +26,7 @@ func (p projects) Add(ctx context.Context, given task.Project) (task.Project, er
 		return given, task.Mistakef("%v", err)
 	}
 	given.Path = root
-	given.Name = orElse(given.Name, filepath.Base(root))
+	given.Name = cmp.Or(given.Name, filepath.Base(root))
 	if given.PoolSize == 0 {
 		given.PoolSize = max(p.s.cfg.PoolSize, 0)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) error {
 		Store: s.store, Files: s.folders, Log: s.log, Prober: prober{s.git},
 		Library:   workflowdir.New(s.cfg.UserWorkflows),
 		Performer: effect.Recorder{Command: []string{self, recordEffect}, Dir: filepath.Join(s.cfg.Home, "effects"), Env: []string{}},
-		Workflow:  s.cfg.Workflow, Harness: orElse(s.cfg.Harness, "claude"), Review: orElse(s.cfg.ReviewHarness, "claude"),
+		Workflow:  s.cfg.Workflow, Harness: cmp.Or(s.cfg.Harness, "claude"), Review: cmp.Or(s.cfg.ReviewHarness, "claude"),
 		Fault: crashAt(o.CrashAt),
 	})
 	if err != nil {
@@ -132,11 +133,4 @@ func level(name string) slog.Level {
 		return slog.LevelInfo
 	}
 	return l
-}
-
-func orElse(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
 }

@@ -26,7 +26,6 @@ type Config struct {
 	Task    string // set inside an attempt: the task it works on
 	Attempt int    // set inside an attempt: its number
 
-	NoColor  bool
 	LogLevel string // debug, info, warn or error
 
 	Workflow      string        // what new projects follow, "" for the built-in default
@@ -42,7 +41,7 @@ const MaxSocketPath = 103
 // Load reads the environment and config.json. When it fails the places in the
 // Config are still right, so that commands that need nothing else can run.
 func Load(getenv func(string) string, home func() (string, error)) (Config, error) {
-	c := Config{NoColor: getenv("NO_COLOR") != ""}
+	c := Config{}
 	if err := c.places(getenv, home); err != nil {
 		return c, err
 	}

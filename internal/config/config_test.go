@@ -67,8 +67,8 @@ func TestOneSocketPerFolderWhateverItIsCalled(t *testing.T) {
 }
 
 func TestInsideAnAttempt(t *testing.T) {
-	c, err := config.Load(env("ORANGE_ROLE", "worker", "ORANGE_TASK", "abc", "ORANGE_ATTEMPT", "3", "NO_COLOR", "1"), at(t.TempDir()))
-	if err != nil || c.Role != "worker" || c.Task != "abc" || c.Attempt != 3 || !c.NoColor {
+	c, err := config.Load(env("ORANGE_ROLE", "worker", "ORANGE_TASK", "abc", "ORANGE_ATTEMPT", "3"), at(t.TempDir()))
+	if err != nil || c.Role != "worker" || c.Task != "abc" || c.Attempt != 3 {
 		t.Errorf("got %+v, %v", c, err)
 	}
 }

@@ -33,7 +33,6 @@ const (
 	EffectFailed  Type = "effect.failed"
 	EffectGaveUp  Type = "effect.gave-up"
 	AskedPerson   Type = "confirmation.asked"
-	NoAnswer      Type = "no.answer"
 )
 
 // An Entry is one decided change of a task. Its effects may start once it is

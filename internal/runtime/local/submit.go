@@ -209,7 +209,7 @@ func asked(def *workflow.Definition, t *task.Task, sig *signal.Signal) []string 
 		e := &def.Edges[i]
 		for _, g := range def.EdgeGates(e) {
 			name := def.Gates[g].Evidence
-			if name != "" && concerns(sig, e) && !contains(out, name) {
+			if name != "" && concerns(sig, e) && !slices.Contains(out, name) {
 				out = append(out, name)
 			}
 		}
@@ -233,15 +233,6 @@ func concerns(sig *signal.Signal, e *workflow.Edge) bool {
 		return e.Answers(workflow.OnReady, "")
 	case "": // explain asks about every edge
 		return true
-	}
-	return false
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
 	}
 	return false
 }

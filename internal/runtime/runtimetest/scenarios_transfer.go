@@ -13,6 +13,8 @@ import (
 func transferScenarios() []scenario {
 	return []scenario{
 		{"an export restores to the same records, journals and bodies", 2, false, roundTrip},
+		{"a task whose workspace is in use here is not restored", 1, false, workspaceInUse},
+		{"a task whose branch is in use here is not restored", 2, false, branchInUse},
 		{"an export that is not one is a mistake", 1, false, notAnExport},
 	}
 }
@@ -48,6 +50,30 @@ func roundTrip(r *rig) {
 	got, err = r.Restore(r.t.Context(), bytes.NewReader(export.Bytes()))
 	if err != nil || got.Tasks != 0 || len(got.Skipped) != 3 {
 		r.t.Errorf("restored again: %+v: %v", got, err)
+	}
+}
+
+func workspaceInUse(r *rig) { restoreBeside(r, "there", "here", "its workspace p--1 is held by task") }
+
+func branchInUse(r *rig) { restoreBeside(r, "same", "same", "works on branch same already") }
+
+// restoreBeside exports a task and restores it where another one is in its way.
+func restoreBeside(r *rig, there, here, why string) {
+	foreign := r.create(there)
+	r.settled(foreign)
+	var export bytes.Buffer
+	r.check(r.Export(r.t.Context(), &export))
+	r.Close()
+
+	r.build(1)
+	own := r.create(here)
+	r.settled(own)
+	got, err := r.Restore(r.t.Context(), bytes.NewReader(export.Bytes()))
+	if err != nil || got.Tasks != 0 || len(got.Skipped) != 2 || !strings.Contains(got.Skipped[1], why) {
+		r.t.Fatalf("restored %+v: %v", got, err)
+	}
+	if now := r.task(own); now.Workspace != "p--1" {
+		r.t.Errorf("the task that was here is in %q now", now.Workspace)
 	}
 }
 
