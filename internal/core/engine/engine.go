@@ -71,6 +71,8 @@ func (x *decider) dispatch() Verdict {
 		return x.ready()
 	case signal.Exit:
 		return x.exit()
+	case signal.Notice:
+		return x.notice()
 	case signal.Outcome:
 		return x.event(workflow.OnOutcome, x.sig.Word)
 	case signal.Tracker:
@@ -116,6 +118,9 @@ func (x *decider) decision(v Verdict) Decision {
 		d.Entries, d.Refused = nil, x.refused
 	case len(d.Entries) > 0 && x.sig.Weighs():
 		d.Entries[0].Heard = x.sig.Heard()
+		if x.sig.Kind == signal.Exit {
+			d.Entries[0].Notice, d.Entries[0].Usage = x.sig.Condition, x.sig.Usage
+		}
 	}
 	return d
 }

@@ -74,6 +74,9 @@ func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) 
 		entry.Reason = howItEnded(a, x.sig.Code) + ", and " + x.because() + " is there"
 		return x.takeWith(entry, e, Advance)
 	}
+	if c, ok := x.limit(a); ok {
+		return x.limited(s, []journal.Ended{ended}, c)
+	}
 	why := howItEnded(a, x.sig.Code)
 	if r := nearest(x.reasons[first:]); r != nil {
 		why += ": " + r.Text

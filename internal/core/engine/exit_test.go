@@ -248,7 +248,7 @@ func TestATransitionSetsTheDeadlineAnew(t *testing.T) {
 	w.body = "## Plan\n\nAPPROACH: x\n"
 	w.to("worker", "working")
 	timers := engine.Timers(w.def, &w.task)
-	if len(timers) != 1 || !timers[0].At.Equal(w.now.Add(4*time.Hour)) {
+	if len(timers) != 2 || !timers[0].At.Equal(w.now.Add(4*time.Hour)) || !timers[1].At.Equal(w.now.Add(30*time.Minute)) {
 		t.Errorf("%+v at %s", timers, w.now)
 	}
 	w.must(signal.Signal{Kind: signal.Pause, Actor: task.Human})

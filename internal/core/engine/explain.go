@@ -147,7 +147,7 @@ func (x *decider) owner(s *workflow.State) (who, why string) {
 
 func (x *decider) agentOwner(s *workflow.State) (who, why string) {
 	if a, ok := x.t.Live(s.Role); ok {
-		return s.Role, fmt.Sprintf("attempt %d is at work", a.Number)
+		return x.liveOwner(s, a)
 	}
 	if !x.t.RespawnAt.IsZero() {
 		return theEngine, "the " + s.Role + " died and will be started again"
@@ -158,10 +158,27 @@ func (x *decider) agentOwner(s *workflow.State) (who, why string) {
 	return theEngine, "no " + s.Role + " lives; the deadline repairs that"
 }
 
-// nextTimer is the next moment at which the engine acts by itself.
+// liveOwner names who must act while an agent lives: it, or the one it waits for.
+func (x *decider) liveOwner(s *workflow.State, a task.Attempt) (who, why string) {
+	switch c := a.Condition; c.Name {
+	case task.WaitingPermission, task.WaitingInput:
+		return aPerson, fmt.Sprintf("attempt %d of the %s is %s", a.Number, s.Role, conditionText(c))
+	case task.Limited:
+		return theEngine, fmt.Sprintf("attempt %d of the %s reached its usage limit", a.Number, s.Role)
+	case task.Idle:
+		return s.Role, fmt.Sprintf("attempt %d ended its turn", a.Number)
+	}
+	return s.Role, fmt.Sprintf("attempt %d is at work", a.Number)
+}
+
+// nextTimer is the next moment at which the engine acts by itself, whatever an agent
+// does until then.
 func (x *decider) nextTimer() *Timer {
 	var next *Timer
 	for _, tm := range Timers(x.def, x.t) {
+		if tm.Name == Idle {
+			continue
+		}
 		if next == nil || tm.At.Before(next.At) {
 			next = &tm
 		}

@@ -48,7 +48,9 @@ func (x *decider) cheapestWithAgent(s *workflow.State) Unblock {
 	if tm := x.nextTimer(); tm != nil {
 		until = tm.At
 	}
-	switch _, live := x.t.Live(s.Role); {
+	switch a, live := x.t.Live(s.Role); {
+	case live && (a.Condition.Name == task.WaitingPermission || a.Condition.Name == task.WaitingInput):
+		return x.command("attach", "the "+s.Role+" gets its answer at its terminal and goes on")
 	case live:
 		return Unblock{Opens: "the " + s.Role + ", which is at work", Until: until}
 	case !x.t.RespawnAt.IsZero():

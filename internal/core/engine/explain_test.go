@@ -178,6 +178,7 @@ Wait for: the reviewer, which is at work
 Deadline: in 1h (2026-01-02 04:14:11)
 
 What the engine does next
+  in 10m (2026-01-02 03:24:11): ask the reviewer to go on if it shows no life
   in 1h (2026-01-02 04:14:11): end the reviewer of agent-review and judge what
   it left
 

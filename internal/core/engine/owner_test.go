@@ -82,7 +82,7 @@ func TestWhoMustActForEachKindOfState(t *testing.T) {
 			sig.Result.Final = true
 			w.must(sig)
 			return w
-		}, "agent: a person: it needs attention: acquire_workspace failed 1 times: no"},
+		}, "agent: a person: it needs attention: acquire_workspace failed: no"},
 		{"over", func(t *testing.T) *world {
 			w := working(t)
 			w.to(task.Human, "cancelled")

@@ -47,7 +47,13 @@ func (x *decider) receipt() Verdict {
 	}
 	if r.Final || e.Tries >= MaxTries {
 		e.Type = journal.EffectGaveUp
-		e.Attention = fmt.Sprintf("%s failed %d times: %s", p.Do, e.Tries, r.Error)
+		e.Attention = fmt.Sprintf("%s failed: %s", p.Do, r.Error)
+		if e.Tries > 1 {
+			e.Attention = fmt.Sprintf("%s failed %d times: %s", p.Do, e.Tries, r.Error)
+		}
+		if p.By == task.ByPerson { // who asked for it is told, and may ask again
+			e.Dropped = []string{p.ID}
+		}
 		return x.last(e, Record)
 	}
 	e.Type = journal.EffectFailed

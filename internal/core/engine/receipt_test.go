@@ -61,7 +61,7 @@ func TestAnEffectThatCannotHelpIsGivenUpAtOnce(t *testing.T) {
 	sig := receipt(w.task.Pending[0].ID, "no such branch")
 	sig.Result.Final = true
 	w.must(sig)
-	if !w.task.Pending[0].GivenUp || w.task.Attention != "acquire_workspace failed 1 times: no such branch" {
+	if !w.task.Pending[0].GivenUp || w.task.Attention != "acquire_workspace failed: no such branch" {
 		t.Errorf("%+v, %q", w.task.Pending[0], w.task.Attention)
 	}
 }

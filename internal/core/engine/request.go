@@ -19,8 +19,17 @@ func (x *decider) request() Verdict {
 	if _, ok := x.def.State(x.sig.To); !ok && x.sig.To != "" {
 		return x.refuse("status %q is not known: workflow %s has %s", x.sig.To, x.def.Name, x.stateList())
 	}
-	if x.sig.Verb == Respawn && x.sig.To == "" {
-		return x.respawnNow()
+	if x.sig.To == "" {
+		switch x.sig.Verb {
+		case Respawn:
+			return x.respawnNow()
+		case VerbMerge, VerbPush, VerbCreatePR:
+			return x.deed()
+		case VerbAnswer:
+			if x.answers() == "" {
+				return x.refuse("%s waits for no answer", x.t.Status)
+			}
+		}
 	}
 	edges := x.asked()
 	if len(edges) == 0 {
@@ -44,9 +53,13 @@ func (x *decider) request() Verdict {
 // asked lists the edges that would do what is asked, best first.
 func (x *decider) asked() []*workflow.Edge {
 	var out []*workflow.Edge
+	verb := x.sig.Verb
+	if verb == VerbAnswer {
+		verb = x.answers()
+	}
 	for _, i := range x.def.EdgesFrom(x.t.Status) {
 		e := &x.def.Edges[i]
-		if e.Answers(workflow.OnRequest, "") && (e.To == x.sig.To || x.sig.To == "" && e.As == x.sig.Verb) {
+		if e.Answers(workflow.OnRequest, "") && (e.To == x.sig.To || x.sig.To == "" && e.As == verb) {
 			out = append(out, e)
 		}
 	}

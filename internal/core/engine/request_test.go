@@ -173,7 +173,7 @@ func TestACleanUpThatWasGivenUpIsMendedByAPersonFirst(t *testing.T) {
 	w.perform()
 	w.to(task.Human, "cancelled")
 	w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{Effect: w.task.Pending[0].ID, Error: "no", Final: true}})
-	if w.task.Attention != "kill_session failed 1 times: no" {
+	if w.task.Attention != "kill_session failed: no" {
 		t.Fatalf("attention %q", w.task.Attention)
 	}
 	if e, ok := engine.Next(&w.task); ok {

@@ -21,6 +21,8 @@ type Timer struct {
 const (
 	Deadline = "deadline"
 	Respawn  = "respawn"
+	Idle     = "idle"  // of the living agent: the latest moment by which it shows life
+	Lifted   = "limit" // of the living agent: its provider's limit is over
 )
 
 // Timers lists what the task waits for, in no particular order. Whoever drives the
@@ -37,6 +39,7 @@ func Timers(def *workflow.Definition, t *task.Task) []Timer {
 	if at, ok := deadline(s, t); ok {
 		out = append(out, Timer{Name: Deadline, At: at, Visit: t.Visit, What: "end the " + s.Role + " of " + s.Name + " and judge what it left"})
 	}
+	out = append(out, living(s, t)...)
 	for _, i := range def.EdgesFrom(t.Status) {
 		for _, tr := range def.Edges[i].On {
 			if tr.Kind == workflow.OnTimer {
@@ -47,6 +50,34 @@ func Timers(def *workflow.Definition, t *task.Task) []Timer {
 	return out
 }
 
+// living lists the timers of the state's living agent besides its deadline.
+func living(s *workflow.State, t *task.Task) []Timer {
+	a, live := t.Live(s.Role)
+	switch {
+	case !live || !a.Running || s.Role == "":
+		return nil
+	case a.Condition.Name == task.Limited:
+		return []Timer{{Name: Lifted, At: a.Condition.Until, Visit: t.Visit, What: "tell the " + s.Role + " that its limit is over"}}
+	case s.Kind != workflow.Agent || s.Idle == 0 || a.Overdue || a.Condition.Blocked() || t.Attention != "":
+		return nil
+	}
+	what := "ask the " + s.Role + " to go on if it shows no life"
+	if !a.Nudged.IsZero() {
+		what = "end the " + s.Role + " if it shows no life"
+	}
+	return []Timer{{Name: Idle, At: idleAt(s, t, &a, time.Time{}), Visit: t.Visit, What: what}}
+}
+
+// idleAt is when patience with a silent agent ends, given when it last showed life.
+func idleAt(s *workflow.State, t *task.Task, a *task.Attempt, active time.Time) time.Time {
+	for _, at := range [...]time.Time{t.Since, a.Since, a.Nudged, a.Condition.Since} {
+		if at.After(active) {
+			active = at
+		}
+	}
+	return active.Add(s.Idle)
+}
+
 // deadline is when the patience with the state's agent ends. A state that needs an
 // agent and has none has a deadline too: that is how it is repaired.
 func deadline(s *workflow.State, t *task.Task) (time.Time, bool) {
@@ -55,10 +86,12 @@ func deadline(s *workflow.State, t *task.Task) (time.Time, bool) {
 	}
 	a, live := t.Live(s.Role)
 	switch {
-	case live && a.Overdue:
+	case live && (a.Overdue || a.Condition.Blocked()): // waiting for others is not its time
 		return time.Time{}, false
 	case live && a.Since.After(t.Since):
-		return a.Since.Add(s.Wall), true
+		return a.Since.Add(s.Wall + a.Credit), true
+	case live:
+		return t.Since.Add(s.Wall + a.Credit), true
 	case !live && t.Crashed != "" && s.Respawn == workflow.RespawnManual:
 		return time.Time{}, false
 	}
@@ -83,6 +116,10 @@ func (x *decider) timer() Verdict {
 		return x.overdue(s)
 	case Respawn:
 		return x.respawn(s)
+	case Idle:
+		return x.idle(s)
+	case Lifted:
+		return x.lifted(s)
 	}
 	return x.event(workflow.OnTimer, x.sig.Timer)
 }
@@ -94,9 +131,14 @@ func (x *decider) overdue(s *workflow.State) Verdict {
 	if !live {
 		return x.crash(s, nil, fmt.Sprintf("%s has no %s and its deadline passed", s.Name, s.Role))
 	}
+	return x.end(s, a, fmt.Sprintf("the %s had %s", s.Role, s.Wall))
+}
+
+// end orders the end of an agent whose time is over. Its exit is judged.
+func (x *decider) end(s *workflow.State, a task.Attempt, why string) Verdict {
 	e := x.entry(journal.AgentOverdue)
 	e.Overdue = []int{a.Number}
-	e.Reason = fmt.Sprintf("the %s had %s", s.Role, s.Wall)
+	e.Reason = why
 	e.Effects = []task.Effect{{
 		ID: task.EffectID(x.t.ID, e.Seq, 0), Do: workflow.KillName(s.Role), By: task.ByState, Role: s.Role, Attempt: a.Number,
 	}}

@@ -39,8 +39,10 @@ func (x *decider) takeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Ver
 	p.counters = entry.Counters
 	p.dropGivenUp()
 	p.leave(e)
+	p.words(e)
 	p.all(e.Do, task.ByEdge)
 	p.enter(to)
+	p.answered(to)
 	if p.starved {
 		x.entries = x.entries[:len(x.entries)-1]
 		return x.starve(e)
@@ -162,6 +164,7 @@ type plan struct {
 	counters []task.Counter
 	attempts []task.Attempt // as the effects so far leave them
 	starved  bool           // a workspace is needed and none is free
+	said     string         // a person's words that go with the move
 }
 
 func (x *decider) plan(e *journal.Entry) *plan {
@@ -247,9 +250,7 @@ func (p *plan) ensure(s *workflow.State) {
 	}
 	role, _ := p.x.def.Role(s.Role)
 	if role.StandsInFor != "" && p.lives(role.StandsInFor) {
-		if name := workflow.NotifyName(role.StandsInFor); name != "" {
-			p.add(workflow.Effect{Name: name, Role: role.StandsInFor, Message: role.Prompt}, task.ByState)
-		}
+		p.add(workflow.Effect{Name: workflow.NotifyName(role.StandsInFor), Role: role.StandsInFor, Message: role.Prompt}, task.ByState)
 		return
 	}
 	p.add(workflow.Effect{Name: workflow.SpawnName(s.Role), Role: s.Role}, task.ByState)
@@ -269,6 +270,9 @@ func (p *plan) live(role string) *task.Attempt {
 // add appends one effect, resolved: which attempt, which workspace, which words.
 func (p *plan) add(w workflow.Effect, by string) {
 	info, _ := workflow.EffectNamed(w.Name)
+	if info.Pushes && !p.delivery().Pushes() || info.OpensPR && p.delivery() != task.DeliverPR {
+		return
+	}
 	starts := info.Spawns || info.Notifies
 	if starts && !p.lives(w.Role) {
 		p.needWorkspace()
@@ -282,6 +286,9 @@ func (p *plan) add(w workflow.Effect, by string) {
 		p.end(w.Role)
 	case starts:
 		p.start(&e)
+		if info.Notifies {
+			e.Text = p.said
+		}
 	case w.Name == workflow.AcquireWorkspace:
 		e.Workspace = p.bind()
 	case w.Name == workflow.ReleaseWorkspace:
@@ -340,7 +347,7 @@ func (p *plan) start(e *task.Effect) {
 		State: p.state(), Visit: p.visit(), Since: p.e.At,
 	}
 	e.Attempt, e.Start = a.Number, true
-	e.Prompt = p.prompt(role)
+	e.Prompt, e.Message = p.prompt(role), e.Prompt
 	p.attempts = append(p.attempts, a)
 	p.e.Started = append(p.e.Started, a)
 }

@@ -33,6 +33,11 @@ func (x *decider) update() Verdict {
 	if len(e.Fields) == 0 {
 		return Stay
 	}
+	for _, f := range e.Fields {
+		if f.Name == "branch" && x.t.Workspace != "" {
+			e.Effects = []task.Effect{{ID: task.EffectID(x.t.ID, e.Seq, 0), Do: workflow.RenameBranch, By: task.ByState, Arg: f.From}}
+		}
+	}
 	return x.last(e, Record)
 }
 

@@ -63,6 +63,7 @@ func begin(t *task.Task, e *Entry) {
 		Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
 		Workflow: e.Workflow, WorkflowHash: e.Hash, TrackerRef: n.TrackerRef,
 		PRURL: n.PRURL, PRState: n.PRState, Workspace: n.Workspace,
+		Delivery: n.Delivery, Base: n.Base, ForkOf: n.ForkOf,
 		CreatedAt: e.At, UpdatedAt: e.At, Seq: e.Seq,
 	}
 	if !n.CreatedAt.IsZero() {
@@ -81,6 +82,9 @@ func move(t *task.Task, e *Entry) {
 	t.Attention = ""
 	t.Asked = nil
 	t.RespawnAt = time.Time{}
+	for i := range t.Attempts { // what the last visit cost them counts no more
+		t.Attempts[i].Credit, t.Attempts[i].Nudged = 0, time.Time{}
+	}
 	tryAgain(t)
 }
 
@@ -171,6 +175,7 @@ func mergeDigests(have, changed []task.Digest) []task.Digest {
 }
 
 func applyAttempts(t *task.Task, e *Entry) {
+	applyNotice(t, e)
 	for _, n := range e.Ending {
 		if at := attemptIndex(t, n); at >= 0 {
 			t.Attempts[at].Ending = true
@@ -187,11 +192,13 @@ func applyAttempts(t *task.Task, e *Entry) {
 	if e.Type == AgentCrashed {
 		t.Crashed = e.Role
 	}
-	if e.Type == AgentCrashed || e.Type == AgentRespawn {
+	if e.Type == AgentCrashed || e.Type == AgentRespawn || e.Type == AgentLimited {
 		t.RespawnAt = e.Respawn
 	}
 	for _, a := range e.Started {
 		t.Attempts = append(t.Attempts, a)
+		t.Spent = t.Spent.On(e.At)
+		t.Spent.DayAttempts++
 		tally(t, a.Role)
 		t.Crashed = ""
 		t.RespawnAt = time.Time{}
@@ -199,6 +206,46 @@ func applyAttempts(t *task.Task, e *Entry) {
 	if len(t.Attempts) == 0 {
 		t.Attempts = nil
 	}
+}
+
+// applyNotice folds what was heard of an attempt: how it is doing, what it consumed,
+// that it was told to go on.
+func applyNotice(t *task.Task, e *Entry) {
+	number := e.Attempt
+	if len(e.Ended) > 0 {
+		number = e.Ended[0].Number
+	}
+	if at := attemptIndex(t, number); at >= 0 {
+		a := &t.Attempts[at]
+		if e.Notice != nil {
+			a.Credit += waited(a, e.At, t.Since)
+			a.Condition = *e.Notice
+		}
+		if e.Usage != nil {
+			more := e.Usage.Less(a.Usage)
+			a.Usage = a.Usage.Plus(more)
+			t.Spent = t.Spent.On(e.At)
+			t.Spent.Usage = t.Spent.Plus(more)
+			t.Spent.DayMicros += more.Micros
+		}
+	}
+	for _, n := range e.Nudged {
+		if at := attemptIndex(t, n); at >= 0 {
+			t.Attempts[at].Nudged = e.At
+		}
+	}
+}
+
+// waited is how long of this visit the attempt has been waiting for somebody else.
+func waited(a *task.Attempt, now, visit time.Time) time.Duration {
+	if !a.Condition.Blocked() {
+		return 0
+	}
+	since := a.Condition.Since
+	if since.Before(visit) {
+		since = visit
+	}
+	return max(0, now.Sub(since))
 }
 
 func attemptIndex(t *task.Task, number int) int {
@@ -262,6 +309,8 @@ func applyFlags(t *task.Task, e *Entry) {
 		}
 	case TaskDeleted:
 		t.Deleted = true
+	case EffectAsked:
+		t.Attention = ""
 	case AskedPerson:
 		t.Asked = e.Asked
 	}

@@ -29,6 +29,10 @@ const (
 	AgentCrashed  Type = "agent.crashed"
 	AgentRespawn  Type = "agent.respawned"
 	AgentOverdue  Type = "agent.overdue"
+	AgentNotice   Type = "agent.condition"
+	AgentLimited  Type = "agent.limited" // ended at its provider's limit: no crash
+	AgentNudged   Type = "agent.nudged"  // was told to go on
+	EffectAsked   Type = "effect.asked"  // a person wants something done that moves no task
 	EffectDone    Type = "effect.done"
 	EffectFailed  Type = "effect.failed"
 	EffectGaveUp  Type = "effect.gave-up"
@@ -77,9 +81,12 @@ type Entry struct {
 	Place    string          `json:"place,omitempty"`   // workspace of the agent that was started
 	Effects  []task.Effect   `json:"effects,omitempty"`
 	Receipt  *signal.Receipt `json:"receipt,omitempty"`
-	Tries    int             `json:"tries,omitempty"`   // of the effect, with Receipt
-	Again    time.Time       `json:"again,omitzero"`    // when the effect is tried again
-	Dropped  []string        `json:"dropped,omitempty"` // given-up effects that no longer matter
+	Notice   *task.Condition `json:"condition,omitempty"` // of Attempt, or of the one that ended
+	Usage    *task.Usage     `json:"usage,omitempty"`     // likewise, consumed so far
+	Nudged   []int           `json:"nudged,omitempty"`    // attempts that were told to go on
+	Tries    int             `json:"tries,omitempty"`     // of the effect, with Receipt
+	Again    time.Time       `json:"again,omitzero"`      // when the effect is tried again
+	Dropped  []string        `json:"dropped,omitempty"`   // given-up effects that no longer matter
 }
 
 // Signal is the signal that the entry, the first of its decision, answered. Of TASK.md
@@ -87,7 +94,7 @@ type Entry struct {
 func (e *Entry) Signal(visit int) signal.Signal {
 	s := signal.Signal{
 		Kind: signal.Kind(e.Cause), At: e.At, Actor: e.Actor, Attempt: e.Attempt, Note: e.Note, Verb: e.Verb,
-		New: e.New, Fields: e.Fields, Result: e.Receipt, Visit: visit,
+		New: e.New, Fields: e.Fields, Result: e.Receipt, Visit: visit, Condition: e.Notice, Usage: e.Usage,
 	}
 	if e.Type == AgentSpawned {
 		s.Attempt = 0 // the entry names the attempt that was started
@@ -96,6 +103,7 @@ func (e *Entry) Signal(visit int) signal.Signal {
 		s.To, s.Role, s.Code, s.Word, s.Timer = h.To, h.Role, h.Code, h.Word, h.Timer
 		s.Artifacts = signal.Artifacts{Sections: h.Sections, Problem: h.Problem}
 		s.Evidence, s.Free = h.Evidence, h.Free
+		s.Arg, s.Active, s.Commit = h.Arg, h.Active, h.Commit
 	}
 	return s
 }

@@ -19,6 +19,7 @@ const (
 	Request Kind = "request" // an actor asks for a state, or for a verb
 	Ready   Kind = "ready"   // a queued task's turn has come
 	Exit    Kind = "exit"    // an attempt's process is gone
+	Notice  Kind = "notice"  // how a living attempt is doing, and what it has consumed
 	Outcome Kind = "outcome" // an attempt said how it went
 	Timer   Kind = "timer"   // a moment the engine waited for has come
 	Tracker Kind = "tracker" // a tracker or forge reports an event
@@ -40,10 +41,16 @@ type Signal struct {
 
 	To   string `json:"to,omitempty"`   // request: the state asked for
 	Verb string `json:"verb,omitempty"` // request: the verb asked for, if no state
+	Arg  string `json:"arg,omitempty"`  // request: what the verb needs, such as a merge strategy
 	Note string `json:"note,omitempty"` // why, in the asker's words
 
 	Role string `json:"role,omitempty"` // exit: whose
 	Code int    `json:"code,omitempty"` // exit: of the process
+
+	Condition *task.Condition `json:"condition,omitempty"` // notice; exit: the last one, if it explains the end
+	Usage     *task.Usage     `json:"usage,omitempty"`     // notice, exit: consumed so far
+	Active    time.Time       `json:"active,omitzero"`     // timer: when the attempt last showed life
+	Commit    string          `json:"commit,omitempty"`    // the branch's, as it was
 
 	Word  string `json:"word,omitempty"`  // outcome: the protocol's code; tracker: the event
 	Timer string `json:"timer,omitempty"` // timer: its name
@@ -66,6 +73,9 @@ type Heard struct {
 	Code     int                `json:"code,omitempty"`
 	Word     string             `json:"word,omitempty"`
 	Timer    string             `json:"timer,omitempty"`
+	Arg      string             `json:"arg,omitempty"`
+	Active   time.Time          `json:"active,omitzero"`
+	Commit   string             `json:"commit,omitempty"`
 	Sections []taskfile.Section `json:"sections,omitempty"`
 	Problem  string             `json:"problem,omitempty"`
 	Evidence []Evidence         `json:"evidence,omitempty"`
@@ -84,8 +94,8 @@ func (s *Signal) Weighs() bool {
 // Heard is what a journal keeps of s.
 func (s *Signal) Heard() *Heard {
 	return &Heard{
-		To: s.To, Role: s.Role, Code: s.Code, Word: s.Word, Timer: s.Timer,
-		Sections: taskfile.Bare(s.Artifacts.Sections), Problem: s.Artifacts.Problem, Evidence: s.Evidence, Free: s.Free,
+		To: s.To, Role: s.Role, Code: s.Code, Word: s.Word, Timer: s.Timer, Arg: s.Arg,
+		Active: s.Active, Commit: s.Commit, Sections: taskfile.Bare(s.Artifacts.Sections), Problem: s.Artifacts.Problem, Evidence: s.Evidence, Free: s.Free,
 	}
 }
 
@@ -102,6 +112,10 @@ type New struct {
 	ReviewEffort  string  `json:"review_effort,omitempty"`
 	TrackerRef    string  `json:"tracker,omitempty"`
 	Spawn         bool    `json:"spawn,omitempty"` // let it leave its queue as soon as it can
+
+	Delivery task.Delivery `json:"delivery,omitempty"` // "" for local
+	Base     string        `json:"base,omitempty"`     // commit its branch begins at
+	ForkOf   string        `json:"fork_of,omitempty"`
 
 	Counters  []task.Counter `json:"counters,omitempty"`  // import
 	CreatedAt time.Time      `json:"created_at,omitzero"` // import

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 )
@@ -12,7 +13,48 @@ type Project struct {
 	DefaultBranch string `json:"default_branch"`
 	PoolSize      int    `json:"pool_size"`
 	Workflow      string `json:"workflow,omitempty"` // name of the workflow new tasks follow
+	Policy
 }
+
+// A Policy is what a person lays down for a project's tasks.
+type Policy struct {
+	Delivery Delivery `json:"delivery,omitempty"` // "" for local
+	Setup    string   `json:"setup,omitempty"`    // shell command for a workspace that a task takes
+	Teardown string   `json:"teardown,omitempty"` // likewise, before it is given back
+	Budget   Budget   `json:"budget,omitzero"`
+}
+
+// Delivery says how finished work leaves this machine.
+type Delivery string
+
+// The ways of delivery.
+const (
+	DeliverLocal Delivery = "local" // it stays: a person merges
+	DeliverPush  Delivery = "push"  // the branch is pushed
+	DeliverPR    Delivery = "pr"    // the branch is pushed and a pull request is opened
+)
+
+// Pushes says whether the branch goes to the remote.
+func (d Delivery) Pushes() bool { return d == DeliverPush || d == DeliverPR }
+
+// Or returns d, or local if d is empty.
+func (d Delivery) Or() Delivery {
+	if d == "" {
+		return DeliverLocal
+	}
+	return d
+}
+
+// A Budget bounds what agents may cost. Zero means no bound.
+type Budget struct {
+	TaskAttempts int   `json:"task_attempts,omitempty"`
+	TaskMicros   int64 `json:"task_cost_micro_usd,omitempty"`
+	DayAttempts  int   `json:"day_attempts,omitempty"` // of all tasks of the project, a day in UTC
+	DayMicros    int64 `json:"day_cost_micro_usd,omitempty"`
+}
+
+// Daily says whether anything is bounded by the day.
+func (b Budget) Daily() bool { return b.DayAttempts > 0 || b.DayMicros > 0 }
 
 // DefaultPoolSize is the number of workspaces of a project that names none.
 const DefaultPoolSize = 2
@@ -36,6 +78,17 @@ func (p Project) Check() error {
 		return fmt.Errorf("project name %q: use letters, digits, dot, dash and underscore, at most 64", p.Name)
 	case p.PoolSize < 1 || p.PoolSize > MaxPoolSize:
 		return fmt.Errorf("pool size %d: give a positive integer, at most %d", p.PoolSize, MaxPoolSize)
+	}
+	return p.Policy.check()
+}
+
+func (p Policy) check() error {
+	b := p.Budget
+	switch {
+	case p.Delivery != "" && p.Delivery != DeliverLocal && !p.Delivery.Pushes():
+		return fmt.Errorf("delivery %q: give local, push or pr", p.Delivery)
+	case b.TaskAttempts < 0 || b.TaskMicros < 0 || b.DayAttempts < 0 || b.DayMicros < 0:
+		return errors.New("a budget is not negative: give 0 for no bound")
 	}
 	return nil
 }

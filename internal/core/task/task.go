@@ -41,6 +41,9 @@ type Task struct {
 	TrackerRef    string    `json:"tracker,omitempty"`
 	PRURL         string    `json:"pr_url,omitempty"`
 	PRState       string    `json:"pr_state,omitempty"`
+	Delivery      Delivery  `json:"delivery,omitempty"` // how finished work leaves this machine
+	Base          string    `json:"base,omitempty"`     // commit its branch begins at, "" for the default branch
+	ForkOf        string    `json:"fork_of,omitempty"`  // ID@SEQ it was made from
 	CreatedAt     time.Time `json:"created_at"`
 	UpdatedAt     time.Time `json:"updated_at"`
 
@@ -61,6 +64,7 @@ type Task struct {
 	Pending   []Effect  `json:"pending,omitempty"`   // asked for, no final receipt yet, in order
 	Opened    []Digest  `json:"opened,omitempty"`    // sections by the text that last opened a gate
 	Seen      []Digest  `json:"seen,omitempty"`      // sections as they were when this visit began
+	Spent     Spend     `json:"spent,omitzero"`      // by all attempts so far
 }
 
 // A Counter is a bounded number that guards may ask about. Total is never reset.
@@ -100,6 +104,11 @@ type Attempt struct {
 	Running bool      `json:"running,omitempty"` // its start was confirmed
 	Ending  bool      `json:"ending,omitempty"`  // its end was ordered: the exit is no crash
 	Overdue bool      `json:"overdue,omitempty"` // its deadline passed: the exit is judged
+
+	Condition Condition     `json:"condition,omitzero"` // as it was last heard
+	Credit    time.Duration `json:"credit,omitempty"`   // of this visit, spent waiting for others: no deadline counts it
+	Nudged    time.Time     `json:"nudged,omitzero"`    // in this visit, when it was asked to go on
+	Usage     Usage         `json:"usage,omitzero"`
 }
 
 // An Effect is something to do in the world. Its ID is task/seq/index of the
@@ -107,13 +116,16 @@ type Attempt struct {
 type Effect struct {
 	ID        string `json:"id"`
 	Do        string `json:"do"`
-	By        string `json:"by"` // edge or state
+	By        string `json:"by"` // edge, state or person
 	Role      string `json:"role,omitempty"`
 	Attempt   int    `json:"attempt,omitempty"`
 	Start     bool   `json:"start,omitempty"` // the attempt is a new one
 	Window    string `json:"window,omitempty"`
-	Prompt    string `json:"prompt,omitempty"` // name of the prompt or message
+	Prompt    string `json:"prompt,omitempty"`  // name of the prompt or message
+	Message   string `json:"message,omitempty"` // name of the words a replacement is told beside its prompt
 	Workspace string `json:"workspace,omitempty"`
+	Arg       string `json:"arg,omitempty"`  // merge: the strategy; rename_branch: the old name; write_section: the section
+	Text      string `json:"text,omitempty"` // a person's words: what to write or to tell
 
 	Tries     int       `json:"tries,omitempty"`
 	NotBefore time.Time `json:"not_before,omitzero"`
@@ -125,6 +137,8 @@ type Effect struct {
 const (
 	ByEdge  = "edge"
 	ByState = "state"
+
+	ByPerson = "person" // somebody waits to hear how it goes
 )
 
 // Counter returns the value of the counter called name, 0 if there is none.

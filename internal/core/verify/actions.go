@@ -213,7 +213,7 @@ func (m *model) timers(w *world, out []action) []action {
 
 // running lists the timers that the model lets run.
 func (m *model) running(w *world) []engine.Timer {
-	list := engine.Timers(m.def, &w.t)
+	list := timersOf(m.def, &w.t)
 	return slices.DeleteFunc(list, func(tm engine.Timer) bool {
 		if tm.Name != engine.Deadline {
 			return false
@@ -304,4 +304,10 @@ func product(lists [][]choice, with []choice) [][]choice {
 		}
 	}
 	return out
+}
+
+// timersOf lists a task's timers but for that of a silent agent: it leads where the
+// deadline does, only sooner.
+func timersOf(def *workflow.Definition, t *task.Task) []engine.Timer {
+	return slices.DeleteFunc(engine.Timers(def, t), func(tm engine.Timer) bool { return tm.Name == engine.Idle })
 }

@@ -61,7 +61,7 @@ func waitsFor(def *workflow.Definition, t *task.Task) string {
 	for _, e := range t.Pending {
 		out += ", " + e.Do + " owed"
 	}
-	for _, tm := range engine.Timers(def, t) {
+	for _, tm := range timersOf(def, t) {
 		out += ", " + tm.Name + " timer"
 	}
 	return out

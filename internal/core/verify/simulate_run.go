@@ -269,7 +269,7 @@ func (r *simRun) exit(a task.Attempt, code int) bool {
 // again in the same visit.
 func (r *simRun) setTimer() {
 	r.stale, r.timerAt = false, -1
-	for _, tm := range engine.Timers(r.plan.def, &r.t) {
+	for _, tm := range timersOf(r.plan.def, &r.t) {
 		if tm.Visit == r.spentIn && tm.Name == r.spent {
 			continue
 		}

@@ -9,6 +9,9 @@ type EffectInfo struct {
 	Kills    bool   // ends agents; without a role, all of the task's
 	Notifies bool   // tells an agent, starting one if there is none
 	Twice    bool   // harmless when done twice
+	Pushes   bool   // left out where finished work stays on this machine
+	OpensPR  bool   // left out where no pull request is wanted
+	Own      bool   // the engine's own: a file cannot ask for it
 	Describe string
 }
 
@@ -25,6 +28,12 @@ var effectVocabulary = [...]EffectInfo{
 	{Name: "spawn_next", Twice: true, Describe: "let the project's next queued task go on"},
 	{Name: "delete_remote_branch", Twice: true, Describe: "remove the merged branch from the remote"},
 	{Name: "kill_agent", TakesArg: "role", Kills: true, Twice: true, Describe: "end the agent of a role"},
+	{Name: Push, Pushes: true, Twice: true, Describe: "push the branch, if the project delivers by push or pull request"},
+	{Name: CreatePR, OpensPR: true, Twice: true, Describe: "open a pull request, if the project delivers by pull request"},
+	{Name: MergeBranch, Twice: true, Describe: "merge the branch into the default branch"},
+	{Name: NotifyAgent, Notifies: true, Own: true, Describe: "tell an agent something"},
+	{Name: WriteSection, Twice: true, Own: true, Describe: "add a person's words to TASK.md"},
+	{Name: RenameBranch, Twice: true, Own: true, Describe: "give branch and session their new name"},
 }
 
 // EffectNamed looks a word up in the vocabulary.
@@ -60,14 +69,14 @@ func KillName(role string) string {
 	return "kill_agent"
 }
 
-// NotifyName is the vocabulary's word for telling role something, "" if it has none.
+// NotifyName is the vocabulary's word for telling role something.
 func NotifyName(role string) string {
 	for i := range effectVocabulary {
 		if e := &effectVocabulary[i]; e.Notifies && e.Role == role {
 			return e.Name
 		}
 	}
-	return ""
+	return NotifyAgent
 }
 
 // ReleaseWorkspace and the other names below mean something to the engine itself.
@@ -76,10 +85,19 @@ const (
 	ReleaseWorkspace = "release_workspace"
 	SpawnNext        = "spawn_next"
 	KillSession      = "kill_session"
+	Push             = "push"
+	CreatePR         = "create_pr"
+	MergeBranch      = "merge"
+	NotifyAgent      = "notify_agent"
+	WriteSection     = "write_section"
+	RenameBranch     = "rename_branch"
 )
 
 // evidenceVocabulary lists the facts a gate may ask for besides sections.
-var evidenceVocabulary = [...]string{"merged", "commits"}
+var evidenceVocabulary = [...]string{Merged, "commits"}
+
+// Merged is the evidence that all of a branch is in the default branch.
+const Merged = "merged"
 
 // EvidenceVocabulary lists the facts a gate may ask for besides sections.
 func EvidenceVocabulary() []string { return append([]string(nil), evidenceVocabulary[:]...) }

@@ -355,10 +355,12 @@ func newEffect(v value, name, arg string) Effect {
 	info, ok := EffectNamed(name)
 	switch {
 	case v.r.err != nil:
-	case !ok:
-		words := make([]string, len(effectVocabulary))
+	case !ok || info.Own:
+		var words []string
 		for i := range effectVocabulary {
-			words[i] = effectVocabulary[i].Name
+			if !effectVocabulary[i].Own {
+				words = append(words, effectVocabulary[i].Name)
+			}
 		}
 		v.r.fail(v.pos, "effect %q is not known: use %s", name, orList(words))
 	case info.TakesArg == "" && arg != "":

@@ -121,6 +121,9 @@ func effectSchema() *jsonschema.Schema {
 	var bare []string
 	var full []key
 	for _, e := range effectVocabulary {
+		if e.Own {
+			continue
+		}
 		if e.TakesArg == "" {
 			bare = append(bare, e.Name)
 			continue

@@ -114,6 +114,12 @@ func (r *Runtime) complete(w *signal.Wish) (*workflow.Definition, error) {
 	if w.ReviewHarness == "" {
 		w.ReviewHarness = r.Review
 	}
+	if w.Delivery == "" && p.Delivery != task.DeliverLocal {
+		w.Delivery = p.Delivery
+	}
+	if err := r.harnesses(&w.New); err != nil {
+		return nil, err
+	}
 	if w.Branch == p.DefaultBranch {
 		return nil, task.Mistakef("%s is the default branch of project %s: a task needs one of its own", w.Branch, p.Name)
 	}
@@ -121,6 +127,20 @@ func (r *Runtime) complete(w *signal.Wish) (*workflow.Definition, error) {
 		return nil, err
 	}
 	return r.choose(w.Workflow, p)
+}
+
+// harnesses refuses agents that nobody knows how to start.
+func (r *Runtime) harnesses(n *signal.New) error {
+	if r.Harnesses == nil {
+		return nil
+	}
+	if err := r.Harnesses(n.Harness, n.Effort); err != nil {
+		return task.Mistakef("%v", err)
+	}
+	if err := r.Harnesses(n.ReviewHarness, n.ReviewEffort); err != nil {
+		return task.Mistakef("review: %v", err)
+	}
+	return nil
 }
 
 // branchKey names the lock that keeps two tasks from taking one branch at the same

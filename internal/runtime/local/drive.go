@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -69,7 +70,7 @@ func (r *Runtime) attend(t *task.Task) {
 // due is when the engine wants to hear of the task again, zero for never.
 func (r *Runtime) due(def *workflow.Definition, t *task.Task) time.Time {
 	var at time.Time
-	for _, tm := range engine.Timers(def, t) {
+	for _, tm := range r.timers(def, t) {
 		if at.IsZero() || tm.At.Before(at) {
 			at = tm.At
 		}
@@ -122,6 +123,9 @@ func (r *Runtime) step(id task.ID) bool {
 		return false
 	}
 	done, err := r.perform(t, e)
+	if !r.follow(&t, done) {
+		return false
+	}
 	for _, number := range done.Ended {
 		exit := signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: number, Role: roleOf(&t, number)}
 		if _, err := r.report(id, exit); err != nil {
@@ -130,10 +134,27 @@ func (r *Runtime) step(id task.ID) bool {
 	}
 	result := signal.Receipt{Effect: e.ID, OK: err == nil, Session: done.Session}
 	if err != nil {
-		result.Error = err.Error()
+		var mistake *task.Mistake
+		result.Error, result.Final = err.Error(), errors.As(err, &mistake)
 	}
 	heard, _ := r.report(id, signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &result})
 	return heard
+}
+
+// follow reports what an effect found or made true, before its receipt: if the server
+// dies between the two, the effect is asked for again and says the same.
+func (r *Runtime) follow(t *task.Task, done Done) bool {
+	if len(done.Fields) > 0 {
+		if _, err := r.report(t.ID, signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: done.Fields}); err != nil {
+			return false
+		}
+	}
+	if done.Event != "" {
+		if _, err := r.report(t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: done.Event}); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // lookLater keeps a task that cannot be read now from being forgotten.
@@ -147,7 +168,10 @@ func (r *Runtime) perform(t task.Task, e task.Effect) (Done, error) {
 	if e.Do == workflow.SpawnNext {
 		r.kickQueue(t.Project)
 	}
-	done, err := r.Performer.Perform(context.WithoutCancel(r.ctx), t, e)
+	done, err := Done{}, r.affords(&t, &e)
+	if err == nil {
+		done, err = r.Performer.Perform(context.WithoutCancel(r.ctx), t, e)
+	}
 	r.Fault("effect.after")
 	return done, err
 }
@@ -197,11 +221,17 @@ func (r *Runtime) tick(id task.ID) {
 		return
 	}
 	now, later := r.now(), lookAgain
-	for _, tm := range engine.Timers(def, &t) {
+	for _, tm := range r.timers(def, &t) {
 		if tm.At.After(now) {
 			continue
 		}
-		if _, err := r.report(id, signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: tm.Name, Visit: tm.Visit}); err != nil {
+		sig := signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: tm.Name, Visit: tm.Visit}
+		if tm.Name == engine.Idle {
+			if sig.Active = r.active(def, &t); r.dueAgain(def, &t, tm) {
+				continue // it showed life since
+			}
+		}
+		if _, err := r.report(id, sig); err != nil {
 			later = storeRetry
 		}
 	}
@@ -215,6 +245,16 @@ func (r *Runtime) tick(id task.ID) {
 	if t.Queued { // its turn could not be stored
 		r.kickQueue(t.Project)
 	}
+}
+
+// dueAgain says whether a timer, looked at again, is not due yet.
+func (r *Runtime) dueAgain(def *workflow.Definition, t *task.Task, was engine.Timer) bool {
+	for _, tm := range r.timers(def, t) {
+		if tm.Name == was.Name {
+			return tm.At.After(r.now())
+		}
+	}
+	return false
 }
 
 // kickQueue gives the project's queued tasks their turn, oldest first, until one

@@ -87,14 +87,26 @@ type Prober interface {
 
 // Done is how an effect went.
 type Done struct {
-	Session string // the terminal session the agent runs in
-	Ended   []int  // attempts that are confirmed to be gone
+	Session string         // the terminal session the agent runs in
+	Ended   []int          // attempts that are confirmed to be gone
+	Event   string         // what the deed itself makes true, as a tracker would say it
+	Fields  []signal.Field // values of the record that the deed found or made
 }
 
 // A Performer carries out one effect. It is called again with the same effect if
 // nobody knows how it went, and must not do it twice.
 type Performer interface {
 	Perform(ctx context.Context, t task.Task, e task.Effect) (Done, error)
+}
+
+// A Pulse says when an attempt last showed life.
+type Pulse interface {
+	Active(t *task.Task, attempt int) time.Time
+}
+
+// A Ledger says what the attempts of a project's tasks have cost on a day.
+type Ledger interface {
+	SpentOn(project, day string) (attempts int, micros int64, err error)
 }
 
 // Options are what a Runtime needs.
@@ -104,6 +116,10 @@ type Options struct {
 	Library   Library
 	Prober    Prober
 	Performer Performer
+	Pulse     Pulse                           // nil: nobody knows, and silence ends no agent
+	Ledger    Ledger                          // nil: no day has a budget
+	Commit    func(t *task.Task) string       // the commit a task's branch is at, "" if nobody knows
+	Harnesses func(name, effort string) error // says what is wrong with a harness or its effort
 	Log       *slog.Logger
 	Clock     func() time.Time
 	Workflow  string             // of tasks that name none and whose project names none
@@ -126,6 +142,7 @@ type Runtime struct {
 	news    news
 	shown   cursor
 	refused refused
+	quiet   quiet
 
 	registry sync.Mutex // held by whoever changes the projects
 

@@ -63,6 +63,9 @@ func (r *Runtime) submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 		}
 	}
 	sig.Evidence = r.evidence(ctx, def, &t, &sig)
+	if r.Commit != nil && sig.Weighs() {
+		sig.Commit = r.Commit(&t)
+	}
 	answer, err := r.decide(ctx, def, t, sig)
 	r.noteRefusal(id, sig, answer.Decision.Refused)
 	return answer, err
@@ -139,6 +142,9 @@ func (r *Runtime) settle(was, t *task.Task, entries []journal.Entry) {
 	}
 	if t.Queued && slices.ContainsFunc(entries, func(e journal.Entry) bool { return e.Type == journal.TaskResumed }) {
 		r.kickQueue(t.Project)
+	}
+	if was.Visit != t.Visit {
+		r.quiet.forget(t.ID)
 	}
 	r.attend(t)
 }

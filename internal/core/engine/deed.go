@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"slices"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// The verbs by which a person wants something done that moves no task by itself.
+const (
+	VerbMerge    = "merge"
+	VerbPush     = "push"
+	VerbCreatePR = "create-pr"
+)
+
+// deed writes down what a person wants done. What follows from it, such as the end of
+// a task whose branch is merged, is decided when it is done.
+func (x *decider) deed() Verdict {
+	do := map[string]string{VerbMerge: workflow.MergeBranch, VerbPush: workflow.Push, VerbCreatePR: workflow.CreatePR}[x.sig.Verb]
+	s, ok := x.def.State(x.t.Status)
+	switch {
+	case x.sig.Actor != task.Human && x.sig.Actor != "":
+		return x.refuse("only a person may ask for that: %s", x.sig.Verb)
+	case !ok || s.Kind == workflow.Terminal || s.Kind == workflow.Queued:
+		return x.refuse("the task is %s: there is nothing to %s", x.t.Status, x.sig.Verb)
+	case do == workflow.MergeBranch && !x.mergeHelps():
+		return x.refuse("the task is %s, and a merge is for one that waits for it: see orange task explain %s", x.t.Status, x.t.ID)
+	case slices.ContainsFunc(x.t.Pending, func(e task.Effect) bool { return e.Do == do }):
+		return x.refuse("%s is under way already", x.sig.Verb)
+	}
+	e := x.entry(journal.EffectAsked)
+	e.Reason = "a person asked for it"
+	e.Effects = []task.Effect{{ID: task.EffectID(x.t.ID, e.Seq, 0), Do: do, By: task.ByPerson, Arg: x.sig.Arg}}
+	return x.last(e, Record)
+}
+
+// mergeHelps says whether an edge out of the state waits for the branch to be merged.
+func (x *decider) mergeHelps() bool {
+	for _, i := range x.def.EdgesFrom(x.t.Status) {
+		for _, g := range x.def.EdgeGates(&x.def.Edges[i]) {
+			if x.def.Gates[g].Evidence == workflow.Merged {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// maxDetail bounds what is kept of an agent's own words about its condition, in bytes.
+const maxDetail = 500
+
+// notice is how a living attempt is doing and what it has consumed. It changes no
+// status: it is written down so that deadlines and people know.
+func (x *decider) notice() Verdict {
+	a, ok := x.t.AttemptByNumber(x.sig.Attempt)
+	switch {
+	case x.sig.Actor != task.Engine:
+		return x.refuse("only the engine hears how an attempt is doing")
+	case !ok:
+		return x.refuse("attempt %d is over or never was", x.sig.Attempt)
+	}
+	e := x.entry(journal.AgentNotice)
+	if c := x.sig.Condition; c != nil {
+		if !task.KnownCondition(c.Name) {
+			return x.refuse("condition %q is not known", c.Name)
+		}
+		now := *c
+		now.Detail, now.Since = clip(now.Detail), x.sig.At
+		if !now.Is(a.Condition) && (now.Name != task.Running || a.Condition.Name != "") {
+			e.Notice, e.Role, e.Reason = &now, a.Role, conditionText(now)
+		}
+	}
+	if u := x.sig.Usage; u != nil && u.Less(a.Usage) != (task.Usage{}) {
+		e.Usage, e.Role = u, a.Role
+	}
+	if e.Notice == nil && e.Usage == nil {
+		return Stay
+	}
+	return x.last(e, Record)
+}
+
+func conditionText(c task.Condition) string {
+	text := c.Name
+	if c.Detail != "" {
+		text += ": " + c.Detail
+	}
+	return text
+}
+
+// clip keeps an agent's words short, and whole characters of them.
+func clip(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= maxDetail {
+		return s
+	}
+	s = s[:maxDetail]
+	for !utf8.ValidString(s) {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// limited ends an attempt that its provider served no more. That is no crash: it is
+// started again when the limit is lifted.
+func (x *decider) limited(s *workflow.State, ended []journal.Ended, c task.Condition) Verdict {
+	e := x.entry(journal.AgentLimited)
+	e.Ended, e.Role, e.From, e.Respawn = ended, s.Role, x.t.Status, c.Until
+	e.Reason = fmt.Sprintf("the %s reached its usage limit", s.Role)
+	return x.last(e, Stay)
+}
+
+// limit is the condition that explains an end, if a provider's limit does.
+func (x *decider) limit(a task.Attempt) (task.Condition, bool) {
+	c := a.Condition
+	if x.sig.Condition != nil {
+		c = *x.sig.Condition
+	}
+	return c, c.Name == task.Limited && c.Until.After(x.sig.At)
+}
+
+// lifted is the moment a living agent's limit is over: it is told to go on.
+func (x *decider) lifted(s *workflow.State) Verdict {
+	a, _ := x.t.Live(s.Role)
+	e := x.entry(journal.AgentNotice)
+	e.Attempt, e.Role, e.Reason = a.Number, a.Role, "the usage limit is lifted"
+	e.Notice = &task.Condition{Name: task.Running, Since: x.sig.At}
+	x.plan(&e).add(workflow.Effect{Name: workflow.NotifyName(s.Role), Role: s.Role, Message: MessageReset}, task.ByState)
+	return x.last(e, Record)
+}
+
+// idle is a moment without a sign of life. The agent is asked once to go on; the next
+// time it is ended and judged.
+func (x *decider) idle(s *workflow.State) Verdict {
+	a, _ := x.t.Live(s.Role)
+	if at := idleAt(s, x.t, &a, x.sig.Active); at.After(x.sig.At) {
+		return x.refuse("the %s showed life at %s", s.Role, x.sig.Active.UTC().Format("15:04:05"))
+	}
+	if !a.Nudged.IsZero() {
+		return x.end(s, a, fmt.Sprintf("nothing was heard of the %s for %s", s.Role, s.Idle))
+	}
+	e := x.entry(journal.AgentNudged)
+	e.Role, e.Nudged = a.Role, []int{a.Number}
+	e.Reason = fmt.Sprintf("nothing was heard of the %s for %s", s.Role, s.Idle)
+	x.plan(&e).add(workflow.Effect{Name: workflow.NotifyName(s.Role), Role: s.Role, Message: MessageNudge}, task.ByState)
+	return x.last(e, Record)
+}

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"slices"
+
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// VerbAnswer is the verb by which a person answers what an agent asked. It completes a
+// waiting state, or resumes a halt; the words are written down and told to the agent.
+const VerbAnswer = "answer"
+
+// answers is the verb of the edges that an answer takes, "" where nothing was asked.
+func (x *decider) answers() string {
+	s, ok := x.def.State(x.t.Status)
+	switch {
+	case ok && s.Kind == workflow.Waiting:
+		return "complete"
+	case ok && s.Kind == workflow.Halt:
+		return "resume"
+	}
+	return ""
+}
+
+// wordsSection names where a person's words go in TASK.md, by what they belong to.
+func wordsSection(verb string) string {
+	if verb == VerbAnswer {
+		return "Answer"
+	}
+	return "Feedback"
+}
+
+// words puts what a person says with a move into TASK.md, where agents read it: an
+// answer, or what is to change.
+func (p *plan) words(e *workflow.Edge) {
+	if p.x.sig.Note == "" || p.x.sig.Actor != task.Human && p.x.sig.Actor != task.Tracker {
+		return
+	}
+	if p.x.sig.Verb != VerbAnswer && !notifies(e.Do) {
+		return
+	}
+	p.said = p.x.sig.Note
+	p.e.Effects = append(p.e.Effects, task.Effect{
+		ID: task.EffectID(p.e.Task, p.e.Seq, len(p.e.Effects)), Do: workflow.WriteSection, By: task.ByState,
+		Arg: wordsSection(p.x.sig.Verb), Text: p.x.sig.Note,
+	})
+}
+
+func notifies(list []workflow.Effect) bool {
+	return slices.ContainsFunc(list, func(e workflow.Effect) bool {
+		info, _ := workflow.EffectNamed(e.Name)
+		return info.Notifies
+	})
+}
+
+// answered tells the agent of the state an answer leads to. One that is started by this
+// move reads it in TASK.md.
+func (p *plan) answered(to *workflow.State) {
+	if p.x.sig.Verb != VerbAnswer || to.Role == "" || p.starved {
+		return
+	}
+	a := p.live(to.Role)
+	if a == nil || slices.ContainsFunc(p.e.Started, func(s task.Attempt) bool { return s.Number == a.Number }) {
+		return
+	}
+	p.add(workflow.Effect{Name: workflow.NotifyName(to.Role), Role: to.Role, Message: MessageAnswer}, task.ByState)
+}
+
+// The messages of the engine's own. A workflow file may have words of its own for them,
+// under the same name in its prompts.
+const (
+	MessageAnswer = "answered"   // a person answered the agent's questions
+	MessageNudge  = "nudge"      // nothing was heard of the agent for a while
+	MessageReset  = "limit-over" // the provider's limit is lifted
+)
+
+func (p *plan) delivery() task.Delivery {
+	if n := p.e.New; n != nil {
+		return n.Delivery
+	}
+	return p.x.t.Delivery
+}

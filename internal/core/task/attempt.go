@@ -1,0 +1,80 @@
+package task
+
+import "time"
+
+// A Condition is how a living attempt is doing. It is not a status: it moves no task,
+// it feeds deadlines and the inbox. The zero value is an agent at work.
+type Condition struct {
+	Name   string    `json:"name,omitempty"`
+	Detail string    `json:"detail,omitempty"` // what it waits for, in its own words; untrusted
+	Since  time.Time `json:"since,omitzero"`
+	Until  time.Time `json:"until,omitzero"` // limited: when the limit is lifted
+}
+
+// The conditions of a living attempt.
+const (
+	Running           = "running"
+	Idle              = "idle"               // its turn ended, and nobody told it to go on
+	WaitingInput      = "waiting-input"      // it asked a question at its terminal
+	WaitingPermission = "waiting-permission" // it asks whether it may do something
+	Limited           = "limited"            // its provider serves it no more for now
+)
+
+// Blocked says that the attempt cannot go on before somebody else does something.
+func (c Condition) Blocked() bool {
+	return c.Name == WaitingInput || c.Name == WaitingPermission || c.Name == Limited
+}
+
+// Is says whether two conditions say the same, whenever they began.
+func (c Condition) Is(other Condition) bool {
+	return c.Name == other.Name && c.Detail == other.Detail && c.Until.Equal(other.Until)
+}
+
+// KnownCondition says whether name is the name of a condition.
+func KnownCondition(name string) bool {
+	switch name {
+	case Running, Idle, WaitingInput, WaitingPermission, Limited:
+		return true
+	}
+	return false
+}
+
+// Usage is what an attempt has consumed so far.
+type Usage struct {
+	Input  int64 `json:"input_tokens,omitempty"`
+	Output int64 `json:"output_tokens,omitempty"`
+	Cached int64 `json:"cached_tokens,omitempty"`
+	Micros int64 `json:"cost_micro_usd,omitempty"` // millionths of a dollar
+}
+
+// Less returns what u has that v has not, never less than nothing.
+func (u Usage) Less(v Usage) Usage {
+	return Usage{
+		Input: max(0, u.Input-v.Input), Output: max(0, u.Output-v.Output),
+		Cached: max(0, u.Cached-v.Cached), Micros: max(0, u.Micros-v.Micros),
+	}
+}
+
+// Plus returns the sum.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{Input: u.Input + v.Input, Output: u.Output + v.Output, Cached: u.Cached + v.Cached, Micros: u.Micros + v.Micros}
+}
+
+// Spend is what a task has cost, in all and on the last day it cost anything.
+type Spend struct {
+	Usage
+	Day         string `json:"day,omitempty"` // 2006-01-02, UTC
+	DayAttempts int    `json:"day_attempts,omitempty"`
+	DayMicros   int64  `json:"day_cost_micro_usd,omitempty"`
+}
+
+// On returns the spend with its day turned to that of at.
+func (s Spend) On(at time.Time) Spend {
+	if day := DayOf(at); day != s.Day {
+		s.Day, s.DayAttempts, s.DayMicros = day, 0, 0
+	}
+	return s
+}
+
+// DayOf names the day budgets count by.
+func DayOf(at time.Time) string { return at.UTC().Format(time.DateOnly) }

@@ -1,0 +1,43 @@
+package local
+
+import (
+	"fmt"
+
+	"orange/internal/core/task"
+)
+
+// affords says whether the project's budget lets another agent start. At the cap nothing
+// starts: the effect is given up with the reason, and a person resumes the task when the
+// budget allows it again.
+func (r *Runtime) affords(t *task.Task, e *task.Effect) error {
+	p, ok := r.pool.project(t.Project)
+	if !e.Start || !ok || p.Budget == (task.Budget{}) {
+		return nil
+	}
+	b := p.Budget
+	switch {
+	case b.TaskAttempts > 0 && t.AttemptCount() > b.TaskAttempts:
+		return overBudget(t, "the task has had %d attempts of %d", t.AttemptCount()-1, b.TaskAttempts)
+	case b.TaskMicros > 0 && t.Spent.Micros >= b.TaskMicros:
+		return overBudget(t, "the task has cost %s of %s", dollars(t.Spent.Micros), dollars(b.TaskMicros))
+	case !b.Daily() || r.Ledger == nil:
+		return nil
+	}
+	attempts, micros, err := r.Ledger.SpentOn(p.Name, task.DayOf(r.now()))
+	switch {
+	case err != nil:
+		return fmt.Errorf("add up what project %s has cost today: %w", p.Name, err)
+	case b.DayAttempts > 0 && attempts > b.DayAttempts: // this one is counted already
+		return overBudget(t, "project %s has had %d attempts of %d today", p.Name, attempts-1, b.DayAttempts)
+	case b.DayMicros > 0 && micros >= b.DayMicros:
+		return overBudget(t, "project %s has cost %s of %s today", p.Name, dollars(micros), dollars(b.DayMicros))
+	}
+	return nil
+}
+
+func overBudget(t *task.Task, format string, args ...any) error {
+	return task.Mistakef("budget: %s: raise it with orange project update %s, or wait; then run orange resume %s",
+		fmt.Sprintf(format, args...), t.Project, t.ID)
+}
+
+func dollars(micros int64) string { return fmt.Sprintf("$%.2f", float64(micros)/1e6) }
