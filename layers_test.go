@@ -26,6 +26,7 @@ var arrows = map[string][]string{
 	"internal/core/signal":           {"internal/core/task", "internal/core/taskfile"},
 	"internal/core/journal":          {"internal/core/task", "internal/core/taskfile", "internal/core/signal", "internal/core/prose"},
 	"internal/core/engine":           {"internal/core/"},
+	"internal/core/prompt":           {"internal/core/"},
 	"internal/core/verify":           {"internal/core/"},
 	"internal/config":                {},
 	"internal/doctor":                {},

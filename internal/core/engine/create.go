@@ -34,7 +34,21 @@ func (x *decider) create() Verdict {
 	if v := x.takeWith(e, edge, Advance); v == Refuse {
 		return v
 	}
+	x.talkAtOnce()
 	return x.startAtOnce()
+}
+
+// talkAtOnce starts the agent of a task that begins with questions, if a workspace is
+// free. Otherwise a person starts it when they want to talk.
+func (x *decider) talkAtOnce() {
+	e := &x.entries[0]
+	s, _ := x.def.State(e.To)
+	if !x.sig.New.Spawn || s.Kind != workflow.Waiting || s.Role == "" || len(x.sig.Free) == 0 {
+		return
+	}
+	p := x.plan(e)
+	p.counters = e.Counters
+	p.ensure(s)
 }
 
 func (x *decider) startAtOnce() Verdict {

@@ -376,7 +376,7 @@ func (p *plan) prompt(role *workflow.Role) string {
 		candidates[0] = ""
 	}
 	if again {
-		candidates = []string{s.RespawnPrompt, role.RespawnPrompt, candidates[0], role.Prompt}
+		candidates = []string{s.RespawnPrompt, candidates[0], role.RespawnPrompt, role.Prompt}
 	}
 	for _, c := range candidates {
 		if c != "" {

@@ -152,7 +152,7 @@ func (n *names) variables(text string, pos Pos, what string) {
 }
 
 // promptVariables are the values every prompt may name, besides counters.
-var promptVariables = [...]string{"summary", "project", "branch", "status", "workspace", "return_to"}
+var promptVariables = [...]string{"summary", "project", "branch", "status", "workspace", "return_to", "task", "default_branch", "delivery"}
 
 var variablePattern = regexp.MustCompile(`\{([a-z][a-z0-9_]*)\}`)
 

@@ -1,0 +1,120 @@
+// Package prompt is what an agent is told: the words of its workflow with the task's
+// values filled in, followed by what every agent must know about this session. It is
+// text in, text out.
+package prompt
+
+import (
+	"fmt"
+	"strings"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// Facts are what the words are made of.
+type Facts struct {
+	Def     *workflow.Definition
+	Task    task.Task
+	Effect  task.Effect
+	Project task.Project
+	Nonce   string                           // marks what this attempt itself prints
+	Words   func(name string) (string, bool) // of the repository, before those of the workflow; nil for none
+}
+
+// Whole is what a new agent is told.
+func Whole(f Facts) string {
+	var b strings.Builder
+	b.WriteString(f.named(f.Effect.Prompt))
+	if f.Effect.Message != "" {
+		b.WriteString("\n\n")
+		b.WriteString(f.message(f.Effect.Message))
+	}
+	b.WriteString("\n\n")
+	f.session(&b)
+	return b.String()
+}
+
+// Message is what a living agent is told.
+func Message(f Facts) string { return f.message(f.Effect.Prompt) }
+
+func (f *Facts) message(name string) string {
+	text := f.named(name)
+	if f.Effect.Text == "" {
+		return text
+	}
+	return text + "\n\n" + quote(f.Effect.Text)
+}
+
+// quote marks words that are somebody else's.
+func quote(text string) string {
+	return "> " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n> ")
+}
+
+// named finds the words called name and fills them in.
+func (f *Facts) named(name string) string {
+	return strings.TrimSpace(f.fill(f.words(name)))
+}
+
+func (f *Facts) words(name string) string {
+	if f.Words != nil {
+		if text, ok := f.Words(name); ok {
+			return text
+		}
+	}
+	for i := range f.Def.Prompts {
+		if f.Def.Prompts[i].Name == name {
+			return f.Def.Prompts[i].Text
+		}
+	}
+	if text, ok := own(name); ok {
+		return text
+	}
+	return "# Task: {summary}\n\nProject: {project}\nBranch: {branch}\n\nRead TASK.md and do your part."
+}
+
+// own are the words for messages of the engine's own, where a workflow has none.
+func own(name string) (string, bool) {
+	switch name {
+	case engine.MessageAnswer:
+		return "A person answered your questions: read ## Answer in TASK.md. The status is {status} again; go on from there.", true
+	case engine.MessageNudge:
+		return "Nothing was heard of you for a while, and the status is still {status}. If your part is done, say so as your " +
+			"instructions tell you; if it is not, go on; if you cannot go on, write down why in TASK.md and say so.", true
+	case engine.MessageReset:
+		return "Your usage limit is lifted. Go on where you stopped.", true
+	}
+	return "", false
+}
+
+// fill puts the task's values in. Each place is filled once: what a value says is never
+// taken for another place.
+func (f *Facts) fill(text string) string {
+	t := &f.Task
+	pairs := []string{
+		"{summary}", orDash(t.Summary), "{project}", t.Project, "{branch}", t.Branch, "{status}", t.Status,
+		"{task}", string(t.ID), "{workspace}", t.Workspace, "{return_to}", t.ReturnTo, "{default_branch}", f.Project.DefaultBranch, "{delivery}", delivery(t.Delivery),
+	}
+	for _, c := range f.Def.Counters {
+		pairs = append(pairs, "{"+c.Name+"}", fmt.Sprint(t.Counter(c.Name)))
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "(no summary yet)"
+	}
+	return s
+}
+
+// delivery is what the project's policy means for an agent.
+func delivery(d task.Delivery) string {
+	switch d {
+	case task.DeliverPush:
+		return "Do NOT push: the branch is pushed for you when the review has passed."
+	case task.DeliverPR:
+		return "Do NOT push and open no pull request: both are done for you when the review has passed."
+	}
+	return "Do NOT push to remote."
+}

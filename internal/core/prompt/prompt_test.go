@@ -1,0 +1,126 @@
+package prompt_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/prompt"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/core/workflow/builtin"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func facts(t *testing.T, name string) prompt.Facts {
+	t.Helper()
+	text, _ := builtin.Text(name)
+	def, err := workflow.Parse(name+".yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return prompt.Facts{
+		Def: def, Nonce: "k7Q2mZ", Project: task.Project{Name: "shop", DefaultBranch: "main"},
+		Task: task.Task{
+			ID: "0123456789abcdefghijk", Project: "shop", Branch: "login", Summary: "Let customers log in", Status: "working",
+			Counters: []task.Counter{{Name: "review_round", Value: 1}},
+		},
+	}
+}
+
+// roleOf finds who is told a prompt.
+func roleOf(def *workflow.Definition, name string) string {
+	for _, r := range def.Roles {
+		if r.Prompt == name || r.RespawnPrompt == name {
+			return r.Name
+		}
+	}
+	return "worker"
+}
+
+func TestEveryPromptOfTheBuiltIns(t *testing.T) {
+	for _, name := range builtin.Names() {
+		f := facts(t, name)
+		for _, p := range f.Def.Prompts {
+			t.Run(name+"/"+p.Name, func(t *testing.T) {
+				f.Effect = task.Effect{Prompt: p.Name, Role: roleOf(f.Def, p.Name), Attempt: 3, Start: true}
+				golden(t, name+"-"+p.Name+".txt", prompt.Whole(f))
+			})
+		}
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v: run go test -update", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s: - want, + got\n%s", path, diff)
+	}
+}
+
+func TestARespawnAfterAReviewCarriesTheMessageToo(t *testing.T) {
+	f := facts(t, "orange")
+	f.Effect = task.Effect{Prompt: "worker-respawn", Message: "changes-requested", Text: "make it blue\n## Review", Role: "worker", Attempt: 4, Start: true}
+	got := prompt.Whole(f)
+	for _, want := range []string{"# Resuming: Let customers log in", "A person asks for changes.", "\n> make it blue\n> ## Review\n", "attempt 4 of task", "nonce=k7Q2mZ"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+}
+
+func TestMessagesOfTheEngine(t *testing.T) {
+	f := facts(t, "orange")
+	for _, name := range []string{engine.MessageAnswer, engine.MessageNudge, engine.MessageReset} {
+		f.Effect = task.Effect{Prompt: name, Role: "worker"}
+		golden(t, "message-"+name+".txt", prompt.Message(f)+"\n")
+	}
+}
+
+func TestWhatAValueSaysIsNotAPlaceToFill(t *testing.T) {
+	f := facts(t, "orange")
+	f.Task.Summary, f.Task.Branch = "use {branch} and {status}", "b-{summary}"
+	f.Effect = task.Effect{Prompt: "worker", Role: "worker"}
+	if got := prompt.Whole(f); !strings.Contains(got, "# Task: use {branch} and {status}\n") || !strings.Contains(got, "Branch: b-{summary}\n") {
+		t.Error(got)
+	}
+}
+
+func TestARepositoryHasTheLastWord(t *testing.T) {
+	f := facts(t, "orange")
+	f.Words = func(name string) (string, bool) { return "House style for {project}: " + name, name == "worker" }
+	f.Effect = task.Effect{Prompt: "worker", Role: "worker"}
+	if got := prompt.Whole(f); !strings.HasPrefix(got, "House style for shop: worker\n") || !strings.Contains(got, "Commands of this session") {
+		t.Error(got)
+	}
+	f.Effect = task.Effect{Prompt: "reviewer", Role: "reviewer"}
+	if got := prompt.Whole(f); !strings.HasPrefix(got, "# Review: Let customers log in") {
+		t.Error(got)
+	}
+}
+
+func TestTheWayOfDeliveryIsInTheWords(t *testing.T) {
+	f := facts(t, "orange")
+	f.Effect = task.Effect{Prompt: "worker", Role: "worker"}
+	for d, want := range map[task.Delivery]string{"": "Do NOT push to remote.", task.DeliverPush: "the branch is pushed for you", task.DeliverPR: "open no pull request"} {
+		f.Task.Delivery = d
+		if got := prompt.Whole(f); !strings.Contains(got, want) {
+			t.Errorf("%s: %q is missing in\n%s", d, want, got)
+		}
+	}
+}
