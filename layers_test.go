@@ -32,6 +32,8 @@ var arrows = map[string][]string{
 	"internal/doctor":                {},
 	"internal/runtime/local":         {"internal/core/"},
 	"internal/runtime/effect":        {"internal/core/", "internal/runtime/local"},
+	"internal/runtime/agents":        {"internal/core/"},
+	"internal/scriptedmodel":         {},
 	"internal/runtime/runtimetest":   {"internal/core/"},
 	"internal/selftest":              {"internal/core/", "internal/config", "internal/ui/client"},
 	"internal/adapter/":              {"internal/core/"},
@@ -45,12 +47,12 @@ var arrows = map[string][]string{
 // homes says where a third-party module may be imported. Tests may use any.
 var homes = map[string][]string{
 	"github.com/spf13/cobra":          {"internal/ui/cli"},
-	"github.com/goccy/go-yaml":        {"internal/core/workflow", "internal/core/taskfile"},
+	"github.com/goccy/go-yaml":        {"internal/core/workflow", "internal/core/taskfile", "internal/adapter/harness"},
 	"github.com/yuin/goldmark":        {"internal/core/taskfile"},
 	"github.com/expr-lang/expr":       {"internal/core/workflow"},
 	"github.com/google/jsonschema-go": {"internal/core/workflow"},
 	"modernc.org/sqlite":              {"internal/adapter/sqlite"},
-	"golang.org/x/sys":                {"internal/adapter/taskdir"},
+	"golang.org/x/sys":                {"internal/adapter/taskdir", "internal/adapter/attend", "internal/adapter/harness"},
 	"github.com/gofrs/flock":          {"internal/adapter/lock"},
 }
 

@@ -21,7 +21,7 @@ type program struct {
 func newProgram(path, dir string) *program {
 	return &program{path: path, dir: dir, env: []string{
 		"ORANGE_HOME=" + filepath.Join(dir, "home"), "XDG_CONFIG_HOME=" + filepath.Join(dir, "config"),
-		"ORANGE_ROLE=", "ORANGE_TASK=", "ORANGE_ATTEMPT=", "ORANGE_LOG_LEVEL=",
+		"ORANGE_ROLE=", "ORANGE_TASK=", "ORANGE_ATTEMPT=", "ORANGE_TOKEN=", "ORANGE_LOG_LEVEL=", "ORANGE_EFFECTS=record",
 	}}
 }
 

@@ -6,7 +6,7 @@ set -eu
 
 bin=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 work=$(mktemp -d)
-export ORANGE_HOME="$work/home" HOME="$work" XDG_CONFIG_HOME="$work/config" XDG_RUNTIME_DIR="$work"
+export ORANGE_HOME="$work/home" HOME="$work" XDG_CONFIG_HOME="$work/config" XDG_RUNTIME_DIR="$work" ORANGE_EFFECTS=record
 unset ORANGE_ROLE ORANGE_TASK ORANGE_ATTEMPT 2>/dev/null || true
 trap '"$bin" stop >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
 orange() { "$bin" "$@"; }

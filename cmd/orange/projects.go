@@ -42,18 +42,25 @@ func (p projects) Add(ctx context.Context, given task.Project) (task.Project, er
 }
 
 // Update implements api.Projects.
-func (p projects) Update(_ context.Context, name string, poolSize *int, workflow *string) (task.Project, error) {
+func (p projects) Update(_ context.Context, name string, c api.ProjectChange) (task.Project, error) {
 	have, ok := p.s.runtime.Project(name)
 	if !ok {
 		return have, task.Mistakef("project %q is not registered: see orange project list", name)
 	}
-	if poolSize != nil {
-		have.PoolSize = *poolSize
-	}
-	if workflow != nil {
-		have.Workflow = *workflow
-	}
+	set(&have.PoolSize, c.PoolSize)
+	set(&have.Workflow, c.Workflow)
+	set(&have.Delivery, c.Delivery)
+	set(&have.Setup, c.Setup)
+	set(&have.Teardown, c.Teardown)
+	set(&have.Budget, c.Budget)
 	return have, p.s.runtime.UpdateProject(have)
+}
+
+// set changes a value if there is a new one.
+func set[T any](have, to *T) {
+	if to != nil {
+		*have = *to
+	}
 }
 
 // Remove implements api.Projects.

@@ -61,6 +61,7 @@ func setUp(env *testscript.Env) error {
 	}
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Setenv("TZ", "UTC")
+	env.Setenv("ORANGE_EFFECTS", "record") // a story with agents says so: env ORANGE_EFFECTS=do
 	env.Setenv("GORACE", "atexit_sleep_ms=0")
 	env.Defer(func() { tearDown(env) })
 	return nil

@@ -102,7 +102,7 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) error {
 func (s *server) api(stop func()) *api.Server {
 	return &api.Server{
 		Engine: s.runtime, Control: s.runtime, Projects: projects{s}, Tasks: s.store, Workflows: s.store, Folders: s.folders,
-		Transfer: transfer{s}, Where: s.where, Checks: s.checks, Repair: s.repair,
+		Inbox: s.inbox, Transfer: transfer{s}, Where: s.where, Checks: s.checks, Repair: s.repair,
 		Stop: stop, Release: version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}
 }

@@ -25,6 +25,7 @@ type Config struct {
 	Role    string // set inside an agent's attempt: the role it plays
 	Task    string // set inside an attempt: the task it works on
 	Attempt int    // set inside an attempt: its number
+	Token   string // set inside an attempt: what it shows to speak for itself
 
 	LogLevel string // debug, info, warn or error
 
@@ -33,6 +34,11 @@ type Config struct {
 	Harness       string        // of new tasks, "" for the first one found
 	ReviewHarness string        // of new tasks, "" for the built-in default
 	IdleExit      time.Duration // when an idle server leaves, 0 for the built-in default
+
+	Sessions string   // tmux or headless, "" for tmux where it is installed
+	Terminal string   // name of the tmux socket of this data folder
+	AgentEnv []string // further variables that agents inherit
+	Record   bool     // effects are written down instead of carried out
 }
 
 // MaxSocketPath is the longest socket path every system takes, in bytes.
@@ -45,7 +51,7 @@ func Load(getenv func(string) string, home func() (string, error)) (Config, erro
 	if err := c.places(getenv, home); err != nil {
 		return c, err
 	}
-	c.Role, c.Task = getenv("ORANGE_ROLE"), getenv("ORANGE_TASK")
+	c.Role, c.Task, c.Token = getenv("ORANGE_ROLE"), getenv("ORANGE_TASK"), getenv("ORANGE_TOKEN")
 	if err := c.readFile(filepath.Join(c.ConfigDir, "config.json")); err != nil {
 		return c, err
 	}
@@ -59,6 +65,13 @@ func (c *Config) overrides(getenv func(string) string) error {
 			return fmt.Errorf("ORANGE_ATTEMPT %q: give a positive integer, or unset it", s)
 		}
 		c.Attempt = n
+	}
+	switch s := getenv("ORANGE_EFFECTS"); s {
+	case "", "do":
+	case "record":
+		c.Record = true
+	default:
+		return fmt.Errorf("ORANGE_EFFECTS %q: give do or record, or unset it", s)
 	}
 	if s := getenv("ORANGE_LOG_LEVEL"); s != "" {
 		if !validLevel(s) {
@@ -80,6 +93,10 @@ func (c *Config) places(getenv func(string) string, home func() (string, error))
 	}
 	c.Home = resolve(data)
 	c.Socket = socket(getenv, c.Home)
+	c.Terminal = "orange"
+	if getenv("ORANGE_HOME") != "" {
+		c.Terminal = "orange-" + hash(c.Home)
+	}
 	c.ConfigDir, err = folder(getenv, home, "XDG_CONFIG_HOME", ".config")
 	if err != nil {
 		return fmt.Errorf("find the configuration folder: %w; set XDG_CONFIG_HOME", err)
@@ -119,8 +136,7 @@ func resolve(path string) string {
 // socket names the server's socket by a hash of the data folder, because a path may
 // have any length and a socket's may not.
 func socket(getenv func(string) string, home string) string {
-	sum := sha256.Sum256([]byte(home))
-	name := hex.EncodeToString(sum[:4]) + ".sock"
+	name := hash(home) + ".sock"
 	private := filepath.Join("orange-"+strconv.Itoa(os.Getuid()), name)
 	temp := getenv("TMPDIR")
 	if !filepath.IsAbs(temp) {
@@ -136,4 +152,10 @@ func socket(getenv func(string) string, home string) string {
 		}
 	}
 	return filepath.Join("/tmp", private)
+}
+
+// hash is a short name for a data folder.
+func hash(home string) string {
+	sum := sha256.Sum256([]byte(home))
+	return hex.EncodeToString(sum[:4])
 }

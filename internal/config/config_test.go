@@ -89,8 +89,11 @@ func TestFile(t *testing.T) {
 	}{
 		{
 			name: "every key",
-			text: `{"workflow":"w","pool_size":4,"harness":"codex","review_harness":"pi","idle_exit":"30m","log_level":"debug"}`,
-			want: config.Config{Workflow: "w", PoolSize: 4, Harness: "codex", ReviewHarness: "pi", IdleExit: 30 * time.Minute, LogLevel: "debug"},
+			text: `{"workflow":"w","pool_size":4,"harness":"codex","review_harness":"pi","idle_exit":"30m","log_level":"debug","sessions":"headless","agent_env":["A","B"]}`,
+			want: config.Config{
+				Workflow: "w", PoolSize: 4, Harness: "codex", ReviewHarness: "pi", IdleExit: 30 * time.Minute, LogLevel: "debug",
+				Sessions: "headless", AgentEnv: []string{"A", "B"},
+			},
 		},
 		{name: "empty object", text: "{}", want: config.Config{LogLevel: "info"}},
 		{name: "the environment beats the file", text: `{"log_level":"debug"}`, env: []string{"ORANGE_LOG_LEVEL", "warn"}, want: config.Config{LogLevel: "warn"}},
@@ -100,6 +103,9 @@ func TestFile(t *testing.T) {
 		{name: "pool of nothing", text: `{"pool_size":0}`, wantErr: ":1:2: pool_size 0: give a positive integer"},
 		{name: "no time", text: `{"idle_exit":"soon"}`, wantErr: `idle_exit "soon": give a time such as 30m`},
 		{name: "no level", text: `{"log_level":"loud"}`, wantErr: `log_level "loud": give debug, info, warn or error`},
+		{name: "no sessions", text: `{"sessions":"screen"}`, wantErr: `sessions "screen": give tmux or headless`},
+		{name: "no list", text: `{"agent_env":"A"}`, wantErr: "agent_env: give a list of strings"},
+		{name: "wrong effects", text: `{}`, env: []string{"ORANGE_EFFECTS", "x"}, wantErr: `ORANGE_EFFECTS "x": give do or record`},
 		{name: "not an object", text: `[]`, wantErr: ":1:1: the file is not a JSON object"},
 		{name: "cut off", text: `{"harness":`, wantErr: "not JSON"},
 		{name: "not closed", text: `{"harness":"a"`, wantErr: "not JSON"},
@@ -125,6 +131,7 @@ func TestFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			tt.want.Home, tt.want.ConfigDir, tt.want.UserWorkflows, tt.want.Socket = got.Home, got.ConfigDir, got.UserWorkflows, got.Socket
+			tt.want.Terminal = "orange"
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -136,9 +143,26 @@ func TestServerEnv(t *testing.T) {
 	got := config.ServerEnv([]string{
 		"PATH=/bin", "HOME=/h", "LC_ALL=C", "XDG_RUNTIME_DIR=/run", "ORANGE_HOME=/o", "ORANGE_LOG_LEVEL=debug", "SSH_AUTH_SOCK=/s",
 		"ORANGE_ROLE=worker", "ORANGE_TASK=t", "ORANGE_ATTEMPT=1", "ORANGE_TOKEN=x", "GITHUB_TOKEN=x", "CLAUDECODE=1", "LCX=1", "odd",
-	})
-	want := []string{"PATH=/bin", "HOME=/h", "LC_ALL=C", "XDG_RUNTIME_DIR=/run", "ORANGE_HOME=/o", "ORANGE_LOG_LEVEL=debug", "SSH_AUTH_SOCK=/s"}
+		"ANTHROPIC_API_KEY=k", "CLAUDE_CODE_ENTRYPOINT=cli", "MINE=1", "OTHER=1",
+	}, "MINE")
+	want := []string{"PATH=/bin", "HOME=/h", "LC_ALL=C", "XDG_RUNTIME_DIR=/run", "ORANGE_HOME=/o", "ORANGE_LOG_LEVEL=debug", "SSH_AUTH_SOCK=/s", "ANTHROPIC_API_KEY=k", "MINE=1"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestAgentEnv(t *testing.T) {
+	environ := []string{
+		"PATH=/bin", "TERM=dumb", "ANTHROPIC_API_KEY=a", "OPENAI_API_KEY=o", "GEMINI_API_KEY=g", "OPENROUTER_API_KEY=r", "GITHUB_TOKEN=x", "GH_TOKEN=x",
+		"LINEAR_API_KEY=x", "SSH_AUTH_SOCK=/s", "ORANGE_HOME=/o", "ORANGE_TOKEN=x", "CLAUDECODE=1", "CLAUDE_CODE_SSE_PORT=1", "MINE=1",
+	}
+	all := []string{"PATH=/bin", "ANTHROPIC_API_KEY=a", "OPENAI_API_KEY=o", "GEMINI_API_KEY=g", "OPENROUTER_API_KEY=r", "MINE=1"}
+	for harness, want := range map[string][]string{
+		"claude": {"PATH=/bin", "ANTHROPIC_API_KEY=a", "MINE=1"}, "codex": {"PATH=/bin", "OPENAI_API_KEY=o", "MINE=1"},
+		"gemini": {"PATH=/bin", "GEMINI_API_KEY=g", "MINE=1"}, "pi": all, "opencode": all, "command:x": all,
+	} {
+		if diff := cmp.Diff(want, config.AgentEnv(environ, harness, "MINE")); diff != "" {
+			t.Errorf("%s: %s", harness, diff)
+		}
 	}
 }

@@ -9,19 +9,84 @@ import (
 // Environ is the environment of this process.
 func Environ() []string { return os.Environ() }
 
-// ServerEnv keeps of environ what a server may inherit from whoever starts it. What
-// names an attempt is dropped: a server belongs to none.
-func ServerEnv(environ []string) []string {
-	names := []string{
-		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TMPDIR", "TZ",
-		"ORANGE_HOME", "ORANGE_LOG_LEVEL", "SSH_AUTH_SOCK",
+// base is what every process of ours may inherit: who and where the user is, and how
+// their tools are found.
+var base = [...]string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TMPDIR", "TZ", "EDITOR",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
+	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
+	"GOPATH", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY", "GOTOOLCHAIN", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME", "PYENV_ROOT", "NVM_DIR",
+	"VIRTUAL_ENV", "NPM_CONFIG_REGISTRY", "DOCKER_HOST",
+}
+
+// serverOnly is what the server may have and agents may not: it pushes, they do not.
+var serverOnly = [...]string{"SSH_AUTH_SOCK", "ORANGE_HOME", "ORANGE_LOG_LEVEL", "ORANGE_EFFECTS", "TMUX_TMPDIR"}
+
+// providers are the credentials and settings of agents, by harness and by how their
+// names begin.
+var providers = [...]struct {
+	harness  string
+	prefixes []string
+}{
+	{"claude", []string{"ANTHROPIC_", "CLAUDE_CODE_", "CLAUDE_CONFIG_DIR", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "IS_SANDBOX"}},
+	{"codex", []string{"OPENAI_", "CODEX_"}},
+	{"gemini", []string{"GEMINI_", "GOOGLE_"}},
+	{"opencode", []string{"OPENCODE_"}},
+	{"pi", []string{"PI_"}},
+	{"", []string{"OPENROUTER_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY", "GROQ_API_KEY", "XAI_API_KEY"}},
+}
+
+// never lists what would make an agent believe that it runs inside another one.
+var never = [...]string{"CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID"}
+
+// ServerEnv keeps of environ what a server may inherit from whoever starts it, the
+// credentials of agents among it. What names an attempt is dropped: a server belongs to
+// none. more are further names for agents.
+func ServerEnv(environ []string, more ...string) []string {
+	return keep(environ, func(name string) bool {
+		return common(name) || slices.Contains(serverOnly[:], name) || slices.Contains(more, name) || ofProvider(name, "")
+	})
+}
+
+// AgentEnv keeps of environ what an agent of a harness may inherit. One that works with
+// several providers, or that nobody knows, gets the credentials of all.
+func AgentEnv(environ []string, harness string, more ...string) []string {
+	switch harness {
+	case "claude", "codex", "gemini":
+	default:
+		harness = ""
 	}
+	return keep(environ, func(name string) bool {
+		return common(name) && name != "TERM" || slices.Contains(more, name) || ofProvider(name, harness)
+	})
+}
+
+func keep(environ []string, wanted func(name string) bool) []string {
 	out := []string{}
 	for _, kv := range environ {
-		name, _, ok := strings.Cut(kv, "=")
-		if ok && (slices.Contains(names, name) || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")) {
+		if name, _, ok := strings.Cut(kv, "="); ok && wanted(name) {
 			out = append(out, kv)
 		}
 	}
 	return out
+}
+
+func common(name string) bool {
+	return slices.Contains(base[:], name) || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")
+}
+
+// ofProvider says whether a variable belongs to a harness, "" for any.
+func ofProvider(name, harness string) bool {
+	if slices.Contains(never[:], name) {
+		return false
+	}
+	for _, p := range providers {
+		if harness != "" && p.harness != harness {
+			continue
+		}
+		if slices.ContainsFunc(p.prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+			return true
+		}
+	}
+	return false
 }

@@ -68,10 +68,11 @@ func (r *reader) value(c *Config, key string, at int64) error {
 	targets := map[string]any{
 		"workflow": &c.Workflow, "pool_size": &c.PoolSize, "harness": &c.Harness,
 		"review_harness": &c.ReviewHarness, "idle_exit": &idle, "log_level": &c.LogLevel,
+		"sessions": &c.Sessions, "agent_env": &c.AgentEnv,
 	}
 	to, ok := targets[key]
 	if !ok {
-		return r.wrong(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, idle_exit, log_level", key))
+		return r.wrong(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, idle_exit, log_level, sessions, agent_env", key))
 	}
 	if err := r.dec.Decode(to); err != nil {
 		var syntax *json.SyntaxError
@@ -85,6 +86,8 @@ func (r *reader) value(c *Config, key string, at int64) error {
 		return r.wrong(at, fmt.Sprintf("pool_size %d: give a positive integer", c.PoolSize))
 	case key == "log_level" && !validLevel(c.LogLevel):
 		return r.wrong(at, fmt.Sprintf("log_level %q: give debug, info, warn or error", c.LogLevel))
+	case key == "sessions" && c.Sessions != "tmux" && c.Sessions != "headless":
+		return r.wrong(at, fmt.Sprintf("sessions %q: give tmux or headless", c.Sessions))
 	case key == "idle_exit":
 		d, err := time.ParseDuration(idle)
 		if err != nil || d <= 0 {
@@ -96,8 +99,11 @@ func (r *reader) value(c *Config, key string, at int64) error {
 }
 
 func expected(to any) string {
-	if _, number := to.(*int); number {
+	switch to.(type) {
+	case *int:
 		return "give a positive integer"
+	case *[]string:
+		return "give a list of strings"
 	}
 	return "give a string"
 }

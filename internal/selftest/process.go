@@ -40,6 +40,7 @@ func (p *process) start(ctx context.Context, crashAt int) error {
 		name, value, _ := strings.Cut(pair, "=")
 		values[name] = value
 	}
+	values["ORANGE_EFFECTS"] = "record" // what is compared is what was asked for
 	values["ORANGE_HOME"], values["HOME"], values["XDG_RUNTIME_DIR"] = p.home, p.home, filepath.Dir(p.home)
 	cfg, err := config.Load(func(key string) string { return values[key] }, func() (string, error) { return p.home, nil })
 	if err != nil {

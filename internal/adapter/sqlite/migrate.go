@@ -12,7 +12,7 @@ const applicationID = 0x4f726e67
 
 // migrations lead from one version of the schema to the next; their number is the
 // version. Those that were published never change: a new one is appended.
-func migrations() []string { return []string{schema1, schema2, schema3} }
+func migrations() []string { return []string{schema1, schema2, schema3, schema4} }
 
 const schema1 = `
 	CREATE TABLE journal (
@@ -78,6 +78,10 @@ const schema3 = `
 		why     TEXT NOT NULL
 	);
 	CREATE INDEX refusal_task ON refusal (task, row);`
+
+// schema4 keeps what a person laid down for a project.
+const schema4 = `
+	ALTER TABLE project ADD COLUMN policy TEXT NOT NULL DEFAULT '{}';`
 
 // migrate brings the schema to the newest version, one transaction for each step.
 func migrate(ctx context.Context, b bracket, steps []string) error {

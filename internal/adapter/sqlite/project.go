@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 
 	"orange/internal/core/task"
@@ -13,19 +14,37 @@ func (s *Store) Projects() ([]task.Project, error) {
 	var projects []task.Project
 	err := s.each(func(rows *sql.Rows) error {
 		var p task.Project
-		err := rows.Scan(&p.Name, &p.Path, &p.DefaultBranch, &p.PoolSize, &p.Workflow)
+		var policy []byte
+		err := rows.Scan(&p.Name, &p.Path, &p.DefaultBranch, &p.PoolSize, &p.Workflow, &policy)
+		if err == nil {
+			err = json.Unmarshal(policy, &p.Policy)
+		}
 		projects = append(projects, p)
 		return err
-	}, "SELECT name, path, default_branch, pool_size, workflow FROM project ORDER BY name")
+	}, "SELECT name, path, default_branch, pool_size, workflow, policy FROM project ORDER BY name")
 	return projects, s.describe("read", err)
 }
 
 // SaveProject adds a project, or replaces the one of that name.
 func (s *Store) SaveProject(p task.Project) error {
-	return s.exec("write to", `INSERT INTO project (name, path, default_branch, pool_size, workflow) VALUES (?, ?, ?, ?, ?)
+	policy, err := json.Marshal(p.Policy)
+	if err != nil {
+		return s.describe("write to", err)
+	}
+	return s.exec("write to", `INSERT INTO project (name, path, default_branch, pool_size, workflow, policy) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET path = excluded.path, default_branch = excluded.default_branch,
-		pool_size = excluded.pool_size, workflow = excluded.workflow`,
-		p.Name, p.Path, p.DefaultBranch, p.PoolSize, p.Workflow)
+		pool_size = excluded.pool_size, workflow = excluded.workflow, policy = excluded.policy`,
+		p.Name, p.Path, p.DefaultBranch, p.PoolSize, p.Workflow, string(policy))
+}
+
+// SpentOn adds up what the attempts of a project's tasks were and cost on a day. It
+// reads every record of the project: it is asked only where a day has a budget.
+func (s *Store) SpentOn(project, day string) (attempts int, micros int64, err error) {
+	err = s.read.QueryRow(`SELECT coalesce(sum(json_extract(fold, '$.spent.day_attempts')), 0),
+		coalesce(sum(json_extract(fold, '$.spent.day_cost_micro_usd')), 0)
+		FROM task WHERE project = ? AND json_extract(fold, '$.spent.day') = ?`, project, day).
+		Scan(&attempts, &micros)
+	return attempts, micros, s.describe("read", err)
 }
 
 // DeleteProject forgets a project. Its tasks stay.

@@ -65,3 +65,35 @@ func TestSettings(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+func TestWhatAPersonLaidDownIsKept(t *testing.T) {
+	s := open(t)
+	p := task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 2, Policy: task.Policy{
+		Delivery: task.DeliverPR, Setup: "make deps", Teardown: "make stop", Budget: task.Budget{TaskAttempts: 3, DayMicros: 5_000_000},
+	}}
+	if err := s.SaveProject(p); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Projects()
+	if err != nil || len(got) != 1 || got[0] != p {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestADaysCostIsAddedUpByProject(t *testing.T) {
+	s := open(t)
+	for i, spent := range []task.Spend{
+		{Day: "2026-01-02", DayAttempts: 2, DayMicros: 30}, {Day: "2026-01-02", DayAttempts: 1, DayMicros: 12}, {Day: "2026-01-01", DayAttempts: 9, DayMicros: 9}, {},
+	} {
+		record := created(t, i)
+		record.Task.Project, record.Task.Spent = "p", spent
+		commit(t, s, record)
+	}
+	attempts, micros, err := s.SpentOn("p", "2026-01-02")
+	if attempts != 3 || micros != 42 || err != nil {
+		t.Errorf("%d attempts, %d, %v", attempts, micros, err)
+	}
+	if attempts, micros, err := s.SpentOn("q", "2026-01-02"); attempts != 0 || micros != 0 || err != nil {
+		t.Errorf("another project: %d, %d, %v", attempts, micros, err)
+	}
+}

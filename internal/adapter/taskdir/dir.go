@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 
 	"orange/internal/core/journal"
@@ -27,7 +28,8 @@ const (
 
 // Dir is the folder of all tasks.
 type Dir struct {
-	root string
+	root  string
+	locks sync.Map // by folder: two changes of ours are made one after the other
 }
 
 // New returns the folder of all tasks at root. Nothing is made before it is needed.
@@ -93,6 +95,7 @@ func (d *Dir) Remove(project string, id task.ID) error {
 	if _, err := d.folder(project, id); err != nil {
 		return fmt.Errorf("remove the folder of a task: %w", err)
 	}
+	d.locks.Delete(d.Path(project, id))
 	root, err := os.OpenRoot(d.root) // cannot be left, whatever links lie below
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -105,6 +108,15 @@ func (d *Dir) Remove(project string, id task.ID) error {
 		return advise(fmt.Errorf("remove the folder of task %s: %w", id, err))
 	}
 	return nil
+}
+
+// splice changes a TASK.md, alone among ours.
+func (d *Dir) splice(dir string, made change) error {
+	lock, _ := d.locks.LoadOrStore(dir, new(sync.Mutex))
+	mu := lock.(*sync.Mutex)
+	mu.Lock()
+	defer mu.Unlock()
+	return splice(dir, made)
 }
 
 // Read returns a task's TASK.md. One that is missing reads as empty.
@@ -147,7 +159,7 @@ func (d *Dir) Project(t task.Task, entries []journal.Entry) error {
 		return advise(fmt.Errorf("show task %s in its folder: %w", t.ID, err))
 	}
 	history := advise(appendHistory(filepath.Join(dir, historyName), entries))
-	frontmatter := advise(splice(dir, journal.Frontmatter(t)))
+	frontmatter := advise(d.splice(dir, withFields(journal.Frontmatter(t))))
 	if history != nil && frontmatter != nil {
 		return fmt.Errorf("%w; %w", history, frontmatter)
 	}

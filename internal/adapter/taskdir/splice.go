@@ -19,15 +19,18 @@ const rounds = 20
 // patience is how long another program may take to finish the edit it is writing.
 const patience = time.Second
 
-// splice writes the fields into TASK.md's frontmatter. The new file takes the place
+// A change makes the new text of a TASK.md from the one that is there.
+type change func(path string, src []byte) ([]byte, error)
+
+// splice changes TASK.md. The new file takes the place
 // of the old one in one step. Whoever edits TASK.md meanwhile writes into the old
 // file or replaces it, so the file that was displaced is looked at again: if it is not
-// what the new one was made from, the edit is newer and the fields are spliced into it.
-func splice(dir string, fields []taskfile.Field) error {
+// what the new one was made from, the edit is newer and the change is made to it.
+func splice(dir string, made change) error {
 	path := filepath.Join(dir, taskName)
 	base, err := readRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return spliceMissing(dir, fields)
+		return spliceMissing(dir, made)
 	}
 	if err != nil {
 		return err
@@ -35,7 +38,7 @@ func splice(dir string, fields []taskfile.Field) error {
 	there := base // what is expected at path
 	edit := ""    // a displaced file whose words are not in TASK.md yet
 	for range rounds {
-		text, err := spliced(path, base, fields)
+		text, err := made(path, base)
 		if err != nil {
 			return putBack(edit, path, there, err)
 		}
@@ -73,9 +76,9 @@ func discard(file string) error {
 	return os.Remove(file)
 }
 
-func spliceMissing(dir string, fields []taskfile.Field) error {
+func spliceMissing(dir string, made change) error {
 	path := filepath.Join(dir, taskName)
-	text, err := spliced(path, nil, fields)
+	text, err := made(path, nil)
 	if err != nil {
 		return err
 	}
@@ -89,25 +92,31 @@ func spliceMissing(dir string, fields []taskfile.Field) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return splice(dir, fields)
+		return splice(dir, made)
 	case err != nil:
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
 }
 
-func spliced(path string, src []byte, fields []taskfile.Field) ([]byte, error) {
-	doc, err := parse(path, src)
-	if err != nil {
-		return nil, err
+// withFields writes the fields into the frontmatter.
+func withFields(fields []taskfile.Field) change {
+	return func(path string, src []byte) ([]byte, error) {
+		doc, err := parse(path, src)
+		if err != nil {
+			return nil, err
+		}
+		doc, err = doc.With(fields)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		return allowed(path, doc.Bytes())
 	}
-	doc, err = doc.With(fields)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	text := doc.Bytes()
+}
+
+func allowed(path string, text []byte) ([]byte, error) {
 	if len(text) > taskfile.MaxSize {
-		return nil, fmt.Errorf("write %s: with its frontmatter it would have %d bytes and %d are allowed; shorten it", path, len(text), taskfile.MaxSize)
+		return nil, fmt.Errorf("write %s: it would have %d bytes and %d are allowed; shorten it", path, len(text), taskfile.MaxSize)
 	}
 	return text, nil
 }

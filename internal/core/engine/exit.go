@@ -77,11 +77,40 @@ func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) 
 	if c, ok := x.limit(a); ok {
 		return x.limited(s, []journal.Ended{ended}, c)
 	}
+	if p := x.untold(a.Number); p != nil {
+		return x.tellAnother(journal.Ended{Number: a.Number, Role: a.Role, Code: x.sig.Code}, p)
+	}
 	why := howItEnded(a, x.sig.Code)
 	if r := nearest(x.reasons[first:]); r != nil {
 		why += ": " + r.Text
 	}
 	return x.crash(s, []journal.Ended{ended}, why)
+}
+
+// untold is what a living attempt was to be told when it ended, nil if nothing.
+func (x *decider) untold(number int) *task.Effect {
+	for i := range x.t.Pending {
+		p := &x.t.Pending[i]
+		if info, _ := workflow.EffectNamed(p.Do); info.Notifies && p.Attempt == number && !p.Start && p.Prompt != MessageNudge {
+			return p
+		}
+	}
+	return nil
+}
+
+// tellAnother replaces an agent that ended, its part done, before it heard that there
+// is more to do. That is no crash.
+func (x *decider) tellAnother(ended journal.Ended, p *task.Effect) Verdict {
+	e := x.entry(journal.AgentRespawn)
+	e.Ended, e.Role, e.From = []journal.Ended{ended}, ended.Role, x.t.Status
+	e.Reason, e.Dropped = fmt.Sprintf("the %s ended before it could be told", ended.Role), []string{p.ID}
+	again := x.plan(&e)
+	again.said = p.Text
+	again.add(workflow.Effect{Name: p.Do, Role: p.Role, Message: p.Prompt}, p.By)
+	if again.starved {
+		e.Effects, e.Started, e.Respawn = nil, nil, x.sig.At.Add(respawnDelay(1))
+	}
+	return x.last(e, Stay)
 }
 
 func howItEnded(a task.Attempt, code int) string {

@@ -26,7 +26,7 @@ var effectVocabulary = [...]EffectInfo{
 	{Name: "kill_reviewer", Role: "reviewer", Kills: true, Twice: true, Describe: "end the reviewer, leave the worker"},
 	{Name: "notify_worker", Role: "worker", TakesArg: "message", Notifies: true, Describe: "tell the worker something; start one if none lives"},
 	{Name: "spawn_next", Twice: true, Describe: "let the project's next queued task go on"},
-	{Name: "delete_remote_branch", Twice: true, Describe: "remove the merged branch from the remote"},
+	{Name: DeleteRemoteBranch, Twice: true, Describe: "remove the merged branch from the remote"},
 	{Name: "kill_agent", TakesArg: "role", Kills: true, Twice: true, Describe: "end the agent of a role"},
 	{Name: Push, Pushes: true, Twice: true, Describe: "push the branch, if the project delivers by push or pull request"},
 	{Name: CreatePR, OpensPR: true, Twice: true, Describe: "open a pull request, if the project delivers by pull request"},
@@ -91,6 +91,8 @@ const (
 	NotifyAgent      = "notify_agent"
 	WriteSection     = "write_section"
 	RenameBranch     = "rename_branch"
+
+	DeleteRemoteBranch = "delete_remote_branch"
 )
 
 // evidenceVocabulary lists the facts a gate may ask for besides sections.

@@ -76,6 +76,16 @@ func (r *Runtime) noteRefusal(id task.ID, sig signal.Signal, why string) {
 	}
 }
 
+// Refused keeps what was refused before the engine was asked: an attempt that spoke
+// for a task that is not its own.
+func (r *Runtime) Refused(id task.ID, sig signal.Signal, why string) {
+	if r.enter() != nil {
+		return
+	}
+	defer r.wait.Done()
+	r.noteRefusal(id, sig, why)
+}
+
 // worthNoting leaves out the runtime's own news that came too late: receipts, timers,
 // exits, and turns in a queue that was left.
 func worthNoting(sig *signal.Signal) bool {

@@ -38,6 +38,8 @@ type Engine interface {
 	Create(ctx context.Context, w signal.Wish) (engine.Answer, error)
 	Explain(ctx context.Context, id task.ID) (engine.Explanation, error)
 	Follow(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
+	Fork(ctx context.Context, id task.ID, seq int, by signal.Wish) (engine.Answer, error)
+	Refused(id task.ID, sig signal.Signal, why string) // writes down what was refused before it could be decided
 }
 
 // Control holds and releases everything, and says whether anything is going on.
@@ -51,8 +53,18 @@ type Control interface {
 type Projects interface {
 	Projects() []task.Project
 	Add(ctx context.Context, p task.Project) (task.Project, error)
-	Update(ctx context.Context, name string, poolSize *int, workflow *string) (task.Project, error)
+	Update(ctx context.Context, name string, c ProjectChange) (task.Project, error)
 	Remove(ctx context.Context, name string) error
+}
+
+// A ProjectChange says what is to change; nil leaves a value as it is.
+type ProjectChange struct {
+	PoolSize *int           `json:"pool_size"`
+	Workflow *string        `json:"workflow"`
+	Delivery *task.Delivery `json:"delivery"`
+	Setup    *string        `json:"setup"`
+	Teardown *string        `json:"teardown"`
+	Budget   *task.Budget   `json:"budget"`
 }
 
 // Tasks answers questions from the store.
@@ -97,21 +109,25 @@ type Imported struct {
 
 // Server answers requests.
 type Server struct {
-	Engine    Engine
-	Control   Control
-	Projects  Projects
-	Tasks     Tasks
-	Workflows Workflows
-	Folders   Folders
-	Transfer  Transfer
-	Where     func(ctx context.Context, path string) (Place, error)
-	Checks    func(ctx context.Context) []doctor.Result
-	Repair    func(ctx context.Context) error
-	Stop      func() // asks the process to leave
-	Release   string // version of the program
-	Home      string
-	PID       int
-	Log       *slog.Logger
+	Engine     Engine
+	Control    Control
+	Projects   Projects
+	Tasks      Tasks
+	Workflows  Workflows
+	Folders    Folders
+	Transfer   Transfer
+	Identity   Identity // nil: claims are believed
+	Attempts   Attempts // nil, like Workspaces: this server starts no agents
+	Workspaces Workspaces
+	Inbox      func(ctx context.Context, project string) ([]engine.Item, error)
+	Where      func(ctx context.Context, path string) (Place, error)
+	Checks     func(ctx context.Context) []doctor.Result
+	Repair     func(ctx context.Context) error
+	Stop       func() // asks the process to leave
+	Release    string // version of the program
+	Home       string
+	PID        int
+	Log        *slog.Logger
 
 	active  atomic.Int64
 	touched chan struct{}   // a request ended
@@ -129,6 +145,15 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /v1/tasks/{id}/journal", s.journal)
 	mux.HandleFunc("GET /v1/tasks/{id}/explain", s.explain)
 	mux.HandleFunc("POST /v1/tasks/{id}/signals", s.submit)
+	mux.HandleFunc("POST /v1/tasks/{id}/fork", s.fork)
+	mux.HandleFunc("GET /v1/tasks/{id}/attempts", s.absent(s.Attempts != nil, s.attempts))
+	mux.HandleFunc("GET /v1/tasks/{id}/attach", s.absent(s.Attempts != nil, s.attach))
+	mux.HandleFunc("POST /v1/hooks", s.absent(s.Attempts != nil, s.hook))
+	mux.HandleFunc("GET /v1/inbox", s.inbox)
+	mux.HandleFunc("GET /v1/workspaces", s.absent(s.Workspaces != nil, s.workspaces))
+	mux.HandleFunc("POST /v1/workspaces/init", s.absent(s.Workspaces != nil, s.initWorkspaces))
+	mux.HandleFunc("POST /v1/workspaces/gc", s.absent(s.Workspaces != nil, s.gcWorkspaces))
+	mux.HandleFunc("GET /v1/salvages", s.absent(s.Workspaces != nil, s.salvages))
 	mux.HandleFunc("GET /v1/workflows/{hash}", s.workflow)
 	mux.HandleFunc("GET /v1/projects", s.listProjects)
 	mux.HandleFunc("POST /v1/projects", s.addProject)
@@ -150,7 +175,7 @@ func (s *Server) Handler() http.Handler {
 }
 
 // around counts the request, shakes hands and keeps one bad request from harming others.
-func (s *Server) around(next http.Handler) http.Handler {
+func (s *Server) around(next *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.active.Add(1)
 		defer func() {
@@ -167,7 +192,10 @@ func (s *Server) around(next http.Handler) http.Handler {
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody(r))
-		next.ServeHTTP(w, r)
+		_, r.Pattern = next.Handler(r) // who may ask depends on what is asked
+		if r, ok := s.identify(w, r); ok {
+			next.ServeHTTP(w, r)
+		}
 	})
 }
 

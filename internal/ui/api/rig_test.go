@@ -175,16 +175,19 @@ func (p projects) Add(_ context.Context, project task.Project) (task.Project, er
 	return project, p.AddProject(project)
 }
 
-func (p projects) Update(_ context.Context, name string, poolSize *int, workflow *string) (task.Project, error) {
+func (p projects) Update(_ context.Context, name string, c api.ProjectChange) (task.Project, error) {
 	have, ok := p.Project(name)
 	if !ok {
 		return have, task.Mistakef("project %q is not registered: see orange project list", name)
 	}
-	if poolSize != nil {
-		have.PoolSize = *poolSize
+	if c.PoolSize != nil {
+		have.PoolSize = *c.PoolSize
 	}
-	if workflow != nil {
-		have.Workflow = *workflow
+	if c.Workflow != nil {
+		have.Workflow = *c.Workflow
+	}
+	if c.Delivery != nil {
+		have.Delivery = *c.Delivery
 	}
 	return have, p.UpdateProject(have)
 }

@@ -33,15 +33,12 @@ func (s *Server) addProject(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) updateProject(w http.ResponseWriter, r *http.Request) {
-	var change struct {
-		PoolSize *int    `json:"pool_size"`
-		Workflow *string `json:"workflow"`
-	}
+	var change ProjectChange
 	if err := read(r, &change); err != nil {
 		s.failWith(w, err)
 		return
 	}
-	p, err := s.Projects.Update(r.Context(), r.PathValue("name"), change.PoolSize, change.Workflow)
+	p, err := s.Projects.Update(r.Context(), r.PathValue("name"), change)
 	s.replyProject(w, p, err)
 }
 
@@ -188,7 +185,7 @@ func resumeAt(r *http.Request) (int64, error) {
 func (s *Server) Serve(ctx context.Context, l net.Listener, idle time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, ConnContext: s.withPeer}
 	s.touched, s.leaving = make(chan struct{}, 1), ctx.Done()
 	var wait sync.WaitGroup
 	wait.Go(func() { s.leaveWhenIdle(ctx, idle, cancel) })

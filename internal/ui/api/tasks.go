@@ -71,8 +71,11 @@ func (s *Server) createTask(w http.ResponseWriter, r *http.Request) {
 		s.failWith(w, err)
 		return
 	}
-	if wish.Actor == "" {
-		wish.Actor = task.Human
+	switch c := callerOf(r); {
+	case c != nil:
+		wish.Actor, wish.Attempt = task.Actor(c.Role), c.Attempt
+	case wish.Actor == "" || s.Identity != nil && wish.Actor != task.Tracker:
+		wish.Actor, wish.Attempt = task.Human, 0
 	}
 	a, err := s.Engine.Create(r.Context(), wish)
 	if err != nil {
@@ -109,6 +112,10 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 	}
 	if sig.Actor == "" {
 		sig.Actor = task.Human
+	}
+	if err := s.speaks(r, id, &sig); err != nil {
+		s.failWith(w, err)
+		return
 	}
 	if sig.Actor == task.Engine && sig.Kind != signal.Exit {
 		s.failWith(w, task.Mistakef("nobody outside speaks for the engine: leave the actor out"))

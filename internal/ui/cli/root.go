@@ -48,7 +48,7 @@ func New(deps Deps) *cobra.Command {
 		deps.Now = time.Now
 	}
 	if deps.Start == nil {
-		deps.Start = startSelf(deps.Config.Home)
+		deps.Start = startSelf(deps.Config.Home, deps.Config.AgentEnv)
 	}
 	root := group("orange", "Run coding agents through a workflow that is a file",
 		newTaskCommand(deps), newProjectCommand(deps), newWorkflowCommand(deps), newSchemaCommand(deps),

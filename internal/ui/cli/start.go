@@ -22,7 +22,7 @@ const maxStartLog = 1 << 20
 
 // startSelf starts this program as the server of home, in a session of its own so
 // that it outlives the terminal. What it says before it has a log goes to serve.err.
-func startSelf(home string) func() (client.Child, error) {
+func startSelf(home string, agentEnv []string) func() (client.Child, error) {
 	return func() (client.Child, error) {
 		self, err := os.Executable()
 		if err != nil {
@@ -43,7 +43,7 @@ func startSelf(home string) func() (client.Child, error) {
 		}
 		cmd := exec.Command(self, "serve", "--detached")
 		cmd.Dir, cmd.Stderr = home, log
-		cmd.Env = append(config.ServerEnv(config.Environ()), "ORANGE_HOME="+home)
+		cmd.Env = append(config.ServerEnv(config.Environ(), agentEnv...), "ORANGE_HOME="+home)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		keepFiles()
 		if err := cmd.Start(); err != nil {

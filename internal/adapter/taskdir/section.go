@@ -1,0 +1,30 @@
+package taskdir
+
+import (
+	"bytes"
+	"fmt"
+
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+)
+
+// AddSection adds a person's words to TASK.md as a section of their own, at the end.
+// The key stands beside them: the same words are added once, however often it is asked.
+func (d *Dir) AddSection(project string, id task.ID, section, text, key string) error {
+	dir, err := d.folder(project, id)
+	if err != nil {
+		return fmt.Errorf("add to the folder of a task: %w", err)
+	}
+	mark := []byte("<!-- " + key + " -->")
+	return advise(d.splice(dir, func(path string, src []byte) ([]byte, error) {
+		if bytes.Contains(src, mark) {
+			return src, nil
+		}
+		out := bytes.TrimRight(src, "\n")
+		if len(out) > 0 {
+			out = append(bytes.Clone(out), "\n\n"...)
+		}
+		out = fmt.Appendf(out, "## %s\n\n%s\n%s\n", section, mark, taskfile.QuoteContext(text))
+		return allowed(path, out)
+	}))
+}

@@ -1,0 +1,190 @@
+// Package agents runs attempts: it starts the agent of a role, tells it things, ends
+// it, hears from its hooks how it is doing, and learns when it is over. What follows
+// from that is the engine's to decide: all of it is submitted as signals.
+package agents
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// A Key names an attempt.
+type Key struct {
+	Task   task.ID
+	Number int
+}
+
+// Phase says how far an attempt's processes are.
+type Phase int
+
+// The phases of an attempt's processes.
+const (
+	Absent Phase = iota // never started, or its folder is gone
+	Alive               // starting or running
+	Gone                // over, or lost
+)
+
+// An Exit is how an attempt's process ended.
+type Exit struct {
+	Code   int
+	Reason string
+}
+
+// Processes supervises the processes of attempts, each by its folder.
+type Processes interface {
+	Start(ctx context.Context, dir string, o Orders) (pids []int, err error) // does nothing for one that runs
+	Watch(dir string, over func(Exit)) error
+	End(ctx context.Context, dir string) error // returns when every process is gone
+	Phase(dir string) (Phase, []int)
+	Ancestry(pid int) []int
+}
+
+// Orders are what an attendant starts.
+type Orders struct {
+	Argv   []string
+	Env    []string
+	Dir    string
+	Window *Window // nil: without a terminal
+}
+
+// A Window is where an agent is seen.
+type Window struct{ Session, Name, Log string }
+
+// A Terminal holds the windows of agents that have one.
+type Terminal interface {
+	SessionName(project, branch string) string
+	Paste(ctx context.Context, session, window, text string) error
+	Enter(ctx context.Context, session, window string) error
+	Keys(ctx context.Context, session, window, keys string) error
+	Capture(ctx context.Context, session, window string) (string, error)
+	CloseWindow(ctx context.Context, session, window string) error
+	CloseSession(ctx context.Context, session string) error
+	Rename(ctx context.Context, from, to string) error
+}
+
+// A Launch is everything a harness needs to know to start an agent.
+type Launch struct {
+	Prompt, PromptFile string
+	Interactive        bool
+	Session, Resume    string
+	Effort             string
+	ReadOnly           bool
+	Workspace, Dir     string
+	Harness            string
+}
+
+// A Plan is how a harness wants to be started.
+type Plan struct {
+	Argv []string
+	Env  []string
+}
+
+// A Notice is what a harness says about its agent. The zero value says nothing.
+type Notice struct {
+	Condition  *task.Condition
+	Session    string // the harness's own name of the conversation
+	Transcript string
+	Final      string // the last message
+	Usage      *task.Usage
+	Prompted   bool // it has taken a prompt in
+}
+
+// An Output is what an attempt left behind.
+type Output struct {
+	Log, Transcript, Session string
+	Headless                 bool
+}
+
+// Harnesses know the agents that can be started, by the value a task has for them.
+type Harnesses interface {
+	Plan(l Launch) (Plan, error)
+	Hook(harness, event string, payload []byte) (Notice, error)
+	Read(harness string, o Output) Notice
+	Screen(harness, pane string) (Notice, bool)
+	Dialog(harness, pane string) (keys string, ok bool)
+	AsksFirst(harness string) bool    // it may show dialogs before it takes its prompt
+	Acknowledges(harness string) bool // a prompt, by a hook
+}
+
+// Workspaces say where a task's worktree is, and keep its TASK.md what it must be.
+type Workspaces interface {
+	Path(name string) string
+	Heal(ctx context.Context, t *task.Task) error
+}
+
+// Engine takes what is to be said about attempts.
+type Engine interface {
+	Submit(ctx context.Context, id task.ID, sig signal.Signal) (refused string, err error)
+	Definition(t *task.Task) (*workflow.Definition, error)
+	Task(id task.ID) (task.Task, bool, error)
+	Project(name string) (task.Project, bool)
+}
+
+// Options are what Agents needs.
+type Options struct {
+	Root       string // folder of all attempts
+	Key        []byte // tokens are made with it
+	Processes  Processes
+	Terminal   Terminal // nil: agents run without one
+	Harnesses  Harnesses
+	Workspaces Workspaces
+	Engine     Engine
+	Env        func(harness string) []string                    // what an agent inherits
+	Words      func(p task.Project, name string) (string, bool) // prompts of the repository's own
+	Hook       []string                                         // command a harness runs to report an event
+	Log        *slog.Logger
+	Clock      func() time.Time
+}
+
+// Agents runs attempts on this machine.
+type Agents struct {
+	Options
+
+	cards    sync.Mutex // held by whoever changes a card
+	mu       sync.Mutex
+	live     map[Key]*attempt
+	pids     map[int]Key // of attendants and agents that live
+	stopping bool
+	wait     sync.WaitGroup
+	ctx      context.Context
+	cancel   context.CancelFunc
+}
+
+// attempt is one that is being watched.
+type attempt struct {
+	over     chan struct{} // closes when its end has been submitted
+	prompted chan struct{} // receives when it has taken a prompt in
+	pids     []int
+}
+
+// New returns Agents without any attempt. Adopt finds those that live.
+func New(o Options) *Agents {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	a := &Agents{Options: o, live: make(map[Key]*attempt), pids: make(map[int]Key)}
+	a.ctx, a.cancel = context.WithCancel(context.Background())
+	return a
+}
+
+// Close stops listening. The agents go on.
+func (a *Agents) Close() {
+	a.mu.Lock()
+	a.stopping = true
+	a.mu.Unlock()
+	a.cancel()
+	a.wait.Wait()
+}
+
+// Len is how many attempts are being watched.
+func (a *Agents) Len() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.live)
+}

@@ -1,0 +1,89 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"orange/internal/core/task"
+)
+
+// Folder is where an attempt keeps its prompt, its output and what is known of it.
+func (a *Agents) Folder(k Key) string {
+	return filepath.Join(a.Root, string(k.Task), strconv.Itoa(k.Number))
+}
+
+// Log is the file that an attempt's output goes to.
+func (a *Agents) Log(k Key) string { return filepath.Join(a.Folder(k), "output.log") }
+
+// A Card is what is known about an attempt besides its processes. It is a file in the
+// attempt's folder, because it must outlive the server.
+type Card struct {
+	Role       string      `json:"role"`
+	Harness    string      `json:"harness"`
+	Window     string      `json:"window,omitempty"` // in the task's terminal session; "" without a terminal
+	Session    string      `json:"session,omitempty"`
+	Resumed    bool        `json:"resumed,omitempty"` // it went on with an earlier conversation
+	Transcript string      `json:"transcript,omitempty"`
+	Final      string      `json:"final,omitempty"`
+	Usage      *task.Usage `json:"usage,omitempty"`
+	Code       *int        `json:"code,omitempty"` // of the exit
+	Told       []string    `json:"told,omitempty"` // effects whose words were typed in
+}
+
+func (a *Agents) cardFile(k Key) string { return filepath.Join(a.Folder(k), "card.json") }
+
+// Card reads what is known about an attempt.
+func (a *Agents) Card(k Key) (Card, error) {
+	var c Card
+	text, err := os.ReadFile(a.cardFile(k))
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &c)
+	}
+	if err != nil {
+		return c, fmt.Errorf("read what is known of attempt %d: %w", k.Number, err)
+	}
+	return c, nil
+}
+
+// note changes an attempt's card.
+func (a *Agents) note(k Key, change func(*Card)) error {
+	a.cards.Lock()
+	defer a.cards.Unlock()
+	c, err := a.Card(k)
+	if err != nil {
+		c = Card{} // a damaged card is written anew: it is not the truth about anything
+	}
+	change(&c)
+	text, err := json.Marshal(c)
+	if err == nil {
+		err = replaceFile(a.cardFile(k), text)
+	}
+	if err != nil {
+		return fmt.Errorf("write down what is known of attempt %d: %w", k.Number, err)
+	}
+	return nil
+}
+
+// replaceFile writes a file that is whole or not there, whatever happens.
+func replaceFile(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package agents
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"orange/internal/core/task"
+)
+
+// Active says when an attempt last wrote anything. It is asked only when a deadline is
+// near, and then looks at the screen too: an agent that waits for a person is not
+// silent, it is waiting.
+func (a *Agents) Active(t *task.Task, number int) time.Time {
+	k := Key{t.ID, number}
+	a.look(t, k)
+	info, err := os.Stat(a.Log(k))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// look reads the attempt's screen for what its hooks did not say.
+func (a *Agents) look(t *task.Task, k Key) {
+	card, err := a.Card(k)
+	if err != nil || card.Window == "" || a.Terminal == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
+	defer cancel()
+	pane, err := a.Terminal.Capture(ctx, t.Session, card.Window)
+	if err != nil {
+		return
+	}
+	if n, ok := a.Harnesses.Screen(card.Harness, pane); ok {
+		if err := a.condition(ctx, k, n); err != nil {
+			a.Options.Log.Warn("report what a screen shows", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
+		}
+	}
+}
+
+// answerDialogs answers the questions a program asks before it takes its prompt, such
+// as whether it may trust the worktree Orange made. It looks a few times and then no
+// more.
+func (a *Agents) answerDialogs(k Key, w *Window) {
+	a.mu.Lock()
+	at := a.live[k]
+	if at == nil || a.stopping {
+		a.mu.Unlock()
+		return
+	}
+	a.wait.Add(1)
+	a.mu.Unlock()
+	go func() {
+		defer a.wait.Done()
+		card, err := a.Card(k)
+		if !a.Harnesses.AsksFirst(card.Harness) {
+			return
+		}
+		for wait := 500 * time.Millisecond; err == nil && wait < 20*time.Second; wait *= 2 {
+			if !a.pause(a.ctx, at, wait) {
+				return
+			}
+			pane, err := a.Terminal.Capture(a.ctx, w.Session, w.Name)
+			if err != nil {
+				return
+			}
+			if keys, ok := a.Harnesses.Dialog(card.Harness, pane); ok {
+				if a.Terminal.Keys(a.ctx, w.Session, w.Name, keys) != nil {
+					return
+				}
+			}
+		}
+	}()
+}

@@ -1,0 +1,163 @@
+package agents
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"orange/internal/core/prompt"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// Start starts the agent that an effect asks for and returns the terminal session it is
+// seen in. Asked again it finds the one that was started.
+func (a *Agents) Start(ctx context.Context, t task.Task, e task.Effect) (session string, err error) {
+	k := Key{t.ID, e.Attempt}
+	if a.Terminal != nil {
+		session = a.Terminal.SessionName(t.Project, t.Branch)
+	}
+	dir := a.Folder(k)
+	if phase, pids := a.Processes.Phase(dir); phase != Absent {
+		return session, a.watch(k, pids)
+	}
+	orders, err := a.prepare(ctx, &t, &e, session)
+	if err != nil {
+		return "", err
+	}
+	pids, err := a.Processes.Start(ctx, dir, orders)
+	if err != nil {
+		return "", err
+	}
+	if err := a.watch(k, pids); err != nil {
+		return "", err
+	}
+	if orders.Window != nil {
+		a.answerDialogs(k, orders.Window)
+	}
+	return session, nil
+}
+
+// prepare writes down what the attempt needs and returns what is to be started.
+func (a *Agents) prepare(ctx context.Context, t *task.Task, e *task.Effect, session string) (Orders, error) {
+	k := Key{t.ID, e.Attempt}
+	def, err := a.Engine.Definition(t)
+	if err != nil {
+		return Orders{}, err
+	}
+	role, ok := def.Role(e.Role)
+	if !ok {
+		return Orders{}, task.Mistakef("workflow %s has no role %q", def.Name, e.Role)
+	}
+	if t.Workspace == "" {
+		return Orders{}, task.Mistakef("the task has no workspace to start the %s in", e.Role)
+	}
+	if err := os.MkdirAll(a.Folder(k), 0o700); err != nil {
+		return Orders{}, fmt.Errorf("make the folder of attempt %d: %w", e.Attempt, err)
+	}
+	if err := a.Workspaces.Heal(ctx, t); err != nil {
+		return Orders{}, err
+	}
+	launch, err := a.launch(def, role, t, e, session != "")
+	if err != nil {
+		return Orders{}, err
+	}
+	plan, err := a.Harnesses.Plan(launch)
+	if err != nil {
+		return Orders{}, err
+	}
+	card := Card{Role: e.Role, Harness: launch.Harness, Session: launch.Session, Resumed: launch.Resume != ""}
+	o := Orders{Argv: plan.Argv, Dir: launch.Workspace}
+	if session != "" {
+		card.Window = e.Window
+		o.Window = &Window{Session: session, Name: e.Window, Log: a.Log(k)}
+	}
+	o.Env = a.environment(t, e, launch.Harness, plan.Env, session != "")
+	return o, a.note(k, func(c *Card) { *c = card })
+}
+
+// launch renders the prompt and says how the agent is to be started.
+func (a *Agents) launch(def *workflow.Definition, role *workflow.Role, t *task.Task, e *task.Effect, terminal bool) (Launch, error) {
+	k := Key{t.ID, e.Attempt}
+	p, _ := a.Engine.Project(t.Project)
+	text := prompt.Whole(prompt.Facts{
+		Def: def, Task: *t, Effect: *e, Project: p, Nonce: a.Nonce(k),
+		Words: func(name string) (string, bool) { return a.Words(p, name) },
+	})
+	l := Launch{
+		Prompt: text, PromptFile: filepath.Join(a.Folder(k), "prompt.md"), Interactive: terminal,
+		Harness: t.Harness, Effort: t.Effort, ReadOnly: role.Access == "read-only",
+		Workspace: a.Workspaces.Path(t.Workspace), Dir: a.Folder(k),
+	}
+	if role.Harness == "review" {
+		l.Harness, l.Effort = t.ReviewHarness, t.ReviewEffort
+	}
+	l.Resume = a.resumable(t, e, l.Harness, role)
+	if l.Session = l.Resume; l.Session == "" {
+		l.Session = newUUID()
+	}
+	if err := replaceFile(l.PromptFile, []byte(text)); err != nil {
+		return l, fmt.Errorf("write the prompt of attempt %d: %w", e.Attempt, err)
+	}
+	return l, nil
+}
+
+// resumable finds the conversation that a new attempt of a persistent role goes on
+// with: that of the last attempt of the role, if the harness told its name. A
+// conversation that was resumed and broke off again is left alone.
+func (a *Agents) resumable(t *task.Task, e *task.Effect, harness string, role *workflow.Role) string {
+	if role.Session != workflow.Persistent {
+		return ""
+	}
+	for n := e.Attempt - 1; n > 0; n-- {
+		card, err := a.Card(Key{t.ID, n})
+		if err != nil || card.Role != e.Role {
+			continue
+		}
+		broke := card.Code == nil || *card.Code != 0
+		if card.Harness != harness || card.Transcript == "" && card.Final == "" || card.Resumed && broke {
+			return ""
+		}
+		return card.Session
+	}
+	return ""
+}
+
+// environment is what an agent finds: what it may inherit, who it is, and the mark by
+// which its processes are known.
+func (a *Agents) environment(t *task.Task, e *task.Effect, harness string, more []string, terminal bool) []string {
+	k := Key{t.ID, e.Attempt}
+	env := append(a.Env(harness),
+		"ORANGE_TASK="+string(t.ID), "ORANGE_ATTEMPT="+strconv.Itoa(e.Attempt), "ORANGE_ROLE="+e.Role,
+		"ORANGE_ROLE_RUN="+strconv.Itoa(t.RanOf(e.Role)), "ORANGE_TOKEN="+a.Token(k), "ORANGE_NONCE="+a.Nonce(k),
+		"ORANGE_ATTEMPT_KEY="+string(t.ID)+"/"+strconv.Itoa(e.Attempt))
+	if n := slot(t.Workspace); n > 0 {
+		env = append(env, "ORANGE_SLOT="+strconv.Itoa(n), "ORANGE_PORT_OFFSET="+strconv.Itoa(n*100))
+	}
+	if terminal {
+		env = append(env, "TERM=tmux-256color")
+	}
+	return append(env, more...)
+}
+
+// slot is the number of a workspace in its project's pool.
+func slot(workspace string) int {
+	for i := len(workspace) - 1; i >= 0; i-- {
+		if workspace[i] == '-' {
+			n, _ := strconv.Atoi(workspace[i+1:])
+			return n
+		}
+	}
+	return 0
+}
+
+// newUUID is a name that nobody else has.
+func newUUID() string {
+	var b [16]byte
+	rand.Read(b[:]) //nolint:errcheck // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

@@ -1,0 +1,175 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"orange/internal/core/prompt"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+// How long a message may take to arrive: the key that sends it is pressed again after
+// each of these waits.
+var patience = [...]time.Duration{700 * time.Millisecond, 2 * time.Second, 4 * time.Second}
+
+// lastTurn is how long an agent without a terminal may take to end by itself before it
+// is ended to be told something.
+const lastTurn = time.Minute
+
+// Tell gives a living agent a message: it is typed into its terminal as one paste and
+// sent. An agent without a terminal cannot be told anything; it is let go, and the
+// engine starts another one with the message.
+func (a *Agents) Tell(ctx context.Context, t task.Task, e task.Effect) error {
+	k := Key{t.ID, e.Attempt}
+	card, err := a.Card(k)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	at := a.live[k]
+	a.mu.Unlock()
+	if at == nil {
+		return fmt.Errorf("attempt %d has ended", e.Attempt)
+	}
+	if card.Window == "" || a.Terminal == nil {
+		return a.letGo(ctx, k, at)
+	}
+	text, err := a.words(&t, &e)
+	if err != nil {
+		return err
+	}
+	return a.typeIn(ctx, &t, &e, card, at, text)
+}
+
+func (a *Agents) words(t *task.Task, e *task.Effect) (string, error) {
+	def, err := a.Engine.Definition(t)
+	if err != nil {
+		return "", err
+	}
+	p, _ := a.Engine.Project(t.Project)
+	return prompt.Message(prompt.Facts{
+		Def: def, Task: *t, Effect: *e, Project: p, Nonce: a.Nonce(Key{t.ID, e.Attempt}),
+		Words: func(name string) (string, bool) { return a.Words(p, name) },
+	}), nil
+}
+
+// letGo waits for an agent without a terminal to end.
+func (a *Agents) letGo(ctx context.Context, k Key, at *attempt) error {
+	timer := time.NewTimer(lastTurn)
+	defer timer.Stop()
+	select {
+	case <-at.over:
+	case <-timer.C:
+		if err := a.Processes.End(ctx, a.Folder(k)); err != nil {
+			return err
+		}
+		<-at.over
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return fmt.Errorf("attempt %d ended before it could be told", k.Number)
+}
+
+// typeIn pastes a message once and sends it until it is acknowledged. What was pasted
+// by an earlier try is only sent again.
+func (a *Agents) typeIn(ctx context.Context, t *task.Task, e *task.Effect, card Card, at *attempt, text string) error {
+	k := Key{t.ID, e.Attempt}
+	again := slices.Contains(card.Told, e.ID)
+	if !again {
+		select {
+		case <-at.prompted: // of an earlier prompt
+		default:
+		}
+		if err := a.Terminal.Paste(ctx, t.Session, card.Window, text); err != nil {
+			return err
+		}
+		if err := a.note(k, func(c *Card) { c.Told = append(c.Told, e.ID) }); err != nil {
+			return err
+		}
+	}
+	for _, wait := range patience {
+		if !again && !a.pause(ctx, at, 300*time.Millisecond) { // programs take what comes at once for part of the paste
+			return errors.New("it ended while it was told")
+		}
+		if err := a.Terminal.Enter(ctx, t.Session, card.Window); err != nil {
+			return err
+		}
+		if a.heard(ctx, at, wait) {
+			return nil
+		}
+		if !a.Harnesses.Acknowledges(card.Harness) {
+			return nil
+		}
+		again = true
+	}
+	if slices.Contains(card.Told, e.ID) && e.Tries > 1 {
+		return nil // it is busy: what was typed is waiting in its line
+	}
+	return fmt.Errorf("attempt %d does not take the message: look with orange task attach %s", e.Attempt, t.ID)
+}
+
+// pause waits a moment, unless the attempt ends.
+func (a *Agents) pause(ctx context.Context, at *attempt, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-at.over:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// heard waits for the agent to say that it has taken a prompt in.
+func (a *Agents) heard(ctx context.Context, at *attempt, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-at.prompted:
+		return true
+	case <-timer.C:
+	case <-at.over:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// Heard takes in what a harness's hook reports about an attempt.
+func (a *Agents) Heard(ctx context.Context, k Key, harness, event string, payload []byte) error {
+	n, err := a.Harnesses.Hook(harness, event, payload)
+	if err != nil {
+		return err
+	}
+	a.keep(k, n, nil)
+	if n.Prompted {
+		a.acknowledge(k)
+	}
+	return a.condition(ctx, k, n)
+}
+
+func (a *Agents) acknowledge(k Key) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if at := a.live[k]; at != nil {
+		select {
+		case at.prompted <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// condition submits how an attempt is doing.
+func (a *Agents) condition(ctx context.Context, k Key, n Notice) error {
+	if n.Condition == nil && n.Usage == nil {
+		return nil
+	}
+	_, err := a.Engine.Submit(ctx, k.Task, signal.Signal{
+		Kind: signal.Notice, Actor: task.Engine, Attempt: k.Number, Condition: n.Condition, Usage: n.Usage,
+	})
+	return err
+}

@@ -1,0 +1,124 @@
+package agents
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"orange/internal/core/task"
+)
+
+// LoadKey reads the key that tokens are made with, and makes one where there is none.
+// Whoever has it can speak for any attempt: it is the owner's alone.
+func LoadKey(path string) ([]byte, error) {
+	key, err := os.ReadFile(path)
+	if err == nil && len(key) == sha256.Size {
+		return key, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the key of tokens: %w", err)
+	}
+	key = make([]byte, sha256.Size)
+	rand.Read(key) //nolint:errcheck // never fails
+	if err := replaceFile(path, key); err != nil {
+		return nil, fmt.Errorf("make a key for tokens: %w", err)
+	}
+	return key, nil
+}
+
+// sum is a name for an attempt that only the holder of the key can make.
+func (a *Agents) sum(use string, k Key) []byte {
+	mac := hmac.New(sha256.New, a.Key)
+	fmt.Fprintf(mac, "%s %s %d", use, k.Task, k.Number)
+	return mac.Sum(nil)
+}
+
+// Token is the capability of an attempt: who shows it speaks for that attempt.
+func (a *Agents) Token(k Key) string {
+	return fmt.Sprintf("%s.%d.%s", k.Task, k.Number, base64.RawURLEncoding.EncodeToString(a.sum("token", k)))
+}
+
+// Nonce marks what an attempt itself prints. It is no secret, and no other attempt has it.
+func (a *Agents) Nonce(k Key) string { return hex.EncodeToString(a.sum("nonce", k)[:4]) }
+
+// readToken says whose token it is.
+func (a *Agents) readToken(token string) (Key, bool) {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return Key{}, false
+	}
+	n, err := strconv.Atoi(parts[1])
+	k := Key{Task: task.ID(parts[0]), Number: n}
+	return k, err == nil && hmac.Equal([]byte(token), []byte(a.Token(k)))
+}
+
+// A Caller is who asks: an attempt, or a person if it is nobody's.
+type Caller struct {
+	Task    task.ID
+	Attempt int
+	Role    string
+}
+
+// Identify says who a caller is, by the token it shows and by the process it is. A
+// process below an agent is that agent, with or without a token.
+func (a *Agents) Identify(token string, pid int) (*Caller, error) {
+	byToken, shown := a.readToken(token)
+	if token != "" && !shown {
+		return nil, errors.New("the token is not one of this server: unset ORANGE_TOKEN, or ask from inside the attempt")
+	}
+	byPID, inside := a.ownerOf(pid)
+	switch {
+	case shown && inside && byToken != byPID:
+		return nil, fmt.Errorf("the token is that of attempt %d of task %s, and this process belongs to another", byToken.Number, byToken.Task)
+	case inside:
+		return a.caller(byPID)
+	case shown:
+		return a.caller(byToken)
+	}
+	return nil, nil
+}
+
+// ownerOf finds the attempt that a process belongs to.
+func (a *Agents) ownerOf(pid int) (Key, bool) {
+	if pid <= 0 || a.Len() == 0 {
+		return Key{}, false
+	}
+	chain := a.Processes.Ancestry(pid)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, p := range chain {
+		if k, ok := a.pids[p]; ok {
+			return k, true
+		}
+	}
+	return Key{}, false
+}
+
+// caller says which part an attempt plays: its task knows while it lives, its card
+// afterwards.
+func (a *Agents) caller(k Key) (*Caller, error) {
+	c := &Caller{Task: k.Task, Attempt: k.Number}
+	t, ok, err := a.Engine.Task(k.Task)
+	if err != nil {
+		return nil, err
+	}
+	if at := slices.IndexFunc(t.Attempts, func(have task.Attempt) bool { return have.Number == k.Number }); ok && at >= 0 {
+		c.Role = t.Attempts[at].Role
+		return c, nil
+	}
+	card, err := a.Card(k)
+	if err == nil && card.Role == "" {
+		err = fmt.Errorf("attempt %d of task %s is not known here", k.Number, k.Task)
+	}
+	c.Role = card.Role
+	return c, err
+}

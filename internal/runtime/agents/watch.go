@@ -1,0 +1,203 @@
+package agents
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+// Adopt watches the attempts that tasks say are not over: those that live go on, the
+// end of the others is reported. One that was asked for and never started is the
+// business of the effect that asks for it.
+func (a *Agents) Adopt(tasks []task.Task) {
+	for i := range tasks {
+		for _, at := range tasks[i].Attempts {
+			k := Key{tasks[i].ID, at.Number}
+			switch phase, pids := a.Processes.Phase(a.Folder(k)); {
+			case phase == Absent && at.Running:
+				a.wait.Go(func() { a.ended(k, Exit{Code: -1, Reason: "nothing is left of it"}) })
+			case phase != Absent:
+				if err := a.watch(k, pids); err != nil {
+					a.Options.Log.Error("watch an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
+				}
+			}
+		}
+	}
+}
+
+// watch sees to it that the end of an attempt is reported, once.
+func (a *Agents) watch(k Key, pids []int) error {
+	a.mu.Lock()
+	if _, known := a.live[k]; known || a.stopping {
+		a.mu.Unlock()
+		return nil
+	}
+	at := &attempt{over: make(chan struct{}), prompted: make(chan struct{}, 1), pids: pids}
+	a.live[k] = at
+	for _, pid := range pids {
+		a.pids[pid] = k
+	}
+	a.mu.Unlock()
+	err := a.Processes.Watch(a.Folder(k), func(x Exit) {
+		a.mu.Lock()
+		stopping := a.stopping
+		if !stopping {
+			a.wait.Add(1)
+		}
+		a.mu.Unlock()
+		if stopping { // the next server finds the record
+			return
+		}
+		defer a.wait.Done()
+		defer close(at.over)
+		defer a.forget(k)
+		a.ended(k, x)
+	})
+	if err != nil {
+		a.forget(k)
+	}
+	return err
+}
+
+func (a *Agents) forget(k Key) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if at := a.live[k]; at != nil {
+		for _, pid := range at.pids {
+			if a.pids[pid] == k {
+				delete(a.pids, pid)
+			}
+		}
+	}
+	delete(a.live, k)
+}
+
+// ended reports the end of an attempt with what it left behind. The report must reach
+// the engine: it is repeated until it is kept or the server leaves.
+func (a *Agents) ended(k Key, x Exit) {
+	card, err := a.Card(k)
+	if err != nil {
+		a.Options.Log.Warn("read an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
+	}
+	left := a.Harnesses.Read(card.Harness, Output{Log: a.Log(k), Transcript: card.Transcript, Session: card.Session, Headless: card.Window == ""})
+	a.keep(k, left, &x.Code)
+	sig := signal.Signal{
+		Kind: signal.Exit, Actor: task.Engine, Attempt: k.Number, Role: card.Role, Code: x.Code, Note: x.Reason,
+		Condition: left.Condition, Usage: left.Usage,
+	}
+	if sig.Condition != nil && sig.Condition.Name != task.Limited {
+		sig.Condition = nil // only a limit explains an end
+	}
+	a.submit(k, sig)
+}
+
+// keep writes what a harness said onto the attempt's card.
+func (a *Agents) keep(k Key, n Notice, code *int) {
+	if code == nil && n.Session == "" && n.Transcript == "" && n.Final == "" && n.Usage == nil {
+		return
+	}
+	err := a.note(k, func(c *Card) {
+		for _, set := range []struct{ to, from *string }{{&c.Session, &n.Session}, {&c.Transcript, &n.Transcript}, {&c.Final, &n.Final}} {
+			if *set.from != "" {
+				*set.to = *set.from
+			}
+		}
+		if n.Usage != nil {
+			c.Usage = n.Usage
+		}
+		if code != nil {
+			c.Code = code
+		}
+	})
+	if err != nil {
+		a.Options.Log.Warn("keep an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
+	}
+}
+
+// submit tells the engine, again and again if it cannot keep it.
+func (a *Agents) submit(k Key, sig signal.Signal) {
+	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+		refused, err := a.Engine.Submit(context.WithoutCancel(a.ctx), k.Task, sig)
+		if err == nil {
+			if refused != "" {
+				a.Options.Log.Debug("old news", "component", "agents", "task", k.Task, "kind", sig.Kind, "refused", refused)
+			}
+			return
+		}
+		a.Options.Log.Error("report an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "kind", sig.Kind, "error", err)
+		select {
+		case <-time.After(wait):
+		case <-a.ctx.Done():
+			return
+		}
+	}
+}
+
+// End ends attempts of a task and returns when they are gone and their end is known.
+func (a *Agents) End(ctx context.Context, t task.Task, numbers []int) error {
+	for _, n := range numbers {
+		k := Key{t.ID, n}
+		if err := a.Processes.End(ctx, a.Folder(k)); err != nil {
+			return err
+		}
+		a.mu.Lock()
+		at := a.live[k]
+		a.mu.Unlock()
+		if at != nil {
+			select {
+			case <-at.over:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		a.closeWindow(ctx, &t, k)
+	}
+	return nil
+}
+
+// closeWindow removes what is left of an attempt's window. The last one takes the
+// session with it.
+func (a *Agents) closeWindow(ctx context.Context, t *task.Task, k Key) {
+	card, err := a.Card(k)
+	if a.Terminal == nil || err != nil || card.Window == "" || t.Session == "" {
+		return
+	}
+	if err := a.Terminal.CloseWindow(ctx, t.Session, card.Window); err != nil {
+		a.Options.Log.Warn("close a window", "component", "agents", "task", t.ID, "window", card.Window, "error", err)
+	}
+}
+
+// Clear removes what is left of a task's terminal session.
+func (a *Agents) Clear(ctx context.Context, t task.Task) error {
+	if a.Terminal == nil || t.Session == "" {
+		return nil
+	}
+	return a.Terminal.CloseSession(ctx, t.Session)
+}
+
+// Rename gives the task's terminal session the name of its new branch.
+func (a *Agents) Rename(ctx context.Context, t task.Task) (session string, err error) {
+	if a.Terminal == nil || t.Session == "" {
+		return "", nil
+	}
+	to := a.Terminal.SessionName(t.Project, t.Branch)
+	if to == t.Session {
+		return to, nil
+	}
+	return to, a.Terminal.Rename(ctx, t.Session, to)
+}
+
+// Attempts lists the numbers of a task's attempts that left a folder, oldest first.
+func (a *Agents) Attempts(t *task.Task) []int {
+	var out []int
+	for n := 1; n <= t.AttemptCount(); n++ {
+		if card, err := a.Card(Key{t.ID, n}); err == nil && card.Role != "" {
+			out = append(out, n)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,145 @@
+package effect
+
+import (
+	"context"
+	"time"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/runtime/local"
+)
+
+// Agents starts, tells and ends agents.
+type Agents interface {
+	Start(ctx context.Context, t task.Task, e task.Effect) (session string, err error)
+	Tell(ctx context.Context, t task.Task, e task.Effect) error
+	End(ctx context.Context, t task.Task, attempts []int) error
+	Clear(ctx context.Context, t task.Task) error
+	Rename(ctx context.Context, t task.Task) (session string, err error)
+}
+
+// Workspaces hands out worktrees and takes them back.
+type Workspaces interface {
+	Acquire(ctx context.Context, t task.Task, name string) error
+	Release(ctx context.Context, t task.Task, name string) error
+	RenameBranch(ctx context.Context, t task.Task, from string) error
+}
+
+// Delivery brings finished work where it belongs.
+type Delivery interface {
+	Merge(ctx context.Context, t task.Task, strategy string) error
+	Push(ctx context.Context, t task.Task) error
+	CreatePR(ctx context.Context, t task.Task) (url string, err error)
+	DeleteRemoteBranch(ctx context.Context, t task.Task) error
+}
+
+// Sections adds a person's words to TASK.md, once for each key.
+type Sections interface {
+	AddSection(project string, id task.ID, section, text, key string) error
+}
+
+// Doer carries effects out. Every one of them can be asked for again: what is done
+// already is found done.
+type Doer struct {
+	Agents     Agents
+	Workspaces Workspaces
+	Delivery   Delivery
+	Sections   Sections
+}
+
+// limit bounds one try of an effect: a set-up command or a push may take its time.
+const limit = 15 * time.Minute
+
+// Perform implements local.Performer.
+func (d Doer) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	info, _ := workflow.EffectNamed(e.Do)
+	switch {
+	case info.Kills:
+		return d.kill(ctx, t, e)
+	case info.Spawns, info.Notifies && e.Start:
+		session, err := d.Agents.Start(ctx, t, e)
+		return local.Done{Session: session}, err
+	case info.Notifies:
+		return local.Done{}, d.Agents.Tell(ctx, t, e)
+	}
+	switch e.Do {
+	case workflow.AcquireWorkspace:
+		return local.Done{}, d.Workspaces.Acquire(ctx, t, e.Workspace)
+	case workflow.ReleaseWorkspace:
+		return local.Done{}, d.release(ctx, t, e)
+	case workflow.SpawnNext: // the runtime looks at its queue itself
+		return local.Done{}, nil
+	case workflow.WriteSection:
+		return local.Done{}, d.Sections.AddSection(t.Project, t.ID, e.Arg, e.Text, e.ID)
+	case workflow.RenameBranch:
+		return d.rename(ctx, t, e)
+	}
+	return d.deliver(ctx, t, e)
+}
+
+// kill ends the agents that were ordered to end, and the one whose time is over.
+func (d Doer) kill(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+	var numbers []int
+	for _, a := range t.Attempts {
+		ordered := a.Ending && (e.Role == "" || e.Role == a.Role)
+		if ordered || e.Attempt == a.Number {
+			numbers = append(numbers, a.Number)
+		}
+	}
+	if err := d.Agents.End(ctx, t, numbers); err != nil {
+		return local.Done{}, err
+	}
+	done := local.Done{Ended: numbers}
+	if e.Do == workflow.KillSession {
+		return done, d.Agents.Clear(ctx, t)
+	}
+	return done, nil
+}
+
+func (d Doer) release(ctx context.Context, t task.Task, e task.Effect) error {
+	if e.Workspace == "" { // it never had one
+		return nil
+	}
+	return d.Workspaces.Release(ctx, t, e.Workspace)
+}
+
+func (d Doer) rename(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+	if t.Workspace == "" {
+		return local.Done{}, nil
+	}
+	if err := d.Workspaces.RenameBranch(ctx, t, e.Arg); err != nil {
+		return local.Done{}, err
+	}
+	session, err := d.Agents.Rename(ctx, t)
+	return local.Done{Session: session}, err
+}
+
+func (d Doer) deliver(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+	switch e.Do {
+	case workflow.MergeBranch:
+		if err := d.Delivery.Merge(ctx, t, e.Arg); err != nil {
+			return local.Done{}, err
+		}
+		return local.Done{Event: merged}, nil
+	case workflow.Push:
+		return local.Done{}, d.Delivery.Push(ctx, t)
+	case workflow.CreatePR:
+		url, err := d.Delivery.CreatePR(ctx, t)
+		if err != nil {
+			return local.Done{}, err
+		}
+		return local.Done{Fields: []signal.Field{{Name: "pr_url", To: url}, {Name: "pr_state", To: "OPEN"}}}, nil
+	case workflow.DeleteRemoteBranch:
+		return local.Done{}, d.Delivery.DeleteRemoteBranch(ctx, t)
+	}
+	return local.Done{}, task.Mistakef("nothing here knows how to %s", e.Do)
+}
+
+// merged is what workflows wait for under the name {pr: merged}: the work is in the
+// default branch.
+const merged = "pr:merged"
+
+var _ local.Performer = Doer{}

@@ -1,0 +1,88 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// Definition returns the workflow a task is pinned to.
+func (r *Runtime) Definition(t *task.Task) (*workflow.Definition, error) { return r.define(t) }
+
+// Fork begins a new task where another one stood at an entry of its journal: on a
+// branch of its own, at the commit that was recorded there.
+func (r *Runtime) Fork(ctx context.Context, id task.ID, seq int, by signal.Wish) (engine.Answer, error) {
+	t, ok, err := r.record(id)
+	if err != nil {
+		return engine.Answer{}, err
+	}
+	if !ok {
+		return engine.Answer{}, fmt.Errorf("%w: %s", task.ErrNotFound, id)
+	}
+	if seq < 1 || seq > t.Seq {
+		return engine.Answer{}, task.Mistakef("task %s has entries 1 to %d, and no %d: see orange task history %s", id, t.Seq, seq, id)
+	}
+	entries, err := r.Store.Journal(id, 0)
+	if err != nil {
+		return engine.Answer{}, err
+	}
+	commit := commitAt(entries[:min(seq, len(entries))])
+	if commit == "" {
+		return engine.Answer{}, task.Mistakef("no commit is recorded up to entry %d of task %s: choose a later one", seq, id)
+	}
+	w := signal.Wish{Actor: by.Actor, Attempt: by.Attempt, Workflow: t.Workflow, Context: r.forkContext(&t, seq)}
+	w.New = signal.New{
+		Project: t.Project, Summary: t.Summary, Harness: t.Harness, ReviewHarness: t.ReviewHarness, Effort: t.Effort, ReviewEffort: t.ReviewEffort,
+		Delivery: t.Delivery, Base: commit, ForkOf: string(id) + "@" + strconv.Itoa(seq), Spawn: by.Spawn,
+	}
+	if w.Branch, err = r.forkBranch(&t, by.Branch); err != nil {
+		return engine.Answer{}, err
+	}
+	return r.Create(ctx, w)
+}
+
+// commitAt is the last commit that the entries recorded.
+func commitAt(entries []journal.Entry) string {
+	for i := len(entries) - 1; i >= 0; i-- {
+		if h := entries[i].Heard; h != nil && h.Commit != "" {
+			return h.Commit
+		}
+	}
+	return ""
+}
+
+func (r *Runtime) forkContext(t *task.Task, seq int) string {
+	text := fmt.Sprintf("Forked from task %s at entry %d, on branch %s.", t.ID, seq, t.Branch)
+	if r.Files == nil {
+		return text
+	}
+	doc, err := r.Files.Read(t.Project, t.ID)
+	if err != nil || len(doc.Body()) == 0 {
+		return text
+	}
+	return text + " Its TASK.md as it was when the fork was made:\n\n" + string(doc.Body())
+}
+
+// forkBranch is the branch that was asked for, or one that no task has.
+func (r *Runtime) forkBranch(t *task.Task, wanted string) (string, error) {
+	if wanted != "" {
+		return wanted, nil
+	}
+	for n := 1; n < 1000; n++ {
+		name := fmt.Sprintf("%s-fork-%d", t.Branch, n)
+		_, taken, err := r.Store.TaskByBranch(t.Project, name)
+		if err != nil {
+			return "", err
+		}
+		if !taken {
+			return name, nil
+		}
+	}
+	return "", task.Mistakef("branch %s has too many forks: name one with --branch", t.Branch)
+}

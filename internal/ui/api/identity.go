@@ -1,0 +1,97 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+// HeaderToken is where an attempt shows its token.
+const HeaderToken = "Orange-Token"
+
+// A Caller is the attempt that asks. A person is no caller: they are nil.
+type Caller struct {
+	Task    task.ID
+	Attempt int
+	Role    string
+}
+
+// Identity says who asks, by the token they show and the process they are. Without one
+// everybody is believed: where no agents run, nobody can be taken for another.
+type Identity interface {
+	Identify(token string, pid int) (*Caller, error)
+	PeerPID(c net.Conn) int
+}
+
+type contextKey int
+
+const (
+	pidKey contextKey = iota
+	callerKey
+)
+
+// withPeer notes which process a connection comes from.
+func (s *Server) withPeer(ctx context.Context, c net.Conn) context.Context {
+	if s.Identity == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, pidKey, s.Identity.PeerPID(c))
+}
+
+// identify finds out who asks and keeps attempts from what is a person's.
+func (s *Server) identify(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
+	if s.Identity == nil || anyVersion(r) && r.URL.Path == "/v1/hello" {
+		return r, true
+	}
+	pid, _ := r.Context().Value(pidKey).(int)
+	caller, err := s.Identity.Identify(r.Header.Get(HeaderToken), pid)
+	switch {
+	case err != nil:
+		s.fail(w, http.StatusForbidden, err)
+		return r, false
+	case caller == nil:
+		return r, true
+	case r.Method != http.MethodGet && !forAttempts(r):
+		s.fail(w, http.StatusForbidden, fmt.Errorf("this is attempt %d of task %s, and %s is a person's to ask for", caller.Attempt, caller.Task, r.URL.Path))
+		return r, false
+	}
+	return r.WithContext(context.WithValue(r.Context(), callerKey, caller)), true
+}
+
+// forAttempts lists what an attempt may ask for besides reading: the engine decides
+// about it.
+func forAttempts(r *http.Request) bool {
+	switch r.Pattern {
+	case "POST /v1/tasks", "POST /v1/tasks/{id}/signals", "POST /v1/tasks/{id}/fork", "POST /v1/hooks":
+		return true
+	}
+	return false
+}
+
+func callerOf(r *http.Request) *Caller {
+	c, _ := r.Context().Value(callerKey).(*Caller)
+	return c
+}
+
+// speaks puts the true speaker into a signal. Without identity the claim stands.
+func (s *Server) speaks(r *http.Request, id task.ID, sig *signal.Signal) error {
+	c := callerOf(r)
+	switch {
+	case s.Identity != nil && sig.Kind == signal.Exit:
+		return task.Mistakef("this server sees for itself when an attempt ends")
+	case c != nil && c.Task != id:
+		why := fmt.Sprintf("this is attempt %d of task %s: it may not change task %s", c.Attempt, c.Task, id)
+		sig.Actor, sig.Attempt = task.Actor(c.Role), c.Attempt
+		s.Engine.Refused(id, *sig, why)
+		return task.Mistakef("%s", why)
+	case c != nil:
+		sig.Actor, sig.Attempt = task.Actor(c.Role), c.Attempt
+	case s.Identity != nil && sig.Actor != task.Tracker:
+		sig.Actor, sig.Attempt = task.Human, 0
+	}
+	return nil
+}
