@@ -174,7 +174,7 @@ func (p *player) sections() []taskfile.Section {
 func (p *player) anySignal() signal.Signal {
 	actors := []task.Actor{task.Human, task.Engine, task.Tracker, "worker", "reviewer", "fixer", "nobody", ""}
 	kinds := []signal.Kind{
-		signal.Request, signal.Request, signal.Request, signal.Request, signal.Exit, signal.Exit, signal.Timer,
+		signal.Request, signal.Request, signal.Request, signal.Request, signal.Exit, signal.Exit, signal.Timer, signal.Notice, signal.Notice,
 		signal.Effect, signal.Effect, signal.Effect, signal.Ready, signal.Tracker, signal.Outcome,
 		signal.Update, signal.Pause, signal.Resume, signal.Tamper, signal.Delete, signal.Create, signal.Import, "junk",
 	}
@@ -185,18 +185,26 @@ func (p *player) anySignal() signal.Signal {
 		Role:    rapid.SampledFrom([]string{"worker", "reviewer", "fixer"}).Draw(p.rt, "role"),
 		Word:    rapid.SampledFrom([]string{"pr:merged", "OK", "BAD", "accepted", "X"}).Draw(p.rt, "word"),
 		Visit:   p.task.Visit,
-		Timer:   rapid.SampledFrom([]string{engine.Deadline, engine.Respawn, "2h0m0s"}).Draw(p.rt, "timer"),
+		Timer:   rapid.SampledFrom([]string{engine.Deadline, engine.Respawn, engine.Idle, engine.Lifted, "2h0m0s"}).Draw(p.rt, "timer"),
 	}
 	to := []string{"junk"}
 	for _, s := range p.def.States {
 		to = append(to, s.Name)
 	}
 	if rapid.Bool().Draw(p.rt, "by verb") {
-		sig.Verb = rapid.SampledFrom([]string{"complete", "stuck", "cancel", "reopen", "clarify", "junk"}).Draw(p.rt, "verb")
+		sig.Verb = rapid.SampledFrom([]string{"complete", "stuck", "cancel", "reopen", "clarify", "answer", "merge", "push", "create-pr", "respawn", "request-changes", "resume", "junk"}).Draw(p.rt, "verb")
 	} else {
 		sig.To = rapid.SampledFrom(to).Draw(p.rt, "to")
 	}
 	sig.Fields = []signal.Field{{Name: rapid.SampledFrom([]string{"summary", "branch", "status"}).Draw(p.rt, "field"), To: "x"}}
+	if sig.Kind == signal.Notice || sig.Kind == signal.Exit {
+		sig.Condition = &task.Condition{
+			Name:  rapid.SampledFrom([]string{task.Running, task.Idle, task.WaitingInput, task.WaitingPermission, task.Limited, "junk"}).Draw(p.rt, "condition"),
+			Until: p.now.Add(time.Duration(rapid.IntRange(-1, 3).Draw(p.rt, "until")) * time.Hour),
+		}
+		sig.Usage = &task.Usage{Input: int64(rapid.IntRange(0, 100).Draw(p.rt, "input"))}
+	}
+	sig.Note = rapid.SampledFrom([]string{"", "a word"}).Draw(p.rt, "note")
 	if sig.Kind == signal.Effect {
 		sig.Result = &signal.Receipt{Effect: p.effectID(), OK: rapid.Bool().Draw(p.rt, "ok"), Error: "no luck"}
 	}

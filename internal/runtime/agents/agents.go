@@ -173,12 +173,17 @@ func New(o Options) *Agents {
 	return a
 }
 
-// Close stops listening. The agents go on.
-func (a *Agents) Close() {
+// Stop lets nobody wait for an agent any more.
+func (a *Agents) Stop() {
 	a.mu.Lock()
 	a.stopping = true
 	a.mu.Unlock()
 	a.cancel()
+}
+
+// Close stops listening. The agents go on.
+func (a *Agents) Close() {
+	a.Stop()
 	a.wait.Wait()
 }
 

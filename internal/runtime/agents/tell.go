@@ -68,6 +68,8 @@ func (a *Agents) letGo(ctx context.Context, k Key, at *attempt) error {
 			return err
 		}
 		<-at.over
+	case <-a.ctx.Done():
+		return task.ErrClosing
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -120,6 +122,7 @@ func (a *Agents) pause(ctx context.Context, at *attempt, d time.Duration) bool {
 	case <-timer.C:
 		return true
 	case <-at.over:
+	case <-a.ctx.Done():
 	case <-ctx.Done():
 	}
 	return false
@@ -134,6 +137,7 @@ func (a *Agents) heard(ctx context.Context, at *attempt, d time.Duration) bool {
 		return true
 	case <-timer.C:
 	case <-at.over:
+	case <-a.ctx.Done():
 	case <-ctx.Done():
 	}
 	return false

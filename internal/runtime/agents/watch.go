@@ -48,11 +48,11 @@ func (a *Agents) watch(k Key, pids []int) error {
 			a.wait.Add(1)
 		}
 		a.mu.Unlock()
+		defer close(at.over)
 		if stopping { // the next server finds the record
 			return
 		}
 		defer a.wait.Done()
-		defer close(at.over)
 		defer a.forget(k)
 		a.ended(k, x)
 	})
@@ -149,6 +149,8 @@ func (a *Agents) End(ctx context.Context, t task.Task, numbers []int) error {
 		if at != nil {
 			select {
 			case <-at.over:
+			case <-a.ctx.Done():
+				return task.ErrClosing
 			case <-ctx.Done():
 				return ctx.Err()
 			}

@@ -123,6 +123,9 @@ func (r *Runtime) step(id task.ID) bool {
 		return false
 	}
 	done, err := r.perform(t, e)
+	if errors.Is(err, task.ErrClosing) {
+		return false // nobody waited for it: the next server does
+	}
 	if !r.follow(&t, done) {
 		return false
 	}

@@ -126,6 +126,7 @@ type Options struct {
 	Harness   string             // of tasks that name none
 	Review    string             // harness of reviewers, likewise
 	Fault     func(point string) // called at every commit and effect boundary
+	Opened    func(*Runtime)     // called before anything is driven, for performers that ask the runtime
 }
 
 // Runtime is the single writer. Open starts it, Close waits until it is still.
@@ -174,6 +175,9 @@ func Open(o Options) (*Runtime, error) {
 	if err := r.load(); err != nil {
 		r.cancel()
 		return nil, err
+	}
+	if o.Opened != nil {
+		o.Opened(r)
 	}
 	r.clock.init()
 	r.wait.Go(func() { r.clock.run(r.ctx, r.Clock, r.tick) })
