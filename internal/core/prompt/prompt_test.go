@@ -124,3 +124,15 @@ func TestTheWayOfDeliveryIsInTheWords(t *testing.T) {
 		}
 	}
 }
+
+func TestTheSkillSaysWhenToUseItAndNamesRealCommands(t *testing.T) {
+	head, _, ok := strings.Cut(strings.TrimPrefix(prompt.Skill, "---\n"), "\n---\n")
+	if !ok || !strings.Contains(head, "name: orange\n") || !strings.Contains(head, "\ndescription: ") {
+		t.Fatalf("frontmatter %q", head)
+	}
+	for _, part := range []string{"## Operator", "## In a task", "ORANGE_TASK"} {
+		if !strings.Contains(prompt.Skill, part) {
+			t.Errorf("%q is missing", part)
+		}
+	}
+}
