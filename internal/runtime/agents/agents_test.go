@@ -1,0 +1,275 @@
+package agents_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/runtime/agents"
+)
+
+func TestAnAgentIsStartedOnceAndKnowsWhoItIs(t *testing.T) {
+	c := newCrew(t, true)
+	c.start(1)
+	c.start(1)
+	if len(c.orders) != 1 {
+		t.Fatalf("%d starts", len(c.orders))
+	}
+	o := c.orders[0]
+	k := agents.Key{Task: id, Number: 1}
+	for _, want := range []string{
+		"PATH=/bin", "MORE=1", "ORANGE_TASK=" + string(id), "ORANGE_ATTEMPT=1", "ORANGE_ROLE=worker", "ORANGE_TOKEN=" + c.Token(k), "ORANGE_NONCE=" + c.Nonce(k),
+		"ORANGE_SLOT=2", "ORANGE_PORT_OFFSET=200", "TERM=tmux-256color", "ORANGE_ATTEMPT_KEY=" + string(id) + "/1",
+	} {
+		if !slices.Contains(o.Env, want) {
+			t.Errorf("%s is not in %q", want, o.Env)
+		}
+	}
+	if o.Dir != "/workspaces/p--2" || o.Window == nil || o.Window.Name != "worker" || o.Window.Session != "p/b" {
+		t.Errorf("%+v", o)
+	}
+	prompt, err := os.ReadFile(filepath.Join(c.Folder(k), "prompt.md"))
+	if err != nil || !strings.Contains(string(prompt), "# Task: s") || !strings.Contains(string(prompt), c.Nonce(k)) {
+		t.Errorf("%v\n%s", err, prompt)
+	}
+	if strings.Contains(string(prompt), c.Token(k)) {
+		t.Error("the token is in the prompt")
+	}
+}
+
+func TestAReviewerHasItsOwnHarnessAndReadsOnly(t *testing.T) {
+	c := newCrew(t, false)
+	e := effectOf(2)
+	e.Role, e.Prompt = "reviewer", "reviewer"
+	if _, err := c.Agents.Start(t.Context(), c.task, e); err != nil {
+		t.Fatal(err)
+	}
+	if l := c.launches[0]; l.Harness != "pi" || !l.ReadOnly || l.Interactive || c.orders[0].Window != nil {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestANewWorkerGoesOnWithTheConversationOfTheLast(t *testing.T) {
+	c := newCrew(t, false)
+	c.start(1)
+	k := agents.Key{Task: id, Number: 1}
+	if err := c.Heard(t.Context(), k, "claude", "session", []byte("native-1")); err != nil {
+		t.Fatal(err)
+	}
+	c.ends(1, agents.Exit{Code: 1})
+	c.start(2)
+	if l := c.launches[1]; l.Resume != "native-1" || l.Session != "native-1" {
+		t.Fatalf("%+v", l)
+	}
+	c.ends(2, agents.Exit{Code: 1}) // the resumed one broke off: a third begins anew
+	c.start(3)
+	if l := c.launches[2]; l.Resume != "" || l.Session == "native-1" || l.Session == "" {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestAConversationThatNeverBeganIsNotResumed(t *testing.T) {
+	c := newCrew(t, false)
+	c.start(1)
+	c.ends(1, agents.Exit{Code: 1})
+	c.start(2)
+	if l := c.launches[1]; l.Resume != "" {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestAnEndIsReportedWithWhatWasLeftBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, false)
+		c.start(1)
+		c.read = agents.Notice{
+			Final: "done", Usage: &task.Usage{Input: 5},
+			Condition: &task.Condition{Name: task.Limited, Until: time.Now().Add(time.Hour)},
+		}
+		c.failing = errors.New("the disk is full")
+		c.ends(1, agents.Exit{Code: 3, Reason: "killed"})
+		got := c.submitted(signal.Exit)
+		if len(got) != 1 || got[0].Code != 3 || got[0].Attempt != 1 || got[0].Role != "worker" || got[0].Usage.Input != 5 || got[0].Condition == nil {
+			t.Errorf("%+v", got)
+		}
+		card, err := c.Card(agents.Key{Task: id, Number: 1})
+		if err != nil || card.Final != "done" || card.Code == nil || *card.Code != 3 {
+			t.Errorf("%+v, %v", card, err)
+		}
+		if c.Len() != 0 {
+			t.Error("it is still watched")
+		}
+		c.Close()
+	})
+}
+
+func TestAdoption(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, false)
+		c.task.Attempts = []task.Attempt{
+			{Number: 1, Role: "worker", Running: true}, {Number: 2, Role: "reviewer", Running: true},
+			{Number: 3, Role: "fixer", Running: true}, {Number: 4, Role: "worker"},
+		}
+		c.phases[c.Folder(agents.Key{Task: id, Number: 1})] = agents.Alive
+		c.phases[c.Folder(agents.Key{Task: id, Number: 2})] = agents.Gone
+		c.Adopt([]task.Task{c.task})
+		synctest.Wait()
+		var ended []int
+		for _, s := range c.submitted(signal.Exit) {
+			ended = append(ended, s.Attempt)
+		}
+		slices.Sort(ended)
+		if !slices.Equal(ended, []int{2, 3}) || c.Len() != 1 { // 4 was never started: its effect starts it
+			t.Errorf("ended %v, %d watched", ended, c.Len())
+		}
+		c.Close()
+	})
+}
+
+func TestWhoIsWho(t *testing.T) {
+	c := newCrew(t, false)
+	c.start(1)
+	token, other := c.Token(agents.Key{Task: id, Number: 1}), c.Token(agents.Key{Task: id, Number: 2})
+	c.parents[555], c.parents[554] = 554, 100 // below the agent
+	for _, tt := range []struct {
+		name, token string
+		pid         int
+		role        string
+		wrong       string
+	}{
+		{"a person", "", 900, "", ""},
+		{"an agent with its token", token, 555, "worker", ""},
+		{"an agent that dropped its token", "", 555, "worker", ""},
+		{"a process elsewhere with the token", token, 900, "worker", ""},
+		{"an agent with another's token", other, 555, "", "belongs to another"},
+		{"a made-up token", string(id) + ".1.AAAA", 900, "", "not one of this server"},
+		{"no token at all", "x", 900, "", "not one of this server"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := c.Identify(tt.token, tt.pid)
+			switch {
+			case tt.wrong != "":
+				if err == nil || !strings.Contains(err.Error(), tt.wrong) {
+					t.Errorf("%+v, %v", got, err)
+				}
+			case err != nil || (got == nil) != (tt.role == "") || got != nil && (got.Role != tt.role || got.Attempt != 1 || got.Task != id):
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+	c.ends(1, agents.Exit{})
+	c.task.Attempts = nil
+	if got, err := c.Identify(token, 900); err != nil || got.Role != "worker" {
+		t.Errorf("an attempt that is over is still itself: %+v, %v", got, err)
+	}
+}
+
+func tellOf(tries int) task.Effect {
+	return task.Effect{ID: string(id) + "/12/0", Do: "notify_worker", Role: "worker", Attempt: 1, Prompt: "review-failed", Tries: tries}
+}
+
+func TestAMessageIsTypedOnceAndSentUntilItIsHeard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, true)
+		c.start(1)
+		if err := c.Tell(t.Context(), c.task, tellOf(0)); err == nil || !strings.Contains(err.Error(), "does not take the message") {
+			t.Fatal(err)
+		}
+		c.acks = true
+		if err := c.Tell(t.Context(), c.task, tellOf(1)); err != nil {
+			t.Fatal(err)
+		}
+		pastes := 0
+		for _, what := range c.typed {
+			if strings.HasPrefix(what, "paste p/b worker Review round") {
+				pastes++
+			}
+		}
+		if pastes != 1 || c.typed[len(c.typed)-1] != "enter" {
+			t.Errorf("%q", c.typed)
+		}
+		c.Close()
+	})
+}
+
+func TestAnAgentWithoutATerminalIsLetGoToBeTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, false)
+		c.start(1)
+		if err := c.Tell(t.Context(), c.task, tellOf(0)); err == nil || !strings.Contains(err.Error(), "ended before it could be told") {
+			t.Fatal(err)
+		}
+		if got := c.submitted(signal.Exit); len(got) != 1 || got[0].Code != 143 {
+			t.Errorf("%+v", got)
+		}
+		c.Close()
+	})
+}
+
+func TestHooksSayHowItIsDoing(t *testing.T) {
+	c := newCrew(t, true)
+	c.start(1)
+	k := agents.Key{Task: id, Number: 1}
+	if err := c.Heard(t.Context(), k, "claude", "ask", []byte("rm -r")); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.submitted(signal.Notice); len(got) != 1 || got[0].Condition.Name != task.WaitingPermission || got[0].Condition.Detail != "rm -r" {
+		t.Errorf("%+v", got)
+	}
+	if err := c.Heard(t.Context(), k, "claude", "odd", nil); err == nil {
+		t.Error("an odd event was heard")
+	}
+}
+
+func TestASilentScreenIsLookedAt(t *testing.T) {
+	c := newCrew(t, true)
+	c.start(1)
+	k := agents.Key{Task: id, Number: 1}
+	if err := os.WriteFile(c.Agents.Log(k), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if at := c.Active(&c.task, 1); at.IsZero() {
+		t.Error("the log's time is not seen")
+	}
+	if got := c.submitted(signal.Notice); len(got) != 1 || got[0].Condition.Name != task.WaitingInput {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestEndingClosesTheWindow(t *testing.T) {
+	c := newCrew(t, true)
+	c.start(1)
+	if err := c.Agents.End(t.Context(), c.task, []int{1}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(c.typed, "close worker") || len(c.submitted(signal.Exit)) != 1 {
+		t.Errorf("%q, %+v", c.typed, c.signals)
+	}
+	if err := c.Clear(t.Context(), c.task); err != nil || !slices.Contains(c.typed, "close session p/b") {
+		t.Errorf("%v, %q", err, c.typed)
+	}
+	c.task.Branch = "better"
+	if session, err := c.Rename(t.Context(), c.task); err != nil || session != "p/better" || !slices.Contains(c.typed, "rename p/b p/better") {
+		t.Errorf("%q, %v, %q", session, err, c.typed)
+	}
+}
+
+func TestTheKeyIsMadeOnceAndIsTheOwners(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "token.key")
+	one, err := agents.LoadKey(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := agents.LoadKey(path)
+	info, stat := os.Stat(path)
+	if err != nil || stat != nil || string(one) != string(two) || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v, %v", err, stat, info)
+	}
+}

@@ -1,0 +1,242 @@
+package agents_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/core/workflow/builtin"
+	"orange/internal/runtime/agents"
+)
+
+const id = task.ID("0123456789abcdefghijk")
+
+// crew plays everything around the agents.
+type crew struct {
+	*agents.Agents
+	t   *testing.T
+	def *workflow.Definition
+
+	mu       sync.Mutex
+	task     task.Task
+	phases   map[string]agents.Phase
+	over     map[string]func(agents.Exit)
+	orders   []agents.Orders
+	launches []agents.Launch
+	signals  []signal.Signal
+	typed    []string
+	acks     bool // programs acknowledge what is typed into them
+	failing  error
+	read     agents.Notice
+	parents  map[int]int
+}
+
+func newCrew(t *testing.T, terminal bool) *crew {
+	t.Helper()
+	text, _ := builtin.Text("orange")
+	def, err := workflow.Parse("orange.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &crew{t: t, def: def, phases: map[string]agents.Phase{}, over: map[string]func(agents.Exit){}, parents: map[int]int{}}
+	c.task = task.Task{
+		ID: id, Project: "p", Branch: "b", Summary: "s", Status: "working", Workspace: "p--2", Session: "p/b", Harness: "claude", ReviewHarness: "pi",
+		Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true}}, Ran: []task.Tally{{Role: "worker", Count: 1}},
+	}
+	o := agents.Options{
+		Root: t.TempDir(), Key: []byte(strings.Repeat("k", 32)), Processes: starter{c}, Harnesses: c, Workspaces: c, Engine: c, Log: slog.New(slog.DiscardHandler),
+		Env:   func(string) []string { return []string{"PATH=/bin"} },
+		Words: func(task.Project, string) (string, bool) { return "", false },
+	}
+	if terminal {
+		o.Terminal = screen{c}
+	}
+	c.Agents = agents.New(o)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func effectOf(attempt int) task.Effect {
+	return task.Effect{ID: fmt.Sprintf("%s/9/%d", id, attempt), Do: "spawn_agent", Role: "worker", Attempt: attempt, Start: true, Window: "worker", Prompt: "worker"}
+}
+
+func (c *crew) start(attempt int) {
+	c.t.Helper()
+	if _, err := c.Agents.Start(c.t.Context(), c.task, effectOf(attempt)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// ends lets an attempt's process end and waits until that is reported.
+func (c *crew) ends(attempt int, x agents.Exit) {
+	c.mu.Lock()
+	dir := c.Folder(agents.Key{Task: id, Number: attempt})
+	c.phases[dir] = agents.Gone
+	over := c.over[dir]
+	c.mu.Unlock()
+	over(x)
+}
+
+func (c *crew) submitted(kind signal.Kind) []signal.Signal {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(c.signals), func(s signal.Signal) bool { return s.Kind != kind })
+}
+
+// The ports.
+
+func (c *crew) Submit(_ context.Context, _ task.ID, s signal.Signal) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.failing; err != nil {
+		c.failing = nil
+		return "", err
+	}
+	c.signals = append(c.signals, s)
+	return "", nil
+}
+
+func (c *crew) Definition(*task.Task) (*workflow.Definition, error) { return c.def, nil }
+
+func (c *crew) Task(want task.ID) (task.Task, bool, error) { return c.task, want == id, nil }
+
+func (c *crew) Project(string) (task.Project, bool) {
+	return task.Project{Name: "p", DefaultBranch: "main"}, true
+}
+
+func (c *crew) Path(name string) string { return "/workspaces/" + name }
+
+func (c *crew) Heal(context.Context, *task.Task) error { return nil }
+
+
+
+func (c *crew) Watch(dir string, over func(agents.Exit)) error {
+	c.mu.Lock()
+	c.over[dir] = over
+	gone := c.phases[dir] == agents.Gone
+	c.mu.Unlock()
+	if gone {
+		go over(agents.Exit{Code: 7})
+	}
+	return nil
+}
+
+func (c *crew) End(_ context.Context, dir string) error {
+	c.mu.Lock()
+	over := c.over[dir]
+	c.phases[dir] = agents.Gone
+	c.mu.Unlock()
+	if over != nil {
+		over(agents.Exit{Code: 143})
+	}
+	return nil
+}
+
+func (c *crew) Phase(dir string) (agents.Phase, []int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.phases[dir], []int{100}
+}
+
+func (c *crew) Ancestry(pid int) []int {
+	chain := []int{pid}
+	for c.parents[pid] != 0 {
+		pid = c.parents[pid]
+		chain = append(chain, pid)
+	}
+	return chain
+}
+
+func (c *crew) Plan(l agents.Launch) (agents.Plan, error) {
+	c.launches = append(c.launches, l)
+	if l.Harness == "missing" {
+		return agents.Plan{}, errors.New("missing is not installed")
+	}
+	return agents.Plan{Argv: []string{l.Harness, l.Prompt}, Env: []string{"MORE=1"}}, nil
+}
+
+func (c *crew) Hook(_, event string, payload []byte) (agents.Notice, error) {
+	switch event {
+	case "prompt":
+		return agents.Notice{Prompted: true}, nil
+	case "session":
+		return agents.Notice{Session: string(payload), Transcript: "/t"}, nil
+	case "ask":
+		return agents.Notice{Condition: &task.Condition{Name: task.WaitingPermission, Detail: string(payload)}}, nil
+	}
+	return agents.Notice{}, errors.New("odd event")
+}
+
+func (c *crew) Read(string, agents.Output) agents.Notice { return c.read }
+
+func (c *crew) Screen(_, pane string) (agents.Notice, bool) {
+	return agents.Notice{Condition: &task.Condition{Name: task.WaitingInput}}, strings.Contains(pane, "?")
+}
+
+func (c *crew) Dialog(string, string) (string, bool) { return "", false }
+
+func (c *crew) AsksFirst(string) bool { return false }
+
+func (c *crew) Acknowledges(string) bool { return true }
+
+// screen is the terminal.
+type screen struct{ c *crew }
+
+func (s screen) SessionName(project, branch string) string { return project + "/" + branch }
+
+func (s screen) add(what string) {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	s.c.typed = append(s.c.typed, what)
+}
+
+func (s screen) Paste(_ context.Context, session, window, text string) error {
+	s.add("paste " + session + " " + window + " " + text)
+	return nil
+}
+
+func (s screen) Enter(ctx context.Context, _, _ string) error {
+	s.add("enter")
+	if s.c.acks {
+		return s.c.Heard(ctx, agents.Key{Task: id, Number: 1}, "claude", "prompt", nil)
+	}
+	return nil
+}
+
+func (s screen) Keys(context.Context, string, string, string) error { return nil }
+
+func (s screen) Capture(context.Context, string, string) (string, error) { return "may I?", nil }
+
+func (s screen) CloseWindow(_ context.Context, _, window string) error {
+	s.add("close " + window)
+	return nil
+}
+
+func (s screen) CloseSession(_ context.Context, session string) error {
+	s.add("close session " + session)
+	return nil
+}
+
+func (s screen) Rename(_ context.Context, from, to string) error {
+	s.add("rename " + from + " " + to)
+	return nil
+}
+
+// starter is the crew's way of starting processes: the name is taken by the test's own.
+type starter struct{ *crew }
+
+func (s starter) Start(_ context.Context, dir string, o agents.Orders) ([]int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.orders = append(s.orders, o)
+	s.phases[dir] = agents.Alive
+	return []int{100}, nil
+}
