@@ -8,10 +8,12 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
 	"orange/internal/adapter/git"
+	"orange/internal/adapter/harness"
 	"orange/internal/adapter/lock"
 	"orange/internal/adapter/logfile"
 	"orange/internal/adapter/sqlite"
@@ -64,25 +66,19 @@ type server struct {
 	git     *git.Git
 	folders *taskdir.Dir
 	runtime *local.Runtime
+	self    string   // this program
+	company *company // nil: effects are written down and no agents run
 }
 
-func (s *server) run(ctx context.Context, o cli.ServeOptions) error {
-	self, err := os.Executable()
-	if err != nil {
+func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
+	if s.self, err = os.Executable(); err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
 	s.folders = taskdir.New(filepath.Join(s.cfg.Home, "tasks"))
-	s.runtime, err = local.Open(local.Options{
-		Store: s.store, Files: s.folders, Log: s.log, Prober: prober{s.git},
-		Library:   workflowdir.New(s.cfg.UserWorkflows),
-		Performer: effect.Recorder{Command: []string{self, recordEffect}, Dir: filepath.Join(s.cfg.Home, "effects"), Env: []string{}},
-		Workflow:  s.cfg.Workflow, Harness: cmp.Or(s.cfg.Harness, "claude"), Review: cmp.Or(s.cfg.ReviewHarness, "claude"),
-		Fault: crashAt(o.CrashAt),
-	})
-	if err != nil {
+	if err := s.open(o); err != nil {
 		return err
 	}
-	defer s.runtime.Close()
+	defer s.close()
 	l, err := listen(s.cfg.Socket)
 	if err != nil {
 		return err
@@ -99,12 +95,62 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) error {
 	return err
 }
 
+// open starts the runtime, with agents or with a recorder in their place.
+func (s *server) open(o cli.ServeOptions) (err error) {
+	options := local.Options{
+		Store: s.store, Files: s.folders, Log: s.log, Prober: prober{s.git}, Ledger: s.store,
+		Library:  workflowdir.New(s.cfg.UserWorkflows),
+		Workflow: s.cfg.Workflow, Harness: cmp.Or(s.cfg.Harness, "claude"), Review: s.cfg.ReviewHarness,
+		Fault: crashAt(o.CrashAt),
+	}
+	if s.cfg.Record {
+		options.Review = cmp.Or(options.Review, "claude")
+		options.Performer = effect.Recorder{Command: []string{s.self, recordEffect}, Dir: filepath.Join(s.cfg.Home, "effects"), Env: []string{}}
+		s.runtime, err = local.Open(options)
+		return err
+	}
+	if s.company, err = s.hire(); err != nil {
+		return err
+	}
+	if first, ok := harness.First(exec.LookPath); ok {
+		options.Harness = cmp.Or(s.cfg.Harness, first)
+	}
+	options.Review = cmp.Or(options.Review, options.Harness)
+	options.Performer, options.Pulse = s.company.doer, s.company.agents
+	options.Commit, options.Harnesses = s.company.worktrees.commit, s.checkHarness
+	options.Opened = func(r *local.Runtime) { s.runtime = r } // effects of the last server are driven at once
+	if s.runtime, err = local.Open(options); err != nil {
+		return err
+	}
+	tasks, err := s.store.Unsettled()
+	if err != nil {
+		s.log.Error("look for live agents", "component", "serve", "error", err)
+	}
+	s.company.agents.Adopt(tasks)
+	return nil
+}
+
+// close waits until nothing moves any more. Agents go on.
+func (s *server) close() {
+	if s.company == nil {
+		s.runtime.Close()
+		return
+	}
+	s.company.agents.Stop()
+	s.runtime.Close()
+	s.company.close()
+}
+
 func (s *server) api(stop func()) *api.Server {
-	return &api.Server{
+	out := &api.Server{
 		Engine: s.runtime, Control: s.runtime, Projects: projects{s}, Tasks: s.store, Workflows: s.store, Folders: s.folders,
 		Inbox: s.inbox, Transfer: transfer{s}, Where: s.where, Checks: s.checks, Repair: s.repair,
 		Stop: stop, Release: version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}
+	if c := s.company; c != nil {
+		out.Identity, out.Attempts, out.Workspaces = identity{c.agents}, attemptsView{c}, c.worktrees
+	}
+	return out
 }
 
 // listen opens the socket. Whoever holds the folder's lock may clear away what a

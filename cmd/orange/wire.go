@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"orange/internal/adapter/attend"
 	"orange/internal/adapter/effectlog"
 	"orange/internal/adapter/workflowdir"
 	"orange/internal/config"
@@ -26,8 +27,15 @@ const recordEffect = "record-effect"
 
 // run is the program without its exit.
 func run(args []string) int {
-	if len(args) == 2 && args[0] == recordEffect {
-		return record(args[1])
+	if len(args) == 2 { // parts of the program that are processes of their own
+		switch args[0] {
+		case recordEffect:
+			return record(args[1])
+		case attendCommand:
+			return attend.Main(args[1])
+		case playCommand:
+			return play(args[1])
+		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -37,8 +45,8 @@ func run(args []string) int {
 		Config: cfg, ConfigErr: err, Version: version, Cwd: cwd,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		IsTerminal: isTerminal(os.Stdin) && isTerminal(os.Stdout),
-		Workflows:  workflows{workflowdir.New(cfg.UserWorkflows)},
-		Serve:      func(ctx context.Context, o cli.ServeOptions) error { return serve(ctx, cfg, o) },
+		Workflows:  workflows{workflowdir.New(cfg.UserWorkflows)}, Install: install,
+		Serve: func(ctx context.Context, o cli.ServeOptions) error { return serve(ctx, cfg, o) },
 	}, args)
 }
 

@@ -99,6 +99,7 @@ type Notice struct {
 type Output struct {
 	Log, Transcript, Session string
 	Headless                 bool
+	Since                    time.Time // what came before belongs to another attempt
 }
 
 // Harnesses know the agents that can be started, by the value a task has for them.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"orange/internal/core/task"
 )
@@ -24,6 +25,7 @@ func (a *Agents) Log(k Key) string { return filepath.Join(a.Folder(k), "output.l
 // attempt's folder, because it must outlive the server.
 type Card struct {
 	Role       string      `json:"role"`
+	Since      time.Time   `json:"since"`
 	Harness    string      `json:"harness"`
 	Window     string      `json:"window,omitempty"` // in the task's terminal session; "" without a terminal
 	Session    string      `json:"session,omitempty"`

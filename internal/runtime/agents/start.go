@@ -69,7 +69,7 @@ func (a *Agents) prepare(ctx context.Context, t *task.Task, e *task.Effect, sess
 	if err != nil {
 		return Orders{}, err
 	}
-	card := Card{Role: e.Role, Harness: launch.Harness, Session: launch.Session, Resumed: launch.Resume != ""}
+	card := Card{Role: e.Role, Since: a.Clock().UTC(), Harness: launch.Harness, Session: launch.Session, Resumed: launch.Resume != ""}
 	o := Orders{Argv: plan.Argv, Dir: launch.Workspace}
 	if session != "" {
 		card.Window = e.Window

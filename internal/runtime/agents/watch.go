@@ -82,7 +82,7 @@ func (a *Agents) ended(k Key, x Exit) {
 	if err != nil {
 		a.Options.Log.Warn("read an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
-	left := a.Harnesses.Read(card.Harness, Output{Log: a.Log(k), Transcript: card.Transcript, Session: card.Session, Headless: card.Window == ""})
+	left := a.Harnesses.Read(card.Harness, Output{Log: a.Log(k), Transcript: card.Transcript, Session: card.Session, Headless: card.Window == "", Since: card.Since})
 	a.keep(k, left, &x.Code)
 	sig := signal.Signal{
 		Kind: signal.Exit, Actor: task.Engine, Attempt: k.Number, Role: card.Role, Code: x.Code, Note: x.Reason,

@@ -57,7 +57,6 @@ type Salvage struct {
 	Project string    `json:"project"`
 	Task    task.ID   `json:"task"`
 	At      time.Time `json:"at"`
-	Commit  string    `json:"commit"`
 	Files   int       `json:"files"`
 }
 

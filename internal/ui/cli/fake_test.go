@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"orange/internal/config"
+	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -43,6 +44,9 @@ type world struct {
 	place    client.Place
 	refuse   string            // what every signal is answered with
 	answers  map[string]string // by path: the whole answer
+	codes    map[string]int    // by path: the status of the answer, if it is none of success
+	handle   http.HandlerFunc  // what a test answers itself, nil for nothing
+	tokens   map[string]bool   // that were shown
 	events   []string          // what the stream sends
 	server   *httptest.Server  // nil once stopped
 	socket   string
@@ -55,7 +59,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	w := &world{socket: filepath.Join(dir, "s"), asked: []string{}, answers: map[string]string{}}
+	w := &world{socket: filepath.Join(dir, "s"), asked: []string{}, answers: map[string]string{}, codes: map[string]int{}, tokens: map[string]bool{}}
 	w.Deps = cli.Deps{
 		Config: config.Config{Home: filepath.Join(dir, "home"), Socket: w.socket},
 		Stdin:  strings.NewReader(""), Stdout: &w.out, Stderr: &w.err, Cwd: "/repo/sub", Version: "1.2.3", Now: now,
@@ -109,7 +113,12 @@ func (w *world) handler() http.Handler {
 		go w.server.Config.Close()
 	})
 	mux.HandleFunc("/", w.canned)
-	return mux
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		w.tokens[r.Header.Get("Orange-Token")] = true
+		w.mu.Unlock()
+		mux.ServeHTTP(rw, r)
+	})
 }
 
 func reply(rw http.ResponseWriter, v any) { _ = json.NewEncoder(rw).Encode(v) }
@@ -122,10 +131,17 @@ func no(rw http.ResponseWriter, status int, why string) {
 // canned gives the answer a test has laid down for a path.
 func (w *world) canned(rw http.ResponseWriter, r *http.Request) {
 	w.note(r)
+	if w.handle != nil {
+		w.handle(rw, r)
+		return
+	}
 	answer, ok := w.answers[r.URL.Path]
 	if !ok {
 		no(rw, http.StatusNotFound, r.URL.Path+" not found")
 		return
+	}
+	if code := w.codes[r.URL.Path]; code != 0 {
+		rw.WriteHeader(code)
 	}
 	fmt.Fprint(rw, answer)
 }
@@ -183,8 +199,8 @@ func (w *world) create(rw http.ResponseWriter, r *http.Request) {
 	reply(rw, client.Answer{Task: task.Task{ID: idTwo, Project: n.Project, Branch: n.Branch, Summary: n.Summary, Status: "pending", Queued: n.Spawn}})
 }
 
-// signal refuses what the test wants refused; else a request moves the task to the
-// state asked for, and a verb to "next".
+// signal refuses what the test wants refused; else a deed is written down, a request
+// moves the task to the state asked for, and another verb to "next".
 func (w *world) signal(rw http.ResponseWriter, r *http.Request) {
 	var sig signal.Signal
 	_ = json.Unmarshal(w.note(r), &sig)
@@ -199,6 +215,12 @@ func (w *world) signal(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a := client.Answer{Task: *t}
+	switch sig.Verb {
+	case engine.VerbMerge, engine.VerbPush, engine.VerbCreatePR:
+		a.Decision.Entries = []journal.Entry{{Task: t.ID, Seq: 5, Type: journal.EffectAsked, Effects: []task.Effect{{ID: idOne + "/5/0", By: task.ByPerson}}}}
+		reply(rw, a)
+		return
+	}
 	if sig.Kind == signal.Request || sig.Kind == signal.Ready {
 		to := sig.To
 		if to == "" {

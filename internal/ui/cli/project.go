@@ -17,6 +17,15 @@ func newProjectCommand(deps Deps) *cobra.Command {
 		newProjectAdd(deps), newProjectList(deps), newProjectUpdate(deps), newProjectRemove(deps))
 }
 
+// projectOf is the project that is named, else the one of the folder the command runs
+// in.
+func (s session) projectOf(ctx context.Context, args []string) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	return s.projectHere(ctx)
+}
+
 // projectHere is the project of the folder the command runs in.
 func (s session) projectHere(ctx context.Context) (string, error) {
 	at, err := s.Where(ctx, s.Cwd)

@@ -18,7 +18,13 @@ func newProjectAdd(deps Deps) *cobra.Command {
 	cmd.Flags().StringVar(&name, "name", "", "name of the project (default: that of its folder)")
 	cmd.Flags().IntVar(&size, "pool-size", 0, "how many workspaces it has (default 2)")
 	cmd.Flags().StringVar(&workflow, "workflow", "", "workflow that its tasks follow")
-	cmd.PreRunE = func(*cobra.Command, []string) error { return checkPoolSize(cmd, size) }
+	policy := newPolicyFlags(cmd)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if err := policy.check(); err != nil {
+			return err
+		}
+		return checkPoolSize(cmd, size)
+	}
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		path := s.Cwd
 		if len(args) > 0 {
@@ -35,6 +41,7 @@ func newProjectAdd(deps Deps) *cobra.Command {
 			return fmt.Errorf("%s is not a git repository: run git init there, or give another path", path)
 		}
 		p := s.newProject(at.GitRoot)
+		p.Policy = policy.policy()
 		if name != "" {
 			p.Name = name
 		}
@@ -47,7 +54,7 @@ func newProjectAdd(deps Deps) *cobra.Command {
 		if p, err = s.AddProject(ctx, p); err != nil {
 			return err
 		}
-		return s.say(map[string]any{"project": p}, "Added project %s (%s), %d workspaces", p.Name, p.Path, p.PoolSize)
+		return s.say(map[string]any{"project": p}, "Added project %s (%s), %d workspaces%s", p.Name, p.Path, p.PoolSize, policyText(p.Policy))
 	})
 	return cmd
 }

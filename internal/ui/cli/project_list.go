@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"orange/internal/core/task"
 )
 
 func newProjectList(deps Deps) *cobra.Command {
@@ -17,21 +20,35 @@ func newProjectList(deps Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.show(map[string]any{"projects": projects}, func(w io.Writer) error {
-				if len(projects) == 0 {
-					_, err := fmt.Fprintln(w, "No projects. Add one with: orange project add")
-					return err
-				}
-				rows := [][]string{{"NAME", "POOL", "WORKFLOW", "BRANCH", "PATH"}}
-				for _, p := range projects {
-					rows = append(rows, []string{
-						cleanLine(p.Name), strconv.Itoa(p.PoolSize), orDash(p.Workflow), orDash(p.DefaultBranch), cleanLine(p.Path),
-					})
-				}
-				return printTable(w, 0, rows)
-			})
+			return s.show(map[string]any{"projects": projects}, func(w io.Writer) error { return printProjects(w, projects) })
 		}),
 	}
+}
+
+// printProjects leaves out what no project has laid down.
+func printProjects(w io.Writer, projects []task.Project) error {
+	if len(projects) == 0 {
+		_, err := fmt.Fprintln(w, "No projects. Add one with: orange project add")
+		return err
+	}
+	delivers := slices.ContainsFunc(projects, func(p task.Project) bool { return p.Delivery != "" })
+	bounded := slices.ContainsFunc(projects, func(p task.Project) bool { return p.Budget != (task.Budget{}) })
+	row := func(name, pool, workflow, branch, delivery, budget, path string) []string {
+		out := []string{name, pool, workflow, branch}
+		if delivers {
+			out = append(out, delivery)
+		}
+		if bounded {
+			out = append(out, budget)
+		}
+		return append(out, path)
+	}
+	rows := [][]string{row("NAME", "POOL", "WORKFLOW", "BRANCH", "DELIVERY", "BUDGET", "PATH")}
+	for _, p := range projects {
+		rows = append(rows, row(cleanLine(p.Name), strconv.Itoa(p.PoolSize), orDash(p.Workflow), orDash(p.DefaultBranch),
+			orDash(string(p.Delivery)), orDash(budgetText(p.Budget)), cleanLine(p.Path)))
+	}
+	return printTable(w, 0, rows)
 }
 
 func orDash(s string) string {

@@ -3,22 +3,25 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/core/task"
 	"orange/internal/ui/client"
 )
 
 func newProjectUpdate(deps Deps) *cobra.Command {
 	var size int
 	var workflow string
+	var change client.ProjectChange
 	cmd := &cobra.Command{
 		Use: "update [name]", Short: "Change a project, by default the one of this folder",
 		Args: arguments(0, 1), ValidArgsFunction: completeProjects(deps),
 	}
 	cmd.Flags().IntVar(&size, "pool-size", 0, "how many workspaces it has")
 	cmd.Flags().StringVar(&workflow, "workflow", "", "workflow that its new tasks follow")
-	var change client.ProjectChange
+	policy := newPolicyFlags(cmd)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if cmd.Flags().Changed("pool-size") {
 			change.PoolSize = &size
@@ -26,23 +29,47 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 		if cmd.Flags().Changed("workflow") {
 			change.Workflow = &workflow
 		}
-		if change == (client.ProjectChange{}) {
-			return errors.New("nothing to change: give --pool-size or --workflow")
+		policy.change(&change)
+		if change == (client.ProjectChange{}) && !policy.bounds() {
+			return errors.New("nothing to change: give --pool-size or --workflow, or another flag of orange project update --help")
+		}
+		if err := policy.check(); err != nil {
+			return err
 		}
 		return checkPoolSize(cmd, size)
 	}
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
-		name, err := "", error(nil)
-		if len(args) > 0 {
-			name = args[0]
-		} else if name, err = s.projectHere(ctx); err != nil {
+		name, err := s.projectOf(ctx, args)
+		if err != nil {
 			return err
+		}
+		if policy.bounds() {
+			p, err := s.project(ctx, name)
+			if err != nil {
+				return err
+			}
+			budget := policy.budget(p.Budget)
+			change.Budget = &budget
 		}
 		p, err := s.UpdateProject(ctx, name, change)
 		if err != nil {
 			return err
 		}
-		return s.say(map[string]any{"project": p}, "Updated project %s: %d workspaces, workflow %s", p.Name, p.PoolSize, orDash(p.Workflow))
+		return s.say(map[string]any{"project": p}, "Updated project %s: %d workspaces, workflow %s%s", p.Name, p.PoolSize, orDash(p.Workflow), policyText(p.Policy))
 	})
 	return cmd
+}
+
+// project finds a project by its name.
+func (s session) project(ctx context.Context, name string) (task.Project, error) {
+	all, err := s.Projects(ctx)
+	if err != nil {
+		return task.Project{}, err
+	}
+	for _, p := range all {
+		if p.Name == name {
+			return p, nil
+		}
+	}
+	return task.Project{}, fmt.Errorf("project %q is not registered: see orange project list", name)
 }

@@ -29,7 +29,19 @@ type Deps struct {
 
 	Serve func(context.Context, ServeOptions) error // runs the server until ctx ends
 	Start func() (client.Child, error)              // starts one in the background; nil: run this program again
+	Exec  func(argv, env []string) error            // becomes another program on this terminal; nil: the system's way
 	Now   func() time.Time                          // nil: the clock
+
+	// Install puts the Orange skill where harnesses look for skills, for those named or,
+	// if none is, for all that are found.
+	Install func(ctx context.Context, harnesses []string, dry bool) ([]Installed, error)
+}
+
+// Installed is the skill of one harness.
+type Installed struct {
+	Harness string `json:"harness"`
+	Path    string `json:"path"`
+	Status  string `json:"status"`
 }
 
 // ServeOptions say how a server is to run.
@@ -50,11 +62,14 @@ func New(deps Deps) *cobra.Command {
 	if deps.Start == nil {
 		deps.Start = startSelf(deps.Config.Home, deps.Config.AgentEnv)
 	}
+	if deps.Exec == nil {
+		deps.Exec = become
+	}
 	root := group("orange", "Run coding agents through a workflow that is a file",
-		newTaskCommand(deps), newProjectCommand(deps), newWorkflowCommand(deps), newSchemaCommand(deps),
+		newTaskCommand(deps), newInboxCommand(deps), newProjectCommand(deps), newWorkspaceCommand(deps), newWorkflowCommand(deps), newSchemaCommand(deps),
 		newServeCommand(deps), newStopCommand(deps), newPauseCommand(deps), newResumeCommand(deps),
 		newDoctorCommand(deps), newLogCommand(deps), newImportCommand(deps), newExportCommand(deps),
-		newSelftestCommand(deps), newCompletionCommand(deps), newVersionCommand(deps))
+		newInstallCommand(deps), newHookCommand(deps), newSelftestCommand(deps), newCompletionCommand(deps), newVersionCommand(deps))
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().Bool("json", false, "print JSON")

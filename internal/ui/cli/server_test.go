@@ -45,7 +45,42 @@ func TestProject(t *testing.T) {
 		{name: "update nothing", args: "project update p", code: 1, err: "give --pool-size or --workflow"},
 		{name: "update unknown", args: "project update nope --pool-size 5", code: 1, err: "not found"},
 		{name: "update to nothing", args: "project update p --pool-size 0", prepare: patch, code: 1, err: "positive integer", asked: []string{}},
+		{name: "update to an empty command", args: "project|update|p|--setup|", prepare: patch, asked: []string{`PATCH /v1/projects/p {"setup":""}`}},
 		{name: "remove", args: "project remove p", prepare: patch, out: "Removed project p", asked: []string{"DELETE /v1/projects/p"}},
+	})
+}
+
+func TestPolicyOfAProject(t *testing.T) {
+	inRepo := func(w *world) { w.place.GitRoot = "/src/r" }
+	bounded := task.Project{Name: "p", Path: "/p", PoolSize: 2, DefaultBranch: "main", Policy: task.Policy{
+		Delivery: task.DeliverPR, Budget: task.Budget{TaskMicros: 5_000_000, TaskAttempts: 4, DayMicros: 1_500, DayAttempts: 9}}}
+	known := func(w *world) {
+		w.projects = []task.Project{{Name: "other", Path: "/o", PoolSize: 1}, bounded}
+		w.answers["/v1/projects/p"] = string(mustJSON(t, map[string]any{"project": bounded}))
+	}
+	tell(t, []story{
+		{name: "add", args: "project|add|--delivery|pr|--setup|npm ci|--teardown|make clean|--max-task-cost|5.00|--max-task-attempts|4|--max-day-cost|0.0015|--max-day-attempts|9", prepare: inRepo,
+			out: "Added project r (/src/r), 2 workspaces, delivery pr, at most $5.00 a task, 4 attempts a task, $0.0015 a day, 9 attempts a day\n",
+			asked: []string{`POST /v1/projects {"name":"r","path":"/src/r","default_branch":"","pool_size":2,"delivery":"pr","setup":"npm ci","teardown":"make clean",` +
+				`"budget":{"task_attempts":4,"task_cost_micro_usd":5000000,"day_attempts":9,"day_cost_micro_usd":1500}}`}},
+		{name: "add, odd delivery", args: "project add --delivery pigeon", prepare: inRepo, code: 2, err: `delivery "pigeon" is not known: give local, push or pr`, asked: []string{}},
+		{name: "add, odd cost", args: "project add --max-task-cost lots", code: 2, err: "give dollars, such as 5 or 2.50"},
+		{name: "add, too fine a cost", args: "project add --max-day-cost 0.0000001", code: 2, err: "give at most 6 decimals"},
+		{name: "add, a cost below nothing", args: "project add --max-day-cost=-1", code: 2, err: "give dollars"},
+		{name: "add, attempts below nothing", args: "project add --max-task-attempts -1", code: 2, err: "--max-task-attempts -1: give a positive integer, or 0 for no bound"},
+		{name: "update one bound and keep the others", args: "project update p --max-task-cost 7.5", prepare: known, out: "Updated project p: 2 workspaces, workflow -, delivery pr, at most $5.00 a task",
+			asked: []string{`PATCH /v1/projects/p {"budget":{"task_attempts":4,"task_cost_micro_usd":7500000,"day_attempts":9,"day_cost_micro_usd":1500}}`}},
+		{name: "take bounds away", args: "project update p --max-task-cost 0 --max-task-attempts 0 --max-day-cost 0 --max-day-attempts 0", prepare: known,
+			asked: []string{`PATCH /v1/projects/p {"budget":{}}`}},
+		{name: "update the delivery", args: "project update p --delivery push --teardown x", prepare: known, asked: []string{`PATCH /v1/projects/p {"delivery":"push","teardown":"x"}`}},
+		{name: "update to an odd delivery", args: "project|update|p|--delivery|", prepare: known, code: 2, err: `delivery "" is not known`, asked: []string{}},
+		{name: "update the budget of nothing", args: "project update nope --max-task-cost 1", prepare: known, code: 1, err: `project "nope" is not registered: see orange project list`, asked: []string{}},
+		{name: "list", args: "project list", prepare: known, out: "" +
+			"NAME   POOL  WORKFLOW  BRANCH  DELIVERY  BUDGET                                                            PATH\n" +
+			"other  1     -         -       -         -                                                                 /o\n" +
+			"p      2     -         main    pr        $5.00 a task, 4 attempts a task, $0.0015 a day, 9 attempts a day  /p\n"},
+		{name: "list as JSON", args: "project list --json", prepare: known, out: `"delivery":"pr","budget":{"task_attempts":4,"task_cost_micro_usd":5000000,"day_attempts":9,"day_cost_micro_usd":1500}`},
+		{name: "complete a delivery", args: "__complete|project|update|--delivery|", out: "local\npush\npr\n", err: "Completion ended"},
 	})
 }
 

@@ -24,7 +24,8 @@ type session struct {
 // withServer makes a command's function of one that needs a server.
 func withServer(deps Deps, run func(context.Context, session, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		o := client.Options{Socket: deps.Config.Socket, Home: deps.Config.Home, Start: deps.Start}
+		o := deps.options()
+		o.Start = deps.Start
 		c, err := client.Connect(cmd.Context(), o)
 		if err != nil {
 			return err
@@ -34,9 +35,14 @@ func withServer(deps Deps, run func(context.Context, session, []string) error) f
 	}
 }
 
+// options lead to the server of the data folder, if one runs.
+func (d Deps) options() client.Options {
+	return client.Options{Socket: d.Config.Socket, Home: d.Config.Home, Token: d.Config.Token}
+}
+
 // running connects to a server that runs already.
 func running(ctx context.Context, deps Deps) (*client.Client, error) {
-	return client.Connect(ctx, client.Options{Socket: deps.Config.Socket, Home: deps.Config.Home})
+	return client.Connect(ctx, deps.options())
 }
 
 func (s session) show(v any, text func(io.Writer) error) error { return show(s.cmd, v, text) }

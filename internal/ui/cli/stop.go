@@ -29,7 +29,7 @@ func newStopCommand(deps Deps) *cobra.Command {
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), stopPatience)
 			defer cancel()
-			c := client.New(client.Socket(client.Options{Socket: deps.Config.Socket, Home: deps.Config.Home}))
+			c := client.Of(deps.options())
 			defer c.Close()
 			s := session{Deps: deps, Client: c, cmd: cmd}
 			who, _ := c.Hello(ctx)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/signal"
+	"orange/internal/core/task"
 )
 
 // maxContext bounds the context of a task, in bytes.
@@ -30,9 +31,9 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	f.StringVar(&n.Project, "project", "", "project it belongs to (default: that of this folder)")
 	f.StringVar(&n.Workflow, "workflow", "", "workflow it follows (default: the project's)")
 	f.StringVar(&n.Status, "status", "", "state it begins in (default: the workflow's first)")
-	f.StringVar(&n.Harness, "harness", "", "agent that works on it")
+	f.StringVar(&n.Harness, "harness", "", "agent that works on it: claude, codex, opencode, gemini, pi, \"command:PROGRAM ARGS\" or script:FILE")
 	f.StringVar(&n.Effort, "effort", "", "effort of that agent")
-	f.StringVar(&n.ReviewHarness, "review-harness", "", "agent that reviews it")
+	f.StringVar(&n.ReviewHarness, "review-harness", "", "agent that reviews it, likewise")
 	f.StringVar(&n.ReviewEffort, "review-effort", "", "effort of the reviewer")
 	f.StringVar(&n.Context, "context", "", "text for the task's Context section; - reads it from standard input")
 	f.StringVar(&file, "context-file", "", "file with that text")
@@ -56,6 +57,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 				return err
 			}
 		}
+		n.Harness, n.ReviewHarness = s.harness(n.Harness), s.harness(n.ReviewHarness)
 		n.Spawn = !wait
 		n.Actor, n.Attempt = s.actor()
 		return s.create(ctx, n)
@@ -71,14 +73,30 @@ func (s session) create(ctx context.Context, n signal.Wish) error {
 	if a.Warning != "" {
 		fmt.Fprintln(s.Stderr, "orange: warning: "+cleanLine(a.Warning))
 	}
-	return s.show(a, func(w io.Writer) error {
-		t := a.Task
-		fmt.Fprintln(w, cleanLine(fmt.Sprintf("Created task %s (%s/%s)", t.ID, t.Project, t.Branch)))
-		if t.Queued {
-			fmt.Fprintln(w, "It waits for a free workspace.")
-		}
-		return nil
-	})
+	return s.show(a, func(w io.Writer) error { return printCreated(w, a.Task, "") })
+}
+
+// printCreated tells of a new task; what, if it is there, says what it is.
+func printCreated(w io.Writer, t task.Task, what string) error {
+	line := fmt.Sprintf("Created task %s (%s/%s)", t.ID, t.Project, t.Branch)
+	if what != "" {
+		line += ", " + what
+	}
+	fmt.Fprintln(w, cleanLine(line))
+	if t.Queued {
+		fmt.Fprintln(w, "It waits for a free workspace.")
+	}
+	return nil
+}
+
+// harness is the value of a harness with the place of its script settled: the server
+// is in another folder.
+func (d Deps) harness(value string) string {
+	file, ok := strings.CutPrefix(value, "script:")
+	if !ok || file == "" || filepath.IsAbs(file) {
+		return value
+	}
+	return "script:" + filepath.Join(d.Cwd, file)
 }
 
 // ensureProject is the project of this folder. A repository that is none yet

@@ -73,8 +73,11 @@ func details(now time.Time, v client.View) [][]string {
 	add("Review by", withEffort(t.ReviewHarness, t.ReviewEffort))
 	add("Counters", counters(t.Counters))
 	add("Agents", agents(now, t.Attempts))
+	add("Spent", spent(t))
 	add("Workspace", t.Workspace)
 	add("Session", t.Session)
+	add("Delivery", string(t.Delivery))
+	add("Fork of", t.ForkOf)
 	add("Tracker", t.TrackerRef)
 	add("PR", strings.TrimSpace(t.PRURL+" "+t.PRState))
 	add("Created", fmt.Sprintf("%s ago, %s", age(now, t.CreatedAt), clock(now, t.CreatedAt)))
@@ -134,9 +137,30 @@ func agents(now time.Time, list []task.Attempt) string {
 		case a.Ending:
 			how = "ending"
 		case a.Running:
-			how = "running"
+			how = condition(now, a.Condition)
 		}
 		out = append(out, fmt.Sprintf("%s (attempt %d, %s, %s)", a.Role, a.Number, how, age(now, a.Since)))
+	}
+	return strings.Join(out, ", ")
+}
+
+// spent says what the agents of a task have consumed, "" if nothing is known of it.
+func spent(t *task.Task) string {
+	u := t.Spent.Usage
+	var out []string
+	add := func(n int64, what string) {
+		if n > 0 {
+			out = append(out, roughly(n)+" "+what)
+		}
+	}
+	add(u.Input, "tokens in")
+	add(u.Output, "tokens out")
+	add(u.Cached, "cached")
+	if u.Micros > 0 {
+		out = append(out, spending(u.Micros))
+	}
+	if len(out) > 0 && t.AttemptCount() > 0 {
+		out = append(out, fmt.Sprintf("%d attempts", t.AttemptCount()))
 	}
 	return strings.Join(out, ", ")
 }

@@ -259,6 +259,31 @@ History
 	}
 }
 
+func TestTaskShowSaysHowAgentsAreDoing(t *testing.T) {
+	w := newWorld(t)
+	w.answers["/v1/tasks/"+idOne+"/history"] = `{"history":[]}`
+	w.tasks[0].Attempts = []task.Attempt{
+		{Number: 1, Role: "worker", Running: true, Since: now().Add(-time.Hour), Condition: task.Condition{Name: task.WaitingInput, Detail: "which\x1b[2J one?"}},
+		{Number: 2, Role: "reviewer", Since: now()},
+		{Number: 3, Role: "fixer", Running: true, Ending: true, Since: now(), Condition: task.Condition{Name: task.Idle}},
+	}
+	w.tasks[0].Ran = []task.Tally{{Role: "worker", Count: 2}, {Role: "reviewer", Count: 1}}
+	w.tasks[0].Spent = task.Spend{Usage: task.Usage{Input: 45_678, Output: 1_234, Cached: 2_000_000, Micros: 421_000}}
+	w.tasks[0].Delivery, w.tasks[0].ForkOf = task.DeliverPush, idTwo+"@4"
+	if code := w.run(t, "task", "show", "one"); code != 0 {
+		t.Fatal(code, w.err.String())
+	}
+	for _, want := range []string{
+		"Agents    worker (attempt 1, waiting-input: which one?, 1h), reviewer (attempt 2, starting, 0s), fixer (attempt 3, ending, 0s)\n",
+		"Spent     45k tokens in, 1.2k tokens out, 2.0M cached, $0.42, 3 attempts\n",
+		"Delivery  push\n", "Fork of   " + idTwo + "@4\n",
+	} {
+		if !strings.Contains(w.out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, w.out.String())
+		}
+	}
+}
+
 func TestTaskExplain(t *testing.T) {
 	w := newWorld(t)
 	w.answers["/v1/tasks/one/explain"] = `{"task":"` + idOne + `","workflow":"orange","status":"working","kind":"agent","since":"2026-03-04T11:57:00Z","visit":2,

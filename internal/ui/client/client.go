@@ -26,11 +26,20 @@ const maxErrorBody = 4 << 20
 // A Client asks the server of one data folder. It is safe for concurrent use.
 type Client struct {
 	http  *http.Client
+	token string                      // of the attempt this runs in, "" outside of any
 	again func(context.Context) error // finds another server if this one leaves; nil: there will be none
 }
 
 // New returns a client of the server that listens on socket. It does not dial.
 func New(socket string) *Client { return at(func() string { return socket }) }
+
+// Of returns a client of the server that o leads to at this moment, whether one runs or
+// not. It does not dial, and starts none.
+func Of(o Options) *Client {
+	c := New(Socket(o))
+	c.token = o.Token
+	return c
+}
 
 // at returns a client that asks where the server listens each time it dials.
 func at(where func() string) *Client {
@@ -107,6 +116,9 @@ func (c *Client) once(ctx context.Context, q call) (*http.Response, error) {
 		req.Header[name] = values
 	}
 	req.Header.Set("Orange-Api", strconv.Itoa(API))
+	if c.token != "" {
+		req.Header.Set("Orange-Token", c.token)
+	}
 	if q.form != "" {
 		req.Header.Set("Content-Type", q.form)
 	}

@@ -68,7 +68,7 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 func TestWhatIsAsked(t *testing.T) {
-	two, flow := 2, "w"
+	two, flow, delivery, setup, none := 2, "w", task.DeliverPR, "make", ""
 	tests := []struct {
 		name string
 		ask  func(context.Context, *client.Client) error
@@ -99,6 +99,28 @@ func TestWhatIsAsked(t *testing.T) {
 			_, err := c.UpdateProject(ctx, "p/q", client.ProjectChange{PoolSize: &two, Workflow: &flow})
 			return err
 		}, `PATCH /v1/projects/p%2Fq {"pool_size":2,"workflow":"w"}`},
+		{"update all of a project", func(ctx context.Context, c *client.Client) error {
+			change := client.ProjectChange{PoolSize: &two, Workflow: &none, Delivery: &delivery, Setup: &setup, Teardown: &none, Budget: &task.Budget{TaskMicros: 5}}
+			_, err := c.UpdateProject(ctx, "p", change)
+			return err
+		}, `PATCH /v1/projects/p {"pool_size":2,"workflow":"","delivery":"pr","setup":"make","teardown":"","budget":{"task_cost_micro_usd":5}}`},
+		{"attempts", func(ctx context.Context, c *client.Client) error { _, err := c.Attempts(ctx, "abc"); return err }, "GET /v1/tasks/abc/attempts"},
+		{"attach", func(ctx context.Context, c *client.Client) error { _, err := c.Attach(ctx, "abc", ""); return err }, "GET /v1/tasks/abc/attach"},
+		{"attach to a role", func(ctx context.Context, c *client.Client) error { _, err := c.Attach(ctx, "abc", "a b"); return err }, "GET /v1/tasks/abc/attach?role=a+b"},
+		{"hook", func(ctx context.Context, c *client.Client) error { return c.Hook(ctx, "claude", "Stop", []byte("{}")) },
+			`POST /v1/hooks {"harness":"claude","event":"Stop","payload":"e30="}`},
+		{"fork", func(ctx context.Context, c *client.Client) error {
+			_, err := c.Fork(ctx, "abc", client.Fork{Seq: 3, Branch: "b", Spawn: true})
+			return err
+		}, `POST /v1/tasks/abc/fork {"seq":3,"branch":"b","spawn":true}`},
+		{"inbox", func(ctx context.Context, c *client.Client) error { _, err := c.Inbox(ctx, ""); return err }, "GET /v1/inbox"},
+		{"inbox of a project", func(ctx context.Context, c *client.Client) error { _, err := c.Inbox(ctx, "p&q"); return err }, "GET /v1/inbox?project=p%26q"},
+		{"workspaces", func(ctx context.Context, c *client.Client) error { _, err := c.Workspaces(ctx); return err }, "GET /v1/workspaces"},
+		{"make workspaces", func(ctx context.Context, c *client.Client) error { _, err := c.InitWorkspaces(ctx, "p", 2); return err },
+			`POST /v1/workspaces/init {"project":"p","count":2}`},
+		{"clean workspaces", func(ctx context.Context, c *client.Client) error { _, err := c.CleanWorkspaces(ctx, true); return err },
+			`POST /v1/workspaces/gc {"dry_run":true}`},
+		{"salvages", func(ctx context.Context, c *client.Client) error { _, err := c.Salvages(ctx, "p"); return err }, "GET /v1/salvages?project=p"},
 		{"remove project", func(ctx context.Context, c *client.Client) error { return c.RemoveProject(ctx, "p") }, "DELETE /v1/projects/p"},
 		{"where", func(ctx context.Context, c *client.Client) error { _, err := c.Where(ctx, "/a b"); return err }, "GET /v1/where?path=%2Fa+b"},
 		{"pause", func(ctx context.Context, c *client.Client) error { return c.Pause(ctx) }, "POST /v1/pause"},
@@ -125,6 +147,48 @@ func TestWhatIsAsked(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestTheTokenGoesWithEveryRequest(t *testing.T) {
+	socket := socketIn(t)
+	var shown []string
+	listen(t, socket, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		shown = append(shown, r.URL.Path+" "+r.Header.Get("Orange-Token"))
+		fmt.Fprint(w, hello)
+	}))
+	ask := func(c *client.Client) {
+		_, err := c.Inbox(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+	}
+	c, err := client.Connect(t.Context(), client.Options{Socket: socket, Token: "secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask(c)
+	ask(client.Of(client.Options{Socket: socket, Token: "other"}))
+	ask(client.Of(client.Options{Socket: socket}))
+	if diff := cmp.Diff([]string{"/v1/hello secret", "/v1/inbox secret", "/v1/inbox other", "/v1/inbox "}, shown); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestListsAreNeverNull(t *testing.T) {
+	socket := socketIn(t)
+	listen(t, socket, &recorder{status: 200, answer: "{}"})
+	c := client.New(socket)
+	defer c.Close()
+	attempts, err1 := c.Attempts(t.Context(), "abc")
+	items, err2 := c.Inbox(t.Context(), "")
+	workspaces, err3 := c.Workspaces(t.Context())
+	cleanup, err4 := c.CleanWorkspaces(t.Context(), false)
+	salvages, err5 := c.Salvages(t.Context(), "")
+	text, err := json.Marshal([]any{attempts, items, workspaces, cleanup, salvages})
+	if err := errors.Join(err, err1, err2, err3, err4, err5); err != nil || strings.Contains(string(text), "null") {
+		t.Errorf("%v: %s", err, text)
 	}
 }
 

@@ -27,6 +27,7 @@ var ErrNoServer = errors.New("no server is running: start one with orange serve"
 type Options struct {
 	Socket string
 	Home   string                // the data folder, which a new server must be able to write
+	Token  string                // shown with every request: it says which attempt asks
 	Start  func() (Child, error) // starts a server in the background; nil: never start one
 }
 
@@ -44,6 +45,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 		fmt.Errorf("the server does not answer after %s: see orange log, or end it and try again", startPatience))
 	defer cancel()
 	c := at(func() string { return Socket(o) })
+	c.token = o.Token
 	if err := c.reach(ctx, o); err != nil {
 		c.Close()
 		if errors.Is(err, context.DeadlineExceeded) {

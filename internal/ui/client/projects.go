@@ -10,8 +10,12 @@ import (
 
 // ProjectChange names the values of a project that are to change.
 type ProjectChange struct {
-	PoolSize *int    `json:"pool_size,omitempty"`
-	Workflow *string `json:"workflow,omitempty"`
+	PoolSize *int           `json:"pool_size,omitempty"`
+	Workflow *string        `json:"workflow,omitempty"`
+	Delivery *task.Delivery `json:"delivery,omitempty"`
+	Setup    *string        `json:"setup,omitempty"`
+	Teardown *string        `json:"teardown,omitempty"`
+	Budget   *task.Budget   `json:"budget,omitempty"` // all of it: what it does not name is no longer bounded
 }
 
 // A Place is what a folder belongs to. What it does not belong to is empty.

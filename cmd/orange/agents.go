@@ -1,0 +1,278 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orange/internal/adapter/attend"
+	"orange/internal/adapter/gh"
+	"orange/internal/adapter/harness"
+	"orange/internal/adapter/tmux"
+	"orange/internal/adapter/worktree"
+	"orange/internal/config"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/runtime/agents"
+	"orange/internal/runtime/effect"
+	"orange/internal/ui/api"
+)
+
+// company is everything that runs agents on this machine.
+type company struct {
+	agents     *agents.Agents
+	supervisor *attend.Supervisor
+	terminal   *tmux.Server
+	worktrees  worktrees
+	doer       effect.Doer
+}
+
+// Names of hidden commands: programs that are parts of this one.
+const (
+	attendCommand = "attend"
+	hookCommand   = "hook"
+	playCommand   = "play"
+)
+
+// hire puts together what runs agents.
+func (s *server) hire() (*company, error) {
+	key, err := agents.LoadKey(filepath.Join(s.cfg.Home, "token.key"))
+	if err != nil {
+		return nil, err
+	}
+	c := &company{supervisor: attend.New([]string{s.self, attendCommand})}
+	if s.headless() {
+		s.log.Info("agents run without a terminal", "component", "serve")
+	} else {
+		c.terminal = tmux.New(s.cfg.Terminal, config.ServerEnv(config.Environ(), s.cfg.AgentEnv...))
+	}
+	c.worktrees = worktrees{s: s, pool: worktree.New(filepath.Join(s.cfg.Home, "workspaces"), s.git), exclude: harness.Excludes()}
+	o := agents.Options{
+		Root: filepath.Join(s.cfg.Home, "attempts"), Key: key, Log: s.log,
+		Processes: &processes{
+			supervisor: c.supervisor, terminal: c.terminal, socket: s.cfg.Socket, boot: attend.BootID(), self: os.Getpid(),
+			wake: []string{s.self, "serve", "--detached"},
+		},
+		Harnesses: harnesses{s: s}, Workspaces: c.worktrees, Engine: spokesman{s},
+		Env:   func(name string) []string { return append(inPath(s.agentEnv(name), s.self), "ORANGE_HOME="+s.cfg.Home) },
+		Words: repositoryWords,
+	}
+	if c.terminal != nil {
+		o.Terminal = terminal{c.terminal}
+	}
+	c.agents = agents.New(o)
+	c.doer = effect.Doer{Agents: c.agents, Workspaces: c.worktrees, Delivery: delivery{s: s, gh: gh.New()}, Sections: s.folders}
+	return c, nil
+}
+
+// headless says whether agents run without a terminal.
+func (s *server) headless() bool {
+	if s.cfg.Sessions != "" {
+		return s.cfg.Sessions == "headless"
+	}
+	_, err := exec.LookPath("tmux")
+	return err != nil
+}
+
+// agentEnv is what an agent of a harness inherits of this server.
+func (s *server) agentEnv(name string) []string {
+	return config.AgentEnv(config.Environ(), name, s.cfg.AgentEnv...)
+}
+
+// close stops listening to agents. They go on.
+func (c *company) close() {
+	c.agents.Close()
+	c.supervisor.Close()
+}
+
+// spokesman is the runtime as agents see it.
+type spokesman struct{ s *server }
+
+// Submit implements agents.Engine.
+func (e spokesman) Submit(ctx context.Context, id task.ID, sig signal.Signal) (string, error) {
+	a, err := e.s.runtime.Submit(ctx, id, sig)
+	if errors.Is(err, task.ErrNotFound) {
+		return err.Error(), nil
+	}
+	return a.Decision.Refused, err
+}
+
+// Definition implements agents.Engine.
+func (e spokesman) Definition(t *task.Task) (*workflow.Definition, error) {
+	return e.s.runtime.Definition(t)
+}
+
+// Task implements agents.Engine.
+func (e spokesman) Task(id task.ID) (task.Task, bool, error) { return e.s.store.Task(id) }
+
+// Project implements agents.Engine.
+func (e spokesman) Project(name string) (task.Project, bool) { return e.s.runtime.Project(name) }
+
+// maxWords bounds a prompt that a repository brings.
+const maxWords = 256 << 10
+
+// repositoryWords finds a prompt of the repository's own: .orange/prompts/NAME.md in
+// the project's checkout.
+func repositoryWords(p task.Project, name string) (string, bool) {
+	if name == "" || strings.ContainsAny(name, "/\\") {
+		return "", false
+	}
+	root, err := os.OpenRoot(p.Path)
+	if err != nil {
+		return "", false
+	}
+	defer root.Close() //nolint:errcheck // read only
+	text, err := root.ReadFile(filepath.Join(".orange", "prompts", name+".md"))
+	return string(text), err == nil && len(text) > 0 && len(text) <= maxWords
+}
+
+// harnesses are the agents that can be started, as the runtime sees them.
+type harnesses struct{ s *server }
+
+// Plan implements agents.Harnesses.
+func (h harnesses) Plan(l agents.Launch) (agents.Plan, error) {
+	found, err := harness.Find(l.Harness)
+	if err != nil {
+		return agents.Plan{}, task.Mistakef("%v", err)
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return agents.Plan{}, err
+	}
+	plan, err := found.Plan(harness.Launch{
+		Prompt: l.Prompt, PromptFile: l.PromptFile, Interactive: l.Interactive, Session: l.Session, Resume: l.Resume, Effort: l.Effort,
+		ReadOnly: l.ReadOnly, Workspace: l.Workspace, Dir: l.Dir, Home: home, Env: os.Getenv,
+		Hook: []string{h.s.self, hookCommand, found.Name()},
+	})
+	if err != nil {
+		return agents.Plan{}, task.Mistakef("%v", err)
+	}
+	return agents.Plan{Argv: plan.Argv, Env: plan.Env}, harness.WriteFiles(plan.Files)
+}
+
+// Hook implements agents.Harnesses.
+func (h harnesses) Hook(name, event string, payload []byte) (agents.Notice, error) {
+	found, err := harness.Find(name)
+	if err != nil {
+		return agents.Notice{}, task.Mistakef("%v", err)
+	}
+	n, err := found.Hook(event, payload, time.Now())
+	return noticeOf(n), err
+}
+
+// Read implements agents.Harnesses.
+func (h harnesses) Read(name string, o agents.Output) agents.Notice {
+	found, err := harness.Find(name)
+	if err != nil {
+		return agents.Notice{}
+	}
+	return noticeOf(found.Read(harness.Output{Log: o.Log, Transcript: o.Transcript, Session: o.Session, Headless: o.Headless, Since: o.Since, Now: time.Now()}))
+}
+
+// Screen implements agents.Harnesses.
+func (h harnesses) Screen(name, pane string) (agents.Notice, bool) {
+	found, err := harness.Find(name)
+	if err != nil {
+		return agents.Notice{}, false
+	}
+	n, ok := found.Screen(pane, time.Now())
+	return noticeOf(n), ok
+}
+
+// Dialog implements agents.Harnesses.
+func (h harnesses) Dialog(name, pane string) (string, bool) {
+	found, err := harness.Find(name)
+	if err != nil {
+		return "", false
+	}
+	return found.Dialogs(pane)
+}
+
+// Acknowledges implements agents.Harnesses.
+func (h harnesses) Acknowledges(name string) bool { return !strings.HasPrefix(name, "command:") }
+
+// AsksFirst implements agents.Harnesses.
+func (h harnesses) AsksFirst(name string) bool {
+	return !strings.HasPrefix(name, "command:") && !strings.HasPrefix(name, "script")
+}
+
+func noticeOf(n harness.Notice) agents.Notice {
+	out := agents.Notice{Session: n.Session, Transcript: n.Transcript, Final: n.Final, Prompted: n.Prompted}
+	if n.Condition != "" {
+		out.Condition = &task.Condition{Name: n.Condition, Detail: n.Detail, Until: n.Until.UTC().Truncate(time.Second)}
+		if n.Until.IsZero() {
+			out.Condition.Until = time.Time{}
+		}
+	}
+	if u := n.Usage; u != nil {
+		out.Usage = &task.Usage{Input: int64(u.InputTokens), Output: int64(u.OutputTokens), Cached: int64(u.CacheTokens), Micros: u.CostMicroUSD}
+	}
+	return out
+}
+
+// checkHarness says what is wrong with a task's choice of an agent.
+func (s *server) checkHarness(name, effort string) error {
+	found, err := harness.Find(name)
+	if err != nil {
+		return err
+	}
+	if _, err := exec.LookPath(found.Program()); err != nil && found.Program() != "" {
+		return errors.New(found.Name() + " is not installed: " + found.Program() + " is not in PATH; choose another with --harness")
+	}
+	return harness.CheckEffort(found, effort)
+}
+
+// attemptsView shows attempts to people.
+type attemptsView struct{ c *company }
+
+// Attempts implements api.Attempts.
+func (v attemptsView) Attempts(t task.Task) ([]api.Attempt, error) {
+	var out []api.Attempt
+	for _, n := range v.c.agents.Attempts(&t) {
+		k := agents.Key{Task: t.ID, Number: n}
+		card, err := v.c.agents.Card(k)
+		if err != nil {
+			return nil, err
+		}
+		a := api.Attempt{
+			Number: n, Role: card.Role, Harness: card.Harness, Window: card.Window, Session: card.Session,
+			Log: v.c.agents.Log(k), Code: card.Code, Final: card.Final, Usage: card.Usage,
+		}
+		if live, ok := t.AttemptByNumber(n); ok {
+			a.Alive, a.Since, a.Condition = true, live.Since, live.Condition
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// Attach implements api.Attempts.
+func (v attemptsView) Attach(t task.Task, role string) ([]string, error) {
+	if v.c.terminal == nil {
+		return nil, task.Mistakef("agents run without a terminal here: see orange task log -f %s", t.ID)
+	}
+	if t.Session == "" {
+		return nil, task.Mistakef("task %s has no terminal session: start its agent with orange task spawn %s", t.ID, t.ID)
+	}
+	window := ""
+	for _, a := range t.Attempts {
+		card, err := v.c.agents.Card(agents.Key{Task: t.ID, Number: a.Number})
+		if err == nil && card.Window != "" && (role == "" || role == a.Role) {
+			window = card.Window
+		}
+	}
+	if role != "" && window == "" {
+		return nil, task.Mistakef("no %s of task %s is alive", role, t.ID)
+	}
+	return v.c.terminal.AttachArgv(t.Session, window), nil
+}
+
+// Hook implements api.Attempts.
+func (v attemptsView) Hook(ctx context.Context, c api.Caller, name, event string, payload []byte) error {
+	return v.c.agents.Heard(ctx, agents.Key{Task: c.Task, Number: c.Attempt}, name, event, payload)
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"orange/internal/adapter/gh"
+	"orange/internal/adapter/git"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+)
+
+// delivery brings finished work where it belongs.
+type delivery struct {
+	s  *server
+	gh *gh.CLI
+}
+
+const origin = "origin"
+
+func (d delivery) project(t *task.Task) (task.Project, error) {
+	p, ok := d.s.runtime.Project(t.Project)
+	if !ok {
+		return p, task.Mistakef("project %s is not registered: orange project add", t.Project)
+	}
+	return p, nil
+}
+
+// Merge implements effect.Delivery. Where work is delivered as a pull request the forge
+// merges it, and this only looks whether it has.
+func (d delivery) Merge(ctx context.Context, t task.Task, strategy string) error {
+	p, err := d.project(&t)
+	if err != nil {
+		return err
+	}
+	if t.PRURL != "" && strategy == "" {
+		return d.mergedPR(ctx, &t, p)
+	}
+	message := fmt.Sprintf("Merge branch '%s': %s", t.Branch, t.Summary)
+	if _, err := d.s.git.Merge(ctx, p.Path, t.Branch, p.DefaultBranch, orFF(strategy), message); err != nil {
+		return final(err)
+	}
+	if !t.Delivery.Pushes() {
+		return nil
+	}
+	return d.s.git.Push(ctx, p.Path, origin, p.DefaultBranch)
+}
+
+func orFF(strategy string) string {
+	if strategy == "" {
+		return "ff"
+	}
+	return strategy
+}
+
+// mergedPR brings the default branch up to date with a pull request that was merged.
+func (d delivery) mergedPR(ctx context.Context, t *task.Task, p task.Project) error {
+	pr, err := d.gh.View(ctx, p.Path, t.PRURL)
+	if err != nil {
+		return err
+	}
+	switch pr.State {
+	case "MERGED":
+		return d.s.git.Fetch(ctx, p.Path, origin, p.DefaultBranch)
+	case "CLOSED":
+		return task.Mistakef("%s was closed without a merge: reopen it, merge with --strategy, or cancel the task", t.PRURL)
+	}
+	return task.Mistakef("%s is open: merge it there, or merge here with --strategy ff or merge", t.PRURL)
+}
+
+// final marks what trying again cannot help: everything but a lock that somebody holds.
+func final(err error) error {
+	var held *git.LockError
+	if err == nil || errors.As(err, &held) {
+		return err
+	}
+	return task.Mistakef("%v", err)
+}
+
+// Push implements effect.Delivery.
+func (d delivery) Push(ctx context.Context, t task.Task) error {
+	p, err := d.project(&t)
+	if err != nil {
+		return err
+	}
+	return d.s.git.Push(ctx, p.Path, origin, t.Branch)
+}
+
+// CreatePR implements effect.Delivery.
+func (d delivery) CreatePR(ctx context.Context, t task.Task) (string, error) {
+	p, err := d.project(&t)
+	if err != nil {
+		return "", err
+	}
+	if err := d.s.git.Push(ctx, p.Path, origin, t.Branch); err != nil {
+		return "", err
+	}
+	doc, err := d.s.folders.Read(t.Project, t.ID)
+	if err != nil {
+		return "", err
+	}
+	return d.gh.Create(ctx, p.Path, gh.Wish{Branch: t.Branch, Base: p.DefaultBranch, Title: t.Summary, Body: prBody(&t, doc)})
+}
+
+// DeleteRemoteBranch implements effect.Delivery. Where nothing was pushed there is
+// nothing to delete.
+func (d delivery) DeleteRemoteBranch(ctx context.Context, t task.Task) error {
+	p, err := d.project(&t)
+	if err != nil || !t.Delivery.Pushes() {
+		return err
+	}
+	return final(d.s.git.DeleteRemoteBranch(ctx, p.Path, t.Branch, p.DefaultBranch))
+}
+
+// prBody is what a pull request says: what was planned and what was done, in the
+// agents' words.
+func prBody(t *task.Task, doc taskfile.Document) string {
+	var b strings.Builder
+	for _, name := range []string{"Plan", "Handoff"} {
+		if s, ok := taskfile.Find(doc.Sections(), name); ok {
+			fmt.Fprintf(&b, "## %s\n\n%s\n\n", name, s.Text)
+		}
+	}
+	fmt.Fprintf(&b, "Task %s\n", t.ID)
+	return b.String()
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"orange/internal/adapter/attend"
+	"orange/internal/adapter/tmux"
+	"orange/internal/runtime/agents"
+	"orange/internal/ui/api"
+)
+
+// grace is how long an agent has to end by itself when it is told to.
+const grace = 5 * time.Second
+
+// processes supervises attempts with attendants, in windows of tmux or without.
+type processes struct {
+	supervisor *attend.Supervisor
+	terminal   *tmux.Server // nil: without a terminal
+	socket     string       // where this server answers
+	wake       []string     // starts a server, if this one is gone when an agent ends
+	boot       string
+	self       int
+}
+
+// Start implements agents.Processes.
+func (p *processes) Start(ctx context.Context, dir string, o agents.Orders) ([]int, error) {
+	f := attend.Folder(dir)
+	if err := f.Prepare(); err != nil {
+		return nil, err
+	}
+	launch := p.supervisor.Plain()
+	if w := o.Window; w != nil {
+		launch = func(ctx context.Context, argv []string) error {
+			err := p.terminal.Open(ctx, tmux.Window{Session: w.Session, Name: w.Name, Dir: o.Dir, Argv: argv, Log: w.Log, Width: 160, Height: 48})
+			if errors.Is(err, tmux.ErrOpen) { // of an earlier attempt that is over: its window is in the way
+				if err = p.terminal.CloseWindow(ctx, w.Session, w.Name); err == nil {
+					err = p.terminal.Open(ctx, tmux.Window{Session: w.Session, Name: w.Name, Dir: o.Dir, Argv: argv, Log: w.Log, Width: 160, Height: 48})
+				}
+			}
+			return err
+		}
+	}
+	started, err := p.supervisor.Start(ctx, f, attend.Orders{
+		Argv: o.Argv, Env: o.Env, Dir: o.Dir, Headless: o.Window == nil, Grace: grace, Socket: p.socket, Wake: p.wake,
+	}, launch)
+	if err != nil {
+		return nil, err
+	}
+	return pidsOf(started), nil
+}
+
+func pidsOf(s attend.Started) []int {
+	var out []int
+	for _, pid := range []int{s.Attendant.PID, s.Child.PID} {
+		if pid > 0 {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+// Watch implements agents.Processes.
+func (p *processes) Watch(dir string, over func(agents.Exit)) error {
+	return p.supervisor.Watch(attend.Folder(dir), func(x attend.Exit) {
+		reason := x.Reason
+		if reason == "" && x.Signal != "" {
+			reason = "killed by " + x.Signal
+		}
+		over(agents.Exit{Code: x.Code, Reason: reason})
+	})
+}
+
+// End implements agents.Processes.
+func (p *processes) End(ctx context.Context, dir string) error {
+	_, err := p.supervisor.End(ctx, attend.Folder(dir))
+	return err
+}
+
+// Phase implements agents.Processes. What could not be started may be started again.
+func (p *processes) Phase(dir string) (agents.Phase, []int) {
+	s, err := attend.Folder(dir).State(p.boot)
+	switch {
+	case err != nil || s.Phase == attend.None:
+		return agents.Absent, nil
+	case s.Phase == attend.Over && s.Started.Child.PID == 0 && !s.Started.Ended:
+		return agents.Absent, nil
+	case s.Phase == attend.Starting, s.Phase == attend.Running:
+		return agents.Alive, pidsOf(s.Started)
+	}
+	return agents.Gone, nil
+}
+
+// Ancestry implements agents.Processes. It ends at this server: whoever started it is
+// not whom it works for.
+func (p *processes) Ancestry(pid int) []int {
+	chain := attend.Ancestry(pid)
+	for i, parent := range chain {
+		if parent == p.self {
+			return chain[:i]
+		}
+	}
+	return chain
+}
+
+// terminal is tmux as agents see it.
+type terminal struct{ *tmux.Server }
+
+// SessionName implements agents.Terminal.
+func (terminal) SessionName(project, branch string) string { return tmux.SessionName(project, branch) }
+
+// identity says who a caller is.
+type identity struct{ agents *agents.Agents }
+
+// Identify implements api.Identity.
+func (i identity) Identify(token string, pid int) (*api.Caller, error) {
+	c, err := i.agents.Identify(token, pid)
+	if c == nil || err != nil {
+		return nil, err
+	}
+	return &api.Caller{Task: c.Task, Attempt: c.Attempt, Role: c.Role}, nil
+}
+
+// PeerPID implements api.Identity.
+func (i identity) PeerPID(c net.Conn) int {
+	pid, _ := attend.PeerPID(c)
+	return pid
+}
+
+// inPath is an environment in which this very program is found under its name.
+func inPath(env []string, self string) []string {
+	dir := filepath.Dir(self)
+	out := make([]string, 0, len(env)+1)
+	found := false
+	for _, kv := range env {
+		if value, ok := cutVar(kv, "PATH"); ok {
+			kv, found = "PATH="+dir+string(os.PathListSeparator)+value, true
+		}
+		out = append(out, kv)
+	}
+	if !found {
+		out = append(out, "PATH="+dir)
+	}
+	return out
+}
+
+func cutVar(kv, name string) (string, bool) {
+	if len(kv) > len(name) && kv[:len(name)] == name && kv[len(name)] == '=' {
+		return kv[len(name)+1:], true
+	}
+	return "", false
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"orange/internal/adapter/worktree"
+	"orange/internal/core/task"
+	"orange/internal/ui/api"
+)
+
+// worktrees hands out the workspaces of projects.
+type worktrees struct {
+	s       *server
+	pool    *worktree.Pool
+	exclude []string // files of harnesses that are nobody's work
+}
+
+// slot describes a workspace as the pool wants it.
+func (w worktrees) slot(t *task.Task, name string) (worktree.Slot, error) {
+	p, ok := w.s.runtime.Project(t.Project)
+	if !ok {
+		return worktree.Slot{}, task.Mistakef("project %s is not registered: orange project add", t.Project)
+	}
+	return worktree.Slot{
+		Project: p, Name: name, Task: t.ID, Branch: t.Branch, Base: t.Base, Exclude: w.exclude,
+		TaskFile: filepath.Join(w.s.folders.Path(t.Project, t.ID), "TASK.md"), Setup: p.Setup, Teardown: p.Teardown,
+		Env: inPath(w.s.agentEnv(""), w.s.self),
+	}, nil
+}
+
+// Acquire implements effect.Workspaces.
+func (w worktrees) Acquire(ctx context.Context, t task.Task, name string) error {
+	s, err := w.slot(&t, name)
+	if err != nil {
+		return err
+	}
+	return w.pool.Acquire(ctx, s)
+}
+
+// Release implements effect.Workspaces.
+func (w worktrees) Release(ctx context.Context, t task.Task, name string) error {
+	s, err := w.slot(&t, name)
+	if err != nil {
+		return err
+	}
+	ref, err := w.pool.Release(ctx, s)
+	if ref != "" {
+		w.s.log.Info("work was salvaged", "component", "worktrees", "task", t.ID, "ref", ref)
+	}
+	return err
+}
+
+// RenameBranch implements effect.Workspaces.
+func (w worktrees) RenameBranch(ctx context.Context, t task.Task, from string) error {
+	return w.s.git.RenameBranch(ctx, w.pool.Path(t.Workspace), from, t.Branch)
+}
+
+// Path implements agents.Workspaces.
+func (w worktrees) Path(name string) string { return w.pool.Path(name) }
+
+// Heal implements agents.Workspaces.
+func (w worktrees) Heal(ctx context.Context, t *task.Task) error {
+	s, err := w.slot(t, t.Workspace)
+	if err != nil {
+		return err
+	}
+	return w.pool.Heal(ctx, s)
+}
+
+// commit is where the branch of a task stands.
+func (w worktrees) commit(t *task.Task) string {
+	if t.Workspace == "" {
+		return ""
+	}
+	commit, _, err := w.pool.Head(t.Workspace)
+	if err != nil {
+		return ""
+	}
+	return commit
+}
+
+// Workspaces implements api.Workspaces.
+func (w worktrees) Workspaces(context.Context) ([]api.Workspace, error) {
+	bound, err := w.s.store.Bound()
+	if err != nil {
+		return nil, err
+	}
+	list, err := w.pool.List(w.s.runtime.Projects(), bound)
+	out := make([]api.Workspace, len(list))
+	for i, x := range list {
+		out[i] = api.Workspace{
+			Name: x.Name, Project: x.Project, Path: x.Path, Task: x.Task, Branch: x.Branch, Exists: x.Exists, Dirty: x.Dirty, Problem: x.Problem,
+		}
+	}
+	return out, err
+}
+
+// Init implements api.Workspaces.
+func (w worktrees) Init(ctx context.Context, project string, count int) ([]api.Workspace, error) {
+	p, ok := w.s.runtime.Project(project)
+	if !ok {
+		return nil, task.Mistakef("project %q is not registered: see orange project list", project)
+	}
+	if count == 0 {
+		count = p.PoolSize
+	}
+	if count < 0 || count > p.PoolSize {
+		return nil, task.Mistakef("%d workspaces: the pool of %s has %d", count, p.Name, p.PoolSize)
+	}
+	if err := w.pool.Init(ctx, p, count); err != nil {
+		return nil, err
+	}
+	all, err := w.Workspaces(ctx)
+	var out []api.Workspace
+	for _, x := range all {
+		if x.Project == p.Name {
+			out = append(out, x)
+		}
+	}
+	return out, err
+}
+
+// GC implements api.Workspaces.
+func (w worktrees) GC(ctx context.Context, dry bool) (removed, kept []api.Cleaned, err error) {
+	bound, err := w.s.store.Bound()
+	if err != nil {
+		return nil, nil, err
+	}
+	gone, stay, err := w.pool.GC(ctx, w.s.runtime.Projects(), bound, dry)
+	for _, x := range gone {
+		removed = append(removed, api.Cleaned{Name: x.Name, Why: salvaged(x.Salvage)})
+	}
+	for _, x := range stay {
+		kept = append(kept, api.Cleaned{Name: x.Name, Why: x.Reason})
+	}
+	return removed, kept, err
+}
+
+func salvaged(ref string) string {
+	if ref == "" {
+		return "nothing was in it"
+	}
+	return "its work is kept at " + ref
+}
+
+// Salvages implements api.Workspaces.
+func (w worktrees) Salvages(ctx context.Context, project string) ([]api.Salvage, error) {
+	var out []api.Salvage
+	for _, p := range w.s.runtime.Projects() {
+		if project != "" && p.Name != project {
+			continue
+		}
+		list, err := w.s.git.Salvages(ctx, p.Path)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range list {
+			out = append(out, api.Salvage{Ref: x.Ref, Project: p.Name, Task: task.ID(x.Task), At: x.Time, Files: len(x.Files)})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,144 @@
+package attend
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// begin starts the agent and writes down that it runs.
+func (a *attendant) begin(o Orders) error {
+	// The key is on disk before the first process that carries it.
+	if err := a.folder.replace(claimFile, a.claim); err != nil {
+		return err
+	}
+	program, err := find(o)
+	if err != nil {
+		return err
+	}
+	attr := &syscall.ProcAttr{Dir: o.Dir, Env: o.Env}
+	if !o.Headless {
+		if _, err := unix.IoctlGetInt(0, unix.TIOCGPGRP); err != nil {
+			return errors.New("there is no terminal: start the attempt in one, or headless")
+		}
+		attr.Files = []uintptr{0, 1, 2}
+		attr.Sys = &syscall.SysProcAttr{Setpgid: true, Foreground: true, Ctty: 0}
+		return a.run(program, o.Argv, attr)
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return fmt.Errorf("cannot start without input: %w", err)
+	}
+	defer null.Close() //nolint:errcheck // nothing is in it
+	log, err := os.OpenFile(a.folder.path(outputFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot open the log: %w", err)
+	}
+	defer log.Close() //nolint:errcheck // the agent has it open
+	attr.Files = []uintptr{null.Fd(), log.Fd(), log.Fd()}
+	attr.Sys = &syscall.SysProcAttr{Setsid: true}
+	return a.run(program, o.Argv, attr)
+}
+
+// run starts the program. If it cannot be written down that it runs, nothing must run.
+func (a *attendant) run(program string, argv []string, attr *syscall.ProcAttr) error {
+	pid, err := syscall.ForkExec(program, argv, attr)
+	if err != nil {
+		return fmt.Errorf("cannot start %q: %w", argv[0], err)
+	}
+	child, err := look(pid) // it is there, even if it has ended: nobody has waited for it
+	a.claim.Child, a.claim.PGID, a.claim.At = child.Process, pid, time.Now()
+	if err == nil {
+		err = a.folder.replace(startedFile, a.claim)
+	}
+	if err != nil {
+		a.claim.Child.PID = pid
+		a.signals <- unix.SIGTERM
+		a.wait()
+		return fmt.Errorf("cannot write down what was started: %w", err)
+	}
+	return nil
+}
+
+// find looks the program up as a shell would in the agent's own environment.
+func find(o Orders) (string, error) {
+	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("cannot start in %q: there is no such folder", o.Dir)
+	}
+	name := o.Argv[0]
+	if strings.Contains(name, "/") {
+		path := name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(o.Dir, path)
+		}
+		return path, executable(name, path)
+	}
+	for _, dir := range filepath.SplitList(variable(o.Env, "PATH")) {
+		path := filepath.Join(dir, name)
+		if filepath.IsAbs(dir) && executable(name, path) == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("cannot start %q: it is not in the path: install it or say where it is", name)
+}
+
+func executable(name, path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("cannot start %q: there is no such file", name)
+	case err != nil:
+		return fmt.Errorf("cannot start %q: %w", name, err)
+	case info.IsDir():
+		return fmt.Errorf("cannot start %q: it is a folder", name)
+	case unix.Access(path, unix.X_OK) != nil:
+		return fmt.Errorf("cannot start %q: it is not executable", name)
+	}
+	return nil
+}
+
+// outside is an environment without what makes a process part of an attempt.
+func outside(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		switch name {
+		case "ORANGE_TOKEN", "ORANGE_TASK", "ORANGE_ROLE", "ORANGE_ATTEMPT", KeyVariable:
+			return true
+		}
+		return false
+	})
+}
+
+// wakeServer runs the wake command if no server answers. It is detached and not waited
+// for: the attendant leaves.
+func (a *attendant) wakeServer() error {
+	if len(a.wake) == 0 {
+		return nil
+	}
+	if a.socket != "" {
+		if c, err := net.DialTimeout("unix", a.socket, 2*time.Second); err == nil {
+			return c.Close()
+		}
+	}
+	program, err := find(Orders{Argv: a.wake, Env: a.wakeEnv, Dir: "/"})
+	if err != nil {
+		return err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close() //nolint:errcheck // nothing is in it
+	_, err = syscall.ForkExec(program, a.wake, &syscall.ProcAttr{
+		Dir: "/", Env: a.wakeEnv, Files: []uintptr{null.Fd(), null.Fd(), null.Fd()}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	return err
+}

@@ -1,0 +1,495 @@
+package attend_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"orange/internal/adapter/attend"
+)
+
+// daemon is a part of a script that leaves a process behind which has a session of its
+// own and no parent among the agent's processes, and writes its pid.
+const daemon = `( setsid sh -c 'trap "" HUP; echo $$ >$DIR/daemon; exec sleep 1000' & ) ; `
+
+func needsLinux(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("only here can every process be found")
+	}
+}
+
+func TestADaemonDoesNotOutliveItsAgent(t *testing.T) {
+	needsLinux(t)
+	s := newStage(t)
+	s.start(s.orders(daemon + `while ! test -s $DIR/daemon; do sleep 0.01; done; exit 5`))
+	exit := receive(t, s.watch())
+	if exit.Code != 5 || exit.Reason != "" {
+		t.Errorf("exit: %+v", exit)
+	}
+	if pid := s.pid("daemon"); !gone(pid) {
+		t.Errorf("the daemon %d lives", pid)
+	}
+}
+
+func TestADaemonThatIgnoresSIGTERMAndForksIsKilled(t *testing.T) {
+	needsLinux(t)
+	s := newStage(t)
+	s.start(s.orders(`( setsid sh -c 'trap "" TERM HUP; echo $$ >$DIR/daemon; while :; do sleep 0.01; done' & ) ; while ! test -s $DIR/daemon; do sleep 0.01; done; exit 6`))
+	exit := receive(t, s.watch())
+	if exit.Code != 6 || !gone(s.pid("daemon")) {
+		t.Errorf("exit: %+v; daemon gone: %v", exit, gone(s.pid("daemon")))
+	}
+}
+
+func TestEndEndsEverything(t *testing.T) {
+	cases := []struct {
+		what, script string
+		code         int
+	}{
+		{"an agent that ends when it is asked", `echo $$ >$DIR/agent; exec sleep 1000`, 143},
+		{"an agent that cleans up", `trap 'echo clean >$DIR/clean; exit 9' TERM; echo $$ >$DIR/agent; while :; do sleep 0.01; done`, 9},
+		{"an agent that ignores SIGTERM", `trap "" TERM HUP INT; echo $$ >$DIR/agent; while :; do sleep 0.01; done`, 137},
+		{"an agent that is stopped", `echo $$ >$DIR/agent; kill -STOP $$; exec sleep 1000`, 143},
+		{"an agent with children", `sleep 1000 & sleep 1000 & echo $$ >$DIR/agent; wait`, 143},
+	}
+	for _, c := range cases {
+		t.Run(c.what, func(t *testing.T) {
+			s := newStage(t)
+			s.start(s.orders(c.script))
+			agent := s.pid("agent")
+			exits := s.watch()
+			for range 2 {
+				exit, err := s.End(t.Context(), s.folder)
+				if err != nil || exit.Code != c.code || exit.Reason != "it was told to end" {
+					t.Errorf("End: %+v, %v", exit, err)
+				}
+			}
+			if !gone(agent) || carried(s.key) != 0 {
+				t.Errorf("the agent is gone: %v; with its key: %d", gone(agent), carried(s.key))
+			}
+			if exit := receive(t, exits); exit.Code != c.code {
+				t.Errorf("exit: %+v", exit)
+			}
+			if !gone(s.state().Started.Attendant.PID) {
+				t.Error("the attendant is still there")
+			}
+		})
+	}
+}
+
+// carried counts the living processes whose environment holds the key.
+func carried(key string) (n int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		env, err := os.ReadFile(file)
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err == nil && slices.Contains(strings.Split(string(env), "\x00"), attend.KeyVariable+"="+key) && !gone(pid) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAStoppedAttendantDoesNotHoldUpTheEnd(t *testing.T) {
+	s := newStage(t)
+	started := s.start(s.orders("exec sleep 1000"))
+	if err := syscall.Kill(started.Attendant.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	exit, err := s.End(t.Context(), s.folder)
+	if err != nil || exit.Code != 143 || !gone(started.Child.PID) {
+		t.Errorf("End: %+v, %v", exit, err)
+	}
+}
+
+func TestAKilledAgentIsSeen(t *testing.T) {
+	s := newStage(t)
+	started := s.start(s.orders("exec sleep 1000"))
+	exits := s.watch()
+	if err := syscall.Kill(started.Child.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if exit := receive(t, exits); exit.Code != 137 || exit.Signal != "SIGKILL" || exit.Reason != "" {
+		t.Errorf("exit: %+v", exit)
+	}
+}
+
+func TestWhatAKilledAttendantLeavesIsEnded(t *testing.T) {
+	needsLinux(t)
+	for _, who := range []string{"watched", "ended", "started again"} {
+		t.Run(who, func(t *testing.T) {
+			s := newStage(t)
+			o := s.orders(daemon + `trap "" TERM; echo $$ >$DIR/agent; while :; do sleep 0.01; done`)
+			started := s.start(o)
+			agent, left := s.pid("agent"), s.pid("daemon")
+			var exits <-chan attend.Exit
+			if who == "watched" {
+				exits = s.watch()
+				if second := s.watch(); len(second) != 0 {
+					t.Error("a second watch was told at once")
+				}
+			}
+			if err := syscall.Kill(started.Attendant.PID, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			var exit attend.Exit
+			switch who {
+			case "watched":
+				exit = receive(t, exits)
+			case "ended":
+				var err error
+				if exit, err = s.End(t.Context(), s.folder); err != nil {
+					t.Fatal(err)
+				}
+			case "started again":
+				eventually(t, "the attendant is gone", func() bool { return s.state().Phase == attend.Lost })
+				if again := s.start(o); again.Child != started.Child {
+					t.Errorf("started again: %+v", again)
+				}
+				exit = receive(t, s.watch())
+			}
+			if exit.Code != -1 || exit.Reason != "the attendant was lost" {
+				t.Errorf("exit: %+v", exit)
+			}
+			if !gone(agent) || !gone(left) || carried(s.key) != 0 {
+				t.Errorf("gone: agent %v, daemon %v; with its key: %d", gone(agent), gone(left), carried(s.key))
+			}
+			if state := s.state(); state.Phase != attend.Over || !state.Exit.At.Equal(exit.At) {
+				t.Errorf("state: %+v", state)
+			}
+			s.Close() // waits for everything that could report
+			if len(exits) != 0 {
+				t.Error("the exit was reported more than once")
+			}
+		})
+	}
+}
+
+func TestAnotherSupervisorTakesOver(t *testing.T) {
+	s := newStage(t)
+	s.start(s.orders(`while ! test -e $DIR/go; do sleep 0.01; done; exit 8`))
+	exits := s.watch()
+	s.Close()
+	next := &stage{Supervisor: attend.New(self(t)), t: t, folder: s.folder, dir: s.dir}
+	defer next.Close()
+	if state := next.state(); state.Phase != attend.Running {
+		t.Fatalf("state: %+v", state)
+	}
+	taken := next.watch()
+	if err := os.WriteFile(s.dir+"/go", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if exit := receive(t, taken); exit.Code != 8 {
+		t.Errorf("exit: %+v", exit)
+	}
+	if len(exits) != 0 {
+		t.Error("the closed supervisor reported the exit")
+	}
+	if err := s.Watch(s.folder, func(attend.Exit) {}); err == nil {
+		t.Error("a closed supervisor watches")
+	}
+}
+
+func TestAnEndWhileNobodyWatchedIsReportedLater(t *testing.T) {
+	s := newStage(t)
+	s.start(s.orders("exit 2"))
+	eventually(t, "it is over", func() bool { return s.state().Phase == attend.Over })
+	if exit := receive(t, s.watch()); exit.Code != 2 {
+		t.Errorf("exit: %+v", exit)
+	}
+}
+
+func TestEndBeforeStart(t *testing.T) {
+	cases := map[string]func(s *stage) error{
+		"no folder":  func(*stage) error { return nil },
+		"a prepared": func(s *stage) error { return s.folder.Prepare() },
+		"a failed start": func(s *stage) error {
+			o := s.orders("")
+			o.Argv = []string{"no-such-program"}
+			if _, err := s.Start(s.t.Context(), s.folder, o, s.Plain()); err == nil {
+				return fmt.Errorf("it started")
+			}
+			return nil
+		},
+	}
+	for what, before := range cases {
+		t.Run(what, func(t *testing.T) {
+			s := newStage(t)
+			if err := before(s); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if exit, err := s.End(t.Context(), s.folder); err != nil || exit.Reason == "" {
+					t.Fatalf("End: %+v, %v", exit, err)
+				}
+			}
+			launched := false
+			launch := func(ctx context.Context, argv []string) error { launched = true; return s.Plain()(ctx, argv) }
+			if _, err := s.Start(t.Context(), s.folder, s.orders("echo x >$DIR/ran"), launch); err == nil || launched {
+				t.Errorf("Start after End: %v, launched: %v", err, launched)
+			}
+			// An attendant that was launched before and comes late leaves.
+			argv := append(self(t), string(s.folder))
+			if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err == nil || !strings.Contains(string(out), "ended") {
+				t.Errorf("a late attendant: %v, %s", err, out)
+			}
+			if state := s.state(); state.Phase != attend.Over || state.Started.Child.PID != 0 {
+				t.Errorf("state: %+v", state)
+			}
+			if _, err := os.Stat(s.dir + "/ran"); err == nil {
+				t.Error("the agent ran")
+			}
+		})
+	}
+}
+
+func TestEndWhileTheAttendantWaitsForOrders(t *testing.T) {
+	s := newStage(t)
+	if err := s.folder.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Plain()(t.Context(), append(self(t), string(s.folder))); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the attendant is there", func() bool { return s.state().Phase == attend.Starting })
+	exit, err := s.End(t.Context(), s.folder)
+	if err != nil || exit.Reason != "it was ended before it began" {
+		t.Errorf("End: %+v, %v", exit, err)
+	}
+	if _, err := s.Start(t.Context(), s.folder, s.orders("exit 0"), s.Plain()); err == nil {
+		t.Error("it was started after its end")
+	}
+}
+
+func TestAStartThatAnotherServerBeganIsFinished(t *testing.T) {
+	s := newStage(t)
+	if err := s.folder.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Plain()(t.Context(), append(self(t), string(s.folder))); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the attendant is there", func() bool { return s.state().Phase == attend.Starting })
+	// A part of the orders, as a server leaves them that dies while it writes.
+	pipe, err := os.OpenFile(string(s.folder)+"/orders", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pipe.WriteString(`{"Argv":["`); err != nil {
+		t.Fatal(err)
+	}
+	if err := pipe.Close(); err != nil {
+		t.Fatal(err)
+	}
+	launch := func(context.Context, []string) error { t.Error("a second attendant was launched"); return nil }
+	if _, err := s.Start(t.Context(), s.folder, s.orders("exit 6"), launch); err != nil {
+		t.Fatal(err)
+	}
+	if exit := receive(t, s.watch()); exit.Code != 6 {
+		t.Errorf("exit: %+v", exit)
+	}
+}
+
+func TestWithoutOrdersAnAttendantLeaves(t *testing.T) {
+	s := newStage(t)
+	if err := s.folder.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	argv := []string{self(t)[0], "attend-briefly", string(s.folder)}
+	if err := exec.Command(argv[0], argv[1:]...).Run(); err == nil {
+		t.Error("the attendant reports success")
+	}
+	if state := s.state(); state.Phase != attend.Over || !strings.Contains(state.Exit.Reason, "no orders came") {
+		t.Errorf("state: %+v", state)
+	}
+	s.start(s.orders("exit 1")) // and the attempt may be started all the same
+	if exit := receive(t, s.watch()); exit.Code != 1 || exit.Reason != "" {
+		t.Errorf("exit: %+v", exit)
+	}
+}
+
+func TestAStartIsGivenUpWhenNoAttendantComes(t *testing.T) {
+	s := newStage(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := s.Start(ctx, s.folder, s.orders("exit 0"), func(context.Context, []string) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "did not start in time") {
+		t.Errorf("Start: %v", err)
+	}
+}
+
+func TestNothingBelongsToAnAttemptOfAnotherBoot(t *testing.T) {
+	s := newStage(t)
+	bystander := sleeper(t)
+	s.pretend(bystander, "another-boot")
+	state := s.state()
+	if state.Phase != attend.Over || state.Exit.Reason != "the machine was restarted" {
+		t.Errorf("state: %+v", state)
+	}
+	if s.folder.Owns([]int{bystander.PID}) {
+		t.Error("it owns a process of this boot")
+	}
+	exit := receive(t, s.watch())
+	if end, err := s.End(t.Context(), s.folder); err != nil || exit.Code != -1 || !end.At.Equal(exit.At) {
+		t.Errorf("exit: %+v; End: %+v, %v", exit, end, err)
+	}
+	if gone(bystander.PID) {
+		t.Error("a process of this boot was ended")
+	}
+}
+
+func TestAPidThatWasGivenAgainIsLeftAlone(t *testing.T) {
+	for _, how := range []string{"watched", "ended"} {
+		t.Run(how, func(t *testing.T) {
+			s := newStage(t)
+			bystander := sleeper(t)
+			wrong := attend.Process{PID: bystander.PID, Start: bystander.Start - 1}
+			s.pretend(wrong, attend.BootID())
+			if state := s.state(); state.Phase != attend.Lost {
+				t.Errorf("state: %+v", state)
+			}
+			if s.folder.Owns([]int{bystander.PID}) {
+				t.Error("it owns a process with another start time")
+			}
+			if how == "watched" {
+				receive(t, s.watch())
+			} else if _, err := s.End(t.Context(), s.folder); err != nil {
+				t.Fatal(err)
+			}
+			if gone(bystander.PID) {
+				t.Error("the wrong process was ended")
+			}
+			if state := s.state(); state.Phase != attend.Over {
+				t.Errorf("state: %+v", state)
+			}
+		})
+	}
+}
+
+// sleeper is a process, leader of its group, that has nothing to do with any attempt.
+func sleeper(t *testing.T) attend.Process {
+	t.Helper()
+	s := newStage(t)
+	return s.start(s.orders("exec sleep 1000")).Child
+}
+
+// pretend writes records that name a process as attendant and as agent.
+func (s *stage) pretend(p attend.Process, boot string) {
+	s.t.Helper()
+	if err := s.folder.Prepare(); err != nil {
+		s.t.Fatal(err)
+	}
+	text, err := json.Marshal(attend.Started{BootID: boot, Attendant: p, Child: p, PGID: p.PID, At: time.Now()})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, name := range []string{"claim.json", "started.json"} {
+		if err := os.WriteFile(filepath.Join(string(s.folder), name), text, 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+func TestWhoIsWho(t *testing.T) {
+	s := newStage(t)
+	started := s.start(s.orders(`sleep 1000 & echo $! >$DIR/grandchild; wait`))
+	grandchild := s.pid("grandchild")
+	line := attend.Ancestry(grandchild)
+	if len(line) < 4 || line[0] != grandchild || line[1] != started.Child.PID || line[2] != started.Attendant.PID || line[3] != os.Getpid() {
+		t.Errorf("ancestry of %d: %v, started %+v", grandchild, line, started)
+	}
+	if !s.folder.Owns(line) || !s.folder.Owns([]int{started.Child.PID}) || !s.folder.Owns([]int{started.Attendant.PID}) {
+		t.Error("it does not own its processes")
+	}
+	if s.folder.Owns(attend.Ancestry(os.Getpid())) || s.folder.Owns(nil) || s.folder.Owns([]int{0, -1}) {
+		t.Error("it owns what is not its own")
+	}
+	if line := attend.Ancestry(1 << 30); line != nil {
+		t.Errorf("ancestry of nobody: %v", line)
+	}
+}
+
+func TestTheOtherEndOfASocket(t *testing.T) {
+	dir, err := os.MkdirTemp("", "at")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	l, err := net.Listen("unix", dir+"/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("unix", dir+"/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	a, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if pid, ok := attend.PeerPID(a); !ok || pid != os.Getpid() {
+		t.Errorf("PeerPID = %d, %v, want %d", pid, ok, os.Getpid())
+	}
+	one, two := net.Pipe()
+	defer one.Close()
+	defer two.Close()
+	if pid, ok := attend.PeerPID(one); ok {
+		t.Errorf("PeerPID of no socket = %d", pid)
+	}
+}
+
+func TestTheServerIsWokenIfItDoesNotAnswer(t *testing.T) {
+	dir, err := os.MkdirTemp("", "at")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	for _, running := range []bool{false, true} {
+		t.Run(fmt.Sprint("running: ", running), func(t *testing.T) {
+			s := newStage(t)
+			socket := filepath.Join(dir, fmt.Sprint(running))
+			if running {
+				l, err := net.Listen("unix", socket)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer l.Close()
+			}
+			o := s.orders("exit 0")
+			o.Socket = socket
+			o.Env = append(o.Env, "ORANGE_TASK=1", "ORANGE_ROLE=worker", "ORANGE_ATTEMPT=2", "KEEP=1")
+			o.Wake = []string{"sh", "-c", `env >$DIR/woken.tmp; cat /proc/$$/stat >>$DIR/woken.tmp; mv $DIR/woken.tmp $DIR/woken`}
+			s.start(o)
+			receive(t, s.watch())
+			if running {
+				if _, err := s.End(t.Context(), s.folder); err != nil { // the attendant has left
+					t.Fatal(err)
+				}
+				if _, err := os.Stat(s.dir + "/woken"); err == nil {
+					t.Error("a server that answers was woken")
+				}
+				return
+			}
+			eventually(t, "the wake command has run", func() bool { _, err := os.Stat(s.dir + "/woken"); return err == nil })
+			text, err := os.ReadFile(s.dir + "/woken")
+			if err != nil || strings.Contains(string(text), "ORANGE_") || !strings.Contains(string(text), "KEEP=1\n") {
+				t.Errorf("environment: %s, %v", text, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,23 @@
+package attend
+
+import (
+	"net"
+	"syscall"
+)
+
+// PeerPID is the process at the other end of a unix socket.
+func PeerPID(c net.Conn) (pid int, ok bool) {
+	conn, isSocket := c.(syscall.Conn)
+	if !isSocket {
+		return 0, false
+	}
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return 0, false
+	}
+	var asked error
+	if err := raw.Control(func(fd uintptr) { pid, asked = peer(int(fd)) }); err != nil || asked != nil {
+		return 0, false
+	}
+	return pid, pid > 0
+}

@@ -1,0 +1,137 @@
+package attend
+
+import (
+	"errors"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Process is one process and no other: the kernel gives a pid again, but not with the
+// same start time.
+type Process struct {
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"` // in the kernel's own unit, since boot
+}
+
+// A row is what the kernel says about a process.
+type row struct {
+	Process
+	parent, group int
+	zombie        bool
+}
+
+// errEnded says that a process is gone already.
+var errEnded = errors.New("the process has ended")
+
+// check is nil if the process is there, and errEnded if it has ended. Another error
+// means that it cannot be told.
+func (p Process) check() error {
+	r, err := look(p.PID)
+	if err == nil && (r.Process != p || r.zombie) {
+		return errEnded
+	}
+	return err
+}
+
+// Alive says whether the process has not ended. Death must be certain: if it cannot be
+// told, the process counts as alive.
+func (p Process) Alive() bool { return !errors.Is(p.check(), errEnded) }
+
+// tell sends signals to a process, in order. That it has ended is no error.
+func (p Process) tell(signals ...unix.Signal) error {
+	for _, sig := range signals {
+		if err := p.send(sig); err != nil {
+			if errors.Is(err, errEnded) {
+				return nil
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// checkedKill sends a signal by pid, right after a look at the start time.
+func (p Process) checkedKill(sig unix.Signal) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	if err := unix.Kill(p.PID, sig); !errors.Is(err, unix.ESRCH) {
+		return err
+	}
+	return errEnded
+}
+
+// below lists the roots among rows and everything that descends from them, without what
+// has ended already.
+func below(rows []row, root func(row) bool) []Process {
+	children := map[int][]row{}
+	var queue []row
+	for _, r := range rows {
+		children[r.parent] = append(children[r.parent], r)
+		if root(r) {
+			queue = append(queue, r)
+		}
+	}
+	var found []Process
+	seen := map[int]bool{}
+	for len(queue) > 0 {
+		r := queue[0]
+		queue = queue[1:]
+		if seen[r.PID] {
+			continue
+		}
+		seen[r.PID] = true
+		queue = append(queue, children[r.PID]...)
+		if !r.zombie {
+			found = append(found, r.Process)
+		}
+	}
+	return found
+}
+
+// living lists the processes of an attempt that have not ended: its agent, its group,
+// whatever carries its key, and all that descends from them; with its attendant if that
+// is still there. Never this process or one that it descends from.
+func (s Started) living() ([]Process, error) {
+	rows, err := everyone()
+	if err != nil {
+		return nil, err
+	}
+	ours := s.inGroup(rows)
+	found := below(rows, func(r row) bool {
+		return s.Child.PID != 0 && r.Process == s.Child || r.Process == s.Attendant || ours && r.group == s.PGID ||
+			s.Key != "" && carries(r.PID, KeyVariable+"="+s.Key)
+	})
+	above := Ancestry(os.Getpid())
+	return slices.DeleteFunc(found, func(p Process) bool { return slices.Contains(above, p.PID) }), nil
+}
+
+// inGroup says whether a group with the recorded number can be the agent's: not if the
+// process that now leads it is another. A pid is not given again while its group lives.
+func (s Started) inGroup(rows []row) bool {
+	if s.PGID <= 1 {
+		return false
+	}
+	for _, r := range rows {
+		if r.PID == s.PGID {
+			return r.Process == s.Child
+		}
+	}
+	return true
+}
+
+// Ancestry is pid and its parents, nearest first.
+func Ancestry(pid int) []int {
+	var line []int
+	for pid > 0 && !slices.Contains(line, pid) {
+		r, err := look(pid)
+		if err != nil {
+			break
+		}
+		line = append(line, pid)
+		pid = r.parent
+	}
+	return line
+}

@@ -1,0 +1,77 @@
+package attend
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// zombieState is the state of a process that has ended and was not waited for.
+const zombieState = 5
+
+// BootID is different after every start of the machine.
+func BootID() string {
+	id, err := unix.Sysctl("kern.bootsessionuuid")
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+// adopt says that orphans go to the first process here.
+func adopt() bool { return false }
+
+// dropCode does nothing: the system takes back on its own what is not used.
+func dropCode() {}
+
+// look asks the kernel. The error is errEnded if there is no such process: then the
+// answer is empty.
+func look(pid int) (row, error) {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if errors.Is(err, unix.EIO) || errors.Is(err, unix.ESRCH) || err == nil && int(info.Proc.P_pid) != pid {
+		return row{}, errEnded
+	}
+	if err != nil {
+		return row{}, fmt.Errorf("look at a process: %w", err)
+	}
+	return rowOf(info), nil
+}
+
+func rowOf(info *unix.KinfoProc) row {
+	start := info.Proc.P_starttime
+	return row{
+		Process: Process{PID: int(info.Proc.P_pid), Start: uint64(start.Sec)*1e6 + uint64(start.Usec)},
+		parent:  int(info.Eproc.Ppid),
+		group:   int(info.Eproc.Pgid),
+		zombie:  info.Proc.P_stat == zombieState,
+	}
+}
+
+// everyone lists all processes.
+func everyone() ([]row, error) {
+	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
+	if err != nil {
+		return nil, fmt.Errorf("list the processes: %w", err)
+	}
+	rows := make([]row, len(all))
+	for i := range all {
+		rows[i] = rowOf(&all[i])
+	}
+	return rows, nil
+}
+
+// carries says no: another process's environment is not to be read here.
+func carries(int, string) bool { return false }
+
+func (p Process) send(sig unix.Signal) error { return p.checkedKill(sig) }
+
+// handle says that a process has to be looked at again and again here.
+func handle(Process) (*os.File, error) { return nil, errors.ErrUnsupported }
+
+func ended(uintptr) bool { return false }
+
+func peer(fd int) (int, error) {
+	return unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
+}

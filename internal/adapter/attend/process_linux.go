@@ -1,0 +1,157 @@
+package attend
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// BootID is different after every start of the machine.
+func BootID() string {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// adopt makes this process the parent of every descendant whose own parent ends.
+func adopt() bool {
+	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil
+}
+
+// look reads /proc/PID/stat. The error is errEnded if there is no such process.
+func look(pid int) (row, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+		return row{}, errEnded
+	}
+	if err != nil {
+		return row{}, fmt.Errorf("look at a process: %w", err)
+	}
+	return parseStat(pid, string(text))
+}
+
+// parseStat reads the fields that matter. The second one is the program's name in
+// parentheses, and may hold anything, even parentheses.
+func parseStat(pid int, text string) (row, error) {
+	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	if len(fields) < 20 {
+		return row{}, fmt.Errorf("look at process %d: the kernel says %q", pid, text)
+	}
+	parent, err1 := strconv.Atoi(fields[1])
+	group, err2 := strconv.Atoi(fields[2])
+	start, err3 := strconv.ParseUint(fields[19], 10, 64)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return row{}, fmt.Errorf("look at process %d: %w", pid, err)
+	}
+	zombie := fields[0] == "Z" || fields[0] == "X"
+	return row{Process: Process{PID: pid, Start: start}, parent: parent, group: group, zombie: zombie}, nil
+}
+
+// everyone lists all processes.
+func everyone() ([]row, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("list the processes: %w", err)
+	}
+	defer dir.Close() //nolint:errcheck // it was only read
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("list the processes: %w", err)
+	}
+	var rows []row
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		r, err := look(pid)
+		if err == nil {
+			rows = append(rows, r)
+		} else if !errors.Is(err, errEnded) && !errors.Is(err, os.ErrPermission) {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// carries says whether a process was started with this variable in its environment.
+func carries(pid int, variable string) bool {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return false
+	}
+	for v := range bytes.SplitSeq(env, []byte{0}) {
+		if string(v) == variable {
+			return true
+		}
+	}
+	return false
+}
+
+// send sends a signal by a handle of the process, so that it cannot reach another.
+func (p Process) send(sig unix.Signal) error {
+	fd, err := unix.PidfdOpen(p.PID, 0)
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) {
+		return p.checkedKill(sig)
+	}
+	if errors.Is(err, unix.ESRCH) {
+		return errEnded
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd) //nolint:errcheck // nothing was written to it
+	if err := p.check(); err != nil {
+		return err
+	}
+	if err := unix.PidfdSendSignal(fd, sig, nil, 0); !errors.Is(err, unix.ESRCH) {
+		return err
+	}
+	return errEnded
+}
+
+// handle opens a file that becomes readable when the process ends, so that Go's poller
+// can wait for it.
+func handle(p Process) (*os.File, error) {
+	fd, err := unix.PidfdOpen(p.PID, unix.PIDFD_NONBLOCK)
+	if errors.Is(err, unix.EINVAL) { // kernels before 5.10
+		if fd, err = unix.PidfdOpen(p.PID, 0); err == nil {
+			err = unix.SetNonblock(fd, true)
+		}
+	}
+	if errors.Is(err, unix.ESRCH) {
+		return nil, errEnded
+	}
+	if err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(fd), "pidfd")
+	if err := p.check(); err != nil {
+		file.Close() //nolint:errcheck // nothing was written to it
+		return nil, err
+	}
+	return file, nil
+}
+
+// ended says whether the process of a handle has ended, without waiting.
+func ended(fd uintptr) bool {
+	polled := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	n, err := unix.Poll(polled, 0)
+	return err == nil && n > 0
+}
+
+// peer asks the kernel who is at the other end of a socket.
+func peer(fd int) (int, error) {
+	who, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return 0, err
+	}
+	return int(who.Pid), nil
+}

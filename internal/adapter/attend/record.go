@@ -1,0 +1,226 @@
+package attend
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Started says who attends to an attempt and, once the agent runs, what runs.
+type Started struct {
+	BootID    string        `json:"boot_id"`
+	Attendant Process       `json:"attendant"`
+	Child     Process       `json:"child,omitzero"`
+	PGID      int           `json:"pgid,omitempty"`
+	Key       string        `json:"key,omitempty"`
+	Grace     time.Duration `json:"grace,omitempty"`
+	At        time.Time     `json:"at"`
+
+	// Ended is part of a claim: the attempt was ended before it ran, and never will.
+	Ended bool `json:"ended,omitempty"`
+}
+
+// Exit says how an attempt ended. Code is the agent's exit code, 128 and the number of
+// the signal that killed it, 127 if it could not be started, or -1 if that is not known.
+type Exit struct {
+	Code   int       `json:"code"`
+	Signal string    `json:"signal,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	At     time.Time `json:"at"`
+	BootID string    `json:"boot_id"`
+}
+
+// Phase is how far an attempt has come.
+type Phase int
+
+// The phases of an attempt.
+const (
+	None     Phase = iota // nobody attends to it
+	Starting              // its attendant is there, its agent not yet
+	Running               // its agent runs
+	Over                  // it has ended and no process is left
+	Lost                  // its attendant is gone without a record: processes may be left
+)
+
+// String implements fmt.Stringer.
+func (p Phase) String() string {
+	return [...]string{"none", "starting", "running", "over", "lost"}[p]
+}
+
+// State is what the folder and the machine say about an attempt. Started.Child is zero
+// if the agent never ran; Exit counts when the attempt is over.
+type State struct {
+	Phase   Phase
+	Started Started
+	Exit    Exit
+}
+
+// State tells the phase of the attempt on a machine with this boot id.
+func (f Folder) State(boot string) (State, error) {
+	var state State
+	for range 2 { // the attendant may write its record and leave between two looks
+		r, err := f.records()
+		if err != nil {
+			return State{}, err
+		}
+		if state = r.state(boot); state.Phase != Lost {
+			break
+		}
+	}
+	return state, nil
+}
+
+// records are the files of an attempt as they were read.
+type records struct {
+	claim, started     Started
+	exit               Exit
+	claimed, ran, over bool
+}
+
+func (f Folder) records() (r records, err error) {
+	// In this order: whoever is found to have no exit record was there before the look
+	// at the other files.
+	if r.over, err = f.read(exitFile, &r.exit); err != nil {
+		return r, err
+	}
+	// A claim is not flushed to disk. One that is damaged is of an earlier boot.
+	var damage *json.SyntaxError
+	if r.claimed, err = f.read(claimFile, &r.claim); err != nil && !errors.As(err, &damage) {
+		return r, err
+	}
+	r.ran, err = f.read(startedFile, &r.started)
+	return r, err
+}
+
+func (r records) state(boot string) State {
+	state := State{Started: r.claim, Exit: r.exit}
+	if r.ran {
+		state.Started = r.started
+	}
+	switch {
+	case r.over:
+		state.Phase = Over
+	case r.claimed && r.claim.Ended:
+		state.Phase, state.Exit = Over, neverBegan(boot, r.claim.At)
+	case !r.claimed && !r.ran:
+		state.Phase = None
+	case state.Started.BootID != boot:
+		state.Phase = Over
+		state.Exit = Exit{Code: -1, Reason: "the machine was restarted", At: time.Now(), BootID: boot}
+	case !state.Started.Attendant.Alive():
+		state.Phase = Lost
+	case r.ran:
+		state.Phase = Running
+	default:
+		state.Phase = Starting
+	}
+	return state
+}
+
+func neverBegan(boot string, at time.Time) Exit {
+	return Exit{Code: -1, Reason: "it was ended before it began", At: at, BootID: boot}
+}
+
+// read reads a record and says whether it is there.
+func (f Folder) read(name string, into any) (bool, error) {
+	text, err := os.ReadFile(f.path(name))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read the record of an attempt: %w", err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return true, fmt.Errorf("read %s: %w", f.path(name), err)
+	}
+	return true, nil
+}
+
+// replace writes a record whether or not there is one.
+func (f Folder) replace(name string, value any) error {
+	return f.write(name, value, os.Rename)
+}
+
+// leave writes a record unless there is one: then the error is os.ErrExist.
+func (f Folder) leave(name string, value any) error {
+	return f.write(name, value, func(temp, path string) error {
+		defer os.Remove(temp) //nolint:errcheck // it is a second name of what is kept
+		return os.Link(temp, path)
+	})
+}
+
+// write puts a record in its place by one step, so that nobody ever reads half of it.
+func (f Folder) write(name string, value any, place func(temp, path string) error) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	temp, err := os.CreateTemp(string(f), "."+name+"-")
+	if err != nil {
+		return fmt.Errorf("write a record: %w", err)
+	}
+	_, err = temp.Write(append(text, '\n'))
+	if name != claimFile { // a claim means nothing after a restart
+		err = errors.Join(err, temp.Sync())
+	}
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = place(temp.Name(), f.path(name))
+	}
+	if err != nil {
+		os.Remove(temp.Name()) //nolint:errcheck // the first error is the one to report
+		return fmt.Errorf("write %s: %w", f.path(name), err)
+	}
+	if name == claimFile {
+		return nil
+	}
+	return syncDir(filepath.Dir(f.path(name)))
+}
+
+// syncDir makes the names in a folder durable.
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("flush %s: %w", path, err)
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// record makes sure that there is an exit record and returns it: the given one, or the
+// one that was there before.
+func (f Folder) record(exit Exit) (Exit, error) {
+	var earlier Exit
+	if found, err := f.read(exitFile, &earlier); found || err != nil {
+		return earlier, err
+	}
+	err := f.leave(exitFile, exit)
+	if errors.Is(err, os.ErrExist) {
+		_, err = f.read(exitFile, &exit)
+	}
+	return exit, err
+}
+
+// Owns says whether one of these processes is the attempt's attendant or its agent.
+func (f Folder) Owns(pids []int) bool {
+	r, err := f.records()
+	if err != nil {
+		return false
+	}
+	started := r.claim
+	if r.ran {
+		started = r.started
+	}
+	if started.BootID != BootID() {
+		return false
+	}
+	for _, pid := range pids {
+		for _, p := range [...]Process{started.Attendant, started.Child} {
+			if p.PID == pid && p.check() == nil {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,117 @@
+package attend
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A death is one process that this one has waited for.
+type death struct {
+	pid    int
+	status unix.WaitStatus
+}
+
+// wait returns when the agent and everything it started have ended. As soon as the agent
+// has ended by itself, or the attendant is told to end, what is left is asked to end and,
+// after the grace, killed.
+func (a *attendant) wait() Exit {
+	exit := Exit{Code: -1}
+	deaths := make(chan death)
+	go a.reap(deaths)
+	var kill, again <-chan time.Time
+	pause := 10 * time.Millisecond
+	end := func() {
+		if kill == nil {
+			a.tellAll(unix.SIGTERM, unix.SIGCONT) // what is stopped must go on to end
+			kill = time.After(a.claim.Grace)
+		}
+	}
+	for {
+		select {
+		case d, more := <-deaths:
+			switch {
+			case !more && (a.adopts || len(a.left()) == 0):
+				return exit
+			case !more: // what is left in the group has another parent
+				deaths, again = nil, time.After(pause)
+			case d.pid == a.claim.Child.PID:
+				exit.Code, exit.Signal = meaning(d.status)
+				end()
+			}
+		case <-again:
+			if len(a.left()) == 0 {
+				return exit
+			}
+			again = time.After(pause)
+		case s := <-a.signals:
+			if exit.Reason == "" && exit.Code < 0 {
+				exit.Reason = reasonFor(s)
+			}
+			end()
+		case <-kill:
+			a.tellAll(unix.SIGKILL)
+			pause = min(2*pause, time.Second)
+			kill = time.After(pause)
+		}
+	}
+}
+
+// reap waits for children until there are none. An agent that was stopped from the
+// keyboard goes on, because there is no shell to continue it with.
+func (a *attendant) reap(deaths chan<- death) {
+	defer close(deaths)
+	for {
+		var status unix.WaitStatus
+		pid, err := unix.Wait4(-1, &status, unix.WUNTRACED, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return
+		case status.Stopped():
+			if pid == a.claim.Child.PID && status.StopSignal() == unix.SIGTSTP {
+				_ = unix.Kill(-pid, unix.SIGCONT) // at worst it stays as it is
+			}
+		default:
+			deaths <- death{pid, status}
+		}
+	}
+}
+
+// meaning is the exit code and the signal of an end.
+func meaning(status unix.WaitStatus) (code int, sig string) {
+	if status.Signaled() {
+		return 128 + int(status.Signal()), unix.SignalName(status.Signal())
+	}
+	return status.ExitStatus(), ""
+}
+
+func reasonFor(s any) string {
+	switch s {
+	case unix.SIGHUP:
+		return "the terminal is gone"
+	case unix.SIGINT:
+		return "it was interrupted"
+	}
+	return "it was told to end"
+}
+
+// left lists what descends from this process or is in the agent's group.
+func (a *attendant) left() []Process {
+	rows, err := everyone()
+	if err != nil {
+		return []Process{a.claim.Child} // it cannot be told: ask again
+	}
+	self := a.claim.Attendant
+	ours := a.claim.inGroup(rows)
+	return below(rows, func(r row) bool {
+		return r.Process != self && (r.parent == self.PID || ours && r.group == a.claim.PGID)
+	})
+}
+
+func (a *attendant) tellAll(signals ...unix.Signal) {
+	for _, p := range a.left() {
+		_ = p.tell(signals...) // who cannot be told now is told again
+	}
+}

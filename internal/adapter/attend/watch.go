@@ -1,0 +1,70 @@
+package attend
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// Watch calls over once, in a goroutine of its own, when the attempt is over. If its
+// attendant died without a record, what it attended to is ended first. An attempt that
+// is watched already is not watched a second time.
+func (s *Supervisor) Watch(f Folder, over func(Exit)) error {
+	state, err := f.State(s.boot)
+	if err != nil {
+		return err
+	}
+	if state.Phase == None {
+		return fmt.Errorf("watch %s: the attempt was not started", f)
+	}
+	s.mu.Lock()
+	known := s.watched[f]
+	s.watched[f] = true
+	s.mu.Unlock()
+	if known {
+		return nil
+	}
+	began := s.begin(func() {
+		exit, ok := s.follow(f)
+		s.mu.Lock()
+		delete(s.watched, f)
+		s.mu.Unlock()
+		if ok {
+			over(exit)
+		}
+	})
+	if !began {
+		return errors.New("watch an attempt: the supervisor is closed")
+	}
+	return nil
+}
+
+// follow waits until the attempt is over. It says no if the supervisor was closed first.
+func (s *Supervisor) follow(f Folder) (Exit, bool) {
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		state, err := f.State(s.boot)
+		switch {
+		case err != nil:
+		case state.Phase == Over:
+			if exit, err := f.record(state.Exit); err == nil {
+				return exit, true
+			}
+		case state.Phase == Lost:
+			if exit, err := s.bury(s.ctx, f, state.Started); err == nil {
+				return exit, true
+			}
+		default:
+			if err := s.await(state.Started.Attendant); errors.Is(err, os.ErrClosed) {
+				return Exit{}, false
+			}
+			continue
+		}
+		// What cannot be told or ended now is tried again.
+		select {
+		case <-s.ctx.Done():
+			return Exit{}, false
+		case <-time.After(pause):
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A checkout is a working tree of a repository: the main one or a linked one.
+type checkout struct {
+	path   string
+	branch string // "" if none is checked out
+	busy   string // the operation under way on a branch that is not checked out meanwhile
+	locked bool
+}
+
+// checkouts lists the working trees of a repository.
+func (g *Git) checkouts(ctx context.Context, dir string) ([]checkout, error) {
+	out, err := g.run(ctx, dir, "worktree", "list", "--porcelain")
+	if err != nil {
+		return nil, fmt.Errorf("list the worktrees of %s: %w", dir, err)
+	}
+	var list []checkout
+	for block := range strings.SplitSeq(out, "\n\n") {
+		var c checkout
+		for line := range strings.SplitSeq(block, "\n") {
+			key, value, _ := strings.Cut(line, " ")
+			switch key {
+			case "worktree":
+				c.path = value
+			case "branch":
+				c.branch = strings.TrimPrefix(value, heads)
+			case "locked":
+				c.locked = true
+			}
+		}
+		if c.path != "" {
+			list = append(list, c)
+		}
+	}
+	return list, nil
+}
+
+// checkoutOf finds the working tree in which a branch is checked out, or in which an
+// operation on it is under way.
+func (g *Git) checkoutOf(ctx context.Context, dir, branch string) (checkout, bool, error) {
+	list, err := g.checkouts(ctx, dir)
+	if err != nil {
+		return checkout{}, false, err
+	}
+	for _, c := range list {
+		if c.branch == branch {
+			return c, true, nil
+		}
+		if operation := operationOn(c.path, branch); c.branch == "" && operation != "" {
+			c.busy = operation
+			return c, true, nil
+		}
+	}
+	return checkout{}, false, nil
+}
+
+// operationOn names the operation that will come back to a branch, "" if there is none.
+func operationOn(path, branch string) string {
+	l, err := layoutOf(path)
+	if err != nil {
+		return ""
+	}
+	for file, operation := range map[string]string{"rebase-merge/head-name": "rebase", "rebase-apply/head-name": "rebase", "BISECT_START": "bisect"} {
+		text, err := os.ReadFile(filepath.Join(l.git, file))
+		if name := strings.TrimSpace(string(text)); err == nil && strings.TrimPrefix(name, heads) == branch {
+			return operation
+		}
+	}
+	return ""
+}
+
+// free says whether a branch can be checked out in dir.
+func (g *Git) free(ctx context.Context, dir, branch string) error {
+	c, found, err := g.checkoutOf(ctx, dir, branch)
+	if err != nil || !found || samePlace(c.path, dir) {
+		return err
+	}
+	if c.busy != "" {
+		return fmt.Errorf("branch %s is in use in %s, where a %s is under way: finish it there and try again", branch, c.path, c.busy)
+	}
+	return fmt.Errorf("branch %s is checked out in %s: switch to another branch there (git -C %s switch --detach), or give the task another branch", branch, c.path, c.path)
+}

@@ -1,0 +1,184 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A BlockedError names files that are not tracked and that a commit would overwrite.
+type BlockedError struct {
+	dir   string
+	files []string
+}
+
+// Error implements error.
+func (e *BlockedError) Error() string {
+	return fmt.Sprintf("files that are not tracked are in the way in %s: move away %s", e.dir, printable(strings.Join(e.files, ", ")))
+}
+
+// Blocking lists the files, relative to the top of the working tree.
+func (e *BlockedError) Blocking() []string { return e.files }
+
+// Clean brings the worktree at dir back to its HEAD: operations under way are quit,
+// changes and untracked files go, ignored files stay. It does so only if all that would be
+// lost is kept at the newest salvage ref for name.
+func (g *Git) Clean(ctx context.Context, dir, name string) error {
+	if err := g.means(ctx, dir); err != nil {
+		return err
+	}
+	if err := g.clean(ctx, dir, name); err != nil {
+		return fmt.Errorf("clear %s: %w", dir, err)
+	}
+	return nil
+}
+
+func (g *Git) clean(ctx context.Context, dir, name string) error {
+	inside, err := g.submodules(ctx, dir)
+	if err != nil {
+		return err
+	}
+	for _, sub := range inside {
+		if err := g.clean(ctx, sub.dir, name); err != nil {
+			return fmt.Errorf("submodule %s: %w", sub.name, err)
+		}
+	}
+	changed, err := g.kept(ctx, dir, name)
+	if err != nil {
+		return err
+	}
+	if err := g.unhide(ctx, dir, nil); err != nil {
+		return err
+	}
+	quit, err := g.quit(ctx, dir)
+	if err != nil || !quit && !changed {
+		return err
+	}
+	// The reset comes last: it may bring back other ignore rules, and a file that was
+	// ignored when the work was kept must not become one that clean removes.
+	if _, err := g.quietly(ctx, dir, "clean", "-d", "-f", "--quiet"); err != nil {
+		return err
+	}
+	_, err = g.quietly(ctx, dir, "reset", "--hard", "--quiet")
+	return err
+}
+
+// kept sees to it that clearing dir would lose nothing, and says whether there is anything
+// to clear.
+func (g *Git) kept(ctx context.Context, dir, name string) (changed bool, err error) {
+	s, err := g.survey(ctx, dir)
+	if err != nil || s.empty() {
+		return false, err
+	}
+	last, err := g.lastKept(ctx, dir, name)
+	if err != nil {
+		return false, err
+	}
+	covered := false
+	if last != "" {
+		if covered, err = g.covers(ctx, dir, last, s); err != nil {
+			return false, err
+		}
+	}
+	if !covered {
+		return false, errors.New("it has changes that are not kept yet: end what is still running there and try again")
+	}
+	return true, nil
+}
+
+// Detach checks out a commit in a worktree that has no changes, without a branch. Ignored
+// files that the commit would overwrite are a BlockedError.
+func (g *Git) Detach(ctx context.Context, dir, commit string) error {
+	if err := g.means(ctx, dir); err != nil {
+		return err
+	}
+	head, branch, err := g.Head(dir)
+	if err != nil {
+		return err
+	}
+	if err := g.unblocked(ctx, dir, head, commit); err != nil {
+		return err
+	}
+	if head == "" {
+		head = commit
+	}
+	if branch != "" {
+		if _, err := g.quietly(ctx, dir, "update-ref", "--no-deref", "-m", "orange: detach", "HEAD", head); err != nil {
+			return fmt.Errorf("leave the branch in %s: %w", dir, err)
+		}
+	}
+	// A reset, not a checkout: files whose line ends or filters make them look changed
+	// forever would keep a checkout from happening.
+	if _, err := g.quietly(ctx, dir, "reset", "--hard", "--quiet", commit); err != nil {
+		return fmt.Errorf("check out %.7s in %s: %w", commit, dir, err)
+	}
+	return g.align(ctx, dir)
+}
+
+// align checks out the commits that the worktree's submodules should have, where they are
+// there; where they are not, the submodule stays as it is.
+func (g *Git) align(ctx context.Context, dir string) error {
+	inside, err := g.submodules(ctx, dir)
+	if err != nil {
+		return err
+	}
+	for _, sub := range inside {
+		if commit, _ := g.resolve(ctx, sub.dir, sub.commit); commit == "" {
+			continue
+		}
+		if _, err := g.quietly(ctx, sub.dir, "checkout", "--quiet", "--detach", "--no-overwrite-ignore", sub.commit); err != nil {
+			return fmt.Errorf("submodule %s: %w", sub.name, err)
+		}
+		if err := g.align(ctx, sub.dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unblocked says whether the files that commit has and head has not can be written
+// without overwriting anything.
+func (g *Git) unblocked(ctx context.Context, dir, head, commit string) error {
+	if head == commit {
+		return nil
+	}
+	from, err := g.treeOf(ctx, dir, head)
+	if err != nil {
+		return err
+	}
+	out, err := g.run(ctx, dir, "diff-tree", "-r", "-z", "--no-renames", "--name-only", "--diff-filter=A", from, commit+"^{tree}")
+	if err != nil {
+		return fmt.Errorf("compare %.7s with %s: %w", commit, dir, err)
+	}
+	var files []string
+	seen := map[string]bool{}
+	for _, name := range zeroed(out) {
+		if file := inTheWay(dir, name); file != "" && !seen[file] {
+			seen[file] = true
+			files = append(files, file)
+		}
+	}
+	if len(files) > 0 {
+		return &BlockedError{dir: dir, files: files}
+	}
+	return nil
+}
+
+// inTheWay is what would have to go for a file called name to be written, "" if nothing.
+func inTheWay(dir, name string) string {
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		at := strings.Join(parts[:i+1], "/")
+		info, err := os.Lstat(filepath.Join(dir, at))
+		if err != nil {
+			return ""
+		}
+		if !info.IsDir() || i == len(parts)-1 {
+			return at
+		}
+	}
+	return ""
+}

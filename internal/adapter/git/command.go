@@ -1,0 +1,191 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+)
+
+// How long one git command may take: one that only looks, one that writes files, and
+// one that talks to another machine.
+const (
+	patience         = 30 * time.Second
+	checkoutPatience = 10 * time.Minute
+	networkPatience  = 2 * time.Minute
+)
+
+// A call is one git command.
+type call struct {
+	dir      string
+	config   []string // key=value, for this command only
+	args     []string
+	env      []string
+	input    string
+	patience time.Duration
+}
+
+// An exitError is a git command that said no.
+type exitError struct {
+	args   []string
+	code   int
+	said   string // the line of stderr that says why
+	stderr string
+	stdout string
+}
+
+// Error implements error.
+func (e *exitError) Error() string {
+	return fmt.Sprintf("git %s: %s", e.args[0], e.said)
+}
+
+// run runs git in dir and returns what it prints, without the last line ending.
+func (g *Git) run(ctx context.Context, dir string, args ...string) (string, error) {
+	return g.call(ctx, call{dir: dir, args: args})
+}
+
+// quiet are the settings of commands that a person would not run themselves: their hooks
+// stay out of it, no daemon is started for a folder that comes and goes, and a command
+// touches the repository it is meant for and no submodule.
+var quiet = [...]string{"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "submodule.recurse=false"}
+
+// quietly runs a command of Orange's own housekeeping.
+func (g *Git) quietly(ctx context.Context, dir string, args ...string) (string, error) {
+	return g.call(ctx, call{dir: dir, config: quiet[:], args: args, patience: checkoutPatience})
+}
+
+// call runs a command. Git gives up when it looks at a worktree in the instant in which
+// another command makes it; then it is run again.
+func (g *Git) call(ctx context.Context, c call) (string, error) {
+	if c.patience == 0 {
+		c.patience = patience
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
+	for wait := time.Millisecond; ; wait *= 2 {
+		out, err := g.once(ctx, c)
+		var exit *exitError
+		if wait > time.Second || !errors.As(err, &exit) || !halfWritten.MatchString(exit.stderr) {
+			return out, err
+		}
+		select {
+		case <-ctx.Done():
+			return out, err
+		case <-time.After(wait):
+		}
+	}
+}
+
+// halfWritten is what git says about a worktree whose files are not complete yet.
+var halfWritten = regexp.MustCompile(`failed to read .*worktrees/.*commondir`)
+
+func (g *Git) once(ctx context.Context, c call) (string, error) {
+	cmd := g.command(ctx, c)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return strings.TrimSuffix(out.String(), "\n"), nil
+	case errors.Is(err, exec.ErrNotFound):
+		return "", errors.New("git is not installed: install git and try again")
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("git %s in %s took too long: %w", c.args[0], c.dir, ctx.Err())
+	case errors.As(err, &exit):
+		if locked := lockedBy(c.dir, errs.String()); locked != nil {
+			return "", locked
+		}
+		return "", &exitError{args: c.args, code: exit.ExitCode(), said: reason(errs.String()), stderr: errs.String(), stdout: out.String()}
+	}
+	return "", fmt.Errorf("run git %s: %w", c.args[0], err)
+}
+
+// command prepares a call. The command has a session of its own, without a terminal:
+// nothing in it can ask a question there, and the end of this process does not cut it
+// short halfway.
+func (g *Git) command(ctx context.Context, c call) *exec.Cmd {
+	args := []string{"-C", c.dir}
+	for _, setting := range c.config {
+		args = append(args, "-c", setting)
+	}
+	cmd := exec.CommandContext(ctx, g.program, append(args, c.args...)...)
+	cmd.Env = append(withoutRepository(cmd.Environ()), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
+		"GIT_ASKPASS=false", "SSH_ASKPASS=false", "GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_MERGE_AUTOEDIT=no")
+	cmd.Env = append(cmd.Env, c.env...)
+	if c.input != "" {
+		cmd.Stdin = strings.NewReader(c.input)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // git removes its lock files
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
+
+// withoutRepository drops the variables by which a caller, such as a git hook, would
+// point git at another repository than the one asked about.
+func withoutRepository(env []string) []string {
+	return slices.DeleteFunc(env, func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		switch name {
+		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX",
+			"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES":
+			return true
+		}
+		return false
+	})
+}
+
+// reason is the line of what git said that says why, fit to be shown.
+func reason(stderr string) string {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	line := lines[0]
+	for _, prefix := range [...]string{"fatal: ", "error: "} {
+		if i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, prefix) }); i >= 0 {
+			line = strings.TrimPrefix(lines[i], prefix)
+			break
+		}
+	}
+	return printable(line)
+}
+
+// credentials are what a remote's address may hold before its host.
+var credentials = regexp.MustCompile(`://[^/@\s]*@`)
+
+// printable leaves out what must not reach a terminal or a log: control characters, and
+// secrets in addresses.
+func printable(s string) string {
+	s = credentials.ReplaceAllString(s, "://")
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+func exitCode(err error) int {
+	var exit *exitError
+	if errors.As(err, &exit) {
+		return exit.code
+	}
+	return -1
+}
+
+// zeroed splits the output of a command with -z.
+func zeroed(out string) []string {
+	var list []string
+	for item := range strings.SplitSeq(out, "\x00") {
+		if item != "" {
+			list = append(list, item)
+		}
+	}
+	return list
+}

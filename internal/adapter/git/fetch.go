@@ -1,0 +1,21 @@
+package git
+
+import (
+	"context"
+	"fmt"
+)
+
+// Fetch brings what is known of a remote's branch up to date.
+func (g *Git) Fetch(ctx context.Context, root, remote, branch string) error {
+	if err := checkBranches(branch); err != nil {
+		return err
+	}
+	if err := g.checkRemote(ctx, root, remote); err != nil {
+		return err
+	}
+	ref := heads + branch + ":refs/remotes/" + remote + "/" + branch
+	if _, err := g.network(ctx, root, "fetch", "--quiet", "--no-tags", remote, ref); err != nil {
+		return fmt.Errorf("fetch %s from %s: %w", branch, remote, err)
+	}
+	return nil
+}

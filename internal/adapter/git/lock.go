@@ -1,0 +1,67 @@
+package git
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+)
+
+// A LockError says that a lock file of git is in the way.
+type LockError struct {
+	Path  string
+	Since time.Time // when the file was made, zero if it is gone again
+}
+
+// Error implements error.
+func (e *LockError) Error() string {
+	since := ""
+	if !e.Since.IsZero() {
+		since = " since " + e.Since.UTC().Format(time.RFC3339)
+	}
+	return fmt.Sprintf("%s is there%s: another git command is at work; wait for it, or if none is running (ps shows no git) it is stale: remove the file and try again",
+		e.Path, since)
+}
+
+var lockMessages = [...]*regexp.Regexp{
+	regexp.MustCompile(`Unable to create '(.+\.lock)': File exists`),
+	regexp.MustCompile(`could not lock config file (.+): File exists`),
+}
+
+// lockedBy finds the lock file that git complains about, nil if it complains of another
+// thing.
+func lockedBy(dir, stderr string) error {
+	for i, message := range lockMessages {
+		found := message.FindStringSubmatch(stderr)
+		if found == nil {
+			continue
+		}
+		path := found[1]
+		if i == 1 {
+			path += ".lock"
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		return lockAt(path)
+	}
+	return nil
+}
+
+func lockAt(path string) error {
+	e := &LockError{Path: printable(path)}
+	if info, err := os.Lstat(path); err == nil {
+		e.Since = info.ModTime()
+	}
+	return e
+}
+
+// unlocked says whether the index of a worktree is free to be changed.
+func unlocked(gitDir string) error {
+	path := filepath.Join(gitDir, "index.lock")
+	if _, err := os.Lstat(path); err == nil {
+		return lockAt(path)
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package git
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// forMerge is a repository with main and a branch x that has a commit more, checked out
+// in a worktree.
+func forMerge(t *testing.T) (root, dir string) {
+	t.Helper()
+	root = repository(t)
+	commitFile(t, root, "f", "0")
+	commitFile(t, root, "mine", "0")
+	dir = worktreeOf(t, root)
+	do(t, dir, "switch", "-q", "-c", "x")
+	commitFile(t, dir, "f", "x")
+	return root, dir
+}
+
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	moved := func(t *testing.T, root, _ string) { commitFile(t, root, "g", "main moved") }
+	for name, tc := range map[string]struct {
+		arrange  func(t *testing.T, root, dir string)
+		strategy string
+		want     string // error; "" if it is merged
+		clean    bool   // the merged files are in the main checkout
+	}{
+		"forward, checked out":       {nil, "ff", "", true},
+		"a commit, checked out":      {nil, "merge", "", true},
+		"the target has moved":       {moved, "ff", "rebase x onto main, or merge with --strategy merge", false},
+		"the target has moved, both": {moved, "merge", "", true},
+		"another branch checked out": {func(t *testing.T, root, _ string) { do(t, root, "switch", "-q", "-c", "mine") }, "ff", "", false},
+		"another, and it has moved":  {func(t *testing.T, root, dir string) { moved(t, root, dir); do(t, root, "switch", "-q", "-c", "mine") }, "merge", "", false},
+		"nothing checked out":        {func(t *testing.T, root, _ string) { do(t, root, "switch", "-q", "--detach") }, "merge", "", false},
+		"changes elsewhere":          {func(t *testing.T, root, dir string) { moved(t, root, dir); write(t, root, "mine", "changed") }, "merge", "", true},
+		"changes in the way":         {func(t *testing.T, root, _ string) { write(t, root, "f", "changed") }, "ff", "not committed are in the way of merging x: commit them or move them away: f", false},
+		"changes in the way of both": {func(t *testing.T, root, dir string) { moved(t, root, dir); write(t, root, "f", "changed") }, "merge", "move them away: f", false},
+		"an untracked file": {func(t *testing.T, root, dir string) {
+			commitFile(t, dir, "untracked", "x")
+			write(t, root, "untracked", "mine")
+		}, "ff", "move them away: untracked", false},
+		"a conflict": {func(t *testing.T, root, _ string) { commitFile(t, root, "f", "main") }, "merge", "conflict, nothing was changed: rebase x onto main and resolve: f", false},
+		"a conflict, nothing checked out": {func(t *testing.T, root, _ string) {
+			commitFile(t, root, "f", "main")
+			do(t, root, "switch", "-q", "--detach")
+		}, "merge", "resolve: f", false},
+		"a merge under way": {func(t *testing.T, root, _ string) {
+			do(t, root, "branch", "y")
+			commitFile(t, root, "z", "1")
+			do(t, root, "merge", "-q", "--no-commit", "--no-ff", "x")
+		}, "merge", "is under way in", false},
+		"a rebase of the target under way": {func(t *testing.T, root, _ string) {
+			do(t, root, "switch", "-q", "-c", "y")
+			commitFile(t, root, "g", "y")
+			do(t, root, "switch", "-q", "main")
+			commitFile(t, root, "g", "main")
+			fails(t, root, "rebase", "y")
+		}, "merge", "finish it there", false},
+		"an index lock": {func(t *testing.T, root, _ string) { write(t, root, ".git/index.lock", "") }, "ff", ".git/index.lock is there", false},
+		"a ref lock": {func(t *testing.T, root, _ string) {
+			do(t, root, "switch", "-q", "--detach")
+			write(t, root, ".git/refs/heads/main.lock", "")
+		}, "ff", ".git/refs/heads/main.lock is there", false},
+		"a hook that refuses": {func(t *testing.T, root, dir string) {
+			moved(t, root, dir)
+			hook(t, root, "commit-msg", "echo no >&2; exit 1")
+		}, "merge", "nothing was changed", false},
+		"settings of the branch": {func(t *testing.T, root, _ string) {
+			do(t, root, "config", "branch.main.mergeOptions", "--squash --no-commit")
+			do(t, root, "config", "merge.autoStash", "true")
+		}, "merge", "", true},
+		"no such strategy": {nil, "rebase", "use ff or merge", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root, dir := forMerge(t)
+			if tc.arrange != nil {
+				tc.arrange(t, root, dir)
+			}
+			tip, old := out(t, dir, "rev-parse", "x"), out(t, root, "rev-parse", "main")
+			status := out(t, root, "status", "--porcelain")
+			commit, err := New().Merge(ctx, root, "x", "main", tc.strategy, "bring x\n\nits body")
+			if tc.want != "" {
+				wantError(t, err, tc.want)
+				if now := out(t, root, "rev-parse", "main"); now != old {
+					t.Errorf("main has moved to %s", now)
+				}
+				if now := out(t, root, "status", "--porcelain"); now != status {
+					t.Errorf("the checkout was %q and is %q", status, now)
+				}
+				return
+			}
+			if err != nil || commit != out(t, root, "rev-parse", "main") {
+				t.Fatalf("got %s, %v", commit, err)
+			}
+			checkMerged(t, root, tc.strategy, tip, old)
+			if tc.clean && read(t, root, "f") != "x" {
+				t.Error("the checkout has the old file")
+			}
+			if now := out(t, root, "status", "--porcelain"); now != status {
+				t.Errorf("the checkout was %q and is %q", status, now)
+			}
+			if again, err := New().Merge(ctx, root, "x", "main", tc.strategy, "m"); again != commit || err != nil {
+				t.Errorf("again: %s, %v", again, err)
+			}
+		})
+	}
+}
+
+func checkMerged(t *testing.T, root, strategy, tip, old string) {
+	t.Helper()
+	if strategy == FastForward {
+		if now := out(t, root, "rev-parse", "main"); now != tip {
+			t.Errorf("main is at %s, want %s", now, tip)
+		}
+		return
+	}
+	if parents := out(t, root, "log", "-1", "--format=%P", "main"); parents != old+" "+tip {
+		t.Errorf("parents %s, want %s %s", parents, old, tip)
+	}
+	if text := out(t, root, "log", "-1", "--format=%B", "main"); text != "bring x\n\nits body" && text != "bring x\n\nits body\n" {
+		t.Errorf("message %q", text)
+	}
+	if f := out(t, root, "show", "main:f"); f != "x" {
+		t.Errorf("f is %q", f)
+	}
+}
+
+func hook(t *testing.T, root, name, script string) {
+	t.Helper()
+	write(t, root, ".git/hooks/"+name, "#!/bin/sh\n"+script+"\n")
+	if err := os.Chmod(filepath.Join(root, ".git/hooks", name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMergeRetriedAfterALock(t *testing.T) {
+	t.Parallel()
+	root, _ := forMerge(t)
+	ctx := context.Background()
+	write(t, root, ".git/index.lock", "")
+	_, err := New().Merge(ctx, root, "x", "main", FastForward, "")
+	wantError(t, err, "index.lock")
+	if err := os.Remove(filepath.Join(root, ".git/index.lock")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New().Merge(ctx, root, "x", "main", FastForward, ""); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMergeRunsTheHooksOfACheckout(t *testing.T) {
+	t.Parallel()
+	root, _ := forMerge(t)
+	for _, name := range []string{"pre-merge-commit", "commit-msg", "post-merge"} {
+		hook(t, root, name, "touch "+root+"/.git/ran-"+name)
+	}
+	if _, err := New().Merge(context.Background(), root, "x", "main", MergeCommit, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"pre-merge-commit", "commit-msg", "post-merge"} {
+		if !there(root, ".git/ran-"+name) {
+			t.Errorf("%s did not run", name)
+		}
+	}
+	if text := out(t, root, "log", "-1", "--format=%s by %an", "main"); text != "Merge branch 'x' into main by Orange" {
+		t.Errorf("got %q", text)
+	}
+}
+
+// The target may be checked out in a worktree; that is where its files are updated.
+func TestMergeInAnotherWorktree(t *testing.T) {
+	t.Parallel()
+	root, _ := forMerge(t)
+	other := worktreeOf(t, root)
+	do(t, root, "switch", "-q", "--detach")
+	do(t, other, "switch", "-q", "main")
+	ctx := context.Background()
+	if _, err := New().Merge(ctx, root, "x", "main", FastForward, ""); err != nil || read(t, other, "f") != "x" || out(t, other, "status", "--porcelain") != "" {
+		t.Errorf("f is %q, %v", read(t, other, "f"), err)
+	}
+	do(t, root, "branch", "y", "main~1")
+	if err := os.RemoveAll(other); err != nil {
+		t.Fatal(err)
+	}
+	do(t, root, "branch", "z", "x")
+	if _, err := New().Merge(ctx, root, "y", "main", MergeCommit, ""); err != nil {
+		t.Errorf("its folder is gone: %v", err)
+	}
+}
+
+func TestMergeOfStrangeNames(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for _, name := range []string{"a/b", `x#$()'"%;&`, "fix-ä日本", "$(id)"} {
+		root, dir := forMerge(t)
+		do(t, dir, "switch", "-q", "-c", name)
+		commitFile(t, dir, "g", "g")
+		if _, err := New().Merge(ctx, root, name, "main", FastForward, "-F /etc/passwd"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	root, _ := forMerge(t)
+	for _, name := range []string{"--help", "-x", "x~1", "x^{tree}", "", "none", "refs/heads/x"} {
+		if _, err := New().Merge(ctx, root, name, "main", FastForward, ""); err == nil {
+			t.Errorf("%q was merged", name)
+		}
+		if _, err := New().Merge(ctx, root, "x", name, FastForward, ""); err == nil {
+			t.Errorf("merged into %q", name)
+		}
+	}
+}
+
+// A branch that only origin has is merged from there.
+func TestMergeFromOrigin(t *testing.T) {
+	t.Parallel()
+	origin, _ := forMerge(t)
+	clone := filepath.Join(t.TempDir(), "clone")
+	do(t, origin, "clone", "-q", origin, clone)
+	if commit, err := New().Merge(context.Background(), clone, "x", "main", FastForward, ""); commit != out(t, origin, "rev-parse", "x") || err != nil {
+		t.Errorf("got %s, %v", commit, err)
+	}
+}

@@ -1,0 +1,173 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// HasRemote says whether the repository has a remote of that name.
+func (g *Git) HasRemote(ctx context.Context, root, remote string) (bool, error) {
+	out, err := g.run(ctx, root, "remote")
+	if err != nil {
+		return false, fmt.Errorf("list the remotes of %s: %w", root, err)
+	}
+	return remote != "" && slices.Contains(strings.Split(out, "\n"), remote), nil
+}
+
+func (g *Git) checkRemote(ctx context.Context, root, remote string) error {
+	has, err := g.HasRemote(ctx, root, remote)
+	if err != nil {
+		return err
+	}
+	if !has || strings.HasPrefix(remote, "-") {
+		return fmt.Errorf("%s has no remote %q: add it with git remote add", root, remote)
+	}
+	return nil
+}
+
+// network runs a command that talks to another machine. Nothing may ask for a password.
+func (g *Git) network(ctx context.Context, root string, args ...string) (string, error) {
+	settings := []string{"credential.interactive=false", "gc.auto=0", "maintenance.auto=false"}
+	return g.call(ctx, call{dir: root, config: settings, args: args, patience: networkPatience})
+}
+
+// Push sends a branch to a remote. It is never forced.
+func (g *Git) Push(ctx context.Context, root, remote, branch string) error {
+	if err := CheckBranch(branch); err != nil {
+		return err
+	}
+	if err := g.checkRemote(ctx, root, remote); err != nil {
+		return err
+	}
+	tips, err := g.tips(ctx, root, heads+branch)
+	if err != nil {
+		return err
+	}
+	if tips[heads+branch] == "" {
+		return fmt.Errorf("there is no branch %s to push: create it, or give the task the branch it has", branch)
+	}
+	_, err = g.network(ctx, root, "push", "--porcelain", remote, heads+branch+":"+heads+branch)
+	var exit *exitError
+	if errors.As(err, &exit) {
+		return pushError(remote, branch, exit)
+	}
+	if err != nil {
+		return fmt.Errorf("push %s to %s: %w", branch, remote, err)
+	}
+	return nil
+}
+
+func pushError(remote, branch string, exit *exitError) error {
+	for line := range strings.Lines(exit.stdout) {
+		if !strings.HasPrefix(line, "!") {
+			continue
+		}
+		why := printable(line[strings.LastIndex(line, "\t")+1:])
+		if strings.Contains(why, "[rejected]") {
+			return fmt.Errorf("%s has commits on %s that are not here: fetch and rebase, then push again", remote, branch)
+		}
+		return fmt.Errorf("%s does not accept %s: %s: ask who runs it, or push another branch", remote, branch, strings.TrimSpace(why))
+	}
+	return fmt.Errorf("push %s to %s: %w: check the network and your access (git push by hand shows more)", branch, remote, exit)
+}
+
+// remoteTips maps those of the branches that origin has to their commits.
+func (g *Git) remoteTips(ctx context.Context, root string, branches ...string) (map[string]string, error) {
+	args := []string{"ls-remote", "--heads", "origin"}
+	for _, branch := range branches {
+		args = append(args, heads+branch)
+	}
+	out, err := g.network(ctx, root, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list the branches of origin: %w: check the network and your access", err)
+	}
+	tips := map[string]string{}
+	for line := range strings.SplitSeq(out, "\n") {
+		commit, ref, _ := strings.Cut(line, "\t")
+		if branch, ok := strings.CutPrefix(ref, heads); ok && slices.Contains(branches, branch) {
+			tips[branch] = commit
+		}
+	}
+	return tips, nil
+}
+
+// DeleteRemoteBranch deletes a branch at origin if all of it is in the default branch,
+// there or here. A branch that origin does not have is no error.
+func (g *Git) DeleteRemoteBranch(ctx context.Context, root, branch, defaultBranch string) error {
+	if err := checkBranches(branch, defaultBranch); err != nil {
+		return err
+	}
+	if branch == defaultBranch {
+		return fmt.Errorf("%s is the default branch: it is not deleted", branch)
+	}
+	if err := g.checkRemote(ctx, root, "origin"); err != nil {
+		return err
+	}
+	tips, err := g.remoteTips(ctx, root, branch, defaultBranch)
+	if err != nil || tips[branch] == "" {
+		return err
+	}
+	merged, err := g.mergedAnywhere(ctx, root, branch, defaultBranch, tips)
+	if err != nil {
+		return err
+	}
+	if !merged {
+		return fmt.Errorf("branch %s at origin (%.7s) is not in %s: it is not deleted, merge it first", branch, tips[branch], defaultBranch)
+	}
+	// The lease makes origin compare: the branch goes only if it is still what was looked at.
+	_, err = g.network(ctx, root, "push", "--porcelain", "--force-with-lease="+heads+branch+":"+tips[branch], "origin", ":"+heads+branch)
+	var exit *exitError
+	if errors.As(err, &exit) && strings.Contains(exit.stdout, "stale info") {
+		return fmt.Errorf("branch %s at origin has new commits: it is not deleted, merge them first", branch)
+	}
+	if err != nil {
+		return fmt.Errorf("delete %s at origin: %w", branch, err)
+	}
+	return nil
+}
+
+// mergedAnywhere says whether a branch of origin is in the default branch, there or here.
+// What is missing here to tell is fetched.
+func (g *Git) mergedAnywhere(ctx context.Context, root, branch, defaultBranch string, remote map[string]string) (bool, error) {
+	if err := g.fetchMissing(ctx, root, remote); err != nil {
+		return false, err
+	}
+	local, err := g.tips(ctx, root, heads+defaultBranch)
+	if err != nil {
+		return false, err
+	}
+	for _, target := range [...]string{remote[defaultBranch], local[heads+defaultBranch]} {
+		if target == "" {
+			continue
+		}
+		if merged, err := g.contains(ctx, root, target, remote[branch]); merged || err != nil {
+			return merged, err
+		}
+	}
+	return false, nil
+}
+
+// fetchMissing fetches branches of origin if one of their commits is not here.
+func (g *Git) fetchMissing(ctx context.Context, root string, tips map[string]string) error {
+	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "origin"}
+	missing := false
+	for _, branch := range slices.Sorted(maps.Keys(tips)) {
+		have, err := g.resolve(ctx, root, tips[branch])
+		if err != nil {
+			return err
+		}
+		missing = missing || have == ""
+		args = append(args, heads+branch)
+	}
+	if !missing {
+		return nil
+	}
+	if _, err := g.network(ctx, root, args...); err != nil {
+		return fmt.Errorf("fetch from origin: %w: check the network and your access", err)
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// salvageRefs is where salvaged work is kept: a folder per name, numbered from 1.
+const salvageRefs = "refs/orange/salvage/"
+
+// everyRef are the refs that keep a commit from being lost.
+var everyRef = [...]string{"--branches", "--tags", "--remotes", "--glob=refs/orange/*"}
+
+// A Salvage is work that was kept before a worktree was cleared.
+type Salvage struct {
+	Ref   string    // refs/orange/salvage/<task>/<number>
+	Task  string    // whose work it is
+	Time  time.Time // when it was kept
+	Files []string  // that differ from the commit it was made on
+}
+
+// Salvages lists the salvaged work of root's repository, oldest first.
+func (g *Git) Salvages(ctx context.Context, root string) ([]Salvage, error) {
+	out, err := g.run(ctx, root, "for-each-ref", "--sort=committerdate", "--format=%(refname) %(committerdate:unix)", salvageRefs)
+	if err != nil {
+		return nil, fmt.Errorf("list the salvaged work of %s: %w", root, err)
+	}
+	var list []Salvage
+	for line := range strings.SplitSeq(out, "\n") {
+		ref, at, _ := strings.Cut(line, " ")
+		seconds, err := strconv.ParseInt(at, 10, 64)
+		if err != nil {
+			continue
+		}
+		s := Salvage{Ref: ref, Time: time.Unix(seconds, 0).UTC()}
+		s.Task, _, _ = strings.Cut(strings.TrimPrefix(ref, salvageRefs), "/")
+		if s.Files, err = g.salvagedFiles(ctx, root, ref); err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+func (g *Git) salvagedFiles(ctx context.Context, root, ref string) ([]string, error) {
+	base, err := g.resolve(ctx, root, ref+"^1")
+	if err != nil {
+		return nil, err
+	}
+	if base == "" {
+		out, err := g.run(ctx, root, "ls-tree", "-r", "-z", "--name-only", ref)
+		return zeroed(out), err
+	}
+	out, err := g.run(ctx, root, "diff-tree", "-r", "-z", "--no-renames", "--name-only", base, ref)
+	if err != nil {
+		return nil, fmt.Errorf("list the files of %s: %w", ref, err)
+	}
+	return zeroed(out), nil
+}
+
+// Salvage keeps what would be lost if the worktree at dir were cleared: changes of tracked
+// files, staged ones, untracked files that are not ignored, commits that are on no branch,
+// and what a merge or rebase under way holds. It returns the ref it is kept at, which may
+// be one made before; "" if there is nothing to keep. The worktree is not touched.
+func (g *Git) Salvage(ctx context.Context, dir, name string) (string, error) {
+	if err := g.means(ctx, dir); err != nil {
+		return "", err
+	}
+	ref, err := g.salvage(ctx, dir, name)
+	if err != nil {
+		return "", fmt.Errorf("keep the work in %s, nothing was cleared: %w", dir, err)
+	}
+	return ref, nil
+}
+
+func (g *Git) salvage(ctx context.Context, dir, name string) (string, error) {
+	var notes []string
+	inside, err := g.submodules(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	for _, sub := range inside {
+		ref, err := g.salvage(ctx, sub.dir, name)
+		if err != nil {
+			return "", fmt.Errorf("submodule %s: %w", sub.name, err)
+		}
+		if ref != "" {
+			notes = append(notes, "In the repository of submodule "+sub.name+": "+ref)
+		}
+	}
+	s, err := g.survey(ctx, dir)
+	if err != nil || s.empty() && len(notes) == 0 {
+		return "", err
+	}
+	last, err := g.lastKept(ctx, dir, name)
+	if err != nil {
+		return "", err
+	}
+	if last != "" {
+		covered, err := g.covers(ctx, dir, last, s)
+		if covered || err != nil {
+			return last, err
+		}
+	}
+	commit, err := g.commitSurvey(ctx, dir, s, salvageMessage(name, s, notes))
+	if err != nil {
+		return "", err
+	}
+	return g.keep(ctx, dir, name, commit)
+}
+
+func salvageMessage(name string, s survey, notes []string) string {
+	text := "work of " + name + ", kept before its workspace was cleared\n\n" +
+		"The files as they were are in this commit; its first parent is the commit they were changed from.\n" +
+		"git restore --source=<this commit> -- <files> brings them back.\n"
+	if s.branch != "" {
+		text += "\nBranch: " + s.branch + "\n"
+	}
+	for _, extra := range s.extras {
+		text += "\n" + extra.what + ": " + extra.commit + "\n"
+	}
+	for _, note := range notes {
+		text += "\n" + note + "\n"
+	}
+	return text
+}
+
+// commitSurvey makes the commit that leads to all a survey has found. No hook runs and
+// nothing is signed.
+func (g *Git) commitSurvey(ctx context.Context, dir string, s survey, message string) (string, error) {
+	env := g.identity(ctx, dir)
+	var parents []string
+	if s.head != "" {
+		parents = append(parents, s.head)
+	}
+	if s.stagedTree != "" {
+		staged, err := g.commitTree(ctx, dir, s.stagedTree, parents, "what was staged\n", env)
+		if err != nil {
+			return "", err
+		}
+		parents = append(parents, staged)
+	}
+	for _, extra := range s.extras {
+		if !slices.Contains(parents, extra.commit) {
+			parents = append(parents, extra.commit)
+		}
+	}
+	return g.commitTree(ctx, dir, s.tree, parents, message, env)
+}
+
+func (g *Git) commitTree(ctx context.Context, dir, tree string, parents []string, message string, env []string) (string, error) {
+	args := []string{"commit-tree", "-F", "-"}
+	for _, parent := range parents {
+		args = append(args, "-p", parent)
+	}
+	return g.call(ctx, call{dir: dir, config: quiet[:], args: append(args, tree), env: env, input: message})
+}
+
+// keep makes the next salvage ref for name.
+func (g *Git) keep(ctx context.Context, dir, name, commit string) (string, error) {
+	for {
+		numbers, err := g.keptNumbers(ctx, dir, name)
+		if err != nil {
+			return "", err
+		}
+		next := 1
+		if len(numbers) > 0 {
+			next = slices.Max(numbers) + 1
+		}
+		ref := salvageRefs + name + "/" + strconv.Itoa(next)
+		_, err = g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"update-ref", "--stdin"}, input: "create " + ref + " " + commit + "\n"})
+		if err == nil {
+			return ref, nil
+		}
+		if after, listErr := g.keptNumbers(ctx, dir, name); listErr != nil || !slices.Contains(after, next) {
+			return "", err
+		} // somebody else has made it meanwhile: take the next number
+	}
+}
+
+func (g *Git) keptNumbers(ctx context.Context, dir, name string) ([]int, error) {
+	if !validBranch(name) || strings.Contains(name, "/") {
+		return nil, fmt.Errorf("salvage for %q: it is no name of a task", name)
+	}
+	out, err := g.run(ctx, dir, "for-each-ref", "--format=%(refname)", salvageRefs+name+"/")
+	if err != nil {
+		return nil, err
+	}
+	var numbers []int
+	for line := range strings.SplitSeq(out, "\n") {
+		if n, err := strconv.Atoi(strings.TrimPrefix(line, salvageRefs+name+"/")); err == nil {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers, nil
+}
+
+// lastKept is the newest salvage ref for name, "" if there is none.
+func (g *Git) lastKept(ctx context.Context, dir, name string) (string, error) {
+	numbers, err := g.keptNumbers(ctx, dir, name)
+	if err != nil || len(numbers) == 0 {
+		return "", err
+	}
+	return salvageRefs + name + "/" + strconv.Itoa(slices.Max(numbers)), nil
+}
+
+// covers says whether a salvage ref leads to all that a survey has found.
+func (g *Git) covers(ctx context.Context, dir, ref string, s survey) (bool, error) {
+	out, err := g.run(ctx, dir, "rev-list", "--max-count=1", "--parents", ref)
+	if err != nil {
+		return false, err
+	}
+	commits := strings.Fields(out) // the commit, then its parents
+	parents := commits[1:]
+	if s.head != "" && (len(parents) == 0 || parents[0] != s.head) {
+		return false, nil
+	}
+	kept := map[string]bool{}
+	for _, commit := range commits {
+		if commit == s.head {
+			continue
+		}
+		list, err := g.differences(ctx, dir, s.headTree, commit+"^{tree}")
+		if err != nil {
+			return false, err
+		}
+		for _, d := range list {
+			kept[d] = true
+		}
+	}
+	missing := func(d string) bool { return !kept[d] }
+	lostExtra := func(e extra) bool { return !slices.Contains(parents, e.commit) }
+	return !slices.ContainsFunc(slices.Concat(s.work, s.staged), missing) && !slices.ContainsFunc(s.extras, lostExtra), nil
+}

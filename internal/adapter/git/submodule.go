@@ -1,0 +1,110 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A submodule is a repository inside a working tree that the repository around it knows.
+type submodule struct {
+	name   string // path in the working tree around it
+	dir    string
+	commit string // that the index asks for
+}
+
+// submodules lists those that are checked out.
+func (g *Git) submodules(ctx context.Context, dir string) ([]submodule, error) {
+	out, err := g.quietly(ctx, dir, "ls-files", "--stage", "-z")
+	if err != nil {
+		return nil, fmt.Errorf("list the submodules of %s: %w", dir, err)
+	}
+	var list []submodule
+	for _, item := range zeroed(out) {
+		about, name, _ := strings.Cut(item, "\t")
+		fields := strings.Fields(about)
+		if len(fields) != 3 || fields[0] != "160000" || len(list) > 0 && list[len(list)-1].name == name {
+			continue
+		}
+		sub := submodule{name: name, dir: filepath.Join(dir, name), commit: fields[1]}
+		if _, err := os.Lstat(filepath.Join(sub.dir, ".git")); err != nil {
+			continue
+		}
+		if err := g.insideOf(ctx, dir, sub); err != nil {
+			return nil, err
+		}
+		list = append(list, sub)
+	}
+	return list, nil
+}
+
+// insideOf says whether git, asked in a submodule, works on that and on nothing outside
+// the working tree around it.
+func (g *Git) insideOf(ctx context.Context, dir string, sub submodule) error {
+	outer, err := layoutOf(dir)
+	if err != nil {
+		return err
+	}
+	inner, err := layoutOf(sub.dir)
+	if err != nil {
+		return fmt.Errorf("submodule %s: %w", sub.name, err)
+	}
+	top, err := g.run(ctx, sub.dir, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return fmt.Errorf("submodule %s: %w", sub.name, err)
+	}
+	realDir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	if top != filepath.Join(realDir, sub.name) {
+		return fmt.Errorf("submodule %s in %s leads to %s: put it right or remove it, then try again", sub.name, dir, top)
+	}
+	absorbed := within(outer.git, inner.git)
+	if absorbed || inner.git == filepath.Join(sub.dir, ".git") && g.inHead(ctx, dir, sub.name) {
+		return nil
+	}
+	return nestedError(dir, sub.name)
+}
+
+func (g *Git) inHead(ctx context.Context, dir, name string) bool {
+	out, err := g.run(ctx, dir, "ls-tree", "-z", "HEAD", "--", name)
+	return err == nil && strings.HasPrefix(out, "160000 ")
+}
+
+func nestedError(dir, name string) error {
+	return fmt.Errorf("%s in %s is a git repository of its own, which cannot be kept for you: move it out of there, then try again", printable(name), dir)
+}
+
+// noneNested says whether there is a repository inside a working tree that the repository
+// around it does not know. What is left of a submodule of another commit does not count:
+// its repository is kept with the worktree's.
+func (g *Git) noneNested(ctx context.Context, dir string, l layout) error {
+	out, err := g.quietly(ctx, dir, "ls-files", "--others", "--exclude-standard", "-z")
+	if err != nil {
+		return fmt.Errorf("list the untracked files of %s: %w", dir, err)
+	}
+	for _, name := range zeroed(out) {
+		if !strings.HasSuffix(name, "/") {
+			continue
+		}
+		inner, err := layoutOf(filepath.Join(dir, name))
+		if err != nil || !within(l.git, inner.git) {
+			return nestedError(dir, strings.TrimSuffix(name, "/"))
+		}
+	}
+	return nil
+}
+
+// within says whether path is in folder, links resolved.
+func within(folder, path string) bool {
+	folder, errF := filepath.EvalSymlinks(folder)
+	path, errP := filepath.EvalSymlinks(path)
+	if errF != nil || errP != nil {
+		return false
+	}
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel) && rel != "."
+}

@@ -1,0 +1,217 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A survey is what a worktree holds that clearing it would lose.
+type survey struct {
+	head     string // commit, "" if there is none yet
+	branch   string // "" if HEAD is detached
+	headTree string
+	tree     string   // the files as they are
+	work     []string // differences of the files to HEAD
+	// What is staged, where that is in neither HEAD nor the files.
+	stagedTree string
+	staged     []string
+	detached   bool    // HEAD leads to commits that are on no branch
+	extras     []extra // further commits that nothing else leads to
+}
+
+// An extra is a commit that an operation under way holds.
+type extra struct{ what, commit string }
+
+func (s *survey) empty() bool {
+	return len(s.work) == 0 && len(s.staged) == 0 && !s.detached && len(s.extras) == 0
+}
+
+// means says whether git, asked in dir, works on dir and on nothing else.
+func (g *Git) means(ctx context.Context, dir string) error {
+	if err := intact(dir); err != nil {
+		return err
+	}
+	top, err := g.run(ctx, dir, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return fmt.Errorf("find the working tree of %s: %w", dir, err)
+	}
+	if !samePlace(top, dir) {
+		return fmt.Errorf("git works on %s when it is asked about %s: remove core.worktree from its settings (git config --worktree --unset core.worktree)", top, dir)
+	}
+	return nil
+}
+
+func (g *Git) survey(ctx context.Context, dir string) (survey, error) {
+	l, err := layoutOf(dir)
+	if err != nil {
+		return survey{}, err
+	}
+	if err := unlocked(l.git); err != nil {
+		return survey{}, err
+	}
+	if err := g.noneNested(ctx, dir, l); err != nil {
+		return survey{}, err
+	}
+	var s survey
+	if s.head, s.branch, err = g.Head(dir); err != nil {
+		return survey{}, err
+	}
+	if s.headTree, err = g.treeOf(ctx, dir, s.head); err != nil {
+		return survey{}, err
+	}
+	if err := g.snapshot(ctx, dir, l, &s); err != nil {
+		return survey{}, err
+	}
+	if s.head != "" && s.branch == "" {
+		if s.detached, err = g.unreachable(ctx, dir, s.head); err != nil {
+			return survey{}, err
+		}
+	}
+	s.extras, err = g.underWay(ctx, dir, l)
+	return s, err
+}
+
+// treeOf is the tree of a commit; of none it is the empty one.
+func (g *Git) treeOf(ctx context.Context, dir, commit string) (string, error) {
+	if commit == "" {
+		return g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"hash-object", "-t", "tree", "-w", "/dev/null"}})
+	}
+	return g.run(ctx, dir, "rev-parse", "--verify", "--end-of-options", commit+"^{tree}")
+}
+
+func (g *Git) unreachable(ctx context.Context, dir, commit string) (bool, error) {
+	out, err := g.run(ctx, dir, append([]string{"rev-list", "--max-count=1", commit, "--not"}, everyRef[:]...)...)
+	return out != "", err
+}
+
+// snapshot writes the files of a worktree into the repository, by way of an index of its
+// own: the worktree's index stays as it is.
+func (g *Git) snapshot(ctx context.Context, dir string, l layout, s *survey) error {
+	index := filepath.Join(l.git, "orange-index")
+	if err := copyIndex(filepath.Join(l.git, "index"), index); err != nil {
+		return fmt.Errorf("copy the index of %s: %w", dir, err)
+	}
+	defer func() { _ = os.Remove(index) }()
+	env := []string{"GIT_INDEX_FILE=" + index}
+	settings := slices.Concat(quiet[:], []string{"core.safecrlf=false", "add.ignoreErrors=false"})
+	with := func(args ...string) (string, error) {
+		return g.call(ctx, call{dir: dir, config: settings, args: args, env: env, patience: checkoutPatience})
+	}
+	if err := g.unhide(ctx, dir, env); err != nil {
+		return err
+	}
+	staged, err := with("write-tree")
+	if exitCode(err) > 0 { // conflicts; their sides are in commits, their files are added below
+		staged, err = s.headTree, nil
+	}
+	if err == nil {
+		_, err = with("add", "--all", "--sparse")
+	}
+	if err == nil {
+		s.tree, err = with("write-tree")
+	}
+	if err == nil {
+		s.work, err = g.differences(ctx, dir, s.headTree, s.tree)
+	}
+	if err != nil {
+		return err
+	}
+	return g.compareStaged(ctx, dir, staged, s)
+}
+
+// compareStaged finds what is staged and is not in the files any more.
+func (g *Git) compareStaged(ctx context.Context, dir, tree string, s *survey) error {
+	list, err := g.differences(ctx, dir, s.headTree, tree)
+	if err != nil {
+		return err
+	}
+	inFiles := make(map[string]bool, len(s.work))
+	for _, d := range s.work {
+		inFiles[d] = true
+	}
+	list = slices.DeleteFunc(list, func(d string) bool { return inFiles[d] })
+	if len(list) > 0 {
+		s.stagedTree, s.staged = tree, list
+	}
+	return nil
+}
+
+// copyIndex copies an index with its time: git compares the times of the files with that
+// of the index to know which of them it must read.
+func copyIndex(from, to string) error {
+	for _, old := range [...]string{to, to + ".lock"} {
+		if err := os.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	info, err := os.Stat(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o600)
+	}
+	if err == nil {
+		err = os.Chtimes(to, info.ModTime(), info.ModTime())
+	}
+	return err
+}
+
+// unhide clears the marks by which git overlooks changes, for files that are there. Files
+// outside a sparse checkout are not, and stay marked.
+func (g *Git) unhide(ctx context.Context, dir string, env []string) error {
+	out, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "-v", "-z"}, env: env})
+	if err != nil {
+		return err
+	}
+	hidden := map[string][]string{}
+	for _, item := range zeroed(out) {
+		mark, name := item[:1], item[min(2, len(item)):]
+		if mark != "S" && mark == strings.ToUpper(mark) {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+			continue
+		}
+		if mark != "S" {
+			hidden["--no-assume-unchanged"] = append(hidden["--no-assume-unchanged"], name)
+		}
+		if strings.ToUpper(mark) == "S" {
+			hidden["--no-skip-worktree"] = append(hidden["--no-skip-worktree"], name)
+		}
+	}
+	for option, names := range hidden {
+		input := strings.Join(names, "\x00") + "\x00"
+		if _, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"update-index", "-z", option, "--stdin"}, env: env, input: input}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// differences lists how one tree differs from another: mode, object and name of each file.
+func (g *Git) differences(ctx context.Context, dir, from, to string) ([]string, error) {
+	if from == to {
+		return nil, nil
+	}
+	out, err := g.call(ctx, call{dir: dir, args: []string{"diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to}, patience: checkoutPatience})
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	items := strings.Split(out, "\x00")
+	for i := 0; i+1 < len(items); i += 2 {
+		list = append(list, items[i]+"\t"+items[i+1])
+	}
+	return list, nil
+}

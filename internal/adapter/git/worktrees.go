@@ -1,0 +1,218 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// making is the reason under which a worktree is locked until it is complete. A worktree
+// that has it after a crash was never handed to anybody.
+const making = "orange is making "
+
+// A registration is what the repository knows about one linked worktree.
+type registration struct {
+	git    string // its administrative folder
+	path   string // where the worktree is, "" if that was not written yet
+	locked string // why it is locked, "" if it is not
+}
+
+// registrations lists the linked worktrees of a repository, those that are gone included.
+func registrations(common string) ([]registration, error) {
+	folder := filepath.Join(common, "worktrees")
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the worktrees of %s: %w", common, err)
+	}
+	var list []registration
+	for _, entry := range entries {
+		r := registration{git: filepath.Join(folder, entry.Name())}
+		if link, err := readPath(filepath.Join(r.git, "gitdir"), "", r.git); err == nil {
+			r.path = real(filepath.Dir(link))
+		}
+		if why, err := os.ReadFile(filepath.Join(r.git, "locked")); err == nil {
+			r.locked = strings.TrimSpace(string(why)) + " " // a lock may have no reason
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+func (r registration) halfMade(path string) bool { return r.locked == making+path+" " }
+
+// Registered finds the administrative folder of the worktree at path, even if the
+// worktree itself is gone. It is empty if root's repository has no worktree there.
+func (g *Git) Registered(ctx context.Context, root, path string) (string, error) {
+	r, err := g.registered(ctx, root, path)
+	return r.git, err
+}
+
+func (g *Git) registered(ctx context.Context, root, path string) (registration, error) {
+	common, err := g.commonDir(ctx, root)
+	if err != nil {
+		return registration{}, err
+	}
+	return registeredIn(common, path)
+}
+
+func registeredIn(common, path string) (registration, error) {
+	list, err := registrations(common)
+	if err != nil {
+		return registration{}, err
+	}
+	path = real(path)
+	for _, r := range list {
+		if r.path == path && !r.halfMade(path) {
+			return r, nil
+		}
+	}
+	return registration{}, nil
+}
+
+// AddWorktree makes a worktree at path with no branch checked out, at commit. One that is
+// there already is left as it is; one that was only half made is made anew.
+func (g *Git) AddWorktree(ctx context.Context, root, path, commit string) error {
+	common, err := g.commonDir(ctx, root)
+	if err != nil {
+		return err
+	}
+	path = real(path)
+	if err := discardHalfMade(common, path); err != nil {
+		return err
+	}
+	r, err := registeredIn(common, path)
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(path)
+	switch {
+	case err == nil && len(entries) > 0 && r.git == "":
+		return fmt.Errorf("%s is in the way, it is no worktree of %s: move it away, or run git -C %s worktree repair %s if the repository was moved", path, root, root, path)
+	case err == nil && r.git != "":
+		return intact(path)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("make the worktree %s: %w", path, err)
+	case r.git != "":
+		return fmt.Errorf("the worktree %s is gone and still registered: run git -C %s worktree remove %s", path, root, path)
+	}
+	return g.addWorktree(ctx, root, path, commit)
+}
+
+func (g *Git) addWorktree(ctx context.Context, root, path, commit string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("make the worktree %s: %w", path, err)
+	}
+	path = real(path)
+	_, err := g.quietly(ctx, root, "worktree", "add", "--quiet", "--lock", "--reason", making+path, "--detach", path, commit)
+	if err == nil {
+		_, err = g.quietly(ctx, root, "worktree", "unlock", path)
+	}
+	if err != nil {
+		return fmt.Errorf("make the worktree %s: %w", path, err)
+	}
+	return nil
+}
+
+// discardHalfMade removes what a crash has left of a worktree that was being made. Its
+// lock is Orange's own and falls when it is complete, so nobody has worked there.
+func discardHalfMade(common, path string) error {
+	list, err := registrations(common)
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		if !r.halfMade(path) {
+			continue
+		}
+		if l, err := layoutOf(path); err == nil && samePlace(l.git, r.git) {
+			if err := os.RemoveAll(path); err != nil {
+				return fmt.Errorf("remove the half made worktree %s: %w", path, err)
+			}
+		}
+		if err := os.RemoveAll(r.git); err != nil {
+			return fmt.Errorf("remove the half made worktree %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// intact says whether git, asked in the worktree at path, means that worktree and nothing
+// else. Files and settings in it may have been changed so that it means another one.
+func intact(path string) error {
+	l, err := layoutOf(path)
+	if err != nil {
+		return fmt.Errorf("%w: run git worktree repair %s in the main checkout", err, path)
+	}
+	back, err := readPath(filepath.Join(l.git, "gitdir"), "", l.git)
+	if err != nil || l.git == l.common || !samePlace(filepath.Dir(back), path) {
+		return fmt.Errorf("%s belongs to %s and is no worktree of its own any more: run git worktree repair %s in the main checkout", path, l.git, path)
+	}
+	return nil
+}
+
+// RemoveWorktree removes a worktree that has no changes, and what is registered of it.
+func (g *Git) RemoveWorktree(ctx context.Context, path string) error {
+	if err := intact(path); err != nil {
+		return err
+	}
+	l, err := layoutOf(path)
+	if err != nil {
+		return err
+	}
+	if _, err := g.inGitDir(ctx, l.common, "worktree", "remove", path); err != nil {
+		return fmt.Errorf("remove the worktree %s: %w", path, err)
+	}
+	return nil
+}
+
+// Forget removes what is registered of a worktree whose folder is gone. Commits that only
+// its HEAD led to are kept under a salvage ref for name first.
+func (g *Git) Forget(ctx context.Context, root, path, name string) (ref string, err error) {
+	r, err := g.registered(ctx, root, path)
+	if err != nil || r.git == "" {
+		return "", err
+	}
+	if _, err := os.Lstat(r.path); err == nil {
+		return "", fmt.Errorf("forget the worktree %s: it is there", path)
+	}
+	if r.locked != "" {
+		return "", fmt.Errorf("the worktree %s is gone and locked (%s): bring it back, or run git -C %s worktree unlock %s", path, printable(strings.TrimSpace(r.locked)), root, path)
+	}
+	ref, err = g.keepHead(ctx, r.git, name)
+	if err == nil {
+		_, err = g.quietly(ctx, root, "worktree", "remove", r.path)
+	}
+	if err != nil {
+		return ref, fmt.Errorf("forget the worktree %s: %w", path, err)
+	}
+	return ref, nil
+}
+
+// inGitDir runs a command for an administrative folder whose working tree is not there,
+// or does not matter.
+func (g *Git) inGitDir(ctx context.Context, gitDir string, args ...string) (string, error) {
+	return g.call(ctx, call{dir: gitDir, config: quiet[:], args: args, env: []string{"GIT_DIR=" + gitDir}, patience: checkoutPatience})
+}
+
+// keepHead keeps the commits that only the HEAD of an administrative folder leads to.
+func (g *Git) keepHead(ctx context.Context, gitDir, name string) (string, error) {
+	head, err := g.inGitDir(ctx, gitDir, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	if exitCode(err) == 1 {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	lost, err := g.inGitDir(ctx, gitDir, append([]string{"rev-list", "--max-count=1", head, "--not"}, everyRef[:]...)...)
+	if err != nil || lost == "" {
+		return "", err
+	}
+	return g.keep(ctx, gitDir, name, head)
+}

@@ -1,0 +1,166 @@
+package harness
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orange/internal/core/task"
+)
+
+// claude is Claude Code.
+type claude struct{ root bool } // run by root
+
+// claudeLocal is where Claude Code keeps what a person allowed for good.
+const claudeLocal = ".claude/settings.local.json"
+
+// Name implements Harness.
+func (claude) Name() string { return "claude" }
+
+// Program implements Harness.
+func (claude) Program() string { return "claude" }
+
+// Efforts implements Harness.
+func (claude) Efforts() []string { return []string{"low", "medium", "high", "xhigh", "max"} }
+
+// Plan implements Harness.
+func (c claude) Plan(l Launch) (Plan, error) {
+	if err := l.check(c); err != nil {
+		return Plan{}, err
+	}
+	prompt, err := l.promptArgument(beginsWith("/")) // a command of its own
+	if err != nil {
+		return Plan{}, err
+	}
+	settings := filepath.Join(l.Dir, "claude-settings.json")
+	argv := []string{"claude"}
+	if !l.Interactive {
+		argv = append(argv, "-p", "--output-format", "stream-json", "--verbose")
+	}
+	argv = append(argv, "--dangerously-skip-permissions", "--settings", settings)
+	switch {
+	case l.Resume != "":
+		argv = append(argv, "--resume", l.Resume)
+	case l.Session != "":
+		argv = append(argv, "--session-id", l.Session)
+	}
+	if l.Effort != "" {
+		argv = append(argv, "--effort", l.Effort)
+	}
+	if l.Model != "" {
+		argv = append(argv, "--model", l.Model)
+	}
+	if l.ReadOnly {
+		argv = append(argv, "--disallowedTools="+claudeRules())
+	}
+	if prompt != "" {
+		argv = append(argv, "--", prompt)
+	}
+	text, err := c.settings(l)
+	return Plan{
+		Argv: argv, Env: append(c.env(), l.noPush()...), Excludes: []string{claudeLocal},
+		Files: []File{{Path: settings, Text: text, Mode: 0o600}},
+	}, err
+}
+
+// env answers two questions beforehand: whether the worktree is trusted, which Orange
+// made itself, and whether root may go without permissions.
+func (c claude) env() []string {
+	env := []string{"CLAUDE_CODE_SANDBOXED=1"}
+	if c.root {
+		env = append(env, "IS_SANDBOX=1")
+	}
+	return env
+}
+
+func claudeRules() string {
+	var rules []string
+	for _, command := range posts() {
+		rules = append(rules, "Bash("+command+":*)")
+	}
+	return strings.Join(rules, ",")
+}
+
+// settings are read by Claude Code in addition to those of the user and the project.
+func (claude) settings(l Launch) ([]byte, error) {
+	hooks := map[string]any{}
+	for _, event := range []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "Stop", "StopFailure", "SessionEnd"} {
+		addHook(hooks, event, "", l.hookLine(event))
+	}
+	addHook(hooks, "Notification", "elicitation_dialog", l.hookLine("Notification"))
+	settings := map[string]any{"skipDangerousModePermissionPrompt": true}
+	if len(hooks) > 0 {
+		settings["hooks"] = hooks
+	}
+	return json.MarshalIndent(settings, "", "  ")
+}
+
+// addHook adds one command for an event.
+func addHook(hooks map[string]any, event, matcher, line string) {
+	if line == "" {
+		return
+	}
+	group := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line, "timeout": 10}}}
+	if matcher != "" {
+		group["matcher"] = matcher
+	}
+	hooks[event] = []any{group}
+}
+
+// Hook implements Harness.
+func (claude) Hook(event string, payload []byte, now time.Time) (Notice, error) {
+	var e hookEvent
+	if err := decode("claude", event, payload, &e); err != nil {
+		return Notice{}, err
+	}
+	n := e.about()
+	switch event {
+	case "SessionStart", "SessionEnd":
+	case "UserPromptSubmit":
+		n.Condition, n.Prompted = task.Running, true
+	case "PreToolUse", "PostToolUse", "PostToolUseFailure":
+		n.Condition = task.Running
+	case "PermissionRequest":
+		return e.asks(), nil
+	case "Notification":
+		n.Condition, n.Detail = claudeNotification(e.NotificationType), clean(e.Message, maxDetail)
+	case "Stop":
+		n.Condition, n.Final = task.Idle, prose(e.LastMessage)
+		if len(e.Background) > 0 {
+			n.Condition = task.Running // it wakes up when they end
+		}
+	case "StopFailure":
+		n.failed(e, now)
+	default:
+		return Notice{}, nil
+	}
+	return n, nil
+}
+
+func claudeNotification(kind string) string {
+	switch kind {
+	case "permission_prompt":
+		return task.WaitingPermission
+	case "elicitation_dialog":
+		return task.WaitingInput
+	case "idle_prompt":
+		return task.Idle
+	}
+	return ""
+}
+
+// failed is a turn that ended in an error of the provider.
+func (n *Notice) failed(e hookEvent, now time.Time) {
+	text := strings.TrimSpace(e.LastMessage + " " + e.ErrorDetails)
+	switch e.Error {
+	case "rate_limit":
+		if !n.mark(text, now) {
+			n.mark("rate limit: "+text, now)
+		}
+	case "authentication_failed", "oauth_org_not_allowed", "billing_error":
+		n.Condition, n.Detail = task.WaitingInput, clean(text, maxDetail)
+	default:
+		n.Condition, n.Detail = task.Idle, clean(text, maxDetail)
+	}
+}

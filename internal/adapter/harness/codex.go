@@ -1,0 +1,146 @@
+package harness
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orange/internal/core/task"
+)
+
+// codex is the Codex CLI of OpenAI.
+type codex struct{}
+
+// Name implements Harness.
+func (codex) Name() string { return "codex" }
+
+// Program implements Harness.
+func (codex) Program() string { return "codex" }
+
+// Efforts implements Harness.
+func (codex) Efforts() []string {
+	return []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+}
+
+// Plan implements Harness. Everything is said by options: no file of the user or of
+// the worktree is touched.
+func (c codex) Plan(l Launch) (Plan, error) {
+	if err := l.check(c); err != nil {
+		return Plan{}, err
+	}
+	prompt, err := l.promptArgument(func(p string) bool { return p == "-" }) // its input
+	if err != nil {
+		return Plan{}, err
+	}
+	var files []File
+	options := []string{"--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"}
+	options = append(options, c.config(l)...)
+	if l.ReadOnly {
+		guard := File{Path: filepath.Join(l.Dir, "codex-guard.sh"), Text: guardScript(), Mode: 0o700}
+		files = append(files, guard)
+		options = append(options, "-c", codexHook("PreToolUse", "/bin/sh "+shellWord(guard.Path)))
+	}
+	if l.Model != "" {
+		options = append(options, "--model", l.Model)
+	}
+	var argv []string
+	switch {
+	case !l.Interactive:
+		argv = append([]string{"codex", "exec", "--json", "--skip-git-repo-check"}, options...)
+		if l.Resume != "" {
+			argv = append(argv, "resume", l.Resume)
+		}
+	case l.Resume != "":
+		argv = append(append([]string{"codex", "resume", "--no-daemon"}, options...), l.Resume)
+	default:
+		argv = append([]string{"codex", "--no-daemon"}, options...)
+	}
+	if prompt != "" {
+		argv = append(argv, "--", prompt)
+	}
+	return Plan{Argv: argv, Env: l.noPush(), Files: files}, nil
+}
+
+// config is what Orange sets on top of the user's configuration: its hooks, trust in
+// the worktree it made, and no dialog about cheaper models.
+func (codex) config(l Launch) []string {
+	var out []string
+	for _, event := range []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PermissionRequest", "Stop"} {
+		if line := l.hookLine(event); line != "" {
+			out = append(out, "-c", codexHook(event, line))
+		}
+	}
+	if l.Workspace != "" {
+		out = append(out, "-c", "projects={"+toml(l.Workspace)+`={trust_level="trusted"}}`)
+	}
+	out = append(out, "-c", "notice.hide_rate_limit_model_nudge=true")
+	if l.Effort != "" {
+		out = append(out, "-c", "model_reasoning_effort="+toml(l.Effort))
+	}
+	return out
+}
+
+func codexHook(event, line string) string {
+	return "hooks." + event + `=[{hooks=[{type="command",command=` + toml(line) + `,timeout=10}]}]`
+}
+
+// toml writes a TOML string. JSON strings are TOML strings, but for one character.
+func toml(s string) string {
+	text, err := json.Marshal(strings.ToValidUTF8(s, ""))
+	if err != nil {
+		return `""`
+	}
+	return strings.ReplaceAll(string(text), "\x7f", `\u007f`)
+}
+
+// guardScript refuses a shell command that posts, at its beginning or behind another.
+func guardScript() []byte {
+	var cases []string
+	for _, command := range posts() {
+		for _, before := range []string{`"command":"`, `; `, `&& `, `|| `, `\n`} {
+			cases = append(cases, "*"+shellWord(before+command)+"*")
+		}
+	}
+	return []byte("#!/bin/sh\n# Refuses what a reviewer may not run: Codex hands over the command before it runs it.\n" +
+		"case \"$(cat)\" in\n" + strings.Join(cases, "|\\\n") + ")\n\techo " + shellWord(refusal) + " >&2\n\texit 2 ;;\nesac\n")
+}
+
+// codexTurn is what the notify program of a user's own configuration is told.
+type codexTurn struct {
+	Type    string `json:"type"`
+	Thread  string `json:"thread-id"`
+	Message string `json:"last-assistant-message"`
+}
+
+// Hook implements Harness.
+func (codex) Hook(event string, payload []byte, _ time.Time) (Notice, error) {
+	if event == "notify" {
+		var turn codexTurn
+		if err := decode("codex", event, payload, &turn); err != nil || turn.Type != "agent-turn-complete" {
+			return Notice{}, err
+		}
+		n := hookEvent{Session: turn.Thread}.about()
+		n.Condition, n.Final = task.Idle, prose(turn.Message)
+		return n, nil
+	}
+	var e hookEvent
+	if err := decode("codex", event, payload, &e); err != nil {
+		return Notice{}, err
+	}
+	n := e.about()
+	switch event {
+	case "SessionStart", "SessionEnd":
+	case "UserPromptSubmit":
+		n.Condition, n.Prompted = task.Running, true
+	case "PreToolUse", "PostToolUse":
+		n.Condition = task.Running
+	case "PermissionRequest":
+		return e.asks(), nil
+	case "Stop":
+		n.Condition, n.Final = task.Idle, prose(e.LastMessage)
+	default:
+		return Notice{}, nil
+	}
+	return n, nil
+}

@@ -1,0 +1,92 @@
+package harness
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// command is any program: the words of its command line. It has no hooks, and nothing
+// is known about what it prints.
+type command struct {
+	line  string
+	words []string
+}
+
+// The places of a command line where the prompt goes.
+const (
+	promptPlace     = "{prompt}"
+	promptFilePlace = "{prompt_file}"
+)
+
+func newCommand(line string) (command, error) {
+	words, err := splitWords(line)
+	if err == nil && (len(words) == 0 || words[0] == "" || strings.ContainsRune(line, 0)) {
+		err = fmt.Errorf("it names no program: write command:PROGRAM, with %s or %s where the prompt goes", promptPlace, promptFilePlace)
+	}
+	if err != nil {
+		return command{}, fmt.Errorf("harness %q: %w", clean(commandPrefix+line, 80), err)
+	}
+	return command{line: line, words: words}, nil
+}
+
+// Name implements Harness.
+func (c command) Name() string { return commandPrefix + c.line }
+
+// Program implements Harness.
+func (c command) Program() string { return c.words[0] }
+
+// Efforts implements Harness.
+func (command) Efforts() []string { return nil }
+
+// Plan implements Harness.
+func (c command) Plan(l Launch) (Plan, error) {
+	if err := CheckEffort(c, l.Effort); err != nil {
+		return Plan{}, err
+	}
+	prompt, err := l.promptArgument(beginsWith("-")) // an option
+	if err != nil {
+		return Plan{}, err
+	}
+	places := strings.NewReplacer(promptPlace, prompt, promptFilePlace, l.PromptFile)
+	argv, placed := make([]string, 0, len(c.words)+1), false
+	for _, w := range c.words {
+		placed = placed || strings.Contains(w, promptPlace) || strings.Contains(w, promptFilePlace)
+		argv = append(argv, places.Replace(w))
+	}
+	if !placed && prompt != "" {
+		argv = append(argv, prompt)
+	}
+	return Plan{Argv: argv, Env: append([]string{"ORANGE_PROMPT_FILE=" + l.PromptFile}, l.noPush()...)}, nil
+}
+
+// Hook implements Harness.
+func (command) Hook(string, []byte, time.Time) (Notice, error) { return Notice{}, nil }
+
+// Read implements Harness: the end of what it printed is what it said last.
+func (command) Read(o Output) Notice { return lastWords(o) }
+
+// Screen implements Harness.
+func (command) Screen(string, time.Time) (Notice, bool) { return Notice{}, false }
+
+// Dialogs implements Harness.
+func (command) Dialogs(string) (string, bool) { return "", false }
+
+// lastWords takes the end of a plain log for the last message. Only the very last lines
+// can say that an allowance is used up: further up it may be what the agent works on.
+func lastWords(o Output) Notice {
+	if !o.Headless {
+		return Notice{}
+	}
+	parts := ends(o.Log)
+	if len(parts) == 0 {
+		return Notice{}
+	}
+	end := parts[len(parts)-1]
+	const enough = 16 << 10
+	text := prose(string(end[max(0, len(end)-enough):]))
+	n := Notice{Final: text}
+	last := strings.Split(text, "\n")
+	n.mark(strings.Join(last[max(0, len(last)-3):], "\n"), o.Now)
+	return n
+}

@@ -1,0 +1,164 @@
+package harness
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"orange/internal/core/task"
+)
+
+// hookEvent is the payload of a hook of claude, codex or gemini; the three agree on
+// most of it.
+type hookEvent struct {
+	Session          string            `json:"session_id"`
+	Transcript       string            `json:"transcript_path"`
+	LastMessage      string            `json:"last_assistant_message"`
+	Response         string            `json:"prompt_response"`
+	Error            string            `json:"error"`
+	ErrorDetails     string            `json:"error_details"`
+	Message          string            `json:"message"`
+	NotificationType string            `json:"notification_type"`
+	Tool             string            `json:"tool_name"`
+	Input            json.RawMessage   `json:"tool_input"`
+	Details          json.RawMessage   `json:"details"`
+	Background       []json.RawMessage `json:"background_tasks"`
+}
+
+// maxPayload bounds what a hook may hand over.
+const maxPayload = 16 << 20
+
+// decode reads a payload. Errors name the harness and not what was in it.
+func decode(name, event string, payload []byte, into any) error {
+	if len(payload) > maxPayload {
+		return fmt.Errorf("%s hook %s: the payload has %d bytes and %d are allowed", name, clean(event, 40), len(payload), maxPayload)
+	}
+	if err := json.Unmarshal(payload, into); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			return fmt.Errorf("%s hook %s: the payload is not JSON", name, clean(event, 40))
+		}
+		return fmt.Errorf("%s hook %s: the payload is not what this version of %s is known to send", name, clean(event, 40), name)
+	}
+	return nil
+}
+
+// about is a Notice with what every payload says about its session.
+func (e hookEvent) about() Notice {
+	n := Notice{Transcript: e.Transcript}
+	if plainID(e.Session) {
+		n.Session = e.Session
+	}
+	if strings.ContainsAny(n.Transcript, "\x00\n") {
+		n.Transcript = ""
+	}
+	return n
+}
+
+// asks is the Notice about a question for permission. A tool that asks the user
+// something waits for words, not for leave.
+func (e hookEvent) asks() Notice {
+	n := e.about()
+	n.Condition, n.Detail = task.WaitingPermission, permission(e.Tool, e.Input)
+	if e.Tool == "AskUserQuestion" || e.Tool == "request_user_input" {
+		n.Condition, n.Detail = task.WaitingInput, question(e.Input)
+	}
+	return n
+}
+
+// permission says in one line what an agent wants to do.
+func permission(tool string, input json.RawMessage) string {
+	var in struct {
+		Command     any    `json:"command"`
+		Description string `json:"description"`
+		File        string `json:"file_path"`
+		URL         string `json:"url"`
+	}
+	if json.Unmarshal(input, &in) != nil {
+		return clean(tool, maxDetail)
+	}
+	what := in.File + in.URL
+	switch c := in.Command.(type) {
+	case string:
+		what = c
+	case []any:
+		for _, w := range c {
+			what += fmt.Sprint(w) + " "
+		}
+	}
+	if what == "" && len(input) > 0 && string(input) != "{}" && string(input) != "null" {
+		what = string(input)
+	}
+	if in.Description != "" && in.Description != what {
+		what += " (" + in.Description + ")"
+	}
+	if what == "" {
+		return clean(tool, maxDetail)
+	}
+	return clean(tool+": "+what, maxDetail)
+}
+
+// question says in one line what an agent wants to know.
+func question(input json.RawMessage) string {
+	var in struct {
+		Questions []struct {
+			Question string `json:"question"`
+			Options  []struct {
+				Label string `json:"label"`
+			} `json:"options"`
+		} `json:"questions"`
+	}
+	if json.Unmarshal(input, &in) != nil || len(in.Questions) == 0 {
+		return "it asks a question"
+	}
+	var said []string
+	for _, q := range in.Questions {
+		line := q.Question
+		for i, o := range q.Options {
+			line += fmt.Sprintf(" [%d] %s", i+1, o.Label)
+		}
+		said = append(said, line)
+	}
+	return clean(strings.Join(said, " "), maxDetail)
+}
+
+// limitNotice is the Notice about an error, if the error is a used-up allowance.
+func limitNotice(text string, now time.Time) (Notice, bool) {
+	until, ok := limitIn(text, now)
+	if !ok {
+		return Notice{}, false
+	}
+	return Notice{Condition: task.Limited, Detail: clean(text, maxDetail), Until: until}, true
+}
+
+// mark adds to n that its agent is limited, if the error says so.
+func (n *Notice) mark(text string, now time.Time) bool {
+	l, ok := limitNotice(text, now)
+	if ok {
+		n.Condition, n.Detail, n.Until = l.Condition, l.Detail, l.Until
+	}
+	return ok
+}
+
+// lift takes a limit back: the agent went on after it.
+func (n *Notice) lift() {
+	if n.Condition == task.Limited {
+		n.Condition, n.Detail, n.Until = "", "", time.Time{}
+	}
+}
+
+// fill takes from m what n does not say.
+func (n Notice) fill(m Notice) Notice {
+	if n.Final == "" {
+		n.Final = m.Final
+	}
+	if n.Session == "" {
+		n.Session = m.Session
+	}
+	if n.Usage == nil {
+		n.Usage = m.Usage
+	}
+	return n
+}

@@ -1,0 +1,137 @@
+package harness
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orange/internal/core/task"
+)
+
+// gemini is the Gemini CLI.
+type gemini struct{}
+
+// geminiSettings is the one file in a worktree that Gemini takes hooks from. It takes
+// none from a file of our own.
+const geminiSettings = ".gemini/settings.json"
+
+// Name implements Harness.
+func (gemini) Name() string { return "gemini" }
+
+// Program implements Harness.
+func (gemini) Program() string { return "gemini" }
+
+// Efforts implements Harness.
+func (gemini) Efforts() []string { return nil }
+
+// Plan implements Harness.
+func (g gemini) Plan(l Launch) (Plan, error) {
+	if err := l.check(g); err != nil {
+		return Plan{}, err
+	}
+	prompt, err := l.promptArgument(beginsWith("/")) // a command of its own
+	if err != nil {
+		return Plan{}, err
+	}
+	plan := Plan{Env: append([]string{"GEMINI_CLI_TRUST_WORKSPACE=true"}, l.noPush()...)}
+	argv := []string{"gemini", "--yolo", "--skip-trust"}
+	if !l.Interactive {
+		argv = append(argv, "--output-format=stream-json")
+	}
+	switch {
+	case l.Resume != "":
+		argv = append(argv, "--resume="+l.Resume)
+	case l.Session != "":
+		argv = append(argv, "--session-id="+l.Session)
+	}
+	if l.Model != "" {
+		argv = append(argv, "--model="+l.Model)
+	}
+	if l.ReadOnly {
+		policy := File{Path: filepath.Join(l.Dir, "gemini-policy.toml"), Text: geminiPolicy(), Mode: 0o600}
+		plan.Files = append(plan.Files, policy)
+		argv = append(argv, "--policy="+policy.Path)
+	}
+	switch {
+	case prompt == "":
+	case l.Interactive:
+		argv = append(argv, "--prompt-interactive="+prompt)
+	default:
+		argv = append(argv, "--prompt="+prompt)
+	}
+	plan.Argv = argv
+	return plan, g.addSettings(l, &plan)
+}
+
+// addSettings puts our hooks into the worktree's settings. Settings that the repository
+// brings along are left alone, hooks or no hooks: a changed file would end up in a
+// commit.
+func (gemini) addSettings(l Launch, plan *Plan) error {
+	if len(l.Hook) == 0 || l.Workspace == "" {
+		return nil
+	}
+	path := filepath.Join(l.Workspace, filepath.FromSlash(geminiSettings))
+	if have, err := os.ReadFile(path); err == nil && !strings.Contains(string(have), `"name": "`+ourHook+`"`) {
+		return nil
+	}
+	hooks := map[string]any{}
+	for _, event := range []string{"SessionStart", "BeforeAgent", "AfterAgent", "AfterTool", "Notification", "SessionEnd"} {
+		hook := map[string]any{"type": "command", "name": ourHook, "command": l.hookLine(event), "timeout": 10000}
+		hooks[event] = []any{map[string]any{"hooks": []any{hook}}}
+	}
+	text, err := json.Marshal(map[string]any{"hooks": hooks})
+	plan.Files = append(plan.Files, File{Path: path, Merge: true, Text: text, Mode: 0o600})
+	plan.Excludes = []string{geminiSettings}
+	return err
+}
+
+// geminiPolicy refuses a reviewer the commands that post.
+func geminiPolicy() []byte {
+	var prefixes []string
+	for _, command := range posts() {
+		prefixes = append(prefixes, toml(command))
+	}
+	return fmt.Appendf(nil, "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [%s]\ndecision = \"deny\"\npriority = 900\ndenyMessage = %s\n",
+		strings.Join(prefixes, ", "), toml(refusal))
+}
+
+// Hook implements Harness.
+func (gemini) Hook(event string, payload []byte, _ time.Time) (Notice, error) {
+	var e hookEvent
+	if err := decode("gemini", event, payload, &e); err != nil {
+		return Notice{}, err
+	}
+	n := e.about()
+	switch event {
+	case "SessionStart", "SessionEnd":
+	case "BeforeAgent":
+		n.Condition, n.Prompted = task.Running, true
+	case "AfterTool":
+		n.Condition = task.Running
+	case "Notification":
+		if e.NotificationType == "ToolPermission" {
+			n.Condition, n.Detail = task.WaitingPermission, geminiPermission(e)
+		}
+	case "AfterAgent":
+		n.Condition, n.Final = task.Idle, prose(e.Response)
+	default:
+		return Notice{}, nil
+	}
+	return n, nil
+}
+
+func geminiPermission(e hookEvent) string {
+	var d struct {
+		Title   string `json:"title"`
+		Command string `json:"command"`
+		File    string `json:"fileName"`
+		Tool    string `json:"toolName"`
+	}
+	if json.Unmarshal(e.Details, &d) != nil || d.Command+d.File+d.Tool == "" {
+		return clean(e.Message, maxDetail)
+	}
+	return clean(d.Title+": "+d.Command+d.File+d.Tool, maxDetail)
+}

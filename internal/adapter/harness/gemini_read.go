@@ -1,0 +1,111 @@
+package harness
+
+import "time"
+
+// geminiRecord is one line of gemini -o stream-json.
+type geminiRecord struct {
+	Type    string `json:"type"`
+	Session string `json:"session_id"`
+	Role    string `json:"role"`
+	Content string `json:"content"`
+	Delta   bool   `json:"delta"`
+	Status  string `json:"status"`
+	Error   struct {
+		Message string `json:"message"`
+	} `json:"error"`
+	Stats struct {
+		Input  count `json:"input"` // without the cached ones
+		Output count `json:"output_tokens"`
+		Cached count `json:"cached"`
+	} `json:"stats"`
+}
+
+// geminiLine is one line of a chat file. A message is written anew when it grows.
+type geminiLine struct {
+	Session string      `json:"sessionId"`
+	ID      string      `json:"id"`
+	At      time.Time   `json:"timestamp"`
+	Type    string      `json:"type"`
+	Content messageText `json:"content"`
+	Tokens  struct {
+		Input   count `json:"input"`
+		Output  count `json:"output"`
+		Cached  count `json:"cached"`
+		Thought count `json:"thoughts"`
+	} `json:"tokens"`
+}
+
+// Read implements Harness.
+func (gemini) Read(o Output) Notice {
+	if !o.Headless {
+		return geminiTranscript(o)
+	}
+	n := geminiStream(o)
+	if n.Final == "" || n.Usage == nil {
+		n = n.fill(geminiTranscript(o))
+	}
+	return n
+}
+
+// geminiStream reads pieces of messages: what an agent says between two tools is one.
+func geminiStream(o Output) Notice {
+	var n Notice
+	whole := true
+	for r := range records[geminiRecord](o.Log) {
+		switch r.Type {
+		case "init":
+			if plainID(r.Session) {
+				n.Session = r.Session
+			}
+		case "message":
+			if r.Role != "assistant" {
+				whole = true
+				continue
+			}
+			if whole {
+				n.Final = ""
+			}
+			n.Final += r.Content
+			whole = !r.Delta
+		case "tool_use", "tool_result":
+			whole = true
+		case "error":
+			n.mark(r.Error.Message, o.Now)
+		case "result":
+			n.Usage = Usage{InputTokens: r.Stats.Input.int(), OutputTokens: r.Stats.Output.int(), CacheTokens: r.Stats.Cached.int()}.some()
+			if r.Status == "success" {
+				n.lift()
+			} else {
+				n.mark(r.Error.Message, o.Now)
+			}
+		}
+	}
+	n.Final = prose(n.Final)
+	return n
+}
+
+func geminiTranscript(o Output) Notice {
+	var n Notice
+	spent := map[string]Usage{}
+	for l := range records[geminiLine](o.Transcript) {
+		if n.Session == "" && plainID(l.Session) {
+			n.Session = l.Session
+		}
+		if l.Type != "gemini" || l.At.Before(o.Since) {
+			continue
+		}
+		spent[l.ID] = Usage{
+			InputTokens:  max(0, l.Tokens.Input.int()-l.Tokens.Cached.int()),
+			OutputTokens: l.Tokens.Output.int() + l.Tokens.Thought.int(), CacheTokens: l.Tokens.Cached.int(),
+		}
+		if l.Content != "" {
+			n.Final = prose(string(l.Content))
+		}
+	}
+	var sum Usage
+	for _, u := range spent {
+		sum.plus(u)
+	}
+	n.Usage = sum.some()
+	return n
+}

@@ -1,0 +1,189 @@
+// Package harness knows the coding agents that Orange can run: how each is started,
+// headless or in a terminal, how it is resumed, which of its hooks say how it is doing,
+// and where its last word, its cost and its limits are found. A harness is data and a
+// small adapter. The package starts nothing itself: it plans a start, and it reads what
+// an agent left behind. Text of an agent is untrusted and leaves here without control
+// characters.
+package harness
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Launch is what is wanted of one start of an agent.
+type Launch struct {
+	Prompt      string   // the whole text
+	PromptFile  string   // the same text in a file that only the user may read
+	Interactive bool     // in a terminal; otherwise headless, with nothing to read on its input
+	Session     string   // a fresh UUID, used where an agent lets its session id be chosen
+	Resume      string   // the agent's own session id to go on with; empty begins a new one
+	Effort      string   // one of Efforts, or empty
+	Model       string   // in the agent's own words, or empty
+	ReadOnly    bool     // a reviewer: it may not push or post to a forge; it may write TASK.md
+	Workspace   string   // the worktree
+	Dir         string   // the attempt's own folder, for settings of ours
+	Hook        []string // the command to call on events; the name of the event is appended
+	Home        string   // the user's home
+	Env         func(string) string
+}
+
+// Plan is how an agent is started.
+type Plan struct {
+	Argv     []string
+	Env      []string // to add to the environment
+	Files    []File   // to write before the start
+	Excludes []string // paths in the worktree to keep out of git
+}
+
+// File is a file an agent needs to find.
+type File struct {
+	Path  string
+	Merge bool // into the JSON that is there: what is there stays, hooks are added
+	Text  []byte
+	Mode  fs.FileMode
+}
+
+// Notice is what an agent said about itself. Empty fields say nothing.
+type Notice struct {
+	Condition  string // one of the conditions of package task
+	Detail     string // what it waits for, in its own words
+	Until      time.Time
+	Session    string // the agent's own id of the session
+	Transcript string
+	Final      string // the last thing it said
+	Usage      *Usage
+	Prompted   bool // it has taken a prompt in
+}
+
+// Usage is what an attempt has consumed.
+type Usage struct {
+	InputTokens, OutputTokens, CacheTokens int
+	CostMicroUSD                           int64
+}
+
+// Output is what an attempt left behind.
+type Output struct {
+	Log        string // what it printed
+	Transcript string // the agent's own record of the session
+	Headless   bool   // the log is in the agent's machine format
+	Session    string
+	Since      time.Time // when the attempt began: usage in a transcript before it belongs to another
+	Now        time.Time
+}
+
+// Harness is one kind of agent.
+type Harness interface {
+	Name() string      // Find knows it by this
+	Program() string   // what must be in PATH; empty if nothing must
+	Efforts() []string // what Launch.Effort may be; nil if the agent takes none
+	Plan(Launch) (Plan, error)
+
+	// Hook says what a call of Launch.Hook means. An event it does not know is an
+	// empty Notice. The hook command must print nothing: some agents take what it
+	// prints for words of the user.
+	Hook(event string, payload []byte, now time.Time) (Notice, error)
+
+	// Read finds what an attempt left behind after its end or after a turn. It reads
+	// the beginning and the last few megabytes of a file, however large it is.
+	Read(Output) Notice
+
+	// Screen reads a captured terminal, where nothing better is known: a question
+	// for permission, a dialog, a usage limit.
+	Screen(pane string, now time.Time) (Notice, bool)
+
+	// Dialogs returns the characters to type into a dialog that asks whether the
+	// worktree is trusted. Orange made it, so the answer is known; every other
+	// question is left to a person.
+	Dialogs(pane string) (keys string, ok bool)
+}
+
+const (
+	commandPrefix = "command:"
+	scriptPrefix  = "script:"
+	scriptName    = "script"
+)
+
+// Names lists the agents that people install, the preferred first.
+func Names() []string { return []string{"claude", "codex", "opencode", "gemini", "pi"} }
+
+// Find returns the harness of a name.
+func Find(name string) (Harness, error) {
+	switch name {
+	case "claude":
+		return claude{root: os.Geteuid() == 0}, nil
+	case "codex":
+		return codex{}, nil
+	case "opencode":
+		return opencode{}, nil
+	case "gemini":
+		return gemini{}, nil
+	case "pi":
+		return pi{}, nil
+	case scriptName:
+		return script{}, nil
+	}
+	if line, ok := strings.CutPrefix(name, commandPrefix); ok {
+		return newCommand(line)
+	}
+	if file, ok := strings.CutPrefix(name, scriptPrefix); ok {
+		if !filepath.IsAbs(file) {
+			return nil, fmt.Errorf("harness %q: give the whole path of the script, such as script:/home/me/demo.yaml", clean(name, 80))
+		}
+		return script{file: file}, nil
+	}
+	return nil, fmt.Errorf("harness %q is not known: use %s, command:PROGRAM or script:FILE", clean(name, 80), strings.Join(Names(), ", "))
+}
+
+// First returns the first agent that look finds a program of.
+func First(look func(program string) (string, error)) (string, bool) {
+	for _, name := range Names() {
+		h, err := Find(name)
+		if err != nil {
+			continue
+		}
+		if _, err := look(h.Program()); err == nil {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// CheckEffort says what is wrong with an effort for a harness.
+func CheckEffort(h Harness, effort string) error {
+	known := h.Efforts()
+	switch {
+	case effort == "" || slices.Contains(known, effort):
+		return nil
+	case h.Name() == scriptName:
+		return nil // a script plays at any effort
+	case len(known) == 0:
+		return fmt.Errorf("%s takes no effort: leave it empty", h.Name())
+	}
+	return fmt.Errorf("effort %q is not one of %s: use %s", clean(effort, 40), h.Name(), strings.Join(known, ", "))
+}
+
+// Excludes lists every path in a worktree that a harness of ours may make there.
+func Excludes() []string { return []string{claudeLocal, geminiSettings} }
+
+// SkillDirs says where each agent looks for skills of the user.
+func SkillDirs(home string, getenv func(string) string) map[string]string {
+	or := func(name string, parts ...string) string {
+		if dir := getenv(name); filepath.IsAbs(dir) {
+			return dir
+		}
+		return filepath.Join(append([]string{home}, parts...)...)
+	}
+	return map[string]string{
+		"claude":   filepath.Join(or("CLAUDE_CONFIG_DIR", ".claude"), "skills"),
+		"codex":    filepath.Join(or("CODEX_HOME", ".codex"), "skills"),
+		"opencode": filepath.Join(or("XDG_CONFIG_HOME", ".config"), "opencode", "skills"),
+		"gemini":   filepath.Join(or("GEMINI_CLI_HOME"), ".gemini", "skills"),
+		"pi":       filepath.Join(or("PI_CODING_AGENT_DIR", ".pi", "agent"), "skills"),
+	}
+}

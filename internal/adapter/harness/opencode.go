@@ -1,0 +1,188 @@
+package harness
+
+import (
+	"encoding/json"
+	"errors"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orange/internal/core/task"
+)
+
+// opencode is the opencode CLI.
+type opencode struct{}
+
+// Name implements Harness.
+func (opencode) Name() string { return "opencode" }
+
+// Program implements Harness.
+func (opencode) Program() string { return "opencode" }
+
+// Efforts implements Harness. opencode calls them variants; which there are depends on
+// the model, and one that a model does not have is left out.
+func (opencode) Efforts() []string {
+	return []string{"minimal", "low", "medium", "high", "xhigh", "max"}
+}
+
+// inlineConfig holds configuration that opencode reads on top of its files.
+const inlineConfig = "OPENCODE_CONFIG_CONTENT"
+
+// Plan implements Harness.
+func (o opencode) Plan(l Launch) (Plan, error) {
+	if err := l.check(o); err != nil {
+		return Plan{}, err
+	}
+	argv, err := o.argv(l)
+	if err != nil {
+		return Plan{}, err
+	}
+	values := map[string]any{"hook": l.hookList()}
+	if l.Interactive && l.Resume != "" && l.Prompt != "" {
+		values["resume"], values["promptFile"] = l.Resume, l.PromptFile
+	}
+	file := File{Path: filepath.Join(l.Dir, "opencode-plugin.js"), Mode: 0o600}
+	if file.Text, err = plugin("opencode.js", values); err != nil {
+		return Plan{}, err
+	}
+	config, err := o.config(l, file.Path)
+	if err != nil {
+		return Plan{}, err
+	}
+	return Plan{Argv: argv, Env: append([]string{inlineConfig + "=" + config}, l.noPush()...), Files: []File{file}}, nil
+}
+
+// argv starts opencode. Headless it takes the prompt from its input: an argument loses
+// its outer quotes. At a terminal it takes no prompt for a session it goes on with; the
+// plugin hands it over.
+func (opencode) argv(l Launch) ([]string, error) {
+	var options []string
+	if l.Resume != "" {
+		options = append(options, "--session", l.Resume)
+	}
+	if l.Model != "" {
+		options = append(options, "--model", l.Model)
+	}
+	if !l.Interactive {
+		if l.Prompt == "" || l.PromptFile == "" {
+			return nil, errors.New("opencode without a terminal needs a prompt in a file: give one")
+		}
+		argv := []string{"sh", "-c", `exec opencode "$@" <"$0"`, l.PromptFile, "run", "--format", "json", "--auto"}
+		return append(argv, options...), nil
+	}
+	argv := append([]string{"opencode", "--auto"}, options...)
+	if l.Resume != "" {
+		if l.Prompt != "" && l.PromptFile == "" {
+			return nil, errors.New("opencode goes on with a prompt in a file: give one")
+		}
+		return argv, nil
+	}
+	prompt, err := l.promptArgument(quoted)
+	if prompt != "" {
+		argv = append(argv, "--prompt="+prompt)
+	}
+	return argv, err
+}
+
+// quoted says whether a text stands in quotes, which opencode would take away.
+func quoted(s string) bool {
+	return len(s) > 1 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0]
+}
+
+// config adds our plugin, the effort and a reviewer's rules to what the user's own
+// environment says.
+func (opencode) config(l Launch, pluginPath string) (string, error) {
+	ours := map[string]any{"plugin": []any{(&url.URL{Scheme: "file", Path: pluginPath}).String()}}
+	if l.Effort != "" {
+		ours["agent"] = map[string]any{"build": map[string]any{"variant": l.Effort}}
+	}
+	if l.ReadOnly {
+		rules := map[string]any{}
+		for _, command := range posts() {
+			rules[command+"*"] = "deny"
+		}
+		ours["permission"] = map[string]any{"bash": rules}
+	}
+	text, err := json.Marshal(ours)
+	if err != nil {
+		return "", err
+	}
+	theirs := ""
+	if l.Env != nil {
+		theirs = strings.TrimSpace(l.Env(inlineConfig))
+	}
+	if theirs == "" {
+		return string(text), nil
+	}
+	merged, err := mergeJSON([]byte(theirs), text, "plugin")
+	if err != nil {
+		return "", errors.New(inlineConfig + " is not JSON: mend it or unset it")
+	}
+	return string(merged), nil
+}
+
+// opencodeEvent is what our plugin hands over.
+type opencodeEvent struct {
+	Properties struct {
+		Session string `json:"sessionID"`
+		Status  struct {
+			Type    string `json:"type"`
+			Message string `json:"message"`
+			Next    count  `json:"next"` // milliseconds
+		} `json:"status"`
+		Permission string   `json:"permission"`
+		Patterns   []string `json:"patterns"`
+		Metadata   struct {
+			Command string `json:"command"`
+			Path    string `json:"filepath"`
+		} `json:"metadata"`
+		Questions json.RawMessage `json:"questions"`
+	} `json:"properties"`
+	Final   string `json:"final"`
+	Failure string `json:"failure"`
+	Usage   spent  `json:"usage"`
+}
+
+// Hook implements Harness.
+func (opencode) Hook(event string, payload []byte, now time.Time) (Notice, error) {
+	var e opencodeEvent
+	if err := decode("opencode", event, payload, &e); err != nil {
+		return Notice{}, err
+	}
+	p := e.Properties
+	n := hookEvent{Session: p.Session}.about()
+	switch event {
+	case "session.created":
+	case "chat.message":
+		n.Condition, n.Prompted = task.Running, true
+	case "session.status":
+		n.Condition = task.Running
+		if p.Status.Type == "retry" && n.mark(p.Status.Message, now) && p.Status.Next > 0 {
+			n.Until = within(time.UnixMilli(int64(p.Status.Next)), now)
+		}
+	case "permission.asked":
+		what := p.Metadata.Command + p.Metadata.Path
+		if what == "" {
+			what = strings.Join(p.Patterns, " ")
+		}
+		return Notice{Condition: task.WaitingPermission, Detail: clean(p.Permission+": "+what, maxDetail)}, nil
+	case "question.asked":
+		return Notice{Condition: task.WaitingInput, Detail: question([]byte(`{"questions":` + string(orNull(p.Questions)) + `}`))}, nil
+	case "permission.replied", "question.replied", "question.rejected":
+		return Notice{Condition: task.Running}, nil
+	case "session.idle":
+		n.ended(e.Final, e.Failure, now)
+		n.Usage = e.Usage.usage().some()
+	default:
+		return Notice{}, nil
+	}
+	return n, nil
+}
+
+func orNull(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("null")
+	}
+	return raw
+}

@@ -1,0 +1,62 @@
+package harness
+
+// opencodeRecord is one line of opencode run --format json.
+type opencodeRecord struct {
+	Type    string `json:"type"`
+	Session string `json:"sessionID"`
+	Part    struct {
+		Message string  `json:"messageID"`
+		Text    string  `json:"text"`
+		Cost    float64 `json:"cost"`
+		Tokens  struct {
+			Input     count `json:"input"`
+			Output    count `json:"output"`
+			Reasoning count `json:"reasoning"`
+			Cache     struct {
+				Read  count `json:"read"`
+				Write count `json:"write"`
+			} `json:"cache"`
+		} `json:"tokens"`
+	} `json:"part"`
+	Error struct {
+		Name string `json:"name"`
+		Data struct {
+			Message string `json:"message"`
+		} `json:"data"`
+	} `json:"error"`
+}
+
+// Read implements Harness. opencode keeps its sessions in a database: at a terminal
+// only the plugin knows.
+func (opencode) Read(o Output) Notice {
+	var n Notice
+	if !o.Headless {
+		return n
+	}
+	var sum Usage
+	said := "" // id of the message Final is of
+	for r := range records[opencodeRecord](o.Log) {
+		if n.Session == "" && plainID(r.Session) {
+			n.Session = r.Session
+		}
+		p := r.Part
+		switch r.Type {
+		case "text":
+			if p.Message == said && n.Final != "" {
+				n.Final = prose(n.Final + "\n" + p.Text)
+			} else {
+				n.Final, said = prose(p.Text), p.Message
+			}
+		case "step_finish":
+			sum.plus(Usage{
+				InputTokens: p.Tokens.Input.int(), OutputTokens: p.Tokens.Output.int() + p.Tokens.Reasoning.int(),
+				CacheTokens: p.Tokens.Cache.Read.int() + p.Tokens.Cache.Write.int(), CostMicroUSD: micros(p.Cost),
+			})
+			n.lift()
+		case "error":
+			n.mark(r.Error.Name+": "+r.Error.Data.Message, o.Now)
+		}
+	}
+	n.Usage = sum.some()
+	return n
+}

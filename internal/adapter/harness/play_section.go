@@ -1,0 +1,57 @@
+package harness
+
+import (
+	"fmt"
+	"strings"
+
+	"orange/internal/core/taskfile"
+)
+
+// withSection returns a TASK.md in which the section of a name has this text. What
+// cannot be replaced is added at the end, where it counts.
+func withSection(src []byte, name, text string) ([]byte, error) {
+	doc, err := taskfile.Parse(src)
+	if err != nil {
+		return nil, err
+	}
+	text = strings.TrimSpace(text)
+	if old, ok := taskfile.Find(doc.Sections(), name); ok && old.Text != "" {
+		if edited, ok := spliceSection(string(src), old, text); ok {
+			return []byte(edited), nil
+		}
+	}
+	body := strings.TrimRight(string(src), "\n")
+	if body != "" {
+		body += "\n\n"
+	}
+	edited := []byte(body + "## " + name + "\n\n" + text + "\n")
+	if !says(edited, name, text) {
+		return nil, fmt.Errorf("section %q cannot be written: its text closes it, or something before it is not closed", clean(name, 60))
+	}
+	return edited, nil
+}
+
+// spliceSection puts text in the place of that of a section.
+func spliceSection(src string, old taskfile.Section, text string) (string, bool) {
+	from := 0
+	for range old.TextLine - 1 {
+		from += strings.IndexByte(src[from:], '\n') + 1
+	}
+	at := strings.Index(src[from:], old.Text)
+	if at < 0 {
+		return "", false
+	}
+	at += from
+	edited := src[:at] + text + src[at+len(old.Text):]
+	return edited, says([]byte(edited), old.Name, text)
+}
+
+// says checks that a section reads as it was meant.
+func says(src []byte, name, text string) bool {
+	doc, err := taskfile.Parse(src)
+	if err != nil {
+		return false
+	}
+	s, ok := taskfile.Find(doc.Sections(), name)
+	return ok && s.Text == text
+}

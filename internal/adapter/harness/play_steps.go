@@ -1,0 +1,180 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"orange/internal/core/taskfile"
+)
+
+// step is one thing a script does.
+type step struct {
+	name    string
+	text    string // what the step is about
+	section string // section: its name
+	file    string // commit
+	message string // commit
+	span    time.Duration
+	code    int  // exit
+	must    bool // run: its failure ends the script
+	stay    bool // limit: wait for its end
+	usage   spent
+	act     func(context.Context, *player, step) (exit int, over bool)
+}
+
+func playSection(_ context.Context, p *player, s step) (int, bool) {
+	if err := p.writeSection(p.fill(s.section), p.fill(s.text)); err != nil {
+		p.failed(s, err)
+		return 1, true
+	}
+	return 0, false
+}
+
+func playRun(ctx context.Context, p *player, s step) (int, bool) {
+	err := p.Run(ctx, p.Dir, "sh", "-c", p.fill(s.text))
+	if err != nil {
+		p.failed(s, err)
+	}
+	return 1, err != nil && s.must
+}
+
+func playPrint(_ context.Context, p *player, s step) (int, bool) {
+	p.print(p.fill(s.text))
+	return 0, false
+}
+
+func playSleep(ctx context.Context, _ *player, s step) (int, bool) {
+	pause(ctx, s.span)
+	return 0, false
+}
+
+// playCommit writes a file and commits it under a name of its own: the repository may
+// have none.
+func playCommit(ctx context.Context, p *player, s step) (int, bool) {
+	name := p.fill(s.file)
+	err := func() error {
+		if !filepath.IsLocal(name) {
+			return fmt.Errorf("%q is not a file of the worktree", clean(name, 80))
+		}
+		path := filepath.Join(p.Dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(p.fill(s.text)), 0o644); err != nil {
+			return err
+		}
+		if err := p.Run(ctx, p.Dir, "git", "add", "--", name); err != nil {
+			return err
+		}
+		return p.Run(ctx, p.Dir, "git", "-c", "user.name=Script", "-c", "user.email=script@orange.invalid", "-c", "commit.gpgsign=false",
+			"commit", "--quiet", "--message", p.fill(s.message), "--", name)
+	}()
+	if err != nil {
+		p.failed(s, err)
+		return 1, true
+	}
+	return 0, false
+}
+
+// playWait waits for a message. Without a terminal none can come.
+func playWait(ctx context.Context, p *player, _ step) (int, bool) {
+	p.tell(scriptIdle, scriptEvent{Text: p.said})
+	text, err := p.hear(ctx)
+	switch {
+	case errors.Is(err, io.EOF):
+		return 0, true
+	case err != nil:
+		return exitEnded, true
+	}
+	p.tell(scriptPrompted, scriptEvent{})
+	p.print(text)
+	return 0, false
+}
+
+// playAsk waits for a line of an answer; without a terminal, for ever.
+func playAsk(ctx context.Context, p *player, s step) (int, bool) {
+	p.print(p.fill(s.text))
+	p.tell(scriptPermission, scriptEvent{Text: p.fill(s.text)})
+	if _, err := p.hear(ctx); err != nil {
+		return forever(ctx)
+	}
+	p.tell(scriptRunning, scriptEvent{})
+	return 0, false
+}
+
+func playLimit(ctx context.Context, p *player, s step) (int, bool) {
+	until := time.Now().Add(s.span)
+	line := limitLine + until.UTC().Format(time.RFC3339Nano)
+	p.print(line)
+	p.tell(scriptLimit, scriptEvent{Text: line, Until: until})
+	if !s.stay {
+		return 1, true
+	}
+	pause(ctx, s.span)
+	p.tell(scriptRunning, scriptEvent{})
+	return 0, false
+}
+
+func playExit(_ context.Context, _ *player, s step) (int, bool) { return s.code, true }
+
+// playDie ends this process by a signal, as a crash does.
+func playDie(ctx context.Context, p *player, s step) (int, bool) {
+	if err := syscall.Kill(os.Getpid(), signals()[s.text]); err != nil {
+		p.failed(s, err)
+		return 1, true
+	}
+	return forever(ctx)
+}
+
+// signals are the ways to die.
+func signals() map[string]syscall.Signal {
+	return map[string]syscall.Signal{
+		"KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "HUP": syscall.SIGHUP,
+		"ABRT": syscall.SIGABRT, "SEGV": syscall.SIGSEGV, "QUIT": syscall.SIGQUIT,
+	}
+}
+
+func playDaemon(_ context.Context, p *player, s step) (int, bool) {
+	if err := p.daemon(p.fill(s.text)); err != nil {
+		p.failed(s, err)
+	}
+	return 0, false
+}
+
+func playIdle(ctx context.Context, p *player, _ step) (int, bool) {
+	p.tell(scriptIdle, scriptEvent{Text: p.said})
+	return forever(ctx)
+}
+
+func playUsage(_ context.Context, p *player, s step) (int, bool) {
+	p.tell(scriptUsage, scriptEvent{Usage: &s.usage})
+	return 0, false
+}
+
+// writeSection writes or replaces a section of TASK.md. It writes through a link, in
+// place: the link is how a worktree sees the file.
+func (p *player) writeSection(name, text string) error {
+	f, err := os.OpenFile(p.TaskFile, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // its last write was synced
+	src, err := io.ReadAll(io.LimitReader(f, taskfile.MaxSize+1))
+	if err != nil {
+		return err
+	}
+	edited, err := withSection(src, name, text)
+	if err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(edited, 0); err != nil {
+		return err
+	}
+	return errors.Join(f.Truncate(int64(len(edited))), f.Sync())
+}

@@ -1,0 +1,51 @@
+package harness
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"orange/internal/core/task"
+)
+
+// sources are the programs that run inside an agent.
+//
+//go:embed files
+var sources embed.FS
+
+// plugin is a source with the constant orange in front of it.
+func plugin(name string, orange map[string]any) ([]byte, error) {
+	source, err := sources.ReadFile("files/" + name)
+	if err != nil {
+		return nil, err
+	}
+	values, err := json.Marshal(orange)
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(nil, "const orange = %s\n%s", values, source), nil
+}
+
+// hookList is the hook command for a plugin, never null.
+func (l Launch) hookList() []string { return append([]string{}, l.Hook...) }
+
+// spent is usage as our plugins write it.
+type spent struct {
+	Input  count   `json:"input"`
+	Output count   `json:"output"`
+	Cache  count   `json:"cache"`
+	Cost   float64 `json:"cost"`
+}
+
+func (s spent) usage() Usage {
+	return Usage{InputTokens: s.Input.int(), OutputTokens: s.Output.int(), CacheTokens: s.Cache.int(), CostMicroUSD: micros(s.Cost)}
+}
+
+// ended is the end of a turn: idle, unless the provider serves no more.
+func (n *Notice) ended(final, failure string, now time.Time) {
+	n.Condition, n.Final = task.Idle, prose(final)
+	if failure != "" && !n.mark(failure, now) {
+		n.Detail = clean(failure, maxDetail)
+	}
+}

@@ -1,0 +1,81 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// maxArgument is how much of a prompt may be one argument. Linux takes 128 KiB.
+const maxArgument = 100 << 10
+
+// promptArgument returns the prompt as one argument. A prompt that would not arrive
+// whole, because it is too long or because the agent reads commands into how it begins,
+// becomes an order to read the file with it. An agent at a terminal may have no prompt.
+func (l Launch) promptArgument(reads func(prompt string) bool) (string, error) {
+	switch {
+	case l.Prompt == "" && l.Interactive:
+		return "", nil
+	case l.Prompt == "":
+		return "", errors.New("an agent without a terminal needs a prompt: give one")
+	case len(l.Prompt) <= maxArgument && !strings.ContainsRune(l.Prompt, 0) && !reads(l.Prompt):
+		return l.Prompt, nil
+	case l.PromptFile == "":
+		return "", errors.New("the prompt does not fit an argument: put it into a file as well")
+	}
+	return "Read " + l.PromptFile + " and follow it.", nil
+}
+
+// beginsWith returns a test for how a prompt begins.
+func beginsWith(chars string) func(string) bool {
+	return func(prompt string) bool { return prompt != "" && strings.IndexByte(chars, prompt[0]) >= 0 }
+}
+
+// checkIDs refuses session ids that could be read as something else. They come from
+// what an agent printed.
+func (l Launch) checkIDs() error {
+	for _, id := range []string{l.Session, l.Resume} {
+		if id != "" && !plainID(id) {
+			return fmt.Errorf("session id %q is not one: start a new session", clean(id, 60))
+		}
+	}
+	return nil
+}
+
+func plainID(id string) bool {
+	for i, c := range []byte(id) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && (i == 0 || c != '-' && c != '_') {
+			return false
+		}
+	}
+	return id != "" && len(id) <= 128
+}
+
+// check is what every plan begins with.
+func (l Launch) check(h Harness) error {
+	if err := CheckEffort(h, l.Effort); err != nil {
+		return err
+	}
+	if strings.ContainsAny(l.Model, "\x00\n") || strings.HasPrefix(l.Model, "-") {
+		return fmt.Errorf("model %q is not a name: give one as %s knows it", clean(l.Model, 60), h.Name())
+	}
+	return l.checkIDs()
+}
+
+// hookLine is the command of a hook for a shell, empty without hooks.
+func (l Launch) hookLine(event string) string {
+	if len(l.Hook) == 0 {
+		return ""
+	}
+	var line strings.Builder
+	for _, w := range l.Hook {
+		line.WriteString(shellWord(w) + " ")
+	}
+	return line.String() + shellWord(event)
+}
+
+// shellWord quotes a word for a POSIX shell.
+func shellWord(w string) string {
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}

@@ -1,0 +1,163 @@
+package harness
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"orange/internal/core/task"
+)
+
+// look is what is known about the screen of an agent. Panes are read with straight
+// apostrophes, without frames, and without empty lines.
+type look struct {
+	asks  []ask
+	limit *regexp.Regexp // the line that says that an allowance is used up
+	trust *regexp.Regexp // the dialog about the worktree, with the answer yes chosen
+}
+
+// ask is a question an agent stops at. It is asked only if its answers are on the
+// screen below it: the same words further up may be part of the work.
+type ask struct {
+	condition string
+	question  *regexp.Regexp
+	answers   *regexp.Regexp
+}
+
+const (
+	paneLines  = 30 // how much of the end of a pane counts
+	askContext = 6  // lines before a question that say what it is about
+)
+
+func claudeLook() look {
+	answers := regexp.MustCompile(`❯ \d\. `)
+	return look{
+		asks: []ask{
+			{task.WaitingPermission, regexp.MustCompile(`^(?:Do you want to |Would you like to proceed)`), answers},
+			{task.WaitingPermission, regexp.MustCompile(`^(?:Quick safety check|Do you trust the files)`), answers},
+			{task.WaitingPermission, regexp.MustCompile(`Bypass Permissions mode`), regexp.MustCompile(`\d\. Yes, I accept`)},
+			{task.WaitingInput, regexp.MustCompile(`^☐ `), regexp.MustCompile(`^Enter to select`)},
+		},
+		limit: regexp.MustCompile(`^(?:[●⎿] *)?(?:You've (?:hit|reached) your|You're out of|API Error: (?:Request rejected \(429\)|Rate limit|429)|[\w-]+ (?:usage )?limit reached)`),
+		trust: regexp.MustCompile(`(?s)(?:Is this a project you created or one you trust|Do you trust the files in this folder).*❯ 1\. Yes`),
+	}
+}
+
+func codexLook() look {
+	answers := regexp.MustCompile(`^› \d\. `)
+	return look{
+		asks: []ask{
+			{task.WaitingPermission, regexp.MustCompile(`^Would you like to `), answers},
+			{task.WaitingPermission, regexp.MustCompile(`^(?:Trust this folder|Do you trust the contents of this)`), answers},
+			{task.WaitingInput, regexp.MustCompile(`^(?:Question \d|Approaching rate limits)`), answers},
+		},
+		limit: regexp.MustCompile(`^■ (?:You've (?:hit|reached) your|.*(?:429|[Rr]ate limit|quota))`),
+		trust: regexp.MustCompile(`(?s)(?:Trust this folder\?|Do you trust the contents of this directory\?).*› 1\. (?:Trust|Yes)`),
+	}
+}
+
+func geminiLook() look {
+	answers := regexp.MustCompile(`^● \d\. `)
+	return look{
+		asks: []ask{
+			{task.WaitingPermission, regexp.MustCompile(`^(?:Allow execution|Apply this change|Do you want to (?:proceed|connect|allow)|Allow )`), answers},
+			{task.WaitingPermission, regexp.MustCompile(`^Do you trust (?:the files in )?this folder`), answers},
+		},
+		limit: regexp.MustCompile(`^(?:✕ *)?(?:Usage limit reached for|\[API Error: .*(?:quota|429|[Rr]ate limit|RESOURCE_EXHAUSTED))`),
+		trust: regexp.MustCompile(`(?s)Do you trust (?:the files in )?this folder\?.*● 1\. (?:Trust|Yes)`),
+	}
+}
+
+func opencodeLook() look {
+	return look{
+		asks:  []ask{{task.WaitingPermission, regexp.MustCompile(`^△ Permission required`), regexp.MustCompile(`^Allow once +Allow always`)}},
+		limit: regexp.MustCompile(`(?i)(?:usage|rate) limit.*retrying`),
+	}
+}
+
+func piLook() look {
+	return look{limit: regexp.MustCompile(`^Error: (?:429|.*(?:usage limit|rate limit|quota))`)}
+}
+
+// Screen implements Harness.
+func (claude) Screen(pane string, now time.Time) (Notice, bool) { return claudeLook().at(pane, now) }
+
+// Screen implements Harness.
+func (codex) Screen(pane string, now time.Time) (Notice, bool) { return codexLook().at(pane, now) }
+
+// Screen implements Harness.
+func (gemini) Screen(pane string, now time.Time) (Notice, bool) { return geminiLook().at(pane, now) }
+
+// Screen implements Harness.
+func (opencode) Screen(pane string, now time.Time) (Notice, bool) {
+	return opencodeLook().at(pane, now)
+}
+
+// Screen implements Harness.
+func (pi) Screen(pane string, now time.Time) (Notice, bool) { return piLook().at(pane, now) }
+
+// Dialogs implements Harness.
+func (claude) Dialogs(pane string) (string, bool) { return claudeLook().answer(pane) }
+
+// Dialogs implements Harness.
+func (codex) Dialogs(pane string) (string, bool) { return codexLook().answer(pane) }
+
+// Dialogs implements Harness.
+func (gemini) Dialogs(pane string) (string, bool) { return geminiLook().answer(pane) }
+
+// Dialogs implements Harness.
+func (opencode) Dialogs(string) (string, bool) { return "", false }
+
+// Dialogs implements Harness.
+func (pi) Dialogs(string) (string, bool) { return "", false }
+
+// at says what the end of a pane shows.
+func (l look) at(pane string, now time.Time) (Notice, bool) {
+	shown := paneEnd(pane)
+	for _, a := range l.asks {
+		if text, ok := a.find(shown); ok {
+			return Notice{Condition: a.condition, Detail: clean(text, maxDetail)}, true
+		}
+	}
+	for i := len(shown) - 1; i >= 0; i-- {
+		if l.limit == nil || !l.limit.MatchString(shown[i]) {
+			continue
+		}
+		return limitNotice(strings.Join(shown[i:min(len(shown), i+3)], " "), now)
+	}
+	return Notice{}, false
+}
+
+// find returns the question with what stands above it.
+func (a ask) find(shown []string) (string, bool) {
+	for i := len(shown) - 1; i >= 0; i-- {
+		if !a.question.MatchString(shown[i]) {
+			continue
+		}
+		for _, below := range shown[i+1:] {
+			if a.answers.MatchString(below) {
+				return strings.Join(shown[max(0, i-askContext):], " "), true
+			}
+		}
+	}
+	return "", false
+}
+
+// answer is Enter if the dialog about the worktree is open with yes chosen.
+func (l look) answer(pane string) (string, bool) {
+	if l.trust != nil && l.trust.MatchString(strings.Join(paneEnd(pane), "\n")) {
+		return "\r", true
+	}
+	return "", false
+}
+
+// paneEnd returns the last lines of a pane that have text in them.
+func paneEnd(pane string) []string {
+	var shown []string
+	for line := range strings.SplitSeq(straight(strip(pane, true)), "\n") {
+		if line = strings.Trim(line, " \t│┃╭╮╰╯─━╹▀"); line != "" {
+			shown = append(shown, line)
+		}
+	}
+	return shown[max(0, len(shown)-paneLines):]
+}

@@ -1,0 +1,119 @@
+package harness
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orange/internal/core/task"
+)
+
+// script is the agent of demonstrations and tests: it plays steps from a file, through
+// Play.
+type script struct{ file string }
+
+// ScriptVariable names the script in the environment, for the harness called script.
+const ScriptVariable = "ORANGE_SCRIPT"
+
+// Name implements Harness. Where the file is does not matter to its hooks.
+func (script) Name() string { return scriptName }
+
+// Program implements Harness.
+func (script) Program() string { return "" }
+
+// Efforts implements Harness.
+func (script) Efforts() []string { return nil }
+
+// Plan implements Harness.
+func (s script) Plan(l Launch) (Plan, error) {
+	file := s.file
+	if file == "" && l.Env != nil {
+		file = l.Env(ScriptVariable)
+	}
+	switch {
+	case !filepath.IsAbs(file):
+		return Plan{}, errors.New("harness script: name the file, as script:FILE with its whole path or in " + ScriptVariable)
+	case len(l.Hook) == 0:
+		return Plan{}, errors.New("harness script: it is played by orange itself, which is not named")
+	}
+	return Plan{
+		Argv: []string{l.Hook[0], "play", file},
+		Env:  append([]string{"ORANGE_PROMPT_FILE=" + l.PromptFile}, l.noPush()...),
+	}, nil
+}
+
+// The events of a script.
+const (
+	scriptStarted    = "start"
+	scriptPrompted   = "prompt"
+	scriptRunning    = "running"
+	scriptIdle       = "idle"
+	scriptPermission = "permission"
+	scriptLimit      = "limit"
+	scriptUsage      = "usage"
+)
+
+// scriptEvent is the payload of each of them.
+type scriptEvent struct {
+	Session string    `json:"session,omitempty"`
+	Text    string    `json:"text,omitempty"`
+	Until   time.Time `json:"until,omitzero"`
+	Usage   *spent    `json:"usage,omitempty"`
+}
+
+// Hook implements Harness.
+func (script) Hook(event string, payload []byte, now time.Time) (Notice, error) {
+	var e scriptEvent
+	if err := decode(scriptName, event, payload, &e); err != nil {
+		return Notice{}, err
+	}
+	n := hookEvent{Session: e.Session}.about()
+	switch event {
+	case scriptStarted, scriptRunning:
+		n.Condition = task.Running
+	case scriptPrompted:
+		n.Condition, n.Prompted = task.Running, true
+	case scriptIdle:
+		n.Condition, n.Final = task.Idle, prose(e.Text)
+	case scriptPermission:
+		n.Condition, n.Detail = task.WaitingPermission, clean(e.Text, maxDetail)
+	case scriptLimit:
+		n.Condition, n.Detail, n.Until = task.Limited, clean(e.Text, maxDetail), within(e.Until, now)
+	case scriptUsage:
+		if e.Usage != nil {
+			n.Usage = e.Usage.usage().some()
+		}
+	default:
+		return Notice{}, nil
+	}
+	return n, nil
+}
+
+// limitLine is how a script says at its end that it is limited; a time follows.
+const limitLine = "usage limit reached, resets at "
+
+// Read implements Harness.
+func (script) Read(o Output) Notice {
+	n := Notice{Final: lastWords(o).Final}
+	last := n.Final[strings.LastIndexByte(n.Final, '\n')+1:]
+	if strings.HasPrefix(last, limitLine) {
+		n.mark(last, o.Now)
+	}
+	return n
+}
+
+// Screen implements Harness.
+func (script) Screen(string, time.Time) (Notice, bool) { return Notice{}, false }
+
+// Dialogs implements Harness.
+func (script) Dialogs(string) (string, bool) { return "", false }
+
+func (e scriptEvent) json() []byte {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return []byte("{}")
+	}
+	return text
+}

@@ -1,0 +1,65 @@
+package harness
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxDetail = 500       // bytes of what an agent waits for
+	maxFinal  = 256 << 10 // bytes of what an agent said last
+)
+
+// escapes are the sequences by which a program steers a terminal.
+var escapes = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])?`)
+
+// clean makes one line of a text: no control characters, single spaces, at most limit
+// bytes.
+func clean(text string, limit int) string {
+	return cut(strings.Join(strings.Fields(strip(text, false)), " "), limit)
+}
+
+// prose keeps the lines of a text and nothing that steers a terminal. Of a text that
+// is too long the end is kept: that is where an agent says how it went.
+func prose(text string) string {
+	text = strings.TrimSpace(strip(text, true))
+	if len(text) > maxFinal {
+		text = text[len(text)-maxFinal:]
+		for len(text) > 0 && !utf8.RuneStart(text[0]) {
+			text = text[1:]
+		}
+	}
+	return text
+}
+
+func strip(text string, lines bool) string {
+	text = strings.ToValidUTF8(escapes.ReplaceAllLiteralString(text, ""), "")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case lines && (r == '\n' || r == '\t'):
+			return r
+		case lines && r == '\r':
+			return -1
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, text)
+}
+
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return strings.TrimSpace(text[:limit])
+}
+
+// straight writes the apostrophes that typesetting bends as the ones people type.
+func straight(text string) string { return strings.NewReplacer("’", "'", "‘", "'").Replace(text) }

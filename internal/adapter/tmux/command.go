@@ -1,0 +1,82 @@
+package tmux
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A command is one tmux command with its arguments.
+type command []string
+
+// sequence joins commands into the arguments of one tmux process.
+func sequence(commands ...command) []string {
+	var args []string
+	for i, c := range commands {
+		if i > 0 {
+			args = append(args, ";")
+		}
+		for _, arg := range c {
+			// A semicolon at the end of an argument would end the command.
+			if head, found := strings.CutSuffix(arg, ";"); found {
+				arg = head + `\;`
+			}
+			args = append(args, arg)
+		}
+	}
+	return args
+}
+
+// either is a command that runs the first list if the format is true, else the second.
+func either(format, target string, yes, no []command) command {
+	c := command{"if-shell", "-F"}
+	if target != "" {
+		c = append(c, "-t", target)
+	}
+	return append(c, format, script(yes), script(no))
+}
+
+// script writes commands in tmux's own language.
+func script(commands []command) string {
+	lines := make([]string, len(commands))
+	for i, c := range commands {
+		words := make([]string, len(c))
+		for j, arg := range c {
+			words[j] = quote(arg)
+		}
+		lines[i] = strings.Join(words, " ")
+	}
+	return strings.Join(lines, " ; ")
+}
+
+// quote writes an argument so that tmux's parser gives it back unchanged. Between single
+// quotes everything stands for itself, except that blanks after a line end are lost.
+func quote(arg string) string {
+	var out strings.Builder
+	out.WriteByte('\'')
+	for i := range len(arg) {
+		switch c := arg[i]; {
+		case c == '\'':
+			out.WriteString(`'\''`)
+		case c < ' ' || c == 0x7f:
+			fmt.Fprintf(&out, `'"\%03o"'`, c)
+		default:
+			out.WriteByte(c)
+		}
+	}
+	out.WriteByte('\'')
+	return out.String()
+}
+
+// visible is text without the characters that a terminal would act on: of the control
+// characters only line ends and tabs are left.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r < ' ' || 0x7f <= r && r <= 0x9f:
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+}

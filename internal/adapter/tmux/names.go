@@ -1,0 +1,93 @@
+package tmux
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// tmux changes some characters of a name, splits targets at others, and expands formats
+// in names, some of which run commands. So a name is letters, digits and a few harmless
+// signs; every other byte is written as %XX, as in a URL.
+
+// SessionName is the name of the session of a branch of a project. Different branches
+// and projects have different names, whatever characters they hold.
+func SessionName(project, branch string) string {
+	return encode(project, "_-+") + "/" + encode(branch, "_-+/")
+}
+
+// ParseSessionName undoes SessionName. It says no to names that are not of its making.
+func ParseSessionName(name string) (project, branch string, ok bool) {
+	first, second, ok := strings.Cut(name, "/")
+	if !ok {
+		return "", "", false
+	}
+	project, branch = decode(first), decode(second)
+	return project, branch, SessionName(project, branch) == name
+}
+
+// windowName is how tmux knows a window. It is never a number and never begins with a
+// sign: tmux would take it for an index or an offset.
+func windowName(name string) string {
+	safe := encode(name, "_-+")
+	if safe == "" {
+		return safe
+	}
+	if strings.Trim(safe, "0123456789") == "" || safe[0] == '-' || safe[0] == '+' {
+		return fmt.Sprintf("%%%02X", safe[0]) + safe[1:]
+	}
+	return safe
+}
+
+// encode keeps letters, digits and the signs, and writes every other byte as %XX.
+func encode(text, signs string) string {
+	var out strings.Builder
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if plain(r, size) || r < utf8.RuneSelf && strings.ContainsRune(signs, r) {
+			out.WriteString(text[i : i+size])
+		} else {
+			for _, b := range []byte(text[i : i+size]) {
+				fmt.Fprintf(&out, "%%%02X", b)
+			}
+		}
+		i += size
+	}
+	return out.String()
+}
+
+// plain says whether a character is a letter or digit that tmux leaves alone. Letters
+// beyond the basic plane are too new for the tables of some systems.
+func plain(r rune, size int) bool {
+	switch {
+	case r < utf8.RuneSelf:
+		return '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'
+	case r == utf8.RuneError && size == 1:
+		return false
+	}
+	return r <= 0xFFFF && unicode.IsLetter(r)
+}
+
+// decode undoes encode. Text that encode does not write comes back in some form; it is
+// for the caller to encode the result again and compare.
+func decode(name string) string {
+	var out strings.Builder
+	for i := 0; i < len(name); i++ {
+		if name[i] == '%' && i+2 < len(name) {
+			high, low := strings.IndexByte(digits, name[i+1]), strings.IndexByte(digits, name[i+2])
+			if high >= 0 && low >= 0 {
+				out.WriteByte(byte(high<<4 | low))
+				i += 2
+				continue
+			}
+		}
+		out.WriteByte(name[i])
+	}
+	return out.String()
+}
+
+const digits = "0123456789ABCDEF"
+
+// safeName says whether a session's name holds nothing that tmux could misread.
+func safeName(name string) bool { return name != "" && encode(name, "_-+/%") == name }

@@ -1,0 +1,67 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// sessions maps the names of all sessions to their ids.
+func (s *Server) sessions(ctx context.Context) (map[string]string, error) {
+	out, err := s.run(ctx, nil, command{"list-sessions", "-F", "#{session_id} #{session_name}"})
+	if errors.Is(err, errNoServer) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the sessions: %w", err)
+	}
+	ids := map[string]string{}
+	for line := range strings.Lines(out) {
+		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		ids[name] = id
+	}
+	return ids, nil
+}
+
+// CloseSession closes all windows of the session and ends what runs in them. That it is
+// not there is no error.
+func (s *Server) CloseSession(ctx context.Context, session string) error {
+	ids, err := s.sessions(ctx)
+	if err != nil || ids[session] == "" {
+		return err
+	}
+	if _, err = s.run(ctx, nil, command{"kill-session", "-t", ids[session]}); err != nil && !missing(err) {
+		return fmt.Errorf("close session %q: %w", session, err)
+	}
+	return nil
+}
+
+// Rename gives a session another name. That there is none of the old name is no error:
+// it may have been renamed before.
+func (s *Server) Rename(ctx context.Context, from, to string) error {
+	if !safeName(to) {
+		return fmt.Errorf("rename session %q: %q is no session name: use SessionName", from, to)
+	}
+	ids, err := s.sessions(ctx)
+	if err != nil || ids[from] == "" || from == to {
+		return err
+	}
+	if ids[to] != "" {
+		return fmt.Errorf("rename session %q: there is a session %q already: close one of them", from, to)
+	}
+	if _, err = s.run(ctx, nil, command{"rename-session", "-t", ids[from], "--", to}); err != nil && !missing(err) {
+		return fmt.Errorf("rename session %q: %w", from, err)
+	}
+	return nil
+}
+
+// AttachArgv is the command by which a person sees the window, or the session's current
+// one if window is empty. Inside another tmux, TMUX must be unset for it.
+func (s *Server) AttachArgv(session, window string) []string {
+	target := "=" + session + ":"
+	if window != "" {
+		target += "=" + windowName(window)
+	}
+	return s.argv("attach-session", "-t", target)
+}

@@ -1,0 +1,201 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"orange/internal/core/task"
+)
+
+// A workspace is a slot at work.
+type workspace struct {
+	Slot
+	pool *Pool
+	path string
+	git  string  // administrative folder, "" if there is no worktree
+	now  binding // the task it is bound to, if any
+	last binding // the task that had it before
+	made bool    // it was made just now
+}
+
+// open looks at a workspace.
+func (p *Pool) open(ctx context.Context, s Slot) (*workspace, error) {
+	w := &workspace{Slot: s, pool: p, path: p.Path(s.Name)}
+	var err error
+	if w.git, err = p.git.Registered(ctx, s.Project.Path, w.path); err != nil {
+		return nil, err
+	}
+	if w.now, err = readBinding(w.git, bindingName); err != nil {
+		return nil, err
+	}
+	w.last, err = readBinding(w.git, lastName)
+	return w, err
+}
+
+func (w *workspace) exists() bool {
+	_, err := os.Lstat(w.path)
+	return err == nil
+}
+
+// keeper is the name under which leftovers are kept: that of the task that made them.
+func (w *workspace) keeper() string {
+	if w.now.Task != "" {
+		return string(w.now.Task)
+	}
+	return w.earlier()
+}
+
+// earlier is keeper for what was there before the task that has the workspace now.
+func (w *workspace) earlier() string {
+	if w.last.Task != "" {
+		return string(w.last.Task)
+	}
+	return w.Name
+}
+
+// Acquire makes the workspace ready for the task: it makes the worktree if there is none,
+// keeps what an earlier task has left, binds it, checks the branch out, and puts TASK.md
+// and the files that the project wants copied there. The setup command runs last. A
+// workspace that is bound to another task is never taken over.
+func (p *Pool) Acquire(ctx context.Context, s Slot) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	defer p.hold(s.Name)()
+	w, err := p.open(ctx, s)
+	if err != nil {
+		return err
+	}
+	switch {
+	case w.now.Task != "" && w.now.Task != s.Task:
+		return fmt.Errorf("workspace %s is bound to task %s: finish or cancel that task first", s.Name, w.now.Task)
+	case w.now.Ready && w.exists():
+		return w.heal()
+	}
+	return p.run(
+		step{"make", func() error { return w.make(ctx) }},
+		step{"clear", func() error { return w.clearLeftovers(ctx) }},
+		step{"bind", w.bind},
+		step{"exclude", w.exclude},
+		step{"switch", func() error { return w.checkOut(ctx) }},
+		step{"link", func() error { return w.link(ctx) }},
+		step{"copy", func() error { return w.copyIncluded(ctx) }},
+		step{"setup", func() error { return w.command(ctx, "setup", w.Setup) }},
+		step{"ready", w.ready},
+		step{"acquired", func() error { return nil }},
+	)
+}
+
+// Init makes the first n workspaces of a project beforehand.
+func (p *Pool) Init(ctx context.Context, project task.Project, n int) error {
+	if n < 1 || n > task.MaxPoolSize {
+		return fmt.Errorf("make %d workspaces: give a positive integer, at most %d", n, task.MaxPoolSize)
+	}
+	project.PoolSize = n
+	if err := project.Check(); err != nil {
+		return err
+	}
+	for _, name := range project.Workspaces() {
+		if err := p.init(ctx, Slot{Project: project, Name: name}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Pool) init(ctx context.Context, s Slot) error {
+	defer p.hold(s.Name)()
+	w, err := p.open(ctx, s)
+	if err != nil || w.exists() && w.git != "" {
+		return err
+	}
+	if w.now.Task != "" {
+		return fmt.Errorf("workspace %s is gone and bound to task %s: it is made again when the task needs it", s.Name, w.now.Task)
+	}
+	return w.make(ctx)
+}
+
+// make makes the worktree if there is none. What a worktree whose folder is gone has left
+// in the repository is kept.
+func (w *workspace) make(ctx context.Context) error {
+	commit, err := w.pool.git.Default(ctx, w.Project.Path, w.Project.DefaultBranch)
+	if err != nil {
+		return err
+	}
+	if w.git != "" && !w.exists() {
+		if _, err := w.pool.git.Forget(ctx, w.Project.Path, w.path, w.keeper()); err != nil {
+			return err
+		}
+		w.now = binding{}
+	}
+	w.made = !w.exists()
+	if err := w.pool.git.AddWorktree(ctx, w.Project.Path, w.path, commit); err != nil {
+		return err
+	}
+	w.git, err = w.pool.git.Registered(ctx, w.Project.Path, w.path)
+	if err == nil && w.git == "" {
+		err = fmt.Errorf("%s was made and is not registered: run git -C %s worktree repair %s", w.path, w.Project.Path, w.path)
+	}
+	return err
+}
+
+// clearLeftovers clears a workspace that is not bound yet. One that is bound to the task
+// already is cleared only if its branch was not checked out: a checkout was cut short.
+func (w *workspace) clearLeftovers(ctx context.Context) error {
+	if w.made {
+		return nil
+	}
+	if w.now.Task != "" {
+		_, branch, err := w.pool.git.Head(w.path)
+		if err != nil || branch == w.Branch {
+			return err
+		}
+	}
+	return w.pool.run(w.clearing(ctx, w.keeper())...)
+}
+
+func (w *workspace) bind() error {
+	if w.now.Task == w.Task && w.now.Branch == w.Branch {
+		return nil
+	}
+	w.now.Task, w.now.Branch = w.Task, w.Branch
+	return w.save()
+}
+
+func (w *workspace) save() error {
+	if err := w.now.write(w.git); err != nil {
+		return fmt.Errorf("bind workspace %s: %w", w.Name, err)
+	}
+	return nil
+}
+
+func (w *workspace) ready() error {
+	w.now.Ready, w.now.Cleaned = true, false
+	return w.save()
+}
+
+func (w *workspace) checkOut(ctx context.Context) error {
+	base := w.Base
+	if base == "" {
+		var err error
+		if base, err = w.pool.git.Default(ctx, w.Project.Path, w.Project.DefaultBranch); err != nil {
+			return err
+		}
+	}
+	return w.unblock(w.earlier(), func() error { return w.pool.git.Switch(ctx, w.path, w.Branch, base) })
+}
+
+// unblock does something that may need ignored files out of its way. They are set aside.
+func (w *workspace) unblock(keeper string, do func() error) error {
+	err := do()
+	var blocked interface{ Blocking() []string }
+	if !errors.As(err, &blocked) {
+		return err
+	}
+	if err := w.setAside(keeper, blocked.Blocking()); err != nil {
+		return err
+	}
+	return do()
+}

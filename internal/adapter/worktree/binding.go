@@ -1,0 +1,99 @@
+package worktree
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"orange/internal/core/task"
+)
+
+// Files in the administrative folder of a worktree. The first says which task it is bound
+// to; when it is given back it becomes the second.
+const (
+	bindingName = "orange-binding.json"
+	lastName    = "orange-last.json"
+)
+
+// A binding is what a workspace knows about the task that has it, or had it last.
+type binding struct {
+	Task    task.ID `json:"task"`
+	Branch  string  `json:"branch"`
+	Ready   bool    `json:"ready,omitempty"`     // it was handed over completely
+	Torn    bool    `json:"torn_down,omitempty"` // the teardown command has run
+	Cleaned bool    `json:"cleaned,omitempty"`   // the work in it is kept, and it was brought back to its HEAD
+	Salvage string  `json:"salvage,omitempty"`   // where that work is kept
+}
+
+// readBinding reads one of the two files. One that is not there reads as no task.
+func readBinding(gitDir, name string) (binding, error) {
+	var b binding
+	if gitDir == "" {
+		return b, nil
+	}
+	path := filepath.Join(gitDir, name)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return b, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &b)
+	}
+	if err == nil && !b.Task.Valid() {
+		err = errors.New("it names no task")
+	}
+	if err != nil {
+		return binding{}, fmt.Errorf("read %s: %w: remove the file if no task uses the workspace", path, err)
+	}
+	return b, nil
+}
+
+func (b binding) write(gitDir string) error {
+	text, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(gitDir, bindingName), append(text, '\n'), 0o600)
+}
+
+// unbind makes the binding the last one, in one step.
+func unbind(gitDir string) error {
+	err := os.Rename(filepath.Join(gitDir, bindingName), filepath.Join(gitDir, lastName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// writeFile puts text in the place of a file in one step, on the disk when it returns.
+func writeFile(path string, text []byte, mode fs.FileMode) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".orange-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,167 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"orange/internal/core/taskfile"
+)
+
+// origSuffix ends the name of a task's file that another edit has replaced.
+const origSuffix = ".orig"
+
+// Heal restores the link to the task's file. An editor that saves by rename leaves a plain
+// file where the link was: what is in it counts and becomes the task's file. If that has
+// changed since, it is kept beside as TASK.md.orig.
+func (p *Pool) Heal(ctx context.Context, s Slot) error {
+	if target, err := os.Readlink(filepath.Join(p.Path(s.Name), TaskFileName)); err == nil && target == s.TaskFile {
+		return nil
+	}
+	if err := s.check(); err != nil {
+		return err
+	}
+	w, err := p.open(ctx, s)
+	if err != nil || w.now.Task != s.Task || !w.exists() {
+		return err
+	}
+	return w.heal()
+}
+
+// link puts the link into a workspace whose branch is checked out.
+func (w *workspace) link(ctx context.Context) error {
+	tracked, err := w.pool.git.Tracked(ctx, w.path, TaskFileName)
+	if err != nil {
+		return err
+	}
+	if len(tracked) > 0 {
+		return fmt.Errorf("branch %s of project %s tracks a %s of its own, where the task's file must be: rename it there (git mv) and try again", w.Branch, w.Project.Name, TaskFileName)
+	}
+	return w.heal()
+}
+
+// heal brings the link about, whatever is in its place. A plain file is taken out of the
+// workspace before it is read: nobody can replace it meanwhile.
+func (w *workspace) heal() error {
+	defer w.pool.hold(w.Name + "/" + TaskFileName)()
+	link := filepath.Join(w.path, TaskFileName)
+	taken := filepath.Join(w.pool.root, "."+w.Name+"."+TaskFileName)
+	for range 10 {
+		done, err := w.healOnce(link, taken)
+		if err != nil {
+			return fmt.Errorf("restore the link %s: %w", link, err)
+		}
+		if done {
+			return nil
+		}
+	}
+	return fmt.Errorf("restore the link %s: other programs keep replacing it; close them and try again", link)
+}
+
+func (w *workspace) healOnce(link, taken string) (done bool, err error) {
+	if target, err := os.Readlink(link); err == nil && target == w.TaskFile {
+		return true, nil
+	}
+	if _, err := os.Lstat(taken); err == nil {
+		return false, adopt(taken, w.TaskFile)
+	}
+	info, err := os.Lstat(link)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = os.Symlink(w.TaskFile, link)
+		if errors.Is(err, fs.ErrExist) {
+			return false, nil
+		}
+		return err == nil, err
+	case err != nil:
+		return false, err
+	case info.Mode().IsRegular():
+		return false, os.Rename(link, taken)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return false, os.Remove(link)
+	}
+	return false, errors.New("something that is no file is in its place; move it away")
+}
+
+// adopt makes an edit the task's file.
+func adopt(edit, file string) error {
+	text, edited, err := read(edit)
+	if err != nil {
+		return err
+	}
+	old, changed, err := read(file)
+	missing := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case err != nil && !missing:
+		return err
+	case missing:
+		return move(edit, file, 0o600)
+	case bytes.Equal(text, old):
+		return os.Remove(edit)
+	}
+	mode := changed.Mode().Perm()
+	newer := changed.ModTime().After(edited.ModTime())
+	if newer || len(bytes.TrimSpace(text)) == 0 {
+		if err := writeFile(file+origSuffix, old, mode); err != nil {
+			return err
+		}
+	}
+	if !newer {
+		return move(edit, file, mode)
+	}
+	if err := writeFile(file, withFrontmatter(text, old), mode); err != nil {
+		return err
+	}
+	return os.Remove(edit)
+}
+
+func read(path string) ([]byte, fs.FileInfo, error) {
+	info, err := os.Lstat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no plain file: put one in its place", path)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := os.ReadFile(path)
+	return text, info, err
+}
+
+// move renames a file, so that a program that is still writing to it writes to the same
+// one; onto another disk it is copied.
+func move(from, to string, mode fs.FileMode) error {
+	err := os.Chmod(from, mode)
+	if err == nil {
+		err = os.Rename(from, to)
+	}
+	if !errors.Is(err, syscall.EXDEV) {
+		return err
+	}
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = writeFile(to, text, mode)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Remove(from)
+}
+
+// withFrontmatter is a text with the frontmatter of another one, which is newer. A text
+// that cannot be read so is left as it is.
+func withFrontmatter(text, newer []byte) []byte {
+	edited, err := taskfile.Parse(text)
+	if err != nil {
+		return text
+	}
+	owned, err := taskfile.Parse(newer)
+	if err != nil {
+		return text
+	}
+	return owned.WithBody(edited.Body()).Bytes()
+}

@@ -1,0 +1,155 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+)
+
+// Release gives the workspace back. What is in it and on no branch is kept at a salvage
+// ref, which is returned; only then is it cleared. Branches and ignored files stay. The
+// failure of the teardown command is an error that is returned after all else is done. A
+// workspace that is not bound to the task is left alone.
+func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) {
+	if err := s.check(); err != nil {
+		return "", err
+	}
+	defer p.hold(s.Name)()
+	w, err := p.open(ctx, s)
+	switch {
+	case err != nil:
+		return "", err
+	case w.now.Task == "" && w.last.Task == s.Task:
+		return w.last.Salvage, nil
+	case w.now.Task != s.Task:
+		return "", nil
+	case !w.exists():
+		return p.git.Forget(ctx, s.Project.Path, w.path, string(s.Task))
+	}
+	var teardown error
+	before := []step{
+		{"teardown", func() error { teardown = w.tearDown(ctx); return nil }},
+		{"heal", w.heal},
+	}
+	after := []step{
+		{"unbind", w.unbind},
+		{"released", func() error { return nil }},
+	}
+	steps := append(append(before, w.clearing(ctx, string(s.Task))...), after...)
+	if err := p.run(steps...); err != nil {
+		return w.now.Salvage, both(err, teardown)
+	}
+	return w.now.Salvage, teardown
+}
+
+func (w *workspace) tearDown(ctx context.Context) error {
+	if w.now.Torn {
+		return nil
+	}
+	failed := w.command(ctx, "teardown", w.Teardown)
+	w.now.Torn = true
+	return both(failed, w.save())
+}
+
+func (w *workspace) unbind() error {
+	if err := unbind(w.git); err != nil {
+		return fmt.Errorf("give back workspace %s: %w", w.Name, err)
+	}
+	return nil
+}
+
+// both makes one line of two errors.
+func both(a, b error) error {
+	if a != nil && b != nil {
+		return fmt.Errorf("%w; %w", a, b)
+	}
+	return errors.Join(a, b)
+}
+
+// clearing are the steps that bring a workspace back to the default branch, in an order in
+// which nothing is removed before it is kept.
+func (w *workspace) clearing(ctx context.Context, keeper string) []step {
+	return []step{
+		{"salvage", func() error { return w.salvage(ctx, keeper) }},
+		{"clean", func() error { return w.clean(ctx, keeper) }},
+		{"drop", func() error { return w.dropOwn(ctx, keeper) }},
+		{"detach", func() error { return w.detach(ctx, keeper) }},
+		{"aside", func() error { return w.asideUntracked(ctx, keeper) }},
+	}
+}
+
+// salvage keeps the work and, while a task has the workspace, remembers where. Untracked
+// files in one that was cleaned before are those that only the task's branch ignored: they
+// do not belong into the repository.
+func (w *workspace) salvage(ctx context.Context, keeper string) error {
+	if w.now.Cleaned {
+		if err := w.asideUntracked(ctx, keeper); err != nil {
+			return err
+		}
+	}
+	ref, err := w.pool.git.Salvage(ctx, w.path, keeper)
+	if err != nil || ref == "" || w.now.Task == "" || w.now.Salvage == ref {
+		return err
+	}
+	w.now.Salvage = ref
+	return w.save()
+}
+
+func (w *workspace) clean(ctx context.Context, keeper string) error {
+	if err := w.pool.git.Clean(ctx, w.path, keeper); err != nil || w.now.Task == "" || w.now.Cleaned {
+		return err
+	}
+	w.now.Cleaned = true
+	return w.save()
+}
+
+func (w *workspace) detach(ctx context.Context, keeper string) error {
+	commit, err := w.pool.git.Default(ctx, w.Project.Path, w.Project.DefaultBranch)
+	if err != nil {
+		return err
+	}
+	return w.unblock(keeper, func() error { return w.pool.git.Detach(ctx, w.path, commit) })
+}
+
+// dropOwn removes what Orange itself has put into the workspace. Files that the repository
+// tracks are not Orange's. A TASK.md that is no link is an edit: it is set aside.
+func (w *workspace) dropOwn(ctx context.Context, keeper string) error {
+	own := append([]string{TaskFileName}, w.Exclude...)
+	tracked, err := w.pool.git.Tracked(ctx, w.path, own...)
+	if err != nil {
+		return err
+	}
+	isTracked := map[string]bool{}
+	for _, file := range tracked {
+		isTracked[file] = true
+	}
+	root, err := os.OpenRoot(w.path)
+	if err != nil {
+		return fmt.Errorf("clear workspace %s: %w", w.Name, err)
+	}
+	defer func() { _ = root.Close() }()
+	for _, file := range own {
+		if isTracked[file] {
+			continue
+		}
+		info, err := root.Lstat(file)
+		switch {
+		case err != nil || info.IsDir(): // not there, or a folder in which others may keep files
+			continue
+		case file == TaskFileName && info.Mode().IsRegular():
+			err = w.setAside(keeper, []string{file})
+		default:
+			err = root.Remove(file)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("clear workspace %s: %w", w.Name, err)
+		}
+		if dir := path.Dir(file); dir != "." {
+			_ = root.Remove(dir) // only if it is empty
+		}
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orange/internal/adapter/git"
+	"orange/internal/core/task"
+)
+
+// TestMain keeps the settings of whoever runs the tests out of them: git knows no user.
+func TestMain(m *testing.M) {
+	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"} {
+		_ = os.Setenv(name, os.DevNull)
+	}
+	os.Exit(m.Run())
+}
+
+// do runs git for a test, with an author, and returns what it prints.
+func do(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	text, err := try(dir, args...)
+	if err != nil {
+		t.Fatalf("git %q: %v\n%s", args, err, text)
+	}
+	return text
+}
+
+func try(dir string, args ...string) (string, error) {
+	cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
+	cmd.Env = append(cmd.Environ(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a",
+		"GIT_COMMITTER_EMAIL=a@example.com", "GIT_EDITOR=:", "GIT_OPTIONAL_LOCKS=0")
+	text, err := cmd.CombinedOutput()
+	return strings.TrimRight(string(text), "\n"), err
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// content is what a file has, "" if it is not there.
+func content(t *testing.T, dir, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func there(dir, name string) bool {
+	_, err := os.Lstat(filepath.Join(dir, name))
+	return err == nil
+}
+
+func commitFile(t *testing.T, dir, name, text string) {
+	t.Helper()
+	write(t, dir, name, text)
+	do(t, dir, "add", "--force", "--", name)
+	do(t, dir, "-c", "gc.auto=0", "commit", "--quiet", "-m", "change "+name)
+}
+
+func wantError(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v, want one line with %q", err, want)
+	}
+}
+
+// A bench is a project with a pool.
+type bench struct {
+	*Pool
+	t       *testing.T
+	project task.Project
+	home    string
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Join(base, "repo")
+	do(t, base, "init", "--quiet", "--template=", "--initial-branch=main", root)
+	commitFile(t, root, "f", "0")
+	commitFile(t, root, ".gitignore", "/cache/\n.env\n")
+	return &bench{
+		Pool:    New(filepath.Join(base, "home", "workspaces"), git.New()),
+		t:       t,
+		project: task.Project{Name: "p", Path: root, DefaultBranch: "main", PoolSize: 3},
+		home:    filepath.Join(base, "home"),
+	}
+}
+
+// id makes the id of the n-th task.
+func id(n int) task.ID { return task.ID(fmt.Sprintf("Task%017d", n)) }
+
+// slot is what the n-th task wants: workspace p--1, a branch of its own.
+func (b *bench) slot(n int) Slot {
+	b.t.Helper()
+	file := filepath.Join(b.home, "tasks", "p", string(id(n)), TaskFileName)
+	if !there("/", file) {
+		write(b.t, "/", file, "---\nid: "+string(id(n))+"\n---\nthe body\n")
+	}
+	return Slot{
+		Project: b.project, Name: "p--1", Task: id(n), Branch: fmt.Sprintf("task/%d", n), TaskFile: file,
+		Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}, Exclude: []string{".claude/settings.local.json"},
+	}
+}
+
+func (b *bench) acquire(s Slot) string {
+	b.t.Helper()
+	if err := b.Acquire(context.Background(), s); err != nil {
+		b.t.Fatal(err)
+	}
+	return b.Path(s.Name)
+}
+
+func (b *bench) release(s Slot) string {
+	b.t.Helper()
+	ref, err := b.Release(context.Background(), s)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return ref
+}
+
+// clear says whether a workspace is as it should be when nobody has it.
+func (b *bench) isClear(name string) {
+	b.t.Helper()
+	dir := b.Path(name)
+	if status := do(b.t, dir, "status", "--porcelain"); status != "" {
+		b.t.Errorf("%s is not clean: %s", name, status)
+	}
+	commit, branch, err := b.Head(name)
+	if want := do(b.t, b.project.Path, "rev-parse", "main"); commit != want || branch != "" || err != nil {
+		b.t.Errorf("%s is at %s %q, %v, want %s", name, commit, branch, err, want)
+	}
+	admin := b.admin(name)
+	for _, file := range []string{filepath.Join(dir, TaskFileName), filepath.Join(dir, ".claude"), filepath.Join(admin, bindingName), filepath.Join(admin, "orange-index")} {
+		if there("/", file) {
+			b.t.Errorf("%s is still there", file)
+		}
+	}
+}
+
+// isReady says whether a workspace is as its task wants it.
+func (b *bench) isReady(s Slot) {
+	b.t.Helper()
+	dir := b.Path(s.Name)
+	if _, branch, err := b.Head(s.Name); branch != s.Branch || err != nil {
+		b.t.Errorf("%s is on %q, %v", s.Name, branch, err)
+	}
+	if target, err := os.Readlink(filepath.Join(dir, TaskFileName)); target != s.TaskFile || err != nil {
+		b.t.Errorf("TASK.md leads to %q, %v", target, err)
+	}
+	if status := do(b.t, dir, "status", "--porcelain"); status != "" {
+		b.t.Errorf("%s is not clean: %s", s.Name, status)
+	}
+	if now, err := readBinding(b.admin(s.Name), bindingName); now.Task != s.Task || !now.Ready || err != nil {
+		b.t.Errorf("bound to %+v, %v", now, err)
+	}
+}
+
+func (b *bench) admin(name string) string {
+	return filepath.Join(b.project.Path, ".git/worktrees", name)
+}
+
+// salvaged is what the work kept at a ref has of a file.
+func (b *bench) salvaged(ref, name string) string {
+	b.t.Helper()
+	return do(b.t, b.project.Path, "show", ref+":"+name)
+}

@@ -1,0 +1,128 @@
+package scriptedmodel
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+)
+
+type chatRequest struct {
+	Model    string `json:"model"`
+	Stream   bool   `json:"stream"`
+	Messages []struct {
+		Role      string            `json:"role"`
+		Content   content           `json:"content"`
+		ToolCalls []json.RawMessage `json:"tool_calls"`
+	} `json:"messages"`
+	Tools []struct {
+		Function struct {
+			Name       string          `json:"name"`
+			Parameters json.RawMessage `json:"parameters"`
+		} `json:"function"`
+	} `json:"tools"`
+	ResponseFormat struct {
+		JSONSchema struct {
+			Schema json.RawMessage `json:"schema"`
+		} `json:"json_schema"`
+	} `json:"response_format"`
+}
+
+func readChat(_ *http.Request, body []byte) (ask, error) {
+	var in chatRequest
+	if err := decode(body, &in); err != nil {
+		return ask{}, err
+	}
+	a := ask{model: in.Model, stream: in.Stream, schema: in.ResponseFormat.JSONSchema.Schema}
+	for _, t := range in.Tools {
+		a.tools = append(a.tools, tool{name: t.Function.Name, schema: t.Function.Parameters})
+	}
+	for _, m := range in.Messages {
+		switch m.Role {
+		case "assistant":
+			a.recall(len(m.ToolCalls), m.Content.texts())
+		case "user":
+			a.hear(m.Content.texts())
+		}
+	}
+	return a, nil
+}
+
+// chat counts what was cached as part of the prompt.
+func (u Usage) chat() object {
+	prompt := u.Input + u.CacheRead + u.CacheWrite
+	return object{
+		"prompt_tokens": prompt, "completion_tokens": u.Output, "total_tokens": prompt + u.Output,
+		"prompt_tokens_details": object{"cached_tokens": u.CacheRead},
+	}
+}
+
+func writeChat(w http.ResponseWriter, a ask, out reply) {
+	head := func(kind string) object {
+		return object{"id": fmt.Sprintf("chatcmpl-%d", out.number), "object": kind, "created": out.at.Unix(), "model": a.model}
+	}
+	reason := "stop"
+	if out.call != nil {
+		reason = "tool_calls"
+	}
+	if !a.stream {
+		whole := head("chat.completion")
+		whole["choices"] = []object{{"index": 0, "message": out.chatMessage(), "finish_reason": reason}}
+		whole["usage"] = out.usage.chat()
+		writeJSON(w, http.StatusOK, whole)
+		return
+	}
+	e := startEvents(w)
+	chunk := func(delta object, reason any) {
+		c := head("chat.completion.chunk")
+		c["choices"] = []object{{"index": 0, "delta": delta, "finish_reason": reason}}
+		e.send("", c)
+	}
+	for _, delta := range out.chatDeltas() {
+		chunk(delta, nil)
+	}
+	chunk(object{}, reason)
+	last := head("chat.completion.chunk")
+	last["choices"], last["usage"] = []object{}, out.usage.chat()
+	e.send("", last)
+	e.raw("[DONE]")
+}
+
+func (r reply) chatMessage() object {
+	if r.call == nil {
+		return object{"role": "assistant", "content": r.text}
+	}
+	function := object{"name": r.call.tool.name, "arguments": r.call.argumentsJSON()}
+	return object{"role": "assistant", "content": nil, "tool_calls": []object{{"id": r.call.id, "type": "function", "function": function}}}
+}
+
+// chatDeltas are the parts of an answer: who speaks and what is called, then the rest.
+func (r reply) chatDeltas() []object {
+	if r.call == nil {
+		deltas := []object{{"role": "assistant", "content": ""}}
+		for _, piece := range pieces(r.text) {
+			deltas = append(deltas, object{"content": piece})
+		}
+		return deltas
+	}
+	begun := object{"index": 0, "id": r.call.id, "type": "function", "function": object{"name": r.call.tool.name, "arguments": ""}}
+	deltas := []object{{"role": "assistant", "content": nil, "tool_calls": []object{begun}}}
+	for _, piece := range pieces(r.call.argumentsJSON()) {
+		deltas = append(deltas, object{"tool_calls": []object{{"index": 0, "function": object{"arguments": piece}}}})
+	}
+	return deltas
+}
+
+func failChat(w http.ResponseWriter, f fault) {
+	kind := "server_error"
+	switch {
+	case f.status == http.StatusTooManyRequests:
+		kind = "rate_limit_exceeded"
+	case f.status < 500:
+		kind = "invalid_request_error"
+	}
+	if f.resetIn > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(f.resetIn.Seconds())))
+	}
+	writeJSON(w, f.status, object{"error": object{"message": f.message, "type": kind, "code": kind}})
+}

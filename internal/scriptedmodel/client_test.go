@@ -1,0 +1,274 @@
+package scriptedmodel
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// dialect is how a test agent speaks one of the protocols.
+type dialect struct {
+	name  string
+	path  string
+	write func(history []moment) any
+	read  func(t *testing.T, events []json.RawMessage) moment
+}
+
+// moment is one thing in the history of a test agent: a prompt, or an answer of the model
+// and, for a call, that it was carried out.
+type moment struct {
+	prompt string
+	text   string
+	call   string // the id
+	shell  string // the command of a call
+}
+
+// agent keeps a conversation with a model, as a CLI does.
+type agent struct {
+	dialect
+	model   *Model
+	history []moment
+}
+
+func (a *agent) say(text string) { a.history = append(a.history, moment{prompt: text}) }
+
+// ask sends the conversation and returns the answer without taking note of it.
+func (a *agent) ask(t *testing.T) moment {
+	t.Helper()
+	body, err := json.Marshal(a.write(a.history))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := post(a.model, a.path, string(body))
+	if w.Code != http.StatusOK {
+		return moment{text: fmt.Sprint(w.Code)}
+	}
+	return a.read(t, eventsOf(t, w))
+}
+
+// step asks and takes note of the answer.
+func (a *agent) step(t *testing.T) moment {
+	t.Helper()
+	m := a.ask(t)
+	a.history = append(a.history, m)
+	return m
+}
+
+// eventsOf is the data of a stream of events.
+func eventsOf(t *testing.T, w *httptest.ResponseRecorder) []json.RawMessage {
+	t.Helper()
+	var out []json.RawMessage
+	for line := range strings.Lines(w.Body.String()) {
+		data, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "data: ")
+		if ok && data != "[DONE]" {
+			out = append(out, json.RawMessage(data))
+		}
+	}
+	return out
+}
+
+func dialects() []dialect {
+	return []dialect{anthropicDialect(), responsesDialect(), chatDialect(), geminiDialect()}
+}
+
+func parse[T any](t *testing.T, text json.RawMessage) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}
+
+// commandIn is the command among the arguments of a call.
+func commandIn(t *testing.T, key, arguments string) string {
+	t.Helper()
+	command, _ := parse[map[string]any](t, json.RawMessage(arguments))[key].(string)
+	return command
+}
+
+func shellSchema(key string) object {
+	return object{"type": "object", "properties": object{key: object{"type": "string"}}, "required": []string{key}}
+}
+
+func anthropicDialect() dialect {
+	write := func(history []moment) any {
+		var messages []object
+		for _, m := range history {
+			switch {
+			case m.prompt != "":
+				messages = append(messages, object{"role": "user", "content": m.prompt})
+			case m.call != "":
+				use := object{"type": "tool_use", "id": m.call, "name": "Bash", "input": object{"command": m.shell}}
+				result := object{"type": "tool_result", "tool_use_id": m.call, "content": "ok"}
+				messages = append(messages, object{"role": "assistant", "content": []object{use}}, object{"role": "user", "content": []object{result}})
+			default:
+				messages = append(messages, object{"role": "assistant", "content": []object{{"type": "text", "text": m.text}}})
+			}
+		}
+		return object{"model": "m", "stream": true, "messages": messages, "tools": []object{{"name": "Bash", "input_schema": shellSchema("command")}}}
+	}
+	read := func(t *testing.T, events []json.RawMessage) (m moment) {
+		arguments := ""
+		for _, e := range events {
+			v := parse[struct {
+				Block struct{ ID string } `json:"content_block"`
+				Delta struct {
+					Text    string
+					Partial string `json:"partial_json"`
+				}
+			}](t, e)
+			m.call += v.Block.ID
+			m.text += v.Delta.Text
+			arguments += v.Delta.Partial
+		}
+		if m.call != "" {
+			m.shell = commandIn(t, "command", arguments)
+		}
+		return m
+	}
+	return dialect{name: "anthropic", path: "/v1/messages", write: write, read: read}
+}
+
+func responsesDialect() dialect {
+	write := func(history []moment) any {
+		var items []object
+		for _, m := range history {
+			switch {
+			case m.prompt != "":
+				items = append(items, object{"type": "message", "role": "user", "content": []object{{"type": "input_text", "text": m.prompt}}})
+			case m.call != "":
+				items = append(items,
+					object{"type": "function_call", "call_id": m.call, "name": "exec_command", "arguments": compact(object{"cmd": m.shell})},
+					object{"type": "function_call_output", "call_id": m.call, "output": "ok"})
+			default:
+				items = append(items, object{"type": "message", "role": "assistant", "content": []object{{"type": "output_text", "text": m.text}}})
+			}
+		}
+		return object{"model": "m", "stream": true, "input": items, "tools": []object{{"type": "function", "name": "exec_command", "parameters": shellSchema("cmd")}}}
+	}
+	read := func(t *testing.T, events []json.RawMessage) (m moment) {
+		arguments := ""
+		for _, e := range events {
+			v := parse[struct {
+				Type  string
+				Delta string
+				Item  struct {
+					CallID string `json:"call_id"`
+				}
+			}](t, e)
+			switch v.Type {
+			case "response.output_item.added":
+				m.call = v.Item.CallID
+			case "response.output_text.delta":
+				m.text += v.Delta
+			case "response.function_call_arguments.delta":
+				arguments += v.Delta
+			}
+		}
+		if m.call != "" {
+			m.shell = commandIn(t, "cmd", arguments)
+		}
+		return m
+	}
+	return dialect{name: "responses", path: "/v1/responses", write: write, read: read}
+}
+
+func chatDialect() dialect {
+	write := func(history []moment) any {
+		messages := []object{{"role": "system", "content": "You are a coding agent."}}
+		for _, m := range history {
+			switch {
+			case m.prompt != "":
+				messages = append(messages, object{"role": "user", "content": m.prompt})
+			case m.call != "":
+				function := object{"name": "bash", "arguments": compact(object{"command": m.shell})}
+				messages = append(messages,
+					object{"role": "assistant", "content": nil, "tool_calls": []object{{"id": m.call, "type": "function", "function": function}}},
+					object{"role": "tool", "tool_call_id": m.call, "content": "ok"})
+			default:
+				messages = append(messages, object{"role": "assistant", "content": m.text})
+			}
+		}
+		tool := object{"type": "function", "function": object{"name": "bash", "parameters": shellSchema("command")}}
+		return object{"model": "m", "stream": true, "messages": messages, "tools": []object{tool}}
+	}
+	read := func(t *testing.T, events []json.RawMessage) (m moment) {
+		arguments := ""
+		for _, e := range events {
+			for _, c := range parse[struct {
+				Choices []struct {
+					Delta struct {
+						Content   string
+						ToolCalls []struct {
+							ID       string
+							Function struct{ Arguments string }
+						} `json:"tool_calls"`
+					}
+				}
+			}](t, e).Choices {
+				m.text += c.Delta.Content
+				for _, call := range c.Delta.ToolCalls {
+					m.call += call.ID
+					arguments += call.Function.Arguments
+				}
+			}
+		}
+		if m.call != "" {
+			m.shell = commandIn(t, "command", arguments)
+		}
+		return m
+	}
+	return dialect{name: "chat", path: "/v1/chat/completions", write: write, read: read}
+}
+
+func geminiDialect() dialect {
+	write := func(history []moment) any {
+		var contents []object
+		add := func(role string, part object) {
+			contents = append(contents, object{"role": role, "parts": []object{part}})
+		}
+		for _, m := range history {
+			switch {
+			case m.prompt != "":
+				add("user", object{"text": m.prompt})
+			case m.call != "":
+				add("model", object{"functionCall": object{"name": "run_shell_command", "args": object{"command": m.shell}}})
+				add("user", object{"functionResponse": object{"name": "run_shell_command", "response": object{"output": "ok"}}})
+			default:
+				add("model", object{"text": m.text})
+			}
+		}
+		tool := object{"functionDeclarations": []object{{"name": "run_shell_command", "parametersJsonSchema": shellSchema("command")}}}
+		return object{"contents": contents, "tools": []object{tool}}
+	}
+	read := func(t *testing.T, events []json.RawMessage) (m moment) {
+		for _, e := range events {
+			for _, c := range parse[struct {
+				Candidates []struct {
+					Content struct {
+						Parts []struct {
+							Text         string
+							FunctionCall *struct {
+								Name string
+								Args struct{ Command string }
+							}
+						}
+					}
+				}
+			}](t, e).Candidates {
+				for _, p := range c.Content.Parts {
+					m.text += p.Text
+					if p.FunctionCall != nil {
+						m.call, m.shell = p.FunctionCall.Name, p.FunctionCall.Args.Command
+					}
+				}
+			}
+		}
+		return m
+	}
+	return dialect{name: "gemini", path: "/v1beta/models/m:streamGenerateContent?alt=sse", write: write, read: read}
+}

@@ -1,0 +1,84 @@
+package scriptedmodel
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// content is what a message says: a text, or a list of blocks.
+type content []block
+
+// block is one part of a message. Only texts have a Text; the type tells the rest.
+type block struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// UnmarshalJSON accepts a text, a list of blocks and null.
+func (c *content) UnmarshalJSON(data []byte) error {
+	*c = nil
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		if text != "" {
+			*c = content{{Type: "text", Text: text}}
+		}
+		return nil
+	}
+	var blocks []block
+	if err := json.Unmarshal(data, &blocks); err != nil {
+		return err
+	}
+	*c = blocks
+	return nil
+}
+
+// texts is what is written in a message.
+func (c content) texts() []string {
+	var out []string
+	for _, b := range c {
+		if b.Text != "" {
+			out = append(out, b.Text)
+		}
+	}
+	return out
+}
+
+// count is how many blocks are of a type.
+func (c content) count(kind string) int {
+	n := 0
+	for _, b := range c {
+		if b.Type == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// hear adds a prompt to a conversation, unless nothing was said.
+func (a *ask) hear(texts []string) {
+	if text := promptOf(texts); text != "" {
+		a.said = append(a.said, prompt(text))
+	}
+}
+
+// recall adds answers that the model gave earlier: calls of tools, else a text.
+func (a *ask) recall(calls int, texts []string) {
+	if calls == 0 && !isFiller(promptOf(texts)) {
+		calls = 1
+	}
+	for range calls {
+		a.said = append(a.said, answered())
+	}
+}
+
+// decode reads a request. What a protocol allows beyond what is read is ignored.
+func decode(body []byte, into any) error {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return fmt.Errorf("the request is empty")
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("the request is not what the protocol asks for: %w", err)
+	}
+	return nil
+}

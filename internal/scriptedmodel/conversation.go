@@ -1,0 +1,101 @@
+package scriptedmodel
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// ask is a request in the words of no particular protocol.
+type ask struct {
+	model  string
+	stream bool
+	tools  []tool
+	schema json.RawMessage // the JSON that is wanted as an answer; nil if text will do
+	said   []utterance
+}
+
+// utterance is one thing in a conversation: a prompt of the user, or an answer that the
+// model gave earlier.
+type utterance struct {
+	prompt string
+	answer bool
+}
+
+func prompt(text string) utterance { return utterance{prompt: text} }
+func answered() utterance          { return utterance{answer: true} }
+
+// lastPrompt is the newest prompt, without what the CLI itself put into it.
+func (a ask) lastPrompt() string {
+	for _, u := range slices.Backward(a.said) {
+		if !u.answer {
+			return u.prompt
+		}
+	}
+	return ""
+}
+
+// place is where a conversation stands: the script that governs it and how many of its
+// turns were already answered in this conversation.
+type place struct {
+	script *Script
+	done   int
+}
+
+// find derives the place from the conversation alone; it is empty if no prompt chose a
+// script. Each script keeps its own count, so
+// that a retry, a side request or another session cannot move it.
+func find(scripts []Script, said []utterance) place {
+	done := map[*Script]int{}
+	var governs *Script
+	for _, u := range said {
+		if u.answer {
+			done[governs]++
+		} else if chosen := choose(scripts, u.prompt); chosen != nil {
+			governs = chosen
+		}
+	}
+	if governs == nil {
+		return place{}
+	}
+	return place{script: governs, done: done[governs]}
+}
+
+// choose picks the script that a prompt asks for. The last marker counts: a CLI puts
+// prompts together whose answers failed.
+func choose(scripts []Script, prompt string) *Script {
+	var name string
+	for _, m := range marker.FindAllStringSubmatch(prompt, -1) {
+		name = m[1]
+	}
+	for i, s := range scripts {
+		if name == s.Name || name == "" && s.When != "" && strings.Contains(prompt, s.When) {
+			return &scripts[i]
+		}
+	}
+	return nil
+}
+
+// injected are the tags around text that a CLI adds to prompts on its own.
+func injected() []string {
+	return []string{"system-reminder", "environment_context", "session_context", "user_instructions", "skills_instructions", "permissions instructions"}
+}
+
+// isInjected says whether a piece of a prompt comes from the CLI and not from whoever
+// prompts it.
+func isInjected(text string) bool {
+	text = strings.TrimSpace(text)
+	return slices.ContainsFunc(injected(), func(tag string) bool { return strings.HasPrefix(text, "<"+tag+">") })
+}
+
+// promptOf joins the pieces of a prompt, leaving out what the CLI added.
+func promptOf(pieces []string) string {
+	pieces = slices.DeleteFunc(slices.Clone(pieces), isInjected)
+	return strings.TrimSpace(strings.Join(pieces, "\n"))
+}
+
+// isFiller says whether an answer was made up by the CLI: it closes a turn that was cut
+// off in this way before it goes on.
+func isFiller(text string) bool {
+	return strings.TrimSpace(text) == "" || strings.TrimSpace(text) == "No response requested."
+}

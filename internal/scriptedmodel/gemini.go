@@ -1,0 +1,145 @@
+package scriptedmodel
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"strings"
+)
+
+type geminiRequest struct {
+	Contents []struct {
+		Role  string       `json:"role"`
+		Parts []geminiPart `json:"parts"`
+	} `json:"contents"`
+	Tools []struct {
+		Functions []struct {
+			Name       string          `json:"name"`
+			Parameters json.RawMessage `json:"parameters"`
+			Schema     json.RawMessage `json:"parametersJsonSchema"`
+		} `json:"functionDeclarations"`
+	} `json:"tools"`
+	Config struct {
+		Schema     json.RawMessage `json:"responseSchema"`
+		JSONSchema json.RawMessage `json:"responseJsonSchema"`
+	} `json:"generationConfig"`
+}
+
+type geminiPart struct {
+	Text    string          `json:"text"`
+	Thought bool            `json:"thought"`
+	Call    json.RawMessage `json:"functionCall"`
+}
+
+// readGemini reads a request. The model and the wish for a stream are part of the path.
+func readGemini(r *http.Request, body []byte) (ask, error) {
+	var in geminiRequest
+	if err := decode(body, &in); err != nil {
+		return ask{}, err
+	}
+	model, method, _ := strings.Cut(path.Base(r.URL.Path), ":")
+	a := ask{model: model, stream: method == "streamGenerateContent", schema: in.Config.JSONSchema}
+	if a.schema == nil {
+		a.schema = in.Config.Schema
+	}
+	for _, t := range in.Tools {
+		for _, f := range t.Functions {
+			schema := f.Schema
+			if schema == nil {
+				schema = f.Parameters
+			}
+			a.tools = append(a.tools, tool{name: f.Name, schema: schema})
+		}
+	}
+	for _, c := range in.Contents {
+		calls, texts := geminiParts(c.Parts)
+		if c.Role == "model" {
+			a.recall(calls, texts)
+		} else {
+			a.hear(texts)
+		}
+	}
+	return a, nil
+}
+
+func geminiParts(parts []geminiPart) (calls int, texts []string) {
+	for _, p := range parts {
+		switch {
+		case p.Call != nil:
+			calls++
+		case p.Text != "" && !p.Thought:
+			texts = append(texts, p.Text)
+		}
+	}
+	return calls, texts
+}
+
+// gemini counts what was cached as part of the prompt.
+func (u Usage) gemini() object {
+	prompt := u.Input + u.CacheRead + u.CacheWrite
+	return object{
+		"promptTokenCount": prompt, "candidatesTokenCount": u.Output, "totalTokenCount": prompt + u.Output,
+		"cachedContentTokenCount": u.CacheRead,
+	}
+}
+
+func writeGemini(w http.ResponseWriter, a ask, out reply) {
+	whole := func(parts []object, last bool) object {
+		candidate := object{"index": 0, "content": object{"role": "model", "parts": parts}}
+		response := object{"candidates": []object{candidate}, "modelVersion": a.model, "responseId": fmt.Sprintf("response-%d", out.number)}
+		if last {
+			candidate["finishReason"] = "STOP"
+			response["usageMetadata"] = out.usage.gemini()
+		}
+		return response
+	}
+	parts := []object{{"text": out.text}}
+	if out.call != nil {
+		parts = []object{{"functionCall": object{"name": out.call.tool.name, "args": out.call.arguments}}}
+	}
+	if !a.stream {
+		writeJSON(w, http.StatusOK, whole(parts, true))
+		return
+	}
+	e := startEvents(w)
+	if out.call == nil {
+		texts := pieces(out.text)
+		for _, piece := range texts[:len(texts)-1] {
+			e.send("", whole([]object{{"text": piece}}, false))
+		}
+		parts = []object{{"text": texts[len(texts)-1]}}
+	}
+	e.send("", whole(parts, true))
+}
+
+// failGemini answers an error. A limit that is used up is one for the day: clients wait
+// for limits that are for the minute.
+func failGemini(w http.ResponseWriter, f fault) {
+	detail := object{"code": f.status, "message": f.message, "status": geminiStatus(f.status)}
+	if f.resetIn > 0 {
+		const types = "type.googleapis.com/google.rpc."
+		violation := object{"quotaMetric": "generativelanguage.googleapis.com/generate_content_requests", "quotaId": "GenerateRequestsPerDayPerProjectPerModel"}
+		detail["details"] = []object{
+			{"@type": types + "QuotaFailure", "violations": []object{violation}},
+			{"@type": types + "RetryInfo", "retryDelay": fmt.Sprintf("%ds", int(f.resetIn.Seconds()))},
+		}
+	}
+	writeJSON(w, f.status, object{"error": detail})
+}
+
+func geminiStatus(status int) string {
+	switch status {
+	case http.StatusBadRequest:
+		return "INVALID_ARGUMENT"
+	case http.StatusUnauthorized:
+		return "UNAUTHENTICATED"
+	case http.StatusForbidden:
+		return "PERMISSION_DENIED"
+	case http.StatusTooManyRequests:
+		return "RESOURCE_EXHAUSTED"
+	case http.StatusServiceUnavailable:
+		return "UNAVAILABLE"
+	}
+	return "INTERNAL"
+}

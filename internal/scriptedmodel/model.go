@@ -1,0 +1,144 @@
+package scriptedmodel
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// maxBody bounds a request: a long conversation with a large system prompt is far below.
+const maxBody = 64 << 20
+
+// Model answers the requests of agent CLIs from scripts. It is an http.Handler and may be
+// used by many sessions at once.
+type Model struct {
+	scripts []Script
+	now     func() time.Time
+
+	mu      sync.Mutex
+	log     []Request
+	changed chan struct{}      // closed and replaced when the log grows
+	faults  map[faultPlace]int // how often an error was answered
+}
+
+type faultPlace struct {
+	script string
+	turn   int
+}
+
+// New returns a model that plays the scripts.
+func New(scripts []Script) (*Model, error) {
+	if err := check(scripts); err != nil {
+		return nil, err
+	}
+	return &Model{scripts: scripts, now: time.Now, changed: make(chan struct{}), faults: map[faultPlace]int{}}, nil
+}
+
+// reply is an answer in the words of no particular protocol: a call, a text or a fault.
+type reply struct {
+	number int // of the request, for ids
+	call   *call
+	text   string
+	fault  *fault
+	usage  Usage
+	at     time.Time
+	delay  time.Duration
+}
+
+// fault is an error of the provider.
+type fault struct {
+	status  int
+	message string
+	resetIn time.Duration // of a limit that is used up; 0 if there is none
+	reset   time.Time
+}
+
+// ServeHTTP answers a request of any of the protocols.
+func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		http.Error(w, "the request cannot be read", http.StatusBadRequest)
+		return
+	}
+	p, found := protocolOf(r.URL.Path)
+	if !found {
+		m.serveRest(w, r)
+		return
+	}
+	record := Request{Protocol: p.name, Method: r.Method, Path: r.URL.Path}
+	a, err := p.read(r, body)
+	if err != nil {
+		record.Kind, record.Answer = Unreadable, err.Error()
+		m.append(record)
+		p.fail(w, fault{status: http.StatusBadRequest, message: err.Error()})
+		return
+	}
+	out := m.answer(a, record)
+	if !think(r.Context(), out.delay) {
+		return
+	}
+	if out.fault != nil {
+		p.fail(w, *out.fault)
+		return
+	}
+	p.write(w, a, out)
+}
+
+// answer decides what to say and puts it into the log, in one step: a retry that arrives
+// meanwhile counts after this request.
+func (m *Model) answer(a ask, record Request) reply {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := reply{number: len(m.log) + 1, at: m.now(), usage: ordinaryUsage()}
+	record.Model, record.Stream, record.Prompt, record.Turn = a.model, a.stream, a.lastPrompt(), -1
+	for _, t := range a.tools {
+		record.Tools = append(record.Tools, t.name)
+	}
+	if len(a.tools) == 0 {
+		record.Kind = Side
+		out.text = sideText(a)
+	} else {
+		m.play(a, &out, &record)
+	}
+	record.Usage = out.usage
+	record.Answer = out.summary()
+	m.appendLocked(record)
+	return out
+}
+
+// sideText answers a request that offers no tools: the CLI wants a title, a topic or the
+// like, and any answer in the right form will do.
+func sideText(a ask) string {
+	if a.schema != nil {
+		return compact(parseSchema(a.schema).sample())
+	}
+	return sampleText
+}
+
+// think waits; false means that the client is gone.
+func think(ctx context.Context, d time.Duration) bool {
+	if d == 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// summary is the answer in a few words, for the log.
+func (r reply) summary() string {
+	switch {
+	case r.fault != nil:
+		return http.StatusText(r.fault.status)
+	case r.call != nil:
+		return r.call.tool.name + " " + r.call.argumentsJSON()
+	}
+	return r.text
+}

@@ -1,0 +1,82 @@
+package scriptedmodel
+
+import (
+	"fmt"
+	"time"
+)
+
+// play answers with the turn that the conversation has come to. It is called under the
+// lock, because how often an error was answered is remembered.
+func (m *Model) play(a ask, out *reply, record *Request) {
+	at := find(m.scripts, a.said)
+	if at.script == nil {
+		record.Kind, out.text = Unscripted, "No script was chosen."
+		return
+	}
+	record.Script = at.script.Name
+	number, turn, ok := m.turnAt(at)
+	if !ok {
+		record.Kind, out.text = Over, "The script is over."
+		return
+	}
+	record.Kind, record.Turn = Played, number
+	out.delay = time.Duration(turn.DelayMillis) * time.Millisecond
+	if turn.Usage != nil {
+		out.usage = *turn.Usage
+	}
+	switch {
+	case turn.Status != 0:
+		out.fault, out.usage = turn.fault(out.at), Usage{}
+	case turn.Text != "":
+		out.text = turn.Text
+	default:
+		m.playShell(a, at, turn, out, record)
+	}
+}
+
+func (m *Model) playShell(a ask, at place, turn Turn, out *reply, record *Request) {
+	t, offered := shell(a.tools)
+	if !offered {
+		record.Kind, record.Turn, out.text = Side, -1, sideText(a)
+		return
+	}
+	c := shellCall(fmt.Sprintf("call_%s_%d", at.script.Name, at.done), t, turn.Shell)
+	out.call = &c
+}
+
+// turnAt is the turn that comes after so many answers. Errors leave no answer in a
+// conversation, so they are passed over once they were given often enough.
+func (m *Model) turnAt(at place) (int, Turn, bool) {
+	before := at.done
+	for i, turn := range at.script.Turns {
+		switch {
+		case turn.Status != 0 && (before > 0 || m.spent(at.script.Name, i, turn.Times)):
+		case before == 0:
+			return i, turn, true
+		default:
+			before--
+		}
+	}
+	return 0, Turn{}, false
+}
+
+// spent counts an error as given, or says that it was given often enough.
+func (m *Model) spent(script string, turn, times int) bool {
+	where := faultPlace{script: script, turn: turn}
+	if times > 0 && m.faults[where] >= times {
+		return true
+	}
+	m.faults[where]++
+	return false
+}
+
+func (t Turn) fault(now time.Time) *fault {
+	f := &fault{status: t.Status, message: t.Message, resetIn: time.Duration(t.ResetSeconds) * time.Second}
+	if f.message == "" {
+		f.message = "the script says so"
+	}
+	if f.resetIn > 0 {
+		f.reset = now.Add(f.resetIn)
+	}
+	return f
+}

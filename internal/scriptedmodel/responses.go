@@ -1,0 +1,177 @@
+package scriptedmodel
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+)
+
+// nativeShell is the type of the tool that the Responses protocol itself knows for
+// running commands. It has no name and no schema.
+const nativeShell = "local_shell"
+
+type responsesRequest struct {
+	Model  string         `json:"model"`
+	Stream bool           `json:"stream"`
+	Input  responsesInput `json:"input"`
+	Tools  []struct {
+		Type       string          `json:"type"`
+		Name       string          `json:"name"`
+		Parameters json.RawMessage `json:"parameters"`
+	} `json:"tools"`
+	Text struct {
+		Format struct {
+			Schema json.RawMessage `json:"schema"`
+		} `json:"format"`
+	} `json:"text"`
+}
+
+type responsesItem struct {
+	Type    string  `json:"type"`
+	Role    string  `json:"role"`
+	Content content `json:"content"`
+}
+
+// responsesInput is a list of items; a text alone is a prompt.
+type responsesInput []responsesItem
+
+func (in *responsesInput) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*in = responsesInput{{Role: "user", Content: content{{Text: text}}}}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]responsesItem)(in))
+}
+
+func readResponses(_ *http.Request, body []byte) (ask, error) {
+	var in responsesRequest
+	if err := decode(body, &in); err != nil {
+		return ask{}, err
+	}
+	a := ask{model: in.Model, stream: in.Stream, schema: in.Text.Format.Schema}
+	for _, t := range in.Tools {
+		switch t.Type {
+		case "function":
+			a.tools = append(a.tools, tool{name: t.Name, schema: t.Parameters})
+		case nativeShell:
+			a.tools = append(a.tools, tool{name: nativeShell, native: true})
+		}
+	}
+	for _, item := range in.Input {
+		switch {
+		case item.Type == "function_call" || item.Type == "local_shell_call":
+			a.recall(1, nil)
+		case item.Role == "assistant":
+			a.recall(0, item.Content.texts())
+		case item.Role == "user":
+			a.hear(item.Content.texts())
+		}
+	}
+	return a, nil
+}
+
+// responses counts what was cached as part of the input.
+func (u Usage) responses() object {
+	input := u.Input + u.CacheRead + u.CacheWrite
+	return object{
+		"input_tokens": input, "output_tokens": u.Output, "total_tokens": input + u.Output,
+		"input_tokens_details":  object{"cached_tokens": u.CacheRead, "cache_write_tokens": u.CacheWrite},
+		"output_tokens_details": object{"reasoning_tokens": 0},
+	}
+}
+
+func writeResponses(w http.ResponseWriter, a ask, out reply) {
+	response := object{
+		"id": fmt.Sprintf("resp_%d", out.number), "object": "response", "created_at": out.at.Unix(), "model": a.model,
+		"status": "in_progress", "output": []object{}, "parallel_tool_calls": false, "tool_choice": "auto", "tools": []object{},
+	}
+	item := out.responsesItem()
+	whole := maps.Clone(response)
+	whole["status"], whole["output"], whole["usage"] = "completed", []object{item}, out.usage.responses()
+	if !a.stream {
+		writeJSON(w, http.StatusOK, whole)
+		return
+	}
+	e := startEvents(w)
+	number := 0
+	send := func(kind string, fields object) {
+		fields["type"], fields["sequence_number"] = kind, number
+		number++
+		e.send(kind, fields)
+	}
+	send("response.created", object{"response": response})
+	out.sendResponsesItem(send, item)
+	send("response.completed", object{"response": whole})
+}
+
+// responsesItem is the only item of an answer.
+func (r reply) responsesItem() object {
+	switch {
+	case r.call == nil:
+		part := object{"type": "output_text", "text": r.text, "annotations": []object{}}
+		return object{"type": "message", "id": fmt.Sprintf("msg_%d", r.number), "role": "assistant", "status": "completed", "content": []object{part}}
+	case r.call.tool.native:
+		action := object{"type": "exec", "command": argv(r.call.command), "env": object{}}
+		return object{"type": "local_shell_call", "id": "ls_" + r.call.id, "call_id": r.call.id, "status": "completed", "action": action}
+	}
+	return object{"type": "function_call", "id": "fc_" + r.call.id, "call_id": r.call.id, "name": r.call.tool.name, "arguments": r.call.argumentsJSON(), "status": "completed"}
+}
+
+// sendResponsesItem streams an item: begun empty, filled, then whole.
+func (r reply) sendResponsesItem(send func(string, object), item object) {
+	begun := maps.Clone(item)
+	begun["status"] = "in_progress"
+	at := func(more object) object {
+		more["output_index"], more["item_id"] = 0, item["id"]
+		return more
+	}
+	switch {
+	case r.call == nil:
+		begun["content"] = []object{}
+		send("response.output_item.added", object{"output_index": 0, "item": begun})
+		r.sendResponsesText(send, at)
+	case r.call.tool.native:
+		send("response.output_item.added", object{"output_index": 0, "item": begun})
+	default:
+		begun["arguments"] = ""
+		send("response.output_item.added", object{"output_index": 0, "item": begun})
+		for _, piece := range pieces(r.call.argumentsJSON()) {
+			send("response.function_call_arguments.delta", at(object{"delta": piece}))
+		}
+		send("response.function_call_arguments.done", at(object{"arguments": r.call.argumentsJSON()}))
+	}
+	send("response.output_item.done", object{"output_index": 0, "item": item})
+}
+
+func (r reply) sendResponsesText(send func(string, object), at func(object) object) {
+	part := func(text string) object {
+		return object{"type": "output_text", "text": text, "annotations": []object{}}
+	}
+	send("response.content_part.added", at(object{"content_index": 0, "part": part("")}))
+	for _, piece := range pieces(r.text) {
+		send("response.output_text.delta", at(object{"content_index": 0, "delta": piece}))
+	}
+	send("response.output_text.done", at(object{"content_index": 0, "text": r.text}))
+	send("response.content_part.done", at(object{"content_index": 0, "part": part(r.text)}))
+}
+
+// failResponses answers an error. A limit that is used up is told in the body, with the
+// moment it opens again.
+func failResponses(w http.ResponseWriter, f fault) {
+	detail := object{"message": f.message, "type": "server_error", "code": nil, "param": nil}
+	switch {
+	case f.resetIn > 0:
+		seconds := int(f.resetIn.Seconds())
+		w.Header().Set("Retry-After", strconv.Itoa(seconds))
+		detail["type"], detail["plan_type"] = "usage_limit_reached", "plus"
+		detail["resets_at"], detail["resets_in_seconds"] = f.reset.Unix(), seconds
+	case f.status == http.StatusTooManyRequests:
+		detail["type"], detail["code"] = "requests", "rate_limit_exceeded"
+	case f.status < 500:
+		detail["type"] = "invalid_request_error"
+	}
+	writeJSON(w, f.status, object{"error": detail})
+}

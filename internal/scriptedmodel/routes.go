@@ -1,0 +1,63 @@
+package scriptedmodel
+
+import (
+	"net/http"
+	"strings"
+)
+
+// protocol is one way of asking a model.
+type protocol struct {
+	name  string
+	read  func(r *http.Request, body []byte) (ask, error)
+	write func(w http.ResponseWriter, a ask, out reply)
+	fail  func(w http.ResponseWriter, f fault)
+}
+
+// protocolOf tells the protocol by the end of the path: a base URL may have any beginning.
+func protocolOf(path string) (protocol, bool) {
+	switch {
+	case strings.HasSuffix(path, "/messages"):
+		return protocol{"anthropic", readAnthropic, writeAnthropic, failAnthropic}, true
+	case strings.HasSuffix(path, "/responses"):
+		return protocol{"responses", readResponses, writeResponses, failResponses}, true
+	case strings.HasSuffix(path, "/chat/completions"):
+		return protocol{"chat", readChat, writeChat, failChat}, true
+	case strings.HasSuffix(path, ":generateContent"), strings.HasSuffix(path, ":streamGenerateContent"):
+		return protocol{"gemini", readGemini, writeGemini, failGemini}, true
+	}
+	return protocol{}, false
+}
+
+// serveRest answers what CLIs ask besides: lists of models, counts of tokens, whether
+// anybody is there.
+func (m *Model) serveRest(w http.ResponseWriter, r *http.Request) {
+	record := Request{Kind: Listed, Method: r.Method, Path: r.URL.Path, Turn: -1}
+	path := r.URL.Path
+	switch {
+	case strings.HasSuffix(path, "/count_tokens"):
+		writeJSON(w, http.StatusOK, object{"input_tokens": ordinaryUsage().Input})
+	case strings.HasSuffix(path, ":countTokens"):
+		writeJSON(w, http.StatusOK, object{"totalTokens": ordinaryUsage().Input})
+	case strings.HasSuffix(path, "/models"):
+		writeJSON(w, http.StatusOK, models())
+	case r.Method == http.MethodHead, path == "/":
+		w.WriteHeader(http.StatusOK)
+	default:
+		record.Kind = Unknown
+		writeJSON(w, http.StatusNotFound, object{"error": object{"message": "the scripted model does not serve " + path}})
+	}
+	m.append(record)
+}
+
+// ModelName is the model that the lists of models name. Any other is served as well.
+const ModelName = "scripted-1"
+
+// models is a list of models that satisfies every protocol at once.
+func models() object {
+	return object{
+		"object":   "list",
+		"has_more": false,
+		"data":     []object{{"id": ModelName, "object": "model", "type": "model", "display_name": ModelName, "owned_by": "script"}},
+		"models":   []object{{"name": "models/" + ModelName, "displayName": ModelName, "supportedGenerationMethods": []string{"generateContent", "countTokens"}}},
+	}
+}

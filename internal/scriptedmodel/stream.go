@@ -1,0 +1,54 @@
+package scriptedmodel
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// object is a JSON object that is written once and never read.
+type object = map[string]any
+
+func writeJSON(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	io.WriteString(w, compact(value)+"\n")
+}
+
+// events is a stream of server-sent events. What cannot be written is dropped: the client
+// is gone then.
+type events struct {
+	w http.ResponseWriter
+}
+
+func startEvents(w http.ResponseWriter) events {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.WriteHeader(http.StatusOK)
+	return events{w}
+}
+
+// send writes one event, with a name where the protocol has names.
+func (e events) send(name string, value any) {
+	if name != "" {
+		fmt.Fprintf(e.w, "event: %s\n", name)
+	}
+	e.raw(compact(value))
+}
+
+func (e events) raw(data string) {
+	fmt.Fprintf(e.w, "data: %s\n\n", data)
+	if f, ok := e.w.(http.Flusher); ok {
+		f.Flush()
+	}
+}
+
+// pieces cuts a text in two, so that clients have to put it together again.
+func pieces(text string) []string {
+	runes := []rune(text)
+	if len(runes) < 2 {
+		return []string{text}
+	}
+	half := len(runes) / 2
+	return []string{string(runes[:half]), string(runes[half:])}
+}

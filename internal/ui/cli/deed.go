@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/ui/client"
+)
+
+// How long a deed is waited for, and then the move that comes of it.
+const (
+	deedPatience = 15 * time.Minute
+	movePatience = 2 * time.Second
+)
+
+// deed is something a person wants done that moves no task by itself.
+type deed struct {
+	verb  string
+	arg   string
+	moves bool // a move of the task comes of it
+	done  func(task.Task) string
+}
+
+// deedCommand is a command that asks for a deed and says how it went.
+func deedCommand(deps Deps, d *deed, cmd *cobra.Command) *cobra.Command {
+	var leave bool
+	cmd.Args, cmd.ValidArgsFunction = arguments(1, 1), completeTasks(deps)
+	cmd.Flags().BoolVar(&leave, "no-wait", false, "do not wait for how it goes")
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		a, err := s.signal(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: d.verb, Arg: d.arg})
+		if err != nil {
+			return err
+		}
+		asked := effectOf(a)
+		switch {
+		case asked == nil: // a workflow may have a verb of that name: it was taken
+			return s.say(a, "%s", moved(a))
+		case leave:
+			return s.say(a, "%s: %s is asked for; see how it goes with orange task history %s", short(string(a.Task.ID)), d.verb, a.Task.ID)
+		}
+		return s.await(ctx, d, a, asked.ID)
+	})
+	return cmd
+}
+
+// effectOf is the effect that a person's request led to.
+func effectOf(a client.Answer) *task.Effect {
+	for i := range a.Decision.Entries {
+		for j := range a.Decision.Entries[i].Effects {
+			if e := &a.Decision.Entries[i].Effects[j]; e.By == task.ByPerson {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// await waits for how a deed goes, and says it.
+func (s session) await(ctx context.Context, d *deed, a client.Answer, effect string) error {
+	if why := held(&a.Task); why != "" {
+		fmt.Fprintln(s.Stderr, "orange: "+cleanLine(why))
+	}
+	ctx, cancel := context.WithTimeout(ctx, deedPatience)
+	defer cancel()
+	w := &deedWait{session: s, deed: d, id: string(a.Task.ID), effect: effect}
+	if err := w.follow(ctx); err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("the time is over: %s is still under way; see orange task history %s", d.verb, w.id)
+		}
+		return err
+	}
+	v, err := s.Task(ctx, w.id)
+	if err != nil {
+		return err
+	}
+	result := struct {
+		Task   task.Task `json:"task"`
+		Effect string    `json:"effect"`
+		Tries  int       `json:"tries"`
+	}{v.Task, effect, w.tries}
+	return s.say(result, "%s%s", d.done(v.Task), w.move(v.Task.Status))
+}
+
+// held says what keeps the effects of a task from being carried out.
+func held(t *task.Task) string {
+	switch {
+	case t.Paused:
+		return fmt.Sprintf("task %s is paused: this waits for orange resume %s", short(string(t.ID)), t.ID)
+	case len(t.Pending) > 0 && t.Pending[0].GivenUp:
+		return fmt.Sprintf("task %s needs attention first (%s): this waits for orange resume %s", short(string(t.ID)), t.Attention, t.ID)
+	}
+	return ""
+}
+
+// deedWait follows a task until an effect of it is done or given up.
+type deedWait struct {
+	session
+	deed   *deed
+	id     string
+	effect string
+	tries  int    // of the effect; 0: it is not done yet
+	from   string // of the move that came of it
+	to     string
+	late   *time.Timer // ends the wait for that move
+}
+
+func (w *deedWait) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	err := w.Events(ctx, client.Watch{Task: w.id}, func(e client.Event) error { return w.hear(e.Entry, cancel) })
+	if w.late != nil {
+		w.late.Stop()
+	}
+	if errors.Is(err, errReached) || w.tries > 0 && errors.Is(err, context.Canceled) && w.late != nil {
+		return nil
+	}
+	return err
+}
+
+// hear takes one entry in. The move may come before the receipt or after it.
+func (w *deedWait) hear(e journal.Entry, enough func()) error {
+	switch {
+	case e.Type == journal.TaskDeleted:
+		return fmt.Errorf("task %s was deleted meanwhile", short(w.id))
+	case w.asked(e):
+		w.from, w.to = "", "" // what moved before does not count
+	case e.To != "" && e.Cause == string(signal.Tracker):
+		w.from, w.to = e.From, e.To
+	case e.Receipt != nil && e.Receipt.Effect == w.effect:
+		if err := w.receipt(e); err != nil {
+			return err
+		}
+	}
+	switch {
+	case w.tries == 0:
+		return nil
+	case !w.deed.moves || w.to != "":
+		return errReached
+	case w.late == nil:
+		w.late = time.AfterFunc(movePatience, enough)
+	}
+	return nil
+}
+
+// asked says whether the entry is the one that asks for the effect.
+func (w *deedWait) asked(e journal.Entry) bool {
+	for i := range e.Effects {
+		if e.Effects[i].ID == w.effect {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *deedWait) receipt(e journal.Entry) error {
+	why := e.Receipt.Error
+	switch e.Type {
+	case journal.EffectFailed:
+		fmt.Fprintln(w.Stderr, "orange: "+cleanLine(fmt.Sprintf("%s failed and is tried again in %s: %s", w.deed.verb, span(e.Again.Sub(e.At)), why)))
+	case journal.EffectGaveUp:
+		if e.Tries > 1 {
+			return fmt.Errorf("it failed %d times and was given up: %s", e.Tries, why)
+		}
+		return fmt.Errorf("it was given up: %s", why)
+	default:
+		w.tries = max(e.Tries, 1)
+	}
+	return nil
+}
+
+// move says where the deed led its task.
+func (w *deedWait) move(status string) string {
+	switch {
+	case !w.deed.moves:
+		return ""
+	case w.to == "":
+		return fmt.Sprintf("; %s stays %s", short(w.id), status)
+	}
+	return fmt.Sprintf("; %s %s -> %s", short(w.id), w.from, w.to)
+}

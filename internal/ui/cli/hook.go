@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+const (
+	maxPayload      = 1 << 20         // of a hook, in bytes
+	hookPatience    = 4 * time.Second // an agent waits for its hooks
+	payloadPatience = 2 * time.Second // how long its payload is waited for
+)
+
+// newHookCommand is what a harness runs to report an event of its agent. Whatever goes
+// wrong is not the agent's affair: it never fails, never takes long and prints nothing
+// unless JSON is asked for.
+func newHookCommand(deps Deps) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "hook <harness> <event> [payload]", Short: "Report an event of a harness", Hidden: true,
+		Args: cobra.ArbitraryArgs, Annotations: map[string]string{needsNothing: "yes"},
+	}
+	cmd.FParseErrWhitelist.UnknownFlags = true
+	cmd.SetFlagErrorFunc(func(*cobra.Command, error) error { return nil })
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		said := map[string]any{"heard": true}
+		if err := deps.hook(cmd.Context(), args); err != nil {
+			said = map[string]any{"heard": false, "error": err.Error()}
+		}
+		if wantsJSON(cmd) {
+			_ = printJSON(cmd.OutOrStdout(), said)
+		}
+		return nil
+	}
+	return cmd
+}
+
+// hook reports to a server that runs. Without one nobody listens, and none is started:
+// that would take longer than an agent should wait.
+func (d Deps) hook(ctx context.Context, args []string) error {
+	if len(args) < 2 {
+		return errors.New("give the harness and the event")
+	}
+	ctx, cancel := context.WithTimeout(ctx, hookPatience)
+	defer cancel()
+	var last []byte
+	if len(args) > 2 {
+		last = []byte(args[len(args)-1])
+	}
+	payload := d.payload(ctx, last)
+	c, err := running(ctx, d)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return c.Hook(ctx, args[0], args[1], payload)
+}
+
+// payload is what standard input holds, or else the argument. One that is too long is
+// left out: the event alone says something, half of its payload does not.
+func (d Deps) payload(ctx context.Context, argument []byte) []byte {
+	if f, ok := d.Stdin.(*os.File); ok {
+		// A terminal is the agent's own: reading it would take the keys from it.
+		if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
+			return bounded(argument)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, payloadPatience)
+	defer cancel()
+	read := make(chan []byte, 1)
+	go func() { // nothing ends a read that nobody answers: it is left behind
+		all, _ := io.ReadAll(io.LimitReader(d.Stdin, maxPayload+1))
+		read <- all
+	}()
+	select {
+	case all := <-read:
+		if len(all) > 0 {
+			return bounded(all)
+		}
+	case <-ctx.Done():
+	}
+	return bounded(argument)
+}
+
+func bounded(payload []byte) []byte {
+	if len(payload) > maxPayload {
+		return nil
+	}
+	return payload
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/core/engine"
+)
+
+func newInboxCommand(deps Deps) *cobra.Command {
+	var project string
+	cmd := &cobra.Command{Use: "inbox", Short: "List what waits for a person, with the command that helps", Args: arguments(0, 0)}
+	cmd.Flags().StringVar(&project, "project", "", "only what concerns this project")
+	_ = cmd.RegisterFlagCompletionFunc("project", completeProjects(deps))
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
+		items, err := s.Inbox(ctx, project)
+		if err != nil {
+			return err
+		}
+		return s.show(map[string]any{"items": items}, func(w io.Writer) error { return printInbox(w, s.Deps, items) })
+	})
+	return cmd
+}
+
+// printInbox prints a line for each item, and below it the command that helps.
+func printInbox(w io.Writer, deps Deps, items []engine.Item) error {
+	if len(items) == 0 {
+		_, err := fmt.Fprintln(w, "Nothing waits for you.")
+		return err
+	}
+	rows := [][]string{{"KIND", "TASK", "BRANCH", "AGE", "WHAT"}}
+	for i := range items {
+		rows = append(rows, inboxRow(deps, &items[i]))
+	}
+	var table bytes.Buffer
+	if err := printTable(&table, deps.lineWidth(), rows); err != nil {
+		return err
+	}
+	at := -1 // the first line is the head
+	for line := range strings.Lines(table.String()) {
+		fmt.Fprint(w, line)
+		if at >= 0 && items[at].Do != "" {
+			fmt.Fprintln(w, "  "+cleanLine(items[at].Do))
+		}
+		at++
+	}
+	return nil
+}
+
+func inboxRow(deps Deps, it *engine.Item) []string {
+	name, what := cleanLine(it.Project+"/"+it.Branch), cleanLine(it.Text)
+	if deps.IsTerminal {
+		name = cut(name, 28)
+	}
+	if it.Frees > 0 {
+		what = fmt.Sprintf("[frees %d] %s", it.Frees, what)
+	}
+	return []string{orDash(string(it.Kind)), short(string(it.Task)), name, age(deps.Now(), it.Since), what}
+}

@@ -1,0 +1,101 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/task"
+)
+
+func inboxOf(t *testing.T, items ...engine.Item) string {
+	t.Helper()
+	return string(mustJSON(t, map[string]any{"items": items}))
+}
+
+func TestInboxAsText(t *testing.T) {
+	w := newWorld(t)
+	w.answers["/v1/inbox"] = inboxOf(t,
+		engine.Item{Task: idOne, Project: "proj", Branch: "feature", Status: "reviewing", Kind: engine.ItemReview, Text: "the work waits for a decision",
+			Do: "orange task merge " + idOne, Since: now().Add(-3 * time.Hour), Frees: 2},
+		engine.Item{Task: idTwo, Project: "a-project", Branch: "with-a-branch-of-some-length", Status: "working", Kind: engine.ItemPermission,
+			Text: "the worker: waiting-permission: may I run \x1b[31mrm -rf\x1b[0m\nin /tmp/some/folder/with/a/long/name?", Do: "orange task attach " + idTwo, Since: now().Add(-20 * time.Second)},
+		engine.Item{Task: "three", Project: "p", Branch: "b", Kind: engine.ItemAttention, Text: "push failed: no route", Since: now().Add(-50 * time.Hour)})
+	const want = `KIND        TASK      BRANCH                                  AGE  WHAT
+review      oneAAAAA  proj/feature                            3h   [frees 2] the work waits for a decision
+  orange task merge oneAAAAAAAAAAAAAAAAAA
+permission  twoBBBBB  a-project/with-a-branch-of-some-length  20s  the worker: waiting-permission: may I run rm -rf in /tmp/some/folder/with/a/long/name?
+  orange task attach twoBBBBBBBBBBBBBBBBBB
+attention   three     p/b                                     2d   push failed: no route
+`
+	if code := w.run(t, "inbox"); code != 0 {
+		t.Fatal(code, w.err.String())
+	}
+	if diff := cmp.Diff(want, w.out.String()); diff != "" {
+		t.Error(diff)
+	}
+	w.IsTerminal = true
+	const narrow = `KIND        TASK      BRANCH                        AGE  WHAT
+review      oneAAAAA  proj/feature                  3h   [frees 2] the work w...
+  orange task merge oneAAAAAAAAAAAAAAAAAA
+permission  twoBBBBB  a-project/with-a-branch-o...  20s  the worker: waiting-...
+  orange task attach twoBBBBBBBBBBBBBBBBBB
+attention   three     p/b                           2d   push failed: no route
+`
+	w.run(t, "inbox")
+	if diff := cmp.Diff(narrow, w.out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestInbox(t *testing.T) {
+	one := func(w *world) { w.answers["/v1/inbox"] = inboxOf(t, engine.Item{Task: idOne, Kind: engine.ItemStuck}) }
+	tell(t, []story{
+		{name: "empty", args: "inbox", prepare: func(w *world) { w.answers["/v1/inbox"] = `{"items":[]}` }, out: "Nothing waits for you.\n"},
+		{name: "empty, as JSON", args: "inbox --json", prepare: func(w *world) { w.answers["/v1/inbox"] = `{"items":[]}` }, out: `{"items":[]}` + "\n"},
+		{name: "as JSON", args: "inbox --json", prepare: one, out: `{"items":[{"task":"` + idOne + `"`},
+		{name: "of a project", args: "inbox --project p", prepare: func(w *world) {
+			w.handle = func(rw http.ResponseWriter, r *http.Request) {
+				reply(rw, map[string]any{"items": []engine.Item{{Kind: "start", Project: r.URL.Query().Get("project")}}})
+			}
+		}, out: "start"},
+		{name: "with an argument", args: "inbox x", code: 2, err: "use orange inbox"},
+		{name: "a server that does not know it", args: "inbox", code: 1, err: "/v1/inbox not found"},
+	})
+}
+
+func TestWordsOfAPerson(t *testing.T) {
+	long := strings.Repeat("x", 64<<10)
+	stdin := func(text string) func(*world) { return func(w *world) { w.Stdin = strings.NewReader(text) } }
+	changes := func(note string) []string {
+		text, _ := json.Marshal(note)
+		return []string{request(`"actor":"human","verb":"request-changes","note":` + string(text))}
+	}
+	tell(t, []story{
+		{name: "changes in words", args: "task|request-changes|" + idOne + "|make it|blue", asked: changes("make it blue")},
+		{name: "changes by flag", args: "task|request-changes|" + idOne + "|-m|make it blue", asked: changes("make it blue")},
+		{name: "changes by the older flag", args: "task|request-changes|" + idOne + "|--note|make it blue", asked: changes("make it blue")},
+		{name: "changes from standard input", args: "task request-changes " + idOne + " -m -", prepare: stdin("make\nit\nblue\n"), asked: changes("make\nit\nblue")},
+		{name: "changes from standard input, as an argument", args: "task request-changes " + idOne + " -", prepare: stdin("blue"), asked: changes("blue")},
+		{name: "changes as long as allowed", args: "task request-changes " + idOne + " -m -", prepare: stdin(long), asked: changes(long)},
+		{name: "changes too long", args: "task request-changes " + idOne + " -m -", prepare: stdin(long + "x"), code: 1, err: "longer than 64 KB", asked: []string{}},
+		{name: "changes that are no text", args: "task request-changes " + idOne + " -m -", prepare: stdin("\xff"), code: 1, err: "give UTF-8", asked: []string{}},
+		{name: "changes twice", args: "task|request-changes|" + idOne + "|blue|-m|red", code: 2, err: "give one message"},
+		{name: "changes of nothing", args: "task request-changes", code: 2, err: "use orange task request-changes <id> [message...]"},
+		{name: "answer", args: "task|answer|" + idOne + "|yes,|do", out: "working -> next", asked: []string{request(`"actor":"human","verb":"answer","note":"yes, do"`)}},
+		{name: "answer from standard input", args: "task answer " + idOne + " -", prepare: stdin("a\nb\n"), asked: []string{request(`"actor":"human","verb":"answer","note":"a\nb"`)}},
+		{name: "answer with nothing", args: "task answer " + idOne + " -", prepare: stdin(" \n"), code: 1, err: "the answer is empty", asked: []string{}},
+		{name: "answer without words", args: "task answer one", code: 2, err: "use orange task answer <id> <text...|->"},
+		{name: "answer refused", args: "task answer one x", prepare: func(w *world) { w.refuse = "working waits for no answer" }, code: 1, err: "orange: task answer: working waits for no answer\n"},
+		{name: "approve", args: "task approve one --note fine", prepare: func(w *world) { w.tasks[0].Asked = &task.Asked{To: "reviewing", By: "fixer"} }, out: "working -> reviewing",
+			asked: []string{request(`"actor":"human","to":"reviewing","note":"fine"`)}},
+		{name: "approve, as JSON", args: "task approve one --json", prepare: func(w *world) { w.tasks[0].Asked = &task.Asked{To: "reviewing"} }, out: `{"task":{"id":"` + idOne},
+		{name: "approve nothing", args: "task approve one", code: 1, err: "orange: task approve: nothing of task oneAAAAA waits for approval: see orange inbox\n", asked: []string{}},
+		{name: "approve an unknown task", args: "task approve nope", code: 1, err: "not found"},
+	})
+}

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+func newInstallCommand(deps Deps) *cobra.Command {
+	var harnesses []string
+	var dry bool
+	cmd := &cobra.Command{Use: "install", Short: "Teach the agents of this machine to use Orange: put its skill where they look for skills", Args: arguments(0, 0)}
+	cmd.Flags().StringArrayVar(&harnesses, "harness", nil, "only this one; may be given several times (default: all that are found)")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be written")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := deps.personOnly(); err != nil {
+			return err
+		}
+		if deps.Install == nil {
+			return errors.New("this build has no skill to install")
+		}
+		list, err := deps.Install(cmd.Context(), harnesses, dry)
+		if err != nil {
+			return err
+		}
+		if list == nil {
+			list = []Installed{}
+		}
+		return show(cmd, map[string]any{"installed": list}, func(w io.Writer) error {
+			if len(list) == 0 {
+				_, err := fmt.Fprintln(w, "No harness was found. Name one with: orange install --harness NAME")
+				return err
+			}
+			rows := [][]string{{"HARNESS", "STATUS", "PATH"}}
+			for _, i := range list {
+				rows = append(rows, []string{cleanLine(i.Harness), orDash(i.Status), cleanLine(i.Path)})
+			}
+			return printTable(w, 0, rows)
+		})
+	}
+	return cmd
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/core/task"
+	"orange/internal/ui/client"
+)
+
+// policyFlags are what a person lays down for a project's tasks.
+type policyFlags struct {
+	delivery, setup, teardown string
+	taskCost, dayCost         money
+	taskAttempts, dayAttempts int
+	given                     func(flag string) bool
+}
+
+func newPolicyFlags(cmd *cobra.Command) *policyFlags {
+	p := &policyFlags{given: cmd.Flags().Changed}
+	f := cmd.Flags()
+	f.StringVar(&p.delivery, "delivery", "", "how finished work leaves this machine: local, push or pr (default local)")
+	f.StringVar(&p.setup, "setup", "", "shell command for a workspace that a task takes")
+	f.StringVar(&p.teardown, "teardown", "", "shell command for a workspace before it is given back")
+	f.Var(&p.taskCost, "max-task-cost", "dollars that the agents of one task may cost, 0 for no bound")
+	f.IntVar(&p.taskAttempts, "max-task-attempts", 0, "attempts that one task may have, 0 for no bound")
+	f.Var(&p.dayCost, "max-day-cost", "dollars that all agents of the project may cost in a day (UTC), 0 for no bound")
+	f.IntVar(&p.dayAttempts, "max-day-attempts", 0, "attempts that the project may have in a day (UTC), 0 for no bound")
+	_ = cmd.RegisterFlagCompletionFunc("delivery", cobra.FixedCompletions([]string{"local", "push", "pr"}, cobra.ShellCompDirectiveNoFileComp))
+	return p
+}
+
+func (p *policyFlags) check() error {
+	d := task.Delivery(p.delivery)
+	switch {
+	case p.given("delivery") && d != task.DeliverLocal && !d.Pushes():
+		return usageError("delivery %q is not known: give local, push or pr", p.delivery)
+	case p.taskAttempts < 0:
+		return usageError("--max-task-attempts %d: give a positive integer, or 0 for no bound", p.taskAttempts)
+	case p.dayAttempts < 0:
+		return usageError("--max-day-attempts %d: give a positive integer, or 0 for no bound", p.dayAttempts)
+	}
+	return nil
+}
+
+// bounds says whether anything of the budget is given.
+func (p *policyFlags) bounds() bool {
+	return p.given("max-task-cost") || p.given("max-task-attempts") || p.given("max-day-cost") || p.given("max-day-attempts")
+}
+
+// budget is what is given, over what there is.
+func (p *policyFlags) budget(b task.Budget) task.Budget {
+	if p.given("max-task-cost") {
+		b.TaskMicros = int64(p.taskCost)
+	}
+	if p.given("max-task-attempts") {
+		b.TaskAttempts = p.taskAttempts
+	}
+	if p.given("max-day-cost") {
+		b.DayMicros = int64(p.dayCost)
+	}
+	if p.given("max-day-attempts") {
+		b.DayAttempts = p.dayAttempts
+	}
+	return b
+}
+
+// policy is what is given, for a new project.
+func (p *policyFlags) policy() task.Policy {
+	return task.Policy{Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.budget(task.Budget{})}
+}
+
+// change puts what is given into a change, but for the budget: that needs the one
+// before.
+func (p *policyFlags) change(c *client.ProjectChange) {
+	if p.given("delivery") {
+		d := task.Delivery(p.delivery)
+		c.Delivery = &d
+	}
+	if p.given("setup") {
+		c.Setup = &p.setup
+	}
+	if p.given("teardown") {
+		c.Teardown = &p.teardown
+	}
+}
+
+// budgetText says what is bounded, "" if nothing is.
+func budgetText(b task.Budget) string {
+	var out []string
+	add := func(limit int64, text string) {
+		if limit > 0 {
+			out = append(out, text)
+		}
+	}
+	add(b.TaskMicros, dollars(b.TaskMicros)+" a task")
+	add(int64(b.TaskAttempts), fmt.Sprintf("%d attempts a task", b.TaskAttempts))
+	add(b.DayMicros, dollars(b.DayMicros)+" a day")
+	add(int64(b.DayAttempts), fmt.Sprintf("%d attempts a day", b.DayAttempts))
+	return strings.Join(out, ", ")
+}
+
+// policyText says what was laid down for a project, to be put behind other words.
+func policyText(p task.Policy) string {
+	out := ""
+	if p.Delivery != "" {
+		out += ", delivery " + string(p.Delivery)
+	}
+	if b := budgetText(p.Budget); b != "" {
+		out += ", at most " + b
+	}
+	return out
+}

@@ -1,0 +1,98 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/task"
+)
+
+// An Attempt is one run of one role, alive or over.
+type Attempt struct {
+	Number    int            `json:"number"`
+	Role      string         `json:"role"`
+	Harness   string         `json:"harness"`
+	Alive     bool           `json:"alive"`
+	Since     time.Time      `json:"since,omitzero"`
+	Condition task.Condition `json:"condition,omitzero"`
+	Window    string         `json:"window,omitempty"`  // "" without a terminal
+	Session   string         `json:"session,omitempty"` // the harness's own name of the conversation
+	Log       string         `json:"log"`               // file of its output, on the server's machine
+	Code      *int           `json:"code,omitempty"`    // nil: alive, or lost
+	Final     string         `json:"final,omitempty"`
+	Usage     *task.Usage    `json:"usage,omitempty"`
+}
+
+// Attempts lists the attempts of a task.
+func (c *Client) Attempts(ctx context.Context, id string) ([]Attempt, error) {
+	out := struct {
+		Attempts []Attempt `json:"attempts"`
+	}{Attempts: []Attempt{}}
+	err := c.ofTask(ctx, id, "/attempts", nil, &out)
+	return out.Attempts, err
+}
+
+// An Attachment is how a person gets to an agent's terminal.
+type Attachment struct {
+	Argv    []string `json:"argv"`
+	Session string   `json:"session"`
+}
+
+// Attach asks for the command that shows the terminal of a task's role, "" for the one
+// that is at work.
+func (c *Client) Attach(ctx context.Context, id, role string) (Attachment, error) {
+	var out Attachment
+	query := url.Values{}
+	if role != "" {
+		query.Set("role", role)
+	}
+	err := c.ofTask(ctx, id, "/attach", query, &out)
+	return out, err
+}
+
+// Hook reports an event of the harness that this runs in.
+func (c *Client) Hook(ctx context.Context, harness, event string, payload []byte) error {
+	in := struct {
+		Harness string `json:"harness"`
+		Event   string `json:"event"`
+		Payload []byte `json:"payload"`
+	}{harness, event, payload}
+	return c.put(ctx, http.MethodPost, "/hooks", in, nil)
+}
+
+// A Fork says how a task is begun where another one stood.
+type Fork struct {
+	Seq    int    `json:"seq"`    // of the entry it begins at
+	Branch string `json:"branch"` // "" for one that the server names
+	Spawn  bool   `json:"spawn"`
+}
+
+// Fork begins a new task where id stood at an entry of its journal.
+func (c *Client) Fork(ctx context.Context, id string, f Fork) (Answer, error) {
+	var out Answer
+	path, err := taskPath(id, "/fork")
+	if err != nil {
+		return out, err
+	}
+	err = c.put(ctx, http.MethodPost, path, f, &out)
+	return out, err
+}
+
+// Inbox lists what waits for a person, the most pressing first; project "" for all.
+func (c *Client) Inbox(ctx context.Context, project string) ([]engine.Item, error) {
+	out := struct {
+		Items []engine.Item `json:"items"`
+	}{Items: []engine.Item{}}
+	err := c.get(ctx, "/inbox", ofProject(project), &out)
+	return out.Items, err
+}
+
+func ofProject(name string) url.Values {
+	if name == "" {
+		return nil
+	}
+	return url.Values{"project": {name}}
+}
