@@ -49,7 +49,7 @@ func (s *server) hire() (*company, error) {
 	if s.headless() {
 		s.log.Info("agents run without a terminal", "component", "serve")
 	} else {
-		c.terminal = tmux.New(s.cfg.Terminal, config.ServerEnv(config.Environ(), s.cfg.AgentEnv...))
+		c.terminal = tmux.New(s.cfg.Terminal, append(config.ServerEnv(config.Environ(), s.cfg.AgentEnv...), config.ServerMark))
 	}
 	c.worktrees = worktrees{s: s, pool: worktree.New(filepath.Join(s.cfg.Home, "workspaces"), s.git), exclude: harness.Excludes()}
 	o := agents.Options{

@@ -36,6 +36,11 @@ var providers = [...]struct {
 	{"", []string{"OPENROUTER_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY", "GROQ_API_KEY", "XAI_API_KEY"}},
 }
 
+// ServerMark is in the environment of a server and of what it starts for itself. An
+// agent's processes carry another value: so a server that an agent's command started is
+// not taken for a part of that agent, and is not ended with it.
+const ServerMark = "ORANGE_ATTEMPT_KEY=server"
+
 // never lists what would make an agent believe that it runs inside another one.
 var never = [...]string{"CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID"}
 

@@ -53,6 +53,23 @@ func TestADaemonThatIgnoresSIGTERMAndForksIsKilled(t *testing.T) {
 	}
 }
 
+func TestWhatCarriesAnothersKeyIsNotTheAgents(t *testing.T) {
+	needsLinux(t)
+	s := newStage(t)
+	s.start(s.orders(`( ` + attend.KeyVariable + `=server setsid sh -c 'trap "" HUP; echo $$ >$DIR/daemon; sleep 1000 & echo $! >$DIR/child; wait' & ) ;
+		while ! test -s $DIR/child; do sleep 0.01; done; exit 4`))
+	exit := receive(t, s.watch())
+	for _, name := range []string{"daemon", "child"} {
+		pid := s.pid(name)
+		if exit.Code != 4 || gone(pid) {
+			t.Errorf("exit: %+v; %s gone: %v", exit, name, gone(pid))
+		}
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestEndEndsEverything(t *testing.T) {
 	cases := []struct {
 		what, script string

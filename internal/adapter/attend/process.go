@@ -64,8 +64,9 @@ func (p Process) checkedKill(sig unix.Signal) error {
 }
 
 // below lists the roots among rows and everything that descends from them, without what
-// has ended already.
-func below(rows []row, root func(row) bool) []Process {
+// has ended already and without what carries the key of somebody else: a server that an
+// agent's command started, and whatever that server starts, are not the agent's.
+func below(rows []row, key string, root func(row) bool) []Process {
 	children := map[int][]row{}
 	var queue []row
 	for _, r := range rows {
@@ -83,6 +84,9 @@ func below(rows []row, root func(row) bool) []Process {
 			continue
 		}
 		seen[r.PID] = true
+		if other, ok := carried(r.PID, KeyVariable); ok && other != key {
+			continue
+		}
 		queue = append(queue, children[r.PID]...)
 		if !r.zombie {
 			found = append(found, r.Process)
@@ -100,12 +104,18 @@ func (s Started) living() ([]Process, error) {
 		return nil, err
 	}
 	ours := s.inGroup(rows)
-	found := below(rows, func(r row) bool {
+	found := below(rows, s.Key, func(r row) bool {
 		return s.Child.PID != 0 && r.Process == s.Child || r.Process == s.Attendant || ours && r.group == s.PGID ||
-			s.Key != "" && carries(r.PID, KeyVariable+"="+s.Key)
+			s.Key != "" && carries(r.PID, s.Key)
 	})
 	above := Ancestry(os.Getpid())
 	return slices.DeleteFunc(found, func(p Process) bool { return slices.Contains(above, p.PID) }), nil
+}
+
+// carries says whether a process was started with this key in its environment.
+func carries(pid int, key string) bool {
+	value, ok := carried(pid, KeyVariable)
+	return ok && value == key
 }
 
 // inGroup says whether a group with the recorded number can be the agent's: not if the

@@ -62,8 +62,8 @@ func everyone() ([]row, error) {
 	return rows, nil
 }
 
-// carries says no: another process's environment is not to be read here.
-func carries(int, string) bool { return false }
+// carried knows nothing: another process's environment is not to be read here.
+func carried(int, string) (string, bool) { return "", false }
 
 func (p Process) send(sig unix.Signal) error { return p.checkedKill(sig) }
 

@@ -81,18 +81,18 @@ func everyone() ([]row, error) {
 	return rows, nil
 }
 
-// carries says whether a process was started with this variable in its environment.
-func carries(pid int, variable string) bool {
+// carried is the value of a variable in the environment a process was started with.
+func carried(pid int, name string) (value string, ok bool) {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
-		return false
+		return "", false
 	}
 	for v := range bytes.SplitSeq(env, []byte{0}) {
-		if string(v) == variable {
-			return true
+		if value, ok := strings.CutPrefix(string(v), name+"="); ok {
+			return value, true
 		}
 	}
-	return false
+	return "", false
 }
 
 // send sends a signal by a handle of the process, so that it cannot reach another.

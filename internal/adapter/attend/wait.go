@@ -22,6 +22,7 @@ func (a *attendant) wait() Exit {
 	go a.reap(deaths)
 	var kill, again <-chan time.Time
 	pause := 10 * time.Millisecond
+	gone := false // the agent has ended
 	end := func() {
 		if kill == nil {
 			a.tellAll(unix.SIGTERM, unix.SIGCONT) // what is stopped must go on to end
@@ -38,7 +39,11 @@ func (a *attendant) wait() Exit {
 				deaths, again = nil, time.After(pause)
 			case d.pid == a.claim.Child.PID:
 				exit.Code, exit.Signal = meaning(d.status)
+				gone = true
 				end()
+			}
+			if gone && len(a.left()) == 0 { // what is a child still is somebody else's
+				return exit
 			}
 		case <-again:
 			if len(a.left()) == 0 {
@@ -51,6 +56,9 @@ func (a *attendant) wait() Exit {
 			}
 			end()
 		case <-kill:
+			if gone && len(a.left()) == 0 {
+				return exit
+			}
 			a.tellAll(unix.SIGKILL)
 			pause = min(2*pause, time.Second)
 			kill = time.After(pause)
@@ -105,7 +113,7 @@ func (a *attendant) left() []Process {
 	}
 	self := a.claim.Attendant
 	ours := a.claim.inGroup(rows)
-	return below(rows, func(r row) bool {
+	return below(rows, a.claim.Key, func(r row) bool {
 		return r.Process != self && (r.parent == self.PID || ours && r.group == a.claim.PGID)
 	})
 }

@@ -37,20 +37,20 @@ func (g *Git) Clean(ctx context.Context, dir, name string) error {
 }
 
 func (g *Git) clean(ctx context.Context, dir, name string) error {
-	inside, err := g.submodules(ctx, dir)
+	known, err := g.readIndex(ctx, dir)
 	if err != nil {
 		return err
 	}
-	for _, sub := range inside {
+	for _, sub := range known.submodules {
 		if err := g.clean(ctx, sub.dir, name); err != nil {
 			return fmt.Errorf("submodule %s: %w", sub.name, err)
 		}
 	}
-	changed, err := g.kept(ctx, dir, name)
+	changed, err := g.kept(ctx, dir, name, known)
 	if err != nil {
 		return err
 	}
-	if err := g.unhide(ctx, dir, nil); err != nil {
+	if err := g.unhide(ctx, dir, known, nil); err != nil {
 		return err
 	}
 	quit, err := g.quit(ctx, dir)
@@ -68,8 +68,8 @@ func (g *Git) clean(ctx context.Context, dir, name string) error {
 
 // kept sees to it that clearing dir would lose nothing, and says whether there is anything
 // to clear.
-func (g *Git) kept(ctx context.Context, dir, name string) (changed bool, err error) {
-	s, err := g.survey(ctx, dir)
+func (g *Git) kept(ctx context.Context, dir, name string, known index) (changed bool, err error) {
+	s, err := g.survey(ctx, dir, known)
 	if err != nil || s.empty() {
 		return false, err
 	}
@@ -121,11 +121,11 @@ func (g *Git) Detach(ctx context.Context, dir, commit string) error {
 // align checks out the commits that the worktree's submodules should have, where they are
 // there; where they are not, the submodule stays as it is.
 func (g *Git) align(ctx context.Context, dir string) error {
-	inside, err := g.submodules(ctx, dir)
+	known, err := g.readIndex(ctx, dir)
 	if err != nil {
 		return err
 	}
-	for _, sub := range inside {
+	for _, sub := range known.submodules {
 		if commit, _ := g.resolve(ctx, sub.dir, sub.commit); commit == "" {
 			continue
 		}
@@ -145,11 +145,13 @@ func (g *Git) unblocked(ctx context.Context, dir, head, commit string) error {
 	if head == commit {
 		return nil
 	}
-	from, err := g.treeOf(ctx, dir, head)
-	if err != nil {
-		return err
+	if head == "" {
+		var err error
+		if head, err = g.treeOf(ctx, dir, head); err != nil {
+			return err
+		}
 	}
-	out, err := g.run(ctx, dir, "diff-tree", "-r", "-z", "--no-renames", "--name-only", "--diff-filter=A", from, commit+"^{tree}")
+	out, err := g.run(ctx, dir, "diff-tree", "-r", "-z", "--no-renames", "--name-only", "--diff-filter=A", head, commit)
 	if err != nil {
 		return fmt.Errorf("compare %.7s with %s: %w", commit, dir, err)
 	}

@@ -25,10 +25,13 @@ func do(t *testing.T, dir string, args ...string) {
 
 // TestMain keeps the settings of whoever runs the tests out of them: git knows no user.
 func TestMain(m *testing.M) {
-	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"} {
-		_ = os.Setenv(name, os.DevNull)
+	for name, value := range map[string]string{
+		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_SYSTEM": os.DevNull,
+		"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "maintenance.auto", "GIT_CONFIG_VALUE_0": "false",
+		"GIT_ALLOW_PROTOCOL": "file:ext:https", // clones of submodules, and remotes that are a script
+	} {
+		_ = os.Setenv(name, value)
 	}
-	_ = os.Setenv("GIT_ALLOW_PROTOCOL", "file:ext:https") // clones of submodules, and remotes that are a script
 	os.Exit(m.Run())
 }
 

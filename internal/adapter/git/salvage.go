@@ -79,11 +79,11 @@ func (g *Git) Salvage(ctx context.Context, dir, name string) (string, error) {
 
 func (g *Git) salvage(ctx context.Context, dir, name string) (string, error) {
 	var notes []string
-	inside, err := g.submodules(ctx, dir)
+	known, err := g.readIndex(ctx, dir)
 	if err != nil {
 		return "", err
 	}
-	for _, sub := range inside {
+	for _, sub := range known.submodules {
 		ref, err := g.salvage(ctx, sub.dir, name)
 		if err != nil {
 			return "", fmt.Errorf("submodule %s: %w", sub.name, err)
@@ -92,7 +92,7 @@ func (g *Git) salvage(ctx context.Context, dir, name string) (string, error) {
 			notes = append(notes, "In the repository of submodule "+sub.name+": "+ref)
 		}
 	}
-	s, err := g.survey(ctx, dir)
+	s, err := g.survey(ctx, dir, known)
 	if err != nil || s.empty() && len(notes) == 0 {
 		return "", err
 	}

@@ -3,7 +3,6 @@ package git
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -13,31 +12,6 @@ type submodule struct {
 	name   string // path in the working tree around it
 	dir    string
 	commit string // that the index asks for
-}
-
-// submodules lists those that are checked out.
-func (g *Git) submodules(ctx context.Context, dir string) ([]submodule, error) {
-	out, err := g.quietly(ctx, dir, "ls-files", "--stage", "-z")
-	if err != nil {
-		return nil, fmt.Errorf("list the submodules of %s: %w", dir, err)
-	}
-	var list []submodule
-	for _, item := range zeroed(out) {
-		about, name, _ := strings.Cut(item, "\t")
-		fields := strings.Fields(about)
-		if len(fields) != 3 || fields[0] != "160000" || len(list) > 0 && list[len(list)-1].name == name {
-			continue
-		}
-		sub := submodule{name: name, dir: filepath.Join(dir, name), commit: fields[1]}
-		if _, err := os.Lstat(filepath.Join(sub.dir, ".git")); err != nil {
-			continue
-		}
-		if err := g.insideOf(ctx, dir, sub); err != nil {
-			return nil, err
-		}
-		list = append(list, sub)
-	}
-	return list, nil
 }
 
 // insideOf says whether git, asked in a submodule, works on that and on nothing outside
@@ -71,7 +45,7 @@ func (g *Git) insideOf(ctx context.Context, dir string, sub submodule) error {
 
 func (g *Git) inHead(ctx context.Context, dir, name string) bool {
 	out, err := g.run(ctx, dir, "ls-tree", "-z", "HEAD", "--", name)
-	return err == nil && strings.HasPrefix(out, "160000 ")
+	return err == nil && strings.HasPrefix(out, gitlink+" ")
 }
 
 func nestedError(dir, name string) error {

@@ -51,17 +51,12 @@ func read(t *testing.T, dir, name string) string {
 	return string(text)
 }
 
-func there(dir, name string) bool {
-	_, err := os.Lstat(filepath.Join(dir, name))
-	return err == nil
-}
-
 // commitFile commits one file.
 func commitFile(t *testing.T, dir, name, text string) {
 	t.Helper()
 	write(t, dir, name, text)
 	do(t, dir, "add", "--force", "--", name)
-	do(t, dir, "-c", "gc.auto=0", "commit", "--quiet", "-m", "change "+name)
+	do(t, dir, "commit", "--quiet", "-m", "change "+name)
 }
 
 // worktreeOf makes a worktree of root, detached at main.

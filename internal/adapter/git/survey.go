@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,15 +48,12 @@ func (g *Git) means(ctx context.Context, dir string) error {
 	return nil
 }
 
-func (g *Git) survey(ctx context.Context, dir string) (survey, error) {
+func (g *Git) survey(ctx context.Context, dir string, known index) (survey, error) {
 	l, err := layoutOf(dir)
 	if err != nil {
 		return survey{}, err
 	}
 	if err := unlocked(l.git); err != nil {
-		return survey{}, err
-	}
-	if err := g.noneNested(ctx, dir, l); err != nil {
 		return survey{}, err
 	}
 	var s survey
@@ -65,8 +63,14 @@ func (g *Git) survey(ctx context.Context, dir string) (survey, error) {
 	if s.headTree, err = g.treeOf(ctx, dir, s.head); err != nil {
 		return survey{}, err
 	}
-	if err := g.snapshot(ctx, dir, l, &s); err != nil {
-		return survey{}, err
+	if err := g.snapshot(ctx, dir, l, known, &s); err != nil {
+		// What stands in the way may be a repository that has no commit to refer to.
+		return survey{}, cmp.Or(g.noneNested(ctx, dir, l), err)
+	}
+	if slices.ContainsFunc(s.work, newRepository) {
+		if err := g.noneNested(ctx, dir, l); err != nil {
+			return survey{}, err
+		}
 	}
 	if s.head != "" && s.branch == "" {
 		if s.detached, err = g.unreachable(ctx, dir, s.head); err != nil {
@@ -75,6 +79,12 @@ func (g *Git) survey(ctx context.Context, dir string) (survey, error) {
 	}
 	s.extras, err = g.underWay(ctx, dir, l)
 	return s, err
+}
+
+// newRepository says whether a difference is a repository where none was.
+func newRepository(difference string) bool {
+	fields := strings.Fields(difference) // :<old mode> <new mode> ...
+	return len(fields) > 1 && fields[1] == gitlink && fields[0] != ":"+gitlink
 }
 
 // treeOf is the tree of a commit; of none it is the empty one.
@@ -92,18 +102,18 @@ func (g *Git) unreachable(ctx context.Context, dir, commit string) (bool, error)
 
 // snapshot writes the files of a worktree into the repository, by way of an index of its
 // own: the worktree's index stays as it is.
-func (g *Git) snapshot(ctx context.Context, dir string, l layout, s *survey) error {
-	index := filepath.Join(l.git, "orange-index")
-	if err := copyIndex(filepath.Join(l.git, "index"), index); err != nil {
+func (g *Git) snapshot(ctx context.Context, dir string, l layout, known index, s *survey) error {
+	file := filepath.Join(l.git, "orange-index")
+	if err := copyIndex(filepath.Join(l.git, "index"), file); err != nil {
 		return fmt.Errorf("copy the index of %s: %w", dir, err)
 	}
-	defer func() { _ = os.Remove(index) }()
-	env := []string{"GIT_INDEX_FILE=" + index}
+	defer func() { _ = os.Remove(file) }()
+	env := []string{"GIT_INDEX_FILE=" + file}
 	settings := slices.Concat(quiet[:], []string{"core.safecrlf=false", "add.ignoreErrors=false"})
 	with := func(args ...string) (string, error) {
 		return g.call(ctx, call{dir: dir, config: settings, args: args, env: env, patience: checkoutPatience})
 	}
-	if err := g.unhide(ctx, dir, env); err != nil {
+	if err := g.unhide(ctx, dir, known, env); err != nil {
 		return err
 	}
 	staged, err := with("write-tree")
@@ -165,38 +175,6 @@ func copyIndex(from, to string) error {
 		err = os.Chtimes(to, info.ModTime(), info.ModTime())
 	}
 	return err
-}
-
-// unhide clears the marks by which git overlooks changes, for files that are there. Files
-// outside a sparse checkout are not, and stay marked.
-func (g *Git) unhide(ctx context.Context, dir string, env []string) error {
-	out, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "-v", "-z"}, env: env})
-	if err != nil {
-		return err
-	}
-	hidden := map[string][]string{}
-	for _, item := range zeroed(out) {
-		mark, name := item[:1], item[min(2, len(item)):]
-		if mark != "S" && mark == strings.ToUpper(mark) {
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
-			continue
-		}
-		if mark != "S" {
-			hidden["--no-assume-unchanged"] = append(hidden["--no-assume-unchanged"], name)
-		}
-		if strings.ToUpper(mark) == "S" {
-			hidden["--no-skip-worktree"] = append(hidden["--no-skip-worktree"], name)
-		}
-	}
-	for option, names := range hidden {
-		input := strings.Join(names, "\x00") + "\x00"
-		if _, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"update-index", "-z", option, "--stdin"}, env: env, input: input}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // differences lists how one tree differs from another: mode, object and name of each file.

@@ -16,6 +16,7 @@ type claudeRecord struct {
 	Error     string    `json:"error"`
 	Message   struct {
 		ID      string      `json:"id"`
+		Model   string      `json:"model"`
 		Content messageText `json:"content"`
 		Usage   claudeUsage `json:"usage"`
 	} `json:"message"`
@@ -43,6 +44,9 @@ type claudeUsage struct {
 func (u claudeUsage) usage() Usage {
 	return Usage{InputTokens: u.Input.int(), OutputTokens: u.Output.int(), CacheTokens: u.Made.int() + u.Read.int()}
 }
+
+// synthetic is the model of messages that Claude Code writes itself.
+const synthetic = "<synthetic>"
 
 // Read implements Harness.
 func (claude) Read(o Output) Notice {
@@ -124,7 +128,7 @@ func claudeTranscript(o Output) Notice {
 		case r.Sidechain:
 		case r.Error == "rate_limit":
 			n.mark("rate limit: "+string(r.Message.Content), o.Now)
-		case r.Error == "" && r.Message.Content != "":
+		case r.Error == "" && r.Message.Content != "" && r.Message.Model != synthetic:
 			n.Final = prose(string(r.Message.Content))
 			n.lift()
 		}

@@ -20,13 +20,14 @@ type geminiRecord struct {
 	} `json:"stats"`
 }
 
-// geminiLine is one line of a chat file. A message is written anew when it grows.
+// geminiLine is one line of a chat file. A message is written anew when it grows. Its
+// text is of no use as a last word: comments have been taken out of it, and markers are
+// comments.
 type geminiLine struct {
-	Session string      `json:"sessionId"`
-	ID      string      `json:"id"`
-	At      time.Time   `json:"timestamp"`
-	Type    string      `json:"type"`
-	Content messageText `json:"content"`
+	Session string    `json:"sessionId"`
+	ID      string    `json:"id"`
+	At      time.Time `json:"timestamp"`
+	Type    string    `json:"type"`
 	Tokens  struct {
 		Input   count `json:"input"`
 		Output  count `json:"output"`
@@ -40,11 +41,7 @@ func (gemini) Read(o Output) Notice {
 	if !o.Headless {
 		return geminiTranscript(o)
 	}
-	n := geminiStream(o)
-	if n.Final == "" || n.Usage == nil {
-		n = n.fill(geminiTranscript(o))
-	}
-	return n
+	return geminiStream(o).fill(geminiTranscript(o))
 }
 
 // geminiStream reads pieces of messages: what an agent says between two tools is one.
@@ -97,9 +94,6 @@ func geminiTranscript(o Output) Notice {
 		spent[l.ID] = Usage{
 			InputTokens:  max(0, l.Tokens.Input.int()-l.Tokens.Cached.int()),
 			OutputTokens: l.Tokens.Output.int() + l.Tokens.Thought.int(), CacheTokens: l.Tokens.Cached.int(),
-		}
-		if l.Content != "" {
-			n.Final = prose(string(l.Content))
 		}
 	}
 	var sum Usage

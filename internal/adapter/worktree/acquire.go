@@ -18,6 +18,7 @@ type workspace struct {
 	now  binding // the task it is bound to, if any
 	last binding // the task that had it before
 	made bool    // it was made just now
+	base string  // commit at which new work begins, once it is known
 }
 
 // open looks at a workspace.
@@ -32,6 +33,14 @@ func (p *Pool) open(ctx context.Context, s Slot) (*workspace, error) {
 	}
 	w.last, err = readBinding(w.git, lastName)
 	return w, err
+}
+
+// begin is the commit of the default branch.
+func (w *workspace) begin(ctx context.Context) (commit string, err error) {
+	if w.base == "" {
+		w.base, err = w.pool.git.Default(ctx, w.Project.Path, w.Project.DefaultBranch)
+	}
+	return w.base, err
 }
 
 func (w *workspace) exists() bool {
@@ -120,11 +129,14 @@ func (p *Pool) init(ctx context.Context, s Slot) error {
 // make makes the worktree if there is none. What a worktree whose folder is gone has left
 // in the repository is kept.
 func (w *workspace) make(ctx context.Context) error {
-	commit, err := w.pool.git.Default(ctx, w.Project.Path, w.Project.DefaultBranch)
+	if w.git != "" && w.exists() {
+		return nil
+	}
+	commit, err := w.begin(ctx)
 	if err != nil {
 		return err
 	}
-	if w.git != "" && !w.exists() {
+	if w.git != "" {
 		if _, err := w.pool.git.Forget(ctx, w.Project.Path, w.path, w.keeper()); err != nil {
 			return err
 		}
@@ -180,7 +192,7 @@ func (w *workspace) checkOut(ctx context.Context) error {
 	base := w.Base
 	if base == "" {
 		var err error
-		if base, err = w.pool.git.Default(ctx, w.Project.Path, w.Project.DefaultBranch); err != nil {
+		if base, err = w.begin(ctx); err != nil {
 			return err
 		}
 	}

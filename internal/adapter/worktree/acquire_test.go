@@ -2,10 +2,14 @@ package worktree
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"orange/internal/core/task"
 )
@@ -299,25 +303,60 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// A command that does not end is ended, with what it has started.
 func TestACommandThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.patience = 1
 	s := b.slot(1)
-	s.Setup = "sleep 600 & wait"
+	s.Setup = "exec sleep 600"
 	wantError(t, b.Acquire(context.Background(), s), "took longer than 1ns and was ended")
 	b.patience = commandPatience
 	s.Setup = ""
 	b.acquire(s)
 	b.isReady(s)
+}
+
+// A command that is stopped is ended with all that it has started.
+func TestACommandThatIsStopped(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	s := b.slot(1)
+	s.Setup = "mkdir -p cache; sleep 600 & echo $! >cache/new; mv cache/new cache/pid; wait"
 	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- b.Acquire(ctx, s) }()
+	await(t, func() bool { return there(b.Path(s.Name), "cache/pid") })
 	cancel()
+	wantError(t, <-done, "it was stopped")
+	pid, err := strconv.Atoi(strings.TrimSpace(content(t, b.Path(s.Name), "cache/pid")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, func() bool { return gone(pid) })
 	if _, err := b.Release(ctx, s); err == nil {
 		t.Error("a cancelled release worked")
 	}
 	b.release(s)
 	b.isClear(s.Name)
+}
+
+// await waits until something holds.
+func await(t *testing.T, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it does not come about")
+		}
+	}
+}
+
+// gone says whether a process has ended, even if nobody has taken note of that.
+func gone(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return true
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && strings.Contains(string(stat), ") Z ")
 }
 
 func TestInit(t *testing.T) {

@@ -107,7 +107,7 @@ func (w *workspace) clean(ctx context.Context, keeper string) error {
 }
 
 func (w *workspace) detach(ctx context.Context, keeper string) error {
-	commit, err := w.pool.git.Default(ctx, w.Project.Path, w.Project.DefaultBranch)
+	commit, err := w.begin(ctx)
 	if err != nil {
 		return err
 	}

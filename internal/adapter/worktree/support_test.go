@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"orange/internal/adapter/git"
@@ -15,11 +16,41 @@ import (
 
 // TestMain keeps the settings of whoever runs the tests out of them: git knows no user.
 func TestMain(m *testing.M) {
-	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"} {
-		_ = os.Setenv(name, os.DevNull)
+	for name, value := range map[string]string{
+		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_SYSTEM": os.DevNull,
+		"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "maintenance.auto", "GIT_CONFIG_VALUE_0": "false",
+	} {
+		_ = os.Setenv(name, value)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if dir, err := template(); err == nil {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
 }
+
+// template is a repository with two commits that every test gets a copy of.
+var template = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "orange-worktree")
+	if err != nil {
+		return "", err
+	}
+	files := map[string]string{"f": "0", ".gitignore": "/cache/\n.env\n"}
+	if text, err := try(dir, "init", "--quiet", "--template=", "--initial-branch=main"); err != nil {
+		return dir, fmt.Errorf("%s: %w", text, err)
+	}
+	for _, name := range []string{"f", ".gitignore"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(files[name]), 0o644); err != nil {
+			return dir, err
+		}
+		for _, args := range [][]string{{"add", name}, {"commit", "--quiet", "-m", name}} {
+			if text, err := try(dir, args...); err != nil {
+				return dir, fmt.Errorf("%s: %w", text, err)
+			}
+		}
+	}
+	return dir, nil
+})
 
 // do runs git for a test, with an author, and returns what it prints.
 func do(t *testing.T, dir string, args ...string) string {
@@ -69,7 +100,7 @@ func commitFile(t *testing.T, dir, name, text string) {
 	t.Helper()
 	write(t, dir, name, text)
 	do(t, dir, "add", "--force", "--", name)
-	do(t, dir, "-c", "gc.auto=0", "commit", "--quiet", "-m", "change "+name)
+	do(t, dir, "commit", "--quiet", "-m", "change "+name)
 }
 
 func wantError(t *testing.T, err error, want string) {
@@ -94,9 +125,13 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	root := filepath.Join(base, "repo")
-	do(t, base, "init", "--quiet", "--template=", "--initial-branch=main", root)
-	commitFile(t, root, "f", "0")
-	commitFile(t, root, ".gitignore", "/cache/\n.env\n")
+	source, err := template()
+	if err == nil {
+		err = os.CopyFS(root, os.DirFS(source))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &bench{
 		Pool:    New(filepath.Join(base, "home", "workspaces"), git.New()),
 		t:       t,

@@ -23,22 +23,33 @@ func newInstallCommand(deps Deps) *cobra.Command {
 		}
 		list, err := deps.Install(cmd.Context(), harnesses, dry)
 		if err != nil {
-			return err
+			return partly(installedText(list), err)
 		}
 		if list == nil {
 			list = []Installed{}
 		}
-		return show(cmd, map[string]any{"installed": list}, func(w io.Writer) error {
-			if len(list) == 0 {
-				_, err := fmt.Fprintln(w, "No harness was found. Name one with: orange install --harness NAME")
-				return err
-			}
-			rows := [][]string{{"HARNESS", "STATUS", "PATH"}}
-			for _, i := range list {
-				rows = append(rows, []string{cleanLine(i.Harness), orDash(i.Status), cleanLine(i.Path)})
-			}
-			return printTable(w, 0, rows)
-		})
+		return show(cmd, map[string]any{"installed": list}, func(w io.Writer) error { return printInstalled(w, list) })
 	}
 	return cmd
+}
+
+func printInstalled(w io.Writer, list []Installed) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(w, "No harness was found. Name one with: orange install --harness NAME")
+		return err
+	}
+	rows := [][]string{{"HARNESS", "STATUS", "PATH"}}
+	for _, i := range list {
+		rows = append(rows, []string{cleanLine(i.Harness), orDash(i.Status), cleanLine(i.Path)})
+	}
+	return printTable(w, 0, rows)
+}
+
+// installedText says what was done before something went wrong.
+func installedText(list []Installed) []string {
+	var out []string
+	for _, i := range list {
+		out = append(out, i.Harness+" "+i.Status)
+	}
+	return out
 }

@@ -43,7 +43,7 @@ func startSelf(home string, agentEnv []string) func() (client.Child, error) {
 		}
 		cmd := exec.Command(self, "serve", "--detached")
 		cmd.Dir, cmd.Stderr = home, log
-		cmd.Env = append(config.ServerEnv(config.Environ(), agentEnv...), "ORANGE_HOME="+home)
+		cmd.Env = append(config.ServerEnv(config.Environ(), agentEnv...), "ORANGE_HOME="+home, config.ServerMark)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		keepFiles()
 		if err := cmd.Start(); err != nil {

@@ -65,3 +65,15 @@ func TestAServerThatRunsHasNotExited(t *testing.T) {
 		t.Errorf("gone %v, %v", gone, why)
 	}
 }
+
+// TestBecome lets another run of this test become a program.
+func TestBecome(t *testing.T) {
+	if os.Getenv("TEST_BECOME") != "" {
+		t.Fatal(become([]string{"sh", "-c", `echo "$0 $KEPT${LOST-}"`, "became"}, []string{"KEPT=kept", "PATH=" + os.Getenv("PATH")}))
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestBecome$")
+	cmd.Env = append(os.Environ(), "TEST_BECOME=yes", "LOST=lost")
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "became kept\n" {
+		t.Errorf("%v: %q", err, out)
+	}
+}

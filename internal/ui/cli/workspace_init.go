@@ -32,7 +32,11 @@ func newWorkspaceInit(deps Deps) *cobra.Command {
 		}
 		return s.show(map[string]any{"workspaces": list}, func(w io.Writer) error {
 			for i := range list {
-				fmt.Fprintln(w, cleanLine(fmt.Sprintf("%s is ready (%s)", list[i].Name, list[i].Path)))
+				state := "ready"
+				if !list[i].Exists || list[i].Problem != "" {
+					state = workspaceState(&list[i])
+				}
+				fmt.Fprintln(w, cleanLine(fmt.Sprintf("%s (%s): %s", list[i].Name, list[i].Path, state)))
 			}
 			if len(list) == 0 {
 				fmt.Fprintln(w, cleanLine(fmt.Sprintf("Project %s has all its workspaces.", project)))

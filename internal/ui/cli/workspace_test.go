@@ -16,7 +16,7 @@ func TestWorkspaces(t *testing.T) {
 		{"name":"p--2","project":"p","path":"/w/p--2","exists":true},
 		{"name":"p--3","project":"p","path":"/w/p--3"},
 		{"name":"p--4","project":"p","path":"/w/p--4","exists":true,"problem":"no\u001b[1m git"}]}`
-	initAnswer := answer("/v1/workspaces/init", `{"workspaces":[{"name":"p--1","path":"/w/p--1","exists":true}]}`)
+	initAnswer := answer("/v1/workspaces/init", `{"workspaces":[{"name":"p--1","path":"/w/p--1","exists":true,"dirty":true},{"name":"p--2","path":"/w/p--2"}]}`)
 	const gc = `{"removed":[{"name":"p--9","why":"the pool has 2"}],"kept":[{"name":"p--8","why":"a task holds it"}]}`
 	const salvage = `{"salvages":[{"ref":"refs/orange/salvage/` + idOne + `/2","project":"p","task":"` + idOne + `","at":"2026-03-04T11:00:00Z","commit":"abc","files":3}]}`
 	tell(t, []story{
@@ -30,7 +30,7 @@ func TestWorkspaces(t *testing.T) {
 		{name: "a server without agents", args: "workspace list", prepare: func(w *world) {
 			w.answers["/v1/workspaces"], w.codes["/v1/workspaces"] = `{"error":"this server starts no agents"}`, 400
 		}, code: 1, err: "orange: workspace list: this server starts no agents\n"},
-		{name: "init", args: "workspace init p --count 1", prepare: initAnswer, out: "p--1 is ready (/w/p--1)\n", asked: []string{`POST /v1/workspaces/init {"project":"p","count":1}`}},
+		{name: "init", args: "workspace init p --count 1", prepare: initAnswer, out: "p--1 (/w/p--1): ready\np--2 (/w/p--2): not made yet\n", asked: []string{`POST /v1/workspaces/init {"project":"p","count":1}`}},
 		{name: "init here", args: "workspace init", prepare: func(w *world) { initAnswer(w); w.place.Project = "here" }, asked: []string{`POST /v1/workspaces/init {"project":"here","count":0}`}},
 		{name: "init, all are there", args: "workspace init p", prepare: answer("/v1/workspaces/init", `{"workspaces":[]}`), out: "Project p has all its workspaces.\n"},
 		{name: "init as JSON", args: "workspace init p --json", prepare: initAnswer, out: `{"workspaces":[{"name":"p--1"`},
@@ -94,6 +94,7 @@ func TestInstall(t *testing.T) {
 		{name: "nowhere", args: "install", prepare: install(nil, nil), out: "No harness was found."},
 		{name: "nowhere, as JSON", args: "install --json", prepare: install(nil, nil), out: `{"installed":[]}`},
 		{name: "it breaks", args: "install --harness x", prepare: install(nil, errors.New(`harness "x" is not known`)), code: 1, err: "orange: install: harness \"x\" is not known\n"},
+		{name: "it breaks half way", args: "install", prepare: install([]cli.Installed{{Harness: "claude", Status: "written"}}, errors.New("no room")), code: 1, err: "orange: install: claude written, but no room\n"},
 		{name: "an agent", args: "install", prepare: func(w *world) { one(w); inAttempt(w) }, code: 1, err: "leave it to a person"},
 		{name: "nothing to install", args: "install", code: 1, err: "no skill to install"},
 	})

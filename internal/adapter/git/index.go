@@ -1,0 +1,77 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// gitlink is the mode of a submodule in an index or a tree.
+const gitlink = "160000"
+
+// An index is what matters of the list of files that a working tree tracks.
+type index struct {
+	submodules []submodule // those that are checked out
+	assumed    []string    // files that git assumes to be unchanged
+	skipped    []string    // files that git does not look at
+}
+
+// readIndex reads the index of a working tree.
+func (g *Git) readIndex(ctx context.Context, dir string) (index, error) {
+	out, err := g.quietly(ctx, dir, "ls-files", "-v", "--stage", "-z")
+	if err != nil {
+		return index{}, fmt.Errorf("list the files of %s: %w", dir, err)
+	}
+	var x index
+	last := ""
+	for _, item := range zeroed(out) {
+		about, name, _ := strings.Cut(item, "\t")
+		fields := strings.Fields(about) // mark, mode, object, stage
+		if len(fields) != 4 || name == last {
+			continue
+		}
+		last = name
+		if mark := fields[0]; mark != "H" && mark != "M" && there(dir, name) {
+			if mark == strings.ToLower(mark) {
+				x.assumed = append(x.assumed, name)
+			}
+			if strings.EqualFold(mark, "S") {
+				x.skipped = append(x.skipped, name)
+			}
+		}
+		if fields[1] == gitlink && there(dir, name+"/.git") {
+			sub := submodule{name: name, dir: filepath.Join(dir, name), commit: fields[2]}
+			if err := g.insideOf(ctx, dir, sub); err != nil {
+				return index{}, err
+			}
+			x.submodules = append(x.submodules, sub)
+		}
+	}
+	return x, nil
+}
+
+func there(dir, name string) bool {
+	_, err := os.Lstat(filepath.Join(dir, name))
+	return err == nil
+}
+
+// unhide clears the marks by which git overlooks changes, for files that are there. Files
+// outside a sparse checkout are not, and stay marked.
+func (g *Git) unhide(ctx context.Context, dir string, x index, env []string) error {
+	for _, hidden := range [...]struct {
+		option string
+		files  []string
+	}{{"--no-assume-unchanged", x.assumed}, {"--no-skip-worktree", x.skipped}} {
+		if len(hidden.files) == 0 {
+			continue
+		}
+		input := strings.Join(hidden.files, "\x00") + "\x00"
+		args := []string{"update-index", "-z", hidden.option, "--stdin"}
+		if _, err := g.call(ctx, call{dir: dir, config: quiet[:], args: args, env: env, input: input}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
