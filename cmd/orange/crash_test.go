@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"orange/internal/core/workflow"
@@ -13,9 +11,9 @@ import (
 // TestCrashAtEveryBoundary kills real server processes. The program is built without
 // the race detector: it is run some hundred times.
 func TestCrashAtEveryBoundary(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "orange")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	program, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, name := range builtin.Names() {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 // TestMain lets the test binary be orange itself, so that the stories start servers
 // and record effects with the program under test.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tidy{m}, map[string]func(){
 		"orange": func() {
 			code := run(os.Args[1:])
 			if os.Args[1] == recordEffect {

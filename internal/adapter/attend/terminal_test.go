@@ -147,6 +147,34 @@ func TestWithTheTerminalTheAgentGoes(t *testing.T) {
 	}
 }
 
+func TestTheLastWordsOfAnAgentReachTheTerminal(t *testing.T) {
+	var want strings.Builder
+	for n := 1; n <= 20000; n++ {
+		fmt.Fprintf(&want, "%d\r\n", n)
+	}
+	for range 20 {
+		s, x := newStage(t), newTmux(t)
+		log := filepath.Join(s.dir, "log")
+		o := s.orders("seq 1 20000; kill -9 $$")
+		o.Headless = false
+		launch := func(ctx context.Context, argv []string) error {
+			x.run(slices.Concat([]string{"new-session", "-d", "-s", "s", "--"}, argv,
+				[]string{";", "set-option", "-g", "remain-on-exit", "on", ";", "pipe-pane", "-t", "=s:", "exec cat >>" + log})...)
+			return nil
+		}
+		if _, err := s.Start(t.Context(), s.folder, o, launch); err != nil {
+			t.Fatal(err)
+		}
+		if exit := receive(t, s.watch()); exit.Code != 137 {
+			t.Errorf("exit: %+v", exit)
+		}
+		eventually(t, "all output is in the log", func() bool {
+			text, err := os.ReadFile(log)
+			return err == nil && strings.HasPrefix(string(text), want.String())
+		})
+	}
+}
+
 func TestInATerminalWhatCannotBeStartedIsSaid(t *testing.T) {
 	s, x := newStage(t), newTmux(t)
 	o := s.orders("")

@@ -40,6 +40,10 @@ func TestMerge(t *testing.T) {
 		"changes elsewhere":          {func(t *testing.T, root, dir string) { moved(t, root, dir); write(t, root, "mine", "changed") }, "merge", "", true},
 		"changes in the way":         {func(t *testing.T, root, _ string) { write(t, root, "f", "changed") }, "ff", "not committed are in the way of merging x: commit them or move them away: f", false},
 		"changes in the way of both": {func(t *testing.T, root, dir string) { moved(t, root, dir); write(t, root, "f", "changed") }, "merge", "move them away: f", false},
+		"changes in the way that git might put by": {func(t *testing.T, root, _ string) {
+			do(t, root, "config", "merge.autoStash", "true")
+			write(t, root, "f", "changed")
+		}, "merge", "move them away: f", false},
 		"an untracked file": {func(t *testing.T, root, dir string) {
 			commitFile(t, dir, "untracked", "x")
 			write(t, root, "untracked", "mine")
@@ -224,5 +228,23 @@ func TestMergeFromOrigin(t *testing.T) {
 	do(t, origin, "clone", "-q", origin, clone)
 	if commit, err := New().Merge(context.Background(), clone, "x", "main", FastForward, ""); commit != out(t, origin, "rev-parse", "x") || err != nil {
 		t.Errorf("got %s, %v", commit, err)
+	}
+}
+
+// A target that moves at the last moment is not moved back.
+func TestMergeComparesBeforeItMoves(t *testing.T) {
+	t.Parallel()
+	root, _ := forMerge(t)
+	ctx := context.Background()
+	m := merging{root: root, branch: "x", into: "main", strategy: FastForward, message: "m"}
+	if err := New().prepare(ctx, &m); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, root)
+	moved := out(t, root, "rev-parse", "main")
+	_, err := New().mergeRef(ctx, &m, "")
+	wantError(t, err, "nothing was changed: try again")
+	if now := out(t, root, "rev-parse", "main"); now != moved {
+		t.Errorf("main is at %s", now)
 	}
 }

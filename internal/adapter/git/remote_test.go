@@ -101,21 +101,37 @@ func TestWhatARemoteSaysIsFitToBeShown(t *testing.T) {
 	}
 }
 
-// Nothing asks for a password: there is no terminal, and no program for it.
+// Nothing asks for a password: there is no program for it, and no terminal in a session
+// of its own.
 func TestNoQuestionsAreAsked(t *testing.T) {
 	t.Parallel()
+	if !there("/", "proc/self/stat") {
+		t.Skip("sessions cannot be told apart here")
+	}
 	root, _, _ := withOrigin(t)
 	found := filepath.Join(t.TempDir(), "found")
 	script := filepath.Join(t.TempDir(), "remote.sh")
-	write(t, "/", script, "if (: </dev/tty) 2>/dev/null; then tty=yes; else tty=no; fi\n"+
-		`echo "$tty $GIT_ASKPASS $SSH_ASKPASS $GIT_TERMINAL_PROMPT" >`+found+"\nexit 1\n")
+	write(t, "/", script, `{ echo "$GIT_ASKPASS $SSH_ASKPASS $GIT_TERMINAL_PROMPT"; cat /proc/self/stat; } >`+found+"\nexit 1\n")
 	do(t, root, "remote", "set-url", "origin", "ext::sh "+script)
 	if _, err := New().network(context.Background(), root, "ls-remote", "origin"); err == nil {
 		t.Error("there is a remote")
 	}
-	if got := read(t, "/", found); got != "no false false 0\n" {
-		t.Errorf("got %q", got)
+	asks, stat, _ := strings.Cut(read(t, "/", found), "\n")
+	if asks != "false false 0" {
+		t.Errorf("got %q", asks)
 	}
+	if session := sessionOf(stat); session == "" || session == sessionOf(read(t, "/", "proc/self/stat")) {
+		t.Errorf("it has the session of its caller: %s", session)
+	}
+}
+
+// sessionOf is the session in the line that the system has about a process.
+func sessionOf(stat string) string {
+	fields := strings.Fields(stat[strings.LastIndex(stat, ")")+1:]) // state, parent, group, session
+	if len(fields) < 4 {
+		return ""
+	}
+	return fields[3]
 }
 
 func TestDeleteRemoteBranch(t *testing.T) {

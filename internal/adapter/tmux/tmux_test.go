@@ -131,7 +131,7 @@ func TestNamesAreNeverActedUpon(t *testing.T) {
 	bait := t.TempDir()
 	names := []string{
 		"v1.2.3", "#(touch " + bait + "/a)", "$(touch " + bait + "/b)", "`touch " + bait + "/c`", "#{session_name}", "100%H%M",
-		"größe/日本", "a'b\"c", "x;y;", "a:b", "=main", "@0", "$0", "%0", "-d", "main*", "#[fg=red]", "~/x", "{end}", "!", "\\;", "a\nb\t",
+		"größe/日本", "a'b\"c", "x;y;", "a:b", "=main", "@0", "$0", "%0", "-d", "main*", "#[fg=red]", "~/x", "{end}", "!", "\\;", "a\n  b\t",
 	}
 	var want []string
 	for _, name := range names {
@@ -222,9 +222,9 @@ func TestALivingWindowIsKeptAndADeadOneIsUsedAgain(t *testing.T) {
 	if err := s.Enter(t.Context(), "p/b", "worker"); !errors.Is(err, tmux.ErrGone) {
 		t.Errorf("Enter in a dead window: %v", err)
 	}
-	w.Argv = []string{"sh", "-c", "echo three; exec cat"}
+	w.Argv = []string{"sh", "-c", `echo "three $1"; exec cat`, "sh", `it's;\n;`}
 	open(t, s, w)
-	eventually(t, "the second program prints", func() bool { return strings.Contains(read(t, log), "three") })
+	eventually(t, "the second program prints", func() bool { return strings.Contains(read(t, log), "three it's;") })
 	if got, want := windows(t, s), []string{"p/b worker dead=false"}; !slices.Equal(got, want) {
 		t.Errorf("windows: %q, want %q", got, want)
 	}
@@ -233,11 +233,27 @@ func TestALivingWindowIsKeptAndADeadOneIsUsedAgain(t *testing.T) {
 	}
 }
 
+func TestAWindowIsFoundInASessionWithAGap(t *testing.T) {
+	s := terminal(t)
+	for _, name := range []string{"a", "b", "c"} {
+		open(t, s, tmux.Window{Session: "p/b", Name: name})
+	}
+	if err := s.CloseWindow(t.Context(), "p/b", "b"); err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(t.TempDir(), "log")
+	open(t, s, tmux.Window{Session: "p/b", Name: "d", Log: log, Argv: []string{"sh", "-c", "echo this is d; exec cat"}})
+	eventually(t, "the log is that of the new window", func() bool { return strings.Contains(read(t, log), "this is d") })
+	if got, want := windows(t, s), []string{"p/b a dead=false", "p/b c dead=false", "p/b d dead=false"}; !slices.Equal(got, want) {
+		t.Errorf("windows: %q, want %q", got, want)
+	}
+}
+
 func TestTheLogHasTheFirstAndAllOutput(t *testing.T) {
 	s := terminal(t)
 	for i := range 5 {
 		log := filepath.Join(t.TempDir(), "it's a #[log]; $HOME %H")
-		open(t, s, tmux.Window{Session: fmt.Sprintf("p/%d", i), Name: "w", Log: log, Argv: []string{"seq", "1", "20000"}})
+		open(t, s, tmux.Window{Session: fmt.Sprintf("p/%d", i), Name: "w", Log: log, Argv: []string{"sh", "-c", "seq 1 20000; exec cat"}})
 		eventually(t, "the last line is in the log", func() bool { return strings.HasSuffix(read(t, log), "\n20000\r\n") })
 		var want strings.Builder
 		for n := 1; n <= 20000; n++ {

@@ -321,7 +321,7 @@ func TestACommandThatIsStopped(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	s := b.slot(1)
-	s.Setup = "mkdir -p cache; sleep 600 & echo $! >cache/new; mv cache/new cache/pid; wait"
+	s.Setup = `mkdir -p cache; sh -c 'trap "" TERM; echo $$ >cache/new; mv cache/new cache/pid; while :; do sleep 1; done' & wait`
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- b.Acquire(ctx, s) }()

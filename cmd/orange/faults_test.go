@@ -1,0 +1,259 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"orange/internal/adapter/attend"
+	"orange/internal/core/task"
+)
+
+// diligent plays a whole life: plan, work, handoff, and one review that passes.
+const diligent = `
+worker:
+  - section: {name: Plan, text: "APPROACH: straight on"}
+  - run: orange task update --status working
+  - commit: {file: "{task}.txt", text: "done\n", message: do it}
+  - section: {name: Handoff, text: "DONE: it"}
+  - run: orange task update --status agent-review
+  - wait:
+reviewer:
+  - section: {name: Review, text: "Verdict: PASS"}
+  - run: orange task update --status reviewing
+`
+
+// planner plans and then works for ever.
+const planner = `
+worker:
+  - section: {name: Plan, text: "APPROACH: slowly"}
+  - run: orange task update --status working
+  - idle:
+worker#2:
+  - commit: {file: second.txt, text: "x\n", message: second}
+  - section: {name: Handoff, text: "DONE: by the second"}
+  - run: orange task update --status agent-review
+  - idle:
+reviewer:
+  - section: {name: Review, text: "Verdict: PASS"}
+  - run: orange task update --status reviewing
+`
+
+// both runs a test with and without a terminal.
+func both(t *testing.T, f func(t *testing.T, s *shop)) {
+	for _, sessions := range []string{"tmux", "headless"} {
+		t.Run(sessions, func(t *testing.T) { f(t, openShop(t, sessions)) })
+	}
+}
+
+func TestATaskIsDoneByAgents(t *testing.T) {
+	both(t, func(t *testing.T, s *shop) {
+		id := s.create("feature", diligent)
+		s.reaches(id, "reviewing")
+		s.refused("is not in main", "task", "complete", string(id))
+		s.orange("task", "merge", string(id))
+		got := s.reaches(id, "done")
+		if len(got.Attempts) != 0 || got.Workspace != "" || got.Session != "" {
+			t.Errorf("%+v", got)
+		}
+		if text, err := os.ReadFile(filepath.Join(s.repo, string(id)+".txt")); err != nil || string(text) != "done\n" {
+			t.Errorf("the work is not in the default branch: %q, %v", text, err)
+		}
+		if out, _ := s.tmux("list-windows", "-a"); out != "" {
+			t.Errorf("windows are left: %s", out)
+		}
+		if n := count(s.history(id), "agent.crashed"); n != 0 {
+			t.Errorf("%d crashes: %q", n, s.history(id))
+		}
+	})
+}
+
+func TestAnAgentThatIsKilledIsReplaced(t *testing.T) {
+	both(t, func(t *testing.T, s *shop) {
+		id := s.create("feature", planner)
+		s.reaches(id, "working")
+		kill(t, s.alive(id, 1).Child.PID)
+		crashed := s.await(id, "the crash is seen", func(t task.Task) bool { return t.Crashed == "worker" })
+		if crashed.Counter("crash_count") != 1 || crashed.RespawnAt.IsZero() {
+			t.Errorf("%+v", crashed)
+		}
+		if inbox := s.orange("inbox"); !strings.Contains(inbox, "crashed") {
+			t.Errorf("the inbox says %s", inbox)
+		}
+		s.orange("task", "respawn", string(id))
+		s.reaches(id, "reviewing")
+	})
+}
+
+func TestAnAttendantThatIsKilledLeavesNothingBehind(t *testing.T) {
+	both(t, func(t *testing.T, s *shop) {
+		id := s.create("feature", strings.Replace(planner, "  - idle:", "  - daemon: sleep 1000\n  - idle:", 1))
+		s.reaches(id, "working")
+		started := s.alive(id, 1)
+		kill(t, started.Attendant.PID)
+		s.await(id, "the crash is seen", func(t task.Task) bool { return t.Crashed == "worker" })
+		if !gone(started.Child.PID) {
+			t.Error("the agent lives on without its attendant")
+		}
+		s.orange("task", "respawn", string(id))
+		s.reaches(id, "reviewing")
+	})
+}
+
+func TestAgentsSurviveTheEndOfTmux(t *testing.T) {
+	s := openShop(t, "tmux")
+	id := s.create("feature", planner)
+	s.reaches(id, "working")
+	child := s.alive(id, 1).Child.PID
+	if _, err := s.tmux("kill-server"); err != nil {
+		t.Fatal(err)
+	}
+	s.await(id, "the end is seen", func(t task.Task) bool { return t.Crashed == "worker" })
+	if !gone(child) {
+		t.Error("the agent lives on without a terminal")
+	}
+	s.orange("task", "respawn", string(id))
+	s.reaches(id, "reviewing")
+}
+
+func TestAgentsGoOnWithoutTheServer(t *testing.T) {
+	both(t, func(t *testing.T, s *shop) {
+		id := s.create("feature", `
+worker:
+  - section: {name: Plan, text: "APPROACH: x"}
+  - run: orange task update --status working
+  - run: "while ! test -e ../../../go; do sleep 0.02; done"
+  - commit: {file: a.txt, text: "x\n", message: a}
+  - section: {name: Handoff, text: "DONE: while nobody watched"}
+  - exit: 0
+reviewer:
+  - section: {name: Review, text: "Verdict: PASS"}
+  - run: orange task update --status reviewing
+`)
+		s.reaches(id, "working")
+		started := s.alive(id, 1)
+		s.killServer()
+		if gone(started.Child.PID) {
+			t.Fatal("the agent ended with the server")
+		}
+		s.write("go", "")
+		s.eventually("the agent has ended", func() bool { return gone(started.Attendant.PID) })
+		// The attendant found no server and started one: nobody runs a command here.
+		s.eventually("a server is back", func() bool { return held(filepath.Join(s.home, "server.lock")) })
+		s.reaches(id, "reviewing")
+		if n := count(s.history(id), "auto.advanced the worker ended (code 0), and"); n != 1 {
+			t.Errorf("%q", s.history(id))
+		}
+	})
+}
+
+func TestAServerAdoptsTheLiving(t *testing.T) {
+	both(t, func(t *testing.T, s *shop) {
+		id := s.create("feature", planner)
+		s.reaches(id, "working")
+		started := s.alive(id, 1)
+		s.killServer()
+		s.orange("task", "list")
+		kill(t, started.Child.PID)
+		s.await(id, "the new server sees the end", func(t task.Task) bool { return t.Crashed == "worker" })
+		if n := count(s.history(id), "agent.spawned"); n != 1 {
+			t.Errorf("%d agents were started", n)
+		}
+	})
+}
+
+func TestAfterARebootAttemptsAreOver(t *testing.T) {
+	both(t, func(t *testing.T, s *shop) {
+		id := s.create("feature", planner)
+		s.reaches(id, "working")
+		started := s.alive(id, 1)
+		s.killServer()
+		s.tmux("kill-server") //nolint:errcheck // there is none without a terminal
+		for _, pid := range []int{started.Attendant.PID, started.Child.PID} {
+			s.run("version") //nolint:errcheck // starts no server
+			syscallKill(pid) // it may have gone with its terminal
+			s.eventually("it is gone", func() bool { return gone(pid) })
+		}
+		s.run("stop") //nolint:errcheck // an attendant may have started a server
+		forgetBoot(t, s.folder(id, 1))
+		got := s.await(id, "the attempt is over", func(t task.Task) bool { return len(t.Attempts) == 0 || t.Attempts[0].Number > 1 })
+		if got.Status != "working" {
+			t.Errorf("%+v", got)
+		}
+		if got.Crashed != "" {
+			s.orange("task", "respawn", string(id))
+		}
+		s.reaches(id, "reviewing")
+	})
+}
+
+// forgetBoot makes the records of an attempt those of an earlier boot, without an end.
+func forgetBoot(t *testing.T, f attend.Folder) {
+	t.Helper()
+	other := regexp.MustCompile(`"boot_id":"[^"]*"`)
+	for _, name := range []string{"claim.json", "started.json"} {
+		path := filepath.Join(string(f), name)
+		text, err := os.ReadFile(path)
+		check(t, err)
+		check(t, os.WriteFile(path, other.ReplaceAll(text, []byte(`"boot_id":"00000000-0000-0000-0000-000000000000"`)), 0o600))
+	}
+	os.Remove(filepath.Join(string(f), "exit.json")) //nolint:errcheck // it may not be there
+}
+
+func TestAReviewerDiesBesideALivingWorker(t *testing.T) {
+	s := openShop(t, "tmux")
+	id := s.create("feature", strings.Replace(diligent, "reviewer:\n", "reviewer:\n  - die: KILL\nreviewer#2:\n", 1))
+	s.reaches(id, "reviewing")
+	got := s.task(id)
+	if n := count(s.history(id), "agent.crashed"); n != 1 || got.Counter("review_round") != 1 {
+		t.Errorf("%d crashes, round %d: %q", n, got.Counter("review_round"), s.history(id))
+	}
+	if a, ok := got.Live("worker"); !ok || a.Number != 1 {
+		t.Errorf("the worker was touched: %+v", got.Attempts)
+	}
+}
+
+func TestAWorkerThatExitsRightAfterItsHandoffIsDone(t *testing.T) {
+	both(t, func(t *testing.T, s *shop) {
+		id := s.create("feature", strings.Replace(diligent, "  - run: orange task update --status agent-review\n  - wait:\n", "  - exit: 3\n", 1))
+		s.reaches(id, "reviewing")
+		if n := count(s.history(id), "agent.crashed"); n != 0 {
+			t.Errorf("%q", s.history(id))
+		}
+	})
+}
+
+func TestADaemonDoesNotOutliveItsAttempt(t *testing.T) {
+	both(t, func(t *testing.T, s *shop) {
+		id := s.create("feature", `
+worker:
+  - daemon: "echo $$ >../../../daemon; exec sleep 1000"
+  - run: "while ! test -s ../../../daemon; do sleep 0.02; done"
+  - exit: 0
+`)
+		s.await(id, "the end is seen", func(t task.Task) bool { return t.Crashed == "worker" })
+		if pid := s.pid("daemon"); !gone(pid) {
+			t.Errorf("daemon %d lives", pid)
+		}
+	})
+}
+
+func TestAServerStartedByAnAgentOutlivesIt(t *testing.T) {
+	s := openShop(t, "headless")
+	id := s.create("feature", `
+worker:
+  - run: "while ! test -e ../../../go; do sleep 0.02; done"
+  - section: {name: Plan, text: "APPROACH: x"}
+  - run: orange task update --status working
+  - exit: 1
+`)
+	s.alive(id, 1)
+	s.killServer()
+	s.write("go", "") // the agent's own command starts a server
+	s.await(id, "the crash is seen", func(t task.Task) bool { return t.Status == "working" && t.Crashed == "worker" })
+	if !held(filepath.Join(s.home, "server.lock")) {
+		t.Error("the server was ended with the agent")
+	}
+}

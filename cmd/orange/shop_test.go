@@ -1,0 +1,328 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"orange/internal/adapter/attend"
+	"orange/internal/adapter/lock"
+	"orange/internal/config"
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+)
+
+// built is the program, built once for all tests that kill it or run many of it.
+var built = sync.OnceValues(func() (string, error) {
+	program := filepath.Join(programs, "orange")
+	out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, out)
+	}
+	return program, err
+})
+
+// programs is where it is built.
+var programs string
+
+// tidy is the run of all tests with a folder for the program.
+type tidy struct{ *testing.M }
+
+// Run implements testscript.TestingM.
+func (m tidy) Run() int {
+	dir, err := os.MkdirTemp("", "orange-program")
+	if err != nil {
+		panic(err)
+	}
+	programs = dir
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	return m.M.Run()
+}
+
+// shop is an installation with one project, real git, real processes and, unless it is
+// headless, real tmux. Its agents play scripts.
+type shop struct {
+	t       *testing.T
+	program string
+	dir     string
+	home    string
+	repo    string
+	env     []string
+	cfg     config.Config
+}
+
+// longest bounds every wait for something that must come.
+const longest = 90 * time.Second
+
+func openShop(t *testing.T, sessions string, flags ...string) *shop {
+	t.Helper()
+	program, err := built()
+	check(t, err)
+	dir, err := os.MkdirTemp("", "s") // a socket's path may have 108 bytes
+	check(t, err)
+	s := &shop{t: t, program: program, dir: dir, home: filepath.Join(dir, "home"), repo: filepath.Join(dir, "shop")}
+	s.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "ORANGE_HOME=" + s.home, "XDG_CONFIG_HOME=" + filepath.Join(dir, "config"), "XDG_RUNTIME_DIR=" + dir,
+		"TMUX_TMPDIR=" + dir, "LANG=C.UTF-8", "TZ=UTC", "GIT_CONFIG_NOSYSTEM=1",
+	}
+	s.cfg, err = config.Load(func(name string) string {
+		for _, kv := range s.env {
+			if value, ok := cutVar(kv, name); ok {
+				return value
+			}
+		}
+		return ""
+	}, os.UserHomeDir)
+	check(t, err)
+	s.write("config/orange/config.json", fmt.Sprintf(`{"sessions":%q}`, sessions))
+	t.Cleanup(s.close)
+	s.git(dir, "init", "-q", "-b", "main", s.repo)
+	s.git(s.repo, "config", "user.name", "Shop")
+	s.git(s.repo, "config", "user.email", "shop@example.com")
+	s.write("shop/README", "shop\n")
+	s.git(s.repo, "add", ".")
+	s.git(s.repo, "commit", "-qm", "begin")
+	s.orange(append([]string{"project", "add", s.repo}, flags...)...)
+	return s
+}
+
+// close ends whatever the shop started.
+func (s *shop) close() {
+	if s.t.Failed() {
+		if text, err := os.ReadFile(filepath.Join(s.home, "orange.log")); err == nil {
+			s.t.Logf("the server's log:\n%s", text)
+		}
+	}
+	s.run("stop") //nolint:errcheck // there may be none
+	supervisor := attend.New([]string{s.program, attendCommand})
+	defer supervisor.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), longest)
+	defer cancel()
+	folders, _ := filepath.Glob(filepath.Join(s.home, "attempts", "*", "*"))
+	for _, dir := range folders {
+		if _, err := supervisor.End(ctx, attend.Folder(dir)); err != nil {
+			s.t.Errorf("end %s: %v", dir, err)
+		}
+	}
+	s.run("stop")                                                               //nolint:errcheck // an attendant that ended may have started one
+	s.tmux("kill-server")                                                       //nolint:errcheck // there may be none
+	exec.Command("chmod", "-R", "u+w", s.dir).Run()                             //nolint:errcheck // so that it can be removed
+	if err := os.RemoveAll(s.dir); err != nil && !errors.Is(err, os.ErrExist) { // a late log line
+		os.RemoveAll(s.dir) //nolint:errcheck // a temporary folder
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *shop) write(name, text string) string {
+	s.t.Helper()
+	path := filepath.Join(s.dir, name)
+	check(s.t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)))
+	return path
+}
+
+func (s *shop) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = s.repo, s.env
+	return cmd
+}
+
+func (s *shop) git(dir string, args ...string) string {
+	s.t.Helper()
+	cmd := s.command("git", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (s *shop) tmux(args ...string) (string, error) {
+	out, err := s.command("tmux", append([]string{"-L", s.cfg.Terminal}, args...)...).Output()
+	return string(out), err
+}
+
+func (s *shop) run(args ...string) (stdout, stderr string, err error) {
+	cmd := s.command(s.program, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	return out.String(), errs.String(), err
+}
+
+// orange runs a command that must succeed.
+func (s *shop) orange(args ...string) string {
+	s.t.Helper()
+	out, said, err := s.run(args...)
+	if err != nil {
+		s.t.Fatalf("orange %q: %v\n%s%s", args, err, out, said)
+	}
+	return out
+}
+
+// refused runs a command that must fail with one line that holds the words.
+func (s *shop) refused(words string, args ...string) {
+	s.t.Helper()
+	_, said, err := s.run(args...)
+	if err == nil || !strings.Contains(said, words) || wrongLine(said) != "" {
+		s.t.Fatalf("orange %q: %v, %q, want %q", args, err, said, words)
+	}
+}
+
+// create begins a task whose agents play a script.
+func (s *shop) create(branch, script string, more ...string) task.ID {
+	s.t.Helper()
+	file := s.write("scripts/"+strings.ReplaceAll(branch, "/", "_")+".yaml", script)
+	return s.createWith(branch, append([]string{"--harness", "script:" + file, "--review-harness", "script:" + file}, more...)...)
+}
+
+func (s *shop) createWith(branch string, more ...string) task.ID {
+	s.t.Helper()
+	var out struct {
+		Task task.Task `json:"task"`
+	}
+	check(s.t, json.Unmarshal([]byte(s.orange(append([]string{"task", "create", "--json", "--project", "shop", branch, "do it"}, more...)...)), &out))
+	return out.Task.ID
+}
+
+func (s *shop) task(id task.ID) task.Task {
+	s.t.Helper()
+	var out struct {
+		Task task.Task `json:"task"`
+	}
+	check(s.t, json.Unmarshal([]byte(s.orange("task", "show", string(id), "--json")), &out))
+	return out.Task
+}
+
+// await waits for something that must become true of a task.
+func (s *shop) await(id task.ID, what string, holds func(t task.Task) bool) task.Task {
+	s.t.Helper()
+	var t task.Task
+	for end := time.Now().Add(longest); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if t = s.task(id); holds(t) {
+			return t
+		}
+	}
+	s.t.Fatalf("it does not come: %s\n%+v\n%s", what, t, s.orange("task", "history", string(id)))
+	return t
+}
+
+// reaches waits for a status with nothing left to do.
+func (s *shop) reaches(id task.ID, status string) task.Task {
+	s.t.Helper()
+	return s.await(id, status, func(t task.Task) bool { return t.Status == status && len(t.Pending) == 0 })
+}
+
+// alive waits for an attempt that runs.
+func (s *shop) alive(id task.ID, attempt int) attend.Started {
+	s.t.Helper()
+	s.await(id, fmt.Sprintf("attempt %d runs", attempt), func(t task.Task) bool {
+		a, ok := t.AttemptByNumber(attempt)
+		return ok && a.Running
+	})
+	state, err := s.folder(id, attempt).State(attend.BootID())
+	check(s.t, err)
+	return state.Started
+}
+
+func (s *shop) folder(id task.ID, attempt int) attend.Folder {
+	return attend.Folder(filepath.Join(s.home, "attempts", string(id), strconv.Itoa(attempt)))
+}
+
+func (s *shop) journal(id task.ID) []journal.Entry {
+	s.t.Helper()
+	var out struct {
+		Entries []journal.Entry `json:"entries"`
+	}
+	text, _, err := s.run("task", "replay", string(id), "--json")
+	check(s.t, err)
+	check(s.t, json.Unmarshal([]byte(text), &out))
+	return out.Entries
+}
+
+// history is the events of a task, by their types.
+func (s *shop) history(id task.ID) []string {
+	s.t.Helper()
+	var out struct {
+		History []struct {
+			Type   string `json:"type"`
+			Reason string `json:"reason"`
+		} `json:"history"`
+	}
+	check(s.t, json.Unmarshal([]byte(s.orange("task", "history", string(id), "--json")), &out))
+	var types []string
+	for _, e := range out.History {
+		types = append(types, strings.TrimSpace(e.Type+" "+e.Reason))
+	}
+	return types
+}
+
+func count(list []string, prefix string) (n int) {
+	for _, one := range list {
+		if strings.HasPrefix(one, prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+// killServer kills the server, as a crash would.
+func (s *shop) killServer() {
+	s.t.Helper()
+	path := filepath.Join(s.home, "server.lock")
+	pid := lock.Holder(path)
+	check(s.t, syscall.Kill(pid, syscall.SIGKILL))
+	s.eventually("the server is gone", func() bool { return !held(path) })
+}
+
+func (s *shop) eventually(what string, holds func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(longest); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("it does not come: %s", what)
+		}
+	}
+}
+
+func kill(t *testing.T, pid int) {
+	t.Helper()
+	check(t, syscall.Kill(pid, syscall.SIGKILL))
+}
+
+// gone says whether a process is not there, or has ended and nobody waited for it.
+func gone(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || strings.Contains(string(text), ") Z ")
+}
+
+// syscallKill kills a process that may have ended already.
+func syscallKill(pid int) {
+	syscall.Kill(pid, syscall.SIGKILL) //nolint:errcheck // that is what is wanted
+}
+
+// pid reads a number that a script wrote.
+func (s *shop) pid(name string) int {
+	s.t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.dir, name))
+	check(s.t, err)
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	check(s.t, err)
+	return n
+}
