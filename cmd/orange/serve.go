@@ -115,7 +115,6 @@ func (s *server) open(o cli.ServeOptions) (err error) {
 	if first, ok := harness.First(exec.LookPath); ok {
 		options.Harness = cmp.Or(s.cfg.Harness, first)
 	}
-	options.Review = cmp.Or(options.Review, options.Harness)
 	options.Performer, options.Pulse = s.company.doer, s.company.agents
 	options.Commit, options.Harnesses = s.company.worktrees.commit, s.checkHarness
 	options.Opened = func(r *local.Runtime) { s.runtime = r } // effects of the last server are driven at once

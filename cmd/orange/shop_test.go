@@ -76,14 +76,7 @@ func openShop(t *testing.T, sessions string, flags ...string) *shop {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "ORANGE_HOME=" + s.home, "XDG_CONFIG_HOME=" + filepath.Join(dir, "config"), "XDG_RUNTIME_DIR=" + dir,
 		"TMUX_TMPDIR=" + dir, "LANG=C.UTF-8", "TZ=UTC", "GIT_CONFIG_NOSYSTEM=1",
 	}
-	s.cfg, err = config.Load(func(name string) string {
-		for _, kv := range s.env {
-			if value, ok := cutVar(kv, name); ok {
-				return value
-			}
-		}
-		return ""
-	}, os.UserHomeDir)
+	s.cfg, err = config.Load(s.getenv, os.UserHomeDir)
 	check(t, err)
 	s.write("config/orange/config.json", fmt.Sprintf(`{"sessions":%q}`, sessions))
 	t.Cleanup(s.close)
@@ -95,6 +88,15 @@ func openShop(t *testing.T, sessions string, flags ...string) *shop {
 	s.git(s.repo, "commit", "-qm", "begin")
 	s.orange(append([]string{"project", "add", s.repo}, flags...)...)
 	return s
+}
+
+func (s *shop) getenv(name string) string {
+	for _, kv := range s.env {
+		if value, ok := cutVar(kv, name); ok {
+			return value
+		}
+	}
+	return ""
 }
 
 // close ends whatever the shop started.
@@ -248,13 +250,21 @@ func (s *shop) folder(id task.ID, attempt int) attend.Folder {
 
 func (s *shop) journal(id task.ID) []journal.Entry {
 	s.t.Helper()
-	var out struct {
-		Entries []journal.Entry `json:"entries"`
-	}
-	text, _, err := s.run("task", "replay", string(id), "--json")
+	c := clientOf(s.home, s.getenv)
+	defer c.Close()
+	entries, err := c.Journal(s.t.Context(), string(id), 0)
 	check(s.t, err)
-	check(s.t, json.Unmarshal([]byte(text), &out))
-	return out.Entries
+	return entries
+}
+
+// list is every task, as they were at one moment.
+func (s *shop) list() []task.Task {
+	s.t.Helper()
+	var out struct {
+		Tasks []task.Task `json:"tasks"`
+	}
+	check(s.t, json.Unmarshal([]byte(s.orange("task", "list", "--all", "--json")), &out))
+	return out.Tasks
 }
 
 // history is the events of a task, by their types.

@@ -28,8 +28,6 @@ type attendant struct {
 	adopts  bool // descendants cannot get away
 	signals chan os.Signal
 
-	terminal bool // the agent had one
-
 	socket  string
 	wake    []string
 	wakeEnv []string
@@ -90,7 +88,6 @@ func (a *attendant) await(within time.Duration) (Orders, error) {
 	go func() { arrived <- a.folder.receive() }()
 	select {
 	case o := <-arrived:
-		a.terminal = !o.Headless
 		a.socket, a.wake, a.wakeEnv = o.Socket, o.Wake, outside(o.Env)
 		a.claim.Key, a.claim.Grace = variable(o.Env, KeyVariable), o.Grace
 		return o, nil
@@ -128,9 +125,6 @@ func (f Folder) receive() Orders {
 // finish writes the exit record, sees to it that somebody acts on it, and returns the
 // exit code of the attendant.
 func (a *attendant) finish(exit Exit) int {
-	if a.terminal {
-		drain()
-	}
 	exit.At, exit.BootID = time.Now(), a.claim.BootID
 	if _, err := a.folder.record(exit); err != nil {
 		say("cannot record the exit: %v", err)

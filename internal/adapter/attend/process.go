@@ -65,8 +65,9 @@ func (p Process) checkedKill(sig unix.Signal) error {
 
 // below lists the roots among rows and everything that descends from them, without what
 // has ended already and without what carries the key of somebody else: a server that an
-// agent's command started, and whatever that server starts, are not the agent's.
-func below(rows []row, key string, root func(row) bool) []Process {
+// agent's command started, and whatever that server starts, are not the agent's. Others
+// says that there are such.
+func below(rows []row, key string, root func(row) bool) (found []Process, others bool) {
 	children := map[int][]row{}
 	var queue []row
 	for _, r := range rows {
@@ -75,7 +76,6 @@ func below(rows []row, key string, root func(row) bool) []Process {
 			queue = append(queue, r)
 		}
 	}
-	var found []Process
 	seen := map[int]bool{}
 	for len(queue) > 0 {
 		r := queue[0]
@@ -85,6 +85,7 @@ func below(rows []row, key string, root func(row) bool) []Process {
 		}
 		seen[r.PID] = true
 		if other, ok := carried(r.PID, KeyVariable); ok && other != key {
+			others = true
 			continue
 		}
 		queue = append(queue, children[r.PID]...)
@@ -92,7 +93,7 @@ func below(rows []row, key string, root func(row) bool) []Process {
 			found = append(found, r.Process)
 		}
 	}
-	return found
+	return found, others
 }
 
 // living lists the processes of an attempt that have not ended: its agent, its group,
@@ -104,7 +105,7 @@ func (s Started) living() ([]Process, error) {
 		return nil, err
 	}
 	ours := s.inGroup(rows)
-	found := below(rows, s.Key, func(r row) bool {
+	found, _ := below(rows, s.Key, func(r row) bool {
 		return s.Child.PID != 0 && r.Process == s.Child || r.Process == s.Attendant || ours && r.group == s.PGID ||
 			s.Key != "" && carries(r.PID, s.Key)
 	})

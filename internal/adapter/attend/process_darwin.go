@@ -11,11 +11,6 @@ import (
 // zombieState is the state of a process that has ended and was not waited for.
 const zombieState = 5
 
-const (
-	getTermios = unix.TIOCGETA
-	setTermios = unix.TIOCSETA
-)
-
 // BootID is different after every start of the machine.
 func BootID() string {
 	id, err := unix.Sysctl("kern.bootsessionuuid")

@@ -11,11 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const (
-	getTermios = unix.TCGETS
-	setTermios = unix.TCSETS
-)
-
 // BootID is different after every start of the machine.
 func BootID() string {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")

@@ -200,7 +200,7 @@ func (s *Supervisor) settle(ctx context.Context, f Folder, orders []byte) (Start
 		}
 		select {
 		case <-ctx.Done():
-			return Started{}, fmt.Errorf("the attempt is %v and did not start in time: %w", state.Phase, ctx.Err())
+			return Started{}, fmt.Errorf("the agent did not start in time (the attempt is in phase %v): %w", state.Phase, ctx.Err())
 		case <-time.After(pauseAfter(time.Since(began))):
 		}
 	}

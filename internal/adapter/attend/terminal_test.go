@@ -152,7 +152,7 @@ func TestTheLastWordsOfAnAgentReachTheTerminal(t *testing.T) {
 	for n := 1; n <= 20000; n++ {
 		fmt.Fprintf(&want, "%d\r\n", n)
 	}
-	for range 20 {
+	for range 10 {
 		s, x := newStage(t), newTmux(t)
 		log := filepath.Join(s.dir, "log")
 		o := s.orders("seq 1 20000; kill -9 $$")
@@ -170,7 +170,7 @@ func TestTheLastWordsOfAnAgentReachTheTerminal(t *testing.T) {
 		}
 		eventually(t, "all output is in the log", func() bool {
 			text, err := os.ReadFile(log)
-			return err == nil && strings.HasPrefix(string(text), want.String())
+			return err == nil && string(text) == want.String()
 		})
 	}
 }
@@ -204,16 +204,16 @@ func TestAnAttendantAtRestIsSmall(t *testing.T) {
 	o := s.orders("exec sleep 1000")
 	o.Argv = append(o.Argv, strings.Repeat("x", 100_000))
 	started := s.start(o)
-	var pss int
-	for _, line := range strings.Split(readProc(t, started.Attendant.PID, "smaps_rollup"), "\n") {
-		if value, found := strings.CutPrefix(line, "Pss:"); found {
-			pss, _ = strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB"))
+	pss := 0
+	eventually(t, "the attendant is small", func() bool {
+		for line := range strings.Lines(readProc(t, started.Attendant.PID, "smaps_rollup")) {
+			if value, found := strings.CutPrefix(line, "Pss:"); found {
+				pss, _ = strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB"))
+			}
 		}
-	}
+		return pss > 0 && pss < 10<<10
+	})
 	t.Logf("PSS %d kB, threads %s", pss, stat(t, started.Attendant.PID, 20))
-	if pss == 0 || pss >= 10<<10 {
-		t.Errorf("PSS is %d kB: want less than 10 MB", pss)
-	}
 }
 
 func readProc(t *testing.T, pid int, name string) string {

@@ -33,7 +33,7 @@ func (a *attendant) wait() Exit {
 		select {
 		case d, more := <-deaths:
 			switch {
-			case !more && (a.adopts || len(a.left()) == 0):
+			case !more && (a.adopts || a.empty()):
 				return exit
 			case !more: // what is left in the group has another parent
 				deaths, again = nil, time.After(pause)
@@ -42,11 +42,11 @@ func (a *attendant) wait() Exit {
 				gone = true
 				end()
 			}
-			if gone && len(a.left()) == 0 { // what is a child still is somebody else's
+			if gone && a.onlyOthers() {
 				return exit
 			}
 		case <-again:
-			if len(a.left()) == 0 {
+			if a.empty() {
 				return exit
 			}
 			again = time.After(pause)
@@ -56,7 +56,7 @@ func (a *attendant) wait() Exit {
 			}
 			end()
 		case <-kill:
-			if gone && len(a.left()) == 0 {
+			if gone && a.onlyOthers() {
 				return exit
 			}
 			a.tellAll(unix.SIGKILL)
@@ -105,21 +105,41 @@ func reasonFor(s any) string {
 	return "it was told to end"
 }
 
-// left lists what descends from this process or is in the agent's group.
-func (a *attendant) left() []Process {
+// left lists what descends from this process or is in the agent's group. Others says
+// that there are descendants that are not the agent's.
+func (a *attendant) left() (ours []Process, others bool) {
 	rows, err := everyone()
 	if err != nil {
-		return []Process{a.claim.Child} // it cannot be told: ask again
+		return []Process{a.claim.Child}, false // it cannot be told: ask again
 	}
 	self := a.claim.Attendant
-	ours := a.claim.inGroup(rows)
+	inGroup := a.claim.inGroup(rows)
 	return below(rows, a.claim.Key, func(r row) bool {
-		return r.Process != self && (r.parent == self.PID || ours && r.group == a.claim.PGID)
+		return r.Process != self && (r.parent == self.PID || inGroup && r.group == a.claim.PGID)
 	})
 }
 
+// empty says whether nothing of the agent is seen.
+func (a *attendant) empty() bool {
+	ours, _ := a.left()
+	return len(ours) == 0
+}
+
+// onlyOthers says whether the children that are left are not the agent's. Without such
+// children the kernel says when there are none, and that is certain; a look is not. What
+// forks and ends during a look is missed by it, but hardly by several in a row.
+func (a *attendant) onlyOthers() bool {
+	for range 3 {
+		if ours, others := a.left(); len(ours) > 0 || !others {
+			return false
+		}
+	}
+	return true
+}
+
 func (a *attendant) tellAll(signals ...unix.Signal) {
-	for _, p := range a.left() {
+	ours, _ := a.left()
+	for _, p := range ours {
 		_ = p.tell(signals...) // who cannot be told now is told again
 	}
 }

@@ -159,10 +159,11 @@ func (g *Git) mergeIn(ctx context.Context, dir string, m *merging) (string, erro
 	if err != nil {
 		return "", err
 	}
-	if merged, err := g.contains(ctx, dir, commit, m.tip); err != nil || !merged {
-		return "", errors.Join(err, fmt.Errorf("git merged %s in %s, but it is not in %s: look there", m.branch, dir, m.into))
+	merged, err := g.contains(ctx, dir, commit, m.tip)
+	if err == nil && !merged {
+		err = fmt.Errorf("git merged %s in %s, but it is not in %s: look there", m.branch, dir, m.into)
 	}
-	return commit, nil
+	return commit, err
 }
 
 // undo takes back a merge that did not work out and says why it did not.

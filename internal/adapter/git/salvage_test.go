@@ -374,3 +374,38 @@ func TestSalvageRunsNoHookAndSignsNothing(t *testing.T) {
 		t.Errorf("made by %s", who)
 	}
 }
+
+// What was kept before is enough only if it leads to everything that is there now.
+func TestSalvageAgainOnlyIfSomethingIsMissing(t *testing.T) {
+	t.Parallel()
+	root := repository(t)
+	commitFile(t, root, "f", "0")
+	dir := worktreeOf(t, root)
+	ctx := context.Background()
+	commitFile(t, dir, "first", "1")
+	write(t, dir, "f", "1")
+	want := func(n, file, text string) {
+		t.Helper()
+		ref, err := New().Salvage(ctx, dir, "task1")
+		if err != nil || ref != "refs/orange/salvage/task1/"+n {
+			t.Fatalf("got %q, %v, want number %s", ref, err, n)
+		}
+		if text != "" && salvaged(t, dir, ref, file) != text {
+			t.Errorf("%s has %q of %s", ref, salvaged(t, dir, ref, file), file)
+		}
+	}
+	want("1", "first", "1")
+	do(t, dir, "add", "f")
+	do(t, dir, "commit", "-q", "--allow-empty", "--only", "-m", "one more, on no branch")
+	want("2", "first", "1")
+
+	write(t, dir, "f", "put by")
+	stash := out(t, dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "stash", "create")
+	write(t, dir, "f", "1")
+	want("2", "f", "1")
+	write(t, root, ".git/worktrees/w/MERGE_AUTOSTASH", stash+"\n")
+	want("3", "f", "1")
+	if !inSomeParent(t, dir, "refs/orange/salvage/task1/3", "f", "put by") {
+		t.Error("what was put by is not kept")
+	}
+}

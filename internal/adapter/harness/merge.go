@@ -81,7 +81,7 @@ func grow(list, more []any) (grown []any, changed bool) {
 			continue
 		}
 		changed = true
-		if i := slices.IndexFunc(list, isOurs); i >= 0 && isOurs(item) {
+		if i := slices.IndexFunc(list, isOurs); i >= 0 && len(more) == 1 && isOurs(item) {
 			list[i] = item
 			continue
 		}

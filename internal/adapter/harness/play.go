@@ -150,12 +150,13 @@ func (p *player) daemon(line string) error {
 	return cmd.Process.Release()
 }
 
-// hear waits for a message at the terminal.
-func (p *player) hear(ctx context.Context) (string, error) {
+// hear waits for a message at the terminal. Orange is told once one can be taken in.
+func (p *player) hear(ctx context.Context, event, text string) (string, error) {
 	restore := p.keys.listen(p.Stdout)
 	defer restore()
-	text, err := p.keys.message(ctx)
-	return prose(text), err
+	p.tell(event, scriptEvent{Text: text})
+	heard, err := p.keys.message(ctx)
+	return prose(heard), err
 }
 
 // pause waits, unless the script is told to end.

@@ -114,16 +114,13 @@ func (r *scriptReader) steps(node ast.Node, role string) []step {
 	return steps
 }
 
-// kinds are the steps there are and what reads the value of each. A nil reader takes
-// no value.
-func kinds() map[string]struct {
+// kind is a step there is: what reads its value, nil if it takes none, and what it does.
+type kind struct {
 	read func(*scriptReader, ast.Node, *step)
-	act  func(context.Context, *player, step) (int, bool)
-} {
-	type kind = struct {
-		read func(*scriptReader, ast.Node, *step)
-		act  func(context.Context, *player, step) (int, bool)
-	}
+	act  func(context.Context, *player, step) (exit int, over bool)
+}
+
+func kinds() map[string]kind {
 	return map[string]kind{
 		"section": {(*scriptReader).section, playSection},
 		"run":     {(*scriptReader).words, playRun},

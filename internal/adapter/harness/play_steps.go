@@ -84,8 +84,7 @@ func playCommit(ctx context.Context, p *player, s step) (int, bool) {
 
 // playWait waits for a message. Without a terminal none can come.
 func playWait(ctx context.Context, p *player, _ step) (int, bool) {
-	p.tell(scriptIdle, scriptEvent{Text: p.said})
-	text, err := p.hear(ctx)
+	text, err := p.hear(ctx, scriptIdle, p.said)
 	switch {
 	case errors.Is(err, io.EOF):
 		return 0, true
@@ -100,8 +99,7 @@ func playWait(ctx context.Context, p *player, _ step) (int, bool) {
 // playAsk waits for a line of an answer; without a terminal, for ever.
 func playAsk(ctx context.Context, p *player, s step) (int, bool) {
 	p.print(p.fill(s.text))
-	p.tell(scriptPermission, scriptEvent{Text: p.fill(s.text)})
-	if _, err := p.hear(ctx); err != nil {
+	if _, err := p.hear(ctx, scriptPermission, p.said); err != nil {
 		return forever(ctx)
 	}
 	p.tell(scriptRunning, scriptEvent{})

@@ -7,7 +7,7 @@ import (
 )
 
 // maxArgument is how much of a prompt may be one argument. Linux takes 128 KiB.
-const maxArgument = 100 << 10
+const maxArgument = 120 << 10
 
 // promptArgument returns the prompt as one argument. A prompt that would not arrive
 // whole, because it is too long or because the agent reads commands into how it begins,

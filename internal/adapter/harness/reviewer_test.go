@@ -58,12 +58,12 @@ func TestCodexGuard(t *testing.T) {
 		t.Fatal(err)
 	}
 	for payload, refused := range map[string]bool{
-		`{"tool_name":"Bash","tool_input":{"command":"git push origin main"}}`:             true,
-		`{"tool_name":"Bash","tool_input":{"command":"cd x && gh pr comment 1 -b hi"}}`:    true,
-		`{"tool_name":"Bash","tool_input":{"command":"true; gh pr review 1 --approve"}}`:   true,
-		`{"tool_name":"Bash","tool_input":{"command":"true\ngit push"}}`:                   true,
-		`{"tool_name":"Bash","tool_input":{"command":"grep -r \"git push\" docs"}}`:        false,
-		`{"tool_name":"Bash","tool_input":{"command":"gh pr view 1"}}`:                     false,
+		`{"tool_name":"Bash","tool_input":{"command":"git push origin main"}}`:            true,
+		`{"tool_name":"Bash","tool_input":{"command":"cd x && gh pr comment 1 -b hi"}}`:   true,
+		`{"tool_name":"Bash","tool_input":{"command":"true; gh pr review 1 --approve"}}`:  true,
+		`{"tool_name":"Bash","tool_input":{"command":"true\ngit push"}}`:                  true,
+		`{"tool_name":"Bash","tool_input":{"command":"grep -r \"git push\" docs"}}`:       false,
+		`{"tool_name":"Bash","tool_input":{"command":"gh pr view 1"}}`:                    false,
 		`{"tool_name":"apply_patch","tool_input":{"command":"*** Update File: TASK.md"}}`: false,
 	} {
 		cmd := exec.Command("/bin/sh", guard)

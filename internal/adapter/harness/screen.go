@@ -26,84 +26,79 @@ type ask struct {
 
 const (
 	paneLines  = 30 // how much of the end of a pane counts
+	limitLines = 10 // of them, how many may say that a limit holds: further up it may be over
 	askContext = 6  // lines before a question that say what it is about
 )
 
-func claudeLook() look {
-	answers := regexp.MustCompile(`❯ \d\. `)
-	return look{
-		asks: []ask{
-			{task.WaitingPermission, regexp.MustCompile(`^(?:Do you want to |Would you like to proceed)`), answers},
-			{task.WaitingPermission, regexp.MustCompile(`^(?:Quick safety check|Do you trust the files)`), answers},
-			{task.WaitingPermission, regexp.MustCompile(`Bypass Permissions mode`), regexp.MustCompile(`\d\. Yes, I accept`)},
-			{task.WaitingInput, regexp.MustCompile(`^☐ `), regexp.MustCompile(`^Enter to select`)},
-		},
-		limit: regexp.MustCompile(`^(?:[●⎿] *)?(?:You've (?:hit|reached) your|You're out of|API Error: (?:Request rejected \(429\)|Rate limit|429)|[\w-]+ (?:usage )?limit reached)`),
-		trust: regexp.MustCompile(`(?s)(?:Is this a project you created or one you trust|Do you trust the files in this folder).*❯ 1\. Yes`),
-	}
+// A choice that is marked, as each agent marks it.
+var (
+	claudeChoice = regexp.MustCompile(`❯ \d\. `)
+	codexChoice  = regexp.MustCompile(`^› \d\. `)
+	geminiChoice = regexp.MustCompile(`^● \d\. `)
+)
+
+var claudeLook = look{
+	asks: []ask{
+		{task.WaitingPermission, regexp.MustCompile(`^(?:Do you want to |Would you like to proceed)`), claudeChoice},
+		{task.WaitingPermission, regexp.MustCompile(`^(?:Quick safety check|Do you trust the files)`), claudeChoice},
+		{task.WaitingPermission, regexp.MustCompile(`Bypass Permissions mode`), regexp.MustCompile(`\d\. Yes, I accept`)},
+		{task.WaitingInput, regexp.MustCompile(`^☐ `), regexp.MustCompile(`^Enter to select`)},
+	},
+	limit: regexp.MustCompile(`^(?:[●⎿] *)?(?:You've (?:hit|reached) your|You're out of|API Error: (?:Request rejected \(429\)|Rate limit|429)|[\w-]+ (?:usage )?limit reached)`),
+	trust: regexp.MustCompile(`(?s)(?:Is this a project you created or one you trust|Do you trust the files in this folder).*❯ 1\. Yes`),
 }
 
-func codexLook() look {
-	answers := regexp.MustCompile(`^› \d\. `)
-	return look{
-		asks: []ask{
-			{task.WaitingPermission, regexp.MustCompile(`^Would you like to `), answers},
-			{task.WaitingPermission, regexp.MustCompile(`^(?:Trust this folder|Do you trust the contents of this)`), answers},
-			{task.WaitingInput, regexp.MustCompile(`^(?:Question \d|Approaching rate limits)`), answers},
-		},
-		limit: regexp.MustCompile(`^■ (?:You've (?:hit|reached) your|.*(?:429|[Rr]ate limit|quota))`),
-		trust: regexp.MustCompile(`(?s)(?:Trust this folder\?|Do you trust the contents of this directory\?).*› 1\. (?:Trust|Yes)`),
-	}
+var codexLook = look{
+	asks: []ask{
+		{task.WaitingPermission, regexp.MustCompile(`^Would you like to `), codexChoice},
+		{task.WaitingPermission, regexp.MustCompile(`^(?:Trust this folder|Do you trust the contents of this)`), codexChoice},
+		{task.WaitingInput, regexp.MustCompile(`^(?:Question \d|Approaching rate limits)`), codexChoice},
+	},
+	limit: regexp.MustCompile(`^■ (?:You've (?:hit|reached) your|.*(?:429|[Rr]ate limit|quota))`),
+	trust: regexp.MustCompile(`(?s)(?:Trust this folder\?|Do you trust the contents of this directory\?).*› 1\. (?:Trust|Yes)`),
 }
 
-func geminiLook() look {
-	answers := regexp.MustCompile(`^● \d\. `)
-	return look{
-		asks: []ask{
-			{task.WaitingPermission, regexp.MustCompile(`^(?:Allow execution|Apply this change|Do you want to (?:proceed|connect|allow)|Allow )`), answers},
-			{task.WaitingPermission, regexp.MustCompile(`^Do you trust (?:the files in )?this folder`), answers},
-		},
-		limit: regexp.MustCompile(`^(?:✕ *)?(?:Usage limit reached for|\[API Error: .*(?:quota|429|[Rr]ate limit|RESOURCE_EXHAUSTED))`),
-		trust: regexp.MustCompile(`(?s)Do you trust (?:the files in )?this folder\?.*● 1\. (?:Trust|Yes)`),
-	}
+var geminiLook = look{
+	asks: []ask{
+		{task.WaitingPermission, regexp.MustCompile(`^(?:Allow execution|Apply this change|Do you want to (?:proceed|connect|allow)|Allow )`), geminiChoice},
+		{task.WaitingPermission, regexp.MustCompile(`^Do you trust (?:the files in )?this folder`), geminiChoice},
+	},
+	limit: regexp.MustCompile(`^(?:✕ *)?(?:Usage limit reached for|\[API Error: .*(?:quota|429|[Rr]ate limit|RESOURCE_EXHAUSTED))`),
+	trust: regexp.MustCompile(`(?s)Do you trust (?:the files in )?this folder\?.*● 1\. (?:Trust|Yes)`),
 }
 
-func opencodeLook() look {
-	return look{
-		asks:  []ask{{task.WaitingPermission, regexp.MustCompile(`^△ Permission required`), regexp.MustCompile(`^Allow once +Allow always`)}},
-		limit: regexp.MustCompile(`(?i)(?:usage|rate) limit.*retrying`),
-	}
+var opencodeLook = look{
+	asks:  []ask{{task.WaitingPermission, regexp.MustCompile(`^△ Permission required`), regexp.MustCompile(`^Allow once +Allow always`)}},
+	limit: regexp.MustCompile(`(?i)(?:usage|rate) limit.*retrying`),
 }
 
-func piLook() look {
-	return look{limit: regexp.MustCompile(`^Error: (?:429|.*(?:usage limit|rate limit|quota))`)}
-}
+var piLook = look{limit: regexp.MustCompile(`^Error: (?:429|.*(?:usage limit|rate limit|quota))`)}
 
 // Screen implements Harness.
-func (claude) Screen(pane string, now time.Time) (Notice, bool) { return claudeLook().at(pane, now) }
+func (claude) Screen(pane string, now time.Time) (Notice, bool) { return claudeLook.at(pane, now) }
 
 // Screen implements Harness.
-func (codex) Screen(pane string, now time.Time) (Notice, bool) { return codexLook().at(pane, now) }
+func (codex) Screen(pane string, now time.Time) (Notice, bool) { return codexLook.at(pane, now) }
 
 // Screen implements Harness.
-func (gemini) Screen(pane string, now time.Time) (Notice, bool) { return geminiLook().at(pane, now) }
+func (gemini) Screen(pane string, now time.Time) (Notice, bool) { return geminiLook.at(pane, now) }
 
 // Screen implements Harness.
 func (opencode) Screen(pane string, now time.Time) (Notice, bool) {
-	return opencodeLook().at(pane, now)
+	return opencodeLook.at(pane, now)
 }
 
 // Screen implements Harness.
-func (pi) Screen(pane string, now time.Time) (Notice, bool) { return piLook().at(pane, now) }
+func (pi) Screen(pane string, now time.Time) (Notice, bool) { return piLook.at(pane, now) }
 
 // Dialogs implements Harness.
-func (claude) Dialogs(pane string) (string, bool) { return claudeLook().answer(pane) }
+func (claude) Dialogs(pane string) (string, bool) { return claudeLook.answer(pane) }
 
 // Dialogs implements Harness.
-func (codex) Dialogs(pane string) (string, bool) { return codexLook().answer(pane) }
+func (codex) Dialogs(pane string) (string, bool) { return codexLook.answer(pane) }
 
 // Dialogs implements Harness.
-func (gemini) Dialogs(pane string) (string, bool) { return geminiLook().answer(pane) }
+func (gemini) Dialogs(pane string) (string, bool) { return geminiLook.answer(pane) }
 
 // Dialogs implements Harness.
 func (opencode) Dialogs(string) (string, bool) { return "", false }
@@ -119,7 +114,7 @@ func (l look) at(pane string, now time.Time) (Notice, bool) {
 			return Notice{Condition: a.condition, Detail: clean(text, maxDetail)}, true
 		}
 	}
-	for i := len(shown) - 1; i >= 0; i-- {
+	for i := len(shown) - 1; i >= max(0, len(shown)-limitLines); i-- {
 		if l.limit == nil || !l.limit.MatchString(shown[i]) {
 			continue
 		}

@@ -28,8 +28,8 @@ var ErrOpen = errors.New("the window is open already: close it first")
 // ErrGone says that there is no such window, or that its program has ended.
 var ErrGone = errors.New("no program runs in that window: open it first")
 
-// errNoServer says that no tmux server runs at the socket, or that it ended while it
-// was asked.
+// errNoServer says that no tmux server runs at the socket, or that it was about to end
+// or ended while it was asked: one without sessions does.
 var errNoServer = errors.New("no tmux server is running")
 
 // Server is one tmux server. It is started by the first Open and ends with its last
@@ -102,7 +102,7 @@ func (s *Server) exec(ctx context.Context, stdin io.Reader, argv []string) (stri
 // complaint is what tmux said on its way out, as an error.
 func complaint(said string) error {
 	line, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
-	for _, sign := range [...]string{"no server running", "server exited", "lost server"} {
+	for _, sign := range [...]string{"no server running", "server exited", "lost server", "no current target", "no sessions"} {
 		if strings.Contains(line, sign) {
 			return errNoServer
 		}

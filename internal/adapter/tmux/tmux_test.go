@@ -212,6 +212,7 @@ func TestALivingWindowIsKeptAndADeadOneIsUsedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the program ends", func() bool { return slices.Equal(windows(t, s), []string{"p/b worker dead=true"}) })
+	eventually(t, "its last words are in the log", func() bool { return strings.Contains(read(t, log), "two\r\n") })
 	shown, err := s.Capture(t.Context(), "p/b", "worker")
 	if err != nil || !strings.Contains(shown, "one") {
 		t.Errorf("a dead window shows %q, %v", shown, err)
@@ -222,9 +223,9 @@ func TestALivingWindowIsKeptAndADeadOneIsUsedAgain(t *testing.T) {
 	if err := s.Enter(t.Context(), "p/b", "worker"); !errors.Is(err, tmux.ErrGone) {
 		t.Errorf("Enter in a dead window: %v", err)
 	}
-	w.Argv = []string{"sh", "-c", `echo "three $1"; exec cat`, "sh", `it's;\n;`}
+	w.Argv = []string{"sh", "-c", `printf 'three<%s>' "$1"; exec cat`, "sh", `it's;\n;`}
 	open(t, s, w)
-	eventually(t, "the second program prints", func() bool { return strings.Contains(read(t, log), "three it's;") })
+	eventually(t, "the second program prints", func() bool { return strings.Contains(read(t, log), `three<it's;\n;>`) })
 	if got, want := windows(t, s), []string{"p/b worker dead=false"}; !slices.Equal(got, want) {
 		t.Errorf("windows: %q, want %q", got, want)
 	}

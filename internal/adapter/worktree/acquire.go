@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"orange/internal/core/task"
 )
@@ -61,7 +62,7 @@ func (w *workspace) earlier() string {
 	if w.last.Task != "" {
 		return string(w.last.Task)
 	}
-	return w.Name
+	return strings.ReplaceAll(w.Name, "..", "__") // which no ref may have
 }
 
 // Acquire makes the workspace ready for the task: it makes the worktree if there is none,

@@ -385,3 +385,20 @@ func TestInit(t *testing.T) {
 		t.Error("a name that leads out has a head")
 	}
 }
+
+// A project may be called what no ref may be called.
+func TestAProjectWithDotsInItsName(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.project.Name = "a..b"
+	if err := b.Init(context.Background(), b.project, 1); err != nil {
+		t.Fatal(err)
+	}
+	write(t, b.Path("a..b--1"), "nobody's", "n")
+	s := b.slot(1)
+	s.Name = "a..b--1"
+	b.acquire(s)
+	if got := b.salvaged("refs/orange/salvage/a__b--1/1", "nobody's"); got != "n" {
+		t.Errorf("kept %q", got)
+	}
+}

@@ -81,11 +81,11 @@ func writeFile(path string, text []byte, mode fs.FileMode) (err error) {
 	if err == nil {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err == nil {
+	if err = both(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+		return both(err, os.Remove(f.Name()))
 	}
 	return syncDir(filepath.Dir(path))
 }
@@ -95,5 +95,5 @@ func syncDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	return both(f.Sync(), f.Close())
 }

@@ -3,7 +3,6 @@ package worktree
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -33,7 +32,7 @@ func (w *workspace) command(ctx context.Context, what, line string) error {
 		return fmt.Errorf("run the %s command of %s: %w", what, w.Name, err)
 	}
 	err = w.shell(ctx, line, f)
-	if err = errors.Join(err, f.Close()); err == nil {
+	if err = both(err, f.Close()); err == nil {
 		return nil
 	}
 	said := ""

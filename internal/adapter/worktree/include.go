@@ -91,5 +91,5 @@ func copyInto(from *os.Root, file string, to *os.Root, temp string, mode fs.File
 	if err == nil {
 		err = dst.Chmod(mode)
 	}
-	return errors.Join(err, dst.Close())
+	return both(err, dst.Close())
 }

@@ -343,3 +343,31 @@ func TestHooksOfTheRepository(t *testing.T) {
 		t.Errorf("ran at release: %s", got)
 	}
 }
+
+func TestWhatIsSetAsideReplacesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	s := b.slot(1)
+	dir := b.acquire(s)
+	w, err := b.open(context.Background(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"first", "second", "third"} {
+		write(t, dir, "cache/x", text)
+		if err := w.setAside(string(s.Task), []string{"cache/x", "cache/none"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	aside := filepath.Join(b.root, asideName, "p--1", string(s.Task), "cache")
+	if got := content(t, aside, "x") + content(t, aside, "x~1") + content(t, aside, "x~2"); got != "firstsecondthird" {
+		t.Errorf("got %q", got)
+	}
+	// A link in a workspace leads nothing out of the pool.
+	outside := t.TempDir()
+	write(t, outside, "x", "outside")
+	symlink(t, outside, filepath.Join(dir, "cache/out"))
+	if err := w.setAside(string(s.Task), []string{"cache/out/x"}); err == nil || content(t, outside, "x") != "outside" {
+		t.Errorf("it was moved: %v", err)
+	}
+}

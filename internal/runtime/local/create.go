@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 
@@ -112,7 +113,7 @@ func (r *Runtime) complete(w *signal.Wish) (*workflow.Definition, error) {
 		w.Harness = r.Harness
 	}
 	if w.ReviewHarness == "" {
-		w.ReviewHarness = r.Review
+		w.ReviewHarness = cmp.Or(r.Review, w.Harness)
 	}
 	if w.Delivery == "" && p.Delivery != task.DeliverLocal {
 		w.Delivery = p.Delivery

@@ -124,7 +124,7 @@ type Options struct {
 	Clock     func() time.Time
 	Workflow  string             // of tasks that name none and whose project names none
 	Harness   string             // of tasks that name none
-	Review    string             // harness of reviewers, likewise
+	Review    string             // harness of reviewers, likewise; "" for the task's own
 	Fault     func(point string) // called at every commit and effect boundary
 	Opened    func(*Runtime)     // called before anything is driven, for performers that ask the runtime
 }
