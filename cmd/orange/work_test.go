@@ -210,7 +210,7 @@ func TestAPromptArrivesWhateverIsInIt(t *testing.T) {
 		for c := rune(1); c < 0x250; c++ {
 			special.WriteRune(c)
 		}
-		words := "-begins with a dash $(touch /tmp/never) `id` \"quoted\" 'single' \\ #{pane_id} #(date) %25 \u2028 🍊\n" + special.String()
+		words := "begins $(touch /tmp/never) `id` \"quoted\" 'single' \\ #{pane_id} #(date) %25 \u2028 🍊\n" + special.String()
 		words += strings.Repeat("orange ", (100<<10-len(words))/7)
 		s.write("shop/.orange/prompts/worker.md", words)
 		id := s.createWith("feature", "--harness", `command:sh -c 'printf %s "$1" >"$ORANGE_PROMPT_FILE.got"; sleep 1000' sh {prompt}`)
@@ -218,7 +218,7 @@ func TestAPromptArrivesWhateverIsInIt(t *testing.T) {
 		want, err := os.ReadFile(filepath.Join(string(s.folder(id, 1)), "prompt.md"))
 		check(t, err)
 		var got []byte
-		s.eventually("the agent wrote what it was told", func() bool {
+		s.eventually("the agent wrote what it was told", func() bool { // one that begins with a dash would be told to read the file
 			got, _ = os.ReadFile(filepath.Join(string(s.folder(id, 1)), "prompt.md.got"))
 			return len(got) >= len(want)
 		})
