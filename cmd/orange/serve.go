@@ -101,7 +101,7 @@ func (s *server) open(o cli.ServeOptions) (err error) {
 		Store: s.store, Files: s.folders, Log: s.log, Prober: prober{s.git}, Ledger: s.store,
 		Library:  workflowdir.New(s.cfg.UserWorkflows),
 		Workflow: s.cfg.Workflow, Harness: cmp.Or(s.cfg.Harness, "claude"), Review: s.cfg.ReviewHarness,
-		Fault: crashAt(o.CrashAt),
+		Fault: crashAt(o.CrashAt, o.CrashPoint),
 	}
 	if s.cfg.Record {
 		options.Review = cmp.Or(options.Review, "claude")

@@ -106,7 +106,8 @@ func (s *shop) close() {
 			s.t.Logf("the server's log:\n%s", text)
 		}
 	}
-	s.run("stop") //nolint:errcheck // there may be none
+	// With a server that answers, and starts nothing, no attendant starts another.
+	s.run("pause") //nolint:errcheck // the attempts are ended all the same
 	supervisor := attend.New([]string{s.program, attendCommand})
 	defer supervisor.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
@@ -117,7 +118,7 @@ func (s *shop) close() {
 			s.t.Errorf("end %s: %v", dir, err)
 		}
 	}
-	s.run("stop")                                                               //nolint:errcheck // an attendant that ended may have started one
+	s.run("stop")                                                               //nolint:errcheck // there may be none
 	s.tmux("kill-server")                                                       //nolint:errcheck // there may be none
 	exec.Command("chmod", "-R", "u+w", s.dir).Run()                             //nolint:errcheck // so that it can be removed
 	if err := os.RemoveAll(s.dir); err != nil && !errors.Is(err, os.ErrExist) { // a late log line

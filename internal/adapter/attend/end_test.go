@@ -507,3 +507,19 @@ func TestTheServerIsWokenIfItDoesNotAnswer(t *testing.T) {
 		})
 	}
 }
+
+func TestAnAttemptWhoseRecordsAreRemovedIsOver(t *testing.T) {
+	s := newStage(t)
+	s.start(s.orders("exec sleep 1000"))
+	exits := s.watch()
+	started := s.state().Started
+	if err := os.RemoveAll(string(s.folder)); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(started.Child.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if exit := receive(t, exits); exit.Code == 0 {
+		t.Errorf("%+v", exit)
+	}
+}

@@ -46,6 +46,8 @@ func (s *Supervisor) follow(f Folder) (Exit, bool) {
 		state, err := f.State(s.boot)
 		switch {
 		case err != nil:
+		case state.Phase == None: // it was there: somebody removed the folder
+			return Exit{Code: -1, Reason: "its records are gone", At: time.Now(), BootID: s.boot}, true
 		case state.Phase == Over:
 			if exit, err := f.record(state.Exit); err == nil {
 				return exit, true

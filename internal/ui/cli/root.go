@@ -49,6 +49,8 @@ type ServeOptions struct {
 	Detached bool          // started by a client: nobody sees its terminal
 	Idle     time.Duration // leave after so much idleness, 0 for the default
 	CrashAt  int           // die at the n-th commit or effect boundary, to prove that nothing is lost
+
+	CrashPoint string // count only boundaries whose name begins like this
 }
 
 // ErrServerRunning is what Serve returns when the data folder has a server already.

@@ -14,7 +14,9 @@ func newServeCommand(deps Deps) *cobra.Command {
 	cmd.Flags().DurationVar(&o.Idle, "idle", deps.Config.IdleExit, "leave after so much idleness (default: the built-in time)")
 	cmd.Flags().BoolVar(&o.Detached, "detached", false, "nobody sees the terminal")
 	cmd.Flags().IntVar(&o.CrashAt, "crash-at", 0, "die at the n-th commit or effect boundary")
+	cmd.Flags().StringVar(&o.CrashPoint, "crash-point", "", "count only boundaries whose name begins like this")
 	_ = cmd.Flags().MarkHidden("detached")
+	_ = cmd.Flags().MarkHidden("crash-point")
 	_ = cmd.Flags().MarkHidden("crash-at")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if o.Idle < 0 {
