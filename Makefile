@@ -1,12 +1,13 @@
 # make demo   run the main job from end to end on the embedded default
 # make test   run the tests
 # make check  everything the gate asks for: format, vet, staticcheck, tests with the race detector
+# make test-agents  run the real agent CLIs, from npm, against a scripted model on loopback
 # make bench  measure what docs/PERFORMANCE.md states
 
 GO ?= go
 BIN := bin/orange
 
-.PHONY: build demo test check bench fuzz crash clean tools
+.PHONY: build demo test test-agents check bench fuzz crash clean tools
 
 build:
 	@mkdir -p bin
@@ -17,6 +18,10 @@ demo: tools build
 
 test: tools
 	$(GO) test ./...
+
+test-agents: tools
+	@scripts/agents.sh
+	$(GO) test -tags agents -count=1 -timeout 60m ./test/agents/...
 
 check: tools
 	@scripts/check.sh

@@ -1,91 +1,121 @@
 #!/bin/sh
-# The main job from end to end on the embedded default: one task from plan to merge,
-# with a failed review, a crash, a stale handoff that is refused, and a server that is
-# killed on the way. No key, no network. Everything happens in a temporary folder.
+# The main job from end to end on the embedded default: two tasks at once, with agents
+# that play a script in real worktrees and, where tmux is installed, real terminals. One
+# review fails before it passes; one worker is killed and replaced; both are merged. No
+# key, no network. Everything happens in a temporary folder.
 set -eu
 
 bin=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 work=$(mktemp -d)
-export ORANGE_HOME="$work/home" HOME="$work" XDG_CONFIG_HOME="$work/config" XDG_RUNTIME_DIR="$work" ORANGE_EFFECTS=record
-unset ORANGE_ROLE ORANGE_TASK ORANGE_ATTEMPT 2>/dev/null || true
-trap '"$bin" stop >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
-orange() { "$bin" "$@"; }
-
+export ORANGE_HOME="$work/home" HOME="$work" XDG_CONFIG_HOME="$work/config" XDG_RUNTIME_DIR="$work"
+export PATH="$(dirname "$bin"):$PATH" GIT_CONFIG_NOSYSTEM=1 TZ=UTC
+unset ORANGE_ROLE ORANGE_TASK ORANGE_ATTEMPT ORANGE_TOKEN ORANGE_EFFECTS TMUX 2>/dev/null || true
+finish() {
+	"$bin" pause >/dev/null 2>&1 || true
+	for id in $(ids 2>/dev/null); do "$bin" task cancel "$id" --yes >/dev/null 2>&1 || true; done
+	"$bin" resume >/dev/null 2>&1 || true
+	"$bin" stop >/dev/null 2>&1 || true
+	tmux -S "$ORANGE_HOME/tmux.sock" kill-server 2>/dev/null || true
+	rm -rf "$work"
+}
+trap finish EXIT
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 run() { printf '$ orange %s\n' "$*"; orange "$@"; }
-refused() { printf '$ orange %s\n' "$*"; if orange "$@"; then echo "demo: this was to be refused" >&2; exit 1; fi; }
-as() { role=$1 attempt=$2; shift 2; printf '%s$ orange %s\n' "$role" "$*"; ORANGE_ROLE=$role ORANGE_ATTEMPT=$attempt ORANGE_TASK=$id orange "$@"; }
-write() { printf '\n## %s\n\n%s\n' "$1" "$2" >>"$task_md"; printf '%s\n' "  (## $1 is written to TASK.md: $2)" | head -n 1; }
-# settled waits until the engine has carried out every effect it owes.
-settled() {
-	n=0
-	while orange task show "$id" --json | grep -q '"pending":'; do
-		n=$((n + 1)); [ $n -lt 500 ] || { echo "demo: effects do not end" >&2; exit 1; }
+ids() { orange task list --json | tr '{' '\n' | sed -n 's/.*"id":"\([0-9A-Za-z]\{21\}\)".*/\1/p'; }
+until_it() { # until_it WHAT COMMAND...: waits until the command succeeds
+	what=$1; shift; n=0
+	until "$@" >/dev/null 2>&1; do
+		n=$((n + 1)); [ $n -lt 900 ] || { echo "demo: it does not come: $what" >&2; exit 1; }
 		sleep 0.02
 	done
 }
-attempt_of() { orange task show "$id" --json | tr '{' '\n' | grep "\"role\":\"$1\"" | grep '"number"' | sed 's/.*"number":\([0-9]*\).*/\1/' | tail -n 1; }
+crashed() { orange task show "$1" --json | grep -q '"crashed":"worker"'; }
 
-say "Orange decides. In this demo no agent is started: effects are written down by a"
-say "separate process, and this script plays the worker, the reviewer and the person."
-
-say "1. A repository, a project, a task"
+say "1. A repository, and a script for the agents to play"
 git init -q -b main "$work/shop"
 cd "$work/shop"
 git config user.name demo
 git config user.email demo@localhost
 echo 'shop' >README && git add README && git commit -qm 'begin'
-git checkout -qb login && echo 'login' >login.txt && git add login.txt && git commit -qm 'add login' && git checkout -q main
-run project add --pool-size 1
-run task create login "Let customers log in"
-id=$(orange task list --json | sed 's/.*"id":"\([0-9A-Za-z]*\)".*/\1/')
-task_md="$ORANGE_HOME/tasks/shop/$id/TASK.md"
-settled
+cat >"$work/login.yaml" <<'SCRIPT'
+worker:
+  - section: {name: Plan, text: "APPROACH: a form and a session\nTOUCHING: login.txt"}
+  - run: orange task update --status working
+  - commit: {file: login.txt, text: "form\n", message: add the form}
+  - section: {name: Handoff, text: "DONE: the form"}
+  - run: orange task update --status agent-review
+  - wait:
+  - commit: {file: login.txt, text: "form, with a label\n", message: label the form}
+  - section: {name: Handoff, text: "DONE: the form, with a label"}
+  - run: orange task update --status agent-review
+  - wait:
+worker#2:
+  - commit: {file: login.txt, text: "form, with a label\n", message: label the form}
+  - section: {name: Handoff, text: "DONE: the form, with a label"}
+  - run: orange task update --status agent-review
+reviewer:
+  - section: {name: Review, text: "Verdict: FAIL\n\nThe form has no label."}
+  - run: orange task update --status working
+reviewer#2:
+  - section: {name: Review, text: "Verdict: PASS"}
+  - run: orange task update --status reviewing
+SCRIPT
+cat >"$work/search.yaml" <<'SCRIPT'
+worker:
+  - section: {name: Plan, text: "APPROACH: an index\nTOUCHING: search.txt"}
+  - run: orange task update --status working
+  - commit: {file: search.txt, text: "index\n", message: add the index}
+  - die: KILL
+worker#2:
+  - section: {name: Handoff, text: "DONE: the index, which the first attempt had committed"}
+  - run: orange task update --status agent-review
+  - wait:
+reviewer:
+  - section: {name: Review, text: "Verdict: PASS"}
+  - run: orange task update --status reviewing
+SCRIPT
+run project add --pool-size 2
 
-say "2. The worker may not go on without a plan; with one it may"
-worker=$(attempt_of worker)
-refused task update "$id" --status working
-write Plan "APPROACH: a form and a session"
-as worker "$worker" task update --status working
+say "2. Two tasks, two worktrees, four kinds of trouble to come"
+run task create login "Let customers log in" --harness "script:$work/login.yaml"
+run task create search "Let customers search" --harness "script:$work/search.yaml"
+for id in $(ids); do
+	case $(orange task show "$id" --json | sed 's/.*"branch":"\([a-z]*\)".*/\1/') in
+	login) login=$id ;;
+	search) search=$id ;;
+	esac
+done
 
-say "3. The worker hands over; a reviewer is started beside it, and says FAIL"
-write Handoff "DONE: the form"
-as worker "$worker" task complete
-settled
-reviewer=$(attempt_of reviewer)
-write Review "Verdict: FAIL"
-as reviewer "$reviewer" task update --status working
-settled
+say "3. The worker of search is killed; a person does not wait for Orange to replace it"
+until_it "the crash is seen" crashed "$search"
+run inbox
+run task respawn "$search"
 
-say "4. An old handoff does not submit new work"
-refused task complete "$id"
+say "4. Both reviews pass in the end, and the work waits for a person"
+run task wait "$login" --for reviewing --timeout 60s
+run task wait "$search" --for reviewing --timeout 60s
+run task attempts "$login"
+run workspace list
+run inbox
 
-say "5. The worker dies; Orange sees a crash, counts it, and will start another"
-run task exit "$id" --role worker --code 137
-orange task explain "$id" | sed -n '1,4p'
+say "5. Merge: done needs the commit in the default branch"
+run task merge "$login"
+run task merge "$search" --strategy merge
+run task wait "$login" --for done --timeout 60s
+run task wait "$search" --for done --timeout 60s
+git log --oneline --graph | sed 's/^/  /'
 
-say "6. The server is killed for good measure; the next command starts another"
-kill -9 "$(head -n 1 "$ORANGE_HOME/server.lock")"
-write Handoff "DONE: the form, mended"
-run task complete "$id"
-settled
+say "The timeline"
+for id in "$login" "$search"; do
+	name=login; [ "$id" = "$search" ] && name=search
+	orange task history "$id" | grep -Ev 'effect.done|agent.condition|auto.advanced|agent.stopped' | sed "s/^\([^ ]* *[^ ]*\)  /\1  $(printf '%-7s' $name) /"
+done | sort -s -k1,2 | cut -c12-140
 
-say "7. The second review passes; a person takes over, and done needs a merge"
-reviewer=$(attempt_of reviewer)
-write Review "Verdict: PASS"
-as reviewer "$reviewer" task complete
-settled
-refused task complete "$id"
-git merge -q --no-ff login -m 'merge login'
-echo '$ git merge login'
-run task complete "$id"
-settled
-
-say "The timeline, from the journal"
-run task history "$id"
-
-say "What would have been done in the world, each thing once"
-sed 's/.*"key":"[^/]*\/\([0-9/]*\)","do":"\([a-z_]*\)".*/  \1\t\2/' "$ORANGE_HOME/effects/$id.jsonl"
+say "The way through the workflow"
+for id in "$login" "$search"; do
+	name=login; [ "$id" = "$search" ] && name=search
+	orange task history "$id" | sed -n 's/.*status.changed  *\([a-z-]*\) -> \([a-z-]*\).*/\1 \2/p' | awk -v n="$name" 'NR==1{p=$1}{p=p " -> " $2}END{printf "  %-7s %s\n", n, p}'
+done
 
 say "Every record is what its journal folds to"
 run doctor

@@ -49,6 +49,9 @@ func (s *server) hire() (*company, error) {
 	if s.headless() {
 		s.log.Info("agents run without a terminal", "component", "serve")
 	} else {
+		if err := os.MkdirAll(filepath.Dir(s.cfg.Terminal), 0o700); err != nil {
+			return nil, err
+		}
 		c.terminal = tmux.New(s.cfg.Terminal, append(config.ServerEnv(config.Environ(), s.cfg.AgentEnv...), config.ServerMark))
 	}
 	c.worktrees = worktrees{s: s, pool: worktree.New(filepath.Join(s.cfg.Home, "workspaces"), s.git), exclude: harness.Excludes()}

@@ -158,7 +158,7 @@ func (s *shop) git(dir string, args ...string) string {
 }
 
 func (s *shop) tmux(args ...string) (string, error) {
-	out, err := s.command("tmux", append([]string{"-L", s.cfg.Terminal}, args...)...).Output()
+	out, err := s.command("tmux", append([]string{"-S", s.cfg.Terminal}, args...)...).Output()
 	return string(out), err
 }
 

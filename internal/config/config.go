@@ -36,7 +36,7 @@ type Config struct {
 	IdleExit      time.Duration // when an idle server leaves, 0 for the built-in default
 
 	Sessions string   // tmux or headless, "" for tmux where it is installed
-	Terminal string   // name of the tmux socket of this data folder
+	Terminal string   // socket of this data folder's tmux
 	AgentEnv []string // further variables that agents inherit
 	Record   bool     // effects are written down instead of carried out
 }
@@ -93,10 +93,7 @@ func (c *Config) places(getenv func(string) string, home func() (string, error))
 	}
 	c.Home = resolve(data)
 	c.Socket = socket(getenv, c.Home)
-	c.Terminal = "orange"
-	if getenv("ORANGE_HOME") != "" {
-		c.Terminal = "orange-" + hash(c.Home)
-	}
+	c.Terminal = terminal(c.Home)
 	c.ConfigDir, err = folder(getenv, home, "XDG_CONFIG_HOME", ".config")
 	if err != nil {
 		return fmt.Errorf("find the configuration folder: %w; set XDG_CONFIG_HOME", err)
@@ -152,6 +149,15 @@ func socket(getenv func(string) string, home string) string {
 		}
 	}
 	return filepath.Join("/tmp", private)
+}
+
+// terminal is the socket of the tmux that holds the agents' windows. It depends on the
+// data folder alone, so that a server with another environment finds them again.
+func terminal(home string) string {
+	if path := filepath.Join(home, "tmux.sock"); len(path) <= MaxSocketPath {
+		return path
+	}
+	return filepath.Join("/tmp", "orange-"+strconv.Itoa(os.Getuid()), hash(home)+".tmux")
 }
 
 // hash is a short name for a data folder.

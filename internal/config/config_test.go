@@ -131,7 +131,7 @@ func TestFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			tt.want.Home, tt.want.ConfigDir, tt.want.UserWorkflows, tt.want.Socket = got.Home, got.ConfigDir, got.UserWorkflows, got.Socket
-			tt.want.Terminal = "orange"
+			tt.want.Terminal = filepath.Join(got.Home, "tmux.sock")
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -164,5 +164,13 @@ func TestAgentEnv(t *testing.T) {
 		if diff := cmp.Diff(want, config.AgentEnv(environ, harness, "MINE")); diff != "" {
 			t.Errorf("%s: %s", harness, diff)
 		}
+	}
+}
+
+func TestTheTerminalsSocketIsShortEnough(t *testing.T) {
+	long := filepath.Join(t.TempDir(), strings.Repeat("x", 120))
+	got, err := config.Load(env("ORANGE_HOME", long), at(t.TempDir()))
+	if err != nil || len(got.Terminal) > config.MaxSocketPath || !strings.HasSuffix(got.Terminal, ".tmux") {
+		t.Errorf("%q, %v", got.Terminal, err)
 	}
 }

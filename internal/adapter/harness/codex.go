@@ -63,7 +63,8 @@ func (c codex) Plan(l Launch) (Plan, error) {
 }
 
 // config is what Orange sets on top of the user's configuration: its hooks, trust in
-// the worktree it made, and no dialog about cheaper models.
+// the worktree it made, no dialog about cheaper models, and no login shell for commands:
+// a profile of the system may set another PATH, in which orange is not found.
 func (codex) config(l Launch) []string {
 	var out []string
 	for _, event := range []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PermissionRequest", "Stop"} {
@@ -74,7 +75,7 @@ func (codex) config(l Launch) []string {
 	if l.Workspace != "" {
 		out = append(out, "-c", "projects={"+toml(l.Workspace)+`={trust_level="trusted"}}`)
 	}
-	out = append(out, "-c", "notice.hide_rate_limit_model_nudge=true")
+	out = append(out, "-c", "notice.hide_rate_limit_model_nudge=true", "-c", "allow_login_shell=false")
 	if l.Effort != "" {
 		out = append(out, "-c", "model_reasoning_effort="+toml(l.Effort))
 	}

@@ -156,6 +156,7 @@ func (r *scriptReader) step(node ast.Node) step {
 	}
 	pairs := r.pairs(node, "a step")
 	if len(pairs) == 0 {
+		r.fail(node, "a step is empty: name what to do")
 		return step{}
 	}
 	name := r.text(pairs[0].Key, "a step")

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -149,11 +150,28 @@ func (a *Agents) Heard(ctx context.Context, k Key, harness, event string, payloa
 	if err != nil {
 		return err
 	}
+	a.account(k, harness, &n)
 	a.keep(k, n, nil)
 	if n.Prompted {
 		a.acknowledge(k)
 	}
 	return a.condition(ctx, k, n)
+}
+
+// account adds to the end of a turn what the conversation has consumed so far, where
+// the hook does not say it. An agent at a terminal may live for days: what it spends is
+// not to be learned only when it ends.
+func (a *Agents) account(k Key, harness string, n *Notice) {
+	if n.Usage != nil || n.Condition == nil || n.Condition.Name != task.Idle {
+		return
+	}
+	card, err := a.Card(k)
+	if err != nil || card.Window == "" {
+		return
+	}
+	n.Usage = a.Harnesses.Read(harness, Output{
+		Log: a.Log(k), Transcript: cmp.Or(n.Transcript, card.Transcript), Session: cmp.Or(n.Session, card.Session), Since: card.Since,
+	}).Usage
 }
 
 func (a *Agents) acknowledge(k Key) {
