@@ -4,21 +4,93 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"strings"
 
+	"orange/internal/adapter/harness"
+	"orange/internal/adapter/tmux"
 	"orange/internal/core/workflow"
 	"orange/internal/doctor"
+	"orange/internal/runtime/agents"
 )
 
 // checks looks at what can be wrong with the data folder.
 func (s *server) checks(ctx context.Context) []doctor.Result {
-	return doctor.Run(ctx, []doctor.Check{
+	list := []doctor.Check{
 		{Name: "store", Run: s.checkStore, Fix: "stop the server and restore orange.db from a copy, or orange export what can be read"},
 		{Name: "journal", Run: s.checkJournal, Fix: "orange doctor --repair rebuilds the records from their journals; a journal that cannot be read needs a copy of orange.db"},
 		{Name: "workflows", Run: s.checkWorkflows, Fix: "restore the missing text with orange import of an export that has it"},
 		{Name: "projects", Run: s.checkProjects, Fix: "put the repository back, or orange project remove it"},
 		{Name: "attention", Run: s.checkAttention, Fix: "see orange task explain for each, then orange resume"},
-	})
+	}
+	if s.company != nil {
+		list = append(list,
+			doctor.Check{Name: "agents", Run: s.checkAgents, Fix: "restart the server: orange stop, then any command"},
+			doctor.Check{Name: "terminal", Run: s.checkTerminal, Fix: "install tmux 3.2 or newer, or set sessions to headless in config.json"},
+			doctor.Check{Name: "workspaces", Run: s.checkWorkspaces, Fix: "see orange workspace list; orange workspace gc removes what is not needed"},
+		)
+	}
+	return doctor.Run(ctx, list)
+}
+
+// checkAgents makes sure that every attempt that is not over is being watched.
+func (s *server) checkAgents(context.Context) (string, error) {
+	tasks, err := s.store.Unsettled()
+	if err != nil {
+		return "", err
+	}
+	alive, lost := 0, 0
+	for i := range tasks {
+		for _, a := range tasks[i].Attempts {
+			if !a.Running {
+				continue
+			}
+			alive++
+			if !s.company.agents.Watches(agents.Key{Task: tasks[i].ID, Number: a.Number}) {
+				lost++
+			}
+		}
+	}
+	if lost > 0 {
+		return "", fmt.Errorf("%d of %d living attempts are not watched", lost, alive)
+	}
+	first, ok := harness.First(exec.LookPath)
+	if !ok {
+		first = "no coding agent is installed"
+	}
+	return fmt.Sprintf("%d alive, all watched; %s", alive, first), nil
+}
+
+func (s *server) checkTerminal(ctx context.Context) (string, error) {
+	if s.company.terminal == nil {
+		return "agents run without one", nil
+	}
+	version, err := s.company.terminal.Version(ctx)
+	if err == nil && !tmux.Supported(version) {
+		err = fmt.Errorf("tmux %s is too old", version)
+	}
+	return "tmux " + version + " at " + s.cfg.Terminal, err
+}
+
+func (s *server) checkWorkspaces(ctx context.Context) (string, error) {
+	list, err := s.company.worktrees.Workspaces(ctx)
+	if err != nil {
+		return "", err
+	}
+	var wrong []string
+	made := 0
+	for _, w := range list {
+		if w.Exists {
+			made++
+		}
+		if w.Problem != "" {
+			wrong = append(wrong, w.Name+": "+w.Problem)
+		}
+	}
+	if len(wrong) > 0 {
+		return "", errors.New(strings.Join(wrong, "; "))
+	}
+	return fmt.Sprintf("%d of %d are made, nothing is wrong with them", made, len(list)), nil
 }
 
 // repair writes the records anew from their journals.

@@ -20,6 +20,7 @@ import (
 	"orange/internal/adapter/taskdir"
 	"orange/internal/adapter/workflowdir"
 	"orange/internal/config"
+	"orange/internal/core/task"
 	"orange/internal/runtime/effect"
 	"orange/internal/runtime/local"
 	"orange/internal/ui/api"
@@ -115,7 +116,8 @@ func (s *server) open(o cli.ServeOptions) (err error) {
 	if first, ok := harness.First(exec.LookPath); ok {
 		options.Harness = cmp.Or(s.cfg.Harness, first)
 	}
-	options.Performer, options.Pulse = s.company.doer, s.company.agents
+	options.Performer, options.Pulse, options.Healer = s.company.doer, s.company.agents, s.company.worktrees
+	options.Files = withAttempts{Dir: s.folders, root: s.company.agents.Root}
 	options.Commit, options.Harnesses = s.company.worktrees.commit, s.checkHarness
 	options.Opened = func(r *local.Runtime) { s.runtime = r } // effects of the last server are driven at once
 	if s.runtime, err = local.Open(options); err != nil {
@@ -127,6 +129,20 @@ func (s *server) open(o cli.ServeOptions) (err error) {
 	}
 	s.company.agents.Adopt(tasks)
 	return nil
+}
+
+// withAttempts are the folders of tasks, which go together with those of their attempts.
+type withAttempts struct {
+	*taskdir.Dir
+	root string
+}
+
+// Remove implements local.Files.
+func (w withAttempts) Remove(project string, id task.ID) error {
+	if err := w.Dir.Remove(project, id); err != nil || !id.Valid() {
+		return err
+	}
+	return os.RemoveAll(filepath.Join(w.root, string(id)))
 }
 
 // close waits until nothing moves any more. Agents go on.

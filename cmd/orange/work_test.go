@@ -484,3 +484,27 @@ func TestAForkBeginsWhereTheTaskStood(t *testing.T) {
 		t.Errorf("the fork begins at %s", base)
 	}
 }
+
+func TestAnEditorMayReplaceTASKmd(t *testing.T) {
+	s := openShop(t, "headless")
+	id := s.create("feature", `
+worker:
+  - run: "cat TASK.md >new.md; printf '\n## Plan\n\nAPPROACH: written elsewhere\n' >>new.md; mv new.md TASK.md"
+  - run: orange task update --status working
+  - idle:
+`)
+	got := s.reaches(id, "working")
+	link := filepath.Join(s.home, "workspaces", got.Workspace, "TASK.md")
+	if target, err := os.Readlink(link); err != nil || !strings.Contains(target, string(id)) {
+		t.Errorf("the link is not healed: %q, %v", target, err)
+	}
+	if out := s.orange("task", "show", string(id)); !strings.Contains(out, "written elsewhere") {
+		t.Errorf("the words are lost: %s", out)
+	}
+	s.orange("task", "cancel", string(id), "--yes")
+	s.reaches(id, "cancelled")
+	s.orange("task", "delete", string(id), "--yes")
+	if _, err := os.Stat(filepath.Join(s.home, "attempts", string(id))); !os.IsNotExist(err) {
+		t.Errorf("the attempts of a deleted task are left: %v", err)
+	}
+}

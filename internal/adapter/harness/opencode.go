@@ -158,8 +158,8 @@ func (opencode) Hook(event string, payload []byte, now time.Time) (Notice, error
 		n.Condition, n.Prompted = task.Running, true
 	case "session.status":
 		n.Condition = task.Running
-		if p.Status.Type == "retry" && n.mark(p.Status.Message, now) && p.Status.Next > 0 {
-			n.Until = within(time.UnixMilli(int64(p.Status.Next)), now)
+		if p.Status.Type == "retry" {
+			n.retries(p.Status.Message, time.UnixMilli(int64(p.Status.Next)), now)
 		}
 	case "permission.asked":
 		what := p.Metadata.Command + p.Metadata.Path
@@ -178,6 +178,23 @@ func (opencode) Hook(event string, payload []byte, now time.Time) (Notice, error
 		return Notice{}, nil
 	}
 	return n, nil
+}
+
+// longRetry is a wait that no hiccup of a provider asks for.
+const longRetry = 5 * time.Minute
+
+// retries is an error after which opencode tries again by itself. What the error says
+// are the provider's own words; a long wait says the same without words.
+func (n *Notice) retries(text string, next, now time.Time) {
+	if !n.mark(text, now) {
+		if next.Sub(now) < longRetry {
+			return
+		}
+		n.Condition, n.Detail = task.Limited, clean(text, maxDetail)
+	}
+	if next.Unix() > 0 {
+		n.Until = within(next, now)
+	}
 }
 
 func orNull(raw json.RawMessage) json.RawMessage {

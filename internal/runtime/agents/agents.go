@@ -194,3 +194,10 @@ func (a *Agents) Len() int {
 	defer a.mu.Unlock()
 	return len(a.live)
 }
+
+// Watches says whether an attempt is being watched.
+func (a *Agents) Watches(k Key) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.live[k] != nil
+}

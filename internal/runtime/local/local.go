@@ -80,6 +80,12 @@ type Library interface {
 	Find(name, repo string) (file, text string, ok bool, err error)
 }
 
+// A Healer makes sure that what an agent sees as its TASK.md is the task's, and that
+// what it wrote there, however it did, is in the task's folder.
+type Healer interface {
+	Heal(ctx context.Context, t *task.Task) error
+}
+
 // A Prober looks up facts about the world that gates ask for.
 type Prober interface {
 	Probe(ctx context.Context, evidence string, p task.Project, branch string) signal.Evidence
@@ -116,6 +122,7 @@ type Options struct {
 	Library   Library
 	Prober    Prober
 	Performer Performer
+	Healer    Healer                          // nil: nobody sees a task elsewhere than in its folder
 	Pulse     Pulse                           // nil: nobody knows, and silence ends no agent
 	Ledger    Ledger                          // nil: no day has a budget
 	Commit    func(t *task.Task) string       // the commit a task's branch is at, "" if nobody knows

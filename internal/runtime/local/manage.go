@@ -27,6 +27,7 @@ func (r *Runtime) Explain(ctx context.Context, id task.ID) (engine.Explanation, 
 	}
 	sig := signal.Signal{At: r.now()}
 	if r.Files != nil {
+		r.heal(ctx, &t)
 		doc, err := r.Files.Read(t.Project, t.ID)
 		if err != nil {
 			sig.Artifacts.Problem = err.Error()

@@ -180,6 +180,7 @@ func (r *Runtime) look(ctx context.Context, def *workflow.Definition, t task.Tas
 	if r.shown.behind(t.ID) {
 		r.show(t, nil)
 	}
+	r.heal(ctx, &t)
 	doc, err := r.Files.Read(t.Project, t.ID)
 	if err != nil {
 		sig.Artifacts.Problem = err.Error()
@@ -192,6 +193,17 @@ func (r *Runtime) look(ctx context.Context, def *workflow.Definition, t task.Tas
 	}
 	answer, err := r.decide(ctx, def, t, signal.Signal{Kind: signal.Tamper, Actor: task.Engine, Fields: changed})
 	return answer.Task, err
+}
+
+// heal brings what an agent wrote in its worktree into the task's folder, if it is not
+// there already.
+func (r *Runtime) heal(ctx context.Context, t *task.Task) {
+	if r.Healer == nil || t.Workspace == "" {
+		return
+	}
+	if err := r.Healer.Heal(ctx, t); err != nil {
+		r.Log.Warn("heal a worktree's TASK.md", "component", "local", "task", t.ID, "error", err)
+	}
 }
 
 // evidence looks up the facts that gates of the edges in question ask for.
