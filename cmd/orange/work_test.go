@@ -348,14 +348,13 @@ func TestFiftyTasksShareThreeWorkspaces(t *testing.T) {
 	if testing.Short() {
 		tasks = 8
 	}
-	var ids []task.ID
 	for i := range tasks {
-		ids = append(ids, s.create(fmt.Sprintf("feature-%d", i), `
+		s.create(fmt.Sprintf("feature-%d", i), `
 worker:
   - section: {name: Plan, text: "APPROACH: x"}
   - run: orange task update --status working
   - exit: 0
-`))
+`)
 	}
 	held := map[string]bool{}
 	var done []task.ID

@@ -38,7 +38,7 @@ func (c *CLI) Create(ctx context.Context, dir string, w Wish) (url string, err e
 	if pr, err := c.View(ctx, dir, w.Branch); err == nil && pr.State == "OPEN" {
 		return pr.URL, nil
 	}
-	out, err := c.run(ctx, dir, w.Body, "pr", "create", "--head", w.Branch, "--base", w.Base, "--title", w.Title, "--body-file", "-")
+	out, err := c.run(ctx, dir, w.Body, "pr", "create", "--head="+w.Branch, "--base="+w.Base, "--title="+w.Title, "--body-file", "-")
 	if err != nil {
 		return "", err
 	}
