@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"orange/internal/adapter/worktree"
+	"orange/internal/config"
 	"orange/internal/core/task"
 	"orange/internal/ui/api"
 )
@@ -25,7 +26,7 @@ func (w worktrees) slot(t *task.Task, name string) (worktree.Slot, error) {
 	return worktree.Slot{
 		Project: p, Name: name, Task: t.ID, Branch: t.Branch, Base: t.Base, Exclude: w.exclude,
 		TaskFile: filepath.Join(w.s.folders.Path(t.Project, t.ID), "TASK.md"), Setup: p.Setup, Teardown: p.Teardown,
-		Env: inPath(w.s.agentEnv(""), w.s.self),
+		Env: inPath(config.ToolEnv(config.Environ()), w.s.self),
 	}, nil
 }
 

@@ -167,6 +167,13 @@ func TestAgentEnv(t *testing.T) {
 	}
 }
 
+func TestToolEnv(t *testing.T) {
+	got := config.ToolEnv([]string{"PATH=/bin", "ANTHROPIC_API_KEY=a", "GITHUB_TOKEN=x", "SSH_AUTH_SOCK=/s", "GOPATH=/go"})
+	if diff := cmp.Diff([]string{"PATH=/bin", "GOPATH=/go"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestTheTerminalsSocketIsShortEnough(t *testing.T) {
 	long := filepath.Join(t.TempDir(), strings.Repeat("x", 120))
 	got, err := config.Load(env("ORANGE_HOME", long), at(t.TempDir()))

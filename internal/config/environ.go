@@ -66,6 +66,9 @@ func AgentEnv(environ []string, harness string, more ...string) []string {
 	})
 }
 
+// ToolEnv keeps of environ what a project's own commands need: no credentials of agents.
+func ToolEnv(environ []string) []string { return keep(environ, common) }
+
 func keep(environ []string, wanted func(name string) bool) []string {
 	out := []string{}
 	for _, kv := range environ {
