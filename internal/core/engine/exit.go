@@ -27,6 +27,8 @@ func (x *decider) exit() Verdict {
 		return x.exited(ended, x.t.Status+" is a queue: nobody works there")
 	case s.Role != "" && s.Role != a.Role && !x.standsIn(s.Role, a.Role):
 		return x.exited(ended, fmt.Sprintf("%s goes on without it: %s is the %s's", x.t.Status, x.t.Status, s.Role))
+	case s.Kind != workflow.Agent && a.Done:
+		return x.exited(ended, "its part is done")
 	case s.Kind != workflow.Agent:
 		return x.marked(ended)
 	}

@@ -333,3 +333,28 @@ func TestTheInboxPutsWhatFreesOthersFirst(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestAnExitAfterItsOwnRequestIsNormal(t *testing.T) {
+	w := working(t)
+	w.body += "\n## Handoff\n\nDONE: x\n"
+	w.to("worker", "agent-review")
+	w.perform()
+	w.body += "\n## Review\n\nVerdict: PASS\n"
+	w.to("reviewer", "reviewing")
+	w.perform()
+	d := w.end("worker")
+	if d.Verdict != engine.Stay || w.task.Crashed != "" || d.Entries[0].Reason != "its part is done" {
+		t.Fatalf("%s, %+v", d.Verdict, d.Entries)
+	}
+	told := working(t)
+	told.to("worker", "clarification")
+	told.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbAnswer, Note: "blue"})
+	told.perform()
+	if told.task.Attempts[0].Done {
+		t.Error("what it was told since does not count")
+	}
+	told.to(task.Human, "clarification")
+	if d := told.end("worker"); d.Verdict != engine.Crash || told.task.Crashed != "worker" {
+		t.Errorf("%s, %+v", d.Verdict, told.task)
+	}
+}

@@ -83,7 +83,9 @@ func move(t *task.Task, e *Entry) {
 	t.Asked = nil
 	t.RespawnAt = time.Time{}
 	for i := range t.Attempts { // what the last visit cost them counts no more
-		t.Attempts[i].Credit, t.Attempts[i].Nudged = 0, time.Time{}
+		a := &t.Attempts[i]
+		a.Credit, a.Nudged = 0, time.Time{}
+		a.Done = a.Done || e.Cause == string(signal.Request) && a.Number == e.Attempt
 	}
 	tryAgain(t)
 }
@@ -289,8 +291,9 @@ func effectDone(t *task.Task, p *task.Effect, r *signal.Receipt) {
 	if r.Session != "" {
 		t.Session = r.Session
 	}
-	if at := attemptIndex(t, p.Attempt); at >= 0 && p.Start {
-		t.Attempts[at].Running = true
+	if at := attemptIndex(t, p.Attempt); at >= 0 {
+		t.Attempts[at].Running = t.Attempts[at].Running || p.Start
+		t.Attempts[at].Done = t.Attempts[at].Done && p.Prompt == "" // it has been told something
 	}
 }
 

@@ -104,6 +104,7 @@ type Attempt struct {
 	Running bool      `json:"running,omitempty"` // its start was confirmed
 	Ending  bool      `json:"ending,omitempty"`  // its end was ordered: the exit is no crash
 	Overdue bool      `json:"overdue,omitempty"` // its deadline passed: the exit is judged
+	Done    bool      `json:"done,omitempty"`    // its own request was accepted, and nobody told it anything since
 
 	Condition Condition     `json:"condition,omitzero"` // as it was last heard
 	Credit    time.Duration `json:"credit,omitempty"`   // of this visit, spent waiting for others: no deadline counts it
