@@ -169,7 +169,7 @@ func (m *model) key(w *world, b []byte) []byte {
 	}
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
-		b = append(b, m.roleNumber[a.Role], byte(w.procs[i]), bit(a.Running, 0)|bit(a.Ending, 1)|bit(a.Overdue, 2)|bit(a.Done, 3))
+		b = append(b, m.roleNumber[a.Role], byte(w.procs[i]), bit(a.Running, 0)|bit(a.Ending, 1)|bit(a.Overdue, 2)|bit(a.Done && !a.Ending, 3))
 	}
 	b = append(b, 0xff)
 	for i := range t.Pending {
