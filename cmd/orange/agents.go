@@ -52,18 +52,18 @@ func (s *server) hire() (*company, error) {
 		if err := os.MkdirAll(filepath.Dir(s.cfg.Terminal), 0o700); err != nil {
 			return nil, err
 		}
-		c.terminal = tmux.New(s.cfg.Terminal, append(config.ServerEnv(config.Environ(), s.cfg.AgentEnv...), config.ServerMark))
+		c.terminal = tmux.New(s.cfg.Terminal, s.ownEnv())
 	}
 	c.worktrees = worktrees{s: s, pool: worktree.New(filepath.Join(s.cfg.Home, "workspaces"), s.git), exclude: harness.Excludes()}
 	o := agents.Options{
 		Root: filepath.Join(s.cfg.Home, "attempts"), Key: key, Log: s.log,
 		Processes: &processes{
 			supervisor: c.supervisor, terminal: c.terminal, socket: s.cfg.Socket, boot: attend.BootID(), self: os.Getpid(),
-			wake: []string{s.self, "serve", "--detached"},
+			wake: []string{s.self, "serve", "--detached"}, wakeEnv: append(s.ownEnv(), "ORANGE_HOME="+s.cfg.Home),
 		},
 		Harnesses: harnesses{s: s}, Workspaces: c.worktrees, Engine: spokesman{s},
 		Env:   func(name string) []string { return append(inPath(s.agentEnv(name), s.self), "ORANGE_HOME="+s.cfg.Home) },
-		Words: repositoryWords,
+		Words: repositoryWords, Term: tmux.Terminal,
 	}
 	if c.terminal != nil {
 		o.Terminal = terminal{c.terminal}
@@ -80,6 +80,11 @@ func (s *server) headless() bool {
 	}
 	_, err := exec.LookPath("tmux")
 	return err != nil
+}
+
+// ownEnv is what a server, and what it starts for itself, inherits.
+func (s *server) ownEnv() []string {
+	return append(config.ServerEnv(config.Environ(), s.cfg.AgentEnv...), config.ServerMark)
 }
 
 // agentEnv is what an agent of a harness inherits of this server.

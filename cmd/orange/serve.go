@@ -119,16 +119,21 @@ func (s *server) open(o cli.ServeOptions) (err error) {
 	options.Performer, options.Pulse, options.Healer = s.company.doer, s.company.agents, s.company.worktrees
 	options.Files = withAttempts{Dir: s.folders, root: s.company.agents.Root}
 	options.Commit, options.Harnesses = s.company.worktrees.commit, s.checkHarness
-	options.Opened = func(r *local.Runtime) { s.runtime = r } // effects of the last server are driven at once
-	if s.runtime, err = local.Open(options); err != nil {
-		return err
+	options.Opened = func(r *local.Runtime) { // before effects of the last server are driven
+		s.runtime = r
+		s.adopt()
 	}
+	s.runtime, err = local.Open(options)
+	return err
+}
+
+// adopt looks after the attempts that are not over.
+func (s *server) adopt() {
 	tasks, err := s.store.Unsettled()
 	if err != nil {
 		s.log.Error("look for live agents", "component", "serve", "error", err)
 	}
 	s.company.agents.Adopt(tasks)
-	return nil
 }
 
 // withAttempts are the folders of tasks, which go together with those of their attempts.

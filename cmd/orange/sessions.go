@@ -23,6 +23,7 @@ type processes struct {
 	terminal   *tmux.Server // nil: without a terminal
 	socket     string       // where this server answers
 	wake       []string     // starts a server, if this one is gone when an agent ends
+	wakeEnv    []string
 	boot       string
 	self       int
 }
@@ -34,24 +35,32 @@ func (p *processes) Start(ctx context.Context, dir string, o agents.Orders) ([]i
 		return nil, err
 	}
 	launch := p.supervisor.Plain()
-	if w := o.Window; w != nil {
-		launch = func(ctx context.Context, argv []string) error {
-			err := p.terminal.Open(ctx, tmux.Window{Session: w.Session, Name: w.Name, Dir: o.Dir, Argv: argv, Log: w.Log, Width: 160, Height: 48})
-			if errors.Is(err, tmux.ErrOpen) { // of an earlier attempt that is over: its window is in the way
-				if err = p.terminal.CloseWindow(ctx, w.Session, w.Name); err == nil {
-					err = p.terminal.Open(ctx, tmux.Window{Session: w.Session, Name: w.Name, Dir: o.Dir, Argv: argv, Log: w.Log, Width: 160, Height: 48})
-				}
-			}
-			return err
-		}
+	if o.Window != nil {
+		launch = p.window(o)
 	}
 	started, err := p.supervisor.Start(ctx, f, attend.Orders{
-		Argv: o.Argv, Env: o.Env, Dir: o.Dir, Headless: o.Window == nil, Grace: grace, Socket: p.socket, Wake: p.wake,
+		Argv: o.Argv, Env: o.Env, Dir: o.Dir, Headless: o.Window == nil, Grace: grace, Socket: p.socket, Wake: p.wake, WakeEnv: p.wakeEnv,
 	}, launch)
 	if err != nil {
 		return nil, err
 	}
 	return pidsOf(started), nil
+}
+
+// window opens a window for an attendant. One that is left of an earlier attempt makes
+// room.
+func (p *processes) window(o agents.Orders) attend.Launch {
+	return func(ctx context.Context, argv []string) error {
+		w := tmux.Window{Session: o.Window.Session, Name: o.Window.Name, Dir: o.Dir, Argv: argv, Log: o.Window.Log, Width: 160, Height: 48}
+		err := p.terminal.Open(ctx, w)
+		if !errors.Is(err, tmux.ErrOpen) {
+			return err
+		}
+		if err := p.terminal.CloseWindow(ctx, w.Session, w.Name); err != nil {
+			return err
+		}
+		return p.terminal.Open(ctx, w)
+	}
 }
 
 func pidsOf(s attend.Started) []int {
@@ -81,30 +90,34 @@ func (p *processes) End(ctx context.Context, dir string) error {
 	return err
 }
 
-// Phase implements agents.Processes. What could not be started may be started again.
-func (p *processes) Phase(dir string) (agents.Phase, []int) {
+// Phase implements agents.Processes. What could not be started may be started again, and
+// what is only just starting waits for its orders.
+func (p *processes) Phase(dir string) (agents.Phase, []int, error) {
 	s, err := attend.Folder(dir).State(p.boot)
 	switch {
-	case err != nil || s.Phase == attend.None:
-		return agents.Absent, nil
+	case err != nil || s.Phase == attend.None || s.Phase == attend.Starting:
+		return agents.Absent, nil, err
 	case s.Phase == attend.Over && s.Started.Child.PID == 0 && !s.Started.Ended:
-		return agents.Absent, nil
-	case s.Phase == attend.Starting, s.Phase == attend.Running:
-		return agents.Alive, pidsOf(s.Started)
+		return agents.Absent, nil, nil
+	case s.Phase == attend.Running:
+		return agents.Alive, pidsOf(s.Started), nil
 	}
-	return agents.Gone, nil
+	return agents.Gone, nil, nil
 }
+
+// Sweep implements agents.Processes.
+func (p *processes) Sweep(ctx context.Context, key string) error { return p.supervisor.Sweep(ctx, key) }
 
 // Ancestry implements agents.Processes. It ends at this server: whoever started it is
 // not whom it works for.
-func (p *processes) Ancestry(pid int) []int {
-	chain := attend.Ancestry(pid)
-	for i, parent := range chain {
+func (p *processes) Ancestry(pid int) (line []int, whole bool) {
+	line, whole = attend.Ancestry(pid)
+	for i, parent := range line {
 		if parent == p.self {
-			return chain[:i]
+			return line[:i], true
 		}
 	}
-	return chain
+	return line, whole
 }
 
 // terminal is tmux as agents see it.

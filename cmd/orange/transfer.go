@@ -21,6 +21,9 @@ func (t transfer) Export(ctx context.Context, w io.Writer) error {
 // Import implements api.Transfer.
 func (t transfer) Import(ctx context.Context, r io.Reader) (api.Imported, error) {
 	taken, err := t.s.runtime.Restore(ctx, r)
+	if t.s.company != nil {
+		t.s.adopt() // attempts of another machine are over
+	}
 	return api.Imported{Tasks: taken.Tasks, Projects: taken.Projects, Skipped: taken.Skipped}, err
 }
 

@@ -47,11 +47,13 @@ type Orders struct {
 	Grace    time.Duration // between the request to end and the end by force
 	Socket   string        // where a running server answers
 	Wake     []string      // what to run at the end if none does
+	WakeEnv  []string      // with this environment; the agent's own if it is empty
 }
 
 // wire is how orders travel: an argument may be any bytes, JSON text may not.
 type wire struct {
 	Argv, Env, Wake [][]byte
+	WakeEnv         [][]byte
 	Dir, Socket     []byte
 	Headless        bool
 	Grace           time.Duration
@@ -59,7 +61,7 @@ type wire struct {
 
 // MarshalJSON implements json.Marshaler.
 func (o Orders) MarshalJSON() ([]byte, error) {
-	return json.Marshal(wire{Argv: asBytes(o.Argv), Env: asBytes(o.Env), Wake: asBytes(o.Wake), Dir: []byte(o.Dir),
+	return json.Marshal(wire{Argv: asBytes(o.Argv), Env: asBytes(o.Env), Wake: asBytes(o.Wake), WakeEnv: asBytes(o.WakeEnv), Dir: []byte(o.Dir),
 		Socket: []byte(o.Socket), Headless: o.Headless, Grace: o.Grace})
 }
 
@@ -69,12 +71,15 @@ func (o *Orders) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &w); err != nil {
 		return err
 	}
-	*o = Orders{Argv: asStrings(w.Argv), Env: asStrings(w.Env), Wake: asStrings(w.Wake), Dir: string(w.Dir),
+	*o = Orders{Argv: asStrings(w.Argv), Env: asStrings(w.Env), Wake: asStrings(w.Wake), WakeEnv: asStrings(w.WakeEnv), Dir: string(w.Dir),
 		Socket: string(w.Socket), Headless: w.Headless, Grace: w.Grace}
 	return nil
 }
 
 func asBytes(list []string) [][]byte {
+	if list == nil {
+		return nil
+	}
 	out := make([][]byte, len(list))
 	for i, s := range list {
 		out[i] = []byte(s)
@@ -83,6 +88,9 @@ func asBytes(list []string) [][]byte {
 }
 
 func asStrings(list [][]byte) []string {
+	if list == nil {
+		return nil
+	}
 	out := make([]string, len(list))
 	for i, b := range list {
 		out[i] = string(b)

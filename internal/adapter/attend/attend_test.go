@@ -27,11 +27,22 @@ func TestMain(m *testing.M) {
 			syscall.Exit(attend.Main(os.Args[2]))
 		case "attend-briefly":
 			syscall.Exit(attend.AttendBriefly(os.Args[2], 20*time.Millisecond))
+		case "linger":
+			os.Exit(linger(os.Args[2]))
 		case "write-arguments":
 			syscall.Exit(writeArguments(os.Args[2], os.Args[3:]))
 		}
 	}
 	os.Exit(m.Run())
+}
+
+// linger writes its pid to a file and stays.
+func linger(path string) int {
+	if err := os.WriteFile(path, fmt.Appendln(nil, os.Getpid()), 0o600); err != nil {
+		return 1
+	}
+	time.Sleep(time.Hour)
+	return 0
 }
 
 // writeArguments is an agent that writes its arguments and environment to a file.

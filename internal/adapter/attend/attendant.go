@@ -88,7 +88,10 @@ func (a *attendant) await(within time.Duration) (Orders, error) {
 	go func() { arrived <- a.folder.receive() }()
 	select {
 	case o := <-arrived:
-		a.socket, a.wake, a.wakeEnv = o.Socket, o.Wake, outside(o.Env)
+		a.socket, a.wake, a.wakeEnv = o.Socket, o.Wake, o.WakeEnv
+		if len(a.wakeEnv) == 0 {
+			a.wakeEnv = outside(o.Env)
+		}
 		a.claim.Key, a.claim.Grace = variable(o.Env, KeyVariable), o.Grace
 		return o, nil
 	case s := <-a.signals:

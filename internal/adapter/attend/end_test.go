@@ -53,20 +53,29 @@ func TestADaemonThatIgnoresSIGTERMAndForksIsKilled(t *testing.T) {
 	}
 }
 
-func TestWhatCarriesAnothersKeyIsNotTheAgents(t *testing.T) {
+func TestAServerThatAnAgentStartedIsNotTheAgents(t *testing.T) {
 	needsLinux(t)
 	s := newStage(t)
-	s.start(s.orders(`( ` + attend.KeyVariable + `=server setsid sh -c 'trap "" HUP; echo $$ >$DIR/daemon; sleep 1000 & echo $! >$DIR/child; wait' & ) ;
-		while ! test -s $DIR/child; do sleep 0.01; done; exit 4`))
+	lingers := self(t)[0] + " linger"
+	s.start(s.orders(`( ` + attend.KeyVariable + `=server setsid ` + lingers + ` $DIR/daemon & ) ;
+		while ! test -s $DIR/daemon; do sleep 0.01; done; exit 4`))
 	exit := receive(t, s.watch())
-	for _, name := range []string{"daemon", "child"} {
-		pid := s.pid(name)
-		if exit.Code != 4 || gone(pid) {
-			t.Errorf("exit: %+v; %s gone: %v", exit, name, gone(pid))
-		}
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Error(err)
-		}
+	pid := s.pid("daemon")
+	if exit.Code != 4 || gone(pid) {
+		t.Errorf("exit: %+v; gone: %v", exit, gone(pid))
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnothersKeyAloneHelpsNobody(t *testing.T) {
+	needsLinux(t)
+	s := newStage(t)
+	s.start(s.orders(`( ` + attend.KeyVariable + `=server setsid sh -c 'trap "" HUP; echo $$ >$DIR/daemon; exec sleep 1000' & ) ;
+		while ! test -s $DIR/daemon; do sleep 0.01; done; exit 4`))
+	if exit := receive(t, s.watch()); exit.Code != 4 || !gone(s.pid("daemon")) {
+		t.Errorf("exit: %+v; gone: %v", exit, gone(s.pid("daemon")))
 	}
 }
 
@@ -420,17 +429,18 @@ func TestWhoIsWho(t *testing.T) {
 	s := newStage(t)
 	started := s.start(s.orders(`sleep 1000 & echo $! >$DIR/grandchild; wait`))
 	grandchild := s.pid("grandchild")
-	line := attend.Ancestry(grandchild)
+	line, whole := attend.Ancestry(grandchild)
 	if len(line) < 4 || line[0] != grandchild || line[1] != started.Child.PID || line[2] != started.Attendant.PID || line[3] != os.Getpid() {
 		t.Errorf("ancestry of %d: %v, started %+v", grandchild, line, started)
 	}
 	if !s.folder.Owns(line) || !s.folder.Owns([]int{started.Child.PID}) || !s.folder.Owns([]int{started.Attendant.PID}) {
 		t.Error("it does not own its processes")
 	}
-	if s.folder.Owns(attend.Ancestry(os.Getpid())) || s.folder.Owns(nil) || s.folder.Owns([]int{0, -1}) {
+	own, _ := attend.Ancestry(os.Getpid())
+	if !whole || s.folder.Owns(own) || s.folder.Owns(nil) || s.folder.Owns([]int{0, -1}) {
 		t.Error("it owns what is not its own")
 	}
-	if line := attend.Ancestry(1 << 30); line != nil {
+	if line, whole := attend.Ancestry(1 << 30); line != nil || whole {
 		t.Errorf("ancestry of nobody: %v", line)
 	}
 }

@@ -3,6 +3,7 @@ package attend
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -84,7 +85,7 @@ func below(rows []row, key string, root func(row) bool) (found []Process, others
 			continue
 		}
 		seen[r.PID] = true
-		if other, ok := carried(r.PID, KeyVariable); ok && other != key {
+		if foreign(r.PID, key) {
 			others = true
 			continue
 		}
@@ -109,7 +110,7 @@ func (s Started) living() ([]Process, error) {
 		return s.Child.PID != 0 && r.Process == s.Child || r.Process == s.Attendant || ours && r.group == s.PGID ||
 			s.Key != "" && carries(r.PID, s.Key)
 	})
-	above := Ancestry(os.Getpid())
+	above, _ := Ancestry(os.Getpid())
 	return slices.DeleteFunc(found, func(p Process) bool { return slices.Contains(above, p.PID) }), nil
 }
 
@@ -133,16 +134,40 @@ func (s Started) inGroup(rows []row) bool {
 	return true
 }
 
-// Ancestry is pid and its parents, nearest first.
-func Ancestry(pid int) []int {
-	var line []int
+// Ancestry is pid and its parents, nearest first. It says no if it cannot be told: a
+// process is gone before its parents were found.
+func Ancestry(pid int) (line []int, whole bool) {
+	for range 5 { // a parent that ends meanwhile leaves its child to another
+		if line, whole = lineage(pid); whole || len(line) == 0 {
+			break
+		}
+	}
+	return line, whole
+}
+
+func lineage(pid int) (line []int, whole bool) {
 	for pid > 0 && !slices.Contains(line, pid) {
 		r, err := look(pid)
 		if err != nil {
-			break
+			return line, false
 		}
 		line = append(line, pid)
 		pid = r.parent
 	}
-	return line
+	return line, len(line) > 0
+}
+
+// serverKey is the key of servers, and of the tmux they start.
+const serverKey = "server"
+
+// foreign says whether a process below an agent is not the agent's: a server or an
+// attendant, which are this very program and carry another key, or a server's tmux. What
+// else carries another key has only been told so.
+func foreign(pid int, key string) bool {
+	other, ok := carried(pid, KeyVariable)
+	if !ok || other == key {
+		return false
+	}
+	program := programOf(pid)
+	return program != "" && program == programOf(os.Getpid()) || other == serverKey && filepath.Base(program) == "tmux"
 }

@@ -95,6 +95,15 @@ func carried(pid int, name string) (value string, ok bool) {
 	return "", false
 }
 
+// programOf is the file a process runs, "" if that cannot be told.
+func programOf(pid int) string {
+	path, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(path, " (deleted)")
+}
+
 // send sends a signal by a handle of the process, so that it cannot reach another.
 func (p Process) send(sig unix.Signal) error {
 	fd, err := unix.PidfdOpen(p.PID, 0)

@@ -164,11 +164,30 @@ func (s *Supervisor) Start(ctx context.Context, f Folder, o Orders, launch Launc
 		return Started{}, err
 	}
 	if state.Phase == None {
-		if err := launch(ctx, append(slices.Clone(s.self), string(f))); err != nil {
+		if err := launch(ctx, s.attendant(f, o)); err != nil {
 			return Started{}, fmt.Errorf("start an attempt: %w", err)
 		}
 	}
 	return s.settle(ctx, f, text)
+}
+
+// attendant is the command of an attendant. It carries the key of its attempt, so that
+// nobody else's sweep takes it for its own, and the attempt's own finds it.
+func (s *Supervisor) attendant(f Folder, o Orders) []string {
+	argv := append(slices.Clone(s.self), string(f))
+	key := variable(o.Env, KeyVariable)
+	if key == "" {
+		return argv
+	}
+	return append([]string{"/usr/bin/env", KeyVariable + "=" + key}, argv...)
+}
+
+// Sweep ends every process that carries a key, whatever became of its attempt's records.
+func (s *Supervisor) Sweep(ctx context.Context, key string) error {
+	if key == "" {
+		return nil
+	}
+	return s.sweep(ctx, Started{Key: key, Grace: time.Second})
 }
 
 // settle hands over the orders and waits until the folder says what came of them.

@@ -27,11 +27,17 @@ func (x *decider) deed() Verdict {
 		return x.refuse("the task is %s: there is nothing to %s", x.t.Status, x.sig.Verb)
 	case do == workflow.MergeBranch && !x.mergeHelps():
 		return x.refuse("the task is %s, and a merge is for one that waits for it: see orange task explain %s", x.t.Status, x.t.ID)
-	case slices.ContainsFunc(x.t.Pending, func(e task.Effect) bool { return e.Do == do }):
+	case slices.ContainsFunc(x.t.Pending, func(e task.Effect) bool { return e.Do == do && !e.GivenUp }):
 		return x.refuse("%s is under way already", x.sig.Verb)
 	}
 	e := x.entry(journal.EffectAsked)
 	e.Reason = "a person asked for it"
+	for i := range x.t.Pending { // a delivery that was given up must not hold up the new one
+		p := &x.t.Pending[i]
+		if info, _ := workflow.EffectNamed(p.Do); p.GivenUp && (info.Pushes || info.OpensPR || p.Do == workflow.MergeBranch) {
+			e.Dropped = append(e.Dropped, p.ID)
+		}
+	}
 	e.Effects = []task.Effect{{ID: task.EffectID(x.t.ID, e.Seq, 0), Do: do, By: task.ByPerson, Arg: x.sig.Arg}}
 	return x.last(e, Record)
 }

@@ -29,6 +29,7 @@ func (x *decider) takeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Ver
 	if entry.Reason == "" {
 		entry.Reason = x.because()
 	}
+	entry.Unpause = x.t.Paused && to.Kind == workflow.Terminal
 	if to.Returns && x.t.Seq > 0 {
 		entry.ReturnTo = x.t.Status
 	}

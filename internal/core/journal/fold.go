@@ -81,6 +81,7 @@ func move(t *task.Task, e *Entry) {
 	t.Crashed = ""
 	t.Attention = ""
 	t.Asked = nil
+	t.Paused = t.Paused && !e.Unpause
 	t.RespawnAt = time.Time{}
 	for i := range t.Attempts { // what the last visit cost them counts no more
 		a := &t.Attempts[i]
@@ -314,6 +315,7 @@ func applyFlags(t *task.Task, e *Entry) {
 		t.Deleted = true
 	case EffectAsked:
 		t.Attention = ""
+		tryAgain(t)
 	case AskedPerson:
 		t.Asked = e.Asked
 	}

@@ -69,8 +69,9 @@ type Entry struct {
 	Counters []task.Counter  `json:"counters,omitempty"` // new values of those that changed
 	Opened   []task.Digest   `json:"opened,omitempty"`
 	Seen     []task.Digest   `json:"seen,omitempty"`
-	Bind     string          `json:"bind,omitempty"`   // workspace bound by this entry
-	Unbind   bool            `json:"unbind,omitempty"` // the workspace is free again
+	Bind     string          `json:"bind,omitempty"`    // workspace bound by this entry
+	Unbind   bool            `json:"unbind,omitempty"`  // the workspace is free again
+	Unpause  bool            `json:"unpause,omitempty"` // the task is over: nothing holds its clean-up
 	Asked    *task.Asked     `json:"asked,omitempty"`
 	Started  []task.Attempt  `json:"started,omitempty"`
 	Ending   []int           `json:"ending,omitempty"`  // attempts ordered to end

@@ -41,8 +41,9 @@ type Processes interface {
 	Start(ctx context.Context, dir string, o Orders) (pids []int, err error) // does nothing for one that runs
 	Watch(dir string, over func(Exit)) error
 	End(ctx context.Context, dir string) error // returns when every process is gone
-	Phase(dir string) (Phase, []int)
-	Ancestry(pid int) []int
+	Phase(dir string) (Phase, []int, error)
+	Sweep(ctx context.Context, key string) error // ends whatever carries the key, without any records
+	Ancestry(pid int) (line []int, whole bool)   // not whole: it cannot be told whose the process is
 }
 
 // Orders are what an attendant starts.
@@ -138,7 +139,7 @@ type Options struct {
 	Engine     Engine
 	Env        func(harness string) []string                    // what an agent inherits
 	Words      func(p task.Project, name string) (string, bool) // prompts of the repository's own
-	Hook       []string                                         // command a harness runs to report an event
+	Term       string                                           // kind of terminal that programs are told they have
 	Log        *slog.Logger
 	Clock      func() time.Time
 }

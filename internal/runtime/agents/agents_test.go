@@ -26,7 +26,7 @@ func TestAnAgentIsStartedOnceAndKnowsWhoItIs(t *testing.T) {
 	k := agents.Key{Task: id, Number: 1}
 	for _, want := range []string{
 		"PATH=/bin", "MORE=1", "ORANGE_TASK=" + string(id), "ORANGE_ATTEMPT=1", "ORANGE_ROLE=worker", "ORANGE_TOKEN=" + c.Token(k), "ORANGE_NONCE=" + c.Nonce(k),
-		"ORANGE_SLOT=2", "ORANGE_PORT_OFFSET=200", "TERM=tmux-256color", "ORANGE_ATTEMPT_KEY=" + string(id) + "/1",
+		"ORANGE_SLOT=2", "ORANGE_PORT_OFFSET=200", "TERM=dumb", "ORANGE_ATTEMPT_KEY=" + string(id) + "/1",
 	} {
 		if !slices.Contains(o.Env, want) {
 			t.Errorf("%s is not in %q", want, o.Env)
@@ -119,7 +119,9 @@ func TestAdoption(t *testing.T) {
 		}
 		c.phases[c.Folder(agents.Key{Task: id, Number: 1})] = agents.Alive
 		c.phases[c.Folder(agents.Key{Task: id, Number: 2})] = agents.Gone
+		c.blind = 1 // that nothing can be read of the first is no death
 		c.Adopt([]task.Task{c.task})
+		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		var ended []int
 		for _, s := range c.submitted(signal.Exit) {
@@ -128,6 +130,9 @@ func TestAdoption(t *testing.T) {
 		slices.Sort(ended)
 		if !slices.Equal(ended, []int{2, 3}) || c.Len() != 1 { // 4 was never started: its effect starts it
 			t.Errorf("ended %v, %d watched", ended, c.Len())
+		}
+		if len(c.swept) != 1 || c.swept[0] != string(id)+"/3" {
+			t.Errorf("swept %q", c.swept)
 		}
 		c.Close()
 	})
@@ -151,6 +156,7 @@ func TestWhoIsWho(t *testing.T) {
 		{"an agent with another's token", other, 555, "", "belongs to another"},
 		{"a made-up token", string(id) + ".1.AAAA", 900, "", "not one of this server"},
 		{"no token at all", "x", 900, "", "not one of this server"},
+		{"a process that is gone", "", 404, "", "it cannot be told who asks"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := c.Identify(tt.token, tt.pid)
@@ -199,6 +205,21 @@ func TestAMessageIsTypedOnceAndSentUntilItIsHeard(t *testing.T) {
 	})
 }
 
+func TestNothingIsTypedIntoAQuestion(t *testing.T) {
+	for _, how := range []string{"by the record", "by the screen"} {
+		c := newCrew(t, true)
+		c.start(1)
+		if how == "by the record" {
+			c.task.Attempts[0].Condition = task.Condition{Name: task.WaitingPermission}
+		} else {
+			c.pane = "may I?"
+		}
+		if err := c.Tell(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) || len(c.typed) != 0 {
+			t.Errorf("%s: %v, typed %q", how, err, c.typed)
+		}
+	}
+}
+
 func TestAnAgentWithoutATerminalIsLetGoToBeTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrew(t, false)
@@ -235,6 +256,7 @@ func TestASilentScreenIsLookedAt(t *testing.T) {
 	if err := os.WriteFile(c.Agents.Log(k), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	c.pane = "may I?"
 	if at := c.Active(&c.task, 1); at.IsZero() {
 		t.Error("the log's time is not seen")
 	}

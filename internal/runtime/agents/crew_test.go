@@ -37,6 +37,9 @@ type crew struct {
 	failing  error
 	read     agents.Notice
 	parents  map[int]int
+	blind    int // how often nothing can be read
+	swept    []string
+	pane     string
 }
 
 func newCrew(t *testing.T, terminal bool) *crew {
@@ -53,7 +56,7 @@ func newCrew(t *testing.T, terminal bool) *crew {
 	}
 	o := agents.Options{
 		Root: t.TempDir(), Key: []byte(strings.Repeat("k", 32)), Processes: starter{c}, Harnesses: c, Workspaces: c, Engine: c, Log: slog.New(slog.DiscardHandler),
-		Env:   func(string) []string { return []string{"PATH=/bin"} },
+		Env: func(string) []string { return []string{"PATH=/bin"} }, Term: "dumb",
 		Words: func(task.Project, string) (string, bool) { return "", false },
 	}
 	if terminal {
@@ -138,19 +141,33 @@ func (c *crew) End(_ context.Context, dir string) error {
 	return nil
 }
 
-func (c *crew) Phase(dir string) (agents.Phase, []int) {
+func (c *crew) Phase(dir string) (agents.Phase, []int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.phases[dir], []int{100}
+	if c.blind > 0 {
+		c.blind--
+		return agents.Absent, nil, errors.New("too many open files")
+	}
+	return c.phases[dir], []int{100}, nil
 }
 
-func (c *crew) Ancestry(pid int) []int {
+func (c *crew) Sweep(_ context.Context, key string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.swept = append(c.swept, key)
+	return nil
+}
+
+func (c *crew) Ancestry(pid int) ([]int, bool) {
+	if pid == 404 {
+		return nil, false
+	}
 	chain := []int{pid}
 	for c.parents[pid] != 0 {
 		pid = c.parents[pid]
 		chain = append(chain, pid)
 	}
-	return chain
+	return chain, true
 }
 
 func (c *crew) Plan(l agents.Launch) (agents.Plan, error) {
@@ -211,7 +228,7 @@ func (s screen) Enter(ctx context.Context, _, _ string) error {
 
 func (s screen) Keys(context.Context, string, string, string) error { return nil }
 
-func (s screen) Capture(context.Context, string, string) (string, error) { return "may I?", nil }
+func (s screen) Capture(context.Context, string, string) (string, error) { return s.c.pane, nil }
 
 func (s screen) CloseWindow(_ context.Context, _, window string) error {
 	s.add("close " + window)

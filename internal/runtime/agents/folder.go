@@ -29,6 +29,7 @@ type Card struct {
 	Harness    string      `json:"harness"`
 	Window     string      `json:"window,omitempty"` // in the task's terminal session; "" without a terminal
 	Session    string      `json:"session,omitempty"`
+	Heard      bool        `json:"heard,omitempty"`   // the harness said that this conversation exists
 	Resumed    bool        `json:"resumed,omitempty"` // it went on with an earlier conversation
 	Transcript string      `json:"transcript,omitempty"`
 	Final      string      `json:"final,omitempty"`

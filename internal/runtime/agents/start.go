@@ -21,14 +21,18 @@ func (a *Agents) Start(ctx context.Context, t task.Task, e task.Effect) (session
 		session = a.Terminal.SessionName(t.Project, t.Branch)
 	}
 	dir := a.Folder(k)
-	if phase, pids := a.Processes.Phase(dir); phase != Absent {
+	phase, pids, err := a.Processes.Phase(dir)
+	if err != nil {
+		return "", err
+	}
+	if phase != Absent {
 		return session, a.watch(k, pids)
 	}
 	orders, err := a.prepare(ctx, &t, &e, session)
 	if err != nil {
 		return "", err
 	}
-	pids, err := a.Processes.Start(ctx, dir, orders)
+	pids, err = a.Processes.Start(ctx, dir, orders)
 	if err != nil {
 		return "", err
 	}
@@ -97,12 +101,21 @@ func (a *Agents) launch(def *workflow.Definition, role *workflow.Role, t *task.T
 	}
 	l.Resume = a.resumable(t, e, l.Harness, role)
 	if l.Session = l.Resume; l.Session == "" {
-		l.Session = newUUID()
+		l.Session = a.sessionOf(k)
 	}
 	if err := replaceFile(l.PromptFile, []byte(text)); err != nil {
 		return l, fmt.Errorf("write the prompt of attempt %d: %w", e.Attempt, err)
 	}
 	return l, nil
+}
+
+// sessionOf is the name of a new conversation: the one that an earlier try of this very
+// start gave it, or a new one.
+func (a *Agents) sessionOf(k Key) string {
+	if card, err := a.Card(k); err == nil && card.Session != "" && card.Code == nil {
+		return card.Session
+	}
+	return newUUID()
 }
 
 // resumable finds the conversation that a new attempt of a persistent role goes on
@@ -118,7 +131,7 @@ func (a *Agents) resumable(t *task.Task, e *task.Effect, harness string, role *w
 			continue
 		}
 		broke := card.Code == nil || *card.Code != 0
-		if card.Harness != harness || card.Transcript == "" && card.Final == "" || card.Resumed && broke {
+		if card.Harness != harness || !card.Heard && card.Transcript == "" && card.Final == "" || card.Resumed && broke {
 			return ""
 		}
 		return card.Session
@@ -133,15 +146,21 @@ func (a *Agents) environment(t *task.Task, e *task.Effect, harness string, more 
 	env := append(a.Env(harness),
 		"ORANGE_TASK="+string(t.ID), "ORANGE_ATTEMPT="+strconv.Itoa(e.Attempt), "ORANGE_ROLE="+e.Role,
 		"ORANGE_ROLE_RUN="+strconv.Itoa(t.RanOf(e.Role)), "ORANGE_TOKEN="+a.Token(k), "ORANGE_NONCE="+a.Nonce(k),
-		"ORANGE_ATTEMPT_KEY="+string(t.ID)+"/"+strconv.Itoa(e.Attempt))
+		keyVariable+"="+k.mark())
 	if n := slot(t.Workspace); n > 0 {
 		env = append(env, "ORANGE_SLOT="+strconv.Itoa(n), "ORANGE_PORT_OFFSET="+strconv.Itoa(n*100))
 	}
 	if terminal {
-		env = append(env, "TERM=tmux-256color")
+		env = append(env, "TERM="+a.Term)
 	}
 	return append(env, more...)
 }
+
+// keyVariable is in the environment of every process of an attempt.
+const keyVariable = "ORANGE_ATTEMPT_KEY"
+
+// mark is the value by which an attempt's processes are known.
+func (k Key) mark() string { return string(k.Task) + "/" + strconv.Itoa(k.Number) }
 
 // slot is the number of a workspace in its project's pool.
 func slot(workspace string) int {

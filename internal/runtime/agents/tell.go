@@ -39,6 +39,9 @@ func (a *Agents) Tell(ctx context.Context, t task.Task, e task.Effect) error {
 	if card.Window == "" || a.Terminal == nil {
 		return a.letGo(ctx, k, at)
 	}
+	if a.blocked(ctx, &t, k, card) {
+		return fmt.Errorf("attempt %d waits for a person: %w", e.Attempt, task.ErrNotNow)
+	}
 	text, err := a.words(&t, &e)
 	if err != nil {
 		return err
@@ -87,16 +90,19 @@ func (a *Agents) typeIn(ctx context.Context, t *task.Task, e *task.Effect, card 
 		case <-at.prompted: // of an earlier prompt
 		default:
 		}
+		if err := a.note(k, func(c *Card) { c.Told = append(c.Told, e.ID) }); err != nil { // better untold than told twice
+			return err
+		}
 		if err := a.Terminal.Paste(ctx, t.Session, card.Window, text); err != nil {
 			return err
 		}
-		if err := a.note(k, func(c *Card) { c.Told = append(c.Told, e.ID) }); err != nil {
-			return err
-		}
 	}
-	for _, wait := range patience {
+	for i, wait := range patience {
 		if !again && !a.pause(ctx, at, 300*time.Millisecond) { // programs take what comes at once for part of the paste
-			return errors.New("it ended while it was told")
+			return a.interrupted()
+		}
+		if i > 0 && a.blocked(ctx, t, k, card) { // a question came in between: the key would answer it
+			return fmt.Errorf("attempt %d waits for a person: %w", e.Attempt, task.ErrNotNow)
 		}
 		if err := a.Terminal.Enter(ctx, t.Session, card.Window); err != nil {
 			return err
@@ -109,10 +115,45 @@ func (a *Agents) typeIn(ctx context.Context, t *task.Task, e *task.Effect, card 
 		}
 		again = true
 	}
+	if a.ctx.Err() != nil {
+		return task.ErrClosing
+	}
 	if slices.Contains(card.Told, e.ID) && e.Tries > 1 {
 		return nil // it is busy: what was typed is waiting in its line
 	}
 	return fmt.Errorf("attempt %d does not take the message: look with orange task attach %s", e.Attempt, t.ID)
+}
+
+// blocked says whether an agent waits for a person, or for its provider. What is typed
+// then would be taken for an answer.
+func (a *Agents) blocked(ctx context.Context, t *task.Task, k Key, card Card) bool {
+	now, ok, err := a.Engine.Task(t.ID)
+	if err != nil || !ok {
+		now = *t
+	}
+	if at, ok := now.AttemptByNumber(k.Number); ok && at.Condition.Blocked() {
+		return true
+	}
+	pane, err := a.Terminal.Capture(ctx, t.Session, card.Window)
+	if err != nil {
+		return false
+	}
+	n, ok := a.Harnesses.Screen(card.Harness, pane)
+	if !ok || n.Condition == nil || !n.Condition.Blocked() {
+		return false
+	}
+	if err := a.condition(ctx, k, n); err != nil {
+		a.Options.Log.Warn("report what a screen shows", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
+	}
+	return true
+}
+
+// interrupted says why a message was not sent.
+func (a *Agents) interrupted() error {
+	if a.ctx.Err() != nil {
+		return task.ErrClosing
+	}
+	return errors.New("it ended while it was told")
 }
 
 // pause waits a moment, unless the attempt ends.

@@ -75,8 +75,10 @@ func (a *Agents) Identify(token string, pid int) (*Caller, error) {
 	if token != "" && !shown {
 		return nil, errors.New("the token is not one of this server: unset ORANGE_TOKEN, or ask from inside the attempt")
 	}
-	byPID, inside := a.ownerOf(pid)
+	byPID, inside, err := a.ownerOf(pid)
 	switch {
+	case err != nil:
+		return nil, err
 	case shown && inside && byToken != byPID:
 		return nil, fmt.Errorf("the token is that of attempt %d of task %s, and this process belongs to another", byToken.Number, byToken.Task)
 	case inside:
@@ -87,20 +89,24 @@ func (a *Agents) Identify(token string, pid int) (*Caller, error) {
 	return nil, nil
 }
 
-// ownerOf finds the attempt that a process belongs to.
-func (a *Agents) ownerOf(pid int) (Key, bool) {
-	if pid <= 0 || a.Len() == 0 {
-		return Key{}, false
+// ownerOf finds the attempt that a process belongs to. While agents live, a process of
+// which that cannot be told is nobody's and gets no answer.
+func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
+	if a.Len() == 0 {
+		return Key{}, false, nil
 	}
-	chain := a.Processes.Ancestry(pid)
+	chain, whole := a.Processes.Ancestry(pid)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, p := range chain {
 		if k, ok := a.pids[p]; ok {
-			return k, true
+			return k, true, nil
 		}
 	}
-	return Key{}, false
+	if !whole {
+		return Key{}, false, errors.New("it cannot be told who asks, because the process that asked is gone: wait for the answer")
+	}
+	return Key{}, false, nil
 }
 
 // caller says which part an attempt plays: its task knows while it lives, its card

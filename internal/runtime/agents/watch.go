@@ -16,15 +16,57 @@ func (a *Agents) Adopt(tasks []task.Task) {
 	for i := range tasks {
 		for _, at := range tasks[i].Attempts {
 			k := Key{tasks[i].ID, at.Number}
-			switch phase, pids := a.Processes.Phase(a.Folder(k)); {
-			case phase == Absent && at.Running:
-				a.wait.Go(func() { a.ended(k, Exit{Code: -1, Reason: "nothing is left of it"}) })
-			case phase != Absent:
-				if err := a.watch(k, pids); err != nil {
-					a.Options.Log.Error("watch an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
-				}
+			if err := a.adopt(k, at.Running); err != nil {
+				a.later(k, at.Running, err)
 			}
 		}
+	}
+}
+
+// adopt watches one attempt. Death is a fact: that nothing can be read of an attempt is
+// none.
+func (a *Agents) adopt(k Key, running bool) error {
+	phase, pids, err := a.Processes.Phase(a.Folder(k))
+	switch {
+	case err != nil:
+		return err
+	case phase != Absent:
+		return a.watch(k, pids)
+	case !running:
+		return nil
+	}
+	a.start(func() {
+		if err := a.Processes.Sweep(a.ctx, k.mark()); err != nil {
+			a.Options.Log.Error("end what is left of an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
+		}
+		a.ended(k, Exit{Code: -1, Reason: "nothing is left of it"})
+	})
+	return nil
+}
+
+// later tries again to adopt an attempt that nothing can be read of.
+func (a *Agents) later(k Key, running bool, why error) {
+	a.Options.Log.Error("look after an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", why)
+	a.start(func() {
+		for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+			select {
+			case <-time.After(wait):
+			case <-a.ctx.Done():
+				return
+			}
+			if a.adopt(k, running) == nil {
+				return
+			}
+		}
+	})
+}
+
+// start runs f, unless the server leaves.
+func (a *Agents) start(f func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.stopping {
+		a.wait.Go(f)
 	}
 }
 
@@ -105,6 +147,7 @@ func (a *Agents) keep(k Key, n Notice, code *int) {
 				*set.to = *set.from
 			}
 		}
+		c.Heard = c.Heard || n.Session != ""
 		if n.Usage != nil {
 			c.Usage = n.Usage
 		}

@@ -121,8 +121,8 @@ func (r *Runtime) complete(w *signal.Wish) (*workflow.Definition, error) {
 	if err := r.harnesses(&w.New); err != nil {
 		return nil, err
 	}
-	if w.Branch == p.DefaultBranch {
-		return nil, task.Mistakef("%s is the default branch of project %s: a task needs one of its own", w.Branch, p.Name)
+	if err := r.ownBranch(p.Name, w.Branch); err != nil {
+		return nil, err
 	}
 	if err := r.branchFree(w.Project, w.Branch, w.ID); err != nil {
 		return nil, err
@@ -147,6 +147,14 @@ func (r *Runtime) harnesses(n *signal.New) error {
 // branchKey names the lock that keeps two tasks from taking one branch at the same
 // moment. It is taken before that of a task, and no task can have such an id.
 func branchKey(branch string) task.ID { return task.ID("branch " + branch) }
+
+// ownBranch refuses the branch that everybody's work is merged into.
+func (r *Runtime) ownBranch(project, branch string) error {
+	if p, ok := r.pool.project(project); ok && p.DefaultBranch == branch {
+		return task.Mistakef("%s is the default branch of project %s: a task needs one of its own", branch, project)
+	}
+	return nil
+}
 
 // branchFree refuses a branch that another open task works on.
 func (r *Runtime) branchFree(project, branch string, id task.ID) error {

@@ -116,15 +116,21 @@ func (r *Runtime) step(id task.ID) bool {
 	if !ok || e.NotBefore.After(r.now()) {
 		return false
 	}
-	select {
-	case r.drives.slots <- struct{}{}:
-		defer func() { <-r.drives.slots }()
-	case <-r.ctx.Done():
-		return false
+	if info, _ := workflow.EffectNamed(e.Do); !info.Kills { // an end must not wait for what takes long
+		select {
+		case r.drives.slots <- struct{}{}:
+			defer func() { <-r.drives.slots }()
+		case <-r.ctx.Done():
+			return false
+		}
 	}
 	done, err := r.perform(t, e)
-	if errors.Is(err, task.ErrClosing) {
-		return false // nobody waited for it: the next server does
+	switch {
+	case errors.Is(err, task.ErrClosing), err != nil && r.work.Err() != nil:
+		return false // it was broken off: the next server does it
+	case errors.Is(err, task.ErrNotNow):
+		r.clock.set(id, r.now().Add(storeRetry))
+		return false
 	}
 	if !r.follow(&t, done) {
 		return false
@@ -173,7 +179,7 @@ func (r *Runtime) perform(t task.Task, e task.Effect) (Done, error) {
 	}
 	done, err := Done{}, r.affords(&t, &e)
 	if err == nil {
-		done, err = r.Performer.Perform(context.WithoutCancel(r.ctx), t, e)
+		done, err = r.Performer.Perform(r.work, t, e)
 	}
 	r.Fault("effect.after")
 	return done, err
@@ -228,12 +234,11 @@ func (r *Runtime) tick(id task.ID) {
 		if tm.At.After(now) {
 			continue
 		}
-		sig := signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: tm.Name, Visit: tm.Visit}
-		if tm.Name == engine.Idle {
-			if sig.Active = r.active(def, &t); r.dueAgain(def, &t, tm) {
-				continue // it showed life since
-			}
+		if tm.Name == engine.Idle { // looking may take a while: nobody else waits for it
+			r.looksForLife(def, t, tm)
+			continue
 		}
+		sig := signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: tm.Name, Visit: tm.Visit}
 		if _, err := r.report(id, sig); err != nil {
 			later = storeRetry
 		}
@@ -248,6 +253,23 @@ func (r *Runtime) tick(id task.ID) {
 	if t.Queued { // its turn could not be stored
 		r.kickQueue(t.Project)
 	}
+}
+
+// looksForLife finds out, in the background, whether a silent agent showed life, and says so
+// if it did not.
+func (r *Runtime) looksForLife(def *workflow.Definition, t task.Task, tm engine.Timer) {
+	if r.enter() != nil {
+		return
+	}
+	go func() {
+		defer r.wait.Done()
+		active := r.active(def, &t)
+		if r.dueAgain(def, &t, tm) {
+			r.clock.set(t.ID, r.due(def, &t))
+			return
+		}
+		r.report(t.ID, signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: tm.Name, Visit: tm.Visit, Active: active}) //nolint:errcheck // logged, and tried again
+	}()
 }
 
 // dueAgain says whether a timer, looked at again, is not due yet.

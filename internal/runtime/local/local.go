@@ -156,11 +156,17 @@ type Runtime struct {
 
 	ctx    context.Context
 	cancel context.CancelFunc
+	work   context.Context // of effects: they may end what they began
+	drop   context.CancelFunc
 	wait   sync.WaitGroup
 	mu     sync.Mutex
 	paused bool
 	closed bool
 }
+
+// dropAfter is how long effects that run may take to end once the runtime closes. What
+// is broken off is done by the next one.
+const dropAfter = 3 * time.Second
 
 // performers bounds how many effects run at the same time.
 const performers = 16
@@ -175,6 +181,7 @@ func Open(o Options) (*Runtime, error) {
 	}
 	r := &Runtime{Options: o}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r.work, r.drop = context.WithCancel(context.Background())
 	r.records.init()
 	r.defs.init()
 	r.drives.init(performers)
@@ -183,11 +190,11 @@ func Open(o Options) (*Runtime, error) {
 		r.cancel()
 		return nil, err
 	}
+	r.clock.init()
+	r.wait.Go(func() { r.clock.run(r.ctx, r.Clock, r.tick) })
 	if o.Opened != nil {
 		o.Opened(r)
 	}
-	r.clock.init()
-	r.wait.Go(func() { r.clock.run(r.ctx, r.Clock, r.tick) })
 	if err := r.pickUp(); err != nil {
 		r.Close()
 		return nil, err
@@ -248,7 +255,10 @@ func (r *Runtime) Close() {
 	r.closed = true
 	r.mu.Unlock()
 	r.cancel()
+	patience := time.AfterFunc(dropAfter, r.drop)
 	r.wait.Wait()
+	patience.Stop()
+	r.drop()
 	r.news.tell()
 	if err := r.shown.save(r.Store); err != nil {
 		r.Log.Error("save the projection's cursor", "component", "local", "error", err)

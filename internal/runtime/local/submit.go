@@ -24,6 +24,9 @@ func (r *Runtime) Submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 	if branch, ok := branchWanted(&sig); ok {
 		defer r.locks.lock(branchKey(branch))()
 		if t, ok, err := r.record(id); err == nil && ok {
+			if err := r.ownBranch(t.Project, branch); err != nil {
+				return engine.Answer{}, err
+			}
 			if err := r.branchFree(t.Project, branch, id); err != nil {
 				return engine.Answer{}, err
 			}
