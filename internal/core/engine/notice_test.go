@@ -358,3 +358,28 @@ func TestAnExitAfterItsOwnRequestIsNormal(t *testing.T) {
 		t.Errorf("%s, %+v", d.Verdict, told.task)
 	}
 }
+
+func TestADeliveryThatWasGivenUpHoldsUpNoOther(t *testing.T) {
+	w := &world{t: t, def: load(t, "orange"), now: start}
+	w.send(signal.Signal{Kind: signal.Create, Actor: task.Human, New: &signal.New{
+		ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "s", Status: "reviewing", Delivery: task.DeliverPR,
+	}})
+	w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{Effect: w.task.Pending[0].ID, OK: true}})
+	w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{Effect: w.task.Pending[0].ID, Error: "not logged in", Final: true}})
+	for _, verb := range []string{engine.VerbCreatePR, engine.VerbMerge} {
+		again := *w
+		again.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: verb})
+		if e, ok := engine.Next(&again.task); !ok || e.By != task.ByPerson || again.task.Attention != "" {
+			t.Errorf("%s: %+v", verb, again.task)
+		}
+	}
+}
+
+func TestATaskThatIsOverIsNotPaused(t *testing.T) {
+	w := working(t)
+	w.must(signal.Signal{Kind: signal.Pause, Actor: task.Human})
+	w.to(task.Human, "cancelled")
+	if e, ok := engine.Next(&w.task); !ok || e.Do != "kill_session" || w.task.Paused {
+		t.Errorf("%+v", w.task)
+	}
+}

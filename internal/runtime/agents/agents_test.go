@@ -75,6 +75,34 @@ func TestANewWorkerGoesOnWithTheConversationOfTheLast(t *testing.T) {
 	}
 }
 
+func TestAConversationIsResumedIfOnlyItsNameIsKnown(t *testing.T) {
+	c := newCrew(t, false)
+	c.start(1)
+	if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "name", []byte("native-1")); err != nil {
+		t.Fatal(err)
+	}
+	c.ends(1, agents.Exit{Code: 137})
+	c.start(2)
+	if l := c.launches[1]; l.Resume != "native-1" {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestTheEndOfATurnAtATerminalSaysWhatWasUsed(t *testing.T) {
+	for _, terminal := range []bool{true, false} {
+		c := newCrew(t, terminal)
+		c.start(1)
+		c.read = agents.Notice{Usage: &task.Usage{Input: 5}}
+		if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "idle", nil); err != nil {
+			t.Fatal(err)
+		}
+		got := c.submitted(signal.Notice)
+		if len(got) != 1 || (got[0].Usage != nil) != terminal || terminal && got[0].Usage.Input != 5 {
+			t.Errorf("at a terminal %v: %+v", terminal, got)
+		}
+	}
+}
+
 func TestAConversationThatNeverBeganIsNotResumed(t *testing.T) {
 	c := newCrew(t, false)
 	c.start(1)

@@ -184,6 +184,10 @@ func (c *crew) Hook(_, event string, payload []byte) (agents.Notice, error) {
 		return agents.Notice{Prompted: true}, nil
 	case "session":
 		return agents.Notice{Session: string(payload), Transcript: "/t"}, nil
+	case "name":
+		return agents.Notice{Session: string(payload)}, nil
+	case "idle":
+		return agents.Notice{Condition: &task.Condition{Name: task.Idle}}, nil
 	case "ask":
 		return agents.Notice{Condition: &task.Condition{Name: task.WaitingPermission, Detail: string(payload)}}, nil
 	}
