@@ -123,7 +123,7 @@ func (s *server) open(o cli.ServeOptions) (err error) {
 		s.runtime = r
 		s.adopt()
 	}
-	s.runtime, err = local.Open(options)
+	_, err = local.Open(options)
 	return err
 }
 

@@ -37,6 +37,8 @@ func (x *decider) cheapest(s *workflow.State) Unblock {
 		return Unblock{Opens: fmt.Sprintf("a workspace that another task gives back, or a larger pool: orange project update %s --pool-size N", t.Project)}
 	case s.Kind == workflow.Agent:
 		return x.cheapestWithAgent(s)
+	case s.Kind == workflow.HumanDo && x.mergeHelps() && !x.merged():
+		return x.command("merge", "the branch is merged, and the task is done")
 	}
 	return x.cheapestWay(s)
 }
@@ -147,4 +149,10 @@ func (x *decider) command(verb, opens string, args ...string) Unblock {
 		run += " " + a
 	}
 	return Unblock{Run: run, Opens: opens}
+}
+
+// merged says whether the branch is known to be merged.
+func (x *decider) merged() bool {
+	ok, _ := evidence(x.sig.Evidence, workflow.Merged)
+	return ok
 }

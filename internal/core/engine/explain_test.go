@@ -90,8 +90,24 @@ func TestAnEditComesBeforeTheCommandThatNeedsIt(t *testing.T) {
 	}
 	sig.Kind = ""
 	got := engine.Explain(def, tk, sig)
-	if !strings.HasPrefix(got.Cheapest.Edit, "merged: ") || got.Cheapest.Run != "orange task complete "+string(tk.ID) || got.Do != got.Cheapest.Run {
-		t.Errorf("%+v, do %q", got.Cheapest, got.Do)
+	if got.Cheapest.Edit != "" || got.Cheapest.Run != "orange task merge "+string(tk.ID) || got.Do != got.Cheapest.Run {
+		t.Errorf("%+v, do %q", got.Cheapest, got.Do) // what is missing here is a merge, and there is a command for it
+	}
+	tk, sig, err = engine.Suppose(def, engine.Supposition{From: "stuck", To: "agent-review", Without: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sig.Kind, sig.Artifacts.Sections = "", nil
+	if got := engine.Explain(def, tk, sig); got.Cheapest.Run == "" {
+		t.Errorf("%+v", got.Cheapest)
+	}
+	tk, sig, err = engine.Suppose(def, engine.Supposition{From: "reviewing", To: "done"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sig.Kind = ""
+	if got := engine.Explain(def, tk, sig); got.Cheapest.Run != "orange task complete "+string(tk.ID) {
+		t.Errorf("merged already: %+v", got.Cheapest)
 	}
 	manual, err := workflow.Parse("manual.yaml", strings.ReplaceAll(def.Text, "respawn: auto", "respawn: manual"))
 	if err != nil {

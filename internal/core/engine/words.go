@@ -67,12 +67,11 @@ func (p *plan) answered(to *workflow.State) {
 	p.add(workflow.Effect{Name: workflow.NotifyName(to.Role), Role: to.Role, Message: MessageAnswer}, task.ByState)
 }
 
-// The messages of the engine's own. A workflow file may have words of its own for them,
-// under the same name in its prompts.
+// The messages of the engine's own.
 const (
-	MessageAnswer = "answered"   // a person answered the agent's questions
-	MessageNudge  = "nudge"      // nothing was heard of the agent for a while
-	MessageReset  = "limit-over" // the provider's limit is lifted
+	MessageAnswer = workflow.MessageAnswer
+	MessageNudge  = workflow.MessageNudge
+	MessageReset  = workflow.MessageReset
 )
 
 func (p *plan) delivery() task.Delivery {

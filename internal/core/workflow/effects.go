@@ -103,3 +103,16 @@ const Merged = "merged"
 
 // EvidenceVocabulary lists the facts a gate may ask for besides sections.
 func EvidenceVocabulary() []string { return append([]string(nil), evidenceVocabulary[:]...) }
+
+// The messages of the engine's own. A file may have words of its own for them, under the
+// same name in its prompts.
+const (
+	MessageAnswer = "answered"   // a person answered the agent's questions
+	MessageNudge  = "nudge"      // nothing was heard of the agent for a while
+	MessageReset  = "limit-over" // the provider's limit is lifted
+)
+
+// OwnMessage says whether the engine itself tells agents the words of that name.
+func OwnMessage(name string) bool {
+	return name == MessageAnswer || name == MessageNudge || name == MessageReset
+}

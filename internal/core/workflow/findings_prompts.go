@@ -29,7 +29,7 @@ func (c *checker) prompts() {
 				c.promptEdges(p, r)
 			}
 		}
-		if !used {
+		if !used && !OwnMessage(p.Name) {
 			c.report(RulePromptUnused, p.Pos, "prompt %s is used by no role, state or effect: use it, or drop it", p.Name)
 		}
 	}

@@ -145,7 +145,7 @@ func (a *Agents) environment(t *task.Task, e *task.Effect, harness string, more 
 	k := Key{t.ID, e.Attempt}
 	env := append(a.Env(harness),
 		"ORANGE_TASK="+string(t.ID), "ORANGE_ATTEMPT="+strconv.Itoa(e.Attempt), "ORANGE_ROLE="+e.Role,
-		"ORANGE_ROLE_RUN="+strconv.Itoa(t.RanOf(e.Role)), "ORANGE_TOKEN="+a.Token(k), "ORANGE_NONCE="+a.Nonce(k),
+		"ORANGE_ROLE_RUN="+strconv.Itoa(t.RanOf(e.Role)), "ORANGE_ROUND="+strconv.Itoa(t.Counter("review_round")), "ORANGE_TOKEN="+a.Token(k), "ORANGE_NONCE="+a.Nonce(k),
 		keyVariable+"="+k.mark())
 	if n := slot(t.Workspace); n > 0 {
 		env = append(env, "ORANGE_SLOT="+strconv.Itoa(n), "ORANGE_PORT_OFFSET="+strconv.Itoa(n*100))

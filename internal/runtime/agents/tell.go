@@ -139,8 +139,8 @@ func (a *Agents) blocked(ctx context.Context, t *task.Task, k Key, card Card) bo
 		return false
 	}
 	n, ok := a.Harnesses.Screen(card.Harness, pane)
-	if !ok || n.Condition == nil || !n.Condition.Blocked() {
-		return false
+	if !ok || n.Condition == nil || !n.Condition.Blocked() || n.Condition.Name == task.Limited {
+		return false // a limit that is over stays on the screen until something is typed
 	}
 	if err := a.condition(ctx, k, n); err != nil {
 		a.Options.Log.Warn("report what a screen shows", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)

@@ -56,11 +56,11 @@ func localChecks(ctx context.Context, deps Deps) []client.Check {
 	if err := client.Writable(deps.Config.Home); err != nil {
 		home.OK, home.Detail, home.Fix = false, err.Error(), "make the folder yours, or set ORANGE_HOME"
 	}
-	return []client.Check{
-		program(ctx, "git", "--version"),
-		program(ctx, "tmux", "-V"),
-		home,
+	checks := []client.Check{program(ctx, "git", "--version")}
+	if deps.Config.Sessions != "headless" {
+		checks = append(checks, program(ctx, "tmux", "-V"))
 	}
+	return append(checks, home)
 }
 
 func program(ctx context.Context, name, flag string) client.Check {
