@@ -42,8 +42,18 @@ type report struct {
 func newReport() *report {
 	return &report{
 		Date:    time.Now().UTC().Format(time.DateOnly),
-		Machine: fmt.Sprintf("%s/%s, %d cores, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()),
+		Machine: fmt.Sprintf("%s/%s, %d cores, %s%s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), load()),
 	}
+}
+
+// load says what else the machine had to do when the run began.
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	fields := strings.Fields(string(text))
+	if err != nil || len(fields) == 0 {
+		return ""
+	}
+	return ", load average " + fields[0] + " before"
 }
 
 func (r *report) add(f figure) { r.Figures = append(r.Figures, f) }

@@ -25,41 +25,57 @@ func rest(r *report, pid int) error {
 		return nil
 	}
 	time.Sleep(restCalm)
-	before, err := children(pid)
+	seen, err := observe(pid)
 	if err != nil {
 		return err
-	}
-	first, err := look(pid)
-	if err != nil {
-		return err
-	}
-	last, quiet, err := watch(pid, first)
-	if err != nil {
-		return err
-	}
-	after, err := children(pid)
-	if err != nil {
-		return err
-	}
-	started := 0
-	for child := range after {
-		if !before[child] {
-			started++
-		}
-	}
-	if last.childFaults != first.childFaults {
-		started++ // at least: one that came and went left its page faults behind
 	}
 	r.add(figure{
-		Name: "server at rest, processes started in " + restTime.String(), Measured: strconv.Itoa(started), Target: "0", Met: started == 0,
+		Name: "server at rest, processes started in " + restTime.String(), Measured: strconv.Itoa(seen.started), Target: "0", Met: seen.started == 0,
 		Note: "children, and page faults of children that are gone",
 	})
 	r.add(figure{
-		Name: "server at rest, longest time without a wake-up", Measured: fmt.Sprintf("%.1f s", quiet.Seconds()), Target: fmt.Sprintf("at least %.0f s", minQuiet.Seconds()), Met: quiet >= minQuiet,
-		Note: fmt.Sprintf("%d voluntary context switches of all threads and %s of CPU time in %s", last.wakes-first.wakes, last.cpu-first.cpu, restTime),
+		Name: "server at rest, longest time without a wake-up", Measured: fmt.Sprintf("%.1f s", seen.quiet.Seconds()), Target: fmt.Sprintf("at least %.0f s", minQuiet.Seconds()), Met: seen.quiet >= minQuiet,
+		Note: fmt.Sprintf("%d voluntary context switches of all threads and %s of CPU time in %s", seen.last.wakes-seen.first.wakes, seen.cpu(), restTime),
 	})
-	r.add(figure{Name: "server at rest, memory", Measured: fmt.Sprintf("%.1f MB", float64(last.rss)/1024), Note: "resident, after the lists and updates above"})
+	r.add(figure{Name: "server at rest, memory", Measured: fmt.Sprintf("%.1f MB", float64(seen.last.rss)/1024), Note: "resident, after the lists and updates above"})
 	return nil
+}
+
+// stretch is a time in which a process was watched.
+type stretch struct {
+	first, last vitals
+	quiet       time.Duration // the longest in which no thread woke
+	started     int           // processes, at least
+}
+
+func (s stretch) took() time.Duration { return s.last.at.Sub(s.first.at) }
+func (s stretch) cpu() time.Duration  { return s.last.cpu - s.first.cpu }
+
+// observe watches a process for the time of rest.
+func observe(pid int) (s stretch, err error) {
+	before, err := children(pid)
+	if err != nil {
+		return s, err
+	}
+	if s.first, err = look(pid); err != nil {
+		return s, err
+	}
+	if s.last, s.quiet, err = watch(pid, s.first); err != nil {
+		return s, err
+	}
+	after, err := children(pid)
+	if err != nil {
+		return s, err
+	}
+	for child := range after {
+		if !before[child] {
+			s.started++
+		}
+	}
+	if s.last.childFaults != s.first.childFaults {
+		s.started++ // at least: one that came and went left its page faults behind
+	}
+	return s, nil
 }
 
 // watch looks again and again. It returns the last look and the longest time in which

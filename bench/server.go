@@ -13,9 +13,10 @@ import (
 
 // program runs the real orange on one data folder.
 type program struct {
-	path string
-	dir  string
-	env  []string
+	path  string
+	dir   string
+	env   []string
+	apart bool // its server does not hear what is typed at the terminal of this program
 }
 
 func newProgram(path, dir string) *program {
@@ -54,6 +55,7 @@ const patience = time.Minute
 // serve starts the server and returns when it listens. Stop ends it.
 func (p *program) serve() (pid int, stop func() error, err error) {
 	cmd := p.command(p.path, "serve", "--idle", "10m")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: p.apart}
 	if err := cmd.Start(); err != nil {
 		return 0, nil, fmt.Errorf("start the server: %w", err)
 	}

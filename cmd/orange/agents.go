@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -230,7 +231,7 @@ func (s *server) checkHarness(name, effort string) error {
 		return err
 	}
 	if _, err := exec.LookPath(found.Program()); err != nil && found.Program() != "" {
-		return errors.New(found.Name() + " is not installed: " + found.Program() + " is not in PATH; choose another with --harness")
+		return fmt.Errorf("%s is not in the PATH of the server: install %s, or run orange stop and try again where it is in PATH; or choose another with --harness", found.Program(), found.Name())
 	}
 	return harness.CheckEffort(found, effort)
 }

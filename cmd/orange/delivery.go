@@ -42,10 +42,12 @@ func (d delivery) Merge(ctx context.Context, t task.Task, strategy string) error
 	if _, err := d.s.git.Merge(ctx, p.Path, t.Branch, p.DefaultBranch, orFF(strategy), message); err != nil {
 		return final(err)
 	}
-	if !t.Delivery.Pushes() {
-		return nil
+	if t.Delivery.Pushes() {
+		if err := d.s.git.Push(ctx, p.Path, origin, p.DefaultBranch); err != nil { // it is merged: a person can push it any time
+			d.s.log.Warn("push the default branch", "component", "delivery", "task", t.ID, "error", err)
+		}
 	}
-	return d.s.git.Push(ctx, p.Path, origin, p.DefaultBranch)
+	return nil
 }
 
 func orFF(strategy string) string {
@@ -85,6 +87,14 @@ func (d delivery) Push(ctx context.Context, t task.Task) error {
 	if err != nil {
 		return err
 	}
+	return d.push(ctx, &t, p)
+}
+
+// push pushes the branch. Where there is no remote trying again cannot help.
+func (d delivery) push(ctx context.Context, t *task.Task, p task.Project) error {
+	if has, err := d.s.git.HasRemote(ctx, p.Path, origin); err == nil && !has {
+		return task.Mistakef("project %s has no remote %s: add one with git remote add, or deliver locally: orange project update %s --delivery local", p.Name, origin, p.Name)
+	}
 	return d.s.git.Push(ctx, p.Path, origin, t.Branch)
 }
 
@@ -94,7 +104,7 @@ func (d delivery) CreatePR(ctx context.Context, t task.Task) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := d.s.git.Push(ctx, p.Path, origin, t.Branch); err != nil {
+	if err := d.push(ctx, &t, p); err != nil {
 		return "", err
 	}
 	doc, err := d.s.folders.Read(t.Project, t.ID)

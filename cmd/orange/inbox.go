@@ -12,32 +12,54 @@ import (
 // inbox lists what waits for a person. A task that holds a workspace while others are
 // queued for one frees them.
 func (s *server) inbox(_ context.Context, project string) ([]engine.Item, error) {
-	var items []engine.Item
-	bound := map[task.ID]bool{}
-	queued := map[string]int{}
+	b := inbox{s: s, bound: map[task.ID]bool{}, queued: map[string]int{}}
+	if s.runtime.Paused() {
+		b.items = append(b.items, engine.Item{Kind: engine.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"})
+	}
 	err := s.store.EachTask(task.Filter{Project: project}, func(fold []byte) error {
 		var t task.Task
 		if err := json.Unmarshal(fold, &t); err != nil {
 			return fmt.Errorf("read a task: %w", err)
 		}
-		if t.Queued {
-			queued[t.Project]++
-		}
-		bound[t.ID] = t.Workspace != ""
-		def, err := s.runtime.Definition(&t)
-		if err != nil {
-			items = append(items, engine.Item{Task: t.ID, Project: t.Project, Status: t.Status, Kind: engine.ItemAttention, Text: err.Error(), Since: t.Since})
-			return nil
-		}
-		if it, ok := engine.Inbox(def, t); ok {
-			items = append(items, it)
-		}
+		b.add(t)
 		return nil
 	})
-	for i := range items {
-		if bound[items[i].Task] {
-			items[i].Frees = queued[items[i].Project]
+	if err != nil {
+		return nil, err
+	}
+	unsettled, err := s.store.Unsettled() // a task that is over may need somebody too
+	for _, t := range unsettled {
+		if _, known := b.bound[t.ID]; !known && (project == "" || t.Project == project) {
+			b.add(t)
 		}
 	}
-	return items, err
+	for i := range b.items {
+		if b.bound[b.items[i].Task] {
+			b.items[i].Frees = b.queued[b.items[i].Project]
+		}
+	}
+	return b.items, err
+}
+
+// inbox is one look at all tasks.
+type inbox struct {
+	s      *server
+	items  []engine.Item
+	bound  map[task.ID]bool // holds a workspace
+	queued map[string]int   // tasks that wait for one, by project
+}
+
+func (b *inbox) add(t task.Task) {
+	if t.Queued {
+		b.queued[t.Project]++
+	}
+	b.bound[t.ID] = t.Workspace != ""
+	def, err := b.s.runtime.Definition(&t)
+	if err != nil {
+		b.items = append(b.items, engine.Item{Task: t.ID, Project: t.Project, Status: t.Status, Kind: engine.ItemAttention, Text: err.Error(), Since: t.Since})
+		return
+	}
+	if it, ok := engine.Inbox(def, t); ok {
+		b.items = append(b.items, it)
+	}
 }

@@ -227,3 +227,31 @@ func TestAnImportedAttemptIsOver(t *testing.T) {
 	other.orange("import", file)
 	other.await(id, "its attempts are over", func(t task.Task) bool { return len(t.Attempts) == 0 })
 }
+
+func TestADeliveryThatFailsHoldsUpNeitherMergeNorCancel(t *testing.T) {
+	s := openShop(t, "headless", "--pool-size", "3", "--delivery", "push") // there is no remote
+	merge, cancel := s.create("merge", diligent), s.create("cancel", diligent)
+	for _, id := range []task.ID{merge, cancel} {
+		s.await(id, "the push is given up", func(t task.Task) bool { return t.Status == "reviewing" && t.Attention != "" })
+	}
+	if inbox := s.orange("inbox"); !strings.Contains(inbox, "push failed") || !strings.Contains(inbox, "has no remote") {
+		t.Errorf("the inbox says %s", inbox)
+	}
+	s.orange("task", "cancel", string(cancel), "--yes")
+	if got := s.reaches(cancel, "cancelled"); got.Workspace != "" || len(got.Attempts) != 0 {
+		t.Errorf("%+v", got)
+	}
+	s.orange("task", "merge", string(merge))
+	s.reaches(merge, "done")
+}
+
+func TestAWorktreeThatWasRemovedIsMadeAgain(t *testing.T) {
+	s := openShop(t, "headless")
+	id := s.create("feature", planner)
+	got := s.reaches(id, "working")
+	check(t, os.RemoveAll(filepath.Join(s.home, "workspaces", got.Workspace)))
+	kill(t, s.alive(id, 1).Child.PID)
+	s.await(id, "the crash is seen", func(t task.Task) bool { return t.Crashed == "worker" })
+	s.orange("task", "respawn", string(id))
+	s.reaches(id, "reviewing")
+}

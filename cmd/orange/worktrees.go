@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
 
 	"orange/internal/adapter/worktree"
@@ -60,7 +62,17 @@ func (w worktrees) RenameBranch(ctx context.Context, t task.Task, from string) e
 // Path implements agents.Workspaces.
 func (w worktrees) Path(name string) string { return w.pool.Path(name) }
 
-// Heal implements agents.Workspaces.
+// Ready implements agents.Workspaces. A worktree that somebody removed is made again.
+func (w worktrees) Ready(ctx context.Context, t *task.Task) error {
+	if _, err := os.Stat(w.pool.Path(t.Workspace)); errors.Is(err, os.ErrNotExist) {
+		if err := w.Acquire(ctx, *t, t.Workspace); err != nil {
+			return err
+		}
+	}
+	return w.Heal(ctx, t)
+}
+
+// Heal implements local.Healer.
 func (w worktrees) Heal(ctx context.Context, t *task.Task) error {
 	s, err := w.slot(t, t.Workspace)
 	if err != nil {
@@ -153,8 +165,11 @@ func (w worktrees) Salvages(ctx context.Context, project string) ([]api.Salvage,
 			continue
 		}
 		list, err := w.s.git.Salvages(ctx, p.Path)
-		if err != nil {
+		if err != nil && project != "" {
 			return nil, err
+		}
+		if err != nil { // the others' can be listed
+			w.s.log.Warn("list salvaged work", "component", "worktrees", "project", p.Name, "error", err)
 		}
 		for _, x := range list {
 			out = append(out, api.Salvage{Ref: x.Ref, Project: p.Name, Task: task.ID(x.Task), At: x.Time, Files: len(x.Files)})

@@ -40,6 +40,9 @@ func (a *attendant) wait() Exit {
 			case d.pid == a.claim.Child.PID:
 				exit.Code, exit.Signal = meaning(d.status)
 				gone = true
+				if a.adopts && childless() {
+					return exit
+				}
 				end()
 			}
 			if gone && a.onlyOthers() {
@@ -85,6 +88,13 @@ func (a *attendant) reap(deaths chan<- death) {
 			deaths <- death{pid, status}
 		}
 	}
+}
+
+// childless says that this process has no child, not even one that has ended. What an
+// agent leaves behind becomes a child of its attendant before its end can be waited for,
+// so that with the agent gone this is certain, and far cheaper than a look at everybody.
+func childless() bool {
+	return errors.Is(unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil), unix.ECHILD)
 }
 
 // meaning is the exit code and the signal of an end.

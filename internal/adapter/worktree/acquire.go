@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"orange/internal/core/task"
@@ -166,7 +167,25 @@ func (w *workspace) clearLeftovers(ctx context.Context) error {
 			return err
 		}
 	}
+	if clear, err := w.clear(ctx); clear || err != nil {
+		return err
+	}
 	return w.pool.run(w.clearing(ctx, w.keeper())...)
+}
+
+// clear says whether nothing has to be cleared: the workspace is as Release leaves it, at
+// the commit where new work begins.
+func (w *workspace) clear(ctx context.Context) (bool, error) {
+	for _, file := range append([]string{TaskFileName}, w.Exclude...) {
+		if _, err := os.Lstat(filepath.Join(w.path, file)); err == nil {
+			return false, nil
+		}
+	}
+	commit, err := w.begin(ctx)
+	if err != nil {
+		return false, err
+	}
+	return w.pool.git.Pristine(ctx, w.path, commit)
 }
 
 func (w *workspace) bind() error {

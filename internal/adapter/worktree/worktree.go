@@ -51,6 +51,9 @@ type Worktrees interface {
 
 // Keeper keeps work before it is cleared away.
 type Keeper interface {
+	// Pristine says whether a worktree stands at commit without a branch and holds nothing
+	// that would be kept or removed.
+	Pristine(ctx context.Context, dir, commit string) (bool, error)
 	// Salvage keeps what Clean would lose and returns the ref, "" if that is nothing.
 	Salvage(ctx context.Context, dir, name string) (string, error)
 	// Clean brings a worktree back to its HEAD, if all of it is kept for name.

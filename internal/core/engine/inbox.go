@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"orange/internal/core/task"
@@ -38,12 +39,13 @@ const (
 	ItemStuck      ItemKind = "stuck"      // the work needs help
 	ItemCrashed    ItemKind = "crashed"    // an agent died
 	ItemStart      ItemKind = "start"      // the task was created and not started
+	ItemPaused     ItemKind = "paused"     // a person paused everything
 )
 
 // Inbox says what a task wants of a person, if anything.
 func Inbox(def *workflow.Definition, t task.Task) (Item, bool) {
 	s, ok := def.State(t.Status)
-	if !ok || t.Deleted || s.Kind == workflow.Terminal {
+	if !ok || t.Deleted || s.Kind == workflow.Terminal && t.Attention == "" {
 		return Item{}, false
 	}
 	x := &decider{def: def, t: &t}
@@ -60,6 +62,9 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 	switch {
 	case t.Attention != "":
 		it.Kind, it.Text, it.Do, it.Since = ItemAttention, t.Attention, x.command("resume", "").Run, t.UpdatedAt
+		if strings.HasPrefix(t.Attention, workflow.MergeBranch+" failed") { // who asked for it may ask differently
+			it.Do = x.command("merge", "", "--strategy", "merge").Run
+		}
 	case t.Asked != nil:
 		it.Kind, it.Since = ItemConfirm, t.Asked.At
 		it.Text, it.Do = fmt.Sprintf("the %s asks for %s", t.Asked.By, t.Asked.To), x.command("approve", "").Run

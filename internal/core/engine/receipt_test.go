@@ -85,7 +85,7 @@ func TestAMoveForgetsWhatWasGivenUpAndTheAgentThatNeverStarted(t *testing.T) {
 	w.refused(receipt(spawn.ID, ""), "is not pending")
 }
 
-func TestAMoveKeepsTheEffectsThatAreStillTried(t *testing.T) {
+func TestTheEndOfATaskDropsWhatWouldHoldUpItsCleanUp(t *testing.T) {
 	w := begin(t, "orange", true)
 	w.must(receipt(w.task.Pending[0].ID, "not now"))
 	w.to(task.Human, "cancelled")
@@ -93,7 +93,7 @@ func TestAMoveKeepsTheEffectsThatAreStillTried(t *testing.T) {
 	for _, p := range w.task.Pending {
 		names = append(names, p.Do)
 	}
-	if got := strings.Join(names, " "); got != "acquire_workspace spawn_agent kill_session release_workspace spawn_next" {
+	if got := strings.Join(names, " "); got != "kill_session release_workspace spawn_next" {
 		t.Errorf("pending: %s", got)
 	}
 	if a := w.task.Attempts[0]; !a.Ending || a.Running {

@@ -39,6 +39,10 @@ func (x *decider) takeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Ver
 	p := x.plan(entry)
 	p.counters = entry.Counters
 	p.dropGivenUp()
+	if to.Kind == workflow.Terminal {
+		p.dropWork()
+	}
+	p.part(to)
 	p.leave(e)
 	p.words(e)
 	p.all(e.Do, task.ByEdge)
@@ -188,6 +192,34 @@ func (p *plan) dropGivenUp() {
 				p.e.Ended = append(p.e.Ended, journal.Ended{Number: a.Number, Role: a.Role, Code: -1})
 				p.attempts = slices.DeleteFunc(p.attempts, func(b task.Attempt) bool { return b.Number == a.Number })
 			}
+		}
+	}
+}
+
+// dropWork forgets what was owed for a task that is over: nothing must hold up its
+// clean-up. An agent that is being started at this moment is ended with the others.
+func (p *plan) dropWork() {
+	for i := range p.x.t.Pending {
+		old := &p.x.t.Pending[i]
+		info, _ := workflow.EffectNamed(old.Do)
+		switch {
+		case info.Kills, old.Do == workflow.ReleaseWorkspace, old.Do == workflow.DeleteRemoteBranch, old.Do == workflow.SpawnNext:
+		case old.Do == workflow.MergeBranch && !old.GivenUp: // it is what brought the task here
+		case slices.Contains(p.e.Dropped, old.ID):
+		default:
+			p.e.Dropped = append(p.e.Dropped, old.ID)
+		}
+	}
+}
+
+// part notes whose part is done: those whose own request brought the task to a state in
+// which they do not work. Their end is no crash.
+func (p *plan) part(to *workflow.State) {
+	for i := range p.attempts {
+		a := &p.attempts[i]
+		asked := p.x.sig.Kind == signal.Request && p.x.sig.Attempt == a.Number
+		if (a.Done || asked) && (to.Kind != workflow.Agent || to.Role != a.Role) {
+			p.e.Parted = append(p.e.Parted, a.Number)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func move(t *task.Task, e *Entry) {
 	for i := range t.Attempts { // what the last visit cost them counts no more
 		a := &t.Attempts[i]
 		a.Credit, a.Nudged = 0, time.Time{}
-		a.Done = a.Done || e.Cause == string(signal.Request) && a.Number == e.Attempt
+		a.Done = slices.Contains(e.Parted, a.Number)
 	}
 	tryAgain(t)
 }

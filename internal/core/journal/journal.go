@@ -77,6 +77,7 @@ type Entry struct {
 	Ending   []int           `json:"ending,omitempty"`  // attempts ordered to end
 	Overdue  []int           `json:"overdue,omitempty"` // attempts whose deadline passed
 	Ended    []Ended         `json:"ended,omitempty"`   // attempts that are over
+	Parted   []int           `json:"parted,omitempty"`  // with To: attempts whose part is done
 	Role     string          `json:"role,omitempty"`    // that crashed or was started
 	Respawn  time.Time       `json:"respawn,omitzero"`  // when the dead agent is replaced
 	Place    string          `json:"place,omitempty"`   // workspace of the agent that was started

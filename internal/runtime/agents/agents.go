@@ -117,7 +117,7 @@ type Harnesses interface {
 // Workspaces say where a task's worktree is, and keep its TASK.md what it must be.
 type Workspaces interface {
 	Path(name string) string
-	Heal(ctx context.Context, t *task.Task) error
+	Ready(ctx context.Context, t *task.Task) error // makes sure that it is there, with its TASK.md
 }
 
 // Engine takes what is to be said about attempts.

@@ -62,7 +62,7 @@ func (a *Agents) prepare(ctx context.Context, t *task.Task, e *task.Effect, sess
 	if err := os.MkdirAll(a.Folder(k), 0o700); err != nil {
 		return Orders{}, fmt.Errorf("make the folder of attempt %d: %w", e.Attempt, err)
 	}
-	if err := a.Workspaces.Heal(ctx, t); err != nil {
+	if err := a.Workspaces.Ready(ctx, t); err != nil {
 		return Orders{}, err
 	}
 	launch, err := a.launch(def, role, t, e, session != "")

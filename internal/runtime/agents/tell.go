@@ -65,8 +65,13 @@ func (a *Agents) words(t *task.Task, e *task.Effect) (string, error) {
 func (a *Agents) letGo(ctx context.Context, k Key, at *attempt) error {
 	timer := time.NewTimer(lastTurn)
 	defer timer.Stop()
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	unwanted := a.unwanted(watching, k, at)
 	select {
 	case <-at.over:
+	case <-unwanted: // it is to end: nobody waits for its last turn
+		return fmt.Errorf("attempt %d is to end", k.Number)
 	case <-timer.C:
 		if err := a.Processes.End(ctx, a.Folder(k)); err != nil {
 			return err
@@ -78,6 +83,21 @@ func (a *Agents) letGo(ctx context.Context, k Key, at *attempt) error {
 		return ctx.Err()
 	}
 	return fmt.Errorf("attempt %d ended before it could be told", k.Number)
+}
+
+// unwanted returns a channel that closes when an attempt is ordered to end.
+func (a *Agents) unwanted(ctx context.Context, k Key, at *attempt) <-chan struct{} {
+	gone := make(chan struct{})
+	a.start(func() {
+		for a.pause(ctx, at, 500*time.Millisecond) {
+			t, ok, err := a.Engine.Task(k.Task)
+			if now, lives := t.AttemptByNumber(k.Number); err == nil && ok && (!lives || now.Ending) {
+				close(gone)
+				return
+			}
+		}
+	})
+	return gone
 }
 
 // typeIn pastes a message once and sends it until it is acknowledged. What was pasted

@@ -157,6 +157,9 @@ func (r *Runtime) RemoveProject(name string) error {
 	if open > 0 {
 		return task.Mistakef("project %q has %d open tasks: finish or cancel them first", name, open)
 	}
+	if id, workspace, ok := r.pool.holder(name); ok {
+		return task.Mistakef("task %s still holds workspace %s: see orange task explain %s", id, workspace, id)
+	}
 	if err := r.Store.DeleteProject(name); err != nil {
 		return &StoreError{err}
 	}

@@ -152,6 +152,18 @@ func (p *pool) give(name string) {
 	delete(p.bound, name)
 }
 
+// holder finds a task that holds a workspace of the project.
+func (p *pool) holder(project string) (id task.ID, workspace string, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, name := range p.names[project] {
+		if id, taken := p.bound[name]; taken {
+			return id, name, true
+		}
+	}
+	return "", "", false
+}
+
 func (p *pool) projects() []task.Project {
 	p.mu.Lock()
 	defer p.mu.Unlock()

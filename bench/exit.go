@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"orange/internal/adapter/attend"
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/ui/client"
+)
+
+const (
+	exitRounds = 5
+	exitTimes  = 40 // per round; then the server may replace them, ten seconds later
+	maxExit    = 50 * time.Millisecond
+)
+
+// exits kills agents one after another and measures how long it takes until whoever
+// follows the events hears what the server made of it. In between it measures a kill
+// without Orange: a child is killed, waited for, and a file of it is flushed.
+func exits(ctx context.Context, r *report, s *shop, dir string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	crashes, err := s.follow(ctx)
+	if err != nil {
+		return err
+	}
+	var all, plain samples
+	killed := map[task.ID]bool{}
+	for range exitRounds {
+		living, err := s.alive(ctx, crewSize)
+		if err != nil {
+			return err
+		}
+		if err := calm(ctx, s.server); err != nil {
+			return err
+		}
+		took, err := alternate(exitTimes,
+			func() (time.Duration, error) { return kill(ctx, living, killed, crashes) },
+			func() (time.Duration, error) { return plainKill(s, dir) })
+		if err != nil {
+			return err
+		}
+		all, plain = append(all, took[0]...), append(plain, took[1]...)
+	}
+	r.add(exitFigure(all, plain))
+	return nil
+}
+
+func exitFigure(all, plain samples) figure {
+	p99 := all.quantile(0.99)
+	return figure{
+		Name: fmt.Sprintf("agent's exit to server's action, %d attempts, p99", crewSize), Measured: millis(p99), Target: "under " + millis(maxExit), Met: p99 < maxExit,
+		Note: fmt.Sprintf("p50 %s, longest %s of %d; a child killed, waited for and written down without Orange: p50 %s, p99 %s",
+			millis(all.median()), millis(slices.Max(all)), len(all), millis(plain.median()), millis(plain.quantile(0.99))),
+	}
+}
+
+// quantile is the smallest sample that this share of all do not exceed.
+func (s samples) quantile(share float64) time.Duration {
+	sorted := slices.Sorted(slices.Values(s))
+	return sorted[max(int(math.Ceil(share*float64(len(sorted))))-1, 0)]
+}
+
+// crash is one that was heard of.
+type crash struct {
+	task task.ID
+	at   time.Time
+}
+
+// follow listens to the events and hands on what the server says about ends.
+func (s *shop) follow(ctx context.Context) (<-chan crash, error) {
+	out, opened, failed := make(chan crash, 16*crewSize), make(chan struct{}, 1), make(chan error, 1)
+	watch := client.Watch{Opened: func() error {
+		select {
+		case opened <- struct{}{}:
+		default:
+		}
+		return nil
+	}}
+	go func() {
+		failed <- s.client.Events(ctx, watch, func(e client.Event) error {
+			if e.Entry.Type == journal.AgentCrashed || e.Entry.Type == journal.AutoAdvanced && e.Entry.Cause == "exit" {
+				out <- crash{e.Entry.Task, time.Now()}
+			}
+			return nil
+		})
+	}()
+	select {
+	case <-opened:
+		return out, nil
+	case err := <-failed:
+		return nil, err
+	case <-time.After(patience):
+		return nil, errors.New("the stream of events does not open")
+	}
+}
+
+// kill kills the agent of a task that has not lost one yet.
+func kill(ctx context.Context, living map[task.ID]attend.Started, killed map[task.ID]bool, crashes <-chan crash) (time.Duration, error) {
+	for id, started := range living {
+		if killed[id] || !started.Child.Alive() {
+			continue
+		}
+		killed[id] = true
+		begin := time.Now()
+		if err := syscall.Kill(started.Child.PID, syscall.SIGKILL); err != nil {
+			return 0, fmt.Errorf("kill an agent: %w", err)
+		}
+		for {
+			select {
+			case c := <-crashes:
+				if c.task == id {
+					return c.at.Sub(begin), nil
+				}
+			case <-ctx.Done():
+				return 0, ctx.Err()
+			case <-time.After(patience):
+				return 0, fmt.Errorf("the end of an agent of task %s is not heard of", id)
+			}
+		}
+	}
+	return 0, errors.New("no agent is left to kill")
+}
+
+// plainKill is what an exit costs without Orange.
+func plainKill(s *shop, dir string) (time.Duration, error) {
+	cmd := s.command("sleep", "600")
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	begin := time.Now()
+	if err := cmd.Process.Kill(); err != nil {
+		return 0, err
+	}
+	_ = cmd.Wait() // it was killed
+	if err := flushed(filepath.Join(dir, "exit.json")); err != nil {
+		return 0, err
+	}
+	return time.Since(begin), nil
+}
+
+// flushed writes a small file that is on the disk when it returns.
+func flushed(path string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".exit-")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("{\"code\":137}\n")
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

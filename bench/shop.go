@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"orange/internal/adapter/attend"
+	"orange/internal/config"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/ui/client"
+)
+
+// shop is an installation whose agents are real processes: one project, a running
+// server, and a script for the agents.
+type shop struct {
+	*program
+	cfg    config.Config
+	client *client.Client
+	server int // pid
+	stop   func() error
+	script string
+}
+
+const (
+	shopProject = "shop"
+	// idleScript is an agent that lives and does nothing.
+	idleScript = "worker:\n  - idle:\n"
+	// enough bounds every wait for something that agents must do.
+	enough = 3 * time.Minute
+)
+
+// openShop makes a repository and starts a server for it. Close ends everything.
+func openShop(ctx context.Context, orange, dir, sessions string, pool int) (*shop, error) {
+	s := &shop{program: newProgram(orange, dir), script: filepath.Join(dir, "idle.yaml")}
+	s.apart = true // it is needed to end what it started
+	s.env = append(s.env, "ORANGE_EFFECTS=do", "HOME="+dir, "XDG_RUNTIME_DIR="+dir, "TMUX_TMPDIR="+dir, "TMUX=", "GIT_CONFIG_NOSYSTEM=1")
+	var err error
+	if s.cfg, err = config.Load(s.getenv, os.UserHomeDir); err != nil {
+		return nil, err
+	}
+	settings, err := json.Marshal(map[string]string{"sessions": sessions})
+	if err != nil {
+		return nil, err
+	}
+	repo := filepath.Join(dir, shopProject)
+	err = errors.Join(
+		writeFile(filepath.Join(s.cfg.ConfigDir, "config.json"), string(settings)),
+		writeFile(s.script, idleScript),
+		writeFile(filepath.Join(repo, "README"), "shop\n"),
+		s.git(repo, "init", "-q", "-b", "main"), s.git(repo, "add", "."),
+		s.git(repo, "-c", "user.name=Shop", "-c", "user.email=shop@example.com", "commit", "-qm", "begin"),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("make a repository: %w", err)
+	}
+	if s.server, s.stop, err = s.serve(); err != nil {
+		return nil, err
+	}
+	s.client = client.New(s.cfg.Socket)
+	if _, err := s.client.AddProject(ctx, task.Project{Name: shopProject, Path: repo, PoolSize: pool}); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+// getenv finds a variable of the shop. The last one counts.
+func (s *shop) getenv(name string) string {
+	for _, kv := range slices.Backward(s.env) {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+func writeFile(path, text string) error {
+	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644))
+}
+
+func (s *shop) git(dir string, args ...string) error {
+	cmd := s.command("git", args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("git %s: %w: %s", args[0], err, out)
+	}
+	return nil
+}
+
+// close ends every attempt, then the server, then the terminals. The server is paused
+// first, so that it replaces no agent, and lives to the last, because an attempt that
+// ends without a server starts one.
+func (s *shop) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), enough)
+	defer cancel()
+	err := s.client.Pause(ctx)
+	if err != nil {
+		_ = s.run("pause") // which starts a server, if that one is gone
+	}
+	err = errors.Join(err, s.endAll(ctx))
+	s.client.Close()
+	if stopped := s.stop(); stopped != nil {
+		err = errors.Join(err, stopped)
+		_ = s.run("stop") // there may be another
+	}
+	_ = s.command("tmux", "-S", s.cfg.Terminal, "kill-server").Run() // there may be none
+	return err
+}
+
+// endAll ends the attempts whose folders are there, a few at a time.
+func (s *shop) endAll(ctx context.Context) error {
+	supervisor := attend.New([]string{s.path, "attend"})
+	defer supervisor.Close()
+	folders, err := filepath.Glob(filepath.Join(s.cfg.Home, "attempts", "*", "*"))
+	if err != nil {
+		return err
+	}
+	errs := make([]error, len(folders))
+	turns := make(chan struct{}, 8)
+	var wait sync.WaitGroup
+	for i, dir := range folders {
+		turns <- struct{}{}
+		wait.Go(func() {
+			_, errs[i] = supervisor.End(ctx, attend.Folder(dir))
+			<-turns
+		})
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
+// create asks for a task and returns when the server has answered.
+func (s *shop) create(ctx context.Context, branch string) (task.ID, error) {
+	harness := "script:" + s.script
+	a, err := s.client.Create(ctx, signal.Wish{Actor: task.Human, New: signal.New{
+		Project: shopProject, Branch: branch, Summary: "Do it", Harness: harness, ReviewHarness: harness, Spawn: true,
+	}})
+	if err != nil {
+		return "", fmt.Errorf("create a task: %w", err)
+	}
+	return a.Task.ID, nil
+}
+
+func (s *shop) folder(id task.ID, attempt int) attend.Folder {
+	return attend.Folder(filepath.Join(s.cfg.Home, "attempts", string(id), strconv.Itoa(attempt)))
+}
+
+// alive waits until this many tasks have an agent that runs and nothing else to do.
+// It returns their living attempts.
+func (s *shop) alive(ctx context.Context, want int) (map[task.ID]attend.Started, error) {
+	var found []task.Task
+	err := eventually(ctx, fmt.Sprintf("%d agents run", want), 200*time.Millisecond, func() (bool, error) {
+		all, err := s.client.TaskList(ctx, task.Filter{Project: shopProject})
+		found = slices.DeleteFunc(all, func(t task.Task) bool { return len(t.Attempts) != 1 || !t.Attempts[0].Running || len(t.Pending) > 0 })
+		return len(found) >= want, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: there are %d", err, len(found))
+	}
+	out := map[task.ID]attend.Started{}
+	for _, t := range found {
+		state, err := s.folder(t.ID, t.Attempts[0].Number).State(attend.BootID())
+		if err != nil {
+			return nil, err
+		}
+		if state.Phase != attend.Running {
+			return nil, fmt.Errorf("attempt %d of task %s is %v", t.Attempts[0].Number, t.ID, state.Phase)
+		}
+		out[t.ID] = state.Started
+	}
+	return out, nil
+}
+
+// eventually waits for something that must become true.
+func eventually(ctx context.Context, what string, pause time.Duration, holds func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, enough)
+	defer cancel()
+	for {
+		if ok, err := holds(); ok || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("it does not come: %s: %w", what, ctx.Err())
+		case <-time.After(pause):
+		}
+	}
+}

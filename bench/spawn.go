@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"orange/internal/adapter/attend"
+	sig "orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+const (
+	spawnRounds = 25
+	maxSpawn    = 150 * time.Millisecond
+)
+
+// spawns measures how long it takes from the request for a task until its agent runs in
+// a terminal, in a workspace that was used before, and how much of that is tmux's.
+func spawns(r *report, dir, orange string) (err error) {
+	if _, err := exec.LookPath("tmux"); err != nil {
+		r.add(figure{Name: "request to running agent", Measured: "not measured without tmux"})
+		return nil
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	s, err := openShop(ctx, orange, dir, "tmux", 2)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	// A neighbour keeps the tmux server alive, as it is when a second task comes.
+	if _, err := s.create(ctx, "neighbour"); err != nil {
+		return err
+	}
+	if _, err := s.alive(ctx, 1); err != nil {
+		return err
+	}
+	n := 0
+	start := func() (time.Duration, error) { n++; return s.spawn(ctx, "spawn-"+strconv.Itoa(n)) }
+	if _, err := start(); err != nil { // makes the workspace
+		return err
+	}
+	bare, end, err := s.bareTmux(filepath.Join(dir, "bare.sock"))
+	if err != nil {
+		return err
+	}
+	defer end()
+	took, err := alternate(spawnRounds, start, bare)
+	if err != nil {
+		return err
+	}
+	r.add(spawnFigure(took[0], took[1]))
+	return nil
+}
+
+func spawnFigure(ours, bare samples) figure {
+	over := make(samples, len(ours))
+	for i := range over {
+		over[i] = ours[i] - bare[i]
+	}
+	return figure{
+		Name: "request to running agent, over tmux", Measured: millis(over.median()), Target: "under " + millis(maxSpawn), Met: over.median() < maxSpawn,
+		Note: fmt.Sprintf("median of %d, from %s to %s; %s with tmux, tmux new-session alone %s", len(over), millis(slices.Min(over)), millis(slices.Max(over)), millis(ours.median()), millis(bare.median())),
+	}
+}
+
+// spawn measures one start, and ends it: the workspace is free again when it returns.
+func (s *shop) spawn(ctx context.Context, branch string) (time.Duration, error) {
+	begin := time.Now()
+	id, err := s.create(ctx, branch)
+	if err != nil {
+		return 0, err
+	}
+	var state attend.State
+	err = eventually(ctx, "the agent runs", 5*time.Millisecond, func() (bool, error) {
+		state, err = s.folder(id, 1).State(attend.BootID())
+		return state.Started.Child.PID != 0, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	took := state.Started.At.Sub(begin.Round(0)) // as the attendant wrote it down: it knows no monotonic clock
+	return took, s.cancel(ctx, id)
+}
+
+// cancel ends a task whose agent runs, and waits until nothing of it is left.
+func (s *shop) cancel(ctx context.Context, id task.ID) error {
+	if _, err := s.alive(ctx, 2); err != nil {
+		return err
+	}
+	if _, err := s.client.Signal(ctx, string(id), sig.Signal{Kind: sig.Request, Actor: task.Human, Verb: "cancel"}); err != nil {
+		return fmt.Errorf("cancel a task: %w", err)
+	}
+	return eventually(ctx, "the task is over", 20*time.Millisecond, func() (bool, error) {
+		v, err := s.client.Task(ctx, string(id))
+		return v.Task.Status == "cancelled" && len(v.Task.Pending) == 0 && v.Task.Workspace == "", err
+	})
+}
+
+// bareTmux is a tmux server with one session, and a measurement of another session on it
+// with a program that does nothing.
+func (s *shop) bareTmux(socket string) (measure func() (time.Duration, error), end func(), err error) {
+	tmux := func(args ...string) error {
+		out, err := s.command("tmux", append([]string{"-S", socket, "-f", os.DevNull}, args...)...).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("tmux %s: %w: %s", args[0], err, out)
+		}
+		return nil
+	}
+	session := []string{"new-session", "-d", "-x", "160", "-y", "48", "--"}
+	if err := tmux(append(session, "sleep", "600")...); err != nil {
+		return nil, nil, err
+	}
+	return timed(func() error { return tmux(append(session, "true", "x")...) }), func() { _ = tmux("kill-server") }, nil
+}

@@ -1,0 +1,41 @@
+package git
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+)
+
+// Pristine says whether the worktree at dir stands at commit without a branch and has
+// nothing that clearing it would keep or remove: then it need not be cleared. What it
+// cannot tell cheaply, as about submodules, is not pristine.
+func (g *Git) Pristine(ctx context.Context, dir, commit string) (bool, error) {
+	if err := g.means(ctx, dir); err != nil {
+		return false, err
+	}
+	head, branch, err := g.Head(dir)
+	if err != nil || head != commit || branch != "" {
+		return false, err
+	}
+	l, err := layoutOf(dir)
+	if err != nil {
+		return false, err
+	}
+	if err := unlocked(l.git); err != nil {
+		return false, err
+	}
+	for _, name := range held {
+		if _, err := os.Lstat(filepath.Join(l.git, name)); err == nil {
+			return false, nil
+		}
+	}
+	if len(quitting(l.git)) > 0 {
+		return false, nil
+	}
+	known, err := g.readIndex(ctx, dir)
+	if err != nil || len(known.submodules)+len(known.assumed)+len(known.skipped) > 0 {
+		return false, err
+	}
+	out, err := g.quietly(ctx, dir, "--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=none")
+	return err == nil && out == "", err
+}
