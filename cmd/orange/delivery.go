@@ -121,6 +121,9 @@ func (d delivery) DeleteRemoteBranch(ctx context.Context, t task.Task) error {
 	if err != nil || !t.Delivery.Pushes() {
 		return err
 	}
+	if has, err := d.s.git.HasRemote(ctx, p.Path, origin); err == nil && !has {
+		return nil
+	}
 	return final(d.s.git.DeleteRemoteBranch(ctx, p.Path, t.Branch, p.DefaultBranch))
 }
 

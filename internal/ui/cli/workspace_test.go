@@ -110,13 +110,17 @@ func TestTheTokenIsShown(t *testing.T) {
 	w.Config.Token = "abc.1.def"
 	w.answers["/v1/inbox"] = `{"items":[]}`
 	for _, args := range [][]string{{"inbox"}, {"task", "list"}, {"hook", "claude", "Stop"}, {"__complete", "task", "show", ""}, {"stop"}} {
+		w.mu.Lock()
 		w.tokens = map[string]bool{}
+		w.mu.Unlock()
 		if code := w.run(t, args...); code != 0 {
 			t.Fatal(code, w.err.String())
 		}
+		w.mu.Lock()
 		if len(w.tokens) != 1 || !w.tokens["abc.1.def"] {
 			t.Errorf("%v: showed %v", args, w.tokens)
 		}
+		w.mu.Unlock()
 	}
 	if strings.Contains(w.err.String()+w.out.String(), "abc") {
 		t.Error("the token was printed")
