@@ -1,0 +1,277 @@
+package engine
+
+import (
+	"slices"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// plan collects the effects of an entry in order, and keeps track of who lives.
+type plan struct {
+	x        *decider
+	e        *journal.Entry
+	counters []task.Counter
+	attempts []task.Attempt // as the effects so far leave them
+	starved  bool           // a workspace is needed and none is free
+	said     string         // a person's words that go with the move
+}
+
+func (x *decider) plan(e *journal.Entry) *plan {
+	attempts := slices.DeleteFunc(slices.Clone(x.t.Attempts), func(a task.Attempt) bool {
+		return slices.ContainsFunc(e.Ended, func(gone journal.Ended) bool { return gone.Number == a.Number })
+	})
+	x.planned = plan{x: x, e: e, attempts: attempts}
+	return &x.planned
+}
+
+// dropGivenUp forgets agents that could not be started: the new state asks for its
+// own. Everything else that was given up, above all the end of an agent, is still owed
+// and is tried again.
+func (p *plan) dropGivenUp() {
+	for i := range p.x.t.Pending {
+		old := &p.x.t.Pending[i]
+		if info, _ := workflow.EffectNamed(old.Do); old.GivenUp && (info.Spawns || info.Notifies) {
+			p.e.Dropped = append(p.e.Dropped, old.ID)
+			if a, ok := p.find(old.Attempt); ok && old.Start && !a.Running {
+				p.e.Ended = append(p.e.Ended, journal.Ended{Number: a.Number, Role: a.Role, Code: -1})
+				p.attempts = slices.DeleteFunc(p.attempts, func(b task.Attempt) bool { return b.Number == a.Number })
+			}
+		}
+	}
+}
+
+// dropWork forgets what was owed for a task that is over: nothing must hold up its
+// clean-up. An agent that is being started at this moment is ended with the others.
+func (p *plan) dropWork() {
+	for i := range p.x.t.Pending {
+		old := &p.x.t.Pending[i]
+		info, _ := workflow.EffectNamed(old.Do)
+		switch {
+		case info.Kills, old.Do == workflow.ReleaseWorkspace, old.Do == workflow.DeleteRemoteBranch, old.Do == workflow.SpawnNext:
+		case old.Do == workflow.MergeBranch && !old.GivenUp: // it is what brought the task here
+		case slices.Contains(p.e.Dropped, old.ID):
+		default:
+			p.e.Dropped = append(p.e.Dropped, old.ID)
+		}
+	}
+}
+
+// part notes whose part is done: those whose own request brought the task to a state in
+// which they do not work. Their end is no crash.
+func (p *plan) part(to *workflow.State) {
+	for i := range p.attempts {
+		a := &p.attempts[i]
+		asked := p.x.sig.Kind == signal.Request && p.x.sig.Attempt == a.Number
+		if (a.Done || asked) && (to.Kind != workflow.Agent || to.Role != a.Role) {
+			p.e.Parted = append(p.e.Parted, a.Number)
+		}
+	}
+}
+
+func (p *plan) find(number int) (task.Attempt, bool) {
+	for _, a := range p.attempts {
+		if a.Number == number {
+			return a, true
+		}
+	}
+	return task.Attempt{}, false
+}
+
+// leave ends the agent of the old state, unless it lives on or the edge ends it.
+func (p *plan) leave(e *workflow.Edge) {
+	s, ok := p.x.def.State(p.x.t.Status)
+	if !ok || s.Role == "" || p.x.t.Seq == 0 {
+		return
+	}
+	role, _ := p.x.def.Role(s.Role)
+	if role.Session == workflow.Persistent || !p.lives(s.Role) || kills(e.Do, s.Role) {
+		return
+	}
+	p.add(workflow.Effect{Name: workflow.KillName(s.Role), Role: s.Role}, task.ByState)
+}
+
+func kills(list []workflow.Effect, role string) bool {
+	return slices.ContainsFunc(list, func(e workflow.Effect) bool {
+		info, _ := workflow.EffectNamed(e.Name)
+		return info.Kills && (e.Role == "" || e.Role == role)
+	})
+}
+
+func (p *plan) all(list []workflow.Effect, by string) {
+	for _, e := range list {
+		p.add(e, by)
+	}
+}
+
+// enter adds what the new state needs: an agent, its own effects, or the clean-up.
+func (p *plan) enter(s *workflow.State) {
+	if s.Role != "" && (s.Kind == workflow.Agent || s.Kind == workflow.Halt) {
+		p.ensure(s)
+	}
+	p.all(s.OnEnter, task.ByState)
+	if s.Kind != workflow.Terminal {
+		return
+	}
+	for _, name := range [...]string{workflow.KillSession, workflow.ReleaseWorkspace, workflow.SpawnNext} {
+		if !slices.ContainsFunc(p.e.Effects, func(e task.Effect) bool { return e.Do == name }) {
+			p.add(workflow.Effect{Name: name}, task.ByState)
+		}
+	}
+}
+
+// ensure starts the state's agent if none lives. A role that stands in for another
+// is not started beside it: that one is told instead.
+func (p *plan) ensure(s *workflow.State) {
+	if p.lives(s.Role) {
+		return
+	}
+	role, _ := p.x.def.Role(s.Role)
+	if role.StandsInFor != "" && p.lives(role.StandsInFor) {
+		p.add(workflow.Effect{Name: workflow.NotifyName(role.StandsInFor), Role: role.StandsInFor, Message: role.Prompt}, task.ByState)
+		return
+	}
+	p.add(workflow.Effect{Name: workflow.SpawnName(s.Role), Role: s.Role}, task.ByState)
+}
+
+func (p *plan) lives(role string) bool { return p.live(role) != nil }
+
+func (p *plan) live(role string) *task.Attempt {
+	for i := range p.attempts {
+		if a := &p.attempts[i]; a.Role == role && !a.Ending {
+			return a
+		}
+	}
+	return nil
+}
+
+// add appends one effect, resolved: which attempt, which workspace, which words.
+func (p *plan) add(w workflow.Effect, by string) {
+	info, _ := workflow.EffectNamed(w.Name)
+	if info.Pushes && !p.delivery().Pushes() || info.OpensPR && p.delivery() != task.DeliverPR {
+		return
+	}
+	starts := info.Spawns || info.Notifies
+	if starts && !p.lives(w.Role) {
+		p.needWorkspace()
+	}
+	e := task.Effect{
+		ID: task.EffectID(p.e.Task, p.e.Seq, len(p.e.Effects)),
+		Do: w.Name, By: by, Role: w.Role, Prompt: w.Message,
+	}
+	switch {
+	case info.Kills:
+		p.end(w.Role)
+	case starts:
+		p.start(&e)
+		if info.Notifies {
+			e.Text = p.said
+		}
+	case w.Name == workflow.AcquireWorkspace:
+		e.Workspace = p.bind()
+	case w.Name == workflow.ReleaseWorkspace:
+		e.Workspace = p.workspace()
+	}
+	p.e.Effects = append(p.e.Effects, e)
+}
+
+// needWorkspace asks for one before an agent that has none starts.
+func (p *plan) needWorkspace() {
+	if p.workspace() == "" && !p.starved {
+		p.add(workflow.Effect{Name: workflow.AcquireWorkspace}, task.ByState)
+	}
+}
+
+func (p *plan) workspace() string {
+	if p.e.Bind != "" {
+		return p.e.Bind
+	}
+	return p.x.t.Workspace
+}
+
+func (p *plan) bind() string {
+	if have := p.workspace(); have != "" {
+		return have
+	}
+	if len(p.x.sig.Free) == 0 {
+		p.starved = true
+		return ""
+	}
+	p.e.Bind = p.x.sig.Free[0]
+	return p.e.Bind
+}
+
+// end marks the attempts of role, or all of them, as ordered to end.
+func (p *plan) end(role string) {
+	for i := range p.attempts {
+		if a := &p.attempts[i]; (role == "" || a.Role == role) && !a.Ending {
+			a.Ending = true
+			p.e.Ending = append(p.e.Ending, a.Number)
+		}
+	}
+}
+
+// start gives the effect the role's attempt: the living one, or a new one. A new one
+// needs its whole prompt, even where a living one would only be told something.
+func (p *plan) start(e *task.Effect) {
+	role, _ := p.x.def.Role(e.Role)
+	e.Window = p.x.def.RenderCounters(role.Window, p.counter)
+	if a := p.live(e.Role); a != nil {
+		e.Attempt = a.Number
+		return
+	}
+	a := task.Attempt{
+		Number: p.x.t.AttemptCount() + len(p.e.Started) + 1, Role: e.Role,
+		State: p.state(), Visit: p.visit(), Since: p.e.At,
+	}
+	e.Attempt, e.Start = a.Number, true
+	e.Prompt, e.Message = p.prompt(role), e.Prompt
+	p.attempts = append(p.attempts, a)
+	p.e.Started = append(p.e.Started, a)
+}
+
+func (p *plan) state() string {
+	if p.e.To != "" {
+		return p.e.To
+	}
+	return p.x.t.Status
+}
+
+func (p *plan) visit() int {
+	if p.e.To != "" {
+		return p.x.t.Visit + 1
+	}
+	return p.x.t.Visit
+}
+
+// prompt chooses what a new agent is told: the state's words before the role's, and
+// those for a replacement if the role has worked on this task before.
+func (p *plan) prompt(role *workflow.Role) string {
+	s, _ := p.x.def.State(p.state())
+	again := p.x.t.RanOf(role.Name) > 0 && role.Session == workflow.Persistent || p.e.To == ""
+	candidates := []string{s.Prompt, role.Prompt}
+	if s.Role != role.Name {
+		candidates[0] = ""
+	}
+	if again {
+		candidates = []string{s.RespawnPrompt, candidates[0], role.RespawnPrompt, role.Prompt}
+	}
+	for _, c := range candidates {
+		if c != "" {
+			return c
+		}
+	}
+	return ""
+}
+
+// counter is a counter's value as this entry leaves it.
+func (p *plan) counter(name string) int {
+	for _, c := range p.counters {
+		if c.Name == name {
+			return c.Value
+		}
+	}
+	return p.x.t.Counter(name)
+}
