@@ -1,4 +1,5 @@
 # make demo   run the main job from end to end on the embedded default
+# make demo-board  one card over the embedded board, with five roles
 # make test   run the tests
 # make check  everything the gate asks for: format, vet, staticcheck, tests with the race detector
 # make test-agents  run the real agent CLIs, from npm, against a scripted model on loopback
@@ -7,7 +8,7 @@
 GO ?= go
 BIN := bin/orange
 
-.PHONY: build demo test test-agents check bench fuzz crash clean tools
+.PHONY: build demo demo-board test test-agents check bench fuzz crash clean tools
 
 build:
 	@mkdir -p bin
@@ -15,6 +16,9 @@ build:
 
 demo: tools build
 	@scripts/demo.sh $(BIN)
+
+demo-board: tools build
+	@scripts/demo-board.sh $(BIN)
 
 test: tools
 	$(GO) test ./...

@@ -18,13 +18,16 @@ import (
 // library. A prefix ending in / stands for everything below it. A new arrow is a
 // change of the design: add it here and say why in docs/decisions.
 var arrows = map[string][]string{
-	"internal/core/task":             {},
+	"internal/core/als":              {},
+	"internal/core/handoff":          {"internal/core/als"},
+	"internal/core/board":            {},
+	"internal/core/task":             {"internal/core/handoff", "internal/core/board"},
 	"internal/core/prose":            {},
 	"internal/core/taskfile":         {},
-	"internal/core/workflow":         {"internal/core/task"},
+	"internal/core/workflow":         {"internal/core/task", "internal/core/board"},
 	"internal/core/workflow/builtin": {},
-	"internal/core/signal":           {"internal/core/task", "internal/core/taskfile"},
-	"internal/core/journal":          {"internal/core/task", "internal/core/taskfile", "internal/core/signal", "internal/core/prose"},
+	"internal/core/signal":           {"internal/core/board", "internal/core/task", "internal/core/taskfile", "internal/core/handoff"},
+	"internal/core/journal":          {"internal/core/board", "internal/core/handoff", "internal/core/task", "internal/core/taskfile", "internal/core/signal", "internal/core/prose"},
 	"internal/core/engine":           {"internal/core/"},
 	"internal/core/prompt":           {"internal/core/"},
 	"internal/core/verify":           {"internal/core/"},
@@ -47,10 +50,10 @@ var arrows = map[string][]string{
 // homes says where a third-party module may be imported. Tests may use any.
 var homes = map[string][]string{
 	"github.com/spf13/cobra":          {"internal/ui/cli"},
-	"github.com/goccy/go-yaml":        {"internal/core/workflow", "internal/core/taskfile", "internal/adapter/harness"},
+	"github.com/goccy/go-yaml":        {"internal/core/workflow", "internal/core/taskfile", "internal/core/signal", "internal/adapter/harness"},
 	"github.com/yuin/goldmark":        {"internal/core/taskfile"},
 	"github.com/expr-lang/expr":       {"internal/core/workflow"},
-	"github.com/google/jsonschema-go": {"internal/core/workflow"},
+	"github.com/google/jsonschema-go": {"internal/core/workflow", "internal/core/signal", "internal/core/handoff"},
 	"modernc.org/sqlite":              {"internal/adapter/sqlite"},
 	"golang.org/x/sys":                {"internal/adapter/taskdir", "internal/adapter/attend", "internal/adapter/harness"},
 	"github.com/gofrs/flock":          {"internal/adapter/lock"},

@@ -55,6 +55,7 @@ func measurements(orange string) []measurement {
 		{"fold", folds},
 		{"simulate", simulations},
 		{"verify", verifications},
+		{"final", finals},
 		{"server", func(r *report, dir string) error { return server(r, dir, orange) }},
 		{"crew", func(r *report, dir string) error { return crew(r, dir, orange) }},
 		{"spawn", func(r *report, dir string) error { return spawns(r, dir, orange) }},

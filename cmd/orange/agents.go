@@ -64,13 +64,13 @@ func (s *server) hire() (*company, error) {
 		},
 		Harnesses: harnesses{s: s}, Workspaces: c.worktrees, Engine: spokesman{s},
 		Env:   func(name string) []string { return append(inPath(s.agentEnv(name), s.self), "ORANGE_HOME="+s.cfg.Home) },
-		Words: repositoryWords, Term: tmux.Terminal,
+		Words: repositoryWords, Term: tmux.Terminal, OnBoard: cards{s.boards()}.shown,
 	}
 	if c.terminal != nil {
 		o.Terminal = terminal{c.terminal}
 	}
 	c.agents = agents.New(o)
-	c.doer = effect.Doer{Agents: c.agents, Workspaces: c.worktrees, Delivery: delivery{s: s, gh: gh.New()}, Sections: s.folders}
+	c.doer = effect.Doer{Agents: c.agents, Workspaces: c.worktrees, Delivery: delivery{s: s, gh: gh.New()}, Sections: s.folders, Cards: cards{s.boards()}}
 	return c, nil
 }
 
@@ -155,7 +155,7 @@ func (h harnesses) Plan(l agents.Launch) (agents.Plan, error) {
 	}
 	plan, err := found.Plan(harness.Launch{
 		Prompt: l.Prompt, PromptFile: l.PromptFile, Interactive: l.Interactive, Session: l.Session, Resume: l.Resume, Effort: l.Effort,
-		ReadOnly: l.ReadOnly, Workspace: l.Workspace, Dir: l.Dir, Home: home, Env: os.Getenv,
+		Model: l.Model, ReadOnly: l.ReadOnly, Workspace: l.Workspace, Dir: l.Dir, Home: home, Env: os.Getenv,
 		Hook: []string{h.s.self, hookCommand, found.Name()},
 	})
 	if err != nil {
@@ -249,7 +249,7 @@ func (v attemptsView) Attempts(t task.Task) ([]api.Attempt, error) {
 			return nil, err
 		}
 		a := api.Attempt{
-			Number: n, Role: card.Role, Harness: card.Harness, Window: card.Window, Session: card.Session,
+			Number: n, Role: card.Role, Harness: card.Harness, Model: card.Model, Window: card.Window, Session: card.Session,
 			Log: v.c.agents.Log(k), Code: card.Code, Final: card.Final, Usage: card.Usage,
 		}
 		if live, ok := t.AttemptByNumber(n); ok {

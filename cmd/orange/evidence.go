@@ -3,29 +3,45 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"orange/internal/adapter/git"
+	"orange/internal/core/prompt"
 	"orange/internal/core/signal"
-	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
+	"orange/internal/runtime/local"
 )
 
-// prober looks evidence up in the project's repository.
-type prober struct{ git *git.Git }
+// prober looks evidence up in the project's repository and in the task's worktree.
+type prober struct {
+	git       *git.Git
+	workspace func(name string) string // its folder
+}
 
 // Probe implements local.Prober.
-func (p prober) Probe(ctx context.Context, name string, in task.Project, branch string) signal.Evidence {
+func (p prober) Probe(ctx context.Context, q local.Question) signal.Evidence {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	e := signal.Evidence{Name: name}
+	e := signal.Evidence{Name: q.Name}
 	var err error
-	switch name {
-	case "merged":
-		e.Holds, e.Detail, err = p.git.Merged(ctx, in.Path, branch, in.DefaultBranch)
-	case "commits":
+	switch {
+	case q.Name == workflow.Merged:
+		e.Holds, e.Detail, err = p.git.Merged(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+	case q.Name == workflow.Commits:
 		var n int
-		n, e.Detail, err = p.git.Commits(ctx, in.Path, branch, in.DefaultBranch)
+		n, e.Detail, err = p.git.Commits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
 		e.Holds = n > 0
+	case q.Name == workflow.ClaimsFact:
+		e.Detail, err = p.claims(ctx, &q)
+		e.Holds = e.Detail == ""
+	case q.Gate != nil && q.Gate.File != "":
+		e.Holds, e.Detail, err = p.file(&q)
 	default:
 		err = errors.New("nothing here knows how to look it up")
 	}
@@ -33,4 +49,67 @@ func (p prober) Probe(ctx context.Context, name string, in task.Project, branch 
 		e.Holds, e.Detail = false, err.Error()
 	}
 	return e
+}
+
+// claims says what of a worker's claims about the repository is not so, "" if all is.
+func (p prober) claims(ctx context.Context, q *local.Question) (string, error) {
+	var wrong []string
+	if b := q.Git.Branch; b != "" && b != q.Task.Branch {
+		wrong = append(wrong, fmt.Sprintf("it names branch %q, and the task works on %s", b, q.Task.Branch))
+	}
+	if q.Git.Made || q.Git.Commit != "" {
+		n, _, err := p.git.Commits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		if err != nil {
+			return "", err
+		}
+		if n == 0 {
+			wrong = append(wrong, "it says that it committed, and "+q.Task.Branch+" has no commit of its own")
+		}
+	}
+	if sha := q.Git.Commit; sha != "" && !p.git.HasCommit(ctx, q.Project.Path, q.Task.Branch, sha) {
+		wrong = append(wrong, fmt.Sprintf("commit %.40q is not on %s", sha, q.Task.Branch))
+	}
+	return strings.Join(wrong, "; "), nil
+}
+
+// maxHeader bounds how much of a file is read for its frontmatter, in bytes.
+const maxHeader = 64 << 10
+
+// file says whether the file that a gate asks for is there, has content, was written in
+// this visit, and has the fields that it needs.
+func (p prober) file(q *local.Question) (bool, string, error) {
+	if q.Task.Workspace == "" {
+		return false, "the task has no workspace to look in", nil
+	}
+	root, err := os.OpenRoot(p.workspace(q.Task.Workspace))
+	if err != nil {
+		return false, "", err
+	}
+	defer root.Close() //nolint:errcheck // read only
+	name := filepath.FromSlash(prompt.ResolveInput(q.Gate.File, workflow.EnhancementName(q.Task.Branch), ""))
+	info, err := root.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, "Required output not found: " + name, nil
+	case err != nil:
+		return false, "", err
+	case !info.Mode().IsRegular() || info.Size() == 0:
+		return false, name + " is empty: write it", nil
+	case info.ModTime().Before(q.Task.Since):
+		return false, name + " was not written since " + q.Task.Status + " began: write it anew", nil
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return false, "", err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	text := make([]byte, min(info.Size(), maxHeader))
+	n, err := f.Read(text)
+	if err != nil {
+		return false, "", err
+	}
+	if missing := taskfile.MissingFields(string(text[:n]), q.Gate.Header); missing != "" {
+		return false, missing + " in: " + name, nil
+	}
+	return true, name + " is there", nil
 }

@@ -99,7 +99,7 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 // open starts the runtime, with agents or with a recorder in their place.
 func (s *server) open(o cli.ServeOptions) (err error) {
 	options := local.Options{
-		Store: s.store, Files: s.folders, Log: s.log, Prober: prober{s.git}, Ledger: s.store,
+		Store: s.store, Files: s.folders, Log: s.log, Prober: prober{git: s.git, workspace: s.workspaceFolder}, Ledger: s.store, Kin: s.store,
 		Library:  workflowdir.New(s.cfg.UserWorkflows),
 		Workflow: s.cfg.Workflow, Harness: cmp.Or(s.cfg.Harness, "claude"), Review: s.cfg.ReviewHarness,
 		Fault: crashAt(o.CrashAt, o.CrashPoint),
@@ -125,6 +125,11 @@ func (s *server) open(o cli.ServeOptions) (err error) {
 	}
 	_, err = local.Open(options)
 	return err
+}
+
+// workspaceFolder is where a workspace is.
+func (s *server) workspaceFolder(name string) string {
+	return filepath.Join(s.cfg.Home, "workspaces", name)
 }
 
 // adopt looks after the attempts that are not over.
@@ -163,7 +168,7 @@ func (s *server) close() {
 
 func (s *server) api(stop func()) *api.Server {
 	out := &api.Server{
-		Engine: s.runtime, Control: s.runtime, Projects: projects{s}, Tasks: s.store, Workflows: s.store, Folders: s.folders,
+		Engine: s.runtime, Control: s.runtime, Projects: projects{s}, Tasks: s.store, Workflows: s.store, Folders: s.folders, Boards: s.boards(),
 		Inbox: s.inbox, Transfer: transfer{s}, Where: s.where, Checks: s.checks, Repair: s.repair,
 		Stop: stop, Release: version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -86,7 +87,7 @@ func (w workflows) Find(name, cwd string) (file, text string, err error) {
 		return file, text, err
 	}
 	if text, ok = builtin.Text(name); ok {
-		return name + ".yaml", text, nil
+		return builtin.File(name), text, nil
 	}
 	return "", "", fmt.Errorf("workflow %q is not known: see orange workflow list, or give a file", name)
 }
@@ -124,10 +125,26 @@ func (w workflows) List(cwd string) ([]cli.WorkflowEntry, error) {
 	}
 	for _, name := range builtin.Names() {
 		if text, _ := builtin.Text(name); !seen[name] {
-			out = append(out, cli.WorkflowEntry{Name: name, Origin: "built-in", File: name + ".yaml", Text: text})
+			out = append(out, cli.WorkflowEntry{Name: name, Origin: "built-in", File: builtin.File(name), Text: text})
 		}
 	}
 	return out, nil
+}
+
+// Save implements cli.WorkflowSource.
+func (w workflows) Save(list []cli.WorkflowEntry, cwd string, user, force bool) ([]string, error) {
+	root := gitRoot(cwd)
+	switch {
+	case user:
+		root = ""
+	case root == "":
+		return nil, errors.New("here is no repository: go to the project's, or write among your own workflows with --user")
+	}
+	files := make([]workflowdir.File, len(list))
+	for i, e := range list {
+		files[i] = workflowdir.File{Name: e.Name, Text: e.Text}
+	}
+	return w.dir.Save(files, root, force)
 }
 
 // gitRoot is the nearest folder above dir that holds a repository, "" if none does.

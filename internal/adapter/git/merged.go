@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // place is where a branch stands.
@@ -74,4 +75,14 @@ func (g *Git) Commits(ctx context.Context, root, branch, defaultBranch string) (
 		return 0, name + " has no commit that is not in " + defaultBranch + ": commit the work first", nil
 	}
 	return n, fmt.Sprintf("%s has commits that are not in %s: %d", name, defaultBranch, n), nil
+}
+
+// HasCommit says whether a branch contains a commit. What is not the name of a commit is
+// not there.
+func (g *Git) HasCommit(ctx context.Context, root, branch, commit string) bool {
+	if len(commit) < 4 || len(commit) > 64 || strings.Trim(commit, "0123456789abcdefABCDEF") != "" {
+		return false
+	}
+	_, err := g.run(ctx, root, "merge-base", "--is-ancestor", commit, heads+branch)
+	return err == nil
 }

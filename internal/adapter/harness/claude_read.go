@@ -63,24 +63,81 @@ func (claude) Read(o Output) Notice {
 // claudeStream reads what is printed with --output-format stream-json.
 func claudeStream(o Output) Notice {
 	var n Notice
-	for r := range records[claudeRecord](o.Log) {
+	var words claudeWords
+	for _, r := range records(o.Log, claudeStreamLook) {
 		if n.Session == "" && plainID(r.Session) {
 			n.Session = r.Session
 		}
 		switch {
 		case r.Type == "rate_limit_event" && r.Limit.Status == "rejected":
 			n.mark("usage limit reached: "+strings.ReplaceAll(r.Limit.Type, "_", " ")+resets(r.Limit.ResetsAt), o.Now)
-		case r.Type == "assistant" && r.Parent == nil && r.Error != "":
-			if r.Error == "rate_limit" && n.Until.IsZero() {
-				n.mark("rate limit: "+string(r.Message.Content), o.Now)
-			}
-		case r.Type == "assistant" && r.Parent == nil && r.Message.Content != "":
-			n.Final = prose(string(r.Message.Content))
+		case r.Type == "assistant" && r.Parent == nil && r.Error == "rate_limit" && n.Until.IsZero():
+			n.mark("rate limit: "+string(r.Message.Content), o.Now)
+		case r.speaks():
+			words.add(r)
 		case r.Type == "result":
 			n.claudeResult(r, o.Now)
+			if !r.IsError {
+				words.end(r.Result)
+			}
 		}
 	}
+	n.Final = prose(words.text)
 	return n
+}
+
+// speaks says whether the record is a part of something that the agent says to whoever
+// gave it its prompt: no thought, no call of a tool, no word of an agent of its own and
+// none that Claude Code writes itself.
+func (r *claudeRecord) speaks() bool {
+	return r.Type == "assistant" && r.Parent == nil && !r.Sidechain && r.Error == "" && r.Message.Content != "" && r.Message.Model != synthetic
+}
+
+// claudeWords is the last message. It comes in parts, a record each.
+type claudeWords struct{ id, text string }
+
+func (w *claudeWords) add(r claudeRecord) {
+	said := string(r.Message.Content)
+	if w.id != "" && w.id == r.Message.ID {
+		said = w.text + "\n" + said
+	}
+	w.id, w.text = r.Message.ID, said
+}
+
+// end takes in what the last line of a run says, which is the last part of the message,
+// and nothing if that was no text.
+func (w *claudeWords) end(result string) {
+	if result != "" && !strings.HasSuffix(w.text, result) {
+		w.text = result
+	}
+	w.id = ""
+}
+
+// claudeSaid says whether the last message is there from its beginning on.
+func claudeSaid(end []claudeRecord) bool {
+	id, there := "", false
+	for i := len(end) - 1; i >= 0; i-- {
+		r := &end[i]
+		switch {
+		case there && (r.Type == "user" || r.Type == "assistant" && (id == "" || r.Message.ID != id)):
+			return true
+		case !there && r.speaks():
+			id, there = r.Message.ID, true
+		}
+	}
+	return false
+}
+
+func claudeStreamLook(end []claudeRecord) found {
+	if !claudeSaid(end) {
+		return nothing
+	}
+	for _, r := range end {
+		if r.Type == "result" && !r.IsError && r.Usage != nil {
+			return all
+		}
+	}
+	return lastWord
 }
 
 func (n *Notice) claudeResult(r claudeRecord, now time.Time) {
@@ -91,7 +148,6 @@ func (n *Notice) claudeResult(r claudeRecord, now time.Time) {
 	}
 	switch {
 	case !r.IsError:
-		n.Final = prose(r.Result)
 		n.lift()
 	case n.Until.IsZero() && r.Status == 429:
 		n.mark("429: "+r.Result, now)
@@ -112,8 +168,9 @@ func resets(at count) string {
 // message, each with the usage of the whole.
 func claudeTranscript(o Output) Notice {
 	var n Notice
+	var words claudeWords
 	spent := map[string]Usage{}
-	for r := range records[claudeRecord](o.Transcript) {
+	for _, r := range records(o.Transcript, o.claudeTranscriptLook) {
 		if n.Session == "" && plainID(r.SessionID) {
 			n.Session = r.SessionID
 		}
@@ -125,18 +182,33 @@ func claudeTranscript(o Output) Notice {
 		}
 		spent[r.Message.ID] = r.Message.Usage.usage()
 		switch {
-		case r.Sidechain:
-		case r.Error == "rate_limit":
-			n.mark("rate limit: "+string(r.Message.Content), o.Now)
-		case r.Error == "" && r.Message.Content != "" && r.Message.Model != synthetic:
-			n.Final = prose(string(r.Message.Content))
+		case r.speaks():
+			words.add(r)
 			n.lift()
+		case r.Error == "rate_limit" && !r.Sidechain:
+			n.mark("rate limit: "+string(r.Message.Content), o.Now)
 		}
 	}
 	var sum Usage
 	for _, u := range spent {
 		sum.plus(u)
 	}
-	n.Usage = sum.some()
+	n.Usage, n.Final = sum.some(), prose(words.text)
 	return n
 }
+
+func (o Output) claudeTranscriptLook(end []claudeRecord) found {
+	for _, r := range end {
+		if o.earlier(r.At) {
+			return all
+		}
+	}
+	if claudeSaid(end) {
+		return lastWord
+	}
+	return nothing
+}
+
+// earlier says whether a moment was before the attempt: what came before it belongs to
+// another one.
+func (o Output) earlier(at time.Time) bool { return !at.IsZero() && at.Before(o.Since) }

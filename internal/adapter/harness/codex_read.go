@@ -1,6 +1,9 @@
 package harness
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // codexEvent is one line of codex exec --json.
 type codexEvent struct {
@@ -42,6 +45,7 @@ type codexLine struct {
 		} `json:"error"`
 		Info struct {
 			Total *codexUsage `json:"total_token_usage"`
+			Last  codexUsage  `json:"last_token_usage"` // of one call
 		} `json:"info"`
 		Role    string      `json:"role"`
 		Content messageText `json:"content"`
@@ -65,7 +69,7 @@ func (codex) Read(o Output) Notice {
 func codexStream(o Output) Notice {
 	var n Notice
 	var sum Usage
-	for e := range records[codexEvent](o.Log) {
+	for _, e := range records(o.Log, codexStreamLook) {
 		switch e.Type {
 		case "thread.started":
 			if plainID(e.Thread) {
@@ -73,7 +77,7 @@ func codexStream(o Output) Notice {
 			}
 		case "item.completed":
 			if e.Item.Type == "agent_message" && e.Item.Text != "" {
-				n.Final = prose(e.Item.Text)
+				n.Final = e.Item.Text
 			}
 		case "turn.completed":
 			if e.Usage != nil {
@@ -86,25 +90,35 @@ func codexStream(o Output) Notice {
 			n.mark(e.Error.Message, o.Now)
 		}
 	}
-	n.Usage = sum.some()
+	n.Usage, n.Final = sum.some(), prose(n.Final)
 	return n
 }
 
-// codexTranscript reads a rollout file. Its totals are those of the session: what was
-// spent before this attempt is taken off.
+// codexStreamLook finds the message before the end of the turn.
+func codexStreamLook(end []codexEvent) found {
+	over, said := false, false
+	for _, e := range end {
+		over = over || e.Type == "turn.completed"
+		said = said || e.Type == "item.completed" && e.Item.Type == "agent_message" && e.Item.Text != ""
+	}
+	switch {
+	case over && said:
+		return all
+	case said:
+		return lastWord
+	}
+	return nothing
+}
+
+// codexTranscript reads a rollout file. Its totals are those of the session.
 func codexTranscript(o Output) Notice {
 	var n Notice
-	var before, total Usage
-	for l := range records[codexLine](o.Transcript) {
+	head, end := readEnds(o.Transcript, o.codexTranscriptLook)
+	for _, l := range slices.Concat(head, end) {
 		p := l.Payload
 		switch {
 		case l.Type == "session_meta" && plainID(p.ID):
 			n.Session = p.ID
-		case p.Type == "token_count" && p.Info.Total != nil:
-			total = p.Info.Total.usage()
-			if l.At.Before(o.Since) {
-				before = total
-			}
 		case l.At.Before(o.Since):
 		case p.Type == "task_started":
 			n.lift()
@@ -113,15 +127,48 @@ func codexTranscript(o Output) Notice {
 				n.mark("usage limit reached: "+p.Error.Message, o.Now)
 			}
 		case p.Type == "task_complete" && p.Last != "":
-			n.Final = prose(p.Last)
+			n.Final = p.Last
 		case l.Type == "response_item" && p.Type == "message" && p.Role == "assistant" && p.Content != "":
-			n.Final = prose(string(p.Content))
+			n.Final = string(p.Content)
 		}
 	}
-	n.Usage = Usage{
-		InputTokens:  max(0, total.InputTokens-before.InputTokens),
-		OutputTokens: max(0, total.OutputTokens-before.OutputTokens),
-		CacheTokens:  max(0, total.CacheTokens-before.CacheTokens),
-	}.some()
+	n.Final = prose(n.Final)
+	n.Usage = o.codexSpent(head, end).some()
 	return n
+}
+
+// codexSpent takes off what was spent before this attempt. Where that is said between
+// the beginning and the end that were read, nothing before the end is counted.
+func (o Output) codexSpent(head, end []codexLine) Usage {
+	var before, total Usage
+	gap := len(head) > 0 && o.earlier(head[0].At)
+	for i, l := range slices.Concat(head, end) {
+		info := l.Payload.Info
+		if l.Payload.Type != "token_count" || info.Total == nil {
+			continue
+		}
+		total = info.Total.usage()
+		if o.earlier(l.At) {
+			before = total
+		} else if gap && i >= len(head) {
+			before = total.less(info.Last.usage())
+		}
+		gap = gap && i < len(head)
+	}
+	return total.less(before)
+}
+
+func (o Output) codexTranscriptLook(end []codexLine) found {
+	seen := nothing
+	for _, l := range end {
+		p := l.Payload
+		switch {
+		case o.earlier(l.At) && p.Type == "token_count" && p.Info.Total != nil:
+			return all
+		case l.At.Before(o.Since):
+		case p.Type == "task_complete" && p.Last != "", l.Type == "response_item" && p.Type == "message" && p.Role == "assistant" && p.Content != "":
+			seen = lastWord
+		}
+	}
+	return seen
 }

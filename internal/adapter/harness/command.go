@@ -41,7 +41,7 @@ func (command) Efforts() []string { return nil }
 
 // Plan implements Harness.
 func (c command) Plan(l Launch) (Plan, error) {
-	if err := CheckEffort(c, l.Effort); err != nil {
+	if err := l.check(c); err != nil {
 		return Plan{}, err
 	}
 	prompt, err := l.promptArgument(beginsWith("-")) // an option
@@ -72,21 +72,26 @@ func (command) Screen(string, time.Time) (Notice, bool) { return Notice{}, false
 // Dialogs implements Harness.
 func (command) Dialogs(string) (string, bool) { return "", false }
 
-// lastWords takes the end of a plain log for the last message. Only the very last lines
-// can say that an allowance is used up: further up it may be what the agent works on.
+// lastWords takes the end of a plain log for the last message. At a terminal the log is
+// what the terminal showed, with what was typed into it: that says nothing. Only the
+// very last lines can say that an allowance is used up: further up it may be what the
+// agent works on.
 func lastWords(o Output) Notice {
 	if !o.Headless {
 		return Notice{}
 	}
-	parts := ends(o.Log)
-	if len(parts) == 0 {
-		return Notice{}
+	end, more := ending(o.Log, maxFinal)
+	n := Notice{Final: prose(string(end))}
+	n.mark(lastLines(n.Final, 3), o.Now)
+	if more && !strings.HasPrefix(n.Final, cutNote) {
+		n.Final = cutNote + n.Final
 	}
-	end := parts[len(parts)-1]
-	const enough = 16 << 10
-	text := prose(string(end[max(0, len(end)-enough):]))
-	n := Notice{Final: text}
-	last := strings.Split(text, "\n")
-	n.mark(strings.Join(last[max(0, len(last)-3):], "\n"), o.Now)
 	return n
+}
+
+// lastLines returns the last lines of a text, if they are as short as an error is.
+func lastLines(text string, count int) string {
+	const short = 4 << 10
+	lines := strings.Split(text[max(0, len(text)-short):], "\n")
+	return strings.Join(lines[max(0, len(lines)-count):], "\n")
 }

@@ -116,7 +116,7 @@ func (gemini) Hook(event string, payload []byte, _ time.Time) (Notice, error) {
 			n.Condition, n.Detail = task.WaitingPermission, geminiPermission(e)
 		}
 	case "AfterAgent":
-		n.Condition, n.Final = task.Idle, prose(e.Response)
+		n.Condition, n.Final = task.Idle, prose(geminiWords(e.Response, n.Transcript))
 	default:
 		return Notice{}, nil
 	}

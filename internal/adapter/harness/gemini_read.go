@@ -1,6 +1,9 @@
 package harness
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // geminiRecord is one line of gemini -o stream-json.
 type geminiRecord struct {
@@ -21,13 +24,14 @@ type geminiRecord struct {
 }
 
 // geminiLine is one line of a chat file. A message is written anew when it grows. Its
-// text is of no use as a last word: comments have been taken out of it, and markers are
-// comments.
+// text alone is of no use as a last word: comments have been taken out of it, and marks
+// are comments.
 type geminiLine struct {
-	Session string    `json:"sessionId"`
-	ID      string    `json:"id"`
-	At      time.Time `json:"timestamp"`
-	Type    string    `json:"type"`
+	Session string      `json:"sessionId"`
+	ID      string      `json:"id"`
+	At      time.Time   `json:"timestamp"`
+	Type    string      `json:"type"`
+	Content messageText `json:"content"`
 	Tokens  struct {
 		Input   count `json:"input"`
 		Output  count `json:"output"`
@@ -47,8 +51,9 @@ func (gemini) Read(o Output) Notice {
 // geminiStream reads pieces of messages: what an agent says between two tools is one.
 func geminiStream(o Output) Notice {
 	var n Notice
+	var said strings.Builder
 	whole := true
-	for r := range records[geminiRecord](o.Log) {
+	for _, r := range records(o.Log, geminiStreamLook) {
 		switch r.Type {
 		case "init":
 			if plainID(r.Session) {
@@ -60,9 +65,9 @@ func geminiStream(o Output) Notice {
 				continue
 			}
 			if whole {
-				n.Final = ""
+				said.Reset()
 			}
-			n.Final += r.Content
+			said.WriteString(r.Content)
 			whole = !r.Delta
 		case "tool_use", "tool_result":
 			whole = true
@@ -77,14 +82,33 @@ func geminiStream(o Output) Notice {
 			}
 		}
 	}
-	n.Final = prose(n.Final)
+	n.Final = prose(said.String())
 	return n
+}
+
+// geminiStreamLook finds what came before the last message: its pieces are many.
+func geminiStreamLook(end []geminiRecord) found {
+	over, said := false, false
+	for i := len(end) - 1; i >= 0; i-- {
+		r := &end[i]
+		switch {
+		case r.Type == "result":
+			over = over || r.Status == "success"
+		case r.Type == "message" && r.Role == "assistant":
+			said = true
+		case said && over:
+			return all
+		case said:
+			return lastWord
+		}
+	}
+	return nothing
 }
 
 func geminiTranscript(o Output) Notice {
 	var n Notice
 	spent := map[string]Usage{}
-	for l := range records[geminiLine](o.Transcript) {
+	for _, l := range records(o.Transcript, o.geminiTranscriptLook) {
 		if n.Session == "" && plainID(l.Session) {
 			n.Session = l.Session
 		}
@@ -102,4 +126,14 @@ func geminiTranscript(o Output) Notice {
 	}
 	n.Usage = sum.some()
 	return n
+}
+
+// geminiTranscriptLook looks for figures only.
+func (o Output) geminiTranscriptLook(end []geminiLine) found {
+	for _, l := range end {
+		if o.earlier(l.At) {
+			return all
+		}
+	}
+	return lastWord
 }

@@ -56,7 +56,7 @@ type Notice struct {
 	Until      time.Time
 	Session    string // the agent's own id of the session
 	Transcript string
-	Final      string // the last thing it said
+	Final      string // its last message, whole up to a MiB
 	Usage      *Usage
 	Prompted   bool // it has taken a prompt in
 }
@@ -89,8 +89,10 @@ type Harness interface {
 	// prints for words of the user.
 	Hook(event string, payload []byte, now time.Time) (Notice, error)
 
-	// Read finds what an attempt left behind after its end or after a turn. It reads
-	// the beginning and the last few megabytes of a file, however large it is.
+	// Read finds what an attempt left behind after its end or after a turn. Final is
+	// the agent's own last message: no prompt, and nothing that went into a tool or
+	// came out of one. A file of more than four megabytes is read at its beginning and
+	// at its end, however large it is; see docs/HARNESSES.md for what that means.
 	Read(Output) Notice
 
 	// Screen reads a captured terminal, where nothing better is known: a question

@@ -35,7 +35,7 @@ func (opencode) Read(o Output) Notice {
 	}
 	var sum Usage
 	said := "" // id of the message Final is of
-	for r := range records[opencodeRecord](o.Log) {
+	for _, r := range records(o.Log, opencodeFound) {
 		if n.Session == "" && plainID(r.Session) {
 			n.Session = r.Session
 		}
@@ -43,9 +43,9 @@ func (opencode) Read(o Output) Notice {
 		switch r.Type {
 		case "text":
 			if p.Message == said && n.Final != "" {
-				n.Final = prose(n.Final + "\n" + p.Text)
+				n.Final += "\n" + p.Text
 			} else {
-				n.Final, said = prose(p.Text), p.Message
+				n.Final, said = p.Text, p.Message
 			}
 		case "step_finish":
 			sum.plus(Usage{
@@ -57,6 +57,21 @@ func (opencode) Read(o Output) Notice {
 			n.mark(r.Error.Name+": "+r.Error.Data.Message, o.Now)
 		}
 	}
-	n.Usage = sum.some()
+	n.Usage, n.Final = sum.some(), prose(n.Final)
 	return n
+}
+
+// opencodeFound looks for what came before the last message: it may have parts.
+func opencodeFound(end []opencodeRecord) found {
+	id, said := "", false
+	for i := len(end) - 1; i >= 0; i-- {
+		r := &end[i]
+		switch {
+		case said && r.Part.Message != "" && r.Part.Message != id:
+			return lastWord
+		case r.Type == "text" && r.Part.Text != "" && !said:
+			id, said = r.Part.Message, true
+		}
+	}
+	return nothing
 }

@@ -128,6 +128,11 @@ func TestPlansRefuse(t *testing.T) {
 		{"a session id that is an option", "codex", `session id "--yolo" is not one: start a new session`, func(l *Launch) { l.Resume = "--yolo" }},
 		{"a session id that is a path", "pi", `session id "../x" is not one: start a new session`, func(l *Launch) { l.Resume = "../x" }},
 		{"a model that is an option", "pi", `model "--x" is not a name: give one as pi knows it`, func(l *Launch) { l.Model = "--x" }},
+		{"a model that steers a terminal", "claude", `model "opus" is not a name: give one as claude knows it`, func(l *Launch) { l.Model = "opus\x1b[2J" }},
+		{"a model of two lines", "codex", `model "a b" is not a name: give one as codex knows it`, func(l *Launch) { l.Model = "a\nb" }},
+		{"a model of nothing but a space", "gemini", `model "" is not a name: give one as gemini knows it`, func(l *Launch) { l.Model = " " }},
+		{"a model that is no text", "opencode", `model "x" is not a name: give one as opencode knows it`, func(l *Launch) { l.Model = "x\xff" }},
+		{"a model for a program", "command:x", `model "-x" is not a name: give one as command:x knows it`, func(l *Launch) { l.Model = "-x" }},
 		{"a long prompt without a file", "claude", "the prompt does not fit an argument: put it into a file as well", func(l *Launch) {
 			l.Prompt, l.PromptFile = strings.Repeat("x", maxArgument+1), ""
 		}},
@@ -143,6 +148,29 @@ func TestPlansRefuse(t *testing.T) {
 				t.Errorf("error %v, want %s", err, c.want)
 			}
 		})
+	}
+}
+
+func TestEveryAgentIsToldItsModel(t *testing.T) {
+	const model = "provider/model 1.5:beta[1m]"
+	for name, want := range map[string]string{
+		"claude": "--model\n" + model, "codex": "--model\n" + model, "opencode": "--model\n" + model,
+		"gemini": "--model=" + model, "pi": "--model\n" + model,
+	} {
+		for _, interactive := range []bool{true, false} {
+			for _, resume := range []string{"", "ses_1"} {
+				l := launch()
+				l.Model, l.Interactive, l.Resume = model, interactive, resume
+				plan, err := find(t, name).Plan(l)
+				if err != nil || !strings.Contains("\n"+strings.Join(plan.Argv, "\n")+"\n", "\n"+want+"\n") {
+					t.Errorf("%s, terminal %v, resume %q: %q, %v", name, interactive, resume, plan.Argv, err)
+				}
+				l.Model = ""
+				if plan, err = find(t, name).Plan(l); err != nil || slices.ContainsFunc(plan.Argv, func(a string) bool { return strings.HasPrefix(a, "--model") }) {
+					t.Errorf("%s without a model: %q, %v", name, plan.Argv, err)
+				}
+			}
+		}
 	}
 }
 

@@ -1,7 +1,9 @@
 package harness
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +22,7 @@ type PlayOptions struct {
 	Role string // whose steps; ORANGE_ROLE if empty
 
 	Task, Attempt string // for {task} and {attempt}; ORANGE_TASK and ORANGE_ATTEMPT if empty
+	Transcript    string // file to note in what is said; ORANGE_TRANSCRIPT if empty, and none if that is
 
 	Stdin          io.Reader // a terminal, or what stands for one
 	Stdout, Stderr io.Writer
@@ -40,9 +43,11 @@ const (
 // player is a script being played.
 type player struct {
 	PlayOptions
-	keys   *keyboard
-	places *strings.Replacer
-	said   string // what was printed last
+	keys    *keyboard
+	places  *strings.Replacer
+	said    string // the last message
+	saying  bool   // the step before this one said something: more belongs to it
+	printed string // what was printed last
 }
 
 // Play plays the steps of a role and returns the exit code. A script maps roles to
@@ -55,8 +60,10 @@ func Play(ctx context.Context, o PlayOptions) (exit int) {
 		p.complain("%v", err)
 		return exitBroken
 	}
-	p.tell(scriptStarted, scriptEvent{Session: p.Attempt})
+	p.note(scriptNote{Type: "begin"})
+	p.tell(scriptStarted, scriptEvent{Session: p.Attempt, Transcript: p.Transcript})
 	for _, s := range steps {
+		p.saying = p.saying && s.name == "say"
 		if exit, over := s.act(ctx, p, s); over {
 			return exit
 		}
@@ -71,7 +78,9 @@ func newPlayer(o PlayOptions) *player {
 	if o.Env == nil {
 		o.Env = func(string) string { return "" }
 	}
-	for name, value := range map[string]*string{"ORANGE_ROLE": &o.Role, "ORANGE_TASK": &o.Task, "ORANGE_ATTEMPT": &o.Attempt} {
+	for name, value := range map[string]*string{
+		"ORANGE_ROLE": &o.Role, "ORANGE_TASK": &o.Task, "ORANGE_ATTEMPT": &o.Attempt, transcriptVariable: &o.Transcript,
+	} {
 		if *value == "" {
 			*value = o.Env(name)
 		}
@@ -80,7 +89,8 @@ func newPlayer(o PlayOptions) *player {
 		o.TaskFile = filepath.Join(o.Dir, "TASK.md")
 	}
 	p := &player{PlayOptions: o, keys: &keyboard{in: o.Stdin}}
-	p.places = strings.NewReplacer("{task}", o.Task, "{attempt}", o.Attempt, "{round}", o.Env("ORANGE_ROUND"), "{role}", o.Role)
+	p.places = strings.NewReplacer("{task}", o.Task, "{attempt}", o.Attempt, "{role}", o.Role,
+		"{round}", o.Env("ORANGE_ROUND"), "{nonce}", o.Env("ORANGE_NONCE"), "{state}", o.Env("ORANGE_STATE"))
 	if p.Run == nil {
 		p.Run = p.runHere
 	}
@@ -120,9 +130,50 @@ func (p *player) tell(event string, e scriptEvent) {
 	}
 }
 
+// print prints a text, and notes that it was printed.
 func (p *player) print(text string) {
-	p.said = prose(text)
-	_, _ = fmt.Fprintln(p.Stdout, p.said)
+	p.printed = prose(text)
+	p.note(scriptNote{Type: "print", Text: p.printed})
+	p.show(p.printed)
+}
+
+// say says a text: it is the last message, or more of it.
+func (p *player) say(text string) {
+	text = prose(text)
+	p.show(text)
+	if p.saying {
+		text = p.said + "\n" + text
+	}
+	p.said, p.saying = text, true
+	p.note(scriptNote{Type: "say", Text: text})
+}
+
+func (p *player) show(text string) { _, _ = fmt.Fprintln(p.Stdout, text) }
+
+// lastMessage is what was said last, or else printed.
+func (p *player) lastMessage() string { return cmp.Or(p.said, p.printed) }
+
+// note writes a line into the transcript.
+func (p *player) note(n scriptNote) {
+	if p.Transcript == "" {
+		return
+	}
+	line, err := json.Marshal(n)
+	if err == nil {
+		err = appendLine(p.Transcript, line)
+	}
+	if err != nil {
+		p.complain("write the transcript: %v", err)
+	}
+}
+
+func appendLine(path string, line []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Close())
 }
 
 func (p *player) complain(format string, args ...any) {

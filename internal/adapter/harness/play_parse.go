@@ -125,6 +125,7 @@ func kinds() map[string]kind {
 		"section": {(*scriptReader).section, playSection},
 		"run":     {(*scriptReader).words, playRun},
 		"print":   {(*scriptReader).words, playPrint},
+		"say":     {(*scriptReader).words, playSay},
 		"sleep":   {(*scriptReader).duration, playSleep},
 		"commit":  {(*scriptReader).commit, playCommit},
 		"wait":    {nil, playWait},

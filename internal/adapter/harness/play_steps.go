@@ -49,6 +49,11 @@ func playPrint(_ context.Context, p *player, s step) (int, bool) {
 	return 0, false
 }
 
+func playSay(_ context.Context, p *player, s step) (int, bool) {
+	p.say(p.fill(s.text))
+	return 0, false
+}
+
 func playSleep(ctx context.Context, _ *player, s step) (int, bool) {
 	pause(ctx, s.span)
 	return 0, false
@@ -84,7 +89,7 @@ func playCommit(ctx context.Context, p *player, s step) (int, bool) {
 
 // playWait waits for a message. Without a terminal none can come.
 func playWait(ctx context.Context, p *player, _ step) (int, bool) {
-	text, err := p.hear(ctx, scriptIdle, p.said)
+	text, err := p.hear(ctx, scriptIdle, p.lastMessage())
 	switch {
 	case errors.Is(err, io.EOF):
 		return 0, true
@@ -92,14 +97,14 @@ func playWait(ctx context.Context, p *player, _ step) (int, bool) {
 		return exitEnded, true
 	}
 	p.tell(scriptPrompted, scriptEvent{})
-	p.print(text)
+	p.show(text)
 	return 0, false
 }
 
 // playAsk waits for a line of an answer; without a terminal, for ever.
 func playAsk(ctx context.Context, p *player, s step) (int, bool) {
 	p.print(p.fill(s.text))
-	if _, err := p.hear(ctx, scriptPermission, p.said); err != nil {
+	if _, err := p.hear(ctx, scriptPermission, p.printed); err != nil {
 		return forever(ctx)
 	}
 	p.tell(scriptRunning, scriptEvent{})
@@ -146,11 +151,12 @@ func playDaemon(_ context.Context, p *player, s step) (int, bool) {
 }
 
 func playIdle(ctx context.Context, p *player, _ step) (int, bool) {
-	p.tell(scriptIdle, scriptEvent{Text: p.said})
+	p.tell(scriptIdle, scriptEvent{Text: p.lastMessage()})
 	return forever(ctx)
 }
 
 func playUsage(_ context.Context, p *player, s step) (int, bool) {
+	p.note(scriptNote{Type: scriptUsage, Usage: &s.usage})
 	p.tell(scriptUsage, scriptEvent{Usage: &s.usage})
 	return 0, false
 }

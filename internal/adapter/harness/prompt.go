@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxArgument is how much of a prompt may be one argument. Linux takes 128 KiB.
@@ -57,10 +58,16 @@ func (l Launch) check(h Harness) error {
 	if err := CheckEffort(h, l.Effort); err != nil {
 		return err
 	}
-	if strings.ContainsAny(l.Model, "\x00\n") || strings.HasPrefix(l.Model, "-") {
-		return fmt.Errorf("model %q is not a name: give one as %s knows it", clean(l.Model, 60), h.Name())
+	if !plainModel(l.Model) {
+		return fmt.Errorf("model %q is not a name: give one as %s knows it", clean(l.Model, 60), clean(h.Name(), 60))
 	}
 	return l.checkIDs()
+}
+
+// plainModel says whether a model's name, which comes from a file, arrives as one: it is
+// no option and steers no terminal.
+func plainModel(name string) bool {
+	return !strings.HasPrefix(name, "-") && len(name) <= 200 && utf8.ValidString(name) && strip(name, false) == name && strings.TrimSpace(name) == name
 }
 
 // hookLine is the command of a hook for a shell, empty without hooks.

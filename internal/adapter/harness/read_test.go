@@ -202,20 +202,33 @@ func TestReadOfAGigabyte(t *testing.T) {
 }
 
 func TestLinesAreReadOnce(t *testing.T) {
-	for _, size := range []int{0, 10, headSize, headSize + tailSize - 1, headSize + tailSize, headSize + tailSize + 1000} {
+	type numbered struct{ N int }
+	for _, size := range []int{0, 10, headSize, firstStep + headSize + 1, 5 * firstStep, wholeSize - 20, wholeSize + 1000} {
 		var text strings.Builder
-		for i := 0; text.Len() < size; i++ {
-			fmt.Fprintf(&text, `{"n":%d}`+"\n", i)
+		total := 0
+		for ; text.Len() < size; total++ {
+			fmt.Fprintf(&text, `{"n":%d,"words":%q}`+"\n", total, strings.Repeat("x", total%400))
 		}
-		seen := map[int]bool{}
-		for r := range records[struct{ N int }](logged(t, text.String())) {
-			if seen[r.N] {
-				t.Fatalf("size %d: line %d is read twice", size, r.N)
+		for name, look := range map[string]func([]numbered) found{
+			"everything": func([]numbered) found { return nothing },
+			"enough":     func([]numbered) found { return lastWord },
+			"the end":    func([]numbered) found { return all },
+		} {
+			head, end := readEnds(logged(t, text.String()), look)
+			for i, r := range head {
+				if r.N != i {
+					t.Fatalf("%s of %d bytes: line %d of the beginning is %d", name, size, i, r.N)
+				}
 			}
-			seen[r.N] = true
-		}
-		if total := strings.Count(text.String(), "\n"); len(seen) < total-20000 || size < headSize && len(seen) != total {
-			t.Errorf("size %d: %d of %d lines", size, len(seen), total)
+			for i, r := range end {
+				if r.N != total-len(end)+i {
+					t.Fatalf("%s of %d bytes: line %d of the end is %d of %d", name, size, i, r.N, total)
+				}
+			}
+			whole := name == "everything" || name == "enough" && text.Len() <= wholeSize || text.Len() <= firstStep+headSize
+			if got := len(head) + len(end); whole && got != total || !whole && (len(head) < 100 || len(end) < 100) {
+				t.Errorf("%s of %d bytes: %d and %d of %d lines", name, size, len(head), len(end), total)
+			}
 		}
 	}
 }

@@ -23,7 +23,7 @@ func pane(t *testing.T, name string) string {
 	return string(text)
 }
 
-func find(t *testing.T, name string) Harness {
+func find(t testing.TB, name string) Harness {
 	t.Helper()
 	h, err := Find(name)
 	if err != nil {

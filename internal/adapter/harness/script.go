@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"path/filepath"
@@ -17,6 +18,13 @@ type script struct{ file string }
 // ScriptVariable names the script in the environment, for the harness called script.
 const ScriptVariable = "ORANGE_SCRIPT"
 
+// A script keeps a transcript, as other agents do, in a file of the attempt's folder
+// that this variable names.
+const (
+	transcriptVariable = "ORANGE_TRANSCRIPT"
+	scriptTranscript   = "script.jsonl"
+)
+
 // Name implements Harness. Where the file is does not matter to its hooks.
 func (script) Name() string { return scriptName }
 
@@ -28,6 +36,9 @@ func (script) Efforts() []string { return nil }
 
 // Plan implements Harness.
 func (s script) Plan(l Launch) (Plan, error) {
+	if err := l.check(s); err != nil {
+		return Plan{}, err
+	}
 	file := s.file
 	if file == "" && l.Env != nil {
 		file = l.Env(ScriptVariable)
@@ -40,7 +51,7 @@ func (s script) Plan(l Launch) (Plan, error) {
 	}
 	return Plan{
 		Argv: []string{l.Hook[0], "play", file},
-		Env:  append([]string{"ORANGE_PROMPT_FILE=" + l.PromptFile}, l.noPush()...),
+		Env:  append([]string{"ORANGE_PROMPT_FILE=" + l.PromptFile, transcriptVariable + "=" + filepath.Join(l.Dir, scriptTranscript)}, l.noPush()...),
 	}, nil
 }
 
@@ -57,10 +68,11 @@ const (
 
 // scriptEvent is the payload of each of them.
 type scriptEvent struct {
-	Session string    `json:"session,omitempty"`
-	Text    string    `json:"text,omitempty"`
-	Until   time.Time `json:"until,omitzero"`
-	Usage   *spent    `json:"usage,omitempty"`
+	Session    string    `json:"session,omitempty"`
+	Transcript string    `json:"transcript,omitempty"`
+	Text       string    `json:"text,omitempty"`
+	Until      time.Time `json:"until,omitzero"`
+	Usage      *spent    `json:"usage,omitempty"`
 }
 
 // Hook implements Harness.
@@ -69,7 +81,7 @@ func (script) Hook(event string, payload []byte, now time.Time) (Notice, error) 
 	if err := decode(scriptName, event, payload, &e); err != nil {
 		return Notice{}, err
 	}
-	n := hookEvent{Session: e.Session}.about()
+	n := hookEvent{Session: e.Session, Transcript: e.Transcript}.about()
 	switch event {
 	case scriptStarted, scriptRunning:
 		n.Condition = task.Running
@@ -94,14 +106,63 @@ func (script) Hook(event string, payload []byte, now time.Time) (Notice, error) 
 // limitLine is how a script says at its end that it is limited; a time follows.
 const limitLine = "usage limit reached, resets at "
 
-// Read implements Harness.
+// scriptNote is one line of a script's transcript.
+type scriptNote struct {
+	Type  string `json:"type"` // begin, print, say or usage
+	Text  string `json:"text,omitempty"`
+	Usage *spent `json:"usage,omitempty"` // so far
+}
+
+// Read implements Harness. A script that has no transcript said what it printed.
 func (script) Read(o Output) Notice {
-	n := Notice{Final: lastWords(o).Final}
-	last := n.Final[strings.LastIndexByte(n.Final, '\n')+1:]
-	if strings.HasPrefix(last, limitLine) {
+	words := lastWords(o)
+	n := Notice{Final: words.Final}
+	path := o.Transcript
+	if path == "" && o.Log != "" {
+		path = filepath.Join(filepath.Dir(o.Log), scriptTranscript)
+	}
+	if notes := records(path, scriptLook); len(notes) > 0 {
+		n = scriptSaid(notes)
+	}
+	if last := lastLines(words.Final, 1); strings.HasPrefix(last, limitLine) {
 		n.mark(last, o.Now)
 	}
 	return n
+}
+
+// scriptSaid finds what was said last. What was only printed counts if nothing was said.
+func scriptSaid(notes []scriptNote) Notice {
+	var n Notice
+	said, printed := "", ""
+	for _, note := range notes {
+		switch note.Type {
+		case "say":
+			said = note.Text
+		case "print":
+			printed = note.Text
+		case "usage":
+			if note.Usage != nil {
+				n.Usage = note.Usage.usage().some()
+			}
+		}
+	}
+	n.Final = prose(cmp.Or(said, printed))
+	return n
+}
+
+func scriptLook(end []scriptNote) found {
+	said, spent := false, false
+	for _, note := range end {
+		said = said || note.Type == "say"
+		spent = spent || note.Type == "usage"
+	}
+	switch {
+	case said && spent:
+		return all
+	case said:
+		return lastWord
+	}
+	return nothing
 }
 
 // Screen implements Harness.

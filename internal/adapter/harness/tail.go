@@ -5,140 +5,129 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"iter"
-	"math"
 	"os"
-	"strings"
 	"syscall"
 )
 
+// How much of a file is read. What an agent left behind is looked for from the end on,
+// in steps that grow, so that a long session costs no more than a short one.
 const (
-	headSize = 64 << 10 // where an agent says which session this is
-	tailSize = 4 << 20  // where it says how it went
+	headSize  = 64 << 10         // where an agent says which session this is
+	firstStep = 64 << 10         // of the end
+	nextStep  = 4                // times as much
+	wholeSize = headSize + 4<<20 // a file of this size is read whole, if need be
+	enough    = 1 << 20          // of a larger one, once the last message was found
+	maxTail   = 16 << 20         // of a larger one, to find the last message
 )
 
-// lines yields the lines at the beginning and at the end of a file, at most headSize
-// and tailSize bytes of it. A file that cannot be read has none.
-func lines(path string) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for _, part := range ends(path) {
-			for line := range bytes.Lines(part) {
-				if line = bytes.TrimSpace(line); len(line) > 0 && !yield(line) {
-					return
-				}
-			}
-		}
-	}
+// found is how much of what is wanted the end of a file holds.
+type found int
+
+const (
+	nothing  found = iota
+	lastWord       // the whole last message; what was consumed may be further up
+	all            // nothing that counts is further up
+)
+
+// records returns the lines of a file that are JSON objects, the oldest first: those of
+// its beginning, and of its end as many as look asks for. A file that cannot be read
+// has none.
+func records[T any](path string, look func(end []T) found) []T {
+	head, end := readEnds(path, look)
+	return append(head, end...)
 }
 
-// ends reads both ends of a file, each cut to whole lines where the file is longer.
-func ends(path string) [][]byte {
-	if path == "" {
-		return nil
-	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // an agent may say that a pipe is its transcript
-	if err != nil {
-		return nil
+// readEnds is records, with those of the beginning apart if there is a gap behind them.
+func readEnds[T any](path string, look func(end []T) found) (head, end []T) {
+	f, size := openRegular(path)
+	if f == nil {
+		return nil, nil
 	}
 	defer f.Close() //nolint:errcheck // read only
+	need := int64(enough)
+	if size <= wholeSize {
+		need = size
+	}
+	var broken []byte // a line whose beginning is not read yet
+	from := size
+	for step := int64(firstStep); from > 0; step *= nextStep {
+		start := size - step
+		if start <= headSize {
+			start = 0
+		}
+		part := append(section(f, start, from-start), broken...)
+		from, broken = start, nil
+		if start > 0 {
+			line := bytes.IndexByte(part, '\n') + 1
+			if line == 0 {
+				line = len(part)
+			}
+			broken, part = part[:line:line], part[line:]
+		}
+		end = append(decodeLines[T](part), end...)
+		seen := look(end)
+		if seen == all || seen == lastWord && step >= need || step >= maxTail {
+			break
+		}
+	}
+	if from > 0 {
+		text := section(f, 0, headSize)
+		head = decodeLines[T](text[:bytes.LastIndexByte(text, '\n')+1])
+	}
+	return head, end
+}
+
+// openRegular opens a file for reading. An agent may say that a pipe is its transcript.
+func openRegular(path string) (f *os.File, size int64) {
+	if path == "" {
+		return nil, 0
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0
+	}
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return nil
+		f.Close() //nolint:errcheck // read only
+		return nil, 0
 	}
-	size := info.Size()
-	if size <= headSize+tailSize {
-		return [][]byte{section(f, 0, size)}
-	}
-	head, tail := section(f, 0, headSize), section(f, size-tailSize, tailSize)
-	head = head[:bytes.LastIndexByte(head, '\n')+1]
-	tail = tail[bytes.IndexByte(tail, '\n')+1:]
-	return [][]byte{head, tail}
+	return f, info.Size()
 }
 
+// section reads a part of a file, or what is there of it.
 func section(f *os.File, from, size int64) []byte {
-	part, err := io.ReadAll(io.NewSectionReader(f, from, size))
-	if err != nil {
+	part := make([]byte, size)
+	n, err := f.ReadAt(part, from)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil
 	}
-	return part
+	return part[:n]
 }
 
-// records yields the lines of a file that are JSON objects, as values of type T.
-func records[T any](path string) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		for line := range lines(path) {
-			var v T
-			var other *json.UnmarshalTypeError // one field is not what it was: the rest is
-			if line[0] != '{' {
-				continue
-			}
-			if err := json.Unmarshal(line, &v); err != nil && !errors.As(err, &other) {
-				continue
-			}
-			if !yield(v) {
-				return
-			}
+// ending returns the last bytes of a file, and whether there are more before them.
+func ending(path string, size int64) (text []byte, more bool) {
+	f, have := openRegular(path)
+	if f == nil {
+		return nil, false
+	}
+	defer f.Close() //nolint:errcheck // read only
+	start := max(0, have-size)
+	return section(f, start, have-start), start > 0
+}
+
+// decodeLines reads the lines that are JSON objects, as values of type T.
+func decodeLines[T any](text []byte) []T {
+	var out []T
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || line[0] != '{' {
+			continue
+		}
+		var v T
+		var other *json.UnmarshalTypeError // one field is not what it was: the rest is
+		if err := json.Unmarshal(line, &v); err == nil || errors.As(err, &other) {
+			out = append(out, v)
 		}
 	}
-}
-
-// count is a number of tokens as an agent writes it, which may be anything.
-type count float64
-
-func (c count) int() int {
-	if !(c > 0) || c > 1e15 {
-		return 0
-	}
-	return int(c)
-}
-
-// micros turns dollars into millionths of them.
-func micros(dollars float64) int64 {
-	if !(dollars > 0) || dollars > 1e9 {
-		return 0
-	}
-	return int64(math.Round(dollars * 1e6))
-}
-
-// plus adds what one message consumed.
-func (u *Usage) plus(v Usage) {
-	u.InputTokens += v.InputTokens
-	u.OutputTokens += v.OutputTokens
-	u.CacheTokens += v.CacheTokens
-	u.CostMicroUSD += v.CostMicroUSD
-}
-
-// some is nil for no usage at all, which says nothing.
-func (u Usage) some() *Usage {
-	if u == (Usage{}) {
-		return nil
-	}
-	return &u
-}
-
-// messageText is the text of a message: a string, or the parts of type text in a list.
-type messageText string
-
-// UnmarshalJSON implements json.Unmarshaler. What is not a message has no text.
-func (t *messageText) UnmarshalJSON(text []byte) error {
-	var whole string
-	if json.Unmarshal(text, &whole) == nil {
-		*t = messageText(whole)
-		return nil
-	}
-	var parts []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(text, &parts) != nil {
-		return nil
-	}
-	var said []string
-	for _, p := range parts {
-		if p.Text != "" && (p.Type == "text" || p.Type == "output_text") {
-			said = append(said, p.Text)
-		}
-	}
-	*t = messageText(strings.Join(said, "\n"))
-	return nil
+	return out
 }

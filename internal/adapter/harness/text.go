@@ -8,9 +8,12 @@ import (
 )
 
 const (
-	maxDetail = 500       // bytes of what an agent waits for
-	maxFinal  = 256 << 10 // bytes of what an agent said last
+	maxDetail = 500     // bytes of what an agent waits for
+	maxFinal  = 1 << 20 // bytes of what an agent said last
 )
+
+// cutNote stands in front of a text whose beginning was left out.
+const cutNote = "(cut: this is the last MiB of a longer text)\n"
 
 // escapes are the sequences by which a program steers a terminal.
 var escapes = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])?`)
@@ -22,14 +25,22 @@ func clean(text string, limit int) string {
 }
 
 // prose keeps the lines of a text and nothing that steers a terminal. Of a text that
-// is too long the end is kept: that is where an agent says how it went.
+// is too long the end is kept, with a note: that is where an agent says how it went.
 func prose(text string) string {
+	const most = 4 * maxFinal // of which much may steer a terminal
+	short := len(text) > most
+	if short {
+		text = text[len(text)-most:]
+	}
 	text = strings.TrimSpace(strip(text, true))
 	if len(text) > maxFinal {
-		text = text[len(text)-maxFinal:]
+		text, short = text[len(text)-maxFinal:], true
 		for len(text) > 0 && !utf8.RuneStart(text[0]) {
 			text = text[1:]
 		}
+	}
+	if short {
+		return cutNote + text
 	}
 	return text
 }

@@ -12,7 +12,7 @@ const applicationID = 0x4f726e67
 
 // migrations lead from one version of the schema to the next; their number is the
 // version. Those that were published never change: a new one is appended.
-func migrations() []string { return []string{schema1, schema2, schema3, schema4} }
+func migrations() []string { return []string{schema1, schema2, schema3, schema4, schema5} }
 
 const schema1 = `
 	CREATE TABLE journal (
@@ -82,6 +82,42 @@ const schema3 = `
 // schema4 keeps what a person laid down for a project.
 const schema4 = `
 	ALTER TABLE project ADD COLUMN policy TEXT NOT NULL DEFAULT '{}';`
+
+// schema5 keeps the boards of projects: their cards, what was said about them, what
+// became of them, and the keys of the changes that were made.
+const schema5 = `
+	CREATE TABLE board (
+		project    TEXT PRIMARY KEY,
+		vocabulary TEXT NOT NULL
+	) WITHOUT ROWID;
+	CREATE TABLE card (
+		n       INTEGER PRIMARY KEY,
+		project TEXT NOT NULL REFERENCES board (project),
+		number  INTEGER NOT NULL,
+		card    TEXT NOT NULL,
+		UNIQUE (project, number)
+	);
+	CREATE TABLE card_comment (
+		card   INTEGER NOT NULL REFERENCES card (n),
+		number INTEGER NOT NULL,
+		at     TEXT NOT NULL,
+		author TEXT NOT NULL,
+		text   TEXT NOT NULL,
+		PRIMARY KEY (card, number)
+	);
+	CREATE TABLE card_event (
+		card   INTEGER NOT NULL REFERENCES card (n),
+		seq    INTEGER NOT NULL,
+		at     TEXT NOT NULL,
+		author TEXT NOT NULL,
+		change TEXT NOT NULL,
+		PRIMARY KEY (card, seq)
+	);
+	CREATE TABLE card_key (
+		card INTEGER NOT NULL REFERENCES card (n),
+		key  TEXT NOT NULL,
+		PRIMARY KEY (card, key)
+	) WITHOUT ROWID;`
 
 // migrate brings the schema to the newest version, one transaction for each step.
 func migrate(ctx context.Context, b bracket, steps []string) error {

@@ -1,6 +1,6 @@
 // Package workflowdir finds workflow files: those of a repository before those of the
-// user. It reads text; what the text means, and which workflows are built in, is known
-// elsewhere.
+// user, and adds new ones. It reads and writes text; what the text means, and which
+// workflows are built in, is known elsewhere.
 package workflowdir
 
 import (
@@ -40,7 +40,11 @@ type Found struct {
 	Origin string `json:"origin"`
 }
 
-func extensions() []string { return []string{".yaml", ".yml"} }
+// extensions lists those of workflow files, the one that counts first.
+func extensions() []string { return []string{".yaml", ".yml", stepFile} }
+
+// stepFile is the extension of workflows in steps.
+const stepFile = ".json"
 
 // places lists the folders to look in, the one that counts first.
 func (d *Dir) places(repoRoot string) []Found {

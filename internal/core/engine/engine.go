@@ -74,8 +74,11 @@ func (x *decider) dispatch() Verdict {
 	case signal.Notice:
 		return x.notice()
 	case signal.Outcome:
-		return x.event(workflow.OnOutcome, x.sig.Word)
+		return x.outcome()
 	case signal.Tracker:
+		if x.sig.Face != nil {
+			return x.card(x.sig.Face)
+		}
 		return x.event(workflow.OnTracker, x.sig.Word)
 	case signal.Timer:
 		return x.timer()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orange/internal/core/journal"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
@@ -23,6 +24,8 @@ func (x *decider) exit() Verdict {
 	switch {
 	case !ok || a.Ending || s.Kind == workflow.Terminal:
 		return x.exited(ended, "as ordered")
+	case x.t.Held != "":
+		return x.exited(ended, "its work failed, and a person looks")
 	case s.Kind == workflow.Queued:
 		return x.exited(ended, x.t.Status+" is a queue: nobody works there")
 	case s.Role != "" && s.Role != a.Role && !x.standsIn(s.Role, a.Role):
@@ -66,13 +69,20 @@ func (x *decider) marked(ended journal.Ended) Verdict {
 
 func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) Verdict {
 	first := len(x.reasons)
+	begun := x.entry(journal.AutoAdvanced)
+	begun.Ended = []journal.Ended{ended}
+	if v, decided := x.said(begun, a.Role, a.Number); decided {
+		return v
+	}
 	for _, i := range x.def.EdgesFrom(x.t.Status) {
 		e := &x.def.Edges[i]
 		if !e.Answers(workflow.OnExit, "") || !x.guard(e) || !x.gates(e) {
 			continue
 		}
-		entry := x.entry(journal.AutoAdvanced)
-		entry.Ended = []journal.Ended{ended}
+		entry := begun
+		if r := x.report(); r != nil {
+			entry.Said = x.saying(r, a.Role, a.Number)
+		}
 		entry.Reason = howItEnded(a, x.sig.Code) + ", and " + x.because() + " is there"
 		return x.takeWith(entry, e, Advance)
 	}
@@ -86,7 +96,25 @@ func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) 
 	if r := nearest(x.reasons[first:]); r != nil {
 		why += ": " + r.Text
 	}
+	if c := x.def.SilenceCounter(); c != nil && x.spoke(s, a) {
+		return x.silent(s, c, a, x.whatWasSeen(why))
+	}
 	return x.crash(s, []journal.Ended{ended}, why)
+}
+
+// spoke says that the agent came to its end by itself and left words, only not those
+// that were asked for. One that broke off has crashed.
+func (x *decider) spoke(s *workflow.State, a task.Attempt) bool {
+	role, _ := x.def.Role(s.Role)
+	r := x.sig.Report
+	return role != nil && role.Protocol != "" && r != nil && !a.Overdue && (x.sig.Code == 0 || r.Outcome == signal.Ambiguous || r.Code != "")
+}
+
+func (x *decider) whatWasSeen(why string) string {
+	if d := x.sig.Report.Diagnosis; d != "" {
+		why += "; " + d
+	}
+	return why
 }
 
 // untold is what a living attempt was to be told when it ended, nil if nothing.

@@ -153,6 +153,6 @@ func (x *decider) command(verb, opens string, args ...string) Unblock {
 
 // merged says whether the branch is known to be merged.
 func (x *decider) merged() bool {
-	ok, _ := evidence(x.sig.Evidence, workflow.Merged)
+	ok, _ := evidence(x.sig.Evidence, workflow.Merged, workflow.Merged)
 	return ok
 }

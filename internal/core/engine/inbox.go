@@ -38,6 +38,9 @@ const (
 	ItemReview     ItemKind = "review"     // the work waits for a decision
 	ItemStuck      ItemKind = "stuck"      // the work needs help
 	ItemCrashed    ItemKind = "crashed"    // an agent died
+	ItemFailed     ItemKind = "failed"     // an agent says that the work is not good
+	ItemNoAnswer   ItemKind = "no-answer"  // an agent ended without saying how it went
+	ItemBoard      ItemKind = "board"      // the card waits for a tag or a move
 	ItemStart      ItemKind = "start"      // the task was created and not started
 	ItemPaused     ItemKind = "paused"     // a person paused everything
 )
@@ -69,12 +72,22 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 		it.Kind, it.Since = ItemConfirm, t.Asked.At
 		it.Text, it.Do = fmt.Sprintf("the %s asks for %s", t.Asked.By, t.Asked.To), x.command("approve", "").Run
 	case x.wantsAtTerminal(it):
+	case t.Held != "":
+		x.heldItem(s, it)
+	case x.def.WaitsForChildren(s.Name), s.Kind != workflow.Queued && t.Queued:
+		return false // other tasks come first
+	case s.Kind == workflow.HumanDo && t.Face != nil && x.def.WatchesBoard(s.Name):
+		it.Kind, it.Text, it.Do = ItemBoard, x.boardText(), "orange board show "+cardOf(t.TrackerRef)
+	case s.Kind == workflow.Halt && t.Said != nil && t.Said.Visit == t.Visit-1:
+		it.Kind, it.Text, it.Do = ItemStuck, haltText(t.Said), fmt.Sprintf("orange task answer %s \"...\"", t.ID)
 	case s.Kind == workflow.Waiting:
 		it.Kind, it.Text, it.Do = ItemQuestion, "questions wait for an answer: see ## Questions in TASK.md", fmt.Sprintf("orange task answer %s \"...\"", t.ID)
 	case s.Kind == workflow.Halt:
 		it.Kind, it.Text, it.Do = ItemStuck, "the work needs help", x.command("attach", "").Run
 	case s.Kind == workflow.HumanDo:
 		it.Kind, it.Text, it.Do = ItemReview, "the work waits for a decision", x.decides()
+	case x.unspoken():
+		it.Kind, it.Text, it.Do, it.Since = ItemNoAnswer, fmt.Sprintf("the %s did not say how it went: %s", t.Said.Role, t.Said.Diagnosis), x.command("log", "").Run, t.Said.At
 	case t.Crashed != "":
 		it.Kind, it.Text, it.Do, it.Since = ItemCrashed, "the "+t.Crashed+" died", x.command("respawn", "").Run, t.UpdatedAt
 	case s.Kind == workflow.Queued && !t.Queued && !t.Paused:
@@ -84,6 +97,69 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 	}
 	return true
 }
+
+// heldItem says that the work failed and whose turn it is now.
+func (x *decider) heldItem(s *workflow.State, it *Item) {
+	it.Kind, it.Text, it.Since = ItemFailed, x.t.Held, x.t.UpdatedAt
+	for _, i := range x.def.EdgesFrom(x.t.Status) {
+		e := &x.def.Edges[i]
+		to, _ := x.def.State(e.To)
+		if e.Answers(workflow.OnRequest, "") && e.Permits(task.Human) && to.Kind == workflow.Agent {
+			it.Text += fmt.Sprintf("; it is your turn: send it back to the %s, or let the %s look again with orange task respawn %s", to.Role, s.Role, x.t.ID)
+			it.Do = x.command("update", "", "--status", e.To).Run
+			return
+		}
+	}
+	it.Text += "; it is your turn"
+	it.Do = x.command("respawn", "").Run
+}
+
+// unspoken says that the last agent of this visit ended without saying how it went.
+func (x *decider) unspoken() bool {
+	said := x.t.Said
+	return said != nil && said.Visit == x.t.Visit && said.Diagnosis != "" && (said.Code == "" || x.def.SilenceCounter() != nil && x.t.Counter(x.def.SilenceCounter().Name) > 0)
+}
+
+func haltText(said *task.Said) string {
+	text := fmt.Sprintf("the %s cannot go on", said.Role)
+	for _, more := range []string{said.Code, said.Detail, said.Diagnosis} {
+		if more != "" {
+			text += ": " + more
+		}
+	}
+	return text
+}
+
+// boardText says which tags would let the task go on.
+func (x *decider) boardText() string {
+	text := "the card is in " + faceText(x.t.Face)
+	var ways []string
+	for _, i := range x.def.EdgesFrom(x.t.Status) {
+		for _, tr := range x.def.Edges[i].On {
+			if tr.Kind != workflow.OnBoard {
+				continue
+			}
+			if tags, ok := tr.Board.Missing(x.t.Face); ok && len(tags) > 0 && x.forPerson(tags) {
+				ways = append(ways, strings.Join(tags, " and "))
+			}
+		}
+	}
+	if len(ways) == 0 {
+		return text
+	}
+	return text + ": set " + strings.Join(ways, ", or ")
+}
+
+// forPerson says that nobody but a person sets one of the tags.
+func (x *decider) forPerson(tags []string) bool {
+	return slices.ContainsFunc(tags, func(name string) bool {
+		tag, ok := x.def.Board.Tag(name)
+		return ok && tag.OnlyPeople()
+	})
+}
+
+// cardOf is a card as commands name it.
+func cardOf(ref string) string { return strings.TrimPrefix(ref, "board:") }
 
 // wantsAtTerminal looks for an agent that asks at its terminal.
 func (x *decider) wantsAtTerminal(it *Item) bool {

@@ -15,7 +15,8 @@ type plan struct {
 	e        *journal.Entry
 	counters []task.Counter
 	attempts []task.Attempt // as the effects so far leave them
-	starved  bool           // a workspace is needed and none is free
+	starved  bool           // a workspace is needed and none is free, or a serial group is busy
+	busy     string         // that group
 	said     string         // a person's words that go with the move
 }
 
@@ -64,7 +65,7 @@ func (p *plan) dropWork() {
 func (p *plan) part(to *workflow.State) {
 	for i := range p.attempts {
 		a := &p.attempts[i]
-		asked := p.x.sig.Kind == signal.Request && p.x.sig.Attempt == a.Number
+		asked := (p.x.sig.Kind == signal.Request || p.x.sig.Kind == signal.Outcome) && p.x.sig.Attempt == a.Number
 		if (a.Done || asked) && (to.Kind != workflow.Agent || to.Role != a.Role) {
 			p.e.Parted = append(p.e.Parted, a.Number)
 		}
@@ -108,10 +109,18 @@ func (p *plan) all(list []workflow.Effect, by string) {
 
 // enter adds what the new state needs: an agent, its own effects, or the clean-up.
 func (p *plan) enter(s *workflow.State) {
-	if s.Role != "" && (s.Kind == workflow.Agent || s.Kind == workflow.Halt) {
+	switch until := p.x.cooling(s); {
+	case s.Role == "" || s.Kind != workflow.Agent && s.Kind != workflow.Halt:
+	case !until.IsZero() && !p.lives(s.Role):
+		p.e.Respawn = until
+		p.e.Reason += "; the " + s.Role + " starts at " + until.UTC().Format("15:04") + ", because the work failed here lately"
+	default:
 		p.ensure(s)
 	}
 	p.all(s.OnEnter, task.ByState)
+	if p.x.def.WatchesBoard(s.Name) {
+		p.onCard(workflow.Effect{Name: workflow.ReadCard}, task.ByState)
+	}
 	if s.Kind != workflow.Terminal {
 		return
 	}
@@ -151,6 +160,10 @@ func (p *plan) live(role string) *task.Attempt {
 func (p *plan) add(w workflow.Effect, by string) {
 	info, _ := workflow.EffectNamed(w.Name)
 	if info.Pushes && !p.delivery().Pushes() || info.OpensPR && p.delivery() != task.DeliverPR {
+		return
+	}
+	if info.Card {
+		p.onCard(w, by)
 		return
 	}
 	starts := info.Spawns || info.Notifies
@@ -222,6 +235,7 @@ func (p *plan) start(e *task.Effect) {
 		e.Attempt = a.Number
 		return
 	}
+	p.queueUp(role)
 	a := task.Attempt{
 		Number: p.x.t.AttemptCount() + len(p.e.Started) + 1, Role: e.Role,
 		State: p.state(), Visit: p.visit(), Since: p.e.At,
@@ -230,6 +244,15 @@ func (p *plan) start(e *task.Effect) {
 	e.Prompt, e.Message = p.prompt(role), e.Prompt
 	p.attempts = append(p.attempts, a)
 	p.e.Started = append(p.e.Started, a)
+}
+
+// queueUp makes a task wait while another one's agent of the same serial group works.
+// What follows from an agent's own end is not kept waiting.
+func (p *plan) queueUp(role *workflow.Role) {
+	k := p.x.sig.Kind
+	if role.Serial != "" && slices.Contains(p.x.sig.Busy, role.Serial) && (k == signal.Request || k == signal.Tracker || k == signal.Ready) {
+		p.starved, p.busy = true, role.Serial
+	}
 }
 
 func (p *plan) state() string {

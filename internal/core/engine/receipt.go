@@ -30,6 +30,9 @@ func (x *decider) receipt() Verdict {
 	}
 	e := x.entry(journal.EffectDone)
 	e.Receipt, e.Tries, e.Reason = r, p.Tries+1, p.Do
+	if r.Note != "" {
+		e.Reason += ": " + clip(r.Note)
+	}
 	if r.OK {
 		if p.Start {
 			e.Type = journal.AgentSpawned

@@ -144,11 +144,15 @@ func (x *decider) ask(to *workflow.Edge) Verdict {
 // ready is a queued task's turn.
 func (x *decider) ready() Verdict {
 	s, ok := x.def.State(x.t.Status)
-	if !ok || s.Kind != workflow.Queued {
+	onBoard := x.t.Queued && x.t.Face != nil
+	if !ok || s.Kind != workflow.Queued && !onBoard {
 		return x.refuse("the task is %s: it waits in no queue", x.t.Status)
 	}
 	if x.t.Paused && x.sig.Actor == task.Engine {
 		return Stay
+	}
+	if s.Kind != workflow.Queued {
+		return x.card(x.t.Face)
 	}
 	return x.event(workflow.OnReady, "")
 }
@@ -168,9 +172,6 @@ func (x *decider) event(kind workflow.TriggerKind, value string) Verdict {
 		found = true
 		if !x.mayTell(kind, e) || !x.guard(e) || !x.gates(e) {
 			continue
-		}
-		if s, _ := x.def.State(e.To); kind == workflow.OnOutcome && s.Kind == workflow.Halt {
-			return x.take(e, typ, Halt)
 		}
 		return x.take(e, typ, Advance)
 	}

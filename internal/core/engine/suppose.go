@@ -94,7 +94,7 @@ func (p *supposing) names() {
 		}
 	}
 	for _, name := range p.s.Without {
-		p.need(slices.Contains(workflow.EvidenceVocabulary(), name), "evidence", name, workflow.EvidenceVocabulary())
+		p.need(slices.Contains(p.facts(), name) || name == RequiredOutput && p.asksForFile(), "evidence", name, p.facts())
 	}
 	p.one()
 }
@@ -124,9 +124,11 @@ func (p *supposing) signal() signal.Signal {
 		Kind: signal.Request, At: p.s.At, Actor: p.s.Actor, To: p.s.To,
 		Artifacts: signal.Artifacts{Sections: p.s.Sections}, Free: []string{supposedProject + "--2"},
 	}
-	for _, name := range workflow.EvidenceVocabulary() {
-		e := signal.Evidence{Name: name, Holds: !slices.Contains(p.s.Without, name), Detail: "supposed to be there"}
-		if !e.Holds {
+	for _, name := range p.facts() {
+		file := strings.HasPrefix(name, workflow.FileFact)
+		gone := slices.Contains(p.s.Without, name) || file && slices.Contains(p.s.Without, RequiredOutput)
+		e := signal.Evidence{Name: name, Holds: !gone, Detail: "supposed to be there"}
+		if gone {
 			e.Detail = "supposed not to be there"
 		}
 		sig.Evidence = append(sig.Evidence, e)
@@ -135,12 +137,51 @@ func (p *supposing) signal() signal.Signal {
 	case p.s.Exit:
 		sig.Kind, sig.Role = signal.Exit, p.exiting()
 	case p.s.Outcome != "":
-		sig.Kind, sig.Word = signal.Outcome, strings.ToUpper(p.s.Outcome)
+		sig.Kind, sig.Word, sig.Actor = signal.Outcome, outcomeWord(p.s.Outcome), p.speaker()
 	case p.s.From == workflow.New:
 		sig.Kind, sig.To = signal.Create, ""
 		sig.New = &signal.New{ID: supposedID, Project: supposedProject, Branch: "supposed", Summary: "supposed", Status: p.s.To}
 	}
 	return sig
+}
+
+// RequiredOutput stands in Without for every file that a gate asks for.
+const RequiredOutput = "output"
+
+// facts lists what gates may ask for besides sections: what every workflow may, and the
+// files of this one.
+func (p *supposing) facts() []string {
+	out := workflow.EvidenceVocabulary()
+	for i := range p.def.Gates {
+		if name := p.def.Gates[i].Fact(); name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func (p *supposing) asksForFile() bool {
+	return slices.ContainsFunc(p.facts(), func(name string) bool { return strings.HasPrefix(name, workflow.FileFact) })
+}
+
+// outcomeWord is what an agent says, its code as codes are compared.
+func outcomeWord(said string) string {
+	code, detail, has := strings.Cut(said, ":")
+	code = strings.ToUpper(strings.TrimSpace(code))
+	if !has {
+		return code
+	}
+	return code + ": " + strings.TrimSpace(detail)
+}
+
+// speaker is whose word an outcome is: that of the actor, or of the state's own agent
+// if it lives.
+func (p *supposing) speaker() task.Actor {
+	st, ok := p.def.State(p.s.From)
+	if p.s.Actor != "" || !ok || slices.Contains(p.s.Dead, st.Role) {
+		return p.s.Actor
+	}
+	return task.Actor(st.Role)
 }
 
 // exiting is the role whose agent ends: the one named, the state's own, or the one
@@ -214,8 +255,11 @@ func (p *supposing) agents(t *task.Task, st *workflow.State) {
 // attempt is the number of whoever acts: the agent that ends, or the role that asks.
 func (p *supposing) attempt(t *task.Task) int {
 	role := string(p.s.Actor)
-	if p.s.Exit {
+	switch {
+	case p.s.Exit:
 		role = p.exiting()
+	case p.s.Outcome != "":
+		role = string(p.speaker())
 	}
 	a, _ := t.Live(role)
 	return a.Number

@@ -58,7 +58,7 @@ func living(s *workflow.State, t *task.Task) []Timer {
 		return nil
 	case a.Condition.Name == task.Limited:
 		return []Timer{{Name: Lifted, At: a.Condition.Until, Visit: t.Visit, What: "tell the " + s.Role + " that its limit is over"}}
-	case s.Kind != workflow.Agent || s.Idle == 0 || a.Overdue || a.Condition.Blocked() || t.Attention != "":
+	case s.Kind != workflow.Agent || s.Idle == 0 || t.Held != "" || a.Overdue || a.Condition.Blocked() || t.Attention != "":
 		return nil
 	}
 	what := "ask the " + s.Role + " to go on if it shows no life"
@@ -92,8 +92,10 @@ func deadline(s *workflow.State, t *task.Task) (time.Time, bool) {
 		return a.Since.Add(s.Wall + a.Credit), true
 	case live:
 		return t.Since.Add(s.Wall + a.Credit), true
-	case !live && t.Crashed != "" && s.Respawn == workflow.RespawnManual:
+	case !live && (t.Held != "" || t.Crashed != "" && s.Respawn == workflow.RespawnManual):
 		return time.Time{}, false
+	case !live && t.RespawnAt.After(t.Since):
+		return t.RespawnAt.Add(s.Wall), true
 	}
 	return t.Since.Add(s.Wall), true
 }
@@ -143,6 +145,16 @@ func (x *decider) end(s *workflow.State, a task.Attempt, why string) Verdict {
 		ID: task.EffectID(x.t.ID, e.Seq, 0), Do: workflow.KillName(s.Role), By: task.ByState, Role: s.Role, Attempt: a.Number,
 	}}
 	return x.last(e, Record)
+}
+
+// cooling is until when no agent is started in a state because the work failed there,
+// zero if one may be.
+func (x *decider) cooling(s *workflow.State) time.Time {
+	failed := x.t.FailedIn(s.Name)
+	if s.Cooldown == 0 || failed.IsZero() || !failed.Add(s.Cooldown).After(x.sig.At) {
+		return time.Time{}
+	}
+	return failed.Add(s.Cooldown)
 }
 
 // respawnNow is a person who does not wait for that, or whom it is left to.

@@ -34,6 +34,9 @@ func (x *decider) takeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Ver
 	}
 	entry.Counters = append(entry.Counters, x.counters(e)...)
 	entry.Opened = x.opened(e)
+	if f := x.sig.Face; f != nil && (x.t.Face == nil || !x.t.Face.Is(*f)) {
+		entry.Face = f
+	}
 	entry.Seen = x.seen()
 	p := x.plan(entry)
 	p.counters = entry.Counters
@@ -48,8 +51,9 @@ func (x *decider) takeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Ver
 	p.enter(to)
 	p.answered(to)
 	if p.starved {
+		busy := p.busy
 		x.entries = x.entries[:len(x.entries)-1]
-		return x.starve(e)
+		return x.starve(e, busy)
 	}
 	x.note(e, RuleEdge, true, "taken")
 	return v
@@ -68,18 +72,25 @@ func (x *decider) comparesLater(state string) bool {
 }
 
 // starve keeps a task whose next step needs a workspace while none is free.
-func (x *decider) starve(e *workflow.Edge) Verdict {
+func (x *decider) starve(e *workflow.Edge, busy string) Verdict {
 	text := fmt.Sprintf("no workspace of project %s is free", x.t.Project)
+	if busy != "" {
+		text = fmt.Sprintf("another task of project %s is at %s, and one works at a time", x.t.Project, busy)
+	}
 	x.note(e, RuleWorkspace, false, text)
 	s, ok := x.def.State(x.t.Status)
-	if !ok || s.Kind != workflow.Queued {
+	switch {
+	case ok && (s.Kind == workflow.Queued || x.sig.Face != nil || x.sig.Kind == signal.Ready):
+	case busy != "":
+		return x.refuse("%s -> %s: serial: %s: try again when it is done", x.from(), e.To, text)
+	default:
 		return x.refuse("%s -> %s: workspace: %s: wait for a task to end, or raise the pool: orange project update %s --pool-size N", x.from(), e.To, text, x.t.Project)
 	}
 	if x.t.Queued {
 		return Stay
 	}
 	entry := x.entry(journal.TaskQueued)
-	entry.Reason = text
+	entry.Reason, entry.Face = text, x.sig.Face
 	return x.last(entry, Stay)
 }
 

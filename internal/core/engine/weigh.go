@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -111,6 +112,7 @@ func (x *decider) environment() workflow.Env {
 			x.env[x.t.Counters[i].Name] = x.t.Counters[i].Value
 		}
 		x.env["return_to"] = x.t.ReturnTo
+		x.env["children"] = len(x.sig.Children)
 	}
 	return x.env
 }
@@ -153,8 +155,13 @@ func (x *decider) waived(e *workflow.Edge) bool {
 // gate says whether the evidence g asks for is there, and which line or fact says so.
 func (x *decider) gate(g *workflow.Gate) (bool, string) {
 	x.stale = false
-	if g.Evidence != "" {
-		return evidence(x.sig.Evidence, g.Evidence)
+	switch {
+	case len(g.Children) > 0:
+		return x.children(g)
+	case g.File != "":
+		return evidence(x.sig.Evidence, g.Fact(), "file "+g.File)
+	case g.Evidence != "":
+		return evidence(x.sig.Evidence, g.Evidence, g.Evidence)
 	}
 	if x.sig.Artifacts.Problem != "" {
 		return false, "TASK.md cannot be read: " + x.sig.Artifacts.Problem
@@ -169,13 +176,28 @@ func (x *decider) gate(g *workflow.Gate) (bool, string) {
 	return x.fresh(g, &s)
 }
 
-func evidence(list []signal.Evidence, name string) (bool, string) {
+func evidence(list []signal.Evidence, name, called string) (bool, string) {
 	for _, e := range list {
 		if e.Name == name {
-			return e.Holds, name + ": " + e.Detail
+			return e.Holds, called + ": " + e.Detail
 		}
 	}
-	return false, name + ": nobody could tell"
+	return false, called + ": nobody could tell"
+}
+
+// children says whether every child of the task is as far as the gate asks.
+func (x *decider) children(g *workflow.Gate) (bool, string) {
+	far := 0
+	for _, c := range x.sig.Children {
+		if slices.Contains(g.Children, c.Status) {
+			far++
+		}
+	}
+	n := len(x.sig.Children)
+	if n == 0 {
+		return false, "the task has no children: create one with --parent"
+	}
+	return far == n, fmt.Sprintf("%d of %d children are %s", far, n, strings.Join(g.Children, " or "))
 }
 
 func content(g *workflow.Gate, s *taskfile.Section) (bool, string) {

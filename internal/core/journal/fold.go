@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"orange/internal/core/handoff"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 )
@@ -52,6 +53,7 @@ func Apply(t *task.Task, e *Entry) error {
 		t.Pending = slices.DeleteFunc(t.Pending, func(p task.Effect) bool { return p.ID == id })
 	}
 	t.Pending = append(t.Pending, e.Effects...)
+	applyWords(t, e)
 	applyFlags(t, e)
 	return nil
 }
@@ -63,7 +65,7 @@ func begin(t *task.Task, e *Entry) {
 		Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
 		Workflow: e.Workflow, WorkflowHash: e.Hash, TrackerRef: n.TrackerRef,
 		PRURL: n.PRURL, PRState: n.PRState, Workspace: n.Workspace,
-		Delivery: n.Delivery, Base: n.Base, ForkOf: n.ForkOf,
+		Delivery: n.Delivery, Base: n.Base, ForkOf: n.ForkOf, Parent: n.Parent,
 		CreatedAt: e.At, UpdatedAt: e.At, Seq: e.Seq,
 	}
 	if !n.CreatedAt.IsZero() {
@@ -79,6 +81,7 @@ func move(t *task.Task, e *Entry) {
 	t.Seen = slices.Clone(e.Seen)
 	t.Queued = false
 	t.Crashed = ""
+	t.Held = ""
 	t.Attention = ""
 	t.Asked = nil
 	t.Paused = t.Paused && !e.Unpause
@@ -110,7 +113,7 @@ func applyFields(t *task.Task, e *Entry) {
 	if e.Attention != "" {
 		t.Attention = e.Attention
 	}
-	if e.Type != TaskUpdated {
+	if e.Type == TaskTampered {
 		return
 	}
 	for _, f := range e.Fields {
@@ -195,7 +198,11 @@ func applyAttempts(t *task.Task, e *Entry) {
 	if e.Type == AgentCrashed {
 		t.Crashed = e.Role
 	}
-	if e.Type == AgentCrashed || e.Type == AgentRespawn || e.Type == AgentLimited {
+	switch e.Type {
+	case AgentCrashed, AgentRespawn, AgentLimited, AgentSilent, WorkFailed:
+		t.RespawnAt = e.Respawn
+	}
+	if e.To != "" {
 		t.RespawnAt = e.Respawn
 	}
 	for _, a := range e.Started {
@@ -203,7 +210,7 @@ func applyAttempts(t *task.Task, e *Entry) {
 		t.Spent = t.Spent.On(e.At)
 		t.Spent.DayAttempts++
 		tally(t, a.Role)
-		t.Crashed = ""
+		t.Crashed, t.Held = "", ""
 		t.RespawnAt = time.Time{}
 	}
 	if len(t.Attempts) == 0 {
@@ -295,6 +302,30 @@ func effectDone(t *task.Task, p *task.Effect, r *signal.Receipt) {
 	if at := attemptIndex(t, p.Attempt); at >= 0 {
 		t.Attempts[at].Running = t.Attempts[at].Running || p.Start
 		t.Attempts[at].Done = t.Attempts[at].Done && p.Prompt == "" // it has been told something
+	}
+}
+
+// applyWords folds what agents said, what they told each other, and how the card looks.
+func applyWords(t *task.Task, e *Entry) {
+	if e.Said != nil {
+		t.Said = e.Said
+	}
+	if e.Held != "" {
+		t.Held = e.Held
+	}
+	if e.Type == WorkFailed {
+		t.Failed = slices.DeleteFunc(t.Failed, func(m task.Moment) bool { return m.State == t.Status })
+		t.Failed = append(t.Failed, task.Moment{State: t.Status, At: e.At})
+	}
+	if h := e.Handoff; h != nil {
+		t.Handoffs = slices.DeleteFunc(t.Handoffs, func(old handoff.Handoff) bool { return old.From == h.From && old.To == h.To })
+		t.Handoffs = append(t.Handoffs, *h)
+	}
+	if e.To != "" {
+		t.Question, t.Advice = e.Question, e.Advice
+	}
+	if e.Face != nil {
+		t.Face = e.Face
 	}
 }
 

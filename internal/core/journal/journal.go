@@ -6,6 +6,8 @@ package journal
 import (
 	"time"
 
+	"orange/internal/core/board"
+	"orange/internal/core/handoff"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 )
@@ -30,9 +32,12 @@ const (
 	AgentRespawn  Type = "agent.respawned"
 	AgentOverdue  Type = "agent.overdue"
 	AgentNotice   Type = "agent.condition"
-	AgentLimited  Type = "agent.limited" // ended at its provider's limit: no crash
-	AgentNudged   Type = "agent.nudged"  // was told to go on
-	EffectAsked   Type = "effect.asked"  // a person wants something done that moves no task
+	AgentLimited  Type = "agent.limited"   // ended at its provider's limit: no crash
+	AgentNudged   Type = "agent.nudged"    // was told to go on
+	AgentSilent   Type = "agent.no-answer" // ended without saying how it went
+	WorkFailed    Type = "work.failed"     // an agent says that the work is not good; the task stays
+	CardSeen      Type = "card.seen"       // the task's card looks different
+	EffectAsked   Type = "effect.asked"    // a person wants something done that moves no task
 	EffectDone    Type = "effect.done"
 	EffectFailed  Type = "effect.failed"
 	EffectGaveUp  Type = "effect.gave-up"
@@ -89,6 +94,14 @@ type Entry struct {
 	Tries    int             `json:"tries,omitempty"`     // of the effect, with Receipt
 	Again    time.Time       `json:"again,omitzero"`      // when the effect is tried again
 	Dropped  []string        `json:"dropped,omitempty"`   // given-up effects that no longer matter
+
+	Said     *task.Said       `json:"said,omitempty"`
+	Held     string           `json:"held,omitempty"`
+	Handoff  *handoff.Handoff `json:"handoff,omitempty"`
+	Question string           `json:"question,omitempty"` // with To: what a role is consulted about
+	Advice   string           `json:"advice,omitempty"`   // with To: what it answered
+	Face     *board.Face      `json:"face,omitempty"`
+	Rejected []string         `json:"rejected,omitempty"` // wishes of a worker that are not done, and why
 }
 
 // Signal is the signal that the entry, the first of its decision, answered. Of TASK.md
@@ -106,6 +119,7 @@ func (e *Entry) Signal(visit int) signal.Signal {
 		s.Artifacts = signal.Artifacts{Sections: h.Sections, Problem: h.Problem}
 		s.Evidence, s.Free = h.Evidence, h.Free
 		s.Arg, s.Active, s.Commit = h.Arg, h.Active, h.Commit
+		s.Busy, s.Children, s.Report, s.Final, s.Face = h.Busy, h.Children, h.Report, h.Final, h.Face
 	}
 	return s
 }

@@ -20,12 +20,20 @@ type Facts struct {
 	Project task.Project
 	Nonce   string                           // marks what this attempt itself prints
 	Words   func(name string) (string, bool) // of the repository, before those of the workflow; nil for none
+	Card    *Card                            // of the task on its board, nil if it is on none
+	Goes    bool                             // the agent goes on with the conversation of an earlier attempt
 }
 
 // Whole is what a new agent is told.
 func Whole(f Facts) string {
 	var b strings.Builder
+	if f.Goes && f.Effect.Message == workflow.MessageState {
+		return f.message(f.Effect.Message)
+	}
 	b.WriteString(f.named(f.Effect.Prompt))
+	if how := f.report(); how != "" && !saysHow(f.words(f.Effect.Prompt)) {
+		b.WriteString("\n" + how)
+	}
 	if f.Effect.Message != "" {
 		b.WriteString("\n\n")
 		b.WriteString(f.message(f.Effect.Message))
@@ -53,7 +61,11 @@ func quote(text string) string {
 
 // named finds the words called name and fills them in.
 func (f *Facts) named(name string) string {
-	return strings.TrimSpace(f.fill(f.words(name)))
+	text := strings.TrimSpace(f.fill(f.words(name)))
+	for strings.Contains(text, "\n\n\n") { // a variable had nothing to say
+		text = strings.ReplaceAll(text, "\n\n\n", "\n\n")
+	}
+	return text
 }
 
 func (f *Facts) words(name string) string {
@@ -81,6 +93,8 @@ func own(name string) (string, bool) {
 	case engine.MessageNudge:
 		return "Nothing was heard of you for a while, and the status is still {status}. If your part is done, say so as your " +
 			"instructions tell you; if it is not, go on; if you cannot go on, write down why in TASK.md and say so.", true
+	case workflow.MessageState:
+		return "You ended without saying how it went, so nothing has moved. Do no more work: say now how it went, in this form.\n{report}", true
 	case engine.MessageReset:
 		return "Your usage limit is lifted. Go on where you stopped.", true
 	}
@@ -95,10 +109,12 @@ func (f *Facts) fill(text string) string {
 		"{summary}", orDash(t.Summary), "{project}", t.Project, "{branch}", t.Branch, "{status}", t.Status,
 		"{task}", string(t.ID), "{workspace}", t.Workspace, "{return_to}", t.ReturnTo, "{default_branch}", f.Project.DefaultBranch, "{delivery}", delivery(t.Delivery),
 	}
+	pairs = append(pairs, f.reportPairs()...)
+	pairs = append(pairs, f.stepPairs()...)
 	for _, c := range f.Def.Counters {
 		pairs = append(pairs, "{"+c.Name+"}", fmt.Sprint(t.Counter(c.Name)))
 	}
-	return strings.NewReplacer(pairs...).Replace(text)
+	return strings.NewReplacer(dollars(pairs)...).Replace(text)
 }
 
 func orDash(s string) string {

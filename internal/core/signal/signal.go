@@ -6,6 +6,7 @@ package signal
 import (
 	"time"
 
+	"orange/internal/core/board"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
 )
@@ -52,6 +53,10 @@ type Signal struct {
 	Active    time.Time       `json:"active,omitzero"`     // timer: when the attempt last showed life
 	Commit    string          `json:"commit,omitempty"`    // the branch's, as it was
 
+	Report *Report     `json:"report,omitempty"` // outcome, exit: what the attempt said
+	Final  string      `json:"final,omitempty"`  // outcome, exit: its last message, cut short; untrusted
+	Face   *board.Face `json:"face,omitempty"`   // tracker: the card as it looks now
+
 	Word  string `json:"word,omitempty"`  // outcome: the protocol's code; tracker: the event
 	Timer string `json:"timer,omitempty"` // timer: its name
 	Visit int    `json:"visit,omitempty"` // timer: the visit it was set in
@@ -63,7 +68,18 @@ type Signal struct {
 	Artifacts Artifacts  `json:"artifacts,omitzero"`
 	Evidence  []Evidence `json:"evidence,omitempty"`
 	Free      []string   `json:"free,omitempty"` // workspaces of the project that no task holds
+	Busy      []string   `json:"busy,omitempty"` // serial groups of the project at which another task works
+	Children  []Child    `json:"children,omitempty"`
 }
+
+// A Child is a task that is a part of another.
+type Child struct {
+	ID     task.ID `json:"id"`
+	Status string  `json:"status"`
+}
+
+// CardChanged is the word of a tracker's signal that a card looks different.
+const CardChanged = "card"
 
 // Heard is what a journal keeps of a signal beside the entry it led to: what was
 // asked for, and the evidence as it was, without the words of TASK.md.
@@ -80,6 +96,11 @@ type Heard struct {
 	Problem  string             `json:"problem,omitempty"`
 	Evidence []Evidence         `json:"evidence,omitempty"`
 	Free     []string           `json:"free,omitempty"`
+	Busy     []string           `json:"busy,omitempty"`
+	Children []Child            `json:"children,omitempty"`
+	Report   *Report            `json:"report,omitempty"`
+	Final    string             `json:"final,omitempty"`
+	Face     *board.Face        `json:"face,omitempty"`
 }
 
 // Weighs says whether deciding about the signal may look at evidence.
@@ -96,6 +117,7 @@ func (s *Signal) Heard() *Heard {
 	return &Heard{
 		To: s.To, Role: s.Role, Code: s.Code, Word: s.Word, Timer: s.Timer, Arg: s.Arg,
 		Active: s.Active, Commit: s.Commit, Sections: taskfile.Bare(s.Artifacts.Sections), Problem: s.Artifacts.Problem, Evidence: s.Evidence, Free: s.Free,
+		Busy: s.Busy, Children: s.Children, Report: s.Report, Final: s.Final, Face: s.Face,
 	}
 }
 
@@ -116,6 +138,7 @@ type New struct {
 	Delivery task.Delivery `json:"delivery,omitempty"` // "" for local
 	Base     string        `json:"base,omitempty"`     // commit its branch begins at
 	ForkOf   string        `json:"fork_of,omitempty"`
+	Parent   task.ID       `json:"parent,omitempty"`
 
 	Counters  []task.Counter `json:"counters,omitempty"`  // import
 	CreatedAt time.Time      `json:"created_at,omitzero"` // import
@@ -147,6 +170,7 @@ type Receipt struct {
 	Error   string `json:"error,omitempty"`
 	Final   bool   `json:"final,omitempty"` // trying again cannot help
 	Session string `json:"session,omitempty"`
+	Note    string `json:"note,omitempty"` // what was left out, and why, though it is done
 }
 
 // Artifacts are the sections of TASK.md as they were when the signal was made.

@@ -5,6 +5,9 @@ package task
 import (
 	"slices"
 	"time"
+
+	"orange/internal/core/board"
+	"orange/internal/core/handoff"
 )
 
 // ID names a task: 21 characters of [0-9A-Za-z].
@@ -44,6 +47,7 @@ type Task struct {
 	Delivery      Delivery  `json:"delivery,omitempty"` // how finished work leaves this machine
 	Base          string    `json:"base,omitempty"`     // commit its branch begins at, "" for the default branch
 	ForkOf        string    `json:"fork_of,omitempty"`  // ID@SEQ it was made from
+	Parent        ID        `json:"parent,omitempty"`   // task whose work this is a part of
 	CreatedAt     time.Time `json:"created_at"`
 	UpdatedAt     time.Time `json:"updated_at"`
 
@@ -56,6 +60,7 @@ type Task struct {
 	Attention string `json:"attention,omitempty"` // why a person must look, empty if nobody must
 	Asked     *Asked `json:"asked,omitempty"`     // a request that waits for a person's word
 	Crashed   string `json:"crashed,omitempty"`   // role that died in this visit and was not replaced
+	Held      string `json:"held,omitempty"`      // why the state's agent is not replaced until a person looked
 	Deleted   bool   `json:"deleted,omitempty"`
 
 	Attempts  []Attempt `json:"attempts,omitempty"`  // not over yet, oldest first
@@ -65,6 +70,33 @@ type Task struct {
 	Opened    []Digest  `json:"opened,omitempty"`    // sections by the text that last opened a gate
 	Seen      []Digest  `json:"seen,omitempty"`      // sections as they were when this visit began
 	Spent     Spend     `json:"spent,omitzero"`      // by all attempts so far
+
+	Said     *Said             `json:"said,omitempty"`     // how the last agent that said anything said it went
+	Handoffs []handoff.Handoff `json:"handoffs,omitempty"` // the newest from each stage to each other
+	Question string            `json:"question,omitempty"` // what a role is consulted about
+	Advice   string            `json:"advice,omitempty"`   // what it answered
+	Face     *board.Face       `json:"face,omitempty"`     // the task's card, as it was last seen
+	Failed   []Moment          `json:"failed,omitempty"`   // when the work last failed, by state
+}
+
+// Said is how an agent said it went. Code, Detail and Diagnosis may hold its words.
+type Said struct {
+	Role      string    `json:"role"`
+	State     string    `json:"state"`
+	Attempt   int       `json:"attempt"`
+	Visit     int       `json:"visit"`
+	Outcome   string    `json:"outcome"`
+	Code      string    `json:"code,omitempty"`
+	Detail    string    `json:"detail,omitempty"`
+	Source    string    `json:"source,omitempty"`
+	Diagnosis string    `json:"diagnosis,omitempty"` // what was seen and did not count
+	At        time.Time `json:"at"`
+}
+
+// A Moment is when something last happened in a state.
+type Moment struct {
+	State string    `json:"state"`
+	At    time.Time `json:"at"`
 }
 
 // A Counter is a bounded number that guards may ask about. Total is never reset.
@@ -126,7 +158,10 @@ type Effect struct {
 	Message   string `json:"message,omitempty"` // name of the words a replacement is told beside its prompt
 	Workspace string `json:"workspace,omitempty"`
 	Arg       string `json:"arg,omitempty"`  // merge: the strategy; rename_branch: the old name; write_section: the section
-	Text      string `json:"text,omitempty"` // a person's words: what to write or to tell
+	Text      string `json:"text,omitempty"` // a person's words: what to write or to tell; words for a card
+
+	Tags   []string `json:"tags,omitempty"`   // tag_card: to set
+	Untags []string `json:"untags,omitempty"` // tag_card: to take off
 
 	Tries     int       `json:"tries,omitempty"`
 	NotBefore time.Time `json:"not_before,omitzero"`
@@ -201,11 +236,23 @@ func (t *Task) Clone() Task {
 	c.Pending = slices.Clone(t.Pending)
 	c.Opened = slices.Clone(t.Opened)
 	c.Seen = slices.Clone(t.Seen)
+	c.Handoffs = slices.Clone(t.Handoffs)
+	c.Failed = slices.Clone(t.Failed)
 	if t.Asked != nil {
 		asked := *t.Asked
 		c.Asked = &asked
 	}
 	return c
+}
+
+// FailedIn returns when the work last failed in a state, zero for never.
+func (t *Task) FailedIn(state string) time.Time {
+	for i := range t.Failed {
+		if t.Failed[i].State == state {
+			return t.Failed[i].At
+		}
+	}
+	return time.Time{}
 }
 
 // SumOf returns the fingerprint recorded for a section, "" if there is none.

@@ -3,6 +3,7 @@ package verify
 import (
 	"slices"
 
+	"orange/internal/core/board"
 	"orange/internal/core/engine"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -32,6 +33,8 @@ type action struct {
 	choice []choice // what the sections are when the signal is decided
 	human  bool     // a person does it
 	wish   *signal.New
+	report *signal.Report // what an agent says about its work
+	face   *board.Face    // how the card looks
 }
 
 // choice is what a section is when a decision is made.
@@ -74,6 +77,7 @@ func (m *model) processActions(w *world, out []action) []action {
 			for _, c := range m.choices(w, m.exits[m.stateNumber[w.t.Status]]) {
 				out = append(out, action{deed: hear, kind: signal.Exit, who: task.Engine, actor: i, choice: c})
 			}
+			out = m.lastWords(w, i, out)
 		}
 	}
 	return out
@@ -131,7 +135,7 @@ func (m *model) requests(w *world, out []action) []action {
 			}
 		}
 	}
-	if s, ok := m.def.State(w.t.Status); ok && s.Kind == workflow.Agent && w.t.Crashed != "" && w.t.RespawnAt.IsZero() {
+	if s, ok := m.def.State(w.t.Status); ok && s.Kind == workflow.Agent && (w.t.Crashed != "" || w.t.Held != "") && w.t.RespawnAt.IsZero() {
 		out = append(out, action{kind: signal.Request, who: task.Human, word: engine.Respawn, actor: -1, human: true})
 	}
 	if w.t.Attention != "" {
@@ -167,16 +171,18 @@ func (m *model) events(w *world, out []action) []action {
 	}
 	for _, tr := range m.triggers(w.t.Status) {
 		for _, c := range m.choices(w, m.edgesOf(w.t.Status, tr.Kind, tr.Value, "")) {
-			if tr.Kind == workflow.OnTracker {
-				out = append(out, action{kind: signal.Tracker, who: task.Tracker, word: tr.Value, actor: -1, choice: c, human: true})
-				continue
-			}
-			for i := range w.t.Attempts {
-				if w.procs[i] != unborn {
-					role := w.t.Attempts[i].Role
-					out = append(out, action{kind: signal.Outcome, who: task.Actor(role), word: tr.Value, actor: i, choice: c, human: m.passesPerson(w.t.Status)})
-				}
-			}
+			out = append(out, action{kind: signal.Tracker, who: task.Tracker, word: tr.Value, actor: -1, choice: c, human: true})
+		}
+	}
+	for _, f := range m.faces[m.stateNumber[w.t.Status]] {
+		if len(w.t.Pending) > 0 { // the card is read when all that was to be done to it is done
+			break
+		}
+		out = append(out, action{kind: signal.Tracker, who: task.Engine, word: signal.CardChanged, face: f.Face, actor: -1, human: f.human})
+	}
+	for i := range w.t.Attempts {
+		if w.procs[i] != unborn {
+			out = m.turnEnds(w, i, out)
 		}
 	}
 	return out
@@ -186,7 +192,7 @@ func (m *model) triggers(state string) []workflow.Trigger {
 	var out []workflow.Trigger
 	for _, i := range m.def.EdgesFrom(state) {
 		for _, tr := range m.def.Edges[i].On {
-			if (tr.Kind == workflow.OnTracker || tr.Kind == workflow.OnOutcome) && !slices.Contains(out, tr) {
+			if tr.Kind == workflow.OnTracker && !slices.Contains(out, tr) {
 				out = append(out, tr)
 			}
 		}
@@ -248,9 +254,11 @@ func (m *model) choices(w *world, edges []*workflow.Edge) [][]choice {
 		}
 	}
 	var asked []int
+	kids := false
 	for _, e := range edges {
+		out = m.childChoices(out, e, &kids)
 		for _, g := range m.def.EdgeGates(e) {
-			if m.def.Gates[g].Evidence != "" && !slices.Contains(asked, g) {
+			if m.def.Gates[g].Fact() != "" && !slices.Contains(asked, g) {
 				asked = append(asked, g)
 				out = product(out, []choice{{section: -1 - g, age: absent}, {section: -1 - g, age: isNew}})
 			}

@@ -23,6 +23,8 @@ type model struct {
 	manual       []bool   // by state number: a dead agent waits for a person
 	asked        [][]asking
 	exits        [][]*workflow.Edge // by state number: what the end of its agent is weighed against
+	words        [][]word           // by state number: what its agent can say about its work
+	faces        [][]face           // by state number: how a card can look that an edge waits for
 }
 
 // asking is a state that can be asked for, and the edges that may answer.
@@ -56,9 +58,12 @@ func newModel(def *workflow.Definition, o Options) *model {
 		m.asks[i+1] = m.askedIn(def.States[i].Name)
 		m.manual[i+1] = def.States[i].Respawn == workflow.RespawnManual
 	}
+	m.words, m.faces = make([][]word, 1), make([][]face, 1)
 	m.asked, m.exits = make([][]asking, len(def.States)+1), make([][]*workflow.Edge, len(def.States)+1)
 	for i := range def.States {
 		name := def.States[i].Name
+		m.words = append(m.words, m.wordsIn(name))
+		m.faces = append(m.faces, m.facesIn(name))
 		m.exits[i+1] = m.edgesOf(name, workflow.OnExit, "", "")
 		for _, to := range m.targets(name) {
 			m.asked[i+1] = append(m.asked[i+1], asking{to, m.edgesOf(name, workflow.OnRequest, "", to)})

@@ -113,6 +113,9 @@ func (s *search) judgeCounters(w *world, o *outcome) {
 	if own := s.m.own(w.t.Status); own != "" && (c == nil && w.t.Crashed != "" || c != nil && w.t.Counter(c.Name) >= c.Max) {
 		o.blame(Covered, w.t.Status, "the %s of %s crashes for the last time and no crash-limit edge answers", own, w.t.Status)
 	}
+	if c, own := s.m.def.SilenceCounter(), s.m.own(w.t.Status); own != "" && c != nil && w.t.Counter(c.Name) >= c.Max {
+		o.blame(Covered, w.t.Status, "the %s of %s gives no answer for the last time and no no-answer-limit edge answers", own, w.t.Status)
+	}
 }
 
 // judgeBranch: a branch goes only when it is known to be merged.
@@ -160,7 +163,7 @@ func (s *search) stalled(w *world) string {
 	case workflow.Terminal:
 		return "the clean-up of " + t.Status + " waits for an agent that nobody ends"
 	}
-	if t.Crashed != "" && st.Respawn == workflow.RespawnManual {
+	if t.Held != "" || t.Crashed != "" && st.Respawn == workflow.RespawnManual {
 		return "" // a person is to start the agent again
 	}
 	if _, live := t.Live(st.Role); live {
@@ -199,6 +202,7 @@ func (s *search) personMay(w *world, wanted func(*workflow.Edge) bool) bool {
 		env[c.Name] = c.Value
 	}
 	env["return_to"] = w.t.ReturnTo
+	env["children"] = 0
 	for _, i := range s.m.def.EdgesFrom(w.t.Status) {
 		e := &s.m.def.Edges[i]
 		if !e.Answers(workflow.OnRequest, "") || !e.Permits(task.Human) || !wanted(e) {

@@ -223,7 +223,9 @@ func (s *search) waysOn() {
 
 func (s *search) leadsOn(e *workflow.Edge, role string) bool {
 	to, _ := s.m.def.State(e.To)
-	asked := slices.ContainsFunc(e.On, func(t workflow.Trigger) bool { return t.Kind == workflow.OnRequest || t.Kind == workflow.OnOutcome })
+	asked := slices.ContainsFunc(e.On, func(t workflow.Trigger) bool {
+		return t.Kind == workflow.OnRequest || t.Kind == workflow.OnOutcome || t.Kind == workflow.OnExit
+	})
 	gaveUp := to.Kind == workflow.Waiting || to.Kind == workflow.Halt
 	return asked && !gaveUp && (e.Permits(task.Actor(role)) || len(e.By) == 0)
 }
@@ -236,7 +238,7 @@ func (s *search) waysBack() {
 		to, _ := s.m.def.State(e.To)
 		for _, from := range e.From {
 			st, ok := s.m.def.State(from)
-			if !ok || !to.Returns || st.Kind == workflow.Queued || slices.Contains(s.m.targets(to.Name), from) {
+			if !ok || !to.Returns || to.Kind == workflow.Agent || st.Kind == workflow.Queued || slices.Contains(s.m.targets(to.Name), from) {
 				continue
 			}
 			s.findings = append(s.findings, finding{problem: problem{Covered, to.Name + " > " + from, "a task that comes to " + to.Name + " from " + from + " cannot go back there"}, at: -1, via: -1})

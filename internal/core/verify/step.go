@@ -81,7 +81,7 @@ func (s *search) tell(w *world, a *action) outcome {
 
 // signal is what the engine is told.
 func (s *search) signal(w *world, a *action) signal.Signal {
-	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(time.Second), Free: s.free, New: a.wish}
+	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(time.Second), Free: s.free, New: a.wish, Report: a.report, Face: a.face}
 	if a.actor >= 0 {
 		sig.Attempt = w.t.Attempts[a.actor].Number
 	}
@@ -114,7 +114,7 @@ func (s *search) decide(w *world, sig signal.Signal) outcome {
 	if s.tracing {
 		o.told = []signal.Signal{sig}
 	}
-	if len(d.Entries) == 0 {
+	if len(d.Entries) == 0 || d.Entries[0].Type == journal.CardSeen { // how a card looks is not kept in a world
 		return o
 	}
 	o.moved = true
@@ -164,9 +164,13 @@ func attemptIndex(t *task.Task, number int) int {
 // materialise writes the chosen versions into the signal.
 func (s *search) materialise(w *world, choices []choice, sig *signal.Signal) {
 	for _, c := range choices {
+		if c.section == kidsChoice {
+			sig.Children = s.m.kids(c.says)
+			continue
+		}
 		if c.section < 0 {
 			g := &s.m.def.Gates[-1-c.section]
-			sig.Evidence = append(sig.Evidence, signal.Evidence{Name: g.Evidence, Holds: c.age == isNew, Detail: "as the search chose"})
+			sig.Evidence = append(sig.Evidence, signal.Evidence{Name: g.Fact(), Holds: c.age == isNew, Detail: "as the search chose"})
 			continue
 		}
 		if c.age != absent {

@@ -56,6 +56,10 @@ func (m *model) canon(w *world) {
 	w.now = origin
 	t.CreatedAt, t.UpdatedAt, t.Since = origin, origin, origin
 	t.Seq, t.Visit = 1, 1
+	t.Said, t.Handoffs, t.Question, t.Advice, t.Face, t.Failed = nil, nil, "", "", nil, nil
+	if t.Held != "" {
+		t.Held = "held"
+	}
 	m.forget(w)
 	m.canonTexts(w)
 	if !t.RespawnAt.IsZero() {
@@ -190,7 +194,7 @@ func (m *model) key(w *world, b []byte) []byte {
 func flags(w *world) byte {
 	t := &w.t
 	return bit(t.Queued, 0) | bit(t.Attention != "", 1) | bit(t.Asked != nil, 2) | bit(!t.RespawnAt.IsZero(), 3) |
-		bit(t.Workspace != "", 4) | bit(w.half, 5)
+		bit(t.Workspace != "", 4) | bit(w.half, 5) | bit(t.Held != "", 6)
 }
 
 func bit(on bool, n int) byte {

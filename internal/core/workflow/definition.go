@@ -25,6 +25,7 @@ type Definition struct {
 	Edges       []Edge
 	Prompts     []Prompt
 	Projections []Projection
+	Board       *Board // nil if its tasks are on none
 
 	File string // where the text came from, for messages
 	Hash string // of Text: what a task is pinned to
@@ -34,6 +35,7 @@ type Definition struct {
 	edgesFrom  map[string][]int    // by state, in file order
 	sources    map[string][]string // by state: where edges and reopen come from, in file order
 	visitGates []string            // sections whose text is remembered when a visit begins
+	steps      []string            // states, if the workflow is written in steps
 }
 
 // New stands for "no task yet" in the from of an edge with on: create.
@@ -60,10 +62,15 @@ type State struct {
 	Wall          time.Duration
 	Idle          time.Duration
 	Respawn       Respawn
-	Prompt        string // what the role is told on entering, if not its own prompt
-	RespawnPrompt string // what a replacement is told, if not the role's own
-	Returns       bool   // remembers where the task came from; going back needs no gate
-	Reopen        string // where a person may send a finished task again
+	Prompt        string        // what the role is told on entering, if not its own prompt
+	RespawnPrompt string        // what a replacement is told, if not the role's own
+	Model         string        // the agent's, in its own words; "" for its default
+	Mode          string        // what the role is to do here, where it has several parts
+	Input         string        // what it works from, for its prompt
+	Output        string        // the file it must write, for its prompt
+	Cooldown      time.Duration // after the work failed here, before an agent is started again
+	Returns       bool          // remembers where the task came from; going back needs no gate
+	Reopen        string        // where a person may send a finished task again
 	OnEnter       []Effect
 	Pos           Pos
 }
@@ -97,6 +104,11 @@ type Role struct {
 	Prompt        string
 	RespawnPrompt string
 	Access        string
+	Protocol      string // how it says how it went; "" for requests and artifacts alone
+	WorkType      string // scopes what counts as its word; its name if the file says nothing
+	Serial        string // of all roles of that group one agent works at a time in a project
+	Flag          string // tag of a card for which it needs a person
+	Claim         string // tag of a card while it works on it
 	StandsInFor   string // not started while that role lives; that role is told instead
 	Describe      string
 	Pos           Pos
@@ -108,6 +120,7 @@ type Counter struct {
 	Max      int
 	PerState bool // back to 0 with every transition
 	Crashes  bool // counts failed attempts; at Max the crash-limit edge is taken
+	Silence  bool // counts ends without an answer; at Max the no-answer-limit edge is taken
 	Pos      Pos
 
 	placeholder string // as texts name it: {review_round}
@@ -133,6 +146,9 @@ type Gate struct {
 	AnyWord  bool     // the verdict is the first line with the word, not a verdict line
 	Fresh    Fresh
 	Evidence string
+	File     string   // a file of the worktree, written in this visit
+	Header   []string // fields that the file's frontmatter must have
+	Children []string // states, in one of which every child of the task must be
 	Pos      Pos
 
 	title string
@@ -154,6 +170,10 @@ const (
 	OnOutcome    TriggerKind = "outcome"
 	OnTimer      TriggerKind = "timer"
 	OnTracker    TriggerKind = "tracker"
+	OnSilence    TriggerKind = "no-answer-limit"
+	OnUnexpected TriggerKind = "unexpected" // an outcome that no edge names
+	OnConsult    TriggerKind = "consult"    // another role is asked
+	OnBoard      TriggerKind = "board"      // how the card looks
 )
 
 // A Trigger is one thing an edge answers to. Value is an outcome's code, a tracker's
@@ -162,6 +182,7 @@ type Trigger struct {
 	Kind  TriggerKind
 	Value string
 	After time.Duration
+	Board *Lookout
 }
 
 // CountOp changes a counter when an edge is taken.
@@ -176,6 +197,7 @@ type Effect struct {
 	Name    string
 	Role    string // the role it is about, "" for none or all
 	Message string // prompt that notify_worker delivers
+	Word    string // tag or column of a card
 }
 
 // An Edge is a permitted move.
@@ -190,6 +212,7 @@ type Edge struct {
 	Count    []CountOp
 	Do       []Effect
 	Confirm  []task.Actor // may ask, but a person must agree
+	Hold     bool         // the task stays, its agent is not replaced, a person looks
 	Override bool         // recorded as a person's decision against the rules
 	Describe string
 	Pos      Pos
@@ -278,6 +301,16 @@ func (d *Definition) Counter(name string) (*Counter, bool) {
 func (d *Definition) CrashCounter() *Counter {
 	for i := range d.Counters {
 		if d.Counters[i].Crashes {
+			return &d.Counters[i]
+		}
+	}
+	return nil
+}
+
+// SilenceCounter returns the counter of ends without an answer, nil if the file has none.
+func (d *Definition) SilenceCounter() *Counter {
+	for i := range d.Counters {
+		if d.Counters[i].Silence {
 			return &d.Counters[i]
 		}
 	}

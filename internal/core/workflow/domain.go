@@ -104,6 +104,9 @@ func (d *Definition) valuesOf(state, name string) []any {
 	if name == returnTo {
 		return d.returnValues(state)
 	}
+	if name == children {
+		return []any{0, 1}
+	}
 	c, ok := d.Counter(name)
 	if !ok || state == New {
 		return []any{0}

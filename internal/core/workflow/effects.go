@@ -4,13 +4,14 @@ package workflow
 type EffectInfo struct {
 	Name     string
 	Role     string // the role it is always about
-	TakesArg string // role or message: what the file must say with it
+	TakesArg string // role, message, tag or column: what the file must say with it
 	Spawns   bool   // starts an agent
 	Kills    bool   // ends agents; without a role, all of the task's
 	Notifies bool   // tells an agent, starting one if there is none
 	Twice    bool   // harmless when done twice
 	Pushes   bool   // left out where finished work stays on this machine
 	OpensPR  bool   // left out where no pull request is wanted
+	Card     bool   // about the task's card; left out if it is on no board
 	Own      bool   // the engine's own: a file cannot ask for it
 	Describe string
 }
@@ -31,6 +32,16 @@ var effectVocabulary = [...]EffectInfo{
 	{Name: Push, Pushes: true, Twice: true, Describe: "push the branch, if the project delivers by push or pull request"},
 	{Name: CreatePR, OpensPR: true, Twice: true, Describe: "open a pull request, if the project delivers by pull request"},
 	{Name: MergeBranch, Twice: true, Describe: "merge the branch into the default branch"},
+	{Name: ApplyActions, Twice: true, Card: true, Describe: "do on the board what the worker's result asks for and the file allows"},
+	{Name: TagCard, TakesArg: "tag", Twice: true, Card: true, Describe: "set a tag on the card"},
+	{Name: UntagCard, TakesArg: "tag", Twice: true, Card: true, Describe: "take a tag off the card"},
+	{Name: MoveCard, TakesArg: "column", Twice: true, Card: true, Describe: "move the card to a column"},
+	{Name: ClaimCard, Twice: true, Card: true, Describe: "take a lease on the card for the task"},
+	{Name: ReleaseCard, Twice: true, Card: true, Describe: "give the lease back"},
+	{Name: PostResult, Twice: true, Card: true, Describe: "post what the agent said at its end as a comment"},
+	{Name: CommentCard, Twice: true, Card: true, Own: true, Describe: "post a comment"},
+	{Name: DescribeCard, Twice: true, Card: true, Own: true, Describe: "replace the description of the card"},
+	{Name: ReadCard, Twice: true, Card: true, Own: true, Describe: "look at the card again"},
 	{Name: NotifyAgent, Notifies: true, Own: true, Describe: "tell an agent something"},
 	{Name: WriteSection, Twice: true, Own: true, Describe: "add a person's words to TASK.md"},
 	{Name: RenameBranch, Twice: true, Own: true, Describe: "give branch and session their new name"},
@@ -91,12 +102,28 @@ const (
 	NotifyAgent      = "notify_agent"
 	WriteSection     = "write_section"
 	RenameBranch     = "rename_branch"
+	ApplyActions     = "apply_actions"
+	TagCard          = "tag_card"
+	UntagCard        = "untag_card"
+	MoveCard         = "move_card"
+	ClaimCard        = "claim_card"
+	ReleaseCard      = "release_card"
+	PostResult       = "post_result"
+	CommentCard      = "comment_card"
+	DescribeCard     = "describe_card"
+	ReadCard         = "read_card"
 
 	DeleteRemoteBranch = "delete_remote_branch"
 )
 
 // evidenceVocabulary lists the facts a gate may ask for besides sections.
-var evidenceVocabulary = [...]string{Merged, "commits"}
+var evidenceVocabulary = [...]string{Merged, Commits}
+
+// ClaimsFact is the evidence that what a worker says about the repository holds.
+const ClaimsFact = "claims"
+
+// Commits is the evidence that a branch has commits of its own.
+const Commits = "commits"
 
 // Merged is the evidence that all of a branch is in the default branch.
 const Merged = "merged"
@@ -107,12 +134,13 @@ func EvidenceVocabulary() []string { return append([]string(nil), evidenceVocabu
 // The messages of the engine's own. A file may have words of its own for them, under the
 // same name in its prompts.
 const (
-	MessageAnswer = "answered"   // a person answered the agent's questions
-	MessageNudge  = "nudge"      // nothing was heard of the agent for a while
-	MessageReset  = "limit-over" // the provider's limit is lifted
+	MessageAnswer = "answered"     // a person answered the agent's questions
+	MessageNudge  = "nudge"        // nothing was heard of the agent for a while
+	MessageReset  = "limit-over"   // the provider's limit is lifted
+	MessageState  = "state-result" // it ended without saying how it went
 )
 
 // OwnMessage says whether the engine itself tells agents the words of that name.
 func OwnMessage(name string) bool {
-	return name == MessageAnswer || name == MessageNudge || name == MessageReset
+	return name == MessageAnswer || name == MessageNudge || name == MessageReset || name == MessageState
 }

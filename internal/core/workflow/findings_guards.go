@@ -53,7 +53,7 @@ func (c *checker) overlaps(from string) {
 
 func (c *checker) overlap(from string, a, b *Edge) bool {
 	trigger, byVerb, ok := contested(a, b)
-	if !ok {
+	if !ok || trigger.Kind == OnOutcome && asksMore(a, b) {
 		return false
 	}
 	values, both, known := c.search(from, []*Guard{a.When, b.When}, func(env Env) bool {
@@ -74,6 +74,12 @@ func (c *checker) overlap(from string, a, b *Edge) bool {
 			from, b.To, a.Pos.Line, a.To, trigger, values)
 	}
 	return both || !known
+}
+
+// asksMore says that a, which comes first, has all gates of b and more: b is what happens
+// where a stays closed.
+func asksMore(a, b *Edge) bool {
+	return len(a.Gates) > len(b.Gates) && !slices.ContainsFunc(b.Gates, func(g string) bool { return !slices.Contains(a.Gates, g) })
 }
 
 // contested finds the trigger that both edges answer to. Requests contend when they

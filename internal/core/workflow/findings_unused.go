@@ -5,7 +5,7 @@ import "slices"
 // unused finds what is declared and never asked for.
 func (c *checker) unused() {
 	for i := range c.d.Counters {
-		if n := &c.d.Counters[i]; !n.Crashes && !c.d.usesCounter(n.Name) {
+		if n := &c.d.Counters[i]; !n.Crashes && !n.Silence && !c.d.usesCounter(n.Name) {
 			c.report(RuleCounterUnused, n.Pos, "counter %s is neither counted nor asked for: use it in count:, when: or a prompt, or drop it", n.Name)
 		}
 	}

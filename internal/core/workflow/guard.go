@@ -24,16 +24,20 @@ type Guard struct {
 // Env is what a guard may ask for: every counter by name, and return_to.
 type Env map[string]any
 
-// returnTo is the one name in an Env that is not a counter.
-const returnTo = "return_to"
+// returnTo and children are the names in an Env that are not counters.
+const (
+	returnTo = "return_to"
+	children = "children" // how many tasks have this one as their parent
+)
 
 // NewEnv makes an environment in which every counter of d is 0.
 func (d *Definition) NewEnv() Env {
-	env := make(Env, len(d.Counters)+1)
+	env := make(Env, len(d.Counters)+2)
 	for i := range d.Counters {
 		env[d.Counters[i].Name] = 0
 	}
 	env[returnTo] = ""
+	env[children] = 0
 	return env
 }
 

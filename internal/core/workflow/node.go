@@ -73,7 +73,7 @@ func (r *reader) open(text string) (value, bool) {
 		r.fail(beginning, "the file has %d bytes and the limit is %d: move long prompts out or shorten them", len(text), MaxSize)
 	case strings.ContainsRune(text, 0) || !isText(text):
 		r.fail(beginning, "this is not a text file: give a workflow in YAML, UTF-8")
-	case nesting(text) > maxDepth:
+	case depth(text) > maxDepth:
 		r.fail(beginning, "the file nests deeper than %d levels: a workflow needs six", maxDepth)
 	}
 	if r.err != nil {

@@ -19,7 +19,9 @@ func Parse(file, text string) (*Definition, error) {
 		return nil, r.err
 	}
 	d := &Definition{File: file, Text: text, Hash: HashOf(text)}
-	d.read(r, root)
+	if !d.readSteps(root) {
+		d.read(r, root)
+	}
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -73,12 +75,14 @@ func (d *Definition) read(r *reader, root value) {
 			for _, q := range p.val.pairs("prompts") {
 				d.Prompts = append(d.Prompts, Prompt{Name: declared(r, q), Text: q.val.text("prompt " + q.key), Pos: q.pos})
 			}
+		case "board":
+			d.readBoard(p.val)
 		case "tracker":
 			for _, q := range p.val.pairs("tracker") {
 				d.Projections = append(d.Projections, Projection{State: q.key, Status: q.val.text("tracker status"), Pos: q.pos})
 			}
 		default:
-			unknownKey(r, p, "a workflow", "name", "version", "describe", "roles", "counters", "gates", "states", "edges", "prompts", "tracker")
+			unknownKey(r, p, "a workflow", "name", "version", "describe", "roles", "counters", "gates", "states", "edges", "prompts", "board", "tracker")
 		}
 	}
 	for _, v := range edges {
@@ -114,11 +118,24 @@ func (d *Definition) readRoles(v value) {
 				role.Access = q.val.oneOf(what, accessWords[:]...)
 			case "stands_in_for":
 				role.StandsInFor = q.val.name(what)
+			case "protocol":
+				role.Protocol = q.val.oneOf(what, protocolWords[:]...)
+			case "work_type":
+				role.WorkType = q.val.name(what)
+			case "serial":
+				role.Serial = q.val.name(what)
+			case "flag":
+				role.Flag = q.val.text(what)
+			case "claim":
+				role.Claim = q.val.text(what)
 			case "describe":
 				role.Describe = q.val.text(what)
 			default:
-				unknownKey(v.r, q, "a role", "harness", "session", "window", "prompt", "respawn_prompt", "access", "stands_in_for", "describe")
+				unknownKey(v.r, q, "a role", "harness", "session", "window", "prompt", "respawn_prompt", "access", "stands_in_for", "protocol", "work_type", "serial", "flag", "claim", "describe")
 			}
+		}
+		if role.WorkType == "" {
+			role.WorkType = role.Name
 		}
 		d.Roles = append(d.Roles, role)
 	}
@@ -135,7 +152,8 @@ func (d *Definition) readCounters(v value) {
 			case "per":
 				c.PerState = q.val.oneOf(what, perWords[:]...) == "state"
 			case "counts":
-				c.Crashes = q.val.oneOf(what, countsWords[:]...) == "crashes"
+				word := q.val.oneOf(what, countsWords[:]...)
+				c.Crashes, c.Silence = word == "crashes", word == "no-answers"
 			default:
 				unknownKey(v.r, q, "a counter", "max", "per", "counts")
 			}
@@ -145,6 +163,9 @@ func (d *Definition) readCounters(v value) {
 		}
 		if c.Crashes && d.CrashCounter() != nil {
 			v.r.fail(p.pos, "counter %s: a second counter with counts: crashes: keep one", p.key)
+		}
+		if c.Silence && d.SilenceCounter() != nil {
+			v.r.fail(p.pos, "counter %s: a second counter with counts: no-answers: keep one", p.key)
 		}
 		d.Counters = append(d.Counters, c)
 	}
@@ -168,12 +189,21 @@ func (d *Definition) readGates(v value) {
 				g.Fresh = Fresh(q.val.oneOf(what, freshWords[:]...))
 			case "evidence":
 				g.Evidence = q.val.oneOf(what, evidenceVocabulary[:]...)
+			case "file":
+				g.File = q.val.text(what)
+			case "header":
+				g.Header = q.val.texts(what)
+			case "children":
+				g.Children = q.val.texts(what)
 			default:
-				unknownKey(v.r, q, "a gate", "section", "any_of", "verdict", "form", "fresh", "evidence")
+				unknownKey(v.r, q, "a gate", "section", "any_of", "verdict", "form", "fresh", "evidence", "file", "header", "children")
 			}
 		}
-		if (g.Section == "") == (g.Evidence == "") {
-			v.r.fail(p.pos, "gate %s: give either section: or evidence:", p.key)
+		if g.kinds() != 1 {
+			v.r.fail(p.pos, "gate %s: give one of section:, evidence:, file: and children:", p.key)
+		}
+		if why := badPath(g.File); why != "" {
+			v.r.fail(p.pos, "gate %s: file %q %s", p.key, g.File, why)
 		}
 		if g.Section != "" && g.Fresh == "" {
 			g.Fresh = FreshUnused
@@ -222,6 +252,12 @@ func readStateKey(s *State, q pair) {
 		s.Prompt = q.val.name(what)
 	case "respawn_prompt":
 		s.RespawnPrompt = q.val.name(what)
+	case "model":
+		s.Model = q.val.text(what)
+	case "mode":
+		s.Mode = q.val.text(what)
+	case "cooldown":
+		s.Cooldown = q.val.duration(what)
 	case "returns":
 		s.Returns = q.val.boolean(what)
 	case "reopen":
@@ -229,7 +265,7 @@ func readStateKey(s *State, q pair) {
 	case "on_enter":
 		s.OnEnter = readEffects(q.val, what)
 	default:
-		unknownKey(q.val.r, q, "a state", "kind", "role", "deadline", "respawn", "prompt", "respawn_prompt", "returns", "reopen", "on_enter")
+		unknownKey(q.val.r, q, "a state", "kind", "role", "deadline", "respawn", "prompt", "respawn_prompt", "model", "mode", "cooldown", "returns", "reopen", "on_enter")
 	}
 }
 
@@ -258,12 +294,14 @@ func readEdge(v value, d *Definition) Edge {
 			e.Do = readEffects(q.val, what)
 		case "confirm":
 			e.Confirm = actors(q.val.texts(what))
+		case "hold":
+			e.Hold = q.val.boolean(what)
 		case "override":
 			e.Override = q.val.boolean(what)
 		case "describe":
 			e.Describe = q.val.text(what)
 		default:
-			unknownKey(v.r, q, "an edge", "from", "to", "on", "by", "as", "when", "gate", "count", "do", "confirm", "override", "describe")
+			unknownKey(v.r, q, "an edge", "from", "to", "on", "by", "as", "when", "gate", "count", "do", "confirm", "hold", "override", "describe")
 		}
 	}
 	if len(e.From) == 0 || e.To == "" {
@@ -295,6 +333,10 @@ func readTriggers(v value) []Trigger {
 			switch p.key {
 			case "outcome":
 				out = append(out, Trigger{Kind: OnOutcome, Value: strings.ToUpper(p.val.text("on outcome"))})
+			case "consult":
+				out = append(out, Trigger{Kind: OnConsult, Value: p.val.name("on consult")})
+			case "board":
+				out = append(out, readLookout(p.val))
 			case "timer":
 				after := p.val.duration("on timer")
 				out = append(out, Trigger{Kind: OnTimer, Value: after.String(), After: after})
@@ -303,7 +345,7 @@ func readTriggers(v value) []Trigger {
 			case "tag", "pr":
 				out = append(out, Trigger{Kind: OnTracker, Value: p.key + ":" + p.val.text("on "+p.key)})
 			default:
-				unknownKey(v.r, p, "on", "outcome", "timer", "tracker", "tag", "pr")
+				unknownKey(v.r, p, "on", "outcome", "consult", "board", "timer", "tracker", "tag", "pr")
 			}
 		}
 	}
@@ -345,7 +387,7 @@ func readEffects(v value, what string) []Effect {
 			continue
 		}
 		for _, p := range item.pairs(what) {
-			out = append(out, newEffect(item, p.key, p.val.name(what+" "+p.key)))
+			out = append(out, newEffect(item, p.key, p.val.text(what+" "+p.key)))
 		}
 	}
 	return out
@@ -369,10 +411,13 @@ func newEffect(v value, name, arg string) Effect {
 		v.r.fail(v.pos, "effect %s needs a %s: write {%s: NAME}", name, info.TakesArg, name)
 	}
 	e := Effect{Name: name, Role: info.Role}
-	if info.TakesArg == "role" {
+	switch info.TakesArg {
+	case "role":
 		e.Role = arg
-	} else {
+	case "message":
 		e.Message = arg
+	default:
+		e.Word = arg
 	}
 	return e
 }

@@ -77,6 +77,10 @@ func (d *Definition) resolve() []error {
 	for i := range d.Prompts {
 		n.promptVariables(&d.Prompts[i])
 	}
+	for i := range d.Gates {
+		n.gate(&d.Gates[i])
+	}
+	n.board()
 	for _, p := range d.Projections {
 		n.need(d.hasState(p.State), p.Pos, "tracker: state %q is not declared: use %s", p.State, d.stateNames())
 	}
@@ -90,6 +94,8 @@ func (n *names) role(r *Role) {
 	n.prompt(r.RespawnPrompt, r.Pos, "role "+r.Name)
 	n.roleName(r.StandsInFor, r.Pos, "role "+r.Name+": stands_in_for")
 	n.variables(r.Window, r.Pos, "role "+r.Name+": window")
+	n.boardTag(r.Flag, r.Pos, "role "+r.Name+": flag")
+	n.boardTag(r.Claim, r.Pos, "role "+r.Name+": claim")
 }
 
 func (n *names) state(s *State) {
@@ -122,12 +128,40 @@ func (n *names) edge(e *Edge) {
 		n.need(ok, e.Pos, "%s: counter %q is not declared: add it to counters:", what, c.Counter)
 	}
 	n.effects(e.Do, e.Pos, what)
+	n.triggers(e, what)
+}
+
+func (n *names) triggers(e *Edge, what string) {
+	for _, tr := range e.On {
+		switch tr.Kind {
+		case OnBoard:
+			n.lookout(tr.Board, e.Pos, what)
+		case OnConsult:
+			n.roleName(tr.Value, e.Pos, what+": consult")
+		}
+	}
+	for _, from := range e.From {
+		n.need(!e.Hold || from == e.To, e.Pos, "%s: hold: a task that is held stays where it is: give the same state as to:", what)
+	}
 }
 
 func (n *names) effects(list []Effect, pos Pos, what string) {
 	for _, e := range list {
 		n.roleName(e.Role, pos, what+": effect "+e.Name)
 		n.prompt(e.Message, pos, what+": effect "+e.Name)
+		n.word(e, pos, what+": effect "+e.Name)
+	}
+}
+
+// word makes sure that an effect names a tag or a column that the board has.
+func (n *names) word(e Effect, pos Pos, what string) {
+	info, _ := EffectNamed(e.Name)
+	switch info.TakesArg {
+	case "tag":
+		n.boardTag(e.Word, pos, what)
+	case "column":
+		_, ok := n.d.Board.Column(e.Word)
+		n.need(ok, pos, "%s: column %q is not declared: add it to board: columns", what, e.Word)
 	}
 }
 
@@ -152,7 +186,9 @@ func (n *names) variables(text string, pos Pos, what string) {
 }
 
 // promptVariables are the values every prompt may name, besides counters.
-var promptVariables = [...]string{"summary", "project", "branch", "status", "workspace", "return_to", "task", "default_branch", "delivery"}
+var promptVariables = [...]string{"summary", "project", "branch", "status", "workspace", "return_to", "task", "default_branch", "delivery",
+	"task_id", "agent", "mode", "expected_statuses", "task_description", "input_instruction", "required_output_filename",
+	"enhancement_name", "enhancement_dir", "handoff", "question", "advice", "card", "report"}
 
 var variablePattern = regexp.MustCompile(`\{([a-z][a-z0-9_]*)\}`)
 

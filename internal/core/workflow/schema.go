@@ -22,6 +22,7 @@ func Schema() *jsonschema.Schema {
 		key{"states", named("Where a task can be, in the order in which people think of them.", stateSchema())},
 		key{"edges", &jsonschema.Schema{Type: "array", Items: edgeSchema(), Description: "The permitted moves. Of several that open, the first is taken."}},
 		key{"prompts", named("What agents are told. {summary} and the like are filled in.", text("Words for an agent."))},
+		key{"board", boardSchema()},
 		key{"tracker", named("The status that a tracker shows for each state.", text("A status of the tracker."))},
 	)
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
@@ -39,6 +40,11 @@ func roleSchema() *jsonschema.Schema {
 		key{"respawn_prompt", nameOf("What a replacement is told, by name.")},
 		key{"access", words("Whether it may change the record's summary and branch.", accessWords[:]...)},
 		key{"stands_in_for", nameOf("A role: while that one lives it is told instead, and this one is not started.")},
+		key{"protocol", words("How it says how it went, besides requests and sections.", protocolWords[:]...)},
+		key{"work_type", nameOf("What kind of work it does; scopes what counts as its word. Its name if nothing is given.")},
+		key{"serial", nameOf("A group of roles of which one agent works at a time in a project.")},
+		key{"flag", text("The tag of a card for which it needs a person.")},
+		key{"claim", text("The tag of a card while it works on it.")},
 		key{"describe", text("What the role does, in a few words.")},
 	)
 }
@@ -48,7 +54,7 @@ func counterSchema() *jsonschema.Schema {
 	s := mapping("A bounded number of a task.",
 		key{"max", &jsonschema.Schema{Type: "integer", Minimum: &least, Maximum: &most, Description: "Its bound, so that the file can be checked."}},
 		key{"per", words("When it goes back to 0: never by itself, or with every transition.", perWords[:]...)},
-		key{"counts", words("What it counts by itself. At max the crash-limit edge is taken.", countsWords[:]...)},
+		key{"counts", words("What it counts by itself. At max the crash-limit or the no-answer-limit edge is taken.", countsWords[:]...)},
 	)
 	s.Required = []string{"max"}
 	return s
@@ -62,8 +68,13 @@ func gateSchema() *jsonschema.Schema {
 		key{"form", words("Where the verdict is: a line \"Verdict: PASS\" at the beginning, or the first line with the word.", formWords[:]...)},
 		key{"fresh", words("When the text is too old: it opened a gate before, it has not changed in this visit, or never.", freshWords[:]...)},
 		key{"evidence", words("A fact that Orange looks up.", EvidenceVocabulary()...)},
+		key{"file", text("A file of the worktree that must be there, not empty, and written in this visit; {variables} are filled in.")},
+		key{"header", listOf(text("A field."), "Fields that the frontmatter of the file must have.")},
+		key{"children", listOf(nameOf("A state."), "Every child of the task must be in one of these states; it must have one.")},
 	)
-	s.OneOf = []*jsonschema.Schema{{Required: []string{"section"}}, {Required: []string{"evidence"}}}
+	for _, one := range []string{"section", "evidence", "file", "children"} {
+		s.OneOf = append(s.OneOf, &jsonschema.Schema{Required: []string{one}})
+	}
 	return s
 }
 
@@ -76,6 +87,9 @@ func stateSchema() *jsonschema.Schema {
 		key{"respawn", words("How a dead agent is replaced.", respawnWords[:]...)},
 		key{"prompt", nameOf("What the role is told on entering, if not its own prompt.")},
 		key{"respawn_prompt", nameOf("What a replacement is told, if not the role's own.")},
+		key{"model", text("The model of the agent, in the agent's own words.")},
+		key{"mode", text("What the role is to do here, where it has several parts.")},
+		key{"cooldown", duration("After the work failed here, before an agent is started again.")},
 		key{"returns", &jsonschema.Schema{Type: "boolean", Description: "Remember where the task came from; going back needs no gate."}},
 		key{"reopen", nameOf("Where a person may send a finished task again.")},
 		key{"on_enter", listOf(effectSchema(), "Effects of entering, in order.")},
@@ -96,6 +110,7 @@ func edgeSchema() *jsonschema.Schema {
 		key{"count", counts()},
 		key{"do", listOf(effectSchema(), "Effects of taking it, in order.")},
 		key{"confirm", listOf(nameOf("A role."), "Who may ask for it if a person agrees.")},
+		key{"hold", &jsonschema.Schema{Type: "boolean", Description: "The task stays, its agent is not replaced, and a person looks."}},
 		key{"override", &jsonschema.Schema{Type: "boolean", Description: "Recorded as a person's decision against the rules."}},
 		key{"describe", text("What the move means, in a few words.")},
 	)
@@ -107,6 +122,11 @@ func triggerSchema() *jsonschema.Schema {
 	word := words("Something that happens.", triggerWords[:]...)
 	object := mapping("Something that happens, with its value.",
 		key{"outcome", text("A code that an agent's protocol gave.")},
+		key{"consult", nameOf("The role that is asked for advice.")},
+		key{"board", mapping("How the card looks.",
+			key{"column", listOf(text("A column."), "The card is in one of these.")},
+			key{"tags", listOf(text("A tag; * at its end stands for any rest."), "It has all of these.")},
+			key{"not", listOf(text("A tag; * at its end stands for any rest."), "It has none of these.")})},
 		key{"timer", duration("The time since the task came here.")},
 		key{"tracker", text("An event of a tracker.")},
 		key{"tag", text("A tag that was set on the tracker.")},
@@ -128,12 +148,29 @@ func effectSchema() *jsonschema.Schema {
 			bare = append(bare, e.Name)
 			continue
 		}
-		full = append(full, key{e.Name, nameOf(e.Describe + "; give the " + e.TakesArg + ".")})
+		value := nameOf
+		if e.Card {
+			value = text
+		}
+		full = append(full, key{e.Name, value(e.Describe + "; give the " + e.TakesArg + ".")})
 	}
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
 		words("A deed.", bare...),
 		mapping("A deed, with the role or message it is about.", full...),
 	}}
+}
+
+func marks(describe string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "object", Description: describe, AdditionalProperties: listOf(nameOf("human or a role."), "Who may ask for it.")}
+}
+
+func boardSchema() *jsonschema.Schema {
+	s := mapping("The board that tasks are on.",
+		key{"columns", marks("Its columns in order, each with the roles that may move a card there by their result; people may always.")},
+		key{"tags", marks("Its tags, each with the roles that may set it by their result; people may always.")},
+	)
+	s.Required = []string{"columns"}
+	return s
 }
 
 func counts() *jsonschema.Schema {

@@ -3,15 +3,16 @@ package workflow
 // The words a file may use where one of a fixed list is expected. Parse and Schema
 // read the same lists.
 var (
-	kindWords    = [...]string{string(Queued), string(Agent), string(Waiting), string(HumanDo), string(Halt), string(Terminal)}
-	respawnWords = [...]string{string(RespawnNow), string(RespawnAuto), string(RespawnManual)}
-	sessionWords = [...]string{string(Persistent), string(PerVisit), string(Interactive)}
-	harnessWords = [...]string{"task", "review"}
-	accessWords  = [...]string{"full", "read-only"}
-	perWords     = [...]string{"task", "state"}
-	countsWords  = [...]string{"crashes"}
-	verdictWords = [...]string{"PASS", "FAIL"}
-	formWords    = [...]string{"line", "word"}
-	freshWords   = [...]string{string(FreshUnused), string(FreshVisit), string(FreshOff)}
-	triggerWords = [...]string{string(OnRequest), string(OnExit), string(OnCrashLimit), string(OnReady), string(OnCreate)}
+	kindWords     = [...]string{string(Queued), string(Agent), string(Waiting), string(HumanDo), string(Halt), string(Terminal)}
+	respawnWords  = [...]string{string(RespawnNow), string(RespawnAuto), string(RespawnManual)}
+	sessionWords  = [...]string{string(Persistent), string(PerVisit), string(Interactive)}
+	harnessWords  = [...]string{"task", "review"}
+	accessWords   = [...]string{"full", "read-only"}
+	perWords      = [...]string{"task", "state"}
+	countsWords   = [...]string{"crashes", "no-answers"}
+	verdictWords  = [...]string{"PASS", "FAIL"}
+	formWords     = [...]string{"line", "word"}
+	protocolWords = [...]string{"work-result", "completion-block", "worker-result"}
+	freshWords    = [...]string{string(FreshUnused), string(FreshVisit), string(FreshOff)}
+	triggerWords  = [...]string{string(OnRequest), string(OnExit), string(OnCrashLimit), string(OnReady), string(OnCreate), string(OnSilence), string(OnUnexpected)}
 )

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"orange/internal/core/prompt"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -75,6 +76,7 @@ type Launch struct {
 	Interactive        bool
 	Session, Resume    string
 	Effort             string
+	Model              string // in the agent's own words; "" leaves it to the agent
 	ReadOnly           bool
 	Workspace, Dir     string
 	Harness            string
@@ -139,6 +141,7 @@ type Options struct {
 	Engine     Engine
 	Env        func(harness string) []string                    // what an agent inherits
 	Words      func(p task.Project, name string) (string, bool) // prompts of the repository's own
+	OnBoard    func(t *task.Task) *prompt.Card                  // the task's card, nil if it is on no board
 	Term       string                                           // kind of terminal that programs are told they have
 	Log        *slog.Logger
 	Clock      func() time.Time

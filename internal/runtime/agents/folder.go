@@ -27,6 +27,7 @@ type Card struct {
 	Role       string      `json:"role"`
 	Since      time.Time   `json:"since"`
 	Harness    string      `json:"harness"`
+	Model      string      `json:"model,omitempty"`
 	Window     string      `json:"window,omitempty"` // in the task's terminal session; "" without a terminal
 	Session    string      `json:"session,omitempty"`
 	Heard      bool        `json:"heard,omitempty"`   // the harness said that this conversation exists

@@ -73,7 +73,7 @@ func (a *Agents) prepare(ctx context.Context, t *task.Task, e *task.Effect, sess
 	if err != nil {
 		return Orders{}, err
 	}
-	card := Card{Role: e.Role, Since: a.Clock().UTC(), Harness: launch.Harness, Session: launch.Session, Resumed: launch.Resume != ""}
+	card := Card{Role: e.Role, Since: a.Clock().UTC(), Harness: launch.Harness, Model: launch.Model, Session: launch.Session, Resumed: launch.Resume != ""}
 	o := Orders{Argv: plan.Argv, Dir: launch.Workspace}
 	if session != "" {
 		card.Window = e.Window
@@ -86,24 +86,25 @@ func (a *Agents) prepare(ctx context.Context, t *task.Task, e *task.Effect, sess
 // launch renders the prompt and says how the agent is to be started.
 func (a *Agents) launch(def *workflow.Definition, role *workflow.Role, t *task.Task, e *task.Effect, terminal bool) (Launch, error) {
 	k := Key{t.ID, e.Attempt}
-	p, _ := a.Engine.Project(t.Project)
-	text := prompt.Whole(prompt.Facts{
-		Def: def, Task: *t, Effect: *e, Project: p, Nonce: a.Nonce(k),
-		Words: func(name string) (string, bool) { return a.Words(p, name) },
-	})
 	l := Launch{
-		Prompt: text, PromptFile: filepath.Join(a.Folder(k), "prompt.md"), Interactive: terminal,
+		PromptFile: filepath.Join(a.Folder(k), "prompt.md"), Interactive: terminal,
 		Harness: t.Harness, Effort: t.Effort, ReadOnly: role.Access == "read-only",
 		Workspace: a.Workspaces.Path(t.Workspace), Dir: a.Folder(k),
 	}
 	if role.Harness == "review" {
 		l.Harness, l.Effort = t.ReviewHarness, t.ReviewEffort
 	}
+	if s, ok := def.State(t.Status); ok && s.Role == role.Name {
+		l.Model = s.Model
+	}
 	l.Resume = a.resumable(t, e, l.Harness, role)
 	if l.Session = l.Resume; l.Session == "" {
 		l.Session = a.sessionOf(k)
 	}
-	if err := replaceFile(l.PromptFile, []byte(text)); err != nil {
+	f := a.facts(def, t, e)
+	f.Goes = l.Resume != ""
+	l.Prompt = prompt.Whole(f)
+	if err := replaceFile(l.PromptFile, []byte(l.Prompt)); err != nil {
 		return l, fmt.Errorf("write the prompt of attempt %d: %w", e.Attempt, err)
 	}
 	return l, nil
@@ -118,11 +119,11 @@ func (a *Agents) sessionOf(k Key) string {
 	return newUUID()
 }
 
-// resumable finds the conversation that a new attempt of a persistent role goes on
-// with: that of the last attempt of the role, if the harness told its name. A
+// resumable finds the conversation that a new attempt of a persistent role, or one that
+// is only to say how it went, goes on with: that of the last attempt of the role, if the harness told its name. A
 // conversation that was resumed and broke off again is left alone.
 func (a *Agents) resumable(t *task.Task, e *task.Effect, harness string, role *workflow.Role) string {
-	if role.Session != workflow.Persistent {
+	if role.Session != workflow.Persistent && e.Message != workflow.MessageState {
 		return ""
 	}
 	for n := e.Attempt - 1; n > 0; n-- {
@@ -144,7 +145,7 @@ func (a *Agents) resumable(t *task.Task, e *task.Effect, harness string, role *w
 func (a *Agents) environment(t *task.Task, e *task.Effect, harness string, more []string, terminal bool) []string {
 	k := Key{t.ID, e.Attempt}
 	env := append(a.Env(harness),
-		"ORANGE_TASK="+string(t.ID), "ORANGE_ATTEMPT="+strconv.Itoa(e.Attempt), "ORANGE_ROLE="+e.Role,
+		"ORANGE_TASK="+string(t.ID), "ORANGE_ATTEMPT="+strconv.Itoa(e.Attempt), "ORANGE_ROLE="+e.Role, "ORANGE_STATE="+t.Status,
 		"ORANGE_ROLE_RUN="+strconv.Itoa(t.RanOf(e.Role)), "ORANGE_ROUND="+strconv.Itoa(t.Counter("review_round")), "ORANGE_TOKEN="+a.Token(k), "ORANGE_NONCE="+a.Nonce(k),
 		keyVariable+"="+k.mark())
 	if n := slot(t.Workspace); n > 0 {

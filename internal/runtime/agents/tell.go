@@ -54,11 +54,7 @@ func (a *Agents) words(t *task.Task, e *task.Effect) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, _ := a.Engine.Project(t.Project)
-	return prompt.Message(prompt.Facts{
-		Def: def, Task: *t, Effect: *e, Project: p, Nonce: a.Nonce(Key{t.ID, e.Attempt}),
-		Words: func(name string) (string, bool) { return a.Words(p, name) },
-	}), nil
+	return prompt.Message(a.facts(def, t, e)), nil
 }
 
 // letGo waits for an agent without a terminal to end.
@@ -216,23 +212,30 @@ func (a *Agents) Heard(ctx context.Context, k Key, harness, event string, payloa
 	if n.Prompted {
 		a.acknowledge(k)
 	}
-	return a.condition(ctx, k, n)
+	if err := a.condition(ctx, k, n); err != nil {
+		return err
+	}
+	return a.turnEnded(ctx, k, n)
 }
 
-// account adds to the end of a turn what the conversation has consumed so far, where
-// the hook does not say it. An agent at a terminal may live for days: what it spends is
-// not to be learned only when it ends.
+// account adds to the end of a turn what the conversation has consumed so far and what
+// the agent said last, where the hook does not say it. An agent at a terminal may live
+// for days: neither is to be learned only when it ends.
 func (a *Agents) account(k Key, harness string, n *Notice) {
-	if n.Usage != nil || n.Condition == nil || n.Condition.Name != task.Idle {
+	if n.Condition == nil || n.Condition.Name != task.Idle {
 		return
 	}
 	card, err := a.Card(k)
 	if err != nil || card.Window == "" {
 		return
 	}
-	n.Usage = a.Harnesses.Read(harness, Output{
+	left := a.Harnesses.Read(harness, Output{
 		Log: a.Log(k), Transcript: cmp.Or(n.Transcript, card.Transcript), Session: cmp.Or(n.Session, card.Session), Since: card.Since,
-	}).Usage
+	})
+	if n.Usage == nil {
+		n.Usage = left.Usage
+	}
+	n.Final = cmp.Or(n.Final, left.Final)
 }
 
 func (a *Agents) acknowledge(k Key) {

@@ -130,6 +130,7 @@ func (a *Agents) ended(k Key, x Exit) {
 		Kind: signal.Exit, Actor: task.Engine, Attempt: k.Number, Role: card.Role, Code: x.Code, Note: x.Reason,
 		Condition: left.Condition, Usage: left.Usage,
 	}
+	sig.Report, sig.Final = a.lastWords(k, card.Role, left.Final)
 	if sig.Condition != nil && sig.Condition.Name != task.Limited {
 		sig.Condition = nil // only a limit explains an end
 	}
@@ -149,7 +150,7 @@ func (a *Agents) keep(k Key, n Notice, code *int) {
 		}
 		c.Heard = c.Heard || n.Session != ""
 		if n.Usage != nil {
-			c.Usage = n.Usage
+			c.Usage = most(c.Usage, n.Usage)
 		}
 		if code != nil {
 			c.Code = code
@@ -158,6 +159,16 @@ func (a *Agents) keep(k Key, n Notice, code *int) {
 	if err != nil {
 		a.Options.Log.Warn("keep an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
+}
+
+// most is what was consumed by the larger of two accounts, figure by figure: an account
+// that shrinks has forgotten something.
+func most(a, b *task.Usage) *task.Usage {
+	if a == nil {
+		return b
+	}
+	sum := a.Plus(b.Less(*a))
+	return &sum
 }
 
 // submit tells the engine, again and again if it cannot keep it.

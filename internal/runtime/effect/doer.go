@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"orange/internal/core/board"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -46,6 +47,14 @@ type Doer struct {
 	Workspaces Workspaces
 	Delivery   Delivery
 	Sections   Sections
+	Cards      Cards // nil: there is no board
+}
+
+// Cards change the task's card on its board and look at it. A change that was made
+// already is not made again; what cannot be done, ever, is left out with a note.
+type Cards interface {
+	Change(ctx context.Context, t task.Task, e task.Effect) (note string, err error)
+	Look(ctx context.Context, t task.Task) (*board.Face, error)
 }
 
 // limit bounds one try of an effect: a set-up command or a push may take its time.
@@ -65,6 +74,9 @@ func (d Doer) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Do
 	case info.Notifies:
 		return local.Done{}, d.Agents.Tell(ctx, t, e)
 	}
+	if info.Card {
+		return d.card(ctx, t, e)
+	}
 	switch e.Do {
 	case workflow.AcquireWorkspace:
 		return local.Done{}, d.Workspaces.Acquire(ctx, t, e.Workspace)
@@ -81,6 +93,18 @@ func (d Doer) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Do
 }
 
 // kill ends the agents that were ordered to end, and the one whose time is over.
+func (d Doer) card(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+	if d.Cards == nil {
+		return local.Done{}, task.Mistakef("there is no board to %s on", e.Do)
+	}
+	if e.Do == workflow.ReadCard {
+		face, err := d.Cards.Look(ctx, t)
+		return local.Done{Face: face}, err
+	}
+	note, err := d.Cards.Change(ctx, t, e)
+	return local.Done{Note: note}, err
+}
+
 func (d Doer) kill(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
 	var numbers []int
 	for _, a := range t.Attempts {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/core/board"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/runtime/effect"
@@ -40,6 +41,14 @@ func (h *hands) Tell(_ context.Context, _ task.Task, e task.Effect) error {
 func (h *hands) End(_ context.Context, _ task.Task, attempts []int) error {
 	return h.do("end %v", attempts)
 }
+func (h *hands) Change(_ context.Context, _ task.Task, e task.Effect) (string, error) {
+	return "left out", h.do("change %s %s", e.Do, e.Arg)
+}
+
+func (h *hands) Look(context.Context, task.Task) (*board.Face, error) {
+	return &board.Face{Column: "Review"}, h.do("look")
+}
+
 func (h *hands) Clear(context.Context, task.Task) error { return h.do("clear") }
 
 func (h *hands) Rename(_ context.Context, t task.Task) (string, error) {
@@ -97,11 +106,13 @@ func TestEveryEffectIsDone(t *testing.T) {
 		{task.Effect{Do: "push"}, "push", ""},
 		{task.Effect{Do: "create_pr"}, "create pr", "fields pr_url=https://x/1 pr_state=OPEN"},
 		{task.Effect{Do: "merge", Arg: "ff"}, "merge ff", "event pr:merged"},
+		{task.Effect{Do: "move_card", Arg: "Review"}, "change move_card Review", "note left out"},
+		{task.Effect{Do: "read_card"}, "look", "face Review"},
 		{task.Effect{Do: "rename_branch", Arg: "old"}, "rename old b, rename session", "session p/b"},
 		{task.Effect{Do: "write_section", Arg: "Answer", Text: "blue", ID: "t/1/0"}, "write Answer blue t/1/0", ""},
 	} {
 		h := &hands{}
-		done, err := effect.Doer{Agents: h, Workspaces: h, Delivery: h, Sections: h}.Perform(t.Context(), living, tt.e)
+		done, err := effect.Doer{Agents: h, Workspaces: h, Delivery: h, Sections: h, Cards: h}.Perform(t.Context(), living, tt.e)
 		if err != nil || strings.Join(h.did, ", ") != tt.did || told(done) != tt.done {
 			t.Errorf("%s: %v, did %q, %q", tt.e.Do, err, h.did, told(done))
 		}
@@ -115,6 +126,12 @@ func told(d local.Done) string {
 	}
 	if len(d.Ended) > 0 {
 		out = append(out, fmt.Sprint("ended ", d.Ended))
+	}
+	if d.Note != "" {
+		out = append(out, "note "+d.Note)
+	}
+	if d.Face != nil {
+		out = append(out, "face "+d.Face.Column)
 	}
 	if d.Event != "" {
 		out = append(out, "event "+d.Event)
@@ -132,7 +149,7 @@ func told(d local.Done) string {
 func TestWhatFailedMadeNothingTrue(t *testing.T) {
 	for do, fail := range map[string]string{"merge": "merge", "create_pr": "create pr", "kill_session": "end"} {
 		h := &hands{fail: fail}
-		done, err := effect.Doer{Agents: h, Workspaces: h, Delivery: h, Sections: h}.Perform(t.Context(), agents(), task.Effect{Do: do})
+		done, err := effect.Doer{Agents: h, Workspaces: h, Delivery: h, Sections: h, Cards: h}.Perform(t.Context(), agents(), task.Effect{Do: do})
 		if err == nil || told(done) != "" {
 			t.Errorf("%s: %v, %q", do, err, told(done))
 		}
@@ -141,7 +158,7 @@ func TestWhatFailedMadeNothingTrue(t *testing.T) {
 
 func TestEveryWordOfTheVocabularyIsKnown(t *testing.T) {
 	h := &hands{}
-	doer := effect.Doer{Agents: h, Workspaces: h, Delivery: h, Sections: h}
+	doer := effect.Doer{Agents: h, Workspaces: h, Delivery: h, Sections: h, Cards: h}
 	for _, info := range workflow.EffectVocabulary() {
 		if _, err := doer.Perform(t.Context(), agents(), task.Effect{Do: info.Name, Start: info.Spawns, Workspace: "p--1"}); err != nil {
 			t.Errorf("%s: %v", info.Name, err)

@@ -121,6 +121,9 @@ func (r *Runtime) complete(w *signal.Wish) (*workflow.Definition, error) {
 	if err := r.harnesses(&w.New); err != nil {
 		return nil, err
 	}
+	if err := r.parentOf(&w.New); err != nil {
+		return nil, err
+	}
 	if err := r.ownBranch(p.Name, w.Branch); err != nil {
 		return nil, err
 	}
@@ -165,6 +168,15 @@ func (r *Runtime) branchFree(project, branch string, id task.ID) error {
 	return err
 }
 
+// Choose finds the workflow that a new task of a project would follow.
+func (r *Runtime) Choose(name, project string) (*workflow.Definition, error) {
+	p, ok := r.pool.project(project)
+	if !ok {
+		return nil, task.Mistakef("project %q is not registered: orange project add", project)
+	}
+	return r.choose(name, p)
+}
+
 // choose finds the workflow of a new task and refuses one that is unwise.
 func (r *Runtime) choose(name string, p task.Project) (*workflow.Definition, error) {
 	for _, fallback := range []string{p.Workflow, r.Workflow, builtin.Default} {
@@ -177,7 +189,7 @@ func (r *Runtime) choose(name string, p task.Project) (*workflow.Definition, err
 		return nil, task.Mistakef("%v", err)
 	}
 	if !ok {
-		file = name + ".yaml"
+		file = builtin.File(name)
 		if text, ok = builtin.Text(name); !ok {
 			return nil, task.Mistakef("workflow %q is not known: see orange workflow list", name)
 		}

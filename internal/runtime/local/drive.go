@@ -141,7 +141,7 @@ func (r *Runtime) step(id task.ID) bool {
 			return false // without it the effect is not done: it will be asked for again
 		}
 	}
-	result := signal.Receipt{Effect: e.ID, OK: err == nil, Session: done.Session}
+	result := signal.Receipt{Effect: e.ID, OK: err == nil, Session: done.Session, Note: done.Note}
 	if err != nil {
 		var mistake *task.Mistake
 		result.Error, result.Final = err.Error(), errors.As(err, &mistake)
@@ -155,6 +155,11 @@ func (r *Runtime) step(id task.ID) bool {
 func (r *Runtime) follow(t *task.Task, done Done) bool {
 	if len(done.Fields) > 0 {
 		if _, err := r.report(t.ID, signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: done.Fields}); err != nil {
+			return false
+		}
+	}
+	if done.Face != nil {
+		if _, err := r.report(t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.CardChanged, Face: done.Face}); err != nil {
 			return false
 		}
 	}
@@ -299,8 +304,11 @@ func (r *Runtime) kickQueue(project string) {
 			r.pool.mu.Lock()
 			free := len(r.pool.free(project))
 			r.pool.mu.Unlock()
-			if free == 0 || r.ctx.Err() != nil {
+			if r.ctx.Err() != nil {
 				return
+			}
+			if t, ok, err := r.record(id); free == 0 && (err != nil || !ok || t.Workspace == "") {
+				continue // one that has its workspace may wait for something else
 			}
 			r.report(id, signal.Signal{Kind: signal.Ready, Actor: task.Engine}) //nolint:errcheck // logged, and tried again
 		}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"orange/internal/core/board"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -88,13 +89,24 @@ type Healer interface {
 
 // A Prober looks up facts about the world that gates ask for.
 type Prober interface {
-	Probe(ctx context.Context, evidence string, p task.Project, branch string) signal.Evidence
+	Probe(ctx context.Context, q Question) signal.Evidence
+}
+
+// A Question is a fact that deciding about a task may need.
+type Question struct {
+	Name    string // of the evidence
+	Project task.Project
+	Task    *task.Task
+	Gate    *workflow.Gate     // that asks; nil for claims
+	Git     *signal.GitActions // what a worker claims
 }
 
 // Done is how an effect went.
 type Done struct {
 	Session string         // the terminal session the agent runs in
 	Ended   []int          // attempts that are confirmed to be gone
+	Face    *board.Face    // how the task's card looks
+	Note    string         // what was left out though it is done, and why
 	Event   string         // what the deed itself makes true, as a tracker would say it
 	Fields  []signal.Field // values of the record that the deed found or made
 }
@@ -124,6 +136,7 @@ type Options struct {
 	Performer Performer
 	Healer    Healer                          // nil: nobody sees a task elsewhere than in its folder
 	Pulse     Pulse                           // nil: nobody knows, and silence ends no agent
+	Kin       Kin                             // nil: tasks stand alone
 	Ledger    Ledger                          // nil: no day has a budget
 	Commit    func(t *task.Task) string       // the commit a task's branch is at, "" if nobody knows
 	Harnesses func(name, effort string) error // says what is wrong with a harness or its effort
@@ -234,6 +247,11 @@ func (r *Runtime) kickAll() error {
 	tasks, err := r.Store.Unsettled()
 	if err != nil { // one record that cannot be read must not hold up the others
 		r.Log.Error("read what is pending", "component", "local", "error", err)
+	}
+	for i := range tasks {
+		if def, err := r.define(&tasks[i]); err == nil {
+			r.pool.settle(def, &tasks[i])
+		}
 	}
 	for i := range tasks {
 		r.attend(&tasks[i])

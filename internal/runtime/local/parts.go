@@ -122,11 +122,12 @@ type pool struct {
 	list  []task.Project
 	names map[string][]string // workspaces of a project
 	bound map[string]task.ID
+	atOne serials
 }
 
 func (p *pool) init(projects []task.Project, bound map[string]task.ID) {
 	p.setProjects(projects)
-	p.bound = bound
+	p.bound, p.atOne = bound, serials{}
 	if p.bound == nil {
 		p.bound = make(map[string]task.ID)
 	}
@@ -141,6 +142,13 @@ func (p *pool) free(project string) []string {
 		}
 	}
 	return out
+}
+
+// settle notes in which serial groups a task works, and says whether one became free.
+func (p *pool) settle(def *workflow.Definition, t *task.Task) (freed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.atOne.hold(def, t)
 }
 
 // take binds a workspace. The caller holds mu.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"orange/internal/core/engine"
@@ -66,6 +67,7 @@ func (r *Runtime) submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 		}
 	}
 	sig.Evidence = r.evidence(ctx, def, &t, &sig)
+	sig.Children = r.children(def, &t)
 	if r.Commit != nil && sig.Weighs() {
 		sig.Commit = r.Commit(&t)
 	}
@@ -92,7 +94,11 @@ func (r *Runtime) decide(ctx context.Context, def *workflow.Definition, t task.T
 	}
 	if err := r.commit(ctx, def, next, d.Entries); err != nil {
 		hold.undo()
+		r.pool.settle(def, &t)
 		return answer, err
+	}
+	if r.pool.settle(def, &next) {
+		r.kickQueue(next.Project)
 	}
 	answer.Task = next
 	answer.Warning = r.show(next, d.Entries)
@@ -105,13 +111,18 @@ func (r *Runtime) decide(ctx context.Context, def *workflow.Definition, t task.T
 func (r *Runtime) decideWithPool(def *workflow.Definition, project string, t task.Task, sig signal.Signal) (engine.Decision, hold) {
 	r.pool.mu.Lock()
 	defer r.pool.mu.Unlock()
-	sig.Free = r.pool.free(project)
+	sig.Free, sig.Busy = r.pool.free(project), r.pool.atOne.busy(project, t.ID)
 	d := engine.Decide(def, t, sig)
 	h := hold{pool: &r.pool}
 	for i := range d.Entries {
 		if name := d.Entries[i].Bind; name != "" {
 			r.pool.take(name, d.Entries[i].Task)
 			h.name = name
+		}
+		for _, a := range d.Entries[i].Started {
+			if role, ok := def.Role(a.Role); ok && role.Serial != "" {
+				r.pool.atOne[serial{project, role.Serial}] = d.Entries[i].Task
+			}
 		}
 	}
 	return d, h
@@ -146,6 +157,7 @@ func (r *Runtime) settle(was, t *task.Task, entries []journal.Entry) {
 	if t.Queued && slices.ContainsFunc(entries, func(e journal.Entry) bool { return e.Type == journal.TaskResumed }) {
 		r.kickQueue(t.Project)
 	}
+	r.tellParent(was, t)
 	if was.Visit != t.Visit {
 		r.quiet.forget(t.ID)
 	}
@@ -215,23 +227,36 @@ func (r *Runtime) evidence(ctx context.Context, def *workflow.Definition, t *tas
 		return nil
 	}
 	var out []signal.Evidence
-	for _, name := range asked(def, t, sig) {
-		p, _ := r.pool.project(t.Project)
-		out = append(out, r.Prober.Probe(ctx, name, p, t.Branch))
+	p, _ := r.pool.project(t.Project)
+	for _, g := range asked(def, t, sig) {
+		out = append(out, r.Prober.Probe(ctx, Question{Name: g.Fact(), Project: p, Task: t, Gate: g}))
+	}
+	if rep := sig.Report; rep != nil && rep.Actions != nil && rep.Actions.Git != nil {
+		out = append(out, r.Prober.Probe(ctx, Question{Name: workflow.ClaimsFact, Project: p, Task: t, Git: rep.Actions.Git}))
 	}
 	return out
 }
 
+// reports says whether the edge may answer to what an attempt said.
+func reports(sig *signal.Signal, e *workflow.Edge) bool {
+	word := sig.Word
+	if sig.Report != nil {
+		word = sig.Report.Code
+	}
+	return word != "" && e.Answers(workflow.OnOutcome, strings.ToUpper(word))
+}
+
 // asked lists the evidence that deciding about the signal may need. Looking it up
 // costs a process, so edges the signal cannot take are left out.
-func asked(def *workflow.Definition, t *task.Task, sig *signal.Signal) []string {
-	var out []string
+func asked(def *workflow.Definition, t *task.Task, sig *signal.Signal) []*workflow.Gate {
+	var out []*workflow.Gate
 	for _, i := range def.EdgesFrom(t.Status) {
 		e := &def.Edges[i]
-		for _, g := range def.EdgeGates(e) {
-			name := def.Gates[g].Evidence
-			if name != "" && concerns(sig, e) && !slices.Contains(out, name) {
-				out = append(out, name)
+		for _, i := range def.EdgeGates(e) {
+			g := &def.Gates[i]
+			known := slices.ContainsFunc(out, func(have *workflow.Gate) bool { return have.Fact() == g.Fact() })
+			if g.Fact() != "" && concerns(sig, e) && !known {
+				out = append(out, g)
 			}
 		}
 	}
@@ -244,10 +269,8 @@ func concerns(sig *signal.Signal, e *workflow.Edge) bool {
 		return e.To == sig.To || sig.To == "" && e.As == sig.Verb
 	case signal.Tracker:
 		return e.Answers(workflow.OnTracker, sig.Word)
-	case signal.Outcome:
-		return e.Answers(workflow.OnOutcome, sig.Word)
-	case signal.Exit:
-		return e.Answers(workflow.OnExit, "")
+	case signal.Outcome, signal.Exit:
+		return sig.Kind == signal.Exit && e.Answers(workflow.OnExit, "") || reports(sig, e)
 	case signal.Timer:
 		return e.Answers(workflow.OnTimer, sig.Timer)
 	case signal.Ready:

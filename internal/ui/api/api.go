@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"orange/internal/core/board"
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
@@ -119,6 +120,7 @@ type Server struct {
 	Identity   Identity // nil: claims are believed
 	Attempts   Attempts // nil, like Workspaces: this server starts no agents
 	Workspaces Workspaces
+	Boards     Boards // nil: there are none
 	Inbox      func(ctx context.Context, project string) ([]engine.Item, error)
 	Where      func(ctx context.Context, path string) (Place, error)
 	Checks     func(ctx context.Context) []doctor.Result
@@ -155,6 +157,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /v1/workspaces/gc", s.absent(s.Workspaces != nil, s.gcWorkspaces))
 	mux.HandleFunc("GET /v1/salvages", s.absent(s.Workspaces != nil, s.salvages))
 	mux.HandleFunc("GET /v1/workflows/{hash}", s.workflow)
+	s.routeBoards(mux)
 	mux.HandleFunc("GET /v1/projects", s.listProjects)
 	mux.HandleFunc("POST /v1/projects", s.addProject)
 	mux.HandleFunc("PATCH /v1/projects/{name}", s.updateProject)
@@ -233,13 +236,14 @@ func (s *Server) fail(w http.ResponseWriter, status int, err error) {
 // failWith chooses the status by what went wrong.
 func (s *Server) failWith(w http.ResponseWriter, err error) {
 	var mistake *task.Mistake
+	var refusal *board.Refusal
 	var tooLarge *http.MaxBytesError
 	switch {
-	case errors.Is(err, task.ErrNotFound):
+	case errors.Is(err, task.ErrNotFound), errors.Is(err, board.ErrNotFound):
 		s.fail(w, http.StatusNotFound, err)
 	case errors.Is(err, task.ErrClosing):
 		s.fail(w, http.StatusServiceUnavailable, err)
-	case errors.As(err, &mistake):
+	case errors.As(err, &mistake), errors.As(err, &refusal):
 		s.fail(w, http.StatusBadRequest, err)
 	case errors.As(err, &tooLarge):
 		s.fail(w, http.StatusRequestEntityTooLarge, fmt.Errorf("the request has more than %d bytes", tooLarge.Limit))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 )
@@ -14,7 +15,9 @@ import (
 type Attempt struct {
 	Number    int            `json:"number"`
 	Role      string         `json:"role"`
+	State     string         `json:"state,omitempty"` // that it was started in
 	Harness   string         `json:"harness"`
+	Model     string         `json:"model,omitempty"` // that it was told to use
 	Alive     bool           `json:"alive"`
 	Since     time.Time      `json:"since,omitzero"`
 	Condition task.Condition `json:"condition,omitzero"`
@@ -78,7 +81,79 @@ func (s *Server) attempts(w http.ResponseWriter, r *http.Request) {
 		s.failWith(w, err)
 		return
 	}
-	s.reply(w, http.StatusOK, map[string]any{"attempts": nonNil(list)})
+	if entries, err := s.Tasks.Journal(t.ID, 0); err == nil { // without it the rest is still known
+		account(list, entries)
+	}
+	today, err := s.today(t.Project)
+	if err != nil {
+		s.failWith(w, err)
+		return
+	}
+	s.reply(w, http.StatusOK, struct {
+		Attempts []Attempt `json:"attempts"`
+		Today    *Today    `json:"today,omitempty"`
+	}{nonNil(list), today})
+}
+
+// Today is what the attempts of a project were and cost on this day, where days have a
+// budget.
+type Today struct {
+	Day      string      `json:"day"` // 2006-01-02, UTC
+	Attempts int         `json:"attempts"`
+	Micros   int64       `json:"cost_micro_usd"`
+	Budget   task.Budget `json:"budget"`
+}
+
+// ledger adds up what was spent.
+type ledger interface {
+	SpentOn(project, day string) (attempts int, micros int64, err error)
+}
+
+// today asks what a project has spent on this day, nil if nobody bounds that.
+func (s *Server) today(project string) (*Today, error) {
+	book, ok := s.Tasks.(ledger)
+	if !ok {
+		return nil, nil
+	}
+	for _, p := range s.Projects.Projects() {
+		if p.Name != project || !p.Budget.Daily() {
+			continue
+		}
+		out := &Today{Day: task.DayOf(time.Now()), Budget: p.Budget}
+		var err error
+		out.Attempts, out.Micros, err = book.SpentOn(project, out.Day)
+		return out, err
+	}
+	return nil, nil
+}
+
+// account says of attempts what the journal says: the state each was started in, and
+// what it consumed, as it was counted in the task's record.
+func account(list []Attempt, entries []journal.Entry) {
+	var t task.Task
+	states, spent := map[int]string{}, map[int]task.Usage{}
+	for i := range entries {
+		e := &entries[i]
+		before := t.Spent.Usage
+		if journal.Apply(&t, e) != nil {
+			return
+		}
+		for _, a := range e.Started {
+			states[a.Number] = t.Status
+		}
+		number := e.Attempt
+		if len(e.Ended) > 0 {
+			number = e.Ended[0].Number
+		}
+		spent[number] = spent[number].Plus(t.Spent.Less(before))
+	}
+	for i := range list {
+		a := &list[i]
+		a.State, a.Usage = states[a.Number], nil
+		if u := spent[a.Number]; u != (task.Usage{}) {
+			a.Usage = &u
+		}
+	}
 }
 
 func (s *Server) attach(w http.ResponseWriter, r *http.Request) {

@@ -56,7 +56,7 @@ func (s *Server) identify(w http.ResponseWriter, r *http.Request) (*http.Request
 	case caller == nil:
 		return r, true
 	case r.Method != http.MethodGet && !forAttempts(r):
-		s.fail(w, http.StatusForbidden, fmt.Errorf("this is attempt %d of task %s, and %s is a person's to ask for", caller.Attempt, caller.Task, r.URL.Path))
+		s.fail(w, http.StatusForbidden, notForAttempts(r, caller))
 		return r, false
 	}
 	return r.WithContext(context.WithValue(r.Context(), callerKey, caller)), true

@@ -68,7 +68,7 @@ func New(deps Deps) *cobra.Command {
 		deps.Exec = become
 	}
 	root := group("orange", "Run coding agents through a workflow that is a file",
-		newTaskCommand(deps), newInboxCommand(deps), newProjectCommand(deps), newWorkspaceCommand(deps), newWorkflowCommand(deps), newSchemaCommand(deps),
+		newTaskCommand(deps), newInboxCommand(deps), newBoardCommand(deps), newHandoffCommand(deps), newALSCommand(deps), newProjectCommand(deps), newWorkspaceCommand(deps), newWorkflowCommand(deps), newDetectCommand(deps), newSchemaCommand(deps),
 		newServeCommand(deps), newStopCommand(deps), newPauseCommand(deps), newResumeCommand(deps),
 		newDoctorCommand(deps), newLogCommand(deps), newImportCommand(deps), newExportCommand(deps),
 		newInstallCommand(deps), newHookCommand(deps), newSelftestCommand(deps), newCompletionCommand(deps), newVersionCommand(deps))

@@ -21,7 +21,7 @@ const maxContext = 1 << 20
 
 func newTaskCreate(deps Deps) *cobra.Command {
 	var n signal.Wish
-	var file string
+	var file, parent string
 	var wait bool
 	cmd := &cobra.Command{
 		Use: "create [branch] [summary...]", Short: "Create a task, and start it as soon as a workspace is free",
@@ -37,6 +37,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	f.StringVar(&n.ReviewEffort, "review-effort", "", "effort of the reviewer")
 	f.StringVar(&n.Context, "context", "", "text for the task's Context section; - reads it from standard input")
 	f.StringVar(&file, "context-file", "", "file with that text")
+	f.StringVar(&parent, "parent", "", "`task` whose work this is a part of")
 	f.BoolVar(&wait, "no-spawn", false, "create it and do not start it")
 	for _, flag := range []string{"harness", "review-harness"} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions([]string{"claude", "codex", "opencode", "gemini", "pi"}, cobra.ShellCompDirectiveNoFileComp))
@@ -59,6 +60,13 @@ func newTaskCreate(deps Deps) *cobra.Command {
 			if n.Project, err = s.ensureProject(ctx); err != nil {
 				return err
 			}
+		}
+		if parent != "" {
+			p, err := s.Task(ctx, parent)
+			if err != nil {
+				return err
+			}
+			n.Parent = p.Task.ID
 		}
 		n.Harness, n.ReviewHarness = s.harness(n.Harness), s.harness(n.ReviewHarness)
 		n.Spawn = !wait

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,9 +33,12 @@ func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 		Short: "Try what the engine would decide, touching nothing",
 		Long: "Try what the engine would decide about a supposed task, touching nothing.\n\n" +
 			"Sections of the task file count as fresh, evidence as present and agents as alive,\n" +
-			"unless a flag says otherwise. Without --actor the question is: may anyone?",
+			"unless a flag says otherwise. Without --actor the question is: may anyone? An outcome\n" +
+			"is then the word of the state's own agent. A step of a step workflow may be given by\n" +
+			"its number, from 0.",
 		Example: "  orange workflow decide orange --from planning --to working --task-file TASK.md\n" +
-			"  orange workflow decide orange --from agent-review --exit --set crash_count=1 --json",
+			"  orange workflow decide orange --from agent-review --exit --set crash_count=1 --json\n" +
+			"  orange workflow decide cmat-feature --from implementer --outcome 'BLOCKED: no schema'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := f.decide(deps, args[0])
 			if err != nil {
@@ -44,16 +48,16 @@ func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 		},
 	})
 	flags := cmd.Flags()
-	flags.StringVar(&f.from, "from", "", "state the task is in; new for none yet")
+	flags.StringVar(&f.from, "from", "", "`STATE` the task is in, or the number of a step; new for none yet")
 	flags.StringVar(&f.to, "to", "", "state that is asked for")
 	flags.StringVar(&f.exit, "exit", "", "an agent ends: the state's own, or that of `ROLE`")
 	flags.Lookup("exit").NoOptDefVal = ownRole
-	flags.StringVar(&f.outcome, "outcome", "", "an agent reports `CODE`")
+	flags.StringVar(&f.outcome, "outcome", "", "an agent reports `CODE`, in any case, or CODE: detail")
 	flags.StringVar(&f.actor, "actor", "", "who asks: human, engine, tracker or a role")
 	flags.StringVar(&f.file, "task-file", "", "TASK.md to read, - for standard input")
 	flags.StringArrayVar(&f.set, "set", nil, "`counter=N`, or return_to=STATE")
 	flags.StringArrayVar(&f.stale, "stale", nil, "`section` that was used before")
-	flags.StringArrayVar(&f.without, "without", nil, "`evidence` that is missing")
+	flags.StringArrayVar(&f.without, "without", nil, "`evidence` that is missing; output for the required output of a step")
 	flags.StringArrayVar(&f.dead, "dead", nil, "`role` of which no agent lives")
 	return cmd
 }
@@ -89,6 +93,7 @@ func (f *decideFlags) decide(deps Deps, name string) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
+	s.From = stepState(def, s.From)
 	t, sig, err := engine.Suppose(def, s)
 	if err != nil {
 		return decision{}, fail{code: exitUsage, err: err}
@@ -138,11 +143,20 @@ func applySet(s *engine.Supposition, set string) error {
 
 // readSections reads the sections of a task file, "-" for standard input.
 func readSections(deps Deps, file string) ([]taskfile.Section, error) {
+	doc, err := readTaskFile(deps, file)
+	if err != nil || file == "" {
+		return nil, err
+	}
+	return doc.Sections(), nil
+}
+
+// readTaskFile reads a task file, "-" for standard input, "" for an empty one.
+func readTaskFile(deps Deps, file string) (taskfile.Document, error) {
 	var text []byte
 	var err error
 	switch file {
 	case "":
-		return nil, nil
+		return taskfile.Document{}, nil
 	case "-":
 		text, err = io.ReadAll(io.LimitReader(deps.Stdin, taskfile.MaxSize+1))
 	default:
@@ -152,13 +166,9 @@ func readSections(deps Deps, file string) ([]taskfile.Section, error) {
 		text, err = os.ReadFile(file)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the task file: %w", err)
+		return taskfile.Document{}, fmt.Errorf("read the task file: %w", err)
 	}
-	doc, err := taskfile.Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	return doc.Sections(), nil
+	return taskfile.Parse(text)
 }
 
 func answerOf(from string, d engine.Decision, after task.Task) decision {
@@ -182,13 +192,32 @@ func answerOf(from string, d engine.Decision, after task.Task) decision {
 			})
 		}
 	}
-	if n := len(d.Reasons); out.Reason == "" && n > 0 {
-		out.Reason = d.Reasons[n-1].String()
+	if out.Reason == "" {
+		out.Reason = nearestReason(d.Reasons)
 	}
 	for _, c := range after.Counters {
 		out.Counters[c.Name] = c.Value
 	}
 	return out
+}
+
+// nearestReason is what kept the edge closed that came closest to opening, else the last
+// thing weighed.
+func nearestReason(reasons []engine.Reason) string {
+	order := []engine.Rule{engine.RuleEdge, engine.RuleActor, engine.RuleGuard, engine.RuleGate, engine.RuleWorkspace}
+	best := -1
+	for i, r := range reasons {
+		if !r.OK && (best < 0 || slices.Index(order, r.Rule) > slices.Index(order, reasons[best].Rule)) {
+			best = i
+		}
+	}
+	switch {
+	case best >= 0:
+		return reasons[best].String()
+	case len(reasons) > 0:
+		return reasons[len(reasons)-1].String()
+	}
+	return ""
 }
 
 func (d decision) print(w io.Writer) error {
@@ -197,7 +226,7 @@ func (d decision) print(w io.Writer) error {
 	if d.To != "" {
 		fmt.Fprintf(&b, " %s -> %s", d.From, d.To)
 	}
-	fmt.Fprintf(&b, ": %s\n", d.Reason)
+	fmt.Fprintf(&b, ": %s\n", cleanLine(d.Reason))
 	for _, r := range d.Reasons {
 		fmt.Fprintf(&b, "  %s\n", cleanLine(r.String()))
 	}

@@ -21,7 +21,7 @@ import (
 type shelf struct{}
 
 func (shelf) Find(name, cwd string) (file, text string, err error) {
-	if strings.ContainsRune(name, '/') || strings.HasSuffix(name, ".yaml") {
+	if strings.ContainsRune(name, '/') || filepath.Ext(name) != "" {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(cwd, name)
 		}
@@ -32,14 +32,26 @@ func (shelf) Find(name, cwd string) (file, text string, err error) {
 	if !ok {
 		return "", "", errors.New("workflow " + name + " is not known: see orange workflow list")
 	}
-	return name + ".yaml", text, nil
+	return builtin.File(name), text, nil
+}
+
+func (shelf) Save(list []cli.WorkflowEntry, cwd string, _, _ bool) ([]string, error) {
+	var out []string
+	for _, e := range list {
+		file := filepath.Join(cwd, e.Name+".json")
+		if err := os.WriteFile(file, []byte(e.Text), 0o600); err != nil {
+			return nil, err
+		}
+		out = append(out, file)
+	}
+	return out, nil
 }
 
 func (shelf) List(string) ([]cli.WorkflowEntry, error) {
 	var out []cli.WorkflowEntry
 	for _, name := range builtin.Names() {
 		text, _ := builtin.Text(name)
-		out = append(out, cli.WorkflowEntry{Name: name, Origin: "built-in", File: name + ".yaml", Text: text})
+		out = append(out, cli.WorkflowEntry{Name: name, Origin: "built-in", File: builtin.File(name), Text: text})
 	}
 	out = append(out, cli.WorkflowEntry{Name: "odd", Origin: "repo", File: "odd.yaml", Text: "name: ["})
 	return out, nil

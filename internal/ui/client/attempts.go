@@ -14,7 +14,9 @@ import (
 type Attempt struct {
 	Number    int            `json:"number"`
 	Role      string         `json:"role"`
+	State     string         `json:"state,omitempty"` // that it was started in
 	Harness   string         `json:"harness"`
+	Model     string         `json:"model,omitempty"` // that it was told to use
 	Alive     bool           `json:"alive"`
 	Since     time.Time      `json:"since,omitzero"`
 	Condition task.Condition `json:"condition,omitzero"`
@@ -26,13 +28,29 @@ type Attempt struct {
 	Usage     *task.Usage    `json:"usage,omitempty"`
 }
 
+// Today is what the attempts of a project were and cost on this day.
+type Today struct {
+	Day      string      `json:"day"` // 2006-01-02, UTC
+	Attempts int         `json:"attempts"`
+	Micros   int64       `json:"cost_micro_usd"`
+	Budget   task.Budget `json:"budget"`
+}
+
 // Attempts lists the attempts of a task.
 func (c *Client) Attempts(ctx context.Context, id string) ([]Attempt, error) {
+	list, _, err := c.AttemptsToday(ctx, id)
+	return list, err
+}
+
+// AttemptsToday lists the attempts of a task, and says what its project has spent on this
+// day, nil if its days have no budget.
+func (c *Client) AttemptsToday(ctx context.Context, id string) ([]Attempt, *Today, error) {
 	out := struct {
 		Attempts []Attempt `json:"attempts"`
+		Today    *Today    `json:"today"`
 	}{Attempts: []Attempt{}}
 	err := c.ofTask(ctx, id, "/attempts", nil, &out)
-	return out.Attempts, err
+	return out.Attempts, out.Today, err
 }
 
 // An Attachment is how a person gets to an agent's terminal.

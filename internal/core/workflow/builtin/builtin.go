@@ -5,10 +5,11 @@ package builtin
 import (
 	"embed"
 	"io/fs"
+	"path"
 	"strings"
 )
 
-//go:embed *.yaml
+//go:embed *.yaml *.json
 var files embed.FS
 
 // Default is the workflow of a task that names none.
@@ -22,13 +23,23 @@ func Names() []string {
 	}
 	names := make([]string, len(entries))
 	for i, e := range entries {
-		names[i] = strings.TrimSuffix(e.Name(), ".yaml")
+		names[i] = strings.TrimSuffix(e.Name(), path.Ext(e.Name()))
 	}
 	return names
 }
 
 // Text returns the built-in workflow file called name.
 func Text(name string) (string, bool) {
-	b, err := files.ReadFile(name + ".yaml")
+	b, err := files.ReadFile(File(name))
 	return string(b), err == nil
+}
+
+// File is the name of the file of a built-in workflow, with its extension.
+func File(name string) string {
+	if file := name + ".json"; fs.ValidPath(file) {
+		if _, err := fs.Stat(files, file); err == nil {
+			return file
+		}
+	}
+	return name + ".yaml"
 }

@@ -10,12 +10,12 @@ import (
 func TestEveryBuiltinWorkflowIsCleanAndNamedLikeItsFile(t *testing.T) {
 	for _, name := range builtin.Names() {
 		text, _ := builtin.Text(name)
-		d, err := workflow.Parse(name+".yaml", text)
+		d, err := workflow.Parse(builtin.File(name), text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if d.Name != name {
-			t.Errorf("%s.yaml is called %q inside", name, d.Name)
+			t.Errorf("%s is called %q inside", builtin.File(name), d.Name)
 		}
 		for _, f := range d.Check() {
 			t.Error(f)

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orange/internal/adapter/harness"
+)
+
+const (
+	finalRounds   = 21
+	finalShort    = 1 << 20
+	finalLong     = 1 << 30
+	finalRealEnd  = 32 << 20 // of the long one: nobody reads further back
+	maxFinalRatio = 2.0
+)
+
+// finals measures what it costs to find an attempt's last message behind a long session,
+// beside a short one.
+func finals(r *report, dir string) error {
+	for _, c := range conversations() {
+		h, err := harness.Find("claude")
+		if err != nil {
+			return err
+		}
+		short, long := filepath.Join(dir, "short.jsonl"), filepath.Join(dir, "long.jsonl")
+		if err := c.write(short, finalShort); err != nil {
+			return err
+		}
+		if err := c.write(long, finalLong); err != nil {
+			return err
+		}
+		took, err := alternate(finalRounds, c.read(h, long), c.read(h, short))
+		if err != nil {
+			return err
+		}
+		times := ratio(took[0], took[1])
+		r.add(figure{
+			Name: "last message of an attempt, 1 GB, " + c.name, Measured: fmt.Sprintf("%.2f of 1 MB", times),
+			Target: fmt.Sprintf("under %.0f", maxFinalRatio), Met: times <= maxFinalRatio,
+			Note: fmt.Sprintf("median of %d rounds; %s, and of 1 MB %s", finalRounds, millis(took[0].median()), millis(took[1].median())),
+		})
+	}
+	return nil
+}
+
+// conversation is a session as Claude Code writes it down.
+type conversation struct {
+	name     string
+	headless bool
+	turn     func(i int) string // one call of a tool
+	end      string
+}
+
+const finalWords = "All done. <!-- WORK_RESULT:passed -->"
+
+func conversations() []conversation {
+	at := time.Now().UTC().Format(time.RFC3339)
+	said := func(id, part string) string {
+		return fmt.Sprintf(`{"type":"assistant","timestamp":%q,"sessionId":"s1","session_id":"s1","message":{"id":%q,"role":"assistant","content":[%s],"usage":{"input_tokens":12,"output_tokens":345}}}`+"\n", at, id, part)
+	}
+	heard := fmt.Sprintf(`{"type":"user","timestamp":%q,"message":{"role":"user","content":[{"type":"tool_result","content":%q}]}}`+"\n", at, strings.Repeat("what a tool put out, ", 100))
+	turn := func(i int) string {
+		id := fmt.Sprintf("m%d", i)
+		return said(id, `{"type":"text","text":"I look at it."}`) + said(id, `{"type":"tool_use","name":"Bash","input":{"command":"make test"}}`) + heard
+	}
+	last := said("last", fmt.Sprintf(`{"type":"text","text":%q}`, finalWords))
+	result := fmt.Sprintf(`{"type":"result","is_error":false,"result":%q,"total_cost_usd":1.5,"usage":{"input_tokens":12}}`+"\n", finalWords)
+	return []conversation{
+		{"transcript", false, turn, last},
+		{"output", true, turn, last + result},
+	}
+}
+
+// write writes a conversation of a size. The middle of a long one is a hole.
+func (c conversation) write(path string, size int64) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	for i, at := 0, int64(0); err == nil && at < size; i++ {
+		_, err = f.WriteString(c.turn(i))
+		if hole := size - finalRealEnd - at; err == nil && i == 1000 && hole > 0 {
+			if _, err = f.Seek(hole, io.SeekCurrent); err == nil {
+				_, err = f.WriteString("\n")
+			}
+		}
+		if err == nil {
+			at, err = f.Seek(0, io.SeekCurrent)
+		}
+	}
+	if err == nil {
+		_, err = f.WriteString(c.end)
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// read finds the last message.
+func (c conversation) read(h harness.Harness, path string) func() (time.Duration, error) {
+	o := harness.Output{Headless: c.headless, Now: time.Now()}
+	if c.headless {
+		o.Log = path
+	} else {
+		o.Transcript = path
+	}
+	return timed(func() error {
+		if n := h.Read(o); n.Final != finalWords {
+			return fmt.Errorf("the last message of %s is %q", path, n.Final)
+		}
+		return nil
+	})
+}

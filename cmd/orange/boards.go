@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"orange/internal/adapter/sqlite"
+	"orange/internal/core/board"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/ui/api"
+)
+
+// boards are the boards of projects as people see and change them. One that is not
+// there yet is made with the words of its project.
+type boards struct {
+	store      *sqlite.Store
+	project    func(name string) (task.Project, bool)
+	vocabulary func(project, workflow string) (board.Vocabulary, error) // of a workflow; "" for the project's
+	now        func() time.Time
+
+	// changed hears of every change by a person that did change something; nil: nobody
+	// does.
+	changed func(ctx context.Context, card board.Card)
+	// added makes the task of a new card; nil: there is none.
+	added func(ctx context.Context, card board.Card, w signal.Wish) (task.ID, error)
+}
+
+func (s *server) boards() boards {
+	return boards{
+		store: s.store, project: func(name string) (task.Project, bool) { return s.runtime.Project(name) }, vocabulary: s.vocabulary, now: time.Now,
+		changed: func(_ context.Context, card board.Card) { s.runtime.CardChanged(card) },
+		added: func(ctx context.Context, _ board.Card, w signal.Wish) (task.ID, error) {
+			a, err := s.runtime.Create(ctx, w)
+			if err == nil && a.Decision.Refused != "" {
+				err = task.Mistakef("%s", a.Decision.Refused)
+			}
+			return a.Task.ID, err
+		},
+	}
+}
+
+// vocabulary is what a project's board knows: the words of the workflow, if it has any.
+func (s *server) vocabulary(project, name string) (board.Vocabulary, error) {
+	def, err := s.runtime.Choose(name, project)
+	if err != nil {
+		return board.Vocabulary{}, err
+	}
+	if def.Board == nil {
+		return usualVocabulary(), nil
+	}
+	return def.Board.Vocabulary(), nil
+}
+
+// usualVocabulary is what a board knows whose project does not say otherwise.
+func usualVocabulary() board.Vocabulary {
+	return board.Vocabulary{
+		Columns: []string{"To Do", "Analyse", "Development", "Review", "Deploy", "Done"},
+		Tags: []string{
+			"Needs-Clarification", "Ready", "Plan-Pending-Approval", "Planned", "Claimed-Dev-1", "Dev-Complete", "Design-Complete", "Test-Complete",
+			"Review-In-Progress", "Rework-Requested", "Merge-Conflict", "Implementation-Failed", "Branch-Setup-Failed", "Invoke-Architect", "Architect-Assist-Complete",
+			"Clarification-Answered", "Plan-Approved", "Plan-Rejected", "Review-Approved", "Ops-Ready", "Rework-Complete",
+		},
+	}
+}
+
+// learn teaches a project's board all the words of its project, making it if need be.
+func (b boards) learn(project string) error { return b.learnFor(project, "") }
+
+// learnFor teaches it the words of a workflow as well.
+func (b boards) learnFor(project, workflow string) error {
+	if _, ok := b.project(project); !ok {
+		return task.Mistakef("project %q is not registered: see orange project list", project)
+	}
+	v, err := b.vocabulary(project, workflow)
+	if err != nil {
+		return err
+	}
+	return b.store.SetBoard(project, v)
+}
+
+// Board implements api.Boards.
+func (b boards) Board(_ context.Context, project string) (board.Vocabulary, []board.Card, error) {
+	v, cards, err := b.store.Board(project)
+	if !errors.Is(err, board.ErrNotFound) {
+		return v, cards, err
+	}
+	if err := b.learn(project); err != nil {
+		return v, nil, err
+	}
+	return b.store.Board(project)
+}
+
+// AddCard implements api.Boards.
+func (b boards) AddCard(ctx context.Context, project string, n api.NewCard) (out api.AddedCard, err error) {
+	if err := b.learnFor(project, n.Workflow); err != nil {
+		return out, err
+	}
+	out.Card, err = b.store.AddCard(board.Card{
+		Project: project, Title: n.Title, Author: string(task.Human), Column: n.Column, Tags: n.Tags, Description: n.Description,
+	}, b.now())
+	if err != nil || n.NoTask || b.added == nil {
+		return out, err
+	}
+	out.Task, err = b.added(ctx, out.Card, signal.Wish{
+		New: signal.New{
+			Project: project, Summary: out.Card.Title, Harness: n.Harness, TrackerRef: board.Ref(project, out.Card.Number), Spawn: true,
+		},
+		Workflow: n.Workflow, Context: out.Card.Description, Actor: task.Human,
+	})
+	if err != nil {
+		out.Warning = "the card is on the board, but it has no task: " + err.Error()
+	}
+	return out, nil
+}
+
+// Card implements api.Boards.
+func (b boards) Card(_ context.Context, project string, number int) (board.Card, []board.Comment, error) {
+	return b.store.Card(project, number)
+}
+
+// ChangeCard implements api.Boards.
+func (b boards) ChangeCard(ctx context.Context, project string, number int, c board.Change) (board.Card, bool, error) {
+	if _, _, err := b.store.Card(project, number); err != nil {
+		return board.Card{}, false, err
+	}
+	if err := b.learn(project); err != nil {
+		return board.Card{}, false, err
+	}
+	card, changed, err := b.store.ChangeCard(project, number, c, b.now())
+	if err == nil && changed && b.changed != nil {
+		b.changed(ctx, card)
+	}
+	return card, changed, err
+}
+
+// CardHistory implements api.Boards.
+func (b boards) CardHistory(_ context.Context, project string, number int) ([]board.Event, error) {
+	return b.store.CardHistory(project, number)
+}

@@ -1,0 +1,77 @@
+package harness
+
+import "time"
+
+// piRecord is one line of pi --mode json, and of its session file.
+type piRecord struct {
+	Type    string `json:"type"`
+	ID      string `json:"id"` // of the session, in its first line
+	Message struct {
+		Role    string      `json:"role"`
+		Content messageText `json:"content"`
+		Failure string      `json:"errorMessage"`
+		At      count       `json:"timestamp"` // milliseconds
+		Usage   struct {
+			Input  count `json:"input"`
+			Output count `json:"output"`
+			Read   count `json:"cacheRead"`
+			Write  count `json:"cacheWrite"`
+			Cost   struct {
+				Total float64 `json:"total"`
+			} `json:"cost"`
+		} `json:"usage"`
+	} `json:"message"`
+}
+
+// Read implements Harness. The session file says the same as the output in far fewer
+// lines, so it is read first.
+func (pi) Read(o Output) Notice {
+	n := piRead(o.Transcript, "message", o)
+	if o.Headless && n.Final == "" && n.Usage == nil && n.Condition == "" {
+		n = piRead(o.Log, "message_end", o).fill(n)
+	}
+	return n
+}
+
+func piRead(path, kind string, o Output) Notice {
+	var n Notice
+	var sum Usage
+	look := func(end []piRecord) found { return o.piLook(end, kind) }
+	for _, r := range records(path, look) {
+		m := r.Message
+		switch {
+		case r.Type == "session" && plainID(r.ID):
+			n.Session = r.ID
+		case r.Type != kind || m.Role != "assistant" || r.at().Before(o.Since):
+		case m.Failure != "":
+			n.mark(m.Failure, o.Now)
+		default:
+			n.lift()
+			if m.Content != "" {
+				n.Final = string(m.Content)
+			}
+			u := m.Usage
+			sum.plus(Usage{InputTokens: u.Input.int(), OutputTokens: u.Output.int(), CacheTokens: u.Read.int() + u.Write.int(), CostMicroUSD: micros(u.Cost.Total)})
+		}
+	}
+	n.Usage, n.Final = sum.some(), prose(n.Final)
+	return n
+}
+
+// at is when the message was begun.
+func (r *piRecord) at() time.Time { return time.UnixMilli(int64(r.Message.At.int())) }
+
+func (o Output) piLook(end []piRecord, kind string) found {
+	seen := nothing
+	for i := range end {
+		r := &end[i]
+		switch {
+		case r.Type != kind:
+		case r.Message.At > 0 && o.earlier(r.at()):
+			return all
+		case r.Message.Role == "assistant" && r.Message.Failure == "" && r.Message.Content != "":
+			seen = lastWord
+		}
+	}
+	return seen
+}

@@ -1,0 +1,190 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"orange/internal/core/board"
+)
+
+// SetBoard gives a project a board, or adds the columns and tags that its board does
+// not know. It takes none away: a card may be there.
+func (s *Store) SetBoard(project string, v board.Vocabulary) error {
+	if err := v.Check(); err != nil {
+		return err
+	}
+	return s.onBoard(func(ctx context.Context, c *sql.Conn) error {
+		have, err := vocabulary(ctx, c, project)
+		if err != nil && !errors.Is(err, board.ErrNotFound) {
+			return err
+		}
+		next := have.With(v)
+		if err := next.Check(); err != nil {
+			return err
+		}
+		text, err := json.Marshal(next)
+		if err != nil {
+			return err
+		}
+		_, err = c.ExecContext(ctx, `INSERT INTO board (project, vocabulary) VALUES (?, ?)
+			ON CONFLICT (project) DO UPDATE SET vocabulary = excluded.vocabulary WHERE vocabulary <> excluded.vocabulary`, project, string(text))
+		return err
+	})
+}
+
+// Board returns what a project's board knows, and its cards by number. If it has none
+// the error is board.ErrNotFound.
+func (s *Store) Board(project string) (board.Vocabulary, []board.Card, error) {
+	v, err := vocabulary(context.Background(), s.read, project)
+	if err != nil {
+		return v, nil, s.ofBoard("read", err)
+	}
+	cards := []board.Card{}
+	err = s.each(func(rows *sql.Rows) error {
+		var text []byte
+		if err := rows.Scan(&text); err != nil {
+			return err
+		}
+		var card board.Card
+		err := decodeBoard("card", text, &card)
+		cards = append(cards, card)
+		return err
+	}, "SELECT card FROM card WHERE project = ? ORDER BY number", project)
+	return v, cards, s.ofBoard("read", err)
+}
+
+// AddCard puts a card with the title, description, column and tags of draft on the
+// board of its project, which must be there. It returns the card with its number.
+func (s *Store) AddCard(draft board.Card, now time.Time) (card board.Card, err error) {
+	err = s.onBoard(func(ctx context.Context, c *sql.Conn) error {
+		v, err := vocabulary(ctx, c, draft.Project)
+		if err != nil {
+			return err
+		}
+		if card, err = board.New(draft, v, now.UTC()); err != nil {
+			return err
+		}
+		if err := c.QueryRowContext(ctx, "SELECT coalesce(max(number), 0) + 1 FROM card WHERE project = ?", card.Project).Scan(&card.Number); err != nil {
+			return err
+		}
+		text, err := json.Marshal(card)
+		if err != nil {
+			return err
+		}
+		made, err := c.ExecContext(ctx, "INSERT INTO card (project, number, card) VALUES (?, ?, ?)", card.Project, card.Number, string(text))
+		if err != nil {
+			return err
+		}
+		row, err := made.LastInsertId()
+		if err != nil {
+			return err
+		}
+		told := board.Changed(board.Card{}, card, nil)
+		told.Author = card.Author
+		return addEvent(ctx, c, row, told, now)
+	})
+	if err != nil {
+		return board.Card{}, err
+	}
+	return card, nil
+}
+
+// Card returns a card and what was said about it, oldest first. If there is none the
+// error is board.ErrNotFound.
+func (s *Store) Card(project string, number int) (board.Card, []board.Comment, error) {
+	row, card, err := cardRow(context.Background(), s.read, project, number)
+	if err != nil {
+		return card, nil, s.ofBoard("read", err)
+	}
+	comments := []board.Comment{}
+	err = s.each(func(rows *sql.Rows) error {
+		var c board.Comment
+		var at string
+		if err := rows.Scan(&c.Number, &at, &c.Author, &c.Text); err != nil {
+			return err
+		}
+		var err error
+		c.At, err = time.Parse(time.RFC3339Nano, at)
+		comments = append(comments, c)
+		return err
+	}, "SELECT number, at, author, text FROM card_comment WHERE card = ? ORDER BY number", row)
+	return card, comments, s.ofBoard("read", err)
+}
+
+// CardHistory returns what became of a card, oldest first.
+func (s *Store) CardHistory(project string, number int) ([]board.Event, error) {
+	row, _, err := cardRow(context.Background(), s.read, project, number)
+	if err != nil {
+		return nil, s.ofBoard("read", err)
+	}
+	events := []board.Event{}
+	err = s.each(func(rows *sql.Rows) error {
+		var e board.Event
+		var at string
+		var change []byte
+		if err := rows.Scan(&e.Seq, &at, &e.Author, &change); err != nil {
+			return err
+		}
+		var err error
+		if e.At, err = time.Parse(time.RFC3339Nano, at); err == nil {
+			err = decodeBoard("history of a card", change, &e.Change)
+		}
+		events = append(events, e)
+		return err
+	}, "SELECT seq, at, author, change FROM card_event WHERE card = ? ORDER BY seq", row)
+	return events, s.ofBoard("read", err)
+}
+
+// onBoard runs one transaction about boards.
+func (s *Store) onBoard(do func(context.Context, *sql.Conn) error) error {
+	return s.ofBoard("write to", s.transact(do, func() {}))
+}
+
+// ofBoard describes an error, unless it is one of the board and not of the store.
+func (s *Store) ofBoard(doing string, err error) error {
+	var no *board.Refusal
+	if errors.As(err, &no) || errors.Is(err, board.ErrNotFound) {
+		return err
+	}
+	return s.describe(doing, err)
+}
+
+// asker is a connection that writes, or the pool of those that read.
+type asker interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+func vocabulary(ctx context.Context, from asker, project string) (v board.Vocabulary, err error) {
+	var text []byte
+	err = from.QueryRowContext(ctx, "SELECT vocabulary FROM board WHERE project = ?", project).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return v, fmt.Errorf("%w: project %q has no board", board.ErrNotFound, project)
+	}
+	if err != nil {
+		return v, err
+	}
+	return v, decodeBoard("vocabulary of a board", text, &v)
+}
+
+func cardRow(ctx context.Context, from asker, project string, number int) (row int64, card board.Card, err error) {
+	var text []byte
+	err = from.QueryRowContext(ctx, "SELECT n, card FROM card WHERE project = ? AND number = ?", project, number).Scan(&row, &text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, card, fmt.Errorf("%w: %s/%d: see orange board show", board.ErrNotFound, project, number)
+	}
+	if err != nil {
+		return 0, card, err
+	}
+	return row, card, decodeBoard("card", text, &card)
+}
+
+func decodeBoard(what string, text []byte, into any) error {
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("the stored %s does not parse: run orange doctor: %w", what, err)
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package workflowdir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A batch is new files of a folder, written together.
+type batch struct {
+	folder string
+	force  bool // replace files that are there
+	drafts []draft
+	placed []string // files that were not there before
+}
+
+// A draft is a file before it has its name.
+type draft struct{ temporary, file string }
+
+// A File is a workflow file that is to be written: its name without extension, and JSON.
+type File struct{ Name, Text string }
+
+// Save writes workflows into the repository, or among the user's own if repoRoot is
+// empty: all of them or none. It replaces files only if force says so. It returns where
+// they are.
+func (d *Dir) Save(files []File, repoRoot string, force bool) ([]string, error) {
+	b := batch{folder: d.user, force: force}
+	if repoRoot != "" {
+		b.folder = filepath.Join(repoRoot, ".orange", "workflows")
+	}
+	if b.folder == "" {
+		return nil, errors.New("there is no folder for workflows of the user: set HOME or XDG_CONFIG_HOME")
+	}
+	out := make([]string, len(files))
+	for i, f := range files {
+		if !plain(f.Name) {
+			return nil, fmt.Errorf("%q is not the name of a workflow: give a plain name without slashes", f.Name)
+		}
+		out[i] = filepath.Join(b.folder, f.Name+stepFile)
+		if err := b.free(f.Name); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.write(files); err != nil {
+		b.undo()
+		return nil, fmt.Errorf("write workflows to %s: %w", b.folder, err)
+	}
+	return out, nil
+}
+
+// free makes sure that a new file would not replace another or be hidden by it.
+func (b *batch) free(name string) error {
+	for _, extension := range extensions() {
+		file := filepath.Join(b.folder, name+extension)
+		info, err := os.Lstat(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return fmt.Errorf("look for %s: %w", file, err)
+		case extension != stepFile:
+			return fmt.Errorf("%s is there and would be found first: remove it, or choose another name with --name", file)
+		case info.IsDir():
+			return fmt.Errorf("%s is a folder: remove it, or choose another name with --name", file)
+		case !b.force:
+			return fmt.Errorf("%s is there already: replace it with --force, or choose another name with --name", file)
+		}
+	}
+	return nil
+}
+
+// write puts every text on disk before any file gets its name.
+func (b *batch) write(files []File) error {
+	if err := os.MkdirAll(b.folder, 0o755); err != nil {
+		return err
+	}
+	for _, f := range files {
+		temporary, err := b.draft(f.Text)
+		b.drafts = append(b.drafts, draft{temporary, filepath.Join(b.folder, f.Name+stepFile)})
+		if err != nil {
+			return err
+		}
+	}
+	for _, d := range b.drafts {
+		_, err := os.Lstat(d.file)
+		isNew := errors.Is(err, fs.ErrNotExist)
+		if err := os.Rename(d.temporary, d.file); err != nil {
+			return err
+		}
+		if isNew {
+			b.placed = append(b.placed, d.file)
+		}
+	}
+	return nil
+}
+
+func (b *batch) draft(text string) (string, error) {
+	f, err := os.CreateTemp(b.folder, ".import-*")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(text)
+	return f.Name(), errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+}
+
+// undo takes away what was written before something went wrong. What could not be taken
+// away is in nobody's way: drafts are hidden files.
+func (b *batch) undo() {
+	for _, d := range b.drafts {
+		if d.temporary != "" {
+			_ = os.Remove(d.temporary)
+		}
+	}
+	for _, file := range b.placed {
+		_ = os.Remove(file)
+	}
+}

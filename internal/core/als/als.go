@@ -1,0 +1,138 @@
+// Package als reads and writes ALS/1 comments: short structured notes that agents
+// leave on a task.
+//
+//	ALS/1
+//	actor: dev
+//	intent: status
+//	action: dev-complete
+//	tags.add: [Dev-Complete]
+//	summary: The form is done
+//	details:
+//	- five files changed
+//	links:
+//	- pr: https://example.org/pull/1
+//
+// A value is one line. A text that cannot stand on a line as it is (it has a line break,
+// a control character or white space at an end, or it would be read as something else)
+// is written between double quotes, with the escapes of JSON: no text can forge a key.
+// Quotes around a text that needs none belong to the text.
+//
+// The package does not say what a comment means: a comment triggers nothing.
+package als
+
+import "slices"
+
+// Header is the first line of every comment.
+const Header = "ALS/1"
+
+// A Comment is an ALS/1 comment: its fields, in the order in which they are written.
+// Every key is there at most once.
+type Comment struct {
+	Fields []Field
+}
+
+// A Field is one key and what is written for it.
+type Field struct {
+	Key  string
+	Kind Kind
+	Text string   // of a Text
+	List []string // of a List
+	Map  []Pair   // of a Map; every key at most once
+}
+
+// Kind says which part of a field holds its value.
+type Kind string
+
+// The kinds of fields.
+const (
+	Text Kind = "text"
+	List Kind = "list"
+	Map  Kind = "map"
+)
+
+// A Pair is one entry of a map.
+type Pair struct{ Key, Value string }
+
+// The keys that have a meaning in every comment. They are written in this order when
+// they are added to a comment; any other key is kept where it is.
+const (
+	Actor      = "actor"
+	Intent     = "intent"
+	Action     = "action"
+	TagsAdd    = "tags.add"
+	TagsRemove = "tags.remove"
+	Summary    = "summary"
+	Details    = "details"
+	Links      = "links"
+)
+
+var knownKeys = [...]string{Actor, Intent, Action, TagsAdd, TagsRemove, Summary, Details, Links}
+
+// isText says whether a key always holds a text, isList whether it always holds a list.
+func isText(key string) bool { return key == Actor || key == Intent || key == Action || key == Summary }
+func isList(key string) bool { return isTags(key) || key == Details }
+func isTags(key string) bool { return key == TagsAdd || key == TagsRemove }
+
+// Get returns the field of a key.
+func (c Comment) Get(key string) (Field, bool) {
+	for _, f := range c.Fields {
+		if f.Key == key {
+			return f, true
+		}
+	}
+	return Field{}, false
+}
+
+// Text returns the text of a key, "" if it has none.
+func (c Comment) Text(key string) string {
+	f, _ := c.Get(key)
+	return f.Text
+}
+
+// List returns the list of a key. A text counts as a list of one, a map as a list of
+// its entries.
+func (c Comment) List(key string) []string {
+	f, _ := c.Get(key)
+	switch {
+	case f.Kind == Text && f.Text != "":
+		return []string{f.Text}
+	case f.Kind == Map:
+		var list []string
+		for _, p := range f.Map {
+			list = append(list, p.Key+": "+p.Value)
+		}
+		return list
+	}
+	return f.List
+}
+
+// Map returns the map of a key, nil if it has none.
+func (c Comment) Map(key string) []Pair {
+	f, _ := c.Get(key)
+	return f.Map
+}
+
+// With returns the comment with a field in place of the one of the same key. A new
+// field comes to its place among the known keys, any other to the end.
+func (c Comment) With(f Field) Comment {
+	fields := slices.Clone(c.Fields)
+	if i := slices.IndexFunc(fields, func(old Field) bool { return old.Key == f.Key }); i >= 0 {
+		fields[i] = f
+		return Comment{Fields: fields}
+	}
+	at := len(fields)
+	if rank := slices.Index(knownKeys[:], f.Key); rank >= 0 {
+		at = 0
+		for i, old := range fields {
+			if r := slices.Index(knownKeys[:], old.Key); r >= 0 && r < rank {
+				at = i + 1
+			}
+		}
+	}
+	return Comment{Fields: slices.Insert(fields, at, f)}
+}
+
+// Without returns the comment without a key.
+func (c Comment) Without(key string) Comment {
+	return Comment{Fields: slices.DeleteFunc(slices.Clone(c.Fields), func(f Field) bool { return f.Key == key })}
+}

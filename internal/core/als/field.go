@@ -1,0 +1,140 @@
+package als
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+)
+
+// field makes a field of the lines of a draft.
+func (d *draft) field() (Field, error) {
+	value := strings.Join(d.value, " ")
+	switch {
+	case isText(d.key):
+		return Field{Key: d.key, Kind: Text, Text: plainText.Read(value)}, nil
+	case isList(d.key):
+		return d.list(value)
+	case len(d.entries) > 0:
+		return d.mapping(), nil
+	case d.key == Links && len(d.value) == 0:
+		return d.links(), nil
+	case len(d.items) > 0:
+		return Field{Key: d.key, Kind: List, List: d.texts(plainText)}, nil
+	case value == "{}":
+		return Field{Key: d.key, Kind: Map}, nil
+	case inlined.MatchString(value):
+		return Field{Key: d.key, Kind: List, List: splitInline(value[1 : len(value)-1])}, nil
+	}
+	return Field{Key: d.key, Kind: Text, Text: extraText.Read(value)}, nil
+}
+
+// list reads a key that always holds a list. Tags may stand without brackets.
+func (d *draft) list(value string) (Field, error) {
+	f := Field{Key: d.key, Kind: List}
+	switch {
+	case value == "":
+	case inlined.MatchString(value) && value != "{}":
+		f.List = splitInline(value[1 : len(value)-1])
+	case !isTags(d.key):
+		f.List = []string{plainText.Read(value)}
+	case !strings.HasPrefix(value, "["):
+		f.List = splitInline(value)
+	case strings.HasSuffix(value, "]"):
+		f.List = splitInline(value[1 : len(value)-1])
+	default:
+		return f, errors.New("the list has no ] at its end")
+	}
+	f.List = append(f.List, d.texts(plainText)...)
+	return f, nil
+}
+
+func (d *draft) mapping() Field {
+	f := Field{Key: d.key, Kind: Map}
+	for _, e := range d.entries {
+		f.Map = append(f.Map, Pair{Key: e.key, Value: plainText.Read(strings.Join(e.parts, " "))})
+	}
+	return f
+}
+
+// links is a map if it can be one without losing anything.
+func (d *draft) links() Field {
+	f := Field{Key: d.key, Kind: Map}
+	seen := map[string]bool{}
+	for _, parts := range d.items {
+		key, rest, ok := splitPair(strings.Join(parts, " "))
+		if !ok || seen[key] {
+			return Field{Key: d.key, Kind: List, List: d.texts(linkItem)}
+		}
+		seen[key] = true
+		f.Map = append(f.Map, Pair{Key: key, Value: plainText.Read(strings.TrimSpace(rest))})
+	}
+	return f
+}
+
+func (d *draft) texts(q Quoting) []string {
+	var list []string
+	for _, parts := range d.items {
+		list = append(list, q.Read(strings.Join(parts, " ")))
+	}
+	return list
+}
+
+var pairLine = regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_.-]*):(.*)$`)
+
+// splitPair splits "key: value". A URL is not a pair.
+func splitPair(text string) (key, rest string, ok bool) {
+	if n := stringLength(text); n > 0 {
+		key, ok = Unquote(text[:n])
+		rest, colon := strings.CutPrefix(text[n:], ":")
+		return key, rest, ok && colon && !strings.HasPrefix(rest, "//")
+	}
+	m := pairLine.FindStringSubmatch(text)
+	if m == nil || strings.HasPrefix(m[2], "//") {
+		return "", "", false
+	}
+	return m[1], m[2], true
+}
+
+func isPair(text string) bool {
+	_, _, ok := splitPair(text)
+	return ok
+}
+
+// splitInline splits the inside of [a, "b, c"].
+func splitInline(inside string) []string {
+	var list []string
+	for inside != "" {
+		inside = strings.TrimSpace(inside)
+		if n := stringLength(inside); n > 0 {
+			rest := strings.TrimSpace(inside[n:])
+			if item, ok := Unquote(inside[:n]); ok && (rest == "" || rest[0] == ',') {
+				list = append(list, item)
+				inside = strings.TrimPrefix(rest, ",")
+				continue
+			}
+		}
+		item, rest, _ := strings.Cut(inside, ",")
+		if item = strings.TrimSpace(item); item != "" {
+			list = append(list, item)
+		}
+		inside = rest
+	}
+	return list
+}
+
+// stringLength is the length of the quoted string that a text begins with, 0 if it
+// begins with none.
+func stringLength(text string) int {
+	if !strings.HasPrefix(text, `"`) {
+		return 0
+	}
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return 0
+}

@@ -1,0 +1,99 @@
+package als
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Quoting is a rule for writing texts on one line: it names the texts that must be
+// quoted besides those that could not be read back otherwise. Read is the inverse of
+// Write for every valid text.
+type Quoting func(text string) bool
+
+// Write returns the text as it stands, or quoted if it must be.
+func (q Quoting) Write(text string) string {
+	if q.needed(text) {
+		return Quote(text)
+	}
+	return text
+}
+
+// Read returns the text that was written. Quotes that Write would not have put there
+// are part of it.
+func (q Quoting) Read(written string) string {
+	if text, ok := Unquote(written); ok && q.needed(text) {
+		return text
+	}
+	return written
+}
+
+func (q Quoting) needed(text string) bool {
+	return text == "" || text != strings.TrimSpace(text) || !utf8.ValidString(text) ||
+		strings.ContainsFunc(text, unsafe) || q(text) || q.Read(text) != text
+}
+
+// Quote writes a text as a JSON string without line breaks, control characters,
+// invisible marks and the beginning of an HTML comment.
+func Quote(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case unsafe(r) || strings.HasPrefix(text[i:], "<!--"):
+			writeEscaped(&b, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// Unquote reads a text that is one JSON string from end to end.
+func Unquote(written string) (string, bool) {
+	if len(written) < 2 || written[0] != '"' || written[len(written)-1] != '"' {
+		return "", false
+	}
+	var text string
+	err := json.Unmarshal([]byte(written), &text)
+	return text, err == nil
+}
+
+// EscapeJSON replaces what must not stand in a line of text, in a JSON value that has
+// no line breaks. It means the same afterwards.
+func EscapeJSON(value string) string {
+	var b strings.Builder
+	for i, r := range value {
+		if unsafe(r) || strings.HasPrefix(value[i:], "<!--") {
+			writeEscaped(&b, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func writeEscaped(b *strings.Builder, r rune) {
+	if r > 0xffff {
+		high, low := utf16.EncodeRune(r)
+		fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
+		return
+	}
+	fmt.Fprintf(b, `\u%04x`, r)
+}
+
+// unsafe says whether a character could break a line, move a cursor, hide or reorder.
+func unsafe(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
+}

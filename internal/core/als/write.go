@@ -1,0 +1,84 @@
+package als
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	bareKey = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+	inlined = regexp.MustCompile(`^\[[^\[\]]*\]$|^\{\}$`)
+)
+
+// The rules for a text by where it stands.
+var (
+	plainText = Quoting(func(string) bool { return false })             // nothing else can be meant here
+	extraText = Quoting(inlined.MatchString)                            // a list or an empty map could be meant
+	linkItem  = Quoting(func(text string) bool { return isPair(text) }) // a pair could be meant
+)
+
+// String writes the comment. It has no line break at its end.
+func (c Comment) String() string {
+	var b strings.Builder
+	b.WriteString(Header)
+	for _, f := range c.Fields {
+		f.write(&b)
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+func (f Field) write(b *strings.Builder) {
+	b.WriteString("\n" + writeKey(f.Key) + ":")
+	switch {
+	case f.Kind == Map && len(f.Map) == 0:
+		b.WriteString(" {}")
+	case f.Kind == Map:
+		lead := "\n  "
+		if f.Key == Links {
+			lead = "\n- "
+		}
+		for _, p := range f.Map {
+			b.WriteString(lead + writeKey(p.Key) + ": " + plainText.Write(p.Value))
+		}
+	case f.Kind == List && (isTags(f.Key) || len(f.List) == 0):
+		b.WriteString(" " + writeInline(f.List))
+	case f.Kind == List:
+		for _, item := range f.List {
+			b.WriteString("\n- " + f.itemQuoting().Write(item))
+		}
+	default:
+		b.WriteString(" " + textQuoting(f.Key).Write(f.Text))
+	}
+}
+
+func (f Field) itemQuoting() Quoting {
+	if f.Key == Links {
+		return linkItem
+	}
+	return plainText
+}
+
+func textQuoting(key string) Quoting {
+	if isText(key) {
+		return plainText
+	}
+	return extraText
+}
+
+func writeKey(key string) string {
+	if bareKey.MatchString(key) {
+		return key
+	}
+	return Quote(key)
+}
+
+// inlineItem quotes what would end an item of an inline list.
+var inlineItem = Quoting(func(text string) bool { return strings.ContainsAny(text, `,[]"`) })
+
+func writeInline(list []string) string {
+	items := make([]string, len(list))
+	for i, item := range list {
+		items[i] = inlineItem.Write(item)
+	}
+	return "[" + strings.Join(items, ", ") + "]"
+}

@@ -1,0 +1,84 @@
+// Package board is a board with columns, tags, comments and descriptions, as values:
+// what a card is, what may change about it, and what a change comes to. It stores
+// nothing.
+package board
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A Card is one piece of work on a project's board.
+type Card struct {
+	Project     string    `json:"project"`
+	Number      int       `json:"number"`
+	Title       string    `json:"title"`
+	Author      string    `json:"author,omitempty"` // who put it on the board
+	Description string    `json:"description,omitempty"`
+	Column      string    `json:"column"`
+	Tags        []string  `json:"tags"` // in the order in which they were set
+	Claim       *Claim    `json:"claim,omitempty"`
+	Version     int       `json:"version"` // grows with every change
+	CreatedAt   time.Time `json:"created_at"`
+	UpdatedAt   time.Time `json:"updated_at"`
+}
+
+// A Claim is a lease: while it lasts, nobody but its owner works on the card.
+type Claim struct {
+	Owner string    `json:"owner"`
+	Tag   string    `json:"tag,omitempty"` // shown on the card while it is claimed
+	Until time.Time `json:"until"`
+}
+
+// A Comment is something said about a card. Its text is untrusted.
+type Comment struct {
+	Number int       `json:"number"`
+	Author string    `json:"author"`
+	At     time.Time `json:"at"`
+	Text   string    `json:"text"`
+}
+
+// A Change is what is to become of a card, all of it or nothing. Applying a change
+// with a key a second time changes nothing.
+type Change struct {
+	Key         string   `json:"key,omitempty"`
+	Author      string   `json:"author,omitempty"`
+	AddTags     []string `json:"add_tags,omitempty"`
+	RemoveTags  []string `json:"remove_tags,omitempty"`
+	Column      string   `json:"column,omitempty"`
+	Comment     string   `json:"comment,omitempty"`
+	Title       string   `json:"title,omitempty"`
+	Description *string  `json:"description,omitempty"`
+	Was         *string  `json:"was,omitempty"`     // the description must still be this one
+	Claim       *Claim   `json:"claim,omitempty"`   // taken if it is free, stale or the owner's own
+	Release     string   `json:"release,omitempty"` // owner whose claim ends
+}
+
+// A Vocabulary is what a board knows: its columns in order, and its tags.
+type Vocabulary struct {
+	Columns []string `json:"columns"`
+	Tags    []string `json:"tags"`
+}
+
+// An Event is one change of a card that did change something: what became of it, not
+// what was asked for. The first one made the card.
+type Event struct {
+	Seq    int       `json:"seq"`
+	At     time.Time `json:"at"`
+	Author string    `json:"author"`
+	Change Change    `json:"change"`
+}
+
+// ErrNotFound says that there is no such card.
+var ErrNotFound = errors.New("card not found")
+
+// A Refusal is why a change cannot be made. Trying again does not help; asking
+// differently does.
+type Refusal struct{ text string }
+
+func (r *Refusal) Error() string { return r.text }
+
+func refusef(format string, args ...any) error {
+	return &Refusal{text: fmt.Sprintf(format, args...)}
+}

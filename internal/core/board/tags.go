@@ -1,0 +1,113 @@
+package board
+
+import (
+	"slices"
+	"time"
+)
+
+// tag settles the tags as one set, together with the claim that one of them shows. A
+// claim and its tag go together: who takes the tag off ends the claim.
+func (card *Card) tag(c Change, v Vocabulary, now time.Time) error {
+	w, err := card.wanted(c, v)
+	if err != nil {
+		return err
+	}
+	gone := w.remove
+	if held := card.Claim; held != nil && (held.Owner == c.Release || held.Tag != "" && slices.Contains(w.remove, held.Tag)) {
+		card.Claim = nil
+		gone = append(gone, held.Tag)
+	}
+	if w.claim != nil {
+		if err := mayClaim(card.Claim, w.claim, now); err != nil {
+			return err
+		}
+		if card.Claim != nil {
+			gone = append(gone, card.Claim.Tag)
+		}
+		card.Claim = w.claim
+	}
+	stay := without(card.Tags, without(gone, w.add))
+	card.Tags = append(append([]string{}, stay...), without(w.add, stay)...)
+	if len(card.Tags) > MaxTags {
+		return refusef("a card has at most %d tags: take some off", MaxTags)
+	}
+	return nil
+}
+
+// wanted is what a change wants of tags and claim, with names as the board spells them.
+type wanted struct {
+	add, remove []string // add has the tag of the claim, too
+	claim       *Claim
+}
+
+func (card *Card) wanted(c Change, v Vocabulary) (w wanted, err error) {
+	add := c.AddTags
+	if c.Claim != nil {
+		claim := *c.Claim
+		if err := checkWord("the owner of a claim", claim.Owner, MaxOwner); err != nil {
+			return w, err
+		}
+		if claim.Tag != "" {
+			if claim.Tag, err = resolve("tag", claim.Tag, v.Tags); err != nil {
+				return w, err
+			}
+			add = append(slices.Clone(add), claim.Tag)
+		}
+		w.claim = &claim
+	}
+	if w.add, err = resolveAll(add, v.Tags); err != nil {
+		return w, err
+	}
+	if w.remove, err = resolveAll(c.RemoveTags, append(slices.Clone(v.Tags), card.Tags...)); err != nil {
+		return w, err
+	}
+	for _, tag := range w.add {
+		if slices.Contains(w.remove, tag) {
+			return w, refusef("tag %q is to be added and removed at once: ask for one of them", tag)
+		}
+	}
+	return w, nil
+}
+
+// resolveAll finds tags, each once.
+func resolveAll(names, known []string) ([]string, error) {
+	var out []string
+	for _, name := range names {
+		tag, err := resolve("tag", name, known)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(out, tag) {
+			out = append(out, tag)
+		}
+	}
+	return out, nil
+}
+
+// mayClaim says why a claim cannot be taken, nil if it can: nobody holds the card, or
+// the claim that is there has lapsed or is the owner's own.
+func mayClaim(held, wanted *Claim, now time.Time) error {
+	switch {
+	case !wanted.Until.After(now):
+		return refusef("a claim until %s is over already: ask for one that lasts", stamp(wanted.Until))
+	case held.Holds(now) && held.Owner != wanted.Owner:
+		return refusef("the card is claimed by %s until %s: wait, or have it released", held.Owner, stamp(held.Until))
+	}
+	return nil
+}
+
+// Holds says whether the claim keeps others away at a moment. One that is nil does not.
+func (c *Claim) Holds(now time.Time) bool { return c != nil && c.Until.After(now) }
+
+func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+
+// without returns the names of list that are not among others, in their order.
+func without(list, others []string) []string {
+	var out []string
+	for _, name := range list {
+		if !slices.Contains(others, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package board
+
+import (
+	"slices"
+	"strings"
+)
+
+// Check says what is wrong with a vocabulary, nil if nothing is.
+func (v Vocabulary) Check() error {
+	if len(v.Columns) == 0 {
+		return refusef("a board needs a column")
+	}
+	if err := checkNames("column", v.Columns); err != nil {
+		return err
+	}
+	return checkNames("tag", v.Tags)
+}
+
+func checkNames(what string, names []string) error {
+	if len(names) > maxKnown {
+		return refusef("a board has at most %d %ss", maxKnown, what)
+	}
+	for i, name := range names {
+		if err := checkName(what, name); err != nil {
+			return err
+		}
+		if find(names[:i], name) != "" {
+			return refusef("%s %q is there twice", what, name)
+		}
+	}
+	return nil
+}
+
+// With returns the vocabulary with what other knows besides. Nothing is taken away,
+// and what is known keeps its spelling and its place; what is new comes behind the name
+// that it follows in other.
+func (v Vocabulary) With(other Vocabulary) Vocabulary {
+	return Vocabulary{Columns: with(v.Columns, other.Columns), Tags: with(v.Tags, other.Tags)}
+}
+
+func with(have, more []string) []string {
+	out := append([]string{}, have...)
+	at := 0
+	for _, name := range more {
+		if known := find(out, name); known != "" {
+			at = slices.Index(out, known) + 1
+			continue
+		}
+		out = slices.Insert(out, at, name)
+		at++
+	}
+	return out
+}
+
+// find returns name as the list spells it, "" if it is not there.
+func find(list []string, name string) string {
+	if slices.Contains(list, name) {
+		return name
+	}
+	for _, known := range list {
+		if strings.EqualFold(known, name) {
+			return known
+		}
+	}
+	return ""
+}
+
+// resolve finds what somebody calls a tag or a column.
+func resolve(what, name string, known []string) (string, error) {
+	if found := find(known, strings.TrimSpace(name)); found != "" {
+		return found, nil
+	}
+	return "", refusef("%s %q is not known on this board: use %s", what, cut(name), choices(known))
+}
+
+// maxChoices bounds, in bytes, the names an error lists.
+const maxChoices = 400
+
+func choices(known []string) string {
+	if len(known) == 0 {
+		return "none, it has none"
+	}
+	var out strings.Builder
+	for i, name := range known {
+		if i > 0 {
+			out.WriteString(", ")
+		}
+		if out.Len()+len(name) > maxChoices {
+			out.WriteString("...")
+			break
+		}
+		out.WriteString(name)
+	}
+	return out.String()
+}

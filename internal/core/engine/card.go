@@ -1,0 +1,298 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/core/als"
+	"orange/internal/core/board"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// card takes the first edge that waits for a card that looks like this. If none does,
+// how it looks is written down. What others do to a card while Orange has still
+// something to do to it counts when it is read again.
+func (x *decider) card(f *board.Face) Verdict {
+	if x.sig.Actor != task.Engine && x.changing() {
+		x.reasons = append(x.reasons, Reason{From: x.t.Status, Rule: RuleEdge, Text: "the card is being changed: it is read again when that is done"})
+		return Stay
+	}
+	for _, i := range x.def.EdgesFrom(x.t.Status) {
+		e := &x.def.Edges[i]
+		if !e.Sees(f) || !x.mayTell(workflow.OnBoard, e) || !x.guard(e) || !x.gates(e) {
+			continue
+		}
+		entry := x.entry(journal.AutoAdvanced)
+		entry.Reason = "the card is in " + faceText(f)
+		return x.takeWith(entry, e, Advance)
+	}
+	if x.t.Face != nil && x.t.Face.Is(*f) {
+		return Stay
+	}
+	e := x.entry(journal.CardSeen)
+	e.Face, e.Reason = f, "the card is in "+faceText(f)
+	return x.last(e, Record)
+}
+
+// changing says that something is still to be done to the card, and that it is read then.
+func (x *decider) changing() bool {
+	return slices.ContainsFunc(x.t.Pending, func(e task.Effect) bool { return e.Do == workflow.ReadCard && !e.GivenUp })
+}
+
+func faceText(f *board.Face) string {
+	if len(f.Tags) == 0 {
+		return f.Column + ", without tags"
+	}
+	return f.Column + " with " + strings.Join(f.Tags, ", ")
+}
+
+// onCard plans an effect on the task's card. Those that the worker's result fills in
+// become several.
+func (p *plan) onCard(w workflow.Effect, by string) {
+	if p.tracker() == "" {
+		return
+	}
+	switch w.Name {
+	case workflow.ApplyActions:
+		p.actions(by)
+	case workflow.PostResult:
+		p.postResult(by)
+	case workflow.TagCard:
+		p.put(task.Effect{Do: workflow.TagCard, By: by, Tags: []string{p.tag(w.Word)}})
+	case workflow.UntagCard:
+		p.put(task.Effect{Do: workflow.TagCard, By: by, Untags: []string{p.tag(w.Word)}})
+	case workflow.MoveCard:
+		p.put(task.Effect{Do: workflow.MoveCard, By: by, Arg: w.Word})
+	case workflow.ClaimCard, workflow.ReleaseCard:
+		role, _ := p.x.def.Role(p.roleAt(w.Name))
+		arg := ""
+		if role != nil {
+			arg = role.Claim
+		}
+		p.put(task.Effect{Do: w.Name, By: by, Arg: arg})
+	default:
+		p.put(task.Effect{Do: w.Name, By: by})
+	}
+}
+
+// roleAt is whose claim it is: of the state that is entered, or of the one that is left.
+func (p *plan) roleAt(do string) string {
+	name := p.x.t.Status
+	if do == workflow.ClaimCard {
+		name = p.state()
+	}
+	s, ok := p.x.def.State(name)
+	if !ok {
+		return ""
+	}
+	return s.Role
+}
+
+func (p *plan) tag(name string) string {
+	tag, ok := p.x.def.Board.Tag(name)
+	if !ok {
+		return name
+	}
+	return tag.Name
+}
+
+func (p *plan) tracker() string {
+	if n := p.e.New; n != nil {
+		return n.TrackerRef
+	}
+	return p.x.t.TrackerRef
+}
+
+// put appends an effect with its id.
+func (p *plan) put(e task.Effect) {
+	e.ID = task.EffectID(p.e.Task, p.e.Seq, len(p.e.Effects))
+	p.e.Effects = append(p.e.Effects, e)
+}
+
+// comment posts words on the task's card, if it is on a board.
+func (p *plan) comment(text string) {
+	if p.tracker() != "" && strings.TrimSpace(text) != "" {
+		p.put(task.Effect{Do: workflow.CommentCard, By: task.ByState, Role: p.speaker(), Text: cut(text, maxComment)})
+	}
+}
+
+func (p *plan) speaker() string {
+	if p.e.Said != nil {
+		return p.e.Said.Role
+	}
+	return ""
+}
+
+// maxComment bounds a comment, in bytes.
+const maxComment = 16 << 10
+
+// actions plans what a worker's result wants done on the board, as far as the file lets
+// its role: tags, comment, column, description, in that order. What is not done is
+// written down with the reason.
+func (p *plan) actions(by string) {
+	r := p.x.report()
+	if r == nil || r.Actions == nil {
+		return
+	}
+	a := r.Actions
+	add, remove := append(p.allowedTags(a.AddTags), p.needsPerson(a)...), p.knownTags(a.RemoveTags)
+	remove = slices.DeleteFunc(remove, func(tag string) bool { return slices.Contains(add, tag) })
+	if len(add)+len(remove) > 0 {
+		p.put(task.Effect{Do: workflow.TagCard, By: by, Tags: add, Untags: remove})
+	}
+	column := p.allowedColumn(a.Column)
+	p.claims(a.Git)
+	p.comment(p.statusComment(r, add, remove))
+	if r.Handoff != nil {
+		p.comment(r.Handoff.ALS().String())
+	}
+	if column != "" {
+		p.put(task.Effect{Do: workflow.MoveCard, By: by, Arg: column})
+	}
+	if a.Description != "" {
+		p.put(task.Effect{Do: workflow.DescribeCard, By: by, Text: a.Description, Arg: p.described()})
+	}
+}
+
+// postResult tells the board what an agent said at its end. Of a worker's result it is
+// the comment and the errors; none of its wishes is done.
+func (p *plan) postResult(by string) {
+	r := p.x.report()
+	if r == nil || r.Actions == nil {
+		p.comment(p.x.sig.Final)
+		return
+	}
+	if flag := p.needsPerson(r.Actions); len(flag) > 0 {
+		p.put(task.Effect{Do: workflow.TagCard, By: by, Tags: flag})
+	}
+	p.comment(p.statusComment(r, nil, nil))
+}
+
+// needsPerson calls a person if the worker asks for one, and returns its flag.
+func (p *plan) needsPerson(a *signal.Actions) []string {
+	if a.NeedsHuman == "" {
+		return nil
+	}
+	p.e.Attention = fmt.Sprintf("the %s needs a person: %s", p.speaker(), clip(a.NeedsHuman))
+	role, _ := p.x.def.Role(p.speaker())
+	if role == nil || role.Flag == "" {
+		return nil
+	}
+	return []string{role.Flag}
+}
+
+// allowedColumn is the column that a worker may move the card to, "" if it may not.
+func (p *plan) allowedColumn(name string) string {
+	if name == "" {
+		return ""
+	}
+	column, ok := p.x.def.Board.Column(name)
+	switch {
+	case !ok:
+		p.reject("column %q is not known on this board: the card is not moved", clip(name))
+	case !slices.Contains(column.By, task.Actor(p.speaker())):
+		p.reject("moving a card to %s is not the %s's to ask for", column.Name, p.speaker())
+	default:
+		return column.Name
+	}
+	return ""
+}
+
+// described is the description that the worker was shown, as a fingerprint.
+func (p *plan) described() string {
+	if p.x.t.Face == nil {
+		return ""
+	}
+	return p.x.t.Face.Described
+}
+
+func (p *plan) reject(format string, args ...any) {
+	p.e.Rejected = append(p.e.Rejected, fmt.Sprintf(format, args...))
+}
+
+// allowedTags keeps those tags that the role may set, in the board's spelling.
+func (p *plan) allowedTags(names []string) []string {
+	var out []string
+	for _, name := range names {
+		tag, ok := p.x.def.Board.Tag(name)
+		switch {
+		case !ok:
+			p.reject("tag %q is not known on this board: it is not set", clip(name))
+		case !slices.Contains(tag.By, task.Actor(p.speaker())):
+			p.reject("tag %s is not the %s's to set", tag.Name, p.speaker())
+		case !slices.Contains(out, tag.Name):
+			out = append(out, tag.Name)
+		}
+	}
+	return out
+}
+
+func (p *plan) knownTags(names []string) []string {
+	var out []string
+	for _, name := range names {
+		tag, ok := p.x.def.Board.Tag(name)
+		if !ok {
+			p.reject("tag %q is not known on this board: it is not taken off", clip(name))
+		} else if !slices.Contains(out, tag.Name) {
+			out = append(out, tag.Name)
+		}
+	}
+	return out
+}
+
+// claims compares what a worker says it did to the repository with what was found, and
+// links its pull request.
+func (p *plan) claims(g *signal.GitActions) {
+	if g == nil {
+		return
+	}
+	for _, e := range p.x.sig.Evidence {
+		if e.Name == workflow.ClaimsFact && !e.Holds {
+			p.reject("what it says about the repository does not hold: %s", clip(e.Detail))
+		}
+	}
+	if g.PR != nil && strings.HasPrefix(g.PR.URL, "https://") && g.PR.URL != p.x.t.PRURL {
+		p.e.Fields = append(p.e.Fields, signal.Field{Name: "pr_url", From: p.x.t.PRURL, To: clip(g.PR.URL)})
+	}
+}
+
+// statusComment is the worker's comment in ALS/1. Who it is from and which tags change
+// is Orange's to say, whatever the worker wrote.
+func (p *plan) statusComment(r *signal.Report, add, remove []string) string {
+	c, err := als.Parse(r.Actions.Comment)
+	if err != nil {
+		c = als.Comment{}.With(textField(als.Actor, "")).With(textField(als.Intent, "status")).With(textField(als.Action, p.x.t.Status)).
+			With(listField(als.TagsAdd, nil)).With(listField(als.TagsRemove, nil)).With(textField(als.Summary, clip(r.Detail)))
+		for line := range strings.Lines(cut(r.Actions.Comment, 4096)) {
+			if line = strings.TrimSpace(line); line != "" {
+				c = c.With(listField(als.Details, append(c.List(als.Details), line)))
+			}
+		}
+	}
+	c = c.With(textField(als.Actor, p.speaker())).With(listField(als.TagsAdd, add)).With(listField(als.TagsRemove, remove))
+	for _, why := range r.Actions.Errors {
+		c = c.With(listField(als.Details, append(c.List(als.Details), "error: "+clip(why))))
+	}
+	for _, why := range p.e.Rejected {
+		c = c.With(listField(als.Details, append(c.List(als.Details), "not done: "+why)))
+	}
+	return c.String()
+}
+
+func textField(key, text string) als.Field { return als.Field{Key: key, Kind: als.Text, Text: text} }
+
+func listField(key string, list []string) als.Field {
+	return als.Field{Key: key, Kind: als.List, List: list}
+}
+
+// cut keeps the beginning of a text, and whole characters of it.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "")
+}

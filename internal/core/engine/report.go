@@ -1,0 +1,245 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// outcome is what a living attempt says about its work.
+func (x *decider) outcome() Verdict {
+	role := string(x.sig.Actor)
+	if a, ok := x.t.AttemptByNumber(x.sig.Attempt); ok {
+		role = a.Role
+	}
+	if v, ok := x.said(x.entry(journal.AutoAdvanced), role, x.sig.Attempt); ok {
+		return v
+	}
+	return Stay
+}
+
+// report is what the attempt said. A signal with a bare word is one that says just that.
+func (x *decider) report() *signal.Report {
+	if x.sig.Report != nil || x.sig.Kind != signal.Outcome || x.sig.Word == "" {
+		return x.sig.Report
+	}
+	code, detail, _ := strings.Cut(x.sig.Word, ":")
+	return &signal.Report{Code: strings.TrimSpace(code), Detail: strings.TrimSpace(detail), Source: signal.FromVerb}
+}
+
+// said takes the edge that answers to what an attempt said, if one does. Its word is
+// looked up in upper case. An edge that answers and does not open leaves the word
+// without effect: decided is false, and the reasons say why.
+func (x *decider) said(begun journal.Entry, role string, attempt int) (v Verdict, decided bool) {
+	r := x.report()
+	if r == nil || r.Code == "" {
+		return "", false
+	}
+	begun.Said = x.saying(r, role, attempt)
+	kind, value := workflow.OnOutcome, strings.ToUpper(r.Code)
+	if r.Consult != nil {
+		kind, value = workflow.OnConsult, r.Consult.Role
+	}
+	found := false
+	for _, i := range x.def.EdgesFrom(x.t.Status) {
+		e := &x.def.Edges[i]
+		if !e.Answers(kind, value) {
+			continue
+		}
+		found = true
+		if !x.mayReport(e, role) || !x.resumes(e, r, role) || !x.trusts(e, r) || !x.guard(e) || !x.gates(e) {
+			continue
+		}
+		return x.follow(begun, e, r), true
+	}
+	if found && kind == workflow.OnOutcome {
+		return "", false
+	}
+	return x.unexpected(begun, role, r, kind, value)
+}
+
+// mayReport weighs whose word it is.
+func (x *decider) mayReport(e *workflow.Edge, role string) bool {
+	s, _ := x.def.State(x.t.Status)
+	switch {
+	case len(e.By) == 0 && s.Role != role && x.sig.Actor != "":
+		return x.note(e, RuleActor, false, fmt.Sprintf("%s is the %s's, not the %s's", x.t.Status, s.Role, role))
+	case x.sig.Kind == signal.Exit:
+		return len(e.By) == 0 || x.permits(e, task.Actor(role))
+	}
+	return (len(e.By) == 0 || x.permits(e, x.sig.Actor)) && x.speaks(e)
+}
+
+// resumes makes sure that who asks for advice goes on with it.
+func (x *decider) resumes(e *workflow.Edge, r *signal.Report, role string) bool {
+	if r.Consult == nil || r.Consult.Resume.Role == "" || r.Consult.Resume.Role == role {
+		return true
+	}
+	return x.note(e, RuleActor, false, fmt.Sprintf("resume_as names the %s, and the %s asks", clip(r.Consult.Resume.Role), role))
+}
+
+// trusts keeps words that only usually mean it from merging anything.
+func (x *decider) trusts(e *workflow.Edge, r *signal.Report) bool {
+	guess := r.Source == signal.FromHeuristic || r.Source == signal.FromLegacy
+	merges := slices.ContainsFunc(e.Do, func(w workflow.Effect) bool { return w.Name == workflow.MergeBranch }) ||
+		slices.ContainsFunc(x.def.EdgeGates(e), func(g int) bool { return x.def.Gates[g].Evidence == workflow.Merged })
+	if guess && merges {
+		return x.note(e, RuleGate, false, "words that usually mean it are not enough for a merge: say it in the form that was asked for")
+	}
+	return true
+}
+
+// unexpected is a word that no edge of the state names.
+func (x *decider) unexpected(begun journal.Entry, role string, r *signal.Report, kind workflow.TriggerKind, value string) (Verdict, bool) {
+	x.reasons = append(x.reasons, Reason{From: x.t.Status, Rule: RuleEdge, Text: x.unanswered(kind, value)})
+	for _, i := range x.def.EdgesFrom(x.t.Status) {
+		e := &x.def.Edges[i]
+		if !e.Answers(workflow.OnUnexpected, "") || !x.mayReport(e, role) || !x.guard(e) {
+			continue
+		}
+		begun.Reason = fmt.Sprintf("UNEXPECTED: %s says %s, and %s", role, clip(r.Code), x.unanswered(kind, value))
+		begun.Said.Diagnosis = clip(begun.Reason)
+		return x.follow(begun, e, r), true
+	}
+	return "", false
+}
+
+// follow takes an edge because of what an attempt said.
+func (x *decider) follow(begun journal.Entry, e *workflow.Edge, r *signal.Report) Verdict {
+	if begun.Reason == "" {
+		begun.Reason = begun.Said.Role + " says " + wordsOf(r)
+	}
+	begun.Handoff = r.Handoff
+	if e.Hold {
+		return x.hold(begun, e)
+	}
+	switch {
+	case r.Consult != nil && e.Answers(workflow.OnConsult, r.Consult.Role):
+		begun.Question = question(r.Consult, begun.Said.Role)
+	case x.t.Question != "":
+		begun.Advice = advice(r, begun.Said.Role)
+	}
+	v := Advance
+	if s, _ := x.def.State(e.To); s.Kind == workflow.Halt {
+		v = Halt
+	}
+	return x.takeWith(begun, e, v)
+}
+
+func wordsOf(r *signal.Report) string {
+	text := clip(r.Code)
+	if r.Detail != "" {
+		text += ": " + clip(r.Detail)
+	}
+	return text
+}
+
+// saying is what the record keeps of a report.
+func (x *decider) saying(r *signal.Report, role string, attempt int) *task.Said {
+	return &task.Said{
+		Role: role, State: x.t.Status, Attempt: attempt, Visit: x.t.Visit, Outcome: string(r.Outcome), Code: clip(r.Code),
+		Detail: clip(r.Detail), Source: string(r.Source), Diagnosis: clip(r.Diagnosis), At: x.sig.At,
+	}
+}
+
+// hold keeps the task where it is: the work is not good, and a person looks. The agent
+// is not replaced by itself.
+func (x *decider) hold(e journal.Entry, edge *workflow.Edge) Verdict {
+	e.Type, e.From, e.Edge, e.Line = journal.WorkFailed, x.t.Status, edge.Number(), edge.Pos.Line
+	e.Held, e.Role = e.Reason, e.Said.Role
+	for _, c := range x.counters(edge) {
+		if slices.ContainsFunc(edge.Count, func(op workflow.CountOp) bool { return op.Counter == c.Name }) {
+			e.Counters = append(e.Counters, c)
+		}
+	}
+	p := x.plan(&e)
+	p.leave(edge)
+	p.all(edge.Do, task.ByEdge)
+	x.note(edge, RuleEdge, true, "held")
+	return x.last(e, Stay)
+}
+
+// silent is the end of an agent that did not say how it went. The first time it is
+// asked to say it, in the same conversation; then the work is tried again; at the bound
+// the no-answer-limit edge is taken.
+func (x *decider) silent(s *workflow.State, c *workflow.Counter, a task.Attempt, why string) Verdict {
+	e := x.entry(journal.AgentSilent)
+	e.Ended, e.Role, e.From, e.Reason = []journal.Ended{{Number: a.Number, Role: a.Role, Code: x.sig.Code}}, a.Role, x.t.Status, why
+	e.Said = x.saying(x.sig.Report, a.Role, a.Number)
+	e.Said.Diagnosis = clip(why)
+	n := x.t.Counter(c.Name) + 1
+	e.Counters = []task.Counter{{Name: c.Name, Value: n, Total: x.total(c.Name) + 1}}
+	p := x.plan(&e)
+	if n == 1 {
+		p.comment(x.noAnswer(a.Role, why))
+	}
+	if n >= c.Max {
+		return x.silenceLimit(e, n, c.Max)
+	}
+	if n == 1 {
+		p.add(workflow.Effect{Name: workflow.SpawnName(s.Role), Role: s.Role, Message: workflow.MessageState}, task.ByState)
+	} else {
+		e.Respawn = x.sig.At.Add(respawnDelay(n - 1))
+	}
+	return x.last(e, Stay)
+}
+
+func (x *decider) silenceLimit(e journal.Entry, n, limit int) Verdict {
+	for _, i := range x.def.EdgesFrom(x.t.Status) {
+		edge := &x.def.Edges[i]
+		if !edge.Answers(workflow.OnSilence, "") || !x.guard(edge) {
+			continue
+		}
+		x.push(e)
+		next := x.entry(journal.AutoAdvanced)
+		next.Reason = fmt.Sprintf("no answer %d of %d in %s: %s", n, limit, x.t.Status, e.Reason)
+		return x.takeWith(next, edge, Advance)
+	}
+	e.Attention = fmt.Sprintf("%d ends without an answer in %s and no no-answer-limit edge: respawn or cancel it", n, x.t.Status)
+	return x.last(e, Stay)
+}
+
+// noAnswer is what people on the board are told when an agent did not say how it went.
+func (x *decider) noAnswer(role, why string) string {
+	r, _ := x.def.Role(role)
+	text := fmt.Sprintf("The %s completed, but no structured result marker was detected in its output. The status was NOT updated.\n", role)
+	if r.Protocol == string(signal.WorkResult) {
+		text += "It should have ended with exactly one of these lines:\n\n    <!-- WORK_RESULT:passed -->\n    <!-- WORK_RESULT:failed -->\n"
+	}
+	return text + "\nWhat was seen: " + why
+}
+
+// question is what a role is consulted about, in words.
+func question(c *signal.Consult, by string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The %s asks (%s): %s\n", by, clip(c.Mode), clip(c.Context.Reason))
+	if c.Context.Question != "" {
+		fmt.Fprintf(&b, "Question: %s\n", clip(c.Context.Question))
+	}
+	list := func(title string, items []string) {
+		if len(items) > 0 {
+			fmt.Fprintf(&b, "%s: %s\n", title, clip(strings.Join(items, ", ")))
+		}
+	}
+	list("Files", c.Context.Files)
+	if d := c.Context.Conflict; d != nil {
+		list("Files in conflict", d.Files)
+		fmt.Fprintf(&b, "On the default branch: %s\nOn this branch: %s\n", clip(d.Develop), clip(d.Feature))
+	}
+	fmt.Fprintf(&b, "With your advice the %s goes on (%s).", clip(c.Resume.Role), clip(c.Resume.Mode))
+	return b.String()
+}
+
+// advice is what a role that was consulted answered.
+func advice(r *signal.Report, by string) string {
+	text := "The " + by + " answers: " + clip(r.Detail)
+	if r.Actions != nil && r.Actions.Comment != "" {
+		text += "\n" + cut(r.Actions.Comment, 4096)
+	}
+	return text
+}

@@ -1,0 +1,132 @@
+package handoff
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"unicode/utf8"
+)
+
+// The bounds of a handoff. Lengths are characters, sizes are bytes of JSON.
+const (
+	maxDecisions      = 5
+	maxDecisionLength = 200
+	maxFiles          = 10
+	maxWarnings       = 3
+	maxWarningLength  = 100
+	maxDependencies   = 5
+	maxNotes          = 5 // remaining and uncertain, each
+	maxNoteLength     = 200
+	maxStageLength    = 64
+	maxMetadataSize   = 1 << 10
+	maxSize           = 3 << 10
+)
+
+const stagePattern = "^[a-z0-9_-]+$"
+
+var stageName = regexp.MustCompile(stagePattern)
+
+// bound is what one list of a handoff may hold.
+type bound struct {
+	name     string
+	items    []string
+	count    int
+	length   int // of an item, 0 for any
+	describe string
+}
+
+func (h Handoff) bounds() []bound {
+	return []bound{
+		{"key_decisions", h.Decisions, maxDecisions, maxDecisionLength, "What was decided, one sentence each. The list may be empty."},
+		{"files_of_interest", h.Files, maxFiles, 0, "Paths of files that the next stage should look at."},
+		{"warnings", h.Warnings, maxWarnings, maxWarningLength, "What the next stage should beware of."},
+		{"dependencies", h.Dependencies, maxDependencies, 0, "What the work needs, such as packages and their versions."},
+		{"remaining", h.Remaining, maxNotes, maxNoteLength, "What is still to be done."},
+		{"uncertain", h.Uncertain, maxNotes, maxNoteLength, "What nobody knows yet."},
+	}
+}
+
+// Check lists every bound that the handoff breaks, each with its field and limit. The
+// decisions must be given, but there may be none: an empty list is in order, nil is not.
+func (h Handoff) Check() []string {
+	found := checkStage("from_stage", h.From)
+	found = append(found, checkStage("to_stage", h.To)...)
+	if h.Decisions == nil {
+		found = append(found, "key_decisions is missing: give a list, which may be empty")
+	}
+	for _, b := range h.bounds() {
+		found = append(found, b.check()...)
+	}
+	return append(found, h.checkSizes()...)
+}
+
+func checkStage(field, name string) []string {
+	switch {
+	case name == "":
+		return []string{field + " is missing: name a stage"}
+	case utf8.RuneCountInString(name) > maxStageLength:
+		return []string{fmt.Sprintf("%s has %d characters: the limit is %d", field, utf8.RuneCountInString(name), maxStageLength)}
+	case !stageName.MatchString(name):
+		return []string{fmt.Sprintf("%s %q is no stage name: use a-z, 0-9, - and _", field, name)}
+	}
+	return nil
+}
+
+func (b bound) check() []string {
+	var found []string
+	if len(b.items) > b.count {
+		found = append(found, fmt.Sprintf("%s has %d items: the limit is %d", b.name, len(b.items), b.count))
+	}
+	for i, item := range b.items[:min(len(b.items), b.count)] {
+		if n := utf8.RuneCountInString(item); b.length > 0 && n > b.length {
+			found = append(found, fmt.Sprintf("%s[%d] has %d characters: the limit is %d", b.name, i, n, b.length))
+		}
+	}
+	return found
+}
+
+func (h Handoff) checkSizes() []string {
+	var found []string
+	if len(h.Metadata) > 0 {
+		text, err := compact(h.Metadata)
+		if err != nil {
+			return []string{"metadata cannot be written as JSON: use texts, numbers, truths, lists and mappings"}
+		}
+		found = append(found, checkSize("metadata", len(text), maxMetadataSize)...)
+	}
+	text, err := compact(h.lean())
+	if err != nil {
+		return append(found, "the handoff cannot be written as JSON")
+	}
+	return append(found, checkSize("the whole handoff", len(text), maxSize)...)
+}
+
+func checkSize(what string, size, limit int) []string {
+	if size <= limit {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s has %d bytes as JSON: the limit is %d", what, size, limit)}
+}
+
+// lean leaves out what is empty and may be missing, so that a handoff has one size.
+func (h Handoff) lean() Handoff {
+	for _, list := range []*[]string{&h.Files, &h.Warnings, &h.Dependencies, &h.Remaining, &h.Uncertain} {
+		if len(*list) == 0 {
+			*list = nil
+		}
+	}
+	if len(h.Metadata) == 0 {
+		h.Metadata = nil
+	}
+	return h
+}
+
+// compact is v as JSON in the fewest bytes.
+func compact(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}

@@ -1,0 +1,40 @@
+package handoff
+
+import "github.com/google/jsonschema-go/jsonschema"
+
+// Schema describes a handoff as JSON Schema of draft 2020-12, with the bounds that Check
+// knows. Sizes of JSON cannot be said in a schema: they are in the descriptions. As
+// elsewhere, null means that nothing is given.
+func Schema() *jsonschema.Schema {
+	s := &jsonschema.Schema{
+		Schema: "https://json-schema.org/draft/2020-12/schema", Title: "Orange handoff", Type: "object",
+		Description: "What one stage of work tells the next; at most 3072 bytes.",
+		Properties:  map[string]*jsonschema.Schema{},
+		Required:    []string{"from_stage", "to_stage", "key_decisions"},
+	}
+	add := func(name string, value *jsonschema.Schema) {
+		s.Properties[name] = value
+		s.PropertyOrder = append(s.PropertyOrder, name)
+	}
+	add("from_stage", stageSchema("The stage that hands over."))
+	add("to_stage", stageSchema("The stage that goes on."))
+	add("summary", &jsonschema.Schema{Types: []string{"string", "null"}, Description: "What was done, in one sentence."})
+	for _, b := range (Handoff{}).bounds() {
+		add(b.name, b.schema())
+	}
+	s.Properties["key_decisions"].Type, s.Properties["key_decisions"].Types = "array", nil
+	add("metadata", &jsonschema.Schema{Types: []string{"object", "null"}, Description: "Anything else; at most 1024 bytes."})
+	return s
+}
+
+func stageSchema(describe string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Pattern: stagePattern, MaxLength: jsonschema.Ptr(maxStageLength), Description: describe}
+}
+
+func (b bound) schema() *jsonschema.Schema {
+	item := &jsonschema.Schema{Type: "string"}
+	if b.length > 0 {
+		item.MaxLength = jsonschema.Ptr(b.length)
+	}
+	return &jsonschema.Schema{Types: []string{"array", "null"}, Items: item, MaxItems: jsonschema.Ptr(b.count), Description: b.describe}
+}

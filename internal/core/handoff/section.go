@@ -1,0 +1,160 @@
+package handoff
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"orange/internal/core/als"
+)
+
+// The labels of a section, in the order in which they are written.
+const (
+	labelFrom     = "FROM"
+	labelTo       = "TO"
+	labelDone     = "DONE"
+	labelMetadata = "METADATA"
+)
+
+// listLabels are the labels of lists, with the field that each one stands for.
+var listLabels = [...][2]string{
+	{"DECISIONS", "key_decisions"}, {"REMAINING", "remaining"}, {"UNCERTAIN", "uncertain"},
+	{"FILES", "files_of_interest"}, {"WARNINGS", "warnings"}, {"DEPENDENCIES", "dependencies"},
+}
+
+// anyLabel is a line that a reader of TASK.md could take for a label, known or not.
+var anyLabel = regexp.MustCompile(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*[*_]{0,3}[A-Z][A-Z_ -]*[*_]{0,3}[ \t]*:`)
+
+// sectionText quotes what a reader of TASK.md could take for a label or for a comment
+// that hides what follows.
+var sectionText = als.Quoting(func(text string) bool {
+	return anyLabel.MatchString(text) || strings.Contains(text, "<!--")
+})
+
+// Section returns the handoff as the body of a ## Handoff section: labels, each with a
+// text or a list. Every text is on one line of its own and begins neither a heading nor
+// a label, so that text from an agent opens no other section and no other gate.
+func (h Handoff) Section() string {
+	var b strings.Builder
+	for _, l := range [...][2]string{{labelFrom, h.From}, {labelTo, h.To}, {labelDone, h.summary()}} {
+		if l[1] != "" {
+			fmt.Fprintf(&b, "%s: %s\n", l[0], sectionText.Write(l[1]))
+		}
+	}
+	lists := h.lists()
+	for _, l := range listLabels {
+		items := *lists[l[1]]
+		if len(items) > 0 {
+			fmt.Fprintf(&b, "\n%s:\n", l[0])
+		}
+		for _, item := range items {
+			fmt.Fprintf(&b, "- %s\n", sectionText.Write(item))
+		}
+	}
+	if text, err := compact(h.Metadata); err == nil && len(h.Metadata) > 0 {
+		fmt.Fprintf(&b, "\n%s: %s\n", labelMetadata, als.EscapeJSON(string(text)))
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+var (
+	knownLabel = regexp.MustCompile(`^(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?([*_]{0,3})` +
+		`(FROM|TO|DONE|DECISIONS|REMAINING|UNCERTAIN|FILES|WARNINGS|DEPENDENCIES|METADATA)([*_]{0,3})[ \t]*:([*_]{0,3})(.*)$`)
+	bullet  = regexp.MustCompile(`^(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+(.*)|)$`)
+	comment = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)
+	fence   = regexp.MustCompile("^(?:```|~~~)")
+	heading = regexp.MustCompile(`^##?(?:[ \t]|$)`)
+)
+
+// ParseSection reads the body of a ## Handoff section, with or without its heading and up
+// to the next one, as Section or an agent wrote it. Lines that wrap are joined; comments
+// do not count, and labels in code are text. What the section does not have is empty, never nil.
+func ParseSection(text string) (Handoff, error) {
+	parts, found := splitLabels(text)
+	if !found {
+		return Handoff{}, errors.New("the section has no label: write DONE:, DECISIONS:, REMAINING: or UNCERTAIN: with some text")
+	}
+	h := Handoff{
+		From: parts.text(labelFrom), To: parts.text(labelTo), Summary: parts.text(labelDone), Metadata: map[string]any{},
+	}
+	lists := h.lists()
+	for _, l := range listLabels {
+		*lists[l[1]] = parts.list(l[0])
+	}
+	if written := parts.text(labelMetadata); written != "" {
+		v, ok := metadataValue(written).(map[string]any)
+		if !ok {
+			return Handoff{}, errors.New("METADATA: must be a JSON object on one line")
+		}
+		h.Metadata = v
+	}
+	return h, nil
+}
+
+// labelled holds items by label; an item is the parts of a text.
+type labelled map[string][][]string
+
+func splitLabels(text string) (parts labelled, found bool) {
+	parts = labelled{}
+	label, fenced := "", false
+	text = comment.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "")
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if fence.MatchString(line) {
+			fenced = !fenced
+		}
+		if found && !fenced && heading.MatchString(line) {
+			break
+		}
+		if name, rest, ok := readLabel(line); ok && !fenced {
+			label, found = name, true
+			parts.add(label, rest, true)
+			continue
+		}
+		if m := bullet.FindStringSubmatch(line); m != nil && !fenced {
+			parts.add(label, m[1], true)
+			continue
+		}
+		parts.add(label, line, false)
+	}
+	return parts, found
+}
+
+// readLabel reads a line that begins with a label, which may be bold.
+func readLabel(line string) (label, rest string, ok bool) {
+	m := knownLabel.FindStringSubmatch(line)
+	if m == nil {
+		return "", "", false
+	}
+	open, label, closed, rest := m[1], m[2], m[3]+m[4], m[5]
+	if open != "" && closed == "" {
+		rest = strings.TrimSuffix(rest, open)
+	}
+	return label, rest, true
+}
+
+// add puts a line to a label, as an item of its own or as more of the last one.
+func (p labelled) add(label, line string, begins bool) {
+	line = strings.TrimSpace(line)
+	if line == "" || label == "" {
+		return
+	}
+	items := p[label]
+	if begins || len(items) == 0 {
+		p[label] = append(items, []string{line})
+		return
+	}
+	items[len(items)-1] = append(items[len(items)-1], line)
+}
+
+func (p labelled) list(label string) []string {
+	list := []string{}
+	for _, parts := range p[label] {
+		list = append(list, sectionText.Read(strings.Join(parts, " ")))
+	}
+	return list
+}
+
+// text is the text of a label that an agent may have written as a list.
+func (p labelled) text(label string) string { return strings.Join(p.list(label), "; ") }

@@ -1,0 +1,249 @@
+package signal
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxBlock bounds a completion block, in bytes.
+const maxBlock = 64 << 10
+
+// The keys that a completion block must have, as bits.
+const (
+	keyAgent uint8 = 1 << iota
+	keyTask
+	keyStatus
+	allKeys = keyAgent | keyTask | keyStatus
+)
+
+// blockKeys are the names of the bits, in their order.
+var blockKeys = [...]string{"agent", "task_id", "status"}
+
+// blockFinder looks for mappings with agent, task_id and status between two --- lines.
+type blockFinder struct {
+	looking Looking
+	notes   *notes
+	part    part
+	last    Report
+	line    int // of the last block that counts, 0 for none
+}
+
+// part is the text since the last --- line, or since a fence began.
+type part struct {
+	open    bool
+	marked  bool // a --- line is before it
+	line    int  // at which it began
+	indent  int  // of the --- line
+	where   place
+	keys    uint8
+	text    []byte
+	overrun bool // it was longer than a block may be
+	prose   bool // it has a line that no mapping has; the text is not kept any more
+}
+
+func newBlockFinder(l Looking, n *notes) finder {
+	return &blockFinder{looking: l, notes: n}
+}
+
+func (f *blockFinder) take(p *piece) {
+	if !p.first {
+		f.keep(p.text)
+		return
+	}
+	if p.where.edge {
+		f.leave("the fence ends before its closing ---")
+		f.begin(p, false, 0)
+		return
+	}
+	line := p.text
+	if p.where.quote {
+		line = unquoted(line)
+	}
+	if f.part.open && f.part.where != p.where {
+		f.leave("the block quote begins or ends before its closing ---")
+		f.part.open = false
+	}
+	_, at := indent(line)
+	if at < len(line) && line[at] == '-' && string(bytes.TrimSpace(line)) == "---" {
+		if f.part.marked {
+			f.judge()
+		}
+		f.begin(p, true, at)
+		return
+	}
+	if !f.part.open || f.part.prose {
+		return
+	}
+	f.part.keys |= keyOf(line[at:])
+	f.part.prose = at <= f.part.indent && isProse(line[at:])
+	f.keep(line)
+	f.keep(newline)
+}
+
+// isProse says whether a line at the left margin can be none of a mapping's.
+func isProse(line []byte) bool {
+	return len(line) > 0 && (line[0]|0x20 >= 'a' && line[0]|0x20 <= 'z') && bytes.IndexByte(line, ':') < 0
+}
+
+var newline = []byte("\n")
+
+func (f *blockFinder) begin(p *piece, marked bool, indent int) {
+	where := p.where
+	where.edge = false
+	if p.where.edge && f.part.open && f.part.where.fence != noFence {
+		where.fence = noFence // the edge closed the fence
+	}
+	f.part = part{open: true, marked: marked, line: p.line, indent: indent, where: where, text: f.part.text[:0]}
+}
+
+func (f *blockFinder) keep(text []byte) {
+	if f.part.open && !f.part.overrun && !f.part.prose {
+		f.part.text = append(f.part.text, text...)
+		f.part.overrun = len(f.part.text) > maxBlock
+	}
+}
+
+// leave gives up the part: what follows is elsewhere.
+func (f *blockFinder) leave(why string) {
+	if f.part.open && f.part.keys == allKeys {
+		if !f.part.marked {
+			why = "there is no --- line before it"
+		}
+		f.notes.add(f.part.line, "a block does not count: "+why)
+	}
+	f.part.marked, f.part.keys = false, 0
+}
+
+// judge decides whether the part that a --- line ends is a block that counts.
+func (f *blockFinder) judge() {
+	if f.part.keys&(f.part.keys-1) == 0 {
+		return // nobody meant a block
+	}
+	r, why := f.read()
+	switch {
+	case why != "":
+		f.notes.add(f.part.line, "a block "+why)
+		return
+	case f.line > 0 && r.Code != f.last.Code:
+		f.notes.add(f.line, "a block says "+plain(f.last.Code)+", and a later one counts")
+	}
+	f.last, f.line = r, f.part.line
+}
+
+func (f *blockFinder) read() (Report, string) {
+	switch p := &f.part; {
+	case p.where.quote || p.where.fence == otherFence:
+		return Report{}, p.where.quoted() + " does not count"
+	case p.overrun:
+		return Report{}, fmt.Sprintf("has more than %d bytes", maxBlock)
+	case p.prose:
+		return Report{}, "does not count: it is not YAML"
+	case p.keys != allKeys:
+		return Report{}, "without " + missingKeys(p.keys) + " does not count"
+	}
+	b, err := readBlock(f.part.text, f.part.indent)
+	if err != nil {
+		return Report{}, "does not count: " + err.Error()
+	}
+	l := f.looking
+	switch {
+	case l.Task != "" && b.task != l.Task:
+		return Report{}, "of task " + plain(b.task) + ", and this is task " + plain(l.Task)
+	case l.Agent != "" && !strings.EqualFold(b.agent, l.Agent):
+		return Report{}, "of agent " + plain(b.agent) + ", and this is agent " + plain(l.Agent)
+	}
+	if why := l.refuses(b.nonce); why != "" {
+		return Report{}, why
+	}
+	return Report{Outcome: l.resultOf(b.code), Code: b.code, Detail: b.detail, Nonce: b.nonce}, ""
+}
+
+func (f *blockFinder) found() (Report, bool) {
+	f.leave("its closing --- is missing")
+	if f.line == 0 {
+		return Report{}, false
+	}
+	if f.last.Outcome == Unknown {
+		f.notes.add(f.line, f.looking.unknownCode(f.last.Code))
+	}
+	return f.last, true
+}
+
+// keyOf is the bit of the key that a line begins with.
+func keyOf(line []byte) uint8 {
+	if len(line) == 0 || strings.IndexByte("ats\"'", line[0]) < 0 {
+		return 0
+	}
+	quote := len(line) - len(bytes.TrimLeft(line, `"'`))
+	for i, name := range blockKeys {
+		rest, ok := bytes.CutPrefix(line[quote:], []byte(name))
+		if ok && bytes.HasPrefix(bytes.TrimLeft(rest, "\"' \t"), []byte(":")) {
+			return 1 << i
+		}
+	}
+	return 0
+}
+
+func missingKeys(keys uint8) string {
+	var names []string
+	for i, name := range blockKeys {
+		if keys&(1<<i) == 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " and ")
+}
+
+// haltCodes stop a step until somebody helps. They come with a reason.
+var haltCodes = [...]string{"BLOCKED", "NEEDS_CLARIFICATION", "TESTS_FAILED", "BUILD_FAILED", "NEEDS_RESEARCH"}
+
+// resultOf is what a completion code means.
+func (l Looking) resultOf(code string) Result {
+	if l.Codes != nil {
+		if r, ok := l.Codes[code]; ok {
+			return r
+		}
+		return Unknown
+	}
+	switch {
+	case slices.Contains(haltCodes[:], code):
+		return Halted
+	case isCompletion(code):
+		return Passed
+	}
+	return Unknown
+}
+
+// isCompletion says whether a code is one of those that end a step well.
+func isCompletion(code string) bool {
+	name, ready := strings.CutPrefix(code, "READY_FOR_")
+	if !ready {
+		name, ready = strings.CutSuffix(code, "_COMPLETE")
+	}
+	return ready && name != "" && isCode(code)
+}
+
+// isCode says whether a text is a code in capitals.
+func isCode(s string) bool {
+	for i, c := range []byte(s) {
+		letter := c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || !isDigit(c) && c != '_' && c != '-' && c != '.') {
+			return false
+		}
+	}
+	return s != "" && len(s) <= maxQuoted
+}
+
+func (l Looking) unknownCode(code string) string {
+	if len(l.Codes) == 0 {
+		return "code " + plain(code) + " has no meaning here"
+	}
+	var known []string
+	for c := range l.Codes {
+		known = append(known, c)
+	}
+	slices.Sort(known)
+	return "code " + plain(code) + " is not one of " + cutText(strings.Join(known, ", "), 4*maxQuoted)
+}

@@ -1,0 +1,139 @@
+package signal
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// maxBlockDepth bounds how deep a block may nest; the keys that count do not nest.
+const maxBlockDepth = 16
+
+// block is what a completion block says.
+type block struct{ agent, task, code, detail, nonce string }
+
+// readBlock reads the YAML between two --- lines that are indented by so many bytes.
+func readBlock(text []byte, indent int) (block, error) {
+	fields, err := readMapping(quotePlain(string(text), indent))
+	if err != nil {
+		return block{}, err
+	}
+	for _, name := range blockKeys {
+		if fields[name] == "" {
+			return block{}, fmt.Errorf("%s is missing", name)
+		}
+	}
+	code, detail, _ := strings.Cut(fields["status"], ":")
+	code = strings.ToUpper(strings.TrimSpace(code))
+	if !isCode(code) {
+		return block{}, fmt.Errorf("status %s is no code", plain(fields["status"]))
+	}
+	return block{fields["agent"], fields["task_id"], code, strings.TrimSpace(detail), fields["nonce"]}, nil
+}
+
+// readMapping reads the scalars of a YAML mapping. Values of other kinds are left out.
+func readMapping(text string) (map[string]string, error) {
+	if strings.ContainsRune(text, 0) || strings.ToValidUTF8(text, "") != text {
+		return nil, errors.New("it is not text")
+	}
+	if nesting(text) > maxBlockDepth {
+		return nil, fmt.Errorf("it nests deeper than %d levels", maxBlockDepth)
+	}
+	file, err := parser.ParseBytes([]byte(text), 0)
+	if err != nil {
+		first, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
+		return nil, fmt.Errorf("it is not YAML: %s", cutText(first, maxQuoted))
+	}
+	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
+		return nil, errors.New("it is not a mapping")
+	}
+	body := file.Docs[0].Body
+	if len(ast.Filter(ast.AnchorType, body))+len(ast.Filter(ast.AliasType, body))+len(ast.Filter(ast.MergeKeyType, body)) > 0 {
+		return nil, errors.New("anchors and aliases are not supported")
+	}
+	var pairs []*ast.MappingValueNode
+	switch n := body.(type) {
+	case *ast.MappingNode:
+		pairs = n.Values
+	case *ast.MappingValueNode:
+		pairs = []*ast.MappingValueNode{n}
+	default:
+		return nil, errors.New("it is not a mapping")
+	}
+	fields := make(map[string]string, len(pairs))
+	for _, p := range pairs {
+		if key, ok := scalar(p.Key); ok {
+			fields[key], _ = scalar(p.Value)
+		}
+	}
+	return fields, nil
+}
+
+// scalar is a single value as it is written.
+func scalar(node ast.Node) (string, bool) {
+	switch n := node.(type) {
+	case *ast.StringNode:
+		return strings.TrimSpace(n.Value), true
+	case *ast.LiteralNode:
+		return strings.TrimSpace(n.Value.Value), true
+	case *ast.IntegerNode, *ast.BoolNode, *ast.FloatNode:
+		return n.GetToken().Value, true
+	}
+	return "", false
+}
+
+// quotePlain puts quotes around plain values that YAML would take for something else,
+// as in "status: BLOCKED: no key", and takes the indentation away.
+func quotePlain(text string, indent int) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \t\r\n")
+		blank := min(indent, len(line)-len(strings.TrimLeft(line, " \t")))
+		out.WriteString(quoteLine(line[blank:]))
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+func quoteLine(line string) string {
+	key, value, ok := strings.Cut(line, ":")
+	value = strings.TrimSpace(value)
+	if !ok || value == "" || key == "" || strings.ContainsAny(key[:1], " \t-#\"'[{") {
+		return line
+	}
+	key = strings.TrimRight(key, " ")
+	if strings.ContainsAny(value[:1], "\"'|>[{&*!#") {
+		return line
+	}
+	if key == "status" && !strings.Contains(value, ":") {
+		value, _, _ = strings.Cut(value, " #")
+	} else if key != "status" && !strings.Contains(value, ": ") && !strings.HasSuffix(value, ":") && !strings.ContainsAny(value[:1], "@%`,?-") {
+		return line
+	}
+	return key + ": '" + strings.ReplaceAll(strings.TrimSpace(value), "'", "''") + "'"
+}
+
+// nesting estimates how deep a text nests, before a parser recurses into it. Brackets
+// within quotes may open, not close.
+func nesting(text string) int {
+	deepest, flow := 0, 0
+	for line := range strings.Lines(text) {
+		deepest = max(deepest, (len(line)-len(strings.TrimLeft(line, " -?")))/2)
+		quoted := false
+		for _, c := range []byte(line) {
+			switch {
+			case c == '[' || c == '{':
+				flow++
+				deepest = max(deepest, flow)
+			case c == '"' || c == '\'':
+				quoted = !quoted
+			case (c == ']' || c == '}') && flow > 0 && !quoted:
+				flow--
+			}
+		}
+	}
+	return deepest
+}

@@ -1,0 +1,125 @@
+package signal
+
+import (
+	"errors"
+	"io"
+	"strings"
+)
+
+// A form is one way in which an agent says how it went.
+type form struct {
+	protocol Protocol
+	source   Source
+	finder   func(Looking, *notes) finder
+}
+
+// precedence is which form counts if several are found: the first.
+var precedence = [...]form{
+	{WorkerResult, FromJSON, newResultFinder},
+	{CompletionBlock, FromBlock, newBlockFinder},
+	{WorkResult, FromMarker, newMarkerFinder},
+	{CompletionBlock, FromLegacy, newLegacyFinder},
+	{WorkResult, FromHeuristic, newHeuristicFinder},
+}
+
+// A finder looks for one form in a text that passes by.
+type finder interface {
+	take(p *piece)
+	found() (Report, bool) // after the last piece
+}
+
+// Detect searches a text for what an agent says about its work. It reads the text once
+// and holds little of it, however long it is. The error is that of reading.
+func Detect(r io.Reader, l Looking) (Report, error) {
+	s := newSearch(l)
+	if err := s.read(r, make([]byte, 0, bufferSize)); err != nil {
+		return s.report(), err
+	}
+	return s.report(), nil
+}
+
+// DetectText is Detect for a text that is there already.
+func DetectText(text string, l Looking) Report {
+	s := newSearch(l)
+	r := strings.NewReader(text)
+	if err := s.read(r, make([]byte, 0, min(bufferSize, len(text)+1))); err != nil && !errors.Is(err, io.EOF) {
+		s.notes.add(0, err.Error())
+	}
+	return s.report()
+}
+
+// search is one pass over a text.
+type search struct {
+	looking Looking
+	notes   notes
+	quotes  quotation
+	forms   []form
+	finders []finder
+	line    int  // of the next piece
+	inside  bool // the next piece continues a line
+	piece   piece
+}
+
+func newSearch(l Looking) *search {
+	if l.Protocol == "" {
+		l.Protocol = AnyProtocol
+	}
+	s := &search{looking: l, line: 1}
+	for _, f := range precedence {
+		if l.Protocol == AnyProtocol || l.Protocol == f.protocol {
+			s.forms = append(s.forms, f)
+			s.finders = append(s.finders, f.finder(l, &s.notes))
+		}
+	}
+	return s
+}
+
+// take hands one piece of a line to every finder.
+func (s *search) take(text []byte, has sights, last bool) {
+	p := &s.piece
+	p.text, p.has, p.line, p.first, p.last = text, has, s.line, !s.inside, last
+	if p.first {
+		p.where = s.quotes.place(text)
+	}
+	for _, f := range s.finders {
+		f.take(p)
+	}
+	s.inside = !last
+	if last {
+		s.line++
+	}
+}
+
+// report is the most trusted of what was found.
+func (s *search) report() Report {
+	out := Report{Protocol: s.looking.Protocol, Outcome: Unknown}
+	counts := false
+	for i, f := range s.finders {
+		r, ok := f.found()
+		if !ok {
+			continue
+		}
+		r.Protocol, r.Source = s.forms[i].protocol, s.forms[i].source
+		switch {
+		case !counts:
+			out, counts = r, true
+		case r.Outcome != out.Outcome:
+			s.notes.add(0, "a "+string(r.Source)+" says "+string(r.Outcome)+", and a "+string(out.Source)+" counts before it")
+		}
+	}
+	out.Diagnosis = s.notes.text()
+	return out
+}
+
+// refuses says why something with this nonce does not count, "" if it does.
+func (l Looking) refuses(nonce string) string {
+	switch {
+	case l.Nonce == "" || nonce == l.Nonce:
+		return ""
+	case nonce != "":
+		return "with nonce=" + plain(nonce) + ", and the prompt gave " + plain(l.Nonce)
+	case !l.OwnStream:
+		return "without nonce=" + plain(l.Nonce) + ", which the prompt gave"
+	}
+	return ""
+}

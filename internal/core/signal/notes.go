@@ -1,0 +1,99 @@
+package signal
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxFirstNotes = 4
+	maxLastNotes  = 6
+	maxDiagnosis  = 2 << 10
+	maxQuoted     = 80 // characters of an agent's text that a note repeats
+)
+
+// notes are what was seen and does not count: the first few and the last few.
+type notes struct {
+	first, last []note
+	dropped     int
+}
+
+// A note says something, or that a thing does not count and why.
+type note struct {
+	line      int // 0 for none
+	text, why string
+}
+
+func (n *notes) add(line int, text string) { n.keep(note{line: line, text: text}) }
+
+// refuse notes that a thing does not count. The words are put together only if they are
+// wanted: a text may have millions of such things.
+func (n *notes) refuse(line int, thing, why string) { n.keep(note{line, thing, why}) }
+
+func (n *notes) keep(x note) {
+	switch {
+	case len(n.first) < maxFirstNotes:
+		n.first = append(n.first, x)
+	case len(n.last) < maxLastNotes:
+		n.last = append(n.last, x)
+	default:
+		copy(n.last, n.last[1:])
+		n.last[maxLastNotes-1] = x
+		n.dropped++
+	}
+}
+
+// text is all notes in one, in the order of their lines.
+func (n *notes) text() string {
+	all := slices.Concat(n.first, n.last)
+	slices.SortStableFunc(all, func(a, b note) int { return a.place() - b.place() })
+	var parts []string
+	for _, x := range all {
+		if x.why != "" {
+			x.text += " " + x.why + " does not count"
+		}
+		if x.line > 0 {
+			x.text = fmt.Sprintf("line %d: %s", x.line, x.text)
+		}
+		parts = append(parts, x.text)
+	}
+	if n.dropped > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", n.dropped))
+	}
+	return cutText(strings.Join(parts, "; "), maxDiagnosis)
+}
+
+// place sorts what concerns the whole text behind the lines.
+func (n note) place() int {
+	if n.line == 0 {
+		return int(^uint(0) >> 1)
+	}
+	return n.line
+}
+
+// cutText shortens s to at most n bytes, on a character's border.
+func cutText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	n -= len("...")
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "..."
+}
+
+// plain is a word of an agent as a note may repeat it.
+func plain(s string) string {
+	odd := func(r rune) bool {
+		return !unicode.IsGraphic(r) || unicode.IsSpace(r) || r == utf8.RuneError || r == '"'
+	}
+	if s == "" || len(s) > maxQuoted || strings.ContainsFunc(s, odd) {
+		return strconv.QuoteToGraphic(cutText(s, maxQuoted))
+	}
+	return s
+}

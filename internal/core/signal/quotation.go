@@ -1,0 +1,251 @@
+package signal
+
+import "bytes"
+
+// fenceKind says whether a line is inside a code fence, and inside which sort.
+type fenceKind uint8
+
+const (
+	noFence    fenceKind = iota
+	plainFence           // ``` and nothing more
+	yamlFence            // ```yaml
+	otherFence           // ```json and the like
+)
+
+// place is where in a Markdown text a line stands.
+type place struct {
+	fence fenceKind
+	edge  bool // the line opens or closes the fence
+	quote bool // a line of a block quote
+}
+
+// quoted says why a statement here is only quoted, "" if it is made.
+func (w place) quoted() string {
+	switch {
+	case w.fence != noFence:
+		return "in a code fence"
+	case w.quote:
+		return "in a block quote"
+	}
+	return ""
+}
+
+// maxLists bounds how deep lists are followed.
+const maxLists = 8
+
+// quotation follows the fences, block quotes and lists of a text, by the rules of
+// CommonMark as far as single lines tell.
+type quotation struct {
+	fence struct {
+		kind   fenceKind
+		mark   byte
+		length int
+		column int // where the text of the list item begins that holds the fence
+	}
+	lists [maxLists]int // where the texts of the open list items begin
+	depth int
+}
+
+// place says where a line stands, and follows it.
+func (q *quotation) place(line []byte) place {
+	column, at := indent(line)
+	if q.fence.kind != noFence {
+		if at == len(line) || column >= q.fence.column {
+			return q.inFence(line[at:], column)
+		}
+		q.fence.kind = noFence // its list item has ended
+	}
+	if at == len(line) {
+		return place{}
+	}
+	for q.depth > 0 && column < q.lists[q.depth-1] {
+		q.depth--
+	}
+	return q.outside(line[at:], column)
+}
+
+// base is where the text of the innermost open list item begins.
+func (q *quotation) base() int {
+	if q.depth == 0 {
+		return 0
+	}
+	return q.lists[q.depth-1]
+}
+
+func (q *quotation) outside(text []byte, column int) place {
+	for len(text) > 0 && column <= q.base()+3 {
+		switch text[0] {
+		case '`', '~':
+			return q.open(text)
+		case '>':
+			return place{quote: true}
+		case '-', '*', '+', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		default:
+			return place{}
+		}
+		width := bullet(text)
+		if width == 0 || q.depth == maxLists {
+			return place{}
+		}
+		space, at := indent(text[width:])
+		if at == len(text[width:]) || space > 4 {
+			space, at = 1, min(1, len(text)-width)
+		}
+		column += width + space
+		q.lists[q.depth] = column
+		q.depth++
+		text = text[width+at:]
+	}
+	return place{}
+}
+
+// open begins a fence, if text does.
+func (q *quotation) open(text []byte) place {
+	length := run(text)
+	info := bytes.TrimSpace(text[length:])
+	if length < 3 || text[0] == '`' && bytes.IndexByte(info, '`') >= 0 {
+		return place{}
+	}
+	q.fence.kind, q.fence.mark, q.fence.length, q.fence.column = fenceOf(info), text[0], length, q.base()
+	return place{fence: q.fence.kind, edge: true}
+}
+
+// inFence is the place of a line in the open fence, which it may close.
+func (q *quotation) inFence(text []byte, column int) place {
+	w := place{fence: q.fence.kind}
+	if len(text) == 0 || text[0] != q.fence.mark || column > q.fence.column+3 {
+		return w
+	}
+	if length := run(text); length >= q.fence.length && len(bytes.TrimSpace(text[length:])) == 0 {
+		w.edge = true
+		q.fence.kind = noFence
+	}
+	return w
+}
+
+func fenceOf(info []byte) fenceKind {
+	word, _, _ := bytes.Cut(info, []byte(" "))
+	switch {
+	case len(word) == 0:
+		return plainFence
+	case bytes.EqualFold(word, []byte("yaml")), bytes.EqualFold(word, []byte("yml")):
+		return yamlFence
+	}
+	return otherFence
+}
+
+// indent is the column at which a line's text begins, and its index.
+func indent(line []byte) (column, at int) {
+	for at < len(line) {
+		switch line[at] {
+		case ' ':
+			column++
+		case '\t':
+			column += 4 - column%4
+		case '\r', '\v', '\f':
+		default:
+			return column, at
+		}
+		at++
+	}
+	return column, at
+}
+
+// run is how often the first byte of text is repeated.
+func run(text []byte) int {
+	n := 1
+	for n < len(text) && text[n] == text[0] {
+		n++
+	}
+	return n
+}
+
+// bullet is the width of the list item's mark that text begins with, 0 if there is none.
+func bullet(text []byte) int {
+	n := 0
+	for n < len(text) && n < 9 && text[n] >= '0' && text[n] <= '9' {
+		n++
+	}
+	if n == len(text) {
+		return 0
+	}
+	ends := text[n] == '.' || text[n] == ')'
+	if n == 0 {
+		ends = text[0] == '-' || text[0] == '*' || text[0] == '+'
+	}
+	if n++; ends && (n == len(text) || text[n] == ' ' || text[n] == '\t') {
+		return n
+	}
+	return 0
+}
+
+// unquoted is a line of a block quote without its marks.
+func unquoted(line []byte) []byte {
+	for {
+		_, at := indent(line)
+		if at == len(line) || line[at] != '>' {
+			return line
+		}
+		line = bytes.TrimPrefix(line[at+1:], []byte(" "))
+	}
+}
+
+// The bounds of looking for code spans around a place in a line.
+const (
+	spanReach    = 4 << 10 // bytes before and behind it
+	maxOpenTicks = 8
+)
+
+// openTicks are the lengths of the runs of backticks before a place in a line that are
+// still open there.
+func openTicks(before []byte) []int {
+	text := before[max(0, len(before)-spanReach):]
+	var open []int
+	for {
+		length, behind := nextTicks(text)
+		if length == 0 || len(open) == maxOpenTicks {
+			return open
+		}
+		text = text[behind:]
+		if end := closing(text, length); end > 0 {
+			text = text[end:]
+		} else {
+			open = append(open, length)
+		}
+	}
+}
+
+// nextTicks is the length of the next run of backticks, and what is behind it.
+func nextTicks(text []byte) (length, behind int) {
+	at := bytes.IndexByte(text, '`')
+	if at < 0 {
+		return 0, len(text)
+	}
+	length = run(text[at:])
+	return length, at + length
+}
+
+// closing is what is behind the next run of exactly so many backticks, 0 if there is none.
+func closing(text []byte, length int) int {
+	for at := 0; ; {
+		n, behind := nextTicks(text[at:])
+		at += behind
+		if n == 0 {
+			return 0
+		}
+		if n == length {
+			return at
+		}
+	}
+}
+
+// inCode says whether a place with these open runs before it is in a code span.
+func inCode(open []int, after []byte) bool {
+	after = after[:min(len(after), spanReach)]
+	for _, length := range open {
+		if closing(after, length) > 0 {
+			return true
+		}
+	}
+	return false
+}

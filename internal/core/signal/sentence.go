@@ -1,0 +1,237 @@
+package signal
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A sentence is a line of prose as the heuristics read it: without emphasis and code
+// spans, with single spaces.
+type sentence struct {
+	text  string
+	lower string // text in lower case, byte by byte
+	level int    // of the heading that the line is, 0 for none
+}
+
+func readSentence(line []byte) sentence {
+	line = bytes.TrimSpace(line)
+	var s sentence
+	for s.level < len(line) && line[s.level] == '#' {
+		s.level++
+	}
+	line = line[s.level:]
+	if s.level > 6 {
+		s.level = 0
+	}
+	var b strings.Builder
+	for len(line) > 0 {
+		c := line[0]
+		switch {
+		case c == '`':
+			n := run(line)
+			line = line[n:]
+			line = line[closing(line, n):]
+			c = 0
+		case c == '*':
+			line = line[1:]
+			continue
+		case c == ' ' || c == '\t':
+			line = bytes.TrimLeft(line, " \t")
+			c = ' '
+		default:
+			line = line[1:]
+		}
+		b.WriteByte(c)
+	}
+	s.text = b.String()
+	s.lower = lowerASCII(s.text)
+	return s
+}
+
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
+// start is where the first word begins, behind signs such as a tick.
+func (s sentence) start() int {
+	return max(0, strings.IndexFunc(s.text, isWordRune))
+}
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
+
+// find is where words stand, not within other words.
+func (s sentence) find(words string) int {
+	for from := 0; ; {
+		at := strings.Index(s.lower[from:], words)
+		if at < 0 {
+			return -1
+		}
+		at += from
+		if s.borders(at, at+len(words)) {
+			return at
+		}
+		from = at + 1
+	}
+}
+
+// borders says whether no word goes on at both ends of a part.
+func (s sentence) borders(at, end int) bool {
+	before, _ := utf8.DecodeLastRuneInString(s.text[:at])
+	after, _ := utf8.DecodeRuneInString(s.text[end:])
+	return (at == 0 || !isWordRune(before)) && (end == len(s.text) || !isWordRune(after))
+}
+
+// holds says whether a part that means a result is meant: it is not denied, and a pass
+// is not taken back or put in doubt behind it.
+func (s sentence) holds(result Result, at, end int) bool {
+	if result == Failed {
+		return !s.denied(at, ".;!?,:–—-")
+	}
+	return !s.denied(at, ".;!?") && s.concludes(end)
+}
+
+// labelled is the verdict behind a label and a colon.
+func (s sentence) labelled(at, end int) Result {
+	rest := strings.TrimLeft(s.lower[end:], " ")
+	if !strings.HasPrefix(rest, ":") {
+		return ""
+	}
+	from := len(s.lower) - len(strings.TrimLeft(rest[1:], " "))
+	word := s.wordAt(from)
+	result := verdictWord(word)
+	if result == "" || s.denied(at, ".;!?") || result == Passed && !s.concludes(from+len(word)) {
+		return ""
+	}
+	return result
+}
+
+// wordAt is the word of letters that begins at a place, in lower case.
+func (s sentence) wordAt(at int) string {
+	rest := s.lower[at:]
+	if n := strings.IndexFunc(rest, func(r rune) bool { return !isWordRune(r) }); n >= 0 {
+		return rest[:n]
+	}
+	return rest
+}
+
+func verdictWord(word string) Result {
+	switch word {
+	case "pass", "passed":
+		return Passed
+	case "fail", "failed":
+		return Failed
+	}
+	return ""
+}
+
+// verdict is what a line of a report says behind a place. Only a word in capitals, a
+// word alone and one behind a label are verdicts: tests pass and fail in prose.
+func (s sentence) verdict(from int) Result {
+	var result Result
+	for at := from; at < len(s.text); {
+		word := s.wordAt(at)
+		if word == "" {
+			_, n := utf8.DecodeRuneInString(s.text[at:])
+			at += n
+			continue
+		}
+		end := at + len(word)
+		if r := verdictWord(word); r != "" && s.stands(from, at, end) && s.holds(r, at, end) {
+			if r == Failed {
+				return Failed
+			}
+			result = r
+		}
+		at = end
+	}
+	return result
+}
+
+// stands says whether the word of a verdict is used as one.
+func (s sentence) stands(from, at, end int) bool {
+	before := strings.TrimRight(s.text[from:at], " ")
+	after := strings.TrimLeft(s.text[end:], " ")
+	if strings.HasSuffix(before, "/") || strings.HasPrefix(after, "/") {
+		return false // a choice
+	}
+	if n := len(before); n > 0 && isDigit(before[n-1]) || countFollows(after) {
+		return false // a number of tests
+	}
+	capitals := s.text[at:end] == strings.ToUpper(s.text[at:end])
+	alone := !strings.ContainsFunc(before, isWordRune) && !strings.ContainsFunc(after, isWordRune)
+	return capitals || alone || strings.HasSuffix(before, ":") || from > 0 && !strings.ContainsFunc(before, isWordRune)
+}
+
+// countFollows says whether text is ": 12" or "= 12".
+func countFollows(text string) bool {
+	if text == "" || text[0] != ':' && text[0] != '=' {
+		return false
+	}
+	text = strings.TrimLeft(text[1:], " ")
+	return text != "" && isDigit(text[0])
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// doubts are words that make what follows them no statement.
+var doubts = []string{
+	"not", "no", "never", "cannot", "can't", "without", "neither", "nor", "none", "hardly", "barely",
+	"if", "unless", "until", "once", "when", "whether", "before", "should", "must", "would", "could", "instead",
+}
+
+// denied says whether the words before a place, back to one of these signs, deny what is
+// there, or doubt it.
+func (s sentence) denied(at int, signs string) bool {
+	clause := s.lower[:at]
+	if n := strings.LastIndexAny(clause, signs); n >= 0 {
+		clause = clause[n+1:]
+	}
+	for word := range strings.FieldsFuncSeq(clause, func(r rune) bool { return !isWordRune(r) && r != '\'' && r != '’' }) {
+		if slices.Contains(doubts, word) || strings.HasSuffix(word, "n't") || strings.HasSuffix(word, "n’t") {
+			return true
+		}
+	}
+	return false
+}
+
+// concludes says whether a pass is all that is said: the sentence ends behind it, or goes
+// on with a sign, and takes nothing back.
+func (s sentence) concludes(end int) bool {
+	rest := strings.TrimLeft(s.lower[end:], " ")
+	next, _ := utf8.DecodeRuneInString(rest)
+	switch {
+	case rest == "":
+		return true
+	case isWordRune(next) || strings.ContainsRune("?/|%&=\\\x00", next):
+		return false
+	case next == '-' && len(rest) > 1 && end < len(s.lower) && s.lower[end] == '-' && isWordRune(rune(rest[1])):
+		return false // pass-through
+	}
+	return !takesBack(rest)
+}
+
+// takesBack says whether a text behind a pass speaks of failures or exceptions.
+func takesBack(text string) bool {
+	before := ""
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWordRune(r) && r != '\'' }) {
+		switch {
+		case word == "but", word == "except", word == "however", word == "not", word == "if", word == "unless":
+			return true
+		case strings.HasPrefix(word, "fail"):
+			if before != "no" && before != "0" && before != "zero" && before != "without" && before != "any" {
+				return true
+			}
+		}
+		before = word
+	}
+	return false
+}

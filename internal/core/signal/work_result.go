@@ -1,0 +1,266 @@
+package signal
+
+import (
+	"bytes"
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxMarker bounds a marker, white space included.
+const maxMarker = 4 << 10
+
+// markerFinder looks for <!-- WORK_RESULT:passed --> and <!-- WORK_RESULT:failed -->.
+type markerFinder struct {
+	looking Looking
+	notes   *notes
+
+	begun      []byte // a marker that goes on in the next piece
+	begunLine  int
+	begunWhere place
+	begunTicks []int // the code spans that are open before it
+
+	seen map[markerKey]int // the line of the last one, those that count
+	last Report            // the last that counts; the first in parity mode
+}
+
+// markerKey tells apart the markers that can contradict each other.
+type markerKey struct {
+	result Result
+	marked bool // it has the nonce that was handed out
+}
+
+func newMarkerFinder(l Looking, n *notes) finder {
+	return &markerFinder{looking: l, notes: n, seen: map[markerKey]int{}}
+}
+
+func (m *markerFinder) take(p *piece) {
+	text, from := p.text, 0
+	if len(m.begun) > 0 {
+		from = m.goOn(p)
+	}
+	if p.has&seesAngle == 0 {
+		return
+	}
+	for {
+		at := bytes.Index(text[from:], commentStart)
+		if at < 0 {
+			return
+		}
+		at += from
+		mark, length, fit := readMarker(text[at:], m.looking.Parity)
+		switch fit {
+		case fits:
+			m.judge(mark, p.line, p.where, openTicks(text[:at]), text[at+length:])
+		case unfinished:
+			m.begun = append(m.begun[:0], text[at:]...)
+			m.begunLine, m.begunWhere, m.begunTicks = p.line, p.where, openTicks(text[:at])
+			return
+		case misspelled:
+			m.notes.add(p.line, "a marker that says neither passed nor failed does not count")
+		}
+		from = at + max(length, len(commentStart))
+	}
+}
+
+// goOn reads on where the last piece left a marker unfinished, and says how much of the
+// piece belongs to it.
+func (m *markerFinder) goOn(p *piece) int {
+	before := len(m.begun)
+	if p.first {
+		m.begun = append(m.begun, '\n')
+		before++
+	}
+	m.begun = append(m.begun, p.text[:min(len(p.text), maxMarker)]...)
+	mark, length, fit := readMarker(m.begun, m.looking.Parity)
+	switch fit {
+	case unfinished:
+		if len(m.begun) <= maxMarker {
+			return len(p.text)
+		}
+	case fits:
+		m.judge(mark, m.begunLine, m.begunWhere, m.begunTicks, p.text[length-before:])
+	case misspelled:
+		m.notes.add(m.begunLine, "a marker that says neither passed nor failed does not count")
+	}
+	m.begun = m.begun[:0]
+	return max(0, length-before)
+}
+
+// judge decides whether a marker counts.
+func (m *markerFinder) judge(mark marker, line int, where place, ticks []int, after []byte) {
+	r := Report{Outcome: mark.result, Code: string(mark.result), Nonce: mark.nonce}
+	if m.looking.Parity {
+		if m.last.Outcome == "" {
+			m.last = r
+		}
+		return
+	}
+	why := where.quoted()
+	if why == "" && inCode(ticks, after) {
+		why = "in a code span"
+	}
+	if why != "" {
+		m.notes.refuse(line, "a marker", why)
+		return
+	}
+	if why := m.looking.refuses(mark.nonce); why != "" {
+		m.notes.add(line, "a marker "+why)
+		return
+	}
+	m.last = r
+	m.seen[markerKey{mark.result, m.looking.Nonce != "" && mark.nonce == m.looking.Nonce}] = line
+}
+
+func (m *markerFinder) found() (Report, bool) {
+	if len(m.begun) > 0 && namesMarker(m.begun) {
+		m.notes.add(m.begunLine, "a marker without its --> does not count")
+	}
+	if m.looking.Parity {
+		return m.last, m.last.Outcome != ""
+	}
+	for _, marked := range []bool{true, false} {
+		passed, failed := m.seen[markerKey{Passed, marked}], m.seen[markerKey{Failed, marked}]
+		switch {
+		case passed > 0 && failed > 0:
+			m.notes.add(0, fmt.Sprintf("line %d says passed and line %d says failed: keep one marker", passed, failed))
+			return Report{Outcome: Ambiguous, Nonce: m.last.Nonce}, true
+		case passed > 0:
+			return m.one(Passed, marked), true
+		case failed > 0:
+			return m.one(Failed, marked), true
+		}
+	}
+	return Report{}, false
+}
+
+func (m *markerFinder) one(result Result, marked bool) Report {
+	r := Report{Outcome: result, Code: string(result), Nonce: m.last.Nonce}
+	if marked {
+		r.Nonce = m.looking.Nonce
+	}
+	return r
+}
+
+type marker struct {
+	result Result
+	nonce  string
+}
+
+// fit is how well a text fits a marker.
+type fit int
+
+const (
+	unfit      fit = iota
+	fits           // a whole marker
+	unfinished     // more text may make it one
+	misspelled     // a marker in every way but its value
+)
+
+var markerName = []byte("work_result")
+
+// readMarker reads the marker that text begins with, and its length. Strict is without
+// white space around the colon and without a nonce.
+func readMarker(text []byte, strict bool) (marker, int, fit) {
+	c := cursor{text: text, at: len(commentStart)}
+	c.space()
+	if f := c.word(markerName); f != fits {
+		return marker{}, 0, f
+	}
+	if !strict {
+		c.space()
+	}
+	if f := c.word([]byte(":")); f != fits {
+		return marker{}, 0, f.named()
+	}
+	if !strict {
+		c.space()
+	}
+	var mark marker
+	switch f := c.word([]byte("passed")); {
+	case f == fits:
+		mark.result = Passed
+	case f == unfinished:
+		return marker{}, 0, unfinished
+	default:
+		if f := c.word([]byte("failed")); f != fits {
+			return marker{}, 0, f.named()
+		}
+		mark.result = Failed
+	}
+	if c.space() && !strict {
+		f := c.word([]byte("nonce="))
+		if f == unfinished {
+			return marker{}, 0, unfinished
+		}
+		if f == fits {
+			mark.nonce = c.token()
+			c.space()
+		}
+	}
+	f := c.word([]byte("-->"))
+	return mark, c.at, f.named()
+}
+
+// named is what a misfit is worth behind the marker's name.
+func (f fit) named() fit {
+	if f == unfit {
+		return misspelled
+	}
+	return f
+}
+
+// namesMarker says whether an unfinished marker has got as far as its name.
+func namesMarker(text []byte) bool {
+	c := cursor{text: text, at: len(commentStart)}
+	c.space()
+	return c.word(markerName) == fits
+}
+
+// cursor reads a marker from left to right.
+type cursor struct {
+	text []byte
+	at   int
+}
+
+// space passes over white space, and says whether there was any.
+func (c *cursor) space() bool {
+	from := c.at
+	for c.at < len(c.text) {
+		r, n := utf8.DecodeRune(c.text[c.at:])
+		if !unicode.IsSpace(r) {
+			break
+		}
+		c.at += n
+	}
+	return c.at > from
+}
+
+// word passes over a word, in any case.
+func (c *cursor) word(w []byte) fit {
+	rest := c.text[c.at:]
+	n := min(len(rest), len(w))
+	if !bytes.EqualFold(rest[:n], w[:n]) {
+		return unfit
+	}
+	if n < len(w) {
+		return unfinished
+	}
+	c.at += n
+	return fits
+}
+
+// token passes over a nonce, with or without quotes.
+func (c *cursor) token() string {
+	rest := c.text[c.at:]
+	n := bytes.IndexFunc(rest, func(r rune) bool { return unicode.IsSpace(r) || r == '>' || r == '<' })
+	if n < 0 {
+		n = len(rest)
+	}
+	value := rest[:n]
+	if n < len(rest) && rest[n] == '>' {
+		value = bytes.TrimSuffix(value, []byte("--"))
+	}
+	c.at += len(value)
+	return string(bytes.Trim(value, `"'`))
+}

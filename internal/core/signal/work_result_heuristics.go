@@ -1,0 +1,233 @@
+package signal
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// sayingKind is where in a line a saying stands.
+type sayingKind int
+
+const (
+	heading sayingKind = iota // "## QA Passed": the heading begins with it
+	report                    // "## QA Complete": the verdict is behind it or in its section
+	label                     // "QA Result: Pass": a colon and a verdict follow it
+	phrase                    // anywhere in a line
+)
+
+// A saying is words that usually mean a result.
+type saying struct {
+	kind   sayingKind
+	words  string // lower case
+	result Result // label: the one verdict that counts, "" for both
+}
+
+// sayingsOf are the sayings that count for a work type. Other work types have none.
+func sayingsOf(workType string) []saying {
+	switch strings.TrimSuffix(strings.ToLower(workType), "-coordination") {
+	case "qa":
+		return []saying{
+			{heading, "qa passed", Passed},
+			{heading, "qa failed", Failed},
+			{report, "qa complete", ""},
+			{label, "qa result", ""},
+			{label, "qa status", ""},
+		}
+	case "acceptance":
+		return []saying{
+			{heading, "acceptance complete", Passed},
+			{heading, "acceptance failed", Failed},
+			{label, "acceptance result", Passed},
+			{phrase, "pr has been merged successfully", Passed},
+			{phrase, "acceptance processing blocked", Failed},
+			{phrase, "cannot merge pr", Failed},
+		}
+	}
+	return nil
+}
+
+// hints are what every line with a saying has: a sight, and a word of each list.
+type hints struct {
+	sight sights
+	words [2][]hint
+}
+
+// A hint is a word of lower-case letters, and the index of its rarest one.
+type hint struct {
+	word   string
+	rarest int
+}
+
+func hintsOf(sayings []saying) hints {
+	switch {
+	case len(sayings) == 0:
+		return hints{}
+	case strings.HasPrefix(sayings[0].words, "qa"):
+		return hints{seesQ, [2][]hint{{{"qa", 0}}, {{"pass", 0}, {"fail", 0}, {"complete", 3}}}}
+	}
+	return hints{0, [2][]hint{
+		{{"acceptance", 4}, {"merge", 3}},
+		{{"pass", 0}, {"fail", 0}, {"complete", 3}, {"success", 1}, {"blocked", 0}, {"cannot", 0}},
+	}}
+}
+
+// heuristicFinder looks for sayings, for agents that were told of no better form.
+type heuristicFinder struct {
+	looking Looking
+	notes   *notes
+	sayings []saying
+	hints   hints
+	section int // level of the heading of the report whose section this is, 0 for none
+	passed  said
+	failed  said
+	vetoed  int // a line that denies a pass in words which are no saying
+}
+
+// said is where a result was said, and how.
+type said struct {
+	line int
+	text string
+}
+
+func newHeuristicFinder(l Looking, n *notes) finder {
+	if l.Parity {
+		return newParityFinder(l, n)
+	}
+	f := &heuristicFinder{looking: l, notes: n, sayings: sayingsOf(l.WorkType)}
+	f.hints = hintsOf(f.sayings)
+	return f
+}
+
+func (f *heuristicFinder) take(p *piece) {
+	if len(f.sayings) == 0 || len(p.text) == 0 {
+		return
+	}
+	if f.section == 0 && !f.hints.in(p) {
+		return
+	}
+	s := readSentence(p.text)
+	if p.first && s.level > 0 && p.where.quoted() == "" && s.level <= f.section {
+		f.section = 0
+	}
+	result := Result("")
+	for _, x := range f.sayings {
+		if r := f.says(x, s, p); r == Failed || result == "" {
+			result = r
+		}
+	}
+	if result == "" && f.section > 0 {
+		result = s.verdict(0)
+	}
+	f.note(result, p)
+}
+
+func (f *heuristicFinder) note(result Result, p *piece) {
+	if result == "" {
+		return
+	}
+	if why := p.where.quoted(); why != "" {
+		f.notes.add(p.line, "words that mean "+string(result)+" "+why+" do not count")
+		return
+	}
+	text := cutText(strings.TrimSpace(string(p.text[:min(len(p.text), 2*maxQuoted)])), maxQuoted)
+	switch {
+	case result == Passed && f.passed.line == 0:
+		f.passed = said{p.line, text}
+	case result == Failed && f.failed.line == 0:
+		f.failed = said{p.line, text}
+	}
+}
+
+// says is the result that a line gives with a saying, "" for none.
+func (f *heuristicFinder) says(x saying, s sentence, p *piece) Result {
+	at := s.find(x.words)
+	if at < 0 {
+		return ""
+	}
+	end := at + len(x.words)
+	switch x.kind {
+	case heading:
+		if s.level >= 2 && at == s.start() && s.holds(x.result, at, end) {
+			return x.result
+		}
+	case phrase:
+		if s.holds(x.result, at, end) {
+			return x.result
+		}
+	case report:
+		if s.level >= 2 && at == s.start() && p.where.quoted() == "" {
+			f.section = s.level
+			return s.verdict(end)
+		}
+	case label:
+		r := s.labelled(at, end)
+		if r == "" || x.result == "" || r == x.result {
+			return r
+		}
+		if p.where.quoted() == "" {
+			f.vetoed = p.line
+		}
+	}
+	return ""
+}
+
+func (f *heuristicFinder) found() (Report, bool) {
+	if f.passed.line == 0 && f.failed.line == 0 {
+		return Report{}, false
+	}
+	if why := f.looking.refuses(""); why != "" {
+		f.notes.add(max(f.passed.line, f.failed.line), "words "+why+", do not count")
+		return Report{}, false
+	}
+	if f.failed.line > 0 {
+		if f.passed.line > 0 {
+			f.notes.add(f.passed.line, fmt.Sprintf("words that mean passed do not count beside line %d, which means failed", f.failed.line))
+		}
+		return Report{Outcome: Failed, Code: string(Failed), Detail: f.failed.text}, true
+	}
+	if f.vetoed > 0 {
+		f.notes.add(f.passed.line, fmt.Sprintf("words that mean passed do not count beside line %d, which denies it", f.vetoed))
+		return Report{}, false
+	}
+	return Report{Outcome: Passed, Code: string(Passed), Detail: f.passed.text}, true
+}
+
+func (h *hints) in(p *piece) bool {
+	return p.has&h.sight == h.sight && hinted(p.text, h.words[0]) && hinted(p.text, h.words[1])
+}
+
+// hinted says whether a line has one of the words, in any case.
+func hinted(line []byte, words []hint) bool {
+	for _, h := range words {
+		if h.in(line, h.word[h.rarest]) || h.in(line, h.word[h.rarest]-'a'+'A') {
+			return true
+		}
+	}
+	return false
+}
+
+// in says whether a line has the word, its rarest letter being this byte.
+func (h hint) in(line []byte, rarest byte) bool {
+	for at := h.rarest; at < len(line); at++ {
+		n := bytes.IndexByte(line[at:], rarest)
+		if n < 0 {
+			return false
+		}
+		at += n
+		if start := at - h.rarest; start+len(h.word) <= len(line) && equalFoldASCII(line[start:], h.word) {
+			return true
+		}
+	}
+	return false
+}
+
+// equalFoldASCII says whether text begins with a word of lower-case letters, in any case.
+func equalFoldASCII(text []byte, word string) bool {
+	for i := range len(word) {
+		if text[i]|0x20 != word[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,233 @@
+package signal
+
+import (
+	"strings"
+	"testing"
+)
+
+const (
+	passedMark = "<!-- WORK_RESULT:passed -->"
+	failedMark = "<!-- WORK_RESULT:failed -->"
+)
+
+func TestMarkers(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want Result
+		says string // in the diagnosis
+	}{
+		"none":                            {"All done.", Unknown, ""},
+		"alone":                           {passedMark, Passed, ""},
+		"in the middle of a line":         {"Done. " + failedMark + " Bye.", Failed, ""},
+		"any case":                        {"<!-- Work_Result:PASSED -->", Passed, ""},
+		"no white space":                  {"<!--WORK_RESULT:failed-->", Failed, ""},
+		"white space everywhere":          {"<!--\t WORK_RESULT : passed\u00a0 -->", Passed, ""},
+		"over several lines":              {"<!--\n\nWORK_RESULT:passed\n\n-->\n", Passed, ""},
+		"over lines with carriage return": {"<!--\r\nWORK_RESULT:passed\r\n-->\r\n", Passed, ""},
+		"twice the same":                  {passedMark + "\n" + passedMark, Passed, ""},
+		"both":                            {passedMark + "\n" + failedMark, Ambiguous, "line 1 says passed and line 2 says failed"},
+		"both on a line":                  {passedMark + failedMark, Ambiguous, "line 1 says passed and line 1 says failed"},
+		"the prompt, then the result":     {"End with " + passedMark + " or " + failedMark + ".\n" + failedMark, Ambiguous, "line 1 says passed and line 2 says failed"},
+		"the prompt quoted, then the result": {"> End with " + passedMark + " or " + failedMark + ".\n\n" + failedMark, Failed,
+			"line 1: a marker in a block quote does not count"},
+		"in a fence":                 {"```\n" + passedMark + "\n```", Unknown, "line 2: a marker in a code fence does not count"},
+		"in a tilde fence":           {"~~~ html\n" + passedMark + "\n~~~", Unknown, "in a code fence"},
+		"behind a fence":             {"```\nx\n```\n" + passedMark, Passed, ""},
+		"in a fence that stays open": {"````\n```\n" + passedMark + "\n", Unknown, "line 3: a marker in a code fence"},
+		"behind a longer closing":    {"```\nx\n````` \n" + passedMark, Passed, ""},
+		"no fence, a code span":      {"``` not a ` fence\n" + passedMark, Passed, ""},
+		"a fence in a list":          {"- look:\n\n  ```\n  " + passedMark + "\n  ```\n- " + failedMark, Failed, "line 4: a marker in a code fence"},
+		"a fence deep in a list":     {"1. a\n   - b\n     ```\n     " + passedMark + "\n     ```\n", Unknown, "in a code fence"},
+		"a fence that its list ends": {"- a\n  ```\n  x\n" + passedMark, Passed, ""},
+		"a fence beside a bullet":    {"- ```\n  " + passedMark + "\n  ```\n", Unknown, "in a code fence"},
+		"a quote with a fence":       {"> ```\n" + passedMark, Passed, ""},
+		"in a code span":             {"Write `" + passedMark + "` at the end.", Unknown, "line 1: a marker in a code span does not count"},
+		"in a longer code span":      {"Write ``a ` " + passedMark + "`` now.", Unknown, "in a code span"},
+		"between two code spans":     {"`a` " + passedMark + " `b`", Passed, ""},
+		"in a code span over lines":  {"Write `<!-- WORK_RESULT:passed\n-->` now.", Unknown, "in a code span"},
+		"beside a lone tick":         {"It` " + passedMark, Passed, ""},
+		"misspelled":                 {"<!-- WORK_RESULT:pass -->", Unknown, "line 1: a marker that says neither passed nor failed"},
+		"with something more":        {"<!-- WORK_RESULT:passed, mostly -->", Unknown, "neither passed nor failed"},
+		"no comment":                 {"WORK_RESULT:passed", Unknown, ""},
+		"never closed":               {"<!-- WORK_RESULT:passed\n", Unknown, "line 1: a marker without its -->"},
+		"another comment":            {"<!-- prettier-ignore -->\n" + passedMark, Passed, ""},
+		"a comment in a comment":     {"<!-- <!-- WORK_RESULT:passed -->", Passed, ""},
+		"with a nonce":               {"<!-- WORK_RESULT:passed nonce=abc123 -->", Passed, ""},
+		"byte order mark":            {"\ufeff```\n" + passedMark, Unknown, "in a code fence"},
+		"very long line":             {strings.Repeat("x", 3*pieceSize) + passedMark + strings.Repeat("y", 3*pieceSize), Passed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, p := range []Protocol{WorkResult, AnyProtocol, ""} {
+				got := DetectText(c.text, Looking{Protocol: p})
+				if got.Outcome != c.want || !strings.Contains(got.Diagnosis, c.says) || c.says == "" && got.Diagnosis != "" {
+					t.Errorf("%s: %+v, want %s and %q", p, got, c.want, c.says)
+				}
+				if (got.Source == FromMarker) != (c.want != Unknown) {
+					t.Errorf("%s: source %q", p, got.Source)
+				}
+			}
+			if got := DetectText(c.text, Looking{Protocol: CompletionBlock}); got.Outcome != Unknown {
+				t.Errorf("another protocol found it: %+v", got)
+			}
+		})
+	}
+}
+
+func TestAMarkerIsFoundWhereverALongLineIsCut(t *testing.T) {
+	for shift := range len(passedMark) + 2 {
+		text := strings.Repeat("x", pieceSize-shift) + passedMark + " and so on"
+		if got := DetectText(text, Looking{}); got.Outcome != Passed {
+			t.Errorf("shift %d: %+v", shift, got)
+		}
+	}
+}
+
+func TestNonces(t *testing.T) {
+	with := func(nonce string) string { return "<!-- WORK_RESULT:passed nonce=" + nonce + " -->\n" }
+	for name, c := range map[string]struct {
+		text string
+		own  bool
+		want Result
+		says string
+	}{
+		"right":                        {with("b"), false, Passed, ""},
+		"quoted":                       {with(`"b"`), false, Passed, ""},
+		"right, own stream":            {with("b"), true, Passed, ""},
+		"wrong":                        {with("a"), false, Unknown, "line 1: a marker with nonce=a, and the prompt gave b"},
+		"wrong, own stream":            {with("a"), true, Unknown, "with nonce=a"},
+		"none":                         {passedMark, false, Unknown, "line 1: a marker without nonce=b"},
+		"none, own stream":             {passedMark, true, Passed, ""},
+		"right beside an echo without": {failedMark + "\n" + with("b"), true, Passed, ""},
+		"words have none":              {"## QA Passed", false, Unknown, "line 1: words without nonce=b"},
+		"words have none, own stream":  {"## QA Passed", true, Passed, ""},
+		"a code has none":              {"TESTING_COMPLETE", false, Unknown, "line 1: a code without nonce=b"},
+		"a block with it":              {"---\nagent: a\ntask_id: t\nstatus: X_COMPLETE\nnonce: b\n---\n", false, Passed, ""},
+		"a block without it":           {"---\nagent: a\ntask_id: t\nstatus: X_COMPLETE\n---\n", false, Unknown, "line 1: a block without nonce=b"},
+		"a worker result with another": {`{"success":true,"summary":"","joan_actions":{},"worker_type":"ba","task_id":"t","nonce":"a"}`, true, Unknown, "line 1: a worker result with nonce=a"},
+		"a worker result with it":      {`{"success":true,"summary":"","joan_actions":{},"worker_type":"ba","task_id":"t","nonce":"b"}`, false, Passed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := DetectText(c.text, Looking{WorkType: "qa", Nonce: "b", OwnStream: c.own})
+			if got.Outcome != c.want || !strings.Contains(got.Diagnosis, c.says) {
+				t.Errorf("%+v, want %s and %q", got, c.want, c.says)
+			}
+		})
+	}
+	if got := DetectText(with("seen"), Looking{}); got.Nonce != "seen" {
+		t.Errorf("the nonce is %q", got.Nonce)
+	}
+}
+
+func TestHeuristics(t *testing.T) {
+	for text, want := range map[string]Result{
+		"## QA Passed":                             Passed,
+		"### QA Passed: all is well":               Passed,
+		"## ✅ QA Passed":                           Passed,
+		"## QA Passed ✅":                           Passed,
+		"QA Passed":                                Unknown,
+		"## QA Passed?":                            Unknown,
+		"## QA Failed\nThe build is broken.":       Failed,
+		"## QA Passed tests 3 of 10":               Unknown,
+		"QA Result: Pass":                          Passed,
+		"qa result: pass.":                         Passed,
+		"**QA Result:** Pass":                      Passed,
+		"**QA Status: Passed** (12 of 12)":         Passed,
+		"- QA  Result : PASSED":                    Passed,
+		"QA Result: Passable":                      Unknown,
+		"QA Status: Passed tests 3 of 10":          Unknown,
+		"QA Result: Pass/Fail":                     Unknown,
+		"QA Result: Pass or Fail":                  Unknown,
+		"QA Result: Pass, but 2 tests fail":        Unknown,
+		"QA Result: Pass (no failures)":            Passed,
+		"There is no QA Result: Pass":              Unknown,
+		"If all is well I write QA Result: Pass":   Unknown,
+		"We can't say QA Status: Passed":           Unknown,
+		"Not all checks passed; 3 failing.":        Unknown,
+		"All checks passed.":                       Unknown,
+		"All tests pass.":                          Unknown,
+		"QA Result: Fail":                          Failed,
+		"QA Status: Failed":                        Failed,
+		"QA Result: Pass\nQA Result: Fail":         Failed,
+		"WORK_QA Result: Pass":                     Unknown,
+		"`QA Result: Pass`":                        Unknown,
+		"> QA Result: Pass":                        Unknown,
+		"```\n## QA Passed\n```":                   Unknown,
+		"## QA Complete":                           Unknown,
+		"## QA Complete - PASS":                    Passed,
+		"## QA Complete: Passed":                   Passed,
+		"## QA Complete: FAIL":                     Failed,
+		"## QA Complete\n\nVerdict: **PASS**":      Passed,
+		"## QA Complete\n\nVerdict: Pass":          Passed,
+		"## QA Complete\n\nPassed":                 Passed,
+		"## QA Complete\n\nAll tests pass.":        Unknown,
+		"## QA Complete\n\nno FAILures were found": Unknown,
+		"## QA Complete\n\nno FAIL was seen":       Unknown,
+		"## QA Complete\n\n12 PASS, 0 FAIL":        Unknown,
+		"## QA Complete\n\nPASS: 12, FAIL: 0":      Unknown,
+		"## QA Complete\n\nPASS/FAIL: see below":   Unknown,
+		"## QA Complete\n\n### Result\n\nPASS":     Passed,
+		"## QA Complete\n\n## Notes\n\nPASS":       Unknown,
+		"## QA Complete\n\n```\nPASS\n```":         Unknown,
+		"## QA Complete\n\nPASS\n\nlater: FAIL":    Failed,
+		"## Acceptance Complete":                   Unknown,
+		"PR has been merged successfully":          Unknown,
+	} {
+		check(t, text, want, "qa", "QA-coordination")
+	}
+	for text, want := range map[string]Result{
+		"## Acceptance Complete":                                    Passed,
+		"## Acceptance Completed":                                   Unknown,
+		"Acceptance Result: Pass":                                   Passed,
+		"The PR has been merged successfully.":                      Passed,
+		"Once the PR has been merged successfully, deploy.":         Unknown,
+		"It is not true that the PR has been merged successfully":   Unknown,
+		"The PR has been merged successfully? No - Cannot merge PR": Failed,
+		"## Acceptance Failed":                                      Failed,
+		"Acceptance Processing Blocked: no review":                  Failed,
+		"Cannot merge PR #4":                                        Failed,
+		"## Acceptance Complete\nAcceptance Result: Fail":           Unknown,
+		"## Acceptance Complete\nCannot merge PR":                   Failed,
+		"## QA Passed": Unknown,
+	} {
+		check(t, text, want, "acceptance", "acceptance-coordination")
+	}
+	for _, other := range []string{"", "development", "merge", "refinement"} {
+		check(t, "## QA Passed\n## Acceptance Complete\nAll sub-issues completed.", Unknown, other)
+	}
+}
+
+func check(t *testing.T, text string, want Result, workTypes ...string) {
+	t.Helper()
+	for _, w := range workTypes {
+		got := DetectText(text, Looking{WorkType: w})
+		if got.Outcome != want || want != Unknown && got.Source != FromHeuristic {
+			t.Errorf("%s: %q: %+v, want %s", w, text, got, want)
+		}
+	}
+}
+
+func TestAMarkerCountsBeforeWords(t *testing.T) {
+	got := DetectText("## QA Failed\n"+passedMark, Looking{WorkType: "qa"})
+	if got.Outcome != Passed || got.Source != FromMarker || !strings.Contains(got.Diagnosis, "a heuristic says failed, and a marker counts before it") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestParityReadsAsTheOtherSystemDid(t *testing.T) {
+	for text, want := range map[string]Result{
+		passedMark + failedMark:                Passed,
+		"```\n" + failedMark + "\n```":         Failed,
+		"Not all checks passed":                Passed,
+		"APPROVED FOR MERGE":                   Passed,
+		"QA Result: Passable":                  Passed,
+		"<!-- WORK_RESULT: passed -->":         Unknown,
+		"<!-- WORK_RESULT:passed nonce=a -->":  Unknown,
+		"All tests pass.":                      Unknown,
+		"## QA Complete\n\nno FAILures at all": Failed,
+		"Status: 3 Issues Found\n**PASS**":     Failed,
+	} {
+		if got := DetectText(text, Looking{Protocol: WorkResult, WorkType: "qa", Parity: true}); got.Outcome != want {
+			t.Errorf("%q: %+v, want %s", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,297 @@
+package signal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"orange/internal/core/handoff"
+)
+
+// maxResult bounds a worker result, in bytes.
+const maxResult = 1 << 20
+
+// resultFinder looks for JSON objects that are worker results, wherever in a text they
+// stand. It tries every brace, and what turns out not to be JSON is searched again for
+// braces within it.
+type resultFinder struct {
+	looking Looking
+	notes   *notes
+
+	schema *jsonschema.Schema // once it is needed
+
+	scan   objectScan
+	active bool
+	start  int64 // offset of the object's brace in the text
+	line   int
+	where  place
+	text   []byte // of the object so far
+	spare  []byte
+	over   bool // it is longer than a result may be; its text is not kept
+
+	offset int64   // of the next byte of the text
+	dead   []int64 // offsets of braces that are known to lead nowhere, ascending
+
+	last    Report
+	has     bool
+	noted   bool
+	stray   int // line of the last object that is no worker result
+	missing uint8
+}
+
+func newResultFinder(l Looking, n *notes) finder {
+	return &resultFinder{looking: l, notes: n}
+}
+
+func (f *resultFinder) take(p *piece) {
+	if f.active || p.has&seesBrace != 0 {
+		f.look(p.text, f.offset, p.line, p.where)
+	}
+	f.offset += int64(len(p.text))
+	if p.last {
+		if f.active {
+			f.look(newline, f.offset, p.line, p.where)
+		}
+		f.offset++
+	}
+}
+
+// look searches data, which begins at an offset of the text and at a line. An object
+// may be open from before.
+func (f *resultFinder) look(data []byte, offset int64, line int, where place) {
+	counted := 0 // of data, for lines
+	for at := 0; at < len(data); {
+		if !f.active {
+			brace := bytes.IndexByte(data[at:], '{')
+			if brace < 0 {
+				return
+			}
+			at += brace
+			if at+1 < len(data) && !mayFollowBrace(data[at+1]) || f.isDead(offset+int64(at)) {
+				at++
+				continue
+			}
+			line += bytes.Count(data[counted:at], newline)
+			counted = at
+			f.begin(offset+int64(at), line, where)
+		}
+		n, state := f.scan.feed(data[at:])
+		f.keep(data[at : at+n])
+		at += n
+		switch state {
+		case objectWhole:
+			f.active = false
+			f.judge()
+		case objectBroken:
+			at = f.retry(data, at, offset)
+		}
+	}
+}
+
+// mayFollowBrace tells cheaply which braces begin no object.
+func mayFollowBrace(c byte) bool {
+	return c == '"' || c == '}' || c == ' ' || c == '\t' || c == '\r' || c == '\n'
+}
+
+func (f *resultFinder) begin(start int64, line int, where place) {
+	f.active, f.start, f.line, f.where = true, start, line, where
+	f.text, f.over = f.text[:0], false
+	f.scan.begin()
+}
+
+func (f *resultFinder) keep(text []byte) {
+	if f.over {
+		return
+	}
+	if len(f.text)+len(text) > maxResult {
+		f.over = true
+		return
+	}
+	f.text = append(f.text, text...)
+}
+
+func (f *resultFinder) isDead(offset int64) bool {
+	_, dead := slices.BinarySearch(f.dead, offset)
+	return dead
+}
+
+// retry searches a text that is no JSON, from its second byte on. The objects that were
+// open when it broke are broken too. It returns where to go on in data.
+func (f *resultFinder) retry(data []byte, at int, offset int64) int {
+	f.active = false
+	f.bury()
+	if f.scan.keys != 0 && f.where.quoted() != "in a block quote" {
+		f.note(f.line, "a worker result that is no JSON does not count: "+f.scan.why)
+	}
+	if f.over {
+		return at
+	}
+	if f.start >= offset {
+		return int(f.start-offset) + 1
+	}
+	old := f.text
+	f.text, f.spare = f.spare, old
+	if len(old) > 1 {
+		f.look(old[1:], f.start+1, f.line, f.where)
+	}
+	return at
+}
+
+// bury remembers the braces that are known to lead nowhere.
+func (f *resultFinder) bury() {
+	behind, _ := slices.BinarySearch(f.dead, f.start)
+	f.dead = append(f.dead[:0], f.dead[behind:]...)
+	for _, open := range f.scan.open {
+		if open.object {
+			f.dead = append(f.dead, f.start+int64(open.at))
+		}
+	}
+	slices.Sort(f.dead)
+	f.dead = slices.Compact(f.dead)
+}
+
+func (f *resultFinder) note(line int, text string) {
+	f.noted = true
+	f.notes.add(line, text)
+}
+
+// judge decides whether a whole object is a worker result that counts.
+func (f *resultFinder) judge() {
+	if bits.OnesCount8(f.scan.keys) < 2 && f.scan.keys&(keyActions|keyWorker) == 0 {
+		f.stray, f.missing = f.line, ^f.scan.keys
+		return
+	}
+	var why string
+	switch {
+	case f.where.quote:
+		why = "in a block quote does not count"
+	case f.over:
+		why = fmt.Sprintf("has more than %d bytes", maxResult)
+	case f.scan.deepest > maxResultDepth:
+		why = fmt.Sprintf("nests deeper than %d levels", maxResultDepth)
+	default:
+		why = f.read()
+	}
+	if why != "" {
+		f.note(f.line, "a worker result "+why)
+	}
+}
+
+// read takes over the object, or says why it does not count.
+func (f *resultFinder) read() string {
+	if f.schema == nil {
+		f.schema = resultSchema(f.looking.Stages)
+	}
+	result, problems := readResult(f.text, f.schema)
+	if len(problems) > 0 {
+		return "does not count: " + listing(problems)
+	}
+	l := f.looking
+	switch {
+	case l.Task != "" && result.Task != l.Task:
+		return "of task " + plain(result.Task) + ", and this is task " + plain(l.Task)
+	case l.Agent != "" && !strings.EqualFold(result.Worker, l.Agent):
+		return "of worker " + plain(result.Worker) + ", and this is " + plain(l.Agent)
+	}
+	if why := l.refuses(result.Nonce); why != "" {
+		return why
+	}
+	f.last, f.has = result.report(), true
+	return ""
+}
+
+func (f *resultFinder) found() (Report, bool) {
+	switch {
+	case f.active && f.scan.keys != 0:
+		f.note(f.line, "a worker result breaks off")
+	case !f.has && !f.noted && f.stray > 0 && f.looking.Protocol == WorkerResult:
+		f.note(f.stray, "an object is no worker result: it has no "+missingFields(f.missing))
+	}
+	return f.last, f.has
+}
+
+// WorkerResultProblems lists everything that is wrong with a worker result, each with its
+// path. Stages are the names that count, nil for those of the schema.
+func WorkerResultProblems(text []byte, stages []string) []string {
+	_, problems := readResult(text, resultSchema(stages))
+	return problems
+}
+
+// listing is a list in one line, short enough for a note.
+func listing(problems []string) string {
+	var b strings.Builder
+	for i, p := range problems {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if b.Len() > maxDiagnosis/2 {
+			fmt.Fprintf(&b, "%d more", len(problems)-i)
+			break
+		}
+		b.WriteString(p)
+	}
+	return b.String()
+}
+
+// workerResult is the object as the schema describes it.
+type workerResult struct {
+	Success bool             `json:"success"`
+	Summary string           `json:"summary"`
+	Joan    Actions          `json:"joan_actions"`
+	Git     *GitActions      `json:"git_actions"`
+	Errors  []string         `json:"errors"`
+	Human   string           `json:"needs_human"`
+	Worker  string           `json:"worker_type"`
+	Task    string           `json:"task_id"`
+	Type    string           `json:"result_type"`
+	Nonce   string           `json:"nonce"`
+	Handoff *handoff.Handoff `json:"stage_context"`
+	Consult *Consult         `json:"invoke_agent"`
+}
+
+func (w *workerResult) report() Report {
+	r := Report{
+		Outcome: Failed, Code: "failure", Detail: w.Summary, Nonce: w.Nonce,
+		Actions: &w.Joan, Handoff: w.Handoff, Consult: w.Consult,
+	}
+	if w.Success {
+		r.Outcome, r.Code = Passed, "success"
+	}
+	if w.Type != "" {
+		r.Code = w.Type
+	}
+	r.Actions.Git, r.Actions.Errors, r.Actions.NeedsHuman = w.Git, w.Errors, w.Human
+	return r
+}
+
+// readResult reads and checks a worker result.
+func readResult(text []byte, schema *jsonschema.Schema) (*workerResult, []string) {
+	value, err := decodeStrict(text)
+	if err != nil {
+		return nil, []string{err.Error()}
+	}
+	value = withoutNulls(value)
+	problems := violations(schema, value, "")
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	raw, err := json.Marshal(declared(schema, value))
+	if err != nil {
+		return nil, []string{err.Error()}
+	}
+	var w workerResult
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return nil, []string{err.Error()}
+	}
+	if w.Handoff != nil {
+		for _, p := range w.Handoff.Check() {
+			problems = append(problems, handoffPath(p))
+		}
+	}
+	return &w, problems
+}

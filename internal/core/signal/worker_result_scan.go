@@ -1,0 +1,273 @@
+package signal
+
+import (
+	"bytes"
+	"strings"
+)
+
+// maxResultDepth bounds how deep a worker result may nest.
+const maxResultDepth = 64
+
+// maxOpen bounds how deep any object is followed.
+const maxOpen = 1 << 17
+
+// The keys that a worker result must have, as bits.
+const (
+	keySuccess uint8 = 1 << iota
+	keySummary
+	keyActions
+	keyWorker
+	keyTaskID
+)
+
+// resultKeys are the names of the bits, in their order.
+var resultKeys = [...]string{"success", "summary", "joan_actions", "worker_type", "task_id"}
+
+func missingFields(keys uint8) string {
+	var names []string
+	for i, name := range resultKeys {
+		if keys&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// objectState is what is known of an object after a part of its text.
+type objectState int
+
+const (
+	objectOpen objectState = iota
+	objectWhole
+	objectBroken
+)
+
+// expecting is what may come next in JSON.
+type expecting uint8
+
+const (
+	aKeyOrEnd expecting = iota
+	aKey
+	inKey
+	aColon
+	aValue
+	aValueOrEnd
+	inText
+	inWord
+	aCommaOrEnd
+)
+
+// objectScan follows the text of one JSON object, in parts of any size. It checks how
+// the object is put together, which tells JSON from other text with braces; the rest is
+// left to a decoder.
+type objectScan struct {
+	next    expecting
+	escaped bool
+	open    []opened
+	deepest int
+	at      int    // how much was read
+	word    []byte // the key, number or literal so far, its first bytes
+	keys    uint8  // of a worker result that the object has
+	why     string // it is broken
+}
+
+// opened is an object or a list that has not ended yet.
+type opened struct {
+	at     int
+	object bool
+}
+
+// maxWord bounds what is kept of a key or literal.
+const maxWord = 32
+
+func (s *objectScan) begin() {
+	*s = objectScan{open: s.open[:0], word: s.word[:0], next: aValue}
+}
+
+// feed reads on, and says how much of data belongs to the object. A byte that breaks it
+// does not.
+func (s *objectScan) feed(data []byte) (int, objectState) {
+	for i := 0; i < len(data); {
+		if s.next == inKey || s.next == inText {
+			n, sound := s.text(data[i:])
+			i += n
+			if !sound {
+				s.at += i
+				return i, s.fail("a line break or control character within quotes")
+			}
+			continue
+		}
+		state, again := s.step(data[i], s.at+i)
+		switch {
+		case state == objectBroken:
+			s.at += i
+			return i, state
+		case state == objectWhole:
+			s.at += i + 1
+			return i + 1, state
+		case !again:
+			i++
+		}
+	}
+	s.at += len(data)
+	return len(data), objectOpen
+}
+
+func (s *objectScan) fail(why string) objectState {
+	s.why = why
+	return objectBroken
+}
+
+// text passes over text in quotes, up to its end or that of data, and says how far it got
+// and whether it may stand in quotes.
+func (s *objectScan) text(data []byte) (int, bool) {
+	for i, c := range data {
+		switch {
+		case c < ' ':
+			return i, false
+		case s.escaped:
+			s.escaped = false
+		case c == '\\':
+			s.escaped = true
+		case c == '"':
+			s.remember(data[:i])
+			s.endText()
+			return i + 1, true
+		}
+	}
+	s.remember(data)
+	return len(data), true
+}
+
+func (s *objectScan) remember(part []byte) {
+	if s.next == inKey && len(s.open) == 1 {
+		s.word = append(s.word, part[:min(len(part), maxWord+1-min(len(s.word), maxWord+1))]...)
+	}
+}
+
+func (s *objectScan) endText() {
+	if s.next == inText {
+		s.next = aCommaOrEnd
+		return
+	}
+	s.next = aColon
+	if len(s.open) == 1 {
+		for i, name := range resultKeys {
+			if string(s.word) == name {
+				s.keys |= 1 << i
+			}
+		}
+	}
+}
+
+// step takes one byte outside of quotes. Again asks for the same byte once more.
+func (s *objectScan) step(c byte, at int) (state objectState, again bool) {
+	if s.next == inWord {
+		if isWordByte(c) {
+			s.word = append(s.word, c)[:min(len(s.word)+1, maxWord+1)]
+			return objectOpen, false
+		}
+		s.next = aCommaOrEnd
+		if why := wrongWord(s.word); why != "" {
+			return s.fail(why), false
+		}
+		return objectOpen, true
+	}
+	if c == ' ' || c == '\t' || c == '\n' || c == '\r' {
+		return objectOpen, false
+	}
+	switch s.next {
+	case aKeyOrEnd, aKey:
+		return s.key(c), false
+	case aColon:
+		if c != ':' {
+			return s.fail("no colon behind a key"), false
+		}
+		s.next = aValue
+		return objectOpen, false
+	case aValue, aValueOrEnd:
+		return s.value(c, at), false
+	}
+	return s.behind(c), false
+}
+
+func (s *objectScan) key(c byte) objectState {
+	switch {
+	case c == '"':
+		s.next, s.word = inKey, s.word[:0]
+		return objectOpen
+	case c == '}' && s.next == aKeyOrEnd:
+		return s.close()
+	case c == '}':
+		return s.fail("a comma before }")
+	}
+	return s.fail("a key without quotes")
+}
+
+func (s *objectScan) value(c byte, at int) objectState {
+	switch {
+	case c == '"':
+		s.next = inText
+	case c == '{' || c == '[':
+		if len(s.open) == maxOpen {
+			return s.fail("too deep")
+		}
+		s.open = append(s.open, opened{at, c == '{'})
+		s.deepest = max(s.deepest, len(s.open))
+		s.next = aKeyOrEnd
+		if c == '[' {
+			s.next = aValueOrEnd
+		}
+	case c == ']' && s.next == aValueOrEnd:
+		return s.close()
+	case c == ']':
+		return s.fail("a comma before ]")
+	case isWordByte(c):
+		s.next, s.word = inWord, append(s.word[:0], c)
+	default:
+		return s.fail("no value behind a colon or comma")
+	}
+	return objectOpen
+}
+
+// behind takes what follows a value.
+func (s *objectScan) behind(c byte) objectState {
+	object := s.open[len(s.open)-1].object
+	switch {
+	case c == ',' && object:
+		s.next = aKey
+	case c == ',':
+		s.next = aValue
+	case c == '}' && object, c == ']' && !object:
+		return s.close()
+	default:
+		return s.fail("no comma between two values")
+	}
+	return objectOpen
+}
+
+func (s *objectScan) close() objectState {
+	s.open = s.open[:len(s.open)-1]
+	s.next = aCommaOrEnd
+	if len(s.open) == 0 {
+		return objectWhole
+	}
+	return objectOpen
+}
+
+func isWordByte(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.' || c == '_'
+}
+
+// wrongWord says why a word is no number and no literal, "" if it may be one.
+func wrongWord(word []byte) string {
+	switch c := word[0]; {
+	case string(word) == "true", string(word) == "false", string(word) == "null":
+		return ""
+	case c == '-' && len(word) > 1 && isDigit(word[1]), isDigit(c):
+		if bytes.IndexFunc(word[1:], func(r rune) bool { return !strings.ContainsRune("0123456789.eE+-", r) }) < 0 {
+			return ""
+		}
+	}
+	return plain(string(word)) + " is no value of JSON"
+}

@@ -1,0 +1,165 @@
+package verify
+
+import (
+	"slices"
+
+	"orange/internal/core/board"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// word is something that an agent can say about its work, and the edges that answer.
+type word struct {
+	report *signal.Report
+	edges  []*workflow.Edge
+}
+
+// unheardOf is a code that no file declares.
+const unheardOf = "NEVER_DECLARED"
+
+// wordsIn lists what the agent of a state can say: every code that an edge answers to,
+// a question to every role that may be consulted, a code that nobody declared, and
+// nothing that counts.
+func (m *model) wordsIn(state string) []word {
+	role, ok := m.def.Role(m.own(state))
+	if !ok || role.Protocol == "" {
+		return m.bareWords(state)
+	}
+	out := m.bareWords(state)
+	out = append(out,
+		word{&signal.Report{Outcome: signal.Passed, Code: unheardOf}, m.edgesOf(state, workflow.OnUnexpected, "", "")},
+		word{&signal.Report{Outcome: signal.Unknown}, m.edgesOf(state, workflow.OnExit, "", "")})
+	return out
+}
+
+// bareWords lists the codes and the consultations that edges of a state answer to.
+func (m *model) bareWords(state string) []word {
+	var out []word
+	var seen []workflow.Trigger
+	for _, i := range m.def.EdgesFrom(state) {
+		for _, tr := range m.def.Edges[i].On {
+			if tr.Kind != workflow.OnOutcome && tr.Kind != workflow.OnConsult || slices.Contains(seen, tr) {
+				continue
+			}
+			seen = append(seen, tr)
+			r := &signal.Report{Outcome: signal.Passed, Code: tr.Value, Source: signal.FromMarker}
+			if tr.Kind == workflow.OnConsult {
+				r.Code, r.Consult = "success", &signal.Consult{Role: tr.Value}
+			}
+			out = append(out, word{r, m.edgesOf(state, tr.Kind, tr.Value, "")})
+		}
+	}
+	return out
+}
+
+// lastWords are the ends of an agent that said something about its work.
+func (m *model) lastWords(w *world, i int, out []action) []action {
+	if w.t.Attempts[i].Role != m.own(w.t.Status) {
+		return out
+	}
+	role, _ := m.def.Role(w.t.Attempts[i].Role)
+	if role.Protocol == "" {
+		return out
+	}
+	for _, said := range m.words[m.stateNumber[w.t.Status]] {
+		for _, c := range m.choices(w, said.edges) {
+			out = append(out, action{deed: hear, kind: signal.Exit, who: task.Engine, actor: i, choice: c, report: said.report})
+		}
+	}
+	return out
+}
+
+// turnEnds are the words of an agent that lives on.
+func (m *model) turnEnds(w *world, i int, out []action) []action {
+	role := w.t.Attempts[i].Role
+	if len(w.t.Pending) > m.patience {
+		return out
+	}
+	for _, said := range m.words[m.stateNumber[w.t.Status]] {
+		if said.report.Code == "" {
+			continue
+		}
+		for n, c := range m.choices(w, said.edges) {
+			if n == 0 || role == m.own(w.t.Status) {
+				out = append(out, action{
+					kind: signal.Outcome, who: task.Actor(role), word: said.report.Code, report: said.report, actor: i, choice: c,
+					human: m.passesPerson(w.t.Status),
+				})
+			}
+		}
+	}
+	return out
+}
+
+// face is how a card can look.
+type face struct {
+	*board.Face
+	human bool // a person made it look so
+}
+
+// facesIn lists how a card can look that an edge of the state waits for.
+func (m *model) facesIn(state string) []face {
+	var out []face
+	for _, i := range m.def.EdgesFrom(state) {
+		for _, tr := range m.def.Edges[i].On {
+			if tr.Kind != workflow.OnBoard {
+				continue
+			}
+			f := tr.Board.Face()
+			if slices.ContainsFunc(out, func(have face) bool { return have.Is(f) }) {
+				continue
+			}
+			out = append(out, face{&f, slices.ContainsFunc(f.Tags, func(name string) bool {
+				tag, ok := m.def.Board.Tag(name)
+				return ok && tag.OnlyPeople()
+			})})
+		}
+	}
+	return out
+}
+
+// kidsChoice stands for the children of the task among the choices.
+const kidsChoice = -1 << 20
+
+// childChoices adds what the children of the task can be, if an edge asks: none, some
+// that are not far enough, all far enough.
+func (m *model) childChoices(lists [][]choice, e *workflow.Edge, asked *bool) [][]choice {
+	asks := e.When != nil && slices.Contains(e.When.Names, "children") ||
+		slices.ContainsFunc(m.def.EdgeGates(e), func(g int) bool { return len(m.def.Gates[g].Children) > 0 })
+	if !asks || *asked {
+		return lists
+	}
+	*asked = true
+	return product(lists, []choice{{section: kidsChoice, says: "none"}, {section: kidsChoice, says: "some"}, {section: kidsChoice, says: "far"}})
+}
+
+// kids are children of the task that are as far as says.
+func (m *model) kids(says string) []signal.Child {
+	switch says {
+	case "some":
+		return []signal.Child{{ID: "c", Status: ""}}
+	case "far":
+		return []signal.Child{{ID: "c", Status: m.farthest()}}
+	}
+	return nil
+}
+
+// farthest is a state that is far enough for as many gates as can be.
+func (m *model) farthest() string {
+	best, most := "", 0
+	for i := range m.def.Gates {
+		for _, state := range m.def.Gates[i].Children {
+			n := 0
+			for k := range m.def.Gates {
+				if slices.Contains(m.def.Gates[k].Children, state) {
+					n++
+				}
+			}
+			if n > most {
+				best, most = state, n
+			}
+		}
+	}
+	return best
+}

@@ -1,0 +1,239 @@
+package workflow
+
+import (
+	"slices"
+	"strings"
+
+	"orange/internal/core/board"
+	"orange/internal/core/task"
+)
+
+// A Board is what a workflow expects of the board its tasks are on.
+type Board struct {
+	Columns []Mark // in order
+	Tags    []Mark
+	Pos     Pos
+}
+
+// A Mark is a tag that a card may carry, or a column that it may be in.
+type Mark struct {
+	Name string
+	By   []task.Actor // roles that may ask for it by their result; people may always
+	Pos  Pos
+}
+
+// Only says that nobody but a person asks for it.
+func (m *Mark) OnlyPeople() bool {
+	return !slices.ContainsFunc(m.By, func(a task.Actor) bool { return a != task.Human })
+}
+
+// Tag returns the declared tag of that name, whatever its case.
+func (b *Board) Tag(name string) (*Mark, bool) {
+	if b == nil {
+		return nil, false
+	}
+	return markNamed(b.Tags, name)
+}
+
+// Column returns the declared column of that name, whatever its case.
+func (b *Board) Column(name string) (*Mark, bool) {
+	if b == nil {
+		return nil, false
+	}
+	return markNamed(b.Columns, name)
+}
+
+func markNamed(list []Mark, name string) (*Mark, bool) {
+	for i := range list {
+		if strings.EqualFold(list[i].Name, strings.TrimSpace(name)) {
+			return &list[i], true
+		}
+	}
+	return nil, false
+}
+
+// Vocabulary is what a board needs to know for the workflow.
+func (b *Board) Vocabulary() board.Vocabulary {
+	var v board.Vocabulary
+	for i := range b.Columns {
+		v.Columns = append(v.Columns, b.Columns[i].Name)
+	}
+	for i := range b.Tags {
+		v.Tags = append(v.Tags, b.Tags[i].Name)
+	}
+	return v
+}
+
+// A Lookout is what an edge waits for on the board: a card in one of the columns, with
+// all of the tags and none of the others. A tag that ends in * stands for all that
+// begin so. An empty one waits for nothing in particular.
+type Lookout struct {
+	Columns []string
+	Tags    []string
+	Not     []string
+}
+
+// Sees says whether a card looks as the edge waits for.
+func (l *Lookout) Sees(f *board.Face) bool {
+	if len(l.Columns) > 0 && !slices.Contains(l.Columns, f.Column) {
+		return false
+	}
+	carries := func(pattern string) bool {
+		return slices.ContainsFunc(f.Tags, func(tag string) bool { return tagMatches(pattern, tag) })
+	}
+	for _, want := range l.Tags {
+		if !carries(want) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(l.Not, carries)
+}
+
+// Missing lists the tags that a card in the right column lacks; ok is false if no tag
+// would help.
+func (l *Lookout) Missing(f *board.Face) (tags []string, ok bool) {
+	bare := Lookout{Columns: l.Columns, Not: l.Not}
+	if !bare.Sees(f) {
+		return nil, false
+	}
+	for _, want := range l.Tags {
+		if !slices.ContainsFunc(f.Tags, func(tag string) bool { return tagMatches(want, tag) }) {
+			tags = append(tags, want)
+		}
+	}
+	return tags, true
+}
+
+// Face is a card that the edge waits for.
+func (l *Lookout) Face() board.Face {
+	f := board.Face{}
+	if len(l.Columns) > 0 {
+		f.Column = l.Columns[0]
+	}
+	for _, tag := range l.Tags {
+		f.Tags = append(f.Tags, strings.TrimSuffix(tag, "*"))
+	}
+	return f
+}
+
+func (l *Lookout) String() string {
+	words := []string{strings.Join(l.Columns, " or ")}
+	if len(l.Columns) == 0 {
+		words[0] = "any column"
+	}
+	for _, tag := range l.Tags {
+		words = append(words, "+"+tag)
+	}
+	for _, tag := range l.Not {
+		words = append(words, "-"+tag)
+	}
+	return strings.Join(words, " ")
+}
+
+func tagMatches(pattern, tag string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(tag, prefix)
+	}
+	return pattern == tag
+}
+
+// Sees says whether the edge waits for a card that looks like this.
+func (e *Edge) Sees(f *board.Face) bool {
+	for i := range e.On {
+		if e.On[i].Kind == OnBoard && e.On[i].Board.Sees(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// WatchesBoard says whether an edge out of the state waits for how a card looks.
+func (d *Definition) WatchesBoard(state string) bool {
+	for _, i := range d.edgesFrom[state] {
+		for _, tr := range d.Edges[i].On {
+			if tr.Kind == OnBoard {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// readBoard reads what the file expects of a board.
+func (d *Definition) readBoard(v value) {
+	b := &Board{Pos: v.pos}
+	for _, p := range v.pairs("board") {
+		switch p.key {
+		case "columns":
+			b.Columns = readMarks(p.val, "board: columns")
+		case "tags":
+			b.Tags = readMarks(p.val, "board: tags")
+		default:
+			unknownKey(v.r, p, "board", "columns", "tags")
+		}
+	}
+	if v.r.err == nil && len(b.Columns) == 0 {
+		v.r.fail(v.pos, "a board needs columns: add columns: {NAME: [ROLES]}")
+	}
+	d.Board = b
+}
+
+func readMarks(v value, what string) []Mark {
+	var out []Mark
+	for _, q := range v.pairs(what) {
+		out = append(out, Mark{Name: q.key, By: actors(q.val.texts(what + ": " + q.key)), Pos: q.pos})
+	}
+	return out
+}
+
+// readLookout reads what an edge waits for on the board.
+func readLookout(v value) Trigger {
+	l := &Lookout{}
+	for _, p := range v.pairs("on board") {
+		switch p.key {
+		case "column":
+			l.Columns = p.val.texts("on board: column")
+		case "tags":
+			l.Tags = p.val.texts("on board: tags")
+		case "not":
+			l.Not = p.val.texts("on board: not")
+		default:
+			unknownKey(v.r, p, "on board", "column", "tags", "not")
+		}
+	}
+	return Trigger{Kind: OnBoard, Value: l.String(), Board: l}
+}
+
+// lookout makes sure that an edge waits for columns and tags that the board has.
+func (n *names) lookout(l *Lookout, pos Pos, what string) {
+	n.need(n.d.Board != nil, pos, "%s: on: board needs board: in the file, with columns and tags", what)
+	if n.d.Board == nil {
+		return
+	}
+	for _, c := range l.Columns {
+		_, ok := n.d.Board.Column(c)
+		n.need(ok, pos, "%s: column %q is not declared: add it to board: columns", what, c)
+	}
+	for _, tag := range append(slices.Clone(l.Tags), l.Not...) {
+		known := slices.ContainsFunc(n.d.Board.Tags, func(t Mark) bool { return tagMatches(tag, t.Name) })
+		n.need(known, pos, "%s: tag %q is not declared: add it to board: tags", what, tag)
+	}
+}
+
+// board makes sure that those who may ask for tags and columns are known.
+func (n *names) board() {
+	if n.d.Board == nil {
+		return
+	}
+	for _, m := range append(slices.Clone(n.d.Board.Tags), n.d.Board.Columns...) {
+		for _, by := range m.By {
+			n.need(n.d.KnowsActor(by), m.Pos, "board: %s: actor %q is not known: use human or a declared role", m.Name, by)
+		}
+	}
+}
+
+// boardTag makes sure that a tag is declared.
+func (n *names) boardTag(tag string, pos Pos, what string) {
+	_, ok := n.d.Board.Tag(tag)
+	n.need(tag == "" || ok, pos, "%s: tag %q is not declared: add it to board: tags", what, tag)
+}

@@ -1,0 +1,75 @@
+package workflow
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// kinds counts what the gate asks for; a good one asks for one thing.
+func (g *Gate) kinds() int {
+	n := 0
+	for _, asks := range []bool{g.Section != "", g.Evidence != "", g.File != "", len(g.Children) > 0} {
+		if asks {
+			n++
+		}
+	}
+	return n
+}
+
+// Fact names what the runtime has to look up for the gate, "" if nothing: a section is
+// read anyhow.
+func (g *Gate) Fact() string {
+	switch {
+	case g.Evidence != "":
+		return g.Evidence
+	case g.File != "":
+		return FileFact + g.Name
+	}
+	return ""
+}
+
+// FileFact begins the name of the evidence that a gate's file is there.
+const FileFact = "file:"
+
+// badPath says why a file of a gate cannot be one of the worktree, "" if it can.
+func badPath(file string) string {
+	switch {
+	case file == "":
+		return ""
+	case path.IsAbs(file) || strings.Contains(file, `\`):
+		return "is not a path in the worktree: write it relative, with /"
+	case slices.Contains(strings.Split(file, "/"), ".."):
+		return "leads out of the worktree: write it without .."
+	}
+	return ""
+}
+
+func (n *names) gate(g *Gate) {
+	for _, s := range g.Children {
+		n.need(n.d.hasState(s), g.Pos, "gate %s: state %q is not declared: use %s", g.Name, s, n.d.stateNames())
+	}
+	n.variables(g.File, g.Pos, "gate "+g.Name+": file")
+}
+
+// WaitsForChildren says whether an edge out of the state waits for the task's children.
+func (d *Definition) WaitsForChildren(state string) bool {
+	for _, i := range d.edgesFrom[state] {
+		for _, g := range d.Edges[i].gates {
+			if len(d.Gates[g].Children) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// AsksForChildren says whether an edge out of the state asks about the task's children.
+func (d *Definition) AsksForChildren(state string) bool {
+	for _, i := range d.edgesFrom[state] {
+		if when := d.Edges[i].When; when != nil && slices.Contains(when.Names, children) {
+			return true
+		}
+	}
+	return d.WaitsForChildren(state)
+}

@@ -1,0 +1,315 @@
+package workflow
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// A step workflow is a list of agents, one after the other, with the codes each may end
+// with and where they lead. It is another way to write a Definition: reading one gives
+// the states and edges it stands for.
+
+// maxSteps bounds the steps of a file; a workflow has a handful.
+const maxSteps = 64
+
+// haltCodes end a step without a way on, unless the file gives one.
+var haltCodes = [...]string{"BLOCKED", "NEEDS_CLARIFICATION", "TESTS_FAILED", "BUILD_FAILED", "NEEDS_RESEARCH"}
+
+// The kinds of codes that lead to no step.
+const (
+	endsComplete = "complete"
+	endsHalt     = "halt"
+)
+
+// stepFile is a step workflow as its file has it.
+type stepFile struct {
+	name     string
+	describe string
+	max      int // steps of a task before a person looks; 0 if the file says nothing
+	steps    []step
+	pos      Pos
+}
+
+// A step is the work of one agent.
+type step struct {
+	role     string // the agent's name, as a valid name
+	state    string // of the definition
+	input    string
+	output   string
+	model    string
+	prompt   string // "" for the usual words
+	describe string
+	codes    []transition
+	pos      Pos
+
+	modelPos, outputPos, promptPos Pos
+}
+
+// A transition is where a code leads.
+type transition struct {
+	code     string
+	next     string // what the file says: an agent, or the number of a step; "" for none
+	number   bool   // next is written as a number
+	auto     bool   // the next step begins by itself
+	kind     string // complete or halt where there is no next step, "" for what is usual
+	describe string
+	pos      Pos
+	to       int // the step it leads to, below 0 for none
+}
+
+// Steps lists the states that are steps, in the order of the file; nil if the workflow
+// is not written in steps.
+func (d *Definition) Steps() []string { return slices.Clone(d.steps) }
+
+// readSteps reads a step workflow into d. It says no to a file that is none.
+func (d *Definition) readSteps(root value) bool {
+	keys := root.keys()
+	has := func(key string) bool { return slices.Contains(keys, key) }
+	switch {
+	case has("states") || has("edges"):
+		return false
+	case has("workflows") && !has("steps"):
+		refuseTemplates(root)
+		return true
+	case !has("steps"):
+		return false
+	}
+	f := readStepFile(root)
+	if root.r.err == nil {
+		f.link(root.r)
+	}
+	if root.r.err == nil {
+		f.compile(d, root.r)
+	}
+	return true
+}
+
+// keys lists the keys of a mapping, whatever else is wrong with it.
+func (v value) keys() []string {
+	var out []string
+	if _, ok := v.node.(ast.MapNode); ok {
+		for _, p := range (value{r: &reader{}, node: v.node}).pairs("") {
+			out = append(out, p.key)
+		}
+	}
+	return out
+}
+
+func readStepFile(root value) *stepFile {
+	f := &stepFile{pos: root.pos}
+	var id, title string
+	namePos := root.pos
+	for _, p := range root.pairs("the workflow") {
+		switch p.key {
+		case "id":
+			id, namePos = p.val.words("id"), p.val.pos
+		case "name":
+			title = p.val.words("name")
+		case "description":
+			f.describe = strings.TrimSpace(p.val.words("description"))
+		case "max_steps":
+			f.max = p.val.integer("max_steps")
+			if root.r.err == nil && (f.max < 1 || f.max > 1000) {
+				root.r.fail(p.val.pos, "max_steps: %d: give a number from 1 to 1000", f.max)
+			}
+		case "steps":
+			f.readSteps(p.val)
+		case "version", "$schema":
+		default:
+			unknownKey(root.r, p, "a step workflow", "id", "name", "description", "version", "max_steps", "steps")
+		}
+	}
+	if f.describe == "" && id != "" {
+		f.describe = strings.TrimSpace(title)
+	}
+	base := path.Base(strings.ReplaceAll(root.r.file, `\`, "/"))
+	called := strings.TrimSpace(firstOf(id, title, strings.TrimSuffix(base, path.Ext(base))))
+	if f.name = nameFrom(called, "workflow"); f.name == "" {
+		root.r.fail(namePos, "name %q has nothing that a name may have: add id: with letters, digits and dashes", called)
+	}
+	return f
+}
+
+func firstOf(texts ...string) string {
+	for _, s := range texts {
+		if strings.TrimSpace(s) != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func (f *stepFile) readSteps(v value) {
+	list, ok := v.node.(*ast.SequenceNode)
+	switch {
+	case !ok:
+		v.r.fail(v.pos, "steps: expected a list, found %s: write [{\"agent\": ...}]", v.kind())
+		return
+	case len(list.Values) == 0:
+		v.r.fail(v.pos, "the workflow has no steps: add at least one, with an agent and on_status")
+	case len(list.Values) > maxSteps:
+		v.r.fail(v.pos, "the workflow has %d steps and the limit is %d: split it", len(list.Values), maxSteps)
+	}
+	for i, item := range v.list() {
+		f.steps = append(f.steps, readStep(item, i))
+	}
+}
+
+func readStep(v value, number int) step {
+	s := step{pos: v.pos}
+	what := stepName(number, "")
+	var agent string
+	var codes *value
+	for _, p := range v.pairs(what) {
+		key := what + ": " + p.key
+		switch p.key {
+		case "agent":
+			agent, s.pos = strings.TrimSpace(p.val.words(key)), p.val.pos
+		case "input":
+			s.input = noNull(p.val.words(key))
+		case "required_output":
+			s.output, s.outputPos = noNull(p.val.words(key)), p.val.pos
+		case "model":
+			s.model, s.modelPos = noNull(p.val.words(key)), p.val.pos
+		case "prompt":
+			s.prompt, s.promptPos = p.val.words(key), p.val.pos
+		case "description":
+			s.describe = strings.TrimSpace(p.val.words(key))
+		case "on_status":
+			codes = &p.val
+		default:
+			unknownKey(v.r, p, "a step", "agent", "input", "required_output", "model", "prompt", "description", "on_status")
+		}
+	}
+	if s.role = nameFrom(agent, "agent"); s.role == "" {
+		v.r.fail(s.pos, "%s has no agent: add \"agent\": with its name in letters, digits and dashes", what)
+	}
+	s.check(v.r, stepName(number, s.role))
+	if codes == nil {
+		v.r.fail(v.pos, "%s has no on_status: add the codes it may end with", stepName(number, s.role))
+		return s
+	}
+	s.readCodes(*codes, stepName(number, s.role))
+	return s
+}
+
+// check refuses values that cannot be what they are used for.
+func (s *step) check(r *reader, what string) {
+	if why := badPath(s.output); why != "" {
+		r.fail(s.outputPos, "%s: required_output %q %s", what, s.output, why)
+	}
+	if strings.HasSuffix(s.output, "/") || strings.ContainsFunc(s.output, unicode.IsControl) {
+		r.fail(s.outputPos, "%s: required_output %q is not the name of a file: write one such as summary.md", what, s.output)
+	}
+	if strings.HasPrefix(s.model, "-") || strings.ContainsFunc(s.model, unicode.IsControl) {
+		r.fail(s.modelPos, "%s: model %q cannot be one: it begins with a dash or has control characters", what, s.model)
+	}
+	for _, name := range Variables(s.input) {
+		if !slices.Contains(inputVariables[:], name) {
+			r.fail(s.pos, "%s: input: variable {%s} is not known: use {%s}", what, name, strings.Join(inputVariables[:], "}, {"))
+		}
+	}
+}
+
+// inputVariables are what an input may name.
+var inputVariables = [...]string{"enhancement_name", "enhancement_dir", "previous_step"}
+
+func (s *step) readCodes(v value, what string) {
+	pairs := v.pairs(what + ": on_status")
+	if len(pairs) == 0 {
+		v.r.fail(v.pos, "%s: on_status is empty: add the codes it may end with", what)
+	}
+	for _, p := range pairs {
+		t := transition{code: strings.ToUpper(strings.TrimSpace(p.key)), auto: true, pos: p.pos, to: -1}
+		switch {
+		case t.code == "":
+			v.r.fail(p.pos, "%s: on_status has a code without a name: give it one such as READY_FOR_TESTING", what)
+		case strings.ContainsRune(t.code, ':'):
+			v.r.fail(p.pos, "%s: code %q has a colon, which begins the detail an agent adds: leave it out", what, p.key)
+		case strings.ContainsFunc(t.code, unicode.IsControl):
+			v.r.fail(p.pos, "%s: code %q has control characters: leave them out", what, p.key)
+		case slices.ContainsFunc(s.codes, func(have transition) bool { return have.code == t.code }):
+			v.r.fail(p.pos, "%s: code %s is given twice, for codes count in any case: keep one", what, t.code)
+		}
+		t.read(p.val, what+": "+t.code)
+		s.codes = append(s.codes, t)
+	}
+}
+
+func (t *transition) read(v value, what string) {
+	for _, p := range v.pairs(what) {
+		key := what + ": " + p.key
+		switch p.key {
+		case "next_step":
+			t.readNext(p.val, key)
+		case "auto_chain", "auto_start":
+			t.auto = p.val.boolean(key) && t.auto
+		case "kind":
+			t.kind = p.val.oneOf(key, endsComplete, endsHalt)
+		case "description":
+			t.describe = strings.TrimSpace(p.val.words(key))
+		default:
+			unknownKey(v.r, p, "a code of on_status", "next_step", "auto_chain", "auto_start", "kind", "description")
+		}
+	}
+	if t.next != "" && t.kind != "" {
+		v.r.fail(v.pos, "%s: it has a next_step and is of kind %s, which ends here: keep one", what, t.kind)
+	}
+}
+
+func (t *transition) readNext(v value, what string) {
+	_, t.number = v.node.(*ast.IntegerNode)
+	if t.number {
+		t.next = v.text(what)
+		return
+	}
+	t.next = noNull(strings.TrimSpace(v.words(what)))
+}
+
+// words reads text. Nothing counts as no text; a number or a truth is a mistake.
+func (v value) words(what string) string {
+	switch v.node.(type) {
+	case *ast.NullNode:
+		return ""
+	case *ast.StringNode, *ast.LiteralNode:
+		return v.text(what)
+	}
+	v.r.fail(v.pos, "%s: expected text, found %s: write it in quotes", what, v.kind())
+	return ""
+}
+
+// noNull takes the word null for nothing, as people write it.
+func noNull(s string) string {
+	if strings.TrimSpace(s) == "null" {
+		return ""
+	}
+	return s
+}
+
+// nameFrom makes a valid name of a text, "" if nothing is left of it. One that would
+// begin with a digit begins with kind.
+func nameFrom(text, kind string) string {
+	if validName(text) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range strings.ToLower(text) {
+		if r < unicode.MaxASCII && (r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_') {
+			b.WriteRune(r)
+		} else if !strings.HasSuffix(b.String(), "-") {
+			b.WriteByte('-')
+		}
+	}
+	name := strings.Trim(b.String(), "-_")
+	if name != "" && !validName(name[:1]) {
+		name = kind + "-" + name
+	}
+	return strings.TrimRight(name[:min(len(name), maxStepName)], "-_")
+}
+
+// maxStepName leaves room behind a name for what tells two of them apart.
+const maxStepName = 48

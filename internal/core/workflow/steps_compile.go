@@ -1,0 +1,266 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"orange/internal/core/task"
+)
+
+// The deadlines of a step.
+const (
+	stepWall = 2 * time.Hour
+	stepIdle = 20 * time.Minute
+)
+
+// The counters of a step workflow.
+const (
+	stepCrashes = "crash_count"
+	stepSilence = "no_answer"
+	stepCount   = "steps"
+)
+
+// outputHeader is what the frontmatter of a required output must have.
+var outputHeader = [...]string{"enhancement", "agent", "task_id", "timestamp", "status"}
+
+// compiler turns a step workflow into the definition it stands for.
+type compiler struct {
+	f     *stepFile
+	d     *Definition
+	r     *reader
+	bound int
+	ready map[int]string      // by step: the state in which it waits for a person to start it
+	told  map[string][]string // by role: its prompts
+}
+
+func (f *stepFile) compile(d *Definition, r *reader) {
+	c := &compiler{f: f, d: d, r: r, bound: f.bound(), ready: map[int]string{}, told: map[string][]string{}}
+	d.Name, d.Version, d.Describe, d.steps = f.name, 1, f.describe, f.states()
+	c.counters()
+	c.gates()
+	c.states()
+	c.prompts()
+	c.begin()
+	for i := range f.steps {
+		c.ways(i)
+	}
+	c.trouble()
+	c.resume()
+	c.cancel()
+}
+
+func (c *compiler) counters() {
+	add := func(n Counter) {
+		n.Pos, n.placeholder = c.f.pos, "{"+n.Name+"}"
+		c.d.Counters = append(c.d.Counters, n)
+	}
+	add(Counter{Name: stepCrashes, Max: 2, PerState: true, Crashes: true})
+	add(Counter{Name: stepSilence, Max: 3, PerState: true, Silence: true})
+	if c.bound > 0 {
+		add(Counter{Name: stepCount, Max: c.bound})
+	}
+}
+
+// gates asks for the file that a step has to write.
+func (c *compiler) gates() {
+	for i := range c.f.steps {
+		if s := &c.f.steps[i]; len(c.needs(s)) > 0 {
+			c.d.Gates = append(c.d.Gates, Gate{
+				Name: outputGate(s), File: "enhancements/{enhancement_name}/" + s.role + "/required_output/" + s.output,
+				Header: slices.Clone(outputHeader[:]), Pos: s.outputPos,
+			})
+		}
+	}
+}
+
+func outputGate(s *step) string { return s.state + "-output" }
+
+func (c *compiler) states() {
+	c.state(State{Name: stepPending, Kind: Queued, Pos: c.f.pos})
+	taken := append(c.f.states(), New, stepPending, stepHalted, stepComplete, stepCancelled)
+	for i := range c.f.steps {
+		s := &c.f.steps[i]
+		if pos, waits := c.waits(i); waits {
+			c.ready[i] = unique(s.state+"-ready", taken)
+			taken = append(taken, c.ready[i])
+			c.state(State{Name: c.ready[i], Kind: HumanDo, Pos: pos})
+		}
+		c.state(State{
+			Name: s.state, Kind: Agent, Role: s.role, Wall: stepWall, Idle: stepIdle,
+			Model: s.model, Input: s.input, Output: s.output, Pos: s.pos,
+		})
+	}
+	c.state(State{Name: stepHalted, Kind: Halt, Returns: true, Pos: c.f.pos})
+	c.state(State{Name: stepComplete, Kind: Terminal, OnEnter: []Effect{{Name: Push}, {Name: CreatePR}}, Pos: c.f.pos})
+	c.state(State{Name: stepCancelled, Kind: Terminal, Reopen: stepPending, Pos: c.f.pos})
+}
+
+func (c *compiler) state(s State) {
+	s.Respawn = RespawnAuto
+	c.d.States = append(c.d.States, s)
+}
+
+// waits says whether some code leads to the step and lets a person start it.
+func (c *compiler) waits(step int) (Pos, bool) {
+	for i := range c.f.steps {
+		for _, t := range c.f.steps[i].codes {
+			if t.to == step && !t.auto {
+				return t.pos, true
+			}
+		}
+	}
+	return Pos{}, false
+}
+
+// edge adds an edge that shares nothing with another.
+func (c *compiler) edge(e Edge) {
+	e.From, e.By, e.Count = slices.Clone(e.From), slices.Clone(e.By), slices.Clone(e.Count)
+	c.d.Edges = append(c.d.Edges, e)
+}
+
+func (c *compiler) guard(pos Pos, format string, args ...any) *Guard {
+	g, err := compileGuard(fmt.Sprintf(format, args...), c.d.NewEnv(), pos)
+	if err != nil {
+		c.r.fail(pos, "%s: shorten the names of the agents", err)
+	}
+	return g
+}
+
+func request() Trigger { return Trigger{Kind: OnRequest} }
+
+// begin is how a task comes to its first step.
+func (c *compiler) begin() {
+	first := &c.f.steps[0]
+	everybody := []task.Actor{task.Human, task.Engine, task.Tracker}
+	c.edge(Edge{From: []string{New}, To: stepPending, On: []Trigger{{Kind: OnCreate}}, By: everybody, Pos: first.pos})
+	c.edge(Edge{
+		From: []string{stepPending}, To: first.state, On: []Trigger{request(), {Kind: OnReady}}, As: "complete", By: everybody,
+		Count: c.counted(), Do: []Effect{{Name: AcquireWorkspace}}, Pos: first.pos,
+	})
+	for i := range c.f.steps {
+		if from, ok := c.ready[i]; ok {
+			c.edge(Edge{
+				From: []string{from}, To: c.f.steps[i].state, On: []Trigger{request()}, As: "complete",
+				By: []task.Actor{task.Human}, Describe: "a person starts the step", Pos: c.f.steps[i].pos,
+			})
+		}
+	}
+}
+
+func (c *compiler) counted() []CountOp {
+	if c.bound == 0 {
+		return nil
+	}
+	return []CountOp{{Counter: stepCount, Add: true, Value: 1}}
+}
+
+// ways are the edges of the codes of a step.
+func (c *compiler) ways(i int) {
+	s := &c.f.steps[i]
+	for _, t := range s.codes {
+		e := Edge{
+			From: []string{s.state}, On: []Trigger{{Kind: OnOutcome, Value: t.code}}, By: []task.Actor{task.Actor(s.role)},
+			Describe: t.describe, Pos: t.pos,
+		}
+		switch {
+		case t.to >= 0:
+			c.goOn(e, s, t)
+		case t.ends() == endsHalt:
+			e.To = stepHalted
+			c.edge(e)
+		default:
+			e.To, e.Gates = stepComplete, c.needs(s)
+			c.edge(e)
+		}
+	}
+}
+
+// goOn is the edge to the next step, and the one that is taken instead at the bound.
+func (c *compiler) goOn(e Edge, s *step, t transition) {
+	next := e
+	next.To, next.Gates, next.Count = c.f.steps[t.to].state, c.needs(s), c.counted()
+	if !t.auto {
+		next.To = c.ready[t.to]
+	}
+	if c.bound == 0 {
+		c.edge(next)
+		return
+	}
+	next.When = c.guard(t.pos, "%s < %d", stepCount, c.bound)
+	c.edge(next)
+	e.To, e.When, e.Describe = stepHalted, c.guard(t.pos, "%s >= %d", stepCount, c.bound), fmt.Sprintf("%d steps were taken: a person looks", c.bound)
+	c.edge(e)
+}
+
+// needs is the gate of the codes that go on or complete the work, if one does.
+func (c *compiler) needs(s *step) []string {
+	goesOn := func(t transition) bool { return t.to >= 0 || t.ends() == endsComplete }
+	if s.output == "" || !slices.ContainsFunc(s.codes, goesOn) {
+		return nil
+	}
+	return []string{outputGate(s)}
+}
+
+// trouble is what stops a step: a code that is not declared, deaths, silence, a person.
+func (c *compiler) trouble() {
+	for _, role := range c.f.agents() {
+		var from []string
+		var pos Pos
+		for i := len(c.f.steps) - 1; i >= 0; i-- {
+			if s := &c.f.steps[i]; s.role == role {
+				from, pos = slices.Insert(from, 0, s.state), s.pos
+			}
+		}
+		c.edge(Edge{
+			From: from, To: stepHalted, On: []Trigger{{Kind: OnUnexpected}}, By: []task.Actor{task.Actor(role)},
+			Describe: "a code that the step does not declare", Pos: pos,
+		})
+	}
+	all := c.f.states()
+	c.edge(Edge{From: all, To: stepHalted, On: []Trigger{{Kind: OnCrashLimit}}, Pos: c.f.pos})
+	c.edge(Edge{From: all, To: stepHalted, On: []Trigger{{Kind: OnSilence}}, Pos: c.f.pos})
+	c.edge(Edge{From: all, To: stepHalted, On: []Trigger{request()}, As: "stuck", By: []task.Actor{task.Human}, Pos: c.f.pos})
+}
+
+// resume is how a person lets a halted task go on: by verb where it stopped, by state
+// anywhere, or to its end.
+func (c *compiler) resume() {
+	var anew []CountOp
+	if c.bound > 0 {
+		anew = []CountOp{{Counter: stepCount}}
+	}
+	for i := range c.f.steps {
+		s := &c.f.steps[i]
+		stopped := fmt.Sprintf("return_to == %q", s.state)
+		if i == 0 {
+			stopped = fmt.Sprintf("return_to in [%q, \"\"]", s.state)
+		}
+		e := Edge{From: []string{stepHalted}, To: s.state, On: []Trigger{request()}, By: []task.Actor{task.Human}, Count: anew, Pos: s.pos}
+		back := e
+		back.As, back.When, back.Describe = "resume", c.guard(s.pos, "%s", stopped), "back to the step that stopped"
+		c.edge(back)
+		if len(c.f.steps) > 1 {
+			e.When = c.guard(s.pos, "not (%s)", stopped)
+			c.edge(e)
+		}
+	}
+	c.edge(Edge{
+		From: []string{stepHalted}, To: stepComplete, On: []Trigger{request()}, As: "accept", By: []task.Actor{task.Human},
+		Override: true, Describe: "a person takes the work as it is", Pos: c.f.pos,
+	})
+}
+
+func (c *compiler) cancel() {
+	by := []task.Actor{task.Human, task.Tracker}
+	e := Edge{From: []string{stepPending}, To: stepCancelled, On: []Trigger{request()}, As: "cancel", By: by, Pos: c.f.pos}
+	c.edge(e)
+	e.From = nil
+	for i := range c.d.States {
+		if s := &c.d.States[i]; s.Kind != Queued && s.Kind != Terminal {
+			e.From = append(e.From, s.Name)
+		}
+	}
+	e.Do = []Effect{{Name: KillSession}, {Name: ReleaseWorkspace}}
+	c.edge(e)
+}

@@ -1,0 +1,176 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// The states of a step workflow that are no steps.
+const (
+	stepPending   = "pending"
+	stepHalted    = "halted"
+	stepComplete  = "complete"
+	stepCancelled = "cancelled"
+)
+
+// link gives every step its state and finds where every code leads.
+func (f *stepFile) link(r *reader) {
+	taken := []string{New, stepPending, stepHalted, stepComplete, stepCancelled}
+	for i := range f.steps {
+		s := &f.steps[i]
+		s.state = unique(s.role, taken)
+		taken = append(taken, s.state)
+	}
+	for i := range f.steps {
+		for j := range f.steps[i].codes {
+			t := &f.steps[i].codes[j]
+			if t.next == "" {
+				continue
+			}
+			to, why := f.find(i, t)
+			if why != "" {
+				r.fail(t.pos, "%s: %s: next_step %q %s", f.title(i), t.code, t.next, why)
+			}
+			t.to = to
+		}
+	}
+}
+
+// unique is name, or with a number behind it the first that is not taken.
+func unique(name string, taken []string) string {
+	out := name
+	for n := 2; slices.Contains(taken, out); n++ {
+		out = name + "-" + strconv.Itoa(n)
+	}
+	return out
+}
+
+// find is the step that a code of step from leads to. A name means the next step of that
+// agent; one that is only behind is meant if there is one.
+func (f *stepFile) find(from int, t *transition) (step int, why string) {
+	var behind []int
+	role := nameFrom(t.next, "agent")
+	for i := range f.steps {
+		switch {
+		case t.number || f.steps[i].role != role:
+		case i > from:
+			return i, ""
+		default:
+			behind = append(behind, i)
+		}
+	}
+	n, err := strconv.Atoi(t.next)
+	switch {
+	case len(behind) == 1:
+		return behind[0], ""
+	case len(behind) > 1:
+		return -1, fmt.Sprintf("is ambiguous: give the step's number, one of %s", numbers(behind))
+	case err == nil && n >= 0 && n < len(f.steps):
+		return n, ""
+	case err == nil:
+		return -1, fmt.Sprintf("is the number of no step: use 0 to %d", len(f.steps)-1)
+	}
+	return -1, fmt.Sprintf("is the agent of no step: use %s, the number of a step, or null", orList(f.agents()))
+}
+
+func numbers(list []int) string {
+	words := make([]string, len(list))
+	for i, n := range list {
+		words[i] = strconv.Itoa(n)
+	}
+	return strings.Join(words, ", ")
+}
+
+// agents lists every agent once, in the order of the steps.
+func (f *stepFile) agents() []string {
+	var out []string
+	for i := range f.steps {
+		if !slices.Contains(out, f.steps[i].role) {
+			out = append(out, f.steps[i].role)
+		}
+	}
+	return out
+}
+
+// states lists the states of the steps.
+func (f *stepFile) states() []string {
+	out := make([]string, len(f.steps))
+	for i := range f.steps {
+		out[i] = f.steps[i].state
+	}
+	return out
+}
+
+func (f *stepFile) title(i int) string { return stepName(i, f.steps[i].role) }
+
+func stepName(number int, agent string) string {
+	if agent == "" {
+		return fmt.Sprintf("step %d", number)
+	}
+	return fmt.Sprintf("step %d (%s)", number, agent)
+}
+
+// ends says how a code that leads to no step ends the work.
+func (t *transition) ends() string {
+	switch {
+	case t.kind != "":
+		return t.kind
+	case slices.Contains(haltCodes[:], t.code):
+		return endsHalt
+	}
+	return endsComplete
+}
+
+// loops says whether the steps can go round in a circle.
+func (f *stepFile) loops() bool {
+	const open, closed = 1, 2
+	seen := make([]int, len(f.steps))
+	var visit func(int) bool
+	visit = func(i int) bool {
+		seen[i] = open
+		for _, t := range f.steps[i].codes {
+			if t.to >= 0 && (seen[t.to] == open || seen[t.to] == 0 && visit(t.to)) {
+				return true
+			}
+		}
+		seen[i] = closed
+		return false
+	}
+	for i := range f.steps {
+		if seen[i] == 0 && visit(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// bound is how many steps a task may take before a person looks, 0 for no bound: steps
+// that lead only forward end by themselves.
+func (f *stepFile) bound() int {
+	switch {
+	case f.max > 0:
+		return f.max
+	case f.loops():
+		return min(50, 3*(len(f.steps)+1))
+	}
+	return 0
+}
+
+// EnhancementName is what the files that steps leave for each other are filed under: the
+// last part of the branch's name, safe as the name of a folder.
+func EnhancementName(branch string) string {
+	last := branch[strings.LastIndexByte(branch, '/')+1:]
+	safe := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r) {
+			return r
+		}
+		return '-'
+	}, last)
+	if safe = strings.TrimLeft(safe, ".-"); safe == "" {
+		return "task"
+	}
+	return safe
+}

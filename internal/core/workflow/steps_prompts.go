@@ -1,0 +1,88 @@
+package workflow
+
+import (
+	"embed"
+	"slices"
+	"strings"
+)
+
+// stepwords are the words for agents of step workflows that bring none of their own.
+//
+//go:embed stepwords/*.md
+var stepwords embed.FS
+
+// generalWords are for agents nobody wrote words for.
+const generalWords = "general"
+
+func wordsOf(name string) (string, bool) {
+	b, err := stepwords.ReadFile("stepwords/" + name + ".md")
+	return string(b), err == nil
+}
+
+// usualPrompt is what the agent of a step is told if the file has no words for it.
+func usualPrompt(agent string, writes bool) string {
+	own, ok := wordsOf(agent)
+	if !ok || slices.Contains([]string{"beginning", "ending", "output", "status"}, agent) {
+		own, _ = wordsOf(generalWords)
+	}
+	beginning, _ := wordsOf("beginning")
+	ending, _ := wordsOf("ending")
+	output, _ := wordsOf("output")
+	status, _ := wordsOf("status")
+	if !writes {
+		output = ""
+	}
+	return strings.Join([]string{beginning, own, ending, output, status}, "")
+}
+
+// prompts declares the roles and what they are told. A role is told the words of its
+// first step; a step that needs others has them itself.
+func (c *compiler) prompts() {
+	for _, agent := range c.f.agents() {
+		c.d.Roles = append(c.d.Roles, Role{
+			Name: agent, Harness: "task", Session: PerVisit, Window: agent, Access: "full",
+			Protocol: "completion-block", WorkType: agent,
+		})
+	}
+	for i := range c.f.steps {
+		s := &c.f.steps[i]
+		role, _ := c.d.Role(s.role)
+		name := c.prompt(s)
+		if role.Prompt == "" {
+			role.Prompt, role.Describe, role.Pos = name, s.describe, s.pos
+		}
+		if at := slices.IndexFunc(c.d.States, func(st State) bool { return st.Name == s.state }); role.Prompt != name {
+			c.d.States[at].Prompt = name
+		}
+	}
+}
+
+// prompt declares the words for a step, unless there are the same already.
+func (c *compiler) prompt(s *step) string {
+	text, pos := s.words()
+	var taken []string
+	for i := range c.d.Prompts {
+		p := &c.d.Prompts[i]
+		if p.Text == text && slices.Contains(c.told[s.role], p.Name) {
+			return p.Name
+		}
+		taken = append(taken, p.Name)
+	}
+	name := unique(s.role, taken)
+	c.told[s.role] = append(c.told[s.role], name)
+	c.d.Prompts = append(c.d.Prompts, Prompt{Name: name, Text: text, Pos: pos})
+	return name
+}
+
+// words are what the agent of the step is told. Whatever the file says, it is told how
+// to end.
+func (s *step) words() (string, Pos) {
+	switch {
+	case strings.TrimSpace(s.prompt) == "":
+		return usualPrompt(s.role, s.output != ""), s.pos
+	case slices.Contains(Variables(s.prompt), "expected_statuses"):
+		return s.prompt, s.promptPos
+	}
+	status, _ := wordsOf("status")
+	return strings.TrimRight(s.prompt, "\n") + "\n\n" + status, s.promptPos
+}

@@ -1,0 +1,102 @@
+package agents
+
+import (
+	"context"
+	"strings"
+
+	"orange/internal/core/prompt"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// facts are what an attempt's words are made of.
+func (a *Agents) facts(def *workflow.Definition, t *task.Task, e *task.Effect) prompt.Facts {
+	p, _ := a.Engine.Project(t.Project)
+	f := prompt.Facts{
+		Def: def, Task: *t, Effect: *e, Project: p, Nonce: a.Nonce(Key{t.ID, e.Attempt}),
+		Words: func(name string) (string, bool) { return a.Words(p, name) },
+	}
+	if a.OnBoard != nil {
+		f.Card = a.OnBoard(t)
+	}
+	return f
+}
+
+// maxFinal bounds what a signal carries of an agent's last message, in bytes. The end of
+// it is what matters.
+const maxFinal = 16 << 10
+
+// lastWords looks for what an attempt said about its work in its last message. There is
+// no report for a role without a protocol, nor where nothing was said.
+func (a *Agents) lastWords(k Key, role, final string) (*signal.Report, string) {
+	if strings.TrimSpace(final) == "" {
+		return nil, ""
+	}
+	t, ok, err := a.Engine.Task(k.Task)
+	if err != nil || !ok {
+		return nil, ""
+	}
+	def, err := a.Engine.Definition(&t)
+	if err != nil {
+		return nil, ""
+	}
+	r, ok := def.Role(role)
+	if !ok || r.Protocol == "" {
+		return nil, ""
+	}
+	report := signal.DetectText(final, signal.Looking{
+		Protocol: signal.Protocol(r.Protocol), WorkType: r.WorkType, Task: string(k.Task), Agent: role, Nonce: a.Nonce(k), OwnStream: true,
+		Codes: codes(def, t.Status, r.Protocol),
+	})
+	return &report, tail(final)
+}
+
+// codes says what each code that edges of a state answer to comes to. Only steps choose
+// their codes themselves.
+func codes(def *workflow.Definition, state, protocol string) map[string]signal.Result {
+	if signal.Protocol(protocol) != signal.CompletionBlock {
+		return nil
+	}
+	out := map[string]signal.Result{}
+	for _, i := range def.EdgesFrom(state) {
+		e := &def.Edges[i]
+		to, _ := def.State(e.To)
+		for _, tr := range e.On {
+			if tr.Kind != workflow.OnOutcome {
+				continue
+			}
+			out[tr.Value] = signal.Passed
+			if to.Kind == workflow.Halt {
+				out[tr.Value] = signal.Halted
+			}
+		}
+	}
+	return out
+}
+
+func tail(s string) string {
+	if len(s) <= maxFinal {
+		return s
+	}
+	return strings.ToValidUTF8(s[len(s)-maxFinal:], "")
+}
+
+// turnEnded reports what an agent at a terminal says about its work at the end of a turn.
+func (a *Agents) turnEnded(ctx context.Context, k Key, n Notice) error {
+	if n.Condition == nil || n.Condition.Name != task.Idle || n.Final == "" {
+		return nil
+	}
+	card, err := a.Card(k)
+	if err != nil || card.Window == "" {
+		return err
+	}
+	report, final := a.lastWords(k, card.Role, n.Final)
+	if report == nil || report.Code == "" {
+		return nil
+	}
+	_, err = a.Engine.Submit(ctx, k.Task, signal.Signal{
+		Kind: signal.Outcome, Actor: task.Actor(card.Role), Attempt: k.Number, Word: report.Code, Report: report, Final: final,
+	})
+	return err
+}

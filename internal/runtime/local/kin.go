@@ -1,0 +1,112 @@
+package local
+
+import (
+	"slices"
+
+	"orange/internal/core/board"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// Kin says which tasks belong together.
+type Kin interface {
+	Children(parent task.ID) ([]signal.Child, error)
+	OnCard(ref string) ([]task.ID, error) // that are not over
+}
+
+// childEvent is the word by which a parent hears that a child of its moved.
+const childEvent = "child"
+
+// children looks up the parts of a task, if deciding about it may ask for them.
+func (r *Runtime) children(def *workflow.Definition, t *task.Task) []signal.Child {
+	if r.Kin == nil || !def.AsksForChildren(t.Status) {
+		return nil
+	}
+	list, err := r.Kin.Children(t.ID)
+	if err != nil {
+		r.Log.Error("look up the children of a task", "component", "local", "task", t.ID, "error", err)
+	}
+	return list
+}
+
+// tellParent lets a parent hear, in the background, that a child of its moved.
+func (r *Runtime) tellParent(was, t *task.Task) {
+	if t.Parent == "" || was.Status == t.Status || r.enter() != nil {
+		return
+	}
+	parent := t.Parent
+	go func() {
+		defer r.wait.Done()
+		r.report(parent, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: childEvent}) //nolint:errcheck // logged; the next move of a child tells it again
+	}()
+}
+
+// CardChanged lets the tasks of a card hear how it looks after a person changed it.
+func (r *Runtime) CardChanged(card board.Card) {
+	if r.Kin == nil || r.enter() != nil {
+		return
+	}
+	defer r.wait.Done()
+	ids, err := r.Kin.OnCard(board.Ref(card.Project, card.Number))
+	if err != nil {
+		r.Log.Error("look up the tasks of a card", "component", "local", "project", card.Project, "card", card.Number, "error", err)
+	}
+	for _, id := range ids {
+		face := card.Face()
+		r.report(id, signal.Signal{Kind: signal.Tracker, Actor: task.Human, Word: signal.CardChanged, Face: &face}) //nolint:errcheck // logged; the card is read again when the task comes back to the board
+	}
+}
+
+// parentOf refuses a parent that is not there.
+func (r *Runtime) parentOf(n *signal.New) error {
+	if n.Parent == "" {
+		return nil
+	}
+	p, ok, err := r.record(n.Parent)
+	switch {
+	case err != nil:
+		return err
+	case !ok || p.Deleted:
+		return task.Mistakef("there is no task %s to be the parent: see orange task list", n.Parent)
+	case p.Project != n.Project:
+		return task.Mistakef("task %s is of project %s: a child is of the same project as its parent", n.Parent, p.Project)
+	}
+	return nil
+}
+
+// serials knows which task is at work in each serial group of each project. The pool's
+// lock guards it.
+type serials map[serial]task.ID
+
+type serial struct{ project, group string }
+
+// busy lists the groups of a project in which another task works.
+func (s serials) busy(project string, id task.ID) []string {
+	var out []string
+	for k, holder := range s {
+		if k.project == project && holder != id {
+			out = append(out, k.group)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// hold notes in which groups a task works, and says whether one became free.
+func (s serials) hold(def *workflow.Definition, t *task.Task) (freed bool) {
+	var groups []string
+	for _, a := range t.Attempts {
+		if role, ok := def.Role(a.Role); ok && role.Serial != "" {
+			groups = append(groups, role.Serial)
+			s[serial{t.Project, role.Serial}] = t.ID
+		}
+	}
+	for k, holder := range s {
+		if holder == t.ID && !slices.Contains(groups, k.group) {
+			delete(s, k)
+			freed = true
+		}
+	}
+	return freed
+}

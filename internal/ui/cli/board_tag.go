@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"orange/internal/core/board"
+)
+
+func newBoardTag(deps Deps, f *boardFlags) *cobra.Command {
+	var remove []string
+	cmd := &cobra.Command{
+		Use: "tag <card> [tag...]", Short: "Put tags on a card and take others off, all at once", Args: arguments(1, -1),
+	}
+	cmd.Flags().StringArrayVar(&remove, "remove", nil, "tag to take off; may be given several times")
+	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
+		if len(args) == 1 && len(remove) == 0 {
+			return usageError("name a tag, or give --remove: see orange board show for those that are known")
+		}
+		return nil
+	}
+	cmd.RunE = f.withCard(deps, func(_ session, tags []string) (board.Change, error) {
+		return board.Change{AddTags: tags, RemoveTags: remove}, nil
+	}, func(c board.Card) string { return "has " + tagList(c) })
+	return cmd
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/core/task"
+	"orange/internal/ui/client"
+)
+
+func newTaskCost(deps Deps) *cobra.Command {
+	var project string
+	var everything bool
+	cmd := &cobra.Command{
+		Use: "cost [id]", Short: "Say what the agents of a task, or of all tasks, have consumed", Args: arguments(0, 1), ValidArgsFunction: completeTasks(deps),
+	}
+	cmd.Flags().StringVar(&project, "project", "", "of every task of this project")
+	cmd.Flags().BoolVar(&everything, "all", false, "of every task of every project")
+	_ = cmd.RegisterFlagCompletionFunc("project", completeProjects(deps))
+	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 && (project != "" || everything) || project != "" && everything {
+			return usageError("give one of a task, --project and --all")
+		}
+		return nil
+	}
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		if project != "" || everything {
+			return s.costOfTasks(ctx, project)
+		}
+		id, at, err := s.taskOrProject(ctx, args)
+		switch {
+		case err != nil:
+			return err
+		case id == "":
+			return s.costOfTasks(ctx, at)
+		}
+		return s.costOfTask(ctx, id)
+	})
+	return cmd
+}
+
+// taskOrProject is the task that is meant, else the project of this folder.
+func (s session) taskOrProject(ctx context.Context, args []string) (id, project string, err error) {
+	if len(args) > 0 || s.Config.Task != "" {
+		id, err = s.taskOf(ctx, args)
+		return id, "", err
+	}
+	at, err := s.Where(ctx, s.Cwd)
+	if err == nil && at.Task == "" && at.Project == "" {
+		err = errors.New("this folder is no task's workspace and no project: give the id of a task, --project or --all")
+	}
+	return at.Task, at.Project, err
+}
+
+// taskCost is what the attempts of a task have consumed. Total is what the record
+// counts; Other is what no attempt that is still known accounts for.
+type taskCost struct {
+	Task     task.ID       `json:"task"`
+	Attempts []attemptCost `json:"attempts"`
+	Other    *task.Usage   `json:"other,omitempty"`
+	Total    task.Usage    `json:"total"`
+	Today    *client.Today `json:"today,omitempty"` // of the project, if its days have a budget
+}
+
+type attemptCost struct {
+	Number  int        `json:"number"`
+	Role    string     `json:"role"`
+	State   string     `json:"state,omitempty"`
+	Harness string     `json:"harness"`
+	Model   string     `json:"model,omitempty"`
+	Usage   task.Usage `json:"usage,omitzero"`
+}
+
+func (s session) costOfTask(ctx context.Context, id string) error {
+	list, today, err := s.AttemptsToday(ctx, id)
+	if err != nil {
+		return err
+	}
+	v, err := s.Task(ctx, id) // after the attempts: its total is never less than theirs
+	if err != nil {
+		return err
+	}
+	cost := taskCost{Task: v.Task.ID, Attempts: []attemptCost{}, Total: v.Task.Spent.Usage, Today: today}
+	var sum task.Usage
+	for i := range list {
+		a := attemptCost{Number: list[i].Number, Role: list[i].Role, State: list[i].State, Harness: list[i].Harness, Model: list[i].Model}
+		if u := list[i].Usage; u != nil {
+			a.Usage = *u
+		}
+		sum = sum.Plus(a.Usage)
+		cost.Attempts = append(cost.Attempts, a)
+	}
+	if other := cost.Total.Less(sum); other != (task.Usage{}) {
+		cost.Other = &other
+	}
+	return s.show(cost, func(w io.Writer) error { return printTaskCost(w, v.Task.Project, &cost) })
+}
+
+func printTaskCost(w io.Writer, project string, c *taskCost) error {
+	if len(c.Attempts) == 0 && c.Other == nil {
+		_, err := fmt.Fprintln(w, "No agent has worked on it yet.")
+		return err
+	}
+	rows := [][]string{{"NUMBER", "ROLE", "STATE", "HARNESS", "MODEL", "INPUT", "OUTPUT", "CACHED", "COST"}}
+	for i := range c.Attempts {
+		a := &c.Attempts[i]
+		rows = append(rows, append([]string{strconv.Itoa(a.Number), orDash(a.Role), orDash(a.State), orDash(a.Harness), orDash(a.Model)}, usageCells(a.Usage)...))
+	}
+	if c.Other != nil {
+		rows = append(rows, append([]string{"other", "", "", "", ""}, usageCells(*c.Other)...))
+	}
+	rows = append(rows, append([]string{"total", "", "", "", ""}, usageCells(c.Total)...))
+	if err := printTable(w, 0, rows); err != nil || c.Today == nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nToday in %s: %s\n", cleanLine(project), todayText(c.Today))
+	return err
+}
+
+// todayText says what a day has had of its budget.
+func todayText(d *client.Today) string {
+	attempts, cost := fmt.Sprintf("%d attempts", d.Attempts), dollars(d.Micros)
+	if d.Budget.DayAttempts > 0 {
+		attempts += fmt.Sprintf(" of %d", d.Budget.DayAttempts)
+	}
+	if d.Budget.DayMicros > 0 {
+		cost += " of " + dollars(d.Budget.DayMicros)
+	}
+	return attempts + ", " + cost
+}
+
+// usageCells writes figures exactly: they are there to be added up.
+func usageCells(u task.Usage) []string {
+	number := func(n int64) string {
+		if n == 0 {
+			return "-"
+		}
+		return strconv.FormatInt(n, 10)
+	}
+	cost := "-"
+	if u.Micros > 0 {
+		cost = dollars(u.Micros)
+	}
+	return []string{number(u.Input), number(u.Output), number(u.Cached), cost}
+}
+
+// sumCost is what one of many tasks has cost.
+type sumCost struct {
+	Task     task.ID    `json:"task"`
+	Project  string     `json:"project"`
+	Branch   string     `json:"branch"`
+	Status   string     `json:"status"`
+	Attempts int        `json:"attempts"`
+	Usage    task.Usage `json:"usage,omitzero"`
+}
+
+// costOfTasks sums up the tasks of a project, "" for all of them, those that are over
+// too.
+func (s session) costOfTasks(ctx context.Context, project string) error {
+	tasks, err := s.TaskList(ctx, task.Filter{Project: project, All: true})
+	if err == nil && len(tasks) == 0 {
+		err = s.knowsProject(ctx, project)
+	}
+	if err != nil {
+		return err
+	}
+	list, attempts, total := []sumCost{}, 0, task.Usage{}
+	for i := range tasks {
+		t := &tasks[i]
+		if t.AttemptCount() == 0 && t.Spent.Usage == (task.Usage{}) {
+			continue
+		}
+		list = append(list, sumCost{t.ID, t.Project, t.Branch, t.Status, t.AttemptCount(), t.Spent.Usage})
+		attempts, total = attempts+t.AttemptCount(), total.Plus(t.Spent.Usage)
+	}
+	return s.show(map[string]any{"tasks": list, "attempts": attempts, "total": total}, func(w io.Writer) error {
+		if len(list) == 0 {
+			_, err := fmt.Fprintln(w, "No agent has worked on any task yet.")
+			return err
+		}
+		rows := [][]string{{"ID", "STATUS", "TASK", "ATTEMPTS", "INPUT", "OUTPUT", "CACHED", "COST"}}
+		for _, c := range list {
+			rows = append(rows, append([]string{short(string(c.Task)), orDash(c.Status), cleanLine(c.Project + "/" + c.Branch), strconv.Itoa(c.Attempts)}, usageCells(c.Usage)...))
+		}
+		rows = append(rows, append([]string{"total", "", "", strconv.Itoa(attempts)}, usageCells(total)...))
+		return printTable(w, 0, rows)
+	})
+}
+
+// knowsProject refuses the name of a project that is none, "" apart.
+func (s session) knowsProject(ctx context.Context, name string) error {
+	projects, err := s.Projects(ctx)
+	if err != nil || name == "" || slices.ContainsFunc(projects, func(p task.Project) bool { return p.Name == name }) {
+		return err
+	}
+	return fmt.Errorf("project %q is not known: see orange project list", cleanLine(name))
+}

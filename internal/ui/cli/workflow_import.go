@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/core/workflow"
+)
+
+// workflowImport is the command line of workflow import.
+type workflowImport struct {
+	name, id    string
+	user, force bool
+}
+
+func newWorkflowImportCommand(deps Deps) *cobra.Command {
+	var f workflowImport
+	cmd := pure(&cobra.Command{
+		Use: "import FILE", Short: "Take over step workflows in JSON", Args: arguments(1, 1),
+		Long: "Take over the step workflows of a JSON file: one, or a file of several,\n" +
+			"{\"workflows\": {\"ID\": {\"steps\": [...]}}}. Each becomes .orange/workflows/ID.json in the\n" +
+			"repository. If one of them has an error or a finding, nothing is written.",
+		Example: "  orange workflow import workflow_templates.json\n" +
+			"  orange workflow import workflow_templates.json --workflow bugfix --name quick-fix",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			done, err := f.run(deps, args[0])
+			if err != nil {
+				return err
+			}
+			return show(cmd, map[string]any{"imported": done}, func(w io.Writer) error {
+				for _, d := range done {
+					if _, err := fmt.Fprintf(w, "%s: %d steps, written to %s\n", d.Name, d.Steps, cleanLine(d.File)); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	})
+	flags := cmd.Flags()
+	flags.StringVar(&f.name, "name", "", "call the workflow `NAME`; for one workflow only")
+	flags.StringVar(&f.id, "workflow", "", "take only the workflow `ID` of the file")
+	flags.BoolVar(&f.user, "user", false, "write among your own workflows, not into the repository")
+	flags.BoolVar(&f.force, "force", false, "replace files that are there")
+	return cmd
+}
+
+// imported is a workflow that was taken over.
+type imported struct {
+	Name  string `json:"name"`
+	ID    string `json:"id"` // in the file it comes from
+	File  string `json:"file"`
+	Steps int    `json:"steps"`
+}
+
+func (f *workflowImport) run(deps Deps, path string) ([]imported, error) {
+	if !strings.ContainsAny(path, "/.") {
+		path = "./" + path // a file, not the name of a workflow
+	}
+	file, text, err := findWorkflow(deps, path)
+	if err != nil {
+		return nil, err
+	}
+	list, err := f.chosen(file, text)
+	if err != nil {
+		return nil, fail{code: exitUsage, err: err}
+	}
+	done, entries, err := f.read(file, list)
+	if err != nil {
+		return nil, fail{code: exitUsage, err: err}
+	}
+	files, err := deps.Workflows.Save(entries, deps.Cwd, f.user, f.force)
+	if err != nil {
+		return nil, err
+	}
+	for i := range done {
+		done[i].File = files[i]
+	}
+	return done, nil
+}
+
+// chosen lists the workflows of the file that are wanted.
+func (f *workflowImport) chosen(file, text string) ([]workflow.Template, error) {
+	if !workflow.HasTemplates(text) {
+		if f.id != "" {
+			return nil, fmt.Errorf("%s has one workflow: leave --workflow out", file)
+		}
+		return []workflow.Template{{Text: text}}, nil
+	}
+	list, err := workflow.Templates(file, text)
+	switch {
+	case err != nil:
+		return nil, err
+	case f.id != "":
+		t, err := chooseTemplate(list, file, f.id)
+		return []workflow.Template{t}, err
+	case f.name != "" && len(list) > 1:
+		return nil, fmt.Errorf("--name is for one workflow and %s has %d: choose one with --workflow", file, len(list))
+	}
+	return list, nil
+}
+
+// read checks every workflow, and says all that is wrong.
+func (f *workflowImport) read(file string, list []workflow.Template) ([]imported, []WorkflowEntry, error) {
+	var done []imported
+	var entries []WorkflowEntry
+	var errs []error
+	for _, t := range list {
+		def, err := f.parse(file, &t)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case slices.ContainsFunc(done, func(d imported) bool { return d.Name == def.Name }):
+			errs = append(errs, fmt.Errorf("two workflows of %s would be called %s: import them one by one, with --workflow and --name", file, def.Name))
+		default:
+			done = append(done, imported{Name: def.Name, ID: t.ID, Steps: len(def.Steps())})
+			entries = append(entries, WorkflowEntry{Name: def.Name, Text: t.Text})
+		}
+	}
+	return done, entries, errors.Join(errs...)
+}
+
+// parse reads a workflow under the name it is to have.
+func (f *workflowImport) parse(file string, t *workflow.Template) (*workflow.Definition, error) {
+	def, err := workflow.Parse(file, t.Text)
+	if t.ID != "" {
+		def, err = t.Parse(file)
+	}
+	if err == nil && f.name != "" {
+		if t.Text, err = workflow.WithID(t.Text, f.name); err == nil {
+			def, err = workflow.Parse(file, t.Text)
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case len(def.Steps()) == 0 || !json.Valid([]byte(t.Text)):
+		return nil, fmt.Errorf("%s is no step workflow in JSON: copy it to .orange/workflows/%s.yaml", file, def.Name)
+	case f.name != "" && def.Name != f.name:
+		return nil, fmt.Errorf("--name %q is not a name: use letters, digits, dash and underscore, beginning with a letter", f.name)
+	}
+	if t.ID == "" {
+		t.ID = def.Name
+	}
+	if found := def.Check(); len(found) > 0 {
+		return nil, errors.New(found[0].String())
+	}
+	return def, nil
+}

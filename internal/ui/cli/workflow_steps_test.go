@@ -1,0 +1,342 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// fileOf writes a value as JSON.
+func fileOf(t *testing.T, name string, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// cmatCases are the shared cases of a suite.
+func cmatCases(t *testing.T, suite string) []publicCase {
+	t.Helper()
+	text, err := os.ReadFile(sharedFolder + "conformance/cmat.json")
+	if os.IsNotExist(err) {
+		t.Skip("the shared conformance file is not here")
+	}
+	var all, out []publicCase
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		if c.Suite == suite {
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		t.Fatalf("no cases of suite %s", suite)
+	}
+	return out
+}
+
+type (
+	stepCase struct {
+		Workflow string
+		Step     int
+		Status   string
+	}
+	stepAnswer struct {
+		Chain bool `json:"auto_chain"`
+		Next  *struct {
+			Index int
+			Agent string
+		}
+	}
+	// madeStep is a step of a workflow that is put together from the cases.
+	madeStep struct {
+		Agent string         `json:"agent"`
+		Codes map[string]any `json:"on_status"`
+	}
+)
+
+var stepOfCase = regexp.MustCompile(`\[(\d+):([a-z-]+)\]`)
+
+// templatesOf puts the workflows together that the cases are about.
+func templatesOf(t *testing.T, cases []publicCase) map[string][]madeStep {
+	out := map[string][]madeStep{}
+	at := func(workflow string, step int) *madeStep {
+		for len(out[workflow]) <= step {
+			out[workflow] = append(out[workflow], madeStep{Agent: "somebody-" + strconv.Itoa(len(out[workflow])), Codes: map[string]any{"SOME_COMPLETE": map[string]any{}}})
+		}
+		return &out[workflow][step]
+	}
+	for _, c := range cases {
+		in, want := read[stepCase](t, c.Input), read[stepAnswer](t, c.Expected)
+		if m := stepOfCase.FindStringSubmatch(c.Name); m != nil {
+			at(in.Workflow, in.Step).Agent = m[2]
+		}
+		code := map[string]any{"next_step": nil, "auto_chain": want.Chain}
+		if want.Next != nil {
+			at(in.Workflow, want.Next.Index).Agent = want.Next.Agent
+			code["next_step"] = want.Next.Agent
+		}
+		if strings.ToUpper(in.Status) == in.Status {
+			at(in.Workflow, in.Step).Codes[in.Status] = code
+		}
+	}
+	out["new-feature-development"][0].Codes["READY_FOR_DEVELOPMENT"] = map[string]any{"next_step": "architect"}
+	return out
+}
+
+var halts = regexp.MustCompile(`^(BLOCKED|NEEDS_CLARIFICATION|TESTS_FAILED|BUILD_FAILED|NEEDS_RESEARCH)$`)
+
+func TestPublicNextSteps(t *testing.T) {
+	cases := cmatCases(t, "next_step")
+	templates := templatesOf(t, cases)
+	workflows := map[string]any{}
+	for id, steps := range templates {
+		workflows[id] = map[string]any{"name": id, "steps": steps}
+	}
+	file := fileOf(t, "templates.json", map[string]any{"version": "2.0.0", "workflows": workflows})
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			in, want := read[stepCase](t, c.Input), read[stepAnswer](t, c.Expected)
+			verdict, to := "advance", "complete"
+			switch {
+			case strings.Contains(c.Recommended, "upper-case"):
+				to = "architect"
+			case strings.Contains(c.Recommended, "index 3"):
+				to = "tester-2"
+			case want.Next != nil:
+				to = want.Next.Agent
+			case halts.MatchString(in.Status):
+				verdict, to = "halt", "halted"
+			}
+			d := decide(t, file+"#"+in.Workflow, "", "--from", strconv.Itoa(in.Step), "--outcome", in.Status)
+			if d.Decision != verdict || d.To != to {
+				t.Errorf("%s to %q because %q, want %s to %q", d.Decision, d.To, d.Reason, verdict, to)
+			}
+		})
+	}
+	for _, c := range cases { // the built-in one has the same ways
+		in := read[stepCase](t, c.Input)
+		if in.Workflow != "new-feature-development" {
+			continue
+		}
+		theirs := decide(t, file+"#"+in.Workflow, "", "--from", strconv.Itoa(in.Step), "--outcome", in.Status)
+		ours := decide(t, "cmat-feature", "", "--from", strconv.Itoa(in.Step), "--outcome", in.Status)
+		if ours.Decision != theirs.Decision || ours.To != theirs.To {
+			t.Errorf("%s: built in %s to %s, else %s to %s", c.Name, ours.Decision, ours.To, theirs.Decision, theirs.To)
+		}
+	}
+}
+
+func TestPublicHalts(t *testing.T) {
+	for _, c := range cmatCases(t, "is_halt") {
+		in, want := read[map[string]any](t, c.Input), read[struct{ Halt bool }](t, c.Expected)
+		for _, code := range []string{"BLOCKED", "ALL_COMPLETE"} {
+			file := fileOf(t, "x.json", map[string]any{"steps": []any{
+				map[string]any{"agent": "a", "on_status": map[string]any{code: in}}, map[string]any{"agent": "tester", "on_status": map[string]any{"A": map[string]any{}}},
+			}})
+			d := decide(t, file, "", "--from", "0", "--outcome", code)
+			to := "tester" // by itself
+			switch {
+			case in["next_step"] != nil && want.Halt:
+				to = "tester-ready"
+			case want.Halt && code == "BLOCKED":
+				to = "halted"
+			case want.Halt:
+				to = "complete" // recommended: an end is no halt
+			}
+			if d.To != to {
+				t.Errorf("%s: %s leads to %s, want %s", c.Name, code, d.To, to)
+			}
+		}
+	}
+}
+
+func TestPublicTemplatesAreValidOrNot(t *testing.T) {
+	for _, c := range cmatCases(t, "validate_template") {
+		want := read[struct {
+			Chain []string `json:"validate_chain"`
+		}](t, c.Expected)
+		file := fileOf(t, "x.json", c.Input)
+		code, out, errs := orange(t, t.TempDir(), "", "workflow", "check", file)
+		if (code == 0) != (len(want.Chain) == 0) || code == 1 {
+			t.Errorf("%s: exit %d: %s%s, want %v", c.Name, code, out, errs, want.Chain)
+		}
+	}
+}
+
+func TestDecideAboutSteps(t *testing.T) {
+	loop := fileOf(t, "loop.json", map[string]any{"max_steps": 4, "steps": []any{map[string]any{"agent": "a", "on_status": map[string]any{"AGAIN": map[string]any{"next_step": "a"}}}}})
+	tests := []struct {
+		name     string
+		workflow string
+		args     []string
+		decision string
+		to, says string
+	}{
+		{"a code in small letters", "cmat-feature", []string{"--from", "implementer", "--outcome", "ready_for_testing"}, "advance", "tester", "implementer says READY_FOR_TESTING"},
+		{"a code with a detail", "cmat-feature", []string{"--from", "architect", "--outcome", "blocked: no Schema"}, "halt", "halted", "architect says BLOCKED: no Schema"},
+		{"an unexpected code", "cmat-feature", []string{"--from", "0", "--outcome", "READY_FOR_LUNCH"}, "halt", "halted", "READY_FOR_DEVELOPMENT, BLOCKED, NEEDS_CLARIFICATION"},
+		{"an unexpected code with a detail", "cmat-feature", []string{"--from", "0", "--outcome", "hm: x"}, "halt", "halted", "UNEXPECTED"},
+		{"the end", "cmat-feature", []string{"--from", "4", "--outcome", "DOCUMENTATION_COMPLETE"}, "advance", "complete", "documenter says"},
+		{"the word of another role", "cmat-feature", []string{"--from", "3", "--outcome", "TESTING_COMPLETE", "--actor", "documenter"}, "stay", "", "documenter may not"},
+		{"the word of a person", "cmat-feature", []string{"--from", "3", "--outcome", "TESTING_COMPLETE", "--actor", "human"}, "stay", "", "human may not"},
+		{"no output", "cmat-feature", []string{"--from", "3", "--outcome", "TESTING_COMPLETE", "--without", "output"}, "stay", "", "tester/required_output/test_summary.md: supposed not to be there"},
+		{"no output of this step", "cmat-feature", []string{"--from", "3", "--outcome", "TESTING_COMPLETE", "--without", "file:tester-output"}, "stay", "", "supposed not to be there"},
+		{"no output of another step", "cmat-feature", []string{"--from", "3", "--outcome", "TESTING_COMPLETE", "--without", "file:architect-output"}, "advance", "documenter", ""},
+		{"no output and a halt", "cmat-feature", []string{"--from", "3", "--outcome", "TESTS_FAILED: two", "--without", "output"}, "halt", "halted", "tester says TESTS_FAILED: two"},
+		{"a person resumes", "cmat-feature", []string{"--from", "halted", "--to", "tester", "--set", "return_to=tester"}, "advance", "tester", ""},
+		{"a person resumes elsewhere", "cmat-feature", []string{"--from", "halted", "--to", "implementer", "--set", "return_to=tester"}, "advance", "implementer", ""},
+		{"an agent resumes", "cmat-feature", []string{"--from", "halted", "--to", "tester", "--actor", "tester"}, "refuse", "", "tester may not"},
+		{"a death", "cmat-feature", []string{"--from", "2", "--exit"}, "crash", "", "the implementer ended"},
+		{"the second death", "cmat-feature", []string{"--from", "2", "--exit", "--set", "crash_count=1"}, "advance", "halted", "crash 2 of 2"},
+		{"a loop that may go on", loop, []string{"--from", "0", "--outcome", "AGAIN", "--set", "steps=3"}, "advance", "a", ""},
+		{"a loop at its bound", loop, []string{"--from", "0", "--outcome", "AGAIN", "--set", "steps=4"}, "halt", "halted", "a says AGAIN"},
+		{"a loop that was resumed", loop, []string{"--from", "halted", "--to", "a", "--set", "steps=4"}, "advance", "a", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := decide(t, tt.workflow, "", tt.args...)
+			if d.Decision != tt.decision || d.To != tt.to || !strings.Contains(d.Reason, tt.says) {
+				t.Errorf("got %s to %q because %q, want %s to %q because %q", d.Decision, d.To, d.Reason, tt.decision, tt.to, tt.says)
+			}
+			if strings.Contains(tt.name, "resumed") && d.Counters["steps"] != 0 {
+				t.Errorf("%v", d.Counters)
+			}
+		})
+	}
+	for _, args := range [][]string{{"--from", "5", "--outcome", "X"}, {"--from", "0", "--outcome", "X", "--without", "file:x"}} {
+		if code, _, errs := orange(t, t.TempDir(), "", append([]string{"workflow", "decide", "cmat-feature"}, args...)...); code != 2 || !strings.Contains(errs, "is not known: use") {
+			t.Errorf("%v: exit %d: %s", args, code, errs)
+		}
+	}
+	if code, _, errs := orange(t, t.TempDir(), "", "workflow", "decide", "orange", "--from", "planning", "--exit", "--without", "output"); code != 2 {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
+func TestAFileOfSeveralWorkflowsIsUsedByName(t *testing.T) {
+	steps := func(next any) any {
+		return map[string]any{"steps": []any{map[string]any{"agent": "a", "on_status": map[string]any{"A": map[string]any{"next_step": next}}}}}
+	}
+	file := fileOf(t, "t.json", map[string]any{"workflows": map[string]any{"good": steps(nil), "bad": steps("zzz")}})
+	tests := []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"check", file + "#good"}, 0, "t.json#good: clean"},
+		{[]string{"show", file + "#good"}, 0, `"id": "good"`},
+		{[]string{"graph", file + "#good"}, 0, "stateDiagram"},
+		{[]string{"prompt", file + "#good", "a"}, 0, "You are the a of this task."},
+		{[]string{"verify", file + "#good"}, 0, "never-stalls"},
+		{[]string{"check", file + "#bad"}, 2, `t.json:1:`},
+		{[]string{"check", file + "#none"}, 2, `has no workflow "none": it has bad, good`},
+		{[]string{"check", file}, 2, "has 2 workflows (bad, good) and not one: take them over with orange workflow import"},
+		{[]string{"check", file + "x#good"}, 2, "no such file"},
+	}
+	for _, tt := range tests {
+		code, out, errs := orange(t, t.TempDir(), "", append([]string{"workflow"}, tt.args...)...)
+		if code != tt.code || !strings.Contains(out+errs, tt.says) {
+			t.Errorf("%v: exit %d: %s%s, want %d with %q", tt.args, code, out, errs, tt.code, tt.says)
+		}
+	}
+}
+
+func TestImportTakesAllOrNothing(t *testing.T) {
+	steps := func(next any) map[string]any {
+		return map[string]any{"name": "Some Name", "steps": []any{map[string]any{"agent": "a", "on_status": map[string]any{"A": map[string]any{"next_step": next}}}}}
+	}
+	one := fileOf(t, "one.json", steps(nil))
+	two := fileOf(t, "two.json", map[string]any{"workflows": map[string]any{"x": steps(nil), "y": steps("a")}})
+	bad := fileOf(t, "bad.json", map[string]any{"workflows": map[string]any{"x": steps(nil), "y": steps("zzz"), "z": steps("nobody")}})
+	same := fileOf(t, "same.json", map[string]any{"workflows": map[string]any{"x y": steps(nil), "x-y": steps(nil)}})
+	tests := []struct {
+		name  string
+		args  []string
+		code  int
+		says  string
+		files string
+	}{
+		{"one", []string{one}, 0, "some-name: 1 steps, written to ", "some-name"},
+		{"one under another name", []string{one, "--name", "mine"}, 0, "mine: 1 steps", "mine"},
+		{"several", []string{two}, 0, "y: 1 steps", "x y"},
+		{"one of several", []string{two, "--workflow", "y"}, 0, "y: 1 steps", "y"},
+		{"one of several under another name", []string{two, "--workflow", "y", "--name", "z"}, 0, "z: 1 steps", "z"},
+		{"one that is not there", []string{two, "--workflow", "q"}, 2, `has no workflow "q": it has x, y`, ""},
+		{"a name for several", []string{two, "--name", "z"}, 2, "choose one with --workflow", ""},
+		{"a choice of one", []string{one, "--workflow", "q"}, 2, "has one workflow: leave --workflow out", ""},
+		{"a name that is none", []string{one, "--name", "a b"}, 2, "is not a name", ""},
+		{"a bad one among several", []string{bad}, 2, `"zzz" is the agent of no step`, ""},
+		{"all that is bad", []string{bad}, 2, `"nobody" is the agent of no step`, ""},
+		{"the good one of a bad file", []string{bad, "--workflow", "x"}, 0, "x: 1 steps", "x"},
+		{"two that would be one", []string{same}, 2, "would be called x-y", ""},
+		{"a workflow in states", []string{"orange"}, 2, "no such file", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			code, out, errs := orange(t, dir, "", append([]string{"workflow", "import"}, tt.args...)...)
+			if code != tt.code || !strings.Contains(out+errs, tt.says) {
+				t.Errorf("exit %d: %s%s, want %d with %q", code, out, errs, tt.code, tt.says)
+			}
+			files, _ := filepath.Glob(filepath.Join(dir, "*"))
+			var got []string
+			for _, f := range files {
+				got = append(got, strings.TrimSuffix(filepath.Base(f), ".json"))
+				if code, out, errs := orange(t, dir, "", "workflow", "show", f, "--json"); code != 0 || !strings.Contains(out, `"name":"`+got[len(got)-1]+`"`) {
+					t.Errorf("exit %d: %s%s", code, out, errs)
+				}
+			}
+			if strings.Join(got, " ") != tt.files {
+				t.Errorf("written: %v, want %q", got, tt.files)
+			}
+		})
+	}
+}
+
+func TestAPromptIsPrintedAsAnAgentWouldReadIt(t *testing.T) {
+	body := "---\nid: 0123456789abcdefghijk\nbranch: feat/login\nsummary: Log in\nproject: shop\nreview_round: 1\n---\n"
+	tests := []struct {
+		args []string
+		code int
+		says []string
+	}{
+		{[]string{"cmat-feature", "1"}, 0, []string{"You are the architect of this task.", "`READY_FOR_IMPLEMENTATION`", "enhancements/supposed/requirements-analyst/required_output/"}},
+		{[]string{"cmat-feature", "tester", "--task-file", "-"}, 0, []string{"# Task: Log in\n", "task_id: 0123456789abcdefghijk\n", "enhancements/login/tester/required_output/test_summary.md"}},
+		{[]string{"orange", "agent-review", "--task-file", "-"}, 0, []string{"# Review: Log in", "Review round: 1 of 2", "Branch: feat/login"}},
+		{[]string{"cmat-feature", "halted"}, 2, []string{"nobody works in halted"}},
+		{[]string{"cmat-feature", "nowhere"}, 2, []string{`state "nowhere" is not known`}},
+		{[]string{"cmat-feature", "new"}, 2, []string{"can only be created"}},
+		{[]string{"cmat-feature"}, 2, []string{"1 arguments do not fit"}},
+	}
+	for _, tt := range tests {
+		code, out, errs := orange(t, t.TempDir(), body, append([]string{"workflow", "prompt"}, tt.args...)...)
+		for _, says := range tt.says {
+			if code != tt.code || !strings.Contains(out+errs, says) {
+				t.Errorf("%v: exit %d: %s%s, want %d with %q", tt.args, code, out, errs, tt.code, says)
+			}
+		}
+		if strings.Contains(out, "${") {
+			t.Errorf("%v: something is not filled in:\n%s", tt.args, out)
+		}
+	}
+	_, out, _ := orange(t, t.TempDir(), "", "workflow", "prompt", "cmat-feature", "0", "--json")
+	p := read[struct{ State, Role, Prompt, Text string }](t, json.RawMessage(out))
+	if p.State != "requirements-analyst" || p.Role != p.State || p.Prompt != p.State || p.Text == "" {
+		t.Errorf("%+v", p)
+	}
+}
