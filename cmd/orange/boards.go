@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -39,6 +40,32 @@ func (s *server) boards() boards {
 			return a.Task.ID, err
 		},
 	}
+}
+
+// catchUp lets tasks hear what an earlier server did not tell them any more.
+func (s *server) catchUp() {
+	c := cards{s.boards()}
+	s.runtime.CatchUp(s.openTasks, func(t *task.Task) (board.Face, bool) {
+		face, err := c.Look(context.Background(), *t)
+		if err != nil {
+			return board.Face{}, false
+		}
+		return *face, true
+	})
+}
+
+// openTasks are those that are not over.
+func (s *server) openTasks() ([]task.Task, error) {
+	var out []task.Task
+	err := s.store.EachTask(task.Filter{}, func(fold []byte) error {
+		var t task.Task
+		if err := json.Unmarshal(fold, &t); err != nil {
+			return nil // the doctor names it
+		}
+		out = append(out, t)
+		return nil
+	})
+	return out, err
 }
 
 // vocabulary is what a project's board knows: the words of the workflow, if it has any.

@@ -80,6 +80,7 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 		return err
 	}
 	defer s.close()
+	s.catchUp()
 	l, err := listen(s.cfg.Socket)
 	if err != nil {
 		return err

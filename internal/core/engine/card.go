@@ -113,10 +113,15 @@ func (p *plan) put(e task.Effect) {
 	p.e.Effects = append(p.e.Effects, e)
 }
 
-// comment posts words on the task's card, if it is on a board.
-func (p *plan) comment(text string) {
+// comment posts an agent's words on the task's card, if it is on a board.
+func (p *plan) comment(text string) { p.say(p.speaker(), text) }
+
+// remark posts words of Orange's own.
+func (p *plan) remark(text string) { p.say("", text) }
+
+func (p *plan) say(role, text string) {
 	if p.tracker() != "" && strings.TrimSpace(text) != "" {
-		p.put(task.Effect{Do: workflow.CommentCard, By: task.ByState, Role: p.speaker(), Text: cut(text, maxComment)})
+		p.put(task.Effect{Do: workflow.CommentCard, By: task.ByState, Role: role, Text: cut(text, maxComment)})
 	}
 }
 

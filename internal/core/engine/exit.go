@@ -111,8 +111,11 @@ func (x *decider) spoke(s *workflow.State, a task.Attempt) bool {
 }
 
 func (x *decider) whatWasSeen(why string) string {
-	if d := x.sig.Report.Diagnosis; d != "" {
+	switch d := x.sig.Report.Diagnosis; {
+	case d != "":
 		why += "; " + d
+	case x.sig.Report.Code == "":
+		why += "; nothing in its last message says how it went"
 	}
 	return why
 }

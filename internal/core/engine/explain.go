@@ -127,6 +127,9 @@ func (x *decider) owner(s *workflow.State) (who, why string) {
 	case len(t.Pending) > 0:
 		return theEngine, fmt.Sprintf("%d effects are to be done, %s first", len(t.Pending), t.Pending[0].Do)
 	}
+	if t.Held != "" {
+		return aPerson, t.Held
+	}
 	switch s.Kind {
 	case workflow.Terminal:
 		return nobody, "the task is over"
@@ -138,9 +141,21 @@ func (x *decider) owner(s *workflow.State) (who, why string) {
 	case workflow.Agent:
 		return x.agentOwner(s)
 	case workflow.Waiting:
+		if x.def.WaitsForChildren(s.Name) {
+			return theEngine, "it waits for its children"
+		}
 		return aPerson, "a question waits for an answer"
 	case workflow.Halt:
+		if t.Said != nil && t.Said.Visit == t.Visit-1 {
+			return aPerson, haltText(t.Said)
+		}
 		return aPerson, "the work is stuck"
+	}
+	switch {
+	case t.Queued:
+		return theEngine, "it waits for its turn: another task comes first"
+	case t.Face != nil && x.def.WatchesBoard(s.Name):
+		return aPerson, x.boardText()
 	}
 	return aPerson, "it waits for a person's decision"
 }
@@ -148,6 +163,9 @@ func (x *decider) owner(s *workflow.State) (who, why string) {
 func (x *decider) agentOwner(s *workflow.State) (who, why string) {
 	if a, ok := x.t.Live(s.Role); ok {
 		return x.liveOwner(s, a)
+	}
+	if !x.t.RespawnAt.IsZero() && x.t.Crashed == "" {
+		return theEngine, "the " + s.Role + " is started later"
 	}
 	if !x.t.RespawnAt.IsZero() {
 		return theEngine, "the " + s.Role + " died and will be started again"

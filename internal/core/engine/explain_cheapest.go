@@ -33,6 +33,12 @@ func (x *decider) cheapest(s *workflow.State) Unblock {
 		return Unblock{Opens: t.Pending[0].Do + " to be done", Until: t.Pending[0].NotBefore}
 	case s.Kind == workflow.Terminal:
 		return Unblock{Opens: "nothing: the task is over"}
+	case t.Held != "":
+		var it Item
+		x.heldItem(s, &it)
+		return Unblock{Run: it.Do, Opens: "the work is done again"}
+	case s.Kind == workflow.HumanDo && t.Face != nil && x.def.WatchesBoard(s.Name) && !t.Queued:
+		return Unblock{Run: "orange board tag " + cardOf(t.TrackerRef) + " TAG", Opens: x.boardText()}
 	case t.Queued:
 		return Unblock{Opens: fmt.Sprintf("a workspace that another task gives back, or a larger pool: orange project update %s --pool-size N", t.Project)}
 	case s.Kind == workflow.Agent:

@@ -52,6 +52,7 @@ func Inbox(def *workflow.Definition, t task.Task) (Item, bool) {
 		return Item{}, false
 	}
 	x := &decider{def: def, t: &t}
+	x.sig = &x.signal
 	it := Item{Task: t.ID, Project: t.Project, Branch: t.Branch, Summary: t.Summary, Status: t.Status, Since: t.Since}
 	if !x.wants(s, &it) {
 		return Item{}, false
@@ -74,7 +75,7 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 	case x.wantsAtTerminal(it):
 	case t.Held != "":
 		x.heldItem(s, it)
-	case x.def.WaitsForChildren(s.Name), s.Kind != workflow.Queued && t.Queued:
+	case x.def.WaitsForChildren(s.Name), s.Kind != workflow.Queued && x.waitsItsTurn():
 		return false // other tasks come first
 	case s.Kind == workflow.HumanDo && t.Face != nil && x.def.WatchesBoard(s.Name):
 		it.Kind, it.Text, it.Do = ItemBoard, x.boardText(), "orange board show "+cardOf(t.TrackerRef)
@@ -98,17 +99,32 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 	return true
 }
 
+// waitsItsTurn says that the task leaves the board as soon as it can. One whose card has
+// changed since it was queued may not.
+func (x *decider) waitsItsTurn() bool {
+	return x.t.Queued && x.t.Face != nil && slices.ContainsFunc(x.def.EdgesFrom(x.t.Status), func(i int) bool {
+		e := &x.def.Edges[i]
+		return e.Sees(x.t.Face) && x.guard(e)
+	})
+}
+
 // heldItem says that the work failed and whose turn it is now.
 func (x *decider) heldItem(s *workflow.State, it *Item) {
 	it.Kind, it.Text, it.Since = ItemFailed, x.t.Held, x.t.UpdatedAt
 	for _, i := range x.def.EdgesFrom(x.t.Status) {
 		e := &x.def.Edges[i]
 		to, _ := x.def.State(e.To)
-		if e.Answers(workflow.OnRequest, "") && e.Permits(task.Human) && to.Kind == workflow.Agent {
-			it.Text += fmt.Sprintf("; it is your turn: send it back to the %s, or let the %s look again with orange task respawn %s", to.Role, s.Role, x.t.ID)
-			it.Do = x.command("update", "", "--status", e.To).Run
-			return
+		works := to.Kind == workflow.Agent || to.Kind == workflow.Waiting
+		if !e.Answers(workflow.OnRequest, "") || !e.Permits(task.Human) || e.As == "complete" || !works || !x.guard(e) {
+			continue
 		}
+		whom := e.To
+		if to.Role != "" {
+			whom = "the " + to.Role
+		}
+		it.Text += fmt.Sprintf("; it is your turn: send it back to %s, or let the %s look again with orange task respawn %s", whom, s.Role, x.t.ID)
+		it.Do = x.command("update", "", "--status", e.To).Run
+		return
 	}
 	it.Text += "; it is your turn"
 	it.Do = x.command("respawn", "").Run
@@ -150,11 +166,11 @@ func (x *decider) boardText() string {
 	return text + ": set " + strings.Join(ways, ", or ")
 }
 
-// forPerson says that nobody but a person sets one of the tags.
+// forPerson says that nobody but a person sets the tags.
 func (x *decider) forPerson(tags []string) bool {
-	return slices.ContainsFunc(tags, func(name string) bool {
+	return !slices.ContainsFunc(tags, func(name string) bool {
 		tag, ok := x.def.Board.Tag(name)
-		return ok && tag.OnlyPeople()
+		return !ok || !tag.OnlyPeople()
 	})
 }
 

@@ -41,11 +41,11 @@ func (x *decider) said(begun journal.Entry, role string, attempt int) (v Verdict
 		return "", false
 	}
 	begun.Said = x.saying(r, role, attempt)
-	kind, value := workflow.OnOutcome, strings.ToUpper(r.Code)
+	kind, value := workflow.OnOutcome, strings.ToUpper(clip(r.Code))
 	if r.Consult != nil {
-		kind, value = workflow.OnConsult, r.Consult.Role
+		kind, value = workflow.OnConsult, clip(r.Consult.Role)
 	}
-	found := false
+	found, first := false, len(x.reasons)
 	for _, i := range x.def.EdgesFrom(x.t.Status) {
 		e := &x.def.Edges[i]
 		if !e.Answers(kind, value) {
@@ -60,7 +60,12 @@ func (x *decider) said(begun journal.Entry, role string, attempt int) (v Verdict
 	if found && kind == workflow.OnOutcome {
 		return "", false
 	}
-	return x.unexpected(begun, role, r, kind, value)
+	text := x.unanswered(kind, value)
+	if found {
+		text = nearest(x.reasons[first:]).Text
+	}
+	x.reasons = append(x.reasons, Reason{From: x.t.Status, Rule: RuleEdge, Text: text})
+	return x.unexpected(begun, role, r, text)
 }
 
 // mayReport weighs whose word it is.
@@ -94,15 +99,15 @@ func (x *decider) trusts(e *workflow.Edge, r *signal.Report) bool {
 	return true
 }
 
-// unexpected is a word that no edge of the state names.
-func (x *decider) unexpected(begun journal.Entry, role string, r *signal.Report, kind workflow.TriggerKind, value string) (Verdict, bool) {
-	x.reasons = append(x.reasons, Reason{From: x.t.Status, Rule: RuleEdge, Text: x.unanswered(kind, value)})
+// unexpected is a word that no edge of the state names, or a question that may not be
+// asked. Why says which.
+func (x *decider) unexpected(begun journal.Entry, role string, r *signal.Report, why string) (Verdict, bool) {
 	for _, i := range x.def.EdgesFrom(x.t.Status) {
 		e := &x.def.Edges[i]
 		if !e.Answers(workflow.OnUnexpected, "") || !x.mayReport(e, role) || !x.guard(e) {
 			continue
 		}
-		begun.Reason = fmt.Sprintf("UNEXPECTED: %s says %s, and %s", role, clip(r.Code), x.unanswered(kind, value))
+		begun.Reason = fmt.Sprintf("UNEXPECTED: %s says %s, and %s", role, clip(r.Code), why)
 		begun.Said.Diagnosis = clip(begun.Reason)
 		return x.follow(begun, e, r), true
 	}
@@ -112,7 +117,7 @@ func (x *decider) unexpected(begun journal.Entry, role string, r *signal.Report,
 // follow takes an edge because of what an attempt said.
 func (x *decider) follow(begun journal.Entry, e *workflow.Edge, r *signal.Report) Verdict {
 	if begun.Reason == "" {
-		begun.Reason = begun.Said.Role + " says " + wordsOf(r)
+		begun.Reason = begun.Said.Role + " says " + x.wordsOf(r)
 	}
 	begun.Handoff = r.Handoff
 	if e.Hold {
@@ -131,12 +136,28 @@ func (x *decider) follow(begun journal.Entry, e *workflow.Edge, r *signal.Report
 	return x.takeWith(begun, e, v)
 }
 
-func wordsOf(r *signal.Report) string {
+// wordsOf is a report in one line: its code and what was said with it, or last before it.
+func (x *decider) wordsOf(r *signal.Report) string {
+	detail := r.Detail
+	if detail == "" && r.Outcome == signal.Failed {
+		detail = lastSentence(x.sig.Final)
+	}
 	text := clip(r.Code)
-	if r.Detail != "" {
-		text += ": " + clip(r.Detail)
+	if detail != "" {
+		text += ": " + clip(detail)
 	}
 	return text
+}
+
+// lastSentence is the last line of a message that is no comment in it.
+func lastSentence(text string) string {
+	lines := strings.Split(text, "\n")
+	for _, line := range slices.Backward(lines) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "<!--") {
+			return line
+		}
+	}
+	return ""
 }
 
 // saying is what the record keeps of a report.
@@ -176,7 +197,7 @@ func (x *decider) silent(s *workflow.State, c *workflow.Counter, a task.Attempt,
 	e.Counters = []task.Counter{{Name: c.Name, Value: n, Total: x.total(c.Name) + 1}}
 	p := x.plan(&e)
 	if n == 1 {
-		p.comment(x.noAnswer(a.Role, why))
+		p.remark(x.noAnswer(a.Role, why))
 	}
 	if n >= c.Max {
 		return x.silenceLimit(e, n, c.Max)

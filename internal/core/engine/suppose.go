@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/board"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
@@ -13,7 +14,7 @@ import (
 )
 
 // A Supposition describes a task and something that happens to it, by what matters to
-// a decision. Exactly one of To, Exit and Outcome says what happens. What is not
+// a decision. Exactly one of To, Exit, Outcome and Face says what happens. What is not
 // mentioned is as it should be: sections are fresh, evidence is there, agents live.
 type Supposition struct {
 	From     string
@@ -21,6 +22,7 @@ type Supposition struct {
 	Exit     bool
 	ExitRole string // "" for the state's own
 	Outcome  string
+	Face     *board.Face // how the task's card looks
 
 	Actor    task.Actor // "" for anyone who may
 	Sections []taskfile.Section
@@ -102,7 +104,7 @@ func (p *supposing) names() {
 // one makes sure that one thing happens, and that it can happen there.
 func (p *supposing) one() {
 	happening := 0
-	for _, yes := range []bool{p.s.To != "", p.s.Exit, p.s.Outcome != ""} {
+	for _, yes := range []bool{p.s.To != "", p.s.Exit, p.s.Outcome != "", p.s.Face != nil} {
 		if yes {
 			happening++
 		}
@@ -110,7 +112,7 @@ func (p *supposing) one() {
 	switch {
 	case p.err != nil:
 	case happening != 1:
-		p.err = fmt.Errorf("%d things happen: suppose one of a state to go to, an exit and an outcome", happening)
+		p.err = fmt.Errorf("%d things happen: suppose one of a state to go to, an exit, an outcome and a card", happening)
 	case p.s.From == workflow.New && p.s.To == "":
 		p.err = fmt.Errorf("a task that does not exist yet can only be created: name the state it is to begin in")
 	case p.s.Exit && p.exiting() == "":
@@ -136,6 +138,8 @@ func (p *supposing) signal() signal.Signal {
 	switch {
 	case p.s.Exit:
 		sig.Kind, sig.Role = signal.Exit, p.exiting()
+	case p.s.Face != nil:
+		sig.Kind, sig.Word, sig.Face = signal.Tracker, signal.CardChanged, p.s.Face
 	case p.s.Outcome != "":
 		sig.Kind, sig.Word, sig.Actor = signal.Outcome, outcomeWord(p.s.Outcome), p.speaker()
 	case p.s.From == workflow.New:

@@ -34,7 +34,11 @@ func Timers(def *workflow.Definition, t *task.Task) []Timer {
 	}
 	var out []Timer
 	if !t.RespawnAt.IsZero() {
-		out = append(out, Timer{Name: Respawn, At: t.RespawnAt, Visit: t.Visit, What: "start the " + s.Role + " again"})
+		what := "start the " + s.Role
+		if !coolsDown(s, t) {
+			what += " again"
+		}
+		out = append(out, Timer{Name: Respawn, At: t.RespawnAt, Visit: t.Visit, What: what})
 	}
 	if at, ok := deadline(s, t); ok {
 		out = append(out, Timer{Name: Deadline, At: at, Visit: t.Visit, What: "end the " + s.Role + " of " + s.Name + " and judge what it left"})
@@ -157,6 +161,12 @@ func (x *decider) cooling(s *workflow.State) time.Time {
 	return failed.Add(s.Cooldown)
 }
 
+// coolsDown says that the state's agent was not started in this visit yet, because the
+// work failed there lately.
+func coolsDown(s *workflow.State, t *task.Task) bool {
+	return s.Cooldown > 0 && !t.RespawnAt.IsZero() && t.RespawnAt.Equal(t.FailedIn(s.Name).Add(s.Cooldown))
+}
+
 // respawnNow is a person who does not wait for that, or whom it is left to.
 func (x *decider) respawnNow() Verdict {
 	s, ok := x.def.State(x.t.Status)
@@ -171,21 +181,27 @@ func (x *decider) respawnNow() Verdict {
 	}
 	e := x.entry(journal.AgentRespawn)
 	e.Reason = "a person asked for it"
-	if p := x.plan(&e); !x.ensured(p, s) {
+	p := x.plan(&e)
+	switch p.ensure(s); {
+	case p.busy != "":
+		return x.refuse("%s: try again when it is done", x.othersWork(p.busy))
+	case p.starved:
 		return x.refuse("no workspace of project %s is free: wait for a task to end, or raise the pool: orange project update %s --pool-size N", x.t.Project, x.t.Project)
 	}
 	return x.last(e, Record)
 }
 
-func (x *decider) ensured(p *plan, s *workflow.State) bool {
-	p.ensure(s)
-	return !p.starved
-}
-
-// respawn replaces a dead agent.
+// respawn replaces an agent that ended, or starts one that had to wait.
 func (x *decider) respawn(s *workflow.State) Verdict {
 	e := x.entry(journal.AgentRespawn)
-	e.Reason = fmt.Sprintf("the %s died", s.Role)
+	switch {
+	case coolsDown(s, x.t):
+		e.Reason = fmt.Sprintf("it is %s since the work failed in %s", s.Cooldown, s.Name)
+	case x.t.Crashed == "" && x.unspoken():
+		e.Reason = fmt.Sprintf("the %s did not say how it went", s.Role)
+	default:
+		e.Reason = fmt.Sprintf("the %s died", s.Role)
+	}
 	x.replace(s, &e, time.Minute)
 	return x.last(e, Record)
 }

@@ -28,6 +28,7 @@ func (x *decider) takeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Ver
 	if entry.Reason == "" {
 		entry.Reason = x.because()
 	}
+	entry.Tip = x.sig.Commit
 	entry.Unpause = x.t.Paused && to.Kind == workflow.Terminal
 	if to.Returns && x.t.Seq > 0 {
 		entry.ReturnTo = x.t.Status
@@ -75,7 +76,7 @@ func (x *decider) comparesLater(state string) bool {
 func (x *decider) starve(e *workflow.Edge, busy string) Verdict {
 	text := fmt.Sprintf("no workspace of project %s is free", x.t.Project)
 	if busy != "" {
-		text = fmt.Sprintf("another task of project %s is at %s, and one works at a time", x.t.Project, busy)
+		text = x.othersWork(busy)
 	}
 	x.note(e, RuleWorkspace, false, text)
 	s, ok := x.def.State(x.t.Status)
@@ -86,12 +87,16 @@ func (x *decider) starve(e *workflow.Edge, busy string) Verdict {
 	default:
 		return x.refuse("%s -> %s: workspace: %s: wait for a task to end, or raise the pool: orange project update %s --pool-size N", x.from(), e.To, text, x.t.Project)
 	}
-	if x.t.Queued {
+	if f := x.sig.Face; x.t.Queued && (f == nil || x.t.Face != nil && x.t.Face.Is(*f)) {
 		return Stay
 	}
 	entry := x.entry(journal.TaskQueued)
 	entry.Reason, entry.Face = text, x.sig.Face
 	return x.last(entry, Stay)
+}
+
+func (x *decider) othersWork(group string) string {
+	return fmt.Sprintf("another task of project %s is at %s, and one works at a time", x.t.Project, group)
 }
 
 // because names the evidence that opened the edge.

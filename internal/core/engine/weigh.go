@@ -160,6 +160,8 @@ func (x *decider) gate(g *workflow.Gate) (bool, string) {
 		return x.children(g)
 	case g.File != "":
 		return evidence(x.sig.Evidence, g.Fact(), "file "+g.File)
+	case g.Fresh == workflow.FreshVisit && g.Evidence == workflow.Commits && x.t.Tip != "" && x.sig.Commit == x.t.Tip:
+		return false, "nothing was committed since " + x.t.Status + " began: commit the work"
 	case g.Evidence != "":
 		return evidence(x.sig.Evidence, g.Evidence, g.Evidence)
 	}

@@ -77,7 +77,7 @@ func move(t *task.Task, e *Entry) {
 	t.Status = e.To
 	t.Visit++
 	t.Since = e.At
-	t.ReturnTo = e.ReturnTo
+	t.ReturnTo, t.Tip = e.ReturnTo, e.Tip
 	t.Seen = slices.Clone(e.Seen)
 	t.Queued = false
 	t.Crashed = ""

@@ -65,6 +65,7 @@ type Entry struct {
 	Override  bool   `json:"override,omitempty"`
 	Attention string `json:"attention,omitempty"` // why a person must look
 	ReturnTo  string `json:"return_to,omitempty"` // with To: the new value, "" clears
+	Tip       string `json:"tip,omitempty"`       // with To: commit the branch is at
 
 	Heard    *signal.Heard   `json:"heard,omitempty"` // on the first entry of a decision
 	New      *signal.New     `json:"new,omitempty"`

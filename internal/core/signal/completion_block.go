@@ -65,6 +65,9 @@ func (f *blockFinder) take(p *piece) {
 		f.leave("the block quote begins or ends before its closing ---")
 		f.part.open = false
 	}
+	if !f.part.open && (len(line) == 0 || line[0] >= 'A') || f.part.prose && len(line) > 0 && line[0] >= 'A' {
+		return // most lines
+	}
 	_, at := indent(line)
 	if at < len(line) && line[at] == '-' && string(bytes.TrimSpace(line)) == "---" {
 		if f.part.marked {

@@ -48,6 +48,9 @@ type quotation struct {
 
 // place says where a line stands, and follows it.
 func (q *quotation) place(line []byte) place {
+	if q.fence.kind == noFence && q.depth == 0 && (len(line) == 0 || line[0] >= 'A' && line[0] != '`' && line[0] != '~') {
+		return place{} // most lines
+	}
 	column, at := indent(line)
 	if q.fence.kind != noFence {
 		if at == len(line) || column >= q.fence.column {

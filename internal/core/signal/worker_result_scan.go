@@ -261,13 +261,20 @@ func isWordByte(c byte) bool {
 
 // wrongWord says why a word is no number and no literal, "" if it may be one.
 func wrongWord(word []byte) string {
-	switch c := word[0]; {
-	case string(word) == "true", string(word) == "false", string(word) == "null":
+	if string(word) == "true" || string(word) == "false" || string(word) == "null" {
 		return ""
-	case c == '-' && len(word) > 1 && isDigit(word[1]), isDigit(c):
-		if bytes.IndexFunc(word[1:], func(r rune) bool { return !strings.ContainsRune("0123456789.eE+-", r) }) < 0 {
-			return ""
-		}
+	}
+	if digits := bytes.TrimPrefix(word, []byte("-")); len(digits) > 0 && isDigit(digits[0]) && isNumeric(digits) {
+		return ""
 	}
 	return plain(string(word)) + " is no value of JSON"
+}
+
+func isNumeric(word []byte) bool {
+	for _, c := range word {
+		if !isDigit(c) && c != '.' && c != 'e' && c != 'E' && c != '+' && c != '-' {
+			return false
+		}
+	}
+	return true
 }

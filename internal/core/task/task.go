@@ -51,9 +51,10 @@ type Task struct {
 	CreatedAt     time.Time `json:"created_at"`
 	UpdatedAt     time.Time `json:"updated_at"`
 
-	Seq   int       `json:"seq"`   // last entry folded
-	Visit int       `json:"visit"` // number of this stay in a state
-	Since time.Time `json:"since"` // when this visit began
+	Seq   int       `json:"seq"`           // last entry folded
+	Visit int       `json:"visit"`         // number of this stay in a state
+	Since time.Time `json:"since"`         // when this visit began
+	Tip   string    `json:"tip,omitempty"` // commit the branch was at then, "" if nobody knew
 
 	Queued    bool   `json:"queued,omitempty"`    // leaves its queue as soon as a workspace is free
 	Paused    bool   `json:"paused,omitempty"`    // no effect starts and no timer fires

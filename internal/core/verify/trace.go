@@ -56,10 +56,14 @@ func describe(m *model, choices []choice) string {
 	for _, c := range choices {
 		var part string
 		switch {
+		case c.section == kidsChoice && c.says == "none":
+			continue
+		case c.section == kidsChoice:
+			part = map[string]string{"some": "a child that is not far enough", "far": "a child that is far enough"}[c.says]
 		case c.section < 0 && c.age == isNew:
-			part = m.def.Gates[-1-c.section].Evidence + " holds"
+			part = factName(&m.def.Gates[-1-c.section]) + " holds"
 		case c.section < 0:
-			part = m.def.Gates[-1-c.section].Evidence + " does not hold"
+			part = factName(&m.def.Gates[-1-c.section]) + " does not hold"
 		case c.age == absent:
 			continue
 		case c.age == isNew:
@@ -78,6 +82,14 @@ func describe(m *model, choices []choice) string {
 		return ""
 	}
 	return "; there is " + text
+}
+
+// factName is what a gate asks for besides sections, as people call it.
+func factName(g *workflow.Gate) string {
+	if g.File != "" {
+		return "file " + g.File
+	}
+	return g.Evidence
 }
 
 // whatHappens says an action in words.

@@ -38,8 +38,12 @@ func (r *Runtime) tellParent(was, t *task.Task) {
 	parent := t.Parent
 	go func() {
 		defer r.wait.Done()
-		r.report(parent, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: childEvent}) //nolint:errcheck // logged; the next move of a child tells it again
+		r.childMoved(parent)
 	}()
+}
+
+func (r *Runtime) childMoved(parent task.ID) {
+	r.report(parent, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: childEvent}) //nolint:errcheck // logged; the next move of a child, or the next server, tells it again
 }
 
 // CardChanged lets the tasks of a card hear how it looks after a person changed it.
@@ -53,8 +57,62 @@ func (r *Runtime) CardChanged(card board.Card) {
 		r.Log.Error("look up the tasks of a card", "component", "local", "project", card.Project, "card", card.Number, "error", err)
 	}
 	for _, id := range ids {
-		face := card.Face()
-		r.report(id, signal.Signal{Kind: signal.Tracker, Actor: task.Human, Word: signal.CardChanged, Face: &face}) //nolint:errcheck // logged; the card is read again when the task comes back to the board
+		t, ok, err := r.record(id)
+		if err != nil {
+			r.Log.Error("read a task of a card", "component", "local", "task", id, "error", err)
+		}
+		if err == nil && ok && r.watches(&t) {
+			r.cardIs(id, card.Face())
+		}
+	}
+}
+
+// watches says whether a task waits for how its card looks. One that does not reads it
+// when it comes back to that: until then the card is for it as its agent was shown it.
+func (r *Runtime) watches(t *task.Task) bool {
+	def, err := r.define(t)
+	return err == nil && def.WatchesBoard(t.Status)
+}
+
+func (r *Runtime) cardIs(id task.ID, face board.Face) {
+	r.report(id, signal.Signal{Kind: signal.Tracker, Actor: task.Human, Word: signal.CardChanged, Face: &face}) //nolint:errcheck // logged; the card is read again when the task comes back to the board, or by the next server
+}
+
+// CatchUp lets tasks hear, in the background, what became of their cards and their
+// children while nobody told them: a server may end between a change and its news. Tasks
+// and cards are looked up by the functions given.
+func (r *Runtime) CatchUp(open func() ([]task.Task, error), look func(t *task.Task) (board.Face, bool)) {
+	if r.enter() != nil {
+		return
+	}
+	go func() {
+		defer r.wait.Done()
+		tasks, err := open()
+		if err != nil {
+			r.Log.Error("look for news that tasks did not hear", "component", "local", "error", err)
+		}
+		for i := range tasks {
+			if r.ctx.Err() != nil {
+				return
+			}
+			r.catchUp(&tasks[i], look)
+		}
+	}()
+}
+
+func (r *Runtime) catchUp(t *task.Task, look func(t *task.Task) (board.Face, bool)) {
+	def, err := r.define(t)
+	if err != nil {
+		return // whoever needs it says so
+	}
+	if def.WaitsForChildren(t.Status) {
+		r.childMoved(t.ID)
+	}
+	if t.TrackerRef == "" || !def.WatchesBoard(t.Status) {
+		return
+	}
+	if face, ok := look(t); ok && (t.Face == nil || !t.Face.Is(face)) {
+		r.cardIs(t.ID, face)
 	}
 }
 

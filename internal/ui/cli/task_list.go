@@ -71,6 +71,8 @@ func note(now time.Time, t *task.Task) string {
 		return "attention"
 	case t.Asked != nil:
 		return "asks " + cleanLine(t.Asked.To)
+	case t.Held != "":
+		return "failed"
 	case t.Crashed != "" && t.RespawnAt.After(now):
 		return "back in " + span(t.RespawnAt.Sub(now))
 	case t.Crashed != "":

@@ -104,6 +104,9 @@ func flags(t *task.Task) string {
 	if t.Asked != nil {
 		out = append(out, fmt.Sprintf("the %s asks for %s", t.Asked.By, t.Asked.To))
 	}
+	if t.Held != "" {
+		out = append(out, "held: "+cleanLine(t.Held))
+	}
 	if t.Crashed != "" {
 		out = append(out, "the "+t.Crashed+" crashed")
 	}

@@ -11,16 +11,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/core/board"
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
 )
 
 // decideFlags is the command line of workflow decide.
 type decideFlags struct {
-	from, to, exit, outcome, actor, file string
-	set, stale, without, dead            []string
+	from, to, exit, outcome, column, actor, file string
+	tags, set, stale, without, dead              []string
 }
 
 // ownRole is what --exit without a role means.
@@ -29,7 +31,7 @@ const ownRole = "*"
 func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 	var f decideFlags
 	cmd := pure(&cobra.Command{
-		Use: "decide NAME|FILE --from STATE (--to STATE | --exit[=ROLE] | --outcome CODE)", Args: arguments(1, 1),
+		Use: "decide NAME|FILE --from STATE (--to STATE | --exit[=ROLE] | --outcome CODE | --column COLUMN [--tag TAG]...)", Args: arguments(1, 1),
 		Short: "Try what the engine would decide, touching nothing",
 		Long: "Try what the engine would decide about a supposed task, touching nothing.\n\n" +
 			"Sections of the task file count as fresh, evidence as present and agents as alive,\n" +
@@ -38,7 +40,8 @@ func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 			"its number, from 0.",
 		Example: "  orange workflow decide orange --from planning --to working --task-file TASK.md\n" +
 			"  orange workflow decide orange --from agent-review --exit --set crash_count=1 --json\n" +
-			"  orange workflow decide cmat-feature --from implementer --outcome 'BLOCKED: no schema'",
+			"  orange workflow decide cmat-feature --from implementer --outcome 'BLOCKED: no schema'\n" +
+			"  orange workflow decide joan-board --from board --column Analyse --tag Ready --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := f.decide(deps, args[0])
 			if err != nil {
@@ -53,6 +56,8 @@ func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 	flags.StringVar(&f.exit, "exit", "", "an agent ends: the state's own, or that of `ROLE`")
 	flags.Lookup("exit").NoOptDefVal = ownRole
 	flags.StringVar(&f.outcome, "outcome", "", "an agent reports `CODE`, in any case, or CODE: detail")
+	flags.StringVar(&f.column, "column", "", "the task's card is in `COLUMN`")
+	flags.StringArrayVar(&f.tags, "tag", nil, "and carries `TAG`")
 	flags.StringVar(&f.actor, "actor", "", "who asks: human, engine, tracker or a role")
 	flags.StringVar(&f.file, "task-file", "", "TASK.md to read, - for standard input")
 	flags.StringArrayVar(&f.set, "set", nil, "`counter=N`, or return_to=STATE")
@@ -66,7 +71,9 @@ func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 type decision struct {
 	Decision string          `json:"decision"`
 	From     string          `json:"from"`
-	To       string          `json:"to"` // "" if nothing moves
+	To       string          `json:"to"`             // "" if nothing moves
+	Role     string          `json:"role,omitempty"` // who works there
+	Mode     string          `json:"mode,omitempty"`
 	Reason   string          `json:"reason"`
 	Reasons  []engine.Reason `json:"reasons"`
 	Effects  []effectOfJSON  `json:"effects"`
@@ -103,13 +110,20 @@ func (f *decideFlags) decide(deps Deps, name string) (decision, error) {
 	if err != nil {
 		return decision{}, fmt.Errorf("fold the decision: %w", err)
 	}
-	return answerOf(s.From, d, after), nil
+	answer := answerOf(s.From, d, after)
+	if to, ok := def.State(answer.To); ok && to.Kind == workflow.Agent {
+		answer.Role, answer.Mode = to.Role, to.Mode
+	}
+	return answer, nil
 }
 
 func (f *decideFlags) supposition(deps Deps) (engine.Supposition, error) {
 	s := engine.Supposition{
 		From: f.from, To: f.to, Exit: f.exit != "", Outcome: f.outcome, Actor: task.Actor(f.actor),
 		Stale: f.stale, Without: f.without, Dead: f.dead,
+	}
+	if f.column != "" || len(f.tags) > 0 {
+		s.Face = &board.Face{Column: f.column, Tags: f.tags}
 	}
 	if f.exit != ownRole {
 		s.ExitRole = f.exit

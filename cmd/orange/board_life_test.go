@@ -1,0 +1,302 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"orange/internal/core/board"
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// result is how a worker of a board says how it went; more is in JSON and begins with a
+// comma.
+func result(success bool, summary, actions, more string) string {
+	return fmt.Sprintf("  - say: |\n      {\"success\": %t, \"summary\": %q, \"worker_type\": \"{role}\", \"task_id\": \"{task}\", \"joan_actions\": %s%s}\n", success, summary, actions, more)
+}
+
+// demonstration is the life that scripts/demo-board.sh shows.
+func demonstration() string {
+	return "ba:\n" + result(true, "The requirements are complete",
+		`{"add_tags": ["Ready"], "move_to_column": "Analyse", "add_comment": "ALS/1\nactor: ba\nintent: decision\naction: mark-ready\nsummary: Ready to be planned."}`,
+		`, "stage_context": {"from_stage": "ba", "to_stage": "architect", "key_decisions": ["Sessions, no tokens"]}`) +
+		"architect:\n  - usage: {input: 100, output: 10, cost: 0.01}\n" + result(true, "A plan with two steps",
+		`{"add_tags": ["Plan-Pending-Approval"], "remove_tags": ["Ready"], "update_description": "Customers want to log in.\n\n## Plan\n- [ ] a form"}`, "") +
+		"architect#2:\n" + result(true, "The plan is final",
+		`{"add_tags": ["Planned"], "remove_tags": ["Plan-Pending-Approval"], "move_to_column": "Development"}`,
+		`, "stage_context": {"from_stage": "architect", "to_stage": "dev", "key_decisions": ["The form goes to login.txt"]}`) +
+		"architect#3:\n" + result(true, "Keep both", `{"add_comment": "Take the header from main."}`, "") +
+		"dev:\n" + result(false, "The build server is down", `{"add_tags": ["Dev-Complete"]}`,
+		`, "errors": ["cannot reach the build server"], "needs_human": "start the build server"`) +
+		"dev#2:\n  - usage: {input: 1000, output: 100, cost: 0.1}\n  - commit: {file: login.txt, text: \"form\\n\", message: add the form}\n" + result(true, "The form is there",
+		`{"add_tags": ["Dev-Complete", "Design-Complete", "Test-Complete"], "remove_tags": ["Planned"], "move_to_column": "Review"}`,
+		`, "git_actions": {"commit_made": true, "files_changed": ["login.txt"]}, "stage_context": {"from_stage": "dev", "to_stage": "reviewer", "key_decisions": ["One file"]}`) +
+		"reviewer:\n" + result(true, "Approved", `{"add_tags": ["Review-Approved", "Ops-Ready"]}`, "") +
+		"ops:\n" + result(true, "A conflict that needs a decision", `{"add_tags": ["Invoke-Architect"]}`,
+		`, "invoke_agent": {"agent_type": "architect", "mode": "advisory-conflict", "context": {"reason": "Both sides changed the header", "question": "Which header stays?"},
+       "resume_as": {"agent_type": "ops", "mode": "merge-with-guidance"}}`) +
+		"ops#2:\n" + result(true, "Ready to be merged",
+		`{"remove_tags": ["Review-Approved", "Dev-Complete", "Design-Complete", "Test-Complete"], "move_to_column": "Deploy"}`, "")
+}
+
+// waitsFor waits until a card waits for a person and carries a tag.
+func (s *shop) waitsFor(id task.ID, number, tag string) {
+	s.t.Helper()
+	s.await(id, "the card waits with "+tag, func(t task.Task) bool {
+		return t.Status == "board" && len(t.Pending) == 0 && t.Face != nil && slices.Contains(t.Face.Tags, tag)
+	})
+	if card, _ := s.card(number); !slices.Contains(card.Tags, tag) || card.Claim != nil {
+		s.t.Errorf("%+v", card)
+	}
+}
+
+// tagged says whether a tag was ever set on a card, and by whom.
+func (s *shop) saidOnce(number string, words ...string) {
+	s.t.Helper()
+	_, comments := s.card(number)
+	said := texts(comments)
+	for _, w := range words {
+		if n := len(slices.DeleteFunc(slices.Clone(said), func(text string) bool { return !strings.Contains(text, w) })); n != 1 {
+			s.t.Errorf("%d comments say %q:\n%s", n, w, strings.Join(said, "\n--\n"))
+		}
+	}
+}
+
+func TestACardGoesOverTheBoard(t *testing.T) {
+	everywhere(t, "joan-board", func(t *testing.T, s *shop) {
+		id := s.addCard("Login", demonstration(), "--description", "Customers want to log in.")
+		s.waitsFor(id, "1", "Plan-Pending-Approval")
+		item := s.wanted(id)
+		if item.Kind != engine.ItemBoard {
+			t.Errorf("the inbox says %+v", item)
+		}
+		hasAll(t, "the inbox", item.Text, "Plan-Approved", "Plan-Rejected")
+		s.orange("board", "tag", "1", "Plan-Approved", "--project", "shop")
+		s.waitsFor(id, "1", "Implementation-Failed")
+		if card, _ := s.card("1"); slices.Contains(card.Tags, "Dev-Complete") || card.Column != "Development" {
+			t.Errorf("a failed worker's wishes were done: %+v", card)
+		}
+		if item := s.wanted(id); item.Kind != engine.ItemAttention || !strings.Contains(item.Text, "start the build server") {
+			t.Errorf("the inbox says %+v", item)
+		}
+		s.orange("board", "tag", "1", "--remove", "Implementation-Failed", "--project", "shop")
+		s.waitsFor(id, "1", "Review-Approved")
+		hasAll(t, "what the developer was told", s.prompt(id, 5), "The form goes to login.txt", "## Plan")
+		s.orange("board", "tag", "1", "Ops-Ready", "--project", "shop")
+		got := s.rests(id, "done")
+		s.wayIs(id, "board", "ba-evaluate", "board", "architect-plan", "board", "architect-finalize", "board", "dev-implement", "board", "dev-implement",
+			"board", "review", "board", "ops-merge", "consult-architect", "ops-guided", "board", "merging", "done")
+		card, _ := s.card("1")
+		if len(card.Tags) != 0 || card.Claim != nil || got.Workspace != "" || !strings.Contains(card.Description, "## Plan") {
+			t.Errorf("%+v, %+v", card, got)
+		}
+		s.saidOnce("1", "Ready to be planned.", "- Sessions, no tokens", "A plan with two steps", "- error: cannot reach the build server",
+			"summary: The form is there", "not done: tag Ops-Ready is not the reviewer's to set", "Take the header from main.")
+		hasAll(t, "what the architect is asked", s.prompt(id, 8), "Both sides changed the header", "Which header stays?")
+		hasAll(t, "what operations hear", s.prompt(id, 9), "Take the header from main.")
+		hasAll(t, "the cost", s.orange("task", "cost", string(id)), "1200", "120", "$0.12")
+		if s.git(s.repo, "log", "--format=%s", "-1", "main") != "add the form" {
+			t.Error("the work is not in the default branch")
+		}
+		s.sound(id)
+	})
+}
+
+func TestAWorkerGetsOnlyWhatItMayAskFor(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless", "--workflow", "joan-board")
+	id := s.addCard("Login", "ba:\n"+result(true, "All of it",
+		`{"add_tags": ["Ready", "Urgent", "Plan-Approved"], "remove_tags": ["Nope"], "move_to_column": "Somewhere", "update_description": "Mine now."}`, "")+
+		"ba#2:\n"+result(true, "Once more", `{"move_to_column": "Done", "add_tags": ["Needs-Clarification"]}`, "")+
+		"ba#3:\n  - idle:\n", "--description", "Customers want to log in.")
+	s.await(id, "it rests with Ready", func(t task.Task) bool { return t.Status == "board" && len(t.Pending) == 0 && t.RanOf("ba") == 1 })
+	card, _ := s.card("1")
+	if !slices.Equal(card.Tags, []string{"Ready"}) || card.Column != "To Do" || card.Description != "Mine now." {
+		t.Errorf("%+v", card)
+	}
+	s.saidOnce("1", `not done: tag "Urgent" is not known on this board`, "not done: tag Plan-Approved is not the ba's to set", `not done: tag "Nope" is not known on this board`,
+		`not done: column "Somewhere" is not known on this board`)
+	s.orange("board", "tag", "1", "--remove", "Ready", "--project", "shop")
+	s.await(id, "it is asked a third time", func(t task.Task) bool { return t.RanOf("ba") == 3 })
+	if card, _ := s.card("1"); card.Column != "To Do" || !slices.Equal(card.Tags, []string{"Needs-Clarification"}) {
+		t.Errorf("%+v", card)
+	}
+	s.saidOnce("1", "not done: moving a card to Done is not the ba's to ask for")
+	var rejected []string
+	for _, e := range s.journal(id) {
+		rejected = append(rejected, e.Rejected...)
+	}
+	if len(rejected) != 5 {
+		t.Errorf("%q", rejected)
+	}
+	s.sound(id)
+}
+
+func TestWhatAPersonDoesMeanwhileCounts(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless", "--workflow", "joan-board")
+	waits := "  - run: \"touch ../../../{role}-{attempt}; while ! test -e ../../../go-{attempt}; do sleep 0.02; done\"\n"
+	id := s.addCard("Login", "architect:\n"+waits+result(true, "A plan",
+		`{"add_tags": ["Plan-Pending-Approval"], "remove_tags": ["Ready"], "update_description": "The plan of the agent."}`, "")+
+		"architect#2:\n"+result(true, "Another plan", `{"update_description": "A better plan."}`, "")+
+		"architect#3:\n  - idle:\n", "--column", "Analyse", "--tag", "Ready", "--description", "Customers want to log in.")
+	s.eventually("the architect is at work", func() bool { return s.has("architect-1") })
+	s.orange("board", "describe", "1", "Customers want to log in, with a key.", "--project", "shop")
+	s.orange("board", "tag", "1", "Plan-Rejected", "--project", "shop")
+	if got := s.task(id); got.Status != "architect-plan" {
+		t.Errorf("%+v", got)
+	}
+	s.write("go-1", "")
+	// The rejection was on the card before the plan was: it counts as soon as the card is read.
+	s.await(id, "the plan is made again", func(t task.Task) bool { return t.Status == "board" && t.RanOf("architect") == 2 && len(t.Pending) == 0 })
+	s.wayIs(id, "board", "architect-plan", "board", "architect-revise", "board")
+	notes := 0
+	for _, e := range s.journal(id) {
+		if e.Receipt != nil && strings.Contains(e.Receipt.Note, "the description was changed meanwhile") {
+			notes++
+		}
+	}
+	card, _ := s.card("1")
+	if card.Description != "A better plan." || notes != 1 || !slices.Equal(card.Tags, []string{"Plan-Pending-Approval"}) {
+		t.Errorf("%d notes, %+v", notes, card)
+	}
+	hasAll(t, "what the architect is told", s.prompt(id, 2), "Customers want to log in, with a key.")
+	hasAll(t, "history", s.orange("task", "history", string(id)), "the description was changed meanwhile: it is left as it is")
+	s.sound(id)
+}
+
+func TestOneDeveloperAtATime(t *testing.T) {
+	everywhere(t, "joan-board", func(t *testing.T, s *shop) {
+		s.orange("project", "update", "shop", "--pool-size", "3")
+		script := "dev:\n  - run: \"mkdir ../../../alone && touch ../../../{task}\"\n    must: true\n  - run: \"while ! test -e ../../../go; do sleep 0.02; done\"\n" +
+			"  - commit: {file: \"{task}.txt\", text: \"x\\n\", message: do it}\n  - run: \"rmdir ../../../alone\"\n    must: true\n" +
+			result(true, "Done", `{"add_tags": ["Dev-Complete"], "remove_tags": ["Planned"], "move_to_column": "Review"}`, "")
+		var ids []task.ID
+		for _, title := range []string{"One", "Two", "Three"} {
+			ids = append(ids, s.addCard(title, script, "--column", "Development", "--tag", "Planned"))
+		}
+		s.eventually("the first is at work", func() bool { return s.has(string(ids[0])) })
+		for _, id := range ids[1:] {
+			got := s.await(id, "it waits for its turn", func(t task.Task) bool { return t.Queued && len(t.Pending) == 0 })
+			if got.Status != "board" || len(got.Attempts) != 0 || s.wanted(id).Kind != "" {
+				t.Errorf("%+v, %+v", got, s.wanted(id))
+			}
+		}
+		s.killServer() // who works is known again, and who waits
+		if got := s.task(ids[1]); got.Status != "board" {
+			t.Errorf("%+v", got)
+		}
+		s.write("go", "")
+		for i, id := range ids {
+			s.waitsFor(id, strconv.Itoa(i+1), "Dev-Complete")
+			s.wayIs(id, "board", "dev-implement", "board")
+		}
+		s.sound(ids...)
+	})
+}
+
+// short is a life with every effect on a card: read, claim, tag, comment, move, describe,
+// release.
+var short = "dev:\n  - commit: {file: a.txt, text: \"a\\n\", message: do it}\n" + result(true, "It is there",
+	`{"add_tags": ["Dev-Complete"], "remove_tags": ["Planned"], "move_to_column": "Review", "add_comment": "Look at a.txt.", "update_description": "Done as planned."}`,
+	`, "stage_context": {"from_stage": "dev", "to_stage": "reviewer", "key_decisions": ["One file"]}`)
+
+// TestTheServerIsKilledAtEachEffectOnACard kills the server before and after every effect
+// on a card. Whatever was under way, the card ends the same.
+func TestTheServerIsKilledAtEachEffectOnACard(t *testing.T) {
+	t.Parallel()
+	whole := openShop(t, "headless", "--workflow", "joan-board")
+	id := cardLife(whole)
+	var deeds []string
+	for _, e := range whole.journal(id) {
+		for _, x := range e.Effects {
+			deeds = append(deeds, x.Do)
+		}
+	}
+	kinds := map[string]bool{}
+	for i, do := range deeds {
+		if info, _ := workflow.EffectNamed(do); !info.Card || testing.Short() && kinds[do] {
+			continue
+		}
+		kinds[do] = true
+		for side, at := range map[string]int{"before": 2*i + 1, "after": 2*i + 2} {
+			t.Run(fmt.Sprintf("%s-%d-%s", side, i, do), func(t *testing.T) {
+				t.Parallel()
+				s := openShop(t, "headless", "--workflow", "joan-board")
+				s.orange("stop")
+				first := s.command(s.program, "serve", "--crash-at", strconv.Itoa(at), "--crash-point", "effect.")
+				check(t, first.Start())
+				s.eventually("the server answers", func() bool { return held(s.home + "/server.lock") })
+				cardLife(s)
+				if err := first.Wait(); !killed(err) {
+					t.Errorf("the server was not killed: %v", err)
+				}
+			})
+		}
+	}
+	for _, do := range []string{workflow.ReadCard, workflow.ClaimCard, workflow.TagCard, workflow.CommentCard, workflow.MoveCard, workflow.DescribeCard, workflow.ReleaseCard} {
+		if !kinds[do] {
+			t.Errorf("the life has no %s", do)
+		}
+	}
+}
+
+func killed(err error) bool {
+	exit, ok := err.(*exec.ExitError)
+	return ok && strings.Contains(exit.Error(), "killed")
+}
+
+// cardLife plays a short life and looks at how the card ends.
+func cardLife(s *shop) task.ID {
+	s.t.Helper()
+	file := s.write("scripts/short.yaml", short)
+	s.run("board", "add", "--project", "shop", "Short", "--column", "Development", "--tag", "Planned", "--description", "Do it.", "--harness", "script:"+file) //nolint:errcheck // the server may die before it answers
+	var tasks []task.Task
+	s.eventually("the task is there", func() bool { tasks = s.list(); return len(tasks) > 0 })
+	id := tasks[0].ID
+	s.waitsFor(id, "1", "Dev-Complete")
+	s.orange("board", "move", "1", "Deploy", "--project", "shop")
+	s.rests(id, "done")
+
+	card, comments := s.card("1")
+	if len(tasks) != 1 || !slices.Equal(card.Tags, []string{"Dev-Complete"}) || card.Claim != nil || card.Column != "Deploy" || card.Description != "Done as planned." {
+		s.t.Errorf("%d tasks, %+v", len(tasks), card)
+	}
+	if len(comments) != 2 {
+		s.t.Errorf("%q", texts(comments))
+	}
+	s.saidOnce("1", "- Look at a.txt.", "- One file")
+	s.wayIs(id, "board", "dev-implement", "board", "merging", "done")
+	if n := len(s.entries(id, journal.AgentSpawned)); n != 1 {
+		s.t.Errorf("%d agents", n)
+	}
+	if s.git(s.repo, "log", "--format=%s", "main") != "do it\nbegin" {
+		s.t.Error("the work is not in the default branch, or twice")
+	}
+	s.changedOnce("1")
+	s.sound(id)
+	return id
+}
+
+// changedOnce makes sure that nothing was done to a card twice.
+func (s *shop) changedOnce(number string) {
+	s.t.Helper()
+	out := s.orange("board", "history", number, "--project", "shop")
+	for _, words := range []string{"tagged Claimed-Dev-1; claimed by", "released by", "tagged Dev-Complete; untagged Planned", "to Review", "described in 16 characters"} {
+		if n := strings.Count(out, words); n != 1 {
+			s.t.Errorf("%d times %q:\n%s", n, words, out)
+		}
+	}
+}
+
+var (
+	_ = filepath.Join
+	_ board.Card
+)

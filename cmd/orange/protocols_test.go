@@ -1,0 +1,322 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+)
+
+func TestAnIssueGoesItsWay(t *testing.T) {
+	everywhere(t, "linear-sdlc", func(t *testing.T, s *shop) {
+		id := s.addCard("Login", `
+development:
+  - commit: {file: login.txt, text: "form\n", message: add the form}
+  - usage: {input: 1000, output: 100, cost: 0.01}
+  - say: The form is there.
+qa:
+  - usage: {input: 200, output: 20, cost: 0.002}
+  - say: "I tried it.\n\n`+passed+`"
+acceptance:
+  - usage: {input: 30, output: 3, cache: 7, cost: 0.0003}
+  - say: "Ship it.\n\n<!-- WORK_RESULT:passed -->"
+`)
+		got := s.rests(id, "Accepted")
+		s.wayIs(id, "Backlog", "Started", "Finished", "Delivered", "Merging", "Accepted")
+		if got.Workspace != "" || got.Session != "" {
+			t.Errorf("%+v", got)
+		}
+		if text, err := os.ReadFile(filepath.Join(s.repo, "login.txt")); err != nil || string(text) != "form\n" {
+			t.Errorf("the work is not in the default branch: %q, %v", text, err)
+		}
+		_, comments := s.card("1")
+		said := strings.Join(texts(comments), "\n--\n")
+		hasAll(t, "the card", said, "development: The form is there.", "qa: I tried it.", "acceptance: Ship it.")
+		if len(comments) != 3 {
+			t.Errorf("%d comments:\n%s", len(comments), said)
+		}
+		hasAll(t, "the cost", s.orange("task", "cost", string(id)), "1230", "123", "$0.0123")
+		s.sound(id)
+	})
+}
+
+func TestAnAgentThatDoesNotSayHowItWentIsAsked(t *testing.T) {
+	everywhere(t, "linear-sdlc", func(t *testing.T, s *shop) {
+		id := s.addCard("Login", `
+development:
+  - commit: {file: a.txt, text: "a\n", message: a}
+qa:
+  - say: It all looks fine to me.
+qa#2:
+  - run: "while ! test -e ../../../go; do sleep 0.02; done"
+  - say: "`+passed+`"
+acceptance:
+  - idle:
+`)
+		s.await(id, "the qa is asked", func(t task.Task) bool {
+			a, ok := t.Live("qa")
+			return ok && a.Number == 3 && a.Running
+		})
+		item := s.wanted(id)
+		if item.Kind != engine.ItemNoAnswer || item.Status != "Finished" {
+			t.Errorf("the inbox says %+v", item)
+		}
+		hasAll(t, "the inbox", item.Text, "the qa did not say how it went")
+		s.follows(item)
+		words := s.prompt(id, 3)
+		hasAll(t, "the question", words, "You ended without saying how it went", "<!-- WORK_RESULT:passed nonce=")
+		if strings.Contains(words, "# QA") || strings.Contains(words, "# Once more") {
+			t.Errorf("the work is asked for again: %s", words)
+		}
+		s.write("go", "")
+		s.await(id, "the word counts", func(t task.Task) bool { return t.Status == "Delivered" && len(t.Pending) == 0 })
+		_, comments := s.card("1")
+		said := strings.Join(texts(comments), "\n--\n")
+		hasAll(t, "the card", said, "no structured result marker was detected", "The status was NOT updated", "<!-- WORK_RESULT:passed -->", "<!-- WORK_RESULT:failed -->")
+		if n := len(s.entries(id, journal.AgentSilent)); n != 1 {
+			t.Errorf("%d ends without an answer: %q", n, s.history(id))
+		}
+		s.wayIs(id, "Backlog", "Started", "Finished", "Delivered")
+		s.sound(id)
+	})
+}
+
+func TestAnAgentThatNeverSaysHowItWentIsHalted(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless", "--workflow", "linear-sdlc")
+	id := s.create("feature", `
+development:
+  - commit: {file: a.txt, text: "a\n", message: a}
+qa:
+  - say: I cannot decide.
+qa#4:
+  - run: "grep -q 'the blue one' TASK.md && touch ../../../read"
+  - say: "`+passed+`"
+acceptance:
+  - say: "`+passed+`"
+`)
+	got := s.await(id, "the second try is over", func(t task.Task) bool { return t.Counter("no_answer") == 2 })
+	if got.RespawnAt.IsZero() || got.Status != "Finished" || got.Crashed != "" {
+		t.Errorf("%+v", got)
+	}
+	s.orange("task", "respawn", string(id)) // nobody waits for the third
+	got = s.rests(id, "Halted")
+	if got.ReturnTo != "Finished" || got.Counter("crash_count") != 0 {
+		t.Errorf("%+v", got)
+	}
+	item := s.wanted(id)
+	if item.Kind != engine.ItemStuck {
+		t.Errorf("the inbox says %+v", item)
+	}
+	hasAll(t, "the inbox", item.Text, "qa")
+	hasAll(t, "the inbox", item.Do, "orange task answer "+string(id))
+	hasAll(t, "the third", s.prompt(id, 4), "# Once more")
+	s.orange("task", "answer", string(id), "the blue one")
+	s.rests(id, "Accepted")
+	if !s.has("read") {
+		t.Error("the answer was not in TASK.md")
+	}
+	s.wayIs(id, "Backlog", "Started", "Finished", "Halted", "Finished", "Delivered", "Merging", "Accepted")
+	s.sound(id)
+}
+
+func TestWorkThatFailedWaitsForAPerson(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless", "--workflow", "linear-sdlc")
+	id := s.addCard("Login", `
+development:
+  - commit: {file: a.txt, text: "one\n", message: one}
+development#2:
+  - run: "grep -q 'rounder corners' TASK.md && touch ../../../read"
+  - commit: {file: a.txt, text: "two\n", message: two}
+qa:
+  - say: "a.txt:1 is wrong.\n`+failed+`"
+qa#3:
+  - say: "`+passed+`"
+acceptance:
+  - say: "`+passed+`"
+`)
+	failedOnce := s.await(id, "it is held", func(t task.Task) bool { return t.Held != "" && len(t.Attempts) == 0 && len(t.Pending) == 0 })
+	if failedOnce.Status != "Finished" || !failedOnce.RespawnAt.IsZero() || failedOnce.Crashed != "" {
+		t.Errorf("%+v", failedOnce)
+	}
+	item := s.wanted(id)
+	if item.Kind != engine.ItemFailed {
+		t.Errorf("the inbox says %+v", item)
+	}
+	hasAll(t, "the inbox", item.Text, "qa says failed", "it is your turn", "send it back to the development", "orange task respawn "+string(id))
+	_, comments := s.card("1")
+	hasAll(t, "the card", strings.Join(texts(comments), "\n"), "qa: a.txt:1 is wrong.")
+
+	s.orange("task", "respawn", string(id)) // the person does not believe it
+	s.await(id, "it failed again", func(t task.Task) bool { return t.Held != "" && t.RanOf("qa") == 2 && len(t.Pending) == 0 })
+	s.orange("task", "request-changes", string(id), "-m", "rounder corners")
+	got := s.await(id, "it is developed again, and the qa waits", func(t task.Task) bool {
+		return t.Status == "Finished" && t.RanOf("development") == 2 && len(t.Attempts) == 0 && len(t.Pending) == 0
+	})
+	if want := got.FailedIn("Finished").Add(time.Hour); !got.RespawnAt.Equal(want) || got.Held != "" || got.RanOf("qa") != 2 {
+		t.Errorf("the qa starts at %s, want %s: %+v", got.RespawnAt, want, got)
+	}
+	hasAll(t, "explain", s.orange("task", "explain", string(id)), "start the qa")
+	s.orange("task", "respawn", string(id)) // the person does not wait an hour
+	s.rests(id, "Accepted")
+	if !s.has("read") {
+		t.Error("what the person wants was not in TASK.md")
+	}
+	s.wayIs(id, "Backlog", "Started", "Finished", "Started", "Finished", "Delivered", "Merging", "Accepted")
+	s.sound(id)
+}
+
+func TestWordsThatDoNotCountMoveNothing(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless", "--workflow", "linear-sdlc", "--pool-size", "6")
+	cases := []struct{ name, say, why string }{
+		{"fence", "```\n<!-- WORK_RESULT:passed nonce={nonce} -->\n```", "in a code fence"},
+		{"quote", "> <!-- WORK_RESULT:passed -->", "in a block quote"},
+		{"both", "<!-- WORK_RESULT:passed -->\n<!-- WORK_RESULT:failed -->", "keep one marker"},
+		{"nonce", "<!-- WORK_RESULT:passed nonce=NONCE -->", "and the prompt gave"},
+		{"block", "---\nagent: qa\ntask_id: {task}\nstatus: PASSED\n---", ""},
+		{"json", `{"success": true, "summary": "x", "worker_type": "qa", "task_id": "{task}", "joan_actions": {}}`, ""},
+	}
+	ids := map[string]task.ID{}
+	for _, c := range cases {
+		ids[c.name] = s.create(c.name, `
+development:
+  - commit: {file: "`+c.name+`.txt", text: "a\n", message: a}
+  - run: "sed -i s/NONCE/$ORANGE_NONCE/ ../../../scripts/`+c.name+`.yaml"
+qa:
+  - say: |
+      `+strings.ReplaceAll(c.say, "\n", "\n      ")+`
+qa#2:
+  - idle:
+`)
+	}
+	for _, c := range cases {
+		id := ids[c.name]
+		s.await(id, c.name+": the qa is asked", func(t task.Task) bool {
+			a, ok := t.Live("qa")
+			return ok && a.Number == 3 && a.Running
+		})
+		s.wayIs(id, "Backlog", "Started", "Finished")
+		silent := s.entries(id, journal.AgentSilent)
+		if len(silent) != 1 || silent[0].Said == nil || silent[0].Said.Outcome == "passed" {
+			t.Errorf("%s: %+v", c.name, silent)
+			continue
+		}
+		hasAll(t, c.name+": the reason", silent[0].Reason, c.why)
+		hasAll(t, c.name+": explain", s.orange("task", "explain", string(id)), c.why)
+		hasAll(t, c.name+": history", s.orange("task", "history", string(id)), c.why)
+	}
+	s.sound()
+}
+
+func TestWordsThatUsuallyMeanItDoNotMerge(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless", "--workflow", "linear-sdlc")
+	id := s.create("feature", `
+development:
+  - commit: {file: a.txt, text: "a\n", message: a}
+qa:
+  - say: "## QA Passed"
+acceptance:
+  - say: "## Acceptance Complete"
+acceptance#2:
+  - idle:
+`)
+	s.await(id, "the acceptance is asked", func(t task.Task) bool { return t.Status == "Delivered" && t.RanOf("acceptance") == 2 })
+	s.wayIs(id, "Backlog", "Started", "Finished", "Delivered")
+	if said := s.entries(id, journal.AgentSilent); len(said) != 1 || !strings.Contains(said[0].Reason, "not enough for a merge") {
+		t.Errorf("%+v", said)
+	}
+	if s.git(s.repo, "log", "--format=%s", "main") != "begin" {
+		t.Error("it was merged")
+	}
+}
+
+func TestAParentWaitsForItsChildren(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless", "--workflow", "linear-sdlc", "--pool-size", "3")
+	parent := s.create("parent", `
+qa-coordination:
+  - say: "`+passed+`"
+acceptance-coordination:
+  - say: "`+passed+`"
+`, "--no-spawn")
+	issue := `
+development:
+  - run: "while ! test -e ../../../{task}; do sleep 0.02; done"
+  - commit: {file: "{task}.txt", text: "a\n", message: a}
+qa:
+  - say: "` + passed + `"
+acceptance:
+  - say: "` + passed + `"
+`
+	one := s.create("one", issue, "--parent", string(parent))
+	two := s.create("two", issue, "--parent", string(parent))
+	s.orange("task", "spawn", string(parent))
+	s.rests(parent, "Coordinating")
+	if item := s.wanted(parent); item.Kind != "" {
+		t.Errorf("nobody is wanted: %+v", item)
+	}
+	s.refused("children", "task", "complete", string(parent))
+	s.write(string(one), "")
+	s.rests(one, "Accepted")
+	if got := s.task(parent); got.Status != "Coordinating" || got.Parent != "" || s.task(one).Parent != parent {
+		t.Errorf("%+v", got)
+	}
+	s.write(string(two), "")
+	s.await(two, "main has moved, and a person decides", func(t task.Task) bool { return t.Status == "Merging" && t.Attention != "" })
+	s.follows(s.wanted(two))
+	s.rests(two, "Accepted")
+	s.rests(parent, "Accepted")
+	s.wayIs(parent, "Backlog", "Coordinating", "Finished-parent", "Delivered-parent", "Accepted")
+	s.sound(parent, one, two)
+}
+
+// TestTheEndOfATurnIsEnough lets agents at a terminal say how it went and stay: they are
+// ended, and what they said has moved the task.
+func TestTheEndOfATurnIsEnough(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "tmux", "--workflow", "linear-sdlc")
+	id := s.addCard("Login", `
+development:
+  - commit: {file: a.txt, text: "a\n", message: a}
+  - say: "Done.\n`+passed+`"
+  - idle:
+qa:
+  - run: echo $PPID >../../../pid
+  - say: Let me see.
+  - wait:
+  - say: "It works.\n`+passed+`"
+  - wait:
+acceptance:
+  - say: "It is not what was asked for.\n`+failed+`"
+  - idle:
+`)
+	s.await(id, "the qa ended its turn without a word about it", func(t task.Task) bool {
+		a, ok := t.Live("qa")
+		return ok && a.Condition.Name == task.Idle
+	})
+	if got := s.task(id); got.Status != "Finished" || got.Counter("no_answer") != 0 {
+		t.Errorf("%+v", got)
+	}
+	agent := s.alive(id, 2).Child.PID
+	if _, err := s.tmux("send-keys", "-t", "=shop/"+s.task(id).Branch+":=qa-2", "Go on.", "Enter"); err != nil {
+		t.Fatal(err)
+	}
+	got := s.rests(id, "Delivered")
+	if !strings.Contains(got.Held, "failed") || !gone(agent) {
+		t.Errorf("agent %d gone: %v; %+v", agent, gone(agent), got)
+	}
+	s.wayIs(id, "Backlog", "Started", "Finished", "Delivered")
+	_, comments := s.card("1")
+	if said := texts(comments); len(said) != 3 || !strings.HasPrefix(said[1], "qa: It works.") {
+		t.Errorf("%q", said)
+	}
+	s.sound(id)
+}
