@@ -56,6 +56,7 @@ func measurements(orange string) []measurement {
 		{"simulate", simulations},
 		{"verify", verifications},
 		{"final", finals},
+		{"detect", func(r *report, dir string) error { return detects(r, dir, orange) }},
 		{"server", func(r *report, dir string) error { return server(r, dir, orange) }},
 		{"crew", func(r *report, dir string) error { return crew(r, dir, orange) }},
 		{"spawn", func(r *report, dir string) error { return spawns(r, dir, orange) }},

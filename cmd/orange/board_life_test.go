@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -8,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"orange/internal/adapter/sqlite"
 	"orange/internal/core/board"
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
@@ -57,7 +60,7 @@ func (s *shop) waitsFor(id task.ID, number, tag string) {
 	}
 }
 
-// tagged says whether a tag was ever set on a card, and by whom.
+// saidOnce makes sure that each of the words is in one comment of a card.
 func (s *shop) saidOnce(number string, words ...string) {
 	s.t.Helper()
 	_, comments := s.card(number)
@@ -101,7 +104,7 @@ func TestACardGoesOverTheBoard(t *testing.T) {
 			"summary: The form is there", "not done: tag Ops-Ready is not the reviewer's to set", "Take the header from main.")
 		hasAll(t, "what the architect is asked", s.prompt(id, 8), "Both sides changed the header", "Which header stays?")
 		hasAll(t, "what operations hear", s.prompt(id, 9), "Take the header from main.")
-		hasAll(t, "the cost", s.orange("task", "cost", string(id)), "1200", "120", "$0.12")
+		hasAll(t, "the cost", s.orange("task", "cost", string(id)), "1100", "110", "$0.11")
 		if s.git(s.repo, "log", "--format=%s", "-1", "main") != "add the form" {
 			t.Error("the work is not in the default branch")
 		}
@@ -202,6 +205,22 @@ func TestOneDeveloperAtATime(t *testing.T) {
 	})
 }
 
+func TestWhatAPersonDidBeforeTheServerDiedIsHeardOf(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless", "--workflow", "joan-board")
+	id := s.addCard("Login", "ba:\n  - idle:\n", "--tag", "Ready")
+	s.await(id, "it rests", func(t task.Task) bool { return t.Status == "board" && t.Face != nil && len(t.Pending) == 0 })
+	s.orange("stop")
+	// A server that is killed after the card was changed and before the task heard of it
+	// leaves this behind.
+	store, err := sqlite.Open(filepath.Join(s.home, "orange.db"))
+	check(t, err)
+	_, _, err = store.ChangeCard("shop", 1, board.Change{Author: "human", RemoveTags: []string{"Ready"}}, time.Now())
+	check(t, errors.Join(err, store.Close()))
+	s.await(id, "the ba is called", func(t task.Task) bool { return t.Status == "ba-evaluate" })
+	s.sound(id)
+}
+
 // short is a life with every effect on a card: read, claim, tag, comment, move, describe,
 // release.
 var short = "dev:\n  - commit: {file: a.txt, text: \"a\\n\", message: do it}\n" + result(true, "It is there",
@@ -295,8 +314,3 @@ func (s *shop) changedOnce(number string) {
 		}
 	}
 }
-
-var (
-	_ = filepath.Join
-	_ board.Card
-)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 	"time"
 
 	"orange/internal/adapter/sqlite"
@@ -22,8 +23,9 @@ type boards struct {
 	now        func() time.Time
 
 	// changed hears of every change by a person that did change something; nil: nobody
-	// does.
+	// does. It hears of them in the order in which they were made.
 	changed func(ctx context.Context, card board.Card)
+	news    *sync.Mutex // held from a change until it was heard of
 	// added makes the task of a new card; nil: there is none.
 	added func(ctx context.Context, card board.Card, w signal.Wish) (task.ID, error)
 }
@@ -31,7 +33,7 @@ type boards struct {
 func (s *server) boards() boards {
 	return boards{
 		store: s.store, project: func(name string) (task.Project, bool) { return s.runtime.Project(name) }, vocabulary: s.vocabulary, now: time.Now,
-		changed: func(_ context.Context, card board.Card) { s.runtime.CardChanged(card) },
+		changed: func(_ context.Context, card board.Card) { s.runtime.CardChanged(card) }, news: &s.news,
 		added: func(ctx context.Context, _ board.Card, w signal.Wish) (task.ID, error) {
 			a, err := s.runtime.Create(ctx, w)
 			if err == nil && a.Decision.Refused != "" {
@@ -45,24 +47,26 @@ func (s *server) boards() boards {
 // catchUp lets tasks hear what an earlier server did not tell them any more.
 func (s *server) catchUp() {
 	c := cards{s.boards()}
-	s.runtime.CatchUp(s.openTasks, func(t *task.Task) (board.Face, bool) {
-		face, err := c.Look(context.Background(), *t)
-		if err != nil {
-			return board.Face{}, false
+	s.runtime.CatchUp(s.resting, func(t *task.Task, tell func(board.Face)) {
+		s.news.Lock()
+		defer s.news.Unlock()
+		if face, err := c.Look(context.Background(), *t); err == nil {
+			tell(*face)
 		}
-		return *face, true
 	})
 }
 
-// openTasks are those that are not over.
-func (s *server) openTasks() ([]task.Task, error) {
+// resting are the tasks that wait for what becomes of a card or of other tasks.
+func (s *server) resting() ([]task.Task, error) {
 	var out []task.Task
 	err := s.store.EachTask(task.Filter{}, func(fold []byte) error {
 		var t task.Task
-		if err := json.Unmarshal(fold, &t); err != nil {
+		if json.Unmarshal(fold, &t) != nil {
 			return nil // the doctor names it
 		}
-		out = append(out, t)
+		if def, err := s.runtime.Definition(&t); err == nil && (def.WatchesBoard(t.Status) || def.WaitsForChildren(t.Status)) {
+			out = append(out, t)
+		}
 		return nil
 	})
 	return out, err
@@ -155,6 +159,8 @@ func (b boards) ChangeCard(ctx context.Context, project string, number int, c bo
 	if err := b.learn(project); err != nil {
 		return board.Card{}, false, err
 	}
+	b.news.Lock()
+	defer b.news.Unlock()
 	card, changed, err := b.store.ChangeCard(project, number, c, b.now())
 	if err == nil && changed && b.changed != nil {
 		b.changed(ctx, card)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ func shelved(t *testing.T) boards {
 		}
 	})
 	return boards{
-		store: store, vocabulary: func(string, string) (board.Vocabulary, error) { return usualVocabulary(), nil }, now: time.Now,
+		store: store, vocabulary: func(string, string) (board.Vocabulary, error) { return usualVocabulary(), nil }, now: time.Now, news: &sync.Mutex{},
 		project: func(name string) (task.Project, bool) { return task.Project{}, name == "shop" },
 	}
 }

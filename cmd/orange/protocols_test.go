@@ -278,6 +278,29 @@ acceptance:
 	s.sound(parent, one, two)
 }
 
+func TestAParentHearsFromTheNextServer(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless", "--workflow", "linear-sdlc")
+	parent := s.create("parent", "qa-coordination:\n  - idle:\n", "--no-spawn")
+	child := s.create("child", "development:\n  - commit: {file: a.txt, text: \"a\\n\", message: a}\n  - run: \"touch ../../../done\"\n  - idle:\nqa:\n  - idle:\n", "--parent", string(parent))
+	s.orange("task", "spawn", string(parent))
+	s.rests(parent, "Coordinating")
+	s.eventually("the child is worked on", func() bool { return s.has("done") })
+	s.orange("stop")
+	first := s.command(s.program, "serve", "--crash-at", "1", "--crash-point", "commit.after")
+	check(t, first.Start())
+	s.eventually("the server answers", func() bool { return held(s.home + "/server.lock") })
+	s.run("task", "complete", string(child)) //nolint:errcheck // the server dies before it answers
+	if err := first.Wait(); !killed(err) {
+		t.Errorf("the server was not killed: %v", err)
+	}
+	if got := s.task(child); got.Status != "Finished" {
+		t.Errorf("%+v", got)
+	}
+	s.await(parent, "the parent has heard of it", func(t task.Task) bool { return t.Status == "Finished-parent" })
+	s.sound(parent)
+}
+
 // TestTheEndOfATurnIsEnough lets agents at a terminal say how it went and stay: they are
 // ended, and what they said has moved the task.
 func TestTheEndOfATurnIsEnough(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"orange/internal/adapter/git"
@@ -67,8 +68,9 @@ type server struct {
 	git     *git.Git
 	folders *taskdir.Dir
 	runtime *local.Runtime
-	self    string   // this program
-	company *company // nil: effects are written down and no agents run
+	self    string     // this program
+	company *company   // nil: effects are written down and no agents run
+	news    sync.Mutex // see boards
 }
 
 func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {

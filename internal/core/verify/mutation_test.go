@@ -8,7 +8,6 @@ import (
 
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
-	"orange/internal/core/workflow/builtin"
 )
 
 // optional lists what can be taken out of a built-in workflow without breaking a

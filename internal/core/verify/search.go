@@ -223,8 +223,9 @@ func (s *search) waysOn() {
 
 func (s *search) leadsOn(e *workflow.Edge, role string) bool {
 	to, _ := s.m.def.State(e.To)
-	asked := slices.ContainsFunc(e.On, func(t workflow.Trigger) bool {
-		return t.Kind == workflow.OnRequest || t.Kind == workflow.OnOutcome || t.Kind == workflow.OnExit
+	r, _ := s.m.def.Role(role)
+	asked := slices.ContainsFunc(e.On, func(t workflow.Trigger) bool { // one that stays is not to end before it may go on
+		return t.Kind == workflow.OnRequest || t.Kind == workflow.OnOutcome || t.Kind == workflow.OnExit && r.Session != workflow.Persistent
 	})
 	gaveUp := to.Kind == workflow.Waiting || to.Kind == workflow.Halt
 	return asked && !gaveUp && (e.Permits(task.Actor(role)) || len(e.By) == 0)

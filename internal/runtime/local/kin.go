@@ -79,41 +79,31 @@ func (r *Runtime) cardIs(id task.ID, face board.Face) {
 }
 
 // CatchUp lets tasks hear, in the background, what became of their cards and their
-// children while nobody told them: a server may end between a change and its news. Tasks
-// and cards are looked up by the functions given.
-func (r *Runtime) CatchUp(open func() ([]task.Task, error), look func(t *task.Task) (board.Face, bool)) {
+// children while nobody told them: a server may end between a change and its news. Which
+// tasks wait for any is looked up, and how the card of each looks.
+func (r *Runtime) CatchUp(resting func() ([]task.Task, error), look func(t *task.Task, tell func(board.Face))) {
 	if r.enter() != nil {
 		return
 	}
 	go func() {
 		defer r.wait.Done()
-		tasks, err := open()
+		tasks, err := resting()
 		if err != nil {
 			r.Log.Error("look for news that tasks did not hear", "component", "local", "error", err)
 		}
 		for i := range tasks {
+			t := &tasks[i]
 			if r.ctx.Err() != nil {
 				return
 			}
-			r.catchUp(&tasks[i], look)
+			if def, err := r.define(t); err == nil && def.WaitsForChildren(t.Status) {
+				r.childMoved(t.ID)
+			}
+			if t.TrackerRef != "" && r.watches(t) {
+				look(t, func(face board.Face) { r.cardIs(t.ID, face) })
+			}
 		}
 	}()
-}
-
-func (r *Runtime) catchUp(t *task.Task, look func(t *task.Task) (board.Face, bool)) {
-	def, err := r.define(t)
-	if err != nil {
-		return // whoever needs it says so
-	}
-	if def.WaitsForChildren(t.Status) {
-		r.childMoved(t.ID)
-	}
-	if t.TrackerRef == "" || !def.WatchesBoard(t.Status) {
-		return
-	}
-	if face, ok := look(t); ok && (t.Face == nil || !t.Face.Is(face)) {
-		r.cardIs(t.ID, face)
-	}
 }
 
 // parentOf refuses a parent that is not there.
