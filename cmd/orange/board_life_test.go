@@ -142,6 +142,38 @@ func TestAWorkerGetsOnlyWhatItMayAskFor(t *testing.T) {
 	s.sound(id)
 }
 
+func TestResultsThatDoNotCountMoveNoCard(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless", "--workflow", "joan-board", "--pool-size", "4")
+	say := func(worker, id, more string) string {
+		return fmt.Sprintf("ba:\n  - say: |\n      {\"success\": true, \"summary\": \"x\", \"worker_type\": %q, \"task_id\": %q, \"joan_actions\": {\"add_tags\": [\"Ready\"]}%s}\nba#2:\n  - idle:\n", worker, id, more)
+	}
+	cases := []struct{ name, script, why string }{
+		{"Foreign", say("ba", "0123456789abcdefghijk", ""), "0123456789abcdefghijk"},
+		{"Architect", say("architect", "{task}", ""), "architect"},
+		{"Nonce", say("ba", "{task}", `, "nonce": "deadbeef"`), "deadbeef"},
+		{"Tags", strings.Replace(say("ba", "{task}", ""), `["Ready"]`, `"Ready"`, 1), "add_tags"},
+	}
+	for i, c := range cases {
+		id := s.addCard(c.name, c.script)
+		s.await(id, c.name+": the ba is asked", func(t task.Task) bool {
+			a, ok := t.Live("ba")
+			return ok && a.Number == 2 && a.Running
+		})
+		s.wayIs(id, "board", "ba-evaluate")
+		silent := s.entries(id, journal.AgentSilent)
+		if len(silent) != 1 {
+			t.Fatalf("%s: %q", c.name, s.history(id))
+		}
+		hasAll(t, c.name+": the reason", silent[0].Reason, c.why)
+		hasAll(t, c.name+": explain", s.orange("task", "explain", string(id)), c.why)
+		card, comments := s.card(strconv.Itoa(i + 1))
+		if len(card.Tags) != 0 || len(comments) != 1 || !strings.Contains(comments[0].Text, "The status was NOT updated") {
+			t.Errorf("%s: %+v, %q", c.name, card, texts(comments))
+		}
+	}
+}
+
 func TestWhatAPersonDoesMeanwhileCounts(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, "headless", "--workflow", "joan-board")
@@ -180,7 +212,8 @@ func TestOneDeveloperAtATime(t *testing.T) {
 		s.orange("project", "update", "shop", "--pool-size", "3")
 		script := "dev:\n  - run: \"mkdir ../../../alone && touch ../../../{task}\"\n    must: true\n  - run: \"while ! test -e ../../../go; do sleep 0.02; done\"\n" +
 			"  - commit: {file: \"{task}.txt\", text: \"x\\n\", message: do it}\n  - run: \"rmdir ../../../alone\"\n    must: true\n" +
-			result(true, "Done", `{"add_tags": ["Dev-Complete"], "remove_tags": ["Planned"], "move_to_column": "Review"}`, "")
+			result(true, "Done", `{"add_tags": ["Dev-Complete"], "remove_tags": ["Planned"], "move_to_column": "Review"}`, "") +
+			"  - wait\n" // at a terminal it stays, and is ended
 		var ids []task.ID
 		for _, title := range []string{"One", "Two", "Three"} {
 			ids = append(ids, s.addCard(title, script, "--column", "Development", "--tag", "Planned"))
@@ -227,8 +260,8 @@ var short = "dev:\n  - commit: {file: a.txt, text: \"a\\n\", message: do it}\n" 
 	`{"add_tags": ["Dev-Complete"], "remove_tags": ["Planned"], "move_to_column": "Review", "add_comment": "Look at a.txt.", "update_description": "Done as planned."}`,
 	`, "stage_context": {"from_stage": "dev", "to_stage": "reviewer", "key_decisions": ["One file"]}`)
 
-// TestTheServerIsKilledAtEachEffectOnACard kills the server before and after every effect
-// on a card. Whatever was under way, the card ends the same.
+// TestTheServerIsKilledAtEachEffectOnACard kills the server after every effect on a card,
+// and before the first of each kind. Whatever was under way, the card ends the same.
 func TestTheServerIsKilledAtEachEffectOnACard(t *testing.T) {
 	t.Parallel()
 	whole := openShop(t, "headless", "--workflow", "joan-board")
@@ -244,8 +277,12 @@ func TestTheServerIsKilledAtEachEffectOnACard(t *testing.T) {
 		if info, _ := workflow.EffectNamed(do); !info.Card || testing.Short() && kinds[do] {
 			continue
 		}
+		boundaries := map[string]int{"after": 2*i + 2}
+		if !kinds[do] {
+			boundaries["before"] = 2*i + 1
+		}
 		kinds[do] = true
-		for side, at := range map[string]int{"before": 2*i + 1, "after": 2*i + 2} {
+		for side, at := range boundaries {
 			t.Run(fmt.Sprintf("%s-%d-%s", side, i, do), func(t *testing.T) {
 				t.Parallel()
 				s := openShop(t, "headless", "--workflow", "joan-board")

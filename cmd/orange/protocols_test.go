@@ -243,6 +243,7 @@ func TestAParentWaitsForItsChildren(t *testing.T) {
 	s := openShop(t, "headless", "--workflow", "linear-sdlc", "--pool-size", "3")
 	parent := s.create("parent", `
 qa-coordination:
+  - run: "while ! test -e ../../../go; do sleep 0.02; done"
   - say: "`+passed+`"
 acceptance-coordination:
   - say: "`+passed+`"
@@ -273,6 +274,10 @@ acceptance:
 	s.await(two, "main has moved, and a person decides", func(t task.Task) bool { return t.Status == "Merging" && t.Attention != "" })
 	s.follows(s.wanted(two))
 	s.rests(two, "Accepted")
+	if got := s.task(parent); got.Status != "Finished-parent" {
+		t.Errorf("%+v", got)
+	}
+	s.write("go", "")
 	s.rests(parent, "Accepted")
 	s.wayIs(parent, "Backlog", "Coordinating", "Finished-parent", "Delivered-parent", "Accepted")
 	s.sound(parent, one, two)

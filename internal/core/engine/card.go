@@ -17,6 +17,9 @@ import (
 // how it looks is written down. What others do to a card while Orange has still
 // something to do to it counts when it is read again.
 func (x *decider) card(f *board.Face) Verdict {
+	if _, role := x.def.Role(string(x.sig.Actor)); role {
+		return x.refuse("an agent does not say how a card looks: it is read from the board")
+	}
 	if x.sig.Actor != task.Engine && x.changing() {
 		x.reasons = append(x.reasons, Reason{From: x.t.Status, Rule: RuleEdge, Text: "the card is being changed: it is read again when that is done"})
 		return Stay

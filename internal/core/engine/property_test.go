@@ -32,10 +32,13 @@ func TestWhateverHappensTheJournalHolds(t *testing.T) {
 			ID: "000000000000000000001", Project: "p", Branch: "b",
 			Summary: rapid.SampledFrom([]string{"", "do it"}).Draw(rt, "summary"),
 			Status:  rapid.SampledFrom([]string{"", "", "pending", "agent-review", "reviewing"}).Draw(rt, "status"),
-			Spawn:   rapid.Bool().Draw(rt, "spawn"),
+			Spawn:   rapid.Bool().Draw(rt, "spawn"), TrackerRef: rapid.SampledFrom([]string{"", "board:p/1"}).Draw(rt, "card"),
 		}})
 		for range rapid.IntRange(1, 40).Draw(rt, "signals") {
 			p.play(p.anySignal())
+		}
+		if a, b := asJSON(rt, p.log), asJSON(rt, p.kept); !bytes.Equal(a, b) {
+			rt.Fatalf("an entry changed after it was written:\n%s\n%s", a, b)
 		}
 	})
 }
@@ -58,11 +61,14 @@ func (p *player) play(sig signal.Signal) {
 	if rapid.IntRange(0, 19).Draw(p.rt, "unreadable") == 0 {
 		sig.Artifacts = signal.Artifacts{Problem: "it is a folder"}
 	}
-	sig.Evidence = []signal.Evidence{{Name: "merged", Holds: rapid.Bool().Draw(p.rt, "merged")}}
-	before := asJSON(p.rt, p.task)
+	p.surroundings(&sig)
+	before, told := asJSON(p.rt, p.task), asJSON(p.rt, sig)
 	d := engine.Decide(p.def, p.task, sig)
 	if !bytes.Equal(before, asJSON(p.rt, p.task)) {
 		p.rt.Fatalf("deciding about %s changed the record it was given", sig.Kind)
+	}
+	if !bytes.Equal(told, asJSON(p.rt, sig)) {
+		p.rt.Fatalf("deciding changed the signal it was given: %s", told)
 	}
 	p.sameAgain(d, sig)
 	if d.Verdict == engine.Refuse && (len(d.Entries) > 0 || d.Refused == "") {
@@ -73,6 +79,9 @@ func (p *player) play(sig signal.Signal) {
 		p.rt.Fatal(err)
 	}
 	p.fromTheJournal(d)
+	if !bytes.Equal(before, asJSON(p.rt, p.task)) {
+		p.rt.Fatalf("folding what was decided about %s changed the record before", sig.Kind)
+	}
 	p.task = next
 	p.log = append(p.log, d.Entries...)
 	p.invariants(d)
@@ -172,7 +181,10 @@ func (p *player) sections() []taskfile.Section {
 }
 
 func (p *player) anySignal() signal.Signal {
-	actors := []task.Actor{task.Human, task.Engine, task.Tracker, "worker", "reviewer", "fixer", "nobody", ""}
+	actors, roles := []task.Actor{task.Human, task.Engine, task.Tracker, "nobody", ""}, []string{"nobody"}
+	for i := range p.def.Roles {
+		actors, roles = append(actors, task.Actor(p.def.Roles[i].Name)), append(roles, p.def.Roles[i].Name)
+	}
 	kinds := []signal.Kind{
 		signal.Request, signal.Request, signal.Request, signal.Request, signal.Exit, signal.Exit, signal.Timer, signal.Notice, signal.Notice,
 		signal.Effect, signal.Effect, signal.Effect, signal.Ready, signal.Tracker, signal.Outcome,
@@ -182,8 +194,8 @@ func (p *player) anySignal() signal.Signal {
 		Kind:    rapid.SampledFrom(kinds).Draw(p.rt, "kind"),
 		Actor:   rapid.SampledFrom(actors).Draw(p.rt, "actor"),
 		Attempt: rapid.IntRange(0, p.task.AttemptCount()+1).Draw(p.rt, "attempt"),
-		Role:    rapid.SampledFrom([]string{"worker", "reviewer", "fixer"}).Draw(p.rt, "role"),
-		Word:    rapid.SampledFrom([]string{"pr:merged", "OK", "BAD", "accepted", "X"}).Draw(p.rt, "word"),
+		Role:    rapid.SampledFrom(roles).Draw(p.rt, "role"),
+		Word:    rapid.SampledFrom([]string{"pr:merged", "child", "OK", "BAD", "accepted", "X"}).Draw(p.rt, "word"),
 		Visit:   p.task.Visit,
 		Timer:   rapid.SampledFrom([]string{engine.Deadline, engine.Respawn, engine.Idle, engine.Lifted, "2h0m0s"}).Draw(p.rt, "timer"),
 	}
@@ -192,7 +204,7 @@ func (p *player) anySignal() signal.Signal {
 		to = append(to, s.Name)
 	}
 	if rapid.Bool().Draw(p.rt, "by verb") {
-		sig.Verb = rapid.SampledFrom([]string{"complete", "stuck", "cancel", "reopen", "clarify", "answer", "merge", "push", "create-pr", "respawn", "request-changes", "resume", "junk"}).Draw(p.rt, "verb")
+		sig.Verb = rapid.SampledFrom([]string{"complete", "stuck", "cancel", "reopen", "clarify", "answer", "merge", "push", "create-pr", "respawn", "request-changes", "resume", "retest", "accept", "junk"}).Draw(p.rt, "verb")
 	} else {
 		sig.To = rapid.SampledFrom(to).Draw(p.rt, "to")
 	}
@@ -204,6 +216,7 @@ func (p *player) anySignal() signal.Signal {
 		}
 		sig.Usage = &task.Usage{Input: int64(rapid.IntRange(0, 100).Draw(p.rt, "input"))}
 	}
+	p.words(&sig)
 	sig.Note = rapid.SampledFrom([]string{"", "a word"}).Draw(p.rt, "note")
 	if sig.Kind == signal.Effect {
 		sig.Result = &signal.Receipt{Effect: p.effectID(), OK: rapid.Bool().Draw(p.rt, "ok"), Error: "no luck"}

@@ -41,10 +41,7 @@ func (x *decider) said(begun journal.Entry, role string, attempt int) (v Verdict
 		return "", false
 	}
 	begun.Said = x.saying(r, role, attempt)
-	kind, value := workflow.OnOutcome, strings.ToUpper(clip(r.Code))
-	if r.Consult != nil {
-		kind, value = workflow.OnConsult, clip(r.Consult.Role)
-	}
+	kind, value := x.lookedUp(r)
 	found, first := false, len(x.reasons)
 	for _, i := range x.def.EdgesFrom(x.t.Status) {
 		e := &x.def.Edges[i]
@@ -66,6 +63,26 @@ func (x *decider) said(begun journal.Entry, role string, attempt int) (v Verdict
 	}
 	x.reasons = append(x.reasons, Reason{From: x.t.Status, Rule: RuleEdge, Text: text})
 	return x.unexpected(begun, role, r, text)
+}
+
+// lookedUp is what edges are asked for. A worker's own word for its result counts where
+// an edge names it; elsewhere it is a success or a failure. Who failed asks nobody.
+func (x *decider) lookedUp(r *signal.Report) (workflow.TriggerKind, string) {
+	code := strings.ToUpper(clip(r.Code))
+	if r.Consult != nil && r.Outcome != signal.Failed {
+		return workflow.OnConsult, clip(r.Consult.Role)
+	}
+	if r.Protocol != signal.WorkerResult || x.answered(code) {
+		return workflow.OnOutcome, code
+	}
+	if r.Outcome == signal.Failed {
+		return workflow.OnOutcome, "FAILURE"
+	}
+	return workflow.OnOutcome, "SUCCESS"
+}
+
+func (x *decider) answered(code string) bool {
+	return slices.ContainsFunc(x.def.EdgesFrom(x.t.Status), func(i int) bool { return x.def.Edges[i].Answers(workflow.OnOutcome, code) })
 }
 
 // mayReport weighs whose word it is.

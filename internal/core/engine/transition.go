@@ -48,6 +48,7 @@ func (x *decider) takeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Ver
 	p.part(to)
 	p.leave(e)
 	p.words(e)
+	p.handover()
 	p.all(e.Do, task.ByEdge)
 	p.enter(to)
 	p.answered(to)

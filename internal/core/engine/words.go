@@ -50,6 +50,15 @@ func (p *plan) words(e *workflow.Edge) {
 	})
 }
 
+// handover writes what a stage left for the next into TASK.md, where the task is on no
+// board that carries it.
+func (p *plan) handover() {
+	if p.e.Handoff == nil || p.tracker() != "" {
+		return
+	}
+	p.put(task.Effect{Do: workflow.WriteSection, By: task.ByState, Arg: "Handoff", Text: p.e.Handoff.Section()})
+}
+
 func notifies(list []workflow.Effect) bool {
 	return slices.ContainsFunc(list, func(e workflow.Effect) bool {
 		info, _ := workflow.EffectNamed(e.Name)

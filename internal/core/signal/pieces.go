@@ -30,15 +30,15 @@ const (
 	seesQ                            // q or Q
 )
 
-// lookouts are the bytes that stand for each sight.
-var lookouts = [...]struct {
+// telltales are the bytes that stand for each sight.
+var telltales = [...]struct {
 	c     byte
 	sight sights
 }{{'{', seesBrace}, {'<', seesAngle}, {'_', seesUnderline}, {'q', seesQ}, {'Q', seesQ}}
 
-// outlook knows where in a buffer the next byte of each lookout is. To search a whole
+// outlook knows where in a buffer each telltale byte is next. To search a whole
 // buffer is cheaper than to search each of its lines.
-type outlook [len(lookouts)]int
+type outlook [len(telltales)]int
 
 // over tells what is to be seen from one index of a buffer to another. Calls go forward.
 func (o *outlook) over(buf []byte, from, to int) sights {
@@ -46,12 +46,12 @@ func (o *outlook) over(buf []byte, from, to int) sights {
 	for i := range o {
 		if o[i] < from {
 			o[i] = len(buf)
-			if n := bytes.IndexByte(buf[from:], lookouts[i].c); n >= 0 {
+			if n := bytes.IndexByte(buf[from:], telltales[i].c); n >= 0 {
 				o[i] = from + n
 			}
 		}
 		if o[i] < to {
-			seen |= lookouts[i].sight
+			seen |= telltales[i].sight
 		}
 	}
 	return seen

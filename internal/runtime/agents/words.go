@@ -47,7 +47,7 @@ func (a *Agents) lastWords(k Key, role, final string) (*signal.Report, string) {
 	}
 	report := signal.DetectText(final, signal.Looking{
 		Protocol: signal.Protocol(r.Protocol), WorkType: r.WorkType, Task: string(k.Task), Agent: role, Nonce: a.Nonce(k), OwnStream: true,
-		Codes: codes(def, t.Status, r.Protocol),
+		Codes: codes(def, t.Status, r.Protocol), Stages: workers(def),
 	})
 	return &report, tail(final)
 }
@@ -70,6 +70,17 @@ func codes(def *workflow.Definition, state, protocol string) map[string]signal.R
 			if to.Kind == workflow.Halt {
 				out[tr.Value] = signal.Halted
 			}
+		}
+	}
+	return out
+}
+
+// workers are the roles that end with a worker's result.
+func workers(def *workflow.Definition) []string {
+	var out []string
+	for i := range def.Roles {
+		if signal.Protocol(def.Roles[i].Protocol) == signal.WorkerResult {
+			out = append(out, def.Roles[i].Name)
 		}
 	}
 	return out

@@ -92,7 +92,7 @@ func (d Doer) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Do
 	return d.deliver(ctx, t, e)
 }
 
-// kill ends the agents that were ordered to end, and the one whose time is over.
+// card changes the task's card, or looks at it.
 func (d Doer) card(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
 	if d.Cards == nil {
 		return local.Done{}, task.Mistakef("there is no board to %s on", e.Do)
@@ -105,6 +105,7 @@ func (d Doer) card(ctx context.Context, t task.Task, e task.Effect) (local.Done,
 	return local.Done{Note: note}, err
 }
 
+// kill ends the agents that were ordered to end, and the one whose time is over.
 func (d Doer) kill(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
 	var numbers []int
 	for _, a := range t.Attempts {

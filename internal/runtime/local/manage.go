@@ -36,6 +36,7 @@ func (r *Runtime) Explain(ctx context.Context, id task.ID) (engine.Explanation, 
 		}
 	}
 	sig.Evidence = r.evidence(ctx, def, &t, &sig)
+	sig.Children = r.children(def, &t)
 	past, err := r.past(ctx, &t)
 	return engine.Account(def, t, sig, past), err
 }

@@ -239,6 +239,9 @@ func (r *Runtime) evidence(ctx context.Context, def *workflow.Definition, t *tas
 
 // reports says whether the edge may answer to what an attempt said.
 func reports(sig *signal.Signal, e *workflow.Edge) bool {
+	if r := sig.Report; r != nil && r.Protocol == signal.WorkerResult && r.Code != "" {
+		return true // the engine chooses between its word and success or failure
+	}
 	word := sig.Word
 	if sig.Report != nil {
 		word = sig.Report.Code

@@ -78,12 +78,37 @@ func details(now time.Time, v client.View) [][]string {
 	add("Session", t.Session)
 	add("Delivery", string(t.Delivery))
 	add("Fork of", t.ForkOf)
+	add("Parent", string(t.Parent))
 	add("Tracker", t.TrackerRef)
+	add("Card", face(t))
+	add("Last said", said(t))
 	add("PR", strings.TrimSpace(t.PRURL+" "+t.PRState))
 	add("Created", fmt.Sprintf("%s ago, %s", age(now, t.CreatedAt), clock(now, t.CreatedAt)))
 	add("Folder", v.Dir)
 	add("Problem", v.Problem)
 	return rows
+}
+
+// face is how the task's card looked when it was last seen.
+func face(t *task.Task) string {
+	if t.Face == nil {
+		return ""
+	}
+	return strings.Join(append([]string{t.Face.Column}, t.Face.Tags...), ", ")
+}
+
+// said is how the last agent that said anything said it went.
+func said(t *task.Task) string {
+	if t.Said == nil {
+		return ""
+	}
+	words := []string{t.Said.Role + " in " + t.Said.State}
+	for _, w := range []string{t.Said.Outcome, t.Said.Code, t.Said.Detail, t.Said.Diagnosis} {
+		if w != "" && w != words[len(words)-1] {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, ": ")
 }
 
 // flags lists all that is particular about a task, in words.

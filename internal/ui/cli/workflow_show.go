@@ -43,6 +43,7 @@ type (
 		States   []stateJSON        `json:"states"`
 		Edges    []edgeJSON         `json:"edges"`
 		Prompts  []promptJSON       `json:"prompts"`
+		Board    *boardJSON         `json:"board,omitempty"`
 		Tracker  []trackerStateJSON `json:"tracker"`
 	}
 	roleJSON struct {
@@ -54,6 +55,11 @@ type (
 		RespawnPrompt string `json:"respawn_prompt,omitempty"`
 		Access        string `json:"access"`
 		StandsInFor   string `json:"stands_in_for,omitempty"`
+		Protocol      string `json:"protocol,omitempty"`
+		WorkType      string `json:"work_type,omitempty"`
+		Serial        string `json:"serial,omitempty"`
+		Flag          string `json:"flag,omitempty"`
+		Claim         string `json:"claim,omitempty"`
 		Describe      string `json:"describe,omitempty"`
 	}
 	counterJSON struct {
@@ -70,6 +76,9 @@ type (
 		Form     string   `json:"form,omitempty"`
 		Fresh    string   `json:"fresh,omitempty"`
 		Evidence string   `json:"evidence,omitempty"`
+		File     string   `json:"file,omitempty"`
+		Header   []string `json:"header,omitempty"`
+		Children []string `json:"children,omitempty"`
 	}
 	stateJSON struct {
 		Name          string       `json:"name"`
@@ -80,6 +89,11 @@ type (
 		Respawn       string       `json:"respawn,omitempty"`
 		Prompt        string       `json:"prompt,omitempty"`
 		RespawnPrompt string       `json:"respawn_prompt,omitempty"`
+		Model         string       `json:"model,omitempty"`
+		Mode          string       `json:"mode,omitempty"`
+		Input         string       `json:"input,omitempty"`
+		Output        string       `json:"output,omitempty"`
+		Cooldown      string       `json:"cooldown,omitempty"`
 		Returns       bool         `json:"returns,omitempty"`
 		Reopen        string       `json:"reopen,omitempty"`
 		OnEnter       []effectJSON `json:"on_enter,omitempty"`
@@ -95,6 +109,7 @@ type (
 		Count    []countJSON  `json:"count,omitempty"`
 		Do       []effectJSON `json:"do"`
 		Confirm  []string     `json:"confirm,omitempty"`
+		Hold     bool         `json:"hold,omitempty"`
 		Override bool         `json:"override,omitempty"`
 		Describe string       `json:"describe,omitempty"`
 		Line     int          `json:"line"`
@@ -108,6 +123,15 @@ type (
 		Do      string `json:"do"`
 		Role    string `json:"role,omitempty"`
 		Message string `json:"message,omitempty"`
+		Word    string `json:"word,omitempty"` // tag or column
+	}
+	boardJSON struct {
+		Columns []markJSON `json:"columns"`
+		Tags    []markJSON `json:"tags"`
+	}
+	markJSON struct {
+		Name string   `json:"name"`
+		By   []string `json:"by"`
 	}
 	promptJSON struct {
 		Name string `json:"name"`
@@ -129,6 +153,7 @@ func structureOf(d *workflow.Definition) workflowJSON {
 		out.Roles = append(out.Roles, roleJSON{
 			Name: r.Name, Harness: r.Harness, Session: string(r.Session), Window: r.Window, Prompt: r.Prompt,
 			RespawnPrompt: r.RespawnPrompt, Access: r.Access, StandsInFor: r.StandsInFor, Describe: r.Describe,
+			Protocol: r.Protocol, WorkType: workTypeOf(r), Serial: r.Serial, Flag: r.Flag, Claim: r.Claim,
 		})
 	}
 	for _, c := range d.Counters {
@@ -142,6 +167,9 @@ func structureOf(d *workflow.Definition) workflowJSON {
 	}
 	for _, e := range d.Edges {
 		out.Edges = append(out.Edges, edgeOf(e))
+	}
+	if b := d.Board; b != nil {
+		out.Board = &boardJSON{Columns: marksOf(b.Columns), Tags: marksOf(b.Tags)}
 	}
 	for _, p := range d.Prompts {
 		out.Prompts = append(out.Prompts, promptJSON{p.Name, p.Text})
@@ -157,8 +185,11 @@ func counterOf(c workflow.Counter) counterJSON {
 	if c.PerState {
 		out.Per = "state"
 	}
-	if c.Crashes {
+	switch {
+	case c.Crashes:
 		out.Counts = "crashes"
+	case c.Silence:
+		out.Counts = "no-answers"
 	}
 	return out
 }
@@ -166,7 +197,7 @@ func counterOf(c workflow.Counter) counterJSON {
 func gateOf(g workflow.Gate) gateJSON {
 	out := gateJSON{
 		Name: g.Name, Section: g.Section, AnyOf: g.AnyOf, Verdict: g.Verdict,
-		Fresh: string(g.Fresh), Evidence: g.Evidence,
+		Fresh: string(g.Fresh), Evidence: g.Evidence, File: g.File, Header: g.Header, Children: g.Children,
 	}
 	switch {
 	case g.Verdict != "" && g.AnyWord:
@@ -181,6 +212,10 @@ func stateOf(s workflow.State) stateJSON {
 	out := stateJSON{
 		Name: s.Name, Kind: string(s.Kind), Role: s.Role, Prompt: s.Prompt, RespawnPrompt: s.RespawnPrompt,
 		Returns: s.Returns, Reopen: s.Reopen, OnEnter: effectsOf(s.OnEnter),
+		Model: s.Model, Mode: s.Mode, Input: s.Input, Output: s.Output,
+	}
+	if s.Cooldown > 0 {
+		out.Cooldown = s.Cooldown.String()
 	}
 	if s.Kind == workflow.Agent {
 		out.Respawn = string(s.Respawn)
@@ -197,7 +232,7 @@ func stateOf(s workflow.State) stateJSON {
 func edgeOf(e workflow.Edge) edgeJSON {
 	out := edgeJSON{
 		From: e.From, To: e.To, On: []string{}, By: []string{}, As: e.As, Gate: e.Gates, Do: effectsOf(e.Do),
-		Override: e.Override, Describe: e.Describe, Line: e.Pos.Line,
+		Hold: e.Hold, Override: e.Override, Describe: e.Describe, Line: e.Pos.Line,
 	}
 	for _, t := range e.On {
 		out.On = append(out.On, t.String())
@@ -220,7 +255,27 @@ func edgeOf(e workflow.Edge) edgeJSON {
 func effectsOf(list []workflow.Effect) []effectJSON {
 	out := []effectJSON{}
 	for _, e := range list {
-		out = append(out, effectJSON{Do: e.Name, Role: e.Role, Message: e.Message})
+		out = append(out, effectJSON{Do: e.Name, Role: e.Role, Message: e.Message, Word: e.Word})
+	}
+	return out
+}
+
+// workTypeOf is the work type of a role that says how it went.
+func workTypeOf(r workflow.Role) string {
+	if r.Protocol == "" {
+		return ""
+	}
+	return r.WorkType
+}
+
+func marksOf(list []workflow.Mark) []markJSON {
+	out := []markJSON{}
+	for _, m := range list {
+		by := []string{}
+		for _, a := range m.By {
+			by = append(by, string(a))
+		}
+		out = append(out, markJSON{m.Name, by})
 	}
 	return out
 }

@@ -1,0 +1,134 @@
+package engine_test
+
+import (
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"orange/internal/core/board"
+	"orange/internal/core/handoff"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// surroundings are what is true beside the record when a signal is decided.
+func (p *player) surroundings(sig *signal.Signal) {
+	sig.Evidence = nil
+	for _, name := range append(p.facts(), workflow.ClaimsFact) {
+		if holds := rapid.IntRange(0, 2).Draw(p.rt, name); holds > 0 {
+			sig.Evidence = append(sig.Evidence, signal.Evidence{Name: name, Holds: holds == 1, Detail: "found"})
+		}
+	}
+	sig.Busy = rapid.SampledFrom([][]string{nil, nil, nil, {"dev"}}).Draw(p.rt, "busy")
+	sig.Commit = rapid.SampledFrom([]string{"", "c1", "c2"}).Draw(p.rt, "commit")
+	states := rapid.SliceOfN(rapid.SampledFrom(append(stateNames(p.def), "gone")), 0, 2).Draw(p.rt, "children")
+	sig.Children = nil
+	for _, s := range states {
+		sig.Children = append(sig.Children, signal.Child{ID: "c", Status: s})
+	}
+}
+
+// facts lists what gates ask for besides sections.
+func (p *player) facts() []string {
+	out := workflow.EvidenceVocabulary()
+	for i := range p.def.Gates {
+		if name := p.def.Gates[i].Fact(); name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// words lets agents say something, most often who lives, and cards look like something.
+func (p *player) words(sig *signal.Signal) {
+	if sig.Kind == signal.Exit || sig.Kind == signal.Outcome {
+		if n := len(p.task.Attempts); n > 0 && rapid.IntRange(0, 3).Draw(p.rt, "lives") > 0 {
+			a := p.task.Attempts[rapid.IntRange(0, n-1).Draw(p.rt, "who")]
+			sig.Attempt, sig.Role = a.Number, a.Role
+			if sig.Kind == signal.Outcome {
+				sig.Actor = task.Actor(a.Role)
+			}
+		}
+		sig.Code = rapid.IntRange(0, 1).Draw(p.rt, "code")
+		sig.Final = rapid.SampledFrom([]string{"", "I am done.\n<!-- x -->"}).Draw(p.rt, "final")
+		if rapid.IntRange(0, 4).Draw(p.rt, "reports") > 0 {
+			sig.Report = p.report()
+		}
+	}
+	if sig.Kind == signal.Tracker && rapid.Bool().Draw(p.rt, "card") {
+		sig.Word, sig.Face = signal.CardChanged, p.face()
+	}
+}
+
+// report is something that an agent says, most often something that the state knows.
+func (p *player) report() *signal.Report {
+	codes := []string{"", "", "junk", "success", "failure"}
+	for _, i := range p.def.EdgesFrom(p.task.Status) {
+		for _, tr := range p.def.Edges[i].On {
+			if tr.Kind == workflow.OnOutcome {
+				codes = append(codes, tr.Value, tr.Value)
+			}
+		}
+	}
+	r := &signal.Report{
+		Outcome: rapid.SampledFrom([]signal.Result{signal.Passed, signal.Failed, signal.Unknown, signal.Ambiguous}).Draw(p.rt, "outcome"),
+		Code:    rapid.SampledFrom(codes).Draw(p.rt, "said"), Detail: rapid.SampledFrom([]string{"", "a detail"}).Draw(p.rt, "detail"),
+		Source:    rapid.SampledFrom([]signal.Source{signal.FromMarker, signal.FromJSON, signal.FromHeuristic, signal.FromLegacy}).Draw(p.rt, "source"),
+		Diagnosis: rapid.SampledFrom([]string{"", "line 1"}).Draw(p.rt, "diagnosis"),
+	}
+	if p.def.Board != nil && rapid.Bool().Draw(p.rt, "worker") {
+		p.result(r)
+	}
+	return r
+}
+
+// result adds what only a worker's result has.
+func (p *player) result(r *signal.Report) {
+	f := p.face()
+	r.Actions = &signal.Actions{
+		AddTags: f.Tags, RemoveTags: p.tags("removed"), Column: f.Column,
+		Comment:     rapid.SampledFrom([]string{"", "a comment", forged}).Draw(p.rt, "comment"),
+		Description: rapid.SampledFrom([]string{"", "described"}).Draw(p.rt, "description"),
+		NeedsHuman:  rapid.SampledFrom([]string{"", "", "help"}).Draw(p.rt, "human"),
+	}
+	if rapid.Bool().Draw(p.rt, "git") {
+		r.Actions.Git = &signal.GitActions{Made: true, Commit: "c1", PR: &signal.PRMade{Number: 1, URL: rapid.SampledFrom([]string{"https://x/1", "https://x/2", "x"}).Draw(p.rt, "pr")}}
+	}
+	if rapid.Bool().Draw(p.rt, "hands over") {
+		r.Handoff = &handoff.Handoff{From: rapid.SampledFrom([]string{"ba", "dev"}).Draw(p.rt, "from"), To: "ops", Decisions: []string{"a"}, Metadata: map[string]any{"n": 1.5}}
+	}
+	if rapid.IntRange(0, 2).Draw(p.rt, "consults") == 0 {
+		r.Consult = &signal.Consult{
+			Role: rapid.SampledFrom([]string{"architect", "ba", "reviewer", "dev", "junk"}).Draw(p.rt, "consulted"), Mode: "m",
+			Resume: signal.ConsultResume{Role: rapid.SampledFrom([]string{"", "dev", "ops", "reviewer"}).Draw(p.rt, "resumes")},
+		}
+	}
+}
+
+// face is how a card can look: as an edge waits for, or anyhow.
+func (p *player) face() *board.Face {
+	faces := []*board.Face{{Column: "elsewhere"}, {}}
+	for _, i := range p.def.EdgesFrom(p.task.Status) {
+		for _, tr := range p.def.Edges[i].On {
+			if tr.Kind == workflow.OnBoard {
+				f := tr.Board.Face()
+				faces = append(faces, &f, &f)
+			}
+		}
+	}
+	f := *rapid.SampledFrom(faces).Draw(p.rt, "face")
+	f.Described = rapid.SampledFrom([]string{"", "d"}).Draw(p.rt, "described")
+	f.Tags = append(slices.Clone(f.Tags), p.tags("tags")...)
+	return &f
+}
+
+func (p *player) tags(label string) []string {
+	names := []string{"unknown"}
+	if b := p.def.Board; b != nil {
+		for i := range b.Tags {
+			names = append(names, b.Tags[i].Name)
+		}
+	}
+	return rapid.SliceOfN(rapid.SampledFrom(names), 0, 2).Draw(p.rt, label)
+}
