@@ -117,7 +117,7 @@ func TestAWorkerGetsOnlyWhatItMayAskFor(t *testing.T) {
 	s := openShop(t, "headless", "--workflow", "joan-board")
 	id := s.addCard("Login", "ba:\n"+result(true, "All of it",
 		`{"add_tags": ["Ready", "Urgent", "Plan-Approved"], "remove_tags": ["Nope"], "move_to_column": "Somewhere", "update_description": "Mine now."}`, "")+
-		"ba#2:\n"+result(true, "Once more", `{"move_to_column": "Done", "add_tags": ["Needs-Clarification"]}`, "")+
+		"ba#2:\n"+result(true, "Once more", `{"move_to_column": "Done", "add_tags": ["Needs-Clarification"]}`, `, "git_actions": {"branch_created": "mine", "commit_made": true}`)+
 		"ba#3:\n  - idle:\n", "--description", "Customers want to log in.")
 	s.await(id, "it rests with Ready", func(t task.Task) bool { return t.Status == "board" && len(t.Pending) == 0 && t.RanOf("ba") == 1 })
 	card, _ := s.card("1")
@@ -131,12 +131,12 @@ func TestAWorkerGetsOnlyWhatItMayAskFor(t *testing.T) {
 	if card, _ := s.card("1"); card.Column != "To Do" || !slices.Equal(card.Tags, []string{"Needs-Clarification"}) {
 		t.Errorf("%+v", card)
 	}
-	s.saidOnce("1", "not done: moving a card to Done is not the ba's to ask for")
+	s.saidOnce("1", "not done: moving a card to Done is not the ba's to ask for", `it names branch "mine"`, "it says that it committed")
 	var rejected []string
 	for _, e := range s.journal(id) {
 		rejected = append(rejected, e.Rejected...)
 	}
-	if len(rejected) != 5 {
+	if len(rejected) != 6 {
 		t.Errorf("%q", rejected)
 	}
 	s.sound(id)
@@ -236,6 +236,39 @@ func TestOneDeveloperAtATime(t *testing.T) {
 		}
 		s.sound(ids...)
 	})
+}
+
+func TestOneDeveloperAtATimeEvenInTrouble(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless", "--workflow", "joan-board", "--pool-size", "3")
+	done := result(true, "Done", `{"add_tags": ["Dev-Complete"], "remove_tags": ["Planned"], "move_to_column": "Review"}`, "")
+	first := s.addCard("First", "dev:\n  - run: \"touch ../../../begun; while ! test -e ../../../die; do sleep 0.02; done\"\n  - die: KILL\n"+
+		"dev#2:\n"+result(true, "Which one?", `{}`, `, "invoke_agent": {"agent_type": "architect", "mode": "advise", "context": {"reason": "two ways"}, "resume_as": {"agent_type": "dev", "mode": "implement"}}`)+
+		"dev#3:\n  - run: \"touch ../../../again; while ! test -e ../../../go; do sleep 0.02; done\"\n"+done+
+		"architect:\n  - run: \"touch ../../../asked; while ! test -e ../../../advice; do sleep 0.02; done\"\n"+result(true, "The first", `{}`, ""),
+		"--column", "Development", "--tag", "Planned")
+	s.eventually("the first is at work", func() bool { return s.has("begun") })
+	second := s.addCard("Second", "dev:\n"+done, "--column", "Development", "--tag", "Planned")
+	s.await(second, "it waits for its turn", func(t task.Task) bool { return t.Queued && len(t.Pending) == 0 })
+	stillWaits := func(when string) {
+		t.Helper()
+		s.orange("board", "comment", "2", "Now?", "--project", "shop") // whoever looks at the card finds the group taken
+		if got := s.task(second); got.RanOf("dev") != 0 {
+			t.Errorf("%s a second developer was started", when)
+		}
+	}
+	s.write("die", "")
+	s.await(first, "the developer died", func(t task.Task) bool { return t.Crashed == "dev" && !t.RespawnAt.IsZero() })
+	stillWaits("while the first was dead")
+	s.orange("task", "respawn", string(first))
+	s.eventually("the architect is asked", func() bool { return s.has("asked") })
+	stillWaits("while the first waited for advice")
+	s.write("advice", "")
+	s.eventually("the first goes on", func() bool { return s.has("again") })
+	stillWaits("while the first went on")
+	s.write("go", "")
+	s.waitsFor(first, "1", "Dev-Complete")
+	s.waitsFor(second, "2", "Dev-Complete")
 }
 
 func TestWhatAPersonDidBeforeTheServerDiedIsHeardOf(t *testing.T) {

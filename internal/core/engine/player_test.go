@@ -6,11 +6,46 @@ import (
 	"pgregory.net/rapid"
 
 	"orange/internal/core/board"
+	"orange/internal/core/engine"
 	"orange/internal/core/handoff"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
+
+// nextSignal is anything at all, or something that is likely to happen next: then a task
+// gets further than chance would bring it.
+func (p *player) nextSignal() signal.Signal {
+	if p.task.Seq == 0 || rapid.IntRange(0, 2).Draw(p.rt, "anything") == 0 {
+		return p.anySignal()
+	}
+	s, _ := p.def.State(p.task.Status)
+	a, lives := p.task.Live(s.Role)
+	timers := engine.Timers(p.def, &p.task)
+	switch e, owed := engine.Next(&p.task); {
+	case owed:
+		return signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{Effect: e.ID, OK: true}}
+	case p.task.Paused || p.task.Attention != "":
+		return signal.Signal{Kind: signal.Resume, Actor: task.Human}
+	case s.Kind == workflow.Agent && lives:
+		kind, actor := signal.Exit, task.Engine
+		if rapid.Bool().Draw(p.rt, "living") {
+			kind, actor = signal.Outcome, task.Actor(a.Role)
+		}
+		return signal.Signal{Kind: kind, Actor: actor, Attempt: a.Number, Role: a.Role, Report: p.report(), Final: "done"}
+	case p.def.WatchesBoard(s.Name):
+		return signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.CardChanged, Face: p.face()}
+	case len(timers) > 0:
+		tm := rapid.SampledFrom(timers).Draw(p.rt, "due")
+		if tm.At.After(p.now) {
+			p.now = tm.At
+		}
+		return signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: tm.Name, Visit: tm.Visit}
+	case s.Kind == workflow.Queued:
+		return signal.Signal{Kind: signal.Ready, Actor: task.Engine}
+	}
+	return signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: rapid.SampledFrom([]string{"complete", "resume", "respawn", "request-changes", "reopen"}).Draw(p.rt, "way on")}
+}
 
 // surroundings are what is true beside the record when a signal is decided.
 func (p *player) surroundings(sig *signal.Signal) {

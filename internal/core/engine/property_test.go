@@ -35,7 +35,7 @@ func TestWhateverHappensTheJournalHolds(t *testing.T) {
 			Spawn:   rapid.Bool().Draw(rt, "spawn"), TrackerRef: rapid.SampledFrom([]string{"", "board:p/1"}).Draw(rt, "card"),
 		}})
 		for range rapid.IntRange(1, 40).Draw(rt, "signals") {
-			p.play(p.anySignal())
+			p.play(p.nextSignal())
 		}
 		if a, b := asJSON(rt, p.log), asJSON(rt, p.kept); !bytes.Equal(a, b) {
 			rt.Fatalf("an entry changed after it was written:\n%s\n%s", a, b)
@@ -164,6 +164,9 @@ func (p *player) oneAgentPerRole() {
 	x := engine.Explain(p.def, p.task, signal.Signal{At: p.now})
 	if x.Owner == "" || x.Why == "" {
 		p.rt.Fatalf("nobody owns the task: %+v", x)
+	}
+	if it, ok := engine.Inbox(p.def, p.task); ok && (it.Text == "" || it.Do == "" || it.Kind == "" || it.Since.IsZero()) {
+		p.rt.Fatalf("a person is not told what to do: %+v", it)
 	}
 }
 

@@ -39,9 +39,10 @@ func TestWhateverHappensIsDecidedTheSameAgain(t *testing.T) {
 		p := &player{rt: rt, def: load(t, rapid.SampledFrom(builtin.Names()).Draw(rt, "workflow")), now: start, ids: map[string]bool{}}
 		p.play(signal.Signal{Kind: signal.Create, Actor: task.Human, New: &signal.New{
 			ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "do it", Spawn: rapid.Bool().Draw(rt, "spawn"),
+			TrackerRef: rapid.SampledFrom([]string{"", "board:p/1"}).Draw(rt, "card"),
 		}})
 		for range rapid.IntRange(1, 40).Draw(rt, "signals") {
-			p.play(p.anySignal())
+			p.play(p.nextSignal())
 		}
 		entries := stored(rt, p.log)
 		again, err := engine.Again(p.def, entries)

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"maps"
 	"slices"
 
 	"orange/internal/core/board"
@@ -123,17 +124,20 @@ func (r *Runtime) parentOf(n *signal.New) error {
 	return nil
 }
 
-// serials knows which task is at work in each serial group of each project. The pool's
+// serials knows which tasks are at work in each serial group of each project. The pool's
 // lock guards it.
-type serials map[serial]task.ID
+type serials map[serial]struct{}
 
-type serial struct{ project, group string }
+type serial struct {
+	project, group string
+	id             task.ID
+}
 
 // busy lists the groups of a project in which another task works.
 func (s serials) busy(project string, id task.ID) []string {
 	var out []string
-	for k, holder := range s {
-		if k.project == project && holder != id {
+	for k := range s {
+		if k.project == project && k.id != id && !slices.Contains(out, k.group) {
 			out = append(out, k.group)
 		}
 	}
@@ -141,20 +145,42 @@ func (s serials) busy(project string, id task.ID) []string {
 	return out
 }
 
-// hold notes in which groups a task works, and says whether one became free.
-func (s serials) hold(def *workflow.Definition, t *task.Task) (freed bool) {
-	var groups []string
-	for _, a := range t.Attempts {
-		if role, ok := def.Role(a.Role); ok && role.Serial != "" {
-			groups = append(groups, role.Serial)
-			s[serial{t.Project, role.Serial}] = t.ID
-		}
+// take notes that a task works in the group of a role, if it has one.
+func (s serials) take(def *workflow.Definition, project, role string, id task.ID) {
+	if r, ok := def.Role(role); ok && r.Serial != "" {
+		s[serial{project, r.Serial, id}] = struct{}{}
 	}
-	for k, holder := range s {
-		if holder == t.ID && !slices.Contains(groups, k.group) {
+}
+
+// hold notes in which groups a task works, and says whether it left one.
+func (s serials) hold(def *workflow.Definition, t *task.Task) (left bool) {
+	now := worksIn(def, t)
+	for k := range s {
+		if _, still := now[k]; k.id == t.ID && !still {
 			delete(s, k)
-			freed = true
+			left = true
 		}
 	}
-	return freed
+	maps.Copy(s, now)
+	return left
+}
+
+// worksIn are the groups that a task works in: those of its agents, that of an agent that
+// is started again later, and that of one that waits for advice.
+func worksIn(def *workflow.Definition, t *task.Task) serials {
+	out := serials{}
+	for _, a := range t.Attempts {
+		out.take(def, t.Project, a.Role, t.ID)
+	}
+	state, ok := def.State(t.Status)
+	if !ok || state.Kind != workflow.Agent {
+		return out
+	}
+	if false {
+		out.take(def, t.Project, state.Role, t.ID)
+	}
+	if back, ok := def.State(t.ReturnTo); ok && false && (len(t.Attempts) > 0 || !t.RespawnAt.IsZero()) {
+		out.take(def, t.Project, back.Role, t.ID)
+	}
+	return out
 }

@@ -120,9 +120,7 @@ func (r *Runtime) decideWithPool(def *workflow.Definition, project string, t tas
 			h.name = name
 		}
 		for _, a := range d.Entries[i].Started {
-			if role, ok := def.Role(a.Role); ok && role.Serial != "" {
-				r.pool.atOne[serial{project, role.Serial}] = d.Entries[i].Task
-			}
+			r.pool.atOne.take(def, project, a.Role, d.Entries[i].Task)
 		}
 	}
 	return d, h

@@ -1,0 +1,148 @@
+package agents_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/core/workflow/builtin"
+	"orange/internal/runtime/agents"
+)
+
+// qaCrew is a crew whose task is tested: the qa says passed or failed.
+func qaCrew(t *testing.T, terminal bool) *crew {
+	t.Helper()
+	c := newCrew(t, terminal)
+	text, _ := builtin.Text("linear-sdlc")
+	def, err := workflow.Parse("linear-sdlc.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.def, c.task.Status = def, "Finished"
+	c.task.Attempts = []task.Attempt{{Number: 1, Role: "qa", Running: true}}
+	return c
+}
+
+func (c *crew) startQA(attempt int, message string) {
+	c.t.Helper()
+	e := effectOf(attempt)
+	e.Role, e.Prompt, e.Message = "qa", "qa", message
+	if _, err := c.Agents.Start(c.t.Context(), c.task, e); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func TestTheLastMessageIsSearchedForTheRolesProtocol(t *testing.T) {
+	for _, tt := range []struct {
+		name, final string
+		want        signal.Result
+		diagnosis   string
+	}{
+		{"a marker", "Fine.\n<!-- WORK_RESULT:passed -->", signal.Passed, ""},
+		{"with the attempt's nonce", "<!-- WORK_RESULT:failed nonce=NONCE -->", signal.Failed, ""},
+		{"with another's nonce", "<!-- WORK_RESULT:passed nonce=0badc0de -->", signal.Unknown, "nonce=0badc0de"},
+		{"in a fence", "```\n<!-- WORK_RESULT:passed -->\n```", signal.Unknown, "fence"},
+		{"words that mean it", "## QA Passed", signal.Passed, ""},
+		{"nothing that counts", "I am done.", signal.Unknown, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := qaCrew(t, false)
+				c.startQA(1, "")
+				nonce := c.Nonce(agents.Key{Task: id, Number: 1})
+				c.read = agents.Notice{Final: strings.ReplaceAll(tt.final, "NONCE", nonce)}
+				c.ends(1, agents.Exit{})
+				got := c.submitted(signal.Exit)
+				if len(got) != 1 || got[0].Report == nil || got[0].Report.Outcome != tt.want || !strings.Contains(got[0].Report.Diagnosis, tt.diagnosis) || got[0].Final != c.read.Final {
+					t.Errorf("%+v", got)
+				}
+				c.Close()
+			})
+		})
+	}
+}
+
+func TestSilenceAndRolesWithoutAProtocolHaveNoReport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := qaCrew(t, false)
+		c.startQA(1, "")
+		c.read = agents.Notice{Final: " \n"}
+		c.ends(1, agents.Exit{})
+		if got := c.submitted(signal.Exit); len(got) != 1 || got[0].Report != nil || got[0].Final != "" {
+			t.Errorf("%+v", got)
+		}
+		c.Close()
+		c = newCrew(t, false) // the worker of orange asks by commands
+		c.start(1)
+		c.read = agents.Notice{Final: "<!-- WORK_RESULT:passed -->"}
+		c.ends(1, agents.Exit{})
+		if got := c.submitted(signal.Exit); len(got) != 1 || got[0].Report != nil {
+			t.Errorf("%+v", got)
+		}
+		c.Close()
+	})
+}
+
+func TestALongMessageIsSearchedWholeAndKeptInPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := qaCrew(t, false)
+		c.startQA(1, "")
+		c.read = agents.Notice{Final: "<!-- WORK_RESULT:failed -->\n" + strings.Repeat("é and more of it\n", 40_000)}
+		c.ends(1, agents.Exit{})
+		got := c.submitted(signal.Exit)
+		if len(got) != 1 || got[0].Report.Outcome != signal.Failed || len(got[0].Final) > 16<<10 || !strings.HasSuffix(c.read.Final, got[0].Final) {
+			t.Errorf("%d signals, report %+v, %d bytes kept", len(got), got[0].Report, len(got[0].Final))
+		}
+		c.Close()
+	})
+}
+
+func TestTheEndOfATurnAtATerminalIsHeard(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		terminal bool
+		final    string
+		heard    int
+	}{
+		{"a marker", true, "<!-- WORK_RESULT:passed -->", 1},
+		{"nothing that counts", true, "I go on later.", 0},
+		{"without a terminal the end counts", false, "<!-- WORK_RESULT:passed -->", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := qaCrew(t, tt.terminal)
+			c.startQA(1, "")
+			c.read = agents.Notice{Final: tt.final}
+			if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "idle", nil); err != nil {
+				t.Fatal(err)
+			}
+			got := c.submitted(signal.Outcome)
+			if len(got) != tt.heard || tt.heard > 0 && (got[0].Word != "passed" || got[0].Actor != "qa" || got[0].Attempt != 1 || got[0].Report == nil) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+func TestWhoIsOnlyToSayHowItWentGoesOnInTheConversation(t *testing.T) {
+	c := qaCrew(t, false)
+	c.startQA(1, "")
+	if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "session", []byte("native-1")); err != nil {
+		t.Fatal(err)
+	}
+	c.ends(1, agents.Exit{})
+	c.startQA(2, workflow.MessageState)
+	c.ends(2, agents.Exit{})
+	c.startQA(3, "") // a new try of the work begins anew
+	if c.launches[1].Resume != "native-1" || c.launches[2].Resume != "" {
+		t.Errorf("%+v", c.launches)
+	}
+	prompt, err := os.ReadFile(filepath.Join(c.Folder(agents.Key{Task: id, Number: 2}), "prompt.md"))
+	if err != nil || !strings.HasPrefix(string(prompt), "You ended without saying how it went") || strings.Contains(string(prompt), "# QA") {
+		t.Errorf("%v\n%s", err, prompt)
+	}
+}
