@@ -117,7 +117,7 @@ func TestAWorkerGetsOnlyWhatItMayAskFor(t *testing.T) {
 	s := openShop(t, "headless", "--workflow", "joan-board")
 	id := s.addCard("Login", "ba:\n"+result(true, "All of it",
 		`{"add_tags": ["Ready", "Urgent", "Plan-Approved"], "remove_tags": ["Nope"], "move_to_column": "Somewhere", "update_description": "Mine now."}`, "")+
-		"ba#2:\n"+result(true, "Once more", `{"move_to_column": "Done", "add_tags": ["Needs-Clarification"]}`, `, "git_actions": {"branch_created": "mine", "commit_made": true}`)+
+		"ba#2:\n"+result(true, "Once more", `{"move_to_column": "Done", "add_tags": ["Needs-Clarification"]}`, `, "git_actions": {"branch_created": "mine", "commit_made": true, "pr_created": {"number": 7, "url": "https://forge.example/pull/7", "title": "x"}}`)+
 		"ba#3:\n  - idle:\n", "--description", "Customers want to log in.")
 	s.await(id, "it rests with Ready", func(t task.Task) bool { return t.Status == "board" && len(t.Pending) == 0 && t.RanOf("ba") == 1 })
 	card, _ := s.card("1")
@@ -131,7 +131,7 @@ func TestAWorkerGetsOnlyWhatItMayAskFor(t *testing.T) {
 	if card, _ := s.card("1"); card.Column != "To Do" || !slices.Equal(card.Tags, []string{"Needs-Clarification"}) {
 		t.Errorf("%+v", card)
 	}
-	s.saidOnce("1", "not done: moving a card to Done is not the ba's to ask for", `it names branch "mine"`, "it says that it committed")
+	s.saidOnce("1", "not done: moving a card to Done is not the ba's to ask for", `it names branch "mine"`, "it says that it committed", "is not delivered by one")
 	var rejected []string
 	for _, e := range s.journal(id) {
 		rejected = append(rejected, e.Rejected...)

@@ -10,9 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/adapter/gh"
 	"orange/internal/adapter/git"
 	"orange/internal/core/prompt"
 	"orange/internal/core/signal"
+	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
 	"orange/internal/runtime/local"
@@ -21,6 +23,7 @@ import (
 // prober looks evidence up in the project's repository and in the task's worktree.
 type prober struct {
 	git       *git.Git
+	gh        *gh.CLI
 	workspace func(name string) string // its folder
 }
 
@@ -69,7 +72,30 @@ func (p prober) claims(ctx context.Context, q *local.Question) (string, error) {
 	if sha := q.Git.Commit; sha != "" && !p.git.HasCommit(ctx, q.Project.Path, q.Task.Branch, sha) {
 		wrong = append(wrong, fmt.Sprintf("commit %.40q is not on %s", sha, q.Task.Branch))
 	}
+	if why := p.claimedPR(ctx, q); why != "" {
+		wrong = append(wrong, why)
+	}
 	return strings.Join(wrong, "; "), nil
+}
+
+// claimedPR says what is wrong with the pull request that a worker says it opened: it
+// must be that of the task's branch.
+func (p prober) claimedPR(ctx context.Context, q *local.Question) string {
+	claimed := q.Git.PR
+	if claimed == nil {
+		return ""
+	}
+	if q.Task.Delivery != task.DeliverPR {
+		return fmt.Sprintf("it names pull request %.200q, and the work of this project is not delivered by one", claimed.URL)
+	}
+	found, err := p.gh.View(ctx, q.Project.Path, q.Task.Branch)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("it names pull request %.200q, and none of %s was found", claimed.URL, q.Task.Branch)
+	case found.URL != claimed.URL:
+		return fmt.Sprintf("it names pull request %.200q, and that of %s is %s", claimed.URL, q.Task.Branch, found.URL)
+	}
+	return ""
 }
 
 // maxHeader bounds how much of a file is read for its frontmatter, in bytes.

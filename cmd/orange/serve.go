@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"orange/internal/adapter/gh"
 	"orange/internal/adapter/git"
 	"orange/internal/adapter/harness"
 	"orange/internal/adapter/lock"
@@ -102,7 +103,7 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 // open starts the runtime, with agents or with a recorder in their place.
 func (s *server) open(o cli.ServeOptions) (err error) {
 	options := local.Options{
-		Store: s.store, Files: s.folders, Log: s.log, Prober: prober{git: s.git, workspace: s.workspaceFolder}, Ledger: s.store, Kin: s.store,
+		Store: s.store, Files: s.folders, Log: s.log, Prober: prober{git: s.git, gh: gh.New(), workspace: s.workspaceFolder}, Ledger: s.store, Kin: s.store,
 		Library:  workflowdir.New(s.cfg.UserWorkflows),
 		Workflow: s.cfg.Workflow, Harness: cmp.Or(s.cfg.Harness, "claude"), Review: s.cfg.ReviewHarness,
 		Fault: crashAt(o.CrashAt, o.CrashPoint),

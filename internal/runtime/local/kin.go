@@ -176,10 +176,10 @@ func worksIn(def *workflow.Definition, t *task.Task) serials {
 	if !ok || state.Kind != workflow.Agent {
 		return out
 	}
-	if false {
+	if !t.RespawnAt.IsZero() {
 		out.take(def, t.Project, state.Role, t.ID)
 	}
-	if back, ok := def.State(t.ReturnTo); ok && false && (len(t.Attempts) > 0 || !t.RespawnAt.IsZero()) {
+	if back, ok := def.State(t.ReturnTo); ok && (len(t.Attempts) > 0 || !t.RespawnAt.IsZero()) {
 		out.take(def, t.Project, back.Role, t.ID)
 	}
 	return out
