@@ -250,7 +250,7 @@ func (v attemptsView) Attempts(t task.Task) ([]api.Attempt, error) {
 		}
 		a := api.Attempt{
 			Number: n, Role: card.Role, Harness: card.Harness, Model: card.Model, Window: card.Window, Session: card.Session,
-			Log: v.c.agents.Log(k), Code: card.Code, Final: card.Final, Usage: card.Usage,
+			Log: v.c.agents.OutputFile(k), Code: card.Code, Final: card.Final, Usage: card.Usage,
 		}
 		if live, ok := t.AttemptByNumber(n); ok {
 			a.Alive, a.Since, a.Condition = true, live.Since, live.Condition

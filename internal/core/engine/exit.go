@@ -124,7 +124,7 @@ func (x *decider) whatWasSeen(why string) string {
 func (x *decider) untold(number int) *task.Effect {
 	for i := range x.t.Pending {
 		p := &x.t.Pending[i]
-		if info, _ := workflow.EffectNamed(p.Do); info.Notifies && p.Attempt == number && !p.Start && p.Prompt != MessageNudge {
+		if info, _ := workflow.EffectNamed(p.Do); info.Notifies && p.Attempt == number && !p.Start && p.Prompt != workflow.MessageNudge {
 			return p
 		}
 	}

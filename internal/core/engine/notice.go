@@ -88,7 +88,7 @@ func (x *decider) lifted(s *workflow.State) Verdict {
 	e := x.entry(journal.AgentNotice)
 	e.Attempt, e.Role, e.Reason = a.Number, a.Role, "the usage limit is lifted"
 	e.Notice = &task.Condition{Name: task.Running, Since: x.sig.At}
-	x.plan(&e).add(workflow.Effect{Name: workflow.NotifyName(s.Role), Role: s.Role, Message: MessageReset}, task.ByState)
+	x.plan(&e).add(workflow.Effect{Name: workflow.NotifyName(s.Role), Role: s.Role, Message: workflow.MessageReset}, task.ByState)
 	return x.last(e, Record)
 }
 
@@ -105,6 +105,6 @@ func (x *decider) idle(s *workflow.State) Verdict {
 	e := x.entry(journal.AgentNudged)
 	e.Role, e.Nudged = a.Role, []int{a.Number}
 	e.Reason = fmt.Sprintf("nothing was heard of the %s for %s", s.Role, s.Idle)
-	x.plan(&e).add(workflow.Effect{Name: workflow.NotifyName(s.Role), Role: s.Role, Message: MessageNudge}, task.ByState)
+	x.plan(&e).add(workflow.Effect{Name: workflow.NotifyName(s.Role), Role: s.Role, Message: workflow.MessageNudge}, task.ByState)
 	return x.last(e, Record)
 }

@@ -218,7 +218,7 @@ func TestAnAnswerIsWrittenDownAndTold(t *testing.T) {
 		t.Fatalf("%s, %s", got, w.task.Status)
 	}
 	write, tell := w.task.Pending[0], w.task.Pending[1]
-	if write.Arg != "Answer" || write.Text != "blue" || tell.Prompt != engine.MessageAnswer || tell.Text != "blue" {
+	if write.Arg != "Answer" || write.Text != "blue" || tell.Prompt != workflow.MessageAnswer || tell.Text != "blue" {
 		t.Errorf("%+v\n%+v", write, tell)
 	}
 }

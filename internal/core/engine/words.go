@@ -76,15 +76,9 @@ func (p *plan) answered(to *workflow.State) {
 	if a == nil || slices.ContainsFunc(p.e.Started, func(s task.Attempt) bool { return s.Number == a.Number }) {
 		return
 	}
-	p.add(workflow.Effect{Name: workflow.NotifyName(to.Role), Role: to.Role, Message: MessageAnswer}, task.ByState)
+	p.add(workflow.Effect{Name: workflow.NotifyName(to.Role), Role: to.Role, Message: workflow.MessageAnswer}, task.ByState)
 }
 
-// The messages of the engine's own.
-const (
-	MessageAnswer = workflow.MessageAnswer
-	MessageNudge  = workflow.MessageNudge
-	MessageReset  = workflow.MessageReset
-)
 
 func (p *plan) delivery() task.Delivery {
 	if n := p.e.New; n != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"orange/internal/core/engine"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
@@ -88,14 +87,14 @@ func (f *Facts) words(name string) string {
 // own are the words for messages of the engine's own, where a workflow has none.
 func own(name string) (string, bool) {
 	switch name {
-	case engine.MessageAnswer:
+	case workflow.MessageAnswer:
 		return "A person answered your questions: read ## Answer in TASK.md. The status is {status} again; go on from there.", true
-	case engine.MessageNudge:
+	case workflow.MessageNudge:
 		return "Nothing was heard of you for a while, and the status is still {status}. If your part is done, say so as your " +
 			"instructions tell you; if it is not, go on; if you cannot go on, write down why in TASK.md and say so.", true
 	case workflow.MessageState:
 		return "You ended without saying how it went, so nothing has moved. Do no more work: say now how it went, in this form.\n{report}", true
-	case engine.MessageReset:
+	case workflow.MessageReset:
 		return "Your usage limit is lifted. Go on where you stopped.", true
 	}
 	return "", false

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"orange/internal/core/engine"
 	"orange/internal/core/prompt"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -104,7 +103,7 @@ func TestARespawnAfterAReviewCarriesTheMessageToo(t *testing.T) {
 
 func TestMessagesOfTheEngine(t *testing.T) {
 	f := facts(t, "orange")
-	for _, name := range []string{engine.MessageAnswer, engine.MessageNudge, engine.MessageReset} {
+	for _, name := range []string{workflow.MessageAnswer, workflow.MessageNudge, workflow.MessageReset} {
 		f.Effect = task.Effect{Prompt: name, Role: "worker"}
 		golden(t, "message-"+name+".txt", prompt.Message(f)+"\n")
 	}

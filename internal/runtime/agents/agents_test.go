@@ -281,7 +281,7 @@ func TestASilentScreenIsLookedAt(t *testing.T) {
 	c := newCrew(t, true)
 	c.start(1)
 	k := agents.Key{Task: id, Number: 1}
-	if err := os.WriteFile(c.Agents.Log(k), []byte("x"), 0o600); err != nil {
+	if err := os.WriteFile(c.Agents.OutputFile(k), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c.pane = "may I?"

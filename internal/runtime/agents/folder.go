@@ -18,8 +18,8 @@ func (a *Agents) Folder(k Key) string {
 	return filepath.Join(a.Root, string(k.Task), strconv.Itoa(k.Number))
 }
 
-// Log is the file that an attempt's output goes to.
-func (a *Agents) Log(k Key) string { return filepath.Join(a.Folder(k), "output.log") }
+// OutputFile is the file that an attempt's output goes to.
+func (a *Agents) OutputFile(k Key) string { return filepath.Join(a.Folder(k), "output.log") }
 
 // A Card is what is known about an attempt besides its processes. It is a file in the
 // attempt's folder, because it must outlive the server.

@@ -14,7 +14,7 @@ import (
 func (a *Agents) Active(t *task.Task, number int) time.Time {
 	k := Key{t.ID, number}
 	a.look(t, k)
-	info, err := os.Stat(a.Log(k))
+	info, err := os.Stat(a.OutputFile(k))
 	if err != nil {
 		return time.Time{}
 	}
@@ -35,7 +35,7 @@ func (a *Agents) look(t *task.Task, k Key) {
 	}
 	if n, ok := a.Harnesses.Screen(card.Harness, pane); ok {
 		if err := a.condition(ctx, k, n); err != nil {
-			a.Options.Log.Warn("report what a screen shows", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
+			a.Log.Warn("report what a screen shows", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 		}
 	}
 }

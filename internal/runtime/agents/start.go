@@ -77,7 +77,7 @@ func (a *Agents) prepare(ctx context.Context, t *task.Task, e *task.Effect, sess
 	o := Orders{Argv: plan.Argv, Dir: launch.Workspace}
 	if session != "" {
 		card.Window = e.Window
-		o.Window = &Window{Session: session, Name: e.Window, Log: a.Log(k)}
+		o.Window = &Window{Session: session, Name: e.Window, Log: a.OutputFile(k)}
 	}
 	o.Env = a.environment(t, e, launch.Harness, plan.Env, session != "")
 	return o, a.note(k, func(c *Card) { *c = card })

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"orange/internal/core/prompt"
-	"orange/internal/core/signal"
 	"orange/internal/core/task"
 )
 
@@ -159,7 +157,7 @@ func (a *Agents) blocked(ctx context.Context, t *task.Task, k Key, card Card) bo
 		return false // a limit that is over stays on the screen until something is typed
 	}
 	if err := a.condition(ctx, k, n); err != nil {
-		a.Options.Log.Warn("report what a screen shows", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
+		a.Log.Warn("report what a screen shows", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
 	return true
 }
@@ -172,90 +170,34 @@ func (a *Agents) interrupted() error {
 	return errors.New("it ended while it was told")
 }
 
-// pause waits a moment, unless the attempt ends.
+// pause waits a moment, and says no if the attempt ended meanwhile.
 func (a *Agents) pause(ctx context.Context, at *attempt, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-at.over:
-	case <-a.ctx.Done():
-	case <-ctx.Done():
-	}
-	return false
+	return a.waitFor(ctx, at, d, nil) == passed
 }
 
 // heard waits for the agent to say that it has taken a prompt in.
 func (a *Agents) heard(ctx context.Context, at *attempt, d time.Duration) bool {
+	return a.waitFor(ctx, at, d, at.prompted) == came
+}
+
+// How a wait ended.
+const (
+	broken = iota // the attempt is over, or nobody waits any more
+	passed        // the time
+	came          // what was waited for
+)
+
+func (a *Agents) waitFor(ctx context.Context, at *attempt, d time.Duration, what <-chan struct{}) int {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-at.prompted:
-		return true
+	case <-what:
+		return came
 	case <-timer.C:
+		return passed
 	case <-at.over:
 	case <-a.ctx.Done():
 	case <-ctx.Done():
 	}
-	return false
-}
-
-// Heard takes in what a harness's hook reports about an attempt.
-func (a *Agents) Heard(ctx context.Context, k Key, harness, event string, payload []byte) error {
-	n, err := a.Harnesses.Hook(harness, event, payload)
-	if err != nil {
-		return err
-	}
-	a.account(k, harness, &n)
-	a.keep(k, n, nil)
-	if n.Prompted {
-		a.acknowledge(k)
-	}
-	if err := a.condition(ctx, k, n); err != nil {
-		return err
-	}
-	return a.turnEnded(ctx, k, n)
-}
-
-// account adds to the end of a turn what the conversation has consumed so far and what
-// the agent said last, where the hook does not say it. An agent at a terminal may live
-// for days: neither is to be learned only when it ends.
-func (a *Agents) account(k Key, harness string, n *Notice) {
-	if n.Condition == nil || n.Condition.Name != task.Idle {
-		return
-	}
-	card, err := a.Card(k)
-	if err != nil || card.Window == "" {
-		return
-	}
-	left := a.Harnesses.Read(harness, Output{
-		Log: a.Log(k), Transcript: cmp.Or(n.Transcript, card.Transcript), Session: cmp.Or(n.Session, card.Session), Since: card.Since,
-	})
-	if n.Usage == nil {
-		n.Usage = left.Usage
-	}
-	n.Final = cmp.Or(n.Final, left.Final)
-}
-
-func (a *Agents) acknowledge(k Key) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if at := a.live[k]; at != nil {
-		select {
-		case at.prompted <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// condition submits how an attempt is doing.
-func (a *Agents) condition(ctx context.Context, k Key, n Notice) error {
-	if n.Condition == nil && n.Usage == nil {
-		return nil
-	}
-	_, err := a.Engine.Submit(ctx, k.Task, signal.Signal{
-		Kind: signal.Notice, Actor: task.Engine, Attempt: k.Number, Condition: n.Condition, Usage: n.Usage,
-	})
-	return err
+	return broken
 }

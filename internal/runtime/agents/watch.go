@@ -2,7 +2,6 @@ package agents
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"orange/internal/core/signal"
@@ -37,7 +36,7 @@ func (a *Agents) adopt(k Key, running bool) error {
 	}
 	a.start(func() {
 		if err := a.Processes.Sweep(a.ctx, k.mark()); err != nil {
-			a.Options.Log.Error("end what is left of an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
+			a.Log.Error("end what is left of an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 		}
 		a.ended(k, Exit{Code: -1, Reason: "nothing is left of it"})
 	})
@@ -46,7 +45,7 @@ func (a *Agents) adopt(k Key, running bool) error {
 
 // later tries again to adopt an attempt that nothing can be read of.
 func (a *Agents) later(k Key, running bool, why error) {
-	a.Options.Log.Error("look after an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", why)
+	a.Log.Error("look after an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", why)
 	a.start(func() {
 		for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 			select {
@@ -122,9 +121,9 @@ func (a *Agents) forget(k Key) {
 func (a *Agents) ended(k Key, x Exit) {
 	card, err := a.Card(k)
 	if err != nil {
-		a.Options.Log.Warn("read an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
+		a.Log.Warn("read an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
-	left := a.Harnesses.Read(card.Harness, Output{Log: a.Log(k), Transcript: card.Transcript, Session: card.Session, Headless: card.Window == "", Since: card.Since})
+	left := a.Harnesses.Read(card.Harness, Output{Log: a.OutputFile(k), Transcript: card.Transcript, Session: card.Session, Headless: card.Window == "", Since: card.Since})
 	a.keep(k, left, &x.Code)
 	sig := signal.Signal{
 		Kind: signal.Exit, Actor: task.Engine, Attempt: k.Number, Role: card.Role, Code: x.Code, Note: x.Reason,
@@ -157,7 +156,7 @@ func (a *Agents) keep(k Key, n Notice, code *int) {
 		}
 	})
 	if err != nil {
-		a.Options.Log.Warn("keep an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
+		a.Log.Warn("keep an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
 }
 
@@ -177,11 +176,11 @@ func (a *Agents) submit(k Key, sig signal.Signal) {
 		refused, err := a.Engine.Submit(context.WithoutCancel(a.ctx), k.Task, sig)
 		if err == nil {
 			if refused != "" {
-				a.Options.Log.Debug("old news", "component", "agents", "task", k.Task, "kind", sig.Kind, "refused", refused)
+				a.Log.Debug("old news", "component", "agents", "task", k.Task, "kind", sig.Kind, "refused", refused)
 			}
 			return
 		}
-		a.Options.Log.Error("report an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "kind", sig.Kind, "error", err)
+		a.Log.Error("report an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "kind", sig.Kind, "error", err)
 		select {
 		case <-time.After(wait):
 		case <-a.ctx.Done():
@@ -222,7 +221,7 @@ func (a *Agents) closeWindow(ctx context.Context, t *task.Task, k Key) {
 		return
 	}
 	if err := a.Terminal.CloseWindow(ctx, t.Session, card.Window); err != nil {
-		a.Options.Log.Warn("close a window", "component", "agents", "task", t.ID, "window", card.Window, "error", err)
+		a.Log.Warn("close a window", "component", "agents", "task", t.ID, "window", card.Window, "error", err)
 	}
 }
 
@@ -254,6 +253,5 @@ func (a *Agents) Attempts(t *task.Task) []int {
 			out = append(out, n)
 		}
 	}
-	slices.Sort(out)
 	return out
 }

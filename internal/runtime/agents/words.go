@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"context"
 	"strings"
 
 	"orange/internal/core/prompt"
@@ -91,23 +90,4 @@ func tail(s string) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[len(s)-maxFinal:], "")
-}
-
-// turnEnded reports what an agent at a terminal says about its work at the end of a turn.
-func (a *Agents) turnEnded(ctx context.Context, k Key, n Notice) error {
-	if n.Condition == nil || n.Condition.Name != task.Idle || n.Final == "" {
-		return nil
-	}
-	card, err := a.Card(k)
-	if err != nil || card.Window == "" {
-		return err
-	}
-	report, final := a.lastWords(k, card.Role, n.Final)
-	if report == nil || report.Code == "" {
-		return nil
-	}
-	_, err = a.Engine.Submit(ctx, k.Task, signal.Signal{
-		Kind: signal.Outcome, Actor: task.Actor(card.Role), Attempt: k.Number, Word: report.Code, Report: report, Final: final,
-	})
-	return err
 }

@@ -1,0 +1,87 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+// Heard takes in what a harness's hook reports about an attempt.
+func (a *Agents) Heard(ctx context.Context, k Key, harness, event string, payload []byte) error {
+	n, err := a.Harnesses.Hook(harness, event, payload)
+	if err != nil {
+		return err
+	}
+	a.account(k, harness, &n)
+	a.keep(k, n, nil)
+	if n.Prompted {
+		a.acknowledge(k)
+	}
+	if err := a.condition(ctx, k, n); err != nil {
+		return err
+	}
+	return a.turnEnded(ctx, k, n)
+}
+
+// account adds to the end of a turn what the conversation has consumed so far and what
+// the agent said last, where the hook does not say it. An agent at a terminal may live
+// for days: neither is to be learned only when it ends.
+func (a *Agents) account(k Key, harness string, n *Notice) {
+	if n.Condition == nil || n.Condition.Name != task.Idle {
+		return
+	}
+	card, err := a.Card(k)
+	if err != nil || card.Window == "" {
+		return
+	}
+	left := a.Harnesses.Read(harness, Output{
+		Log: a.OutputFile(k), Transcript: cmp.Or(n.Transcript, card.Transcript), Session: cmp.Or(n.Session, card.Session), Since: card.Since,
+	})
+	if n.Usage == nil {
+		n.Usage = left.Usage
+	}
+	n.Final = cmp.Or(n.Final, left.Final)
+}
+
+func (a *Agents) acknowledge(k Key) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if at := a.live[k]; at != nil {
+		select {
+		case at.prompted <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// condition submits how an attempt is doing.
+func (a *Agents) condition(ctx context.Context, k Key, n Notice) error {
+	if n.Condition == nil && n.Usage == nil {
+		return nil
+	}
+	_, err := a.Engine.Submit(ctx, k.Task, signal.Signal{
+		Kind: signal.Notice, Actor: task.Engine, Attempt: k.Number, Condition: n.Condition, Usage: n.Usage,
+	})
+	return err
+}
+
+// turnEnded reports what an agent at a terminal says about its work at the end of a turn.
+func (a *Agents) turnEnded(ctx context.Context, k Key, n Notice) error {
+	if n.Condition == nil || n.Condition.Name != task.Idle || n.Final == "" {
+		return nil
+	}
+	card, err := a.Card(k)
+	if err != nil || card.Window == "" {
+		return err
+	}
+	report, final := a.lastWords(k, card.Role, n.Final)
+	if report == nil || report.Code == "" {
+		return nil
+	}
+	_, err = a.Engine.Submit(ctx, k.Task, signal.Signal{
+		Kind: signal.Outcome, Actor: task.Actor(card.Role), Attempt: k.Number, Word: report.Code, Report: report, Final: final,
+	})
+	return err
+}
