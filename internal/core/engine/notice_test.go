@@ -9,6 +9,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 )
 
 // working is a world whose worker is at work.

@@ -79,7 +79,6 @@ func (p *plan) answered(to *workflow.State) {
 	p.add(workflow.Effect{Name: workflow.NotifyName(to.Role), Role: to.Role, Message: workflow.MessageAnswer}, task.ByState)
 }
 
-
 func (p *plan) delivery() task.Delivery {
 	if n := p.e.New; n != nil {
 		return n.Delivery
