@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,7 +15,6 @@ import (
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
-	"orange/internal/core/workflow"
 )
 
 // result is how a worker of a board says how it went; more is in JSON and begins with a
@@ -127,7 +125,7 @@ func TestAWorkerGetsOnlyWhatItMayAskFor(t *testing.T) {
 	s.saidOnce("1", `not done: tag "Urgent" is not known on this board`, "not done: tag Plan-Approved is not the ba's to set", `not done: tag "Nope" is not known on this board`,
 		`not done: column "Somewhere" is not known on this board`)
 	s.orange("board", "tag", "1", "--remove", "Ready", "--project", "shop")
-	s.await(id, "it is asked a third time", func(t task.Task) bool { return t.RanOf("ba") == 3 })
+	s.alive(id, 3)
 	if card, _ := s.card("1"); card.Column != "To Do" || !slices.Equal(card.Tags, []string{"Needs-Clarification"}) {
 		t.Errorf("%+v", card)
 	}
@@ -271,6 +269,36 @@ func TestOneDeveloperAtATimeEvenInTrouble(t *testing.T) {
 	s.waitsFor(second, "2", "Dev-Complete")
 }
 
+func TestNoCardStaysClaimed(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless", "--workflow", "joan-board")
+	id := s.addCard("Login", "dev:\n  - die: KILL\ndev#3:\n  - idle:\n", "--column", "Development", "--tag", "Planned")
+	s.await(id, "the developer died", func(t task.Task) bool { return t.Crashed == "dev" && len(t.Pending) == 0 })
+	if card, _ := s.card("1"); card.Claim == nil || card.Claim.Owner != string(id) || !slices.Contains(card.Tags, "Claimed-Dev-1") {
+		t.Errorf("%+v", card)
+	}
+	free := func() {
+		t.Helper()
+		if card, _ := s.card("1"); card.Claim != nil || !slices.Equal(card.Tags, []string{"Planned"}) {
+			t.Errorf("%+v", card)
+		}
+	}
+	s.orange("task", "respawn", string(id))
+	s.rests(id, "halted")
+	free()
+	s.orange("task", "update", string(id), "--status", "board")
+	agent := s.alive(id, 3).Child.PID
+	if card, _ := s.card("1"); card.Claim == nil {
+		t.Errorf("%+v", card)
+	}
+	s.orange("task", "cancel", string(id), "--yes")
+	s.rests(id, "cancelled")
+	free()
+	if !gone(agent) {
+		t.Error("the developer works on")
+	}
+}
+
 func TestWhatAPersonDidBeforeTheServerDiedIsHeardOf(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, "headless", "--workflow", "joan-board")
@@ -283,104 +311,6 @@ func TestWhatAPersonDidBeforeTheServerDiedIsHeardOf(t *testing.T) {
 	check(t, err)
 	_, _, err = store.ChangeCard("shop", 1, board.Change{Author: "human", RemoveTags: []string{"Ready"}}, time.Now())
 	check(t, errors.Join(err, store.Close()))
-	s.await(id, "the ba is called", func(t task.Task) bool { return t.Status == "ba-evaluate" })
+	s.reaches(id, "ba-evaluate")
 	s.sound(id)
-}
-
-// short is a life with every effect on a card: read, claim, tag, comment, move, describe,
-// release.
-var short = "dev:\n  - commit: {file: a.txt, text: \"a\\n\", message: do it}\n" + result(true, "It is there",
-	`{"add_tags": ["Dev-Complete"], "remove_tags": ["Planned"], "move_to_column": "Review", "add_comment": "Look at a.txt.", "update_description": "Done as planned."}`,
-	`, "stage_context": {"from_stage": "dev", "to_stage": "reviewer", "key_decisions": ["One file"]}`)
-
-// TestTheServerIsKilledAtEachEffectOnACard kills the server after every effect on a card,
-// and before the first of each kind. Whatever was under way, the card ends the same.
-func TestTheServerIsKilledAtEachEffectOnACard(t *testing.T) {
-	t.Parallel()
-	whole := openShop(t, "headless", "--workflow", "joan-board")
-	id := cardLife(whole)
-	var deeds []string
-	for _, e := range whole.journal(id) {
-		for _, x := range e.Effects {
-			deeds = append(deeds, x.Do)
-		}
-	}
-	kinds := map[string]bool{}
-	for i, do := range deeds {
-		if info, _ := workflow.EffectNamed(do); !info.Card || testing.Short() && kinds[do] {
-			continue
-		}
-		boundaries := map[string]int{"after": 2*i + 2}
-		if !kinds[do] {
-			boundaries["before"] = 2*i + 1
-		}
-		kinds[do] = true
-		for side, at := range boundaries {
-			t.Run(fmt.Sprintf("%s-%d-%s", side, i, do), func(t *testing.T) {
-				t.Parallel()
-				s := openShop(t, "headless", "--workflow", "joan-board")
-				s.orange("stop")
-				first := s.command(s.program, "serve", "--crash-at", strconv.Itoa(at), "--crash-point", "effect.")
-				check(t, first.Start())
-				s.eventually("the server answers", func() bool { return held(s.home + "/server.lock") })
-				cardLife(s)
-				if err := first.Wait(); !killed(err) {
-					t.Errorf("the server was not killed: %v", err)
-				}
-			})
-		}
-	}
-	for _, do := range []string{workflow.ReadCard, workflow.ClaimCard, workflow.TagCard, workflow.CommentCard, workflow.MoveCard, workflow.DescribeCard, workflow.ReleaseCard} {
-		if !kinds[do] {
-			t.Errorf("the life has no %s", do)
-		}
-	}
-}
-
-func killed(err error) bool {
-	exit, ok := err.(*exec.ExitError)
-	return ok && strings.Contains(exit.Error(), "killed")
-}
-
-// cardLife plays a short life and looks at how the card ends.
-func cardLife(s *shop) task.ID {
-	s.t.Helper()
-	file := s.write("scripts/short.yaml", short)
-	s.run("board", "add", "--project", "shop", "Short", "--column", "Development", "--tag", "Planned", "--description", "Do it.", "--harness", "script:"+file) //nolint:errcheck // the server may die before it answers
-	var tasks []task.Task
-	s.eventually("the task is there", func() bool { tasks = s.list(); return len(tasks) > 0 })
-	id := tasks[0].ID
-	s.waitsFor(id, "1", "Dev-Complete")
-	s.orange("board", "move", "1", "Deploy", "--project", "shop")
-	s.rests(id, "done")
-
-	card, comments := s.card("1")
-	if len(tasks) != 1 || !slices.Equal(card.Tags, []string{"Dev-Complete"}) || card.Claim != nil || card.Column != "Deploy" || card.Description != "Done as planned." {
-		s.t.Errorf("%d tasks, %+v", len(tasks), card)
-	}
-	if len(comments) != 2 {
-		s.t.Errorf("%q", texts(comments))
-	}
-	s.saidOnce("1", "- Look at a.txt.", "- One file")
-	s.wayIs(id, "board", "dev-implement", "board", "merging", "done")
-	if n := len(s.entries(id, journal.AgentSpawned)); n != 1 {
-		s.t.Errorf("%d agents", n)
-	}
-	if s.git(s.repo, "log", "--format=%s", "main") != "do it\nbegin" {
-		s.t.Error("the work is not in the default branch, or twice")
-	}
-	s.changedOnce("1")
-	s.sound(id)
-	return id
-}
-
-// changedOnce makes sure that nothing was done to a card twice.
-func (s *shop) changedOnce(number string) {
-	s.t.Helper()
-	out := s.orange("board", "history", number, "--project", "shop")
-	for _, words := range []string{"tagged Claimed-Dev-1; claimed by", "released by", "tagged Dev-Complete; untagged Planned", "to Review", "described in 16 characters"} {
-		if n := strings.Count(out, words); n != 1 {
-			s.t.Errorf("%d times %q:\n%s", n, words, out)
-		}
-	}
 }

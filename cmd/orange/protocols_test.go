@@ -302,7 +302,8 @@ func TestAParentHearsFromTheNextServer(t *testing.T) {
 	if got := s.task(child); got.Status != "Finished" {
 		t.Errorf("%+v", got)
 	}
-	s.await(parent, "the parent has heard of it", func(t task.Task) bool { return t.Status == "Finished-parent" })
+	s.reaches(parent, "Finished-parent")
+	s.reaches(child, "Finished")
 	s.sound(parent)
 }
 

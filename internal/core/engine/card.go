@@ -261,6 +261,7 @@ func (p *plan) claims(g *signal.GitActions) {
 	for _, e := range p.x.sig.Evidence {
 		if e.Name == workflow.ClaimsFact && !e.Holds {
 			p.reject("what it says about the repository does not hold: %s", clip(e.Detail))
+			return
 		}
 	}
 	if g.PR != nil && strings.HasPrefix(g.PR.URL, "https://") && g.PR.URL != p.x.t.PRURL {

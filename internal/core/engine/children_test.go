@@ -39,11 +39,12 @@ func TestAGateOnChildren(t *testing.T) {
 		refused  string
 	}{
 		{"Coordinating", "Finished-parent", nil, "the task has no children: create one with --parent"},
-		{"Coordinating", "Finished-parent", kids("Started"), "0 of 1 children are Finished or Delivered or Merging or Accepted"},
+		{"Coordinating", "Finished-parent", kids("Started"), "0 of 1 children are Finished or Delivered or Merging or Accepted or Canceled"},
 		{"Coordinating", "Finished-parent", kids("Finished", "Accepted", "Started"), "2 of 3 children are"},
-		{"Coordinating", "Finished-parent", kids("Finished", "Canceled"), "1 of 2 children are"},
+		{"Coordinating", "Finished-parent", kids("Finished", "Canceled"), ""},
 		{"Coordinating", "Finished-parent", kids("Finished", "Delivered", "Merging", "Accepted"), ""},
-		{"Delivered-parent", "Accepted", kids("Accepted", "Delivered"), "1 of 2 children are Accepted"},
+		{"Delivered-parent", "Accepted", kids("Accepted", "Delivered"), "1 of 2 children are Accepted or Canceled"},
+		{"Tested-parent", "Delivered-parent", kids("Accepted", "Delivered"), "1 of 2 children are Accepted or Canceled"},
 		{"Delivered-parent", "Accepted", kids("Accepted", "Accepted"), ""},
 	} {
 		w := placed(t, "linear-sdlc", tt.from)
@@ -89,6 +90,14 @@ func TestTheWayOfAParent(t *testing.T) {
 	w.fires(engine.Respawn) // the work failed there lately
 	w.perform()
 	w.ends(word("passed"))
+	if w.task.Status != "Tested-parent" {
+		t.Fatal(w.task.Status)
+	}
+	child("Accepted", "Delivered")
+	if w.task.Status != "Tested-parent" || len(w.task.Attempts) > 0 {
+		t.Errorf("%s, %+v", w.task.Status, w.task.Attempts)
+	}
+	child("Accepted", "Canceled")
 	w.perform()
 	a := w.own()
 	w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Report: word("passed"), Children: kids("Accepted", "Delivered")})

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -250,7 +251,7 @@ func TestFailedWorkCoolsDown(t *testing.T) {
 	if w.task.Status != "Finished" || len(w.task.Attempts) > 0 || !w.task.RespawnAt.Equal(failed.Add(time.Hour)) {
 		t.Fatalf("%s, %+v, again at %s", w.task.Status, w.task.Attempts, w.task.RespawnAt)
 	}
-	if e := w.log[len(w.log)-1]; e.Type == journal.AutoAdvanced && !strings.Contains(e.Reason, "the qa starts at 04:04, because the work failed here lately") {
+	if e := ofType(w.log[slices.IndexFunc(w.log, func(e journal.Entry) bool { return e.To == "Finished" }):], journal.AutoAdvanced); !strings.HasSuffix(e.Reason, "; the qa starts at 04:04, because the work failed here lately") {
 		t.Errorf("%q", e.Reason)
 	}
 	timers := engine.Timers(w.def, &w.task)
@@ -298,5 +299,36 @@ func TestAHoldCountsOnlyWhatItsEdgeCounts(t *testing.T) {
 	}
 	if s, _ := w.def.State("working"); s.Kind != workflow.Agent || w.task.Held == "" {
 		t.Errorf("held %q", w.task.Held)
+	}
+}
+
+// An agent at a terminal lives on after it said how it went. A word that does not count is
+// answered, a bounded number of times.
+func TestALivingAgentIsToldWhyItsWordDoesNotCount(t *testing.T) {
+	w := placed(t, "linear-sdlc", "Started")
+	a := w.own()
+	says := func() engine.Decision {
+		return w.must(signal.Signal{
+			Kind: signal.Outcome, Actor: task.Actor(a.Role), Attempt: a.Number, Word: "passed", Report: word("passed"),
+			Evidence: []signal.Evidence{{Name: workflow.Commits, Detail: "the branch has no commits of its own"}},
+		})
+	}
+	for n := 1; n <= 2; n++ {
+		d := says()
+		if w.task.Status != "Started" || w.task.Counter("no_answer") != n || w.task.Counter("crash_count") != 0 || len(w.task.Attempts) != 1 {
+			t.Fatalf("%s, %+v", w.task.Status, w.task.Counters)
+		}
+		tell := d.Entries[0].Effects[len(d.Entries[0].Effects)-1]
+		if tell.Prompt != workflow.MessageState || tell.Start || tell.Attempt != a.Number || !strings.Contains(tell.Text, "no commits of its own") {
+			t.Errorf("%+v", tell)
+		}
+		w.perform()
+	}
+	if it, ok := engine.Inbox(w.def, w.task); !ok || it.Kind != engine.ItemNoAnswer {
+		t.Errorf("%+v, %v", it, ok)
+	}
+	says()
+	if w.task.Status != "Halted" {
+		t.Errorf("%s", w.task.Status)
 	}
 }

@@ -75,7 +75,7 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 	case x.wantsAtTerminal(it):
 	case t.Held != "":
 		x.heldItem(s, it)
-	case x.def.WaitsForChildren(s.Name), s.Kind != workflow.Queued && x.waitsItsTurn():
+	case s.Kind == workflow.Waiting && x.def.WaitsForChildren(s.Name), s.Kind != workflow.Queued && x.waitsItsTurn():
 		return false // other tasks come first
 	case s.Kind == workflow.HumanDo && t.Face != nil && x.def.WatchesBoard(s.Name):
 		it.Kind, it.Text, it.Do = ItemBoard, x.boardText(), "orange board show "+cardOf(t.TrackerRef)

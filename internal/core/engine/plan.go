@@ -247,7 +247,8 @@ func (p *plan) start(e *task.Effect) {
 }
 
 // queueUp makes a task wait while another one's agent of the same serial group works.
-// What follows from an agent's own end is not kept waiting.
+// What follows from an agent's own end is not kept waiting: the runtime holds the group
+// for the task until it leaves the states of its roles.
 func (p *plan) queueUp(role *workflow.Role) {
 	k := p.x.sig.Kind
 	if role.Serial != "" && slices.Contains(p.x.sig.Busy, role.Serial) && (k == signal.Request || k == signal.Tracker || k == signal.Ready) {

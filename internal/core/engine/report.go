@@ -20,7 +20,25 @@ func (x *decider) outcome() Verdict {
 	if v, ok := x.said(x.entry(journal.AutoAdvanced), role, x.sig.Attempt); ok {
 		return v
 	}
-	return Stay
+	return x.unheard()
+}
+
+// unheard is the end of a turn of a living agent that said how it went, only not so that
+// it counts. It is told why; at the bound of no answers the task goes where those lead.
+func (x *decider) unheard() Verdict {
+	s, _ := x.def.State(x.t.Status)
+	a, live := x.t.AttemptByNumber(x.sig.Attempt)
+	c := x.def.SilenceCounter()
+	if c == nil || x.sig.Report == nil || !live || a.Ending || s.Kind != workflow.Agent || a.Role != s.Role || string(x.sig.Actor) != a.Role || x.t.Held != "" {
+		return Stay
+	}
+	why := "its word does not count"
+	if r := nearest(x.reasons); r != nil {
+		why += ": " + r.Text
+	}
+	e := x.entry(journal.AgentSilent)
+	e.Role, e.From, e.Reason = a.Role, x.t.Status, x.whatWasSeen(why)
+	return x.askAgain(s, c, a, e)
 }
 
 // report is what the attempt said. A signal with a bare word is one that says just that.
@@ -72,7 +90,7 @@ func (x *decider) lookedUp(r *signal.Report) (workflow.TriggerKind, string) {
 	if r.Consult != nil && r.Outcome != signal.Failed {
 		return workflow.OnConsult, clip(r.Consult.Role)
 	}
-	if r.Protocol != signal.WorkerResult || x.answered(code) {
+	if r.Protocol != signal.WorkerResult || x.named(code) {
 		return workflow.OnOutcome, code
 	}
 	if r.Outcome == signal.Failed {
@@ -81,7 +99,7 @@ func (x *decider) lookedUp(r *signal.Report) (workflow.TriggerKind, string) {
 	return workflow.OnOutcome, "SUCCESS"
 }
 
-func (x *decider) answered(code string) bool {
+func (x *decider) named(code string) bool {
 	return slices.ContainsFunc(x.def.EdgesFrom(x.t.Status), func(i int) bool { return x.def.Edges[i].Answers(workflow.OnOutcome, code) })
 }
 
@@ -208,20 +226,29 @@ func (x *decider) hold(e journal.Entry, edge *workflow.Edge) Verdict {
 func (x *decider) silent(s *workflow.State, c *workflow.Counter, a task.Attempt, why string) Verdict {
 	e := x.entry(journal.AgentSilent)
 	e.Ended, e.Role, e.From, e.Reason = []journal.Ended{{Number: a.Number, Role: a.Role, Code: x.sig.Code}}, a.Role, x.t.Status, why
+	return x.askAgain(s, c, a, e)
+}
+
+// askAgain counts an end, or the end of a turn, without an answer, and asks for one.
+func (x *decider) askAgain(s *workflow.State, c *workflow.Counter, a task.Attempt, e journal.Entry) Verdict {
 	e.Said = x.saying(x.sig.Report, a.Role, a.Number)
-	e.Said.Diagnosis = clip(why)
+	e.Said.Diagnosis = clip(e.Reason)
 	n := x.t.Counter(c.Name) + 1
 	e.Counters = []task.Counter{{Name: c.Name, Value: n, Total: x.total(c.Name) + 1}}
 	p := x.plan(&e)
 	if n == 1 {
-		p.remark(x.noAnswer(a.Role, why))
+		p.remark(x.noAnswer(a.Role, e.Reason))
 	}
 	if n >= c.Max {
 		return x.silenceLimit(e, n, c.Max)
 	}
-	if n == 1 {
+	switch {
+	case len(e.Ended) == 0:
+		p.said = e.Reason
+		p.add(workflow.Effect{Name: workflow.NotifyName(s.Role), Role: s.Role, Message: workflow.MessageState}, task.ByState)
+	case n == 1:
 		p.add(workflow.Effect{Name: workflow.SpawnName(s.Role), Role: s.Role, Message: workflow.MessageState}, task.ByState)
-	} else {
+	default:
 		e.Respawn = x.sig.At.Add(respawnDelay(n - 1))
 	}
 	return x.last(e, Stay)

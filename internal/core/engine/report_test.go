@@ -111,7 +111,7 @@ func TestEveryCodeTakesItsEdge(t *testing.T) {
 		{workflow: "linear-sdlc", from: "Finished", code: "passed", to: "Halted", counters: map[string]int{"sessions": 8}},
 		{workflow: "linear-sdlc", from: "Delivered", code: "passed", to: "Merging"},
 		{workflow: "linear-sdlc", from: "Delivered", code: "passed", gate: "merged", to: "Accepted"},
-		{workflow: "linear-sdlc", from: "Finished-parent", code: "passed", to: "Delivered-parent"},
+		{workflow: "linear-sdlc", from: "Finished-parent", code: "passed", to: "Tested-parent"},
 		{workflow: "linear-sdlc", from: "Delivered-parent", code: "passed", to: "Accepted", children: accepted},
 		{workflow: "cmat-feature", from: "requirements-analyst", code: "READY_FOR_DEVELOPMENT", gate: "requirements-analyst-output", to: "architect"},
 		{workflow: "cmat-feature", from: "architect", code: "READY_FOR_IMPLEMENTATION", gate: "architect-output", to: "implementer"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -55,7 +56,7 @@ func History(e Entry) []Event {
 	case AgentCrashed:
 		h.crashed()
 	case AutoAdvanced:
-		h.add(AutoAdvanced, EventField{"from", e.From}, EventField{"to", e.To}, EventField{"reason", e.Reason})
+		h.add(AutoAdvanced, EventField{"from", e.From}, EventField{"to", e.To}, EventField{"reason", e.Reason}, h.rejected())
 		h.moved()
 	case StatusChanged:
 		h.stopped()
@@ -136,8 +137,11 @@ func (h *historian) details() []EventField {
 	if e.Asked != nil {
 		fields = append(fields, EventField{"asked", e.Asked.To})
 	}
-	return fields
+	return append(fields, h.rejected())
 }
+
+// rejected is what of a worker's wishes was not done.
+func (h *historian) rejected() EventField { return some("rejected", strings.Join(h.e.Rejected, "; ")) }
 
 func (h *historian) actor() EventField { return some("actor", string(h.e.Actor)) }
 

@@ -100,7 +100,7 @@ func (r *simRun) endTurn() {
 		r.exit(a, 1)
 		return
 	case simSilent:
-		r.exit(a, 0)
+		r.silent(s, a)
 		return
 	case simAsks:
 		r.speak(s, a, s.questions)
@@ -122,23 +122,32 @@ func (r *simRun) speak(s *simState, a task.Attempt, ways []simWay) {
 	for i := range ways {
 		w := &ways[(first+i)%len(ways)]
 		r.write(w.sections)
-		if w.kind == "" || w.exits && r.rand.chance(s.habits.Exit) {
-			r.exitWith(a)
+		if w.kind == "" || (w.exits || w.report != nil) && r.rand.chance(s.habits.Exit) {
+			r.exitWith(a, w.report)
 			return
 		}
 		r.tell(&signal.Signal{
-			Kind: w.kind, Actor: task.Actor(a.Role), Attempt: a.Number, To: w.to, Verb: w.verb, Word: w.word, Evidence: r.plan.evidence,
+			Kind: w.kind, Actor: task.Actor(a.Role), Attempt: a.Number, To: w.to, Verb: w.verb, Word: w.word, Report: w.report, Evidence: r.plan.evidence,
 		})
-		if r.t.Visit != before || r.t.Asked != nil || r.err != nil {
+		if r.t.Visit != before || r.t.Asked != nil || r.t.Held != "" || r.err != nil {
 			return
 		}
 	}
-	r.exitWith(a)
+	r.exitWith(a, nil)
 }
 
-// exitWith is the end of an agent whose work is there to be seen.
-func (r *simRun) exitWith(a task.Attempt) {
-	r.tell(&signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Evidence: r.plan.evidence})
+// exitWith is the end of an agent whose work is there to be seen, and what it said.
+func (r *simRun) exitWith(a task.Attempt, said *signal.Report) {
+	r.tell(&signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Report: said, Evidence: r.plan.evidence})
+}
+
+// silent is the end of an agent that shows nothing and says nothing that counts.
+func (r *simRun) silent(s *simState, a task.Attempt) {
+	sig := signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role}
+	if s.speaks {
+		sig.Report = &signal.Report{Outcome: signal.Unknown}
+	}
+	r.tell(&sig)
 }
 
 // write puts sections into TASK.md, with words that were never there before.
@@ -194,6 +203,7 @@ func (r *simRun) answer() {
 		r.tell(&signal.Signal{Kind: signal.Resume, Actor: task.Human})
 	case r.rand.chance(r.plan.person.Cancel) && r.ask(s.cancels):
 	case asked != nil && r.ask([]simWay{{kind: signal.Request, to: asked.To}}):
+	case r.t.Held != "" && r.ask(s.changes):
 	case s.kind == workflow.Agent && r.tell(&signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn}):
 	case r.rand.chance(r.plan.person.RequestChanges) && r.ask(s.changes):
 	default:

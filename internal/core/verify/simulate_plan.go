@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,9 +43,10 @@ type simState struct {
 	tokens   simCurve
 	price    float64 // of a token, in millionths
 
+	speaks     bool     // its end without a word is no answer
 	passes     []simWay // what an agent does whose work went well
-	fails      []simWay // and whose verdict is FAIL; nil if it gives none
-	questions  []simWay
+	fails      []simWay // and whose verdict is FAIL, or whose word stops the work; nil if it gives none
+	questions  []simWay // to a person, or to another role
 	surrenders []simWay
 
 	finishes []simWay // what a person does, best first
@@ -59,6 +61,7 @@ type simWay struct {
 	verb     string
 	word     string
 	exits    bool // the agent's end may say the same
+	report   *signal.Report
 	sections []taskfile.Section
 }
 
@@ -89,9 +92,12 @@ func newSimPlan(def *workflow.Definition, o SimOptions) (*simPlan, error) {
 	for i := range 64 {
 		p.digests = append(p.digests, fmt.Sprintf("simulated-%d", i))
 	}
-	for _, name := range workflow.EvidenceVocabulary() {
-		p.evidence = append(p.evidence, signal.Evidence{Name: name, Holds: true, Detail: "simulated"})
+	for i := range def.States {
+		if name := def.States[i].Name; def.WatchesBoard(name) {
+			return nil, fmt.Errorf("a task of workflow %s leaves %s by how its card looks, and what agents do to a card cannot be guessed: use orange workflow verify", def.Name, name)
+		}
 	}
+	p.findEvidence()
 	for i := range def.Roles {
 		p.roles[def.Roles[i].Name] = i
 	}
@@ -100,6 +106,19 @@ func newSimPlan(def *workflow.Definition, o SimOptions) (*simPlan, error) {
 		p.states = append(p.states, p.state(&def.States[i], o.Profile.States[def.States[i].Name]))
 	}
 	return p, p.beginning()
+}
+
+// findEvidence lists everything that gates ask for besides sections.
+func (p *simPlan) findEvidence() {
+	names := workflow.EvidenceVocabulary()
+	for i := range p.def.Gates {
+		if name := p.def.Gates[i].Fact(); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		p.evidence = append(p.evidence, signal.Evidence{Name: name, Holds: true, Detail: "simulated"})
+	}
 }
 
 // beginning finds how a task is created, and makes sure that one can be.
@@ -127,11 +146,12 @@ func (p *simPlan) state(s *workflow.State, h Habits) simState {
 	}
 	if at, ok := p.roles[s.Role]; ok && s.Role != "" {
 		out.roleAt = at
+		out.speaks = p.def.Roles[at].Protocol != ""
 	}
 	for _, i := range p.def.EdgesFrom(s.Name) {
 		e := &p.def.Edges[i]
 		if s.Kind == workflow.Agent {
-			p.agentWay(&out, e)
+			p.agentWay(&out, s, e)
 		}
 		p.personWay(&out, e)
 	}
@@ -141,10 +161,10 @@ func (p *simPlan) state(s *workflow.State, h Habits) simState {
 }
 
 // agentWay sorts an edge by what it means to the state's agent.
-func (p *simPlan) agentWay(s *simState, e *workflow.Edge) {
+func (p *simPlan) agentWay(s *simState, in *workflow.State, e *workflow.Edge) {
 	role := task.Actor(s.role)
 	w := simWay{exits: e.Answers(workflow.OnExit, ""), sections: p.written(e, "")}
-	reported := simTrigger(e, workflow.OnOutcome)
+	reported, asked := simTrigger(e, workflow.OnOutcome), simTrigger(e, workflow.OnConsult)
 	switch {
 	case e.Answers(workflow.OnRequest, "") && (e.Permits(role) || e.Asks(role)):
 		w.kind, w.verb = signal.Request, e.As
@@ -152,22 +172,41 @@ func (p *simPlan) agentWay(s *simState, e *workflow.Edge) {
 			w.to = e.To
 		}
 	case reported != "" && (len(e.By) == 0 || e.Permits(role)):
-		w.kind, w.word = signal.Outcome, reported
+		w.kind, w.word, w.report = signal.Outcome, reported, &signal.Report{Outcome: signal.Passed, Code: reported, Source: signal.FromMarker}
+	case asked != "" && (len(e.By) == 0 || e.Permits(role)):
+		w.kind, w.report = signal.Outcome, &signal.Report{Outcome: signal.Passed, Code: "success", Source: signal.FromJSON, Consult: &signal.Consult{Role: asked}}
 	case !w.exits:
 		return
 	}
 	to, _ := p.def.State(e.To)
 	verdict := p.verdict(e)
 	switch {
-	case to.Kind == workflow.Waiting:
+	case to.Kind == workflow.Waiting, asked != "":
 		s.questions = append(s.questions, w)
+	case w.word != "" && s.says(w.word): // by guards and gates it may lead elsewhere, and means the same
 	case to.Kind == workflow.Halt && len(e.Gates) == 0 && w.kind != signal.Outcome:
 		s.surrenders = append(s.surrenders, w)
-	case verdict == "FAIL", w.kind == signal.Outcome && verdict == "" && len(s.passes) > 0:
+	case verdict == "FAIL", w.kind == signal.Outcome && verdict == "" && p.stops(s, in, e):
 		s.fails = append(s.fails, w)
 	default:
 		s.passes = append(s.passes, w)
 	}
+}
+
+// says tells whether an agent has a way by that word already.
+func (s *simState) says(word string) bool {
+	known := func(w simWay) bool { return w.word == word }
+	return slices.ContainsFunc(s.passes, known) || slices.ContainsFunc(s.fails, known)
+}
+
+// stops says that a word is no good news: it holds the work, halts it or sends it back.
+// The first word that does neither is the one for work that went well.
+func (p *simPlan) stops(s *simState, in *workflow.State, e *workflow.Edge) bool {
+	place := func(name string) int {
+		return slices.IndexFunc(p.def.States, func(x workflow.State) bool { return x.Name == name })
+	}
+	to, _ := p.def.State(e.To)
+	return e.Hold || to.Kind == workflow.Halt || len(s.passes) > 0 && place(e.To) <= place(in.Name)
 }
 
 // completeVerdicts lets an agent that may say one verdict say the other one too: it
@@ -210,7 +249,7 @@ func (p *simPlan) personWay(s *simState, e *workflow.Edge) {
 	switch {
 	case e.As == "cancel":
 		s.cancels = append(s.cancels, w)
-	case s.kind == workflow.HumanDo && to.Kind == workflow.Agent && e.As != "complete":
+	case s.kind == workflow.HumanDo && to.Kind == workflow.Agent && e.As != "complete", e.As == "request-changes":
 		s.changes = append(s.changes, w)
 	default:
 		s.finishes = append(s.finishes, w)

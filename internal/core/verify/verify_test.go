@@ -32,14 +32,17 @@ func load(t testing.TB, name string) *workflow.Definition {
 
 func TestEveryBuiltinWorkflowVerifiesClean(t *testing.T) {
 	for _, name := range builtin.Names() {
-		r := verify.Verify(load(t, name), verify.Options{})
-		if again := verify.Verify(load(t, name), verify.Options{Patience: 2}); !again.OK || again.States >= r.States {
-			t.Errorf("%s: with less patience %d states, ok %v", name, again.States, again.OK)
-		}
-		t.Logf("%s: %d states, %d transitions, %d decisions, bounds %+v", name, r.States, r.Transitions, r.Decisions, r.Bounds)
-		if !r.OK || !r.Complete {
-			t.Errorf("%s: ok %v, complete %v\n%s", name, r.OK, r.Complete, story(r))
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := verify.Verify(load(t, name), verify.Options{})
+			if again := verify.Verify(load(t, name), verify.Options{Patience: 1}); !again.OK || again.States >= r.States {
+				t.Errorf("with less patience %d states, ok %v", again.States, again.OK)
+			}
+			t.Logf("%d states, %d transitions, %d decisions, bounds %+v", r.States, r.Transitions, r.Decisions, r.Bounds)
+			if !r.OK || !r.Complete {
+				t.Errorf("ok %v, complete %v\n%s", r.OK, r.Complete, story(r))
+			}
+		})
 	}
 }
 

@@ -77,7 +77,7 @@ func (a *Agents) turnEnded(ctx context.Context, k Key, n Notice) error {
 		return err
 	}
 	report, final := a.lastWords(k, card.Role, n.Final)
-	if report == nil || report.Code == "" {
+	if report == nil || report.Code == "" && report.Diagnosis == "" { // it may have more to do
 		return nil
 	}
 	_, err = a.Engine.Submit(ctx, k.Task, signal.Signal{

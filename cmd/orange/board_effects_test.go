@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// short is a life with every effect on a card: read, claim, tag, comment, move, describe,
+// release.
+var short = "dev:\n  - commit: {file: a.txt, text: \"a\\n\", message: do it}\n" + result(true, "It is there",
+	`{"add_tags": ["Dev-Complete"], "remove_tags": ["Planned"], "move_to_column": "Review", "add_comment": "Look at a.txt.", "update_description": "Done as planned."}`,
+	`, "stage_context": {"from_stage": "dev", "to_stage": "reviewer", "key_decisions": ["One file"]}`)
+
+// TestTheServerIsKilledAtEachEffectOnACard kills the server after every effect on a card,
+// and before the first of each kind. Whatever was under way, the card ends the same.
+func TestTheServerIsKilledAtEachEffectOnACard(t *testing.T) {
+	t.Parallel()
+	whole := openShop(t, "headless", "--workflow", "joan-board")
+	id := cardLife(whole)
+	var deeds []string
+	for _, e := range whole.journal(id) {
+		for _, x := range e.Effects {
+			deeds = append(deeds, x.Do)
+		}
+	}
+	kinds := map[string]bool{}
+	for i, do := range deeds {
+		if info, _ := workflow.EffectNamed(do); !info.Card || testing.Short() && kinds[do] {
+			continue
+		}
+		boundaries := map[string]int{"after": 2*i + 2}
+		if !kinds[do] {
+			boundaries["before"] = 2*i + 1
+		}
+		kinds[do] = true
+		for side, at := range boundaries {
+			t.Run(fmt.Sprintf("%s-%d-%s", side, i, do), func(t *testing.T) {
+				t.Parallel()
+				s := openShop(t, "headless", "--workflow", "joan-board")
+				s.orange("stop")
+				first := s.command(s.program, "serve", "--crash-at", strconv.Itoa(at), "--crash-point", "effect.")
+				check(t, first.Start())
+				s.eventually("the server answers", func() bool { return held(s.home + "/server.lock") })
+				cardLife(s)
+				if err := first.Wait(); !killed(err) {
+					t.Errorf("the server was not killed: %v", err)
+				}
+			})
+		}
+	}
+	for _, do := range []string{workflow.ReadCard, workflow.ClaimCard, workflow.TagCard, workflow.CommentCard, workflow.MoveCard, workflow.DescribeCard, workflow.ReleaseCard} {
+		if !kinds[do] {
+			t.Errorf("the life has no %s", do)
+		}
+	}
+}
+
+func killed(err error) bool {
+	exit, ok := err.(*exec.ExitError)
+	return ok && strings.Contains(exit.Error(), "killed")
+}
+
+// cardLife plays a short life and looks at how the card ends.
+func cardLife(s *shop) task.ID {
+	s.t.Helper()
+	file := s.write("scripts/short.yaml", short)
+	s.run("board", "add", "--project", "shop", "Short", "--column", "Development", "--tag", "Planned", "--description", "Do it.", "--harness", "script:"+file) //nolint:errcheck // the server may die before it answers
+	var tasks []task.Task
+	s.eventually("the task is there", func() bool { tasks = s.list(); return len(tasks) > 0 })
+	id := tasks[0].ID
+	s.waitsFor(id, "1", "Dev-Complete")
+	s.orange("board", "move", "1", "Deploy", "--project", "shop")
+	s.rests(id, "done")
+
+	card, comments := s.card("1")
+	if len(tasks) != 1 || !slices.Equal(card.Tags, []string{"Dev-Complete"}) || card.Claim != nil || card.Column != "Deploy" || card.Description != "Done as planned." {
+		s.t.Errorf("%d tasks, %+v", len(tasks), card)
+	}
+	if len(comments) != 2 {
+		s.t.Errorf("%q", texts(comments))
+	}
+	s.saidOnce("1", "- Look at a.txt.", "- One file")
+	s.wayIs(id, "board", "dev-implement", "board", "merging", "done")
+	if n := len(s.entries(id, journal.AgentSpawned)); n != 1 {
+		s.t.Errorf("%d agents", n)
+	}
+	if s.git(s.repo, "log", "--format=%s", "main") != "do it\nbegin" {
+		s.t.Error("the work is not in the default branch, or twice")
+	}
+	s.changedOnce("1")
+	s.sound(id)
+	return id
+}
+
+// changedOnce makes sure that nothing was done to a card twice.
+func (s *shop) changedOnce(number string) {
+	s.t.Helper()
+	out := s.orange("board", "history", number, "--project", "shop")
+	for _, words := range []string{"tagged Claimed-Dev-1; claimed by", "released by", "tagged Dev-Complete; untagged Planned", "to Review", "described in 16 characters"} {
+		if n := strings.Count(out, words); n != 1 {
+			s.t.Errorf("%d times %q:\n%s", n, words, out)
+		}
+	}
+}
