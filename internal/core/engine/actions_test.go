@@ -141,7 +141,7 @@ func TestAFailedWorkerHasNoWishes(t *testing.T) {
 		"review":            "comment_card release_card=Review-In-Progress",
 		"architect-plan":    "comment_card",
 		"ba-evaluate":       "comment_card tag_card+Needs-Clarification move_card=Analyse read_card",
-		"ops-merge":         "comment_card tag_card+Merge-Conflict tag_card+Rework-Requested tag_card+Planned tag_card-Review-Approved tag_card-Invoke-Architect tag_card-Architect-Assist-Complete move_card=Development read_card",
+		"ops-merge":         "comment_card tag_card+Merge-Conflict tag_card+Rework-Requested tag_card+Planned tag_card-Review-Approved tag_card-Ops-Ready tag_card-Invoke-Architect tag_card-Architect-Assist-Complete move_card=Development read_card",
 		"consult-architect": "comment_card tag_card-Invoke-Architect release_card",
 	} {
 		w := placed(t, "joan-board", state)

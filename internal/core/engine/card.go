@@ -21,8 +21,10 @@ func (x *decider) card(f *board.Face) Verdict {
 		return x.refuse("an agent does not say how a card looks: it is read from the board")
 	}
 	if x.sig.Actor != task.Engine && x.changing() {
-		x.reasons = append(x.reasons, Reason{From: x.t.Status, Rule: RuleEdge, Text: "the card is being changed: it is read again when that is done"})
-		return Stay
+		return x.readAgain(f)
+	}
+	if x.sig.Actor == task.Engine && x.t.Attention != "" { // a person looks first
+		return x.looks(f)
 	}
 	for _, i := range x.def.EdgesFrom(x.t.Status) {
 		e := &x.def.Edges[i]
@@ -33,11 +35,36 @@ func (x *decider) card(f *board.Face) Verdict {
 		entry.Reason = "the card is in " + faceText(f)
 		return x.takeWith(entry, e, Advance)
 	}
+	return x.looks(f)
+}
+
+// looks writes down how the card looks, if that is new.
+func (x *decider) looks(f *board.Face) Verdict {
 	if x.t.Face != nil && x.t.Face.Is(*f) {
 		return Stay
 	}
 	e := x.entry(journal.CardSeen)
 	e.Face, e.Reason = f, "the card is in "+faceText(f)
+	return x.last(e, Record)
+}
+
+// readAgain is somebody else's change of a card to which Orange has still something to
+// do. The card is read when that is done. If it is being read at this moment it is read
+// once more: nobody knows which came first.
+func (x *decider) readAgain(f *board.Face) Verdict {
+	x.reasons = append(x.reasons, Reason{From: x.t.Status, Rule: RuleEdge, Text: "the card is being changed: it is read again when that is done"})
+	reads := 0
+	for i := range x.t.Pending {
+		if x.t.Pending[i].Do == workflow.ReadCard {
+			reads++
+		}
+	}
+	if x.t.Pending[0].Do != workflow.ReadCard || reads > 1 {
+		return Stay
+	}
+	e := x.entry(journal.CardSeen)
+	e.Face, e.Reason = f, "the card is in "+faceText(f)
+	x.plan(&e).onCard(workflow.Effect{Name: workflow.ReadCard}, task.ByState)
 	return x.last(e, Record)
 }
 
@@ -154,14 +181,19 @@ func (p *plan) actions(by string) {
 	}
 	column := p.allowedColumn(a.Column)
 	p.claims(a.Git)
+	if r.Handoff != nil && p.e.Handoff == nil {
+		p.reject("stage_context is not the %s's own, or too long: it is not kept", p.speaker())
+	}
 	p.comment(p.statusComment(r, add, remove))
-	if r.Handoff != nil {
-		p.comment(r.Handoff.ALS().String())
+	if h := p.e.Handoff; h != nil {
+		p.comment(h.ALS().String())
 	}
 	if column != "" {
 		p.put(task.Effect{Do: workflow.MoveCard, By: by, Arg: column})
 	}
-	if a.Description != "" {
+	if len(a.Description) > board.MaxDescription {
+		p.reject("update_description has %d bytes and the limit is %d", len(a.Description), board.MaxDescription)
+	} else if a.Description != "" {
 		p.put(task.Effect{Do: workflow.DescribeCard, By: by, Text: a.Description, Arg: p.described()})
 	}
 }
@@ -243,9 +275,14 @@ func (p *plan) knownTags(names []string) []string {
 	var out []string
 	for _, name := range names {
 		tag, ok := p.x.def.Board.Tag(name)
-		if !ok {
+		switch {
+		case !ok:
 			p.reject("tag %q is not known on this board: it is not taken off", clip(name))
-		} else if !slices.Contains(out, tag.Name) {
+		case tag.OnlyPeople():
+			if f := p.x.t.Face; f != nil && slices.Contains(f.Tags, tag.Name) {
+				p.reject("tag %s is a person's: it is not taken off", tag.Name)
+			}
+		case !slices.Contains(out, tag.Name):
 			out = append(out, tag.Name)
 		}
 	}
@@ -283,6 +320,9 @@ func (p *plan) statusComment(r *signal.Report, add, remove []string) string {
 		}
 	}
 	c = c.With(textField(als.Actor, p.speaker())).With(listField(als.TagsAdd, add)).With(listField(als.TagsRemove, remove))
+	if why := r.Actions.NeedsHuman; why != "" {
+		c = c.With(listField(als.Details, append(c.List(als.Details), "needs a person: "+clip(why))))
+	}
 	for _, why := range r.Actions.Errors {
 		c = c.With(listField(als.Details, append(c.List(als.Details), "error: "+clip(why))))
 	}

@@ -71,8 +71,8 @@ var dispatchTable = []struct {
 	{"Review", "Dev-Complete Test-Complete", "", false},
 	{"Review", "Rework-Complete Review-In-Progress", "", false},
 	{"Review", "Rework-Complete Review-Approved", "", false},
-	{"Review", "Review-Approved Ops-Ready", "ops/merge", true},
-	{"Deploy", "Review-Approved Ops-Ready", "ops/merge", true},
+	{"Review", "Review-Approved Ops-Ready", "ops/merge", false},
+	{"Deploy", "Review-Approved Ops-Ready", "ops/merge", false},
 	{"Review", "Ops-Ready", "", false},
 	{"Review", "Rework-Requested", "ops/rework", false},
 	{"Review", "Rework-Requested Rework-Complete", "ops/rework", false},
@@ -82,7 +82,7 @@ var dispatchTable = []struct {
 
 func TestACardIsDispatchedByItsFace(t *testing.T) {
 	for _, tt := range dispatchTable {
-		for _, dispatches := range []int{0, 4, 5} {
+		for _, dispatches := range []int{0, 5, 6} {
 			t.Run(tt.column+" "+tt.tags, func(t *testing.T) {
 				w := placed(t, "joan-board", "board")
 				w.task.Counters[0].Value = dispatches
@@ -91,13 +91,13 @@ func TestACardIsDispatchedByItsFace(t *testing.T) {
 				if tt.person {
 					count = 1
 				}
-				if dispatches == 5 && !tt.person { // too many rounds without a person
-					want, count = "", 5
+				if dispatches == 6 && !tt.person { // too many rounds without a person
+					want, count = "", 6
 					if w.task.Status != "halted" {
 						t.Errorf("%s after %d dispatches", w.task.Status, dispatches)
 					}
 				}
-				if want == "" && dispatches < 5 {
+				if want == "" && dispatches < 6 {
 					count = dispatches
 					if d.Verdict != engine.Record || d.Entries[0].Type != journal.CardSeen || w.task.Status != "board" {
 						t.Errorf("%s in %s: %+v", d.Verdict, w.task.Status, d.Entries)
@@ -119,14 +119,14 @@ func TestWhatADispatchDoesToTheCard(t *testing.T) {
 		face *board.Face
 		want string
 	}{
-		{face("Development", "Planned"), "claim_card=Claimed-Dev-1 acquire spawn_agent"},
+		{face("Development", "Planned"), "tag_card-Ops-Ready claim_card=Claimed-Dev-1 acquire spawn_agent"},
 		{face("Review", "Rework-Complete"), "claim_card=Review-In-Progress acquire spawn_reviewer"},
 		{face("Analyse", "Plan-Pending-Approval", "Plan-Approved"), "tag_card-Plan-Approved acquire spawn_agent"},
 		{face("Analyse", "Plan-Pending-Approval", "Plan-Rejected"), "tag_card-Plan-Rejected acquire spawn_agent"},
 		{face("Analyse", "Needs-Clarification", "Clarification-Answered"), "tag_card-Clarification-Answered acquire spawn_agent"},
-		{face("Deploy", "Review-Approved", "Ops-Ready"), "tag_card-Ops-Ready acquire spawn_agent"},
+		{face("Deploy", "Review-Approved", "Ops-Ready"), "acquire spawn_agent"},
 		{face("To Do"), "acquire spawn_agent"},
-		{face("Deploy"), "merge"},
+		{face("Deploy", "Ops-Ready"), "tag_card-Ops-Ready merge=auto"},
 	} {
 		w := placed(t, "joan-board", "board")
 		w.task.Workspace = ""
@@ -232,7 +232,7 @@ func TestACardThatLooksTheSameChangesNothing(t *testing.T) {
 		t.Errorf("%+v, seen %+v", d.Entries, w.task.Face)
 	}
 	it, ok := engine.Inbox(w.def, w.task)
-	if !ok || it.Kind != engine.ItemBoard || !strings.Contains(it.Text, "set Clarification-Answered") || it.Do != "orange board show p/1" {
+	if !ok || it.Kind != engine.ItemBoard || !strings.Contains(it.Text, "set Clarification-Answered") || it.Do != "orange board tag p/1 Clarification-Answered" {
 		t.Errorf("%+v, %v", it, ok)
 	}
 }

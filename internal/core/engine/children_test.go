@@ -87,7 +87,6 @@ func TestTheWayOfAParent(t *testing.T) {
 	w.ends(word("failed"))
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "request-changes", Children: kids("Finished", "Accepted")})
 	child("Accepted", "Accepted")
-	w.fires(engine.Respawn) // the work failed there lately
 	w.perform()
 	w.ends(word("passed"))
 	if w.task.Status != "Tested-parent" {

@@ -76,7 +76,7 @@ func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) 
 	}
 	for _, i := range x.def.EdgesFrom(x.t.Status) {
 		e := &x.def.Edges[i]
-		if !e.Answers(workflow.OnExit, "") || !x.guard(e) || !x.gates(e) {
+		if x.contradicts() || !e.Answers(workflow.OnExit, "") || !x.guard(e) || !x.gates(e) {
 			continue
 		}
 		entry := begun
@@ -107,7 +107,12 @@ func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) 
 func (x *decider) spoke(s *workflow.State, a task.Attempt) bool {
 	role, _ := x.def.Role(s.Role)
 	r := x.sig.Report
-	return role != nil && role.Protocol != "" && r != nil && !a.Overdue && (x.sig.Code == 0 || r.Outcome == signal.Ambiguous || r.Code != "")
+	return role != nil && role.Protocol != "" && r != nil && (a.Overdue || x.sig.Code == 0 || r.Outcome == signal.Ambiguous || r.Code != "")
+}
+
+// contradicts says that the agent said both: that moves nothing, whatever it left.
+func (x *decider) contradicts() bool {
+	return x.sig.Report != nil && x.sig.Report.Outcome == signal.Ambiguous
 }
 
 func (x *decider) whatWasSeen(why string) string {

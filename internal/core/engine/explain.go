@@ -94,7 +94,7 @@ const (
 func (x *decider) way(e *workflow.Edge) Way {
 	x.reasons = nil
 	w := Way{To: e.To, As: e.As, On: triggerList(e), By: actorList(e), Line: e.Pos.Line}
-	w.Open = x.limitReached(e) && x.guard(e) && x.gates(e)
+	w.Open = x.limitReached(e) && x.fits(e) && x.guard(e) && x.gates(e)
 	w.Reasons = x.reasons
 	for i := range w.Reasons {
 		if r := &w.Reasons[i]; !r.OK {
@@ -103,6 +103,15 @@ func (x *decider) way(e *workflow.Edge) Way {
 	}
 	x.reasons = nil
 	return w
+}
+
+// fits closes an edge that waits for a card that looks different.
+func (x *decider) fits(e *workflow.Edge) bool {
+	waits := slices.ContainsFunc(e.On, func(tr workflow.Trigger) bool { return tr.Kind == workflow.OnBoard })
+	if !waits || x.t.Face == nil || e.Sees(x.t.Face) {
+		return true
+	}
+	return x.note(e, RuleGate, false, "the card is in "+faceText(x.t.Face))
 }
 
 // limitReached closes an edge that waits for the crash limit until it is reached.

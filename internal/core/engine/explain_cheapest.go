@@ -26,7 +26,11 @@ func (x *decider) cheapest(s *workflow.State) Unblock {
 	case t.Paused:
 		return x.command("resume", "effects and timers of the task go on")
 	case t.Attention != "":
-		return x.command("resume", "what was given up is tried again, and the deadline counts again")
+		var it Item
+		if x.wants(s, &it); it.Do == x.command("resume", "").Run {
+			return x.command("resume", "what was given up is tried again, and the deadline counts again")
+		}
+		return Unblock{Run: it.Do, Opens: "what was given up is done differently"}
 	case t.Asked != nil:
 		return x.command("update", t.Status+" -> "+t.Asked.To, "--status", t.Asked.To)
 	case len(t.Pending) > 0:
@@ -38,7 +42,13 @@ func (x *decider) cheapest(s *workflow.State) Unblock {
 		x.heldItem(s, &it)
 		return Unblock{Run: it.Do, Opens: "the work is done again"}
 	case s.Kind == workflow.HumanDo && t.Face != nil && x.def.WatchesBoard(s.Name) && !t.Queued:
-		return Unblock{Run: "orange board tag " + cardOf(t.TrackerRef) + " TAG", Opens: x.boardText()}
+		return Unblock{Run: x.boardCommand(), Opens: "what the card then asks for"}
+	case s.Kind == workflow.Waiting && x.def.WaitsForChildren(s.Name) && !t.Queued:
+		return Unblock{Opens: "its children"}
+	case s.Kind == workflow.Halt && (s.Role == "" || t.Said != nil && t.Said.Visit == t.Visit-1):
+		return Unblock{Run: fmt.Sprintf("orange task answer %s \"...\"", t.ID), Opens: "the work goes on where it stopped"}
+	case t.Queued && s.Kind != workflow.Queued && t.Workspace != "":
+		return Unblock{Opens: "another task of project " + t.Project + " that is at work there"}
 	case t.Queued:
 		return Unblock{Opens: fmt.Sprintf("a workspace that another task gives back, or a larger pool: orange project update %s --pool-size N", t.Project)}
 	case s.Kind == workflow.Agent:

@@ -242,7 +242,7 @@ func TestFailedWorkCoolsDown(t *testing.T) {
 	failed := w.now
 	w.perform()
 	back := func() {
-		w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "request-changes"})
+		w.must(signal.Signal{Kind: signal.Request, Actor: task.Tracker, Verb: "request-changes"})
 		w.perform()
 		w.ends(word("passed"), facts(w.def, "committed")...)
 		w.perform()
@@ -330,5 +330,22 @@ func TestALivingAgentIsToldWhyItsWordDoesNotCount(t *testing.T) {
 	says()
 	if w.task.Status != "Halted" {
 		t.Errorf("%s", w.task.Status)
+	}
+}
+
+func TestAnAgentThatStaysMayEndWhileItsWorkIsHeld(t *testing.T) {
+	text := strings.Replace(speaking, "session: visit", "session: persistent", 1)
+	text = strings.Replace(text, "edges:\n", "edges:\n  - {from: working, to: working, on: {outcome: failed}, by: [worker], hold: true}\n", 1)
+	w := beginWith(t, text)
+	w.perform()
+	if d := w.tells(word("failed")); effects(d.Entries) != "" || w.task.Held == "" {
+		t.Fatalf("%s, held %q", effects(d.Entries), w.task.Held)
+	}
+	d := w.end("worker")
+	if e := d.Entries[0]; e.Type != journal.AgentExited || e.Reason != "its work failed, and a person looks" || w.task.Counter("crash_count") > 0 || w.task.Status != "working" || w.task.Held == "" {
+		t.Errorf("%+v in %s", e, w.task.Status)
+	}
+	if timers := engine.Timers(w.def, &w.task); len(timers) > 0 {
+		t.Errorf("%+v", timers)
 	}
 }

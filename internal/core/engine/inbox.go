@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
@@ -69,28 +70,37 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 		if strings.HasPrefix(t.Attention, workflow.MergeBranch+" failed") { // who asked for it may ask differently
 			it.Do = x.command("merge", "", "--strategy", "merge").Run
 		}
+		if t.Face != nil && x.def.WatchesBoard(s.Name) {
+			it.Text += "; " + x.boardText()
+		}
 	case t.Asked != nil:
 		it.Kind, it.Since = ItemConfirm, t.Asked.At
 		it.Text, it.Do = fmt.Sprintf("the %s asks for %s", t.Asked.By, t.Asked.To), x.command("approve", "").Run
 	case x.wantsAtTerminal(it):
 	case t.Held != "":
 		x.heldItem(s, it)
+	case s.Kind == workflow.Waiting && x.def.WaitsForChildren(s.Name) && t.Said != nil && t.Said.Outcome == string(signal.Failed):
+		it.Kind, it.Do = ItemReview, x.command(Complete, "").Run
+		it.Text = fmt.Sprintf("the %s says it failed: send the child back that must be mended, or go on if none must", t.Said.Role)
 	case s.Kind == workflow.Waiting && x.def.WaitsForChildren(s.Name), s.Kind != workflow.Queued && x.waitsItsTurn():
 		return false // other tasks come first
 	case s.Kind == workflow.HumanDo && t.Face != nil && x.def.WatchesBoard(s.Name):
-		it.Kind, it.Text, it.Do = ItemBoard, x.boardText(), "orange board show "+cardOf(t.TrackerRef)
+		it.Kind, it.Text, it.Do = ItemBoard, x.boardText(), x.boardCommand()
 	case s.Kind == workflow.Halt && t.Said != nil && t.Said.Visit == t.Visit-1:
 		it.Kind, it.Text, it.Do = ItemStuck, haltText(t.Said), fmt.Sprintf("orange task answer %s \"...\"", t.ID)
 	case s.Kind == workflow.Waiting:
 		it.Kind, it.Text, it.Do = ItemQuestion, "questions wait for an answer: see ## Questions in TASK.md", fmt.Sprintf("orange task answer %s \"...\"", t.ID)
 	case s.Kind == workflow.Halt:
-		it.Kind, it.Text, it.Do = ItemStuck, "the work needs help", x.command("attach", "").Run
+		it.Kind, it.Text, it.Do = ItemStuck, because("the work needs help", t.Because), x.command("attach", "").Run
+		if s.Role == "" {
+			it.Do = fmt.Sprintf("orange task answer %s \"...\"", t.ID)
+		}
 	case s.Kind == workflow.HumanDo:
 		it.Kind, it.Text, it.Do = ItemReview, "the work waits for a decision", x.decides()
 	case x.unspoken():
 		it.Kind, it.Text, it.Do, it.Since = ItemNoAnswer, fmt.Sprintf("the %s did not say how it went: %s", t.Said.Role, t.Said.Diagnosis), x.command("log", "").Run, t.Said.At
 	case t.Crashed != "":
-		it.Kind, it.Text, it.Do, it.Since = ItemCrashed, "the "+t.Crashed+" died", x.command("respawn", "").Run, t.UpdatedAt
+		it.Kind, it.Text, it.Do, it.Since = ItemCrashed, because("the "+t.Crashed+" died", t.Because), x.command("respawn", "").Run, t.UpdatedAt
 	case s.Kind == workflow.Queued && !t.Queued && !t.Paused:
 		it.Kind, it.Text, it.Do = ItemStart, "it was created and not started", x.command("spawn", "").Run
 	default:
@@ -149,21 +159,53 @@ func haltText(said *task.Said) string {
 // boardText says which tags would let the task go on.
 func (x *decider) boardText() string {
 	text := "the card is in " + faceText(x.t.Face)
-	var ways []string
+	set, off := x.boardWays()
+	if len(set) > 0 {
+		text += ": set " + strings.Join(set, ", or ")
+	}
+	if len(off) > 0 {
+		text += ": take " + strings.Join(off, ", or ") + " off"
+	}
+	return text
+}
+
+// boardCommand is the command that lets the task go on, if there is one way.
+func (x *decider) boardCommand() string {
+	card := cardOf(x.t.TrackerRef)
+	switch set, off := x.boardWays(); {
+	case len(set) > 0:
+		return "orange board tag " + card + " " + strings.ReplaceAll(set[0], " and ", " ")
+	case len(off) > 0:
+		return "orange board tag " + card + " --remove " + strings.ReplaceAll(off[0], " and ", " --remove ")
+	}
+	return "orange board show " + card
+}
+
+// boardWays lists the tags of a person that would let the task go on, and those that are
+// in the way.
+func (x *decider) boardWays() (set, off []string) {
 	for _, i := range x.def.EdgesFrom(x.t.Status) {
 		for _, tr := range x.def.Edges[i].On {
 			if tr.Kind != workflow.OnBoard {
 				continue
 			}
 			if tags, ok := tr.Board.Missing(x.t.Face); ok && len(tags) > 0 && x.forPerson(tags) {
-				ways = append(ways, strings.Join(tags, " and "))
+				set = append(set, strings.Join(tags, " and "))
+			}
+			if tags := tr.Board.InTheWay(x.t.Face); len(tags) > 0 && !slices.Contains(off, strings.Join(tags, " and ")) {
+				off = append(off, strings.Join(tags, " and "))
 			}
 		}
 	}
-	if len(ways) == 0 {
+	return set, off
+}
+
+// because adds a reason to a text, if there is one.
+func because(text, reason string) string {
+	if reason == "" {
 		return text
 	}
-	return text + ": set " + strings.Join(ways, ", or ")
+	return text + ": " + reason
 }
 
 // forPerson says that nobody but a person sets the tags.

@@ -34,6 +34,10 @@ func (x *decider) plan(e *journal.Entry) *plan {
 func (p *plan) dropGivenUp() {
 	for i := range p.x.t.Pending {
 		old := &p.x.t.Pending[i]
+		if old.Do == workflow.MergeBranch && p.e.To != "" && !p.over() { // the work goes another way
+			p.e.Dropped = append(p.e.Dropped, old.ID)
+			continue
+		}
 		if info, _ := workflow.EffectNamed(old.Do); old.GivenUp && (info.Spawns || info.Notifies) {
 			p.e.Dropped = append(p.e.Dropped, old.ID)
 			if a, ok := p.find(old.Attempt); ok && old.Start && !a.Running {
@@ -42,6 +46,12 @@ func (p *plan) dropGivenUp() {
 			}
 		}
 	}
+}
+
+// over says that the entry leads to the end of the task.
+func (p *plan) over() bool {
+	s, ok := p.x.def.State(p.e.To)
+	return ok && s.Kind == workflow.Terminal
 }
 
 // dropWork forgets what was owed for a task that is over: nothing must hold up its
@@ -179,9 +189,11 @@ func (p *plan) add(w workflow.Effect, by string) {
 		p.end(w.Role)
 	case starts:
 		p.start(&e)
-		if info.Notifies {
+		if info.Notifies || w.Message != "" {
 			e.Text = p.said
 		}
+	case w.Name == workflow.MergeBranch:
+		e.Arg = workflow.MergeAuto
 	case w.Name == workflow.AcquireWorkspace:
 		e.Workspace = p.bind()
 	case w.Name == workflow.ReleaseWorkspace:
@@ -251,7 +263,7 @@ func (p *plan) start(e *task.Effect) {
 // for the task until it leaves the states of its roles.
 func (p *plan) queueUp(role *workflow.Role) {
 	k := p.x.sig.Kind
-	if role.Serial != "" && slices.Contains(p.x.sig.Busy, role.Serial) && (k == signal.Request || k == signal.Tracker || k == signal.Ready) {
+	if role.Serial != "" && slices.Contains(p.x.sig.Busy, role.Serial) && (k == signal.Request || k == signal.Tracker || k == signal.Ready || k == signal.Create) {
 		p.starved, p.busy = true, role.Serial
 	}
 }

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,6 +61,9 @@ func (x *decider) said(begun journal.Entry, role string, attempt int) (v Verdict
 		return "", false
 	}
 	begun.Said = x.saying(r, role, attempt)
+	if old := x.t.Said; old != nil && old.Attempt == attempt && old.Visit < x.t.Visit && old.Message != "" && old.Message == begun.Said.Message {
+		return "", false // it moved the task here already
+	}
 	kind, value := x.lookedUp(r)
 	found, first := false, len(x.reasons)
 	for _, i := range x.def.EdgesFrom(x.t.Status) {
@@ -87,17 +92,26 @@ func (x *decider) said(begun journal.Entry, role string, attempt int) (v Verdict
 // an edge names it; elsewhere it is a success or a failure. Who failed asks nobody.
 func (x *decider) lookedUp(r *signal.Report) (workflow.TriggerKind, string) {
 	code := strings.ToUpper(clip(r.Code))
+	if r.Protocol == signal.WorkerResult && (code == success || code == failure) {
+		code = "" // whether it is one, success alone says
+	}
 	if r.Consult != nil && r.Outcome != signal.Failed {
 		return workflow.OnConsult, clip(r.Consult.Role)
 	}
-	if r.Protocol != signal.WorkerResult || x.named(code) {
+	switch {
+	case r.Protocol != signal.WorkerResult, code != "" && x.named(code):
 		return workflow.OnOutcome, code
+	case r.Outcome == signal.Failed:
+		return workflow.OnOutcome, failure
 	}
-	if r.Outcome == signal.Failed {
-		return workflow.OnOutcome, "FAILURE"
-	}
-	return workflow.OnOutcome, "SUCCESS"
+	return workflow.OnOutcome, success
 }
+
+// What edges call a worker's result that has no word of its own.
+const (
+	success = "SUCCESS"
+	failure = "FAILURE"
+)
 
 func (x *decider) named(code string) bool {
 	return slices.ContainsFunc(x.def.EdgesFrom(x.t.Status), func(i int) bool { return x.def.Edges[i].Answers(workflow.OnOutcome, code) })
@@ -126,7 +140,8 @@ func (x *decider) resumes(e *workflow.Edge, r *signal.Report, role string) bool 
 // trusts keeps words that only usually mean it from merging anything.
 func (x *decider) trusts(e *workflow.Edge, r *signal.Report) bool {
 	guess := r.Source == signal.FromHeuristic || r.Source == signal.FromLegacy
-	merges := slices.ContainsFunc(e.Do, func(w workflow.Effect) bool { return w.Name == workflow.MergeBranch }) ||
+	to, _ := x.def.State(e.To)
+	merges := slices.ContainsFunc(append(slices.Clone(e.Do), to.OnEnter...), func(w workflow.Effect) bool { return w.Name == workflow.MergeBranch }) ||
 		slices.ContainsFunc(x.def.EdgeGates(e), func(g int) bool { return x.def.Gates[g].Evidence == workflow.Merged })
 	if guess && merges {
 		return x.note(e, RuleGate, false, "words that usually mean it are not enough for a merge: say it in the form that was asked for")
@@ -154,7 +169,9 @@ func (x *decider) follow(begun journal.Entry, e *workflow.Edge, r *signal.Report
 	if begun.Reason == "" {
 		begun.Reason = begun.Said.Role + " says " + x.wordsOf(r)
 	}
-	begun.Handoff = r.Handoff
+	if r.Handoff != nil && r.Handoff.From == begun.Said.Role && len(r.Handoff.Check()) == 0 {
+		begun.Handoff = r.Handoff
+	}
 	if e.Hold {
 		return x.hold(begun, e)
 	}
@@ -200,7 +217,17 @@ func (x *decider) saying(r *signal.Report, role string, attempt int) *task.Said 
 	return &task.Said{
 		Role: role, State: x.t.Status, Attempt: attempt, Visit: x.t.Visit, Outcome: string(r.Outcome), Code: clip(r.Code),
 		Detail: clip(r.Detail), Source: string(r.Source), Diagnosis: clip(r.Diagnosis), At: x.sig.At,
+		Message: fingerprint(x.sig.Final),
 	}
+}
+
+// fingerprint tells one message from another, "" for none.
+func fingerprint(text string) string {
+	if text == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
 }
 
 // hold keeps the task where it is: the work is not good, and a person looks. The agent
@@ -247,6 +274,7 @@ func (x *decider) askAgain(s *workflow.State, c *workflow.Counter, a task.Attemp
 		p.said = e.Reason
 		p.add(workflow.Effect{Name: workflow.NotifyName(s.Role), Role: s.Role, Message: workflow.MessageState}, task.ByState)
 	case n == 1:
+		p.said = e.Reason
 		p.add(workflow.Effect{Name: workflow.SpawnName(s.Role), Role: s.Role, Message: workflow.MessageState}, task.ByState)
 	default:
 		e.Respawn = x.sig.At.Add(respawnDelay(n - 1))

@@ -144,18 +144,25 @@ func (x *decider) ask(to *workflow.Edge) Verdict {
 // ready is a queued task's turn.
 func (x *decider) ready() Verdict {
 	s, ok := x.def.State(x.t.Status)
-	onBoard := x.t.Queued && x.t.Face != nil
-	if !ok || s.Kind != workflow.Queued && !onBoard {
+	onBoard := x.t.Queued && x.t.Face != nil && x.def.WatchesBoard(x.t.Status)
+	parent := x.t.Queued && x.def.WaitsForChildren(x.t.Status)
+	if !ok || s.Kind != workflow.Queued && !onBoard && !parent {
 		return x.refuse("the task is %s: it waits in no queue", x.t.Status)
 	}
 	if x.t.Paused && x.sig.Actor == task.Engine {
 		return Stay
 	}
-	if s.Kind != workflow.Queued {
+	switch {
+	case onBoard:
 		return x.card(x.t.Face)
+	case parent:
+		return x.event(workflow.OnTracker, ChildMoved)
 	}
 	return x.event(workflow.OnReady, "")
 }
+
+// ChildMoved is the event by which a parent hears of its children.
+const ChildMoved = "child"
 
 // event takes the first open edge that answers to something nobody asked for.
 func (x *decider) event(kind workflow.TriggerKind, value string) Verdict {
@@ -210,6 +217,9 @@ func (x *decider) unanswered(kind workflow.TriggerKind, value string) string {
 
 func (x *decider) refuseNoEdge() Verdict {
 	if x.sig.To == "" {
+		if s, ok := x.def.State(x.t.Status); ok && s.Kind == workflow.Terminal {
+			return x.refuse("the task is over: it is %s", x.t.Status)
+		}
 		return x.refuse("not in map: %s has no %q: from %s a task may go to %s", x.t.Status, x.sig.Verb, x.t.Status, x.targets())
 	}
 	for _, i := range x.def.EdgesFrom(x.t.Status) {

@@ -35,7 +35,7 @@ func (x *decider) takeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Ver
 	}
 	entry.Counters = append(entry.Counters, x.counters(e)...)
 	entry.Opened = x.opened(e)
-	if f := x.sig.Face; f != nil && (x.t.Face == nil || !x.t.Face.Is(*f)) {
+	if f := x.sig.Face; f != nil && x.sig.Kind == signal.Tracker && (x.t.Face == nil || !x.t.Face.Is(*f)) {
 		entry.Face = f
 	}
 	entry.Seen = x.seen()
@@ -82,7 +82,7 @@ func (x *decider) starve(e *workflow.Edge, busy string) Verdict {
 	x.note(e, RuleWorkspace, false, text)
 	s, ok := x.def.State(x.t.Status)
 	switch {
-	case ok && (s.Kind == workflow.Queued || x.sig.Face != nil || x.sig.Kind == signal.Ready):
+	case ok && (s.Kind == workflow.Queued || x.sig.Kind == signal.Tracker || x.sig.Kind == signal.Ready):
 	case busy != "":
 		return x.refuse("%s -> %s: serial: %s: try again when it is done", x.from(), e.To, text)
 	default:

@@ -97,7 +97,11 @@ func (x *decider) pause() Verdict {
 	if !x.t.Paused && x.t.Attention == "" {
 		return x.refuse("the task is not paused and needs no attention")
 	}
-	return x.last(x.entry(journal.TaskResumed), Record)
+	e := x.entry(journal.TaskResumed)
+	if x.t.Attention != "" && x.def.WatchesBoard(x.t.Status) && !x.changing() {
+		x.plan(&e).onCard(workflow.Effect{Name: workflow.ReadCard}, task.ByState)
+	}
+	return x.last(e, Record)
 }
 
 // tamper writes down that the frontmatter was changed by hand and put back.

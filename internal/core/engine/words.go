@@ -48,6 +48,7 @@ func (p *plan) words(e *workflow.Edge) {
 		ID: task.EffectID(p.e.Task, p.e.Seq, len(p.e.Effects)), Do: workflow.WriteSection, By: task.ByState,
 		Arg: wordsSection(p.x.sig.Verb), Text: p.x.sig.Note,
 	})
+	p.say(string(p.x.sig.Actor), p.x.sig.Note)
 }
 
 // handover writes what a stage left for the next into TASK.md, where the task is on no

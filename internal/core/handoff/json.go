@@ -4,23 +4,126 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 )
 
+// maxDepth bounds how deep the JSON of a handoff may nest.
+const maxDepth = 64
+
 // FromJSON reads a handoff from JSON. Keys that are not known are left out, and null
-// means that nothing is given. It does not check the bounds.
+// means that nothing is given. It does not check the bounds, unless something else is
+// wrong: then the error lists everything.
 func FromJSON(data []byte) (Handoff, error) {
-	var h *Handoff
-	err := json.Unmarshal(data, &h)
-	var wrong *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &wrong) && wrong.Field != "":
-		return Handoff{}, fmt.Errorf("%s: a JSON %s does not fit", wrong.Field, wrong.Value)
-	case errors.As(err, &wrong):
-		return Handoff{}, fmt.Errorf("a handoff is an object: a JSON %s does not fit", wrong.Value)
-	case err != nil:
+	if err := json.Unmarshal(data, &json.RawMessage{}); err != nil {
 		return Handoff{}, fmt.Errorf("this is not JSON: %w", err)
-	case h == nil:
-		return Handoff{}, errors.New("a handoff is an object: null does not fit")
 	}
-	return *h, nil
+	value, err := Decode(data, maxDepth)
+	if err != nil {
+		return Handoff{}, err
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return Handoff{}, fmt.Errorf("a handoff is an object: %s does not fit", kindOf(value))
+	}
+	f := fields{object: object}
+	h := f.handoff()
+	if len(f.problems) == 0 {
+		return h, nil
+	}
+	for _, p := range h.Check() {
+		if !slices.Contains(f.wrong, p[:strings.IndexAny(p+" ", " [:")]) {
+			f.problems = append(f.problems, p)
+		}
+	}
+	return Handoff{}, errors.New(strings.Join(f.problems, "; "))
+}
+
+// fields are those of an object that is to be a handoff, and what does not fit in them.
+type fields struct {
+	object   map[string]any
+	problems []string
+	wrong    []string // names of fields with something that does not fit
+}
+
+func (f *fields) handoff() Handoff {
+	h := Handoff{From: f.text("from_stage"), To: f.text("to_stage"), Summary: f.text("summary")}
+	lists := h.lists()
+	for _, b := range h.bounds() {
+		*lists[b.name] = f.list(b.name)
+	}
+	h.Metadata = f.mapping("metadata")
+	return h
+}
+
+// refuse notes that the value of a field does not fit; where is the field, or a place
+// in it.
+func (f *fields) refuse(name, where string, value any, want string) {
+	f.wrong = append(f.wrong, name)
+	f.problems = append(f.problems, fmt.Sprintf("%s: %s does not fit: give %s", where, kindOf(value), want))
+}
+
+func (f *fields) text(name string) string {
+	text, ok := f.object[name].(string)
+	if value := f.object[name]; !ok && value != nil {
+		f.refuse(name, name, value, "a text")
+	}
+	return text
+}
+
+func (f *fields) list(name string) []string {
+	value := f.object[name]
+	items, ok := value.([]any)
+	switch {
+	case value == nil:
+		return nil
+	case !ok:
+		f.refuse(name, name, value, "a list of texts")
+		return nil
+	}
+	out := make([]string, len(items))
+	for i, item := range items {
+		if out[i], ok = item.(string); !ok {
+			f.refuse(name, fmt.Sprintf("%s[%d]", name, i), item, "a text")
+		}
+	}
+	return out
+}
+
+// mapping reads a mapping of anything, its numbers as numbers.
+func (f *fields) mapping(name string) map[string]any {
+	value := f.object[name]
+	if _, ok := value.(map[string]any); !ok {
+		if value != nil {
+			f.refuse(name, name, value, "an object")
+		}
+		return nil
+	}
+	var out map[string]any
+	text, err := json.Marshal(value)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		f.wrong = append(f.wrong, name)
+		f.problems = append(f.problems, name+" has a number that is too large: write it as a text")
+	}
+	return out
+}
+
+// kindOf is what a JSON value is, in words.
+func kindOf(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a JSON boolean"
+	case string:
+		return "a JSON string"
+	case []any:
+		return "a JSON array"
+	case map[string]any:
+		return "a JSON object"
+	}
+	return "a JSON number"
 }

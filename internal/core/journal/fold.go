@@ -80,8 +80,11 @@ func move(t *task.Task, e *Entry) {
 	t.ReturnTo, t.Tip = e.ReturnTo, e.Tip
 	t.Seen = slices.Clone(e.Seen)
 	t.Queued = false
-	t.Crashed = ""
+	t.Crashed, t.Because = "", e.Reason
 	t.Held = ""
+	if e.Actor == task.Human { // a person's word ends every cooldown
+		t.Failed = nil
+	}
 	t.Attention = ""
 	t.Asked = nil
 	t.Paused = t.Paused && !e.Unpause
@@ -196,7 +199,7 @@ func applyAttempts(t *task.Task, e *Entry) {
 		t.Attempts = slices.DeleteFunc(t.Attempts, func(a task.Attempt) bool { return a.Number == gone.Number })
 	}
 	if e.Type == AgentCrashed {
-		t.Crashed = e.Role
+		t.Crashed, t.Because = e.Role, e.Reason
 	}
 	switch e.Type {
 	case AgentCrashed, AgentRespawn, AgentLimited, AgentSilent, WorkFailed:

@@ -146,7 +146,7 @@ func (f *blockFinder) read() (Report, string) {
 	case p.keys != allKeys:
 		return Report{}, "without " + missingKeys(p.keys) + " does not count"
 	}
-	b, err := readBlock(f.part.text, f.part.indent)
+	b, err := readBlock(&f.part)
 	if err != nil {
 		return Report{}, "does not count: " + err.Error()
 	}

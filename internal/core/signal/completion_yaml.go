@@ -3,10 +3,13 @@ package signal
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
 // maxBlockDepth bounds how deep a block may nest; the keys that count do not nest.
@@ -15,9 +18,9 @@ const maxBlockDepth = 16
 // block is what a completion block says.
 type block struct{ agent, task, code, detail, nonce string }
 
-// readBlock reads the YAML between two --- lines that are indented by so many bytes.
-func readBlock(text []byte, indent int) (block, error) {
-	fields, err := readMapping(quotePlain(string(text), indent))
+// readBlock reads the YAML between two --- lines.
+func readBlock(p *part) (block, error) {
+	fields, err := readMapping(quotePlain(string(p.text), p.indent), p.line)
 	if err != nil {
 		return block{}, err
 	}
@@ -34,8 +37,9 @@ func readBlock(text []byte, indent int) (block, error) {
 	return block{fields["agent"], fields["task_id"], code, strings.TrimSpace(detail), fields["nonce"]}, nil
 }
 
-// readMapping reads the scalars of a YAML mapping. Values of other kinds are left out.
-func readMapping(text string) (map[string]string, error) {
+// readMapping reads the scalars of a YAML mapping that begins behind a line. Values of
+// other kinds are left out.
+func readMapping(text string, line int) (map[string]string, error) {
 	if strings.ContainsRune(text, 0) || strings.ToValidUTF8(text, "") != text {
 		return nil, errors.New("it is not text")
 	}
@@ -44,8 +48,7 @@ func readMapping(text string) (map[string]string, error) {
 	}
 	file, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil {
-		first, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
-		return nil, fmt.Errorf("it is not YAML: %s", cutText(first, maxQuoted))
+		return nil, fmt.Errorf("it is not YAML: %s", yamlProblem(err, line))
 	}
 	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
 		return nil, errors.New("it is not a mapping")
@@ -70,6 +73,29 @@ func readMapping(text string) (map[string]string, error) {
 		}
 	}
 	return fields, nil
+}
+
+// otherPlace is how the parser ends a message about two places.
+var otherPlace = regexp.MustCompile(`at \[(\d+):\d+\]$`)
+
+// yamlProblem is what the parser says about a YAML text that begins behind a line, with
+// the lines that people see.
+func yamlProblem(err error, line int) string {
+	var syntax interface {
+		GetToken() *token.Token
+		GetMessage() string
+	}
+	if !errors.As(err, &syntax) || syntax.GetToken() == nil || syntax.GetToken().Position == nil {
+		first, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
+		return cutText(first, maxQuoted)
+	}
+	what, _, _ := strings.Cut(strings.TrimSpace(syntax.GetMessage()), "\n")
+	if m := otherPlace.FindStringSubmatchIndex(what); m != nil {
+		if n, err := strconv.Atoi(what[m[2]:m[3]]); err == nil {
+			what = what[:m[0]] + fmt.Sprintf("at line %d", line+n)
+		}
+	}
+	return fmt.Sprintf("line %d: %s", line+syntax.GetToken().Position.Line, cutText(what, maxQuoted))
 }
 
 // scalar is a single value as it is written.

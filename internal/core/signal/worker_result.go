@@ -38,6 +38,7 @@ type resultFinder struct {
 	dead   []int64 // offsets of braces that are known to lead nowhere, ascending
 
 	last    Report
+	lastAt  int // its line
 	has     bool
 	noted   bool
 	stray   int // line of the last object that is no worker result
@@ -185,7 +186,7 @@ func (f *resultFinder) judge() {
 // read takes over the object, or says why it does not count.
 func (f *resultFinder) read() string {
 	if f.schema == nil {
-		f.schema = resultSchema(f.looking.Stages)
+		f.schema = resultSchema(f.looking.stages())
 	}
 	result, problems := readResult(f.text, f.schema)
 	if len(problems) > 0 {
@@ -201,8 +202,29 @@ func (f *resultFinder) read() string {
 	if why := l.refuses(result.Nonce); why != "" {
 		return why
 	}
-	f.last, f.has = result.report(), true
+	r := result.report()
+	if f.has && (r.Outcome != f.last.Outcome || r.Code != f.last.Code) {
+		f.note(f.lastAt, "a worker result says "+says(&f.last)+", and a later one counts")
+	}
+	f.last, f.lastAt, f.has = r, f.line, true
 	return ""
+}
+
+// says is what a worker result says in short.
+func says(r *Report) string {
+	if r.Code == "success" || r.Code == "failure" {
+		return r.Code
+	}
+	return string(r.Outcome) + " with " + plain(r.Code)
+}
+
+// stages are the names of workers and stages that count, nil for the usual ones. The
+// agent whose text it is is a worker, whatever it is called.
+func (l Looking) stages() []string {
+	if l.Stages != nil || l.Agent == "" || slices.Contains(workerNames[:], l.Agent) {
+		return l.Stages
+	}
+	return append(slices.Clone(workerNames[:]), l.Agent)
 }
 
 func (f *resultFinder) found() (Report, bool) {

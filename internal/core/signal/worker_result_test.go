@@ -42,8 +42,10 @@ func TestWorkerResults(t *testing.T) {
 		"with a type":                      {resultText("t1", true, `"result_type": "review_rejected"`), Passed, "review_rejected", ""},
 		"nulls":                            {resultText("t1", true, `"errors": null, "stage_context": null, "result_type": null`), Passed, "success", ""},
 		"more keys":                        {resultText("t1", true, `"Success": false, "extra": {"a": [1, 2.5e3, "\u00e9\n"]}`), Passed, "success", ""},
-		"the last of two":                  {good + "\n" + resultText("t1", false), Failed, "failure", ""},
-		"two without a break":              {good + resultText("t1", false), Failed, "failure", ""},
+		"the last of two":                  {good + "\n" + resultText("t1", false), Failed, "failure", "line 1: a worker result says success, and a later one counts"},
+		"the last of two types":            {"\n" + resultText("t1", false, `"result_type": "a b"`) + "\n\n" + good, Passed, "success", `line 2: a worker result says failed with "a b", and a later one counts`},
+		"the same twice":                   {good + "\n" + good, Passed, "success", ""},
+		"two without a break":              {good + resultText("t1", false), Failed, "failure", "line 1: a worker result says success, and a later one counts"},
 		"the last valid of two":            {good + "\n{\"success\": 1, \"task_id\": \"t1\"}", Passed, "success", "line 2: a worker result does not count: /summary: is missing"},
 		"an example behind it":             {good + "\n{\"name\": \"x\"}", Passed, "success", ""},
 		"another task":                     {resultText("t2", true), Unknown, "", "line 1: a worker result of task t2, and this is task t1"},
@@ -73,6 +75,32 @@ func TestWorkerResults(t *testing.T) {
 				if got.Outcome != c.want || got.Code != c.code || !ok || (got.Source == FromJSON) != (c.code != "") {
 					t.Errorf("%+v, want %s %s and %q", got, c.want, c.code, c.says)
 				}
+			}
+		})
+	}
+}
+
+func TestTheAgentItselfIsAWorkerThatCounts(t *testing.T) {
+	of := func(worker string) string {
+		return strings.Replace(resultText("t1", true, `"stage_context": {"from_stage": "`+worker+`", "to_stage": "dev", "key_decisions": []}`), `"worker_type": "dev"`, `"worker_type": "`+worker+`"`, 1)
+	}
+	for name, c := range map[string]struct {
+		text    string
+		looking Looking
+		want    Result
+		says    string
+	}{
+		"a name of its own":               {of("tester"), Looking{Agent: "tester"}, Passed, ""},
+		"a usual name":                    {of("ops"), Looking{Agent: "ops"}, Passed, ""},
+		"a name of its own, and another":  {of("tester"), Looking{Agent: "painter"}, Unknown, "worker_type must be ba|architect|dev|reviewer|ops|painter"},
+		"a usual name, and another":       {of("dev"), Looking{Agent: "tester"}, Unknown, "a worker result of worker dev, and this is tester"},
+		"names that are given":            {of("tester"), Looking{Agent: "tester", Stages: []string{"painter"}}, Unknown, "worker_type must be painter"},
+		"nobody's, with a name of no use": {of("tester"), Looking{}, Unknown, "worker_type must be ba|architect|dev|reviewer|ops"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := DetectText(c.text, c.looking)
+			if got.Outcome != c.want || !strings.Contains(got.Diagnosis, c.says) || c.says == "" && got.Diagnosis != "" {
+				t.Errorf("%+v, want %s and %q", got, c.want, c.says)
 			}
 		})
 	}

@@ -60,6 +60,7 @@ type Task struct {
 	Paused    bool   `json:"paused,omitempty"`    // no effect starts and no timer fires
 	Attention string `json:"attention,omitempty"` // why a person must look, empty if nobody must
 	Asked     *Asked `json:"asked,omitempty"`     // a request that waits for a person's word
+	Because   string `json:"because,omitempty"`   // why the task came to its state, or why its agent died there
 	Crashed   string `json:"crashed,omitempty"`   // role that died in this visit and was not replaced
 	Held      string `json:"held,omitempty"`      // why the state's agent is not replaced until a person looked
 	Deleted   bool   `json:"deleted,omitempty"`
@@ -91,6 +92,7 @@ type Said struct {
 	Detail    string    `json:"detail,omitempty"`
 	Source    string    `json:"source,omitempty"`
 	Diagnosis string    `json:"diagnosis,omitempty"` // what was seen and did not count
+	Message   string    `json:"message,omitempty"`   // fingerprint of the message it was in
 	At        time.Time `json:"at"`
 }
 
@@ -228,7 +230,8 @@ func (t *Task) AttemptByNumber(n int) (Attempt, bool) {
 	return Attempt{}, false
 }
 
-// Clone returns a copy that shares no memory with t.
+// Clone returns a copy that may be changed. What entries bring as a whole, such as the
+// tags of an effect or the lists of a handoff, is never changed and is shared.
 func (t *Task) Clone() Task {
 	c := *t
 	c.Counters = slices.Clone(t.Counters)
@@ -238,12 +241,21 @@ func (t *Task) Clone() Task {
 	c.Opened = slices.Clone(t.Opened)
 	c.Seen = slices.Clone(t.Seen)
 	c.Handoffs = slices.Clone(t.Handoffs)
+	c.Said, c.Face = copied(t.Said), copied(t.Face)
 	c.Failed = slices.Clone(t.Failed)
 	if t.Asked != nil {
 		asked := *t.Asked
 		c.Asked = &asked
 	}
 	return c
+}
+
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	return &c
 }
 
 // FailedIn returns when the work last failed in a state, zero for never.

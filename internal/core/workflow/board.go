@@ -22,7 +22,7 @@ type Mark struct {
 	Pos  Pos
 }
 
-// Only says that nobody but a person asks for it.
+// OnlyPeople says that nobody but a person asks for it.
 func (m *Mark) OnlyPeople() bool {
 	return !slices.ContainsFunc(m.By, func(a task.Actor) bool { return a != task.Human })
 }
@@ -102,6 +102,21 @@ func (l *Lookout) Missing(f *board.Face) (tags []string, ok bool) {
 		}
 	}
 	return tags, true
+}
+
+// InTheWay lists the tags that alone keep a card from looking as the edge waits for.
+func (l *Lookout) InTheWay(f *board.Face) []string {
+	bare := Lookout{Columns: l.Columns, Tags: l.Tags}
+	if len(l.Tags) == 0 || !bare.Sees(f) {
+		return nil
+	}
+	var out []string
+	for _, tag := range f.Tags {
+		if slices.ContainsFunc(l.Not, func(pattern string) bool { return tagMatches(pattern, tag) }) {
+			out = append(out, tag)
+		}
+	}
+	return out
 }
 
 // Face is a card that the edge waits for.

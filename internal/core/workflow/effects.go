@@ -125,6 +125,10 @@ const ClaimsFact = "claims"
 // Commits is the evidence that a branch has commits of its own.
 const Commits = "commits"
 
+// MergeAuto is the strategy of a merge that a file asks for: without a merge commit if
+// that can be.
+const MergeAuto = "auto"
+
 // Merged is the evidence that all of a branch is in the default branch.
 const Merged = "merged"
 

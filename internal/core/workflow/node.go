@@ -43,6 +43,7 @@ func (e *Error) Error() string {
 // reads a definition says only what it wants.
 type reader struct {
 	file string
+	json bool // the text is meant to be JSON
 	err  *Error
 }
 
@@ -68,6 +69,7 @@ func (r *reader) fail(pos Pos, format string, args ...any) {
 
 // open parses the text into its root mapping.
 func (r *reader) open(text string) (value, bool) {
+	r.json = inJSON(r.file, text)
 	switch {
 	case len(text) > MaxSize:
 		r.fail(beginning, "the file has %d bytes and the limit is %d: move long prompts out or shorten them", len(text), MaxSize)
@@ -81,6 +83,9 @@ func (r *reader) open(text string) (value, bool) {
 	}
 	file, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil {
+		if r.json {
+			r.failJSON(text)
+		}
 		r.failYAML(err)
 		return value{}, false
 	}
@@ -96,16 +101,20 @@ func (r *reader) open(text string) (value, bool) {
 }
 
 func (r *reader) failYAML(err error) {
+	language := "YAML"
+	if r.json {
+		language = "JSON"
+	}
 	var syntax interface {
 		GetToken() *token.Token
 		GetMessage() string
 	}
 	if errors.As(err, &syntax) && syntax.GetToken() != nil && syntax.GetToken().Position != nil {
 		p := syntax.GetToken().Position
-		r.fail(Pos{Line: p.Line, Column: p.Column}, "%s: mend the YAML here", syntax.GetMessage())
+		r.fail(Pos{Line: p.Line, Column: p.Column}, "%s: mend the %s here", syntax.GetMessage(), language)
 		return
 	}
-	r.fail(beginning, "%s: mend the YAML", firstLine(err))
+	r.fail(beginning, "%s: mend the %s", firstLine(err), language)
 }
 
 func (r *reader) at(node ast.Node) value {

@@ -36,7 +36,7 @@ type stepFile struct {
 
 // A step is the work of one agent.
 type step struct {
-	role     string // the agent's name, as a valid name
+	role     string // the agent's name
 	state    string // of the definition
 	input    string
 	output   string
@@ -46,7 +46,7 @@ type step struct {
 	codes    []transition
 	pos      Pos
 
-	modelPos, outputPos, promptPos Pos
+	inputPos, modelPos, outputPos, promptPos Pos
 }
 
 // A transition is where a code leads.
@@ -69,11 +69,15 @@ func (d *Definition) Steps() []string { return slices.Clone(d.steps) }
 func (d *Definition) readSteps(root value) bool {
 	keys := root.keys()
 	has := func(key string) bool { return slices.Contains(keys, key) }
+	_, mapping := root.node.(ast.MapNode)
 	switch {
 	case has("states") || has("edges"):
 		return false
 	case has("workflows") && !has("steps"):
 		refuseTemplates(root)
+		return true
+	case !has("steps") && root.r.json && mapping:
+		root.r.fail(root.pos, "\"steps\" is missing: write {\"steps\": [{\"agent\": ..., \"on_status\": {...}}]}")
 		return true
 	case !has("steps"):
 		return false
@@ -128,7 +132,7 @@ func readStepFile(root value) *stepFile {
 	}
 	base := path.Base(strings.ReplaceAll(root.r.file, `\`, "/"))
 	called := strings.TrimSpace(firstOf(id, title, strings.TrimSuffix(base, path.Ext(base))))
-	if f.name = nameFrom(called, "workflow"); f.name == "" {
+	if f.name = nameFrom(called); f.name == "" {
 		root.r.fail(namePos, "name %q has nothing that a name may have: add id: with letters, digits and dashes", called)
 	}
 	return f
@@ -170,7 +174,7 @@ func readStep(v value, number int) step {
 		case "agent":
 			agent, s.pos = strings.TrimSpace(p.val.words(key)), p.val.pos
 		case "input":
-			s.input = noNull(p.val.words(key))
+			s.input, s.inputPos = noNull(p.val.words(key)), p.val.pos
 		case "required_output":
 			s.output, s.outputPos = noNull(p.val.words(key)), p.val.pos
 		case "model":
@@ -185,8 +189,11 @@ func readStep(v value, number int) step {
 			unknownKey(v.r, p, "a step", "agent", "input", "required_output", "model", "prompt", "description", "on_status")
 		}
 	}
-	if s.role = nameFrom(agent, "agent"); s.role == "" {
+	switch s.role = agent; {
+	case agent == "":
 		v.r.fail(s.pos, "%s has no agent: add \"agent\": with its name in letters, digits and dashes", what)
+	case !validName(agent):
+		v.r.fail(s.pos, "%s: agent %q is not a name: use letters, digits, dash and underscore, beginning with a letter, at most 64", what, agent)
 	}
 	s.check(v.r, stepName(number, s.role))
 	if codes == nil {
@@ -199,6 +206,9 @@ func readStep(v value, number int) step {
 
 // check refuses values that cannot be what they are used for.
 func (s *step) check(r *reader, what string) {
+	if why := badPath(s.input); why != "" {
+		r.fail(s.inputPos, "%s: input %q %s", what, s.input, why)
+	}
 	if why := badPath(s.output); why != "" {
 		r.fail(s.outputPos, "%s: required_output %q %s", what, s.output, why)
 	}
@@ -210,7 +220,7 @@ func (s *step) check(r *reader, what string) {
 	}
 	for _, name := range Variables(s.input) {
 		if !slices.Contains(inputVariables[:], name) {
-			r.fail(s.pos, "%s: input: variable {%s} is not known: use {%s}", what, name, strings.Join(inputVariables[:], "}, {"))
+			r.fail(s.inputPos, "%s: input: variable {%s} is not known: use {%s}", what, name, strings.Join(inputVariables[:], "}, {"))
 		}
 	}
 }
@@ -230,14 +240,28 @@ func (s *step) readCodes(v value, what string) {
 			v.r.fail(p.pos, "%s: on_status has a code without a name: give it one such as READY_FOR_TESTING", what)
 		case strings.ContainsRune(t.code, ':'):
 			v.r.fail(p.pos, "%s: code %q has a colon, which begins the detail an agent adds: leave it out", what, p.key)
-		case strings.ContainsFunc(t.code, unicode.IsControl):
-			v.r.fail(p.pos, "%s: code %q has control characters: leave them out", what, p.key)
+		case !isStatusCode(t.code):
+			v.r.fail(p.pos, "%s: code %q is none that an agent can report: use letters, digits, dash, underscore and dot, beginning with a letter, at most %d", what, p.key, maxStatusCode)
 		case slices.ContainsFunc(s.codes, func(have transition) bool { return have.code == t.code }):
 			v.r.fail(p.pos, "%s: code %s is given twice, for codes count in any case: keep one", what, t.code)
 		}
 		t.read(p.val, what+": "+t.code)
 		s.codes = append(s.codes, t)
 	}
+}
+
+// maxStatusCode bounds a code, in characters.
+const maxStatusCode = 80
+
+// isStatusCode says whether a code in capitals is one that is found in what an agent says.
+func isStatusCode(code string) bool {
+	for i, c := range []byte(code) {
+		letter := c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || (c < '0' || c > '9') && c != '_' && c != '-' && c != '.') {
+			return false
+		}
+	}
+	return len(code) <= maxStatusCode
 }
 
 func (t *transition) read(v value, what string) {
@@ -291,8 +315,8 @@ func noNull(s string) string {
 }
 
 // nameFrom makes a valid name of a text, "" if nothing is left of it. One that would
-// begin with a digit begins with kind.
-func nameFrom(text, kind string) string {
+// begin with a digit begins with "workflow".
+func nameFrom(text string) string {
 	if validName(text) {
 		return text
 	}
@@ -306,10 +330,10 @@ func nameFrom(text, kind string) string {
 	}
 	name := strings.Trim(b.String(), "-_")
 	if name != "" && !validName(name[:1]) {
-		name = kind + "-" + name
+		name = "workflow-" + name
 	}
-	return strings.TrimRight(name[:min(len(name), maxStepName)], "-_")
+	return strings.TrimRight(name[:min(len(name), maxMadeName)], "-_")
 }
 
-// maxStepName leaves room behind a name for what tells two of them apart.
-const maxStepName = 48
+// maxMadeName leaves room behind a name for what tells two of them apart.
+const maxMadeName = 48

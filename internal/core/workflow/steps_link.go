@@ -52,10 +52,9 @@ func unique(name string, taken []string) string {
 // agent; one that is only behind is meant if there is one.
 func (f *stepFile) find(from int, t *transition) (step int, why string) {
 	var behind []int
-	role := nameFrom(t.next, "agent")
 	for i := range f.steps {
 		switch {
-		case t.number || f.steps[i].role != role:
+		case t.number || f.steps[i].role != t.next:
 		case i > from:
 			return i, ""
 		default:

@@ -34,6 +34,9 @@ func HasTemplates(text string) bool {
 func Templates(file, text string) ([]Template, error) {
 	r := &reader{file: file}
 	if _, ok := r.open(text); ok && !json.Valid([]byte(text)) {
+		if r.json {
+			r.failJSON(text)
+		}
 		r.fail(beginning, "the file is not JSON, and only JSON is split: write it as JSON, or each workflow in a file of its own")
 	}
 	if r.err != nil {
@@ -60,9 +63,7 @@ func Templates(file, text string) ([]Template, error) {
 func newTemplate(r *reader, text string, m member) Template {
 	named, err := WithID(m.raw, m.key)
 	if err != nil {
-		before := text[:m.from]
-		line := 1 + strings.Count(before, "\n")
-		r.fail(Pos{Line: line, Column: 1 + len([]rune(before[strings.LastIndexByte(before, '\n')+1:]))}, "workflow %s: %s", m.key, err)
+		r.fail(placeOf(text, m.from), "workflow %s: %s", m.key, err)
 	}
 	return Template{ID: m.key, Text: named, place: blank(text[:m.from]) + m.raw}
 }

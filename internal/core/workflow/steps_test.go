@@ -190,7 +190,8 @@ func TestNextStepIsNeverTakenForAnother(t *testing.T) {
 		{"a number of nobody", chain([]string{"a"}, "7"), "", "", `next_step "7" is the number of no step: use 0 to 0`},
 		{"the word null", chain([]string{"a"}, `"null"`), "a", "complete", ""},
 		{"nothing", chain([]string{"a"}, `""`), "a", "complete", ""},
-		{"an agent in other letters", chain([]string{"a", "Code Reviewer!"}, `"Code Reviewer!"`), "a", "code-reviewer", ""},
+		{"an agent in capitals", chain([]string{"a", "Code_Reviewer2"}, `"Code_Reviewer2"`), "a", "Code_Reviewer2", ""},
+		{"an agent in other letters", chain([]string{"a", "Code"}, `"code"`), "", "", `next_step "code" is the agent of no step: use a or Code`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -249,6 +250,8 @@ func TestStepErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{"a step that is text", `{"steps": ["a"]}`, "step 0: expected a mapping, found a string"},
 		{"no agent", `{"steps": [{"on_status": {"A": {}}}]}`, "step 0 has no agent: add"},
 		{"an empty agent", `{"steps": [{"agent": " ", "on_status": {"A": {}}}]}`, "step 0 has no agent: add"},
+		{"an agent with signs", `{"steps": [{"agent": "a b!", "on_status": {"A": {}}}]}`, `x.json:1:22: step 0: agent "a b!" is not a name: use letters, digits, dash and underscore, beginning with a letter`},
+		{"an agent that begins with a digit", `{"steps": [{"agent": "2nd", "on_status": {"A": {}}}]}`, `agent "2nd" is not a name`},
 		{"an agent that is a number", `{"steps": [{"agent": 5, "on_status": {"A": {}}}]}`, "x.json:1:22: step 0: agent: expected text, found a integer"},
 		{"an agent that is an actor", `{"steps": [{"agent": "human", "on_status": {"A": {}}}]}`, `role "human": the name is taken`},
 		{"no codes", `{"steps": [{"agent": "a"}]}`, "step 0 (a) has no on_status"},
@@ -257,6 +260,11 @@ func TestStepErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{"a code that is text", `{"steps": [{"agent": "a", "on_status": {"A": "b"}}]}`, "step 0 (a): A: expected a mapping"},
 		{"the same code in other letters", `{"steps": [{"agent": "a", "on_status": {"A": {}, "a": {}}}]}`, "x.json:1:50: step 0 (a): code A is given twice"},
 		{"a code with a colon", `{"steps": [{"agent": "a", "on_status": {"A: b": {}}}]}`, `x.json:1:41: step 0 (a): code "A: b" has a colon`},
+		{"a code of two words", `{"steps": [{"agent": "a", "on_status": {"ALL DONE": {}}}]}`, `x.json:1:41: step 0 (a): code "ALL DONE" is none that an agent can report: use letters, digits, dash, underscore and dot, beginning with a letter, at most 80`},
+		{"a code with a sign", `{"steps": [{"agent": "a", "on_status": {"DONE!": {}}}]}`, `code "DONE!" is none that an agent can report`},
+		{"a code in other letters", `{"steps": [{"agent": "a", "on_status": {"FERTIG_ÜBERALL": {}}}]}`, "is none that an agent can report"},
+		{"a code that begins with a digit", `{"steps": [{"agent": "a", "on_status": {"2ND": {}}}]}`, "is none that an agent can report"},
+		{"a code without end", `{"steps": [{"agent": "a", "on_status": {"` + strings.Repeat("A", 81) + `": {}}}]}`, "at most 80"},
 		{"a code without a name", `{"steps": [{"agent": "a", "on_status": {" ": {}}}]}`, "a code without a name"},
 		{"a chain that is no truth", `{"steps": [{"agent": "a", "on_status": {"A": {"auto_chain": "yes"}}}]}`, `auto_chain: "yes" is neither: write true or false`},
 		{"a next step that is a list", `{"steps": [{"agent": "a", "on_status": {"A": {"next_step": []}}}]}`, "next_step: expected text, found a list"},
@@ -267,6 +275,8 @@ func TestStepErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{"an output that leads out", `{"steps": [{"agent": "a", "required_output": "../../x", "on_status": {"A": {}}}]}`, "leads out of the worktree"},
 		{"an output that is a folder", `{"steps": [{"agent": "a", "required_output": "x/", "on_status": {"A": {}}}]}`, "is not the name of a file"},
 		{"an output with an unknown variable", `{"steps": [{"agent": "a", "required_output": "{x}.md", "on_status": {"A": {}}}]}`, "variable {x} is not known"},
+		{"an absolute input", `{"steps": [{"agent": "a", "input": "/etc/passwd", "on_status": {"A": {}}}]}`, `x.json:1:36: step 0 (a): input "/etc/passwd" is not a path in the worktree: write it relative`},
+		{"an input that leads out", `{"steps": [{"agent": "a", "input": "{previous_step}/../../x", "on_status": {"A": {}}}]}`, "leads out of the worktree: write it without .."},
 		{"an input with an unknown variable", `{"steps": [{"agent": "a", "input": "{x}/", "on_status": {"A": {}}}]}`, "input: variable {x} is not known: use {enhancement_name}"},
 		{"a model that is an option", `{"steps": [{"agent": "a", "model": "--yes", "on_status": {"A": {}}}]}`, `x.json:1:36: step 0 (a): model "--yes" cannot be one`},
 		{"a prompt with an unknown variable", `{"steps": [{"agent": "a", "prompt": "Hello ${colour}", "on_status": {"A": {}}}]}`, "x.json:1:37: prompt a: variable {colour} is not known: use {summary}"},
@@ -276,8 +286,13 @@ func TestStepErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{"a bound that is none", `{"max_steps": 0, "steps": [{"agent": "a", "on_status": {"A": {}}}]}`, "x.json:1:15: max_steps: 0: give a number from 1 to 1000"},
 		{"a name of signs", `{"id": "!!!", "steps": [{"agent": "a", "on_status": {"A": {}}}]}`, "add id:"},
 		{"too many steps", chain(strings.Fields(strings.Repeat("a ", 65))), "has 65 steps and the limit is 64"},
-		{"broken JSON", `{"steps": [`, "x.json:1:"},
-		{"JSON that ends early", "{\n  \"steps\": [\n    {\"agent\": \"a\"\n", "x.json:"},
+		{"nothing but a name", `{"name": "x"}`, `x.json:1:1: "steps" is missing: write {"steps": [`},
+		{"nothing at all", `{}`, `x.json:1:1: "steps" is missing`},
+		{"steps by another name", "{\n\"stepz\": []}", `"steps" is missing`},
+		{"a key that is there twice", "{\"name\": \"x\",\n \"name\": \"y\", \"steps\": []}", `x.json:2:2: mapping key "name" already defined at [1:2]: mend the JSON here`},
+		{"broken JSON", `{"steps": [`, "x.json:1:12: the JSON ends too early: close what is open"},
+		{"JSON that ends early", "{\n  \"steps\": [\n    {\"agent\": \"a\"\n", "x.json:3:18: the JSON ends too early"},
+		{"JSON with something else in it", "{\"é\": 1,\n \"b\": 'c', \"steps\": [", "x.json:2:7: invalid character '\\'' looking for beginning of value: mend the JSON here"},
 		{"several workflows", `{"version": "2", "workflows": {"one": {}, "two": {}}}`, "x.json:1:18: the file has 2 workflows (one, two) and not one: take them over with orange workflow import x.json, or name one as x.json#ID"},
 	}
 	for _, tt := range tests {
@@ -416,12 +431,39 @@ func TestTemplatesAreSplitInFileOrder(t *testing.T) {
 	}
 	for _, tt := range []struct{ text, want string }{
 		{`{"workflows": {}}`, "has no workflows"}, {`{"steps": []}`, "has no workflows"}, {`[]`, "has no workflows"},
-		{"workflows: {a: {steps: []}}", "only JSON is split"}, {`{"workflows": {"a": [1]}}`, "t.json:1:21: workflow a: a step workflow is a JSON object"},
+		{"workflows: {a: {steps: []}}", "t.json:1:1: the file does not begin with {"}, {"{\"workflows\": {\n}, }", "t.json:2:2: a comma before } is not JSON: take it out"}, {`{"workflows": {"a": [1]}}`, "t.json:1:21: workflow a: a step workflow is a JSON object"},
 		{"{", "t.json:1:"},
 	} {
 		if _, err := workflow.Templates("t.json", tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.text, err, tt.want)
 		}
+	}
+}
+
+func TestAFileThatIsToBeJSONSaysWhereItIsNone(t *testing.T) {
+	const rest = `"on_status": {"A": {}}}]`
+	tests := []struct{ name, file, text, want string }{
+		{"JSON", "x.json", twoSteps, ""},
+		{"a comma at the end of an object", "x.json", `{"steps": [{"agent": "a", ` + rest + ",\n}", "x.json:1:51: a comma before } is not JSON: take it out"},
+		{"a comma at the end of a list", "x.json", "{\"steps\": [1,\n\n ]}", "x.json:1:13: a comma before ] is not JSON: take it out"},
+		{"a comment", "x.json", "{\n  // first\n}", "x.json:2:3: invalid character '/' looking for beginning of object key string: mend the JSON here"},
+		{"words", "x.json", "name: x", "x.json:1:1: the file does not begin with {: write it as JSON, or call it .yaml"},
+		{"a list", "x.json", `[1, 2`, "x.json:1:6: the JSON ends too early"},
+		{"more than one", "x.json", "{}\n{}", "x.json:2:1: invalid character '{' after top-level value"},
+		{"nothing", "x.json", " \n", "x.json:1:1: the file is empty"},
+		{"JSON by its beginning", "notes.txt", ` {"steps": [],}`, "notes.txt:1:14: a comma before }"},
+		{"one of several", "x.json#one", `{"a": 1,}`, "x.json#one:1:8: a comma before }"},
+		{"YAML by its name", "x.yaml", `{"steps": [],}`, ""},
+		{"YAML by its beginning", "notes.txt", "name: [", ""},
+		{"too much", "x.json", "{" + strings.Repeat(" ", workflow.MaxSize), "limit"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := workflow.JSONProblem(tt.file, tt.text)
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
 	}
 }
 
@@ -527,6 +569,9 @@ func FuzzParseSteps(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		if err := workflow.JSONProblem("t.json", text); err != nil {
+			wellFormed(t, errors.New(strings.Replace(err.Error(), "t.json:", "t.yaml:", 1)))
+		}
 		if list, err := workflow.Templates("t.yaml", text); err == nil {
 			for _, one := range list {
 				if _, err := one.Parse("t.yaml"); err != nil {

@@ -1,10 +1,12 @@
 package local
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
 	"orange/internal/core/board"
+	"orange/internal/core/engine"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -16,35 +18,44 @@ type Kin interface {
 	OnCard(ref string) ([]task.ID, error) // that are not over
 }
 
-// childEvent is the word by which a parent hears that a child of its moved.
-const childEvent = "child"
-
 // children looks up the parts of a task, if deciding about it may ask for them.
-func (r *Runtime) children(def *workflow.Definition, t *task.Task) []signal.Child {
+func (r *Runtime) children(def *workflow.Definition, t *task.Task) ([]signal.Child, error) {
 	if r.Kin == nil || !def.AsksForChildren(t.Status) {
-		return nil
+		return nil, nil
 	}
 	list, err := r.Kin.Children(t.ID)
 	if err != nil {
-		r.Log.Error("look up the children of a task", "component", "local", "task", t.ID, "error", err)
+		err = fmt.Errorf("look up the children of task %s: %w", t.ID, err)
 	}
-	return list
+	return list, err
 }
 
-// tellParent lets a parent hear, in the background, that a child of its moved.
-func (r *Runtime) tellParent(was, t *task.Task) {
-	if t.Parent == "" || was.Status == t.Status || r.enter() != nil {
+// tellParent lets a parent hear, in the background, that a child of its moved or is
+// gone; and a task that begins to wait for its children, how far they are.
+func (r *Runtime) tellParent(def *workflow.Definition, was, t *task.Task) {
+	if was.Status == t.Status && was.Deleted == t.Deleted {
 		return
 	}
-	parent := t.Parent
+	var told []task.ID
+	if t.Parent != "" {
+		told = append(told, t.Parent)
+	}
+	if def.WaitsForChildren(t.Status) {
+		told = append(told, t.ID)
+	}
+	if len(told) == 0 || r.enter() != nil {
+		return
+	}
 	go func() {
 		defer r.wait.Done()
-		r.childMoved(parent)
+		for _, id := range told {
+			r.childMoved(id)
+		}
 	}()
 }
 
 func (r *Runtime) childMoved(parent task.ID) {
-	r.report(parent, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: childEvent}) //nolint:errcheck // logged; the next move of a child, or the next server, tells it again
+	r.report(parent, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: engine.ChildMoved}) //nolint:errcheck // logged; the next move of a child, or the next server, tells it again
 }
 
 // CardChanged lets the tasks of a card hear how it looks after a person changed it.

@@ -36,7 +36,9 @@ func (r *Runtime) Explain(ctx context.Context, id task.ID) (engine.Explanation, 
 		}
 	}
 	sig.Evidence = r.evidence(ctx, def, &t, &sig)
-	sig.Children = r.children(def, &t)
+	if sig.Children, err = r.children(def, &t); err != nil {
+		return engine.Explanation{}, err
+	}
 	past, err := r.past(ctx, &t)
 	return engine.Account(def, t, sig, past), err
 }

@@ -67,7 +67,9 @@ func (r *Runtime) submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 		}
 	}
 	sig.Evidence = r.evidence(ctx, def, &t, &sig)
-	sig.Children = r.children(def, &t)
+	if sig.Children, err = r.children(def, &t); err != nil {
+		return engine.Answer{}, err
+	}
 	if r.Commit != nil && sig.Weighs() {
 		sig.Commit = r.Commit(&t)
 	}
@@ -102,7 +104,7 @@ func (r *Runtime) decide(ctx context.Context, def *workflow.Definition, t task.T
 	}
 	answer.Task = next
 	answer.Warning = r.show(next, d.Entries)
-	r.settle(&t, &next, d.Entries)
+	r.settle(def, &t, &next, d.Entries)
 	return answer, nil
 }
 
@@ -145,17 +147,19 @@ func over(def *workflow.Definition, t *task.Task) bool {
 
 // settle acts on what was committed: it frees workspaces, sets timers and drives
 // effects.
-func (r *Runtime) settle(was, t *task.Task, entries []journal.Entry) {
+func (r *Runtime) settle(def *workflow.Definition, was, t *task.Task, entries []journal.Entry) {
 	for i := range entries {
 		if entries[i].Unbind {
 			r.pool.give(was.Workspace)
 			r.kickQueue(t.Project)
 		}
 	}
-	if t.Queued && slices.ContainsFunc(entries, func(e journal.Entry) bool { return e.Type == journal.TaskResumed }) {
+	if t.Queued && slices.ContainsFunc(entries, func(e journal.Entry) bool { // what it waits for may be free since it was decided
+		return e.Type == journal.TaskResumed || e.Type == journal.TaskQueued
+	}) {
 		r.kickQueue(t.Project)
 	}
-	r.tellParent(was, t)
+	r.tellParent(def, was, t)
 	if was.Visit != t.Visit {
 		r.quiet.forget(t.ID)
 	}
@@ -267,15 +271,17 @@ func asked(def *workflow.Definition, t *task.Task, sig *signal.Signal) []*workfl
 func concerns(sig *signal.Signal, e *workflow.Edge) bool {
 	switch sig.Kind {
 	case signal.Request:
-		return e.To == sig.To || sig.To == "" && e.As == sig.Verb
+		answer := sig.Verb == engine.VerbAnswer && (e.As == engine.Complete || e.As == "resume")
+		return e.To == sig.To || sig.To == "" && (e.As == sig.Verb || answer)
 	case signal.Tracker:
-		return e.Answers(workflow.OnTracker, sig.Word)
+		return sig.Face != nil && e.Sees(sig.Face) || e.Answers(workflow.OnTracker, sig.Word)
 	case signal.Outcome, signal.Exit:
 		return sig.Kind == signal.Exit && e.Answers(workflow.OnExit, "") || reports(sig, e)
 	case signal.Timer:
 		return e.Answers(workflow.OnTimer, sig.Timer)
-	case signal.Ready:
-		return e.Answers(workflow.OnReady, "")
+	case signal.Ready: // of a queue, of a card, or of a parent that waits for a workspace
+		return e.Answers(workflow.OnReady, "") || e.Answers(workflow.OnTracker, engine.ChildMoved) ||
+			slices.ContainsFunc(e.On, func(tr workflow.Trigger) bool { return tr.Kind == workflow.OnBoard })
 	case "": // explain asks about every edge
 		return true
 	}

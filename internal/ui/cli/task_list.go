@@ -75,6 +75,8 @@ func note(now time.Time, t *task.Task) string {
 		return "failed"
 	case t.Crashed != "" && t.RespawnAt.After(now):
 		return "back in " + span(t.RespawnAt.Sub(now))
+	case t.RespawnAt.After(now):
+		return "starts in " + span(t.RespawnAt.Sub(now))
 	case t.Crashed != "":
 		return "crashed"
 	case t.Queued:

@@ -1,0 +1,81 @@
+package handoff
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// A TwiceError says that an object has a key twice.
+type TwiceError struct{ Key string }
+
+func (e *TwiceError) Error() string {
+	return fmt.Sprintf("the key %.80q is there twice: keep one", e.Key)
+}
+
+// Decode reads one JSON value that nests so deep at most, numbers as they are written.
+// A key that is there twice is a TwiceError: other decoders do not see it.
+func Decode(text []byte, depth int) (any, error) {
+	d := decoder{json.NewDecoder(bytes.NewReader(text)), depth}
+	d.UseNumber()
+	value, err := d.value(0)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more follows the object")
+	}
+	return value, nil
+}
+
+type decoder struct {
+	*json.Decoder
+	deepest int
+}
+
+func (d decoder) value(depth int) (any, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, fmt.Errorf("it is not JSON: %w", err)
+	}
+	if depth++; depth > d.deepest+1 {
+		return nil, fmt.Errorf("it nests deeper than %d levels", d.deepest)
+	}
+	switch token {
+	case json.Delim('{'):
+		return d.object(depth)
+	case json.Delim('['):
+		list := []any{}
+		for d.More() {
+			item, err := d.value(depth)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, item)
+		}
+		_, err := d.Token()
+		return list, err
+	}
+	return token, nil
+}
+
+func (d decoder) object(depth int) (any, error) {
+	object := map[string]any{}
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return nil, fmt.Errorf("it is not JSON: %w", err)
+		}
+		key, _ := token.(string)
+		if _, twice := object[key]; twice {
+			return nil, &TwiceError{key}
+		}
+		if object[key], err = d.value(depth); err != nil {
+			return nil, err
+		}
+	}
+	_, err := d.Token()
+	return object, err
+}
