@@ -205,6 +205,9 @@ func (h harnesses) Dialog(name, pane string) (string, bool) {
 // Acknowledges implements agents.Harnesses.
 func (h harnesses) Acknowledges(name string) bool { return !strings.HasPrefix(name, "command:") }
 
+// Messages implements agents.Harnesses.
+func (h harnesses) Messages(name string) bool { return !strings.HasPrefix(name, "command:") }
+
 // AsksFirst implements agents.Harnesses.
 func (h harnesses) AsksFirst(name string) bool {
 	return !strings.HasPrefix(name, "command:") && !strings.HasPrefix(name, "script")

@@ -77,6 +77,7 @@ func cardLife(s *shop) task.ID {
 	s.eventually("the task is there", func() bool { tasks = s.list(); return len(tasks) > 0 })
 	id := tasks[0].ID
 	s.waitsFor(id, "1", "Dev-Complete")
+	s.orange("board", "tag", "1", "Ops-Ready", "--project", "shop")
 	s.orange("board", "move", "1", "Deploy", "--project", "shop")
 	s.rests(id, "done")
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"orange/internal/core/board"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 	"orange/internal/ui/api"
 )
 
@@ -20,11 +22,13 @@ type boards struct {
 	store      *sqlite.Store
 	project    func(name string) (task.Project, bool)
 	vocabulary func(project, workflow string) (board.Vocabulary, error) // of a workflow; "" for the project's
+	pinned     func(t *task.Task) (*workflow.Definition, error)         // the workflow that a task follows
 	now        func() time.Time
 
 	// changed hears of every change by a person that did change something; nil: nobody
 	// does. It hears of them in the order in which they were made.
 	changed func(ctx context.Context, card board.Card)
+	warn    func(msg string, args ...any)
 	news    *sync.Mutex // held from a change until it was heard of
 	// added makes the task of a new card; nil: there is none.
 	added func(ctx context.Context, card board.Card, w signal.Wish) (task.ID, error)
@@ -33,6 +37,8 @@ type boards struct {
 func (s *server) boards() boards {
 	return boards{
 		store: s.store, project: func(name string) (task.Project, bool) { return s.runtime.Project(name) }, vocabulary: s.vocabulary, now: time.Now,
+		pinned:  func(t *task.Task) (*workflow.Definition, error) { return s.runtime.Definition(t) },
+		warn:    s.log.Warn,
 		changed: func(_ context.Context, card board.Card) { s.runtime.CardChanged(card) }, news: &s.news,
 		added: func(ctx context.Context, _ board.Card, w signal.Wish) (task.ID, error) {
 			a, err := s.runtime.Create(ctx, w)
@@ -101,14 +107,43 @@ func (b boards) learn(project string) error { return b.learnFor(project, "") }
 
 // learnFor teaches it the words of a workflow as well.
 func (b boards) learnFor(project, workflow string) error {
-	if _, ok := b.project(project); !ok {
-		return task.Mistakef("project %q is not registered: see orange project list", project)
+	if err := b.registered(project); err != nil {
+		return err
 	}
 	v, err := b.vocabulary(project, workflow)
 	if err != nil {
 		return err
 	}
 	return b.store.SetBoard(project, v)
+}
+
+// learnFrom teaches it the words of the workflow that a task is pinned to, whatever has
+// become of its file.
+func (b boards) learnFrom(t *task.Task) error {
+	def, err := b.pinned(t)
+	if err != nil {
+		return err
+	}
+	v := usualVocabulary()
+	if def.Board != nil {
+		v = def.Board.Vocabulary()
+	}
+	return b.store.SetBoard(t.Project, v)
+}
+
+func (b boards) registered(project string) error {
+	if _, ok := b.project(project); !ok {
+		return task.Mistakef("project %q is not registered: see orange project list", project)
+	}
+	return nil
+}
+
+// missing says why a card is not there: there may not even be a project.
+func (b boards) missing(project string, err error) error {
+	if errors.Is(err, board.ErrNotFound) {
+		return cmp.Or(b.registered(project), err)
+	}
+	return err
 }
 
 // Board implements api.Boards.
@@ -136,7 +171,7 @@ func (b boards) AddCard(ctx context.Context, project string, n api.NewCard) (out
 	}
 	out.Task, err = b.added(ctx, out.Card, signal.Wish{
 		New: signal.New{
-			Project: project, Summary: out.Card.Title, Harness: n.Harness, TrackerRef: board.Ref(project, out.Card.Number), Spawn: true,
+			Project: project, Branch: n.Branch, Summary: out.Card.Title, Harness: n.Harness, TrackerRef: board.Ref(project, out.Card.Number), Spawn: true,
 		},
 		Workflow: n.Workflow, Context: out.Card.Description, Actor: task.Human,
 	})
@@ -148,16 +183,17 @@ func (b boards) AddCard(ctx context.Context, project string, n api.NewCard) (out
 
 // Card implements api.Boards.
 func (b boards) Card(_ context.Context, project string, number int) (board.Card, []board.Comment, error) {
-	return b.store.Card(project, number)
+	card, comments, err := b.store.Card(project, number)
+	return card, comments, b.missing(project, err)
 }
 
 // ChangeCard implements api.Boards.
 func (b boards) ChangeCard(ctx context.Context, project string, number int, c board.Change) (board.Card, bool, error) {
 	if _, _, err := b.store.Card(project, number); err != nil {
-		return board.Card{}, false, err
+		return board.Card{}, false, b.missing(project, err)
 	}
-	if err := b.learn(project); err != nil {
-		return board.Card{}, false, err
+	if err := b.learn(project); err != nil { // what the board knows already will do
+		b.warn("teach a board the words of its project", "component", "boards", "project", project, "error", err)
 	}
 	b.news.Lock()
 	defer b.news.Unlock()
@@ -170,5 +206,6 @@ func (b boards) ChangeCard(ctx context.Context, project string, number int, c bo
 
 // CardHistory implements api.Boards.
 func (b boards) CardHistory(_ context.Context, project string, number int) ([]board.Event, error) {
-	return b.store.CardHistory(project, number)
+	events, err := b.store.CardHistory(project, number)
+	return events, b.missing(project, err)
 }

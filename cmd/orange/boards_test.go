@@ -31,7 +31,7 @@ func shelved(t *testing.T) boards {
 		}
 	})
 	return boards{
-		store: store, vocabulary: func(string, string) (board.Vocabulary, error) { return usualVocabulary(), nil }, now: time.Now, news: &sync.Mutex{},
+		store: store, vocabulary: func(string, string) (board.Vocabulary, error) { return usualVocabulary(), nil }, now: time.Now, news: &sync.Mutex{}, warn: func(string, ...any) {},
 		project: func(name string) (task.Project, bool) { return task.Project{}, name == "shop" },
 	}
 }
@@ -44,12 +44,12 @@ func TestANewCardGetsItsTask(t *testing.T) {
 		asked = append(asked, w)
 		return "made", fail
 	}
-	n := api.NewCard{Title: " Sell ", Tags: []string{"ready"}, Description: "All of it.", Workflow: "w", Harness: "pi"}
+	n := api.NewCard{Title: " Sell ", Tags: []string{"ready"}, Description: "All of it.", Workflow: "w", Branch: "feat/sell", Harness: "pi"}
 	got, err := b.AddCard(ctx, "shop", n)
 	if err != nil || got.Task != "made" || got.Warning != "" || got.Card.Number != 1 || got.Card.Column != "To Do" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	want := signal.Wish{New: signal.New{Project: "shop", Summary: "Sell", Harness: "pi", TrackerRef: "board:shop/1", Spawn: true}, Workflow: "w", Context: "All of it.", Actor: task.Human}
+	want := signal.Wish{New: signal.New{Project: "shop", Branch: "feat/sell", Summary: "Sell", Harness: "pi", TrackerRef: "board:shop/1", Spawn: true}, Workflow: "w", Context: "All of it.", Actor: task.Human}
 	if diff := cmp.Diff([]signal.Wish{want}, asked); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -103,6 +103,9 @@ func TestABoardKnowsTheWordsOfItsProject(t *testing.T) {
 	for _, ask := range []func() error{
 		func() error { _, _, err := b.Board(ctx, "nope"); return err },
 		func() error { _, err := b.AddCard(ctx, "nope", api.NewCard{Title: "x"}); return err },
+		func() error { _, _, err := b.Card(ctx, "nope", 1); return err },
+		func() error { _, _, err := b.ChangeCard(ctx, "nope", 1, board.Change{Column: "Done"}); return err },
+		func() error { _, err := b.CardHistory(ctx, "nope", 1); return err },
 	} {
 		var mistake *task.Mistake
 		if err := ask(); !errors.As(err, &mistake) || !strings.Contains(err.Error(), `project "nope" is not registered`) {

@@ -29,7 +29,7 @@ func (c cards) Change(_ context.Context, t task.Task, e task.Effect) (string, er
 	if !ok {
 		return "", task.Mistakef("%q is not a card of a board", t.TrackerRef)
 	}
-	if err := c.boards.learnFor(t.Project, t.Workflow); err != nil {
+	if err := c.boards.learnFrom(&t); err != nil {
 		return "", err
 	}
 	card, _, err := c.boards.store.Card(project, number)
@@ -41,6 +41,9 @@ func (c cards) Change(_ context.Context, t task.Task, e task.Effect) (string, er
 		return "the description was changed meanwhile: it is left as it is", nil
 	}
 	if _, _, err = c.boards.store.ChangeCard(project, number, change, c.boards.now()); err != nil {
+		if e.Do == workflow.ClaimCard { // a lease of another ends: it is tried again
+			return "", err
+		}
 		return asNote(err)
 	}
 	again, _, err := c.boards.store.Card(project, number)

@@ -10,6 +10,7 @@ import (
 	"orange/internal/adapter/git"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
 )
 
 // delivery brings finished work where it belongs.
@@ -35,11 +36,15 @@ func (d delivery) Merge(ctx context.Context, t task.Task, strategy string) error
 	if err != nil {
 		return err
 	}
-	if t.PRURL != "" && strategy == "" {
+	if t.PRURL != "" && (strategy == "" || strategy == workflow.MergeAuto) {
 		return d.mergedPR(ctx, &t, p)
 	}
 	message := fmt.Sprintf("Merge branch '%s': %s", t.Branch, t.Summary)
-	if _, err := d.s.git.Merge(ctx, p.Path, t.Branch, p.DefaultBranch, orFF(strategy), message); err != nil {
+	_, err = d.s.git.Merge(ctx, p.Path, t.Branch, p.DefaultBranch, orFF(strategy), message)
+	if err != nil && strategy == workflow.MergeAuto {
+		_, err = d.s.git.Merge(ctx, p.Path, t.Branch, p.DefaultBranch, "merge", message)
+	}
+	if err != nil {
 		return final(err)
 	}
 	if t.Delivery.Pushes() {
@@ -51,7 +56,7 @@ func (d delivery) Merge(ctx context.Context, t task.Task, strategy string) error
 }
 
 func orFF(strategy string) string {
-	if strategy == "" {
+	if strategy == "" || strategy == workflow.MergeAuto {
 		return "ff"
 	}
 	return strategy

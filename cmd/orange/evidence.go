@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +25,8 @@ import (
 type prober struct {
 	git       *git.Git
 	gh        *gh.CLI
-	workspace func(name string) string // its folder
+	workspace func(name string) string                        // its folder
+	began     func(id task.ID, attempt int) (time.Time, bool) // when an attempt was started; false if nobody knows
 }
 
 // Probe implements local.Prober.
@@ -98,6 +100,16 @@ func (p prober) claimedPR(ctx context.Context, q *local.Question) string {
 	return ""
 }
 
+// since is when the work in question began: with its attempt, or with the visit.
+func (p prober) since(q *local.Question) time.Time {
+	if p.began != nil && q.Attempt > 0 {
+		if at, ok := p.began(q.Task.ID, q.Attempt); ok {
+			return at
+		}
+	}
+	return q.Task.Since
+}
+
 // maxHeader bounds how much of a file is read for its frontmatter, in bytes.
 const maxHeader = 64 << 10
 
@@ -121,8 +133,8 @@ func (p prober) file(q *local.Question) (bool, string, error) {
 		return false, "", err
 	case !info.Mode().IsRegular() || info.Size() == 0:
 		return false, name + " is empty: write it", nil
-	case info.ModTime().Before(q.Task.Since):
-		return false, name + " was not written since " + q.Task.Status + " began: write it anew", nil
+	case info.ModTime().Before(p.since(q)):
+		return false, name + " was not written in this session: write it anew", nil
 	}
 	f, err := root.Open(name)
 	if err != nil {
@@ -136,6 +148,9 @@ func (p prober) file(q *local.Question) (bool, string, error) {
 	}
 	if missing := taskfile.MissingFields(string(text[:n]), q.Gate.Header); missing != "" {
 		return false, missing + " in: " + name, nil
+	}
+	if of := taskfile.FieldOf(string(text[:n]), "task_id"); slices.Contains(q.Gate.Header, "task_id") && of != string(q.Task.ID) {
+		return false, fmt.Sprintf("%s is of task %.40q, and this is task %s", name, of, q.Task.ID), nil
 	}
 	return true, name + " is there", nil
 }

@@ -103,7 +103,7 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 // open starts the runtime, with agents or with a recorder in their place.
 func (s *server) open(o cli.ServeOptions) (err error) {
 	options := local.Options{
-		Store: s.store, Files: s.folders, Log: s.log, Prober: prober{git: s.git, gh: gh.New(), workspace: s.workspaceFolder}, Ledger: s.store, Kin: s.store,
+		Store: s.store, Files: s.folders, Log: s.log, Prober: s.prober(), Ledger: s.store, Kin: s.store,
 		Library:  workflowdir.New(s.cfg.UserWorkflows),
 		Workflow: s.cfg.Workflow, Harness: cmp.Or(s.cfg.Harness, "claude"), Review: s.cfg.ReviewHarness,
 		Fault: crashAt(o.CrashAt, o.CrashPoint),
@@ -129,6 +129,16 @@ func (s *server) open(o cli.ServeOptions) (err error) {
 	}
 	_, err = local.Open(options)
 	return err
+}
+
+// prober looks evidence up.
+func (s *server) prober() prober {
+	return prober{git: s.git, gh: gh.New(), workspace: s.workspaceFolder, began: func(id task.ID, attempt int) (time.Time, bool) {
+		if s.company == nil {
+			return time.Time{}, false
+		}
+		return s.company.agents.Began(id, attempt)
+	}}
 }
 
 // workspaceFolder is where a workspace is.

@@ -105,6 +105,12 @@ func (x *decider) idle(s *workflow.State) Verdict {
 	e := x.entry(journal.AgentNudged)
 	e.Role, e.Nudged = a.Role, []int{a.Number}
 	e.Reason = fmt.Sprintf("nothing was heard of the %s for %s", s.Role, s.Idle)
-	x.plan(&e).add(workflow.Effect{Name: workflow.NotifyName(s.Role), Role: s.Role, Message: workflow.MessageNudge}, task.ByState)
+	message := workflow.MessageNudge
+	if role, _ := x.def.Role(s.Role); role.Protocol != "" {
+		message = workflow.MessageState
+	}
+	p := x.plan(&e)
+	p.said = e.Reason
+	p.add(workflow.Effect{Name: workflow.NotifyName(s.Role), Role: s.Role, Message: message}, task.ByState)
 	return x.last(e, Record)
 }

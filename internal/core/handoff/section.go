@@ -67,13 +67,16 @@ var (
 	heading = regexp.MustCompile(`^##?(?:[ \t]|$)`)
 )
 
+// ErrNoLabel says that a text has nothing that a section is made of.
+var ErrNoLabel = errors.New("the section has no label: write DONE:, DECISIONS:, REMAINING: or UNCERTAIN: with some text")
+
 // ParseSection reads the body of a ## Handoff section, with or without its heading and up
 // to the next one, as Section or an agent wrote it. Lines that wrap are joined; comments
 // do not count, and labels in code are text. What the section does not have is empty, never nil.
 func ParseSection(text string) (Handoff, error) {
 	parts, found := splitLabels(text)
 	if !found {
-		return Handoff{}, errors.New("the section has no label: write DONE:, DECISIONS:, REMAINING: or UNCERTAIN: with some text")
+		return Handoff{}, ErrNoLabel
 	}
 	h := Handoff{
 		From: parts.text(labelFrom), To: parts.text(labelTo), Summary: parts.text(labelDone), Metadata: map[string]any{},

@@ -30,6 +30,7 @@ func Whole(f Facts) string {
 		return f.message(f.Effect.Message)
 	}
 	b.WriteString(f.named(f.Effect.Prompt))
+	b.WriteString(f.lastTime())
 	if how := f.report(); how != "" && !saysHow(f.words(f.Effect.Prompt)) {
 		b.WriteString("\n" + how)
 	}
@@ -93,7 +94,8 @@ func own(name string) (string, bool) {
 		return "Nothing was heard of you for a while, and the status is still {status}. If your part is done, say so as your " +
 			"instructions tell you; if it is not, go on; if you cannot go on, write down why in TASK.md and say so.", true
 	case workflow.MessageState:
-		return "You ended without saying how it went, so nothing has moved. Do no more work: say now how it went, in this form.\n{report}", true
+		return "Nothing has moved: you did not say how it went so that it counts. Why stands at the end. If it names something that " +
+			"is missing, mend that first; then say how it went, in this form.\n{report}", true
 	case workflow.MessageReset:
 		return "Your usage limit is lifted. Go on where you stopped.", true
 	}

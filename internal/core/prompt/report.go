@@ -90,16 +90,35 @@ func (f *Facts) report() string {
 	case signal.WorkResult:
 		return "\nEnd your last message with exactly one of these two lines, on its own, outside of code blocks:\n\n" +
 			fmt.Sprintf("<!-- WORK_RESULT:passed nonce=%s -->\n<!-- WORK_RESULT:failed nonce=%s -->\n", f.Nonce, f.Nonce) +
-			"\nUse the second one, with the reason above it, whenever something went wrong. Without one of them nothing moves."
+			"\nUse the second one, with the reason above it, whenever something went wrong. " + f.without()
 	case signal.CompletionBlock:
 		return "\nEnd your last message with this block, with one of the statuses below:\n\n" +
-			fmt.Sprintf("---\nagent: %s\ntask_id: %s\nstatus: CODE\n---\n\n", role.Name, f.Task.ID) +
+			fmt.Sprintf("---\nagent: %s\ntask_id: %s\nstatus: <CODE>\nnonce: %s\n---\n\n", role.Name, f.Task.ID, f.Nonce) +
 			"Behind a status that stops the work, write a colon and why: status: BLOCKED: no access to the database\n\n" +
 			Expected(f.Def, f.Task.Status)
 	case signal.WorkerResult:
 		return f.resultForm(role)
 	}
 	return ""
+}
+
+// without says what follows where an agent does not say how it went.
+func (f *Facts) without() string {
+	for _, i := range f.Def.EdgesFrom(f.Task.Status) {
+		if f.Def.Edges[i].Answers(workflow.OnExit, "") {
+			return "If you end without one of them, what you committed counts."
+		}
+	}
+	return "Without one of them nothing moves."
+}
+
+// lastTime tells a replacement why what the one before it said did not count.
+func (f *Facts) lastTime() string {
+	said := f.Task.Said
+	if said == nil || said.Visit != f.Task.Visit || said.Role != f.Effect.Role || said.Diagnosis == "" || f.Effect.Message != "" {
+		return ""
+	}
+	return "\n\nThe session before this one ended without a word that counts:\n\n" + quote(said.Diagnosis)
 }
 
 // saysHow says that a prompt itself tells the agent how to say how it went.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"orange/internal/core/board"
+	"orange/internal/core/handoff"
 	"orange/internal/core/task"
 )
 
@@ -59,6 +61,7 @@ func TestACloneSharesNoMemory(t *testing.T) {
 	original := task.Task{
 		Counters: []task.Counter{{Name: "a"}}, Attempts: []task.Attempt{{Number: 1}}, Ran: []task.Tally{{Role: "w"}},
 		Pending: []task.Effect{{ID: "e"}}, Opened: []task.Digest{{Section: "s"}}, Seen: []task.Digest{{Section: "s"}}, Asked: &task.Asked{To: "x"},
+		Said: &task.Said{Role: "w"}, Handoffs: []handoff.Handoff{{From: "w"}}, Face: &board.Face{Column: "c"}, Failed: []task.Moment{{State: "s"}},
 	}
 	clone := original.Clone()
 	a, b := reflect.ValueOf(original), reflect.ValueOf(clone)

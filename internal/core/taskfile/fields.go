@@ -35,3 +35,20 @@ func firstMissing(have map[string]bool, fields []string) string {
 	}
 	return ""
 }
+
+// FieldOf is the value of a field of a file's frontmatter, "" if it has none.
+func FieldOf(text, field string) string {
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	if strings.TrimRight(lines[0], " \t") != "---" {
+		return ""
+	}
+	for _, line := range lines[1:] {
+		if strings.TrimRight(line, " \t") == "---" {
+			return ""
+		}
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == field {
+			return strings.Trim(strings.TrimSpace(value), `"'`)
+		}
+	}
+	return ""
+}

@@ -49,7 +49,9 @@ func (n *names) gate(g *Gate) {
 	for _, s := range g.Children {
 		n.need(n.d.hasState(s), g.Pos, "gate %s: state %q is not declared: use %s", g.Name, s, n.d.stateNames())
 	}
-	n.variables(g.File, g.Pos, "gate "+g.Name+": file")
+	for _, name := range Variables(g.File) {
+		n.need(name == "enhancement_name" || name == "enhancement_dir", g.Pos, "gate %s: file: {%s} cannot be used in a path: use {enhancement_name} or {enhancement_dir}", g.Name, name)
+	}
 }
 
 // WaitsForChildren says whether an edge out of the state waits for the task's children.

@@ -274,7 +274,7 @@ func TestStepErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{"an absolute output", `{"steps": [{"agent": "a", "required_output": "/etc/x", "on_status": {"A": {}}}]}`, `x.json:1:46: step 0 (a): required_output "/etc/x" is not a path in the worktree`},
 		{"an output that leads out", `{"steps": [{"agent": "a", "required_output": "../../x", "on_status": {"A": {}}}]}`, "leads out of the worktree"},
 		{"an output that is a folder", `{"steps": [{"agent": "a", "required_output": "x/", "on_status": {"A": {}}}]}`, "is not the name of a file"},
-		{"an output with an unknown variable", `{"steps": [{"agent": "a", "required_output": "{x}.md", "on_status": {"A": {}}}]}`, "variable {x} is not known"},
+		{"an output with an unknown variable", `{"steps": [{"agent": "a", "required_output": "{x}.md", "on_status": {"A": {}}}]}`, "{x} cannot be used in a path: use {enhancement_name}"},
 		{"an absolute input", `{"steps": [{"agent": "a", "input": "/etc/passwd", "on_status": {"A": {}}}]}`, `x.json:1:36: step 0 (a): input "/etc/passwd" is not a path in the worktree: write it relative`},
 		{"an input that leads out", `{"steps": [{"agent": "a", "input": "{previous_step}/../../x", "on_status": {"A": {}}}]}`, "leads out of the worktree: write it without .."},
 		{"an input with an unknown variable", `{"steps": [{"agent": "a", "input": "{x}/", "on_status": {"A": {}}}]}`, "input: variable {x} is not known: use {enhancement_name}"},

@@ -114,6 +114,7 @@ type Harnesses interface {
 	Dialog(harness, pane string) (keys string, ok bool)
 	AsksFirst(harness string) bool    // it may show dialogs before it takes its prompt
 	Acknowledges(harness string) bool // a prompt, by a hook
+	Messages(harness string) bool     // what it says can be told from what else it prints
 }
 
 // Workspaces say where a task's worktree is, and keep its TASK.md what it must be.

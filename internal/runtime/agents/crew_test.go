@@ -204,6 +204,8 @@ func (c *crew) Dialog(string, string) (string, bool) { return "", false }
 
 func (c *crew) AsksFirst(string) bool { return false }
 
+func (c *crew) Messages(harness string) bool { return harness != "command:x" }
+
 func (c *crew) Acknowledges(string) bool { return true }
 
 // screen is the terminal.

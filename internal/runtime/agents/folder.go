@@ -57,6 +57,22 @@ func (a *Agents) Card(k Key) (Card, error) {
 	return c, nil
 }
 
+// Began is when the conversation of an attempt began: with the attempt itself, or with the
+// one that it went on from.
+func (a *Agents) Began(id task.ID, attempt int) (time.Time, bool) {
+	card, err := a.Card(Key{id, attempt})
+	if err != nil || card.Since.IsZero() {
+		return time.Time{}, false
+	}
+	for n := attempt - 1; card.Resumed && n > 0; n-- {
+		before, err := a.Card(Key{id, n})
+		if err == nil && before.Role == card.Role {
+			card = before
+		}
+	}
+	return card.Since, true
+}
+
 // note changes an attempt's card.
 func (a *Agents) note(k Key, change func(*Card)) error {
 	a.cards.Lock()

@@ -76,7 +76,7 @@ func (a *Agents) turnEnded(ctx context.Context, k Key, n Notice) error {
 	if err != nil || card.Window == "" {
 		return err
 	}
-	report, final := a.lastWords(k, card.Role, n.Final)
+	report, final := a.lastWords(k, card.Role, card.Harness, n.Final)
 	if report == nil || report.Code == "" && report.Diagnosis == "" { // it may have more to do
 		return nil
 	}

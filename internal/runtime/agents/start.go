@@ -65,6 +65,9 @@ func (a *Agents) prepare(ctx context.Context, t *task.Task, e *task.Effect, sess
 	if err := a.Workspaces.Ready(ctx, t); err != nil {
 		return Orders{}, err
 	}
+	if role.Protocol != "" && !a.Harnesses.Messages(harnessOf(t, role)) {
+		session = "" // at a terminal nothing of it could be told from what is typed
+	}
 	launch, err := a.launch(def, role, t, e, session != "")
 	if err != nil {
 		return Orders{}, err
@@ -88,11 +91,11 @@ func (a *Agents) launch(def *workflow.Definition, role *workflow.Role, t *task.T
 	k := Key{t.ID, e.Attempt}
 	l := Launch{
 		PromptFile: filepath.Join(a.Folder(k), "prompt.md"), Interactive: terminal,
-		Harness: t.Harness, Effort: t.Effort, ReadOnly: role.Access == "read-only",
+		Harness: harnessOf(t, role), Effort: t.Effort, ReadOnly: role.Access == "read-only",
 		Workspace: a.Workspaces.Path(t.Workspace), Dir: a.Folder(k),
 	}
 	if role.Harness == "review" {
-		l.Harness, l.Effort = t.ReviewHarness, t.ReviewEffort
+		l.Effort = t.ReviewEffort
 	}
 	if s, ok := def.State(t.Status); ok && s.Role == role.Name {
 		l.Model = s.Model
@@ -108,6 +111,14 @@ func (a *Agents) launch(def *workflow.Definition, role *workflow.Role, t *task.T
 		return l, fmt.Errorf("write the prompt of attempt %d: %w", e.Attempt, err)
 	}
 	return l, nil
+}
+
+// harnessOf is the one of the task's two harnesses that runs a role.
+func harnessOf(t *task.Task, role *workflow.Role) string {
+	if role.Harness == "review" {
+		return t.ReviewHarness
+	}
+	return t.Harness
 }
 
 // sessionOf is the name of a new conversation: the one that an earlier try of this very

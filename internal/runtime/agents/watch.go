@@ -129,7 +129,7 @@ func (a *Agents) ended(k Key, x Exit) {
 		Kind: signal.Exit, Actor: task.Engine, Attempt: k.Number, Role: card.Role, Code: x.Code, Note: x.Reason,
 		Condition: left.Condition, Usage: left.Usage,
 	}
-	sig.Report, sig.Final = a.lastWords(k, card.Role, left.Final)
+	sig.Report, sig.Final = a.lastWords(k, card.Role, card.Harness, left.Final)
 	if sig.Condition != nil && sig.Condition.Name != task.Limited {
 		sig.Condition = nil // only a limit explains an end
 	}

@@ -28,16 +28,19 @@ const maxFinal = 16 << 10
 
 // lastWords looks for what an attempt said about its work in its last message. There is
 // no report for a role without a protocol, nor where nothing was said.
-func (a *Agents) lastWords(k Key, role, final string) (*signal.Report, string) {
+func (a *Agents) lastWords(k Key, role, harness, final string) (*signal.Report, string) {
 	if strings.TrimSpace(final) == "" {
 		return nil, ""
 	}
 	t, ok, err := a.Engine.Task(k.Task)
-	if err != nil || !ok {
-		return nil, ""
+	var def *workflow.Definition
+	if err == nil && ok {
+		def, err = a.Engine.Definition(&t)
 	}
-	def, err := a.Engine.Definition(&t)
 	if err != nil {
+		a.Log.Error("read what an attempt said", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
+	}
+	if err != nil || !ok {
 		return nil, ""
 	}
 	r, ok := def.Role(role)
@@ -45,7 +48,7 @@ func (a *Agents) lastWords(k Key, role, final string) (*signal.Report, string) {
 		return nil, ""
 	}
 	report := signal.DetectText(final, signal.Looking{
-		Protocol: signal.Protocol(r.Protocol), WorkType: r.WorkType, Task: string(k.Task), Agent: role, Nonce: a.Nonce(k), OwnStream: true,
+		Protocol: signal.Protocol(r.Protocol), WorkType: r.WorkType, Task: string(k.Task), Agent: role, Nonce: a.Nonce(k), OwnStream: a.Harnesses.Messages(harness),
 		Codes: codes(def, t.Status, r.Protocol), Stages: workers(def),
 	})
 	return &report, tail(final)

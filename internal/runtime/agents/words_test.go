@@ -142,7 +142,50 @@ func TestWhoIsOnlyToSayHowItWentGoesOnInTheConversation(t *testing.T) {
 		t.Errorf("%+v", c.launches)
 	}
 	prompt, err := os.ReadFile(filepath.Join(c.Folder(agents.Key{Task: id, Number: 2}), "prompt.md"))
-	if err != nil || !strings.HasPrefix(string(prompt), "You ended without saying how it went") || strings.Contains(string(prompt), "# QA") {
+	if err != nil || !strings.HasPrefix(string(prompt), "Nothing has moved: you did not say how it went") || strings.Contains(string(prompt), "# QA") {
 		t.Errorf("%v\n%s", err, prompt)
+	}
+}
+
+// Of a command nobody can tell what it says from what its tools print: its word needs the
+// mark of the session, and it has no terminal into which messages are typed.
+func TestACommandsWordNeedsTheMark(t *testing.T) {
+	for _, marked := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := qaCrew(t, true)
+			c.task.ReviewHarness = "command:x"
+			c.startQA(1, "")
+			if c.orders[0].Window != nil {
+				t.Error("it has a terminal")
+			}
+			c.read = agents.Notice{Final: "<!-- WORK_RESULT:passed -->"}
+			want := signal.Unknown
+			if marked {
+				c.read.Final = "<!-- WORK_RESULT:passed nonce=" + c.Nonce(agents.Key{Task: id, Number: 1}) + " -->"
+				want = signal.Passed
+			}
+			c.ends(1, agents.Exit{})
+			if got := c.submitted(signal.Exit); len(got) != 1 || got[0].Report.Outcome != want {
+				t.Errorf("%+v", got[0].Report)
+			}
+			c.Close()
+		})
+	}
+}
+
+func TestAConversationBeganWithItsFirstAttempt(t *testing.T) {
+	c := qaCrew(t, false)
+	c.startQA(1, "")
+	if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "session", []byte("native-1")); err != nil {
+		t.Fatal(err)
+	}
+	c.ends(1, agents.Exit{})
+	c.startQA(2, workflow.MessageState)
+	first, _ := c.Began(id, 1)
+	if at, ok := c.Began(id, 2); !ok || !at.Equal(first) {
+		t.Errorf("%s, %v; the first %s", at, ok, first)
+	}
+	if _, ok := c.Began(id, 9); ok {
+		t.Error("one that never was began")
 	}
 }

@@ -118,7 +118,7 @@ func (r *Runtime) CatchUp(resting func() ([]task.Task, error), look func(t *task
 	}()
 }
 
-// parentOf refuses a parent that is not there.
+// parentOf refuses a parent that is not there, or that is over.
 func (r *Runtime) parentOf(n *signal.New) error {
 	if n.Parent == "" {
 		return nil
@@ -131,6 +131,13 @@ func (r *Runtime) parentOf(n *signal.New) error {
 		return task.Mistakef("there is no task %s to be the parent: see orange task list", n.Parent)
 	case p.Project != n.Project:
 		return task.Mistakef("task %s is of project %s: a child is of the same project as its parent", n.Parent, p.Project)
+	}
+	def, err := r.define(&p)
+	if err != nil {
+		return err
+	}
+	if over(def, &p) {
+		return task.Mistakef("task %s is over, it is %s: name a parent that is still open", n.Parent, p.Status)
 	}
 	return nil
 }

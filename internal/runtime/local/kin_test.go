@@ -236,6 +236,12 @@ func TestAParentGoesOnWhenItsLastChildIsFarEnough(t *testing.T) {
 		if _, err := f.Create(t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Summary: "s", Parent: "000000000000000000000"}}); err == nil {
 			t.Error("a child of nobody was made")
 		}
+		f.to(one, "Canceled")
+		var mistake *task.Mistake
+		if _, err := f.Create(t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Summary: "s", Parent: one}}); !errors.As(err, &mistake) ||
+			err.Error() != "task "+string(one)+" is over, it is Canceled: name a parent that is still open" {
+			t.Errorf("a child of a task that is over: %v", err)
+		}
 		f.Close()
 	})
 }

@@ -97,6 +97,7 @@ type Question struct {
 	Name    string // of the evidence
 	Project task.Project
 	Task    *task.Task
+	Attempt int                // whose work it is about, 0 for nobody's
 	Gate    *workflow.Gate     // that asks; nil for claims
 	Git     *signal.GitActions // what a worker claims
 }

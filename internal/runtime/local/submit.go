@@ -231,7 +231,7 @@ func (r *Runtime) evidence(ctx context.Context, def *workflow.Definition, t *tas
 	var out []signal.Evidence
 	p, _ := r.pool.project(t.Project)
 	for _, g := range asked(def, t, sig) {
-		out = append(out, r.Prober.Probe(ctx, Question{Name: g.Fact(), Project: p, Task: t, Gate: g}))
+		out = append(out, r.Prober.Probe(ctx, Question{Name: g.Fact(), Project: p, Task: t, Attempt: sig.Attempt, Gate: g}))
 	}
 	if rep := sig.Report; rep != nil && rep.Actions != nil && rep.Actions.Git != nil {
 		out = append(out, r.Prober.Probe(ctx, Question{Name: workflow.ClaimsFact, Project: p, Task: t, Git: rep.Actions.Git}))

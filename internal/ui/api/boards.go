@@ -28,6 +28,7 @@ type NewCard struct {
 	Description string   `json:"description"`
 	NoTask      bool     `json:"no_task"`  // it is only noted: nobody works on it
 	Workflow    string   `json:"workflow"` // of its task
+	Branch      string   `json:"branch"`   // likewise; "" for one of its own
 	Harness     string   `json:"harness"`  // likewise
 }
 

@@ -121,6 +121,8 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 		s.failWith(w, task.Mistakef("nobody outside speaks for the engine: leave the actor out"))
 		return
 	}
+	// what an agent said is read from its own words, and how a card looks from the board
+	sig.Report, sig.Final, sig.Face, sig.Children, sig.Busy = nil, "", nil, nil, nil
 	a, err := s.Engine.Submit(r.Context(), id, sig)
 	if err != nil {
 		s.failWith(w, err)

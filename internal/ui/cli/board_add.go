@@ -21,8 +21,13 @@ func newBoardAdd(deps Deps, f *boardFlags) *cobra.Command {
 	flags.StringArrayVar(&n.Tags, "tag", nil, "tag of the card; may be given several times")
 	flags.StringVar(&n.Description, "description", "", "what is to be done; - reads it from standard input")
 	flags.StringVar(&n.Workflow, "workflow", "", "workflow of its task (default: the project's)")
+	flags.StringVar(&n.Branch, "branch", "", "branch of its task (default: one of its own)")
 	flags.StringVar(&n.Harness, "harness", "", "agent that works on it")
 	flags.BoolVar(&n.NoTask, "no-task", false, "only put the card there")
+	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
+		n.Harness, err = deps.harness(n.Harness)
+		return err
+	}
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		if s.Config.Role != "" {
 			return errAgent
@@ -31,7 +36,7 @@ func newBoardAdd(deps Deps, f *boardFlags) *cobra.Command {
 		if n.Description, err = s.description(n.Description); err != nil {
 			return err
 		}
-		n.Title, n.Harness = strings.Join(args, " "), s.harness(n.Harness)
+		n.Title = strings.Join(args, " ")
 		project := f.project
 		if project == "" {
 			if project, err = s.ensureProject(ctx); err != nil {

@@ -97,16 +97,20 @@ func TestBoardAdd(t *testing.T) {
 		}
 	}
 	tell(t, []story{
-		{name: "with everything", args: "board|add|Sell|it|--column|Done|--tag|a|--tag|b,c|--description|text|--workflow|w|--harness|script:play.yaml|--no-task", prepare: answer(""),
+		{name: "with everything", args: "board|add|Sell|it|--column|Done|--tag|a|--tag|b,c|--description|text|--workflow|w|--branch|feat/sell|--harness|pi|--no-task", prepare: answer(""),
 			out:   "Added card shop/3 (To Do): Sell\n",
-			asked: []string{"POST " + path + ` {"title":"Sell it","column":"Done","tags":["a","b,c"],"description":"text","no_task":true,"workflow":"w","harness":"script:/repo/sub/play.yaml"}`}},
+			asked: []string{"POST " + path + ` {"title":"Sell it","column":"Done","tags":["a","b,c"],"description":"text","no_task":true,"workflow":"w","branch":"feat/sell","harness":"pi"}`}},
 		{name: "with a task", args: "board add Sell", prepare: answer(`,"task":"` + idOne + `"`), out: "Added card shop/3 (To Do): Sell\nCreated task " + idOne + " for it\n",
 			asked: []string{"POST " + path + ` {"title":"Sell"}`}},
 		{name: "without the task that was wanted", args: "board add Sell", prepare: answer(`,"warning":"no\u001b[1m task"`), out: "Added card shop/3 (To Do): Sell\n", err: "orange: warning: no task\n"},
 		{name: "as JSON", args: "board add Sell --json", prepare: answer(`,"task":"` + idOne + `"`), out: `{"card":{"project":"shop","number":3,`},
 		{name: "described from elsewhere", args: "board add Sell --description -", prepare: func(w *world) { answer("")(w); w.Stdin = strings.NewReader("a\nb\n") },
 			asked: []string{"POST " + path + ` {"title":"Sell","description":"a\nb"}`}},
-		{name: "to a repository that is no project yet", args: "board add Sell", prepare: func(w *world) { answer("")(w); w.place.Project, w.place.GitRoot = "", "/src/shop" }, err: "added project shop"},
+		{name: "to a repository that is no project yet", args: "board add Sell", prepare: func(w *world) { answer("")(w); w.place.Project, w.place.GitRoot = "", "/src/shop" }, err: "orange: added project shop (/src/shop), 2 workspaces, workflow orange\n"},
+		{name: "to a repository that is no project yet, with a workflow of one's own", args: "board add Sell", prepare: func(w *world) {
+			answer("")(w)
+			w.place.Project, w.place.GitRoot, w.Config.Workflow = "", "/src/shop", "joan-board"
+		}, err: "2 workspaces, workflow joan-board\n"},
 		{name: "to no repository", args: "board add Sell", code: 1, err: "is not a git repository: give --project"},
 		{name: "without a title", args: "board add", code: 2, err: "0 arguments do not fit"},
 	})

@@ -3,8 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -64,18 +62,11 @@ func (f *detectFlags) detect(deps Deps, file string) (signal.Report, error) {
 	if !slices.Contains(detectable, f.looking.Protocol) {
 		return signal.Report{}, usageError("--protocol %s is not known: use %s", f.protocol, protocolList())
 	}
-	in := deps.Stdin
-	if file != "-" {
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(deps.Cwd, file)
-		}
-		opened, err := os.Open(file)
-		if err != nil {
-			return signal.Report{}, fmt.Errorf("read the text: %w", err)
-		}
-		defer opened.Close()
-		in = opened
+	in, err := deps.openText(file, "a text of an agent")
+	if err != nil {
+		return signal.Report{}, err
 	}
+	defer in.Close()
 	report, err := signal.Detect(in, f.looking)
 	if err != nil {
 		return signal.Report{}, fmt.Errorf("read the text: %w", err)

@@ -221,6 +221,11 @@ func (w *world) signal(rw http.ResponseWriter, r *http.Request) {
 		reply(rw, a)
 		return
 	}
+	if sig.Verb == engine.Respawn {
+		a.Decision.Entries = []journal.Entry{{Task: t.ID, Seq: 5, Type: journal.AgentRespawn, Started: []task.Attempt{{Number: 2, Role: "worker"}}}}
+		reply(rw, a)
+		return
+	}
 	if sig.Kind == signal.Request || sig.Kind == signal.Ready {
 		to := sig.To
 		if to == "" {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,9 +27,12 @@ func newHandoffCommand(deps Deps) *cobra.Command {
 			if !ok {
 				return usageError("--as %s is not known: use json, als, section or prompt", as)
 			}
-			text, err := readNote(deps, args)
+			text, err := readNote(deps, args, "a handoff")
 			if err != nil {
 				return err
+			}
+			if strings.TrimSpace(text) == "" && slices.Contains(handoffFormats, format) {
+				return errors.New("the text is empty: give a handoff as JSON, as an ALS/1 comment or as a ## Handoff section")
 			}
 			h, err := readHandoff(text, format)
 			if err != nil {
@@ -47,10 +51,13 @@ func newHandoffCommand(deps Deps) *cobra.Command {
 			})
 		},
 	})
-	cmd.Flags().StringVar(&format, "from-format", "auto", "how it is written: `json`, als, section or auto")
-	cmd.Flags().StringVar(&as, "as", "json", "how to print it: `json`, als, section or prompt")
+	cmd.Flags().StringVar(&format, "from-format", "auto", "`FORM` in which it is written: json, als, section or auto")
+	cmd.Flags().StringVar(&as, "as", "json", "`FORM` in which it is printed: json, als, section or prompt")
 	return cmd
 }
+
+// handoffFormats are the forms in which a handoff is read.
+var handoffFormats = []string{"json", "als", "section", "auto"}
 
 // handoffForms are the forms in which a handoff is printed; JSON is written elsewhere.
 var handoffForms = map[string]func(handoff.Handoff) string{
@@ -62,7 +69,8 @@ var handoffForms = map[string]func(handoff.Handoff) string{
 
 // readHandoff reads a handoff that is written in a format, or in the one it looks like.
 func readHandoff(text, format string) (handoff.Handoff, error) {
-	if format == "auto" {
+	guessed := format == "auto"
+	if guessed {
 		format = formatOf(text)
 	}
 	switch format {
@@ -79,7 +87,7 @@ func readHandoff(text, format string) (handoff.Handoff, error) {
 		}
 		return h, nil
 	case "section":
-		return readHandoffSection(text)
+		return readHandoffSection(text, guessed)
 	}
 	return handoff.Handoff{}, usageError("--from-format %s is not known: use json, als, section or auto", format)
 }
@@ -94,12 +102,17 @@ func formatOf(text string) string {
 	return "section"
 }
 
-// readHandoffSection reads the ## Handoff of a task file, or a text that is only its body.
-func readHandoffSection(text string) (handoff.Handoff, error) {
+// readHandoffSection reads the ## Handoff of a task file, or a text that is only its
+// body. One that was only taken for a section may be none at all.
+func readHandoffSection(text string, guessed bool) (handoff.Handoff, error) {
 	if doc, err := taskfile.Parse([]byte(text)); err == nil {
 		if s, ok := taskfile.Find(doc.Sections(), "Handoff"); ok {
-			text = s.Text
+			text, guessed = s.Text, false
 		}
 	}
-	return handoff.ParseSection(text)
+	h, err := handoff.ParseSection(text)
+	if guessed && errors.Is(err, handoff.ErrNoLabel) {
+		return h, errors.New("the text is no handoff: give JSON that begins with {, an ALS/1 comment, or a ## Handoff section with labels such as DONE: and DECISIONS:")
+	}
+	return h, err
 }

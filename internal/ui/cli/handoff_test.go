@@ -57,6 +57,20 @@ func TestHandoffRefusals(t *testing.T) {
 		{"no handoff", "ALS/1\nactor: x", nil, 1,
 			"orange: handoff: the comment is no handoff: it needs intent: handoff, action: context-handoff, from_stage and to_stage\n"},
 		{"a bad comment", "ALS/1\nx", nil, 1, "orange: handoff: line 2: \"x\" is neither \"key: value\" nor \"- item\" nor an indented line\n"},
+		{"nothing", " \n", nil, 1, "orange: handoff: the text is empty: give a handoff as JSON, as an ALS/1 comment or as a ## Handoff section\n"},
+		{"nothing, as JSON", "", []string{"--from-format", "json"}, 1, "orange: handoff: the text is empty: give a handoff as JSON, as an ALS/1 comment or as a ## Handoff section\n"},
+		{"plain text", "Well, it works.\n", nil, 1,
+			"orange: handoff: the text is no handoff: give JSON that begins with {, an ALS/1 comment, or a ## Handoff section with labels such as DONE: and DECISIONS:\n"},
+		{"a list", "[1]", nil, 1,
+			"orange: handoff: the text is no handoff: give JSON that begins with {, an ALS/1 comment, or a ## Handoff section with labels such as DONE: and DECISIONS:\n"},
+		{"a section without labels", "# Task\n\n## Handoff\n\nIt works.\n", nil, 1,
+			"orange: handoff: the section has no label: write DONE:, DECISIONS:, REMAINING: or UNCERTAIN: with some text\n"},
+		{"a section that is none", "It works.\n", []string{"--from-format", "section"}, 1,
+			"orange: handoff: the section has no label: write DONE:, DECISIONS:, REMAINING: or UNCERTAIN: with some text\n"},
+		{"a number that is no text", `{"from_stage":"ba","key_decisions":[],"warnings":["x",5]}`, nil, 1,
+			"orange: handoff: warnings[1]: a JSON number does not fit: give a text; to_stage is missing: name a stage\n"},
+		{"a key that is there twice", `{"from_stage":"ba","to_stage":"b","from_stage":"c","key_decisions":[]}`, nil, 1, "orange: handoff: the key \"from_stage\" is there twice: keep one\n"},
+		{"a file that is not there", "", []string{"no.md"}, 1, "orange: handoff: there is no file no.md: give the path of a handoff, or - for standard input\n"},
 		{"an unknown form", "", []string{"--as", "x"}, 2, "orange: handoff: --as x is not known: use json, als, section or prompt\n"},
 		{"an unknown format", "", []string{"--from-format", "x"}, 2, "orange: handoff: --from-format x is not known: use json, als, section or auto\n"},
 		{"too much", strings.Repeat("x", 1<<20+1), nil, 1, "orange: handoff: the text is larger than 1 MiB: give a smaller one\n"},
@@ -88,7 +102,25 @@ func TestALS(t *testing.T) {
 	if code != 1 || !strings.HasPrefix(out, `{"error":"line 1: `) || strings.Contains(errs, "\x1b") {
 		t.Errorf("exit %d, printed %q, said %q", code, out, errs)
 	}
-	if code, _, errs := orange(t, dir, "", "als", "none.txt"); code != 1 || !strings.Contains(errs, "read the note: open ") {
+	if code, _, errs := orange(t, dir, "", "als", "none.txt"); code != 1 || errs != "orange: als: there is no file none.txt: give the path of an ALS/1 comment, or - for standard input\n" {
 		t.Errorf("exit %d, said %q", code, errs)
+	}
+}
+
+func TestHelpNamesWhatAFlagTakes(t *testing.T) {
+	for _, tt := range []struct {
+		command []string
+		says    []string
+		never   string
+	}{
+		{[]string{"handoff"}, []string{"--as FORM ", "--from-format FORM ", `(default "json")`}, "--as json"},
+		{[]string{"workflow", "decide"}, []string{"--exit[=ROLE] ", "--to STATE ", "--actor WHO ", "--task-file FILE "}, "*"},
+	} {
+		code, out, errs := orange(t, t.TempDir(), "", append(tt.command, "--help")...)
+		for _, says := range tt.says {
+			if code != 0 || !strings.Contains(out, says) || strings.Contains(out, tt.never) {
+				t.Errorf("%v: exit %d, %s\n%s\nwant %q and not %q", tt.command, code, errs, out, says, tt.never)
+			}
+		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"orange/internal/ui/client"
 )
 
 func newProjectAdd(deps Deps) *cobra.Command {
@@ -40,6 +42,9 @@ func newProjectAdd(deps Deps) *cobra.Command {
 		if at.GitRoot == "" {
 			return fmt.Errorf("%s is not a git repository: run git init there, or give another path", path)
 		}
+		if err := s.otherWorkflow(ctx, at, workflow); err != nil {
+			return err
+		}
 		p := s.newProject(at.GitRoot)
 		p.Policy = policy.policy()
 		if name != "" {
@@ -57,4 +62,16 @@ func newProjectAdd(deps Deps) *cobra.Command {
 		return s.say(map[string]any{"project": p}, "Added project %s (%s), %d workspaces%s", p.Name, p.Path, p.PoolSize, policyText(p.Policy))
 	})
 	return cmd
+}
+
+// otherWorkflow refuses to register a repository again only to give it another workflow.
+func (s session) otherWorkflow(ctx context.Context, at client.Place, workflow string) error {
+	if workflow == "" || at.Project == "" {
+		return nil
+	}
+	have, err := s.project(ctx, at.Project)
+	if err != nil || have.Path != at.GitRoot {
+		return nil // whatever else is wrong is said when it is added
+	}
+	return fmt.Errorf("%s is registered already: use orange project update %s --workflow %s", have.Path, have.Name, workflow)
 }

@@ -30,6 +30,14 @@ func TestProject(t *testing.T) {
 		{name: "defaults from the configuration", args: "project add", prepare: func(w *world) { inRepo(w); w.Config.PoolSize, w.Config.Workflow = 7, "mine" },
 			asked: []string{`POST /v1/projects {"name":"my-repo","path":"/src/my-repo","default_branch":"","pool_size":7,"workflow":"mine"}`}},
 		{name: "duplicate name", args: "project add --name same", prepare: func(w *world) { inRepo(w); w.projects = []task.Project{{Name: "same"}} }, code: 1, err: "orange: project add: project same already exists\n"},
+		{name: "there already, for another workflow", args: "project add --workflow w", prepare: func(w *world) {
+			inRepo(w)
+			w.place.Project, w.projects = "same", []task.Project{{Name: "same", Path: w.place.GitRoot}}
+		}, code: 1, err: "orange: project add: /src/my-repo is registered already: use orange project update same --workflow w\n", asked: []string{}},
+		{name: "within another project", args: "project add --workflow w", prepare: func(w *world) {
+			inRepo(w)
+			w.place.Project, w.projects = "outer", []task.Project{{Name: "outer", Path: "/src"}}
+		}, out: "Added project my-repo"},
 		{name: "no repository", args: "project add /dir", code: 1, err: "/dir is not a git repository"},
 		{name: "pool of nothing", args: "project add --pool-size 0", prepare: inRepo, code: 1, err: "positive integer"},
 		{name: "pool of words", args: "project add --pool-size many", code: 2, err: "orange: project add: "},

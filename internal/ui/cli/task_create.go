@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +16,7 @@ import (
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow/builtin"
 )
 
 // maxContext bounds the context of a task, in bytes.
@@ -46,7 +49,10 @@ func newTaskCreate(deps Deps) *cobra.Command {
 		if n.Context != "" && file != "" {
 			return usageError("give --context or --context-file, not both")
 		}
-		return nil
+		var err, also error
+		n.Harness, err = deps.harness(n.Harness)
+		n.ReviewHarness, also = deps.harness(n.ReviewHarness)
+		return cmp.Or(err, also)
 	}
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		var err error
@@ -68,7 +74,6 @@ func newTaskCreate(deps Deps) *cobra.Command {
 			}
 			n.Parent = p.Task.ID
 		}
-		n.Harness, n.ReviewHarness = s.harness(n.Harness), s.harness(n.ReviewHarness)
 		n.Spawn = !wait
 		n.Actor, n.Attempt = s.actor()
 		return s.create(ctx, n)
@@ -101,13 +106,23 @@ func printCreated(w io.Writer, t task.Task, what string) error {
 }
 
 // harness is the value of a harness with the place of its script settled: the server
-// is in another folder.
-func (d Deps) harness(value string) string {
+// is in another folder. A script that is not there is refused.
+func (d Deps) harness(value string) (string, error) {
 	file, ok := strings.CutPrefix(value, "script:")
-	if !ok || file == "" || filepath.IsAbs(file) {
-		return value
+	if !ok || file == "" {
+		return value, nil
 	}
-	return "script:" + filepath.Join(d.Cwd, file)
+	at := file
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(d.Cwd, at)
+	}
+	switch info, err := os.Stat(at); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("there is no script %s: give the path of one behind script:", file)
+	case err == nil && info.IsDir():
+		return "", fmt.Errorf("script %s is a folder: give the path of a file behind script:", file)
+	}
+	return "script:" + at, nil
 }
 
 // ensureProject is the project of this folder. A repository that is none yet
@@ -130,7 +145,8 @@ func (s session) ensureProject(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("add %s as a project: %w", at.GitRoot, err)
 	}
-	fmt.Fprintln(s.Stderr, cleanLine(fmt.Sprintf("orange: added project %s (%s), %d workspaces", p.Name, p.Path, p.PoolSize)))
+	fmt.Fprintln(s.Stderr, cleanLine(fmt.Sprintf("orange: added project %s (%s), %d workspaces, workflow %s",
+		p.Name, p.Path, p.PoolSize, cmp.Or(p.Workflow, builtin.Default))))
 	return p.Name, nil
 }
 

@@ -80,7 +80,7 @@ func TestTaskCreate(t *testing.T) {
 		{name: "invalid first status, as JSON", args: "task create --project proj --status working b s --json", code: 1, out: `{"error":"Invalid status`, err: "Invalid status"},
 		{name: "project of the folder", args: "task create b s", prepare: func(w *world) { w.place = client.Place{Project: "here", GitRoot: "/repo"} }, out: "(here/b)"},
 		{name: "repository that is no project yet", args: "task create b s", prepare: func(w *world) { w.place.GitRoot = "/src/my repo" },
-			out: "(my-repo/b)", err: "added project my-repo (/src/my repo), 2 workspaces", asked: []string{
+			out: "(my-repo/b)", err: "orange: added project my-repo (/src/my repo), 2 workspaces, workflow orange\n", asked: []string{
 				`POST /v1/projects {"name":"my-repo","path":"/src/my repo","default_branch":"","pool_size":2}`,
 				`POST /v1/tasks {"project":"my-repo","branch":"b","summary":"s","spawn":true,"actor":"human"}`}},
 		{name: "no repository at all", args: "task create b s", code: 1, err: "/repo/sub is not a git repository: give --project"},
@@ -153,6 +153,10 @@ func TestTaskVerbs(t *testing.T) {
 		{name: "complete inside an attempt", args: "task complete", prepare: inAttempt, asked: []string{request(`"actor":"worker","attempt":3,"verb":"complete"`)}},
 		{name: "stuck", args: "task stuck " + idOne + " --note why", asked: []string{request(`"actor":"human","verb":"stuck","note":"why"`)}},
 		{name: "request changes", args: "task request-changes " + idOne, asked: []string{request(`"actor":"human","verb":"request-changes"`)}},
+		{name: "respawn", args: "task respawn " + idOne + " --note now", out: "oneAAAAA: the worker is started again, in working\n", asked: []string{request(`"actor":"human","verb":"respawn","note":"now"`)}},
+		{name: "respawn of a task that is paused", args: "task respawn " + idOne, prepare: func(w *world) { w.tasks[0].Paused = true }, out: "is started again, in working\n", err: "task oneAAAAA is paused: this waits for orange resume " + idOne},
+		{name: "respawn as JSON", args: "task respawn " + idOne + " --json", out: `"started":[{"number":2,"role":"worker"`},
+		{name: "respawn, refused", args: "task respawn " + idOne, prepare: func(w *world) { w.refuse = "done needs no agent" }, code: 1, err: "orange: task respawn: done needs no agent\n"},
 		{name: "reopen", args: "task reopen " + idOne, asked: []string{request(`"actor":"human","verb":"reopen"`)}},
 		{name: "reopen nothing", args: "task reopen", code: 2, err: "use orange task reopen <id>"},
 		{name: "cancel", args: "task cancel one --yes", asked: []string{request(`"actor":"human","verb":"cancel"`)}},

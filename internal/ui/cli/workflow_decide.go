@@ -21,12 +21,30 @@ import (
 
 // decideFlags is the command line of workflow decide.
 type decideFlags struct {
-	from, to, exit, outcome, column, actor, file string
-	tags, set, stale, without, dead              []string
+	from, to, outcome, column, actor, file string
+	exit                                   exitFlag
+	tags, set, stale, without, dead        []string
 }
 
-// ownRole is what --exit without a role means.
-const ownRole = "*"
+// exitFlag is --exit[=ROLE]. It says that it is a truth, so that help shows it like that.
+type exitFlag struct {
+	given bool
+	role  string // "" for that of the state
+}
+
+// anyRole is what --exit without a role is set to.
+const anyRole = "ROLE"
+
+func (f *exitFlag) String() string { return f.role }
+func (f *exitFlag) Type() string   { return "bool" }
+
+func (f *exitFlag) Set(role string) error {
+	f.given, f.role = true, role
+	if role == anyRole {
+		f.role = ""
+	}
+	return nil
+}
 
 func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 	var f decideFlags
@@ -52,14 +70,14 @@ func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 	})
 	flags := cmd.Flags()
 	flags.StringVar(&f.from, "from", "", "`STATE` the task is in, or the number of a step; new for none yet")
-	flags.StringVar(&f.to, "to", "", "state that is asked for")
-	flags.StringVar(&f.exit, "exit", "", "an agent ends: the state's own, or that of `ROLE`")
-	flags.Lookup("exit").NoOptDefVal = ownRole
+	flags.StringVar(&f.to, "to", "", "`STATE` that is asked for")
+	flags.Var(&f.exit, "exit", "an agent ends: the state's own, or that of ROLE")
+	flags.Lookup("exit").NoOptDefVal = anyRole
 	flags.StringVar(&f.outcome, "outcome", "", "an agent reports `CODE`, in any case, or CODE: detail")
 	flags.StringVar(&f.column, "column", "", "the task's card is in `COLUMN`")
 	flags.StringArrayVar(&f.tags, "tag", nil, "and carries `TAG`")
-	flags.StringVar(&f.actor, "actor", "", "who asks: human, engine, tracker or a role")
-	flags.StringVar(&f.file, "task-file", "", "TASK.md to read, - for standard input")
+	flags.StringVar(&f.actor, "actor", "", "`WHO` asks: human, engine, tracker or a role")
+	flags.StringVar(&f.file, "task-file", "", "TASK.md to read from `FILE`, - for standard input")
 	flags.StringArrayVar(&f.set, "set", nil, "`counter=N`, or return_to=STATE")
 	flags.StringArrayVar(&f.stale, "stale", nil, "`section` that was used before")
 	flags.StringArrayVar(&f.without, "without", nil, "`evidence` that is missing; output for the required output of a step")
@@ -96,7 +114,7 @@ func (f *decideFlags) decide(deps Deps, name string) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
-	s, err := f.supposition(deps)
+	s, err := f.supposition(deps, def)
 	if err != nil {
 		return decision{}, err
 	}
@@ -117,19 +135,21 @@ func (f *decideFlags) decide(deps Deps, name string) (decision, error) {
 	return answer, nil
 }
 
-func (f *decideFlags) supposition(deps Deps) (engine.Supposition, error) {
+func (f *decideFlags) supposition(deps Deps, def *workflow.Definition) (engine.Supposition, error) {
 	s := engine.Supposition{
-		From: f.from, To: f.to, Exit: f.exit != "", Outcome: f.outcome, Actor: task.Actor(f.actor),
+		From: f.from, To: f.to, Exit: f.exit.given, ExitRole: f.exit.role, Outcome: f.outcome, Actor: task.Actor(f.actor),
 		Stale: f.stale, Without: f.without, Dead: f.dead,
-	}
-	if f.column != "" || len(f.tags) > 0 {
-		s.Face = &board.Face{Column: f.column, Tags: f.tags}
-	}
-	if f.exit != ownRole {
-		s.ExitRole = f.exit
 	}
 	if s.From == "" {
 		return s, usageError("--from is missing: name the state the task is in")
+	}
+	face, err := f.face(def)
+	if err != nil {
+		return s, err
+	}
+	s.Face = face
+	if err := f.one(); err != nil {
+		return s, err
 	}
 	for _, set := range f.set {
 		if err := applySet(&s, set); err != nil {
@@ -139,6 +159,53 @@ func (f *decideFlags) supposition(deps Deps) (engine.Supposition, error) {
 	sections, err := readSections(deps, f.file)
 	s.Sections = sections
 	return s, err
+}
+
+// one makes sure that one thing is supposed to happen.
+func (f *decideFlags) one() error {
+	happening := 0
+	for _, yes := range []bool{f.to != "", f.exit.given, f.outcome != "", f.column != ""} {
+		if yes {
+			happening++
+		}
+	}
+	switch happening {
+	case 0:
+		return usageError("give one of --to, --exit, --outcome and --column")
+	case 1:
+		return nil
+	}
+	return usageError("give only one of --to, --exit, --outcome and --column")
+}
+
+// face is the card that is supposed, in the words of the workflow's board; nil for none.
+func (f *decideFlags) face(def *workflow.Definition) (*board.Face, error) {
+	switch {
+	case f.column == "" && len(f.tags) == 0:
+		return nil, nil
+	case def.Board == nil:
+		return nil, usageError("workflow %s has no board: leave --column and --tag out", def.Name)
+	case f.column == "":
+		return nil, usageError("--tag says nothing without --column: name the column that the card is in")
+	}
+	known := def.Board.Vocabulary()
+	column, ok := def.Board.Column(f.column)
+	if !ok {
+		return nil, usageError("column %q is not known on the board of workflow %s: use %s", f.column, def.Name, strings.Join(known.Columns, ", "))
+	}
+	face := &board.Face{Column: column.Name}
+	for _, name := range f.tags {
+		tag, ok := def.Board.Tag(name)
+		switch {
+		case !ok && len(known.Tags) == 0:
+			return nil, usageError("the board of workflow %s has no tags: leave --tag out", def.Name)
+		case !ok:
+			return nil, usageError("tag %q is not known on the board of workflow %s: use %s", name, def.Name, strings.Join(known.Tags, ", "))
+		case !slices.Contains(face.Tags, tag.Name):
+			face.Tags = append(face.Tags, tag.Name)
+		}
+	}
+	return face, nil
 }
 
 func applySet(s *engine.Supposition, set string) error {
@@ -240,7 +307,11 @@ func (d decision) print(w io.Writer) error {
 	if d.To != "" {
 		fmt.Fprintf(&b, " %s -> %s", d.From, d.To)
 	}
-	fmt.Fprintf(&b, ": %s\n", cleanLine(d.Reason))
+	listed := slices.ContainsFunc(d.Reasons, func(r engine.Reason) bool { return r.String() == d.Reason })
+	if d.Reason != "" && (d.To == "" || !listed) { // a move says below how it came about
+		fmt.Fprintf(&b, ": %s", cleanLine(d.Reason))
+	}
+	b.WriteByte('\n')
 	for _, r := range d.Reasons {
 		fmt.Fprintf(&b, "  %s\n", cleanLine(r.String()))
 	}

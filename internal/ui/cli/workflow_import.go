@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -35,7 +36,11 @@ func newWorkflowImportCommand(deps Deps) *cobra.Command {
 			}
 			return show(cmd, map[string]any{"imported": done}, func(w io.Writer) error {
 				for _, d := range done {
-					if _, err := fmt.Fprintf(w, "%s: %d steps, written to %s\n", d.Name, d.Steps, cleanLine(d.File)); err != nil {
+					steps := "1 step"
+					if d.Steps != 1 {
+						steps = fmt.Sprintf("%d steps", d.Steps)
+					}
+					if _, err := fmt.Fprintf(w, "%s: %s, written to %s\n", d.Name, steps, cleanLine(d.File)); err != nil {
 						return err
 					}
 				}
@@ -47,7 +52,7 @@ func newWorkflowImportCommand(deps Deps) *cobra.Command {
 	flags.StringVar(&f.name, "name", "", "call the workflow `NAME`; for one workflow only")
 	flags.StringVar(&f.id, "workflow", "", "take only the workflow `ID` of the file")
 	flags.BoolVar(&f.user, "user", false, "write among your own workflows, not into the repository")
-	flags.BoolVar(&f.force, "force", false, "replace files that are there")
+	flags.BoolVar(&f.force, "force", false, "replace files that are there, and hide built-in workflows of that name")
 	return cmd
 }
 
@@ -60,10 +65,7 @@ type imported struct {
 }
 
 func (f *workflowImport) run(deps Deps, path string) ([]imported, error) {
-	if !strings.ContainsAny(path, "/.") {
-		path = "./" + path // a file, not the name of a workflow
-	}
-	file, text, err := findWorkflow(deps, path)
+	file, text, err := findJSON(deps, path)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +77,9 @@ func (f *workflowImport) run(deps Deps, path string) ([]imported, error) {
 	if err != nil {
 		return nil, fail{code: exitUsage, err: err}
 	}
+	if err := f.hides(deps, entries); err != nil {
+		return nil, err
+	}
 	files, err := deps.Workflows.Save(entries, deps.Cwd, f.user, f.force)
 	if err != nil {
 		return nil, err
@@ -83,6 +88,42 @@ func (f *workflowImport) run(deps Deps, path string) ([]imported, error) {
 		done[i].File = files[i]
 	}
 	return done, nil
+}
+
+// findJSON reads the file that is to be taken over.
+func findJSON(deps Deps, path string) (file, text string, err error) {
+	name := path
+	if !strings.ContainsAny(path, "/.") {
+		path = "./" + path // a file, not the name of a workflow
+	}
+	file, text, err = findWorkflow(deps, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", "", usageError("there is no file %s: give the path of a JSON file with step workflows", name)
+	case err != nil:
+		return "", "", err
+	}
+	if err := workflow.JSONProblem(file, text); err != nil {
+		return "", "", fail{code: exitUsage, err: err}
+	}
+	return file, text, nil
+}
+
+// hides refuses names of built-in workflows: nobody would find those any more.
+func (f *workflowImport) hides(deps Deps, entries []WorkflowEntry) error {
+	if f.force {
+		return nil
+	}
+	known, err := deps.Workflows.List(deps.Cwd)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if slices.ContainsFunc(known, func(k WorkflowEntry) bool { return k.Name == e.Name && k.Origin == "built-in" }) {
+			return usageError("%s is a built-in workflow: give --name another one, or --force to hide it", e.Name)
+		}
+	}
+	return nil
 }
 
 // chosen lists the workflows of the file that are wanted.

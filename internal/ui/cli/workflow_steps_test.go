@@ -264,6 +264,17 @@ func TestImportTakesAllOrNothing(t *testing.T) {
 	two := fileOf(t, "two.json", map[string]any{"workflows": map[string]any{"x": steps(nil), "y": steps("a")}})
 	bad := fileOf(t, "bad.json", map[string]any{"workflows": map[string]any{"x": steps(nil), "y": steps("zzz"), "z": steps("nobody")}})
 	same := fileOf(t, "same.json", map[string]any{"workflows": map[string]any{"x y": steps(nil), "x-y": steps(nil)}})
+	three := fileOf(t, "three.json", map[string]any{"steps": []any{steps(1)["steps"].([]any)[0], steps(nil)["steps"].([]any)[0]}})
+	written := func(name, text string) string {
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	comma := written("comma.json", `{"steps": [{"agent": "a", "on_status": {"A": {}}}]`+"\n,}")
+	commas := written("commas.json", `{"workflows": {"x": {"steps": [{"agent": "a", "on_status": {"A": {}}}`+"   ,]}}}")
+	empty, yaml := written("empty.json", `{"name": "x"}`), written("y.yaml", "steps: [{agent: a, on_status: {A: {}}}]")
 	tests := []struct {
 		name  string
 		args  []string
@@ -271,20 +282,29 @@ func TestImportTakesAllOrNothing(t *testing.T) {
 		says  string
 		files string
 	}{
-		{"one", []string{one}, 0, "some-name: 1 steps, written to ", "some-name"},
-		{"one under another name", []string{one, "--name", "mine"}, 0, "mine: 1 steps", "mine"},
-		{"several", []string{two}, 0, "y: 1 steps", "x y"},
-		{"one of several", []string{two, "--workflow", "y"}, 0, "y: 1 steps", "y"},
-		{"one of several under another name", []string{two, "--workflow", "y", "--name", "z"}, 0, "z: 1 steps", "z"},
+		{"one", []string{one}, 0, "some-name: 1 step, written to ", "some-name"},
+		{"one under another name", []string{one, "--name", "mine"}, 0, "mine: 1 step,", "mine"},
+		{"several", []string{two}, 0, "y: 1 step,", "x y"},
+		{"one of several", []string{two, "--workflow", "y"}, 0, "y: 1 step,", "y"},
+		{"one of several under another name", []string{two, "--workflow", "y", "--name", "z"}, 0, "z: 1 step,", "z"},
 		{"one that is not there", []string{two, "--workflow", "q"}, 2, `has no workflow "q": it has x, y`, ""},
 		{"a name for several", []string{two, "--name", "z"}, 2, "choose one with --workflow", ""},
 		{"a choice of one", []string{one, "--workflow", "q"}, 2, "has one workflow: leave --workflow out", ""},
 		{"a name that is none", []string{one, "--name", "a b"}, 2, "is not a name", ""},
 		{"a bad one among several", []string{bad}, 2, `"zzz" is the agent of no step`, ""},
 		{"all that is bad", []string{bad}, 2, `"nobody" is the agent of no step`, ""},
-		{"the good one of a bad file", []string{bad, "--workflow", "x"}, 0, "x: 1 steps", "x"},
+		{"the good one of a bad file", []string{bad, "--workflow", "x"}, 0, "x: 1 step,", "x"},
 		{"two that would be one", []string{same}, 2, "would be called x-y", ""},
-		{"a workflow in states", []string{"orange"}, 2, "no such file", ""},
+		{"steps", []string{three}, 0, "three: 2 steps, written to ", "three"},
+		{"a file that is not there", []string{"orange"}, 2, "orange: workflow import: there is no file orange: give the path of a JSON file with step workflows\n", ""},
+		{"a file of several that is not there", []string{"no.json#x"}, 2, "there is no file no.json#x: give", ""},
+		{"a comma too many", []string{comma}, 2, `comma.json:2:1: a comma before } is not JSON: take it out`, ""},
+		{"a comma too many under another name", []string{comma, "--name", "mine"}, 2, `comma.json:2:1: a comma before }`, ""},
+		{"a comma too many among several", []string{commas}, 2, `commas.json:1:73: a comma before ] is not JSON`, ""},
+		{"no steps", []string{empty}, 2, `empty.json:1:1: "steps" is missing`, ""},
+		{"YAML", []string{yaml}, 2, "y.yaml is no step workflow in JSON: copy it to .orange/workflows/y.yaml", ""},
+		{"the name of a built-in one", []string{one, "--name", "cmat-feature"}, 2, "cmat-feature is a built-in workflow: give --name another one, or --force to hide it\n", ""},
+		{"the name of a built-in one, by force", []string{one, "--name", "cmat-feature", "--force"}, 0, "cmat-feature: 1 step, written to", "cmat-feature"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

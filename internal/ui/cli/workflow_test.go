@@ -166,8 +166,14 @@ func TestDecideRefusesWhatItCannotUnderstand(t *testing.T) {
 		{"no from", []string{"orange", "--to", "working"}, "--from is missing"},
 		{"an unknown from", []string{"orange", "--from", "x", "--to", "working"}, `state "x" is not known: use pending, planning`},
 		{"an unknown to", []string{"orange", "--from", "planning", "--to", "x"}, `state "x" is not known: use pending, planning`},
-		{"nothing that happens", []string{"orange", "--from", "planning"}, "0 things happen"},
-		{"two things that happen", []string{"orange", "--from", "planning", "--to", "working", "--exit"}, "2 things happen"},
+		{"nothing that happens", []string{"orange", "--from", "planning"}, "give one of --to, --exit, --outcome and --column"},
+		{"two things that happen", []string{"orange", "--from", "planning", "--to", "working", "--exit"}, "give only one of --to, --exit, --outcome and --column"},
+		{"a card and something else", []string{"joan-board", "--from", "board", "--column", "Analyse", "--outcome", "x"}, "give only one of"},
+		{"a column nobody knows", []string{"joan-board", "--from", "board", "--column", "Nope"}, `column "Nope" is not known on the board of workflow joan-board: use To Do, Analyse, `},
+		{"a tag nobody knows", []string{"joan-board", "--from", "board", "--column", "Analyse", "--tag", "ready", "--tag", "Nope"}, `tag "Nope" is not known on the board of workflow joan-board: use Needs-Clarification, `},
+		{"a tag without a column", []string{"joan-board", "--from", "board", "--tag", "Ready"}, "--tag says nothing without --column: name the column that the card is in"},
+		{"a column without a board", []string{"orange", "--from", "planning", "--column", "Analyse"}, "workflow orange has no board: leave --column and --tag out"},
+		{"a tag without a board", []string{"orange", "--from", "planning", "--to", "working", "--tag", "Ready"}, "workflow orange has no board"},
 		{"an unknown actor", []string{"orange", "--from", "planning", "--to", "working", "--actor", "x"}, `actor "x" is not known: use human, engine, tracker, worker, reviewer, fixer`},
 		{"an unknown role", []string{"orange", "--from", "planning", "--exit=x"}, `role "x" is not known: use worker, reviewer, fixer`},
 		{"an unknown dead role", []string{"orange", "--from", "planning", "--exit", "--dead", "x"}, `role "x" is not known`},
@@ -190,6 +196,33 @@ func TestDecideRefusesWhatItCannotUnderstand(t *testing.T) {
 				t.Errorf("stdout %q, want an error with %q", out, tt.says)
 			}
 		})
+	}
+}
+
+func TestDecideTakesTheBoardsWordsInAnyCase(t *testing.T) {
+	d := decide(t, "joan-board", "", "--from", "board", "--column", " analyse", "--tag", "READY", "--tag", "ready")
+	if d.To != "architect-plan" || d.Reason != "the card is in Analyse with Ready" {
+		t.Errorf("%s to %q because %q", d.Decision, d.To, d.Reason)
+	}
+}
+
+func TestDecideSaysAReasonOnce(t *testing.T) {
+	for _, tt := range []struct {
+		args  []string
+		first string // line
+	}{
+		{[]string{"orange", "--from", "stuck", "--to", "reviewing"}, "advance stuck -> reviewing"},
+		{[]string{"orange", "--from", "planning", "--to", "working"}, "refuse: "},
+		{[]string{"cmat-feature", "--from", "1", "--outcome", "READY_FOR_IMPLEMENTATION"}, "advance architect -> implementer: architect says READY_FOR_IMPLEMENTATION"},
+	} {
+		code, out, errs := orange(t, t.TempDir(), "", append([]string{"workflow", "decide"}, tt.args...)...)
+		first, rest, _ := strings.Cut(out, "\n")
+		if code != 0 || !strings.HasPrefix(first, tt.first) || !strings.HasSuffix(tt.first, ": ") && first != tt.first {
+			t.Errorf("%v: exit %d: %s%s, want %q", tt.args, code, out, errs, tt.first)
+		}
+		if strings.HasPrefix(first, "advance") && !strings.Contains(rest, "edge open: taken") {
+			t.Errorf("%v does not say how: %s", tt.args, rest)
+		}
 	}
 }
 

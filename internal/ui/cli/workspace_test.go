@@ -3,6 +3,8 @@ package cli_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -140,11 +142,29 @@ func TestScriptsAreNamedByWhereTheyAre(t *testing.T) {
 	create := func(rest string) []string {
 		return []string{`POST /v1/tasks {"project":"proj","branch":"b","summary":"s",` + rest + `"spawn":true,"actor":"human"}`}
 	}
+	dir := t.TempDir()
+	sub, script := filepath.Join(dir, "sub"), filepath.Join(dir, "play.yaml")
+	if err := errors.Join(os.Mkdir(sub, 0o700), os.WriteFile(script, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	in := func(folder string) func(*world) {
+		return func(w *world) { w.Cwd = folder; w.place.GitRoot = "/src/shop" }
+	}
 	tell(t, []story{
 		{name: "a program", args: "task|create|--project|proj|--harness|command:agent --fast|b|s", asked: create(`"harness":"command:agent --fast",`)},
-		{name: "a script here", args: "task create --project proj --harness script:a/play.yaml b s", asked: create(`"harness":"script:/repo/sub/a/play.yaml",`)},
-		{name: "a script elsewhere", args: "task create --project proj --harness script:/x/play.yaml b s", asked: create(`"harness":"script:/x/play.yaml",`)},
-		{name: "a script that reviews", args: "task create --project proj --review-harness script:../r b s", asked: create(`"review_harness":"script:/repo/r",`)},
+		{name: "a script here", args: "task create --project proj --harness script:play.yaml b s", prepare: in(dir), asked: create(`"harness":"script:` + script + `",`)},
+		{name: "a script elsewhere", args: "task create --project proj --harness script:" + script + " b s", asked: create(`"harness":"script:` + script + `",`)},
+		{name: "a script that reviews", args: "task create --project proj --review-harness script:../play.yaml b s", prepare: in(sub), asked: create(`"review_harness":"script:` + script + `",`)},
+		{name: "a script that is not there", args: "task create --harness script:nope.yaml b s", prepare: in(dir), code: 1,
+			err: "orange: task create: there is no script nope.yaml: give the path of one behind script:\n", asked: []string{}},
+		{name: "a reviewer's script that is not there", args: "task create --review-harness script:/nope/r.yaml b s", prepare: in(dir), code: 1, err: "there is no script /nope/r.yaml", asked: []string{}},
+		{name: "a script that is a folder", args: "task create --harness script:sub b s", prepare: in(dir), code: 1, err: "script sub is a folder: give the path of a file", asked: []string{}},
+		{name: "a card's script", args: "board add Sell --project proj --harness script:../play.yaml", prepare: func(w *world) {
+			in(sub)(w)
+			w.answers["/v1/boards/proj/cards"] = `{"card":{"project":"proj","number":1,"title":"Sell","column":"To Do"}}`
+		}, asked: []string{`POST /v1/boards/proj/cards {"title":"Sell","harness":"script:` + script + `"}`}},
+		{name: "a card's script that is not there", args: "board add Sell --harness script:nope.yaml", prepare: in(dir), code: 1,
+			err: "orange: board add: there is no script nope.yaml: give the path of one behind script:\n", asked: []string{}},
 		{name: "an agent by name", args: "task create --project proj --harness pi b s", asked: create(`"harness":"pi",`)},
 	})
 }

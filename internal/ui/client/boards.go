@@ -33,6 +33,7 @@ type NewCard struct {
 	Description string   `json:"description,omitempty"`
 	NoTask      bool     `json:"no_task,omitempty"`
 	Workflow    string   `json:"workflow,omitempty"`
+	Branch      string   `json:"branch,omitempty"`
 	Harness     string   `json:"harness,omitempty"`
 }
 

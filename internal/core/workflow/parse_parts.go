@@ -1,0 +1,115 @@
+package workflow
+
+func (d *Definition) readRoles(v value) {
+	for _, p := range v.pairs("roles") {
+		role := Role{Name: declared(v.r, p), Harness: "task", Session: Persistent, Window: p.key, Access: "full", Pos: p.pos}
+		for _, q := range p.val.pairs("role " + p.key) {
+			what := "role " + p.key + ": " + q.key
+			switch q.key {
+			case "harness":
+				role.Harness = q.val.oneOf(what, harnessWords[:]...)
+			case "session":
+				role.Session = Session(q.val.oneOf(what, sessionWords[:]...))
+			case "window":
+				role.Window = q.val.text(what)
+			case "prompt":
+				role.Prompt = q.val.name(what)
+			case "respawn_prompt":
+				role.RespawnPrompt = q.val.name(what)
+			case "access":
+				role.Access = q.val.oneOf(what, accessWords[:]...)
+			case "stands_in_for":
+				role.StandsInFor = q.val.name(what)
+			case "protocol":
+				role.Protocol = q.val.oneOf(what, protocolWords[:]...)
+			case "work_type":
+				role.WorkType = q.val.name(what)
+			case "serial":
+				role.Serial = q.val.name(what)
+			case "flag":
+				role.Flag = q.val.text(what)
+			case "claim":
+				role.Claim = q.val.text(what)
+			case "describe":
+				role.Describe = q.val.text(what)
+			default:
+				unknownKey(v.r, q, "a role", "harness", "session", "window", "prompt", "respawn_prompt", "access", "stands_in_for", "protocol", "work_type", "serial", "flag", "claim", "describe")
+			}
+		}
+		if role.WorkType == "" {
+			role.WorkType = role.Name
+		}
+		d.Roles = append(d.Roles, role)
+	}
+}
+
+func (d *Definition) readCounters(v value) {
+	for _, p := range v.pairs("counters") {
+		c := Counter{Name: declared(v.r, p), Pos: p.pos, placeholder: "{" + p.key + "}"}
+		for _, q := range p.val.pairs("counter " + p.key) {
+			what := "counter " + p.key + ": " + q.key
+			switch q.key {
+			case "max":
+				c.Max = q.val.integer(what)
+			case "per":
+				c.PerState = q.val.oneOf(what, perWords[:]...) == "state"
+			case "counts":
+				word := q.val.oneOf(what, countsWords[:]...)
+				c.Crashes, c.Silence = word == "crashes", word == "no-answers"
+			default:
+				unknownKey(v.r, q, "a counter", "max", "per", "counts")
+			}
+		}
+		if c.Max < 1 || c.Max > 1000 {
+			v.r.fail(p.pos, "counter %s: give max: a bound from 1 to 1000, so that the file can be checked", p.key)
+		}
+		if c.Crashes && d.CrashCounter() != nil {
+			v.r.fail(p.pos, "counter %s: a second counter with counts: crashes: keep one", p.key)
+		}
+		if c.Silence && d.SilenceCounter() != nil {
+			v.r.fail(p.pos, "counter %s: a second counter with counts: no-answers: keep one", p.key)
+		}
+		d.Counters = append(d.Counters, c)
+	}
+}
+
+func (d *Definition) readGates(v value) {
+	for _, p := range v.pairs("gates") {
+		g := Gate{Name: declared(v.r, p), Pos: p.pos}
+		for _, q := range p.val.pairs("gate " + p.key) {
+			what := "gate " + p.key + ": " + q.key
+			switch q.key {
+			case "section":
+				g.Section = q.val.text(what)
+			case "any_of":
+				g.AnyOf = q.val.texts(what)
+			case "verdict":
+				g.Verdict = q.val.oneOf(what, verdictWords[:]...)
+			case "form":
+				g.AnyWord = q.val.oneOf(what, formWords[:]...) == "word"
+			case "fresh":
+				g.Fresh = Fresh(q.val.oneOf(what, freshWords[:]...))
+			case "evidence":
+				g.Evidence = q.val.oneOf(what, evidenceVocabulary[:]...)
+			case "file":
+				g.File = q.val.text(what)
+			case "header":
+				g.Header = q.val.texts(what)
+			case "children":
+				g.Children = q.val.texts(what)
+			default:
+				unknownKey(v.r, q, "a gate", "section", "any_of", "verdict", "form", "fresh", "evidence", "file", "header", "children")
+			}
+		}
+		if g.kinds() != 1 {
+			v.r.fail(p.pos, "gate %s: give one of section:, evidence:, file: and children:", p.key)
+		}
+		if why := badPath(g.File); why != "" {
+			v.r.fail(p.pos, "gate %s: file %q %s", p.key, g.File, why)
+		}
+		if g.Section != "" && g.Fresh == "" {
+			g.Fresh = FreshUnused
+		}
+		d.Gates = append(d.Gates, g)
+	}
+}
