@@ -146,3 +146,26 @@ func FuzzFromALS(f *testing.F) {
 		equal(t, h.ALS().String(), h, again)
 	})
 }
+
+func FuzzFromJSON(f *testing.F) {
+	for _, s := range []string{`{"from_stage":"a","to_stage":"b","key_decisions":["x"],"metadata":{"a":[1,null,1e9]}}`, `{"from_stage":5,"warnings":[5,{}]}`,
+		`{"a":1,"a":2}`, `[]`, `null`, "{", `{"metadata":{"a":1e999}}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		h, err := handoff.FromJSON([]byte(text))
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q", err)
+			}
+			return
+		}
+		again, err := json.Marshal(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := handoff.FromJSON(again); err != nil {
+			t.Errorf("%s: %v", again, err)
+		}
+	})
+}

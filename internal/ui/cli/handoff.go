@@ -112,7 +112,7 @@ func readHandoffSection(text string, guessed bool) (handoff.Handoff, error) {
 	}
 	h, err := handoff.ParseSection(text)
 	if guessed && errors.Is(err, handoff.ErrNoLabel) {
-		return h, errors.New("the text is no handoff: give JSON that begins with {, an ALS/1 comment, or a ## Handoff section with labels such as DONE: and DECISIONS:")
+		return h, errors.New("the text is no handoff: give JSON that begins with {, an ALS/1 comment, or a ## Handoff section with DONE: and DECISIONS: in it")
 	}
 	return h, err
 }

@@ -118,9 +118,9 @@ func (d Deps) harness(value string) (string, error) {
 	}
 	switch info, err := os.Stat(at); {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("there is no script %s: give the path of one behind script:", file)
+		return "", fmt.Errorf("there is no script %s: give the path of one, as in script:play.yaml", file)
 	case err == nil && info.IsDir():
-		return "", fmt.Errorf("script %s is a folder: give the path of a file behind script:", file)
+		return "", fmt.Errorf("script %s is a folder: give the path of a file, as in script:play.yaml", file)
 	}
 	return "script:" + at, nil
 }

@@ -360,3 +360,15 @@ func TestAPromptIsPrintedAsAnAgentWouldReadIt(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+func TestTheCodesOfStepsAreThoseThatAreDetected(t *testing.T) {
+	for _, code := range []string{"DONE", "done-2", "A.B_c", "ALL DONE", "DONE!", "2ND", "_A", "-A", "\u00c4", strings.Repeat("A", 80), strings.Repeat("A", 81)} {
+		file := fileOf(t, "x.json", map[string]any{"steps": []any{map[string]any{"agent": "a", "on_status": map[string]any{code: map[string]any{}}}}})
+		checked, _, errs := orange(t, t.TempDir(), "", "workflow", "check", file)
+		_, out, _ := orange(t, t.TempDir(), "---\nagent: a\ntask_id: t\nstatus: "+code+"\n---\n", "detect", "--json")
+		found := read[struct{ Code string }](t, json.RawMessage(out)).Code
+		if (checked == 0) != (found == strings.ToUpper(code)) {
+			t.Errorf("%q: detected as %q, and in a file: %s", code, found, errs)
+		}
+	}
+}

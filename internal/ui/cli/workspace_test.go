@@ -156,7 +156,7 @@ func TestScriptsAreNamedByWhereTheyAre(t *testing.T) {
 		{name: "a script elsewhere", args: "task create --project proj --harness script:" + script + " b s", asked: create(`"harness":"script:` + script + `",`)},
 		{name: "a script that reviews", args: "task create --project proj --review-harness script:../play.yaml b s", prepare: in(sub), asked: create(`"review_harness":"script:` + script + `",`)},
 		{name: "a script that is not there", args: "task create --harness script:nope.yaml b s", prepare: in(dir), code: 1,
-			err: "orange: task create: there is no script nope.yaml: give the path of one behind script:\n", asked: []string{}},
+			err: "orange: task create: there is no script nope.yaml: give the path of one, as in script:play.yaml\n", asked: []string{}},
 		{name: "a reviewer's script that is not there", args: "task create --review-harness script:/nope/r.yaml b s", prepare: in(dir), code: 1, err: "there is no script /nope/r.yaml", asked: []string{}},
 		{name: "a script that is a folder", args: "task create --harness script:sub b s", prepare: in(dir), code: 1, err: "script sub is a folder: give the path of a file", asked: []string{}},
 		{name: "a card's script", args: "board add Sell --project proj --harness script:../play.yaml", prepare: func(w *world) {
@@ -164,7 +164,7 @@ func TestScriptsAreNamedByWhereTheyAre(t *testing.T) {
 			w.answers["/v1/boards/proj/cards"] = `{"card":{"project":"proj","number":1,"title":"Sell","column":"To Do"}}`
 		}, asked: []string{`POST /v1/boards/proj/cards {"title":"Sell","harness":"script:` + script + `"}`}},
 		{name: "a card's script that is not there", args: "board add Sell --harness script:nope.yaml", prepare: in(dir), code: 1,
-			err: "orange: board add: there is no script nope.yaml: give the path of one behind script:\n", asked: []string{}},
+			err: "orange: board add: there is no script nope.yaml: give the path of one, as in script:play.yaml\n", asked: []string{}},
 		{name: "an agent by name", args: "task create --project proj --harness pi b s", asked: create(`"harness":"pi",`)},
 	})
 }
