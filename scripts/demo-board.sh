@@ -6,35 +6,10 @@
 # network. Everything happens in a temporary folder.
 set -eu
 
-bin=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-work=$(mktemp -d)
-export ORANGE_HOME="$work/home" HOME="$work" XDG_CONFIG_HOME="$work/config" XDG_RUNTIME_DIR="$work"
-export PATH="$(dirname "$bin"):$PATH" GIT_CONFIG_NOSYSTEM=1 TZ=UTC
-unset ORANGE_ROLE ORANGE_TASK ORANGE_ATTEMPT ORANGE_TOKEN ORANGE_EFFECTS TMUX 2>/dev/null || true
-finish() {
-	"$bin" task cancel "${id:-none}" --yes >/dev/null 2>&1 || true
-	"$bin" stop >/dev/null 2>&1 || true
-	tmux -S "$ORANGE_HOME/tmux.sock" kill-server 2>/dev/null || true
-	rm -rf "$work"
-}
-trap finish EXIT
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
-run() { printf '$ orange %s\n' "$*"; orange "$@"; }
-until_it() { # until_it WHAT COMMAND...: waits until the command succeeds
-	what=$1; shift; n=0
-	until "$@" >/dev/null 2>&1; do
-		n=$((n + 1)); [ $n -lt 1500 ] || { echo "demo: it does not come: $what" >&2; orange task explain "$id" >&2; exit 1; }
-		sleep 0.02
-	done
-}
+. "$(dirname "$0")/stage.sh"
 tagged() { orange board show 1 --json | grep -q "\"$1\"" && orange task show "$id" --json | grep -q '"status":"board"'; }
 
 say "1. A repository whose tasks are cards, and a script for the workers to play"
-git init -q -b main "$work/shop"
-cd "$work/shop"
-git config user.name demo
-git config user.email demo@localhost
-echo 'shop' >README && git add README && git commit -qm 'begin'
 cat >"$work/workers.yaml" <<'SCRIPT'
 ba:
   - say: |
@@ -86,8 +61,7 @@ run project add --workflow joan-board
 
 say "2. A card. The business analyst and the architect are called because of where it is"
 run board add "Let customers log in" --description "Customers want to log in." --harness "script:$work/workers.yaml"
-id=$(orange task list --json | sed -n 's/.*"id": *"\([0-9A-Za-z]\{21\}\)".*/\1/p' | head -n 1)
-[ -n "$id" ] || id=$(orange task list --json | tr '{' '\n' | sed -n 's/.*"id":"\([0-9A-Za-z]\{21\}\)".*/\1/p' | head -n 1)
+id=$(ids)
 until_it "the plan" tagged Plan-Pending-Approval
 run inbox
 

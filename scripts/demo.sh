@@ -5,38 +5,10 @@
 # key, no network. Everything happens in a temporary folder.
 set -eu
 
-bin=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-work=$(mktemp -d)
-export ORANGE_HOME="$work/home" HOME="$work" XDG_CONFIG_HOME="$work/config" XDG_RUNTIME_DIR="$work"
-export PATH="$(dirname "$bin"):$PATH" GIT_CONFIG_NOSYSTEM=1 TZ=UTC
-unset ORANGE_ROLE ORANGE_TASK ORANGE_ATTEMPT ORANGE_TOKEN ORANGE_EFFECTS TMUX 2>/dev/null || true
-finish() {
-	"$bin" pause >/dev/null 2>&1 || true
-	for id in $(ids 2>/dev/null); do "$bin" task cancel "$id" --yes >/dev/null 2>&1 || true; done
-	"$bin" resume >/dev/null 2>&1 || true
-	"$bin" stop >/dev/null 2>&1 || true
-	tmux -S "$ORANGE_HOME/tmux.sock" kill-server 2>/dev/null || true
-	rm -rf "$work"
-}
-trap finish EXIT
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
-run() { printf '$ orange %s\n' "$*"; orange "$@"; }
-ids() { orange task list --json | tr '{' '\n' | sed -n 's/.*"id":"\([0-9A-Za-z]\{21\}\)".*/\1/p'; }
-until_it() { # until_it WHAT COMMAND...: waits until the command succeeds
-	what=$1; shift; n=0
-	until "$@" >/dev/null 2>&1; do
-		n=$((n + 1)); [ $n -lt 900 ] || { echo "demo: it does not come: $what" >&2; exit 1; }
-		sleep 0.02
-	done
-}
+. "$(dirname "$0")/stage.sh"
 crashed() { orange task show "$1" --json | grep -q '"crashed":"worker"'; }
 
 say "1. A repository, and a script for the agents to play"
-git init -q -b main "$work/shop"
-cd "$work/shop"
-git config user.name demo
-git config user.email demo@localhost
-echo 'shop' >README && git add README && git commit -qm 'begin'
 cat >"$work/login.yaml" <<'SCRIPT'
 worker:
   - section: {name: Plan, text: "APPROACH: a form and a session\nTOUCHING: login.txt"}

@@ -204,18 +204,24 @@ func (x *decider) total(counter string) int {
 }
 
 func (x *decider) crashLimit(e journal.Entry, n, limit int) Verdict {
+	return x.atLimit(e, workflow.OnCrashLimit, Crash, fmt.Sprintf("crash %d of %d in %s", n, limit, x.t.Status))
+}
+
+// atLimit takes the edge that answers to a bound that was reached. Where there is none a
+// person is called.
+func (x *decider) atLimit(e journal.Entry, on workflow.TriggerKind, otherwise Verdict, what string) Verdict {
 	for _, i := range x.def.EdgesFrom(x.t.Status) {
 		edge := &x.def.Edges[i]
-		if !edge.Answers(workflow.OnCrashLimit, "") || !x.guard(edge) {
+		if !edge.Answers(on, "") || !x.guard(edge) {
 			continue
 		}
 		x.push(e)
 		next := x.entry(journal.AutoAdvanced)
-		next.Reason = fmt.Sprintf("crash %d of %d in %s: %s", n, limit, x.t.Status, e.Reason)
+		next.Reason = what + ": " + e.Reason
 		return x.takeWith(next, edge, Advance)
 	}
-	e.Attention = fmt.Sprintf("%d crashes in %s and no crash-limit edge: respawn or cancel it", n, x.t.Status)
-	return x.last(e, Crash)
+	e.Attention = fmt.Sprintf("%s, and no edge answers to %s: respawn or cancel it", what, on)
+	return x.last(e, otherwise)
 }
 
 // respawnDelay lets a machine in trouble breathe before the next try.

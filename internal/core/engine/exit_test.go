@@ -142,7 +142,7 @@ func TestWithoutABoundOrAWayOutACrashAsksForAttention(t *testing.T) {
 		{"no counter", strings.Replace(strings.Replace(respawning("now"), counter, "", 1), edges, "", 1), 1,
 			"the agent of working crashed and no counter bounds that: respawn or cancel it"},
 		{"no edge", strings.Replace(respawning("now"), edges, "", 1), 3,
-			"3 crashes in working and no crash-limit edge: respawn or cancel it"},
+			"crash 3 of 3 in working, and no edge answers to crash-limit: respawn or cancel it"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

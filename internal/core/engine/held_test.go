@@ -73,7 +73,7 @@ func TestEachLimitHasItsOwnEdge(t *testing.T) {
 	}{
 		"a crash":                    {speaking, nil, "halted", ""},
 		"no answer":                  {speaking, unclear(signal.Unknown), "silent", ""},
-		"no answer without an edge":  {strings.Replace(speaking, "on: no-answer-limit", "as: give-up, by: [human]", 1), unclear(signal.Unknown), "working", "1 ends without an answer in working and no no-answer-limit edge: respawn or cancel it"},
+		"no answer without an edge":  {strings.Replace(speaking, "on: no-answer-limit", "as: give-up, by: [human]", 1), unclear(signal.Unknown), "working", "no answer 1 of 1 in working, and no edge answers to no-answer-limit: respawn or cancel it"},
 		"no answer without a count":  {strings.Replace(strings.Replace(speaking, "  no_answer: {max: 1, per: state, counts: no-answers}\n", "", 1), "on: no-answer-limit", "as: give-up, by: [human]", 1), unclear(signal.Unknown), "halted", ""},
 		"no answer without protocol": {strings.Replace(speaking, ", protocol: work-result", "", 1), unclear(signal.Unknown), "halted", ""},
 	} {

@@ -283,18 +283,7 @@ func (x *decider) askAgain(s *workflow.State, c *workflow.Counter, a task.Attemp
 }
 
 func (x *decider) silenceLimit(e journal.Entry, n, limit int) Verdict {
-	for _, i := range x.def.EdgesFrom(x.t.Status) {
-		edge := &x.def.Edges[i]
-		if !edge.Answers(workflow.OnSilence, "") || !x.guard(edge) {
-			continue
-		}
-		x.push(e)
-		next := x.entry(journal.AutoAdvanced)
-		next.Reason = fmt.Sprintf("no answer %d of %d in %s: %s", n, limit, x.t.Status, e.Reason)
-		return x.takeWith(next, edge, Advance)
-	}
-	e.Attention = fmt.Sprintf("%d ends without an answer in %s and no no-answer-limit edge: respawn or cancel it", n, x.t.Status)
-	return x.last(e, Stay)
+	return x.atLimit(e, workflow.OnSilence, Stay, fmt.Sprintf("no answer %d of %d in %s", n, limit, x.t.Status))
 }
 
 // noAnswer is what people on the board are told when an agent did not say how it went.
