@@ -146,8 +146,8 @@ func (p prober) file(q *local.Question) (bool, string, error) {
 	if err != nil {
 		return false, "", err
 	}
-	if missing := taskfile.MissingFields(string(text[:n]), q.Gate.Header); missing != "" {
-		return false, missing + " in: " + name, nil
+	if missing := taskfile.MissingFields(name, string(text[:n]), q.Gate.Header); missing != "" {
+		return false, missing, nil
 	}
 	if of := taskfile.FieldOf(string(text[:n]), "task_id"); slices.Contains(q.Gate.Header, "task_id") && of != string(q.Task.ID) {
 		return false, fmt.Sprintf("%s is of task %.40q, and this is task %s", name, of, q.Task.ID), nil

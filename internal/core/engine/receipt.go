@@ -29,7 +29,7 @@ func (x *decider) receipt() Verdict {
 		return x.refuse("a workspace is not released while an agent of the task lives")
 	}
 	e := x.entry(journal.EffectDone)
-	e.Receipt, e.Tries, e.Reason = r, p.Tries+1, p.Do
+	e.Receipt, e.Tries, e.Reason = r, p.Tries+1, deedOf(p)
 	if r.Note != "" {
 		e.Reason += ": " + clip(r.Note)
 	}
@@ -62,6 +62,21 @@ func (x *decider) receipt() Verdict {
 	e.Type = journal.EffectFailed
 	e.Again = x.sig.At.Add(retryDelay(e.Tries))
 	return x.last(e, Record)
+}
+
+// deedOf names an effect, and for a card what of it changes.
+func deedOf(p *task.Effect) string {
+	text := p.Do
+	for _, tag := range p.Tags {
+		text += " +" + tag
+	}
+	for _, tag := range p.Untags {
+		text += " -" + tag
+	}
+	if p.Do == workflow.MoveCard {
+		text += " " + p.Arg
+	}
+	return text
 }
 
 // pointless says that an agent could not be started or told, and is to end anyway: it

@@ -5,32 +5,32 @@ import (
 	"strings"
 )
 
-// MissingFields says which of the fields a file's frontmatter lacks, "" if none. A field
-// with nothing behind it is lacking.
-func MissingFields(text string, fields []string) string {
+// MissingFields says which of the fields the frontmatter of a file lacks, "" if none. A
+// field with nothing behind it is lacking.
+func MissingFields(file, text string, fields []string) string {
 	if len(fields) == 0 {
 		return ""
 	}
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	if strings.TrimRight(lines[0], " \t") != "---" {
-		return "Output missing metadata header"
+		return "Output missing metadata header: " + file
 	}
 	have := map[string]bool{}
 	for _, line := range lines[1:] {
 		if strings.TrimRight(line, " \t") == "---" {
-			return firstMissing(have, fields)
+			return firstMissing(file, have, fields)
 		}
 		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(value) != "" {
 			have[strings.TrimSpace(key)] = true
 		}
 	}
-	return "Output missing metadata header: its second --- is not there"
+	return "Output missing metadata header: " + file + ": its second --- is not there"
 }
 
-func firstMissing(have map[string]bool, fields []string) string {
+func firstMissing(file string, have map[string]bool, fields []string) string {
 	for _, f := range fields {
 		if !have[f] {
-			return fmt.Sprintf("Missing metadata field '%s'", f)
+			return fmt.Sprintf("Missing metadata field '%s' in: %s", f, file)
 		}
 	}
 	return ""

@@ -12,20 +12,20 @@ func TestFieldsOfAFrontmatter(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"all there", good, ""},
 		{"with carriage returns", "---\r\nenhancement: e\r\nagent: a\r\ntask_id: t\r\n---\r\n", ""},
-		{"no header", "# body", "Output missing metadata header"},
-		{"empty", "", "Output missing metadata header"},
-		{"not closed", "---\nagent: a\n", "Output missing metadata header: its second --- is not there"},
-		{"one is missing", "---\nenhancement: e\ntask_id: t\n---\n", "Missing metadata field 'agent'"},
-		{"one is empty", "---\nenhancement: e\nagent:\ntask_id: t\n---\n", "Missing metadata field 'agent'"},
+		{"no header", "# body", "Output missing metadata header: o.md"},
+		{"empty", "", "Output missing metadata header: o.md"},
+		{"not closed", "---\nagent: a\n", "Output missing metadata header: o.md: its second --- is not there"},
+		{"one is missing", "---\nenhancement: e\ntask_id: t\n---\n", "Missing metadata field 'agent' in: o.md"},
+		{"one is empty", "---\nenhancement: e\nagent:\ntask_id: t\n---\n", "Missing metadata field 'agent' in: o.md"},
 	} {
-		if got := taskfile.MissingFields(tt.text, fields); got != tt.want {
+		if got := taskfile.MissingFields("o.md", tt.text, fields); got != tt.want {
 			t.Errorf("%s: %q", tt.name, got)
 		}
 	}
-	if got := taskfile.MissingFields(good, []string{"status"}); got != "Missing metadata field 'status'" {
+	if got := taskfile.MissingFields("o.md", good, []string{"status"}); got != "Missing metadata field 'status' in: o.md" {
 		t.Errorf("a longer name, or a line of the body, counts: %q", got)
 	}
-	if taskfile.MissingFields("", nil) != "" {
+	if taskfile.MissingFields("o.md", "", nil) != "" {
 		t.Error("nothing is asked for, and something is missing")
 	}
 	if got := taskfile.FieldOf(good, "task_id"); got != "t1" {

@@ -130,6 +130,9 @@ func (a *Agents) ended(k Key, x Exit) {
 		Condition: left.Condition, Usage: left.Usage,
 	}
 	sig.Report, sig.Final = a.lastWords(k, card.Role, card.Harness, left.Final)
+	if r := sig.Report; r != nil && r.Code == "" {
+		a.Log.Warn("an attempt did not say how it went", "component", "agents", "task", k.Task, "attempt", k.Number, "role", card.Role, "seen", r.Diagnosis)
+	}
 	if sig.Condition != nil && sig.Condition.Name != task.Limited {
 		sig.Condition = nil // only a limit explains an end
 	}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/runtime/local"
+)
+
+// asked is a gate's question about o.md of the task t, whose attempt 1 began at began.
+func asked(t *testing.T, dir string, began time.Time) (bool, string) {
+	t.Helper()
+	p := prober{
+		workspace: func(string) string { return dir },
+		began:     func(task.ID, int) (time.Time, bool) { return began, true },
+	}
+	e := p.Probe(t.Context(), local.Question{
+		Name: "file:out", Attempt: 1, Task: &task.Task{ID: "t", Workspace: "w", Branch: "feature/login", Since: began.Add(time.Hour)},
+		Gate: &workflow.Gate{Name: "out", File: "enhancements/{enhancement_name}/ag/required_output/o.md", Header: []string{"enhancement", "agent", "task_id", "timestamp", "status"}},
+	})
+	return e.Holds, e.Detail
+}
+
+const wantedFile = "enhancements/login/ag/required_output/o.md"
+
+func put(t *testing.T, dir, text string, at time.Time) {
+	t.Helper()
+	file := filepath.Join(dir, filepath.FromSlash(wantedFile))
+	check(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	check(t, os.WriteFile(file, []byte(text), 0o600))
+	check(t, os.Chtimes(file, at, at))
+}
+
+func TestRequiredOutputIsWhatTheSessionWrote(t *testing.T) {
+	const whole = "---\nenhancement: e\nagent: ag\ntask_id: t\ntimestamp: 2024-01-01T00:00:00Z\nstatus: DONE\n---\n# body"
+	began := time.Now().Add(-time.Minute)
+	for _, tt := range []struct {
+		name, text string
+		at         time.Time
+		want       string // "" for good
+	}{
+		{"all of it", whole, began.Add(time.Second), ""},
+		{"older than the session", whole, began.Add(-time.Second), "was not written in this session"},
+		{"of another task", strings.Replace(whole, "task_id: t", "task_id: old", 1), began.Add(time.Second), `is of task "old", and this is task t`},
+		{"empty", "", began.Add(time.Second), "is empty"},
+		{"without a header", "# body", began.Add(time.Second), "Output missing metadata header: " + wantedFile},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			put(t, dir, tt.text, tt.at)
+			if ok, detail := asked(t, dir, began); ok != (tt.want == "") || !strings.Contains(detail, tt.want) {
+				t.Errorf("%v, %q", ok, detail)
+			}
+		})
+	}
+	dir := t.TempDir()
+	check(t, os.MkdirAll(filepath.Join(dir, "enhancements/login/ag/required_output"), 0o700))
+	check(t, os.Symlink("/etc/hostname", filepath.Join(dir, filepath.FromSlash(wantedFile))))
+	if ok, detail := asked(t, dir, began); ok {
+		t.Errorf("a link out of the worktree counts: %q", detail)
+	}
+}
+
+// The rows of another system: what is missing is called by the same words.
+func TestRequiredOutputConforms(t *testing.T) {
+	text, err := os.ReadFile("../../../shared/conformance/cmat.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("there are no shared cases here")
+	}
+	check(t, err)
+	var all []json.RawMessage
+	check(t, json.Unmarshal(text, &all))
+	n := 0
+	for _, raw := range all {
+		var r struct {
+			Suite    string          `json:"suite"`
+			Name     string          `json:"name"`
+			Input    json.RawMessage `json:"input"`
+			Expected json.RawMessage `json:"expected"`
+		}
+		check(t, json.Unmarshal(raw, &r))
+		if r.Suite != "required_output" {
+			continue
+		}
+		n++
+		var input *string
+		var want struct {
+			Valid bool   `json:"valid"`
+			Error string `json:"error"`
+		}
+		check(t, json.Unmarshal(r.Input, &input))
+		check(t, json.Unmarshal(r.Expected, &want))
+		dir := t.TempDir()
+		if input != nil {
+			put(t, dir, *input, time.Now())
+		}
+		ok, detail := asked(t, dir, time.Now().Add(-time.Minute))
+		wanted := strings.ReplaceAll(want.Error, "<dir>", "enhancements/login")
+		if ok != want.Valid || !want.Valid && !strings.Contains(detail, wanted) {
+			t.Errorf("%s: %v, %q, want %v, %q", r.Name, ok, detail, want.Valid, wanted)
+		}
+	}
+	if n == 0 {
+		t.Error("no row of required_output was found")
+	}
+}
