@@ -181,6 +181,7 @@ roles:
   worker: {describe: d, harness: task, session: persistent, window: worker, prompt: worker, protocol: work-result}
 counters:
   crash_count: {max: 2, per: state, counts: crashes}
+  no_answer: {max: 3, per: state, counts: no-answers}
 states:
   pending: {kind: queued}
   first: {kind: agent, role: worker, deadline: {wall: 1h, idle: 20m}}
@@ -193,7 +194,7 @@ edges:
   - {from: pending, to: first, on: [request, ready], as: complete, by: [human, engine, tracker]}
   - {from: first, to: second, on: {outcome: passed}, by: [worker], do: [{notify_worker: go}]}
   - {from: second, to: done, on: {outcome: passed}, by: [worker]}
-  - {from: [first, second], to: stuck, on: crash-limit}
+  - {from: [first, second], to: stuck, on: [crash-limit, no-answer-limit]}
   - {from: stuck, to: first, as: resume, by: [human]}
   - {from: [pending, first, second, stuck], to: cancelled, as: cancel, by: [human]}
 prompts:
@@ -209,8 +210,8 @@ func TestAMessageMovesATaskOnce(t *testing.T) {
 	}
 	says("my last words")
 	says("my last words")
-	if w.task.Status != "second" {
-		t.Fatalf("heard twice it is %s", w.task.Status)
+	if w.task.Status != "second" || w.task.Counter("no_answer") != 0 {
+		t.Fatalf("heard twice it is %s, %+v", w.task.Status, w.task.Counters)
 	}
 	if says("the second part, too"); w.task.Status != "done" {
 		t.Errorf("%s", w.task.Status)

@@ -19,10 +19,19 @@ func (x *decider) outcome() Verdict {
 	if a, ok := x.t.AttemptByNumber(x.sig.Attempt); ok {
 		role = a.Role
 	}
+	if x.heardBefore(x.sig.Attempt) {
+		return Stay
+	}
 	if v, ok := x.said(x.entry(journal.AutoAdvanced), role, x.sig.Attempt); ok {
 		return v
 	}
 	return x.unheard()
+}
+
+// heardBefore says that this very message moved the task to where it is.
+func (x *decider) heardBefore(attempt int) bool {
+	old := x.t.Said
+	return old != nil && old.Attempt == attempt && old.Visit < x.t.Visit && old.Message != "" && old.Message == fingerprint(x.sig.Final)
 }
 
 // unheard is the end of a turn of a living agent that said how it went, only not so that
@@ -57,13 +66,10 @@ func (x *decider) report() *signal.Report {
 // without effect: decided is false, and the reasons say why.
 func (x *decider) said(begun journal.Entry, role string, attempt int) (v Verdict, decided bool) {
 	r := x.report()
-	if r == nil || r.Code == "" {
+	if r == nil || r.Code == "" || x.heardBefore(attempt) {
 		return "", false
 	}
 	begun.Said = x.saying(r, role, attempt)
-	if old := x.t.Said; old != nil && old.Attempt == attempt && old.Visit < x.t.Visit && old.Message != "" && old.Message == begun.Said.Message {
-		return "", false // it moved the task here already
-	}
 	kind, value := x.lookedUp(r)
 	found, first := false, len(x.reasons)
 	for _, i := range x.def.EdgesFrom(x.t.Status) {
