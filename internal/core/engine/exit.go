@@ -69,17 +69,17 @@ func (x *decider) marked(ended journal.Ended) Verdict {
 
 func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) Verdict {
 	first := len(x.reasons)
-	begun := x.entry(journal.AutoAdvanced)
-	begun.Ended = []journal.Ended{ended}
-	if v, decided := x.said(begun, a.Role, a.Number); decided {
-		return v
+	if x.sig.Report != nil {
+		if v, decided := x.said(x.ending(ended), a.Role, a.Number); decided {
+			return v
+		}
 	}
 	for _, i := range x.def.EdgesFrom(x.t.Status) {
 		e := &x.def.Edges[i]
 		if x.contradicts() || !e.Answers(workflow.OnExit, "") || !x.guard(e) || !x.gates(e) {
 			continue
 		}
-		entry := begun
+		entry := x.ending(ended)
 		if r := x.report(); r != nil {
 			entry.Said = x.saying(r, a.Role, a.Number)
 		}
@@ -100,6 +100,13 @@ func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) 
 		return x.silent(s, c, a, x.whatWasSeen(why))
 	}
 	return x.crash(s, []journal.Ended{ended}, why)
+}
+
+// ending begins the entry of a move that follows from the end of an attempt.
+func (x *decider) ending(ended journal.Ended) journal.Entry {
+	e := x.entry(journal.AutoAdvanced)
+	e.Ended = []journal.Ended{ended}
+	return e
 }
 
 // spoke says that the agent came to its end by itself and left words, only not those

@@ -256,7 +256,9 @@ func (m *model) choices(w *world, edges []*workflow.Edge) [][]choice {
 	var asked []int
 	kids := false
 	for _, e := range edges {
-		out = m.childChoices(out, e, &kids)
+		if m.family {
+			out = m.childChoices(out, e, &kids)
+		}
 		for _, g := range m.def.EdgeGates(e) {
 			if m.def.Gates[g].Fact() != "" && !slices.Contains(asked, g) {
 				asked = append(asked, g)

@@ -23,6 +23,7 @@ type model struct {
 	manual       []bool   // by state number: a dead agent waits for a person
 	asked        [][]asking
 	exits        [][]*workflow.Edge // by state number: what the end of its agent is weighed against
+	family       bool               // something asks about the children of a task
 	words        [][]word           // by state number: what its agent can say about its work
 	faces        [][]face           // by state number: how a card can look that an edge waits for
 }
@@ -58,6 +59,7 @@ func newModel(def *workflow.Definition, o Options) *model {
 		m.asks[i+1] = m.askedIn(def.States[i].Name)
 		m.manual[i+1] = def.States[i].Respawn == workflow.RespawnManual
 	}
+	m.family = slices.ContainsFunc(def.States, func(s workflow.State) bool { return def.AsksForChildren(s.Name) })
 	m.words, m.faces = make([][]word, 1), make([][]face, 1)
 	m.asked, m.exits = make([][]asking, len(def.States)+1), make([][]*workflow.Edge, len(def.States)+1)
 	for i := range def.States {
