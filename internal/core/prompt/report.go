@@ -45,13 +45,15 @@ func quoted(title, text string) string {
 // handedOver is what the stage before left for this one.
 func (f *Facts) handedOver() string {
 	role := f.Effect.Role
-	from, to, ok := handoff.Route(f.state().Mode)
-	if !ok || to != role {
-		from = ""
+	if from, to, ok := handoff.Route(f.state().Mode); ok && to == role {
+		h, found := handoff.Select(f.Task.Handoffs, from, to)
+		if !found {
+			return ""
+		}
+		return h.Prompt()
 	}
-	for i := len(f.Task.Handoffs) - 1; i >= 0; i-- {
-		h := f.Task.Handoffs[i]
-		if h.To == role && (from == "" || h.From == from) {
+	for _, h := range slices.Backward(f.Task.Handoffs) {
+		if h.To == role {
 			return h.Prompt()
 		}
 	}

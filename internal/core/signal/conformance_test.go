@@ -219,7 +219,7 @@ func checkStageContext(t *testing.T, c conformanceRow) {
 	if err := json.Unmarshal(c.Expected, &want); err != nil {
 		t.Fatal(err)
 	}
-	if got := WorkerResultProblems(resultWith(t, "stage_context", context), nil); (len(got) == 0) != want.Valid {
+	if got := problemsOf(resultWith(t, "stage_context", context), nil); (len(got) == 0) != want.Valid {
 		t.Errorf("%q, want valid %v", got, want.Valid)
 	}
 }
@@ -229,7 +229,7 @@ func checkInvocation(t *testing.T, c conformanceRow) {
 	if err := json.Unmarshal(c.Expected, &want); err != nil {
 		t.Fatal(err)
 	}
-	got := WorkerResultProblems(resultWith(t, "invoke_agent", c.Input), nil)
+	got := problemsOf(resultWith(t, "invoke_agent", c.Input), nil)
 	if !slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, want.Error) }) {
 		t.Errorf("%q, want %q among them", got, want.Error)
 	}

@@ -237,13 +237,6 @@ func (f *resultFinder) found() (Report, bool) {
 	return f.last, f.has
 }
 
-// WorkerResultProblems lists everything that is wrong with a worker result, each with its
-// path. Stages are the names that count, nil for those of the schema.
-func WorkerResultProblems(text []byte, stages []string) []string {
-	_, problems := readResult(text, resultSchema(stages))
-	return problems
-}
-
 // listing is a list in one line, short enough for a note.
 func listing(problems []string) string {
 	var b strings.Builder

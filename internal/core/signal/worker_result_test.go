@@ -169,7 +169,7 @@ func TestLimitsExceededByOne(t *testing.T) {
 		"decisions not in a list": {`{"from_stage":"dev","to_stage":"dev","key_decisions":"a"}`, "/stage_context/key_decisions: must be an array"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := WorkerResultProblems([]byte(resultText("t", true, `"stage_context": `+c.context)), nil)
+			got := problemsOf([]byte(resultText("t", true, `"stage_context": `+c.context)), nil)
 			if c.want == "" && len(got) > 0 || c.want != "" && !strings.Contains(strings.Join(got, "\n"), c.want) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
@@ -198,20 +198,20 @@ func TestEveryViolationIsListed(t *testing.T) {
 		"/invoke_agent/context/question: must be a string",
 		"/invoke_agent/resume_as/agent_type: agent_type must be dev|ops|reviewer",
 	}
-	if diff := cmp.Diff(want, WorkerResultProblems([]byte(text), nil)); diff != "" {
+	if diff := cmp.Diff(want, problemsOf([]byte(text), nil)); diff != "" {
 		t.Error(diff)
 	}
-	if got := WorkerResultProblems([]byte("[]"), nil); len(got) != 1 || got[0] != "/: must be an object" {
+	if got := problemsOf([]byte("[]"), nil); len(got) != 1 || got[0] != "/: must be an object" {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestStagesOfAWorkflowReplaceThoseOfTheSchema(t *testing.T) {
 	text := []byte(strings.Replace(resultText("t", true, `"stage_context": {"from_stage": "pm", "to_stage": "qa", "key_decisions": []}`), `"dev"`, `"pm"`, 1))
-	if got := WorkerResultProblems(text, []string{"pm", "qa"}); len(got) > 0 {
+	if got := problemsOf(text, []string{"pm", "qa"}); len(got) > 0 {
 		t.Errorf("%q", got)
 	}
-	if got := WorkerResultProblems(text, []string{"pm"}); len(got) != 1 || got[0] != "/stage_context/to_stage: to_stage must be pm" {
+	if got := problemsOf(text, []string{"pm"}); len(got) != 1 || got[0] != "/stage_context/to_stage: to_stage must be pm" {
 		t.Errorf("%q", got)
 	}
 }
@@ -249,7 +249,7 @@ func TestThePublishedSchemaAgrees(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &value); err != nil {
 			t.Fatal(err)
 		}
-		problems, err := WorkerResultProblems([]byte(text), nil), schema.Validate(value)
+		problems, err := problemsOf([]byte(text), nil), schema.Validate(value)
 		if (len(problems) == 0) != (err == nil) {
 			t.Errorf("%s:\nours: %q\nlibrary: %v", text, problems, err)
 		}
@@ -309,4 +309,10 @@ func TestBigTextsNeedLittleMemory(t *testing.T) {
 			}
 		})
 	}
+}
+
+// problemsOf lists everything that is wrong with a worker result, each with its path.
+func problemsOf(text []byte, stages []string) []string {
+	_, problems := readResult(text, resultSchema(stages))
+	return problems
 }

@@ -15,10 +15,12 @@ import (
 type detectFlags struct {
 	looking  signal.Looking
 	protocol string
+	section  string // of artifacts
+	code     int    // of exit
 }
 
 // detectable are the protocols that a text can be searched for.
-var detectable = []signal.Protocol{signal.WorkResult, signal.CompletionBlock, signal.WorkerResult, signal.AnyProtocol}
+var detectable = []signal.Protocol{signal.WorkResult, signal.CompletionBlock, signal.WorkerResult, signal.TaskSections, signal.ProcessExit, signal.AnyProtocol}
 
 func newDetectCommand(deps Deps) *cobra.Command {
 	var f detectFlags
@@ -27,7 +29,8 @@ func newDetectCommand(deps Deps) *cobra.Command {
 		Short: "Say which outcome a text of an agent reports",
 		Long: "Say which outcome a text of an agent reports, and what in it does not count and why.\n\n" +
 			"Without a file the text comes from standard input. The exit code is 0 whenever the\n" +
-			"text could be read, whatever it says.",
+			"text could be read, whatever it says. For artifacts the file is a TASK.md; for exit\n" +
+			"nothing is read.",
 		Example: "  orange detect --work-type qa report.md\n" +
 			"  orange detect --protocol completion-block --task T1 --agent tester --json < answer.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,6 +48,8 @@ func newDetectCommand(deps Deps) *cobra.Command {
 	flags.StringVar(&f.looking.Agent, "agent", "", "`name` of the agent: a report of another does not count")
 	flags.StringVar(&f.looking.Nonce, "nonce", "", "`mark` that the prompt handed out: a report without it does not count")
 	flags.BoolVar(&f.looking.OwnStream, "own-stream", false, "the text is all the agent's own: the mark may be missing, not be another")
+	flags.StringVar(&f.section, "section", "Review", "artifacts: `name` of the section")
+	flags.IntVar(&f.code, "exit-code", 0, "exit: `code` that the process ended with")
 	flags.BoolVar(&f.looking.Parity, "parity", false, "read work-result as the system it comes from, to compare")
 	return cmd
 }
@@ -61,6 +66,13 @@ func (f *detectFlags) detect(deps Deps, file string) (signal.Report, error) {
 	f.looking.Protocol = signal.Protocol(f.protocol)
 	if !slices.Contains(detectable, f.looking.Protocol) {
 		return signal.Report{}, usageError("--protocol %s is not known: use %s", f.protocol, protocolList())
+	}
+	switch f.looking.Protocol {
+	case signal.ProcessExit:
+		return signal.FromExitCode(f.code), nil
+	case signal.TaskSections:
+		sections, err := readSections(deps, file)
+		return signal.FromSection(sections, f.section), err
 	}
 	in, err := deps.openText(file, "a text of an agent")
 	if err != nil {
