@@ -13,6 +13,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/api"
 )
 
@@ -90,17 +91,17 @@ func (s *server) vocabulary(project, name string) (board.Vocabulary, error) {
 	return def.Board.Vocabulary(), nil
 }
 
-// usualVocabulary is what a board knows whose project does not say otherwise.
-func usualVocabulary() board.Vocabulary {
-	return board.Vocabulary{
-		Columns: []string{"To Do", "Analyse", "Development", "Review", "Deploy", "Done"},
-		Tags: []string{
-			"Needs-Clarification", "Ready", "Plan-Pending-Approval", "Planned", "Claimed-Dev-1", "Dev-Complete", "Design-Complete", "Test-Complete",
-			"Review-In-Progress", "Rework-Requested", "Merge-Conflict", "Implementation-Failed", "Branch-Setup-Failed", "Invoke-Architect", "Architect-Assist-Complete",
-			"Clarification-Answered", "Plan-Approved", "Plan-Rejected", "Review-Approved", "Ops-Ready", "Rework-Complete",
-		},
+// usualVocabulary is what a board knows whose project does not say otherwise: the words
+// of the built-in workflow that lives on one.
+var usualVocabulary = sync.OnceValue(func() board.Vocabulary {
+	const name = "joan-board"
+	text, _ := builtin.Text(name)
+	def, err := workflow.Parse(builtin.File(name), text)
+	if err != nil {
+		panic("a built-in workflow does not parse: " + err.Error()) // its tests would have said so
 	}
-}
+	return def.Board.Vocabulary()
+})
 
 // learn teaches a project's board all the words of its project, making it if need be.
 func (b boards) learn(project string) error { return b.learnFor(project, "") }
