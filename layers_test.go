@@ -21,6 +21,8 @@ var arrows = map[string][]string{
 	"internal/core/als":              {},
 	"internal/core/handoff":          {"internal/core/als"},
 	"internal/core/board":            {},
+	"internal/core/tracker":          {"internal/core/board"},
+	"internal/core/boardcheck":       {"internal/core/board", "internal/core/tracker"},
 	"internal/core/task":             {"internal/core/handoff", "internal/core/board"},
 	"internal/core/prose":            {},
 	"internal/core/taskfile":         {},
@@ -36,6 +38,10 @@ var arrows = map[string][]string{
 	"internal/runtime/local":         {"internal/core/"},
 	"internal/runtime/effect":        {"internal/core/", "internal/runtime/local"},
 	"internal/runtime/agents":        {"internal/core/"},
+	"internal/runtime/track":         {"internal/core/"},
+	"internal/transport":             {},
+	"internal/trackertest":           {"internal/core/", "internal/runtime/track"},
+	"internal/trackertest/":          {"internal/core/", "internal/runtime/track", "internal/adapter/", "internal/trackertest/"},
 	"internal/scriptedmodel":         {},
 	"internal/runtime/runtimetest":   {"internal/core/"},
 	"internal/selftest":              {"internal/core/", "internal/config", "internal/ui/client"},
@@ -53,10 +59,15 @@ var homes = map[string][]string{
 	"github.com/goccy/go-yaml":        {"internal/core/workflow", "internal/core/taskfile", "internal/core/signal", "internal/adapter/harness"},
 	"github.com/yuin/goldmark":        {"internal/core/taskfile"},
 	"github.com/expr-lang/expr":       {"internal/core/workflow"},
-	"github.com/google/jsonschema-go": {"internal/core/workflow", "internal/core/signal", "internal/core/handoff"},
+	"github.com/google/jsonschema-go": {"internal/core/workflow", "internal/core/signal", "internal/core/handoff", "internal/trackertest/fakejoan"},
 	"modernc.org/sqlite":              {"internal/adapter/sqlite"},
 	"golang.org/x/sys":                {"internal/adapter/taskdir", "internal/adapter/attend", "internal/adapter/harness"},
 	"github.com/gofrs/flock":          {"internal/adapter/lock"},
+
+	"github.com/google/go-github":            {"internal/adapter/github"},
+	"code.gitea.io/sdk/gitea":                {"internal/adapter/gitea"},
+	"github.com/modelcontextprotocol/go-sdk": {"internal/adapter/mcpboard", "internal/trackertest/fakejoan"},
+	"github.com/vektah/gqlparser":            {"internal/trackertest/fakelinear"},
 }
 
 // impure lists what values in, values out cannot need.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"orange/internal/adapter/attend"
-	"orange/internal/adapter/gh"
 	"orange/internal/adapter/harness"
 	"orange/internal/adapter/tmux"
 	"orange/internal/adapter/worktree"
@@ -70,7 +69,7 @@ func (s *server) hire() (*company, error) {
 		o.Terminal = terminal{c.terminal}
 	}
 	c.agents = agents.New(o)
-	c.doer = effect.Doer{Agents: c.agents, Workspaces: c.worktrees, Delivery: delivery{s: s, gh: gh.New()}, Sections: s.folders, Cards: cards{s.boards()}}
+	c.doer = effect.Doer{Agents: c.agents, Workspaces: c.worktrees, Delivery: delivery{s}, Sections: s.folders, Cards: allCards{local: cards{s.boards()}, office: s.office}}
 	return c, nil
 }
 

@@ -21,6 +21,7 @@ func (s *server) checks(ctx context.Context) []doctor.Result {
 		{Name: "journal", Run: s.checkJournal, Fix: "orange doctor --repair rebuilds the records from their journals; a journal that cannot be read needs a copy of orange.db"},
 		{Name: "workflows", Run: s.checkWorkflows, Fix: "restore the missing text with orange import of an export that has it"},
 		{Name: "projects", Run: s.checkProjects, Fix: "put the repository back, or orange project remove it"},
+		{Name: "trackers", Run: s.checkTrackers, Fix: "orange tracker test and orange tracker sync say more; orange tracker sync --fix puts issues back"},
 		{Name: "attention", Run: s.checkAttention, Fix: "see orange task explain for each, then orange resume"},
 	}
 	if s.company != nil {

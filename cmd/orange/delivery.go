@@ -6,18 +6,16 @@ import (
 	"fmt"
 	"strings"
 
-	"orange/internal/adapter/gh"
 	"orange/internal/adapter/git"
+	"orange/internal/core/board"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
+	"orange/internal/core/tracker"
 	"orange/internal/core/workflow"
 )
 
 // delivery brings finished work where it belongs.
-type delivery struct {
-	s  *server
-	gh *gh.CLI
-}
+type delivery struct{ s *server }
 
 const origin = "origin"
 
@@ -64,14 +62,14 @@ func orFF(strategy string) string {
 
 // mergedPR brings the default branch up to date with a pull request that was merged.
 func (d delivery) mergedPR(ctx context.Context, t *task.Task, p task.Project) error {
-	pr, err := d.gh.View(ctx, p.Path, t.PRURL)
+	pr, err := d.s.pull(ctx, p, t.PRURL, t.Branch)
 	if err != nil {
 		return err
 	}
 	switch pr.State {
-	case "MERGED":
+	case tracker.Merged:
 		return d.s.git.Fetch(ctx, p.Path, origin, p.DefaultBranch)
-	case "CLOSED":
+	case tracker.Closed:
 		return task.Mistakef("%s was closed without a merge: reopen it, merge with --strategy, or cancel the task", t.PRURL)
 	}
 	return task.Mistakef("%s is open: merge it there, or merge here with --strategy ff or merge", t.PRURL)
@@ -116,7 +114,19 @@ func (d delivery) CreatePR(ctx context.Context, t task.Task) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return d.gh.Create(ctx, p.Path, gh.Wish{Branch: t.Branch, Base: p.DefaultBranch, Title: t.Summary, Body: prBody(&t, doc)})
+	forge, _, err := d.s.forge(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	if forge == nil {
+		return "", task.Mistakef("the remote of project %s names no forge: orange project update %s --forge-repo OWNER/REPO", p.Name, p.Name)
+	}
+	pr, err := forge.CreatePR(ctx, tracker.NewPR{Branch: t.Branch, Base: p.DefaultBranch, Title: t.Summary, Body: prBody(&t, doc)})
+	var no *board.Refusal
+	if errors.As(err, &no) {
+		err = task.Mistakef("%v", err)
+	}
+	return pr.URL, err
 }
 
 // DeleteRemoteBranch implements effect.Delivery. Where nothing was pushed there is

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/adapter/gh"
 	"orange/internal/adapter/git"
 	"orange/internal/core/prompt"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
+	"orange/internal/core/tracker"
 	"orange/internal/core/workflow"
 	"orange/internal/runtime/local"
 )
@@ -24,7 +24,7 @@ import (
 // prober looks evidence up in the project's repository and in the task's worktree.
 type prober struct {
 	git       *git.Git
-	gh        *gh.CLI
+	pull      func(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error)
 	workspace func(name string) string                        // its folder
 	began     func(id task.ID, attempt int) (time.Time, bool) // when an attempt was started; false if nobody knows
 }
@@ -38,10 +38,16 @@ func (p prober) Probe(ctx context.Context, q local.Question) signal.Evidence {
 	switch {
 	case q.Name == workflow.Merged:
 		e.Holds, e.Detail, err = p.git.Merged(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		if (err != nil || !e.Holds) && q.Task.PRState == tracker.Merged { // the forge said so, and it may have squashed
+			e.Holds, e.Detail, err = true, q.Task.PRURL+" is merged", nil
+		}
 	case q.Name == workflow.Commits:
 		var n int
 		n, e.Detail, err = p.git.Commits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
 		e.Holds = n > 0
+	case q.Name == workflow.NothingLost:
+		e.Detail, err = p.lost(ctx, &q)
+		e.Holds = e.Detail == ""
 	case q.Name == workflow.ClaimsFact:
 		e.Detail, err = p.claims(ctx, &q)
 		e.Holds = e.Detail == ""
@@ -54,6 +60,25 @@ func (p prober) Probe(ctx context.Context, q local.Question) signal.Evidence {
 		e.Holds, e.Detail = false, err.Error()
 	}
 	return e
+}
+
+// lost says what would be gone if the task were given up, "" if nothing: its branch is at
+// the commit that the forge keeps with the pull request, and nothing is uncommitted.
+func (p prober) lost(ctx context.Context, q *local.Question) (string, error) {
+	tip, err := p.git.Tip(ctx, q.Project.Path, q.Task.Branch)
+	switch {
+	case err != nil:
+		return "", err
+	case tip != "" && tip != q.Commit:
+		return "its branch has commits that the pull request has not", nil
+	case q.Task.Workspace == "":
+		return "", nil
+	}
+	dirty, err := p.git.Dirty(ctx, p.workspace(q.Task.Workspace))
+	if err == nil && dirty {
+		return "its workspace has changes that are not committed", nil
+	}
+	return "", err
 }
 
 // claims says what of a worker's claims about the repository is not so, "" if all is.
@@ -90,7 +115,7 @@ func (p prober) claimedPR(ctx context.Context, q *local.Question) string {
 	if q.Task.Delivery != task.DeliverPR {
 		return fmt.Sprintf("it names pull request %.200q, and the work of this project is not delivered by one", claimed.URL)
 	}
-	found, err := p.gh.View(ctx, q.Project.Path, q.Task.Branch)
+	found, err := p.pull(ctx, q.Project, "", q.Task.Branch)
 	switch {
 	case err != nil:
 		return fmt.Sprintf("it names pull request %.200q, and none of %s was found", claimed.URL, q.Task.Branch)

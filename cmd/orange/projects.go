@@ -53,6 +53,7 @@ func (p projects) Update(_ context.Context, name string, c api.ProjectChange) (t
 	set(&have.Setup, c.Setup)
 	set(&have.Teardown, c.Teardown)
 	set(&have.Budget, c.Budget)
+	set(&have.Forge, c.Forge)
 	return have, p.s.runtime.UpdateProject(have)
 }
 

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"orange/internal/adapter/gh"
 	"orange/internal/adapter/git"
 	"orange/internal/adapter/harness"
 	"orange/internal/adapter/lock"
@@ -25,6 +24,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/runtime/effect"
 	"orange/internal/runtime/local"
+	"orange/internal/runtime/track"
 	"orange/internal/ui/api"
 	"orange/internal/ui/cli"
 )
@@ -72,6 +72,8 @@ type server struct {
 	self    string     // this program
 	company *company   // nil: effects are written down and no agents run
 	news    sync.Mutex // see boards
+	office  *track.Office
+	retrack chan struct{} // the trackers are not the same any more
 }
 
 func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
@@ -79,10 +81,12 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 		return fmt.Errorf("find this program: %w", err)
 	}
 	s.folders = taskdir.New(filepath.Join(s.cfg.Home, "tasks"))
+	s.office, s.retrack = s.newOffice(), make(chan struct{}, 1)
 	if err := s.open(o); err != nil {
 		return err
 	}
 	defer s.close()
+	s.office.Tasks = s.runtime
 	s.catchUp()
 	l, err := listen(s.cfg.Socket)
 	if err != nil {
@@ -95,7 +99,13 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 	if idle == 0 {
 		idle = defaultIdle
 	}
+	ended, err := s.track(ctx, o.Hooks)
+	if err != nil {
+		return err
+	}
 	err = s.api(stop).Serve(ctx, l, idle)
+	stop()
+	ended()
 	s.log.Info("leaving", "component", "serve", "pid", os.Getpid())
 	return err
 }
@@ -133,7 +143,7 @@ func (s *server) open(o cli.ServeOptions) (err error) {
 
 // prober looks evidence up.
 func (s *server) prober() prober {
-	return prober{git: s.git, gh: gh.New(), workspace: s.workspaceFolder, began: func(id task.ID, attempt int) (time.Time, bool) {
+	return prober{git: s.git, pull: s.pull, workspace: s.workspaceFolder, began: func(id task.ID, attempt int) (time.Time, bool) {
 		if s.company == nil {
 			return time.Time{}, false
 		}
@@ -182,7 +192,7 @@ func (s *server) close() {
 
 func (s *server) api(stop func()) *api.Server {
 	out := &api.Server{
-		Engine: s.runtime, Control: s.runtime, Projects: projects{s}, Tasks: s.store, Workflows: s.store, Folders: s.folders, Boards: s.boards(),
+		Engine: s.runtime, Control: control{s.runtime, s.office}, Trackers: trackers{s.office, s}, Projects: projects{s}, Tasks: s.store, Workflows: s.store, Folders: s.folders, Boards: s.boards(),
 		Inbox: s.inbox, Transfer: transfer{s}, Where: s.where, Checks: s.checks, Repair: s.repair,
 		Stop: stop, Release: version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}

@@ -38,6 +38,7 @@ type Config struct {
 	Sessions string   // tmux or headless, "" for tmux where it is installed
 	Terminal string   // socket of this data folder's tmux
 	AgentEnv []string // further variables that agents inherit
+	Hooks    string   // address at which news of trackers are heard, "" for nowhere
 	Record   bool     // effects are written down instead of carried out
 }
 

@@ -49,7 +49,7 @@ var never = [...]string{"CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUD
 // none. more are further names for agents.
 func ServerEnv(environ []string, more ...string) []string {
 	return keep(environ, func(name string) bool {
-		return common(name) || slices.Contains(serverOnly[:], name) || slices.Contains(more, name) || ofProvider(name, "")
+		return common(name) || slices.Contains(serverOnly[:], name) || TrackerSecret(name) || slices.Contains(more, name) || ofProvider(name, "")
 	})
 }
 
@@ -62,7 +62,7 @@ func AgentEnv(environ []string, harness string, more ...string) []string {
 		harness = ""
 	}
 	return keep(environ, func(name string) bool {
-		return common(name) && name != "TERM" || slices.Contains(more, name) || ofProvider(name, harness)
+		return !TrackerSecret(name) && (common(name) && name != "TERM" || slices.Contains(more, name) || ofProvider(name, harness))
 	})
 }
 

@@ -68,11 +68,11 @@ func (r *reader) value(c *Config, key string, at int64) error {
 	targets := map[string]any{
 		"workflow": &c.Workflow, "pool_size": &c.PoolSize, "harness": &c.Harness,
 		"review_harness": &c.ReviewHarness, "idle_exit": &idle, "log_level": &c.LogLevel,
-		"sessions": &c.Sessions, "agent_env": &c.AgentEnv,
+		"sessions": &c.Sessions, "agent_env": &c.AgentEnv, "hooks": &c.Hooks,
 	}
 	to, ok := targets[key]
 	if !ok {
-		return r.wrong(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, idle_exit, log_level, sessions, agent_env", key))
+		return r.wrong(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, idle_exit, log_level, sessions, agent_env, hooks", key))
 	}
 	if err := r.dec.Decode(to); err != nil {
 		var syntax *json.SyntaxError

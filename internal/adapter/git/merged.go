@@ -86,3 +86,10 @@ func (g *Git) HasCommit(ctx context.Context, root, branch, commit string) bool {
 	_, err := g.run(ctx, root, "merge-base", "--is-ancestor", commit, heads+branch)
 	return err == nil
 }
+
+// Tip is the commit that a branch is at, "" if there is no such branch.
+func (g *Git) Tip(ctx context.Context, root, branch string) (string, error) {
+	ref := heads + branch
+	tips, err := g.tips(ctx, root, ref)
+	return tips[ref], err
+}

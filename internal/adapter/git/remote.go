@@ -18,6 +18,14 @@ func (g *Git) HasRemote(ctx context.Context, root, remote string) (bool, error) 
 	return remote != "" && slices.Contains(strings.Split(out, "\n"), remote), nil
 }
 
+// RemoteURL is where a remote is.
+func (g *Git) RemoteURL(ctx context.Context, root, remote string) (string, error) {
+	if err := g.checkRemote(ctx, root, remote); err != nil {
+		return "", err
+	}
+	return g.run(ctx, root, "remote", "get-url", remote)
+}
+
 func (g *Git) checkRemote(ctx context.Context, root, remote string) error {
 	has, err := g.HasRemote(ctx, root, remote)
 	if err != nil {

@@ -12,7 +12,7 @@ const applicationID = 0x4f726e67
 
 // migrations lead from one version of the schema to the next; their number is the
 // version. Those that were published never change: a new one is appended.
-func migrations() []string { return []string{schema1, schema2, schema3, schema4, schema5} }
+func migrations() []string { return []string{schema1, schema2, schema3, schema4, schema5, schema6} }
 
 const schema1 = `
 	CREATE TABLE journal (
@@ -117,6 +117,43 @@ const schema5 = `
 		card INTEGER NOT NULL REFERENCES card (n),
 		key  TEXT NOT NULL,
 		PRIMARY KEY (card, key)
+	) WITHOUT ROWID;`
+
+// schema6 keeps trackers: where they are, what was last read of their issues and when,
+// which news were heard and what was done about them, and who works on which issue.
+const schema6 = `
+	CREATE TABLE tracker (
+		name   TEXT PRIMARY KEY,
+		config TEXT NOT NULL
+	) WITHOUT ROWID;
+	CREATE TABLE tracker_issue (
+		n       INTEGER PRIMARY KEY,
+		tracker TEXT NOT NULL,
+		key     TEXT NOT NULL,
+		issue   TEXT NOT NULL,
+		UNIQUE (tracker, key)
+	);
+	CREATE TABLE tracker_sync (
+		tracker TEXT PRIMARY KEY,
+		at      INTEGER NOT NULL,
+		problem TEXT NOT NULL
+	) WITHOUT ROWID;
+	CREATE TABLE tracker_delivery (
+		tracker  TEXT NOT NULL,
+		delivery TEXT NOT NULL,
+		at       INTEGER NOT NULL,
+		PRIMARY KEY (tracker, delivery)
+	) WITHOUT ROWID;
+	CREATE INDEX tracker_delivery_at ON tracker_delivery (at);
+	CREATE TABLE tracker_act (
+		ref TEXT NOT NULL,
+		key TEXT NOT NULL,
+		PRIMARY KEY (ref, key)
+	) WITHOUT ROWID;
+	CREATE TABLE tracker_lease (
+		ref   TEXT PRIMARY KEY,
+		owner TEXT NOT NULL,
+		until INTEGER NOT NULL
 	) WITHOUT ROWID;`
 
 // migrate brings the schema to the newest version, one transaction for each step.

@@ -1,7 +1,7 @@
 // Package sqlite is the store: the journals of all tasks, the records they fold into,
-// what was refused, projects and their boards with all cards, workflow texts and
-// settings, in one SQLite file. It keeps what it is given and finds it again; it does not
-// decide, and it does not know any workflow.
+// what was refused, projects and their boards with all cards, trackers and what was last
+// read of their issues, workflow texts and settings, in one SQLite file. It keeps what it
+// is given and finds it again; it does not decide, and it does not know any workflow.
 package sqlite
 
 import (

@@ -110,7 +110,7 @@ func (card *Card) apply(c Change, v Vocabulary, now time.Time) (err error) {
 func (card *Card) describe(to, was *string) error {
 	done := to != nil && card.Description == *to
 	if was != nil && card.Description != *was && !done {
-		return refusef("the description was changed meanwhile: read it again")
+		return Refusef("the description was changed meanwhile: read it again")
 	}
 	if to == nil || done {
 		return nil

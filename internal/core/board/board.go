@@ -79,6 +79,7 @@ type Refusal struct{ text string }
 
 func (r *Refusal) Error() string { return r.text }
 
-func refusef(format string, args ...any) error {
+// Refusef makes a refusal of one line.
+func Refusef(format string, args ...any) error {
 	return &Refusal{text: fmt.Sprintf(format, args...)}
 }

@@ -21,11 +21,11 @@ const (
 func checkTitle(title string) error {
 	switch {
 	case title == "":
-		return refusef("a card needs a title")
+		return Refusef("a card needs a title")
 	case !oneLine(title):
-		return refusef("the title of a card is one line of text without control characters")
+		return Refusef("the title of a card is one line of text without control characters")
 	case utf8.RuneCountInString(title) > MaxTitle:
-		return refusef("the title has more than %d characters: put the rest into the description", MaxTitle)
+		return Refusef("the title has more than %d characters: put the rest into the description", MaxTitle)
 	}
 	return nil
 }
@@ -33,9 +33,9 @@ func checkTitle(title string) error {
 func checkText(what, text string, most int) error {
 	switch {
 	case !utf8.ValidString(text):
-		return refusef("the %s is not text: give UTF-8", what)
+		return Refusef("the %s is not text: give UTF-8", what)
 	case len(text) > most:
-		return refusef("the %s is longer than %d KB: put it into a file of the repository and name that", what, most>>10)
+		return Refusef("the %s is longer than %d KB: put it into a file of the repository and name that", what, most>>10)
 	}
 	return nil
 }
@@ -44,11 +44,11 @@ func checkText(what, text string, most int) error {
 func checkName(what, name string) error {
 	switch {
 	case name == "" || name != strings.TrimSpace(name):
-		return refusef("%s %q: a name has no spaces around it and is not empty", what, cut(name))
+		return Refusef("%s %q: a name has no spaces around it and is not empty", what, cut(name))
 	case utf8.RuneCountInString(name) > MaxName:
-		return refusef("%s %q: a name has at most %d characters", what, cut(name), MaxName)
+		return Refusef("%s %q: a name has at most %d characters", what, cut(name), MaxName)
 	case !utf8.ValidString(name) || strings.ContainsAny(name, ",[]") || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return refusef("%s %q: a name has no control characters, commas or brackets", what, cut(name))
+		return Refusef("%s %q: a name has no control characters, commas or brackets", what, cut(name))
 	}
 	return nil
 }
@@ -56,9 +56,9 @@ func checkName(what, name string) error {
 func checkWord(what, text string, most int) error {
 	switch {
 	case strings.TrimSpace(text) == "" || !oneLine(text):
-		return refusef("%s %q: give one line of text", what, cut(text))
+		return Refusef("%s %q: give one line of text", what, cut(text))
 	case utf8.RuneCountInString(text) > most:
-		return refusef("%s %q: give at most %d characters", what, cut(text), most)
+		return Refusef("%s %q: give at most %d characters", what, cut(text), most)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (card *Card) tag(c Change, v Vocabulary, now time.Time) error {
 	stay := without(card.Tags, without(gone, w.add))
 	card.Tags = append(append([]string{}, stay...), without(w.add, stay)...)
 	if len(card.Tags) > MaxTags {
-		return refusef("a card has at most %d tags: take some off", MaxTags)
+		return Refusef("a card has at most %d tags: take some off", MaxTags)
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (card *Card) wanted(c Change, v Vocabulary) (w wanted, err error) {
 	}
 	for _, tag := range w.add {
 		if slices.Contains(w.remove, tag) {
-			return w, refusef("tag %q is to be added and removed at once: ask for one of them", tag)
+			return w, Refusef("tag %q is to be added and removed at once: ask for one of them", tag)
 		}
 	}
 	return w, nil
@@ -89,9 +89,9 @@ func resolveAll(names, known []string) ([]string, error) {
 func mayClaim(held, wanted *Claim, now time.Time) error {
 	switch {
 	case !wanted.Until.After(now):
-		return refusef("a claim until %s is over already: ask for one that lasts", stamp(wanted.Until))
+		return Refusef("a claim until %s is over already: ask for one that lasts", stamp(wanted.Until))
 	case held.Holds(now) && held.Owner != wanted.Owner:
-		return refusef("the card is claimed by %s until %s: wait, or have it released", held.Owner, stamp(held.Until))
+		return Refusef("the card is claimed by %s until %s: wait, or have it released", held.Owner, stamp(held.Until))
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 // Check says what is wrong with a vocabulary, nil if nothing is.
 func (v Vocabulary) Check() error {
 	if len(v.Columns) == 0 {
-		return refusef("a board needs a column")
+		return Refusef("a board needs a column")
 	}
 	if err := checkNames("column", v.Columns); err != nil {
 		return err
@@ -18,14 +18,14 @@ func (v Vocabulary) Check() error {
 
 func checkNames(what string, names []string) error {
 	if len(names) > maxKnown {
-		return refusef("a board has at most %d %ss", maxKnown, what)
+		return Refusef("a board has at most %d %ss", maxKnown, what)
 	}
 	for i, name := range names {
 		if err := checkName(what, name); err != nil {
 			return err
 		}
 		if find(names[:i], name) != "" {
-			return refusef("%s %q is there twice", what, name)
+			return Refusef("%s %q is there twice", what, name)
 		}
 	}
 	return nil
@@ -70,7 +70,7 @@ func resolve(what, name string, known []string) (string, error) {
 	if found := find(known, strings.TrimSpace(name)); found != "" {
 		return found, nil
 	}
-	return "", refusef("%s %q is not known on this board: use %s", what, cut(name), choices(known))
+	return "", Refusef("%s %q is not known on this board: use %s", what, cut(name), choices(known))
 }
 
 // maxChoices bounds, in bytes, the names an error lists.

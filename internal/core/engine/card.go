@@ -151,8 +151,22 @@ func (p *plan) remark(text string) { p.say("", text) }
 
 func (p *plan) say(role, text string) {
 	if p.tracker() != "" && strings.TrimSpace(text) != "" {
-		p.put(task.Effect{Do: workflow.CommentCard, By: task.ByState, Role: role, Text: cut(text, maxComment)})
+		p.put(task.Effect{Do: workflow.CommentCard, By: task.ByState, Role: role, Text: cut(text, maxComment), Aside: p.aside()})
 	}
+}
+
+// aside says that nothing waits for what is written to the tracker: the workflow does
+// not read its cards to see what comes next.
+func (p *plan) aside() bool { return p.x.def.Board == nil }
+
+// project shows the state that is entered as the tracker's column for it, where that is
+// another one than before.
+func (p *plan) project(s *workflow.State) {
+	column := p.x.def.Projected(s.Name)
+	if p.tracker() == "" || column == "" || p.x.t.Seq > 0 && column == p.x.def.Projected(p.x.t.Status) {
+		return
+	}
+	p.put(task.Effect{Do: workflow.MoveCard, By: task.ByState, Arg: column, Aside: true})
 }
 
 func (p *plan) speaker() string {

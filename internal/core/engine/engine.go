@@ -76,8 +76,13 @@ func (x *decider) dispatch() Verdict {
 	case signal.Outcome:
 		return x.outcome()
 	case signal.Tracker:
-		if x.sig.Face != nil {
+		switch {
+		case x.sig.Face != nil:
 			return x.card(x.sig.Face)
+		case x.sig.Word == signal.Reachable:
+			return x.reachable()
+		case x.sig.Word == signal.PRClosed:
+			return x.closedPR()
 		}
 		return x.event(workflow.OnTracker, x.sig.Word)
 	case signal.Timer:

@@ -61,6 +61,7 @@ func (p *plan) dropWork() {
 		old := &p.x.t.Pending[i]
 		info, _ := workflow.EffectNamed(old.Do)
 		switch {
+		case old.Aside: // what the tracker is owed it gets
 		case info.Kills, old.Do == workflow.ReleaseWorkspace, old.Do == workflow.DeleteRemoteBranch, old.Do == workflow.SpawnNext:
 		case old.Do == workflow.MergeBranch && !old.GivenUp: // it is what brought the task here
 		case slices.Contains(p.e.Dropped, old.ID):
@@ -128,6 +129,7 @@ func (p *plan) enter(s *workflow.State) {
 		p.ensure(s)
 	}
 	p.all(s.OnEnter, task.ByState)
+	p.project(s)
 	if p.x.def.WatchesBoard(s.Name) {
 		p.onCard(workflow.Effect{Name: workflow.ReadCard}, task.ByState)
 	}

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"hash/fnv"
+	"slices"
 	"time"
 
 	"orange/internal/core/journal"
@@ -9,8 +11,12 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// MaxTries is how often an effect is tried before a person is asked to look.
-const MaxTries = 6
+// MaxTries is how often an effect is tried before a person is asked to look. What stands
+// aside holds nobody up, and a tracker may be away for a while: it is tried more often.
+const (
+	MaxTries      = 6
+	maxAsideTries = 10
+)
 
 // receipt is how one try of an effect went. A failed effect takes nothing back: it
 // is tried again, later and later, and at the limit the task asks for attention.
@@ -23,8 +29,8 @@ func (x *decider) receipt() Verdict {
 	switch {
 	case p == nil:
 		return x.refuse("effect %s is not pending: its result is known already", r.Effect)
-	case p != &x.t.Pending[0]:
-		return x.refuse("effect %s is not the next one: %s comes first", r.Effect, x.t.Pending[0].ID)
+	case !p.Aside && p != x.inLine():
+		return x.refuse("effect %s is not the next one: %s comes first", r.Effect, x.inLine().ID)
 	case p.Do == workflow.ReleaseWorkspace && len(x.t.Attempts) > 0:
 		return x.refuse("a workspace is not released while an agent of the task lives")
 	}
@@ -48,7 +54,7 @@ func (x *decider) receipt() Verdict {
 		}
 		return x.last(e, Record)
 	}
-	if r.Final || e.Tries >= MaxTries {
+	if r.Final || e.Tries >= maxTries(p) {
 		e.Type = journal.EffectGaveUp
 		e.Attention = fmt.Sprintf("%s failed: %s", p.Do, r.Error)
 		if e.Tries > 1 {
@@ -60,7 +66,7 @@ func (x *decider) receipt() Verdict {
 		return x.last(e, Record)
 	}
 	e.Type = journal.EffectFailed
-	e.Again = x.sig.At.Add(retryDelay(e.Tries))
+	e.Again = x.sig.At.Add(retryDelay(p, e.Tries))
 	return x.last(e, Record)
 }
 
@@ -96,19 +102,73 @@ func (x *decider) owed(id string) *task.Effect {
 	return nil
 }
 
-func retryDelay(tries int) time.Duration {
-	return min(time.Second<<min(tries-1, 10), 5*time.Minute)
+func maxTries(p *task.Effect) int {
+	if p.Aside {
+		return maxAsideTries
+	}
+	return MaxTries
+}
+
+// reachable gives what a tracker is owed, and was given up, a new chance.
+func (x *decider) reachable() Verdict {
+	if !slices.ContainsFunc(x.t.Pending, func(p task.Effect) bool { return p.Aside && p.GivenUp }) {
+		return Stay
+	}
+	e := x.entry(journal.EffectAsked)
+	e.Reason = "the tracker answers again"
+	return x.last(e, Record)
+}
+
+// inLine is the oldest effect owed that does not stand aside, nil if there is none.
+func (x *decider) inLine() *task.Effect {
+	for i := range x.t.Pending {
+		if !x.t.Pending[i].Aside {
+			return &x.t.Pending[i]
+		}
+	}
+	return nil
+}
+
+// retryDelay grows with every try. Those who write to a tracker are spread by up to a
+// quarter, each by its own, so that many tasks do not come back at the same moment.
+func retryDelay(p *task.Effect, tries int) time.Duration {
+	d := min(time.Second<<min(tries-1, 10), 5*time.Minute)
+	if !p.Aside {
+		return d
+	}
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%s/%d", p.ID, tries)
+	return d + d*time.Duration(h.Sum32()%256)/1024
 }
 
 // Next is the effect to run now or later: the oldest one owed, because effects keep
 // their order. None runs while the task is paused, nor behind one that was given up.
-// A workspace is not released before every process of the task is gone.
+// A workspace is not released before every process of the task is gone. One that stands
+// aside lets the others pass as soon as it has failed; those behind it that stand aside
+// as well wait for it.
 func Next(t *task.Task) (e task.Effect, ok bool) {
-	if t.Paused || t.Deleted || len(t.Pending) == 0 || t.Pending[0].GivenUp {
+	if t.Paused || t.Deleted {
 		return task.Effect{}, false
 	}
-	if t.Pending[0].Do == workflow.ReleaseWorkspace && len(t.Attempts) > 0 {
+	var late *task.Effect // stands aside, and is to be tried again
+	away := false
+	for i := range t.Pending {
+		p := &t.Pending[i]
+		switch {
+		case p.Aside && (away || p.Tries > 0 || p.GivenUp):
+			if !away && !p.GivenUp {
+				late = p
+			}
+			away = true
+			continue
+		case p.GivenUp, p.Do == workflow.ReleaseWorkspace && len(t.Attempts) > 0:
+		default:
+			return *p, true
+		}
+		break
+	}
+	if late == nil {
 		return task.Effect{}, false
 	}
-	return t.Pending[0], true
+	return *late, true
 }

@@ -107,7 +107,7 @@ func (x *decider) wayBack() *workflow.Edge {
 // cleaning says whether effects of the finished task are still to be done. Its
 // workspace must be given back before it can ask for one again.
 func (x *decider) cleaning() bool {
-	return slices.ContainsFunc(x.t.Pending, func(e task.Effect) bool { return !e.GivenUp })
+	return slices.ContainsFunc(x.t.Pending, func(e task.Effect) bool { return !e.GivenUp && !e.Aside })
 }
 
 // speaks makes sure that a role's request comes from a live attempt of that role.

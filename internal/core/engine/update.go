@@ -85,19 +85,22 @@ func validBranch(s string) bool {
 
 // pause holds the engine's hand, or lets it go on and try again what was given up.
 func (x *decider) pause() Verdict {
-	if x.sig.Actor != task.Human {
+	if x.sig.Actor != task.Human && x.sig.Actor != task.Tracker {
 		return x.refuse("only a person may pause or resume a task")
 	}
 	if x.sig.Kind == signal.Pause {
 		if x.t.Paused {
 			return x.refuse("the task is paused already")
 		}
-		return x.last(x.entry(journal.TaskPaused), Record)
+		e := x.entry(journal.TaskPaused)
+		e.Reason = clip(x.sig.Note)
+		return x.last(e, Record)
 	}
 	if !x.t.Paused && x.t.Attention == "" {
 		return x.refuse("the task is not paused and needs no attention")
 	}
 	e := x.entry(journal.TaskResumed)
+	e.Reason = clip(x.sig.Note)
 	if x.t.Attention != "" && x.def.WatchesBoard(x.t.Status) && !x.changing() {
 		x.plan(&e).onCard(workflow.Effect{Name: workflow.ReadCard}, task.ByState)
 	}

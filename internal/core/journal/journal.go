@@ -37,6 +37,7 @@ const (
 	AgentSilent   Type = "agent.no-answer" // ended without saying how it went
 	WorkFailed    Type = "work.failed"     // an agent says that the work is not good; the task stays
 	CardSeen      Type = "card.seen"       // the task's card looks different
+	PRClosed      Type = "pr.closed"       // without a merge; the task stays
 	EffectAsked   Type = "effect.asked"    // a person wants something done that moves no task
 	EffectDone    Type = "effect.done"
 	EffectFailed  Type = "effect.failed"

@@ -78,8 +78,13 @@ type Child struct {
 	Status string  `json:"status"`
 }
 
-// CardChanged is the word of a tracker's signal that a card looks different.
-const CardChanged = "card"
+// Words of a tracker's signals.
+const (
+	CardChanged = "card" // a card looks different
+	Reachable   = "back" // the tracker answers again
+	PRMerged    = "pr:merged"
+	PRClosed    = "pr:closed" // without a merge; Arg is its last commit
+)
 
 // Heard is what a journal keeps of a signal beside the entry it led to: what was
 // asked for, and the evidence as it was, without the words of TASK.md.

@@ -22,7 +22,23 @@ type Policy struct {
 	Setup    string   `json:"setup,omitempty"`    // shell command for a workspace that a task takes
 	Teardown string   `json:"teardown,omitempty"` // likewise, before it is given back
 	Budget   Budget   `json:"budget,omitzero"`
+	Forge    Forge    `json:"forge,omitzero"`
 }
+
+// A Forge is where pull requests of a project live. What is empty follows from the
+// project's remote. It holds no secret, only where one is found.
+type Forge struct {
+	Kind  string `json:"kind,omitempty"`  // ForgeGitHub or ForgeGitea
+	URL   string `json:"url,omitempty"`   // github: of the API; gitea: of the forge
+	Scope string `json:"scope,omitempty"` // OWNER/REPO
+	Token string `json:"token,omitempty"` // env:NAME, file:PATH, command:... or gh
+}
+
+// Kinds of forges.
+const (
+	ForgeGitHub = "github"
+	ForgeGitea  = "gitea" // Forgejo, too
+)
 
 // Delivery says how finished work leaves this machine.
 type Delivery string
@@ -87,6 +103,8 @@ func (p Policy) check() error {
 	switch {
 	case p.Delivery != "" && p.Delivery != DeliverLocal && !p.Delivery.Pushes():
 		return fmt.Errorf("delivery %q: give local, push or pr", p.Delivery)
+	case p.Forge.Kind != "" && p.Forge.Kind != ForgeGitHub && p.Forge.Kind != ForgeGitea:
+		return fmt.Errorf("forge %q: give github or gitea", p.Forge.Kind)
 	case b.TaskAttempts < 0 || b.TaskMicros < 0 || b.DayAttempts < 0 || b.DayMicros < 0:
 		return errors.New("a budget is not negative: give 0 for no bound")
 	}

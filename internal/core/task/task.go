@@ -165,6 +165,7 @@ type Effect struct {
 
 	Tags   []string `json:"tags,omitempty"`   // tag_card: to set
 	Untags []string `json:"untags,omitempty"` // tag_card: to take off
+	Aside  bool     `json:"aside,omitempty"`  // for a tracker: the others do not wait for it once it has failed
 
 	Tries     int       `json:"tries,omitempty"`
 	NotBefore time.Time `json:"not_before,omitzero"`

@@ -238,6 +238,17 @@ type Projection struct {
 	Pos    Pos
 }
 
+// Projected is the column in which a tracker shows a task that is in a state, "" if the
+// file does not say.
+func (d *Definition) Projected(state string) string {
+	for i := range d.Projections {
+		if d.Projections[i].State == state {
+			return d.Projections[i].Status
+		}
+	}
+	return ""
+}
+
 // State returns the state called name.
 func (d *Definition) State(name string) (*State, bool) {
 	i, ok := d.stateIndex[name]

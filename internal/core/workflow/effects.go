@@ -122,6 +122,9 @@ var evidenceVocabulary = [...]string{Merged, Commits}
 // ClaimsFact is the evidence that what a worker says about the repository holds.
 const ClaimsFact = "claims"
 
+// NothingLost is the evidence that a task could be given up without losing any work.
+const NothingLost = "nothing-lost"
+
 // Commits is the evidence that a branch has commits of its own.
 const Commits = "commits"
 

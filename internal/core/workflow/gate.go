@@ -66,6 +66,17 @@ func (d *Definition) WaitsForChildren(state string) bool {
 	return false
 }
 
+// Over says whether nothing becomes of a task any more that is in a state.
+func (d *Definition) Over(state string) bool {
+	s, ok := d.State(state)
+	return ok && s.Kind == Terminal
+}
+
+// KnowsChildren says whether the workflow has a way for a task that has parts.
+func (d *Definition) KnowsChildren() bool {
+	return slices.ContainsFunc(d.States, func(s State) bool { return d.WaitsForChildren(s.Name) })
+}
+
 // AsksForChildren says whether an edge out of the state asks about the task's children.
 func (d *Definition) AsksForChildren(state string) bool {
 	for _, i := range d.edgesFrom[state] {

@@ -148,7 +148,7 @@ func (d Doer) deliver(ctx context.Context, t task.Task, e task.Effect) (local.Do
 		if err := d.Delivery.Merge(ctx, t, e.Arg); err != nil {
 			return local.Done{}, err
 		}
-		return local.Done{Event: merged}, nil
+		return local.Done{Event: signal.PRMerged}, nil
 	case workflow.Push:
 		return local.Done{}, d.Delivery.Push(ctx, t)
 	case workflow.CreatePR:
@@ -162,9 +162,5 @@ func (d Doer) deliver(ctx context.Context, t task.Task, e task.Effect) (local.Do
 	}
 	return local.Done{}, task.Mistakef("nothing here knows how to %s", e.Do)
 }
-
-// merged is what workflows wait for under the name {pr: merged}: the work is in the
-// default branch.
-const merged = "pr:merged"
 
 var _ local.Performer = Doer{}

@@ -100,6 +100,7 @@ type Question struct {
 	Attempt int                // whose work it is about, 0 for nobody's
 	Gate    *workflow.Gate     // that asks; nil for claims
 	Git     *signal.GitActions // what a worker claims
+	Commit  string             // last one of a pull request that was closed
 }
 
 // Done is how an effect went.

@@ -233,6 +233,9 @@ func (r *Runtime) evidence(ctx context.Context, def *workflow.Definition, t *tas
 	for _, g := range asked(def, t, sig) {
 		out = append(out, r.Prober.Probe(ctx, Question{Name: g.Fact(), Project: p, Task: t, Attempt: sig.Attempt, Gate: g}))
 	}
+	if sig.Kind == signal.Tracker && sig.Word == signal.PRClosed {
+		out = append(out, r.Prober.Probe(ctx, Question{Name: workflow.NothingLost, Project: p, Task: t, Commit: sig.Arg}))
+	}
 	if rep := sig.Report; rep != nil && rep.Actions != nil && rep.Actions.Git != nil {
 		out = append(out, r.Prober.Probe(ctx, Question{Name: workflow.ClaimsFact, Project: p, Task: t, Git: rep.Actions.Git}))
 	}

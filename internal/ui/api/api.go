@@ -66,6 +66,7 @@ type ProjectChange struct {
 	Setup    *string        `json:"setup"`
 	Teardown *string        `json:"teardown"`
 	Budget   *task.Budget   `json:"budget"`
+	Forge    *task.Forge    `json:"forge"`
 }
 
 // Tasks answers questions from the store.
@@ -120,7 +121,8 @@ type Server struct {
 	Identity   Identity // nil: claims are believed
 	Attempts   Attempts // nil, like Workspaces: this server starts no agents
 	Workspaces Workspaces
-	Boards     Boards // nil: there are none
+	Boards     Boards   // nil: there are none
+	Trackers   Trackers // likewise
 	Inbox      func(ctx context.Context, project string) ([]engine.Item, error)
 	Where      func(ctx context.Context, path string) (Place, error)
 	Checks     func(ctx context.Context) []doctor.Result
@@ -158,6 +160,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /v1/salvages", s.absent(s.Workspaces != nil, s.salvages))
 	mux.HandleFunc("GET /v1/workflows/{hash}", s.workflow)
 	s.routeBoards(mux)
+	s.routeTrackers(mux)
 	mux.HandleFunc("GET /v1/projects", s.listProjects)
 	mux.HandleFunc("POST /v1/projects", s.addProject)
 	mux.HandleFunc("PATCH /v1/projects/{name}", s.updateProject)

@@ -10,6 +10,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/tracker"
 )
 
 // decision is engine.Decision as clients see it.
@@ -142,7 +143,12 @@ func (s *Server) showTask(w http.ResponseWriter, r *http.Request) {
 		Body    string    `json:"body"`
 		Dir     string    `json:"dir"`
 		Problem string    `json:"problem,omitempty"` // why the body cannot be read
+
+		Issue *tracker.Standing `json:"issue,omitempty"` // as it was last read
 	}{Task: t, Dir: s.Folders.Path(t.Project, t.ID)}
+	if s.Trackers != nil {
+		out.Issue = s.Trackers.Standing(&t)
+	}
 	if doc, err := s.Folders.Read(t.Project, t.ID); err != nil {
 		out.Problem = err.Error()
 	} else {

@@ -109,3 +109,18 @@ func completeProjects(deps Deps) cobra.CompletionFunc {
 		return out
 	})
 }
+
+// completeTrackers offers the names of trackers, for the first argument.
+func completeTrackers(deps Deps) cobra.CompletionFunc {
+	return completer(deps, func(ctx context.Context, c *client.Client, args []string) []string {
+		if len(args) > 0 {
+			return nil
+		}
+		list, _ := c.Trackers(ctx)
+		var out []string
+		for _, r := range list {
+			out = append(out, r.Config.Name)
+		}
+		return out
+	})
+}

@@ -31,6 +31,7 @@ func newDoctorCommand(deps Deps) *cobra.Command {
 			return fail{code: exitFailed, told: true, err: fmt.Errorf("%d of %d checks fail", bad, len(checks))}
 		},
 	}
+	cmd.AddCommand(newDoctorBoard(deps))
 	cmd.Flags().BoolVar(&repair, "repair", false, "rebuild the records from their journals first")
 	return cmd
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/config"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
 )
@@ -15,6 +16,7 @@ type policyFlags struct {
 	delivery, setup, teardown string
 	taskCost, dayCost         money
 	taskAttempts, dayAttempts int
+	forge                     task.Forge
 	given                     func(flag string) bool
 }
 
@@ -24,6 +26,10 @@ func newPolicyFlags(cmd *cobra.Command) *policyFlags {
 	f.StringVar(&p.delivery, "delivery", "", "how finished work leaves this machine: local, push or pr (default local)")
 	f.StringVar(&p.setup, "setup", "", "shell command for a workspace that a task takes")
 	f.StringVar(&p.teardown, "teardown", "", "shell command for a workspace before it is given back")
+	f.StringVar(&p.forge.Kind, "forge", "", "where pull requests live: github or gitea (default: github)")
+	f.StringVar(&p.forge.URL, "forge-url", "", "address of its API (github) or of the forge (gitea), if the remote does not tell")
+	f.StringVar(&p.forge.Scope, "forge-repo", "", "OWNER/REPO there, if the remote does not tell")
+	f.StringVar(&p.forge.Token, "forge-token", "", "where its secret is: env:NAME, file:PATH, command:..., gh (default: GH_TOKEN, GITHUB_TOKEN, then gh)")
 	f.Var(&p.taskCost, "max-task-cost", "dollars that the agents of one task may cost, 0 for no bound")
 	f.IntVar(&p.taskAttempts, "max-task-attempts", 0, "attempts that one task may have, 0 for no bound")
 	f.Var(&p.dayCost, "max-day-cost", "dollars that all agents of the project may cost in a day (UTC), 0 for no bound")
@@ -37,6 +43,8 @@ func (p *policyFlags) check() error {
 	switch {
 	case p.given("delivery") && d != task.DeliverLocal && !d.Pushes():
 		return usageError("delivery %q is not known: give local, push or pr", p.delivery)
+	case config.CheckSecret(p.forge.Token) != nil:
+		return usageError("--forge-token: %w", config.CheckSecret(p.forge.Token))
 	case p.taskAttempts < 0:
 		return usageError("--max-task-attempts %d: give a positive integer, or 0 for no bound", p.taskAttempts)
 	case p.dayAttempts < 0:
@@ -69,7 +77,7 @@ func (p *policyFlags) budget(b task.Budget) task.Budget {
 
 // policy is what is given, for a new project.
 func (p *policyFlags) policy() task.Policy {
-	return task.Policy{Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.budget(task.Budget{})}
+	return task.Policy{Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.budget(task.Budget{}), Forge: p.forge}
 }
 
 // change puts what is given into a change, but for the budget: that needs the one
@@ -84,6 +92,9 @@ func (p *policyFlags) change(c *client.ProjectChange) {
 	}
 	if p.given("teardown") {
 		c.Teardown = &p.teardown
+	}
+	if p.given("forge") || p.given("forge-url") || p.given("forge-repo") || p.given("forge-token") {
+		c.Forge = &p.forge
 	}
 }
 

@@ -50,6 +50,8 @@ type ServeOptions struct {
 	Idle     time.Duration // leave after so much idleness, 0 for the default
 	CrashAt  int           // die at the n-th commit or effect boundary, to prove that nothing is lost
 
+	Hooks string // address at which news of trackers are heard, "" for nowhere
+
 	CrashPoint string // count only boundaries whose name begins like this
 }
 
@@ -68,7 +70,7 @@ func New(deps Deps) *cobra.Command {
 		deps.Exec = become
 	}
 	root := group("orange", "Run coding agents through a workflow that is a file",
-		newTaskCommand(deps), newInboxCommand(deps), newBoardCommand(deps), newHandoffCommand(deps), newALSCommand(deps), newProjectCommand(deps), newWorkspaceCommand(deps), newWorkflowCommand(deps), newDetectCommand(deps), newSchemaCommand(deps),
+		newTaskCommand(deps), newInboxCommand(deps), newBoardCommand(deps), newTrackerCommand(deps), newDispatchCommand(deps), newHandoffCommand(deps), newALSCommand(deps), newProjectCommand(deps), newWorkspaceCommand(deps), newWorkflowCommand(deps), newDetectCommand(deps), newSchemaCommand(deps),
 		newServeCommand(deps), newStopCommand(deps), newPauseCommand(deps), newResumeCommand(deps),
 		newDoctorCommand(deps), newLogCommand(deps), newImportCommand(deps), newExportCommand(deps),
 		newInstallCommand(deps), newHookCommand(deps), newSelftestCommand(deps), newCompletionCommand(deps), newVersionCommand(deps))

@@ -12,6 +12,7 @@ func newServeCommand(deps Deps) *cobra.Command {
 		Use: "serve", Short: "Run the server here; every other command starts one by itself", Args: arguments(0, 0),
 	}
 	cmd.Flags().DurationVar(&o.Idle, "idle", deps.Config.IdleExit, "leave after so much idleness (default: the built-in time)")
+	cmd.Flags().StringVar(&o.Hooks, "hooks", deps.Config.Hooks, "hear the news of trackers at this address, such as 127.0.0.1:8787 (paths /hooks/NAME)")
 	cmd.Flags().BoolVar(&o.Detached, "detached", false, "nobody sees the terminal")
 	cmd.Flags().IntVar(&o.CrashAt, "crash-at", 0, "die at the n-th commit or effect boundary")
 	cmd.Flags().StringVar(&o.CrashPoint, "crash-point", "", "count only boundaries whose name begins like this")

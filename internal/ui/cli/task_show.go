@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/task"
+	"orange/internal/core/tracker"
 	"orange/internal/ui/client"
 )
 
@@ -79,7 +80,7 @@ func details(now time.Time, v client.View) [][]string {
 	add("Delivery", string(t.Delivery))
 	add("Fork of", t.ForkOf)
 	add("Parent", string(t.Parent))
-	add("Tracker", t.TrackerRef)
+	add("Tracker", standing(now, t, v.Issue))
 	add("Card", face(t))
 	add("Last said", said(t))
 	add("PR", strings.TrimSpace(t.PRURL+" "+t.PRState))
@@ -87,6 +88,21 @@ func details(now time.Time, v client.View) [][]string {
 	add("Folder", v.Dir)
 	add("Problem", v.Problem)
 	return rows
+}
+
+// standing is the task's issue, and how old what is known about it is.
+func standing(now time.Time, t *task.Task, is *tracker.Standing) string {
+	if is == nil {
+		return t.TrackerRef
+	}
+	text := fmt.Sprintf("%s in %s, read %s ago", is.Ref, is.Column, age(now, is.ReadAt))
+	if is.Want != "" {
+		text += fmt.Sprintf("; it should be in %s: orange tracker sync --fix", is.Want)
+	}
+	if is.URL != "" {
+		text += " " + is.URL
+	}
+	return text
 }
 
 // face is how the task's card looked when it was last seen.

@@ -15,6 +15,7 @@ type ProjectChange struct {
 	Delivery *task.Delivery `json:"delivery,omitempty"`
 	Setup    *string        `json:"setup,omitempty"`
 	Teardown *string        `json:"teardown,omitempty"`
+	Forge    *task.Forge    `json:"forge,omitempty"`
 	Budget   *task.Budget   `json:"budget,omitempty"` // all of it: what it does not name is no longer bounded
 }
 

@@ -12,6 +12,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/tracker"
 )
 
 // A Decision is what the server decided about a request.
@@ -35,6 +36,8 @@ type View struct {
 	Body    string    `json:"body"`
 	Dir     string    `json:"dir"`
 	Problem string    `json:"problem,omitempty"` // why the text could not be read
+
+	Issue *tracker.Standing `json:"issue,omitempty"` // as it was last read
 }
 
 // Tasks copies the list of tasks to w, as the server wrote it: {"tasks":[...]}.

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"orange/internal/core/board"
+	"orange/internal/core/boardcheck"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/ui/api"
+)
+
+// patient is a card that the doctor looks at, and how it is changed and read again.
+type patient struct {
+	ref    string
+	key    string
+	card   board.Card
+	change func(ctx context.Context, c board.Change) (board.Card, error)
+}
+
+// maxCures bounds how often one card is mended in one visit: mending comes to an end.
+const maxCures = 5
+
+// Examine implements api.Trackers: it looks at the cards of a board as they are kept here,
+// and mends what it can if that is wanted.
+func (t trackers) Examine(ctx context.Context, x api.Examination) ([]boardcheck.Finding, error) {
+	patients, tasks, err := t.patients(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	var out []boardcheck.Finding
+	for i := range patients {
+		p := &patients[i]
+		if x.Key == "" || x.Key == p.key {
+			out = append(out, t.examineCard(ctx, p, tasks, x.Fix)...)
+		}
+	}
+	return out, nil
+}
+
+func (t trackers) patients(ctx context.Context, x api.Examination) ([]patient, []task.Task, error) {
+	if x.Tracker != "" {
+		return t.remotePatients(ctx, x)
+	}
+	boards := t.s.boards()
+	if err := boards.registered(x.Project); err != nil {
+		return nil, nil, err
+	}
+	_, cards, err := boards.Board(ctx, x.Project)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []patient
+	for _, card := range cards {
+		number := card.Number
+		out = append(out, patient{ref: board.Ref(x.Project, number), key: fmt.Sprint(number), card: card, change: func(ctx context.Context, c board.Change) (board.Card, error) {
+			after, _, err := boards.ChangeCard(ctx, x.Project, number, c)
+			return after, err
+		}})
+	}
+	tasks, err := t.s.store.Tracked(tracker.Board)
+	return out, tasks, err
+}
+
+// remotePatients are the issues of a tracker. They are read anew before they are mended,
+// and only then.
+func (t trackers) remotePatients(ctx context.Context, x api.Examination) ([]patient, []task.Task, error) {
+	if x.Fix {
+		if _, err := t.Sync(ctx, x.Tracker, false); err != nil {
+			return nil, nil, err
+		}
+	}
+	issues, err := t.Issues(x.Tracker)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []patient
+	for _, is := range issues {
+		out = append(out, patient{ref: tracker.Ref(x.Tracker, is.Key), key: is.Key, card: is.Card, change: func(ctx context.Context, c board.Change) (board.Card, error) {
+			after, err := t.Mend(ctx, x.Tracker, is.Key, c)
+			return after.Card, err
+		}})
+	}
+	tasks, err := t.s.store.Tracked(x.Tracker)
+	return out, tasks, err
+}
+
+// examineCard says what is wrong with a card. Mending one thing may bring another to
+// light: the card is looked at again after each.
+func (t trackers) examineCard(ctx context.Context, p *patient, tasks []task.Task, fix bool) (out []boardcheck.Finding) {
+	facts := t.facts(p, tasks)
+	for range maxCures {
+		found := boardcheck.Examine(p.card, facts, t.Now())
+		cured := false
+		for _, a := range found {
+			if !fix || a.Fix == nil || cured {
+				continue
+			}
+			f := t.cure(ctx, p, a)
+			out, cured = append(out, f), f.Fixed
+			if f.Problem != "" {
+				return out
+			}
+		}
+		if cured {
+			continue
+		}
+		for _, a := range found {
+			out = append(out, boardcheck.Finding{Card: p.ref, Title: p.card.Title, Anomaly: a})
+		}
+		return out
+	}
+	return out
+}
+
+func (t trackers) cure(ctx context.Context, p *patient, a boardcheck.Anomaly) boardcheck.Finding {
+	f := boardcheck.Finding{Card: p.ref, Title: p.card.Title, Anomaly: a}
+	c := *a.Fix
+	c.Author = "doctor"
+	after, err := p.change(ctx, c)
+	if err != nil {
+		f.Problem = err.Error()
+		return f
+	}
+	p.card, f.Fixed = after, true
+	return f
+}
+
+// facts are what a card does not show by itself.
+func (t trackers) facts(p *patient, tasks []task.Task) boardcheck.Facts {
+	f := boardcheck.Facts{Planned: hasPlan(p.card.Description)}
+	for i := range tasks {
+		if o := &tasks[i]; o.TrackerRef == p.ref && !o.Deleted {
+			f.PR = o.PRState
+			f.Busy = len(o.Attempts) > 0 || len(o.Pending) > 0
+		}
+	}
+	return f
+}
+
+// hasPlan says whether a description has a heading for a plan.
+func hasPlan(description string) bool {
+	for line := range strings.Lines(strings.ToLower(description)) {
+		if heading, ok := strings.CutPrefix(strings.TrimSpace(line), "#"); ok && strings.Contains(heading, "plan") {
+			return true
+		}
+	}
+	return false
+}

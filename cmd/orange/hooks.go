@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"orange/internal/core/board"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/runtime/effect"
+	"orange/internal/runtime/local"
+	"orange/internal/runtime/track"
+)
+
+// maxNews bounds one piece of news of a tracker, in bytes.
+const maxNews = 4 << 20
+
+// track looks after trackers until ctx ends, and hears their news at an address, if one
+// is given. The function it returns waits for the end.
+func (s *server) track(ctx context.Context, hooks string) (ended func(), err error) {
+	var wait sync.WaitGroup
+	if hooks != "" {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", hooks)
+		if err != nil {
+			return nil, fmt.Errorf("hear the news of trackers: %w", err)
+		}
+		s.log.Info("hearing news of trackers", "component", "hooks", "address", l.Addr().String())
+		server := &http.Server{Handler: s.hookHandler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+		wait.Go(func() { server.Serve(l) }) //nolint:errcheck // it ends with the server
+		wait.Go(func() {
+			<-ctx.Done()
+			server.Close() //nolint:errcheck // a tracker sends its news again
+		})
+	}
+	wait.Go(func() { s.office.Watch(ctx, s.retrack) })
+	return func() { wait.Wait(); s.office.Close() }, nil
+}
+
+// hookHandler takes the news of trackers. It says as little as it can to strangers.
+func (s *server) hookHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /hooks/{name}", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxNews))
+		if err != nil {
+			http.Error(w, "too much", http.StatusRequestEntityTooLarge)
+			return
+		}
+		name := r.PathValue("name")
+		err = s.office.Hear(r.Context(), name, r.Header, body)
+		var mistake *task.Mistake
+		switch {
+		case err == nil:
+			w.WriteHeader(http.StatusNoContent)
+		case errors.Is(err, tracker.ErrForged), errors.As(err, &mistake):
+			s.log.Warn("news that is not believed", "component", "hooks", "tracker", name, "error", err)
+			http.Error(w, "not believed", http.StatusForbidden)
+		default:
+			s.log.Warn("news that could not be followed", "component", "hooks", "tracker", name, "error", err)
+			http.Error(w, "later", http.StatusServiceUnavailable)
+		}
+	})
+	return mux
+}
+
+// control is the runtime's, and stays while trackers are to be watched.
+type control struct {
+	*local.Runtime
+	office *track.Office
+}
+
+// Busy implements api.Control.
+func (c control) Busy() bool { return c.Runtime.Busy() || c.office.Watches() }
+
+// allCards changes cards wherever they are: on the local board or at a tracker.
+type allCards struct {
+	local  cards
+	office *track.Office
+}
+
+var _ effect.Cards = allCards{}
+
+func (a allCards) isLocal(ref string) bool {
+	_, _, ok := board.ParseRef(ref)
+	return ok
+}
+
+// Change implements effect.Cards.
+func (a allCards) Change(ctx context.Context, t task.Task, e task.Effect) (string, error) {
+	if a.isLocal(t.TrackerRef) {
+		return a.local.Change(ctx, t, e)
+	}
+	return a.office.Change(ctx, t, e)
+}
+
+// Look implements effect.Cards.
+func (a allCards) Look(ctx context.Context, t task.Task) (*board.Face, error) {
+	if a.isLocal(t.TrackerRef) {
+		return a.local.Look(ctx, t)
+	}
+	return a.office.Look(ctx, t)
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/adapter/github"
+	"orange/internal/adapter/linear"
+	"orange/internal/adapter/mcpboard"
+	"orange/internal/config"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/runtime/track"
+	"orange/internal/ui/api"
+)
+
+// newOffice puts together what works with trackers. Tasks come in with the runtime.
+func (s *server) newOffice() *track.Office {
+	return &track.Office{
+		Store: s.store, Connect: s.connect, Forge: s.forge, Log: s.log, Now: time.Now,
+		Fetch: func(ctx context.Context, p task.Project) error {
+			return s.git.Fetch(ctx, p.Path, origin, p.DefaultBranch)
+		},
+	}
+}
+
+// connect opens the adapter of a tracker. It asks nobody yet.
+func (s *server) connect(cfg tracker.Config) (track.Port, error) {
+	hooks := secret(cfg.Webhook)
+	if cfg.Webhook == "" {
+		hooks = nil
+	}
+	switch cfg.Kind {
+	case tracker.Board:
+		return s.store.Tracker(cfg.Project, time.Now), nil
+	case tracker.Linear:
+		source := cmp.Or(cfg.Token, "env:LINEAR_API_KEY")
+		return linear.New(linear.Options{URL: cfg.URL, Scope: cfg.Scope, Token: secret(source), WebhookSecret: hooks, HTTP: s.calls(cfg.Name, source)}), nil
+	case tracker.GitHub:
+		t, _, err := github.New(github.Options{
+			URL: cfg.URL, Scope: cfg.Scope, Token: githubSecret(cfg.Token, hostOfAPI(cfg.URL)), WebhookSecret: hooks, HTTP: s.calls(cfg.Name, cmp.Or(cfg.Token, "gh")),
+		})
+		return t, err
+	case tracker.MCP:
+		return s.connectMCP(cfg)
+	}
+	return nil, task.Mistakef("tracker %s is of kind %q: use linear, github, mcp or board", cfg.Name, cfg.Kind)
+}
+
+// hostOfAPI is the host whose login gh is asked for.
+func hostOfAPI(url string) string {
+	host := github.HostOf(url)
+	if host == "api.github.com" {
+		return "github.com"
+	}
+	return host
+}
+
+func (s *server) connectMCP(cfg tracker.Config) (track.Port, error) {
+	m, err := mapping(cfg.Mapping)
+	if err != nil {
+		return nil, err
+	}
+	o := mcpboard.Options{URL: cfg.URL, Command: cfg.Command, Scope: cfg.Scope, Mapping: m, HTTP: s.calls(cfg.Name, cfg.Token)}
+	if p, ok := s.runtime.Project(cfg.Project); ok {
+		o.Dir = p.Path
+	}
+	if cfg.Token != "" {
+		o.Token = secret(cfg.Token)
+	}
+	if len(cfg.Command) > 0 {
+		o.HTTP, o.Env = nil, s.boardEnv(cfg)
+	}
+	if def, err := s.runtime.Choose(cfg.Workflow, cfg.Project); err == nil && def.Board != nil {
+		o.Tags = def.Board.Vocabulary().Tags
+	}
+	return mcpboard.New(o)
+}
+
+// boardEnv is the environment of a board's own program: what a tool needs, and the one
+// variable in which its secret is.
+func (s *server) boardEnv(cfg tracker.Config) []string {
+	env := config.ToolEnv(config.Environ())
+	if name, ok := strings.CutPrefix(cfg.Token, "env:"); ok {
+		env = append(env, name+"="+os.Getenv(name))
+	}
+	return env
+}
+
+// mapping is one that comes with Orange, or a file.
+func mapping(name string) (mcpboard.Mapping, error) {
+	known := mcpboard.Mappings()
+	if m, ok := known[name]; ok {
+		return m, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		var names []string
+		for n := range known {
+			names = append(names, n)
+		}
+		slices.Sort(names)
+		return mcpboard.Mapping{}, task.Mistakef("mapping %q is none of %s, and no file: %v", name, strings.Join(names, ", "), err)
+	}
+	return mcpboard.ParseMapping(text)
+}
+
+// trackers are what people ask for.
+type trackers struct {
+	*track.Office
+	s *server
+}
+
+var _ api.Trackers = trackers{}
+
+// Set implements api.Trackers. It asks nobody: orange tracker test does.
+func (t trackers) Set(_ context.Context, cfg tracker.Config) (tracker.Config, error) {
+	switch {
+	case !slices.Contains([]string{tracker.Linear, tracker.GitHub, tracker.MCP, tracker.Board}, cfg.Kind):
+		return cfg, task.Mistakef("kind %q is not known: give linear, github, mcp or board", cfg.Kind)
+	case cfg.Kind == tracker.Linear && cfg.Scope == "":
+		return cfg, task.Mistakef("a Linear tracker needs its team: --scope TEAM, as in TEAM-12")
+	case cfg.Max < 0 || cfg.Every < 0:
+		return cfg, task.Mistakef("--max and --every are not negative")
+	case cfg.Every > 0 && cfg.Every < 5*time.Second:
+		return cfg, task.Mistakef("--every %s is too often: give at least 5s", cfg.Every)
+	}
+	if _, ok := t.s.runtime.Project(cfg.Project); !ok {
+		return cfg, task.Mistakef("project %q is not registered: see orange project list", cfg.Project)
+	}
+	if _, err := t.s.runtime.Choose(cfg.Workflow, cfg.Project); err != nil {
+		return cfg, err
+	}
+	for _, source := range []string{cfg.Token, cfg.Webhook} {
+		if err := config.CheckSecret(source); err != nil {
+			return cfg, task.Mistakef("%v", err)
+		}
+	}
+	if path, ok := strings.CutPrefix(cfg.Mapping, "~/"); ok {
+		cfg.Mapping = filepath.Join(os.Getenv("HOME"), path)
+	}
+	port, err := t.s.connect(cfg)
+	if err != nil {
+		return cfg, task.Mistakef("%v", err)
+	}
+	if c, ok := port.(interface{ Close() error }); ok {
+		c.Close() //nolint:errcheck // nothing was asked
+	}
+	if err := t.s.store.SetTracker(cfg); err != nil {
+		return cfg, err
+	}
+	t.s.trackersChanged()
+	return cfg, nil
+}
+
+// Remove implements api.Trackers. Issues of open tasks are still theirs.
+func (t trackers) Remove(_ context.Context, name string) error {
+	tasks, err := t.s.store.Tracked(name)
+	if err != nil {
+		return err
+	}
+	for i := range tasks {
+		if def, err := t.s.runtime.Definition(&tasks[i]); err == nil && !def.Over(tasks[i].Status) && !tasks[i].Deleted {
+			return task.Mistakef("task %s works on %s: end or cancel it first", tasks[i].ID, tasks[i].TrackerRef)
+		}
+	}
+	if err := t.s.store.RemoveTracker(name); err != nil {
+		return err
+	}
+	t.s.trackersChanged()
+	return nil
+}
+
+// Issues implements api.Trackers.
+func (t trackers) Issues(name string) ([]tracker.Issue, error) {
+	if _, err := t.Config(name); err != nil {
+		return nil, err
+	}
+	return t.s.store.KeptIssues(name)
+}
+
+// trackersChanged lets those who watch trackers look at the list again.
+func (s *server) trackersChanged() {
+	select {
+	case s.retrack <- struct{}{}:
+	default:
+	}
+}
+
+// checkTrackers names trackers that do not answer and issues that drifted.
+func (s *server) checkTrackers(context.Context) (string, error) {
+	list, err := s.office.List()
+	if err != nil {
+		return "", err
+	}
+	var wrong []string
+	for _, r := range list {
+		if r.Problem != "" {
+			wrong = append(wrong, r.Config.Name+": "+r.Problem)
+		}
+	}
+	drifts, err := s.office.Drifts()
+	if err != nil {
+		return "", err
+	}
+	for _, d := range drifts {
+		wrong = append(wrong, fmt.Sprintf("%s is in %s, and task %s is %s", d.Ref, d.Have, d.Task, d.Status))
+	}
+	if len(wrong) > 0 {
+		return "", errors.New(strings.Join(wrong, "; "))
+	}
+	return fmt.Sprintf("%d, none drifted", len(list)), nil
+}

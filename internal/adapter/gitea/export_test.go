@@ -1,0 +1,15 @@
+package gitea
+
+import "time"
+
+// Hasten takes the time out of the pauses between looks.
+func Hasten(f *Forge) {
+	for i := range f.pauses {
+		f.pauses[i] = time.Microsecond
+	}
+}
+
+// Mentions are the two ways of naming an issue.
+func Mentions(text, key string) (inText, inBranch bool) {
+	return mentions(text, key), branchMentions(text, key)
+}

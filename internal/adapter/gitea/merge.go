@@ -1,0 +1,136 @@
+package gitea
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	sdk "code.gitea.io/sdk/gitea"
+
+	"orange/internal/core/board"
+	"orange/internal/core/prose"
+	"orange/internal/core/tracker"
+)
+
+// Merge merges a pull request if its head is still that commit, with a merge commit where
+// the repository allows one, else in the way that it prefers.
+func (f *Forge) Merge(ctx context.Context, number int, head string) error {
+	if strings.TrimSpace(head) == "" {
+		return board.Refusef("pull request %d is merged only at a known commit: name its head", number)
+	}
+	v, err := f.visit(ctx)
+	if err != nil {
+		return err
+	}
+	raw, mergeable, err := v.settled(number)
+	if err != nil {
+		return err
+	}
+	if done, err := decided(f.value(raw), head); done || err != nil {
+		return err
+	}
+	if err := canMerge(raw, mergeable); err != nil {
+		return err
+	}
+	if err := v.newEnough(); err != nil {
+		return err
+	}
+	style, err := v.style()
+	if err != nil {
+		return err
+	}
+	ok, _, err := v.MergePullRequest(f.owner, f.repo, int64(number), sdk.MergePullRequestOption{Style: style, HeadCommitId: head})
+	if ok && err == nil {
+		return nil
+	}
+	return v.notMerged(f.value(raw), head, err)
+}
+
+// decided says whether there is nothing left to merge, or why it cannot be.
+func decided(pr tracker.PR, head string) (done bool, err error) {
+	same := pr.Head == head
+	switch {
+	case pr.State == tracker.Merged && (same || pr.Head == ""):
+		return true, nil
+	case pr.State == tracker.Merged:
+		return false, board.Refusef("pull request %d was merged at %s, not at %s", pr.Number, prose.Short(pr.Head), prose.Short(head))
+	case pr.State == tracker.Closed:
+		return false, board.Refusef("pull request %d is closed: open it again at the forge first", pr.Number)
+	case !same:
+		return false, board.Refusef("pull request %d has new commits: its head is %s, no longer %s: look at it again", pr.Number, prose.Short(pr.Head), prose.Short(head))
+	}
+	return false, nil
+}
+
+func canMerge(raw *sdk.PullRequest, mergeable string) error {
+	switch {
+	case raw.Draft:
+		return board.Refusef("pull request %d is a draft: take the mark out of its title first", raw.Index)
+	case mergeable == "no":
+		return board.Refusef("pull request %d does not merge cleanly: bring its branch up to date with its base", raw.Index)
+	case mergeable == "":
+		return fmt.Errorf("merge pull request %d: the forge has yet to see whether it merges cleanly: try again in a moment", raw.Index)
+	}
+	return nil
+}
+
+// notMerged says why, unless a look shows that it is merged all the same: by somebody
+// else, or the answer was lost.
+func (v *visit) notMerged(was tracker.PR, head string, err error) error {
+	status, said := v.wire.status, v.wire.said
+	failed := v.problem(fmt.Sprintf("merge pull request %d", was.Number), err)
+	if status == http.StatusUnauthorized || status == http.StatusForbidden {
+		return failed
+	}
+	raw, err := v.pull(was.Number)
+	if err != nil {
+		return failed
+	}
+	if done, err := decided(v.forge.value(raw), head); done || err != nil {
+		return err
+	}
+	switch {
+	case status == http.StatusConflict && strings.Contains(said, "out of date"):
+		return fmt.Errorf("merge pull request %d: the base moved meanwhile: try again", was.Number)
+	case status == http.StatusMethodNotAllowed && strings.Contains(said, "try again later"):
+		return canMerge(raw, "")
+	case status == http.StatusConflict && said == "":
+		return canMerge(raw, "no")
+	case status == http.StatusConflict, status == http.StatusMethodNotAllowed, status == http.StatusUnprocessableEntity, status == http.StatusLocked:
+		return board.Refusef("pull request %d cannot be merged: %s", was.Number, said)
+	}
+	return failed
+}
+
+// newEnough makes sure that the forge heeds which commit is meant: Gitea does since 1.16,
+// and what calls itself 7 or so is a Forgejo, which is younger. It is asked once.
+func (v *visit) newEnough() error {
+	f := v.forge
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.tried {
+		return nil
+	}
+	version, _, err := v.ServerVersion()
+	if err != nil {
+		return v.problem("ask for the version of the forge", err)
+	}
+	var major, minor int
+	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); n == 2 && (major < 1 || major == 1 && minor < 16) {
+		return board.Refusef("%s is Gitea %s, which merges whatever is there: it takes 1.16 or later", f.host, short(version))
+	}
+	f.tried = true
+	return nil
+}
+
+func (v *visit) style() (sdk.MergeStyle, error) {
+	repo, _, err := v.GetRepo(v.forge.owner, v.forge.repo)
+	switch {
+	case err != nil:
+		return "", v.problem("read how the repository merges", err)
+	case repo.AllowMerge || repo.DefaultMergeStyle == "":
+		return sdk.MergeStyleMerge, nil
+	}
+	return repo.DefaultMergeStyle, nil
+}

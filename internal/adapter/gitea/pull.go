@@ -1,0 +1,262 @@
+package gitea
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	sdk "code.gitea.io/sdk/gitea"
+
+	"orange/internal/core/board"
+	"orange/internal/core/tracker"
+)
+
+const (
+	perPage     = 50   // what a forge gives at most, unless it was told otherwise
+	maxListed   = 5000 // of one list: what is older is not looked at
+	maxSearched = 500  // pull requests among which a mention is looked for, the latest
+	maxPages    = 500  // of one list: a forge may give fewer at once
+	recent      = 15 * time.Second
+)
+
+// CreatePR opens a pull request, or finds the open one that the branch has: that into the
+// wanted base first.
+func (f *Forge) CreatePR(ctx context.Context, n tracker.NewPR) (tracker.PR, error) {
+	if err := checkNew(n); err != nil {
+		return tracker.PR{}, err
+	}
+	v, err := f.visit(ctx)
+	if err != nil {
+		return tracker.PR{}, err
+	}
+	if pr, found, err := v.open(n); found || err != nil {
+		return pr, err
+	}
+	made, _, err := v.CreatePullRequest(f.owner, f.repo, sdk.CreatePullRequestOption{
+		Head: n.Branch, Base: n.Base, Title: cutTitle(n.Title), Body: text(n.Body),
+	})
+	if err == nil {
+		return f.value(made), nil
+	}
+	err = v.notOpened(n, err)
+	switch v.wire.status {
+	case 0, http.StatusConflict, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
+		// It may be there all the same: opened by somebody else, or the answer was lost.
+		if pr, found, look := v.open(n); found && look == nil {
+			return pr, nil
+		}
+	}
+	return tracker.PR{}, err
+}
+
+func checkNew(n tracker.NewPR) error {
+	for _, branch := range []string{n.Branch, n.Base} {
+		if !branchName(branch) {
+			return board.Refusef("a pull request goes from one branch to another: %q is none", short(branch))
+		}
+	}
+	switch {
+	case n.Branch == n.Base:
+		return board.Refusef("a pull request of %s into itself changes nothing: name another base", short(n.Branch))
+	case strings.TrimSpace(n.Title) == "":
+		return board.Refusef("a pull request needs a title")
+	}
+	return nil
+}
+
+// branchName says whether a name can be that of a branch here: one with a colon is a fork's.
+func branchName(name string) bool {
+	return name != "" && len(name) <= 255 && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f || r == ':' })
+}
+
+// notOpened says why no pull request was opened.
+func (v *visit) notOpened(n tracker.NewPR, err error) error {
+	switch v.wire.status {
+	case http.StatusNotFound:
+		return board.Refusef("no pull request from %s into %s: %s has not both branches: push them first", short(n.Branch), short(n.Base), v.forge)
+	case http.StatusUnprocessableEntity, http.StatusLocked:
+		return board.Refusef("no pull request from %s into %s: %s", short(n.Branch), short(n.Base), cmp.Or(v.wire.said, "the forge refuses it"))
+	}
+	return v.problem("open a pull request of "+short(n.Branch), err)
+}
+
+func (v *visit) open(n tracker.NewPR) (pr tracker.PR, found bool, err error) {
+	prs, err := v.pulls(sdk.StateOpen, maxListed, func(pr tracker.PR, _ string) bool { return pr.Branch == n.Branch && pr.State == tracker.Open })
+	if err != nil || len(prs) == 0 {
+		return tracker.PR{}, false, err
+	}
+	i := max(0, slices.IndexFunc(prs, func(pr tracker.PR) bool { return pr.Base == n.Base }))
+	return prs[i], true, nil
+}
+
+// PR shows one with its checks and reviews.
+func (f *Forge) PR(ctx context.Context, number int) (tracker.PR, error) {
+	v, err := f.visit(ctx)
+	if err != nil {
+		return tracker.PR{}, err
+	}
+	raw, mergeable, err := v.settled(number)
+	if err != nil {
+		return tracker.PR{}, err
+	}
+	pr := f.value(raw)
+	pr.Mergeable = mergeable
+	if pr.Checks, err = v.checks(pr.Head); err != nil {
+		return tracker.PR{}, err
+	}
+	pr.Reviews, err = v.reviews(number)
+	return pr, err
+}
+
+// PRs are those of a branch of the repository itself, the oldest first. A fork's branch of
+// the same name is another.
+func (f *Forge) PRs(ctx context.Context, branch string) ([]tracker.PR, error) {
+	if !branchName(branch) {
+		return nil, nil
+	}
+	return f.find(ctx, maxListed, func(pr tracker.PR, _ string) bool { return pr.Branch == branch })
+}
+
+// Mentioning are those that name an issue, of the latest ones, the oldest first. The
+// forge's own search knows no branches, and of the rest only a while later.
+func (f *Forge) Mentioning(ctx context.Context, key string) ([]tracker.PR, error) {
+	if key = strings.TrimSpace(key); key == "" || len(key) > board.MaxKey {
+		return nil, nil
+	}
+	return f.find(ctx, maxSearched, func(pr tracker.PR, body string) bool {
+		return mentions(pr.Title, key) || mentions(body, key) || branchMentions(pr.Branch, key)
+	})
+}
+
+func (f *Forge) find(ctx context.Context, most int, wanted func(tracker.PR, string) bool) ([]tracker.PR, error) {
+	v, err := f.visit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return v.pulls(sdk.StateAll, most, wanted)
+}
+
+// pulls lists what is wanted of the latest pull requests, given each with its text. One
+// that is opened meanwhile moves another to the next page.
+func (v *visit) pulls(state sdk.StateType, most int, wanted func(pr tracker.PR, body string) bool) ([]tracker.PR, error) {
+	var out []tracker.PR
+	seen := map[int64]bool{}
+	for page := 1; page != 0 && len(seen) < most; {
+		list, resp, err := v.ListRepoPullRequests(v.forge.owner, v.forge.repo,
+			sdk.ListPullRequestsOptions{ListOptions: sdk.ListOptions{Page: page, PageSize: perPage}, State: state})
+		if err != nil {
+			return nil, v.problem("list pull requests", err)
+		}
+		for _, raw := range list {
+			if raw == nil || seen[raw.Index] {
+				continue
+			}
+			seen[raw.Index] = true
+			if pr := v.forge.value(raw); wanted(pr, raw.Body) {
+				out = append(out, pr)
+			}
+		}
+		page = next(page, resp)
+	}
+	slices.SortFunc(out, func(a, b tracker.PR) int { return cmp.Compare(a.Number, b.Number) })
+	return out, nil
+}
+
+// next is the page after this one, 0 if it was the last. A forge that names an earlier one,
+// or ever later ones that hold nothing new, is not followed.
+func next(page int, resp *sdk.Response) int {
+	if resp == nil || resp.NextPage <= page || resp.NextPage > maxPages {
+		return 0
+	}
+	return resp.NextPage
+}
+
+// pull reads one pull request.
+func (v *visit) pull(number int) (*sdk.PullRequest, error) {
+	if number <= 0 {
+		return nil, fmt.Errorf("pull request %d of %s: %w", number, v.forge, tracker.ErrNotFound)
+	}
+	raw, _, err := v.GetPullRequest(v.forge.owner, v.forge.repo, int64(number))
+	switch {
+	case v.wire.status == http.StatusNotFound:
+		return nil, fmt.Errorf("pull request %d of %s: %w", number, v.forge, tracker.ErrNotFound)
+	case err != nil || raw.Index != int64(number):
+		return nil, v.problem(fmt.Sprintf("read pull request %d", number), err)
+	}
+	return raw, nil
+}
+
+// settled reads one and whether it can be merged. The forge says no both when it cannot
+// and while it has yet to find out, which a look makes it do: so it is looked at again a
+// moment later, and what changed just now is left open.
+func (v *visit) settled(number int) (raw *sdk.PullRequest, mergeable string, err error) {
+	for i := 0; ; i++ {
+		raw, err = v.pull(number)
+		switch {
+		case err != nil:
+			return nil, "", err
+		case raw.HasMerged || raw.State != sdk.StateOpen:
+			return raw, "", nil
+		case raw.Mergeable:
+			return raw, "yes", nil
+		case raw.Draft:
+			return raw, "no", nil
+		case i == len(v.forge.pauses) && raw.Updated != nil && v.forge.now().Sub(*raw.Updated) < recent:
+			return raw, "", nil
+		case i == len(v.forge.pauses):
+			return raw, "no", nil
+		}
+		select {
+		case <-v.ctx.Done():
+			return nil, "", v.ctx.Err()
+		case <-time.After(v.forge.pauses[i]):
+		}
+	}
+}
+
+// value is a pull request as Orange has it, without checks and reviews.
+func (f *Forge) value(raw *sdk.PullRequest) tracker.PR {
+	pr := tracker.PR{
+		Number: int(raw.Index),
+		URL:    address(raw.HTMLURL),
+		State:  tracker.Open,
+		Title:  cutTitle(raw.Title),
+		Author: account(raw.Poster),
+	}
+	switch {
+	case raw.HasMerged:
+		pr.State = tracker.Merged
+	case raw.State != sdk.StateOpen:
+		pr.State = tracker.Closed
+	case raw.Mergeable:
+		pr.Mergeable = "yes"
+	}
+	if raw.Created != nil {
+		pr.CreatedAt = raw.Created.UTC()
+	}
+	if raw.Base != nil {
+		pr.Base = line(raw.Base.Ref)
+	}
+	if raw.Head != nil {
+		pr.Head, pr.Branch = line(raw.Head.Sha), branchOf(raw)
+	}
+	return pr
+}
+
+// branchOf is the branch that a pull request comes from: with the owner before it if that
+// is a fork's. The forge still knows its name when it is gone, but as a label.
+func branchOf(raw *sdk.PullRequest) string {
+	branch := line(cmp.Or(raw.Head.Name, raw.Head.Ref))
+	if raw.Base == nil || raw.Head.RepoID == raw.Base.RepoID {
+		return branch
+	}
+	owner := "unknown"
+	if repo := raw.Head.Repository; repo != nil && repo.Owner != nil {
+		owner = account(repo.Owner)
+	}
+	return owner + ":" + branch
+}

@@ -1,0 +1,61 @@
+package gitea
+
+import (
+	"strings"
+	"unicode"
+
+	sdk "code.gitea.io/sdk/gitea"
+
+	"orange/internal/core/prose"
+)
+
+// How much of what others wrote is taken over, in bytes.
+const (
+	maxSaid = 200 // in an error of ours
+	maxLine = 2 << 10
+	maxText = 256 << 10
+)
+
+// maxTitle is how many characters of a title a forge keeps.
+const maxTitle = 255
+
+// line is text as one line that can be shown.
+func line(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, prose.Cut(strings.ToValidUTF8(text, "\uFFFD"), maxLine))
+	return strings.TrimSpace(text)
+}
+
+// short is a line for an error.
+func short(text string) string { return prose.Cut(line(text), maxSaid) }
+
+// text is what people wrote, but not endless.
+func text(s string) string { return prose.Cut(strings.ToValidUTF8(s, "\uFFFD"), maxText) }
+
+func cutTitle(title string) string {
+	title = line(title)
+	if runes := []rune(title); len(runes) > maxTitle {
+		title = string(runes[:maxTitle-3]) + "..."
+	}
+	return title
+}
+
+// address is a link that can be shown and opened, "" if it is none.
+func address(link string) string {
+	if line(link) != link || !strings.HasPrefix(link, "https://") && !strings.HasPrefix(link, "http://") {
+		return ""
+	}
+	return link
+}
+
+// account is the name of one. Of those that are gone the forge says Ghost.
+func account(u *sdk.User) string {
+	if u == nil {
+		return ""
+	}
+	return line(u.UserName)
+}

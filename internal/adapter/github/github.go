@@ -1,0 +1,140 @@
+// Package github works with the issues and the pull requests of one repository on GitHub
+// or on a GitHub Enterprise host, over its REST API. A column is a label "status:NAME", a
+// tag any other label. It decides nothing, keeps no promise about doing things once, and
+// stores nothing but answers that it may be asked for again.
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	gh "github.com/google/go-github/v92/github"
+)
+
+// usual is the API of github.com.
+const usual = "https://api.github.com"
+
+// How long one request may take: alone, and with everything that a client below does
+// about it, such as trying again.
+const (
+	patience     = 30 * time.Second
+	longPatience = 2 * time.Minute
+)
+
+// Options say which repository is meant and how it is reached.
+type Options struct {
+	URL   string // of the API, "" for that of github.com; APIBase knows that of a host
+	Scope string // OWNER/REPO
+	// Token is asked for the secret when one is needed, and again when it was not good.
+	Token         func(context.Context) (string, error)
+	WebhookSecret func(context.Context) (string, error) // nil: no news are believed
+	HTTP          *http.Client                          // nil: a plain one
+	MergeMethod   string                                // merge, squash or rebase; "" is merge
+	Now           func() time.Time                      // nil: time.Now
+}
+
+// A Tracker is the issues of a repository. It is safe for concurrent use.
+type Tracker struct {
+	*client
+	secret func(context.Context) (string, error)
+
+	mu    sync.Mutex
+	words *words // as last read, nil before
+}
+
+// A Forge is the pull requests of a repository. It is safe for concurrent use.
+type Forge struct {
+	*client
+	method string
+}
+
+// client is what both of them share: the connection, and what it saw.
+type client struct {
+	api         *gh.Client
+	owner, repo string
+	now         func() time.Time
+	heads       heads
+}
+
+var scopeForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`)
+
+// New returns the two sides of a repository. It makes no request.
+func New(o Options) (*Tracker, *Forge, error) {
+	owner, repo, _ := strings.Cut(o.Scope, "/")
+	if !scopeForm.MatchString(o.Scope) || repo == "." || repo == ".." {
+		return nil, nil, fmt.Errorf("%q is no repository: give OWNER/REPO", short(o.Scope))
+	}
+	method := o.MergeMethod
+	switch method {
+	case "":
+		method = "merge"
+	case "merge", "squash", "rebase":
+	default:
+		return nil, nil, fmt.Errorf("%q is no way to merge: use merge, squash or rebase", short(method))
+	}
+	base, err := baseURL(o.URL)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	api, err := dial(base, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &client{api: api, owner: owner, repo: repo, now: o.Now}
+	return &Tracker{client: c, secret: o.WebhookSecret}, &Forge{client: c, method: method}, nil
+}
+
+func baseURL(text string) (*url.URL, error) {
+	if text == "" {
+		text = usual
+	}
+	u, err := url.Parse(strings.TrimSuffix(text, "/") + "/")
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, errors.New("the address of the API is not one: give https://HOST/api/v3, without a name or a secret in it")
+	}
+	return u, nil
+}
+
+func dial(base *url.URL, o Options) (*gh.Client, error) {
+	below := &http.Client{Timeout: patience}
+	if o.HTTP != nil {
+		copied := *o.HTTP
+		below = &copied
+		if below.Timeout == 0 {
+			below.Timeout = longPatience
+		}
+	}
+	wire := below.Transport
+	if wire == nil {
+		wire = http.DefaultTransport
+	}
+	below.Transport = &etags{next: &access{next: wire, base: base, token: o.Token}}
+	text := base.String()
+	return gh.NewClient(gh.WithHTTPClient(below), gh.WithURLs(&text, nil), gh.WithUserAgent("orange"))
+}
+
+// Whoami names the account that the token belongs to.
+func (c *client) Whoami(ctx context.Context) (string, error) {
+	var who *gh.User
+	err := c.call(ctx, "look up the account", func() (resp *gh.Response, err error) {
+		who, resp, err = c.api.Users.Get(ctx, "")
+		return resp, err
+	})
+	if err != nil {
+		return "", err
+	}
+	return login(who), nil
+}
+
+// short makes what somebody else wrote fit into an error.
+func short(text string) string { return line(text, 200) }

@@ -1,0 +1,150 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"orange/internal/core/tracker"
+)
+
+// secretPatience is how long it may take to find the secret of the webhooks.
+const secretPatience = 15 * time.Second
+
+// news is what of a delivery is of interest: the things that may have changed.
+type news struct {
+	Repository struct {
+		FullName string `json:"full_name"`
+	} `json:"repository"`
+	Issue         *thing     `json:"issue"`
+	ParentIssue   *thing     `json:"parent_issue"`
+	SubIssue      *thing     `json:"sub_issue"`
+	BlockedIssue  *thing     `json:"blocked_issue"`
+	BlockingIssue *thing     `json:"blocking_issue"`
+	PullRequest   *thing     `json:"pull_request"`
+	CheckRun      *checkNews `json:"check_run"`
+	CheckSuite    *checkNews `json:"check_suite"`
+	SHA           string     `json:"sha"`
+	Ref           string     `json:"ref"`
+}
+
+type thing struct {
+	Number      int             `json:"number"`
+	PullRequest json.RawMessage `json:"pull_request"`
+}
+
+type checkNews struct {
+	HeadSHA      string  `json:"head_sha"`
+	PullRequests []thing `json:"pull_requests"`
+}
+
+// Hear takes a delivery of a webhook. One of another repository names nothing, and so
+// does one that is about the labels: the words are read again when one is not known.
+func (t *Tracker) Hear(header http.Header, body []byte) (tracker.Event, error) {
+	if err := t.genuine(header, body); err != nil {
+		return tracker.Event{}, err
+	}
+	delivery := header.Get("X-GitHub-Delivery")
+	if !oneWord(delivery) || len(delivery) > 200 {
+		return tracker.Event{}, errors.New("the delivery has no id: it does not come from a webhook of github")
+	}
+	payload, err := payloadOf(header, body)
+	if err != nil {
+		return tracker.Event{}, err
+	}
+	e := tracker.Event{Delivery: delivery}
+	switch event := header.Get("X-GitHub-Event"); event {
+	case "issues", "issue_comment", "sub_issues", "issue_dependencies",
+		"pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread",
+		"check_run", "check_suite", "status", "push":
+		var n news
+		if err := json.Unmarshal(payload, &n); err != nil {
+			return tracker.Event{}, fmt.Errorf("the delivery of %s is not what github sends: %s", event, short(err.Error()))
+		}
+		if strings.EqualFold(n.Repository.FullName, t.owner+"/"+t.repo) {
+			t.tell(&n, event, &e)
+		}
+	}
+	return e, nil
+}
+
+func (t *Tracker) genuine(header http.Header, body []byte) error {
+	if t.secret == nil {
+		return fmt.Errorf("no secret of the webhook is known: %w", tracker.ErrForged)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), secretPatience)
+	defer cancel()
+	secret, err := t.secret(ctx)
+	if err != nil {
+		return fmt.Errorf("find the secret of the webhook: %w", err)
+	}
+	digits, ok := strings.CutPrefix(header.Get("X-Hub-Signature-256"), "sha256=")
+	if !ok || !tracker.SignedBy(secret, body, digits) {
+		return tracker.ErrForged
+	}
+	return nil
+}
+
+// payloadOf is the JSON of a delivery, which GitHub can send as a form, too.
+func payloadOf(header http.Header, body []byte) ([]byte, error) {
+	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
+	if kind != "application/x-www-form-urlencoded" {
+		return body, nil
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil || form.Get("payload") == "" {
+		return nil, errors.New("the delivery is a form without a payload")
+	}
+	return []byte(form.Get("payload")), nil
+}
+
+// tell says which issues and pull requests are meant. A comment on a pull request comes
+// as one on an issue.
+func (t *Tracker) tell(n *news, event string, e *tracker.Event) {
+	for _, is := range []*thing{n.Issue, n.ParentIssue, n.SubIssue, n.BlockedIssue, n.BlockingIssue} {
+		switch {
+		case is == nil || is.Number < 1:
+		case len(is.PullRequest) > 0 && string(is.PullRequest) != "null":
+			e.PRs = append(e.PRs, is.Number)
+		default:
+			e.Keys = append(e.Keys, strconv.Itoa(is.Number))
+		}
+	}
+	var prs []thing
+	if n.PullRequest != nil {
+		prs = append(prs, *n.PullRequest)
+	}
+	for _, check := range []*checkNews{n.CheckRun, n.CheckSuite} {
+		if check != nil {
+			prs = append(prs, check.PullRequests...)
+			e.PRs = append(e.PRs, t.heads.of(check.HeadSHA, "")...)
+		}
+	}
+	for _, pr := range prs {
+		if pr.Number > 0 {
+			e.PRs = append(e.PRs, pr.Number)
+		}
+	}
+	switch event {
+	case "status":
+		e.PRs = append(e.PRs, t.heads.of(n.SHA, "")...)
+	case "push":
+		if branch, ok := strings.CutPrefix(n.Ref, "refs/heads/"); ok {
+			e.PRs = append(e.PRs, t.heads.of("", branch)...)
+		}
+	}
+	e.Keys, e.PRs = unique(e.Keys), unique(e.PRs)
+}
+
+func unique[T string | int](list []T) []T {
+	slices.Sort(list)
+	return slices.Compact(list)
+}

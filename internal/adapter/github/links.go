@@ -1,0 +1,132 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	gh "github.com/google/go-github/v92/github"
+
+	"orange/internal/core/tracker"
+)
+
+// maxLinked bounds the pull requests of an issue that are looked at, the latest ones.
+const maxLinked = 30
+
+// links reads what an issue belongs to, consists of and waits for. Hosts that know nothing
+// of these have none.
+func (t *Tracker) links(ctx context.Context, is *gh.Issue, w *words, out *tracker.Issue) error {
+	number := int64(is.GetNumber())
+	if parent := is.GetParentIssueURL(); parent != "" {
+		out.Parent = t.keyOf(parent, path.Base(parent))
+	}
+	if sum := is.SubIssuesSummary; sum == nil || sum.GetTotal() > 0 {
+		children, err := every(ctx, t.client, fmt.Sprintf("read the sub-issues of issue %d", number), func(at place) ([]*gh.SubIssue, *gh.Response, error) {
+			return t.api.SubIssue.ListByIssue(ctx, t.owner, t.repo, number, &at.ListOptions)
+		})
+		if err != nil && !missing(err) {
+			return err
+		}
+		for _, child := range children {
+			out.Children = append(out.Children, t.link((*gh.Issue)(child), w))
+		}
+	}
+	if sum := is.IssueDependenciesSummary; sum == nil || sum.GetTotalBlockedBy() > 0 || sum.GetBlockedBy() > 0 {
+		blockers, err := every(ctx, t.client, fmt.Sprintf("read what blocks issue %d", number), func(at place) ([]*gh.Issue, *gh.Response, error) {
+			return t.api.Issues.ListBlockedBy(ctx, t.owner, t.repo, number, &at.ListOptions)
+		})
+		if err != nil && !missing(err) {
+			return err
+		}
+		for _, blocker := range blockers {
+			out.BlockedBy = append(out.BlockedBy, t.link(blocker, w))
+		}
+	}
+	return nil
+}
+
+func (t *Tracker) link(is *gh.Issue, w *words) tracker.Link {
+	return tracker.Link{
+		Key:    t.keyOf(is.GetRepositoryURL(), strconv.Itoa(is.GetNumber())),
+		Column: w.column(is),
+		Closed: is.GetState() == "closed",
+	}
+}
+
+// keyOf is the key of an issue that may be in another repository.
+func (t *Tracker) keyOf(address, number string) string {
+	if owner, repo, ok := ownerRepo(address); ok && !t.here(address) {
+		return line(owner+"/"+repo+"#"+number, maxLine)
+	}
+	return line(number, maxLine)
+}
+
+// linked are the pull requests of this repository that say they are about an issue: they
+// close it, or have it in their title or in the name of their branch. GitHub notes on the
+// issue which ones name it at all, and naming it in passing is not enough: the fate of
+// such a one says nothing about the issue.
+func (t *Tracker) linked(ctx context.Context, number int) ([]tracker.PR, error) {
+	events, err := every(ctx, t.client, fmt.Sprintf("read the timeline of issue %d", number), func(at place) ([]*gh.Timeline, *gh.Response, error) {
+		return t.api.Issues.ListIssueTimeline(ctx, t.owner, t.repo, number, &at.ListOptions)
+	})
+	if err != nil {
+		return nil, err
+	}
+	sources := map[int]*gh.Issue{}
+	for _, e := range events {
+		if from := e.GetSource().GetIssue(); e.GetEvent() == "cross-referenced" && from != nil && from.IsPullRequest() && t.here(from.GetRepositoryURL()) {
+			sources[from.GetNumber()] = from
+		}
+	}
+	numbers := make([]int, 0, len(sources))
+	for n := range sources {
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	numbers = numbers[max(0, len(numbers)-maxLinked):]
+	about := t.mentions(strconv.Itoa(number))
+	var out []tracker.PR
+	for _, n := range numbers {
+		pr, err := t.pull(ctx, n)
+		if missing(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		from := sources[n]
+		if about.closes(from.GetTitle()+"\n"+from.GetBody()) || about.inText(pr.GetTitle()) || about.inBranch(pr.GetHead().GetRef()) {
+			out = append(out, t.seen(pr))
+		}
+	}
+	return out, nil
+}
+
+// A mention is how texts and branches name one issue.
+type mention struct{ text, branch, close *regexp.Regexp }
+
+// mentions says how an issue is named: by its number after #, GH- or the address of the
+// issues, or, if it is another tracker's, by its key.
+func (c *client) mentions(key string) mention {
+	word := regexp.QuoteMeta(strings.TrimPrefix(key, "#"))
+	named := `(?i)(?:^|[^\pL\pN_])` + word + `(?:$|[^\pL\pN_])`
+	if _, err := numberOf(key); err != nil {
+		m := regexp.MustCompile(named)
+		return mention{text: m, branch: m, close: regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:es|ed)?|resolve[sd]?):?\s+` + word + `(?:$|[^\pL\pN_])`)}
+	}
+	repo := regexp.QuoteMeta(c.owner + "/" + c.repo)
+	ref := `(?:(?:` + repo + `)?#|GH-|https?://[^\s/]+/` + repo + `/issues/)` + word + `(?:$|[^\pL\pN_])`
+	return mention{
+		text:   regexp.MustCompile(`(?i)(?:^|[^\pL\pN_/])` + ref),
+		branch: regexp.MustCompile(`(?:^|[/_#-])` + word + `(?:$|[/_-])`),
+		close:  regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:es|ed)?|resolve[sd]?):?\s+` + ref),
+	}
+}
+
+func (m mention) inText(text string) bool     { return m.text.MatchString(text) }
+func (m mention) inBranch(branch string) bool { return m.branch.MatchString(branch) }
+func (m mention) closes(text string) bool     { return m.close.MatchString(text) }

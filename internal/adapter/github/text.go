@@ -1,0 +1,52 @@
+package github
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	gh "github.com/google/go-github/v92/github"
+)
+
+// How much of what others wrote is taken over, in bytes.
+const (
+	maxLine = 1 << 10
+	maxText = 256 << 10
+)
+
+// line is text as one line that can be shown, at most so many bytes.
+func line(text string, most int) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	return cut(strings.TrimSpace(text), most)
+}
+
+// text is text as people wrote it, but not endless.
+func text(s string) string { return cut(strings.ToValidUTF8(s, "\uFFFD"), maxText) }
+
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
+}
+
+// login is the name of an account; that of one which is gone is ghost, as on GitHub's
+// pages.
+func login(u *gh.User) string {
+	if name := line(u.GetLogin(), maxLine); name != "" {
+		return name
+	}
+	return "ghost"
+}
+
+func bot(u *gh.User) bool {
+	return u.GetType() == "Bot" || strings.HasSuffix(u.GetLogin(), "[bot]")
+}

@@ -1,0 +1,181 @@
+package github
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	gh "github.com/google/go-github/v92/github"
+
+	"orange/internal/core/board"
+	"orange/internal/core/tracker"
+)
+
+const (
+	columnPrefix   = "status:"
+	priorityPrefix = "priority:"
+)
+
+// words are the labels of a repository, sorted by what they are for.
+type words struct {
+	columns []string          // in the order of the labels
+	labels  map[string]string // the label of a column
+	tags    []string
+}
+
+// Words reads the labels of the repository: columns from "status:NAME", tags from the
+// others. Those that say how urgent an issue is are neither.
+func (t *Tracker) Words(ctx context.Context) (board.Vocabulary, error) {
+	labels, err := every(ctx, t.client, "read the labels", func(at place) ([]*gh.Label, *gh.Response, error) {
+		return t.api.Issues.ListLabels(ctx, t.owner, t.repo, &at.ListOptions)
+	})
+	if err != nil {
+		return board.Vocabulary{}, err
+	}
+	w := &words{columns: []string{}, tags: []string{}, labels: map[string]string{}}
+	for _, l := range labels {
+		w.add(l.GetName())
+	}
+	t.mu.Lock()
+	t.words = w
+	t.mu.Unlock()
+	return board.Vocabulary{Columns: slices.Clone(w.columns), Tags: slices.Clone(w.tags)}, nil
+}
+
+func (w *words) add(label string) {
+	if column, ok := columnOf(label); ok {
+		if _, twice := w.labels[column]; !twice {
+			w.columns = append(w.columns, column)
+			w.labels[column] = label
+		}
+		return
+	}
+	if priorityOf(label) == 0 && label != "" {
+		w.tags = append(w.tags, label)
+	}
+}
+
+// known are the words as last read, read now if they never were.
+func (t *Tracker) known(ctx context.Context) (*words, error) {
+	t.mu.Lock()
+	w := t.words
+	t.mu.Unlock()
+	if w != nil {
+		return w, nil
+	}
+	if _, err := t.Words(ctx); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.words, nil
+}
+
+// columnOf is the column that a label stands for.
+func columnOf(label string) (string, bool) {
+	rest, ok := after(label, columnPrefix)
+	return rest, ok && rest != ""
+}
+
+// priorityOf is how urgent a label says an issue is, 0 if it says nothing about that.
+func priorityOf(label string) tracker.Priority {
+	rest, _ := after(label, priorityPrefix)
+	switch strings.ToLower(rest) {
+	case "urgent":
+		return tracker.Urgent
+	case "high":
+		return tracker.High
+	case "medium":
+		return tracker.Medium
+	case "low":
+		return tracker.Low
+	}
+	return 0
+}
+
+func after(label, prefix string) (string, bool) {
+	if len(label) < len(prefix) || !strings.EqualFold(label[:len(prefix)], prefix) {
+		return "", false
+	}
+	return strings.TrimSpace(label[len(prefix):]), true
+}
+
+// Reasons for which GitHub closes an issue.
+const (
+	completed  = "completed"
+	notPlanned = "not_planned"
+)
+
+// final says for which reason the issues of a column are closed, "" if they are open.
+func final(column string) string {
+	switch strings.ToLower(column) {
+	case "accepted", "done":
+		return completed
+	case "canceled", "cancelled":
+		return notPlanned
+	}
+	return ""
+}
+
+// first is where open issues are that no label puts anywhere. GitHub sorts labels as it
+// likes, so it is the first column that is not an end.
+func (w *words) first() string {
+	for _, column := range w.columns {
+		if final(column) == "" {
+			return column
+		}
+	}
+	return ""
+}
+
+// closedColumn is where closed issues are that no label puts anywhere. It is never one in
+// which there is work to do, also where the repository has no column for the end.
+func (w *words) closedColumn(reason string) string {
+	names := []string{"Done", "Accepted"}
+	if reason != completed && reason != "" {
+		names = []string{"Canceled", "Cancelled"}
+	}
+	for _, name := range names {
+		for _, column := range w.columns {
+			if strings.EqualFold(column, name) {
+				return column
+			}
+		}
+	}
+	return names[0]
+}
+
+// column is where an issue is: where its label says. Of several labels, as between two
+// requests of a move, the first in the order of the columns counts. Whoever closes an issue
+// by hand leaves its label behind: one that is not planned, or that nobody had begun, is
+// not taken up because of that.
+func (w *words) column(is *gh.Issue) string {
+	closed := is.GetState() == "closed"
+	labelled := w.labelled(is)
+	switch reason := is.GetStateReason(); {
+	case labelled == "" && !closed:
+		return w.first()
+	case labelled == "" || closed && final(labelled) == "" && (reason != completed && reason != "" || labelled == w.first()):
+		return w.closedColumn(reason)
+	}
+	return labelled
+}
+
+// labelled is the column that the labels of an issue name, "" if they name none.
+func (w *words) labelled(is *gh.Issue) string {
+	var here []string
+	for _, l := range is.Labels {
+		if column, ok := columnOf(l.GetName()); ok {
+			here = append(here, column)
+		}
+	}
+	for _, column := range w.columns {
+		if slices.Contains(here, column) {
+			return column
+		}
+	}
+	if len(here) > 0 {
+		return line(here[0], maxLine)
+	}
+	return ""
+}

@@ -1,0 +1,70 @@
+package github_test
+
+import (
+	"context"
+	"testing"
+
+	"orange/internal/adapter/github"
+	"orange/internal/runtime/track"
+	"orange/internal/trackertest"
+	"orange/internal/trackertest/fakegithub"
+)
+
+var (
+	_ track.Port             = (*github.Tracker)(nil)
+	_ track.Hearer           = (*github.Tracker)(nil)
+	_ track.Forge            = (*github.Forge)(nil)
+	_ trackertest.World      = fakegithub.Tracker{}
+	_ trackertest.Sender     = fakegithub.Tracker{}
+	_ trackertest.Linker     = fakegithub.Tracker{}
+	_ trackertest.Keeper     = fakegithub.Tracker{}
+	_ trackertest.ForgeWorld = fakegithub.Forge{}
+)
+
+func always(text string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return text, nil }
+}
+
+// serve starts a GitHub whose requests and answers are compared with the description.
+func serve(t testing.TB, o fakegithub.Options) *fakegithub.Server {
+	t.Helper()
+	o.Wrap = checked(t)
+	s, err := fakegithub.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	return s
+}
+
+// clients reach a server.
+func clients(t testing.TB, s *fakegithub.Server) (*github.Tracker, *github.Forge) {
+	t.Helper()
+	tr, f, err := github.New(github.Options{URL: s.URL(), Scope: s.Scope(), Token: always(s.Secret()), WebhookSecret: always(s.WebhookSecret())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr, f
+}
+
+func port(t testing.TB, s *fakegithub.Server) track.Port {
+	tr, _ := clients(t, s)
+	return tr
+}
+
+func forge(t testing.TB, s *fakegithub.Server) track.Forge {
+	_, f := clients(t, s)
+	return f
+}
+
+func TestTracker(t *testing.T) {
+	trackertest.Run(t, func(t *testing.T) trackertest.World {
+		return fakegithub.Tracker{Server: serve(t, fakegithub.Options{}), Client: port}
+	})
+}
+
+func TestForge(t *testing.T) {
+	trackertest.RunForge(t, func(t *testing.T) trackertest.ForgeWorld {
+		return fakegithub.Forge{Server: serve(t, fakegithub.Options{}), Client: forge}
+	})
+}

@@ -1,0 +1,190 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	gh "github.com/google/go-github/v92/github"
+
+	"orange/internal/core/board"
+	"orange/internal/core/tracker"
+)
+
+// Write changes an issue. Labels are added and taken off one by one, so that one which
+// somebody else sets at the same time stays. GitHub would make a label that does not exist;
+// each one is therefore looked up first.
+func (t *Tracker) Write(ctx context.Context, was tracker.Issue, c board.Change) error {
+	number, err := numberOf(was.Key)
+	if err != nil {
+		return err
+	}
+	if err := writable(c); err != nil {
+		return err
+	}
+	w, err := t.known(ctx)
+	if err != nil {
+		return err
+	}
+	e := &edit{Tracker: t, ctx: ctx, number: number}
+	for _, tag := range c.AddTags {
+		e.exists(tag, slices.Contains(w.tags, tag))
+	}
+	label, column := w.labels[c.Column]
+	if c.Column != "" {
+		e.exists(label, column)
+	}
+	e.add(c.AddTags)
+	for _, tag := range c.RemoveTags {
+		e.remove(tag)
+	}
+	if c.Column != "" {
+		e.move(c.Column, label)
+	}
+	if c.Title != "" || c.Description != nil {
+		req := gh.UpdateIssueRequest{Body: c.Description}
+		if c.Title != "" {
+			req.Title = &c.Title
+		}
+		e.update(req)
+	}
+	if strings.TrimSpace(c.Comment) != "" {
+		e.comment(c.Comment)
+	}
+	return e.err
+}
+
+// maxBodyText is how long a description or a comment may be on GitHub, in characters.
+const maxBodyText = 65536
+
+// writable refuses what GitHub would, before anything is done.
+func writable(c board.Change) error {
+	texts := map[string]string{"title": c.Title, "comment": c.Comment}
+	if c.Description != nil {
+		texts["description"] = *c.Description
+	}
+	for what, text := range texts {
+		switch {
+		case strings.ContainsRune(text, 0):
+			return board.Refusef("the %s has a zero in it, which github does not take: leave it out", what)
+		case utf8.RuneCountInString(text) > maxBodyText:
+			return board.Refusef("the %s has more than %d characters, which github does not take: put it into a file of the repository and name that", what, maxBodyText)
+		}
+	}
+	return nil
+}
+
+// An edit is a change under way: after an error, nothing more is done.
+type edit struct {
+	*Tracker
+	ctx    context.Context
+	number int
+	err    error
+}
+
+func (e *edit) do(doing string, request func() (*gh.Response, error)) {
+	if e.err == nil {
+		e.err = refused(notFound(e.call(e.ctx, doing, request), doing))
+	}
+}
+
+// exists makes sure that a label that was read is there still.
+func (e *edit) exists(label string, known bool) {
+	if e.err != nil {
+		return
+	}
+	if !known {
+		e.err = fmt.Errorf("label %q: %w", short(label), tracker.ErrStale)
+		return
+	}
+	doing := fmt.Sprintf("look up label %q", short(label))
+	e.err = e.call(e.ctx, doing, func() (*gh.Response, error) {
+		_, resp, err := e.api.Issues.GetLabel(e.ctx, e.owner, e.repo, url.PathEscape(label))
+		return resp, err
+	})
+	if missing(e.err) {
+		e.err = fmt.Errorf("%s: %w", doing, tracker.ErrStale)
+	}
+}
+
+func (e *edit) add(labels []string) {
+	if len(labels) == 0 {
+		return
+	}
+	e.do(fmt.Sprintf("label issue %d", e.number), func() (*gh.Response, error) {
+		body := struct {
+			Labels []string `json:"labels"`
+		}{labels}
+		req, err := e.api.NewRequest(e.ctx, http.MethodPost, fmt.Sprintf("repos/%s/%s/issues/%d/labels", e.owner, e.repo, e.number), body)
+		if err != nil {
+			return nil, err
+		}
+		return e.api.Do(req, nil)
+	})
+}
+
+// remove takes a label off; one that is not on is fine.
+func (e *edit) remove(label string) {
+	if e.err != nil {
+		return
+	}
+	err := e.call(e.ctx, fmt.Sprintf("take label %q off issue %d", short(label), e.number), func() (*gh.Response, error) {
+		return e.api.Issues.RemoveLabelForIssue(e.ctx, e.owner, e.repo, e.number, url.PathEscape(label))
+	})
+	if !missing(err) {
+		e.err = refused(err)
+	}
+}
+
+// move opens or closes an issue, puts the new label on and takes the others off. In this
+// order an issue is never without a column, in which somebody could find it as new, and a
+// move that was cut short can be made again.
+func (e *edit) move(column, label string) {
+	if e.err != nil {
+		return
+	}
+	var is *gh.Issue
+	if is, e.err = e.raw(e.ctx, fmt.Sprint(e.number)); e.err != nil {
+		return
+	}
+	switch reason := final(column); {
+	case reason != "" && is.GetState() != "closed":
+		e.update(gh.UpdateIssueRequest{State: gh.Ptr("closed"), StateReason: &reason})
+	case reason == "" && is.GetState() == "closed":
+		e.update(gh.UpdateIssueRequest{State: gh.Ptr("open"), StateReason: gh.Ptr("reopened")})
+	}
+	var others []string
+	there := false
+	for _, l := range is.Labels {
+		switch _, other := columnOf(l.GetName()); {
+		case l.GetName() == label:
+			there = true
+		case other:
+			others = append(others, l.GetName())
+		}
+	}
+	if !there {
+		e.add([]string{label})
+	}
+	for _, other := range others {
+		e.remove(other)
+	}
+}
+
+func (e *edit) update(req gh.UpdateIssueRequest) {
+	e.do(fmt.Sprintf("change issue %d", e.number), func() (*gh.Response, error) {
+		_, resp, err := e.api.Issues.Update(e.ctx, e.owner, e.repo, e.number, req)
+		return resp, err
+	})
+}
+
+func (e *edit) comment(text string) {
+	e.do(fmt.Sprintf("comment on issue %d", e.number), func() (*gh.Response, error) {
+		_, resp, err := e.api.Issues.CreateComment(e.ctx, e.owner, e.repo, e.number, gh.IssueCommentRequest{Body: text})
+		return resp, err
+	})
+}

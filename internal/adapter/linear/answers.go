@@ -1,0 +1,209 @@
+package linear
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// What the requests answer, field by field as they ask.
+
+type whoamiAnswer struct {
+	Viewer struct {
+		DisplayName string `json:"displayName"`
+	} `json:"viewer"`
+}
+
+type teamAnswer struct {
+	Teams struct {
+		Nodes []struct {
+			Key      string `json:"key"`
+			Projects struct {
+				Nodes []named `json:"nodes"`
+			} `json:"projects"`
+		} `json:"nodes"`
+	} `json:"teams"`
+}
+
+type statesAnswer struct {
+	WorkflowStates page[state] `json:"workflowStates"`
+}
+
+type labelsAnswer struct {
+	IssueLabels page[label] `json:"issueLabels"`
+}
+
+type namesAnswer struct {
+	WorkflowStates struct {
+		Nodes []identified `json:"nodes"`
+	} `json:"workflowStates"`
+	IssueLabels struct {
+		Nodes []identified `json:"nodes"`
+	} `json:"issueLabels"`
+}
+
+type issuesAnswer struct {
+	Issues struct {
+		Nodes    []brief `json:"nodes"`
+		PageInfo struct {
+			HasPreviousPage bool   `json:"hasPreviousPage"`
+			StartCursor     string `json:"startCursor"`
+		} `json:"pageInfo"`
+	} `json:"issues"`
+}
+
+type issueAnswer struct {
+	Issue whole `json:"issue"`
+}
+
+type moreLabelsAnswer struct {
+	Issue struct {
+		Labels page[named] `json:"labels"`
+	} `json:"issue"`
+}
+
+type moreCommentsAnswer struct {
+	Issue struct {
+		Comments page[comment] `json:"comments"`
+	} `json:"issue"`
+}
+
+type moreChildrenAnswer struct {
+	Issue struct {
+		Children page[other] `json:"children"`
+	} `json:"issue"`
+}
+
+type moreBlockersAnswer struct {
+	Issue struct {
+		InverseRelations page[relation] `json:"inverseRelations"`
+	} `json:"issue"`
+}
+
+type moreAttachmentsAnswer struct {
+	Issue struct {
+		Attachments page[attachment] `json:"attachments"`
+	} `json:"issue"`
+}
+
+type updateAnswer struct {
+	IssueUpdate struct {
+		Success bool `json:"success"`
+		Issue   *struct {
+			Description string `json:"description"`
+		} `json:"issue"`
+	} `json:"issueUpdate"`
+}
+
+type commentAnswer struct {
+	CommentCreate struct {
+		Success bool `json:"success"`
+	} `json:"commentCreate"`
+}
+
+// A page is a part of a list.
+type page[T any] struct {
+	Nodes    []T `json:"nodes"`
+	PageInfo struct {
+		HasNextPage bool   `json:"hasNextPage"`
+		EndCursor   string `json:"endCursor"`
+	} `json:"pageInfo"`
+}
+
+type named struct {
+	Name string `json:"name"`
+}
+
+type identified struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+type state struct {
+	ID       string  `json:"id"`
+	Name     string  `json:"name"`
+	Type     string  `json:"type"`
+	Position float64 `json:"position"`
+}
+
+type label struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	IsGroup bool   `json:"isGroup"`
+	Team    *struct {
+		Key string `json:"key"`
+	} `json:"team"`
+}
+
+// A standing is the state of an issue.
+type standing struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+type account struct {
+	DisplayName string `json:"displayName"`
+	App         bool   `json:"app"`
+}
+
+type stranger struct {
+	DisplayName string `json:"displayName"`
+}
+
+// other is another issue. It is nil where the token may not see it.
+type other struct {
+	Identifier string   `json:"identifier"`
+	State      standing `json:"state"`
+}
+
+type brief struct {
+	ID                  string      `json:"id"`
+	Identifier          string      `json:"identifier"`
+	URL                 string      `json:"url"`
+	Title               string      `json:"title"`
+	Description         string      `json:"description"`
+	Priority            float64     `json:"priority"`
+	CreatedAt           time.Time   `json:"createdAt"`
+	UpdatedAt           time.Time   `json:"updatedAt"`
+	State               standing    `json:"state"`
+	Labels              page[named] `json:"labels"`
+	Creator             *account    `json:"creator"`
+	BotActor            *named      `json:"botActor"`
+	ExternalUserCreator *stranger   `json:"externalUserCreator"`
+	Assignee            *stranger   `json:"assignee"`
+	Parent              *struct {
+		Identifier string `json:"identifier"`
+	} `json:"parent"`
+}
+
+type whole struct {
+	brief
+	Trashed bool `json:"trashed"`
+	Team    struct {
+		Key string `json:"key"`
+	} `json:"team"`
+	Comments         page[comment]    `json:"comments"`
+	Children         page[other]      `json:"children"`
+	InverseRelations page[relation]   `json:"inverseRelations"`
+	Attachments      page[attachment] `json:"attachments"`
+}
+
+type comment struct {
+	ID           string    `json:"id"`
+	Body         string    `json:"body"`
+	CreatedAt    time.Time `json:"createdAt"`
+	User         *account  `json:"user"`
+	BotActor     *named    `json:"botActor"`
+	ExternalUser *stranger `json:"externalUser"`
+}
+
+type relation struct {
+	Type  string `json:"type"`
+	Issue *other `json:"issue"`
+}
+
+type attachment struct {
+	URL       string          `json:"url"`
+	Title     string          `json:"title"`
+	Metadata  json.RawMessage `json:"metadata"`
+	CreatedAt time.Time       `json:"createdAt"`
+}

@@ -1,0 +1,116 @@
+package linear
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"orange/internal/core/tracker"
+)
+
+const (
+	maxNews   = 5 << 20         // bytes of one delivery
+	freshness = 1 * time.Minute // how old or how early news may be
+)
+
+// news is what is looked at of a delivery. Everything else is read anew from Linear.
+type news struct {
+	Type string  `json:"type"`
+	At   float64 `json:"webhookTimestamp"` // milliseconds
+	URL  string  `json:"url"`
+	Data struct {
+		ID         string `json:"id"`
+		Identifier string `json:"identifier"`
+		IssueID    string `json:"issueId"`
+		Issue      *struct {
+			ID         string `json:"id"`
+			Identifier string `json:"identifier"`
+		} `json:"issue"`
+	} `json:"data"`
+}
+
+// Hear says which issues a webhook of Linear is about. The signature is that of the
+// body; news that is older than a minute may be somebody's recording.
+func (t *Tracker) Hear(header http.Header, body []byte) (tracker.Event, error) {
+	var none tracker.Event
+	if len(body) > maxNews {
+		return none, fmt.Errorf("news from linear is longer than %d MB: it is not heard", maxNews>>20)
+	}
+	secret, err := t.webhookSecret()
+	if err != nil {
+		return none, err
+	}
+	if !tracker.SignedBy(secret, body, header.Get("Linear-Signature")) {
+		return none, fmt.Errorf("news from linear: %w", tracker.ErrForged)
+	}
+	delivery := header.Get("Linear-Delivery")
+	if delivery == "" || len(delivery) > 200 || delivery != line(delivery) {
+		return none, errors.New("news from linear has no Linear-Delivery: send it as Linear does")
+	}
+	var n news
+	if err := json.Unmarshal(body, &n); err != nil {
+		return none, errors.New("news from linear is not of the form that Linear sends")
+	}
+	if age := t.opts.Now().Sub(time.UnixMilli(int64(n.At))); age > freshness || age < -freshness {
+		return none, fmt.Errorf("news from linear was not sent within the last %s: look at the clock of this machine", freshness)
+	}
+	return tracker.Event{Delivery: delivery, Keys: t.about(&n)}, nil
+}
+
+func (t *Tracker) webhookSecret() (string, error) {
+	if t.opts.WebhookSecret == nil {
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	secret, err := t.opts.WebhookSecret(ctx)
+	if err != nil {
+		return "", fmt.Errorf("read the webhook secret: %w", err)
+	}
+	return strings.TrimSpace(secret), nil
+}
+
+// inURL is where the address of something shows the issue that it belongs to.
+var inURL = regexp.MustCompile(`^https?://[^/?#]+/[^/?#]+/issue/([A-Za-z][A-Za-z0-9]{0,15}-[0-9]{1,9})(?:[/?#]|$)`)
+
+// about are the keys of the team's issues that news may be about. News about labels is
+// about none: the names are looked up again when one of them does not fit any more.
+func (t *Tracker) about(n *news) []string {
+	var key, id string
+	switch n.Type {
+	case "Issue":
+		key, id = n.Data.Identifier, n.Data.ID
+	case "Comment", "Attachment":
+		id = n.Data.IssueID
+		if n.Data.Issue != nil {
+			key, id = n.Data.Issue.Identifier, n.Data.Issue.ID
+		}
+	default:
+		return nil
+	}
+	if m := inURL.FindStringSubmatch(n.URL); key == "" && m != nil {
+		key = m[1]
+	}
+	if key == "" {
+		t.mu.Lock()
+		key = t.keys[id]
+		t.mu.Unlock()
+	}
+	switch {
+	case keyForm.MatchString(key) && t.ours(key):
+		return []string{key}
+	case key == "" && uuidForm.MatchString(id):
+		return []string{id} // an issue can be read by its id, too
+	}
+	return nil
+}
+
+func (t *Tracker) ours(key string) bool {
+	team, _, _ := strings.Cut(key, "-")
+	return t.team == "" || strings.EqualFold(team, t.team)
+}

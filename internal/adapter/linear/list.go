@@ -1,0 +1,60 @@
+package linear
+
+import (
+	"context"
+	"slices"
+
+	"orange/internal/core/tracker"
+)
+
+// perPage is how many issues one request lists.
+const perPage = 50
+
+// List returns issues of the team or the project, oldest first and brief. It makes one
+// request for fifty of them.
+func (t *Tracker) List(ctx context.Context, q tracker.Query) ([]tracker.Issue, error) {
+	vars := issuesVars{Filter: t.filter(q), Last: perPage}
+	out := []tracker.Issue{}
+	for range maxPages {
+		if q.Limit > 0 {
+			vars.Last = min(perPage, q.Limit-len(out))
+		}
+		var got issuesAnswer
+		if err := t.ask(ctx, issuesQuery, vars, &got); err != nil {
+			return nil, err
+		}
+		for _, b := range slices.Backward(got.Issues.Nodes) {
+			if err := t.moreLabels(ctx, &b); err != nil {
+				return nil, err
+			}
+			out = append(out, t.brief(&b))
+		}
+		cursor := got.Issues.PageInfo.StartCursor
+		if !got.Issues.PageInfo.HasPreviousPage || cursor == "" || q.Limit > 0 && len(out) >= q.Limit {
+			slices.SortStableFunc(out, func(a, b tracker.Issue) int { return a.Card.CreatedAt.Compare(b.Card.CreatedAt) })
+			return out, nil
+		}
+		if vars.Before != nil && *vars.Before == cursor {
+			break
+		}
+		vars.Before = &cursor
+	}
+	return nil, errEndless
+}
+
+func (t *Tracker) filter(q tracker.Query) filter {
+	f := filter{Team: keyFilter{textFilter{t.team}}}
+	if t.project != "" {
+		f.Project = &nameFilter{textFilter{t.project}}
+	}
+	if len(q.Columns) > 0 {
+		f.State = &stateFilter{}
+		for _, c := range q.Columns {
+			f.State.Or = append(f.State.Or, nameFilter{textFilter{c}})
+		}
+	}
+	if !q.Since.IsZero() {
+		f.UpdatedAt = &dateFilter{After: q.Since.UTC()}
+	}
+	return f
+}

@@ -1,0 +1,77 @@
+package linear
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// The caller marks a comment with an invisible line, by which it finds the comment
+// again. Linear does not promise to keep such a line: of a text in Markdown it stores
+// what it shows. But it lets a comment's id be chosen, so the mark is put there as well,
+// and given back when the comment is read without it. A comment that was sent twice has
+// the same id, and Linear takes it once.
+
+// markForm is the invisible line; it has 80 bits.
+var markForm = regexp.MustCompile(`<!-- orange:([0-9a-f]{20}) -->\s*$`)
+
+// markOf is what the mark at the end of a text says, "" if there is none.
+func markOf(text string) string {
+	if m := markForm.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// commentID is the id of a comment of an issue: one that holds its mark, or one that
+// comes from the key of the change, or "" where there is neither and Linear may choose.
+func commentID(issue, mark, key string) string {
+	var id [16]byte
+	switch {
+	case mark != "":
+		if _, err := hex.Decode(id[:10], []byte(mark)); err != nil {
+			return ""
+		}
+		copy(id[10:], proof(issue, mark))
+	case key != "":
+		sum := sha256.Sum256(fmt.Appendf(nil, "comment\x00%s\x00%s", issue, key))
+		copy(id[:], sum[:])
+	default:
+		return ""
+	}
+	return format(id)
+}
+
+// proof tells ids with a mark from others, and those of one issue from those of another.
+func proof(issue, mark string) []byte {
+	sum := sha256.Sum256(fmt.Appendf(nil, "mark\x00%s\x00%s", issue, mark))
+	return sum[:6]
+}
+
+// format writes an id as Linear wants them, as a UUID of version 4: the third group
+// begins with 4 and the fourth with 8. The last two digits give way to those.
+func format(id [16]byte) string {
+	digits := hex.EncodeToString(id[:])
+	digits = digits[:12] + "4" + digits[12:15] + "8" + digits[15:30]
+	return digits[:8] + "-" + digits[8:12] + "-" + digits[12:16] + "-" + digits[16:20] + "-" + digits[20:]
+}
+
+// marked is the text of a comment with the mark that its id holds.
+func marked(issue, id, text string) string {
+	digits := strings.ReplaceAll(strings.ToLower(id), "-", "")
+	if len(digits) != 32 || digits[12] != '4' || digits[16] != '8' {
+		return text
+	}
+	digits = digits[:12] + digits[13:16] + digits[17:] // without the fixed ones
+	mark, end := digits[:20], digits[20:]
+	if end != hex.EncodeToString(proof(issue, mark))[:len(end)] {
+		return text
+	}
+	line := "<!-- orange:" + mark + " -->"
+	if strings.Contains(text, line) {
+		return text
+	}
+	return text + "\n\n" + line
+}

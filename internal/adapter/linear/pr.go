@@ -1,0 +1,80 @@
+package linear
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"orange/internal/core/tracker"
+)
+
+// prPath is how the forges write the address of a pull request, up to its number.
+var prPath = regexp.MustCompile(`^/[^/]+/.+/(?:pull|pulls|pull-requests|merge_requests)/([0-9]{1,9})(?:/|$)`)
+
+// prFacts is what Linear keeps about a pull request of a forge that it is connected
+// with.
+type prFacts struct {
+	Title     string    `json:"title"`
+	Status    string    `json:"status"`
+	Branch    string    `json:"branch"`
+	Base      string    `json:"targetBranch"`
+	MergedAt  string    `json:"mergedAt"`
+	ClosedAt  string    `json:"closedAt"`
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+// pullRequests are those among the attachments. The state of one is not known where
+// Linear is not told about it.
+func pullRequests(list []attachment) []tracker.PR {
+	var out []tracker.PR
+	for _, a := range list {
+		address, number, ok := prAddress(a.URL)
+		if !ok || slices.ContainsFunc(out, func(pr tracker.PR) bool { return pr.URL == address }) {
+			continue
+		}
+		pr := tracker.PR{Number: number, URL: address, Title: line(a.Title), CreatedAt: a.CreatedAt}
+		var facts prFacts
+		if json.Unmarshal(a.Metadata, &facts) == nil {
+			facts.tell(&pr)
+		}
+		out = append(out, pr)
+	}
+	return out
+}
+
+// prAddress is the address of a pull request without what follows its number.
+func prAddress(text string) (address string, number int, ok bool) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
+		return "", 0, false
+	}
+	m := prPath.FindStringSubmatchIndex(u.Path)
+	if m == nil {
+		return "", 0, false
+	}
+	number, err = strconv.Atoi(u.Path[m[2]:m[3]])
+	u.Path, u.RawPath, u.RawQuery, u.Fragment, u.RawFragment = u.Path[:m[3]], "", "", "", ""
+	return line(u.String()), number, err == nil && number > 0
+}
+
+func (f *prFacts) tell(pr *tracker.PR) {
+	if f.Title != "" {
+		pr.Title = line(f.Title)
+	}
+	if !f.CreatedAt.IsZero() {
+		pr.CreatedAt = f.CreatedAt
+	}
+	pr.Branch, pr.Base = line(f.Branch), line(f.Base)
+	switch status := strings.ToLower(f.Status); {
+	case status == "merged" || f.MergedAt != "":
+		pr.State = tracker.Merged
+	case status == "closed" || f.ClosedAt != "":
+		pr.State = tracker.Closed
+	case status != "":
+		pr.State = tracker.Open
+	}
+}

@@ -1,0 +1,48 @@
+package linear
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What is kept of texts of others.
+const (
+	maxLine = 500     // characters of a name or a title
+	maxText = 1 << 20 // bytes of a description or a comment
+)
+
+// line is a name or a title as one line.
+func line(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\u2028' || r == '\u2029':
+			return ' '
+		case unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return cut(s, maxLine)
+}
+
+// cut shortens a line to so many characters.
+func cut(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most]) + "..."
+}
+
+// bound is a text that is not too long.
+func bound(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= maxText {
+		return s
+	}
+	at := maxText
+	for !utf8.RuneStart(s[at]) {
+		at--
+	}
+	return s[:at]
+}

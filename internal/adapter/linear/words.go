@@ -1,0 +1,253 @@
+package linear
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/core/board"
+	"orange/internal/core/tracker"
+)
+
+// names are the ids of what the team's columns and tags are called. A tag may have more
+// than one: two groups of labels may each have one of that name.
+type names struct {
+	states map[string]string
+	labels map[string][]string
+}
+
+// Words are the states of the team's issues, in the order of its boards, and the labels
+// of the team and of everybody.
+func (t *Tracker) Words(ctx context.Context) (board.Vocabulary, error) {
+	var v board.Vocabulary
+	if err := t.checkScope(ctx); err != nil {
+		return v, err
+	}
+	states, err := all(func(after *string) (page[state], error) {
+		var got statesAnswer
+		err := t.ask(ctx, statesQuery, teamPageVars{Team: t.team, After: after}, &got)
+		return got.WorkflowStates, err
+	})
+	if err != nil {
+		return v, err
+	}
+	labels, err := all(func(after *string) (page[label], error) {
+		var got labelsAnswer
+		err := t.ask(ctx, labelsQuery, teamPageVars{Team: t.team, After: after}, &got)
+		return got.IssueLabels, err
+	})
+	if err != nil {
+		return v, err
+	}
+	n := &names{states: map[string]string{}, labels: map[string][]string{}}
+	v.Columns, v.Tags = n.addStates(states), n.addLabels(labels)
+	t.mu.Lock()
+	t.names = n
+	t.mu.Unlock()
+	return v, nil
+}
+
+// checkScope makes sure that the team and the project are there: a name that was
+// mistyped would look like a board without issues.
+func (t *Tracker) checkScope(ctx context.Context) error {
+	if t.team == "" {
+		return board.Refusef("the tracker names no team: give TEAM or TEAM/Project as its scope, TEAM as in TEAM-12")
+	}
+	var got teamAnswer
+	if err := t.ask(ctx, teamQuery, teamVars{Team: t.team, Project: t.project}, &got); err != nil {
+		return err
+	}
+	teams := got.Teams.Nodes
+	if len(teams) == 0 {
+		return board.Refusef("linear shows this token no team %q: give the letters of its issues, as in TEAM-12, as the tracker's scope", cut(line(t.team), 40))
+	}
+	if t.project != "" && len(teams[0].Projects.Nodes) == 0 {
+		return board.Refusef("team %s has no project %q in linear: look at the tracker's scope", line(teams[0].Key), cut(line(t.project), 80))
+	}
+	return nil
+}
+
+// phases are the types of states in the order in which Linear shows them.
+var phases = []string{"triage", "backlog", "unstarted", "started", "completed", "canceled", "duplicate"}
+
+func (n *names) addStates(states []state) []string {
+	slices.SortStableFunc(states, func(a, b state) int {
+		return cmp.Or(cmp.Compare(slices.Index(phases, a.Type), slices.Index(phases, b.Type)), cmp.Compare(a.Position, b.Position))
+	})
+	columns := []string{}
+	for _, s := range states {
+		name := line(s.Name)
+		if _, twice := n.states[name]; !twice {
+			n.states[name] = s.ID
+			columns = append(columns, name)
+		}
+	}
+	return columns
+}
+
+// addLabels leaves out groups of labels, which no issue can be given. The team's own
+// come first, so that one of those is meant where two have a name.
+func (n *names) addLabels(labels []label) []string {
+	slices.SortStableFunc(labels, func(a, b label) int {
+		return cmp.Or(compareBool(a.Team == nil, b.Team == nil), cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)))
+	})
+	tags := []string{}
+	for _, l := range labels {
+		if l.IsGroup {
+			continue
+		}
+		name := line(l.Name)
+		if _, twice := n.labels[name]; !twice {
+			tags = append(tags, name)
+		}
+		n.labels[name] = append(n.labels[name], l.ID)
+	}
+	return tags
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// known are the ids that Words read, read now if nobody asked for them before.
+func (t *Tracker) known(ctx context.Context) (*names, error) {
+	t.mu.Lock()
+	have := t.names
+	t.mu.Unlock()
+	if have != nil {
+		return have, nil
+	}
+	if _, err := t.Words(ctx); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.names, nil
+}
+
+// resolve puts the ids of a change's names into an update. Names that are not known, or
+// that Linear gave to something else meanwhile, are tracker.ErrStale.
+func (t *Tracker) resolve(ctx context.Context, c board.Change, to *updateInput) error {
+	if c.Column == "" && len(c.AddTags)+len(c.RemoveTags) == 0 {
+		return nil
+	}
+	n, err := t.known(ctx)
+	if err != nil {
+		return err
+	}
+	want := map[string]string{} // name by id
+	if c.Column != "" {
+		id, ok := find(n.states, c.Column)
+		if !ok {
+			return stale("column", c.Column)
+		}
+		to.StateID, want[id] = id, c.Column
+	}
+	for _, tag := range c.AddTags {
+		ids, ok := find(n.labels, tag)
+		if !ok {
+			return stale("tag", tag)
+		}
+		to.AddedLabelIDs, want[ids[0]] = append(to.AddedLabelIDs, ids[0]), tag
+	}
+	for _, tag := range c.RemoveTags {
+		ids, ok := find(n.labels, tag)
+		if !ok {
+			return stale("tag", tag)
+		}
+		for _, id := range ids {
+			to.RemovedLabelIDs, want[id] = append(to.RemovedLabelIDs, id), tag
+		}
+	}
+	return t.confirm(ctx, to, want)
+}
+
+func stale(what, name string) error {
+	return fmt.Errorf("%s %q: %w", what, cut(line(name), board.MaxName), tracker.ErrStale)
+}
+
+func find[T any](known map[string]T, name string) (T, bool) {
+	if id, ok := known[name]; ok {
+		return id, true
+	}
+	for is, id := range known {
+		if strings.EqualFold(is, name) {
+			return id, true
+		}
+	}
+	var none T
+	return none, false
+}
+
+// nobody is an id that nothing has: Linear is never given an empty list of ids.
+const nobody = "00000000-0000-4000-8000-000000000000"
+
+// confirm asks whether ids still go by their names, before anything is changed.
+func (t *Tracker) confirm(ctx context.Context, to *updateInput, want map[string]string) error {
+	vars := namesVars{States: []string{nobody}, Labels: []string{nobody}}
+	if to.StateID != "" {
+		vars.States = []string{to.StateID}
+	}
+	if ids := slices.Concat(to.AddedLabelIDs, to.RemovedLabelIDs); len(ids) > 0 {
+		vars.Labels = ids
+	}
+	var got namesAnswer
+	if err := t.ask(ctx, namesQuery, vars, &got); err != nil {
+		return err
+	}
+	is := map[string]string{}
+	for _, n := range slices.Concat(got.WorkflowStates.Nodes, got.IssueLabels.Nodes) {
+		is[n.ID] = line(n.Name)
+	}
+	for id, name := range want {
+		if !strings.EqualFold(is[id], name) {
+			return stale("name", name)
+		}
+	}
+	return nil
+}
+
+// errEndless says that a list does not end.
+var errEndless = errors.New("the list from linear does not end: try again later")
+
+// maxPages bounds every list.
+const maxPages = 500
+
+// all reads the pages of a list to its end.
+func all[T any](read func(after *string) (page[T], error)) ([]T, error) {
+	first, err := read(nil)
+	if err != nil {
+		return nil, err
+	}
+	return rest(first, func(after string) (page[T], error) { return read(&after) })
+}
+
+// rest reads what follows a page.
+func rest[T any](p page[T], read func(after string) (page[T], error)) ([]T, error) {
+	nodes := p.Nodes
+	for range maxPages {
+		cursor := p.PageInfo.EndCursor
+		if !p.PageInfo.HasNextPage || cursor == "" {
+			return nodes, nil
+		}
+		next, err := read(cursor)
+		if err != nil {
+			return nil, err
+		}
+		if next.PageInfo.EndCursor == cursor && next.PageInfo.HasNextPage {
+			break
+		}
+		nodes = append(nodes, next.Nodes...)
+		p = next
+	}
+	return nil, errEndless
+}

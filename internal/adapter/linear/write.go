@@ -1,0 +1,107 @@
+package linear
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"orange/internal/core/board"
+	"orange/internal/core/tracker"
+)
+
+// Write changes an issue in one request, and says something in another.
+func (t *Tracker) Write(ctx context.Context, was tracker.Issue, c board.Change) error {
+	if err := storable(c); err != nil {
+		return err
+	}
+	id := was.ID
+	if id == "" {
+		id = was.Key
+	}
+	in := updateInput{Title: c.Title, Description: c.Description}
+	if err := t.resolve(ctx, c, &in); err != nil {
+		return err
+	}
+	if in.StateID != "" || len(in.AddedLabelIDs)+len(in.RemovedLabelIDs) > 0 || in.Title != "" || in.Description != nil {
+		if err := t.update(ctx, id, in); err != nil {
+			return ofWrite(err, was.Key)
+		}
+	}
+	if strings.TrimSpace(c.Comment) == "" {
+		return nil
+	}
+	return ofWrite(t.say(ctx, id, c), was.Key)
+}
+
+// storable refuses what no database behind Linear can hold.
+func storable(c board.Change) error {
+	texts := []string{c.Title, c.Comment}
+	if c.Description != nil {
+		texts = append(texts, *c.Description)
+	}
+	for _, text := range texts {
+		if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
+			return board.Refusef("linear keeps no text with a zero character: leave it out")
+		}
+	}
+	return nil
+}
+
+func (t *Tracker) update(ctx context.Context, id string, in updateInput) error {
+	var got updateAnswer
+	if err := t.ask(ctx, updateMutation, updateVars{ID: id, Input: in}, &got); err != nil {
+		return err
+	}
+	if !got.IssueUpdate.Success {
+		return errors.New("linear did not make the change, and does not say why: try again later")
+	}
+	if in.Description != nil && got.IssueUpdate.Issue != nil {
+		t.wrote(id, *in.Description, bound(got.IssueUpdate.Issue.Description))
+	}
+	return nil
+}
+
+func (t *Tracker) say(ctx context.Context, id string, c board.Change) error {
+	in := commentInput{ID: commentID(id, markOf(c.Comment), c.Key), IssueID: id, Body: c.Comment}
+	var got commentAnswer
+	err := t.ask(ctx, commentMutation, commentVars{Input: in}, &got)
+	var no *refused
+	switch {
+	case errors.As(err, &no) && in.ID != "" && no.there():
+		return nil // an earlier try said it, and its answer was lost
+	case err != nil:
+		return err
+	case !got.CommentCreate.Success:
+		return errors.New("linear did not take the comment, and does not say why: try again later")
+	}
+	return nil
+}
+
+// A rewrite is a description as it was written, and as Linear keeps it: it writes
+// Markdown in its own hand.
+type rewrite struct{ written, kept string }
+
+// wrote remembers what Linear made of a description.
+func (t *Tracker) wrote(id, written, kept string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.texts, id)
+	if written == kept {
+		return
+	}
+	if len(t.texts) >= most/10 {
+		clear(t.texts)
+	}
+	t.texts[id] = rewrite{written, kept}
+}
+
+// asWritten is a description as it was written here, as long as nobody changed it.
+func (t *Tracker) asWritten(id, kept string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r, ok := t.texts[id]; ok && r.kept == kept {
+		return r.written
+	}
+	return kept
+}

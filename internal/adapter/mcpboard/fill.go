@@ -1,0 +1,73 @@
+package mcpboard
+
+import (
+	"regexp"
+	"strings"
+)
+
+var hole = regexp.MustCompile(`\{([a-z_]+)(\??)\}`)
+
+// variables are the names that an argument's template asks for.
+func variables(template any) []string {
+	var out []string
+	switch v := template.(type) {
+	case string:
+		for _, m := range hole.FindAllStringSubmatch(v, -1) {
+			out = append(out, m[1])
+		}
+	case []any:
+		for _, e := range v {
+			out = append(out, variables(e)...)
+		}
+	case map[string]any:
+		for _, e := range v {
+			out = append(out, variables(e)...)
+		}
+	}
+	return out
+}
+
+// fill puts values into the arguments of a tool. A text that is one hole becomes the
+// value itself, a list if it is one; arguments that may be left out and are empty are.
+func fill(args map[string]any, vars map[string]any) map[string]any {
+	out := map[string]any{}
+	for name, template := range args {
+		if v, ok := fillOne(template, vars); ok {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+func fillOne(template any, vars map[string]any) (any, bool) {
+	switch v := template.(type) {
+	case string:
+		return fillText(v, vars)
+	case []any:
+		list := []any{}
+		for _, e := range v {
+			if x, ok := fillOne(e, vars); ok {
+				list = append(list, x)
+			}
+		}
+		return list, true
+	case map[string]any:
+		return fill(v, vars), true
+	}
+	return template, true
+}
+
+func fillText(template string, vars map[string]any) (any, bool) {
+	m := hole.FindStringSubmatch(template)
+	if m != nil && m[0] == template {
+		v := vars[m[1]]
+		if v == nil {
+			v = ""
+		}
+		return v, m[2] == "" || v != ""
+	}
+	return hole.ReplaceAllStringFunc(template, func(h string) string {
+		text, _ := vars[strings.Trim(h, "{?}")].(string)
+		return text
+	}), true
+}

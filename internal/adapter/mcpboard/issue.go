@@ -1,0 +1,203 @@
+package mcpboard
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"orange/internal/core/board"
+	"orange/internal/core/tracker"
+)
+
+var priorities = map[string]tracker.Priority{
+	"urgent": tracker.Urgent, "high": tracker.High, "medium": tracker.Medium, "low": tracker.Low,
+}
+
+// Bounds of what is taken from a board, in characters.
+const (
+	maxTitle = 500
+	maxWord  = 200 // names, ids, authors
+)
+
+// issue is what a record says about an issue. The column may still be missing if the
+// board names it by id.
+func (m *Mapping) issue(r record) tracker.Issue {
+	is := tracker.Issue{
+		Key: oneLine(r.first("key", "id"), maxWord),
+		ID:  oneLine(r.first("id"), maxWord),
+		URL: oneLine(r.first("url"), 2000),
+		Card: board.Card{
+			Title:       title(r.first("title")),
+			Author:      oneLine(r.first("author"), maxWord),
+			Description: text(r.first("description"), board.MaxDescription),
+			Column:      oneLine(r.first("column"), maxWord),
+			Tags:        names(r.fields["tags"]),
+			CreatedAt:   m.time(r.first("created")),
+			UpdatedAt:   m.time(r.first("updated")),
+		},
+		Priority: priorities[m.Priorities[strings.ToLower(strings.TrimSpace(r.first("priority")))]],
+		Assignee: oneLine(r.first("assignee"), maxWord),
+		Parent:   oneLine(r.first("parent"), maxWord),
+	}
+	if is.ID == is.Key {
+		is.ID = ""
+	}
+	is.Children, is.BlockedBy = m.links(r.lists["children"]), m.links(r.lists["blocked_by"])
+	is.Comments = m.comments(r.lists["comments"], r.forged["comments"])
+	return is
+}
+
+func (m *Mapping) links(list []record) []tracker.Link {
+	var out []tracker.Link
+	for _, r := range list {
+		l := tracker.Link{Key: oneLine(r.first("key"), maxWord), Column: oneLine(r.first("column"), maxWord)}
+		state := oneLine(r.first("state", "column"), maxWord)
+		l.Closed = slices.ContainsFunc(m.Closed, func(c string) bool { return strings.EqualFold(c, state) })
+		if l.Key != "" {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// comments are in the order in which they were made. Where somebody's words look like a
+// comment of their own, nobody is believed to be its author: words without an author are
+// no one's order.
+func (m *Mapping) comments(list []record, forged bool) []tracker.Comment {
+	var out []tracker.Comment
+	for _, r := range list {
+		c := tracker.Comment{
+			ID:     oneLine(r.first("id"), maxWord),
+			Author: oneLine(r.first("author"), maxWord),
+			At:     m.time(r.first("at")),
+			Text:   swap(text(r.first("text"), board.MaxComment), m.Comment.Lines, true),
+		}
+		if forged {
+			c.Author = ""
+		}
+		out = append(out, c)
+	}
+	if n := len(out); n > 1 && out[0].At.After(out[n-1].At) {
+		slices.Reverse(out)
+	}
+	slices.SortStableFunc(out, func(a, b tracker.Comment) int { return a.At.Compare(b.At) })
+	return out
+}
+
+// time reads a time; one that cannot be read is zero.
+func (m *Mapping) time(s string) time.Time {
+	s = strings.TrimSpace(strings.ReplaceAll(s, "\u202f", " "))
+	for _, layout := range slices.Concat([]string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999"}, m.Times) {
+		if at, err := time.Parse(layout, s); err == nil {
+			return at.UTC()
+		}
+	}
+	return time.Time{}
+}
+
+// names cleans a list of names, each once.
+func names(list []string) []string {
+	out := []string{}
+	for _, n := range list {
+		n = oneLine(n, maxWord)
+		if n != "" && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// oneLine makes one printable line of what somebody else wrote.
+func oneLine(s string, most int) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+	s = strings.TrimSpace(s)
+	if runes := []rune(s); len(runes) > most {
+		s = strings.TrimSpace(string(runes[:most]))
+	}
+	return s
+}
+
+// title makes a line of a title, and leaves the rest of it as it is.
+func title(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	if runes := []rune(s); len(runes) > maxTitle {
+		s = string(runes[:maxTitle])
+	}
+	return strings.TrimSpace(s)
+}
+
+// swap puts other lines into a text where a board does not take some, or back.
+func swap(s string, lines map[string]string, back bool) string {
+	if len(lines) == 0 {
+		return s
+	}
+	out := strings.Split(s, "\n")
+	for i, line := range out {
+		for mine, theirs := range lines {
+			if back {
+				mine, theirs = theirs, mine
+			}
+			if strings.TrimSpace(line) == mine {
+				out[i] = theirs
+			}
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// text bounds a text, in bytes.
+func text(s string, most int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "")
+	}
+	return s
+}
+
+// oldestFirst orders issues by when they were made, then by key as people count.
+func oldestFirst(a, b tracker.Issue) int {
+	return cmp.Or(a.Card.CreatedAt.Compare(b.Card.CreatedAt), byNumber(a.Key, b.Key))
+}
+
+// byNumber compares keys so that task-2 comes before task-10.
+func byNumber(a, b string) int {
+	for a != "" && b != "" {
+		na, nb := digits(a), digits(b)
+		if na > 0 && nb > 0 {
+			x, y := strings.TrimLeft(a[:na], "0"), strings.TrimLeft(b[:nb], "0")
+			if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
+				return c
+			}
+			a, b = a[na:], b[nb:]
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}

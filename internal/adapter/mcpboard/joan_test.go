@@ -1,0 +1,61 @@
+package mcpboard_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"orange/internal/trackertest"
+	"orange/internal/trackertest/fakejoan"
+)
+
+// pipeTo is the variable with which the test binary is the fake's program.
+const pipeTo = "FAKEJOAN_SOCKET"
+
+func TestMain(m *testing.M) {
+	if socket := os.Getenv(pipeTo); socket != "" {
+		if err := fakejoan.Pipe(socket, os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// joanTools are Joan's own tools where they are at hand, nil elsewhere.
+func joanTools() []byte {
+	text, err := os.ReadFile("../../../../shared/data/joan-mcp-tools.json")
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+func overHTTP(t testing.TB) *fakejoan.Fake {
+	return fakejoan.New(t, fakejoan.Options{Tools: joanTools()})
+}
+
+func overStdio(t testing.TB) *fakejoan.Fake {
+	return fakejoan.New(t, fakejoan.Options{
+		Tools: joanTools(), Command: []string{os.Args[0]}, Env: func(socket string) []string { return []string{pipeTo + "=" + socket} },
+	})
+}
+
+func TestJoanOverHTTP(t *testing.T) {
+	trackertest.Run(t, func(t *testing.T) trackertest.World { return overHTTP(t) })
+}
+
+func TestJoanOverStdio(t *testing.T) {
+	trackertest.Run(t, func(t *testing.T) trackertest.World { return overStdio(t) })
+}
+
+func TestJoanOverHTTPWithSessions(t *testing.T) {
+	trackertest.Run(t, func(t *testing.T) trackertest.World {
+		return fakejoan.New(t, fakejoan.Options{Tools: joanTools(), Sessions: true})
+	})
+}
+
+func TestJoanWithTheFakesOwnSchemas(t *testing.T) {
+	trackertest.Run(t, func(t *testing.T) trackertest.World { return fakejoan.New(t, fakejoan.Options{}) })
+}

@@ -1,0 +1,320 @@
+package mcpboard
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Mapping says how a board's tools are used: for each thing that is done with a board
+// the tool, its arguments and how its answer is read. It is data, so that another board
+// is another file. Tags are changed with AddTag and RemoveTag where a board has both;
+// else with SetTags, which also overwrites what somebody else did in the same moment.
+type Mapping struct {
+	Name  string `json:"name"`
+	About string `json:"about,omitempty"`
+
+	List      *Operation `json:"list"`
+	Issue     *Operation `json:"issue"`
+	Comments  *Operation `json:"comments,omitempty"` // where the issue's answer does not have them
+	Columns   *Operation `json:"columns"`
+	Tags      *Operation `json:"tags,omitempty"`
+	AddTag    *Operation `json:"add_tag,omitempty"`
+	RemoveTag *Operation `json:"remove_tag,omitempty"`
+	SetTags   *Operation `json:"set_tags,omitempty"`
+	Move      *Operation `json:"move"`
+	Title     *Operation `json:"title,omitempty"`
+	Describe  *Operation `json:"describe,omitempty"`
+	Comment   *Operation `json:"comment"`
+	Whoami    *Operation `json:"whoami,omitempty"`
+
+	Key        *Pattern          `json:"key,omitempty"` // how keys look; anything else is no issue
+	Errors     []Trouble         `json:"errors,omitempty"`
+	Priorities map[string]string `json:"priorities,omitempty"` // the board's word: urgent, high, medium or low
+	Times      []string          `json:"times,omitempty"`      // layouts of Go's time package, besides RFC 3339; UTC unless they say
+	Closed     []string          `json:"closed,omitempty"`     // columns or states of linked issues where nothing is left to do
+}
+
+// An Operation is one use of a tool. In arguments, "{name}" stands for a value, and
+// "{name?}" for one that is left out if it is empty: project and id always; column and
+// column_id for move; tag and tag_id for add_tag and remove_tag; tags and tag_ids, which
+// are lists, for set_tags; text, texts (a list of parts of at most max characters) and
+// author for title, describe and comment; part for by.
+type Operation struct {
+	Tool string         `json:"tool,omitempty"`
+	Args map[string]any `json:"args,omitempty"`
+
+	Read *Reading `json:"read,omitempty"` // of what is read
+	OK   *Pattern `json:"ok,omitempty"`   // of a write: how its answer looks when it was made
+
+	Full int      `json:"full,omitempty"` // list: an answer with so many may not be all
+	By   []string `json:"by,omitempty"`   // list: values of {part}, asked for one by one if an answer was full
+	Each bool     `json:"each,omitempty"` // list: every issue is read, since the list does not show it all
+
+	Schema string   `json:"schema,omitempty"` // columns, tags: where the tool's input schema lists the names
+	Except []string `json:"except,omitempty"` // columns, tags: names that are none
+	Free   bool     `json:"free,omitempty"`   // tags: anything can be one
+
+	Min   int               `json:"min,omitempty"` // texts: characters
+	Max   int               `json:"max,omitempty"`
+	Lines map[string]string `json:"lines,omitempty"` // texts: lines that the board does not take, and what stands for them there
+}
+
+// A Reading says how an answer is read.
+type Reading struct {
+	As     string           `json:"as,omitempty"`    // json (the text is JSON), structured or text
+	Items  string           `json:"items,omitempty"` // json: path of the list; "" if it is one thing
+	Parts  *Pattern         `json:"parts,omitempty"` // text: cuts the answer; a named group for each part
+	In     string           `json:"in,omitempty"`    // text: the part that is looked at
+	Item   *Pattern         `json:"item,omitempty"`  // text: how an item begins; named groups are its fields
+	Body   *Pattern         `json:"body,omitempty"`  // text: likewise, what comes up to the next item
+	Count  *Pattern         `json:"count,omitempty"` // text: how many it says there are
+	None   *Pattern         `json:"none,omitempty"`  // text: it says that there are none
+	Fields map[string]Field `json:"fields,omitempty"`
+	// Lists are things of which there are several in one: comments, children, blocked_by.
+	Lists map[string]*Reading `json:"lists,omitempty"`
+}
+
+// A Field says where a value is. In JSON it is a path: names with dots between them, *
+// for each of a list, | between places of which the first that has anything counts. In
+// text it is a pattern with one group.
+type Field struct {
+	Path    string   `json:"path,omitempty"`
+	In      string   `json:"in,omitempty"`
+	Pattern *Pattern `json:"pattern,omitempty"`
+	Split   string   `json:"split,omitempty"` // between the values of a list
+	None    string   `json:"none,omitempty"`  // the text that stands for nothing
+}
+
+// UnmarshalJSON reads a field; a string is a path or a pattern, as the answer is read.
+func (f *Field) UnmarshalJSON(data []byte) error {
+	var short string
+	if json.Unmarshal(data, &short) == nil {
+		f.Path = short
+		return nil
+	}
+	type plain Field
+	return strict(data, (*plain)(f))
+}
+
+// Kinds of trouble.
+const (
+	troubleMissing = "missing" // there is no such issue, column or tag
+	troubleDenied  = "denied"  // the secret is not good
+	troubleLimited = "limited" // too many requests
+	troubleRefused = "refused" // it can never be done
+	troubleDone    = "done"    // it is so already
+	troubleBroken  = "broken"  // the board failed
+)
+
+// A Trouble says which answers are no answers. Boards often say so in plain words.
+type Trouble struct {
+	Match *Pattern `json:"match"`
+	Is    string   `json:"is"` // missing, denied, limited, refused, done or broken
+}
+
+// A Pattern is a regular expression in Go's syntax.
+type Pattern struct{ *regexp.Regexp }
+
+// UnmarshalText compiles a pattern.
+func (p *Pattern) UnmarshalText(text []byte) (err error) {
+	p.Regexp, err = regexp.Compile(string(text))
+	return err
+}
+
+// matches says whether a text has the pattern; nothing has one that is nil.
+func (p *Pattern) matches(text string) bool { return p != nil && p.MatchString(text) }
+
+//go:embed mappings/*.json
+var shipped embed.FS
+
+// Mappings are the mappings that come with Orange, by name.
+func Mappings() map[string]Mapping {
+	out := map[string]Mapping{}
+	files, _ := shipped.ReadDir("mappings")
+	for _, f := range files {
+		text, _ := shipped.ReadFile("mappings/" + f.Name())
+		if m, err := ParseMapping(text); err == nil {
+			out[m.Name] = m
+		}
+	}
+	return out
+}
+
+// ParseMapping reads a mapping. The error is one line.
+func ParseMapping(text []byte) (Mapping, error) {
+	var m Mapping
+	if err := strict(text, &m); err != nil {
+		return m, fmt.Errorf("mapping: %s", oneLine(err.Error(), 300))
+	}
+	if err := m.check(); err != nil {
+		return m, fmt.Errorf("mapping %s: %w", oneLine(m.Name, 60), err)
+	}
+	return m, nil
+}
+
+func strict(text []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(to); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is more after the end")
+	}
+	return nil
+}
+
+// A use is an operation with what may be in it.
+type use struct {
+	name   string
+	op     *Operation
+	needed bool
+	write  bool
+	vars   []string // besides project and id
+	fields []string
+	lists  map[string][]string
+}
+
+// uses are the operations of a mapping, in the order in which errors name them.
+func (m *Mapping) uses() []use {
+	issue := []string{"id", "key", "project", "url", "title", "description", "column", "column_id", "tags", "author", "assignee", "priority", "parent", "created", "updated"}
+	said := []string{"id", "author", "text", "at"}
+	link := []string{"key", "column", "state"}
+	parts := map[string][]string{"comments": said, "children": link, "blocked_by": link}
+	named := []string{"id", "name"}
+	return []use{
+		{name: "list", op: m.List, needed: true, vars: []string{"part"}, fields: issue, lists: parts},
+		{name: "issue", op: m.Issue, needed: true, fields: issue, lists: parts},
+		{name: "comments", op: m.Comments, fields: said},
+		{name: "columns", op: m.Columns, needed: true, fields: named},
+		{name: "tags", op: m.Tags, fields: named},
+		{name: "add_tag", op: m.AddTag, write: true, vars: []string{"tag", "tag_id"}},
+		{name: "remove_tag", op: m.RemoveTag, write: true, vars: []string{"tag", "tag_id"}},
+		{name: "set_tags", op: m.SetTags, write: true, vars: []string{"tags", "tag_ids"}},
+		{name: "move", op: m.Move, needed: true, write: true, vars: []string{"column", "column_id"}},
+		{name: "title", op: m.Title, write: true, vars: []string{"text", "texts", "author"}},
+		{name: "describe", op: m.Describe, write: true, vars: []string{"text", "texts", "author"}},
+		{name: "comment", op: m.Comment, needed: true, write: true, vars: []string{"text", "texts", "author"}},
+		{name: "whoami", op: m.Whoami, fields: named},
+	}
+}
+
+func (m *Mapping) check() error {
+	if m.Name == "" {
+		return errors.New("it needs a name")
+	}
+	for _, u := range m.uses() {
+		if u.op == nil && u.needed {
+			return fmt.Errorf("%s is missing: say which tool does it", u.name)
+		}
+		if u.op == nil {
+			continue
+		}
+		if err := u.check(); err != nil {
+			return fmt.Errorf("%s: %w", u.name, err)
+		}
+	}
+	if (m.AddTag == nil) != (m.RemoveTag == nil) {
+		return errors.New("add_tag and remove_tag go together: give both, or set_tags")
+	}
+	for _, e := range m.Errors {
+		if e.Match == nil || !slices.Contains([]string{troubleMissing, troubleDenied, troubleLimited, troubleRefused, troubleDone, troubleBroken}, e.Is) {
+			return fmt.Errorf("errors: %q is no kind of error: give match, and is as missing, denied, limited, refused, done or broken", oneLine(e.Is, 40))
+		}
+	}
+	for word, p := range m.Priorities {
+		if priorities[p] == 0 {
+			return fmt.Errorf("priorities: %q is %q: give urgent, high, medium or low", oneLine(word, 40), oneLine(p, 40))
+		}
+	}
+	return nil
+}
+
+func (u *use) check() error {
+	op := u.op
+	if op.Free && u.name == "tags" && op.Tool == "" {
+		return nil
+	}
+	if op.Tool == "" {
+		return errors.New("it names no tool")
+	}
+	for _, arg := range slices.Sorted(maps.Keys(op.Args)) {
+		for _, v := range variables(op.Args[arg]) {
+			if !slices.Contains(append([]string{"project", "id"}, u.vars...), v) {
+				return fmt.Errorf("argument %s: {%s} is not known here", oneLine(arg, 40), oneLine(v, 40))
+			}
+		}
+	}
+	switch {
+	case u.write && op.OK == nil:
+		return errors.New("it needs ok: how the answer looks when it was done")
+	case u.write || op.Schema != "":
+		return nil
+	case op.Read == nil:
+		return errors.New("it needs read: how the answer is read")
+	}
+	return op.Read.check(op.Read.As, u.fields, u.lists)
+}
+
+// check completes a reading, too: what is short in the file is spelled out.
+func (r *Reading) check(as string, fields []string, lists map[string][]string) error {
+	if r.As == "" {
+		r.As = as
+	}
+	if r.As != "json" && r.As != "structured" && r.As != "text" {
+		return fmt.Errorf("read: as is %q: give json, structured or text", oneLine(r.As, 40))
+	}
+	for name, f := range r.Fields {
+		if !slices.Contains(fields, name) {
+			return fmt.Errorf("read: field %s is not known: use %s", oneLine(name, 40), strings.Join(fields, ", "))
+		}
+		if r.As == "text" && f.Pattern == nil {
+			p := &Pattern{}
+			if err := p.UnmarshalText([]byte(f.Path)); err != nil {
+				return fmt.Errorf("read: field %s: %s", name, oneLine(err.Error(), 200))
+			}
+			f.Pattern, f.Path = p, ""
+			r.Fields[name] = f
+		}
+		if r.As == "text" && f.Pattern.NumSubexp() != 1 {
+			return fmt.Errorf("read: field %s: the pattern needs one group", name)
+		}
+	}
+	if err := r.checkGroups(fields); err != nil {
+		return err
+	}
+	for name, l := range r.Lists {
+		if lists[name] == nil || l == nil {
+			return fmt.Errorf("read: list %s is not known: use comments, children or blocked_by", oneLine(name, 40))
+		}
+		if err := l.check(r.As, lists[name], nil); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (r *Reading) checkGroups(fields []string) error {
+	for _, p := range []*Pattern{r.Item, r.Body} {
+		if p == nil {
+			continue
+		}
+		for _, g := range p.SubexpNames() {
+			if g != "" && !slices.Contains(fields, g) {
+				return fmt.Errorf("read: group %s is not known: use %s", g, strings.Join(fields, ", "))
+			}
+		}
+	}
+	if r.Count != nil && r.Count.NumSubexp() != 1 {
+		return errors.New("read: count needs one group, the number")
+	}
+	return nil
+}

@@ -1,0 +1,434 @@
+// Package mcpboard reaches boards that are MCP servers: Joan, Backlog.md, and whatever
+// else has tools for issues, columns, tags and comments. Which tool does what, and how
+// its answer is read, is data (a Mapping), so that another board is another file. The
+// package knows the protocol, over a program's standard input and output or over HTTP,
+// and nothing about any one board.
+//
+// Answers in plain words are read strictly: an answer that does not look as the mapping
+// says is an error, never data, and where a comment's text pretends to be another
+// comment, no author is believed. MCP boards send no news, so they are looked at.
+package mcpboard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"orange/internal/core/board"
+	"orange/internal/core/tracker"
+)
+
+// Options say where a board is and how it is spoken to: a Command or a URL.
+type Options struct {
+	Command []string // a program that speaks over its standard input and output
+	Env     []string // all of its environment
+	Dir     string
+
+	URL   string                                    // over streamable HTTP
+	Token func(ctx context.Context) (string, error) // shown as a bearer token; nil for none
+	HTTP  *http.Client                              // nil for one of its own
+
+	Scope   string // the project's id at the board, if it has projects
+	Mapping Mapping
+	Tags    []string         // where tags are free: those that are known before anybody used them
+	Closed  []string         // columns where nothing is left to do, besides the mapping's
+	Pause   time.Duration    // before a call that the board was too busy for is made again; 0 for a second
+	Now     func() time.Time // nil for the clock
+}
+
+// A Tracker is one board. It is safe for concurrent use; Close ends what it started.
+type Tracker struct {
+	o     Options
+	m     Mapping
+	where string // for messages
+	hall  *hall
+
+	writing sync.Mutex // boards of files lose what is written at once
+
+	mu      sync.Mutex
+	columns []named
+	tags    []named
+	known   bool     // columns and tags were read
+	seen    []string // tags on issues, where tags are free
+	token   string   // as last shown, to keep it out of messages
+}
+
+// A named thing has an id at the board; where it has none, the name is the id.
+type named struct{ id, name string }
+
+// New returns a board. Nothing is started before it is used.
+func New(o Options) (*Tracker, error) {
+	if o.Pause <= 0 {
+		o.Pause = time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	t := &Tracker{o: o, m: o.Mapping}
+	t.m.Closed = slices.Concat(t.m.Closed, o.Closed)
+	if err := t.m.check(); err != nil {
+		return nil, fmt.Errorf("mapping %s: %w", oneLine(t.m.Name, 60), err)
+	}
+	switch {
+	case len(o.Command) > 0 && o.URL != "":
+		return nil, errors.New("a board has a command or a URL, not both: give one of them")
+	case len(o.Command) > 0 && o.Command[0] != "":
+		t.where = oneLine(filepath.Base(o.Command[0]), 60)
+		t.hall = newHall(t.start)
+		return t, nil
+	case o.URL == "":
+		return nil, errors.New("a board needs a command or a URL: give one of them")
+	}
+	to, err := url.Parse(o.URL)
+	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
+		return nil, errors.New("the URL of a board is to be like https://host/mcp")
+	}
+	if to.User != nil {
+		return nil, errors.New("the URL of a board holds no password: give it as the tracker's token")
+	}
+	t.where = oneLine(to.Host, 100)
+	client := httpClient(o.HTTP, to, t.remembered(o.Token))
+	t.hall = newHall(func(ctx context.Context) (*session, error) { return t.dial(ctx, client) })
+	return t, nil
+}
+
+// Close ends the session, and the program if there is one.
+func (t *Tracker) Close() error {
+	t.hall.close()
+	return nil
+}
+
+func (t *Tracker) client() *mcp.Client {
+	return mcp.NewClient(&mcp.Implementation{Name: "orange", Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
+}
+
+func (t *Tracker) start(ctx context.Context) (*session, error) {
+	p := newProgram(t.o)
+	s, err := t.client().Connect(ctx, &mcp.CommandTransport{Command: p.cmd, TerminateDuration: endTime}, nil)
+	if err != nil {
+		p.end()
+		return nil, fmt.Errorf("%w%s", err, p.lastWords())
+	}
+	return &session{ClientSession: s, program: p}, nil
+}
+
+func (t *Tracker) dial(ctx context.Context, client *http.Client) (*session, error) {
+	s, err := t.client().Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: t.o.URL, HTTPClient: client, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: maxBody,
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &session{ClientSession: s}, nil
+}
+
+func (t *Tracker) remembered(token func(ctx context.Context) (string, error)) func(ctx context.Context) (string, error) {
+	if token == nil {
+		return nil
+	}
+	return func(ctx context.Context) (string, error) {
+		s, err := token(ctx)
+		t.mu.Lock()
+		t.token = s
+		t.mu.Unlock()
+		return s, err
+	}
+}
+
+// secrets are what is not to be in a message.
+func (t *Tracker) secrets() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []string
+	if t.token != "" {
+		out = append(out, t.token)
+	}
+	for _, e := range t.o.Env {
+		if _, v, _ := strings.Cut(e, "="); len(v) >= 8 {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// ask uses a tool and reads its answer.
+func (t *Tracker) ask(ctx context.Context, op *Operation, vars map[string]any) ([]record, error) {
+	a, err := t.call(ctx, op, vars, true)
+	if err != nil {
+		return nil, err
+	}
+	out, err := op.Read.read(a)
+	if err != nil && !errors.Is(err, errForged) {
+		return nil, fmt.Errorf("the answer of %s cannot be read: %w (it begins: %s)", op.Tool, err, t.clean(a.text))
+	}
+	return out, err
+}
+
+// Issue reads one issue whole.
+func (t *Tracker) Issue(ctx context.Context, key string) (tracker.Issue, error) {
+	is, err := t.issue(ctx, key)
+	if err != nil {
+		return is, err
+	}
+	if err := t.place(ctx, []*tracker.Issue{&is}); err != nil {
+		return is, err
+	}
+	if t.m.Comments != nil {
+		said, err := t.ask(ctx, t.m.Comments, map[string]any{"id": idOf(is)})
+		forged := errors.Is(err, errForged)
+		if err != nil && !forged {
+			return is, missing(err)
+		}
+		is.Comments = t.m.comments(said, forged)
+	}
+	return is, nil
+}
+
+// issue reads one without comments; the column may be an id.
+func (t *Tracker) issue(ctx context.Context, key string) (tracker.Issue, error) {
+	if t.m.Key != nil && !t.m.Key.matches(key) {
+		return tracker.Issue{}, tracker.ErrNotFound
+	}
+	found, err := t.ask(ctx, t.m.Issue, map[string]any{"id": key})
+	if err != nil {
+		return tracker.Issue{}, missing(err)
+	}
+	if len(found) == 0 {
+		return tracker.Issue{}, tracker.ErrNotFound
+	}
+	return t.shown(found[0])
+}
+
+// shown is an issue of this project, as an answer shows it.
+func (t *Tracker) shown(r record) (tracker.Issue, error) {
+	is := t.m.issue(r)
+	if is.Key == "" || is.Card.Title == "" {
+		return is, fmt.Errorf("the board at %s shows an issue without id or title: look at the mapping", t.where)
+	}
+	if of := r.first("project"); of != "" && t.o.Scope != "" && of != t.o.Scope {
+		return tracker.Issue{}, tracker.ErrNotFound
+	}
+	if is.Card.Column == "" {
+		is.Card.Column = columnID + r.first("column_id")
+	}
+	is.ReadAt = t.o.Now()
+	t.notice(is.Card.Tags)
+	return is, nil
+}
+
+// columnID marks a column that is known by its id only.
+const columnID = "\x00"
+
+// place names the columns of issues that are known by id. They are read anew: a column
+// may have got another name.
+func (t *Tracker) place(ctx context.Context, list []*tracker.Issue) error {
+	if !slices.ContainsFunc(list, func(is *tracker.Issue) bool { return strings.HasPrefix(is.Card.Column, columnID) }) {
+		return nil
+	}
+	columns, err := t.names(ctx, t.m.Columns)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	t.columns = columns
+	t.mu.Unlock()
+	for _, is := range list {
+		if id, ok := strings.CutPrefix(is.Card.Column, columnID); ok {
+			is.Card.Column = ""
+			if i := slices.IndexFunc(columns, func(c named) bool { return c.id == id }); i >= 0 {
+				is.Card.Column = columns[i].name
+			}
+		}
+	}
+	return nil
+}
+
+func idOf(is tracker.Issue) string {
+	if is.ID != "" {
+		return is.ID
+	}
+	return is.Key
+}
+
+// missing makes tracker.ErrNotFound of what a board does not have.
+func missing(err error) error {
+	if kindOf(err) == troubleMissing {
+		return tracker.ErrNotFound
+	}
+	return err
+}
+
+// notice remembers tags that are in use, for boards that have no list of them.
+func (t *Tracker) notice(tags []string) {
+	if t.m.Tags == nil || !t.m.Tags.Free {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, tag := range tags {
+		if len(t.seen) < 500 && !slices.Contains(t.seen, tag) {
+			t.seen = append(t.seen, tag)
+		}
+	}
+}
+
+// Words are the board's columns and tags, read anew. Where tags are free they are those
+// that Options names and those that were seen on issues.
+func (t *Tracker) Words(ctx context.Context) (board.Vocabulary, error) {
+	columns, err := t.names(ctx, t.m.Columns)
+	if err != nil {
+		return board.Vocabulary{}, err
+	}
+	tags, err := t.names(ctx, t.m.Tags)
+	if err != nil {
+		return board.Vocabulary{}, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.columns, t.tags, t.known = columns, tags, true
+	return board.Vocabulary{Columns: only(columns), Tags: only(tags)}, nil
+}
+
+func only(list []named) []string {
+	out := []string{}
+	for _, n := range list {
+		out = append(out, n.name)
+	}
+	return out
+}
+
+// names are the columns or tags of a board.
+func (t *Tracker) names(ctx context.Context, op *Operation) (out []named, err error) {
+	switch {
+	case op == nil:
+		return nil, nil
+	case op.Schema != "":
+		out, err = t.inSchema(ctx, op)
+	case op.Tool != "":
+		out, err = t.listed(ctx, op)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if op.Free {
+		t.mu.Lock()
+		for _, name := range slices.Concat(t.o.Tags, t.seen) {
+			out = append(out, named{id: name, name: name})
+		}
+		t.mu.Unlock()
+	}
+	return distinct(out, op.Except), nil
+}
+
+func (t *Tracker) listed(ctx context.Context, op *Operation) ([]named, error) {
+	found, err := t.ask(ctx, op, nil)
+	if err != nil {
+		return nil, err
+	}
+	var out []named
+	for _, r := range found {
+		out = append(out, named{id: oneLine(r.first("id", "name"), maxWord), name: oneLine(r.first("name"), maxWord)})
+	}
+	return out, nil
+}
+
+// inSchema finds names in a tool's input schema. Servers write it when they start, so a
+// session is opened for it.
+func (t *Tracker) inSchema(ctx context.Context, op *Operation) ([]named, error) {
+	if s, fresh, err := t.hall.enter(ctx); err == nil {
+		t.hall.leave(s, !fresh)
+	}
+	var out []named
+	err := t.with(ctx, true, func(ctx context.Context, s *session) error {
+		tools, err := s.tools(ctx)
+		if err != nil {
+			return err
+		}
+		tool := tools[op.Tool]
+		if tool == nil {
+			return t.trouble(troubleBroken, fmt.Sprintf("it has no tool %s", op.Tool), 0)
+		}
+		for _, v := range walk(tool.InputSchema, op.Schema+".*") {
+			if name, ok := v.(string); ok {
+				name = oneLine(name, maxWord)
+				out = append(out, named{id: name, name: name})
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// distinct leaves out names that are there twice, or are none.
+func distinct(list []named, except []string) []named {
+	var out []named
+	for _, n := range list {
+		same := func(o string) bool { return strings.EqualFold(o, n.name) }
+		if n.name != "" && !slices.ContainsFunc(except, same) && !slices.ContainsFunc(only(out), same) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// Whoami shows that the board answers and that its tools are those of the mapping, and
+// names what the mapping says, or the server.
+func (t *Tracker) Whoami(ctx context.Context) (string, error) {
+	name := t.where
+	err := t.with(ctx, true, func(ctx context.Context, s *session) error {
+		tools, err := s.tools(ctx)
+		if err != nil {
+			return err
+		}
+		if info := s.InitializeResult(); info != nil && info.ServerInfo != nil {
+			name = oneLine(info.ServerInfo.Name, maxWord)
+		}
+		if lack := t.m.lack(tools); len(lack) > 0 {
+			return t.trouble(troubleBroken, fmt.Sprintf("it has no %s: look at mapping %s", strings.Join(lack, ", "), t.m.Name), 0)
+		}
+		return nil
+	})
+	if err != nil || t.m.Whoami == nil {
+		return name, err
+	}
+	found, err := t.ask(ctx, t.m.Whoami, nil)
+	if err != nil {
+		return "", err
+	}
+	if len(found) > 0 && found[0].first("name") != "" {
+		name = oneLine(found[0].first("name"), maxWord)
+	}
+	return name, nil
+}
+
+// lack lists what a mapping uses and a server does not have.
+func (m *Mapping) lack(tools map[string]*mcp.Tool) []string {
+	var out []string
+	for _, u := range m.uses() {
+		if u.op == nil || u.op.Tool == "" {
+			continue
+		}
+		tool := tools[u.op.Tool]
+		if tool == nil {
+			out = append(out, "tool "+u.op.Tool)
+			continue
+		}
+		properties := walk(tool.InputSchema, "properties")
+		for arg := range u.op.Args {
+			if len(properties) == 1 && len(walk(properties[0], arg)) == 0 {
+				out = append(out, fmt.Sprintf("argument %s of tool %s", arg, u.op.Tool))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,71 @@
+package mcpboard
+
+import (
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// endTime is how long a program gets to end by itself once nobody listens, and then
+// again once it was told to.
+const endTime = 2 * time.Second
+
+// A program is the process of a board that speaks over its standard input and output.
+// It leads a process group of its own, so that what it started ends with it.
+type program struct {
+	cmd  *exec.Cmd
+	said tail
+}
+
+func newProgram(o Options) *program {
+	p := &program{cmd: exec.Command(o.Command[0], o.Command[1:]...)}
+	p.cmd.Env = append([]string{}, o.Env...)
+	p.cmd.Dir = o.Dir
+	p.cmd.Stderr = &p.said
+	p.cmd.WaitDelay = endTime
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return p
+}
+
+// end kills what is left of the process group.
+func (p *program) end() {
+	if p != nil && p.cmd.Process != nil {
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+	}
+}
+
+// lastWords is what the program last complained about.
+func (p *program) lastWords() string {
+	if p == nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(p.said.String()), "\n")
+	if last := lines[len(lines)-1]; last != "" {
+		return " (its program said: " + last + ")"
+	}
+	return ""
+}
+
+// A tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	kept []byte
+}
+
+const maxTail = 2048
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = append(t.kept, p[max(0, len(p)-maxTail):]...)
+	t.kept = t.kept[max(0, len(t.kept)-maxTail):]
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.kept)
+}

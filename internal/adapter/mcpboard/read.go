@@ -1,0 +1,282 @@
+package mcpboard
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A record is one thing that an answer shows.
+type record struct {
+	fields map[string][]string
+	lists  map[string][]record
+	forged map[string]bool // lists in which somebody wrote what only the board may
+}
+
+func (r record) first(names ...string) string {
+	for _, name := range names {
+		if v := r.fields[name]; len(v) > 0 && v[0] != "" {
+			return v[0]
+		}
+	}
+	return ""
+}
+
+// errForged says that an answer in plain words has more items than it says: somebody's
+// text in it looks like one.
+var errForged = errors.New("the answer has more items than it says")
+
+// maxItems bounds the items of one answer.
+const maxItems = 10000
+
+// An answer is what a tool said.
+type answer struct {
+	text       string
+	structured any
+}
+
+// read returns what an answer shows: for a reading without items, one record. With
+// errForged the records are there, but which of them are real nobody knows.
+func (r *Reading) read(a answer) ([]record, error) {
+	switch r.As {
+	case "structured":
+		if a.structured == nil {
+			return nil, errors.New("it has no structured content")
+		}
+		return r.readJSON(a.structured)
+	case "json":
+		v, err := decode(a.text)
+		if err != nil {
+			return nil, err
+		}
+		return r.readJSON(v)
+	}
+	return r.readText(a.text, nil)
+}
+
+func decode(text string) (any, error) {
+	d := json.NewDecoder(bytes.NewReader([]byte(text)))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, errors.New("it is not JSON")
+	}
+	return v, nil
+}
+
+func (r *Reading) readJSON(v any) ([]record, error) {
+	things := []any{v}
+	if r.Items != "" {
+		things = walk(v, r.Items)
+		if len(things) == 1 {
+			if list, ok := things[0].([]any); ok {
+				things = list
+			}
+		}
+	}
+	if len(things) > maxItems {
+		return nil, fmt.Errorf("it has more than %d items", maxItems)
+	}
+	var out []record
+	for _, thing := range things {
+		if _, ok := thing.(map[string]any); !ok && r.Items == "" {
+			return nil, errors.New("it is no JSON object")
+		}
+		rec := record{fields: map[string][]string{}, lists: map[string][]record{}}
+		for name, f := range r.Fields {
+			rec.fields[name] = f.values(thing)
+		}
+		for name, l := range r.Lists {
+			items, err := l.readJSON(thing)
+			if err != nil {
+				return nil, err
+			}
+			rec.lists[name] = items
+		}
+		out = append(out, rec)
+	}
+	return out, nil
+}
+
+func (f Field) values(v any) []string {
+	for place := range strings.SplitSeq(f.Path, "|") {
+		var out []string
+		for _, x := range walk(v, strings.TrimSpace(place)) {
+			if text, ok := scalar(x); ok {
+				out = append(out, text)
+			}
+		}
+		if len(out) > 0 {
+			return f.cut(out)
+		}
+	}
+	return nil
+}
+
+// cut splits what is several in one text, and leaves out what stands for nothing.
+func (f Field) cut(values []string) []string {
+	var out []string
+	for _, v := range values {
+		parts := []string{v}
+		if f.Split != "" {
+			parts = strings.Split(v, f.Split)
+		}
+		for _, p := range parts {
+			if f.None == "" || p != f.None {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+func scalar(v any) (string, bool) {
+	switch x := v.(type) {
+	case string:
+		return x, true
+	case json.Number:
+		return x.String(), true
+	case float64:
+		return strconv.FormatFloat(x, 'f', -1, 64), true
+	case bool:
+		return strconv.FormatBool(x), true
+	}
+	return "", false
+}
+
+// walk follows a path through JSON. What is not there is nothing.
+func walk(v any, path string) []any {
+	at := []any{v}
+	if path == "" || path == "." {
+		return at
+	}
+	for step := range strings.SplitSeq(path, ".") {
+		var next []any
+		for _, x := range at {
+			switch y := x.(type) {
+			case map[string]any:
+				if z, ok := y[step]; ok && z != nil {
+					next = append(next, z)
+				}
+			case []any:
+				if step == "*" {
+					next = append(next, y...)
+				}
+			}
+		}
+		at = next
+	}
+	return at
+}
+
+// readText reads prose. parts are those of the answer that this is a list of.
+func (r *Reading) readText(text string, parts map[string]string) ([]record, error) {
+	if r.Parts != nil {
+		m := r.Parts.FindStringSubmatch(text)
+		if m == nil {
+			return nil, errors.New("it is not laid out as the mapping says")
+		}
+		parts = groups(r.Parts, m)
+	}
+	if r.In != "" {
+		text = parts[r.In]
+	}
+	if r.Item == nil {
+		return r.readOne(text, parts)
+	}
+	return r.readItems(text)
+}
+
+func (r *Reading) readOne(text string, parts map[string]string) ([]record, error) {
+	rec := record{fields: map[string][]string{}, lists: map[string][]record{}, forged: map[string]bool{}}
+	for name, f := range r.Fields {
+		in := text
+		if f.In != "" {
+			in = parts[f.In]
+		}
+		if m := f.Pattern.FindStringSubmatch(in); m != nil {
+			rec.fields[name] = f.cut(m[1:2])
+		}
+	}
+	for name, l := range r.Lists {
+		items, err := l.readText(text, parts)
+		if err != nil && !errors.Is(err, errForged) {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		rec.lists[name], rec.forged[name] = items, err != nil
+	}
+	return []record{rec}, nil
+}
+
+func (r *Reading) readItems(text string) ([]record, error) {
+	if r.None.matches(text) {
+		return nil, nil
+	}
+	says := -1
+	if r.Count != nil {
+		m := r.Count.FindStringSubmatch(text)
+		if m == nil {
+			return nil, errors.New("it does not say how many there are")
+		}
+		var err error
+		if says, err = strconv.Atoi(m[1]); err != nil {
+			return nil, errors.New("it does not say how many there are")
+		}
+	}
+	at := r.Item.FindAllStringSubmatchIndex(text, maxItems+1)
+	if len(at) > maxItems {
+		return nil, fmt.Errorf("it has more than %d items", maxItems)
+	}
+	if says > len(at) {
+		return nil, fmt.Errorf("it says that there are %d, and %d can be read", says, len(at))
+	}
+	var out []record
+	for i, m := range at {
+		end := len(text)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		rec := record{fields: map[string][]string{}}
+		take(rec, r.Item, submatches(text, m))
+		if r.Body != nil {
+			take(rec, r.Body, r.Body.FindStringSubmatch(text[m[1]:end]))
+		}
+		out = append(out, rec)
+	}
+	if says >= 0 && len(at) > says {
+		return out, errForged
+	}
+	return out, nil
+}
+
+func submatches(text string, at []int) []string {
+	var out []string
+	for pair := range slices.Chunk(at, 2) {
+		if pair[0] < 0 {
+			out = append(out, "")
+			continue
+		}
+		out = append(out, text[pair[0]:pair[1]])
+	}
+	return out
+}
+
+func take(rec record, p *Pattern, m []string) {
+	for name, v := range groups(p, m) {
+		rec.fields[name] = []string{v}
+	}
+}
+
+func groups(p *Pattern, m []string) map[string]string {
+	out := map[string]string{}
+	for i, name := range p.SubexpNames() {
+		if name != "" && i < len(m) {
+			out[name] = m[i]
+		}
+	}
+	return out
+}

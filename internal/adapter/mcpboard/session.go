@@ -1,0 +1,326 @@
+package mcpboard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Bounds of one conversation with a board.
+const (
+	callTime   = 30 * time.Second // for a call, and for opening a session
+	maxAnswer  = 1 << 20          // bytes of one answer's text
+	maxPages   = 100              // of a list of tools
+	maxLimited = 3                // how often a call is made that the board is too busy for
+	maxPause   = 30 * time.Second
+)
+
+// A session is one conversation. It is closed when it is to be used no more and nobody
+// is using it.
+type session struct {
+	*mcp.ClientSession
+	program *program // nil over HTTP
+	users   int
+	retired bool
+}
+
+// A hall holds the session that everybody shares.
+type hall struct {
+	open func(ctx context.Context) (*session, error)
+
+	mu      sync.Mutex
+	current *session
+	closed  bool
+	closing sync.WaitGroup
+	opening chan struct{} // one at a time opens
+}
+
+func newHall(open func(ctx context.Context) (*session, error)) *hall {
+	return &hall{open: open, opening: make(chan struct{}, 1)}
+}
+
+var errClosed = errors.New("the board was closed")
+
+// enter returns the session, opened if there is none. Whoever enters leaves.
+func (h *hall) enter(ctx context.Context) (s *session, fresh bool, err error) {
+	if s, err := h.join(); s != nil || err != nil {
+		return s, false, err
+	}
+	select {
+	case h.opening <- struct{}{}:
+		defer func() { <-h.opening }()
+	case <-ctx.Done():
+		return nil, false, ctx.Err()
+	}
+	if s, err := h.join(); s != nil || err != nil {
+		return s, false, err
+	}
+	s, err = h.open(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s.users = 1
+	if h.closed {
+		s.retired = true
+	} else {
+		h.current = s
+	}
+	return s, true, nil
+}
+
+func (h *hall) join() (*session, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, errClosed
+	}
+	if h.current != nil {
+		h.current.users++
+	}
+	return h.current, nil
+}
+
+// leave ends one use. A session that is broken or outdated is used no more.
+func (h *hall) leave(s *session, retire bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s.users--
+	s.retired = s.retired || retire
+	if s.retired && h.current == s {
+		h.current = nil
+	}
+	if s.retired && s.users == 0 {
+		h.end(s)
+	}
+}
+
+// end closes a session on the side: a program may take a while to end.
+func (h *hall) end(s *session) {
+	h.closing.Go(func() {
+		s.Close()
+		s.program.end()
+	})
+}
+
+// close ends the session and waits until it is over.
+func (h *hall) close() {
+	h.mu.Lock()
+	h.closed = true
+	if s := h.current; s != nil {
+		h.current = nil
+		s.retired = true
+		if s.users == 0 {
+			h.end(s)
+		}
+	}
+	h.mu.Unlock()
+	h.closing.Wait()
+}
+
+// with makes a call in the shared session. If the session turns out to be broken it is
+// opened anew and the call is made once more, unless that would do a thing twice.
+func (t *Tracker) with(ctx context.Context, again bool, f func(ctx context.Context, s *session) error) error {
+	for try := 0; ; try++ {
+		err := t.once(ctx, f)
+		var gone *brokenError
+		if err == nil || !errors.As(err, &gone) || try > 0 || ctx.Err() != nil || !again && !gone.unsent {
+			return err
+		}
+	}
+}
+
+func (t *Tracker) once(ctx context.Context, f func(ctx context.Context, s *session) error) error {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	s, _, err := t.hall.enter(ctx)
+	if err != nil {
+		return t.explain(ctx, err, nil)
+	}
+	err = t.explain(ctx, f(ctx, s), s)
+	var gone *brokenError
+	t.hall.leave(s, errors.As(err, &gone))
+	return err
+}
+
+// A brokenError says that a conversation broke off.
+type brokenError struct {
+	text   string
+	unsent bool // what was asked for was not done for sure
+}
+
+func (e *brokenError) Error() string { return e.text }
+
+// explain says in one line what is wrong, without secrets. Errors that show that the
+// session is of no use any more are a *brokenError.
+func (t *Tracker) explain(ctx context.Context, err error, s *session) error {
+	var http *statusError
+	var rpc *jsonrpc.Error
+	var trouble *troubleError
+	var token *tokenError
+	switch {
+	case err == nil || errors.As(err, &trouble) || errors.Is(err, errClosed):
+		return err
+	case errors.As(err, &token):
+		return token
+	case errors.As(err, &http):
+		return t.trouble(http.kind(), http.Error(), http.after)
+	case ctx.Err() != nil:
+		return &brokenError{text: fmt.Sprintf("the board at %s did not answer in time: %v", t.where, ctx.Err())}
+	case errors.Is(err, mcp.ErrSessionMissing):
+		return &brokenError{text: fmt.Sprintf("the board at %s forgot the session", t.where), unsent: true}
+	case errors.As(err, &rpc):
+		return t.trouble(rpcKind(rpc.Code), rpc.Message, 0)
+	}
+	said := err.Error()
+	if s != nil {
+		said += s.program.lastWords()
+	}
+	return &brokenError{text: fmt.Sprintf("talk to the board at %s: %s", t.where, t.clean(said))}
+}
+
+// rpcKind is what a code of the protocol means: what was asked for in the wrong way would
+// not be done later, either.
+func rpcKind(code int64) string {
+	if code == jsonrpc.CodeInvalidParams || code == jsonrpc.CodeMethodNotFound {
+		return troubleRefused
+	}
+	return troubleBroken
+}
+
+// call uses a tool. The error is a *troubleError if the board says that it failed, in
+// whatever form it does so. A call that the board is too busy for is made again later.
+func (t *Tracker) call(ctx context.Context, op *Operation, vars map[string]any, again bool) (answer, error) {
+	if vars == nil {
+		vars = map[string]any{}
+	}
+	vars["project"] = t.o.Scope
+	params := &mcp.CallToolParams{Name: op.Tool, Arguments: fill(op.Args, vars)}
+	for try := 1; ; try++ {
+		var a answer
+		err := t.with(ctx, again, func(ctx context.Context, s *session) error {
+			r, err := s.CallTool(ctx, params)
+			if err != nil {
+				return err
+			}
+			a, err = t.heard(r)
+			return err
+		})
+		var trouble *troubleError
+		if err == nil || !errors.As(err, &trouble) || trouble.kind != troubleLimited || try == maxLimited {
+			return a, err
+		}
+		if err := t.pause(ctx, max(trouble.after, t.o.Pause<<(try-1))); err != nil {
+			return a, err
+		}
+	}
+}
+
+func (t *Tracker) pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(min(d, maxPause))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// heard takes a result apart and finds out whether it is an error.
+func (t *Tracker) heard(r *mcp.CallToolResult) (answer, error) {
+	var out strings.Builder
+	for _, c := range r.Content {
+		part, ok := c.(*mcp.TextContent)
+		if !ok {
+			continue
+		}
+		if out.Len()+len(part.Text) > maxAnswer {
+			return answer{}, t.trouble(troubleBroken, fmt.Sprintf("its answer is longer than %d KB", maxAnswer>>10), 0)
+		}
+		if out.Len() > 0 {
+			out.WriteByte('\n')
+		}
+		out.WriteString(part.Text)
+	}
+	a := answer{text: out.String(), structured: r.StructuredContent}
+	for _, e := range t.m.Errors {
+		if e.Match.matches(a.text) {
+			return a, t.trouble(e.Is, a.text, 0)
+		}
+	}
+	if r.IsError {
+		return a, t.trouble(troubleBroken, a.text, 0)
+	}
+	return a, nil
+}
+
+// A troubleError is what a board says about why it did not do what it was asked to.
+type troubleError struct {
+	kind  string
+	text  string
+	after time.Duration // how long to wait, if the board says
+}
+
+func (e *troubleError) Error() string { return e.text }
+
+func (t *Tracker) trouble(kind, said string, after time.Duration) error {
+	said = t.clean(said)
+	text := fmt.Sprintf("the board at %s says: %s", t.where, said)
+	switch kind {
+	case troubleDenied:
+		text = fmt.Sprintf("the board at %s does not accept the secret: look at what the tracker's token is taken from (it says: %s)", t.where, said)
+	case troubleLimited:
+		text = fmt.Sprintf("the board at %s wants fewer requests: try again later (it says: %s)", t.where, said)
+	}
+	return &troubleError{kind: kind, text: text, after: after}
+}
+
+// clean makes a line of what a board said, without the secrets that it was given.
+func (t *Tracker) clean(s string) string {
+	if len(s) > 4096 {
+		s = s[:4096]
+	}
+	for _, secret := range t.secrets() {
+		s = strings.ReplaceAll(s, secret, "***")
+	}
+	if s = oneLine(s, 200); s == "" {
+		return "nothing"
+	}
+	return s
+}
+
+func kindOf(err error) string {
+	var trouble *troubleError
+	if errors.As(err, &trouble) {
+		return trouble.kind
+	}
+	return ""
+}
+
+// tools are the board's tools by name, asked for now.
+func (s *session) tools(ctx context.Context) (map[string]*mcp.Tool, error) {
+	out := map[string]*mcp.Tool{}
+	params := &mcp.ListToolsParams{}
+	for range maxPages {
+		r, err := s.ListTools(ctx, params)
+		if err != nil {
+			return nil, err
+		}
+		for _, tool := range r.Tools {
+			out[tool.Name] = tool
+		}
+		if r.NextCursor == "" {
+			break
+		}
+		params.Cursor = r.NextCursor
+	}
+	return out, nil
+}

@@ -1,0 +1,240 @@
+package mcpboard
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"orange/internal/core/board"
+	"orange/internal/core/tracker"
+)
+
+// Write makes a change of an issue: tags, column, title, description, comment, in this
+// order.
+func (t *Tracker) Write(ctx context.Context, was tracker.Issue, c board.Change) error {
+	texts, err := t.texts(c)
+	if err != nil {
+		return err
+	}
+	if err := t.learn(ctx, c); err != nil {
+		return err
+	}
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	if err := t.writeTags(ctx, was, c); err != nil {
+		return err
+	}
+	if c.Column != "" {
+		if err := t.move(ctx, idOf(was), c.Column); err != nil {
+			return err
+		}
+	}
+	for _, s := range texts {
+		if err := t.say(ctx, idOf(was), c.Author, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// learn reads the board's words if a change names some and nobody read them yet.
+func (t *Tracker) learn(ctx context.Context, c board.Change) error {
+	t.mu.Lock()
+	known := t.known
+	t.mu.Unlock()
+	if known || c.Column == "" && len(c.AddTags)+len(c.RemoveTags) == 0 {
+		return nil
+	}
+	_, err := t.Words(ctx)
+	return err
+}
+
+// find is a column or tag by its name.
+func (t *Tracker) find(list *[]named, name string) (named, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := slices.IndexFunc(*list, func(n named) bool { return n.name == name })
+	if i < 0 {
+		i = slices.IndexFunc(*list, func(n named) bool { return strings.EqualFold(n.name, name) })
+	}
+	if i < 0 {
+		return named{}, false
+	}
+	return (*list)[i], true
+}
+
+func (t *Tracker) move(ctx context.Context, id, column string) error {
+	to, ok := t.find(&t.columns, column)
+	if !ok {
+		return tracker.ErrStale
+	}
+	return stale(t.do(ctx, t.m.Move, map[string]any{"id": id, "column": to.name, "column_id": to.id}))
+}
+
+// stale takes what a board does not know, or does not take, for a name that is gone: the
+// issue was there a moment ago.
+func stale(err error) error {
+	if kind := kindOf(err); kind == troubleMissing || kind == troubleRefused {
+		return tracker.ErrStale
+	}
+	return err
+}
+
+func (t *Tracker) writeTags(ctx context.Context, was tracker.Issue, c board.Change) error {
+	switch {
+	case len(c.AddTags)+len(c.RemoveTags) == 0:
+		return nil
+	case t.m.AddTag != nil:
+		return t.eachTag(ctx, idOf(was), c)
+	case t.m.SetTags != nil:
+		return t.setTags(ctx, was, c)
+	}
+	return board.Refusef("mapping %s says nothing about tags: give it add_tag and remove_tag, or set_tags", t.m.Name)
+}
+
+func (t *Tracker) eachTag(ctx context.Context, id string, c board.Change) error {
+	var add []named
+	for _, name := range c.AddTags {
+		tag, ok := t.find(&t.tags, name)
+		if !ok {
+			return tracker.ErrStale
+		}
+		add = append(add, tag)
+	}
+	for _, tag := range add {
+		if err := t.do(ctx, t.m.AddTag, tagVars(id, tag)); err != nil {
+			return stale(err)
+		}
+	}
+	for _, name := range c.RemoveTags {
+		tag, ok := t.find(&t.tags, name)
+		if !ok {
+			continue // a tag that the board does not have is on no issue
+		}
+		if err := t.do(ctx, t.m.RemoveTag, tagVars(id, tag)); err != nil && kindOf(err) != troubleMissing {
+			return stale(err)
+		}
+	}
+	return nil
+}
+
+func tagVars(id string, tag named) map[string]any {
+	return map[string]any{"id": id, "tag": tag.name, "tag_id": tag.id}
+}
+
+// setTags replaces all tags. The issue is read once more just before, so that what
+// somebody else did meanwhile is lost as seldom as such a board allows.
+func (t *Tracker) setTags(ctx context.Context, was tracker.Issue, c board.Change) error {
+	is, err := t.issue(ctx, was.Key)
+	if err != nil {
+		return err
+	}
+	want := slices.DeleteFunc(slices.Clone(is.Card.Tags), func(tag string) bool { return slices.Contains(c.RemoveTags, tag) })
+	for _, tag := range c.AddTags {
+		if !slices.Contains(want, tag) {
+			want = append(want, tag)
+		}
+	}
+	ids := []string{}
+	for _, name := range want {
+		tag, ok := t.find(&t.tags, name)
+		if !ok && slices.Contains(c.AddTags, name) {
+			return tracker.ErrStale
+		}
+		if !ok {
+			tag.id = name
+		}
+		ids = append(ids, tag.id)
+	}
+	return stale(t.do(ctx, t.m.SetTags, map[string]any{"id": idOf(was), "tags": want, "tag_ids": ids}))
+}
+
+// A saying is a text that is to be written.
+type saying struct {
+	op   *Operation
+	what string
+	text string
+}
+
+// texts are what a change says, in the order in which it is written. What the board does
+// not take is refused before anything is done.
+func (t *Tracker) texts(c board.Change) ([]saying, error) {
+	var out []saying
+	if c.Title != "" {
+		out = append(out, saying{t.m.Title, "title", c.Title})
+	}
+	if c.Description != nil {
+		out = append(out, saying{t.m.Describe, "description", *c.Description})
+	}
+	if text := strings.TrimSpace(c.Comment); text != "" {
+		out = append(out, saying{t.m.Comment, "comment", text})
+	}
+	for i, s := range out {
+		if s.op == nil {
+			return nil, board.Refusef("mapping %s has no way to write a %s: add it there", t.m.Name, s.what)
+		}
+		out[i].text = swap(s.text, s.op.Lines, false)
+		n := utf8.RuneCountInString(out[i].text)
+		if s.op.Max > 0 && n > s.op.Max && !slices.Contains(variables(s.op.Args), "texts") {
+			return nil, board.Refusef("the board takes a %s of at most %d characters: shorten it", s.what, s.op.Max)
+		}
+		if n < s.op.Min {
+			return nil, board.Refusef("the board takes no %s of less than %d characters: give more", s.what, s.op.Min)
+		}
+	}
+	return out, nil
+}
+
+func (t *Tracker) say(ctx context.Context, id, author string, s saying) error {
+	texts := []string{s.text}
+	if s.op.Max > 0 {
+		texts = parts(s.text, s.op.Max)
+	}
+	err := t.do(ctx, s.op, map[string]any{"id": id, "text": s.text, "texts": texts, "author": oneLine(author, 100)})
+	switch kindOf(err) {
+	case troubleRefused:
+		return board.Refusef("the board does not take the %s: %s", s.what, oneLine(err.Error(), 300))
+	case troubleMissing:
+		return tracker.ErrNotFound
+	}
+	return err
+}
+
+// parts cuts a text into parts of at most so many characters, at the end of a line where
+// there is one in the second half.
+func parts(text string, most int) []string {
+	var out []string
+	runes := []rune(text)
+	for len(runes) > most {
+		at := most
+		for i := most; i > most/2; i-- {
+			if runes[i-1] == '\n' {
+				at = i
+				break
+			}
+		}
+		out = append(out, strings.TrimSpace(string(runes[:at])))
+		runes = runes[at:]
+	}
+	if last := strings.TrimSpace(string(runes)); last != "" {
+		out = append(out, last)
+	}
+	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+}
+
+// do makes a write. Only an answer that says so means that it was made.
+func (t *Tracker) do(ctx context.Context, op *Operation, vars map[string]any) error {
+	a, err := t.call(ctx, op, vars, op != t.m.Comment)
+	if kindOf(err) == troubleDone {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !op.OK.matches(a.text) {
+		return errors.New("the answer of " + op.Tool + " does not say that it was done (it begins: " + t.clean(a.text) + ")")
+	}
+	return nil
+}

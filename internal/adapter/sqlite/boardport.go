@@ -1,0 +1,126 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"orange/internal/core/board"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+)
+
+// BoardTracker is the board of a project as a tracker: its cards are the issues, called
+// by their numbers.
+type BoardTracker struct {
+	store   *Store
+	project string
+	now     func() time.Time
+}
+
+// Tracker returns the board of a project as a tracker. Whether there is one shows when it
+// is used.
+func (s *Store) Tracker(project string, now func() time.Time) *BoardTracker {
+	return &BoardTracker{s, project, now}
+}
+
+// Words returns the columns and tags that the board knows.
+func (b *BoardTracker) Words(ctx context.Context) (board.Vocabulary, error) {
+	v, err := vocabulary(ctx, b.store.read, b.project)
+	return v, b.store.ofBoard("read", err)
+}
+
+// List returns the cards that a query asks for, in the order of their numbers. They are
+// brief.
+func (b *BoardTracker) List(_ context.Context, q tracker.Query) ([]tracker.Issue, error) {
+	_, cards, err := b.store.Board(b.project)
+	if err != nil {
+		return nil, err
+	}
+	var out []tracker.Issue
+	for _, card := range cards {
+		in := len(q.Columns) == 0 || slices.ContainsFunc(q.Columns, func(name string) bool { return strings.EqualFold(strings.TrimSpace(name), card.Column) })
+		if !in || !q.Since.IsZero() && !card.UpdatedAt.After(q.Since) {
+			continue
+		}
+		if q.Limit > 0 && len(out) == q.Limit {
+			break
+		}
+		is := issueOf(card, nil)
+		is.Brief = true
+		out = append(out, is)
+	}
+	return out, nil
+}
+
+// Issue returns a card with all that was said about it. If there is none the error is
+// tracker.ErrNotFound.
+func (b *BoardTracker) Issue(_ context.Context, key string) (tracker.Issue, error) {
+	number, err := b.number(key)
+	if err != nil {
+		return tracker.Issue{}, err
+	}
+	card, comments, err := b.store.Card(b.project, number)
+	if err != nil {
+		return tracker.Issue{}, notFound(err)
+	}
+	return issueOf(card, comments), nil
+}
+
+// Write changes a card, all of the change or nothing. Only what is said is known by its
+// key: everything else can be made so again, after somebody has undone it.
+func (b *BoardTracker) Write(_ context.Context, was tracker.Issue, c board.Change) error {
+	number, err := b.number(was.Key)
+	if err != nil {
+		return err
+	}
+	if c.Comment == "" || utf8.RuneCountInString(c.Key) > board.MaxKey {
+		c.Key = ""
+	}
+	c.Author = cmp.Or(c.Author, orange)
+	_, _, err = b.store.ChangeCard(b.project, number, c, b.now())
+	return notFound(err)
+}
+
+// orange is who changes cards for no role.
+const orange = "orange"
+
+// Whoami names who changes cards.
+func (b *BoardTracker) Whoami(ctx context.Context) (string, error) {
+	_, err := b.Words(ctx)
+	return orange, err
+}
+
+func (b *BoardTracker) number(key string) (int, error) {
+	number, ok := board.ParseNumber(key)
+	if !ok {
+		return 0, fmt.Errorf("%w: %.40q is not the number of a card: see orange board show", tracker.ErrNotFound, key)
+	}
+	return number, nil
+}
+
+// notFound says of a card what trackers say of an issue.
+func notFound(err error) error {
+	if errors.Is(err, board.ErrNotFound) {
+		return fmt.Errorf("%w: %w", tracker.ErrNotFound, err)
+	}
+	return err
+}
+
+// issueOf is a card as trackers show one. Everybody on a local board but its owner is a
+// part of Orange.
+func issueOf(card board.Card, comments []board.Comment) tracker.Issue {
+	is := tracker.Issue{Key: strconv.Itoa(card.Number), Card: card}
+	for _, c := range comments {
+		is.Comments = append(is.Comments, tracker.Comment{
+			ID: strconv.Itoa(c.Number), Author: c.Author, Bot: c.Author != string(task.Human), At: c.At, Text: c.Text,
+		})
+	}
+	return is
+}

@@ -1,0 +1,241 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"orange/internal/core/board"
+	"orange/internal/core/tracker"
+	"orange/internal/runtime/track"
+	"orange/internal/trackertest"
+)
+
+var (
+	_ track.Port  = (*BoardTracker)(nil)
+	_ track.Store = (*Store)(nil)
+)
+
+func TestTheLocalBoardIsATracker(t *testing.T) {
+	trackertest.Run(t, func(t *testing.T) trackertest.World {
+		s := open(t)
+		if err := s.SetBoard("shop", board.Vocabulary{Columns: trackertest.Columns, Tags: trackertest.Tags}); err != nil {
+			t.Fatal(err)
+		}
+		return &boardWorld{store: s}
+	})
+}
+
+// boardWorld is a board in a file, with the people at it.
+type boardWorld struct {
+	store *Store
+
+	mu     sync.Mutex
+	fault  trackertest.Fault
+	writes int
+}
+
+var errBroken = errors.New("the disk reports an error")
+
+func (w *boardWorld) Can(what string) bool {
+	return what != trackertest.Limited && what != trackertest.Denied
+}
+
+func (w *boardWorld) Fail(f trackertest.Fault) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fault = f
+}
+
+func (w *boardWorld) Writes() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.writes
+}
+
+// fails says how a request fails, "" if it does not.
+func (w *boardWorld) fails(write bool) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if write {
+		w.writes++
+	}
+	if w.fault.Times == 0 || w.fault.Writes && !write {
+		return ""
+	}
+	w.fault.Times--
+	return w.fault.Kind
+}
+
+func (w *boardWorld) Open(testing.TB) track.Port {
+	return &faulty{w.store.Tracker("shop", time.Now), w}
+}
+
+// faulty is a board that fails when the world says so.
+type faulty struct {
+	*BoardTracker
+	world *boardWorld
+}
+
+func (f *faulty) Words(ctx context.Context) (board.Vocabulary, error) {
+	if f.world.fails(false) != "" {
+		return board.Vocabulary{}, errBroken
+	}
+	return f.BoardTracker.Words(ctx)
+}
+
+func (f *faulty) Issue(ctx context.Context, key string) (tracker.Issue, error) {
+	if f.world.fails(false) != "" {
+		return tracker.Issue{}, errBroken
+	}
+	return f.BoardTracker.Issue(ctx, key)
+}
+
+func (f *faulty) Write(ctx context.Context, was tracker.Issue, c board.Change) error {
+	how := f.world.fails(true)
+	if how == trackertest.Broken {
+		return errBroken
+	}
+	err := f.BoardTracker.Write(ctx, was, c)
+	if how == trackertest.Lost {
+		return errBroken
+	}
+	return err
+}
+
+func (w *boardWorld) Add(t testing.TB, draft tracker.Issue) string {
+	t.Helper()
+	draft.Card.Project = "shop"
+	card, err := w.store.AddCard(draft.Card, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strconv.Itoa(card.Number)
+}
+
+func (w *boardWorld) change(t testing.TB, key string, c board.Change) {
+	t.Helper()
+	number, _ := board.ParseNumber(key)
+	if _, _, err := w.store.ChangeCard("shop", number, c, time.Now()); err != nil {
+		t.Error(err)
+	}
+}
+
+func (w *boardWorld) Move(t testing.TB, key, column string) {
+	w.change(t, key, board.Change{Author: "human", Column: column})
+}
+
+func (w *boardWorld) Tag(t testing.TB, key string, add, remove []string) {
+	w.change(t, key, board.Change{Author: "human", AddTags: add, RemoveTags: remove})
+}
+
+func (w *boardWorld) Comment(t testing.TB, key, author, text string) {
+	w.change(t, key, board.Change{Author: author, Comment: text})
+}
+
+func (w *boardWorld) Describe(t testing.TB, key, text string) {
+	w.change(t, key, board.Change{Author: "human", Description: &text})
+}
+
+func (w *boardWorld) Real(t testing.TB, key string) tracker.Issue {
+	t.Helper()
+	number, _ := board.ParseNumber(key)
+	card, comments, err := w.store.Card("shop", number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := tracker.Issue{Key: key, Card: card}
+	for _, c := range comments {
+		is.Comments = append(is.Comments, tracker.Comment{Author: c.Author, At: c.At, Text: c.Text})
+	}
+	return is
+}
+
+// RenameColumn does what no command does, as somebody with another program might.
+func (w *boardWorld) RenameColumn(t testing.TB, from, to string) {
+	w.rewrite(t, func(v *board.Vocabulary) { v.Columns[slices.Index(v.Columns, from)] = to }, func(c *board.Card) {
+		if c.Column == from {
+			c.Column = to
+		}
+	})
+}
+
+func (w *boardWorld) DeleteTag(t testing.TB, name string) {
+	is := func(tag string) bool { return tag == name }
+	w.rewrite(t, func(v *board.Vocabulary) { v.Tags = slices.DeleteFunc(v.Tags, is) }, func(c *board.Card) { c.Tags = slices.DeleteFunc(c.Tags, is) })
+}
+
+func (w *boardWorld) rewrite(t testing.TB, words func(*board.Vocabulary), cards func(*board.Card)) {
+	t.Helper()
+	v, list, err := w.store.Board("shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words(&v)
+	err = w.store.onBoard(func(ctx context.Context, c *sql.Conn) error {
+		if err := put(ctx, c, "UPDATE board SET vocabulary = ?1 WHERE project = ?2", v, "shop"); err != nil {
+			return err
+		}
+		for i := range list {
+			cards(&list[i])
+			if err := put(ctx, c, "UPDATE card SET card = ?1 WHERE number = ?2", list[i], list[i].Number); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func put(ctx context.Context, c *sql.Conn, query string, value, where any) error {
+	text, err := json.Marshal(value)
+	if err == nil {
+		_, err = c.ExecContext(ctx, query, string(text), where)
+	}
+	return err
+}
+
+func TestCommentsOfOthersThanTheOwnerAreOranges(t *testing.T) {
+	s, _ := withCard(t)
+	for _, author := range []string{"human", "worker", ""} {
+		c := board.Change{Author: author, Comment: "hi"}
+		if author == "" {
+			if err := s.Tracker("shop", time.Now).Write(t.Context(), tracker.Issue{Key: "1"}, c); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		change(t, s, c, start)
+	}
+	is, err := s.Tracker("shop", time.Now).Issue(t.Context(), "1")
+	if err != nil || len(is.Comments) != 3 {
+		t.Fatal(is, err)
+	}
+	for i, want := range []tracker.Comment{{Author: "human"}, {Author: "worker", Bot: true}, {Author: "orange", Bot: true}} {
+		if got := is.Comments[i]; got.Author != want.Author || got.Bot != want.Bot {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+}
+
+func TestAProjectWithoutABoardIsNoTracker(t *testing.T) {
+	b := open(t).Tracker("nope", time.Now)
+	_, words := b.Words(t.Context())
+	_, list := b.List(t.Context(), tracker.Query{})
+	_, name := b.Whoami(t.Context())
+	for _, err := range []error{words, list, name} {
+		wantError(t, err, `project "nope" has no board`)
+	}
+	_, err := b.Issue(t.Context(), "1")
+	if !errors.Is(err, tracker.ErrNotFound) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,237 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+)
+
+// Trackers lists the trackers by name.
+func (s *Store) Trackers() ([]tracker.Config, error) {
+	var out []tracker.Config
+	err := s.each(func(rows *sql.Rows) error {
+		var text []byte
+		if err := rows.Scan(&text); err != nil {
+			return err
+		}
+		var c tracker.Config
+		err := decodeTracker("configuration of a tracker", text, &c)
+		out = append(out, c)
+		return err
+	}, "SELECT config FROM tracker ORDER BY name")
+	return out, s.describe("read", err)
+}
+
+// SetTracker adds a tracker, or replaces the one of that name. A name that cannot be part
+// of a reference is a *task.Mistake, and so is a secret: only where it is may be kept.
+func (s *Store) SetTracker(c tracker.Config) error {
+	if err := checkTracker(&c); err != nil {
+		return err
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		return s.describe("write to", err)
+	}
+	return s.exec("write to", `INSERT INTO tracker (name, config) VALUES (?, ?)
+		ON CONFLICT (name) DO UPDATE SET config = excluded.config`, c.Name, string(text))
+}
+
+// RemoveTracker forgets a tracker and what was read of it. What was done about its issues
+// stays known, should it come back: no order is carried out twice.
+func (s *Store) RemoveTracker(name string) error {
+	err := s.transact(func(ctx context.Context, c *sql.Conn) error {
+		gone, err := c.ExecContext(ctx, "DELETE FROM tracker WHERE name = ?", name)
+		if err != nil {
+			return err
+		}
+		if n, err := gone.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, task.Mistakef("there is no tracker %q: see orange tracker list", brief(name)))
+		}
+		for _, table := range []string{"tracker_issue", "tracker_sync"} {
+			if _, err := c.ExecContext(ctx, "DELETE FROM "+table+" WHERE tracker = ?", name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func() {})
+	var mistake *task.Mistake
+	if errors.As(err, &mistake) {
+		return mistake
+	}
+	return s.describe("write to", err)
+}
+
+// maxTrackerName bounds the name of a tracker.
+const maxTrackerName = 64
+
+func checkTracker(c *tracker.Config) error {
+	letter := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }
+	odd := func(r rune) bool { return !letter(r) && !strings.ContainsRune("-_.", r) }
+	switch {
+	case c.Name == "" || len(c.Name) > maxTrackerName || strings.ContainsFunc(c.Name, odd) || !letter(rune(c.Name[0])):
+		return task.Mistakef("%q is no name for a tracker: use letters, digits, - and _, at most %d", brief(c.Name), maxTrackerName)
+	case strings.EqualFold(c.Name, tracker.Board):
+		return task.Mistakef("a tracker is not called %q, the local boards are: use another name", c.Name)
+	}
+	if u, err := url.Parse(c.URL); err != nil || u.User != nil {
+		return task.Mistakef("the address of tracker %s is not one that can be kept: give one without a name or a secret in it", c.Name)
+	}
+	for what, where := range map[string]string{"token": c.Token, "webhook secret": c.Webhook} {
+		named := slices.ContainsFunc([]string{"env:", "file:", "command:"}, func(p string) bool { return len(where) > len(p) && strings.HasPrefix(where, p) })
+		if where != "" && where != "gh" && !named {
+			return task.Mistakef("say where the %s of tracker %s is, not what it is: env:NAME, file:PATH or command:...", what, c.Name)
+		}
+	}
+	return nil
+}
+
+// Tracked lists all tasks of a tracker's issues, those that are deleted too, oldest first.
+func (s *Store) Tracked(name string) ([]task.Task, error) {
+	var out []task.Task
+	var unreadable []error
+	prefix := tracker.Ref(name, "")
+	err := s.each(func(rows *sql.Rows) error {
+		var id string
+		var fold []byte
+		if err := rows.Scan(&id, &fold); err != nil {
+			return err
+		}
+		t, err := decodeTask(task.ID(id), fold)
+		if err != nil {
+			unreadable = append(unreadable, err)
+			return nil
+		}
+		out = append(out, t)
+		return nil
+	}, "SELECT id, fold FROM task WHERE instr(fold, ?1) > 0 AND substr(fold ->> '$.tracker', 1, length(?2)) = ?2 ORDER BY n",
+		`"tracker":"`+prefix, prefix)
+	return out, s.describe("read", errors.Join(append(unreadable, err)...))
+}
+
+// SetSynced keeps when a tracker was last looked at, and what was wrong then, "" if
+// nothing was.
+func (s *Store) SetSynced(name string, at time.Time, problem string) error {
+	return s.exec("write to", `INSERT INTO tracker_sync (tracker, at, problem) VALUES (?, ?, ?)
+		ON CONFLICT (tracker) DO UPDATE SET at = excluded.at, problem = excluded.problem`, name, at.UnixNano(), problem)
+}
+
+// Synced says when a tracker was last looked at, never if at is zero, and what was wrong
+// then.
+func (s *Store) Synced(name string) (at time.Time, problem string, err error) {
+	var nanos int64
+	err = s.read.QueryRow("SELECT at, problem FROM tracker_sync WHERE tracker = ?", name).Scan(&nanos, &problem)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return time.Time{}, "", nil
+	case err != nil:
+		return time.Time{}, "", s.describe("read", err)
+	}
+	return time.Unix(0, nanos).UTC(), problem, nil
+}
+
+// remembered is how long the name of a delivery is known: far longer than anybody sends
+// one again.
+const remembered = 7 * 24 * time.Hour
+
+// Heard says whether a delivery is news, and remembers it. One without a name always is.
+func (s *Store) Heard(name, delivery string, now time.Time) (first bool, err error) {
+	if delivery == "" {
+		return true, nil
+	}
+	err = s.transact(func(ctx context.Context, c *sql.Conn) error {
+		if _, err := c.ExecContext(ctx, "DELETE FROM tracker_delivery WHERE at < ?", now.Add(-remembered).UnixNano()); err != nil {
+			return err
+		}
+		first, err = changedOne(c.ExecContext(ctx, "INSERT INTO tracker_delivery (tracker, delivery, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+			name, nameOf(delivery), now.UnixNano()))
+		return err
+	}, func() {})
+	return first && err == nil, s.describe("write to", err)
+}
+
+// Acted says whether something about an issue was acted upon.
+func (s *Store) Acted(ref, key string) (done bool, err error) {
+	err = s.read.QueryRow("SELECT EXISTS (SELECT 1 FROM tracker_act WHERE ref = ? AND key = ?)", ref, nameOf(key)).Scan(&done)
+	return done, s.describe("read", err)
+}
+
+// SetActed remembers that something about an issue was acted upon.
+func (s *Store) SetActed(ref, key string) error {
+	return s.exec("write to", "INSERT INTO tracker_act (ref, key) VALUES (?, ?) ON CONFLICT DO NOTHING", ref, nameOf(key))
+}
+
+// Lease takes an issue for an owner until then, and says whether it did: nobody has it,
+// or the lease that is there has ended or is the owner's own.
+func (s *Store) Lease(ref, owner string, until, now time.Time) (taken bool, err error) {
+	if owner == "" || !until.After(now) {
+		return false, task.Mistakef("a lease has an owner and an end that is yet to come")
+	}
+	err = s.transact(func(ctx context.Context, c *sql.Conn) error {
+		taken, err = changedOne(c.ExecContext(ctx, `INSERT INTO tracker_lease (ref, owner, until) VALUES (?1, ?2, ?3)
+			ON CONFLICT (ref) DO UPDATE SET owner = excluded.owner, until = excluded.until WHERE owner = ?2 OR until <= ?4`,
+			ref, owner, until.UnixNano(), now.UnixNano()))
+		return err
+	}, func() {})
+	return taken && err == nil, s.describe("write to", err)
+}
+
+// ReleaseLease ends an owner's lease. One of another stays.
+func (s *Store) ReleaseLease(ref, owner string) error {
+	return s.exec("write to", "DELETE FROM tracker_lease WHERE ref = ? AND owner = ?", ref, owner)
+}
+
+// LeaseOf says who has taken an issue last and not given it back, and until when.
+func (s *Store) LeaseOf(ref string) (owner string, until time.Time, ok bool, err error) {
+	var nanos int64
+	err = s.read.QueryRow("SELECT owner, until FROM tracker_lease WHERE ref = ?", ref).Scan(&owner, &nanos)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", time.Time{}, false, nil
+	}
+	return owner, time.Unix(0, nanos).UTC(), err == nil, s.describe("read", err)
+}
+
+func changedOne(r sql.Result, err error) (bool, error) {
+	if err != nil {
+		return false, err
+	}
+	n, err := r.RowsAffected()
+	return n == 1, err
+}
+
+// maxKept bounds a name that somebody else gives to something.
+const maxKept = 200
+
+// nameOf is a name as it is kept: one that is too long by its digest.
+func nameOf(name string) string {
+	if len(name) <= maxKept {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// brief shortens a name for an error.
+func brief(name string) string {
+	if runes := []rune(name); len(runes) > maxTrackerName {
+		return string(runes[:maxTrackerName]) + "..."
+	}
+	return name
+}
+
+func decodeTracker(what string, text []byte, into any) error {
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("the stored %s does not parse: run orange doctor: %w", what, err)
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package config
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// trackerSecrets are the variables in which tokens of trackers and forges may be. The
+// server has them; agents never do, whatever their own list says.
+var trackerSecrets = [...]string{"LINEAR_API_KEY", "LINEAR_WEBHOOK_SECRET", "GITHUB_TOKEN", "GH_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_WEBHOOK_SECRET", "GITEA_TOKEN", "FORGEJO_TOKEN", "JOAN_API_KEY", "JOAN_TOKEN"}
+
+// secretPrefix begins the names of further such variables.
+const secretPrefix = "ORANGE_SECRET_"
+
+// TrackerSecret says whether a variable may hold the secret of a tracker.
+func TrackerSecret(name string) bool {
+	return slices.Contains(trackerSecrets[:], name) || strings.HasPrefix(name, secretPrefix)
+}
+
+// CheckSecret says what is wrong with the name of a place where a secret is.
+func CheckSecret(source string) error {
+	kind, rest, _ := strings.Cut(source, ":")
+	switch {
+	case source == "" || source == "gh":
+		return nil
+	case kind == "env" && !TrackerSecret(rest):
+		return fmt.Errorf("env:%s: the server does not take this variable along: call it %sNAME, or use %s", rest, secretPrefix, strings.Join(trackerSecrets[:], ", "))
+	case kind == "env", kind == "file" && rest != "", kind == "command" && rest != "":
+		return nil
+	}
+	return errors.New("say where the secret is: env:NAME, file:PATH, command:PROGRAM ARGS or gh; never the secret itself")
+}
+
+// maxSecret bounds a secret, in bytes.
+const maxSecret = 8 << 10
+
+// Secret reads the secret that is in a place. It is read anew each time, so that one that
+// was changed counts.
+func Secret(ctx context.Context, source string, getenv func(string) string) (string, error) {
+	if err := CheckSecret(source); err != nil {
+		return "", err
+	}
+	kind, rest, _ := strings.Cut(source, ":")
+	var secret string
+	var err error
+	switch kind {
+	case "env":
+		if secret = getenv(rest); secret == "" {
+			err = fmt.Errorf("%s is not set where the server was started: set it, then orange stop", rest)
+		}
+	case "file":
+		secret, err = secretFile(rest)
+	case "command":
+		secret, err = secretOf(ctx, "sh", "-c", rest)
+	default:
+		return "", errors.New("no secret is configured: see orange tracker add --help")
+	}
+	if secret = strings.TrimSpace(secret); err == nil && (secret == "" || strings.ContainsAny(secret, "\r\n")) {
+		err = errors.New("it is not one line")
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the secret from %s: %w", kind+":"+firstWord(rest), err)
+	}
+	return secret, nil
+}
+
+func firstWord(s string) string {
+	word, _, _ := strings.Cut(s, " ")
+	return word
+}
+
+// secretFile reads a file that nobody else may read.
+func secretFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", errors.New("it is no file")
+	case info.Mode().Perm()&0o077 != 0:
+		return "", fmt.Errorf("others may read it: chmod 600 %s", path)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxSecret))
+	return string(text), err
+}
+
+// secretOf runs a command that prints the secret. What else it says is not passed on.
+func secretOf(ctx context.Context, name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.WaitDelay = time.Second
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("the command failed: %w", err)
+	}
+	if out.Len() > maxSecret {
+		return "", errors.New("the command printed too much")
+	}
+	return out.String(), nil
+}

@@ -1,0 +1,75 @@
+package tracker
+
+import "time"
+
+// States of a pull request.
+const (
+	Open   = "OPEN"
+	Merged = "MERGED"
+	Closed = "CLOSED"
+)
+
+// A PR is a pull request of a forge. Its texts are untrusted.
+type PR struct {
+	Number    int       `json:"number"`
+	URL       string    `json:"url"`
+	State     string    `json:"state"` // Open, Merged or Closed
+	Title     string    `json:"title,omitempty"`
+	Author    string    `json:"author,omitempty"`
+	Branch    string    `json:"branch,omitempty"` // its head
+	Base      string    `json:"base,omitempty"`
+	Head      string    `json:"head,omitempty"`      // commit
+	Mergeable string    `json:"mergeable,omitempty"` // yes, no, or "" while nobody knows
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	Checks    []Check   `json:"checks,omitempty"`  // of its head
+	Reviews   []Review  `json:"reviews,omitempty"` // oldest first
+}
+
+// Results of a check.
+const (
+	CheckPending = "pending"
+	CheckPassed  = "passed"
+	CheckFailed  = "failed"
+)
+
+// A Check is what a machine says about a commit.
+type Check struct {
+	Name  string `json:"name"`
+	State string `json:"state"` // CheckPending, CheckPassed or CheckFailed
+	URL   string `json:"url,omitempty"`
+	Text  string `json:"text,omitempty"`
+}
+
+// Verdicts of a review.
+const (
+	Approved         = "approved"
+	ChangesRequested = "changes-requested"
+	Commented        = "commented"
+)
+
+// A Review is what a person says about a pull request.
+type Review struct {
+	ID      string    `json:"id"`
+	Author  string    `json:"author"`
+	Bot     bool      `json:"bot,omitempty"`
+	Verdict string    `json:"verdict"` // Approved, ChangesRequested or Commented
+	Commit  string    `json:"commit,omitempty"`
+	At      time.Time `json:"at"`
+	Text    string    `json:"text,omitempty"`
+	Lines   []Remark  `json:"lines,omitempty"`
+}
+
+// A Remark is a comment of a review on one line.
+type Remark struct {
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"`
+	Text string `json:"text"`
+}
+
+// A NewPR describes the pull request that is wanted.
+type NewPR struct {
+	Branch string
+	Base   string
+	Title  string
+	Body   string
+}

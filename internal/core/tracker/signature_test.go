@@ -1,0 +1,39 @@
+package tracker_test
+
+import (
+	"strings"
+	"testing"
+
+	"orange/internal/core/tracker"
+)
+
+func TestSignedBy(t *testing.T) {
+	// The example GitHub documents for its webhooks.
+	const secret, body = "It's a Secret to Everybody", "Hello, World!"
+	const right = "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
+	tests := map[string]struct {
+		secret, body, signature string
+		want                    bool
+	}{
+		"right":              {secret, body, right, true},
+		"upper case":         {secret, body, strings.ToUpper(right), true},
+		"another body":       {secret, body + " ", right, false},
+		"another secret":     {"x", body, right, false},
+		"no secret":          {"", body, right, false},
+		"no secret, its own": {"", "", "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad", false},
+		"no signature":       {secret, body, "", false},
+		"too short":          {secret, body, right[:62], false},
+		"odd length":         {secret, body, right[:63], false},
+		"too long":           {secret, body, right + "00", false},
+		"no digits":          {secret, body, strings.Repeat("zz", 32), false},
+		"a prefix":           {secret, body, "sha256=" + right, false},
+		"a space":            {secret, body, right + " ", false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := tracker.SignedBy(tt.secret, []byte(tt.body), tt.signature); got != tt.want {
+				t.Errorf("SignedBy = %v, want %v", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,175 @@
+package track
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"orange/internal/core/board"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/core/workflow"
+)
+
+// patience bounds one change of an issue: agents may wait behind it.
+const patience = time.Minute
+
+// claimFor is how long a claim on an issue lasts. One that is still wanted is taken
+// again by its owner; one whose owner is gone does not block the issue for ever.
+const claimFor = 2 * time.Hour
+
+// Change does to a task's issue what an effect asks for. What the tracker refuses cannot
+// be done later either: it is left out, with a note; a column that it does not know is a
+// mistake that a person must mend.
+func (o *Office) Change(ctx context.Context, t task.Task, e task.Effect) (note string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	name, key, ok := tracker.ParseRef(t.TrackerRef)
+	if !ok {
+		return "", task.Mistakef("%q is not an issue of a tracker", t.TrackerRef)
+	}
+	d, err := o.open(name)
+	if err != nil {
+		return "", err
+	}
+	c := changeOf(&d.cfg, &t, &e)
+	if e.Do == workflow.ClaimCard || e.Do == workflow.ReleaseCard {
+		if err := o.claim(ctx, d, &t, &e); err != nil {
+			return "", err
+		}
+	}
+	if e.Do == workflow.DescribeCard && e.Arg != "" {
+		is, err := d.desk.Issue(ctx, key)
+		if err == nil && board.Fingerprint(is.Card.Description) != e.Arg && is.Card.Description != e.Text {
+			return "the description was changed meanwhile: it is left as it is", nil
+		}
+	}
+	is, err := d.desk.Apply(ctx, key, c)
+	var no *board.Refusal
+	switch {
+	case errors.As(err, &no) && e.Do == workflow.MoveCard && e.Aside:
+		return "", task.Mistakef("%s: %v; orange tracker add %s --column %q=... names another", t.TrackerRef, err, name, e.Arg)
+	case errors.As(err, &no), errors.Is(err, tracker.ErrNotFound):
+		return err.Error(), nil
+	case err != nil:
+		return "", err
+	}
+	o.keepOwn(name, &is, c.Column != "")
+	return "", nil
+}
+
+// Mend changes an issue that no task changes.
+func (o *Office) Mend(ctx context.Context, name, key string, c board.Change) (tracker.Issue, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	d, err := o.open(name)
+	if err != nil {
+		return tracker.Issue{}, err
+	}
+	is, err := d.desk.Apply(ctx, key, c)
+	if err == nil {
+		o.keepOwn(name, &is, true)
+	}
+	return is, err
+}
+
+// keepOwn keeps an issue that was just changed. That somebody else moved it meanwhile is
+// for the next look at the tracker to find.
+func (o *Office) keepOwn(name string, is *tracker.Issue, moved bool) {
+	have, ok, err := o.Store.KeptIssue(name, is.Key)
+	if err == nil && ok && !moved && !sameName(have.Card.Column, is.Card.Column) {
+		return
+	}
+	if err == nil {
+		_, err = o.Store.KeepIssue(name, *is)
+	}
+	if err != nil {
+		o.warn("keep an issue", "tracker", name, "issue", is.Key, "error", err)
+	}
+}
+
+// changeOf is what an effect means for an issue.
+func changeOf(cfg *tracker.Config, t *task.Task, e *task.Effect) board.Change {
+	c := board.Change{Key: e.ID, Author: "orange"}
+	if e.Role != "" {
+		c.Author = e.Role
+	}
+	switch e.Do {
+	case workflow.TagCard:
+		c.AddTags, c.RemoveTags = e.Tags, e.Untags
+	case workflow.MoveCard:
+		c.Column = cfg.Column(e.Arg)
+	case workflow.CommentCard:
+		c.Comment = e.Text
+		if e.Role != "" {
+			c.Comment = "**" + e.Role + "**\n\n" + e.Text
+		}
+	case workflow.DescribeCard:
+		c.Description = &e.Text
+	case workflow.ClaimCard:
+		if e.Arg != "" {
+			c.AddTags = []string{e.Arg}
+		}
+	case workflow.ReleaseCard:
+		if e.Arg != "" {
+			c.RemoveTags = []string{e.Arg}
+		}
+	}
+	return c
+}
+
+// claim takes or gives back the lease that a claim is. A tag of somebody else's claim is
+// waited for.
+func (o *Office) claim(ctx context.Context, d *opened, t *task.Task, e *task.Effect) error {
+	if e.Do == workflow.ReleaseCard {
+		return o.Store.ReleaseLease(t.TrackerRef, string(t.ID))
+	}
+	now := o.Now()
+	ok, err := o.Store.Lease(t.TrackerRef, string(t.ID), now.Add(claimFor), now)
+	if err == nil && !ok {
+		err = errors.New("another task has claimed the issue: it is tried again")
+	}
+	return err
+}
+
+// Look shows a task's issue as it is now.
+func (o *Office) Look(ctx context.Context, t task.Task) (*board.Face, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	name, key, _ := tracker.ParseRef(t.TrackerRef)
+	d, err := o.open(name)
+	if err != nil {
+		return nil, err
+	}
+	is, err := d.desk.Issue(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	o.keepOwn(name, &is, true)
+	face := is.Card.Face()
+	return &face, nil
+}
+
+// Shown is a task's issue for its agents, as it was last read, with the words of those
+// only whose words count.
+func (o *Office) Shown(t *task.Task) (board.Card, []board.Comment, bool) {
+	name, key, ok := tracker.ParseRef(t.TrackerRef)
+	if !ok {
+		return board.Card{}, nil, false
+	}
+	cfg, err := o.Config(name)
+	if err != nil {
+		return board.Card{}, nil, false
+	}
+	is, ok, err := o.Store.KeptIssue(name, key)
+	if err != nil || !ok {
+		return board.Card{}, nil, false
+	}
+	var said []board.Comment
+	for i, c := range is.Comments {
+		if cfg.Allows(c.Author) && !c.Bot {
+			said = append(said, board.Comment{Number: i + 1, Author: c.Author, At: c.At, Text: c.Text})
+		}
+	}
+	return is.Card, said, true
+}

@@ -1,0 +1,293 @@
+package track
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"orange/internal/core/board"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/core/workflow"
+)
+
+const (
+	defaultMax = 3               // tasks at work at once
+	dispatched = "dispatch"      // who holds an issue while its task is made
+	leaseFor   = 2 * time.Minute // for that long
+	maxLook    = 100             // issues that one round reads whole
+)
+
+// Dispatch looks at a tracker and makes tasks of the issues that are next. Dry, it only
+// says what it would do.
+func (o *Office) Dispatch(ctx context.Context, name string, dry bool) (tracker.Round, error) {
+	out := tracker.Round{Tracker: name, Choices: []tracker.Choice{}}
+	d, err := o.open(name)
+	if err != nil {
+		return out, err
+	}
+	d.busy.Lock()
+	defer d.busy.Unlock()
+	if out.Report, err = o.sync(ctx, d); err == nil {
+		out.Choices, err = o.round(ctx, d, dry)
+	}
+	o.synced(name, err)
+	return out, err
+}
+
+// round is one turn of the dispatcher.
+func (o *Office) round(ctx context.Context, d *opened, dry bool) ([]tracker.Choice, error) {
+	def, err := o.Tasks.Choose(d.cfg.Workflow, d.cfg.Project)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := o.Store.Tracked(d.cfg.Name)
+	if err != nil {
+		return nil, err
+	}
+	list, err := o.candidates(ctx, d, def, tasks)
+	if err != nil {
+		return nil, err
+	}
+	choices := tracker.Pick(list, cmp.Or(d.cfg.Max, defaultMax)-o.atWork(tasks))
+	if dry {
+		return choices, nil
+	}
+	var parents []task.ID
+	for i := range choices {
+		c := &choices[i]
+		if !c.Dispatch {
+			continue
+		}
+		at := slices.IndexFunc(list, func(o tracker.Candidate) bool { return o.Issue.Key == c.Key })
+		id, waits, err := o.begin(ctx, d, def, &list[at].Issue, tasks)
+		if err != nil {
+			c.Dispatch, c.Reason = false, "no task could be made: "+oneLine(err.Error())
+			continue
+		}
+		c.Task = string(id)
+		if waits {
+			parents = append(parents, id)
+		}
+		if tasks, err = o.Store.Tracked(d.cfg.Name); err != nil {
+			return choices, err
+		}
+	}
+	for _, id := range parents { // now that their parts are there
+		if _, err := o.Tasks.Submit(ctx, id, signal.Signal{Kind: signal.Ready, Actor: task.Tracker}); err != nil {
+			return choices, err
+		}
+	}
+	return choices, nil
+}
+
+// candidates reads the issues that may be next, whole.
+func (o *Office) candidates(ctx context.Context, d *opened, def *workflow.Definition, tasks []task.Task) ([]tracker.Candidate, error) {
+	list, err := d.desk.List(ctx, tracker.Query{Columns: eligible(&d.cfg, def)})
+	if err != nil {
+		return nil, fmt.Errorf("list the issues: %w", err)
+	}
+	var out []tracker.Candidate
+	looked := 0
+	for _, is := range list {
+		c := tracker.Candidate{Issue: is, Priority: is.Priority}
+		if c.Task, err = o.workedOn(tasks, d.cfg.Name, &is); err != nil {
+			return nil, err
+		}
+		if c.Task == "" && looked < maxLook {
+			looked++
+			if c.Issue, err = d.desk.Issue(ctx, is.Key); errors.Is(err, tracker.ErrNotFound) {
+				continue
+			} else if err != nil {
+				return nil, fmt.Errorf("read %s: %w", is.Key, err)
+			}
+			if _, err := o.Store.KeepIssue(d.cfg.Name, c.Issue); err != nil {
+				return nil, err
+			}
+			o.weigh(d, def, &c)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// weigh notes what speaks against an issue.
+func (o *Office) weigh(d *opened, def *workflow.Definition, c *tracker.Candidate) {
+	orders := tracker.OrdersIn(c.Issue.Comments, d.cfg.Allows)
+	if orders.Hold != nil {
+		c.Held = holds(orders.Hold)
+	}
+	c.Priority = c.Issue.Priority
+	if orders.Priority != nil {
+		c.Priority = orders.Priority.Priority
+	}
+	c.Stranger = len(d.cfg.Authors) > 0 && !d.cfg.Allows(c.Issue.Card.Author)
+	if !slices.ContainsFunc(eligible(&d.cfg, def), func(column string) bool { return sameName(column, c.Issue.Card.Column) }) {
+		c.Held = "it was moved to " + c.Issue.Card.Column + " meanwhile"
+	}
+	for i := range def.Roles {
+		if tag := def.Roles[i].Claim; tag != "" && slices.Contains(c.Issue.Card.Tags, tag) {
+			c.Claimed = tag
+		}
+	}
+}
+
+// workedOn is the task of an issue: the last one that was made, unless that is over and
+// somebody sent the issue back since.
+func (o *Office) workedOn(tasks []task.Task, name string, is *tracker.Issue) (string, error) {
+	ref := tracker.Ref(name, is.Key)
+	for i := len(tasks) - 1; i >= 0; i-- {
+		if t := &tasks[i]; t.TrackerRef == ref && !t.Deleted {
+			back, err := o.Store.Acted(ref, cameBack(t.ID))
+			if back || err != nil {
+				return "", err
+			}
+			return string(t.ID), nil
+		}
+	}
+	return "", nil
+}
+
+// cameBack is the note that an issue was sent back after a task of it was over.
+func cameBack(id task.ID) string { return "back/" + string(id) }
+
+// noteReturn notes an issue that was elsewhere and is to be worked on again, although
+// its last task is over.
+func (o *Office) noteReturn(d *opened, tasks []task.Task, is *tracker.Issue) error {
+	was, ok, err := o.Store.KeptIssue(d.cfg.Name, is.Key)
+	if err != nil || !ok || sameName(was.Card.Column, is.Card.Column) {
+		return err
+	}
+	id, err := o.workedOn(tasks, d.cfg.Name, is)
+	if err != nil || id == "" {
+		return err
+	}
+	return o.Store.SetActed(tracker.Ref(d.cfg.Name, is.Key), cameBack(task.ID(id)))
+}
+
+// atWork counts the tasks that keep an agent busy or wait for one.
+func (o *Office) atWork(tasks []task.Task) (n int) {
+	for i := range tasks {
+		t := &tasks[i]
+		def, err := o.Tasks.Definition(t)
+		if err != nil || over(def, t) || t.Paused || t.Held != "" {
+			continue
+		}
+		if s, ok := def.State(t.Status); ok && (s.Kind == workflow.Agent || s.Kind == workflow.Queued) {
+			n++
+		}
+	}
+	return n
+}
+
+// begin makes the task of an issue, once: its id follows from the issue. A parent whose
+// parts are still to be made waits for them.
+func (o *Office) begin(ctx context.Context, d *opened, def *workflow.Definition, is *tracker.Issue, tasks []task.Task) (id task.ID, waits bool, err error) {
+	ref, now := tracker.Ref(d.cfg.Name, is.Key), o.Now()
+	if ok, err := o.Store.Lease(ref, dispatched, now.Add(leaseFor), now); err != nil || !ok {
+		return "", false, cmp.Or(err, errors.New("somebody else is making one"))
+	}
+	defer o.Store.ReleaseLease(ref, dispatched) //nolint:errcheck // it ends by itself
+	p, ok := o.Tasks.Project(d.cfg.Project)
+	if !ok {
+		return "", false, task.Mistakef("project %q is not registered: orange project add", d.cfg.Project)
+	}
+	waits = slices.ContainsFunc(is.Children, func(l tracker.Link) bool { return !l.Closed }) && def.KnowsChildren()
+	w := signal.Wish{
+		New: signal.New{
+			ID: taskID(ref, tasks), Project: p.Name, Summary: summary(&is.Card), Harness: d.cfg.Harness, Branch: branchOf(is),
+			TrackerRef: ref, Spawn: !waits, Parent: parentOf(tasks, d.cfg.Name, is.Parent),
+		},
+		Workflow: d.cfg.Workflow, Context: contextOf(&d.cfg, is), Actor: task.Tracker,
+	}
+	a, err := o.Tasks.Create(ctx, w)
+	var mistake *task.Mistake
+	if errors.As(err, &mistake) && strings.Contains(err.Error(), "branch") { // somebody has a branch of this name
+		w.Branch = ""
+		a, err = o.Tasks.Create(ctx, w)
+	}
+	if err == nil && a.Decision.Refused != "" {
+		err = task.Mistakef("%s", a.Decision.Refused)
+	}
+	return a.Task.ID, waits, err
+}
+
+// taskID is the id of the next task of an issue: who makes it twice makes it once.
+func taskID(ref string, tasks []task.Task) task.ID {
+	n := 0
+	for i := range tasks {
+		if tasks[i].TrackerRef == ref {
+			n++
+		}
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "issue\x00%s\x00%d", ref, n))
+	return task.NewID(sum[:])
+}
+
+func parentOf(tasks []task.Task, name, key string) task.ID {
+	if key == "" {
+		return ""
+	}
+	for i := range tasks {
+		if t := &tasks[i]; t.TrackerRef == tracker.Ref(name, key) && !t.Deleted {
+			return t.ID
+		}
+	}
+	return ""
+}
+
+func summary(c *board.Card) string {
+	title := oneLine(c.Title)
+	if title == "" {
+		return "an issue without a title"
+	}
+	return title
+}
+
+// contextOf is what an agent reads about the issue. Its words are quoted, and only those
+// comments are in it whose authors' words count.
+func contextOf(cfg *tracker.Config, is *tracker.Issue) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Issue %s of %s, written by %s:\n\n%s\n", is.Key, cfg.Name, cmp.Or(oneLine(is.Card.Author), "somebody"), strings.TrimSpace(is.Card.Description))
+	for _, c := range is.Comments {
+		if cfg.Allows(c.Author) && !c.Bot {
+			fmt.Fprintf(&b, "\n%s said on %s:\n\n%s\n", oneLine(c.Author), c.At.UTC().Format(time.DateOnly), strings.TrimSpace(c.Text))
+		}
+	}
+	return b.String()
+}
+
+// branchOf is a branch that people recognise: eng-12-fix-the-cart.
+func branchOf(is *tracker.Issue) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(is.Key + " " + is.Card.Title) {
+		switch {
+		case r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() >= 48 {
+			break
+		}
+	}
+	return strings.Trim(b.String(), "-")
+}
+
+func moveTo(column string) board.Change { return board.Change{Column: column} }
+
+// oneLine makes one bounded line of somebody else's text.
+func oneLine(text string) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	if runes := []rune(text); len(runes) > 200 {
+		text = string(runes[:200]) + "..."
+	}
+	return text
+}

@@ -1,0 +1,228 @@
+package track
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/core/workflow"
+)
+
+// requestChanges is the verb by which finished work is sent back.
+const requestChanges = "request-changes"
+
+// hearForge looks at the pull requests of a project's open tasks: merged and closed ones,
+// failed checks, reviews.
+func (o *Office) hearForge(ctx context.Context, cfg *tracker.Config) ([]string, error) {
+	p, ok := o.Tasks.Project(cfg.Project)
+	if o.Forge == nil || !ok {
+		return nil, nil
+	}
+	tasks, err := o.openTasks(cfg.Name)
+	if err != nil {
+		return nil, err
+	}
+	var news []string
+	var forge Forge
+	var repo string
+	for i := range tasks {
+		if forge == nil {
+			if forge, repo, err = o.Forge(ctx, p); err != nil || forge == nil {
+				return news, err
+			}
+		}
+		heard, err := o.hearPR(ctx, prGlance{o: o, cfg: cfg, forge: forge, repo: repo, project: p, t: &tasks[i]})
+		news = append(news, heard...)
+		if err != nil {
+			return news, err
+		}
+	}
+	return news, nil
+}
+
+// a prGlance is one look at the pull request of a task.
+type prGlance struct {
+	o       *Office
+	cfg     *tracker.Config
+	forge   Forge
+	repo    string // how addresses of its pull requests begin
+	project task.Project
+	t       *task.Task
+	def     *workflow.Definition
+	news    []string
+}
+
+func (o *Office) hearPR(ctx context.Context, g prGlance) ([]string, error) {
+	var err error
+	if g.def, err = o.Tasks.Definition(g.t); err != nil {
+		return nil, err
+	}
+	pr, ok, err := g.find(ctx)
+	if err != nil || !ok {
+		return g.news, err
+	}
+	if err := g.know(ctx, &pr); err != nil {
+		return g.news, err
+	}
+	switch pr.State {
+	case tracker.Merged:
+		err = g.merged(ctx, &pr)
+	case tracker.Closed:
+		err = g.submit(ctx, "closed/"+pr.Head, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRClosed, Arg: pr.Head}, "its pull request was closed")
+	default:
+		if err = g.checks(ctx, &pr); err == nil {
+			err = g.reviews(ctx, &pr)
+		}
+	}
+	return g.news, err
+}
+
+// find is the pull request that is meant: the one the task names, else the one of its
+// branch, else the one that mentions its issue.
+func (g *prGlance) find(ctx context.Context) (tracker.PR, bool, error) {
+	if g.t.PRURL != "" {
+		number, ok := tracker.PRNumber(g.t.PRURL)
+		if !ok || !strings.HasPrefix(strings.ToLower(g.t.PRURL), strings.ToLower(g.repo)) {
+			return tracker.PR{}, false, nil // of another forge
+		}
+		pr, err := g.forge.PR(ctx, number)
+		if errors.Is(err, tracker.ErrNotFound) {
+			return pr, false, nil
+		}
+		return pr, err == nil, err
+	}
+	byBranch, err := g.forge.PRs(ctx, g.t.Branch)
+	if err != nil {
+		return tracker.PR{}, false, err
+	}
+	var byKey []tracker.PR
+	if _, key, ok := tracker.ParseRef(g.t.TrackerRef); ok && len(byBranch) == 0 && g.cfg.Kind != tracker.Board {
+		if byKey, err = g.forge.Mentioning(ctx, key); err != nil {
+			return tracker.PR{}, false, err
+		}
+	}
+	pr, ok := tracker.ChoosePR(nil, byBranch, byKey)
+	if !ok {
+		return pr, false, nil
+	}
+	pr, err = g.forge.PR(ctx, pr.Number)
+	return pr, err == nil, err
+}
+
+// know writes down which pull request it is and how it stands.
+func (g *prGlance) know(ctx context.Context, pr *tracker.PR) error {
+	var fields []signal.Field
+	if g.t.PRURL != pr.URL {
+		fields = append(fields, signal.Field{Name: "pr_url", From: g.t.PRURL, To: pr.URL})
+	}
+	if g.t.PRState != pr.State {
+		fields = append(fields, signal.Field{Name: "pr_state", From: g.t.PRState, To: pr.State})
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return g.submit(ctx, "", signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: fields}, fmt.Sprintf("pull request %d is %s", pr.Number, strings.ToLower(pr.State)))
+}
+
+// submit lets the task hear a signal; with a key only once.
+func (g *prGlance) submit(ctx context.Context, key string, sig signal.Signal, what string) error {
+	ref := "task/" + string(g.t.ID)
+	if key != "" {
+		if done, err := g.o.Store.Acted(ref, key); err != nil || done {
+			return err
+		}
+	}
+	a, err := g.o.Tasks.Submit(ctx, g.t.ID, sig)
+	if err != nil {
+		return fmt.Errorf("tell task %s: %w", g.t.ID, err)
+	}
+	if no := a.Decision.Refused; no != "" {
+		what += ", and that is refused: " + no
+	} else {
+		*g.t = a.Task
+	}
+	g.news = append(g.news, fmt.Sprintf("task %s: %s", g.t.ID, what))
+	if key == "" {
+		return nil
+	}
+	return g.o.Store.SetActed(ref, key)
+}
+
+// merged lets the task hear that its work is in the default branch, here too.
+func (g *prGlance) merged(ctx context.Context, pr *tracker.PR) error {
+	if over(g.def, g.t) || !waitsForMerge(g.def, g.t) {
+		return nil
+	}
+	if g.o.Fetch != nil {
+		if err := g.o.Fetch(ctx, g.project); err != nil {
+			g.o.warn("fetch what was merged", "project", g.project.Name, "error", err)
+		}
+	}
+	return g.submit(ctx, fmt.Sprintf("merged/%s/%d", pr.Head, g.t.Visit), signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRMerged}, "its pull request was merged")
+}
+
+func waitsForMerge(def *workflow.Definition, t *task.Task) bool {
+	for _, i := range def.EdgesFrom(t.Status) {
+		if def.Edges[i].Answers(workflow.OnTracker, signal.PRMerged) {
+			return true
+		}
+	}
+	return false
+}
+
+// checks sends work back whose checks failed, once for each commit.
+func (g *prGlance) checks(ctx context.Context, pr *tracker.PR) error {
+	var failed []string
+	for _, c := range pr.Checks {
+		switch c.State {
+		case tracker.CheckPending:
+			return nil // all of them are waited for
+		case tracker.CheckFailed:
+			failed = append(failed, strings.TrimSpace(fmt.Sprintf("- %s %s %s", oneLine(c.Name), oneLine(c.URL), oneLine(c.Text))))
+		}
+	}
+	if len(failed) == 0 || !takes(g.def, g.t, requestChanges) {
+		return nil
+	}
+	note := fmt.Sprintf("Checks of %s failed at %.12s:\n\n%s", pr.URL, pr.Head, strings.Join(failed, "\n"))
+	return g.submit(ctx, "checks/"+pr.Head, g.back(note), fmt.Sprintf("%d checks failed", len(failed)))
+}
+
+// reviews sends work back that a person whose words count wants changed.
+func (g *prGlance) reviews(ctx context.Context, pr *tracker.PR) error {
+	for _, r := range pr.Reviews {
+		wants := r.Verdict == tracker.ChangesRequested || r.Verdict == tracker.Commented && len(r.Lines) > 0
+		if !wants || r.Bot || !g.cfg.Allows(r.Author) || !takes(g.def, g.t, requestChanges) {
+			continue
+		}
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s reviewed %s:\n\n%s\n", oneLine(r.Author), pr.URL, strings.TrimSpace(r.Text))
+		for _, l := range r.Lines {
+			fmt.Fprintf(&b, "\n- %s:%d: %s\n", oneLine(l.File), l.Line, strings.TrimSpace(l.Text))
+		}
+		if err := g.submit(ctx, "review/"+r.ID, g.back(b.String()), "a review wants changes"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// back sends finished work back with what is wrong with it. A heading in it is quoted
+// when it is written into TASK.md.
+func (g *prGlance) back(note string) signal.Signal {
+	return signal.Signal{Kind: signal.Request, Verb: requestChanges, Actor: task.Tracker, Note: clipText(note)}
+}
+
+// maxNote bounds what a task is told, in bytes.
+const maxNote = 16 << 10
+
+func clipText(text string) string {
+	if len(text) > maxNote {
+		text = strings.ToValidUTF8(text[:maxNote], "") + "\n..."
+	}
+	return text
+}

@@ -1,0 +1,242 @@
+package track
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"sync"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/core/workflow"
+)
+
+// Store keeps what is known about trackers. Reading it asks nobody else.
+type Store interface {
+	Trackers() ([]tracker.Config, error)
+	KeptIssue(name, key string) (tracker.Issue, bool, error)
+	KeptIssues(name string) ([]tracker.Issue, error)
+	KeepIssue(name string, is tracker.Issue) (was *tracker.Issue, err error)
+	Synced(name string) (at time.Time, problem string, err error)
+	SetSynced(name string, at time.Time, problem string) error
+	Heard(name, delivery string, now time.Time) (first bool, err error)
+	Acted(ref, key string) (bool, error) // whether something about an issue was acted upon
+	SetActed(ref, key string) error
+	Lease(ref, owner string, until, now time.Time) (bool, error)
+	ReleaseLease(ref, owner string) error
+	Tracked(name string) ([]task.Task, error) // all tasks of a tracker's issues, oldest first
+}
+
+// Tasks is the one way in which anything becomes of a task.
+type Tasks interface {
+	Create(ctx context.Context, w signal.Wish) (engine.Answer, error)
+	Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error)
+	Definition(t *task.Task) (*workflow.Definition, error)
+	Choose(name, project string) (*workflow.Definition, error)
+	Project(name string) (task.Project, bool)
+}
+
+// An Office works with all trackers of a data folder. It is safe for concurrent use.
+type Office struct {
+	Store   Store
+	Tasks   Tasks
+	Connect func(cfg tracker.Config) (Port, error)                           // an adapter
+	Forge   func(ctx context.Context, p task.Project) (Forge, string, error) // and what names its repository; nil if the project has none
+	Fetch   func(ctx context.Context, p task.Project) error                  // brings the default branch up to date
+	Log     *slog.Logger
+	Now     func() time.Time
+
+	mu    sync.Mutex
+	desks map[string]*opened
+}
+
+// opened is a tracker that was asked for, with the configuration it was opened with.
+type opened struct {
+	cfg  tracker.Config
+	desk *Desk
+	port Port
+	busy sync.Mutex // held while it is looked at as a whole
+}
+
+// Config returns the configuration of a tracker.
+func (o *Office) Config(name string) (tracker.Config, error) {
+	list, err := o.Store.Trackers()
+	if err != nil {
+		return tracker.Config{}, err
+	}
+	for _, cfg := range list {
+		if cfg.Name == name {
+			return cfg, nil
+		}
+	}
+	return tracker.Config{}, task.Mistakef("there is no tracker %q: see orange tracker list", name)
+}
+
+// open returns a tracker's desk, anew if its configuration was changed.
+func (o *Office) open(name string) (*opened, error) {
+	cfg, err := o.Config(name)
+	if err != nil {
+		return nil, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if have := o.desks[name]; have != nil && reflect.DeepEqual(have.cfg, cfg) {
+		return have, nil
+	}
+	port, err := o.Connect(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if o.desks == nil {
+		o.desks = map[string]*opened{}
+	}
+	if old := o.desks[name]; old != nil {
+		hangUp(old.port)
+	}
+	d := &opened{cfg: cfg, desk: NewDesk(port), port: port}
+	d.desk.now = o.Now
+	o.desks[name] = d
+	return d, nil
+}
+
+// Close hangs up.
+func (o *Office) Close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, d := range o.desks {
+		hangUp(d.port)
+	}
+	o.desks = nil
+}
+
+func hangUp(p Port) {
+	if c, ok := p.(interface{ Close() error }); ok {
+		c.Close() //nolint:errcheck // nobody listens any more
+	}
+}
+
+// Test says whether a tracker can be worked with: who we are there, and what of the
+// workflow's words it does not know.
+func (o *Office) Test(ctx context.Context, name string) (tracker.Trial, error) {
+	trial := tracker.Trial{Tracker: name, Missing: []string{}}
+	d, err := o.open(name)
+	if err != nil {
+		return trial, err
+	}
+	if trial.Account, err = d.desk.Whoami(ctx); err != nil {
+		return trial, err
+	}
+	words, err := d.desk.Words(ctx)
+	if err != nil {
+		return trial, err
+	}
+	trial.Columns, trial.Tags = words.Columns, words.Tags
+	def, err := o.Tasks.Choose(d.cfg.Workflow, d.cfg.Project)
+	if err != nil {
+		return trial, err
+	}
+	trial.Missing = append(trial.Missing, lacking(&d.cfg, def, words)...)
+	return trial, nil
+}
+
+// Drifts are the tasks that the trackers show in another column than they should, as far
+// as is known without asking.
+func (o *Office) Drifts() ([]tracker.Drift, error) {
+	list, err := o.Store.Trackers()
+	if err != nil {
+		return nil, err
+	}
+	var out []tracker.Drift
+	for _, cfg := range list {
+		tasks, err := o.Store.Tracked(cfg.Name)
+		if err != nil {
+			return nil, err
+		}
+		for i := range tasks {
+			if d, ok := o.drift(&cfg, &tasks[i]); ok {
+				out = append(out, d)
+			}
+		}
+	}
+	return out, nil
+}
+
+// drift compares a task with what is kept of its issue. What is still to be written is
+// no drift.
+func (o *Office) drift(cfg *tracker.Config, t *task.Task) (tracker.Drift, bool) {
+	_, key, _ := tracker.ParseRef(t.TrackerRef)
+	is, ok, err := o.Store.KeptIssue(cfg.Name, key)
+	if err != nil || !ok || moves(t) {
+		return tracker.Drift{}, false
+	}
+	want := o.wants(cfg, t)
+	if want == "" || sameName(want, is.Card.Column) {
+		return tracker.Drift{}, false
+	}
+	return tracker.Drift{Task: string(t.ID), Ref: t.TrackerRef, Status: t.Status, Want: want, Have: is.Card.Column, ReadAt: is.ReadAt}, true
+}
+
+// wants is the column in which a tracker should show a task, "" if nobody says.
+func (o *Office) wants(cfg *tracker.Config, t *task.Task) string {
+	def, err := o.Tasks.Definition(t)
+	if err != nil {
+		return ""
+	}
+	if column := def.Projected(t.Status); column != "" {
+		return cfg.Column(column)
+	}
+	return ""
+}
+
+// Standing is the issue of a task, as it was last read; nil if it was not.
+func (o *Office) Standing(t *task.Task) *tracker.Standing {
+	name, key, ok := tracker.ParseRef(t.TrackerRef)
+	if !ok {
+		return nil
+	}
+	is, ok, err := o.Store.KeptIssue(name, key)
+	if err != nil || !ok {
+		return nil
+	}
+	out := &tracker.Standing{Ref: t.TrackerRef, URL: is.URL, Column: is.Card.Column, ReadAt: is.ReadAt}
+	if cfg, err := o.Config(name); err == nil {
+		if d, drifts := o.drift(&cfg, t); drifts {
+			out.Want = d.Want
+		}
+	}
+	return out
+}
+
+func (o *Office) warn(msg string, args ...any) {
+	o.Log.Warn(msg, append([]any{"component", "track"}, args...)...)
+}
+
+// List says of every tracker how fresh what is kept of it is.
+func (o *Office) List() ([]tracker.Reading, error) {
+	list, err := o.Store.Trackers()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]tracker.Reading, 0, len(list))
+	for _, cfg := range list {
+		r := tracker.Reading{Config: cfg}
+		if r.At, r.Problem, err = o.Store.Synced(cfg.Name); err != nil {
+			return nil, err
+		}
+		issues, err := o.Store.KeptIssues(cfg.Name)
+		if err != nil {
+			return nil, err
+		}
+		tasks, err := o.openTasks(cfg.Name)
+		if err != nil {
+			return nil, fmt.Errorf("read the tasks of %s: %w", cfg.Name, err)
+		}
+		r.Issues, r.Tasks = len(issues), len(tasks)
+		out = append(out, r)
+	}
+	return out, nil
+}

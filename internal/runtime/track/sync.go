@@ -1,0 +1,290 @@
+package track
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/core/workflow"
+)
+
+// Sync reads what matters of a tracker, keeps it, and lets tasks hear what people did
+// there. With fix it also puts issues that drifted back where their tasks are.
+func (o *Office) Sync(ctx context.Context, name string, fix bool) (tracker.Report, error) {
+	d, err := o.open(name)
+	if err != nil {
+		return tracker.Report{Tracker: name}, err
+	}
+	d.busy.Lock()
+	defer d.busy.Unlock()
+	r, err := o.sync(ctx, d)
+	if err == nil && fix {
+		err = o.putBack(ctx, d, &r)
+	}
+	o.synced(name, err)
+	return r, err
+}
+
+// synced keeps how it went.
+func (o *Office) synced(name string, err error) {
+	problem := ""
+	if err != nil {
+		problem = oneLine(err.Error())
+		o.warn("look at a tracker", "tracker", name, "error", problem)
+	}
+	if err := o.Store.SetSynced(name, o.Now(), problem); err != nil {
+		o.warn("keep when a tracker was looked at", "tracker", name, "error", err)
+	}
+}
+
+func (o *Office) sync(ctx context.Context, d *opened) (tracker.Report, error) {
+	r := tracker.Report{Tracker: d.cfg.Name, News: []string{}, Drift: []tracker.Drift{}}
+	def, err := o.Tasks.Choose(d.cfg.Workflow, d.cfg.Project)
+	if err != nil {
+		return r, err
+	}
+	list, err := d.desk.List(ctx, tracker.Query{Columns: eligible(&d.cfg, def)})
+	if err != nil {
+		return r, fmt.Errorf("list the issues: %w", err)
+	}
+	all, err := o.Store.Tracked(d.cfg.Name)
+	if err != nil {
+		return r, err
+	}
+	tasks, err := o.openTasks(d.cfg.Name)
+	if err != nil {
+		return r, err
+	}
+	for i := range list {
+		if hasTask(tasks, d.cfg.Name, list[i].Key) { // it is read whole
+			continue
+		}
+		if err := o.noteReturn(d, all, &list[i]); err != nil {
+			return r, err
+		}
+		list[i].ReadAt = o.Now()
+		if _, err := o.Store.KeepIssue(d.cfg.Name, list[i]); err != nil {
+			return r, err
+		}
+	}
+	r.Issues, r.Tasks = len(list), len(tasks)
+	for i := range tasks {
+		news, err := o.hearIssue(ctx, d, tasks[i])
+		r.News = append(r.News, news...)
+		if err != nil {
+			return r, err
+		}
+	}
+	news, err := o.hearForge(ctx, &d.cfg)
+	r.News = append(r.News, news...)
+	if err != nil {
+		o.warn("look at the forge", "tracker", d.cfg.Name, "error", err)
+		r.News = append(r.News, "the forge: "+oneLine(err.Error()))
+	}
+	if tasks, err = o.openTasks(d.cfg.Name); err != nil {
+		return r, err
+	}
+	for i := range tasks {
+		if drift, ok := o.drift(&d.cfg, &tasks[i]); ok {
+			r.Drift = append(r.Drift, drift)
+		}
+	}
+	return r, nil
+}
+
+func hasTask(tasks []task.Task, name, key string) bool {
+	return slices.ContainsFunc(tasks, func(t task.Task) bool { return t.TrackerRef == tracker.Ref(name, key) })
+}
+
+// openTasks are the tasks of a tracker's issues that are not over.
+func (o *Office) openTasks(name string) ([]task.Task, error) {
+	all, err := o.Store.Tracked(name)
+	return slices.DeleteFunc(all, func(t task.Task) bool {
+		def, err := o.Tasks.Definition(&t)
+		return err == nil && over(def, &t)
+	}), err
+}
+
+// hearIssue reads the issue of a task and lets the task hear what is new about it. What
+// was read is kept last: a look that is broken off is had again.
+func (o *Office) hearIssue(ctx context.Context, d *opened, t task.Task) ([]string, error) {
+	_, key, _ := tracker.ParseRef(t.TrackerRef)
+	is, err := d.desk.Issue(ctx, key)
+	if errors.Is(err, tracker.ErrNotFound) {
+		return []string{fmt.Sprintf("%s: the issue is gone, and task %s goes on without it", t.TrackerRef, t.ID)}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", t.TrackerRef, err)
+	}
+	was, ok, err := o.Store.KeptIssue(d.cfg.Name, key)
+	if err != nil {
+		return nil, err
+	}
+	look := glance{o: o, d: d, t: &t, is: &is}
+	if ok {
+		look.was = &was
+	}
+	if look.def, err = o.Tasks.Definition(&t); err != nil {
+		return nil, err
+	}
+	if err := look.tell(ctx); err != nil {
+		return look.news, err
+	}
+	_, err = o.Store.KeepIssue(d.cfg.Name, is)
+	return look.news, err
+}
+
+// a glance is one look at the issue of a task.
+type glance struct {
+	o    *Office
+	d    *opened
+	t    *task.Task
+	def  *workflow.Definition
+	is   *tracker.Issue
+	was  *tracker.Issue // as it was kept, nil if it was not
+	news []string
+}
+
+// tell lets the task hear what is new: orders, moves, how the card looks, the pull
+// request that is meant.
+func (g *glance) tell(ctx context.Context) error {
+	steps := []func(context.Context) error{g.orders, g.moved, g.face, g.linked, g.reachable}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// submit lets the task hear a signal, and says so.
+func (g *glance) submit(ctx context.Context, sig signal.Signal, what string) error {
+	a, err := g.o.Tasks.Submit(ctx, g.t.ID, sig)
+	if err != nil {
+		return fmt.Errorf("tell task %s: %w", g.t.ID, err)
+	}
+	if no := a.Decision.Refused; no != "" {
+		what += ", and that is refused: " + no
+	} else {
+		*g.t = a.Task
+	}
+	g.news = append(g.news, g.t.TrackerRef+": "+what)
+	return nil
+}
+
+// once does something about an issue that must not be done again.
+func (g *glance) once(key string, do func() error) error {
+	done, err := g.o.Store.Acted(g.t.TrackerRef, key)
+	if err != nil || done {
+		return err
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	return g.o.Store.SetActed(g.t.TrackerRef, key)
+}
+
+// orders carries out what people ordered in comments.
+func (g *glance) orders(ctx context.Context) error {
+	orders := tracker.OrdersIn(g.is.Comments, g.d.cfg.Allows)
+	if h := orders.Hold; h != nil && !g.t.Paused {
+		err := g.once("hold/"+h.Comment, func() error {
+			return g.submit(ctx, signal.Signal{Kind: signal.Pause, Actor: task.Tracker, Note: holds(h)}, holds(h))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if last := orders.Last; last != nil && last.Kind == tracker.Resume && g.t.Paused {
+		err := g.once("resume/"+last.Comment, func() error {
+			what := "resumed by " + last.Author
+			return g.submit(ctx, signal.Signal{Kind: signal.Resume, Actor: task.Tracker, Note: what}, what)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if s := orders.SkipQA; s != nil && takes(g.def, g.t, tracker.SkipQA) {
+		return g.once(fmt.Sprintf("skip-qa/%s/%d", s.Comment, g.t.Visit), func() error {
+			what := s.Author + " wants no QA"
+			return g.submit(ctx, signal.Signal{Kind: signal.Request, Verb: tracker.SkipQA, Actor: task.Tracker, Note: what}, what)
+		})
+	}
+	return nil
+}
+
+func holds(h *tracker.Directive) string {
+	text := "held by " + h.Author
+	if h.Reason != "" {
+		text += ": " + h.Reason
+	}
+	return text
+}
+
+// moved takes a move that somebody made in the tracker for a request. What Orange itself
+// has still to write is none, and neither is an issue that was never where its task is.
+func (g *glance) moved(ctx context.Context) error {
+	if g.def.Board != nil || g.was == nil || moves(g.t) || sameName(g.was.Card.Column, g.is.Card.Column) {
+		return nil
+	}
+	have := g.is.Card.Column
+	if want := g.o.wants(&g.d.cfg, g.t); want == "" || sameName(want, have) {
+		return nil
+	}
+	to, ok := leadsTo(&g.d.cfg, g.def, g.t, have)
+	if !ok {
+		g.news = append(g.news, fmt.Sprintf("%s: somebody moved it to %s; task %s stays %s", g.t.TrackerRef, have, g.t.ID, g.t.Status))
+		return nil
+	}
+	note := "moved to " + have + " in " + g.d.cfg.Name
+	return g.submit(ctx, signal.Signal{Kind: signal.Request, To: to, Actor: task.Tracker, Note: note}, note)
+}
+
+// face shows a task that reads its card how that looks now.
+func (g *glance) face(ctx context.Context) error {
+	face := g.is.Card.Face()
+	if !g.def.WatchesBoard(g.t.Status) || g.t.Face != nil && g.t.Face.Is(face) {
+		return nil
+	}
+	return g.submit(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.CardChanged, Face: &face}, "it looks different")
+}
+
+// linked notes which pull request of the issue is meant, for prompts and gates.
+func (g *glance) linked(ctx context.Context) error {
+	pr, ok := tracker.ChoosePR(g.is.PRs, nil, nil)
+	if !ok || g.t.PRURL != "" || pr.URL == "" {
+		return nil
+	}
+	return g.submit(ctx, signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: []signal.Field{{Name: "pr_url", To: pr.URL}, {Name: "pr_state", To: pr.State}}}, "its pull request is "+pr.URL)
+}
+
+// reachable gives what was given up while the tracker was away another chance.
+func (g *glance) reachable(ctx context.Context) error {
+	owed := slices.ContainsFunc(g.t.Pending, func(e task.Effect) bool { return e.Aside && e.GivenUp && e.Tries > 1 })
+	if !owed {
+		return nil
+	}
+	return g.submit(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.Reachable}, "what was owed to it is tried again")
+}
+
+// putBack moves issues that drifted back where their tasks are.
+func (o *Office) putBack(ctx context.Context, d *opened, r *tracker.Report) error {
+	left := r.Drift[:0]
+	for _, drift := range r.Drift {
+		_, key, _ := tracker.ParseRef(drift.Ref)
+		is, err := d.desk.Apply(ctx, key, moveTo(drift.Want))
+		if err != nil {
+			r.News = append(r.News, fmt.Sprintf("%s: cannot be put back: %v", drift.Ref, err))
+			left = append(left, drift)
+			continue
+		}
+		o.keepOwn(d.cfg.Name, &is, true)
+		r.News = append(r.News, fmt.Sprintf("%s: put back to %s", drift.Ref, drift.Want))
+	}
+	r.Drift = left
+	return nil
+}

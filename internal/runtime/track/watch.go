@@ -1,0 +1,146 @@
+package track
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+)
+
+// Hear takes a piece of news that a tracker sent over HTTP. It is only believed to say
+// where to look: what is there is read. News that was heard before is none.
+func (o *Office) Hear(ctx context.Context, name string, header http.Header, body []byte) error {
+	d, err := o.open(name)
+	if err != nil {
+		return err
+	}
+	hearer, ok := d.port.(Hearer)
+	if !ok {
+		return task.Mistakef("tracker %s sends no news: it is looked at every now and then", name)
+	}
+	ev, err := hearer.Hear(header, body)
+	if err != nil {
+		return err
+	}
+	if ev.Delivery == "" {
+		return errors.New("the news has no delivery id")
+	}
+	first, err := o.Store.Heard(name, ev.Delivery, o.Now())
+	if err != nil || !first {
+		return err
+	}
+	d.busy.Lock()
+	defer d.busy.Unlock()
+	return o.lookAt(ctx, d, ev)
+}
+
+// lookAt reads what news are about.
+func (o *Office) lookAt(ctx context.Context, d *opened, ev tracker.Event) error {
+	tasks, err := o.openTasks(d.cfg.Name)
+	if err != nil {
+		return err
+	}
+	for _, key := range ev.Keys {
+		if err := o.lookAtIssue(ctx, d, key, tasks); err != nil {
+			return err
+		}
+	}
+	if len(ev.PRs) > 0 {
+		if _, err := o.hearForge(ctx, &d.cfg); err != nil {
+			return err
+		}
+	}
+	if len(ev.Keys) > 0 && d.cfg.Auto {
+		_, err = o.round(ctx, d, false)
+	}
+	return err
+}
+
+func (o *Office) lookAtIssue(ctx context.Context, d *opened, key string, tasks []task.Task) error {
+	for i := range tasks {
+		if tasks[i].TrackerRef == tracker.Ref(d.cfg.Name, key) {
+			_, err := o.hearIssue(ctx, d, tasks[i])
+			return err
+		}
+	}
+	is, err := d.desk.Issue(ctx, key)
+	if errors.Is(err, tracker.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", key, err)
+	}
+	all, err := o.Store.Tracked(d.cfg.Name)
+	if err == nil {
+		err = o.noteReturn(d, all, &is)
+	}
+	if err == nil {
+		_, err = o.Store.KeepIssue(d.cfg.Name, is)
+	}
+	return err
+}
+
+// Watches says whether a tracker is to be looked at without being asked.
+func (o *Office) Watches() bool {
+	list, err := o.Store.Trackers()
+	if err != nil {
+		return false
+	}
+	for _, cfg := range list {
+		if cfg.Every > 0 || cfg.Auto {
+			return true
+		}
+	}
+	return false
+}
+
+// defaultEvery is how often a tracker is looked at that is worked for by itself.
+const defaultEvery = time.Minute
+
+// Watch looks at every tracker that wants it until ctx ends, each at its own pace.
+// changed tells that the configurations are not the same any more.
+func (o *Office) Watch(ctx context.Context, changed <-chan struct{}) {
+	for ctx.Err() == nil {
+		list, err := o.Store.Trackers()
+		if err != nil {
+			o.warn("read the trackers", "error", err)
+		}
+		round, stop := context.WithCancel(ctx)
+		var all sync.WaitGroup
+		for _, cfg := range list {
+			if cfg.Every > 0 || cfg.Auto {
+				all.Go(func() { o.watch(round, cfg) })
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		}
+		stop()
+		all.Wait()
+	}
+}
+
+func (o *Office) watch(ctx context.Context, cfg tracker.Config) {
+	every := cfg.Every
+	if every <= 0 {
+		every = defaultEvery
+	}
+	for {
+		if cfg.Auto {
+			o.Dispatch(ctx, cfg.Name, false) //nolint:errcheck // kept with the tracker, and shown
+		} else {
+			o.Sync(ctx, cfg.Name, false) //nolint:errcheck // likewise
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(every):
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package track
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/core/board"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/core/workflow"
+)
+
+func sameName(a, b string) bool { return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b)) }
+
+// columnsOf are the columns of a tracker that a workflow needs.
+func columnsOf(cfg *tracker.Config, def *workflow.Definition) (out []string) {
+	if def.Board != nil {
+		return def.Board.Vocabulary().Columns
+	}
+	for _, p := range def.Projections {
+		if column := cfg.Column(p.Status); !slices.Contains(out, column) {
+			out = append(out, column)
+		}
+	}
+	return out
+}
+
+// lacking lists what of a workflow's words a tracker does not know.
+func lacking(cfg *tracker.Config, def *workflow.Definition, words board.Vocabulary) (out []string) {
+	has := func(list []string, name string) bool {
+		return slices.ContainsFunc(list, func(have string) bool { return sameName(have, name) })
+	}
+	for _, column := range columnsOf(cfg, def) {
+		if !has(words.Columns, column) {
+			out = append(out, fmt.Sprintf("column %q", column))
+		}
+	}
+	if def.Board == nil {
+		return out
+	}
+	for _, tag := range def.Board.Vocabulary().Tags {
+		if !has(words.Tags, tag) {
+			out = append(out, fmt.Sprintf("tag %q", tag))
+		}
+	}
+	return out
+}
+
+// eligible are the columns whose issues are to be worked on: those that are configured,
+// else those in which the workflow begins.
+func eligible(cfg *tracker.Config, def *workflow.Definition) []string {
+	if len(cfg.Eligible) > 0 {
+		return cfg.Eligible
+	}
+	var out []string
+	put := func(column string) {
+		if column != "" && !slices.Contains(out, column) {
+			out = append(out, column)
+		}
+	}
+	for i := range def.Edges {
+		for _, trigger := range def.Edges[i].On {
+			switch {
+			case trigger.Board != nil:
+				for _, column := range trigger.Board.Columns {
+					put(column)
+				}
+			case trigger.Kind == workflow.OnCreate && len(out) == 0 && def.Board == nil:
+				put(cfg.Column(def.Projected(def.Edges[i].To)))
+			}
+		}
+	}
+	return out
+}
+
+// moves says that a task's issue is still to be moved.
+func moves(t *task.Task) bool {
+	return slices.ContainsFunc(t.Pending, func(e task.Effect) bool { return e.Do == workflow.MoveCard })
+}
+
+// over says that nothing becomes of a task any more.
+func over(def *workflow.Definition, t *task.Task) bool { return t.Deleted || def.Over(t.Status) }
+
+// takes says whether a tracker may ask for a verb where the task is.
+func takes(def *workflow.Definition, t *task.Task, verb string) bool {
+	for _, i := range def.EdgesFrom(t.Status) {
+		e := &def.Edges[i]
+		if e.As == verb && e.Answers(workflow.OnRequest, "") && slices.Contains(e.By, task.Tracker) {
+			return true
+		}
+	}
+	return false
+}
+
+// leadsTo is the state that a tracker may ask for and that it would show in a column.
+func leadsTo(cfg *tracker.Config, def *workflow.Definition, t *task.Task, column string) (string, bool) {
+	for _, i := range def.EdgesFrom(t.Status) {
+		e := &def.Edges[i]
+		shown := def.Projected(e.To)
+		if shown != "" && sameName(cfg.Column(shown), column) && e.To != t.Status && e.Answers(workflow.OnRequest, "") && slices.Contains(e.By, task.Tracker) {
+			return e.To, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,135 @@
+package fakegithub
+
+import (
+	"net/http"
+	"strings"
+)
+
+func (c *call) listPulls() *answer {
+	var found []*item
+	for _, is := range c.s.sorted() {
+		if is.pull == nil || !c.inState(is) {
+			continue
+		}
+		// A filter without an owner is not understood, and ignored.
+		if owner, branch, ok := strings.Cut(c.query.Get("head"), ":"); ok && (!strings.EqualFold(owner, c.s.owner) || branch != is.pull.branch) {
+			continue
+		}
+		if b := c.query.Get("base"); b != "" && b != is.pull.base {
+			continue
+		}
+		found = append(found, is)
+	}
+	return list(c, c.ordered(found), c.s.pullSimple)
+}
+
+func (c *call) showPull() *answer {
+	is := c.pull()
+	if is == nil {
+		return notFound()
+	}
+	return reply(http.StatusOK, c.s.pull(is))
+}
+
+func (c *call) openPull() *answer {
+	var want struct{ Title, Head, Base, Body string }
+	if a := c.read(&want); a != nil {
+		return a
+	}
+	branch := strings.TrimPrefix(want.Head, c.s.owner+":")
+	switch head := c.s.refs[branch]; {
+	case head == "":
+		return invalid("PullRequest", "head", "invalid", "")
+	case c.s.refs[want.Base] == "":
+		return invalid("PullRequest", "base", "invalid", "")
+	case head == c.s.refs[want.Base]:
+		return invalid("PullRequest", "", "custom", "No commits between "+want.Base+" and "+branch)
+	case strings.TrimSpace(want.Title) == "":
+		return invalid("PullRequest", "title", "missing_field", "")
+	}
+	for _, is := range c.s.sorted() {
+		if is.pull != nil && !is.closed && is.pull.branch == branch && is.pull.base == want.Base {
+			return invalid("PullRequest", "", "custom", "A pull request already exists for "+c.s.owner+":"+branch+".")
+		}
+	}
+	return reply(http.StatusCreated, c.s.pull(c.s.pulled(0, want.Title, want.Body, c.s.opts.Account, pull{branch: branch, base: want.Base})))
+}
+
+func (c *call) mergePull() *answer {
+	is := c.pull()
+	if is == nil {
+		return notFound()
+	}
+	var want struct{ SHA string }
+	if a := c.read(&want); a != nil {
+		return a
+	}
+	switch {
+	case is.closed:
+		return problem(http.StatusMethodNotAllowed, "Pull Request is not mergeable")
+	case want.SHA != "" && want.SHA != is.pull.head:
+		return problem(http.StatusConflict, "Head branch was modified. Review and try the merge again.")
+	}
+	c.s.merge(is)
+	return reply(http.StatusOK, object{"sha": is.pull.merge, "merged": true, "message": "Pull Request successfully merged"})
+}
+
+func (c *call) listReviews() *answer {
+	is := c.pull()
+	if is == nil {
+		return notFound()
+	}
+	return list(c, is.pull.reviews, func(r *review) object { return c.s.review(is, r) })
+}
+
+func (c *call) listRemarks() *answer {
+	is := c.pull()
+	if is == nil {
+		return notFound()
+	}
+	var out []object
+	for _, r := range is.pull.reviews {
+		for _, m := range r.remarks {
+			out = append(out, c.s.remark(is, r, m))
+		}
+	}
+	return list(c, out, func(o object) object { return o })
+}
+
+// checked are the checks of the commit in the path, of one of the two kinds.
+func (c *call) checked(status bool) (out []*check) {
+	for _, o := range c.s.checks[c.parts[1]] {
+		if o.isStatus() == status {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func (c *call) listRuns() *answer {
+	all := c.checked(false)
+	page, from, to := c.window(len(all))
+	runs := []object{}
+	for _, o := range all[from:to] {
+		runs = append(runs, c.s.checkRun(c.parts[1], o))
+	}
+	a := reply(http.StatusOK, object{"total_count": len(all), "check_runs": runs})
+	c.link(a, page, to < len(all))
+	return a
+}
+
+func (c *call) showStatus() *answer {
+	all := c.checked(true)
+	page, from, to := c.window(len(all))
+	statuses, state := []object{}, "pending"
+	for _, o := range all[from:to] {
+		one := c.s.status(c.parts[1], o)
+		statuses, state = append(statuses, one), one["state"].(string)
+	}
+	a := reply(http.StatusOK, object{
+		"state": state, "sha": c.parts[1], "total_count": len(all), "statuses": statuses, "repository": c.s.repository(),
+		"commit_url": c.s.api("/commits/%s", c.parts[1]), "url": c.s.api("/commits/%s/status", c.parts[1]),
+	})
+	c.link(a, page, to < len(all))
+	return a
+}

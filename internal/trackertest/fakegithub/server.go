@@ -1,0 +1,266 @@
+// Package fakegithub is a GitHub with one repository, for tests: a server that keeps
+// issues, labels, pull requests, checks and reviews in memory and speaks the REST API
+// about them over real HTTP, in small pages, with ETags and limits, and that fails when it
+// is told to. It knows what Orange asks for and nothing else.
+package fakegithub
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"orange/internal/trackertest"
+)
+
+// Options say what is special about a server.
+type Options struct {
+	Scope    string                          // OWNER/REPO, "" for acme/shop
+	Token    string                          // "" for one that is made up
+	Secret   string                          // of the webhooks, likewise
+	Account  string                          // whose token it is, "" for orange-app
+	PageSize int                             // the most in one page, 0 for 25
+	Limit    int                             // requests in an hour, 0 for 100000
+	Wait     int                             // seconds that a limit says it lasts
+	Wrap     func(http.Handler) http.Handler // sees all requests and answers
+}
+
+// A Server is the GitHub.
+type Server struct {
+	opts        Options
+	owner, repo string
+	web         http.Server
+	url         string
+	done        chan struct{}
+
+	mu       sync.Mutex
+	ticks    int64 // of the clock: every change takes a second
+	ids      int64
+	last     int // number of an issue or a pull request
+	labels   []*label
+	items    map[int]*item
+	refs     map[string]string // commits of branches
+	checks   map[string][]*check
+	news     []trackertest.Delivery
+	fault    trackertest.Fault
+	failed   int // faults so far
+	writes   int
+	counted  int // requests that GitHub counts
+	repeated int // those it does not: nothing had changed
+}
+
+// New starts a server with the columns and tags of trackertest.
+func New(o Options) (*Server, error) {
+	set := func(s *string, usual string) {
+		if *s == "" {
+			*s = usual
+		}
+	}
+	set(&o.Scope, "acme/shop")
+	set(&o.Token, "ghp_fakeTokenOfATest0123456789")
+	set(&o.Secret, "the webhook's secret")
+	set(&o.Account, "orange-app")
+	if o.PageSize == 0 {
+		o.PageSize = 25
+	}
+	if o.Limit == 0 {
+		o.Limit = 100000
+	}
+	s := &Server{opts: o, items: map[int]*item{}, refs: map[string]string{}, checks: map[string][]*check{}, done: make(chan struct{})}
+	s.owner, s.repo, _ = strings.Cut(o.Scope, "/")
+	for _, column := range trackertest.Columns {
+		s.label("status:" + column)
+	}
+	for _, tag := range trackertest.Tags {
+		s.label(tag)
+	}
+	for _, p := range priorities[1:] {
+		s.label("priority:" + p)
+	}
+	s.refs[base] = s.commit(base)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s.url = "http://" + l.Addr().String()
+	s.web.Handler = http.Handler(s)
+	if o.Wrap != nil {
+		s.web.Handler = o.Wrap(s.web.Handler)
+	}
+	go func() {
+		defer close(s.done)
+		_ = s.web.Serve(l)
+	}()
+	return s, nil
+}
+
+// Stop ends the server.
+func (s *Server) Stop() {
+	_ = s.web.Close()
+	<-s.done
+}
+
+// URL is where its API is.
+func (s *Server) URL() string { return s.url }
+
+// Scope is its repository.
+func (s *Server) Scope() string { return s.opts.Scope }
+
+// Secret is the token that its clients need.
+func (s *Server) Secret() string { return s.opts.Token }
+
+// WebhookSecret is what its news are signed with.
+func (s *Server) WebhookSecret() string { return s.opts.Secret }
+
+// Writes counts the requests so far that changed anything or tried to.
+func (s *Server) Writes() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.writes
+}
+
+// Requests counts those that the rate limit counts, and those whose answer was that
+// nothing had changed, which it does not.
+func (s *Server) Requests() (counted, repeated int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.counted, s.repeated
+}
+
+// Fail makes the server fail from now on.
+func (s *Server) Fail(f trackertest.Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = f
+}
+
+func (s *Server) now() time.Time {
+	return time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC).Add(time.Duration(s.ticks) * time.Second)
+}
+
+// tick is the time of a change.
+func (s *Server) tick() time.Time {
+	s.ticks++
+	return s.now()
+}
+
+func (s *Server) id() int64 {
+	s.ids++
+	return s.ids
+}
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	write := r.Method != http.MethodGet && r.Method != http.MethodHead
+	if write {
+		s.writes++
+	}
+	kind := ""
+	if s.fault.Times > 0 && (write || !s.fault.Writes) {
+		s.fault.Times--
+		s.failed++
+		kind = s.fault.Kind
+	}
+	a := s.answer(r, kind)
+	if kind == trackertest.Lost {
+		s.mu.Unlock()
+		panic(http.ErrAbortHandler) // which cuts the connection
+	}
+	s.finish(r, a)
+	s.mu.Unlock()
+	for name, values := range a.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(a.code)
+	_, _ = w.Write(a.text)
+}
+
+// An answer is what a request gets.
+type answer struct {
+	code   int
+	header http.Header
+	text   []byte
+}
+
+func reply(code int, body any) *answer {
+	a := &answer{code: code, header: http.Header{}}
+	a.header.Set("Content-Type", "application/json; charset=utf-8")
+	text, err := json.Marshal(body)
+	if err != nil {
+		return reply(http.StatusInternalServerError, object{"message": err.Error()})
+	}
+	a.text = text
+	return a
+}
+
+const docs = "https://docs.github.com/rest"
+
+func problem(code int, message string, details ...object) *answer {
+	body := object{"message": message, "documentation_url": docs, "status": strconv.Itoa(code)}
+	if len(details) > 0 {
+		body["errors"] = details
+	}
+	return reply(code, body)
+}
+
+func notFound() *answer { return problem(http.StatusNotFound, "Not Found") }
+
+func (s *Server) answer(r *http.Request, fault string) *answer {
+	switch {
+	case fault == trackertest.Denied || r.Header.Get("Authorization") != "Bearer "+s.opts.Token:
+		return problem(http.StatusUnauthorized, "Bad credentials")
+	case fault == trackertest.Broken && s.failed%2 == 0:
+		a := reply(http.StatusBadGateway, nil)
+		a.header.Set("Content-Type", "text/html")
+		a.text = []byte("<html><body><h1>502 Bad Gateway</h1>\nno server is available</body></html>\n")
+		return a
+	case fault == trackertest.Broken:
+		return problem(http.StatusInternalServerError, "Server Error")
+	case fault == trackertest.Limited && s.failed%2 == 0:
+		a := problem(http.StatusForbidden, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
+		a.text = []byte(strings.Replace(string(a.text), docs, docs+"/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits", 1))
+		a.header.Set("Retry-After", strconv.Itoa(s.opts.Wait))
+		return a
+	case fault == trackertest.Limited:
+		a := problem(http.StatusTooManyRequests, "API rate limit exceeded for user ID 1.")
+		a.header.Set("X-RateLimit-Remaining", "0")
+		a.header.Set("X-RateLimit-Reset", strconv.FormatInt(time.Now().Unix()+int64(s.opts.Wait), 10))
+		return a
+	}
+	return s.route(r)
+}
+
+// finish adds what all answers have: a rate, and an ETag, by which a client is told that
+// nothing changed.
+func (s *Server) finish(r *http.Request, a *answer) {
+	if r.Method == http.MethodGet && a.code == http.StatusOK {
+		tag := fmt.Sprintf(`W/"%x"`, sha256.Sum256(append(a.text, a.header.Get("Link")...)))
+		a.header.Set("ETag", tag)
+		if r.Header.Get("If-None-Match") == tag {
+			a.code, a.text = http.StatusNotModified, nil
+			a.header.Del("Content-Type")
+		}
+	}
+	if a.code == http.StatusNotModified {
+		s.repeated++
+	} else {
+		s.counted++
+	}
+	set := func(name, value string) {
+		if a.header.Get(name) == "" {
+			a.header.Set(name, value)
+		}
+	}
+	set("X-RateLimit-Limit", strconv.Itoa(s.opts.Limit))
+	set("X-RateLimit-Remaining", strconv.Itoa(max(0, s.opts.Limit-s.counted)))
+	set("X-RateLimit-Used", strconv.Itoa(s.counted))
+	set("X-RateLimit-Reset", strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10))
+	set("X-RateLimit-Resource", "core")
+	set("X-GitHub-Request-Id", fmt.Sprintf("FAKE:%d", s.counted+s.repeated))
+}

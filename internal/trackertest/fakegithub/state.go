@@ -1,0 +1,227 @@
+package fakegithub
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// base is the branch that everything is merged into.
+const base = "main"
+
+// priorities as labels have them, by their number.
+var priorities = []string{"", "urgent", "high", "medium", "low"}
+
+type label struct {
+	id   int64
+	name string
+}
+
+// An item is an issue or, with pull, a pull request: to GitHub they are of one kind.
+type item struct {
+	id                       int64
+	number                   int
+	title, body, author      string
+	closed                   bool
+	reason                   string
+	labels                   []*label
+	comments                 []*comment
+	created, updated, closes time.Time
+	parent                   int
+	blockedBy                []int
+	named                    []int // by these pull requests, in this order
+	pull                     *pull
+}
+
+type comment struct {
+	id           int64
+	author, body string
+	at           time.Time
+}
+
+type pull struct {
+	branch, base, head string
+	merged             bool
+	merge              string // the commit
+	reviews            []*review
+}
+
+type review struct {
+	id                          int64
+	author, state, body, commit string
+	at                          time.Time
+	remarks                     []*remark
+}
+
+type remark struct {
+	id         int64
+	path, body string
+	line       int
+}
+
+type check struct {
+	id               int64
+	name, state      string // passed, failed or pending
+	url, description string
+	at               time.Time
+}
+
+// label finds a label in any spelling, and makes it if need be.
+func (s *Server) label(name string) *label {
+	if l := s.find(name); l != nil {
+		return l
+	}
+	l := &label{id: s.id(), name: name}
+	s.labels = append(s.labels, l)
+	return l
+}
+
+func (s *Server) find(name string) *label {
+	for _, l := range s.labels {
+		if strings.EqualFold(l.name, name) {
+			return l
+		}
+	}
+	return nil
+}
+
+// file makes an item with the next number, or with one that is free.
+func (s *Server) file(number int, title, body, author string) *item {
+	if number == 0 || s.items[number] != nil {
+		number = s.last + 1
+	}
+	s.last = max(s.last, number)
+	at := s.tick()
+	is := &item{id: s.id() + 1000, number: number, title: title, body: body, author: author, created: at, updated: at}
+	s.items[number] = is
+	return is
+}
+
+// sorted are all items by their numbers.
+func (s *Server) sorted() []*item {
+	var out []*item
+	for _, is := range s.items {
+		out = append(out, is)
+	}
+	slices.SortFunc(out, func(a, b *item) int { return a.number - b.number })
+	return out
+}
+
+func (is *item) has(l *label) bool { return slices.Contains(is.labels, l) }
+
+func (s *Server) put(is *item, l *label) {
+	if is.has(l) {
+		return
+	}
+	is.labels = append(is.labels, l)
+	is.updated = s.tick()
+	s.tell("issues", object{"action": "labeled", "issue": s.issue(is), "label": s.labelled(l)})
+}
+
+func (s *Server) take(is *item, l *label) {
+	if !is.has(l) {
+		return
+	}
+	is.labels = slices.DeleteFunc(is.labels, func(o *label) bool { return o == l })
+	is.updated = s.tick()
+	s.tell("issues", object{"action": "unlabeled", "issue": s.issue(is), "label": s.labelled(l)})
+}
+
+// shut closes an issue for a reason, or opens it with none.
+func (s *Server) shut(is *item, reason string) {
+	if is.closed == (reason != "") {
+		return
+	}
+	is.closed, is.reason, is.updated = reason != "", reason, s.tick()
+	action := "closed"
+	if is.closed {
+		is.closes = is.updated
+	} else {
+		is.reason, is.closes, action = "reopened", time.Time{}, "reopened"
+	}
+	s.tell("issues", object{"action": action, "issue": s.issue(is)})
+}
+
+func (s *Server) edit(is *item, title, body *string) {
+	if title != nil {
+		is.title = strings.TrimSpace(*title)
+	}
+	if body != nil {
+		is.body = *body
+	}
+	is.updated = s.tick()
+	s.tell("issues", object{"action": "edited", "issue": s.issue(is), "changes": object{}})
+}
+
+func (s *Server) say(is *item, author, body string) *comment {
+	c := &comment{id: s.id(), author: author, body: body, at: s.tick()}
+	is.comments = append(is.comments, c)
+	is.updated = c.at
+	s.tell("issue_comment", object{"action": "created", "issue": s.issue(is), "comment": s.comment(is, c)})
+	return c
+}
+
+// commit makes a new commit.
+func (s *Server) commit(of string) string {
+	sum := sha1.Sum(fmt.Appendf(nil, "%s %d", of, s.id()))
+	return hex.EncodeToString(sum[:])
+}
+
+func (s *Server) push(branch string) string {
+	sha, before := s.commit(branch), s.refs[branch]
+	if before == "" {
+		before = strings.Repeat("0", 40)
+	}
+	s.refs[branch] = sha
+	s.tell("push", object{"ref": "refs/heads/" + branch, "before": before, "after": sha, "commits": []object{}})
+	for _, is := range s.sorted() {
+		if is.pull != nil && !is.closed && is.pull.branch == branch {
+			is.pull.head, is.updated = sha, s.tick()
+			s.tell("pull_request", object{"action": "synchronize", "number": is.number, "pull_request": s.pull(is)})
+		}
+	}
+	return sha
+}
+
+var names = regexp.MustCompile(`#(\d+)`)
+
+// pulled opens a pull request, and notes it on the issues that it names.
+func (s *Server) pulled(number int, title, body, author string, p pull) *item {
+	is := s.file(number, title, body, author)
+	p.head = s.refs[p.branch]
+	is.pull = &p
+	for _, m := range names.FindAllStringSubmatch(title+"\n"+body, -1) {
+		n, _ := strconv.Atoi(m[1])
+		if about := s.items[n]; about != nil && !slices.Contains(about.named, is.number) {
+			about.named = append(about.named, is.number)
+		}
+	}
+	s.tell("pull_request", object{"action": "opened", "number": is.number, "pull_request": s.pull(is)})
+	return is
+}
+
+var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:es|ed)?|resolve[sd]?) #(\d+)`)
+
+// merge merges a pull request, and closes the issues that it says it closes.
+func (s *Server) merge(is *item) {
+	is.pull.merged, is.pull.merge = true, s.commit("merge")
+	s.refs[is.pull.base] = is.pull.merge
+	s.end(is)
+	for _, m := range closing.FindAllStringSubmatch(is.body, -1) {
+		n, _ := strconv.Atoi(m[1])
+		if about := s.items[n]; about != nil && about.pull == nil {
+			s.shut(about, "completed")
+		}
+	}
+}
+
+func (s *Server) end(is *item) {
+	is.closed, is.updated = true, s.tick()
+	is.closes = is.updated
+	s.tell("pull_request", object{"action": "closed", "number": is.number, "pull_request": s.pull(is)})
+}

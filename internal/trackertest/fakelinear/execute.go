@@ -1,0 +1,138 @@
+package fakelinear
+
+import (
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// A node is something that can be selected from. It has the fields of its type.
+type node struct {
+	kind string // type in the schema
+	get  func(field string, args map[string]any) (any, *problem)
+}
+
+// execution is one request that is being answered.
+type execution struct {
+	schema *Schema
+	vars   map[string]any
+}
+
+// execute answers a request with what it selects.
+func (s *Server) execute(req *request) (map[string]any, *problem) {
+	x := &execution{schema: s.opts.Schema, vars: req.vars}
+	root := &node{kind: "Query", get: s.query}
+	if req.write() {
+		root = &node{kind: "Mutation", get: s.mutation}
+	}
+	return x.fields(root, req.op.SelectionSet)
+}
+
+func (x *execution) fields(n *node, set ast.SelectionSet) (map[string]any, *problem) {
+	out := map[string]any{}
+	for _, sel := range set {
+		if bad := x.selection(n, sel, out); bad != nil {
+			return nil, bad
+		}
+	}
+	return out, nil
+}
+
+func (x *execution) selection(n *node, sel ast.Selection, out map[string]any) *problem {
+	switch sel := sel.(type) {
+	case *ast.FragmentSpread:
+		return x.fragment(n, sel.Definition.TypeCondition, sel.Definition.SelectionSet, sel.Directives, out)
+	case *ast.InlineFragment:
+		return x.fragment(n, sel.TypeCondition, sel.SelectionSet, sel.Directives, out)
+	case *ast.Field:
+		if !x.wanted(sel.Directives) {
+			return nil
+		}
+		value, bad := x.field(n, sel)
+		if bad != nil {
+			bad.Path = append([]any{sel.Alias}, bad.Path...)
+			return bad
+		}
+		out[sel.Alias] = merge(out[sel.Alias], value)
+	}
+	return nil
+}
+
+func (x *execution) fragment(n *node, kind string, set ast.SelectionSet, dirs ast.DirectiveList, out map[string]any) *problem {
+	if !x.wanted(dirs) || !x.fits(n.kind, kind) {
+		return nil
+	}
+	for _, sel := range set {
+		if bad := x.selection(n, sel, out); bad != nil {
+			return bad
+		}
+	}
+	return nil
+}
+
+// fits says whether a type is another one, or one of that.
+func (x *execution) fits(is, kind string) bool {
+	if kind == "" || is == kind {
+		return true
+	}
+	for _, d := range x.schema.PossibleTypes[kind] {
+		if d.Name == is {
+			return true
+		}
+	}
+	return false
+}
+
+// wanted says what @skip and @include say.
+func (x *execution) wanted(dirs ast.DirectiveList) bool {
+	for _, d := range dirs {
+		if on, ok := d.ArgumentMap(x.vars)["if"].(bool); ok && (d.Name == "skip") == on {
+			return false
+		}
+	}
+	return true
+}
+
+func (x *execution) field(n *node, f *ast.Field) (any, *problem) {
+	if f.Name == "__typename" {
+		return n.kind, nil
+	}
+	value, bad := n.get(f.Name, f.ArgumentMap(x.vars))
+	if bad != nil {
+		return nil, bad
+	}
+	if value == nil && f.Definition.Type.NonNull {
+		return nil, invalid("there is no value for %s.%s, which must have one", n.kind, f.Name)
+	}
+	return x.value(value, f.SelectionSet)
+}
+
+func (x *execution) value(value any, set ast.SelectionSet) (any, *problem) {
+	switch value := value.(type) {
+	case *node:
+		return x.fields(value, set)
+	case []*node:
+		list := []any{}
+		for i, n := range value {
+			one, bad := x.fields(n, set)
+			if bad != nil {
+				bad.Path = append([]any{i}, bad.Path...)
+				return nil, bad
+			}
+			list = append(list, one)
+		}
+		return list, nil
+	}
+	return value, nil
+}
+
+// merge puts together what two selections of a field give.
+func merge(a, b any) any {
+	left, ok := a.(map[string]any)
+	right, also := b.(map[string]any)
+	if !ok || !also {
+		return b
+	}
+	for name, value := range right {
+		left[name] = merge(left[name], value)
+	}
+	return left
+}

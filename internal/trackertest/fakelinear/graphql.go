@@ -1,0 +1,168 @@
+package fakelinear
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator"
+
+	"orange/internal/trackertest"
+)
+
+// request is one operation, found to be right.
+type request struct {
+	op   *ast.OperationDefinition
+	vars map[string]any
+}
+
+func (r *request) write() bool { return r != nil && r.op.Operation == ast.Mutation }
+
+// parse reads a request and checks all of it, values included, against the schema.
+func (s *Server) parse(body []byte) (*request, *problem) {
+	var in struct {
+		Query         string         `json:"query"`
+		OperationName string         `json:"operationName"`
+		Variables     map[string]any `json:"variables"`
+	}
+	if err := json.Unmarshal(body, &in); err != nil {
+		return nil, invalid("the request is not JSON: %v", err)
+	}
+	doc, errs := gqlparser.LoadQuery(s.opts.Schema.Schema, in.Query)
+	if len(errs) > 0 {
+		return nil, unvalidated(errs[0])
+	}
+	op := doc.Operations.ForName(in.OperationName)
+	if op == nil {
+		return nil, invalid("there is no operation %q", in.OperationName)
+	}
+	for name := range in.Variables {
+		if op.VariableDefinitions.ForName(name) == nil {
+			return nil, invalid("variable %q is not declared", name)
+		}
+	}
+	vars, err := validator.VariableValues(s.opts.Schema.Schema, op, in.Variables)
+	if err != nil {
+		return nil, unvalidated(err)
+	}
+	return &request{op: op, vars: vars}, nil
+}
+
+// graphql answers one request, or fails as it was told to.
+func (s *Server) graphql(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, 4<<20))
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	req, bad := s.parse(body)
+	how := s.failing(req.write())
+	switch {
+	case how == trackertest.Broken:
+		http.Error(w, "<html>something went wrong</html>", http.StatusInternalServerError)
+		return
+	case how == trackertest.Limited:
+		s.limit(w)
+		return
+	case how == trackertest.Denied || !s.knows(r.Header.Get("Authorization")):
+		refuse(w, http.StatusUnauthorized, problem{Message: "Authentication required, not authenticated", Type: "authentication error", Code: "AUTHENTICATION_ERROR"})
+		return
+	case bad != nil:
+		refuse(w, http.StatusBadRequest, *bad)
+		return
+	}
+	s.run(w, req, how == trackertest.Lost)
+}
+
+// run executes a request. One whose answer gets lost is done all the same.
+func (s *Server) run(w http.ResponseWriter, req *request, lost bool) {
+	cost := complexity(req)
+	w.Header().Set("X-Complexity", strconv.Itoa(cost))
+	if cost > maxComplexity {
+		refuse(w, http.StatusBadRequest, problem{Message: "Query too complex", Type: "invalid input", Code: "INPUT_ERROR", Presentable: "The query is too complex."})
+		return
+	}
+	data, bad := s.execute(req)
+	if bad == nil && req.write() {
+		if err := s.save(); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+	}
+	if lost {
+		hangUp(w)
+		return
+	}
+	if bad != nil {
+		refuse(w, http.StatusOK, *bad)
+		return
+	}
+	answer(w, http.StatusOK, map[string]any{"data": data})
+}
+
+// hangUp ends the connection without an answer.
+func hangUp(w http.ResponseWriter) {
+	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+		conn.Close()
+	}
+}
+
+func (s *Server) knows(authorization string) bool {
+	if s.opts.Token == "" {
+		return authorization != ""
+	}
+	want := "Bearer " + s.opts.Token
+	if strings.HasPrefix(s.opts.Token, "lin_api_") {
+		want = s.opts.Token
+	}
+	return authorization == want
+}
+
+// limit turns a request away, in one of the two ways that are seen in the field.
+func (s *Server) limit(w http.ResponseWriter) {
+	s.limits++
+	status := http.StatusBadRequest
+	if s.limits%2 == 0 {
+		status = http.StatusTooManyRequests
+		w.Header().Set("Retry-After", "0")
+	}
+	w.Header().Set("X-RateLimit-Requests-Limit", "2500")
+	w.Header().Set("X-RateLimit-Requests-Remaining", "0")
+	w.Header().Set("X-RateLimit-Requests-Reset", strconv.FormatInt(s.opts.Now().Add(20*time.Millisecond).UnixMilli(), 10))
+	refuse(w, status, problem{Message: "Rate limit exceeded", Type: "ratelimited", Code: "RATELIMITED"})
+}
+
+// maxComplexity is what one request may cost.
+const maxComplexity = 10_000
+
+// complexity is what a request costs, as Linear counts.
+func complexity(req *request) int { return int(math.Ceil(cost(req, req.op.SelectionSet))) }
+
+func cost(req *request, set ast.SelectionSet) float64 {
+	var sum float64
+	for _, sel := range set {
+		switch sel := sel.(type) {
+		case *ast.FragmentSpread:
+			sum += cost(req, sel.Definition.SelectionSet)
+		case *ast.InlineFragment:
+			sum += cost(req, sel.SelectionSet)
+		case *ast.Field:
+			switch {
+			case len(sel.SelectionSet) == 0:
+				sum += 0.1
+			case strings.HasSuffix(sel.Definition.Type.Name(), "Connection"):
+				sum += float64(size(sel.ArgumentMap(req.vars))) * cost(req, sel.SelectionSet)
+			default:
+				sum += 1 + cost(req, sel.SelectionSet)
+			}
+		}
+	}
+	return sum
+}

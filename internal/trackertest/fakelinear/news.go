@@ -1,0 +1,121 @@
+package fakelinear
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"orange/internal/trackertest"
+)
+
+// An occurrence is something that news tells of, as it was when it happened.
+type occurrence struct {
+	id     string
+	kind   string // Issue, Comment, Attachment or IssueLabel
+	action string // create, update or remove
+	url    string
+	data   map[string]any
+}
+
+// maxNews bounds what nobody asks for.
+const maxNews = 1000
+
+// happened remembers that something happened to an issue or to what belongs to it.
+func (s *Server) happened(kind, action string, i *issue, what any) {
+	o := occurrence{kind: kind, action: action}
+	switch what := what.(type) {
+	case *comment:
+		o.url, o.data = s.st.url(i)+"#comment-"+what.ID[:8], s.st.commentNews(i, what)
+	case *attachment:
+		o.data = map[string]any{
+			"id": what.ID, "issueId": i.ID, "url": what.URL, "title": what.Title, "metadata": what.Metadata,
+			"groupBySource": false, "createdAt": stamp(what.Created), "updatedAt": stamp(what.Created),
+		}
+	case *label:
+		o.data = map[string]any{"id": what.ID, "name": what.Name, "color": "#888888", "isGroup": what.Group, "createdAt": stamp(s.st.Last), "updatedAt": stamp(s.st.Last)}
+	default:
+		o.url, o.data = s.st.url(i), s.st.issueNews(i)
+	}
+	s.tell(o)
+}
+
+func (s *Server) tell(o occurrence) {
+	o.id = s.st.id()
+	if s.news = append(s.news, o); len(s.news) > maxNews {
+		s.news = s.news[1:]
+	}
+}
+
+func (st *state) teamNews() map[string]any {
+	return map[string]any{"id": st.Team.ID, "key": st.Team.Key, "name": st.Team.Name}
+}
+
+func (st *state) issueNews(i *issue) map[string]any {
+	labels := []any{}
+	for _, id := range i.Labels {
+		if l := st.label(id); l != nil {
+			labels = append(labels, map[string]any{"id": l.ID, "name": l.Name, "color": "#888888"})
+		}
+	}
+	c := st.column(i.State)
+	return map[string]any{
+		"id": i.ID, "identifier": st.key(i), "number": i.Number, "title": i.Title, "description": i.Description,
+		"priority": i.Priority, "priorityLabel": "", "prioritySortOrder": 0, "sortOrder": 0, "previousIdentifiers": []any{},
+		"teamId": st.Team.ID, "team": st.teamNews(), "stateId": c.ID, "state": map[string]any{"id": c.ID, "name": c.Name, "type": c.Type, "color": "#888888"},
+		"labelIds": i.Labels, "labels": labels, "subscriberIds": []any{}, "reactionData": []any{}, "url": st.url(i),
+		"createdAt": stamp(i.Created), "updatedAt": stamp(i.Updated),
+	}
+}
+
+func (st *state) commentNews(i *issue, c *comment) map[string]any {
+	u := st.user(c.Author)
+	return map[string]any{
+		"id": c.ID, "body": c.Body, "issueId": i.ID, "userId": u.ID, "reactionData": []any{},
+		"issue":     map[string]any{"id": i.ID, "identifier": st.key(i), "title": i.Title, "teamId": st.Team.ID, "team": st.teamNews(), "url": st.url(i)},
+		"user":      map[string]any{"id": u.ID, "name": u.Name, "email": u.Name + "@example.com", "url": "https://linear.test/profiles/" + u.ID},
+		"createdAt": stamp(c.Created), "updatedAt": stamp(c.Created),
+	}
+}
+
+// Deliveries are the news since they were last asked for, signed and sent now.
+func (s *Server) Deliveries() ([]trackertest.Delivery, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []trackertest.Delivery
+	for _, o := range s.news {
+		d, err := s.deliver(o)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	s.news = nil
+	return out, nil
+}
+
+func (s *Server) deliver(o occurrence) (trackertest.Delivery, error) {
+	now := s.opts.Now().UnixMilli()
+	body := map[string]any{
+		"action": o.action, "type": o.kind, "data": o.data, "createdAt": stamp(s.st.Last), "organizationId": s.st.Team.ID,
+		"webhookId": s.st.Team.ID, "webhookTimestamp": now,
+	}
+	if o.url != "" {
+		body["url"] = o.url
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return trackertest.Delivery{}, err
+	}
+	mac := hmac.New(sha256.New, []byte(s.opts.Secret))
+	mac.Write(text)
+	h := http.Header{}
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("Linear-Delivery", o.id)
+	h.Set("Linear-Event", o.kind)
+	h.Set("Linear-Timestamp", strconv.FormatInt(now, 10))
+	h.Set("Linear-Signature", hex.EncodeToString(mac.Sum(nil)))
+	return trackertest.Delivery{Header: h, Body: text}, nil
+}

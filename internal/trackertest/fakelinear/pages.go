@@ -1,0 +1,75 @@
+package fakelinear
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"orange/internal/core/tracker"
+)
+
+// shown is an issue as the page of issues has it.
+type shown struct {
+	Key      string   `json:"key"`
+	Title    string   `json:"title"`
+	State    string   `json:"state"`
+	Tags     []string `json:"tags"`
+	Comments []said   `json:"comments"`
+}
+
+type said struct {
+	Author string `json:"author"`
+	Text   string `json:"text"`
+}
+
+func show(is tracker.Issue) shown {
+	out := shown{Key: is.Key, Title: is.Card.Title, State: is.Card.Column, Tags: is.Card.Tags, Comments: []said{}}
+	for _, c := range is.Comments {
+		out.Comments = append(out.Comments, said{c.Author, c.Text})
+	}
+	return out
+}
+
+// showIssues lists all issues: as JSON, or as lines of text with ?text=1.
+func (s *Server) showIssues(w http.ResponseWriter, r *http.Request) {
+	list := []shown{}
+	for _, is := range s.Issues() {
+		list = append(list, show(is))
+	}
+	if r.FormValue("text") == "" {
+		answer(w, http.StatusOK, list)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	for _, is := range list {
+		fmt.Fprintf(w, "%-8s %-10s %s [%s]\n", is.Key, is.State, is.Title, strings.Join(is.Tags, ", "))
+		for _, c := range is.Comments {
+			first, _, _ := strings.Cut(c.Text, "\n")
+			fmt.Fprintf(w, "         %s: %s\n", c.Author, first)
+		}
+	}
+}
+
+// personMoves moves an issue: key, column.
+func (s *Server) personMoves(w http.ResponseWriter, r *http.Request) {
+	done(w, s.Move(r.FormValue("key"), r.FormValue("column")))
+}
+
+// personComments says something: key, author, text.
+func (s *Server) personComments(w http.ResponseWriter, r *http.Request) {
+	author := r.FormValue("author")
+	if author == "" {
+		done(w, errors.New("say who speaks: author=NAME"))
+		return
+	}
+	done(w, s.Comment(r.FormValue("key"), author, r.FormValue("text")))
+}
+
+func done(w http.ResponseWriter, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}

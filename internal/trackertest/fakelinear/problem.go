@@ -1,0 +1,65 @@
+package fakelinear
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// A problem is an error as Linear tells it.
+type problem struct {
+	Message     string
+	Type        string
+	Code        string
+	Presentable string
+	Path        []any
+}
+
+// invalid is a request that the server does not understand.
+func invalid(format string, args ...any) *problem {
+	return &problem{Message: fmt.Sprintf(format, args...), Type: "graphql error", Code: "INVALID_INPUT"}
+}
+
+// unvalidated is one that does not fit the schema.
+func unvalidated(err error) *problem {
+	return &problem{Message: err.Error(), Type: "graphql error", Code: "GRAPHQL_VALIDATION_FAILED"}
+}
+
+// wrongInput is a value that Linear does not take.
+func wrongInput(why string) *problem {
+	return &problem{Message: "Argument Validation Error", Type: "invalid input", Code: "INVALID_INPUT", Presentable: why}
+}
+
+// notFound is a reference to something that is not there.
+func notFound(kind, more string) *problem {
+	return &problem{
+		Message: "Entity not found: " + kind + more, Type: "invalid input", Code: "INPUT_ERROR",
+		Presentable: "Could not find referenced " + kind + ".",
+	}
+}
+
+// conflict is something that is there already.
+func conflict(kind, id string) *problem {
+	return &problem{
+		Message: "conflict on insert of " + kind, Type: "invalid input", Code: "INPUT_ERROR",
+		Presentable: "Entity " + kind + " with id " + id + " already exists.",
+	}
+}
+
+func refuse(w http.ResponseWriter, status int, p problem) {
+	e := map[string]any{
+		"message":    p.Message,
+		"extensions": map[string]any{"type": p.Type, "code": p.Code, "userError": true, "userPresentableMessage": p.Presentable},
+	}
+	if p.Path != nil {
+		e["path"] = p.Path
+	}
+	answer(w, status, map[string]any{"errors": []any{e}, "data": nil})
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	// Who asked may be gone; nothing can be done about it here.
+	_ = json.NewEncoder(w).Encode(body)
+}

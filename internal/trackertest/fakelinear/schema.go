@@ -1,0 +1,37 @@
+package fakelinear
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+//go:embed schema.graphql
+var ownSchema string
+
+// A Schema says which requests there are. Every request is checked against it before
+// it is answered.
+type Schema struct{ *ast.Schema }
+
+// OwnSchema is the part of Linear's that the server can answer.
+func OwnSchema() (*Schema, error) { return load("schema.graphql", ownSchema) }
+
+// ReadSchema reads the one that Linear publishes, from a file.
+func ReadSchema(file string) (*Schema, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the schema: %w", err)
+	}
+	return load(file, string(text))
+}
+
+func load(name, text string) (*Schema, error) {
+	s, err := gqlparser.LoadSchema(&ast.Source{Name: name, Input: text})
+	if err != nil {
+		return nil, fmt.Errorf("read the schema %s: %w", name, err)
+	}
+	return &Schema{s}, nil
+}

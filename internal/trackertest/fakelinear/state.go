@@ -1,0 +1,161 @@
+package fakelinear
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// state is all that the server knows. It is kept as JSON.
+type state struct {
+	Count    int       `json:"count"`  // of ids that were given
+	Number   int       `json:"number"` // of the last issue
+	Last     time.Time `json:"last"`   // moment that something happened
+	Team     team      `json:"team"`
+	Projects []project `json:"projects"`
+	States   []column  `json:"states"`
+	Labels   []*label  `json:"labels"`
+	Users    []*user   `json:"users"`
+	Issues   []*issue  `json:"issues"` // oldest first
+}
+
+type team struct {
+	ID   string `json:"id"`
+	Key  string `json:"key"`
+	Name string `json:"name"`
+}
+
+type project struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+type column struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+type label struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Team  bool   `json:"team"` // of the team; everybody's otherwise
+	Group bool   `json:"group,omitempty"`
+}
+
+type user struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	App  bool   `json:"app,omitempty"`
+}
+
+type issue struct {
+	ID          string        `json:"id"`
+	Number      int           `json:"number"`
+	Title       string        `json:"title"`
+	Description string        `json:"description"`
+	Author      string        `json:"author"` // user's id
+	Assignee    string        `json:"assignee,omitempty"`
+	State       string        `json:"state"` // id
+	Project     string        `json:"project,omitempty"`
+	Labels      []string      `json:"labels"` // ids
+	Priority    int           `json:"priority"`
+	Parent      string        `json:"parent,omitempty"`     // id
+	BlockedBy   []string      `json:"blocked_by,omitempty"` // ids
+	Comments    []*comment    `json:"comments"`             // oldest first
+	Attachments []*attachment `json:"attachments,omitempty"`
+	Created     time.Time     `json:"created"`
+	Updated     time.Time     `json:"updated"`
+	Trashed     bool          `json:"trashed,omitempty"`
+}
+
+type comment struct {
+	ID      string    `json:"id"`
+	Body    string    `json:"body"`
+	Author  string    `json:"author"` // user's id
+	Created time.Time `json:"created"`
+}
+
+type attachment struct {
+	ID       string          `json:"id"`
+	URL      string          `json:"url"`
+	Title    string          `json:"title"`
+	Metadata json.RawMessage `json:"metadata"`
+	Created  time.Time       `json:"created"`
+}
+
+// id gives an id that nothing else has.
+func (s *state) id() string {
+	s.Count++
+	h := fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %d", s.Team.Key, s.Count)))
+	return h[:8] + "-" + h[8:12] + "-4" + h[13:16] + "-8" + h[17:20] + "-" + h[20:32]
+}
+
+// tick is the present, later than every moment before: nothing happens at once.
+func (s *state) tick(now time.Time) time.Time {
+	now = now.UTC().Truncate(time.Millisecond)
+	if !now.After(s.Last) {
+		now = s.Last.Add(time.Millisecond)
+	}
+	s.Last = now
+	return now
+}
+
+func (s *state) key(i *issue) string { return fmt.Sprintf("%s-%d", s.Team.Key, i.Number) }
+
+func (s *state) url(i *issue) string {
+	return "https://linear.test/" + strings.ToLower(s.Team.Name) + "/issue/" + s.key(i) + "/title"
+}
+
+// issue finds one by its key or its id.
+func (s *state) issue(name string) *issue {
+	for _, i := range s.Issues {
+		if i.ID == name || strings.EqualFold(s.key(i), name) {
+			return i
+		}
+	}
+	return nil
+}
+
+func (s *state) column(name string) *column {
+	for n := range s.States {
+		if c := &s.States[n]; c.ID == name || c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+func (s *state) label(name string) *label {
+	for _, l := range s.Labels {
+		if l.ID == name || l.Name == name {
+			return l
+		}
+	}
+	return nil
+}
+
+// user finds or makes the account of a name. Names that end in [bot] are of apps.
+func (s *state) user(name string) *user {
+	for _, u := range s.Users {
+		if u.ID == name || u.Name == name {
+			return u
+		}
+	}
+	u := &user{ID: s.id(), Name: name, App: strings.HasSuffix(name, "[bot]")}
+	s.Users = append(s.Users, u)
+	return u
+}
+
+var (
+	hidden  = regexp.MustCompile(`(?s)<!--.*?-->`)
+	bullets = regexp.MustCompile(`(?m)^( *)[-+] `)
+)
+
+// inOwnHand is what Linear makes of a text in Markdown: what it shows, written its way.
+func inOwnHand(text string) string {
+	return strings.TrimSpace(bullets.ReplaceAllString(hidden.ReplaceAllString(text, ""), "${1}* "))
+}

@@ -1,0 +1,262 @@
+package trackertest
+
+import (
+	"fmt"
+	"strings"
+
+	"orange/internal/core/board"
+	"orange/internal/runtime/track"
+)
+
+func changeStories() []story {
+	return []story{
+		{"each kind of change is made", eachKind},
+		{"all kinds of changes are made at once", allKinds},
+		{"the same change again changes nothing", sameAgain},
+		{"a change that changes nothing writes nothing", nothingToDo},
+		{"two clients make the same change one after the other", twoClients},
+		{"what has no key is said as often as it is asked for", withoutKey},
+		{"other keys and other issues are other comments", otherKeys},
+		{"names are known in another spelling", otherSpelling},
+		{"a name that nobody knows is refused, and nothing is done by halves", unknownNames},
+		{"a card goes through all columns and back", allColumns},
+		{"a long comment is split, and nothing of it is lost", longComment},
+		{"a change that is refused half-way says nothing twice", refusedHalfWay},
+	}
+}
+
+func text(s string) *string { return &s }
+
+func eachKind(s *stage) {
+	key := s.plain()
+	for _, st := range []struct {
+		change board.Change
+		column string
+		tags   []string
+	}{
+		{board.Change{AddTags: []string{"Ready", "bug"}}, "Backlog", []string{"Planned", "Ready", "bug"}},
+		{board.Change{RemoveTags: []string{"Planned", "bug"}}, "Backlog", []string{"Ready"}},
+		{board.Change{AddTags: []string{"Planned"}, RemoveTags: []string{"Ready"}}, "Backlog", []string{"Planned"}},
+		{board.Change{RemoveTags: []string{"Planned"}}, "Backlog", nil},
+		{board.Change{Column: "Started"}, "Started", nil},
+		{board.Change{AddTags: []string{"Claimed-Dev-1"}}, "Started", []string{"Claimed-Dev-1"}},
+		{board.Change{Comment: "Something was said."}, "Started", []string{"Claimed-Dev-1"}},
+		{board.Change{Description: text("Another description.\n\nOf two paragraphs.")}, "Started", []string{"Claimed-Dev-1"}},
+		{board.Change{Title: "Another title"}, "Started", []string{"Claimed-Dev-1"}},
+	} {
+		st.change.Key = fmt.Sprintf("each/%s%s%v%v", st.change.Column, st.change.Title, st.change.AddTags, st.change.RemoveTags)
+		got := s.apply(key, st.change)
+		s.agrees(got)
+		s.has(key, st.column, st.tags...)
+	}
+	s.saidOnce(key, "Something was said.")
+	if got := look(s.Real(s.T, key)); got.Title != "Another title" || got.Description != "Another description.\n\nOf two paragraphs." {
+		s.Errorf("title %q, description %q", got.Title, got.Description)
+	}
+}
+
+// everyKind is a change of all kinds of an issue like plain.
+func everyKind(key string) board.Change {
+	return board.Change{
+		Key: key, Author: "worker", AddTags: []string{"Ready", "bug"}, RemoveTags: []string{"Planned"}, Column: "Finished",
+		Comment: "All of it.", Title: "A new title", Description: text("A new description."),
+	}
+}
+
+func (s *stage) isEveryKind(key string) {
+	s.Helper()
+	s.has(key, "Finished", "Ready", "bug")
+	s.saidOnce(key, "All of it.")
+	if got := look(s.Real(s.T, key)); got.Title != "A new title" || got.Description != "A new description." || len(got.Comments) != 1 {
+		s.Errorf("%s", got)
+	}
+}
+
+func allKinds(s *stage) {
+	key := s.plain()
+	got := s.apply(key, everyKind("all/1"))
+	s.agrees(got)
+	s.isEveryKind(key)
+	if got.ReadAt.IsZero() || got.Brief {
+		s.Error("what is returned was not read again")
+	}
+}
+
+func sameAgain(s *stage) {
+	key := s.plain()
+	s.apply(key, everyKind("again/1"))
+	before, writes := s.facts(key), s.Writes()
+	for range 3 {
+		s.agrees(s.apply(key, everyKind("again/1")))
+	}
+	if after := s.facts(key); before != after || s.Writes() != writes {
+		s.Errorf("%d more writes led from\n%s\nto\n%s", s.Writes()-writes, before, after)
+	}
+}
+
+func nothingToDo(s *stage) {
+	key := s.plain()
+	writes := s.Writes()
+	for _, c := range []board.Change{
+		{Key: "n/1"},
+		{Key: "n/2", AddTags: []string{"planned"}, RemoveTags: []string{"bug"}, Column: "BACKLOG", Title: "A plain issue", Description: text("What is to be done.")},
+		{Key: "n/3", Comment: " \n\t "},
+	} {
+		s.agrees(s.apply(key, c))
+	}
+	if s.Writes() != writes {
+		s.Errorf("%d writes", s.Writes()-writes)
+	}
+}
+
+func twoClients(s *stage) {
+	key := s.plain()
+	first, _ := s.client()
+	second, _ := s.client()
+	for _, desk := range []*track.Desk{first, second, first} {
+		if _, err := desk.Apply(s.ctx(), key, everyKind("two/1")); err != nil {
+			s.Fatal(err)
+		}
+	}
+	s.isEveryKind(key)
+}
+
+func withoutKey(s *stage) {
+	key := s.plain()
+	for range 2 {
+		s.apply(key, board.Change{Comment: "Still there."})
+	}
+	if n := s.said(key, "Still there."); n != 2 {
+		s.Errorf("it was said %d times, want 2", n)
+	}
+}
+
+func otherKeys(s *stage) {
+	one, other := s.plain(), s.plain()
+	long := strings.Repeat("k", board.MaxKey)
+	for _, c := range []board.Change{{Key: "o/1", Comment: "Same words."}, {Key: "o/10", Comment: "Same words."}, {Key: long, Comment: "Same words."}} {
+		for range 2 {
+			s.apply(one, c)
+			s.apply(other, c)
+		}
+	}
+	for _, key := range []string{one, other} {
+		if n := s.said(key, "Same words."); n != 3 {
+			s.Errorf("it was said %d times, want once for each of 3 keys", n)
+		}
+	}
+}
+
+func otherSpelling(s *stage) {
+	key := s.plain()
+	s.agrees(s.apply(key, board.Change{Key: "s/1", AddTags: []string{" rEADY ", "BUG", "ready"}, RemoveTags: []string{"planned "}, Column: "  finished"}))
+	s.has(key, "Finished", "Ready", "bug")
+}
+
+func unknownNames(s *stage) {
+	key := s.plain()
+	for _, c := range []board.Change{
+		{AddTags: []string{"Ready", "Nope"}},
+		{RemoveTags: []string{"Planned", "Nope"}},
+		{Column: "Nope"},
+		{Column: "Nope", AddTags: []string{"Ready"}, RemoveTags: []string{"Planned"}, Comment: "Hi.", Title: "T", Description: text("D")},
+		{AddTags: []string{"Nope\n\x1b[1m<b>"}, Column: "Started", Comment: "Hi."},
+		{AddTags: []string{"Ready"}, RemoveTags: []string{"ready"}},
+		{AddTags: []string{strings.Repeat("x", 5000)}},
+	} {
+		for _, c.Key = range []string{"", "u/1"} {
+			writes := s.Writes()
+			s.refused(key, c)
+			if s.Writes() != writes {
+				s.Errorf("%+v is refused after %d writes", c, s.Writes()-writes)
+			}
+		}
+	}
+	s.refused(key, board.Change{Column: "Nope"}, "Nope", "Backlog", "Accepted")
+	s.refused(key, board.Change{AddTags: []string{"Nope"}}, "Nope", "Ready")
+	words := s.port.words
+	s.refused(key, board.Change{Column: "Nope"})
+	if s.port.words != words+1 {
+		s.Errorf("the words were read %d times for a name that is not known, want once", s.port.words-words)
+	}
+	s.apply(key, board.Change{Key: "u/1", Column: "Started"})
+	s.has(key, "Started", "Planned")
+}
+
+func allColumns(s *stage) {
+	key := s.plain()
+	for i, column := range append(append([]string{}, Columns...), "Backlog", "Canceled", "Started") {
+		s.agrees(s.apply(key, board.Change{Key: fmt.Sprint("c/", i), Column: column}))
+		s.has(key, column, "Planned")
+	}
+}
+
+// lines is a text of about so many bytes.
+func lines(size int) string {
+	var out strings.Builder
+	for i := 0; out.Len() < size; i++ {
+		fmt.Fprintf(&out, "line %d: grün, 橙, 🍊 and so on\n", i)
+	}
+	return out.String()
+}
+
+// letters are a text without its blanks.
+func letters(text string) string { return strings.Join(strings.Fields(text), "") }
+
+// holdsAll checks that what is said about an issue holds a text in order, though maybe in
+// several comments.
+func (s *stage) holdsAll(key, text string) {
+	s.Helper()
+	var all strings.Builder
+	for _, c := range s.Real(s.T, key).Comments {
+		body := c.Text
+		if i := strings.LastIndex(body, "<!-- orange:"); i >= 0 {
+			body = body[:i]
+		}
+		all.WriteString(letters(body))
+	}
+	if got, want := all.String(), letters(text); got != want {
+		at := 0
+		for at < min(len(got), len(want)) && got[at] == want[at] {
+			at++
+		}
+		s.Errorf("%d bytes were to be said and %d are there; they differ at %d: %.60q, want %.60q", len(want), len(got), at, got[at:], want[at:])
+	}
+}
+
+func longComment(s *stage) {
+	for name, long := range map[string]string{
+		"of lines":         lines(30 << 10),
+		"of one line":      strings.Repeat("wörd ", 4<<10),
+		"without a blank":  strings.Repeat("é", 10<<10),
+		"as long as it is": strings.TrimSpace(lines(board.MaxComment - 100)),
+	} {
+		key := s.plain()
+		for range 2 {
+			s.agrees(s.apply(key, board.Change{Key: "long/" + name, Comment: long}))
+		}
+		s.holdsAll(key, long)
+		if n := len(s.Real(s.T, key).Comments); n < 2 {
+			s.Errorf("%s: %d comments", name, n)
+		}
+	}
+	s.refused(s.plain(), board.Change{Key: "long/over", Comment: strings.Repeat("x", board.MaxComment+1), Column: "Started"})
+}
+
+func refusedHalfWay(s *stage) {
+	key, long := s.plain(), lines(20<<10)
+	s.port.fail = func(nth int) error {
+		if nth == 2 {
+			return board.Refusef("not this one")
+		}
+		return nil
+	}
+	if _, err := s.desk.Words(s.ctx()); err != nil {
+		s.Fatal(err)
+	}
+	if _, err := s.desk.Apply(s.ctx(), key, board.Change{Key: "half/1", Comment: long}); err != nil {
+		s.isRefusal(err, "not this one")
+	}
+	s.apply(key, board.Change{Key: "half/1", Comment: long})
+	s.holdsAll(key, long)
+}

@@ -1,0 +1,149 @@
+package trackertest
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"orange/internal/core/tracker"
+	"orange/internal/runtime/track"
+)
+
+func newsStories() []story {
+	return []story{
+		{"genuine news name the issue", genuineNews},
+		{"forged news are not believed", forgedNews},
+		{"news that come twice are the same news", doubledNews},
+		{"news in the wrong order lead to what is so", reorderedNews},
+	}
+}
+
+// newsroom is a world that sends, and a client that hears.
+func (s *stage) newsroom() (Sender, track.Hearer) {
+	s.Helper()
+	sender, sends := s.World.(Sender)
+	hearer, hears := s.port.Port.(track.Hearer)
+	if sends != hears {
+		s.Fatalf("the world sends news: %v; the client hears them: %v", sends, hears)
+	}
+	if !sends {
+		s.Skip("this tracker sends no news")
+	}
+	sender.News(s.T) // what was before is not of interest
+	return sender, hearer
+}
+
+// happenings are deliveries about an issue, more than one.
+func (s *stage) happenings(from Sender) (key string, list []Delivery) {
+	s.Helper()
+	key = s.plain()
+	s.Move(s.T, key, "Started")
+	s.Tag(s.T, key, []string{"bug"}, nil)
+	s.Comment(s.T, key, "bob", "News!")
+	if list = from.News(s.T); len(list) < 2 {
+		s.Fatalf("%d deliveries about an issue that came, went and was talked about", len(list))
+	}
+	return key, list
+}
+
+func genuineNews(s *stage) {
+	from, hearer := s.newsroom()
+	key, list := s.happenings(from)
+	named := 0
+	var seen []string
+	for _, d := range list {
+		e, err := hearer.Hear(d.Header, d.Body)
+		if err != nil {
+			s.Errorf("genuine news: %v", err)
+			continue
+		}
+		if e.Delivery == "" || slices.Contains(seen, e.Delivery) {
+			s.Errorf("delivery %q has no name of its own", e.Delivery)
+		}
+		seen = append(seen, e.Delivery)
+		if slices.Contains(e.Keys, key) {
+			named++
+		}
+	}
+	if named < 2 {
+		s.Errorf("%d of %d deliveries name the issue %s", named, len(list), key)
+	}
+	if more := from.News(s.T); len(more) != 0 {
+		s.Errorf("%d deliveries about nothing", len(more))
+	}
+}
+
+func forgedNews(s *stage) {
+	from, hearer := s.newsroom()
+	_, list := s.happenings(from)
+	first, last := list[0], list[len(list)-1]
+	changed := slices.Clone(first.Body)
+	changed[len(changed)/2] ^= 1
+	for name, d := range map[string]Delivery{
+		"no headers":            {http.Header{}, first.Body},
+		"a letter is changed":   {first.Header, changed},
+		"something is added":    {first.Header, append(slices.Clone(first.Body), ' ')},
+		"nothing is left":       {first.Header, nil},
+		"the words of another":  {first.Header, last.Body},
+		"signatures are empty":  {blank(first.Header, func(string) string { return "" }), first.Body},
+		"signatures are cut":    {blank(first.Header, func(v string) string { return v[:max(0, len(v)-2)] }), first.Body},
+		"signatures are noise":  {blank(first.Header, func(v string) string { return strings.Repeat("\x00é", 5000) }), first.Body},
+		"signed with no secret": {blank(first.Header, func(v string) string { return "sha256=" + strings.Repeat("0", 64) }), first.Body},
+	} {
+		e, err := hearer.Hear(d.Header, d.Body)
+		if !errors.Is(err, tracker.ErrForged) {
+			s.Errorf("%s: %+v, %v", name, e, err)
+			continue
+		}
+		s.oneLine(err)
+	}
+	if _, err := hearer.Hear(first.Header, first.Body); err != nil {
+		s.Errorf("after all of this the genuine one: %v", err)
+	}
+}
+
+// blank changes every header that may be a signature.
+func blank(h http.Header, to func(string) string) http.Header {
+	out := h.Clone()
+	for name := range out {
+		if strings.Contains(strings.ToLower(name), "signature") {
+			out.Set(name, to(out.Get(name)))
+		}
+	}
+	return out
+}
+
+func doubledNews(s *stage) {
+	from, hearer := s.newsroom()
+	_, list := s.happenings(from)
+	for _, d := range list {
+		once, err := hearer.Hear(d.Header, d.Body)
+		twice, again := hearer.Hear(d.Header, d.Body)
+		if err != nil || again != nil || once.Delivery != twice.Delivery || !slices.Equal(once.Keys, twice.Keys) {
+			s.Errorf("%+v, %v is %+v, %v the second time", once, err, twice, again)
+		}
+	}
+}
+
+func reorderedNews(s *stage) {
+	from, hearer := s.newsroom()
+	key, list := s.happenings(from)
+	s.Move(s.T, key, "Finished")
+	list = append(list, from.News(s.T)...)
+	slices.Reverse(list)
+	for _, d := range list {
+		e, err := hearer.Hear(d.Header, d.Body)
+		if err != nil {
+			s.Fatal(err)
+		}
+		for _, k := range e.Keys { // whatever the news, the issue is read
+			got, err := s.desk.Issue(s.ctx(), k)
+			if err != nil {
+				s.Fatal(err)
+			}
+			s.agrees(got)
+		}
+	}
+	s.has(key, "Finished", "Planned", "bug")
+}

@@ -1,0 +1,139 @@
+package transport
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// State is how a breaker stands.
+type State string
+
+// The states of a breaker.
+const (
+	Closed   State = "closed"    // requests pass
+	Open     State = "open"      // none does
+	HalfOpen State = "half-open" // one does, and decides
+)
+
+// A Breaker keeps a program from asking on and on with credentials that are refused,
+// which some servers answer by shutting the account out. It opens after some refusals
+// without a success between them; when its time is over it lets one request through,
+// and if that is refused, too, it stays open for longer. It is a value: it reads no clock
+// and needs a lock around it where several use it. The zero one is closed.
+type Breaker struct {
+	After  int           // refusals until it opens: 2
+	Reset  time.Duration // how long it is open at first: 60 s
+	Most   time.Duration // and at most: 300 s
+	Factor float64       // by which that grows: 2
+
+	failures int
+	open     bool
+	probing  bool
+	last     time.Duration // how long it is open this time
+	until    time.Time
+}
+
+func (b *Breaker) after() int           { return or(b.After, 2) }
+func (b *Breaker) reset() time.Duration { return or(b.Reset, time.Minute) }
+func (b *Breaker) most() time.Duration  { return max(b.reset(), or(b.Most, 5*time.Minute)) }
+func (b *Breaker) factor() float64      { return max(1, or(b.Factor, 2)) }
+func or[T int | float64 | time.Duration](v, usual T) T {
+	if v > 0 {
+		return v
+	}
+	return usual
+}
+
+// State says how it stands at a moment.
+func (b *Breaker) State(now time.Time) State {
+	switch {
+	case !b.open:
+		return Closed
+	case now.Before(b.until):
+		return Open
+	}
+	return HalfOpen
+}
+
+// Allow says whether a request may be sent. When it is half open one may; what became of
+// it must be told with Fail, Pass or Release.
+func (b *Breaker) Allow(now time.Time) bool {
+	switch b.State(now) {
+	case Closed:
+		return true
+	case Open:
+		return false
+	}
+	if b.probing {
+		return false
+	}
+	b.probing = true
+	return true
+}
+
+// Fail tells that the credentials were refused. A refusal that comes in while it is open,
+// of a request sent before, is counted and changes nothing else.
+func (b *Breaker) Fail(now time.Time) {
+	b.failures++
+	switch state := b.State(now); {
+	case state == HalfOpen:
+		b.last = min(b.most(), time.Duration(float64(b.last)*b.factor()))
+	case state == Closed && b.failures >= b.after():
+		b.last = b.reset()
+	default:
+		return
+	}
+	b.open, b.probing, b.until = true, false, now.Add(b.last)
+}
+
+// Pass tells that the credentials were accepted: all is forgotten.
+func (b *Breaker) Pass() {
+	b.failures, b.open, b.probing, b.last, b.until = 0, false, false, 0, time.Time{}
+}
+
+// Release tells that a request ended without a word about the credentials: another one may
+// find out.
+func (b *Breaker) Release() { b.probing = false }
+
+// Failures is how often the credentials were refused since they were accepted last.
+func (b *Breaker) Failures() int { return b.failures }
+
+// Lasts is how long it is open, or would be if it opened now.
+func (b *Breaker) Lasts() time.Duration { return or(b.last, b.reset()) }
+
+// Until is the moment from which a request is let through again, zero if all are.
+func (b *Breaker) Until() time.Time { return b.until }
+
+// A LockedOut is why a request was not even sent: the credentials were refused before.
+type LockedOut struct {
+	Name   string // of the tracker
+	Secret string // where its secret is found
+	Times  int
+	Until  time.Time
+}
+
+func (l *LockedOut) Error() string {
+	var out strings.Builder
+	if l.Name != "" {
+		fmt.Fprintf(&out, "%s: ", l.Name)
+	}
+	fmt.Fprintf(&out, "the credentials were refused %d times: look at ", l.Times)
+	if l.Secret == "" {
+		out.WriteString("its token")
+	} else {
+		fmt.Fprintf(&out, "the secret in %s", l.Secret)
+	}
+	fmt.Fprintf(&out, "; nothing is asked before %s", l.Until.UTC().Format(time.RFC3339))
+	return out.String()
+}
+
+// refused is the error of a request that is not sent. While another one finds out, its
+// moment is now.
+func (t *Transport) refused(now time.Time) error {
+	until := t.breaker.Until()
+	if until.Before(now) {
+		until = now
+	}
+	return &LockedOut{Name: t.o.Name, Secret: t.o.Secret, Times: t.breaker.Failures(), Until: until}
+}

@@ -1,0 +1,168 @@
+package transport
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// again says after which wait a request is to be sent once more, and why; "" if it is not:
+// it went well, another try would not help, or it could do something twice.
+func (t *Transport) again(req *http.Request, resp *http.Response, err error, n int) (wait time.Duration, why string) {
+	var locked *LockedOut
+	if n+1 >= t.o.Tries || errors.As(err, &locked) {
+		return 0, ""
+	}
+	if err != nil {
+		if reads(req) || unsent(err) {
+			return t.o.Wait(n), "no reply"
+		}
+		return 0, ""
+	}
+	if why = t.reason(req, resp); why == "" {
+		return 0, ""
+	}
+	asked, ok := t.asked(resp)
+	switch {
+	case ok && asked > t.o.MaxWait:
+		return 0, ""
+	case ok:
+		return asked, why
+	}
+	return t.o.Wait(n), why
+}
+
+// reason says why a reply is not taken for the last word. What was refused for a limit,
+// or by a server that says when it is back, was not done.
+func (t *Transport) reason(req *http.Request, resp *http.Response) string {
+	switch {
+	case t.limited(resp):
+		return "rate limit"
+	case resp.StatusCode == http.StatusNotImplemented:
+		return ""
+	case resp.StatusCode == http.StatusServiceUnavailable && resp.Header.Get("Retry-After") != "",
+		resp.StatusCode >= 500 && reads(req):
+		return "status " + strconv.Itoa(resp.StatusCode)
+	}
+	return ""
+}
+
+// unsent says whether a request certainly never left: nobody listens, or there is no such
+// host.
+func unsent(err error) bool {
+	var dns *net.DNSError
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dns)
+}
+
+// asked is how long a server wants to be left alone, false if it does not say.
+func (t *Transport) asked(resp *http.Response) (time.Duration, bool) {
+	now := time.Now()
+	if wait, ok := retryAfter(resp.Header, now); ok {
+		return wait, true
+	}
+	if t.o.Resets != nil {
+		if end := t.o.Resets(resp); !end.IsZero() {
+			return max(0, end.Sub(now)), true
+		}
+	}
+	return 0, false
+}
+
+// retryAfter reads the header of this name: seconds, or a date, which is compared with the
+// server's own clock where the reply shows it.
+func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+	text := strings.TrimSpace(h.Get("Retry-After"))
+	if seconds, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return time.Duration(min(seconds, math.MaxInt64/uint64(time.Second))) * time.Second, true
+	} else if errors.Is(err, strconv.ErrRange) {
+		return math.MaxInt64, true
+	}
+	end, err := http.ParseTime(text)
+	if err != nil {
+		return 0, false
+	}
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = date
+	}
+	return max(0, end.Sub(now)), true
+}
+
+// replay returns a request that can be sent again.
+func replay(req *http.Request) (*http.Request, error) {
+	again := req.Clone(req.Context())
+	if req.Body == nil || req.Body == http.NoBody {
+		return again, nil
+	}
+	if req.GetBody == nil {
+		return nil, errors.New("the body of the request can be read once only")
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return nil, fmt.Errorf("read the body of the request again: %w", err)
+	}
+	again.Body = body
+	return again, nil
+}
+
+// A Backoff is how waits grow from try to try: First, times Factor each, up to Most. The
+// zero one begins with a second, doubles, and ends at ten.
+type Backoff struct {
+	First, Most time.Duration
+	Factor      float64
+}
+
+// Delay is the wait after try n, counted from 0.
+func (b Backoff) Delay(n int) time.Duration {
+	if b.First <= 0 {
+		b.First = time.Second
+	}
+	if b.Most <= 0 {
+		b.Most = 10 * time.Second
+	}
+	if b.Factor < 1 {
+		b.Factor = 2
+	}
+	grown := float64(b.First) * math.Pow(b.Factor, float64(max(0, n)))
+	if grown >= float64(b.Most) {
+		return b.Most
+	}
+	return time.Duration(grown)
+}
+
+// jitter takes up to half of a wait away, so that those who failed together do not come
+// back together.
+func jitter(d time.Duration) time.Duration { return d - rand.N(d/2+1) }
+
+// Peek returns the beginning of a reply's body, at most so many bytes of it, and leaves
+// the body as it was for whoever reads it next.
+func Peek(resp *http.Response, most int64) []byte {
+	if resp == nil || resp.Body == nil {
+		return nil
+	}
+	body := resp.Body
+	seen, err := io.ReadAll(io.LimitReader(body, most))
+	rest := io.Reader(body)
+	if err != nil {
+		rest = failing{err}
+	}
+	resp.Body = peeked{Reader: io.MultiReader(bytes.NewReader(seen), rest), Closer: body}
+	return seen
+}
+
+type peeked struct {
+	io.Reader
+	io.Closer
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }

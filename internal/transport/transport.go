@@ -1,0 +1,234 @@
+// Package transport speaks HTTP with trackers and forges for whoever has a request: it
+// tries again what may be tried again, waits as long as a server asks for, sends no
+// faster than it may, and stops asking while credentials are refused. It knows no
+// tracker, reads no secret, and writes down neither headers nor bodies.
+package transport
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Options say how to speak with one server under one secret. All but the name may be
+// left out.
+type Options struct {
+	Name   string            // of the tracker, for errors and the log
+	Secret string            // where its secret is found, never the secret: env:NAME, file:PATH
+	Base   http.RoundTripper // what sends; by default one that waits 30 s for a reply to begin
+
+	Tries   int                       // at most so many for one request: 3
+	Wait    func(n int) time.Duration // before try n+1, counted from 0: 1 s, doubled up to 10 s, less a random part
+	MaxWait time.Duration             // the longest wait a server may ask for: 60 s
+
+	Rate  float64 // requests per second, 0 for as many as there are
+	Burst int     // of them at once: 1
+
+	// Limited finds replies that say "too much" in other ways than 429, Resets the end of
+	// a limit where Retry-After does not give it, and Denied replies that refuse the
+	// credentials in other ways than 401 and 403. What they say about a body they have
+	// from Peek.
+	Limited func(*http.Response) bool
+	Resets  func(*http.Response) time.Time
+	Denied  func(*http.Response) bool
+
+	Log func(msg string, args ...any) // what was tried again and why, in pairs as slog has them
+}
+
+// A Transport is an http.RoundTripper for one server under one secret.
+type Transport struct {
+	o       Options
+	mu      sync.Mutex
+	breaker Breaker
+	bucket  bucket
+}
+
+// New returns a transport in which nothing has gone wrong yet.
+func New(o Options) *Transport {
+	if o.Base == nil {
+		o.Base = base()
+	}
+	if o.Tries < 1 {
+		o.Tries = 3
+	}
+	if o.Wait == nil {
+		o.Wait = func(n int) time.Duration { return jitter(Backoff{}.Delay(n)) }
+	}
+	if o.MaxWait <= 0 {
+		o.MaxWait = time.Minute
+	}
+	if o.Log == nil {
+		o.Log = func(string, ...any) {}
+	}
+	return &Transport{o: o, bucket: bucket{rate: o.Rate, burst: max(1, o.Burst)}}
+}
+
+func base() http.RoundTripper {
+	usual, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
+	}
+	own := usual.Clone()
+	own.ResponseHeaderTimeout = 30 * time.Second
+	return own
+}
+
+type safeKey struct{}
+
+// Safe marks requests that change nothing, whatever their method: a query in GraphQL is a
+// POST that only reads.
+func Safe(ctx context.Context) context.Context { return context.WithValue(ctx, safeKey{}, true) }
+
+// reads says whether a request may be sent twice without doing anything twice.
+func reads(req *http.Request) bool {
+	switch req.Method {
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions:
+		return true
+	}
+	return req.Context().Value(safeKey{}) != nil
+}
+
+// RoundTrip sends a request until there is a reply that another try would not change. It
+// returns the last reply or error there was. A wait that would outlast the request's
+// deadline is not begun.
+func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	next := req
+	for n := 0; ; n++ {
+		resp, err := t.try(next)
+		wait, why := t.again(req, resp, err, n)
+		if why == "" || outlasts(ctx, wait) {
+			return resp, err
+		}
+		again, bodyErr := replay(req)
+		if bodyErr != nil {
+			return resp, err
+		}
+		next = again
+		t.o.Log("request is tried again", "tracker", t.o.Name, "method", req.Method, "host", req.URL.Host, "why", why, "try", n+2, "wait", wait)
+		discard(resp)
+		if err := sleep(ctx, wait); err != nil {
+			closeBody(next)
+			return nil, err
+		}
+	}
+}
+
+// try sends a request once, if it may be sent.
+func (t *Transport) try(req *http.Request) (*http.Response, error) {
+	probe, err := t.enter(req.Context())
+	if err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	resp, err := t.o.Base.RoundTrip(req)
+	t.leave(t.verdict(resp, err), probe)
+	return resp, err
+}
+
+// enter waits for its turn and asks whether there is any use. A probe is the one request
+// that finds out whether there is again.
+func (t *Transport) enter(ctx context.Context) (probe bool, err error) {
+	t.mu.Lock()
+	wait := t.bucket.take(time.Now())
+	t.mu.Unlock()
+	if wait > 0 {
+		if err := sleep(ctx, wait); err != nil {
+			t.mu.Lock()
+			t.bucket.giveBack()
+			t.mu.Unlock()
+			return false, err
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	if !t.breaker.Allow(now) {
+		return false, t.refused(now)
+	}
+	return t.breaker.State(now) == HalfOpen, nil
+}
+
+// leave learns from a reply whether the credentials are any good. No reply, and one of a
+// server that is in trouble, says nothing about them.
+// What was sent before the breaker opened and is refused now is no news.
+func (t *Transport) leave(v verdict, probe bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	switch {
+	case v == accepted:
+		t.breaker.Pass()
+	case v == denied && (probe || t.breaker.State(now) != HalfOpen):
+		t.breaker.Fail(now)
+	case probe:
+		t.breaker.Release()
+	}
+}
+
+type verdict int
+
+const (
+	unsaid verdict = iota
+	denied
+	accepted
+)
+
+func (t *Transport) verdict(resp *http.Response, err error) verdict {
+	switch {
+	case err != nil || t.limited(resp) || resp.StatusCode >= 500:
+		return unsaid
+	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
+		return denied
+	case t.o.Denied != nil && t.o.Denied(resp):
+		return denied
+	}
+	return accepted
+}
+
+func (t *Transport) limited(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusTooManyRequests || t.o.Limited != nil && t.o.Limited(resp)
+}
+
+// Status is how the breaker stands, for people who look.
+func (t *Transport) Status() (state State, until time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.breaker.State(time.Now()), t.breaker.Until()
+}
+
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		req.Body.Close()
+	}
+}
+
+// maxDiscard bounds what is read of a reply that nobody wants, so that its connection can
+// be used again.
+const maxDiscard = 64 << 10
+
+func discard(resp *http.Response) {
+	if resp != nil && resp.Body != nil {
+		_, _ = io.CopyN(io.Discard, resp.Body, maxDiscard)
+		resp.Body.Close()
+	}
+}
+
+// sleep waits, or ends with the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return ctx.Err()
+	}
+}
+
+func outlasts(ctx context.Context, wait time.Duration) bool {
+	end, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && time.Now().Add(wait).After(end)
+}

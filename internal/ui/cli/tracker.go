@@ -1,0 +1,290 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/config"
+	"orange/internal/core/tracker"
+)
+
+func newTrackerCommand(deps Deps) *cobra.Command {
+	return group("tracker", "Work with issues that live in Linear, on GitHub or on a board over MCP",
+		newTrackerAdd(deps), newTrackerList(deps), newTrackerIssues(deps), newTrackerSync(deps), newTrackerTest(deps), newTrackerRemove(deps))
+}
+
+func newTrackerAdd(deps Deps) *cobra.Command {
+	var cfg tracker.Config
+	var columns []string
+	var command string
+	cmd := &cobra.Command{
+		Use: "add name", Short: "Add a tracker, or change what was said about it", Args: arguments(1, 1),
+		Long: `Add a tracker whose issues become tasks of a project.
+
+The secret stays where it is; only its place is kept: env:NAME, file:PATH (mode 600),
+command:PROGRAM ARGS, or gh for the login that gh has.
+
+  orange tracker add lin --kind linear --scope ENG --token env:LINEAR_API_KEY --workflow linear-sdlc
+  orange tracker add hub --kind github --scope owner/repo --token gh
+  orange tracker add joan --kind mcp --url https://board.example/mcp --mapping joan --scope PROJECT-ID --token file:~/.joan
+  orange tracker add md --kind mcp --command "backlog mcp start" --mapping backlog
+  orange tracker add here --kind board`,
+	}
+	f := cmd.Flags()
+	f.StringVar(&cfg.Kind, "kind", "", "linear, github, mcp or board")
+	f.StringVar(&cfg.Project, "project", "", "project whose repository the issues are about (default: that of this folder)")
+	f.StringVar(&cfg.Workflow, "workflow", "", "workflow of the tasks (default: the project's)")
+	f.StringVar(&cfg.Harness, "harness", "", "harness of the tasks")
+	f.StringVar(&cfg.Scope, "scope", "", "linear: TEAM or TEAM/Project; github: OWNER/REPO; mcp: the project's id")
+	f.StringVar(&cfg.URL, "url", "", "address of its API, if it is not the usual one")
+	f.StringVar(&command, "command", "", "mcp: the program that is the server")
+	f.StringVar(&cfg.Mapping, "mapping", "", "mcp: joan, backlog, or a file")
+	f.StringVar(&cfg.Token, "token", "", "where the secret is: env:NAME, file:PATH, command:..., gh")
+	f.StringVar(&cfg.Webhook, "webhook-secret", "", "likewise, the one that news are signed with")
+	f.StringArrayVar(&columns, "column", nil, "STATUS=COLUMN: what the tracker calls a status of the workflow")
+	f.StringArrayVar(&cfg.Eligible, "eligible", nil, "column whose issues are worked on (default: where the workflow begins)")
+	f.StringArrayVar(&cfg.Authors, "author", nil, "whose words count: orders in comments, and text for agents")
+	f.IntVar(&cfg.Max, "max", 0, "tasks at work at once (default 3)")
+	f.DurationVar(&cfg.Every, "every", 0, "look at it so often (default: only when asked)")
+	f.BoolVar(&cfg.Auto, "auto", false, "dispatch without being asked")
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		cfg.Name = args[0]
+		if err := s.keepUnsaid(ctx, f.Changed, &cfg, &command, &columns); err != nil {
+			return err
+		}
+		cfg.Command = strings.Fields(command)
+		for what, source := range map[string]string{"token": cfg.Token, "webhook-secret": cfg.Webhook} {
+			if err := config.CheckSecret(source); err != nil {
+				return usageError("--%s: %w", what, err)
+			}
+		}
+		var err error
+		if cfg.Columns, err = columnNames(columns); err != nil {
+			return err
+		}
+		if cfg.Project == "" {
+			if cfg.Project, err = s.projectHere(ctx); err != nil {
+				return err
+			}
+		}
+		done, err := s.SetTracker(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		return s.show(map[string]any{"tracker": done}, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%s is a tracker of project %s. See whether it answers: orange tracker test %s\n", cleanLine(done.Name), cleanLine(done.Project), cleanLine(done.Name))
+			return err
+		})
+	})
+	_ = cmd.RegisterFlagCompletionFunc("project", completeProjects(deps))
+	return cmd
+}
+
+// keepUnsaid takes what no flag says from what was said about the tracker before.
+func (s session) keepUnsaid(ctx context.Context, said func(flag string) bool, cfg *tracker.Config, command *string, columns *[]string) error {
+	list, err := s.Trackers(ctx)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(list, func(r tracker.Reading) bool { return r.Config.Name == cfg.Name })
+	if at < 0 {
+		return nil
+	}
+	was := list[at].Config
+	for flag, keep := range map[string]func(){
+		"kind": func() { cfg.Kind = was.Kind }, "project": func() { cfg.Project = was.Project }, "workflow": func() { cfg.Workflow = was.Workflow },
+		"harness": func() { cfg.Harness = was.Harness }, "scope": func() { cfg.Scope = was.Scope }, "url": func() { cfg.URL = was.URL },
+		"command": func() { *command = strings.Join(was.Command, " ") }, "mapping": func() { cfg.Mapping = was.Mapping }, "token": func() { cfg.Token = was.Token },
+		"webhook-secret": func() { cfg.Webhook = was.Webhook }, "eligible": func() { cfg.Eligible = was.Eligible }, "author": func() { cfg.Authors = was.Authors },
+		"max": func() { cfg.Max = was.Max }, "every": func() { cfg.Every = was.Every }, "auto": func() { cfg.Auto = was.Auto },
+		"column": func() {
+			for status, column := range was.Columns {
+				*columns = append(*columns, status+"="+column)
+			}
+		},
+	} {
+		if !said(flag) {
+			keep()
+		}
+	}
+	return nil
+}
+
+func columnNames(list []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, pair := range list {
+		status, column, ok := strings.Cut(pair, "=")
+		if !ok || strings.TrimSpace(status) == "" || strings.TrimSpace(column) == "" {
+			return nil, usageError("--column %q: give STATUS=COLUMN", pair)
+		}
+		out[strings.TrimSpace(status)] = strings.TrimSpace(column)
+	}
+	return out, nil
+}
+
+func newTrackerList(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the trackers, and when they were last looked at", Args: arguments(0, 0),
+		RunE: withServer(deps, func(ctx context.Context, s session, _ []string) error {
+			list, err := s.Trackers(ctx)
+			if err != nil {
+				return err
+			}
+			return s.show(map[string]any{"trackers": list}, func(w io.Writer) error { return printTrackers(w, s.Deps, list) })
+		}),
+	}
+}
+
+func printTrackers(w io.Writer, deps Deps, list []tracker.Reading) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(w, "No trackers. Add one with: orange tracker add")
+		return err
+	}
+	rows := [][]string{{"NAME", "KIND", "SCOPE", "PROJECT", "ISSUES", "TASKS", "READ", "PROBLEM"}}
+	for _, r := range list {
+		rows = append(rows, []string{cleanLine(r.Config.Name), r.Config.Kind, orDash(r.Config.Scope), cleanLine(r.Config.Project),
+			strconv.Itoa(r.Issues), strconv.Itoa(r.Tasks), ago(deps.Now(), r.At), orDash(r.Problem)})
+	}
+	return printTable(w, 0, rows)
+}
+
+// ago says how long ago something was, "never" if it was not.
+func ago(now, at time.Time) string {
+	if at.IsZero() {
+		return "never"
+	}
+	return age(now, at) + " ago"
+}
+
+func newTrackerIssues(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "issues name", Short: "List the issues of a tracker as they were last read", Args: arguments(1, 1), ValidArgsFunction: completeTrackers(deps),
+		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
+			list, err := s.Issues(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return s.show(map[string]any{"issues": list}, func(w io.Writer) error {
+				rows := [][]string{{"KEY", "COLUMN", "READ", "TAGS", "TITLE"}}
+				for _, is := range list {
+					rows = append(rows, []string{cleanLine(is.Key), cleanLine(is.Card.Column), ago(s.Now(), is.ReadAt), orDash(strings.Join(is.Card.Tags, ", ")), cleanLine(is.Card.Title)})
+				}
+				return printTable(w, s.lineWidth(), rows)
+			})
+		}),
+	}
+}
+
+func newTrackerSync(deps Deps) *cobra.Command {
+	var fix bool
+	cmd := &cobra.Command{
+		Use: "sync [name]", Short: "Look at a tracker, or all, and let tasks hear what is new there", Args: arguments(0, 1), ValidArgsFunction: completeTrackers(deps),
+		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
+			names, err := s.trackerNames(ctx, args)
+			if err != nil {
+				return err
+			}
+			reports := []tracker.Report{}
+			var failed error
+			for _, name := range names {
+				r, err := s.SyncTracker(ctx, name, fix)
+				if err != nil {
+					r.Tracker, r.Problem = name, err.Error()
+					failed = fail{code: exitFailed, told: true, err: fmt.Errorf("%s: %w", name, err)}
+				}
+				reports = append(reports, r)
+			}
+			if err := s.show(map[string]any{"reports": reports}, func(w io.Writer) error { return printReports(w, reports) }); err != nil {
+				return err
+			}
+			return failed
+		}),
+	}
+	cmd.Flags().BoolVar(&fix, "fix", false, "put issues that drifted back where their tasks are")
+	return cmd
+}
+
+func printReports(w io.Writer, reports []tracker.Report) error {
+	for _, r := range reports {
+		if r.Problem != "" {
+			fmt.Fprintf(w, "%s: %s\n", cleanLine(r.Tracker), cleanLine(r.Problem))
+			continue
+		}
+		fmt.Fprintf(w, "%s: %s may be worked on, %s open\n", cleanLine(r.Tracker), plural(r.Issues, "issue"), plural(r.Tasks, "task"))
+		for _, line := range r.News {
+			fmt.Fprintln(w, "  "+cleanLine(line))
+		}
+		for _, d := range r.Drift {
+			fmt.Fprintf(w, "  %s is in %s and should be in %s: task %s is %s\n", cleanLine(d.Ref), cleanLine(d.Have), cleanLine(d.Want), d.Task, cleanLine(d.Status))
+		}
+	}
+	return nil
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+func newTrackerTest(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "test name", Short: "Find out whether a tracker can be worked with", Args: arguments(1, 1), ValidArgsFunction: completeTrackers(deps),
+		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
+			trial, err := s.TestTracker(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			err = s.show(trial, func(w io.Writer) error {
+				rows := [][]string{{"Account", cleanLine(trial.Account)}, {"Columns", cleanLine(strings.Join(trial.Columns, ", "))}, {"Tags", orDash(strings.Join(trial.Tags, ", "))}}
+				if len(trial.Missing) > 0 {
+					rows = append(rows, []string{"Missing", cleanLine(strings.Join(trial.Missing, ", ")) + ": add them there, or name others with orange tracker add --column"})
+				}
+				return printTable(w, 0, rows)
+			})
+			if err == nil && len(trial.Missing) > 0 {
+				err = fail{code: exitFailed, told: true, err: fmt.Errorf("%s lacks %s", args[0], strings.Join(trial.Missing, ", "))}
+			}
+			return err
+		}),
+	}
+}
+
+func newTrackerRemove(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "remove name", Short: "Forget a tracker and what was kept of it", Args: arguments(1, 1), ValidArgsFunction: completeTrackers(deps),
+		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
+			if err := s.RemoveTracker(ctx, args[0]); err != nil {
+				return err
+			}
+			return s.show(map[string]any{"removed": args[0]}, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "%s is no tracker any more\n", cleanLine(args[0]))
+				return err
+			})
+		}),
+	}
+}
+
+// trackerNames is the tracker that is named, else all of them.
+func (s session) trackerNames(ctx context.Context, args []string) ([]string, error) {
+	if len(args) > 0 {
+		return args, nil
+	}
+	list, err := s.Trackers(ctx)
+	if err == nil && len(list) == 0 {
+		err = fail{code: exitFailed, err: fmt.Errorf("there are no trackers: orange tracker add")}
+	}
+	var out []string
+	for _, r := range list {
+		out = append(out, r.Config.Name)
+	}
+	return out, err
+}

@@ -1,0 +1,82 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"orange/internal/core/boardcheck"
+	"orange/internal/core/tracker"
+)
+
+// Trackers lists the trackers and how fresh what is kept of them is.
+func (c *Client) Trackers(ctx context.Context) ([]tracker.Reading, error) {
+	var out struct {
+		Trackers []tracker.Reading `json:"trackers"`
+	}
+	err := c.get(ctx, "/trackers", nil, &out)
+	return out.Trackers, err
+}
+
+// SetTracker adds a tracker, or changes it.
+func (c *Client) SetTracker(ctx context.Context, cfg tracker.Config) (tracker.Config, error) {
+	var out struct {
+		Tracker tracker.Config `json:"tracker"`
+	}
+	err := c.put(ctx, http.MethodPost, "/trackers", cfg, &out)
+	return out.Tracker, err
+}
+
+// RemoveTracker forgets a tracker and what was kept of it.
+func (c *Client) RemoveTracker(ctx context.Context, name string) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: trackerPath(name, "")}, nil)
+}
+
+// Issues are what is kept of a tracker.
+func (c *Client) Issues(ctx context.Context, name string) ([]tracker.Issue, error) {
+	var out struct {
+		Issues []tracker.Issue `json:"issues"`
+	}
+	err := c.get(ctx, trackerPath(name, "/issues"), nil, &out)
+	return out.Issues, err
+}
+
+// SyncTracker has a tracker looked at; with fix, issues that drifted are put back.
+func (c *Client) SyncTracker(ctx context.Context, name string, fix bool) (tracker.Report, error) {
+	var out tracker.Report
+	err := c.put(ctx, http.MethodPost, trackerPath(name, "/sync"), map[string]bool{"fix": fix}, &out)
+	return out, err
+}
+
+// TestTracker finds out whether a tracker can be worked with.
+func (c *Client) TestTracker(ctx context.Context, name string) (tracker.Trial, error) {
+	var out tracker.Trial
+	err := c.put(ctx, http.MethodPost, trackerPath(name, "/test"), struct{}{}, &out)
+	return out, err
+}
+
+// Dispatch has tasks made of the issues that are next; dry, it only says which.
+func (c *Client) Dispatch(ctx context.Context, name string, dry bool) (tracker.Round, error) {
+	var out tracker.Round
+	err := c.put(ctx, http.MethodPost, trackerPath(name, "/dispatch"), map[string]bool{"dry": dry}, &out)
+	return out, err
+}
+
+// An Examination says which board the doctor looks at, and whether it mends what it can.
+type Examination struct {
+	Project string `json:"project,omitempty"`
+	Tracker string `json:"tracker,omitempty"`
+	Key     string `json:"key,omitempty"`
+	Fix     bool   `json:"fix,omitempty"`
+}
+
+// ExamineBoard looks for what is wrong with the cards of a board.
+func (c *Client) ExamineBoard(ctx context.Context, x Examination) ([]boardcheck.Finding, error) {
+	var out struct {
+		Findings []boardcheck.Finding `json:"findings"`
+	}
+	err := c.put(ctx, http.MethodPost, "/doctor/board", x, &out)
+	return out.Findings, err
+}
+
+func trackerPath(name, of string) string { return "/trackers/" + url.PathEscape(name) + of }

@@ -1,0 +1,313 @@
+//go:build forge
+
+package forge_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "code.gitea.io/sdk/gitea"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"orange/internal/adapter/gitea"
+	"orange/internal/core/tracker"
+	"orange/internal/trackertest"
+)
+
+// reviewer is the second person.
+const reviewer = "alice"
+
+func TestGitea(t *testing.T) {
+	s := start(t)
+	for name, test := range map[string]func(*testing.T, *world){
+		"a pull request from its first push to the merge": wholeLife,
+		"every state of a check":                          checkStates,
+		"what people say in reviews":                      reviews,
+		"an issue that is a number":                       numbers,
+		"a branch that conflicts":                         conflict,
+		"a draft":                                         draft,
+		"a head that moved":                               movedHead,
+		"a branch that is gone after the merge":           goneBranch,
+		"a fork's branch of the same name":                fork,
+		"a repository that only squashes":                 squashOnly,
+		"a protected base":                                protected,
+		"a branch that was never pushed":                  neverPushed,
+		"a token that is not good":                        badToken,
+		"a server that fails":                             failing,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, s.open(t, strings.NewReplacer(" ", "-", "'", "").Replace(name))) })
+	}
+}
+
+func TestForge(t *testing.T) {
+	s, n := start(t), 0
+	trackertest.RunForge(t, func(t *testing.T) trackertest.ForgeWorld {
+		n++
+		return s.open(t, fmt.Sprint("world-", n))
+	})
+}
+
+func wholeLife(t *testing.T, w *world) {
+	ctx := t.Context()
+	f := w.Open(t)
+	head := w.Push(t, "task/ENG-7-hello")
+	pr, err := f.CreatePR(ctx, tracker.NewPR{Branch: "task/ENG-7-hello", Base: "main", Title: "Say hello", Body: "It does."})
+	must(t, err)
+	again, err := w.Open(t).CreatePR(ctx, tracker.NewPR{Branch: "task/ENG-7-hello", Base: "main", Title: "Another", Body: ""})
+	must(t, err)
+	want := tracker.PR{
+		Number: pr.Number, State: tracker.Open, Title: "Say hello", Author: chief, Branch: "task/ENG-7-hello", Base: "main", Head: head,
+		URL: fmt.Sprintf("%s/%s/%s/pulls/%d", w.proxy, chief, w.repo, pr.Number),
+	}
+	brief := cmpopts.IgnoreFields(tracker.PR{}, "CreatedAt", "Mergeable", "URL")
+	if diff := cmp.Diff([]tracker.PR{want, want}, []tracker.PR{pr, again}, brief); diff != "" {
+		t.Errorf("created and created again: %s", diff)
+	}
+	if !strings.HasSuffix(pr.URL, fmt.Sprintf("/%s/%s/pulls/%d", chief, w.repo, pr.Number)) {
+		t.Errorf("address %q", pr.URL)
+	}
+
+	w.Check(t, head, tracker.Check{Name: "build", State: tracker.CheckPending})
+	w.Check(t, head, tracker.Check{Name: "build", State: tracker.CheckPassed, URL: "https://ci.example.invalid/1", Text: "fine"})
+	w.Review(t, pr.Number, tracker.Review{Author: reviewer, Verdict: tracker.Approved, Text: "good", Commit: head})
+	whole, err := f.PR(ctx, pr.Number)
+	must(t, err)
+	want.Mergeable = "yes"
+	want.Checks = []tracker.Check{{Name: "build", State: tracker.CheckPassed, URL: "https://ci.example.invalid/1", Text: "fine"}}
+	want.Reviews = []tracker.Review{{Author: reviewer, Verdict: tracker.Approved, Text: "good", Commit: head}}
+	loose := cmpopts.IgnoreFields(tracker.Review{}, "ID", "At")
+	if diff := cmp.Diff(want, whole, loose, cmpopts.IgnoreFields(tracker.PR{}, "CreatedAt", "URL")); diff != "" {
+		t.Errorf("shown: %s", diff)
+	}
+
+	must(t, f.Merge(ctx, pr.Number, head))
+	must(t, f.Merge(ctx, pr.Number, head)) // what is so already is no error
+	w.git(t, "fetch", "--quiet", "origin")
+	w.git(t, "merge-base", "--is-ancestor", head, "origin/main")
+	merged, err := f.PRs(ctx, "task/ENG-7-hello")
+	must(t, err)
+	if len(merged) != 1 || merged[0].State != tracker.Merged || merged[0].Head != head {
+		t.Errorf("after the merge: %+v", merged)
+	}
+	refused(t, f.Merge(ctx, pr.Number, strings.Repeat("0", 40)), "was merged at")
+}
+
+func checkStates(t *testing.T, w *world) {
+	head := w.Push(t, "work")
+	pr := w.pull(t, "work", "Work")
+	states := map[sdk.StatusState]string{
+		sdk.StatusPending: tracker.CheckPending, sdk.StatusSuccess: tracker.CheckPassed, sdk.StatusFailure: tracker.CheckFailed,
+		sdk.StatusError: tracker.CheckFailed, sdk.StatusWarning: tracker.CheckPassed,
+	}
+	var want []tracker.Check
+	for state, is := range states {
+		w.status(t, head, sdk.CreateStatusOption{State: state, Context: string(state)})
+		want = append(want, tracker.Check{Name: string(state), State: is})
+	}
+	slices.SortFunc(want, func(a, b tracker.Check) int { return strings.Compare(a.Name, b.Name) })
+	whole, err := w.Open(t).PR(t.Context(), pr.Number)
+	must(t, err)
+	if diff := cmp.Diff(want, whole.Checks); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func reviews(t *testing.T, w *world) {
+	head := w.commit(t, "work", "shop.go", "one\ntwo\nthree\n")
+	pr := w.pull(t, "work", "Work")
+	said := []tracker.Review{
+		{Author: reviewer, Verdict: tracker.Commented, Text: "hm", Commit: head},
+		{Author: reviewer, Verdict: tracker.ChangesRequested, Text: "see below", Commit: head, Lines: []tracker.Remark{
+			{File: "shop.go", Line: 2, Text: "why?"}, {File: "shop.go", Line: 3, Text: "no"},
+		}},
+		{Author: "bob", Verdict: tracker.Approved, Commit: head},
+	}
+	for _, r := range said {
+		w.Review(t, pr.Number, r)
+	}
+	// What is asked for is no review.
+	w.person(t, "carol")
+	_, err := w.as(t, chief).CreateReviewRequests(chief, w.repo, int64(pr.Number), sdk.PullReviewRequestOptions{Reviewers: []string{"carol"}})
+	must(t, err)
+	whole, err := w.Open(t).PR(t.Context(), pr.Number)
+	must(t, err)
+	if diff := cmp.Diff(said, whole.Reviews, cmpopts.IgnoreFields(tracker.Review{}, "ID", "At")); diff != "" {
+		t.Error(diff)
+	}
+	_, err = w.as(t, chief).DismissPullReview(chief, w.repo, int64(pr.Number), number(t, whole.Reviews[1].ID), sdk.DismissPullReviewOptions{Message: "settled"})
+	must(t, err)
+	whole, err = w.Open(t).PR(t.Context(), pr.Number)
+	must(t, err)
+	if got := whole.Reviews[1].Verdict; got != tracker.Commented {
+		t.Errorf("a review that was dismissed still says %s", got)
+	}
+}
+
+func numbers(t *testing.T, w *world) {
+	f := w.Open(t)
+	for branch, text := range map[string]string{"a": "closes #12.", "b": "12 reasons", "c": "#123", "task/12-fix": ""} {
+		w.Push(t, branch)
+		_, err := f.CreatePR(t.Context(), tracker.NewPR{Branch: branch, Base: "main", Title: "Work", Body: text})
+		must(t, err)
+	}
+	found, err := f.Mentioning(t.Context(), "12")
+	must(t, err)
+	var got []string
+	for _, pr := range found {
+		got = append(got, pr.Branch)
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"a", "task/12-fix"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func conflict(t *testing.T, w *world) {
+	head := w.commit(t, "work", "README.md", "ours\n")
+	pr := w.pull(t, "work", "Work")
+	w.commit(t, "main", "README.md", "theirs\n")
+	f := w.later(t)
+	until(t, "the conflict is seen", func() bool {
+		whole, err := f.PR(t.Context(), pr.Number)
+		must(t, err)
+		return whole.Mergeable == "no"
+	})
+	refused(t, f.Merge(t.Context(), pr.Number, head), "does not merge cleanly")
+	w.unmerged(t, pr.Number, head)
+}
+
+func draft(t *testing.T, w *world) {
+	head := w.Push(t, "work")
+	pr := w.pull(t, "work", "WIP: not yet")
+	refused(t, w.Open(t).Merge(t.Context(), pr.Number, head), "is a draft")
+	w.unmerged(t, pr.Number, head)
+}
+
+func movedHead(t *testing.T, w *world) {
+	was := w.Push(t, "work")
+	pr := w.pull(t, "work", "Work")
+	head := w.Push(t, "work")
+	refused(t, w.Open(t).Merge(t.Context(), pr.Number, was), "has new commits")
+	w.unmerged(t, pr.Number, was)
+	must(t, w.Open(t).Merge(t.Context(), pr.Number, head))
+}
+
+func goneBranch(t *testing.T, w *world) {
+	head := w.Push(t, "work")
+	pr := w.pull(t, "work", "Work")
+	must(t, w.Open(t).Merge(t.Context(), pr.Number, head))
+	w.git(t, "push", "--quiet", "origin", "--delete", "work")
+	prs, err := w.Open(t).PRs(t.Context(), "work")
+	must(t, err)
+	if len(prs) != 1 || prs[0].Head != head || prs[0].State != tracker.Merged {
+		t.Errorf("after the branch was deleted: %+v", prs)
+	}
+	must(t, w.Open(t).Merge(t.Context(), pr.Number, head))
+}
+
+func fork(t *testing.T, w *world) {
+	w.person(t, reviewer)
+	theirs := w.as(t, reviewer)
+	_, _, err := theirs.CreateFork(chief, w.repo, sdk.CreateForkOption{})
+	must(t, err)
+	_, _, err = theirs.CreateFile(reviewer, w.repo, "theirs.txt", sdk.CreateFileOptions{
+		FileOptions: sdk.FileOptions{Message: "theirs", BranchName: "main", NewBranchName: "work"}, Content: "dGhlaXJz",
+	})
+	must(t, err)
+	_, _, err = theirs.CreatePullRequest(chief, w.repo, sdk.CreatePullRequestOption{Head: reviewer + ":work", Base: "main", Title: "Theirs ENG-5"})
+	must(t, err)
+	f := w.Open(t)
+	prs, err := f.PRs(t.Context(), "work")
+	must(t, err)
+	if len(prs) != 0 {
+		t.Errorf("the branch of a fork was taken for ours: %+v", prs)
+	}
+	w.Push(t, "work")
+	pr := w.pull(t, "work", "Ours")
+	if pr.Title != "Ours" {
+		t.Errorf("the pull request of a fork was taken for ours: %+v", pr)
+	}
+	named, err := f.Mentioning(t.Context(), "ENG-5")
+	must(t, err)
+	if len(named) != 1 || named[0].Branch != reviewer+":work" {
+		t.Errorf("mentioned by a fork: %+v", named)
+	}
+}
+
+func squashOnly(t *testing.T, w *world) {
+	no, yes, style := false, true, sdk.MergeStyleSquash
+	_, _, err := w.as(t, chief).EditRepo(chief, w.repo, sdk.EditRepoOption{
+		HasPullRequests: &yes, AllowMerge: &no, AllowRebase: &no, AllowRebaseMerge: &no, AllowSquash: &yes, DefaultMergeStyle: &style,
+	})
+	must(t, err)
+	head := w.Push(t, "work")
+	pr := w.pull(t, "work", "Work")
+	must(t, w.Open(t).Merge(t.Context(), pr.Number, head))
+	w.git(t, "fetch", "--quiet", "origin")
+	w.git(t, "diff", "--quiet", head, "origin/main")
+}
+
+func protected(t *testing.T, w *world) {
+	_, _, err := w.as(t, chief).CreateBranchProtection(chief, w.repo, sdk.CreateBranchProtectionOption{RuleName: "main", RequiredApprovals: 1, BlockAdminMergeOverride: true})
+	must(t, err)
+	head := w.Push(t, "work")
+	pr := w.pull(t, "work", "Work")
+	refused(t, w.Open(t).Merge(t.Context(), pr.Number, head), "cannot be merged: ")
+	w.unmerged(t, pr.Number, head)
+	w.Review(t, pr.Number, tracker.Review{Author: reviewer, Verdict: tracker.Approved, Commit: head})
+	must(t, w.Open(t).Merge(t.Context(), pr.Number, head))
+}
+
+func neverPushed(t *testing.T, w *world) {
+	f := w.Open(t)
+	_, err := f.CreatePR(t.Context(), tracker.NewPR{Branch: "nowhere", Base: "main", Title: "Nothing"})
+	refused(t, err, "push them first")
+	w.git(t, "push", "--quiet", "origin", "main:refs/heads/same")
+	if _, err = f.CreatePR(t.Context(), tracker.NewPR{Branch: "same", Base: "main", Title: "Nothing"}); err != nil {
+		refused(t, err, "no pull request from")
+	}
+	for _, number := range []int{-1, 0, 999} {
+		if _, err := f.PR(t.Context(), number); !errors.Is(err, tracker.ErrNotFound) {
+			t.Errorf("pull request %d: %v", number, err)
+		}
+	}
+	if err := f.Merge(t.Context(), 999, "abc"); !errors.Is(err, tracker.ErrNotFound) {
+		t.Errorf("merge of none: %v", err)
+	}
+}
+
+func badToken(t *testing.T, w *world) {
+	const wrong = "0123456789abcdef0123456789abcdef01234567"
+	f, err := gitea.New(gitea.Options{URL: w.url, Scope: chief + "/" + w.repo, Token: func(context.Context) (string, error) { return wrong, nil }})
+	must(t, err)
+	_, err = f.PRs(t.Context(), "main")
+	if err == nil || strings.Contains(err.Error(), wrong) || !strings.Contains(err.Error(), "does not accept the token") {
+		t.Errorf("error: %v", err)
+	}
+}
+
+func failing(t *testing.T, w *world) {
+	head := w.Push(t, "work")
+	f := w.Open(t)
+	want := tracker.NewPR{Branch: "work", Base: "main", Title: "Work"}
+	w.Fail(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true})
+	pr, err := f.CreatePR(t.Context(), want)
+	must(t, err)
+	w.Fail(trackertest.Fault{Kind: trackertest.Broken, Times: 1, Writes: true})
+	if err := f.Merge(t.Context(), pr.Number, head); err == nil {
+		t.Error("a merge that failed is no error")
+	}
+	w.unmerged(t, pr.Number, head)
+	w.Fail(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true})
+	must(t, f.Merge(t.Context(), pr.Number, head))
+	prs, err := f.PRs(t.Context(), "work")
+	must(t, err)
+	if len(prs) != 1 {
+		t.Errorf("a lost answer left %d pull requests", len(prs))
+	}
+}

@@ -1,0 +1,68 @@
+//go:build forge
+
+package forge_test
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/core/board"
+	"orange/internal/core/tracker"
+	"orange/internal/runtime/track"
+)
+
+// pull opens a pull request with the adapter.
+func (w *world) pull(t *testing.T, branch, title string) tracker.PR {
+	t.Helper()
+	pr, err := w.Open(t).CreatePR(t.Context(), tracker.NewPR{Branch: branch, Base: "main", Title: title})
+	must(t, err)
+	return pr
+}
+
+// later is the adapter an hour on, when nothing has changed just now.
+func (w *world) later(t *testing.T) track.Forge {
+	t.Helper()
+	return w.adapter(t, func() time.Time { return time.Now().Add(time.Hour) })
+}
+
+// unmerged makes sure, with git, that a commit is not in the base.
+func (w *world) unmerged(t *testing.T, number int, commit string) {
+	t.Helper()
+	w.git(t, "fetch", "--quiet", "origin")
+	if strings.Contains(w.git(t, "rev-list", "origin/main"), commit) {
+		t.Errorf("pull request %d was merged", number)
+	}
+}
+
+// until waits for what the forge does in its own time.
+func until(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(time.Minute)
+	for !so() {
+		select {
+		case <-late:
+			t.Fatalf("it does not happen that %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+func refused(t *testing.T, err error, why string) {
+	t.Helper()
+	var no *board.Refusal
+	if !errors.As(err, &no) || !strings.Contains(err.Error(), why) {
+		t.Errorf("no refusal that says %q: %v", why, err)
+	}
+}
+
+func number(t *testing.T, id string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(id, 10, 64)
+	must(t, err)
+	return n
+}
