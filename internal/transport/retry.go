@@ -74,7 +74,30 @@ func (t *Transport) asked(resp *http.Response) (time.Duration, bool) {
 			return max(0, end.Sub(now)), true
 		}
 	}
+	if usedUp(resp.Header) {
+		return limitReset(resp.Header, now)
+	}
 	return 0, false
+}
+
+// usedUp says whether the headers that many servers have in common show that no request
+// is left of a limit.
+func usedUp(h http.Header) bool { return strings.TrimSpace(h.Get("X-RateLimit-Remaining")) == "0" }
+
+// limitReset reads when such a limit begins anew: a moment in seconds or milliseconds
+// since 1970, or a number of seconds from now, which servers write the same way.
+func limitReset(h http.Header, now time.Time) (time.Duration, bool) {
+	const aDecade, inMillis = 10 * 365 * 24 * 3600, 1e11
+	n, err := strconv.ParseInt(strings.TrimSpace(h.Get("X-RateLimit-Reset")), 10, 64)
+	switch {
+	case err != nil || n < 0:
+		return 0, false
+	case n < aDecade:
+		return time.Duration(n) * time.Second, true
+	case n < inMillis:
+		return max(0, time.Unix(n, 0).Sub(now)), true
+	}
+	return max(0, time.UnixMilli(n).Sub(now)), true
 }
 
 // retryAfter reads the header of this name: seconds, or a date, which is compared with the

@@ -26,10 +26,10 @@ type Options struct {
 	Rate  float64 // requests per second, 0 for as many as there are
 	Burst int     // of them at once: 1
 
-	// Limited finds replies that say "too much" in other ways than 429, Resets the end of
-	// a limit where Retry-After does not give it, and Denied replies that refuse the
-	// credentials in other ways than 401 and 403. What they say about a body they have
-	// from Peek.
+	// Limited finds replies that say "too much" in other ways than 429 or a 403 whose
+	// headers show a limit, Resets the end of a limit that neither Retry-After nor
+	// X-RateLimit-Reset gives, and Denied replies that refuse the credentials in other
+	// ways than 401 and 403. What they say about a body they have from Peek.
 	Limited func(*http.Response) bool
 	Resets  func(*http.Response) time.Time
 	Denied  func(*http.Response) bool
@@ -189,7 +189,15 @@ func (t *Transport) verdict(resp *http.Response, err error) verdict {
 }
 
 func (t *Transport) limited(resp *http.Response) bool {
-	return resp.StatusCode == http.StatusTooManyRequests || t.o.Limited != nil && t.o.Limited(resp)
+	switch resp.StatusCode {
+	case http.StatusTooManyRequests:
+		return true
+	case http.StatusForbidden:
+		if usedUp(resp.Header) || resp.Header.Get("Retry-After") != "" {
+			return true
+		}
+	}
+	return t.o.Limited != nil && t.o.Limited(resp)
 }
 
 // Status is how the breaker stands, for people who look.

@@ -123,6 +123,13 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		"a date":                          {"GET", false, replies{says(429, "Retry-After", "Sat, 01 Jan 2000 00:00:20 GMT"), says(200)}, "[0s 20s] 200"},
 		"a date, by the server's clock":   {"GET", false, replies{says(429, "Retry-After", "Mon, 03 Jan 2011 10:00:09 GMT", "Date", "Mon, 03 Jan 2011 10:00:00 GMT"), says(200)}, "[0s 9s] 200"},
 		"a date that is past":             {"GET", false, replies{says(429, "Retry-After", "Mon, 03 Jan 1983 10:00:09 GMT"), says(200)}, "[0s 0s] 200"},
+		"a limit used up":                 {"POST", false, replies{says(403, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "946684825"), says(201)}, "[0s 25s] 201"},
+		"a limit used up, milliseconds":   {"POST", false, replies{says(429, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "946684825000"), says(201)}, "[0s 25s] 201"},
+		"a limit used up, a while":        {"POST", false, replies{says(429, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "25"), says(201)}, "[0s 25s] 201"},
+		"a limit used up, nobody says":    {"POST", false, replies{says(403, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "soon"), says(201)}, "[0s 1s] 201"},
+		"a limit used up for long":        {"POST", false, replies{says(403, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "946688400"), says(201)}, "[0s] 403"},
+		"forbidden for a while":           {"POST", false, replies{says(403, "Retry-After", "5"), says(201)}, "[0s 5s] 201"},
+		"forbidden":                       {"GET", false, replies{says(403, "X-RateLimit-Remaining", "58"), says(200)}, "[0s] 403"},
 		"refused credentials":             {"GET", false, replies{says(401), says(200)}, "[0s] 401"},
 		"not found":                       {"GET", false, replies{says(404), says(200)}, "[0s] 404"},
 	}

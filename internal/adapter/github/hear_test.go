@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -229,8 +230,8 @@ func FuzzHear(f *testing.F) {
 			t.Fatalf("%q", err)
 		}
 		for _, key := range e.Keys {
-			if n := 0; key == "" || key[0] == '-' {
-				t.Fatal(key, n)
+			if n, err := strconv.Atoi(key); err != nil || n < 1 {
+				t.Fatalf("key %q", key)
 			}
 		}
 		h.Set("X-Hub-Signature-256", fmt.Sprintf("sha256=%064d", 0))

@@ -28,8 +28,8 @@ func standIn(t *testing.T, script string) {
 
 func TestTokenOfGh(t *testing.T) {
 	for name, tc := range map[string]struct{ script, host, want, err string }{
-		"a login":                    {script: `echo "token-$*"; echo hint >&2`, want: "token-auth", err: "gave no token"},
-		"a login of one word":        {script: `[ "$*" = "auth token" ] && echo gho_abc`, want: "gho_abc"},
+		"a login":                    {script: `[ "$*" = "auth token" ] && echo gho_abc; echo hint >&2`, want: "gho_abc"},
+		"several words":              {script: `echo "token of $*"`, err: "gave no token"},
 		"a login of a host":          {script: `[ "$*" = "auth token --hostname ghe.example" ] && echo gho_abc`, host: "ghe.example", want: "gho_abc"},
 		"no login":                   {script: `echo "no oauth token found" >&2; exit 1`, err: "run gh auth login"},
 		"no login at a host":         {script: `exit 1`, host: "ghe.example", err: "run gh auth login --hostname ghe.example"},

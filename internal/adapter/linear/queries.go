@@ -94,7 +94,7 @@ const (
 	briefFragment = `fragment Brief on Issue {
   id identifier url title description priority createdAt updatedAt
   state { name type }
-  labels(first: 25) { nodes { name } pageInfo { hasNextPage endCursor } }
+  labels(first: 20) { nodes { name } pageInfo { hasNextPage endCursor } }
   creator { displayName app }
   botActor { name }
   externalUserCreator { displayName }

@@ -62,8 +62,9 @@ type Operation struct {
 	Except []string `json:"except,omitempty"` // columns, tags: names that are none
 	Free   bool     `json:"free,omitempty"`   // tags: anything can be one
 
-	Min   int               `json:"min,omitempty"` // texts: characters
+	Min   int               `json:"min,omitempty"` // texts: characters, as JavaScript counts them
 	Max   int               `json:"max,omitempty"`
+	Not   *Pattern          `json:"not,omitempty"`   // texts: what the board would not keep as it is
 	Lines map[string]string `json:"lines,omitempty"` // texts: lines that the board does not take, and what stands for them there
 }
 

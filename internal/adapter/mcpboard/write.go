@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"unicode/utf16"
 
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
@@ -176,9 +176,12 @@ func (t *Tracker) texts(c board.Change) ([]saying, error) {
 			return nil, board.Refusef("mapping %s has no way to write a %s: add it there", t.m.Name, s.what)
 		}
 		out[i].text = swap(s.text, s.op.Lines, false)
-		n := utf8.RuneCountInString(out[i].text)
+		n := length(out[i].text)
 		if s.op.Max > 0 && n > s.op.Max && !slices.Contains(variables(s.op.Args), "texts") {
 			return nil, board.Refusef("the board takes a %s of at most %d characters: shorten it", s.what, s.op.Max)
+		}
+		if s.op.Not.matches(out[i].text) {
+			return nil, board.Refusef("the board would not keep the %s as it is: leave out what is no text", s.what)
 		}
 		if n < s.op.Min {
 			return nil, board.Refusef("the board takes no %s of less than %d characters: give more", s.what, s.op.Min)
@@ -202,26 +205,42 @@ func (t *Tracker) say(ctx context.Context, id, author string, s saying) error {
 	return err
 }
 
+// length counts characters as most boards do, and none counts more: those outside the
+// basic plane are two.
+func length(text string) (n int) {
+	for _, r := range text {
+		n += max(1, utf16.RuneLen(r))
+	}
+	return n
+}
+
 // parts cuts a text into parts of at most so many characters, at the end of a line where
 // there is one in the second half.
 func parts(text string, most int) []string {
 	var out []string
-	runes := []rune(text)
-	for len(runes) > most {
-		at := most
-		for i := most; i > most/2; i-- {
-			if runes[i-1] == '\n' {
-				at = i
-				break
-			}
+	add := func(part string) {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
 		}
-		out = append(out, strings.TrimSpace(string(runes[:at])))
-		runes = runes[at:]
 	}
-	if last := strings.TrimSpace(string(runes)); last != "" {
-		out = append(out, last)
+	from, line, n, atLine := 0, 0, 0, 0
+	for i, r := range text {
+		w := max(1, utf16.RuneLen(r))
+		if n+w > most && i > from {
+			cut, rest := i, 0
+			if line > from && atLine > most/2 {
+				cut, rest = line, n-atLine
+			}
+			add(text[from:cut])
+			from, n = cut, rest
+		}
+		n += w
+		if r == '\n' {
+			line, atLine = i+1, n
+		}
 	}
-	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+	add(text[from:])
+	return out
 }
 
 // do makes a write. Only an answer that says so means that it was made.

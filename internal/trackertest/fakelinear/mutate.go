@@ -52,7 +52,7 @@ func (s *Server) set(i *issue, field string, value any) *problem {
 		if c == nil || c.ID != text {
 			return notFound("WorkflowState", "")
 		}
-		i.State = c.ID
+		i.enter(c.ID)
 	case "title":
 		if strings.TrimSpace(text) == "" || len(text) > 512 {
 			return wrongInput("title must be longer than or equal to 1 and shorter than or equal to 512 characters")

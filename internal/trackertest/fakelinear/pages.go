@@ -14,6 +14,7 @@ type shown struct {
 	Key      string   `json:"key"`
 	Title    string   `json:"title"`
 	State    string   `json:"state"`
+	States   []string `json:"states"` // so far, this one last
 	Tags     []string `json:"tags"`
 	Comments []said   `json:"comments"`
 }
@@ -35,7 +36,9 @@ func show(is tracker.Issue) shown {
 func (s *Server) showIssues(w http.ResponseWriter, r *http.Request) {
 	list := []shown{}
 	for _, is := range s.Issues() {
-		list = append(list, show(is))
+		one := show(is)
+		one.States = s.been(is.Key)
+		list = append(list, one)
 	}
 	if r.FormValue("text") == "" {
 		answer(w, http.StatusOK, list)
@@ -72,4 +75,17 @@ func done(w http.ResponseWriter, err error) {
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// been are the states in which an issue has been, in order.
+func (s *Server) been(key string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := []string{}
+	if i := s.st.issue(key); i != nil {
+		for _, id := range i.Been {
+			out = append(out, s.st.column(id).Name)
+		}
+	}
+	return out
 }

@@ -25,7 +25,7 @@ func (s *Server) Add(draft tracker.Issue) (key string, err error) {
 		now := st.tick(s.opts.Now())
 		i := &issue{
 			ID: st.id(), Number: st.Number, Title: draft.Card.Title, Description: s.kept(draft.Card.Description),
-			Author: st.user(cmp.Or(draft.Card.Author, "alice")).ID, State: c.ID, Project: st.Projects[0].ID,
+			Author: st.user(cmp.Or(draft.Card.Author, "alice")).ID, State: c.ID, Been: []string{c.ID}, Project: st.Projects[0].ID,
 			Labels: []string{}, Priority: int(draft.Priority), Created: now, Updated: now,
 		}
 		if draft.Assignee != "" {
@@ -74,7 +74,7 @@ func (s *Server) Move(key, to string) error {
 		if c == nil {
 			return fmt.Errorf("there is no column %q", to)
 		}
-		i.State = c.ID
+		i.enter(c.ID)
 		s.happened("Issue", "update", i, nil)
 		return nil
 	})

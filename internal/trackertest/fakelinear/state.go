@@ -60,6 +60,7 @@ type issue struct {
 	Author      string        `json:"author"` // user's id
 	Assignee    string        `json:"assignee,omitempty"`
 	State       string        `json:"state"` // id
+	Been        []string      `json:"been"`  // ids of the states so far, this one last
 	Project     string        `json:"project,omitempty"`
 	Labels      []string      `json:"labels"` // ids
 	Priority    int           `json:"priority"`
@@ -70,6 +71,13 @@ type issue struct {
 	Created     time.Time     `json:"created"`
 	Updated     time.Time     `json:"updated"`
 	Trashed     bool          `json:"trashed,omitempty"`
+}
+
+// enter puts an issue into a state.
+func (i *issue) enter(state string) {
+	if i.State != state {
+		i.State, i.Been = state, append(i.Been, state)
+	}
 }
 
 type comment struct {

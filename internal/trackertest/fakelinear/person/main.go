@@ -1,0 +1,140 @@
+// Command person does at a server that answers like Linear what people do with their
+// browsers:
+//
+//	person URL show               all issues with what was said about them
+//	person URL state KEY          where one is
+//	person URL comment KEY AUTHOR TEXT
+//	person URL move KEY STATE
+//	person URL check KEY STATE... fails unless it has been in these states, in this order, and nothing was said twice
+//
+// URL is that of its GraphQL interface, or a file that holds it.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "person:", err)
+		os.Exit(1)
+	}
+}
+
+// issue is what the server's page shows of one.
+type issue struct {
+	Key      string   `json:"key"`
+	Title    string   `json:"title"`
+	State    string   `json:"state"`
+	States   []string `json:"states"` // that it has been in, in order
+	Comments []struct {
+		Author string `json:"author"`
+		Text   string `json:"text"`
+	} `json:"comments"`
+}
+
+func run(args []string, out io.Writer) error {
+	if len(args) < 2 {
+		return errors.New("give the server's URL, or a file with it, and what to do")
+	}
+	at, what, rest := base(args[0]), args[1], args[2:]
+	switch {
+	case what == "show" && len(rest) == 0:
+		return show(at, out)
+	case what == "state" && len(rest) == 1:
+		is, err := find(at, rest[0])
+		fmt.Fprintln(out, is.State)
+		return err
+	case what == "comment" && len(rest) == 3:
+		return post(at+"/people/comment", url.Values{"key": {rest[0]}, "author": {rest[1]}, "text": {rest[2]}})
+	case what == "move" && len(rest) == 2:
+		return post(at+"/people/move", url.Values{"key": {rest[0]}, "column": {rest[1]}})
+	case what == "check" && len(rest) > 1:
+		return check(at, rest[0], rest[1:], out)
+	}
+	return fmt.Errorf("%q does not fit: use show, state KEY, comment KEY AUTHOR TEXT, move KEY STATE, check KEY STATE...", what)
+}
+
+// base is where the server's pages are.
+func base(where string) string {
+	if text, err := os.ReadFile(where); err == nil {
+		where = string(text)
+	}
+	return strings.TrimSuffix(strings.TrimSpace(where), "/graphql")
+}
+
+var client = http.Client{Timeout: 10 * time.Second}
+
+func issues(at string) (list []issue, err error) {
+	res, err := client.Get(at + "/issues")
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close() //nolint:errcheck // it was only read
+	return list, json.NewDecoder(res.Body).Decode(&list)
+}
+
+func find(at, key string) (issue, error) {
+	list, err := issues(at)
+	for _, is := range list {
+		if is.Key == key {
+			return is, nil
+		}
+	}
+	return issue{}, errors.Join(err, fmt.Errorf("there is no issue %s", key))
+}
+
+func show(at string, out io.Writer) error {
+	list, err := issues(at)
+	for _, is := range list {
+		fmt.Fprintf(out, "%s %s: %s\n", is.Key, is.Title, strings.Join(is.States, " -> "))
+		for _, c := range is.Comments {
+			lines := strings.FieldsFunc(c.Text, func(r rune) bool { return r == '\n' })
+			lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, "<!--") })
+			fmt.Fprintf(out, "    %s: %s\n", c.Author, strings.Join(lines, " "))
+		}
+	}
+	return err
+}
+
+func post(to string, form url.Values) error {
+	res, err := client.PostForm(to, form)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close() //nolint:errcheck // it was only read
+	if res.StatusCode/100 != 2 {
+		text, _ := io.ReadAll(io.LimitReader(res.Body, 500))
+		return fmt.Errorf("%s: %s", res.Status, strings.TrimSpace(string(text)))
+	}
+	return nil
+}
+
+// check makes sure that an issue has been everywhere and that nothing was said twice.
+func check(at, key string, want []string, out io.Writer) error {
+	is, err := find(at, key)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(is.States, want) {
+		return fmt.Errorf("%s has been in %s, not in %s", key, strings.Join(is.States, ", "), strings.Join(want, ", "))
+	}
+	seen := map[string]bool{}
+	for _, c := range is.Comments {
+		if seen[c.Text] {
+			return fmt.Errorf("%s: this was said twice: %s", key, c.Text)
+		}
+		seen[c.Text] = true
+	}
+	fmt.Fprintf(out, "%s: %s; %d comments, none twice\n", key, strings.Join(is.States, " -> "), len(is.Comments))
+	return nil
+}
