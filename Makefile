@@ -1,14 +1,16 @@
 # make demo   run the main job from end to end on the embedded default
 # make demo-board  one card over the embedded board, with five roles
+# make demo-linear  three issues of a Linear team, with Orange and Linear killed in the middle
 # make test   run the tests
 # make check  everything the gate asks for: format, vet, staticcheck, tests with the race detector
 # make test-agents  run the real agent CLIs, from npm, against a scripted model on loopback
+# make test-forge  a real Gitea, built from its module: push, pull request, status, merge
 # make bench  measure what docs/PERFORMANCE.md states
 
 GO ?= go
 BIN := bin/orange
 
-.PHONY: build demo demo-board test test-agents check bench fuzz crash clean tools
+.PHONY: build demo demo-board demo-linear test test-agents test-forge check bench fuzz crash clean tools
 
 build:
 	@mkdir -p bin
@@ -20,12 +22,19 @@ demo: tools build
 demo-board: tools build
 	@scripts/demo-board.sh $(BIN)
 
+demo-linear: tools build
+	$(GO) build -o bin/ ./internal/trackertest/fakelinear/...
+	@scripts/demo-linear.sh $(BIN) bin/serve bin/person
+
 test: tools
 	$(GO) test ./...
 
 test-agents: tools
 	@scripts/agents.sh
 	$(GO) test -tags agents -count=1 -timeout 60m ./test/agents/...
+
+test-forge: tools
+	@scripts/forge.sh
 
 check: tools
 	@scripts/check.sh

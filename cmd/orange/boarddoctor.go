@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"orange/internal/core/board"
 	"orange/internal/core/boardcheck"
@@ -17,6 +19,7 @@ type patient struct {
 	ref    string
 	key    string
 	card   board.Card
+	since  map[string]time.Time // when its tags were set, as far as is known
 	change func(ctx context.Context, c board.Change) (board.Card, error)
 }
 
@@ -55,7 +58,11 @@ func (t trackers) patients(ctx context.Context, x api.Examination) ([]patient, [
 	var out []patient
 	for _, card := range cards {
 		number := card.Number
-		out = append(out, patient{ref: board.Ref(x.Project, number), key: fmt.Sprint(number), card: card, change: func(ctx context.Context, c board.Change) (board.Card, error) {
+		events, err := t.s.store.CardHistory(x.Project, number)
+		if err != nil {
+			return nil, nil, err
+		}
+		out = append(out, patient{ref: board.Ref(x.Project, number), key: fmt.Sprint(number), card: card, since: tagged(events), change: func(ctx context.Context, c board.Change) (board.Card, error) {
 			after, _, err := boards.ChangeCard(ctx, x.Project, number, c)
 			return after, err
 		}})
@@ -130,20 +137,34 @@ func (t trackers) cure(ctx context.Context, p *patient, a boardcheck.Anomaly) bo
 
 // facts are what a card does not show by itself.
 func (t trackers) facts(p *patient, tasks []task.Task) boardcheck.Facts {
-	f := boardcheck.Facts{Planned: hasPlan(p.card.Description)}
+	f := boardcheck.Facts{Planned: hasPlan(p.card.Description), Since: p.since}
 	for i := range tasks {
 		if o := &tasks[i]; o.TrackerRef == p.ref && !o.Deleted {
 			f.PR = o.PRState
-			f.Busy = len(o.Attempts) > 0 || len(o.Pending) > 0
+			f.Busy = f.Busy || len(o.Attempts) > 0 || len(o.Pending) > 0
 		}
 	}
 	return f
 }
 
+// tagged says when each tag was last set.
+func tagged(events []board.Event) map[string]time.Time {
+	out := map[string]time.Time{}
+	for _, e := range events {
+		for _, tag := range e.Change.AddTags {
+			out[tag] = e.At
+		}
+		if c := e.Change.Claim; c != nil && c.Tag != "" {
+			out[c.Tag] = e.At
+		}
+	}
+	return out
+}
+
 // hasPlan says whether a description has a heading for a plan.
 func hasPlan(description string) bool {
 	for line := range strings.Lines(strings.ToLower(description)) {
-		if heading, ok := strings.CutPrefix(strings.TrimSpace(line), "#"); ok && strings.Contains(heading, "plan") {
+		if strings.HasPrefix(strings.TrimSpace(line), "#") && slices.Contains(strings.Fields(strings.Trim(line, "# :*\r\n")), "plan") {
 			return true
 		}
 	}

@@ -114,7 +114,7 @@ func (d delivery) CreatePR(ctx context.Context, t task.Task) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	forge, _, err := d.s.forge(ctx, p)
+	forge, err := d.s.forge(ctx, p)
 	if err != nil {
 		return "", err
 	}

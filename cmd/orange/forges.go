@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"net/http"
@@ -39,24 +40,32 @@ func githubSecret(source, host string) func(context.Context) (string, error) {
 
 // calls sends requests of one tracker or forge.
 func (s *server) calls(name, source string) *http.Client {
-	return &http.Client{Transport: transport.New(transport.Options{Name: name, Secret: source, Log: func(msg string, args ...any) {
-		s.log.Info(msg, append([]any{"component", "transport", "tracker", name}, args...)...)
+	return &http.Client{Transport: transport.New(transport.Options{Name: name, Secret: source, Denied: deniedInBody, Log: func(msg string, args ...any) {
+		s.log.Info(msg, append([]any{"component", "transport"}, args...)...)
 	}})}
 }
 
-// forge returns the forge of a project and how the addresses of its pull requests begin.
-// It is nil where the project has no remote to tell.
-func (s *server) forge(ctx context.Context, p task.Project) (track.Forge, string, error) {
+// deniedInBody finds a refused secret that the status does not tell: GraphQL says so in
+// the body.
+func deniedInBody(res *http.Response) bool {
+	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusBadRequest || !strings.Contains(res.Header.Get("Content-Type"), "json") {
+		return false
+	}
+	return bytes.Contains(transport.Peek(res, 4<<10), []byte(`"AUTHENTICATION_ERROR"`))
+}
+
+// forge returns the forge of a project. It is nil where the project has no remote to tell.
+func (s *server) forge(ctx context.Context, p task.Project) (track.Forge, error) {
 	f := p.Forge
 	remote, err := s.git.RemoteURL(ctx, p.Path, origin)
 	if err != nil && f.Scope == "" {
-		return nil, "", nil
+		return nil, nil
 	}
 	host := github.HostOf(remote)
 	if f.Scope == "" {
 		scope, ok := github.ScopeOf(remote)
 		if !ok {
-			return nil, "", nil
+			return nil, nil
 		}
 		f.Scope = scope
 	}
@@ -64,20 +73,20 @@ func (s *server) forge(ctx context.Context, p task.Project) (track.Forge, string
 		f.URL = cmp.Or(f.URL, "https://"+host)
 		forge, err := gitea.New(gitea.Options{URL: f.URL, Scope: f.Scope, Token: secret(cmp.Or(f.Token, "env:GITEA_TOKEN")), HTTP: s.calls(p.Name, f.Token)})
 		if err != nil {
-			return nil, "", task.Mistakef("the forge of %s: %v", p.Name, err)
+			return nil, task.Mistakef("the forge of %s: %v", p.Name, err)
 		}
-		return forge, "", nil
+		return forge, nil
 	}
 	_, forge, err := github.New(github.Options{URL: cmp.Or(f.URL, github.APIBase(host)), Scope: f.Scope, Token: githubSecret(f.Token, host), HTTP: s.calls(p.Name, f.Token)})
 	if err != nil {
-		return nil, "", task.Mistakef("the forge of %s: %v", p.Name, err)
+		return nil, task.Mistakef("the forge of %s: %v", p.Name, err)
 	}
-	return forge, "", nil
+	return forge, nil
 }
 
 // pull finds a pull request by its address, or that of a branch.
 func (s *server) pull(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error) {
-	forge, _, err := s.forge(ctx, p)
+	forge, err := s.forge(ctx, p)
 	if err != nil {
 		return tracker.PR{}, err
 	}

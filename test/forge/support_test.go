@@ -25,7 +25,7 @@ func (w *world) pull(t *testing.T, branch, title string) tracker.PR {
 // later is the adapter an hour on, when nothing has changed just now.
 func (w *world) later(t *testing.T) track.Forge {
 	t.Helper()
-	return w.adapter(t, func() time.Time { return time.Now().Add(time.Hour) })
+	return w.adapter(t, nil, func() time.Time { return time.Now().Add(time.Hour) })
 }
 
 // unmerged makes sure, with git, that a commit is not in the base.

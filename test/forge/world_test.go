@@ -62,16 +62,20 @@ func (s *server) open(t *testing.T, repo string) *world {
 
 func (w *world) Open(t testing.TB) track.Forge {
 	t.Helper()
-	return w.adapter(t, time.Now)
+	return w.adapter(t, nil, time.Now)
 }
 
-// adapter is what Orange uses: through the transport, which tries again.
-func (w *world) adapter(t testing.TB, now func() time.Time) track.Forge {
+// patient is the adapter as Orange has it, over a transport that tries again.
+func (w *world) patient(t testing.TB) track.Forge {
+	t.Helper()
+	return w.adapter(t, &http.Client{Transport: transport.New(transport.Options{Name: "gitea"})}, time.Now)
+}
+
+func (w *world) adapter(t testing.TB, client *http.Client, now func() time.Time) track.Forge {
 	t.Helper()
 	f, err := gitea.New(gitea.Options{
-		URL: w.proxy, Scope: chief + "/" + w.repo, Now: now,
+		URL: w.proxy, Scope: chief + "/" + w.repo, HTTP: client, Now: now,
 		Token: func(context.Context) (string, error) { return w.token, nil },
-		HTTP:  &http.Client{Transport: transport.New(transport.Options{Name: "gitea"})},
 	})
 	must(t, err)
 	return f

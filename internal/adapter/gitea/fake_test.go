@@ -37,6 +37,7 @@ type fake struct {
 	server  *httptest.Server
 	version string
 	style   sdk.MergeStyle // "" if merge commits are allowed
+	blind   bool           // it opens a second one, as a real one does in a race
 	before  func(r *http.Request)
 
 	mu       sync.Mutex
@@ -67,6 +68,7 @@ func newFake(t testing.TB) *fake {
 	})
 	mux.HandleFunc("GET "+at+"/pulls", f.list)
 	mux.HandleFunc("POST "+at+"/pulls", f.create)
+	mux.HandleFunc("PATCH "+at+"/pulls/{n}", f.edit)
 	mux.HandleFunc("GET "+at+"/pulls/{n}", f.show)
 	mux.HandleFunc("POST "+at+"/pulls/{n}/merge", f.merge)
 	mux.HandleFunc("GET "+at+"/commits/{ref}/statuses", func(w http.ResponseWriter, r *http.Request) { page(w, r, f.statuses[r.PathValue("ref")]) })
@@ -128,7 +130,7 @@ func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case head == "" || base == "":
 		say(w, 404, problem("The target couldn't be found."))
-	case slices.ContainsFunc(f.pulls, func(p *sdk.PullRequest) bool {
+	case !f.blind && slices.ContainsFunc(f.pulls, func(p *sdk.PullRequest) bool {
 		return p.State == sdk.StateOpen && p.Head.Name == o.Head && p.Base.Ref == o.Base && p.Head.RepoID == 1
 	}):
 		say(w, 409, problem("pull request already exists for these targets"))
@@ -174,6 +176,17 @@ func (f *fake) show(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	say(w, 200, p)
+}
+
+func (f *fake) edit(w http.ResponseWriter, r *http.Request) {
+	var o sdk.EditPullRequestOption
+	p := f.find(r)
+	if err := json.NewDecoder(r.Body).Decode(&o); err != nil || p == nil || o.State == nil {
+		say(w, 422, problem("nothing to do"))
+		return
+	}
+	p.State = *o.State
+	say(w, 201, p)
 }
 
 func (f *fake) merge(w http.ResponseWriter, r *http.Request) {
@@ -303,14 +316,13 @@ func say(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// page gives a part of a list, and says where the next is.
+// page gives a part of a list, and says how much there is. Where the next is a real one
+// says of some lists only.
 func page[T any](w http.ResponseWriter, r *http.Request, list []T) {
 	n, _ := strconv.Atoi(r.FormValue("page"))
 	from := min((max(n, 1)-1)*atOnce, len(list))
 	to := min(from+atOnce, len(list))
-	if to < len(list) {
-		w.Header().Set("Link", fmt.Sprintf(`<http://%s%s?page=%d>; rel="next",<http://%s%s?page=9>; rel="last"`, r.Host, r.URL.Path, n+1, r.Host, r.URL.Path))
-	}
+	w.Header().Set("X-Total-Count", strconv.Itoa(len(list)))
 	say(w, 200, append([]T{}, list[from:to]...))
 }
 

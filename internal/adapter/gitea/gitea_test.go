@@ -130,6 +130,9 @@ func TestListsAreReadToTheirEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if n := w.requests("GET"); n > 5 {
+		t.Errorf("%d requests for 11 of them, %d at once", n, atOnce)
+	}
 	if len(prs) != 1 || prs[0].Number != 1 || prs[0].State != tracker.Closed {
 		t.Errorf("%+v", prs)
 	}

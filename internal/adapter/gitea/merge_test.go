@@ -161,16 +161,26 @@ func TestAnswerThatIsLostOpensOne(t *testing.T) {
 }
 
 func TestTwoOpenAtOnce(t *testing.T) {
-	w := newFake(t)
-	w.Push(t, "work")
-	w.before = onPost(func() {
-		if len(w.pulls) == 0 {
-			w.add("Somebody else's", "", "work", "main")
-		}
-	})
-	pr, err := w.Open(t).CreatePR(t.Context(), tracker.NewPR{Branch: "work", Base: "main", Title: "Work"})
-	if err != nil || pr.Title != "Somebody else's" {
-		t.Errorf("%+v %v", pr, err)
+	for name, blind := range map[string]bool{"the forge refuses the second": false, "the forge opens both": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newFake(t)
+			w.blind = blind
+			w.Push(t, "work")
+			w.before = onPost(func() {
+				if len(w.pulls) == 0 {
+					w.add("Somebody else's", "", "work", "main")
+				}
+			})
+			pr, err := w.Open(t).CreatePR(t.Context(), tracker.NewPR{Branch: "work", Base: "main", Title: "Work"})
+			if err != nil || pr.Title != "Somebody else's" {
+				t.Errorf("%+v %v", pr, err)
+			}
+			for _, p := range w.pulls[1:] {
+				if p.State != sdk.StateClosed {
+					t.Errorf("pull request %d is open as well", p.Index)
+				}
+			}
+		})
 	}
 }
 

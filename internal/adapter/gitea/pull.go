@@ -16,10 +16,8 @@ import (
 )
 
 const (
-	perPage     = 50   // what a forge gives at most, unless it was told otherwise
-	maxListed   = 5000 // of one list: what is older is not looked at
-	maxSearched = 500  // pull requests among which a mention is looked for, the latest
-	maxPages    = 500  // of one list: a forge may give fewer at once
+	maxListed   = 5000 // pull requests: what is older is not looked at
+	maxSearched = 500  // of them, those among which a mention is looked for
 	recent      = 15 * time.Second
 )
 
@@ -40,7 +38,7 @@ func (f *Forge) CreatePR(ctx context.Context, n tracker.NewPR) (tracker.PR, erro
 		Head: n.Branch, Base: n.Base, Title: cutTitle(n.Title), Body: text(n.Body),
 	})
 	if err == nil {
-		return f.value(made), nil
+		return v.only(n, f.value(made))
 	}
 	err = v.notOpened(n, err)
 	switch v.wire.status {
@@ -51,6 +49,21 @@ func (f *Forge) CreatePR(ctx context.Context, n tracker.NewPR) (tracker.PR, erro
 		}
 	}
 	return tracker.PR{}, err
+}
+
+// only makes sure that the new pull request is the one that the branch has. Gitea looks
+// for another before it opens one, but not in one step: of those who ask at once each gets
+// its own. The first counts, and whoever has a later one closes it.
+func (v *visit) only(n tracker.NewPR, made tracker.PR) (tracker.PR, error) {
+	first, found, err := v.open(n)
+	if err != nil || !found || first.Base != made.Base || first.Number >= made.Number {
+		return made, nil // what was made is there, whatever else is not known
+	}
+	closed := sdk.StateClosed
+	if _, _, err := v.EditPullRequest(v.forge.owner, v.forge.repo, int64(made.Number), sdk.EditPullRequestOption{State: &closed}); err != nil {
+		return tracker.PR{}, v.problem(fmt.Sprintf("close pull request %d, which is %d once more", made.Number, first.Number), err)
+	}
+	return first, nil
 }
 
 func checkNew(n tracker.NewPR) error {
@@ -145,9 +158,9 @@ func (f *Forge) find(ctx context.Context, most int, wanted func(tracker.PR, stri
 func (v *visit) pulls(state sdk.StateType, most int, wanted func(pr tracker.PR, body string) bool) ([]tracker.PR, error) {
 	var out []tracker.PR
 	seen := map[int64]bool{}
-	for page := 1; page != 0 && len(seen) < most; {
+	for page := (pages{}); page.more() && page.got < most; {
 		list, resp, err := v.ListRepoPullRequests(v.forge.owner, v.forge.repo,
-			sdk.ListPullRequestsOptions{ListOptions: sdk.ListOptions{Page: page, PageSize: perPage}, State: state})
+			sdk.ListPullRequestsOptions{ListOptions: page.options(), State: state})
 		if err != nil {
 			return nil, v.problem("list pull requests", err)
 		}
@@ -160,19 +173,10 @@ func (v *visit) pulls(state sdk.StateType, most int, wanted func(pr tracker.PR, 
 				out = append(out, pr)
 			}
 		}
-		page = next(page, resp)
+		page.read(len(list), resp)
 	}
 	slices.SortFunc(out, func(a, b tracker.PR) int { return cmp.Compare(a.Number, b.Number) })
 	return out, nil
-}
-
-// next is the page after this one, 0 if it was the last. A forge that names an earlier one,
-// or ever later ones that hold nothing new, is not followed.
-func next(page int, resp *sdk.Response) int {
-	if resp == nil || resp.NextPage <= page || resp.NextPage > maxPages {
-		return 0
-	}
-	return resp.NextPage
 }
 
 // pull reads one pull request.

@@ -22,9 +22,9 @@ func (v *visit) checks(commit string) ([]tracker.Check, error) {
 		return nil, nil
 	}
 	newest := map[string]*sdk.Status{}
-	for page := 1; page != 0; {
+	for page := (pages{}); page.more(); {
 		list, resp, err := v.ListStatuses(v.forge.owner, v.forge.repo, commit,
-			sdk.ListStatusesOption{ListOptions: sdk.ListOptions{Page: page, PageSize: perPage}})
+			sdk.ListStatusesOption{ListOptions: page.options()})
 		if err != nil {
 			return nil, v.problem("read the checks of "+prose.Short(commit), err)
 		}
@@ -33,7 +33,7 @@ func (v *visit) checks(commit string) ([]tracker.Check, error) {
 				newest[s.Context] = s
 			}
 		}
-		page = next(page, resp)
+		page.read(len(list), resp)
 	}
 	var out []tracker.Check
 	for _, s := range newest {
@@ -61,9 +61,9 @@ func checkState(s sdk.StatusState) string {
 // handed in.
 func (v *visit) reviews(number int) ([]tracker.Review, error) {
 	var out []tracker.Review
-	for page := 1; page != 0; {
+	for page := (pages{}); page.more(); {
 		list, resp, err := v.ListPullReviews(v.forge.owner, v.forge.repo, int64(number),
-			sdk.ListPullReviewsOptions{ListOptions: sdk.ListOptions{Page: page, PageSize: perPage}})
+			sdk.ListPullReviewsOptions{ListOptions: page.options()})
 		if err != nil {
 			return nil, v.problem(fmt.Sprintf("read the reviews of pull request %d", number), err)
 		}
@@ -77,7 +77,7 @@ func (v *visit) reviews(number int) ([]tracker.Review, error) {
 			}
 			out = append(out, r)
 		}
-		page = next(page, resp)
+		page.read(len(list), resp)
 	}
 	slices.SortStableFunc(out, func(a, b tracker.Review) int { return a.At.Compare(b.At) })
 	return out, nil

@@ -32,7 +32,7 @@ func (f *Forge) PR(ctx context.Context, number int) (tracker.PR, error) {
 // runs of apps, and statuses. Of those with one name only the latest counts.
 func (f *Forge) checks(ctx context.Context, commit string) ([]tracker.Check, error) {
 	runs, err := every(ctx, f.client, "read the checks of "+short(commit), func(at place) ([]*gh.CheckRun, *gh.Response, error) {
-		list, resp, err := f.api.Checks.ListCheckRunsForRef(ctx, f.owner, f.repo, commit, &gh.ListCheckRunsOptions{Filter: gh.Ptr("latest"), ListOptions: at.ListOptions})
+		list, resp, err := f.api.Checks.ListCheckRunsForRef(ctx, f.owner, f.repo, commit, &gh.ListCheckRunsOptions{Filter: new("latest"), ListOptions: at.ListOptions})
 		if list == nil {
 			return nil, resp, err
 		}

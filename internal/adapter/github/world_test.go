@@ -2,12 +2,15 @@ package github_test
 
 import (
 	"context"
+	"net/http"
 	"testing"
+	"time"
 
 	"orange/internal/adapter/github"
 	"orange/internal/runtime/track"
 	"orange/internal/trackertest"
 	"orange/internal/trackertest/fakegithub"
+	"orange/internal/transport"
 )
 
 var (
@@ -60,6 +63,22 @@ func forge(t testing.TB, s *fakegithub.Server) track.Forge {
 func TestTracker(t *testing.T) {
 	trackertest.Run(t, func(t *testing.T) trackertest.World {
 		return fakegithub.Tracker{Server: serve(t, fakegithub.Options{}), Client: port}
+	})
+}
+
+// TestTrackerBelowTheTransport plays the same as it is wired in the product, where requests
+// are tried again on the way.
+func TestTrackerBelowTheTransport(t *testing.T) {
+	client := func(t testing.TB, s *fakegithub.Server) track.Port {
+		wire := transport.New(transport.Options{Name: "github", Wait: func(int) time.Duration { return 0 }})
+		tr, _, err := github.New(github.Options{URL: s.URL(), Scope: s.Scope(), Token: always(s.Secret()), WebhookSecret: always(s.WebhookSecret()), HTTP: &http.Client{Transport: wire}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tr
+	}
+	trackertest.Run(t, func(t *testing.T) trackertest.World {
+		return fakegithub.Tracker{Server: serve(t, fakegithub.Options{}), Client: client}
 	})
 }
 

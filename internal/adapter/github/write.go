@@ -153,9 +153,9 @@ func (e *edit) move(column, label string) {
 	}
 	switch reason := final(column); {
 	case reason != "" && is.GetState() != "closed":
-		e.update(gh.UpdateIssueRequest{State: gh.Ptr("closed"), StateReason: &reason})
+		e.update(gh.UpdateIssueRequest{State: new("closed"), StateReason: &reason})
 	case reason == "" && is.GetState() == "closed":
-		e.update(gh.UpdateIssueRequest{State: gh.Ptr("open"), StateReason: gh.Ptr("reopened")})
+		e.update(gh.UpdateIssueRequest{State: new("open"), StateReason: new("reopened")})
 	}
 	var others []string
 	there := false

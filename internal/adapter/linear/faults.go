@@ -104,7 +104,7 @@ var errDenied = errors.New("linear does not accept the token: look at the secret
 // ofIssue says what a refusal means for somebody who reads an issue.
 func ofIssue(err error, key string) error {
 	var no *refused
-	if errors.As(err, &no) && (no.missing() == "issue" || no.missing() == "" && strings.Contains(no.Message, "id must be")) {
+	if errors.As(err, &no) && no.missing() == "issue" {
 		return fmt.Errorf("issue %s: %w", key, tracker.ErrNotFound)
 	}
 	return err

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"orange/internal/core/tracker"
 )
 
 // The caller marks a comment with an invisible line, by which it finds the comment
@@ -15,7 +17,7 @@ import (
 // the same id, and Linear takes it once.
 
 // markForm is the invisible line; it has 80 bits.
-var markForm = regexp.MustCompile(`<!-- orange:([0-9a-f]{20}) -->\s*$`)
+var markForm = regexp.MustCompile(regexp.QuoteMeta(tracker.Mark) + `([0-9a-f]{20}) -->\s*$`)
 
 // markOf is what the mark at the end of a text says, "" if there is none.
 func markOf(text string) string {
@@ -69,7 +71,7 @@ func marked(issue, id, text string) string {
 	if end != hex.EncodeToString(proof(issue, mark))[:len(end)] {
 		return text
 	}
-	line := "<!-- orange:" + mark + " -->"
+	line := tracker.Mark + mark + " -->"
 	if strings.Contains(text, line) {
 		return text
 	}

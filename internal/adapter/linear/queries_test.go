@@ -16,6 +16,7 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	gql "github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
 // requests are all requests, each with values as they are sent and with what its answer
@@ -74,7 +75,7 @@ func schema(t *testing.T) *gql.Schema {
 func TestEveryRequestFitsThePublishedSchema(t *testing.T) {
 	s := schema(t)
 	for name, r := range requests() {
-		doc, errs := gqlparser.LoadQuery(s, r.query)
+		doc, errs := gqlparser.LoadQueryWithRules(s, r.query, rules.NewDefaultRules())
 		if len(errs) > 0 {
 			t.Errorf("%s: %v", name, errs)
 			continue
@@ -106,7 +107,7 @@ func TestEveryRequestFitsThePublishedSchema(t *testing.T) {
 func TestNothingDeprecatedOrInternalIsAskedFor(t *testing.T) {
 	s := schema(t)
 	for name, r := range requests() {
-		doc, errs := gqlparser.LoadQuery(s, r.query)
+		doc, errs := gqlparser.LoadQueryWithRules(s, r.query, rules.NewDefaultRules())
 		if len(errs) > 0 {
 			t.Fatal(errs)
 		}
@@ -134,7 +135,7 @@ func inner(description string) bool {
 func TestAnswersAreReadAsTheyAreAskedFor(t *testing.T) {
 	s := schema(t)
 	for name, r := range requests() {
-		doc, errs := gqlparser.LoadQuery(s, r.query)
+		doc, errs := gqlparser.LoadQueryWithRules(s, r.query, rules.NewDefaultRules())
 		if len(errs) > 0 {
 			t.Fatal(errs)
 		}

@@ -393,7 +393,7 @@ func (t *Tracker) Whoami(ctx context.Context) (string, error) {
 			name = oneLine(info.ServerInfo.Name, maxWord)
 		}
 		if lack := t.m.lack(tools); len(lack) > 0 {
-			return t.trouble(troubleBroken, fmt.Sprintf("it has no %s: look at mapping %s", strings.Join(lack, ", "), t.m.Name), 0)
+			return &troubleError{kind: troubleBroken, text: fmt.Sprintf("the board at %s has no %s: look at mapping %s", t.where, strings.Join(lack, ", "), t.m.Name)}
 		}
 		return nil
 	})

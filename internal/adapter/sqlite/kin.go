@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"bytes"
 	"database/sql"
+	"encoding/json"
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -22,4 +24,17 @@ func (s *Store) Children(parent task.ID) ([]signal.Child, error) {
 // OnCard lists the tasks of a card that are not over, in the order of creation.
 func (s *Store) OnCard(ref string) ([]task.ID, error) {
 	return s.ids("SELECT id FROM task WHERE fold ->> '$.tracker' = ? AND over = 0 AND deleted = 0 ORDER BY n", ref)
+}
+
+// Delivered lists the tasks with a pull request that are not over.
+func (s *Store) Delivered() ([]task.Task, error) {
+	var out []task.Task
+	err := s.EachTask(task.Filter{}, func(fold []byte) error {
+		var t task.Task
+		if bytes.Contains(fold, []byte(`"pr_url":`)) && json.Unmarshal(fold, &t) == nil && t.PRURL != "" {
+			out = append(out, t)
+		}
+		return nil
+	})
+	return out, err
 }

@@ -17,7 +17,8 @@ import (
 // twice, and looks whether what it did is there. It is safe for concurrent use.
 type Desk struct {
 	Port
-	now func() time.Time
+	now  func() time.Time
+	salt string // goes into the marks of comments
 
 	mu    sync.Mutex
 	words *board.Vocabulary // as last read, nil before
@@ -113,7 +114,7 @@ func (d *Desk) try(ctx context.Context, was tracker.Issue, c board.Change, words
 	if err != nil {
 		return is, err
 	}
-	return is, missing(&is, todo)
+	return is, d.missing(&is, todo)
 }
 
 // dubious says whether other words might lead to something else.
@@ -163,7 +164,7 @@ func (d *Desk) write(ctx context.Context, was tracker.Issue, c board.Change) err
 		}
 	}
 	for i, text := range parts {
-		mark := markOf(c.Key, i)
+		mark := d.mark(c.Key, i)
 		if mark != "" && slices.ContainsFunc(was.Comments, func(o tracker.Comment) bool { return strings.Contains(o.Text, mark) }) {
 			continue // an earlier try said it
 		}
@@ -190,7 +191,7 @@ func alike(a, b string) bool {
 }
 
 // missing says what of a change an issue does not show.
-func missing(is *tracker.Issue, c board.Change) error {
+func (d *Desk) missing(is *tracker.Issue, c board.Change) error {
 	if c.Description != nil && alike(*c.Description, is.Card.Description) {
 		c.Description = nil
 	}
@@ -198,7 +199,7 @@ func missing(is *tracker.Issue, c board.Change) error {
 		return &unseen{why}
 	}
 	for i := range split(c.Comment) {
-		mark := markOf(c.Key, i)
+		mark := d.mark(c.Key, i)
 		if mark != "" && !slices.ContainsFunc(is.Comments, func(o tracker.Comment) bool { return strings.Contains(o.Text, mark) }) {
 			return &unseen{"the comment is not there"}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orange/internal/core/signal"
@@ -15,41 +16,69 @@ import (
 // requestChanges is the verb by which finished work is sent back.
 const requestChanges = "request-changes"
 
-// hearForge looks at the pull requests of a project's open tasks: merged and closed ones,
-// failed checks, reviews.
-func (o *Office) hearForge(ctx context.Context, cfg *tracker.Config) ([]string, error) {
-	p, ok := o.Tasks.Project(cfg.Project)
-	if o.Forge == nil || !ok {
-		return nil, nil
-	}
-	tasks, err := o.openTasks(cfg.Name)
+// SyncForges looks at the pull requests of all open tasks that no tracker is looked at
+// for.
+func (o *Office) SyncForges(ctx context.Context) ([]string, error) {
+	list, err := o.Store.Trackers()
 	if err != nil {
 		return nil, err
 	}
-	var news []string
-	var forge Forge
-	var repo string
+	tasks, err := o.Store.Delivered()
+	if err != nil {
+		return nil, err
+	}
+	tasks = slices.DeleteFunc(tasks, func(t task.Task) bool {
+		name, _, _ := tracker.ParseRef(t.TrackerRef)
+		return slices.ContainsFunc(list, func(cfg tracker.Config) bool { return cfg.Name == name })
+	})
+	return o.hearForges(ctx, tasks)
+}
+
+// hearForges looks at the pull requests of tasks: merged and closed ones, failed checks,
+// reviews. A forge that does not answer does not keep others from being looked at.
+func (o *Office) hearForges(ctx context.Context, tasks []task.Task) (news []string, err error) {
+	if o.Forge == nil {
+		return nil, nil
+	}
+	opened := map[string]Forge{}
+	var broken []error
 	for i := range tasks {
-		if forge == nil {
-			if forge, repo, err = o.Forge(ctx, p); err != nil || forge == nil {
-				return news, err
-			}
+		t := &tasks[i]
+		p, ok := o.Tasks.Project(t.Project)
+		if !ok {
+			continue
 		}
-		heard, err := o.hearPR(ctx, prGlance{o: o, cfg: cfg, forge: forge, repo: repo, project: p, t: &tasks[i]})
+		forge, known := opened[p.Name]
+		if !known {
+			if forge, err = o.Forge(ctx, p); err != nil {
+				broken = append(broken, fmt.Errorf("project %s: %w", p.Name, err))
+			}
+			opened[p.Name] = forge
+		}
+		if forge == nil {
+			continue
+		}
+		heard, err := o.hearPR(ctx, prGlance{o: o, forge: forge, project: p, t: t})
 		news = append(news, heard...)
 		if err != nil {
-			return news, err
+			broken = append(broken, err)
+			opened[p.Name] = nil // it is asked again the next time
 		}
 	}
-	return news, nil
+	return news, errors.Join(broken...)
+}
+
+// counts says whether the words of somebody who reviews count: a tracker of the project
+// names them.
+func (o *Office) counts(project, author string) bool {
+	list, err := o.Store.Trackers()
+	return err == nil && slices.ContainsFunc(list, func(cfg tracker.Config) bool { return cfg.Project == project && cfg.Allows(author) })
 }
 
 // a prGlance is one look at the pull request of a task.
 type prGlance struct {
 	o       *Office
-	cfg     *tracker.Config
 	forge   Forge
-	repo    string // how addresses of its pull requests begin
 	project task.Project
 	t       *task.Task
 	def     *workflow.Definition
@@ -86,12 +115,12 @@ func (o *Office) hearPR(ctx context.Context, g prGlance) ([]string, error) {
 func (g *prGlance) find(ctx context.Context) (tracker.PR, bool, error) {
 	if g.t.PRURL != "" {
 		number, ok := tracker.PRNumber(g.t.PRURL)
-		if !ok || !strings.HasPrefix(strings.ToLower(g.t.PRURL), strings.ToLower(g.repo)) {
-			return tracker.PR{}, false, nil // of another forge
+		if !ok {
+			return tracker.PR{}, false, nil
 		}
 		pr, err := g.forge.PR(ctx, number)
-		if errors.Is(err, tracker.ErrNotFound) {
-			return pr, false, nil
+		if errors.Is(err, tracker.ErrNotFound) || err == nil && !strings.EqualFold(pr.URL, g.t.PRURL) {
+			return pr, false, nil // it is of another repository
 		}
 		return pr, err == nil, err
 	}
@@ -100,7 +129,7 @@ func (g *prGlance) find(ctx context.Context) (tracker.PR, bool, error) {
 		return tracker.PR{}, false, err
 	}
 	var byKey []tracker.PR
-	if _, key, ok := tracker.ParseRef(g.t.TrackerRef); ok && len(byBranch) == 0 && g.cfg.Kind != tracker.Board {
+	if _, key, ok := tracker.ParseRef(g.t.TrackerRef); ok && len(byBranch) == 0 && !strings.HasPrefix(g.t.TrackerRef, tracker.Board+":") {
 		if byKey, err = g.forge.Mentioning(ctx, key); err != nil {
 			return tracker.PR{}, false, err
 		}
@@ -196,7 +225,7 @@ func (g *prGlance) checks(ctx context.Context, pr *tracker.PR) error {
 func (g *prGlance) reviews(ctx context.Context, pr *tracker.PR) error {
 	for _, r := range pr.Reviews {
 		wants := r.Verdict == tracker.ChangesRequested || r.Verdict == tracker.Commented && len(r.Lines) > 0
-		if !wants || r.Bot || !g.cfg.Allows(r.Author) || !takes(g.def, g.t, requestChanges) {
+		if !wants || r.Bot || !g.o.counts(g.t.Project, r.Author) || !takes(g.def, g.t, requestChanges) {
 			continue
 		}
 		var b strings.Builder

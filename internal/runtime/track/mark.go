@@ -1,24 +1,28 @@
 package track
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"orange/internal/core/tracker"
 )
 
 // maxPart bounds one comment in a tracker, in bytes: what all of them take.
 const maxPart = 8 << 10
 
-// markOf is the invisible line by which a comment is found again, "" for one that has no
-// key.
-func markOf(key string, part int) string {
+// mark is the invisible line by which a comment is found again, "" for one that has no
+// key. Who does not know the salt cannot say something in our name beforehand.
+func (d *Desk) mark(key string, part int) string {
 	if key == "" {
 		return ""
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", key, part))
-	return "<!-- orange:" + hex.EncodeToString(sum[:10]) + " -->"
+	h := hmac.New(sha256.New, []byte(d.salt))
+	fmt.Fprintf(h, "%s/%d", key, part)
+	return tracker.Mark + hex.EncodeToString(h.Sum(nil)[:10]) + " -->"
 }
 
 // split cuts a long text into comments that a tracker takes, at the end of a line where

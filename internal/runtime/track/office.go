@@ -2,6 +2,7 @@ package track
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"reflect"
@@ -29,6 +30,9 @@ type Store interface {
 	Lease(ref, owner string, until, now time.Time) (bool, error)
 	ReleaseLease(ref, owner string) error
 	Tracked(name string) ([]task.Task, error) // all tasks of a tracker's issues, oldest first
+	Delivered() ([]task.Task, error)          // those with a pull request that are not over
+	Setting(key string) (string, error)
+	SetSetting(key, value string) error
 }
 
 // Tasks is the one way in which anything becomes of a task.
@@ -44,9 +48,9 @@ type Tasks interface {
 type Office struct {
 	Store   Store
 	Tasks   Tasks
-	Connect func(cfg tracker.Config) (Port, error)                           // an adapter
-	Forge   func(ctx context.Context, p task.Project) (Forge, string, error) // and what names its repository; nil if the project has none
-	Fetch   func(ctx context.Context, p task.Project) error                  // brings the default branch up to date
+	Connect func(cfg tracker.Config) (Port, error)                   // an adapter
+	Forge   func(ctx context.Context, p task.Project) (Forge, error) // nil if the project has none
+	Fetch   func(ctx context.Context, p task.Project) error          // brings the default branch up to date
 	Log     *slog.Logger
 	Now     func() time.Time
 
@@ -99,8 +103,24 @@ func (o *Office) open(name string) (*opened, error) {
 	}
 	d := &opened{cfg: cfg, desk: NewDesk(port), port: port}
 	d.desk.now = o.Now
+	if d.desk.salt, err = o.salt(); err != nil {
+		return nil, err
+	}
 	o.desks[name] = d
 	return d, nil
+}
+
+// saltKey is the setting that keeps what goes into the marks of comments.
+const saltKey = "comment_salt"
+
+// salt is made once for a data folder.
+func (o *Office) salt() (string, error) {
+	have, err := o.Store.Setting(saltKey)
+	if err != nil || have != "" {
+		return have, err
+	}
+	have = rand.Text()
+	return have, o.Store.SetSetting(saltKey, have)
 }
 
 // Close hangs up.

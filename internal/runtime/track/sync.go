@@ -79,7 +79,7 @@ func (o *Office) sync(ctx context.Context, d *opened) (tracker.Report, error) {
 			return r, err
 		}
 	}
-	news, err := o.hearForge(ctx, &d.cfg)
+	news, err := o.hearForges(ctx, tasks)
 	r.News = append(r.News, news...)
 	if err != nil {
 		o.warn("look at the forge", "tracker", d.cfg.Name, "error", err)

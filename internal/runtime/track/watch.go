@@ -51,7 +51,7 @@ func (o *Office) lookAt(ctx context.Context, d *opened, ev tracker.Event) error 
 		}
 	}
 	if len(ev.PRs) > 0 {
-		if _, err := o.hearForge(ctx, &d.cfg); err != nil {
+		if _, err := o.hearForges(ctx, tasks); err != nil {
 			return err
 		}
 	}
@@ -117,12 +117,30 @@ func (o *Office) Watch(ctx context.Context, changed <-chan struct{}) {
 				all.Go(func() { o.watch(round, cfg) })
 			}
 		}
+		all.Go(func() { o.watchForges(round) })
 		select {
 		case <-ctx.Done():
 		case <-changed:
 		}
 		stop()
 		all.Wait()
+	}
+}
+
+// forgesEvery is how often pull requests of tasks without a tracker are looked at while
+// a server runs.
+const forgesEvery = 2 * time.Minute
+
+func (o *Office) watchForges(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(forgesEvery):
+		}
+		if _, err := o.SyncForges(ctx); err != nil && ctx.Err() == nil {
+			o.warn("look at pull requests", "error", oneLine(err.Error()))
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"orange/internal/trackertest"
 )
@@ -34,7 +35,7 @@ func (s *Server) parse(body []byte) (*request, *problem) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return nil, invalid("the request is not JSON: %v", err)
 	}
-	doc, errs := gqlparser.LoadQuery(s.opts.Schema.Schema, in.Query)
+	doc, errs := gqlparser.LoadQueryWithRules(s.opts.Schema.Schema, in.Query, rules.NewDefaultRules())
 	if len(errs) > 0 {
 		return nil, unvalidated(errs[0])
 	}

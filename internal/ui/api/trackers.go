@@ -21,6 +21,7 @@ type Trackers interface {
 	Sync(ctx context.Context, name string, fix bool) (tracker.Report, error)
 	Test(ctx context.Context, name string) (tracker.Trial, error)
 	Dispatch(ctx context.Context, name string, dry bool) (tracker.Round, error)
+	SyncForges(ctx context.Context) (news []string, err error)
 	Standing(t *task.Task) *tracker.Standing
 	Examine(ctx context.Context, x Examination) ([]boardcheck.Finding, error)
 }
@@ -45,6 +46,7 @@ func (s *Server) routeTrackers(mux *http.ServeMux) {
 	mux.HandleFunc("POST /v1/trackers/{name}/sync", s.syncTracker)
 	mux.HandleFunc("POST /v1/trackers/{name}/test", s.testTracker)
 	mux.HandleFunc("POST /v1/trackers/{name}/dispatch", s.dispatch)
+	mux.HandleFunc("POST /v1/forges/sync", s.syncForges)
 	mux.HandleFunc("POST /v1/doctor/board", s.examine)
 }
 
@@ -93,6 +95,11 @@ func (s *Server) syncTracker(w http.ResponseWriter, r *http.Request) {
 		report, err = s.Trackers.Sync(r.Context(), r.PathValue("name"), how.Fix)
 	}
 	s.replyOr(w, report, outside(err))
+}
+
+func (s *Server) syncForges(w http.ResponseWriter, r *http.Request) {
+	news, err := s.Trackers.SyncForges(r.Context())
+	s.replyOr(w, map[string]any{"news": nonNil(news)}, outside(err))
 }
 
 func (s *Server) testTracker(w http.ResponseWriter, r *http.Request) {

@@ -187,12 +187,18 @@ func newTrackerSync(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "sync [name]", Short: "Look at a tracker, or all, and let tasks hear what is new there", Args: arguments(0, 1), ValidArgsFunction: completeTrackers(deps),
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
-			names, err := s.trackerNames(ctx, args)
-			if err != nil {
-				return err
-			}
-			reports := []tracker.Report{}
+			reports, names := []tracker.Report{}, args
 			var failed error
+			if len(args) == 0 {
+				list, err := s.Trackers(ctx)
+				if err != nil {
+					return err
+				}
+				for _, r := range list {
+					names = append(names, r.Config.Name)
+				}
+				reports = append(reports, s.syncForges(ctx, &failed))
+			}
 			for _, name := range names {
 				r, err := s.SyncTracker(ctx, name, fix)
 				if err != nil {
@@ -211,13 +217,28 @@ func newTrackerSync(deps Deps) *cobra.Command {
 	return cmd
 }
 
+// syncForges has the pull requests looked at that are of no tracker.
+func (s session) syncForges(ctx context.Context, failed *error) tracker.Report {
+	r := tracker.Report{Tracker: "pull requests", Drift: []tracker.Drift{}}
+	var err error
+	if r.News, err = s.SyncForges(ctx); err != nil {
+		r.Problem = err.Error()
+		*failed = fail{code: exitFailed, told: true, err: fmt.Errorf("%s: %w", r.Tracker, err)}
+	}
+	return r
+}
+
 func printReports(w io.Writer, reports []tracker.Report) error {
 	for _, r := range reports {
 		if r.Problem != "" {
 			fmt.Fprintf(w, "%s: %s\n", cleanLine(r.Tracker), cleanLine(r.Problem))
 			continue
 		}
-		fmt.Fprintf(w, "%s: %s may be worked on, %s open\n", cleanLine(r.Tracker), plural(r.Issues, "issue"), plural(r.Tasks, "task"))
+		if r.Tracker == "pull requests" {
+			fmt.Fprintf(w, "%s: %s\n", r.Tracker, plural(len(r.News), "piece")+" of news")
+		} else {
+			fmt.Fprintf(w, "%s: %s may be worked on, %s open\n", cleanLine(r.Tracker), plural(r.Issues, "issue"), plural(r.Tasks, "task"))
+		}
 		for _, line := range r.News {
 			fmt.Fprintln(w, "  "+cleanLine(line))
 		}

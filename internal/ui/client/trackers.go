@@ -48,6 +48,15 @@ func (c *Client) SyncTracker(ctx context.Context, name string, fix bool) (tracke
 	return out, err
 }
 
+// SyncForges has the pull requests of tasks looked at that are of no tracker.
+func (c *Client) SyncForges(ctx context.Context) ([]string, error) {
+	var out struct {
+		News []string `json:"news"`
+	}
+	err := c.put(ctx, http.MethodPost, "/forges/sync", struct{}{}, &out)
+	return out.News, err
+}
+
 // TestTracker finds out whether a tracker can be worked with.
 func (c *Client) TestTracker(ctx context.Context, name string) (tracker.Trial, error) {
 	var out tracker.Trial
