@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"net/http"
@@ -38,20 +37,11 @@ func githubSecret(source, host string) func(context.Context) (string, error) {
 	}
 }
 
-// calls sends requests of one tracker or forge.
-func (s *server) calls(name, source string) *http.Client {
-	return &http.Client{Transport: transport.New(transport.Options{Name: name, Secret: source, Denied: deniedInBody, Log: func(msg string, args ...any) {
-		s.log.Info(msg, append([]any{"component", "transport"}, args...)...)
-	}})}
-}
-
-// deniedInBody finds a refused secret that the status does not tell: GraphQL says so in
-// the body.
-func deniedInBody(res *http.Response) bool {
-	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusBadRequest || !strings.Contains(res.Header.Get("Content-Type"), "json") {
-		return false
-	}
-	return bytes.Contains(transport.Peek(res, 4<<10), []byte(`"AUTHENTICATION_ERROR"`))
+// calls sends requests of one tracker or forge, as often as it takes and no more often
+// than it wants.
+func (s *server) calls(o transport.Options) *http.Client {
+	o.Log = func(msg string, args ...any) { s.log.Info(msg, append([]any{"component", "transport"}, args...)...) }
+	return &http.Client{Transport: transport.New(o)}
 }
 
 // forge returns the forge of a project. It is nil where the project has no remote to tell.
@@ -71,13 +61,13 @@ func (s *server) forge(ctx context.Context, p task.Project) (track.Forge, error)
 	}
 	if f.Kind == task.ForgeGitea {
 		f.URL = cmp.Or(f.URL, "https://"+host)
-		forge, err := gitea.New(gitea.Options{URL: f.URL, Scope: f.Scope, Token: secret(cmp.Or(f.Token, "env:GITEA_TOKEN")), HTTP: s.calls(p.Name, f.Token)})
+		forge, err := gitea.New(gitea.Options{URL: f.URL, Scope: f.Scope, Token: secret(cmp.Or(f.Token, "env:GITEA_TOKEN")), HTTP: s.calls(transport.Options{Name: p.Name, Secret: f.Token})})
 		if err != nil {
 			return nil, task.Mistakef("the forge of %s: %v", p.Name, err)
 		}
 		return forge, nil
 	}
-	_, forge, err := github.New(github.Options{URL: cmp.Or(f.URL, github.APIBase(host)), Scope: f.Scope, Token: githubSecret(f.Token, host), HTTP: s.calls(p.Name, f.Token)})
+	_, forge, err := github.New(github.Options{URL: cmp.Or(f.URL, github.APIBase(host)), Scope: f.Scope, Token: githubSecret(f.Token, host), HTTP: s.calls(transport.Options{Name: p.Name, Secret: f.Token})})
 	if err != nil {
 		return nil, task.Mistakef("the forge of %s: %v", p.Name, err)
 	}

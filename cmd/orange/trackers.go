@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/runtime/track"
+	"orange/internal/transport"
 	"orange/internal/ui/api"
 )
 
@@ -42,10 +44,15 @@ func (s *server) connect(cfg tracker.Config) (track.Port, error) {
 		return s.store.Tracker(cfg.Project, time.Now), nil
 	case tracker.Linear:
 		source := cmp.Or(cfg.Token, "env:LINEAR_API_KEY")
-		return linear.New(linear.Options{URL: cfg.URL, Scope: cfg.Scope, Token: secret(source), WebhookSecret: hooks, HTTP: s.calls(cfg.Name, source)}), nil
+		calls := s.calls(transport.Options{Name: cfg.Name, Secret: source,
+			Limited: func(r *http.Response) bool { return linear.Limited(transport.Peek(r, maxFault)) },
+			Denied:  func(r *http.Response) bool { return linear.Denied(transport.Peek(r, maxFault)) },
+			Resets:  func(r *http.Response) time.Time { return linear.Resets(r.Header) },
+		})
+		return linear.New(linear.Options{URL: cfg.URL, Scope: cfg.Scope, Token: secret(source), WebhookSecret: hooks, HTTP: calls, Reads: transport.Safe}), nil
 	case tracker.GitHub:
 		t, _, err := github.New(github.Options{
-			URL: cfg.URL, Scope: cfg.Scope, Token: githubSecret(cfg.Token, hostOfAPI(cfg.URL)), WebhookSecret: hooks, HTTP: s.calls(cfg.Name, cmp.Or(cfg.Token, "gh")),
+			URL: cfg.URL, Scope: cfg.Scope, Token: githubSecret(cfg.Token, hostOfAPI(cfg.URL)), WebhookSecret: hooks, HTTP: s.calls(transport.Options{Name: cfg.Name, Secret: cmp.Or(cfg.Token, "gh")}),
 		})
 		return t, err
 	case tracker.MCP:
@@ -53,6 +60,9 @@ func (s *server) connect(cfg tracker.Config) (track.Port, error) {
 	}
 	return nil, task.Mistakef("tracker %s is of kind %q: use linear, github, mcp or board", cfg.Name, cfg.Kind)
 }
+
+// maxFault bounds how much of an answer is looked at to find out what is wrong, in bytes.
+const maxFault = 4 << 10
 
 // hostOfAPI is the host whose login gh is asked for.
 func hostOfAPI(url string) string {
@@ -68,7 +78,7 @@ func (s *server) connectMCP(cfg tracker.Config) (track.Port, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := mcpboard.Options{URL: cfg.URL, Command: cfg.Command, Scope: cfg.Scope, Mapping: m, HTTP: s.calls(cfg.Name, cfg.Token)}
+	o := mcpboard.Options{URL: cfg.URL, Command: cfg.Command, Scope: cfg.Scope, Mapping: m, HTTP: s.calls(transport.Options{Name: cfg.Name, Secret: cfg.Token})}
 	if p, ok := s.runtime.Project(cfg.Project); ok {
 		o.Dir = p.Path
 	}

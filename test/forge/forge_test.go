@@ -39,6 +39,7 @@ func TestGitea(t *testing.T) {
 		"a protected base":                                protected,
 		"a branch that was never pushed":                  neverPushed,
 		"a token that is not good":                        badToken,
+		"tokens that may do less":                         scopes,
 		"a server that fails":                             failing,
 		"clients that open the same at once":              atOnce,
 	} {
@@ -294,6 +295,24 @@ func badToken(t *testing.T, w *world) {
 	if err == nil || strings.Contains(err.Error(), wrong) || !strings.Contains(err.Error(), "does not accept the token") {
 		t.Errorf("error: %v", err)
 	}
+}
+
+// scopes shows which a token needs, and what happens without.
+func scopes(t *testing.T, w *world) {
+	head := w.Push(t, "work")
+	want := tracker.NewPR{Branch: "work", Base: "main", Title: "Work"}
+	w.token = w.admin(t, "user", "generate-access-token", "--username", chief, "--token-name", "reader", "--scopes", "read:repository", "--raw")
+	_, err := w.Open(t).CreatePR(t.Context(), want)
+	if err == nil || !strings.Contains(err.Error(), "write:repository") || strings.Contains(err.Error(), w.token) {
+		t.Errorf("error: %v", err)
+	}
+	w.token = w.admin(t, "user", "generate-access-token", "--username", chief, "--token-name", "writer", "--scopes", "write:repository", "--raw")
+	f := w.Open(t)
+	pr, err := f.CreatePR(t.Context(), want)
+	must(t, err)
+	_, err = f.PR(t.Context(), pr.Number)
+	must(t, err)
+	must(t, f.Merge(t.Context(), pr.Number, head))
 }
 
 func failing(t *testing.T, w *world) {

@@ -30,6 +30,7 @@ import (
 // asks goes through a proxy that fails when it is told to; the rest does not.
 type world struct {
 	*server
+	token  string // of the adapter
 	repo   string
 	clone  string
 	proxy  string
@@ -43,7 +44,7 @@ type world struct {
 // open makes a repository with one commit on main.
 func (s *server) open(t *testing.T, repo string) *world {
 	t.Helper()
-	w := &world{server: s, repo: repo, clone: filepath.Join(t.TempDir(), "clone"), users: map[string]bool{chief: true}}
+	w := &world{server: s, token: s.token, repo: repo, clone: filepath.Join(t.TempDir(), "clone"), users: map[string]bool{chief: true}}
 	_, _, err := s.as(t, chief).CreateRepo(sdk.CreateRepoOption{Name: repo, DefaultBranch: "main"})
 	must(t, err)
 	w.proxy = w.serve(t)
@@ -137,7 +138,7 @@ func (w *world) git(t testing.TB, args ...string) string {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
 		"GIT_AUTHOR_NAME=test", "GIT_AUTHOR_EMAIL=test@example.invalid",
 		"GIT_COMMITTER_NAME=test", "GIT_COMMITTER_EMAIL=test@example.invalid",
-		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http.extraHeader", "GIT_CONFIG_VALUE_0=Authorization: token " + w.token,
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http.extraHeader", "GIT_CONFIG_VALUE_0=Authorization: token " + w.server.token,
 	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {

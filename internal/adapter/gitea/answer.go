@@ -78,7 +78,7 @@ func (v *visit) problem(doing string, err error) error {
 		return fmt.Errorf("%s: %s does not accept the token%s: make a new one there and put it where the token of %s is looked for",
 			doing, f.host, said, f)
 	case status == http.StatusForbidden:
-		return fmt.Errorf("%s: the token of %s may not do this%s: give it read and write access to repository and issue", doing, f, said)
+		return fmt.Errorf("%s: the token of %s may not do this%s: make one with the scope write:repository, of an account that may write there", doing, f, said)
 	case status == http.StatusNotFound:
 		return fmt.Errorf("%s: %s is not found: see whether its name is right and its token may see it", doing, f)
 	case status == http.StatusTooManyRequests:

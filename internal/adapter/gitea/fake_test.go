@@ -36,8 +36,9 @@ var began = time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC)
 type fake struct {
 	server  *httptest.Server
 	version string
-	style   sdk.MergeStyle // "" if merge commits are allowed
-	blind   bool           // it opens a second one, as a real one does in a race
+	style   sdk.MergeStyle              // "" if merge commits are allowed
+	blind   bool                        // it opens a second one, as a real one does in a race
+	refusal func(w http.ResponseWriter) // of merges, instead of doing them
 	before  func(r *http.Request)
 
 	mu       sync.Mutex
@@ -209,6 +210,8 @@ func (f *fake) merge(w http.ResponseWriter, r *http.Request) {
 		say(w, 405, problem(string(o.Style)+" is not allowed an allowed merge style for this repository"))
 	case o.HeadCommitId != p.Head.Sha:
 		say(w, 409, problem("head out of date"))
+	case f.refusal != nil:
+		f.refusal(w)
 	default:
 		p.HasMerged, p.State, p.Mergeable = true, sdk.StateClosed, false
 		w.WriteHeader(http.StatusOK)

@@ -247,7 +247,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		want   string
 	}{
 		"the token is not good":     {answer(401, `{"message":"invalid token"}`), "does not accept the token (invalid token): make a new one"},
-		"the token may not do it":   {answer(403, `{"message":"token does not have at least one of required scope(s)"}`), "give it read and write access"},
+		"the token may not do it":   {answer(403, `{"message":"token does not have at least one of required scope(s)"}`), "make one with the scope write:repository"},
 		"no such repository":        {answer(404, `{"message":"not found"}`), "see whether its name is right"},
 		"too many requests":         {answer(429, ``), "fewer requests"},
 		"the server is broken":      {answer(500, `{"message":"oh\nno"}`), "answers 500 (oh no): try again later"},

@@ -1,6 +1,7 @@
 package gitea
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -98,7 +99,7 @@ func (v *visit) notMerged(was tracker.PR, head string, err error) error {
 	case status == http.StatusConflict && said == "":
 		return canMerge(raw, "no")
 	case status == http.StatusConflict, status == http.StatusMethodNotAllowed, status == http.StatusUnprocessableEntity, status == http.StatusLocked:
-		return board.Refusef("pull request %d cannot be merged: %s", was.Number, said)
+		return board.Refusef("pull request %d cannot be merged: %s", was.Number, cmp.Or(said, http.StatusText(status)))
 	}
 	return failed
 }

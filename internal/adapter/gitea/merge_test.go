@@ -63,6 +63,24 @@ func TestMerge(t *testing.T) {
 		"an old forge":     {arrange: func(w *fake, _ *sdk.PullRequest) { w.version = "1.15.11" }, refusal: "1.16 or later"},
 		"a Forgejo":        {arrange: func(w *fake, _ *sdk.PullRequest) { w.version = "11.0.1+gitea-1.22.0" }},
 		"an unknown forge": {arrange: func(w *fake, _ *sdk.PullRequest) { w.version = "development" }},
+		"a rule of the base": {
+			arrange: answering(405, problem("not enough approvals")),
+			refusal: "cannot be merged: not enough approvals",
+		},
+		"no permission": {
+			arrange: answering(405, problem("User not allowed to merge PR")),
+			refusal: "cannot be merged: User not allowed",
+		},
+		"a conflict that shows only now": {
+			arrange: answering(409, map[string]string{"StdErr": "CONFLICT"}),
+			refusal: "does not merge cleanly",
+		},
+		"the base moves in the last moment": {
+			arrange: answering(409, problem("merge push out of date")),
+			passing: "the base moved meanwhile",
+		},
+		"an archived repository": {arrange: answering(423, nil), refusal: "cannot be merged"},
+		"the token may not":      {arrange: answering(403, problem("token does not have the scope")), passing: "write:repository"},
 		"the answer is lost": {arrange: func(w *fake, _ *sdk.PullRequest) {
 			w.fault = trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true}
 		}},
@@ -107,6 +125,11 @@ func TestMerge(t *testing.T) {
 			}
 		})
 	}
+}
+
+// answering makes the forge say no to a merge.
+func answering(status int, body any) func(*fake, *sdk.PullRequest) {
+	return func(w *fake, _ *sdk.PullRequest) { w.refusal = func(rw http.ResponseWriter) { say(rw, status, body) } }
 }
 
 // onPost does something just before a write is made.

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/url"
 	"os"
@@ -25,8 +26,7 @@ import (
 
 func main() {
 	if err := run(os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "person:", err)
-		os.Exit(1)
+		log.Fatalf("person: %v", err)
 	}
 }
 
@@ -61,7 +61,7 @@ func run(args []string, out io.Writer) error {
 	case what == "check" && len(rest) > 1:
 		return check(at, rest[0], rest[1:], out)
 	}
-	return fmt.Errorf("%q does not fit: use show, state KEY, comment KEY AUTHOR TEXT, move KEY STATE, check KEY STATE...", what)
+	return fmt.Errorf("%q does not fit: use show, state KEY, comment KEY AUTHOR TEXT, move KEY STATE or check KEY STATE", what)
 }
 
 // base is where the server's pages are.
