@@ -19,7 +19,7 @@ need() {
 # build compiles Gitea in a folder of its own, which takes its place only when it is whole:
 # the program, and beside it the files that it reads as it runs.
 build() {
-	need gcc "install a C compiler, which SQLite needs"
+	need cc "install a C compiler, which SQLite needs"
 	mkdir -p "$dir"
 	work=$(mktemp -d "$dir/build.XXXXXX")
 	trap 'rm -rf "$work"' EXIT

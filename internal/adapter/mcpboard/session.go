@@ -28,6 +28,7 @@ type session struct {
 	program *program // nil over HTTP
 	users   int
 	retired bool
+	ended   sync.Once
 }
 
 // A hall holds the session that everybody shares.
@@ -88,40 +89,43 @@ func (h *hall) join() (*session, error) {
 	return h.current, nil
 }
 
-// leave ends one use. A session that is broken or outdated is used no more.
+// leave ends one use. A session that is broken or outdated is used no more, and closed
+// on the side: a program may take a while to end.
 func (h *hall) leave(s *session, retire bool) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	s.users--
 	s.retired = s.retired || retire
 	if s.retired && h.current == s {
 		h.current = nil
 	}
-	if s.retired && s.users == 0 {
-		h.end(s)
+	over := s.retired && s.users == 0
+	if over && !h.closed {
+		h.closing.Go(s.end)
+	}
+	over = over && h.closed
+	h.mu.Unlock()
+	if over {
+		s.end()
 	}
 }
 
-// end closes a session on the side: a program may take a while to end.
-func (h *hall) end(s *session) {
-	h.closing.Go(func() {
+// end closes a session, and its program.
+func (s *session) end() {
+	s.ended.Do(func() {
 		s.Close()
 		s.program.end()
 	})
 }
 
-// close ends the session and waits until it is over.
+// close ends the session, whoever uses it, and waits until it is over.
 func (h *hall) close() {
 	h.mu.Lock()
-	h.closed = true
-	if s := h.current; s != nil {
-		h.current = nil
-		s.retired = true
-		if s.users == 0 {
-			h.end(s)
-		}
-	}
+	s := h.current
+	h.current, h.closed = nil, true
 	h.mu.Unlock()
+	if s != nil {
+		s.end()
+	}
 	h.closing.Wait()
 }
 
@@ -153,10 +157,12 @@ func (t *Tracker) once(ctx context.Context, f func(ctx context.Context, s *sessi
 // A brokenError says that a conversation broke off.
 type brokenError struct {
 	text   string
-	unsent bool // what was asked for was not done for sure
+	unsent bool  // what was asked for was not done for sure
+	cause  error // why the caller waits no more, if it does not
 }
 
 func (e *brokenError) Error() string { return e.text }
+func (e *brokenError) Unwrap() error { return e.cause }
 
 // explain says in one line what is wrong, without secrets. Errors that show that the
 // session is of no use any more are a *brokenError.
@@ -173,7 +179,7 @@ func (t *Tracker) explain(ctx context.Context, err error, s *session) error {
 	case errors.As(err, &http):
 		return t.trouble(http.kind(), http.Error(), http.after)
 	case ctx.Err() != nil:
-		return &brokenError{text: fmt.Sprintf("the board at %s did not answer in time: %v", t.where, ctx.Err())}
+		return &brokenError{text: fmt.Sprintf("the board at %s did not answer in time: %v", t.where, ctx.Err()), cause: ctx.Err()}
 	case errors.Is(err, mcp.ErrSessionMissing):
 		return &brokenError{text: fmt.Sprintf("the board at %s forgot the session", t.where), unsent: true}
 	case errors.As(err, &rpc):

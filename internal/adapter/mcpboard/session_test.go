@@ -224,6 +224,28 @@ func TestAWriteThatIsNotConfirmedIsAnError(t *testing.T) {
 	}
 }
 
+// What a server does not know how to do is refused: another try would not help.
+func TestAToolThatIsGoneIsARefusal(t *testing.T) {
+	b := open(t, mcpboard.Options{URL: strange(t, nil), Mapping: mcpboard.Mappings()["joan"]})
+	err := b.Write(t.Context(), tracker.Issue{Key: "x"}, board.Change{Title: "T"})
+	if !errors.As(err, new(*board.Refusal)) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%T: %v", err, err)
+	}
+}
+
+func TestACallerThatGivesUpIsTold(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	stuck := func() (*mcp.CallToolResult, error) {
+		cancel()
+		<-t.Context().Done()
+		return nil, errors.New("too late")
+	}
+	b := open(t, mcpboard.Options{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"get_task": stuck}), Mapping: mcpboard.Mappings()["joan"]})
+	if _, err := b.Issue(ctx, "0a000000-0000-4000-8000-000000000001"); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestTheTokenGoesToTheBoardAlone(t *testing.T) {
 	var leaked atomic.Bool
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { leaked.Store(true) }))
