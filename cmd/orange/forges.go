@@ -61,13 +61,13 @@ func (s *server) forge(ctx context.Context, p task.Project) (track.Forge, error)
 	}
 	if f.Kind == task.ForgeGitea {
 		f.URL = cmp.Or(f.URL, "https://"+host)
-		forge, err := gitea.New(gitea.Options{URL: f.URL, Scope: f.Scope, Token: secret(cmp.Or(f.Token, "env:GITEA_TOKEN")), HTTP: s.calls(transport.Options{Name: p.Name, Secret: f.Token})})
+		forge, err := gitea.New(gitea.Options{URL: f.URL, Scope: f.Scope, Token: secret(cmp.Or(f.Token, "env:GITEA_TOKEN")), HTTP: s.calls(transport.Options{Name: p.Name, Secret: f.Token, Forbids: true})})
 		if err != nil {
 			return nil, task.Mistakef("the forge of %s: %v", p.Name, err)
 		}
 		return forge, nil
 	}
-	_, forge, err := github.New(github.Options{URL: cmp.Or(f.URL, github.APIBase(host)), Scope: f.Scope, Token: githubSecret(f.Token, host), HTTP: s.calls(transport.Options{Name: p.Name, Secret: f.Token})})
+	_, forge, err := github.New(github.Options{URL: cmp.Or(f.URL, github.APIBase(host)), Scope: f.Scope, Token: githubSecret(f.Token, host), HTTP: s.calls(transport.Options{Name: p.Name, Secret: f.Token, Forbids: true})})
 	if err != nil {
 		return nil, task.Mistakef("the forge of %s: %v", p.Name, err)
 	}

@@ -52,7 +52,7 @@ func (s *server) connect(cfg tracker.Config) (track.Port, error) {
 		return linear.New(linear.Options{URL: cfg.URL, Scope: cfg.Scope, Token: secret(source), WebhookSecret: hooks, HTTP: calls, Reads: transport.Safe}), nil
 	case tracker.GitHub:
 		t, _, err := github.New(github.Options{
-			URL: cfg.URL, Scope: cfg.Scope, Token: githubSecret(cfg.Token, hostOfAPI(cfg.URL)), WebhookSecret: hooks, HTTP: s.calls(transport.Options{Name: cfg.Name, Secret: cmp.Or(cfg.Token, "gh")}),
+			URL: cfg.URL, Scope: cfg.Scope, Token: githubSecret(cfg.Token, hostOfAPI(cfg.URL)), WebhookSecret: hooks, HTTP: s.calls(transport.Options{Name: cfg.Name, Secret: cmp.Or(cfg.Token, "gh"), Forbids: true}),
 		})
 		return t, err
 	case tracker.MCP:

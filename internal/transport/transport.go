@@ -31,6 +31,7 @@ type Options struct {
 	// X-RateLimit-Reset gives, and Denied replies that refuse the credentials in other
 	// ways than 401 and 403. What they say about a body they have from Peek.
 	Limited func(*http.Response) bool
+	Forbids bool // a 403 refuses one thing only: it says nothing about the secret
 	Resets  func(*http.Response) time.Time
 	Denied  func(*http.Response) bool
 
@@ -180,7 +181,7 @@ func (t *Transport) verdict(resp *http.Response, err error) verdict {
 	switch {
 	case err != nil || t.limited(resp) || resp.StatusCode >= 500:
 		return unsaid
-	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
+	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden && !t.o.Forbids:
 		return denied
 	case t.o.Denied != nil && t.o.Denied(resp):
 		return denied

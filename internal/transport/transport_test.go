@@ -268,6 +268,16 @@ func TestRefusedCredentialsStopTheAsking(t *testing.T) {
 	})
 }
 
+func TestAThingThatIsForbiddenIsNoRefusalOfTheSecret(t *testing.T) {
+	s := &server{replies: replies{says(403)}}
+	tr := transport.New(transport.Options{Base: s, Tries: 1, Forbids: true})
+	for range 5 {
+		if resp, err := tr.RoundTrip(request(t, "GET", "")); err != nil || resp.StatusCode != 403 {
+			t.Fatal(resp, err)
+		}
+	}
+}
+
 func TestALimitIsNoRefusal(t *testing.T) {
 	s := &server{replies: replies{says(403, "X-Limit", "1")}}
 	tr := transport.New(transport.Options{Base: s, Tries: 1, Limited: func(resp *http.Response) bool { return resp.Header.Get("X-Limit") != "" }})
