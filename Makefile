@@ -27,7 +27,7 @@ demo-linear: tools build
 	@scripts/demo-linear.sh $(BIN) bin/serve bin/person
 
 test: tools
-	$(GO) test ./...
+	ORANGE_NPM_DIR=$$(scripts/contracts.sh) $(GO) test ./...
 
 test-agents: tools
 	@scripts/agents.sh

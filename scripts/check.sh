@@ -5,6 +5,9 @@
 set -eu
 cd "$(dirname "$0")/.."
 
+ORANGE_NPM_DIR=$(scripts/contracts.sh)
+export ORANGE_NPM_DIR
+
 echo "== gofmt"
 unformatted=$(git ls-files -co --exclude-standard '*.go' | xargs gofmt -l)
 if [ -n "$unformatted" ]; then
