@@ -67,7 +67,7 @@ func (t trackers) patients(ctx context.Context, x api.Examination) ([]patient, [
 			return after, err
 		}})
 	}
-	tasks, err := t.s.store.Tracked(tracker.Board)
+	tasks, err := t.s.store.Tracked(tracker.Ref(tracker.Board, x.Project+"/"))
 	return out, tasks, err
 }
 
@@ -83,14 +83,18 @@ func (t trackers) remotePatients(ctx context.Context, x api.Examination) ([]pati
 	if err != nil {
 		return nil, nil, err
 	}
+	cfg, err := t.Config(x.Tracker)
+	if err != nil {
+		return nil, nil, err
+	}
 	var out []patient
 	for _, is := range issues {
-		out = append(out, patient{ref: tracker.Ref(x.Tracker, is.Key), key: is.Key, card: is.Card, change: func(ctx context.Context, c board.Change) (board.Card, error) {
+		out = append(out, patient{ref: cfg.Ref(is.Key), key: is.Key, card: is.Card, change: func(ctx context.Context, c board.Change) (board.Card, error) {
 			after, err := t.Mend(ctx, x.Tracker, is.Key, c)
 			return after.Card, err
 		}})
 	}
-	tasks, err := t.s.store.Tracked(x.Tracker)
+	tasks, err := t.s.store.Tracked(cfg.Ref(""))
 	return out, tasks, err
 }
 

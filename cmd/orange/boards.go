@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -79,16 +80,36 @@ func (s *server) resting() ([]task.Task, error) {
 	return out, err
 }
 
-// vocabulary is what a project's board knows: the words of the workflow, if it has any.
+// vocabulary is what a project's board knows: the words of the workflow that is named,
+// here or for the project; else the usual ones.
 func (s *server) vocabulary(project, name string) (board.Vocabulary, error) {
+	if p, ok := s.runtime.Project(project); ok && name == "" && p.Workflow == "" {
+		return usualVocabulary(), nil
+	}
 	def, err := s.runtime.Choose(name, project)
 	if err != nil {
 		return board.Vocabulary{}, err
 	}
-	if def.Board == nil {
-		return usualVocabulary(), nil
+	return wordsOf(def), nil
+}
+
+// wordsOf are the columns and tags that a workflow needs: those of its board, else the
+// columns in which it shows its states, else the usual ones.
+func wordsOf(def *workflow.Definition) board.Vocabulary {
+	if def.Board != nil {
+		return def.Board.Vocabulary()
 	}
-	return def.Board.Vocabulary(), nil
+	v := usualVocabulary()
+	if len(def.Projections) == 0 {
+		return v
+	}
+	v.Columns = nil
+	for _, p := range def.Projections {
+		if !slices.Contains(v.Columns, p.Status) {
+			v.Columns = append(v.Columns, p.Status)
+		}
+	}
+	return v
 }
 
 // usualVocabulary is what a board knows whose project does not say otherwise: the words
@@ -125,11 +146,7 @@ func (b boards) learnFrom(t *task.Task) error {
 	if err != nil {
 		return err
 	}
-	v := usualVocabulary()
-	if def.Board != nil {
-		v = def.Board.Vocabulary()
-	}
-	return b.store.SetBoard(t.Project, v)
+	return b.store.SetBoard(t.Project, wordsOf(def))
 }
 
 func (b boards) registered(project string) error {

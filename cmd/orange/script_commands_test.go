@@ -34,11 +34,11 @@ func cmdRepo(ts *testscript.TestScript, neg bool, args []string) {
 // cmdTaskID puts the id of the task that was just created into a variable.
 func cmdTaskID(ts *testscript.TestScript, neg bool, args []string) {
 	must(ts, neg, args, 1, "taskid VAR")
-	id := regexp.MustCompile(`Created task (\w{21})|"task":{"id":"(\w{21})"`).FindStringSubmatch(ts.ReadFile("stdout"))
+	id := regexp.MustCompile(`(?:Created task |"task":{"id":"|"task":")(\w{21})`).FindStringSubmatch(ts.ReadFile("stdout"))
 	if id == nil {
 		ts.Fatalf("the last command created no task")
 	}
-	ts.Setenv(args[0], id[1]+id[2])
+	ts.Setenv(args[0], id[1])
 }
 
 // taskFile is the TASK.md of a task.

@@ -88,8 +88,15 @@ func (s *server) connectMCP(cfg tracker.Config) (track.Port, error) {
 	if len(cfg.Command) > 0 {
 		o.HTTP, o.Env = nil, s.boardEnv(cfg)
 	}
-	if def, err := s.runtime.Choose(cfg.Workflow, cfg.Project); err == nil && def.Board != nil {
-		o.Tags = def.Board.Vocabulary().Tags
+	if def, err := s.runtime.Choose(cfg.Workflow, cfg.Project); err == nil {
+		if def.Board != nil {
+			o.Tags = def.Board.Vocabulary().Tags
+		}
+		for _, p := range def.Projections {
+			if def.Over(p.State) {
+				o.Closed = append(o.Closed, cfg.Column(p.Status))
+			}
+		}
 	}
 	return mcpboard.New(o)
 }
@@ -172,11 +179,18 @@ func (t trackers) Set(_ context.Context, cfg tracker.Config) (tracker.Config, er
 
 // Remove implements api.Trackers. Issues of open tasks are still theirs.
 func (t trackers) Remove(_ context.Context, name string) error {
-	tasks, err := t.s.store.Tracked(name)
+	cfg, err := t.Config(name)
+	if err != nil {
+		return err
+	}
+	tasks, err := t.s.store.Tracked(cfg.Ref(""))
 	if err != nil {
 		return err
 	}
 	for i := range tasks {
+		if cfg.Kind == tracker.Board { // its cards stay
+			break
+		}
 		if def, err := t.s.runtime.Definition(&tasks[i]); err == nil && !def.Over(tasks[i].Status) && !tasks[i].Deleted {
 			return task.Mistakef("task %s works on %s: end or cancel it first", tasks[i].ID, tasks[i].TrackerRef)
 		}

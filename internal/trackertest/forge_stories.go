@@ -101,7 +101,8 @@ func openedAtOnce(y *yard) {
 		})
 	}
 	wait.Wait()
-	if list := y.listed("work/one"); len(list) != 1 || !slices.Equal(found, []int{list[0], list[0], list[0]}) {
+	list := slices.DeleteFunc(y.listed("work/one"), func(n int) bool { return y.show(n).State != tracker.Open }) // a forge may let several be opened at once
+	if len(list) != 1 || !slices.Equal(found, []int{list[0], list[0], list[0]}) {
 		y.Errorf("there are %v, and clients have %v", list, found)
 	}
 }

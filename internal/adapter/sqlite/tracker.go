@@ -96,11 +96,11 @@ func checkTracker(c *tracker.Config) error {
 	return nil
 }
 
-// Tracked lists all tasks of a tracker's issues, those that are deleted too, oldest first.
-func (s *Store) Tracked(name string) ([]task.Task, error) {
+// Tracked lists all tasks whose refs begin with a prefix, those that are deleted too, the
+// oldest first.
+func (s *Store) Tracked(prefix string) ([]task.Task, error) {
 	var out []task.Task
 	var unreadable []error
-	prefix := tracker.Ref(name, "")
 	err := s.each(func(rows *sql.Rows) error {
 		var id string
 		var fold []byte

@@ -333,7 +333,7 @@ func TestTasksOfATracker(t *testing.T) {
 	s := open(t)
 	commit(t, s, tracked(t, 1, "linear:ENG-1", "s"), tracked(t, 2, "linear-2:ENG-1", "s"), tracked(t, 3, "", `"tracker":"linear:ENG-9"`),
 		tracked(t, 4, "linear:ENG-2", "s"), tracked(t, 5, "board:p/1", "linear:"), tracked(t, 6, "Linear:ENG-1", "s"))
-	for name, want := range map[string][]task.ID{"linear": {id(1), id(4)}, "linear-2": {id(2)}, "board": {id(5)}, "line": nil, "": nil} {
+	for name, want := range map[string][]task.ID{"linear:": {id(1), id(4)}, "linear-2:": {id(2)}, "board:p/": {id(5)}, "board:q/": nil, "line:": nil} {
 		tasks, err := s.Tracked(name)
 		var got []task.ID
 		for _, one := range tasks {

@@ -17,7 +17,7 @@ import (
 // how it looks is written down. What others do to a card while Orange has still
 // something to do to it counts when it is read again.
 func (x *decider) card(f *board.Face) Verdict {
-	if _, role := x.def.Role(string(x.sig.Actor)); role {
+	if x.byAgent() {
 		return x.refuse("an agent does not say how a card looks: it is read from the board")
 	}
 	if x.sig.Actor != task.Engine && x.changing() {
@@ -163,10 +163,22 @@ func (p *plan) aside() bool { return p.x.def.Board == nil }
 // another one than before.
 func (p *plan) project(s *workflow.State) {
 	column := p.x.def.Projected(s.Name)
-	if p.tracker() == "" || column == "" || p.x.t.Seq > 0 && column == p.x.def.Projected(p.x.t.Status) {
+	if p.tracker() == "" || column == "" || column == p.shown() {
 		return
 	}
 	p.put(task.Effect{Do: workflow.MoveCard, By: task.ByState, Arg: column, Aside: true})
+}
+
+// shown is the column in which the tracker was to show the task so far. A state without
+// one, such as a halt, leaves the issue where it was.
+func (p *plan) shown() string {
+	if p.x.t.Seq == 0 {
+		return ""
+	}
+	if column := p.x.def.Projected(p.x.t.Status); column != "" {
+		return column
+	}
+	return p.x.def.Projected(p.x.t.ReturnTo)
 }
 
 func (p *plan) speaker() string {

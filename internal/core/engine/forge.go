@@ -12,6 +12,9 @@ const verbCancel = "cancel"
 // where it leads. Otherwise the work is not wanted: the task is cancelled if nothing would
 // be lost by it, and else a person looks.
 func (x *decider) closedPR() Verdict {
+	if x.byAgent() {
+		return x.refuse("an agent does not say what became of a pull request: the forge does")
+	}
 	if v := x.event(workflow.OnTracker, x.sig.Word); v != Stay {
 		return v
 	}
@@ -42,4 +45,10 @@ func (x *decider) closedPR() Verdict {
 		e.Attention += "; it is not cancelled by itself, because " + clip(lost)
 	}
 	return x.last(e, Record)
+}
+
+// byAgent says that a role of the workflow brings the news.
+func (x *decider) byAgent() bool {
+	_, role := x.def.Role(string(x.sig.Actor))
+	return role
 }

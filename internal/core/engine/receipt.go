@@ -3,7 +3,7 @@ package engine
 import (
 	"fmt"
 	"hash/fnv"
-	"slices"
+	"strings"
 	"time"
 
 	"orange/internal/core/journal"
@@ -109,9 +109,23 @@ func maxTries(p *task.Effect) int {
 	return MaxTries
 }
 
-// reachable gives what a tracker is owed, and was given up, a new chance.
+// reachable gives what a tracker is owed, and was given up, a new chance. While a person
+// must look at something else it waits: resuming the task tries everything again.
 func (x *decider) reachable() Verdict {
-	if !slices.ContainsFunc(x.t.Pending, func(p task.Effect) bool { return p.Aside && p.GivenUp }) {
+	if x.byAgent() {
+		return x.refuse("an agent does not say whether a tracker answers")
+	}
+	away, told := false, x.t.Attention == ""
+	for i := range x.t.Pending {
+		p := &x.t.Pending[i]
+		switch {
+		case p.GivenUp && !p.Aside:
+			return Stay
+		case p.GivenUp:
+			away, told = true, told || strings.HasPrefix(x.t.Attention, p.Do+" failed")
+		}
+	}
+	if !away || !told {
 		return Stay
 	}
 	e := x.entry(journal.EffectAsked)

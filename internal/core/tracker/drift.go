@@ -33,3 +33,18 @@ func (c *Config) Allows(author string) bool {
 	}
 	return false
 }
+
+// Ref is how tasks name an issue of this tracker. Cards of the local board are named the
+// same, whoever made their tasks.
+func (c *Config) Ref(key string) string {
+	if c.Kind == Board {
+		return Ref(Board, c.Project+"/"+key)
+	}
+	return Ref(c.Name, key)
+}
+
+// Key is the issue that a task names, false if it is none of this tracker's.
+func (c *Config) Key(ref string) (string, bool) {
+	key, ok := strings.CutPrefix(ref, c.Ref(""))
+	return key, ok && key != ""
+}

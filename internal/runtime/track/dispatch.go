@@ -48,7 +48,7 @@ func (o *Office) round(ctx context.Context, d *opened, dry bool) ([]tracker.Choi
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := o.Store.Tracked(d.cfg.Name)
+	tasks, err := o.Store.Tracked(d.cfg.Ref(""))
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (o *Office) round(ctx context.Context, d *opened, dry bool) ([]tracker.Choi
 		if waits {
 			parents = append(parents, id)
 		}
-		if tasks, err = o.Store.Tracked(d.cfg.Name); err != nil {
+		if tasks, err = o.Store.Tracked(d.cfg.Ref("")); err != nil {
 			return choices, err
 		}
 	}
@@ -98,7 +98,7 @@ func (o *Office) candidates(ctx context.Context, d *opened, def *workflow.Defini
 	looked := 0
 	for _, is := range list {
 		c := tracker.Candidate{Issue: is, Priority: is.Priority}
-		if c.Task, err = o.workedOn(tasks, d.cfg.Name, &is); err != nil {
+		if c.Task, err = o.workedOn(tasks, &d.cfg, &is); err != nil {
 			return nil, err
 		}
 		if c.Task == "" && looked < maxLook {
@@ -141,8 +141,8 @@ func (o *Office) weigh(d *opened, def *workflow.Definition, c *tracker.Candidate
 
 // workedOn is the task of an issue: the last one that was made, unless that is over and
 // somebody sent the issue back since.
-func (o *Office) workedOn(tasks []task.Task, name string, is *tracker.Issue) (string, error) {
-	ref := tracker.Ref(name, is.Key)
+func (o *Office) workedOn(tasks []task.Task, cfg *tracker.Config, is *tracker.Issue) (string, error) {
+	ref := cfg.Ref(is.Key)
 	for i := len(tasks) - 1; i >= 0; i-- {
 		if t := &tasks[i]; t.TrackerRef == ref && !t.Deleted {
 			back, err := o.Store.Acted(ref, cameBack(t.ID))
@@ -165,11 +165,11 @@ func (o *Office) noteReturn(d *opened, tasks []task.Task, is *tracker.Issue) err
 	if err != nil || !ok || sameName(was.Card.Column, is.Card.Column) {
 		return err
 	}
-	id, err := o.workedOn(tasks, d.cfg.Name, is)
+	id, err := o.workedOn(tasks, &d.cfg, is)
 	if err != nil || id == "" {
 		return err
 	}
-	return o.Store.SetActed(tracker.Ref(d.cfg.Name, is.Key), cameBack(task.ID(id)))
+	return o.Store.SetActed(d.cfg.Ref(is.Key), cameBack(task.ID(id)))
 }
 
 // atWork counts the tasks that keep an agent busy or wait for one.
@@ -190,7 +190,7 @@ func (o *Office) atWork(tasks []task.Task) (n int) {
 // begin makes the task of an issue, once: its id follows from the issue. A parent whose
 // parts are still to be made waits for them.
 func (o *Office) begin(ctx context.Context, d *opened, def *workflow.Definition, is *tracker.Issue, tasks []task.Task) (id task.ID, waits bool, err error) {
-	ref, now := tracker.Ref(d.cfg.Name, is.Key), o.Now()
+	ref, now := d.cfg.Ref(is.Key), o.Now()
 	if ok, err := o.Store.Lease(ref, dispatched, now.Add(leaseFor), now); err != nil || !ok {
 		return "", false, cmp.Or(err, errors.New("somebody else is making one"))
 	}
@@ -202,8 +202,8 @@ func (o *Office) begin(ctx context.Context, d *opened, def *workflow.Definition,
 	waits = slices.ContainsFunc(is.Children, func(l tracker.Link) bool { return !l.Closed }) && def.KnowsChildren()
 	w := signal.Wish{
 		New: signal.New{
-			ID: taskID(ref, tasks), Project: p.Name, Summary: summary(&is.Card), Harness: d.cfg.Harness, Branch: branchOf(is),
-			TrackerRef: ref, Spawn: !waits, Parent: parentOf(tasks, d.cfg.Name, is.Parent),
+			ID: taskID(d.desk.salt, ref, tasks), Project: p.Name, Summary: summary(&is.Card), Harness: d.cfg.Harness, Branch: branchOf(is),
+			TrackerRef: ref, Spawn: !waits, Parent: parentOf(tasks, &d.cfg, is.Parent),
 		},
 		Workflow: d.cfg.Workflow, Context: contextOf(&d.cfg, is), Actor: task.Tracker,
 	}
@@ -219,24 +219,25 @@ func (o *Office) begin(ctx context.Context, d *opened, def *workflow.Definition,
 	return a.Task.ID, waits, err
 }
 
-// taskID is the id of the next task of an issue: who makes it twice makes it once.
-func taskID(ref string, tasks []task.Task) task.ID {
+// taskID is the id of the next task of an issue: who makes it twice makes it once. Another
+// data folder makes another one: the processes of agents are known by it.
+func taskID(salt, ref string, tasks []task.Task) task.ID {
 	n := 0
 	for i := range tasks {
 		if tasks[i].TrackerRef == ref {
 			n++
 		}
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "issue\x00%s\x00%d", ref, n))
+	sum := sha256.Sum256(fmt.Appendf(nil, "issue\x00%s\x00%s\x00%d", salt, ref, n))
 	return task.NewID(sum[:])
 }
 
-func parentOf(tasks []task.Task, name, key string) task.ID {
+func parentOf(tasks []task.Task, cfg *tracker.Config, key string) task.ID {
 	if key == "" {
 		return ""
 	}
 	for i := range tasks {
-		if t := &tasks[i]; t.TrackerRef == tracker.Ref(name, key) && !t.Deleted {
+		if t := &tasks[i]; t.TrackerRef == cfg.Ref(key) && !t.Deleted {
 			return t.ID
 		}
 	}

@@ -28,8 +28,7 @@ func (o *Office) SyncForges(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	tasks = slices.DeleteFunc(tasks, func(t task.Task) bool {
-		name, _, _ := tracker.ParseRef(t.TrackerRef)
-		return slices.ContainsFunc(list, func(cfg tracker.Config) bool { return cfg.Name == name })
+		return slices.ContainsFunc(list, func(cfg tracker.Config) bool { _, ok := cfg.Key(t.TrackerRef); return ok })
 	})
 	return o.hearForges(ctx, tasks)
 }

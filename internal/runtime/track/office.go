@@ -29,8 +29,8 @@ type Store interface {
 	SetActed(ref, key string) error
 	Lease(ref, owner string, until, now time.Time) (bool, error)
 	ReleaseLease(ref, owner string) error
-	Tracked(name string) ([]task.Task, error) // all tasks of a tracker's issues, oldest first
-	Delivered() ([]task.Task, error)          // those with a pull request that are not over
+	Tracked(prefix string) ([]task.Task, error) // all tasks whose refs begin so, oldest first
+	Delivered() ([]task.Task, error)            // those with a pull request that are not over
 	Setting(key string) (string, error)
 	SetSetting(key, value string) error
 }
@@ -139,10 +139,22 @@ func hangUp(p Port) {
 	}
 }
 
+// forget hangs up with one tracker; whoever needs it calls it again.
+func (o *Office) forget(name string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if d := o.desks[name]; d != nil {
+		hangUp(d.port)
+		delete(o.desks, name)
+	}
+}
+
 // Test says whether a tracker can be worked with: who we are there, and what of the
-// workflow's words it does not know.
+// workflow's words it does not know. Who asks wants to know now: that a secret was refused
+// before, and nothing is to be asked for a while, does not count.
 func (o *Office) Test(ctx context.Context, name string) (tracker.Trial, error) {
 	trial := tracker.Trial{Tracker: name, Missing: []string{}}
+	o.forget(name)
 	d, err := o.open(name)
 	if err != nil {
 		return trial, err
@@ -172,7 +184,7 @@ func (o *Office) Drifts() ([]tracker.Drift, error) {
 	}
 	var out []tracker.Drift
 	for _, cfg := range list {
-		tasks, err := o.Store.Tracked(cfg.Name)
+		tasks, err := o.Store.Tracked(cfg.Ref(""))
 		if err != nil {
 			return nil, err
 		}
@@ -188,7 +200,7 @@ func (o *Office) Drifts() ([]tracker.Drift, error) {
 // drift compares a task with what is kept of its issue. What is still to be written is
 // no drift.
 func (o *Office) drift(cfg *tracker.Config, t *task.Task) (tracker.Drift, bool) {
-	_, key, _ := tracker.ParseRef(t.TrackerRef)
+	key, _ := cfg.Key(t.TrackerRef)
 	is, ok, err := o.Store.KeptIssue(cfg.Name, key)
 	if err != nil || !ok || moves(t) {
 		return tracker.Drift{}, false
@@ -214,21 +226,26 @@ func (o *Office) wants(cfg *tracker.Config, t *task.Task) string {
 
 // Standing is the issue of a task, as it was last read; nil if it was not.
 func (o *Office) Standing(t *task.Task) *tracker.Standing {
-	name, key, ok := tracker.ParseRef(t.TrackerRef)
-	if !ok {
+	list, err := o.Store.Trackers()
+	if err != nil {
 		return nil
 	}
-	is, ok, err := o.Store.KeptIssue(name, key)
-	if err != nil || !ok {
-		return nil
-	}
-	out := &tracker.Standing{Ref: t.TrackerRef, URL: is.URL, Column: is.Card.Column, ReadAt: is.ReadAt}
-	if cfg, err := o.Config(name); err == nil {
+	for _, cfg := range list {
+		key, ok := cfg.Key(t.TrackerRef)
+		if !ok {
+			continue
+		}
+		is, ok, err := o.Store.KeptIssue(cfg.Name, key)
+		if err != nil || !ok {
+			return nil
+		}
+		out := &tracker.Standing{Ref: t.TrackerRef, URL: is.URL, Column: is.Card.Column, ReadAt: is.ReadAt}
 		if d, drifts := o.drift(&cfg, t); drifts {
 			out.Want = d.Want
 		}
+		return out
 	}
-	return out
+	return nil
 }
 
 func (o *Office) warn(msg string, args ...any) {
@@ -251,7 +268,7 @@ func (o *Office) List() ([]tracker.Reading, error) {
 		if err != nil {
 			return nil, err
 		}
-		tasks, err := o.openTasks(cfg.Name)
+		tasks, err := o.openTasks(&cfg)
 		if err != nil {
 			return nil, fmt.Errorf("read the tasks of %s: %w", cfg.Name, err)
 		}

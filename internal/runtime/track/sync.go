@@ -51,16 +51,16 @@ func (o *Office) sync(ctx context.Context, d *opened) (tracker.Report, error) {
 	if err != nil {
 		return r, fmt.Errorf("list the issues: %w", err)
 	}
-	all, err := o.Store.Tracked(d.cfg.Name)
+	all, err := o.Store.Tracked(d.cfg.Ref(""))
 	if err != nil {
 		return r, err
 	}
-	tasks, err := o.openTasks(d.cfg.Name)
+	tasks, err := o.openTasks(&d.cfg)
 	if err != nil {
 		return r, err
 	}
 	for i := range list {
-		if hasTask(tasks, d.cfg.Name, list[i].Key) { // it is read whole
+		if hasTask(tasks, &d.cfg, list[i].Key) { // it is read whole
 			continue
 		}
 		if err := o.noteReturn(d, all, &list[i]); err != nil {
@@ -79,13 +79,16 @@ func (o *Office) sync(ctx context.Context, d *opened) (tracker.Report, error) {
 			return r, err
 		}
 	}
+	if err := o.settle(ctx, d, all, &r); err != nil {
+		return r, err
+	}
 	news, err := o.hearForges(ctx, tasks)
 	r.News = append(r.News, news...)
 	if err != nil {
 		o.warn("look at the forge", "tracker", d.cfg.Name, "error", err)
 		r.News = append(r.News, "the forge: "+oneLine(err.Error()))
 	}
-	if tasks, err = o.openTasks(d.cfg.Name); err != nil {
+	if tasks, err = o.openTasks(&d.cfg); err != nil {
 		return r, err
 	}
 	for i := range tasks {
@@ -96,13 +99,13 @@ func (o *Office) sync(ctx context.Context, d *opened) (tracker.Report, error) {
 	return r, nil
 }
 
-func hasTask(tasks []task.Task, name, key string) bool {
-	return slices.ContainsFunc(tasks, func(t task.Task) bool { return t.TrackerRef == tracker.Ref(name, key) })
+func hasTask(tasks []task.Task, cfg *tracker.Config, key string) bool {
+	return slices.ContainsFunc(tasks, func(t task.Task) bool { return t.TrackerRef == cfg.Ref(key) })
 }
 
 // openTasks are the tasks of a tracker's issues that are not over.
-func (o *Office) openTasks(name string) ([]task.Task, error) {
-	all, err := o.Store.Tracked(name)
+func (o *Office) openTasks(cfg *tracker.Config) ([]task.Task, error) {
+	all, err := o.Store.Tracked(cfg.Ref(""))
 	return slices.DeleteFunc(all, func(t task.Task) bool {
 		def, err := o.Tasks.Definition(&t)
 		return err == nil && over(def, &t)
@@ -112,7 +115,7 @@ func (o *Office) openTasks(name string) ([]task.Task, error) {
 // hearIssue reads the issue of a task and lets the task hear what is new about it. What
 // was read is kept last: a look that is broken off is had again.
 func (o *Office) hearIssue(ctx context.Context, d *opened, t task.Task) ([]string, error) {
-	_, key, _ := tracker.ParseRef(t.TrackerRef)
+	key, _ := d.cfg.Key(t.TrackerRef)
 	is, err := d.desk.Issue(ctx, key)
 	if errors.Is(err, tracker.ErrNotFound) {
 		return []string{fmt.Sprintf("%s: the issue is gone, and task %s goes on without it", t.TrackerRef, t.ID)}, nil
@@ -271,11 +274,28 @@ func (g *glance) reachable(ctx context.Context) error {
 	return g.submit(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.Reachable}, "what was owed to it is tried again")
 }
 
+// settle does the same for tasks that are over: their issues are to show it.
+func (o *Office) settle(ctx context.Context, d *opened, tasks []task.Task, r *tracker.Report) error {
+	for i := range tasks {
+		def, err := o.Tasks.Definition(&tasks[i])
+		if err != nil || tasks[i].Deleted || !over(def, &tasks[i]) {
+			continue
+		}
+		g := glance{o: o, d: d, t: &tasks[i]}
+		err = g.reachable(ctx)
+		r.News = append(r.News, g.news...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // putBack moves issues that drifted back where their tasks are.
 func (o *Office) putBack(ctx context.Context, d *opened, r *tracker.Report) error {
 	left := r.Drift[:0]
 	for _, drift := range r.Drift {
-		_, key, _ := tracker.ParseRef(drift.Ref)
+		key, _ := d.cfg.Key(drift.Ref)
 		is, err := d.desk.Apply(ctx, key, moveTo(drift.Want))
 		if err != nil {
 			r.News = append(r.News, fmt.Sprintf("%s: cannot be put back: %v", drift.Ref, err))

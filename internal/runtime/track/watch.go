@@ -41,7 +41,7 @@ func (o *Office) Hear(ctx context.Context, name string, header http.Header, body
 
 // lookAt reads what news are about.
 func (o *Office) lookAt(ctx context.Context, d *opened, ev tracker.Event) error {
-	tasks, err := o.openTasks(d.cfg.Name)
+	tasks, err := o.openTasks(&d.cfg)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (o *Office) lookAt(ctx context.Context, d *opened, ev tracker.Event) error 
 
 func (o *Office) lookAtIssue(ctx context.Context, d *opened, key string, tasks []task.Task) error {
 	for i := range tasks {
-		if tasks[i].TrackerRef == tracker.Ref(d.cfg.Name, key) {
+		if tasks[i].TrackerRef == d.cfg.Ref(key) {
 			_, err := o.hearIssue(ctx, d, tasks[i])
 			return err
 		}
@@ -75,7 +75,7 @@ func (o *Office) lookAtIssue(ctx context.Context, d *opened, key string, tasks [
 	if err != nil {
 		return fmt.Errorf("read %s: %w", key, err)
 	}
-	all, err := o.Store.Tracked(d.cfg.Name)
+	all, err := o.Store.Tracked(d.cfg.Ref(""))
 	if err == nil {
 		err = o.noteReturn(d, all, &is)
 	}
