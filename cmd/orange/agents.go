@@ -63,7 +63,7 @@ func (s *server) hire() (*company, error) {
 		},
 		Harnesses: harnesses{s: s}, Workspaces: c.worktrees, Engine: spokesman{s},
 		Env:   func(name string) []string { return append(inPath(s.agentEnv(name), s.self), "ORANGE_HOME="+s.cfg.Home) },
-		Words: repositoryWords, Term: tmux.Terminal, OnBoard: cards{s.boards()}.shown,
+		Words: repositoryWords, Term: tmux.Terminal, OnBoard: allCards{local: cards{s.boards()}, office: s.office}.shown,
 	}
 	if c.terminal != nil {
 		o.Terminal = terminal{c.terminal}

@@ -28,7 +28,11 @@ func githubSecret(source, host string) func(context.Context) (string, error) {
 		if source != "" && source != "gh" {
 			return config.Secret(ctx, source, os.Getenv)
 		}
-		for _, name := range []string{"GH_TOKEN", "GITHUB_TOKEN"} {
+		names := []string{"GH_TOKEN", "GITHUB_TOKEN"}
+		if host != "github.com" {
+			names = []string{"GH_ENTERPRISE_TOKEN"}
+		}
+		for _, name := range names {
 			if token := os.Getenv(name); token != "" && source == "" {
 				return token, nil
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orange/internal/core/board"
+	"orange/internal/core/prompt"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/runtime/effect"
@@ -26,7 +27,7 @@ const maxNews = 4 << 20
 // is given. The function it returns waits for the end.
 func (s *server) track(ctx context.Context, hooks string) (ended func(), err error) {
 	var wait sync.WaitGroup
-	if hooks != "" {
+	if s.hears = hooks != ""; s.hears {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", hooks)
 		if err != nil {
 			return nil, fmt.Errorf("hear the news of trackers: %w", err)
@@ -73,10 +74,11 @@ func (s *server) hookHandler() http.Handler {
 type control struct {
 	*local.Runtime
 	office *track.Office
+	hears  bool // news come from outside
 }
 
 // Busy implements api.Control.
-func (c control) Busy() bool { return c.Runtime.Busy() || c.office.Watches() }
+func (c control) Busy() bool { return c.hears || c.Runtime.Busy() || c.office.Watches() }
 
 // allCards changes cards wherever they are: on the local board or at a tracker.
 type allCards struct {
@@ -110,4 +112,16 @@ func (a allCards) Look(ctx context.Context, t task.Task) (*board.Face, error) {
 		return a.local.Look(ctx, t)
 	}
 	return a.office.Look(ctx, t)
+}
+
+// shown is the task's card for its agents, nil if it is on no board.
+func (a allCards) shown(t *task.Task) *prompt.Card {
+	if a.isLocal(t.TrackerRef) {
+		return a.local.shown(t)
+	}
+	card, comments, ok := a.office.Shown(t)
+	if !ok {
+		return nil
+	}
+	return &prompt.Card{Card: card, Comments: comments}
 }

@@ -74,6 +74,7 @@ type server struct {
 	news    sync.Mutex // see boards
 	office  *track.Office
 	retrack chan struct{} // the trackers are not the same any more
+	hears   bool          // news of trackers come in over HTTP
 }
 
 func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
@@ -192,7 +193,7 @@ func (s *server) close() {
 
 func (s *server) api(stop func()) *api.Server {
 	out := &api.Server{
-		Engine: s.runtime, Control: control{s.runtime, s.office}, Trackers: trackers{s.office, s}, Projects: projects{s}, Tasks: s.store, Workflows: s.store, Folders: s.folders, Boards: s.boards(),
+		Engine: s.runtime, Control: control{s.runtime, s.office, s.hears}, Trackers: trackers{s.office, s}, Projects: projects{s}, Tasks: s.store, Workflows: s.store, Folders: s.folders, Boards: s.boards(),
 		Inbox: s.inbox, Transfer: transfer{s}, Where: s.where, Checks: s.checks, Repair: s.repair,
 		Stop: stop, Release: version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}

@@ -424,43 +424,6 @@ func TestFinishedWorkIsPushed(t *testing.T) {
 	}
 }
 
-func TestAPullRequestIsOpenedAndLookedAt(t *testing.T) {
-	s := openShop(t, "headless")
-	remote := filepath.Join(s.dir, "remote.git")
-	s.git(s.dir, "init", "-q", "--bare", "-b", "main", remote)
-	s.git(s.repo, "remote", "add", "origin", remote)
-	s.git(s.repo, "push", "-q", "origin", "main")
-	// A forge cannot be had here: this stands for GitHub's command, with its answers in a file.
-	gh := s.write("bin/gh", `#!/bin/sh
-case "$1 $2" in
-"pr view") test -e "$HOME/pr" || { echo "no pull requests found" >&2; exit 1; }; cat "$HOME/pr" ;;
-"pr create") cat >"$HOME/body"; echo '{"url":"https://forge.example/shop/pull/1","state":"OPEN"}' >"$HOME/pr"; echo https://forge.example/shop/pull/1 ;;
-esac
-`)
-	check(t, os.Chmod(gh, 0o755))
-	s.orange("stop")
-	s.env[0] = "PATH=" + filepath.Dir(gh) + ":" + os.Getenv("PATH")
-	s.orange("project", "update", "shop", "--delivery", "pr")
-	id := s.create("feature", diligent)
-	got := s.reaches(id, "reviewing")
-	if got.PRURL != "https://forge.example/shop/pull/1" || got.PRState != "OPEN" {
-		t.Errorf("%+v", got)
-	}
-	if body, err := os.ReadFile(filepath.Join(s.dir, "body")); err != nil || !strings.Contains(string(body), "DONE: it") {
-		t.Errorf("%q, %v", body, err)
-	}
-	s.refused("is open: merge it there", "task", "merge", string(id))
-	s.write("pr", `{"url":"https://forge.example/shop/pull/1","state":"CLOSED"}`)
-	s.refused("was closed without a merge", "task", "merge", string(id))
-	if got := s.task(id); got.Status != "reviewing" || got.Workspace == "" {
-		t.Errorf("%+v", got)
-	}
-	s.git(s.repo, "push", "-q", "origin", "feature:main") // the forge merges
-	s.write("pr", `{"url":"https://forge.example/shop/pull/1","state":"MERGED"}`)
-	s.orange("task", "merge", string(id))
-	s.reaches(id, "done")
-}
-
 func TestAForkBeginsWhereTheTaskStood(t *testing.T) {
 	s := openShop(t, "headless", "--pool-size", "3")
 	id := s.create("feature", diligent)

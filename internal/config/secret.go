@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -57,6 +58,9 @@ func Secret(ctx context.Context, source string, getenv func(string) string) (str
 			err = fmt.Errorf("%s is not set where the server was started: set it, then orange stop", rest)
 		}
 	case "file":
+		if below, ok := strings.CutPrefix(rest, "~/"); ok {
+			rest = filepath.Join(getenv("HOME"), below)
+		}
 		secret, err = secretFile(rest)
 	case "command":
 		secret, err = secretOf(ctx, "sh", "-c", rest)

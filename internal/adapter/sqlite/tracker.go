@@ -119,11 +119,15 @@ func (s *Store) Tracked(prefix string) ([]task.Task, error) {
 	return out, s.describe("read", errors.Join(append(unreadable, err)...))
 }
 
-// SetSynced keeps when a tracker was last looked at, and what was wrong then, "" if
-// nothing was.
+// SetSynced keeps when a tracker was last read, zero for never, and what was wrong when it
+// was last looked at, "" if nothing was.
 func (s *Store) SetSynced(name string, at time.Time, problem string) error {
+	nanos := int64(0) // never
+	if !at.IsZero() {
+		nanos = at.UnixNano()
+	}
 	return s.exec("write to", `INSERT INTO tracker_sync (tracker, at, problem) VALUES (?, ?, ?)
-		ON CONFLICT (tracker) DO UPDATE SET at = excluded.at, problem = excluded.problem`, name, at.UnixNano(), problem)
+		ON CONFLICT (tracker) DO UPDATE SET at = excluded.at, problem = excluded.problem`, name, nanos, problem)
 }
 
 // Synced says when a tracker was last looked at, never if at is zero, and what was wrong
@@ -136,6 +140,9 @@ func (s *Store) Synced(name string) (at time.Time, problem string, err error) {
 		return time.Time{}, "", nil
 	case err != nil:
 		return time.Time{}, "", s.describe("read", err)
+	}
+	if nanos == 0 {
+		return time.Time{}, problem, nil
 	}
 	return time.Unix(0, nanos).UTC(), problem, nil
 }

@@ -144,7 +144,8 @@ func (x *decider) inLine() *task.Effect {
 }
 
 // retryDelay grows with every try. Those who write to a tracker are spread by up to a
-// quarter, each by its own, so that many tasks do not come back at the same moment.
+// quarter, each by its own, so that many tasks do not come back at the same moment. A delay
+// is as precise as a journal keeps time.
 func retryDelay(p *task.Effect, tries int) time.Duration {
 	d := min(time.Second<<min(tries-1, 10), 5*time.Minute)
 	if !p.Aside {
@@ -152,7 +153,7 @@ func retryDelay(p *task.Effect, tries int) time.Duration {
 	}
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%s/%d", p.ID, tries)
-	return d + d*time.Duration(h.Sum32()%256)/1024
+	return (d + d*time.Duration(h.Sum32()%256)/1024).Truncate(time.Microsecond)
 }
 
 // Next is the effect to run now or later: the oldest one owed, because effects keep

@@ -108,7 +108,7 @@ func (f *Facts) fill(text string) string {
 	t := &f.Task
 	pairs := []string{
 		"{summary}", orDash(t.Summary), "{project}", t.Project, "{branch}", t.Branch, "{status}", t.Status,
-		"{task}", string(t.ID), "{workspace}", t.Workspace, "{return_to}", t.ReturnTo, "{default_branch}", f.Project.DefaultBranch, "{delivery}", delivery(t.Delivery),
+		"{task}", string(t.ID), "{workspace}", t.Workspace, "{return_to}", t.ReturnTo, "{default_branch}", f.Project.DefaultBranch, "{delivery}", delivery(t.Delivery), "{pr}", pullRequest(t),
 	}
 	pairs = append(pairs, f.reportPairs()...)
 	pairs = append(pairs, f.stepPairs()...)
@@ -134,4 +134,12 @@ func delivery(d task.Delivery) string {
 		return "Do NOT push and open no pull request: both are done for you when the review has passed."
 	}
 	return "Do NOT push to remote."
+}
+
+// pullRequest is the one that is meant, with its state; Orange has chosen it.
+func pullRequest(t *task.Task) string {
+	if t.PRURL == "" {
+		return "none"
+	}
+	return strings.TrimSpace(t.PRURL + " " + strings.ToLower(t.PRState))
 }

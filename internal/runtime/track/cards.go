@@ -68,7 +68,7 @@ func (o *Office) Mend(ctx context.Context, name, key string, c board.Change) (tr
 	}
 	is, err := d.desk.Apply(ctx, key, c)
 	if err == nil {
-		o.keepOwn(name, &is, true)
+		o.keepOwn(name, &is, c.Column != "")
 	}
 	return is, err
 }

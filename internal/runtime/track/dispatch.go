@@ -23,6 +23,7 @@ const (
 	dispatched = "dispatch"      // who holds an issue while its task is made
 	leaseFor   = 2 * time.Minute // for that long
 	maxLook    = 100             // issues that one round reads whole
+	maxFailed  = 3               // issues that may fail to be read before a look is broken off
 )
 
 // Dispatch looks at a tracker and makes tasks of the issues that are next. Dry, it only
@@ -35,10 +36,11 @@ func (o *Office) Dispatch(ctx context.Context, name string, dry bool) (tracker.R
 	}
 	d.busy.Lock()
 	defer d.busy.Unlock()
-	if out.Report, err = o.sync(ctx, d); err == nil {
+	var trouble error
+	if out.Report, trouble, err = o.sync(ctx, d); err == nil {
 		out.Choices, err = o.round(ctx, d, dry)
 	}
-	o.synced(name, err)
+	o.synced(ctx, name, cmp.Or(err, trouble))
 	return out, err
 }
 
@@ -60,58 +62,96 @@ func (o *Office) round(ctx context.Context, d *opened, dry bool) ([]tracker.Choi
 	if dry {
 		return choices, nil
 	}
-	var parents []task.ID
 	for i := range choices {
 		c := &choices[i]
 		if !c.Dispatch {
 			continue
 		}
 		at := slices.IndexFunc(list, func(o tracker.Candidate) bool { return o.Issue.Key == c.Key })
-		id, waits, err := o.begin(ctx, d, def, &list[at].Issue, tasks)
+		id, err := o.begin(ctx, d, def, &list[at].Issue, tasks)
 		if err != nil {
 			c.Dispatch, c.Reason = false, "no task could be made: "+oneLine(err.Error())
 			continue
 		}
 		c.Task = string(id)
-		if waits {
-			parents = append(parents, id)
-		}
 		if tasks, err = o.Store.Tracked(d.cfg.Ref("")); err != nil {
 			return choices, err
 		}
 	}
-	for _, id := range parents { // now that their parts are there
-		if _, err := o.Tasks.Submit(ctx, id, signal.Signal{Kind: signal.Ready, Actor: task.Tracker}); err != nil {
-			return choices, err
-		}
-	}
-	return choices, nil
+	return choices, o.wake(ctx, d, tasks)
 }
 
-// candidates reads the issues that may be next, whole.
+// wake lets parents begin whose parts are there by now, or have none that is open.
+func (o *Office) wake(ctx context.Context, d *opened, tasks []task.Task) error {
+	for i := range tasks {
+		t := &tasks[i]
+		def, err := o.Tasks.Definition(t)
+		if err != nil || !asleep(def, t) || t.ID != taskID(d.desk.salt, t.TrackerRef, tasks[:i]) {
+			continue
+		}
+		key, _ := d.cfg.Key(t.TrackerRef)
+		is, _, err := o.Store.KeptIssue(d.cfg.Name, key)
+		if err != nil {
+			return err
+		}
+		parts := slices.ContainsFunc(tasks, func(c task.Task) bool { return c.Parent == t.ID && !c.Deleted })
+		if !parts && hasOpen(is.Children) {
+			continue
+		}
+		if _, err := o.Tasks.Submit(ctx, t.ID, signal.Signal{Kind: signal.Ready, Actor: task.Tracker}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// asleep says that a task was made and never began.
+func asleep(def *workflow.Definition, t *task.Task) bool {
+	s, ok := def.State(t.Status)
+	return ok && s.Kind == workflow.Queued && t.Visit == 1 && !t.Queued && !t.Paused && !t.Deleted
+}
+
+func hasOpen(links []tracker.Link) bool {
+	return slices.ContainsFunc(links, func(l tracker.Link) bool { return !l.Closed })
+}
+
+// candidates reads the issues that may be next, whole, the most urgent first. Nothing
+// begins of an issue that was not read: nobody knows who holds it back.
 func (o *Office) candidates(ctx context.Context, d *opened, def *workflow.Definition, tasks []task.Task) ([]tracker.Candidate, error) {
 	list, err := d.desk.List(ctx, tracker.Query{Columns: eligible(&d.cfg, def)})
 	if err != nil {
 		return nil, fmt.Errorf("list the issues: %w", err)
 	}
+	slices.SortStableFunc(list, func(a, b tracker.Issue) int {
+		return cmp.Compare(cmp.Or(a.Priority, tracker.Low+1), cmp.Or(b.Priority, tracker.Low+1))
+	})
 	var out []tracker.Candidate
-	looked := 0
+	looked, failed := 0, 0
 	for _, is := range list {
 		c := tracker.Candidate{Issue: is, Priority: is.Priority}
 		if c.Task, err = o.workedOn(tasks, &d.cfg, &is); err != nil {
 			return nil, err
 		}
-		if c.Task == "" && looked < maxLook {
+		if c.Task == "" && looked >= maxLook {
+			c.Held = fmt.Sprintf("%d issues are looked at before it", maxLook)
+		} else if c.Task == "" {
 			looked++
-			if c.Issue, err = d.desk.Issue(ctx, is.Key); errors.Is(err, tracker.ErrNotFound) {
+			whole, err := d.desk.Issue(ctx, is.Key)
+			switch {
+			case errors.Is(err, tracker.ErrNotFound):
 				continue
-			} else if err != nil {
-				return nil, fmt.Errorf("read %s: %w", is.Key, err)
+			case err != nil:
+				if failed++; failed >= maxFailed {
+					return nil, fmt.Errorf("read %s: %w", is.Key, err)
+				}
+				c.Held = "it cannot be read: " + oneLine(err.Error())
+			default:
+				c.Issue = whole
+				if _, err := o.Store.KeepIssue(d.cfg.Name, whole); err != nil {
+					return nil, err
+				}
+				o.weigh(d, def, &c)
 			}
-			if _, err := o.Store.KeepIssue(d.cfg.Name, c.Issue); err != nil {
-				return nil, err
-			}
-			o.weigh(d, def, &c)
 		}
 		out = append(out, c)
 	}
@@ -129,7 +169,7 @@ func (o *Office) weigh(d *opened, def *workflow.Definition, c *tracker.Candidate
 		c.Priority = orders.Priority.Priority
 	}
 	c.Stranger = len(d.cfg.Authors) > 0 && !d.cfg.Allows(c.Issue.Card.Author)
-	if !slices.ContainsFunc(eligible(&d.cfg, def), func(column string) bool { return sameName(column, c.Issue.Card.Column) }) {
+	if !isEligible(&d.cfg, def, &c.Issue) {
 		c.Held = "it was moved to " + c.Issue.Card.Column + " meanwhile"
 	}
 	for i := range def.Roles {
@@ -144,13 +184,16 @@ func (o *Office) weigh(d *opened, def *workflow.Definition, c *tracker.Candidate
 func (o *Office) workedOn(tasks []task.Task, cfg *tracker.Config, is *tracker.Issue) (string, error) {
 	ref := cfg.Ref(is.Key)
 	for i := len(tasks) - 1; i >= 0; i-- {
-		if t := &tasks[i]; t.TrackerRef == ref && !t.Deleted {
-			back, err := o.Store.Acted(ref, cameBack(t.ID))
-			if back || err != nil {
+		t := &tasks[i]
+		if t.TrackerRef != ref || t.Deleted {
+			continue
+		}
+		if def, err := o.Tasks.Definition(t); err == nil && over(def, t) {
+			if back, err := o.Store.Acted(ref, cameBack(t.ID)); back || err != nil {
 				return "", err
 			}
-			return string(t.ID), nil
 		}
+		return string(t.ID), nil
 	}
 	return "", nil
 }
@@ -160,9 +203,9 @@ func cameBack(id task.ID) string { return "back/" + string(id) }
 
 // noteReturn notes an issue that was elsewhere and is to be worked on again, although
 // its last task is over.
-func (o *Office) noteReturn(d *opened, tasks []task.Task, is *tracker.Issue) error {
+func (o *Office) noteReturn(d *opened, def *workflow.Definition, tasks []task.Task, is *tracker.Issue) error {
 	was, ok, err := o.Store.KeptIssue(d.cfg.Name, is.Key)
-	if err != nil || !ok || sameName(was.Card.Column, is.Card.Column) {
+	if err != nil || !ok || sameName(was.Card.Column, is.Card.Column) || !isEligible(&d.cfg, def, is) {
 		return err
 	}
 	id, err := o.workedOn(tasks, &d.cfg, is)
@@ -180,7 +223,7 @@ func (o *Office) atWork(tasks []task.Task) (n int) {
 		if err != nil || over(def, t) || t.Paused || t.Held != "" {
 			continue
 		}
-		if s, ok := def.State(t.Status); ok && (s.Kind == workflow.Agent || s.Kind == workflow.Queued) {
+		if s, ok := def.State(t.Status); ok && (s.Kind == workflow.Agent || s.Kind == workflow.Queued && t.Queued) {
 			n++
 		}
 	}
@@ -189,21 +232,21 @@ func (o *Office) atWork(tasks []task.Task) (n int) {
 
 // begin makes the task of an issue, once: its id follows from the issue. A parent whose
 // parts are still to be made waits for them.
-func (o *Office) begin(ctx context.Context, d *opened, def *workflow.Definition, is *tracker.Issue, tasks []task.Task) (id task.ID, waits bool, err error) {
+func (o *Office) begin(ctx context.Context, d *opened, def *workflow.Definition, is *tracker.Issue, tasks []task.Task) (task.ID, error) {
 	ref, now := d.cfg.Ref(is.Key), o.Now()
 	if ok, err := o.Store.Lease(ref, dispatched, now.Add(leaseFor), now); err != nil || !ok {
-		return "", false, cmp.Or(err, errors.New("somebody else is making one"))
+		return "", cmp.Or(err, errors.New("somebody else is making one"))
 	}
 	defer o.Store.ReleaseLease(ref, dispatched) //nolint:errcheck // it ends by itself
 	p, ok := o.Tasks.Project(d.cfg.Project)
 	if !ok {
-		return "", false, task.Mistakef("project %q is not registered: orange project add", d.cfg.Project)
+		return "", task.Mistakef("project %q is not registered: orange project add", d.cfg.Project)
 	}
-	waits = slices.ContainsFunc(is.Children, func(l tracker.Link) bool { return !l.Closed }) && def.KnowsChildren()
+	waits := hasOpen(is.Children) && def.KnowsChildren()
 	w := signal.Wish{
 		New: signal.New{
 			ID: taskID(d.desk.salt, ref, tasks), Project: p.Name, Summary: summary(&is.Card), Harness: d.cfg.Harness, Branch: branchOf(is),
-			TrackerRef: ref, Spawn: !waits, Parent: parentOf(tasks, &d.cfg, is.Parent),
+			TrackerRef: ref, Spawn: !waits, Parent: o.parentOf(tasks, &d.cfg, is.Parent),
 		},
 		Workflow: d.cfg.Workflow, Context: contextOf(&d.cfg, is), Actor: task.Tracker,
 	}
@@ -216,7 +259,7 @@ func (o *Office) begin(ctx context.Context, d *opened, def *workflow.Definition,
 	if err == nil && a.Decision.Refused != "" {
 		err = task.Mistakef("%s", a.Decision.Refused)
 	}
-	return a.Task.ID, waits, err
+	return a.Task.ID, err
 }
 
 // taskID is the id of the next task of an issue: who makes it twice makes it once. Another
@@ -232,12 +275,17 @@ func taskID(salt, ref string, tasks []task.Task) task.ID {
 	return task.NewID(sum[:])
 }
 
-func parentOf(tasks []task.Task, cfg *tracker.Config, key string) task.ID {
+// parentOf is the task of a parent issue, "" if none is open: what is over takes no parts.
+func (o *Office) parentOf(tasks []task.Task, cfg *tracker.Config, key string) task.ID {
 	if key == "" {
 		return ""
 	}
-	for i := range tasks {
-		if t := &tasks[i]; t.TrackerRef == cfg.Ref(key) && !t.Deleted {
+	for i := len(tasks) - 1; i >= 0; i-- {
+		t := &tasks[i]
+		if t.TrackerRef != cfg.Ref(key) {
+			continue
+		}
+		if def, err := o.Tasks.Definition(t); err == nil && !over(def, t) {
 			return t.ID
 		}
 	}
@@ -262,8 +310,11 @@ func contextOf(cfg *tracker.Config, is *tracker.Issue) string {
 			fmt.Fprintf(&b, "\n%s said on %s:\n\n%s\n", oneLine(c.Author), c.At.UTC().Format(time.DateOnly), strings.TrimSpace(c.Text))
 		}
 	}
-	return b.String()
+	return clip(b.String(), maxContext)
 }
+
+// maxContext bounds what an agent reads about an issue at first, in bytes.
+const maxContext = 256 << 10
 
 // branchOf is a branch that people recognise: eng-12-fix-the-cart.
 func branchOf(is *tracker.Issue) string {
@@ -286,7 +337,7 @@ func moveTo(column string) board.Change { return board.Change{Column: column} }
 
 // oneLine makes one bounded line of somebody else's text.
 func oneLine(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	if runes := []rune(text); len(runes) > 200 {
 		text = string(runes[:200]) + "..."
 	}

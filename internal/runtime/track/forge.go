@@ -28,7 +28,7 @@ func (o *Office) SyncForges(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	tasks = slices.DeleteFunc(tasks, func(t task.Task) bool {
-		return slices.ContainsFunc(list, func(cfg tracker.Config) bool { _, ok := cfg.Key(t.TrackerRef); return ok })
+		return slices.ContainsFunc(list, func(cfg tracker.Config) bool { _, ok := cfg.Key(t.TrackerRef); return ok && watched(cfg) })
 	})
 	return o.hearForges(ctx, tasks)
 }
@@ -96,13 +96,17 @@ func (o *Office) hearPR(ctx context.Context, g prGlance) ([]string, error) {
 	if err := g.know(ctx, &pr); err != nil {
 		return g.news, err
 	}
-	switch pr.State {
-	case tracker.Merged:
+	own := pr.Branch == g.t.Branch // what others open says nothing about the work
+	switch {
+	case pr.State == tracker.Merged:
 		err = g.merged(ctx, &pr)
-	case tracker.Closed:
+	case pr.State == tracker.Closed && own:
 		err = g.submit(ctx, "closed/"+pr.Head, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRClosed, Arg: pr.Head}, "its pull request was closed")
-	default:
-		if err = g.checks(ctx, &pr); err == nil {
+	case pr.State == tracker.Open:
+		if own {
+			err = g.checks(ctx, &pr)
+		}
+		if err == nil {
 			err = g.reviews(ctx, &pr)
 		}
 	}
@@ -158,12 +162,17 @@ func (g *prGlance) know(ctx context.Context, pr *tracker.PR) error {
 
 // submit lets the task hear a signal; with a key only once.
 func (g *prGlance) submit(ctx context.Context, key string, sig signal.Signal, what string) error {
-	ref := "task/" + string(g.t.ID)
-	if key != "" {
-		if done, err := g.o.Store.Acted(ref, key); err != nil || done {
-			return err
-		}
+	if key == "" {
+		return g.submitAs(ctx, nil, sig, what)
 	}
+	if done, err := g.o.Store.Acted("task/"+string(g.t.ID), key); err != nil || done {
+		return err
+	}
+	return g.submitAs(ctx, []string{key}, sig, what)
+}
+
+// submitAs lets the task hear a signal, and notes by keys what is heard with it.
+func (g *prGlance) submitAs(ctx context.Context, keys []string, sig signal.Signal, what string) error {
 	a, err := g.o.Tasks.Submit(ctx, g.t.ID, sig)
 	if err != nil {
 		return fmt.Errorf("tell task %s: %w", g.t.ID, err)
@@ -174,10 +183,12 @@ func (g *prGlance) submit(ctx context.Context, key string, sig signal.Signal, wh
 		*g.t = a.Task
 	}
 	g.news = append(g.news, fmt.Sprintf("task %s: %s", g.t.ID, what))
-	if key == "" {
-		return nil
+	for _, key := range keys {
+		if err := g.o.Store.SetActed("task/"+string(g.t.ID), key); err != nil {
+			return err
+		}
 	}
-	return g.o.Store.SetActed(ref, key)
+	return nil
 }
 
 // merged lets the task hear that its work is in the default branch, here too.
@@ -220,37 +231,72 @@ func (g *prGlance) checks(ctx context.Context, pr *tracker.PR) error {
 	return g.submit(ctx, "checks/"+pr.Head, g.back(note), fmt.Sprintf("%d checks failed", len(failed)))
 }
 
-// reviews sends work back that a person whose words count wants changed.
+// reviews sends work back that people whose words count want changed, with all that is
+// new of it.
 func (g *prGlance) reviews(ctx context.Context, pr *tracker.PR) error {
-	for _, r := range pr.Reviews {
-		wants := r.Verdict == tracker.ChangesRequested || r.Verdict == tracker.Commented && len(r.Lines) > 0
-		if !wants || r.Bot || !g.o.counts(g.t.Project, r.Author) || !takes(g.def, g.t, requestChanges) {
+	if !takes(g.def, g.t, requestChanges) {
+		return nil
+	}
+	var b strings.Builder
+	var keys []string
+	for i := range pr.Reviews {
+		r := &pr.Reviews[i]
+		if !g.wanted(r) || approvedSince(pr.Reviews[i+1:], r.Author) {
 			continue
 		}
-		var b strings.Builder
-		fmt.Fprintf(&b, "%s reviewed %s:\n\n%s\n", oneLine(r.Author), pr.URL, strings.TrimSpace(r.Text))
-		for _, l := range r.Lines {
-			fmt.Fprintf(&b, "\n- %s:%d: %s\n", oneLine(l.File), l.Line, strings.TrimSpace(l.Text))
-		}
-		if err := g.submit(ctx, "review/"+r.ID, g.back(b.String()), "a review wants changes"); err != nil {
+		done, err := g.o.Store.Acted("task/"+string(g.t.ID), "review/"+r.ID)
+		if err != nil {
 			return err
 		}
+		if !done {
+			keys = append(keys, "review/"+r.ID)
+			writeReview(&b, pr, r)
+		}
 	}
-	return nil
+	if len(keys) == 0 {
+		return nil
+	}
+	what := "a review wants changes"
+	if len(keys) > 1 {
+		what = fmt.Sprintf("%d reviews want changes", len(keys))
+	}
+	return g.submitAs(ctx, keys, g.back(b.String()), what)
+}
+
+// wanted says that a review asks for changes, and that its author's words count.
+func (g *prGlance) wanted(r *tracker.Review) bool {
+	wants := r.Verdict == tracker.ChangesRequested || r.Verdict == tracker.Commented && len(r.Lines) > 0
+	return wants && !r.Bot && g.o.counts(g.t.Project, r.Author)
+}
+
+// approvedSince says that somebody took back what they wanted changed.
+func approvedSince(later []tracker.Review, author string) bool {
+	return slices.ContainsFunc(later, func(r tracker.Review) bool {
+		return r.Verdict == tracker.Approved && strings.EqualFold(r.Author, author)
+	})
+}
+
+func writeReview(b *strings.Builder, pr *tracker.PR, r *tracker.Review) {
+	fmt.Fprintf(b, "%s reviewed %s:\n\n%s\n", oneLine(r.Author), pr.URL, strings.TrimSpace(r.Text))
+	for _, l := range r.Lines {
+		fmt.Fprintf(b, "\n- %s:%d: %s\n", oneLine(l.File), l.Line, strings.TrimSpace(l.Text))
+	}
+	b.WriteString("\n")
 }
 
 // back sends finished work back with what is wrong with it. A heading in it is quoted
 // when it is written into TASK.md.
 func (g *prGlance) back(note string) signal.Signal {
-	return signal.Signal{Kind: signal.Request, Verb: requestChanges, Actor: task.Tracker, Note: clipText(note)}
+	return signal.Signal{Kind: signal.Request, Verb: requestChanges, Actor: task.Tracker, Note: clip(note, maxNote)}
 }
 
 // maxNote bounds what a task is told, in bytes.
 const maxNote = 16 << 10
 
-func clipText(text string) string {
-	if len(text) > maxNote {
-		text = strings.ToValidUTF8(text[:maxNote], "") + "\n..."
+// clip bounds somebody else's text, in bytes.
+func clip(text string, most int) string {
+	if len(text) > most {
+		text = text[:most] + "\n..."
 	}
-	return text
+	return strings.ToValidUTF8(text, "")
 }

@@ -3,6 +3,7 @@ package track
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
@@ -54,8 +55,9 @@ type Office struct {
 	Log     *slog.Logger
 	Now     func() time.Time
 
-	mu    sync.Mutex
-	desks map[string]*opened
+	mu     sync.Mutex
+	desks  map[string]*opened
+	missed map[string]bool // news that was heard and could not be followed
 }
 
 // opened is a tracker that was asked for, with the configuration it was opened with.
@@ -198,11 +200,14 @@ func (o *Office) Drifts() ([]tracker.Drift, error) {
 }
 
 // drift compares a task with what is kept of its issue. What is still to be written is
-// no drift.
+// no drift, and where people put the issue of a task that is over is their affair.
 func (o *Office) drift(cfg *tracker.Config, t *task.Task) (tracker.Drift, bool) {
 	key, _ := cfg.Key(t.TrackerRef)
-	is, ok, err := o.Store.KeptIssue(cfg.Name, key)
-	if err != nil || !ok || moves(t) {
+	is, ok, err := o.kept(cfg, key)
+	if err != nil || !ok || willMove(t) {
+		return tracker.Drift{}, false
+	}
+	if def, err := o.Tasks.Definition(t); err != nil || over(def, t) {
 		return tracker.Drift{}, false
 	}
 	want := o.wants(cfg, t)
@@ -210,6 +215,22 @@ func (o *Office) drift(cfg *tracker.Config, t *task.Task) (tracker.Drift, bool) 
 		return tracker.Drift{}, false
 	}
 	return tracker.Drift{Task: string(t.ID), Ref: t.TrackerRef, Status: t.Status, Want: want, Have: is.Card.Column, ReadAt: is.ReadAt}, true
+}
+
+// kept is an issue as it was last read. A card of the local board is read now: it is here.
+func (o *Office) kept(cfg *tracker.Config, key string) (tracker.Issue, bool, error) {
+	if cfg.Kind != tracker.Board {
+		return o.Store.KeptIssue(cfg.Name, key)
+	}
+	d, err := o.open(cfg.Name)
+	if err != nil {
+		return tracker.Issue{}, false, err
+	}
+	is, err := d.desk.Issue(context.Background(), key)
+	if errors.Is(err, tracker.ErrNotFound) {
+		return is, false, nil
+	}
+	return is, err == nil, err
 }
 
 // wants is the column in which a tracker should show a task, "" if nobody says.
@@ -235,7 +256,7 @@ func (o *Office) Standing(t *task.Task) *tracker.Standing {
 		if !ok {
 			continue
 		}
-		is, ok, err := o.Store.KeptIssue(cfg.Name, key)
+		is, ok, err := o.kept(&cfg, key)
 		if err != nil || !ok {
 			return nil
 		}

@@ -1,6 +1,7 @@
 package track
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,66 +22,53 @@ func (o *Office) Sync(ctx context.Context, name string, fix bool) (tracker.Repor
 	}
 	d.busy.Lock()
 	defer d.busy.Unlock()
-	r, err := o.sync(ctx, d)
+	r, trouble, err := o.sync(ctx, d)
 	if err == nil && fix {
-		err = o.putBack(ctx, d, &r)
+		o.putBack(ctx, d, &r)
 	}
-	o.synced(name, err)
+	o.synced(ctx, name, cmp.Or(err, trouble))
 	return r, err
 }
 
-// synced keeps how it went.
-func (o *Office) synced(name string, err error) {
-	problem := ""
+// synced keeps how it went. A look that was broken off here says nothing about the
+// tracker.
+func (o *Office) synced(ctx context.Context, name string, err error) {
+	if err != nil && ctx.Err() != nil {
+		return
+	}
+	at, problem := o.Now(), ""
 	if err != nil {
 		problem = oneLine(err.Error())
 		o.warn("look at a tracker", "tracker", name, "error", problem)
+		if at, _, err = o.Store.Synced(name); err != nil { // what is kept is as old as before
+			o.warn("read when a tracker was looked at", "tracker", name, "error", err)
+		}
 	}
-	if err := o.Store.SetSynced(name, o.Now(), problem); err != nil {
+	if err := o.Store.SetSynced(name, at, problem); err != nil {
 		o.warn("keep when a tracker was looked at", "tracker", name, "error", err)
 	}
 }
 
-func (o *Office) sync(ctx context.Context, d *opened) (tracker.Report, error) {
-	r := tracker.Report{Tracker: d.cfg.Name, News: []string{}, Drift: []tracker.Drift{}}
-	def, err := o.Tasks.Choose(d.cfg.Workflow, d.cfg.Project)
-	if err != nil {
-		return r, err
-	}
-	list, err := d.desk.List(ctx, tracker.Query{Columns: eligible(&d.cfg, def)})
-	if err != nil {
-		return r, fmt.Errorf("list the issues: %w", err)
-	}
-	all, err := o.Store.Tracked(d.cfg.Ref(""))
-	if err != nil {
-		return r, err
-	}
+// sync looks at a tracker. An issue that is in trouble does not keep the others from
+// being looked at.
+func (o *Office) sync(ctx context.Context, d *opened) (r tracker.Report, trouble, err error) {
+	r = tracker.Report{Tracker: d.cfg.Name, News: []string{}, Drift: []tracker.Drift{}}
 	tasks, err := o.openTasks(&d.cfg)
 	if err != nil {
-		return r, err
+		return r, nil, err
 	}
-	for i := range list {
-		if hasTask(tasks, &d.cfg, list[i].Key) { // it is read whole
-			continue
-		}
-		if err := o.noteReturn(d, all, &list[i]); err != nil {
-			return r, err
-		}
-		list[i].ReadAt = o.Now()
-		if _, err := o.Store.KeepIssue(d.cfg.Name, list[i]); err != nil {
-			return r, err
-		}
+	if r.Issues, err = o.keepListed(ctx, d, tasks); err != nil {
+		return r, nil, err
 	}
-	r.Issues, r.Tasks = len(list), len(tasks)
-	for i := range tasks {
-		news, err := o.hearIssue(ctx, d, tasks[i])
-		r.News = append(r.News, news...)
-		if err != nil {
-			return r, err
-		}
+	r.Tasks = len(tasks)
+	if trouble, err = o.hearIssues(ctx, d, tasks, &r); err != nil {
+		return r, nil, err
 	}
-	if err := o.settle(ctx, d, all, &r); err != nil {
-		return r, err
+	if err := o.settle(ctx, d, &r); err != nil {
+		return r, trouble, err
+	}
+	if tasks, err = o.openTasks(&d.cfg); err != nil { // as the news left them
+		return r, trouble, err
 	}
 	news, err := o.hearForges(ctx, tasks)
 	r.News = append(r.News, news...)
@@ -89,14 +77,62 @@ func (o *Office) sync(ctx context.Context, d *opened) (tracker.Report, error) {
 		r.News = append(r.News, "the forge: "+oneLine(err.Error()))
 	}
 	if tasks, err = o.openTasks(&d.cfg); err != nil {
-		return r, err
+		return r, trouble, err
 	}
 	for i := range tasks {
 		if drift, ok := o.drift(&d.cfg, &tasks[i]); ok {
 			r.Drift = append(r.Drift, drift)
 		}
 	}
-	return r, nil
+	return r, trouble, nil
+}
+
+// hearIssues looks at the issues of tasks. Trouble with some is told among the news; with
+// many it is an error.
+func (o *Office) hearIssues(ctx context.Context, d *opened, tasks []task.Task, r *tracker.Report) (trouble, err error) {
+	failed := 0
+	for i := range tasks {
+		news, err := o.hearIssue(ctx, d, tasks[i])
+		r.News = append(r.News, news...)
+		if err == nil {
+			continue
+		}
+		if failed++; failed >= maxFailed || ctx.Err() != nil {
+			return nil, err
+		}
+		trouble = errors.Join(trouble, err)
+		r.News = append(r.News, oneLine(err.Error()))
+	}
+	return trouble, nil
+}
+
+// keepListed keeps the issues that may be worked on, and says how many there are. Those
+// of open tasks are read whole, by themselves.
+func (o *Office) keepListed(ctx context.Context, d *opened, tasks []task.Task) (int, error) {
+	def, err := o.Tasks.Choose(d.cfg.Workflow, d.cfg.Project)
+	if err != nil {
+		return 0, err
+	}
+	list, err := d.desk.List(ctx, tracker.Query{Columns: eligible(&d.cfg, def)})
+	if err != nil {
+		return 0, fmt.Errorf("list the issues: %w", err)
+	}
+	all, err := o.Store.Tracked(d.cfg.Ref(""))
+	if err != nil {
+		return 0, err
+	}
+	for i := range list {
+		if hasTask(tasks, &d.cfg, list[i].Key) {
+			continue
+		}
+		if err := o.noteReturn(d, def, all, &list[i]); err != nil {
+			return 0, err
+		}
+		if _, err := o.Store.KeepIssue(d.cfg.Name, list[i]); err != nil {
+			return 0, err
+		}
+	}
+	return len(list), nil
 }
 
 func hasTask(tasks []task.Task, cfg *tracker.Config, key string) bool {
@@ -127,6 +163,9 @@ func (o *Office) hearIssue(ctx context.Context, d *opened, t task.Task) ([]strin
 	if err != nil {
 		return nil, err
 	}
+	if ok && !sameName(was.Card.Column, is.Card.Column) && o.wentOn(&d.cfg, &t) {
+		return nil, nil // the move may be Orange's own: the next look tells
+	}
 	look := glance{o: o, d: d, t: &t, is: &is}
 	if ok {
 		look.was = &was
@@ -139,6 +178,13 @@ func (o *Office) hearIssue(ctx context.Context, d *opened, t task.Task) ([]strin
 	}
 	_, err = o.Store.KeepIssue(d.cfg.Name, is)
 	return look.news, err
+}
+
+// wentOn says that a task is in another state by now than when it was looked up, before
+// its issue was read.
+func (o *Office) wentOn(cfg *tracker.Config, t *task.Task) bool {
+	all, err := o.Store.Tracked(cfg.Ref(""))
+	return err != nil || !slices.ContainsFunc(all, func(now task.Task) bool { return now.ID == t.ID && now.Visit == t.Visit })
 }
 
 // a glance is one look at the issue of a task.
@@ -170,9 +216,12 @@ func (g *glance) submit(ctx context.Context, sig signal.Signal, what string) err
 	if err != nil {
 		return fmt.Errorf("tell task %s: %w", g.t.ID, err)
 	}
-	if no := a.Decision.Refused; no != "" {
+	switch no := a.Decision.Refused; {
+	case no != "":
 		what += ", and that is refused: " + no
-	} else {
+	case len(a.Decision.Entries) == 0: // nothing comes of it
+		return nil
+	default:
 		*g.t = a.Task
 	}
 	g.news = append(g.news, g.t.TrackerRef+": "+what)
@@ -202,8 +251,11 @@ func (g *glance) orders(ctx context.Context) error {
 			return err
 		}
 	}
-	if last := orders.Last; last != nil && last.Kind == tracker.Resume && g.t.Paused {
+	if last := g.lastResume(); orders.Hold == nil && last != nil {
 		err := g.once("resume/"+last.Comment, func() error {
+			if !g.t.Paused { // it ended a hold that nobody saw, and ends no later one
+				return nil
+			}
 			what := "resumed by " + last.Author
 			return g.submit(ctx, signal.Signal{Kind: signal.Resume, Actor: task.Tracker, Note: what}, what)
 		})
@@ -218,6 +270,17 @@ func (g *glance) orders(ctx context.Context) error {
 		})
 	}
 	return nil
+}
+
+// lastResume is the latest end of a hold that somebody ordered whose words count, nil if
+// nobody did.
+func (g *glance) lastResume() (last *tracker.Directive) {
+	for _, c := range g.is.Comments {
+		if d, ok := tracker.ParseDirective(c); ok && d.Kind == tracker.Resume && g.d.cfg.Allows(c.Author) && (last == nil || !d.At.Before(last.At)) {
+			last = &d
+		}
+	}
+	return last
 }
 
 func holds(h *tracker.Directive) string {
@@ -275,7 +338,11 @@ func (g *glance) reachable(ctx context.Context) error {
 }
 
 // settle does the same for tasks that are over: their issues are to show it.
-func (o *Office) settle(ctx context.Context, d *opened, tasks []task.Task, r *tracker.Report) error {
+func (o *Office) settle(ctx context.Context, d *opened, r *tracker.Report) error {
+	tasks, err := o.Store.Tracked(d.cfg.Ref(""))
+	if err != nil {
+		return err
+	}
 	for i := range tasks {
 		def, err := o.Tasks.Definition(&tasks[i])
 		if err != nil || tasks[i].Deleted || !over(def, &tasks[i]) {
@@ -292,7 +359,7 @@ func (o *Office) settle(ctx context.Context, d *opened, tasks []task.Task, r *tr
 }
 
 // putBack moves issues that drifted back where their tasks are.
-func (o *Office) putBack(ctx context.Context, d *opened, r *tracker.Report) error {
+func (o *Office) putBack(ctx context.Context, d *opened, r *tracker.Report) {
 	left := r.Drift[:0]
 	for _, drift := range r.Drift {
 		key, _ := d.cfg.Key(drift.Ref)
@@ -306,5 +373,4 @@ func (o *Office) putBack(ctx context.Context, d *opened, r *tracker.Report) erro
 		r.News = append(r.News, fmt.Sprintf("%s: put back to %s", drift.Ref, drift.Want))
 	}
 	r.Drift = left
-	return nil
 }

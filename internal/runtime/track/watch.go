@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,12 +32,37 @@ func (o *Office) Hear(ctx context.Context, name string, header http.Header, body
 		return errors.New("the news has no delivery id")
 	}
 	first, err := o.Store.Heard(name, ev.Delivery, o.Now())
-	if err != nil || !first {
+	if err != nil || !first && !o.wasMissed(name, ev.Delivery) {
 		return err
 	}
 	d.busy.Lock()
 	defer d.busy.Unlock()
-	return o.lookAt(ctx, d, ev)
+	err = o.lookAt(ctx, d, ev)
+	o.miss(name, ev.Delivery, err != nil)
+	return err
+}
+
+// miss notes news that could not be followed: when it comes again it is not old.
+func (o *Office) miss(name, delivery string, missed bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !missed {
+		delete(o.missed, name+"/"+delivery)
+		return
+	}
+	if o.missed == nil || len(o.missed) >= maxMissed {
+		o.missed = map[string]bool{}
+	}
+	o.missed[name+"/"+delivery] = true
+}
+
+// maxMissed bounds how much missed news is remembered.
+const maxMissed = 10000
+
+func (o *Office) wasMissed(name, delivery string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.missed[name+"/"+delivery]
 }
 
 // lookAt reads what news are about.
@@ -76,8 +102,12 @@ func (o *Office) lookAtIssue(ctx context.Context, d *opened, key string, tasks [
 		return fmt.Errorf("read %s: %w", key, err)
 	}
 	all, err := o.Store.Tracked(d.cfg.Ref(""))
+	if err != nil {
+		return err
+	}
+	def, err := o.Tasks.Choose(d.cfg.Workflow, d.cfg.Project)
 	if err == nil {
-		err = o.noteReturn(d, all, &is)
+		err = o.noteReturn(d, def, all, &is)
 	}
 	if err == nil {
 		_, err = o.Store.KeepIssue(d.cfg.Name, is)
@@ -91,13 +121,11 @@ func (o *Office) Watches() bool {
 	if err != nil {
 		return false
 	}
-	for _, cfg := range list {
-		if cfg.Every > 0 || cfg.Auto {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, watched)
 }
+
+// watched says that a tracker is looked at without being asked.
+func watched(cfg tracker.Config) bool { return cfg.Every > 0 || cfg.Auto }
 
 // defaultEvery is how often a tracker is looked at that is worked for by itself.
 const defaultEvery = time.Minute
@@ -113,7 +141,7 @@ func (o *Office) Watch(ctx context.Context, changed <-chan struct{}) {
 		round, stop := context.WithCancel(ctx)
 		var all sync.WaitGroup
 		for _, cfg := range list {
-			if cfg.Every > 0 || cfg.Auto {
+			if watched(cfg) {
 				all.Go(func() { o.watch(round, cfg) })
 			}
 		}

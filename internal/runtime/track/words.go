@@ -74,9 +74,27 @@ func eligible(cfg *tracker.Config, def *workflow.Definition) []string {
 	return out
 }
 
-// moves says that a task's issue is still to be moved.
+func isEligible(cfg *tracker.Config, def *workflow.Definition, is *tracker.Issue) bool {
+	return slices.ContainsFunc(eligible(cfg, def), func(column string) bool { return sameName(column, is.Card.Column) })
+}
+
+// moves says that a task's issue is still to be moved, or may have been: nobody knows
+// whether what was given up was done.
 func moves(t *task.Task) bool {
 	return slices.ContainsFunc(t.Pending, func(e task.Effect) bool { return e.Do == workflow.MoveCard })
+}
+
+// willMove says that the move is yet to come: nothing before it was given up.
+func willMove(t *task.Task) bool {
+	for i := range t.Pending {
+		switch e := &t.Pending[i]; {
+		case e.GivenUp:
+			return false
+		case e.Do == workflow.MoveCard:
+			return true
+		}
+	}
+	return false
 }
 
 // over says that nothing becomes of a task any more.
@@ -93,12 +111,13 @@ func takes(def *workflow.Definition, t *task.Task, verb string) bool {
 	return false
 }
 
-// leadsTo is the state that a tracker may ask for and that it would show in a column.
+// leadsTo is the state that a tracker may ask for and that it would show in a column. What
+// goes against the rules needs more than a move: somebody has to say it.
 func leadsTo(cfg *tracker.Config, def *workflow.Definition, t *task.Task, column string) (string, bool) {
 	for _, i := range def.EdgesFrom(t.Status) {
 		e := &def.Edges[i]
 		shown := def.Projected(e.To)
-		if shown != "" && sameName(cfg.Column(shown), column) && e.To != t.Status && e.Answers(workflow.OnRequest, "") && slices.Contains(e.By, task.Tracker) {
+		if shown != "" && !e.Override && sameName(cfg.Column(shown), column) && e.To != t.Status && e.Answers(workflow.OnRequest, "") && slices.Contains(e.By, task.Tracker) {
 			return e.To, true
 		}
 	}

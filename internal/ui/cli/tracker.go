@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,6 +69,12 @@ command:PROGRAM ARGS, or gh for the login that gh has.
 		var err error
 		if cfg.Columns, err = columnNames(columns); err != nil {
 			return err
+		}
+		if cfg.Kind == tracker.Board && len(cfg.Columns) > 0 {
+			return usageError("--column is for trackers that call things differently: the local board takes the workflow's own columns")
+		}
+		if strings.ContainsAny(cfg.Mapping, "/.") && !filepath.IsAbs(cfg.Mapping) && !strings.HasPrefix(cfg.Mapping, "~/") {
+			cfg.Mapping = filepath.Join(s.Cwd, cfg.Mapping) // the server is in another folder
 		}
 		if cfg.Project == "" {
 			if cfg.Project, err = s.projectHere(ctx); err != nil {

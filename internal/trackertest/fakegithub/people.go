@@ -1,0 +1,46 @@
+package fakegithub
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Adopt makes a commit of a real repository the head of a branch, as a push of it does.
+func (s *Server) Adopt(branch, commit string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.refs[branch]
+	if before == commit {
+		return
+	}
+	if before == "" {
+		before = strings.Repeat("0", len(commit))
+	}
+	s.refs[branch] = commit
+	s.tell("push", object{"ref": "refs/heads/" + branch, "before": before, "after": commit, "commits": []object{}})
+	for _, is := range s.sorted() {
+		if is.pull != nil && !is.closed && is.pull.branch == branch {
+			is.pull.head, is.updated = commit, s.tick()
+			s.tell("pull_request", object{"action": "synchronize", "number": is.number, "pull_request": s.pull(is)})
+		}
+	}
+}
+
+// Accept merges a pull request, as a person does.
+func (s *Server) Accept(t testing.TB, number int) {
+	t.Helper()
+	s.at(t, strconv.Itoa(number), func(is *item) { s.merge(is) })
+}
+
+// Pulls counts the pull requests that were ever opened.
+func (s *Server) Pulls() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, is := range s.items {
+		if is.pull != nil {
+			n++
+		}
+	}
+	return n
+}

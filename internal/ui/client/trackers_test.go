@@ -1,0 +1,130 @@
+package client_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"orange/internal/core/tracker"
+	"orange/internal/ui/client"
+)
+
+func TestWhatIsAskedAboutTrackers(t *testing.T) {
+	ask := map[string]func(context.Context, *client.Client) error{
+		"GET /v1/trackers": func(ctx context.Context, c *client.Client) error { _, err := c.Trackers(ctx); return err },
+		`POST /v1/trackers {"name":"lin","kind":"linear","project":"p","token":"env:X","max":2}`: func(ctx context.Context, c *client.Client) error {
+			_, err := c.SetTracker(ctx, tracker.Config{Name: "lin", Kind: "linear", Project: "p", Token: "env:X", Max: 2})
+			return err
+		},
+		"DELETE /v1/trackers/a%2Fb":     func(ctx context.Context, c *client.Client) error { return c.RemoveTracker(ctx, "a/b") },
+		"GET /v1/trackers/a%20b/issues": func(ctx context.Context, c *client.Client) error { _, err := c.Issues(ctx, "a b"); return err },
+		`POST /v1/trackers/lin/sync {"fix":true}`: func(ctx context.Context, c *client.Client) error {
+			_, err := c.SyncTracker(ctx, "lin", true)
+			return err
+		},
+		"POST /v1/forges/sync {}":       func(ctx context.Context, c *client.Client) error { _, err := c.SyncForges(ctx); return err },
+		"POST /v1/trackers/lin/test {}": func(ctx context.Context, c *client.Client) error { _, err := c.TestTracker(ctx, "lin"); return err },
+		`POST /v1/trackers/lin/dispatch {"dry":true}`: func(ctx context.Context, c *client.Client) error {
+			_, err := c.Dispatch(ctx, "lin", true)
+			return err
+		},
+		`POST /v1/doctor/board {"tracker":"lin","key":"ENG-1","fix":true}`: func(ctx context.Context, c *client.Client) error {
+			_, err := c.ExamineBoard(ctx, client.Examination{Tracker: "lin", Key: "ENG-1", Fix: true})
+			return err
+		},
+	}
+	for want, f := range ask {
+		r := &recorder{status: http.StatusOK, answer: "{}"}
+		socket := socketIn(t)
+		listen(t, socket, r)
+		c := client.New(socket)
+		if err := f(t.Context(), c); err != nil || len(r.got) != 1 || r.got[0] != want {
+			t.Errorf("asked %q (%v), want %q", r.got, err, want)
+		}
+		c.Close()
+	}
+}
+
+func TestAnswersAboutTrackers(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answer string
+		good   func(ctx context.Context, c *client.Client) (bool, error)
+	}{
+		"the list": {`{"trackers":[{"config":{"name":"lin"},"issues":3}]}`, func(ctx context.Context, c *client.Client) (bool, error) {
+			got, err := c.Trackers(ctx)
+			return len(got) == 1 && got[0].Config.Name == "lin" && got[0].Issues == 3, err
+		}},
+		"one that was added": {`{"tracker":{"name":"lin","max":2}}`, func(ctx context.Context, c *client.Client) (bool, error) {
+			got, err := c.SetTracker(ctx, tracker.Config{})
+			return got.Name == "lin" && got.Max == 2, err
+		}},
+		"issues": {`{"issues":[{"key":"ENG-1"}]}`, func(ctx context.Context, c *client.Client) (bool, error) {
+			got, err := c.Issues(ctx, "lin")
+			return len(got) == 1 && got[0].Key == "ENG-1", err
+		}},
+		"a look": {`{"tracker":"lin","issues":2,"drift":[{"want":"Started"}]}`, func(ctx context.Context, c *client.Client) (bool, error) {
+			got, err := c.SyncTracker(ctx, "lin", false)
+			return got.Tracker == "lin" && got.Issues == 2 && len(got.Drift) == 1, err
+		}},
+		"a look at forges": {`{"news":["n"]}`, func(ctx context.Context, c *client.Client) (bool, error) {
+			got, err := c.SyncForges(ctx)
+			return len(got) == 1 && got[0] == "n", err
+		}},
+		"a trial": {`{"account":"a","missing":["column \"X\""]}`, func(ctx context.Context, c *client.Client) (bool, error) {
+			got, err := c.TestTracker(ctx, "lin")
+			return got.Account == "a" && len(got.Missing) == 1, err
+		}},
+		"a round": {`{"choices":[{"key":"ENG-1","dispatch":true}]}`, func(ctx context.Context, c *client.Client) (bool, error) {
+			got, err := c.Dispatch(ctx, "lin", false)
+			return len(got.Choices) == 1 && got.Choices[0].Dispatch, err
+		}},
+		"findings": {`{"findings":[{"card":"c","text":"odd"}]}`, func(ctx context.Context, c *client.Client) (bool, error) {
+			got, err := c.ExamineBoard(ctx, client.Examination{})
+			return len(got) == 1 && got[0].Card == "c" && got[0].Text == "odd", err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			socket := socketIn(t)
+			listen(t, socket, &recorder{status: http.StatusOK, answer: tt.answer})
+			c := client.New(socket)
+			defer c.Close()
+			if ok, err := tt.good(t.Context(), c); !ok || err != nil {
+				t.Errorf("not read: %v", err)
+			}
+		})
+	}
+}
+
+// A name that would lead elsewhere is not asked for.
+func TestATrackerThatWouldLeadElsewhereIsNotAsked(t *testing.T) {
+	r := &recorder{status: http.StatusOK, answer: "{}"}
+	socket := socketIn(t)
+	listen(t, socket, r)
+	c := client.New(socket)
+	defer c.Close()
+	for _, name := range []string{"", ".", ".."} {
+		_, issues := c.Issues(t.Context(), name)
+		_, sync := c.SyncTracker(t.Context(), name, false)
+		_, trial := c.TestTracker(t.Context(), name)
+		_, round := c.Dispatch(t.Context(), name, false)
+		for i, err := range []error{c.RemoveTracker(t.Context(), name), issues, sync, trial, round} {
+			if err == nil {
+				t.Errorf("%q: %d was asked", name, i)
+			}
+		}
+	}
+	if len(r.got) != 0 {
+		t.Errorf("asked %q", r.got)
+	}
+}
+
+func TestARefusalAboutATrackerIsAnError(t *testing.T) {
+	socket := socketIn(t)
+	listen(t, socket, &recorder{status: http.StatusBadRequest, answer: `{"error":"there is no tracker \"x\": see orange tracker list"}`})
+	c := client.New(socket)
+	defer c.Close()
+	if _, err := c.SyncTracker(t.Context(), "x", false); err == nil || !strings.Contains(err.Error(), "see orange tracker list") {
+		t.Error(err)
+	}
+}
