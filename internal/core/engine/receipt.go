@@ -159,28 +159,28 @@ func retryDelay(p *task.Effect, tries int) time.Duration {
 // Next is the effect to run now or later: the oldest one owed, because effects keep
 // their order. None runs while the task is paused, nor behind one that was given up.
 // A workspace is not released before every process of the task is gone. One that stands
-// aside lets the others pass as soon as it has failed; those behind it that stand aside
-// as well wait for it.
+// aside lets the others pass as soon as it has failed, and passes those that cannot go on;
+// those that stand aside as well wait for each other.
 func Next(t *task.Task) (e task.Effect, ok bool) {
 	if t.Paused || t.Deleted {
 		return task.Effect{}, false
 	}
 	var late *task.Effect // stands aside, and is to be tried again
-	away := false
+	away, stuck := false, false
 	for i := range t.Pending {
 		p := &t.Pending[i]
 		switch {
-		case p.Aside && (away || p.Tries > 0 || p.GivenUp):
+		case p.Aside && (away || p.GivenUp || p.Tries > 0):
 			if !away && !p.GivenUp {
 				late = p
 			}
 			away = true
-			continue
+		case stuck && !p.Aside:
 		case p.GivenUp, p.Do == workflow.ReleaseWorkspace && len(t.Attempts) > 0:
+			stuck = true
 		default:
 			return *p, true
 		}
-		break
 	}
 	if late == nil {
 		return task.Effect{}, false

@@ -139,3 +139,18 @@ func TestNothingRunsWhilePausedOrDeleted(t *testing.T) {
 		t.Errorf("%s runs for a deleted task", e.Do)
 	}
 }
+
+func TestWhatATrackerIsOwedPassesWhatCannotGoOn(t *testing.T) {
+	one := task.Task{Pending: []task.Effect{{ID: "a", Do: "create_pr", GivenUp: true}, {ID: "b", Do: "spawn_agent"}, {ID: "c", Do: "move_card", Aside: true}}}
+	if e, ok := engine.Next(&one); !ok || e.ID != "c" {
+		t.Errorf("%+v", e)
+	}
+	one.Pending[2].Tries = 1
+	if e, ok := engine.Next(&one); !ok || e.ID != "c" {
+		t.Errorf("it is not tried again: %+v", e)
+	}
+	one.Pending[2].GivenUp = true
+	if e, ok := engine.Next(&one); ok {
+		t.Errorf("%+v", e)
+	}
+}

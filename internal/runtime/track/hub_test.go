@@ -19,6 +19,7 @@ import (
 type hub struct {
 	mu      sync.Mutex
 	columns []string
+	tags    []string
 	issues  []*tracker.Issue
 	said    int
 	calls   []string // what was asked, in order
@@ -29,7 +30,7 @@ type hub struct {
 }
 
 func newHub() *hub {
-	return &hub{columns: []string{"Icebox", "Backlog", "Started", "Finished", "Delivered", "Accepted", "Canceled", "Todo"}}
+	return &hub{tags: []string{"bug", "Claimed-Dev-1"}, columns: []string{"Icebox", "Backlog", "Started", "Finished", "Delivered", "Accepted", "Canceled", "Todo"}}
 }
 
 var errAway = errors.New("the tracker does not answer")
@@ -74,7 +75,7 @@ func copied(is *tracker.Issue, brief bool) tracker.Issue {
 
 func (h *hub) Words(context.Context) (v board.Vocabulary, err error) {
 	err = h.ask("words", "", board.Change{}, func() error {
-		v = board.Vocabulary{Columns: slices.Clone(h.columns), Tags: []string{"bug", "Claimed-Dev-1"}}
+		v = board.Vocabulary{Columns: slices.Clone(h.columns), Tags: slices.Clone(h.tags)}
 		return nil
 	})
 	return v, err
@@ -212,7 +213,7 @@ func (h *hub) faults(before func(op, key string) error, after func(op, key strin
 	h.before, h.after = before, after
 }
 
-// writes counts what was changed about an issue since it was last asked.
+// asked counts how often the tracker was asked for something since the last count.
 func (h *hub) asked(op string) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

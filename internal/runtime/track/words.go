@@ -84,11 +84,12 @@ func moves(t *task.Task) bool {
 	return slices.ContainsFunc(t.Pending, func(e task.Effect) bool { return e.Do == workflow.MoveCard })
 }
 
-// willMove says that the move is yet to come: nothing before it was given up.
+// willMove says that the move is yet to come: nothing that the tracker is owed before it
+// was given up.
 func willMove(t *task.Task) bool {
 	for i := range t.Pending {
 		switch e := &t.Pending[i]; {
-		case e.GivenUp:
+		case e.GivenUp && e.Aside:
 			return false
 		case e.Do == workflow.MoveCard:
 			return true

@@ -96,29 +96,6 @@ func TestAnswersAboutTrackers(t *testing.T) {
 	}
 }
 
-// A name that would lead elsewhere is not asked for.
-func TestATrackerThatWouldLeadElsewhereIsNotAsked(t *testing.T) {
-	r := &recorder{status: http.StatusOK, answer: "{}"}
-	socket := socketIn(t)
-	listen(t, socket, r)
-	c := client.New(socket)
-	defer c.Close()
-	for _, name := range []string{"", ".", ".."} {
-		_, issues := c.Issues(t.Context(), name)
-		_, sync := c.SyncTracker(t.Context(), name, false)
-		_, trial := c.TestTracker(t.Context(), name)
-		_, round := c.Dispatch(t.Context(), name, false)
-		for i, err := range []error{c.RemoveTracker(t.Context(), name), issues, sync, trial, round} {
-			if err == nil {
-				t.Errorf("%q: %d was asked", name, i)
-			}
-		}
-	}
-	if len(r.got) != 0 {
-		t.Errorf("asked %q", r.got)
-	}
-}
-
 func TestARefusalAboutATrackerIsAnError(t *testing.T) {
 	socket := socketIn(t)
 	listen(t, socket, &recorder{status: http.StatusBadRequest, answer: `{"error":"there is no tracker \"x\": see orange tracker list"}`})
