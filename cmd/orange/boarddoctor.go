@@ -33,6 +33,9 @@ func (t trackers) Examine(ctx context.Context, x api.Examination) ([]boardcheck.
 	if err != nil {
 		return nil, err
 	}
+	if x.Key != "" && !slices.ContainsFunc(patients, func(p patient) bool { return p.key == x.Key }) {
+		return nil, task.Mistakef("there is no card %q on the board, as far as it was read", x.Key)
+	}
 	var out []boardcheck.Finding
 	for i := range patients {
 		p := &patients[i]

@@ -41,6 +41,9 @@ func (s *server) connect(cfg tracker.Config) (track.Port, error) {
 	}
 	switch cfg.Kind {
 	case tracker.Board:
+		if err := s.boards().learnFor(cfg.Project, cfg.Workflow); err != nil {
+			return nil, err
+		}
 		return s.store.Tracker(cfg.Project, time.Now), nil
 	case tracker.Linear:
 		source := cmp.Or(cfg.Token, "env:LINEAR_API_KEY")
@@ -144,6 +147,8 @@ func (t trackers) Set(_ context.Context, cfg tracker.Config) (tracker.Config, er
 		return cfg, task.Mistakef("kind %q is not known: give linear, github, mcp or board", cfg.Kind)
 	case cfg.Kind == tracker.Linear && cfg.Scope == "":
 		return cfg, task.Mistakef("a Linear tracker needs its team: --scope TEAM, as in TEAM-12")
+	case cfg.Kind == tracker.Linear && cfg.URL != "" && !strings.HasPrefix(cfg.URL, "http://") && !strings.HasPrefix(cfg.URL, "https://"):
+		return cfg, task.Mistakef("the address of the API is not one: give https://HOST/graphql")
 	case cfg.Max < 0 || cfg.Every < 0:
 		return cfg, task.Mistakef("--max and --every are not negative")
 	case cfg.Every > 0 && cfg.Every < 5*time.Second:

@@ -1,9 +1,7 @@
 package sqlite
 
 import (
-	"bytes"
 	"database/sql"
-	"encoding/json"
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -28,13 +26,5 @@ func (s *Store) OnCard(ref string) ([]task.ID, error) {
 
 // Delivered lists the tasks with a pull request that are not over.
 func (s *Store) Delivered() ([]task.Task, error) {
-	var out []task.Task
-	err := s.EachTask(task.Filter{}, func(fold []byte) error {
-		var t task.Task
-		if bytes.Contains(fold, []byte(`"pr_url":`)) && json.Unmarshal(fold, &t) == nil && t.PRURL != "" {
-			out = append(out, t)
-		}
-		return nil
-	})
-	return out, err
+	return s.tasks("SELECT id, fold FROM task WHERE fold ->> '$.pr_url' <> '' AND over = 0 AND deleted = 0 ORDER BY n")
 }

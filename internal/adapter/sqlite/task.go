@@ -130,7 +130,13 @@ func (s *Store) TaskByWorkspace(workspace string) (task.ID, bool, error) {
 // Unsettled lists the tasks that a start must look at, in the order of creation:
 // those that are owed an effect, wait for a moment or for a workspace, or have agents.
 func (s *Store) Unsettled() ([]task.Task, error) {
-	var tasks []task.Task
+	return s.tasks("SELECT id, fold FROM task WHERE deleted = 0 AND (pending > 0 OR live > 0 OR due IS NOT NULL OR queued = 1) ORDER BY n")
+}
+
+// tasks reads the records that a query chooses by id and fold. One that cannot be read
+// does not keep the others back.
+func (s *Store) tasks(query string, args ...any) ([]task.Task, error) {
+	var out []task.Task
 	var unreadable []error
 	err := s.each(func(rows *sql.Rows) error {
 		var id string
@@ -143,10 +149,10 @@ func (s *Store) Unsettled() ([]task.Task, error) {
 			unreadable = append(unreadable, err)
 			return nil
 		}
-		tasks = append(tasks, t)
+		out = append(out, t)
 		return nil
-	}, "SELECT id, fold FROM task WHERE deleted = 0 AND (pending > 0 OR live > 0 OR due IS NOT NULL OR queued = 1) ORDER BY n")
-	return tasks, s.describe("read", errors.Join(append(unreadable, err)...))
+	}, query, args...)
+	return out, s.describe("read", errors.Join(append(unreadable, err)...))
 }
 
 // Queued lists the tasks of a project that wait for a workspace, oldest first.

@@ -99,24 +99,8 @@ func checkTracker(c *tracker.Config) error {
 // Tracked lists all tasks whose refs begin with a prefix, those that are deleted too, the
 // oldest first.
 func (s *Store) Tracked(prefix string) ([]task.Task, error) {
-	var out []task.Task
-	var unreadable []error
-	err := s.each(func(rows *sql.Rows) error {
-		var id string
-		var fold []byte
-		if err := rows.Scan(&id, &fold); err != nil {
-			return err
-		}
-		t, err := decodeTask(task.ID(id), fold)
-		if err != nil {
-			unreadable = append(unreadable, err)
-			return nil
-		}
-		out = append(out, t)
-		return nil
-	}, "SELECT id, fold FROM task WHERE instr(fold, ?1) > 0 AND substr(fold ->> '$.tracker', 1, length(?2)) = ?2 ORDER BY n",
+	return s.tasks("SELECT id, fold FROM task WHERE instr(fold, ?1) > 0 AND substr(fold ->> '$.tracker', 1, length(?2)) = ?2 ORDER BY n",
 		`"tracker":"`+prefix, prefix)
-	return out, s.describe("read", errors.Join(append(unreadable, err)...))
 }
 
 // SetSynced keeps when a tracker was last read, zero for never, and what was wrong when it

@@ -175,6 +175,18 @@ func TestWhatWasGivenUpForTheTrackerHoldsUpNobodyElse(t *testing.T) {
 	}
 }
 
+func TestTheTrackerDoesNotWaitForWhatCannotGoOn(t *testing.T) {
+	w := tracked(t, "linear-sdlc")
+	w.must(receipt(w.id(0), ""))
+	w.fails(true) // the workspace
+	if w.next() != "move_card Started" {
+		t.Errorf("next %q of %s", w.next(), w.owed())
+	}
+	if w.perform(); w.owed() != "acquire_workspace, spawn_agent" || w.next() != "" {
+		t.Errorf("next %q of %s: the others keep their order", w.next(), w.owed())
+	}
+}
+
 func TestAReachableTrackerGetsWhatWasGivenUp(t *testing.T) {
 	back := signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.Reachable}
 	w := tracked(t, "linear-sdlc")

@@ -84,14 +84,14 @@ func moves(t *task.Task) bool {
 	return slices.ContainsFunc(t.Pending, func(e task.Effect) bool { return e.Do == workflow.MoveCard })
 }
 
-// willMove says that the move is yet to come: nothing that the tracker is owed before it
-// was given up.
+// willMove says that the move is yet to come: nothing that it waits for was given up.
 func willMove(t *task.Task) bool {
+	stuck := map[bool]bool{} // what stands aside waits for its like, and the others for theirs
 	for i := range t.Pending {
 		switch e := &t.Pending[i]; {
-		case e.GivenUp && e.Aside:
-			return false
-		case e.Do == workflow.MoveCard:
+		case e.GivenUp:
+			stuck[e.Aside] = true
+		case e.Do == workflow.MoveCard && !stuck[e.Aside]:
 			return true
 		}
 	}
