@@ -145,7 +145,7 @@ func TestServerEnv(t *testing.T) {
 		"ORANGE_ROLE=worker", "ORANGE_TASK=t", "ORANGE_ATTEMPT=1", "ORANGE_TOKEN=x", "GITHUB_TOKEN=x", "CLAUDECODE=1", "LCX=1", "odd",
 		"ANTHROPIC_API_KEY=k", "CLAUDE_CODE_ENTRYPOINT=cli", "MINE=1", "OTHER=1",
 	}, "MINE")
-	want := []string{"PATH=/bin", "HOME=/h", "LC_ALL=C", "XDG_RUNTIME_DIR=/run", "ORANGE_HOME=/o", "ORANGE_LOG_LEVEL=debug", "SSH_AUTH_SOCK=/s", "ANTHROPIC_API_KEY=k", "MINE=1"}
+	want := []string{"PATH=/bin", "HOME=/h", "LC_ALL=C", "XDG_RUNTIME_DIR=/run", "ORANGE_HOME=/o", "ORANGE_LOG_LEVEL=debug", "SSH_AUTH_SOCK=/s", "GITHUB_TOKEN=x", "ANTHROPIC_API_KEY=k", "MINE=1"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -83,7 +84,7 @@ func firstWord(s string) string {
 
 // secretFile reads a file that nobody else may read.
 func secretFile(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // nobody may be at the other end of a pipe
 	if err != nil {
 		return "", err
 	}
@@ -96,6 +97,8 @@ func secretFile(path string) (string, error) {
 		return "", errors.New("it is no file")
 	case info.Mode().Perm()&0o077 != 0:
 		return "", fmt.Errorf("others may read it: chmod 600 %s", path)
+	case info.Size() > maxSecret:
+		return "", errors.New("it is too long for a secret")
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxSecret))
 	return string(text), err

@@ -1,9 +1,13 @@
 package client
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"orange/internal/core/boardcheck"
 	"orange/internal/core/tracker"
@@ -29,7 +33,7 @@ func (c *Client) SetTracker(ctx context.Context, cfg tracker.Config) (tracker.Co
 
 // RemoveTracker forgets a tracker and what was kept of it.
 func (c *Client) RemoveTracker(ctx context.Context, name string) error {
-	return c.do(ctx, call{method: http.MethodDelete, path: trackerPath(name, "")}, nil)
+	return c.ofTracker(ctx, call{method: http.MethodDelete}, name, "", nil)
 }
 
 // Issues are what is kept of a tracker.
@@ -37,14 +41,14 @@ func (c *Client) Issues(ctx context.Context, name string) ([]tracker.Issue, erro
 	var out struct {
 		Issues []tracker.Issue `json:"issues"`
 	}
-	err := c.get(ctx, trackerPath(name, "/issues"), nil, &out)
+	err := c.ofTracker(ctx, call{method: http.MethodGet}, name, "/issues", &out)
 	return out.Issues, err
 }
 
 // SyncTracker has a tracker looked at; with fix, issues that drifted are put back.
 func (c *Client) SyncTracker(ctx context.Context, name string, fix bool) (tracker.Report, error) {
 	var out tracker.Report
-	err := c.put(ctx, http.MethodPost, trackerPath(name, "/sync"), map[string]bool{"fix": fix}, &out)
+	err := c.tellTracker(ctx, name, "/sync", map[string]bool{"fix": fix}, &out)
 	return out, err
 }
 
@@ -60,14 +64,14 @@ func (c *Client) SyncForges(ctx context.Context) ([]string, error) {
 // TestTracker finds out whether a tracker can be worked with.
 func (c *Client) TestTracker(ctx context.Context, name string) (tracker.Trial, error) {
 	var out tracker.Trial
-	err := c.put(ctx, http.MethodPost, trackerPath(name, "/test"), struct{}{}, &out)
+	err := c.tellTracker(ctx, name, "/test", struct{}{}, &out)
 	return out, err
 }
 
 // Dispatch has tasks made of the issues that are next; dry, it only says which.
 func (c *Client) Dispatch(ctx context.Context, name string, dry bool) (tracker.Round, error) {
 	var out tracker.Round
-	err := c.put(ctx, http.MethodPost, trackerPath(name, "/dispatch"), map[string]bool{"dry": dry}, &out)
+	err := c.tellTracker(ctx, name, "/dispatch", map[string]bool{"dry": dry}, &out)
 	return out, err
 }
 
@@ -88,4 +92,21 @@ func (c *Client) ExamineBoard(ctx context.Context, x Examination) ([]boardcheck.
 	return out.Findings, err
 }
 
-func trackerPath(name, of string) string { return "/trackers/" + url.PathEscape(name) + of }
+// tellTracker sends in as JSON to what belongs to a tracker.
+func (c *Client) tellTracker(ctx context.Context, name, of string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("write the request: %w", err)
+	}
+	return c.ofTracker(ctx, call{method: http.MethodPost, body: bytes.NewReader(body), form: "application/json"}, name, of, out)
+}
+
+// ofTracker asks for what belongs to a tracker. Names that mean something else in an
+// address name none.
+func (c *Client) ofTracker(ctx context.Context, q call, name, of string, out any) error {
+	if strings.Trim(name, ".") == "" {
+		return &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("there is no tracker %q: see orange tracker list", name)}
+	}
+	q.path = "/trackers/" + url.PathEscape(name) + of
+	return c.do(ctx, q, out)
+}
