@@ -86,6 +86,9 @@ func (t trackers) remotePatients(ctx context.Context, x api.Examination) ([]pati
 	if err != nil {
 		return nil, nil, err
 	}
+	if at, _, err := t.s.store.Synced(x.Tracker); err == nil && at.IsZero() && len(issues) == 0 {
+		return nil, nil, task.Mistakef("tracker %s was not looked at yet: orange tracker sync %s", x.Tracker, x.Tracker)
+	}
 	cfg, err := t.Config(x.Tracker)
 	if err != nil {
 		return nil, nil, err

@@ -29,10 +29,10 @@ func (d delivery) project(t *task.Task) (task.Project, error) {
 
 // Merge implements effect.Delivery. Where work is delivered as a pull request the forge
 // merges it, and this only looks whether it has.
-func (d delivery) Merge(ctx context.Context, t task.Task, strategy string) error {
+func (d delivery) Merge(ctx context.Context, t task.Task, strategy string) (head string, err error) {
 	p, err := d.project(&t)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if t.PRURL != "" && (strategy == "" || strategy == workflow.MergeAuto) {
 		return d.mergedPR(ctx, &t, p)
@@ -43,14 +43,14 @@ func (d delivery) Merge(ctx context.Context, t task.Task, strategy string) error
 		_, err = d.s.git.Merge(ctx, p.Path, t.Branch, p.DefaultBranch, "merge", message)
 	}
 	if err != nil {
-		return final(err)
+		return "", final(err)
 	}
 	if t.Delivery.Pushes() {
 		if err := d.s.git.Push(ctx, p.Path, origin, p.DefaultBranch); err != nil { // it is merged: a person can push it any time
 			d.s.log.Warn("push the default branch", "component", "delivery", "task", t.ID, "error", err)
 		}
 	}
-	return nil
+	return "", nil
 }
 
 func orFF(strategy string) string {
@@ -61,18 +61,19 @@ func orFF(strategy string) string {
 }
 
 // mergedPR brings the default branch up to date with a pull request that was merged.
-func (d delivery) mergedPR(ctx context.Context, t *task.Task, p task.Project) error {
+func (d delivery) mergedPR(ctx context.Context, t *task.Task, p task.Project) (head string, err error) {
 	pr, err := d.s.pull(ctx, p, t.PRURL, t.Branch)
-	if err != nil {
-		return err
+	switch {
+	case err != nil:
+		return "", err
+	case pr.Branch != t.Branch:
+		return "", task.Mistakef("%s is of branch %s, not of %s: merge here with --strategy ff or merge", t.PRURL, pr.Branch, t.Branch)
+	case pr.State == tracker.Merged:
+		return pr.Head, d.s.git.Fetch(ctx, p.Path, origin, p.DefaultBranch)
+	case pr.State == tracker.Closed:
+		return "", task.Mistakef("%s was closed without a merge: reopen it, merge with --strategy, or cancel the task", t.PRURL)
 	}
-	switch pr.State {
-	case tracker.Merged:
-		return d.s.git.Fetch(ctx, p.Path, origin, p.DefaultBranch)
-	case tracker.Closed:
-		return task.Mistakef("%s was closed without a merge: reopen it, merge with --strategy, or cancel the task", t.PRURL)
-	}
-	return task.Mistakef("%s is open: merge it there, or merge here with --strategy ff or merge", t.PRURL)
+	return "", task.Mistakef("%s is open: merge it there, or merge here with --strategy ff or merge", t.PRURL)
 }
 
 // final marks what trying again cannot help: everything but a lock that somebody holds.

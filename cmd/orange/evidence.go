@@ -38,8 +38,11 @@ func (p prober) Probe(ctx context.Context, q local.Question) signal.Evidence {
 	switch {
 	case q.Name == workflow.Merged:
 		e.Holds, e.Detail, err = p.git.Merged(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
-		if (err != nil || !e.Holds) && q.Task.PRState == tracker.Merged { // the forge said so, and it may have squashed
-			e.Holds, e.Detail, err = true, q.Task.PRURL+" is merged", nil
+		if err == nil && !e.Holds && q.Commit != "" { // the forge has merged this, and may have squashed it
+			tip, wrong := p.git.Tip(ctx, q.Project.Path, q.Task.Branch)
+			if wrong == nil && tip == q.Commit {
+				e.Holds, e.Detail = true, fmt.Sprintf("the forge has merged %.12s", q.Commit)
+			}
 		}
 	case q.Name == workflow.Commits:
 		var n int

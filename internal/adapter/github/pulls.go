@@ -86,6 +86,15 @@ func (f *Forge) ofBranch(ctx context.Context, branch, state string) ([]tracker.P
 	return out, nil
 }
 
+// branch is where a pull request comes from: OWNER:BRANCH if that is another repository.
+func (c *client) branch(p *gh.PullRequest) string {
+	ref := p.GetHead().GetRef()
+	if !c.own(p) {
+		ref = p.GetHead().GetUser().GetLogin() + ":" + ref
+	}
+	return line(ref, maxLine)
+}
+
 // own says whether the branch of a pull request is of this repository. Where that of a
 // fork was deleted, nobody knows whose it was.
 func (c *client) own(p *gh.PullRequest) bool {
@@ -189,7 +198,7 @@ func (c *client) pull(ctx context.Context, number int) (p *gh.PullRequest, err e
 func (c *client) seen(p *gh.PullRequest) tracker.PR {
 	out := tracker.PR{
 		Number: p.GetNumber(), URL: line(p.GetHTMLURL(), maxLine), State: state(p), Title: line(p.GetTitle(), maxLine), Author: login(p.User),
-		Branch: line(p.GetHead().GetRef(), maxLine), Base: line(p.GetBase().GetRef(), maxLine), Head: line(p.GetHead().GetSHA(), maxLine),
+		Branch: c.branch(p), Base: line(p.GetBase().GetRef(), maxLine), Head: line(p.GetHead().GetSHA(), maxLine),
 		CreatedAt: p.GetCreatedAt().UTC(),
 	}
 	if p.Mergeable != nil {

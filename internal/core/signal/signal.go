@@ -80,9 +80,9 @@ type Child struct {
 
 // Words of a tracker's signals.
 const (
-	CardChanged = "card" // a card looks different
-	Reachable   = "back" // the tracker answers again
-	PRMerged    = "pr:merged"
+	CardChanged = "card"      // a card looks different
+	Reachable   = "back"      // the tracker answers again
+	PRMerged    = "pr:merged" // Arg is its last commit, "" if it was merged here
 	PRClosed    = "pr:closed" // without a merge; Arg is its last commit
 )
 

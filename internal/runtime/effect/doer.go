@@ -29,7 +29,8 @@ type Workspaces interface {
 
 // Delivery brings finished work where it belongs.
 type Delivery interface {
-	Merge(ctx context.Context, t task.Task, strategy string) error
+	// Merge returns the last commit of what a forge has merged, "" if it was merged here.
+	Merge(ctx context.Context, t task.Task, strategy string) (head string, err error)
 	Push(ctx context.Context, t task.Task) error
 	CreatePR(ctx context.Context, t task.Task) (url string, err error)
 	DeleteRemoteBranch(ctx context.Context, t task.Task) error
@@ -145,10 +146,11 @@ func (d Doer) rename(ctx context.Context, t task.Task, e task.Effect) (local.Don
 func (d Doer) deliver(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
 	switch e.Do {
 	case workflow.MergeBranch:
-		if err := d.Delivery.Merge(ctx, t, e.Arg); err != nil {
+		head, err := d.Delivery.Merge(ctx, t, e.Arg)
+		if err != nil {
 			return local.Done{}, err
 		}
-		return local.Done{Event: signal.PRMerged}, nil
+		return local.Done{Event: signal.PRMerged, Commit: head}, nil
 	case workflow.Push:
 		return local.Done{}, d.Delivery.Push(ctx, t)
 	case workflow.CreatePR:

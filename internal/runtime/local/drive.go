@@ -164,7 +164,7 @@ func (r *Runtime) follow(t *task.Task, done Done) bool {
 		}
 	}
 	if done.Event != "" {
-		if _, err := r.report(t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: done.Event}); err != nil {
+		if _, err := r.report(t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: done.Event, Arg: done.Commit}); err != nil {
 			return false
 		}
 	}

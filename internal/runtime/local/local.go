@@ -100,7 +100,7 @@ type Question struct {
 	Attempt int                // whose work it is about, 0 for nobody's
 	Gate    *workflow.Gate     // that asks; nil for claims
 	Git     *signal.GitActions // what a worker claims
-	Commit  string             // last one of a pull request that was closed
+	Commit  string             // last one of a pull request that was merged or closed
 }
 
 // Done is how an effect went.
@@ -110,6 +110,7 @@ type Done struct {
 	Face    *board.Face    // how the task's card looks
 	Note    string         // what was left out though it is done, and why
 	Event   string         // what the deed itself makes true, as a tracker would say it
+	Commit  string         // pr:merged: what a forge has merged, "" if that was done here
 	Fields  []signal.Field // values of the record that the deed found or made
 }
 

@@ -231,7 +231,11 @@ func (r *Runtime) evidence(ctx context.Context, def *workflow.Definition, t *tas
 	var out []signal.Evidence
 	p, _ := r.pool.project(t.Project)
 	for _, g := range asked(def, t, sig) {
-		out = append(out, r.Prober.Probe(ctx, Question{Name: g.Fact(), Project: p, Task: t, Attempt: sig.Attempt, Gate: g}))
+		q := Question{Name: g.Fact(), Project: p, Task: t, Attempt: sig.Attempt, Gate: g}
+		if sig.Kind == signal.Tracker && sig.Word == signal.PRMerged {
+			q.Commit = sig.Arg
+		}
+		out = append(out, r.Prober.Probe(ctx, q))
 	}
 	if sig.Kind == signal.Tracker && sig.Word == signal.PRClosed {
 		out = append(out, r.Prober.Probe(ctx, Question{Name: workflow.NothingLost, Project: p, Task: t, Commit: sig.Arg}))

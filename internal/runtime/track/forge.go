@@ -98,7 +98,7 @@ func (o *Office) hearPR(ctx context.Context, g prGlance) ([]string, error) {
 	}
 	own := pr.Branch == g.t.Branch // what others open says nothing about the work
 	switch {
-	case pr.State == tracker.Merged:
+	case pr.State == tracker.Merged && own:
 		err = g.merged(ctx, &pr)
 	case pr.State == tracker.Closed && own:
 		err = g.submit(ctx, "closed/"+pr.Head, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRClosed, Arg: pr.Head}, "its pull request was closed")
@@ -201,7 +201,7 @@ func (g *prGlance) merged(ctx context.Context, pr *tracker.PR) error {
 			g.o.warn("fetch what was merged", "project", g.project.Name, "error", err)
 		}
 	}
-	return g.submit(ctx, fmt.Sprintf("merged/%s/%d", pr.Head, g.t.Visit), signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRMerged}, "its pull request was merged")
+	return g.submit(ctx, fmt.Sprintf("merged/%s/%d", pr.Head, g.t.Visit), signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRMerged, Arg: pr.Head}, "its pull request was merged")
 }
 
 func waitsForMerge(def *workflow.Definition, t *task.Task) bool {
