@@ -88,7 +88,7 @@ func wholeLife(t *testing.T, w *world) {
 		t.Errorf("shown: %s", diff)
 	}
 
-	must(t, f.Merge(ctx, pr.Number, head))
+	w.merge(t, pr.Number, head)
 	must(t, f.Merge(ctx, pr.Number, head)) // what is so already is no error
 	w.git(t, "fetch", "--quiet", "origin")
 	w.git(t, "merge-base", "--is-ancestor", head, "origin/main")
@@ -200,20 +200,20 @@ func movedHead(t *testing.T, w *world) {
 	head := w.Push(t, "work")
 	refused(t, w.Open(t).Merge(t.Context(), pr.Number, was), "has new commits")
 	w.unmerged(t, pr.Number, was)
-	must(t, w.Open(t).Merge(t.Context(), pr.Number, head))
+	w.merge(t, pr.Number, head)
 }
 
 func goneBranch(t *testing.T, w *world) {
 	head := w.Push(t, "work")
 	pr := w.pull(t, "work", "Work")
-	must(t, w.Open(t).Merge(t.Context(), pr.Number, head))
+	w.merge(t, pr.Number, head)
 	w.git(t, "push", "--quiet", "origin", "--delete", "work")
 	prs, err := w.Open(t).PRs(t.Context(), "work")
 	must(t, err)
 	if len(prs) != 1 || prs[0].Head != head || prs[0].State != tracker.Merged {
 		t.Errorf("after the branch was deleted: %+v", prs)
 	}
-	must(t, w.Open(t).Merge(t.Context(), pr.Number, head))
+	w.merge(t, pr.Number, head)
 }
 
 func fork(t *testing.T, w *world) {
@@ -253,7 +253,7 @@ func squashOnly(t *testing.T, w *world) {
 	must(t, err)
 	head := w.Push(t, "work")
 	pr := w.pull(t, "work", "Work")
-	must(t, w.Open(t).Merge(t.Context(), pr.Number, head))
+	w.merge(t, pr.Number, head)
 	w.git(t, "fetch", "--quiet", "origin")
 	w.git(t, "diff", "--quiet", head, "origin/main")
 }
@@ -266,7 +266,7 @@ func protected(t *testing.T, w *world) {
 	refused(t, w.Open(t).Merge(t.Context(), pr.Number, head), "cannot be merged: ")
 	w.unmerged(t, pr.Number, head)
 	w.Review(t, pr.Number, tracker.Review{Author: reviewer, Verdict: tracker.Approved, Commit: head})
-	must(t, w.Open(t).Merge(t.Context(), pr.Number, head))
+	w.merge(t, pr.Number, head)
 }
 
 func neverPushed(t *testing.T, w *world) {
@@ -312,7 +312,7 @@ func scopes(t *testing.T, w *world) {
 	must(t, err)
 	_, err = f.PR(t.Context(), pr.Number)
 	must(t, err)
-	must(t, f.Merge(t.Context(), pr.Number, head))
+	w.merge(t, pr.Number, head)
 }
 
 func failing(t *testing.T, w *world) {

@@ -66,3 +66,16 @@ func number(t *testing.T, id string) int64 {
 	must(t, err)
 	return n
 }
+
+// merge merges a pull request, as soon as Gitea has seen whether it merges cleanly.
+func (w *world) merge(t *testing.T, number int, head string) {
+	t.Helper()
+	until(t, "the merge", func() bool {
+		err := w.Open(t).Merge(t.Context(), number, head)
+		if err != nil && strings.Contains(err.Error(), "try again in a moment") {
+			return false
+		}
+		must(t, err)
+		return true
+	})
+}
