@@ -66,7 +66,10 @@ for issue in ENG-1 ENG-3; do until_it "$issue" is_in $issue Accepted; done
 
 say "6. alice lets the second one go. Its QA does not say how it went, again and again"
 in_linear comment ENG-2 alice RESUME
-printf "qa#4:\n  - say: \"Tried once more.\\n<!-- WORK_RESULT:passed nonce={nonce} -->\"\n" >>"$work/forgetful.yaml"
+cat >>"$work/forgetful.yaml" <<'SCRIPT'
+qa#4:
+  - say: "Tried once more.\n<!-- WORK_RESULT:passed nonce={nonce} -->"
+SCRIPT
 run tracker add lin --harness "script:$work/forgetful.yaml"
 dispatch
 second=$(task_of ENG-2)

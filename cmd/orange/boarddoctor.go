@@ -33,6 +33,11 @@ func (t trackers) Examine(ctx context.Context, x api.Examination) ([]boardcheck.
 	if err != nil {
 		return nil, err
 	}
+	if i := strings.LastIndexByte(x.Key, '/'); i >= 0 && x.Tracker == "" { // shop/3, board:shop/3
+		x.Key = x.Key[i+1:]
+	} else if name, key, ok := tracker.ParseRef(x.Key); ok && name == x.Tracker {
+		x.Key = key
+	}
 	if x.Key != "" && !slices.ContainsFunc(patients, func(p patient) bool { return p.key == x.Key }) {
 		return nil, task.Mistakef("there is no card %q on the board, as far as it was read", x.Key)
 	}

@@ -165,6 +165,14 @@ func (t trackers) Set(_ context.Context, cfg tracker.Config) (tracker.Config, er
 			return cfg, task.Mistakef("%v", err)
 		}
 	}
+	if cfg.Harness != "" && t.s.company != nil {
+		if err := t.s.checkHarness(cfg.Harness, ""); err != nil {
+			return cfg, task.Mistakef("%v", err)
+		}
+	}
+	if err := t.collides(&cfg); err != nil {
+		return cfg, err
+	}
 	if path, ok := strings.CutPrefix(cfg.Mapping, "~/"); ok {
 		cfg.Mapping = filepath.Join(os.Getenv("HOME"), path)
 	}
@@ -182,22 +190,55 @@ func (t trackers) Set(_ context.Context, cfg tracker.Config) (tracker.Config, er
 	return cfg, nil
 }
 
+// collides refuses a tracker whose issues are another's already, and one that would become
+// another one under its open tasks.
+func (t trackers) collides(cfg *tracker.Config) error {
+	list, err := t.s.store.Trackers()
+	if err != nil {
+		return err
+	}
+	for _, o := range list {
+		same := o.Kind == cfg.Kind && o.URL == cfg.URL && strings.EqualFold(o.Scope, cfg.Scope) && slices.Equal(o.Command, cfg.Command)
+		if cfg.Kind == tracker.Board {
+			same = o.Kind == cfg.Kind && o.Project == cfg.Project
+		}
+		switch {
+		case same && o.Name != cfg.Name:
+			return task.Mistakef("tracker %s has these issues already: change that one, or remove it first", o.Name)
+		case o.Name != cfg.Name || same && o.Project == cfg.Project:
+			continue
+		}
+		if id, err := t.busy(&o); err != nil || id != "" {
+			return cmp.Or(err, task.Mistakef("task %s works on an issue of %s, and that would become another tracker: end the task first, or take another name", id, o.Name))
+		}
+	}
+	return nil
+}
+
+// busy is a task that a tracker's issues are still worked on by, or that owes it
+// something.
+func (t trackers) busy(cfg *tracker.Config) (task.ID, error) {
+	tasks, err := t.s.store.Tracked(cfg.Ref(""))
+	for i := range tasks {
+		o := &tasks[i]
+		def, wrong := t.s.runtime.Definition(o)
+		owes := slices.ContainsFunc(o.Pending, func(e task.Effect) bool { return e.Aside })
+		if wrong == nil && !o.Deleted && (!def.Over(o.Status) || owes) {
+			return o.ID, nil
+		}
+	}
+	return "", err
+}
+
 // Remove implements api.Trackers. Issues of open tasks are still theirs.
 func (t trackers) Remove(_ context.Context, name string) error {
 	cfg, err := t.Config(name)
 	if err != nil {
 		return err
 	}
-	tasks, err := t.s.store.Tracked(cfg.Ref(""))
-	if err != nil {
-		return err
-	}
-	for i := range tasks {
-		if cfg.Kind == tracker.Board { // its cards stay
-			break
-		}
-		if def, err := t.s.runtime.Definition(&tasks[i]); err == nil && !def.Over(tasks[i].Status) && !tasks[i].Deleted {
-			return task.Mistakef("task %s works on %s: end or cancel it first", tasks[i].ID, tasks[i].TrackerRef)
+	if cfg.Kind != tracker.Board { // its cards stay
+		if id, err := t.busy(&cfg); err != nil || id != "" {
+			return cmp.Or(err, task.Mistakef("task %s works on an issue of %s, or owes it something: end or cancel it first, and let orange tracker sync %s deliver what is owed", id, name, name))
 		}
 	}
 	if err := t.s.store.RemoveTracker(name); err != nil {

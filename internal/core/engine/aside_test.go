@@ -107,11 +107,11 @@ func TestReceiptsOfWhatStandsAsideComeInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestTheTrackerIsTriedTenTimesEachABitLater(t *testing.T) {
+func TestTheTrackerIsTriedTwentyTimesEachABitLater(t *testing.T) {
 	play := func() (delays []time.Duration, w *world) {
 		w = tracked(t, "linear-sdlc")
 		id := w.id(0)
-		for n := 1; n < 10; n++ {
+		for n := 1; n < 20; n++ {
 			d := w.must(receipt(id, "no answer"))
 			if e := d.Entries[0]; e.Type != journal.EffectFailed || e.Tries != n || w.task.Attention != "" {
 				t.Fatalf("try %d: %+v", n, e)
@@ -119,17 +119,17 @@ func TestTheTrackerIsTriedTenTimesEachABitLater(t *testing.T) {
 			delays = append(delays, d.Entries[0].Again.Sub(w.now))
 		}
 		if d := w.must(receipt(id, "no answer")); d.Entries[0].Type != journal.EffectGaveUp {
-			t.Errorf("the tenth: %+v", d.Entries[0])
+			t.Errorf("the last: %+v", d.Entries[0])
 		}
 		return delays, w
 	}
 	delays, w := play()
-	if want := "move_card failed 10 times: no answer"; w.task.Attention != want {
+	if want := "move_card failed 20 times: no answer"; w.task.Attention != want {
 		t.Errorf("attention %q, want %q", w.task.Attention, want)
 	}
 	spread := false
 	for i, got := range delays {
-		plain := min(time.Second<<i, 5*time.Minute)
+		plain := min(time.Second<<min(i, 10), time.Minute)
 		if got < plain || got > plain+plain/4 {
 			t.Errorf("try %d waits %s, and is to wait %s and up to a quarter more", i+1, got, plain)
 		}

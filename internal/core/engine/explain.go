@@ -127,14 +127,19 @@ func (x *decider) limitReached(e *workflow.Edge) bool {
 func (x *decider) owner(s *workflow.State) (who, why string) {
 	t := x.t
 	switch {
+	case t.Paused && t.Hold != "":
+		return aPerson, "the task is paused: " + t.Hold
 	case t.Paused:
 		return aPerson, "the task is paused"
 	case t.Attention != "":
 		return aPerson, "it needs attention: " + t.Attention
 	case t.Asked != nil:
 		return aPerson, fmt.Sprintf("the %s asks for %s, and a person must agree", t.Asked.By, t.Asked.To)
-	case len(t.Pending) > 0:
-		return theEngine, fmt.Sprintf("%d effects are to be done, %s first", len(t.Pending), t.Pending[0].Do)
+	}
+	if p, n := x.inLine(), x.strict(); p != nil && n == 1 {
+		return theEngine, "one effect is to be done, " + p.Do
+	} else if p != nil {
+		return theEngine, fmt.Sprintf("%d effects are to be done, %s first", n, p.Do)
 	}
 	if t.Held != "" {
 		return aPerson, t.Held
@@ -216,20 +221,24 @@ func (x *decider) nextTimer() *Timer {
 // steps lists what the engine will do by itself, soonest first.
 func (x *decider) steps() []Step {
 	out := []Step{}
-	var at time.Time // effects keep their order: one that waits holds up those behind it
+	var line, aside time.Time // effects keep their order: one that waits holds up those behind it
 	for i := range x.t.Pending {
 		p := &x.t.Pending[i]
+		at := &line
+		if p.Aside {
+			at = &aside
+		}
 		if p.GivenUp || x.t.Paused {
 			continue
 		}
 		what := strings.TrimSpace(p.Do + " " + p.Role)
 		if p.Tries > 0 {
-			what += fmt.Sprintf(" (try %d of %d: %s)", p.Tries+1, MaxTries, p.Error)
+			what += fmt.Sprintf(" (try %d of %d: %s)", p.Tries+1, maxTries(p), p.Error)
 		}
-		if p.NotBefore.After(at) {
-			at = p.NotBefore
+		if p.NotBefore.After(*at) {
+			*at = p.NotBefore
 		}
-		out = append(out, Step{What: what, At: at})
+		out = append(out, Step{What: what, At: *at})
 	}
 	for _, tm := range Timers(x.def, x.t) {
 		out = append(out, Step{What: tm.What, At: tm.At})

@@ -33,8 +33,8 @@ func (x *decider) cheapest(s *workflow.State) Unblock {
 		return Unblock{Run: it.Do, Opens: "what was given up is done differently"}
 	case t.Asked != nil:
 		return x.command("update", t.Status+" -> "+t.Asked.To, "--status", t.Asked.To)
-	case len(t.Pending) > 0:
-		return Unblock{Opens: t.Pending[0].Do + " to be done", Until: t.Pending[0].NotBefore}
+	case x.inLine() != nil:
+		return Unblock{Opens: x.inLine().Do + " to be done", Until: x.inLine().NotBefore}
 	case s.Kind == workflow.Terminal:
 		return Unblock{Opens: "nothing: the task is over"}
 	case t.Held != "":

@@ -15,7 +15,7 @@ import (
 // aside holds nobody up, and a tracker may be away for a while: it is tried more often.
 const (
 	MaxTries      = 6
-	maxAsideTries = 10
+	maxAsideTries = 20
 )
 
 // receipt is how one try of an effect went. A failed effect takes nothing back: it
@@ -143,6 +143,16 @@ func (x *decider) inLine() *task.Effect {
 	return nil
 }
 
+// strict counts the effects that others wait for.
+func (x *decider) strict() (n int) {
+	for i := range x.t.Pending {
+		if !x.t.Pending[i].Aside {
+			n++
+		}
+	}
+	return n
+}
+
 // retryDelay grows with every try. Those who write to a tracker are spread by up to a
 // quarter, each by its own, so that many tasks do not come back at the same moment. A delay
 // is as precise as a journal keeps time.
@@ -151,6 +161,7 @@ func retryDelay(p *task.Effect, tries int) time.Duration {
 	if !p.Aside {
 		return d
 	}
+	d = min(d, time.Minute)
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%s/%d", p.ID, tries)
 	return (d + d*time.Duration(h.Sum32()%256)/1024).Truncate(time.Microsecond)

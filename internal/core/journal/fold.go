@@ -87,7 +87,9 @@ func move(t *task.Task, e *Entry) {
 	}
 	t.Attention = ""
 	t.Asked = nil
-	t.Paused = t.Paused && !e.Unpause
+	if e.Unpause {
+		t.Paused, t.Hold = false, ""
+	}
 	t.RespawnAt = time.Time{}
 	for i := range t.Attempts { // what the last visit cost them counts no more
 		a := &t.Attempts[i]
@@ -337,9 +339,9 @@ func applyFlags(t *task.Task, e *Entry) {
 	case TaskQueued:
 		t.Queued = true
 	case TaskPaused:
-		t.Paused = true
+		t.Paused, t.Hold = true, e.Reason
 	case TaskResumed:
-		t.Paused = false
+		t.Paused, t.Hold = false, ""
 		t.Attention = ""
 		tryAgain(t)
 		for i := range t.Attempts { // a deadline does not count the time of a pause

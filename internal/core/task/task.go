@@ -58,6 +58,7 @@ type Task struct {
 
 	Queued    bool   `json:"queued,omitempty"`    // leaves its queue as soon as a workspace is free
 	Paused    bool   `json:"paused,omitempty"`    // no effect starts and no timer fires
+	Hold      string `json:"hold,omitempty"`      // why it is paused, if somebody said
 	Attention string `json:"attention,omitempty"` // why a person must look, empty if nobody must
 	Asked     *Asked `json:"asked,omitempty"`     // a request that waits for a person's word
 	Because   string `json:"because,omitempty"`   // why the task came to its state, or why its agent died there

@@ -20,6 +20,7 @@ type Candidate struct {
 // A Choice is what becomes of a candidate in one round.
 type Choice struct {
 	Key      string   `json:"key"`
+	Ref      string   `json:"ref"` // as tasks name it
 	Title    string   `json:"title"`
 	Column   string   `json:"column"`
 	Priority Priority `json:"priority,omitempty"`

@@ -3,6 +3,8 @@ package track
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"orange/internal/core/board"
@@ -27,6 +29,13 @@ func (o *Office) Change(ctx context.Context, t task.Task, e task.Effect) (note s
 	name, key, ok := tracker.ParseRef(t.TrackerRef)
 	if !ok {
 		return "", task.Mistakef("%q is not an issue of a tracker", t.TrackerRef)
+	}
+	list, err := o.Store.Trackers()
+	if err != nil {
+		return "", err
+	}
+	if !slices.ContainsFunc(list, func(cfg tracker.Config) bool { return cfg.Name == name }) {
+		return fmt.Sprintf("there is no tracker %q any more: it is left out", name), nil
 	}
 	d, err := o.open(name)
 	if err != nil {

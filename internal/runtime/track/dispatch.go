@@ -36,9 +36,14 @@ func (o *Office) Dispatch(ctx context.Context, name string, dry bool) (tracker.R
 	}
 	d.busy.Lock()
 	defer d.busy.Unlock()
+	if dry { // nobody hears anything
+		out.Report = tracker.Report{Tracker: name, News: []string{}, Drift: []tracker.Drift{}}
+		out.Choices, err = o.round(ctx, d, true)
+		return out, err
+	}
 	var trouble error
 	if out.Report, trouble, err = o.sync(ctx, d); err == nil {
-		out.Choices, err = o.round(ctx, d, dry)
+		out.Choices, err = o.round(ctx, d, false)
 	}
 	o.synced(ctx, name, cmp.Or(err, trouble))
 	return out, err
@@ -54,11 +59,17 @@ func (o *Office) round(ctx context.Context, d *opened, dry bool) ([]tracker.Choi
 	if err != nil {
 		return nil, err
 	}
-	list, err := o.candidates(ctx, d, def, tasks)
+	if err := knows(ctx, d, def); err != nil {
+		return nil, err
+	}
+	list, err := o.candidates(ctx, d, def, tasks, dry)
 	if err != nil {
 		return nil, err
 	}
 	choices := tracker.Pick(list, cmp.Or(d.cfg.Max, defaultMax)-o.atWork(tasks))
+	for i := range choices {
+		choices[i].Ref = d.cfg.Ref(choices[i].Key)
+	}
 	if dry {
 		return choices, nil
 	}
@@ -117,7 +128,7 @@ func hasOpen(links []tracker.Link) bool {
 
 // candidates reads the issues that may be next, whole, the most urgent first. Nothing
 // begins of an issue that was not read: nobody knows who holds it back.
-func (o *Office) candidates(ctx context.Context, d *opened, def *workflow.Definition, tasks []task.Task) ([]tracker.Candidate, error) {
+func (o *Office) candidates(ctx context.Context, d *opened, def *workflow.Definition, tasks []task.Task, dry bool) ([]tracker.Candidate, error) {
 	list, err := d.desk.List(ctx, tracker.Query{Columns: eligible(&d.cfg, def)})
 	if err != nil {
 		return nil, fmt.Errorf("list the issues: %w", err)
@@ -147,8 +158,10 @@ func (o *Office) candidates(ctx context.Context, d *opened, def *workflow.Defini
 				c.Held = "it cannot be read: " + oneLine(err.Error())
 			default:
 				c.Issue = whole
-				if _, err := o.Store.KeepIssue(d.cfg.Name, whole); err != nil {
-					return nil, err
+				if !dry {
+					if _, err := o.Store.KeepIssue(d.cfg.Name, whole); err != nil {
+						return nil, err
+					}
 				}
 				o.weigh(d, def, &c)
 			}

@@ -53,6 +53,13 @@ func (o *Office) synced(ctx context.Context, name string, err error) {
 // being looked at.
 func (o *Office) sync(ctx context.Context, d *opened) (r tracker.Report, trouble, err error) {
 	r = tracker.Report{Tracker: d.cfg.Name, News: []string{}, Drift: []tracker.Drift{}}
+	def, err := o.Tasks.Choose(d.cfg.Workflow, d.cfg.Project)
+	if err == nil {
+		err = knows(ctx, d, def)
+	}
+	if err != nil {
+		return r, nil, err
+	}
 	tasks, err := o.openTasks(&d.cfg)
 	if err != nil {
 		return r, nil, err

@@ -302,7 +302,7 @@ func TestATrackerThatIsAway(t *testing.T) {
 		for range 20 {
 			time.Sleep(10 * time.Minute)
 		}
-		if got := r.of("ENG-1"); got.Attention != "move_card failed 10 times: dial: no\nroute to host" && !strings.HasPrefix(got.Attention, "comment_card failed 10 times") {
+		if got := r.of("ENG-1"); got.Attention != "move_card failed 20 times: dial: no\nroute to host" && !strings.HasPrefix(got.Attention, "comment_card failed 20 times") {
 			t.Errorf("attention %q", got.Attention)
 		}
 		if r.hub.column("ENG-1") != "Started" {

@@ -173,7 +173,7 @@ func TestWatchingAfterTrouble(t *testing.T) {
 		ended := make(chan struct{})
 		go func() { r.office.Watch(ctx, nil); close(ended) }()
 		time.Sleep(3 * time.Minute)
-		if list, err := r.office.List(); err != nil || list[0].Problem != "list the issues: "+errAway.Error() {
+		if list, err := r.office.List(); err != nil || list[0].Problem != errAway.Error() {
 			t.Errorf("%q, %v", list[0].Problem, err)
 		}
 		r.hub.file("ENG-1", nil)

@@ -1,8 +1,10 @@
 package track
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"orange/internal/core/board"
@@ -31,9 +33,9 @@ func lacking(cfg *tracker.Config, def *workflow.Definition, words board.Vocabula
 	has := func(list []string, name string) bool {
 		return slices.ContainsFunc(list, func(have string) bool { return sameName(have, name) })
 	}
-	for _, column := range columnsOf(cfg, def) {
-		if !has(words.Columns, column) {
-			out = append(out, fmt.Sprintf("column %q", column))
+	for _, column := range slices.Concat(columnsOf(cfg, def), cfg.Eligible) {
+		if text := fmt.Sprintf("column %q", column); !has(words.Columns, column) && !slices.Contains(out, text) {
+			out = append(out, text)
 		}
 	}
 	if def.Board == nil {
@@ -76,6 +78,33 @@ func eligible(cfg *tracker.Config, def *workflow.Definition) []string {
 
 func isEligible(cfg *tracker.Config, def *workflow.Definition, is *tracker.Issue) bool {
 	return slices.ContainsFunc(eligible(cfg, def), func(column string) bool { return sameName(column, is.Card.Column) })
+}
+
+// knows makes sure that the tracker has a column whose issues are worked on: nothing would
+// ever happen otherwise, and nobody would know why.
+func knows(ctx context.Context, d *opened, def *workflow.Definition) error {
+	words, _, err := d.desk.known(ctx)
+	if err != nil {
+		return err
+	}
+	missing := unknownColumns(&d.cfg, def, words)
+	if len(missing) == 0 || len(missing) < len(eligible(&d.cfg, def)) {
+		return nil
+	}
+	if words, err = d.desk.Words(ctx); err != nil || len(unknownColumns(&d.cfg, def, words)) < len(missing) {
+		return err
+	}
+	return task.Mistakef("%s has no column %s, and has %s: orange tracker add %s --eligible names another", d.cfg.Name, strings.Join(missing, ", "), strings.Join(words.Columns, ", "), d.cfg.Name)
+}
+
+// unknownColumns are those whose issues are worked on and that the tracker does not have.
+func unknownColumns(cfg *tracker.Config, def *workflow.Definition, words board.Vocabulary) (out []string) {
+	for _, column := range eligible(cfg, def) {
+		if !slices.ContainsFunc(words.Columns, func(have string) bool { return sameName(have, column) }) {
+			out = append(out, strconv.Quote(column))
+		}
+	}
+	return out
 }
 
 // moves says that a task's issue is still to be moved, or may have been: nobody knows

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -57,7 +58,7 @@ func (s session) dispatchRound(ctx context.Context, names []string, dry bool, to
 	for _, name := range names {
 		r, err := s.Dispatch(ctx, name, dry)
 		if err != nil {
-			r.Tracker, r.Problem = name, err.Error()
+			r = tracker.Round{Tracker: name, Choices: []tracker.Choice{}, Report: tracker.Report{Tracker: name, News: []string{}, Drift: []tracker.Drift{}}, Problem: err.Error()}
 			failed = fail{code: exitFailed, told: true, err: fmt.Errorf("%s: %w", name, err)}
 		}
 		rounds = append(rounds, r)
@@ -101,12 +102,15 @@ func printRounds(w io.Writer, rounds []tracker.Round, told map[string]string) er
 
 func choiceRow(name string, c tracker.Choice) []string {
 	mark := "waits"
-	if c.Dispatch {
+	switch {
+	case c.Dispatch && c.Task == "":
+		mark = "next" // it is only tried
+	case c.Dispatch:
 		mark = "begun"
 	}
 	why := c.Reason
 	if c.Dispatch && c.Task != "" {
 		why = "task " + c.Task
 	}
-	return []string{mark, cleanLine(tracker.Ref(name, c.Key)), cleanLine(cut(c.Title, 40)), cleanLine(why)}
+	return []string{mark, cleanLine(cmp.Or(c.Ref, tracker.Ref(name, c.Key))), cleanLine(cut(c.Title, 40)), cleanLine(why)}
 }

@@ -81,6 +81,9 @@ func details(now time.Time, v client.View) [][]string {
 	add("Fork of", t.ForkOf)
 	add("Parent", string(t.Parent))
 	add("Tracker", standing(now, t, v.Issue))
+	if v.Issue != nil {
+		add("Issue", v.Issue.URL)
+	}
 	add("Card", face(t))
 	add("Last said", said(t))
 	add("PR", strings.TrimSpace(t.PRURL+" "+t.PRState))
@@ -98,9 +101,6 @@ func standing(now time.Time, t *task.Task, is *tracker.Standing) string {
 	text := fmt.Sprintf("%s in %s, read %s ago", is.Ref, is.Column, age(now, is.ReadAt))
 	if is.Want != "" {
 		text += fmt.Sprintf("; it should be in %s: orange tracker sync --fix", is.Want)
-	}
-	if is.URL != "" {
-		text += " " + is.URL
 	}
 	return text
 }
@@ -134,7 +134,7 @@ func flags(t *task.Task) string {
 		out = append(out, "deleted")
 	}
 	if t.Paused {
-		out = append(out, "paused")
+		out = append(out, strings.TrimSuffix("paused: "+t.Hold, ": "))
 	}
 	if t.Queued {
 		out = append(out, "waits for a free workspace")

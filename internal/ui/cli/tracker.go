@@ -57,7 +57,8 @@ command:PROGRAM ARGS, or gh for the login that gh has.
 	f.BoolVar(&cfg.Auto, "auto", false, "dispatch without being asked")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		cfg.Name = args[0]
-		if err := s.keepUnsaid(ctx, f.Changed, &cfg, &command, &columns); err != nil {
+		known, err := s.keepUnsaid(ctx, f.Changed, &cfg, &command, &columns)
+		if err != nil {
 			return err
 		}
 		cfg.Command = strings.Fields(command)
@@ -66,7 +67,10 @@ command:PROGRAM ARGS, or gh for the login that gh has.
 				return usageError("--%s: %w", what, err)
 			}
 		}
-		var err error
+		if cfg.Harness, err = s.harness(cfg.Harness); err != nil {
+			return err
+		}
+		cfg.Token, cfg.Webhook = s.secretPlace(cfg.Token), s.secretPlace(cfg.Webhook)
 		if cfg.Columns, err = columnNames(columns); err != nil {
 			return err
 		}
@@ -86,7 +90,11 @@ command:PROGRAM ARGS, or gh for the login that gh has.
 			return err
 		}
 		return s.show(map[string]any{"tracker": done}, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s is a tracker of project %s. See whether it answers: orange tracker test %s\n", cleanLine(done.Name), cleanLine(done.Project), cleanLine(done.Name))
+			what := "is a tracker"
+			if known {
+				what = "was changed; it is a tracker"
+			}
+			_, err := fmt.Fprintf(w, "%s %s of project %s. See whether it answers: orange tracker test %s\n", cleanLine(done.Name), what, cleanLine(done.Project), cleanLine(done.Name))
 			return err
 		})
 	})
@@ -94,17 +102,21 @@ command:PROGRAM ARGS, or gh for the login that gh has.
 	return cmd
 }
 
-// keepUnsaid takes what no flag says from what was said about the tracker before.
-func (s session) keepUnsaid(ctx context.Context, said func(flag string) bool, cfg *tracker.Config, command *string, columns *[]string) error {
+// keepUnsaid takes what no flag says from what was said about the tracker before. It says
+// whether anything was.
+func (s session) keepUnsaid(ctx context.Context, said func(flag string) bool, cfg *tracker.Config, command *string, columns *[]string) (known bool, err error) {
 	list, err := s.Trackers(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	at := slices.IndexFunc(list, func(r tracker.Reading) bool { return r.Config.Name == cfg.Name })
 	if at < 0 {
-		return nil
+		return false, nil
 	}
 	was := list[at].Config
+	if here, err := s.projectHere(ctx); err == nil && here != was.Project && !said("project") {
+		return true, usageError("%s is a tracker of project %s: take another name, or say --project %s", cfg.Name, was.Project, was.Project)
+	}
 	for flag, keep := range map[string]func(){
 		"kind": func() { cfg.Kind = was.Kind }, "project": func() { cfg.Project = was.Project }, "workflow": func() { cfg.Workflow = was.Workflow },
 		"harness": func() { cfg.Harness = was.Harness }, "scope": func() { cfg.Scope = was.Scope }, "url": func() { cfg.URL = was.URL },
@@ -121,7 +133,16 @@ func (s session) keepUnsaid(ctx context.Context, said func(flag string) bool, cf
 			keep()
 		}
 	}
-	return nil
+	return true, nil
+}
+
+// secretPlace settles the path of a file: the server is in another folder.
+func (s session) secretPlace(source string) string {
+	path, ok := strings.CutPrefix(source, "file:")
+	if !ok || filepath.IsAbs(path) || strings.HasPrefix(path, "~/") {
+		return source
+	}
+	return "file:" + filepath.Join(s.Cwd, path)
 }
 
 func columnNames(list []string) (map[string]string, error) {
@@ -209,7 +230,7 @@ func newTrackerSync(deps Deps) *cobra.Command {
 			for _, name := range names {
 				r, err := s.SyncTracker(ctx, name, fix)
 				if err != nil {
-					r.Tracker, r.Problem = name, err.Error()
+					r = tracker.Report{Tracker: name, News: []string{}, Drift: []tracker.Drift{}, Problem: err.Error()}
 					failed = fail{code: exitFailed, told: true, err: fmt.Errorf("%s: %w", name, err)}
 				}
 				reports = append(reports, r)
@@ -224,9 +245,12 @@ func newTrackerSync(deps Deps) *cobra.Command {
 	return cmd
 }
 
+// pullRequests stands for a tracker where those are looked at that are of none.
+const pullRequests = "pull requests"
+
 // syncForges has the pull requests looked at that are of no tracker.
 func (s session) syncForges(ctx context.Context, failed *error) tracker.Report {
-	r := tracker.Report{Tracker: "pull requests", Drift: []tracker.Drift{}}
+	r := tracker.Report{Tracker: pullRequests, Drift: []tracker.Drift{}}
 	var err error
 	if r.News, err = s.SyncForges(ctx); err != nil {
 		r.Problem = err.Error()
@@ -241,8 +265,10 @@ func printReports(w io.Writer, reports []tracker.Report) error {
 			fmt.Fprintf(w, "%s: %s\n", cleanLine(r.Tracker), cleanLine(r.Problem))
 			continue
 		}
-		if r.Tracker == "pull requests" {
-			fmt.Fprintf(w, "%s: %s\n", r.Tracker, plural(len(r.News), "piece")+" of news")
+		if r.Tracker == pullRequests {
+			if len(r.News) > 0 {
+				fmt.Fprintf(w, "%s:\n", r.Tracker)
+			}
 		} else {
 			fmt.Fprintf(w, "%s: %s may be worked on, %s open\n", cleanLine(r.Tracker), plural(r.Issues, "issue"), plural(r.Tasks, "task"))
 		}

@@ -108,7 +108,7 @@ func TestTrackerSync(t *testing.T) {
 		{name: "one", args: "tracker sync lin", prepare: answering("/v1/trackers/lin/sync", report), out: printed, asked: []string{`POST /v1/trackers/lin/sync {"fix":false}`}},
 		{name: "and fix", args: "tracker sync lin --fix", prepare: answering("/v1/trackers/lin/sync", report), asked: []string{`POST /v1/trackers/lin/sync {"fix":true}`}},
 		{name: "all", args: "tracker sync", prepare: answering("/v1/forges/sync", `{"news":["task x: merged"]}`, "/v1/trackers/hub/sync", `{"tracker":"hub","news":[],"drift":[]}`, "/v1/trackers/lin/sync", report),
-			out:   "pull requests: 1 piece of news\n  task x: merged\nhub: 0 issues may be worked on, 0 tasks open\n" + printed,
+			out:   "pull requests:\n  task x: merged\nhub: 0 issues may be worked on, 0 tasks open\n" + printed,
 			asked: []string{"POST /v1/forges/sync {}", `POST /v1/trackers/hub/sync {"fix":false}`, `POST /v1/trackers/lin/sync {"fix":false}`}},
 		{name: "one of all is away", args: "tracker sync", prepare: answering("/v1/forges/sync", `{"news":[]}`, "/v1/trackers/hub/sync", `{"error":"hub does not answer"}`, "/v1/trackers/lin/sync", report),
 			code: 1, out: "hub: hub does not answer\nlin: 1 issue"},

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orange/internal/core/task"
+	"orange/internal/trackertest"
+)
+
+// TestLinearIsInTrouble lets Linear fail while a task begins, and while it ends.
+// Afterwards its issue is as if nothing had been.
+func TestLinearIsInTrouble(t *testing.T) {
+	t.Parallel()
+	waits := strings.Replace(briefly, "development:\n", "development:\n"+untilGo("go"), 1)
+	for name, f := range map[string]struct{ begin, end trackertest.Fault }{
+		"broken":  {trackertest.Fault{Kind: trackertest.Broken, Times: 2}, trackertest.Fault{Kind: trackertest.Broken, Times: 1, Writes: true}},
+		"lost":    {trackertest.Fault{Kind: trackertest.Lost, Times: 1}, trackertest.Fault{Kind: trackertest.Lost, Times: 2, Writes: true}},
+		"limited": {trackertest.Fault{Kind: trackertest.Limited, Times: 2}, trackertest.Fault{Kind: trackertest.Limited, Times: 5}},
+		"denied":  {end: trackertest.Fault{Kind: trackertest.Denied, Times: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, w, key := openBrief(t)
+			s.write("scripts/lin.yaml", waits)
+			w.Fail(f.begin)
+			id := s.begin(key)
+			s.eventually("the agent is at work", func() bool { return s.has("go-begun") })
+			s.await(id, "nothing is owed", func(t task.Task) bool { return len(t.Pending) == 0 })
+			w.Fail(f.end)
+			s.write("go", "")
+			got := s.rests(id, "Accepted")
+			beenIn(t, w, key, "Backlog", "Started", "Accepted")
+			said(t, w, key, "It is there.")
+			s.wayIs(id, "Backlog", "Started", "Accepted")
+			if got.Attention != "" {
+				t.Errorf("%+v", got)
+			}
+			s.sound(id)
+		})
+	}
+}
+
+// TestASecretThatLinearDoesNotTake keeps what is owed to Linear until the secret is
+// mended. The work goes on meanwhile.
+func TestASecretThatLinearDoesNotTake(t *testing.T) {
+	t.Parallel()
+	s, w := openLinear(t, "development:\n"+untilGo("{task}")+`
+  - commit: {file: a.txt, text: "a\n", message: do it}
+  - say: It is there.
+qa:
+  - say: "I tried it.\n\n`+passed+`"
+acceptance:
+  - idle:
+acceptance#2:
+  - say: "Ship it.\n\n`+passed+`"
+`)
+	key := w.Add(t, filed("Login", "Backlog"))
+	over := w.Add(t, filed("Over", "Backlog"))
+	id := s.begin(key)
+	other := task.ID(choice(t, s.round(), over).Task)
+	s.eventually("the agents are at work", func() bool { return s.has(string(id)+"-begun") && s.has(string(other)+"-begun") })
+	s.await(id, "nothing is owed", func(t task.Task) bool { return len(t.Pending) == 0 })
+	s.await(other, "nothing is owed", func(t task.Task) bool { return len(t.Pending) == 0 })
+	s.secret("linear.token", "lin_api_revoked")
+	s.orange("task", "cancel", string(other), "--yes") // it is over, and its issue does not know
+	s.write(string(id), "")
+	where := "file:" + filepath.Join(s.dir, "linear.token")
+	for _, id := range []task.ID{id, other} {
+		got := s.await(id, "a person is to look", func(t task.Task) bool { return t.Attention != "" })
+		hasAll(t, "what the task wants", got.Attention, where)
+	}
+	got := s.await(id, "the work goes on", func(t task.Task) bool { _, ok := t.Live("acceptance"); return ok })
+	if got.Status != "Delivered" || len(got.Pending) != 4 {
+		t.Errorf("%+v", got)
+	}
+	hasAll(t, "the inbox", s.wanted(id).Text, where)
+	if _, said, err := s.run("dispatch"); err == nil {
+		t.Errorf("it is dispatched: %s", said)
+	}
+	out, _, err := s.run("doctor")
+	if err == nil {
+		t.Error("the doctor finds nothing")
+	}
+	hasAll(t, "the doctor", out, "lin: ", where)
+	hasAll(t, "the list", s.orange("tracker", "list"), where)
+	s.refused("look at the secret that the tracker's token names", "tracker", "test", "lin")
+	if real := w.Real(t, key); real.Card.Column != "Started" || len(real.Comments) != 0 {
+		t.Errorf("%+v", real)
+	}
+
+	s.secret("linear.token", w.Secret())
+	hasAll(t, "the trial", s.orange("tracker", "test", "lin"), "Account orange")
+	s.sync()
+	for _, id := range []task.ID{id, other} {
+		s.await(id, "all that was owed has arrived", func(t task.Task) bool { return len(t.Pending) == 0 && t.Attention == "" })
+	}
+	said(t, w, key, "It is there.", "I tried it.")
+	beenIn(t, w, key, "Backlog", "Started", "Finished", "Delivered")
+	beenIn(t, w, over, "Backlog", "Started", "Canceled")
+	if n := len(w.Real(t, over).Comments); n != 0 || len(s.sync().Drift) != 0 {
+		t.Errorf("%d comments", n)
+	}
+	s.sound()
+}
+
+func TestAColumnThatLinearDoesNotKnowIsNamed(t *testing.T) {
+	t.Parallel()
+	s, w, key := openBrief(t)
+	w.RenameColumn(t, "Accepted", "Shipped")
+	out, _, err := s.run("tracker", "test", "lin")
+	if err == nil {
+		t.Error("nothing is missing")
+	}
+	hasAll(t, "the trial", out, `Missing column "Accepted"`)
+	id := s.begin(key)
+	got := s.await(id, "a person is to look", func(t task.Task) bool { return t.Attention != "" })
+	hasAll(t, "what the task wants", got.Attention, "orange tracker add lin --column")
+	s.orange("tracker", "add", "lin", "--column", "Accepted=Shipped")
+	hasAll(t, "the trial", s.orange("tracker", "test", "lin"), "Shipped")
+	s.orange("resume", string(id))
+	s.rests(id, "Accepted")
+	beenIn(t, w, key, "Backlog", "Started", "Shipped")
+	said(t, w, key, "It is there.")
+	if s.task(id).Attention != "" {
+		t.Errorf("%+v", s.task(id))
+	}
+	s.sound(id)
+}
