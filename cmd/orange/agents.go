@@ -52,7 +52,7 @@ func (s *server) hire() (*company, error) {
 		if err := os.MkdirAll(filepath.Dir(s.cfg.Terminal), 0o700); err != nil {
 			return nil, err
 		}
-		c.terminal = tmux.New(s.cfg.Terminal, s.ownEnv())
+		c.terminal = tmux.New(s.cfg.Terminal, config.WithoutSecrets(s.ownEnv()))
 	}
 	c.worktrees = worktrees{s: s, pool: worktree.New(filepath.Join(s.cfg.Home, "workspaces"), s.git), exclude: harness.Excludes()}
 	o := agents.Options{
@@ -86,6 +86,9 @@ func (s *server) headless() bool {
 func (s *server) ownEnv() []string {
 	return append(config.ServerEnv(config.Environ(), s.cfg.AgentEnv...), config.ServerMark)
 }
+
+// publicEnv is the environment of this process without the secrets of trackers.
+func publicEnv() []string { return config.WithoutSecrets(config.Environ()) }
 
 // agentEnv is what an agent of a harness inherits of this server.
 func (s *server) agentEnv(name string) []string {

@@ -146,3 +146,26 @@ func TestSecretsAreWrittenNowhere(t *testing.T) {
 		t.Errorf("the search finds nothing: %q", found)
 	}
 }
+
+// TestWhatAnAgentHasAHandInSeesNoSecret looks at the process above an agent at a terminal,
+// and at hooks of git that an agent may have written.
+func TestWhatAnAgentHasAHandInSeesNoSecret(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "tmux")
+	s.orange("stop")
+	s.env = append(s.env, "GITHUB_TOKEN=planted-forge", "LINEAR_API_KEY=planted-tracker", "ORANGE_SECRET_X=planted-other")
+	hooked := filepath.Join(s.dir, "hook.env")
+	for _, name := range []string{"post-checkout", "reference-transaction"} {
+		check(t, os.Chmod(s.write("shop/.git/hooks/"+name, "#!/bin/sh\nenv >>"+hooked+"\n"), 0o755))
+	}
+	id := s.createWith("feature", "--harness", `command:sh -c 'tr "\0" "\n" </proc/$PPID/environ >"$ORANGE_PROMPT_FILE.tmp"; mv "$ORANGE_PROMPT_FILE.tmp" "$ORANGE_PROMPT_FILE.env"; sleep 1000'`)
+	s.alive(id, 1)
+	above := filepath.Join(string(s.folder(id, 1)), "prompt.md.env")
+	s.eventually("the agent has looked", func() bool { _, err := os.Stat(above); return err == nil })
+	for _, path := range []string{above, hooked} {
+		env, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(env), "PATH=") || strings.Contains(string(env), "planted-") {
+			t.Errorf("%s: %v\n%s", path, err, env)
+		}
+	}
+}

@@ -57,7 +57,7 @@ func serve(ctx context.Context, cfg config.Config, o cli.ServeOptions) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	s := &server{cfg: cfg, store: store, git: git.New(), log: slog.New(slog.NewJSONHandler(logs, &slog.HandlerOptions{Level: level(cfg.LogLevel)}))}
+	s := &server{cfg: cfg, store: store, git: git.New().With(publicEnv), log: slog.New(slog.NewJSONHandler(logs, &slog.HandlerOptions{Level: level(cfg.LogLevel)}))}
 	return s.run(ctx, o)
 }
 

@@ -66,6 +66,12 @@ func AgentEnv(environ []string, harness string, more ...string) []string {
 	})
 }
 
+// WithoutSecrets leaves out of environ what trackers and forges are asked with. Programs
+// that an agent may have a hand in, hooks of git among them, do not get it.
+func WithoutSecrets(environ []string) []string {
+	return keep(environ, func(name string) bool { return !TrackerSecret(name) })
+}
+
 // ToolEnv keeps of environ what a project's own commands need: no credentials of agents.
 func ToolEnv(environ []string) []string { return keep(environ, common) }
 

@@ -117,7 +117,11 @@ func (g *Git) command(ctx context.Context, c call) *exec.Cmd {
 		args = append(args, "-c", setting)
 	}
 	cmd := exec.CommandContext(ctx, g.program, append(args, c.args...)...)
-	cmd.Env = append(withoutRepository(cmd.Environ()), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
+	environ := cmd.Environ
+	if g.environ != nil {
+		environ = g.environ
+	}
+	cmd.Env = append(withoutRepository(environ()), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
 		"GIT_ASKPASS=false", "SSH_ASKPASS=false", "GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_MERGE_AUTOEDIT=no")
 	cmd.Env = append(cmd.Env, c.env...)
 	if c.input != "" {

@@ -16,10 +16,15 @@ import (
 // Git runs the git that is found in the path.
 type Git struct {
 	program string
+	environ func() []string // nil: that of this process
 }
 
 // New returns the installed git. That it is installed shows on first use.
 func New() *Git { return &Git{program: "git"} }
+
+// With returns git with another environment than this process's. Hooks and helpers that a
+// repository names have it, too.
+func (g *Git) With(environ func() []string) *Git { return &Git{program: g.program, environ: environ} }
 
 // Root is the top folder of the working tree that dir is in.
 func (g *Git) Root(ctx context.Context, dir string) (string, error) {

@@ -3,6 +3,8 @@ package tracker
 import (
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A Drift is a task and a tracker that do not say the same.
@@ -27,11 +29,32 @@ func (c *Config) Column(name string) string {
 // a list nobody's directives count, and everybody's issues are worked on.
 func (c *Config) Allows(author string) bool {
 	for _, a := range c.Authors {
-		if strings.EqualFold(a, author) {
+		if author != "" && plainFold(a) == plainFold(author) {
 			return true
 		}
 	}
 	return false
+}
+
+// plainFold makes small letters of the plain ones only: letters of other scripts that are
+// folded to them are other names.
+func plainFold(name string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, name)
+}
+
+// Author is the name of an account as an allow-list may have it, "" if it has anything in
+// it that cannot be seen: cleaned, it might be somebody else's.
+func Author(name string) string {
+	const longest = 200
+	if len(name) > longest || !utf8.ValidString(name) || name != strings.TrimSpace(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return ""
+	}
+	return name
 }
 
 // Ref is how tasks name an issue of this tracker. Cards of the local board are named the

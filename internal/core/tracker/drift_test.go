@@ -107,3 +107,17 @@ func TestWithoutRoomNothingBegins(t *testing.T) {
 		}
 	}
 }
+
+func TestNamesThatOnlyLookLikeOthers(t *testing.T) {
+	c := tracker.Config{Authors: []string{"Boss", "kim", ""}}
+	for author, want := range map[string]bool{"boss": true, "BOSS": true, "Kim": true, "bo\u017fs": false, "\u212aim": false, "": false, "boss ": false, "carol": false} {
+		if got := c.Allows(author); got != want {
+			t.Errorf("%q: %v", author, got)
+		}
+	}
+	for name, want := range map[string]string{"alice": "alice", "Älice Ö.": "Älice Ö.", "ali\u200bce": "", "alice ": "", "ali\nce": "", "\xff": "", "": ""} {
+		if got := tracker.Author(name); got != want {
+			t.Errorf("%q is %q", name, got)
+		}
+	}
+}
