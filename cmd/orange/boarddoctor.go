@@ -19,7 +19,8 @@ type patient struct {
 	ref    string
 	key    string
 	card   board.Card
-	since  map[string]time.Time // when its tags were set, as far as is known
+	since  map[string]time.Time                          // when its tags were set, as far as is known
+	read   func(ctx context.Context) (board.Card, error) // as it is now; nil if card is
 	change func(ctx context.Context, c board.Change) (board.Card, error)
 }
 
@@ -100,7 +101,11 @@ func (t trackers) remotePatients(ctx context.Context, x api.Examination) ([]pati
 	}
 	var out []patient
 	for _, is := range issues {
-		out = append(out, patient{ref: cfg.Ref(is.Key), key: is.Key, card: is.Card, change: func(ctx context.Context, c board.Change) (board.Card, error) {
+		read := func(ctx context.Context) (board.Card, error) {
+			now, err := t.Read(ctx, x.Tracker, is.Key)
+			return now.Card, err
+		}
+		out = append(out, patient{ref: cfg.Ref(is.Key), key: is.Key, card: is.Card, read: read, change: func(ctx context.Context, c board.Change) (board.Card, error) {
 			after, err := t.Mend(ctx, x.Tracker, is.Key, c)
 			return after.Card, err
 		}})
@@ -113,6 +118,13 @@ func (t trackers) remotePatients(ctx context.Context, x api.Examination) ([]pati
 // light: the card is looked at again after each.
 func (t trackers) examineCard(ctx context.Context, p *patient, tasks []task.Task, fix bool) (out []boardcheck.Finding) {
 	facts := t.facts(p, tasks)
+	if fix && p.read != nil && len(boardcheck.Examine(p.card, facts, t.Now())) > 0 { // it may be elsewhere by now
+		now, err := p.read(ctx)
+		if err != nil {
+			return []boardcheck.Finding{{Card: p.ref, Title: p.card.Title, Problem: err.Error()}}
+		}
+		p.card, facts = now, t.facts(&patient{ref: p.ref, card: now, since: p.since}, tasks)
+	}
 	for range maxCures {
 		found := boardcheck.Examine(p.card, facts, t.Now())
 		cured := false
