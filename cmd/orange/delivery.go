@@ -67,13 +67,13 @@ func (d delivery) mergedPR(ctx context.Context, t *task.Task, p task.Project) (h
 	case err != nil:
 		return "", err
 	case pr.Branch != t.Branch:
-		return "", task.Mistakef("%s is of branch %s, not of %s: merge here with --strategy ff or merge", t.PRURL, pr.Branch, t.Branch)
+		return "", task.Mistakef("%s is of branch %s, not of %s: merge here with --strategy ff or merge", pr.URL, pr.Branch, t.Branch)
 	case pr.State == tracker.Merged:
 		return pr.Head, d.s.git.Fetch(ctx, p.Path, origin, p.DefaultBranch)
 	case pr.State == tracker.Closed:
-		return "", task.Mistakef("%s was closed without a merge: reopen it, merge with --strategy, or cancel the task", t.PRURL)
+		return "", task.Mistakef("%s was closed without a merge: reopen it, merge with --strategy, or cancel the task", pr.URL)
 	}
-	return "", task.Mistakef("%s is open: merge it there, or merge here with --strategy ff or merge", t.PRURL)
+	return "", task.Mistakef("%s is open: merge it there, or merge here with --strategy ff or merge", pr.URL)
 }
 
 // final marks what trying again cannot help: everything but a lock that somebody holds.

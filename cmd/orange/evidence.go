@@ -39,8 +39,7 @@ func (p prober) Probe(ctx context.Context, q local.Question) signal.Evidence {
 	case q.Name == workflow.Merged:
 		e.Holds, e.Detail, err = p.git.Merged(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
 		if err == nil && !e.Holds && q.Commit != "" { // the forge has merged this, and may have squashed it
-			tip, wrong := p.git.Tip(ctx, q.Project.Path, q.Task.Branch)
-			if wrong == nil && tip == q.Commit {
+			if tip, kept, wrong := p.kept(ctx, &q); wrong == nil && kept && tip != "" {
 				e.Holds, e.Detail = true, fmt.Sprintf("the forge has merged %.12s", q.Commit)
 			}
 		}
@@ -65,14 +64,28 @@ func (p prober) Probe(ctx context.Context, q local.Question) signal.Evidence {
 	return e
 }
 
-// lost says what would be gone if the task were given up, "" if nothing: its branch is at
-// the commit that the forge keeps with the pull request, and nothing is uncommitted.
+// kept says whether the forge has all that the task's branch has: its pull request ends
+// with q.Commit, and people may have added to it there. tip is where the branch is, "" if
+// there is none.
+func (p prober) kept(ctx context.Context, q *local.Question) (tip string, kept bool, err error) {
+	tip, err = p.git.Tip(ctx, q.Project.Path, q.Task.Branch)
+	if err != nil || tip == "" || tip == q.Commit {
+		return tip, err == nil, err
+	}
+	if q.Commit == "" || p.git.Obtain(ctx, q.Project.Path, q.Task.Branch, q.Commit) != nil {
+		return tip, false, nil // as far as anybody can tell here
+	}
+	return tip, p.git.Within(ctx, q.Project.Path, tip, q.Commit), nil
+}
+
+// lost says what would be gone if the task were given up, "" if nothing: the forge keeps
+// what its branch has with the pull request, and nothing is uncommitted.
 func (p prober) lost(ctx context.Context, q *local.Question) (string, error) {
-	tip, err := p.git.Tip(ctx, q.Project.Path, q.Task.Branch)
+	tip, kept, err := p.kept(ctx, q)
 	switch {
 	case err != nil:
 		return "", err
-	case tip != "" && tip != q.Commit:
+	case tip != "" && !kept:
 		return "its branch has commits that the pull request has not", nil
 	case q.Task.Workspace == "":
 		return "", nil

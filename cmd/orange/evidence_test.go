@@ -5,11 +5,13 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"orange/internal/adapter/git"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/runtime/local"
@@ -67,6 +69,78 @@ func TestRequiredOutputIsWhatTheSessionWrote(t *testing.T) {
 	if ok, detail := asked(t, dir, began); ok {
 		t.Errorf("a link out of the worktree counts: %q", detail)
 	}
+}
+
+// A reviewer commits a suggestion at the forge, or brings the branch up to date there, and
+// then it is squashed: the branch here is behind what was merged, and nothing is lost.
+func TestASquashOfMoreThanTheLocalBranch(t *testing.T) {
+	for name, tt := range map[string]struct {
+		gone   bool // the branch is deleted at the forge
+		ahead  bool // the branch here has what the pull request has not
+		away   bool // the forge does not answer
+		commit string
+		want   bool
+	}{
+		"the branch is there still":        {want: true},
+		"the branch was deleted":           {gone: true, want: true},
+		"the branch here has more":         {ahead: true},
+		"the forge is away":                {away: true},
+		"a commit that nobody has":         {commit: strings.Repeat("a", 40)},
+		"what is no commit":                {commit: "--upload-pack=true"},
+		"the merge says nothing about one": {commit: "-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			forge, here := filepath.Join(dir, "forge"), filepath.Join(dir, "here")
+			work := func(at, name, text string) string {
+				check(t, os.WriteFile(filepath.Join(at, name), []byte(text), 0o600))
+				gitIn(t, at, "add", ".")
+				gitIn(t, at, "commit", "-qm", name)
+				return gitIn(t, at, "rev-parse", "HEAD")
+			}
+			gitIn(t, dir, "init", "-qb", "main", forge)
+			gitIn(t, forge, "config", "uploadpack.allowAnySHA1InWant", "true")
+			work(forge, "a", "1")
+			gitIn(t, dir, "clone", "-q", forge, here)
+			gitIn(t, here, "checkout", "-qb", "feature")
+			work(here, "b", "1")
+			gitIn(t, here, "push", "-q", "origin", "feature")
+			gitIn(t, forge, "checkout", "-q", "feature")
+			head := work(forge, "b", "2")
+			gitIn(t, forge, "checkout", "-q", "main")
+			gitIn(t, forge, "merge", "-q", "--squash", "feature")
+			gitIn(t, forge, "commit", "-qm", "squashed")
+			if tt.gone {
+				gitIn(t, forge, "branch", "-qD", "feature")
+			}
+			if tt.ahead {
+				work(here, "c", "1")
+			}
+			if tt.away {
+				check(t, os.Rename(forge, forge+"-away"))
+			}
+			if tt.commit != "" {
+				head = strings.TrimSuffix(tt.commit, "-")
+			}
+			p := prober{git: git.New()}
+			q := local.Question{Project: task.Project{Path: here, DefaultBranch: "main"}, Task: &task.Task{Branch: "feature"}, Commit: head}
+			for _, q.Name = range []string{workflow.Merged, workflow.NothingLost} {
+				if e := p.Probe(t.Context(), q); e.Holds != tt.want {
+					t.Errorf("%+v, want %v", e, tt.want)
+				}
+			}
+		})
+	}
+}
+
+// gitIn runs git as somebody.
+func gitIn(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %s", args, out)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // The rows of another system: what is missing is called by the same words.

@@ -73,6 +73,7 @@ type server struct {
 	company *company   // nil: effects are written down and no agents run
 	news    sync.Mutex // see boards
 	office  *track.Office
+	forges  forges
 	retrack chan struct{} // the trackers are not the same any more
 	hears   bool          // news of trackers come in over HTTP
 }

@@ -93,3 +93,41 @@ func (g *Git) Tip(ctx context.Context, root, branch string) (string, error) {
 	tips, err := g.tips(ctx, root, ref)
 	return tips[ref], err
 }
+
+// Within says whether a commit is another one or comes before it. Commits that are not
+// here do not.
+func (g *Git) Within(ctx context.Context, root, commit, in string) bool {
+	if !isHash(commit) || !isHash(in) {
+		return false
+	}
+	if commit == in {
+		return true
+	}
+	_, err := g.run(ctx, root, "merge-base", "--is-ancestor", commit, in)
+	return err == nil
+}
+
+// Obtain makes sure that a commit of a branch of origin is here: where it is not the branch
+// is fetched, or, if origin has none any more, the commit itself, which forges keep with a
+// pull request. Branches that are here stay where they are.
+func (g *Git) Obtain(ctx context.Context, root, branch, commit string) error {
+	if !isHash(commit) {
+		return fmt.Errorf("%.80q is no commit: give its whole name", commit)
+	}
+	if err := checkBranches(branch); err != nil {
+		return err
+	}
+	for _, what := range [...]string{heads + branch, commit} {
+		have, err := g.resolve(ctx, root, commit)
+		if err != nil || have != "" {
+			return err
+		}
+		if err := g.checkRemote(ctx, root, "origin"); err != nil {
+			return err
+		}
+		if _, err = g.network(ctx, root, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "origin", what); err != nil && what == commit {
+			return fmt.Errorf("fetch %.12s from origin: %w: check the network and your access", commit, err)
+		}
+	}
+	return nil
+}

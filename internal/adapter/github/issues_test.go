@@ -33,7 +33,8 @@ func TestColumnsOfIssuesThatNoLabelPutsAnywhere(t *testing.T) {
 		"a label in another spelling":                  {[]string{"Status: Parked"}, "", "Parked"},
 		"two labels":                                   {[]string{"status:Finished", "status:Started"}, "", "Started"},
 		"a label without a name":                       {[]string{"status:"}, "", "Backlog"},
-		"one that was closed when it was merged":       {[]string{"status:Delivered"}, "completed", "Delivered"},
+		"one that was closed when it was merged":       {[]string{"status:Delivered"}, "completed", "Accepted"},
+		"one that somebody closed under way":           {[]string{"status:Started"}, "completed", "Accepted"},
 		"one that somebody closed before it was begun": {[]string{"status:Backlog"}, "completed", "Accepted"},
 		"one that somebody gave up":                    {[]string{"status:Started"}, "not_planned", "Canceled"},
 		"one that is accepted and was given up":        {[]string{"status:Accepted"}, "not_planned", "Accepted"},
@@ -86,6 +87,42 @@ func TestMovesOpenAndClose(t *testing.T) {
 		if got := s.Real(t, key).Card; got.Column != tc.column || !slices.Equal(got.Tags, []string{"bug"}) {
 			t.Errorf("%+v, want column %s alone", got, tc.column)
 		}
+	}
+}
+
+// A person's word counts more than where a task has got to in the meantime.
+func TestAnIssueThatSomebodyClosedIsNotOpened(t *testing.T) {
+	for name, labels := range map[string][]string{"under way": {"status:Started"}, "without a label": nil} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, fakegithub.Options{})
+			tr := port(t, s)
+			key := s.Add(t, issue("", labels...))
+			was, err := tr.Issue(t.Context(), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Shut(t, key, "completed")
+			closed, err := tr.Issue(t.Context(), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, was := range []tracker.Issue{was, closed} {
+				var no *board.Refusal
+				if err := tr.Write(t.Context(), was, board.Change{Column: "Finished"}); !errors.As(err, &no) || !strings.Contains(err.Error(), "open it there") {
+					t.Errorf("%v", err)
+				}
+			}
+			if got, err := tr.Issue(t.Context(), key); err != nil || got.Card.Column != "Accepted" {
+				t.Errorf("it is in %s, %v", got.Card.Column, err)
+			}
+			if err := tr.Write(t.Context(), closed, board.Change{Column: "Canceled"}); err != nil {
+				t.Errorf("to another end: %v", err)
+			}
+			s.Shut(t, key, "")
+			if err := tr.Write(t.Context(), closed, board.Change{Column: "Finished"}); err != nil {
+				t.Errorf("after it was opened: %v", err)
+			}
+		})
 	}
 }
 

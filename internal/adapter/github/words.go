@@ -147,18 +147,17 @@ func (w *words) closedColumn(reason string) string {
 
 // column is where an issue is: where its label says. Of several labels, as between two
 // requests of a move, the first in the order of the columns counts. Whoever closes an issue
-// by hand leaves its label behind: one that is not planned, or that nobody had begun, is
-// not taken up because of that.
+// by hand leaves its label behind, so that one counts only if it is an end, too.
 func (w *words) column(is *gh.Issue) string {
 	closed := is.GetState() == "closed"
-	labelled := w.labelled(is)
-	switch reason := is.GetStateReason(); {
-	case labelled == "" && !closed:
+	switch labelled := w.labelled(is); {
+	case closed && final(labelled) == "":
+		return w.closedColumn(is.GetStateReason())
+	case labelled == "":
 		return w.first()
-	case labelled == "" || closed && final(labelled) == "" && (reason != completed && reason != "" || labelled == w.first()):
-		return w.closedColumn(reason)
+	default:
+		return labelled
 	}
-	return labelled
 }
 
 // labelled is the column that the labels of an issue name, "" if they name none.

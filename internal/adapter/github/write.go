@@ -43,7 +43,7 @@ func (t *Tracker) Write(ctx context.Context, was tracker.Issue, c board.Change) 
 		e.remove(tag)
 	}
 	if c.Column != "" {
-		e.move(c.Column, label)
+		e.move(w, c.Column, label)
 	}
 	if c.Title != "" || c.Description != nil {
 		req := gh.UpdateIssueRequest{Body: c.Description}
@@ -140,10 +140,14 @@ func (e *edit) remove(label string) {
 	}
 }
 
+// openable says whether a closed issue may be opened again: a label says that it was at an
+// end. One that is labelled otherwise was closed by somebody, and that is heard first.
+func openable(w *words, is *gh.Issue) bool { return final(w.labelled(is)) != "" }
+
 // move opens or closes an issue, puts the new label on and takes the others off. In this
 // order an issue is never without a column, in which somebody could find it as new, and a
 // move that was cut short can be made again.
-func (e *edit) move(column, label string) {
+func (e *edit) move(w *words, column, label string) {
 	if e.err != nil {
 		return
 	}
@@ -154,6 +158,9 @@ func (e *edit) move(column, label string) {
 	switch reason := final(column); {
 	case reason != "" && is.GetState() != "closed":
 		e.update(gh.UpdateIssueRequest{State: new("closed"), StateReason: &reason})
+	case reason == "" && is.GetState() == "closed" && !openable(w, is):
+		e.err = board.Refusef("issue %d was closed on github: open it there if it is to be moved to %s", e.number, short(column))
+		return
 	case reason == "" && is.GetState() == "closed":
 		e.update(gh.UpdateIssueRequest{State: new("open"), StateReason: new("reopened")})
 	}

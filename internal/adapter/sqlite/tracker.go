@@ -135,20 +135,30 @@ func (s *Store) Synced(name string) (at time.Time, problem string, err error) {
 // one again.
 const remembered = 7 * 24 * time.Hour
 
-// Heard says whether a delivery is news, and remembers it. One without a name always is.
-func (s *Store) Heard(name, delivery string, now time.Time) (first bool, err error) {
+// Heard says whether a delivery was heard before. One without a name never was.
+func (s *Store) Heard(name, delivery string, now time.Time) (before bool, err error) {
 	if delivery == "" {
-		return true, nil
+		return false, nil
 	}
-	err = s.transact(func(ctx context.Context, c *sql.Conn) error {
+	err = s.read.QueryRow("SELECT EXISTS (SELECT 1 FROM tracker_delivery WHERE tracker = ? AND delivery = ? AND at >= ?)",
+		name, nameOf(delivery), now.Add(-remembered).UnixNano()).Scan(&before)
+	return before, s.describe("read", err)
+}
+
+// SetHeard remembers a delivery, and forgets those of long ago.
+func (s *Store) SetHeard(name, delivery string, now time.Time) error {
+	if delivery == "" {
+		return nil
+	}
+	err := s.transact(func(ctx context.Context, c *sql.Conn) error {
 		if _, err := c.ExecContext(ctx, "DELETE FROM tracker_delivery WHERE at < ?", now.Add(-remembered).UnixNano()); err != nil {
 			return err
 		}
-		first, err = changedOne(c.ExecContext(ctx, "INSERT INTO tracker_delivery (tracker, delivery, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-			name, nameOf(delivery), now.UnixNano()))
+		_, err := c.ExecContext(ctx, "INSERT INTO tracker_delivery (tracker, delivery, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+			name, nameOf(delivery), now.UnixNano())
 		return err
 	}, func() {})
-	return first && err == nil, s.describe("write to", err)
+	return s.describe("write to", err)
 }
 
 // Acted says whether something about an issue was acted upon.

@@ -46,9 +46,10 @@ func rank(pr PR) int {
 	return 0
 }
 
-var prNumber = regexp.MustCompile(`PR #(\d+)|pull/(\d+)|#(\d+)`)
+var prNumber = regexp.MustCompile(`PR #(\d+)|pulls?/(\d+)|#(\d+)`)
 
-// PRNumber finds the first pull request that a text mentions: PR #42, .../pull/42 or #42.
+// PRNumber finds the first pull request that a text mentions: PR #42, .../pull/42,
+// .../pulls/42 (as Gitea has it) or #42.
 func PRNumber(text string) (int, bool) {
 	for _, found := range prNumber.FindAllStringSubmatch(text, -1) {
 		n, err := strconv.Atoi(cmp.Or(found[1], found[2], found[3]))

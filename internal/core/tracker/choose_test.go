@@ -46,6 +46,7 @@ func TestPRNumber(t *testing.T) {
 	}{
 		"in words":         {"see PR #42", 42},
 		"an address":       {"https://example.com/o/r/pull/7/files", 7},
+		"one of a Gitea":   {"https://git.example/o/r/pulls/7", 7},
 		"a number":         {"fixes #13.", 13},
 		"the first":        {"#3, not PR #4", 3},
 		"none":             {"no number 5 here, PR 6 neither", 0},

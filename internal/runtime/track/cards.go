@@ -1,6 +1,7 @@
 package track
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,18 +54,65 @@ func (o *Office) Change(ctx context.Context, t task.Task, e task.Effect) (note s
 			return "the description was changed meanwhile: it is left as it is", nil
 		}
 	}
+	if e.Do == workflow.MoveCard && e.Aside {
+		done := false
+		if note, done, err = o.hearFirst(ctx, d, t.ID, key, c.Column); done || err != nil {
+			return o.undone(ctx, d, note, err)
+		}
+	}
 	is, err := d.desk.Apply(ctx, key, c)
 	var no *board.Refusal
 	switch {
 	case errors.As(err, &no) && e.Do == workflow.MoveCard && e.Aside:
 		return "", task.Mistakef("%s: %v; orange tracker add %s --column %q=... names another", t.TrackerRef, err, name, e.Arg)
-	case errors.As(err, &no), errors.Is(err, tracker.ErrNotFound):
+	case errors.As(err, &no):
 		return err.Error(), nil
 	case err != nil:
-		return "", err
+		return o.undone(ctx, d, note, err)
 	}
-	o.keepOwn(name, &is, c.Column != "")
-	return "", nil
+	o.keepOwn(name, &is, c.Column)
+	return note, nil
+}
+
+// undone is how a change ends that was not made. An issue that is gone needs none; but a
+// tracker that shows us nothing at all says the same of every issue.
+func (o *Office) undone(ctx context.Context, d *opened, note string, err error) (string, error) {
+	if !errors.Is(err, tracker.ErrNotFound) {
+		return note, err
+	}
+	if _, hidden := d.desk.Words(ctx); hidden != nil {
+		return "", fmt.Errorf("%w, and neither is the tracker: %w", err, hidden)
+	}
+	return err.Error(), nil
+}
+
+// hearFirst lets a task hear that somebody moved its issue before Orange moves it on. It
+// is done if the task is by now where the issue is, through that or anything else: a move
+// that is owed later sees to it. Otherwise the issue is to follow its task.
+func (o *Office) hearFirst(ctx context.Context, d *opened, id task.ID, key, target string) (note string, done bool, err error) {
+	is, err := d.desk.Issue(ctx, key)
+	if err != nil {
+		return "", false, err
+	}
+	have := is.Card.Column
+	g, err := o.glance(d, id, &is)
+	if err != nil || sameName(have, target) || g.def.Board != nil {
+		return "", false, err
+	}
+	if g.elsewhere() {
+		note = "somebody moved it to " + oneLine(have) + " meanwhile"
+		o.Log.Info("a move that nobody asked for", "component", "track", "task", id, "issue", key, "column", oneLine(have))
+		if err := g.moved(ctx); err != nil {
+			return "", false, err
+		}
+		if _, err := o.Store.KeepIssue(d.cfg.Name, is); err != nil { // it is heard
+			return "", false, err
+		}
+	}
+	if sameName(o.wants(&d.cfg, g.t), have) && (note != "" || owes(&d.cfg, g.t, have)) {
+		return cmp.Or(note, "the task is by now where its issue is"), true, nil
+	}
+	return note, false, nil
 }
 
 // Mend changes an issue that no task changes.
@@ -77,16 +125,16 @@ func (o *Office) Mend(ctx context.Context, name, key string, c board.Change) (tr
 	}
 	is, err := d.desk.Apply(ctx, key, c)
 	if err == nil {
-		o.keepOwn(name, &is, c.Column != "")
+		o.keepOwn(name, &is, c.Column)
 	}
 	return is, err
 }
 
-// keepOwn keeps an issue that was just changed. That somebody else moved it meanwhile is
-// for the next look at the tracker to find.
-func (o *Office) keepOwn(name string, is *tracker.Issue, moved bool) {
+// keepOwn keeps an issue that was just changed, and maybe moved to a column. That somebody
+// else moved it meanwhile is for the next look at the tracker to find.
+func (o *Office) keepOwn(name string, is *tracker.Issue, to string) {
 	have, ok, err := o.Store.KeptIssue(name, is.Key)
-	if err == nil && ok && !moved && !sameName(have.Card.Column, is.Card.Column) {
+	if err == nil && ok && !sameName(to, is.Card.Column) && !sameName(have.Card.Column, is.Card.Column) {
 		return
 	}
 	if err == nil {
@@ -154,7 +202,7 @@ func (o *Office) Look(ctx context.Context, t task.Task) (*board.Face, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.keepOwn(name, &is, true)
+	o.keepOwn(name, &is, is.Card.Column) // whoever moved it, the task sees it now
 	face := is.Card.Face()
 	return &face, nil
 }
@@ -176,7 +224,7 @@ func (o *Office) Shown(t *task.Task) (board.Card, []board.Comment, bool) {
 	}
 	var said []board.Comment
 	for i, c := range is.Comments {
-		if cfg.Allows(c.Author) && !c.Bot {
+		if counts(&cfg, &c) {
 			said = append(said, board.Comment{Number: i + 1, Author: c.Author, At: c.At, Text: c.Text})
 		}
 	}

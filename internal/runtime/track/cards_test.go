@@ -5,8 +5,11 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"orange/internal/core/board"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/core/workflow"
@@ -56,6 +59,94 @@ func TestWhatAnEffectDoesToAnIssue(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A person moves the issue, and before the next look the task goes on.
+func TestAMoveIsHeardBeforeOrangeMovesTheIssueOn(t *testing.T) {
+	for name, tt := range map[string]struct {
+		to             string
+		status, column string
+		note           string
+	}{
+		"where the task may go":    {to: "Canceled", status: "Canceled", column: "Canceled", note: "move_card Finished: somebody moved it to Canceled meanwhile"},
+		"where the task cannot go": {to: "Icebox", status: "Finished", column: "Finished", note: "move_card Finished: somebody moved it to Icebox meanwhile"},
+		"where the task is":        {to: "Finished", status: "Finished", column: "Finished", note: "move_card Finished"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, linear(), func(t *testing.T, r *rig) {
+				r.begun("ENG-1", "Started")
+				r.hub.move("ENG-1", tt.to)
+				r.passes("ENG-1")
+				r.is("ENG-1", tt.status, tt.column)
+				if got := r.of("ENG-1"); len(got.Pending) > 0 || got.Attention != "" {
+					t.Errorf("owed %+v, attention %q", got.Pending, got.Attention)
+				}
+				if got := r.done("ENG-1", "move_card Finished"); len(got) != 1 || got[0] != tt.note {
+					t.Errorf("%q", got)
+				}
+				if report := r.sync(); len(report.News)+len(report.Drift) > 0 {
+					t.Errorf("%+v", report)
+				}
+				r.is("ENG-1", tt.status, tt.column)
+			})
+		})
+	}
+}
+
+// Two moves are owed when the tracker comes back, and a person has moved the issue.
+func TestAMoveIsHeardBeforeManyThatAreOwed(t *testing.T) {
+	inBubble(t, linear(), func(t *testing.T, r *rig) {
+		r.begun("ENG-1", "Started")
+		r.hub.faults(readOnly, nil)
+		r.passes("ENG-1")
+		r.passes("ENG-1")
+		r.hub.move("ENG-1", "Canceled")
+		r.hub.asked("")
+		r.hub.faults(nil, nil)
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		r.is("ENG-1", "Canceled", "Canceled")
+		if got := r.of("ENG-1"); len(got.Pending) > 0 {
+			t.Errorf("owed %+v", got.Pending)
+		}
+	})
+}
+
+// A tracker that hides everything from us for a while says of every issue that it is gone.
+func TestATrackerThatHidesItsIssuesIsNotBelieved(t *testing.T) {
+	inBubble(t, linear(), func(t *testing.T, r *rig) {
+		r.begun("ENG-1", "Delivered")
+		r.passes("ENG-1")
+		r.hub.faults(func(string, string) error { return tracker.ErrNotFound }, nil)
+		r.fact(workflow.Merged, true, "")
+		r.submit("ENG-1", signal.Signal{Kind: signal.Request, Verb: "complete"})
+		time.Sleep(time.Minute)
+		r.hub.faults(nil, nil)
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		r.is("ENG-1", "Accepted", "Accepted")
+	})
+}
+
+// done are the journal's words for what was done to the issue.
+func (r *rig) done(key, what string) (out []string) {
+	r.t.Helper()
+	entries, err := r.store.Journal(r.of(key).ID, 0)
+	check(r.t, err)
+	for _, e := range entries {
+		if e.Type == journal.EffectDone && strings.HasPrefix(e.Reason, what) {
+			out = append(out, e.Reason)
+		}
+	}
+	return out
+}
+
+// readOnly is the fault of a tracker that takes nothing.
+func readOnly(op, _ string) error {
+	if op == "write" {
+		return errAway
+	}
+	return nil
 }
 
 // joan is a tracker whose cards the workflow reads.

@@ -3,6 +3,7 @@ package track
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ import (
 
 const (
 	defaultMax = 3               // tasks at work at once
-	dispatched = "dispatch"      // who holds an issue while its task is made
+	dispatched = "dispatch/"     // how all begin who hold an issue while its task is made
 	leaseFor   = 2 * time.Minute // for that long
 	maxLook    = 100             // issues that one round reads whole
 	maxFailed  = 3               // issues that may fail to be read before a look is broken off
@@ -79,7 +80,7 @@ func (o *Office) round(ctx context.Context, d *opened, dry bool) ([]tracker.Choi
 			continue
 		}
 		at := slices.IndexFunc(list, func(o tracker.Candidate) bool { return o.Issue.Key == c.Key })
-		id, err := o.begin(ctx, d, def, &list[at].Issue, tasks)
+		id, err := o.begin(ctx, d, def, &list[at].Issue)
 		if err != nil {
 			c.Dispatch, c.Reason = false, "no task could be made: "+oneLine(err.Error())
 			continue
@@ -243,14 +244,28 @@ func (o *Office) atWork(tasks []task.Task) (n int) {
 	return n
 }
 
-// begin makes the task of an issue, once: its id follows from the issue. A parent whose
-// parts are still to be made waits for them.
-func (o *Office) begin(ctx context.Context, d *opened, def *workflow.Definition, is *tracker.Issue, tasks []task.Task) (task.ID, error) {
-	ref, now := d.cfg.Ref(is.Key), o.Now()
-	if ok, err := o.Store.Lease(ref, dispatched, now.Add(leaseFor), now); err != nil || !ok {
+// begin makes the task of an issue, once: its id follows from the issue, and one that
+// somebody made meanwhile is the issue's.
+func (o *Office) begin(ctx context.Context, d *opened, def *workflow.Definition, is *tracker.Issue) (task.ID, error) {
+	ref, owner, now := d.cfg.Ref(is.Key), dispatched+rand.Text(), o.Now()
+	if ok, err := o.Store.Lease(ref, owner, now.Add(leaseFor), now); err != nil || !ok {
 		return "", cmp.Or(err, errors.New("somebody else is making one"))
 	}
-	defer o.Store.ReleaseLease(ref, dispatched) //nolint:errcheck // it ends by itself
+	defer o.Store.ReleaseLease(ref, owner) //nolint:errcheck // it ends by itself
+	tasks, err := o.Store.Tracked(d.cfg.Ref(""))
+	if err != nil {
+		return "", err
+	}
+	if id, err := o.workedOn(tasks, &d.cfg, is); err != nil || id != "" {
+		return task.ID(id), err
+	}
+	return o.create(ctx, d, def, is, tasks)
+}
+
+// create makes the next task of an issue. A parent whose parts are still to be made waits
+// for them.
+func (o *Office) create(ctx context.Context, d *opened, def *workflow.Definition, is *tracker.Issue, tasks []task.Task) (task.ID, error) {
+	ref := d.cfg.Ref(is.Key)
 	p, ok := o.Tasks.Project(d.cfg.Project)
 	if !ok {
 		return "", task.Mistakef("project %q is not registered: orange project add", d.cfg.Project)
@@ -265,7 +280,7 @@ func (o *Office) begin(ctx context.Context, d *opened, def *workflow.Definition,
 	}
 	a, err := o.Tasks.Create(ctx, w)
 	var mistake *task.Mistake
-	if errors.As(err, &mistake) && strings.Contains(err.Error(), "branch") { // somebody has a branch of this name
+	if errors.As(err, &mistake) && w.Branch != "" { // somebody may have a branch of this name
 		w.Branch = ""
 		a, err = o.Tasks.Create(ctx, w)
 	}
@@ -319,11 +334,17 @@ func contextOf(cfg *tracker.Config, is *tracker.Issue) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Issue %s of %s, written by %s:\n\n%s\n", is.Key, cfg.Name, cmp.Or(oneLine(is.Card.Author), "somebody"), strings.TrimSpace(is.Card.Description))
 	for _, c := range is.Comments {
-		if cfg.Allows(c.Author) && !c.Bot {
+		if counts(cfg, &c) {
 			fmt.Fprintf(&b, "\n%s said on %s:\n\n%s\n", oneLine(c.Author), c.At.UTC().Format(time.DateOnly), strings.TrimSpace(c.Text))
 		}
 	}
 	return clip(b.String(), maxContext)
+}
+
+// counts says whether an agent is to read a comment: it is of somebody whose words count,
+// and not Orange's own, whosever account wrote that.
+func counts(cfg *tracker.Config, c *tracker.Comment) bool {
+	return cfg.Allows(c.Author) && !c.Bot && !strings.Contains(c.Text, tracker.Mark)
 }
 
 // maxContext bounds what an agent reads about an issue at first, in bytes.

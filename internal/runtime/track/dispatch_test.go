@@ -3,6 +3,7 @@ package track_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -124,16 +125,84 @@ func TestOneTaskForAnIssueHoweverManyDispatch(t *testing.T) {
 	})
 }
 
+// Another server makes a task of the second issue while this one is at the first.
+func TestAnIssueThatSomebodyBeganMeanwhileHasATask(t *testing.T) {
+	inBubble(t, linear(), func(t *testing.T, r *rig) {
+		r.hub.file("ENG-1", nil)
+		r.hub.file("ENG-2", nil)
+		other := r.newOffice()
+		defer other.Close()
+		began := false
+		r.tasks.before = func(w signal.Wish) error {
+			if w.TrackerRef == "lin:ENG-1" && !began {
+				began = true
+				if _, err := other.Dispatch(t.Context(), "lin", false); err != nil {
+					t.Error(err)
+				}
+			}
+			return nil
+		}
+		choices := r.dispatch()
+		for _, key := range []string{"ENG-1", "ENG-2"} {
+			if n := len(r.all(key)); n != 1 {
+				t.Errorf("%s has %d tasks", key, n)
+			}
+			if c := choices[key]; !c.Dispatch || c.Task != string(r.of(key).ID) {
+				t.Errorf("%+v", c)
+			}
+		}
+	})
+}
+
+func TestATrackerThatIsTriedDuringARoundIsLookedAtOnceAtATime(t *testing.T) {
+	inBubble(t, linear(), func(t *testing.T, r *rig) {
+		r.hub.file("ENG-1", nil)
+		r.hub.file("ENG-2", nil)
+		var second sync.WaitGroup
+		tried, rounds, most := false, 0, 0
+		r.tasks.before = func(signal.Wish) error {
+			rounds++
+			most = max(most, rounds)
+			if !tried {
+				tried = true
+				if _, err := r.office.Test(t.Context(), "lin"); err != nil {
+					t.Error(err)
+				}
+				second.Go(func() {
+					if _, err := r.office.Dispatch(t.Context(), "lin", false); err != nil {
+						t.Error(err)
+					}
+				})
+				for range 1000 {
+					runtime.Gosched() // it has every chance to begin
+				}
+			}
+			rounds--
+			return nil
+		}
+		r.dispatch()
+		second.Wait()
+		synctest.Wait()
+		if len(r.all("ENG-1")) != 1 || len(r.all("ENG-2")) != 1 || most != 1 {
+			t.Errorf("%d and %d tasks, %d rounds at once", len(r.all("ENG-1")), len(r.all("ENG-2")), most)
+		}
+	})
+}
+
 func TestACrashBetweenLeaseAndTask(t *testing.T) {
 	for name, when := range map[string]bool{"before it is made": true, "after it is made": false} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, linear(), func(t *testing.T, r *rig) {
 				r.hub.file("ENG-1", nil)
 				now := time.Now()
-				ok, err := r.store.Lease("lin:ENG-1", "dispatch", now.Add(2*time.Minute), now) // who took it is gone
+				ok, err := r.store.Lease("lin:ENG-1", "dispatch/gone", now.Add(2*time.Minute), now)
 				if !ok || err != nil {
 					t.Fatal(ok, err)
 				}
+				if keys, waits := r.begins(false); len(keys) > 0 || waits["ENG-1"] != "no task could be made: somebody else is making one" {
+					t.Errorf("%v, %v", keys, waits)
+				}
+				time.Sleep(2 * time.Minute) // who took it is gone
 				crash := errors.New("the power is gone")
 				r.tasks.before = func(w signal.Wish) error {
 					if !when {

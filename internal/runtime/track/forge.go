@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
@@ -34,12 +35,13 @@ func (o *Office) SyncForges(ctx context.Context) ([]string, error) {
 }
 
 // hearForges looks at the pull requests of tasks: merged and closed ones, failed checks,
-// reviews. A forge that does not answer does not keep others from being looked at.
+// reviews. One that is in trouble does not keep others from being looked at; a forge that
+// often does not answer is left alone until the next time.
 func (o *Office) hearForges(ctx context.Context, tasks []task.Task) (news []string, err error) {
 	if o.Forge == nil {
 		return nil, nil
 	}
-	opened := map[string]Forge{}
+	opened, failed := map[string]Forge{}, map[string]int{}
 	var broken []error
 	for i := range tasks {
 		t := &tasks[i]
@@ -54,18 +56,23 @@ func (o *Office) hearForges(ctx context.Context, tasks []task.Task) (news []stri
 			}
 			opened[p.Name] = forge
 		}
-		if forge == nil {
+		if forge == nil || failed[p.Name] >= maxUnanswered || ctx.Err() != nil {
 			continue
 		}
-		heard, err := o.hearPR(ctx, prGlance{o: o, forge: forge, project: p, t: t})
-		news = append(news, heard...)
-		if err != nil {
+		g := prGlance{o: o, forge: forge, project: p, t: t}
+		if err := g.hear(ctx); err != nil {
 			broken = append(broken, err)
-			opened[p.Name] = nil // it is asked again the next time
+		}
+		news = append(news, g.news...)
+		if g.unanswered {
+			failed[p.Name]++
 		}
 	}
 	return news, errors.Join(broken...)
 }
+
+// maxUnanswered is how many pull requests a forge may fail to show in one look.
+const maxUnanswered = 3
 
 // counts says whether the words of somebody who reviews count: a tracker of the project
 // names them.
@@ -76,73 +83,101 @@ func (o *Office) counts(project, author string) bool {
 
 // a prGlance is one look at the pull request of a task.
 type prGlance struct {
-	o       *Office
-	forge   Forge
-	project task.Project
-	t       *task.Task
-	def     *workflow.Definition
-	news    []string
+	o          *Office
+	forge      Forge
+	project    task.Project
+	t          *task.Task
+	def        *workflow.Definition
+	news       []string
+	unanswered bool // the forge did not show it
 }
 
-func (o *Office) hearPR(ctx context.Context, g prGlance) ([]string, error) {
-	var err error
-	if g.def, err = o.Tasks.Definition(g.t); err != nil {
-		return nil, err
+func (g *prGlance) hear(ctx context.Context) (err error) {
+	if g.def, err = g.o.Tasks.Definition(g.t); err != nil {
+		return err
 	}
 	pr, ok, err := g.find(ctx)
-	if err != nil || !ok {
-		return g.news, err
+	if g.unanswered = err != nil; err != nil || !ok {
+		return err
 	}
 	if err := g.know(ctx, &pr); err != nil {
-		return g.news, err
+		return err
 	}
 	own := pr.Branch == g.t.Branch // what others open says nothing about the work
 	switch {
 	case pr.State == tracker.Merged && own:
-		err = g.merged(ctx, &pr)
+		return g.merged(ctx, &pr)
 	case pr.State == tracker.Closed && own:
-		err = g.submit(ctx, "closed/"+pr.Head, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRClosed, Arg: pr.Head}, "its pull request was closed")
+		return g.closed(ctx, &pr)
 	case pr.State == tracker.Open:
 		if own {
-			err = g.checks(ctx, &pr)
+			if err := g.checks(ctx, &pr); err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			err = g.reviews(ctx, &pr)
-		}
+		return g.reviews(ctx, &pr)
 	}
-	return g.news, err
+	return nil
 }
 
-// find is the pull request that is meant: the one the task names, else the one of its
-// branch, else the one that mentions its issue.
+// find is the pull request that is meant: the task's, else the one that mentions its
+// issue.
 func (g *prGlance) find(ctx context.Context) (tracker.PR, bool, error) {
-	if g.t.PRURL != "" {
-		number, ok := tracker.PRNumber(g.t.PRURL)
-		if !ok {
-			return tracker.PR{}, false, nil
-		}
-		pr, err := g.forge.PR(ctx, number)
-		if errors.Is(err, tracker.ErrNotFound) || err == nil && !strings.EqualFold(pr.URL, g.t.PRURL) {
-			return pr, false, nil // it is of another repository
-		}
-		return pr, err == nil, err
+	pr, ok, err := FindPR(ctx, g.forge, g.t.PRURL, g.t.Branch)
+	if ok || err != nil || g.t.PRURL != "" {
+		return pr, ok, err
 	}
-	byBranch, err := g.forge.PRs(ctx, g.t.Branch)
+	_, key, ok := tracker.ParseRef(g.t.TrackerRef)
+	if !ok || strings.HasPrefix(g.t.TrackerRef, tracker.Board+":") {
+		return pr, false, nil
+	}
+	byKey, err := g.forge.Mentioning(ctx, key)
 	if err != nil {
-		return tracker.PR{}, false, err
+		return pr, false, err
 	}
-	var byKey []tracker.PR
-	if _, key, ok := tracker.ParseRef(g.t.TrackerRef); ok && len(byBranch) == 0 && !strings.HasPrefix(g.t.TrackerRef, tracker.Board+":") {
-		if byKey, err = g.forge.Mentioning(ctx, key); err != nil {
-			return tracker.PR{}, false, err
-		}
-	}
-	pr, ok := tracker.ChoosePR(nil, byBranch, byKey)
-	if !ok {
+	if pr, ok = tracker.ChoosePR(nil, nil, byKey); !ok {
 		return pr, false, nil
 	}
 	pr, err = g.forge.PR(ctx, pr.Number)
 	return pr, err == nil, err
+}
+
+// FindPR finds the pull request of a task, false if it has none. It is the one at url, if
+// that is of this repository and from branch and was not closed; else the best from
+// branch, and where there is none the one at url after all.
+func FindPR(ctx context.Context, forge Forge, url, branch string) (tracker.PR, bool, error) {
+	named, here, err := namedPR(ctx, forge, url)
+	if err != nil || here && named.Branch == branch && named.State != tracker.Closed {
+		return named, here, err
+	}
+	list, err := forge.PRs(ctx, branch)
+	if err != nil {
+		return tracker.PR{}, false, err
+	}
+	pr, ok := tracker.ChoosePR(nil, list, nil)
+	if !ok || here && pr.Number == named.Number {
+		return named, here, nil
+	}
+	pr, err = forge.PR(ctx, pr.Number)
+	return pr, err == nil, err
+}
+
+// namedPR is the pull request at an address, false if it is not of this repository.
+func namedPR(ctx context.Context, forge Forge, url string) (tracker.PR, bool, error) {
+	number, ok := tracker.PRNumber(url)
+	if !ok {
+		return tracker.PR{}, false, nil
+	}
+	pr, err := forge.PR(ctx, number)
+	switch {
+	case errors.Is(err, tracker.ErrNotFound):
+		return tracker.PR{}, false, nil
+	case err != nil:
+		return tracker.PR{}, false, err
+	case !strings.EqualFold(pr.URL, url):
+		return tracker.PR{}, false, nil
+	}
+	return pr, true, nil
 }
 
 // know writes down which pull request it is and how it stands.
@@ -156,6 +191,11 @@ func (g *prGlance) know(ctx context.Context, pr *tracker.PR) error {
 	}
 	if len(fields) == 0 {
 		return nil
+	}
+	if g.t.PRState == tracker.Closed && pr.State == tracker.Open {
+		if err := g.reopened(); err != nil {
+			return err
+		}
 	}
 	return g.submit(ctx, "", signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: fields}, fmt.Sprintf("pull request %d is %s", pr.Number, strings.ToLower(pr.State)))
 }
@@ -182,6 +222,11 @@ func (g *prGlance) submitAs(ctx context.Context, keys []string, sig signal.Signa
 	} else {
 		*g.t = a.Task
 	}
+	return g.say(keys, what)
+}
+
+// say puts something among the news, and notes by keys what is said with it.
+func (g *prGlance) say(keys []string, what string) error {
 	g.news = append(g.news, fmt.Sprintf("task %s: %s", g.t.ID, what))
 	for _, key := range keys {
 		if err := g.o.Store.SetActed("task/"+string(g.t.ID), key); err != nil {
@@ -191,7 +236,38 @@ func (g *prGlance) submitAs(ctx context.Context, keys []string, sig signal.Signa
 	return nil
 }
 
-// merged lets the task hear that its work is in the default branch, here too.
+// closed lets the task hear that its pull request was closed, once each time it is.
+func (g *prGlance) closed(ctx context.Context, pr *tracker.PR) error {
+	n, err := g.reopenings()
+	if err != nil {
+		return err
+	}
+	return g.submit(ctx, fmt.Sprintf("closed/%s/%d", pr.Head, n), signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRClosed, Arg: pr.Head}, "its pull request was closed")
+}
+
+// reopenings is how often the pull request of the task was seen open after it had been
+// closed.
+func (g *prGlance) reopenings() (n int, err error) {
+	for {
+		seen, err := g.o.Store.Acted("task/"+string(g.t.ID), fmt.Sprintf("reopened/%d", n+1))
+		if err != nil || !seen {
+			return n, err
+		}
+		n++
+	}
+}
+
+func (g *prGlance) reopened() error {
+	n, err := g.reopenings()
+	if err != nil {
+		return err
+	}
+	return g.o.Store.SetActed("task/"+string(g.t.ID), fmt.Sprintf("reopened/%d", n+1))
+}
+
+// merged lets the task hear that its work is in the default branch, here too. It hears it
+// at every look until something comes of it: what is missing here may be there by then.
+// That nothing comes of it is said once.
 func (g *prGlance) merged(ctx context.Context, pr *tracker.PR) error {
 	if over(g.def, g.t) || !waitsForMerge(g.def, g.t) {
 		return nil
@@ -201,7 +277,32 @@ func (g *prGlance) merged(ctx context.Context, pr *tracker.PR) error {
 			g.o.warn("fetch what was merged", "project", g.project.Name, "error", err)
 		}
 	}
-	return g.submit(ctx, fmt.Sprintf("merged/%s/%d", pr.Head, g.t.Visit), signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRMerged, Arg: pr.Head}, "its pull request was merged")
+	const what = "its pull request was merged"
+	a, err := g.o.Tasks.Submit(ctx, g.t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRMerged, Arg: pr.Head})
+	if err != nil {
+		return fmt.Errorf("tell task %s: %w", g.t.ID, err)
+	}
+	if a.Decision.Refused == "" && len(a.Decision.Entries) > 0 {
+		*g.t = a.Task
+		return g.say(nil, what)
+	}
+	key := fmt.Sprintf("merged/%s/%d", pr.Head, g.t.Visit)
+	if said, err := g.o.Store.Acted("task/"+string(g.t.ID), key); err != nil || said {
+		return err
+	}
+	return g.say([]string{key}, fmt.Sprintf("%s, and it stays %s: %s", what, g.t.Status, whyNot(&a.Decision)))
+}
+
+// whyNot says why nothing came of a signal.
+func whyNot(d *engine.Decision) string {
+	if d.Refused != "" {
+		return d.Refused
+	}
+	var all []string
+	for _, r := range d.Reasons {
+		all = append(all, oneLine(r.Text))
+	}
+	return strings.Join(all, "; ")
 }
 
 func waitsForMerge(def *workflow.Definition, t *task.Task) bool {

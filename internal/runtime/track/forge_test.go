@@ -1,15 +1,18 @@
 package track_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/core/workflow"
+	"orange/internal/runtime/track"
 )
 
 // pull is the pull request of a task's branch.
@@ -235,12 +238,186 @@ func TestPullRequestsOfTasksThatNobodyWatches(t *testing.T) {
 }
 
 func TestAPullRequestOfAnotherRepositoryIsNotMeant(t *testing.T) {
+	const elsewhere = "https://elsewhere.example/x/y/pull/7"
+	for name, tt := range map[string]struct {
+		put  func(r *rig)
+		want string // pr_url
+	}{
+		"the branch has none":              {func(*rig) {}, elsewhere},
+		"the number is another branch's":   {func(r *rig) { r.mill.put(tracker.PR{Number: 7, State: tracker.Closed, Branch: "x", Head: "c1"}) }, elsewhere},
+		"the number is the branch's own":   {func(r *rig) { r.pull("ENG-1", nil) }, "https://forge.example/o/r/pull/7"},
+		"the branch has one of its own":    {func(r *rig) { r.pull("ENG-1", func(pr *tracker.PR) { pr.Number = 8 }) }, "https://forge.example/o/r/pull/8"},
+		"one that only mentions the issue": {func(r *rig) { r.mill.put(tracker.PR{Number: 9, State: tracker.Open, Title: "for ENG-1", Branch: "x"}) }, elsewhere},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, linear(), func(t *testing.T, r *rig) {
+				r.begun("ENG-1", "Finished")
+				r.fact(workflow.NothingLost, true, "")
+				r.submit("ENG-1", signal.Signal{Kind: signal.Update, Fields: []signal.Field{{Name: "pr_url", To: elsewhere}, {Name: "pr_state", To: tracker.Merged}}})
+				tt.put(r)
+				r.sync()
+				r.is("ENG-1", "Finished", "Finished")
+				if got := r.of("ENG-1"); got.PRURL != tt.want || got.PRState == tracker.Merged && tt.want != elsewhere {
+					t.Errorf("its pull request is %s, %s", got.PRURL, got.PRState)
+				}
+			})
+		})
+	}
+}
+
+// A tracker may show one of another repository as merged.
+func TestALinkedPullRequestDoesNotHideThatOfTheBranch(t *testing.T) {
+	inBubble(t, linear(), func(t *testing.T, r *rig) {
+		r.begun("ENG-1", "Delivered")
+		r.hub.change("ENG-1", func(is *tracker.Issue) {
+			is.PRs = []tracker.PR{{Number: 41, URL: "https://elsewhere.example/x/y/pull/41", State: tracker.Merged}}
+		})
+		r.sync()
+		r.pull("ENG-1", nil)
+		r.sync()
+		if got := r.of("ENG-1"); got.PRURL != "https://forge.example/o/r/pull/7" || got.PRState != tracker.Open {
+			t.Errorf("its pull request is %s, %s", got.PRURL, got.PRState)
+		}
+		r.passes("ENG-1")
+		if got := r.of("ENG-1"); got.Status != "Merging" {
+			t.Errorf("nothing is merged, and the task is %s", got.Status)
+		}
+	})
+}
+
+func TestAMentionDoesNotHideThePullRequestOfTheBranch(t *testing.T) {
+	inBubble(t, linear(), func(t *testing.T, r *rig) {
+		r.begun("ENG-1", "Delivered")
+		r.passes("ENG-1")
+		r.mill.put(tracker.PR{Number: 3, State: tracker.Merged, Title: "docs: prepare for ENG-1", Branch: "docs", Head: "d0"})
+		r.fact(workflow.Merged, false, "")
+		r.sync()
+		r.pull("ENG-1", nil)
+		r.sync()
+		if got := r.of("ENG-1"); got.PRURL != "https://forge.example/o/r/pull/7" || got.Status != "Merging" {
+			t.Errorf("%s, its pull request is %s, %s", got.Status, got.PRURL, got.PRState)
+		}
+	})
+}
+
+func TestAClosedPullRequestThatWasReplaced(t *testing.T) {
+	for name, tt := range map[string]struct{ state, from, status string }{
+		"by an open one":  {tracker.Open, "Finished", "Finished"},
+		"by a merged one": {tracker.Merged, "Merging", "Accepted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, linear(), func(t *testing.T, r *rig) {
+				r.begun("ENG-1", "Finished")
+				r.fact(workflow.NothingLost, true, "")
+				for r.of("ENG-1").Status != tt.from {
+					r.passes("ENG-1")
+				}
+				r.pull("ENG-1", nil)
+				r.sync()
+				r.pull("ENG-1", func(pr *tracker.PR) { pr.State = tracker.Closed })
+				r.pull("ENG-1", func(pr *tracker.PR) { pr.Number, pr.State = 8, tt.state })
+				r.sync()
+				if got := r.of("ENG-1"); got.Status != tt.status || got.PRURL != "https://forge.example/o/r/pull/8" || got.PRState != tt.state {
+					t.Errorf("%s, its pull request is %s, %s", got.Status, got.PRURL, got.PRState)
+				}
+			})
+		})
+	}
+}
+
+func TestAPullRequestThatIsClosedAgainIsHeardAgain(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *rig) {
 		r.begun("ENG-1", "Finished")
+		r.fact(workflow.NothingLost, false, "its workspace has changes")
+		state := func(s string) {
+			r.pull("ENG-1", func(pr *tracker.PR) { pr.State = s })
+			r.sync()
+			r.sync()
+		}
+		for range 2 {
+			state(tracker.Closed)
+			if got := r.of("ENG-1"); got.Attention == "" {
+				t.Fatal("it was closed, and nobody is told")
+			}
+			state(tracker.Open)
+			r.submit("ENG-1", signal.Signal{Kind: signal.Resume})
+		}
 		r.fact(workflow.NothingLost, true, "")
-		r.submit("ENG-1", signal.Signal{Kind: signal.Update, Fields: []signal.Field{{Name: "pr_url", To: "https://elsewhere.example/x/y/pull/7"}}})
-		r.pull("ENG-1", func(pr *tracker.PR) { pr.State = tracker.Closed })
+		state(tracker.Closed)
+		r.is("ENG-1", "Canceled", "Canceled")
+	})
+}
+
+// deafDesk lets nothing come of a merge.
+type deafDesk struct{ *desk }
+
+func (d deafDesk) Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
+	if sig.Word == signal.PRMerged {
+		return engine.Answer{Decision: engine.Decision{Verdict: engine.Stay, Reasons: []engine.Reason{{Text: "it is not\nmerged here"}}}}, nil
+	}
+	return d.desk.Submit(ctx, id, sig)
+}
+
+// What was merged may not be here yet, as when the network is away.
+func TestAMergeThatNothingComesOfIsHeardAgain(t *testing.T) {
+	inBubble(t, linear(), func(t *testing.T, r *rig) {
+		r.begun("ENG-1", "Delivered")
+		r.passes("ENG-1")
+		r.office.Tasks = deafDesk{r.tasks}
+		r.pull("ENG-1", func(pr *tracker.PR) { pr.State = tracker.Merged })
+		news := r.sync().News
+		if !heard(news, "its pull request was merged, and it stays Merging: it is not merged here") {
+			t.Errorf("news: %q", news)
+		}
+		if news := r.sync().News; len(news) > 0 {
+			t.Errorf("said again: %q", news)
+		}
+		r.is("ENG-1", "Merging", "Delivered")
+		r.office.Tasks = r.tasks
 		r.sync()
-		r.is("ENG-1", "Finished", "Finished")
+		r.is("ENG-1", "Accepted", "Accepted")
+	})
+}
+
+// halfMill does not show some pull requests.
+type halfMill struct {
+	*mill
+	until int
+}
+
+func (m halfMill) PR(ctx context.Context, n int) (tracker.PR, error) {
+	if n < m.until {
+		return tracker.PR{}, errors.New("forge: 502")
+	}
+	return m.mill.PR(ctx, n)
+}
+
+func TestOnePullRequestInTroubleDoesNotHideOthers(t *testing.T) {
+	inBubble(t, linear(), func(t *testing.T, r *rig) {
+		r.begun("ENG-1", "Finished")
+		r.begun("ENG-2", "Delivered")
+		r.passes("ENG-2")
+		r.pull("ENG-1", nil)
+		r.pull("ENG-2", func(pr *tracker.PR) { pr.Number, pr.State = 8, tracker.Merged })
+		r.office.Forge = func(context.Context, task.Project) (track.Forge, error) { return halfMill{r.mill, 8}, nil }
+		if news := r.sync().News; !heard(news, "the forge: forge: 502") {
+			t.Errorf("news: %q", news)
+		}
+		r.is("ENG-2", "Accepted", "Accepted")
+	})
+}
+
+func TestAForgeThatIsAwayIsNotAskedForEveryTask(t *testing.T) {
+	cfg := linear()
+	cfg.Max = 6
+	inBubble(t, cfg, func(t *testing.T, r *rig) {
+		for _, key := range []string{"ENG-1", "ENG-2", "ENG-3", "ENG-4", "ENG-5"} {
+			r.begun(key, "Started")
+		}
+		r.mill.err, r.mill.asked = errors.New("forge: 503"), 0
+		r.sync()
+		if r.mill.asked != 3 {
+			t.Errorf("it was asked %d times", r.mill.asked)
+		}
 	})
 }

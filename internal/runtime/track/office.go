@@ -25,11 +25,13 @@ type Store interface {
 	KeepIssue(name string, is tracker.Issue) (was *tracker.Issue, err error)
 	Synced(name string) (at time.Time, problem string, err error)
 	SetSynced(name string, at time.Time, problem string) error
-	Heard(name, delivery string, now time.Time) (first bool, err error)
+	Heard(name, delivery string, now time.Time) (before bool, err error)
+	SetHeard(name, delivery string, now time.Time) error
 	Acted(ref, key string) (bool, error) // whether something about an issue was acted upon
 	SetActed(ref, key string) error
 	Lease(ref, owner string, until, now time.Time) (bool, error)
 	ReleaseLease(ref, owner string) error
+	Task(id task.ID) (task.Task, bool, error)
 	Tracked(prefix string) ([]task.Task, error) // all tasks whose refs begin so, oldest first
 	Delivered() ([]task.Task, error)            // those with a pull request that are not over
 	Setting(key string) (string, error)
@@ -55,9 +57,9 @@ type Office struct {
 	Log     *slog.Logger
 	Now     func() time.Time
 
-	mu     sync.Mutex
-	desks  map[string]*opened
-	missed map[string]bool // news that was heard and could not be followed
+	mu    sync.Mutex
+	desks map[string]*opened
+	busy  map[string]*sync.Mutex // by the name of a tracker
 }
 
 // opened is a tracker that was asked for, with the configuration it was opened with.
@@ -65,7 +67,7 @@ type opened struct {
 	cfg  tracker.Config
 	desk *Desk
 	port Port
-	busy sync.Mutex // held while it is looked at as a whole
+	busy *sync.Mutex // held while it is looked at as a whole, however often it is opened anew
 }
 
 // Config returns the configuration of a tracker.
@@ -88,28 +90,43 @@ func (o *Office) open(name string) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
+	d, old, err := o.reopen(cfg)
+	if old != nil {
+		hangUp(old.port)
+	}
+	return d, err
+}
+
+// reopen opens a tracker unless it is open. What was open before is the caller's to close:
+// that may take a while, and others wait.
+func (o *Office) reopen(cfg tracker.Config) (d, old *opened, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if have := o.desks[name]; have != nil && reflect.DeepEqual(have.cfg, cfg) {
-		return have, nil
+	have := o.desks[cfg.Name]
+	if have != nil && reflect.DeepEqual(have.cfg, cfg) {
+		return have, nil, nil
+	}
+	salt, err := o.salt()
+	if err != nil {
+		return nil, nil, err
 	}
 	port, err := o.Connect(cfg)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if o.desks == nil {
 		o.desks = map[string]*opened{}
 	}
-	if old := o.desks[name]; old != nil {
-		hangUp(old.port)
+	if o.busy == nil {
+		o.busy = map[string]*sync.Mutex{}
 	}
-	d := &opened{cfg: cfg, desk: NewDesk(port), port: port}
-	d.desk.now = o.Now
-	if d.desk.salt, err = o.salt(); err != nil {
-		return nil, err
+	if o.busy[cfg.Name] == nil {
+		o.busy[cfg.Name] = new(sync.Mutex)
 	}
-	o.desks[name] = d
-	return d, nil
+	d = &opened{cfg: cfg, desk: NewDesk(port), port: port, busy: o.busy[cfg.Name]}
+	d.desk.now, d.desk.salt = o.Now, salt
+	o.desks[cfg.Name] = d
+	return d, have, nil
 }
 
 // saltKey is the setting that keeps what goes into the marks of comments.
@@ -128,11 +145,12 @@ func (o *Office) salt() (string, error) {
 // Close hangs up.
 func (o *Office) Close() {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, d := range o.desks {
+	desks := o.desks
+	o.desks = nil
+	o.mu.Unlock()
+	for _, d := range desks {
 		hangUp(d.port)
 	}
-	o.desks = nil
 }
 
 func hangUp(p Port) {
@@ -144,10 +162,11 @@ func hangUp(p Port) {
 // forget hangs up with one tracker; whoever needs it calls it again.
 func (o *Office) forget(name string) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	if d := o.desks[name]; d != nil {
+	d := o.desks[name]
+	delete(o.desks, name)
+	o.mu.Unlock()
+	if d != nil {
 		hangUp(d.port)
-		delete(o.desks, name)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -166,32 +167,18 @@ func (o *Office) hearIssue(ctx context.Context, d *opened, t task.Task) ([]strin
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", t.TrackerRef, err)
 	}
-	was, ok, err := o.Store.KeptIssue(d.cfg.Name, key)
-	if err != nil {
+	look, err := o.glance(d, t.ID, &is)
+	if err != nil || over(look.def, look.t) {
 		return nil, err
 	}
-	if ok && !sameName(was.Card.Column, is.Card.Column) && o.wentOn(&d.cfg, &t) {
-		return nil, nil // the move may be Orange's own: the next look tells
-	}
-	look := glance{o: o, d: d, t: &t, is: &is}
-	if ok {
-		look.was = &was
-	}
-	if look.def, err = o.Tasks.Definition(&t); err != nil {
-		return nil, err
+	if look.was != nil && look.was.ReadAt.After(is.ReadAt) {
+		return nil, nil // Orange itself was at it meanwhile: the next look tells
 	}
 	if err := look.tell(ctx); err != nil {
 		return look.news, err
 	}
 	_, err = o.Store.KeepIssue(d.cfg.Name, is)
 	return look.news, err
-}
-
-// wentOn says that a task is in another state by now than when it was looked up, before
-// its issue was read.
-func (o *Office) wentOn(cfg *tracker.Config, t *task.Task) bool {
-	all, err := o.Store.Tracked(cfg.Ref(""))
-	return err != nil || !slices.ContainsFunc(all, func(now task.Task) bool { return now.ID == t.ID && now.Visit == t.Visit })
 }
 
 // a glance is one look at the issue of a task.
@@ -203,6 +190,28 @@ type glance struct {
 	is   *tracker.Issue
 	was  *tracker.Issue // as it was kept, nil if it was not
 	news []string
+}
+
+// glance is a look at an issue that was just read. The task is looked up after it, and what
+// is kept after that: a move that is Orange's own is owed still, or kept by then.
+func (o *Office) glance(d *opened, id task.ID, is *tracker.Issue) (*glance, error) {
+	t, ok, err := o.Store.Task(id)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: %s", task.ErrNotFound, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	def, err := o.Tasks.Definition(&t)
+	if err != nil {
+		return nil, err
+	}
+	g := &glance{o: o, d: d, t: &t, def: def, is: is}
+	was, ok, err := o.Store.KeptIssue(d.cfg.Name, is.Key)
+	if ok {
+		g.was = &was
+	}
+	return g, err
 }
 
 // tell lets the task hear what is new: orders, moves, how the card looks, the pull
@@ -298,10 +307,16 @@ func holds(h *tracker.Directive) string {
 	return text
 }
 
-// moved takes a move that somebody made in the tracker for a request. What Orange itself
-// has still to write is none, and neither is an issue that was never where its task is.
+// elsewhere says that somebody moved the issue since it was kept. What Orange itself has
+// still to write, or may have written, is nobody's move.
+func (g *glance) elsewhere() bool {
+	have := g.is.Card.Column
+	return g.def.Board == nil && g.was != nil && !sameName(g.was.Card.Column, have) && !owes(&g.d.cfg, g.t, have)
+}
+
+// moved takes a move that somebody made in the tracker for a request.
 func (g *glance) moved(ctx context.Context) error {
-	if g.def.Board != nil || g.was == nil || moves(g.t) || sameName(g.was.Card.Column, g.is.Card.Column) {
+	if !g.elsewhere() {
 		return nil
 	}
 	have := g.is.Card.Column
@@ -335,13 +350,30 @@ func (g *glance) linked(ctx context.Context) error {
 	return g.submit(ctx, signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: []signal.Field{{Name: "pr_url", To: pr.URL}, {Name: "pr_state", To: pr.State}}}, "its pull request is "+pr.URL)
 }
 
+// How often what was given up gets another chance: after a look that went wrong, and
+// else. A tracker may be read and not written, and a person is to see that.
+const (
+	chanceAfterTrouble = time.Hour
+	chanceElse         = 6 * time.Hour
+)
+
 // reachable gives what was given up while the tracker was away another chance.
 func (g *glance) reachable(ctx context.Context) error {
 	owed := slices.ContainsFunc(g.t.Pending, func(e task.Effect) bool { return e.Aside && e.GivenUp && e.Tries > 1 })
 	if !owed {
 		return nil
 	}
-	return g.submit(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.Reachable}, "what was owed to it is tried again")
+	_, problem, err := g.o.Store.Synced(g.d.cfg.Name) // of the look before this one
+	if err != nil {
+		return err
+	}
+	every := chanceElse
+	if problem != "" {
+		every = chanceAfterTrouble
+	}
+	return g.once(fmt.Sprintf("reachable/%s/%s/%d", g.t.ID, every, g.o.Now().Unix()/int64(every.Seconds())), func() error {
+		return g.submit(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.Reachable}, "what was owed to it is tried again")
+	})
 }
 
 // settle does the same for tasks that are over: their issues are to show it.
@@ -376,7 +408,7 @@ func (o *Office) putBack(ctx context.Context, d *opened, r *tracker.Report) {
 			left = append(left, drift)
 			continue
 		}
-		o.keepOwn(d.cfg.Name, &is, true)
+		o.keepOwn(d.cfg.Name, &is, drift.Want)
 		r.News = append(r.News, fmt.Sprintf("%s: put back to %s", drift.Ref, drift.Want))
 	}
 	r.Drift = left

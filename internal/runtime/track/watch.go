@@ -31,39 +31,21 @@ func (o *Office) Hear(ctx context.Context, name string, header http.Header, body
 	if ev.Delivery == "" {
 		return errors.New("the news has no delivery id")
 	}
-	first, err := o.Store.Heard(name, ev.Delivery, o.Now())
-	if err != nil || !first && !o.wasMissed(name, ev.Delivery) {
-		return err
-	}
 	d.busy.Lock()
 	defer d.busy.Unlock()
-	err = o.lookAt(ctx, d, ev)
-	o.miss(name, ev.Delivery, err != nil)
-	return err
-}
-
-// miss notes news that could not be followed: when it comes again it is not old.
-func (o *Office) miss(name, delivery string, missed bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !missed {
-		delete(o.missed, name+"/"+delivery)
-		return
+	if before, err := o.Store.Heard(name, ev.Delivery, o.Now()); err != nil || before {
+		return err
 	}
-	if o.missed == nil || len(o.missed) >= maxMissed {
-		o.missed = map[string]bool{}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), followFor) // who sent it may not wait
+	defer cancel()
+	if err := o.lookAt(ctx, d, ev); err != nil {
+		return err // it is news still when it comes again
 	}
-	o.missed[name+"/"+delivery] = true
+	return o.Store.SetHeard(name, ev.Delivery, o.Now())
 }
 
-// maxMissed bounds how much missed news is remembered.
-const maxMissed = 10000
-
-func (o *Office) wasMissed(name, delivery string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.missed[name+"/"+delivery]
-}
+// followFor bounds how long a piece of news is followed.
+const followFor = 2 * time.Minute
 
 // lookAt reads what news are about.
 func (o *Office) lookAt(ctx context.Context, d *opened, ev tracker.Event) error {

@@ -61,7 +61,7 @@ func TestNewsThatAreNotBelieved(t *testing.T) {
 		if err := r.office.Hear(t.Context(), "lin", signed(""), []byte("ENG-1")); err == nil {
 			t.Error("news without a name")
 		}
-		if first, err := r.store.Heard("lin", "d1", time.Now()); !first || err != nil {
+		if before, err := r.store.Heard("lin", "d1", time.Now()); before || err != nil {
 			t.Errorf("what is forged keeps the genuine one from being heard: %v", err)
 		}
 		r.office.Connect = func(tracker.Config) (track.Port, error) { return deaf{r.hub}, nil }
@@ -87,11 +87,25 @@ func TestNewsThatCouldNotBeFollowedMayComeAgain(t *testing.T) {
 			t.Error(err)
 		}
 		r.hub.faults(nil, nil)
+		r.office.Close()
+		r.office = r.newOffice() // the server is started anew
 		check(t, r.office.Hear(t.Context(), "lin", signed("d1"), []byte("ENG-1")))
 		synctest.Wait()
 		r.is("ENG-1", "Started", "Started")
 		r.hub.silent = t
 		check(t, r.office.Hear(t.Context(), "lin", signed("d1"), []byte("ENG-1")))
+	})
+}
+
+func TestNewsAreFollowedAlthoughWhoSentThemIsGone(t *testing.T) {
+	inBubble(t, linear(), func(t *testing.T, r *rig) {
+		r.begun("ENG-1", "Delivered")
+		r.hub.move("ENG-1", "Started")
+		ctx, cancel := context.WithCancel(t.Context())
+		r.hub.faults(func(string, string) error { cancel(); return nil }, nil)
+		check(t, r.office.Hear(ctx, "lin", signed("d1"), []byte("ENG-1")))
+		synctest.Wait()
+		r.is("ENG-1", "Started", "Started")
 	})
 }
 

@@ -107,10 +107,12 @@ func unknownColumns(cfg *tracker.Config, def *workflow.Definition, words board.V
 	return out
 }
 
-// moves says that a task's issue is still to be moved, or may have been: nobody knows
-// whether what was given up was done.
-func moves(t *task.Task) bool {
-	return slices.ContainsFunc(t.Pending, func(e task.Effect) bool { return e.Do == workflow.MoveCard })
+// owes says that a task's issue is still to be moved to a column, or may have been: nobody
+// knows whether what failed or was given up was done.
+func owes(cfg *tracker.Config, t *task.Task, column string) bool {
+	return slices.ContainsFunc(t.Pending, func(e task.Effect) bool {
+		return e.Do == workflow.MoveCard && sameName(cfg.Column(e.Arg), column)
+	})
 }
 
 // willMove says that the move is yet to come: nothing that it waits for was given up.
