@@ -3,7 +3,6 @@ package track
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -21,7 +20,7 @@ import (
 
 const (
 	defaultMax = 3               // tasks at work at once
-	dispatched = "dispatch/"     // how all begin who hold an issue while its task is made
+	dispatched = "dispatch"      // who holds an issue while its task is made: one server at a time, and one round of it
 	leaseFor   = 2 * time.Minute // for that long
 	maxLook    = 100             // issues that one round reads whole
 	maxFailed  = 3               // issues that may fail to be read before a look is broken off
@@ -247,11 +246,11 @@ func (o *Office) atWork(tasks []task.Task) (n int) {
 // begin makes the task of an issue, once: its id follows from the issue, and one that
 // somebody made meanwhile is the issue's.
 func (o *Office) begin(ctx context.Context, d *opened, def *workflow.Definition, is *tracker.Issue) (task.ID, error) {
-	ref, owner, now := d.cfg.Ref(is.Key), dispatched+rand.Text(), o.Now()
-	if ok, err := o.Store.Lease(ref, owner, now.Add(leaseFor), now); err != nil || !ok {
+	ref, now := d.cfg.Ref(is.Key), o.Now()
+	if ok, err := o.Store.Lease(ref, dispatched, now.Add(leaseFor), now); err != nil || !ok {
 		return "", cmp.Or(err, errors.New("somebody else is making one"))
 	}
-	defer o.Store.ReleaseLease(ref, owner) //nolint:errcheck // it ends by itself
+	defer o.Store.ReleaseLease(ref, dispatched) //nolint:errcheck // it ends by itself
 	tasks, err := o.Store.Tracked(d.cfg.Ref(""))
 	if err != nil {
 		return "", err
@@ -259,7 +258,16 @@ func (o *Office) begin(ctx context.Context, d *opened, def *workflow.Definition,
 	if id, err := o.workedOn(tasks, &d.cfg, is); err != nil || id != "" {
 		return task.ID(id), err
 	}
-	return o.create(ctx, d, def, is, tasks)
+	id, err := o.create(ctx, d, def, is, tasks)
+	if err == nil {
+		return id, nil
+	}
+	if tasks, wrong := o.Store.Tracked(d.cfg.Ref("")); wrong == nil { // somebody may have made it meanwhile
+		if id, wrong := o.workedOn(tasks, &d.cfg, is); wrong == nil && id != "" {
+			return task.ID(id), nil
+		}
+	}
+	return "", err
 }
 
 // create makes the next task of an issue. A parent whose parts are still to be made waits
