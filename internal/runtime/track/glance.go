@@ -1,0 +1,208 @@
+package track
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/core/workflow"
+)
+
+// a glance is one look at the issue of a task.
+type glance struct {
+	o    *Office
+	d    *opened
+	t    *task.Task
+	def  *workflow.Definition
+	is   *tracker.Issue
+	was  *tracker.Issue // as it was kept, nil if it was not
+	news []string
+}
+
+// glance is a look at an issue that was just read. The task is looked up after it, and what
+// is kept after that: a move that is Orange's own is owed still, or kept by then.
+func (o *Office) glance(d *opened, id task.ID, is *tracker.Issue) (*glance, error) {
+	t, ok, err := o.Store.Task(id)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: %s", task.ErrNotFound, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	def, err := o.Tasks.Definition(&t)
+	if err != nil {
+		return nil, err
+	}
+	g := &glance{o: o, d: d, t: &t, def: def, is: is}
+	was, ok, err := o.Store.KeptIssue(d.cfg.Name, is.Key)
+	if ok {
+		g.was = &was
+	}
+	return g, err
+}
+
+// tell lets the task hear what is new: orders, moves, how the card looks, the pull
+// request that is meant.
+func (g *glance) tell(ctx context.Context) error {
+	steps := []func(context.Context) error{g.orders, g.moved, g.face, g.linked, g.reachable}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// submit lets the task hear a signal, and says so.
+func (g *glance) submit(ctx context.Context, sig signal.Signal, what string) error {
+	a, err := g.o.Tasks.Submit(ctx, g.t.ID, sig)
+	if err != nil {
+		return fmt.Errorf("tell task %s: %w", g.t.ID, err)
+	}
+	switch no := a.Decision.Refused; {
+	case no != "":
+		what += ", and that is refused: " + no
+	case len(a.Decision.Entries) == 0: // nothing comes of it
+		return nil
+	default:
+		*g.t = a.Task
+	}
+	g.news = append(g.news, g.t.TrackerRef+": "+what)
+	return nil
+}
+
+// once does something about an issue that must not be done again.
+func (g *glance) once(key string, do func() error) error {
+	done, err := g.o.Store.Acted(g.t.TrackerRef, key)
+	if err != nil || done {
+		return err
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	return g.o.Store.SetActed(g.t.TrackerRef, key)
+}
+
+// orders carries out what people ordered in comments.
+func (g *glance) orders(ctx context.Context) error {
+	orders := tracker.OrdersIn(g.is.Comments, g.d.cfg.Allows)
+	if h := orders.Hold; h != nil && !g.t.Paused {
+		err := g.once("hold/"+h.Comment, func() error {
+			return g.submit(ctx, signal.Signal{Kind: signal.Pause, Actor: task.Tracker, Note: holds(h)}, holds(h))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if last := g.lastResume(); orders.Hold == nil && last != nil {
+		err := g.once("resume/"+last.Comment, func() error {
+			if !g.t.Paused { // it ended a hold that nobody saw, and ends no later one
+				return nil
+			}
+			what := "resumed by " + last.Author
+			return g.submit(ctx, signal.Signal{Kind: signal.Resume, Actor: task.Tracker, Note: what}, what)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if s := orders.SkipQA; s != nil && takes(g.def, g.t, tracker.SkipQA) {
+		return g.once(fmt.Sprintf("skip-qa/%s/%d", s.Comment, g.t.Visit), func() error {
+			what := s.Author + " wants no QA"
+			return g.submit(ctx, signal.Signal{Kind: signal.Request, Verb: tracker.SkipQA, Actor: task.Tracker, Note: what}, what)
+		})
+	}
+	return nil
+}
+
+// lastResume is the latest end of a hold that somebody ordered whose words count, nil if
+// nobody did.
+func (g *glance) lastResume() (last *tracker.Directive) {
+	for _, c := range g.is.Comments {
+		if d, ok := tracker.ParseDirective(c); ok && d.Kind == tracker.Resume && g.d.cfg.Allows(c.Author) && (last == nil || !d.At.Before(last.At)) {
+			last = &d
+		}
+	}
+	return last
+}
+
+func holds(h *tracker.Directive) string {
+	text := "held by " + h.Author
+	if h.Reason != "" {
+		text += ": " + h.Reason
+	}
+	return text
+}
+
+// elsewhere says that somebody moved the issue since it was kept. What Orange itself has
+// still to write, or may have written, is nobody's move.
+func (g *glance) elsewhere() bool {
+	have := g.is.Card.Column
+	return g.def.Board == nil && g.was != nil && !sameName(g.was.Card.Column, have) && !owes(&g.d.cfg, g.t, have)
+}
+
+// moved takes a move that somebody made in the tracker for a request.
+func (g *glance) moved(ctx context.Context) error {
+	if !g.elsewhere() {
+		return nil
+	}
+	have := g.is.Card.Column
+	if want := g.o.wants(&g.d.cfg, g.t); want == "" || sameName(want, have) {
+		return nil
+	}
+	to, ok := leadsTo(&g.d.cfg, g.def, g.t, have)
+	if !ok {
+		g.news = append(g.news, fmt.Sprintf("%s: somebody moved it to %s; task %s stays %s", g.t.TrackerRef, have, g.t.ID, g.t.Status))
+		return nil
+	}
+	note := "moved to " + have + " in " + g.d.cfg.Name
+	return g.submit(ctx, signal.Signal{Kind: signal.Request, To: to, Actor: task.Tracker, Note: note}, note)
+}
+
+// face shows a task that reads its card how that looks now.
+func (g *glance) face(ctx context.Context) error {
+	face := g.is.Card.Face()
+	if !g.def.WatchesBoard(g.t.Status) || g.t.Face != nil && g.t.Face.Is(face) {
+		return nil
+	}
+	return g.submit(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.CardChanged, Face: &face}, "it looks different")
+}
+
+// linked notes which pull request of the issue is meant, for prompts and gates.
+func (g *glance) linked(ctx context.Context) error {
+	pr, ok := tracker.ChoosePR(g.is.PRs, nil, nil)
+	if !ok || g.t.PRURL != "" || pr.URL == "" {
+		return nil
+	}
+	return g.submit(ctx, signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: []signal.Field{{Name: "pr_url", To: pr.URL}, {Name: "pr_state", To: pr.State}}}, "its pull request is "+pr.URL)
+}
+
+// How often what was given up gets another chance: after a look that went wrong, and
+// else. A tracker may be read and not written, and a person is to see that.
+const (
+	chanceAfterTrouble = time.Hour
+	chanceElse         = 6 * time.Hour
+)
+
+// reachable gives what was given up while the tracker was away another chance.
+func (g *glance) reachable(ctx context.Context) error {
+	owed := slices.ContainsFunc(g.t.Pending, func(e task.Effect) bool { return e.Aside && e.GivenUp && e.Tries > 1 })
+	if !owed {
+		return nil
+	}
+	_, problem, err := g.o.Store.Synced(g.d.cfg.Name) // of the look before this one
+	if err != nil {
+		return err
+	}
+	every := chanceElse
+	if problem != "" {
+		every = chanceAfterTrouble
+	}
+	return g.once(fmt.Sprintf("reachable/%s/%s/%d", g.t.ID, every, g.o.Now().Unix()/int64(every.Seconds())), func() error {
+		return g.submit(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.Reachable}, "what was owed to it is tried again")
+	})
+}
