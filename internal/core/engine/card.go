@@ -162,8 +162,11 @@ func (p *plan) aside() bool { return p.x.def.Board == nil }
 // project shows the state that is entered as the tracker's column for it, where that is
 // another one than before.
 func (p *plan) project(s *workflow.State) {
+	if p.tracker() == "" {
+		return
+	}
 	column := p.x.def.Projected(s.Name)
-	if p.tracker() == "" || column == "" || column == p.shown() {
+	if column == "" || column == p.shown() {
 		return
 	}
 	p.put(task.Effect{Do: workflow.MoveCard, By: task.ByState, Arg: column, Aside: true})
