@@ -57,21 +57,15 @@ acceptance#2:
   - say: "Ship it.\n\n`+passed+`"
 `)
 	key := w.Add(t, filed("Login", "Backlog"))
-	over := w.Add(t, filed("Over", "Backlog"))
 	id := s.begin(key)
-	other := task.ID(choice(t, s.round(), over).Task)
-	s.eventually("the agents are at work", func() bool { return s.has(string(id)+"-begun") && s.has(string(other)+"-begun") })
+	s.eventually("the agent is at work", func() bool { return s.has(string(id) + "-begun") })
 	s.await(id, "nothing is owed", func(t task.Task) bool { return len(t.Pending) == 0 })
-	s.await(other, "nothing is owed", func(t task.Task) bool { return len(t.Pending) == 0 })
 	s.secret("linear.token", "lin_api_revoked")
-	s.orange("task", "cancel", string(other), "--yes") // it is over, and its issue does not know
 	s.write(string(id), "")
 	where := "file:" + filepath.Join(s.dir, "linear.token")
-	for _, id := range []task.ID{id, other} {
-		got := s.await(id, "a person is to look", func(t task.Task) bool { return t.Attention != "" })
-		hasAll(t, "what the task wants", got.Attention, where)
-	}
-	got := s.await(id, "the work goes on", func(t task.Task) bool { _, ok := t.Live("acceptance"); return ok })
+	got := s.await(id, "a person is to look", func(t task.Task) bool { return t.Attention != "" })
+	hasAll(t, "what the task wants", got.Attention, where)
+	got = s.await(id, "the work goes on", func(t task.Task) bool { _, ok := t.Live("acceptance"); return ok })
 	if got.Status != "Delivered" || len(got.Pending) != 4 {
 		t.Errorf("%+v", got)
 	}
@@ -93,14 +87,11 @@ acceptance#2:
 	s.secret("linear.token", w.Secret())
 	hasAll(t, "the trial", s.orange("tracker", "test", "lin"), "Account orange")
 	s.sync()
-	for _, id := range []task.ID{id, other} {
-		s.await(id, "all that was owed has arrived", func(t task.Task) bool { return len(t.Pending) == 0 && t.Attention == "" })
-	}
+	s.await(id, "all that was owed has arrived", func(t task.Task) bool { return len(t.Pending) == 0 && t.Attention == "" })
 	said(t, w, key, "It is there.", "I tried it.")
 	beenIn(t, w, key, "Backlog", "Started", "Finished", "Delivered")
-	beenIn(t, w, over, "Backlog", "Started", "Canceled")
-	if n := len(w.Real(t, over).Comments); n != 0 || len(s.sync().Drift) != 0 {
-		t.Errorf("%d comments", n)
+	if drift := s.sync().Drift; len(drift) != 0 {
+		t.Errorf("%+v", drift)
 	}
 	s.sound()
 }
