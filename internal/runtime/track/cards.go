@@ -44,7 +44,7 @@ func (o *Office) Change(ctx context.Context, t task.Task, e task.Effect) (note s
 	}
 	c := changeOf(&d.cfg, &t, &e)
 	if e.Do == workflow.ClaimCard || e.Do == workflow.ReleaseCard {
-		if err := o.claim(ctx, d, &t, &e); err != nil {
+		if err := o.claim(&t, &e); err != nil {
 			return "", err
 		}
 	}
@@ -175,9 +175,9 @@ func changeOf(cfg *tracker.Config, t *task.Task, e *task.Effect) board.Change {
 	return c
 }
 
-// claim takes or gives back the lease that a claim is. A tag of somebody else's claim is
-// waited for.
-func (o *Office) claim(ctx context.Context, d *opened, t *task.Task, e *task.Effect) error {
+// claim takes or gives back the lease that a claim is. It is between tasks of this data
+// folder; that somebody else's tag is on the issue is for the workflow to look at.
+func (o *Office) claim(t *task.Task, e *task.Effect) error {
 	if e.Do == workflow.ReleaseCard {
 		return o.Store.ReleaseLease(t.TrackerRef, string(t.ID))
 	}
