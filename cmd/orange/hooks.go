@@ -74,11 +74,14 @@ func (s *server) hookHandler() http.Handler {
 type control struct {
 	*local.Runtime
 	office *track.Office
+	page   *webPage
 	hears  bool // news come from outside
 }
 
 // Busy implements api.Control.
-func (c control) Busy() bool { return c.hears || c.Runtime.Busy() || c.office.Watches() }
+func (c control) Busy() bool {
+	return c.hears || c.page.busy() || c.Runtime.Busy() || c.office.Watches()
+}
 
 // allCards changes cards wherever they are: on the local board or at a tracker.
 type allCards struct {

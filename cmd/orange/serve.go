@@ -76,6 +76,8 @@ type server struct {
 	forges  forges
 	retrack chan struct{} // the trackers are not the same any more
 	hears   bool          // news of trackers come in over HTTP
+	page    *webPage
+	sights  *sights
 }
 
 func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
@@ -83,6 +85,7 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 		return fmt.Errorf("find this program: %w", err)
 	}
 	s.folders = taskdir.New(filepath.Join(s.cfg.Home, "tasks"))
+	s.page, s.sights = &webPage{s: s}, &sights{s: s}
 	s.office, s.retrack = s.newOffice(), make(chan struct{}, 1)
 	if err := s.open(o); err != nil {
 		return err
@@ -105,8 +108,14 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	err = s.api(stop).Serve(ctx, l, idle)
+	heard := s.announce(ctx)
+	closed, err := s.page.start(ctx, o.Web, o.WebInput || s.cfg.WebInput)
+	if err == nil {
+		err = s.api(stop).Serve(ctx, l, idle)
+	}
 	stop()
+	closed()
+	heard()
 	ended()
 	s.log.Info("leaving", "component", "serve", "pid", os.Getpid())
 	return err
@@ -194,12 +203,13 @@ func (s *server) close() {
 
 func (s *server) api(stop func()) *api.Server {
 	out := &api.Server{
-		Engine: s.runtime, Control: control{s.runtime, s.office, s.hears}, Trackers: trackers{s.office, s}, Projects: projects{s}, Tasks: s.store, Workflows: s.store, Folders: s.folders, Boards: s.boards(),
+		Engine: s.runtime, Control: control{s.runtime, s.office, s.page, s.hears}, Trackers: trackers{s.office, s}, Projects: projects{s}, Tasks: s.store, Workflows: s.store, Folders: s.folders, Boards: s.boards(),
+		Rows: s.store, Sights: s.sights, Changes: changes{s}, Library: library{s}, Page: s.page, Definition: s.runtime.Definition,
 		Inbox: s.inbox, Transfer: transfer{s}, Where: s.where, Checks: s.checks, Repair: s.repair,
 		Stop: stop, Release: version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}
 	if c := s.company; c != nil {
-		out.Identity, out.Attempts, out.Workspaces = identity{c.agents}, attemptsView{c}, c.worktrees
+		out.Identity, out.Attempts, out.Workspaces, out.Screens = identity{c.agents}, attemptsView{c}, c.worktrees, screens{s}
 	}
 	return out
 }

@@ -39,6 +39,10 @@ type Config struct {
 	Terminal string   // socket of this data folder's tmux
 	AgentEnv []string // further variables that agents inherit
 	Hooks    string   // address at which news of trackers are heard, "" for nowhere
+	Web      string   // address of the web page, "" for nowhere
+	WebInput bool     // people may type into agents' terminals there
+	Notify   []Notify // who is told that something waits for a person
+	NoColor  bool     // NO_COLOR is set
 	Record   bool     // effects are written down instead of carried out
 }
 
@@ -52,6 +56,7 @@ func Load(getenv func(string) string, home func() (string, error)) (Config, erro
 	if err := c.places(getenv, home); err != nil {
 		return c, err
 	}
+	c.NoColor = getenv("NO_COLOR") != ""
 	c.Role, c.Task, c.Token = getenv("ORANGE_ROLE"), getenv("ORANGE_TASK"), getenv("ORANGE_TOKEN")
 	if err := c.readFile(filepath.Join(c.ConfigDir, "config.json")); err != nil {
 		return c, err

@@ -69,10 +69,11 @@ func (r *reader) value(c *Config, key string, at int64) error {
 		"workflow": &c.Workflow, "pool_size": &c.PoolSize, "harness": &c.Harness,
 		"review_harness": &c.ReviewHarness, "idle_exit": &idle, "log_level": &c.LogLevel,
 		"sessions": &c.Sessions, "agent_env": &c.AgentEnv, "hooks": &c.Hooks,
+		"web": &c.Web, "web_input": &c.WebInput, "notify": &c.Notify,
 	}
 	to, ok := targets[key]
 	if !ok {
-		return r.wrong(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, idle_exit, log_level, sessions, agent_env, hooks", key))
+		return r.wrong(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, idle_exit, log_level, sessions, agent_env, hooks, web, web_input, notify", key))
 	}
 	if err := r.dec.Decode(to); err != nil {
 		var syntax *json.SyntaxError
@@ -88,6 +89,16 @@ func (r *reader) value(c *Config, key string, at int64) error {
 		return r.wrong(at, fmt.Sprintf("log_level %q: give debug, info, warn or error", c.LogLevel))
 	case key == "sessions" && c.Sessions != "tmux" && c.Sessions != "headless":
 		return r.wrong(at, fmt.Sprintf("sessions %q: give tmux or headless", c.Sessions))
+	case key == "web":
+		if err := CheckLoopback(c.Web); err != nil {
+			return r.wrong(at, fmt.Sprintf("web %v", err))
+		}
+	case key == "notify":
+		for i := range c.Notify {
+			if err := c.Notify[i].Check(); err != nil {
+				return r.wrong(at, fmt.Sprintf("notify, number %d: %v", i+1, err))
+			}
+		}
 	case key == "idle_exit":
 		d, err := time.ParseDuration(idle)
 		if err != nil || d <= 0 {
@@ -102,8 +113,12 @@ func expected(to any) string {
 	switch to.(type) {
 	case *int:
 		return "give a positive integer"
+	case *bool:
+		return "give true or false"
 	case *[]string:
 		return "give a list of strings"
+	case *[]Notify:
+		return "give a list of objects with kind, url, secret, on, projects and brief"
 	}
 	return "give a string"
 }

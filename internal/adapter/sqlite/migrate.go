@@ -12,7 +12,9 @@ const applicationID = 0x4f726e67
 
 // migrations lead from one version of the schema to the next; their number is the
 // version. Those that were published never change: a new one is appended.
-func migrations() []string { return []string{schema1, schema2, schema3, schema4, schema5, schema6} }
+func migrations() []string {
+	return []string{schema1, schema2, schema3, schema4, schema5, schema6, schema7}
+}
 
 const schema1 = `
 	CREATE TABLE journal (
@@ -154,6 +156,18 @@ const schema6 = `
 		ref   TEXT PRIMARY KEY,
 		owner TEXT NOT NULL,
 		until INTEGER NOT NULL
+	) WITHOUT ROWID;`
+
+// schema7 keeps what people are shown and told: the checks of pull requests as they were
+// last read, and what was last announced of each task.
+const schema7 = `
+	CREATE TABLE sight (
+		task   TEXT PRIMARY KEY,
+		checks TEXT NOT NULL
+	) WITHOUT ROWID;
+	CREATE TABLE notice (
+		task TEXT PRIMARY KEY,
+		key  TEXT NOT NULL
 	) WITHOUT ROWID;`
 
 // migrate brings the schema to the newest version, one transaction for each step.

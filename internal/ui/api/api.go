@@ -20,6 +20,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
 	"orange/internal/doctor"
 )
 
@@ -75,6 +76,7 @@ type Tasks interface {
 	FindTasks(prefix string, limit int) ([]task.ID, error)
 	EachTask(f task.Filter, yield func(fold []byte) error) error
 	Journal(id task.ID, after int) ([]journal.Entry, error)
+	Unsettled() ([]task.Task, error)
 }
 
 // Workflows are the texts that tasks are pinned to.
@@ -123,6 +125,13 @@ type Server struct {
 	Workspaces Workspaces
 	Boards     Boards   // nil: there are none
 	Trackers   Trackers // likewise
+	Rows       Rows
+	Sights     Sights  // nil: only what journals say is known
+	Screens    Screens // nil: there are no agents to look at
+	Changes    Changes
+	Library    Library
+	Page       Page // nil: there is no web page
+	Definition func(t *task.Task) (*workflow.Definition, error)
 	Inbox      func(ctx context.Context, project string) ([]engine.Item, error)
 	Where      func(ctx context.Context, path string) (Place, error)
 	Checks     func(ctx context.Context) []doctor.Result
@@ -158,6 +167,14 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /v1/workspaces/init", s.absent(s.Workspaces != nil, s.initWorkspaces))
 	mux.HandleFunc("POST /v1/workspaces/gc", s.absent(s.Workspaces != nil, s.gcWorkspaces))
 	mux.HandleFunc("GET /v1/salvages", s.absent(s.Workspaces != nil, s.salvages))
+	mux.HandleFunc("GET /v1/state", s.state)
+	mux.HandleFunc("GET /v1/state/events", s.stateEvents)
+	mux.HandleFunc("GET /v1/tasks/{id}/screen", s.absent(s.Screens != nil, s.screen))
+	mux.HandleFunc("GET /v1/tasks/{id}/screen/events", s.absent(s.Screens != nil, s.screenEvents))
+	mux.HandleFunc("POST /v1/tasks/{id}/type", s.absent(s.Screens != nil, s.typeIn))
+	mux.HandleFunc("GET /v1/tasks/{id}/diff", s.diff)
+	mux.HandleFunc("POST /v1/web", s.web)
+	mux.HandleFunc("GET /v1/workflows", s.listWorkflows)
 	mux.HandleFunc("GET /v1/workflows/{hash}", s.workflow)
 	s.routeBoards(mux)
 	s.routeTrackers(mux)
@@ -191,6 +208,9 @@ func (s *Server) around(next *http.ServeMux) http.Handler {
 			default:
 			}
 		}()
+		if path, ok := strings.CutPrefix(r.URL.Path, "/api/"); ok { // both names are good
+			r = withPath(r, "/"+path)
+		}
 		w.Header().Set(HeaderAPI, strconv.Itoa(Version))
 		w.Header().Set(HeaderVersion, s.Release)
 		if got := r.Header.Get(HeaderAPI); got != "" && got != strconv.Itoa(Version) && !anyVersion(r) {
@@ -203,6 +223,16 @@ func (s *Server) around(next *http.ServeMux) http.Handler {
 			next.ServeHTTP(w, r)
 		}
 	})
+}
+
+// withPath is a request for another path.
+func withPath(r *http.Request, path string) *http.Request {
+	out := new(http.Request)
+	*out = *r
+	u := *r.URL
+	u.Path, u.RawPath = path, ""
+	out.URL = &u
+	return out
 }
 
 // anyVersion says that a request means the same to every version: asking who we are,

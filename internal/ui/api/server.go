@@ -129,12 +129,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		s.failWith(w, err)
 		return
 	}
-	flusher, _ := w.(http.Flusher)
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(http.StatusOK)
-	fmt.Fprint(w, ": orange\n\n")
-	flusher.Flush()
+	out := openStream(w)
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
 	for {
@@ -149,7 +144,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		}
-		flusher.Flush()
+		out.flush.Flush()
 		if len(rows) > 0 {
 			continue
 		}
@@ -160,7 +155,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 			return
 		case <-more:
 		case <-ping.C:
-			fmt.Fprint(w, ": ping\n\n")
+			out.ping()
 		}
 	}
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -217,6 +218,54 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.reply(w, http.StatusOK, x)
+}
+
+// A WorkflowInfo is a workflow that tasks follow, or may follow.
+type WorkflowInfo struct {
+	Name   string `json:"name"`
+	Hash   string `json:"hash"`
+	Origin string `json:"origin"` // built-in, user, the name of a project, or pinned
+	File   string `json:"file"`
+	Tasks  int    `json:"tasks"` // that follow this very text and are not over
+}
+
+// Library knows all workflows.
+type Library interface {
+	Known(ctx context.Context) ([]WorkflowInfo, error)
+}
+
+func (s *Server) listWorkflows(w http.ResponseWriter, r *http.Request) {
+	list, err := s.Library.Known(r.Context())
+	if err != nil {
+		s.failWith(w, err)
+		return
+	}
+	s.reply(w, http.StatusOK, map[string]any{"workflows": nonNil(list)})
+}
+
+// A PageAddress is where the web page is.
+type PageAddress struct {
+	URL   string `json:"url"`   // without the token
+	Login string `json:"login"` // with it: opens the page
+}
+
+// Page is the web page of this server.
+type Page interface {
+	Open(ctx context.Context) (PageAddress, error)
+}
+
+// web opens the web page, if it is not open, and says where it is.
+func (s *Server) web(w http.ResponseWriter, r *http.Request) {
+	if s.Page == nil {
+		s.failWith(w, task.Mistakef("this server has no web page"))
+		return
+	}
+	page, err := s.Page.Open(r.Context())
+	if err != nil {
+		s.failWith(w, err)
+		return
+	}
+	s.reply(w, http.StatusOK, page)
 }
 
 // workflow gives the text that tasks are pinned to by its hash.

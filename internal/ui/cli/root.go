@@ -32,6 +32,9 @@ type Deps struct {
 	Exec  func(argv, env []string) error            // becomes another program on this terminal; nil: the system's way
 	Now   func() time.Time                          // nil: the clock
 
+	Dashboard func(context.Context, DashboardOptions) error // shows the dashboard on this terminal
+	MCP       func(context.Context, MCPOptions) error       // speaks MCP until ctx ends
+
 	// Install puts the Orange skill where harnesses look for skills, for those named or,
 	// if none is, for all that are found.
 	Install func(ctx context.Context, harnesses []string, dry bool) ([]Installed, error)
@@ -50,9 +53,26 @@ type ServeOptions struct {
 	Idle     time.Duration // leave after so much idleness, 0 for the default
 	CrashAt  int           // die at the n-th commit or effect boundary, to prove that nothing is lost
 
-	Hooks string // address at which news of trackers are heard, "" for nowhere
+	Web      string // address of the web page, "" for nowhere
+	WebInput bool   // people may type into agents' terminals there
+	Hooks    string // address at which news of trackers are heard, "" for nowhere
 
 	CrashPoint string // count only boundaries whose name begins like this
+}
+
+// DashboardOptions say what the dashboard shows.
+type DashboardOptions struct {
+	Client  *client.Client
+	Project string // "" for all
+	All     bool   // tasks that are over, too
+	Once    bool   // leave after a terminal was attached to
+}
+
+// MCPOptions say how MCP is spoken.
+type MCPOptions struct {
+	Client *client.Client
+	In     io.ReadCloser
+	Out    io.WriteCloser
 }
 
 // ErrServerRunning is what Serve returns when the data folder has a server already.
@@ -70,10 +90,10 @@ func New(deps Deps) *cobra.Command {
 		deps.Exec = become
 	}
 	root := group("orange", "Run coding agents through a workflow that is a file",
-		newTaskCommand(deps), newInboxCommand(deps), newBoardCommand(deps), newTrackerCommand(deps), newDispatchCommand(deps), newHandoffCommand(deps), newALSCommand(deps), newProjectCommand(deps), newWorkspaceCommand(deps), newWorkflowCommand(deps), newDetectCommand(deps), newSchemaCommand(deps),
+		newTaskCommand(deps), newDashboardCommand(deps), newInboxCommand(deps), newWebCommand(deps), newMCPCommand(deps), newNotifyCommand(deps), newStatusCommand(deps), newBoardCommand(deps), newTrackerCommand(deps), newDispatchCommand(deps), newHandoffCommand(deps), newALSCommand(deps), newProjectCommand(deps), newWorkspaceCommand(deps), newWorkflowCommand(deps), newDetectCommand(deps), newSchemaCommand(deps),
 		newServeCommand(deps), newStopCommand(deps), newPauseCommand(deps), newResumeCommand(deps),
 		newDoctorCommand(deps), newLogCommand(deps), newImportCommand(deps), newExportCommand(deps),
-		newInstallCommand(deps), newHookCommand(deps), newSelftestCommand(deps), newCompletionCommand(deps), newVersionCommand(deps))
+		newInstallCommand(deps), newHookCommand(deps), newSelftestCommand(deps), newCompletionCommand(deps), newManCommand(deps), newVersionCommand(deps))
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().Bool("json", false, "print JSON")

@@ -40,7 +40,39 @@ type Watch struct {
 // each or Opened return an error. A stream that breaks is taken up again where it
 // broke; when that goes wrong several times in a row its error is returned.
 func (c *Client) Events(ctx context.Context, w Watch, each func(Event) error) error {
-	s := stream{client: c, watch: w, each: each}
+	q := call{method: http.MethodGet, path: "/events", query: url.Values{"after": {strconv.FormatInt(w.After, 10)}}}
+	if w.Task != "" {
+		q.query.Set("task", w.Task)
+	}
+	s := stream{client: c, call: q, opened: w.Opened, deliver: func(b block) error {
+		if b.event != "entry" {
+			return nil
+		}
+		var e Event
+		if err := b.decode(&e.Entry); err != nil {
+			return err
+		}
+		e.Row, _ = strconv.ParseInt(b.id, 10, 64)
+		return each(e)
+	}}
+	return s.follow(ctx)
+}
+
+// ownError marks an error of the caller's functions: it ends the stream.
+type ownError struct{ error }
+
+// stream is a stream of events that is taken up again where it breaks.
+type stream struct {
+	client  *Client
+	call    call
+	opened  func() error      // may be nil
+	lost    func(error)       // nil: several failures in a row end the stream; else it hears of each, and it goes on
+	deliver func(block) error // an error of it ends the stream
+	last    string            // id of the last event, "" before the first
+}
+
+// follow reads until ctx ends or somebody says that it is enough.
+func (s *stream) follow(ctx context.Context) error {
 	delay, failed := firstRetry, 0
 	for {
 		progress, err := s.read(ctx)
@@ -57,7 +89,9 @@ func (c *Client) Events(ctx context.Context, w Watch, each func(Event) error) er
 		if progress {
 			delay, failed = firstRetry, 0
 		}
-		if failed++; failed > retriesInARow {
+		if s.lost != nil {
+			s.lost(err)
+		} else if failed++; failed > retriesInARow {
 			return fmt.Errorf("follow the events: %w", err)
 		}
 		if err := pause(ctx, delay); err != nil {
@@ -67,23 +101,9 @@ func (c *Client) Events(ctx context.Context, w Watch, each func(Event) error) er
 	}
 }
 
-// ownError marks an error of the caller's functions: it ends the stream.
-type ownError struct{ error }
-
-// stream is one run of Events.
-type stream struct {
-	client *Client
-	watch  Watch
-	each   func(Event) error
-	last   string // id of the last event, "" before the first
-}
-
 // read follows one connection to its end. It says whether an event came.
 func (s *stream) read(ctx context.Context) (progress bool, err error) {
-	q := call{method: http.MethodGet, path: "/events", query: url.Values{"after": {strconv.FormatInt(s.watch.After, 10)}}}
-	if s.watch.Task != "" {
-		q.query.Set("task", s.watch.Task)
-	}
+	q := s.call
 	q.header = http.Header{"Accept": {"text/event-stream"}}
 	if s.last != "" {
 		q.header.Set("Last-Event-ID", s.last)
@@ -93,8 +113,8 @@ func (s *stream) read(ctx context.Context) (progress bool, err error) {
 		return false, err
 	}
 	defer res.Body.Close()
-	if s.watch.Opened != nil {
-		if err := s.watch.Opened(); err != nil {
+	if s.opened != nil {
+		if err := s.opened(); err != nil {
 			return false, ownError{err}
 		}
 	}
@@ -112,7 +132,10 @@ func (s *stream) lines(body io.Reader) (progress bool, err error) {
 		switch {
 		case in.Text() == "":
 			if err := s.deliver(b); err != nil {
-				return progress, err
+				return progress, ownError{err}
+			}
+			if b.id != "" {
+				s.last = b.id
 			}
 			progress = progress || b.id != ""
 			b = block{}
@@ -136,19 +159,10 @@ type block struct {
 	data      []string
 }
 
-func (s *stream) deliver(b block) error {
-	if b.event == "entry" {
-		e := Event{}
-		if err := json.Unmarshal([]byte(strings.Join(b.data, "\n")), &e.Entry); err != nil {
-			return ownError{fmt.Errorf("read event %s: %w", b.id, err)}
-		}
-		e.Row, _ = strconv.ParseInt(b.id, 10, 64)
-		if err := s.each(e); err != nil {
-			return ownError{err}
-		}
-	}
-	if b.id != "" {
-		s.last = b.id
+// decode reads the data of a message.
+func (b *block) decode(into any) error {
+	if err := json.Unmarshal([]byte(strings.Join(b.data, "\n")), into); err != nil {
+		return fmt.Errorf("read event %s: %w", b.id, err)
 	}
 	return nil
 }

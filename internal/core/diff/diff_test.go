@@ -1,0 +1,93 @@
+package diff
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const sample = `diff --git a/a b.go b/a b.go
+index 1..2 100644
+--- a/a b.go
++++ b/a b.go
+@@ -1,3 +1,4 @@ func main() {
+ same
+-old
++new
++--- looks like a header
+ last
+\ No newline at end of file
+diff --git a/x.bin b/x.bin
+new file mode 100644
+Binary files /dev/null and b/x.bin differ
+diff --git a/from.go b/to.go
+similarity index 90%
+rename from from.go
+rename to to.go
+--- a/from.go
++++ b/to.go
+@@ -5 +5 @@
+-a	` + "\x1b[31m" + `b
++c
+diff --git "a/\303\274.txt" "b/\303\274.txt"
+deleted file mode 100644
+--- "a/\303\274.txt"
++++ /dev/null
+@@ -1 +0,0 @@
+-gone
+`
+
+func TestParse(t *testing.T) {
+	want := []File{
+		{Path: "a b.go", Added: 2, Deleted: 1, Hunks: []Hunk{{Header: "func main() {", Lines: []Line{
+			{Kind: " ", Old: 1, New: 1, Text: "same"},
+			{Kind: "-", Old: 2, Text: "old"},
+			{Kind: "+", New: 2, Text: "new"},
+			{Kind: "+", New: 3, Text: "--- looks like a header"},
+			{Kind: " ", Old: 3, New: 4, Text: "last"},
+		}}}},
+		{Path: "x.bin", Binary: true, Hunks: []Hunk{}},
+		{Path: "to.go", Old: "from.go", Added: 1, Deleted: 1, Hunks: []Hunk{{Lines: []Line{
+			{Kind: "-", Old: 5, Text: "a\tb"}, {Kind: "+", New: 5, Text: "c"},
+		}}}},
+		{Path: "ü.txt", Deleted: 1, Hunks: []Hunk{{Lines: []Line{{Kind: "-", Old: 1, Text: "gone"}}}}},
+	}
+	if diff := cmp.Diff(want, Parse(sample)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNote(t *testing.T) {
+	got := Note(" Please mend this.\n", []Remark{{Path: "a.go", Line: 3, Text: "too long\x1b[2J "}, {Path: "b.go", Text: " "}, {Path: "c.go", Line: 9, Old: true, Text: "why?"}})
+	const want = "Please mend this.\n\n`a.go:3`: too long\n\n`c.go:9 (a line that was removed)`: why?"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(sample)
+	f.Add("diff --git a b\n@@ -1,99 +1 @@\n")
+	f.Add("@@ -1 +1 @@\n+x")
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, file := range Parse(s) {
+			added, deleted := 0, 0
+			for _, h := range file.Hunks {
+				for _, l := range h.Lines {
+					switch l.Kind {
+					case "+":
+						added++
+					case "-":
+						deleted++
+					case " ":
+					default:
+						t.Errorf("a line of kind %q", l.Kind)
+					}
+				}
+			}
+			if added != file.Added || deleted != file.Deleted {
+				t.Errorf("%d and %d lines, counted %d and %d", added, deleted, file.Added, file.Deleted)
+			}
+		}
+	})
+}

@@ -1,0 +1,226 @@
+// Package overview is what people see of all tasks at a glance: rows, what each of
+// them says, which are shown and in which order. The dashboard, the web page, the
+// status line and the inbox are made of it. It decides nothing and reads nothing: the
+// records and what is known beside them are handed to it.
+package overview
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/screen"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/core/workflow"
+)
+
+// Bounds of what a row carries of texts from elsewhere, in bytes.
+const (
+	maxSummary = 500
+	maxText    = 1000
+)
+
+// A State is everything at one moment.
+type State struct {
+	Row      int64     `json:"row"` // of the journal, the last one that is in it
+	At       time.Time `json:"at"`  // by the server's clock
+	Version  string    `json:"version"`
+	Paused   bool      `json:"paused"` // everything is held
+	Projects []Project `json:"projects"`
+	Tasks    []Row     `json:"tasks"` // in order of creation
+}
+
+// A Change is what became of a state: rows that are new or different, and tasks that
+// are gone.
+type Change struct {
+	Row      int64     `json:"row"`
+	At       time.Time `json:"at"`
+	Paused   bool      `json:"paused"`
+	Projects []Project `json:"projects"`
+	Tasks    []Row     `json:"tasks"`
+	Gone     []task.ID `json:"gone"`
+}
+
+// A Project is a repository and its pool of workspaces.
+type Project struct {
+	Name string      `json:"name"`
+	Path string      `json:"path"`
+	Pool int         `json:"pool_size"`
+	Day  task.Budget `json:"budget,omitzero"`
+
+	DayAttempts int   `json:"day_attempts,omitempty"` // of all tasks, today
+	DayMicros   int64 `json:"day_cost_micro_usd,omitempty"`
+}
+
+// A Row is one task. Every text in it is one line and safe for a terminal.
+type Row struct {
+	ID           task.ID       `json:"id"`
+	Project      string        `json:"project"`
+	Branch       string        `json:"branch"`
+	Summary      string        `json:"summary"`
+	Status       string        `json:"status"`
+	Kind         workflow.Kind `json:"kind,omitempty"` // of its state
+	Workflow     string        `json:"workflow"`
+	WorkflowHash string        `json:"workflow_hash"`
+	Harness      string        `json:"harness"`
+	Workspace    string        `json:"workspace,omitempty"`
+	Tracker      string        `json:"tracker,omitempty"`
+	Parent       task.ID       `json:"parent,omitempty"`
+
+	Life     Life      `json:"life"`
+	Attempts []Attempt `json:"attempts,omitempty"` // not over yet
+
+	Owner string          `json:"owner"` // who must act
+	Why   string          `json:"why"`
+	Wants engine.ItemKind `json:"wants,omitempty"` // what a person is wanted for
+	Text  string          `json:"text,omitempty"`  // in words
+	Do    string          `json:"do,omitempty"`    // the command that helps
+	Asked time.Time       `json:"asked,omitzero"`  // since when
+
+	PR       *PR           `json:"pr,omitempty"`
+	Work     *Work         `json:"work,omitempty"` // nil: nobody has looked
+	Spent    task.Usage    `json:"spent,omitzero"`
+	Moves    []engine.Move `json:"moves,omitempty"` // that a person may ask for
+	Deadline *engine.Timer `json:"deadline,omitempty"`
+
+	Paused  bool      `json:"paused,omitempty"`
+	Queued  bool      `json:"queued,omitempty"`
+	Created time.Time `json:"created_at"`
+	Since   time.Time `json:"since"`       // in this state
+	Active  time.Time `json:"active_at"`   // the last sign of life
+	Seq     int       `json:"seq"`         // of its journal
+	Crashes int       `json:"crash_count"` // in this state
+}
+
+// Life says how the agents of a task are.
+type Life string
+
+// The lives of a task's agents.
+const (
+	Alive Life = "alive" // one is at work
+	Dead  Life = "dead"  // it died, and nobody has replaced it
+	None  Life = "none"  // there is none
+)
+
+// An Attempt is an agent that is not over.
+type Attempt struct {
+	Number  int        `json:"number"`
+	Role    string     `json:"role"`
+	State   string     `json:"state"` // where the task was when it was started
+	Since   time.Time  `json:"since"`
+	Active  time.Time  `json:"active_at,omitzero"` // when it last wrote anything
+	Mood    string     `json:"condition,omitempty"`
+	Detail  string     `json:"detail,omitempty"` // of its condition, in its own words
+	Until   time.Time  `json:"until,omitzero"`   // of a limit
+	Usage   task.Usage `json:"usage,omitzero"`
+	Ending  bool       `json:"ending,omitempty"`
+	Overdue bool       `json:"overdue,omitempty"`
+}
+
+// A PR is a pull request as it was last read.
+type PR struct {
+	Number int    `json:"number"`
+	URL    string `json:"url"`
+	State  string `json:"state"`            // OPEN, MERGED or CLOSED
+	Checks string `json:"checks,omitempty"` // pending, passed or failed, "" if there are none
+}
+
+// Work is what a branch has that the default branch has not.
+type Work struct {
+	Commits int `json:"commits"`
+	Added   int `json:"added"` // lines, those not committed included
+	Deleted int `json:"deleted"`
+	Files   int `json:"files"`
+}
+
+// Facts are what is known of a task beside its journal.
+type Facts struct {
+	Work   *Work
+	Checks string            // of its pull request
+	Active map[int]time.Time // when attempts last wrote anything
+}
+
+// Of is the row of a task. def is nil if its workflow cannot be read.
+func Of(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row {
+	r := Row{
+		ID: t.ID, Project: t.Project, Branch: screen.OneLine(t.Branch), Summary: line(t.Summary, maxSummary), Status: screen.OneLine(t.Status), Workflow: t.Workflow,
+		WorkflowHash: t.WorkflowHash, Harness: screen.OneLine(t.Harness), Workspace: t.Workspace, Tracker: screen.OneLine(t.TrackerRef), Parent: t.Parent,
+		Life: None, Work: f.Work, Spent: t.Spent.Usage, Paused: t.Paused, Queued: t.Queued,
+		Created: t.CreatedAt, Since: t.Since, Active: t.UpdatedAt, Seq: t.Seq, PR: pullOf(t, f.Checks),
+	}
+	r.agents(t, f)
+	if def == nil {
+		r.Owner, r.Why = "a person", "its workflow cannot be read: see orange doctor"
+		return r
+	}
+	if c := def.CrashCounter(); c != nil {
+		r.Crashes = t.Counter(c.Name)
+	}
+	g := engine.Look(def, *t, now)
+	r.Kind, r.Owner, r.Why, r.Deadline, r.Moves = g.Kind, g.Owner, line(g.Why, maxText), g.Deadline, g.Moves
+	if it := g.Wants; it != nil {
+		r.Wants, r.Text, r.Do, r.Asked = it.Kind, line(it.Text, maxText), line(it.Do, maxText), it.Since
+	}
+	return r
+}
+
+// agents says who lives, and when there was a sign of it.
+func (r *Row) agents(t *task.Task, f Facts) {
+	if t.Crashed != "" || len(t.Attempts) == 0 && !t.RespawnAt.IsZero() {
+		r.Life = Dead
+	}
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		if !a.Ending && (t.Crashed == "" || a.Role != t.Crashed) {
+			r.Life = Alive
+		}
+		active := f.Active[a.Number]
+		if active.After(r.Active) {
+			r.Active = active
+		}
+		r.Attempts = append(r.Attempts, Attempt{
+			Number: a.Number, Role: a.Role, State: a.State, Since: a.Since, Active: active, Mood: a.Condition.Name,
+			Detail: line(a.Condition.Detail, maxText), Until: a.Condition.Until, Usage: a.Usage, Ending: a.Ending, Overdue: a.Overdue,
+		})
+	}
+}
+
+func pullOf(t *task.Task, checks string) *PR {
+	if t.PRURL == "" {
+		return nil
+	}
+	number, _ := tracker.PRNumber(t.PRURL)
+	return &PR{Number: number, URL: screen.OneLine(t.PRURL), State: t.PRState, Checks: checks}
+}
+
+// Checks puts the checks of a pull request into one word, "" if there are none.
+func Checks(list []tracker.Check) string {
+	out := ""
+	for _, c := range list {
+		switch {
+		case c.State == tracker.CheckFailed:
+			return tracker.CheckFailed
+		case c.State == tracker.CheckPending || out == "":
+			out = c.State
+		}
+	}
+	return out
+}
+
+// line is text on one line, of at most n bytes.
+func line(s string, n int) string {
+	if len(s) > 4*n { // what is cut away need not be cleaned
+		s = s[:4*n]
+	}
+	s = screen.OneLine(s)
+	if len(s) <= n {
+		return s
+	}
+	cut := n
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return strings.TrimSpace(s[:cut]) + "..."
+}

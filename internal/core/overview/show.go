@@ -1,0 +1,266 @@
+package overview
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// A Scope says which tasks are shown by how far they are.
+type Scope string
+
+// The scopes, in the order in which a key goes through them.
+const (
+	Active Scope = "active" // not over
+	Done   Scope = "done"   // over
+	All    Scope = "all"
+)
+
+// A Choice says which rows are shown, and how.
+type Choice struct {
+	Scope   Scope  // "" is Active
+	Project string // "" for all
+	Status  string
+	Search  string // words that must all be in the row
+	Wanted  bool   // only those that wait for a person
+	Sort    Order
+	Reverse bool
+	Group   Grouping
+}
+
+// An Order says what rows are sorted by.
+type Order string
+
+// The orders.
+const (
+	ByCreation Order = "created"
+	ByActivity Order = "activity" // the latest first
+	ByStatus   Order = "status"   // in the order of the workflow's kinds, then by name
+	ByProject  Order = "project"
+	ByCost     Order = "cost"    // the dearest first
+	ByWaiting  Order = "waiting" // what waits longest for a person first
+)
+
+// Orders lists them as keys go through them.
+func Orders() []Order {
+	return []Order{ByCreation, ByActivity, ByStatus, ByProject, ByCost, ByWaiting}
+}
+
+// Grouping says what rows are put together by.
+type Grouping string
+
+// The groupings.
+const (
+	NoGroups    Grouping = ""
+	StatusGroup Grouping = "status"
+	ProjectRows Grouping = "project"
+)
+
+// A Group is rows that belong together.
+type Group struct {
+	Name string
+	Rows []Row
+}
+
+// Choose returns the rows that are shown, in their groups. The rows it is given keep
+// their order.
+func Choose(rows []Row, c Choice) []Group {
+	words := strings.Fields(strings.ToLower(c.Search))
+	var shown []Row
+	for i := range rows {
+		if c.shows(&rows[i], words) {
+			shown = append(shown, rows[i])
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b Row) int {
+		n := compare(&a, &b, c.Sort)
+		if c.Reverse {
+			n = -n
+		}
+		return n
+	})
+	if c.Group == NoGroups {
+		return []Group{{Rows: shown}}
+	}
+	return grouped(shown, c.Group)
+}
+
+func (c *Choice) shows(r *Row, words []string) bool {
+	over := r.Kind == workflow.Terminal
+	switch {
+	case c.Project != "" && r.Project != c.Project, c.Status != "" && r.Status != c.Status, c.Wanted && r.Wants == "":
+		return false
+	case c.Scope == Done && !over, (c.Scope == Active || c.Scope == "") && over && r.Wants == "":
+		return false
+	case len(words) == 0:
+		return true
+	}
+	text := strings.ToLower(strings.Join([]string{string(r.ID), r.Project, r.Branch, r.Summary, r.Status, r.Tracker, string(r.Wants), r.Owner, r.Harness}, " "))
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return true
+}
+
+func compare(a, b *Row, by Order) int {
+	switch by {
+	case ByActivity:
+		return b.Active.Compare(a.Active)
+	case ByStatus:
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Status, b.Status))
+	case ByProject:
+		return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Branch, b.Branch))
+	case ByCost:
+		return cmp.Compare(b.Spent.Micros, a.Spent.Micros)
+	case ByWaiting:
+		return cmp.Or(cmp.Compare(waits(b), waits(a)), a.Asked.Compare(b.Asked))
+	}
+	return a.Created.Compare(b.Created)
+}
+
+func waits(r *Row) int {
+	if r.Wants == "" {
+		return 0
+	}
+	return 1
+}
+
+// rank is the place of a state's kind along the life of a task.
+func rank(r *Row) int {
+	order := []workflow.Kind{workflow.Queued, workflow.Waiting, workflow.Agent, workflow.HumanDo, workflow.Halt, workflow.Terminal}
+	if i := slices.Index(order, r.Kind); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// grouped puts rows together. Groups are in the order of the life of a task, or by name.
+func grouped(rows []Row, by Grouping) []Group {
+	type key struct {
+		rank int
+		name string
+	}
+	keyOf := func(r *Row) key {
+		if by == ProjectRows {
+			return key{0, r.Project}
+		}
+		return key{rank(r), r.Status}
+	}
+	index := map[key]int{}
+	var keys []key
+	var out []Group
+	for i := range rows {
+		k := keyOf(&rows[i])
+		at, ok := index[k]
+		if !ok {
+			at = len(out)
+			index[k] = at
+			keys, out = append(keys, k), append(out, Group{Name: k.name})
+		}
+		out[at].Rows = append(out[at].Rows, rows[i])
+	}
+	slices.SortFunc(out, func(a, b Group) int {
+		ka, kb := keyOf(&a.Rows[0]), keyOf(&b.Rows[0])
+		return cmp.Or(cmp.Compare(ka.rank, kb.rank), cmp.Compare(ka.name, kb.name))
+	})
+	return out
+}
+
+// Apply brings a state up to date. Rows keep their places; new ones come last.
+func (s *State) Apply(c Change) {
+	s.Row, s.At, s.Paused, s.Projects = max(s.Row, c.Row), c.At, c.Paused, c.Projects
+	if len(c.Gone) > 0 {
+		s.Tasks = slices.DeleteFunc(s.Tasks, func(r Row) bool { return slices.Contains(c.Gone, r.ID) })
+	}
+	if len(c.Tasks) == 0 {
+		return
+	}
+	places := make(map[task.ID]int, len(s.Tasks))
+	for i := range s.Tasks {
+		places[s.Tasks[i].ID] = i
+	}
+	for _, r := range c.Tasks {
+		switch at, known := places[r.ID]; {
+		case !known:
+			places[r.ID] = len(s.Tasks)
+			s.Tasks = append(s.Tasks, r)
+		case r.Seq >= s.Tasks[at].Seq:
+			s.Tasks[at] = r
+		}
+	}
+}
+
+// Inbox is what waits for a person, what frees other tasks first, then by age.
+func (s *State) Inbox() []engine.Item {
+	queued := map[string]int{} // for a workspace, by project
+	for i := range s.Tasks {
+		if s.Tasks[i].Queued {
+			queued[s.Tasks[i].Project]++
+		}
+	}
+	var out []engine.Item
+	if s.Paused {
+		out = append(out, engine.Item{Kind: engine.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"})
+	}
+	for i := range s.Tasks {
+		r := &s.Tasks[i]
+		if r.Wants == "" {
+			continue
+		}
+		it := engine.Item{Task: r.ID, Project: r.Project, Branch: r.Branch, Summary: r.Summary, Status: r.Status, Kind: r.Wants, Text: r.Text, Do: r.Do, Since: r.Asked}
+		if r.Workspace != "" {
+			it.Frees = queued[r.Project]
+		}
+		out = append(out, it)
+	}
+	engine.SortInbox(out)
+	return out
+}
+
+// Used is how many workspaces of a project are taken.
+func (s *State) Used(project string) int {
+	n := 0
+	for i := range s.Tasks {
+		if s.Tasks[i].Project == project && s.Tasks[i].Workspace != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// A Summary counts what a status line shows.
+type Summary struct {
+	Tasks  int `json:"tasks"`  // not over
+	Agents int `json:"agents"` // alive
+	Wants  int `json:"wants"`  // wait for a person
+	Queued int `json:"queued"`
+}
+
+// Sum counts rows.
+func Sum(rows []Row) Summary {
+	var out Summary
+	for i := range rows {
+		r := &rows[i]
+		if r.Kind != workflow.Terminal {
+			out.Tasks++
+		}
+		if r.Wants != "" {
+			out.Wants++
+		}
+		if r.Queued {
+			out.Queued++
+		}
+		for _, a := range r.Attempts {
+			if !a.Ending {
+				out.Agents++
+			}
+		}
+	}
+	return out
+}
