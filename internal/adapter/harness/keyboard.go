@@ -114,7 +114,7 @@ func nextMessage(keys []byte) (text string, used int, ok bool) {
 			said.WriteString(before[:len(before)-size])
 			i++
 		case c == 0x1b:
-			size := len(escapes.Find(rest))
+			size := len(escapes().Find(rest))
 			if strings.HasPrefix(pasteBegin, string(rest)) {
 				return "", 0, false // a paste may be coming
 			}

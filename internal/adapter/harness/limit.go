@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"regexp"
 	"strconv"
 	"time"
 )
@@ -14,7 +13,7 @@ const (
 
 // limitWords are how agents and their providers say that an allowance is used up.
 // They are looked for in errors, never in what an agent writes on its own.
-var limitWords = regexp.MustCompile(`(?i)` +
+var limitWords = pattern(`(?i)` +
 	`usage[ _]limit(?: has been)?[ _](?:reached|exceeded|hit)` +
 	`|(?:hit|reached|exceeded?) your (?:[\w' -]{0,40} )?(?:limits?|quota)\b` +
 	`|exhausted your [\w -]{0,40}quota` +
@@ -32,7 +31,7 @@ var limitWords = regexp.MustCompile(`(?i)` +
 // is later than now, and never later than longestLimit.
 func limitIn(text string, now time.Time) (until time.Time, ok bool) {
 	text = straight(strip(text, false))
-	if !limitWords.MatchString(text) {
+	if !limitWords().MatchString(text) {
 		return time.Time{}, false
 	}
 	return endOfLimit(text, now), true
@@ -43,7 +42,7 @@ func endOfLimit(text string, now time.Time) time.Time {
 	if at, ok := machineTime(text, now); ok {
 		return within(at, now)
 	}
-	for _, found := range resetWords.FindAllStringIndex(text, 16) {
+	for _, found := range resetWords().FindAllStringIndex(text, 16) {
 		rest := text[found[1]:]
 		if at, ok := timeAt(rest[:min(len(rest), 80)], now); ok {
 			return within(at, now)
@@ -64,16 +63,16 @@ func within(at, now time.Time) time.Time {
 }
 
 var (
-	epochField   = regexp.MustCompile(`(?i)(?:\breset(?:s|_at|s_at|sat|_time|time)?\b["']?\s*[:=]\s*["']?|\|)(\d{10}|\d{13})(?:\D|$)`)
-	secondsField = regexp.MustCompile(`(?i)\b(?:resets?_in_seconds|reset_after_seconds|retry[_-]after(?:[_-]seconds)?|retry_?delay)\b["']?\s*[:=]\s*["']?(\d{1,9}(?:\.\d{1,9})?)s?(?:\W|$)`)
+	epochField   = pattern(`(?i)(?:\breset(?:s|_at|s_at|sat|_time|time)?\b["']?\s*[:=]\s*["']?|\|)(\d{10}|\d{13})(?:\D|$)`)
+	secondsField = pattern(`(?i)\b(?:resets?_in_seconds|reset_after_seconds|retry[_-]after(?:[_-]seconds)?|retry_?delay)\b["']?\s*[:=]\s*["']?(\d{1,9}(?:\.\d{1,9})?)s?(?:\W|$)`)
 )
 
 // machineTime finds a time in a field that a program wrote for a program.
 func machineTime(text string, now time.Time) (time.Time, bool) {
-	if m := epochField.FindStringSubmatch(text); m != nil {
+	if m := epochField().FindStringSubmatch(text); m != nil {
 		return epoch(m[1]), true
 	}
-	if m := secondsField.FindStringSubmatch(text); m != nil {
+	if m := secondsField().FindStringSubmatch(text); m != nil {
 		seconds, err := strconv.ParseFloat(m[1], 64)
 		return after(now, seconds, time.Second), err == nil
 	}

@@ -1,14 +1,13 @@
 package harness
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 )
 
 // resetWords stand before the time at which a limit ends.
-var resetWords = regexp.MustCompile(`(?i)\b(?:resets?|renews?|try again|retry(?:ing)?|wait|available(?: again)?|until|lifted)\b`)
+var resetWords = pattern(`(?i)\b(?:resets?|renews?|try again|retry(?:ing)?|wait|available(?: again)?|until|lifted)\b`)
 
 const (
 	months     = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?`
@@ -17,40 +16,40 @@ const (
 )
 
 var (
-	filler    = regexp.MustCompile(`(?i)^(?:[\s:=~,·"'(-]|\b(?:at|on|in|after|about|around|approximately|again|is|will|be|by|access|later|today|for)\b)+`)
-	isoTime   = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?`)
-	epochTime = regexp.MustCompile(`^(\d{10}|\d{13})(?:\D|$)`)
-	dateTime  = regexp.MustCompile(`(?i)^(?:` + months + `\s+(\d{1,2})|(\d{1,2})\s+` + months + `)(?:st|nd|rd|th)?(?:,?\s+(\d{4}))?(?:,?\s+(?:at\s+)?(?-i:` + clockWords + zoneWords + `))?`)
-	nextDay   = regexp.MustCompile(`(?i)^(tomorrow|(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?:,?\s+(?:at\s+)?(?-i:` + clockWords + zoneWords + `))?`)
-	clockTime = regexp.MustCompile(`^` + clockWords + zoneWords)
-	spanPart  = regexp.MustCompile(`(?i)^~?(\d{1,9}(?:\.\d{1,9})?)\s*(weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)(?:[^a-z]|$)`)
+	filler    = pattern(`(?i)^(?:[\s:=~,·"'(-]|\b(?:at|on|in|after|about|around|approximately|again|is|will|be|by|access|later|today|for)\b)+`)
+	isoTime   = pattern(`^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?`)
+	epochTime = pattern(`^(\d{10}|\d{13})(?:\D|$)`)
+	dateTime  = pattern(`(?i)^(?:` + months + `\s+(\d{1,2})|(\d{1,2})\s+` + months + `)(?:st|nd|rd|th)?(?:,?\s+(\d{4}))?(?:,?\s+(?:at\s+)?(?-i:` + clockWords + zoneWords + `))?`)
+	nextDay   = pattern(`(?i)^(tomorrow|(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?:,?\s+(?:at\s+)?(?-i:` + clockWords + zoneWords + `))?`)
+	clockTime = pattern(`^` + clockWords + zoneWords)
+	spanPart  = pattern(`(?i)^~?(\d{1,9}(?:\.\d{1,9})?)\s*(weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)(?:[^a-z]|$)`)
 )
 
 // timeAt reads the time a text begins with, after words that say nothing.
 func timeAt(text string, now time.Time) (time.Time, bool) {
-	text = filler.ReplaceAllLiteralString(text, "")
-	if m := isoTime.FindString(text); m != "" {
+	text = filler().ReplaceAllLiteralString(text, "")
+	if m := isoTime().FindString(text); m != "" {
 		return readISO(m, now)
 	}
-	if m := epochTime.FindStringSubmatch(text); m != nil {
+	if m := epochTime().FindStringSubmatch(text); m != nil {
 		return epoch(m[1]), true
 	}
-	if m := dateTime.FindStringSubmatch(text); m != nil {
+	if m := dateTime().FindStringSubmatch(text); m != nil {
 		return onDate(m, now)
 	}
-	if m := nextDay.FindStringSubmatch(text); m != nil {
+	if m := nextDay().FindStringSubmatch(text); m != nil {
 		return onDay(m, now)
 	}
 	if at, ok := inSpan(text, now); ok {
 		return at, true
 	}
-	if m := clockTime.FindStringSubmatch(text); m != nil {
+	if m := clockTime().FindStringSubmatch(text); m != nil {
 		c, ok := readClock(m[1], m[2], m[3])
 		if !ok || m[2] == "" && m[3] == "" {
 			return time.Time{}, false // a bare number
 		}
 		loc := zone(m[4], now)
-		if date := dateTime.FindStringSubmatch(filler.ReplaceAllLiteralString(text[len(m[0]):], "")); date != nil {
+		if date := dateTime().FindStringSubmatch(filler().ReplaceAllLiteralString(text[len(m[0]):], "")); date != nil {
 			return c.onDate(date, now, loc), true
 		}
 		return c.next(now, loc), true
@@ -77,7 +76,7 @@ func readISO(text string, now time.Time) (time.Time, bool) {
 func inSpan(text string, now time.Time) (at time.Time, ok bool) {
 	at = now
 	for range 6 {
-		m := spanPart.FindStringSubmatchIndex(text)
+		m := spanPart().FindStringSubmatchIndex(text)
 		if m == nil {
 			break
 		}

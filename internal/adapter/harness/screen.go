@@ -12,16 +12,16 @@ import (
 // apostrophes, without frames, and without empty lines.
 type look struct {
 	asks  []ask
-	limit *regexp.Regexp // the line that says that an allowance is used up
-	trust *regexp.Regexp // the dialog about the worktree, with the answer yes chosen
+	limit func() *regexp.Regexp // the line that says that an allowance is used up
+	trust func() *regexp.Regexp // the dialog about the worktree, with the answer yes chosen
 }
 
 // ask is a question an agent stops at. It is asked only if its answers are on the
 // screen below it: the same words further up may be part of the work.
 type ask struct {
 	condition string
-	question  *regexp.Regexp
-	answers   *regexp.Regexp
+	question  func() *regexp.Regexp
+	answers   func() *regexp.Regexp
 }
 
 const (
@@ -32,47 +32,47 @@ const (
 
 // A choice that is marked, as each agent marks it.
 var (
-	claudeChoice = regexp.MustCompile(`❯ \d\. `)
-	codexChoice  = regexp.MustCompile(`^› \d\. `)
-	geminiChoice = regexp.MustCompile(`^● \d\. `)
+	claudeChoice = pattern(`❯ \d\. `)
+	codexChoice  = pattern(`^› \d\. `)
+	geminiChoice = pattern(`^● \d\. `)
 )
 
 var claudeLook = look{
 	asks: []ask{
-		{task.WaitingPermission, regexp.MustCompile(`^(?:Do you want to |Would you like to proceed)`), claudeChoice},
-		{task.WaitingPermission, regexp.MustCompile(`^(?:Quick safety check|Do you trust the files)`), claudeChoice},
-		{task.WaitingPermission, regexp.MustCompile(`Bypass Permissions mode`), regexp.MustCompile(`\d\. Yes, I accept`)},
-		{task.WaitingInput, regexp.MustCompile(`^☐ `), regexp.MustCompile(`^Enter to select`)},
+		{task.WaitingPermission, pattern(`^(?:Do you want to |Would you like to proceed)`), claudeChoice},
+		{task.WaitingPermission, pattern(`^(?:Quick safety check|Do you trust the files)`), claudeChoice},
+		{task.WaitingPermission, pattern(`Bypass Permissions mode`), pattern(`\d\. Yes, I accept`)},
+		{task.WaitingInput, pattern(`^☐ `), pattern(`^Enter to select`)},
 	},
-	limit: regexp.MustCompile(`^(?:[●⎿] *)?(?:You've (?:hit|reached) your|You're out of|API Error: (?:Request rejected \(429\)|Rate limit|429)|[\w-]+ (?:usage )?limit reached)`),
-	trust: regexp.MustCompile(`(?s)(?:Is this a project you created or one you trust|Do you trust the files in this folder).*❯ 1\. Yes`),
+	limit: pattern(`^(?:[●⎿] *)?(?:You've (?:hit|reached) your|You're out of|API Error: (?:Request rejected \(429\)|Rate limit|429)|[\w-]+ (?:usage )?limit reached)`),
+	trust: pattern(`(?s)(?:Is this a project you created or one you trust|Do you trust the files in this folder).*❯ 1\. Yes`),
 }
 
 var codexLook = look{
 	asks: []ask{
-		{task.WaitingPermission, regexp.MustCompile(`^Would you like to `), codexChoice},
-		{task.WaitingPermission, regexp.MustCompile(`^(?:Trust this folder|Do you trust the contents of this)`), codexChoice},
-		{task.WaitingInput, regexp.MustCompile(`^(?:Question \d|Approaching rate limits)`), codexChoice},
+		{task.WaitingPermission, pattern(`^Would you like to `), codexChoice},
+		{task.WaitingPermission, pattern(`^(?:Trust this folder|Do you trust the contents of this)`), codexChoice},
+		{task.WaitingInput, pattern(`^(?:Question \d|Approaching rate limits)`), codexChoice},
 	},
-	limit: regexp.MustCompile(`^■ (?:You've (?:hit|reached) your|.*(?:429|[Rr]ate limit|quota))`),
-	trust: regexp.MustCompile(`(?s)(?:Trust this folder\?|Do you trust the contents of this directory\?).*› 1\. (?:Trust|Yes)`),
+	limit: pattern(`^■ (?:You've (?:hit|reached) your|.*(?:429|[Rr]ate limit|quota))`),
+	trust: pattern(`(?s)(?:Trust this folder\?|Do you trust the contents of this directory\?).*› 1\. (?:Trust|Yes)`),
 }
 
 var geminiLook = look{
 	asks: []ask{
-		{task.WaitingPermission, regexp.MustCompile(`^(?:Allow execution|Apply this change|Do you want to (?:proceed|connect|allow)|Allow )`), geminiChoice},
-		{task.WaitingPermission, regexp.MustCompile(`^Do you trust (?:the files in )?this folder`), geminiChoice},
+		{task.WaitingPermission, pattern(`^(?:Allow execution|Apply this change|Do you want to (?:proceed|connect|allow)|Allow )`), geminiChoice},
+		{task.WaitingPermission, pattern(`^Do you trust (?:the files in )?this folder`), geminiChoice},
 	},
-	limit: regexp.MustCompile(`^(?:✕ *)?(?:Usage limit reached for|\[API Error: .*(?:quota|429|[Rr]ate limit|RESOURCE_EXHAUSTED))`),
-	trust: regexp.MustCompile(`(?s)Do you trust (?:the files in )?this folder\?.*● 1\. (?:Trust|Yes)`),
+	limit: pattern(`^(?:✕ *)?(?:Usage limit reached for|\[API Error: .*(?:quota|429|[Rr]ate limit|RESOURCE_EXHAUSTED))`),
+	trust: pattern(`(?s)Do you trust (?:the files in )?this folder\?.*● 1\. (?:Trust|Yes)`),
 }
 
 var opencodeLook = look{
-	asks:  []ask{{task.WaitingPermission, regexp.MustCompile(`^△ Permission required`), regexp.MustCompile(`^Allow once +Allow always`)}},
-	limit: regexp.MustCompile(`(?i)(?:usage|rate) limit.*retrying`),
+	asks:  []ask{{task.WaitingPermission, pattern(`^△ Permission required`), pattern(`^Allow once +Allow always`)}},
+	limit: pattern(`(?i)(?:usage|rate) limit.*retrying`),
 }
 
-var piLook = look{limit: regexp.MustCompile(`^Error: (?:429|.*(?:usage limit|rate limit|quota))`)}
+var piLook = look{limit: pattern(`^Error: (?:429|.*(?:usage limit|rate limit|quota))`)}
 
 // Screen implements Harness.
 func (claude) Screen(pane string, now time.Time) (Notice, bool) { return claudeLook.at(pane, now) }
@@ -115,7 +115,7 @@ func (l look) at(pane string, now time.Time) (Notice, bool) {
 		}
 	}
 	for i := len(shown) - 1; i >= max(0, len(shown)-limitLines); i-- {
-		if l.limit == nil || !l.limit.MatchString(shown[i]) {
+		if l.limit == nil || !l.limit().MatchString(shown[i]) {
 			continue
 		}
 		return limitNotice(strings.Join(shown[i:min(len(shown), i+3)], " "), now)
@@ -126,11 +126,11 @@ func (l look) at(pane string, now time.Time) (Notice, bool) {
 // find returns the question with what stands above it.
 func (a ask) find(shown []string) (string, bool) {
 	for i := len(shown) - 1; i >= 0; i-- {
-		if !a.question.MatchString(shown[i]) {
+		if !a.question().MatchString(shown[i]) {
 			continue
 		}
 		for _, below := range shown[i+1:] {
-			if a.answers.MatchString(below) {
+			if a.answers().MatchString(below) {
 				return strings.Join(shown[max(0, i-askContext):], " "), true
 			}
 		}
@@ -140,7 +140,7 @@ func (a ask) find(shown []string) (string, bool) {
 
 // answer is Enter if the dialog about the worktree is open with yes chosen.
 func (l look) answer(pane string) (string, bool) {
-	if l.trust != nil && l.trust.MatchString(strings.Join(paneEnd(pane), "\n")) {
+	if l.trust != nil && l.trust().MatchString(strings.Join(paneEnd(pane), "\n")) {
 		return "\r", true
 	}
 	return "", false

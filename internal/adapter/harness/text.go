@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,7 +15,7 @@ const (
 const cutNote = "(cut: this is the last MiB of a longer text)\n"
 
 // escapes are the sequences by which a program steers a terminal.
-var escapes = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])?`)
+var escapes = pattern(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])?`)
 
 // clean makes one line of a text: no control characters, single spaces, at most limit
 // bytes.
@@ -46,7 +45,7 @@ func prose(text string) string {
 }
 
 func strip(text string, lines bool) string {
-	text = strings.ToValidUTF8(escapes.ReplaceAllLiteralString(text, ""), "")
+	text = strings.ToValidUTF8(escapes().ReplaceAllLiteralString(text, ""), "")
 	return strings.Map(func(r rune) rune {
 		switch {
 		case lines && (r == '\n' || r == '\t'):
