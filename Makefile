@@ -10,7 +10,7 @@
 GO ?= go
 BIN := bin/orange
 
-.PHONY: build demo demo-board demo-linear test test-agents test-forge check bench fuzz crash clean tools
+.PHONY: build demo demo-board demo-linear test test-agents test-forge check bench fuzz crash clean tools tools-test
 
 build:
 	@mkdir -p bin
@@ -26,7 +26,7 @@ demo-linear: tools build
 	$(GO) build -o bin/ ./internal/trackertest/fakelinear/...
 	@scripts/demo-linear.sh $(BIN) bin/serve bin/person
 
-test: tools
+test: tools-test
 	ORANGE_NPM_DIR=$$(scripts/contracts.sh) $(GO) test ./...
 
 test-agents: tools
@@ -36,7 +36,7 @@ test-agents: tools
 test-forge: tools
 	@scripts/forge.sh
 
-check: tools
+check: tools-test
 	@scripts/check.sh
 
 bench: build
@@ -50,6 +50,9 @@ crash: build
 
 tools:
 	@scripts/tools.sh
+
+tools-test:
+	@scripts/tools.sh test
 
 clean:
 	rm -rf bin dist

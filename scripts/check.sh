@@ -7,6 +7,13 @@ cd "$(dirname "$0")/.."
 
 ORANGE_NPM_DIR=$(scripts/contracts.sh)
 export ORANGE_NPM_DIR
+for name in chromium chromium-browser google-chrome; do
+	if command -v "$name" >/dev/null 2>&1; then # then its tests may not skip
+		ORANGE_CHROMIUM=$(command -v "$name")
+		export ORANGE_CHROMIUM
+		break
+	fi
+done
 
 echo "== gofmt"
 unformatted=$(git ls-files -co --exclude-standard '*.go' | xargs gofmt -l)

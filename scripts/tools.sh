@@ -1,5 +1,7 @@
 #!/bin/sh
-# Makes sure that what Orange needs besides Go is there, or says how to get it.
+# Makes sure that what Orange needs besides Go is there, or says how to get it. With the
+# argument test, also what only its tests need: a browser, whose tests are skipped where
+# it is not there and cannot be installed, but for continuous integration (CI=true).
 set -eu
 
 need() {
@@ -19,3 +21,19 @@ need() {
 need go golang
 need git git
 need tmux tmux
+
+browser() {
+	for name in chromium chromium-browser google-chrome; do
+		command -v "$name" >/dev/null 2>&1 && return 0
+	done
+	if [ "$(uname)" = Linux ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+		echo "installing chromium" >&2
+		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } >/dev/null 2>&1 && return 0
+	fi
+	echo "orange: chromium is missing: tests of the web page are skipped (sudo apt-get install chromium)" >&2
+	[ "${CI:-}" != true ]
+}
+
+if [ "${1:-}" = test ]; then
+	browser
+fi
