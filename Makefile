@@ -5,12 +5,13 @@
 # make check  everything the gate asks for: format, vet, staticcheck, tests with the race detector
 # make test-agents  run the real agent CLIs, from npm, against a scripted model on loopback
 # make test-forge  a real Gitea, built from its module: push, pull request, status, merge
+# make tour   make the pictures of docs/TOUR.md again
 # make bench  measure what docs/PERFORMANCE.md states
 
 GO ?= go
 BIN := bin/orange
 
-.PHONY: build demo demo-board demo-linear test test-agents test-forge check bench fuzz crash clean tools tools-test
+.PHONY: build tour demo demo-board demo-linear test test-agents test-forge check bench fuzz crash clean tools tools-test
 
 build:
 	@mkdir -p bin
@@ -38,6 +39,11 @@ test-forge: tools
 
 check: tools-test
 	@scripts/check.sh
+
+tour: tools-test build
+	$(GO) build -o bin/tour ./test/tour
+	@mkdir -p docs/pictures
+	@scripts/tour.sh $(BIN) bin/tour docs/pictures
 
 bench: build
 	@scripts/bench.sh

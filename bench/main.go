@@ -60,6 +60,7 @@ func measurements(orange string) []measurement {
 		{"server", func(r *report, dir string) error { return server(r, dir, orange) }},
 		{"crew", func(r *report, dir string) error { return crew(r, dir, orange) }},
 		{"spawn", func(r *report, dir string) error { return spawns(r, dir, orange) }},
+		{"seen", func(r *report, dir string) error { return seen(r, dir, orange) }},
 	}
 }
 

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/config"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/ui/client"
+)
+
+const (
+	seenTasks  = 1000
+	seenAgents = 200
+	seenRounds = 31
+	maxSeen    = 50 * time.Millisecond
+	maxIdle    = 0.2 // per cent of a core
+)
+
+// gallery is an installation that people look at: many tasks, many of them with an
+// agent that the server believes to live, and a server that writes effects down.
+type gallery struct {
+	*program
+	client *client.Client
+	shown  task.ID // a task that is on the first screen
+}
+
+// seen measures what people see: how soon, and what it costs while nothing happens.
+func seen(r *report, dir, orange string) (err error) {
+	g := &gallery{program: newProgram(orange, dir)}
+	_, stop, err := g.serve()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
+	defer cancel()
+	if err := g.furnish(ctx); err != nil {
+		return fmt.Errorf("make %d tasks: %w", seenTasks, err)
+	}
+	defer g.client.Close()
+	return errors.Join(g.dashboard(ctx, r), g.page(ctx, r))
+}
+
+// furnish creates the tasks.
+func (g *gallery) furnish(ctx context.Context) error {
+	cfg, err := config.Load(func(name string) string {
+		for _, kv := range slices.Backward(g.env) {
+			if value, ok := strings.CutPrefix(kv, name+"="); ok {
+				return value
+			}
+		}
+		return os.Getenv(name)
+	}, os.UserHomeDir)
+	if err != nil {
+		return err
+	}
+	g.client = client.New(cfg.Socket)
+	repo := filepath.Join(g.dir, "gallery")
+	if err := os.MkdirAll(repo, 0o755); err != nil {
+		return err
+	}
+	git := g.command("git", "init", "-q", "-b", "main", repo)
+	if out, err := git.CombinedOutput(); err != nil {
+		return fmt.Errorf("git init: %w: %s", err, out)
+	}
+	commit := g.command("git", "-C", repo, "-c", "user.name=Gallery", "-c", "user.email=gallery@example.com", "commit", "-q", "--allow-empty", "-m", "begin")
+	if out, err := commit.CombinedOutput(); err != nil {
+		return fmt.Errorf("git commit: %w: %s", err, out)
+	}
+	if _, err := g.client.AddProject(ctx, task.Project{Name: "gallery", Path: repo, PoolSize: seenAgents}); err != nil {
+		return err
+	}
+	for i := range seenTasks {
+		a, err := g.client.Create(ctx, signal.Wish{Actor: task.Human, New: signal.New{
+			Project: "gallery", Branch: fmt.Sprintf("branch-%04d", i), Summary: fmt.Sprintf("Task number %d of many", i), Spawn: i < seenAgents,
+		}})
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			g.shown = a.Task.ID
+		}
+	}
+	return eventually(ctx, fmt.Sprintf("%d agents live", seenAgents), 200*time.Millisecond, func() (bool, error) {
+		s, err := g.client.State(ctx, client.Seen{})
+		living := 0
+		for i := range s.Tasks {
+			living += min(len(s.Tasks[i].Attempts), 1)
+		}
+		return living >= seenAgents, err
+	})
+}
+
+// rename gives the task that is looked at a summary that was not there before, and says
+// when it asked for that.
+func (g *gallery) rename(ctx context.Context, summary string) (time.Time, error) {
+	began := time.Now()
+	_, err := g.client.Signal(ctx, string(g.shown), signal.Signal{Kind: signal.Update, Actor: task.Human, Fields: []signal.Field{{Name: "summary", To: summary}}})
+	return began, err
+}
+
+// word is a summary of one letter, so that no cell of it is left as it was.
+func word(round int) string { return strings.Repeat(string(rune('A'+round%26)), 24) }
+
+// dashboard measures the dashboard in a real terminal of tmux.
+func (g *gallery) dashboard(ctx context.Context, r *report) (err error) {
+	socket := filepath.Join(g.dir, "t")
+	tmux := func(args ...string) error {
+		if out, err := g.command("tmux", append([]string{"-S", socket, "-f", "/dev/null"}, args...)...).CombinedOutput(); err != nil {
+			return fmt.Errorf("tmux %s: %w: %s", args[0], err, out)
+		}
+		return nil
+	}
+	pipe := filepath.Join(g.dir, "screen")
+	if err := os.WriteFile(pipe, nil, 0o600); err != nil {
+		return err
+	}
+	if err := tmux("new-session", "-d", "-s", "seen", "-x", "160", "-y", "48", g.path, "dashboard", "--all"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tmux("kill-server")) }()
+	screen := &growing{path: pipe}
+	if err := tmux("pipe-pane", "-O", "-t", "seen", "exec cat >> "+pipe); err != nil {
+		return err
+	}
+	out, err := g.command("tmux", "-S", socket, "display-message", "-p", "-t", "seen", "#{pane_pid}").Output()
+	if err != nil {
+		return err
+	}
+	var pid int
+	if _, err := fmt.Sscan(string(out), &pid); err != nil {
+		return err
+	}
+	if err := g.settle(ctx, screen); err != nil {
+		return err
+	}
+	var took []time.Duration
+	for round := range seenRounds {
+		began, err := g.rename(ctx, word(round))
+		if err != nil {
+			return err
+		}
+		at, err := screen.wait(ctx, word(round)[:8])
+		if err != nil {
+			return fmt.Errorf("the dashboard does not show a change: %w", err)
+		}
+		took = append(took, at.Sub(began))
+		time.Sleep(150 * time.Millisecond) // until it is calm again
+	}
+	slices.Sort(took)
+	p95 := took[len(took)*95/100]
+	r.add(figure{
+		Name: "event to the dashboard's screen, 1,000 tasks, p95", Measured: millis(p95), Target: "under " + millis(maxSeen), Met: p95 < maxSeen,
+		Note: fmt.Sprintf("from before the request that changes a task to its bytes behind tmux; median %s of %d, %d agents", millis(took[len(took)/2]), len(took), seenAgents),
+	})
+	return dashboardIdle(r, pid)
+}
+
+// settle waits until the dashboard follows what happens.
+func (g *gallery) settle(ctx context.Context, screen *growing) error {
+	for try := range 20 {
+		text := strings.Repeat(string(rune('a'+try)), 24)
+		if _, err := g.rename(ctx, text); err != nil {
+			return err
+		}
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		_, err := screen.wait(short, text[:8])
+		cancel()
+		if err == nil {
+			return nil
+		}
+	}
+	return errors.New("the dashboard shows nothing")
+}
+
+// dashboardIdle watches the dashboard while nothing happens.
+func dashboardIdle(r *report, pid int) error {
+	if runtime.GOOS != "linux" {
+		r.add(figure{Name: "dashboard at rest", Measured: "not measured on " + runtime.GOOS})
+		return nil
+	}
+	time.Sleep(restCalm)
+	first, err := look(pid)
+	if err != nil {
+		return err
+	}
+	last, quiet, err := watch(pid, first)
+	if err != nil {
+		return err
+	}
+	used := float64(last.cpu-first.cpu) / float64(last.at.Sub(first.at)) * 100
+	r.add(figure{
+		Name: "dashboard at rest, CPU", Measured: fmt.Sprintf("%.2f %%", used), Target: fmt.Sprintf("under %.1f %%", maxIdle), Met: used < maxIdle,
+		Note: fmt.Sprintf("of one core, %s in %s, 1,000 tasks; longest time without a wake-up %.1f s; resident %.1f MB", last.cpu-first.cpu, restTime, quiet.Seconds(), float64(last.rss)/1024),
+	})
+	return nil
+}
+
+// growing is a file that somebody writes to.
+type growing struct {
+	path string
+	read int64
+}
+
+// wait looks until something is written that has the words in it, and says when that was.
+func (f *growing) wait(ctx context.Context, words string) (time.Time, error) {
+	file, err := os.Open(f.path)
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer file.Close()
+	if _, err := file.Seek(f.read, 0); err != nil {
+		return time.Time{}, err
+	}
+	in, seen := bufio.NewReader(file), ""
+	for ctx.Err() == nil {
+		part := make([]byte, 64<<10)
+		n, _ := in.Read(part)
+		f.read += int64(n)
+		seen += string(part[:n])
+		if strings.Contains(seen, words) {
+			return time.Now(), nil
+		}
+		if n == 0 {
+			time.Sleep(200 * time.Microsecond)
+		}
+		seen = seen[max(0, len(seen)-4096):]
+	}
+	return time.Time{}, ctx.Err()
+}

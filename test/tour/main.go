@@ -1,0 +1,40 @@
+// Command tour makes the pictures of docs/TOUR.md: a terminal as SVG, from what tmux
+// captured, and pages as PNG, from a real browser. scripts/tour.sh says of what.
+//
+//	tour screen FILE.svg TITLE < capture
+//	tour page FILE.png LOGIN PATH [WIDTHxHEIGHT] [dark] [SELECTOR-TO-SCROLL-TO]
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("tour: ")
+	if err := run(os.Args[1:]); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(args []string) error {
+	switch {
+	case len(args) == 3 && args[0] == "screen":
+		text, err := io.ReadAll(io.LimitReader(os.Stdin, 4<<20))
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(args[1], []byte(drawTerminal(string(text), args[2])), 0o644)
+	case len(args) >= 4 && args[0] == "page":
+		picture, err := photograph(args[2], args[3], args[4:])
+		if err != nil {
+			return fmt.Errorf("%s: %w", args[3], err)
+		}
+		return os.WriteFile(args[1], picture, 0o644)
+	}
+	return errors.New("use tour screen FILE.svg TITLE, or tour page FILE.png LOGIN PATH [WIDTHxHEIGHT] [dark] [SELECTOR]")
+}

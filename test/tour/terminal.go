@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"orange/internal/core/screen"
+)
+
+// The measures of a picture, in pixels.
+const (
+	cellWidth  = 8.4
+	cellHeight = 18
+	margin     = 12
+	titleBar   = 28
+)
+
+// drawTerminal is a picture of what a terminal shows. Every run has a place of its own,
+// so that fonts of another width move nothing.
+func drawTerminal(capture, title string) string {
+	lines := screen.Lines(capture)
+	columns := 0
+	for _, l := range lines {
+		columns = max(columns, utf8.RuneCountInString(l.String()))
+	}
+	wide, tall := float64(columns)*cellWidth+2*margin, float64(len(lines)*cellHeight+titleBar+margin)
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" fill="#d8d8d8" role="img" aria-label="%s">`+"\n", wide, tall, wide, tall, html.EscapeString(title))
+	b.WriteString(`<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,"DejaVu Sans Mono",monospace;white-space:pre}</style>` + "\n")
+	fmt.Fprintf(&b, `<rect width="%.0f" height="%.0f" rx="8" fill="#161616"/>`+"\n", wide, tall)
+	for i, colour := range []string{"#ff5f57", "#febc2e", "#28c840"} {
+		fmt.Fprintf(&b, `<circle cx="%d" cy="14" r="5" fill="%s"/>`, margin+6+i*18, colour)
+	}
+	fmt.Fprintf(&b, `<text x="%.0f" y="18" text-anchor="middle" fill-opacity=".6">%s</text>`+"\n", wide/2, html.EscapeString(title))
+	for y, l := range lines {
+		drawLine(&b, l, titleBar+y*cellHeight)
+	}
+	b.WriteString("</svg>\n")
+	return b.String()
+}
+
+func drawLine(b *strings.Builder, l screen.Line, top int) {
+	column := 0
+	for _, r := range l {
+		n := utf8.RuneCountInString(r.Text)
+		x, w := margin+float64(column)*cellWidth, float64(n)*cellWidth
+		fg, bg := colourOf(r.FG, "#d8d8d8"), colourOf(r.BG, "")
+		if r.Reverse {
+			fg, bg = or(bg, "#161616"), fg
+		}
+		if bg != "" {
+			fmt.Fprintf(b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>`, x, top, w, cellHeight, bg)
+		}
+		if strings.TrimSpace(r.Text) != "" {
+			fmt.Fprintf(b, `<text x="%.1f" y="%d" textLength="%.1f" lengthAdjust="spacingAndGlyphs"%s>%s</text>`, x, top+14, w, looks(r.Style, fg), html.EscapeString(r.Text))
+		}
+		column += n
+	}
+	b.WriteByte('\n')
+}
+
+func looks(s screen.Style, fg string) string {
+	out := ""
+	if fg != "#d8d8d8" {
+		out += ` fill="` + fg + `"`
+	}
+	if s.Bold {
+		out += ` font-weight="bold"`
+	}
+	if s.Faint {
+		out += ` fill-opacity=".6"`
+	}
+	if s.Italic {
+		out += ` font-style="italic"`
+	}
+	if s.Underline {
+		out += ` text-decoration="underline"`
+	}
+	return out
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// colourOf is a colour of the usual palette as SVG names it.
+func colourOf(name, none string) string {
+	n, err := strconv.Atoi(name)
+	switch {
+	case strings.HasPrefix(name, "#"):
+		return name
+	case err != nil:
+		return none
+	case n < 16:
+		return [...]string{"#1c1c1c", "#ff7b72", "#56d364", "#e3b341", "#79c0ff", "#d2a8ff", "#76e3ea", "#d8d8d8", "#6e6e6e", "#ffa198", "#7ee787", "#f2cc60", "#a5d6ff", "#e2c5ff", "#b3f0f2", "#ffffff"}[n]
+	case n < 232:
+		n -= 16
+		level := func(v int) int { return [...]int{0, 95, 135, 175, 215, 255}[v] }
+		return fmt.Sprintf("#%02x%02x%02x", level(n/36), level(n/6%6), level(n%6))
+	}
+	return fmt.Sprintf("#%02[1]x%02[1]x%02[1]x", 8+10*(n-232))
+}
