@@ -85,13 +85,13 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 		return fmt.Errorf("find this program: %w", err)
 	}
 	s.folders = taskdir.New(filepath.Join(s.cfg.Home, "tasks"))
-	s.page, s.sights = &webPage{s: s}, &sights{s: s}
+	s.page, s.sights = &webPage{s: s}, newSights(s)
 	s.office, s.retrack = s.newOffice(), make(chan struct{}, 1)
 	if err := s.open(o); err != nil {
 		return err
 	}
 	defer s.close()
-	s.office.Tasks = s.runtime
+	s.office.Tasks, s.office.Seen = s.runtime, s.sights.saw
 	s.catchUp()
 	l, err := listen(s.cfg.Socket)
 	if err != nil {
@@ -99,6 +99,7 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	defer s.sights.start(ctx)()
 	s.log.Info("serving", "component", "serve", "version", version, "pid", os.Getpid(), "home", s.cfg.Home)
 	idle := o.Idle
 	if idle == 0 {
@@ -203,7 +204,7 @@ func (s *server) close() {
 
 func (s *server) api(stop func()) *api.Server {
 	out := &api.Server{
-		Engine: s.runtime, Control: control{s.runtime, s.office, s.page, s.hears}, Trackers: trackers{s.office, s}, Projects: projects{s}, Tasks: s.store, Workflows: s.store, Folders: s.folders, Boards: s.boards(),
+		Engine: s.runtime, Control: control{s.runtime, s.office, s.page, s.hears}, Trackers: trackers{s.office, s}, Projects: projects{s}, Tasks: s.store, Workflows: library{s}, Folders: s.folders, Boards: s.boards(),
 		Rows: s.store, Sights: s.sights, Changes: changes{s}, Library: library{s}, Page: s.page, Definition: s.runtime.Definition,
 		Inbox: s.inbox, Transfer: transfer{s}, Where: s.where, Checks: s.checks, Repair: s.repair,
 		Stop: stop, Release: version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,

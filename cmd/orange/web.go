@@ -2,24 +2,180 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
 
+	"orange/internal/adapter/attend"
+	"orange/internal/config"
 	"orange/internal/core/task"
+	"orange/internal/runtime/agents"
 	"orange/internal/ui/api"
+	"orange/internal/ui/client"
+	"orange/internal/ui/web"
 )
 
-// webPage is the web page of this server: opened when it is asked for.
-type webPage struct{ s *server }
+// usualPage is where the page is if nobody says otherwise.
+const usualPage = "127.0.0.1:4747"
 
-// Open implements api.Page.
+// webPage is the web page of this server: opened when it is asked for. It is a client of
+// the server's own socket, like every other.
+type webPage struct {
+	s *server
+
+	mu     sync.Mutex
+	life   context.Context // the server's; nil: it has not begun, or leaves
+	input  bool
+	stays  bool // it was wanted from the start: the server waits for visitors
+	open   net.Listener
+	token  string
+	server *http.Server
+	ended  chan struct{}
+}
+
+// Open implements api.Page: it opens the page, if it is not open. Where its usual port is
+// taken it takes any.
 func (p *webPage) Open(ctx context.Context) (api.PageAddress, error) {
-	return api.PageAddress{}, task.Mistakef("there is no web page yet")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.life == nil {
+		return api.PageAddress{}, task.ErrClosing
+	}
+	if p.open == nil {
+		address := usualPage
+		if p.s.cfg.Web != "" {
+			address = p.s.cfg.Web
+		}
+		err := p.listen(address)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			host, _, _ := net.SplitHostPort(address)
+			err = p.listen(net.JoinHostPort(host, "0"))
+		}
+		if err != nil {
+			return api.PageAddress{}, err
+		}
+	}
+	at := "http://" + p.open.Addr().String() + "/"
+	return api.PageAddress{URL: at, Login: at + "?token=" + p.token}, nil
 }
 
 // start opens the page at an address, if one is wanted at once. The function it returns
 // waits for the end.
 func (p *webPage) start(ctx context.Context, address string, input bool) (ended func(), err error) {
-	return func() {}, nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.life, p.input = ctx, input
+	if address != "" {
+		p.stays = true
+		err = p.listen(address)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			err = fmt.Errorf("open the web page: %s is taken: give another with --web=127.0.0.1:PORT", address)
+		}
+	}
+	return p.close, err
 }
 
 // busy says whether the page is open, so that the server stays.
-func (p *webPage) busy() bool { return false }
+func (p *webPage) busy() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stays
+}
+
+// listen opens the page. The lock is held.
+func (p *webPage) listen(address string) error {
+	if err := config.CheckLoopback(address); err != nil {
+		return task.Mistakef("web page: %v", err)
+	}
+	token, err := pageToken(p.s.cfg.Home)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("open the web page: %w", err)
+	}
+	o := web.Options{
+		API: client.New(p.s.cfg.Socket), Socket: p.s.cfg.Socket, Log: p.s.log, Token: token, Input: p.input, MCP: p.s.mcpHandler(token),
+		Address: func() string { return l.Addr().String() },
+	}
+	if c := p.s.company; c != nil {
+		o.Who = func(r *http.Request) error { return noAgent(c.agents, r) }
+	}
+	life := p.life
+	p.open, p.token, p.ended = l, token, make(chan struct{})
+	p.server = &http.Server{
+		Handler: web.New(o).Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return life }, // streams end with the server
+		ErrorLog:    slog.NewLogLogger(p.s.log.Handler(), slog.LevelDebug),
+	}
+	go func() {
+		defer close(p.ended)
+		if err := p.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			p.s.log.Error("the web page is not served any more", "component", "web", "error", err)
+		}
+	}()
+	p.s.log.Info("the web page is open", "component", "web", "address", l.Addr().String())
+	return nil
+}
+
+// close ends the page. What is being answered has a moment.
+func (p *webPage) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.life = nil
+	if p.open == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := p.server.Shutdown(ctx); err != nil {
+		p.server.Close() //nolint:errcheck // there is nothing more to do
+	}
+	<-p.ended
+	p.open = nil
+}
+
+// pageToken is what opens the page. It has a key of its own, so that removing web.key
+// ends every session without touching what agents hold.
+func pageToken(home string) (string, error) {
+	key, err := agents.LoadKey(filepath.Join(home, "web.key"))
+	if err != nil {
+		return "", fmt.Errorf("web page: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(key), nil
+}
+
+// noAgent refuses a request that an agent may have made: an agent runs as the same user
+// and can read that user's files, and must not approve its own work. While no agent lives
+// nobody is looked for.
+func noAgent(a *agents.Agents, r *http.Request) error {
+	if a.Len() == 0 {
+		return nil
+	}
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	pids, err := attend.TCPPeers(r.RemoteAddr, local)
+	if err != nil {
+		return fmt.Errorf("it cannot be told which process asks (%v): ask from this machine, or use the command line", err)
+	}
+	for _, pid := range pids {
+		caller, err := a.Identify("", pid)
+		if err != nil && attend.Gone(pid) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if caller != nil {
+			return fmt.Errorf("this is the %s of task %s: it may not use the web page; use the orange command", caller.Role, caller.Task)
+		}
+	}
+	return nil
+}

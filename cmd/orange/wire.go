@@ -17,6 +17,7 @@ import (
 	"orange/internal/config"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
+	"orange/internal/ui/api"
 	"orange/internal/ui/cli"
 )
 
@@ -47,7 +48,10 @@ func run(args []string) int {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		IsTerminal: isTerminal(os.Stdin) && isTerminal(os.Stdout),
 		Workflows:  workflows{workflowdir.New(cfg.UserWorkflows)}, Install: install,
-		Serve: func(ctx context.Context, o cli.ServeOptions) error { return serve(ctx, cfg, o) },
+		Serve:     func(ctx context.Context, o cli.ServeOptions) error { return serve(ctx, cfg, o) },
+		OpenAPI:   func() (any, error) { return api.Describe(version) },
+		Dashboard: dashboard(cfg),
+		MCP:       speakMCP(cfg, cwd),
 	}, args)
 }
 

@@ -1,11 +1,15 @@
 package config
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -14,7 +18,7 @@ type Notify struct {
 	Kind     string   `json:"kind"`     // desktop, webhook, ntfy, slack or bell
 	URL      string   `json:"url"`      // of webhook, ntfy or slack
 	Secret   string   `json:"secret"`   // where it is: the key that signs a webhook, the token of ntfy, the whole address of slack
-	On       []string `json:"on"`       // kinds of items; none: all but start and paused
+	On       []string `json:"on"`       // kinds of items; none: all but start
 	Projects []string `json:"projects"` // none: all
 	Brief    bool     `json:"brief"`    // say that something waits, and nothing of what it is
 }
@@ -22,17 +26,62 @@ type Notify struct {
 // notifyKinds are the ways to tell somebody.
 var notifyKinds = [...]string{"desktop", "webhook", "ntfy", "slack", "bell"}
 
+// itemKinds are what somebody can be told of. That everything is paused is not among
+// them: who paused it knows.
+var itemKinds = [...]string{"attention", "confirm", "permission", "input", "question", "review", "stuck", "crashed", "failed", "no-answer", "board", "start"}
+
+// ItemKinds lists what somebody can be told of.
+func ItemKinds() []string { return slices.Clone(itemKinds[:]) }
+
+// UnmarshalJSON reads it, and nothing that it does not have.
+func (n *Notify) UnmarshalJSON(text []byte) error {
+	type plain Notify
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode((*plain)(n))
+}
+
+// Remote says that it is told over the network.
+func (n *Notify) Remote() bool { return n.Kind == "webhook" || n.Kind == "ntfy" || n.Kind == "slack" }
+
+// Name is the same as long as nothing of it is changed.
+func (n *Notify) Name() string {
+	return n.Kind + "-" + hash(strings.Join([]string{n.URL, n.Secret, strings.Join(n.On, ","), strings.Join(n.Projects, "/"), strconv.FormatBool(n.Brief)}, "\n"))
+}
+
+// Wants says whether it is told of a kind of item in a project.
+func (n *Notify) Wants(kind, project string) bool {
+	if len(n.Projects) > 0 && !slices.Contains(n.Projects, project) {
+		return false
+	}
+	if len(n.On) == 0 {
+		return kind != "start" && slices.Contains(itemKinds[:], kind)
+	}
+	return slices.Contains(n.On, kind)
+}
+
 // Check says what is wrong with it.
 func (n *Notify) Check() error {
 	if !slices.Contains(notifyKinds[:], n.Kind) {
 		return fmt.Errorf("kind %q is not known: use %s", n.Kind, strings.Join(notifyKinds[:], ", "))
 	}
+	for _, kind := range n.On {
+		if !slices.Contains(itemKinds[:], kind) {
+			return fmt.Errorf("on: nobody can be told of %q: use %s", kind, strings.Join(itemKinds[:], ", "))
+		}
+	}
 	if err := CheckSecret(n.Secret); err != nil {
 		return err
 	}
-	switch remote := n.Kind == "webhook" || n.Kind == "ntfy" || n.Kind == "slack"; {
+	switch remote := n.Remote(); {
+	case n.Secret == "gh":
+		return errors.New("secret gh is for GitHub: use env:NAME, file:PATH or command:PROGRAM ARGS")
 	case !remote && n.URL != "":
 		return fmt.Errorf("%s has no url: leave it out", n.Kind)
+	case !remote && n.Secret != "":
+		return fmt.Errorf("%s has no secret: leave it out", n.Kind)
+	case n.Kind == "slack" && n.URL != "" && n.Secret != "":
+		return errors.New("slack has url or secret: the secret is the whole address")
 	case n.Kind == "slack" && n.URL == "" && n.Secret != "":
 		return nil // the address is the secret
 	case remote && !plainURL(n.URL):

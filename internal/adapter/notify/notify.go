@@ -1,3 +1,183 @@
 // Package notify tells people something, one way each: on the desktop, by a webhook, by a
-// server that speaks like ntfy, by Slack, by the bell of a terminal.
+// server that speaks like ntfy, by Slack, by the bell of a terminal. What agents wrote is
+// bounded and made plain first: to whoever shows it, it is never more than text. When
+// somebody is told, and whether it is tried again, is not its affair.
 package notify
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/screen"
+)
+
+// patience is how long one try may take.
+const patience = 10 * time.Second
+
+// Bounds of what is told, in characters.
+const (
+	maxText = 500
+	maxName = 120
+)
+
+// A Message is what is told: one item, or several at once.
+type Message struct {
+	ID    string // the same if it is sent again
+	Items []engine.Item
+	URL   string // where a person sees more, "" if there is no such place
+	Brief bool   // leave out what people and agents wrote
+}
+
+// item is the only item, or the first, cleaned.
+func (m *Message) item() engine.Item {
+	if len(m.Items) == 0 {
+		return engine.Item{}
+	}
+	return clean(m.Items[0], m.Brief)
+}
+
+// clean makes the texts of an item plain and short.
+func clean(it engine.Item, brief bool) engine.Item {
+	it.Project, it.Status = bounded(it.Project, maxName), bounded(it.Status, maxName)
+	it.Branch, it.Summary = bounded(it.Branch, maxName), bounded(it.Summary, maxText)
+	it.Text, it.Do = bounded(it.Text, maxText), bounded(it.Do, maxText)
+	if brief {
+		it.Branch, it.Summary, it.Text = "", "", ""
+	}
+	return it
+}
+
+// bounded is text on one line, of at most n characters.
+func bounded(s string, n int) string {
+	if len(s) > 8*n { // what is cut away need not be cleaned
+		s = s[:8*n]
+	}
+	s = screen.OneLine(s)
+	runes := []rune(s)
+	if len(runes) <= n {
+		return s
+	}
+	return strings.TrimSpace(string(runes[:n-3])) + "..."
+}
+
+// title is the message in a few words.
+func (m *Message) title() string {
+	if n := len(m.Items); n > 1 {
+		return fmt.Sprintf("Orange: %d tasks wait for you", n)
+	}
+	it := m.item()
+	where := it.Project
+	if it.Branch != "" {
+		where += "/" + it.Branch
+	}
+	if where == "" {
+		return "Orange: " + string(it.Kind)
+	}
+	return fmt.Sprintf("Orange: %s: %s", it.Kind, where)
+}
+
+// body is the message in some lines.
+func (m *Message) body() string {
+	if len(m.Items) > 1 {
+		return m.counts() + "\norange inbox"
+	}
+	it := m.item()
+	lines := []string{it.Text, it.Summary, it.Do}
+	if it.Text == "" {
+		lines[0] = meaning(it.Kind)
+	}
+	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n")
+}
+
+// counts says how many of each kind there are.
+func (m *Message) counts() string {
+	number := map[engine.ItemKind]int{}
+	var kinds []engine.ItemKind
+	for i := range m.Items {
+		if number[m.Items[i].Kind]++; number[m.Items[i].Kind] == 1 {
+			kinds = append(kinds, m.Items[i].Kind)
+		}
+	}
+	slices.Sort(kinds)
+	words := make([]string, len(kinds))
+	for i, kind := range kinds {
+		words[i] = fmt.Sprintf("%d %s", number[kind], kind)
+	}
+	return strings.Join(words, ", ")
+}
+
+// meaning says what a kind wants, for messages that say nothing else.
+func meaning(kind engine.ItemKind) string {
+	switch kind {
+	case engine.ItemAttention:
+		return "something failed and was given up"
+	case engine.ItemConfirm:
+		return "an agent asks for a move that you must grant"
+	case engine.ItemPermission:
+		return "an agent asks whether it may do something"
+	case engine.ItemInput:
+		return "an agent asks something at its terminal"
+	case engine.ItemQuestion:
+		return "a task waits for an answer"
+	case engine.ItemReview:
+		return "work waits for a decision"
+	case engine.ItemStuck:
+		return "work needs help"
+	case engine.ItemCrashed:
+		return "an agent died"
+	case engine.ItemFailed:
+		return "an agent says that the work is not good"
+	case engine.ItemNoAnswer:
+		return "an agent did not say how it went"
+	case engine.ItemBoard:
+		return "a card waits for a tag or a move"
+	case engine.ItemStart:
+		return "a task was created and not started"
+	}
+	return "something waits for you"
+}
+
+// weight says how pressing a message is.
+type weight int
+
+const (
+	light   weight = iota // nothing stands still
+	normal                // work waits
+	heavy                 // an agent stands still until somebody comes
+	gravest               // something is broken
+)
+
+func (m *Message) weight() weight {
+	out := light
+	for i := range m.Items {
+		w := normal
+		switch m.Items[i].Kind {
+		case engine.ItemAttention:
+			w = gravest
+		case engine.ItemPermission, engine.ItemInput, engine.ItemConfirm, engine.ItemQuestion, engine.ItemStuck:
+			w = heavy
+		case engine.ItemStart, engine.ItemNoAnswer:
+			w = light
+		}
+		out = max(out, w)
+	}
+	return out
+}
+
+// Failure is why somebody was not told. It holds no secret and no answer.
+type Failure struct {
+	why     string
+	lasting bool
+}
+
+func (f *Failure) Error() string { return f.why }
+
+// Lasting says that trying again would not help.
+func (f *Failure) Lasting() bool { return f.lasting }
+
+// errNothing says that a message has no item.
+var errNothing = errors.New("there is nothing to tell")

@@ -125,11 +125,7 @@ func (s *Server) Capture(ctx context.Context, session, window string) (string, e
 	if err != nil {
 		return "", fmt.Errorf("read window %q: %w", window, err)
 	}
-	capture := command{"capture-pane", "-p", "-t", p.id}
-	if p.Dead {
-		capture = append(capture, "-S", "-1") // tmux moved the text up by a line to say so
-	}
-	out, err := s.run(ctx, nil, capture)
+	out, err := s.run(ctx, nil, p.capture())
 	if missing(err) {
 		err = ErrGone
 	}

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os/exec"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -39,6 +40,7 @@ type Server struct {
 	socket  []string
 	env     []string
 	buffers atomic.Int64
+	looked  sync.Map // names of windows to the ids of their panes, as they were last seen
 }
 
 // New returns the tmux server with this socket: a name for -L or, if it has a slash, a

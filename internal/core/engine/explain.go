@@ -71,7 +71,7 @@ func Explain(def *workflow.Definition, t task.Task, sig signal.Signal) Explanati
 	}
 	s, ok := def.State(t.Status)
 	if !ok {
-		out.Owner, out.Why = aPerson, fmt.Sprintf("workflow %s has no state %q", def.Name, t.Status)
+		out.Owner, out.Why = aPerson, noState(def, t.Status)
 		return out
 	}
 	out.Kind = string(s.Kind)

@@ -122,7 +122,7 @@ func (p *paper) past(x *Explanation) {
 		p.heading("Cost so far")
 	}
 	for _, c := range x.Cost {
-		p.wrapped("  ", costText(c))
+		p.wrapped("  ", CostText(c))
 	}
 	if len(x.Refusals) > 0 {
 		p.heading("Refused so far: %d", len(x.Refusals))
@@ -187,7 +187,8 @@ func deedText(d Deed) string {
 	return text
 }
 
-func costText(c RoleCost) string {
+// CostText says what a role's agents took so far.
+func CostText(c RoleCost) string {
 	tries := "attempts"
 	if c.Attempts == 1 {
 		tries = "attempt"

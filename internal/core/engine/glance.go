@@ -1,13 +1,16 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
-	"time"
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
+
+// APerson is the owner of what cannot go on before a person acts.
+const APerson = aPerson
 
 // A Glance is what a row of a table says about a task: the part of an explanation that
 // needs nothing but the record.
@@ -27,21 +30,27 @@ type Move struct {
 	As string `json:"as,omitempty"`
 }
 
-// Look is what can be seen of a task at a moment without asking anybody.
-func Look(def *workflow.Definition, t task.Task, at time.Time) Glance {
-	out := Glance{Owner: aPerson, Why: "its state is not in the workflow"}
+// Look is what can be seen of a task without asking anybody. sig carries the present:
+// the time, and the children of the task if they are known. Its kind does not matter.
+func Look(def *workflow.Definition, t task.Task, sig signal.Signal) Glance {
+	var out Glance
 	if it, ok := Inbox(def, t); ok {
 		out.Wants = &it
 	}
 	s, ok := def.State(t.Status)
 	if !ok {
+		out.Owner, out.Why = aPerson, noState(def, t.Status)
 		return out
 	}
-	x := &decider{def: def, t: &t, sig: &signal.Signal{At: at}}
+	x := &decider{def: def, t: &t, sig: &sig}
 	out.Kind, out.Deadline = s.Kind, x.nextTimer()
 	out.Owner, out.Why = x.owner(s)
 	out.Moves = x.moves()
 	return out
+}
+
+func noState(def *workflow.Definition, status string) string {
+	return fmt.Sprintf("workflow %s has no state %q", def.Name, status)
 }
 
 // moves lists the states that a person may ask for.

@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/screen"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/core/workflow"
@@ -140,6 +141,8 @@ type Facts struct {
 	Work   *Work
 	Checks string            // of its pull request
 	Active map[int]time.Time // when attempts last wrote anything
+
+	Children []signal.Child // tasks that are parts of it
 }
 
 // Of is the row of a task. def is nil if its workflow cannot be read.
@@ -158,7 +161,7 @@ func Of(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row {
 	if c := def.CrashCounter(); c != nil {
 		r.Crashes = t.Counter(c.Name)
 	}
-	g := engine.Look(def, *t, now)
+	g := engine.Look(def, *t, signal.Signal{At: now, Children: f.Children})
 	r.Kind, r.Owner, r.Why, r.Deadline, r.Moves = g.Kind, g.Owner, line(g.Why, maxText), g.Deadline, g.Moves
 	if it := g.Wants; it != nil {
 		r.Wants, r.Text, r.Do, r.Asked = it.Kind, line(it.Text, maxText), line(it.Do, maxText), it.Since

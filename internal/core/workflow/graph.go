@@ -72,6 +72,12 @@ func (p *picture) join(from, to int, l label, auto bool) {
 	p.lines[i].auto = p.lines[i].auto && auto
 }
 
+// Label says what takes the edge, and what must be true first, "" for nothing.
+func (e *Edge) Label() (verb, condition string) {
+	l := labelOf(e)
+	return l.verb, l.condition
+}
+
 func labelOf(e *Edge) label {
 	var verbs, conditions []string
 	for _, t := range e.On {

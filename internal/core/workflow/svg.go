@@ -32,14 +32,27 @@ const (
 // rows, from where a task begins to where it ends. What many states have in common is
 // drawn once, from a note that lists them.
 func (d *Definition) SVG() string {
+	c, kinds, ok := d.draw(nil)
+	if !ok {
+		return d.tooLarge()
+	}
+	return d.frame(c, kinds)
+}
+
+// draw lays the workflow out and draws its parts, marked if there are marks. It says no
+// if there are too many parts.
+func (d *Definition) draw(m *marked) (c *canvas, kinds []Kind, ok bool) {
 	p := d.picture()
 	if len(p.nodes) > maxDrawnNodes || len(p.lines) > maxDrawnLines {
-		return d.tooLarge()
+		return nil, nil, false
 	}
 	p.findBack()
 	drawn := p.withNotes()
 	g := arrange(&drawn, drawn.size, drawn.words)
-	c := &canvas{p: &drawn, g: g}
+	c = &canvas{p: &drawn, g: g, marks: m}
+	if m != nil {
+		m.learn(&p)
+	}
 	for i := range g.routes {
 		c.route(&g.routes[i])
 	}
@@ -51,7 +64,7 @@ func (d *Definition) SVG() string {
 	for i := range g.boxes {
 		c.box(&g.boxes[i])
 	}
-	return d.frame(c, p.kinds())
+	return c, p.kinds(), true
 }
 
 // withNotes draws lines that many states have in common from one note, and gives each

@@ -12,6 +12,7 @@ import (
 type canvas struct {
 	p     *picture
 	g     *layout
+	marks *marked // nil: nothing is marked
 	lines strings.Builder
 	boxes strings.Builder
 }
@@ -44,13 +45,22 @@ func (c *canvas) route(r *route) {
 }
 
 func (c *canvas) lineClass(l *line) string {
+	class := "line"
 	switch {
 	case c.p.nodes[l.from].kind == startKind:
-		return "line begin"
+		class = "line begin"
 	case l.auto:
-		return "line auto"
+		class = "line auto"
 	}
-	return "line"
+	return class + c.walked(l)
+}
+
+// walked is " taken" for a line that the marked task has taken.
+func (c *canvas) walked(l *line) string {
+	if c.marks == nil || !c.marks.took(c.p, l) {
+		return ""
+	}
+	return " taken"
 }
 
 // top and bottom are where lines meet a box; an arrow needs a little room.
@@ -116,14 +126,15 @@ func (c *canvas) loop(l *line) {
 	x := b.x + c.inner(l.from)/2
 	fmt.Fprintf(&c.lines, "<path class=\"%s\" d=\"M%s,%sh10a12,12 0 0 1 0,24h-10\" marker-end=\"url(#arrow)\"/>\n", c.lineClass(l), px(x), px(b.y-12))
 	words, w, h := c.p.words(*l)
-	c.label(x+loopWidth+w/2, b.y, w, h, words)
+	c.label(x+loopWidth+w/2, b.y, w, h, words, c.walked(l))
 }
 
 // box draws a state, a note, the beginning or a label.
 func (c *canvas) box(b *box) {
 	if b.node < 0 {
 		if len(b.text) > 0 {
-			c.label(b.x, b.y, b.w, float64(len(b.text))*labelLine+4, b.text)
+			l := &c.p.lines[c.g.routes[b.lane].line]
+			c.label(b.x, b.y, b.w, float64(len(b.text))*labelLine+4, b.text, c.walked(l))
 		}
 		return
 	}
@@ -141,6 +152,7 @@ func (c *canvas) box(b *box) {
 
 func (c *canvas) state(b *box, n node) {
 	w := c.inner(b.node)
+	defer c.place(b, n, w)()
 	fmt.Fprintf(&c.boxes, "<rect class=\"state %s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"9\"/>\n",
 		n.kind, px(b.x-w/2), px(b.y-stateHeight/2), px(w), px(stateHeight))
 	if n.kind == Terminal {
@@ -151,9 +163,10 @@ func (c *canvas) state(b *box, n node) {
 	c.text("small", b.x, b.y+10, []string{n.caption()})
 }
 
-func (c *canvas) label(x, y, w, h float64, lines []string) {
+// label writes the words of a line; how says whether the line was taken.
+func (c *canvas) label(x, y, w, h float64, lines []string, how string) {
 	fmt.Fprintf(&c.boxes, "<rect class=\"label\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"4\"/>\n", px(x-w/2), px(y-h/2), px(w), px(h))
-	c.text("small", x, y, lines)
+	c.text("small"+how, x, y, lines)
 }
 
 // text writes lines around a middle.

@@ -1,3 +1,347 @@
 // Package herald tells people that something waits for them: it follows the journal, and
-// announces each item of the inbox once. How people are told is the adapters' affair.
+// announces each item of the inbox once, after it has waited for a moment. How people are
+// told is the adapters' affair, what waits for them the engine's.
 package herald
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+const (
+	settle   = 2 * time.Second        // an item must have waited so long
+	pace     = 500 * time.Millisecond // between two reads of the journal, however much happens
+	relook   = 10 * time.Second       // after a look that went wrong
+	saveEach = 5 * time.Second        // the cursor, at most
+	batch    = 500                    // rows in one read
+	parting  = 2 * time.Second        // for what is being sent when the server leaves
+)
+
+// rowKey is the setting under which the cursor is: the last row of the journal whose
+// announcements are over.
+const rowKey = "herald.row"
+
+// Journal is the journal of all tasks.
+type Journal interface {
+	// Follow returns the rows after one, and a channel that closes when there are more.
+	Follow(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
+}
+
+// Tasks are the tasks' records.
+type Tasks interface {
+	LastRow() (int64, error)
+	Task(id task.ID) (task.Task, bool, error)
+	EachTask(f task.Filter, yield func(fold []byte) error) error
+	Unsettled() ([]task.Task, error)
+}
+
+// Notes is where it is kept what was announced.
+type Notes interface {
+	Notice(id task.ID) (string, error)
+	SetNotice(id task.ID, key string) error
+	Setting(key string) (string, error)
+	SetSetting(key, value string) error
+}
+
+// Options are what a herald works with.
+type Options struct {
+	Journal    Journal
+	Tasks      Tasks
+	Notes      Notes
+	Definition func(*task.Task) (*workflow.Definition, error)
+	Ways       []Way
+	Report     func(Result) // how it went, each time; called by one goroutine at a time for each way; may be nil
+	Log        *slog.Logger
+}
+
+// Herald announces items. Run is called once.
+type Herald struct {
+	Options
+	ways []*line
+	done chan end
+
+	// Of the goroutine of Run alone:
+	after int64
+	looks map[task.ID]*look
+	saved int64
+	next  time.Time // when the cursor may be saved again
+
+	fresh atomic.Int64 // items that have to settle
+}
+
+// look is a task that may have something to announce, or is being announced.
+type look struct {
+	row int64     // of the journal, the first that is not dealt with
+	at  time.Time // when to look at it; zero: ways are at it
+	key string    // what was there at the last look, and has to settle
+}
+
+// New makes a herald.
+func New(o Options) *Herald {
+	h := &Herald{Options: o, done: make(chan end), looks: map[task.ID]*look{}}
+	for _, w := range o.Ways {
+		h.ways = append(h.ways, newLine(w, o.Report, o.Log))
+	}
+	return h
+}
+
+// Run announces until ctx ends. What is not told by then is told by the next one.
+func (h *Herald) Run(ctx context.Context) {
+	if len(h.ways) == 0 {
+		h.forget()
+		return
+	}
+	if !h.begin(ctx) {
+		return
+	}
+	var telling sync.WaitGroup
+	for _, w := range h.ways {
+		telling.Go(func() { w.run(ctx, h.done) })
+	}
+	h.follow(ctx)
+	go func() {
+		telling.Wait()
+		close(h.done)
+	}()
+	for e := range h.done { // what was told at the very end is not told again
+		h.finish(e)
+	}
+	h.save(time.Now(), true)
+}
+
+// Busy says that something is to be announced, or may be in a moment.
+func (h *Herald) Busy() bool {
+	return h.fresh.Load() > 0 || slices.ContainsFunc(h.ways, (*line).busy)
+}
+
+// forget drops the cursor: whoever wants to be told later wants to be told what is new
+// then.
+func (h *Herald) forget() {
+	text, err := h.Notes.Setting(rowKey)
+	if err == nil && text != "" {
+		err = h.Notes.SetSetting(rowKey, "")
+	}
+	if err != nil {
+		h.Log.Error("forget what was announced", "component", "herald", "error", err)
+	}
+}
+
+// begin finds out where to go on. It tries until it knows, and says whether it does.
+func (h *Herald) begin(ctx context.Context) bool {
+	for {
+		err := h.start(ctx)
+		if err == nil || ctx.Err() != nil {
+			return err == nil
+		}
+		h.Log.Error("begin to announce", "component", "herald", "error", err)
+		if !pause(ctx, relook) {
+			return false
+		}
+	}
+}
+
+func (h *Herald) start(ctx context.Context) error {
+	text, err := h.Notes.Setting(rowKey)
+	if err != nil {
+		return err
+	}
+	last, err := h.Tasks.LastRow()
+	if err != nil {
+		return err
+	}
+	row, err := strconv.ParseInt(text, 10, 64)
+	if err == nil && row >= 0 && row <= last {
+		h.after, h.saved = row, row
+		return nil
+	}
+	if err := h.passOver(ctx); err != nil {
+		return err
+	}
+	h.after, h.saved = last, last
+	return h.Notes.SetSetting(rowKey, strconv.FormatInt(last, 10))
+}
+
+// passOver takes what waits already for announced.
+func (h *Herald) passOver(ctx context.Context) error {
+	keys := map[task.ID]string{}
+	note := func(t *task.Task) {
+		if it, ok := h.item(t); ok {
+			keys[t.ID] = keyOf(t, &it)
+		}
+	}
+	err := h.Tasks.EachTask(task.Filter{}, func(fold []byte) error {
+		var t task.Task
+		if err := json.Unmarshal(fold, &t); err != nil {
+			return fmt.Errorf("read a task: %w", err)
+		}
+		note(&t)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	late, err := h.Tasks.Unsettled() // a task that is over may need somebody too
+	if err != nil {
+		return err
+	}
+	for i := range late {
+		note(&late[i])
+	}
+	for id, key := range keys {
+		if err := cmp.Or(ctx.Err(), h.Notes.SetNotice(id, notice{key: key}.String())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow reads the journal and looks at what changed until ctx ends.
+func (h *Herald) follow(ctx context.Context) {
+	for ctx.Err() == nil {
+		more := h.read()
+		h.lookAround()
+		h.save(time.Now(), false)
+		if !h.wait(ctx, more) {
+			return
+		}
+	}
+}
+
+// read marks the tasks that changed. The channel closes when there is more to read.
+func (h *Herald) read() <-chan struct{} {
+	for {
+		rows, more, err := h.Journal.Follow(h.after, "", batch)
+		if err != nil {
+			h.Log.Error("follow the journal", "component", "herald", "error", err)
+			later := make(chan struct{})
+			time.AfterFunc(relook, func() { close(later) })
+			return later
+		}
+		for i := range rows {
+			h.mark(&rows[i])
+		}
+		if len(rows) < batch {
+			return more
+		}
+	}
+}
+
+func (h *Herald) mark(row *journal.Row) {
+	h.after = row.ID
+	var of struct {
+		Task task.ID `json:"task"`
+	}
+	if json.Unmarshal(row.Entry, &of) != nil || of.Task == "" {
+		return // orange doctor says more about a journal that does not parse
+	}
+	l := h.looks[of.Task]
+	if l == nil {
+		l = &look{row: row.ID}
+		h.looks[of.Task] = l
+	}
+	if l.key == "" { // else it is looked at when it has settled
+		l.at = time.Now()
+	}
+}
+
+// wait waits until there is something to do. It says whether there is.
+func (h *Herald) wait(ctx context.Context, more <-chan struct{}) bool {
+	var due <-chan time.Time
+	if at, ok := h.soonest(); ok {
+		timer := time.NewTimer(time.Until(at))
+		defer timer.Stop()
+		due = timer.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-due:
+			return true
+		case e := <-h.done:
+			h.finish(e)
+		case <-more:
+			return h.rest(ctx)
+		}
+	}
+}
+
+// rest lets a moment pass, so that a storm of entries is read in few reads.
+func (h *Herald) rest(ctx context.Context) bool {
+	timer := time.NewTimer(pace)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case e := <-h.done:
+			h.finish(e)
+		case <-timer.C:
+			return true
+		}
+	}
+}
+
+// soonest is when the next look is due.
+func (h *Herald) soonest() (at time.Time, ok bool) {
+	for _, l := range h.looks {
+		if !l.at.IsZero() && (!ok || l.at.Before(at)) {
+			at, ok = l.at, true
+		}
+	}
+	return at, ok
+}
+
+// save keeps the cursor: everything up to it is dealt with.
+func (h *Herald) save(now time.Time, last bool) {
+	row := h.after
+	for _, l := range h.looks {
+		row = min(row, l.row-1)
+	}
+	if row == h.saved || !last && now.Before(h.next) {
+		return
+	}
+	h.next = now.Add(saveEach)
+	if err := h.Notes.SetSetting(rowKey, strconv.FormatInt(row, 10)); err != nil {
+		h.Log.Error("keep what was announced", "component", "herald", "error", err)
+		return
+	}
+	h.saved = row
+}
+
+// pause waits, unless ctx ends before.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// item is what waits for a person, as the inbox has it.
+func (h *Herald) item(t *task.Task) (engine.Item, bool) {
+	if t.Deleted {
+		return engine.Item{}, false
+	}
+	def, err := h.Definition(t)
+	if err != nil {
+		return engine.Item{Task: t.ID, Project: t.Project, Branch: t.Branch, Summary: t.Summary, Status: t.Status, Kind: engine.ItemAttention, Text: err.Error(), Do: "orange doctor", Since: t.Since}, true
+	}
+	return engine.Inbox(def, *t)
+}

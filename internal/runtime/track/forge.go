@@ -104,6 +104,9 @@ func (g *prGlance) hear(ctx context.Context) (err error) {
 		return err
 	}
 	own := pr.Branch == g.t.Branch // what others open says nothing about the work
+	if own && g.o.Seen != nil {
+		g.o.Seen(g.t.ID, pr)
+	}
 	switch {
 	case pr.State == tracker.Merged && own:
 		return g.merged(ctx, &pr)

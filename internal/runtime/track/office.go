@@ -54,6 +54,7 @@ type Office struct {
 	Connect func(cfg tracker.Config) (Port, error)                   // an adapter
 	Forge   func(ctx context.Context, p task.Project) (Forge, error) // nil if the project has none
 	Fetch   func(ctx context.Context, p task.Project) error          // brings the default branch up to date
+	Seen    func(id task.ID, pr tracker.PR)                          // the pull request of a task was read; may be nil
 	Log     *slog.Logger
 	Now     func() time.Time
 

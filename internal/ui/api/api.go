@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -51,25 +50,6 @@ type Control interface {
 	Busy() bool
 }
 
-// Projects are the registered repositories.
-type Projects interface {
-	Projects() []task.Project
-	Add(ctx context.Context, p task.Project) (task.Project, error)
-	Update(ctx context.Context, name string, c ProjectChange) (task.Project, error)
-	Remove(ctx context.Context, name string) error
-}
-
-// A ProjectChange says what is to change; nil leaves a value as it is.
-type ProjectChange struct {
-	PoolSize *int           `json:"pool_size"`
-	Workflow *string        `json:"workflow"`
-	Delivery *task.Delivery `json:"delivery"`
-	Setup    *string        `json:"setup"`
-	Teardown *string        `json:"teardown"`
-	Budget   *task.Budget   `json:"budget"`
-	Forge    *task.Forge    `json:"forge"`
-}
-
 // Tasks answers questions from the store.
 type Tasks interface {
 	Task(id task.ID) (task.Task, bool, error)
@@ -88,27 +68,6 @@ type Workflows interface {
 type Folders interface {
 	Path(project string, id task.ID) string
 	Read(project string, id task.ID) (taskfile.Document, error)
-}
-
-// A Place is what a folder on disk belongs to.
-type Place struct {
-	Project string  `json:"project"`
-	Task    task.ID `json:"task"`
-	GitRoot string  `json:"git_root"`
-}
-
-// Transfer takes a whole installation out and in.
-type Transfer interface {
-	Export(ctx context.Context, w io.Writer) error
-	Import(ctx context.Context, r io.Reader) (Imported, error)
-	ImportFolder(ctx context.Context, path string) (Imported, error)
-}
-
-// Imported says what an import took over.
-type Imported struct {
-	Tasks    int      `json:"tasks"`
-	Projects int      `json:"projects"`
-	Skipped  []string `json:"skipped"`
 }
 
 // Server answers requests.
@@ -142,6 +101,9 @@ type Server struct {
 	PID        int
 	Log        *slog.Logger
 
+	bell    bell          // rings when something changes that no journal tells
+	walks   chan struct{} // holds those who walk along the journal
+	paper   paper
 	active  atomic.Int64
 	touched chan struct{}   // a request ended
 	leaving <-chan struct{} // closes when the server stops
@@ -149,57 +111,33 @@ type Server struct {
 
 // Handler returns the routes.
 func (s *Server) Handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/hello", s.hello)
-	mux.HandleFunc("GET /v1/tasks", s.listTasks)
-	mux.HandleFunc("POST /v1/tasks", s.createTask)
-	mux.HandleFunc("GET /v1/tasks/{id}", s.showTask)
-	mux.HandleFunc("GET /v1/tasks/{id}/history", s.history)
-	mux.HandleFunc("GET /v1/tasks/{id}/journal", s.journal)
-	mux.HandleFunc("GET /v1/tasks/{id}/explain", s.explain)
-	mux.HandleFunc("POST /v1/tasks/{id}/signals", s.submit)
-	mux.HandleFunc("POST /v1/tasks/{id}/fork", s.fork)
-	mux.HandleFunc("GET /v1/tasks/{id}/attempts", s.absent(s.Attempts != nil, s.attempts))
-	mux.HandleFunc("GET /v1/tasks/{id}/attach", s.absent(s.Attempts != nil, s.attach))
-	mux.HandleFunc("POST /v1/hooks", s.absent(s.Attempts != nil, s.hook))
-	mux.HandleFunc("GET /v1/inbox", s.inbox)
-	mux.HandleFunc("GET /v1/workspaces", s.absent(s.Workspaces != nil, s.workspaces))
-	mux.HandleFunc("POST /v1/workspaces/init", s.absent(s.Workspaces != nil, s.initWorkspaces))
-	mux.HandleFunc("POST /v1/workspaces/gc", s.absent(s.Workspaces != nil, s.gcWorkspaces))
-	mux.HandleFunc("GET /v1/salvages", s.absent(s.Workspaces != nil, s.salvages))
-	mux.HandleFunc("GET /v1/state", s.state)
-	mux.HandleFunc("GET /v1/state/events", s.stateEvents)
-	mux.HandleFunc("GET /v1/tasks/{id}/screen", s.absent(s.Screens != nil, s.screen))
-	mux.HandleFunc("GET /v1/tasks/{id}/screen/events", s.absent(s.Screens != nil, s.screenEvents))
-	mux.HandleFunc("POST /v1/tasks/{id}/type", s.absent(s.Screens != nil, s.typeIn))
-	mux.HandleFunc("GET /v1/tasks/{id}/diff", s.diff)
-	mux.HandleFunc("POST /v1/web", s.web)
-	mux.HandleFunc("GET /v1/workflows", s.listWorkflows)
-	mux.HandleFunc("GET /v1/workflows/{hash}", s.workflow)
-	s.routeBoards(mux)
-	s.routeTrackers(mux)
-	mux.HandleFunc("GET /v1/projects", s.listProjects)
-	mux.HandleFunc("POST /v1/projects", s.addProject)
-	mux.HandleFunc("PATCH /v1/projects/{name}", s.updateProject)
-	mux.HandleFunc("DELETE /v1/projects/{name}", s.removeProject)
-	mux.HandleFunc("GET /v1/where", s.where)
-	mux.HandleFunc("GET /v1/events", s.events)
-	mux.HandleFunc("POST /v1/pause", func(w http.ResponseWriter, _ *http.Request) { s.setPaused(w, true) })
-	mux.HandleFunc("POST /v1/resume", func(w http.ResponseWriter, _ *http.Request) { s.setPaused(w, false) })
-	mux.HandleFunc("GET /v1/doctor", s.doctor)
-	mux.HandleFunc("POST /v1/repair", s.repair)
-	mux.HandleFunc("GET /v1/export", s.export)
-	mux.HandleFunc("POST /v1/import", s.importAll)
-	mux.HandleFunc("POST /v1/stop", s.stop)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, http.StatusNotFound, fmt.Errorf("%s %s is not served", r.Method, r.URL.Path))
-	})
-	return s.around(mux)
+	if s.walks == nil {
+		s.walks = make(chan struct{}, maxWalks)
+	}
+	mux, known := http.NewServeMux(), map[string]access{}
+	for _, rt := range routes() {
+		if s.there(&rt) {
+			mux.HandleFunc(rt.pattern(), s.serve(&rt))
+			known[rt.pattern()] = rt.who
+		}
+	}
+	mux.HandleFunc("/", s.unknown)
+	return s.around(mux, known)
+}
+
+// unknown answers for what is not served.
+func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
+	if c := callerOf(r); c != nil && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		s.failWith(w, notForAttempts(r, c))
+		return
+	}
+	s.fail(w, http.StatusNotFound, fmt.Errorf("%s %s is not served", r.Method, r.URL.Path))
 }
 
 // around counts the request, shakes hands and keeps one bad request from harming others.
-func (s *Server) around(next *http.ServeMux) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func (s *Server) around(next *http.ServeMux, known map[string]access) http.Handler {
+	return http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
+		w := newPatient(to)
 		s.active.Add(1)
 		defer func() {
 			s.active.Add(-1)
@@ -208,9 +146,7 @@ func (s *Server) around(next *http.ServeMux) http.Handler {
 			default:
 			}
 		}()
-		if path, ok := strings.CutPrefix(r.URL.Path, "/api/"); ok { // both names are good
-			r = withPath(r, "/"+path)
-		}
+		r = underAPI(r)
 		w.Header().Set(HeaderAPI, strconv.Itoa(Version))
 		w.Header().Set(HeaderVersion, s.Release)
 		if got := r.Header.Get(HeaderAPI); got != "" && got != strconv.Itoa(Version) && !anyVersion(r) {
@@ -218,20 +154,22 @@ func (s *Server) around(next *http.ServeMux) http.Handler {
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody(r))
-		_, r.Pattern = next.Handler(r) // who may ask depends on what is asked
-		if r, ok := s.identify(w, r); ok {
+		_, pattern := next.Handler(r)
+		if r, ok := s.identify(w, r, known[pattern]); ok {
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-// withPath is a request for another path.
-func withPath(r *http.Request, path string) *http.Request {
-	out := new(http.Request)
-	*out = *r
-	u := *r.URL
-	u.Path, u.RawPath = path, ""
-	out.URL = &u
+// underAPI is a request for /api/v1 as one for /v1: both names are good.
+func underAPI(r *http.Request) *http.Request {
+	path, ok := strings.CutPrefix(r.URL.Path, "/api/v1/")
+	if !ok {
+		return r
+	}
+	out, u := new(http.Request), *r.URL
+	*out, out.URL = *r, &u
+	u.Path, u.RawPath = "/v1/"+path, strings.TrimPrefix(u.RawPath, "/api")
 	return out
 }
 
@@ -262,8 +200,26 @@ func (s *Server) reply(w http.ResponseWriter, status int, v any) {
 	}
 }
 
+// replyOr replies, or says what went wrong.
+func (s *Server) replyOr(w http.ResponseWriter, v any, err error) {
+	if err != nil {
+		s.failWith(w, err)
+		return
+	}
+	status := http.StatusOK
+	if v, ok := v.(interface{ status() int }); ok {
+		status = v.status()
+	}
+	s.reply(w, status, v)
+}
+
 func (s *Server) fail(w http.ResponseWriter, status int, err error) {
-	s.reply(w, status, map[string]string{"error": oneLine(err)})
+	s.reply(w, status, Failure{Error: oneLine(err)})
+}
+
+// A Failure is the answer to a request that came to nothing.
+type Failure struct {
+	Error string `json:"error"` // one line
 }
 
 // failWith chooses the status by what went wrong.
@@ -271,8 +227,12 @@ func (s *Server) failWith(w http.ResponseWriter, err error) {
 	var mistake *task.Mistake
 	var refusal *board.Refusal
 	var tooLarge *http.MaxBytesError
+	var no *forbidden
+	var none *missing
 	switch {
-	case errors.Is(err, task.ErrNotFound), errors.Is(err, board.ErrNotFound):
+	case errors.As(err, &no):
+		s.fail(w, http.StatusForbidden, err)
+	case errors.As(err, &none), errors.Is(err, task.ErrNotFound), errors.Is(err, board.ErrNotFound):
 		s.fail(w, http.StatusNotFound, err)
 	case errors.Is(err, task.ErrClosing):
 		s.fail(w, http.StatusServiceUnavailable, err)

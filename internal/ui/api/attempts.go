@@ -5,9 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"orange/internal/core/engine"
 	"orange/internal/core/journal"
-	"orange/internal/core/signal"
 	"orange/internal/core/task"
 )
 
@@ -36,63 +34,26 @@ type Attempts interface {
 	Hook(ctx context.Context, c Caller, harness, event string, payload []byte) error
 }
 
-// A Workspace is a worktree of a project's pool.
-type Workspace struct {
-	Name    string  `json:"name"`
-	Project string  `json:"project"`
-	Path    string  `json:"path"`
-	Task    task.ID `json:"task,omitempty"`
-	Branch  string  `json:"branch,omitempty"`
-	Exists  bool    `json:"exists"`
-	Dirty   bool    `json:"dirty"`
-	Problem string  `json:"problem,omitempty"`
+// AttemptList are the runs of a task's roles.
+type AttemptList struct {
+	Attempts []Attempt `json:"attempts"`
+	Today    *Today    `json:"today,omitempty"`
 }
 
-// A Cleaned is a workspace that was removed, or kept and why.
-type Cleaned struct {
-	Name string `json:"name"`
-	Why  string `json:"why"`
-}
-
-// A Salvage is work that was in a workspace when it was given back.
-type Salvage struct {
-	Ref     string    `json:"ref"`
-	Project string    `json:"project"`
-	Task    task.ID   `json:"task"`
-	At      time.Time `json:"at"`
-	Files   int       `json:"files"`
-}
-
-// Workspaces are the worktrees of all projects.
-type Workspaces interface {
-	Workspaces(ctx context.Context) ([]Workspace, error)
-	Init(ctx context.Context, project string, count int) ([]Workspace, error)
-	GC(ctx context.Context, dry bool) (removed, kept []Cleaned, err error)
-	Salvages(ctx context.Context, project string) ([]Salvage, error)
-}
-
-func (s *Server) attempts(w http.ResponseWriter, r *http.Request) {
+func (s *Server) attempts(r *http.Request) (AttemptList, error) {
 	t, err := s.load(r)
-	var list []Attempt
-	if err == nil {
-		list, err = s.Attempts.Attempts(t)
-	}
 	if err != nil {
-		s.failWith(w, err)
-		return
+		return AttemptList{}, err
+	}
+	list, err := s.Attempts.Attempts(t)
+	if err != nil {
+		return AttemptList{}, err
 	}
 	if entries, err := s.Tasks.Journal(t.ID, 0); err == nil { // without it the rest is still known
 		account(list, entries)
 	}
 	today, err := s.today(t.Project)
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.reply(w, http.StatusOK, struct {
-		Attempts []Attempt `json:"attempts"`
-		Today    *Today    `json:"today,omitempty"`
-	}{nonNil(list), today})
+	return AttemptList{nonNil(list), today}, err
 }
 
 // Today is what the attempts of a project were and cost on this day, where days have a
@@ -156,138 +117,37 @@ func account(list []Attempt, entries []journal.Entry) {
 	}
 }
 
-func (s *Server) attach(w http.ResponseWriter, r *http.Request) {
-	t, err := s.load(r)
-	var argv []string
-	if err == nil {
-		argv, err = s.Attempts.Attach(t, r.URL.Query().Get("role"))
-	}
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.reply(w, http.StatusOK, map[string]any{"argv": argv, "session": t.Session})
+// An Attachment is the command that shows an agent's terminal.
+type Attachment struct {
+	Argv    []string `json:"argv"`
+	Session string   `json:"session"`
 }
 
-// hook is an agent's harness reporting an event.
-func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
-	var h struct {
-		Harness string `json:"harness"`
-		Event   string `json:"event"`
-		Payload []byte `json:"payload"`
+func (s *Server) attach(r *http.Request) (Attachment, error) {
+	t, err := s.load(r)
+	if err != nil {
+		return Attachment{}, err
 	}
-	if err := read(r, &h); err != nil {
-		s.failWith(w, err)
-		return
-	}
+	argv, err := s.Attempts.Attach(t, r.URL.Query().Get("role"))
+	return Attachment{argv, t.Session}, err
+}
+
+// A HookEvent is what an agent's harness reports.
+type HookEvent struct {
+	Harness string `json:"harness"`
+	Event   string `json:"event"`
+	Payload []byte `json:"payload"` // the harness's own
+}
+
+// Heard says that an event arrived.
+type Heard struct {
+	Heard bool `json:"heard"`
+}
+
+func (s *Server) hook(r *http.Request, h HookEvent) (Heard, error) {
 	c := callerOf(r)
 	if c == nil {
-		s.failWith(w, task.Mistakef("only an attempt reports events of its harness"))
-		return
+		return Heard{}, task.Mistakef("only an attempt reports events of its harness")
 	}
-	if err := s.Attempts.Hook(r.Context(), *c, h.Harness, h.Event, h.Payload); err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.reply(w, http.StatusOK, map[string]bool{"heard": true})
-}
-
-func (s *Server) fork(w http.ResponseWriter, r *http.Request) {
-	id, err := s.find(r)
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	var in struct {
-		Seq    int    `json:"seq"`
-		Branch string `json:"branch"`
-		Spawn  bool   `json:"spawn"`
-	}
-	if err := read(r, &in); err != nil {
-		s.failWith(w, err)
-		return
-	}
-	by := signal.Wish{Actor: task.Human}
-	if c := callerOf(r); c != nil {
-		by.Actor, by.Attempt = task.Actor(c.Role), c.Attempt
-	}
-	by.Branch, by.Spawn = in.Branch, in.Spawn
-	a, err := s.Engine.Fork(r.Context(), id, in.Seq, by)
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.answer(w, a)
-}
-
-func (s *Server) inbox(w http.ResponseWriter, r *http.Request) {
-	items, err := s.Inbox(r.Context(), r.URL.Query().Get("project"))
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	engine.SortInbox(items)
-	s.reply(w, http.StatusOK, map[string]any{"items": nonNil(items)})
-}
-
-func (s *Server) workspaces(w http.ResponseWriter, r *http.Request) {
-	list, err := s.Workspaces.Workspaces(r.Context())
-	s.replyWorkspaces(w, list, err)
-}
-
-func (s *Server) replyWorkspaces(w http.ResponseWriter, list []Workspace, err error) {
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.reply(w, http.StatusOK, map[string]any{"workspaces": nonNil(list)})
-}
-
-func (s *Server) initWorkspaces(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Project string `json:"project"`
-		Count   int    `json:"count"` // 0: the whole pool
-	}
-	if err := read(r, &in); err != nil {
-		s.failWith(w, err)
-		return
-	}
-	list, err := s.Workspaces.Init(r.Context(), in.Project, in.Count)
-	s.replyWorkspaces(w, list, err)
-}
-
-func (s *Server) gcWorkspaces(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		DryRun bool `json:"dry_run"`
-	}
-	if err := read(r, &in); err != nil {
-		s.failWith(w, err)
-		return
-	}
-	removed, kept, err := s.Workspaces.GC(r.Context(), in.DryRun)
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.reply(w, http.StatusOK, map[string]any{"removed": nonNil(removed), "kept": nonNil(kept)})
-}
-
-func (s *Server) salvages(w http.ResponseWriter, r *http.Request) {
-	list, err := s.Workspaces.Salvages(r.Context(), r.URL.Query().Get("project"))
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.reply(w, http.StatusOK, map[string]any{"salvages": nonNil(list)})
-}
-
-// absent answers for what a server without agents does not have.
-func (s *Server) absent(have bool, next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if !have {
-			s.failWith(w, task.Mistakef("this server writes effects down and starts no agents (ORANGE_EFFECTS=record)"))
-			return
-		}
-		next(w, r)
-	}
+	return Heard{true}, s.Attempts.Hook(r.Context(), *c, h.Harness, h.Event, h.Payload)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"orange/internal/core/board"
 	"orange/internal/core/task"
@@ -42,116 +41,68 @@ type AddedCard struct {
 // boardPath is how the addresses of boards begin.
 const boardPath = "/v1/boards/"
 
-// notForAttempts says to an attempt why it may not ask for something.
-func notForAttempts(r *http.Request, c *Caller) error {
-	if strings.HasPrefix(r.URL.Path, boardPath) {
-		return fmt.Errorf("an agent does not change the board: it says what it wants in its result")
-	}
-	return fmt.Errorf("this is attempt %d of task %s, and %s is a person's to ask for", c.Attempt, c.Task, r.URL.Path)
+// A Board is the board of a project.
+type Board struct {
+	Cards   []board.Card `json:"cards"` // by number
+	Columns []string     `json:"columns"`
+	Project string       `json:"project"`
+	Tags    []string     `json:"tags"`
 }
 
-// routeBoards adds the routes of boards. A server without boards has none of them.
-func (s *Server) routeBoards(mux *http.ServeMux) {
-	if s.Boards == nil {
-		return
-	}
-	mux.HandleFunc("GET "+boardPath+"{project}", s.ofOwnBoard(s.showBoard))
-	mux.HandleFunc("POST "+boardPath+"{project}/cards", s.addCard)
-	mux.HandleFunc("GET "+boardPath+"{project}/cards/{number}", s.ofOwnBoard(s.showCard))
-	mux.HandleFunc("POST "+boardPath+"{project}/cards/{number}", s.changeCard)
-	mux.HandleFunc("GET "+boardPath+"{project}/cards/{number}/history", s.ofOwnBoard(s.cardHistory))
-}
-
-// ofOwnBoard keeps an attempt from the boards of other projects than its task's.
-func (s *Server) ofOwnBoard(next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		c := callerOf(r)
-		if c == nil {
-			next(w, r)
-			return
-		}
-		t, ok, err := s.Tasks.Task(c.Task)
-		switch {
-		case err != nil:
-			s.failWith(w, err)
-		case !ok || t.Project != r.PathValue("project"):
-			s.fail(w, http.StatusForbidden, fmt.Errorf("this is attempt %d of task %s: it may read only the board of its own project", c.Attempt, c.Task))
-		default:
-			next(w, r)
-		}
-	}
-}
-
-func (s *Server) showBoard(w http.ResponseWriter, r *http.Request) {
+func (s *Server) showBoard(r *http.Request) (Board, error) {
 	project := r.PathValue("project")
 	v, cards, err := s.Boards.Board(r.Context(), project)
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.reply(w, http.StatusOK, map[string]any{"project": project, "columns": nonNil(v.Columns), "tags": nonNil(v.Tags), "cards": nonNil(cards)})
+	return Board{Project: project, Columns: nonNil(v.Columns), Tags: nonNil(v.Tags), Cards: nonNil(cards)}, err
 }
 
-func (s *Server) addCard(w http.ResponseWriter, r *http.Request) {
-	var n NewCard
-	if err := read(r, &n); err != nil {
-		s.failWith(w, err)
-		return
-	}
-	added, err := s.Boards.AddCard(r.Context(), r.PathValue("project"), n)
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.reply(w, http.StatusOK, added)
+func (s *Server) addCard(r *http.Request, n NewCard) (AddedCard, error) {
+	return s.Boards.AddCard(r.Context(), r.PathValue("project"), n)
 }
 
-func (s *Server) showCard(w http.ResponseWriter, r *http.Request) {
+// A CardShown is a card with what was said about it.
+type CardShown struct {
+	Card     board.Card      `json:"card"`
+	Comments []board.Comment `json:"comments"` // oldest first
+}
+
+func (s *Server) showCard(r *http.Request) (CardShown, error) {
 	number, err := cardNumber(r)
 	if err != nil {
-		s.failWith(w, err)
-		return
+		return CardShown{}, err
 	}
 	card, comments, err := s.Boards.Card(r.Context(), r.PathValue("project"), number)
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.reply(w, http.StatusOK, map[string]any{"card": card, "comments": nonNil(comments)})
+	return CardShown{card, nonNil(comments)}, err
+}
+
+// A ChangedCard is a card after a change.
+type ChangedCard struct {
+	Card    board.Card `json:"card"`
+	Changed bool       `json:"changed"` // false: it was made before
 }
 
 // changeCard makes a change in the name of a person, whatever it says of its author.
-func (s *Server) changeCard(w http.ResponseWriter, r *http.Request) {
+func (s *Server) changeCard(r *http.Request, c board.Change) (ChangedCard, error) {
 	number, err := cardNumber(r)
-	var c board.Change
-	if err == nil {
-		err = read(r, &c)
-	}
 	if err != nil {
-		s.failWith(w, err)
-		return
+		return ChangedCard{}, err
 	}
 	c.Author = string(task.Human)
 	card, changed, err := s.Boards.ChangeCard(r.Context(), r.PathValue("project"), number, c)
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.reply(w, http.StatusOK, map[string]any{"card": card, "changed": changed})
+	return ChangedCard{card, changed}, err
 }
 
-func (s *Server) cardHistory(w http.ResponseWriter, r *http.Request) {
+// A CardHistory is what became of a card, oldest first.
+type CardHistory struct {
+	History []board.Event `json:"history"`
+}
+
+func (s *Server) cardHistory(r *http.Request) (CardHistory, error) {
 	number, err := cardNumber(r)
 	if err != nil {
-		s.failWith(w, err)
-		return
+		return CardHistory{}, err
 	}
 	events, err := s.Boards.CardHistory(r.Context(), r.PathValue("project"), number)
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.reply(w, http.StatusOK, map[string]any{"history": nonNil(events)})
+	return CardHistory{nonNil(events)}, err
 }
 
 func cardNumber(r *http.Request) (int, error) {

@@ -19,6 +19,9 @@ type shelf struct {
 	added []api.NewCard
 }
 
+// madeID is the task of a new card.
+const madeID = "madeForACard000000000"
+
 var morning = time.Date(2026, 1, 2, 8, 0, 0, 0, time.UTC)
 
 func (s *shelf) Board(_ context.Context, project string) (board.Vocabulary, []board.Card, error) {
@@ -31,7 +34,7 @@ func (s *shelf) Board(_ context.Context, project string) (board.Vocabulary, []bo
 func (s *shelf) AddCard(_ context.Context, project string, n api.NewCard) (api.AddedCard, error) {
 	s.added = append(s.added, n)
 	card, err := s.store.AddCard(board.Card{Project: project, Title: n.Title, Column: n.Column, Tags: n.Tags, Description: n.Description}, morning)
-	return api.AddedCard{Card: card, Task: "made"}, err
+	return api.AddedCard{Card: card, Task: madeID}, err
 }
 
 func (s *shelf) Card(_ context.Context, project string, number int) (board.Card, []board.Comment, error) {
@@ -75,7 +78,7 @@ func TestBoardsOverHTTP(t *testing.T) {
 	r, s := boarded(t)
 	r.ask("GET", "/v1/boards/p", "").holds(t, `"project":"p"`, `"columns":["To Do","Done"]`, `"tags":["Ready"]`, `"cards":[{"project":"p","number":1,"title":"Cart"`)
 	r.ask("POST", "/v1/boards/p/cards", `{"title":"Pay","tags":["ready"],"column":"done","description":"x","workflow":"w","no_task":true,"harness":"pi"}`).
-		holds(t, `"number":2,"title":"Pay"`, `"column":"Done","tags":["Ready"]`, `"task":"made"`)
+		holds(t, `"number":2,"title":"Pay"`, `"column":"Done","tags":["Ready"]`, `"task":"`+madeID+`"`)
 	if len(s.added) != 1 || s.added[0].Workflow != "w" || !s.added[0].NoTask || s.added[0].Harness != "pi" {
 		t.Errorf("%+v", s.added)
 	}

@@ -31,17 +31,28 @@ type stream struct {
 	t     *testing.T
 	lines *bufio.Scanner
 	close func()
+	last  string // id of the last event
 }
 
 // follow connects to the events. It may name the last one that was seen.
 func (r *rig) follow(query string, last int64) *stream {
 	r.t.Helper()
+	id := ""
+	if last > 0 {
+		id = strconv.FormatInt(last, 10)
+	}
+	return r.listenTo("/v1/events"+query, id)
+}
+
+// listenTo connects to a stream.
+func (r *rig) listenTo(path, last string) *stream {
+	r.t.Helper()
 	ctx, cancel := context.WithCancel(r.t.Context())
-	req, err := http.NewRequestWithContext(ctx, "GET", "http://orange/v1/events"+query, nil)
+	req, err := http.NewRequestWithContext(ctx, "GET", "http://orange"+path, nil)
 	must(r.t, err)
 	req.Header.Set(api.HeaderAPI, "1")
-	if last > 0 {
-		req.Header.Set("Last-Event-ID", strconv.FormatInt(last, 10))
+	if last != "" {
+		req.Header.Set("Last-Event-ID", last)
 	}
 	res, err := r.client.Do(req)
 	must(r.t, err)
@@ -49,34 +60,42 @@ func (r *rig) follow(query string, last int64) *stream {
 		r.t.Fatalf("%d %s", res.StatusCode, got)
 	}
 	lines := bufio.NewScanner(res.Body)
-	lines.Buffer(nil, 1<<20)
-	return &stream{t: r.t, lines: lines, close: func() {
+	lines.Buffer(nil, 16<<20)
+	return &stream{t: r.t, lines: lines, last: last, close: func() {
 		cancel()
 		res.Body.Close() //nolint:errcheck // the client leaves
 	}}
 }
 
-// next reads one event.
-func (s *stream) next() heard {
+// event reads one event.
+func (s *stream) event() (name string, data []byte) {
 	s.t.Helper()
-	var out heard
 	for s.lines.Scan() {
-		name, value, _ := strings.Cut(s.lines.Text(), ": ")
-		switch name {
+		switch key, value, _ := strings.Cut(s.lines.Text(), ": "); key {
 		case "id":
-			n, err := strconv.ParseInt(value, 10, 64)
-			must(s.t, err)
-			out.id = n
+			s.last = value
 		case "event":
-			if value != "entry" {
-				s.t.Fatalf("event %q", value)
-			}
+			name = value
 		case "data":
-			must(s.t, json.Unmarshal([]byte(value), &out.entry))
-			return out
+			return name, []byte(value)
 		}
 	}
 	s.t.Fatalf("the stream ended: %v", s.lines.Err())
+	return "", nil
+}
+
+// next reads one entry of the journal.
+func (s *stream) next() heard {
+	s.t.Helper()
+	name, data := s.event()
+	if name != "entry" {
+		s.t.Fatalf("event %q", name)
+	}
+	var out heard
+	must(s.t, json.Unmarshal(data, &out.entry))
+	var err error
+	out.id, err = strconv.ParseInt(s.last, 10, 64)
+	must(s.t, err)
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -42,34 +43,29 @@ func (s *Server) withPeer(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, pidKey, s.Identity.PeerPID(c))
 }
 
-// identify finds out who asks and keeps attempts from what is a person's.
-func (s *Server) identify(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
-	if s.Identity == nil || anyVersion(r) && r.URL.Path == "/v1/hello" {
+// identify finds out who asks. What they may ask for depends on the route.
+func (s *Server) identify(w http.ResponseWriter, r *http.Request, who access) (*http.Request, bool) {
+	if s.Identity == nil || who == anybody {
 		return r, true
 	}
 	pid, _ := r.Context().Value(pidKey).(int)
 	caller, err := s.Identity.Identify(r.Header.Get(HeaderToken), pid)
-	switch {
-	case err != nil:
+	if err != nil {
 		s.fail(w, http.StatusForbidden, err)
 		return r, false
-	case caller == nil:
+	}
+	if caller == nil {
 		return r, true
-	case r.Method != http.MethodGet && !forAttempts(r):
-		s.fail(w, http.StatusForbidden, notForAttempts(r, caller))
-		return r, false
 	}
 	return r.WithContext(context.WithValue(r.Context(), callerKey, caller)), true
 }
 
-// forAttempts lists what an attempt may ask for besides reading: the engine decides
-// about it.
-func forAttempts(r *http.Request) bool {
-	switch r.Pattern {
-	case "POST /v1/tasks", "POST /v1/tasks/{id}/signals", "POST /v1/tasks/{id}/fork", "POST /v1/hooks":
-		return true
+// notForAttempts says to an attempt why it may not ask for something.
+func notForAttempts(r *http.Request, c *Caller) error {
+	if strings.HasPrefix(r.URL.Path, boardPath) {
+		return forbidf("an agent does not change the board: it says what it wants in its result")
 	}
-	return false
+	return forbidf("this is attempt %d of task %s, and %s is a person's to ask for", c.Attempt, c.Task, r.URL.Path)
 }
 
 func callerOf(r *http.Request) *Caller {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,7 +55,7 @@ func open(t *testing.T) *rig {
 	t.Cleanup(r.runtime.Close)
 	r.server = &api.Server{
 		Engine: r.runtime, Control: r.runtime, Projects: projects{r.runtime}, Tasks: r.store, Workflows: r.store, Folders: r.folders,
-		Transfer: transfer{r}, Release: "1.2.3", Home: home, PID: 42, Log: quiet(),
+		Rows: r.store, Definition: r.runtime.Definition, Transfer: transfer{r}, Release: "1.2.3", Home: home, PID: 42, Log: quiet(),
 		Where: func(_ context.Context, path string) (api.Place, error) { return api.Place{GitRoot: path}, nil },
 		Checks: func(context.Context) []doctor.Result {
 			return []doctor.Result{{Name: "disk", OK: true, Detail: "there is room"}}
@@ -132,6 +133,25 @@ func (r *rig) create(branch string) string {
 		r.t.Fatal(a.text)
 	}
 	return a.body["task"].(map[string]any)["id"].(string)
+}
+
+// settle waits until no task is owed anything.
+func (r *rig) settle() {
+	r.t.Helper()
+	for {
+		_, more, err := r.runtime.Follow(1<<62, "", 1)
+		must(r.t, err)
+		tasks, err := r.store.Unsettled()
+		must(r.t, err)
+		if !slices.ContainsFunc(tasks, func(t task.Task) bool { return len(t.Pending) > 0 && !t.Paused }) {
+			return
+		}
+		select {
+		case <-more:
+		case <-r.t.Context().Done():
+			r.t.Fatal("effects are owed for ever")
+		}
+	}
 }
 
 // refused makes sure that an answer is an error of one line.

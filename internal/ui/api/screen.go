@@ -2,8 +2,10 @@ package api
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"reflect"
+	"slices"
 	"time"
 
 	"orange/internal/core/diff"
@@ -46,18 +48,14 @@ type Changes interface {
 	Diff(ctx context.Context, t task.Task) (base, text string, cut bool, err error)
 }
 
-func (s *Server) screen(w http.ResponseWriter, r *http.Request) {
+func (s *Server) screen(r *http.Request) (Screen, error) {
 	t, err := s.load(r)
-	var out Screen
-	if err == nil {
-		out, err = s.Screens.Screen(r.Context(), t, r.URL.Query().Get("role"))
-	}
 	if err != nil {
-		s.failWith(w, err)
-		return
+		return Screen{}, err
 	}
+	out, err := s.Screens.Screen(r.Context(), t, r.URL.Query().Get("role"))
 	out.Lines = nonNil(out.Lines)
-	s.reply(w, http.StatusOK, out)
+	return out, err
 }
 
 // screensApart is the least time between two looks at one screen.
@@ -71,110 +69,126 @@ func (s *Server) screenEvents(w http.ResponseWriter, r *http.Request) {
 		s.failWith(w, err)
 		return
 	}
-	role, out := r.URL.Query().Get("role"), openStream(w)
-	for s.screenOf(r.Context(), out, t.ID, role) {
-	}
-}
-
-// screenOf streams the screen of the agents that a task has now. It says false if there
-// is no more to stream.
-func (s *Server) screenOf(ctx context.Context, out sse, id task.ID, role string) bool {
-	_, moved, err := s.Engine.Follow(1<<62, id, 1) // before the record is read
-	t, ok, wrong := s.Tasks.Task(id)
-	if err != nil || wrong != nil || !ok || t.Deleted {
-		return false
-	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	wrote, err := s.Screens.Output(ctx, t, role)
-	if err != nil {
-		s.Log.Warn("watch a screen", "component", "api", "task", id, "error", err)
-		return false
-	}
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
-	for last := (Screen{}); ; {
-		now, err := s.Screens.Screen(ctx, t, role)
-		if err != nil {
-			now = Screen{Note: err.Error(), At: time.Now().UTC()}
+	look := watcher{s: s, out: openEvents(w), id: t.ID, role: r.URL.Query().Get("role"), ping: ping.C}
+	for look.agents(r.Context()) {
+	}
+}
+
+// watcher streams the screens of one role of a task.
+type watcher struct {
+	s    *Server
+	out  *events
+	id   task.ID
+	role string
+	ping <-chan time.Time
+	last *Screen // that was sent, without its time
+}
+
+// agents streams the screen of the agents that a task has now. It says false if there
+// is no more to stream.
+func (l *watcher) agents(ctx context.Context) bool {
+	moved, t, ok := l.record()
+	if !ok {
+		return false
+	}
+	ctx, stop := context.WithCancel(ctx) // ends what reports output
+	defer stop()
+	wrote, err := l.s.Screens.Output(ctx, t, l.role)
+	if err != nil {
+		l.s.Log.Warn("watch a screen", "component", "api", "task", l.id, "error", err)
+		return false
+	}
+	for {
+		if !l.show(ctx, t) || !l.s.wait(ctx, screensApart) {
+			return false
 		}
-		now.Lines = nonNil(now.Lines)
-		if at := now.At; !reflect.DeepEqual(last, sameMoment(now)) {
-			last, now.At = sameMoment(now), at
-			if !out.send("screen", 0, now) {
+		for wait := true; wait; {
+			select {
+			case <-ctx.Done():
 				return false
+			case <-l.s.leaving:
+				return false
+			case <-moved: // any task
+				var now task.Task
+				if moved, now, ok = l.record(); !ok || otherAgents(&t, &now) {
+					return ok
+				}
+			case _, more := <-wrote:
+				if wait = false; !more { // it writes no more: the last look is yet to come
+					wrote = nil
+				}
+			case <-l.ping:
+				if !l.out.ping() {
+					return false
+				}
 			}
-		}
-		if !s.wait(ctx, screensApart) {
-			return false
-		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-s.leaving:
-			return false
-		case <-moved:
-			if s.otherAgents(&t) {
-				return true
-			}
-			_, moved, _ = s.Engine.Follow(1<<62, id, 1)
-		case <-wrote:
-		case <-ping.C:
-			out.ping()
 		}
 	}
 }
 
-// sameMoment is a screen without its time.
-func sameMoment(s Screen) Screen {
-	s.At = time.Time{}
-	return s
+// record reads the task, and a channel that closes with the next change of any.
+func (l *watcher) record() (<-chan struct{}, task.Task, bool) {
+	_, moved, err := l.s.Engine.Follow(math.MaxInt64, l.id, 1) // before the record is read
+	if err != nil {
+		return nil, task.Task{}, false
+	}
+	t, ok, err := l.s.Tasks.Task(l.id)
+	return moved, t, err == nil && ok && !t.Deleted
+}
+
+// show sends the screen if it is another than the last one. It says false if the client
+// has left.
+func (l *watcher) show(ctx context.Context, t task.Task) bool {
+	now, err := l.s.Screens.Screen(ctx, t, l.role)
+	if err != nil {
+		now = Screen{Note: screen.OneLine(err.Error()), At: time.Now().UTC()}
+	}
+	now.Lines = nonNil(now.Lines)
+	bare := now
+	bare.At = time.Time{}
+	if l.last != nil && reflect.DeepEqual(*l.last, bare) {
+		return true
+	}
+	l.last = &bare
+	return l.out.send("screen", 0, now)
 }
 
 // otherAgents says whether a task has other agents than it had.
-func (s *Server) otherAgents(was *task.Task) bool {
-	t, ok, err := s.Tasks.Task(was.ID)
-	if err != nil || !ok || len(t.Attempts) != len(was.Attempts) || t.Session != was.Session {
-		return true
-	}
-	for i := range t.Attempts {
-		if t.Attempts[i].Number != was.Attempts[i].Number || t.Attempts[i].Running != was.Attempts[i].Running {
-			return true
-		}
-	}
-	return false
+func otherAgents(was, now *task.Task) bool {
+	return now.Session != was.Session || !slices.EqualFunc(now.Attempts, was.Attempts, func(a, b task.Attempt) bool {
+		return a.Number == b.Number && a.Running == b.Running
+	})
 }
 
-func (s *Server) typeIn(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Role string `json:"role"`
-		Text string `json:"text"`
-	}
+// Typing is what a person types into an agent's terminal.
+type Typing struct {
+	Role string `json:"role"` // "" for the agent at work
+	Text string `json:"text"` // Enter is pressed behind it
+}
+
+// Typed says that it was typed.
+type Typed struct {
+	Typed bool `json:"typed"`
+}
+
+func (s *Server) typeIn(r *http.Request, in Typing) (Typed, error) {
 	t, err := s.load(r)
-	if err == nil {
-		err = read(r, &in)
-	}
 	if err == nil {
 		err = s.Screens.Type(r.Context(), t, in.Role, in.Text)
 	}
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.reply(w, http.StatusOK, map[string]bool{"typed": true})
+	return Typed{true}, err
 }
 
-func (s *Server) diff(w http.ResponseWriter, r *http.Request) {
+func (s *Server) diff(r *http.Request) (Diff, error) {
 	t, err := s.load(r)
-	out := Diff{}
-	if err == nil {
-		var text string
-		out.Base, text, out.Cut, err = s.Changes.Diff(r.Context(), t)
-		out.Files = nonNil(diff.Parse(text))
-	}
 	if err != nil {
-		s.failWith(w, err)
-		return
+		return Diff{}, err
 	}
-	s.reply(w, http.StatusOK, out)
+	base, text, cut, err := s.Changes.Diff(r.Context(), t)
+	if err != nil {
+		return Diff{}, err
+	}
+	return Diff{Base: base, Files: nonNil(diff.Parse(text)), Cut: cut}, nil
 }

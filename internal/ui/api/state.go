@@ -1,9 +1,10 @@
 package api
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -15,23 +16,25 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// changesApart is the least time between two changes on one stream: what comes faster
-// is told together.
-const changesApart = 20 * time.Millisecond
+const (
+	// maxWalks bounds how many requests read the whole journal at once.
+	maxWalks = 2
+	// stride is how many rows of the journal are read at a time.
+	stride = 2000
+)
 
 // Sights are what is known of tasks beside their journals.
 type Sights interface {
 	// Facts are what is known of a task.
 	Facts(t *task.Task) overview.Facts
 	// Since returns the tasks of which something else is known than at mark, the mark
-	// of now, and a channel that closes when there are more.
+	// of now, and a channel that closes when there are more. At mark 0 nothing was known.
 	Since(mark int64) (ids []task.ID, now int64, more <-chan struct{})
 }
 
-// Rows reads the journal of all tasks.
+// Rows knows the journal of all tasks.
 type Rows interface {
 	LastRow() (int64, error)
-	EachRow(ctx context.Context, yield func(journal.Row) error) error
 }
 
 // seen is what a request wants to see.
@@ -56,6 +59,15 @@ func seenOf(r *http.Request) (seen, error) {
 	return s, nil
 }
 
+// of says whether a task is of the projects that are wanted.
+func (s *seen) of(t *task.Task) bool { return s.project == "" || s.project == t.Project }
+
+// shows says whether a row is wanted. A task that is over is one only if something is
+// left to do that needs somebody, by the same rule in every answer.
+func (s *seen) shows(r *overview.Row, t *task.Task) bool {
+	return s.all || r.Kind != workflow.Terminal || r.Wants != "" && len(t.Pending)+len(t.Attempts) > 0
+}
+
 // state is everything at one moment, now or after a row.
 func (s *Server) state(w http.ResponseWriter, r *http.Request) {
 	want, err := seenOf(r)
@@ -65,12 +77,41 @@ func (s *Server) state(w http.ResponseWriter, r *http.Request) {
 	} else if err == nil {
 		out, err = s.stateNow(want)
 	}
+	if err == nil {
+		err = writeState(w, out)
+	}
 	if err != nil {
 		s.failWith(w, err)
-		return
 	}
-	out.Tasks = nonNil(out.Tasks)
-	s.reply(w, http.StatusOK, out)
+}
+
+// writeState writes a state row by row: of ten thousand tasks there is never a whole
+// text. A client that leaves is no error.
+func writeState(w http.ResponseWriter, state overview.State) error {
+	tasks := state.Tasks
+	state.Tasks = []overview.Row{} // the last field
+	head, err := json.Marshal(state)
+	if err != nil {
+		return fmt.Errorf("encode the state: %w", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	out := bufio.NewWriterSize(w, 64<<10)
+	out.Write(bytes.TrimSuffix(head, []byte("]}"))) //nolint:errcheck // the writer keeps the error
+	for i := range tasks {
+		if i > 0 {
+			out.WriteByte(',') //nolint:errcheck // likewise
+		}
+		row, err := json.Marshal(&tasks[i])
+		if err != nil {
+			panic(http.ErrAbortHandler) // the state is cut: the client must see that
+		}
+		if _, err := out.Write(row); err != nil {
+			return nil
+		}
+	}
+	out.WriteString("]}\n") //nolint:errcheck // the client left
+	out.Flush()             //nolint:errcheck // likewise
+	return nil
 }
 
 func (s *Server) stateNow(want seen) (overview.State, error) {
@@ -80,29 +121,41 @@ func (s *Server) stateNow(want seen) (overview.State, error) {
 		return out, err
 	}
 	out.Row = row
-	known := map[task.ID]bool{}
-	add := func(t *task.Task) {
-		known[t.ID] = true
-		out.Tasks = append(out.Tasks, s.row(t, out.At))
-	}
+	var tasks []task.Task // nobody may call the store while it reads them to us
 	err = s.Tasks.EachTask(task.Filter{Project: want.project, All: want.all}, func(fold []byte) error {
 		var t task.Task
 		if err := json.Unmarshal(fold, &t); err != nil {
 			return fmt.Errorf("read a task: %w", err)
 		}
-		add(&t)
+		tasks = append(tasks, t)
 		return nil
 	})
-	if err != nil || want.all {
-		return out, err
+	if err == nil && !want.all {
+		tasks, err = s.withUnsettled(tasks, want)
 	}
-	late, err := s.Tasks.Unsettled() // a task that is over may need somebody too
-	for i := range late {
-		if t := &late[i]; !known[t.ID] && !t.Deleted && (want.project == "" || t.Project == want.project) {
-			add(t)
+	out.Tasks = make([]overview.Row, 0, len(tasks))
+	for i := range tasks {
+		if r := s.row(&tasks[i], out.At); want.shows(&r, &tasks[i]) {
+			out.Tasks = append(out.Tasks, r)
 		}
+		tasks[i] = task.Task{} // a record is larger than its row
 	}
 	return out, err
+}
+
+// withUnsettled adds tasks that are over: they may need somebody, too.
+func (s *Server) withUnsettled(tasks []task.Task, want seen) ([]task.Task, error) {
+	late, err := s.Tasks.Unsettled()
+	known := make(map[task.ID]bool, len(tasks))
+	for i := range tasks {
+		known[tasks[i].ID] = true
+	}
+	for i := range late {
+		if t := &late[i]; !known[t.ID] && !t.Deleted && want.of(t) {
+			tasks = append(tasks, *t)
+		}
+	}
+	return tasks, err
 }
 
 // moment is a state without tasks.
@@ -136,202 +189,89 @@ func (s *Server) definition(t *task.Task) *workflow.Definition {
 	return def
 }
 
-// errEnough ends a walk over the journal.
-var errEnough = errors.New("enough was read")
-
-// stateAt folds the journal up to a row.
+// stateAt folds the journal up to a row. Only tasks are as they were: what is held and
+// which projects there are is not in the journal.
 func (s *Server) stateAt(ctx context.Context, want seen) (overview.State, error) {
 	out := s.moment()
-	tasks := map[task.ID]*task.Task{}
-	var order []*task.Task
-	err := s.Rows.EachRow(ctx, func(row journal.Row) error {
-		if row.ID > want.at {
-			return errEnough
-		}
-		var e journal.Entry
-		if err := json.Unmarshal(row.Entry, &e); err != nil {
-			return fmt.Errorf("read row %d: %w", row.ID, err)
-		}
-		t, known := tasks[e.Task]
-		if !known {
-			t = &task.Task{}
-			tasks[e.Task] = t
-			order = append(order, t)
-		}
-		out.Row, out.At = row.ID, e.At
-		return journal.Apply(t, &e)
-	})
-	if err != nil && !errors.Is(err, errEnough) {
+	past, err := s.walk(ctx, want.at)
+	if err != nil {
 		return out, err
 	}
-	for _, t := range order {
-		if t.Deleted || want.project != "" && t.Project != want.project {
+	if past.row > 0 {
+		out.Row, out.At = past.row, past.at
+	}
+	out.Tasks = []overview.Row{}
+	for _, t := range past.order {
+		if t.Deleted || !want.of(t) {
 			continue
 		}
-		r := overview.Of(s.definition(t), t, overview.Facts{}, out.At)
-		if want.all || r.Kind != workflow.Terminal || r.Wants != "" {
+		if r := overview.Of(s.definition(t), t, overview.Facts{}, out.At); want.shows(&r, t) {
 			out.Tasks = append(out.Tasks, r)
 		}
 	}
 	return out, nil
 }
 
-// stateEvents streams what becomes of a state after a row. What happens quickly is told
-// together; nothing is left out.
-func (s *Server) stateEvents(w http.ResponseWriter, r *http.Request) {
-	after, err := resumeAt(r)
-	if err != nil {
-		s.failWith(w, err)
-		return
+// past is what a journal came to at one row.
+type past struct {
+	row   int64
+	at    time.Time
+	tasks map[task.ID]*task.Task
+	order []*task.Task // of creation
+}
+
+// walk reads the journal from its beginning to a row. It reads some rows at a time, so
+// that the store is never held, and ends with its client; few do so at once.
+func (s *Server) walk(ctx context.Context, to int64) (past, error) {
+	p := past{tasks: map[task.ID]*task.Task{}}
+	select {
+	case s.walks <- struct{}{}:
+		defer func() { <-s.walks }()
+	case <-ctx.Done():
+		return p, ctx.Err()
+	case <-s.leaving:
+		return p, task.ErrClosing
 	}
-	want, _ := seenOf(r)
-	f := follower{s: s, want: want, after: after}
-	if s.Sights != nil {
-		_, f.mark, _ = s.Sights.Since(-1)
-	}
-	out := openStream(w)
-	ping := time.NewTicker(pingEvery)
-	defer ping.Stop()
 	for {
-		change, wake, err := f.next()
+		rows, _, err := s.Engine.Follow(p.row, "", stride)
 		if err != nil {
-			s.Log.Error("follow the state", "component", "api", "error", err)
-			return
+			return p, err
 		}
-		if change != nil {
-			if !out.send("change", f.after, change) || !s.wait(r.Context(), changesApart) {
-				return
+		for _, row := range rows {
+			if row.ID > to {
+				return p, nil
 			}
-			continue
+			if err := p.apply(row); err != nil {
+				return p, err
+			}
+		}
+		if len(rows) < stride {
+			return p, nil
 		}
 		select {
-		case <-r.Context().Done():
-			return
+		case <-ctx.Done():
+			return p, ctx.Err()
 		case <-s.leaving:
-			return
-		case <-wake.journal:
-		case <-wake.sights:
-		case <-ping.C:
-			out.ping()
+			return p, task.ErrClosing
+		default:
 		}
 	}
 }
 
-// wait lets time pass. It says false if the server or the client leaves.
-func (s *Server) wait(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-s.leaving:
-		return false
-	case <-t.C:
-		return true
+func (p *past) apply(row journal.Row) error {
+	var e journal.Entry
+	if err := json.Unmarshal(row.Entry, &e); err != nil {
+		return fmt.Errorf("read row %d: %w", row.ID, err)
 	}
-}
-
-// follower knows how far a stream has told.
-type follower struct {
-	s      *Server
-	want   seen
-	after  int64
-	mark   int64
-	paused bool
-	begun  bool
-}
-
-// wake are the channels that close when there is more to tell.
-type wake struct{ journal, sights <-chan struct{} }
-
-// next is what there is to tell, nil if there is nothing.
-func (f *follower) next() (*overview.Change, wake, error) {
-	var on wake
-	rows, more, err := f.s.Engine.Follow(f.after, "", 2000)
-	if err != nil {
-		return nil, on, err
+	t, known := p.tasks[e.Task]
+	if !known {
+		t = &task.Task{}
+		p.tasks[e.Task] = t
+		p.order = append(p.order, t)
 	}
-	on.journal = more
-	var ids []task.ID
-	for _, row := range rows {
-		var e struct {
-			Task task.ID `json:"task"`
-		}
-		if err := json.Unmarshal(row.Entry, &e); err != nil {
-			return nil, on, fmt.Errorf("read row %d: %w", row.ID, err)
-		}
-		f.after = row.ID
-		ids = append(ids, e.Task)
-	}
-	if f.s.Sights != nil {
-		var touched []task.ID
-		touched, f.mark, on.sights = f.s.Sights.Since(f.mark)
-		ids = append(ids, touched...)
-	}
-	now := f.s.moment()
-	if len(ids) == 0 && f.begun && f.paused == now.Paused {
-		return nil, on, nil
-	}
-	f.begun, f.paused = true, now.Paused
-	change := overview.Change{Row: f.after, At: now.At, Paused: now.Paused, Projects: now.Projects, Tasks: []overview.Row{}, Gone: []task.ID{}}
-	return &change, on, f.fill(&change, ids)
-}
-
-// fill adds the rows of tasks, each once.
-func (f *follower) fill(c *overview.Change, ids []task.ID) error {
-	told := map[task.ID]bool{}
-	for _, id := range ids {
-		if told[id] {
-			continue
-		}
-		told[id] = true
-		t, ok, err := f.s.Tasks.Task(id)
-		switch {
-		case err != nil:
-			return err
-		case !ok || t.Deleted:
-			c.Gone = append(c.Gone, id)
-		case f.want.project == "" || t.Project == f.want.project:
-			c.Tasks = append(c.Tasks, f.s.row(&t, c.At))
-		}
+	p.row, p.at = row.ID, e.At
+	if err := journal.Apply(t, &e); err != nil {
+		return fmt.Errorf("fold row %d: %w", row.ID, err)
 	}
 	return nil
-}
-
-// sse is a stream of server-sent events.
-type sse struct {
-	w     http.ResponseWriter
-	flush http.Flusher
-}
-
-// openStream begins a stream, so that the client knows that it is heard.
-func openStream(w http.ResponseWriter) sse {
-	flusher, _ := w.(http.Flusher)
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(http.StatusOK)
-	fmt.Fprint(w, ": orange\n\n")
-	flusher.Flush()
-	return sse{w, flusher}
-}
-
-// send sends one event. It says false if the client has left.
-func (s sse) send(event string, id int64, v any) bool {
-	body, err := json.Marshal(v)
-	if err != nil {
-		return false
-	}
-	if id > 0 {
-		fmt.Fprintf(s.w, "id: %d\n", id)
-	}
-	if _, err := fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", event, body); err != nil {
-		return false
-	}
-	s.flush.Flush()
-	return true
-}
-
-func (s sse) ping() {
-	fmt.Fprint(s.w, ": ping\n\n")
-	s.flush.Flush()
 }

@@ -2,8 +2,6 @@ package api
 
 import (
 	"bufio"
-	"context"
-	"fmt"
 	"net/http"
 	"strconv"
 
@@ -14,32 +12,40 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// decision is engine.Decision as clients see it.
-type decision struct {
+// A Decision is engine.Decision as clients see it.
+type Decision struct {
 	Verdict engine.Verdict  `json:"verdict"`
 	Refused string          `json:"refused,omitempty"`
 	Reasons []engine.Reason `json:"reasons"`
 	Entries []journal.Entry `json:"entries"`
 }
 
-// answer is engine.Answer as clients see it.
-type answer struct {
+// An Answer is engine.Answer as clients see it.
+type Answer struct {
 	Task     task.Task `json:"task"`
-	Decision decision  `json:"decision"`
+	Decision Decision  `json:"decision"`
 	Warning  string    `json:"warning,omitempty"`
-	Error    string    `json:"error,omitempty"`
+	Error    string    `json:"error,omitempty"` // why it was refused
 }
 
-func (s *Server) answer(w http.ResponseWriter, a engine.Answer) {
-	out := answer{
-		Task: a.Task, Warning: a.Warning, Error: a.Decision.Refused,
-		Decision: decision{Verdict: a.Decision.Verdict, Refused: a.Decision.Refused, Reasons: nonNil(a.Decision.Reasons), Entries: nonNil(a.Decision.Entries)},
-	}
-	status := http.StatusOK
+// status is that of HTTP: a refusal is a conflict.
+func (a Answer) status() int {
 	if a.Decision.Verdict == engine.Refuse {
-		status = http.StatusConflict
+		return http.StatusConflict
 	}
-	s.reply(w, status, out)
+	return http.StatusOK
+}
+
+func answer(a engine.Answer, err error) (Answer, error) {
+	return Answer{
+		Task: a.Task, Warning: a.Warning, Error: a.Decision.Refused,
+		Decision: Decision{Verdict: a.Decision.Verdict, Refused: a.Decision.Refused, Reasons: nonNil(a.Decision.Reasons), Entries: nonNil(a.Decision.Entries)},
+	}, err
+}
+
+// TaskList are the records of tasks, in the order of creation.
+type TaskList struct {
+	Tasks []task.Task `json:"tasks"`
 }
 
 // listTasks streams the records as they are stored: with many tasks, decoding and
@@ -67,24 +73,14 @@ func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) {
 	out.Flush() //nolint:errcheck // the client left
 }
 
-func (s *Server) createTask(w http.ResponseWriter, r *http.Request) {
-	var wish signal.Wish
-	if err := read(r, &wish); err != nil {
-		s.failWith(w, err)
-		return
-	}
+func (s *Server) createTask(r *http.Request, wish signal.Wish) (Answer, error) {
 	switch c := callerOf(r); {
 	case c != nil:
 		wish.Actor, wish.Attempt = task.Actor(c.Role), c.Attempt
 	case wish.Actor == "" || s.Identity != nil && wish.Actor != task.Tracker:
 		wish.Actor, wish.Attempt = task.Human, 0
 	}
-	a, err := s.Engine.Create(r.Context(), wish)
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.answer(w, a)
+	return answer(s.Engine.Create(r.Context(), wish))
 }
 
 // submittable are the kinds of signals that come from outside. The others are the
@@ -97,56 +93,64 @@ func submittable(k signal.Kind) bool {
 	return false
 }
 
-func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
+func (s *Server) submit(r *http.Request, sig signal.Signal) (Answer, error) {
 	id, err := s.find(r)
 	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	var sig signal.Signal
-	if err := read(r, &sig); err != nil {
-		s.failWith(w, err)
-		return
+		return Answer{}, err
 	}
 	if !submittable(sig.Kind) {
-		s.failWith(w, task.Mistakef("a signal of kind %q cannot be submitted", sig.Kind))
-		return
+		return Answer{}, task.Mistakef("a signal of kind %q cannot be submitted", sig.Kind)
 	}
 	if sig.Actor == "" {
 		sig.Actor = task.Human
 	}
 	if err := s.speaks(r, id, &sig); err != nil {
-		s.failWith(w, err)
-		return
+		return Answer{}, err
 	}
 	if sig.Actor == task.Engine && sig.Kind != signal.Exit {
-		s.failWith(w, task.Mistakef("nobody outside speaks for the engine: leave the actor out"))
-		return
+		return Answer{}, task.Mistakef("nobody outside speaks for the engine: leave the actor out")
 	}
 	// what an agent said is read from its own words, and how a card looks from the board
 	sig.Report, sig.Final, sig.Face, sig.Children, sig.Busy = nil, "", nil, nil, nil
-	a, err := s.Engine.Submit(r.Context(), id, sig)
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.answer(w, a)
+	return answer(s.Engine.Submit(r.Context(), id, sig))
 }
 
-func (s *Server) showTask(w http.ResponseWriter, r *http.Request) {
+// A ForkWish says where a task is to begin that another one was at.
+type ForkWish struct {
+	Seq    int    `json:"seq"`
+	Branch string `json:"branch"` // "" for one made of the task's
+	Spawn  bool   `json:"spawn"`
+}
+
+func (s *Server) fork(r *http.Request, in ForkWish) (Answer, error) {
+	id, err := s.find(r)
+	if err != nil {
+		return Answer{}, err
+	}
+	by := signal.Wish{Actor: task.Human}
+	if c := callerOf(r); c != nil {
+		by.Actor, by.Attempt = task.Actor(c.Role), c.Attempt
+	}
+	by.Branch, by.Spawn = in.Branch, in.Spawn
+	return answer(s.Engine.Fork(r.Context(), id, in.Seq, by))
+}
+
+// A TaskShown is a task with its text.
+type TaskShown struct {
+	Task    task.Task `json:"task"`
+	Body    string    `json:"body"` // of TASK.md, untrusted
+	Dir     string    `json:"dir"`
+	Problem string    `json:"problem,omitempty"` // why the body cannot be read
+
+	Issue *tracker.Standing `json:"issue,omitempty"` // as it was last read
+}
+
+func (s *Server) showTask(r *http.Request) (TaskShown, error) {
 	t, err := s.load(r)
 	if err != nil {
-		s.failWith(w, err)
-		return
+		return TaskShown{}, err
 	}
-	out := struct {
-		Task    task.Task `json:"task"`
-		Body    string    `json:"body"`
-		Dir     string    `json:"dir"`
-		Problem string    `json:"problem,omitempty"` // why the body cannot be read
-
-		Issue *tracker.Standing `json:"issue,omitempty"` // as it was last read
-	}{Task: t, Dir: s.Folders.Path(t.Project, t.ID)}
+	out := TaskShown{Task: t, Dir: s.Folders.Path(t.Project, t.ID)}
 	if s.Trackers != nil {
 		out.Issue = s.Trackers.Standing(&t)
 	}
@@ -155,7 +159,7 @@ func (s *Server) showTask(w http.ResponseWriter, r *http.Request) {
 	} else {
 		out.Body = string(doc.Body())
 	}
-	s.reply(w, http.StatusOK, out)
+	return out, nil
 }
 
 func (s *Server) load(r *http.Request) (task.Task, error) {
@@ -184,102 +188,47 @@ func (s *Server) entries(r *http.Request) ([]journal.Entry, error) {
 	return s.Tasks.Journal(id, after)
 }
 
-func (s *Server) journal(w http.ResponseWriter, r *http.Request) {
-	entries, err := s.entries(r)
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.reply(w, http.StatusOK, map[string]any{"entries": nonNil(entries)})
+// A Journal is what was decided about a task, oldest first.
+type Journal struct {
+	Entries []journal.Entry `json:"entries"`
 }
 
-func (s *Server) history(w http.ResponseWriter, r *http.Request) {
+func (s *Server) journal(r *http.Request) (Journal, error) {
 	entries, err := s.entries(r)
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	events := []journal.Event{}
+	return Journal{nonNil(entries)}, err
+}
+
+// A History is a journal as the lines of history.jsonl.
+type History struct {
+	History []journal.Event `json:"history"`
+}
+
+func (s *Server) history(r *http.Request) (History, error) {
+	entries, err := s.entries(r)
+	out := History{[]journal.Event{}}
 	for _, e := range entries {
-		events = append(events, journal.History(e)...)
+		out.History = append(out.History, journal.History(e)...)
 	}
-	s.reply(w, http.StatusOK, map[string]any{"history": events})
+	return out, err
 }
 
-func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
+func (s *Server) explain(r *http.Request) (engine.Explanation, error) {
 	id, err := s.find(r)
 	if err != nil {
-		s.failWith(w, err)
-		return
+		return engine.Explanation{}, err
 	}
-	x, err := s.Engine.Explain(r.Context(), id)
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.reply(w, http.StatusOK, x)
+	return s.Engine.Explain(r.Context(), id)
 }
 
-// A WorkflowInfo is a workflow that tasks follow, or may follow.
-type WorkflowInfo struct {
-	Name   string `json:"name"`
-	Hash   string `json:"hash"`
-	Origin string `json:"origin"` // built-in, user, the name of a project, or pinned
-	File   string `json:"file"`
-	Tasks  int    `json:"tasks"` // that follow this very text and are not over
+// An InboxList is what waits for a person, what frees other tasks first, then by age.
+type InboxList struct {
+	Items []engine.Item `json:"items"`
 }
 
-// Library knows all workflows.
-type Library interface {
-	Known(ctx context.Context) ([]WorkflowInfo, error)
-}
-
-func (s *Server) listWorkflows(w http.ResponseWriter, r *http.Request) {
-	list, err := s.Library.Known(r.Context())
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.reply(w, http.StatusOK, map[string]any{"workflows": nonNil(list)})
-}
-
-// A PageAddress is where the web page is.
-type PageAddress struct {
-	URL   string `json:"url"`   // without the token
-	Login string `json:"login"` // with it: opens the page
-}
-
-// Page is the web page of this server.
-type Page interface {
-	Open(ctx context.Context) (PageAddress, error)
-}
-
-// web opens the web page, if it is not open, and says where it is.
-func (s *Server) web(w http.ResponseWriter, r *http.Request) {
-	if s.Page == nil {
-		s.failWith(w, task.Mistakef("this server has no web page"))
-		return
-	}
-	page, err := s.Page.Open(r.Context())
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.reply(w, http.StatusOK, page)
-}
-
-// workflow gives the text that tasks are pinned to by its hash.
-func (s *Server) workflow(w http.ResponseWriter, r *http.Request) {
-	hash := r.PathValue("hash")
-	name, file, text, ok, err := s.Workflows.Workflow(hash)
-	switch {
-	case err != nil:
-		s.failWith(w, err)
-	case !ok:
-		s.fail(w, http.StatusNotFound, fmt.Errorf("no task is pinned to a workflow %.12q: give a whole workflow_hash", hash))
-	default:
-		s.reply(w, http.StatusOK, map[string]string{"hash": hash, "name": name, "file": file, "text": text})
-	}
+func (s *Server) inbox(r *http.Request) (InboxList, error) {
+	items, err := s.Inbox(r.Context(), r.URL.Query().Get("project"))
+	engine.SortInbox(items)
+	return InboxList{nonNil(items)}, err
 }
 
 func nonNil[T any](list []T) []T {

@@ -34,99 +34,89 @@ type Examination struct {
 	Fix     bool   `json:"fix,omitempty"`
 }
 
-// routeTrackers adds the routes of trackers. A server without them has none.
-func (s *Server) routeTrackers(mux *http.ServeMux) {
-	if s.Trackers == nil {
-		return
-	}
-	mux.HandleFunc("GET /v1/trackers", forPeople(s, s.listTrackers))
-	mux.HandleFunc("POST /v1/trackers", s.setTracker)
-	mux.HandleFunc("DELETE /v1/trackers/{name}", s.removeTracker)
-	mux.HandleFunc("GET /v1/trackers/{name}/issues", forPeople(s, s.listIssues))
-	mux.HandleFunc("POST /v1/trackers/{name}/sync", s.syncTracker)
-	mux.HandleFunc("POST /v1/trackers/{name}/test", s.testTracker)
-	mux.HandleFunc("POST /v1/trackers/{name}/dispatch", s.dispatch)
-	mux.HandleFunc("POST /v1/forges/sync", s.syncForges)
-	mux.HandleFunc("POST /v1/doctor/board", s.examine)
+// TrackerList is what is said about each tracker, and its last look.
+type TrackerList struct {
+	Trackers []tracker.Reading `json:"trackers"`
 }
 
-// forPeople keeps attempts from reading what is none of their business.
-func forPeople(s *Server, next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if c := callerOf(r); c != nil {
-			s.fail(w, http.StatusForbidden, notForAttempts(r, c))
-			return
-		}
-		next(w, r)
-	}
-}
-
-func (s *Server) listTrackers(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) listTrackers(*http.Request) (TrackerList, error) {
 	list, err := s.Trackers.List()
-	s.replyOr(w, map[string]any{"trackers": nonNil(list)}, err)
+	return TrackerList{nonNil(list)}, err
 }
 
-func (s *Server) setTracker(w http.ResponseWriter, r *http.Request) {
-	var cfg tracker.Config
-	err := read(r, &cfg)
-	if err == nil {
-		cfg, err = s.Trackers.Set(r.Context(), cfg)
-	}
-	s.replyOr(w, map[string]any{"tracker": cfg}, err)
+// A TrackerSet is a tracker as it is now written down.
+type TrackerSet struct {
+	Tracker tracker.Config `json:"tracker"`
 }
 
-func (s *Server) removeTracker(w http.ResponseWriter, r *http.Request) {
+func (s *Server) setTracker(r *http.Request, cfg tracker.Config) (TrackerSet, error) {
+	cfg, err := s.Trackers.Set(r.Context(), cfg)
+	return TrackerSet{cfg}, err
+}
+
+// Removed names a tracker that is not there any more.
+type Removed struct {
+	Removed string `json:"removed"`
+}
+
+func (s *Server) removeTracker(r *http.Request) (Removed, error) {
 	name := r.PathValue("name")
-	s.replyOr(w, map[string]any{"removed": name}, s.Trackers.Remove(r.Context(), name))
+	return Removed{name}, s.Trackers.Remove(r.Context(), name)
 }
 
-func (s *Server) listIssues(w http.ResponseWriter, r *http.Request) {
+// IssueList are issues as they were last read.
+type IssueList struct {
+	Issues []tracker.Issue `json:"issues"`
+}
+
+func (s *Server) listIssues(r *http.Request) (IssueList, error) {
 	list, err := s.Trackers.Issues(r.PathValue("name"))
-	s.replyOr(w, map[string]any{"issues": nonNil(list)}, err)
+	return IssueList{nonNil(list)}, err
 }
 
-func (s *Server) syncTracker(w http.ResponseWriter, r *http.Request) {
-	var how struct {
-		Fix bool `json:"fix"`
-	}
-	err := read(r, &how)
-	var report tracker.Report
-	if err == nil {
-		report, err = s.Trackers.Sync(r.Context(), r.PathValue("name"), how.Fix)
-	}
-	s.replyOr(w, report, outside(err))
+// A SyncWish says how a tracker is looked at.
+type SyncWish struct {
+	Fix bool `json:"fix"` // put right what drifted
 }
 
-func (s *Server) syncForges(w http.ResponseWriter, r *http.Request) {
+func (s *Server) syncTracker(r *http.Request, how SyncWish) (tracker.Report, error) {
+	report, err := s.Trackers.Sync(r.Context(), r.PathValue("name"), how.Fix)
+	return report, outside(err)
+}
+
+// News are lines about what was found.
+type News struct {
+	News []string `json:"news"`
+}
+
+func (s *Server) syncForges(r *http.Request) (News, error) {
 	news, err := s.Trackers.SyncForges(r.Context())
-	s.replyOr(w, map[string]any{"news": nonNil(news)}, outside(err))
+	return News{nonNil(news)}, outside(err)
 }
 
-func (s *Server) testTracker(w http.ResponseWriter, r *http.Request) {
+func (s *Server) testTracker(r *http.Request) (tracker.Trial, error) {
 	trial, err := s.Trackers.Test(r.Context(), r.PathValue("name"))
-	s.replyOr(w, trial, outside(err))
+	return trial, outside(err)
 }
 
-func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) {
-	var how struct {
-		Dry bool `json:"dry"`
-	}
-	err := read(r, &how)
-	var round tracker.Round
-	if err == nil {
-		round, err = s.Trackers.Dispatch(r.Context(), r.PathValue("name"), how.Dry)
-	}
-	s.replyOr(w, round, outside(err))
+// A DispatchWish says how issues are dispatched.
+type DispatchWish struct {
+	Dry bool `json:"dry"` // only say what would be
 }
 
-func (s *Server) examine(w http.ResponseWriter, r *http.Request) {
-	var x Examination
-	err := read(r, &x)
-	var found []boardcheck.Finding
-	if err == nil {
-		found, err = s.Trackers.Examine(r.Context(), x)
-	}
-	s.replyOr(w, map[string]any{"findings": nonNil(found)}, outside(err))
+func (s *Server) dispatch(r *http.Request, how DispatchWish) (tracker.Round, error) {
+	round, err := s.Trackers.Dispatch(r.Context(), r.PathValue("name"), how.Dry)
+	return round, outside(err)
+}
+
+// Findings are what the doctor found on a board.
+type Findings struct {
+	Findings []boardcheck.Finding `json:"findings"`
+}
+
+func (s *Server) examine(r *http.Request, x Examination) (Findings, error) {
+	found, err := s.Trackers.Examine(r.Context(), x)
+	return Findings{nonNil(found)}, outside(err)
 }
 
 // outside makes one line of what a tracker said: it is nothing that broke here.
@@ -135,13 +125,4 @@ func outside(err error) error {
 		return nil
 	}
 	return task.Mistakef("%s", strings.Join(strings.Fields(fmt.Sprint(err)), " "))
-}
-
-// replyOr replies, or says what went wrong.
-func (s *Server) replyOr(w http.ResponseWriter, v any, err error) {
-	if err != nil {
-		s.failWith(w, err)
-		return
-	}
-	s.reply(w, http.StatusOK, v)
 }

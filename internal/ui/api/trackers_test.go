@@ -73,7 +73,7 @@ func (y *yard) Standing(t *task.Task) *tracker.Standing {
 }
 
 func (y *yard) Examine(_ context.Context, x api.Examination) ([]boardcheck.Finding, error) {
-	return []boardcheck.Finding{{Card: "board:p/1", Anomaly: boardcheck.Anomaly{Text: "odd"}}}, y.note(flag("examine "+x.Project+x.Tracker+" "+x.Key, x.Fix))
+	return []boardcheck.Finding{{Card: "board:p/1", Anomaly: boardcheck.Anomaly{Type: boardcheck.StaleClaim, Text: "odd"}}}, y.note(flag("examine "+x.Project+x.Tracker+" "+x.Key, x.Fix))
 }
 
 // tracking is a server with one tracker.

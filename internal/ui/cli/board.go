@@ -20,7 +20,6 @@ func newBoardCommand(deps Deps) *cobra.Command {
 		newBoardShow(deps, f), newBoardAdd(deps, f), newBoardTag(deps, f), newBoardMove(deps, f),
 		newBoardComment(deps, f), newBoardDescribe(deps, f), newBoardHistory(deps, f))
 	cmd.PersistentFlags().StringVar(&f.project, "project", "", "project whose board it is (default: that of this folder)")
-	_ = cmd.RegisterFlagCompletionFunc("project", completeProjects(deps))
 	return cmd
 }
 

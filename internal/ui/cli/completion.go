@@ -2,27 +2,39 @@ package cli
 
 import (
 	"context"
+	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/core/task"
 	"orange/internal/ui/client"
 )
 
-// completionPatience is how long a person waits for a key to be completed.
-const completionPatience = 500 * time.Millisecond
+const (
+	// completionPatience is how long a person waits for a key to be completed.
+	completionPatience = 500 * time.Millisecond
+	// mostOffered is how many words are offered at once.
+	mostOffered = 200
+)
 
 func newCompletionCommand(Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "completion bash|zsh|fish", Short: "Print the completion script of a shell", Args: arguments(1, 1),
 		ValidArgs: []string{"bash", "zsh", "fish"}, Annotations: map[string]string{needsNothing: "yes"},
+		Long: "Print a script that makes a shell complete commands, flags, and what is there to choose from:\n" +
+			"tasks for which a command makes sense, states, workflows, cards. A server is asked if one\n" +
+			"runs, and none is started.",
+		Example: "  source <(orange completion bash)\n" +
+			"  orange completion zsh >\"${fpath[1]}/_orange\"\n" +
+			"  orange completion fish >~/.config/fish/completions/orange.fish",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root, out := cmd.Root(), cmd.OutOrStdout()
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(out, true)
+				_, err := io.WriteString(out, bashCompletion)
+				return err
 			case "zsh":
 				return root.GenZshCompletion(out)
 			case "fish":
@@ -33,10 +45,106 @@ func newCompletionCommand(Deps) *cobra.Command {
 	}
 }
 
-// completer makes a completion of what find returns. It asks a server that runs and
-// never starts one.
-func completer(deps Deps, find func(context.Context, *client.Client, []string) []string) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// complete gives every argument and every flag of the tree what it can be completed
+// with. What a command says itself stays; what nobody knows words for is left to the
+// person, and only what is a file is completed with files.
+func complete(deps Deps, root *cobra.Command) {
+	args, flags := argumentWords(deps), flagWords(deps)
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		path := strings.TrimPrefix(cmd.CommandPath(), "orange ")
+		if f, ok := args[path]; ok {
+			cmd.ValidArgsFunction = f
+		}
+		if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 && !takesFile(cmd.Use) {
+			cmd.ValidArgsFunction = cobra.NoFileCompletions
+		}
+		for _, f := range slices.Concat(all(cmd.LocalNonPersistentFlags().VisitAll), all(cmd.PersistentFlags().VisitAll)) {
+			if _, has := cmd.GetFlagCompletionFunc(f.Name); has || f.Value.Type() == "bool" || fileFlags[f.Name] {
+				continue
+			}
+			words, ok := flags[path+" --"+f.Name]
+			if !ok {
+				words, ok = flags["--"+f.Name]
+			}
+			if !ok {
+				words = cobra.NoFileCompletions
+			}
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, words)
+		}
+		for _, c := range cmd.Commands() {
+			visit(c)
+		}
+	}
+	visit(root)
+}
+
+// all collects what a walk visits.
+func all[T any](walk func(func(T))) (out []T) {
+	walk(func(one T) { out = append(out, one) })
+	return out
+}
+
+// fileFlags are the flags whose value is the path of a file.
+var fileFlags = map[string]bool{"context-file": true, "task-file": true, "output": true, "profile": true, "plot": true, "emit-test": true}
+
+// takesFile says whether the arguments of a command are paths.
+func takesFile(use string) bool {
+	return strings.Contains(use, "FILE") || strings.Contains(use, "[file]") || strings.Contains(use, "path")
+}
+
+// offer is one word that can be chosen, with what is to know about it.
+func offer(word, about string) string {
+	if about = cut(cleanLine(about), 60); about == "" {
+		return cleanLine(word)
+	}
+	return cobra.CompletionWithDesc(cleanLine(word), about)
+}
+
+// fixed offers words of a list that is closed.
+func fixed(words ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// question is what a completion is about.
+type question struct {
+	*client.Client
+	deps  Deps
+	cmd   *cobra.Command
+	args  []string // before the word that is completed
+	begun string   // of that word
+}
+
+// flag is what another flag of the line says.
+func (q question) flag(name string) string {
+	f := q.cmd.Flags().Lookup(name)
+	if f == nil || !f.Changed {
+		return ""
+	}
+	return f.Value.String()
+}
+
+// task is the task that the line is about: the argument, or the attempt's own.
+func (q question) task() string {
+	if len(q.args) > 0 {
+		return q.args[0]
+	}
+	return q.deps.Config.Task
+}
+
+// project is the one that the line names, else that of the folder, "" for neither.
+func (q question) project(ctx context.Context) string {
+	if p := q.flag("project"); p != "" {
+		return p
+	}
+	at, _ := q.Where(ctx, q.deps.Cwd)
+	return at.Project
+}
+
+// live makes a completion of what find returns. It asks a server that runs and never
+// starts one.
+func live(deps Deps, find func(context.Context, question) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		parent := cmd.Context()
 		if parent == nil {
 			parent = context.Background()
@@ -48,79 +156,33 @@ func completer(deps Deps, find func(context.Context, *client.Client, []string) [
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		defer c.Close()
-		return find(ctx, c, args), cobra.ShellCompDirectiveNoFileComp
+		words := find(ctx, question{Client: c, deps: deps, cmd: cmd, args: args, begun: begun})
+		var out []string
+		for _, w := range words {
+			if strings.HasPrefix(w, begun) && len(out) < mostOffered {
+				out = append(out, w)
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
 
-// completeTasks offers the ids of tasks with their summaries, for the first argument.
-func completeTasks(deps Deps) cobra.CompletionFunc {
-	return completer(deps, func(ctx context.Context, c *client.Client, args []string) []string {
+// first offers words for the first argument only.
+func first(f cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
-			return nil
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		tasks, _ := c.TaskList(ctx, task.Filter{All: true})
-		var out []string
-		for i := range tasks {
-			t := &tasks[i]
-			out = append(out, cobra.CompletionWithDesc(string(t.ID), cut(cleanLine(t.Status+" "+t.Branch+" "+t.Summary), 60)))
-		}
-		return out
-	})
+		return f(cmd, args, begun)
+	}
 }
 
-// completeStatuses offers the states that tasks are in.
-func completeStatuses(deps Deps) cobra.CompletionFunc {
-	return completer(deps, func(ctx context.Context, c *client.Client, _ []string) []string {
-		tasks, _ := c.TaskList(ctx, task.Filter{All: true})
-		var out []string
-		for i := range tasks {
-			out = append(out, cleanLine(tasks[i].Status))
-		}
-		slices.Sort(out)
-		return slices.Compact(out)
-	})
+// begin offers beginnings that more is to be added to.
+func begin(words ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)
 }
 
-// completeTargets offers the states the task named first may go to.
-func completeTargets(deps Deps) cobra.CompletionFunc {
-	return completer(deps, func(ctx context.Context, c *client.Client, args []string) []string {
-		id := deps.Config.Task
-		if len(args) > 0 {
-			id = args[0]
-		}
-		x, _ := c.Explain(ctx, id)
-		var out []string
-		for i := range x.Edges {
-			out = append(out, cleanLine(x.Edges[i].To))
-		}
-		slices.Sort(out)
-		return slices.Compact(out)
-	})
-}
-
-// completeProjects offers the names of projects.
-func completeProjects(deps Deps) cobra.CompletionFunc {
-	return completer(deps, func(ctx context.Context, c *client.Client, _ []string) []string {
-		projects, _ := c.Projects(ctx)
-		var out []string
-		for _, p := range projects {
-			out = append(out, cobra.CompletionWithDesc(cleanLine(p.Name), cleanLine(p.Path)))
-		}
-		return out
-	})
-}
-
-// completeTrackers offers the names of trackers, for the first argument.
-func completeTrackers(deps Deps) cobra.CompletionFunc {
-	return completer(deps, func(ctx context.Context, c *client.Client, args []string) []string {
-		if len(args) > 0 {
-			return nil
-		}
-		list, _ := c.Trackers(ctx)
-		var out []string
-		for _, r := range list {
-			out = append(out, r.Config.Name)
-		}
-		return out
-	})
+// folders offers folders.
+func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
 }

@@ -31,7 +31,7 @@ type deed struct {
 // deedCommand is a command that asks for a deed and says how it went.
 func deedCommand(deps Deps, d *deed, cmd *cobra.Command) *cobra.Command {
 	var leave bool
-	cmd.Args, cmd.ValidArgsFunction = arguments(1, 1), completeTasks(deps)
+	cmd.Args = arguments(1, 1)
 	cmd.Flags().BoolVar(&leave, "no-wait", false, "do not wait for how it goes")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		a, err := s.signal(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: d.verb, Arg: d.arg})

@@ -17,7 +17,7 @@ func newDispatchCommand(deps Deps) *cobra.Command {
 	var once, watch, dry bool
 	var every time.Duration
 	cmd := &cobra.Command{
-		Use: "dispatch [tracker]", Short: "Make tasks of the issues that are next", Args: arguments(0, 1), ValidArgsFunction: completeTrackers(deps),
+		Use: "dispatch [tracker]", Short: "Make tasks of the issues that are next", Args: arguments(0, 1),
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "one round (the default)")
 	cmd.Flags().BoolVar(&watch, "watch", false, "go on until it is interrupted")

@@ -28,8 +28,6 @@ of a project, or with --tracker at that of a tracker as it was last read.`,
 	f.StringVar(&x.Tracker, "tracker", "", "tracker whose board it is")
 	f.BoolVar(&x.Fix, "fix", false, "mend what can be mended")
 	f.BoolVar(&dry, "dry-run", false, "only say what is wrong (the default)")
-	_ = cmd.RegisterFlagCompletionFunc("project", completeProjects(deps))
-	_ = cmd.RegisterFlagCompletionFunc("tracker", completeTrackers(deps))
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		switch {
 		case dry && x.Fix:

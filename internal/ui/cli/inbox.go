@@ -14,10 +14,19 @@ import (
 
 func newInboxCommand(deps Deps) *cobra.Command {
 	var project string
+	var follow, bell bool
 	cmd := &cobra.Command{Use: "inbox", Short: "List what waits for a person, with the command that helps", Args: arguments(0, 0)}
 	cmd.Flags().StringVar(&project, "project", "", "only what concerns this project")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on: print a line for each item as it comes, until Ctrl-C")
+	cmd.Flags().BoolVar(&bell, "bell", false, "with --follow: ring the terminal when one comes")
 	_ = cmd.RegisterFlagCompletionFunc("project", completeProjects(deps))
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
+		switch {
+		case follow:
+			return s.followInbox(ctx, project, bell)
+		case bell:
+			return usageError("--bell rings when something comes: add --follow")
+		}
 		items, err := s.Inbox(ctx, project)
 		if err != nil {
 			return err

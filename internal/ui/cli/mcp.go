@@ -1,7 +1,63 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+
+	"github.com/spf13/cobra"
+)
 
 func newMCPCommand(deps Deps) *cobra.Command {
-	return &cobra.Command{Use: "mcp", Short: "Not there yet", Hidden: true}
+	var http bool
+	cmd := &cobra.Command{
+		Use: "mcp", Short: "Speak the Model Context Protocol, for agents and their people", Args: arguments(0, 0),
+		Long: "Speak the Model Context Protocol on standard input and output until the input ends. The\n" +
+			"tools are list, show, explain, inbox, create, update, answer, approve and verify. Inside\n" +
+			"an attempt they act for that attempt. docs/MCP.md says how agents are told of it.",
+		Example: "  claude mcp add orange -- orange mcp\n  codex mcp add orange -- orange mcp\n  orange mcp --http",
+	}
+	cmd.Flags().BoolVar(&http, "http", false, "open the web page, and say how MCP is reached there instead")
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
+		if http {
+			return s.mcpOverHTTP(ctx)
+		}
+		if s.MCP == nil {
+			return errors.New("this program was built without MCP: reinstall it")
+		}
+		if s.IsTerminal {
+			fmt.Fprintln(s.Stderr, "orange: mcp speaks a protocol for programs: end it with Ctrl-D, and see docs/MCP.md")
+		}
+		return s.MCP(ctx, MCPOptions{Client: s.Client, In: io.NopCloser(s.Stdin), Out: noClose{s.Stdout}})
+	})
+	return cmd
+}
+
+// noClose is an output that outlives who writes to it.
+type noClose struct{ io.Writer }
+
+func (noClose) Close() error { return nil }
+
+// mcpOverHTTP says where MCP is spoken over HTTP and what must be shown there.
+func (s session) mcpOverHTTP(ctx context.Context) error {
+	page, err := s.Web(ctx)
+	if err != nil {
+		return err
+	}
+	at, err := url.Parse(page.Login)
+	if err != nil || at.Query().Get("token") == "" {
+		return errors.New("the server did not say what its web page wants to be shown: see orange web")
+	}
+	token := at.Query().Get("token")
+	at.Path, at.RawQuery, at.Fragment = "/mcp", "", ""
+	answer := struct {
+		URL     string            `json:"url"`
+		Headers map[string]string `json:"headers"`
+	}{at.String(), map[string]string{"Authorization": "Bearer " + token}}
+	return s.show(answer, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s\nAuthorization: Bearer %s\n", answer.URL, token)
+		return err
+	})
 }

@@ -1,7 +1,182 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/config"
+)
+
+// Notifier tells people a test.
+type Notifier interface {
+	TestNotify(ctx context.Context, cfg config.Config, n config.Notify, kind string) error
+}
+
+// notifier is who tells people a test, if anybody can.
+func (d Deps) notifier() (Notifier, bool) {
+	n, ok := d.Workflows.(Notifier)
+	return n, ok
+}
 
 func newNotifyCommand(deps Deps) *cobra.Command {
-	return &cobra.Command{Use: "notify", Short: "Not there yet", Hidden: true}
+	return group("notify", "Say who is told that something waits, and try it", newNotifyList(deps), newNotifyTest(deps))
+}
+
+// notifyWay is one way of the configuration, as it is shown.
+type notifyWay struct {
+	Number   int       `json:"number"`
+	Kind     string    `json:"kind"`
+	Host     string    `json:"host,omitempty"`
+	On       []string  `json:"on"`
+	Projects []string  `json:"projects"`
+	Brief    bool      `json:"brief"`
+	Told     time.Time `json:"told,omitzero"` // when it last went well
+	Tried    time.Time `json:"tried,omitzero"`
+	Problem  string    `json:"problem,omitempty"`
+}
+
+const noWays = "Nobody is told anything: add notify to config.json, see docs/OPERATIONS.md."
+
+func newNotifyList(deps Deps) *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List who is told what, and how it went", Args: arguments(0, 0)}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		told, err := config.ReadTold(deps.Config.ToldFile())
+		if err != nil {
+			fmt.Fprintln(deps.Stderr, "orange: warning: "+cleanLine(err.Error()))
+		}
+		ways := []notifyWay{}
+		for i := range deps.Config.Notify {
+			n := &deps.Config.Notify[i]
+			of := told[n.Name()]
+			ways = append(ways, notifyWay{
+				Number: i + 1, Kind: n.Kind, Host: notifyHost(n), On: slices.Concat([]string{}, n.On), Projects: slices.Concat([]string{}, n.Projects), Brief: n.Brief,
+				Told: of.OK, Tried: of.At, Problem: of.Problem,
+			})
+		}
+		return show(cmd, map[string]any{"ways": ways}, func(w io.Writer) error { return printWays(w, deps, ways) })
+	}
+	return cmd
+}
+
+// notifyHost is where a message goes. The rest of an address may be a secret.
+func notifyHost(n *config.Notify) string {
+	if u, err := url.Parse(n.URL); err == nil && u.Host != "" {
+		return u.Host
+	}
+	if n.Kind == "slack" {
+		kind, _, _ := strings.Cut(n.Secret, ":")
+		return "(" + kind + ")"
+	}
+	return ""
+}
+
+func printWays(w io.Writer, deps Deps, ways []notifyWay) error {
+	if len(ways) == 0 {
+		_, err := fmt.Fprintln(w, noWays)
+		return err
+	}
+	rows := [][]string{{"NR", "KIND", "HOST", "TOLD OF", "PROJECTS", "LAST"}}
+	for _, n := range ways {
+		on, projects, last := "all but start", "all", "not yet"
+		if len(n.On) > 0 {
+			on = strings.Join(n.On, ",")
+		}
+		if len(n.Projects) > 0 {
+			projects = strings.Join(n.Projects, ",")
+		}
+		if n.Brief {
+			on += " (brief)"
+		}
+		switch {
+		case n.Problem != "":
+			last = age(deps.Now(), n.Tried) + " ago: " + n.Problem
+		case !n.Tried.IsZero():
+			last = age(deps.Now(), n.Tried) + " ago"
+		}
+		rows = append(rows, []string{strconv.Itoa(n.Number), n.Kind, orDash(cleanLine(n.Host)), on, cleanLine(projects), cleanLine(last)})
+	}
+	return printTable(w, deps.lineWidth(), rows)
+}
+
+// notifyResult is how a test went.
+type notifyResult struct {
+	Number int    `json:"number"`
+	Kind   string `json:"kind"`
+	Error  string `json:"error,omitempty"`
+}
+
+func newNotifyTest(deps Deps) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "test [kind|number]", Short: "Tell a test: every way, those of a kind, or one", Args: arguments(0, 1),
+		Long: `Tell a test by every way of config.json, by those of a kind (desktop, webhook, ntfy,
+slack, bell), or by the one with a number of orange notify list.
+
+It is sent by this command, not by the server: a secret in a variable that only one of
+them has makes a difference.`,
+		ValidArgsFunction: cobra.FixedCompletions([]string{"desktop", "webhook", "ntfy", "slack", "bell"}, cobra.ShellCompDirectiveNoFileComp),
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		chosen, err := chooseWays(deps.Config.Notify, args)
+		if err != nil {
+			return err
+		}
+		by, ok := deps.notifier()
+		if !ok {
+			return errors.New("this program cannot tell anybody anything")
+		}
+		results, failed := []notifyResult{}, 0
+		for _, i := range chosen {
+			n := deps.Config.Notify[i]
+			r := notifyResult{Number: i + 1, Kind: n.Kind}
+			if err := by.TestNotify(cmd.Context(), deps.Config, n, "review"); err != nil {
+				r.Error, failed = err.Error(), failed+1
+			}
+			results = append(results, r)
+		}
+		err = show(cmd, map[string]any{"results": results}, func(w io.Writer) error { return printTested(w, results) })
+		if err == nil && failed > 0 {
+			err = fail{code: exitFailed, told: wantsJSON(cmd), err: fmt.Errorf("%d of %d went wrong", failed, len(results))}
+		}
+		return err
+	}
+	return cmd
+}
+
+// chooseWays are the places of the ways that an argument means.
+func chooseWays(ways []config.Notify, args []string) ([]int, error) {
+	if len(ways) == 0 {
+		return nil, errors.New("nobody is told anything: add notify to config.json, see docs/OPERATIONS.md")
+	}
+	var out []int
+	for i := range ways {
+		if len(args) == 0 || args[0] == ways[i].Kind || args[0] == strconv.Itoa(i+1) {
+			out = append(out, i)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no way is called %q: see orange notify list", args[0])
+	}
+	return out, nil
+}
+
+func printTested(w io.Writer, results []notifyResult) error {
+	for _, r := range results {
+		said := "sent"
+		if r.Error != "" {
+			said = r.Error
+		}
+		if _, err := fmt.Fprintf(w, "%d %s: %s\n", r.Number, r.Kind, cleanLine(said)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

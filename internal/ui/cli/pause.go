@@ -11,7 +11,7 @@ import (
 
 func newPauseCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "pause [id]", Short: "Start nothing new, for one task or for all", Args: arguments(0, 1), ValidArgsFunction: completeTasks(deps),
+		Use: "pause [id]", Short: "Start nothing new, for one task or for all", Args: arguments(0, 1),
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			if len(args) > 0 {
 				a, err := s.signal(ctx, args[0], signal.Signal{Kind: signal.Pause})

@@ -34,7 +34,6 @@ func newPolicyFlags(cmd *cobra.Command) *policyFlags {
 	f.IntVar(&p.taskAttempts, "max-task-attempts", 0, "attempts that one task may have, 0 for no bound")
 	f.Var(&p.dayCost, "max-day-cost", "dollars that all agents of the project may cost in a day (UTC), 0 for no bound")
 	f.IntVar(&p.dayAttempts, "max-day-attempts", 0, "attempts that the project may have in a day (UTC), 0 for no bound")
-	_ = cmd.RegisterFlagCompletionFunc("delivery", cobra.FixedCompletions([]string{"local", "push", "pr"}, cobra.ShellCompDirectiveNoFileComp))
 	return p
 }
 

@@ -9,7 +9,7 @@ import (
 func newProjectRemove(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove <name>", Short: "Forget a project; its repository stays as it is",
-		Args: arguments(1, 1), ValidArgsFunction: completeProjects(deps),
+		Args: arguments(1, 1),
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			if err := s.RemoveProject(ctx, args[0]); err != nil {
 				return err

@@ -17,7 +17,7 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 	var change client.ProjectChange
 	cmd := &cobra.Command{
 		Use: "update [name]", Short: "Change a project, by default the one of this folder",
-		Args: arguments(0, 1), ValidArgsFunction: completeProjects(deps),
+		Args: arguments(0, 1),
 	}
 	cmd.Flags().IntVar(&size, "pool-size", 0, "how many workspaces it has")
 	cmd.Flags().StringVar(&workflow, "workflow", "", "workflow that its new tasks follow")

@@ -10,7 +10,7 @@ import (
 
 func newResumeCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "resume [id]", Short: "Go on after a pause, or try again what was given up", Args: arguments(0, 1), ValidArgsFunction: completeTasks(deps),
+		Use: "resume [id]", Short: "Go on after a pause, or try again what was given up", Args: arguments(0, 1),
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			if len(args) > 0 {
 				a, err := s.signal(ctx, args[0], signal.Signal{Kind: signal.Resume})

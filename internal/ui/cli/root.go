@@ -35,6 +35,8 @@ type Deps struct {
 	Dashboard func(context.Context, DashboardOptions) error // shows the dashboard on this terminal
 	MCP       func(context.Context, MCPOptions) error       // speaks MCP until ctx ends
 
+	OpenAPI func() (any, error) // describes the HTTP API
+
 	// Install puts the Orange skill where harnesses look for skills, for those named or,
 	// if none is, for all that are found.
 	Install func(ctx context.Context, harnesses []string, dry bool) ([]Installed, error)
@@ -58,14 +60,6 @@ type ServeOptions struct {
 	Hooks    string // address at which news of trackers are heard, "" for nowhere
 
 	CrashPoint string // count only boundaries whose name begins like this
-}
-
-// DashboardOptions say what the dashboard shows.
-type DashboardOptions struct {
-	Client  *client.Client
-	Project string // "" for all
-	All     bool   // tasks that are over, too
-	Once    bool   // leave after a terminal was attached to
 }
 
 // MCPOptions say how MCP is spoken.
@@ -94,6 +88,8 @@ func New(deps Deps) *cobra.Command {
 		newServeCommand(deps), newStopCommand(deps), newPauseCommand(deps), newResumeCommand(deps),
 		newDoctorCommand(deps), newLogCommand(deps), newImportCommand(deps), newExportCommand(deps),
 		newInstallCommand(deps), newHookCommand(deps), newSelftestCommand(deps), newCompletionCommand(deps), newManCommand(deps), newVersionCommand(deps))
+	openDashboard(deps, root)
+	complete(deps, root)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().Bool("json", false, "print JSON")

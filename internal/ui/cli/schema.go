@@ -11,18 +11,23 @@ import (
 	"orange/internal/core/workflow"
 )
 
-func newSchemaCommand(Deps) *cobra.Command {
+func newSchemaCommand(deps Deps) *cobra.Command {
 	return group("schema", "Print JSON Schemas, for editors and programs",
-		schemaCommand("workflow", "workflow files", func() any { return workflow.Schema() }),
-		schemaCommand("worker-result", "what a worker answers", func() any { return signal.WorkerResultSchema() }),
-		schemaCommand("handoff", "what one stage of work tells the next", func() any { return handoff.Schema() }))
+		schemaCommand("workflow", "the JSON Schema of workflow files", func() (any, error) { return workflow.Schema(), nil }),
+		schemaCommand("worker-result", "the JSON Schema of what a worker answers", func() (any, error) { return signal.WorkerResultSchema(), nil }),
+		schemaCommand("handoff", "the JSON Schema of what one stage of work tells the next", func() (any, error) { return handoff.Schema(), nil }),
+		schemaCommand("openapi", "the OpenAPI description of the HTTP API", deps.OpenAPI))
 }
 
-func schemaCommand(name, what string, schema func() any) *cobra.Command {
+func schemaCommand(name, what string, schema func() (any, error)) *cobra.Command {
 	return pure(&cobra.Command{
-		Use: name, Short: "Print the JSON Schema of " + what, Args: arguments(0, 0),
+		Use: name, Short: "Print " + what, Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			text, err := json.MarshalIndent(schema(), "", "  ")
+			value, err := schema()
+			if err != nil {
+				return fmt.Errorf("print the schema: %w", err)
+			}
+			text, err := json.MarshalIndent(value, "", "  ")
 			if err != nil {
 				return fmt.Errorf("print the schema: %w", err)
 			}

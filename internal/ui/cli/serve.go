@@ -4,7 +4,12 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
+
+	"orange/internal/config"
 )
+
+// usualPage is where the web page is if no address is given.
+const usualPage = "127.0.0.1:4747"
 
 func newServeCommand(deps Deps) *cobra.Command {
 	var o ServeOptions
@@ -13,6 +18,9 @@ func newServeCommand(deps Deps) *cobra.Command {
 	}
 	cmd.Flags().DurationVar(&o.Idle, "idle", deps.Config.IdleExit, "leave after so much idleness (default: the built-in time)")
 	cmd.Flags().StringVar(&o.Hooks, "hooks", deps.Config.Hooks, "hear the news of trackers at this address, such as 127.0.0.1:8787 (paths /hooks/NAME)")
+	cmd.Flags().StringVar(&o.Web, "web", deps.Config.Web, "serve the web page at this `address` of this machine")
+	cmd.Flags().Lookup("web").NoOptDefVal = usualPage
+	cmd.Flags().BoolVar(&o.WebInput, "web-input", deps.Config.WebInput, "let people type into agents' terminals on the web page")
 	cmd.Flags().BoolVar(&o.Detached, "detached", false, "nobody sees the terminal")
 	cmd.Flags().IntVar(&o.CrashAt, "crash-at", 0, "die at the n-th commit or effect boundary")
 	cmd.Flags().StringVar(&o.CrashPoint, "crash-point", "", "count only boundaries whose name begins like this")
@@ -22,6 +30,11 @@ func newServeCommand(deps Deps) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if o.Idle < 0 {
 			return usageError("idle time %s: give a positive time such as 30m", o.Idle)
+		}
+		if o.Web != "" {
+			if err := config.CheckLoopback(o.Web); err != nil {
+				return usageError("web page: %v", err)
+			}
 		}
 		err := deps.Serve(cmd.Context(), o)
 		if o.Detached && errors.Is(err, ErrServerRunning) {

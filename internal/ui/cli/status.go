@@ -1,7 +1,227 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/core/overview"
+	"orange/internal/core/task"
+	"orange/internal/ui/client"
+)
+
+// statusPatience is how long a status line waits. A prompt that hangs is worse than one
+// that says nothing.
+const statusPatience = 200 * time.Millisecond
+
+// statusFlags are what orange status can be told.
+type statusFlags struct {
+	format, project, snippet string
+	here                     bool
+}
 
 func newStatusCommand(deps Deps) *cobra.Command {
-	return &cobra.Command{Use: "status", Short: "Not there yet", Hidden: true}
+	var f statusFlags
+	cmd := &cobra.Command{
+		Use: "status", Short: "Say in one line how many agents work and what waits for you", Args: arguments(0, 0),
+		Annotations: map[string]string{needsNothing: "yes"},
+		Long: "Say in one line how many agents work, how many tasks wait for a person and how many for a\n" +
+			"workspace: for prompts and status lines. A server is asked only if one runs, and not for\n" +
+			"longer than 200 ms; if there is nothing to say, nothing is printed and the exit code is 0.\n" +
+			"With --json, an error is an error. Nothing that agents wrote is in the line.",
+		Example: "  orange status\n  orange status --here --format prompt\n  orange status --snippet tmux >>~/.tmux.conf",
+	}
+	cmd.Flags().StringVar(&f.format, "format", "plain", "for whom: plain, prompt, tmux or json")
+	cmd.Flags().StringVar(&f.project, "project", "", "only of this project")
+	cmd.Flags().BoolVar(&f.here, "here", false, "only of this folder: its task's status, or its project's")
+	cmd.Flags().StringVar(&f.snippet, "snippet", "", "print what to put into the configuration of tmux, bash, zsh, fish or starship")
+	_ = cmd.RegisterFlagCompletionFunc("format", fixed(statusFormats()...))
+	_ = cmd.RegisterFlagCompletionFunc("snippet", fixed(snippetNames()...))
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if f.snippet != "" {
+			return printSnippet(deps.Stdout, f.snippet)
+		}
+		if wantsJSON(cmd) {
+			f.format = "json"
+		}
+		return runStatus(cmd.Context(), deps, f)
+	}
+	return cmd
+}
+
+func statusFormats() []string { return []string{"plain", "prompt", "tmux", "json"} }
+
+// statusLine is what a status line says.
+type statusLine struct {
+	overview.Summary
+	Paused  bool        `json:"paused"`
+	Project string      `json:"project,omitempty"` // that it is about, "" for all
+	Task    *statusTask `json:"task,omitempty"`    // that this folder belongs to
+}
+
+// statusTask is the task of a folder.
+type statusTask struct {
+	ID     task.ID       `json:"id"`
+	Status string        `json:"status"`
+	Life   overview.Life `json:"life"`
+	Wants  string        `json:"wants,omitempty"`
+	Queued bool          `json:"queued,omitempty"`
+	Paused bool          `json:"paused,omitempty"`
+}
+
+func runStatus(ctx context.Context, deps Deps, f statusFlags) error {
+	var form func(statusLine) string
+	switch f.format {
+	case "plain":
+		form = statusLine.plain
+	case "prompt":
+		form = statusLine.prompt
+	case "tmux":
+		form = statusLine.tmux
+	case "json":
+	default:
+		return usageError("format %q is not known: use plain, prompt, tmux or json", f.format)
+	}
+	ctx, cancel := context.WithTimeout(ctx, statusPatience)
+	defer cancel()
+	s, err := readStatus(ctx, deps, f)
+	switch {
+	case form == nil && err != nil:
+		return err
+	case form == nil:
+		return printJSON(deps.Stdout, s)
+	case err != nil || s == nil:
+		return nil
+	}
+	_, err = io.WriteString(deps.Stdout, form(*s))
+	return err
+}
+
+// readStatus asks a server that runs. It returns nil if this folder belongs to nothing.
+func readStatus(ctx context.Context, deps Deps, f statusFlags) (*statusLine, error) {
+	if deps.ConfigErr != nil {
+		return nil, deps.ConfigErr
+	}
+	c, err := running(ctx, deps)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	at := client.Place{Project: f.project}
+	if f.here {
+		if at, err = c.Where(ctx, deps.Cwd); err != nil || at.Project == "" {
+			return nil, err
+		}
+		if deps.Config.Task != "" {
+			at.Task = deps.Config.Task
+		}
+	}
+	state, err := c.State(ctx, client.Seen{Project: at.Project})
+	if err != nil {
+		return nil, err
+	}
+	s := &statusLine{Summary: overview.Sum(state.Tasks), Paused: state.Paused, Project: at.Project}
+	for i := range state.Tasks {
+		if r := &state.Tasks[i]; at.Task != "" && string(r.ID) == at.Task {
+			s.Task = &statusTask{r.ID, r.Status, r.Life, string(r.Wants), r.Queued, r.Paused}
+		}
+	}
+	return s, nil
+}
+
+// plain is a sentence for people.
+func (s statusLine) plain() string {
+	var parts []string
+	if s.Paused {
+		parts = append(parts, "everything is paused")
+	}
+	if t := s.Task; t != nil {
+		parts = append(parts, "this task is "+tame(t.Status)+t.note())
+	}
+	for _, p := range []struct {
+		n         int
+		one, many string
+	}{
+		{s.Agents, "agent at work", "agents at work"}, {s.Wants, "task waits for you", "tasks wait for you"}, {s.Queued, "queued", "queued"},
+	} {
+		switch {
+		case p.n == 1:
+			parts = append(parts, "1 "+p.one)
+		case p.n > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.many))
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "no agent at work, nothing waits for you")
+	}
+	return strings.Join(parts, ", ") + "\n"
+}
+
+// note says what is particular about the task of a folder.
+func (t *statusTask) note() string {
+	switch {
+	case t.Paused:
+		return " (paused)"
+	case t.Wants != "":
+		return " (waits for you: " + tame(t.Wants) + ")"
+	case t.Queued:
+		return " (queued)"
+	case t.Life == overview.Dead:
+		return " (its agent died)"
+	}
+	return ""
+}
+
+// short is the line for prompts and bars, "" if there is nothing to say. mark puts
+// weight on what waits for a person.
+func (s statusLine) short(mark func(string) string) string {
+	var parts []string
+	add := func(n int, what string, form func(string) string) {
+		if n > 0 {
+			parts = append(parts, form(fmt.Sprintf("%d %s", n, what)))
+		}
+	}
+	as := func(text string) string { return text }
+	if t := s.Task; t != nil {
+		text := tame(t.Status)
+		if t.Wants != "" {
+			text = mark(text + "!")
+		}
+		parts = append(parts, text)
+	}
+	add(s.Agents, "run", as)
+	add(s.Wants, "wait", mark)
+	add(s.Queued, "queued", as)
+	if s.Paused {
+		parts = append(parts, mark("paused"))
+	}
+	return strings.Join(parts, " ")
+}
+
+// prompt is for the prompt of a shell: with a space behind it, and without a line's end.
+func (s statusLine) prompt() string {
+	text := s.short(func(t string) string { return t })
+	if text == "" {
+		return ""
+	}
+	return "[" + text + "] "
+}
+
+// tmux is for tmux's status line, with its colours.
+func (s statusLine) tmux() string {
+	return s.short(func(t string) string { return "#[fg=yellow,bold]" + t + "#[default]" })
+}
+
+// tame keeps of a name what no shell, prompt or status line takes for a command.
+func tame(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(" -_.", r) {
+			return r
+		}
+		return '_'
+	}, cut(name, 40))
 }

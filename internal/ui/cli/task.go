@@ -21,7 +21,6 @@ func newTaskCommand(deps Deps) *cobra.Command {
 // what it is called.
 func verbCommand(deps Deps, verb string, cmd *cobra.Command) *cobra.Command {
 	note := cmd.Flags().String("note", "", "why, in your words")
-	cmd.ValidArgsFunction = completeTasks(deps)
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		id, err := s.taskOf(ctx, args)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 
 func newTaskAnswer(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "answer <id> <text...|->", Short: "Answer what an agent asked, and let it go on", Args: arguments(2, -1), ValidArgsFunction: completeTasks(deps),
+		Use: "answer <id> <text...|->", Short: "Answer what an agent asked, and let it go on", Args: arguments(2, -1),
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			text, err := s.said(strings.Join(args[1:], " "))
 			if err != nil {

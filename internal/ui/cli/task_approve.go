@@ -11,7 +11,7 @@ import (
 
 func newTaskApprove(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "approve <id>", Short: "Grant the move that an agent asked for", Args: arguments(1, 1), ValidArgsFunction: completeTasks(deps),
+		Use: "approve <id>", Short: "Grant the move that an agent asked for", Args: arguments(1, 1),
 	}
 	note := cmd.Flags().String("note", "", "why, in your words")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {

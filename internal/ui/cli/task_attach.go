@@ -18,7 +18,7 @@ func newTaskAttach(deps Deps) *cobra.Command {
 	var role string
 	var printed bool
 	cmd := &cobra.Command{
-		Use: "attach [id]", Short: "Go to the terminal of a task's agent", Args: arguments(0, 1), ValidArgsFunction: completeTasks(deps),
+		Use: "attach [id]", Short: "Go to the terminal of a task's agent", Args: arguments(0, 1),
 	}
 	cmd.Flags().StringVar(&role, "role", "", "role of the agent (default: the one at work)")
 	cmd.Flags().BoolVar(&printed, "print", false, "print the command that does it instead")

@@ -15,7 +15,7 @@ import (
 
 func newTaskAttempts(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "attempts [id]", Short: "List the agents that work or worked on a task", Args: arguments(0, 1), ValidArgsFunction: completeTasks(deps),
+		Use: "attempts [id]", Short: "List the agents that work or worked on a task", Args: arguments(0, 1),
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			id, err := s.taskOf(ctx, args)
 			if err != nil {

@@ -10,7 +10,7 @@ import (
 
 func newTaskCancel(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "cancel <id>", Short: "End a task without a result", Args: arguments(1, 1), ValidArgsFunction: completeTasks(deps),
+		Use: "cancel <id>", Short: "End a task without a result", Args: arguments(1, 1),
 	}
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 	note := cmd.Flags().String("note", "", "why, in your words")

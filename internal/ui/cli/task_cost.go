@@ -18,11 +18,10 @@ func newTaskCost(deps Deps) *cobra.Command {
 	var project string
 	var everything bool
 	cmd := &cobra.Command{
-		Use: "cost [id]", Short: "Say what the agents of a task, or of all tasks, have consumed", Args: arguments(0, 1), ValidArgsFunction: completeTasks(deps),
+		Use: "cost [id]", Short: "Say what the agents of a task, or of all tasks, have consumed", Args: arguments(0, 1),
 	}
 	cmd.Flags().StringVar(&project, "project", "", "of every task of this project")
 	cmd.Flags().BoolVar(&everything, "all", false, "of every task of every project")
-	_ = cmd.RegisterFlagCompletionFunc("project", completeProjects(deps))
 	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 && (project != "" || everything) || project != "" && everything {
 			return usageError("give one of a task, --project and --all")

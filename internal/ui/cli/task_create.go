@@ -42,9 +42,6 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	f.StringVar(&file, "context-file", "", "file with that text")
 	f.StringVar(&parent, "parent", "", "`task` whose work this is a part of")
 	f.BoolVar(&wait, "no-spawn", false, "create it and do not start it")
-	for _, flag := range []string{"harness", "review-harness"} {
-		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions([]string{"claude", "codex", "opencode", "gemini", "pi"}, cobra.ShellCompDirectiveNoFileComp))
-	}
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if n.Context != "" && file != "" {
 			return usageError("give --context or --context-file, not both")

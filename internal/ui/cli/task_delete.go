@@ -10,7 +10,7 @@ import (
 
 func newTaskDelete(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "delete <id>", Short: "Remove a task that is over", Args: arguments(1, 1), ValidArgsFunction: completeTasks(deps),
+		Use: "delete <id>", Short: "Remove a task that is over", Args: arguments(1, 1),
 	}
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {

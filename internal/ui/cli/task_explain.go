@@ -12,7 +12,7 @@ func newTaskExplain(deps Deps) *cobra.Command {
 		Use: "explain [id]", Short: "Say why a task is where it is, and what would move it",
 		Long: "Say who must act and the cheapest way on, every way out with the rules weighed for it,\n" +
 			"what the engine does next, how the task came here, what it has cost and what was refused.",
-		Args: arguments(0, 1), ValidArgsFunction: completeTasks(deps),
+		Args: arguments(0, 1),
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			id, err := s.taskOf(ctx, args)
 			if err != nil {

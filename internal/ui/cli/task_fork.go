@@ -18,7 +18,7 @@ func newTaskFork(deps Deps) *cobra.Command {
 	var wait bool
 	cmd := &cobra.Command{
 		Use: "fork <id@seq>", Short: "Create a task that begins where another one stood at an entry of its history",
-		Args: arguments(1, 1), ValidArgsFunction: completeTasks(deps),
+		Args: arguments(1, 1),
 	}
 	cmd.Flags().StringVar(&f.Branch, "branch", "", "branch of the new task (default: named after the old one)")
 	cmd.Flags().BoolVar(&wait, "no-spawn", false, "create it and do not start it")

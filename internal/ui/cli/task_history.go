@@ -19,7 +19,7 @@ import (
 func newTaskHistory(deps Deps) *cobra.Command {
 	var refused bool
 	cmd := &cobra.Command{
-		Use: "history <id>", Short: "Show what happened to a task", Args: arguments(1, 1), ValidArgsFunction: completeTasks(deps),
+		Use: "history <id>", Short: "Show what happened to a task", Args: arguments(1, 1),
 	}
 	cmd.Flags().BoolVar(&refused, "refused", false, "show what was asked and refused instead")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {

@@ -20,8 +20,6 @@ func newTaskList(deps Deps) *cobra.Command {
 	cmd.Flags().StringVar(&f.Project, "project", "", "only tasks of this project")
 	cmd.Flags().StringVar(&f.Status, "status", "", "only tasks in this state")
 	cmd.Flags().BoolVar(&f.All, "all", false, "in every state, those that are over too")
-	_ = cmd.RegisterFlagCompletionFunc("status", completeStatuses(deps))
-	_ = cmd.RegisterFlagCompletionFunc("project", completeProjects(deps))
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
 		if f.Project == "" {
 			at, err := s.Where(ctx, s.Cwd)

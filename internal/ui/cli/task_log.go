@@ -30,7 +30,7 @@ type logWish struct {
 func newTaskLog(deps Deps) *cobra.Command {
 	var l logWish
 	cmd := &cobra.Command{
-		Use: "log [id]", Short: "Show the output of a task's agent, by default the newest one", Args: arguments(0, 1), ValidArgsFunction: completeTasks(deps),
+		Use: "log [id]", Short: "Show the output of a task's agent, by default the newest one", Args: arguments(0, 1),
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&l.follow, "follow", "f", false, "show what is added until the agent ends")

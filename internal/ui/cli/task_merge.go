@@ -15,7 +15,6 @@ func newTaskMerge(deps Deps) *cobra.Command {
 	}}
 	cmd := deedCommand(deps, d, &cobra.Command{Use: "merge <id>", Short: "Merge the branch of a task that waits for it"})
 	cmd.Flags().StringVar(&d.arg, "strategy", "", "ff: no merge commit; merge: always one (default: as its pull request was merged; without one, ff)")
-	_ = cmd.RegisterFlagCompletionFunc("strategy", cobra.FixedCompletions([]string{"ff", "merge"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if cmd.Flags().Changed("strategy") && d.arg != "ff" && d.arg != "merge" {
 			return usageError("strategy %q is not known: give ff or merge", d.arg)

@@ -34,7 +34,7 @@ func newTaskReplay(deps Deps) *cobra.Command {
 		Example: "  orange task replay MFTsZyeO\n" +
 			"  orange task replay MFTsZyeO --at 12\n" +
 			"  orange task replay MFTsZyeO --against ./stricter.yaml",
-		Args: arguments(0, 1), ValidArgsFunction: completeTasks(deps),
+		Args: arguments(0, 1),
 	}
 	cmd.Flags().IntVar(&f.at, "at", 0, "show the record as entry `SEQ` left it")
 	cmd.Flags().StringVar(&f.against, "against", "", "decide by another workflow: `NAME|FILE`")

@@ -13,7 +13,7 @@ func newTaskRequestChanges(deps Deps) *cobra.Command {
 	var message, note string
 	cmd := &cobra.Command{
 		Use: "request-changes <id> [message...]", Short: "Send reviewed work back to its worker, and say what is to change",
-		Args: arguments(1, -1), ValidArgsFunction: completeTasks(deps),
+		Args: arguments(1, -1),
 	}
 	cmd.Flags().StringVarP(&message, "message", "m", "", "what is to change; - reads it from standard input")
 	cmd.Flags().StringVar(&note, "note", "", "the same as --message")

@@ -17,7 +17,7 @@ import (
 
 func newTaskShow(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "show [id]", Short: "Show a task, its text and its history", Args: arguments(0, 1), ValidArgsFunction: completeTasks(deps),
+		Use: "show [id]", Short: "Show a task, its text and its history", Args: arguments(0, 1),
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			id, err := s.taskOf(ctx, args)
 			if err != nil {

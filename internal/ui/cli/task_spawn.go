@@ -12,7 +12,7 @@ import (
 
 func newTaskSpawn(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "spawn <id>", Short: "Start a task that was created and waits", Args: arguments(1, 1), ValidArgsFunction: completeTasks(deps),
+		Use: "spawn <id>", Short: "Start a task that was created and waits", Args: arguments(1, 1),
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			x, err := s.Explain(ctx, args[0])
 			if err != nil {

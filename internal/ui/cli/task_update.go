@@ -26,14 +26,13 @@ func newTaskUpdate(deps Deps) *cobra.Command {
 	var c changes
 	cmd := &cobra.Command{
 		Use: "update [id]", Short: "Change a task, by default the one of this workspace",
-		Args: arguments(0, 1), ValidArgsFunction: completeTasks(deps),
+		Args: arguments(0, 1),
 	}
 	cmd.Flags().StringVar(&c.branch, "branch", "", "new branch; without a name, the one checked out in this folder")
 	cmd.Flags().StringVar(&c.summary, "summary", "", "new summary")
 	cmd.Flags().StringVar(&c.status, "status", "", "state to go to")
 	cmd.Flags().StringVar(&c.note, "note", "", "why, in your words")
 	cmd.Flags().Lookup("branch").NoOptDefVal = currentBranch
-	_ = cmd.RegisterFlagCompletionFunc("status", completeTargets(deps))
 	c.given = cmd.Flags().Changed
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if !c.given("branch") && !c.given("summary") && !c.given("status") {

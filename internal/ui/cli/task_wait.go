@@ -18,11 +18,10 @@ func newTaskWait(deps Deps) *cobra.Command {
 	var want string
 	var limit time.Duration
 	cmd := &cobra.Command{
-		Use: "wait <id> --for STATUS", Short: "Wait until a task reaches a state", Args: arguments(1, 1), ValidArgsFunction: completeTasks(deps),
+		Use: "wait <id> --for STATUS", Short: "Wait until a task reaches a state", Args: arguments(1, 1),
 	}
 	cmd.Flags().StringVar(&want, "for", "", "state to wait for")
 	cmd.Flags().DurationVar(&limit, "timeout", 0, "give up after this time (default: never)")
-	_ = cmd.RegisterFlagCompletionFunc("for", completeTargets(deps))
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if want == "" {
 			return usageError("give the state to wait for: --for")

@@ -98,7 +98,6 @@ command:PROGRAM ARGS, or gh for the login that gh has.
 			return err
 		})
 	})
-	_ = cmd.RegisterFlagCompletionFunc("project", completeProjects(deps))
 	return cmd
 }
 
@@ -193,7 +192,7 @@ func ago(now, at time.Time) string {
 
 func newTrackerIssues(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "issues name", Short: "List the issues of a tracker as they were last read", Args: arguments(1, 1), ValidArgsFunction: completeTrackers(deps),
+		Use: "issues name", Short: "List the issues of a tracker as they were last read", Args: arguments(1, 1),
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			list, err := s.Issues(ctx, args[0])
 			if err != nil {
@@ -213,7 +212,7 @@ func newTrackerIssues(deps Deps) *cobra.Command {
 func newTrackerSync(deps Deps) *cobra.Command {
 	var fix bool
 	cmd := &cobra.Command{
-		Use: "sync [name]", Short: "Look at a tracker, or all, and let tasks hear what is new there", Args: arguments(0, 1), ValidArgsFunction: completeTrackers(deps),
+		Use: "sync [name]", Short: "Look at a tracker, or all, and let tasks hear what is new there", Args: arguments(0, 1),
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			reports, names := []tracker.Report{}, args
 			var failed error
@@ -291,7 +290,7 @@ func plural(n int, what string) string {
 
 func newTrackerTest(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "test name", Short: "Find out whether a tracker can be worked with", Args: arguments(1, 1), ValidArgsFunction: completeTrackers(deps),
+		Use: "test name", Short: "Find out whether a tracker can be worked with", Args: arguments(1, 1),
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			trial, err := s.TestTracker(ctx, args[0])
 			if err != nil {
@@ -314,7 +313,7 @@ func newTrackerTest(deps Deps) *cobra.Command {
 
 func newTrackerRemove(deps Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove name", Short: "Forget a tracker and what was kept of it", Args: arguments(1, 1), ValidArgsFunction: completeTrackers(deps),
+		Use: "remove name", Short: "Forget a tracker and what was kept of it", Args: arguments(1, 1),
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			if err := s.RemoveTracker(ctx, args[0]); err != nil {
 				return err

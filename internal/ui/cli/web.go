@@ -1,7 +1,49 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+
+	"github.com/spf13/cobra"
+)
 
 func newWebCommand(deps Deps) *cobra.Command {
-	return &cobra.Command{Use: "web", Short: "Not there yet", Hidden: true}
+	var open bool
+	cmd := &cobra.Command{
+		Use: "web", Short: "Open the web page, and print the address that signs you in", Args: arguments(0, 0),
+		Long: "Opens the web page of the server, if it is not open, and prints its address with the token.\nIt is for this machine only, and for you: whoever has the address may do all that you may.",
+	}
+	cmd.Flags().BoolVar(&open, "open", false, "show it in a browser")
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
+		if s.Config.Role != "" {
+			return errors.New("the web page is for people: an agent uses the other commands")
+		}
+		page, err := s.Web(ctx)
+		if err != nil {
+			return err
+		}
+		if open {
+			if err := browse(page.Login); err != nil {
+				return err
+			}
+		}
+		return s.say(page, "%s", page.Login)
+	})
+	return cmd
+}
+
+// browse shows an address in the person's browser.
+func browse(address string) error {
+	program := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		program = "open"
+	}
+	cmd := exec.Command(program, address)
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("no browser can be started (%s is not there): open the address that orange web prints", program)
+	}
+	return cmd.Process.Release()
 }

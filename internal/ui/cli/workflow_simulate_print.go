@@ -3,18 +3,17 @@ package cli
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"orange/internal/core/verify"
+	"orange/internal/ui/chart"
 )
 
 // printSimulation prints a simulation for people.
 func printSimulation(w io.Writer, s *simulation) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s runs, seed %d\n", cleanLine(s.File), grouped(s.Runs), s.Seed)
+	fmt.Fprintf(&b, "%s: %s runs, seed %d\n", cleanLine(s.File), chart.Grouped(s.Runs), s.Seed)
 	if s.Learned != nil {
 		fmt.Fprintf(&b, "learned from %d tasks:\n", s.Learned.Tasks)
 		for _, n := range s.Learned.Notes {
@@ -54,10 +53,10 @@ func (s *simulation) figureRows() [][]string {
 		row := []string{cleanLine(f.Name)}
 		for _, v := range s.variants() {
 			x := v.Figures[i]
-			row = append(row, quantity(x.P50, f.Unit, false), quantity(x.P95, f.Unit, false), quantity(x.Mean, f.Unit, true))
+			row = append(row, chart.Quantity(x.P50, f.Unit, false), chart.Quantity(x.P95, f.Unit, false), chart.Quantity(x.Mean, f.Unit, true))
 		}
 		if s.WhatIf != nil {
-			row = append(row, signed(s.WhatIf.Summary.Figures[i].Mean-f.Mean, func(d float64) string { return quantity(d, f.Unit, true) }))
+			row = append(row, chart.Signed(s.WhatIf.Summary.Figures[i].Mean-f.Mean, func(d float64) string { return chart.Quantity(d, f.Unit, true) }))
 		}
 		rows = append(rows, row)
 	}
@@ -96,10 +95,10 @@ func (s *simulation) shareHead(first, column string) []string {
 func (s *simulation) shareRow(name string, of func(*verify.SimSummary) float64) []string {
 	row := []string{name}
 	for _, v := range s.variants() {
-		row = append(row, percent(of(&v)))
+		row = append(row, chart.Percent(of(&v)))
 	}
 	if s.WhatIf != nil {
-		row = append(row, signed(of(&s.WhatIf.Summary)-of(&s.Summary), percent))
+		row = append(row, chart.Signed(of(&s.WhatIf.Summary)-of(&s.Summary), chart.Percent))
 	}
 	return row
 }
@@ -116,10 +115,10 @@ func (s *simulation) stateRows() [][]string {
 	for i, st := range s.Summary.States {
 		row := []string{cleanLine(st.State)}
 		for _, v := range s.variants() {
-			row = append(row, lasting(v.States[i].Mean), percent(v.States[i].Share))
+			row = append(row, chart.Lasting(v.States[i].Mean), chart.Percent(v.States[i].Share))
 		}
 		if s.WhatIf != nil {
-			row = append(row, signed(s.WhatIf.Summary.States[i].Mean-st.Mean, lasting))
+			row = append(row, chart.Signed(s.WhatIf.Summary.States[i].Mean-st.Mean, chart.Lasting))
 		}
 		rows = append(rows, row)
 	}
@@ -151,71 +150,4 @@ func numberTable(rows [][]string) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
-}
-
-// quantity writes a figure in its unit. Counts are whole, but for their means.
-func quantity(v float64, unit verify.SimUnit, mean bool) string {
-	switch unit {
-	case verify.SimSeconds:
-		return lasting(v)
-	case verify.SimDollars:
-		return fmt.Sprintf("$%.2f", v)
-	case verify.SimTokens:
-		return short10(v)
-	}
-	if mean {
-		return fmt.Sprintf("%.2f", v)
-	}
-	return fmt.Sprintf("%.0f", v)
-}
-
-// lasting writes seconds with the two units that matter.
-func lasting(seconds float64) string {
-	d := time.Duration(math.Round(seconds)) * time.Second
-	hours, minutes := d/time.Hour, d%time.Hour/time.Minute
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", minutes, d%time.Minute/time.Second)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh%02dm", hours, minutes)
-	}
-	return fmt.Sprintf("%dd%02dh", hours/24, hours%24)
-}
-
-// short10 writes a number with three digits.
-func short10(v float64) string {
-	switch {
-	case v >= 999.5e6:
-		return fmt.Sprintf("%.3gG", v/1e9)
-	case v >= 999.5e3:
-		return fmt.Sprintf("%.3gM", v/1e6)
-	case v >= 999.5:
-		return fmt.Sprintf("%.3gk", v/1e3)
-	}
-	return fmt.Sprintf("%.0f", v)
-}
-
-func percent(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }
-
-// signed writes a difference; what rounds to nothing has no sign.
-func signed(v float64, write func(float64) string) string {
-	text := write(math.Abs(v))
-	switch {
-	case text == write(0):
-		return text
-	case v < 0:
-		return "-" + text
-	}
-	return "+" + text
-}
-
-// grouped writes a whole number with commas.
-func grouped(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -17,7 +17,6 @@ func newWorkspaceSalvage(deps Deps) *cobra.Command {
 		Use: "salvage", Short: "List work that was kept when its workspace was cleared, with the command that brings it back", Args: arguments(0, 0),
 	}
 	cmd.Flags().StringVar(&project, "project", "", "only work of this project")
-	_ = cmd.RegisterFlagCompletionFunc("project", completeProjects(deps))
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
 		list, err := s.Salvages(ctx, project)
 		if err != nil {

@@ -36,7 +36,7 @@ func NewTheme(dark, colour bool) Theme {
 	pick := func(light, night string) color.Color {
 		return lipgloss.LightDark(dark)(lipgloss.Color(light), lipgloss.Color(night))
 	}
-	t.Faint = plain.Foreground(pick("#6b6b6b", "#8a8a8a"))
+	t.Faint = plain.Foreground(pick("#666666", "#9a9a9a"))
 	t.Title = plain.Bold(true).Foreground(pick("#b34700", "#ffa657"))
 	t.Accent = plain.Foreground(pick("#b34700", "#ffa657"))
 	t.Good = plain.Foreground(pick("#1a7f37", "#56d364"))

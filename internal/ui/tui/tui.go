@@ -1,28 +1,111 @@
 // Package tui is the dashboard: all tasks on a terminal, kept up to date by the event
-// stream. It is a client like every other, and decides nothing.
+// stream. It is a client like every other, and decides nothing: a key is a request, and
+// what the server refuses is shown with its reason. How texts are coloured is paint's.
 package tui
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/overview"
+	"orange/internal/core/signal"
 	"orange/internal/ui/client"
 )
 
-// Options say what the dashboard shows.
-type Options struct {
-	Client  *client.Client
-	In      io.Reader
-	Out     io.Writer
-	Environ []string                                        // of the terminal
-	Project string                                          // "" for all
-	All     bool                                            // tasks that are over, too
-	Once    bool                                            // leave after a terminal was attached to
-	NoColor bool                                            // NO_COLOR is set
-	Bell    bool                                            // ring when something waits for a person
-	Attach  func(argv []string) ([]string, []string, error) // argv and environment of a terminal's client
+// How often the screen is drawn in a second at most, and how often what the feed tells.
+const (
+	frames = 60
+	tales  = 30
+)
+
+// API is what the dashboard asks the server.
+type API interface {
+	Feed
+	Reader
+	Doer
 }
 
-// Run shows the dashboard until the person leaves.
-func Run(ctx context.Context, o Options) error { return errors.New("there is no dashboard yet") }
+// Feed is how the dashboard learns what there is.
+type Feed interface {
+	State(context.Context, client.Seen) (overview.State, error)
+	Follow(context.Context, client.Live) error
+	WatchScreen(ctx context.Context, id, role string, each func(client.Screen) error) error
+}
+
+// Reader is where the detail pane and the forms read.
+type Reader interface {
+	Task(ctx context.Context, id string) (client.View, error)
+	Journal(ctx context.Context, id string, after int) ([]journal.Entry, error)
+	Explain(ctx context.Context, id string) (engine.Explanation, error)
+	Diff(ctx context.Context, id string) (client.Diff, error)
+	Workflow(ctx context.Context, hash string) (client.Workflow, error)
+	Workflows(context.Context) ([]client.WorkflowInfo, error)
+	Attach(ctx context.Context, id, role string) (client.Attachment, error)
+}
+
+// Doer is what keys ask for.
+type Doer interface {
+	Signal(ctx context.Context, id string, s signal.Signal) (client.Answer, error)
+	Create(context.Context, signal.Wish) (client.Answer, error)
+	Type(ctx context.Context, id, role, text string) error
+	SyncForges(context.Context) ([]string, error)
+	Pause(context.Context) error
+	Resume(context.Context) error
+}
+
+// Options say what the dashboard shows, and where.
+type Options struct {
+	API     API
+	In      io.Reader
+	Out     io.Writer
+	Environ []string // of the terminal
+	Project string   // "" for all
+	Hint    string   // said at the beginning
+	Once    bool     // leave for a terminal that is attached to, and do not come back
+	NoColor bool     // NO_COLOR is set
+	Bell    bool     // ring when something new waits for a person
+
+	Harness func(string) (string, error) // settles what a person wrote as a harness; nil: as it is
+	Now     func() time.Time             // nil: the clock
+}
+
+// Run shows the dashboard until the person leaves. With Once it returns the command that
+// they left for.
+func Run(ctx context.Context, o Options) (then []string, err error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	m := newModel(ctx, o)
+	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out),
+		tea.WithEnvironment(o.Environ), tea.WithFPS(frames))
+	m.send, m.program = p.Send, p
+	var running sync.WaitGroup
+	running.Go(func() { (&feed{api: o.API, send: p.Send, apart: time.Second / tales}).run(ctx) })
+	_, err = p.Run()
+	m.pace.end()
+	cancel()
+	running.Wait()
+	if err != nil && !errors.Is(err, tea.ErrInterrupted) {
+		return nil, fmt.Errorf("show the dashboard: %w", err)
+	}
+	return m.then, nil
+}
+
+// OutsideTmux takes out of an environment what says that this runs inside tmux: it
+// would keep another tmux from showing itself here.
+func OutsideTmux(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
+		return strings.HasPrefix(kv, "TMUX=") || strings.HasPrefix(kv, "TMUX_PANE=")
+	})
+}

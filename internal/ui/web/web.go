@@ -2,3 +2,74 @@
 // served on this machine only, to whoever has the token, and is a client of the API like
 // every other. Its pages are whole without JavaScript; the script keeps them up to date.
 package web
+
+import (
+	"embed"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"orange/internal/ui/client"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed static
+var staticFiles embed.FS
+
+// Options are what a site is made of.
+type Options struct {
+	API     *client.Client
+	Socket  string // of the API, for /api/v1/...; "": it is not passed on
+	Log     *slog.Logger
+	Token   string                    // who shows it may look and act
+	Input   bool                      // people may type into agents' terminals
+	MCP     http.Handler              // at /mcp, nil: there is none; it asks Site.Bearer who may
+	Who     func(*http.Request) error // says why a process may not act, nil: all may
+	Address func() string             // host and port of the listener
+	Now     func() time.Time          // nil: time.Now
+}
+
+// Site is the web page of one server. It is safe for concurrent use.
+type Site struct {
+	o      Options
+	pages  map[string]*template.Template // by name, each with the layout
+	static fs.FS
+	etags  map[string]string // of static files
+	tries  bucket
+	said   sayings
+
+	library library
+}
+
+// New makes a site. It panics if a template that comes with the program is broken, which
+// no input can bring about.
+func New(o Options) *Site {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	static, _ := fs.Sub(staticFiles, "static")
+	return &Site{o: o, pages: parseTemplates(), static: static, etags: etagsOf(static), tries: bucket{now: o.Now}}
+}
+
+// Handler serves the site.
+func (s *Site) Handler() http.Handler {
+	mux := http.NewServeMux()
+	s.boardRoutes(mux)
+	s.inboxRoutes(mux)
+	s.fleetRoutes(mux)
+	s.createRoutes(mux)
+	s.actRoutes(mux)
+	s.liveRoutes(mux)
+	s.taskRoutes(mux)
+	s.workflowRoutes(mux)
+	s.relayRoutes(mux)
+	mux.HandleFunc("GET /static/", s.serveStatic)
+	if s.o.MCP != nil {
+		mux.Handle("/mcp", s.o.MCP)
+	}
+	return s.guard(s.orUnknown(mux))
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"orange/internal/core/task"
+)
+
+// piped writes one call of a tool down, as a program would pipe it into orange mcp.
+func (s *shop) piped(name, tool string, args map[string]any) {
+	s.t.Helper()
+	call, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args}})
+	check(s.t, err)
+	s.write(name, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`+"\n"+
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"+string(call)+"\n")
+}
+
+// answered is what the call that was piped in came to.
+func (s *shop) answered(name string) (text string, refused bool) {
+	s.t.Helper()
+	out, err := os.ReadFile(filepath.Join(s.dir, name))
+	check(s.t, err)
+	for line := range strings.Lines(string(out)) {
+		var m struct {
+			ID     int                `json:"id"`
+			Result sdk.CallToolResult `json:"result"`
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			s.t.Fatalf("%s is not of the protocol: %q", name, line)
+		}
+		if m.ID == 2 {
+			return m.Result.Content[0].(*sdk.TextContent).Text, m.Result.IsError
+		}
+	}
+	s.t.Fatalf("there is no answer: %q", out)
+	return "", false
+}
+
+// dialMCP speaks with orange mcp as a person does.
+func (s *shop) dialMCP(env ...string) *sdk.ClientSession {
+	s.t.Helper()
+	cmd := s.command(s.program, "mcp")
+	cmd.Env = append(cmd.Env, env...)
+	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(s.t.Context(), &sdk.CommandTransport{Command: cmd}, nil)
+	check(s.t, err)
+	s.t.Cleanup(func() { c.Close() }) //nolint:errcheck // the program has ended
+	return c
+}
+
+func (s *shop) tool(c *sdk.ClientSession, name string, args map[string]any) (text string, refused bool) {
+	s.t.Helper()
+	res, err := c.CallTool(s.t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		s.t.Fatalf("%s: the protocol failed: %v", name, err)
+	}
+	return res.Content[0].(*sdk.TextContent).Text, res.IsError
+}
+
+func TestAnAgentSpeaksMCPForItselfAlone(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless")
+	other := s.create("other", "worker:\n  - idle:\n", "--no-spawn")
+	type step struct {
+		tool string
+		args map[string]any
+	}
+	steps := []step{
+		{"show", nil},
+		{"update", map[string]any{"task": string(other), "summary": "Mine"}},
+		{"update", map[string]any{"to": "working"}},
+		{"update", map[string]any{"verb": "stuck", "note": "which colour?"}},
+		{"update", map[string]any{"to": "reviewing", "note": "blue is fine"}},
+		{"approve", nil},
+		{"update", map[string]any{"verb": "cancel"}},
+		{"answer", map[string]any{"text": "blue"}},
+	}
+	script := "worker:\n  - section: {name: Plan, text: \"APPROACH: x\"}\n  - run: \"env > ../../../env\"\n"
+	for i, st := range steps {
+		s.piped(fmt.Sprintf("ask%d", i), st.tool, st.args)
+		script += fmt.Sprintf("  - run: \"orange mcp < ../../../ask%d > ../../../said%d\"\n", i, i)
+	}
+	script += "  - run: \"touch ../../../end\"\n  - idle:\nfixer:\n  - idle:\n"
+	id := s.create("feature", script)
+	s.eventually("the agent has asked", func() bool { return s.has("end") })
+
+	for i, want := range []struct {
+		text    string
+		refused bool
+	}{
+		{"Task: " + string(id), false},
+		{fmt.Sprintf("this is attempt 1 of task %s: it may not change task %s", id, other), true},
+		{"planning -> working", false},
+		{"working -> stuck", false},
+		{"asks for reviewing: a person must agree", false},
+		{"reviewing was asked for already, and waits for a person", true},
+		{"actor: worker may not", true},
+		{"", true},
+	} {
+		if text, refused := s.answered(fmt.Sprintf("said%d", i)); refused != want.refused || !strings.Contains(text, want.text) {
+			t.Errorf("%s %v: refused %v: %q, want %q", steps[i].tool, steps[i].args, refused, text, want.text)
+		}
+	}
+	if got := s.task(other); got.Summary != "do it" {
+		t.Errorf("the other task is %q", got.Summary)
+	}
+	hasAll(t, "the refusals of the other", s.orange("task", "explain", string(other)), "it may not change task "+string(other))
+	hasAll(t, "its own", s.orange("task", "explain", string(id)), "reviewing was asked for already", "worker may not")
+
+	// The token alone makes the agent; without one, and outside of it, a person asks.
+	env, err := os.ReadFile(filepath.Join(s.dir, "env"))
+	check(t, err)
+	var own []string
+	for line := range strings.Lines(string(env)) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "ORANGE_TOKEN=") {
+			own = append(own, line)
+		}
+	}
+	agent, person := s.dialMCP(own...), s.dialMCP()
+	if text, refused := s.tool(agent, "approve", map[string]any{"task": string(id)}); !refused || !strings.Contains(text, "waits for a person") {
+		t.Errorf("with the token: refused %v: %q", refused, text)
+	}
+	if text, refused := s.tool(person, "approve", map[string]any{"task": string(id)}); refused || !strings.Contains(text, "stuck -> reviewing") {
+		t.Errorf("a person: refused %v: %q", refused, text)
+	}
+	if text, refused := s.tool(person, "update", map[string]any{"task": string(other), "summary": "Mine"}); refused {
+		t.Errorf("a person: %q", text)
+	}
+	s.await(other, "the summary is the person's", func(t task.Task) bool { return t.Summary == "Mine" })
+}

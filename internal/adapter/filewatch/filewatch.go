@@ -1,0 +1,261 @@
+// Package filewatch says when something in a folder changed. One watcher serves many
+// folders and many who want to know. It tells that something happened, not what: whoever
+// is told looks for themselves. It knows nothing about what the files are.
+package filewatch
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// ErrClosed says that the watcher was closed.
+var ErrClosed = errors.New("nothing is watched any more")
+
+// ErrFull says that so many folders are watched that another would cost too much.
+var ErrFull = errors.New("too many folders are watched")
+
+// most is how many folders are watched. Where the system wants a file to be open for each
+// file in them there are few, so that enough are left for other things.
+func most() int {
+	if runtime.GOOS == "linux" {
+		return 4000
+	}
+	return 100
+}
+
+// A Watch is what somebody wants to know about a folder.
+type Watch struct {
+	Folder  string
+	Names   []string      // of files in it; none for all
+	Pause   time.Duration // after a change, until it is told; what happens meanwhile is told with it
+	Changed func()        // must be quick, may call the watcher, and may be called while it runs
+	Lost    func()        // is called once, when the folder is not there any more; may be nil
+}
+
+// Watcher watches folders. Nothing is started before the first one is. Its methods may be
+// called at the same time.
+type Watcher struct {
+	mu      sync.Mutex
+	start   func() (*fsnotify.Watcher, error)
+	most    int
+	system  *fsnotify.Watcher // nil before the first watch
+	folders map[string][]*ear
+	closed  bool
+	wait    sync.WaitGroup
+}
+
+// ear is a watch that is kept.
+type ear struct {
+	Watch
+	timer *time.Timer // nil while there is nothing to tell
+	gone  bool
+}
+
+// New returns a watcher of nothing.
+func New() *Watcher {
+	return &Watcher{start: fsnotify.NewWatcher, most: most(), folders: map[string][]*ear{}}
+}
+
+// Add begins to watch a folder, which must exist. The error says that no more of them are
+// watched, by the system or by us, or that it is not there. After stop there are no more
+// calls, save one that is under way.
+func (w *Watcher) Add(watch Watch) (stop func(), err error) {
+	watch.Folder = filepath.Clean(watch.Folder)
+	e := &ear{Watch: watch}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil, ErrClosed
+	}
+	if err := w.open(); err != nil {
+		return nil, err
+	}
+	if len(w.folders[watch.Folder]) == 0 {
+		if len(w.folders) >= w.most {
+			return nil, fmt.Errorf("watch %s: %w", watch.Folder, ErrFull)
+		}
+		if err := w.system.Add(watch.Folder); err != nil {
+			return nil, fmt.Errorf("watch %s: %w", watch.Folder, err)
+		}
+	}
+	w.folders[watch.Folder] = append(w.folders[watch.Folder], e)
+	return func() { w.remove(e) }, nil
+}
+
+// open starts the system's watcher. The caller holds the lock.
+func (w *Watcher) open() error {
+	if w.system != nil {
+		return nil
+	}
+	system, err := w.start()
+	if err != nil {
+		return fmt.Errorf("watch files: %w", err)
+	}
+	w.system = system
+	w.wait.Go(func() { w.listen(system) })
+	return nil
+}
+
+// Len is how many folders are being watched.
+func (w *Watcher) Len() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.folders)
+}
+
+// remove forgets a watch, and its folder if nobody else is interested.
+func (w *Watcher) remove(e *ear) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if e.gone {
+		return
+	}
+	w.silence(e)
+	list := slices.DeleteFunc(w.folders[e.Folder], func(other *ear) bool { return other == e })
+	if len(list) > 0 {
+		w.folders[e.Folder] = list
+		return
+	}
+	delete(w.folders, e.Folder)
+	if w.system != nil {
+		_ = w.system.Remove(e.Folder) // it may be gone
+	}
+}
+
+// silence takes back what is to be told. The caller holds the lock.
+func (w *Watcher) silence(e *ear) {
+	e.gone = true
+	if e.timer != nil && e.timer.Stop() {
+		w.wait.Done()
+	}
+}
+
+// listen hears the system until the watcher is closed.
+func (w *Watcher) listen(system *fsnotify.Watcher) {
+	for {
+		select {
+		case event, ok := <-system.Events:
+			if !ok {
+				return
+			}
+			w.hear(event)
+		case _, ok := <-system.Errors:
+			if !ok {
+				return
+			}
+			w.tellAll() // too much happened at once: nobody knows what
+		}
+	}
+}
+
+// hear tells those who are interested. That a file has another mode or owner is no change.
+func (w *Watcher) hear(event fsnotify.Event) {
+	if event.Op == fsnotify.Chmod {
+		return
+	}
+	var now, lost []*ear
+	w.mu.Lock()
+	folder, name := filepath.Split(event.Name)
+	for _, e := range w.folders[filepath.Clean(folder)] {
+		if len(e.Names) == 0 || slices.Contains(e.Names, name) {
+			now = w.tell(e, now)
+		}
+	}
+	if event.Has(fsnotify.Remove) || event.Has(fsnotify.Rename) {
+		lost = w.lose(event.Name)
+	}
+	w.mu.Unlock()
+	call(now)
+	for _, e := range lost {
+		if e.Lost != nil {
+			e.Lost()
+		}
+	}
+}
+
+// lose forgets a folder that is not there any more, and returns whom to tell. The caller
+// holds the lock.
+func (w *Watcher) lose(folder string) []*ear {
+	folder = filepath.Clean(folder)
+	list, ok := w.folders[folder]
+	if !ok {
+		return nil
+	}
+	delete(w.folders, folder)
+	_ = w.system.Remove(folder) // one that was moved is still watched
+	for _, e := range list {
+		w.silence(e)
+	}
+	return list
+}
+
+// tellAll tells everybody.
+func (w *Watcher) tellAll() {
+	var now []*ear
+	w.mu.Lock()
+	for _, list := range w.folders {
+		for _, e := range list {
+			now = w.tell(e, now)
+		}
+	}
+	w.mu.Unlock()
+	call(now)
+}
+
+// tell adds whom to tell at once, or sees to it that they are told later. The caller
+// holds the lock.
+func (w *Watcher) tell(e *ear, now []*ear) []*ear {
+	switch {
+	case e.Pause <= 0:
+		return append(now, e)
+	case e.timer == nil:
+		w.wait.Add(1)
+		e.timer = time.AfterFunc(e.Pause, func() { w.ring(e) })
+	}
+	return now
+}
+
+// ring tells what happened in a pause.
+func (w *Watcher) ring(e *ear) {
+	defer w.wait.Done()
+	w.mu.Lock()
+	e.timer = nil // before it is told: what happens now is told again
+	gone := e.gone
+	w.mu.Unlock()
+	if !gone {
+		e.Changed()
+	}
+}
+
+func call(list []*ear) {
+	for _, e := range list {
+		e.Changed()
+	}
+}
+
+// Close stops watching and waits until nobody is being told any more.
+func (w *Watcher) Close() error {
+	w.mu.Lock()
+	system := w.system
+	w.system, w.closed = nil, true
+	for _, list := range w.folders {
+		for _, e := range list {
+			w.silence(e)
+		}
+	}
+	clear(w.folders)
+	w.mu.Unlock()
+	var err error
+	if system != nil {
+		err = system.Close()
+	}
+	w.wait.Wait()
+	return err
+}

@@ -1,0 +1,269 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ErrNoBranch says that there is nothing to compare: the branch, or the one it is compared
+// with, is not there.
+var ErrNoBranch = errors.New("no such branch")
+
+// A Comparison is a branch, and what it is compared with.
+type Comparison struct {
+	Root     string // a working tree of the repository
+	Worktree string // where the branch is worked on: what is not committed there counts, too; "" for nowhere
+	Branch   string
+	Default  string // the branch that it is to be merged into, here or at origin
+}
+
+// A Stat is what a branch has that the default branch has not. Lines of binary files are
+// not counted.
+type Stat struct {
+	Commits        int
+	Files          int
+	Added, Deleted int // lines
+}
+
+// Stat counts what a branch changes since it left the default branch. Where it is checked
+// out in the worktree, changes of tracked files that are not committed are counted with it;
+// files that git does not know yet are not, and neither is what is not committed in
+// submodules. It takes no lock, and starts no git where the branch has nothing of its own.
+func (g *Git) Stat(ctx context.Context, c Comparison) (Stat, error) {
+	f, err := g.fork(ctx, c)
+	if err != nil {
+		return Stat{}, err
+	}
+	var s Stat
+	if !f.merged() {
+		out, err := g.run(ctx, c.Root, append([]string{"rev-list", "--count", f.tip, "--not"}, f.targets...)...)
+		if err == nil {
+			s.Commits, err = strconv.Atoi(out)
+		}
+		if err != nil {
+			return s, fmt.Errorf("count the commits of %s: %w", c.Branch, err)
+		}
+	}
+	if f.merged() && !f.files {
+		return s, nil
+	}
+	out, _, err := g.upTo(ctx, 4<<10, f.diff("--shortstat"))
+	if err != nil {
+		return s, fmt.Errorf("count the lines of %s: %w", c.Branch, err)
+	}
+	err = s.count(out)
+	return s, err
+}
+
+// count reads " 3 files changed, 10 insertions(+), 2 deletions(-)", where what is 0 is
+// left out.
+func (s *Stat) count(line string) error {
+	if strings.TrimSpace(line) == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(line, ",") {
+		number, what, _ := strings.Cut(strings.TrimSpace(part), " ")
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			return fmt.Errorf("git counts lines as %q: use a git that is not older than 2.31", printable(line))
+		}
+		switch {
+		case strings.HasPrefix(what, "file"):
+			s.Files = n
+		case strings.HasPrefix(what, "insertion"):
+			s.Added = n
+		case strings.HasPrefix(what, "deletion"):
+			s.Deleted = n
+		}
+	}
+	return nil
+}
+
+// Diff is what Stat counts as text, of at most limit bytes: what is longer is cut at the
+// end of a line. base is the commit that it is compared with, "" where the branches have
+// none in common and everything is new. The text looks the same whatever people have
+// configured for themselves.
+func (g *Git) Diff(ctx context.Context, c Comparison, limit int) (base, text string, cut bool, err error) {
+	f, err := g.fork(ctx, c)
+	if err != nil {
+		return "", "", false, err
+	}
+	base = f.base
+	if f.alien {
+		base = ""
+	}
+	if f.merged() && !f.files {
+		return base, "", false, nil
+	}
+	text, cut, err = g.upTo(ctx, limit, f.diff("--patch", "--unified=3", "--inter-hunk-context=0"))
+	if err != nil {
+		return "", "", false, fmt.Errorf("compare %s with %s: %w", c.Branch, c.Default, err)
+	}
+	return base, text, cut, nil
+}
+
+// fork is where a branch left the default branch.
+type fork struct {
+	dir     string // where git is asked
+	tip     string
+	targets []string
+	base    string // commit, or the empty tree
+	alien   bool   // there is no commit that both have
+	files   bool   // the files in dir count, not the tip
+}
+
+// merged says whether the branch has no commit of its own.
+func (f *fork) merged() bool { return f.base == f.tip }
+
+// diff compares with the base. What people may have configured is said explicitly, so that
+// it does not count.
+func (f *fork) diff(form ...string) call {
+	args := append([]string{"diff"}, form...)
+	args = append(args, "--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--find-renames", "-l1000",
+		"--diff-algorithm=default", "--submodule=short", "--ignore-submodules=dirty", "--no-relative", f.base)
+	if !f.files {
+		args = append(args, f.tip)
+	}
+	settings := append(slices.Clone(quiet[:]), "core.quotePath=true", "diff.orderFile=/dev/null", "diff.suppressBlankEmpty=false", "core.safecrlf=false")
+	return call{dir: f.dir, config: settings, args: append(args, "--")}
+}
+
+// fork finds where a branch left the default branch. Only commits are named to git, never
+// branches.
+func (g *Git) fork(ctx context.Context, c Comparison) (fork, error) {
+	if err := checkBranches(c.Branch, c.Default); err != nil {
+		return fork{}, err
+	}
+	f := fork{dir: c.Root}
+	if c.Worktree != "" {
+		if _, branch, err := g.Head(c.Worktree); err == nil && branch == c.Branch {
+			f.dir, f.files = c.Worktree, true
+		}
+	}
+	if err := g.locate(ctx, c, &f); err != nil {
+		return f, err
+	}
+	if slices.Contains(f.targets, f.tip) {
+		f.base = f.tip
+		return f, nil
+	}
+	out, err := g.run(ctx, c.Root, append([]string{"merge-base", f.tip}, f.targets...)...)
+	f.base, _, _ = strings.Cut(out, "\n")
+	if exitCode(err) == 1 {
+		f.alien = true
+		f.base, err = g.call(ctx, call{dir: c.Root, config: quiet[:], args: []string{"hash-object", "-t", "tree", "/dev/null"}})
+	}
+	if err != nil {
+		return f, fmt.Errorf("find where %s left %s: %w", c.Branch, c.Default, err)
+	}
+	return f, nil
+}
+
+// locate finds the tips of both branches: from git's files, and by asking git only where
+// they are kept in another form.
+func (g *Git) locate(ctx context.Context, c Comparison, f *fork) error {
+	refs := [...]string{heads + c.Branch, origins + c.Branch, heads + c.Default, origins + c.Default}
+	tips, known, err := readRefs(c.Root, refs[:])
+	if err == nil && !known {
+		tips, err = g.tips(ctx, c.Root, refs[:]...)
+	}
+	if err != nil {
+		return err
+	}
+	if f.tip = tips[refs[0]]; f.tip == "" {
+		f.tip = tips[refs[1]]
+	}
+	for _, ref := range refs[2:] {
+		if tips[ref] != "" && !slices.Contains(f.targets, tips[ref]) {
+			f.targets = append(f.targets, tips[ref])
+		}
+	}
+	switch {
+	case f.tip == "":
+		return fmt.Errorf("%w: %s", ErrNoBranch, c.Branch)
+	case len(f.targets) == 0:
+		return fmt.Errorf("%w: %s", ErrNoBranch, c.Default)
+	}
+	return nil
+}
+
+// readRefs maps those of the refs that exist to their commits. It knows nothing where it
+// would have to guess.
+func readRefs(root string, refs []string) (tips map[string]string, known bool, err error) {
+	l, err := layoutOf(root)
+	if err != nil {
+		return nil, false, err
+	}
+	if _, err := os.Stat(filepath.Join(l.common, "reftable")); err == nil {
+		return nil, false, nil
+	}
+	tips = map[string]string{}
+	for _, ref := range refs {
+		commit, known, err := readRef(l.common, ref)
+		if err != nil || !known {
+			return nil, false, nil
+		}
+		if commit != "" {
+			tips[ref] = commit
+		}
+	}
+	return tips, true, nil
+}
+
+// upTo runs a command and returns the first bytes of what it prints, up to a line end.
+func (g *Git) upTo(ctx context.Context, limit int, c call) (text string, cut bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	out := &bounded{limit: limit}
+	cmd := g.command(ctx, c)
+	var errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = out, &errs
+	err = cmd.Run()
+	switch {
+	case out.full: // git had nobody to talk to any more
+		end := bytes.LastIndexByte(out.text, '\n') + 1
+		return string(out.text[:end]), true, nil
+	case err == nil:
+		return string(out.text), false, nil
+	case ctx.Err() != nil:
+		return "", false, fmt.Errorf("git %s in %s took too long: %w", c.args[0], c.dir, ctx.Err())
+	case cmd.ProcessState != nil:
+		return "", false, &exitError{args: c.args, code: cmd.ProcessState.ExitCode(), said: reason(errs.String()), stderr: errs.String()}
+	}
+	return "", false, fmt.Errorf("run git %s: %w", c.args[0], err)
+}
+
+// bounded keeps the first bytes of what is written to it, and takes no more.
+type bounded struct {
+	text  []byte
+	limit int
+	full  bool
+}
+
+var errFull = errors.New("that is enough")
+
+// Write implements io.Writer.
+func (b *bounded) Write(p []byte) (int, error) {
+	room := b.limit - len(b.text)
+	if len(p) <= room {
+		b.text = append(b.text, p...)
+		return len(p), nil
+	}
+	b.text, b.full = append(b.text, p[:room]...), true
+	return room, errFull
+}
+
+// Signs are the files that git touches whenever the working tree at dir gets a commit, a
+// branch or another index: their folder and their names. Looking touches none of them.
+func Signs(dir string) (folder string, names []string, err error) {
+	l, err := layoutOf(dir)
+	// A commit moves the branch, which is elsewhere, and holds HEAD while it does.
+	return l.git, []string{"HEAD", "HEAD.lock", "index"}, err
+}

@@ -1,0 +1,66 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Desktop shows a message on the desktop of whoever runs this: with notify-send, or on
+// macOS with osascript. No shell reads the text.
+type Desktop struct {
+	System string   // as Go calls it: linux, darwin
+	Env    []string // of the program, which must find the desktop by it
+}
+
+// Tell shows a message.
+func (d Desktop) Tell(ctx context.Context, m Message) error {
+	if len(m.Items) == 0 {
+		return errNothing
+	}
+	return d.run(ctx, d.argv(&m))
+}
+
+// argv is the command line that shows a message.
+func (d Desktop) argv(m *Message) []string {
+	title, body := m.title(), m.body()
+	if d.System == "darwin" {
+		return []string{"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", title, body}
+	}
+	urgency := [...]string{light: "low", normal: "normal", heavy: "normal", gravest: "critical"}[m.weight()]
+	return []string{"notify-send", "--app-name=Orange", "--urgency=" + urgency, "--", plainTitle(title), plainBody(body)}
+}
+
+// plainBody is text for a place where markup counts, and where notify-send reads what
+// follows a backslash.
+func plainBody(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`).Replace(s)
+}
+
+// plainTitle is text for a place where markup should not count, and sometimes does.
+func plainTitle(s string) string {
+	return strings.NewReplacer("&", "+", "<", "(", ">", ")", `\`, "/").Replace(s)
+}
+
+func (d Desktop) run(ctx context.Context, argv []string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env, cmd.Dir, cmd.WaitDelay = d.Env, "/", time.Second
+	err := cmd.Run() // what it prints is of no use: it may repeat the text
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, exec.ErrNotFound):
+		return &Failure{why: argv[0] + " is not installed", lasting: true}
+	case ctx.Err() != nil:
+		return &Failure{why: argv[0] + " takes too long"}
+	case errors.As(err, &exit):
+		return &Failure{why: fmt.Sprintf("%s ended with %d: is there a desktop?", argv[0], exit.ExitCode())}
+	}
+	return &Failure{why: argv[0] + " cannot be run"}
+}

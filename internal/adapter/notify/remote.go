@@ -1,0 +1,238 @@
+package notify
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/task"
+)
+
+// maxAnswer is how much of an answer is read, so that its connection can be used again.
+const maxAnswer = 64 << 10
+
+// Client is an HTTP client for ways that are elsewhere. It follows no answer that leads
+// somewhere else: a secret is for one host.
+func Client() *http.Client {
+	return &http.Client{
+		Timeout:       patience,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// Remote is what the ways over HTTP have in common.
+type Remote struct {
+	Client *http.Client
+	URL    string
+	Secret func(context.Context) (string, error) // nil: there is none; asked each time
+}
+
+// secret reads the secret, "" if there is none.
+func (r *Remote) secret(ctx context.Context) (string, error) {
+	if r.Secret == nil {
+		return "", nil
+	}
+	secret, err := r.Secret(ctx)
+	if err != nil {
+		return "", &Failure{why: err.Error()} // it may be there the next time
+	}
+	return secret, nil
+}
+
+// letter is a request before it is sent.
+type letter struct {
+	id     string
+	url    string
+	body   string
+	header map[string]string
+}
+
+// post sends a letter. Its errors name the host at most: the rest of an address may be a
+// secret, and an answer may hold anything.
+func (r *Remote) post(ctx context.Context, l letter) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url, strings.NewReader(l.body))
+	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
+		return &Failure{why: "its address is none: give one that begins with https://", lasting: true}
+	}
+	req.Header.Set("User-Agent", "orange")
+	req.Header.Set("Orange-Delivery", l.id)
+	for name, value := range l.header {
+		req.Header.Set(name, value)
+	}
+	host := req.URL.Host
+	res, err := r.Client.Do(req)
+	if err != nil {
+		return &Failure{why: fmt.Sprintf("%s cannot be reached: %s", host, reason(err))}
+	}
+	defer res.Body.Close()                                          //nolint:errcheck // it was only read
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // the answer's head says enough
+	return judge(host, res.StatusCode)
+}
+
+// judge says what a status means.
+func judge(host string, status int) error {
+	said := fmt.Sprintf("%s answered %d", host, status)
+	switch {
+	case status >= 200 && status < 300:
+		return nil
+	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
+		return &Failure{why: said}
+	case status >= 300 && status < 400:
+		return &Failure{why: said + ", which leads elsewhere: give the address it has now", lasting: true}
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return &Failure{why: said + ": see whether the secret is right", lasting: true}
+	}
+	return &Failure{why: said + ": see whether the address is right", lasting: true}
+}
+
+// reason is why a request failed, without its address.
+func reason(err error) string {
+	var of *url.Error
+	if errors.As(err, &of) {
+		if of.Timeout() {
+			return "it takes too long"
+		}
+		err = of.Err
+	}
+	if strings.Contains(err.Error(), "proxy address") { // which may have a password in it
+		return "the proxy that the environment names has no address"
+	}
+	return bounded(err.Error(), maxName)
+}
+
+// Webhook posts items as JSON, signed if there is a secret.
+type Webhook struct{ Remote }
+
+// event is the body of a webhook.
+type event struct {
+	ID      string          `json:"id"`
+	Kind    engine.ItemKind `json:"kind"`
+	Task    task.ID         `json:"task"`
+	Project string          `json:"project"`
+	Branch  string          `json:"branch,omitempty"`
+	Summary string          `json:"summary,omitempty"`
+	Status  string          `json:"status"`
+	Text    string          `json:"text,omitempty"`
+	Do      string          `json:"do,omitempty"`
+	Since   time.Time       `json:"since"`
+	URL     string          `json:"url,omitempty"`
+}
+
+// Tell posts a message, which has one item.
+func (w Webhook) Tell(ctx context.Context, m Message) error {
+	if len(m.Items) == 0 {
+		return errNothing
+	}
+	it := m.item()
+	body, err := json.Marshal(event{
+		ID: m.ID, Kind: it.Kind, Task: it.Task, Project: it.Project, Branch: it.Branch, Summary: it.Summary, Status: it.Status,
+		Text: it.Text, Do: it.Do, Since: it.Since, URL: m.URL,
+	})
+	if err != nil {
+		return &Failure{why: err.Error(), lasting: true}
+	}
+	l := letter{id: m.ID, url: w.URL, body: string(body), header: map[string]string{"Content-Type": "application/json", "Orange-Event": string(it.Kind)}}
+	key, err := w.secret(ctx)
+	if err != nil {
+		return err
+	}
+	if key != "" {
+		l.header["Orange-Signature"] = Sign(key, body)
+	}
+	return w.post(ctx, l)
+}
+
+// Sign is the signature of a webhook's body.
+func Sign(key string, body []byte) string {
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write(body)
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// Ntfy publishes to a topic of a server that speaks like ntfy.
+type Ntfy struct{ Remote }
+
+// Tell publishes a message.
+func (w Ntfy) Tell(ctx context.Context, m Message) error {
+	if len(m.Items) == 0 {
+		return errNothing
+	}
+	l := letter{id: m.ID, url: w.URL, body: m.body(), header: map[string]string{
+		"Content-Type": "text/plain; charset=utf-8", "Title": mime.BEncoding.Encode("utf-8", m.title()),
+		"Priority": strconv.Itoa(int(m.weight()) + 2), "Tags": mark(m.Items[0].Kind),
+	}}
+	if m.URL != "" {
+		l.header["Click"] = m.URL
+	}
+	token, err := w.secret(ctx)
+	if err != nil {
+		return err
+	}
+	if token != "" {
+		l.header["Authorization"] = "Bearer " + token
+	}
+	return w.post(ctx, l)
+}
+
+// mark is the short name of a picture for a kind.
+func mark(kind engine.ItemKind) string {
+	switch kind {
+	case engine.ItemAttention, engine.ItemFailed:
+		return "warning"
+	case engine.ItemConfirm, engine.ItemPermission:
+		return "raised_hand"
+	case engine.ItemInput, engine.ItemQuestion:
+		return "question"
+	case engine.ItemReview, engine.ItemBoard:
+		return "eyes"
+	case engine.ItemStuck, engine.ItemNoAnswer:
+		return "sos"
+	case engine.ItemCrashed:
+		return "boom"
+	}
+	return "tangerine"
+}
+
+// Slack posts to an incoming webhook of Slack, or of one that takes the same. Where URL
+// is "" the secret is the whole address.
+type Slack struct{ Remote }
+
+// Tell posts a message.
+func (w Slack) Tell(ctx context.Context, m Message) error {
+	if len(m.Items) == 0 {
+		return errNothing
+	}
+	text := inert(m.title() + "\n" + m.body())
+	if m.URL != "" {
+		text += "\n" + m.URL
+	}
+	body, err := json.Marshal(map[string]any{"text": text, "mrkdwn": false, "link_names": false, "unfurl_links": false, "unfurl_media": false})
+	if err != nil {
+		return &Failure{why: err.Error(), lasting: true}
+	}
+	at := w.URL
+	if at == "" {
+		if at, err = w.secret(ctx); err != nil {
+			return err
+		}
+	}
+	return w.post(ctx, letter{id: m.ID, url: at, body: string(body), header: map[string]string{"Content-Type": "application/json"}})
+}
+
+// inert takes from text what chats make calls and links of. What is left looks the same.
+func inert(s string) string {
+	const gap = "\u200b" // has no width
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "@", "@"+gap, "://", ":"+gap+"//", "www.", "www"+gap+".", "](", "]"+gap+"(").Replace(s)
+}

@@ -1,0 +1,91 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Look is what the window shows with its colours: text, and the sequences by which a
+// terminal is told how it looks. What a program wrote is in it: it is not safe to be shown
+// before somebody has read it. A window that is looked at again costs one tmux process.
+func (s *Server) Look(ctx context.Context, session, window string) (string, error) {
+	name := session + " " + windowName(window)
+	if id, ok := s.looked.Load(name); ok {
+		if text, ok, err := s.lookAt(ctx, id.(string), name); ok || err != nil {
+			return text, err
+		}
+		s.looked.Delete(name)
+	}
+	p, err := s.find(ctx, session, window)
+	if err == nil {
+		var text string
+		if text, err = s.run(ctx, nil, p.capture("-e")); err == nil {
+			s.looked.Store(name, p.id)
+			return drawn(text), nil
+		}
+	}
+	if missing(err) {
+		err = ErrGone
+	}
+	return "", fmt.Errorf("look at window %q: %w", window, err)
+}
+
+// lookAt looks at a pane, if it is the one that is meant and its program runs.
+func (s *Server) lookAt(ctx context.Context, id, name string) (text string, ok bool, err error) {
+	who := command{"display-message", "-p", "-t", id, "#{session_name} #{@orange} #{pane_dead}"}
+	out, err := s.run(ctx, nil, who, Pane{id: id}.capture("-e"))
+	switch {
+	case errors.Is(err, errNoServer), missing(err):
+		return "", false, nil
+	case err != nil:
+		return "", false, fmt.Errorf("look at a window: %w", err)
+	}
+	first, text, _ := strings.Cut(out, "\n")
+	return drawn(text), first == name+" 0", nil
+}
+
+// capture is the command that prints what a pane shows.
+func (p Pane) capture(flags ...string) command {
+	c := append(command{"capture-pane", "-p", "-t", p.id}, flags...)
+	if p.Dead {
+		c = append(c, "-S", "-1") // tmux moved the text up by a line to say so
+	}
+	return c
+}
+
+// drawn writes the lines and corners of frames as the characters they are. A terminal
+// knows them as letters of another character set, which begins and ends with a sign.
+func drawn(text string) string {
+	if !strings.ContainsRune(text, shiftOut) {
+		return text
+	}
+	inFrame, inSequence := false, false
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == shiftOut || r == shiftIn:
+			inFrame = r == shiftOut
+			return -1
+		case r == '\n':
+			inFrame, inSequence = false, false
+		case r == '\x1b':
+			inSequence = true
+		case inSequence: // it ends with a letter, which is none of a frame
+			inSequence = r == '[' || r < '@' || r > '~'
+		case inFrame:
+			if i := strings.IndexRune(frameLetters, r); i >= 0 {
+				return []rune(frameSigns)[i]
+			}
+		}
+		return r
+	}, text)
+}
+
+const (
+	shiftOut = '\x0e'
+	shiftIn  = '\x0f'
+
+	frameLetters = "`afgjklmnopqrstuvwxyz{|}~"
+	frameSigns   = "◆▒°±┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·"
+)

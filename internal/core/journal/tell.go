@@ -1,0 +1,218 @@
+package journal
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"orange/internal/core/task"
+)
+
+// A Told is what happened, in words for people: an entry, with what came of its effects.
+// Who asks and why may be in the words of agents and trackers.
+type Told struct {
+	At       time.Time
+	Seq      int
+	Type     Type
+	Who      string // the actor, with the number of its attempt; "" for nobody in particular
+	From, To string // a move; without From the beginning, without To none
+	What     string // what it was, if it was no move
+	Why      []string
+	Tone     Tone
+	Done     int      // effects that were done since, until the next thing happened
+	Failed   []string // those of them that were not, with their errors
+}
+
+// Tone says how a Told is meant.
+type Tone string
+
+// The tones.
+const (
+	Plain Tone = ""
+	Moved Tone = "moved"
+	Quiet Tone = "quiet" // of interest to those who look closely
+	Warn  Tone = "warn"
+	Bad   Tone = "bad"
+)
+
+// Tell tells entries, oldest first. Receipts are told with what came before them; that
+// an agent's turn ended, or that it used more, is not told.
+func Tell(entries []Entry) []Told {
+	var out []Told
+	for i := range entries {
+		e := &entries[i]
+		if n := len(out) - 1; n >= 0 && folds(e) {
+			out[n].add(e)
+			continue
+		}
+		out = append(out, tell(e))
+	}
+	return out
+}
+
+// folds says that an entry is no news by itself.
+func folds(e *Entry) bool {
+	switch e.Type {
+	case EffectDone, EffectFailed:
+		return true
+	case AgentNotice: // what it has consumed, and that its turn ended or began
+		return e.Notice == nil || !e.Notice.Blocked()
+	}
+	return false
+}
+
+func (t *Told) add(e *Entry) {
+	switch e.Type {
+	case EffectDone:
+		t.Done++
+	case EffectFailed:
+		t.Failed = append(t.Failed, e.Reason+": "+errorOf(e))
+		if t.Tone != Bad {
+			t.Tone = Warn
+		}
+	}
+}
+
+func tell(e *Entry) Told {
+	t := Told{At: e.At, Seq: e.Seq, Type: e.Type, Who: who(e), From: e.From, To: e.To}
+	if e.Type == TaskCreated {
+		t.From = ""
+	}
+	if e.To != "" {
+		t.Tone = Moved
+	} else {
+		t.What, t.Tone = e.words()
+	}
+	t.why(e)
+	return t
+}
+
+// why adds the reasons that are not said yet.
+func (t *Told) why(e *Entry) {
+	texts := append([]string{e.Reason, e.Note, e.Held, e.Attention}, e.Rejected...)
+	if e.Type == AgentSpawned || e.Type == EffectAsked && e.Actor == task.Human {
+		texts[0] = "" // only that it was to be done
+	}
+	for _, text := range texts {
+		if text != "" && !strings.Contains(t.What, text) && !strings.Contains(strings.Join(t.Why, "\n"), text) {
+			t.Why = append(t.Why, text)
+		}
+	}
+	if len(e.Rejected) > 0 && t.Tone != Bad {
+		t.Tone = Warn
+	}
+}
+
+// who is the one that asked, or the agent that it happened to.
+func who(e *Entry) string {
+	name, number := string(e.Actor), e.Attempt
+	if name == string(task.Engine) || name == "" {
+		switch {
+		case len(e.Ended) > 0 && e.To == "":
+			name, number = e.Ended[0].Role, e.Ended[0].Number
+		case e.Role != "" && e.To == "":
+			name = e.Role
+		}
+	}
+	if number > 0 && name != "" && name != string(task.Human) && name != string(task.Engine) && name != string(task.Tracker) {
+		return fmt.Sprintf("%s %d", name, number)
+	}
+	return name
+}
+
+// words says what an entry is that moves no task.
+func (e *Entry) words() (string, Tone) {
+	switch e.Type {
+	case TaskUpdated:
+		return "changed " + e.fieldNames(), Plain
+	case TaskTampered:
+		return "TASK.md was changed by hand: " + e.fieldNames(), Warn
+	case TaskQueued:
+		return "waits for its turn", Plain
+	case TaskPaused:
+		return "paused", Warn
+	case TaskResumed:
+		return "resumed", Plain
+	case TaskDeleted:
+		return "deleted", Warn
+	case CardSeen:
+		return "the card looks different", Quiet
+	case PRClosed:
+		return "the pull request was closed without a merge", Warn
+	case EffectAsked:
+		return e.wanted(), Plain
+	case EffectGaveUp:
+		return e.Reason + " was given up: " + errorOf(e), Bad
+	case AskedPerson:
+		if e.Asked != nil {
+			return "asks for " + e.Asked.To + ": a person must agree", Warn
+		}
+	}
+	return e.agentWords()
+}
+
+// agentWords says what became of an agent.
+func (e *Entry) agentWords() (string, Tone) {
+	switch e.Type {
+	case AgentSpawned:
+		if e.Place != "" {
+			return "was started in " + e.Place, Plain
+		}
+		return "was started", Plain
+	case AgentExited:
+		return "ended" + e.code(), Quiet
+	case AgentCrashed:
+		return "died" + e.code(), Bad
+	case AgentRespawn:
+		if e.Actor == task.Human && len(e.Started) > 0 {
+			return "starts the " + e.Started[0].Role + " again", Plain
+		}
+		return "is started again", Plain
+	case AgentOverdue:
+		return "is past its deadline", Warn
+	case AgentLimited:
+		return "reached its limit", Warn
+	case AgentNudged:
+		return "was told to go on", Quiet
+	case AgentSilent:
+		return "did not say how it went", Warn
+	case WorkFailed:
+		return "says that the work failed", Bad
+	case AgentNotice:
+		return e.Reason, Warn // it waits
+	}
+	return strings.ReplaceAll(string(e.Type), ".", " "), Plain
+}
+
+func (e *Entry) code() string {
+	if len(e.Ended) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (code %d)", e.Ended[0].Code)
+}
+
+func (e *Entry) fieldNames() string {
+	names := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		names[i] = f.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+func (e *Entry) wanted() string {
+	if len(e.Effects) == 0 {
+		return "what was given up is tried again"
+	}
+	names := make([]string, len(e.Effects))
+	for i, f := range e.Effects {
+		names[i] = f.Do
+	}
+	return "asks for " + strings.Join(names, ", ")
+}
+
+func errorOf(e *Entry) string {
+	if e.Receipt == nil || e.Receipt.Error == "" {
+		return "no reason was given"
+	}
+	return e.Receipt.Error
+}

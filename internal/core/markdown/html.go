@@ -1,0 +1,178 @@
+package markdown
+
+import (
+	"html"
+	"strconv"
+	"strings"
+)
+
+// HTML is the text as HTML that is safe to put into a page: no element, attribute or
+// address of it comes from the text but those that Markdown itself makes. A page has a
+// heading of its own: those of the text begin at the second level.
+func HTML(text string) string {
+	var p page
+	p.blocks(Blocks(text), false)
+	return p.String()
+}
+
+// page is what HTML is written on.
+type page struct{ strings.Builder }
+
+func (p *page) words(s string) { p.WriteString(html.EscapeString(s)) }
+
+// blocks writes blocks. In a tight list a paragraph is bare.
+func (p *page) blocks(list []Block, tight bool) {
+	for i := range list {
+		b := &list[i]
+		if tight && b.Kind == Paragraph {
+			p.spans(b.Text)
+			p.WriteByte('\n')
+			continue
+		}
+		p.block(b)
+	}
+}
+
+func (p *page) block(b *Block) {
+	switch b.Kind {
+	case Heading:
+		name := "h" + strconv.Itoa(min(b.Level+1, 6))
+		p.WriteString("<" + name + ">")
+		p.spans(b.Text)
+		p.WriteString("</" + name + ">\n")
+	case Paragraph:
+		p.WriteString("<p>")
+		p.spans(b.Text)
+		p.WriteString("</p>\n")
+	case List:
+		p.list(b)
+	case Quote:
+		p.WriteString("<blockquote>\n")
+		p.blocks(b.Blocks, false)
+		p.WriteString("</blockquote>\n")
+	case Code:
+		p.WriteString("<pre><code")
+		if b.Lang != "" {
+			p.WriteString(` class="language-` + html.EscapeString(b.Lang) + `"`)
+		}
+		p.WriteString(">")
+		p.words(b.Code)
+		p.WriteString("</code></pre>\n")
+	case Rule:
+		p.WriteString("<hr>\n")
+	case Table:
+		p.table(b)
+	}
+}
+
+func (p *page) list(b *Block) {
+	name := "ul"
+	if b.Number > 0 {
+		name = "ol"
+	}
+	p.WriteString("<" + name)
+	if b.Number > 1 {
+		p.WriteString(` start="` + strconv.Itoa(b.Number) + `"`)
+	}
+	p.WriteString(">\n")
+	for i := range b.Items {
+		it := &b.Items[i]
+		switch it.Tick {
+		case NoTick:
+			p.WriteString("<li>")
+		case Open:
+			p.WriteString(`<li class="todo"><input type="checkbox" disabled> `)
+		case Done:
+			p.WriteString(`<li class="todo"><input type="checkbox" checked disabled> `)
+		}
+		p.blocks(it.Blocks, b.Tight)
+		p.WriteString("</li>\n")
+	}
+	p.WriteString("</" + name + ">\n")
+}
+
+func (p *page) table(b *Block) {
+	p.WriteString("<table>\n")
+	for i, row := range b.Rows {
+		switch i {
+		case 0:
+			p.WriteString("<thead>\n")
+		case 1:
+			p.WriteString("<tbody>\n")
+		}
+		p.row(row, i == 0)
+		if i == 0 {
+			p.WriteString("</thead>\n")
+		}
+	}
+	if len(b.Rows) > 1 {
+		p.WriteString("</tbody>\n")
+	}
+	p.WriteString("</table>\n")
+}
+
+func (p *page) row(cells []Cell, head bool) {
+	name := "td"
+	if head {
+		name = "th"
+	}
+	p.WriteString("<tr>")
+	for _, c := range cells {
+		p.WriteString("<" + name)
+		if c.Align != "" {
+			p.WriteString(` class="` + c.Align + `"`)
+		}
+		p.WriteString(">")
+		p.spans(c.Text)
+		p.WriteString("</" + name + ">")
+	}
+	p.WriteString("</tr>\n")
+}
+
+// spans writes text. What leads to one place is one link.
+func (p *page) spans(list []Span) {
+	to := ""
+	for _, s := range list {
+		if s.Link != to {
+			p.endLink(to)
+			p.startLink(s.Link)
+			to = s.Link
+		}
+		p.span(s)
+	}
+	p.endLink(to)
+}
+
+func (p *page) startLink(to string) {
+	if to != "" {
+		p.WriteString(`<a href="` + html.EscapeString(to) + `" rel="noreferrer noopener">`)
+	}
+}
+
+func (p *page) endLink(to string) {
+	if to != "" {
+		p.WriteString("</a>")
+	}
+}
+
+func (p *page) span(s Span) {
+	var names []string
+	for _, look := range []struct {
+		has  bool
+		name string
+	}{{s.Strong, "strong"}, {s.Emphasis, "em"}, {s.Struck, "del"}, {s.Raw, "code"}} {
+		if look.has {
+			names = append(names, look.name)
+			p.WriteString("<" + look.name + ">")
+		}
+	}
+	for i, line := range strings.Split(s.Text, "\n") {
+		if i > 0 {
+			p.WriteString("<br>\n")
+		}
+		p.words(line)
+	}
+	for i := len(names) - 1; i >= 0; i-- {
+		p.WriteString("</" + names[i] + ">")
+	}
+}

@@ -1,0 +1,119 @@
+package markdown
+
+import (
+	"bytes"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// Bounds of what is read as Markdown. What goes beyond is text: reading takes time that
+// grows with the square of each.
+const (
+	maxDepth   = 24     // quotes and lists within one another
+	maxMarks   = 500    // marks of emphasis, links and code in one block
+	maxColumns = 64     // of a table
+	maxCells   = 10_000 // likewise
+)
+
+// newParser reads what GitHub reads, but for HTML and for definitions of links, which
+// are text.
+func newParser() parser.Parser {
+	// Each stands at the place at which it is tried.
+	blocks := []parser.BlockParser{
+		parser.NewSetextHeadingParser(), parser.NewThematicBreakParser(), shallow{parser.NewListParser()}, parser.NewListItemParser(),
+		parser.NewCodeBlockParser(), parser.NewATXHeadingParser(), parser.NewFencedCodeBlockParser(), shallow{parser.NewBlockquoteParser()},
+		parser.NewParagraphParser(),
+	}
+	inlines := []parser.InlineParser{
+		extension.NewTaskCheckBoxParser(), few{parser.NewCodeSpanParser()}, few{parser.NewLinkParser()}, few{parser.NewAutoLinkParser()},
+		few{parser.NewEmphasisParser()}, few{extension.NewStrikethroughParser()}, extension.NewLinkifyParser(), counted{},
+	}
+	return parser.NewParser(
+		parser.WithBlockParsers(inOrder(blocks)...),
+		parser.WithInlineParsers(inOrder(inlines)...),
+		parser.WithParagraphTransformers(inOrder([]parser.ParagraphTransformer{vast{}, extension.NewTableParagraphTransformer()})...),
+	)
+}
+
+func inOrder[T any](list []T) []util.PrioritizedValue {
+	out := make([]util.PrioritizedValue, len(list))
+	for i, v := range list {
+		out[i] = util.Prioritized(v, i)
+	}
+	return out
+}
+
+// shallow opens no block that is too deep.
+type shallow struct{ parser.BlockParser }
+
+// Open implements parser.BlockParser.
+func (s shallow) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	depth := 0
+	for n := parent; n != nil; n = n.Parent() {
+		if depth++; depth > 2*maxDepth { // a list and its item are two
+			return nil, parser.NoChildren
+		}
+	}
+	return s.BlockParser.Open(parent, reader, pc)
+}
+
+// few reads so many marks of a block and leaves the others as they are.
+type few struct{ parser.InlineParser }
+
+// Parse implements parser.InlineParser.
+func (f few) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	n, _ := pc.Get(marks).(int)
+	if n >= maxMarks {
+		return nil
+	}
+	pc.Set(marks, n+1)
+	return f.InlineParser.Parse(parent, block, pc)
+}
+
+// CloseBlock implements parser.CloseBlocker.
+func (f few) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
+	if c, ok := f.InlineParser.(parser.CloseBlocker); ok {
+		c.CloseBlock(parent, block, pc)
+	}
+}
+
+// marks is where the marks of a block are counted.
+var marks = parser.NewContextKey()
+
+// counted begins to count anew with each block. It reads nothing.
+type counted struct{}
+
+// Trigger implements parser.InlineParser.
+func (counted) Trigger() []byte { return nil }
+
+// Parse implements parser.InlineParser.
+func (counted) Parse(ast.Node, text.Reader, parser.Context) ast.Node { return nil }
+
+// CloseBlock implements parser.CloseBlocker.
+func (counted) CloseBlock(_ ast.Node, _ text.Reader, pc parser.Context) { pc.Set(marks, 0) }
+
+// vast leaves a table that is too large as it is written.
+type vast struct{}
+
+// Transform implements parser.ParagraphTransformer.
+func (vast) Transform(node *ast.Paragraph, reader text.Reader, _ parser.Context) {
+	lines := node.Lines()
+	for i := range lines.Len() {
+		line := lines.At(i)
+		row := line.Value(reader.Source())
+		if len(bytes.Trim(row, " \t\n|:-")) > 0 {
+			continue
+		}
+		columns := bytes.Count(row, []byte("|")) + 1
+		if columns > maxColumns || columns*lines.Len() > maxCells {
+			raw := ast.NewCodeBlock()
+			raw.SetLines(lines)
+			node.Parent().ReplaceChild(node.Parent(), node, raw)
+			return
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package markdown
+
+import (
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	tables "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+// reader turns what the parser found into blocks.
+type reader struct{ source []byte }
+
+func read(clean string) []Block {
+	source := []byte(clean)
+	r := reader{source}
+	return r.blocks(newParser().Parse(text.NewReader(source)))
+}
+
+func (r *reader) blocks(parent ast.Node) []Block {
+	var out []Block
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		if b, ok := r.block(n); ok {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+func (r *reader) block(n ast.Node) (Block, bool) {
+	switch n := n.(type) {
+	case *ast.Heading:
+		return Block{Kind: Heading, Level: n.Level, Text: r.text(n)}, true
+	case *ast.Paragraph, *ast.TextBlock:
+		spans := r.text(n)
+		return Block{Kind: Paragraph, Text: spans}, len(spans) > 0
+	case *ast.ThematicBreak:
+		return Block{Kind: Rule}, true
+	case *ast.Blockquote:
+		return Block{Kind: Quote, Blocks: r.blocks(n)}, true
+	case *ast.FencedCodeBlock:
+		return Block{Kind: Code, Lang: word(string(n.Language(r.source))), Code: r.lines(n)}, true
+	case *ast.CodeBlock:
+		return Block{Kind: Code, Code: r.lines(n)}, true
+	case *ast.List:
+		return r.list(n), true
+	case *tables.Table:
+		return r.table(n), true
+	}
+	return Block{}, false
+}
+
+func (r *reader) list(n *ast.List) Block {
+	out := Block{Kind: List, Tight: n.IsTight}
+	if n.IsOrdered() {
+		out.Number = max(n.Start, 1)
+	}
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		out.Items = append(out.Items, Item{Tick: tickOf(c), Blocks: r.blocks(c)})
+	}
+	return out
+}
+
+// tickOf finds the box at the beginning of a point.
+func tickOf(item ast.Node) Tick {
+	first := item.FirstChild()
+	if first == nil {
+		return NoTick
+	}
+	box, ok := first.FirstChild().(*tables.TaskCheckBox)
+	switch {
+	case !ok:
+		return NoTick
+	case box.IsChecked:
+		return Done
+	}
+	return Open
+}
+
+func (r *reader) table(n *tables.Table) Block {
+	out := Block{Kind: Table}
+	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+		var cells []Cell
+		for c := row.FirstChild(); c != nil; c = c.NextSibling() {
+			cell := Cell{Text: r.text(c)}
+			if t, ok := c.(*tables.TableCell); ok && t.Alignment != tables.AlignNone {
+				cell.Align = t.Alignment.String()
+			}
+			for i := range cell.Text { // a bar of code in a table is written with a backslash
+				if s := &cell.Text[i]; s.Raw {
+					s.Text = strings.ReplaceAll(s.Text, `\|`, "|")
+				}
+			}
+			cells = append(cells, cell)
+		}
+		out.Rows = append(out.Rows, cells)
+	}
+	return out
+}
+
+func (r *reader) lines(n ast.Node) string {
+	var out strings.Builder
+	lines := n.Lines()
+	for i := range lines.Len() {
+		line := lines.At(i)
+		out.Write(line.Value(r.source))
+	}
+	return strings.TrimRight(out.String(), "\n")
+}
+
+// maxWord bounds the name of a language.
+const maxWord = 32
+
+// word is the name of a language if it is nothing but that.
+func word(s string) string {
+	odd := strings.ContainsFunc(s, func(r rune) bool {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		return !letter && !strings.ContainsRune("_+#.-", r)
+	})
+	if odd || len(s) > maxWord {
+		return ""
+	}
+	return s
+}

@@ -1,0 +1,195 @@
+package workflow
+
+import (
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+)
+
+// Marks say what a drawing shows of one task beside its workflow.
+type Marks struct {
+	Path  []string // states it was in, from the first to the one it is in
+	Live  bool     // somebody is at work there
+	Links string   // what the address of a state begins with; "": states are no links
+}
+
+// spokenPath bounds how many steps of a path are told in words.
+const spokenPath = 12
+
+// Drawing is the workflow as a picture to put into a page, with the way of a task in
+// it. It has classes and no style: those are in DrawingCSS.
+func (d *Definition) Drawing(m Marks) string {
+	c, kinds, ok := d.draw(&marked{Marks: m})
+	var b strings.Builder
+	if !ok {
+		fmt.Fprintf(&b, "<svg class=\"drawing\" role=\"img\" aria-label=\"%s\" viewBox=\"0 0 640 60\" width=\"640\" height=\"60\">\n", html.EscapeString(d.say(m)))
+		fmt.Fprintf(&b, "<text class=\"key\" x=\"24\" y=\"34\">%s has too many states or edges to draw here.</text>\n</svg>\n", html.EscapeString(oneLine(d.Name)))
+		return ownClasses(b.String())
+	}
+	legend := keyItems(kinds)
+	wide := max(c.g.width, keyWidth(legend)) + 2*margin
+	tall := c.g.height + 2*margin + 34
+	class, role := "drawing", "img"
+	if len(m.Path) > 0 {
+		class = "drawing walked"
+	}
+	if m.Links != "" {
+		role = "group" // what is inside can be reached
+	}
+	fmt.Fprintf(&b, "<svg class=\"%s\" role=\"%s\" aria-label=\"%s\" viewBox=\"0 0 %s %s\" width=\"%s\" height=\"%s\">\n",
+		class, role, html.EscapeString(d.say(m)), px(wide), px(tall), px(wide), px(tall))
+	b.WriteString("<defs><marker id=\"arrow\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" markerUnits=\"userSpaceOnUse\" markerWidth=\"10\" markerHeight=\"10\" orient=\"auto-start-reverse\"><path class=\"tip\" d=\"M0,1L10,5L0,9z\"/></marker></defs>\n")
+	fmt.Fprintf(&b, "<g transform=\"translate(%s,%s)\">\n%s%s</g>\n", px((wide-c.g.width)/2), px(margin), c.lines.String(), c.boxes.String())
+	drawKey(&b, legend, tall-margin)
+	b.WriteString("</svg>\n")
+	return ownClasses(b.String())
+}
+
+// classPrefix keeps the looks of a page from what is in a drawing.
+const classPrefix = "wf-"
+
+// ownClasses puts the prefix before the classes of what is in a drawing. In texts there is
+// no attribute: they are escaped.
+func ownClasses(svg string) string {
+	var b strings.Builder
+	for i, part := range strings.Split(svg, ` class="`) {
+		if i == 0 {
+			b.WriteString(part)
+			continue
+		}
+		names, rest, _ := strings.Cut(part, `"`)
+		b.WriteString(` class="`)
+		for k, name := range strings.Fields(names) {
+			if k > 0 {
+				b.WriteByte(' ')
+			}
+			if name != "drawing" {
+				b.WriteString(classPrefix)
+			}
+			b.WriteString(name)
+		}
+		b.WriteString(`"` + rest)
+	}
+	return b.String()
+}
+
+// say tells those who cannot see the drawing what is in it.
+func (d *Definition) say(m Marks) string {
+	name := "Workflow " + oneLine(d.Name) + ". "
+	if len(m.Path) == 0 {
+		return name + d.inWords()
+	}
+	at := m.Path[len(m.Path)-1]
+	path, begin := m.Path, "Its way was "
+	if len(path) > spokenPath {
+		path, begin = path[len(path)-spokenPath:], "The end of its way was "
+	}
+	return name + "The task is in " + oneLine(at) + ". " + begin + oneLine(strings.Join(path, ", then ")) + "."
+}
+
+// marked is what is known of a task while its workflow is drawn.
+type marked struct {
+	Marks
+	visits  map[string]int
+	legs    map[leg]bool
+	sources map[string][]string // of lines that one note stands for
+}
+
+// A leg is one step of a path.
+type leg struct{ from, to string }
+
+// learn prepares for the lines of a picture.
+func (m *marked) learn(p *picture) {
+	m.visits, m.legs, m.sources = map[string]int{}, map[leg]bool{}, map[string][]string{}
+	from := New
+	for _, state := range m.Path {
+		m.visits[state]++
+		m.legs[leg{from, state}] = true
+		from = state
+	}
+	for i := range p.lines {
+		l := &p.lines[i]
+		m.sources[l.common()] = append(m.sources[l.common()], p.nodes[l.from].name)
+	}
+}
+
+// took says whether the task has taken a line.
+func (m *marked) took(p *picture, l *line) bool {
+	to := p.nodes[l.to].name
+	if p.nodes[l.from].kind != noteKind {
+		return m.legs[leg{p.nodes[l.from].name, to}]
+	}
+	for _, name := range m.sources[l.common()] {
+		if m.legs[leg{name, to}] {
+			return true
+		}
+	}
+	return false
+}
+
+// at is the state that the task is in.
+func (m *marked) at() string {
+	if len(m.Path) == 0 {
+		return ""
+	}
+	return m.Path[len(m.Path)-1]
+}
+
+// place opens what is drawn around a state of a marked drawing; the function it returns
+// closes it.
+func (c *canvas) place(b *box, n node, w float64) func() {
+	m := c.marks
+	if m == nil {
+		return func() {}
+	}
+	visits, here := m.visits[n.name], n.name == m.at()
+	class := "place"
+	if visits > 0 {
+		class += " visited"
+	}
+	if here {
+		class += " here"
+	}
+	if here && m.Live {
+		class += " live"
+	}
+	end := "</g>\n"
+	if m.Links != "" {
+		end = "</a>\n"
+		fmt.Fprintf(&c.boxes, "<a class=\"%s\" href=\"%s\" aria-label=\"%s\">\n", class, html.EscapeString(m.Links+n.name), html.EscapeString(n.say(visits, here)))
+	} else {
+		fmt.Fprintf(&c.boxes, "<g class=\"%s\">\n", class)
+	}
+	if here {
+		fmt.Fprintf(&c.boxes, "<rect class=\"ring\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"13\"/>\n", px(b.x-w/2-5), px(b.y-stateHeight/2-5), px(w+10), px(stateHeight+10))
+	}
+	return func() {
+		if visits > 1 {
+			c.badge(b.x+w/2-2, b.y-stateHeight/2+2, strconv.Itoa(visits)+"×")
+		}
+		c.boxes.WriteString(end)
+	}
+}
+
+// say is a state in words.
+func (n node) say(visits int, here bool) string {
+	out := n.name + ", " + n.caption()
+	switch {
+	case visits == 1:
+		out += ", visited once"
+	case visits > 1:
+		out += fmt.Sprintf(", visited %d times", visits)
+	}
+	if here {
+		out += ", the task is here"
+	}
+	return out
+}
+
+// badge is a small sign at the corner of a state.
+func (c *canvas) badge(x, y float64, text string) {
+	w := width(text, smallWidth) + 8
+	fmt.Fprintf(&c.boxes, "<rect class=\"badge\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"16\" rx=\"8\"/>\n", px(x-w/2), px(y-8), px(w))
+	fmt.Fprintf(&c.boxes, "<text class=\"count\" x=\"%s\" y=\"%s\">%s</text>\n", px(x), px(y+4), text)
+}

@@ -1,0 +1,61 @@
+package workflow
+
+import (
+	"fmt"
+	"strings"
+)
+
+// What a drawing in a page adds to the look of a picture: the way of a task stands out,
+// and the rest steps back. The page says what colours its paper and its accent have.
+const drawingStyle = `.drawing { height: auto; }
+.drawing .wf-label { fill: var(--drawing-paper, #ffffff); }
+.drawing .wf-note { fill: var(--drawing-paper, #fafafa); }
+.drawing .wf-tip { fill: context-stroke; }
+.drawing a { text-decoration: none; }
+.drawing a:focus-visible { outline: none; }
+.drawing a:focus-visible .wf-state, .drawing a:hover .wf-state { stroke-width: 3; }
+.drawing.wf-walked .wf-line { opacity: 0.4; }
+.drawing.wf-walked .wf-small { opacity: 0.7; }
+.drawing.wf-walked .wf-place { opacity: 0.6; }
+.drawing.wf-walked .wf-line.wf-taken { opacity: 1; stroke: var(--drawing-accent, #d9480f); stroke-width: 2.4; }
+.drawing.wf-walked .wf-small.wf-taken, .drawing.wf-walked .wf-place.wf-visited, .drawing.wf-walked .wf-place.wf-visited .wf-small { opacity: 1; }
+.drawing .wf-ring { fill: none; stroke: var(--drawing-accent, #d9480f); stroke-width: 3; }
+.drawing .wf-badge { fill: var(--drawing-accent, #d9480f); }
+.drawing .wf-count { font-size: 11px; font-weight: 600; fill: var(--drawing-paper, #ffffff); }
+@media (prefers-reduced-motion: no-preference) {
+.drawing .wf-live .wf-ring { animation: drawing-live 2s ease-in-out infinite; }
+}
+@keyframes drawing-live { 50% { stroke-opacity: 0.25; stroke-width: 6; } }
+`
+
+// DrawingCSS is the look of drawings in pages.
+func DrawingCSS() string {
+	var b strings.Builder
+	scope(&b, svgStyle)
+	for _, w := range kindWords {
+		fill, stroke := kindColor(Kind(w))
+		scope(&b, fmt.Sprintf(".state.%s { fill: %s; }\n.%s { stroke: %s; }\n", w, fill, w, stroke))
+	}
+	b.WriteString("@media (prefers-color-scheme: dark) {\n")
+	scope(&b, svgDark)
+	for _, w := range kindWords {
+		scope(&b, fmt.Sprintf(".state.%s { fill: %s; }\n", w, darkFill(Kind(w))))
+	}
+	return b.String() + "}\n" + drawingStyle
+}
+
+// scope writes rules so that they hold inside drawings only. Each rule is one line.
+func scope(b *strings.Builder, rules string) {
+	for rule := range strings.Lines(rules) {
+		selector, rest, ok := strings.Cut(rule, " {")
+		switch {
+		case !ok:
+			continue
+		case selector == "svg":
+			selector = ".drawing"
+		default:
+			selector = ".drawing " + strings.ReplaceAll(selector, ".", "."+classPrefix)
+		}
+		b.WriteString(selector + " {" + rest)
+	}
+}

@@ -1,0 +1,70 @@
+package api
+
+import (
+	"reflect"
+
+	"orange/internal/core/board"
+	"orange/internal/core/boardcheck"
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/overview"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/core/workflow"
+)
+
+// enums are the types that have few values, and those. The empty text is one of them
+// where a field is written though nothing is in it.
+func enums() map[reflect.Type][]any {
+	return map[reflect.Type][]any{
+		reflect.TypeFor[signal.Kind](): values(signal.Create, signal.Request, signal.Ready, signal.Exit, signal.Notice, signal.Outcome, signal.Timer,
+			signal.Tracker, signal.Effect, signal.Update, signal.Pause, signal.Resume, signal.Tamper, signal.Delete, signal.Import),
+		reflect.TypeFor[engine.Verdict](): values(engine.Advance, engine.Halt, engine.Crash, engine.Stay, engine.Record, engine.Refuse),
+		reflect.TypeFor[engine.ItemKind](): values(engine.ItemAttention, engine.ItemConfirm, engine.ItemPermission, engine.ItemInput, engine.ItemQuestion, engine.ItemReview,
+			engine.ItemStuck, engine.ItemCrashed, engine.ItemFailed, engine.ItemNoAnswer, engine.ItemBoard, engine.ItemStart, engine.ItemPaused),
+		reflect.TypeFor[workflow.Kind](): values(workflow.Queued, workflow.Agent, workflow.Waiting, workflow.HumanDo, workflow.Halt, workflow.Terminal),
+		reflect.TypeFor[overview.Life](): values(overview.Alive, overview.Dead, overview.None),
+		reflect.TypeFor[task.Delivery](): values("", task.DeliverLocal, task.DeliverPush, task.DeliverPR),
+		reflect.TypeFor[journal.Type](): values(journal.TaskCreated, journal.TaskUpdated, journal.TaskQueued, journal.TaskPaused, journal.TaskResumed,
+			journal.TaskTampered, journal.TaskDeleted, journal.StatusChanged, journal.AutoAdvanced, journal.AgentSpawned, journal.AgentExited,
+			journal.AgentCrashed, journal.AgentRespawn, journal.AgentOverdue, journal.AgentNotice, journal.AgentLimited, journal.AgentNudged,
+			journal.AgentSilent, journal.WorkFailed, journal.CardSeen, journal.PRClosed, journal.EffectAsked, journal.EffectDone, journal.EffectFailed,
+			journal.EffectGaveUp, journal.AskedPerson),
+		reflect.TypeFor[boardcheck.Type](): values(boardcheck.InvalidTagCombo, boardcheck.OrphanedInAnalyse, boardcheck.OrphanedInDevelopment,
+			boardcheck.OrphanedInReview, boardcheck.OrphanedApproval, boardcheck.StaleTagsInDeploy, boardcheck.StaleClaim, boardcheck.StuckPlanFinalization,
+			boardcheck.StuckOpsMerge, boardcheck.ReadyNotPlanned, boardcheck.PRAlreadyMerged, boardcheck.PRClosedWithoutMerge),
+	}
+}
+
+func values[T ~string](list ...T) []any {
+	out := make([]any, len(list))
+	for i, v := range list {
+		out[i] = string(v)
+	}
+	return out
+}
+
+// about says in a line what types are whose names do not.
+func about() map[reflect.Type]string {
+	return map[reflect.Type]string{
+		reflect.TypeFor[Failure]():            "The answer to a request that came to nothing: one line, which ends with what to do.",
+		reflect.TypeFor[Answer]():             "A task after a decision about it. A refusal has status 409 and the same form; nothing was written.",
+		reflect.TypeFor[task.Task]():          "The record of a task, folded from its journal.",
+		reflect.TypeFor[journal.Entry]():      "One decided change of a task.",
+		reflect.TypeFor[task.Effect]():        "Something to do in the world, asked for by an entry.",
+		reflect.TypeFor[signal.Signal]():      "Something that happened to a task, or that somebody asks for.",
+		reflect.TypeFor[signal.Wish]():        "A task that somebody wants.",
+		reflect.TypeFor[overview.State]():     "Everything at one moment. Every text in a row is one line and safe for a terminal.",
+		reflect.TypeFor[overview.Change]():    "What became of a state: rows that are new or different, and tasks that are gone or not wanted any more.",
+		reflect.TypeFor[overview.Row]():       "One task at a glance.",
+		reflect.TypeFor[engine.Item]():        "Something that waits for a person.",
+		reflect.TypeFor[engine.Explanation](): "Why a task is where it is, and what would move it.",
+		reflect.TypeFor[Screen]():             "What an agent's terminal shows. Nothing in it controls a terminal.",
+		reflect.TypeFor[Diff]():               "What a task's branch changes. The text is untrusted.",
+		reflect.TypeFor[board.Card]():         "A card of a board. Every text in it is untrusted.",
+		reflect.TypeFor[board.Change]():       "A change of a card, made as a whole or not at all.",
+		reflect.TypeFor[tracker.Issue]():      "An issue of a tracker, as it was last read. Every text in it is untrusted.",
+		reflect.TypeFor[tracker.Config]():     "What a person says about a tracker. It holds no secret, only where one is found.",
+	}
+}

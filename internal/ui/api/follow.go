@@ -1,0 +1,179 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"orange/internal/core/overview"
+	"orange/internal/core/task"
+)
+
+// changesApart is the least time between two changes on one stream: what comes faster
+// is told together.
+const changesApart = 20 * time.Millisecond
+
+// stateEvents streams what becomes of a state after a row. What happens quickly is told
+// together; nothing is left out.
+func (s *Server) stateEvents(w http.ResponseWriter, r *http.Request) {
+	f, err := s.follower(r)
+	if err != nil {
+		s.failWith(w, err)
+		return
+	}
+	out := openEvents(w)
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	for {
+		change, wake, err := f.next()
+		if err != nil {
+			s.Log.Error("follow the state", "component", "api", "error", err)
+			return
+		}
+		if change != nil && !out.send("change", change.Row, change) || wake == nil && !s.wait(r.Context(), changesApart) {
+			return
+		}
+		if wake == nil {
+			continue
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-s.leaving:
+			return
+		case <-wake.journal:
+		case <-wake.sights:
+		case <-wake.rest:
+		case <-ping.C:
+			if !out.ping() {
+				return
+			}
+		}
+	}
+}
+
+// wait lets time pass. It says false if the server or the client leaves.
+func (s *Server) wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-s.leaving:
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// follower knows how far a stream has told.
+type follower struct {
+	s     *Server
+	want  seen
+	after int64
+	mark  int64 // of the sights; 0 tells all that is known: nobody remembers what the client saw
+	begun bool
+	last  overview.Change // without its rows
+}
+
+// follower begins after the row that a client knows.
+func (s *Server) follower(r *http.Request) (*follower, error) {
+	after, err := resumeAt(r)
+	if err != nil {
+		return nil, err
+	}
+	want, err := seenOf(r)
+	if err == nil && want.at > 0 {
+		err = task.Mistakef("at=%d is for a state that is over: what becomes of one is asked for with after", want.at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	row, err := s.Rows.LastRow()
+	if err == nil && after > row {
+		err = task.Mistakef("row %d is not in this journal, which ends at %d: ask for the state again", after, row)
+	}
+	f := &follower{s: s, want: want, after: after}; if s.Sights != nil { _, f.mark, _ = s.Sights.Since(-1) }; return f, err
+}
+
+// wake are the channels that close when there is more to tell.
+type wake struct{ journal, sights, rest <-chan struct{} }
+
+// next is what there is to tell. It returns no change if there is nothing that the
+// client wants to know, and nothing to wait for as long as something happens.
+func (f *follower) next() (*overview.Change, *wake, error) {
+	on := &wake{rest: f.s.bell.wait()} // before anything is read
+	ids, err := f.touched(on)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(ids) > 0 {
+		on = nil
+	}
+	now := f.s.moment()
+	change := &overview.Change{Row: f.after, At: now.At, Paused: now.Paused, Projects: now.Projects, Tasks: []overview.Row{}, Gone: []task.ID{}}
+	if err := f.fill(change, ids); err != nil {
+		return nil, nil, err
+	}
+	if f.begun && len(change.Tasks)+len(change.Gone) == 0 && change.Paused == f.last.Paused && slices.Equal(change.Projects, f.last.Projects) {
+		return nil, on, nil
+	}
+	f.begun, f.last = true, overview.Change{Paused: change.Paused, Projects: change.Projects}
+	return change, nil, nil
+}
+
+// touched lists the tasks that something happened to.
+func (f *follower) touched(on *wake) ([]task.ID, error) {
+	rows, more, err := f.s.Engine.Follow(f.after, "", stride)
+	if err != nil {
+		return nil, err
+	}
+	on.journal = more
+	ids := make([]task.ID, 0, len(rows))
+	for _, row := range rows {
+		var e struct {
+			Task task.ID `json:"task"`
+		}
+		if err := json.Unmarshal(row.Entry, &e); err != nil {
+			return nil, fmt.Errorf("read row %d: %w", row.ID, err)
+		}
+		f.after = row.ID
+		ids = append(ids, e.Task)
+	}
+	if f.s.Sights != nil {
+		var seen []task.ID
+		seen, f.mark, on.sights = f.s.Sights.Since(f.mark)
+		ids = append(ids, seen...)
+	}
+	return ids, nil
+}
+
+// fill adds the rows of tasks, each once.
+func (f *follower) fill(c *overview.Change, ids []task.ID) error {
+	told := make(map[task.ID]bool, len(ids))
+	for _, id := range ids {
+		if told[id] {
+			continue
+		}
+		told[id] = true
+		t, ok, err := f.s.Tasks.Task(id)
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			c.Gone = append(c.Gone, id)
+			continue
+		case !f.want.of(&t):
+			continue
+		}
+		if r := f.s.row(&t, c.At); !t.Deleted && f.want.shows(&r, &t) {
+			c.Tasks = append(c.Tasks, r)
+		} else {
+			c.Gone = append(c.Gone, id)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"orange/internal/core/board"
+	"orange/internal/core/engine"
+	"orange/internal/core/overview"
+	"orange/internal/core/screen"
+	"orange/internal/core/task"
+	"orange/internal/ui/api"
+)
+
+// full is a server that has everything: boards, trackers, agents, screens, a page.
+func full(t *testing.T) *rig {
+	t.Helper()
+	r := open(t)
+	must(t, r.stop())
+	g := &guests{r: r}
+	r.server.Identity, r.server.Attempts, r.server.Boards, r.server.Trackers = g, g, &shelf{store: r.store}, &yard{}
+	r.server.Workspaces, r.server.Screens, r.server.Changes = pool{}, newTheatre(), hunks{}
+	r.server.Library, r.server.Page, r.server.Sights = books{}, page{}, newGlasses()
+	r.server.Inbox = func(context.Context, string) ([]engine.Item, error) {
+		return []engine.Item{{Kind: engine.ItemPaused, Text: "everything is paused", Do: "orange resume"}}, nil
+	}
+	must(t, r.store.SetBoard("p", board.Vocabulary{Columns: []string{"To Do", "Done"}, Tags: []string{"Ready"}}))
+	_, err := r.store.AddCard(board.Card{Project: "p", Title: "Cart", Description: "words"}, morning)
+	must(t, err)
+	r.listen(r.server.Home + "/f")
+	return r
+}
+
+type pool struct{}
+
+func (pool) Workspaces(context.Context) ([]api.Workspace, error) {
+	return []api.Workspace{{Name: "p--1", Project: "p", Path: "/w", Exists: true}}, nil
+}
+
+func (p pool) Init(ctx context.Context, _ string, _ int) ([]api.Workspace, error) {
+	return p.Workspaces(ctx)
+}
+
+func (pool) GC(context.Context, bool) (removed, kept []api.Cleaned, err error) {
+	return nil, []api.Cleaned{{Name: "p--1", Why: "a task works there"}}, nil
+}
+
+func (pool) Salvages(context.Context, string) ([]api.Salvage, error) {
+	return []api.Salvage{{Ref: "refs/orange/salvage/1", Project: "p", At: morning, Files: 2}}, nil
+}
+
+type hunks struct{}
+
+func (hunks) Diff(_ context.Context, t task.Task) (base, text string, cut bool, err error) {
+	if t.Branch == "lost" {
+		return "", "", false, errors.New("the branch is gone")
+	}
+	return "abc", "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n+b\n+c\n", true, nil
+}
+
+type books struct{}
+
+func (books) Known(context.Context) ([]api.WorkflowInfo, error) {
+	return []api.WorkflowInfo{{Name: "orange", Hash: "abc", Origin: "built-in", File: "orange.yaml", Tasks: 1}}, nil
+}
+
+type page struct{}
+
+func (page) Open(context.Context) (api.PageAddress, error) {
+	return api.PageAddress{URL: "http://127.0.0.1:1/", Login: "http://127.0.0.1:1/?token=x"}, nil
+}
+
+// theatre has a screen for every task, on which lines are put.
+type theatre struct {
+	mu     sync.Mutex
+	shows  map[task.ID]string
+	typed  []string
+	wrote  map[task.ID]chan struct{}
+	looks  int
+	ends   chan struct{} // an Output has ended
+	broken error
+}
+
+func newTheatre() *theatre {
+	return &theatre{shows: map[task.ID]string{}, wrote: map[task.ID]chan struct{}{}, ends: make(chan struct{}, 9)}
+}
+
+func (h *theatre) Screen(_ context.Context, t task.Task, role string) (api.Screen, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.looks++
+	if h.broken != nil {
+		return api.Screen{}, h.broken
+	}
+	out := api.Screen{Role: role, Harness: "pi", Alive: true, At: morning.Add(1)}
+	if len(t.Attempts) > 0 {
+		out.Attempt = t.Attempts[0].Number
+	}
+	if text := h.shows[t.ID]; text != "" {
+		out.Lines = screen.Lines(text)
+	}
+	return out, nil
+}
+
+func (h *theatre) Output(ctx context.Context, t task.Task, _ string) (<-chan struct{}, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ch := make(chan struct{}, 1)
+	h.wrote[t.ID] = ch
+	go func() {
+		<-ctx.Done()
+		h.ends <- struct{}{}
+	}()
+	return ch, nil
+}
+
+func (h *theatre) Type(_ context.Context, t task.Task, role, text string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if text == "" {
+		return task.Mistakef("nothing is to be typed: give a text")
+	}
+	h.typed = append(h.typed, strings.Join([]string{string(t.ID), role, text}, " "))
+	return nil
+}
+
+// put shows a text and says so.
+func (h *theatre) put(id task.ID, text string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.shows[id] = text
+	select {
+	case h.wrote[id] <- struct{}{}:
+	default:
+	}
+}
+
+// glasses know of tasks what they are told.
+type glasses struct {
+	mu    sync.Mutex
+	works map[task.ID]overview.Work
+	marks map[task.ID]int64
+	mark  int64
+	more  chan struct{}
+}
+
+func newGlasses() *glasses {
+	return &glasses{works: map[task.ID]overview.Work{}, marks: map[task.ID]int64{}, more: make(chan struct{})}
+}
+
+func (g *glasses) Facts(t *task.Task) overview.Facts {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if w, ok := g.works[t.ID]; ok {
+		return overview.Facts{Work: &w}
+	}
+	return overview.Facts{}
+}
+
+func (g *glasses) Since(mark int64) ([]task.ID, int64, <-chan struct{}) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var ids []task.ID
+	for id, at := range g.marks {
+		if at > mark {
+			ids = append(ids, id)
+		}
+	}
+	return ids, g.mark, g.more
+}
+
+// see notes how many commits a task has.
+func (g *glasses) see(id task.ID, commits int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.mark++
+	g.works[id], g.marks[id] = overview.Work{Commits: commits}, g.mark
+	close(g.more)
+	g.more = make(chan struct{})
+}

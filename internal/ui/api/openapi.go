@@ -1,0 +1,250 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// A Description is what this interface is, as OpenAPI 3.1 says it.
+type Description struct {
+	OpenAPI    string                          `json:"openapi"`
+	Info       docInfo                         `json:"info"`
+	Servers    []docServer                     `json:"servers"`
+	Security   []map[string][]string           `json:"security"`
+	Tags       []docTag                        `json:"tags"`
+	Paths      map[string]map[string]operation `json:"paths"`
+	Components components                      `json:"components"`
+}
+
+type docInfo struct {
+	Title       string `json:"title"`
+	Version     string `json:"version"`
+	Description string `json:"description"`
+}
+
+type docServer struct {
+	URL         string `json:"url"`
+	Description string `json:"description"`
+}
+
+type docTag struct {
+	Name string `json:"name"`
+}
+
+type operation struct {
+	ID         string              `json:"operationId"`
+	Summary    string              `json:"summary"`
+	Who        string              `json:"description"`
+	Tags       []string            `json:"tags"`
+	Parameters []parameter         `json:"parameters,omitempty"`
+	Body       *body               `json:"requestBody,omitempty"`
+	Responses  map[string]response `json:"responses"`
+}
+
+type parameter struct {
+	Ref      string             `json:"$ref,omitempty"`
+	Name     string             `json:"name,omitempty"`
+	In       string             `json:"in,omitempty"`
+	Required bool               `json:"required,omitempty"`
+	About    string             `json:"description,omitempty"`
+	Schema   *jsonschema.Schema `json:"schema,omitempty"`
+}
+
+type body struct {
+	Required bool             `json:"required"`
+	Content  map[string]media `json:"content"`
+}
+
+type response struct {
+	Ref     string            `json:"$ref,omitempty"`
+	About   string            `json:"description,omitempty"`
+	Headers map[string]header `json:"headers,omitempty"`
+	Content map[string]media  `json:"content,omitempty"`
+}
+
+type media struct {
+	Schema *jsonschema.Schema            `json:"schema,omitempty"`
+	Events map[string]*jsonschema.Schema `json:"x-events,omitempty"` // of a stream: the data of each, by its name
+}
+
+type header struct {
+	Ref    string             `json:"$ref,omitempty"`
+	About  string             `json:"description,omitempty"`
+	Schema *jsonschema.Schema `json:"schema,omitempty"`
+}
+
+type components struct {
+	Schemas    map[string]*jsonschema.Schema `json:"schemas"`
+	Parameters map[string]parameter          `json:"parameters"`
+	Headers    map[string]header             `json:"headers"`
+	Responses  map[string]response           `json:"responses"`
+	Security   map[string]map[string]string  `json:"securitySchemes"`
+}
+
+const aboutAPI = "Orange over HTTP and JSON, on a unix socket that only its owner can open. " +
+	"A person shows nothing; an attempt shows its token. docs/API.md says what words mean."
+
+// Describe makes the description of the interface from its routes and their types. The
+// error is a mistake in those.
+func Describe(release string) (*Description, error) {
+	names := newSchemas()
+	doc := &Description{
+		OpenAPI: "3.1.0", Info: docInfo{"Orange", release, aboutAPI},
+		Servers: []docServer{
+			{"http://orange/v1", "over the unix socket: curl --unix-socket SOCKET http://orange/v1/hello"},
+			{"http://orange/api/v1", "the same by another name"},
+		},
+		Security: []map[string][]string{{}, {"token": {}}},
+		Paths:    map[string]map[string]operation{},
+	}
+	for _, rt := range routes() {
+		if doc.Paths[rt.path] == nil {
+			doc.Paths[rt.path] = map[string]operation{}
+		}
+		doc.Paths[rt.path][strings.ToLower(rt.method)] = operationOf(&rt, names)
+		if tag := (docTag{rt.group}); !slices.Contains(doc.Tags, tag) {
+			doc.Tags = append(doc.Tags, tag)
+		}
+	}
+	doc.Components = commonParts(names)
+	return doc, names.err
+}
+
+// commonParts are what all operations share.
+func commonParts(names *schemas) components {
+	number, text := &jsonschema.Schema{Type: "integer"}, &jsonschema.Schema{Type: "string"}
+	failure := names.of(reflect.TypeFor[Failure](), false)
+	return components{
+		Schemas: names.named,
+		Parameters: map[string]parameter{
+			"Api":         {Name: HeaderAPI, In: "header", About: "version of the interface that the client speaks; another one than the server's is refused with 426", Schema: number},
+			"LastEventID": {Name: "Last-Event-ID", In: "header", About: "id of the last event that was seen: the stream goes on behind it", Schema: number},
+		},
+		Headers: map[string]header{
+			"Api":     {About: "version of the interface that the server speaks", Schema: number},
+			"Version": {About: "version of the program", Schema: text},
+		},
+		Responses: map[string]response{
+			"Failure": {About: "It came to nothing. The error is one line", Headers: handshake(), Content: map[string]media{"application/json": {Schema: failure}}},
+		},
+		Security: map[string]map[string]string{
+			"token": {"type": "apiKey", "in": "header", "name": HeaderToken, "description": "shown by an attempt, which has it in ORANGE_TOKEN"},
+		},
+	}
+}
+
+func handshake() map[string]header {
+	return map[string]header{HeaderAPI: {Ref: "#/components/headers/Api"}, HeaderVersion: {Ref: "#/components/headers/Version"}}
+}
+
+// operationOf is what can be said of one route.
+func operationOf(rt *route, names *schemas) operation {
+	op := operation{ID: operationID(rt), Summary: rt.summary, Who: "Asked for by " + string(rt.who) + ".", Tags: []string{rt.group}, Parameters: parametersOf(rt)}
+	if rt.work.in != nil {
+		op.Body = &body{Required: true, Content: map[string]media{"application/json": {Schema: requestOf(rt, names)}}}
+		if rt.work.or != "" {
+			op.Body.Content[rt.work.or] = media{Schema: &jsonschema.Schema{Type: "string"}}
+		}
+	}
+	op.Responses = map[string]response{
+		"200":     {About: rt.summary, Headers: handshake(), Content: contentOf(rt, names)},
+		"default": {Ref: "#/components/responses/Failure"},
+	}
+	if rt.work.out == reflect.TypeFor[Answer]() {
+		op.Responses["409"] = response{About: "It was refused: nothing was written", Headers: handshake(), Content: contentOf(rt, names)}
+	}
+	return op
+}
+
+// operationID is the name of a route for programs: GET /tasks/{id}/screen is
+// getTasksIdScreen.
+func operationID(rt *route) string {
+	id := strings.ToLower(rt.method)
+	for _, word := range strings.FieldsFunc(rt.path, func(r rune) bool { return strings.ContainsRune("/{}.", r) }) {
+		id += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return id
+}
+
+func parametersOf(rt *route) []parameter {
+	out := []parameter{}
+	if rt.path != "/hello" && rt.path != "/stop" {
+		out = append(out, parameter{Ref: "#/components/parameters/Api"})
+	}
+	for _, part := range strings.Split(rt.path, "/") {
+		if name, ok := strings.CutPrefix(part, "{"); ok {
+			name = strings.TrimSuffix(name, "}")
+			out = append(out, parameter{Name: name, In: "path", Required: true, About: placeholders()[name], Schema: &jsonschema.Schema{Type: "string"}})
+		}
+	}
+	for _, p := range rt.query {
+		kind := "string"
+		if p.kind != "" {
+			kind = p.kind
+		}
+		out = append(out, parameter{Name: p.name, In: "query", Required: p.must, About: p.about, Schema: &jsonschema.Schema{Type: kind}})
+	}
+	if rt.work.event != "" && rt.work.event != "screen" {
+		out = append(out, parameter{Ref: "#/components/parameters/LastEventID"})
+	}
+	return out
+}
+
+// placeholders says what stands in a path.
+func placeholders() map[string]string {
+	return map[string]string{
+		"id": "id of a task, or a beginning of it that no other has", "project": "name of a project", "number": "number of a card",
+		"hash": "a task's whole workflow_hash", "name": "name of a project or a tracker",
+	}
+}
+
+// requestOf is what a route reads, with what it demands.
+func requestOf(rt *route, names *schemas) *jsonschema.Schema {
+	out := names.of(rt.work.in, true)
+	if len(rt.must) == 0 {
+		return out
+	}
+	for _, name := range rt.must {
+		if in := names.named[names.name(rt.work.in, true)]; in.Properties[name] == nil {
+			names.err = fmt.Errorf("describe %s: %s has no field %q", rt.pattern(), rt.work.in, name)
+		}
+	}
+	return &jsonschema.Schema{AllOf: []*jsonschema.Schema{out}, Required: rt.must}
+}
+
+// contentOf is what a route writes.
+func contentOf(rt *route, names *schemas) map[string]media {
+	switch data := names.of(rt.work.out, false); {
+	case rt.work.event != "":
+		text := &jsonschema.Schema{Type: "string", Description: "server-sent events; the data of each is JSON, and x-events says of what form"}
+		return map[string]media{"text/event-stream": {Schema: text, Events: map[string]*jsonschema.Schema{rt.work.event: data}}}
+	case rt.work.lines:
+		return map[string]media{jsonLines: {Schema: &jsonschema.Schema{Type: "string", Description: "one JSON value on each line"}}}
+	default:
+		return map[string]media{"application/json": {Schema: data}}
+	}
+}
+
+// paper is the description, written once.
+type paper struct {
+	once sync.Once
+	text []byte
+	err  error
+}
+
+func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
+	s.paper.once.Do(func() {
+		var doc *Description
+		if doc, s.paper.err = Describe(s.Release); s.paper.err == nil {
+			s.paper.text, s.paper.err = json.Marshal(doc)
+		}
+	})
+	s.replyOr(w, json.RawMessage(s.paper.text), s.paper.err)
+}

@@ -1,0 +1,70 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"orange/internal/core/task"
+)
+
+// Projects are the registered repositories.
+type Projects interface {
+	Projects() []task.Project
+	Add(ctx context.Context, p task.Project) (task.Project, error)
+	Update(ctx context.Context, name string, c ProjectChange) (task.Project, error)
+	Remove(ctx context.Context, name string) error
+}
+
+// A ProjectChange says what is to change; nil leaves a value as it is.
+type ProjectChange struct {
+	PoolSize *int           `json:"pool_size"`
+	Workflow *string        `json:"workflow"`
+	Delivery *task.Delivery `json:"delivery"`
+	Setup    *string        `json:"setup"`
+	Teardown *string        `json:"teardown"`
+	Budget   *task.Budget   `json:"budget"`
+	Forge    *task.Forge    `json:"forge"`
+}
+
+// A ProjectList is all projects.
+type ProjectList struct {
+	Projects []task.Project `json:"projects"`
+}
+
+func (s *Server) listProjects(*http.Request) (ProjectList, error) {
+	return ProjectList{nonNil(s.Projects.Projects())}, nil
+}
+
+// A ProjectShown is one project.
+type ProjectShown struct {
+	Project task.Project `json:"project"`
+}
+
+func (s *Server) addProject(r *http.Request, p task.Project) (ProjectShown, error) {
+	defer s.bell.ring()
+	p, err := s.Projects.Add(r.Context(), p)
+	return ProjectShown{p}, err
+}
+
+func (s *Server) updateProject(r *http.Request, change ProjectChange) (ProjectShown, error) {
+	defer s.bell.ring()
+	p, err := s.Projects.Update(r.Context(), r.PathValue("name"), change)
+	return ProjectShown{p}, err
+}
+
+func (s *Server) removeProject(r *http.Request) (ProjectShown, error) {
+	defer s.bell.ring()
+	name := r.PathValue("name")
+	return ProjectShown{task.Project{Name: name}}, s.Projects.Remove(r.Context(), name)
+}
+
+// A Place is what a folder on disk belongs to.
+type Place struct {
+	Project string  `json:"project"`
+	Task    task.ID `json:"task"`
+	GitRoot string  `json:"git_root"`
+}
+
+func (s *Server) where(r *http.Request) (Place, error) {
+	return s.Where(r.Context(), r.URL.Query().Get("path"))
+}

@@ -1,0 +1,180 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"orange/internal/core/task"
+)
+
+// access says who may ask for something.
+type access string
+
+const (
+	anybody  access = "anybody"                              // nobody finds out who asks
+	people   access = "a person"                             // never an attempt
+	everyone access = "a person or an attempt"               // what is not read, the engine decides about
+	ownTask  access = "a person, or an attempt of this task" // what other agents see is none of its business
+	ownBoard access = "a person, or an attempt of a task of the project"
+)
+
+// part is something that not every server has.
+type part int
+
+const (
+	nothing part = iota
+	agents       // like screens and workspaces: only where agents are started
+	screens
+	workspaces
+	boards // without them, like trackers, the route is not there at all
+	trackers
+)
+
+// A route is one thing that can be asked for. The server, its description and who may
+// ask are all made of it.
+type route struct {
+	method  string
+	path    string // below /v1
+	who     access
+	summary string
+	query   []param
+	must    []string // fields that a request cannot do without
+	needs   part
+	work    work
+	group   string
+}
+
+// pattern is how the mux knows a route.
+func (rt *route) pattern() string { return rt.method + " /v1" + rt.path }
+
+// A param is a value in the query of a request.
+type param struct {
+	name  string
+	about string
+	kind  string // of JSON Schema; "" is a string
+	must  bool
+}
+
+// work is how a route answers, and the types of what it reads and writes.
+type work struct {
+	in    reflect.Type // nil: it reads no body
+	out   reflect.Type
+	event string // name of the events of a stream, whose data out is; "" for one answer
+	lines bool   // the answer is JSON lines
+	or    string // content type that the body may have instead of JSON
+	do    func(*Server, http.ResponseWriter, *http.Request)
+}
+
+// ask is work that reads no body.
+func ask[Out any](f func(*Server, *http.Request) (Out, error)) work {
+	return work{out: reflect.TypeFor[Out](), do: func(s *Server, w http.ResponseWriter, r *http.Request) {
+		out, err := f(s, r)
+		s.replyOr(w, out, err)
+	}}
+}
+
+// tell is work that reads a body.
+func tell[In, Out any](f func(*Server, *http.Request, In) (Out, error)) work {
+	return work{in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](), do: func(s *Server, w http.ResponseWriter, r *http.Request) {
+		var in In
+		var out Out
+		err := read(r, &in)
+		if err == nil {
+			out, err = f(s, r, in)
+		}
+		s.replyOr(w, out, err)
+	}}
+}
+
+// write is work that writes its answer itself.
+func write[Out any](do func(*Server, http.ResponseWriter, *http.Request)) work {
+	return work{out: reflect.TypeFor[Out](), do: do}
+}
+
+// stream is work that sends events.
+func stream[Data any](event string, do func(*Server, http.ResponseWriter, *http.Request)) work {
+	return work{out: reflect.TypeFor[Data](), event: event, do: do}
+}
+
+// reading says what work reads that reads its body itself: JSON of a type, or something
+// of another content type.
+func (w work) reading(in reflect.Type, or string) work {
+	w.in, w.or = in, or
+	return w
+}
+
+// asLines says that the answer is JSON lines.
+func (w work) asLines() work {
+	w.lines = true
+	return w
+}
+
+// serve answers a request for a route.
+func (s *Server) serve(rt *route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if c := callerOf(r); c != nil {
+			if err := s.allow(rt, r, c); err != nil {
+				s.failWith(w, err)
+				return
+			}
+		}
+		if !s.has(rt.needs) {
+			s.failWith(w, task.Mistakef("this server writes effects down and starts no agents (ORANGE_EFFECTS=record)"))
+			return
+		}
+		rt.work.do(s, w, r)
+	}
+}
+
+// has says whether this server has a part.
+func (s *Server) has(p part) bool {
+	switch p {
+	case agents:
+		return s.Attempts != nil
+	case screens:
+		return s.Screens != nil
+	case workspaces:
+		return s.Workspaces != nil
+	case boards:
+		return s.Boards != nil
+	case trackers:
+		return s.Trackers != nil
+	}
+	return true
+}
+
+// there says whether this server has a route at all.
+func (s *Server) there(rt *route) bool {
+	return rt.needs != boards && rt.needs != trackers || s.has(rt.needs)
+}
+
+// A forbidden says why somebody may not ask for something.
+type forbidden struct{ text string }
+
+func (f *forbidden) Error() string { return f.text }
+
+func forbidf(format string, args ...any) error {
+	return &forbidden{text: fmt.Sprintf(format, args...)}
+}
+
+// allow says why an attempt may not ask for a route, nil if it may.
+func (s *Server) allow(rt *route, r *http.Request, c *Caller) error {
+	switch rt.who {
+	case people:
+		return notForAttempts(r, c)
+	case ownTask:
+		id, err := s.find(r)
+		if err == nil && id != c.Task {
+			err = forbidf("this is attempt %d of task %s: it may look at its own task only", c.Attempt, c.Task)
+		}
+		return err
+	case ownBoard:
+		t, ok, err := s.Tasks.Task(c.Task)
+		if err == nil && (!ok || t.Project != r.PathValue("project")) {
+			err = forbidf("this is attempt %d of task %s: it may read only the board of its own project", c.Attempt, c.Task)
+		}
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package api_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/ui/api"
+)
+
+// screen reads one screen.
+func (s *stream) screen() (api.Screen, string) {
+	s.t.Helper()
+	name, data := s.event()
+	if name != "screen" {
+		s.t.Fatalf("event %q", name)
+	}
+	var out api.Screen
+	must(s.t, json.Unmarshal(data, &out))
+	return out, lineText(out)
+}
+
+func lineText(s api.Screen) string {
+	var lines []string
+	for _, l := range s.Lines {
+		text := ""
+		for _, run := range l {
+			text += run.Text
+		}
+		lines = append(lines, text)
+	}
+	return strings.Join(lines, "|")
+}
+
+func TestAScreenIsLookedAt(t *testing.T) {
+	r := full(t)
+	h := r.server.Screens.(*theatre)
+	id := r.create("a")
+	r.ask("GET", "/v1/tasks/"+id+"/screen", "").holds(t, `"lines":[]`, `"role":""`)
+	h.put(task.ID(id), "one\n\x1b[31mtwo\x1b[0m")
+	r.ask("GET", "/v1/tasks/"+id+"/screen?role=worker", "").holds(t, `"role":"worker"`, "two")
+	r.ask("POST", "/v1/tasks/"+id+"/type", `{"role":"worker","text":"yes"}`).holds(t, `{"typed":true}`)
+	r.ask("POST", "/v1/tasks/"+id+"/type", `{"role":"worker","text":""}`).refused(t, http.StatusBadRequest, "give a text")
+	if len(h.typed) != 1 || h.typed[0] != id+" worker yes" {
+		t.Errorf("%q", h.typed)
+	}
+	h.broken = errors.New("the terminal\nis gone")
+	r.ask("GET", "/v1/tasks/"+id+"/screen", "").refused(t, http.StatusInternalServerError, "is gone")
+	for _, what := range []string{"/screen", "/screen/events", "/diff"} {
+		r.ask("GET", "/v1/tasks/nobody"+what, "").refused(t, http.StatusNotFound, "not found")
+	}
+	r.ask("GET", "/v1/tasks/"+id+"/diff", "").holds(t, `"base":"abc"`, `"cut":true`, `"files":[{`)
+	r.ask("GET", "/v1/tasks/"+r.create("lost")+"/diff", "").refused(t, http.StatusInternalServerError, "the branch is gone")
+}
+
+// TestAScreenGoesOnWithTheNextAgent follows a task whose agent is replaced and that is
+// deleted in the end.
+func TestAScreenGoesOnWithTheNextAgent(t *testing.T) {
+	r := full(t)
+	h := r.server.Screens.(*theatre)
+	made := r.ask("POST", "/v1/tasks", `{"project":"p","branch":"a","summary":"s","spawn":true}`)
+	id := task.ID(made.body["task"].(map[string]any)["id"].(string))
+	r.settle()
+	s := r.listenTo("/v1/tasks/"+string(id)+"/screen/events", "")
+	defer s.close()
+	if now, text := s.screen(); now.Attempt != 1 || text != "" {
+		t.Fatalf("%+v", now)
+	}
+	h.put(id, "hello")
+	if _, text := s.screen(); text != "hello" {
+		t.Errorf("%q", text)
+	}
+	_, err := r.runtime.Submit(t.Context(), id, signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: "worker", Attempt: 1, Code: 1})
+	must(t, err)
+	if now, _ := s.screen(); now.Attempt == 1 {
+		t.Errorf("%+v", now)
+	}
+	r.ask("POST", "/v1/tasks/"+string(id)+"/signals", `{"kind":"request","verb":"cancel"}`).holds(t, "cancelled")
+	r.settle()
+	r.ask("POST", "/v1/tasks/"+string(id)+"/signals", `{"kind":"delete"}`).holds(t, "deleted")
+	for s.lines.Scan() { // ends with the task
+	}
+	if err := s.lines.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNothingIsLeftOfAScreenThatNobodyWatches runs in a bubble, which notices what is.
+func TestNothingIsLeftOfAScreenThatNobodyWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k, h := newTicker(), newTheatre()
+		s := k.server()
+		s.Screens = h
+		w, leave := listening(s, "/v1/tasks/a/screen/events")
+		synctest.Wait()
+		if len(w.lines) != 2 {
+			t.Fatalf("%d lines", len(w.lines))
+		}
+		for range 100 { // other tasks are none of its business
+			k.tick("b")
+			time.Sleep(10 * time.Millisecond)
+		}
+		if h.looks != 1 || len(w.lines) != 2 {
+			t.Errorf("%d looks, %d lines", h.looks, len(w.lines))
+		}
+		for range 1000 { // in a second: it is looked at now and then
+			h.put("a", time.Now().String())
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		if h.looks > 25 || h.looks < 10 {
+			t.Errorf("%d looks in a second", h.looks)
+		}
+		lines := len(w.lines)
+		h.put("a", h.shows["a"]) // the same again
+		time.Sleep(time.Second)
+		if len(w.lines) != lines {
+			t.Error("a screen is sent that did not change")
+		}
+		time.Sleep(time.Minute)
+		if len(w.lines) != lines+2 {
+			t.Errorf("%d lines in a quiet minute", len(w.lines)-lines)
+		}
+		close(h.wrote["a"]) // the agent is gone and writes no more
+		time.Sleep(time.Second)
+		if h.looks > 30 {
+			t.Errorf("%d looks at what is over", h.looks)
+		}
+		leave()
+		<-h.ends
+	})
+}
+
+func TestAScreenThatCannotBeReadSaysWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k, h := newTicker(), newTheatre()
+		h.broken = errors.New("tmux says:\n\x1b[31mno server")
+		s := k.server()
+		s.Screens = h
+		w, leave := listening(s, "/v1/tasks/a/screen/events")
+		<-w.lines
+		if got := <-w.lines; !strings.Contains(got, `"note":"tmux says:`) || strings.Contains(got, "u001b") {
+			t.Errorf("%s", got)
+		}
+		leave()
+	})
+}

@@ -1,0 +1,204 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+)
+
+const (
+	// pingEvery keeps an event stream from looking dead.
+	pingEvery = 30 * time.Second
+	// writeWithin is how long a client may take to make room for a piece of what is
+	// written to it. One that reads nothing must not be waited for.
+	writeWithin = 30 * time.Second
+	piece       = 32 << 10
+)
+
+// patient writes to a client, and gives up on one that does not read.
+type patient struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+// newPatient begins an answer. What the last one on this connection was bounded by does
+// not count.
+func newPatient(w http.ResponseWriter) *patient {
+	p := &patient{w, http.NewResponseController(w)}
+	p.until(time.Time{})
+	return p
+}
+
+// until bounds how long the next write may take. Who cannot be bounded is written to all
+// the same.
+func (p *patient) until(t time.Time) {
+	p.control.SetWriteDeadline(t) //nolint:errcheck // see above
+}
+
+// Write implements io.Writer. The bound of the last piece holds until it is flushed,
+// after the request.
+func (p *patient) Write(b []byte) (n int, err error) {
+	for {
+		part := b[n:min(n+piece, len(b))]
+		p.until(time.Now().Add(writeWithin))
+		done, err := p.ResponseWriter.Write(part)
+		if n += done; err != nil || n == len(b) {
+			return n, err
+		}
+	}
+}
+
+// Unwrap lets a controller find what it controls.
+func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
+// bell wakes streams when something changed that no journal tells.
+type bell struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+// wait returns a channel that closes when the bell rings.
+func (b *bell) wait() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ch == nil {
+		b.ch = make(chan struct{})
+	}
+	return b.ch
+}
+
+func (b *bell) ring() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ch != nil {
+		close(b.ch)
+		b.ch = nil
+	}
+}
+
+// events is a stream of server-sent events. After an error it is silent.
+type events struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	err     error
+}
+
+// openEvents begins a stream, so that the client knows that it is heard.
+func openEvents(w http.ResponseWriter) *events {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+	e := &events{w: w, control: http.NewResponseController(w)}
+	e.write(": orange\n\n")
+	e.flush()
+	return e
+}
+
+func (e *events) write(text string) {
+	if e.err == nil {
+		_, e.err = e.w.Write([]byte(text))
+	}
+}
+
+// flush says whether the client is still there.
+func (e *events) flush() bool {
+	if e.err == nil {
+		e.err = e.control.Flush()
+	}
+	return e.err == nil
+}
+
+// send sends one event. It says false if the client has left.
+func (e *events) send(event string, id int64, v any) bool {
+	body, err := json.Marshal(v)
+	if err != nil {
+		e.err = err
+		return false
+	}
+	e.add(event, id, body)
+	return e.flush()
+}
+
+// add writes an event that is not flushed yet.
+func (e *events) add(event string, id int64, body []byte) {
+	text := fmt.Sprintf("event: %s\ndata: %s\n\n", event, body)
+	if id > 0 {
+		text = fmt.Sprintf("id: %d\n%s", id, text)
+	}
+	e.write(text)
+}
+
+func (e *events) ping() bool {
+	e.write(": ping\n\n")
+	return e.flush()
+}
+
+// journalEvents streams the journal from a row on. A client that reads slowly misses
+// nothing: it is served from the store, not from a buffer.
+func (s *Server) journalEvents(w http.ResponseWriter, r *http.Request) {
+	after, err := resumeAt(r)
+	if err != nil {
+		s.failWith(w, err)
+		return
+	}
+	id := task.ID(r.URL.Query().Get("task"))
+	out := openEvents(w)
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	for {
+		rows, more, err := s.Engine.Follow(after, id, 500)
+		if err != nil {
+			s.Log.Error("follow the journal", "component", "api", "error", err)
+			return
+		}
+		if len(rows) > 0 {
+			if after = out.entries(rows); !out.flush() {
+				return
+			}
+			continue
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-s.leaving:
+			return
+		case <-more:
+		case <-ping.C:
+			if !out.ping() {
+				return
+			}
+		}
+	}
+}
+
+// entries adds rows of the journal, and returns the last one.
+func (e *events) entries(rows []journal.Row) (last int64) {
+	for _, row := range rows {
+		last = row.ID
+		e.add("entry", row.ID, row.Entry)
+	}
+	return last
+}
+
+// resumeAt is the row after which a stream begins.
+func resumeAt(r *http.Request) (int64, error) {
+	text := r.Header.Get("Last-Event-ID")
+	if text == "" {
+		text = r.URL.Query().Get("after")
+	}
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil || n < 0 {
+		return 0, task.Mistakef("Last-Event-ID %q is not a row: give the id of the last event seen", text)
+	}
+	return n, nil
+}

@@ -1,0 +1,209 @@
+// Package chart draws what simulations of workflows came to, and writes their figures:
+// for the command line as a picture that needs nothing else, for pages as one that has
+// its look from a stylesheet. It takes results and returns text.
+package chart
+
+import (
+	"fmt"
+	"html"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"orange/internal/core/verify"
+)
+
+// Measures of the drawing, in pixels.
+const (
+	plotWidth   = 980.0
+	plotHeight  = 710.0
+	panelWidth  = 390.0
+	panelHeight = 200.0
+	panelLeft   = 70.0
+	panelGap    = 80.0 // between two panels of a row
+	histTop     = 150.0
+	curveTop    = 425.0
+	plotBins    = 48
+)
+
+// The look of the drawing. It brings its own background, and a darker one for viewers
+// that prefer that.
+const plotStyle = `
+svg { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
+text { fill: #1f2933; font-size: 12px; }
+.paper { fill: #ffffff; }
+.title { font-size: 18px; font-weight: 600; }
+.head { font-size: 14px; font-weight: 600; }
+.soft { fill: #5f6b76; }
+.axis { stroke: #5f6b76; fill: none; }
+.grid { stroke: #e3e8ec; fill: none; }
+.bars { stroke-width: 1.2; fill-opacity: 0.28; }
+.curve { fill: none; stroke-width: 2; }
+.mark { fill: none; stroke-width: 1.2; stroke-dasharray: 4 3; }
+.v0 { stroke: #1565c0; } .f0 { fill: #1565c0; }
+.v1 { stroke: #d9480f; } .f1 { fill: #d9480f; }
+@media (prefers-color-scheme: dark) {
+text { fill: #e8edf1; }
+.paper { fill: #14181c; }
+.soft { fill: #a9b4be; }
+.axis { stroke: #a9b4be; }
+.grid { stroke: #2b333a; }
+.v0 { stroke: #64b5f6; } .f0 { fill: #64b5f6; }
+.v1 { stroke: #ff9f5a; } .f1 { fill: #ff9f5a; }
+}
+`
+
+// A Simulation is what is drawn.
+type Simulation struct {
+	Workflow string
+	Runs     int // of each variant
+	Seed     uint64
+	Variants []Variant // the workflow as it is, then at most one that is changed
+}
+
+// A Variant is what the tasks of one workflow came to.
+type Variant struct {
+	Changes string // what is different, "" for nothing
+	Result  verify.SimResult
+	Summary verify.SimSummary
+}
+
+// SVG draws how durations and costs are distributed, as a picture that needs nothing else.
+func (s *Simulation) SVG() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"t d\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\">\n",
+		plotWidth, plotHeight, plotWidth, plotHeight)
+	fmt.Fprintf(&b, "<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n", plain(s.title()), plain(s.inWords()))
+	b.WriteString("<style>" + plotStyle + "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n")
+	s.draw(&b)
+	return b.String()
+}
+
+// Drawing is the same picture to put into a page. It has classes and no style: those
+// are in CSS.
+func (s *Simulation) Drawing() string {
+	var b strings.Builder
+	s.draw(&b)
+	return fmt.Sprintf("<svg class=\"chart\" role=\"img\" aria-label=\"%s\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\">\n",
+		plain(s.title()+". "+s.inWords()), plotWidth, plotHeight, plotWidth, plotHeight) + ownClasses(b.String())
+}
+
+// classPrefix keeps the looks of a page from what is in a drawing.
+const classPrefix = "plot-"
+
+var classAttribute = regexp.MustCompile(` class="[^"]*"`)
+
+// ownClasses puts the prefix before classes. In texts there is no attribute: they are
+// escaped.
+func ownClasses(svg string) string {
+	return classAttribute.ReplaceAllStringFunc(svg, func(a string) string {
+		names := strings.Fields(strings.TrimSuffix(strings.TrimPrefix(a, ` class="`), `"`))
+		return ` class="` + classPrefix + strings.Join(names, " "+classPrefix) + `"`
+	})
+}
+
+// CSS is the look of drawings in pages.
+func CSS() string {
+	var b strings.Builder
+	for line := range strings.Lines(plotStyle) {
+		if strings.HasPrefix(line, "@") || strings.HasPrefix(line, "}") {
+			b.WriteString(line)
+			continue
+		}
+		for rule := range strings.SplitSeq(strings.TrimSpace(line), "} ") {
+			selector, rest, ok := strings.Cut(rule, " {")
+			switch {
+			case !ok:
+				continue
+			case selector == "svg":
+				selector = ".chart"
+			default:
+				selector = ".chart " + strings.ReplaceAll(selector, ".", "."+classPrefix)
+			}
+			b.WriteString(selector + " {" + strings.TrimSuffix(rest, "}") + "}\n")
+		}
+	}
+	return b.String() + ".chart { max-width: 100%; height: auto; }\n"
+}
+
+func (s *Simulation) title() string {
+	return fmt.Sprintf("Simulation of workflow %s: %s runs, seed %d", s.Workflow, Grouped(s.Runs), s.Seed)
+}
+
+// draw draws everything on the paper, and ends the drawing.
+func (s *Simulation) draw(b *strings.Builder) {
+	fmt.Fprintf(b, "<text class=\"title\" x=\"%.0f\" y=\"36\">%s</text>\n", panelLeft, plain(s.title()))
+	s.key(b)
+	for i, name := range []string{verify.SimDuration, verify.SimCost} {
+		s.panels(b, name, panelLeft+float64(i)*(panelWidth+panelGap))
+	}
+	fmt.Fprintf(b, "<text class=\"soft\" x=\"%.0f\" y=\"%.0f\">Horizontal axes are logarithmic, cut into %d equal steps. P50: half of all runs stay below. P95: 95 of 100 do.</text>\n</svg>\n",
+		panelLeft, plotHeight-16, plotBins)
+}
+
+// key says which colour is which variant.
+func (s *Simulation) key(b *strings.Builder) {
+	if len(s.Variants) < 2 {
+		return
+	}
+	for i, text := range []string{"as is", "what if " + s.Variants[1].Changes} {
+		x := panelLeft + float64(i)*110
+		fmt.Fprintf(b, "<rect class=\"f%d\" x=\"%.0f\" y=\"52\" width=\"12\" height=\"12\"/><text x=\"%.0f\" y=\"63\">%s</text>\n", i, x, x+18, plain(text))
+	}
+}
+
+// inWords tells those who cannot see the drawing what is in it.
+func (s *Simulation) inWords() string {
+	var out []string
+	for i := range s.Variants {
+		name, v := []string{"as is", "what if"}[min(i, 1)], &s.Variants[i].Summary
+		for _, f := range []verify.SimFigure{v.Figure(verify.SimDuration), v.Figure(verify.SimCost)} {
+			out = append(out, fmt.Sprintf("%s, %s: P50 %s, P95 %s.", name, f.Name, Quantity(f.P50, f.Unit, false), Quantity(f.P95, f.Unit, false)))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// samples are the values of a figure, of each variant.
+func (s *Simulation) samples(name string) [][]float64 {
+	var out [][]float64
+	for i := range s.Variants {
+		values, err := s.Variants[i].Result.Sorted(name)
+		if err == nil && len(values) > 0 {
+			out = append(out, values)
+		}
+	}
+	return out
+}
+
+// panels draws the histogram and the cumulative curve of one figure below each other.
+func (s *Simulation) panels(b *strings.Builder, name string, left float64) {
+	samples := s.samples(name)
+	unit, head := verify.SimSeconds, "Duration of a task"
+	if name == verify.SimCost {
+		unit, head = verify.SimDollars, "Cost of a task, in dollars"
+	}
+	fmt.Fprintf(b, "<text class=\"head\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", left, histTop-54, head)
+	for i := range s.Variants {
+		f := s.Variants[i].Summary.Figure(name)
+		fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\"><tspan class=\"f%d\">P50</tspan> %s <tspan class=\"f%d\" dx=\"12\">P95</tspan> %s <tspan class=\"f%d\" dx=\"12\">mean</tspan> %s</text>\n",
+			left, histTop-32+16*float64(i), i, Quantity(f.P50, unit, false), i, Quantity(f.P95, unit, false), i, Quantity(f.Mean, unit, true))
+	}
+	x, ok := newLogScale(samples, unit, left)
+	if !ok {
+		fmt.Fprintf(b, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\">it is always nothing</text>\n", left, histTop+20)
+		return
+	}
+	x.histogram(b, samples)
+	x.curves(b, samples)
+}
+
+// plain is text that is safe inside a drawing.
+func plain(s string) string {
+	return html.EscapeString(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s))
+}

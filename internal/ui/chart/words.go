@@ -1,0 +1,77 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"orange/internal/core/verify"
+)
+
+// Quantity writes a figure in its unit. Counts are whole, but for their means.
+func Quantity(v float64, unit verify.SimUnit, mean bool) string {
+	switch unit {
+	case verify.SimSeconds:
+		return Lasting(v)
+	case verify.SimDollars:
+		return fmt.Sprintf("$%.2f", v)
+	case verify.SimTokens:
+		return short10(v)
+	}
+	if mean {
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.0f", v)
+}
+
+// Lasting writes seconds with the two units that matter.
+func Lasting(seconds float64) string {
+	d := time.Duration(math.Round(seconds)) * time.Second
+	hours, minutes := d/time.Hour, d%time.Hour/time.Minute
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", minutes, d%time.Minute/time.Second)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", hours, minutes)
+	}
+	return fmt.Sprintf("%dd%02dh", hours/24, hours%24)
+}
+
+// short10 writes a number with three digits.
+func short10(v float64) string {
+	switch {
+	case v >= 999.5e6:
+		return fmt.Sprintf("%.3gG", v/1e9)
+	case v >= 999.5e3:
+		return fmt.Sprintf("%.3gM", v/1e6)
+	case v >= 999.5:
+		return fmt.Sprintf("%.3gk", v/1e3)
+	}
+	return fmt.Sprintf("%.0f", v)
+}
+
+// Percent writes a part of a whole.
+func Percent(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }
+
+// Signed writes a difference; what rounds to nothing has no sign.
+func Signed(v float64, write func(float64) string) string {
+	text := write(math.Abs(v))
+	switch {
+	case text == write(0):
+		return text
+	case v < 0:
+		return "-" + text
+	}
+	return "+" + text
+}
+
+// Grouped writes a whole number with commas.
+func Grouped(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,288 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/prose"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/ui/client"
+)
+
+// verbSpawn starts a task that waits to be started. All other verbs are the workflow's.
+const verbSpawn = "spawn"
+
+// createIn is a task that is wanted.
+type createIn struct {
+	Summary       string `json:"summary" jsonschema:"what is to be done, in one line"`
+	Branch        string `json:"branch,omitempty" jsonschema:"for the work; made from the summary if it is left out"`
+	Project       string `json:"project,omitempty" jsonschema:"it belongs to; the caller's own if it is left out"`
+	Context       string `json:"context,omitempty" jsonschema:"whatever its agent must know, as Markdown; becomes the Context section of TASK.md"`
+	Workflow      string `json:"workflow,omitempty" jsonschema:"it follows; the project's if it is left out"`
+	Status        string `json:"status,omitempty" jsonschema:"state it begins in; the workflow's first if it is left out"`
+	Harness       string `json:"harness,omitempty" jsonschema:"agent that works on it: claude, codex, opencode, gemini or pi"`
+	Effort        string `json:"effort,omitempty" jsonschema:"of that agent"`
+	ReviewHarness string `json:"review_harness,omitempty" jsonschema:"agent that reviews it, likewise"`
+	ReviewEffort  string `json:"review_effort,omitempty" jsonschema:"of the reviewer"`
+	Parent        string `json:"parent,omitempty" jsonschema:"id of the task whose work this is a part of"`
+	Hold          bool   `json:"hold,omitempty" jsonschema:"create it and do not start it"`
+}
+
+// updateIn is what a task is asked for.
+type updateIn struct {
+	Task    string `json:"task,omitempty" jsonschema:"id of the task or its beginning; the caller's own task if it is left out"`
+	To      string `json:"to,omitempty" jsonschema:"state to go to; explain lists those that are open"`
+	Verb    string `json:"verb,omitempty" jsonschema:"instead of a state, what is asked for: complete, stuck, request-changes, cancel, reopen, merge, push, create-pr, spawn, or another of the workflow's"`
+	Note    string `json:"note,omitempty" jsonschema:"why, in the caller's words; for request-changes, what is to change"`
+	Summary string `json:"summary,omitempty" jsonschema:"new summary"`
+	Branch  string `json:"branch,omitempty" jsonschema:"new branch"`
+}
+
+// answerIn is an answer to an agent.
+type answerIn struct {
+	Task string `json:"task,omitempty" jsonschema:"id of the task or its beginning; the caller's own task if it is left out"`
+	Text string `json:"text" jsonschema:"the answer"`
+}
+
+// approveIn grants a move.
+type approveIn struct {
+	Task string `json:"task,omitempty" jsonschema:"id of the task or its beginning; the caller's own task if it is left out"`
+	Note string `json:"note,omitempty" jsonschema:"why, in the person's words"`
+}
+
+// changedOut is a task after a request.
+type changedOut struct {
+	ID      string `json:"id" jsonschema:"of the task"`
+	Project string `json:"project" jsonschema:"name of its project"`
+	Branch  string `json:"branch" jsonschema:"that the work is on"`
+	Status  string `json:"status" jsonschema:"after the request"`
+	From    string `json:"from,omitempty" jsonschema:"status before it, if it moved"`
+	Asked   string `json:"asked,omitempty" jsonschema:"state that was asked for and that a person must agree to"`
+	Queued  bool   `json:"queued,omitempty" jsonschema:"it waits for a free workspace"`
+	Warning string `json:"warning,omitempty" jsonschema:"what went wrong beside it, though it was done"`
+}
+
+func (t *tools) addChanging(s *sdk.Server) {
+	add(s, &sdk.Tool{
+		Name: "create", Annotations: hints("Create a task", false, false, false),
+		Description: "Create a task in a project, and start an agent for it as soon as a workspace is free, unless hold is set.",
+	}, callTime, t.create)
+	add(s, &sdk.Tool{
+		Name: "update", Annotations: hints("Move or change a task", false, true, false),
+		Description: "Ask for another status of a task (to, or verb), or change its summary or branch. The workflow decides: what it does not allow is refused with the reason. cancel ends a task without a result.",
+	}, callTime, t.update)
+	add(s, &sdk.Tool{
+		Name: "answer", Annotations: hints("Answer an agent", false, false, false),
+		Description: "Answer what an agent asked, and let its task go on. For people.",
+	}, callTime, t.answer)
+	add(s, &sdk.Tool{
+		Name: "approve", Annotations: hints("Grant what an agent asked for", false, true, false),
+		Description: "Grant the move that an agent asked for and that only a person may grant. Refused for agents.",
+	}, callTime, t.approve)
+}
+
+func (t *tools) create(ctx context.Context, c Caller, in createIn) (changedOut, string, error) {
+	if strings.TrimSpace(in.Summary) == "" {
+		return changedOut{}, "", errors.New("the summary is empty: say what is to be done")
+	}
+	if len(in.Context) > maxContext {
+		return changedOut{}, "", errors.New("the context is longer than 1 MB: put it into a file of the repository and name that")
+	}
+	wish := signal.Wish{New: signal.New{
+		Project: in.Project, Branch: in.Branch, Summary: in.Summary, Status: in.Status, Harness: in.Harness, Effort: in.Effort,
+		ReviewHarness: in.ReviewHarness, ReviewEffort: in.ReviewEffort, Spawn: !in.Hold,
+	}, Workflow: in.Workflow, Context: in.Context}
+	wish.Actor, wish.Attempt = c.actor()
+	var err error
+	if wish.Project == "" {
+		if wish.Project, err = c.project(ctx); err != nil {
+			return changedOut{}, "", err
+		}
+	}
+	if in.Parent != "" {
+		p, err := c.API.Task(ctx, in.Parent)
+		if err != nil {
+			return changedOut{}, "", err
+		}
+		wish.Parent = p.Task.ID
+	}
+	a, err := c.API.Create(ctx, wish)
+	if err != nil {
+		return changedOut{}, "", err
+	}
+	out := changeOf(a)
+	return out, fmt.Sprintf("Created task %s (%s/%s), %s.%s", out.ID, out.Project, out.Branch, out.Status, also(out)), nil
+}
+
+// project is that of the caller's task, else that of the folder the caller works in.
+func (c Caller) project(ctx context.Context) (string, error) {
+	if c.Task != "" {
+		v, err := c.API.Task(ctx, c.Task)
+		return v.Task.Project, err
+	}
+	if c.Folder != "" {
+		at, err := c.API.Where(ctx, c.Folder)
+		if err != nil || at.Project != "" {
+			return at.Project, err
+		}
+	}
+	return "", errors.New("it is not known for which project: give the name of one, and see orange project list")
+}
+
+// actor is who asks, for a server that believes it.
+func (c Caller) actor() (task.Actor, int) {
+	if c.Role == "" {
+		return task.Human, 0
+	}
+	return task.Actor(c.Role), c.Attempt
+}
+
+func (t *tools) update(ctx context.Context, c Caller, in updateIn) (changedOut, string, error) {
+	if in.To != "" && in.Verb != "" {
+		return changedOut{}, "", errors.New("give to or verb, not both")
+	}
+	var fields []signal.Field
+	if in.Branch != "" {
+		fields = append(fields, signal.Field{Name: "branch", To: in.Branch})
+	}
+	if in.Summary != "" {
+		fields = append(fields, signal.Field{Name: "summary", To: in.Summary})
+	}
+	if in.To == "" && in.Verb == "" && len(fields) == 0 {
+		return changedOut{}, "", errors.New("nothing to change: give to, verb, summary or branch")
+	}
+	id, err := c.taskOf(ctx, in.Task)
+	if err != nil {
+		return changedOut{}, "", err
+	}
+	var out changedOut
+	said := ""
+	if len(fields) > 0 {
+		if out, err = c.ask(ctx, id, signal.Signal{Kind: signal.Update, Fields: fields, Note: in.Note}); err != nil {
+			return out, "", err
+		}
+		said = "The record is updated"
+	}
+	if in.To != "" || in.Verb != "" {
+		sig := signal.Signal{Kind: signal.Request, To: in.To, Verb: in.Verb, Note: in.Note}
+		if in.Verb == verbSpawn {
+			sig, err = c.spawn(ctx, id)
+		}
+		if err == nil {
+			out, err = c.ask(ctx, id, sig)
+		}
+		switch {
+		case err != nil && said != "":
+			return out, "", fmt.Errorf("%s, but %w", strings.ToLower(said), err)
+		case err != nil:
+			return out, "", err
+		}
+	}
+	if said != "" {
+		said += ". "
+	}
+	return out, said + movedText(out), nil
+}
+
+// spawn starts a task that was created and waits.
+func (c Caller) spawn(ctx context.Context, id string) (signal.Signal, error) {
+	x, err := c.API.Explain(ctx, id)
+	if err == nil && x.Kind != string(workflow.Queued) {
+		err = fmt.Errorf("task %s is not pending: it is %s", prose.Short(string(x.Task)), x.Status)
+	}
+	return signal.Signal{Kind: signal.Ready}, err
+}
+
+func (t *tools) answer(ctx context.Context, c Caller, in answerIn) (changedOut, string, error) {
+	if strings.TrimSpace(in.Text) == "" {
+		return changedOut{}, "", errors.New("the answer is empty: give some words")
+	}
+	id, err := c.taskOf(ctx, in.Task)
+	if err != nil {
+		return changedOut{}, "", err
+	}
+	out, err := c.ask(ctx, id, signal.Signal{Kind: signal.Request, Verb: engine.VerbAnswer, Note: strings.TrimSpace(in.Text)})
+	return out, movedText(out), err
+}
+
+func (t *tools) approve(ctx context.Context, c Caller, in approveIn) (changedOut, string, error) {
+	id, err := c.taskOf(ctx, in.Task)
+	if err != nil {
+		return changedOut{}, "", err
+	}
+	v, err := c.API.Task(ctx, id)
+	if err != nil {
+		return changedOut{}, "", err
+	}
+	if v.Task.Asked == nil {
+		return changedOut{}, "", fmt.Errorf("nothing of task %s waits for approval: see inbox", prose.Short(string(v.Task.ID)))
+	}
+	out, err := c.ask(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Request, To: v.Task.Asked.To, Note: in.Note})
+	return out, movedText(out), err
+}
+
+// ask sends a signal in the name of the caller.
+func (c Caller) ask(ctx context.Context, id string, sig signal.Signal) (changedOut, error) {
+	switch {
+	case len(sig.Note) > maxWords:
+		return changedOut{}, errors.New("the words are longer than 64 KB: put them into a file of the repository and name that")
+	case !utf8.ValidString(sig.Note):
+		return changedOut{}, errors.New("the words are not text: give UTF-8")
+	}
+	sig.Actor, sig.Attempt = c.actor()
+	a, err := c.API.Signal(ctx, id, sig)
+	if err != nil {
+		return changedOut{}, err
+	}
+	return changeOf(a), nil
+}
+
+// changeOf is what an answer changed.
+func changeOf(a client.Answer) changedOut {
+	k := &a.Task
+	out := changedOut{
+		ID: string(k.ID), Project: k.Project, Branch: line(k.Branch, maxLine), Status: line(k.Status, maxLine),
+		Queued: k.Queued, Warning: line(a.Warning, maxLine),
+	}
+	for i := range a.Decision.Entries {
+		if e := &a.Decision.Entries[i]; e.To != "" && out.From == "" {
+			out.From = e.From
+		}
+	}
+	if k.Asked != nil {
+		out.Asked = line(k.Asked.To, maxLine)
+	}
+	return out
+}
+
+// movedText says in words what a request came to.
+func movedText(o changedOut) string {
+	id := prose.Short(o.ID)
+	switch {
+	case o.From != "":
+		return fmt.Sprintf("%s %s -> %s.%s", id, o.From, o.Status, also(o))
+	case o.Asked != "":
+		return fmt.Sprintf("%s asks for %s: a person must agree.", id, o.Asked)
+	}
+	return fmt.Sprintf("%s stays %s.%s", id, o.Status, also(o))
+}
+
+// also says what else is to know after a request.
+func also(o changedOut) string {
+	out := ""
+	if o.Queued {
+		out += " It waits for a free workspace."
+	}
+	if o.Warning != "" {
+		out += " Warning: " + o.Warning
+	}
+	return out
+}

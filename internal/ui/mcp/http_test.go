@@ -1,0 +1,131 @@
+package mcp_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"orange/internal/ui/mcp"
+)
+
+// bearer shows a token with every request.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// site serves the tools to a person and to an attempt of task two.
+func site(t *testing.T, o *office, log io.Writer) string {
+	t.Helper()
+	who := func(_ context.Context, token string) (mcp.Caller, func(), error) {
+		switch token {
+		case "person":
+			return mcp.Caller{API: o}, func() {}, nil
+		case "attempt":
+			return mcp.Caller{API: o, Task: idTwo, Role: "worker", Attempt: 1}, func() {}, nil
+		}
+		return mcp.Caller{}, nil, errors.New("nobody's")
+	}
+	s := httptest.NewServer(mcp.Handler(options(), who, slog.New(slog.NewTextHandler(log, nil))))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func reach(t *testing.T, url, token string) *sdk.ClientSession {
+	t.Helper()
+	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	s, err := c.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer(token)}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func TestOverHTTPEverybodyIsWhoTheirTokenSays(t *testing.T) {
+	o := newOffice()
+	url := site(t, o, io.Discard)
+	person, attempt := reach(t, url, "person"), reach(t, url, "attempt")
+	if _, text, refused := call(t, person, "update", args{"to": "x"}); !refused || !strings.Contains(text, "give the id of a task") {
+		t.Errorf("a person without a task: %q", text)
+	}
+	call(t, person, "update", args{"task": idOne, "to": "x"})
+	call(t, attempt, "update", args{"to": "y"})
+	want := `signal ` + idOne + ` {"kind":"request","actor":"human","to":"x"}` + "\n" + `signal ` + idTwo + ` {"kind":"request","actor":"worker","attempt":1,"to":"y"}`
+	if o.said() != want {
+		t.Errorf("asked %s", o.said())
+	}
+	if v, _, _ := call(t, person, "list", args{}); v["total"] != 2.0 {
+		t.Errorf("%v", v)
+	}
+}
+
+func TestWithoutAGoodTokenNothingIsSaid(t *testing.T) {
+	var log strings.Builder
+	url := site(t, newOffice(), &log)
+	for name, tt := range map[string]struct{ header, challenge string }{
+		"none":           {"", `Bearer realm="orange"`},
+		"a wrong one":    {"Bearer geheim", `Bearer realm="orange", error="invalid_token"`},
+		"another scheme": {"Basic person", `Bearer realm="orange"`},
+		"no scheme":      {"person", `Bearer realm="orange"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("Accept", "application/json, text/event-stream")
+			if tt.header != "" {
+				req.Header.Set("Authorization", tt.header)
+			}
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			body, _ := io.ReadAll(res.Body)
+			if res.StatusCode != http.StatusUnauthorized || res.Header.Get("WWW-Authenticate") != tt.challenge || strings.Contains(string(body), "tools") {
+				t.Errorf("%d %q %q", res.StatusCode, res.Header.Get("WWW-Authenticate"), body)
+			}
+		})
+	}
+	if strings.Contains(log.String(), "geheim") {
+		t.Errorf("the log shows the token: %s", log.String())
+	}
+}
+
+func TestOverHTTPBadRequestsAreRefused(t *testing.T) {
+	url := site(t, newOffice(), io.Discard)
+	for name, tt := range map[string]struct {
+		method, host, body string
+		want               int
+	}{
+		"reading":      {http.MethodGet, "", "", http.StatusMethodNotAllowed},
+		"too much":     {http.MethodPost, "", strings.Repeat(" ", 5<<20), http.StatusRequestEntityTooLarge},
+		"no JSON":      {http.MethodPost, "", "hello", http.StatusBadRequest},
+		"another name": {http.MethodPost, "evil.example", "{}", http.StatusForbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req, _ := http.NewRequestWithContext(t.Context(), tt.method, url, strings.NewReader(tt.body))
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("Accept", "application/json, text/event-stream")
+			req.Host = tt.host
+			res, err := (&http.Client{Transport: bearer("person")}).Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			if res.StatusCode != tt.want {
+				t.Errorf("got %s, want %d", res.Status, tt.want)
+			}
+		})
+	}
+}

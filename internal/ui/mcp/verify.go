@@ -1,0 +1,205 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"orange/internal/core/verify"
+	"orange/internal/core/workflow"
+	"orange/internal/ui/client"
+)
+
+// How much of what was found is shown.
+const (
+	mostFindings   = 50
+	mostViolations = 10
+	longestTrace   = 40
+)
+
+// verifyIn names a workflow, or is one.
+type verifyIn struct {
+	Workflow  string `json:"workflow,omitempty" jsonschema:"name of a workflow: built-in, the user's, or of the project"`
+	Text      string `json:"text,omitempty" jsonschema:"instead of a name, the whole text of a workflow file"`
+	Project   string `json:"project,omitempty" jsonschema:"whose workflows are looked at first; that of the caller's folder if it is left out"`
+	MaxStates int    `json:"max_states,omitempty" jsonschema:"give up beyond so many states; 200000 unless it is given"`
+}
+
+// usualStates bounds a search that was told no bound.
+const usualStates = 200_000
+
+// verifyOut is what a search found.
+type verifyOut struct {
+	OK         bool        `json:"ok" jsonschema:"nothing is wrong, and everything was searched"`
+	Workflow   string      `json:"workflow" jsonschema:"its name"`
+	Findings   []string    `json:"findings" jsonschema:"what orange workflow check finds; no task can be created under a workflow with findings"`
+	Complete   bool        `json:"complete" jsonschema:"every state was searched"`
+	States     int         `json:"states" jsonschema:"how many were searched"`
+	Properties []property  `json:"properties" jsonschema:"all that must hold, and whether they do"`
+	Violations []violation `json:"violations" jsonschema:"the first of those that were found"`
+	Left       int         `json:"left,omitempty" jsonschema:"violations that are not shown"`
+}
+
+// property is something that must hold in every state.
+type property struct {
+	Name  string `json:"name" jsonschema:"of the property; docs/VERIFICATION.md says what each means"`
+	State string `json:"state" jsonschema:"holds, violated or not proved"`
+}
+
+// violation is a property that does not hold.
+type violation struct {
+	Property string   `json:"property" jsonschema:"its name"`
+	Message  string   `json:"message" jsonschema:"what happens that must not"`
+	Trace    []string `json:"trace" jsonschema:"a shortest way to get there"`
+}
+
+func (t *tools) addVerify(s *sdk.Server) {
+	add(s, &sdk.Tool{
+		Name: "verify", Annotations: reading("Verify a workflow"),
+		InputSchema: schemaOf[verifyIn](func(p map[string]*jsonschema.Schema) {
+			least, most := 1.0, float64(searchLimit)
+			p["max_states"].Minimum, p["max_states"].Maximum = &least, &most
+		}),
+		Description: "Check a workflow file and search every state that its tasks can get into: that none stalls, loops for ever, acts twice or loses work. Each violation comes with a way to get there. Takes seconds; reads only.",
+	}, searchTime, t.verify)
+}
+
+func (t *tools) verify(ctx context.Context, c Caller, in verifyIn) (verifyOut, string, error) {
+	def, err := t.definition(ctx, c, in)
+	if err != nil {
+		return verifyOut{}, "", err
+	}
+	out := verifyOut{Workflow: line(def.Name, maxLine), Findings: []string{}, Properties: []property{}, Violations: []violation{}}
+	found := def.Check()
+	for _, f := range found[:min(len(found), mostFindings)] {
+		out.Findings = append(out.Findings, line(f.String(), maxLine))
+	}
+	select {
+	case t.search <- struct{}{}:
+		defer func() { <-t.search }()
+	case <-ctx.Done():
+		return out, "", errors.New("another search is under way: try again when it is over")
+	}
+	limit := in.MaxStates
+	if limit == 0 {
+		limit = usualStates
+	}
+	r, err := t.Verify(ctx, def, limit)
+	if ctx.Err() != nil {
+		return out, "", fmt.Errorf("the search takes longer than %s: give a smaller max_states, or run orange workflow verify", searchTime)
+	}
+	if err != nil {
+		return out, "", err
+	}
+	out.take(r)
+	out.OK = r.OK && len(found) == 0
+	return out, verifyText(out), nil
+}
+
+// definition reads the workflow that is meant.
+func (t *tools) definition(ctx context.Context, c Caller, in verifyIn) (*workflow.Definition, error) {
+	switch {
+	case (in.Workflow == "") == (in.Text == ""):
+		return nil, errors.New("give the name of a workflow, or the text of one")
+	case in.Text != "" && len(in.Text) > workflow.MaxSize:
+		return nil, fmt.Errorf("the text is longer than %d KB: that is no workflow file", workflow.MaxSize>>10)
+	case in.Text != "":
+		return workflow.Parse("workflow.yaml", in.Text)
+	case strings.ContainsAny(in.Workflow, "/\\.#") || t.Workflow == nil:
+		return nil, fmt.Errorf("workflow %q is not known: give a name, or the text of a file", line(in.Workflow, 60))
+	}
+	folder := c.Folder
+	if in.Project != "" {
+		var err error
+		if folder, err = folderOf(ctx, c.API, in.Project); err != nil {
+			return nil, err
+		}
+	}
+	file, text, err := t.Workflow(in.Workflow, folder)
+	if err != nil {
+		return nil, err
+	}
+	return workflow.Parse(file, text)
+}
+
+// folderOf is where a project is.
+func folderOf(ctx context.Context, api API, project string) (string, error) {
+	state, err := api.State(ctx, client.Seen{Project: project})
+	if err != nil {
+		return "", err
+	}
+	for _, p := range state.Projects {
+		if p.Name == project {
+			return p.Path, nil
+		}
+	}
+	return "", fmt.Errorf("project %q is not registered: see orange project list", line(project, 60))
+}
+
+// searchHere searches in this process.
+func searchHere(ctx context.Context, def *workflow.Definition, maxStates int) (verify.Report, error) {
+	r := verify.Verify(def, verify.Options{MaxStates: maxStates, Stop: func() bool { return ctx.Err() != nil }})
+	return r, ctx.Err()
+}
+
+// take fills in what a search found.
+func (o *verifyOut) take(r verify.Report) {
+	o.Complete, o.States = r.Complete, r.States
+	broken := map[verify.Property]bool{}
+	for _, v := range r.Violations {
+		broken[v.Property] = true
+	}
+	for _, p := range verify.Properties() {
+		state := "not proved"
+		switch {
+		case broken[p]:
+			state = "violated"
+		case r.Complete:
+			state = "holds"
+		}
+		o.Properties = append(o.Properties, property{string(p), state})
+	}
+	o.Left = max(0, len(r.Violations)-mostViolations)
+	for _, v := range r.Violations[:len(r.Violations)-o.Left] {
+		one := violation{Property: string(v.Property), Message: line(v.Message, maxLine), Trace: []string{}}
+		for i, st := range v.Trace {
+			if i == longestTrace {
+				one.Trace = append(one.Trace, fmt.Sprintf("and %d steps more", len(v.Trace)-i))
+				break
+			}
+			one.Trace = append(one.Trace, line(fmt.Sprintf("%s -> %s: %s", st.From, st.To, st.What), maxLine))
+		}
+		o.Violations = append(o.Violations, one)
+	}
+}
+
+func verifyText(o verifyOut) string {
+	var b sheet
+	verdict := "every property holds"
+	switch {
+	case len(o.Violations) > 0:
+		verdict = fmt.Sprintf("%d violations", len(o.Violations)+o.Left)
+	case !o.Complete:
+		verdict = "not proved: there are more states than were searched"
+	case len(o.Findings) > 0:
+		verdict = "every property holds, but the file is not clean"
+	}
+	b.line(fmt.Sprintf("%s: %s (%d states)", o.Workflow, verdict, o.States))
+	for _, f := range o.Findings {
+		b.put("finding", f)
+	}
+	for _, p := range o.Properties {
+		b.line(fmt.Sprintf("  %-13s %s", p.Name, p.State))
+	}
+	for i, v := range o.Violations {
+		b.line(fmt.Sprintf("%d. %s: %s", i+1, v.Property, v.Message))
+		for j, step := range v.Trace {
+			b.line(fmt.Sprintf("   %2d  %s", j+1, step))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,139 @@
+package paint
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"orange/internal/core/screen"
+)
+
+// Fit is text in exactly so many columns: cut with an ellipsis, or filled up.
+func Fit(text string, width int) string {
+	if width < 1 {
+		return ""
+	}
+	text, used := shorten(oneLine(within(text, width)), width)
+	return text + strings.Repeat(" ", width-used)
+}
+
+const ellipsis = "…"
+
+// bytesPerColumn is more than a column takes, with marks and what is cleaned away.
+const bytesPerColumn = 64
+
+// within is the beginning of a text of which no more than a line is shown: the rest of a
+// long one need not be cleaned. It may end within a character.
+func within(text string, width int) string {
+	return text[:min(len(text), max(width, 1)*bytesPerColumn)]
+}
+
+// shorten cuts clean text to at most width columns and says how many it takes.
+func shorten(text string, width int) (string, int) {
+	if width < 1 {
+		return "", 0
+	}
+	head, used := clip(text, width)
+	if len(head) == len(text) {
+		return text, used
+	}
+	head, used = clip(text, width-1)
+	return head + ellipsis, used + 1
+}
+
+// clip is the longest beginning of clean text that fits, and the columns it takes.
+func clip(text string, width int) (string, int) {
+	used := 0
+	for at := 0; at < len(text); {
+		cluster, n := character(text[at:])
+		if used+n > width {
+			return text[:at], used
+		}
+		used += n
+		at += len(cluster)
+	}
+	return text, used
+}
+
+// columns is how wide clean text is.
+func columns(text string) int {
+	used := 0
+	for at := 0; at < len(text); {
+		cluster, n := character(text[at:])
+		used += n
+		at += len(cluster)
+	}
+	return used
+}
+
+// character is what a person takes for one, with the columns it takes on a terminal.
+func character(text string) (string, int) {
+	if text[0] < 0x80 && (len(text) == 1 || text[1] < 0x80) {
+		return text[:1], 1
+	}
+	return ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
+}
+
+// oneLine is text from elsewhere, safe and on one line.
+func oneLine(text string) string { return steady(screen.OneLine(text)) }
+
+// kept is text from elsewhere, safe and on one line, with the spaces around it.
+func kept(text string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(steady(screen.Text(text)))
+}
+
+// tabWidth is how many columns a tab goes to at most.
+const tabWidth = 4
+
+// safe is text from elsewhere as lines without tabs.
+func safe(text string) []string {
+	lines := strings.Split(steady(screen.Text(text)), "\n")
+	for i, s := range lines {
+		lines[i] = untabbed(s)
+	}
+	return lines
+}
+
+func untabbed(s string) string {
+	if !strings.Contains(s, "\t") {
+		return s
+	}
+	var out strings.Builder
+	at := 0
+	for i, part := range strings.Split(s, "\t") {
+		if i > 0 {
+			n := tabWidth - at%tabWidth
+			out.WriteString(strings.Repeat(" ", n))
+			at += n
+		}
+		out.WriteString(part)
+		at += columns(part)
+	}
+	return out.String()
+}
+
+// maxMarks is how many marks may stand on one character.
+const maxMarks = 4
+
+// steady takes out what terminals do not agree about: characters that only choose how
+// another one looks, and marks that are piled up.
+func steady(text string) string {
+	marks := 0
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r < 0x300:
+			marks = 0
+			return r
+		case unicode.Is(unicode.Variation_Selector, r):
+			return -1
+		case !unicode.Is(unicode.M, r):
+			marks = 0
+			return r
+		}
+		if marks++; marks > maxMarks {
+			return -1
+		}
+		return r
+	}, text)
+}

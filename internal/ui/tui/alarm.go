@@ -1,0 +1,75 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/core/prose"
+)
+
+// alarmMsg says that an age in sight has changed. It carries the number of the alarm:
+// one that was set again does not count.
+type alarmMsg int
+
+// setAlarm sets a timer for the moment at which the next age in sight changes, unless
+// one is set for that moment or an earlier one.
+func (m *model) setAlarm() tea.Cmd {
+	at := m.nextAge()
+	if at.IsZero() || !m.alarm.IsZero() && !m.alarm.After(at) {
+		return nil
+	}
+	m.alarms++
+	m.alarm = at
+	number := alarmMsg(m.alarms)
+	return tea.Tick(at.Sub(m.now), func(time.Time) tea.Msg { return number })
+}
+
+// nextAge is when the next age in sight changes: not before a second is over, and not
+// after a minute.
+func (m *model) nextAge() time.Time {
+	if !m.known || m.height == 0 {
+		return time.Time{}
+	}
+	wait := time.Minute
+	see := func(at time.Time) {
+		if at.IsZero() {
+			return
+		}
+		wait = min(wait, untilOlder(m.now.Sub(at)))
+	}
+	switch m.page {
+	case pageInbox:
+		for _, it := range m.inbox.visible(m) {
+			see(it.Since)
+		}
+	case pageList:
+		for i := m.top; i < len(m.lines) && i < m.top+m.layout.list.height; i++ {
+			if r := m.lines[i].row; r != nil {
+				see(r.Active)
+			}
+		}
+	}
+	return m.now.Add(wait)
+}
+
+// untilOlder is how long an age is written as it is.
+func untilOlder(age time.Duration) time.Duration {
+	switch {
+	case age < 0:
+		return time.Second
+	case age < time.Minute:
+		return time.Second - age%time.Second
+	case age < time.Hour:
+		return time.Minute - age%time.Minute
+	}
+	return time.Minute
+}
+
+// when says how far ahead a moment is.
+func when(now, at time.Time) string {
+	if !at.After(now) {
+		return "now"
+	}
+	return "in " + prose.Span(at.Sub(now).Round(time.Second))
+}

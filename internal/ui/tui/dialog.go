@@ -1,0 +1,188 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/core/overview"
+	"orange/internal/core/screen"
+	"orange/internal/core/signal"
+)
+
+// dialog is a question that has the keys until it is answered.
+type dialog interface {
+	key(*model, tea.KeyPressMsg) tea.Cmd
+	paste(text string)
+	refused(why string) // the server said no: what was typed stays
+	// draw is what is inside the box, and where the cursor is; x below 0 for nowhere.
+	draw(m *model, width, height int) (lines []string, x, y int)
+	title() string
+	hints() []hint
+}
+
+// confirmation asks yes or no.
+type confirmation struct {
+	why, question string
+	do            func(*model) tea.Cmd
+}
+
+func (m *model) confirm(why, question string, do func(*model) tea.Cmd) {
+	m.dialog = &confirmation{why, question, do}
+}
+
+func (c *confirmation) key(m *model, k tea.KeyPressMsg) tea.Cmd {
+	switch k.String() {
+	case "y", "Y":
+		m.dialog = nil
+		return c.do(m)
+	case "n", "N", "esc", "q", "enter":
+		m.dialog = nil
+		m.say("nothing was changed")
+	}
+	return nil
+}
+
+func (c *confirmation) paste(string)   {}
+func (c *confirmation) refused(string) {}
+func (c *confirmation) title() string  { return "Sure?" }
+
+func (c *confirmation) hints() []hint { return []hint{{"y", "yes"}, {"n", "no"}} }
+
+func (c *confirmation) draw(m *model, width, _ int) ([]string, int, int) {
+	out := m.sayAll(m.theme.Strong, c.question, width)
+	return append(out, m.sayAll(m.theme.Faint, c.why, width)...), -1, 0
+}
+
+// prompt asks for words.
+type prompt struct {
+	about   string
+	text    field
+	sending bool
+	why     string // it was refused
+	send    func(*model, string) tea.Cmd
+}
+
+// prompt asks a person for words about a task, and sends the signal made of them.
+func (m *model) prompt(about string, r *overview.Row, make func(string) signal.Signal) *prompt {
+	p := &prompt{about: about, text: newField("", true)}
+	p.send = func(m *model, text string) tea.Cmd {
+		return m.askFrom(p, r.ID, "the message to "+r.Branch, sending(m.API, r, make(text)))
+	}
+	m.dialog = p
+	return p
+}
+
+func (p *prompt) key(m *model, k tea.KeyPressMsg) tea.Cmd {
+	switch k.String() {
+	case "esc":
+		m.dialog = nil
+		if strings.TrimSpace(p.text.value()) != "" {
+			m.say("not sent")
+		}
+		return nil
+	case "enter":
+		text := strings.TrimSpace(p.text.value())
+		switch {
+		case p.sending:
+			return nil
+		case text == "":
+			p.why = "write some words, or press Esc"
+			return nil
+		}
+		p.why = ""
+		cmd := p.send(m, text)
+		p.sending = cmd != nil
+		if cmd == nil {
+			p.why = m.note.text
+		}
+		return cmd
+	}
+	if !p.sending {
+		p.text.key(k)
+	}
+	return nil
+}
+
+func (p *prompt) paste(text string) { p.text.insert(text) }
+
+func (p *prompt) refused(why string) { p.why, p.sending = why, false }
+
+func (p *prompt) title() string { return "Words" }
+
+func (p *prompt) hints() []hint {
+	return []hint{{"Enter", "send"}, {"Alt+Enter", "new line"}, {"Esc", "leave"}}
+}
+
+func (p *prompt) draw(m *model, width, height int) ([]string, int, int) {
+	out := m.sayAll(m.theme.Strong, p.about, width)
+	out = append(out, "")
+	lines, x, y := p.text.render(width, max(1, min(8, height-len(out)-2)))
+	y += len(out)
+	for _, l := range lines {
+		out = append(out, fit(l, width))
+	}
+	for range 3 - len(lines) {
+		out = append(out, "")
+	}
+	switch {
+	case p.why != "":
+		out = append(out, "")
+		out = append(out, m.sayAll(m.theme.Bad, p.why, width)...)
+	case p.sending:
+		out = append(out, "", m.theme.Faint.Render("sending ..."))
+	}
+	return out, x, y
+}
+
+// chooser offers a few things to do.
+type chooser struct {
+	head  string
+	texts []string
+	do    []func(*model) tea.Cmd
+	at    int
+}
+
+func (c *chooser) add(text string, do func(*model) tea.Cmd) {
+	c.texts, c.do = append(c.texts, screen.OneLine(text)), append(c.do, do)
+}
+
+func (c *chooser) key(m *model, k tea.KeyPressMsg) tea.Cmd {
+	switch key := k.String(); key {
+	case "up", "k", "shift+tab":
+		c.at = (c.at + len(c.do) - 1) % len(c.do)
+	case "down", "j", "tab":
+		c.at = (c.at + 1) % len(c.do)
+	case "esc", "q":
+		m.dialog = nil
+	case "enter":
+		m.dialog = nil
+		return c.do[c.at](m)
+	default:
+		if n := int(k.Code - '1'); len(key) == 1 && n >= 0 && n < len(c.do) {
+			m.dialog = nil
+			return c.do[n](m)
+		}
+	}
+	return nil
+}
+
+func (c *chooser) paste(string)   {}
+func (c *chooser) refused(string) {}
+func (c *chooser) title() string  { return c.head }
+func (c *chooser) hints() []hint {
+	return []hint{{"j/k", "choose"}, {"Enter", "do it"}, {"Esc", "leave"}}
+}
+
+func (c *chooser) draw(m *model, width, height int) ([]string, int, int) {
+	var out []string
+	top := max(0, c.at-height+1)
+	for i := top; i < len(c.texts) && i < top+height; i++ {
+		style := m.theme.Text
+		if i == c.at {
+			style = m.theme.Selected
+		}
+		out = append(out, style.Render(fit(" "+string(rune('1'+i%9))+" "+c.texts[i], width)))
+	}
+	return out, -1, 0
+}

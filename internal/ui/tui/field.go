@@ -1,0 +1,188 @@
+package tui
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"orange/internal/core/screen"
+)
+
+// maxWords bounds what a person types, in bytes: as much as the command line takes.
+const maxWords = 64 << 10
+
+// field is a text that a person edits.
+type field struct {
+	text  []rune
+	at    int  // where the cursor is
+	lines bool // it may have more than one
+	bytes int
+}
+
+func newField(text string, lines bool) field {
+	f := field{lines: lines}
+	f.insert(text)
+	return f
+}
+
+func (f *field) value() string { return string(f.text) }
+
+// insert puts text at the cursor. What a terminal would obey, and what is too much, is
+// left out.
+func (f *field) insert(text string) {
+	if room := maxWords - f.bytes; len(text) > room {
+		text = text[:max(0, room)]
+		for len(text) > 0 && !utf8.ValidString(text[max(0, len(text)-utf8.UTFMax):]) {
+			text = text[:len(text)-1]
+		}
+	}
+	text = screen.Text(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"))
+	text = strings.ReplaceAll(text, "\t", " ")
+	if !f.lines {
+		text = strings.ReplaceAll(text, "\n", " ")
+	}
+	in := []rune(text)
+	f.text = append(f.text[:f.at], append(in, f.text[f.at:]...)...)
+	f.at += len(in)
+	f.bytes += len(text)
+}
+
+// cut removes what is between two places.
+func (f *field) cut(from, to int) {
+	from, to = max(0, min(from, to)), min(len(f.text), max(from, to))
+	f.bytes -= len(string(f.text[from:to]))
+	f.text = append(f.text[:from], f.text[to:]...)
+	f.at = from
+}
+
+// key edits. It says whether the key meant anything.
+func (f *field) key(k tea.KeyPressMsg) bool {
+	switch k.String() {
+	case "left", "ctrl+b":
+		f.at = max(0, f.at-1)
+	case "right", "ctrl+f":
+		f.at = min(len(f.text), f.at+1)
+	case "home", "ctrl+a":
+		f.at = f.lineStart()
+	case "end", "ctrl+e":
+		f.at = f.lineEnd()
+	case "alt+left", "ctrl+left", "alt+b":
+		f.at = f.wordBack()
+	case "alt+right", "ctrl+right", "alt+f":
+		f.at = f.wordOn()
+	case "backspace", "ctrl+h":
+		f.cut(f.at-1, f.at)
+	case "delete", "ctrl+d":
+		f.cut(f.at, f.at+1)
+	case "ctrl+w", "alt+backspace":
+		f.cut(f.wordBack(), f.at)
+	case "ctrl+u":
+		f.cut(f.lineStart(), f.at)
+	case "ctrl+k":
+		f.cut(f.at, f.lineEnd())
+	case "alt+enter", "ctrl+j", "shift+enter":
+		if !f.lines {
+			return false
+		}
+		f.insert("\n")
+	case "up":
+		return f.lines && f.vertical(-1)
+	case "down":
+		return f.lines && f.vertical(1)
+	default:
+		if k.Text == "" {
+			return false
+		}
+		f.insert(k.Text)
+	}
+	return true
+}
+
+func (f *field) lineStart() int {
+	at := f.at
+	for at > 0 && f.text[at-1] != '\n' {
+		at--
+	}
+	return at
+}
+
+func (f *field) lineEnd() int {
+	at := f.at
+	for at < len(f.text) && f.text[at] != '\n' {
+		at++
+	}
+	return at
+}
+
+func (f *field) wordBack() int {
+	at := f.at
+	for at > 0 && unicode.IsSpace(f.text[at-1]) {
+		at--
+	}
+	for at > 0 && !unicode.IsSpace(f.text[at-1]) {
+		at--
+	}
+	return at
+}
+
+func (f *field) wordOn() int {
+	at := f.at
+	for at < len(f.text) && unicode.IsSpace(f.text[at]) {
+		at++
+	}
+	for at < len(f.text) && !unicode.IsSpace(f.text[at]) {
+		at++
+	}
+	return at
+}
+
+// vertical goes to the line above or below, in the same column if it is there.
+func (f *field) vertical(by int) bool {
+	start := f.lineStart()
+	column := f.at - start
+	switch {
+	case by < 0 && start > 0:
+		f.at = start - 1
+		f.at = min(f.lineStart()+column, f.at)
+	case by > 0 && f.lineEnd() < len(f.text):
+		f.at = f.lineEnd() + 1
+		f.at = min(f.at+column, f.lineEnd())
+	default:
+		return false
+	}
+	return true
+}
+
+// render shows the text in a window of so many columns and lines around the cursor, and
+// says where in it the cursor is.
+func (f *field) render(width, height int) (out []string, x, y int) {
+	width, height = max(1, width), max(1, height)
+	row, column, line := 0, 0, strings.Builder{}
+	end := func() { out = append(out, line.String()); line.Reset(); row++; column = 0 }
+	for i, r := range f.text {
+		w := ansi.StringWidth(string(r))
+		if column+w > width-1 && r != '\n' { // the last column is the cursor's
+			end()
+		}
+		if i == f.at {
+			x, y = column, row
+		}
+		if r == '\n' {
+			end()
+			continue
+		}
+		line.WriteRune(r)
+		column += w
+	}
+	if f.at == len(f.text) {
+		x, y = column, row
+	}
+	end()
+	if top := max(0, y-height+1); top > 0 {
+		out, y = out[top:], y-top
+	}
+	return out[:min(len(out), height)], x, y
+}

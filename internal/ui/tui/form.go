@@ -1,0 +1,240 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/core/screen"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/ui/client"
+)
+
+// creating is the id under which a task that has none yet is asked for.
+const creating task.ID = "+"
+
+// entry is one line of the form.
+type entry struct {
+	name    string
+	hint    string   // shown while it is empty
+	choices []string // offered by ← and →; it may be anything else where it is text
+	text    field
+	toggle  bool // it is yes or no
+	on      bool
+}
+
+// form asks for a new task.
+type form struct {
+	entries []entry
+	at      int
+	why     string
+	sending bool
+}
+
+// Lines of the form.
+const (
+	formProject = iota
+	formBranch
+	formSummary
+	formHarness
+	formWorkflow
+	formStatus
+	formStart
+)
+
+type workflowsMsg struct {
+	list []client.WorkflowInfo
+	err  error
+}
+
+// create opens the form.
+func (m *model) create() tea.Cmd {
+	var projects []string
+	for _, p := range m.state.Projects {
+		projects = append(projects, screen.OneLine(p.Name))
+	}
+	project := m.choice.Project
+	if r := m.selected(); project == "" && r != nil {
+		project = r.Project
+	}
+	if project == "" && len(projects) > 0 {
+		project = projects[0]
+	}
+	m.dialog = &form{at: formBranch, entries: []entry{
+		{name: "Project", choices: projects, text: newField(project, false), hint: "see orange project add"},
+		{name: "Branch", hint: "named by the server"},
+		{name: "Summary", hint: "what is to be done", text: field{lines: false}},
+		{name: "Harness", hint: "the project's", choices: []string{"", "claude", "codex", "opencode", "gemini", "pi"}},
+		{name: "Workflow", hint: "the project's", choices: []string{""}},
+		{name: "Status", hint: "the workflow's first"},
+		{name: "Start now", toggle: true, on: true},
+	}}
+	ctx, api := m.ctx, m.API
+	return func() tea.Msg {
+		list, err := api.Workflows(ctx)
+		return workflowsMsg{list, err}
+	}
+}
+
+// offerWorkflows puts the names of workflows into the form, if it is still open.
+func (m *model) offerWorkflows(msg workflowsMsg) {
+	f, ok := m.dialog.(*form)
+	if !ok || msg.err != nil {
+		return
+	}
+	names := []string{""}
+	for _, w := range msg.list {
+		if name := screen.OneLine(w.Name); w.Origin != "pinned" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	f.entries[formWorkflow].choices = names
+}
+
+func (f *form) key(m *model, k tea.KeyPressMsg) tea.Cmd {
+	e := &f.entries[f.at]
+	switch key := k.String(); {
+	case key == "esc":
+		m.dialog = nil
+		m.say("no task was created")
+	case f.sending:
+	case key == "tab", key == "down":
+		f.at = (f.at + 1) % len(f.entries)
+	case key == "shift+tab", key == "up":
+		f.at = (f.at + len(f.entries) - 1) % len(f.entries)
+	case key == "enter", key == "ctrl+s":
+		return f.submit(m)
+	case e.toggle && (key == "space" || key == "left" || key == "right" || key == "y" || key == "n"):
+		e.on = key == "y" || key != "n" && !e.on
+	case e.toggle:
+	case len(e.choices) > 0 && (key == "left" || key == "right"):
+		f.turn(e, key == "right")
+	default:
+		e.text.key(k)
+	}
+	return nil
+}
+
+// turn goes to the next choice of a line, or the one before.
+func (f *form) turn(e *entry, on bool) {
+	at, n := slices.Index(e.choices, e.text.value()), len(e.choices)
+	switch {
+	case on:
+		at = (at + 1) % n
+	default:
+		at = (max(at, 0) + n - 1) % n
+	}
+	e.text = newField(e.choices[at], false)
+}
+
+func (f *form) paste(text string) {
+	if e := &f.entries[f.at]; !e.toggle {
+		e.text.insert(text)
+	}
+}
+
+func (f *form) refused(why string) { f.why, f.sending = why, false }
+
+func (f *form) title() string { return "A new task" }
+
+func (f *form) hints() []hint {
+	return []hint{{"Enter", "create"}, {"Tab", "next"}, {"Shift+Tab", "back"}, {"←/→", "choose"}, {"Esc", "leave"}}
+}
+
+func (f *form) value(at int) string { return strings.TrimSpace(f.entries[at].text.value()) }
+
+// submit asks for the task. What is wrong with it is the server's to say.
+func (f *form) submit(m *model) tea.Cmd {
+	w := signal.Wish{Workflow: f.value(formWorkflow), Actor: task.Human}
+	w.Project, w.Branch, w.Summary = f.value(formProject), f.value(formBranch), f.value(formSummary)
+	w.Harness, w.Status, w.Spawn = f.value(formHarness), f.value(formStatus), f.entries[formStart].on
+	switch {
+	case w.Project == "":
+		f.why, f.at = "give a project, or add one with orange project add", formProject
+		return nil
+	case w.Branch == "" && w.Summary == "":
+		f.why, f.at = "give a branch or a summary", formBranch
+		return nil
+	}
+	if m.Harness != nil {
+		settled, err := m.Harness(w.Harness)
+		if err != nil {
+			f.why, f.at = oneLine(err), formHarness
+			return nil
+		}
+		w.Harness = settled
+	}
+	api := m.API
+	cmd := m.askFrom(f, creating, "the creation of a task", func(ctx context.Context) (string, error) {
+		a, err := api.Create(ctx, w)
+		if err != nil {
+			return "", err
+		}
+		text := fmt.Sprintf("created %s/%s", a.Task.Project, a.Task.Branch)
+		if a.Task.Queued {
+			text += ": it waits for a free workspace"
+		}
+		return strings.TrimSuffix(text+"; "+a.Warning, "; "), nil
+	})
+	f.sending, f.why = cmd != nil, ""
+	if cmd == nil {
+		f.why = m.note.text
+	}
+	return cmd
+}
+
+func (f *form) draw(m *model, width, height int) (out []string, x, y int) {
+	const names = 11
+	x = -1
+	room := max(1, width-names-2)
+	top := max(0, f.at-max(1, height-3)+1)
+	for i := top; i < len(f.entries) && len(out) < max(1, height-2); i++ {
+		e := &f.entries[i]
+		name := m.theme.Faint
+		if i == f.at {
+			name = m.theme.Accent
+		}
+		text, at := f.line(m, e, room, i == f.at)
+		if i == f.at && !e.toggle {
+			x, y = names+at, len(out)
+		}
+		out = append(out, name.Render(fit(e.name, names))+text)
+	}
+	switch {
+	case f.why != "":
+		out = append(out, "")
+		out = append(out, m.sayAll(m.theme.Bad, f.why, width)...)
+	case f.sending:
+		out = append(out, "", m.theme.Faint.Render("asking ..."))
+	default:
+		out = append(out, "", "")
+	}
+	return out, x, y
+}
+
+// line is what stands behind the name of a line, and where its cursor is.
+func (f *form) line(m *model, e *entry, room int, here bool) (string, int) {
+	switch {
+	case e.toggle && e.on:
+		return m.theme.Text.Render(fit("[x] as soon as a workspace is free", room)), 0
+	case e.toggle:
+		return m.theme.Text.Render(fit("[ ] later, with Enter in the list", room)), 0
+	case len(e.text.text) == 0:
+		hint := cmp.Or(e.hint, "-")
+		if here && len(e.choices) > 1 {
+			hint += "  ←/→"
+		}
+		return m.theme.Faint.Render(fit(hint, room)), 0
+	}
+	lines, x, y := e.text.render(room, 1)
+	text := fit(lines[min(y, len(lines)-1)], room)
+	if here {
+		return m.theme.Strong.Render(text), x
+	}
+	return m.theme.Text.Render(text), x
+}

@@ -1,0 +1,136 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/overview"
+	"orange/internal/core/prose"
+	"orange/internal/core/task"
+)
+
+// inbox is what waits for a person, answered in place.
+type inbox struct {
+	at     int
+	top    int
+	chosen task.ID
+}
+
+// items are what waits, in the projects that are shown.
+func (b *inbox) items(m *model) []engine.Item {
+	all := m.state.Inbox()
+	if m.choice.Project == "" {
+		return all
+	}
+	out := all[:0]
+	for _, it := range all {
+		if it.Project == m.choice.Project || it.Task == "" {
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+// keep keeps the cursor on its task.
+func (b *inbox) keep(m *model) {
+	items := b.items(m)
+	for i := range items {
+		if items[i].Task == b.chosen && b.chosen != "" {
+			b.at = i
+		}
+	}
+	b.moveTo(items, b.at)
+}
+
+func (b *inbox) moveTo(items []engine.Item, at int) {
+	b.at, b.chosen = max(0, min(at, len(items)-1)), ""
+	if len(items) > 0 {
+		b.chosen = items[b.at].Task
+	}
+}
+
+func (b *inbox) step(m *model, by int) { b.moveTo(b.items(m), b.at+by) }
+
+func (b *inbox) click(m *model, y int) {
+	if items := b.items(m); y-1+b.top < len(items) && y > 0 {
+		b.moveTo(items, y-1+b.top)
+	}
+}
+
+func (b *inbox) selected(m *model) *overview.Row { return m.row(b.chosen) }
+
+// rows is how many items are in sight.
+func (b *inbox) rows(m *model) int { return max(1, m.layout.list.height-1-inboxText) }
+
+// inboxText is how many lines say more about the item under the cursor.
+const inboxText = 6
+
+func (b *inbox) visible(m *model) []engine.Item {
+	items := b.items(m)
+	from := min(b.top, len(items))
+	return items[from:min(len(items), from+b.rows(m))]
+}
+
+// draw is the page of the inbox.
+func (b *inbox) draw(m *model, width, height int) []string {
+	items := b.items(m)
+	if len(items) == 0 {
+		return []string{"", m.theme.Good.Render(clip("  Nothing waits for you.", width))}
+	}
+	if b.at >= len(items) {
+		b.moveTo(items, b.at)
+	}
+	rows := b.rows(m)
+	b.top = max(0, min(max(b.top, b.at-rows+1), b.at))
+	out := []string{m.theme.Faint.Render(fit("  KIND        AGE   TASK                      WHAT", width))}
+	for i := b.top; i < len(items) && i < b.top+rows; i++ {
+		out = append(out, m.inboxRow(&items[i], width, i == b.at))
+	}
+	for len(out) < height-inboxText {
+		out = append(out, "")
+	}
+	return append(out, b.more(m, &items[b.at], width)...)
+}
+
+func (m *model) inboxRow(it *engine.Item, width int, selected bool) string {
+	mark := "  "
+	if selected {
+		mark = "▸ "
+	}
+	wear := func(p piece, w int) string {
+		s := p.style
+		if selected {
+			s = s.Inherit(m.theme.Selected)
+		}
+		return s.Render(fit(p.text, max(0, w)))
+	}
+	name := it.Project + "/" + it.Branch
+	if it.Task == "" {
+		name = "everything"
+	}
+	kind := piece{mark + string(it.Kind), wantStyle(m, it.Kind)}
+	if width < 50 {
+		return wear(kind, min(13, width)) + wear(piece{" " + name, m.theme.Text}, width-13)
+	}
+	return wear(kind, 13) + wear(piece{" " + prose.Age(m.now, it.Since), m.theme.Faint}, 6) +
+		wear(piece{" " + name, m.theme.Text}, 26) + wear(piece{" " + it.Text, m.theme.Faint}, width-45)
+}
+
+// more says what the item under the cursor is about.
+func (b *inbox) more(m *model, it *engine.Item, width int) []string {
+	out := []string{m.theme.Border.Render(strings.Repeat("─", width))}
+	if it.Summary != "" {
+		out = append(out, m.say1(m.theme.Strong, it.Summary, width)...)
+	}
+	text := it.Text
+	if it.Frees > 0 {
+		text = fmt.Sprintf("%s (%d tasks wait for its workspace)", text, it.Frees)
+	}
+	lines := m.sayAll(m.theme.Text, text, width)
+	out = append(out, lines[:min(len(lines), 3)]...)
+	if it.Do != "" {
+		out = append(out, m.say1(m.theme.Faint, it.Do, width)...)
+	}
+	return out
+}

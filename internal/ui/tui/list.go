@@ -1,0 +1,149 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/core/overview"
+)
+
+// line is one line of the list: a task, or the head of a group.
+type line struct {
+	row   *overview.Row
+	group string
+	count int
+}
+
+// choose finds out which tasks are shown, and keeps the cursor on its task.
+func (m *model) choose() {
+	if m.page == pageInbox {
+		m.inbox.keep(m)
+	}
+	groups := overview.Choose(m.state.Tasks, m.choice)
+	m.lines = m.lines[:0]
+	for g := range groups {
+		group := &groups[g]
+		if m.choice.Group != overview.NoGroups {
+			m.lines = append(m.lines, line{group: group.Name, count: len(group.Rows)})
+		}
+		for i := range group.Rows {
+			m.lines = append(m.lines, line{row: &group.Rows[i]})
+		}
+	}
+	m.measure()
+	for i := range m.lines {
+		if r := m.lines[i].row; r != nil && r.ID == m.chosen {
+			m.cursor = i
+			m.arrange()
+			return
+		}
+	}
+	m.moveTo(m.cursor) // its task is not shown any more: the one that took its place
+}
+
+// selected is the task under the cursor, nil if there is none.
+func (m *model) selected() *overview.Row {
+	if m.page == pageInbox {
+		return m.inbox.selected(m)
+	}
+	if m.cursor < 0 || m.cursor >= len(m.lines) {
+		return nil
+	}
+	return m.lines[m.cursor].row
+}
+
+// moveTo puts the cursor on a line, or on the next that is a task.
+func (m *model) moveTo(at int) {
+	at = max(0, min(at, len(m.lines)-1))
+	m.cursor, m.chosen = at, ""
+	isTask := func(l line) bool { return l.row != nil }
+	if len(m.lines) > 0 && m.lines[at].row == nil {
+		if n := slices.IndexFunc(m.lines[at:], isTask); n >= 0 {
+			m.cursor = at + n
+		}
+	}
+	if m.cursor < len(m.lines) && m.lines[m.cursor].row != nil {
+		m.chosen = m.lines[m.cursor].row.ID
+	}
+	m.arrange()
+}
+
+// step moves the cursor by so many tasks.
+func (m *model) step(by int) tea.Cmd {
+	at, dir := m.cursor, 1
+	if by < 0 {
+		dir, by = -1, -by
+	}
+	for next := at + dir; by > 0 && next >= 0 && next < len(m.lines); next += dir {
+		if m.lines[next].row != nil {
+			at = next
+			by--
+		}
+	}
+	m.moveTo(at)
+	return m.follow(false)
+}
+
+// arrange keeps the cursor in sight.
+func (m *model) arrange() {
+	m.layout = m.plan()
+	height := m.layout.list.height
+	if m.cursor < m.top {
+		m.top = m.cursor
+		if m.top > 0 && m.lines[m.top-1].row == nil {
+			m.top-- // the head of its group, too
+		}
+	}
+	if m.cursor >= m.top+height {
+		m.top = m.cursor - height + 1
+	}
+	m.top = max(0, min(m.top, len(m.lines)-height))
+}
+
+// sift shows other tasks, or the same ones otherwise.
+func (m *model) sift(change func(*overview.Choice)) tea.Cmd {
+	change(&m.choice)
+	m.choose()
+	return m.follow(false)
+}
+
+// next is the value behind another one, around the corner.
+func next[T comparable](list []T, now T) T {
+	return list[(slices.Index(list, now)+1)%len(list)]
+}
+
+// find edits what is searched for.
+func (m *model) find(k tea.KeyPressMsg) tea.Cmd {
+	switch k.String() {
+	case "enter":
+		m.finding = nil
+	case "esc":
+		m.finding = nil
+		return m.sift(func(c *overview.Choice) { c.Search = "" })
+	case "up":
+		return m.step(-1)
+	case "down":
+		return m.step(1)
+	default:
+		m.finding.key(k)
+		return m.search()
+	}
+	return nil
+}
+
+func (m *model) search() tea.Cmd {
+	return m.sift(func(c *overview.Choice) { c.Search = m.finding.value() })
+}
+
+// turnProject shows one project alone, or all.
+func (m *model) turnProject(r *overview.Row) tea.Cmd {
+	only := m.home
+	if only == "" && r != nil {
+		only = r.Project
+	}
+	if m.choice.Project != "" {
+		only = ""
+	}
+	return m.sift(func(c *overview.Choice) { c.Project = only })
+}

@@ -1,0 +1,144 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/core/overview"
+	"orange/internal/core/task"
+	"orange/internal/ui/client"
+)
+
+// What the feed tells the model.
+type (
+	stateMsg  struct{ state overview.State }
+	changeMsg struct{ change overview.Change }
+	linkMsg   struct{ err error } // nil: the stream is open
+)
+
+// retryState is how long a state that could not be read is left alone.
+const retryState = time.Second
+
+// feed follows the state of everything and hands it to the program.
+type feed struct {
+	api   Feed
+	send  func(tea.Msg)
+	apart time.Duration // the least time between two changes that are handed over
+}
+
+func (f *feed) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		state, err := f.api.State(ctx, client.Seen{All: true})
+		if err == nil {
+			f.send(stateMsg{state})
+			err = f.follow(ctx, state.Row)
+		}
+		if ctx.Err() == nil && err != nil {
+			f.send(linkMsg{err})
+		}
+		quiet(ctx, retryState)
+	}
+}
+
+// follow reads the stream until ctx ends. What comes while the program is busy is merged,
+// so that neither waits for the other.
+func (f *feed) follow(ctx context.Context, after int64) error {
+	ctx, cancel := context.WithCancel(ctx)
+	q := newQueue()
+	var pumping sync.WaitGroup
+	pumping.Go(func() { q.pump(ctx, f.apart, f.send) })
+	defer pumping.Wait()
+	defer cancel()
+	again := false
+	return f.api.Follow(ctx, client.Live{
+		Seen: client.Seen{All: true}, After: after,
+		Change: func(c overview.Change) error { q.add(c); return nil },
+		Lost:   func(err error) { again = true; f.send(linkMsg{err}) },
+		Opened: func() error {
+			if again { // what is in no journal may have changed meanwhile
+				if state, err := f.api.State(ctx, client.Seen{All: true}); err == nil {
+					f.send(stateMsg{state})
+				}
+			}
+			f.send(linkMsg{})
+			return nil
+		},
+	})
+}
+
+// quiet waits, or returns early if ctx ends.
+func quiet(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// queue holds what has changed and was not handed over yet, as one change.
+type queue struct {
+	mu     sync.Mutex
+	change overview.Change
+	places map[task.ID]int // in change.Tasks
+	filled chan struct{}
+}
+
+func newQueue() *queue {
+	return &queue{places: map[task.ID]int{}, filled: make(chan struct{}, 1)}
+}
+
+func (q *queue) add(c overview.Change) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	all := &q.change
+	all.Row, all.At, all.Paused, all.Projects = max(all.Row, c.Row), c.At, c.Paused, c.Projects
+	for _, r := range c.Tasks {
+		if at, ok := q.places[r.ID]; ok {
+			all.Tasks[at] = r
+			continue
+		}
+		q.places[r.ID] = len(all.Tasks)
+		all.Tasks = append(all.Tasks, r)
+	}
+	for _, id := range c.Gone {
+		all.Gone = append(all.Gone, id)
+		if _, ok := q.places[id]; ok { // it was there before it was gone
+			all.Tasks = slices.DeleteFunc(all.Tasks, func(r overview.Row) bool { return r.ID == id })
+			clear(q.places)
+			for i := range all.Tasks {
+				q.places[all.Tasks[i].ID] = i
+			}
+		}
+	}
+	select {
+	case q.filled <- struct{}{}:
+	default:
+	}
+}
+
+func (q *queue) take() overview.Change {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	c := q.change
+	q.change = overview.Change{}
+	clear(q.places)
+	return c
+}
+
+// pump hands changes over: the first at once, those that follow on its heels together.
+func (q *queue) pump(ctx context.Context, apart time.Duration, send func(tea.Msg)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-q.filled:
+		}
+		send(changeMsg{q.take()})
+		quiet(ctx, apart)
+	}
+}

@@ -1,0 +1,250 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/core/overview"
+	"orange/internal/core/task"
+	"orange/internal/ui/paint"
+)
+
+// page is what fills the screen.
+type page int
+
+const (
+	pageList page = iota
+	pageInbox
+	pageText // TASK.md
+	pageHelp
+)
+
+// model is everything the dashboard knows. Only Update changes it.
+type model struct {
+	Options
+	ctx  context.Context
+	send func(tea.Msg) // hands a message over from elsewhere
+
+	program *tea.Program // nil in tests
+	pace    pace
+
+	then []string // the command that the person leaves for
+
+	width, height int
+	theme         paint.Theme
+	dark, plain   bool // the terminal is dark; it has no colours
+
+	state overview.State
+	known bool  // the state was read
+	lost  error // why the stream is broken, nil while it is open
+
+	choice  overview.Choice
+	lines   []line
+	cols    []column
+	longest int // name of a task, within bounds
+	cursor  int // in lines
+	top     int // first line that is shown
+	chosen  task.ID
+	home    string // project of this folder, "" for none
+	finding *field // what is searched for, while it is typed
+
+	page    page
+	focused bool // the detail pane has the keys
+	hidden  bool // the detail pane is put away
+	split   int  // share of the list, in percent
+	detail  detail
+	inbox   inbox
+	reading reading
+	help    int // first line that is shown
+	dialog  dialog
+
+	busy  map[task.ID]string // what is under way
+	acted map[task.ID]bool   // tasks whose moves are told
+	note  note
+
+	now     time.Time // of the frame
+	alarm   time.Time // when the next age changes
+	alarms  int
+	stale   bool
+	shown   tea.View
+	layout  layout
+	rung    map[task.ID]bool // what waited for a person when the bell last rang
+	started bool
+}
+
+// note is the line that says how the last request went.
+type note struct {
+	text string
+	bad  bool
+}
+
+func newModel(ctx context.Context, o Options) *model {
+	m := &model{
+		Options: o, ctx: ctx, dark: true, split: 50, home: o.Project,
+		choice: overview.Choice{Scope: overview.Active, Project: o.Project, Sort: overview.ByCreation},
+		busy:   map[task.ID]string{}, acted: map[task.ID]bool{}, rung: map[task.ID]bool{},
+		send: func(tea.Msg) {}, stale: true, note: note{text: o.Hint},
+	}
+	m.detail.stop = func() {}
+	m.dress()
+	return m
+}
+
+// dress chooses the theme that fits the terminal.
+func (m *model) dress() {
+	m.theme = paint.NewTheme(m.dark, !m.plain && !m.NoColor)
+	m.detail.lines, m.reading.lines = nil, nil
+}
+
+// Init implements tea.Model.
+func (m *model) Init() tea.Cmd { return tea.RequestBackgroundColor }
+
+// Update implements tea.Model.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.pace.hurry(m.program)
+	m.now = m.Now()
+	m.stale = true
+	cmd := m.handle(msg)
+	return m, tea.Batch(cmd, m.setAlarm())
+}
+
+func (m *model) handle(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		m.arrange()
+	case tea.BackgroundColorMsg:
+		m.dark = msg.IsDark()
+		m.dress()
+	case tea.ColorProfileMsg:
+		name := msg.Profile.String()
+		m.plain = name == "NoTTY" || name == "ASCII" || name == "Ascii"
+		m.dress()
+	case tea.KeyPressMsg:
+		return m.key(msg)
+	case tea.PasteMsg:
+		m.paste(msg.Content)
+	case tea.MouseClickMsg:
+		return m.click(msg.Mouse())
+	case tea.MouseWheelMsg:
+		return m.wheel(msg.Mouse())
+	case stateMsg, changeMsg, linkMsg:
+		return m.hear(msg)
+	case doneMsg:
+		return m.done(msg)
+	case attachMsg:
+		return m.attach(msg)
+	case quietMsg, loadedMsg, screenMsg, watchedMsg:
+		return m.hearDetail(msg)
+	case textMsg:
+		m.reading.take(m, msg)
+	case workflowsMsg:
+		m.offerWorkflows(msg)
+	case alarmMsg:
+		m.stale = int(msg) == m.alarms
+		if m.stale {
+			m.alarm = time.Time{}
+		}
+	default:
+		m.stale = false
+	}
+	return nil
+}
+
+// key gives a key to whoever has the say.
+func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
+	if k.String() == "ctrl+c" {
+		return tea.Quit
+	}
+	switch {
+	case m.dialog != nil:
+		return m.dialog.key(m, k)
+	case m.finding != nil:
+		return m.find(k)
+	}
+	m.note = note{}
+	return m.act(k.String())
+}
+
+func (m *model) paste(text string) {
+	switch {
+	case m.dialog != nil:
+		m.dialog.paste(text)
+	case m.finding != nil:
+		m.finding.insert(text)
+		m.search()
+	}
+}
+
+// hear takes in what the feed tells.
+func (m *model) hear(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case linkMsg:
+		m.lost = msg.err
+		return nil
+	case stateMsg:
+		m.state, m.known = msg.state, true
+		m.choose()
+		return tea.Batch(m.follow(true), m.ring())
+	case changeMsg:
+		touched := false
+		for i := range msg.change.Tasks {
+			r := &msg.change.Tasks[i]
+			touched = touched || r.ID == m.chosen
+			m.tell(r)
+		}
+		m.state.Apply(msg.change)
+		m.choose()
+		return tea.Batch(m.follow(touched), m.ring())
+	}
+	return nil
+}
+
+// tell says what became of a task that a person asked something of.
+func (m *model) tell(r *overview.Row) {
+	if !m.acted[r.ID] {
+		return
+	}
+	was := m.row(r.ID)
+	switch {
+	case was == nil:
+	case was.Status != r.Status:
+		m.say("%s: %s -> %s", r.Branch, was.Status, r.Status)
+		delete(m.acted, r.ID)
+	case r.Wants == "attention" && was.Wants != r.Wants:
+		m.complain("%s: %s", r.Branch, r.Text)
+		delete(m.acted, r.ID)
+	}
+}
+
+// row is the row of a task, nil if it is gone.
+func (m *model) row(id task.ID) *overview.Row {
+	for i := range m.state.Tasks {
+		if m.state.Tasks[i].ID == id {
+			return &m.state.Tasks[i]
+		}
+	}
+	return nil
+}
+
+// ring rings the bell when a task waits for a person that did not before.
+func (m *model) ring() tea.Cmd {
+	if !m.Bell {
+		return nil
+	}
+	now, fresh := map[task.ID]bool{}, false
+	for i := range m.state.Tasks {
+		if r := &m.state.Tasks[i]; r.Wants != "" {
+			now[r.ID] = true
+			fresh = fresh || !m.rung[r.ID]
+		}
+	}
+	first := !m.started
+	m.rung, m.started = now, true
+	if fresh && !first {
+		return tea.Raw("\a")
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"reflect"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// How long a screen on which nothing happens is still looked at as often as another, and
+// how often it is looked at then.
+const (
+	restless = 250 * time.Millisecond
+	resting  = time.Hour
+)
+
+// pace lets the renderer rest. Bubble Tea looks for something to draw at every beat of a
+// ticker, whether anything happened or not, and has no way to be told: that alone is more
+// than an idle dashboard may take. So the ticker is found by reflection, slowed down while
+// nothing happens, and sped up by every message. Where it is not found all beats stay as
+// they are.
+type pace struct {
+	mu    sync.Mutex
+	beat  *time.Ticker
+	idle  *time.Timer
+	quick bool
+}
+
+// ticker is the ticker of a program that runs, nil if it has none by that name.
+func ticker(p *tea.Program) *time.Ticker {
+	f := reflect.ValueOf(p).Elem().FieldByName("ticker")
+	if !f.IsValid() || f.Type() != reflect.TypeFor[*time.Ticker]() {
+		return nil
+	}
+	return (*time.Ticker)(f.UnsafePointer())
+}
+
+// hurry makes the renderer look soon, and for a while.
+func (p *pace) hurry(of *tea.Program) {
+	if of == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.beat == nil {
+		if p.beat = ticker(of); p.beat == nil {
+			return
+		}
+		p.idle = time.AfterFunc(restless, p.rest)
+	}
+	p.idle.Reset(restless)
+	if !p.quick {
+		p.quick = true
+		p.beat.Reset(time.Second / frames)
+	}
+}
+
+func (p *pace) rest() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.quick = false
+	p.beat.Reset(resting)
+}
+
+// end leaves the ticker alone.
+func (p *pace) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.idle != nil {
+		p.idle.Stop()
+	}
+}

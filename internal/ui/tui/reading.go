@@ -1,0 +1,102 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/core/overview"
+	"orange/internal/core/task"
+)
+
+// reading is TASK.md on the whole screen.
+type reading struct {
+	task         task.ID
+	name         string
+	from, before page // where it was opened
+	body         string
+	err          error
+	ready        bool
+	lines        []string
+	size         int
+	scroll       int
+}
+
+type textMsg struct {
+	id   task.ID
+	body string
+	err  error
+}
+
+// view opens the text of a task.
+func (m *model) view(r *overview.Row) tea.Cmd {
+	m.reading = reading{task: r.ID, name: r.Project + "/" + r.Branch, from: m.page, before: m.page}
+	return tea.Batch(m.turnTo(pageText), m.reading.load(m))
+}
+
+func (v *reading) load(m *model) tea.Cmd {
+	ctx, api, id := m.ctx, m.API, v.task
+	return func() tea.Msg {
+		view, err := api.Task(ctx, string(id))
+		return textMsg{id, body(view), err}
+	}
+}
+
+func (v *reading) take(m *model, msg textMsg) {
+	if msg.id == v.task {
+		v.body, v.err, v.ready, v.lines = msg.body, msg.err, true, nil
+		m.scrollPage(0)
+	}
+}
+
+func (m *model) readingLines(width int) []string {
+	v := &m.reading
+	if v.lines == nil || v.size != width {
+		v.size = width
+		switch {
+		case !v.ready:
+			v.lines = []string{m.theme.Faint.Render("...")}
+		case v.err != nil:
+			v.lines = m.sayAll(m.theme.Bad, oneLine(v.err), width)
+		case strings.TrimSpace(v.body) == "":
+			v.lines = []string{m.theme.Faint.Render("TASK.md is empty")}
+		default:
+			v.lines = m.theme.Markdown(v.body, width)
+		}
+	}
+	return v.lines
+}
+
+// scrollPage moves what fills the screen by so many lines.
+func (m *model) scrollPage(by int) {
+	at, lines := &m.reading.scroll, 0
+	if m.page == pageHelp {
+		at, lines = &m.help, len(m.helpLines(m.width))
+	} else {
+		lines = len(m.readingLines(m.textWidth()))
+	}
+	*at = max(0, min(*at+by, lines-m.layout.list.height))
+}
+
+// textWidth is the width in which texts are read: long lines are hard to follow.
+func (m *model) textWidth() int { return max(1, min(m.width-2, 110)) }
+
+// helpLines is the page of keys.
+func (m *model) helpLines(width int) []string {
+	var out []string
+	for _, group := range []string{groupTask, groupList, groupPane, groupOther} {
+		if len(out) > 0 {
+			out = append(out, "")
+		}
+		out = append(out, m.theme.Title.Render(clip(group, width)))
+		for _, a := range actions() {
+			if a.group == group {
+				shown := fmt.Sprintf("  %-8s", a.hint.key)
+				out = append(out, m.theme.Key.Render(clip(shown, width))+m.theme.Text.Render(clip(a.help, width-len(shown))))
+			}
+		}
+	}
+	icons := "● an agent is alive   ✗ it died   ○ there is none   ◌ a request is under way   [n] workspace"
+	return append(out, "", m.theme.Faint.Render(clip(icons, width)))
+}

@@ -1,0 +1,373 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/overview"
+	"orange/internal/core/screen"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/ui/client"
+)
+
+// everything stands for all tasks where a request is of none.
+const everything task.ID = "*"
+
+// doneMsg is how a request went.
+type doneMsg struct {
+	id     task.ID
+	dialog dialog // that asked, nil for a key
+	text   string
+	err    error
+}
+
+// attachMsg is how a person gets to an agent's terminal.
+type attachMsg struct {
+	id  task.ID
+	to  client.Attachment
+	err error
+}
+
+func (m *model) say(format string, args ...any) {
+	m.note = note{text: screen.OneLine(fmt.Sprintf(format, args...))}
+}
+
+func (m *model) complain(format string, args ...any) {
+	m.note = note{text: screen.OneLine(fmt.Sprintf(format, args...)), bad: true}
+}
+
+// ask carries a request out beside the program. Of one task there is one at a time.
+func (m *model) ask(id task.ID, what string, do func(context.Context) (string, error)) tea.Cmd {
+	return m.askFrom(nil, id, what, do)
+}
+
+// askFrom is ask for a dialog, which hears how it went.
+func (m *model) askFrom(from dialog, id task.ID, what string, do func(context.Context) (string, error)) tea.Cmd {
+	if now := m.busy[id]; now != "" {
+		m.complain("%s is still under way: wait for its answer", now)
+		return nil
+	}
+	m.busy[id] = what
+	m.acted[id] = true
+	ctx := m.ctx
+	return func() tea.Msg {
+		text, err := do(ctx)
+		return doneMsg{id: id, dialog: from, text: text, err: err}
+	}
+}
+
+// done takes in how a request went. A dialog whose request was refused stays as it is.
+func (m *model) done(msg doneMsg) tea.Cmd {
+	delete(m.busy, msg.id)
+	open := msg.dialog != nil && m.dialog == msg.dialog
+	switch {
+	case msg.err != nil && open:
+		m.dialog.refused(oneLine(msg.err))
+	case msg.err != nil:
+		m.complain("%s", oneLine(msg.err))
+	default:
+		if open {
+			m.dialog = nil
+		}
+		m.say("%s", msg.text)
+	}
+	return nil
+}
+
+// signal sends a signal in the name of a person.
+func (m *model) signal(r *overview.Row, what string, sig signal.Signal) tea.Cmd {
+	return m.ask(r.ID, what, sending(m.API, r, sig))
+}
+
+// sending sends a signal and says in words what came of it.
+func sending(api Doer, r *overview.Row, sig signal.Signal) func(context.Context) (string, error) {
+	id, name := string(r.ID), r.Branch
+	sig.Actor = task.Human
+	return func(ctx context.Context) (string, error) {
+		a, err := api.Signal(ctx, id, sig)
+		if err != nil {
+			return "", err
+		}
+		return outcome(name, sig, a), nil
+	}
+}
+
+// outcome says in words what an answer changed.
+func outcome(name string, sig signal.Signal, a client.Answer) string {
+	text := name + " stays " + a.Task.Status
+	switch from, to := moved(a); {
+	case sig.Kind == signal.Delete:
+		text = name + " is deleted"
+	case sig.Kind == signal.Pause:
+		text = name + " is paused"
+	case sig.Kind == signal.Resume:
+		text = name + " goes on"
+	case to != "":
+		text = fmt.Sprintf("%s: %s -> %s", name, from, to)
+	case a.Task.Queued:
+		text = name + " is queued: it waits for a free workspace"
+	case started(a) != "":
+		text = fmt.Sprintf("%s: the %s is started again", name, started(a))
+	case asked(a) != "":
+		text = fmt.Sprintf("%s: %s is under way", name, asked(a))
+	}
+	if a.Warning != "" {
+		text += "; " + a.Warning
+	}
+	return text
+}
+
+// moved is where an answer led the task from, and to.
+func moved(a client.Answer) (from, to string) {
+	for i := range a.Decision.Entries {
+		e := &a.Decision.Entries[i]
+		if e.To == "" {
+			continue
+		}
+		if to == "" {
+			from = e.From
+		}
+		to = e.To
+	}
+	return from, to
+}
+
+// started is the role of the agent that an answer starts.
+func started(a client.Answer) string {
+	for i := range a.Decision.Entries {
+		for _, n := range a.Decision.Entries[i].Started {
+			return n.Role
+		}
+	}
+	return ""
+}
+
+// asked is what an answer has done for a person.
+func asked(a client.Answer) string {
+	for i := range a.Decision.Entries {
+		for _, e := range a.Decision.Entries[i].Effects {
+			if e.By == task.ByPerson {
+				return strings.ReplaceAll(e.Do, "_", " ")
+			}
+		}
+	}
+	return ""
+}
+
+// enter starts a task, goes to its agent, or starts the agent again. In the inbox it does
+// what helps.
+func (m *model) enter(r *overview.Row) tea.Cmd {
+	if m.page == pageInbox {
+		switch r.Wants {
+		case engine.ItemQuestion, engine.ItemStuck:
+			return m.answer(r)
+		case engine.ItemConfirm:
+			return m.approve(r)
+		case engine.ItemAttention:
+			return m.pause(r)
+		case engine.ItemReview, engine.ItemBoard:
+			return m.view(r)
+		case engine.ItemCrashed, engine.ItemFailed, engine.ItemNoAnswer:
+			return m.respawn(r)
+		}
+	}
+	switch {
+	case r.Life == overview.Alive:
+		return m.goTo(r)
+	case r.Kind == workflow.Queued:
+		return m.spawn(r)
+	case r.Life == overview.Dead, r.Kind == workflow.Agent:
+		return m.respawn(r)
+	}
+	m.complain("%s has no agent to go to: it is %s", r.Branch, r.Status)
+	return nil
+}
+
+func (m *model) spawn(r *overview.Row) tea.Cmd {
+	return m.signal(r, "the start of "+r.Branch, signal.Signal{Kind: signal.Ready})
+}
+
+func (m *model) respawn(r *overview.Row) tea.Cmd {
+	return m.signal(r, "the start of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: engine.Respawn})
+}
+
+// goTo asks for the way to an agent's terminal.
+func (m *model) goTo(r *overview.Row) tea.Cmd {
+	if now := m.busy[r.ID]; now != "" {
+		m.complain("%s is still under way: wait for its answer", now)
+		return nil
+	}
+	m.busy[r.ID] = "the way to its terminal"
+	ctx, api, id := m.ctx, m.API, r.ID
+	return func() tea.Msg {
+		to, err := api.Attach(ctx, string(id), "")
+		if err == nil && len(to.Argv) == 0 {
+			err = errors.New("the server names no command that shows it: see orange log")
+		}
+		return attachMsg{id, to, err}
+	}
+}
+
+// attach gives the terminal away, until the person comes back or for good.
+func (m *model) attach(msg attachMsg) tea.Cmd {
+	delete(m.busy, msg.id)
+	switch {
+	case msg.err != nil:
+		m.complain("%s", oneLine(msg.err))
+		return nil
+	case m.Once:
+		m.then = msg.to.Argv
+		return tea.Quit
+	}
+	cmd := exec.CommandContext(m.ctx, msg.to.Argv[0], msg.to.Argv[1:]...)
+	cmd.Env = OutsideTmux(m.Environ)
+	return tea.ExecProcess(cmd, func(err error) tea.Msg {
+		if err != nil {
+			return doneMsg{err: fmt.Errorf("the terminal could not be shown: %w", err)}
+		}
+		return doneMsg{text: "back from the agent's terminal"}
+	})
+}
+
+func (m *model) merge(r *overview.Row) tea.Cmd {
+	do := func(m *model) tea.Cmd {
+		return m.signal(r, "the merge of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: engine.VerbMerge})
+	}
+	if r.Kind == workflow.HumanDo {
+		return do(m)
+	}
+	m.confirm(fmt.Sprintf("%s is %s: nobody has decided that it is good.", r.Branch, r.Status), "Merge "+r.Branch+" all the same?", do)
+	return nil
+}
+
+func (m *model) cancel(r *overview.Row) tea.Cmd {
+	m.confirm("Its agents end and its workspace is given back. Its branch stays.", "Cancel "+r.Project+"/"+r.Branch+"?", func(m *model) tea.Cmd {
+		return m.signal(r, "the end of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: "cancel"})
+	})
+	return nil
+}
+
+func (m *model) remove(r *overview.Row) tea.Cmd {
+	m.confirm("It is taken out of every list.", "Delete "+r.Project+"/"+r.Branch+"?", func(m *model) tea.Cmd {
+		return m.signal(r, "the removal of "+r.Branch, signal.Signal{Kind: signal.Delete})
+	})
+	return nil
+}
+
+// approve grants the move that an agent asked for.
+func (m *model) approve(r *overview.Row) tea.Cmd {
+	api, id := m.API, string(r.ID)
+	return m.ask(r.ID, "the approval of "+r.Branch, func(ctx context.Context) (string, error) {
+		v, err := api.Task(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		if v.Task.Asked == nil {
+			return "", errors.New("nothing of it waits for approval: press m to merge it, or r to request changes")
+		}
+		return sending(api, r, signal.Signal{Kind: signal.Request, To: v.Task.Asked.To})(ctx)
+	})
+}
+
+func (m *model) pause(r *overview.Row) tea.Cmd {
+	if r.Paused || r.Wants == engine.ItemAttention {
+		return m.signal(r, "the resumption of "+r.Branch, signal.Signal{Kind: signal.Resume})
+	}
+	return m.signal(r, "the pause of "+r.Branch, signal.Signal{Kind: signal.Pause})
+}
+
+// pauseAll holds everything, or lets it go on.
+func (m *model) pauseAll() tea.Cmd {
+	api := m.API
+	if m.state.Paused {
+		return m.ask(everything, "the resumption of everything", func(ctx context.Context) (string, error) {
+			return "everything goes on", api.Resume(ctx)
+		})
+	}
+	m.confirm("Nothing new starts until it is resumed.", "Pause everything?", func(m *model) tea.Cmd {
+		return m.ask(everything, "the pause of everything", func(ctx context.Context) (string, error) {
+			return "everything is paused", api.Pause(ctx)
+		})
+	})
+	return nil
+}
+
+// pull opens a pull request, or names the one there is.
+func (m *model) pull(r *overview.Row) tea.Cmd {
+	if r.PR == nil {
+		return m.signal(r, "the pull request of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: engine.VerbCreatePR})
+	}
+	m.say("%s (copied)", r.PR.URL)
+	return tea.SetClipboard(r.PR.URL)
+}
+
+// refresh has the pull requests looked at.
+func (m *model) refresh() tea.Cmd {
+	api := m.API
+	m.say("the pull requests are looked at ...")
+	return m.ask(everything, "the look at pull requests", func(ctx context.Context) (string, error) {
+		news, err := api.SyncForges(ctx)
+		if len(news) == 0 {
+			return "the pull requests are as they were", err
+		}
+		return strings.Join(news, "; "), err
+	})
+}
+
+func (m *model) copyID(r *overview.Row) tea.Cmd {
+	m.say("%s is copied", r.ID)
+	return tea.SetClipboard(string(r.ID))
+}
+
+// changes asks what is to change, and sends the work back.
+func (m *model) changes(r *overview.Row) tea.Cmd {
+	m.prompt("What is to change in "+r.Branch+"?", r, func(text string) signal.Signal {
+		return signal.Signal{Kind: signal.Request, Verb: "request-changes", Note: text}
+	})
+	return nil
+}
+
+// answer asks for the words that an agent waits for: in TASK.md, or at its terminal.
+func (m *model) answer(r *overview.Row) tea.Cmd {
+	if r.Wants == engine.ItemInput || r.Wants == engine.ItemPermission {
+		p := m.prompt(r.Text, r, nil)
+		p.send = func(m *model, text string) tea.Cmd {
+			api, id := m.API, string(r.ID)
+			return m.askFrom(p, r.ID, "the answer to "+r.Branch, func(ctx context.Context) (string, error) {
+				return "typed into the terminal of " + r.Branch, api.Type(ctx, id, "", text)
+			})
+		}
+		return nil
+	}
+	m.prompt("Your answer to "+r.Branch, r, func(text string) signal.Signal {
+		return signal.Signal{Kind: signal.Request, Verb: engine.VerbAnswer, Note: text}
+	})
+	return nil
+}
+
+// move offers the states that a person may ask for.
+func (m *model) move(r *overview.Row) tea.Cmd {
+	if len(r.Moves) == 0 {
+		m.complain("%s can be moved nowhere from %s", r.Branch, r.Status)
+		return nil
+	}
+	c := &chooser{head: "Move " + r.Branch + " from " + r.Status + " to"}
+	for _, mv := range r.Moves {
+		sig := signal.Signal{Kind: signal.Request, To: mv.To}
+		text := mv.To
+		if mv.As != "" {
+			text += " (" + mv.As + ")"
+		}
+		c.add(text, func(m *model) tea.Cmd { return m.signal(r, "the move of "+r.Branch, sig) })
+	}
+	m.dialog = c
+	return nil
+}

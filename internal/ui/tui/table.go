@@ -1,0 +1,336 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/overview"
+	"orange/internal/core/prose"
+	"orange/internal/core/workflow"
+)
+
+// piece is a text and how it looks.
+type piece struct {
+	text  string
+	style lipgloss.Style
+}
+
+// column is a column of the table.
+type column struct {
+	name  string
+	width int  // 0: it is not shown
+	right bool // its texts end at its right edge
+	cell  func(*model, *overview.Row) []piece
+}
+
+// Bounds of widths.
+const (
+	leastTask    = 24
+	mostTask     = 48
+	leastSummary = 16
+	mostCell     = 22
+)
+
+// allColumns are the columns in their order.
+func allColumns() []column {
+	return []column{
+		{name: "TASK", cell: taskCell},
+		{name: "STATUS", cell: statusCell},
+		{name: "WHO", cell: whoCell},
+		{name: "PR", cell: prCell},
+		{name: "COMMITS", right: true, cell: commitsCell},
+		{name: "CHANGES", right: true, cell: changesCell},
+		{name: "COST", right: true, cell: costCell},
+		{name: "ACTIVE", right: true, cell: activeCell},
+		{name: "SUMMARY", cell: summaryCell},
+	}
+}
+
+// dropped are the columns that go when there is no room, what matters least first.
+func dropped() []string {
+	return []string{"SUMMARY", "COMMITS", "COST", "CHANGES", "PR", "ACTIVE", "WHO", "STATUS"}
+}
+
+// measure finds out how wide the columns must be. One that is empty everywhere is none.
+func (m *model) measure() {
+	m.cols, m.longest = allColumns(), 0
+	for c := range m.cols {
+		col := &m.cols[c]
+		for i := range m.lines {
+			if r := m.lines[i].row; r != nil && col.width < mostCell {
+				w := widthOf(col.cell(m, r))
+				if c == 0 {
+					m.longest = max(m.longest, min(w, mostTask))
+				}
+				if w > 0 {
+					col.width = max(col.width, min(w, mostCell), len(col.name))
+				}
+			}
+		}
+	}
+}
+
+func widthOf(pieces []piece) int {
+	n := 0
+	for _, p := range pieces {
+		n += ansi.StringWidth(p.text)
+	}
+	return n
+}
+
+// columns are the columns that fit into a width.
+func (m *model) columns(width int) []column {
+	all := slices.Clone(m.cols)
+	if len(all) == 0 {
+		all = allColumns()[:1]
+	}
+	all = append(all[:1], slices.DeleteFunc(all[1:], func(c column) bool { return c.width == 0 })...)
+	for i := range all {
+		if all[i].name == "SUMMARY" {
+			all[i].width = leastSummary
+		}
+	}
+	for _, name := range dropped() {
+		if width-taken(all) >= leastTask {
+			break
+		}
+		all = slices.DeleteFunc(all, func(c column) bool { return c.name == name })
+	}
+	all[0].width = max(0, width-taken(all))
+	if last := &all[len(all)-1]; last.name == "SUMMARY" {
+		name := min(all[0].width, max(leastTask, m.longest)) // what is left is the summary's
+		last.width += all[0].width - name
+		all[0].width = name
+	}
+	return all
+}
+
+// taken is how many columns of the screen all but the name of a task take.
+func taken(all []column) int {
+	n := 0
+	for _, c := range all[1:] {
+		n += c.width + 1
+	}
+	return n
+}
+
+// names is the line of names over the table.
+func (m *model) names(cols []column) string {
+	var out strings.Builder
+	for i, c := range cols {
+		name := c.name
+		if i == 0 {
+			name = "  " + name
+		}
+		if i > 0 {
+			out.WriteByte(' ')
+		}
+		out.WriteString(align(name, c.width, c.right))
+	}
+	return m.theme.Faint.Render(out.String())
+}
+
+func align(text string, width int, right bool) string {
+	if gap := width - ansi.StringWidth(text); right && gap > 0 {
+		return strings.Repeat(" ", gap) + text
+	}
+	return fit(text, width)
+}
+
+// tableRow is one task as a line.
+func (m *model) tableRow(cols []column, r *overview.Row, selected bool) string {
+	wear := func(s lipgloss.Style) lipgloss.Style {
+		if selected {
+			return s.Inherit(m.theme.Selected)
+		}
+		return s
+	}
+	var out strings.Builder
+	for i, c := range cols {
+		if i > 0 {
+			out.WriteString(wear(m.theme.Text).Render(" "))
+		}
+		out.WriteString(m.cell(c, r, wear))
+	}
+	return out.String()
+}
+
+// cell is the pieces of a cell in exactly its width.
+func (m *model) cell(c column, r *overview.Row, wear func(lipgloss.Style) lipgloss.Style) string {
+	var out strings.Builder
+	pieces, room := c.cell(m, r), c.width
+	used := widthOf(pieces)
+	if c.right && used < room {
+		out.WriteString(wear(m.theme.Text).Render(strings.Repeat(" ", room-used)))
+		room = used
+	}
+	for _, p := range pieces {
+		w := min(room, ansi.StringWidth(p.text))
+		if w <= 0 {
+			break
+		}
+		out.WriteString(wear(p.style).Render(fit(p.text, w)))
+		room -= w
+	}
+	if room > 0 {
+		out.WriteString(wear(m.theme.Text).Render(strings.Repeat(" ", room)))
+	}
+	return out.String()
+}
+
+func (m *model) icon(r *overview.Row) piece {
+	switch {
+	case m.busy[r.ID] != "":
+		return piece{"◌ ", m.theme.Accent}
+	case r.Life == overview.Alive:
+		return piece{"● ", m.theme.Good}
+	case r.Life == overview.Dead:
+		return piece{"✗ ", m.theme.Bad}
+	}
+	return piece{"○ ", m.theme.Faint}
+}
+
+func taskCell(m *model, r *overview.Row) []piece {
+	out := []piece{m.icon(r)}
+	if n := workspaceNumber(r.Workspace); n != "" {
+		out = append(out, piece{"[" + n + "] ", m.theme.Faint})
+	}
+	return append(out, piece{r.Project + "/", m.theme.Faint}, piece{r.Branch, m.theme.Text})
+}
+
+// workspaceNumber is the number at the end of a workspace's name.
+func workspaceNumber(name string) string {
+	i := len(name)
+	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' {
+		i--
+	}
+	return name[i:]
+}
+
+func statusCell(m *model, r *overview.Row) []piece {
+	out := []piece{{r.Status, m.statusStyle(r)}}
+	switch {
+	case r.Life == overview.Dead:
+		out = append(out, piece{" crashed", m.theme.Bad})
+	case r.Paused:
+		out = append(out, piece{" paused", m.theme.Warn})
+	case r.Queued:
+		out = append(out, piece{" queued", m.theme.Faint})
+	}
+	return out
+}
+
+func (m *model) statusStyle(r *overview.Row) lipgloss.Style {
+	switch r.Kind {
+	case workflow.Agent:
+		return m.theme.Busy
+	case workflow.HumanDo, workflow.Waiting:
+		return m.theme.Warn
+	case workflow.Halt:
+		return m.theme.Bad
+	case workflow.Terminal, workflow.Queued:
+		return m.theme.Faint
+	}
+	return m.theme.Text
+}
+
+func whoCell(m *model, r *overview.Row) []piece {
+	switch {
+	case r.Wants != "":
+		return []piece{{"you: " + string(r.Wants), wantStyle(m, r.Wants)}}
+	case r.Owner == "a person":
+		return []piece{{"you", m.theme.Warn}}
+	case r.Owner == "nobody", r.Kind == workflow.Terminal:
+		return []piece{{"-", m.theme.Faint}}
+	}
+	return []piece{{strings.TrimPrefix(strings.TrimPrefix(r.Owner, "the "), "a "), m.theme.Text}}
+}
+
+func wantStyle(m *model, kind engine.ItemKind) lipgloss.Style {
+	switch kind {
+	case engine.ItemAttention, engine.ItemCrashed, engine.ItemFailed, engine.ItemStuck, engine.ItemNoAnswer:
+		return m.theme.Bad
+	case engine.ItemStart:
+		return m.theme.Faint
+	}
+	return m.theme.Warn
+}
+
+func prCell(m *model, r *overview.Row) []piece {
+	if r.PR == nil {
+		return nil
+	}
+	out := []piece{{fmt.Sprintf("#%d ", r.PR.Number), m.theme.Text}}
+	switch {
+	case r.PR.State == "MERGED":
+		return append(out, piece{"merged", m.theme.Good})
+	case r.PR.State == "CLOSED":
+		return append(out, piece{"closed", m.theme.Faint})
+	}
+	switch r.PR.Checks {
+	case "passed":
+		return append(out, piece{"✓", m.theme.Good}, piece{" open", m.theme.Faint})
+	case "failed":
+		return append(out, piece{"✗", m.theme.Bad}, piece{" open", m.theme.Faint})
+	case "pending":
+		return append(out, piece{"…", m.theme.Warn}, piece{" open", m.theme.Faint})
+	}
+	return append(out, piece{"open", m.theme.Faint})
+}
+
+func commitsCell(m *model, r *overview.Row) []piece {
+	if r.Work == nil || r.Work.Commits == 0 {
+		return nil
+	}
+	return []piece{{fmt.Sprint(r.Work.Commits), m.theme.Text}}
+}
+
+func changesCell(m *model, r *overview.Row) []piece {
+	if r.Work == nil || r.Work.Added == 0 && r.Work.Deleted == 0 {
+		return nil
+	}
+	return []piece{{"+" + brief(r.Work.Added), m.theme.Good}, {" -" + brief(r.Work.Deleted), m.theme.Bad}}
+}
+
+// brief is a number in at most four characters.
+func brief(n int) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprint(n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%dM", n/1_000_000)
+}
+
+func costCell(m *model, r *overview.Row) []piece {
+	if r.Spent.Micros == 0 {
+		return nil
+	}
+	return []piece{{cost(r.Spent.Micros), m.theme.Text}}
+}
+
+func cost(micros int64) string {
+	if micros >= 1_000_000_000 {
+		return fmt.Sprintf("$%d", micros/1_000_000)
+	}
+	return fmt.Sprintf("$%d.%02d", micros/1_000_000, micros/10_000%100)
+}
+
+func activeCell(m *model, r *overview.Row) []piece {
+	style := m.theme.Text
+	if m.now.Sub(r.Active) > time.Hour {
+		style = m.theme.Faint
+	}
+	return []piece{{prose.Age(m.now, r.Active), style}}
+}
+
+func summaryCell(m *model, r *overview.Row) []piece {
+	return []piece{{r.Summary, m.theme.Faint}}
+}

@@ -1,0 +1,219 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/signal"
+	"orange/internal/core/workflow"
+	"orange/internal/ui/client"
+)
+
+// actRoutes are what people ask for. Everything that is about one task is asked for at
+// one address: what in do, why in note, where to go afterwards in back.
+func (s *Site) actRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /move/{id}", s.moveForm)
+	mux.HandleFunc("POST /act/{id}", s.post(s.act))
+	mux.HandleFunc("POST /pause", s.post(func(w http.ResponseWriter, r *http.Request) error {
+		return s.hold(w, r, s.o.API.Pause, "Everything is paused.")
+	}))
+	mux.HandleFunc("POST /resume", s.post(func(w http.ResponseWriter, r *http.Request) error {
+		return s.hold(w, r, s.o.API.Resume, "Everything goes on.")
+	}))
+}
+
+func (s *Site) hold(w http.ResponseWriter, r *http.Request, do func(context.Context) error, said string) error {
+	if err := do(r.Context()); err != nil {
+		return err
+	}
+	s.done(w, r, r.FormValue("back"), said)
+	return nil
+}
+
+// maxNote bounds what a person may write, in bytes.
+const maxNote = 256 << 10
+
+// act asks the server for what a form wants of a task.
+func (s *Site) act(w http.ResponseWriter, r *http.Request) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	if err := r.ParseForm(); err != nil {
+		return refuse(http.StatusBadRequest, "the form is not understood: reload the page and try again")
+	}
+	note, err := noteOf(r)
+	if err != nil {
+		return err
+	}
+	sig, err := s.wanted(r, id, note)
+	if err != nil {
+		return err
+	}
+	a, err := s.o.API.Signal(r.Context(), id, sig)
+	if err != nil {
+		return err
+	}
+	to := r.PostForm.Get("back")
+	if sig.Kind == signal.Delete {
+		to = "/"
+	}
+	s.done(w, r, to, cameTo(sig, a))
+	return nil
+}
+
+// noteOf is what a person wrote.
+func noteOf(r *http.Request) (string, error) {
+	note := strings.TrimSpace(strings.ReplaceAll(r.PostForm.Get("note"), "\r\n", "\n"))
+	switch {
+	case len(note) > maxNote:
+		return "", refuse(http.StatusRequestEntityTooLarge, "that is more than %d bytes: shorten it", maxNote)
+	case !utf8.ValidString(note) || strings.ContainsRune(note, 0):
+		return "", refuse(http.StatusBadRequest, "the text is not valid UTF-8: write it again")
+	}
+	return note, nil
+}
+
+// wanted is the signal that a form stands for.
+func (s *Site) wanted(r *http.Request, id, note string) (signal.Signal, error) {
+	do, to, _ := strings.Cut(r.PostForm.Get("do"), ":")
+	if to == "" {
+		to = r.PostForm.Get("to")
+	}
+	ask := signal.Signal{Kind: signal.Request, Note: note}
+	switch do {
+	case "move":
+		if to == "" {
+			return ask, refuse(http.StatusBadRequest, "it is not said where to: choose a state")
+		}
+		ask.To = to
+	case "answer", "request-changes":
+		if note == "" {
+			return ask, refuse(http.StatusBadRequest, "the text is empty: write some words")
+		}
+		ask.Verb = do
+	case "complete", "cancel", "stuck", engine.Reopen, engine.Respawn, engine.VerbPush, engine.VerbCreatePR:
+		ask.Verb = do
+	case engine.VerbMerge:
+		if to != "" && to != "ff" && to != "merge" {
+			return ask, refuse(http.StatusBadRequest, "that is no way to merge: choose ff or merge")
+		}
+		ask.Verb, ask.Arg = do, to
+	case "approve":
+		v, err := s.o.API.Task(r.Context(), id)
+		if err != nil {
+			return ask, err
+		}
+		if v.Task.Asked == nil {
+			return ask, refuse(http.StatusConflict, "nothing of this task waits for approval any more: see the inbox")
+		}
+		ask.To = v.Task.Asked.To
+	case "spawn":
+		ask.Kind = signal.Ready
+	case "pause":
+		ask.Kind = signal.Pause
+	case "resume":
+		ask.Kind = signal.Resume
+	case "delete":
+		ask.Kind = signal.Delete
+	default:
+		return ask, refuse(http.StatusBadRequest, "that cannot be asked for: reload the page and try again")
+	}
+	return ask, nil
+}
+
+// cameTo says what came of a request.
+func cameTo(sig signal.Signal, a client.Answer) string {
+	from, to := "", ""
+	for i := range a.Decision.Entries {
+		if e := &a.Decision.Entries[i]; e.To != "" {
+			if to == "" {
+				from = e.From
+			}
+			to = e.To
+		}
+	}
+	name := a.Task.Branch
+	if name == "" {
+		name = string(a.Task.ID)
+	}
+	switch {
+	case sig.Kind == signal.Delete:
+		return name + " is deleted."
+	case sig.Kind == signal.Pause:
+		return name + " is paused."
+	case sig.Kind == signal.Resume:
+		return name + " goes on."
+	case to != "":
+		return fmt.Sprintf("%s: %s → %s", name, from, to)
+	case sig.Verb == engine.VerbMerge || sig.Verb == engine.VerbPush || sig.Verb == engine.VerbCreatePR:
+		return fmt.Sprintf("%s: %s is asked for; its page says how it goes.", name, sig.Verb)
+	case a.Task.Asked != nil:
+		return fmt.Sprintf("%s asks for %s: a person must agree.", name, a.Task.Asked.To)
+	case a.Task.Queued:
+		return name + " is queued: it waits for a free workspace."
+	}
+	return fmt.Sprintf("%s stays %s.", name, a.Task.Status)
+}
+
+// A way is a button of a form: what it asks for.
+type way struct {
+	Do    string // value of the field do
+	Label string
+	Class string // go for what is usual, back for what sends work back, end for what is hard to take back
+}
+
+// waysOf lists the moves that a person may ask for, as buttons.
+func waysOf(moves []engine.Move, kinds func(state string) workflow.Kind) []way {
+	var out []way
+	for _, m := range moves {
+		one := way{Do: "move:" + m.To, Label: m.To}
+		if m.As != "" && m.As != engine.Complete {
+			one.Label = m.As + " → " + m.To
+		}
+		switch {
+		case m.As == "request-changes":
+			one.Do, one.Class = "request-changes", "back"
+		case m.As == "cancel":
+			one.Class = "end"
+		}
+		if kinds != nil && kinds(m.To) == workflow.Terminal && one.Class == "" {
+			one.Class = "go"
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+type moveData struct {
+	page
+	ID      string
+	Summary string
+	Where   string
+	Status  string
+	Ways    []way
+	Back    string
+	To      string // the state that was chosen already
+}
+
+// moveForm is the way to move a task without dragging it.
+func (s *Site) moveForm(w http.ResponseWriter, r *http.Request) {
+	id, err := idOf(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	row, p, err := s.rowOf(r, id)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.render(w, r, http.StatusOK, "move", moveData{
+		page: p, ID: string(row.ID), Summary: titleText(&row), Where: row.Project + "/" + row.Branch, Status: row.Status,
+		Ways: waysOf(row.Moves, nil), Back: ownPath(r.URL.Query().Get("back")), To: r.URL.Query().Get("to"),
+	})
+}

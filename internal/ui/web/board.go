@@ -1,0 +1,209 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"orange/internal/core/overview"
+	"orange/internal/ui/client"
+)
+
+func (s *Site) boardRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /{$}", s.board)
+}
+
+// boardData is what the board shows.
+type boardData struct {
+	page
+	filter
+	Columns  []column
+	Projects []string
+	Sum      overview.Summary
+	Shown    int
+	At       time.Time // the moment that is shown
+	Last     int64     // row of the journal
+	Prev     string    // links of the scrubber, "" where there is none
+	Next     string
+	Here     string // this very page
+	Drag     bool
+}
+
+// filter says what of all tasks the board shows.
+type filter struct {
+	Project string
+	Search  string
+	Scope   overview.Scope
+	Group   overview.Grouping
+	Wanted  bool
+	AtRow   int64
+	Full    string // the column of which all is shown
+}
+
+// Bounds of what a filter takes from an address.
+const (
+	maxSearch = 200
+	maxCards  = 250 // of a column, until all are asked for
+)
+
+// filterOf reads a filter. What it does not know is as if it were not there.
+func filterOf(q url.Values) filter {
+	f := filter{Project: cut(q.Get("project"), maxSearch), Search: cut(q.Get("q"), maxSearch), Wanted: q.Get("wanted") == "1", Full: cut(q.Get("full"), maxSearch)}
+	switch scope := overview.Scope(q.Get("scope")); scope {
+	case overview.Done, overview.All:
+		f.Scope = scope
+	default:
+		f.Scope = overview.Active
+	}
+	if q.Get("group") == string(overview.ProjectRows) {
+		f.Group = overview.ProjectRows
+	}
+	if n, err := strconv.ParseInt(q.Get("at"), 10, 64); err == nil && n > 0 {
+		f.AtRow = n
+	}
+	return f
+}
+
+func cut(s string, n int) string {
+	if len(s) > n {
+		return ""
+	}
+	return s
+}
+
+// query is the filter as an address has it, without its moment.
+func (f *filter) query() url.Values {
+	q := url.Values{}
+	set := func(name, value string) {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	set("project", f.Project)
+	set("q", f.Search)
+	set("full", f.Full)
+	set("group", string(f.Group))
+	if f.Scope != overview.Active {
+		set("scope", string(f.Scope))
+	}
+	if f.Wanted {
+		set("wanted", "1")
+	}
+	return q
+}
+
+// at is the address of the board at a row, 0 for now.
+func (f *filter) at(row int64) string {
+	q := f.query()
+	if row > 0 {
+		q.Set("at", strconv.FormatInt(row, 10))
+	}
+	if len(q) == 0 {
+		return "/"
+	}
+	return "/?" + q.Encode()
+}
+
+func (f *filter) choice() overview.Choice {
+	return overview.Choice{Scope: f.Scope, Project: f.Project, Search: f.Search, Wanted: f.Wanted}
+}
+
+// seen is what the server is asked for.
+func (f *filter) seen() client.Seen {
+	return client.Seen{Project: f.Project, All: f.Scope != overview.Active, At: f.AtRow}
+}
+
+func (s *Site) board(w http.ResponseWriter, r *http.Request) {
+	f := filterOf(r.URL.Query())
+	seen := f.seen()
+	seen.Project = "" // the count of the inbox is of all
+	state, err := s.o.API.State(r.Context(), seen)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	d := boardData{page: s.pageOf(r, &state), filter: f, At: state.At, Last: state.Row, Drag: f.Group == ""}
+	if d.Past = f.AtRow > 0; d.Past {
+		now := s.page(r)
+		d.Last, d.Paused, d.Wants = max(now.Row, state.Row), now.Paused, -1
+	} else {
+		d.Topic, d.Query = "board", f.query().Encode()
+	}
+	d.scrub()
+	for _, p := range state.Projects {
+		d.Projects = append(d.Projects, p.Name)
+	}
+	s.fill(r, &d, state.Tasks)
+	s.render(w, r, http.StatusOK, "board", d)
+}
+
+// scrub links a moment with the ones beside it.
+func (d *boardData) scrub() {
+	d.Here = d.filter.at(d.AtRow)
+	shown := d.Row
+	if shown > 1 {
+		d.Prev = d.filter.at(shown - 1)
+	}
+	if d.Past && shown < d.Last {
+		d.Next = d.filter.at(shown + 1)
+	}
+}
+
+// fill puts the rows that are shown into columns.
+func (s *Site) fill(r *http.Request, d *boardData, tasks []overview.Row) {
+	now := d.Now
+	if d.Past {
+		now = d.At
+	}
+	rows := overview.Choose(tasks, d.choice())[0].Rows
+	d.Sum, d.Shown = overview.Sum(rows), len(rows)
+	if d.Group == overview.ProjectRows {
+		d.Columns = projectColumns(rows)
+	} else {
+		d.Columns = s.columnsOf(r.Context(), rows, d.Past)
+	}
+	places := map[string]int{}
+	for i := range d.Columns {
+		places[d.Columns[i].Name] = i
+	}
+	for i := range rows {
+		c := &d.Columns[places[d.columnOf(&rows[i])]]
+		c.Count++
+		if len(c.Cards) >= maxCards && d.Full != c.Name {
+			c.More++
+			continue
+		}
+		c.Cards = append(c.Cards, cardOf(&rows[i], now, d.Past))
+	}
+}
+
+// columnOf is the name of the column that a row is in.
+func (f *filter) columnOf(r *overview.Row) string {
+	if f.Group == overview.ProjectRows {
+		return r.Project
+	}
+	return r.Status
+}
+
+func projectColumns(rows []overview.Row) []column {
+	var out []column
+	for i := range rows {
+		name := rows[i].Project
+		if !slices.ContainsFunc(out, func(c column) bool { return c.Name == name }) {
+			out = append(out, column{Name: name})
+		}
+	}
+	return out
+}
+
+// FullLink is the address at which a column is whole.
+func (d boardData) FullLink(name string) string {
+	f := d.filter
+	f.Full = name
+	return f.at(f.AtRow)
+}
+
+// NowLink is the address of the present.
+func (d boardData) NowLink() string { return d.filter.at(0) }

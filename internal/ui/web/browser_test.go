@@ -1,0 +1,390 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"orange/internal/core/overview"
+	"orange/internal/core/task"
+)
+
+// inColumn is an expression that says whether a task is in a column.
+func inColumn(id, column string) string {
+	return fmt.Sprintf(`document.querySelector('[data-col="%s"] #t-%s')`, column, id)
+}
+
+const (
+	pendingTask   = "A0000000000000000000a"
+	workingTask   = "B0000000000000000000b"
+	reviewingTask = "C0000000000000000000c"
+	askingTask    = "D0000000000000000000d"
+)
+
+func TestBrowser(t *testing.T) {
+	browser := chromium(t)
+	for name, story := range map[string]func(t *testing.T, b *tab){
+		"the token is taken out of the address":                storyLogin,
+		"a change made elsewhere shows without a reload":       storyLive,
+		"a card is dragged along an edge":                      storyDrag,
+		"a drop where there is no edge is refused":             storyForbidden,
+		"a move that the engine refuses goes back":             storyRefused,
+		"sending work back asks for words":                     storySendBack,
+		"a card is moved with the keyboard":                    storyKeyboard,
+		"the inbox is answered in place":                       storyInbox,
+		"a typed answer survives news":                         storyTyped,
+		"a connection that was lost is taken up without a gap": storyLost,
+		"the past can be looked at":                            storyPast,
+		"pages can be used by those who do not see them":       storyAccessible,
+		"a thousand events freeze nothing":                     storyFlood,
+		"markup in texts is text":                              storyMarkup,
+		"pages have a look":                                    storyPictures,
+	} {
+		t.Run(name, func(t *testing.T) { story(t, newTab(t, browser, newHouse(t, shop(t)))) })
+	}
+	t.Run("everything can be read and asked for without script", func(t *testing.T) { storyNoScript(t, browser) })
+}
+
+func storyLogin(t *testing.T, b *tab) {
+	if got := eval[string](b, "location.href"); got != "http://"+b.house.addr+"/" {
+		t.Errorf("the address is %s", got)
+	}
+	if got := eval[string](b, "document.cookie"); got != "" {
+		t.Errorf("scripts see the cookie: %s", got)
+	}
+	b.wait(`"connected" in document.body.dataset`)
+	b.quiet()
+}
+
+func storyLive(t *testing.T, b *tab) {
+	b.wait(`"connected" in document.body.dataset`)
+	eval[bool](b, "window.notReloaded = true")
+	b.house.world.change(pendingTask, func(r *overview.Row) {
+		r.Status, r.Summary, r.Wants = "working", "Something else", ""
+	})
+	b.wait(inColumn(pendingTask, "working"))
+	if got := eval[string](b, `document.querySelector("#t-`+pendingTask+` .t").textContent`); got != "Something else" {
+		t.Errorf("the card says %q", got)
+	}
+	b.wait(`document.querySelector('[data-col="working"] .n').textContent === "3"`)
+	b.wait(`document.getElementById("wants").textContent === "2"`)
+	b.wait(`document.getElementById("news").textContent.includes("Something else: working")`)
+	b.house.world.add(overview.Row{ID: "F0000000000000000000f", Project: "shop", Branch: "f", Summary: "A new one", Status: "pending"})
+	b.wait(inColumn("F0000000000000000000f", "pending"))
+	if !eval[bool](b, "window.notReloaded === true") {
+		t.Error("the page was loaded again")
+	}
+	b.house.world.pause(true)
+	b.wait(`!document.getElementById("held").hidden`)
+	b.quiet()
+}
+
+func storyDrag(t *testing.T, b *tab) {
+	b.wait(`"connected" in document.body.dataset`)
+	b.drag("#t-"+pendingTask+" .t", `[data-col="working"] h2`, false)
+	if got := eval[string](b, `[...document.querySelectorAll(".col.can")].map(c => c.dataset.col).join()`); got != "working" {
+		t.Errorf("columns that light up: %q", got)
+	}
+	b.shot("dragging")
+	b.drag("#t-"+pendingTask+" .t", `[data-col="working"] h2`, true)
+	b.wait(inColumn(pendingTask, "working"))
+	b.wait(`document.getElementById("said")?.textContent === "fix-login: pending → working"`)
+	if got := b.house.world.last(); got.To != "working" {
+		t.Errorf("the server heard %+v", got)
+	}
+	if got := eval[string](b, "location.pathname"); got != "/" {
+		t.Errorf("the drag was taken for a click: %s", got)
+	}
+	b.quiet()
+}
+
+func storyForbidden(t *testing.T, b *tab) {
+	b.drag("#t-"+pendingTask+" .t", `[data-col="reviewing"] h2`, true)
+	b.wait(`document.querySelector("#t-` + pendingTask + ` .no")?.textContent === "it cannot go from pending to reviewing"`)
+	if !eval[bool](b, "Boolean("+inColumn(pendingTask, "pending")+")") || len(b.house.world.heard) > 0 {
+		t.Errorf("it was moved: %v", b.house.world.heard)
+	}
+	b.quiet()
+}
+
+func storyRefused(t *testing.T, b *tab) {
+	b.wait(`"connected" in document.body.dataset`)
+	b.house.world.change(pendingTask, func(r *overview.Row) { r.Moves = nil }) // the page is a moment behind
+	eval[bool](b, `document.getElementById("t-`+pendingTask+`").dataset.m = "working", true`)
+	b.wait(`!document.getElementById("t-` + pendingTask + `").dataset.m`)
+	eval[bool](b, `document.getElementById("t-`+pendingTask+`").dataset.m = "working", true`)
+	b.drag("#t-"+pendingTask+" .t", `[data-col="working"] h2`, true)
+	b.wait(`document.querySelector("#t-` + pendingTask + ` .no")?.textContent === "gate: it has no <b>plan</b>: write one"`)
+	if !eval[bool](b, "Boolean("+inColumn(pendingTask, "pending")+")") {
+		t.Error("it did not go back")
+	}
+	b.shot("refused")
+	b.quiet("409")
+}
+
+func storySendBack(t *testing.T, b *tab) {
+	b.drag("#t-"+reviewingTask+" .t", `[data-col="working"] h2`, true)
+	b.wait(`document.getElementById("ask").open && document.activeElement.tagName === "TEXTAREA"`)
+	b.shot("ask")
+	b.do(chromedp.KeyEvent("write tests"))
+	eval[bool](b, `document.querySelector('#ask button[value="request-changes"]').click(), true`)
+	b.wait(inColumn(reviewingTask, "working"))
+	if got := b.house.world.last(); got.Verb != "request-changes" || got.Note != "write tests" {
+		t.Errorf("the server heard %+v", got)
+	}
+	b.wait(`!document.getElementById("ask").open`)
+	b.quiet()
+}
+
+func storyKeyboard(t *testing.T, b *tab) {
+	b.wait(`"connected" in document.body.dataset`)
+	eval[bool](b, `document.querySelector("#t-`+pendingTask+` .t").focus(), true`)
+	b.do(chromedp.KeyEvent(kb.ArrowRight))
+	b.wait(`document.activeElement.closest(".card")?.id === "t-` + workingTask + `"`)
+	b.do(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // from the card to its move
+	b.wait(`document.getElementById("ask").open && document.activeElement.value === "move:working"`)
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.wait(`!document.getElementById("ask").open && document.activeElement.className === "mv"`)
+	b.do(chromedp.KeyEvent("m"))
+	b.wait(`document.getElementById("ask").open && document.activeElement.value === "move:working"`)
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.wait(inColumn(pendingTask, "working"))
+	b.wait(`document.activeElement.closest(".card")?.id === "t-` + pendingTask + `"`) // focus went with it
+	b.quiet()
+}
+
+func storyInbox(t *testing.T, b *tab) {
+	b.open("/inbox")
+	b.do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "blue"))
+	eval[bool](b, `document.querySelector("#i-`+askingTask+` button[value=answer]").click(), true`)
+	b.wait(`!document.getElementById("i-` + askingTask + `")`)
+	if got := b.house.world.last(); got.Verb != "answer" || got.Note != "blue" {
+		t.Errorf("the server heard %+v", got)
+	}
+	b.wait(`document.getElementById("wants").textContent === "2"`)
+	eval[bool](b, `document.querySelector("#i-`+reviewingTask+` button[value=request-changes]").click(), true`)
+	b.wait(`document.querySelector("#i-` + reviewingTask + ` .answer").textContent.includes("write some words")`)
+	b.quiet("400")
+}
+
+func storyTyped(t *testing.T, b *tab) {
+	b.open("/inbox")
+	b.wait(`"connected" in document.body.dataset`)
+	b.do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "half a thou"))
+	b.house.world.change(pendingTask, func(r *overview.Row) { r.Wants = "" })
+	b.wait(`!document.getElementById("i-` + pendingTask + `")`)
+	b.do(chromedp.KeyEvent("ght"))
+	if got := eval[string](b, `document.activeElement.id + "=" + document.activeElement.value`); got != "n-"+askingTask+"=half a thought" {
+		t.Errorf("what was typed is %q", got)
+	}
+	b.quiet()
+}
+
+func storyLost(t *testing.T, b *tab) {
+	b.wait(`"connected" in document.body.dataset`)
+	eval[bool](b, "window.notReloaded = true")
+	addr := b.house.addr
+	b.house.shut()
+	b.wait(`!document.getElementById("lost").hidden`)
+	b.shot("lost")
+	for i := range 3 { // while nobody listens
+		b.house.world.change(pendingTask, func(r *overview.Row) { r.Summary = fmt.Sprint("version ", i) })
+	}
+	b.house.world.change(workingTask, func(r *overview.Row) { r.Status = "reviewing" })
+	b.house.open(t, addr)
+	b.wait(inColumn(workingTask, "reviewing"))
+	b.wait(`document.querySelector("#t-` + pendingTask + ` .t").textContent === "version 2"`)
+	b.wait(`document.getElementById("lost").hidden`)
+	b.house.world.change(pendingTask, func(r *overview.Row) { r.Summary = "and on" })
+	b.wait(`document.querySelector("#t-` + pendingTask + ` .t").textContent === "and on"`)
+	if !eval[bool](b, "window.notReloaded === true") {
+		t.Error("the page was loaded again")
+	}
+	b.quiet("net::ERR_")
+}
+
+func storyPast(t *testing.T, b *tab) {
+	b.wait(`"connected" in document.body.dataset`)
+	eval[bool](b, `(() => { const at = document.getElementById("at"); at.value = 2; at.dispatchEvent(new Event("input", {bubbles: true})); return true; })()`)
+	b.wait(`document.querySelectorAll(".card").length === 2 && location.search.includes("at=2")`)
+	b.wait(`!document.getElementById("pastline").hidden && !document.querySelector(".mv")`)
+	b.shot("past")
+	b.house.world.change(pendingTask, func(r *overview.Row) { r.Summary = "of now" })
+	b.open("/?at=1")
+	b.wait(`document.querySelectorAll(".card").length === 1`)
+	eval[bool](b, `document.getElementById("next").click(), true`)
+	b.wait(`document.querySelectorAll(".card").length === 2`)
+	eval[bool](b, `document.getElementById("present").click(), true`)
+	b.wait(`document.querySelectorAll(".card").length === 4 && document.querySelector("#t-` + pendingTask + ` .t").textContent === "of now"`)
+	b.quiet()
+}
+
+// storyFlood changes tasks as fast as it can, and looks whether the page still answers.
+func storyFlood(t *testing.T, b *tab) {
+	for i := range 200 {
+		b.house.world.add(overview.Row{ID: task.ID(fmt.Sprintf("G%020d", i)), Project: "shop", Branch: "g", Summary: "one of many", Status: "pending"})
+	}
+	b.open("/")
+	b.wait(`"connected" in document.body.dataset`)
+	eval[bool](b, `(() => { window.longest = 0; let last = performance.now(); const f = (now) => { window.longest = Math.max(window.longest, now - last); last = now; requestAnimationFrame(f); }; requestAnimationFrame(f); return true; })()`)
+	for i := range 5000 {
+		b.house.world.change(task.ID(fmt.Sprintf("G%020d", i%200)), func(r *overview.Row) { r.Summary = fmt.Sprint("change ", i) })
+	}
+	b.wait(`document.querySelector("#t-G00000000000000000199 .t").textContent === "change 4999"`)
+	for i := range 200 {
+		if want := fmt.Sprint("change ", 4800+i); !eval[bool](b, fmt.Sprintf(`document.querySelector("#t-G%020d .t").textContent === %q`, i, want)) {
+			t.Errorf("task %d does not show its last change", i)
+		}
+	}
+	t.Logf("the longest time without a frame was %.0f ms", eval[float64](b, "window.longest"))
+	b.quiet()
+}
+
+func storyMarkup(t *testing.T, b *tab) {
+	b.wait(`"connected" in document.body.dataset`)
+	bad := `<img src=x onerror="window.harmed=1"><script>window.harmed=1</script>`
+	b.house.world.change(pendingTask, func(r *overview.Row) { r.Summary, r.Branch, r.Text = bad, bad, bad })
+	b.wait(`document.querySelector("#t-` + pendingTask + ` .t").textContent.startsWith("<img")`)
+	for _, path := range []string{"/", "/inbox", "/move/" + pendingTask} {
+		b.open(path)
+		if eval[bool](b, `"harmed" in window || document.querySelectorAll("main img").length > 0`) {
+			t.Errorf("%s ran what a text says", path)
+		}
+	}
+	b.quiet()
+}
+
+// storyAccessible asks the browser what it tells assistive technology.
+func storyAccessible(t *testing.T, b *tab) {
+	for _, path := range []string{"/", "/inbox", "/fleet", "/new", "/move/" + pendingTask, "/nothing", "/?at=2"} {
+		b.open(path)
+		var nodes []*accessibility.Node
+		b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+			out, err := chromedp.Call(ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+			nodes = out.Nodes
+			return err
+		}))
+		roles := map[string]int{}
+		for _, n := range nodes {
+			if n.Ignored || n.Role == nil {
+				continue
+			}
+			role := strings.Trim(string(n.Role.Value), `"`)
+			roles[role]++
+			name := ""
+			if n.Name != nil {
+				name = strings.Trim(string(n.Name.Value), `"`)
+			}
+			switch role {
+			case "textbox", "searchbox", "combobox", "checkbox", "slider", "button", "link", "dialog", "navigation", "region", "form", "search":
+				if name == "" {
+					t.Errorf("%s: a %s has no name", path, role)
+				}
+			}
+		}
+		for role, want := range map[string]int{"main": 1, "banner": 1, "navigation": 1} {
+			if roles[role] != want {
+				t.Errorf("%s: %d landmarks %s", path, roles[role], role)
+			}
+		}
+		if got := eval[int](b, `document.querySelectorAll("h1").length`); got != 1 {
+			t.Errorf("%s has %d headings of the first level", path, got)
+		}
+		if got := eval[string](b, `(() => { const ids = [...document.querySelectorAll("[id]")].map(e => e.id); return ids.filter((id, i) => ids.indexOf(id) !== i).join(); })()`); got != "" {
+			t.Errorf("%s: ids are there twice: %s", path, got)
+		}
+		if got := eval[string](b, `document.documentElement.lang`); got != "en" {
+			t.Errorf("%s: its language is %q", path, got)
+		}
+		b.size(360, 740)
+		if got := eval[int](b, `document.documentElement.scrollWidth`); got > 360 {
+			t.Errorf("%s is %d pixels wide on a small screen", path, got)
+		}
+		b.size(1280, 800)
+	}
+	b.open("/")
+	b.do(chromedp.KeyEvent(kb.Tab))
+	b.wait(`document.activeElement.className === "skip"`)
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.wait(`document.activeElement.id === "main"`)
+	b.quiet("404")
+}
+
+func storyPictures(t *testing.T, b *tab) {
+	for _, look := range []string{"light", "dark"} {
+		b.media("prefers-color-scheme", look)
+		for name, path := range map[string]string{"board": "/", "inbox": "/inbox", "fleet": "/fleet", "new": "/new", "move": "/move/" + reviewingTask, "error": "/nothing"} {
+			b.open(path)
+			for _, size := range [][2]int64{{1280, 800}, {390, 800}} {
+				b.size(size[0], size[1])
+				b.shot(fmt.Sprintf("%s-%s-%d", name, look, size[0]))
+				contrast(t, b, path+" in "+look)
+			}
+		}
+	}
+}
+
+// contrast measures every text of the page against its ground.
+func contrast(t *testing.T, b *tab, what string) {
+	t.Helper()
+	if got := eval[string](b, `(() => {
+  const parse = (c) => { const m = c.match(/[\d.]+/g).map(Number); return { r: m[0], g: m[1], b: m[2], a: m[3] ?? 1 }; };
+  const lum = ({ r, g, b }) => { const f = (v) => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; }; return .2126 * f(r) + .7152 * f(g) + .0722 * f(b); };
+  const bad = new Set();
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const e = walk.currentNode.parentElement;
+    if (!walk.currentNode.textContent.trim() || !e.checkVisibility({ visibilityProperty: true }) || e.closest(".unseen, .skip, [disabled], option")) continue;
+    let ground = e, bg = null;
+    while (ground && !(bg && bg.a === 1)) { const c = parse(getComputedStyle(ground).backgroundColor); if (c.a === 1) bg = c; ground = ground.parentElement; }
+    bg = bg || parse(getComputedStyle(document.body).backgroundColor);
+    const a = lum(parse(getComputedStyle(e).color)), c = lum(bg), ratio = (Math.max(a, c) + .05) / (Math.min(a, c) + .05);
+    if (ratio < 4.5) bad.add(e.tagName + "." + e.className + " " + ratio.toFixed(2));
+  }
+  return [...bad].join("; ");
+})()`); got != "" {
+		t.Errorf("%s: too little contrast: %s", what, got)
+	}
+}
+
+func storyNoScript(t *testing.T, browser context.Context) {
+	w := shop(t)
+	b := newTab(t, browser, newHouse(t, w))
+	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return err
+	}))
+	text := func(path string) string {
+		b.open(path)
+		ctx, cancel := context.WithTimeout(b.ctx, patience)
+		defer cancel()
+		out, err := chromedp.Run(ctx, chromedp.TextContent(chromedp.CSS("main")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for path, want := range map[string]string{"/": "Make the search faster", "/inbox": "blue or green?", "/fleet": "the worker is ended", "/?at=1": "Fix the login form", "/?q=limit": "Limit requests"} {
+		if got := text(path); !strings.Contains(got, want) && path != "/fleet" {
+			t.Errorf("%s does not say %q: %s", path, want, got)
+		}
+	}
+	b.open("/")
+	b.do(chromedp.Click(chromedp.CSS("#t-"+pendingTask+" .mv")), chromedp.WaitVisible(chromedp.CSS(`button[value="move:working"]`)), chromedp.Click(chromedp.CSS(`button[value="move:working"]`)),
+		chromedp.WaitVisible(chromedp.CSS(`[data-col="working"] #t-`+pendingTask)))
+	if got := w.last(); got.To != "working" {
+		t.Errorf("the server heard %+v", got)
+	}
+	b.open("/inbox")
+	b.do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "green"), chromedp.Click(chromedp.CSS("#i-"+askingTask+" button[value=answer]")), chromedp.WaitNotPresent(chromedp.CSS("#i-"+askingTask)))
+	if got := w.last(); got.Note != "green" {
+		t.Errorf("the server heard %+v", got)
+	}
+	b.quiet()
+}

@@ -1,0 +1,105 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"orange/internal/core/overview"
+	"orange/internal/core/workflow"
+)
+
+// column is a part of the board.
+type column struct {
+	Name  string
+	Kind  workflow.Kind
+	Cards []card
+	Count int // of all cards, shown or not
+	More  int // that are not shown
+	place [2]int
+}
+
+// library keeps the workflows that tasks follow. A text never changes under its hash.
+type library struct {
+	mu   sync.Mutex
+	defs map[string]*workflow.Definition
+}
+
+// definition is a workflow by its hash, nil if it cannot be read.
+func (s *Site) definition(ctx context.Context, hash string) *workflow.Definition {
+	s.library.mu.Lock()
+	def, known := s.library.defs[hash]
+	s.library.mu.Unlock()
+	if known {
+		return def
+	}
+	got, err := s.o.API.Workflow(ctx, hash)
+	if err != nil {
+		return nil
+	}
+	if def, err = workflow.Parse(got.File, got.Text); err != nil {
+		def = nil
+	}
+	s.library.mu.Lock()
+	defer s.library.mu.Unlock()
+	if s.library.defs == nil || len(s.library.defs) > 100 {
+		s.library.defs = map[string]*workflow.Definition{}
+	}
+	s.library.defs[hash] = def
+	return def
+}
+
+// columnsOf are the columns that rows need: the states they are in and those they may be
+// moved to, in the order of their workflow. Of several workflows, states of a name are one
+// column, and columns follow the life of a task.
+func (s *Site) columnsOf(ctx context.Context, rows []overview.Row, past bool) []column {
+	used := map[string]bool{}
+	var hashes []string
+	kinds := map[string]workflow.Kind{}
+	for i := range rows {
+		r := &rows[i]
+		used[r.Status] = true
+		if r.Kind != "" {
+			kinds[r.Status] = r.Kind
+		}
+		for _, m := range r.Moves {
+			used[m.To] = used[m.To] || !past
+		}
+		if !slices.Contains(hashes, r.WorkflowHash) {
+			hashes = append(hashes, r.WorkflowHash)
+		}
+	}
+	places := map[string]int{}
+	names := map[string]bool{} // of workflows, whichever their text
+	for _, hash := range hashes {
+		def := s.definition(ctx, hash)
+		if def == nil {
+			continue
+		}
+		names[def.Name] = true
+		for i := range def.States {
+			st := &def.States[i]
+			kinds[st.Name] = cmp.Or(kinds[st.Name], st.Kind)
+			if _, known := places[st.Name]; !known {
+				places[st.Name] = i
+			}
+		}
+	}
+	var out []column
+	for name, shown := range used {
+		if !shown {
+			continue
+		}
+		c := column{Name: name, Kind: kinds[name]}
+		c.place = [2]int{kindOrder(c.Kind), places[name]}
+		if len(names) <= 1 {
+			c.place = [2]int{0, places[name]}
+		}
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b column) int {
+		return cmp.Or(slices.Compare(a.place[:], b.place[:]), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}

@@ -1,0 +1,79 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+func (s *Site) createRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /new", s.newTask)
+	mux.HandleFunc("POST /new", s.post(s.create))
+}
+
+type newData struct {
+	page
+	Projects  []string
+	Project   string
+	Workflows []string
+	Harnesses []string
+}
+
+// newTask is the form for a task.
+func (s *Site) newTask(w http.ResponseWriter, r *http.Request) {
+	d := newData{page: s.page(r), Project: r.URL.Query().Get("project"), Harnesses: []string{"claude", "codex", "opencode", "gemini", "pi"}}
+	projects, err := s.o.API.Projects(r.Context())
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	for _, p := range projects {
+		d.Projects = append(d.Projects, p.Name)
+	}
+	seen := map[string]bool{}
+	if list, err := s.o.API.Workflows(r.Context()); err == nil { // it can be created without knowing any
+		for _, f := range list {
+			if !seen[f.Name] {
+				d.Workflows = append(d.Workflows, f.Name)
+			}
+			seen[f.Name] = true
+		}
+	}
+	s.render(w, r, http.StatusOK, "new", d)
+}
+
+// create asks for a task.
+func (s *Site) create(w http.ResponseWriter, r *http.Request) error {
+	if err := r.ParseForm(); err != nil {
+		return refuse(http.StatusBadRequest, "the form is not understood: reload the page and try again")
+	}
+	context, err := noteOf(r)
+	if err != nil {
+		return err
+	}
+	field := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
+	wish := signal.Wish{Workflow: field("workflow"), Context: context, Actor: task.Human}
+	wish.Project, wish.Branch, wish.Summary, wish.Harness = field("project"), field("branch"), field("summary"), field("harness")
+	wish.Spawn = r.PostForm.Get("wait") == ""
+	if wish.Project == "" {
+		return refuse(http.StatusBadRequest, "a task belongs to a project: choose one")
+	}
+	if wish.Summary == "" {
+		return refuse(http.StatusBadRequest, "the task has no summary: say in one line what is to be done")
+	}
+	a, err := s.o.API.Create(r.Context(), wish)
+	if err != nil {
+		return err
+	}
+	said := "Created " + a.Task.Project + "/" + a.Task.Branch + "."
+	if a.Task.Queued {
+		said += " It waits for a free workspace."
+	}
+	if a.Warning != "" {
+		said += " " + a.Warning
+	}
+	s.done(w, r, "/tasks/"+string(a.Task.ID), said)
+	return nil
+}

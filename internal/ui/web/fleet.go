@@ -1,0 +1,130 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/core/overview"
+	"orange/internal/core/prose"
+	"orange/internal/ui/client"
+)
+
+func (s *Site) fleetRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /fleet", s.fleet)
+}
+
+type fleetData struct {
+	page
+	Agents   []agent
+	Pools    []pool
+	Sum      overview.Summary
+	Tokens   int64
+	Cost     string // of those that live
+	AllSpent string // of all tasks that are not over
+}
+
+// agent is an attempt that lives.
+type agent struct {
+	ID, Title, Where, Status string
+	Number                   int
+	Role, Harness            string
+	Mood, Detail             string
+	Class                    string
+	Since, Age               string
+	Active, Quiet            string // when it last wrote, and how long ago
+	Tokens                   int64
+	Cost                     string
+	Due, DueIn, DueWhat      string // of its task
+}
+
+// pool is a project's workspaces, and what its day has cost.
+type pool struct {
+	Name, Path   string
+	Used, Total  int
+	Queued       int
+	Agents       int
+	Attempts     int // today
+	MaxAttempts  int
+	Spent, Limit string
+	Percent      int
+}
+
+func (s *Site) fleet(w http.ResponseWriter, r *http.Request) {
+	state, err := s.o.API.State(r.Context(), client.Seen{})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	d := fleetData{page: s.pageOf(r, &state), Sum: overview.Sum(state.Tasks)}
+	d.Topic = "all"
+	var live, all int64
+	for i := range state.Tasks {
+		row := &state.Tasks[i]
+		all += row.Spent.Micros
+		for _, a := range row.Attempts {
+			d.Agents = append(d.Agents, agentOf(row, a, d.Now))
+			live += a.Usage.Micros
+			d.Tokens += tokens(a)
+		}
+	}
+	d.Cost, d.AllSpent = money(live), money(all)
+	slices.SortStableFunc(d.Agents, func(a, b agent) int { return strings.Compare(a.Since, b.Since) })
+	for _, p := range state.Projects {
+		d.Pools = append(d.Pools, poolOf(&state, p))
+	}
+	s.render(w, r, http.StatusOK, "fleet", d)
+}
+
+func tokens(a overview.Attempt) int64 { return int64(a.Usage.Input + a.Usage.Output) }
+
+func agentOf(row *overview.Row, a overview.Attempt, now time.Time) agent {
+	out := agent{
+		ID: string(row.ID), Title: titleText(row), Where: row.Project + "/" + row.Branch, Status: row.Status,
+		Number: a.Number, Role: a.Role, Harness: row.Harness, Mood: strings.ReplaceAll(a.Mood, "_", " "), Detail: a.Detail,
+		Since: isoTime(a.Since), Age: prose.Age(now, a.Since), Active: isoTime(a.Active), Quiet: prose.Age(now, a.Active), Tokens: tokens(a), Cost: money(a.Usage.Micros),
+	}
+	switch {
+	case a.Ending:
+		out.Mood, out.Class = "ending", "none"
+	case a.Overdue:
+		out.Class = "dead"
+	case strings.HasPrefix(a.Mood, "waiting"):
+		out.Class = "wants"
+	default:
+		out.Class = "alive"
+	}
+	if out.Mood == "" {
+		out.Mood = "at work"
+	}
+	if t := row.Deadline; t != nil && !t.At.IsZero() {
+		out.Due, out.DueIn, out.DueWhat = isoTime(t.At), prose.When(now, t.At), t.What
+	}
+	return out
+}
+
+func poolOf(state *overview.State, p overview.Project) pool {
+	out := pool{Name: p.Name, Path: p.Path, Used: state.Used(p.Name), Total: p.Pool, Attempts: p.DayAttempts, MaxAttempts: p.Day.DayAttempts}
+	for i := range state.Tasks {
+		if r := &state.Tasks[i]; r.Project == p.Name {
+			if r.Queued {
+				out.Queued++
+			}
+			out.Agents += len(r.Attempts)
+		}
+	}
+	if p.Day.DayMicros > 0 {
+		out.Spent, out.Limit = money(p.DayMicros), money(p.Day.DayMicros)
+		out.Percent = int(min(100, p.DayMicros*100/p.Day.DayMicros))
+	}
+	return out
+}
+
+// isoTime is a moment as scripts read it, "" for none.
+func isoTime(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
+}

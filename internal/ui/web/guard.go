@@ -1,0 +1,238 @@
+package web
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// headerCSRF is where scripts show what forms carry in fieldCSRF.
+const (
+	headerCSRF = "Orange-Csrf"
+	fieldCSRF  = "_csrf"
+)
+
+// policy lets a page use what comes from here and nothing else: no script or style in
+// the page itself, nobody's frame, no form to elsewhere.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// guard is what every request passes before anything is done about it. In this order: it
+// is meant for this very listener (a name that was made to lead here is none of ours), it
+// does not come from a page of somebody else, it shows who it is of, and, if it changes
+// anything, it comes from a page that we made for this session and from a process that is
+// no agent.
+func (s *Site) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.headers(w)
+		deadlines(w, r)
+		if !s.ownHost(r.Host) {
+			s.fail(w, bare(r), refuse(http.StatusMisdirectedRequest, "this server does not go by that name: run `orange web`, and open the address it prints"))
+			return
+		}
+		if err := s.comesFromHere(r); err != nil {
+			s.fail(w, bare(r), err)
+			return
+		}
+		if strings.HasPrefix(r.URL.Path, "/static/") { // the same for everybody
+			next.ServeHTTP(w, r)
+			return
+		}
+		if token := r.URL.Query().Get("token"); token != "" && r.Method == http.MethodGet {
+			if err := s.mayAct(r); err != nil {
+				s.fail(w, bare(r), err)
+				return
+			}
+			s.logIn(w, r, token)
+			return
+		}
+		if r.URL.Path == "/mcp" {
+			s.guardMCP(w, r, next)
+			return
+		}
+		if err := s.admit(w, r); err != nil {
+			s.deny(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// headers are on every answer, errors and files included. A referrer goes to pages of
+// this site only; without any, browsers would hide where a form comes from.
+func (s *Site) headers(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Embedder-Policy", "require-corp")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+	h.Set("Cache-Control", "no-store")
+}
+
+// ownHost says whether a Host header names this listener. The name of another host that
+// leads here is how a foreign page would get to be of the same origin.
+func (s *Site) ownHost(host string) bool {
+	_, port, err := net.SplitHostPort(s.o.Address())
+	if err != nil {
+		return false
+	}
+	names := []string{"127.0.0.1", "localhost", "[::1]"}
+	given := strings.ToLower(host)
+	return slices.ContainsFunc(names, func(name string) bool {
+		return given == name+":"+port || port == "80" && given == name
+	}) || given == strings.ToLower(s.o.Address())
+}
+
+// comesFromHere refuses what pages of other origins make a browser ask for. Other ports of
+// this machine are other origins, though browsers send them the same cookies. That a person
+// follows a link to here is fine; what it shows is not for the page it was on.
+func (s *Site) comesFromHere(r *http.Request) error {
+	foreign := refuse(http.StatusForbidden, "this was asked for by a page of another origin: open the page itself")
+	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host {
+		return foreign
+	}
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+		return nil
+	}
+	if readOnly(r) && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" {
+		return nil
+	}
+	return foreign
+}
+
+func readOnly(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
+
+// errUnknown is what those hear who show nothing.
+var errUnknown = errors.New("this page is for whoever has its token: run `orange web`, and open the address it prints")
+
+// admit finds out who asks, by the token itself or by a session, and whether they may ask
+// for this.
+func (s *Site) admit(w http.ResponseWriter, r *http.Request) error {
+	if token, shown := bearerOf(r); shown {
+		switch {
+		case !s.tries.take():
+			return refuse(http.StatusTooManyRequests, "too many wrong tokens were shown: wait a second and try again")
+		case !same(token, s.o.Token):
+			return refuse(http.StatusUnauthorized, "the token is not the one of this server: run `orange web --json` to see it")
+		}
+		s.tries.give()
+		if readOnly(r) {
+			return nil
+		}
+		return s.mayAct(r)
+	}
+	if s.sessionOf(r) == "" {
+		return &refusal{http.StatusForbidden, errUnknown.Error()}
+	}
+	if readOnly(r) {
+		return nil
+	}
+	if err := s.mayAct(r); err != nil {
+		return err
+	}
+	return s.checkForm(w, r)
+}
+
+// checkForm makes sure that what changes something was sent by a page of this session.
+func (s *Site) checkForm(w http.ResponseWriter, r *http.Request) error {
+	if r.Header.Get("Origin") == "" { // every browser says where a form comes from
+		return refuse(http.StatusForbidden, "it is not said which page this comes from: use the page, or show the token with Authorization: Bearer")
+	}
+	given := r.Header.Get(headerCSRF)
+	if given == "" && strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		if err := r.ParseForm(); err != nil {
+			if statusOf(err) == http.StatusRequestEntityTooLarge {
+				return refuse(http.StatusRequestEntityTooLarge, "the form has more than %d bytes: shorten it", maxForm)
+			}
+			return refuse(http.StatusBadRequest, "the form is not understood: reload the page and try again")
+		}
+		given = r.PostForm.Get(fieldCSRF)
+	}
+	if !same(given, s.csrfOf(r)) {
+		return refuse(http.StatusForbidden, "this form is not of your session: reload the page and try again")
+	}
+	return nil
+}
+
+// mayAct keeps agents from what is a person's: they run as the same user, can read what
+// that user can, and must not approve their own work.
+func (s *Site) mayAct(r *http.Request) error {
+	if s.o.Who == nil {
+		return nil
+	}
+	if err := s.o.Who(r); err != nil {
+		return refuse(http.StatusForbidden, "%v", err)
+	}
+	return nil
+}
+
+// guardMCP lets programs through to MCP, which finds out by itself whom they speak for: an
+// attempt shows a token of its own. A browser has no business there.
+func (s *Site) guardMCP(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	if _, shown := bearerOf(r); !shown {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="orange"`)
+		s.fail(w, bare(r), refuse(http.StatusUnauthorized, "show the token with Authorization: Bearer: see orange web --json"))
+		return
+	}
+	if s.Bearer(r) {
+		if err := s.mayAct(r); err != nil {
+			s.fail(w, bare(r), err)
+			return
+		}
+	}
+	next.ServeHTTP(w, r)
+}
+
+// deny says no to somebody who may be signed in and comes from elsewhere: browsers do not
+// send our cookie along with a link of another page, and do with one of ours.
+func (s *Site) deny(w http.ResponseWriter, r *http.Request, err error) {
+	status := statusOf(err)
+	if status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="orange"`)
+	}
+	if status != http.StatusForbidden || !readOnly(r) || wantsJSON(r) || r.Header.Get("Sec-Fetch-Site") == "same-origin" {
+		s.fail(w, r, err)
+		return
+	}
+	f := failure{page: page{Now: s.o.Now(), Wants: -1}, Status: status, Title: "Sign in", Message: err.Error()}
+	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
+		f.Again = ownPath(r.URL.EscapedPath())
+	}
+	s.render(w, r, status, "error", f)
+}
+
+// bare is a request that nothing is known about yet: its session is not looked at.
+func bare(r *http.Request) *http.Request {
+	out := r.Clone(r.Context())
+	out.Header.Del("Cookie")
+	return out
+}
+
+// How long a request may take to arrive, and a page to be taken.
+const (
+	arrives = 30 * time.Second
+	isTaken = time.Minute
+)
+
+// deadlines bound how long a request holds a connection. A stream of events lives as long
+// as its reader, and MCP has streams of its own.
+func deadlines(w http.ResponseWriter, r *http.Request) {
+	c := http.NewResponseController(w)
+	now := time.Now()
+	if !readOnly(r) {
+		c.SetReadDeadline(now.Add(arrives)) //nolint:errcheck // a connection that has none
+	}
+	until := now.Add(isTaken)
+	if r.URL.Path == "/mcp" || strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+		until = time.Time{}
+	}
+	c.SetWriteDeadline(until) //nolint:errcheck // likewise
+}

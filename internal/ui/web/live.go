@@ -1,0 +1,213 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"orange/internal/core/overview"
+	"orange/internal/core/task"
+	"orange/internal/ui/client"
+)
+
+// liveRoutes tell pages what becomes of what they show.
+//
+// A page names its topic. "board" gets the cards that changed as they look on the page;
+// "all" hears that anything changed, and "task:ID" that this task did: their script asks
+// for the page again and puts what differs in place. Every event carries the row of the
+// journal it is from after, so that a connection is taken up without a gap.
+func (s *Site) liveRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /live", s.live)
+}
+
+func (s *Site) live(w http.ResponseWriter, r *http.Request) {
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		s.fail(w, r, fmt.Errorf("this connection cannot be streamed to"))
+		return
+	}
+	after, err := s.rowAfter(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	v := &viewer{s: s, w: w, flush: flusher, topic: r.URL.Query().Get("topic"), filter: filterOf(r.URL.Query()), page: s.pages["board"]}
+	if v.topic == "board" {
+		seen := v.filter.seen()
+		if v.state, err = s.o.API.State(r.Context(), client.Seen{All: seen.All}); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	fmt.Fprintf(w, "retry: 500\nid: %d\nevent: hello\ndata: {}\n\n", after)
+	flusher.Flush()
+	s.follow(r.Context(), v, after)
+}
+
+// rowAfter is where a page stands: what it heard last, what it was made from, or now.
+func (s *Site) rowAfter(r *http.Request) (int64, error) {
+	for _, text := range []string{r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")} {
+		if text == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 {
+			return 0, refuse(http.StatusBadRequest, "that is no row of the journal: give a number")
+		}
+		if n > 0 {
+			return n, nil
+		}
+	}
+	state, err := s.o.API.State(r.Context(), client.Seen{Project: nobody})
+	return state.Row, err
+}
+
+// pingEvery is how often a connection shows that it lives.
+const pingEvery = 15 * time.Second
+
+// follow tells a viewer what happens until it leaves, or the server does.
+func (s *Site) follow(ctx context.Context, v *viewer, after int64) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	changes := make(chan overview.Change)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer stop()                                                                                                        // a stream that broke is taken up again by the page, which says so
+		s.o.API.Follow(ctx, client.Live{After: after, Lost: func(error) { stop() }, Change: func(c overview.Change) error { //nolint:errcheck // likewise
+			select {
+			case changes <- c:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}})
+	}()
+	defer func() { <-ended }()
+	defer stop()
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case c := <-changes:
+			err = v.tell(&c)
+		case <-ping.C:
+			_, err = fmt.Fprint(v.w, ": ping\n\n")
+			v.flush.Flush()
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// viewer is a page that is kept up to date.
+type viewer struct {
+	s      *Site
+	w      http.ResponseWriter
+	flush  http.Flusher
+	topic  string
+	filter filter
+	page   *template.Template // of the board
+	state  overview.State     // what the board shows, and everything else
+	paused *bool
+}
+
+// A fragment is a card and where it belongs.
+type fragment struct {
+	ID     task.ID `json:"id"`
+	Column string  `json:"column"`
+	HTML   string  `json:"html"`
+}
+
+// boardNews is what became of the board.
+type boardNews struct {
+	Row    int64      `json:"row"`
+	Paused bool       `json:"paused"`
+	Cards  []fragment `json:"cards,omitempty"`
+	Gone   []task.ID  `json:"gone,omitempty"`
+
+	Counts map[string]int `json:"counts"` // of cards, by column
+	Sum    string         `json:"sum"`    // markup
+	Wants  int            `json:"wants"`
+}
+
+// tell sends a change in the words of the topic.
+func (v *viewer) tell(c *overview.Change) error {
+	if v.topic == "board" {
+		news, err := v.board(c)
+		if err != nil {
+			return err
+		}
+		return v.send("board", c.Row, news)
+	}
+	held := v.paused != nil && *v.paused != c.Paused
+	v.paused = &c.Paused
+	if !held && !v.touches(c) {
+		return nil
+	}
+	return v.send("touch", c.Row, map[string]any{"row": c.Row, "paused": c.Paused})
+}
+
+// touches says whether a change is of what the page shows.
+func (v *viewer) touches(c *overview.Change) bool {
+	id, one := strings.CutPrefix(v.topic, "task:")
+	if !one {
+		return len(c.Tasks) > 0 || len(c.Gone) > 0
+	}
+	return slices.Contains(c.Gone, task.ID(id)) || slices.ContainsFunc(c.Tasks, func(r overview.Row) bool { return string(r.ID) == id })
+}
+
+// board renders the cards that changed as the page has them.
+func (v *viewer) board(c *overview.Change) (boardNews, error) {
+	v.state.Apply(*c)
+	out := boardNews{Row: c.Row, Paused: c.Paused, Gone: c.Gone, Wants: overview.Sum(v.state.Tasks).Wants, Counts: map[string]int{}}
+	all := overview.Choose(v.state.Tasks, v.filter.choice())[0].Rows
+	for i := range all {
+		out.Counts[v.filter.columnOf(&all[i])]++
+	}
+	var text bytes.Buffer
+	if err := v.page.ExecuteTemplate(&text, "sum", overview.Sum(all)); err != nil {
+		return out, err
+	}
+	out.Sum = text.String()
+	shown := overview.Choose(c.Tasks, v.filter.choice())[0].Rows
+	for i := range c.Tasks {
+		if !slices.ContainsFunc(shown, func(r overview.Row) bool { return r.ID == c.Tasks[i].ID }) {
+			out.Gone = append(out.Gone, c.Tasks[i].ID)
+		}
+	}
+	for i := range shown {
+		text.Reset()
+		if err := v.page.ExecuteTemplate(&text, "card", cardOf(&shown[i], v.s.o.Now(), false)); err != nil {
+			return out, err
+		}
+		out.Cards = append(out.Cards, fragment{ID: shown[i].ID, Column: v.filter.columnOf(&shown[i]), HTML: text.String()})
+	}
+	return out, nil
+}
+
+func (v *viewer) send(event string, row int64, data any) error {
+	body, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(v.w, "id: %d\nevent: %s\ndata: %s\n\n", row, event, body); err != nil {
+		return err
+	}
+	v.flush.Flush()
+	return nil
+}

@@ -1,0 +1,320 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"orange/internal/core/overview"
+	"orange/internal/core/prose"
+	"orange/internal/core/screen"
+	"orange/internal/core/task"
+	"orange/internal/ui/client"
+)
+
+// page is what every page knows; the data of a template embeds it.
+type page struct {
+	CSRF    string
+	Path    string    // that was asked for, without the query
+	Now     time.Time // by the server's clock
+	Row     int64     // of the journal: the page is from after it; 0: not known
+	Topic   string    // what the page is kept up to date about: "", board, all or task:ID; see live.go
+	Query   string    // of the board: what it shows
+	Paused  bool      // everything is held
+	Wants   int       // how many tasks wait for a person, -1: not known
+	Input   bool      // people may type into agents' terminals
+	Past    bool      // it is a moment of the past, and nothing can be asked for
+	Said    string    // what the last request came to
+	SaidBad bool      // it was a no
+}
+
+// page is what a page that is asked for by r begins with. It asks the server how things
+// are; one that does not answer is no reason to fail here.
+func (s *Site) page(r *http.Request) page {
+	p := s.blank(r)
+	if state, err := s.o.API.State(r.Context(), client.Seen{Project: nobody}); err == nil {
+		p.Row, p.Paused = state.Row, state.Paused
+	}
+	return p
+}
+
+// nobody is a name that no project has: a state of it is only what holds for all.
+const nobody = "-"
+
+// pageOf is page for those who have a state of all tasks.
+func (s *Site) pageOf(r *http.Request, state *overview.State) page {
+	p := s.blank(r)
+	p.Row, p.Paused, p.Wants = state.Row, state.Paused, overview.Sum(state.Tasks).Wants
+	return p
+}
+
+func (s *Site) blank(r *http.Request) page {
+	p := page{CSRF: s.csrfOf(r), Path: "/", Now: s.o.Now(), Wants: -1, Input: s.o.Input}
+	if readOnly(r) {
+		p.Path = r.URL.Path
+	}
+	if id := r.URL.Query().Get("said"); id != "" {
+		p.Said, p.SaidBad = s.said.look(id)
+	}
+	return p
+}
+
+// A navItem is a place that every page leads to.
+type navItem struct {
+	Path, Name string
+	Here       bool
+	Count      int
+}
+
+// Nav are the places that every page leads to.
+func (p page) Nav() []navItem {
+	list := []navItem{{Path: "/", Name: "Board"}, {Path: "/inbox", Name: "Inbox", Count: max(p.Wants, 0)}, {Path: "/fleet", Name: "Fleet"}, {Path: "/workflows", Name: "Workflows"}}
+	for i := range list {
+		n := &list[i]
+		n.Here = p.Path == n.Path || n.Path != "/" && strings.HasPrefix(p.Path, n.Path+"/")
+	}
+	return list
+}
+
+// parseTemplates puts each page into the layout. Files that begin with _ are parts that
+// all pages may use.
+func parseTemplates() map[string]*template.Template {
+	base := template.Must(template.New("layout.html").Funcs(words()).ParseFS(templateFiles, "templates/layout.html"))
+	if parts, _ := fs.Glob(templateFiles, "templates/_*.html"); len(parts) > 0 {
+		template.Must(base.ParseFS(templateFiles, parts...))
+	}
+	out := map[string]*template.Template{}
+	files, _ := fs.Glob(templateFiles, "templates/*.html")
+	for _, file := range files {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		if name == "layout" || strings.HasPrefix(name, "_") {
+			continue
+		}
+		out[name] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, file))
+	}
+	return out
+}
+
+// words are the functions that templates may use.
+func words() template.FuncMap {
+	return template.FuncMap{
+		"age":   func(now, at time.Time) string { return prose.Age(now, at) },
+		"when":  func(now, at time.Time) string { return prose.When(now, at) },
+		"clock": func(now, at time.Time) string { return prose.Clock(now, at) },
+		"iso":   func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
+		"short": func(id task.ID) string { return prose.Short(string(id)) },
+		"money": money,
+		"text":  screen.Text,
+		"line":  screen.OneLine,
+	}
+}
+
+// money shows millionths of a dollar.
+func money(micros int64) string {
+	if micros > 0 && micros < 5000 {
+		return "<$0.01"
+	}
+	return fmt.Sprintf("$%.2f", float64(micros)/1e6)
+}
+
+// render answers with a page: templates/<name>.html within the layout. Nothing is sent
+// before all of it is made.
+func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
+	t, ok := s.pages[name]
+	if !ok {
+		s.broken(w, fmt.Errorf("there is no template %q", name))
+		return
+	}
+	var out bytes.Buffer
+	if err := t.ExecuteTemplate(&out, "layout.html", data); err != nil {
+		s.broken(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		w.Write(out.Bytes()) //nolint:errcheck // the client left
+	}
+}
+
+// broken says that a page could not be made.
+func (s *Site) broken(w http.ResponseWriter, err error) {
+	s.o.Log.Error("make a page", "component", "web", "error", err)
+	http.Error(w, "the page could not be made: see orange log", http.StatusInternalServerError)
+}
+
+// failure is the data of the page that says no.
+type failure struct {
+	page
+	Status  int
+	Title   string
+	Message string
+	Wrote   string // what the person had written, so that it is not lost
+	Again   string // the page itself, for those who come from elsewhere and are signed in
+}
+
+// refusal is an error with a status of HTTP.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (e *refusal) Error() string { return e.text }
+
+func refuse(status int, format string, args ...any) error {
+	return &refusal{status, fmt.Sprintf(format, args...)}
+}
+
+// statusOf chooses a status by what went wrong.
+func statusOf(err error) int {
+	var own *refusal
+	var no *client.Error
+	var mistake *task.Mistake
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &own):
+		return own.status
+	case errors.As(err, &no):
+		return no.Status
+	case errors.As(err, &mistake):
+		return http.StatusBadRequest
+	case errors.As(err, &tooLarge):
+		return http.StatusRequestEntityTooLarge
+	case client.Absent(err):
+		return http.StatusBadGateway
+	}
+	return http.StatusInternalServerError
+}
+
+// fail answers with an error in one line: as a page, or as JSON to those who ask for it.
+func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status := statusOf(err)
+	if status >= 500 && r.Context().Err() == nil {
+		s.o.Log.Error("a request of the web page broke", "component", "web", "path", r.URL.Path, "error", err)
+	}
+	message := screen.OneLine(prose.Cut(err.Error(), maxMessage))
+	if client.Absent(err) {
+		message = "the server does not answer: wait a moment and reload, or see orange log"
+	}
+	if wantsJSON(r) {
+		s.reply(w, status, map[string]string{"error": message})
+		return
+	}
+	p := s.blank(r)
+	p.Said = ""
+	wrote := ""
+	if r.Method == http.MethodPost && r.PostForm != nil {
+		wrote = screen.Text(r.PostForm.Get("note"))
+	}
+	s.render(w, r, status, "error", failure{page: p, Status: status, Title: titleOf(status), Message: message, Wrote: wrote})
+}
+
+const maxMessage = 2000
+
+func titleOf(status int) string {
+	switch status {
+	case http.StatusNotFound:
+		return "Not found"
+	case http.StatusConflict:
+		return "Refused"
+	case http.StatusForbidden:
+		return "Not allowed"
+	case http.StatusBadRequest:
+		return "Not understood"
+	case http.StatusBadGateway, http.StatusServiceUnavailable:
+		return "No answer"
+	}
+	if t := http.StatusText(status); t != "" {
+		return t
+	}
+	return "Error"
+}
+
+// wantsJSON says that a script asks.
+func wantsJSON(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.Header.Get("Accept"), "application/json")
+}
+
+func (s *Site) reply(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		s.broken(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(append(body, '\n')) //nolint:errcheck // the client left
+}
+
+// orUnknown answers with a page of ours where a mux has none.
+func (s *Site) orUnknown(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, found := mux.Handler(r); found != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			other := r.Clone(r.Context())
+			if other.Method = method; method == r.Method {
+				continue
+			}
+			if _, found := mux.Handler(other); found != "" {
+				w.Header().Set("Allow", method)
+				s.fail(w, r, refuse(http.StatusMethodNotAllowed, "that cannot be done with this page: start at the board"))
+				return
+			}
+		}
+		s.unknown(w, r)
+	})
+}
+
+func (s *Site) unknown(w http.ResponseWriter, r *http.Request) {
+	s.fail(w, r, refuse(http.StatusNotFound, "there is no such page: start at the board"))
+}
+
+// maxForm bounds what a form may carry.
+const maxForm = 1 << 20
+
+// post makes a handler of a form. h does what is asked for and ends with done; an error
+// of it is shown. That the request comes from a page of ours was found out by guard.
+func (s *Site) post(h func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			s.fail(w, r, err)
+		}
+	}
+}
+
+// done ends a form that went well: what it came to is shown on the page to, which is a
+// path of this site.
+func (s *Site) done(w http.ResponseWriter, r *http.Request, to, said string) {
+	said = screen.OneLine(prose.Cut(said, maxMessage))
+	to = ownPath(to)
+	if wantsJSON(r) {
+		s.reply(w, http.StatusOK, map[string]string{"said": said, "to": to})
+		return
+	}
+	if said != "" {
+		sep := "?"
+		if strings.Contains(to, "?") {
+			sep = "&"
+		}
+		to += sep + "said=" + s.said.keep(said, false)
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// ownPath is a path of this site, and the board in place of anything else.
+func ownPath(to string) string {
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
+		return "/"
+	}
+	return to
+}

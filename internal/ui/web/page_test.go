@@ -1,0 +1,387 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/overview"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+// shop fills a world with a few tasks.
+func shop(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.add(
+		overview.Row{ID: "A0000000000000000000a", Project: "shop", Branch: "fix-login", Summary: "Fix the login form", Status: "pending", Wants: engine.ItemStart, Text: "it was created and not started", Do: "orange task spawn A0000000000000000000a", Asked: epoch},
+		overview.Row{ID: "B0000000000000000000b", Project: "shop", Branch: "search", Summary: "Make the search faster", Status: "working",
+			Attempts: []overview.Attempt{{Number: 1, Role: "worker", Since: epoch, Active: epoch.Add(time.Hour), Mood: "working", Usage: task.Usage{Input: 1000, Output: 200, Micros: 420000}}},
+			Deadline: &engine.Timer{At: epoch.Add(5 * time.Hour), What: "the worker is ended"}, Workspace: "shop--1", Spent: task.Usage{Micros: 1420000}},
+		overview.Row{ID: "C0000000000000000000c", Project: "api", Branch: "rate-limit", Summary: "Limit requests", Status: "reviewing", Wants: engine.ItemReview, Text: "the work waits for a decision", Do: "orange task merge C0000000000000000000c", Asked: epoch,
+			PR: &overview.PR{Number: 12, URL: "https://git.example/pr/12", State: "OPEN", Checks: "passed"}, Work: &overview.Work{Commits: 3, Added: 40, Deleted: 7}},
+		overview.Row{ID: "D0000000000000000000d", Project: "api", Branch: "ask", Summary: "Which colour", Status: "working", Wants: engine.ItemQuestion, Text: "the worker asks: blue or green?", Do: "orange task answer D0000000000000000000d \"...\"", Asked: epoch},
+		overview.Row{ID: "E0000000000000000000e", Project: "shop", Branch: "old", Summary: "Long over", Status: "done"},
+	)
+	return w
+}
+
+func TestBoard(t *testing.T) {
+	h := newHouse(t, shop(t))
+	v := h.visitor(t)
+	tests := map[string]struct {
+		path  string
+		want  []string
+		never []string
+	}{
+		"what is not over, in the order of the workflow": {"/", []string{"Fix the login form", "Make the search faster", `data-col="pending"`, `data-col="done"`, "#12", "checks passed", "3 commits", "&#43;40 −7", "$1.42", "You: review", `data-m="working done" draggable="true" data-n="working"`}, []string{"Long over"}},
+		"a search":                 {"/?q=limit", []string{"Limit requests", `value="limit"`}, []string{"Fix the login form"}},
+		"a project":                {"/?project=api", []string{"Limit requests", "<option selected>api"}, []string{"Fix the login form"}},
+		"what is over":             {"/?scope=done", []string{"Long over"}, []string{"Fix the login form"}},
+		"what waits for a person":  {"/?wanted=1", []string{"Limit requests"}, []string{"Make the search faster"}},
+		"columns by project":       {"/?group=project", []string{`data-col="api"`, `data-col="shop"`}, []string{`data-col="pending"`, "data-drag"}},
+		"nothing":                  {"/?q=nothing-like-it", []string{"No task is like that"}, []string{"Fix the login form"}},
+		"words that are no filter": {"/?scope=x&group=y&at=-1", []string{"Fix the login form"}, nil},
+		"the past, in which nothing is asked for": {"/?at=1", []string{"Fix the login form", "The past", `href="/?at=2"`, `href="/">Now`}, []string{"Make the search faster", `class="mv"`, "draggable=\"true\"", "data-m"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			res, body := v.get(tt.path)
+			if res.StatusCode != 200 {
+				t.Fatalf("status %d: %s", res.StatusCode, body)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(body, want) {
+					t.Errorf("%q is not there: %s", want, body)
+				}
+			}
+			for _, never := range tt.never {
+				if strings.Contains(body, never) {
+					t.Errorf("%q is there", never)
+				}
+			}
+		})
+	}
+	_, body := v.get("/")
+	if a, b, c := strings.Index(body, `data-col="pending"`), strings.Index(body, `data-col="working"`), strings.Index(body, `data-col="reviewing"`); a < 0 || b < a || c < b {
+		t.Errorf("columns are at %d, %d and %d", a, b, c)
+	}
+}
+
+func TestTextIsText(t *testing.T) {
+	w := newWorld(t)
+	bad := `<script>alert(1)</script>"><img src=x onerror=alert(1)>`
+	w.add(overview.Row{ID: "A0000000000000000000a", Project: "shop", Branch: bad, Summary: bad, Status: "working", Wants: engine.ItemQuestion, Text: bad, Do: bad, Why: bad, Harness: bad, Tracker: bad,
+		PR:       &overview.PR{URL: "javascript:alert(1)", State: "OPEN", Checks: bad},
+		Attempts: []overview.Attempt{{Number: 1, Role: bad, Mood: bad, Detail: bad, Since: epoch}}})
+	w.change("A0000000000000000000a", func(r *overview.Row) {
+		r.Moves = append(r.Moves, engine.Move{To: bad, As: bad}, engine.Move{To: "two words"})
+	})
+	h := newHouse(t, w)
+	v := h.visitor(t)
+	for _, path := range []string{"/", "/inbox", "/fleet", "/move/A0000000000000000000a", "/?q=" + url.QueryEscape(bad), "/?project=" + url.QueryEscape(bad), "/nothing/" + url.PathEscape(bad)} {
+		_, body := v.get(path)
+		for _, never := range []string{"<script>alert", "<img src=x", `href="javascript:`, "onerror=alert(1)>"} {
+			if strings.Contains(body, never) {
+				t.Errorf("%s has %q in it: %s", path, never, body)
+			}
+		}
+	}
+}
+
+func TestActions(t *testing.T) {
+	const a, c, d = "A0000000000000000000a", "C0000000000000000000c", "D0000000000000000000d"
+	tests := map[string]struct {
+		id     string
+		fields url.Values
+		want   signal.Signal
+		status int
+		says   string
+	}{
+		"move":                     {a, url.Values{"do": {"move:working"}}, signal.Signal{Kind: signal.Request, To: "working"}, 303, ""},
+		"move by a field":          {a, url.Values{"do": {"move"}, "to": {"working"}, "note": {"go"}}, signal.Signal{Kind: signal.Request, To: "working", Note: "go"}, 303, ""},
+		"a move that is refused":   {a, url.Values{"do": {"move:done"}, "note": {"my words"}}, signal.Signal{Kind: signal.Request, To: "done", Note: "my words"}, 409, "gate: it has no &lt;b&gt;plan&lt;/b&gt;: write one"},
+		"what was written is kept": {a, url.Values{"do": {"move:done"}, "note": {"my words"}}, signal.Signal{Kind: signal.Request, To: "done", Note: "my words"}, 409, "my words</textarea>"},
+		"move to nowhere":          {a, url.Values{"do": {"move"}}, signal.Signal{}, 400, "choose a state"},
+		"answer":                   {d, url.Values{"do": {"answer"}, "note": {" blue\r\nor not "}}, signal.Signal{Kind: signal.Request, Verb: "answer", Note: "blue\nor not"}, 303, ""},
+		"an empty answer":          {d, url.Values{"do": {"answer"}, "note": {"  "}}, signal.Signal{}, 400, "write some words"},
+		"bytes that are no text":   {d, url.Values{"do": {"answer"}, "note": {"\xff\xfe"}}, signal.Signal{}, 400, "UTF-8"},
+		"request changes":          {c, url.Values{"do": {"request-changes"}, "note": {"tests"}}, signal.Signal{Kind: signal.Request, Verb: "request-changes", Note: "tests"}, 303, ""},
+		"approve":                  {c, url.Values{"do": {"approve"}}, signal.Signal{Kind: signal.Request, To: "done"}, 303, ""},
+		"start":                    {a, url.Values{"do": {"spawn"}}, signal.Signal{Kind: signal.Ready}, 303, ""},
+		"pause":                    {a, url.Values{"do": {"pause"}}, signal.Signal{Kind: signal.Pause}, 303, ""},
+		"resume":                   {a, url.Values{"do": {"resume"}}, signal.Signal{Kind: signal.Resume}, 303, ""},
+		"delete":                   {a, url.Values{"do": {"delete"}}, signal.Signal{Kind: signal.Delete}, 303, ""},
+		"merge in an unknown way":  {c, url.Values{"do": {"merge:octopus"}}, signal.Signal{}, 400, "choose ff or merge"},
+		"something else":           {a, url.Values{"do": {"explode"}}, signal.Signal{}, 400, "cannot be asked for"},
+		"another task":             {"Z0000000000000000000z", url.Values{"do": {"pause"}}, signal.Signal{Kind: signal.Pause}, 404, "not found"},
+		"no task at all":           {"a%2Fb", url.Values{"do": {"pause"}}, signal.Signal{}, 404, "no task id"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := shop(t)
+			w.asked = "done"
+			h := newHouse(t, w)
+			v := h.visitor(t)
+			tt.fields.Set("back", "/inbox")
+			res, body := v.form("/act/"+tt.id, tt.fields)
+			if res.StatusCode != tt.status || !strings.Contains(body, tt.says) {
+				t.Errorf("status %d, want %d and %q: %s", res.StatusCode, tt.status, tt.says, body)
+			}
+			if diff := cmp.Diff(tt.want, w.last()); diff != "" {
+				t.Errorf("signal (-want +got):\n%s", diff)
+			}
+			if tt.status != 303 {
+				return
+			}
+			to := res.Header.Get("Location")
+			if !strings.HasPrefix(to, "/inbox?said=") && !strings.HasPrefix(to, "/?said=") {
+				t.Fatalf("it leads to %q", to)
+			}
+			if _, body := v.get(to); !strings.Contains(body, `class="banner good" id="said"`) {
+				t.Error("what it came to is not said")
+			}
+		})
+	}
+}
+
+func TestFormsLeadToPagesOfThisSite(t *testing.T) {
+	h := newHouse(t, shop(t))
+	v := h.visitor(t)
+	for _, back := range []string{"https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "/\r\nX: y", ""} {
+		res, _ := v.form("/act/A0000000000000000000a", url.Values{"do": {"pause"}, "back": {back}})
+		if to := res.Header.Get("Location"); !strings.HasPrefix(to, "/?said=") {
+			t.Errorf("%q leads to %q", back, to)
+		}
+	}
+}
+
+func TestScriptsGetJSON(t *testing.T) {
+	h := newHouse(t, shop(t))
+	v := h.visitor(t)
+	for do, want := range map[string]string{"move:working": `"said":"fix-login: pending → working"`, "move:done": `"error":"gate: it has no`} {
+		r := v.formRequest("/act/A0000000000000000000a", url.Values{"do": {do}, "back": {"/"}})
+		r.Header.Set("Accept", "application/json")
+		if _, body := v.do(r); !strings.Contains(strings.ReplaceAll(body, `\u003e`, ">"), want) {
+			t.Errorf("%s: %s", do, body)
+		}
+	}
+}
+
+func TestInbox(t *testing.T) {
+	h := newHouse(t, shop(t))
+	v := h.visitor(t)
+	_, body := v.get("/inbox")
+	for _, want := range []string{"Fix the login form", `value="spawn"`, "the worker asks: blue or green?", `value="answer"`, `value="merge" class="go"`, `value="request-changes"`, "orange task merge"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("%q is not there: %s", want, body)
+		}
+	}
+	h.world.pause(true)
+	if _, body := v.get("/inbox"); !strings.Contains(body, "everything is paused") || !strings.Contains(body, `action="/resume"`) {
+		t.Errorf("the pause is not shown: %s", body)
+	}
+}
+
+func TestFleet(t *testing.T) {
+	h := newHouse(t, shop(t))
+	_, body := h.visitor(t).get("/fleet")
+	for _, want := range []string{"Make the search faster", "worker", "1200", "$0.42", "in 2h", "1 of 4", "the worker is ended"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("%q is not there: %s", want, body)
+		}
+	}
+}
+
+func TestCreate(t *testing.T) {
+	w := shop(t)
+	h := newHouse(t, w)
+	v := h.visitor(t)
+	res, body := v.form("/new", url.Values{"project": {"shop"}, "summary": {"A new thing"}, "branch": {"new-thing"}, "note": {"why"}, "wait": {"1"}})
+	if res.StatusCode != 303 || !strings.HasPrefix(res.Header.Get("Location"), "/tasks/Anewtask0000000000000?said=") {
+		t.Fatalf("%d %q %s", res.StatusCode, res.Header.Get("Location"), body)
+	}
+	want := signal.Wish{New: signal.New{Project: "shop", Branch: "new-thing", Summary: "A new thing"}, Context: "why", Actor: task.Human}
+	if diff := cmp.Diff(want, w.wishes[0]); diff != "" {
+		t.Errorf("wish (-want +got):\n%s", diff)
+	}
+	for name, fields := range map[string]url.Values{"no project": {"summary": {"x"}}, "no summary": {"project": {"shop"}}} {
+		if res, _ := v.form("/new", fields); res.StatusCode != 400 {
+			t.Errorf("%s: %d", name, res.StatusCode)
+		}
+	}
+}
+
+func TestPauseEverything(t *testing.T) {
+	w := shop(t)
+	h := newHouse(t, w)
+	v := h.visitor(t)
+	if res, _ := v.form("/pause", url.Values{"back": {"/fleet"}}); res.StatusCode != 303 || !w.state.Paused {
+		t.Errorf("pause: %d", res.StatusCode)
+	}
+	if _, body := v.get("/"); !strings.Contains(body, "Resume all") {
+		t.Error("it cannot be resumed")
+	}
+	if res, _ := v.form("/resume", url.Values{"back": {"/"}}); res.StatusCode != 303 || w.state.Paused {
+		t.Errorf("resume: %d", res.StatusCode)
+	}
+}
+
+func TestServerThatIsGone(t *testing.T) {
+	w := newWorld(t)
+	h := newHouse(t, w)
+	v := h.visitor(t)
+	w.socket += "-gone"
+	h2 := newHouse(t, w)
+	v.house = h2
+	res, body := v.get("/")
+	if res.StatusCode < 500 || strings.Contains(body, w.socket) {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+}
+
+// listen reads events of the stream at path.
+func (v *visitor) listen(t *testing.T, path, lastID string) <-chan [3]string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	r := v.request("GET", path, "").WithContext(ctx)
+	r.Header.Set("Accept", "text/event-stream")
+	if lastID != "" {
+		r.Header.Set("Last-Event-ID", lastID)
+	}
+	for _, c := range v.cookies {
+		r.AddCookie(c)
+	}
+	res, err := v.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != 200 {
+		t.Fatalf("status %d", res.StatusCode)
+	}
+	out := make(chan [3]string, 100)
+	ended := make(chan struct{})
+	t.Cleanup(func() { cancel(); <-ended })
+	go func() {
+		defer close(ended)
+		defer close(out)
+		defer res.Body.Close()
+		var id, event string
+		for in := bufio.NewScanner(res.Body); in.Scan(); {
+			name, value, _ := strings.Cut(in.Text(), ": ")
+			switch name {
+			case "id":
+				id = value
+			case "event":
+				event = value
+			case "data":
+				select {
+				case out <- [3]string{id, event, value}:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	}()
+	return out
+}
+
+func next(t *testing.T, events <-chan [3]string) [3]string {
+	t.Helper()
+	select {
+	case e := <-events:
+		return e
+	case <-time.After(20 * time.Second):
+		t.Fatal("there is no event")
+	}
+	return [3]string{}
+}
+
+func TestLiveBoard(t *testing.T) {
+	w := shop(t)
+	h := newHouse(t, w)
+	v := h.visitor(t)
+	events := v.listen(t, "/live?topic=board&after=5", "")
+	if e := next(t, events); e[1] != "hello" || e[0] != "5" {
+		t.Fatalf("it begins with %v", e)
+	}
+	w.change("A0000000000000000000a", func(r *overview.Row) { r.Status, r.Wants = "working", "" })
+	e := next(t, events)
+	var news struct {
+		Row    int64
+		Counts map[string]int
+		Wants  int
+		Cards  []struct{ ID, Column, HTML string }
+	}
+	if err := json.Unmarshal([]byte(e[2]), &news); err != nil || e[0] != "6" || e[1] != "board" {
+		t.Fatalf("%v: %v", e, err)
+	}
+	if len(news.Cards) != 1 || news.Cards[0].Column != "working" || news.Counts["working"] != 3 || news.Wants != 2 {
+		t.Errorf("news %+v", news)
+	}
+	_, page := v.get("/")
+	if !strings.Contains(page, news.Cards[0].HTML) {
+		t.Error("the card is not as the page has it")
+	}
+	late := v.listen(t, "/live?topic=board&after=2", "5") // what was heard counts, not what the page was made from
+	if e := next(t, late); e[0] != "5" {
+		t.Errorf("it begins with %v", e)
+	}
+	if e := next(t, late); e[0] != "6" {
+		t.Errorf("it goes on with %v", e)
+	}
+}
+
+func TestLiveFilter(t *testing.T) {
+	w := shop(t)
+	h := newHouse(t, w)
+	events := h.visitor(t).listen(t, "/live?topic=board&project=api&after=5", "")
+	next(t, events)
+	w.change("A0000000000000000000a", func(r *overview.Row) { r.Summary = "other" })
+	if e := next(t, events); !strings.Contains(e[2], `"gone":["A0000000000000000000a"]`) || strings.Contains(e[2], "other") {
+		t.Errorf("a task that is not shown: %v", e)
+	}
+}
+
+func TestLiveTopics(t *testing.T) {
+	w := shop(t)
+	h := newHouse(t, w)
+	v := h.visitor(t)
+	one, all := v.listen(t, "/live?topic=task:B0000000000000000000b", ""), v.listen(t, "/live?topic=all", "")
+	next(t, one)
+	next(t, all)
+	w.change("A0000000000000000000a", func(r *overview.Row) {})
+	if e := next(t, all); e[1] != "touch" {
+		t.Errorf("all: %v", e)
+	}
+	w.change("B0000000000000000000b", func(r *overview.Row) {})
+	if e := next(t, one); e[1] != "touch" || e[0] != "7" {
+		t.Errorf("one: %v", e)
+	}
+}
+
+func TestManyTasks(t *testing.T) {
+	w := newWorld(t)
+	for i := range 1000 {
+		w.add(overview.Row{ID: task.ID(fmt.Sprintf("A%020d", i)), Project: "shop", Branch: "b", Summary: "Something that is to be done", Status: "working"})
+	}
+	v := newHouse(t, w).visitor(t)
+	_, body := v.get("/")
+	if n := strings.Count(body, `<li class="card`); n != 250 || !strings.Contains(body, "750 more") {
+		t.Errorf("%d cards are shown", n)
+	}
+	_, body = v.get("/?full=working")
+	if n := strings.Count(body, `<li class="card`); n != 1000 {
+		t.Errorf("%d cards are shown of all", n)
+	}
+	t.Logf("the board has %d bytes with 1000 cards", len(body))
+}

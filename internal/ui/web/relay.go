@@ -1,0 +1,66 @@
+package web
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"strings"
+)
+
+// headerToken is where an attempt shows whom it speaks for.
+const headerToken = "Orange-Token"
+
+// relayRoutes pass /api/v1/... on to the API behind the socket, so that programs which
+// have the token, and the page's own script, ask the same things over TCP.
+//
+// The API takes what comes through here for a person's, because this server dials it; who
+// may be that person was found out by guard. An attempt's token is passed on only
+// together with the bearer token: it can then only take away (the API sees the attempt
+// and no person any more). A cookie is never passed on, and a browser speaks for nobody
+// but its person.
+func (s *Site) relayRoutes(mux *http.ServeMux) {
+	if s.o.Socket == "" {
+		return
+	}
+	mux.Handle("/api/v1/", s.relay())
+}
+
+// maxRelay bounds what a request may carry. An import of an installation goes through the
+// socket.
+const maxRelay = 4 << 20
+
+func (s *Site) relay() http.Handler {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", s.o.Socket)
+	}
+	proxy := &httputil.ReverseProxy{
+		Transport:     &http.Transport{DialContext: dial, DisableCompression: true},
+		FlushInterval: -1, // events are told at once
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = "http", "orange", "orange"
+			for _, name := range []string{"Cookie", "Authorization", "Origin", "Referer", headerCSRF, "Forwarded"} {
+				p.Out.Header.Del(name)
+			}
+			if _, shown := bearerOf(p.In); !shown {
+				p.Out.Header.Del(headerToken)
+			}
+		},
+		ModifyResponse: func(res *http.Response) error {
+			res.Header.Del("Set-Cookie")
+			for name := range res.Header { // ours stand
+				if strings.HasPrefix(name, "Access-Control-") || name == "Cache-Control" {
+					res.Header.Del(name)
+				}
+			}
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			s.fail(w, r, refuse(http.StatusBadGateway, "the server does not answer: see orange log"))
+		},
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxRelay)
+		proxy.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,191 @@
+package web
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"orange/internal/core/task"
+)
+
+// A session is what a browser has after it showed the token: a random name, when it was
+// given out, and a sum that only the holder of the token can make. Nothing is kept here:
+// sessions outlive a server, and end with the token or after a month.
+const sessionLife = 30 * 24 * time.Hour
+
+// sum is a value that follows from the token and a text, for one use.
+func (s *Site) sum(use, text string) string {
+	mac := hmac.New(sha256.New, []byte(s.o.Token))
+	mac.Write([]byte(use + " " + text)) //nolint:errcheck // never fails
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// cookieName differs from server to server: a browser sends the cookies of a host to all
+// its ports.
+func (s *Site) cookieName() string {
+	sum := sha256.Sum256([]byte(s.sum("cookie", "")))
+	return "orange_" + hex.EncodeToString(sum[:4])
+}
+
+// newSession makes the value of a cookie.
+func (s *Site) newSession() string {
+	name := strconv.FormatInt(s.o.Now().Unix(), 36) + "-" + randomName(16)
+	return name + "." + s.sum("session", name)
+}
+
+// sessionOf is the name of the session that a request shows, "" if it shows none that is
+// good.
+func (s *Site) sessionOf(r *http.Request) string {
+	for _, c := range r.CookiesNamed(s.cookieName()) {
+		name, sum, ok := strings.Cut(c.Value, ".")
+		if ok && same(sum, s.sum("session", name)) && s.fresh(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// fresh says that a session is not over. Its name is genuine.
+func (s *Site) fresh(name string) bool {
+	begun, _, _ := strings.Cut(name, "-")
+	at, err := strconv.ParseInt(begun, 36, 64)
+	return err == nil && s.o.Now().Before(time.Unix(at, 0).Add(sessionLife))
+}
+
+// csrfOf is what a form of this session's pages carries, "" without a session.
+func (s *Site) csrfOf(r *http.Request) string {
+	name := s.sessionOf(r)
+	if name == "" {
+		return ""
+	}
+	return s.sum("csrf", name)
+}
+
+// Bearer says whether a request shows the token itself, as programs do.
+func (s *Site) Bearer(r *http.Request) bool {
+	token, ok := bearerOf(r)
+	return ok && same(token, s.o.Token)
+}
+
+// bearerOf is what a request shows in place of a cookie.
+func bearerOf(r *http.Request) (string, bool) {
+	kind, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.TrimSpace(token), ok && strings.EqualFold(kind, "Bearer")
+}
+
+// same compares in a time that says nothing about where texts differ.
+func same(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return b != "" && hmac.Equal(x[:], y[:])
+}
+
+func randomName(n int) string {
+	b := make([]byte, n)
+	rand.Read(b) //nolint:errcheck // never fails
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// logIn takes the token out of the address of any page and gives a session for it.
+func (s *Site) logIn(w http.ResponseWriter, r *http.Request, token string) {
+	switch {
+	case !s.tries.take():
+		s.fail(w, r, refuse(http.StatusTooManyRequests, "too many wrong tokens were shown: wait a second and try again"))
+	case !same(token, s.o.Token):
+		s.fail(w, r, refuse(http.StatusForbidden, "the token is not the one of this server: run `orange web`, and open the address it prints"))
+	default:
+		s.tries.give()
+		http.SetCookie(w, &http.Cookie{
+			Name: s.cookieName(), Value: s.newSession(), Path: "/", MaxAge: int(sessionLife / time.Second),
+			HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		})
+		q := r.URL.Query()
+		q.Del("token")
+		to := r.URL.EscapedPath()
+		if len(q) > 0 {
+			to += "?" + q.Encode()
+		}
+		http.Redirect(w, r, ownPath(to), http.StatusSeeOther)
+	}
+}
+
+// bucket bounds how often a wrong token can be tried: triesPerSecond, and no more at once.
+type bucket struct {
+	now   func() time.Time
+	mu    sync.Mutex
+	used  int
+	since time.Time
+}
+
+const triesPerSecond = 5
+
+// take says whether there may be another try.
+func (b *bucket) take() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now := b.now(); now.Sub(b.since) >= time.Second || now.Before(b.since) {
+		b.since, b.used = now, 0
+	}
+	b.used++
+	return b.used <= triesPerSecond
+}
+
+// give takes a try back that was a good one.
+func (b *bucket) give() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used = max(0, b.used-1)
+}
+
+// sayings keep what the last requests came to until their pages are shown, so that no
+// words need to be in an address.
+type sayings struct {
+	mu   sync.Mutex
+	list []saying
+}
+
+type saying struct {
+	id, text string
+	bad      bool
+}
+
+const maxSayings = 64
+
+// keep remembers a text, and names it.
+func (k *sayings) keep(text string, bad bool) (id string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	id = randomName(9)
+	k.list = append(k.list, saying{id, text, bad})
+	if len(k.list) > maxSayings {
+		k.list = k.list[1:]
+	}
+	return id
+}
+
+// look finds a text by its name, "" if it is forgotten.
+func (k *sayings) look(id string) (text string, bad bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, one := range k.list {
+		if one.id == id {
+			return one.text, one.bad
+		}
+	}
+	return "", false
+}
+
+// idOf is the task that the path of a request names.
+func idOf(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	if !task.ValidPrefix(id) {
+		return "", refuse(http.StatusNotFound, "that is no task id: start at the board")
+	}
+	return id, nil
+}

@@ -1,0 +1,44 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+)
+
+// serveStatic serves the files that come with the program. There is nothing but files in
+// one folder: no other name is looked up.
+func (s *Site) serveStatic(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(r.URL.Path, "/static/")
+	text, err := fs.ReadFile(s.static, name)
+	kind := mime.TypeByExtension(path.Ext(name))
+	if err != nil || kind == "" || strings.Contains(name, "/") {
+		s.unknown(w, bare(r))
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("Etag", s.etags[name])
+	if r.Header.Get("If-None-Match") == s.etags[name] {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	w.Write(text) //nolint:errcheck // the client left
+}
+
+// etagsOf names the versions of files.
+func etagsOf(files fs.FS) map[string]string {
+	out := map[string]string{}
+	names, _ := fs.Glob(files, "*")
+	for _, name := range names {
+		if text, err := fs.ReadFile(files, name); err == nil {
+			sum := sha256.Sum256(text)
+			out[name] = `"` + hex.EncodeToString(sum[:8]) + `"`
+		}
+	}
+	return out
+}

@@ -1,0 +1,195 @@
+// Keeps pages up to date, and sends forms without leaving them.
+// Every page is whole without it; board.js adds what only the board has. No part of it runs text of a page: what comes from the
+// server is markup that its templates have made safe.
+const body = document.body, topic = body.dataset.topic, csrf = body.dataset.csrf;
+export const $ = (id) => document.getElementById(id);
+let row = Number(body.dataset.row) || 0; // of the journal: what this page shows is from after it
+
+// What is said to everybody, and to those who do not see it.
+
+export function toast(text, bad) {
+  let p = $("said");
+  if (!p) {
+    p = document.createElement("p");
+    p.id = "said";
+    p.setAttribute("role", "status");
+    $("banners").append(p);
+  }
+  p.className = "banner " + (bad ? "bad" : "good");
+  p.textContent = text;
+  p.hidden = false;
+}
+let heard = [], speaking = 0;
+export function announce(text) {
+  heard.push(text);
+  speaking = speaking || setTimeout(() => {
+    $("news").textContent = heard.slice(0, 3).join("; ") + (heard.length > 3 ? ` and ${heard.length - 3} more` : "");
+    heard = [];
+    speaking = 0;
+  }, 700);
+}
+
+// The stream of events. It is taken up after the last row that was heard; a page that
+// nobody looks at leaves its connection to others.
+
+let stream = null, lostTimer = 0, retryTimer = 0, sleepTimer = 0;
+export const past = () => "past" in body.dataset;
+function connect() {
+  clearTimeout(retryTimer);
+  if (!topic || !csrf || past() || stream) return;
+  const mine = stream = new EventSource(`/live?topic=${encodeURIComponent(topic)}&after=${row}&${body.dataset.query || ""}`);
+  let opened = false;
+  const on = (name, then) => mine.addEventListener(name, (e) => {
+    if (mine !== stream) return;
+    row = Number(e.lastEventId) || row;
+    then(JSON.parse(e.data));
+  });
+  on("hello", () => {
+    if (opened) body.dataset.resumed = String(Number(body.dataset.resumed || 0) + 1);
+    opened = true;
+    connected(true);
+  });
+  on("board", (news) => { hold(news.paused); wants(news.wants); document.dispatchEvent(new CustomEvent("orange:board", { detail: news })); });
+  on("touch", (news) => { hold(news.paused); refresh(); document.dispatchEvent(new CustomEvent("orange:touch", { detail: news })); });
+  mine.onerror = () => {
+    connected(false);
+    if (mine.readyState !== EventSource.CLOSED || mine !== stream) return; // it tries again by itself
+    disconnect();
+    retryTimer = setTimeout(connect, 1500);
+  };
+}
+export function disconnect() {
+  if (stream) stream.close();
+  stream = null;
+}
+function connected(yes) {
+  clearTimeout(lostTimer);
+  if (yes) { $("lost").hidden = true; body.dataset.connected = ""; return; }
+  delete body.dataset.connected;
+  lostTimer = setTimeout(() => { $("lost").hidden = false; }, 400);
+}
+document.addEventListener("visibilitychange", () => {
+  clearTimeout(sleepTimer);
+  if (document.hidden) sleepTimer = setTimeout(disconnect, 30000);
+  else if (!stream) connect();
+});
+addEventListener("pagehide", disconnect);
+addEventListener("pageshow", (e) => { if (e.persisted) location.reload(); });
+
+function wants(n) {
+  if (!$("wants")) return;
+  $("wants").textContent = n;
+  $("wants").hidden = !n;
+}
+function hold(paused) {
+  if ($("held").hidden === !paused) return;
+  $("held").hidden = !paused;
+  const f = $("hold");
+  f.action = paused ? "/resume" : "/pause";
+  f.querySelector("button").textContent = paused ? "Resume all" : "Pause all";
+}
+
+// Pages other than the board are asked for again, and what differs is put in place. One
+// request is under way at most, and the server has time to breathe.
+
+let asking = false, again = false, sources = new Map(), rest = 0;
+export async function refresh(address) {
+  if (asking || rest) { again = again || address || true; return; }
+  asking = true;
+  const begun = performance.now();
+  try {
+    const res = await fetch(address || location.href, { headers: { Accept: "text/html" }, redirect: "error" });
+    if (res.ok) put(new DOMParser().parseFromString(await res.text(), "text/html"));
+  } catch { /* the banner says it */ }
+  asking = false;
+  rest = setTimeout(() => {
+    rest = 0;
+    if (again) { const to = again === true ? undefined : again; again = false; refresh(to); }
+  }, Math.max(150, 2 * (performance.now() - begun)));
+}
+function put(doc) {
+  wants(Number(doc.getElementById("wants")?.textContent) || 0);
+  const next = doc.querySelectorAll("[data-live][id], #board[id]");
+  for (const to of next) {
+    const from = $(to.id), source = to.outerHTML;
+    if (!from || to.parentElement.closest("[data-live]") || sources.get(to.id) === source) continue;
+    const same = !sources.has(to.id) && from.outerHTML === source;
+    sources.set(to.id, source);
+    if (!same) swap(from, to);
+  }
+  document.dispatchEvent(new CustomEvent("orange:put"));
+}
+// swap keeps what a person is doing: focus, what is typed, what is open, how far it is scrolled.
+function swap(from, to) {
+  const at = document.activeElement, fields = new Map(), open = new Set();
+  for (const f of from.querySelectorAll("textarea[id], input[id], select[id]"))
+    if (f.type === "checkbox" ? f.checked !== f.defaultChecked : f.value !== f.defaultValue) fields.set(f.id, f);
+  for (const d of from.querySelectorAll("details[id][open]")) open.add(d.id);
+  const shut = [...from.querySelectorAll("details[id]:not([open])")].map((d) => d.id);
+  const focus = from.contains(at) && at.id ? { id: at.id, s: at.selectionStart, e: at.selectionEnd } : null;
+  const top = from.scrollTop, left = from.scrollLeft;
+  const made = document.importNode(to, true);
+  from.replaceWith(made);
+  made.scrollTop = top;
+  made.scrollLeft = left;
+  for (const [id, f] of fields) { const n = $(id); if (n) { n.value = f.value; if ("checked" in f) n.checked = f.checked; } }
+  for (const id of open) { const d = $(id); if (d) d.open = true; }
+  for (const id of shut) { const d = $(id); if (d) d.open = false; }
+  const n = focus && $(focus.id);
+  if (!n) return;
+  n.focus({ preventScroll: true });
+  if (focus.s !== null && focus.s !== undefined && n.setSelectionRange) try { n.setSelectionRange(focus.s, focus.e); } catch { /* not of this kind */ }
+}
+
+// Forms are sent from where they are; a no is said beside them.
+
+export async function send(action, fields) {
+  const res = await fetch(action, { method: "POST", body: new URLSearchParams(fields), headers: { Accept: "application/json", "Orange-Csrf": csrf } });
+  const said = await res.json().catch(() => ({}));
+  if (!res.ok) throw new Error(said.error || `the server answered ${res.status}`);
+  return said;
+}
+document.addEventListener("submit", async (e) => {
+  const form = e.target;
+  if (e.defaultPrevented || form.method !== "post" || "plain" in form.dataset) return;
+  e.preventDefault();
+  const fields = [...new FormData(form, e.submitter).entries()].filter(([, v]) => typeof v === "string");
+  const answer = form.querySelector(".answer"), buttons = form.querySelectorAll("button");
+  buttons.forEach((b) => { b.disabled = true; });
+  try {
+    const { said, to } = await send(form.action, fields);
+    if (answer) answer.textContent = "";
+    form.reset();
+    if (form.closest("dialog")) $("ask").close();
+    if (to && new URL(to, location).pathname !== location.pathname) {
+      if (said) sessionStorage.setItem("said", said);
+      location.assign(to);
+      return;
+    }
+    if (said) toast(said);
+    if (topic !== "board") refresh();
+  } catch (err) {
+    if (answer) answer.textContent = err.message; else toast(err.message, true);
+  }
+  buttons.forEach((b) => { b.disabled = false; });
+});
+if (sessionStorage.getItem("said")) {
+  if (!$("said")) toast(sessionStorage.getItem("said"));
+  sessionStorage.removeItem("said");
+}
+
+// Times go on.
+
+const span = (s) => s < 60 ? `${Math.max(0, s | 0)}s` : s < 3600 ? `${s / 60 | 0}m` : s < 172800 ? `${s / 3600 | 0}h` : `${s / 86400 | 0}d`;
+function tick() {
+  if (document.hidden || past()) return;
+  for (const t of document.querySelectorAll("time:not([data-fixed])")) {
+    const s = (Date.now() - Date.parse(t.dateTime)) / 1000;
+    if (Number.isNaN(s)) continue;
+    const text = t.className === "due" ? (s >= 0 ? "now" : "in " + (s > -3600 ? `${-s / 60 | 0}m ${(-s | 0) % 60}s` : span(-s))) : span(s);
+    if (t.textContent !== text) t.textContent = text;
+  }
+}
+setInterval(tick, document.querySelector(".due") ? 1000 : 10000);
+for (const s of document.querySelectorAll(".filters select, .filters input[type=checkbox]")) s.addEventListener("change", () => s.form.requestSubmit());
+connect();

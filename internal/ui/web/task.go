@@ -1,0 +1,325 @@
+package web
+
+import (
+	"html/template"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"orange/internal/core/diff"
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/markdown"
+	"orange/internal/core/overview"
+	"orange/internal/core/prose"
+	"orange/internal/core/screen"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/ui/client"
+)
+
+// maxBody bounds how much of TASK.md a page shows, in bytes.
+const maxBody = 256 << 10
+
+// taskRoutes are the pages of one task.
+func (s *Site) taskRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /tasks/{id}", s.task)
+	mux.HandleFunc("POST /tasks/{id}/review", s.post(s.review))
+	mux.HandleFunc("GET /tasks/{id}/terminal", s.terminal)
+	mux.HandleFunc("GET /tasks/{id}/terminal/events", s.terminalEvents)
+	mux.HandleFunc("POST /tasks/{id}/type", s.post(s.typeLine))
+	mux.HandleFunc("GET /static/terminal.css", made(terminalCSS()))
+	mux.HandleFunc("GET /static/drawing.css", made(workflow.DrawingCSS()))
+}
+
+// made serves a stylesheet that is made, not kept in a file.
+func made(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/css; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-cache")
+		w.Write([]byte(text)) //nolint:errcheck // the client left
+	}
+}
+
+// taskPage is the data of the page of a task.
+type taskPage struct {
+	page
+	Task     task.Task
+	Name     string
+	Title    string
+	Look     overview.Row
+	Def      *workflow.Definition // nil: it cannot be read
+	Drawing  template.HTML
+	Facts    []taskFact
+	Acts     []taskAct
+	Main     *taskAct // what helps now
+	Explain  *engine.Explanation
+	Body     template.HTML
+	Attempts []taskAttempt
+	Moments  []taskMoment
+	Older    int  // moments that are not shown
+	OldFirst bool // the timeline begins with the oldest
+	Diff     *taskDiff
+	Scrub    *taskScrub
+	Partial  bool // without what takes long: a script asks
+
+	BodyProblem, AttemptsProblem, DiffProblem, ExplainProblem string
+}
+
+// task is the page of one task, now or at a moment of its past.
+func (s *Site) task(w http.ResponseWriter, r *http.Request) {
+	if at := r.URL.Query().Get("at"); at != "" {
+		s.taskPast(w, r, at)
+		return
+	}
+	data, err := s.taskNow(r, &taskWords{})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if given := r.PathValue("id"); given != string(data.Task.ID) { // it was the beginning of an id
+		to := "/tasks/" + string(data.Task.ID)
+		if r.URL.RawQuery != "" {
+			to += "?" + r.URL.RawQuery
+		}
+		http.Redirect(w, r, to, http.StatusSeeOther)
+		return
+	}
+	s.render(w, r, http.StatusOK, "task", data)
+}
+
+// taskWords is what a person wrote about the work and what was not taken.
+type taskWords struct {
+	whole   string
+	remarks []diff.Remark
+}
+
+// taskNow gathers what a page says of a task now. What cannot be had beside the task
+// itself is said in its place.
+func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
+	id, err := idOf(r)
+	if err != nil {
+		return nil, err
+	}
+	ctx, api, q := r.Context(), s.o.API, r.URL.Query()
+	v, err := api.Task(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	id = string(v.Task.ID)
+	entries, err := api.Journal(ctx, id, 0)
+	if err != nil {
+		return nil, err
+	}
+	out := s.taskBase(r, v.Task, entries)
+	out.Topic = "task:" + id
+	out.Partial, out.OldFirst = r.Header.Get("Sec-Fetch-Dest") == "empty", q.Get("order") == "old"
+	var refused []journal.Refusal
+	if x, err := api.Explain(ctx, id); err != nil {
+		out.ExplainProblem = screen.OneLine(err.Error())
+	} else {
+		out.Explain, refused = &x, x.Refusals
+	}
+	out.timeline(taskMoments(entries, refused), q.Get("entries") == "all")
+	out.text(&v)
+	if list, err := api.Attempts(ctx, id); err != nil {
+		out.AttemptsProblem = screen.OneLine(err.Error())
+	} else {
+		out.Attempts = taskAttempts(list, entries, out.Now)
+	}
+	out.acts()
+	if !out.Partial {
+		s.taskChanges(r, out, said)
+	}
+	return out, nil
+}
+
+// taskChanges adds what the task's branch changes.
+func (s *Site) taskChanges(r *http.Request, out *taskPage, said *taskWords) {
+	may := slices.ContainsFunc(out.Look.Moves, func(m engine.Move) bool { return m.As == "request-changes" })
+	d, err := s.o.API.Diff(r.Context(), string(out.Task.ID))
+	if err != nil {
+		out.DiffProblem = screen.OneLine(err.Error())
+	}
+	out.Diff = taskDiffOf(d, said.whole, said.remarks)
+	out.Diff.May = may || said.whole != "" || len(said.remarks) > 0
+}
+
+// taskBase is what is known of a task from its record and its journal alone.
+func (s *Site) taskBase(r *http.Request, t task.Task, entries []journal.Entry) *taskPage {
+	out := &taskPage{page: s.blank(r), Task: t, Name: taskName(&t), Def: s.definition(r.Context(), t.WorkflowHash)}
+	out.Look = overview.Of(out.Def, &t, overview.Facts{}, out.Now)
+	if state, err := s.o.API.State(r.Context(), client.Seen{}); err == nil {
+		out.page = s.pageOf(r, &state)
+		for i := range state.Tasks {
+			if one := &state.Tasks[i]; one.ID == t.ID && one.Seq >= t.Seq { // what is known beside the journal
+				out.Look.Work, out.Look.PR = one.Work, one.PR
+			}
+		}
+	}
+	out.Title = titleText(&out.Look)
+	out.Facts = taskFacts(out)
+	out.Scrub = scrubOf(string(t.ID), t.Seq, t.Seq)
+	out.draw(taskPath(entries))
+	return out
+}
+
+// draw draws the workflow with the way of the task. Nothing but our own words and
+// escaped names is in the drawing.
+func (p *taskPage) draw(path []string) {
+	if p.Def == nil {
+		return
+	}
+	m := workflow.Marks{Path: path, Live: !p.Past && p.Look.Life == overview.Alive, Links: "/workflows/" + p.Task.WorkflowHash + "#state-"}
+	p.Drawing = template.HTML(p.Def.Drawing(m)) //nolint:gosec // made and escaped by us
+}
+
+// timeline keeps the newest moments, unless all are wanted.
+func (p *taskPage) timeline(list []taskMoment, all bool) {
+	if !all && len(list) > maxMoments {
+		p.Older = len(list) - maxMoments
+		list = list[p.Older:]
+	}
+	if !p.OldFirst {
+		slices.Reverse(list)
+	}
+	clock := ""
+	for i := range list {
+		m := &list[i]
+		p.link(m)
+		if now := prose.Clock(p.Now, m.At); now != clock {
+			m.Clock, clock = now, now
+		}
+	}
+	p.Moments = list
+}
+
+// link says where a moment leads.
+func (p *taskPage) link(m *taskMoment) {
+	m.LineHref = "/workflows/" + p.Task.WorkflowHash + "#L" + strconv.Itoa(m.Line)
+	if m.Seq > 0 {
+		m.Href = "/tasks/" + string(p.Task.ID) + "?at=" + strconv.Itoa(m.Seq)
+	}
+}
+
+// text shows TASK.md.
+func (p *taskPage) text(v *client.View) {
+	body := v.Body
+	p.BodyProblem = screen.OneLine(v.Problem)
+	if len(body) > maxBody {
+		body = strings.ToValidUTF8(body[:maxBody], "")
+		p.BodyProblem = "the text is longer than is shown here: see TASK.md in " + screen.OneLine(v.Dir)
+	}
+	p.Body = template.HTML(markdown.HTML(body)) //nolint:gosec // HTML in it is text
+}
+
+// taskName is a task as people name it.
+func taskName(t *task.Task) string { return screen.OneLine(t.Project + "/" + t.Branch) }
+
+// review sends work back with remarks about its lines. If that is refused, the page is
+// shown again with all that was written.
+func (s *Site) review(w http.ResponseWriter, r *http.Request) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	whole, err := noteOf(r)
+	if err != nil {
+		return err
+	}
+	remarks, err := readRemarks(r.PostForm)
+	if err != nil {
+		return err
+	}
+	note := diff.Note(whole, remarks)
+	switch {
+	case note == "":
+		err = refuse(http.StatusBadRequest, "there is nothing to send: write what is to change")
+	case len(note) > maxReview:
+		err = refuse(http.StatusBadRequest, "the remarks are longer than 64 KB: shorten them")
+	default:
+		var a client.Answer
+		sig := signal.Signal{Kind: signal.Request, Verb: "request-changes", Note: note}
+		if a, err = s.o.API.Signal(r.Context(), id, sig); err == nil {
+			s.done(w, r, "/tasks/"+string(a.Task.ID), cameTo(sig, a))
+			return nil
+		}
+	}
+	if wantsJSON(r) {
+		return err
+	}
+	data, broken := s.taskNow(r, &taskWords{whole, remarks})
+	if broken != nil {
+		return err
+	}
+	data.Said, data.SaidBad = screen.OneLine(prose.Cut(err.Error(), maxMessage)), true
+	s.render(w, r, statusOf(err), "task", data)
+	return nil
+}
+
+// maxReview bounds what is sent to an agent at once, in bytes, as on the command line.
+const maxReview = 64 << 10
+
+// A taskScrub is where in its history a task is shown.
+type taskScrub struct {
+	Base        string // address of the task
+	At, Last    int    // entries
+	First, Back string // addresses, "" where there is nothing
+	Next        string
+	Now         bool
+	Entry       *taskMoment
+}
+
+func scrubOf(id string, at, last int) *taskScrub {
+	base := "/tasks/" + id
+	link := func(n int) string { return base + "?at=" + strconv.Itoa(n) }
+	out := &taskScrub{Base: base, At: at, Last: last, Now: at == last}
+	if at > 1 {
+		out.First, out.Back = link(1), link(at-1)
+	}
+	if at < last {
+		out.Next = link(at + 1)
+	}
+	return out
+}
+
+// taskPast is the page of a task as it was after an entry of its journal.
+func (s *Site) taskPast(w http.ResponseWriter, r *http.Request, at string) {
+	id, err := idOf(r)
+	var entries []journal.Entry
+	if err == nil {
+		entries, err = s.o.API.Journal(r.Context(), id, 0)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	n, err := strconv.Atoi(at)
+	if err != nil || n < 1 || n > len(entries) {
+		s.fail(w, r, refuse(http.StatusBadRequest, "the journal of this task has entries 1 to %d: choose one of them", len(entries)))
+		return
+	}
+	t, err := journal.Fold(task.Task{}, entries[:n])
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	out := s.taskBase(r, t, entries[:n])
+	out.Past, out.OldFirst = true, r.URL.Query().Get("order") == "old"
+	out.Now = entries[n-1].At.In(out.Now.Location())
+	out.Look = overview.Of(out.Def, &t, overview.Facts{}, out.Now)
+	out.Facts = taskFacts(out)
+	out.Scrub = scrubOf(string(t.ID), n, len(entries))
+	out.draw(taskPath(entries[:n]))
+	moment := momentOf(&entries[n-1])
+	out.link(&moment)
+	out.Scrub.Entry = &moment
+	list := taskMoments(entries, nil)
+	for i := range list {
+		list[i].Later, list[i].Current = list[i].Seq > n, list[i].Seq == n
+	}
+	out.timeline(list, true)
+	s.render(w, r, http.StatusOK, "task", out)
+}

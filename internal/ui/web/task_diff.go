@@ -1,0 +1,150 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"orange/internal/core/diff"
+	"orange/internal/core/screen"
+	"orange/internal/ui/client"
+)
+
+// Bounds of a diff on a page, in lines. Files are folded away where there is more than
+// can be read at a glance.
+const (
+	maxDiffLines = 4000
+	maxFileLines = 1500
+	foldedAbove  = 400
+	maxDiffText  = 2000 // bytes of one line
+)
+
+// maxRemarks bounds how many remarks one form may carry.
+const maxRemarks = 500
+
+// A taskDiff is what a branch changes, as a page shows it.
+type taskDiff struct {
+	Base    string
+	Files   []taskFile
+	Added   int
+	Deleted int
+	Cut     bool // there is more than is shown
+	May     bool // remarks can be sent
+	Whole   string
+	Orphans []diff.Remark // remarks about lines that are not shown
+}
+
+// A taskFile is one file of a diff.
+type taskFile struct {
+	diff.File
+	ID     string
+	Open   bool
+	Left   int // lines that are not shown
+	Rows   []taskLine
+	Remark string // about the whole file
+}
+
+// A taskLine is a line of a diff, or the head of a stretch of lines.
+type taskLine struct {
+	diff.Line
+	Head   string
+	IsHead bool
+	Number int    // that a remark names
+	Side   string // "old" for a line that is gone
+	Remark string
+	Noted  bool
+}
+
+// taskDiffOf prepares a diff for a page. What was said about it is put where it belongs.
+func taskDiffOf(d client.Diff, whole string, remarks []diff.Remark) *taskDiff {
+	out := &taskDiff{Base: d.Base, Cut: d.Cut, Whole: whole}
+	lines := 0
+	for i := range d.Files {
+		out.Added, out.Deleted = out.Added+d.Files[i].Added, out.Deleted+d.Files[i].Deleted
+		for _, h := range d.Files[i].Hunks {
+			lines += len(h.Lines)
+		}
+	}
+	left := maxDiffLines
+	for i := range d.Files {
+		f := taskFile{File: d.Files[i], ID: "file-" + strconv.Itoa(i+1), Open: lines <= foldedAbove}
+		f.fill(min(left, maxFileLines))
+		left -= len(f.Rows)
+		out.Files = append(out.Files, f)
+	}
+	for _, r := range remarks {
+		if !out.put(r) {
+			out.Orphans = append(out.Orphans, r)
+		}
+	}
+	return out
+}
+
+// fill takes up to n lines of the file.
+func (f *taskFile) fill(n int) {
+	for _, h := range f.Hunks {
+		if len(f.Rows) < n {
+			f.Rows = append(f.Rows, taskLine{IsHead: true, Head: h.Header})
+		}
+		for _, l := range h.Lines {
+			if len(f.Rows) >= n {
+				f.Left++
+				continue
+			}
+			row := taskLine{Line: l, Number: l.New}
+			if l.Kind == "-" {
+				row.Number, row.Side = l.Old, "old"
+			}
+			if len(row.Text) > maxDiffText {
+				row.Text = strings.ToValidUTF8(row.Text[:maxDiffText], "") + "..."
+			}
+			f.Rows = append(f.Rows, row)
+		}
+	}
+	f.Hunks = nil
+}
+
+// put shows a remark at its line. It says no if the line is not there.
+func (d *taskDiff) put(r diff.Remark) bool {
+	at := slices.IndexFunc(d.Files, func(f taskFile) bool { return f.Path == r.Path })
+	if at < 0 {
+		return false
+	}
+	f := &d.Files[at]
+	if r.Line == 0 {
+		f.Remark, f.Open = r.Text, true
+		return true
+	}
+	for i := range f.Rows {
+		row := &f.Rows[i]
+		if !row.IsHead && row.Number == r.Line && (row.Side == "old") == r.Old && !row.Noted {
+			row.Remark, row.Noted, f.Open = r.Text, true, true
+			return true
+		}
+	}
+	return false
+}
+
+// readRemarks reads the remarks of a form: a path, a line, a side and a text for each.
+func readRemarks(form url.Values) ([]diff.Remark, error) {
+	paths, lines, sides, texts := form["path"], form["line"], form["side"], form["remark"]
+	if len(paths) != len(texts) || len(lines) != len(texts) || len(sides) != len(texts) {
+		return nil, refuse(http.StatusBadRequest, "the remarks are not understood: reload the page and try again")
+	}
+	var out []diff.Remark
+	for i, text := range texts {
+		text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+		if text == "" {
+			continue
+		}
+		line, err := strconv.Atoi("0" + lines[i])
+		if err != nil || !utf8.ValidString(paths[i]) || len(out) == maxRemarks {
+			return nil, refuse(http.StatusBadRequest, "the remarks are not understood: send at most %d, each about a line of the diff", maxRemarks)
+		}
+		out = append(out, diff.Remark{Path: screen.OneLine(paths[i]), Line: line, Old: sides[i] == "old", Text: text})
+	}
+	return out, nil
+}

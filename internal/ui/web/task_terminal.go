@@ -1,0 +1,230 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"orange/internal/core/screen"
+	"orange/internal/core/task"
+	"orange/internal/ui/client"
+)
+
+// maxTyped bounds what is typed into a terminal at once, in bytes.
+const maxTyped = 4 << 10
+
+// A terminalRun is a stretch of text that looks alike. Its class is made of words of
+// ours: no look of it comes from the agent.
+type terminalRun struct {
+	Class string `json:"c,omitempty"`
+	Text  string `json:"t"`
+}
+
+// terminalLines are lines as a page shows them.
+func terminalLines(lines []screen.Line) [][]terminalRun {
+	out := make([][]terminalRun, len(lines))
+	for i, line := range lines {
+		out[i] = make([]terminalRun, len(line))
+		for j, run := range line {
+			out[i][j] = terminalRun{Class: runClass(run.Style), Text: run.Text}
+		}
+	}
+	return out
+}
+
+// runClass names the looks of a run. Reversed text has its colours exchanged.
+func runClass(s screen.Style) string {
+	var out []string
+	fg, bg := colorOf(s.FG), colorOf(s.BG)
+	if s.Reverse {
+		fg, bg = bg, fg
+		if fg == "" {
+			fg = "paper"
+		}
+		if bg == "" {
+			bg = "ink"
+		}
+	}
+	if fg != "" {
+		out = append(out, "fg-"+fg)
+	}
+	if bg != "" {
+		out = append(out, "bg-"+bg)
+	}
+	for _, a := range []struct {
+		on   bool
+		name string
+	}{{s.Bold, "bold"}, {s.Faint, "faint"}, {s.Italic, "italic"}, {s.Underline, "under"}} {
+		if a.on {
+			out = append(out, a.name)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// colorOf is the number of a colour in the palette of 256, the nearest one for red,
+// green and blue; "" for none.
+func colorOf(name string) string {
+	if n, err := strconv.ParseUint(name, 10, 8); err == nil {
+		return strconv.FormatUint(n, 10)
+	}
+	rgb, ok := strings.CutPrefix(name, "#")
+	n, err := strconv.ParseUint(rgb, 16, 24)
+	if !ok || err != nil || len(rgb) != 6 {
+		return ""
+	}
+	want := [3]int{int(n >> 16), int(n >> 8 & 255), int(n & 255)}
+	best, least := 16, 1<<30
+	for i := 16; i < 256; i++ { // the first 16 look different everywhere
+		have, far := paletteColor(i), 0
+		for k := range 3 {
+			far += (have[k] - want[k]) * (have[k] - want[k])
+		}
+		if far < least {
+			best, least = i, far
+		}
+	}
+	return strconv.Itoa(best)
+}
+
+// basePalette are the colours that programs name: chosen to be read on a dark ground.
+var basePalette = [16]string{
+	"4b5563", "f2777a", "8fd19e", "f5c76b", "7fb2f0", "d3a0e8", "6fd3d3", "d5dbe1",
+	"7b8794", "ff9a9c", "b2e6bd", "ffdc95", "a6cbff", "e6bff5", "9be9e9", "ffffff",
+}
+
+// paletteColor is a colour of the usual palette of 256, from 16 on.
+func paletteColor(i int) [3]int {
+	if i >= 232 {
+		v := 8 + 10*(i-232)
+		return [3]int{v, v, v}
+	}
+	steps := [6]int{0, 95, 135, 175, 215, 255}
+	i -= 16
+	return [3]int{steps[i/36%6], steps[i/6%6], steps[i%6]}
+}
+
+// terminalCSS is the palette as a stylesheet.
+func terminalCSS() string {
+	var b strings.Builder
+	for i := range 256 {
+		hex := ""
+		if i < 16 {
+			hex = basePalette[i]
+		} else {
+			c := paletteColor(i)
+			hex = fmt.Sprintf("%02x%02x%02x", c[0], c[1], c[2])
+		}
+		fmt.Fprintf(&b, ".fg-%d{color:#%s}.bg-%d{background-color:#%s}\n", i, hex, i, hex)
+	}
+	return b.String()
+}
+
+// terminalPage is the data of the page that shows an agent's terminal.
+type terminalPage struct {
+	page
+	Task   task.Task
+	Name   string
+	Screen client.Screen
+	Lines  [][]terminalRun
+	Role   string
+	Roles  []string
+}
+
+// terminal shows what an agent's terminal shows.
+func (s *Site) terminal(w http.ResponseWriter, r *http.Request) {
+	data, err := s.terminalData(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.render(w, r, http.StatusOK, "task_terminal", data)
+}
+
+func (s *Site) terminalData(r *http.Request) (*terminalPage, error) {
+	id, err := idOf(r)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.o.API.Task(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	out := &terminalPage{page: s.page(r), Task: v.Task, Name: taskName(&v.Task), Role: r.URL.Query().Get("role")}
+	for i := range v.Task.Attempts {
+		out.Roles = append(out.Roles, v.Task.Attempts[i].Role)
+	}
+	if out.Screen, err = s.o.API.Screen(r.Context(), string(v.Task.ID), out.Role); err != nil {
+		out.Screen.Note = err.Error()
+	}
+	out.Screen.Note = screen.OneLine(out.Screen.Note)
+	out.Lines = terminalLines(out.Screen.Lines)
+	return out, nil
+}
+
+// terminalEvent is one look at a terminal, for the script of the page.
+type terminalEvent struct {
+	Attempt int             `json:"attempt"`
+	Role    string          `json:"role"`
+	Alive   bool            `json:"alive"`
+	Note    string          `json:"note"`
+	At      time.Time       `json:"at"`
+	Lines   [][]terminalRun `json:"lines"`
+}
+
+// terminalEvents streams a terminal, now and whenever it changes.
+func (s *Site) terminalEvents(w http.ResponseWriter, r *http.Request) {
+	id, err := idOf(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	out := http.NewResponseController(w)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	out.Flush() //nolint:errcheck // the client left
+	err = s.o.API.WatchScreen(r.Context(), id, r.URL.Query().Get("role"), func(now client.Screen) error {
+		body, err := json.Marshal(terminalEvent{now.Attempt, now.Role, now.Alive, screen.OneLine(now.Note), now.At, terminalLines(now.Lines)})
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "event: screen\ndata: %s\n\n", body); err != nil {
+			return err
+		}
+		return out.Flush()
+	})
+	if err != nil && r.Context().Err() == nil { // the script asks for the page again, which says why
+		fmt.Fprintf(w, "event: gone\ndata: {}\n\n")
+	}
+}
+
+// typeLine types a line of a person's into an agent's terminal.
+func (s *Site) typeLine(w http.ResponseWriter, r *http.Request) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	if !s.o.Input {
+		return refuse(http.StatusForbidden, "terminals are only shown here: start the server with --web-input to type into them, or use orange task attach")
+	}
+	text, role := r.PostFormValue("text"), r.PostFormValue("role")
+	switch {
+	case strings.TrimSpace(text) == "":
+		return refuse(http.StatusBadRequest, "there is nothing to type: write a line")
+	case len(text) > maxTyped || strings.ContainsAny(text, "\r\n"):
+		return refuse(http.StatusBadRequest, "give one line of at most %d bytes", maxTyped)
+	}
+	if err := s.o.API.Type(r.Context(), id, role, text); err != nil {
+		return err
+	}
+	to := "/tasks/" + id + "/terminal"
+	if role != "" {
+		to += "?role=" + url.QueryEscape(role)
+	}
+	s.done(w, r, to, "typed")
+	return nil
+}

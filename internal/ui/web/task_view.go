@@ -1,0 +1,288 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/overview"
+	"orange/internal/core/prose"
+	"orange/internal/core/screen"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/ui/client"
+)
+
+// A taskFact is a line of what is known of a task.
+type taskFact struct {
+	Name, Value string
+	Href        string // "" for no link
+}
+
+// taskFacts are the facts that are there.
+func taskFacts(p *taskPage) []taskFact {
+	t := &p.Task
+	var out []taskFact
+	add := func(name, value, href string) {
+		if value = screen.OneLine(prose.Cut(value, 500)); value != "" {
+			out = append(out, taskFact{name, value, href})
+		}
+	}
+	add("Branch", p.Name, "")
+	add("Workflow", t.Workflow, "/workflows/"+t.WorkflowHash)
+	add("Harness", withEffort(t.Harness, t.Effort), "")
+	add("Review by", withEffort(t.ReviewHarness, t.ReviewEffort), "")
+	add("Workspace", t.Workspace, "")
+	if r := p.Look.PR; r != nil {
+		text := "pull request"
+		if r.Number > 0 {
+			text = "#" + strconv.Itoa(r.Number)
+		}
+		add("Pull request", strings.TrimSpace(text+" "+strings.ToLower(r.State)+" "+checkWords(r.Checks)), safeURL(r.URL))
+	}
+	if w := p.Look.Work; w != nil {
+		add("Work", fmt.Sprintf("%s, +%d −%d", plural(w.Commits, "commit"), w.Added, w.Deleted), "")
+	}
+	add("Tracker", t.TrackerRef, "")
+	if t.Parent != "" {
+		add("Parent", prose.Short(string(t.Parent)), "/tasks/"+string(t.Parent))
+	}
+	add("Fork of", t.ForkOf, "")
+	add("Counters", counterWords(t.Counters), "")
+	add("Spent", spentWords(t), "")
+	add("Created", prose.Age(p.Now, t.CreatedAt)+" ago", "")
+	return out
+}
+
+func checkWords(checks string) string {
+	if checks == "" {
+		return ""
+	}
+	return "(checks " + checks + ")"
+}
+
+func withEffort(harness, effort string) string {
+	if harness == "" || effort == "" {
+		return harness
+	}
+	return harness + ", effort " + effort
+}
+
+func counterWords(list []task.Counter) string {
+	var out []string
+	for _, c := range list {
+		text := fmt.Sprintf("%s %d", c.Name, c.Value)
+		if c.Total != c.Value {
+			text += fmt.Sprintf(" (%d in all)", c.Total)
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}
+
+func spentWords(t *task.Task) string {
+	u := t.Spent.Usage
+	var out []string
+	if u.Micros > 0 {
+		out = append(out, money(u.Micros))
+	}
+	if n := u.Input + u.Output; n > 0 {
+		out = append(out, roughly(n)+" tokens")
+	}
+	if n := t.AttemptCount(); n > 0 {
+		out = append(out, plural(n, "attempt"))
+	}
+	return strings.Join(out, ", ")
+}
+
+// roughly writes a large number in few characters.
+func roughly(n int64) string {
+	switch {
+	case n < 1000:
+		return strconv.FormatInt(n, 10)
+	case n < 1_000_000:
+		return strconv.FormatFloat(float64(n)/1e3, 'g', 3, 64) + "k"
+	}
+	return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + "M"
+}
+
+// A taskAct is something that a person can ask for.
+type taskAct struct {
+	Do      string // value of the field do
+	Label   string
+	Why     string // what comes of it
+	Class   string // go, back or end, as waysOf says
+	Words   string // what is written with it, "" if nothing is
+	Must    bool   // words are needed
+	Confirm string // what must be agreed to first
+	Href    string // it is a link and no form
+}
+
+// acts finds what can be asked for now, what helps first.
+func (p *taskPage) acts() {
+	t, row := &p.Task, &p.Look
+	add := func(a taskAct) { p.Acts = append(p.Acts, a) }
+	if t.Asked != nil {
+		add(taskAct{Do: "approve", Label: "Approve " + screen.OneLine(t.Asked.To), Why: screen.OneLine("the " + string(t.Asked.By) + " asks for it: " + t.Asked.Note), Class: "go", Words: "Why (may stay empty)"})
+	}
+	if row.Wants == engine.ItemPermission || row.Wants == engine.ItemInput {
+		add(taskAct{Label: "Open the terminal", Why: "the agent asks there", Class: "go", Href: "/tasks/" + string(t.ID) + "/terminal"})
+	}
+	if row.Kind == workflow.Waiting && row.Owner != "the engine" || row.Kind == workflow.Halt {
+		add(taskAct{Do: "answer", Label: "Answer", Class: "go", Words: "Your answer", Must: true})
+	}
+	if row.Kind == workflow.Queued && !t.Queued {
+		add(taskAct{Do: "spawn", Label: "Start", Why: "the task gets a workspace and its first agent", Class: "go"})
+	}
+	if row.Life == overview.Dead || t.Held != "" || row.Wants == engine.ItemNoAnswer {
+		add(taskAct{Do: engine.Respawn, Label: "Start the agent again", Class: "go"})
+	}
+	if t.Paused || t.Attention != "" {
+		add(taskAct{Do: "resume", Label: "Resume", Why: "it goes on, and what was given up is tried again", Class: "go"})
+	}
+	p.delivery(add)
+	p.moves(add)
+	if !t.Paused && row.Kind != workflow.Terminal {
+		add(taskAct{Do: "pause", Label: "Pause", Why: "nothing of it starts until it is resumed"})
+	}
+	if row.Kind == workflow.Terminal {
+		add(taskAct{Do: "delete", Label: "Delete", Class: "end", Confirm: "The task and its folder go away."})
+	}
+	for i := range p.Acts { // one thing helps most; the others step back
+		switch a := &p.Acts[i]; {
+		case a.Class != "go":
+		case p.Main == nil:
+			p.Main = a
+		default:
+			a.Class = ""
+		}
+	}
+}
+
+// delivery adds how the work can leave.
+func (p *taskPage) delivery(add func(taskAct)) {
+	if k := p.Look.Kind; k != workflow.HumanDo && k != workflow.Halt {
+		return
+	}
+	if p.Explain != nil && strings.Contains(p.Explain.Cheapest.Run, "orange task merge ") || strings.Contains(p.Look.Do, "orange task merge ") {
+		add(taskAct{Do: engine.VerbMerge, Label: "Merge", Why: "the branch is merged, and the task is done", Class: "go"})
+	}
+	if p.Task.PRURL == "" {
+		add(taskAct{Do: engine.VerbCreatePR, Label: "Create a pull request"})
+	}
+	add(taskAct{Do: engine.VerbPush, Label: "Push the branch"})
+}
+
+// moves adds the moves that the workflow lets a person ask for.
+func (p *taskPage) moves(add func(taskAct)) {
+	kinds := func(state string) workflow.Kind {
+		if s, ok := p.Def.State(state); ok {
+			return s.Kind
+		}
+		return ""
+	}
+	answers := p.Look.Kind == workflow.Waiting || p.Look.Kind == workflow.Halt
+	for _, m := range p.Look.Moves {
+		a := taskAct{Do: "move:" + m.To, Label: m.To, Why: "→ " + m.To}
+		if m.As != "" {
+			a.Label = m.As
+		}
+		switch {
+		case m.As == "request-changes":
+			a = taskAct{Label: "Request changes", Href: "#review", Class: "back", Why: a.Why}
+		case m.As == "cancel":
+			a.Class, a.Confirm, a.Words, a.Label = "end", "The task ends without a result.", "Why (may stay empty)", "Cancel the task"
+		case m.As == "" && kinds(m.To) == workflow.Terminal:
+			a.Class, a.Confirm = "end", "The task ends in "+m.To+"."
+		case m.As == engine.Complete && !answers:
+			a.Class, a.Label = "go", "Complete"
+		}
+		add(a)
+	}
+}
+
+// A taskAttempt is an agent of a task.
+type taskAttempt struct {
+	client.Attempt
+	How    string
+	Bad    bool
+	Lasted string
+	Tokens string
+	Cost   string
+	Said   string // its last words
+}
+
+// taskAttempts are attempts in words, the newest first. When one began and ended is known
+// from the journal.
+func taskAttempts(list []client.Attempt, entries []journal.Entry, now time.Time) []taskAttempt {
+	began, ended := map[int]time.Time{}, map[int]time.Time{}
+	for i := range entries {
+		for _, a := range entries[i].Started {
+			began[a.Number] = entries[i].At
+		}
+		for _, gone := range entries[i].Ended {
+			ended[gone.Number] = entries[i].At
+		}
+	}
+	out := make([]taskAttempt, len(list))
+	for i, a := range list {
+		one := taskAttempt{Attempt: a, Said: screen.Text(prose.Cut(a.Final, maxWritten))}
+		one.Harness, one.Model, one.Log = screen.OneLine(a.Harness), screen.OneLine(a.Model), screen.OneLine(a.Log)
+		one.How, one.Bad = attemptWords(&a, now)
+		begin, known := began[a.Number]
+		if end, over := ended[a.Number]; over && known {
+			one.Lasted = prose.Span(end.Sub(begin))
+		} else if a.Alive && known {
+			one.Lasted = prose.Age(now, begin)
+		}
+		if u := a.Usage; u != nil {
+			one.Tokens, one.Cost = roughly(u.Input+u.Output), money(u.Micros)
+		}
+		out[len(list)-1-i] = one
+	}
+	return out
+}
+
+func attemptWords(a *client.Attempt, now time.Time) (how string, bad bool) {
+	switch {
+	case a.Alive:
+		how = cmp.Or(a.Condition.Name, task.Running)
+		if !a.Condition.Until.IsZero() {
+			how += " until " + prose.Clock(now, a.Condition.Until)
+		}
+		if a.Condition.Detail != "" {
+			how += ": " + prose.Cut(a.Condition.Detail, 300)
+		}
+		return screen.OneLine(how), a.Condition.Blocked()
+	case a.Code == nil:
+		return "lost", true
+	}
+	return fmt.Sprintf("exit %d", *a.Code), *a.Code != 0
+}
+
+// taskForm is what the form of an act needs.
+type taskForm struct {
+	Act   taskAct
+	ID    task.ID
+	CSRF  string
+	Field string // id of its text
+}
+
+// Form is the form of an act.
+func (p *taskPage) Form(a any, i int) taskForm {
+	out := taskForm{ID: p.Task.ID, CSRF: p.CSRF, Field: "act-note-" + strconv.Itoa(i)}
+	switch a := a.(type) {
+	case taskAct:
+		out.Act = a
+	case *taskAct:
+		out.Act, out.Field = *a, "act-note-main"
+	}
+	return out
+}
+
+// IsMain says whether an act is the one that helps now.
+func (p *taskPage) IsMain(a taskAct) bool { return p.Main != nil && *p.Main == a }

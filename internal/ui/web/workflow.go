@@ -1,0 +1,245 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"orange/internal/core/screen"
+	"orange/internal/core/verify"
+	"orange/internal/core/workflow"
+	"orange/internal/core/workflow/builtin"
+	"orange/internal/ui/chart"
+	"orange/internal/ui/client"
+)
+
+// Bounds of what is done for a page, in this process: it has other work.
+const (
+	maxSearched   = 300_000 // states of a search
+	searchTime    = 2 * time.Minute
+	maxPlayed     = 20_000 // tasks of a simulation
+	playedAtOnce  = 200    // between two looks at the rest of the world
+	maxKept       = 32     // reports
+	maxShownLines = 5000   // of a workflow file
+)
+
+// workflowPages are the pages of workflows, and what was found out for them.
+type workflowPages struct {
+	*Site
+	turn    chan struct{} // whoever computes holds it: one at a time
+	mu      sync.Mutex
+	reports map[string]*workflowReport // by hash
+	plays   map[string]*workflowPlay
+}
+
+// workflowRoutes are the pages of workflows. Nothing that takes long is done because a
+// page is looked at.
+func (s *Site) workflowRoutes(mux *http.ServeMux) {
+	p := &workflowPages{Site: s, turn: make(chan struct{}, 1), reports: map[string]*workflowReport{}, plays: map[string]*workflowPlay{}}
+	mux.HandleFunc("GET /workflows", p.list)
+	mux.HandleFunc("GET /workflows/{hash}", p.show)
+	mux.HandleFunc("POST /workflows/{hash}/verify", s.post(p.verify))
+	mux.HandleFunc("POST /workflows/{hash}/simulate", s.post(p.simulate))
+	mux.HandleFunc("GET /static/chart.css", made(chart.CSS()))
+}
+
+// workflowList is the data of the list of workflows.
+type workflowList struct {
+	page
+	List []client.WorkflowInfo
+}
+
+func (p *workflowPages) list(w http.ResponseWriter, r *http.Request) {
+	list, err := p.o.API.Workflows(r.Context())
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	for i := range list {
+		one := &list[i]
+		one.Name, one.Origin, one.File = screen.OneLine(one.Name), screen.OneLine(one.Origin), screen.OneLine(one.File)
+	}
+	p.render(w, r, http.StatusOK, "workflows", workflowList{page: p.page(r), List: list})
+}
+
+// workflowPage is the data of the page of a workflow.
+type workflowPage struct {
+	page
+	Hash, Name, File string
+	Problem          string               // why the file cannot be read
+	Def              *workflow.Definition // nil: it cannot be read
+	Describe         string
+	Drawing          template.HTML
+	States           []workflowState
+	Edges            []workflowEdge
+	Findings         []workflow.Finding
+	Lines            []workflowLine
+	More             int // lines that are not shown
+	Report           *workflowReport
+	Play             *workflowPlay
+	Runs             string // of the form that simulates
+	Seed             string
+	MaxRuns          int
+}
+
+func (p *workflowPages) show(w http.ResponseWriter, r *http.Request) {
+	data, err := p.data(r)
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	p.render(w, r, http.StatusOK, "workflow", data)
+}
+
+// data gathers what the page of a workflow says.
+func (p *workflowPages) data(r *http.Request) (*workflowPage, error) {
+	got, err := p.text(r)
+	if err != nil {
+		return nil, err
+	}
+	out := &workflowPage{page: p.page(r), Hash: got.Hash, Name: screen.OneLine(got.Name), File: screen.OneLine(got.File), Runs: "2000", Seed: "1", MaxRuns: maxPlayed}
+	out.Lines, out.More = workflowLines(got.Text)
+	def, err := workflow.Parse(got.File, got.Text)
+	if err != nil {
+		out.Problem = screen.OneLine(err.Error())
+		return out, nil
+	}
+	out.Def, out.Describe, out.Findings = def, screen.OneLine(def.Describe), def.Check()
+	out.Drawing = template.HTML(def.Drawing(workflow.Marks{Links: "#state-"})) //nolint:gosec // made and escaped by us
+	out.States, out.Edges = workflowStates(def), workflowEdges(def)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out.Report, out.Play = p.reports[got.Hash], p.plays[got.Hash]
+	if out.Play != nil {
+		out.Runs, out.Seed = strconv.Itoa(out.Play.Runs), strconv.FormatUint(out.Play.Seed, 10)
+	}
+	return out, nil
+}
+
+// text finds a workflow by its hash: one that tasks follow, or one that comes with the
+// program.
+func (p *workflowPages) text(r *http.Request) (client.Workflow, error) {
+	hash := r.PathValue("hash")
+	got, err := p.o.API.Workflow(r.Context(), hash)
+	var no *client.Error
+	if err == nil || !errors.As(err, &no) || no.Status != http.StatusNotFound {
+		return got, err
+	}
+	for _, name := range builtin.Names() {
+		text, ok := builtin.Text(name)
+		if def, broken := workflow.Parse(builtin.File(name), text); ok && broken == nil && def.Hash == hash {
+			return client.Workflow{Hash: hash, Name: name, File: builtin.File(name), Text: text}, nil
+		}
+	}
+	return got, refuse(http.StatusNotFound, "no task follows that workflow: see the list of workflows, or orange workflow show")
+}
+
+// compute does something that takes long when it is its turn. It ends with the request.
+func (p *workflowPages) compute(r *http.Request, do func(context.Context, *workflow.Definition) error) error {
+	got, err := p.text(r)
+	if err != nil {
+		return err
+	}
+	def, err := workflow.Parse(got.File, got.Text)
+	if err != nil {
+		return refuse(http.StatusConflict, "the workflow cannot be read: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), searchTime)
+	defer cancel()
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-ctx.Done():
+		return refuse(http.StatusServiceUnavailable, "another workflow is being looked at: try again in a minute")
+	}
+	if err := do(ctx, def); err != nil {
+		return err
+	}
+	return nil
+}
+
+// verify searches everything that can happen to tasks of a workflow.
+func (p *workflowPages) verify(w http.ResponseWriter, r *http.Request) error {
+	hash := r.PathValue("hash")
+	err := p.compute(r, func(ctx context.Context, def *workflow.Definition) error {
+		p.mu.Lock()
+		known := p.reports[def.Hash]
+		p.mu.Unlock()
+		if known != nil { // somebody asked for the same
+			return nil
+		}
+		began := p.o.Now()
+		found := verify.Verify(def, verify.Options{MaxStates: maxSearched, Stop: func() bool { return ctx.Err() != nil }})
+		if ctx.Err() != nil {
+			return refuse(http.StatusServiceUnavailable, "the search was broken off after %s: use orange workflow verify", p.o.Now().Sub(began).Round(time.Second))
+		}
+		report := reportOf(found)
+		report.Took = p.o.Now().Sub(began).Round(100 * time.Millisecond).String()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if len(p.reports) >= maxKept {
+			clear(p.reports)
+		}
+		p.reports[def.Hash] = report
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	p.done(w, r, "/workflows/"+hash, "Verified: see the report.")
+	return nil
+}
+
+// simulate plays tasks through a workflow.
+func (p *workflowPages) simulate(w http.ResponseWriter, r *http.Request) error {
+	hash := r.PathValue("hash")
+	runs, err := strconv.Atoi(strings.TrimSpace(r.PostFormValue("runs")))
+	if err != nil || runs < 1 || runs > maxPlayed {
+		return refuse(http.StatusBadRequest, "give a number of tasks from 1 to %d", maxPlayed)
+	}
+	seed, err := strconv.ParseUint(strings.TrimSpace(r.PostFormValue("seed")), 10, 64)
+	if err != nil {
+		return refuse(http.StatusBadRequest, "the seed is no number: give one from 0")
+	}
+	err = p.compute(r, func(ctx context.Context, def *workflow.Definition) error {
+		result, err := playTasks(ctx, def, verify.SimOptions{Profile: verify.DefaultProfile(def), Seed: seed}, runs)
+		if err != nil {
+			return err
+		}
+		play := playOf(def, result, runs, seed)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if len(p.plays) >= maxKept {
+			clear(p.plays)
+		}
+		p.plays[def.Hash] = play
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	p.done(w, r, "/workflows/"+hash, fmt.Sprintf("%s were played.", plural(runs, "task")))
+	return nil
+}
+
+// playTasks simulates in steps, so that it can be broken off.
+func playTasks(ctx context.Context, def *workflow.Definition, o verify.SimOptions, runs int) (verify.SimResult, error) {
+	var all verify.SimResult
+	for first := 0; first < runs; first += playedAtOnce {
+		if ctx.Err() != nil {
+			return all, refuse(http.StatusServiceUnavailable, "the simulation was broken off: play fewer tasks")
+		}
+		part, err := verify.Simulate(def, o, first, min(playedAtOnce, runs-first))
+		if err != nil {
+			return all, err
+		}
+		all.Merge(part)
+	}
+	return all, nil
+}
