@@ -37,6 +37,7 @@ type gallery struct {
 // seen measures what people see: how soon, and what it costs while nothing happens.
 func seen(r *report, dir, orange string) (err error) {
 	g := &gallery{program: newProgram(orange, dir)}
+	g.env = append(g.env, "XDG_RUNTIME_DIR="+dir, "TMUX=", "TERM=xterm-256color")
 	_, stop, err := g.serve()
 	if err != nil {
 		return err
@@ -53,14 +54,7 @@ func seen(r *report, dir, orange string) (err error) {
 
 // furnish creates the tasks.
 func (g *gallery) furnish(ctx context.Context) error {
-	cfg, err := config.Load(func(name string) string {
-		for _, kv := range slices.Backward(g.env) {
-			if value, ok := strings.CutPrefix(kv, name+"="); ok {
-				return value
-			}
-		}
-		return os.Getenv(name)
-	}, os.UserHomeDir)
+	cfg, err := config.Load(g.getenv, os.UserHomeDir)
 	if err != nil {
 		return err
 	}

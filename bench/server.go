@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -24,6 +26,16 @@ func newProgram(path, dir string) *program {
 		"ORANGE_HOME=" + filepath.Join(dir, "home"), "XDG_CONFIG_HOME=" + filepath.Join(dir, "config"),
 		"ORANGE_ROLE=", "ORANGE_TASK=", "ORANGE_ATTEMPT=", "ORANGE_TOKEN=", "ORANGE_LOG_LEVEL=", "ORANGE_EFFECTS=record",
 	}}
+}
+
+// getenv finds a variable of the program. The last one counts.
+func (p *program) getenv(name string) string {
+	for _, kv := range slices.Backward(p.env) {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
 
 func (p *program) command(name string, args ...string) *exec.Cmd {

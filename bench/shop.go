@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -71,16 +70,6 @@ func openShop(ctx context.Context, orange, dir, sessions string, pool int) (*sho
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
-}
-
-// getenv finds a variable of the shop. The last one counts.
-func (s *shop) getenv(name string) string {
-	for _, kv := range slices.Backward(s.env) {
-		if value, ok := strings.CutPrefix(kv, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }
 
 func writeFile(path, text string) error {

@@ -22,6 +22,7 @@ func (s *server) checks(ctx context.Context) []doctor.Result {
 		{Name: "workflows", Run: s.checkWorkflows, Fix: "restore the missing text with orange import of an export that has it"},
 		{Name: "projects", Run: s.checkProjects, Fix: "put the repository back, or orange project remove it"},
 		{Name: "trackers", Run: s.checkTrackers, Fix: "orange tracker test and orange tracker sync say more; orange tracker sync --fix puts issues back"},
+		{Name: "notifications", Run: s.checkNotify, Fix: "orange notify list and orange notify test say more"},
 		{Name: "attention", Run: s.checkAttention, Fix: "see orange task explain for each, then orange resume"},
 	}
 	if s.company != nil {

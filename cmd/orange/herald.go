@@ -41,6 +41,7 @@ func (s *server) announce(ctx context.Context) (ended func()) {
 			}
 		},
 	})
+	s.herald = h
 	var running sync.WaitGroup
 	running.Go(func() { h.Run(ctx) })
 	return running.Wait
@@ -108,8 +109,8 @@ func tellerOf(cfg config.Config, n *config.Notify) teller {
 	return notify.Desktop{System: runtime.GOOS, Env: env}
 }
 
-// TestNotify implements cli.Notifier: it tells a test, from this very process.
-func (w workflows) TestNotify(ctx context.Context, cfg config.Config, n config.Notify, kind string) error {
+// testNotify tells a test, from this very process.
+func testNotify(ctx context.Context, cfg config.Config, n config.Notify, kind string) error {
 	it := engine.Item{Kind: engine.ItemKind(kind), Project: "orange", Branch: "test", Status: "test", Text: "this is a test: nothing waits for you", Do: "orange inbox", Since: time.Now().UTC()}
 	return tellerOf(cfg, &n).Tell(ctx, notify.Message{ID: "test-" + strings.ToLower(rand.Text()[:12]), Items: []engine.Item{it}, Brief: n.Brief})
 }

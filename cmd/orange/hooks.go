@@ -15,6 +15,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/runtime/effect"
+	"orange/internal/runtime/herald"
 	"orange/internal/runtime/local"
 	"orange/internal/runtime/track"
 	"orange/internal/transport"
@@ -75,12 +76,13 @@ type control struct {
 	*local.Runtime
 	office *track.Office
 	page   *webPage
+	herald *herald.Herald
 	hears  bool // news come from outside
 }
 
 // Busy implements api.Control.
 func (c control) Busy() bool {
-	return c.hears || c.page.busy() || c.Runtime.Busy() || c.office.Watches()
+	return c.hears || c.page.busy() || c.herald.Busy() || c.Runtime.Busy() || c.office.Watches()
 }
 
 // allCards changes cards wherever they are: on the local board or at a tracker.

@@ -23,6 +23,7 @@ import (
 	"orange/internal/config"
 	"orange/internal/core/task"
 	"orange/internal/runtime/effect"
+	"orange/internal/runtime/herald"
 	"orange/internal/runtime/local"
 	"orange/internal/runtime/track"
 	"orange/internal/ui/api"
@@ -78,6 +79,7 @@ type server struct {
 	hears   bool          // news of trackers come in over HTTP
 	page    *webPage
 	sights  *sights
+	herald  *herald.Herald
 }
 
 func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
@@ -204,7 +206,7 @@ func (s *server) close() {
 
 func (s *server) api(stop func()) *api.Server {
 	out := &api.Server{
-		Engine: s.runtime, Control: control{s.runtime, s.office, s.page, s.hears}, Trackers: trackers{s.office, s}, Projects: projects{s}, Tasks: s.store, Workflows: library{s}, Folders: s.folders, Boards: s.boards(),
+		Engine: s.runtime, Control: control{s.runtime, s.office, s.page, s.herald, s.hears}, Trackers: trackers{s.office, s}, Projects: projects{s}, Tasks: s.store, Workflows: library{s}, Folders: s.folders, Boards: s.boards(),
 		Rows: s.store, Sights: s.sights, Changes: changes{s}, Library: library{s}, Page: s.page, Definition: s.runtime.Definition,
 		Inbox: s.inbox, Transfer: transfer{s}, Where: s.where, Checks: s.checks, Repair: s.repair,
 		Stop: stop, Release: version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,

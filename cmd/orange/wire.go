@@ -48,6 +48,7 @@ func run(args []string) int {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		IsTerminal: isTerminal(os.Stdin) && isTerminal(os.Stdout),
 		Workflows:  workflows{workflowdir.New(cfg.UserWorkflows)}, Install: install,
+		Notify:    func(ctx context.Context, n config.Notify, kind string) error { return testNotify(ctx, cfg, n, kind) },
 		Serve:     func(ctx context.Context, o cli.ServeOptions) error { return serve(ctx, cfg, o) },
 		OpenAPI:   func() (any, error) { return api.Describe(version) },
 		Dashboard: dashboard(cfg),

@@ -46,10 +46,20 @@ type Watcher struct {
 	start   func() (*fsnotify.Watcher, error)
 	most    int
 	system  *fsnotify.Watcher // nil before the first watch
-	folders map[string][]*ear
+	folders map[string]*folder
 	closed  bool
 	wait    sync.WaitGroup
 }
+
+// folder is one that is watched. It is asleep while everybody waits to be told already, for
+// a long time: the system is spared what would change nothing.
+type folder struct {
+	ears   []*ear
+	asleep bool
+}
+
+// long is the least pause for which a folder falls asleep.
+const long = time.Second
 
 // ear is a watch that is kept.
 type ear struct {
@@ -60,7 +70,7 @@ type ear struct {
 
 // New returns a watcher of nothing.
 func New() *Watcher {
-	return &Watcher{start: fsnotify.NewWatcher, most: most(), folders: map[string][]*ear{}}
+	return &Watcher{start: fsnotify.NewWatcher, most: most(), folders: map[string]*folder{}}
 }
 
 // Add begins to watch a folder, which must exist. The error says that no more of them are
@@ -77,15 +87,20 @@ func (w *Watcher) Add(watch Watch) (stop func(), err error) {
 	if err := w.open(); err != nil {
 		return nil, err
 	}
-	if len(w.folders[watch.Folder]) == 0 {
-		if len(w.folders) >= w.most {
-			return nil, fmt.Errorf("watch %s: %w", watch.Folder, ErrFull)
-		}
+	f := w.folders[watch.Folder]
+	if f == nil && len(w.folders) >= w.most {
+		return nil, fmt.Errorf("watch %s: %w", watch.Folder, ErrFull)
+	}
+	if f == nil || f.asleep {
 		if err := w.system.Add(watch.Folder); err != nil {
 			return nil, fmt.Errorf("watch %s: %w", watch.Folder, err)
 		}
 	}
-	w.folders[watch.Folder] = append(w.folders[watch.Folder], e)
+	if f == nil {
+		f = &folder{}
+		w.folders[watch.Folder] = f
+	}
+	f.ears, f.asleep = append(f.ears, e), false
 	return func() { w.remove(e) }, nil
 }
 
@@ -118,14 +133,14 @@ func (w *Watcher) remove(e *ear) {
 		return
 	}
 	w.silence(e)
-	list := slices.DeleteFunc(w.folders[e.Folder], func(other *ear) bool { return other == e })
-	if len(list) > 0 {
-		w.folders[e.Folder] = list
+	f := w.folders[e.Folder]
+	f.ears = slices.DeleteFunc(f.ears, func(other *ear) bool { return other == e })
+	if len(f.ears) > 0 {
 		return
 	}
 	delete(w.folders, e.Folder)
 	if w.system != nil {
-		_ = w.system.Remove(e.Folder) // it may be gone
+		_ = w.system.Remove(e.Folder) // it may be gone, or asleep
 	}
 }
 
@@ -162,46 +177,54 @@ func (w *Watcher) hear(event fsnotify.Event) {
 	}
 	var now, lost []*ear
 	w.mu.Lock()
-	folder, name := filepath.Split(event.Name)
-	for _, e := range w.folders[filepath.Clean(folder)] {
-		if len(e.Names) == 0 || slices.Contains(e.Names, name) {
-			now = w.tell(e, now)
+	dir, name := filepath.Split(event.Name)
+	if f := w.folders[filepath.Clean(dir)]; f != nil {
+		for _, e := range f.ears {
+			if len(e.Names) == 0 || slices.Contains(e.Names, name) {
+				now = w.tell(e, now)
+			}
 		}
+		w.doze(filepath.Clean(dir), f)
 	}
 	if event.Has(fsnotify.Remove) || event.Has(fsnotify.Rename) {
 		lost = w.lose(event.Name)
 	}
 	w.mu.Unlock()
 	call(now)
-	for _, e := range lost {
-		if e.Lost != nil {
-			e.Lost()
-		}
+	bury(lost)
+}
+
+// doze puts a folder to sleep if all who are interested wait already. The caller holds the
+// lock.
+func (w *Watcher) doze(name string, f *folder) {
+	if f.asleep || slices.ContainsFunc(f.ears, func(e *ear) bool { return e.timer == nil || e.Pause < long }) {
+		return
 	}
+	f.asleep = w.system.Remove(name) == nil
 }
 
 // lose forgets a folder that is not there any more, and returns whom to tell. The caller
 // holds the lock.
-func (w *Watcher) lose(folder string) []*ear {
-	folder = filepath.Clean(folder)
-	list, ok := w.folders[folder]
+func (w *Watcher) lose(name string) []*ear {
+	name = filepath.Clean(name)
+	f, ok := w.folders[name]
 	if !ok {
 		return nil
 	}
-	delete(w.folders, folder)
-	_ = w.system.Remove(folder) // one that was moved is still watched
-	for _, e := range list {
+	delete(w.folders, name)
+	_ = w.system.Remove(name) // one that was moved is still watched
+	for _, e := range f.ears {
 		w.silence(e)
 	}
-	return list
+	return f.ears
 }
 
 // tellAll tells everybody.
 func (w *Watcher) tellAll() {
 	var now []*ear
 	w.mu.Lock()
-	for _, list := range w.folders {
-		for _, e := range list {
+	for _, f := range w.folders {
+		for _, e := range f.ears {
 			now = w.tell(e, now)
 		}
 	}
@@ -222,15 +245,36 @@ func (w *Watcher) tell(e *ear, now []*ear) []*ear {
 	return now
 }
 
-// ring tells what happened in a pause.
+// ring tells what happened in a pause. Before it does the folder is awake again: what
+// happens from now on is told again.
 func (w *Watcher) ring(e *ear) {
 	defer w.wait.Done()
 	w.mu.Lock()
-	e.timer = nil // before it is told: what happens now is told again
-	gone := e.gone
+	if e.gone {
+		w.mu.Unlock()
+		return
+	}
+	e.timer = nil
+	var lost []*ear
+	if f := w.folders[e.Folder]; f.asleep {
+		f.asleep = false
+		if w.system.Add(e.Folder) != nil {
+			lost = w.lose(e.Folder)
+		}
+	}
 	w.mu.Unlock()
-	if !gone {
+	if lost == nil {
 		e.Changed()
+	}
+	bury(lost)
+}
+
+// bury tells those whose folder is not there any more.
+func bury(list []*ear) {
+	for _, e := range list {
+		if e.Lost != nil {
+			e.Lost()
+		}
 	}
 }
 
@@ -245,8 +289,8 @@ func (w *Watcher) Close() error {
 	w.mu.Lock()
 	system := w.system
 	w.system, w.closed = nil, true
-	for _, list := range w.folders {
-		for _, e := range list {
+	for _, f := range w.folders {
+		for _, e := range f.ears {
 			w.silence(e)
 		}
 	}

@@ -130,18 +130,10 @@ func TestWhatHappensInAPauseIsToldOnce(t *testing.T) {
 		write(t, dir, "file", "x")
 	}
 	settle(t, w, dir)
-	w.mu.Lock()
-	e := w.folders[dir][0]
-	waiting := e.timer != nil
-	w.mu.Unlock()
-	if !waiting || patient.count.Load() != 0 {
-		t.Errorf("waiting: %v, told %d times", waiting, patient.count.Load())
+	if n := patient.count.Load(); n != 0 {
+		t.Errorf("told %d times", n)
 	}
-	w.wait.Go(func() {
-		if e.timer.Stop() { // as if the hour had passed
-			w.ring(e)
-		}
-	})
+	passHour(t, w, dir)
 	patient.comes()
 	write(t, dir, "file", "x")
 	settle(t, w, dir)
@@ -149,6 +141,66 @@ func TestWhatHappensInAPauseIsToldOnce(t *testing.T) {
 	stop()
 	if n := patient.count.Load(); n != 1 {
 		t.Errorf("told %d times", n)
+	}
+}
+
+// passHour waits until somebody waits to be told, and lets their hour pass.
+func passHour(t *testing.T, w *Watcher, dir string) {
+	t.Helper()
+	for end := time.Now().Add(longest); ; time.Sleep(time.Millisecond) {
+		w.mu.Lock()
+		e := w.folders[dir].ears[0]
+		passed := e.timer != nil && e.timer.Stop()
+		w.mu.Unlock()
+		if passed {
+			w.ring(e)
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("nobody waits")
+		}
+	}
+}
+
+func TestAFolderSleepsWhileAllWaitAlready(t *testing.T) {
+	w, dir := opened(t), t.TempDir()
+	c := counter(t)
+	add(t, w, Watch{Folder: dir, Pause: time.Hour, Changed: c.changed})
+	asleep := func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.folders[dir].asleep && len(w.system.WatchList()) == 0
+	}
+	falls := func() {
+		t.Helper()
+		write(t, dir, "file", "x")
+		for end := time.Now().Add(longest); !asleep(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("it is awake")
+			}
+		}
+	}
+	falls()
+	passHour(t, w, dir)
+	c.comes()
+	if asleep() {
+		t.Error("it sleeps on")
+	}
+	falls()
+	other := counter(t)
+	stop := add(t, w, Watch{Folder: dir, Changed: other.changed}) // wakes it up
+	write(t, dir, "file", "x")
+	other.comes()
+	stop()
+	falls()
+	lost := counter(t)
+	add(t, w, Watch{Folder: dir, Pause: time.Hour, Changed: c.changed, Lost: lost.changed})
+	falls()
+	check(t, os.RemoveAll(dir))
+	passHour(t, w, dir)
+	lost.comes()
+	if n := c.count.Load(); n != 1 || w.Len() != 0 {
+		t.Errorf("told %d times, %d folders are left", n, w.Len())
 	}
 }
 

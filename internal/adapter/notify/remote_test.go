@@ -252,13 +252,15 @@ func TestAnswers(t *testing.T) {
 		says    string
 		lasting bool
 	}{
-		"all is well":        {status(200), "", false},
-		"nothing to say":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, "", false},
-		"it is broken":       {status(500), "answered 500", false},
-		"too many":           {status(429), "answered 429", false},
-		"no such topic":      {status(404), "answered 404: see whether the address is right", true},
-		"a wrong secret":     {status(401), "answered 401: see whether the secret is right", true},
-		"it is elsewhere":    {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, 307) }, "leads elsewhere", true},
+		"all is well":    {status(200), "", false},
+		"nothing to say": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, "", false},
+		"it is broken":   {status(500), "answered 500", false},
+		"too many":       {status(429), "answered 429", false},
+		"no such topic":  {status(404), "answered 404: see whether the address is right", true},
+		"a wrong secret": {status(401), "answered 401: see whether the secret is right", true},
+		"it is elsewhere": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+		}, "leads elsewhere", true},
 		"it breaks off":      {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "cannot be reached", false},
 		"it takes for ever":  {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "cannot be reached: it takes too long", false},
 		"it talks for ever":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200); forever(w) }, "", false},

@@ -148,14 +148,15 @@ type Facts struct {
 // Of is the row of a task. def is nil if its workflow cannot be read.
 func Of(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row {
 	r := Row{
-		ID: t.ID, Project: t.Project, Branch: screen.OneLine(t.Branch), Summary: line(t.Summary, maxSummary), Status: screen.OneLine(t.Status), Workflow: t.Workflow,
-		WorkflowHash: t.WorkflowHash, Harness: screen.OneLine(t.Harness), Workspace: t.Workspace, Tracker: screen.OneLine(t.TrackerRef), Parent: t.Parent,
-		Life: None, Work: f.Work, Spent: t.Spent.Usage, Paused: t.Paused, Queued: t.Queued,
+		ID: t.ID, Project: word(t.Project), Branch: word(t.Branch), Summary: line(t.Summary, maxSummary), Status: word(t.Status), Workflow: word(t.Workflow),
+		WorkflowHash: t.WorkflowHash, Harness: word(t.Harness), Workspace: word(t.Workspace), Tracker: word(t.TrackerRef), Parent: t.Parent,
+		Life: lifeOf(t), Work: f.Work, Spent: t.Spent.Usage, Paused: t.Paused, Queued: t.Queued,
 		Created: t.CreatedAt, Since: t.Since, Active: t.UpdatedAt, Seq: t.Seq, PR: pullOf(t, f.Checks),
 	}
 	r.agents(t, f)
 	if def == nil {
-		r.Owner, r.Why = "a person", "its workflow cannot be read: see orange doctor"
+		r.Owner, r.Why = engine.APerson, "its workflow cannot be read: see orange doctor"
+		r.Wants, r.Text, r.Do, r.Asked = engine.ItemAttention, "its workflow cannot be read", "orange doctor", t.Since
 		return r
 	}
 	if c := def.CrashCounter(); c != nil {
@@ -169,22 +170,32 @@ func Of(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row {
 	return r
 }
 
-// agents says who lives, and when there was a sign of it.
-func (r *Row) agents(t *task.Task, f Facts) {
-	if t.Crashed != "" || len(t.Attempts) == 0 && !t.RespawnAt.IsZero() {
-		r.Life = Dead
+// lifeOf says how the agents of a task are. One that died counts more than another that
+// lives: its work is not being done.
+func lifeOf(t *task.Task) Life {
+	if t.Crashed != "" {
+		if _, replaced := t.Live(t.Crashed); !replaced {
+			return Dead
+		}
 	}
 	for i := range t.Attempts {
-		a := &t.Attempts[i]
-		if !a.Ending && (t.Crashed == "" || a.Role != t.Crashed) {
-			r.Life = Alive
+		if !t.Attempts[i].Ending {
+			return Alive
 		}
+	}
+	return None
+}
+
+// agents lists the attempts that are not over, and finds the last sign of life.
+func (r *Row) agents(t *task.Task, f Facts) {
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
 		active := f.Active[a.Number]
 		if active.After(r.Active) {
 			r.Active = active
 		}
 		r.Attempts = append(r.Attempts, Attempt{
-			Number: a.Number, Role: a.Role, State: a.State, Since: a.Since, Active: active, Mood: a.Condition.Name,
+			Number: a.Number, Role: word(a.Role), State: word(a.State), Since: a.Since, Active: active, Mood: word(a.Condition.Name),
 			Detail: line(a.Condition.Detail, maxText), Until: a.Condition.Until, Usage: a.Usage, Ending: a.Ending, Overdue: a.Overdue,
 		})
 	}
@@ -195,7 +206,7 @@ func pullOf(t *task.Task, checks string) *PR {
 		return nil
 	}
 	number, _ := tracker.PRNumber(t.PRURL)
-	return &PR{Number: number, URL: screen.OneLine(t.PRURL), State: t.PRState, Checks: checks}
+	return &PR{Number: number, URL: line(t.PRURL, maxText), State: word(t.PRState), Checks: word(checks)}
 }
 
 // Checks puts the checks of a pull request into one word, "" if there are none.
@@ -212,17 +223,21 @@ func Checks(list []tracker.Check) string {
 	return out
 }
 
-// line is text on one line, of at most n bytes.
+// word is a name that somebody else gave.
+func word(s string) string { return line(s, maxSummary) }
+
+// line is text on one line, of at most n bytes and three dots.
 func line(s string, n int) string {
-	if len(s) > 4*n { // what is cut away need not be cleaned
-		s = s[:4*n]
+	whole := len(s) <= 4*n
+	if !whole { // what is cut away need not be cleaned
+		s = strings.ToValidUTF8(s[:4*n], "")
 	}
 	s = screen.OneLine(s)
-	if len(s) <= n {
+	if whole && len(s) <= n {
 		return s
 	}
-	cut := n
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
+	cut := min(n, len(s))
+	for cut > 0 && cut < len(s) && !utf8.RuneStart(s[cut]) {
 		cut--
 	}
 	return strings.TrimSpace(s[:cut]) + "..."

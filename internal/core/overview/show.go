@@ -3,6 +3,7 @@ package overview
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"orange/internal/core/engine"
@@ -100,6 +101,9 @@ func (c *Choice) shows(r *Row, words []string) bool {
 		return true
 	}
 	text := strings.ToLower(strings.Join([]string{string(r.ID), r.Project, r.Branch, r.Summary, r.Status, r.Tracker, string(r.Wants), r.Owner, r.Harness}, " "))
+	if r.PR != nil {
+		text += " #" + strconv.Itoa(r.PR.Number)
+	}
 	for _, w := range words {
 		if !strings.Contains(text, w) {
 			return false
@@ -140,42 +144,38 @@ func rank(r *Row) int {
 	return len(order)
 }
 
-// grouped puts rows together. Groups are in the order of the life of a task, or by name.
+// grouped puts rows together, each name once. Groups are in the order of the life of a
+// task, or by name.
 func grouped(rows []Row, by Grouping) []Group {
-	type key struct {
-		rank int
-		name string
-	}
-	keyOf := func(r *Row) key {
-		if by == ProjectRows {
-			return key{0, r.Project}
-		}
-		return key{rank(r), r.Status}
-	}
-	index := map[key]int{}
-	var keys []key
+	index, ranks := map[string]int{}, map[string]int{}
 	var out []Group
 	for i := range rows {
-		k := keyOf(&rows[i])
-		at, ok := index[k]
-		if !ok {
-			at = len(out)
-			index[k] = at
-			keys, out = append(keys, k), append(out, Group{Name: k.name})
+		name, place := rows[i].Status, rank(&rows[i])
+		if by == ProjectRows {
+			name, place = rows[i].Project, 0
 		}
+		at, known := index[name]
+		if !known {
+			at = len(out)
+			index[name], ranks[name] = at, place
+			out = append(out, Group{Name: name})
+		}
+		ranks[name] = min(ranks[name], place)
 		out[at].Rows = append(out[at].Rows, rows[i])
 	}
 	slices.SortFunc(out, func(a, b Group) int {
-		ka, kb := keyOf(&a.Rows[0]), keyOf(&b.Rows[0])
-		return cmp.Or(cmp.Compare(ka.rank, kb.rank), cmp.Compare(ka.name, kb.name))
+		return cmp.Or(cmp.Compare(ranks[a.Name], ranks[b.Name]), cmp.Compare(a.Name, b.Name))
 	})
 	return out
 }
 
-// Apply brings a state up to date. Rows keep their places; new ones come last.
+// Apply brings a state up to date. Rows keep their places; new ones come last. What is
+// older than what the state has is passed over.
 func (s *State) Apply(c Change) {
-	s.Row, s.At, s.Paused, s.Projects = max(s.Row, c.Row), c.At, c.Paused, c.Projects
-	if len(c.Gone) > 0 {
+	if c.Row >= s.Row {
+		s.Row, s.At, s.Paused, s.Projects = c.Row, c.At, c.Paused, c.Projects
+	}
+	if c.Row == s.Row && len(c.Gone) > 0 {
 		s.Tasks = slices.DeleteFunc(s.Tasks, func(r Row) bool { return slices.Contains(c.Gone, r.ID) })
 	}
 	if len(c.Tasks) == 0 {

@@ -47,7 +47,7 @@ func (r *rig) follow(query string, last int64) *stream {
 // listenTo connects to a stream.
 func (r *rig) listenTo(path, last string) *stream {
 	r.t.Helper()
-	ctx, cancel := context.WithCancel(r.t.Context())
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute) // what never comes is not waited for
 	req, err := http.NewRequestWithContext(ctx, "GET", "http://orange"+path, nil)
 	must(r.t, err)
 	req.Header.Set(api.HeaderAPI, "1")

@@ -16,6 +16,9 @@ import (
 // is told together.
 const changesApart = 20 * time.Millisecond
 
+// maxRows bounds the rows of one change, so that a client can read it in one piece.
+const maxRows = 1000
+
 // stateEvents streams what becomes of a state after a row. What happens quickly is told
 // together; nothing is left out.
 func (s *Server) stateEvents(w http.ResponseWriter, r *http.Request) {
@@ -74,7 +77,9 @@ type follower struct {
 	s     *Server
 	want  seen
 	after int64
-	mark  int64 // of the sights; 0 tells all that is known: nobody remembers what the client saw
+	mark  int64     // of the sights; 0 tells all that is known: nobody remembers what the client saw
+	todo  []task.ID // that are to be told before the client has all up to after
+	told  int64     // row up to which it has all
 	begun bool
 	last  overview.Change // without its rows
 }
@@ -96,7 +101,7 @@ func (s *Server) follower(r *http.Request) (*follower, error) {
 	if err == nil && after > row {
 		err = task.Mistakef("row %d is not in this journal, which ends at %d: ask for the state again", after, row)
 	}
-	f := &follower{s: s, want: want, after: after}; if s.Sights != nil { _, f.mark, _ = s.Sights.Since(-1) }; return f, err
+	return &follower{s: s, want: want, after: after, told: after}, err
 }
 
 // wake are the channels that close when there is more to tell.
@@ -106,18 +111,23 @@ type wake struct{ journal, sights, rest <-chan struct{} }
 // client wants to know, and nothing to wait for as long as something happens.
 func (f *follower) next() (*overview.Change, *wake, error) {
 	on := &wake{rest: f.s.bell.wait()} // before anything is read
-	ids, err := f.touched(on)
-	if err != nil {
-		return nil, nil, err
+	if len(f.todo) == 0 {
+		if err := f.touched(on); err != nil {
+			return nil, nil, err
+		}
 	}
-	if len(ids) > 0 {
+	if len(f.todo) > 0 {
 		on = nil
 	}
 	now := f.s.moment()
-	change := &overview.Change{Row: f.after, At: now.At, Paused: now.Paused, Projects: now.Projects, Tasks: []overview.Row{}, Gone: []task.ID{}}
-	if err := f.fill(change, ids); err != nil {
+	change := &overview.Change{At: now.At, Paused: now.Paused, Projects: now.Projects, Tasks: []overview.Row{}, Gone: []task.ID{}}
+	if err := f.fill(change); err != nil {
 		return nil, nil, err
 	}
+	if len(f.todo) == 0 {
+		f.told = f.after
+	}
+	change.Row = f.told
 	if f.begun && len(change.Tasks)+len(change.Gone) == 0 && change.Paused == f.last.Paused && slices.Equal(change.Projects, f.last.Projects) {
 		return nil, on, nil
 	}
@@ -125,40 +135,44 @@ func (f *follower) next() (*overview.Change, *wake, error) {
 	return change, nil, nil
 }
 
-// touched lists the tasks that something happened to.
-func (f *follower) touched(on *wake) ([]task.ID, error) {
+// touched notes the tasks that something happened to, each once.
+func (f *follower) touched(on *wake) error {
 	rows, more, err := f.s.Engine.Follow(f.after, "", stride)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	on.journal = more
-	ids := make([]task.ID, 0, len(rows))
+	noted := make(map[task.ID]bool, len(rows))
+	note := func(id task.ID) {
+		if !noted[id] {
+			noted[id] = true
+			f.todo = append(f.todo, id)
+		}
+	}
 	for _, row := range rows {
 		var e struct {
 			Task task.ID `json:"task"`
 		}
 		if err := json.Unmarshal(row.Entry, &e); err != nil {
-			return nil, fmt.Errorf("read row %d: %w", row.ID, err)
+			return fmt.Errorf("read row %d: %w", row.ID, err)
 		}
 		f.after = row.ID
-		ids = append(ids, e.Task)
+		note(e.Task)
 	}
 	if f.s.Sights != nil {
 		var seen []task.ID
 		seen, f.mark, on.sights = f.s.Sights.Since(f.mark)
-		ids = append(ids, seen...)
+		for _, id := range seen {
+			note(id)
+		}
 	}
-	return ids, nil
+	return nil
 }
 
-// fill adds the rows of tasks, each once.
-func (f *follower) fill(c *overview.Change, ids []task.ID) error {
-	told := make(map[task.ID]bool, len(ids))
-	for _, id := range ids {
-		if told[id] {
-			continue
-		}
-		told[id] = true
+// fill adds the rows of tasks that are to be told, as many as fit.
+func (f *follower) fill(c *overview.Change) error {
+	now := f.todo[:min(maxRows, len(f.todo))]
+	for _, id := range now {
 		t, ok, err := f.s.Tasks.Task(id)
 		switch {
 		case err != nil:
@@ -174,6 +188,9 @@ func (f *follower) fill(c *overview.Change, ids []task.ID) error {
 		} else {
 			c.Gone = append(c.Gone, id)
 		}
+	}
+	if f.todo = f.todo[len(now):]; len(f.todo) == 0 {
+		f.todo = nil // let go of what is told
 	}
 	return nil
 }

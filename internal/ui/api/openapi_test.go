@@ -358,3 +358,13 @@ func contentOf(op *openapi3.Operation) openapi3.Content {
 	}
 	return op.Responses.Value("200").Value.Content
 }
+
+func TestEveryRouteIsInTheDocs(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/API.md")
+	must(t, err)
+	for _, rt := range api.Routes() {
+		if want := rt.Method + " /v1" + rt.Path; !strings.Contains(string(text), want) {
+			t.Errorf("docs/API.md does not speak of %s", want)
+		}
+	}
+}

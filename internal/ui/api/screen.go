@@ -54,8 +54,17 @@ func (s *Server) screen(r *http.Request) (Screen, error) {
 		return Screen{}, err
 	}
 	out, err := s.Screens.Screen(r.Context(), t, r.URL.Query().Get("role"))
-	out.Lines = nonNil(out.Lines)
+	out.Lines = whole(out.Lines)
 	return out, err
+}
+
+// whole are lines of which none is null.
+func whole(lines []screen.Line) []screen.Line {
+	out := make([]screen.Line, len(lines))
+	for i, l := range lines {
+		out[i] = nonNil(l)
+	}
+	return out
 }
 
 // screensApart is the least time between two looks at one screen.
@@ -145,7 +154,7 @@ func (l *watcher) show(ctx context.Context, t task.Task) bool {
 	if err != nil {
 		now = Screen{Note: screen.OneLine(err.Error()), At: time.Now().UTC()}
 	}
-	now.Lines = nonNil(now.Lines)
+	now.Lines = whole(now.Lines)
 	bare := now
 	bare.At = time.Time{}
 	if l.last != nil && reflect.DeepEqual(*l.last, bare) {

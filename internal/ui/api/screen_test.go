@@ -43,8 +43,8 @@ func TestAScreenIsLookedAt(t *testing.T) {
 	h := r.server.Screens.(*theatre)
 	id := r.create("a")
 	r.ask("GET", "/v1/tasks/"+id+"/screen", "").holds(t, `"lines":[]`, `"role":""`)
-	h.put(task.ID(id), "one\n\x1b[31mtwo\x1b[0m")
-	r.ask("GET", "/v1/tasks/"+id+"/screen?role=worker", "").holds(t, `"role":"worker"`, "two")
+	h.put(task.ID(id), "one\n\n\x1b[31mtwo\x1b[0m")
+	r.ask("GET", "/v1/tasks/"+id+"/screen?role=worker", "").holds(t, `"role":"worker"`, `"lines":[[{"text":"one"}],[],[{"text":"two","fg":"1"}]]`)
 	r.ask("POST", "/v1/tasks/"+id+"/type", `{"role":"worker","text":"yes"}`).holds(t, `{"typed":true}`)
 	r.ask("POST", "/v1/tasks/"+id+"/type", `{"role":"worker","text":""}`).refused(t, http.StatusBadRequest, "give a text")
 	if len(h.typed) != 1 || h.typed[0] != id+" worker yes" {

@@ -15,6 +15,9 @@ func newBoardAdd(deps Deps, f *boardFlags) *cobra.Command {
 	var n client.NewCard
 	cmd := &cobra.Command{
 		Use: "add <title...>", Short: "Put a card on the board, and start a task for it if the workflow has one", Args: arguments(1, -1),
+		Long: "Put a card on the project's board. If the workflow works on cards, a task is created for it.",
+		Example: "  orange board add \"Login form\" --tag Ready\n" +
+			"  orange board add \"Only an idea\" --no-task --description -",
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&n.Column, "column", "", "column it begins in (default: the first)")

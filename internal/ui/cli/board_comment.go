@@ -11,6 +11,8 @@ import (
 func newBoardComment(deps Deps, f *boardFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "comment <card> <text...>", Short: "Say something about a card; - reads it from standard input", Args: arguments(2, -1),
+		Long:    "Say something about a card. Agents read it; what they say comes as comments, too.",
+		Example: "  orange board comment 3 \"The label is missing\"",
 		RunE: f.withCard(deps, func(s session, words []string) (board.Change, error) {
 			text, err := s.said(strings.Join(words, " "))
 			if err == nil && text == "" {

@@ -16,6 +16,8 @@ import (
 func newBoardHistory(deps Deps, f *boardFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "history <card>", Short: "Show what became of a card", Args: arguments(1, 1),
+		Long:    "Show every change of a card and who made it, oldest first.",
+		Example: "  orange board history 3",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			p, err := f.card(ctx, s, args[0])
 			if err != nil {

@@ -11,6 +11,9 @@ import (
 func newBoardMove(deps Deps, f *boardFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "move <card> <column...>", Short: "Move a card to a column", Args: arguments(2, -1),
+		Long: "Move a card to a column of its board. A task that works on the card hears of it.",
+		Example: "  orange board move 3 In Progress\n" +
+			"  orange board move shop/3 Done",
 		RunE: f.withCard(deps, func(_ session, column []string) (board.Change, error) {
 			name := strings.Join(column, " ")
 			if strings.TrimSpace(name) == "" {

@@ -17,6 +17,10 @@ import (
 func newBoardShow(deps Deps, f *boardFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "show [card]", Short: "Show the board, or a card with all that was said about it", Args: arguments(0, 1),
+		Long: "Show the columns of the board with their cards, or one card with its comments and tags.",
+		Example: "  orange board show\n" +
+			"  orange board show 3\n" +
+			"  orange board show --project shop --json",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			if len(args) == 0 {
 				return s.showBoard(ctx, f)

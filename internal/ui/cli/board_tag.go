@@ -10,6 +10,9 @@ func newBoardTag(deps Deps, f *boardFlags) *cobra.Command {
 	var remove []string
 	cmd := &cobra.Command{
 		Use: "tag <card> [tag...]", Short: "Put tags on a card and take others off, all at once", Args: arguments(1, -1),
+		Long: "Put tags on a card and take others off in one change, so that nobody sees half of it.",
+		Example: "  orange board tag 3 Ready\n" +
+			"  orange board tag 3 Approved --remove Review",
 	}
 	cmd.Flags().StringArrayVar(&remove, "remove", nil, "tag to take off; may be given several times")
 	cmd.PreRunE = func(_ *cobra.Command, args []string) error {

@@ -18,6 +18,10 @@ func newDispatchCommand(deps Deps) *cobra.Command {
 	var every time.Duration
 	cmd := &cobra.Command{
 		Use: "dispatch [tracker]", Short: "Make tasks of the issues that are next", Args: arguments(0, 1),
+		Long: "Look at a tracker and make tasks of the issues that are next, no more than it may have at work. An\n" +
+			"issue becomes one task at most.",
+		Example: "  orange dispatch lin --dry-run\n" +
+			"  orange dispatch --watch --every 1m",
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "one round (the default)")
 	cmd.Flags().BoolVar(&watch, "watch", false, "go on until it is interrupted")

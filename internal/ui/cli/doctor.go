@@ -16,6 +16,10 @@ func newDoctorCommand(deps Deps) *cobra.Command {
 	var repair bool
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check that everything Orange needs is there", Args: arguments(0, 0),
+		Long: "Check programs, folders, the store and everything that tasks need. Each failure comes with what to\n" +
+			"do about it; the exit code is 1 if there is one.",
+		Example: "  orange doctor\n" +
+			"  orange doctor --repair",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checks := append(localChecks(cmd.Context(), deps), serverChecks(cmd.Context(), deps, repair)...)
 			bad := 0

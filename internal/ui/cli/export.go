@@ -14,6 +14,10 @@ import (
 func newExportCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "export [file]", Short: "Write everything as JSON lines, to a file or to standard output", Args: arguments(0, 1),
+		Long: "Write projects and tasks with their journals and texts as JSON lines, which orange import reads.\n" +
+			"Attempts, boards and trackers are not in it.",
+		Example: "  orange export backup.jsonl\n" +
+			"  orange export | gzip >backup.jsonl.gz",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			if len(args) == 0 || args[0] == "-" {
 				return s.Export(ctx, s.Stdout)

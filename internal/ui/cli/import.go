@@ -15,6 +15,10 @@ import (
 func newImportCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "import <path|->", Short: "Take over an earlier data folder, or what orange export wrote", Args: arguments(1, 1),
+		Long: "Take over the tasks of an earlier data folder, or everything that orange export wrote. What is there\n" +
+			"already is skipped, and said; tasks that are not over go on here.",
+		Example: "  orange import backup.jsonl\n" +
+			"  gzip -dc backup.jsonl.gz | orange import -",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			if err := s.personOnly(); err != nil {
 				return err

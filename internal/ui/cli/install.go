@@ -11,7 +11,13 @@ import (
 func newInstallCommand(deps Deps) *cobra.Command {
 	var harnesses []string
 	var dry bool
-	cmd := &cobra.Command{Use: "install", Short: "Teach the agents of this machine to use Orange: put its skill where they look for skills", Args: arguments(0, 0)}
+	cmd := &cobra.Command{
+		Use: "install", Short: "Teach the agents of this machine to use Orange: put its skill where they look for skills", Args: arguments(0, 0),
+		Long: "Put a file that teaches agents to use Orange where each of them looks for such files. It is replaced\n" +
+			"if it is another version; a file of that name that is not Orange's is left alone.",
+		Example: "  orange install --dry-run\n" +
+			"  orange install --harness claude",
+	}
 	cmd.Flags().StringArrayVar(&harnesses, "harness", nil, "only this one; may be given several times (default: all that are found)")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be written")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -1,7 +1,210 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// manDate is the date that manual pages carry. It is written here, so that the same
+// program always writes the same pages.
+const manDate = "2026-11-15"
 
 func newManCommand(deps Deps) *cobra.Command {
-	return &cobra.Command{Use: "man", Short: "Not there yet", Hidden: true}
+	return pure(&cobra.Command{
+		Use: "man [folder]", Short: "Print the manual page of orange, or write those of all commands into a folder", Args: arguments(0, 1),
+		Long: "Print the manual page orange(1) as roff. With a folder, write a page for every command into\n" +
+			"it: orange.1, orange-task.1, orange-task-create.1 and so on. The folder is made if it is not\n" +
+			"there, and older pages in it are replaced.",
+		Example: "  orange man | man -l -\n  orange man ~/.local/share/man/man1 && man orange-task-create",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			if len(args) == 0 {
+				_, err := io.WriteString(deps.Stdout, manPage(root, deps.Version))
+				return err
+			}
+			dir := args[0]
+			if !filepath.IsAbs(dir) {
+				dir = filepath.Join(deps.Cwd, dir)
+			}
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return fmt.Errorf("make the folder: %w", err)
+			}
+			n, err := writePages(dir, root, deps.Version)
+			if err != nil {
+				return err
+			}
+			return show(cmd, map[string]any{"folder": dir, "pages": n}, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "Wrote %d pages to %s\n", n, cleanLine(dir))
+				return err
+			})
+		},
+	})
+}
+
+// writePages writes the page of a command and of all below it.
+func writePages(dir string, cmd *cobra.Command, version string) (n int, err error) {
+	path := filepath.Join(dir, manName(cmd)+".1")
+	if err := os.WriteFile(path, []byte(manPage(cmd, version)), 0o644); err != nil {
+		return 0, fmt.Errorf("write the page: %w", err)
+	}
+	n = 1
+	for _, c := range members(cmd) {
+		below, failed := writePages(dir, c, version)
+		n, err = n+below, errors.Join(err, failed)
+	}
+	return n, err
+}
+
+// manName is how the page of a command is called.
+func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
+
+// members are the commands below cmd that people see.
+func members(cmd *cobra.Command) (out []*cobra.Command) {
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// manPage is the page of one command.
+func manPage(cmd *cobra.Command, version string) string {
+	var p roff
+	fmt.Fprintf(&p, ".TH %q 1 %q %q %q\n", strings.ToUpper(manName(cmd)), manDate, "Orange "+version, "Orange")
+	p.section("NAME")
+	p.line(escape(manName(cmd)) + ` \- ` + escape(strings.ToLower(cmd.Short[:1])+cmd.Short[1:]))
+	p.section("SYNOPSIS")
+	p.line(bold(cmd.CommandPath()) + " " + escape(synopsis(cmd)))
+	p.section("DESCRIPTION")
+	p.text(longOf(cmd))
+	if list := members(cmd); len(list) > 0 {
+		p.section("COMMANDS")
+		for _, c := range list {
+			p.item(bold(c.CommandPath()), c.Short)
+		}
+	}
+	p.options(cmd)
+	if cmd.Example != "" {
+		p.section("EXAMPLES")
+		p.block(strings.Split(cmd.Example, "\n"))
+	}
+	if !cmd.HasParent() {
+		p.about()
+	}
+	p.seeAlso(cmd)
+	return p.String()
+}
+
+// longOf is what a command does, in sentences.
+func longOf(cmd *cobra.Command) string {
+	switch {
+	case cmd.Long != "":
+		return cmd.Long
+	case !cmd.HasParent():
+		return manOrange
+	}
+	return cmd.Short + "."
+}
+
+// manOrange is what the program does.
+const manOrange = `Orange runs coding agents through a workflow that is a file. A task is a branch of a project and a
+state of its workflow. Each task gets a worktree of its own, agents work in it one stage after the
+other, and what the workflow leaves to people waits in an inbox.
+
+A server decides, writes down and starts agents. The first command that needs one starts it; it
+leaves when nothing is to be done. If it dies, agents go on, and the next server finds them.
+
+The pages of the commands are called orange-task, orange-task-create and so on.`
+
+// synopsis is what follows the name of a command on the line.
+func synopsis(cmd *cobra.Command) string {
+	_, rest, _ := strings.Cut(cmd.Use, " ")
+	if len(members(cmd)) > 0 {
+		rest = "command"
+	}
+	if cmd.HasAvailableLocalFlags() && !strings.Contains(rest, "--") {
+		rest += " [flags]"
+	}
+	return strings.TrimSpace(rest)
+}
+
+// options lists the flags of a command, its own first.
+func (p *roff) options(cmd *cobra.Command) {
+	p.flags("OPTIONS", cmd.NonInheritedFlags().HasAvailableFlags())
+	for _, f := range all(cmd.NonInheritedFlags().VisitAll) {
+		if !f.Hidden {
+			p.item(flagTerm(f.Shorthand, f.Name, f.Value.Type(), f.Usage), flagAbout(f.Usage, f.DefValue))
+		}
+	}
+	p.flags("OPTIONS OF ALL COMMANDS", cmd.InheritedFlags().HasAvailableFlags())
+	for _, f := range all(cmd.InheritedFlags().VisitAll) {
+		if !f.Hidden {
+			p.item(flagTerm(f.Shorthand, f.Name, f.Value.Type(), f.Usage), flagAbout(f.Usage, f.DefValue))
+		}
+	}
+}
+
+// flags begins a section of flags, if there are any.
+func (p *roff) flags(name string, any bool) {
+	if any {
+		p.section(name)
+	}
+}
+
+// flagTerm is a flag with what it takes. A word in backquotes in its text names that.
+func flagTerm(short, name, kind, usage string) string {
+	out := bold("--" + name)
+	if short != "" {
+		out = bold("-"+short) + ", " + out
+	}
+	value := map[string]string{"string": "text", "stringArray": "text", "int": "number", "uint64": "number", "duration": "time", "bool": ""}
+	word, known := value[kind]
+	if !known {
+		word = kind
+	}
+	if parts := strings.SplitN(usage, "`", 3); len(parts) == 3 {
+		word = parts[1]
+	}
+	if word != "" {
+		out += " " + italic(word)
+	}
+	return out
+}
+
+// flagAbout is what a flag does, and what it is without being given.
+func flagAbout(usage, value string) string {
+	usage = strings.ReplaceAll(usage, "`", "")
+	switch value {
+	case "", "0", "0s", "false", "[]":
+		return usage
+	}
+	if strings.Contains(usage, "(default") {
+		return usage
+	}
+	return fmt.Sprintf("%s (default %s)", usage, value)
+}
+
+func (p *roff) seeAlso(cmd *cobra.Command) {
+	var refs []string
+	if cmd.HasParent() {
+		refs = append(refs, manName(cmd.Parent()))
+	}
+	for _, c := range members(cmd) {
+		refs = append(refs, manName(c))
+	}
+	if len(refs) == 0 {
+		return
+	}
+	p.section("SEE ALSO")
+	for i, r := range refs {
+		refs[i] = bold(r) + "(1)"
+	}
+	p.line(strings.Join(refs, ",\n"))
 }

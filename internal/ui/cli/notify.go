@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,17 +14,6 @@ import (
 
 	"orange/internal/config"
 )
-
-// Notifier tells people a test.
-type Notifier interface {
-	TestNotify(ctx context.Context, cfg config.Config, n config.Notify, kind string) error
-}
-
-// notifier is who tells people a test, if anybody can.
-func (d Deps) notifier() (Notifier, bool) {
-	n, ok := d.Workflows.(Notifier)
-	return n, ok
-}
 
 func newNotifyCommand(deps Deps) *cobra.Command {
 	return group("notify", "Say who is told that something waits, and try it", newNotifyList(deps), newNotifyTest(deps))
@@ -129,15 +117,11 @@ them has makes a difference.`,
 		if err != nil {
 			return err
 		}
-		by, ok := deps.notifier()
-		if !ok {
-			return errors.New("this program cannot tell anybody anything")
-		}
 		results, failed := []notifyResult{}, 0
 		for _, i := range chosen {
 			n := deps.Config.Notify[i]
 			r := notifyResult{Number: i + 1, Kind: n.Kind}
-			if err := by.TestNotify(cmd.Context(), deps.Config, n, "review"); err != nil {
+			if err := deps.Notify(cmd.Context(), n, "review"); err != nil {
 				r.Error, failed = err.Error(), failed+1
 			}
 			results = append(results, r)

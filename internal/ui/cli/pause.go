@@ -12,6 +12,10 @@ import (
 func newPauseCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "pause [id]", Short: "Start nothing new, for one task or for all", Args: arguments(0, 1),
+		Long: "Start nothing new and fire no timer, for one task or, without an id, for all. Agents that are at work\n" +
+			"go on.",
+		Example: "  orange pause MFTsZyeO\n" +
+			"  orange pause",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			if len(args) > 0 {
 				a, err := s.signal(ctx, args[0], signal.Signal{Kind: signal.Pause})

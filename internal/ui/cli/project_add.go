@@ -15,6 +15,10 @@ func newProjectAdd(deps Deps) *cobra.Command {
 	var size int
 	cmd := &cobra.Command{
 		Use: "add [path]", Short: "Register a repository, by default the one of this folder",
+		Long: "Register a repository as a project: its tasks get worktrees of it. Its path, a pool of workspaces\n" +
+			"and how finished work leaves this machine belong to it.",
+		Example: "  orange project add\n" +
+			"  orange project add ~/src/shop --pool-size 4 --delivery pr --setup \"npm ci\"",
 		Args: arguments(0, 1),
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name of the project (default: that of its folder)")

@@ -15,6 +15,8 @@ import (
 func newProjectList(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the projects", Args: arguments(0, 0),
+		Long:    "List the projects with their pools, workflows and policies.",
+		Example: "  orange project list --json",
 		RunE: withServer(deps, func(ctx context.Context, s session, _ []string) error {
 			projects, err := s.Projects(ctx)
 			if err != nil {

@@ -17,6 +17,9 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 	var change client.ProjectChange
 	cmd := &cobra.Command{
 		Use: "update [name]", Short: "Change a project, by default the one of this folder",
+		Long: "Change what belongs to a project. What no flag names stays as it is.",
+		Example: "  orange project update shop --pool-size 3 --max-day-cost 20\n" +
+			"  orange project update --workflow orange-direct",
 		Args: arguments(0, 1),
 	}
 	cmd.Flags().IntVar(&size, "pool-size", 0, "how many workspaces it has")

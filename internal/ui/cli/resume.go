@@ -11,6 +11,10 @@ import (
 func newResumeCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "resume [id]", Short: "Go on after a pause, or try again what was given up", Args: arguments(0, 1),
+		Long: "Let go on what was paused, one task or, without an id, everything. What was given up after several\n" +
+			"failures is tried again.",
+		Example: "  orange resume MFTsZyeO\n" +
+			"  orange resume",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			if len(args) > 0 {
 				a, err := s.signal(ctx, args[0], signal.Signal{Kind: signal.Resume})

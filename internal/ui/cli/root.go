@@ -37,6 +37,8 @@ type Deps struct {
 
 	OpenAPI func() (any, error) // describes the HTTP API
 
+	Notify func(ctx context.Context, n config.Notify, kind string) error // tells somebody a test
+
 	// Install puts the Orange skill where harnesses look for skills, for those named or,
 	// if none is, for all that are found.
 	Install func(ctx context.Context, harnesses []string, dry bool) ([]Installed, error)

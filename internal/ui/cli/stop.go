@@ -22,6 +22,9 @@ const (
 func newStopCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "stop", Short: "End the server; agents go on, and the next server finds them", Args: arguments(0, 0),
+		Long: "End the server of this data folder. Agents go on without it; the next command starts another server,\n" +
+			"which finds them.",
+		Example:     "  orange stop",
 		Annotations: map[string]string{needsNothing: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if deps.Config.Role != "" {

@@ -14,6 +14,10 @@ import (
 func newTaskAnswer(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "answer <id> <text...|->", Short: "Answer what an agent asked, and let it go on", Args: arguments(2, -1),
+		Long: "Answer the question that a task waits with, or help one that is stuck. The words are written into\n" +
+			"TASK.md and told to the agent, and the task goes on.",
+		Example: "  orange task answer MFTsZyeO \"Take the blue one\"\n" +
+			"  orange task answer MFTsZyeO - <answer.txt",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			text, err := s.said(strings.Join(args[1:], " "))
 			if err != nil {

@@ -12,6 +12,8 @@ import (
 func newTaskApprove(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "approve <id>", Short: "Grant the move that an agent asked for", Args: arguments(1, 1),
+		Long:    "Grant a move that an agent asked for and that its workflow leaves to a person. Agents cannot.",
+		Example: "  orange task approve MFTsZyeO --note \"seen and fine\"",
 	}
 	note := cmd.Flags().String("note", "", "why, in your words")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {

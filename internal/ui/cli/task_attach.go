@@ -19,6 +19,10 @@ func newTaskAttach(deps Deps) *cobra.Command {
 	var printed bool
 	cmd := &cobra.Command{
 		Use: "attach [id]", Short: "Go to the terminal of a task's agent", Args: arguments(0, 1),
+		Long: "Go to the tmux window of the task's agent on this terminal. Leave it with the detach key of tmux;\n" +
+			"the agent goes on. If it asks for something, answer it there.",
+		Example: "  orange task attach MFTsZyeO\n" +
+			"  orange task attach MFTsZyeO --role reviewer --print",
 	}
 	cmd.Flags().StringVar(&role, "role", "", "role of the agent (default: the one at work)")
 	cmd.Flags().BoolVar(&printed, "print", false, "print the command that does it instead")

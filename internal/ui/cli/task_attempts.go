@@ -16,6 +16,9 @@ import (
 func newTaskAttempts(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "attempts [id]", Short: "List the agents that work or worked on a task", Args: arguments(0, 1),
+		Long: "List every run of an agent for a task: its role, how it is doing or how it ended, and what it has\n" +
+			"consumed.",
+		Example: "  orange task attempts MFTsZyeO",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			id, err := s.taskOf(ctx, args)
 			if err != nil {

@@ -11,6 +11,10 @@ import (
 func newTaskCancel(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "cancel <id>", Short: "End a task without a result", Args: arguments(1, 1),
+		Long: "End a task without a result: its agents are ended and its workspace is given back. Work that was\n" +
+			"not committed is kept (see orange workspace salvage). A cancelled task can be reopened.",
+		Example: "  orange task cancel MFTsZyeO\n" +
+			"  orange task cancel MFTsZyeO --yes --note \"not needed any more\"",
 	}
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 	note := cmd.Flags().String("note", "", "why, in your words")

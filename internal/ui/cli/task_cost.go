@@ -19,6 +19,9 @@ func newTaskCost(deps Deps) *cobra.Command {
 	var everything bool
 	cmd := &cobra.Command{
 		Use: "cost [id]", Short: "Say what the agents of a task, or of all tasks, have consumed", Args: arguments(0, 1),
+		Long: "Say what the agents of a task have consumed, by role: tokens and dollars, as far as they report it.",
+		Example: "  orange task cost MFTsZyeO\n" +
+			"  orange task cost --project shop --json",
 	}
 	cmd.Flags().StringVar(&project, "project", "", "of every task of this project")
 	cmd.Flags().BoolVar(&everything, "all", false, "of every task of every project")

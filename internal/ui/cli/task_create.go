@@ -28,6 +28,12 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	var wait bool
 	cmd := &cobra.Command{
 		Use: "create [branch] [summary...]", Short: "Create a task, and start it as soon as a workspace is free",
+		Long: "Create a task in the project of this folder and start an agent for it as soon as a workspace is\n" +
+			"free. A repository that is no project yet becomes one. Without a branch the task gets one of its\n" +
+			"own.",
+		Example: "  orange task create login \"Let customers log in\"\n" +
+			"  orange task create fix/typo --harness codex --context-file notes.md\n" +
+			"  orange task create part-2 \"The second half\" --parent MFTsZyeO --no-spawn",
 		Args: arguments(0, -1),
 	}
 	f := cmd.Flags()

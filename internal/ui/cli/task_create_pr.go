@@ -16,5 +16,10 @@ func newTaskCreatePR(deps Deps) *cobra.Command {
 		}
 		return fmt.Sprintf("The pull request of %s/%s is %s", t.Project, t.Branch, t.PRURL)
 	}}
-	return deedCommand(deps, d, &cobra.Command{Use: "create-pr <id>", Short: "Push the branch of a task and open a pull request for it"})
+	return deedCommand(deps, d, &cobra.Command{
+		Use: "create-pr <id>", Short: "Push the branch of a task and open a pull request for it",
+		Long: "Push the branch of a task and open a pull request for it at the project's forge. One that is open\n" +
+			"already is found and kept.",
+		Example: "  orange task create-pr MFTsZyeO",
+	})
 }

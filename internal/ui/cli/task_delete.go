@@ -11,6 +11,8 @@ import (
 func newTaskDelete(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "delete <id>", Short: "Remove a task that is over", Args: arguments(1, 1),
+		Long:    "Remove a task that is over, with its folder and what is kept of its attempts. Its branch stays.",
+		Example: "  orange task delete MFTsZyeO --yes",
 	}
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {

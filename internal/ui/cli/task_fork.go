@@ -18,6 +18,10 @@ func newTaskFork(deps Deps) *cobra.Command {
 	var wait bool
 	cmd := &cobra.Command{
 		Use: "fork <id@seq>", Short: "Create a task that begins where another one stood at an entry of its history",
+		Long: "Create a task that begins at the commit that another one had at an entry of its history, on a\n" +
+			"branch of its own and with the text of the old one as its context. The old task stays as it is.",
+		Example: "  orange task history MFTsZyeO --json\n" +
+			"  orange task fork MFTsZyeO@7 --branch second-try",
 		Args: arguments(1, 1),
 	}
 	cmd.Flags().StringVar(&f.Branch, "branch", "", "branch of the new task (default: named after the old one)")

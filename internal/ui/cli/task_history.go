@@ -20,6 +20,10 @@ func newTaskHistory(deps Deps) *cobra.Command {
 	var refused bool
 	cmd := &cobra.Command{
 		Use: "history <id>", Short: "Show what happened to a task", Args: arguments(1, 1),
+		Long: "Show what happened to a task, oldest first: every move with who asked for it and why, agents that\n" +
+			"came and went, effects. With --refused, what was asked for and not granted.",
+		Example: "  orange task history MFTsZyeO\n" +
+			"  orange task history MFTsZyeO --refused",
 	}
 	cmd.Flags().BoolVar(&refused, "refused", false, "show what was asked and refused instead")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {

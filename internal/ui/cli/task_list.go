@@ -16,6 +16,11 @@ func newTaskList(deps Deps) *cobra.Command {
 	var f task.Filter
 	cmd := &cobra.Command{
 		Use: "list", Short: "List tasks, by default those of this folder's project that are not over", Args: arguments(0, 0),
+		Long: "List the tasks of this folder's project, or of all if it belongs to none, in order of creation. A\n" +
+			"note says what is particular: paused, queued, crashed, or who is at work.",
+		Example: "  orange task list\n" +
+			"  orange task list --all --project shop\n" +
+			"  orange task list --status reviewing --json",
 	}
 	cmd.Flags().StringVar(&f.Project, "project", "", "only tasks of this project")
 	cmd.Flags().StringVar(&f.Status, "status", "", "only tasks in this state")

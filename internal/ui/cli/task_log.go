@@ -31,6 +31,10 @@ func newTaskLog(deps Deps) *cobra.Command {
 	var l logWish
 	cmd := &cobra.Command{
 		Use: "log [id]", Short: "Show the output of a task's agent, by default the newest one", Args: arguments(0, 1),
+		Long: "Show what an agent wrote to its terminal. Whatever controls a terminal is left out unless --raw is\n" +
+			"given.",
+		Example: "  orange task log -f MFTsZyeO\n" +
+			"  orange task log MFTsZyeO --role reviewer -n 50",
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&l.follow, "follow", "f", false, "show what is added until the agent ends")

@@ -13,7 +13,14 @@ func newTaskMerge(deps Deps) *cobra.Command {
 	d := &deed{verb: engine.VerbMerge, moves: true, done: func(t task.Task) string {
 		return fmt.Sprintf("Merged %s/%s", t.Project, t.Branch)
 	}}
-	cmd := deedCommand(deps, d, &cobra.Command{Use: "merge <id>", Short: "Merge the branch of a task that waits for it"})
+	cmd := deedCommand(deps, d, &cobra.Command{
+		Use: "merge <id>", Short: "Merge the branch of a task that waits for it",
+		Long: "Merge the branch of a task into the default branch and wait for how it goes. A project that delivers\n" +
+			"by pull requests leaves the merge to its forge: then it is looked for there, unless a strategy is\n" +
+			"given. The task moves on by its workflow once the commit is there.",
+		Example: "  orange task merge MFTsZyeO\n" +
+			"  orange task merge MFTsZyeO --strategy merge --no-wait",
+	})
 	cmd.Flags().StringVar(&d.arg, "strategy", "", "ff: no merge commit; merge: always one (default: as its pull request was merged; without one, ff)")
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if cmd.Flags().Changed("strategy") && d.arg != "ff" && d.arg != "merge" {

@@ -11,5 +11,9 @@ import (
 
 func newTaskPush(deps Deps) *cobra.Command {
 	d := &deed{verb: engine.VerbPush, done: func(t task.Task) string { return fmt.Sprintf("Pushed %s/%s", t.Project, t.Branch) }}
-	return deedCommand(deps, d, &cobra.Command{Use: "push <id>", Short: "Push the branch of a task"})
+	return deedCommand(deps, d, &cobra.Command{
+		Use: "push <id>", Short: "Push the branch of a task",
+		Long:    "Push the branch of a task to the project's remote, never by force, and wait for how it goes.",
+		Example: "  orange task push MFTsZyeO",
+	})
 }

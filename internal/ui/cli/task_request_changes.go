@@ -13,6 +13,10 @@ func newTaskRequestChanges(deps Deps) *cobra.Command {
 	var message, note string
 	cmd := &cobra.Command{
 		Use: "request-changes <id> [message...]", Short: "Send reviewed work back to its worker, and say what is to change",
+		Long: "Send work that waits for a decision back to its worker. What is to change is written into TASK.md\n" +
+			"and told to the agent.",
+		Example: "  orange task request-changes MFTsZyeO \"The form needs a label\"\n" +
+			"  orange task request-changes MFTsZyeO -m - <remarks.txt",
 		Args: arguments(1, -1),
 	}
 	cmd.Flags().StringVarP(&message, "message", "m", "", "what is to change; - reads it from standard input")

@@ -14,6 +14,9 @@ import (
 func newTaskRespawn(deps Deps) *cobra.Command {
 	cmd := verbCommand(deps, engine.Respawn, &cobra.Command{
 		Use: "respawn <id>", Short: "Start the dead agent of a task's state again", Args: arguments(1, 1),
+		Long: "Start another agent at once in place of one that died or did not say how it went, without\n" +
+			"waiting for Orange to do it.",
+		Example: "  orange task respawn MFTsZyeO",
 	})
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		note, err := cmd.Flags().GetString("note")

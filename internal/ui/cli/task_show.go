@@ -18,6 +18,10 @@ import (
 func newTaskShow(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "show [id]", Short: "Show a task, its text and its history", Args: arguments(0, 1),
+		Long: "Show what is known of a task, the text of its TASK.md and what happened to it. Without an id, the\n" +
+			"task of this attempt or of this workspace.",
+		Example: "  orange task show MFTsZyeO\n" +
+			"  orange task show --json",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			id, err := s.taskOf(ctx, args)
 			if err != nil {

@@ -26,6 +26,11 @@ func newTaskUpdate(deps Deps) *cobra.Command {
 	var c changes
 	cmd := &cobra.Command{
 		Use: "update [id]", Short: "Change a task, by default the one of this workspace",
+		Long: "Ask for another state of a task, or change its branch or summary. The workflow decides whether a\n" +
+			"state may be gone to; what it refuses is refused with the rule that holds the way closed.",
+		Example: "  orange task update --status agent-review\n" +
+			"  orange task update MFTsZyeO --summary \"A better name\"\n" +
+			"  orange task update --branch",
 		Args: arguments(0, 1),
 	}
 	cmd.Flags().StringVar(&c.branch, "branch", "", "new branch; without a name, the one checked out in this folder")

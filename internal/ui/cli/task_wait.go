@@ -19,6 +19,9 @@ func newTaskWait(deps Deps) *cobra.Command {
 	var limit time.Duration
 	cmd := &cobra.Command{
 		Use: "wait <id> --for STATUS", Short: "Wait until a task reaches a state", Args: arguments(1, 1),
+		Long: "Wait until a task is in a state, without asking again and again. A task that ends elsewhere, or is\n" +
+			"deleted, ends the wait with exit code 1.",
+		Example: "  orange task wait MFTsZyeO --for reviewing --timeout 30m",
 	}
 	cmd.Flags().StringVar(&want, "for", "", "state to wait for")
 	cmd.Flags().DurationVar(&limit, "timeout", 0, "give up after this time (default: never)")

@@ -15,6 +15,7 @@ func newWorkflowGraphCommand(deps Deps) *cobra.Command {
 	var format, output string
 	cmd := pure(&cobra.Command{
 		Use: "graph NAME|FILE", Short: "Draw a workflow", Args: arguments(1, 1),
+		Long:    "Draw the states and edges of a workflow as Mermaid text, an SVG picture or a DOT graph.",
 		Example: "  orange workflow graph orange --format svg -o orange.svg",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			def, err := loadWorkflow(deps, args[0])

@@ -10,7 +10,12 @@ import (
 
 func newWorkspaceGC(deps Deps) *cobra.Command {
 	var dry bool
-	cmd := &cobra.Command{Use: "gc", Short: "Remove the workspaces that nobody needs; work in them is kept", Args: arguments(0, 0)}
+	cmd := &cobra.Command{
+		Use: "gc", Short: "Remove the workspaces that nobody needs; work in them is kept", Args: arguments(0, 0),
+		Long: "Remove worktrees beyond the size of the pool, and those of projects that are gone. Work in them is\n" +
+			"kept first; one that a task holds stays.",
+		Example: "  orange workspace gc --dry-run",
+	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be removed")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
 		c, err := s.CleanWorkspaces(ctx, dry)

@@ -12,7 +12,9 @@ func newWorkspaceInit(deps Deps) *cobra.Command {
 	var count int
 	cmd := &cobra.Command{
 		Use: "init [project]", Short: "Make workspaces before tasks need them, by default all of this folder's project",
-		Args: arguments(0, 1),
+		Long:    "Make worktrees of a project and run its set-up command in them, so that the first tasks need not wait.",
+		Example: "  orange workspace init shop --count 2",
+		Args:    arguments(0, 1),
 	}
 	cmd.Flags().IntVar(&count, "count", 0, "how many (default: the whole pool)")
 	cmd.PreRunE = func(*cobra.Command, []string) error {

@@ -11,6 +11,8 @@ import (
 func newWorkspaceList(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the workspaces of all projects", Args: arguments(0, 0),
+		Long:    "List the worktrees of all projects: which task holds each, its branch, and whether it is clean.",
+		Example: "  orange workspace list",
 		RunE: withServer(deps, func(ctx context.Context, s session, _ []string) error {
 			list, err := s.Workspaces(ctx)
 			if err != nil {

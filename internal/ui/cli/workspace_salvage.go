@@ -15,6 +15,9 @@ func newWorkspaceSalvage(deps Deps) *cobra.Command {
 	var project string
 	cmd := &cobra.Command{
 		Use: "salvage", Short: "List work that was kept when its workspace was cleared, with the command that brings it back", Args: arguments(0, 0),
+		Long: "List work that was not committed when a workspace was given back. It is kept in the repository, and\n" +
+			"the command that brings it back is printed with it.",
+		Example: "  orange workspace salvage --project shop",
 	}
 	cmd.Flags().StringVar(&project, "project", "", "only work of this project")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {

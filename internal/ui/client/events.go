@@ -137,7 +137,7 @@ func (s *stream) lines(body io.Reader) (progress bool, err error) {
 			if b.id != "" {
 				s.last = b.id
 			}
-			progress = progress || b.id != ""
+			progress = progress || b.event != ""
 			b = block{}
 		case name == "id":
 			b.id = value

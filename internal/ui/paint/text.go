@@ -69,8 +69,11 @@ func columns(text string) int {
 
 // character is what a person takes for one, with the columns it takes on a terminal.
 func character(text string) (string, int) {
-	if text[0] < 0x80 && (len(text) == 1 || text[1] < 0x80) {
+	switch {
+	case text[0] < 0x80 && (len(text) == 1 || text[1] < 0x80):
 		return text[:1], 1
+	case strings.HasPrefix(text, "──"): // of a long line
+		return text[:len("─")], 1
 	}
 	return ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
 }
@@ -80,7 +83,12 @@ func oneLine(text string) string { return steady(screen.OneLine(text)) }
 
 // kept is text from elsewhere, safe and on one line, with the spaces around it.
 func kept(text string) string {
-	return strings.NewReplacer("\n", " ", "\t", " ").Replace(steady(screen.Text(text)))
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return ' '
+		}
+		return r
+	}, steady(screen.Text(text)))
 }
 
 // tabWidth is how many columns a tab goes to at most.

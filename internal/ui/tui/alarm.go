@@ -21,8 +21,7 @@ func (m *model) setAlarm() tea.Cmd {
 	}
 	m.alarms++
 	m.alarm = at
-	number := alarmMsg(m.alarms)
-	return tea.Tick(at.Sub(m.now), func(time.Time) tea.Msg { return number })
+	return m.tick(at.Sub(m.now), alarmMsg(m.alarms))
 }
 
 // nextAge is when the next age in sight changes: not before a second is over, and not

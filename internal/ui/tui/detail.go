@@ -136,8 +136,7 @@ func (m *model) readSoon(after time.Duration) tea.Cmd {
 		return nil
 	}
 	d.waiting = true
-	era := d.era
-	return tea.Tick(after, func(time.Time) tea.Msg { return quietMsg{era} })
+	return m.tick(after, quietMsg{d.era})
 }
 
 func (m *model) hearDetail(msg tea.Msg) tea.Cmd {

@@ -108,7 +108,7 @@ func (p *prompt) paste(text string) { p.text.insert(text) }
 
 func (p *prompt) refused(why string) { p.why, p.sending = why, false }
 
-func (p *prompt) title() string { return "Words" }
+func (p *prompt) title() string { return "Your words" }
 
 func (p *prompt) hints() []hint {
 	return []hint{{"Enter", "send"}, {"Alt+Enter", "new line"}, {"Esc", "leave"}}

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -13,7 +14,7 @@ import (
 
 // View implements tea.Model. It draws again only if something happened.
 func (m *model) View() tea.View {
-	if !m.stale {
+	if !m.stale || m.held {
 		return m.shown
 	}
 	m.stale = false
@@ -22,7 +23,7 @@ func (m *model) View() tea.View {
 	v.AltScreen, v.MouseMode = true, tea.MouseModeCellMotion
 	v.WindowTitle = m.windowTitle()
 	v.Cursor = cursor
-	m.shown = v
+	m.shown, m.drawn = v, time.Now()
 	return v
 }
 

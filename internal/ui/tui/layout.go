@@ -25,6 +25,7 @@ const (
 	tallEnough  = 16  // for the detail below it
 	namesHeight = 6   // for the names of columns
 	noteHeight  = 4   // for a line of its own for messages
+	shortest    = 8   // that a list becomes for want of tasks
 )
 
 // plan divides the screen.
@@ -57,7 +58,7 @@ func (m *model) plan() layout {
 		l.detail = area{left + 2, top + 1, w - left - 2, body.height - 1}
 		body.width = left
 	case h >= tallEnough:
-		up := max(4, body.height*m.share()/100)
+		up := max(4, min(body.height*m.share()/100, max(shortest, len(m.lines)+2))) // no more than there is to see
 		l.tabs = area{0, top + up, w, 1}
 		l.detail = area{0, top + up + 1, w, body.height - up - 1}
 		body.height = up

@@ -24,9 +24,9 @@ const (
 // model is everything the dashboard knows. Only Update changes it.
 type model struct {
 	Options
-	ctx  context.Context
-	send func(tea.Msg) // hands a message over from elsewhere
-
+	ctx     context.Context
+	send    func(tea.Msg) // hands a message over from elsewhere
+	tick    func(time.Duration, tea.Msg) tea.Cmd
 	program *tea.Program // nil in tests
 	pace    pace
 
@@ -67,8 +67,11 @@ type model struct {
 	now     time.Time // of the frame
 	alarm   time.Time // when the next age changes
 	alarms  int
-	stale   bool
+	stale   bool // something happened since it was drawn
+	idle    bool // the last message changed nothing
 	shown   tea.View
+	drawn   time.Time // when it was drawn
+	held    bool      // it is drawn again soon, and not now
 	layout  layout
 	rung    map[task.ID]bool // what waited for a person when the bell last rang
 	started bool
@@ -87,6 +90,7 @@ func newModel(ctx context.Context, o Options) *model {
 		busy:   map[task.ID]string{}, acted: map[task.ID]bool{}, rung: map[task.ID]bool{},
 		send: func(tea.Msg) {}, stale: true, note: note{text: o.Hint},
 	}
+	m.tick = func(d time.Duration, msg tea.Msg) tea.Cmd { return tea.Tick(d, func(time.Time) tea.Msg { return msg }) }
 	m.detail.stop = func() {}
 	m.dress()
 	return m
@@ -105,9 +109,10 @@ func (m *model) Init() tea.Cmd { return tea.RequestBackgroundColor }
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.pace.hurry(m.program)
 	m.now = m.Now()
-	m.stale = true
+	m.idle = false
 	cmd := m.handle(msg)
-	return m, tea.Batch(cmd, m.setAlarm())
+	m.stale = m.stale || !m.idle
+	return m, tea.Batch(cmd, m.setAlarm(), m.holdBack())
 }
 
 func (m *model) handle(msg tea.Msg) tea.Cmd {
@@ -115,6 +120,7 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 		m.arrange()
+		return m.follow(false)
 	case tea.BackgroundColorMsg:
 		m.dark = msg.IsDark()
 		m.dress()
@@ -142,13 +148,14 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		m.reading.take(m, msg)
 	case workflowsMsg:
 		m.offerWorkflows(msg)
+	case drawMsg:
+		m.held, m.idle = false, true
 	case alarmMsg:
-		m.stale = int(msg) == m.alarms
-		if m.stale {
+		if m.idle = int(msg) != m.alarms; !m.idle {
 			m.alarm = time.Time{}
 		}
 	default:
-		m.stale = false
+		m.idle = true
 	}
 	return nil
 }

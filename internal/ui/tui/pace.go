@@ -71,3 +71,17 @@ func (p *pace) end() {
 		p.idle.Stop()
 	}
 }
+
+// drawMsg says that what was held back is to be drawn.
+type drawMsg struct{}
+
+// holdBack keeps the screen as it is until the next frame is due: where keys and changes
+// come faster than a terminal shows them, none of them waits for a drawing.
+func (m *model) holdBack() tea.Cmd {
+	since := time.Since(m.drawn)
+	if !m.stale || m.held || m.program == nil || since >= time.Second/frames {
+		return nil
+	}
+	m.held = true
+	return m.tick(time.Second/frames-since, drawMsg{})
+}

@@ -31,7 +31,8 @@ type column struct {
 
 // Bounds of widths.
 const (
-	leastTask    = 24
+	leastTask    = 16
+	enoughTask   = 26
 	mostTask     = 48
 	leastSummary = 16
 	mostCell     = 22
@@ -96,15 +97,16 @@ func (m *model) columns(width int) []column {
 			all[i].width = leastSummary
 		}
 	}
+	need := max(leastTask, min(m.longest, enoughTask))
 	for _, name := range dropped() {
-		if width-taken(all) >= leastTask {
+		if width-taken(all) >= need {
 			break
 		}
 		all = slices.DeleteFunc(all, func(c column) bool { return c.name == name })
 	}
 	all[0].width = max(0, width-taken(all))
 	if last := &all[len(all)-1]; last.name == "SUMMARY" {
-		name := min(all[0].width, max(leastTask, m.longest)) // what is left is the summary's
+		name := min(all[0].width, max(need, m.longest)) // what is left is the summary's
 		last.width += all[0].width - name
 		all[0].width = name
 	}

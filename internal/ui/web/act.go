@@ -164,6 +164,7 @@ func cameTo(sig signal.Signal, a client.Answer) string {
 type way struct {
 	Do    string // value of the field do
 	Label string
+	To    string // the state it leads to, if that is known
 	Class string // go for what is usual, back for what sends work back, end for what is hard to take back
 }
 
@@ -171,7 +172,7 @@ type way struct {
 func waysOf(moves []engine.Move, kinds func(state string) workflow.Kind) []way {
 	var out []way
 	for _, m := range moves {
-		one := way{Do: "move:" + m.To, Label: m.To}
+		one := way{Do: "move:" + m.To, Label: m.To, To: m.To}
 		if m.As != "" && m.As != engine.Complete {
 			one.Label = m.As + " → " + m.To
 		}

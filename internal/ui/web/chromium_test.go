@@ -116,7 +116,7 @@ func (b *tab) wait(expression string) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	late := time.After(patience)
-	for !eval[bool](b, "Boolean("+expression+")") {
+	for !b.holds(expression) {
 		select {
 		case <-tick.C:
 		case <-late:
@@ -124,6 +124,15 @@ func (b *tab) wait(expression string) {
 			b.t.Fatalf("it does not come about: %s\n%s", expression, strings.Join(b.complaints(), "\n"))
 		}
 	}
+}
+
+// holds says whether an expression is true. A page that is just being left says nothing.
+func (b *tab) holds(expression string) bool {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	yes, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
+	return err == nil && yes
 }
 
 func (b *tab) complaints() []string {

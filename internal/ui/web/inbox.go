@@ -63,7 +63,7 @@ func (s *Site) inbox(w http.ResponseWriter, r *http.Request) {
 // helps are the ways to help a task: what is asked to be written, the buttons that belong
 // to what is wanted, and every other move.
 func helps(r *overview.Row) (ask string, first, others []way) {
-	button := func(do, label, class string) { first = append(first, way{do, label, class}) }
+	button := func(do, label, class string) { first = append(first, way{Do: do, Label: label, Class: class}) }
 	switch r.Wants {
 	case engine.ItemAttention:
 		if strings.Contains(r.Do, " merge ") {

@@ -189,6 +189,9 @@ func (p *taskPage) timeline(list []taskMoment, all bool) {
 	for i := range list {
 		m := &list[i]
 		p.link(m)
+		if m.Seq > 0 {
+			m.Anchor = "e" + strconv.Itoa(m.Seq)
+		}
 		if now := prose.Clock(p.Now, m.At); now != clock {
 			m.Clock, clock = now, now
 		}

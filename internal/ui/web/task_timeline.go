@@ -37,6 +37,7 @@ type taskMoment struct {
 	Current bool // it is the moment that is shown
 
 	Clock    string // when it was, "" if the one before it says so
+	Anchor   string
 	Href     string // the task as it was then
 	LineHref string
 }

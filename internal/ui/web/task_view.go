@@ -273,15 +273,8 @@ type taskForm struct {
 }
 
 // Form is the form of an act.
-func (p *taskPage) Form(a any, i int) taskForm {
-	out := taskForm{ID: p.Task.ID, CSRF: p.CSRF, Field: "act-note-" + strconv.Itoa(i)}
-	switch a := a.(type) {
-	case taskAct:
-		out.Act = a
-	case *taskAct:
-		out.Act, out.Field = *a, "act-note-main"
-	}
-	return out
+func (p *taskPage) Form(a taskAct) taskForm {
+	return taskForm{Act: a, ID: p.Task.ID, CSRF: p.CSRF, Field: "note-" + a.Do}
 }
 
 // IsMain says whether an act is the one that helps now.

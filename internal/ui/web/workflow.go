@@ -115,7 +115,7 @@ func (p *workflowPages) data(r *http.Request) (*workflowPage, error) {
 	out.States, out.Edges = workflowStates(def), workflowEdges(def)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out.Report, out.Play = p.reports[got.Hash], p.plays[got.Hash]
+	out.Report, out.Play = p.reports[def.Hash], p.plays[def.Hash]
 	if out.Play != nil {
 		out.Runs, out.Seed = strconv.Itoa(out.Play.Runs), strconv.FormatUint(out.Play.Seed, 10)
 	}

@@ -173,6 +173,11 @@ document.addEventListener("submit", async (e) => {
   }
   buttons.forEach((b) => { b.disabled = false; });
 });
+document.addEventListener("keydown", (e) => { // Ctrl+Enter sends what is written
+  if (e.key !== "Enter" || !(e.ctrlKey || e.metaKey) || !e.target.matches?.("textarea")) return;
+  const form = e.target.form;
+  form?.requestSubmit(form.querySelector("button.go") || form.querySelector("button"));
+});
 if (sessionStorage.getItem("said")) {
   if (!$("said")) toast(sessionStorage.getItem("said"));
   sessionStorage.removeItem("said");

@@ -76,6 +76,7 @@ async function ask(id, to) {
   box.replaceChildren(document.importNode(part, true), shut);
   asked = id;
   box.showModal();
+  for (const way of box.querySelectorAll(".ways button")) way.classList.toggle("go", way.dataset.to === to);
   if (to) box.querySelector("textarea")?.focus(); else (box.querySelector(".ways button") || shut).focus();
 }
 $("ask").addEventListener("close", () => {

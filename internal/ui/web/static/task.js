@@ -31,7 +31,7 @@ function remark(row) {
   const cell = make("td", { colSpan: 3 }, box);
   const made = make("tr", { className: "remark-row" }, cell);
   drop.onclick = () => { made.remove(); count(); row.focus(); };
-  text.onkeydown = (e) => { if (e.key === "Escape" && !text.value) drop.click(); };
+  text.onkeydown = (e) => { if (e.key === "Escape" && !text.value.trim()) drop.click(); };
   row.after(made);
   text.focus();
 }
@@ -108,9 +108,8 @@ async function show(address) {
 function scrub(from, to) {
   const at = from.querySelector("input[type=range]"), next = to.querySelector("input[type=range]");
   at.max = next.max;
-  const made = document.importNode(to, true);
+  const made = document.importNode(to, true), focused = document.activeElement === at;
   made.querySelector("input[type=range]").replaceWith(at);
-  const focused = document.activeElement === at;
   from.replaceWith(made);
   if (focused) at.focus({ preventScroll: true });
 }
@@ -154,10 +153,17 @@ if (box) {
   watch();
 }
 
-// What takes long says so.
+// What takes long says so, until what came of it is shown.
 
 document.addEventListener("submit", (e) => {
-  const text = e.target.dataset?.long, said = e.target.querySelector(".long");
-  if (text && said) said.textContent = text;
+  const text = e.target.dataset?.long, said = e.target.querySelector(".long"), answer = e.target.querySelector(".answer");
+  if (!text || !said) return;
+  const before = said.textContent, put = new AbortController();
+  const end = () => { said.textContent = before; put.abort(); };
+  said.textContent = text;
+  if (answer) answer.textContent = "";
+  document.addEventListener("orange:put", end, { signal: put.signal });
+  const seen = new MutationObserver(() => { if (answer.textContent) { seen.disconnect(); end(); } });
+  if (answer) seen.observe(answer, { childList: true });
 }, true);
 })();

@@ -1,0 +1,324 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/google/go-cmp/cmp"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/overview"
+	"orange/internal/core/task"
+	"orange/internal/ui/client"
+)
+
+func TestChangesAreMerged(t *testing.T) {
+	q := newQueue()
+	row := func(id task.ID, seq int) overview.Row { return overview.Row{ID: id, Seq: seq} }
+	q.add(overview.Change{Row: 1, Tasks: []overview.Row{row("a", 1), row("b", 1)}})
+	q.add(overview.Change{Row: 2, Tasks: []overview.Row{row("a", 2), row("c", 1)}})
+	q.add(overview.Change{Row: 3, Paused: true, Gone: []task.ID{"b", "d"}})
+	q.add(overview.Change{Row: 4, Paused: true, Tasks: []overview.Row{row("c", 2)}})
+	want := overview.Change{Row: 4, Paused: true, Tasks: []overview.Row{row("a", 2), row("c", 2)}, Gone: []task.ID{"b", "d"}}
+	if d := cmp.Diff(want, q.take()); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(overview.Change{}, q.take()); d != "" {
+		t.Errorf("it is told twice: %s", d)
+	}
+}
+
+func TestTheFeedTakesUpWhatBroke(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := &fake{state: shopState()}
+		broken := 0
+		api.feed = func(ctx context.Context, l client.Live) error {
+			if broken++; broken == 1 {
+				return errors.New("the server says 400")
+			}
+			for _, f := range []func() error{l.Opened, func() error { return l.Change(overview.Change{Row: 101}) }, func() error { l.Lost(errNo); return nil }, l.Opened, func() error { return l.Change(overview.Change{Row: 102}) }} {
+				if err := f(); err != nil {
+					return err
+				}
+				synctest.Wait()
+				time.Sleep(time.Second)
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var mu sync.Mutex
+		var got []string
+		f := &feed{api: api, apart: time.Millisecond, send: func(msg tea.Msg) {
+			mu.Lock()
+			defer mu.Unlock()
+			switch msg := msg.(type) {
+			case stateMsg:
+				got = append(got, "state")
+			case changeMsg:
+				got = append(got, fmt.Sprint("change ", msg.change.Row))
+			case linkMsg:
+				got = append(got, fmt.Sprint("link ", msg.err == nil))
+			}
+		}}
+		var wg sync.WaitGroup
+		wg.Go(func() { f.run(ctx) })
+		time.Sleep(time.Minute)
+		cancel()
+		wg.Wait()
+		want := []string{"state", "link false", "state", "link true", "change 101", "link false", "state", "link true", "change 102"}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+func TestAgesWakeTheScreenWhenTheyChange(t *testing.T) {
+	for age, want := range map[time.Duration]time.Duration{
+		-time.Second: time.Second, 0: time.Second, 1500 * time.Millisecond: 500 * time.Millisecond,
+		90 * time.Second: 30 * time.Second, 59*time.Minute + 59*time.Second: time.Second, 3*time.Hour + time.Second: time.Minute,
+	} {
+		if got := untilOlder(age); got != want {
+			t.Errorf("%s: %s, want %s", age, got, want)
+		}
+	}
+	r := newRig(t, 100, 30)
+	var set []time.Duration
+	r.m.tick = func(d time.Duration, msg tea.Msg) tea.Cmd {
+		if _, ok := msg.(alarmMsg); ok {
+			set = append(set, d)
+		}
+		return nil
+	}
+	r.m.alarm = time.Time{}
+	r.press("j", "k", "j")
+	if len(set) != 1 || set[0] != time.Second {
+		t.Errorf("alarms %v, want one", set)
+	}
+	r.tell(alarmMsg(r.m.alarms))
+	r.tell(alarmMsg(-1))
+	if len(set) != 2 {
+		t.Errorf("alarms %v, want another", set)
+	}
+}
+
+// program is a dashboard on a terminal that is a pipe.
+type program struct {
+	keys *io.PipeWriter
+	out  *record
+	done chan error
+}
+
+// record keeps what is written to it.
+type record struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (r *record) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.buf.Write(b)
+}
+
+func (r *record) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.buf.String()
+}
+
+// open runs the whole program, as Run does, with a model that is watched.
+func open(t *testing.T, api *fake, watch func(tea.Msg)) *program {
+	t.Helper()
+	in, keys := io.Pipe()
+	p := &program{keys: keys, out: &record{}, done: make(chan error, 1)}
+	ctx, cancel := context.WithCancel(t.Context())
+	m := newModel(ctx, Options{API: api, Now: func() time.Time { return noon }})
+	prog := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(p.out), tea.WithWindowSize(120, 40),
+		tea.WithEnvironment([]string{"TERM=xterm-256color"}), tea.WithColorProfile(colorprofile.TrueColor), tea.WithoutSignals(), tea.WithFPS(frames),
+		tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg { watch(msg); return msg }))
+	m.send, m.program = prog.Send, prog
+	var wg sync.WaitGroup
+	wg.Go(func() { (&feed{api: api, send: prog.Send, apart: time.Second / tales}).run(ctx) })
+	wg.Go(func() {
+		_, err := prog.Run()
+		m.pace.end()
+		cancel()
+		p.done <- err
+	})
+	t.Cleanup(func() { cancel(); keys.Close(); wg.Wait() })
+	return p
+}
+
+// await waits for what must come.
+func await(t *testing.T, what string, c <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(time.Minute):
+		t.Fatalf("it does not come: %s", what)
+	}
+}
+
+// crowd is a state of many tasks, some of them with agents.
+func crowd(tasks, agents int) overview.State {
+	s := overview.State{Row: 1, At: noon, Projects: []overview.Project{{Name: "shop", Pool: agents}}}
+	base := shopState().Tasks[1]
+	for i := range tasks {
+		r := base
+		r.ID, r.Branch = task.ID(fmt.Sprintf("id-%d", i)), fmt.Sprintf("feature/%d", i)
+		if i >= agents {
+			r.Life, r.Attempts, r.Workspace = overview.None, nil, ""
+		}
+		s.Tasks = append(s.Tasks, r)
+	}
+	return s
+}
+
+func TestNoKeyIsLostInAStorm(t *testing.T) {
+	const keys = 200
+	api := &fake{state: crowd(1000, 200)}
+	api.feed = func(ctx context.Context, l client.Live) error { // 1,000 changes a second, and no end
+		if err := l.Opened(); err != nil {
+			return err
+		}
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for n := 0; ; n++ {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-tick.C:
+			}
+			r := api.state.Tasks[n%200]
+			r.Seq += n
+			r.Active = noon.Add(time.Duration(n) * time.Millisecond)
+			if err := l.Change(overview.Change{Row: int64(n + 2), At: noon, Projects: api.state.Projects, Tasks: []overview.Row{r}}); err != nil {
+				return err
+			}
+		}
+	}
+	var mu sync.Mutex
+	pressed, changes := 0, 0
+	ready, all := make(chan struct{}), make(chan struct{})
+	p := open(t, api, func(msg tea.Msg) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch msg := msg.(type) {
+		case changeMsg:
+			if changes++; changes == 1 {
+				close(ready)
+			}
+		case tea.KeyPressMsg:
+			if msg.Text == "j" || msg.Text == "k" {
+				if pressed++; pressed == keys {
+					close(all)
+				}
+			}
+		}
+	})
+	await(t, "the storm", ready)
+	for i := range keys {
+		if _, err := p.keys.Write([]byte{"jjk"[i%3]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await(t, "every key", all)
+	if _, err := p.keys.Write([]byte("q")); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-p.done; err != nil {
+		t.Fatal(err)
+	}
+	if pressed != keys {
+		t.Errorf("%d keys arrived, want %d", pressed, keys)
+	}
+}
+
+func TestNothingOfAnAgentReachesTheTerminal(t *testing.T) {
+	const evil = "a\x1b[31mb\x1b]0;title\x07c\x1b]52;c;aGk=\x07d\x9b2Je\x1bPq\x1b\\f\u202eg\x1b[2J\r\nh\x07"
+	api := &fake{state: shopState(), no: errors.New(evil)}
+	api.view = client.View{Body: "# " + evil + "\n\n" + evil + "\n\n```\n" + evil + "\n```\n<script>" + evil, Problem: ""}
+	api.state.Tasks[0].Deadline = &engine.Timer{At: noon, What: evil}
+	api.state.Projects[0].Name = evil
+	loaded, quiet := make(chan struct{}, 100), make(chan struct{}, 100)
+	p := open(t, api, func(msg tea.Msg) {
+		switch msg.(type) {
+		case loadedMsg, textMsg, doneMsg, screenMsg:
+			loaded <- struct{}{}
+		case stateMsg:
+			quiet <- struct{}{}
+		}
+	})
+	await(t, "the state", quiet)
+	await(t, "the timeline", loaded)
+	for _, keys := range []string{"2", "m", "v"} {
+		if _, err := p.keys.Write([]byte(keys)); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "what "+keys+" asks for", loaded)
+	}
+	eventually(t, "the harmless part is shown", func() bool { return strings.Contains(p.out.String(), "abcd") })
+	if _, err := p.keys.Write([]byte("qc")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the form is shown", func() bool { return strings.Contains(p.out.String(), "Workflow") })
+	if _, err := p.keys.Write([]byte{3}); err != nil { // ctrl+c
+		t.Fatal(err)
+	}
+	<-p.done
+	raw := p.out.String()
+	for what, bad := range map[string]string{"a title": "\x1b]0;title", "the clipboard": "\x1b]52;", "a device control": "\x1bPq", "a reordering": "\u202e", "a bell": "h\x07"} {
+		if strings.Contains(raw, bad) {
+			t.Errorf("%s reached the terminal", what)
+		}
+	}
+	if !utf8.ValidString(raw) || strings.ContainsFunc(raw, func(r rune) bool { return r >= 0x80 && r < 0xa0 }) {
+		t.Error("a C1 sequence reached the terminal")
+	}
+}
+
+// eventually waits until something holds that must.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it does not come: %s", what)
+		}
+	}
+}
+
+func TestTheRendererRests(t *testing.T) {
+	prog := tea.NewProgram(newModel(t.Context(), Options{API: &fake{}, Now: time.Now}), tea.WithInput(nil), tea.WithOutput(io.Discard))
+	if ticker(prog) != nil {
+		t.Error("a program that does not run has no ticker")
+	}
+	started := make(chan struct{})
+	api := &fake{state: shopState()}
+	p := open(t, api, func(tea.Msg) {
+		select {
+		case started <- struct{}{}:
+		default:
+		}
+	})
+	await(t, "a message", started)
+	_, err := p.keys.Write([]byte{3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.done
+	var pc pace
+	pc.hurry(nil)
+	pc.end()
+}

@@ -1,0 +1,315 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"orange/internal/core/diff"
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/overview"
+	"orange/internal/core/screen"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/core/workflow/builtin"
+	"orange/internal/ui/client"
+)
+
+// noon is the present of these tests.
+var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+// fake is a server that remembers what it was asked.
+type fake struct {
+	mu    sync.Mutex
+	asked []string
+	no    error // the answer to everything that is to change something
+	view  client.View
+	argv  []string
+	feed  func(context.Context, client.Live) error
+	state overview.State
+	fails error // of everything that is read
+}
+
+func (f *fake) hear(format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, fmt.Sprintf(format, args...))
+}
+
+func (f *fake) take() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := f.asked
+	f.asked = nil
+	return out
+}
+
+func (f *fake) State(context.Context, client.Seen) (overview.State, error) {
+	out := f.state
+	out.Tasks = slices.Clone(f.state.Tasks)
+	return out, f.fails
+}
+
+func (f *fake) Follow(ctx context.Context, l client.Live) error {
+	if f.feed != nil {
+		return f.feed(ctx, l)
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (f *fake) WatchScreen(_ context.Context, id, _ string, each func(client.Screen) error) error {
+	f.hear("watch %s", id)
+	return each(client.Screen{Attempt: 1, Role: "worker", Harness: "claude", Alive: true, Lines: screen.Lines("\x1b[32mreading\x1b[0m the form\n> ")})
+}
+
+func (f *fake) Task(_ context.Context, id string) (client.View, error) {
+	f.hear("task %s", id)
+	return f.view, f.fails
+}
+
+func (f *fake) Journal(_ context.Context, id string, _ int) ([]journal.Entry, error) {
+	f.hear("journal %s", id)
+	at := noon.Add(-2 * time.Hour)
+	return []journal.Entry{
+		{Task: task.ID(id), Seq: 1, At: at, Type: journal.TaskCreated, Actor: task.Human, To: "pending"},
+		{Task: task.ID(id), Seq: 2, At: at.Add(time.Second), Type: journal.StatusChanged, Actor: task.Human, From: "pending", To: "planning"},
+		{Task: task.ID(id), Seq: 3, At: at.Add(time.Minute), Type: journal.StatusChanged, Actor: "worker", From: "planning", To: "working"},
+	}, f.fails
+}
+
+func (f *fake) Explain(_ context.Context, id string) (engine.Explanation, error) {
+	f.hear("explain %s", id)
+	return engine.Explanation{Task: task.ID(id), Workflow: "orange", Status: "reviewing", Kind: "human", Since: noon.Add(-time.Minute), Visit: 5, Owner: "a person", Why: "it waits for a person's decision", Do: "orange task merge " + id}, f.fails
+}
+
+func (f *fake) Diff(_ context.Context, id string) (client.Diff, error) {
+	f.hear("diff %s", id)
+	return client.Diff{Files: diff.Parse("diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n")}, f.fails
+}
+
+func (f *fake) Workflow(_ context.Context, hash string) (client.Workflow, error) {
+	f.hear("workflow %s", hash)
+	text, _ := builtin.Text("orange")
+	return client.Workflow{Hash: hash, Name: "orange", File: "orange.yaml", Text: text}, f.fails
+}
+
+func (f *fake) Workflows(context.Context) ([]client.WorkflowInfo, error) {
+	return []client.WorkflowInfo{{Name: "orange", Origin: "built-in"}, {Name: "linear-sdlc", Origin: "built-in"}, {Name: "orange", Origin: "pinned"}}, nil
+}
+
+func (f *fake) Attach(_ context.Context, id, _ string) (client.Attachment, error) {
+	f.hear("attach %s", id)
+	return client.Attachment{Argv: f.argv}, f.no
+}
+
+func (f *fake) Signal(_ context.Context, id string, s signal.Signal) (client.Answer, error) {
+	f.hear("%s", strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s %s %s", s.Kind, id, s.Verb, s.To, s.Note, s.Actor)), " "))
+	return client.Answer{Task: task.Task{ID: task.ID(id), Status: "working"}}, f.no
+}
+
+func (f *fake) Create(_ context.Context, w signal.Wish) (client.Answer, error) {
+	f.hear("create %s|%s|%s|%s|%s|%s|%t|%s", w.Project, w.Branch, w.Summary, w.Harness, w.Workflow, w.Status, w.Spawn, w.Actor)
+	return client.Answer{Task: task.Task{ID: "new", Project: w.Project, Branch: w.Branch}}, f.no
+}
+
+func (f *fake) Type(_ context.Context, id, _, text string) error {
+	f.hear("type %s %s", id, text)
+	return f.no
+}
+
+func (f *fake) SyncForges(context.Context) ([]string, error) {
+	f.hear("sync")
+	return []string{"#7 was merged"}, f.no
+}
+func (f *fake) Pause(context.Context) error  { f.hear("pause all"); return f.no }
+func (f *fake) Resume(context.Context) error { f.hear("resume all"); return f.no }
+
+// rig is a dashboard without a terminal.
+type rig struct {
+	t    *testing.T
+	m    *model
+	api  *fake
+	said []tea.Msg // to Bubble Tea
+	quit bool
+}
+
+func newRig(t *testing.T, width, height int, more ...func(*Options)) *rig {
+	t.Helper()
+	r := &rig{t: t, api: &fake{argv: []string{"tmux", "attach"}, view: client.View{Body: "## Plan\n\nAPPROACH: a form\n"}}}
+	o := Options{API: r.api, Now: func() time.Time { return noon }}
+	for _, f := range more {
+		f(&o)
+	}
+	r.m = newModel(t.Context(), o)
+	r.m.send = func(msg tea.Msg) { r.tell(msg) }
+	r.m.tick = func(_ time.Duration, msg tea.Msg) tea.Cmd {
+		if _, ok := msg.(alarmMsg); ok {
+			return nil
+		}
+		return func() tea.Msg { return msg }
+	}
+	r.tell(tea.WindowSizeMsg{Width: width, Height: height})
+	r.tell(stateMsg{shopState()})
+	r.tell(linkMsg{})
+	r.api.take()
+	return r
+}
+
+// tell hands a message over and carries out what comes of it.
+func (r *rig) tell(msg tea.Msg) {
+	r.t.Helper()
+	_, cmd := r.m.Update(msg)
+	r.m.View()
+	r.run(cmd)
+}
+
+func (r *rig) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case nil:
+	case tea.BatchMsg:
+		for _, c := range msg {
+			r.run(c)
+		}
+	case tea.QuitMsg:
+		r.quit = true
+	case quietMsg, loadedMsg, screenMsg, watchedMsg, doneMsg, attachMsg, textMsg, workflowsMsg:
+		r.tell(msg)
+	default:
+		r.said = append(r.said, msg)
+	}
+}
+
+var named = map[string]tea.KeyPressMsg{
+	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift},
+	"up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight},
+	"home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd}, "pgdown": {Code: tea.KeyPgDown}, "pgup": {Code: tea.KeyPgUp},
+	"backspace": {Code: tea.KeyBackspace}, "delete": {Code: tea.KeyDelete}, "space": {Code: ' ', Text: " "}, "alt+enter": {Code: tea.KeyEnter, Mod: tea.ModAlt},
+	"ctrl+c": {Code: 'c', Mod: tea.ModCtrl}, "ctrl+p": {Code: 'p', Mod: tea.ModCtrl}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl}, "ctrl+w": {Code: 'w', Mod: tea.ModCtrl},
+}
+
+// press presses keys, each by its name.
+func (r *rig) press(keys ...string) {
+	r.t.Helper()
+	for _, k := range keys {
+		msg, ok := named[k]
+		if !ok {
+			msg = tea.KeyPressMsg{Code: []rune(k)[0], Text: k}
+		}
+		r.tell(msg)
+	}
+}
+
+func (r *rig) write(text string) {
+	r.t.Helper()
+	for _, c := range text {
+		r.tell(tea.KeyPressMsg{Code: c, Text: string(c)})
+	}
+}
+
+// on puts the cursor on a task.
+func (r *rig) on(branch string) {
+	r.t.Helper()
+	r.press("home")
+	for range r.m.lines {
+		if s := r.m.selected(); s != nil && s.Branch == branch {
+			r.api.take()
+			return
+		}
+		r.press("j")
+	}
+	r.t.Fatalf("%s is not in the list", branch)
+}
+
+// text is the screen without its looks.
+func (r *rig) text() string { return ansi.Strip(r.m.View().Content) }
+
+func (r *rig) shows(words ...string) {
+	r.t.Helper()
+	for _, w := range words {
+		if !strings.Contains(r.text(), w) {
+			r.t.Errorf("%q is not on the screen:\n%s", w, r.text())
+		}
+	}
+}
+
+func (r *rig) hides(words ...string) {
+	r.t.Helper()
+	for _, w := range words {
+		if strings.Contains(r.text(), w) {
+			r.t.Errorf("%q is on the screen:\n%s", w, r.text())
+		}
+	}
+}
+
+func (r *rig) heard(want ...string) {
+	r.t.Helper()
+	var got []string
+	for _, a := range r.api.take() {
+		if word, _, _ := strings.Cut(a, " "); !strings.Contains("task journal explain diff workflow watch", word) {
+			got = append(got, a)
+		}
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		r.t.Errorf("asked %q, want %q", got, want)
+	}
+}
+
+var errNo = errors.New("a gate is not met: write ## Plan")
+
+// shopState is a state with one task of every sort.
+func shopState() overview.State {
+	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
+	moves := func(list ...string) []engine.Move {
+		var out []engine.Move
+		for _, m := range list {
+			as, to, _ := strings.Cut(m, ":")
+			out = append(out, engine.Move{As: as, To: to})
+		}
+		return out
+	}
+	alive := func(n int, role, mood string) []overview.Attempt {
+		return []overview.Attempt{{Number: n, Role: role, Since: ago(time.Hour), Mood: mood}}
+	}
+	cancel := "cancel:cancelled"
+	rows := []overview.Row{
+		{ID: "id-login", Branch: "login", Summary: "Let customers log in", Status: "reviewing", Kind: workflow.HumanDo, Workspace: "shop--1", Life: overview.Alive, Attempts: alive(1, "worker", "idle"),
+			Owner: "a person", Why: "it waits for a person's decision", Wants: engine.ItemReview, Text: "the work waits for a decision", Do: "orange task merge id-login", Asked: ago(time.Minute),
+			PR: &overview.PR{Number: 7, URL: "https://example.com/pull/7", State: "OPEN", Checks: "passed"}, Work: &overview.Work{Commits: 3, Added: 120, Deleted: 34, Files: 4}, Spent: task.Usage{Micros: 1_230_000}, Active: ago(90 * time.Second), Moves: moves("complete:done", "request-changes:working", cancel)},
+		{ID: "id-search", Branch: "search", Summary: "Let customers search the catalogue by name, colour and size", Status: "working", Kind: workflow.Agent, Workspace: "shop--2", Life: overview.Alive, Attempts: alive(3, "worker", "busy"),
+			Owner: "worker", Why: "attempt 3 is at work", Work: &overview.Work{Commits: 1, Added: 12345, Deleted: 2}, Spent: task.Usage{Micros: 12_510_000}, Active: ago(5 * time.Second), Moves: moves("stuck:stuck", cancel), Deadline: &engine.Timer{At: noon.Add(2 * time.Hour)}},
+		{ID: "id-colours", Branch: "colours", Summary: "Pick the colours of the landing page", Status: "clarification", Kind: workflow.Waiting, Workspace: "shop--3", Life: overview.Alive, Attempts: alive(1, "worker", "idle"),
+			Owner: "a person", Wants: engine.ItemQuestion, Text: "questions wait for an answer: see ## Questions in TASK.md", Do: "orange task answer id-colours \"...\"", Asked: ago(10 * time.Minute), Active: ago(10 * time.Minute), Moves: moves("complete:planning", cancel)},
+		{ID: "id-clean", Branch: "build/clean", Summary: "Clean the build", Status: "planning", Kind: workflow.Agent, Workspace: "shop--4", Life: overview.Alive, Attempts: alive(1, "worker", "waiting-permission"),
+			Owner: "a person", Wants: engine.ItemPermission, Text: "the worker: waiting-permission: May I run rm -r build?", Do: "orange task attach id-clean", Asked: ago(3 * time.Minute), Active: ago(3 * time.Minute), Moves: moves(cancel)},
+		{ID: "id-index", Branch: "index", Summary: "Build an index", Status: "working", Kind: workflow.Agent, Workspace: "shop--5", Life: overview.Dead,
+			Owner: "a person", Wants: engine.ItemCrashed, Text: "the worker died: killed by SIGKILL", Do: "orange task respawn id-index", Asked: ago(time.Hour), Active: ago(time.Hour), Crashes: 1, Moves: moves(cancel)},
+		{ID: "id-mail", Branch: "mail", Summary: "Send mail", Status: "stuck", Kind: workflow.Halt, Workspace: "shop--6", Life: overview.None,
+			Owner: "a person", Wants: engine.ItemConfirm, Text: "the fixer asks for reviewing", Do: "orange task approve id-mail", Asked: ago(2 * time.Hour), Active: ago(2 * time.Hour), Moves: moves("resume:working", cancel)},
+		{ID: "id-later", Branch: "later", Summary: "Something for later", Status: "pending", Kind: workflow.Queued, Life: overview.None,
+			Owner: "a person", Wants: engine.ItemStart, Text: "it was created and not started", Do: "orange task spawn id-later", Asked: ago(26 * time.Hour), Active: ago(26 * time.Hour), Moves: moves("complete:planning", cancel)},
+		{ID: "id-push", Branch: "push", Summary: "Push notifications", Status: "working", Kind: workflow.Agent, Life: overview.None, Paused: true,
+			Owner: "a person", Why: "the task is paused", Active: ago(72 * time.Hour), Moves: moves(cancel)},
+		{ID: "id-old", Branch: "old", Summary: "Something that is over", Status: "done", Kind: workflow.Terminal, Life: overview.None,
+			Owner: "nobody", PR: &overview.PR{Number: 3, URL: "https://example.com/pull/3", State: "MERGED"}, Active: ago(240 * time.Hour)},
+	}
+	for i := range rows {
+		rows[i].Project, rows[i].Workflow, rows[i].WorkflowHash, rows[i].Harness = "shop", "orange", "hash", "claude"
+		rows[i].Created, rows[i].Seq = ago(time.Duration(100-i)*time.Hour), 5
+	}
+	rows[5].Project = "site"
+	return overview.State{Row: 100, At: noon, Projects: []overview.Project{{Name: "shop", Path: "/srv/shop", Pool: 6}, {Name: "site", Path: "/srv/site", Pool: 2}}, Tasks: rows}
+}
