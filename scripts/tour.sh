@@ -28,6 +28,7 @@ reviewer:
   - usage: {input: 21000, output: 600, cost: 0.06}
   - run: orange task update --status reviewing
 SCRIPT
+sed 's/login/footer/g; s/label.nfield that keeps its value/the year/; s/keep the user name/show the year/; s/keeps the user name/shows the year/; s/the name is still there/the year is there/' "$work/good.yaml" >"$work/footer.yaml"
 cat >"$work/busy.yaml" <<'SCRIPT'
 worker:
   - section: {name: Plan, text: "APPROACH: an index over titles\nTOUCHING: search.txt"}
@@ -55,7 +56,7 @@ SCRIPT
 
 orange project add --pool-size 5 >/dev/null
 make_task() { orange task create "$1" "$2" --harness "script:$work/$3.yaml" --json | sed 's/.*"task":{"id":"\([0-9A-Za-z]*\)".*/\1/'; }
-done_=$(make_task fix-footer "Show the year in the footer" good)
+done_=$(make_task fix-footer "Show the year in the footer" footer)
 orange task wait "$done_" --for reviewing --timeout 60s >/dev/null
 orange task merge "$done_" >/dev/null
 orange task wait "$done_" --for done --timeout 60s >/dev/null

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -133,4 +134,70 @@ func TestAnAgentSpeaksMCPForItselfAlone(t *testing.T) {
 		t.Errorf("a person: %q", text)
 	}
 	s.await(other, "the summary is the person's", func(t task.Task) bool { return t.Summary == "Mine" })
+}
+
+// showing shows a token with every request.
+type showing string
+
+// RoundTrip implements http.RoundTripper.
+func (token showing) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", string(token))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func TestOverHTTPATokenSaysWhoSpeaksMCP(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless")
+	other := s.create("other", "worker:\n  - idle:\n", "--no-spawn")
+	id := s.create("feature", "worker:\n  - run: \"echo $ORANGE_TOKEN > ../../../token\"\n  - run: \"touch ../../../end\"\n  - idle:\n")
+	s.eventually("the token is known", func() bool { return s.has("end") })
+	token, err := os.ReadFile(filepath.Join(s.dir, "token"))
+	check(t, err)
+	var at struct {
+		URL     string            `json:"url"`
+		Headers map[string]string `json:"headers"`
+	}
+	check(t, json.Unmarshal([]byte(s.orange("mcp", "--http", "--json")), &at))
+	dial := func(header string) (*sdk.ClientSession, error) {
+		c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+			&sdk.StreamableClientTransport{Endpoint: at.URL, HTTPClient: &http.Client{Transport: showing(header)}}, nil)
+		if err == nil {
+			t.Cleanup(func() { c.Close() }) //nolint:errcheck // nothing is kept
+		}
+		return c, err
+	}
+	person, err := dial(at.Headers["Authorization"])
+	check(t, err)
+	agent, err := dial("Bearer " + strings.TrimSpace(string(token)))
+	check(t, err)
+
+	if text, refused := s.tool(agent, "show", nil); refused || !strings.Contains(text, "Task: "+string(id)) {
+		t.Errorf("the attempt's own: refused %v: %q", refused, text)
+	}
+	why := fmt.Sprintf("this is attempt 1 of task %s: it may not change task %s", id, other)
+	if text, refused := s.tool(agent, "update", map[string]any{"task": string(other), "summary": "Mine"}); !refused || !strings.Contains(text, why) {
+		t.Errorf("another task: refused %v: %q", refused, text)
+	}
+	hasAll(t, "the refusals of the other", s.orange("task", "history", "--refused", string(other)), why)
+	if text, refused := s.tool(agent, "update", map[string]any{"summary": "Ours"}); refused {
+		t.Errorf("its own summary: %q", text)
+	}
+	if text, refused := s.tool(person, "update", map[string]any{"task": string(other), "summary": "Mine"}); refused {
+		t.Errorf("a person: %q", text)
+	}
+	if got := s.task(other).Summary + " " + s.task(id).Summary; got != "Mine Ours" {
+		t.Errorf("the summaries are %s", got)
+	}
+	if text, refused := s.tool(person, "verify", map[string]any{"workflow": "orange", "max_states": 500}); refused || !strings.Contains(text, "not proved") {
+		t.Errorf("verify: refused %v: %q", refused, text)
+	}
+	for _, bad := range []string{"Bearer " + strings.TrimSpace(string(token)) + "x", "Bearer x", ""} {
+		if _, err := dial(bad); err == nil {
+			t.Errorf("%q is let in", bad)
+		}
+	}
+	if log, err := os.ReadFile(filepath.Join(s.home, "orange.log")); err != nil || strings.Contains(string(log), strings.TrimSpace(string(token))) {
+		t.Errorf("the log shows a token, or cannot be read: %v", err)
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -49,16 +50,7 @@ func (p *webPage) Open(ctx context.Context) (api.PageAddress, error) {
 		return api.PageAddress{}, task.ErrClosing
 	}
 	if p.open == nil {
-		address := usualPage
-		if p.s.cfg.Web != "" {
-			address = p.s.cfg.Web
-		}
-		err := p.listen(address)
-		if errors.Is(err, syscall.EADDRINUSE) {
-			host, _, _ := net.SplitHostPort(address)
-			err = p.listen(net.JoinHostPort(host, "0"))
-		}
-		if err != nil {
+		if err := p.listenNear(cmp.Or(p.s.cfg.Web, usualPage)); err != nil {
 			return api.PageAddress{}, err
 		}
 	}
@@ -72,14 +64,30 @@ func (p *webPage) start(ctx context.Context, address string, input bool) (ended 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.life, p.input = ctx, input
-	if address != "" {
-		p.stays = true
+	switch {
+	case address == "":
+		return p.close, nil
+	case address == p.s.cfg.Web: // a setting is no reason that a server cannot start
+		err = p.listenNear(address)
+	default:
 		err = p.listen(address)
-		if errors.Is(err, syscall.EADDRINUSE) {
-			err = fmt.Errorf("open the web page: %s is taken: give another with --web=127.0.0.1:PORT", address)
-		}
 	}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("open the web page: %s is taken: give another with --web=127.0.0.1:PORT", address)
+	}
+	p.stays = err == nil
 	return p.close, err
+}
+
+// listenNear opens the page at an address, or at any port beside it if that is taken. The
+// lock is held.
+func (p *webPage) listenNear(address string) error {
+	err := p.listen(address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		host, _, _ := net.SplitHostPort(address)
+		err = p.listen(net.JoinHostPort(host, "0"))
+	}
+	return err
 }
 
 // busy says whether the page is open, so that the server stays.

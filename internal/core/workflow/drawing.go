@@ -14,6 +14,28 @@ type Marks struct {
 	Links string   // what the address of a state begins with; "": states are no links
 }
 
+// Measures of a drawing in a page.
+const (
+	labelWidth = 30     // characters of a line of a label
+	veryWide   = 1500.0 // pixels beyond which it is scrolled and not made smaller
+)
+
+// wrapLabels breaks long labels into several.
+func (p *picture) wrapLabels(n int) {
+	for i := range p.lines {
+		var out []label
+		for _, l := range p.lines[i].labels {
+			for _, text := range wrapWords(l.verb, n) {
+				out = append(out, label{verb: text})
+			}
+			for _, text := range wrapWords(l.condition, n) {
+				out = append(out, label{condition: text})
+			}
+		}
+		p.lines[i].labels = out
+	}
+}
+
 // spokenPath bounds how many steps of a path are told in words.
 const spokenPath = 12
 
@@ -32,7 +54,10 @@ func (d *Definition) Drawing(m Marks) string {
 	tall := c.g.height + 2*margin + 34
 	class, role := "drawing", "img"
 	if len(m.Path) > 0 {
-		class = "drawing walked"
+		class += " walked"
+	}
+	if wide > veryWide {
+		class += " wide"
 	}
 	if m.Links != "" {
 		role = "group" // what is inside can be reached

@@ -7,7 +7,8 @@ import (
 
 // What a drawing in a page adds to the look of a picture: the way of a task stands out,
 // and the rest steps back. The page says what colours its paper and its accent have.
-const drawingStyle = `.drawing { height: auto; }
+const drawingStyle = `.drawing { height: auto; max-width: 100%; }
+.drawing.wf-wide { max-width: none; }
 .drawing .wf-label { fill: var(--drawing-paper, #ffffff); }
 .drawing .wf-note { fill: var(--drawing-paper, #fafafa); }
 .drawing .wf-tip { fill: context-stroke; }

@@ -46,6 +46,9 @@ func (d *Definition) draw(m *marked) (c *canvas, kinds []Kind, ok bool) {
 	if len(p.nodes) > maxDrawnNodes || len(p.lines) > maxDrawnLines {
 		return nil, nil, false
 	}
+	if m != nil {
+		p.wrapLabels(labelWidth)
+	}
 	p.findBack()
 	drawn := p.withNotes()
 	g := arrange(&drawn, drawn.size, drawn.words)

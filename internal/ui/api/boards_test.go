@@ -65,7 +65,7 @@ func boarded(t *testing.T) (*rig, *shelf) {
 	return r, s
 }
 
-func (a reply) holds(t *testing.T, parts ...string) {
+func (a reply) holds(t testing.TB, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
 		if a.status != http.StatusOK || !strings.Contains(a.text, part) {

@@ -28,7 +28,7 @@ type heard struct {
 
 // stream is a client that listens.
 type stream struct {
-	t     *testing.T
+	t     testing.TB
 	lines *bufio.Scanner
 	close func()
 	last  string // id of the last event

@@ -138,6 +138,13 @@ func (h *theatre) put(id task.ID, text string) {
 	}
 }
 
+// looked says how often somebody looked.
+func (h *theatre) looked() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.looks
+}
+
 // glasses know of tasks what they are told.
 type glasses struct {
 	mu    sync.Mutex

@@ -29,7 +29,7 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // rig is a server on a real store, real folders and a real socket.
 type rig struct {
-	t       *testing.T
+	t       testing.TB
 	store   *sqlite.Store
 	folders *taskdir.Dir
 	stage   *runtimetest.Stage
@@ -40,7 +40,7 @@ type rig struct {
 }
 
 // open starts a server. The runtime has one project p.
-func open(t *testing.T) *rig {
+func open(t testing.TB) *rig {
 	t.Helper()
 	home, err := os.MkdirTemp("", "o") // a socket's path may have 108 bytes
 	must(t, err)
@@ -166,7 +166,7 @@ func (a reply) refused(t *testing.T, status int, words string) {
 	}
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -106,19 +106,21 @@ func TestNothingIsLeftOfAScreenThatNobodyWatches(t *testing.T) {
 			k.tick("b")
 			time.Sleep(10 * time.Millisecond)
 		}
-		if h.looks != 1 || len(w.lines) != 2 {
-			t.Errorf("%d looks, %d lines", h.looks, len(w.lines))
+		if h.looked() != 1 || len(w.lines) != 2 {
+			t.Errorf("%d looks, %d lines", h.looked(), len(w.lines))
 		}
+		text := ""
 		for range 1000 { // in a second: it is looked at now and then
-			h.put("a", time.Now().String())
+			text = time.Now().String()
+			h.put("a", text)
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(time.Second)
-		if h.looks > 25 || h.looks < 10 {
-			t.Errorf("%d looks in a second", h.looks)
+		if looks := h.looked(); looks > 25 || looks < 10 {
+			t.Errorf("%d looks in a second", looks)
 		}
 		lines := len(w.lines)
-		h.put("a", h.shows["a"]) // the same again
+		h.put("a", text) // the same again
 		time.Sleep(time.Second)
 		if len(w.lines) != lines {
 			t.Error("a screen is sent that did not change")
@@ -127,10 +129,13 @@ func TestNothingIsLeftOfAScreenThatNobodyWatches(t *testing.T) {
 		if len(w.lines) != lines+2 {
 			t.Errorf("%d lines in a quiet minute", len(w.lines)-lines)
 		}
+		synctest.Wait()
+		h.mu.Lock()
 		close(h.wrote["a"]) // the agent is gone and writes no more
+		h.mu.Unlock()
 		time.Sleep(time.Second)
-		if h.looks > 30 {
-			t.Errorf("%d looks at what is over", h.looks)
+		if looks := h.looked(); looks > 30 {
+			t.Errorf("%d looks at what is over", looks)
 		}
 		leave()
 		<-h.ends

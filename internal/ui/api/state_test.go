@@ -156,6 +156,7 @@ func (h *history) step(t *rapid.T) {
 // TestThePastIsWhatItWas compares every state that was seen with what the journal makes
 // of it afterwards.
 func TestThePastIsWhatItWas(t *testing.T) {
+	t.Parallel()
 	r := open(t)
 	must(t, r.runtime.AddProject(task.Project{Name: "q", Path: "/q", PoolSize: 2}))
 	h := history{r: r}

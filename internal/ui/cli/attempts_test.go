@@ -84,7 +84,9 @@ func TestTaskAttach(t *testing.T) {
 		}, code: 1, err: "orange: task attach: the worker runs without a terminal: see orange task log\n"},
 		{name: "a server that names no command", args: "task attach " + idOne, prepare: func(w *world) { there(w); w.answers[path] = `{"argv":[]}` }, code: 1, err: "names no command"},
 		{name: "unknown task", args: "task attach nope", prepare: there, code: 1, err: "not found"},
-		{name: "complete an id", args: "__complete|task|attach|", out: idOne, err: "Completion ended"},
+		{name: "complete an id", args: "__complete|task|attach|", prepare: func(w *world) {
+			w.answers["/v1/state"] = `{"tasks":[{"id":"` + idOne + `","project":"p","branch":"b","life":"alive"},{"id":"` + idTwo + `","life":"none"}]}`
+		}, out: idOne + "\tp/b\n:36\n", err: "Completion ended"},
 	})
 }
 

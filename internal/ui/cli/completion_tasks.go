@@ -50,7 +50,7 @@ func about(status, project, branch, summary, here string) string {
 	if here == "" {
 		branch = project + "/" + branch
 	}
-	return status + " " + branch + " " + summary
+	return strings.TrimSpace(status + " " + branch + " " + summary)
 }
 
 // completeTasks offers every task, those that are over too.

@@ -18,6 +18,9 @@ func newDoctorBoard(deps Deps) *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use: "board [card]", Short: "Find cards of a board that nobody will pick up, and mend them", Args: arguments(0, 1),
+		Example: "  orange doctor board\n" +
+			"  orange doctor board 3 --fix\n" +
+			"  orange doctor board --tracker joan",
 		Long: `Look for cards that nobody will ever pick up, or whose tags contradict each other.
 
 Without --fix it only says what it finds and what it would do. It looks at the local board

@@ -88,7 +88,7 @@ func TestPolicyOfAProject(t *testing.T) {
 			"other  1     -         -       -         -                                                                 /o\n" +
 			"p      2     -         main    pr        $5.00 a task, 4 attempts a task, $0.0015 a day, 9 attempts a day  /p\n"},
 		{name: "list as JSON", args: "project list --json", prepare: known, out: `"delivery":"pr","budget":{"task_attempts":4,"task_cost_micro_usd":5000000,"day_attempts":9,"day_cost_micro_usd":1500}`},
-		{name: "complete a delivery", args: "__complete|project|update|--delivery|", out: "local\npush\npr\n", err: "Completion ended"},
+		{name: "complete a delivery", args: "__complete|project|update|--delivery|", out: "local\tit stays here\npush\tthe branch is pushed\npr\ta pull request is opened\n", err: "Completion ended"},
 	})
 }
 
@@ -115,10 +115,10 @@ func TestEverythingElse(t *testing.T) {
 		{name: "import nothing", args: "import nope", code: 1, err: "find what to import"},
 		{name: "completion", args: "completion bash", out: "bash completion"},
 		{name: "completion of an odd shell", args: "completion csh", code: 2, err: "use bash, zsh or fish"},
-		{name: "complete an id", args: "__complete|task|show|", out: idOne + "\tworking feature Do it\n", err: "Completion ended"},
+		{name: "complete an id", args: "__complete|task|show|", out: idOne + "\tworking proj/feature Do it\n", err: "Completion ended"},
 		{name: "complete a state", args: "__complete|task|update|" + idOne + "|--status|", prepare: func(w *world) {
 			w.answers["/v1/tasks/"+idOne+"/explain"] = `{"edges":[{"to":"stuck"},{"to":"agent-review"},{"to":"stuck"}]}`
-		}, out: "agent-review\nstuck\n:4\n", err: "Completion ended"},
+		}, out: "stuck\tclosed:\nagent-review\tclosed:\n:36\n", err: "Completion ended"},
 	})
 }
 

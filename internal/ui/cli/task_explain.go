@@ -10,6 +10,8 @@ import (
 func newTaskExplain(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "explain [id]", Short: "Say why a task is where it is, and what would move it",
+		Example: "  orange task explain MFTsZyeO\n" +
+			"  orange task explain --json",
 		Long: "Say who must act and the cheapest way on, every way out with the rules weighed for it,\n" +
 			"what the engine does next, how the task came here, what it has cost and what was refused.",
 		Args: arguments(0, 1),

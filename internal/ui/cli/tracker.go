@@ -27,13 +27,11 @@ func newTrackerAdd(deps Deps) *cobra.Command {
 	var command string
 	cmd := &cobra.Command{
 		Use: "add name", Short: "Add a tracker, or change what was said about it", Args: arguments(1, 1),
-		Long: `Add a tracker whose issues become tasks of a project.
-
-The secret stays where it is; only its place is kept: env:NAME, file:PATH (mode 600),
-command:PROGRAM ARGS, or gh for the login that gh has.
-
-  orange tracker add lin --kind linear --scope ENG --token env:LINEAR_API_KEY --workflow linear-sdlc
-  orange tracker add hub --kind github --scope owner/repo --token gh
+		Long: "Add a tracker whose issues become tasks of a project.\n\n" +
+			"The secret stays where it is; only its place is kept: env:NAME, file:PATH (mode 600),\n" +
+			"command:PROGRAM ARGS, or gh for the login that gh has.",
+		Example: `  orange tracker add lin --kind linear --scope ENG --token env:LINEAR_API_KEY --workflow linear-sdlc
+  orange tracker add hub --kind github --scope owner/repo --token gh --every 2m
   orange tracker add joan --kind mcp --url https://board.example/mcp --mapping joan --scope PROJECT-ID --token file:~/.joan
   orange tracker add md --kind mcp --command "backlog mcp start" --mapping backlog
   orange tracker add here --kind board`,
@@ -159,6 +157,8 @@ func columnNames(list []string) (map[string]string, error) {
 func newTrackerList(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the trackers, and when they were last looked at", Args: arguments(0, 0),
+		Long:    "List the trackers with their projects, and when each was last looked at and with what result.",
+		Example: "  orange tracker list",
 		RunE: withServer(deps, func(ctx context.Context, s session, _ []string) error {
 			list, err := s.Trackers(ctx)
 			if err != nil {
@@ -193,6 +193,8 @@ func ago(now, at time.Time) string {
 func newTrackerIssues(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "issues name", Short: "List the issues of a tracker as they were last read", Args: arguments(1, 1),
+		Long:    "List the issues of a tracker as they were last read. Nobody is asked: see orange tracker sync.",
+		Example: "  orange tracker issues lin --json",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			list, err := s.Issues(ctx, args[0])
 			if err != nil {
@@ -213,6 +215,10 @@ func newTrackerSync(deps Deps) *cobra.Command {
 	var fix bool
 	cmd := &cobra.Command{
 		Use: "sync [name]", Short: "Look at a tracker, or all, and let tasks hear what is new there", Args: arguments(0, 1),
+		Long: "Look at a tracker now, or at all of them and at pull requests. What is new becomes moves and orders\n" +
+			"of tasks; issues that are not where their tasks say are named, and put back with --fix.",
+		Example: "  orange tracker sync\n" +
+			"  orange tracker sync lin --fix",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			reports, names := []tracker.Report{}, args
 			var failed error
@@ -291,6 +297,9 @@ func plural(n int, what string) string {
 func newTrackerTest(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "test name", Short: "Find out whether a tracker can be worked with", Args: arguments(1, 1),
+		Long: "Ask a tracker who Orange is there and what its columns and tags are, and say what of the workflow's\n" +
+			"words is missing. The exit code is 1 if it cannot be worked with.",
+		Example: "  orange tracker test lin",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			trial, err := s.TestTracker(ctx, args[0])
 			if err != nil {
@@ -314,6 +323,8 @@ func newTrackerTest(deps Deps) *cobra.Command {
 func newTrackerRemove(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove name", Short: "Forget a tracker and what was kept of it", Args: arguments(1, 1),
+		Long:    "Forget a tracker and what was kept of its issues. Tasks that were made of them stay.",
+		Example: "  orange tracker remove lin",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			if err := s.RemoveTracker(ctx, args[0]); err != nil {
 				return err

@@ -133,6 +133,9 @@ type listedWorkflow struct {
 func newWorkflowListCommand(deps Deps) *cobra.Command {
 	return pure(&cobra.Command{
 		Use: "list", Short: "List the workflows that can be used here", Args: arguments(0, 0),
+		Long: "List the workflows that can be named in this folder: those of its repository, then the user's, then\n" +
+			"the built-in ones, each with how many findings orange workflow check has about it.",
+		Example: "  orange workflow list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if deps.Workflows == nil {
 				return fmt.Errorf("this program was built without workflows: reinstall it")

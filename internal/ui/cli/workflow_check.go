@@ -13,6 +13,8 @@ import (
 func newWorkflowCheckCommand(deps Deps) *cobra.Command {
 	return pure(&cobra.Command{
 		Use: "check NAME|FILE", Short: "Say what is wrong with a workflow file", Args: arguments(1, 1),
+		Example: "  orange workflow check orange\n" +
+			"  orange workflow check .orange/workflows/mine.yaml --json",
 		Long: "Say what is wrong with a workflow file, one finding on a line.\n\n" +
 			"The exit code is 0 if the file is clean, 1 if something was found, and 2 if the\nfile cannot be read.",
 		RunE: func(cmd *cobra.Command, args []string) error {

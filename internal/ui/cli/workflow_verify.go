@@ -28,6 +28,8 @@ func newWorkflowVerifyCommand(deps Deps) *cobra.Command {
 	var f verifyFlags
 	cmd := pure(&cobra.Command{
 		Use: "verify NAME|FILE", Short: "Prove that tasks of a workflow cannot stall, loop or act twice", Args: arguments(1, 1),
+		Example: "  orange workflow verify orange\n" +
+			"  orange workflow verify mine.yaml --max-states 200000 --emit-test found.json",
 		Long: "Searches every state that a task of the workflow can get into, whatever agents, people,\n" +
 			"trackers and crashes do, by calling the engine's own decide function. Each violation comes\n" +
 			"with a shortest way to get there. docs/VERIFICATION.md says what is and is not proved.",
@@ -250,6 +252,10 @@ func newWorkflowScenarioCommand(deps Deps) *cobra.Command {
 	var against string
 	cmd := pure(&cobra.Command{
 		Use: "scenario FILE", Short: "Play a counterexample again that verify --emit-test wrote", Args: arguments(1, 1),
+		Long: "Play the steps that led to a violation, and compare where they lead now. The exit code is 0 if every\n" +
+			"step leads where it led, 1 if one does not, and 2 if the file cannot be read.",
+		Example: "  orange workflow scenario found.json\n" +
+			"  orange workflow scenario found.json --against mine.yaml",
 	})
 	cmd.Flags().StringVar(&against, "against", "", "play it on this workflow instead of the one it was found in")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

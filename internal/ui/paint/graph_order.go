@@ -147,14 +147,14 @@ const (
 	forward heading = iota
 	back            // to what stands above it
 	around          // to itself
-	out             // to where a task is stuck or over
+	aside           // to where a task is stuck or over
 )
 
 // sign is the arrow of a branch.
 func (b branch) sign() string {
-	signs := map[heading]string{forward: "→", back: "↩", around: "↻", out: "→"}
+	signs := map[heading]string{forward: "→", back: "↩", around: "↻", aside: "→"}
 	if b.ways[0].taken > 0 {
-		signs = map[heading]string{forward: "⇒", back: "⇐", around: "⟳", out: "⇒"}
+		signs = map[heading]string{forward: "⇒", back: "⇐", around: "⟳", aside: "⇒"}
 	}
 	return signs[b.heading]
 }
@@ -167,7 +167,7 @@ const fewWays = 2
 // share one. Nearly every state leads to trouble and to the end: those share one as well.
 func (g *graph) branches(name, next string) []branch {
 	var single []branch
-	shared := make([]branch, out+1)
+	shared := make([]branch, aside+1)
 	for _, w := range g.ways[name] {
 		if w.to == next {
 			continue
@@ -183,7 +183,7 @@ func (g *graph) branches(name, next string) []branch {
 	for _, b := range shared {
 		switch {
 		case len(b.ways) == 0:
-		case b.heading == out || len(b.ways) > fewWays:
+		case b.heading == aside || len(b.ways) > fewWays:
 			single = append(single, b)
 		default:
 			for _, w := range b.ways {
@@ -200,7 +200,7 @@ func (g *graph) heading(from string, w *way) heading {
 	case w.to == from:
 		return around
 	case ok && (to.Kind == workflow.Halt || to.Kind == workflow.Terminal):
-		return out
+		return aside
 	case g.place[w.to] < g.place[from]:
 		return back
 	}

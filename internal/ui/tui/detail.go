@@ -42,7 +42,7 @@ const (
 	settle     = 100 * time.Millisecond // how long a cursor rests before its task is read
 	reread     = 250 * time.Millisecond // the least time between two reads of one task
 	maxEntries = 400
-	maxBody    = 128 << 10
+	maxBody    = 64 << 10
 )
 
 // detail is what is known of the task under the cursor.
@@ -105,7 +105,7 @@ func (m *model) follow(touched bool) tea.Cmd {
 	case m.chosen != d.task:
 		m.turn(m.chosen, d.tab)
 		return m.readSoon(settle)
-	case !touched || d.task == "" || d.tab == tabScreen:
+	case !touched || d.task == "" || d.tab == tabScreen && d.data.err == nil: // a screen tells of itself
 		return nil
 	case d.loading:
 		d.again = true
@@ -187,6 +187,7 @@ func (m *model) read() tea.Cmd {
 func (m *model) watch() tea.Cmd {
 	d := &m.detail
 	d.stop()
+	d.data = loaded{}
 	ctx, cancel := context.WithCancel(m.ctx)
 	d.stop = cancel
 	api, send, era, id := m.API, m.send, d.era, string(d.task)

@@ -9,7 +9,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"orange/internal/core/overview"
+	"orange/internal/core/engine"
 )
 
 // View implements tea.Model. It draws again only if something happened.
@@ -28,10 +28,23 @@ func (m *model) View() tea.View {
 }
 
 func (m *model) windowTitle() string {
-	if n := overview.Sum(m.state.Tasks).Wants; n > 0 {
+	if n := m.wanted(); n > 0 {
 		return fmt.Sprintf("orange (%d)", n)
 	}
 	return "orange"
+}
+
+// wanted is how many of the tasks that are shown wait for a person. Those that were not
+// started wait for nothing.
+func (m *model) wanted() int {
+	n := 0
+	for i := range m.state.Tasks {
+		r := &m.state.Tasks[i]
+		if r.Wants != "" && r.Wants != engine.ItemStart && (m.choice.Project == "" || r.Project == m.choice.Project) {
+			n++
+		}
+	}
+	return n
 }
 
 // frame is every line of the screen.
@@ -132,194 +145,6 @@ func (m *model) empty(width int) []string {
 		text = fmt.Sprintf("  No task is %s here. Press f for others, A for all projects, c to create one.", m.choice.Scope)
 	}
 	return []string{"", m.theme.Faint.Render(clip(text, width))}
-}
-
-// headline says what is shown, and how things are.
-func (m *model) headline() string {
-	sum := overview.Sum(m.state.Tasks)
-	scope := "all projects"
-	if m.choice.Project != "" {
-		scope = m.choice.Project
-	}
-	left := m.theme.Title.Render(" orange ")
-	bits := []piece{{scope, m.theme.Strong}}
-	switch m.page {
-	case pageInbox:
-		bits = append(bits, piece{"inbox", m.theme.Strong})
-	case pageText:
-		bits = []piece{{m.reading.name, m.theme.Strong}, {"TASK.md", m.theme.Faint}}
-	case pageHelp:
-		bits = []piece{{"help", m.theme.Strong}}
-	default:
-		bits = append(bits, m.siftBits()...)
-	}
-	if sum.Wants > 0 && m.page == pageList {
-		bits = append(bits, piece{fmt.Sprintf("%d for you", sum.Wants), m.theme.Warn})
-	}
-	right := m.linkBits()
-	room := m.width - ansi.StringWidth(left)
-	for _, p := range right {
-		room -= ansi.StringWidth(p.text) + 2
-	}
-	mid := ""
-	for i, p := range bits {
-		text := p.text
-		if i > 0 {
-			text = " · " + text
-		}
-		if w := ansi.StringWidth(text); w <= room {
-			mid += p.style.Render(text)
-			room -= w
-		}
-	}
-	end := ""
-	for _, p := range right {
-		end += p.style.Render(p.text) + "  "
-	}
-	return left + mid + strings.Repeat(" ", max(0, room)) + end
-}
-
-// siftBits say which tasks are shown, and how.
-func (m *model) siftBits() []piece {
-	out := []piece{{string(m.choice.Scope), m.theme.Text}}
-	n := 0
-	for i := range m.lines {
-		if m.lines[i].row != nil {
-			n++
-		}
-	}
-	out = append(out, piece{plural(n, "task"), m.theme.Faint})
-	if m.choice.Search != "" && m.finding == nil {
-		out = append(out, piece{"/" + clip(m.choice.Search, 20), m.theme.Accent})
-	}
-	if used, all := m.pool(); all > 0 {
-		out = append(out, piece{fmt.Sprintf("pool %d/%d", used, all), m.theme.Faint})
-	}
-	if m.choice.Sort != overview.ByCreation || m.choice.Reverse {
-		arrow := "↓"
-		if m.choice.Reverse {
-			arrow = "↑"
-		}
-		out = append(out, piece{"by " + string(m.choice.Sort) + arrow, m.theme.Faint})
-	}
-	return out
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// pool is how many workspaces are taken, and how many there are.
-func (m *model) pool() (used, all int) {
-	for i := range m.state.Projects {
-		p := &m.state.Projects[i]
-		if m.choice.Project == "" || m.choice.Project == p.Name {
-			used += m.state.Used(p.Name)
-			all += p.Pool
-		}
-	}
-	return used, all
-}
-
-// linkBits say how the connection is.
-func (m *model) linkBits() []piece {
-	var out []piece
-	if m.state.Paused {
-		out = append(out, piece{"paused", m.theme.Warn})
-	}
-	switch {
-	case m.lost != nil:
-		return append(out, piece{"connection lost, trying again", m.theme.Bad})
-	case !m.known:
-		return append(out, piece{"connecting", m.theme.Faint})
-	}
-	return append(out, piece{"live", m.theme.Good})
-}
-
-// noteline is what is searched for, how the last request went, or what is to be known of
-// the task under the cursor.
-func (m *model) noteline() string {
-	width := m.width
-	switch r := m.selected(); {
-	case m.finding != nil:
-		lines, _, _ := m.finding.render(max(1, width-4), 1)
-		return m.theme.Accent.Render(" /") + m.theme.Text.Render(lines[len(lines)-1])
-	case m.note.text != "" && m.note.bad:
-		return m.theme.Bad.Render(clip(" "+m.note.text, width))
-	case m.note.text != "":
-		return m.theme.Accent.Render(clip(" "+m.note.text, width))
-	case r != nil && m.busy[r.ID] != "":
-		return m.theme.Faint.Render(clip(" "+m.busy[r.ID]+" is under way ...", width))
-	case m.busy[everything] != "":
-		return m.theme.Faint.Render(clip(" "+m.busy[everything]+" is under way ...", width))
-	case m.page == pageList && r != nil && m.layout.detail.height == 0:
-		return m.theme.Faint.Render(clip(" "+r.Summary, width))
-	}
-	return ""
-}
-
-// footline offers keys.
-func (m *model) footline() string {
-	some, fixed := m.hints()
-	wide := func(h hint) int { return ansi.StringWidth(h.key) + 1 + ansi.StringWidth(h.word) + 2 }
-	show := func(h hint) string { return m.theme.Key.Render(h.key) + " " + m.theme.Faint.Render(h.word) + "  " }
-	room, left, right := m.width-1, " ", ""
-	for i := len(fixed) - 1; i >= 0; i-- {
-		if w := wide(fixed[i]); w <= room {
-			right, room = show(fixed[i])+right, room-w
-		}
-	}
-	for _, h := range some {
-		if w := wide(h); w <= room+1 {
-			left, room = left+show(h), room-w
-		}
-	}
-	return left + strings.Repeat(" ", max(0, room)) + right
-}
-
-// tabline names the tabs of the detail pane.
-func (m *model) tabline() string {
-	var out strings.Builder
-	width := 0
-	for t := range tabs {
-		text := m.tabText(t)
-		width += ansi.StringWidth(text)
-		switch {
-		case t == m.detail.tab && m.focused:
-			out.WriteString(m.theme.Selected.Bold(true).Render(text))
-		case t == m.detail.tab:
-			out.WriteString(m.theme.Accent.Bold(true).Render(text))
-		default:
-			out.WriteString(m.theme.Faint.Render(text))
-		}
-	}
-	if rest := m.layout.tabs.width - width; rest > 0 {
-		out.WriteString(m.theme.Border.Render(strings.Repeat("─", rest)))
-	}
-	return clip(out.String(), m.layout.tabs.width)
-}
-
-func (m *model) tabText(t tab) string {
-	if m.layout.tabs.width < 66 {
-		if t == m.detail.tab {
-			return " " + t.String() + " "
-		}
-		return fmt.Sprintf(" %d ", t+1)
-	}
-	return fmt.Sprintf(" %d %s ", t+1, t)
-}
-
-// tabAt is the tab at a column of their line.
-func (m *model) tabAt(x int) (tab, bool) {
-	for t := range tabs {
-		if x -= ansi.StringWidth(m.tabText(t)); x < 0 {
-			return t, true
-		}
-	}
-	return 0, false
 }
 
 // paneLines are the facts of the task and what the tab shows.

@@ -471,3 +471,35 @@ func TestNothingPanicsAtAnySize(t *testing.T) {
 		}
 	}
 }
+
+func TestAScreenIsWatchedWhileItIsSeen(t *testing.T) {
+	r := newRig(t, 100, 40)
+	r.on("search")
+	r.press("4")
+	r.api.take()
+	stopped := 0
+	r.m.detail.stop = func() { stopped++ }
+	r.press("i")
+	if stopped == 0 {
+		t.Error("it is watched behind the inbox")
+	}
+	r.press("i")
+	if got := strings.Join(r.api.take(), ", "); got != "watch id-search" {
+		t.Errorf("back in the list asked %q", got)
+	}
+	r.m.detail.stop = func() { stopped += 100 }
+	r.press("j")
+	if stopped < 100 {
+		t.Error("it is watched though the cursor moved on")
+	}
+	if got := strings.Join(r.api.take(), ", "); got != "watch id-colours" {
+		t.Errorf("the next task asked %q", got)
+	}
+	r.tell(watchedMsg{r.m.detail.era, errNo})
+	r.shows("a gate is not met")
+	r.tell(stateMsg{shopState()}) // the server is back
+	if got := strings.Join(r.api.take(), ", "); got != "watch id-colours" {
+		t.Errorf("after a failure asked %q", got)
+	}
+	r.shows("reading the form")
+}

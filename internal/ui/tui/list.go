@@ -31,7 +31,6 @@ func (m *model) choose() {
 			m.lines = append(m.lines, line{row: &group.Rows[i]})
 		}
 	}
-	m.measure()
 	for i := range m.lines {
 		if r := m.lines[i].row; r != nil && r.ID == m.chosen {
 			m.cursor = i
@@ -105,6 +104,7 @@ func (m *model) arrange() {
 func (m *model) sift(change func(*overview.Choice)) tea.Cmd {
 	change(&m.choice)
 	m.choose()
+	m.measure()
 	return m.follow(false)
 }
 

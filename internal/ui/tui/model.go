@@ -194,6 +194,7 @@ func (m *model) hear(msg tea.Msg) tea.Cmd {
 	case stateMsg:
 		m.state, m.known = msg.state, true
 		m.choose()
+		m.measure()
 		return tea.Batch(m.follow(true), m.ring())
 	case changeMsg:
 		touched := false
@@ -201,6 +202,7 @@ func (m *model) hear(msg tea.Msg) tea.Cmd {
 			r := &msg.change.Tasks[i]
 			touched = touched || r.ID == m.chosen
 			m.tell(r)
+			m.widen(r)
 		}
 		m.state.Apply(msg.change)
 		m.choose()

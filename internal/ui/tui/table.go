@@ -61,18 +61,27 @@ func dropped() []string {
 // measure finds out how wide the columns must be. One that is empty everywhere is none.
 func (m *model) measure() {
 	m.cols, m.longest = allColumns(), 0
+	for i := range m.lines {
+		if r := m.lines[i].row; r != nil {
+			m.widen(r)
+		}
+	}
+}
+
+// widen makes room for a row. Columns do not become narrower by what changes: a table
+// that twitches cannot be read.
+func (m *model) widen(r *overview.Row) {
 	for c := range m.cols {
 		col := &m.cols[c]
-		for i := range m.lines {
-			if r := m.lines[i].row; r != nil && col.width < mostCell {
-				w := widthOf(col.cell(m, r))
-				if c == 0 {
-					m.longest = max(m.longest, min(w, mostTask))
-				}
-				if w > 0 {
-					col.width = max(col.width, min(w, mostCell), len(col.name))
-				}
-			}
+		if c > 0 && col.width >= mostCell {
+			continue
+		}
+		w := widthOf(col.cell(m, r))
+		if c == 0 {
+			m.longest = max(m.longest, min(w, mostTask))
+		}
+		if w > 0 {
+			col.width = max(col.width, min(w, mostCell), len(col.name))
 		}
 	}
 }

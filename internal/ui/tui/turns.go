@@ -31,6 +31,10 @@ func (m *model) pageful() int {
 func (m *model) turnTo(p page) tea.Cmd {
 	m.page = p
 	m.arrange()
+	m.detail.stop() // what is not seen is not watched
+	if p == pageList && m.detail.tab == tabScreen && m.detail.task == m.chosen {
+		return m.read()
+	}
 	return m.follow(p == pageList)
 }
 

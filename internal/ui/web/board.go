@@ -45,7 +45,7 @@ type filter struct {
 // Bounds of what a filter takes from an address.
 const (
 	maxSearch = 200
-	maxCards  = 250 // of a column, until all are asked for
+	maxCards  = 100 // of a column, until all are asked for
 )
 
 // filterOf reads a filter. What it does not know is as if it were not there.
@@ -127,9 +127,10 @@ func (s *Site) board(w http.ResponseWriter, r *http.Request) {
 	d := boardData{page: s.pageOf(r, &state), filter: f, At: state.At, Last: state.Row, Drag: f.Group == ""}
 	if d.Past = f.AtRow > 0; d.Past {
 		now := s.page(r)
-		d.Last, d.Paused, d.Wants = max(now.Row, state.Row), now.Paused, -1
+		d.Last, d.Paused, d.Wants = max(now.Row, state.Row), now.Paused, now.Wants
 	} else {
 		d.Topic, d.Query = "board", f.query().Encode()
+		s.recent.keep(&state, seen.All)
 	}
 	d.scrub()
 	for _, p := range state.Projects {

@@ -43,6 +43,7 @@ func TestBrowser(t *testing.T) {
 		"the past can be looked at":                            storyPast,
 		"pages can be used by those who do not see them":       storyAccessible,
 		"a thousand events freeze nothing":                     storyFlood,
+		"a thousand tasks are seen at once":                    storyThousand,
 		"markup in texts is text":                              storyMarkup,
 		"pages have a look":                                    storyPictures,
 	} {
@@ -243,6 +244,25 @@ func storyFlood(t *testing.T, b *tab) {
 		}
 	}
 	t.Logf("the longest time without a frame was %.0f ms", eval[float64](b, "window.longest"))
+	b.quiet()
+}
+
+// storyThousand looks how soon a thousand tasks are seen, and that all can be reached.
+func storyThousand(t *testing.T, b *tab) {
+	crowd(b.house.world)
+	for range 3 {
+		b.open("/")
+		b.wait(`performance.getEntriesByName("first-contentful-paint").length > 0 && "connected" in document.body.dataset`)
+		t.Logf("first paint after %.0f ms, of which the server took %.0f; %.0f bytes", eval[float64](b, `performance.getEntriesByName("first-contentful-paint")[0].startTime`),
+			eval[float64](b, `performance.getEntriesByType("navigation")[0].responseStart`), eval[float64](b, `performance.getEntriesByType("navigation")[0].decodedBodySize`))
+	}
+	b.shot("thousand")
+	shown := eval[int](b, `document.querySelectorAll('[data-col="working"] .card').length`)
+	eval[bool](b, `document.querySelector('[data-col="working"] .more').click(), true`)
+	b.wait(`location.search.includes("full=working") && document.querySelectorAll('[data-col="working"] .card').length > 300`)
+	if shown != 100 {
+		t.Errorf("%d cards of a column are shown at first", shown)
+	}
 	b.quiet()
 }
 

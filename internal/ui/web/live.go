@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"orange/internal/core/overview"
@@ -40,8 +41,7 @@ func (s *Site) live(w http.ResponseWriter, r *http.Request) {
 	}
 	v := &viewer{s: s, w: w, flush: flusher, topic: r.URL.Query().Get("topic"), filter: filterOf(r.URL.Query()), page: s.pages["board"]}
 	if v.topic == "board" {
-		seen := v.filter.seen()
-		if v.state, err = s.o.API.State(r.Context(), client.Seen{All: seen.All}); err != nil {
+		if v.state, err = s.stateOf(r.Context(), v.filter.seen().All, after); err != nil {
 			s.fail(w, r, err)
 			return
 		}
@@ -70,6 +70,38 @@ func (s *Site) rowAfter(r *http.Request) (int64, error) {
 	}
 	state, err := s.o.API.State(r.Context(), client.Seen{Project: nobody})
 	return state.Row, err
+}
+
+// memory is the state that the last board was made of: the page asks to be kept up to date
+// a moment later, and begins with it.
+type memory struct {
+	mu    sync.Mutex
+	state overview.State
+	all   bool
+}
+
+func (m *memory) keep(state *overview.State, all bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state, m.all = *state, all
+}
+
+// of is the state that was kept, if it is of a row.
+func (m *memory) of(all bool, row int64) (overview.State, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := m.state
+	out.Tasks = slices.Clone(out.Tasks)
+	return out, row > 0 && m.all == all && out.Row == row
+}
+
+// stateOf is a state that changes after a row can be applied to. One that is younger does:
+// what it is told again changes nothing.
+func (s *Site) stateOf(ctx context.Context, all bool, after int64) (overview.State, error) {
+	if state, ok := s.recent.of(all, after); ok {
+		return state, nil
+	}
+	return s.o.API.State(ctx, client.Seen{All: all})
 }
 
 // pingEvery is how often a connection shows that it lives.

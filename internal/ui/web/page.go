@@ -42,6 +42,14 @@ func (s *Site) page(r *http.Request) page {
 	if state, err := s.o.API.State(r.Context(), client.Seen{Project: nobody}); err == nil {
 		p.Row, p.Paused = state.Row, state.Paused
 	}
+	if list, err := s.o.API.Inbox(r.Context(), ""); err == nil {
+		p.Wants = 0
+		for i := range list {
+			if list[i].Task != "" {
+				p.Wants++
+			}
+		}
+	}
 	return p
 }
 

@@ -376,7 +376,7 @@ func TestManyTasks(t *testing.T) {
 	}
 	v := newHouse(t, w).visitor(t)
 	_, body := v.get("/")
-	if n := strings.Count(body, `<li class="card`); n != 250 || !strings.Contains(body, "750 more") {
+	if n := strings.Count(body, `<li class="card`); n != 100 || !strings.Contains(body, "900 more") {
 		t.Errorf("%d cards are shown", n)
 	}
 	_, body = v.get("/?full=working")

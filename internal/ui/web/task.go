@@ -219,7 +219,7 @@ func (p *taskPage) text(v *client.View) {
 }
 
 // taskName is a task as people name it.
-func taskName(t *task.Task) string { return screen.OneLine(t.Project + "/" + t.Branch) }
+func taskName(t *task.Task) string { return screen.OneLine(prose.Cut(t.Project+"/"+t.Branch, 300)) }
 
 // review sends work back with remarks about its lines. If that is refused, the page is
 // shown again with all that was written.

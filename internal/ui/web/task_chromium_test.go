@@ -21,6 +21,7 @@ func TestTaskInABrowser(t *testing.T) {
 	for name, story := range map[string]func(t *testing.T, s *studio, b *tab){
 		"the position moves when the task does":              storyPosition,
 		"a remark at a line sends the work back":             storyRemark,
+		"a branch that changed meanwhile is not shown anew":  storyStale,
 		"a refusal loses no remark":                          storyRemarkRefused,
 		"lines are commented with the keyboard":              storyRemarkKeys,
 		"the history is gone through":                        storyScrub,
@@ -86,6 +87,18 @@ func storyRemark(t *testing.T, s *studio, b *tab) {
 		t.Errorf("the server heard %+v", got)
 	}
 	b.wait(here + ` === "working"`)
+	b.quiet()
+}
+
+func storyStale(t *testing.T, s *studio, b *tab) {
+	s.ask("complete")
+	b.open("/tasks/" + studioTask)
+	b.wait(`"connected" in document.body.dataset && document.getElementById("diff-stale").hidden`)
+	s.mu.Lock()
+	s.work.Commits++
+	s.mu.Unlock()
+	s.ask("complete")
+	b.wait(`!document.getElementById("diff-stale").hidden`)
 	b.quiet()
 }
 

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"orange/internal/core/diff"
+	"orange/internal/core/prose"
 	"orange/internal/core/screen"
 	"orange/internal/ui/client"
 )
@@ -18,6 +19,7 @@ import (
 const (
 	maxDiffLines = 4000
 	maxFileLines = 1500
+	maxDiffFiles = 300
 	foldedAbove  = 400
 	maxDiffText  = 2000 // bytes of one line
 )
@@ -69,7 +71,8 @@ func taskDiffOf(d client.Diff, whole string, remarks []diff.Remark) *taskDiff {
 		}
 	}
 	left := maxDiffLines
-	for i := range d.Files {
+	out.Cut = out.Cut || len(d.Files) > maxDiffFiles
+	for i := range d.Files[:min(len(d.Files), maxDiffFiles)] {
 		f := taskFile{File: d.Files[i], ID: "file-" + strconv.Itoa(i+1), Open: lines <= foldedAbove}
 		f.fill(min(left, maxFileLines))
 		left -= len(f.Rows)
@@ -98,9 +101,7 @@ func (f *taskFile) fill(n int) {
 			if l.Kind == "-" {
 				row.Number, row.Side = l.Old, "old"
 			}
-			if len(row.Text) > maxDiffText {
-				row.Text = strings.ToValidUTF8(row.Text[:maxDiffText], "") + "..."
-			}
+			row.Text = prose.Cut(row.Text, maxDiffText)
 			f.Rows = append(f.Rows, row)
 		}
 	}

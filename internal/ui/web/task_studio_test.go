@@ -69,13 +69,14 @@ type studio struct {
 	diff    string
 	screen  string
 	typed   []string
+	work    overview.Work
 	now     time.Time
 	more    chan struct{} // closes when anything is different
 }
 
 func newStudio(t *testing.T) *studio {
 	t.Helper()
-	s := &studio{t: t, socket: filepath.Join(t.TempDir(), "s"), now: epoch, more: make(chan struct{}), diff: studioDiff}
+	s := &studio{t: t, socket: filepath.Join(t.TempDir(), "s"), now: epoch, more: make(chan struct{}), diff: studioDiff, work: overview.Work{Commits: 2, Added: 3, Deleted: 1}}
 	var err error
 	if s.def, err = workflow.Parse("studio.yaml", studioWorkflow); err != nil {
 		t.Fatal(err)
@@ -224,7 +225,7 @@ func (s *studio) routes() http.Handler {
 	mux.HandleFunc("GET /v1/state", func(w http.ResponseWriter, _ *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		answer(w, 200, overview.State{Row: int64(len(s.entries)), At: s.now, Projects: []overview.Project{{Name: "shop"}}, Tasks: []overview.Row{overview.Of(s.def, &s.task, overview.Facts{Work: &overview.Work{Commits: 2, Added: 3, Deleted: 1}}, s.now)}})
+		answer(w, 200, overview.State{Row: int64(len(s.entries)), At: s.now, Projects: []overview.Project{{Name: "shop"}}, Tasks: []overview.Row{overview.Of(s.def, &s.task, overview.Facts{Work: &s.work}, s.now)}})
 	})
 	mux.HandleFunc("GET /v1/state/events", s.events)
 	mux.HandleFunc("GET /v1/projects", func(w http.ResponseWriter, _ *http.Request) {
@@ -309,6 +310,10 @@ func (s *studio) events(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *studio) screens(w http.ResponseWriter, r *http.Request) {
+	if r.PathValue("id") != studioTask {
+		answer(w, 400, map[string]string{"error": "this server starts no agents"})
+		return
+	}
 	s.stream(w, r, func() string {
 		body, _ := json.Marshal(s.look())
 		return fmt.Sprintf("event: screen\ndata: %s\n\n", body)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/prose"
 	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
@@ -197,8 +199,10 @@ func (s *Site) terminalEvents(w http.ResponseWriter, r *http.Request) {
 		}
 		return out.Flush()
 	})
-	if err != nil && r.Context().Err() == nil { // the script asks for the page again, which says why
-		fmt.Fprintf(w, "event: gone\ndata: {}\n\n")
+	if err != nil && r.Context().Err() == nil {
+		var no *client.Error
+		body, _ := json.Marshal(map[string]any{"why": screen.OneLine(prose.Cut(err.Error(), maxMessage)), "again": !errors.As(err, &no)})
+		fmt.Fprintf(w, "event: gone\ndata: %s\n\n", body)
 	}
 }
 

@@ -238,6 +238,13 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
+func TestATerminalThatCannotBeWatchedSaysWhy(t *testing.T) {
+	v := newStudio(t).house(false).visitor(t)
+	if got := <-v.listen(t, "/tasks/T000/terminal/events", ""); got[1] != "gone" || got[2] != `{"again":false,"why":"this server starts no agents"}` {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestTypingWhereItIsAllowed(t *testing.T) {
 	s := newStudio(t)
 	s.ask("complete")

@@ -43,6 +43,7 @@ type Site struct {
 	said   sayings
 
 	library library
+	recent  memory
 }
 
 // New makes a site. It panics if a template that comes with the program is broken, which

@@ -158,10 +158,7 @@ func (p *workflowPages) compute(r *http.Request, do func(context.Context, *workf
 	case <-ctx.Done():
 		return refuse(http.StatusServiceUnavailable, "another workflow is being looked at: try again in a minute")
 	}
-	if err := do(ctx, def); err != nil {
-		return err
-	}
-	return nil
+	return do(ctx, def)
 }
 
 // verify searches everything that can happen to tasks of a workflow.

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
+	"time"
 
+	"orange/internal/core/prose"
 	"orange/internal/core/screen"
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
@@ -26,10 +28,10 @@ func workflowStates(def *workflow.Definition) []workflowState {
 		one := workflowState{Name: s.Name, Kind: string(s.Kind), Role: s.Role, Line: s.Pos.Line}
 		var limits []string
 		if s.Wall > 0 {
-			limits = append(limits, s.Wall.String()+" at most")
+			limits = append(limits, shortSpan(s.Wall)+" at most")
 		}
 		if s.Idle > 0 {
-			limits = append(limits, s.Idle.String()+" of silence")
+			limits = append(limits, shortSpan(s.Idle)+" of silence")
 		}
 		one.Limits = strings.Join(limits, ", ")
 		seen := map[string]bool{}
@@ -42,6 +44,18 @@ func workflowStates(def *workflow.Definition) []workflowState {
 		out = append(out, one)
 	}
 	return out
+}
+
+// shortSpan is a time without the zeros at its end: 2h0m0s is 2h.
+func shortSpan(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }
 
 // A workflowEdge is a row of the table of edges.
@@ -92,7 +106,7 @@ type workflowLine struct {
 func workflowLines(text string) (out []workflowLine, more int) {
 	all := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i, line := range all[:min(len(all), maxShownLines)] {
-		out = append(out, workflowLine{i + 1, screen.Text(line)})
+		out = append(out, workflowLine{i + 1, screen.Text(prose.Cut(line, maxDiffText))})
 	}
 	return out, len(all) - len(out)
 }

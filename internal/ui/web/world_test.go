@@ -46,7 +46,15 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, socket: filepath.Join(t.TempDir(), "s"), more: make(chan struct{})}
+	w := &world{t: t, more: make(chan struct{})}
+	w.begin(t)
+	return w
+}
+
+// begin lets the world answer.
+func (w *world) begin(t testing.TB) {
+	t.Helper()
+	w.socket = filepath.Join(t.TempDir(), "s")
 	w.state = overview.State{At: epoch, Version: "test", Projects: []overview.Project{{Name: "shop", Path: "/src/shop", Pool: 4}, {Name: "api", Path: "/src/api", Pool: 2}}}
 	l, err := net.Listen("unix", w.socket)
 	if err != nil {
@@ -57,7 +65,6 @@ func newWorld(t *testing.T) *world {
 	s.Listener = l
 	s.Start()
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
-	return w
 }
 
 func (w *world) routes() http.Handler {
@@ -292,16 +299,20 @@ type house struct {
 func newHouse(t *testing.T, w *world, change ...func(*web.Options)) *house {
 	t.Helper()
 	h := &house{world: w}
-	h.opts = web.Options{
-		API: client.New(w.socket), Socket: w.socket, Log: slog.New(slog.DiscardHandler), Token: token,
-		Address: func() string { return h.addr }, Now: func() time.Time { return epoch.Add(3 * time.Hour) },
-	}
+	h.opts = options(h, w)
 	for _, f := range change {
 		f(&h.opts)
 	}
 	h.open(t, "127.0.0.1:0")
 	t.Cleanup(func() { h.shut() })
 	return h
+}
+
+func options(h *house, w *world) web.Options {
+	return web.Options{
+		API: client.New(w.socket), Socket: w.socket, Log: slog.New(slog.DiscardHandler), Token: token,
+		Address: func() string { return h.addr }, Now: func() time.Time { return epoch.Add(3 * time.Hour) },
+	}
 }
 
 // open listens at an address.

@@ -63,10 +63,15 @@ export function disconnect() {
   stream = null;
 }
 function connected(yes) {
-  clearTimeout(lostTimer);
-  if (yes) { $("lost").hidden = true; body.dataset.connected = ""; return; }
+  if (yes) {
+    clearTimeout(lostTimer);
+    lostTimer = 0;
+    $("lost").hidden = true;
+    body.dataset.connected = "";
+    return;
+  }
   delete body.dataset.connected;
-  lostTimer = setTimeout(() => { $("lost").hidden = false; }, 400);
+  lostTimer = lostTimer || setTimeout(() => { $("lost").hidden = false; }, 800); // a moment is nobody's concern
 }
 document.addEventListener("visibilitychange", () => {
   clearTimeout(sleepTimer);

@@ -68,6 +68,13 @@ if (review) {
   count();
 }
 
+// What is shown of the branch stays as it is while somebody writes about it.
+
+const work = () => $("task-facts")?.dataset.work, shown = work();
+document.addEventListener("orange:put", () => {
+  if ($("diff-stale") && shown && work() && work() !== shown) $("diff-stale").hidden = false;
+});
+
 // Where the task is comes into view in a graph that is wider than the page.
 
 function center() {
@@ -147,7 +154,12 @@ if (box) {
       draw(now.lines || []);
       box.dataset.live = "";
     });
-    stream.addEventListener("gone", () => { stream.close(); note("The connection is lost; it comes back by itself."); setTimeout(watch, 2000); });
+    stream.addEventListener("gone", (e) => {
+      const { why, again } = JSON.parse(e.data);
+      stream.close();
+      note(again ? "The connection is lost; it comes back by itself." : why);
+      if (again) setTimeout(watch, 2000);
+    });
     addEventListener("pagehide", () => stream.close());
   };
   watch();

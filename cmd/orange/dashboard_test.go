@@ -1,0 +1,335 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/core/task"
+)
+
+// stage is a real terminal on which the real dashboard is shown, in a tmux of its own.
+type stage struct {
+	*shop
+	socket string
+}
+
+// show runs a command line of a shell on a terminal.
+func (s *shop) show(width, height int, line string) *stage {
+	s.t.Helper()
+	before, _ := filepath.Glob(filepath.Join(s.dir, "stage*"))
+	g := &stage{s, filepath.Join(s.dir, "stage"+strconv.Itoa(len(before)))}
+	s.t.Cleanup(func() { g.screen("kill-server") }) //nolint:errcheck // it may be gone
+	cmd := "cd " + s.repo + "; " + line + "; echo it ended with $?; exec sleep 1000"
+	_, err := g.screen("-f", "/dev/null", "new-session", "-d", "-s", "stage", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), "sh", "-c", cmd)
+	check(s.t, err)
+	return g
+}
+
+// open shows the dashboard.
+func (s *shop) open(width, height int, args ...string) *stage {
+	s.t.Helper()
+	return s.show(width, height, "TERM=xterm-256color COLORTERM=truecolor "+s.program+" "+strings.Join(args, " "))
+}
+
+func (g *stage) screen(args ...string) (string, error) {
+	out, err := g.command("tmux", append([]string{"-S", g.socket}, args...)...).Output()
+	return string(out), err
+}
+
+// text is what the terminal shows.
+func (g *stage) text(more ...string) string {
+	out, err := g.screen(append([]string{"capture-pane", "-p", "-t", "stage"}, more...)...)
+	if err != nil {
+		return ""
+	}
+	return out
+}
+
+// press presses keys, each by the name tmux has for it.
+func (g *stage) press(keys ...string) {
+	g.t.Helper()
+	for _, k := range keys {
+		_, err := g.screen("send-keys", "-t", "stage", k)
+		check(g.t, err)
+	}
+}
+
+func (g *stage) write(text string) {
+	g.t.Helper()
+	_, err := g.screen("send-keys", "-t", "stage", "-l", text)
+	check(g.t, err)
+}
+
+// shows waits until all the words are on the screen.
+func (g *stage) shows(words ...string) {
+	g.t.Helper()
+	g.until("it shows "+strings.Join(words, ", "), func(text string) bool {
+		for _, w := range words {
+			if !strings.Contains(text, w) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// hides waits until none of the words is on the screen.
+func (g *stage) hides(words ...string) {
+	g.t.Helper()
+	g.until("it hides "+strings.Join(words, ", "), func(text string) bool {
+		for _, w := range words {
+			if strings.Contains(text, w) {
+				return false
+			}
+		}
+		return text != ""
+	})
+}
+
+func (g *stage) until(what string, holds func(string) bool) {
+	g.t.Helper()
+	for end := time.Now().Add(longest); !holds(g.text()); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			g.t.Fatalf("it does not come: %s\n%s", what, g.text())
+		}
+	}
+}
+
+// on puts the cursor on the only task that has these words.
+func (g *stage) on(words string) {
+	g.t.Helper()
+	g.press("/")
+	g.shows("Esc show all")
+	g.press("C-u")
+	g.write(words)
+	g.shows("1 task ")
+	g.press("Enter")
+	g.shows("/"+words, "q quit")
+}
+
+const asker = `
+worker:
+  - section: {name: Questions, text: "Which colour?"}
+  - run: orange task update --status clarification
+  - wait:
+  - run: "grep -q blue TASK.md && touch ../../../answered"
+  - section: {name: Plan, text: "APPROACH: blue"}
+  - run: orange task update --status working
+  - idle:
+`
+
+const reviewed = `
+worker:
+  - section: {name: Plan, text: "APPROACH: a form"}
+  - run: orange task update --status working
+  - commit: {file: login.txt, text: "form\n", message: add the form}
+  - section: {name: Handoff, text: "DONE: the form"}
+  - run: orange task update --status agent-review
+  - wait:
+  - run: "grep -q rounder TASK.md && touch ../../../changed"
+  - idle:
+reviewer:
+  - section: {name: Review, text: "Verdict: PASS"}
+  - run: orange task update --status reviewing
+`
+
+func TestTheDashboardOnARealTerminal(t *testing.T) {
+	s := openShop(t, "tmux", "--pool-size", "4")
+	asking, review := s.create("colours", asker), s.create("login", reviewed)
+	s.reaches(asking, "clarification")
+	s.reaches(review, "reviewing")
+	g := s.open(80, 24)
+	g.shows("shop · active · 2 tasks", "colours", "login", "reviewing", "live")
+
+	// a task is created with the form, and what is refused loses nothing
+	file := s.write("scripts/news.yaml", "worker:\n  - print: here is the news\n  - idle:\n")
+	g.press("c")
+	g.shows("A new task", "Workflow")
+	g.write("not a branch")
+	g.press("Tab")
+	g.write("Tell the news")
+	g.press("Tab")
+	g.write("script:" + file)
+	g.press("Tab", "Tab", "Tab", "Space")
+	g.shows("[ ] later")
+	g.press("Enter")
+	g.shows("not a branch", "Tell the news", "use")
+	g.press("BTab", "BTab", "BTab", "BTab", "BTab", "C-u")
+	g.write("news")
+	g.press("Enter")
+	g.shows("created shop/news", "pending", "3 tasks")
+
+	// search and groups
+	g.on("news")
+	g.hides("shop/login")
+	g.press("Escape")
+	g.shows("shop/login", "shop/news")
+	g.press("g")
+	g.shows("pending 1", "clarification 1", "reviewing 1")
+	g.press("g", "g")
+	g.hides("pending 1")
+
+	// Enter starts it, and its terminal is seen
+	g.on("news")
+	g.press("Enter")
+	g.shows("planning")
+	g.press("4")
+	g.shows("here is the news")
+	g.press("Escape")
+	g.shows("3 tasks")
+
+	// the inbox, answered in place
+	g.press("i")
+	g.shows("inbox", "question", "review")
+	g.press("Home")
+	g.shows("Enter answer")
+	g.press("Enter")
+	g.shows("Your answer to colours")
+	g.write("blue, please")
+	g.press("Enter")
+	s.eventually("the worker reads the answer", func() bool { _, err := os.Stat(filepath.Join(s.dir, "answered")); return err == nil })
+	g.hides("question")
+	g.press("q")
+
+	// the work is sent back with words
+	g.on("login")
+	g.press("r")
+	g.shows("What is to change in login?")
+	g.write("rounder corners")
+	g.press("Enter")
+	s.eventually("the worker reads what is to change", func() bool { _, err := os.Stat(filepath.Join(s.dir, "changed")); return err == nil })
+	g.shows("login", "working")
+
+	// TASK.md
+	g.press("v")
+	g.shows("TASK.md", "rounder corners")
+	g.press("r", "q")
+	g.shows("STATUS")
+
+	// another size
+	_, err := g.screen("resize-window", "-t", "stage", "-x", "150", "-y", "40")
+	check(t, err)
+	g.shows("│", "do it")
+	_, err = g.screen("resize-window", "-t", "stage", "-x", "40", "-y", "10")
+	check(t, err)
+	g.hides("│")
+	_, err = g.screen("resize-window", "-t", "stage", "-x", "80", "-y", "24")
+	check(t, err)
+	g.shows("1 timeline")
+
+	// the end of a task needs a yes
+	g.press("x")
+	g.shows("Cancel shop/login?")
+	g.press("n")
+	g.shows("nothing was changed")
+	g.press("x")
+	g.shows("Cancel shop/login?")
+	g.press("y")
+	s.reaches(review, "cancelled")
+	g.shows("No task has these words")
+	g.press("Escape")
+	g.hides("shop/login")
+
+	// the server dies, another comes, and nothing is missed
+	g.shows("live")
+	s.killServer()
+	g.shows("connection lost, trying again", "shop/colours")
+	s.create("late", asker)
+	g.shows("live", "shop/late")
+
+	g.press("q")
+	g.shows("it ended with 0")
+}
+
+func TestTheDashboardGoesToAnAgentAndComesBack(t *testing.T) {
+	s := openShop(t, "tmux")
+	id := s.create("feature", "worker:\n  - print: here is the agent\n  - idle:\n")
+	s.alive(id, 1)
+	g := s.open(80, 24)
+	g.shows("shop/feature", "●", "Enter attach")
+	g.press("Enter")
+	g.shows("here is the agent")
+	_, err := s.tmux("detach-client", "-s", "=shop/feature")
+	check(t, err)
+	g.shows("STATUS", "back from the agent's terminal")
+	g.press("q")
+	g.shows("it ended with 0")
+
+	g = s.open(80, 24, "dashboard", "--exit-on-attach")
+	g.shows("Enter attach")
+	g.press("w")
+	g.shows("here is the agent")
+	_, err = s.tmux("detach-client", "-s", "=shop/feature")
+	check(t, err)
+	g.shows("it ended with 0")
+}
+
+func TestNoTextOfAnAgentMovesTheTerminal(t *testing.T) {
+	s := openShop(t, "tmux")
+	id := s.create("feature", `
+worker:
+  - section: {name: Plan, text: "APPROACH: \e]0;taken over\a\e[2Jharmless"}
+  - ask: "May I \e]0;taken over\a\e[2J\e[31mdo this?"
+  - idle:
+`)
+	s.await(id, "it asks", func(t task.Task) bool {
+		return len(t.Attempts) == 1 && t.Attempts[0].Condition.Name == task.WaitingPermission
+	})
+	g := s.open(100, 30)
+	g.shows("shop/feature", "May I do this?")
+	g.press("2")
+	g.shows("harmless")
+	g.press("3", "4", "i")
+	g.shows("permission", "May I do this?")
+	g.press("v")
+	g.shows("harmless")
+	title, err := g.screen("display-message", "-p", "-t", "stage", "#{pane_title}")
+	check(t, err)
+	if strings.Contains(title, "taken over") || strings.Contains(g.text(), "taken over") {
+		t.Errorf("the title is %q", title)
+	}
+}
+
+func TestTerminalsOfOtherSorts(t *testing.T) {
+	s := openShop(t, "headless")
+	s.orange("task", "create", "--project", "shop", "--no-spawn", "--harness", "script:"+s.write("x.yaml", "worker:\n  - idle:\n"), "feature", "do it")
+	t.Run("without colours", func(t *testing.T) {
+		g := s.show(80, 24, "NO_COLOR=1 TERM=xterm-256color "+s.program)
+		g.shows("shop/feature", "live")
+		if found := regexp.MustCompile(`\x1b\[([0-9]+;)*(3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]`).FindString(g.text("-e")); found != "" {
+			t.Errorf("it has a colour: %q", found)
+		}
+		g.press("q")
+		g.shows("it ended with 0")
+	})
+	t.Run("dumb", func(t *testing.T) {
+		g := s.show(80, 24, "TERM=dumb "+s.program)
+		g.shows("use orange task list", "it ended with 1")
+	})
+	t.Run("a folder that is no project", func(t *testing.T) {
+		other := filepath.Join(s.dir, "other")
+		s.git(s.dir, "init", "-q", other)
+		g := s.show(80, 24, "cd "+other+"; TERM=xterm-256color "+s.program)
+		g.shows("all projects", "shop/feature", "is not registered: orange project add")
+		g.press("A")
+		g.shows("orange shop")
+		g.press("q")
+		g.shows("it ended with 0")
+	})
+	t.Run("none", func(t *testing.T) {
+		s.refused("the dashboard needs a terminal", "dashboard")
+		s.refused("the dashboard needs a terminal", "--all")
+		if out := s.orange(); !strings.Contains(out, "Available Commands") {
+			t.Errorf("plain orange says %s", out)
+		}
+	})
+	t.Run("flags that do not fit", func(t *testing.T) {
+		g := s.show(80, 24, "TERM=xterm "+s.program+" --project nowhere; TERM=xterm "+s.program+" --all --project shop")
+		g.shows(`project "nowhere" is not registered: see orange project list`, "give --all or --project, not both", "it ended with 2")
+	})
+}

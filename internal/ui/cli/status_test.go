@@ -1,0 +1,99 @@
+package cli_test
+
+import (
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/overview"
+	"orange/internal/ui/client"
+)
+
+// seen is a state with agents, something for a person and something in a queue.
+func seen(t *testing.T, rows ...overview.Row) func(*world) {
+	t.Helper()
+	return func(w *world) { w.answers["/v1/state"] = string(mustJSON(t, overview.State{Tasks: rows})) }
+}
+
+func TestStatus(t *testing.T) {
+	two := overview.Row{ID: idOne, Project: "proj", Status: "working", Kind: "agent", Life: overview.Alive, Attempts: []overview.Attempt{{Number: 1}, {Number: 2}, {Number: 3, Ending: true}}}
+	asks := overview.Row{ID: idTwo, Project: "proj", Branch: "#(evil)", Summary: "$(evil)", Status: "clarification", Kind: "waiting", Life: overview.None, Wants: engine.ItemQuestion}
+	queued := overview.Row{ID: "three", Status: "pending", Kind: "queued", Queued: true}
+	busy := seen(t, two, asks, queued)
+	inTask := func(w *world) { busy(w); w.place = client.Place{Project: "proj", Task: idTwo} }
+	tell(t, []story{
+		{name: "plain", args: "status", prepare: busy, out: "2 agents at work, 1 task waits for you, 1 queued\n"},
+		{name: "for a prompt", args: "status --format prompt", prepare: busy, out: "[2 run 1 wait 1 queued] "},
+		{name: "for tmux", args: "status --format tmux", prepare: busy, out: "2 run #[fg=yellow,bold]1 wait#[default] 1 queued"},
+		{name: "as JSON", args: "status --json", prepare: busy, out: `{"tasks":3,"agents":2,"wants":1,"queued":1,"paused":false}` + "\n"},
+		{name: "as JSON, by its format", args: "status --format json", prepare: busy, out: `{"tasks":3,"agents":2`},
+		{name: "in a task's workspace", args: "status --here", prepare: inTask, out: "this task is clarification (waits for you: question), 2 agents"},
+		{name: "there, for a prompt", args: "status --here --format prompt", prepare: inTask, out: "[clarification! 2 run 1 wait 1 queued] "},
+		{name: "there, as JSON", args: "status --here --json", prepare: inTask, out: `"project":"proj","task":{"id":"` + idTwo + `","status":"clarification","life":"none","wants":"question"}`},
+		{name: "everything is paused", args: "status", prepare: func(w *world) { w.answers["/v1/state"] = `{"paused":true}` }, out: "everything is paused\n"},
+		{name: "nothing to do", args: "status", prepare: seen(t), out: "no agent at work, nothing waits for you\n"},
+		{name: "a format nobody knows", args: "status --format csh", code: 2, err: "use plain, prompt, tmux or json"},
+		{name: "a snippet nobody knows", args: "status --snippet csh", code: 2, err: "use tmux, bash, zsh, fish, starship"},
+	})
+}
+
+func TestAStatusLineNeverComplains(t *testing.T) {
+	tests := map[string]func(*world){
+		"nothing is here":       func(w *world) { w.answers["/v1/state"] = `{}` },
+		"the server is broken":  func(w *world) { w.answers["/v1/state"], w.codes["/v1/state"] = `{"error":"no"}`, 500 },
+		"there is no server":    func(w *world) { w.server.Close() },
+		"the server is silent":  func(w *world) { w.handle = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() } },
+		"no configuration":      func(w *world) { w.ConfigErr = http.ErrAbortHandler },
+		"an answer that is odd": func(w *world) { w.answers["/v1/state"] = `[` },
+	}
+	for name, prepare := range tests {
+		for _, format := range []string{"prompt", "tmux"} {
+			t.Run(name+", "+format, func(t *testing.T) {
+				w := newWorld(t)
+				prepare(w)
+				if code := w.run(t, "status", "--format", format); code != 0 || w.out.Len() > 0 || w.err.Len() > 0 {
+					t.Errorf("exit %d, %q, %q", code, w.out.String(), w.err.String())
+				}
+				if code := w.run(t, "status", "--json"); name != "nothing is here" && (code != 1 || !strings.Contains(w.out.String(), `"error"`)) {
+					t.Errorf("as JSON: exit %d, %q", code, w.out.String())
+				}
+			})
+		}
+	}
+}
+
+func TestNamesInAStatusLineAreTame(t *testing.T) {
+	w := newWorld(t)
+	row := overview.Row{ID: idOne, Project: "proj", Status: "a#(x)`y`$(z)%{\\e\nb", Wants: "#[fg=red]"}
+	w.answers["/v1/state"] = string(mustJSON(t, overview.State{Tasks: []overview.Row{row}}))
+	w.place = client.Place{Project: "proj", Task: idOne}
+	for _, format := range []string{"plain", "prompt"} {
+		w.run(t, "status", "--here", "--format", format)
+		if strings.ContainsAny(strings.TrimSuffix(w.out.String(), "\n"), "#`$%\\\n") {
+			t.Errorf("%s: %q", format, w.out.String())
+		}
+	}
+}
+
+func TestSnippetsAreGoodShell(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		t.Run(shell, func(t *testing.T) {
+			program, err := exec.LookPath(shell)
+			if err != nil {
+				t.Skip(err)
+			}
+			w := newWorld(t)
+			if code := w.run(t, "status", "--snippet", shell); code != 0 {
+				t.Fatal(w.err.String())
+			}
+			file := filepath.Join(t.TempDir(), "snippet")
+			write(t, file, w.out.String())
+			if out, err := exec.Command(program, "-n", file).CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+}
