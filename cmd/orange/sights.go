@@ -12,6 +12,7 @@ import (
 	"orange/internal/adapter/filewatch"
 	"orange/internal/core/journal"
 	"orange/internal/core/overview"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 )
@@ -39,6 +40,7 @@ type sights struct {
 	measure  func(ctx context.Context, t *task.Task) (*overview.Work, error)
 	worktree func(t *task.Task) string            // folder, "" if it has none
 	output   func(id task.ID, attempt int) string // file, "" if there are no agents
+	children func(t *task.Task) []signal.Child    // nil: nobody has any
 	watcher  *filewatch.Watcher
 	log      *slog.Logger
 
@@ -86,7 +88,7 @@ type sightStore interface {
 // newSights looks at the tasks of a server, whose runtime comes later.
 func newSights(s *server) *sights {
 	return &sights{
-		store: s.store, measure: s.measure, worktree: s.worktreeOf, output: s.outputOf, log: s.log,
+		store: s.store, measure: s.measure, worktree: s.worktreeOf, output: s.outputOf, children: s.childrenOf, log: s.log,
 		rows: func(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
 			return s.runtime.Follow(after, id, limit)
 		},
@@ -137,6 +139,9 @@ func (v *sights) Facts(t *task.Task) overview.Facts {
 	f := overview.Facts{Work: one.work, Checks: v.checks[t.ID]}
 	v.mu.Unlock()
 	f.Active = v.active(t)
+	if v.children != nil {
+		f.Children = v.children(t)
+	}
 	return f
 }
 

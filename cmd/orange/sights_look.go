@@ -11,6 +11,7 @@ import (
 	"orange/internal/adapter/git"
 	"orange/internal/core/journal"
 	"orange/internal/core/overview"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/runtime/agents"
 )
@@ -254,4 +255,17 @@ func (s *server) outputOf(id task.ID, attempt int) string {
 		return ""
 	}
 	return s.company.agents.OutputFile(agents.Key{Task: id, Number: attempt})
+}
+
+// childrenOf are the parts of a task, where its state asks for them.
+func (s *server) childrenOf(t *task.Task) []signal.Child {
+	def, err := s.runtime.Definition(t)
+	if err != nil || !def.AsksForChildren(t.Status) {
+		return nil
+	}
+	list, err := s.store.Children(t.ID)
+	if err != nil {
+		s.log.Warn("look up the children of a task", "component", "sights", "task", t.ID, "error", err)
+	}
+	return list
 }

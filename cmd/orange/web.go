@@ -19,12 +19,10 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/runtime/agents"
 	"orange/internal/ui/api"
+	"orange/internal/ui/cli"
 	"orange/internal/ui/client"
 	"orange/internal/ui/web"
 )
-
-// usualPage is where the page is if nobody says otherwise.
-const usualPage = "127.0.0.1:4747"
 
 // webPage is the web page of this server: opened when it is asked for. It is a client of
 // the server's own socket, like every other.
@@ -50,7 +48,7 @@ func (p *webPage) Open(ctx context.Context) (api.PageAddress, error) {
 		return api.PageAddress{}, task.ErrClosing
 	}
 	if p.open == nil {
-		if err := p.listenNear(cmp.Or(p.s.cfg.Web, usualPage)); err != nil {
+		if err := p.listenNear(cmp.Or(p.s.cfg.Web, cli.UsualPage)); err != nil {
 			return api.PageAddress{}, err
 		}
 	}

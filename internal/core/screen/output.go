@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Output makes lines of text of what a program wrote to its terminal. A step to
+// Output makes text of a line that a program wrote to its terminal. A step to
 // the right is spaces, a jump to another line is a new line, and what is written over
 // is gone.
 func Output(s string) string {

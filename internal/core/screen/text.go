@@ -33,7 +33,11 @@ func Text(s string) string {
 
 // OneLine is Text for what must stay on one line.
 func OneLine(s string) string {
-	return strings.TrimSpace(strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace(Text(s)))
+	s = Text(s)
+	if strings.ContainsAny(s, "\n\t") {
+		s = strings.NewReplacer("\n", " ", "\t", " ").Replace(s)
+	}
+	return strings.TrimSpace(s)
 }
 
 func needsCleaning(s string) bool {

@@ -8,8 +8,8 @@ import (
 	"orange/internal/config"
 )
 
-// usualPage is where the web page is if no address is given.
-const usualPage = "127.0.0.1:4747"
+// UsualPage is where the web page is if no address is given.
+const UsualPage = "127.0.0.1:4747"
 
 func newServeCommand(deps Deps) *cobra.Command {
 	var o ServeOptions
@@ -19,7 +19,7 @@ func newServeCommand(deps Deps) *cobra.Command {
 	cmd.Flags().DurationVar(&o.Idle, "idle", deps.Config.IdleExit, "leave after so much idleness (default: the built-in time)")
 	cmd.Flags().StringVar(&o.Hooks, "hooks", deps.Config.Hooks, "hear the news of trackers at this address, such as 127.0.0.1:8787 (paths /hooks/NAME)")
 	cmd.Flags().StringVar(&o.Web, "web", deps.Config.Web, "serve the web page at this `address` of this machine; orange web prints how to open it")
-	cmd.Flags().Lookup("web").NoOptDefVal = usualPage
+	cmd.Flags().Lookup("web").NoOptDefVal = UsualPage
 	cmd.Flags().BoolVar(&o.WebInput, "web-input", deps.Config.WebInput, "let people type into agents' terminals on the web page")
 	cmd.Flags().BoolVar(&o.Detached, "detached", false, "nobody sees the terminal")
 	cmd.Flags().IntVar(&o.CrashAt, "crash-at", 0, "die at the n-th commit or effect boundary")

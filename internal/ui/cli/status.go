@@ -22,6 +22,7 @@ const statusPatience = 200 * time.Millisecond
 type statusFlags struct {
 	format, project, snippet string
 	here                     bool
+	timeout                  time.Duration
 }
 
 func newStatusCommand(deps Deps) *cobra.Command {
@@ -31,13 +32,14 @@ func newStatusCommand(deps Deps) *cobra.Command {
 		Annotations: map[string]string{needsNothing: "yes"},
 		Long: "Say in one line how many agents work, how many tasks wait for a person and how many for a\n" +
 			"workspace: for prompts and status lines. A server is asked only if one runs, and not for\n" +
-			"longer than 200 ms; if there is nothing to say, nothing is printed and the exit code is 0.\n" +
+			"longer than --timeout; if there is nothing to say, nothing is printed and the exit code is 0.\n" +
 			"With --json, an error is an error. Nothing that agents wrote is in the line.",
 		Example: "  orange status\n  orange status --here --format prompt\n  orange status --snippet tmux >>~/.tmux.conf",
 	}
 	cmd.Flags().StringVar(&f.format, "format", "plain", "for whom: plain, prompt, tmux or json")
 	cmd.Flags().StringVar(&f.project, "project", "", "only of this project")
 	cmd.Flags().BoolVar(&f.here, "here", false, "only of this folder: its task's status, or its project's")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", statusPatience, "how long to wait for the server")
 	cmd.Flags().StringVar(&f.snippet, "snippet", "", "print what to put into the configuration of tmux, bash, zsh, fish or starship")
 	_ = cmd.RegisterFlagCompletionFunc("format", fixed(statusFormats()...))
 	_ = cmd.RegisterFlagCompletionFunc("snippet", fixed(snippetNames()...))
@@ -86,7 +88,7 @@ func runStatus(ctx context.Context, deps Deps, f statusFlags) error {
 	default:
 		return usageError("format %q is not known: use plain, prompt, tmux or json", f.format)
 	}
-	ctx, cancel := context.WithTimeout(ctx, statusPatience)
+	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	s, err := readStatus(ctx, deps, f)
 	switch {

@@ -25,18 +25,18 @@ func TestStatus(t *testing.T) {
 	busy := seen(t, two, asks, queued)
 	inTask := func(w *world) { busy(w); w.place = client.Place{Project: "proj", Task: idTwo} }
 	tell(t, []story{
-		{name: "plain", args: "status", prepare: busy, out: "2 agents at work, 1 task waits for you, 1 queued\n"},
-		{name: "for a prompt", args: "status --format prompt", prepare: busy, out: "[2 run 1 wait 1 queued] "},
-		{name: "for tmux", args: "status --format tmux", prepare: busy, out: "2 run #[fg=yellow,bold]1 wait#[default] 1 queued"},
-		{name: "as JSON", args: "status --json", prepare: busy, out: `{"tasks":3,"agents":2,"wants":1,"queued":1,"paused":false}` + "\n"},
-		{name: "as JSON, by its format", args: "status --format json", prepare: busy, out: `{"tasks":3,"agents":2`},
-		{name: "in a task's workspace", args: "status --here", prepare: inTask, out: "this task is clarification (waits for you: question), 2 agents"},
-		{name: "there, for a prompt", args: "status --here --format prompt", prepare: inTask, out: "[clarification! 2 run 1 wait 1 queued] "},
-		{name: "there, as JSON", args: "status --here --json", prepare: inTask, out: `"project":"proj","task":{"id":"` + idTwo + `","status":"clarification","life":"none","wants":"question"}`},
-		{name: "everything is paused", args: "status", prepare: func(w *world) { w.answers["/v1/state"] = `{"paused":true}` }, out: "everything is paused\n"},
-		{name: "nothing to do", args: "status", prepare: seen(t), out: "no agent at work, nothing waits for you\n"},
-		{name: "a format nobody knows", args: "status --format csh", code: 2, err: "use plain, prompt, tmux or json"},
-		{name: "a snippet nobody knows", args: "status --snippet csh", code: 2, err: "use tmux, bash, zsh, fish, starship"},
+		{name: "plain", args: "status --timeout 1m", prepare: busy, out: "2 agents at work, 1 task waits for you, 1 queued\n"},
+		{name: "for a prompt", args: "status --timeout 1m --format prompt", prepare: busy, out: "[2 run 1 wait 1 queued] "},
+		{name: "for tmux", args: "status --timeout 1m --format tmux", prepare: busy, out: "2 run #[fg=yellow,bold]1 wait#[default] 1 queued"},
+		{name: "as JSON", args: "status --timeout 1m --json", prepare: busy, out: `{"tasks":3,"agents":2,"wants":1,"queued":1,"paused":false}` + "\n"},
+		{name: "as JSON, by its format", args: "status --timeout 1m --format json", prepare: busy, out: `{"tasks":3,"agents":2`},
+		{name: "in a task's workspace", args: "status --timeout 1m --here", prepare: inTask, out: "this task is clarification (waits for you: question), 2 agents"},
+		{name: "there, for a prompt", args: "status --timeout 1m --here --format prompt", prepare: inTask, out: "[clarification! 2 run 1 wait 1 queued] "},
+		{name: "there, as JSON", args: "status --timeout 1m --here --json", prepare: inTask, out: `"project":"proj","task":{"id":"` + idTwo + `","status":"clarification","life":"none","wants":"question"}`},
+		{name: "everything is paused", args: "status --timeout 1m", prepare: func(w *world) { w.answers["/v1/state"] = `{"paused":true}` }, out: "everything is paused\n"},
+		{name: "nothing to do", args: "status --timeout 1m", prepare: seen(t), out: "no agent at work, nothing waits for you\n"},
+		{name: "a format nobody knows", args: "status --timeout 1m --format csh", code: 2, err: "use plain, prompt, tmux or json"},
+		{name: "a snippet nobody knows", args: "status --timeout 1m --snippet csh", code: 2, err: "use tmux, bash, zsh, fish, starship"},
 	})
 }
 
@@ -71,7 +71,7 @@ func TestNamesInAStatusLineAreTame(t *testing.T) {
 	w.answers["/v1/state"] = string(mustJSON(t, overview.State{Tasks: []overview.Row{row}}))
 	w.place = client.Place{Project: "proj", Task: idOne}
 	for _, format := range []string{"plain", "prompt"} {
-		w.run(t, "status", "--here", "--format", format)
+		w.run(t, "status", "--timeout", "1m", "--here", "--format", format)
 		if strings.ContainsAny(strings.TrimSuffix(w.out.String(), "\n"), "#`$%\\\n") {
 			t.Errorf("%s: %q", format, w.out.String())
 		}

@@ -43,8 +43,8 @@ func (s *Site) act(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := r.ParseForm(); err != nil {
-		return refuse(http.StatusBadRequest, "the form is not understood: reload the page and try again")
+	if err := parseForm(r); err != nil {
+		return err
 	}
 	note, err := noteOf(r)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/emulation"
@@ -66,6 +67,11 @@ func storyLogin(t *testing.T, b *tab) {
 func storyLive(t *testing.T, b *tab) {
 	b.wait(`"connected" in document.body.dataset`)
 	eval[bool](b, "window.notReloaded = true")
+	eval[bool](b, `new MutationObserver(() => { window.shownAt ??= Date.now(); }).observe(document.getElementById("board"), {childList: true, subtree: true}), true`)
+	begun := time.Now()
+	defer func() {
+		t.Logf("from the change to the page: %d ms", eval[int64](b, "window.shownAt")-begun.UnixMilli())
+	}()
 	b.house.world.change(pendingTask, func(r *overview.Row) {
 		r.Status, r.Summary, r.Wants = "working", "Something else", ""
 	})

@@ -46,8 +46,8 @@ func (s *Site) newTask(w http.ResponseWriter, r *http.Request) {
 
 // create asks for a task.
 func (s *Site) create(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
-		return refuse(http.StatusBadRequest, "the form is not understood: reload the page and try again")
+	if err := parseForm(r); err != nil {
+		return err
 	}
 	context, err := noteOf(r)
 	if err != nil {

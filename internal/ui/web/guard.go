@@ -52,7 +52,10 @@ func (s *Site) guard(next http.Handler) http.Handler {
 			s.guardMCP(w, r, next)
 			return
 		}
-		if err := s.admit(w, r); err != nil {
+		if !readOnly(r) && !strings.HasPrefix(r.URL.Path, "/api/") {
+			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		}
+		if err := s.admit(r); err != nil {
 			s.deny(w, r, err)
 			return
 		}
@@ -114,7 +117,7 @@ var errUnknown = errors.New("this page is for whoever has its token: run `orange
 
 // admit finds out who asks, by the token itself or by a session, and whether they may ask
 // for this.
-func (s *Site) admit(w http.ResponseWriter, r *http.Request) error {
+func (s *Site) admit(r *http.Request) error {
 	if token, shown := bearerOf(r); shown {
 		switch {
 		case !s.tries.take():
@@ -137,22 +140,18 @@ func (s *Site) admit(w http.ResponseWriter, r *http.Request) error {
 	if err := s.mayAct(r); err != nil {
 		return err
 	}
-	return s.checkForm(w, r)
+	return s.checkForm(r)
 }
 
 // checkForm makes sure that what changes something was sent by a page of this session.
-func (s *Site) checkForm(w http.ResponseWriter, r *http.Request) error {
+func (s *Site) checkForm(r *http.Request) error {
 	if r.Header.Get("Origin") == "" { // every browser says where a form comes from
 		return refuse(http.StatusForbidden, "it is not said which page this comes from: use the page, or show the token with Authorization: Bearer")
 	}
 	given := r.Header.Get(headerCSRF)
 	if given == "" && strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		if err := r.ParseForm(); err != nil {
-			if statusOf(err) == http.StatusRequestEntityTooLarge {
-				return refuse(http.StatusRequestEntityTooLarge, "the form has more than %d bytes: shorten it", maxForm)
-			}
-			return refuse(http.StatusBadRequest, "the form is not understood: reload the page and try again")
+		if err := parseForm(r); err != nil {
+			return err
 		}
 		given = r.PostForm.Get(fieldCSRF)
 	}
@@ -160,6 +159,17 @@ func (s *Site) checkForm(w http.ResponseWriter, r *http.Request) error {
 		return refuse(http.StatusForbidden, "this form is not of your session: reload the page and try again")
 	}
 	return nil
+}
+
+// parseForm reads a form, of which guard has bounded the size.
+func parseForm(r *http.Request) error {
+	switch err := r.ParseForm(); {
+	case err == nil:
+		return nil
+	case statusOf(err) == http.StatusRequestEntityTooLarge:
+		return refuse(http.StatusRequestEntityTooLarge, "the form has more than %d bytes: shorten it", maxForm)
+	}
+	return refuse(http.StatusBadRequest, "the form is not understood: reload the page and try again")
 }
 
 // mayAct keeps agents from what is a person's: they run as the same user, can read what

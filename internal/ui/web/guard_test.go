@@ -443,5 +443,10 @@ func TestLargeForms(t *testing.T) {
 		if res.StatusCode != 413 || len(body) > 1<<20 {
 			t.Errorf("%s: %d with %d bytes", name, res.StatusCode, len(body))
 		}
+		script := v.formRequest("/act/A0000000000000000000a", url.Values{"do": {"answer"}, "note": {note}})
+		script.Header.Set("Orange-Csrf", v.csrf)
+		if res, _ := v.do(script); res.StatusCode != 413 {
+			t.Errorf("%s, sent by a script: %d", name, res.StatusCode)
+		}
 	}
 }
