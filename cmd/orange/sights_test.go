@@ -47,6 +47,7 @@ func newView(ids ...task.ID) *view {
 	}
 	s := &server{log: slog.New(slog.DiscardHandler)}
 	w.sights = newSights(s)
+	w.children = nil // nobody has any
 	w.sights.store, w.sights.rows, w.sights.measure = w, w.follow, w.count
 	return w
 }

@@ -76,6 +76,11 @@ func (w *world) routes() http.Handler {
 	mux.HandleFunc("GET /v1/tasks/{id}", func(rw http.ResponseWriter, r *http.Request) {
 		answer(rw, 200, map[string]any{"task": task.Task{ID: task.ID(r.PathValue("id")), Asked: &task.Asked{To: w.asked}}})
 	})
+	mux.HandleFunc("GET /v1/inbox", func(rw http.ResponseWriter, _ *http.Request) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		answer(rw, 200, map[string]any{"items": w.state.Inbox()})
+	})
 	mux.HandleFunc("GET /v1/projects", func(rw http.ResponseWriter, _ *http.Request) {
 		answer(rw, 200, map[string]any{"projects": []task.Project{{Name: "shop"}, {Name: "api"}}})
 	})
