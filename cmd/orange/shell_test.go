@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // screenOf runs a program in a terminal of its own and returns functions that press keys
@@ -101,8 +102,15 @@ func TestBashCompletesWithWhatIsThere(t *testing.T) {
 		"orange als REA":                          "orange als README",
 	} {
 		press("-l", keys)
-		press("Tab")
-		shows(want)
+		s.eventually(fmt.Sprintf("%q in %s", want, look()), func() bool { // a key is not waited for long
+			press("Tab")
+			for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+				if strings.Contains(look(), want) {
+					return true
+				}
+			}
+			return false
+		})
 		press("C-u", "clear", "Enter")
 		s.eventually("it is clear", func() bool { return strings.TrimSpace(look()) == ">" })
 	}

@@ -130,6 +130,11 @@ document.addEventListener("input", (e) => {
   show(address);
 });
 
+// What was asked for before the slider moved may come after it: it is put right.
+document.addEventListener("orange:put", () => {
+  if (last && $("task-head")?.dataset.at !== new URL(last, location).searchParams.get("at")) show(last);
+});
+
 // The terminal.
 
 const box = document.querySelector("[data-terminal]");
