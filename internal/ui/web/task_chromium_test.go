@@ -144,6 +144,9 @@ func storyScrub(t *testing.T, s *studio, b *tab) {
 	b.wait(`document.getElementById("status").textContent === "pending" && document.getElementById("task-acts").hidden && document.getElementById("task-diff").hidden`)
 	b.wait(`location.search === "?at=1" && document.activeElement.id === "scrub-at"`)
 	b.shot("task-past")
+	// What was asked for before comes late, and is put right.
+	eval[any](b, `document.getElementById("task-head").dataset.at = ""; document.querySelector(".wf-here .wf-name").textContent = "late"; document.dispatchEvent(new CustomEvent("orange:put"))`)
+	b.wait(here + ` === "pending"`)
 	b.do(chromedp.KeyEvent(kb.ArrowRight))
 	b.wait(here + ` === "working" && window.notReloaded`)
 	b.do(chromedp.Click(chromedp.CSS(`#task-scrub a[href="/tasks/` + studioTask + `"]`)))
