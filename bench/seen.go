@@ -103,8 +103,15 @@ func (g *gallery) rename(ctx context.Context, summary string) (time.Time, error)
 	return began, err
 }
 
-// word is a summary of one letter, so that no cell of it is left as it was.
-func word(round int) string { return strings.Repeat(string(rune('A'+round%26)), 24) }
+// word is a summary of which no letter is left as it was in the round before, and none
+// stands beside another of its kind: terminals are told of both in fewer bytes.
+func word(round int) string {
+	out := make([]byte, 24)
+	for i := range out {
+		out[i] = byte('A' + (3*i+5*round)%26)
+	}
+	return string(out)
+}
 
 // dashboard measures the dashboard in a real terminal of tmux.
 func (g *gallery) dashboard(ctx context.Context, r *report) (err error) {
@@ -163,7 +170,7 @@ func (g *gallery) dashboard(ctx context.Context, r *report) (err error) {
 // settle waits until the dashboard follows what happens.
 func (g *gallery) settle(ctx context.Context, screen *growing) error {
 	for try := range 20 {
-		text := strings.Repeat(string(rune('a'+try)), 24)
+		text := strings.ToLower(word(try))
 		if _, err := g.rename(ctx, text); err != nil {
 			return err
 		}
@@ -174,7 +181,8 @@ func (g *gallery) settle(ctx context.Context, screen *growing) error {
 			return nil
 		}
 	}
-	return errors.New("the dashboard shows nothing")
+	out, _ := g.command("tmux", "-S", filepath.Join(g.dir, "t"), "capture-pane", "-p", "-t", "seen").CombinedOutput()
+	return fmt.Errorf("the dashboard shows nothing of it: %.400s", out)
 }
 
 // dashboardIdle watches the dashboard while nothing happens.

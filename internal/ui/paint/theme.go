@@ -45,7 +45,7 @@ func NewTheme(dark, colour bool) Theme {
 	t.Busy = plain.Foreground(pick("#0969da", "#79c0ff"))
 	t.Key = plain.Foreground(pick("#0969da", "#79c0ff"))
 	t.Border = plain.Foreground(pick("#c8c8c8", "#4a4a4a"))
-	t.Selected = plain.Background(pick("#ffe8d1", "#3a2a18")).Foreground(pick("#1c1c1c", "#f0f0f0"))
+	t.Selected = plain.Background(pick("#e4e4e4", "#3a3a3a")).Foreground(pick("#1c1c1c", "#f0f0f0"))
 	t.Bar = plain.Background(pick("#f2f2f2", "#262626")).Foreground(pick("#1c1c1c", "#f0f0f0"))
 	return t
 }

@@ -24,8 +24,13 @@ func (m *model) setAlarm() tea.Cmd {
 	return m.tick(at.Sub(m.now), alarmMsg(m.alarms))
 }
 
-// nextAge is when the next age in sight changes: not before a second is over, and not
-// after a minute.
+// calm is the least time between two drawings that only make ages older. Rows grow older
+// at moments of their own, so an age may be late by as much; a screen on which every row
+// counts seconds would never rest.
+const calm = 10 * time.Second
+
+// nextAge is when the next age in sight changes, at least calm and at most a minute from
+// now.
 func (m *model) nextAge() time.Time {
 	if !m.known || m.height == 0 {
 		return time.Time{}
@@ -49,20 +54,32 @@ func (m *model) nextAge() time.Time {
 			}
 		}
 	}
-	return m.now.Add(wait)
+	return m.now.Add(max(wait, calm))
 }
 
 // untilOlder is how long an age is written as it is.
 func untilOlder(age time.Duration) time.Duration {
 	switch {
 	case age < 0:
-		return time.Second
+		return calm
 	case age < time.Minute:
-		return time.Second - age%time.Second
+		return calm - age%calm
 	case age < time.Hour:
 		return time.Minute - age%time.Minute
 	}
 	return time.Minute
+}
+
+// age says how long ago something was.
+func age(now, at time.Time) string {
+	switch d := now.Sub(at); {
+	case at.IsZero() || d >= time.Minute:
+		return prose.Age(now, at)
+	case d < calm:
+		return "now"
+	default:
+		return prose.Span(d / calm * calm)
+	}
 }
 
 // when says how far ahead a moment is.

@@ -9,7 +9,6 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"orange/internal/core/engine"
 )
 
 // View implements tea.Model. It draws again only if something happened.
@@ -40,7 +39,7 @@ func (m *model) wanted() int {
 	n := 0
 	for i := range m.state.Tasks {
 		r := &m.state.Tasks[i]
-		if r.Wants != "" && r.Wants != engine.ItemStart && (m.choice.Project == "" || r.Project == m.choice.Project) {
+		if r.Wants != "" && (m.choice.Project == "" || r.Project == m.choice.Project) {
 			n++
 		}
 	}

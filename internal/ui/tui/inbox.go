@@ -6,7 +6,6 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/overview"
-	"orange/internal/core/prose"
 	"orange/internal/core/task"
 )
 
@@ -113,7 +112,7 @@ func (m *model) inboxRow(it *engine.Item, width int, selected bool) string {
 	if width < 50 {
 		return wear(kind, min(13, width)) + wear(piece{" " + name, m.theme.Text}, width-13)
 	}
-	return wear(kind, 13) + wear(piece{" " + prose.Age(m.now, it.Since), m.theme.Faint}, 6) +
+	return wear(kind, 13) + wear(piece{" " + age(m.now, it.Since), m.theme.Faint}, 6) +
 		wear(piece{" " + name, m.theme.Text}, 26) + wear(piece{" " + it.Text, m.theme.Faint}, width-45)
 }
 

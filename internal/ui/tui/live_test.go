@@ -86,7 +86,7 @@ func TestTheFeedTakesUpWhatBroke(t *testing.T) {
 
 func TestAgesWakeTheScreenWhenTheyChange(t *testing.T) {
 	for age, want := range map[time.Duration]time.Duration{
-		-time.Second: time.Second, 0: time.Second, 1500 * time.Millisecond: 500 * time.Millisecond,
+		-time.Second: 10 * time.Second, 0: 10 * time.Second, 11500 * time.Millisecond: 8500 * time.Millisecond,
 		90 * time.Second: 30 * time.Second, 59*time.Minute + 59*time.Second: time.Second, 3*time.Hour + time.Second: time.Minute,
 	} {
 		if got := untilOlder(age); got != want {
@@ -103,7 +103,7 @@ func TestAgesWakeTheScreenWhenTheyChange(t *testing.T) {
 	}
 	r.m.alarm = time.Time{}
 	r.press("j", "k", "j")
-	if len(set) != 1 || set[0] != time.Second {
+	if len(set) != 1 || set[0] != calm {
 		t.Errorf("alarms %v, want one", set)
 	}
 	r.tell(alarmMsg(r.m.alarms))

@@ -11,7 +11,6 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/overview"
-	"orange/internal/core/prose"
 	"orange/internal/core/workflow"
 )
 
@@ -339,7 +338,7 @@ func activeCell(m *model, r *overview.Row) []piece {
 	if m.now.Sub(r.Active) > time.Hour {
 		style = m.theme.Faint
 	}
-	return []piece{{prose.Age(m.now, r.Active), style}}
+	return []piece{{age(m.now, r.Active), style}}
 }
 
 func summaryCell(m *model, r *overview.Row) []piece {
