@@ -75,7 +75,6 @@ var homes = map[string][]string{
 	"github.com/gofrs/flock":          {"internal/adapter/lock"},
 
 	"charm.land/bubbletea":                   {"internal/ui/tui"},
-	"charm.land/bubbles":                     {"internal/ui/tui"},
 	"charm.land/lipgloss":                    {"internal/ui/tui", "internal/ui/paint"},
 	"github.com/charmbracelet/x":             {"internal/ui/tui", "internal/ui/paint"},
 	"github.com/chromedp/chromedp":           {"bench"},

@@ -24,6 +24,8 @@ if [ -n "$unformatted" ]; then
 fi
 echo "== go vet"
 go vet ./...
+echo "== go vet, macOS"
+GOOS=darwin go vet ./cmd/orange
 echo "== staticcheck"
 go tool staticcheck ./...
 echo "== go test, the model checker"

@@ -164,3 +164,10 @@ func peer(fd int) (int, error) {
 	}
 	return int(who.Pid), nil
 }
+
+// childless says that this process has no child, not even one that has ended. What an
+// agent leaves behind becomes a child of its attendant before its end can be waited for,
+// so that with the agent gone this is certain, and far cheaper than a look at everybody.
+func childless() bool {
+	return errors.Is(unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil), unix.ECHILD)
+}

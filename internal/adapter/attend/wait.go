@@ -90,13 +90,6 @@ func (a *attendant) reap(deaths chan<- death) {
 	}
 }
 
-// childless says that this process has no child, not even one that has ended. What an
-// agent leaves behind becomes a child of its attendant before its end can be waited for,
-// so that with the agent gone this is certain, and far cheaper than a look at everybody.
-func childless() bool {
-	return errors.Is(unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil), unix.ECHILD)
-}
-
 // meaning is the exit code and the signal of an end.
 func meaning(status unix.WaitStatus) (code int, sig string) {
 	if status.Signaled() {

@@ -13,7 +13,7 @@ type probe struct {
 	found   *bool
 }
 
-func (p probe) Init() tea.Cmd { return tea.Quit }
+func (p probe) Init() tea.Cmd  { return tea.Quit }
 func (p probe) View() tea.View { return tea.NewView("") }
 func (p probe) Update(tea.Msg) (tea.Model, tea.Cmd) {
 	*p.found = *p.found || ticker(*p.program) != nil
