@@ -75,7 +75,7 @@ var homes = map[string][]string{
 	"github.com/gofrs/flock":          {"internal/adapter/lock"},
 
 	"charm.land/bubbletea":                   {"internal/ui/tui"},
-	"charm.land/lipgloss":                    {"internal/ui/tui", "internal/ui/paint"},
+	"charm.land/lipgloss":                    {"internal/ui/paint"},
 	"github.com/charmbracelet/x":             {"internal/ui/tui", "internal/ui/paint"},
 	"github.com/chromedp/chromedp":           {"bench"},
 	"github.com/fsnotify/fsnotify":           {"internal/adapter/filewatch"},

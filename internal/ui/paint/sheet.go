@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -23,10 +22,7 @@ const (
 
 // penOf is a style as a pen. A pen is put around each stretch of a line: lines can be
 // cut and joined.
-func penOf(s lipgloss.Style) pen {
-	before, _, _ := strings.Cut(s.Render("x"), "x")
-	return pen(before)
-}
+func penOf(s Style) pen { return pen(s.before) }
 
 // pens are a theme's, made once for each thing that is painted.
 type pens struct {

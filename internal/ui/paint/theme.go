@@ -6,15 +6,16 @@ package paint
 
 import (
 	"image/color"
+	"strings"
 
 	"charm.land/lipgloss/v2"
 )
 
 // A Theme is how things look, by what they mean.
 type Theme struct {
-	Text, Faint, Strong, Title    lipgloss.Style
-	Good, Warn, Bad, Busy, Accent lipgloss.Style
-	Selected, Bar, Key, Border    lipgloss.Style
+	Text, Faint, Strong, Title    Style
+	Good, Warn, Bad, Busy, Accent Style
+	Selected, Bar, Key, Border    Style
 
 	color bool
 	dark  bool
@@ -24,11 +25,10 @@ type Theme struct {
 // their words alone.
 func NewTheme(dark, colour bool) Theme {
 	plain := lipgloss.NewStyle()
+	none, faint, bold, reverse := styleOf(plain), styleOf(plain.Faint(true)), styleOf(plain.Bold(true)), styleOf(plain.Reverse(true))
 	t := Theme{
-		Text: plain, Faint: plain.Faint(true), Strong: plain.Bold(true), Title: plain.Bold(true),
-		Good: plain, Warn: plain.Bold(true), Bad: plain.Bold(true), Busy: plain, Accent: plain.Bold(true),
-		Selected: plain.Reverse(true), Bar: plain.Reverse(true), Key: plain.Bold(true), Border: plain.Faint(true),
-		color: colour, dark: dark,
+		Text: none, Faint: faint, Strong: bold, Title: bold, Good: none, Warn: bold, Bad: bold, Busy: none, Accent: bold,
+		Selected: reverse, Bar: reverse, Key: bold, Border: faint, color: colour, dark: dark,
 	}
 	if !colour {
 		return t
@@ -36,16 +36,39 @@ func NewTheme(dark, colour bool) Theme {
 	pick := func(light, night string) color.Color {
 		return lipgloss.LightDark(dark)(lipgloss.Color(light), lipgloss.Color(night))
 	}
-	t.Faint = plain.Foreground(pick("#666666", "#9a9a9a"))
-	t.Title = plain.Bold(true).Foreground(pick("#b34700", "#ffa657"))
-	t.Accent = plain.Foreground(pick("#b34700", "#ffa657"))
-	t.Good = plain.Foreground(pick("#1a7f37", "#56d364"))
-	t.Warn = plain.Foreground(pick("#9a6700", "#e3b341"))
-	t.Bad = plain.Foreground(pick("#cf222e", "#ff7b72"))
-	t.Busy = plain.Foreground(pick("#0969da", "#79c0ff"))
-	t.Key = plain.Foreground(pick("#0969da", "#79c0ff"))
-	t.Border = plain.Foreground(pick("#c8c8c8", "#4a4a4a"))
-	t.Selected = plain.Background(pick("#e4e4e4", "#3a3a3a")).Foreground(pick("#1c1c1c", "#f0f0f0"))
-	t.Bar = plain.Background(pick("#f2f2f2", "#262626")).Foreground(pick("#1c1c1c", "#f0f0f0"))
+	t.Faint = styleOf(plain.Foreground(pick("#666666", "#9a9a9a")))
+	t.Title = styleOf(plain.Bold(true).Foreground(pick("#b34700", "#ffa657")))
+	t.Accent = styleOf(plain.Foreground(pick("#b34700", "#ffa657")))
+	t.Good = styleOf(plain.Foreground(pick("#1a7f37", "#56d364")))
+	t.Warn = styleOf(plain.Foreground(pick("#9a6700", "#e3b341")))
+	t.Bad = styleOf(plain.Foreground(pick("#cf222e", "#ff7b72")))
+	t.Busy = styleOf(plain.Foreground(pick("#0969da", "#79c0ff")))
+	t.Key = styleOf(plain.Foreground(pick("#0969da", "#79c0ff")))
+	t.Border = styleOf(plain.Foreground(pick("#c8c8c8", "#4a4a4a")))
+	t.Selected = styleOf(plain.Background(pick("#e4e4e4", "#3a3a3a")).Foreground(pick("#1c1c1c", "#f0f0f0")))
+	t.Bar = styleOf(plain.Background(pick("#f2f2f2", "#262626")).Foreground(pick("#1c1c1c", "#f0f0f0")))
 	return t
 }
+
+// A Style is how a stretch of one line looks. What is written before and after it is
+// worked out once: a screen has hundreds of stretches.
+type Style struct {
+	look          lipgloss.Style
+	before, after string
+}
+
+func styleOf(look lipgloss.Style) Style {
+	before, after, _ := strings.Cut(look.Render("x"), "x")
+	return Style{look, before, after}
+}
+
+// Render is text that looks like this.
+func (s Style) Render(text string) string {
+	if text == "" {
+		return ""
+	}
+	return s.before + text + s.after
+}
+
+// Over is the style on the ground of another.
+func (s Style) Over(ground Style) Style { return styleOf(s.look.Inherit(ground.look)) }

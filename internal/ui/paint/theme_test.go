@@ -17,18 +17,18 @@ var backgrounds = map[bool][]string{
 func TestColoursCanBeRead(t *testing.T) {
 	for dark, grounds := range backgrounds {
 		theme := NewTheme(dark, true)
-		for name, style := range map[string]lipgloss.Style{
+		for name, style := range map[string]Style{
 			"faint": theme.Faint, "title": theme.Title, "accent": theme.Accent, "good": theme.Good, "warn": theme.Warn, "bad": theme.Bad,
 			"busy": theme.Busy, "key": theme.Key,
 		} {
 			for _, ground := range grounds {
-				if c := contrast(style.GetForeground(), lipgloss.Color(ground)); c < 4.5 {
+				if c := contrast(style.look.GetForeground(), lipgloss.Color(ground)); c < 4.5 {
 					t.Errorf("%s on %s: %.1f, and 4.5 is what small text needs", name, ground, c)
 				}
 			}
 		}
-		for name, style := range map[string]lipgloss.Style{"selected": theme.Selected, "bar": theme.Bar} {
-			if c := contrast(style.GetForeground(), style.GetBackground()); c < 7 {
+		for name, style := range map[string]Style{"selected": theme.Selected, "bar": theme.Bar} {
+			if c := contrast(style.look.GetForeground(), style.look.GetBackground()); c < 7 {
 				t.Errorf("%s, dark %v: %.1f", name, dark, c)
 			}
 		}
@@ -55,7 +55,7 @@ func luminance(c color.Color) float64 {
 
 func TestWithoutColourThereIsNone(t *testing.T) {
 	theme := NewTheme(true, false)
-	for name, style := range map[string]lipgloss.Style{
+	for name, style := range map[string]Style{
 		"faint": theme.Faint, "title": theme.Title, "accent": theme.Accent, "good": theme.Good, "warn": theme.Warn, "bad": theme.Bad,
 		"busy": theme.Busy, "key": theme.Key, "selected": theme.Selected, "bar": theme.Bar, "border": theme.Border,
 	} {

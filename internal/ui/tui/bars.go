@@ -163,9 +163,9 @@ func (m *model) tabline() string {
 		width += ansi.StringWidth(text)
 		switch {
 		case t == m.detail.tab && m.focused:
-			out.WriteString(m.theme.Selected.Bold(true).Render(text))
+			out.WriteString(m.theme.Strong.Over(m.theme.Selected).Render(text))
 		case t == m.detail.tab:
-			out.WriteString(m.theme.Accent.Bold(true).Render(text))
+			out.WriteString(m.theme.Title.Render(text))
 		default:
 			out.WriteString(m.theme.Faint.Render(text))
 		}

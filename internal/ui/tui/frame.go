@@ -6,8 +6,9 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"orange/internal/ui/paint"
 )
 
 // View implements tea.Model. It draws again only if something happened.
@@ -225,12 +226,12 @@ func clip(text string, width int) string {
 }
 
 // say1 is a text on one line.
-func (m *model) say1(style lipgloss.Style, text string, width int) []string {
+func (m *model) say1(style paint.Style, text string, width int) []string {
 	return []string{style.Render(clip(text, width))}
 }
 
 // sayAll is a text on as many lines as it takes, within reason.
-func (m *model) sayAll(style lipgloss.Style, text string, width int) []string {
+func (m *model) sayAll(style paint.Style, text string, width int) []string {
 	const most = 4000
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"

@@ -100,7 +100,7 @@ func (m *model) inboxRow(it *engine.Item, width int, selected bool) string {
 	wear := func(p piece, w int) string {
 		s := p.style
 		if selected {
-			s = s.Inherit(m.theme.Selected)
+			s = s.Over(m.theme.Selected)
 		}
 		return s.Render(fit(p.text, max(0, w)))
 	}

@@ -6,18 +6,18 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/overview"
 	"orange/internal/core/workflow"
+	"orange/internal/ui/paint"
 )
 
 // piece is a text and how it looks.
 type piece struct {
 	text  string
-	style lipgloss.Style
+	style paint.Style
 }
 
 // column is a column of the table.
@@ -155,9 +155,9 @@ func align(text string, width int, right bool) string {
 
 // tableRow is one task as a line.
 func (m *model) tableRow(cols []column, r *overview.Row, selected bool) string {
-	wear := func(s lipgloss.Style) lipgloss.Style {
+	wear := func(s paint.Style) paint.Style {
 		if selected {
-			return s.Inherit(m.theme.Selected)
+			return s.Over(m.theme.Selected)
 		}
 		return s
 	}
@@ -172,7 +172,7 @@ func (m *model) tableRow(cols []column, r *overview.Row, selected bool) string {
 }
 
 // cell is the pieces of a cell in exactly its width.
-func (m *model) cell(c column, r *overview.Row, wear func(lipgloss.Style) lipgloss.Style) string {
+func (m *model) cell(c column, r *overview.Row, wear func(paint.Style) paint.Style) string {
 	var out strings.Builder
 	pieces, room := c.cell(m, r), c.width
 	used := widthOf(pieces)
@@ -236,7 +236,7 @@ func statusCell(m *model, r *overview.Row) []piece {
 	return out
 }
 
-func (m *model) statusStyle(r *overview.Row) lipgloss.Style {
+func (m *model) statusStyle(r *overview.Row) paint.Style {
 	switch r.Kind {
 	case workflow.Agent:
 		return m.theme.Busy
@@ -262,7 +262,7 @@ func whoCell(m *model, r *overview.Row) []piece {
 	return []piece{{strings.TrimPrefix(strings.TrimPrefix(r.Owner, "the "), "a "), m.theme.Text}}
 }
 
-func wantStyle(m *model, kind engine.ItemKind) lipgloss.Style {
+func wantStyle(m *model, kind engine.ItemKind) paint.Style {
 	switch kind {
 	case engine.ItemAttention, engine.ItemCrashed, engine.ItemFailed, engine.ItemStuck, engine.ItemNoAnswer:
 		return m.theme.Bad
