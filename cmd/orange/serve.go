@@ -113,6 +113,11 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 	}
 	heard := s.announce(ctx)
 	closed, err := s.page.start(ctx, o.Web, o.WebInput || s.cfg.WebInput)
+	if err == nil && o.Web != "" && o.Say != nil {
+		if at, err := s.page.Open(ctx); err == nil {
+			o.Say("The web page is at " + at.Login)
+		}
+	}
 	if err == nil {
 		err = s.api(stop).Serve(ctx, l, idle)
 	}

@@ -41,7 +41,14 @@ func (f *dashboardFlags) declare(deps Deps, cmd *cobra.Command) {
 
 func newDashboardCommand(deps Deps) *cobra.Command {
 	var f dashboardFlags
-	cmd := &cobra.Command{Use: "dashboard", Short: "Show all tasks on this terminal, live", Args: arguments(0, 0)}
+	cmd := &cobra.Command{
+		Use: "dashboard", Short: "Show all tasks on this terminal, live", Args: arguments(0, 0),
+		Long: "Show all tasks on this terminal, and keep them up to date: who must act, how the agents are, what was\n" +
+			"done and what it cost; and of the selected one its timeline, TASK.md, why it is where it is, its\n" +
+			"agent's terminal, its way through the workflow and what it changed. The key ? lists the keys. In a\n" +
+			"project's repository it begins with that project. Plain orange does the same.",
+		Example: "  orange\n  orange dashboard --project shop\n  orange --all",
+	}
 	f.declare(deps, cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return dashboard(deps, f, cmd) }
 	return cmd

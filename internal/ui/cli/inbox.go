@@ -15,7 +15,12 @@ import (
 func newInboxCommand(deps Deps) *cobra.Command {
 	var project string
 	var follow, bell bool
-	cmd := &cobra.Command{Use: "inbox", Short: "List what waits for a person, with the command that helps", Args: arguments(0, 0)}
+	cmd := &cobra.Command{
+		Use: "inbox", Short: "List what waits for a person, with the command that helps", Args: arguments(0, 0),
+		Long: "List what waits for a person: what frees other tasks first, then what has waited longest. Each has the\n" +
+			"command that helps below it. With --follow, what comes is printed as it comes, until Ctrl-C.",
+		Example: "  orange inbox\n  orange inbox --follow --bell",
+	}
 	cmd.Flags().StringVar(&project, "project", "", "only what concerns this project")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on: print a line for each item as it comes, until Ctrl-C")
 	cmd.Flags().BoolVar(&bell, "bell", false, "with --follow: ring the terminal when one comes")

@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -73,11 +72,9 @@ func TestManualPagesHaveNoWarnings(t *testing.T) {
 }
 
 func TestCommandsSayMoreThanTheirName(t *testing.T) {
-	plain := []string{"schema", "dashboard", "inbox", "notify", "serve", "web"} // their lines say it all
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
-		path := strings.Fields(cmd.CommandPath())
-		if cmd.IsAvailableCommand() && !cmd.HasSubCommands() && !slices.Contains(plain, path[1]) && (cmd.Long == "" || cmd.Example == "") {
+		if cmd.IsAvailableCommand() && !cmd.HasSubCommands() && (cmd.Long == "" || cmd.Example == "") {
 			t.Errorf("%s: say at length what it does, and give an example", cmd.CommandPath())
 		}
 		for _, c := range cmd.Commands() {

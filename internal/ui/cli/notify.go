@@ -35,7 +35,11 @@ type notifyWay struct {
 const noWays = "Nobody is told anything: add notify to config.json, see docs/OPERATIONS.md."
 
 func newNotifyList(deps Deps) *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List who is told what, and how it went", Args: arguments(0, 0)}
+	cmd := &cobra.Command{
+		Use: "list", Short: "List who is told what, and how it went", Args: arguments(0, 0),
+		Long:    "List the ways of config.json by which people are told that something waits for them: what each is told\nof, and how it went the last time. Of addresses only the host is shown.",
+		Example: "  orange notify list",
+	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		told, err := config.ReadTold(deps.Config.ToldFile())
 		if err != nil {
@@ -110,6 +114,7 @@ slack, bell), or by the one with a number of orange notify list.
 
 It is sent by this command, not by the server: a secret in a variable that only one of
 them has makes a difference.`,
+		Example:           "  orange notify test\n  orange notify test slack\n  orange notify test 2",
 		ValidArgsFunction: cobra.FixedCompletions([]string{"desktop", "webhook", "ntfy", "slack", "bell"}, cobra.ShellCompDirectiveNoFileComp),
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -53,6 +53,8 @@ type Installed struct {
 
 // ServeOptions say how a server is to run.
 type ServeOptions struct {
+	Say func(line string) // tells whoever looks on where the page is; nil: nobody does
+
 	Detached bool          // started by a client: nobody sees its terminal
 	Idle     time.Duration // leave after so much idleness, 0 for the default
 	CrashAt  int           // die at the n-th commit or effect boundary, to prove that nothing is lost

@@ -22,6 +22,7 @@ func newSchemaCommand(deps Deps) *cobra.Command {
 func schemaCommand(name, what string, schema func() (any, error)) *cobra.Command {
 	return pure(&cobra.Command{
 		Use: name, Short: "Print " + what, Args: arguments(0, 0),
+		Long: "Print " + what + ", made from the program's own types and words. No server is needed.", Example: "  orange schema " + name,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			value, err := schema()
 			if err != nil {

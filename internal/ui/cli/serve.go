@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +16,11 @@ func newServeCommand(deps Deps) *cobra.Command {
 	var o ServeOptions
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run the server here; every other command starts one by itself", Args: arguments(0, 0),
+		Long: "Run the server of the data folder in the foreground, until Ctrl-C, orange stop, or a while of idleness.\n" +
+			"There is one for each data folder, and every other command starts one in the background if there is\n" +
+			"none. Agents go on when it ends. With --web it serves the web page, prints the address that signs\n" +
+			"you in, and stays.",
+		Example: "  orange serve --web\n  orange serve --web=127.0.0.1:8080 --idle 8h\n  orange serve --hooks 127.0.0.1:8787",
 	}
 	cmd.Flags().DurationVar(&o.Idle, "idle", deps.Config.IdleExit, "leave after so much idleness (default: the built-in time)")
 	cmd.Flags().StringVar(&o.Hooks, "hooks", deps.Config.Hooks, "hear the news of trackers at this address, such as 127.0.0.1:8787 (paths /hooks/NAME)")
@@ -35,6 +41,9 @@ func newServeCommand(deps Deps) *cobra.Command {
 			if err := config.CheckLoopback(o.Web); err != nil {
 				return usageError("web page: %v", err)
 			}
+		}
+		if !o.Detached {
+			o.Say = func(line string) { fmt.Fprintln(cmd.OutOrStdout(), line) }
 		}
 		err := deps.Serve(cmd.Context(), o)
 		if o.Detached && errors.Is(err, ErrServerRunning) {

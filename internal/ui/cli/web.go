@@ -14,7 +14,8 @@ func newWebCommand(deps Deps) *cobra.Command {
 	var open bool
 	cmd := &cobra.Command{
 		Use: "web", Short: "Open the web page, and print the address that signs you in", Args: arguments(0, 0),
-		Long: "Opens the web page of the server, if it is not open, and prints its address with the token.\nIt is for this machine only, and for you: whoever has the address may do all that you may.",
+		Long:    "Opens the web page of the server, if it is not open, and prints its address with the token.\nIt is for this machine only, and for you: whoever has the address may do all that you may.",
+		Example: "  orange web\n  orange web --open",
 	}
 	cmd.Flags().BoolVar(&open, "open", false, "show it in a browser")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
