@@ -161,7 +161,14 @@ func TestServe(t *testing.T) {
 	w.Config.IdleExit = time.Hour
 	var got []cli.ServeOptions
 	answer := error(nil)
-	w.Serve = func(_ context.Context, o cli.ServeOptions) error { got = append(got, o); return answer }
+	w.Serve = func(_ context.Context, o cli.ServeOptions) error {
+		if (o.Say == nil) != o.Detached {
+			t.Errorf("detached %v, and who listens: %v", o.Detached, o.Say != nil)
+		}
+		o.Say = nil
+		got = append(got, o)
+		return answer
+	}
 	codes := []int{w.run(t, "serve"), w.run(t, "serve", "--idle", "5m", "--detached")}
 	answer = cli.ErrServerRunning
 	codes = append(codes, w.run(t, "serve", "--detached"), w.run(t, "serve"), w.run(t, "serve", "--idle", "-1s"))
