@@ -6,6 +6,7 @@ package agents
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -155,7 +156,8 @@ type Agents struct {
 	cards    sync.Mutex // held by whoever changes a card
 	mu       sync.Mutex
 	live     map[Key]*attempt
-	pids     map[int]Key // of attendants and agents that live
+	pids     map[int]Key     // of attendants and agents that live
+	births   []chan struct{} // starts under way: closed when pids has what they started
 	stopping bool
 	wait     sync.WaitGroup
 	ctx      context.Context
@@ -193,11 +195,26 @@ func (a *Agents) Close() {
 	a.wait.Wait()
 }
 
-// Len is how many attempts are being watched.
+// Len is how many attempts are being watched or started.
 func (a *Agents) Len() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.live)
+	return len(a.live) + len(a.births)
+}
+
+// birth announces a start. Until it is over, a process that is nobody's may be the one
+// that is being started: it runs before anybody here knows its number.
+func (a *Agents) birth() (over func()) {
+	born := make(chan struct{})
+	a.mu.Lock()
+	a.births = append(a.births, born)
+	a.mu.Unlock()
+	return func() {
+		a.mu.Lock()
+		a.births = slices.DeleteFunc(a.births, func(c chan struct{}) bool { return c == born })
+		a.mu.Unlock()
+		close(born)
+	}
 }
 
 // Watches says whether an attempt is being watched.

@@ -32,17 +32,22 @@ func (a *Agents) Start(ctx context.Context, t task.Task, e task.Effect) (session
 	if err != nil {
 		return "", err
 	}
-	pids, err = a.Processes.Start(ctx, dir, orders)
-	if err != nil {
-		return "", err
-	}
-	if err := a.watch(k, pids); err != nil {
+	if err := a.launchAndWatch(ctx, k, orders); err != nil {
 		return "", err
 	}
 	if orders.Window != nil {
 		a.answerDialogs(k, orders.Window)
 	}
 	return session, nil
+}
+
+func (a *Agents) launchAndWatch(ctx context.Context, k Key, orders Orders) error {
+	defer a.birth()()
+	pids, err := a.Processes.Start(ctx, a.Folder(k), orders)
+	if err != nil {
+		return err
+	}
+	return a.watch(k, pids)
 }
 
 // prepare writes down what the attempt needs and returns what is to be started.

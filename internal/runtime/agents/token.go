@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"orange/internal/core/task"
 )
@@ -96,6 +97,35 @@ func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
 		return Key{}, false, nil
 	}
 	chain, whole := a.Processes.Ancestry(pid)
+	k, inside, births := a.among(chain)
+	if inside {
+		return k, true, nil
+	}
+	if !whole {
+		return Key{}, false, errors.New("it cannot be told who asks, because the process that asked is gone: wait for the answer")
+	}
+	patience := time.NewTimer(longestBirth)
+	defer patience.Stop()
+	for _, born := range births {
+		select {
+		case <-born:
+		case <-patience.C:
+			return Key{}, false, errors.New("it cannot be told who asks while an agent is being started: try again")
+		}
+	}
+	if len(births) > 0 {
+		k, inside, _ = a.among(chain)
+	}
+	return k, inside, nil
+}
+
+// longestBirth bounds how long a caller waits until it is known whom a start brought to
+// life.
+const longestBirth = 10 * time.Second
+
+// among finds the attempt that a process of a chain belongs to, and the starts that are
+// under way.
+func (a *Agents) among(chain []int) (k Key, inside bool, births []chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, p := range chain {
@@ -103,10 +133,7 @@ func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
 			return k, true, nil
 		}
 	}
-	if !whole {
-		return Key{}, false, errors.New("it cannot be told who asks, because the process that asked is gone: wait for the answer")
-	}
-	return Key{}, false, nil
+	return Key{}, false, slices.Clone(a.births)
 }
 
 // caller says which part an attempt plays: its task knows while it lives, its card
