@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"orange/internal/adapter/notify"
 	"orange/internal/config"
 	"orange/internal/core/engine"
+	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/runtime/herald"
 )
@@ -31,7 +33,7 @@ func (s *server) announce(ctx context.Context) (ended func()) {
 	for i := range s.cfg.Notify {
 		n := &s.cfg.Notify[i]
 		told.names[n.Name()] = true
-		ways = append(ways, wayOf(s.cfg, n, s.seenAt))
+		ways = append(ways, s.wayOf(n))
 	}
 	h := herald.New(herald.Options{
 		Journal: s.runtime, Tasks: s.store, Notes: s.store, Definition: s.runtime.Definition, Ways: ways, Log: s.log,
@@ -63,7 +65,7 @@ func (s *server) seenAt(id task.ID) string {
 }
 
 // wayOf is a way of the configuration as the herald goes it.
-func wayOf(cfg config.Config, n *config.Notify, seenAt func(task.ID) string) herald.Way {
+func (s *server) wayOf(n *config.Notify) herald.Way {
 	w := herald.Way{
 		Name: n.Name(), Retry: n.Remote(), Several: gathered,
 		Wants: func(it engine.Item) bool { return n.Wants(string(it.Kind), it.Project) },
@@ -71,17 +73,28 @@ func wayOf(cfg config.Config, n *config.Notify, seenAt func(task.ID) string) her
 	if n.Kind == "webhook" { // a program reads it
 		w.Several = 0
 	}
-	to := tellerOf(cfg, n)
+	to := tellerOf(s.cfg, n)
 	w.Tell = func(ctx context.Context, id string, items []engine.Item) error {
-		m := notify.Message{ID: id, Items: items, Brief: n.Brief}
+		m := notify.Message{ID: id, Items: s.worded(items), Brief: n.Brief}
 		if len(items) == 1 {
-			m.URL = seenAt(items[0].Task)
+			m.URL = s.seenAt(items[0].Task)
 		} else {
-			m.URL = seenAt("")
+			m.URL = s.seenAt("")
 		}
 		return to.Tell(ctx, m)
 	}
 	return w
+}
+
+// worded lets questions speak for themselves.
+func (s *server) worded(items []engine.Item) []engine.Item {
+	out := slices.Clone(items)
+	for i := range out {
+		if t, ok, err := s.store.Task(out[i].Task); err == nil && ok {
+			out[i].Text = overview.Words(out[i], s.asks(&t))
+		}
+	}
+	return out
 }
 
 // teller tells people something.

@@ -6,7 +6,11 @@ import (
 	"fmt"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/overview"
+	"orange/internal/core/screen"
 	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
 )
 
 // inbox lists what waits for a person. A task that holds a workspace while others are
@@ -60,6 +64,27 @@ func (b *inbox) add(t task.Task) {
 		return
 	}
 	if it, ok := engine.Inbox(def, t); ok {
+		it.Text = overview.Words(it, b.s.asks(&t))
 		b.items = append(b.items, it)
 	}
+}
+
+// maxAsked bounds what is said of a question, in bytes.
+const maxAsked = 1000
+
+// asks is what the agent of a task asks, "" if it waits for no answer or says nothing.
+func (s *server) asks(t *task.Task) string {
+	def, err := s.runtime.Definition(t)
+	if err != nil {
+		return ""
+	}
+	if state, ok := def.State(t.Status); !ok || state.Kind != workflow.Waiting || def.WaitsForChildren(t.Status) {
+		return ""
+	}
+	doc, err := s.folders.Read(t.Project, t.ID)
+	if err != nil {
+		return ""
+	}
+	section, _ := taskfile.Find(doc.Sections(), "Questions")
+	return screen.OneLine(section.Text[:min(len(section.Text), maxAsked)])
 }

@@ -41,6 +41,8 @@ type sights struct {
 	worktree func(t *task.Task) string            // folder, "" if it has none
 	output   func(id task.ID, attempt int) string // file, "" if there are no agents
 	children func(t *task.Task) []signal.Child    // nil: nobody has any
+	over     func(t *task.Task) bool              // nil: no task is
+	asks     func(t *task.Task) string            // what its agent asks; nil: nobody asks anything
 	watcher  *filewatch.Watcher
 	log      *slog.Logger
 
@@ -88,7 +90,7 @@ type sightStore interface {
 // newSights looks at the tasks of a server, whose runtime comes later.
 func newSights(s *server) *sights {
 	return &sights{
-		store: s.store, measure: s.measure, worktree: s.worktreeOf, output: s.outputOf, children: s.childrenOf, log: s.log,
+		store: s.store, measure: s.measure, worktree: s.worktreeOf, output: s.outputOf, children: s.childrenOf, over: s.isOver, asks: s.asks, log: s.log,
 		rows: func(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
 			return s.runtime.Follow(after, id, limit)
 		},
@@ -129,11 +131,14 @@ func (v *sights) warn(msg string, err error) {
 	v.log.Warn(msg, "component", "sights", "error", err)
 }
 
-// Facts implements api.Sights. It starts nothing and waits for nothing.
+// Facts implements api.Sights. It starts nothing and waits for nothing. Of a task that is
+// over and has no workspace any more it says what was measured before: whoever asks for
+// all tasks there ever were does not make git look at each.
 func (v *sights) Facts(t *task.Task) overview.Facts {
+	gone := t.Workspace == "" && v.over != nil && v.over(t)
 	v.mu.Lock()
 	one := v.of(t.ID)
-	if one.phase == stale {
+	if one.phase == stale && !gone {
 		v.ask(one)
 	}
 	f := overview.Facts{Work: one.work, Checks: v.checks[t.ID]}
@@ -141,6 +146,9 @@ func (v *sights) Facts(t *task.Task) overview.Facts {
 	f.Active = v.active(t)
 	if v.children != nil {
 		f.Children = v.children(t)
+	}
+	if v.asks != nil {
+		f.Asks = v.asks(t)
 	}
 	return f
 }

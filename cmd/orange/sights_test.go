@@ -47,7 +47,7 @@ func newView(ids ...task.ID) *view {
 	}
 	s := &server{log: slog.New(slog.DiscardHandler)}
 	w.sights = newSights(s)
-	w.children = nil // nobody has any
+	w.children, w.asks, w.over = nil, nil, nil // nobody has any, and no task is
 	w.sights.store, w.sights.rows, w.sights.measure = w, w.follow, w.count
 	return w
 }
@@ -182,6 +182,27 @@ func TestATaskIsMeasuredOnceWhenItIsAskedFor(t *testing.T) {
 		ids, _, _ = w.Since(mark)
 		want(t, ids, nil)
 	}, "a", "b")
+}
+
+// Whoever looks at all tasks there ever were has none measured that is over and gone.
+func TestWhatIsOverIsNotMeasuredForAGlance(t *testing.T) {
+	inView(t, func(t *testing.T, w *view) {
+		w.over = func(t *task.Task) bool { return t.Status == "done" }
+		w.Since(0)
+		w.Facts(&task.Task{ID: "gone", Status: "done"})
+		w.Facts(&task.Task{ID: "kept", Status: "done", Workspace: "shop--1"})
+		w.Facts(&task.Task{ID: "active", Status: "working"})
+		synctest.Wait()
+		got := w.looked()
+		slices.Sort(got)
+		want(t, got, []task.ID{"active", "kept"})
+		w.has("active", 3)
+		w.happens(moved("active")) // it ends: what it came to is measured once more
+		time.Sleep(2 * settling)
+		synctest.Wait()
+		want(t, w.looked(), []task.ID{"active"})
+		want(t, w.Facts(&task.Task{ID: "active", Status: "done"}).Work, &overview.Work{Commits: 3})
+	}, "gone", "kept", "active")
 }
 
 func TestATaskIsMeasuredAgainWhenSomethingHappened(t *testing.T) {

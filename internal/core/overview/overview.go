@@ -143,6 +143,7 @@ type Facts struct {
 	Active map[int]time.Time // when attempts last wrote anything
 
 	Children []signal.Child // tasks that are parts of it
+	Asks     string         // what its agent asks, if it waits for an answer
 }
 
 // Of is the row of a task. def is nil if its workflow cannot be read.
@@ -165,10 +166,27 @@ func Of(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row {
 	g := engine.Look(def, *t, signal.Signal{At: now, Children: f.Children})
 	r.Kind, r.Owner, r.Why, r.Deadline, r.Moves = g.Kind, g.Owner, line(g.Why, maxText), g.Deadline, g.Moves
 	if it := g.Wants; it != nil {
-		r.Wants, r.Text, r.Do, r.Asked = it.Kind, line(it.Text, maxText), line(it.Do, maxText), it.Since
+		r.Wants, r.Text, r.Do, r.Asked = it.Kind, line(Words(*it, f.Asks), maxText), line(it.Do, maxText), it.Since
 	}
 	return r
 }
+
+// Idle says that the agents of a task live, and that none of them is at work.
+func (r *Row) Idle() bool {
+	living, idle := 0, 0
+	for i := range r.Attempts {
+		if a := &r.Attempts[i]; !a.Ending {
+			living++
+			if a.Idle() {
+				idle++
+			}
+		}
+	}
+	return r.Life == Alive && living > 0 && living == idle
+}
+
+// Idle says that an agent lives and its turn is over.
+func (a *Attempt) Idle() bool { return !a.Ending && a.Mood == task.Idle }
 
 // lifeOf says how the agents of a task are. One that died counts more than another that
 // lives: its work is not being done.
@@ -184,6 +202,14 @@ func lifeOf(t *task.Task) Life {
 		}
 	}
 	return None
+}
+
+// Words are what an item says: a question that is known is said itself.
+func Words(it engine.Item, asks string) string {
+	if it.Kind == engine.ItemQuestion && asks != "" {
+		return asks
+	}
+	return it.Text
 }
 
 // agents lists the attempts that are not over, and finds the last sign of life.
@@ -232,7 +258,7 @@ func line(s string, n int) string {
 	if !whole { // what is cut away need not be cleaned
 		s = strings.ToValidUTF8(s[:4*n], "")
 	}
-	s = screen.OneLine(s)
+	s = screen.Steady(screen.OneLine(s))
 	if whole && len(s) <= n {
 		return s
 	}

@@ -175,3 +175,19 @@ func TestChecks(t *testing.T) {
 		}
 	}
 }
+
+func TestAQuestionSpeaksForItself(t *testing.T) {
+	for name, tt := range map[string]struct {
+		kind engine.ItemKind
+		asks string
+		want string
+	}{
+		"it is known":       {engine.ItemQuestion, "1. Which colour?", "1. Which colour?"},
+		"it is not":         {engine.ItemQuestion, "", "see TASK.md"},
+		"it is no question": {engine.ItemReview, "1. Which colour?", "see TASK.md"},
+	} {
+		if got := Words(engine.Item{Kind: tt.kind, Text: "see TASK.md"}, tt.asks); got != tt.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

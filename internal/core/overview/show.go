@@ -71,19 +71,23 @@ type Group struct {
 // their order.
 func Choose(rows []Row, c Choice) []Group {
 	words := strings.Fields(strings.ToLower(c.Search))
-	var shown []Row
+	picked := make([]*Row, 0, len(rows))
 	for i := range rows {
 		if c.shows(&rows[i], words) {
-			shown = append(shown, rows[i])
+			picked = append(picked, &rows[i])
 		}
 	}
-	slices.SortStableFunc(shown, func(a, b Row) int {
-		n := compare(&a, &b, c.Sort)
+	slices.SortStableFunc(picked, func(a, b *Row) int {
+		n := compare(a, b, c.Sort)
 		if c.Reverse {
 			n = -n
 		}
 		return n
 	})
+	shown := make([]Row, len(picked)) // rows are large: they are moved once
+	for i, r := range picked {
+		shown[i] = *r
+	}
 	if c.Group == NoGroups {
 		return []Group{{Rows: shown}}
 	}
@@ -117,7 +121,7 @@ func compare(a, b *Row, by Order) int {
 	case ByActivity:
 		return b.Active.Compare(a.Active)
 	case ByStatus:
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Status, b.Status))
+		return cmp.Or(cmp.Compare(Place(a.Kind), Place(b.Kind)), cmp.Compare(a.Status, b.Status))
 	case ByProject:
 		return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Branch, b.Branch))
 	case ByCost:
@@ -135,10 +139,10 @@ func waits(r *Row) int {
 	return 1
 }
 
-// rank is the place of a state's kind along the life of a task.
-func rank(r *Row) int {
+// Place is the place of a state's kind along the life of a task.
+func Place(k workflow.Kind) int {
 	order := []workflow.Kind{workflow.Queued, workflow.Waiting, workflow.Agent, workflow.HumanDo, workflow.Halt, workflow.Terminal}
-	if i := slices.Index(order, r.Kind); i >= 0 {
+	if i := slices.Index(order, k); i >= 0 {
 		return i
 	}
 	return len(order)
@@ -150,7 +154,7 @@ func grouped(rows []Row, by Grouping) []Group {
 	index, ranks := map[string]int{}, map[string]int{}
 	var out []Group
 	for i := range rows {
-		name, place := rows[i].Status, rank(&rows[i])
+		name, place := rows[i].Status, Place(rows[i].Kind)
 		if by == ProjectRows {
 			name, place = rows[i].Project, 0
 		}
@@ -238,6 +242,7 @@ func (s *State) Used(project string) int {
 type Summary struct {
 	Tasks  int `json:"tasks"`  // not over
 	Agents int `json:"agents"` // alive
+	Idle   int `json:"idle"`   // of them, those whose turn is over
 	Wants  int `json:"wants"`  // wait for a person
 	Queued int `json:"queued"`
 }
@@ -256,9 +261,12 @@ func Sum(rows []Row) Summary {
 		if r.Queued {
 			out.Queued++
 		}
-		for _, a := range r.Attempts {
-			if !a.Ending {
+		for i := range r.Attempts {
+			if !r.Attempts[i].Ending {
 				out.Agents++
+			}
+			if r.Attempts[i].Idle() {
+				out.Idle++
 			}
 		}
 	}

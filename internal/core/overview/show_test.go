@@ -263,9 +263,30 @@ func TestInbox(t *testing.T) {
 
 func TestSum(t *testing.T) {
 	rows := some()
-	rows[0].Attempts = []Attempt{{Number: 1}, {Number: 2, Ending: true}}
-	if d := cmp.Diff(Summary{Tasks: 4, Agents: 1, Wants: 2, Queued: 1}, Sum(rows)); d != "" {
+	rows[0].Attempts = []Attempt{{Number: 1}, {Number: 2, Ending: true, Mood: task.Idle}, {Number: 3, Mood: task.Idle}}
+	if d := cmp.Diff(Summary{Tasks: 4, Agents: 2, Idle: 1, Wants: 2, Queued: 1}, Sum(rows)); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestIdle(t *testing.T) {
+	busy, idle, ending := Attempt{Mood: task.Running}, Attempt{Mood: task.Idle}, Attempt{Ending: true}
+	for name, tt := range map[string]struct {
+		row  Row
+		want bool
+	}{
+		"nobody is there":          {Row{Life: None}, false},
+		"its turn is over":         {Row{Life: Alive, Attempts: []Attempt{idle}}, true},
+		"it is at work":            {Row{Life: Alive, Attempts: []Attempt{busy}}, false},
+		"nobody knows":             {Row{Life: Alive, Attempts: []Attempt{{}}}, false},
+		"another one is at work":   {Row{Life: Alive, Attempts: []Attempt{idle, busy}}, false},
+		"another one is ending":    {Row{Life: Alive, Attempts: []Attempt{idle, ending}}, true},
+		"another one has died":     {Row{Life: Dead, Attempts: []Attempt{idle}}, false},
+		"all that is left is over": {Row{Life: None, Attempts: []Attempt{ending}}, false},
+	} {
+		if got := tt.row.Idle(); got != tt.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }
 
