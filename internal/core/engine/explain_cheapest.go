@@ -117,6 +117,9 @@ func (x *decider) cheapestWay(s *workflow.State) Unblock {
 
 func (x *decider) wayCommand(e *workflow.Edge) Unblock {
 	leads := x.t.Status + " -> " + e.To
+	if s, ok := x.def.State(x.t.Status); ok && s.Kind == workflow.Waiting && e.As == Complete && !x.def.WaitsForChildren(s.Name) {
+		return Unblock{Run: fmt.Sprintf("orange task answer %s \"...\"", x.t.ID), Opens: leads}
+	}
 	if e.As == Complete {
 		return x.command(Complete, leads)
 	}

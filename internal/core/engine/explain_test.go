@@ -55,7 +55,7 @@ func TestTheCheapestWayOn(t *testing.T) {
 		{"paused", true, func(w *world) { w.perform(); w.send(signal.Signal{Kind: signal.Pause, Actor: task.Human}) },
 			engine.Unblock{Run: "orange resume " + id, Opens: "effects and timers of the task go on"}, false},
 		{"a question", true, func(w *world) { w.perform(); request("clarification")(w) },
-			engine.Unblock{Run: "orange task complete " + id, Opens: "clarification -> planning"}, false},
+			engine.Unblock{Run: "orange task answer " + id + ` "..."`, Opens: "clarification -> planning"}, false},
 		{"stuck with nothing new", true, func(w *world) { w.perform(); stuck(w) },
 			engine.Unblock{Run: "orange task update " + id + " --status working", Opens: "stuck -> working"}, false},
 		{"stuck with a new handoff", true, func(w *world) { w.perform(); stuck(w); w.body += "\n## Handoff\n\nDONE: y\n" },
