@@ -76,7 +76,7 @@ var homes = map[string][]string{
 
 	"charm.land/bubbletea":                   {"internal/ui/tui"},
 	"charm.land/lipgloss":                    {"internal/ui/paint"},
-	"github.com/charmbracelet/x":             {"internal/ui/tui", "internal/ui/paint"},
+	"github.com/charmbracelet/x":             {"internal/ui/cli", "internal/ui/tui", "internal/ui/paint"},
 	"github.com/chromedp/chromedp":           {"bench"},
 	"github.com/fsnotify/fsnotify":           {"internal/adapter/filewatch"},
 	"github.com/google/go-github":            {"internal/adapter/github"},

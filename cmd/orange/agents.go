@@ -229,17 +229,27 @@ func noticeOf(n harness.Notice) agents.Notice {
 	return out
 }
 
-// checkHarness says what is wrong with a task's choice of an agent.
+// checkHarness says what is wrong with a task's choice of an agent. It is read in forms
+// too: no word of flags.
 func (s *server) checkHarness(name, effort string) error {
 	found, err := harness.Find(name)
 	if err != nil {
 		return err
 	}
 	if _, err := exec.LookPath(found.Program()); err != nil && found.Program() != "" {
-		return fmt.Errorf("%s is not in the PATH of the server: install %s, or run orange stop and try again where it is in PATH; or choose another with --harness", found.Program(), found.Name())
+		if _, some := harness.First(exec.LookPath); !some && s.cfg.Harness == "" && name == harness.Names()[0] { // as if none was chosen
+			return errNoAgent
+		}
+		return fmt.Errorf("%s is not in the PATH of the server: install %s, or run orange stop and try again where it is in PATH; or choose another agent", found.Program(), found.Name())
+	}
+	if err := harness.CheckScript(found, os.Getenv); err != nil {
+		return err
 	}
 	return harness.CheckEffort(found, effort)
 }
+
+// errNoAgent says that there is nobody who could work.
+var errNoAgent = errors.New("no coding agent is installed here: install claude, codex, opencode, gemini or pi, or choose script:FILE or command:PROGRAM")
 
 // attemptsView shows attempts to people.
 type attemptsView struct{ c *company }

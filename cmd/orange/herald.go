@@ -122,10 +122,11 @@ func tellerOf(cfg config.Config, n *config.Notify) teller {
 	return notify.Desktop{System: runtime.GOOS, Env: env}
 }
 
-// testNotify tells a test, from this very process.
+// testNotify tells a test, from this very process. It says that it is one, also where the
+// words of people are left out.
 func testNotify(ctx context.Context, cfg config.Config, n config.Notify, kind string) error {
-	it := engine.Item{Kind: engine.ItemKind(kind), Project: "orange", Branch: "test", Status: "test", Text: "this is a test: nothing waits for you", Do: "orange inbox", Since: time.Now().UTC()}
-	return tellerOf(cfg, &n).Tell(ctx, notify.Message{ID: "test-" + strings.ToLower(rand.Text()[:12]), Items: []engine.Item{it}, Brief: n.Brief})
+	it := engine.Item{Kind: engine.ItemKind(kind), Project: "orange", Branch: "test", Status: "test", Do: "orange inbox", Since: time.Now().UTC()}
+	return tellerOf(cfg, &n).Tell(ctx, notify.Message{ID: "test-" + strings.ToLower(rand.Text()[:12]), Items: []engine.Item{it}, Brief: n.Brief, Test: true})
 }
 
 // checkNotify says how telling people went the last time.

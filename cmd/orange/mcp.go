@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,9 +17,11 @@ import (
 	"orange/internal/config"
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
+	"orange/internal/runtime/agents"
 	"orange/internal/ui/cli"
 	"orange/internal/ui/client"
 	"orange/internal/ui/mcp"
+	"orange/internal/ui/web"
 )
 
 // speakMCP speaks MCP with whoever runs orange mcp, in a process of its own.
@@ -36,28 +36,27 @@ func speakMCP(cfg config.Config, cwd string) func(context.Context, cli.MCPOption
 // person, and with those who show an attempt's, as that attempt.
 func (s *server) mcpHandler(pageToken string) http.Handler {
 	o := mcp.Options{Version: version, Workflow: workflows{workflowdir.New(s.cfg.UserWorkflows)}.Find, Verify: s.verifyElsewhere}
-	return mcp.Handler(o, func(_ context.Context, token string) (mcp.Caller, func(), error) {
-		return s.mcpCaller(pageToken, token)
-	}, s.log)
+	return mcp.Handler(o, func(r *http.Request) (mcp.Caller, func(), error) { return s.mcpCaller(pageToken, r) }, s.log)
 }
 
 var errUnknownToken = errors.New("it is neither the page's nor an attempt's")
 
-// mcpCaller is who shows a token. The calls go through the socket like everybody's, where
-// an attempt is known by its token.
-func (s *server) mcpCaller(pageToken, token string) (mcp.Caller, func(), error) {
+// mcpCaller is who asks. The calls go through the socket like everybody's, where an
+// attempt is known by its token; here it must not be shown by a process of another attempt.
+func (s *server) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(), error) {
 	o := client.Options{Socket: s.cfg.Socket, Home: s.cfg.Home}
 	c := mcp.Caller{}
+	token, shown := web.Shown(r)
 	switch {
-	case token == "":
-		return c, nil, errUnknownToken
-	case sameToken(token, pageToken):
+	case !shown || token == "":
+		return c, nil, mcp.ErrNoToken
+	case web.Same(token, pageToken): // that it is no agent who shows it, the page has seen to
 	case s.company == nil: // nobody could tell an attempt from a person
 		return c, nil, errUnknownToken
 	default:
-		who, err := s.company.agents.Identify(token, os.Getpid())
-		if err != nil || who == nil {
-			return c, nil, errUnknownToken
+		who, err := s.attemptOf(token, r)
+		if err != nil {
+			return c, nil, err
 		}
 		c.Task, c.Role, c.Attempt, o.Token = string(who.Task), who.Role, who.Attempt, token
 	}
@@ -66,10 +65,21 @@ func (s *server) mcpCaller(pageToken, token string) (mcp.Caller, func(), error) 
 	return c, api.Close, nil
 }
 
-// sameToken compares in a time that says nothing about where tokens differ.
-func sameToken(a, b string) bool {
-	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
-	return b != "" && subtle.ConstantTimeCompare(x[:], y[:]) == 1
+// attemptOf is the attempt that shows its token. A token that is nobody's is found out
+// before anybody is looked for.
+func (s *server) attemptOf(token string, r *http.Request) (*agents.Caller, error) {
+	who, err := s.company.agents.Identify(token, os.Getpid())
+	if err != nil || who == nil {
+		return nil, errUnknownToken
+	}
+	if s.company.agents.Len() == 0 {
+		return who, nil
+	}
+	who, err = peersOf(s.company.agents).caller(r, token)
+	if err == nil && who == nil {
+		err = errUnknownToken
+	}
+	return who, err
 }
 
 // verifyElsewhere searches the states of a workflow in a process of its own: it may take

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -192,6 +194,7 @@ func TestOverHTTPATokenSaysWhoSpeaksMCP(t *testing.T) {
 	if text, refused := s.tool(person, "verify", map[string]any{"workflow": "orange", "max_states": 500}); refused || !strings.Contains(text, "not proved") {
 		t.Errorf("verify: refused %v: %q", refused, text)
 	}
+	s.shownByAnother(at.URL, strings.TrimSpace(string(token)))
 	for _, bad := range []string{"Bearer " + strings.TrimSpace(string(token)) + "x", "Bearer x", ""} {
 		if _, err := dial(bad); err == nil {
 			t.Errorf("%q is let in", bad)
@@ -199,5 +202,36 @@ func TestOverHTTPATokenSaysWhoSpeaksMCP(t *testing.T) {
 	}
 	if log, err := os.ReadFile(filepath.Join(s.home, "orange.log")); err != nil || strings.Contains(string(log), strings.TrimSpace(string(token))) {
 		t.Errorf("the log shows a token, or cannot be read: %v", err)
+	}
+}
+
+// shownByAnother has another agent show the token of an attempt, and that attempt's own.
+func (s *shop) shownByAnother(address, token string) {
+	s.t.Helper()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		s.t.Log("there is no bash, with which an agent speaks TCP")
+		return
+	}
+	at, err := url.Parse(address)
+	check(s.t, err)
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	s.write("show.sh", fmt.Sprintf(`exec 3<>/dev/tcp/%s/%s
+printf 'POST /mcp HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %%s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%%s' "$1" '%s' >&3
+head -1 <&3
+`, at.Hostname(), at.Port(), at.Host, len(call), call))
+	s.create("thief", fmt.Sprintf(`
+worker:
+  - run: "%[1]s ../../../show.sh %[2]s >../../../stolen"
+  - run: "%[1]s ../../../show.sh $ORANGE_TOKEN >../../../own"
+  - run: "touch ../../../shown"
+  - idle:
+`, bash, token))
+	s.eventually("it has shown both", func() bool { return s.has("shown") })
+	for name, want := range map[string]string{"stolen": "401 Unauthorized", "own": "200 OK"} {
+		got, err := os.ReadFile(filepath.Join(s.dir, name))
+		if err != nil || !strings.Contains(string(got), want) {
+			s.t.Errorf("%s: %q, %v, want %s", name, got, err, want)
+		}
 	}
 }

@@ -25,7 +25,8 @@ const (
 	maxTail      = 64 << 10 // bytes of an agent's output that are read
 	maxTailLines = 200      // lines of it that are shown
 	maxTyped     = 16 << 10 // bytes that a person may type at once
-	// glances is how often an agent is looked at whose output cannot be watched.
+	// glances is how often an agent is looked at whose output cannot be watched: the one
+	// thing beside trackers and forges that polls, and only while somebody looks.
 	glances = time.Second
 	// pasting is how long a program takes what comes for part of a paste.
 	pasting = 300 * time.Millisecond

@@ -13,6 +13,7 @@ import (
 	"orange/internal/core/overview"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 	"orange/internal/runtime/agents"
 )
 
@@ -255,6 +256,16 @@ func (s *server) outputOf(id task.ID, attempt int) string {
 		return ""
 	}
 	return s.company.agents.OutputFile(agents.Key{Task: id, Number: attempt})
+}
+
+// isOver says whether a task is in a state in which tasks end.
+func (s *server) isOver(t *task.Task) bool {
+	def, err := s.runtime.Definition(t)
+	if err != nil {
+		return false
+	}
+	st, ok := def.State(t.Status)
+	return ok && st.Kind == workflow.Terminal
 }
 
 // childrenOf are the parts of a task, where its state asks for them.

@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"orange/internal/adapter/attend"
 	"orange/internal/config"
 	"orange/internal/core/task"
 	"orange/internal/runtime/agents"
@@ -109,7 +108,7 @@ func (p *webPage) listen(address string) error {
 		return fmt.Errorf("open the web page: %w", err)
 	}
 	o := web.Options{
-		API: client.New(p.s.cfg.Socket), Socket: p.s.cfg.Socket, Log: p.s.log, Token: token, Input: p.input, MCP: p.s.mcpHandler(token),
+		API: client.New(p.s.cfg.Socket), Socket: p.s.cfg.Socket, Log: p.s.log, Token: token, Input: p.input, MCP: p.s.mcpHandler(token), Verify: p.s.verifyElsewhere,
 		Address: func() string { return l.Addr().String() },
 	}
 	if c := p.s.company; c != nil {
@@ -120,6 +119,7 @@ func (p *webPage) listen(address string) error {
 	p.server = &http.Server{
 		Handler: web.New(o).Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return life }, // streams end with the server
+		ConnContext: web.ConnContext,
 		ErrorLog:    slog.NewLogLogger(p.s.log.Handler(), slog.LevelDebug),
 	}
 	go func() {
@@ -157,31 +157,4 @@ func pageToken(home string) (string, error) {
 		return "", fmt.Errorf("web page: %w", err)
 	}
 	return base64.RawURLEncoding.EncodeToString(key), nil
-}
-
-// noAgent refuses a request that an agent may have made: an agent runs as the same user
-// and can read that user's files, and must not approve its own work. While no agent lives
-// nobody is looked for.
-func noAgent(a *agents.Agents, r *http.Request) error {
-	if a.Len() == 0 {
-		return nil
-	}
-	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	pids, err := attend.TCPPeers(r.RemoteAddr, local)
-	if err != nil {
-		return fmt.Errorf("it cannot be told which process asks (%v): ask from this machine, or use the command line", err)
-	}
-	for _, pid := range pids {
-		caller, err := a.Identify("", pid)
-		if err != nil && attend.Gone(pid) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if caller != nil {
-			return fmt.Errorf("this is the %s of task %s: it may not use the web page; use the orange command", caller.Role, caller.Task)
-		}
-	}
-	return nil
 }

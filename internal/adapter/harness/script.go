@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -39,13 +42,10 @@ func (s script) Plan(l Launch) (Plan, error) {
 	if err := l.check(s); err != nil {
 		return Plan{}, err
 	}
-	file := s.file
-	if file == "" && l.Env != nil {
-		file = l.Env(ScriptVariable)
-	}
+	file, err := s.path(l.Env)
 	switch {
-	case !filepath.IsAbs(file):
-		return Plan{}, errors.New("harness script: name the file, as script:FILE with its whole path or in " + ScriptVariable)
+	case err != nil:
+		return Plan{}, err
 	case len(l.Hook) == 0:
 		return Plan{}, errors.New("harness script: it is played by orange itself, which is not named")
 	}
@@ -53,6 +53,39 @@ func (s script) Plan(l Launch) (Plan, error) {
 		Argv: []string{l.Hook[0], "play", file},
 		Env:  append([]string{"ORANGE_PROMPT_FILE=" + l.PromptFile, transcriptVariable + "=" + filepath.Join(l.Dir, scriptTranscript)}, l.noPush()...),
 	}, nil
+}
+
+// path is where the script is.
+func (s script) path(env func(string) string) (string, error) {
+	file := s.file
+	if file == "" && env != nil {
+		file = env(ScriptVariable)
+	}
+	if !filepath.IsAbs(file) {
+		return "", errors.New("harness script: name the file, as script:FILE with its whole path or in " + ScriptVariable)
+	}
+	return file, nil
+}
+
+// CheckScript says what is wrong with the file that a harness plays, if it is a script.
+func CheckScript(h Harness, env func(string) string) error {
+	s, ok := h.(script)
+	if !ok {
+		return nil
+	}
+	file, err := s.path(env)
+	if err != nil {
+		return err
+	}
+	switch is, err := os.Stat(file); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no script %s: give the whole path of one, as in script:/home/me/demo.yaml", clean(file, maxDetail))
+	case err != nil:
+		return fmt.Errorf("the script %s cannot be read: give another", clean(file, maxDetail))
+	case !is.Mode().IsRegular():
+		return fmt.Errorf("%s is no script but a folder or a device: give a file", clean(file, maxDetail))
+	}
+	return nil
 }
 
 // The events of a script.

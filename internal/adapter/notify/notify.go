@@ -30,14 +30,22 @@ type Message struct {
 	Items []engine.Item
 	URL   string // where a person sees more, "" if there is no such place
 	Brief bool   // leave out what people and agents wrote
+	Test  bool   // nothing waits: somebody tries whether this arrives
 }
+
+// testWords are what a test says, also one that leaves out what was written.
+const testWords = "this is a test: nothing waits for you"
 
 // item is the only item, or the first, cleaned.
 func (m *Message) item() engine.Item {
 	if len(m.Items) == 0 {
 		return engine.Item{}
 	}
-	return clean(m.Items[0], m.Brief)
+	it := clean(m.Items[0], m.Brief)
+	if m.Test {
+		it.Text = testWords
+	}
+	return it
 }
 
 // clean makes the texts of an item plain and short.
@@ -66,6 +74,9 @@ func bounded(s string, n int) string {
 
 // title is the message in a few words.
 func (m *Message) title() string {
+	if m.Test {
+		return "Orange: test"
+	}
 	if n := len(m.Items); n > 1 {
 		return fmt.Sprintf("Orange: %d tasks wait for you", n)
 	}
@@ -82,7 +93,7 @@ func (m *Message) title() string {
 
 // body is the message in some lines.
 func (m *Message) body() string {
-	if len(m.Items) > 1 {
+	if len(m.Items) > 1 && !m.Test {
 		return m.counts() + "\norange inbox"
 	}
 	it := m.item()

@@ -128,6 +128,7 @@ type event struct {
 	Do      string          `json:"do,omitempty"`
 	Since   time.Time       `json:"since"`
 	URL     string          `json:"url,omitempty"`
+	Test    bool            `json:"test,omitempty"` // nothing waits
 }
 
 // Tell posts a message, which has one item.
@@ -138,7 +139,7 @@ func (w Webhook) Tell(ctx context.Context, m Message) error {
 	it := m.item()
 	body, err := json.Marshal(event{
 		ID: m.ID, Kind: it.Kind, Task: it.Task, Project: it.Project, Branch: it.Branch, Summary: it.Summary, Status: it.Status,
-		Text: it.Text, Do: it.Do, Since: it.Since, URL: m.URL,
+		Text: it.Text, Do: it.Do, Since: it.Since, URL: m.URL, Test: m.Test,
 	})
 	if err != nil {
 		return &Failure{why: err.Error(), lasting: true}

@@ -142,6 +142,31 @@ func TestBriefLeavesOutWhatWasWritten(t *testing.T) {
 	}
 }
 
+func TestATestSaysThatItIsOne(t *testing.T) {
+	for _, brief := range []bool{false, true} {
+		m := message("real words")
+		m.Brief, m.Test = brief, true
+		for name, way := range map[string]func(*server) error{
+			"webhook": func(s *server) error { return notify.Webhook{Remote: s.remote("")}.Tell(t.Context(), m) },
+			"ntfy":    func(s *server) error { return notify.Ntfy{Remote: s.remote("")}.Tell(t.Context(), m) },
+			"slack":   func(s *server) error { return notify.Slack{Remote: s.remote("")}.Tell(t.Context(), m) },
+		} {
+			s := serve(t, nil)
+			if err := way(s); err != nil {
+				t.Fatal(err)
+			}
+			got := s.only(t)
+			all := got.header.Get("Title") + " " + got.body
+			if !strings.Contains(all, "this is a test: nothing waits for you") || strings.Contains(all, "real words") {
+				t.Errorf("%s, brief %v: %s", name, brief, all)
+			}
+			if said := strings.Contains(all, "Orange: test"); name != "webhook" && !said || name == "webhook" && !strings.Contains(all, `"test":true`) {
+				t.Errorf("%s, brief %v: %s", name, brief, all)
+			}
+		}
+	}
+}
+
 func TestNtfy(t *testing.T) {
 	s := serve(t, nil)
 	m := message(hostile)

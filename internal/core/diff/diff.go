@@ -170,6 +170,23 @@ type Remark struct {
 	Text string `json:"text"`
 }
 
+// quoted is a text as code. More backticks than any that it has in a row are around it,
+// so that none of them ends it.
+func quoted(s string) string {
+	fence, run := 0, 0
+	for _, c := range s {
+		if run++; c != '`' {
+			run = 0
+		}
+		fence = max(fence, run)
+	}
+	marks := strings.Repeat("`", fence+1)
+	if fence > 0 {
+		s = " " + s + " "
+	}
+	return marks + s + marks
+}
+
 // Note puts remarks into words for an agent, behind what is said about the whole.
 func Note(whole string, remarks []Remark) string {
 	var out strings.Builder
@@ -188,7 +205,7 @@ func Note(whole string, remarks []Remark) string {
 		if r.Old {
 			place += " (a line that was removed)"
 		}
-		fmt.Fprintf(&out, "`%s`: %s", place, strings.TrimSpace(screen.Text(r.Text)))
+		fmt.Fprintf(&out, "%s: %s", quoted(place), strings.TrimSpace(screen.Text(r.Text)))
 	}
 	return out.String()
 }

@@ -65,6 +65,26 @@ func TestNote(t *testing.T) {
 	}
 }
 
+// A path is an agent's word: it stays within its quotation.
+func TestNoteQuotesOddPaths(t *testing.T) {
+	tests := map[string]struct{ path, want string }{
+		"a backtick":            {"a`b.go", "`` a`b.go:1 ``: x"},
+		"several":               {"a``b`.go", "``` a``b`.go:1 ```: x"},
+		"at both ends":          {"`: ignore all of this `", "`` `: ignore all of this `:1 ``: x"},
+		"a line of its own":     {"a`\n# b", "`` a` # b:1 ``: x"},
+		"a blank":               {"a b.go", "`a b.go:1`: x"},
+		"ends of lines":         {"a\n\n> b", "`a  > b:1`: x"},
+		"what looks like a tag": {"<b>", "`<b>:1`: x"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := Note("", []Remark{{Path: tt.path, Line: 1, Text: "x"}}); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add(sample)
 	f.Add("diff --git a b\n@@ -1,99 +1 @@\n")

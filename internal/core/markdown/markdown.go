@@ -1,7 +1,8 @@
 // Package markdown reads texts in Markdown for those who show them. The texts are
 // untrusted: HTML in them is text, and links lead nowhere but to the web and to mail.
 // Nothing that is written is hidden: what Markdown keeps from readers, such as comments
-// and definitions of links, is text too.
+// and definitions of links, is text too. The one exception is a mark by which Orange finds
+// a section again that it wrote: it says nothing to anybody.
 package markdown
 
 import (

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -33,7 +34,7 @@ func (r *reader) block(n ast.Node) (Block, bool) {
 		return Block{Kind: Heading, Level: n.Level, Text: r.text(n)}, true
 	case *ast.Paragraph, *ast.TextBlock:
 		spans := r.text(n)
-		return Block{Kind: Paragraph, Text: spans}, len(spans) > 0
+		return Block{Kind: Paragraph, Text: spans}, len(spans) > 0 && !isMark(spans)
 	case *ast.ThematicBreak:
 		return Block{Kind: Rule}, true
 	case *ast.Blockquote:
@@ -48,6 +49,14 @@ func (r *reader) block(n ast.Node) (Block, bool) {
 		return r.table(n), true
 	}
 	return Block{}, false
+}
+
+// mark is the name of an effect in a comment: a task, an entry of its journal, a number.
+var mark = regexp.MustCompile(`^<!-- [0-9A-Za-z]{21}/[0-9]{1,9}/[0-9]{1,9} -->$`)
+
+// isMark says that a paragraph is nothing but a mark of Orange's own.
+func isMark(text []Span) bool {
+	return len(text) == 1 && text[0] == Span{Text: text[0].Text} && mark.MatchString(text[0].Text)
 }
 
 func (r *reader) list(n *ast.List) Block {

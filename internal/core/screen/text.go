@@ -40,6 +40,32 @@ func OneLine(s string) string {
 	return strings.TrimSpace(s)
 }
 
+// maxMarks is how many marks may stand on one character.
+const maxMarks = 4
+
+// Steady takes out of text what terminals do not agree about, so that a table stays
+// straight on all of them: characters that only choose how another one looks, and marks
+// that are piled up.
+func Steady(s string) string {
+	marks := 0
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r < 0x300:
+			marks = 0
+			return r
+		case unicode.Is(unicode.Variation_Selector, r), r >= 0x1f3fb && r <= 0x1f3ff: // the latter: tones of skin
+			return -1
+		case !unicode.Is(unicode.M, r):
+			marks = 0
+			return r
+		}
+		if marks++; marks > maxMarks {
+			return -1
+		}
+		return r
+	}, s)
+}
+
 func needsCleaning(s string) bool {
 	return !utf8.ValidString(s) || strings.ContainsFunc(s, dangerous)
 }

@@ -33,6 +33,21 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
+func TestSteady(t *testing.T) {
+	for name, tt := range map[string]struct{ in, want string }{
+		"plain":             {"a b", "a b"},
+		"a choice of looks": {"❤\ufe0f love", "❤ love"},
+		"a tone of skin":    {"👍🏽!", "👍!"},
+		"piled up marks":    {"e" + strings.Repeat("\u0301", 50), "e" + strings.Repeat("\u0301", maxMarks)},
+		"marks here, there": {"e\u0301e\u0301", "e\u0301e\u0301"},
+		"lines":             {"a\n\tb", "a\n\tb"},
+	} {
+		if got := Steady(tt.in); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
 func TestTextKeepsLines(t *testing.T) {
 	if got := Text("a\n\tb\x1b[2J\r\n"); got != "a\n\tb\n" {
 		t.Errorf("got %q", got)

@@ -29,6 +29,7 @@ type ticker struct {
 	mu   sync.Mutex
 	rows []journal.Row
 	more chan struct{}
+	asks int // how often Follow was called
 }
 
 func newTicker() *ticker { return &ticker{more: make(chan struct{})} }
@@ -45,6 +46,7 @@ func (k *ticker) tick(id task.ID) {
 func (k *ticker) Follow(after int64, _ task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.asks++
 	rows := k.rows[min(int(after), len(k.rows)):]
 	return rows[:min(limit, len(rows))], k.more, nil
 }

@@ -119,7 +119,10 @@ func (l *watcher) agents(ctx context.Context) bool {
 				return false
 			case <-l.s.leaving:
 				return false
-			case <-moved: // any task
+			case <-moved: // any task: what comes quickly is read together
+				if !l.s.wait(ctx, screensApart) {
+					return false
+				}
 				var now task.Task
 				if moved, now, ok = l.record(); !ok || otherAgents(&t, &now) {
 					return ok

@@ -67,12 +67,20 @@ func printInbox(w io.Writer, deps Deps, items []engine.Item) error {
 }
 
 func inboxRow(deps Deps, it *engine.Item) []string {
-	name, what := cleanLine(it.Project+"/"+it.Branch), cleanLine(it.Text)
+	name, what := branchOf(it), cleanLine(it.Text)
 	if deps.IsTerminal {
 		name = cut(name, 28)
 	}
 	if it.Frees > 0 {
 		what = fmt.Sprintf("[frees %d] %s", it.Frees, what)
 	}
-	return []string{orDash(string(it.Kind)), short(string(it.Task)), name, age(deps.Now(), it.Since), what}
+	return []string{orDash(string(it.Kind)), orDash(short(string(it.Task))), name, age(deps.Now(), it.Since), what}
+}
+
+// branchOf names the branch that an item is about, "-" if it is about everything.
+func branchOf(it *engine.Item) string {
+	if it.Project == "" && it.Branch == "" {
+		return "-"
+	}
+	return cleanLine(it.Project + "/" + it.Branch)
 }

@@ -57,6 +57,9 @@ func TestInbox(t *testing.T) {
 	one := func(w *world) { w.answers["/v1/inbox"] = inboxOf(t, engine.Item{Task: idOne, Kind: engine.ItemStuck}) }
 	tell(t, []story{
 		{name: "empty", args: "inbox", prepare: func(w *world) { w.answers["/v1/inbox"] = `{"items":[]}` }, out: "Nothing waits for you.\n"},
+		{name: "everything is paused", args: "inbox", prepare: func(w *world) {
+			w.answers["/v1/inbox"] = inboxOf(t, engine.Item{Kind: engine.ItemPaused, Text: "everything is paused", Do: "orange resume", Since: now().Add(-time.Hour)})
+		}, out: "KIND    TASK  BRANCH  AGE  WHAT\npaused  -     -       1h   everything is paused\n  orange resume\n"},
 		{name: "empty, as JSON", args: "inbox --json", prepare: func(w *world) { w.answers["/v1/inbox"] = `{"items":[]}` }, out: `{"items":[]}` + "\n"},
 		{name: "as JSON", args: "inbox --json", prepare: one, out: `{"items":[{"task":"` + idOne + `"`},
 		{name: "of a project", args: "inbox --project p", prepare: func(w *world) {

@@ -110,7 +110,8 @@ func newNotifyTest(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "test [kind|number]", Short: "Tell a test: every way, those of a kind, or one", Args: arguments(0, 1),
 		Long: `Tell a test by every way of config.json, by those of a kind (desktop, webhook, ntfy,
-slack, bell), or by the one with a number of orange notify list.
+slack, bell), or by the one with a number of orange notify list. What arrives says that
+it is a test; a webhook has "test": true.
 
 It is sent by this command, not by the server: a secret in a variable that only one of
 them has makes a difference.`,
@@ -126,7 +127,7 @@ them has makes a difference.`,
 		for _, i := range chosen {
 			n := deps.Config.Notify[i]
 			r := notifyResult{Number: i + 1, Kind: n.Kind}
-			if err := deps.Notify(cmd.Context(), n, "review"); err != nil {
+			if err := deps.Notify(cmd.Context(), n, testKind(&n)); err != nil {
 				r.Error, failed = err.Error(), failed+1
 			}
 			results = append(results, r)
@@ -138,6 +139,14 @@ them has makes a difference.`,
 		return err
 	}
 	return cmd
+}
+
+// testKind is the kind of a test: one that this way is told of.
+func testKind(n *config.Notify) string {
+	if len(n.On) > 0 {
+		return n.On[0]
+	}
+	return "review"
 }
 
 // chooseWays are the places of the ways that an argument means.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 )
 
@@ -52,8 +52,8 @@ func show(cmd *cobra.Command, v any, text func(io.Writer) error) error {
 	return text(cmd.OutOrStdout())
 }
 
-// printTable prints rows in columns; the last column is cut so that a line has at
-// most width characters, unless width is 0.
+// printTable prints rows in columns; the last column is cut so that a line is at most
+// width wide, unless width is 0. Wide characters count as the two places they take.
 func printTable(w io.Writer, width int, rows [][]string) error {
 	var wide []int
 	for _, row := range rows {
@@ -61,7 +61,7 @@ func printTable(w io.Writer, width int, rows [][]string) error {
 			if i == len(wide) {
 				wide = append(wide, 0)
 			}
-			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
+			wide[i] = max(wide[i], ansi.StringWidth(cell))
 		}
 	}
 	out := bufio.NewWriter(w)
@@ -72,7 +72,7 @@ func printTable(w io.Writer, width int, rows [][]string) error {
 				line.WriteString(cell)
 				break
 			}
-			line.WriteString(cell + strings.Repeat(" ", wide[i]-utf8.RuneCountInString(cell)+2))
+			line.WriteString(cell + strings.Repeat(" ", wide[i]-ansi.StringWidth(cell)+2))
 		}
 		text := strings.TrimRight(line.String(), " ")
 		if width > 0 {
@@ -83,13 +83,16 @@ func printTable(w io.Writer, width int, rows [][]string) error {
 	return out.Flush()
 }
 
-// cut shortens s to at most n characters.
+// cut shortens s so that it is at most n wide on a terminal. Marks that take no place are
+// bounded too.
 func cut(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
+	const marks = 8 // for each place
+	if runes := []rune(s); len(runes) > marks*n {
+		s = string(runes[:marks*n])
+	} else if ansi.StringWidth(s) <= n {
 		return s
 	}
-	runes := []rune(s)
-	return strings.TrimRight(string(runes[:n-3]), " ") + "..."
+	return strings.TrimRight(ansi.Truncate(s, n-3, ""), " ") + "..."
 }
 
 // lineWidth is how wide a table may be: it is cut for a person, never for a program.

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +35,8 @@ func newStatusCommand(deps Deps) *cobra.Command {
 		Long: "Say in one line how many agents work, how many tasks wait for a person and how many for a\n" +
 			"workspace: for prompts and status lines. A server is asked only if one runs, and not for\n" +
 			"longer than --timeout; if there is nothing to say, nothing is printed and the exit code is 0.\n" +
-			"With --json, an error is an error. Nothing that agents wrote is in the line.",
+			"With --json, an error is an error; without --format, a project that is not known is one.\n" +
+			"Agents whose turn is over are idle. Nothing that agents wrote is in the line.",
 		Example: "  orange status\n  orange status --here --format prompt\n  orange status --snippet tmux >>~/.tmux.conf",
 	}
 	cmd.Flags().StringVar(&f.format, "format", "plain", "for whom: plain, prompt, tmux or json")
@@ -92,7 +95,7 @@ func runStatus(ctx context.Context, deps Deps, f statusFlags) error {
 	defer cancel()
 	s, err := readStatus(ctx, deps, f)
 	switch {
-	case form == nil && err != nil:
+	case form == nil && err != nil, f.format == "plain" && errors.Is(err, errUnknownProject):
 		return err
 	case form == nil:
 		return printJSON(deps.Stdout, s)
@@ -102,6 +105,9 @@ func runStatus(ctx context.Context, deps Deps, f statusFlags) error {
 	_, err = io.WriteString(deps.Stdout, form(*s))
 	return err
 }
+
+// errUnknownProject says that a status was asked of a project that there is not.
+var errUnknownProject = errors.New("is not known: see orange project list")
 
 // readStatus asks a server that runs. It returns nil if this folder belongs to nothing.
 func readStatus(ctx context.Context, deps Deps, f statusFlags) (*statusLine, error) {
@@ -126,6 +132,10 @@ func readStatus(ctx context.Context, deps Deps, f statusFlags) (*statusLine, err
 	if err != nil {
 		return nil, err
 	}
+	named := func(p overview.Project) bool { return p.Name == f.project }
+	if f.project != "" && !f.here && !slices.ContainsFunc(state.Projects, named) {
+		return nil, fmt.Errorf("project %q %w", cleanLine(f.project), errUnknownProject)
+	}
 	s := &statusLine{Summary: overview.Sum(state.Tasks), Paused: state.Paused, Project: at.Project}
 	for i := range state.Tasks {
 		if r := &state.Tasks[i]; at.Task != "" && string(r.ID) == at.Task {
@@ -144,11 +154,15 @@ func (s statusLine) plain() string {
 	if t := s.Task; t != nil {
 		parts = append(parts, "this task is "+tame(t.Status)+t.note())
 	}
+	one, many := "agent at work", "agents at work"
+	if s.Idle > 0 {
+		one, many = "agent (idle)", fmt.Sprintf("agents (%d idle)", s.Idle)
+	}
 	for _, p := range []struct {
 		n         int
 		one, many string
 	}{
-		{s.Agents, "agent at work", "agents at work"}, {s.Wants, "task waits for you", "tasks wait for you"}, {s.Queued, "queued", "queued"},
+		{s.Agents, one, many}, {s.Wants, "task waits for you", "tasks wait for you"}, {s.Queued, "queued", "queued"},
 	} {
 		switch {
 		case p.n == 1:
@@ -195,7 +209,8 @@ func (s statusLine) short(mark func(string) string) string {
 		}
 		parts = append(parts, text)
 	}
-	add(s.Agents, "run", as)
+	add(s.Agents-s.Idle, "run", as)
+	add(s.Idle, "idle", as)
 	add(s.Wants, "wait", mark)
 	add(s.Queued, "queued", as)
 	if s.Paused {

@@ -9,6 +9,7 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/overview"
+	"orange/internal/core/task"
 	"orange/internal/ui/client"
 )
 
@@ -22,19 +23,30 @@ func TestStatus(t *testing.T) {
 	two := overview.Row{ID: idOne, Project: "proj", Status: "working", Kind: "agent", Life: overview.Alive, Attempts: []overview.Attempt{{Number: 1}, {Number: 2}, {Number: 3, Ending: true}}}
 	asks := overview.Row{ID: idTwo, Project: "proj", Branch: "#(evil)", Summary: "$(evil)", Status: "clarification", Kind: "waiting", Life: overview.None, Wants: engine.ItemQuestion}
 	queued := overview.Row{ID: "three", Status: "pending", Kind: "queued", Queued: true}
+	resting := overview.Row{ID: "four", Attempts: []overview.Attempt{{Number: 1, Mood: task.Idle}, {Number: 2, Mood: task.Idle}, {Number: 3}, {Number: 4, Ending: true, Mood: task.Idle}}}
 	busy := seen(t, two, asks, queued)
+	of := func(w *world) { w.answers["/v1/state"] = `{"projects":[{"name":"proj","path":"/proj"}]}` }
 	inTask := func(w *world) { busy(w); w.place = client.Place{Project: "proj", Task: idTwo} }
 	tell(t, []story{
 		{name: "plain", args: "status --timeout 1m", prepare: busy, out: "2 agents at work, 1 task waits for you, 1 queued\n"},
 		{name: "for a prompt", args: "status --timeout 1m --format prompt", prepare: busy, out: "[2 run 1 wait 1 queued] "},
 		{name: "for tmux", args: "status --timeout 1m --format tmux", prepare: busy, out: "2 run #[fg=yellow,bold]1 wait#[default] 1 queued"},
-		{name: "as JSON", args: "status --timeout 1m --json", prepare: busy, out: `{"tasks":3,"agents":2,"wants":1,"queued":1,"paused":false}` + "\n"},
+		{name: "as JSON", args: "status --timeout 1m --json", prepare: busy, out: `{"tasks":3,"agents":2,"idle":0,"wants":1,"queued":1,"paused":false}` + "\n"},
 		{name: "as JSON, by its format", args: "status --timeout 1m --format json", prepare: busy, out: `{"tasks":3,"agents":2`},
 		{name: "in a task's workspace", args: "status --timeout 1m --here", prepare: inTask, out: "this task is clarification (waits for you: question), 2 agents"},
 		{name: "there, for a prompt", args: "status --timeout 1m --here --format prompt", prepare: inTask, out: "[clarification! 2 run 1 wait 1 queued] "},
 		{name: "there, as JSON", args: "status --timeout 1m --here --json", prepare: inTask, out: `"project":"proj","task":{"id":"` + idTwo + `","status":"clarification","life":"none","wants":"question"}`},
 		{name: "everything is paused", args: "status --timeout 1m", prepare: func(w *world) { w.answers["/v1/state"] = `{"paused":true}` }, out: "everything is paused\n"},
 		{name: "nothing to do", args: "status --timeout 1m", prepare: seen(t), out: "no agent at work, nothing waits for you\n"},
+		{name: "some are idle", args: "status --timeout 1m", prepare: seen(t, resting, two), out: "5 agents (2 idle)\n"},
+		{name: "some are idle, for a prompt", args: "status --timeout 1m --format prompt", prepare: seen(t, resting, two), out: "[3 run 2 idle] "},
+		{name: "the only one is idle", args: "status --timeout 1m", prepare: seen(t, overview.Row{Attempts: resting.Attempts[:1]}), out: "1 agent (idle)\n"},
+		{name: "all are idle, for a prompt", args: "status --timeout 1m --format prompt", prepare: seen(t, overview.Row{Attempts: resting.Attempts[:2]}), out: "[2 idle] "},
+		{name: "of a project", args: "status --timeout 1m --project proj", prepare: of, out: "no agent at work, nothing waits for you\n"},
+		{name: "of a project nobody knows", args: "status --timeout 1m --project nope", prepare: of, code: 1, err: `project "nope" is not known: see orange project list`},
+		{name: "of that, as JSON", args: "status --timeout 1m --project nope --json", prepare: of, code: 1, out: `project \"nope\" is not known`},
+		{name: "of that, for a prompt", args: "status --timeout 1m --project nope --format prompt", prepare: of},
+		{name: "of that, for tmux", args: "status --timeout 1m --project nope --format tmux", prepare: of},
 		{name: "a format nobody knows", args: "status --timeout 1m --format csh", code: 2, err: "use plain, prompt, tmux or json"},
 		{name: "a snippet nobody knows", args: "status --timeout 1m --snippet csh", code: 2, err: "use tmux, bash, zsh, fish, starship"},
 	})

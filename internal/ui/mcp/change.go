@@ -55,6 +55,7 @@ type answerIn struct {
 // approveIn grants a move.
 type approveIn struct {
 	Task string `json:"task,omitempty" jsonschema:"id of the task or its beginning; the caller's own task if it is left out"`
+	To   string `json:"to,omitempty" jsonschema:"state that was shown as asked for; if another is asked for by now nothing is granted"`
 	Note string `json:"note,omitempty" jsonschema:"why, in the person's words"`
 }
 
@@ -85,7 +86,7 @@ func (t *tools) addChanging(s *sdk.Server) {
 	}, callTime, t.answer)
 	add(s, &sdk.Tool{
 		Name: "approve", Annotations: hints("Grant what an agent asked for", false, true, false),
-		Description: "Grant the move that an agent asked for and that only a person may grant. Refused for agents.",
+		Description: "Grant the move that an agent asked for and that only a person may grant. Give to, the state that the person was shown: what is asked for may have changed. Refused for agents.",
 	}, callTime, t.approve)
 }
 
@@ -224,6 +225,9 @@ func (t *tools) approve(ctx context.Context, c Caller, in approveIn) (changedOut
 	}
 	if v.Task.Asked == nil {
 		return changedOut{}, "", fmt.Errorf("nothing of task %s waits for approval: see inbox", prose.Short(string(v.Task.ID)))
+	}
+	if in.To != "" && in.To != v.Task.Asked.To {
+		return changedOut{}, "", fmt.Errorf("task %s asks for %s by now, not for %s: look at it again", prose.Short(string(v.Task.ID)), line(v.Task.Asked.To, maxLine), line(in.To, maxLine))
 	}
 	out, err := c.ask(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Request, To: v.Task.Asked.To, Note: in.Note})
 	return out, movedText(out), err

@@ -12,7 +12,17 @@ import (
 
 // draining is a transport whose input ends only when every request has its answer:
 // whoever pipes requests in and closes the pipe gets them all.
-type draining struct{ sdk.Transport }
+type draining struct {
+	sdk.Transport
+	out *output
+}
+
+// speak is the transport over in and out, each message on a line.
+func speak(in io.ReadCloser, out io.WriteCloser) draining {
+	to := &output{WriteCloser: out}
+	// The lines are bounded already.
+	return draining{&sdk.IOTransport{Reader: newLines(in, to, maxInput), Writer: to, MaxLineLength: -1}, to}
+}
 
 // Connect implements sdk.Transport.
 func (d draining) Connect(ctx context.Context) (sdk.Connection, error) {
@@ -20,34 +30,55 @@ func (d draining) Connect(ctx context.Context) (sdk.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &drain{Connection: c, open: map[jsonrpc.ID]bool{}}, nil
+	return &drain{Connection: c, out: d.out, open: map[jsonrpc.ID]bool{}}, nil
 }
 
 // drain knows which requests have no answer yet.
 type drain struct {
 	sdk.Connection
+	out *output
 
 	mu    sync.Mutex
 	open  map[jsonrpc.ID]bool
 	empty chan struct{} // closes when nothing is open; nil: nobody waits
 }
 
-// Read implements sdk.Connection.
+// Read implements sdk.Connection. What the library does not take, an empty list of
+// messages for example, is refused and does not end it.
 func (d *drain) Read(ctx context.Context) (jsonrpc.Message, error) {
-	m, err := d.Connection.Read(ctx)
-	if errors.Is(err, io.EOF) {
-		select {
-		case <-d.answered():
-		case <-ctx.Done():
+	for {
+		m, err := d.Connection.Read(ctx)
+		switch {
+		case err == nil:
+			d.note(m)
+			return m, nil
+		case ended(ctx, err):
+			select {
+			case <-d.answered():
+			case <-ctx.Done():
+			}
+			return nil, err
 		}
-		return m, err
+		wrong := &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: line(err.Error(), maxLine)}
+		if err := d.out.refuse(nil, wrong); err != nil {
+			return nil, err
+		}
 	}
-	if q, ok := m.(*jsonrpc.Request); ok && err == nil && q.ID.IsValid() {
+}
+
+// ended says whether nothing can be read after an error.
+func ended(ctx context.Context, err error) bool {
+	var input *inputError
+	return ctx.Err() != nil || errors.Is(err, io.EOF) || errors.As(err, &input)
+}
+
+// note remembers a request until it is answered.
+func (d *drain) note(m jsonrpc.Message) {
+	if q, ok := m.(*jsonrpc.Request); ok && q.ID.IsValid() {
 		d.mu.Lock()
+		defer d.mu.Unlock()
 		d.open[q.ID] = true
-		d.mu.Unlock()
 	}
-	return m, err
 }
 
 // answered closes when every request has its answer.

@@ -2,9 +2,9 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
-	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -12,9 +12,12 @@ import (
 // mostCalls is how many requests over HTTP are answered at the same time.
 const mostCalls = 32
 
-// Authorize says who shows a token, "" for none. done is called when the request is
-// over. An error means that nobody may ask with it: the caller is not told more.
-type Authorize func(ctx context.Context, token string) (c Caller, done func(), err error)
+// Authorize says who makes a request. done is called when it is over. An error means that
+// nobody may ask so: the caller is not told more than whether a token is missing.
+type Authorize func(r *http.Request) (c Caller, done func(), err error)
+
+// ErrNoToken says that a request shows no token.
+var ErrNoToken = errors.New("no token is shown")
 
 // Handler speaks the protocol over HTTP. It keeps no sessions: every request shows its
 // token and stands alone. Whom it may be reached by, and from which pages, is seen to by
@@ -26,11 +29,10 @@ func Handler(o Options, who Authorize, log *slog.Logger) http.Handler {
 	})
 	busy := make(chan struct{}, mostCalls)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token := bearer(r)
-		c, done, err := who(r.Context(), token)
+		c, done, err := who(r)
 		if err != nil {
-			log.Warn("a token was not accepted", "component", "mcp", "error", err)
-			refuse(w, token != "")
+			log.Debug("a token was not accepted", "component", "mcp", "error", err)
+			refuse(w, !errors.Is(err, ErrNoToken))
 			return
 		}
 		defer done()
@@ -45,15 +47,6 @@ func Handler(o Options, who Authorize, log *slog.Logger) http.Handler {
 		w.Header().Set("Cache-Control", "no-store")
 		speak.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
 	})
-}
-
-// bearer is the token of a request, "" if it has none.
-func bearer(r *http.Request) string {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.TrimSpace(token)
 }
 
 // refuse says that a token is needed, and what it is for.

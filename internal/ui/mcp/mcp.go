@@ -29,7 +29,8 @@ const (
 	maxLine     = 500      // bytes of a text that is one line
 	maxWords    = 64 << 10 // bytes that may be said to an agent
 	maxContext  = 1 << 20  // bytes of a new task's context
-	maxMessage  = 4 << 20  // bytes of one message of the protocol
+	maxMessage  = 4 << 20  // bytes of one message over HTTP
+	maxInput    = 8 << 20  // bytes of one that is a line of the input
 	callTime    = 30 * time.Second
 	searchTime  = 2 * time.Minute
 	searchLimit = verify.DefaultMaxStates
@@ -83,11 +84,10 @@ func caller(ctx context.Context) (Caller, error) {
 	return c, nil
 }
 
-// Serve speaks the protocol over in and out until in ends or ctx does. Nothing else may
-// be written to out.
+// Serve speaks the protocol over in and out until in ends or ctx does. A line that is no
+// message is answered with an error. Nothing else may be written to out.
 func Serve(ctx context.Context, o Options, c Caller, in io.ReadCloser, out io.WriteCloser) error {
-	transport := draining{&sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: maxMessage}}
-	err := newServer(o).Run(context.WithValue(ctx, callerKey{}, c), transport)
+	err := newServer(o).Run(context.WithValue(ctx, callerKey{}, c), speak(in, out))
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 		return nil
 	}

@@ -174,6 +174,38 @@ func TestARefusalIsAResultWithItsReason(t *testing.T) {
 	}
 }
 
+func TestWhatIsGrantedIsWhatWasShown(t *testing.T) {
+	tests := map[string]struct {
+		to   string
+		want string // that is said
+		ask  bool
+	}{
+		"what is asked for":  {"done", "", true},
+		"whatever it is":     {"", "", true},
+		"what was asked for": {"reviewing", "task oneAAAAA asks for done by now, not for reviewing: look at it again", false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := newOffice()
+			v := o.tasks[idOne]
+			v.Task.Asked = &task.Asked{To: "done"}
+			o.tasks[idOne] = v
+			a := args{"task": idOne}
+			if tt.to != "" {
+				a["to"] = tt.to
+			}
+			_, text, refused := call(t, dial(t, mcp.Caller{API: o}), "approve", a)
+			want := ""
+			if tt.ask {
+				want = "signal " + idOne + ` {"kind":"request","actor":"human","to":"done"}`
+			}
+			if refused == tt.ask || !tt.ask && text != tt.want || o.said() != want {
+				t.Errorf("refused %v: %q, asked %q", refused, text, o.said())
+			}
+		})
+	}
+}
+
 func TestInsideAnAttemptTheToolsAreAboutItsTask(t *testing.T) {
 	o := newOffice()
 	s := dial(t, mcp.Caller{API: o, Task: idTwo, Role: "worker", Attempt: 3})
@@ -341,17 +373,5 @@ func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]bool{"1": true, "2": true, `"three"`: true}, ids); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestWhatIsNoProtocolEndsIt(t *testing.T) {
-	for name, in := range map[string]string{"words": "hello\n", "a long line": strings.Repeat("[", 5<<20), "nothing": ""} {
-		t.Run(name, func(t *testing.T) {
-			var out writer
-			err := mcp.Serve(t.Context(), options(), mcp.Caller{API: newOffice()}, io.NopCloser(strings.NewReader(in)), &out)
-			if (err != nil) != (in != "") || err != nil && (strings.Contains(err.Error(), "\n") || len(err.Error()) > 500) {
-				t.Errorf("it ended with %v", err)
-			}
-		})
 	}
 }

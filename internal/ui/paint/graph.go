@@ -2,7 +2,10 @@ package paint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"orange/internal/core/journal"
 	"orange/internal/core/workflow"
@@ -24,11 +27,26 @@ func (t Theme) Graph(def *workflow.Definition, at string, entries []journal.Entr
 	}
 	if _, known := stateOf(def, at); !known && at != "" {
 		s.blank()
-		s.wrap(strip{{"▶ ", s.accent}}, indent(2), strip{{oneLine(at), s.selected}, {" is not in this workflow", s.warn}})
+		s.wrap(strip{{markHere, s.accent}}, indent(2), strip{{oneLine(at), s.selected}, {" is not in this workflow", s.warn}})
 	}
 	s.path(path)
 	return s.lines
 }
+
+// Here is the line of a graph on which the state stands that the task is in, -1 if there
+// is none.
+func Here(graph []string) int {
+	return slices.IndexFunc(graph, func(l string) bool {
+		text := ansi.Strip(l)
+		return strings.HasPrefix(text, markHere) && !strings.HasPrefix(text, legendHere)
+	})
+}
+
+// Signs of where the task is, and what explains them.
+const (
+	markHere   = "▶ "
+	legendHere = "▶ here  ●"
+)
 
 func stateOf(def *workflow.Definition, name string) (*workflow.State, bool) {
 	if def == nil {
@@ -69,7 +87,7 @@ func (s *sheet) state(g *graph, name string) {
 	n := g.visits[name]
 	switch {
 	case name == g.at:
-		mark, look = piece{"▶ ", s.accent}, s.selected+bold
+		mark, look = piece{markHere, s.accent}, s.selected+bold
 	case n > 0:
 		mark, look = piece{"● ", s.good}, s.strong
 	}
@@ -140,7 +158,7 @@ func (s *sheet) labelled(w *way) strip {
 // legend explains the signs.
 func (s *sheet) legend() {
 	s.blank()
-	s.wrap(nil, nil, strip{{"▶ here  ● been  ○ not yet  ┃ ⇒ taken  │ → possible  ↩ ⇐ back", s.faint}})
+	s.wrap(nil, nil, strip{{legendHere + " been  ○ not yet  ┃ ⇒ taken  │ → possible  ↩ ⇐ back", s.faint}})
 }
 
 // maxPath is how many steps of a path are told, the last ones.

@@ -2,7 +2,6 @@ package paint
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -79,7 +78,7 @@ func character(text string) (string, int) {
 }
 
 // oneLine is text from elsewhere, safe and on one line.
-func oneLine(text string) string { return steady(screen.OneLine(text)) }
+func oneLine(text string) string { return screen.Steady(screen.OneLine(text)) }
 
 // kept is text from elsewhere, safe and on one line, with the spaces around it.
 func kept(text string) string {
@@ -88,7 +87,7 @@ func kept(text string) string {
 			return ' '
 		}
 		return r
-	}, steady(screen.Text(text)))
+	}, screen.Steady(screen.Text(text)))
 }
 
 // tabWidth is how many columns a tab goes to at most.
@@ -96,7 +95,7 @@ const tabWidth = 4
 
 // safe is text from elsewhere as lines without tabs.
 func safe(text string) []string {
-	lines := strings.Split(steady(screen.Text(text)), "\n")
+	lines := strings.Split(screen.Steady(screen.Text(text)), "\n")
 	for i, s := range lines {
 		lines[i] = untabbed(s)
 	}
@@ -119,29 +118,4 @@ func untabbed(s string) string {
 		at += columns(part)
 	}
 	return out.String()
-}
-
-// maxMarks is how many marks may stand on one character.
-const maxMarks = 4
-
-// steady takes out what terminals do not agree about: characters that only choose how
-// another one looks, and marks that are piled up.
-func steady(text string) string {
-	marks := 0
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r < 0x300:
-			marks = 0
-			return r
-		case unicode.Is(unicode.Variation_Selector, r):
-			return -1
-		case !unicode.Is(unicode.M, r):
-			marks = 0
-			return r
-		}
-		if marks++; marks > maxMarks {
-			return -1
-		}
-		return r
-	}, text)
 }

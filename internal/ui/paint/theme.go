@@ -15,7 +15,7 @@ import (
 type Theme struct {
 	Text, Faint, Strong, Title    Style
 	Good, Warn, Bad, Busy, Accent Style
-	Selected, Bar, Key, Border    Style
+	Selected, Key, Border         Style
 
 	color bool
 	dark  bool
@@ -28,7 +28,7 @@ func NewTheme(dark, colour bool) Theme {
 	none, faint, bold, reverse := styleOf(plain), styleOf(plain.Faint(true)), styleOf(plain.Bold(true)), styleOf(plain.Reverse(true))
 	t := Theme{
 		Text: none, Faint: faint, Strong: bold, Title: bold, Good: none, Warn: bold, Bad: bold, Busy: none, Accent: bold,
-		Selected: reverse, Bar: reverse, Key: bold, Border: faint, color: colour, dark: dark,
+		Selected: reverse, Key: bold, Border: faint, color: colour, dark: dark,
 	}
 	if !colour {
 		return t
@@ -46,7 +46,6 @@ func NewTheme(dark, colour bool) Theme {
 	t.Key = styleOf(plain.Foreground(pick("#0969da", "#79c0ff")))
 	t.Border = styleOf(plain.Foreground(pick("#c8c8c8", "#4a4a4a")))
 	t.Selected = styleOf(plain.Background(pick("#e4e4e4", "#3a3a3a")).Foreground(pick("#1c1c1c", "#f0f0f0")))
-	t.Bar = styleOf(plain.Background(pick("#f2f2f2", "#262626")).Foreground(pick("#1c1c1c", "#f0f0f0")))
 	return t
 }
 

@@ -27,10 +27,8 @@ func TestColoursCanBeRead(t *testing.T) {
 				}
 			}
 		}
-		for name, style := range map[string]Style{"selected": theme.Selected, "bar": theme.Bar} {
-			if c := contrast(style.look.GetForeground(), style.look.GetBackground()); c < 7 {
-				t.Errorf("%s, dark %v: %.1f", name, dark, c)
-			}
+		if c := contrast(theme.Selected.look.GetForeground(), theme.Selected.look.GetBackground()); c < 7 {
+			t.Errorf("what is selected, dark %v: %.1f", dark, c)
 		}
 	}
 }
@@ -57,7 +55,7 @@ func TestWithoutColourThereIsNone(t *testing.T) {
 	theme := NewTheme(true, false)
 	for name, style := range map[string]Style{
 		"faint": theme.Faint, "title": theme.Title, "accent": theme.Accent, "good": theme.Good, "warn": theme.Warn, "bad": theme.Bad,
-		"busy": theme.Busy, "key": theme.Key, "selected": theme.Selected, "bar": theme.Bar, "border": theme.Border,
+		"busy": theme.Busy, "key": theme.Key, "selected": theme.Selected, "border": theme.Border,
 	} {
 		if wrong := sound([]string{style.Render("x")}, 1, false); wrong != "" {
 			t.Errorf("%s: %s", name, wrong)

@@ -2,11 +2,13 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"orange/internal/core/overview"
+	"orange/internal/ui/client"
 )
 
 // headline says what is shown, and how things are.
@@ -30,27 +32,31 @@ func (m *model) headline() string {
 	if n := m.wanted(); n > 0 && m.page == pageList {
 		bits = append(bits, piece{fmt.Sprintf("%d for you", n), m.theme.Warn})
 	}
-	right := m.linkBits()
-	room := m.width - ansi.StringWidth(left)
-	for _, p := range right {
-		room -= ansi.StringWidth(p.text) + 2
-	}
-	mid := ""
-	for i, p := range bits {
-		text := p.text
-		if i > 0 {
-			text = " · " + text
-		}
-		if w := ansi.StringWidth(text); w <= room {
-			mid += p.style.Render(text)
-			room -= w
-		}
-	}
 	end := ""
-	for _, p := range right {
-		end += p.style.Render(p.text) + "  "
+	for _, p := range m.linkBits() {
+		end += "  " + p.style.Render(p.text)
 	}
-	return left + mid + strings.Repeat(" ", max(0, room)) + end
+	room := m.width - ansi.StringWidth(left) - ansi.StringWidth(end) - 2
+	mid := strung(bits, room)
+	return left + mid + strings.Repeat(" ", max(0, room-ansi.StringWidth(mid))) + end + "  "
+}
+
+// strung is as many bits as there is room for. The first and the last, which is how much
+// waits for a person, go last.
+func strung(bits []piece, room int) string {
+	const between = " · "
+	for len(bits) > 1 && widthOf(bits)+(len(bits)-1)*len([]rune(between)) > room {
+		drop := max(1, len(bits)-2)
+		bits = slices.Delete(slices.Clone(bits), drop, drop+1)
+	}
+	out := ""
+	for i, p := range bits {
+		if i > 0 {
+			p.text = between + p.text
+		}
+		out += p.style.Render(p.text)
+	}
+	return clip(out, room)
 }
 
 // siftBits say which tasks are shown, and how.
@@ -105,6 +111,10 @@ func (m *model) linkBits() []piece {
 		out = append(out, piece{"paused", m.theme.Warn})
 	}
 	switch {
+	case m.waking:
+		return append(out, piece{"starting the server", m.theme.Warn})
+	case client.Absent(m.lost):
+		return append(out, piece{"no server: any key starts one", m.theme.Bad})
 	case m.lost != nil:
 		return append(out, piece{"connection lost, trying again", m.theme.Bad})
 	case !m.known:

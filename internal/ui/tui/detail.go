@@ -18,6 +18,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
+	"orange/internal/ui/paint"
 )
 
 // tab is one view of a task.
@@ -63,6 +64,7 @@ type detail struct {
 	minute time.Time
 	scroll int
 	end    bool // the end is in sight, and stays there
+	seek   bool // the state of the task is to come in sight
 }
 
 // loaded is what was read for one tab.
@@ -123,6 +125,9 @@ func (m *model) turn(id task.ID, t tab) {
 
 // show turns to a tab of the task under the cursor.
 func (m *model) show(t tab) tea.Cmd {
+	if m.tooLow() {
+		m.say(lowText)
+	}
 	m.hidden = false
 	m.turn(m.chosen, (t+tabs)%tabs)
 	m.arrange()
@@ -151,6 +156,7 @@ func (m *model) hearDetail(msg tea.Msg) tea.Cmd {
 		if msg.era != d.era {
 			break
 		}
+		d.seek = d.seek || msg.data.status != d.data.status
 		d.loading, d.data, d.lines = false, msg.data, nil
 		if d.again {
 			d.again = false
@@ -239,11 +245,13 @@ func body(v client.View) string {
 	if len(text) <= maxBody {
 		return text
 	}
+	whole := len(text)
 	text = text[:maxBody]
 	for len(text) > 0 && !utf8.RuneStart(text[len(text)-1]) {
 		text = text[:len(text)-1]
 	}
-	return strings.ToValidUTF8(text, "") + fmt.Sprintf("\n\n(%d bytes more: see orange task show %s)\n", len(v.Body)-maxBody, v.Task.ID)
+	text = strings.ToValidUTF8(text, "")
+	return text + fmt.Sprintf("\n\n(%d bytes more: see orange task show %s)\n", whole-len(text), v.Task.ID)
 }
 
 // detailLines are the lines of the pane. They are painted when they or the room changed.
@@ -320,6 +328,18 @@ func (m *model) screenLines(width, height int) []string {
 	return append(out, m.theme.Screen(s.Lines, width, max(1, height-1))...)
 }
 
+// seekState brings the state of the task in sight, once it is known where it is.
+func (m *model) seekState(lines []string, height int) {
+	d := &m.detail
+	if d.tab != tabGraph || !d.seek || !d.data.ready || height < 1 {
+		return
+	}
+	d.seek = false
+	if at := paint.Here(lines); at >= 0 && (at < d.scroll || at >= d.scroll+height) {
+		d.scroll = at - height/3
+	}
+}
+
 // scrollDetail moves what the pane shows by so many lines.
 func (m *model) scrollDetail(by int) {
 	d := &m.detail
@@ -387,5 +407,5 @@ func oneLine(err error) string {
 	if errors.Is(err, context.Canceled) {
 		text = "broken off"
 	}
-	return screen.OneLine(text)
+	return plainLine(text)
 }

@@ -8,6 +8,7 @@ import (
 	"orange/internal/core/overview"
 	"orange/internal/core/screen"
 	"orange/internal/core/signal"
+	"orange/internal/core/task"
 )
 
 // dialog is a question that has the keys until it is answered.
@@ -54,18 +55,35 @@ func (c *confirmation) draw(m *model, width, _ int) ([]string, int, int) {
 	return append(out, m.sayAll(m.theme.Faint, c.why, width)...), -1, 0
 }
 
+// What is said when Esc is pressed while the server is asked, and when what was typed is
+// put aside.
+const (
+	underWay = "it is under way: wait for the answer"
+	keptText = "kept: open it again to go on"
+)
+
+// draft names words that were not sent: what they are for, and of which task.
+type draft struct {
+	kind string
+	task task.ID
+}
+
 // prompt asks for words.
 type prompt struct {
 	about   string
+	draft   draft
 	text    field
 	sending bool
 	why     string // it was refused
 	send    func(*model, string) tea.Cmd
 }
 
-// prompt asks a person for words about a task, and sends the signal made of them.
-func (m *model) prompt(about string, r *overview.Row, make func(string) signal.Signal) *prompt {
-	p := &prompt{about: about, text: newField("", true)}
+// prompt asks a person for words about a task, and sends the signal made of them. What
+// they wrote before and did not send is there again.
+func (m *model) prompt(kind, about string, r *overview.Row, make func(string) signal.Signal) *prompt {
+	p := &prompt{about: about, draft: draft{kind, r.ID}}
+	p.text = newField(m.drafts[p.draft], true)
+	delete(m.drafts, p.draft)
 	p.send = func(m *model, text string) tea.Cmd {
 		return m.askFrom(p, r.ID, "the message to "+r.Branch, sending(m.API, r, make(text)))
 	}
@@ -76,10 +94,7 @@ func (m *model) prompt(about string, r *overview.Row, make func(string) signal.S
 func (p *prompt) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 	switch k.String() {
 	case "esc":
-		m.dialog = nil
-		if strings.TrimSpace(p.text.value()) != "" {
-			m.say("not sent")
-		}
+		p.leave(m)
 		return nil
 	case "enter":
 		text := strings.TrimSpace(p.text.value())
@@ -104,7 +119,24 @@ func (p *prompt) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (p *prompt) paste(text string) { p.text.insert(text) }
+// leave puts the words aside. What is on its way already cannot be taken back.
+func (p *prompt) leave(m *model) {
+	if p.sending {
+		m.say(underWay)
+		return
+	}
+	m.dialog = nil
+	if text := p.text.value(); strings.TrimSpace(text) != "" {
+		m.drafts[p.draft] = text
+		m.say(keptText)
+	}
+}
+
+func (p *prompt) paste(text string) {
+	if !p.sending {
+		p.text.insert(text)
+	}
+}
 
 func (p *prompt) refused(why string) { p.why, p.sending = why, false }
 
@@ -159,7 +191,7 @@ func (c *chooser) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 		m.dialog = nil
 		return c.do[c.at](m)
 	default:
-		if n := int(k.Code - '1'); len(key) == 1 && n >= 0 && n < len(c.do) {
+		if n := int(k.Code - '1'); len(key) == 1 && n >= 0 && n < min(9, len(c.do)) {
 			m.dialog = nil
 			return c.do[n](m)
 		}
@@ -182,7 +214,11 @@ func (c *chooser) draw(m *model, width, height int) ([]string, int, int) {
 		if i == c.at {
 			style = m.theme.Selected
 		}
-		out = append(out, style.Render(fit(" "+string(rune('1'+i%9))+" "+c.texts[i], width)))
+		number := " "
+		if i < 9 {
+			number = string(rune('1' + i))
+		}
+		out = append(out, style.Render(fit(" "+number+" "+c.texts[i], width)))
 	}
 	return out, -1, 0
 }

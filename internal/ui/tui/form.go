@@ -12,6 +12,7 @@ import (
 	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
 )
 
@@ -34,13 +35,14 @@ type form struct {
 	at      int
 	why     string
 	sending bool
+	begins  map[string][]string // where a task may begin, by workflow
 }
 
 // Lines of the form.
 const (
-	formProject = iota
+	formSummary = iota
 	formBranch
-	formSummary
+	formProject
 	formHarness
 	formWorkflow
 	formStatus
@@ -48,12 +50,59 @@ const (
 )
 
 type workflowsMsg struct {
-	list []client.WorkflowInfo
-	err  error
+	list   []client.WorkflowInfo
+	begins map[string][]string // see beginnings
+	err    error
 }
 
-// create opens the form.
+// create opens the form, as it was left if it was.
 func (m *model) create() tea.Cmd {
+	f := m.left
+	if f == nil {
+		f = m.newForm()
+	}
+	m.left, m.dialog = nil, f
+	ctx, api := m.ctx, m.API
+	return func() tea.Msg {
+		list, err := api.Workflows(ctx)
+		return workflowsMsg{list, beginnings(ctx, api, list), err}
+	}
+}
+
+// mostWorkflows is how many workflows are read for a form.
+const mostWorkflows = 20
+
+// beginnings are the states in which tasks of these workflows may begin, by the name of
+// the workflow; those of all by "". One that cannot be read offers nothing.
+func beginnings(ctx context.Context, api Reader, list []client.WorkflowInfo) map[string][]string {
+	out, read := map[string][]string{}, 0
+	for _, info := range list {
+		if info.Origin == "pinned" {
+			continue
+		}
+		if read++; read > mostWorkflows {
+			break
+		}
+		w, err := api.Workflow(ctx, info.Hash)
+		if err != nil {
+			continue
+		}
+		def, err := workflow.Parse(w.File, w.Text)
+		if err != nil {
+			continue
+		}
+		for _, i := range def.EdgesFrom(workflow.New) {
+			for _, name := range []string{"", screen.OneLine(info.Name)} {
+				if to := def.Edges[i].To; !slices.Contains(out[name], to) {
+					out[name] = append(out[name], to)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (m *model) newForm() *form {
 	var projects []string
 	for _, p := range m.state.Projects {
 		projects = append(projects, screen.OneLine(p.Name))
@@ -65,23 +114,19 @@ func (m *model) create() tea.Cmd {
 	if project == "" && len(projects) > 0 {
 		project = projects[0]
 	}
-	m.dialog = &form{at: formBranch, entries: []entry{
+	return &form{at: formSummary, entries: []entry{
+		{name: "Summary", hint: "what is to be done"},
+		{name: "Branch", hint: "may stay empty: it is named after the summary"},
 		{name: "Project", choices: projects, text: newField(project, false), hint: "see orange project add"},
-		{name: "Branch", hint: "named by the server"},
-		{name: "Summary", hint: "what is to be done", text: field{lines: false}},
 		{name: "Harness", hint: "the project's", choices: []string{"", "claude", "codex", "opencode", "gemini", "pi"}},
 		{name: "Workflow", hint: "the project's", choices: []string{""}},
 		{name: "Status", hint: "the workflow's first"},
 		{name: "Start now", toggle: true, on: true},
 	}}
-	ctx, api := m.ctx, m.API
-	return func() tea.Msg {
-		list, err := api.Workflows(ctx)
-		return workflowsMsg{list, err}
-	}
 }
 
-// offerWorkflows puts the names of workflows into the form, if it is still open.
+// offerWorkflows puts the names of workflows, and of the states in which their tasks may
+// begin, into the form, if it is still open.
 func (m *model) offerWorkflows(msg workflowsMsg) {
 	f, ok := m.dialog.(*form)
 	if !ok || msg.err != nil {
@@ -94,14 +139,41 @@ func (m *model) offerWorkflows(msg workflowsMsg) {
 		}
 	}
 	f.entries[formWorkflow].choices = names
+	f.begins = msg.begins
+	f.offerStates()
+}
+
+// offerStates offers the states in which a task of the workflow that is named may begin.
+func (f *form) offerStates() {
+	f.entries[formStatus].choices = nil
+	if states := f.begins[f.value(formWorkflow)]; len(states) > 0 {
+		f.entries[formStatus].choices = append([]string{""}, states...)
+	}
+}
+
+// leave puts the form aside with what is in it. What is asked for already cannot be
+// taken back.
+func (f *form) leave(m *model) {
+	if f.sending {
+		m.say(underWay)
+		return
+	}
+	m.dialog = nil
+	for _, at := range []int{formSummary, formBranch, formHarness, formWorkflow, formStatus} {
+		if f.value(at) != "" {
+			f.why, m.left = "", f
+			m.say("no task was created; " + keptText)
+			return
+		}
+	}
+	m.say("no task was created")
 }
 
 func (f *form) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 	e := &f.entries[f.at]
 	switch key := k.String(); {
 	case key == "esc":
-		m.dialog = nil
-		m.say("no task was created")
+		f.leave(m)
 	case f.sending:
 	case key == "tab", key == "down":
 		f.at = (f.at + 1) % len(f.entries)
@@ -117,6 +189,7 @@ func (f *form) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 	default:
 		e.text.key(k)
 	}
+	f.offerStates()
 	return nil
 }
 
@@ -133,7 +206,7 @@ func (f *form) turn(e *entry, on bool) {
 }
 
 func (f *form) paste(text string) {
-	if e := &f.entries[f.at]; !e.toggle {
+	if e := &f.entries[f.at]; !e.toggle && !f.sending {
 		e.text.insert(text)
 	}
 }
@@ -158,7 +231,7 @@ func (f *form) submit(m *model) tea.Cmd {
 		f.why, f.at = "give a project, or add one with orange project add", formProject
 		return nil
 	case w.Branch == "" && w.Summary == "":
-		f.why, f.at = "give a branch or a summary", formBranch
+		f.why, f.at = "give a summary or a branch", formSummary
 		return nil
 	}
 	if m.Harness != nil {

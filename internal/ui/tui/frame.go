@@ -23,6 +23,7 @@ func (m *model) View() tea.View {
 	v.WindowTitle = m.windowTitle()
 	v.Cursor = cursor
 	m.shown, m.drawn = v, time.Now()
+	m.pace.hurry(m.program) // a drawing that took long is looked for all the same
 	return v
 }
 
@@ -33,8 +34,7 @@ func (m *model) windowTitle() string {
 	return "orange"
 }
 
-// wanted is how many of the tasks that are shown wait for a person. Those that were not
-// started wait for nothing.
+// wanted is how many tasks wait for a person, in the projects that are shown.
 func (m *model) wanted() int {
 	n := 0
 	for i := range m.state.Tasks {
@@ -158,6 +158,7 @@ func (m *model) paneLines() []string {
 	lines := m.detailLines(width, height)
 	d := &m.detail
 	last := max(0, len(lines)-height)
+	m.seekState(lines, height)
 	if d.end {
 		d.scroll = last
 	}

@@ -57,7 +57,14 @@ func (b *inbox) click(m *model, y int) {
 	}
 }
 
-func (b *inbox) selected(m *model) *overview.Row { return m.row(b.chosen) }
+func (b *inbox) selected(m *model) *overview.Row {
+	r := m.row(b.chosen)
+	if r == nil {
+		return nil
+	}
+	own := *r // the state is changed in place; a dialog keeps what it was opened for
+	return &own
+}
 
 // rows is how many items are in sight.
 func (b *inbox) rows(m *model) int { return max(1, m.layout.list.height-1-inboxText) }

@@ -52,7 +52,7 @@ func (m *model) act(key string) tea.Cmd {
 			continue
 		}
 		r := m.selected()
-		if a.task && r == nil && m.page == pageInbox && m.state.Paused {
+		if a.task && r == nil && m.page == pageInbox && m.state.Paused && (a.keys[0] == "enter" || key == "P") {
 			return m.pauseAll() // the one item that is of no task
 		}
 		if a.task && r == nil {
@@ -170,7 +170,7 @@ func taskActions() []action {
 		key("e", "e", "answer", groupTask, "answer what its agent asks").of((*model).answer, wants(engine.ItemQuestion, engine.ItemStuck, engine.ItemInput, engine.ItemPermission)),
 		key("a", "a", "approve", groupTask, "grant the move that its agent asks for").of((*model).approve, wants(engine.ItemConfirm)),
 		key("P", "P", "resume", groupTask, "pause it, or let it go on").of((*model).pause, held),
-		key("enter w", "Enter", "", groupTask, "start it, go to its agent's terminal, or start the agent again").of((*model).enter, enters),
+		key("enter w", "Enter", "", groupTask, "or w: start it, go to its agent's terminal, or start the agent again").of((*model).enter, enters),
 		key("m", "m", "merge", groupTask, "merge its branch").of((*model).merge, review),
 		key("r", "r", "request changes", groupTask, "send it back, with words").of((*model).changes, may("request-changes")),
 		key("v", "v", "view", groupTask, "read TASK.md").of((*model).view, always),

@@ -36,7 +36,7 @@ func TestKeysAskForWhatTheySay(t *testing.T) {
 		"x and yes":                           {on: "login", keys: []string{"x", "y"}, want: []string{"request id-login cancel human"}},
 		"x and Esc":                           {on: "login", keys: []string{"x", "esc"}},
 		"x and Enter, which is no yes":        {on: "login", keys: []string{"x", "enter"}},
-		"d and yes":                           {on: "login", keys: []string{"d", "y"}, want: []string{"delete id-login human"}},
+		"d and yes":                           {on: "login", keys: []string{"f", "d", "y"}, want: []string{"delete id-old human"}},
 		"P pauses":                            {on: "search", keys: []string{"P"}, want: []string{"pause id-search human"}},
 		"P resumes":                           {on: "push", keys: []string{"P"}, want: []string{"resume id-push human"}},
 		"e answers a question":                {on: "colours", keys: []string{"e"}, text: "blue", want: []string{"request id-colours answer blue human"}},
@@ -104,9 +104,9 @@ func TestRefusals(t *testing.T) {
 		r := newRig(t, 100, 30)
 		r.api.no = errors.New(`branch "a b" is no name of a branch: use letters`)
 		r.press("c")
-		r.write("a b")
-		r.press("tab")
 		r.write("what it is about")
+		r.press("tab")
+		r.write("a b")
 		r.press("enter")
 		r.shows("a b", "what it is about", "is no name of a branch")
 		r.heard("create shop|a b|what it is about||||true|human")
@@ -127,34 +127,33 @@ func TestTheFormAsksForEverything(t *testing.T) {
 		}
 	})
 	r.press("c")
-	r.press("shift+tab", "right") // another project
+	r.write("Tell the news")
 	r.press("tab")
 	r.write("news")
-	r.press("tab")
-	r.write("Tell the news")
+	r.press("tab", "right") // another project
 	r.press("tab", "right", "right")
 	r.press("tab", "right", "right")
-	r.press("tab")
-	r.write("clarification")
+	r.press("tab", "right", "right")
 	r.press("tab", "space")
 	r.press("enter")
 	r.heard("create site|news|Tell the news|codex|linear-sdlc|clarification|false|human")
 
-	r.press("c", "tab", "tab")
+	r.press("c", "esc")
+	r.shows("no task was created")
+	r.hides("kept")
+
+	r.press("c", "enter")
+	r.heard()
+	r.shows("give a summary or a branch", "may stay empty")
+	r.press("tab", "tab", "ctrl+u", "enter")
+	r.shows("give a project")
+	r.press("right", "tab")
 	r.write("script:none")
-	r.press("shift+tab")
+	r.press("shift+tab", "shift+tab")
 	r.write("x")
 	r.press("enter")
 	r.heard()
 	r.shows("there is no script none")
-	r.press("esc")
-	r.shows("no task was created")
-
-	r.press("c", "enter")
-	r.heard()
-	r.shows("give a branch or a summary")
-	r.press("shift+tab", "ctrl+u", "enter")
-	r.shows("give a project")
 }
 
 func TestASecondRequestOfATaskWaits(t *testing.T) {

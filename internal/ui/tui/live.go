@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -69,6 +70,39 @@ func (f *feed) follow(ctx context.Context, after int64) error {
 		},
 	})
 }
+
+// wokenMsg says how it went to start a server.
+type wokenMsg struct{ err error }
+
+// wake asks for something small where there is no server: whoever asks starts one, and
+// whoever only follows does not. The key by which a person leaves asks for nothing.
+func (m *model) wake(key string) tea.Cmd {
+	leaves := key == "q" && m.page == pageList && m.dialog == nil && m.finding == nil
+	if !client.Absent(m.lost) || m.waking || leaves {
+		return nil
+	}
+	m.waking = true
+	ctx, api := m.ctx, m.API
+	return func() tea.Msg {
+		_, err := api.State(ctx, client.Seen{})
+		return wokenMsg{err}
+	}
+}
+
+// woken takes in how it went. That the stream is open again is told by the stream.
+func (m *model) woken(msg wokenMsg) {
+	m.waking = false
+	if msg.err != nil {
+		m.complain("%s", oneLine(msg.err))
+		return
+	}
+	if client.Absent(m.lost) {
+		m.lost = errWoken
+	}
+}
+
+// errWoken is why the stream is not open although there is a server.
+var errWoken = errors.New("it is taken up again")
 
 // quiet waits, or returns early if ctx ends.
 func quiet(ctx context.Context, d time.Duration) {
@@ -138,7 +172,9 @@ func (q *queue) pump(ctx context.Context, apart time.Duration, send func(tea.Msg
 			return
 		case <-q.filled:
 		}
-		send(changeMsg{q.take()})
+		if c := q.take(); c.Row > 0 || !c.At.IsZero() {
+			send(changeMsg{c})
+		}
 		quiet(ctx, apart)
 	}
 }

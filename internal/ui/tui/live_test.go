@@ -322,3 +322,27 @@ func TestTheRendererRests(t *testing.T) {
 	pc.hurry(nil)
 	pc.end()
 }
+
+func TestNothingIsNoChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue()
+		projects := []overview.Project{{Name: "shop"}}
+		q.add(overview.Change{Row: 1, At: noon, Projects: projects})
+		<-q.filled
+		q.add(overview.Change{Row: 1, At: noon, Projects: projects}) // it is filled again, and both are taken at once
+		var got []overview.Change
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		q.filled <- struct{}{}
+		_ = q.take()
+		wg.Go(func() { q.pump(ctx, time.Millisecond, func(msg tea.Msg) { got = append(got, msg.(changeMsg).change) }) })
+		synctest.Wait()
+		q.add(overview.Change{Row: 2, At: noon, Projects: projects})
+		time.Sleep(time.Second)
+		cancel()
+		wg.Wait()
+		if len(got) != 1 || got[0].Row != 2 || len(got[0].Projects) != 1 {
+			t.Errorf("told %v", got)
+		}
+	})
+}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -36,9 +37,10 @@ type model struct {
 	theme         paint.Theme
 	dark, plain   bool // the terminal is dark; it has no colours
 
-	state overview.State
-	known bool  // the state was read
-	lost  error // why the stream is broken, nil while it is open
+	state  overview.State
+	known  bool  // the state was read
+	lost   error // why the stream is broken, nil while it is open
+	waking bool  // a server is being started
 
 	choice  overview.Choice
 	lines   []line
@@ -59,9 +61,13 @@ type model struct {
 	reading reading
 	help    int // first line that is shown
 	dialog  dialog
+	drafts  map[draft]string // words that were not sent
+	left    *form            // that was left with something in it
 
-	busy  map[task.ID]string // what is under way
-	acted map[task.ID]bool   // tasks whose moves are told
+	busy  map[task.ID]string         // what is under way
+	under map[task.ID]func() doneMsg // how it goes
+	last  sync.WaitGroup             // of those that are waited for at the end
+	acted map[task.ID]bool           // tasks whose moves are told
 	note  note
 
 	now     time.Time // of the frame
@@ -87,7 +93,7 @@ func newModel(ctx context.Context, o Options) *model {
 	m := &model{
 		Options: o, ctx: ctx, dark: true, split: 50, home: o.Project,
 		choice: overview.Choice{Scope: overview.Active, Project: o.Project, Sort: overview.ByCreation},
-		busy:   map[task.ID]string{}, acted: map[task.ID]bool{}, rung: map[task.ID]bool{},
+		busy:   map[task.ID]string{}, under: map[task.ID]func() doneMsg{}, drafts: map[draft]string{}, acted: map[task.ID]bool{}, rung: map[task.ID]bool{},
 		send: func(tea.Msg) {}, stale: true, note: note{text: o.Hint},
 	}
 	m.tick = func(d time.Duration, msg tea.Msg) tea.Cmd { return tea.Tick(d, func(time.Time) tea.Msg { return msg }) }
@@ -138,6 +144,8 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		return m.wheel(msg.Mouse())
 	case stateMsg, changeMsg, linkMsg:
 		return m.hear(msg)
+	case wokenMsg:
+		m.woken(msg)
 	case doneMsg:
 		return m.done(msg)
 	case attachMsg:
@@ -165,6 +173,11 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	if k.String() == "ctrl+c" {
 		return tea.Quit
 	}
+	return tea.Batch(m.wake(k.String()), m.pass(k))
+}
+
+// pass gives a key to the dialog, to the search, or to the page.
+func (m *model) pass(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case m.dialog != nil:
 		return m.dialog.key(m, k)

@@ -12,7 +12,7 @@ import (
 // how often it is looked at then.
 const (
 	restless = 250 * time.Millisecond
-	resting  = time.Hour
+	resting  = time.Second
 )
 
 // pace lets the renderer rest. Bubble Tea looks for something to draw at every beat of a

@@ -97,6 +97,11 @@ func (m *model) helpLines(width int) []string {
 			}
 		}
 	}
-	icons := "● an agent is alive   ✗ it died   ○ there is none   ◌ a request is under way   [n] workspace"
+	out = append(out, "", m.theme.Title.Render(clip("The mouse", width)))
+	for _, l := range [][2]string{{"click", "select a task, turn to a tab, or give the keys to the pane"}, {"wheel", "move through the list, or scroll what is under it"}} {
+		shown := fmt.Sprintf("  %-8s", l[0])
+		out = append(out, m.theme.Key.Render(clip(shown, width))+m.theme.Text.Render(clip(l[1], width-len(shown))))
+	}
+	icons := "● an agent is alive (faint: idle)   ✗ it died   ○ there is none   ◌ a request is under way   [n] workspace"
 	return append(out, "", m.theme.Faint.Render(clip(icons, width)))
 }

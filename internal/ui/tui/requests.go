@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -36,12 +37,15 @@ type attachMsg struct {
 	err error
 }
 
+// plainLine is text from anywhere on one line that is as wide as it is taken for.
+func plainLine(text string) string { return screen.Steady(screen.OneLine(text)) }
+
 func (m *model) say(format string, args ...any) {
-	m.note = note{text: screen.OneLine(fmt.Sprintf(format, args...))}
+	m.note = note{text: plainLine(fmt.Sprintf(format, args...))}
 }
 
 func (m *model) complain(format string, args ...any) {
-	m.note = note{text: screen.OneLine(fmt.Sprintf(format, args...)), bad: true}
+	m.note = note{text: plainLine(fmt.Sprintf(format, args...)), bad: true}
 }
 
 // ask carries a request out beside the program. Of one task there is one at a time.
@@ -58,15 +62,40 @@ func (m *model) askFrom(from dialog, id task.ID, what string, do func(context.Co
 	m.busy[id] = what
 	m.acted[id] = true
 	ctx := m.ctx
-	return func() tea.Msg {
+	run := sync.OnceValue(func() doneMsg {
 		text, err := do(ctx)
 		return doneMsg{id: id, dialog: from, text: text, err: err}
+	})
+	m.under[id] = run
+	return func() tea.Msg { return run() }
+}
+
+// finish waits until what is under way has its answer, or until ctx ends: who leaves
+// right behind a key has still asked. It says what they would not see any more, "" if
+// there is nothing.
+func (m *model) finish(ctx context.Context) string {
+	answers := make(chan error, len(m.under))
+	for _, run := range m.under {
+		m.last.Go(func() { answers <- run().err })
 	}
+	var said []string
+	for range m.under {
+		select {
+		case err := <-answers:
+			if err != nil {
+				said = append(said, oneLine(err))
+			}
+		case <-ctx.Done():
+			return strings.Join(append(said, "a request had no answer yet: look with orange task list whether it was carried out"), "; ")
+		}
+	}
+	return strings.Join(said, "; ")
 }
 
 // done takes in how a request went. A dialog whose request was refused stays as it is.
 func (m *model) done(msg doneMsg) tea.Cmd {
 	delete(m.busy, msg.id)
+	delete(m.under, msg.id)
 	open := msg.dialog != nil && m.dialog == msg.dialog
 	switch {
 	case msg.err != nil && open:
@@ -238,6 +267,10 @@ func (m *model) attach(msg attachMsg) tea.Cmd {
 }
 
 func (m *model) merge(r *overview.Row) tea.Cmd {
+	if r.Kind == workflow.Terminal || r.Kind == workflow.Queued || r.Kind != workflow.HumanDo && hasNothing(r) {
+		m.complain("%s is %s: there is nothing to merge", r.Branch, r.Status)
+		return nil
+	}
 	do := func(m *model) tea.Cmd {
 		return m.signal(r, "the merge of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: engine.VerbMerge})
 	}
@@ -248,6 +281,11 @@ func (m *model) merge(r *overview.Row) tea.Cmd {
 	return nil
 }
 
+// hasNothing says that somebody has looked, and a branch has nothing of its own.
+func hasNothing(r *overview.Row) bool {
+	return r.PR == nil && r.Work != nil && r.Work.Commits == 0 && r.Work.Added == 0 && r.Work.Deleted == 0
+}
+
 func (m *model) cancel(r *overview.Row) tea.Cmd {
 	m.confirm("Its agents end and its workspace is given back. Its branch stays.", "Cancel "+r.Project+"/"+r.Branch+"?", func(m *model) tea.Cmd {
 		return m.signal(r, "the end of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: "cancel"})
@@ -256,6 +294,10 @@ func (m *model) cancel(r *overview.Row) tea.Cmd {
 }
 
 func (m *model) remove(r *overview.Row) tea.Cmd {
+	if r.Kind != workflow.Terminal && r.Kind != "" {
+		m.complain("%s is %s: cancel it first, with x", r.Branch, r.Status)
+		return nil
+	}
 	m.confirm("It is taken out of every list.", "Delete "+r.Project+"/"+r.Branch+"?", func(m *model) tea.Cmd {
 		return m.signal(r, "the removal of "+r.Branch, signal.Signal{Kind: signal.Delete})
 	})
@@ -329,7 +371,11 @@ func (m *model) copyID(r *overview.Row) tea.Cmd {
 
 // changes asks what is to change, and sends the work back.
 func (m *model) changes(r *overview.Row) tea.Cmd {
-	m.prompt("What is to change in "+r.Branch+"?", r, func(text string) signal.Signal {
+	if !may("request-changes")(m, r) && r.Kind != "" {
+		m.complain("%s is %s: there is nothing to send back", r.Branch, r.Status)
+		return nil
+	}
+	m.prompt("changes", "What is to change in "+r.Branch+"?", r, func(text string) signal.Signal {
 		return signal.Signal{Kind: signal.Request, Verb: "request-changes", Note: text}
 	})
 	return nil
@@ -338,7 +384,7 @@ func (m *model) changes(r *overview.Row) tea.Cmd {
 // answer asks for the words that an agent waits for: in TASK.md, or at its terminal.
 func (m *model) answer(r *overview.Row) tea.Cmd {
 	if r.Wants == engine.ItemInput || r.Wants == engine.ItemPermission {
-		p := m.prompt(r.Text, r, nil)
+		p := m.prompt("terminal", r.Text, r, nil)
 		p.send = func(m *model, text string) tea.Cmd {
 			api, id := m.API, string(r.ID)
 			return m.askFrom(p, r.ID, "the answer to "+r.Branch, func(ctx context.Context) (string, error) {
@@ -347,7 +393,11 @@ func (m *model) answer(r *overview.Row) tea.Cmd {
 		}
 		return nil
 	}
-	m.prompt("Your answer to "+r.Branch, r, func(text string) signal.Signal {
+	if r.Kind != workflow.Waiting && r.Kind != workflow.Halt && r.Kind != "" {
+		m.complain("%s is %s: it waits for no answer", r.Branch, r.Status)
+		return nil
+	}
+	m.prompt("answer", "Your answer to "+r.Branch, r, func(text string) signal.Signal {
 		return signal.Signal{Kind: signal.Request, Verb: engine.VerbAnswer, Note: text}
 	})
 	return nil

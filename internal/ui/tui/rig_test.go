@@ -55,6 +55,7 @@ func (f *fake) take() []string {
 }
 
 func (f *fake) State(context.Context, client.Seen) (overview.State, error) {
+	f.hear("state")
 	out := f.state
 	out.Tasks = slices.Clone(f.state.Tasks)
 	return out, f.fails
@@ -186,7 +187,7 @@ func (r *rig) run(cmd tea.Cmd) {
 		}
 	case tea.QuitMsg:
 		r.quit = true
-	case quietMsg, loadedMsg, screenMsg, watchedMsg, doneMsg, attachMsg, textMsg, workflowsMsg:
+	case quietMsg, loadedMsg, screenMsg, watchedMsg, doneMsg, attachMsg, textMsg, workflowsMsg, wokenMsg:
 		r.tell(msg)
 	default:
 		r.said = append(r.said, msg)
@@ -259,7 +260,7 @@ func (r *rig) heard(want ...string) {
 	r.t.Helper()
 	var got []string
 	for _, a := range r.api.take() {
-		if word, _, _ := strings.Cut(a, " "); !strings.Contains("task journal explain diff workflow watch", word) {
+		if word, _, _ := strings.Cut(a, " "); !strings.Contains("task journal explain diff workflow watch state", word) {
 			got = append(got, a)
 		}
 	}

@@ -198,6 +198,8 @@ func (m *model) icon(r *overview.Row) piece {
 	switch {
 	case m.busy[r.ID] != "":
 		return piece{"◌ ", m.theme.Accent}
+	case r.Idle():
+		return piece{"● ", m.theme.Faint}
 	case r.Life == overview.Alive:
 		return piece{"● ", m.theme.Good}
 	case r.Life == overview.Dead:
@@ -259,7 +261,11 @@ func whoCell(m *model, r *overview.Row) []piece {
 	case r.Owner == "nobody", r.Kind == workflow.Terminal:
 		return []piece{{"-", m.theme.Faint}}
 	}
-	return []piece{{strings.TrimPrefix(strings.TrimPrefix(r.Owner, "the "), "a "), m.theme.Text}}
+	who := strings.TrimPrefix(strings.TrimPrefix(r.Owner, "the "), "a ")
+	if r.Idle() {
+		return []piece{{who + " idle", m.theme.Faint}}
+	}
+	return []piece{{who, m.theme.Text}}
 }
 
 func wantStyle(m *model, kind engine.ItemKind) paint.Style {

@@ -28,6 +28,9 @@ const (
 	tales  = 30
 )
 
+// farewell is how long a person who leaves waits for the answers to what they asked.
+const farewell = 2 * time.Second
+
 // API is what the dashboard asks the server.
 type API interface {
 	Feed
@@ -85,21 +88,39 @@ func Run(ctx context.Context, o Options) (then []string, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	end := ctx
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // of requests: who is told to leave lets them end
+	defer cancel()
 	m := newModel(ctx, o)
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out),
+	p := tea.NewProgram(m, tea.WithContext(end), tea.WithInput(o.In), tea.WithOutput(o.Out),
 		tea.WithEnvironment(o.Environ), tea.WithFPS(frames))
 	m.send, m.program = p.Send, p
 	var running sync.WaitGroup
 	running.Go(func() { (&feed{api: o.API, send: p.Send, apart: time.Second / tales}).run(ctx) })
 	_, err = p.Run()
 	m.pace.end()
+	m.detail.stop()
+	unseen := m.finishSoon()
 	cancel()
 	running.Wait()
+	m.last.Wait()
+	if end.Err() != nil {
+		return nil, nil // it was told to leave, and did
+	}
 	if err != nil && !errors.Is(err, tea.ErrInterrupted) {
 		return nil, fmt.Errorf("show the dashboard: %w", err)
 	}
+	if unseen != "" && len(m.then) == 0 {
+		return nil, errors.New(unseen)
+	}
 	return m.then, nil
+}
+
+// finishSoon gives what is under way a while to end.
+func (m *model) finishSoon() string {
+	ctx, cancel := context.WithTimeout(m.ctx, farewell)
+	defer cancel()
+	return m.finish(ctx)
 }
 
 // OutsideTmux takes out of an environment what says that this runs inside tmux: it

@@ -30,6 +30,9 @@ func (m *model) pageful() int {
 // turnTo fills the screen with another page.
 func (m *model) turnTo(p page) tea.Cmd {
 	m.page = p
+	if p == pageInbox {
+		m.inbox.keep(m)
+	}
 	m.arrange()
 	m.detail.stop() // what is not seen is not watched
 	if p == pageList && m.detail.tab == tabScreen && m.detail.task == m.chosen {
@@ -55,10 +58,22 @@ func (m *model) turnHelp() tea.Cmd {
 func (m *model) turnFocus() tea.Cmd {
 	m.focused = !m.focused
 	m.arrange()
-	return m.follow(false)
+	return m.follow(!m.detail.data.ready)
+}
+
+// lowText says why the detail pane is not to be seen.
+const lowText = "the window is too low for the pane: press Tab"
+
+// tooLow says that there is room for the list or for the pane, and the list has it.
+func (m *model) tooLow() bool {
+	return m.page == pageList && !m.focused && m.width < wideEnough && m.height < tallEnough
 }
 
 func (m *model) turnHidden() tea.Cmd {
+	if m.tooLow() {
+		m.say(lowText)
+		return nil
+	}
 	m.hidden = !m.hidden
 	m.focused = false
 	m.arrange()
@@ -67,6 +82,9 @@ func (m *model) turnHidden() tea.Cmd {
 
 // resize gives the list more of the room, or less.
 func (m *model) resize(by int) tea.Cmd {
+	if m.tooLow() {
+		m.say(lowText)
+	}
 	m.split = max(20, min(85, m.split+by))
 	m.arrange()
 	return m.follow(false)

@@ -9,7 +9,7 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/signal"
-	"orange/internal/core/workflow"
+	"orange/internal/core/task"
 	"orange/internal/ui/client"
 )
 
@@ -41,9 +41,6 @@ const maxNote = 256 << 10
 func (s *Site) act(w http.ResponseWriter, r *http.Request) error {
 	id, err := idOf(r)
 	if err != nil {
-		return err
-	}
-	if err := parseForm(r); err != nil {
 		return err
 	}
 	note, err := noteOf(r)
@@ -104,6 +101,9 @@ func (s *Site) wanted(r *http.Request, id, note string) (signal.Signal, error) {
 		}
 		ask.Verb, ask.Arg = do, to
 	case "approve":
+		if to == "" {
+			return ask, refuse(http.StatusBadRequest, "it is not said what is approved: reload the page and try again")
+		}
 		v, err := s.o.API.Task(r.Context(), id)
 		if err != nil {
 			return ask, err
@@ -111,7 +111,10 @@ func (s *Site) wanted(r *http.Request, id, note string) (signal.Signal, error) {
 		if v.Task.Asked == nil {
 			return ask, refuse(http.StatusConflict, "nothing of this task waits for approval any more: see the inbox")
 		}
-		ask.To = v.Task.Asked.To
+		if now := v.Task.Asked.To; now != to {
+			return ask, refuse(http.StatusConflict, "the task asks for %s by now, not for %s: look again and decide", now, to)
+		}
+		ask.To = to
 	case "spawn":
 		ask.Kind = signal.Ready
 	case "pause":
@@ -166,10 +169,13 @@ type way struct {
 	Label string
 	To    string // the state it leads to, if that is known
 	Class string // go for what is usual, back for what sends work back, end for what is hard to take back
+	Ask   string // what must be agreed to first
+	ID    string // of the question
+	Href  string // it is a link and no button
 }
 
-// waysOf lists the moves that a person may ask for, as buttons.
-func waysOf(moves []engine.Move, kinds func(state string) workflow.Kind) []way {
+// waysOf lists the moves of a task that a person may ask for, as buttons.
+func waysOf(id task.ID, moves []engine.Move, ends func(engine.Move) bool) []way {
 	var out []way
 	for _, m := range moves {
 		one := way{Do: "move:" + m.To, Label: m.To, To: m.To}
@@ -180,10 +186,12 @@ func waysOf(moves []engine.Move, kinds func(state string) workflow.Kind) []way {
 		case m.As == "request-changes":
 			one.Do, one.Class = "request-changes", "back"
 		case m.As == "cancel":
-			one.Class = "end"
+			one.Class, one.Ask = "end", "The task ends without a result."
+		case ends(m):
+			one.Ask = "The task ends in " + m.To + "."
 		}
-		if kinds != nil && kinds(m.To) == workflow.Terminal && one.Class == "" {
-			one.Class = "go"
+		if one.Ask != "" {
+			one.ID = "end-" + string(id) + "-" + m.To
 		}
 		out = append(out, one)
 	}
@@ -215,6 +223,6 @@ func (s *Site) moveForm(w http.ResponseWriter, r *http.Request) {
 	}
 	s.render(w, r, http.StatusOK, "move", moveData{
 		page: p, ID: string(row.ID), Summary: titleText(&row), Where: row.Project + "/" + row.Branch, Status: row.Status,
-		Ways: waysOf(row.Moves, nil), Back: ownPath(r.URL.Query().Get("back")), To: r.URL.Query().Get("to"),
+		Ways: waysOf(row.ID, row.Moves, s.ending(r.Context(), row.WorkflowHash)), Back: ownPath(r.URL.Query().Get("back")), To: r.URL.Query().Get("to"),
 	})
 }

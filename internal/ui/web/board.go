@@ -176,7 +176,7 @@ func (s *Site) fill(r *http.Request, d *boardData, tasks []overview.Row) {
 			c.More++
 			continue
 		}
-		c.Cards = append(c.Cards, cardOf(&rows[i], now, d.Past))
+		c.Cards = append(c.Cards, s.cardOf(r.Context(), &rows[i], now, d.Past))
 	}
 }
 

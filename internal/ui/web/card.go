@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"orange/internal/core/engine"
 	"orange/internal/core/overview"
 	"orange/internal/core/prose"
+	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
 )
@@ -22,7 +24,7 @@ type card struct {
 	Class   string
 	Order   int64  // its place in a column
 	Moves   string // states that it may be dragged to
-	Notes   string // those of them to which it goes with words
+	Notes   string // those of them that are asked about first
 	Title   string
 	Where   string
 	Life    string // for those who do not see the colour
@@ -39,7 +41,7 @@ type card struct {
 }
 
 // cardOf puts a row into words. In the past nothing can be asked for.
-func cardOf(r *overview.Row, now time.Time, past bool) card {
+func (s *Site) cardOf(ctx context.Context, r *overview.Row, now time.Time, past bool) card {
 	c := card{
 		ID: string(r.ID), Short: prose.Short(string(r.ID)), Order: r.Created.UnixMilli(), Title: titleText(r), Where: r.Project + "/" + r.Branch, Why: r.Why,
 		Since: r.Since.UTC().Format(time.RFC3339), Age: prose.Age(now, r.Since), Facts: factsOf(r), Tracker: r.Tracker,
@@ -68,25 +70,46 @@ func cardOf(r *overview.Row, now time.Time, past bool) card {
 	}
 	if !past {
 		c.Can = len(r.Moves) > 0
-		c.Moves, c.Notes = targets(r.Moves)
+		c.Moves, c.Notes = targets(r.Moves, s.ending(ctx, r.WorkflowHash))
 	}
 	return c
 }
 
-// targets are states as an attribute lists them. A name with a blank in it is left to
-// the form.
-func targets(moves []engine.Move) (all, notes string) {
+// targets are states as an attribute lists them, and those of them for which the form is
+// opened: work is sent back with words, and nothing ends by a slip of the hand. A name
+// with a blank in it is left to the form.
+func targets(moves []engine.Move, ends func(engine.Move) bool) (all, notes string) {
 	var every, some []string
 	for _, m := range moves {
 		if strings.ContainsAny(m.To, " \t\n") {
 			continue
 		}
 		every = append(every, m.To)
-		if m.As == "request-changes" {
+		if m.As == "request-changes" || ends(m) {
 			some = append(some, m.To)
 		}
 	}
 	return strings.Join(every, " "), strings.Join(some, " ")
+}
+
+// ending says of moves of a workflow whether they end a task. It asks for the workflow
+// when it must, and takes what it cannot find out for an end.
+func (s *Site) ending(ctx context.Context, hash string) func(engine.Move) bool {
+	var def *workflow.Definition
+	asked := false
+	return func(m engine.Move) bool {
+		if m.As == "cancel" {
+			return true
+		}
+		if !asked {
+			def, asked = s.definition(ctx, hash), true
+		}
+		if def == nil {
+			return true
+		}
+		st, ok := def.State(m.To)
+		return !ok || st.Kind == workflow.Terminal
+	}
 }
 
 // safeURL is an address that a link may have, "" for any other.
@@ -167,25 +190,28 @@ func plural(n int, what string) string {
 
 // rowOf is how one task looks, and a page that is about it.
 func (s *Site) rowOf(r *http.Request, id string) (overview.Row, page, error) {
-	state, err := s.o.API.State(r.Context(), client.Seen{All: true})
+	p := s.page(r)
+	v, err := s.o.API.Task(r.Context(), id)
 	if err != nil {
-		return overview.Row{}, page{}, err
+		return overview.Row{}, p, err
 	}
-	p := s.pageOf(r, &state)
-	for i := range state.Tasks {
-		if strings.HasPrefix(string(state.Tasks[i].ID), id) {
-			return state.Tasks[i], p, nil
-		}
-	}
-	return overview.Row{}, p, refuse(http.StatusNotFound, "there is no such task: start at the board")
+	return s.look(r.Context(), &v.Task, p.Now), p, nil
 }
 
-// kindOrder is the place of a kind along the life of a task.
-func kindOrder(k workflow.Kind) int {
-	for i, one := range []workflow.Kind{workflow.Queued, workflow.Waiting, workflow.Agent, workflow.HumanDo, workflow.Halt, workflow.Terminal} {
-		if one == k {
-			return i
+// look is how a task looks by its record alone. Where the way on depends on other tasks,
+// the server is asked, who knows them.
+func (s *Site) look(ctx context.Context, t *task.Task, now time.Time) overview.Row {
+	def := s.definition(ctx, t.WorkflowHash)
+	out := overview.Of(def, t, overview.Facts{}, now)
+	if def == nil || !def.AsksForChildren(t.Status) {
+		return out
+	}
+	if state, err := s.o.API.State(ctx, client.Seen{Project: t.Project}); err == nil {
+		for i := range state.Tasks {
+			if state.Tasks[i].ID == t.ID {
+				return state.Tasks[i]
+			}
 		}
 	}
-	return 6
+	return out
 }

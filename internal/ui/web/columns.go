@@ -92,7 +92,7 @@ func (s *Site) columnsOf(ctx context.Context, rows []overview.Row, past bool) []
 			continue
 		}
 		c := column{Name: name, Kind: kinds[name]}
-		c.place = [2]int{kindOrder(c.Kind), places[name]}
+		c.place = [2]int{overview.Place(c.Kind), places[name]}
 		if len(names) <= 1 {
 			c.place = [2]int{0, places[name]}
 		}

@@ -46,9 +46,6 @@ func (s *Site) newTask(w http.ResponseWriter, r *http.Request) {
 
 // create asks for a task.
 func (s *Site) create(w http.ResponseWriter, r *http.Request) error {
-	if err := parseForm(r); err != nil {
-		return err
-	}
 	context, err := noteOf(r)
 	if err != nil {
 		return err

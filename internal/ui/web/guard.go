@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 )
 
 // headerCSRF is where scripts show what forms carry in fieldCSRF.
@@ -21,13 +20,13 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // guard is what every request passes before anything is done about it. In this order: it
 // is meant for this very listener (a name that was made to lead here is none of ours), it
-// does not come from a page of somebody else, it shows who it is of, and, if it changes
-// anything, it comes from a page that we made for this session and from a process that is
-// no agent.
+// does not come from a page of somebody else, it shows who it is of, it comes from a
+// process that is no agent, and, if it changes anything, from a page that we made for this
+// session.
 func (s *Site) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
+		w := bounded(to, r)
 		s.headers(w)
-		deadlines(w, r)
 		if !s.ownHost(r.Host) {
 			s.fail(w, bare(r), refuse(http.StatusMisdirectedRequest, "this server does not go by that name: run `orange web`, and open the address it prints"))
 			return
@@ -53,7 +52,7 @@ func (s *Site) guard(next http.Handler) http.Handler {
 			return
 		}
 		if !readOnly(r) && !strings.HasPrefix(r.URL.Path, "/api/") {
-			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+			r.Body = http.MaxBytesReader(to, r.Body, maxForm)
 		}
 		if err := s.admit(r); err != nil {
 			s.deny(w, r, err)
@@ -85,7 +84,7 @@ func (s *Site) ownHost(host string) bool {
 	if err != nil {
 		return false
 	}
-	names := []string{"127.0.0.1", "localhost", "[::1]"}
+	names := []string{"127.0.0.1", "localhost", "[::1]", "orange.localhost"} // the last has cookies of its own
 	given := strings.ToLower(host)
 	return slices.ContainsFunc(names, func(name string) bool {
 		return given == name+":"+port || port == "80" && given == name
@@ -115,19 +114,22 @@ func readOnly(r *http.Request) bool { return r.Method == http.MethodGet || r.Met
 // errUnknown is what those hear who show nothing.
 var errUnknown = errors.New("this page is for whoever has its token: run `orange web`, and open the address it prints")
 
+// errTries is what everybody hears while somebody guesses.
+var errTries = refuse(http.StatusTooManyRequests, "too many wrong tokens were shown: wait a second and try again")
+
 // admit finds out who asks, by the token itself or by a session, and whether they may ask
 // for this.
 func (s *Site) admit(r *http.Request) error {
-	if token, shown := bearerOf(r); shown {
+	if token, shown := Shown(r); shown {
 		switch {
 		case !s.tries.take():
-			return refuse(http.StatusTooManyRequests, "too many wrong tokens were shown: wait a second and try again")
-		case !same(token, s.o.Token):
+			return errTries
+		case !Same(token, s.o.Token):
 			return refuse(http.StatusUnauthorized, "the token is not the one of this server: run `orange web --json` to see it")
 		}
 		s.tries.give()
 		if readOnly(r) {
-			return nil
+			return s.mayLook(r)
 		}
 		return s.mayAct(r)
 	}
@@ -135,7 +137,7 @@ func (s *Site) admit(r *http.Request) error {
 		return &refusal{http.StatusForbidden, errUnknown.Error()}
 	}
 	if readOnly(r) {
-		return nil
+		return s.mayLook(r)
 	}
 	if err := s.mayAct(r); err != nil {
 		return err
@@ -155,7 +157,7 @@ func (s *Site) checkForm(r *http.Request) error {
 		}
 		given = r.PostForm.Get(fieldCSRF)
 	}
-	if !same(given, s.csrfOf(r)) {
+	if !Same(given, s.csrfOf(r)) {
 		return refuse(http.StatusForbidden, "this form is not of your session: reload the page and try again")
 	}
 	return nil
@@ -187,9 +189,13 @@ func (s *Site) mayAct(r *http.Request) error {
 // guardMCP lets programs through to MCP, which finds out by itself whom they speak for: an
 // attempt shows a token of its own. A browser has no business there.
 func (s *Site) guardMCP(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	if _, shown := bearerOf(r); !shown {
+	if _, shown := Shown(r); !shown {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="orange"`)
 		s.fail(w, bare(r), refuse(http.StatusUnauthorized, "show the token with Authorization: Bearer: see orange web --json"))
+		return
+	}
+	if s.tries.spent() {
+		s.fail(w, bare(r), errTries)
 		return
 	}
 	if s.Bearer(r) {
@@ -198,8 +204,29 @@ func (s *Site) guardMCP(w http.ResponseWriter, r *http.Request, next http.Handle
 			return
 		}
 	}
-	next.ServeHTTP(w, r)
+	next.ServeHTTP(&counting{w, func(status int) {
+		if status == http.StatusUnauthorized {
+			s.tries.take()
+		}
+	}}, r)
 }
+
+// counting is an answer that is told of its status.
+type counting struct {
+	http.ResponseWriter
+	status func(int)
+}
+
+// Unwrap is for http.ResponseController.
+func (c *counting) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+func (c *counting) WriteHeader(status int) {
+	c.status(status)
+	c.ResponseWriter.WriteHeader(status)
+}
+
+// Flush implements http.Flusher.
+func (c *counting) Flush() { http.NewResponseController(c.ResponseWriter).Flush() } //nolint:errcheck // the client left
 
 // deny says no to somebody who may be signed in and comes from elsewhere: browsers do not
 // send our cookie along with a link of another page, and do with one of ours.
@@ -224,25 +251,4 @@ func bare(r *http.Request) *http.Request {
 	out := r.Clone(r.Context())
 	out.Header.Del("Cookie")
 	return out
-}
-
-// How long a request may take to arrive, and a page to be taken.
-const (
-	arrives = 30 * time.Second
-	isTaken = time.Minute
-)
-
-// deadlines bound how long a request holds a connection. A stream of events lives as long
-// as its reader, and MCP has streams of its own.
-func deadlines(w http.ResponseWriter, r *http.Request) {
-	c := http.NewResponseController(w)
-	now := time.Now()
-	if !readOnly(r) {
-		c.SetReadDeadline(now.Add(arrives)) //nolint:errcheck // a connection that has none
-	}
-	until := now.Add(isTaken)
-	if r.URL.Path == "/mcp" || strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
-		until = time.Time{}
-	}
-	c.SetWriteDeadline(until) //nolint:errcheck // likewise
 }

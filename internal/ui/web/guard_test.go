@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -132,13 +133,13 @@ func TestSessionsEnd(t *testing.T) {
 	now := epoch
 	h := newHouse(t, newWorld(t), func(o *web.Options) { o.Now = func() time.Time { return now } })
 	v := h.visitor(t)
-	now = now.Add(29 * 24 * time.Hour)
+	now = now.Add(6 * 24 * time.Hour)
 	if res, _ := v.get("/"); res.StatusCode != 200 {
-		t.Errorf("after 29 days: %d", res.StatusCode)
+		t.Errorf("after 6 days: %d", res.StatusCode)
 	}
 	now = now.Add(2 * 24 * time.Hour)
 	if res, _ := v.get("/"); res.StatusCode != 403 {
-		t.Errorf("after 31 days: %d", res.StatusCode)
+		t.Errorf("after 8 days: %d", res.StatusCode)
 	}
 }
 
@@ -180,6 +181,14 @@ func TestRequestsThatAreRefused(t *testing.T) {
 			r.Host = "localhost:" + strings.Split(h.addr, ":")[1]
 			r.Header.Set("Origin", "http://"+r.Host)
 		}, 303},
+		"a name with cookies of its own": {func(r *http.Request) {
+			r.Host = "orange.localhost:" + strings.Split(h.addr, ":")[1]
+			r.Header.Set("Origin", "http://"+r.Host)
+		}, 303},
+		"another name of this machine": {func(r *http.Request) {
+			r.Host = "other.localhost:" + strings.Split(h.addr, ":")[1]
+			r.Header.Set("Origin", "http://"+r.Host)
+		}, 421},
 		"no cookie":    {func(r *http.Request) { r.Header.Del("Cookie") }, 403},
 		"wrong bearer": {func(r *http.Request) { r.Header.Set("Authorization", "Bearer x") }, 401},
 		"bearer, no cookie": {func(r *http.Request) {
@@ -340,7 +349,7 @@ func TestStaticFilesAreAllThereIs(t *testing.T) {
 	}
 }
 
-func TestAgentsMayOnlyRead(t *testing.T) {
+func TestAgentsHaveNoBusinessHere(t *testing.T) {
 	w := newWorld(t)
 	w.add(overview.Row{ID: "A0000000000000000000a", Project: "shop", Branch: "b", Status: "pending"})
 	agent := false
@@ -357,7 +366,13 @@ func TestAgentsMayOnlyRead(t *testing.T) {
 	v := h.visitor(t)
 	form := v.formRequest("/act/A0000000000000000000a", url.Values{"do": {"pause"}})
 	agent = true
-	for name, r := range map[string]*http.Request{"a form": form, "login": v.request("GET", "/?token="+token, "")} {
+	w.mu.Lock()
+	w.headers = nil
+	w.mu.Unlock()
+	for name, r := range map[string]*http.Request{
+		"a form": form, "login": v.request("GET", "/?token="+token, ""), "the board": v.request("GET", "/", ""), "a stream": v.request("GET", "/live", ""),
+		"a terminal": v.request("GET", "/tasks/A0000000000000000000a/terminal", ""), "the API with a cookie": v.request("GET", "/api/v1/trackers", ""),
+	} {
 		if res, body := v.do(r); res.StatusCode != 403 || !strings.Contains(body, "this is the worker") {
 			t.Errorf("%s: %d %s", name, res.StatusCode, body)
 		}
@@ -368,8 +383,11 @@ func TestAgentsMayOnlyRead(t *testing.T) {
 		res, _ := v.do(r)
 		return res.StatusCode
 	}
-	if got := bearer("POST", "/api/v1/pause", token); got != 403 {
-		t.Errorf("the API: %d", got)
+	for _, ask := range []string{"POST /api/v1/pause", "GET /api/v1/trackers", "GET /api/v1/state", "HEAD /inbox"} {
+		method, path, _ := strings.Cut(ask, " ")
+		if got := bearer(method, path, token); got != 403 {
+			t.Errorf("%s: %d", ask, got)
+		}
 	}
 	if got := bearer("POST", "/mcp", token); got != 403 || called > 0 {
 		t.Errorf("MCP as a person: %d", got)
@@ -377,11 +395,102 @@ func TestAgentsMayOnlyRead(t *testing.T) {
 	if got := bearer("POST", "/mcp", "its own"); got != 200 || called != 1 {
 		t.Errorf("MCP as itself: %d", got)
 	}
-	if res, _ := v.get("/inbox"); res.StatusCode != 200 {
-		t.Errorf("reading: %d", res.StatusCode)
+	if res, _ := v.get("/static/app.js"); res.StatusCode != 200 {
+		t.Errorf("what is the same for everybody: %d", res.StatusCode)
 	}
-	if len(w.heard) > 0 {
-		t.Errorf("the server heard %v", w.heard)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.headers) > 0 {
+		t.Errorf("the server was asked %d times", len(w.headers))
+	}
+}
+
+// TestWhoLooksIsFoundOutOncePerConnection turns pages over one connection.
+func TestWhoLooksIsFoundOutOncePerConnection(t *testing.T) {
+	now, looks, agent := epoch, 0, false
+	h := newHouse(t, newWorld(t), func(o *web.Options) {
+		o.Now = func() time.Time { return now }
+		o.Who = func(*http.Request) error {
+			looks++
+			if agent {
+				return errors.New("this is the worker of a task")
+			}
+			return nil
+		}
+	})
+	h.shut()
+	h.Server = httptest.NewUnstartedServer(web.New(h.opts).Handler())
+	h.Config.ConnContext = web.ConnContext
+	h.Start()
+	h.addr = h.Listener.Addr().String()
+	v := h.visitor(t)         // a login is looked at by itself
+	over := func() *visitor { // a connection of its own
+		client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}, CheckRedirect: v.client.CheckRedirect}
+		t.Cleanup(client.CloseIdleConnections)
+		return &visitor{t: t, house: h, client: client, cookies: v.cookies}
+	}
+	one := over()
+	looks = 0
+	for _, path := range []string{"/", "/inbox", "/static/app.js", "/api/v1/state"} {
+		if res, _ := one.get(path); res.StatusCode != 200 {
+			t.Errorf("%s: %d", path, res.StatusCode)
+		}
+	}
+	if looks != 1 {
+		t.Errorf("%d looks for four pages, want 1", looks)
+	}
+	if over().get("/"); looks != 2 {
+		t.Errorf("another connection: %d looks, want 2", looks)
+	}
+	if now = now.Add(time.Minute); true {
+		if one.get("/"); looks != 3 {
+			t.Errorf("a minute later: %d looks, want 3", looks)
+		}
+	}
+	agent = true
+	if res, _ := one.form("/act/A0000000000000000000a", url.Values{"do": {"pause"}}); res.StatusCode != 403 || looks != 4 {
+		t.Errorf("what changes something: %d after %d looks", res.StatusCode, looks)
+	}
+	for range 2 { // a no is not remembered, and not forgotten
+		if res, _ := over().get("/"); res.StatusCode != 403 {
+			t.Errorf("an agent: %d", res.StatusCode)
+		}
+	}
+}
+
+func TestWrongTokensAtMCPAreBounded(t *testing.T) {
+	now, called := epoch, 0
+	h := newHouse(t, newWorld(t), func(o *web.Options) {
+		o.Now = func() time.Time { return now }
+		o.MCP = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			called++
+			if r.Header.Get("Authorization") != "Bearer its own" {
+				w.WriteHeader(http.StatusUnauthorized)
+			}
+		})
+	})
+	v := h.visitor(t)
+	show := func(token string) int {
+		r := v.request("POST", "/mcp", "")
+		r.Header.Set("Authorization", "Bearer "+token)
+		res, _ := v.do(r)
+		return res.StatusCode
+	}
+	for range 20 {
+		if got := show("its own"); got != 200 {
+			t.Fatalf("a good one: %d", got)
+		}
+	}
+	for range 5 {
+		if got := show("wrong"); got != 401 {
+			t.Fatalf("a wrong one: %d", got)
+		}
+	}
+	if got := show("wrong"); got != 429 || called != 25 {
+		t.Errorf("a sixth in a second: %d after %d calls", got, called)
+	}
+	if now = now.Add(time.Second); show("its own") != 200 {
+		t.Error("a second later nobody is heard")
 	}
 }
 
@@ -425,11 +534,64 @@ func TestRelay(t *testing.T) {
 	if got := ask("POST", map[string]string{"Origin": own}, true); got != 403 {
 		t.Errorf("changing with a cookie alone: %d", got)
 	}
-	if got := ask("POST", map[string]string{"Origin": own, "Orange-Csrf": v.csrf}, true); got != 200 {
-		t.Errorf("changing as the page's script: %d", got)
+	if got := ask("POST", map[string]string{"Origin": own, "Orange-Csrf": v.csrf}, true); got != 403 {
+		t.Errorf("changing as a page: %d", got)
 	}
 	if got := ask("POST", map[string]string{"Authorization": "Bearer " + token}, false); got != 200 {
 		t.Errorf("changing as a program: %d", got)
+	}
+}
+
+// TestASessionIsWorthNoMoreThanThePages asks the API for what pages do not offer.
+func TestASessionIsWorthNoMoreThanThePages(t *testing.T) {
+	for _, input := range []bool{false, true} {
+		w := newWorld(t)
+		h := newHouse(t, w, func(o *web.Options) { o.Input = input })
+		v := h.visitor(t)
+		v.formRequest("/", url.Values{})
+		w.mu.Lock()
+		w.headers = nil
+		w.mu.Unlock()
+		ask := func(method, path string, bearer bool) int {
+			r := v.request(method, path, "")
+			r.Header.Set("Origin", "http://"+h.addr)
+			r.Header.Set("Orange-Csrf", v.csrf)
+			if bearer {
+				r.Header.Set("Authorization", "Bearer "+token)
+			}
+			res, _ := v.do(r)
+			return res.StatusCode
+		}
+		typing := []string{"/api/v1/tasks/A0000000000000000000a/type", "/api/v1/tasks/A/%74ype", "/%61pi/v1/tasks/A/type"}
+		for _, path := range append(typing, "/api/v1/web", "/api/v1/stop", "/api/v1/import", "/api/v1/repair", "/api/v1/tasks", "/api/v1/pause") {
+			if got := ask("POST", path, false); got != 403 {
+				t.Errorf("a session, POST %s: %d", path, got)
+			}
+		}
+		for _, ask1 := range []string{"GET /api/v1/export", "HEAD /api/v1/export", "GET /api/v1/ex%70ort", "DELETE /api/v1/projects/shop", "PATCH /api/v1/projects/shop"} {
+			method, path, _ := strings.Cut(ask1, " ")
+			if got := ask(method, path, false); got != 403 {
+				t.Errorf("a session, %s: %d", ask1, got)
+			}
+		}
+		w.mu.Lock()
+		passed := len(w.headers)
+		w.mu.Unlock()
+		if passed > 0 {
+			t.Errorf("%d requests were passed on", passed)
+		}
+		want := 403
+		if input {
+			want = 404 // the world has no terminals
+		}
+		for _, path := range typing {
+			if got := ask("POST", path, true); got != want {
+				t.Errorf("the token, input %v, POST %s: %d, want %d", input, path, got, want)
+			}
+		}
+		if got := ask("GET", "/api/v1/export", true); got != 404 {
+			t.Errorf("the token, export: %d", got)
+		}
 	}
 }
 

@@ -1,12 +1,15 @@
 package web
 
 import (
+	"context"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/overview"
 	"orange/internal/core/prose"
+	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
 )
@@ -31,6 +34,8 @@ type inboxItem struct {
 	All                      bool // it is about everything
 	Ask                      string
 	First, Others            []way
+	Type                     bool   // a line can be typed into the agent's terminal
+	Role                     string // of that agent
 }
 
 func (s *Site) inbox(w http.ResponseWriter, r *http.Request) {
@@ -53,17 +58,17 @@ func (s *Site) inbox(w http.ResponseWriter, r *http.Request) {
 		item.Kind = strings.TrimPrefix(wantsText(it.Kind), "You: ")
 		if row := rows[it.Task]; row != nil {
 			item.Title = titleText(row)
-			item.Ask, item.First, item.Others = helps(row)
+			s.help(r.Context(), &item, row)
 		}
 		d.Items = append(d.Items, item)
 	}
 	s.render(w, r, http.StatusOK, "inbox", d)
 }
 
-// helps are the ways to help a task: what is asked to be written, the buttons that belong
+// help adds the ways to help a task: what is asked to be written, the buttons that belong
 // to what is wanted, and every other move.
-func helps(r *overview.Row) (ask string, first, others []way) {
-	button := func(do, label, class string) { first = append(first, way{Do: do, Label: label, Class: class}) }
+func (s *Site) help(ctx context.Context, it *inboxItem, r *overview.Row) {
+	button := func(do, label, class string) { it.First = append(it.First, way{Do: do, Label: label, Class: class}) }
 	switch r.Wants {
 	case engine.ItemAttention:
 		if strings.Contains(r.Do, " merge ") {
@@ -71,29 +76,57 @@ func helps(r *overview.Row) (ask string, first, others []way) {
 		}
 		button("resume", "Try again", "")
 	case engine.ItemConfirm:
-		ask = "Why (optional)"
-		button("approve", "Approve", "go")
-	case engine.ItemPermission, engine.ItemInput, engine.ItemQuestion, engine.ItemStuck:
-		ask = "Your answer"
+		if to := s.askedFor(ctx, r.ID); to != "" {
+			it.Ask = "Why (optional)"
+			button("approve:"+to, "Approve "+screen.OneLine(to), "go")
+		}
+	case engine.ItemPermission, engine.ItemInput:
+		it.atTerminal(r)
+		it.Type = s.o.Input
+	case engine.ItemQuestion, engine.ItemStuck:
+		it.Ask = "Your answer"
 		button("answer", "Answer", "go")
 	case engine.ItemReview:
-		ask = "What is to change"
+		it.Ask = "What is to change"
 		if strings.Contains(r.Do, " merge ") {
 			button("merge", "Merge", "go")
 		}
 	case engine.ItemCrashed, engine.ItemNoAnswer, engine.ItemFailed:
-		ask = "Words for the next one (optional)"
+		it.Ask = "Words for the next one (optional)"
 		button("respawn", "Start again", "go")
 	case engine.ItemStart:
 		button("spawn", "Start", "go")
 	}
-	for _, w := range waysOf(r.Moves, nil) {
+	for _, w := range waysOf(r.ID, r.Moves, s.ending(ctx, r.WorkflowHash)) {
 		if w.Do == "request-changes" {
 			w.Label = "Request changes"
-			first = append(first, w)
+			it.First = append(it.First, w)
 			continue
 		}
-		others = append(others, w)
+		it.Others = append(it.Others, w)
 	}
-	return ask, first, others
+}
+
+// askedFor is what a task asks for approval of, "" if it does not any more.
+func (s *Site) askedFor(ctx context.Context, id task.ID) string {
+	v, err := s.o.API.Task(ctx, string(id))
+	if err != nil || v.Task.Asked == nil {
+		return ""
+	}
+	return v.Task.Asked.To
+}
+
+// atTerminal leads to the terminal of the agent that asks there: words for it are heard
+// nowhere else.
+func (it *inboxItem) atTerminal(r *overview.Row) {
+	for _, a := range r.Attempts {
+		if a.Mood == task.WaitingPermission || a.Mood == task.WaitingInput {
+			it.Role = a.Role
+		}
+	}
+	to := "/tasks/" + string(r.ID) + "/terminal"
+	if it.Role != "" {
+		to += "?role=" + url.QueryEscape(it.Role)
+	}
+	it.First = append(it.First, way{Label: "Open the terminal", Class: "go", Href: to})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -23,7 +24,8 @@ import (
 // A page names its topic. "board" gets the cards that changed as they look on the page;
 // "all" hears that anything changed, and "task:ID" that this task did: their script asks
 // for the page again and puts what differs in place. Every event carries the row of the
-// journal it is from after, so that a connection is taken up without a gap.
+// journal it is from after, so that a connection is taken up without a gap. A page that
+// cannot be taken up, because the journal is another by now, hears "reload".
 func (s *Site) liveRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /live", s.live)
 }
@@ -112,30 +114,33 @@ func (s *Site) follow(ctx context.Context, v *viewer, after int64) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	changes := make(chan overview.Change)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		defer stop()                                                                                                        // a stream that broke is taken up again by the page, which says so
-		s.o.API.Follow(ctx, client.Live{After: after, Lost: func(error) { stop() }, Change: func(c overview.Change) error { //nolint:errcheck // likewise
-			select {
-			case changes <- c:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}})
+	ended := make(chan error, 1)
+	take := func(c overview.Change) error {
+		select {
+		case changes <- c:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	seen := client.Seen{All: v.topic == "board" && v.filter.seen().All}
+	go func() { // a stream that broke is taken up again by the page, which says so
+		ended <- s.o.API.Follow(ctx, client.Live{Seen: seen, After: after, Lost: func(error) { stop() }, Change: take})
+		close(ended)
 	}()
-	defer func() { <-ended }()
-	defer stop()
+	defer func() { stop(); <-ended }()
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
 	for {
 		var err error
 		select {
-		case <-ctx.Done():
+		case why := <-ended:
+			if no := (*client.Error)(nil); errors.As(why, &no) && no.Status < 500 {
+				v.send("reload", after, struct{}{}) //nolint:errcheck // it is over either way
+			}
 			return
 		case c := <-changes:
-			err = v.tell(&c)
+			err = v.tell(ctx, &c)
 		case <-ping.C:
 			_, err = fmt.Fprint(v.w, ": ping\n\n")
 			v.flush.Flush()
@@ -178,9 +183,9 @@ type boardNews struct {
 }
 
 // tell sends a change in the words of the topic.
-func (v *viewer) tell(c *overview.Change) error {
+func (v *viewer) tell(ctx context.Context, c *overview.Change) error {
 	if v.topic == "board" {
-		news, err := v.board(c)
+		news, err := v.board(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -204,7 +209,7 @@ func (v *viewer) touches(c *overview.Change) bool {
 }
 
 // board renders the cards that changed as the page has them.
-func (v *viewer) board(c *overview.Change) (boardNews, error) {
+func (v *viewer) board(ctx context.Context, c *overview.Change) (boardNews, error) {
 	v.state.Apply(*c)
 	out := boardNews{Row: c.Row, Paused: c.Paused, Gone: c.Gone, Wants: overview.Sum(v.state.Tasks).Wants, Counts: map[string]int{}}
 	all := overview.Choose(v.state.Tasks, v.filter.choice())[0].Rows
@@ -224,7 +229,7 @@ func (v *viewer) board(c *overview.Change) (boardNews, error) {
 	}
 	for i := range shown {
 		text.Reset()
-		if err := v.page.ExecuteTemplate(&text, "card", cardOf(&shown[i], v.s.o.Now(), false)); err != nil {
+		if err := v.page.ExecuteTemplate(&text, "card", v.s.cardOf(ctx, &shown[i], v.s.o.Now(), false)); err != nil {
 			return out, err
 		}
 		out.Cards = append(out.Cards, fragment{ID: shown[i].ID, Column: v.filter.columnOf(&shown[i]), HTML: text.String()})

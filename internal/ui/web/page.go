@@ -291,10 +291,15 @@ func (s *Site) unknown(w http.ResponseWriter, r *http.Request) {
 const maxForm = 1 << 20
 
 // post makes a handler of a form. h does what is asked for and ends with done; an error
-// of it is shown. That the request comes from a page of ours was found out by guard.
+// of it is shown. The form is read, however the request showed whom it comes from: that
+// it is a page of ours was found out by guard.
 func (s *Site) post(h func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if err := h(w, r); err != nil {
+		err := parseForm(r)
+		if err == nil {
+			err = h(w, r)
+		}
+		if err != nil {
 			s.fail(w, r, err)
 		}
 	}

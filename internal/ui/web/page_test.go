@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,8 @@ import (
 	"orange/internal/core/overview"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/ui/web"
 )
 
 // shop fills a world with a few tasks.
@@ -43,14 +47,15 @@ func TestBoard(t *testing.T) {
 		want  []string
 		never []string
 	}{
-		"what is not over, in the order of the workflow": {"/", []string{"Fix the login form", "Make the search faster", `data-col="pending"`, `data-col="done"`, "#12", "checks passed", "3 commits", "&#43;40 −7", "$1.42", "You: review", `data-m="working done" draggable="true" data-n="working"`}, []string{"Long over"}},
-		"a search":                 {"/?q=limit", []string{"Limit requests", `value="limit"`}, []string{"Fix the login form"}},
-		"a project":                {"/?project=api", []string{"Limit requests", "<option selected>api"}, []string{"Fix the login form"}},
-		"what is over":             {"/?scope=done", []string{"Long over"}, []string{"Fix the login form"}},
-		"what waits for a person":  {"/?wanted=1", []string{"Limit requests"}, []string{"Make the search faster"}},
-		"columns by project":       {"/?group=project", []string{`data-col="api"`, `data-col="shop"`}, []string{`data-col="pending"`, "data-drag"}},
-		"nothing":                  {"/?q=nothing-like-it", []string{"No task is like that"}, []string{"Fix the login form"}},
-		"words that are no filter": {"/?scope=x&group=y&at=-1", []string{"Fix the login form"}, nil},
+		"what is not over, in the order of the workflow": {"/", []string{"Fix the login form", "Make the search faster", `data-col="pending"`, `data-col="done"`, "#12", "checks passed", "3 commits", "&#43;40 −7", "$1.42", "You: review", `data-m="working done" draggable="true" data-n="working done"`}, []string{"Long over"}},
+		"a search":                  {"/?q=limit", []string{"Limit requests", `value="limit"`}, []string{"Fix the login form"}},
+		"a project":                 {"/?project=api", []string{"Limit requests", "<option selected>api"}, []string{"Fix the login form"}},
+		"what is over":              {"/?scope=done", []string{"Long over"}, []string{"Fix the login form"}},
+		"what waits for a person":   {"/?wanted=1", []string{"Limit requests"}, []string{"Make the search faster"}},
+		"the history of what waits": {"/?wanted=1&full=working", []string{`<input type="hidden" name="wanted" value="1">`, `<input type="hidden" name="full" value="working">`}, nil},
+		"columns by project":        {"/?group=project", []string{`data-col="api"`, `data-col="shop"`}, []string{`data-col="pending"`, "data-drag"}},
+		"nothing":                   {"/?q=nothing-like-it", []string{"No task is like that"}, []string{"Fix the login form"}},
+		"words that are no filter":  {"/?scope=x&group=y&at=-1", []string{"Fix the login form"}, nil},
 		"the past, in which nothing is asked for": {"/?at=1", []string{"Fix the login form", "The past", `href="/?at=2"`, `href="/">Now`}, []string{"Make the search faster", `class="mv"`, "draggable=\"true\"", "data-m"}},
 	}
 	for name, tt := range tests {
@@ -116,7 +121,9 @@ func TestActions(t *testing.T) {
 		"an empty answer":          {d, url.Values{"do": {"answer"}, "note": {"  "}}, signal.Signal{}, 400, "write some words"},
 		"bytes that are no text":   {d, url.Values{"do": {"answer"}, "note": {"\xff\xfe"}}, signal.Signal{}, 400, "UTF-8"},
 		"request changes":          {c, url.Values{"do": {"request-changes"}, "note": {"tests"}}, signal.Signal{Kind: signal.Request, Verb: "request-changes", Note: "tests"}, 303, ""},
-		"approve":                  {c, url.Values{"do": {"approve"}}, signal.Signal{Kind: signal.Request, To: "done"}, 303, ""},
+		"approve":                  {c, url.Values{"do": {"approve:done"}}, signal.Signal{Kind: signal.Request, To: "done"}, 303, ""},
+		"approve something else":   {c, url.Values{"do": {"approve:working"}, "note": {"my words"}}, signal.Signal{}, 409, "asks for done by now, not for working"},
+		"approve whatever it is":   {c, url.Values{"do": {"approve"}}, signal.Signal{}, 400, "it is not said what is approved"},
 		"start":                    {a, url.Values{"do": {"spawn"}}, signal.Signal{Kind: signal.Ready}, 303, ""},
 		"pause":                    {a, url.Values{"do": {"pause"}}, signal.Signal{Kind: signal.Pause}, 303, ""},
 		"resume":                   {a, url.Values{"do": {"resume"}}, signal.Signal{Kind: signal.Resume}, 303, ""},
@@ -186,9 +193,104 @@ func TestInbox(t *testing.T) {
 			t.Errorf("%q is not there: %s", want, body)
 		}
 	}
+	says(t, body, []string{`<summary class="button">done…</summary>`}, []string{`value="move:done" class="">`})
 	h.world.pause(true)
 	if _, body := v.get("/inbox"); !strings.Contains(body, "everything is paused") || !strings.Contains(body, `action="/resume"`) {
 		t.Errorf("the pause is not shown: %s", body)
+	}
+}
+
+// An agent that asks at its terminal hears nothing but what is typed there.
+func TestWhatIsAskedAtATerminalIsAnsweredThere(t *testing.T) {
+	for _, kind := range []engine.ItemKind{engine.ItemPermission, engine.ItemInput} {
+		w := shop(t)
+		w.change(workingTask, func(r *overview.Row) {
+			r.Wants, r.Text, r.Asked = kind, "the reviewer asks", epoch
+			r.Attempts = append(r.Attempts, overview.Attempt{Number: 2, Role: "reviewer", Mood: task.WaitingPermission})
+		})
+		item := func(h *house) string {
+			_, body := h.visitor(t).get("/inbox")
+			_, body, _ = strings.Cut(body, `id="i-`+workingTask+`"`)
+			body, _, _ = strings.Cut(body, "</li>")
+			return body
+		}
+		const terminal, types = `href="/tasks/` + workingTask + `/terminal?role=reviewer"`, `action="/tasks/` + workingTask + `/type"`
+		says(t, item(newHouse(t, w)), []string{terminal}, []string{`value="answer"`, types, "textarea"})
+		h := newHouse(t, w, func(o *web.Options) { o.Input = true })
+		says(t, item(h), []string{terminal, types, `name="role" value="reviewer"`}, []string{`value="answer"`, "textarea"})
+		res, body := h.visitor(t).form("/tasks/"+workingTask+"/type", url.Values{"text": {"yes"}, "role": {"reviewer"}, "back": {"/inbox"}})
+		if res.StatusCode != 303 || !strings.HasPrefix(res.Header.Get("Location"), "/inbox?said=") || !slices.Equal(w.typed, []string{"reviewer: yes"}) {
+			t.Errorf("%d to %s, typed %q: %s", res.StatusCode, res.Header.Get("Location"), w.typed, body)
+		}
+	}
+}
+
+func TestTheInboxSaysWhatIsApproved(t *testing.T) {
+	w := shop(t)
+	w.asked = "done"
+	w.change(reviewingTask, func(r *overview.Row) { r.Wants, r.Text = engine.ItemConfirm, "the worker asks for done" })
+	_, body := newHouse(t, w).visitor(t).get("/inbox")
+	says(t, body, []string{`value="approve:done" class="go">Approve done<`}, []string{`value="approve"`})
+	w.mu.Lock()
+	w.asked = ""
+	w.mu.Unlock()
+	_, body = newHouse(t, w).visitor(t).get("/inbox")
+	says(t, body, nil, []string{`value="approve`})
+}
+
+// What ends a task takes a second step wherever it is asked for.
+func TestWhatEndsATaskAsksFirst(t *testing.T) {
+	v := newHouse(t, shop(t)).visitor(t)
+	_, body := v.get("/move/" + reviewingTask)
+	says(t, body, []string{
+		`<details id="end-` + reviewingTask + `-done" data-to="done"><summary class="button">done…</summary><p>The task ends in done.</p>`,
+		`<summary class="button end">cancel → cancelled…</summary><p>The task ends without a result.</p>`, `<button name="do" value="request-changes"`,
+	}, nil)
+	if before, _, _ := strings.Cut(body, "<details"); strings.Contains(before, `value="move:`) {
+		t.Error("a move that ends the task is a button without a question")
+	}
+}
+
+// The form of one task asks about that task alone.
+func TestTheMoveFormAsksForOneTask(t *testing.T) {
+	w := shop(t)
+	v := newHouse(t, w).visitor(t)
+	for id, status := range map[string]int{reviewingTask: 200, "C000": 200, "E0000000000000000000e": 200, "X": 404} {
+		if res, body := v.get("/move/" + id); res.StatusCode != status {
+			t.Errorf("%s: status %d: %s", id, res.StatusCode, body)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, path := range w.paths {
+		if strings.HasPrefix(path, "/v1/state?") && !strings.Contains(path, "project=") {
+			t.Errorf("all tasks were asked for: %s", path)
+		}
+	}
+}
+
+func TestFormsAreReadHoweverTheyShowWhoSendsThem(t *testing.T) {
+	fields := url.Values{"note": {"tests"}, "do": {"request-changes"}, "project": {"shop"}, "summary": {"s"}}
+	for name, show := range map[string]func(v *visitor, r *http.Request){
+		"a header": func(v *visitor, r *http.Request) { r.Header.Set("Orange-Csrf", v.csrf) },
+		"the token": func(v *visitor, r *http.Request) {
+			v.cookies = nil
+			r.Header.Set("Authorization", "Bearer "+token)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for path, heard := range map[string]string{"/tasks/" + reviewingTask + "/review": "tests", "/act/" + reviewingTask: "tests", "/new": ""} {
+				w := shop(t)
+				v := newHouse(t, w).visitor(t)
+				v.formRequest(path, url.Values{}) // it knows the value for the header
+				r := v.request("POST", path, fields.Encode())
+				r.Header.Set("Origin", "http://"+v.house.addr)
+				show(v, r)
+				if res, body := v.do(r); res.StatusCode != 303 || w.last().Note != heard {
+					t.Errorf("%s: status %d, heard %+v: %s", path, res.StatusCode, w.last(), body)
+				}
+			}
+		})
 	}
 }
 
@@ -349,6 +451,37 @@ func TestLiveFilter(t *testing.T) {
 	w.change("A0000000000000000000a", func(r *overview.Row) { r.Summary = "other" })
 	if e := next(t, events); !strings.Contains(e[2], `"gone":["A0000000000000000000a"]`) || strings.Contains(e[2], "other") {
 		t.Errorf("a task that is not shown: %v", e)
+	}
+}
+
+// A task that ends stays on a board that shows what is over, and leaves any other.
+func TestLiveBoardOfWhatIsOver(t *testing.T) {
+	end := func(r *overview.Row) { r.Status, r.Kind, r.Moves = "done", workflow.Terminal, nil }
+	for query, stays := range map[string]bool{"": false, "&scope=all": true, "&scope=done": true} {
+		w := shop(t)
+		events := newHouse(t, w).visitor(t).listen(t, "/live?topic=board&after=5"+query, "")
+		next(t, events)
+		w.change(reviewingTask, end)
+		e := next(t, events)
+		if got := strings.Contains(e[2], `"column":"done"`); got != stays || strings.Contains(e[2], `"gone":["`+reviewingTask) == stays {
+			t.Errorf("%q: %v", query, e)
+		}
+	}
+}
+
+// A page that knows of a row that is not there is of another journal.
+func TestLivePageOfAnotherJournal(t *testing.T) {
+	v := newHouse(t, shop(t)).visitor(t)
+	for _, topic := range []string{"board", "all"} {
+		events := v.listen(t, "/live?topic="+topic+"&after=99", "")
+		if e := next(t, events); e[1] == "hello" {
+			if e = next(t, events); e[1] != "reload" {
+				t.Errorf("%s: %v", topic, e)
+			}
+		}
+		if e, more := <-events; more {
+			t.Errorf("%s goes on with %v", topic, e)
+		}
 	}
 }
 

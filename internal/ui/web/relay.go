@@ -12,7 +12,9 @@ import (
 const headerToken = "Orange-Token"
 
 // relayRoutes pass /api/v1/... on to the API behind the socket, so that programs which
-// have the token, and the page's own script, ask the same things over TCP.
+// have the token ask the same things over TCP. A browser's session may look, and take no
+// copy of everything: what pages change they change with forms of their own, and so a
+// session is never worth more than the pages.
 //
 // The API takes what comes through here for a person's, because this server dials it; who
 // may be that person was found out by guard. An attempt's token is passed on only
@@ -23,8 +25,28 @@ func (s *Site) relayRoutes(mux *http.ServeMux) {
 	if s.o.Socket == "" {
 		return
 	}
-	mux.Handle("/api/v1/", s.relay())
+	pass := s.relay()
+	mux.Handle("/api/v1/", pass)
+	mux.HandleFunc("GET /api/v1/export", func(w http.ResponseWriter, r *http.Request) {
+		if _, shown := Shown(r); !shown {
+			s.fail(w, r, errSession)
+			return
+		}
+		pass.ServeHTTP(w, r)
+	})
+	mux.HandleFunc("POST /api/v1/tasks/{id}/type", func(w http.ResponseWriter, r *http.Request) {
+		if !s.o.Input {
+			s.fail(w, r, errShown)
+			return
+		}
+		pass.ServeHTTP(w, r)
+	})
 }
+
+var (
+	errSession = refuse(http.StatusForbidden, "a session may only look at the API: use the page, or show the token with Authorization: Bearer")
+	errShown   = refuse(http.StatusForbidden, "terminals are only shown here: start the server with --web-input to type into them, or use orange task attach")
+)
 
 // maxRelay bounds what a request may carry. An import of an installation goes through the
 // socket.
@@ -42,7 +64,7 @@ func (s *Site) relay() http.Handler {
 			for _, name := range []string{"Cookie", "Authorization", "Origin", "Referer", headerCSRF, "Forwarded"} {
 				p.Out.Header.Del(name)
 			}
-			if _, shown := bearerOf(p.In); !shown {
+			if _, shown := Shown(p.In); !shown {
 				p.Out.Header.Del(headerToken)
 			}
 		},
@@ -60,6 +82,10 @@ func (s *Site) relay() http.Handler {
 		},
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, shown := Shown(r); !shown && !readOnly(r) {
+			s.fail(w, r, errSession)
+			return
+		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxRelay)
 		proxy.ServeHTTP(w, r)
 	})

@@ -11,14 +11,13 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"orange/internal/core/task"
 )
 
 // A session is what a browser has after it showed the token: a random name, when it was
 // given out, and a sum that only the holder of the token can make. Nothing is kept here:
-// sessions outlive a server, and end with the token or after a month.
-const sessionLife = 30 * 24 * time.Hour
+// sessions outlive a server, and end with the token or after a week: browsers show cookies
+// to every server at the same name, whatever its port.
+const sessionLife = 7 * 24 * time.Hour
 
 // sum is a value that follows from the token and a text, for one use.
 func (s *Site) sum(use, text string) string {
@@ -45,7 +44,7 @@ func (s *Site) newSession() string {
 func (s *Site) sessionOf(r *http.Request) string {
 	for _, c := range r.CookiesNamed(s.cookieName()) {
 		name, sum, ok := strings.Cut(c.Value, ".")
-		if ok && same(sum, s.sum("session", name)) && s.fresh(name) {
+		if ok && Same(sum, s.sum("session", name)) && s.fresh(name) {
 			return name
 		}
 	}
@@ -70,18 +69,18 @@ func (s *Site) csrfOf(r *http.Request) string {
 
 // Bearer says whether a request shows the token itself, as programs do.
 func (s *Site) Bearer(r *http.Request) bool {
-	token, ok := bearerOf(r)
-	return ok && same(token, s.o.Token)
+	token, ok := Shown(r)
+	return ok && Same(token, s.o.Token)
 }
 
-// bearerOf is what a request shows in place of a cookie.
-func bearerOf(r *http.Request) (string, bool) {
+// Shown is the token that a request shows in place of a cookie.
+func Shown(r *http.Request) (string, bool) {
 	kind, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	return strings.TrimSpace(token), ok && strings.EqualFold(kind, "Bearer")
 }
 
-// same compares in a time that says nothing about where texts differ.
-func same(a, b string) bool {
+// Same compares in a time that says nothing about where texts differ.
+func Same(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return b != "" && hmac.Equal(x[:], y[:])
 }
@@ -96,8 +95,8 @@ func randomName(n int) string {
 func (s *Site) logIn(w http.ResponseWriter, r *http.Request, token string) {
 	switch {
 	case !s.tries.take():
-		s.fail(w, r, refuse(http.StatusTooManyRequests, "too many wrong tokens were shown: wait a second and try again"))
-	case !same(token, s.o.Token):
+		s.fail(w, r, errTries)
+	case !Same(token, s.o.Token):
 		s.fail(w, r, refuse(http.StatusForbidden, "the token is not the one of this server: run `orange web`, and open the address it prints"))
 	default:
 		s.tries.give()
@@ -125,15 +124,28 @@ type bucket struct {
 
 const triesPerSecond = 5
 
-// take says whether there may be another try.
+// take says whether there may be another try, and counts it.
 func (b *bucket) take() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.refill()
+	b.used++
+	return b.used <= triesPerSecond
+}
+
+// spent says that there may be no other try now.
+func (b *bucket) spent() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.refill()
+	return b.used >= triesPerSecond
+}
+
+// refill begins another second. The lock is held.
+func (b *bucket) refill() {
 	if now := b.now(); now.Sub(b.since) >= time.Second || now.Before(b.since) {
 		b.since, b.used = now, 0
 	}
-	b.used++
-	return b.used <= triesPerSecond
 }
 
 // give takes a try back that was a good one.
@@ -141,51 +153,4 @@ func (b *bucket) give() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.used = max(0, b.used-1)
-}
-
-// sayings keep what the last requests came to until their pages are shown, so that no
-// words need to be in an address.
-type sayings struct {
-	mu   sync.Mutex
-	list []saying
-}
-
-type saying struct {
-	id, text string
-	bad      bool
-}
-
-const maxSayings = 64
-
-// keep remembers a text, and names it.
-func (k *sayings) keep(text string, bad bool) (id string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	id = randomName(9)
-	k.list = append(k.list, saying{id, text, bad})
-	if len(k.list) > maxSayings {
-		k.list = k.list[1:]
-	}
-	return id
-}
-
-// look finds a text by its name, "" if it is forgotten.
-func (k *sayings) look(id string) (text string, bad bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, one := range k.list {
-		if one.id == id {
-			return one.text, one.bad
-		}
-	}
-	return "", false
-}
-
-// idOf is the task that the path of a request names.
-func idOf(r *http.Request) (string, error) {
-	id := r.PathValue("id")
-	if !task.ValidPrefix(id) {
-		return "", refuse(http.StatusNotFound, "that is no task id: start at the board")
-	}
-	return id, nil
 }

@@ -104,6 +104,7 @@ func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 		return nil, err
 	}
 	ctx, api, q := r.Context(), s.o.API, r.URL.Query()
+	around := s.around(r) // first: the page hears of all that comes behind it
 	v, err := api.Task(ctx, id)
 	if err != nil {
 		return nil, err
@@ -113,7 +114,7 @@ func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := s.taskBase(r, v.Task, entries)
+	out := s.taskBase(r, around, v.Task, entries)
 	out.Topic = "task:" + id
 	out.Partial, out.OldFirst = r.Header.Get("Sec-Fetch-Dest") == "empty", q.Get("order") == "old"
 	var refused []journal.Refusal
@@ -147,16 +148,36 @@ func (s *Site) taskChanges(r *http.Request, out *taskPage, said *taskWords) {
 	out.Diff.May = may || said.whole != "" || len(said.remarks) > 0
 }
 
+// surroundings are what a page of one task knows of all of them.
+type surroundings struct {
+	page page
+	rows []overview.Row
+}
+
+// around asks how things are. A server that does not say is no reason to fail here.
+func (s *Site) around(r *http.Request) surroundings {
+	state, err := s.o.API.State(r.Context(), client.Seen{})
+	if err != nil {
+		return surroundings{page: s.blank(r)}
+	}
+	return surroundings{s.pageOf(r, &state), state.Tasks}
+}
+
 // taskBase is what is known of a task from its record and its journal alone.
-func (s *Site) taskBase(r *http.Request, t task.Task, entries []journal.Entry) *taskPage {
-	out := &taskPage{page: s.blank(r), Task: t, Name: taskName(&t), Def: s.definition(r.Context(), t.WorkflowHash)}
+func (s *Site) taskBase(r *http.Request, around surroundings, t task.Task, entries []journal.Entry) *taskPage {
+	out := &taskPage{page: around.page, Task: t, Name: taskName(&t), Def: s.definition(r.Context(), t.WorkflowHash)}
 	out.Look = overview.Of(out.Def, &t, overview.Facts{}, out.Now)
-	if state, err := s.o.API.State(r.Context(), client.Seen{}); err == nil {
-		out.page = s.pageOf(r, &state)
-		for i := range state.Tasks {
-			if one := &state.Tasks[i]; one.ID == t.ID && one.Seq >= t.Seq { // what is known beside the journal
-				out.Look.Work, out.Look.PR = one.Work, one.PR
-			}
+	for i := range around.rows {
+		one := &around.rows[i]
+		if one.ID != t.ID {
+			continue
+		}
+		out.Look.Work = one.Work // what is known beside the journal
+		if one.Seq >= t.Seq {
+			out.Look.PR = one.PR
+		}
+		if one.Seq == t.Seq {
+			out.Look.Moves = one.Moves // its children may matter
 		}
 	}
 	out.Title = titleText(&out.Look)
@@ -292,6 +313,7 @@ func scrubOf(id string, at, last int) *taskScrub {
 func (s *Site) taskPast(w http.ResponseWriter, r *http.Request, at string) {
 	id, err := idOf(r)
 	var entries []journal.Entry
+	around := s.around(r)
 	if err == nil {
 		entries, err = s.o.API.Journal(r.Context(), id, 0)
 	}
@@ -309,7 +331,7 @@ func (s *Site) taskPast(w http.ResponseWriter, r *http.Request, at string) {
 		s.fail(w, r, err)
 		return
 	}
-	out := s.taskBase(r, t, entries[:n])
+	out := s.taskBase(r, around, t, entries[:n])
 	out.Past, out.OldFirst = true, r.URL.Query().Get("order") == "old"
 	out.Now = entries[n-1].At.In(out.Now.Location())
 	out.Look = overview.Of(out.Def, &t, overview.Facts{}, out.Now)

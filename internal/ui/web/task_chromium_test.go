@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/chromedp"
@@ -26,6 +27,7 @@ func TestTaskInABrowser(t *testing.T) {
 		"lines are commented with the keyboard":              storyRemarkKeys,
 		"the history is gone through":                        storyScrub,
 		"the terminal shows colours, and what comes":         storyTerminal,
+		"a terminal that nobody looks at is not watched":     storyTerminalHidden,
 		"a line is typed into the terminal":                  storyType,
 		"what can be asked for is asked for on the page":     storyAct,
 		"markup in what agents write is text":                storyTaskMarkup,
@@ -167,6 +169,37 @@ func storyTerminal(t *testing.T, s *studio, b *tab) {
 		t.Errorf("the ground is %s", got)
 	}
 	b.shot("terminal")
+	b.quiet()
+}
+
+func storyTerminalHidden(t *testing.T, s *studio, b *tab) {
+	s.ask("complete")
+	b.open("/tasks/" + studioTask + "/terminal")
+	b.wait(`"live" in document.querySelector("[data-terminal]").dataset`)
+	until := func(streams int) {
+		t.Helper()
+		late, tick := time.After(patience), time.NewTicker(10*time.Millisecond)
+		defer tick.Stop()
+		for s.watchers(0) != streams {
+			select {
+			case <-tick.C:
+			case <-late:
+				t.Fatalf("%d streams, want %d", s.watchers(0), streams)
+			}
+		}
+	}
+	until(1)
+	b.hide(true)
+	until(0)
+	s.shows("meanwhile")
+	b.hide(false)
+	b.wait(`document.getElementById("screen").textContent.includes("meanwhile")`)
+	until(1)
+	b.hide(true)
+	b.hide(false) // a glance elsewhere
+	s.shows("and on")
+	b.wait(`document.getElementById("screen").textContent.includes("and on")`)
+	until(1)
 	b.quiet()
 }
 

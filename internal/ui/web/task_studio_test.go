@@ -72,6 +72,8 @@ type studio struct {
 	work    overview.Work
 	now     time.Time
 	more    chan struct{} // closes when anything is different
+	read    func()        // called when the journal was read, unless nil
+	watched int           // how many streams of the terminal are open
 }
 
 func newStudio(t *testing.T) *studio {
@@ -200,8 +202,12 @@ func (s *studio) routes() http.Handler {
 				return
 			}
 			s.mu.Lock()
-			defer s.mu.Unlock()
-			answer(w, 200, what())
+			now, read := what(), s.read
+			answer(w, 200, now)
+			s.mu.Unlock()
+			if path == "/journal" && read != nil {
+				read()
+			}
 		})
 	}
 	of("", func() any { return client.View{Task: s.task, Body: s.body, Dir: "/tasks/t"} })
@@ -314,8 +320,18 @@ func (s *studio) screens(w http.ResponseWriter, r *http.Request) {
 		answer(w, 400, map[string]string{"error": "this server starts no agents"})
 		return
 	}
+	s.watchers(1)
+	defer s.watchers(-1)
 	s.stream(w, r, func() string {
 		body, _ := json.Marshal(s.look())
 		return fmt.Sprintf("event: screen\ndata: %s\n\n", body)
 	})
+}
+
+// watchers counts the streams of the terminal, more by n.
+func (s *studio) watchers(n int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watched += n
+	return s.watched
 }

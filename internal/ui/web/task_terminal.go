@@ -229,6 +229,9 @@ func (s *Site) typeLine(w http.ResponseWriter, r *http.Request) error {
 	if role != "" {
 		to += "?role=" + url.QueryEscape(role)
 	}
+	if back := r.PostFormValue("back"); back != "" {
+		to = back
+	}
 	s.done(w, r, to, "typed")
 	return nil
 }

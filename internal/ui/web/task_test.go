@@ -66,6 +66,10 @@ func TestTaskPage(t *testing.T) {
 			`href="#review"`, "var more = 2", "src/&lt;b&gt;login.go", "func &lt;script&gt;", `name="remark"`, `data-line="2" data-side="old"`, `value="create-pr"`, `value="push"`,
 			`data-path="README"`, "2 files, <span class=\"plus\">+3</span>", "What is to change",
 		}, nil},
+		"one that asks for approval": {func(s *studio) {
+			s.ask("complete")
+			s.task.Asked = &task.Asked{To: "reviewing", By: "worker", At: epoch}
+		}, "", []string{`value="approve:reviewing"`, "Approve reviewing"}, []string{`value="approve"`}},
 		"one that is over": {func(s *studio) { s.ask("cancel") }, "", []string{`value="delete"`, "The task and its folder go away."}, []string{`value="pause"`, `value="cancel"`}},
 		"something was refused": {func(s *studio) {
 			s.send(signal.Signal{Kind: signal.Request, Actor: "worker", Attempt: 7, Verb: "<b>no</b>"})
@@ -97,6 +101,21 @@ func TestTaskPageByTheBeginningOfAnID(t *testing.T) {
 			t.Errorf("%s: status %d: %s", path, res.StatusCode, body)
 		}
 	}
+}
+
+// What happens while a page is made is told to it afterwards: it listens from before what
+// it shows.
+func TestNothingIsLostWhileATaskPageIsMade(t *testing.T) {
+	s := newStudio(t)
+	v := s.house(false).visitor(t)
+	before := len(s.entries)
+	s.read = func() {
+		if s.status() == "pending" {
+			s.ask("complete")
+		}
+	}
+	_, body := v.get("/tasks/" + studioTask)
+	says(t, body, []string{`id="status">pending</span>`, fmt.Sprintf(`data-row="%d"`, before)}, nil)
 }
 
 func TestTaskInThePast(t *testing.T) {

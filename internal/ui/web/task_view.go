@@ -127,7 +127,7 @@ func (p *taskPage) acts() {
 	t, row := &p.Task, &p.Look
 	add := func(a taskAct) { p.Acts = append(p.Acts, a) }
 	if t.Asked != nil {
-		add(taskAct{Do: "approve", Label: "Approve " + screen.OneLine(t.Asked.To), Why: screen.OneLine("the " + string(t.Asked.By) + " asks for it: " + t.Asked.Note), Class: "go", Words: "Why (may stay empty)"})
+		add(taskAct{Do: "approve:" + t.Asked.To, Label: "Approve " + screen.OneLine(t.Asked.To), Why: screen.OneLine("the " + string(t.Asked.By) + " asks for it: " + t.Asked.Note), Class: "go", Words: "Why (may stay empty)"})
 	}
 	if row.Wants == engine.ItemPermission || row.Wants == engine.ItemInput {
 		add(taskAct{Label: "Open the terminal", Why: "the agent asks there", Class: "go", Href: "/tasks/" + string(t.ID) + "/terminal"})

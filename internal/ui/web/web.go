@@ -4,6 +4,7 @@
 package web
 
 import (
+	"context"
 	"embed"
 	"html/template"
 	"io/fs"
@@ -11,6 +12,8 @@ import (
 	"net/http"
 	"time"
 
+	"orange/internal/core/verify"
+	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
 )
 
@@ -27,10 +30,13 @@ type Options struct {
 	Log     *slog.Logger
 	Token   string                    // who shows it may look and act
 	Input   bool                      // people may type into agents' terminals
-	MCP     http.Handler              // at /mcp, nil: there is none; it asks Site.Bearer who may
-	Who     func(*http.Request) error // says why a process may not act, nil: all may
+	MCP     http.Handler              // at /mcp, nil: there is none; it finds out who asks
+	Who     func(*http.Request) error // says why a process may not ask, nil: all may
 	Address func() string             // host and port of the listener
 	Now     func() time.Time          // nil: time.Now
+
+	// Verify searches the states of a workflow; nil: in this process.
+	Verify func(ctx context.Context, def *workflow.Definition, maxStates int) (verify.Report, error)
 }
 
 // Site is the web page of one server. It is safe for concurrent use.
@@ -51,6 +57,9 @@ type Site struct {
 func New(o Options) *Site {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Verify == nil {
+		o.Verify = searchHere
 	}
 	static, _ := fs.Sub(staticFiles, "static")
 	return &Site{o: o, pages: parseTemplates(), static: static, etags: etagsOf(static), tries: bucket{now: o.Now}}

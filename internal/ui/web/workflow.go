@@ -19,7 +19,7 @@ import (
 	"orange/internal/ui/client"
 )
 
-// Bounds of what is done for a page, in this process: it has other work.
+// Bounds of what is done for a page: the machine has other work.
 const (
 	maxSearched   = 300_000 // states of a search
 	searchTime    = 2 * time.Minute
@@ -161,6 +161,11 @@ func (p *workflowPages) compute(r *http.Request, do func(context.Context, *workf
 	return do(ctx, def)
 }
 
+// searchHere searches in this process, for those who have no other.
+func searchHere(ctx context.Context, def *workflow.Definition, maxStates int) (verify.Report, error) {
+	return verify.Verify(def, verify.Options{MaxStates: maxStates, Stop: func() bool { return ctx.Err() != nil }}), nil
+}
+
 // verify searches everything that can happen to tasks of a workflow.
 func (p *workflowPages) verify(w http.ResponseWriter, r *http.Request) error {
 	hash := r.PathValue("hash")
@@ -172,9 +177,12 @@ func (p *workflowPages) verify(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 		began := p.o.Now()
-		found := verify.Verify(def, verify.Options{MaxStates: maxSearched, Stop: func() bool { return ctx.Err() != nil }})
+		found, err := p.o.Verify(ctx, def, maxSearched)
 		if ctx.Err() != nil {
 			return refuse(http.StatusServiceUnavailable, "the search was broken off after %s: use orange workflow verify", p.o.Now().Sub(began).Round(time.Second))
+		}
+		if err != nil {
+			return err
 		}
 		report := reportOf(found)
 		report.Took = p.o.Now().Sub(began).Round(100 * time.Millisecond).String()

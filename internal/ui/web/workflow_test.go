@@ -1,10 +1,13 @@
 package web_test
 
 import (
+	"context"
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
 
+	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
 )
@@ -68,6 +71,32 @@ func TestAWorkflowIsVerifiedWhenAPersonAsks(t *testing.T) {
 	if res, _ := v.get(path + "/verify"); res.StatusCode == 200 {
 		t.Error("a look at a page searches")
 	}
+}
+
+// TestAWorkflowIsSearchedElsewhere has somebody else do the search.
+func TestAWorkflowIsSearchedElsewhere(t *testing.T) {
+	s := newStudio(t)
+	h := s.house(false)
+	broken := true
+	h.shut()
+	h.opts.Verify = func(_ context.Context, def *workflow.Definition, maxStates int) (verify.Report, error) {
+		if broken {
+			return verify.Report{}, errors.New("search the workflow: it was killed")
+		}
+		return verify.Report{OK: true, Complete: true, Workflow: def.Name, States: 4711, Transitions: maxStates}, nil
+	}
+	h.open(t, "127.0.0.1:0")
+	v := h.visitor(t)
+	path := "/workflows/" + s.def.Hash
+	if res, body := v.form(path+"/verify", url.Values{}); res.StatusCode != 500 || !strings.Contains(body, "it was killed") {
+		t.Errorf("a search that fails: %d %s", res.StatusCode, body)
+	}
+	broken = false
+	if res, body := v.form(path+"/verify", url.Values{}); res.StatusCode != 303 {
+		t.Errorf("status %d: %s", res.StatusCode, body)
+	}
+	_, body := v.get(path)
+	says(t, body, []string{"4,711 states, 300,000 transitions", "Every property holds."}, nil)
 }
 
 func TestAWorkflowIsSimulatedWhenAPersonAsks(t *testing.T) {

@@ -41,7 +41,9 @@ type world struct {
 	heard   []signal.Signal
 	wishes  []signal.Wish
 	headers []http.Header // of every request
-	asked   string        // what the task in asks for approval of
+	paths   []string      // likewise, with their queries
+	asked   string        // what every task asks for approval of, "" for nothing
+	typed   []string      // into terminals, behind the role
 }
 
 func newWorld(t *testing.T) *world {
@@ -73,9 +75,8 @@ func (w *world) routes() http.Handler {
 	mux.HandleFunc("GET /v1/state/events", w.events)
 	mux.HandleFunc("POST /v1/tasks/{id}/signals", w.signals)
 	mux.HandleFunc("POST /v1/tasks", w.create)
-	mux.HandleFunc("GET /v1/tasks/{id}", func(rw http.ResponseWriter, r *http.Request) {
-		answer(rw, 200, map[string]any{"task": task.Task{ID: task.ID(r.PathValue("id")), Asked: &task.Asked{To: w.asked}}})
-	})
+	mux.HandleFunc("GET /v1/tasks/{id}", w.getTask)
+	mux.HandleFunc("POST /v1/tasks/{id}/type", w.typeIn)
 	mux.HandleFunc("GET /v1/inbox", func(rw http.ResponseWriter, _ *http.Request) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -95,6 +96,7 @@ func (w *world) routes() http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
 		w.headers = append(w.headers, r.Header.Clone())
+		w.paths = append(w.paths, r.URL.String())
 		w.mu.Unlock()
 		if path, ok := strings.CutPrefix(r.URL.Path, "/api/"); ok {
 			r.URL.Path = "/" + path
@@ -113,12 +115,14 @@ states:
   working: {kind: agent, role: worker}
   reviewing: {kind: human}
   done: {kind: terminal}
+  cancelled: {kind: terminal}
 edges:
   - {from: new, to: pending, on: create, by: [human]}
   - {from: pending, to: working, on: [request, ready], as: complete, by: [human, engine]}
   - {from: working, to: reviewing, as: complete, by: [human]}
   - {from: reviewing, to: working, as: request-changes, by: [human]}
   - {from: reviewing, to: done, as: complete, by: [human]}
+  - {from: [pending, reviewing], to: cancelled, as: cancel, by: [human]}
 prompts:
   worker: do it
 `
@@ -184,13 +188,47 @@ func (w *world) pause(paused bool) {
 	w.note("")
 }
 
+// getTask is the record of a task, as far as its row has it.
+func (w *world) getTask(rw http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.IndexFunc(w.state.Tasks, func(row overview.Row) bool { return strings.HasPrefix(string(row.ID), r.PathValue("id")) })
+	if i < 0 {
+		answer(rw, 404, map[string]string{"error": "task not found: see orange task list"})
+		return
+	}
+	row := &w.state.Tasks[i]
+	t := task.Task{ID: row.ID, Project: row.Project, Branch: row.Branch, Summary: row.Summary, Status: row.Status, WorkflowHash: row.WorkflowHash, Seq: row.Seq}
+	if w.asked != "" {
+		t.Asked = &task.Asked{To: w.asked}
+	}
+	answer(rw, 200, map[string]any{"task": t})
+}
+
+// typeIn takes what is typed for an agent that asks at its terminal.
+func (w *world) typeIn(rw http.ResponseWriter, r *http.Request) {
+	var in struct{ Role, Text string }
+	json.NewDecoder(r.Body).Decode(&in)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	asks := func(row overview.Row) bool {
+		return string(row.ID) == r.PathValue("id") && (row.Wants == engine.ItemPermission || row.Wants == engine.ItemInput)
+	}
+	if !slices.ContainsFunc(w.state.Tasks, asks) {
+		answer(rw, 404, map[string]string{"error": "no agent of it asks at a terminal"})
+		return
+	}
+	w.typed = append(w.typed, in.Role+": "+in.Text)
+	answer(rw, 200, map[string]bool{"typed": true})
+}
+
 func (w *world) getState(rw http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := w.state
 	out.Tasks = []overview.Row{}
 	for _, row := range w.state.Tasks {
-		if p := r.URL.Query().Get("project"); p == "" || p == row.Project {
+		if p := r.URL.Query().Get("project"); (p == "" || p == row.Project) && shows(r, &row) {
 			out.Tasks = append(out.Tasks, row)
 		}
 	}
@@ -200,10 +238,22 @@ func (w *world) getState(rw http.ResponseWriter, r *http.Request) {
 	answer(rw, 200, out)
 }
 
+// shows says whether a request wants to see a row: what is over only if it asks for all.
+func shows(r *http.Request, row *overview.Row) bool {
+	return r.URL.Query().Get("all") == "1" || row.Kind != workflow.Terminal
+}
+
 func (w *world) events(rw http.ResponseWriter, r *http.Request) {
 	after, _ := strconv.Atoi(r.URL.Query().Get("after"))
 	if n, err := strconv.Atoi(r.Header.Get("Last-Event-ID")); err == nil {
 		after = n
+	}
+	w.mu.Lock()
+	last := len(w.changed)
+	w.mu.Unlock()
+	if after > last {
+		answer(rw, 400, map[string]string{"error": "that row is not in this journal: ask for the state again"})
+		return
 	}
 	rw.Header().Set("Content-Type", "text/event-stream")
 	rw.WriteHeader(200)
@@ -213,8 +263,12 @@ func (w *world) events(rw http.ResponseWriter, r *http.Request) {
 		change := overview.Change{Row: int64(len(w.changed)), At: epoch, Paused: w.state.Paused, Projects: w.state.Projects}
 		fresh := len(w.changed) > after
 		for _, row := range w.state.Tasks {
-			if fresh && slices.Contains(w.changed[after:], row.ID) {
+			switch {
+			case !fresh || !slices.Contains(w.changed[after:], row.ID):
+			case shows(r, &row):
 				change.Tasks = append(change.Tasks, row)
+			default:
+				change.Gone = append(change.Gone, row.ID)
 			}
 		}
 		after = len(w.changed)

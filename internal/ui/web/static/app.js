@@ -30,13 +30,13 @@ export function announce(text) {
 }
 
 // The stream of events. It is taken up after the last row that was heard; a page that
-// nobody looks at leaves its connection to others.
+// nobody looks at leaves its connection to others: a browser has six for all of them.
 
 let stream = null, lostTimer = 0, retryTimer = 0, sleepTimer = 0;
 export const past = () => "past" in body.dataset;
 function connect() {
   clearTimeout(retryTimer);
-  if (!topic || !csrf || past() || stream) return;
+  if (!topic || !csrf || past() || stream || document.hidden) return;
   const mine = stream = new EventSource(`/live?topic=${encodeURIComponent(topic)}&after=${row}&${body.dataset.query || ""}`);
   let opened = false;
   const on = (name, then) => mine.addEventListener(name, (e) => {
@@ -51,6 +51,12 @@ function connect() {
   });
   on("board", (news) => { hold(news.paused); wants(news.wants); document.dispatchEvent(new CustomEvent("orange:board", { detail: news })); });
   on("touch", (news) => { hold(news.paused); refresh(); document.dispatchEvent(new CustomEvent("orange:touch", { detail: news })); });
+  on("reload", () => {
+    disconnect();
+    if (Date.now() - Number(sessionStorage.getItem("reloaded")) < 10000) { connected(false); retryTimer = setTimeout(connect, 10000); return; }
+    sessionStorage.setItem("reloaded", Date.now());
+    location.reload();
+  });
   mine.onerror = () => {
     connected(false);
     if (mine.readyState !== EventSource.CLOSED || mine !== stream) return; // it tries again by itself
@@ -61,6 +67,7 @@ function connect() {
 export function disconnect() {
   if (stream) stream.close();
   stream = null;
+  delete body.dataset.connected;
 }
 function connected(yes) {
   if (yes) {
@@ -75,7 +82,7 @@ function connected(yes) {
 }
 document.addEventListener("visibilitychange", () => {
   clearTimeout(sleepTimer);
-  if (document.hidden) sleepTimer = setTimeout(disconnect, 30000);
+  if (document.hidden) sleepTimer = setTimeout(disconnect, 2000);
   else if (!stream) connect();
 });
 addEventListener("pagehide", disconnect);
@@ -99,7 +106,7 @@ function hold(paused) {
 
 let asking = false, again = false, sources = new Map(), rest = 0;
 export async function refresh(address) {
-  if (asking || rest) { again = again || address || true; return; }
+  if (asking || rest) { again = address || again || true; return; }
   asking = true;
   const begun = performance.now();
   try {

@@ -14,10 +14,10 @@ function take(news) {
   for (const id of news.gone || []) waiting.set(id, { id, html: "" });
   if (news.sum) $("sum").innerHTML = news.sum;
   scrubTo(news);
-  for (const [name, n] of Object.entries(news.counts || {})) counts.set(name, n);
+  if (news.counts) counts = news.counts;
   frame = frame || requestAnimationFrame(flush);
 }
-const counts = new Map();
+let counts = null; // of cards, by column: the newest that were heard
 function flush() {
   frame = 0;
   let n = 0;
@@ -27,13 +27,12 @@ function flush() {
     place(c);
     if (++n >= perFrame) break;
   }
-  for (const col of board().querySelectorAll(".col")) {
-    if (!counts.size) break;
-    const n = counts.get(col.dataset.col) || 0;
+  for (const col of counts ? board().querySelectorAll(".col") : []) {
+    const n = Object.hasOwn(counts, col.dataset.col) ? counts[col.dataset.col] : 0;
     col.querySelector(".n").textContent = n;
     col.classList.toggle("empty", !n);
   }
-  counts.clear();
+  counts = null;
   if (waiting.size && n) frame = requestAnimationFrame(flush);
 }
 const columnOf = (name) => [...board().querySelectorAll(".col")].find((c) => c.dataset.col === name);
@@ -77,7 +76,8 @@ async function ask(id, to) {
   asked = id;
   box.showModal();
   for (const way of box.querySelectorAll(".ways button")) way.classList.toggle("go", way.dataset.to === to);
-  if (to) box.querySelector("textarea")?.focus(); else (box.querySelector(".ways button") || shut).focus();
+  for (const end of box.querySelectorAll(".ways details")) end.open = end.dataset.to === to;
+  if (to) box.querySelector("textarea")?.focus(); else (box.querySelector(".ways button, .ways summary") || shut).focus();
 }
 $("ask").addEventListener("close", () => {
   $("ask").replaceChildren();

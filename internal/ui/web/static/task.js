@@ -149,8 +149,12 @@ if (box) {
   };
   const note = (text) => { $("terminal-note").textContent = text; $("terminal-note").hidden = !text; };
   box.scrollTop = box.scrollHeight;
+  let stream = null, again = 0, sleep = 0;
+  const leave = () => { clearTimeout(again); stream?.close(); stream = null; };
   const watch = () => {
-    const stream = new EventSource(box.dataset.terminal);
+    leave();
+    if (document.hidden) return;
+    stream = new EventSource(box.dataset.terminal);
     stream.addEventListener("screen", (e) => {
       const now = JSON.parse(e.data);
       $("terminal-who").textContent = now.attempt ? `${now.role}, attempt ${now.attempt}` : "no agent";
@@ -160,13 +164,20 @@ if (box) {
       box.dataset.live = "";
     });
     stream.addEventListener("gone", (e) => {
-      const { why, again } = JSON.parse(e.data);
-      stream.close();
-      note(again ? "The connection is lost; it comes back by itself." : why);
-      if (again) setTimeout(watch, 2000);
+      const news = JSON.parse(e.data);
+      leave();
+      over = !news.again;
+      note(over ? news.why : "The connection is lost; it comes back by itself.");
+      if (!over) again = setTimeout(watch, 2000);
     });
-    addEventListener("pagehide", () => stream.close());
   };
+  let over = false; // there is nothing to watch any more
+  document.addEventListener("visibilitychange", () => { // a browser has six connections for all of its pages
+    clearTimeout(sleep);
+    if (document.hidden) sleep = setTimeout(leave, 2000);
+    else if (!stream && !over) watch();
+  });
+  addEventListener("pagehide", leave);
   watch();
 }
 

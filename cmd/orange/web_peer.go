@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+
+	"orange/internal/adapter/attend"
+	"orange/internal/runtime/agents"
+)
+
+// peers find out who is at the other end of the connections of the web page. An agent
+// runs as the same user and can read that user's files, the token of the page included:
+// what it shows says nothing, which process it is does.
+type peers struct {
+	holders  func(*http.Request) ([]int, error)                  // of the other end
+	identify func(token string, pid int) (*agents.Caller, error) // nil: nobody's
+	gone     func(pid int) bool
+}
+
+func peersOf(a *agents.Agents) peers {
+	holders := func(r *http.Request) ([]int, error) {
+		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+		return attend.TCPPeers(r.RemoteAddr, local)
+	}
+	return peers{holders, a.Identify, attend.Gone}
+}
+
+var errGone = errors.New("it cannot be told who asks, because the process that asked is gone: wait for the answer, or use the command line")
+
+// caller is the attempt that a request comes from, nil for a person. It is told only if
+// whoever holds the connection afterwards was asked about: one that sends and leaves gets
+// nothing. A process that shared the connection for a moment, as one does that is about to
+// become another, is no reason to say no at once.
+func (p peers) caller(r *http.Request, token string) (*agents.Caller, error) {
+	for range 3 {
+		before, err := p.holders(r)
+		if err != nil {
+			return nil, fmt.Errorf("it cannot be told which process asks (%v): ask from this machine, or use the command line", err)
+		}
+		who, known, err := p.ask(before, token)
+		if err != nil || who != nil && token == "" {
+			return who, err
+		}
+		after, err := p.holders(r)
+		if err != nil || len(after) == 0 {
+			return nil, errGone
+		}
+		if !slices.ContainsFunc(after, func(pid int) bool { return !slices.Contains(known, pid) }) {
+			return who, nil
+		}
+	}
+	return nil, errGone
+}
+
+// ask identifies processes. Those that are gone are not among the known. If any belongs to
+// an attempt that is whose request it is; two attempts are nobody.
+func (p peers) ask(pids []int, token string) (who *agents.Caller, known []int, err error) {
+	for _, pid := range pids {
+		one, err := p.identify(token, pid)
+		switch {
+		case err != nil && p.gone(pid):
+			continue
+		case err != nil:
+			return nil, nil, err
+		case one != nil && who != nil && *one != *who:
+			return nil, nil, errors.New("the processes of two attempts ask at once: ask from one of them")
+		case one != nil:
+			who = one
+		}
+		known = append(known, pid)
+	}
+	return who, known, nil
+}
+
+// noAgent refuses a request that an agent may have made: it must not approve its own work,
+// nor see what is a person's. While no agent lives nobody is looked for.
+func noAgent(a *agents.Agents, r *http.Request) error {
+	if a.Len() == 0 {
+		return nil
+	}
+	caller, err := peersOf(a).caller(r, "")
+	if err == nil && caller != nil {
+		err = fmt.Errorf("this is the %s of task %s: it may not use the web page; use the orange command", caller.Role, caller.Task)
+	}
+	return err
+}

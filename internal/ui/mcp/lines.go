@@ -1,0 +1,146 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// lines hands on the lines of an input that are messages, one at a time. To every other
+// line it says what is wrong with it, and goes on: the library would end for it.
+type lines struct {
+	in     *bufio.Reader
+	closer io.Closer
+	out    *output
+	max    int // bytes of a line
+
+	rest []byte // of the line that is handed on
+}
+
+func newLines(in io.ReadCloser, out *output, most int) *lines {
+	return &lines{in: bufio.NewReaderSize(in, 64<<10), closer: in, out: out, max: most}
+}
+
+// inputError is why no more can be read.
+type inputError struct{ err error }
+
+func (e *inputError) Error() string { return e.err.Error() }
+func (e *inputError) Unwrap() error { return e.err }
+
+// Read implements io.Reader.
+func (l *lines) Read(p []byte) (int, error) {
+	for len(l.rest) == 0 {
+		text, err := l.next()
+		if err == io.EOF {
+			return 0, io.EOF
+		}
+		if err == nil {
+			err = l.judge(text)
+		}
+		if err != nil {
+			return 0, &inputError{err}
+		}
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (l *lines) Close() error { return l.closer.Close() }
+
+// judge hands a line on if it is a message, and says what is wrong if not.
+func (l *lines) judge(text []byte) error {
+	message := bytes.TrimSpace(text)
+	switch wrong, id := l.wrong(text, message); {
+	case wrong != nil:
+		return l.out.refuse(id, wrong)
+	case len(message) > 0:
+		l.rest = append(message, '\n')
+	}
+	return nil
+}
+
+// wrong says what is wrong with a line, and to which request that is the answer.
+func (l *lines) wrong(text, message []byte) (*jsonrpc.Error, json.RawMessage) {
+	switch {
+	case len(text) > l.max:
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the line is longer than %d bytes: send less at once", l.max)}, nil
+	case len(message) == 0:
+		return nil, nil
+	case !json.Valid(message):
+		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is not JSON: send one message on each line"}, nil
+	case message[0] == '[': // several at once: the library knows whether they may be
+		return nil, nil
+	}
+	if _, err := jsonrpc.DecodeMessage(message); err != nil {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the line is no message of JSON-RPC 2.0: " + line(err.Error(), maxLine)}, idOf(message)
+	}
+	return nil, nil
+}
+
+// idOf is the id of what is almost a request, nil if it has none that can be one.
+func idOf(message []byte) json.RawMessage {
+	var q struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(message, &q) != nil || len(q.ID) == 0 || len(q.ID) > maxLine || bytes.ContainsRune([]byte("{[tfn"), rune(q.ID[0])) {
+		return nil
+	}
+	return q.ID
+}
+
+// next reads a line. Of one that is too long only so much is kept as shows it.
+func (l *lines) next() ([]byte, error) {
+	var text []byte
+	for {
+		part, err := l.in.ReadSlice('\n')
+		if keep := l.max + 1 - len(text); keep > 0 {
+			text = append(text, part[:min(keep, len(part))]...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err == io.EOF && len(text) > 0:
+			return text, nil // the last line has no end
+		default:
+			return text, err
+		}
+	}
+}
+
+// output is where messages go, each with one write.
+type output struct {
+	mu sync.Mutex
+	io.WriteCloser
+}
+
+// Write implements io.Writer.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.WriteCloser.Write(p)
+}
+
+// refuse answers what is not understood. If no id is known, it says so with null, which
+// the library leaves out.
+func (o *output) refuse(id json.RawMessage, wrong *jsonrpc.Error) error {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	text, err := json.Marshal(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   *jsonrpc.Error  `json:"error"`
+	}{"2.0", id, wrong})
+	if err != nil {
+		return err
+	}
+	_, err = o.Write(append(text, '\n'))
+	return err
+}

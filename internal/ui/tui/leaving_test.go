@@ -1,0 +1,121 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// beginning is a terminal that tells when something was first drawn on it.
+type beginning struct {
+	once  sync.Once
+	drawn chan struct{}
+}
+
+func (b *beginning) Write(p []byte) (int, error) {
+	b.once.Do(func() { close(b.drawn) })
+	return len(p), nil
+}
+
+func TestADashboardThatIsToldToLeaveLeaves(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	in, keys := io.Pipe()
+	defer keys.Close()
+	out := &beginning{drawn: make(chan struct{})}
+	left := make(chan error, 1)
+	go func() {
+		_, err := Run(ctx, Options{API: &fake{state: shopState()}, In: in, Out: out, Environ: []string{"TERM=xterm"}})
+		left <- err
+	}()
+	await(t, "the screen", out.drawn)
+	cancel()
+	if err := <-left; err != nil {
+		t.Errorf("it says %q", err)
+	}
+}
+
+func TestWhoLeavesHasStillAsked(t *testing.T) {
+	for name, tt := range map[string]struct {
+		begun bool  // the request is on its way when they leave
+		no    error // what the server says
+		want  string
+	}{
+		"it is on its way":     {begun: true},
+		"it was not begun yet": {},
+		"it is refused":        {no: errNo, want: "a gate is not met: write ## Plan"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 80, 24)
+			r.api.no = tt.no
+			r.on("login")
+			_, cmd := r.m.Update(tea.KeyPressMsg{Code: 'm', Text: "m"})
+			if tt.begun {
+				r.m.under["id-login"]()
+			}
+			r.press("q")
+			if got := r.m.finish(t.Context()); got != tt.want {
+				t.Errorf("it says %q, want %q", got, tt.want)
+			}
+			runAll(cmd) // nothing is asked twice
+			r.heard("request id-login merge human")
+		})
+	}
+	r := newRig(t, 80, 24)
+	r.on("login")
+	r.press("m")
+	if got := r.m.finish(t.Context()); got != "" || len(r.m.under) > 0 {
+		t.Errorf("what has its answer is waited for: %q", got)
+	}
+}
+
+func runAll(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	if all, ok := cmd().(tea.BatchMsg); ok {
+		for _, c := range all {
+			runAll(c)
+		}
+	}
+}
+
+func TestAServerThatDoesNotAnswerHoldsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		m := newModel(ctx, Options{API: &fake{}})
+		m.ask("id", "the merge", func(ctx context.Context) (string, error) {
+			<-ctx.Done()
+			return "", ctx.Err()
+		})
+		if got := m.finishSoon(); !strings.Contains(got, "a request had no answer yet") {
+			t.Errorf("it says %q", got)
+		}
+		cancel()
+		m.last.Wait()
+	})
+}
+
+func TestAQuickGoodbyeIsNotSaidForNothing(t *testing.T) {
+	in, keys := io.Pipe()
+	defer keys.Close()
+	out := &beginning{drawn: make(chan struct{})}
+	api := &fake{state: shopState(), no: errors.New("the disk is full")}
+	left := make(chan error, 1)
+	go func() {
+		_, err := Run(t.Context(), Options{API: api, In: in, Out: out, Environ: []string{"TERM=xterm"}})
+		left <- err
+	}()
+	await(t, "the screen", out.drawn)
+	if _, err := keys.Write([]byte("q")); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-left; err != nil {
+		t.Errorf("it says %q", err)
+	}
+}

@@ -1,0 +1,150 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
+
+	"orange/internal/core/overview"
+	"orange/internal/ui/client"
+	"orange/internal/ui/paint"
+)
+
+func TestTheGraphShowsWhereTheTaskIs(t *testing.T) {
+	r := newRig(t, 80, 20)
+	insight := func(what string) {
+		t.Helper()
+		d := &r.m.detail
+		at, height := paint.Here(d.lines), r.m.contentHeight()
+		if at < 0 || at < d.scroll || at >= d.scroll+height {
+			t.Errorf("%s: the state is on line %d, and %d lines are shown from %d", what, at, height, d.scroll)
+		}
+	}
+	r.on("mail")
+	r.press("5")
+	insight("opened")
+	if r.m.detail.scroll == 0 {
+		t.Fatal("the graph is too short for this test")
+	}
+	r.press("tab", "home")
+	change := func(status string) {
+		row := *r.m.row("id-mail")
+		row.Status = status
+		row.Seq++
+		r.tell(changeMsg{overview.Change{Row: r.m.state.Row + 1, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{row}}})
+	}
+	change("stuck")
+	if r.m.detail.scroll != 0 {
+		t.Error("it is scrolled though the task did not move")
+	}
+	change("pending")
+	insight("at the beginning")
+	r.press("end")
+	change("planning")
+	insight("moved")
+}
+
+func TestALowWindowSaysWhereThePaneIs(t *testing.T) {
+	for _, key := range []string{"1", "2", "6", "]", "[", "z", "+", "-"} {
+		r := newRig(t, 60, 15)
+		r.press(key)
+		r.shows("the window is too low for the pane: press Tab")
+		r.press("tab")
+		r.shows("Let customers log in")
+		r.hides("the window is too low", "...")
+	}
+	r := newRig(t, 60, 16)
+	r.press("2")
+	r.hides("the window is too low")
+	r = newRig(t, 60, 12)
+	r.press("2", "tab")
+	r.shows("APPROACH: a form")
+}
+
+func TestIdleAgentsAreToldApart(t *testing.T) {
+	r := newRig(t, 100, 30)
+	row := *r.m.row("id-search")
+	if got := r.m.icon(&row); got.style.Render("x") != r.m.theme.Good.Render("x") {
+		t.Error("one at work does not look like it")
+	}
+	row.Attempts = []overview.Attempt{{Number: 3, Role: "worker", Mood: "idle"}}
+	row.Seq++
+	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{row}}})
+	r.shows("worker idle")
+	if got := r.m.icon(&row); got.style.Render("x") != r.m.theme.Faint.Render("x") {
+		t.Error("an idle one looks like one at work")
+	}
+}
+
+func TestTheHelpNamesEverything(t *testing.T) {
+	r := newRig(t, 120, 80)
+	r.press("?")
+	r.shows("or w: start it", "The mouse", "click", "wheel", "faint: idle")
+}
+
+func TestWhatIsLeftOutIsCounted(t *testing.T) {
+	long := strings.Repeat("x", maxBody+123)
+	for name, v := range map[string]client.View{
+		"of the text":    {Body: long},
+		"of the problem": {Body: "short", Problem: long},
+	} {
+		if got := body(v); !strings.Contains(got, "(123 bytes more") {
+			t.Errorf("%s: %q", name, got[maxBody:])
+		}
+	}
+	if got := body(client.View{Body: strings.Repeat("x", maxBody-1) + "é"}); !strings.Contains(got, "(2 bytes more") {
+		t.Errorf("within a character: %q", got[maxBody-1:])
+	}
+}
+
+// TestTextsAreAsWideAsTheyAreTakenFor draws what a person and an agent wrote as terminals
+// do that disagree about how wide it is.
+func TestTextsAreAsWideAsTheyAreTakenFor(t *testing.T) {
+	r := newRig(t, 240, 40)
+	for range 7 {
+		r.press("+")
+	}
+	r.tell(linkMsg{fmt.Errorf("%s", "x")})
+	r.m.complain("❤\ufe0f 👍🏽 was refused")
+	for name, method := range map[string]ansi.Method{"by runes": ansi.WcWidth, "by characters": ansi.GraphemeWidth} {
+		buf := uv.NewScreenBuffer(240, 40)
+		buf.Method = method
+		uv.NewStyledString(r.m.View().Content).Draw(buf, buf.Bounds())
+		want := r.m.layout.list.width
+		for y := r.m.layout.tabs.y; y < r.m.layout.tabs.y+r.m.layout.detail.height; y++ {
+			if c := buf.CellAt(want, y); c == nil || c.Content != "│" {
+				t.Errorf("%s: line %d is shifted", name, y)
+			}
+		}
+	}
+	if got := r.m.note.text; got != "❤ 👍 was refused" {
+		t.Errorf("it says %q", got)
+	}
+}
+
+func TestEverythingFitsAnySize(t *testing.T) {
+	for _, keys := range [][]string{{}, {"i"}, {"?"}, {"v"}, {"c"}, {"x"}, {"r"}, {"u"}, {"/"}, {"g"}, {"tab", "5"}, {"4"}, {"6"}} {
+		r := newRig(t, 100, 30)
+		r.press(keys...)
+		for _, w := range []int{1, 3, 7, 20, 37, 66, 130} {
+			for _, h := range []int{1, 2, 3, 5, 8, 16, 24} {
+				r.tell(tea.WindowSizeMsg{Width: w, Height: h})
+				r.tell(tea.MouseWheelMsg{X: w / 2, Y: h / 2, Button: tea.MouseWheelDown})
+				lines := strings.Split(r.text(), "\n")
+				if len(lines) > h {
+					t.Errorf("%v %dx%d: %d lines", keys, w, h, len(lines))
+				}
+				for _, l := range lines {
+					if n := ansi.StringWidth(l); n > w {
+						t.Errorf("%v %dx%d: %d wide: %q", keys, w, h, n, l)
+						break
+					}
+				}
+			}
+		}
+	}
+}

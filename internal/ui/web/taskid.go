@@ -1,0 +1,16 @@
+package web
+
+import (
+	"net/http"
+
+	"orange/internal/core/task"
+)
+
+// idOf is the task that the path of a request names.
+func idOf(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	if !task.ValidPrefix(id) {
+		return "", refuse(http.StatusNotFound, "that is no task id: start at the board")
+	}
+	return id, nil
+}
