@@ -20,7 +20,8 @@ func (s *Site) inboxRoutes(mux *http.ServeMux) {
 
 type inboxData struct {
 	page
-	Items []inboxItem
+	Project string // only of this one, "" for all
+	Items   []inboxItem
 }
 
 // inboxItem is something that waits for a person, and the ways to help.
@@ -50,7 +51,11 @@ func (s *Site) inbox(w http.ResponseWriter, r *http.Request) {
 	for i := range state.Tasks {
 		rows[state.Tasks[i].ID] = &state.Tasks[i]
 	}
+	d.Project = screen.OneLine(r.URL.Query().Get("project"))
 	for _, it := range state.Inbox() {
+		if d.Project != "" && it.Task != "" && it.Project != d.Project {
+			continue
+		}
 		item := inboxItem{
 			ID: string(it.Task), Where: it.Project + "/" + it.Branch, Status: it.Status, Text: it.Text, Do: it.Do,
 			Since: isoTime(it.Since), Age: prose.Age(d.Now, it.Since), Frees: it.Frees, All: it.Task == "",

@@ -194,6 +194,9 @@ func TestInbox(t *testing.T) {
 		}
 	}
 	says(t, body, []string{`<summary class="button">done…</summary>`}, []string{`value="move:done" class="">`})
+	if _, body := v.get("/inbox?project=nowhere"); strings.Contains(body, "Fix the login form") || !strings.Contains(body, "0 things wait for you in nowhere") {
+		t.Errorf("the items of another project: %s", body)
+	}
 	h.world.pause(true)
 	if _, body := v.get("/inbox"); !strings.Contains(body, "everything is paused") || !strings.Contains(body, `action="/resume"`) {
 		t.Errorf("the pause is not shown: %s", body)

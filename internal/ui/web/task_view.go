@@ -187,19 +187,19 @@ func (p *taskPage) moves(add func(taskAct)) {
 	}
 	answers := p.Look.Kind == workflow.Waiting || p.Look.Kind == workflow.Halt
 	for _, m := range p.Look.Moves {
-		a := taskAct{Do: "move:" + m.To, Label: m.To, Why: "→ " + m.To}
+		a := taskAct{Do: "move:" + m.To, Label: "→ " + m.To}
 		if m.As != "" {
-			a.Label = m.As
+			a.Label = m.As + " → " + m.To
 		}
 		switch {
 		case m.As == "request-changes":
-			a = taskAct{Label: "Request changes", Href: "#review", Class: "back", Why: a.Why}
+			a = taskAct{Label: "Request changes", Href: "#review", Class: "back", Why: "→ " + m.To}
 		case m.As == "cancel":
 			a.Class, a.Confirm, a.Words, a.Label = "end", "The task ends without a result.", "Why (may stay empty)", "Cancel the task"
 		case m.As == "" && kinds(m.To) == workflow.Terminal:
 			a.Class, a.Confirm = "end", "The task ends in "+m.To+"."
 		case m.As == engine.Complete && !answers:
-			a.Class, a.Label = "go", "Complete"
+			a.Class, a.Label = "go", "Complete → "+m.To
 		}
 		add(a)
 	}
