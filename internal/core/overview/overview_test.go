@@ -106,6 +106,7 @@ func TestTextsAreBounded(t *testing.T) {
 		"nothing but escapes":       {strings.Repeat("\x1b[31m", maxSummary) + "x", "..."},
 		"lines and escapes":         {"a\r\nb\tc\x1b[2J\x1b]0;t\x07\u202ed\x00", "a b cd"},
 		"no text":                   {"a\xff", "a\ufffd"},
+		"with a choice of looks":    {"❤\ufe0f 👍🏽", "❤ 👍"},
 		"4 times as long, in marks": {strings.Repeat("é", 4*maxSummary), strings.Repeat("é", maxSummary/2) + "..."},
 	}
 	for name, tt := range tests {

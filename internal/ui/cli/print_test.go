@@ -6,6 +6,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
+
+	"orange/internal/config"
 )
 
 func TestColumnsOfATableStandBelowEachOther(t *testing.T) {
@@ -53,5 +55,13 @@ func TestCut(t *testing.T) {
 				t.Errorf("%q, not %q", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestATestIsOfAKindThatIsToldOf(t *testing.T) {
+	for want, on := range map[string][]string{"review": nil, "stuck": {"stuck", "review"}} {
+		if got := testKind(&config.Notify{On: on}); got != want {
+			t.Errorf("of %v it is %s, not %s", on, got, want)
+		}
 	}
 }

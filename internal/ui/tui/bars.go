@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -115,6 +116,8 @@ func (m *model) linkBits() []piece {
 		return append(out, piece{"starting the server", m.theme.Warn})
 	case client.Absent(m.lost):
 		return append(out, piece{"no server: any key starts one", m.theme.Bad})
+	case errors.Is(m.lost, errWoken):
+		return append(out, piece{"connecting", m.theme.Faint})
 	case m.lost != nil:
 		return append(out, piece{"connection lost, trying again", m.theme.Bad})
 	case !m.known:

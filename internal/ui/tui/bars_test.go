@@ -41,7 +41,7 @@ func TestAKeyStartsAServer(t *testing.T) {
 		"a key that asks for nothing": {key: "k", want: "state"},
 		"a key that means nothing":    {key: "X", want: "state"},
 		"a letter of an answer":       {first: []string{"r"}, key: "q", want: "state"},
-		"a letter of a search":        {first: []string{"/"}, key: "q", want: "state"},
+		"a letter of a search":        {first: []string{"/"}, key: "e", want: "state"},
 		"the key to leave":            {key: "q"},
 		"the key to leave at once":    {key: "ctrl+c"},
 	} {
@@ -56,7 +56,7 @@ func TestAKeyStartsAServer(t *testing.T) {
 				t.Errorf("asked %q, want %q", got, tt.want)
 			}
 			if tt.want != "" {
-				r.hides("no server")
+				r.hides("no server", "connection lost")
 				r.tell(linkMsg{})
 				r.shows("live")
 			}

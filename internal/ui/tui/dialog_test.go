@@ -108,7 +108,16 @@ func TestTheFormOffersWhereATaskMayBegin(t *testing.T) {
 	if got := choices(); !strings.Contains(got, "pending") || strings.Contains(got, "done") {
 		t.Errorf("it offers %q", got)
 	}
-	r.press("tab", "tab", "tab", "tab")
+	r.m.state.Tasks[8].Workflow = "unheard of"
+	r.press("tab")
+	if got := choices(); got != "" {
+		t.Errorf("of a project whose workflow nobody knows it offers %q", got)
+	}
+	r.press("tab", "tab", "tab", "right")
+	if got := choices(); !strings.Contains(got, "pending") {
+		t.Errorf("of a workflow that is named it offers %q", got)
+	}
+	r.press("ctrl+u")
 	r.write("mine")
 	if got := choices(); got != "" {
 		t.Errorf("of a workflow that nobody knows it offers %q", got)

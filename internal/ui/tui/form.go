@@ -73,7 +73,7 @@ func (m *model) create() tea.Cmd {
 const mostWorkflows = 20
 
 // beginnings are the states in which tasks of these workflows may begin, by the name of
-// the workflow; those of all by "". One that cannot be read offers nothing.
+// the workflow. One that cannot be read offers nothing.
 func beginnings(ctx context.Context, api Reader, list []client.WorkflowInfo) map[string][]string {
 	out, read := map[string][]string{}, 0
 	for _, info := range list {
@@ -91,11 +91,10 @@ func beginnings(ctx context.Context, api Reader, list []client.WorkflowInfo) map
 		if err != nil {
 			continue
 		}
+		name := screen.OneLine(info.Name)
 		for _, i := range def.EdgesFrom(workflow.New) {
-			for _, name := range []string{"", screen.OneLine(info.Name)} {
-				if to := def.Edges[i].To; !slices.Contains(out[name], to) {
-					out[name] = append(out[name], to)
-				}
+			if to := def.Edges[i].To; !slices.Contains(out[name], to) {
+				out[name] = append(out[name], to)
 			}
 		}
 	}
@@ -116,7 +115,7 @@ func (m *model) newForm() *form {
 	}
 	return &form{at: formSummary, entries: []entry{
 		{name: "Summary", hint: "what is to be done"},
-		{name: "Branch", hint: "may stay empty: it is named after the summary"},
+		{name: "Branch", hint: "may stay empty: the server names it"},
 		{name: "Project", choices: projects, text: newField(project, false), hint: "see orange project add"},
 		{name: "Harness", hint: "the project's", choices: []string{"", "claude", "codex", "opencode", "gemini", "pi"}},
 		{name: "Workflow", hint: "the project's", choices: []string{""}},
@@ -140,15 +139,27 @@ func (m *model) offerWorkflows(msg workflowsMsg) {
 	}
 	f.entries[formWorkflow].choices = names
 	f.begins = msg.begins
-	f.offerStates()
+	f.offerStates(m)
 }
 
-// offerStates offers the states in which a task of the workflow that is named may begin.
-func (f *form) offerStates() {
+// offerStates offers the states in which a task of the workflow may begin. Where it is
+// not known there is nothing to offer, and a person types.
+func (f *form) offerStates(m *model) {
 	f.entries[formStatus].choices = nil
-	if states := f.begins[f.value(formWorkflow)]; len(states) > 0 {
+	name := cmp.Or(f.value(formWorkflow), m.usual(f.value(formProject)))
+	if states := f.begins[name]; len(states) > 0 {
 		f.entries[formStatus].choices = append([]string{""}, states...)
 	}
+}
+
+// usual is the workflow that the newest task of a project follows, "" if it has none.
+func (m *model) usual(project string) string {
+	for i := range slices.Backward(m.state.Tasks) {
+		if r := &m.state.Tasks[i]; r.Project == project {
+			return r.Workflow
+		}
+	}
+	return ""
 }
 
 // leave puts the form aside with what is in it. What is asked for already cannot be
@@ -189,7 +200,7 @@ func (f *form) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 	default:
 		e.text.key(k)
 	}
-	f.offerStates()
+	f.offerStates(m)
 	return nil
 }
 

@@ -2,14 +2,16 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 
 	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/ui/client"
 )
 
 // beginning is a terminal that tells when something was first drawn on it.
@@ -101,21 +103,28 @@ func TestAServerThatDoesNotAnswerHoldsNobody(t *testing.T) {
 	})
 }
 
-func TestAQuickGoodbyeIsNotSaidForNothing(t *testing.T) {
+func TestARequestRightBeforeTheEndIsMade(t *testing.T) {
 	in, keys := io.Pipe()
 	defer keys.Close()
-	out := &beginning{drawn: make(chan struct{})}
-	api := &fake{state: shopState(), no: errors.New("the disk is full")}
+	known := make(chan struct{})
+	api := &fake{state: shopState(), feed: func(ctx context.Context, _ client.Live) error {
+		close(known) // the state was handed over
+		<-ctx.Done()
+		return ctx.Err()
+	}}
 	left := make(chan error, 1)
 	go func() {
-		_, err := Run(t.Context(), Options{API: api, In: in, Out: out, Environ: []string{"TERM=xterm"}})
+		_, err := Run(t.Context(), Options{API: api, In: in, Out: io.Discard, Environ: []string{"TERM=xterm"}})
 		left <- err
 	}()
-	await(t, "the screen", out.drawn)
-	if _, err := keys.Write([]byte("q")); err != nil {
+	await(t, "the state", known)
+	if _, err := keys.Write([]byte("mq")); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-left; err != nil {
 		t.Errorf("it says %q", err)
+	}
+	if asked := api.take(); !slices.Contains(asked, "request id-login merge human") {
+		t.Errorf("asked %q", asked)
 	}
 }

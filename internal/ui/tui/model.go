@@ -25,8 +25,9 @@ const (
 // model is everything the dashboard knows. Only Update changes it.
 type model struct {
 	Options
-	ctx     context.Context
-	send    func(tea.Msg) // hands a message over from elsewhere
+	ctx     context.Context // of requests
+	end     context.Context // of the program: it is told to leave
+	send    func(tea.Msg)   // hands a message over from elsewhere
 	tick    func(time.Duration, tea.Msg) tea.Cmd
 	program *tea.Program // nil in tests
 	pace    pace
@@ -91,7 +92,7 @@ type note struct {
 
 func newModel(ctx context.Context, o Options) *model {
 	m := &model{
-		Options: o, ctx: ctx, dark: true, split: 50, home: o.Project,
+		Options: o, ctx: ctx, end: ctx, dark: true, split: 50, home: o.Project,
 		choice: overview.Choice{Scope: overview.Active, Project: o.Project, Sort: overview.ByCreation},
 		busy:   map[task.ID]string{}, under: map[task.ID]func() doneMsg{}, drafts: map[draft]string{}, acted: map[task.ID]bool{}, rung: map[task.ID]bool{},
 		send: func(tea.Msg) {}, stale: true, note: note{text: o.Hint},

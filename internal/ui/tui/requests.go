@@ -256,7 +256,7 @@ func (m *model) attach(msg attachMsg) tea.Cmd {
 		m.then = msg.to.Argv
 		return tea.Quit
 	}
-	cmd := exec.CommandContext(m.ctx, msg.to.Argv[0], msg.to.Argv[1:]...)
+	cmd := exec.CommandContext(m.end, msg.to.Argv[0], msg.to.Argv[1:]...)
 	cmd.Env = OutsideTmux(m.Environ)
 	return tea.ExecProcess(cmd, func(err error) tea.Msg {
 		if err != nil {

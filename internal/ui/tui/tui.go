@@ -92,6 +92,7 @@ func Run(ctx context.Context, o Options) (then []string, err error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // of requests: who is told to leave lets them end
 	defer cancel()
 	m := newModel(ctx, o)
+	m.end = end
 	p := tea.NewProgram(m, tea.WithContext(end), tea.WithInput(o.In), tea.WithOutput(o.Out),
 		tea.WithEnvironment(o.Environ), tea.WithFPS(frames))
 	m.send, m.program = p.Send, p
