@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -51,6 +52,7 @@ func (p *webPage) Open(ctx context.Context) (api.PageAddress, error) {
 			return api.PageAddress{}, err
 		}
 	}
+	p.remember()
 	at := "http://" + p.open.Addr().String() + "/"
 	return api.PageAddress{URL: at, Login: at + "?token=" + p.token}, nil
 }
@@ -63,6 +65,7 @@ func (p *webPage) start(ctx context.Context, address string, input bool) (ended 
 	p.life, p.input = ctx, input
 	switch {
 	case address == "":
+		p.reopen()
 		return p.close, nil
 	case address == p.s.cfg.Web: // a setting is no reason that a server cannot start
 		err = p.listenNear(address)
@@ -74,6 +77,35 @@ func (p *webPage) start(ctx context.Context, address string, input bool) (ended 
 	}
 	p.stays = err == nil
 	return p.close, err
+}
+
+// Where the page was when somebody last asked for it, and for how long servers that come
+// later open it there: whoever has it before them need not do anything.
+const (
+	pageSetting = "web.page"
+	pageMemory  = 24 * time.Hour
+)
+
+// remember notes where the page is, for the next server. The lock is held.
+func (p *webPage) remember() {
+	at := p.open.Addr().String() + " " + time.Now().UTC().Format(time.RFC3339)
+	if err := p.s.store.SetSetting(pageSetting, at); err != nil {
+		p.s.log.Warn("remember where the web page is", "component", "web", "error", err)
+	}
+}
+
+// reopen opens the page where the server before had it, if somebody asked for it lately.
+// One that cannot be opened there is opened when it is asked for. The lock is held.
+func (p *webPage) reopen() {
+	text, err := p.s.store.Setting(pageSetting)
+	address, when, ok := strings.Cut(text, " ")
+	at, wrong := time.Parse(time.RFC3339, when)
+	if err != nil || !ok || wrong != nil || time.Since(at) > pageMemory {
+		return
+	}
+	if err := p.listen(address); err != nil {
+		p.s.log.Info("the web page is not where it was", "component", "web", "error", err)
+	}
 }
 
 // listenNear opens the page at an address, or at any port beside it if that is taken. The

@@ -13,7 +13,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"orange/internal/adapter/sqlite"
 	"orange/internal/config"
 	"orange/internal/ui/client"
 )
@@ -22,7 +24,39 @@ import (
 func newPage(t *testing.T, web string) *webPage {
 	t.Helper()
 	dir := t.TempDir()
-	return &webPage{s: &server{cfg: config.Config{Home: dir, Socket: filepath.Join(dir, "s"), Web: web}, log: slog.New(slog.DiscardHandler)}}
+	store, err := sqlite.Open(filepath.Join(dir, "orange.db"))
+	check(t, err)
+	t.Cleanup(func() { check(t, store.Close()) })
+	return &webPage{s: &server{cfg: config.Config{Home: dir, Socket: filepath.Join(dir, "s"), Web: web}, store: store, log: slog.New(slog.DiscardHandler)}}
+}
+
+// TestTheNextServerOpensThePageAgain is for whoever has the page open while a server is
+// replaced: it is where it was, for a day.
+func TestTheNextServerOpensThePageAgain(t *testing.T) {
+	p := newPage(t, "127.0.0.1:0")
+	closed, err := p.start(t.Context(), "", false)
+	check(t, err)
+	if p.open != nil {
+		t.Error("a page that nobody asked for is open")
+	}
+	was, err := p.Open(t.Context())
+	check(t, err)
+	closed()
+	next := &webPage{s: p.s}
+	closed, err = next.start(t.Context(), "", false)
+	check(t, err)
+	if next.open == nil || "http://"+next.open.Addr().String()+"/" != was.URL || next.busy() {
+		t.Errorf("it was at %s and is not open again", was.URL)
+	}
+	closed()
+	check(t, p.s.store.SetSetting(pageSetting, strings.TrimSuffix(strings.TrimPrefix(was.URL, "http://"), "/")+" "+time.Now().Add(-25*time.Hour).UTC().Format(time.RFC3339)))
+	late := &webPage{s: p.s}
+	closed, err = late.start(t.Context(), "", false)
+	check(t, err)
+	defer closed()
+	if late.open != nil {
+		t.Error("it is open again a day later")
+	}
 }
 
 func TestTheWebPageIsOpenedOnDemand(t *testing.T) {
