@@ -8,8 +8,11 @@ set -eu
 tour=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
 pictures=$(cd "$3" && pwd)
 . "$(dirname "$0")/stage.sh"
+agents=/tmp/shop-agents # short, because it is seen
+mkdir "$agents"
+trap 'rm -rf "$agents"; finish' EXIT
 
-cat >"$work/good.yaml" <<'SCRIPT'
+cat >"$agents/good.yaml" <<'SCRIPT'
 worker:
   - print: "Reading the task, then the code around the form."
   - section: {name: Plan, text: "APPROACH: keep the field after a failed login\nTOUCHING: login.txt, login_test.txt"}
@@ -28,8 +31,8 @@ reviewer:
   - usage: {input: 21000, output: 600, cost: 0.06}
   - run: orange task update --status reviewing
 SCRIPT
-sed 's/login/footer/g; s/label.nfield that keeps its value/the year/; s/keep the user name/show the year/; s/keeps the user name/shows the year/; s/the name is still there/the year is there/' "$work/good.yaml" >"$work/footer.yaml"
-cat >"$work/busy.yaml" <<'SCRIPT'
+sed 's/login/footer/g; s/label.nfield that keeps its value/the year/; s/keep the user name/show the year/; s/keeps the user name/shows the year/; s/the name is still there/the year is there/' "$agents/good.yaml" >"$agents/footer.yaml"
+cat >"$agents/busy.yaml" <<'SCRIPT'
 worker:
   - section: {name: Plan, text: "APPROACH: an index over titles\nTOUCHING: search.txt"}
   - run: orange task update --status working
@@ -40,14 +43,14 @@ worker:
   - print: "Running the tests ..."
   - idle:
 SCRIPT
-cat >"$work/asks.yaml" <<'SCRIPT'
+cat >"$agents/asks.yaml" <<'SCRIPT'
 worker:
   - section: {name: Questions, text: "1. Are prices shown with tax?\n2. Which countries do we ship to?"}
   - run: orange task update --status clarification
   - wait:
   - idle:
 SCRIPT
-cat >"$work/dies.yaml" <<'SCRIPT'
+cat >"$agents/dies.yaml" <<'SCRIPT'
 worker:
   - section: {name: Plan, text: "APPROACH: cache in memory"}
   - run: orange task update --status working
@@ -55,7 +58,7 @@ worker:
 SCRIPT
 
 orange project add --pool-size 5 >/dev/null
-make_task() { orange task create "$1" "$2" --harness "script:$work/$3.yaml" --json | sed 's/.*"task":{"id":"\([0-9A-Za-z]*\)".*/\1/'; }
+make_task() { orange task create "$1" "$2" --harness "script:$agents/$3.yaml" --json | sed 's/.*"task":{"id":"\([0-9A-Za-z]*\)".*/\1/'; }
 done_=$(make_task fix-footer "Show the year in the footer" footer)
 orange task wait "$done_" --for reviewing --timeout 60s >/dev/null
 orange task merge "$done_" >/dev/null
@@ -64,7 +67,7 @@ login=$(make_task fix-login "Keep the user name after a failed login" good)
 search=$(make_task search "Let customers search by title" busy)
 asks=$(make_task shipping "Show shipping costs in the cart" asks)
 dies=$(make_task cache "Cache the start page" dies)
-orange task create newsletter "Send the newsletter from a queue" --no-spawn --harness "script:$work/busy.yaml" >/dev/null
+orange task create newsletter "Send the newsletter from a queue" --no-spawn --harness "script:$agents/busy.yaml" >/dev/null
 orange task wait "$login" --for reviewing --timeout 60s >/dev/null
 orange task wait "$asks" --for clarification --timeout 60s >/dev/null
 crashed() { orange task show "$dies" --json | grep -q '"crashed":"worker"'; }
@@ -77,8 +80,9 @@ dash() { tmux -S "$work/d.sock" -f /dev/null "$@"; }
 shows() { dash capture-pane -p -t tour | grep -q "$1"; }
 key() { dash send-keys -t tour "$@"; sleep 0.6; }
 shot() { dash capture-pane -e -p -t tour | "$tour" screen "$pictures/$1.svg" "$2"; }
-COLORTERM=truecolor dash new-session -d -s tour -x 118 -y 34 "$bin dashboard"
-trap 'dash kill-server 2>/dev/null || true; finish' EXIT
+export COLORTERM=truecolor
+dash new-session -d -s tour -x 118 -y 34 "$bin dashboard"
+trap 'dash kill-server 2>/dev/null || true; rm -rf "$agents"; finish' EXIT
 until_it "the dashboard" shows fix-login
 sleep 1
 shot dashboard "orange"
@@ -99,7 +103,7 @@ workflow=$(orange task show "$login" --json | sed 's/.*"workflow_hash":"\([0-9a-
 photo board /
 photo board-dark / dark
 photo task "/tasks/$login"
-photo review "/tasks/$login" "#diff"
+photo review "/tasks/$login" "#review"
 photo terminal "/tasks/$search/terminal" 1280x560
 photo web-inbox /inbox 1280x640
 photo fleet /fleet 1280x560
