@@ -53,7 +53,7 @@ func TestTmuxShowsTheStatus(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(look(flags...)), "\n")
 		return lines[len(lines)-1]
 	}
-	s.eventually("the status line says it", func() bool { return strings.Contains(bar(), " 1 run 1 wait") })
+	s.eventually("the status line says it", func() bool { return strings.Contains(bar(), " 1 idle 1 wait") })
 	if line := bar("-e"); !strings.Contains(line, "\x1b[33m") && !strings.Contains(line, "\x1b[1m\x1b[33m") {
 		t.Logf("the line is %q", line) // colours are the terminal's own affair
 	}
@@ -61,7 +61,7 @@ func TestTmuxShowsTheStatus(t *testing.T) {
 		t.Errorf("the line shows what is meant for tmux: %q", bar())
 	}
 	s.orange("stop")
-	s.eventually("nothing is said without a server", func() bool { return !strings.Contains(bar(), "run") })
+	s.eventually("nothing is said without a server", func() bool { return !strings.Contains(bar(), "idle") })
 }
 
 func TestBashShowsTheStatusInItsPrompt(t *testing.T) {
