@@ -23,7 +23,7 @@ const verbSpawn = "spawn"
 // createIn is a task that is wanted.
 type createIn struct {
 	Summary       string `json:"summary" jsonschema:"what is to be done, in one line"`
-	Branch        string `json:"branch,omitempty" jsonschema:"for the work; made from the summary if it is left out"`
+	Branch        string `json:"branch,omitempty" jsonschema:"for the work; the server names one if it is left out"`
 	Project       string `json:"project,omitempty" jsonschema:"it belongs to; the caller's own if it is left out"`
 	Context       string `json:"context,omitempty" jsonschema:"whatever its agent must know, as Markdown; becomes the Context section of TASK.md"`
 	Workflow      string `json:"workflow,omitempty" jsonschema:"it follows; the project's if it is left out"`
@@ -38,7 +38,7 @@ type createIn struct {
 
 // updateIn is what a task is asked for.
 type updateIn struct {
-	Task    string `json:"task,omitempty" jsonschema:"id of the task or its beginning; the caller's own task if it is left out"`
+	oneIn
 	To      string `json:"to,omitempty" jsonschema:"state to go to; explain lists those that are open"`
 	Verb    string `json:"verb,omitempty" jsonschema:"instead of a state, what is asked for: complete, stuck, request-changes, cancel, reopen, merge, push, create-pr, spawn, or another of the workflow's"`
 	Note    string `json:"note,omitempty" jsonschema:"why, in the caller's words; for request-changes, what is to change"`
@@ -48,13 +48,13 @@ type updateIn struct {
 
 // answerIn is an answer to an agent.
 type answerIn struct {
-	Task string `json:"task,omitempty" jsonschema:"id of the task or its beginning; the caller's own task if it is left out"`
+	oneIn
 	Text string `json:"text" jsonschema:"the answer"`
 }
 
 // approveIn grants a move.
 type approveIn struct {
-	Task string `json:"task,omitempty" jsonschema:"id of the task or its beginning; the caller's own task if it is left out"`
+	oneIn
 	To   string `json:"to,omitempty" jsonschema:"state that was shown as asked for; if another is asked for by now nothing is granted"`
 	Note string `json:"note,omitempty" jsonschema:"why, in the person's words"`
 }
