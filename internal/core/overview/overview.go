@@ -5,6 +5,7 @@
 package overview
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -203,6 +204,14 @@ func lifeOf(t *task.Task) Life {
 	}
 	return None
 }
+
+// May says whether a person may ask for a verb.
+func (r *Row) May(verb string) bool {
+	return slices.ContainsFunc(r.Moves, func(m engine.Move) bool { return m.As == verb })
+}
+
+// Waits says whether a person is wanted for one of these.
+func (r *Row) Waits(kinds ...engine.ItemKind) bool { return slices.Contains(kinds, r.Wants) }
 
 // Words are what an item says: a question that is known is said itself.
 func Words(it engine.Item, asks string) string {

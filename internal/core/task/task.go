@@ -3,6 +3,7 @@
 package task
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -108,6 +109,14 @@ type Counter struct {
 	Name  string `json:"name"`
 	Value int    `json:"value"`
 	Total int    `json:"total"`
+}
+
+// Words is the counter as people read it.
+func (c Counter) Words() string {
+	if c.Total == c.Value {
+		return fmt.Sprintf("%s %d", c.Name, c.Value)
+	}
+	return fmt.Sprintf("%s %d (%d in all)", c.Name, c.Value, c.Total)
 }
 
 // A Tally is how many attempts of a role were ever asked for.

@@ -104,24 +104,10 @@ func deserted(r *overview.Row) bool {
 
 // wants chooses tasks that wait for a person for one of these reasons.
 func wants(kinds ...engine.ItemKind) func(*overview.Row) bool {
-	return func(r *overview.Row) bool {
-		for _, k := range kinds {
-			if r.Wants == k {
-				return true
-			}
-		}
-		return false
-	}
+	return func(r *overview.Row) bool { return r.Waits(kinds...) }
 }
 
 // may chooses tasks that a person may ask a verb of.
 func may(verb string) func(*overview.Row) bool {
-	return func(r *overview.Row) bool {
-		for _, m := range r.Moves {
-			if m.As == verb {
-				return true
-			}
-		}
-		return false
-	}
+	return func(r *overview.Row) bool { return r.May(verb) }
 }

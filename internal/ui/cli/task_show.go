@@ -168,11 +168,7 @@ func withEffort(harness, effort string) string {
 func counters(list []task.Counter) string {
 	var out []string
 	for _, c := range list {
-		text := fmt.Sprintf("%s %d", c.Name, c.Value)
-		if c.Total != c.Value {
-			text += fmt.Sprintf(" (%d in all)", c.Total)
-		}
-		out = append(out, text)
+		out = append(out, c.Words())
 	}
 	return strings.Join(out, ", ")
 }

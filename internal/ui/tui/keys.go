@@ -129,13 +129,11 @@ func enters(m *model, r *overview.Row) bool {
 
 // may says whether a person may ask a task for a verb.
 func may(verb string) func(*model, *overview.Row) bool {
-	return func(_ *model, r *overview.Row) bool {
-		return slices.ContainsFunc(r.Moves, func(mv engine.Move) bool { return mv.As == verb })
-	}
+	return func(_ *model, r *overview.Row) bool { return r.May(verb) }
 }
 
 func wants(kinds ...engine.ItemKind) func(*model, *overview.Row) bool {
-	return func(_ *model, r *overview.Row) bool { return slices.Contains(kinds, r.Wants) }
+	return func(_ *model, r *overview.Row) bool { return r.Waits(kinds...) }
 }
 
 // key makes an action without the parts that differ.
