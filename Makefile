@@ -28,7 +28,7 @@ demo-linear: tools build
 	@scripts/demo-linear.sh $(BIN) bin/serve bin/person
 
 test: tools-test
-	ORANGE_NPM_DIR=$$(scripts/contracts.sh) $(GO) test -timeout 20m ./...
+	ORANGE_NPM_DIR=$$(scripts/contracts.sh) $(GO) test -timeout 60m ./...
 
 test-agents: tools
 	@scripts/agents.sh
