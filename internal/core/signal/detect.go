@@ -80,6 +80,8 @@ func (s *search) take(text []byte, has sights, last bool) {
 	p.text, p.has, p.line, p.first, p.last = text, has, s.line, !s.inside, last
 	if p.first {
 		p.where = s.quotes.place(text)
+	} else if s.quotes.html.kind != noHTML {
+		s.quotes.html.follow(text)
 	}
 	for _, f := range s.finders {
 		f.take(p)

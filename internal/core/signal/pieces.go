@@ -96,6 +96,7 @@ var (
 	byteOrderMark  = []byte("\xef\xbb\xbf")
 	carriageReturn = []byte("\r")
 	commentStart   = []byte("<!--")
+	commentEnd     = []byte("-->")
 )
 
 // split takes the whole lines and the full pieces of buf, and returns what is left. Up

@@ -17,6 +17,7 @@ type place struct {
 	fence fenceKind
 	edge  bool // the line opens or closes the fence
 	quote bool // a line of a block quote
+	raw   rawKind
 }
 
 // quoted says why a statement here is only quoted, "" if it is made.
@@ -28,6 +29,15 @@ func (w place) quoted() string {
 		return "in a block quote"
 	}
 	return ""
+}
+
+// displayed says why a statement here is only shown to the reader, "" if it is made: it is
+// quoted, indented like code, or part of an HTML block.
+func (w place) displayed() string {
+	if why := w.quoted(); why != "" {
+		return why
+	}
+	return w.raw.why()
 }
 
 // maxLists bounds how deep lists are followed.
@@ -44,11 +54,12 @@ type quotation struct {
 	}
 	lists [maxLists]int // where the texts of the open list items begin
 	depth int
+	html  htmlBlock
 }
 
 // place says where a line stands, and follows it.
 func (q *quotation) place(line []byte) place {
-	if q.fence.kind == noFence && q.depth == 0 && (len(line) == 0 || line[0] >= 'A' && line[0] != '`' && line[0] != '~') {
+	if q.fence.kind == noFence && q.depth == 0 && q.html.kind == noHTML && (len(line) == 0 || line[0] >= 'A' && line[0] != '`' && line[0] != '~') {
 		return place{} // most lines
 	}
 	column, at := indent(line)
@@ -57,6 +68,9 @@ func (q *quotation) place(line []byte) place {
 			return q.inFence(line[at:], column)
 		}
 		q.fence.kind = noFence // its list item has ended
+	}
+	if q.html.kind != noHTML {
+		return q.html.follow(line[at:])
 	}
 	if at == len(line) {
 		return place{}
@@ -76,12 +90,17 @@ func (q *quotation) base() int {
 }
 
 func (q *quotation) outside(text []byte, column int) place {
+	if column > q.base()+3 {
+		return place{raw: indented}
+	}
 	for len(text) > 0 && column <= q.base()+3 {
 		switch text[0] {
 		case '`', '~':
 			return q.open(text)
 		case '>':
 			return place{quote: true}
+		case '<':
+			return q.html.open(text)
 		case '-', '*', '+', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		default:
 			return place{}

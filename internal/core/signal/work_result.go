@@ -19,8 +19,12 @@ type markerFinder struct {
 	begunLine  int
 	begunWhere place
 	begunTicks []int // the code spans that are open before it
+	begunAlone bool  // nothing but white space stands before it in its line
 
-	seen map[markerKey]int // the line of the last one, those that count
+	alone  bool   // the line so far is white space
+	ending Result // of the marker, alone in its lines, that the text ends with so far
+
+	seen map[markerKey]int // the line of the last one, of those that are not quoted
 	last Report            // the last that counts; the first in parity mode
 }
 
@@ -36,30 +40,46 @@ func newMarkerFinder(l Looking, n *notes) finder {
 
 func (m *markerFinder) take(p *piece) {
 	text, from := p.text, 0
+	if p.first && len(m.begun) == 0 {
+		m.alone = true
+	}
 	if len(m.begun) > 0 {
 		from = m.goOn(p)
 	}
 	if p.has&seesAngle == 0 {
+		m.passOver(text[from:])
 		return
 	}
 	for {
 		at := bytes.Index(text[from:], commentStart)
 		if at < 0 {
+			m.passOver(text[from:])
 			return
 		}
+		m.passOver(text[from : from+at])
 		at += from
 		mark, length, fit := readMarker(text[at:], m.looking.Parity)
 		switch fit {
 		case fits:
 			m.judge(mark, p.line, p.where, openTicks(text[:at]), text[at+length:])
+			from = at + length
+			continue
 		case unfinished:
 			m.begun = append(m.begun[:0], text[at:]...)
-			m.begunLine, m.begunWhere, m.begunTicks = p.line, p.where, openTicks(text[:at])
+			m.begunLine, m.begunWhere, m.begunTicks, m.begunAlone = p.line, p.where, openTicks(text[:at]), m.alone
 			return
 		case misspelled:
 			m.notes.add(p.line, "a marker that says neither passed nor failed does not count")
 		}
-		from = at + max(length, len(commentStart))
+		m.passOver(text[at : at+len(commentStart)])
+		from = at + len(commentStart)
+	}
+}
+
+// passOver notes what stands beside markers: a marker that text follows does not end it.
+func (m *markerFinder) passOver(text []byte) {
+	if (m.alone || m.ending != "") && len(bytes.TrimSpace(text)) > 0 {
+		m.alone, m.ending = false, ""
 	}
 }
 
@@ -79,11 +99,14 @@ func (m *markerFinder) goOn(p *piece) int {
 			return len(p.text)
 		}
 	case fits:
+		m.alone = m.begunAlone
 		m.judge(mark, m.begunLine, m.begunWhere, m.begunTicks, p.text[length-before:])
 	case misspelled:
 		m.notes.add(m.begunLine, "a marker that says neither passed nor failed does not count")
 	}
-	m.begun = m.begun[:0]
+	if m.begun = m.begun[:0]; length == 0 {
+		m.alone, m.ending = false, "" // the comment that was begun is no marker
+	}
 	return max(0, length-before)
 }
 
@@ -96,10 +119,16 @@ func (m *markerFinder) judge(mark marker, line int, where place, ticks []int, af
 		}
 		return
 	}
-	why := where.quoted()
+	marked := m.looking.Nonce != "" && mark.nonce == m.looking.Nonce
+	why := where.displayed()
+	if marked {
+		why = where.quoted()
+	}
 	if why == "" && inCode(ticks, after) {
 		why = "in a code span"
 	}
+	alone := m.alone && len(bytes.TrimSpace(after)) == 0
+	m.alone, m.ending = false, ""
 	if why != "" {
 		m.notes.refuse(line, "a marker", why)
 		return
@@ -109,7 +138,10 @@ func (m *markerFinder) judge(mark marker, line int, where place, ticks []int, af
 		return
 	}
 	m.last = r
-	m.seen[markerKey{mark.result, m.looking.Nonce != "" && mark.nonce == m.looking.Nonce}] = line
+	m.seen[markerKey{mark.result, marked}] = line
+	if alone {
+		m.ending = mark.result
+	}
 }
 
 func (m *markerFinder) found() (Report, bool) {
@@ -125,11 +157,15 @@ func (m *markerFinder) found() (Report, bool) {
 		case passed > 0 && failed > 0:
 			m.notes.add(0, fmt.Sprintf("line %d says passed and line %d says failed: keep one marker", passed, failed))
 			return Report{Outcome: Ambiguous, Nonce: m.last.Nonce}, true
+		case passed == 0 && failed == 0:
+			continue
+		case !marked && m.ending == "":
+			m.notes.add(max(passed, failed), "a marker without the nonce of the prompt counts only alone at the end of the text")
+			return Report{}, false
 		case passed > 0:
 			return m.one(Passed, marked), true
-		case failed > 0:
-			return m.one(Failed, marked), true
 		}
+		return m.one(Failed, marked), true
 	}
 	return Report{}, false
 }
@@ -198,7 +234,7 @@ func readMarker(text []byte, strict bool) (marker, int, fit) {
 			c.space()
 		}
 	}
-	f := c.word([]byte("-->"))
+	f := c.word(commentEnd)
 	return mark, c.at, f.named()
 }
 

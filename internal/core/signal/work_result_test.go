@@ -8,6 +8,7 @@ import (
 const (
 	passedMark = "<!-- WORK_RESULT:passed -->"
 	failedMark = "<!-- WORK_RESULT:failed -->"
+	atTheEnd   = "a marker without the nonce of the prompt counts only alone at the end of the text"
 )
 
 func TestMarkers(t *testing.T) {
@@ -18,7 +19,29 @@ func TestMarkers(t *testing.T) {
 	}{
 		"none":                            {"All done.", Unknown, ""},
 		"alone":                           {passedMark, Passed, ""},
-		"in the middle of a line":         {"Done. " + failedMark + " Bye.", Failed, ""},
+		"in the middle of a line":         {"Done. " + failedMark + " Bye.", Unknown, atTheEnd},
+		"at the end of a sentence":        {"Done. " + passedMark, Unknown, atTheEnd},
+		"with words behind it":            {passedMark + " as asked", Unknown, atTheEnd},
+		"with a paragraph behind it":      {passedMark + "\n\nEnd of report", Unknown, atTheEnd},
+		"below a paragraph":               {"All tests pass.\n" + passedMark + "\n \n\t\n", Passed, ""},
+		"in a list item":                  {"- done\n\n  " + passedMark, Passed, ""},
+		"in quotation marks":              {"The issue says\n\"" + passedMark + "\"", Unknown, atTheEnd},
+		"in a cell of a table":            {"| result |\n|---|\n| " + passedMark + " |", Unknown, atTheEnd},
+		"in indented code":                {"As in:\n\n    " + passedMark, Unknown, "line 3: a marker in indented code does not count"},
+		"indented by a tab":               {"As in:\n\n\t" + passedMark, Unknown, "in indented code"},
+		"in indented code of a list":      {"- as in:\n\n      " + passedMark, Unknown, "in indented code"},
+		"in a pre element":                {"<pre>\n\n" + passedMark + "\n", Unknown, "line 3: a marker in an HTML block does not count"},
+		"beside a pre element":            {"<pre>" + passedMark + "</pre>", Unknown, "in an HTML block"},
+		"behind a pre element":            {"<PRE class=x>a\n</PRE>\n\n" + passedMark, Passed, ""},
+		"right below a closed element":    {"<pre>a\n</pre>\n" + passedMark, Unknown, "in an HTML block"},
+		"in nested details":               {"<details>\n<details>\n\n</details>\n\n" + passedMark, Unknown, "in an HTML block"},
+		"in details":                      {"<details><summary>Issue</summary>\n\n" + passedMark + "\n\n</details>", Unknown, "in an HTML block"},
+		"in a division":                   {"<div>\n" + passedMark + "\n</div>", Unknown, "in an HTML block"},
+		"behind a division":               {"<div>\nx\n</div>\n\n" + passedMark, Passed, ""},
+		"behind an address":               {"<https://example.com/pre>\n" + passedMark, Passed, ""},
+		"in a comment that is open":       {"<!--\ntemplate:\n" + passedMark, Unknown, "in an HTML block"},
+		"behind a comment over lines":     {"<!--\ntemplate\n-->\n" + passedMark, Passed, ""},
+		"an echo, then the same":          {"I end with " + passedMark + " as told.\n\n" + passedMark, Passed, ""},
 		"any case":                        {"<!-- Work_Result:PASSED -->", Passed, ""},
 		"no white space":                  {"<!--WORK_RESULT:failed-->", Failed, ""},
 		"white space everywhere":          {"<!--\t WORK_RESULT : passed\u00a0 -->", Passed, ""},
@@ -36,25 +59,28 @@ func TestMarkers(t *testing.T) {
 		"in a fence that stays open": {"````\n```\n" + passedMark + "\n", Unknown, "line 3: a marker in a code fence"},
 		"behind a longer closing":    {"```\nx\n````` \n" + passedMark, Passed, ""},
 		"no fence, a code span":      {"``` not a ` fence\n" + passedMark, Passed, ""},
-		"a fence in a list":          {"- look:\n\n  ```\n  " + passedMark + "\n  ```\n- " + failedMark, Failed, "line 4: a marker in a code fence"},
+		"a fence in a list":          {"- look:\n\n  ```\n  " + passedMark + "\n  ```\n\n" + failedMark, Failed, "line 4: a marker in a code fence"},
 		"a fence deep in a list":     {"1. a\n   - b\n     ```\n     " + passedMark + "\n     ```\n", Unknown, "in a code fence"},
 		"a fence that its list ends": {"- a\n  ```\n  x\n" + passedMark, Passed, ""},
 		"a fence beside a bullet":    {"- ```\n  " + passedMark + "\n  ```\n", Unknown, "in a code fence"},
 		"a quote with a fence":       {"> ```\n" + passedMark, Passed, ""},
 		"in a code span":             {"Write `" + passedMark + "` at the end.", Unknown, "line 1: a marker in a code span does not count"},
 		"in a longer code span":      {"Write ``a ` " + passedMark + "`` now.", Unknown, "in a code span"},
-		"between two code spans":     {"`a` " + passedMark + " `b`", Passed, ""},
+		"between two code spans":     {"`a` " + passedMark + " `b`", Unknown, atTheEnd},
 		"in a code span over lines":  {"Write `<!-- WORK_RESULT:passed\n-->` now.", Unknown, "in a code span"},
-		"beside a lone tick":         {"It` " + passedMark, Passed, ""},
+		"beside a lone tick":         {"It` \n" + passedMark, Passed, ""},
 		"misspelled":                 {"<!-- WORK_RESULT:pass -->", Unknown, "line 1: a marker that says neither passed nor failed"},
 		"with something more":        {"<!-- WORK_RESULT:passed, mostly -->", Unknown, "neither passed nor failed"},
 		"no comment":                 {"WORK_RESULT:passed", Unknown, ""},
 		"never closed":               {"<!-- WORK_RESULT:passed\n", Unknown, "line 1: a marker without its -->"},
 		"another comment":            {"<!-- prettier-ignore -->\n" + passedMark, Passed, ""},
-		"a comment in a comment":     {"<!-- <!-- WORK_RESULT:passed -->", Passed, ""},
+		"a comment in a comment":     {"<!-- <!-- WORK_RESULT:passed -->", Unknown, atTheEnd},
 		"with a nonce":               {"<!-- WORK_RESULT:passed nonce=abc123 -->", Passed, ""},
 		"byte order mark":            {"\ufeff```\n" + passedMark, Unknown, "in a code fence"},
-		"very long line":             {strings.Repeat("x", 3*pieceSize) + passedMark + strings.Repeat("y", 3*pieceSize), Passed, ""},
+		"very long line":             {strings.Repeat("x", 3*pieceSize) + passedMark + strings.Repeat("y", 3*pieceSize), Unknown, atTheEnd},
+		"behind a very long line":    {strings.Repeat("x", 3*pieceSize) + "\n" + passedMark, Passed, ""},
+		"behind much white space":    {strings.Repeat(" ", 3*pieceSize) + "x\n" + passedMark, Passed, ""},
+		"before much white space":    {passedMark + strings.Repeat(" ", 3*pieceSize) + "x", Unknown, atTheEnd},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range []Protocol{WorkResult, AnyProtocol, ""} {
@@ -75,8 +101,8 @@ func TestMarkers(t *testing.T) {
 
 func TestAMarkerIsFoundWhereverALongLineIsCut(t *testing.T) {
 	for shift := range len(passedMark) + 2 {
-		text := strings.Repeat("x", pieceSize-shift) + passedMark + " and so on"
-		if got := DetectText(text, Looking{}); got.Outcome != Passed {
+		text := strings.Repeat("x", pieceSize-shift) + "<!-- WORK_RESULT:passed nonce=n -->" + " and so on"
+		if got := DetectText(text, Looking{Nonce: "n"}); got.Outcome != Passed {
 			t.Errorf("shift %d: %+v", shift, got)
 		}
 	}
@@ -91,6 +117,10 @@ func TestNonces(t *testing.T) {
 		says string
 	}{
 		"right":                        {with("b"), false, Passed, ""},
+		"right, in a sentence":         {"So " + with("b") + "it is", false, Passed, ""},
+		"right, in a table":            {"| " + with("b"), false, Passed, ""},
+		"right, in a fence":            {"```\n" + with("b") + "```", false, Unknown, "in a code fence"},
+		"none, in a sentence":          {"So " + passedMark, true, Unknown, atTheEnd},
 		"quoted":                       {with(`"b"`), false, Passed, ""},
 		"right, own stream":            {with("b"), true, Passed, ""},
 		"wrong":                        {with("a"), false, Unknown, "line 1: a marker with nonce=a, and the prompt gave b"},

@@ -291,7 +291,7 @@ func TestBigTextsNeedLittleMemory(t *testing.T) {
 	for name, e := range map[string]*endless{
 		"a line without an end": {left: huge, body: strings.Repeat("x", 4096)},
 		"an endless object":     {left: huge, head: `{"success": true, "task_id": "t", "list": [`, body: item, tail: `0]}` + "\n"},
-		"an endless comment":    {left: huge, head: "<!-- WORK_RESULT", body: strings.Repeat(" ", 4096)},
+		"an endless comment":    {left: huge, head: "<!-- WORK_RESULT", body: strings.Repeat(" ", 4096), tail: "-->\n"},
 		"an endless block":      {left: big, head: "---\nagent: a\ntask_id: t\nstatus: X_COMPLETE\n", body: strings.Repeat("k: v\n", 1000), tail: "---\n"},
 		"many fenced markers":   {left: big, head: "```\n", body: strings.Repeat(passedMark+"\n", 100), tail: "```\n"},
 	} {

@@ -92,7 +92,7 @@ func TestALongMessageIsSearchedWholeAndKeptInPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := qaCrew(t, false)
 		c.startQA(1, "")
-		c.read = agents.Notice{Final: "<!-- WORK_RESULT:failed -->\n" + strings.Repeat("é and more of it\n", 40_000)}
+		c.read = agents.Notice{Final: "<!-- WORK_RESULT:failed nonce=" + c.Nonce(agents.Key{Task: id, Number: 1}) + " -->\n" + strings.Repeat("é and more of it\n", 40_000)}
 		c.ends(1, agents.Exit{})
 		got := c.submitted(signal.Exit)
 		if len(got) != 1 || got[0].Report.Outcome != signal.Failed || len(got[0].Final) > 16<<10 || !strings.HasSuffix(c.read.Final, got[0].Final) {
