@@ -19,6 +19,7 @@ func (s *server) checks(ctx context.Context) []doctor.Result {
 	list := []doctor.Check{
 		{Name: "store", Run: s.checkStore, Fix: "stop the server and restore orange.db from a copy, or orange export what can be read"},
 		{Name: "journal", Run: s.checkJournal, Fix: "orange doctor --repair rebuilds the records from their journals; a journal that cannot be read needs a copy of orange.db"},
+		{Name: "chain", Run: s.checkChain, Fix: "the journal was changed behind Orange's back: compare it with a copy of orange.db or an export, and trust what happened before that row only"},
 		{Name: "workflows", Run: s.checkWorkflows, Fix: "restore the missing text with orange import of an export that has it"},
 		{Name: "projects", Run: s.checkProjects, Fix: "put the repository back, or orange project remove it"},
 		{Name: "trackers", Run: s.checkTrackers, Fix: "orange tracker test and orange tracker sync say more; orange tracker sync --fix puts issues back"},
@@ -112,6 +113,12 @@ func (s *server) checkJournal(ctx context.Context) (string, error) {
 		err = fmt.Errorf("%d records are not what their journals fold to: %s", len(different), strings.Join(different, "; "))
 	}
 	return "every record is what its journal folds to", err
+}
+
+// checkChain compares every row of the journal with its link.
+func (s *server) checkChain(ctx context.Context) (string, error) {
+	chain, broken, err := s.store.VerifyChain(ctx)
+	return fmt.Sprintf("%d rows are as they were written, the last link is %.16s", chain.Rows, chain.Head), errors.Join(broken, err)
 }
 
 func (s *server) checkWorkflows(ctx context.Context) (string, error) {

@@ -71,7 +71,7 @@ func (d *bareDB) commit(b *testing.B, rows *batch) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := tx.Stmt(d.entry).Exec(rows.rows[0]...); err != nil {
+	if _, err := tx.Stmt(d.entry).Exec(rows.rows[0].Task, rows.rows[0].Seq, rows.rows[0].At, string(rows.rows[0].Entry)); err != nil {
 		b.Fatal(err)
 	}
 	if _, err := tx.Stmt(d.state).Exec(string(rows.tasks[0].id), rows.tasks[0].values[11]); err != nil {

@@ -5,14 +5,13 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 )
 
 const (
-	insertRow  = `INSERT INTO journal (task, seq, at, entry) VALUES (?, ?, ?, ?)`
+	insertRow  = `INSERT INTO journal (row, task, seq, at, entry, link) VALUES (?, ?, ?, ?, ?, ?)`
 	createTask = `INSERT INTO task (project, branch, workspace, queued, over, deleted, status, pending, live, due, seq, fold, id)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	updateTask = `UPDATE task SET project = ?, branch = ?, workspace = ?, queued = ?, over = ?, deleted = ?,
@@ -40,10 +39,8 @@ func (s *Store) Commit(ctx context.Context, commits []journal.Commit) (firstRow 
 		return 0, s.describe("write to", err)
 	}
 	err = s.transact(func(ctx context.Context, c *sql.Conn) error {
-		var err error
-		firstRow, err = s.writeBatch(ctx, b)
-		return err
-	}, func() { s.remember(b) })
+		return s.writeBatch(ctx, c, b)
+	}, func() { firstRow = s.remember(b) })
 	if err != nil {
 		return 0, s.describe("write to", err)
 	}
@@ -52,8 +49,9 @@ func (s *Store) Commit(ctx context.Context, commits []journal.Commit) (firstRow 
 
 // batch is what a commit writes, encoded before the transaction begins.
 type batch struct {
-	rows  [][]any
+	rows  []journal.Stored // without their numbers
 	tasks []taskRow
+	head  chainHead // as the batch leaves it
 }
 
 // taskRow is the record of one task as the batch leaves it.
@@ -104,7 +102,11 @@ func (b *batch) addEntries(c *journal.Commit) error {
 		if err != nil {
 			return fmt.Errorf("encode entry %d of task %s: %w", e.Seq, e.Task, err)
 		}
-		b.rows = append(b.rows, []any{string(e.Task), e.Seq, e.At.UTC().Format(time.RFC3339Nano), string(text)})
+		row := journal.Stored{Task: string(e.Task), Seq: e.Seq, At: journal.StoredTime(e.At), Entry: text}
+		if i == 0 {
+			row.Segment = c.Segment
+		}
+		b.rows = append(b.rows, row)
 	}
 	return nil
 }
@@ -135,28 +137,29 @@ func taskValues(c *journal.Commit) ([]any, error) {
 		t.Status, len(t.Pending), len(t.Attempts), due, t.Seq, string(fold), string(t.ID)}, nil
 }
 
-func (s *Store) writeBatch(ctx context.Context, b *batch) (firstRow int64, err error) {
+func (s *Store) writeBatch(ctx context.Context, c *sql.Conn, b *batch) error {
 	for i := range b.tasks {
 		if err := s.writeTask(ctx, &b.tasks[i]); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	for i, row := range b.rows {
-		result, err := s.insert.ExecContext(ctx, row...)
+	b.head = s.head
+	for i := range b.rows {
+		r := &b.rows[i]
+		r.Row = b.head.row + 1
+		b.head = chainHead{r.Row, b.head.link.Next(r)}
+		_, err := s.insert.ExecContext(ctx, r.Row, r.Task, r.Seq, r.At, string(r.Entry), b.head.link[:])
+		if err == nil && r.Segment != "" {
+			_, err = c.ExecContext(ctx, "INSERT INTO journal_segment (row, text) VALUES (?, ?)", r.Row, r.Segment)
+		}
 		if isConflict(err) {
-			return 0, fmt.Errorf("entry %d of task %s is there already: %w", row[1], row[0], err)
+			return fmt.Errorf("entry %d of task %s is there already: %w", r.Seq, r.Task, err)
 		}
 		if err != nil {
-			return 0, err
-		}
-		if i > 0 {
-			continue
-		}
-		if firstRow, err = result.LastInsertId(); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return firstRow, nil
+	return nil
 }
 
 func (s *Store) writeTask(ctx context.Context, r *taskRow) error {
@@ -181,8 +184,12 @@ func (s *Store) writeTask(ctx context.Context, r *taskRow) error {
 	return fmt.Errorf("task %s is not at entry %d: another process has written to it; stop that process, then restart the server with orange stop", r.id, r.before)
 }
 
-// remember notes what was committed. Of a task that is over not much more will come.
-func (s *Store) remember(b *batch) {
+// remember notes what was committed and returns its first row, 0 if there is none. Of a
+// task that is over not much more will come.
+func (s *Store) remember(b *batch) (firstRow int64) {
+	if len(b.rows) > 0 {
+		firstRow, s.head = b.rows[0].Row, b.head
+	}
 	for i := range b.tasks {
 		if r := &b.tasks[i]; r.keys.over {
 			delete(s.known, r.id)
@@ -190,4 +197,5 @@ func (s *Store) remember(b *batch) {
 			s.known[r.id] = r.keys
 		}
 	}
+	return firstRow
 }

@@ -84,7 +84,7 @@ func TestCommitRefusesASecondEntryOfTheSameNumber(t *testing.T) {
 	s := open(t)
 	one := created(t, 1)
 	commit(t, s, one)
-	if _, err := s.write.ExecContext(context.Background(), insertRow, string(id(1)), 2, "", "{}"); err != nil {
+	if _, err := s.write.ExecContext(context.Background(), insertRow, 9, string(id(1)), 2, "", "{}", nil); err != nil {
 		t.Fatal(err)
 	}
 	_, err := s.Commit(context.Background(), []journal.Commit{next(t, one.Task, journal.Entry{Type: journal.TaskPaused})})

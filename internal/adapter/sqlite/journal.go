@@ -3,7 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
+	"encoding/hex"
 	"fmt"
 
 	"orange/internal/core/journal"
@@ -63,20 +63,14 @@ func (s *Store) Rows(after int64, id task.ID, limit int) ([]journal.Row, error) 
 	return out, s.describe("read", err)
 }
 
-// EachRow passes every entry, as stored and in the order they were committed. The
-// bytes are the callee's only until it returns, and it must not call the store.
+// EachRow passes every entry, as stored and in the order they were committed, with its
+// link. The bytes are the callee's only until it returns, and it must not call the store.
 func (s *Store) EachRow(ctx context.Context, yield func(journal.Row) error) error {
-	var text sql.RawBytes
 	var refused error
-	err := eachOf(ctx, s.read, func(rows *sql.Rows) error {
-		var r journal.Row
-		if err := rows.Scan(&r.ID, &text); err != nil {
-			return err
-		}
-		r.Entry = json.RawMessage(text)
-		refused = yield(r)
+	err := eachStored(ctx, s.read, func(r *journal.Stored, link []byte) error {
+		refused = yield(journal.Row{ID: r.Row, Entry: r.Entry, Link: hex.EncodeToString(link), Segment: r.Segment})
 		return refused
-	}, "SELECT row, entry FROM journal ORDER BY row")
+	})
 	if refused != nil {
 		return refused
 	}

@@ -12,8 +12,14 @@ const applicationID = 0x4f726e67
 
 // migrations lead from one version of the schema to the next; their number is the
 // version. Those that were published never change: a new one is appended.
-func migrations() []string {
-	return []string{schema1, schema2, schema3, schema4, schema5, schema6, schema7}
+func migrations() []migration {
+	return []migration{{schema1, nil}, {schema2, nil}, {schema3, nil}, {schema4, nil}, {schema5, nil}, {schema6, nil}, {schema7, nil}, {schema8, linkRows}}
+}
+
+// A migration is a text of SQL, and what SQL alone cannot do behind it.
+type migration struct {
+	text string
+	then func(context.Context, *sql.Conn) error
 }
 
 const schema1 = `
@@ -171,7 +177,7 @@ const schema7 = `
 	) WITHOUT ROWID;`
 
 // migrate brings the schema to the newest version, one transaction for each step.
-func migrate(ctx context.Context, b bracket, steps []string) error {
+func migrate(ctx context.Context, b bracket, steps []migration) error {
 	version, err := version(ctx, b.conn)
 	if err != nil {
 		return err
@@ -180,9 +186,13 @@ func migrate(ctx context.Context, b bracket, steps []string) error {
 		return fmt.Errorf("it was written by a newer orange (schema %d, this one knows %d): upgrade orange", version, len(steps))
 	}
 	for ; version < len(steps); version++ {
-		step := steps[version] + fmt.Sprintf("; PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, version+1)
+		step := steps[version]
+		text := step.text + fmt.Sprintf("; PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, version+1)
 		err := b.transact(ctx, func(ctx context.Context, c *sql.Conn) error {
-			_, err := c.ExecContext(ctx, step)
+			_, err := c.ExecContext(ctx, text)
+			if err == nil && step.then != nil {
+				err = step.then(ctx, c)
+			}
 			return err
 		})
 		if err != nil {

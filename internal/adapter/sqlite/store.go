@@ -37,6 +37,7 @@ type Store struct {
 	update *sql.Stmt // a task row
 	touch  *sql.Stmt // a task row whose indexed columns stay
 	known  map[task.ID]indexed
+	head   chainHead
 }
 
 // Open opens the store at path, creating it if it is not there, and brings its schema
@@ -75,6 +76,9 @@ func (s *Store) open() error {
 		return err
 	}
 	if err := s.prepare(ctx, prepared{&s.insert, insertRow}, prepared{&s.create, createTask}, prepared{&s.update, updateTask}, prepared{&s.touch, touchTask}); err != nil {
+		return err
+	}
+	if err := s.readHead(ctx); err != nil {
 		return err
 	}
 	return s.glance(ctx)

@@ -164,4 +164,5 @@ type Commit struct {
 	Entries []Entry
 	Due     time.Time // when the engine wants to hear of the task again; zero: never
 	Over    bool      // the record is in a terminal state of its workflow
+	Segment string    // what begins with the first entry, for instance an import; usually nothing
 }

@@ -131,7 +131,13 @@ func (r *Runtime) decideWithPool(def *workflow.Definition, project string, t tas
 // commit makes the entries durable, together with those of other tasks that are
 // waiting at the same moment.
 func (r *Runtime) commit(ctx context.Context, def *workflow.Definition, next task.Task, entries []journal.Entry) error {
-	err := r.write(ctx, journal.Commit{Task: next, Entries: entries, Due: r.due(def, &next), Over: over(def, &next)})
+	return r.commitSegment(ctx, def, next, entries, "")
+}
+
+// commitSegment is commit for entries that were not decided here: segment says where they
+// come from.
+func (r *Runtime) commitSegment(ctx context.Context, def *workflow.Definition, next task.Task, entries []journal.Entry, segment string) error {
+	err := r.write(ctx, journal.Commit{Task: next, Entries: entries, Due: r.due(def, &next), Over: over(def, &next), Segment: segment})
 	if err != nil {
 		r.records.forget(next.ID)
 		return err

@@ -3,6 +3,7 @@ package local
 import (
 	"bufio"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -31,6 +32,9 @@ type line struct {
 	Text    string          `json:"text,omitempty"`
 	Task    task.ID         `json:"task,omitempty"`
 	Entry   json.RawMessage `json:"entry,omitempty"`
+	Row     int64           `json:"row,omitempty"`     // of the entry
+	Link    string          `json:"link,omitempty"`    // of the row
+	Segment string          `json:"segment,omitempty"` // that begins with the row
 }
 
 // Export writes the installation as JSON lines: projects, workflow texts, journals
@@ -62,7 +66,7 @@ func (r *Runtime) Export(ctx context.Context, from Archive, w io.Writer) error {
 		if e.New != nil {
 			ids = append(ids, e.Task)
 		}
-		return enc.Encode(line{Kind: "entry", Entry: row.Entry})
+		return enc.Encode(line{Kind: "entry", Entry: row.Entry, Row: row.ID, Link: row.Link, Segment: row.Segment})
 	})
 	if err != nil {
 		return fmt.Errorf("export the journal: %w", err)
@@ -130,6 +134,39 @@ type restore struct {
 	order   []task.ID
 	entries map[task.ID][]journal.Entry
 	bodies  map[task.ID]string
+	origin  foreignChain
+	begun   bool // the segment of this import has begun
+}
+
+// foreignChain follows the chain of the journal that is taken over.
+type foreignChain struct {
+	journal.Chain
+	broken error // why the rows are not a whole chain
+}
+
+func (f *foreignChain) follow(l *line) {
+	if f.broken != nil {
+		return
+	}
+	row := journal.Row{ID: l.Row, Entry: l.Entry, Segment: l.Segment}
+	stored, err := row.Stored()
+	if err != nil {
+		f.broken = err
+		return
+	}
+	link, err := hex.DecodeString(l.Link)
+	if err == nil {
+		err = f.Follow(&stored, link)
+	}
+	f.broken = err
+}
+
+// segment says where the entries of an import come from.
+func (f *foreignChain) segment() string {
+	if f.broken != nil {
+		return "import; its chain cannot be followed: " + f.broken.Error()
+	}
+	return fmt.Sprintf("import of %d rows that end with %s", f.Rows, f.Head)
 }
 
 func (x *restore) skip(format string, args ...any) {
@@ -164,6 +201,7 @@ func (x *restore) line(n int, l line) error {
 			x.order = append(x.order, e.Task)
 		}
 		x.entries[e.Task] = append(x.entries[e.Task], e)
+		x.origin.follow(&l)
 	case "body":
 		x.bodies[l.Task] = l.Text
 	default:
@@ -201,10 +239,15 @@ func (x *restore) task(ctx context.Context, id task.ID) error {
 			return err
 		}
 	}
-	if err := r.commit(ctx, def, t, x.entries[id]); err != nil {
+	segment := ""
+	if !x.begun {
+		segment = x.origin.segment()
+	}
+	if err := r.commitSegment(ctx, def, t, x.entries[id], segment); err != nil {
 		held.undo()
 		return err
 	}
+	x.begun = true
 	r.show(t, x.entries[id])
 	r.attend(&t)
 	x.taken.Tasks++

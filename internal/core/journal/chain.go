@@ -1,0 +1,67 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+)
+
+// A Link is the hash of a row of the journal and of all rows before it: whoever changes,
+// removes or inserts a row changes every link behind it.
+type Link [sha256.Size]byte
+
+func (l Link) String() string { return hex.EncodeToString(l[:]) }
+
+// A Stored row is what a link covers: the bytes of a row as the store keeps them.
+type Stored struct {
+	Row     int64
+	Task    string
+	Seq     int
+	At      string
+	Entry   []byte
+	Segment string // what begins with this row, for instance an import; usually nothing
+}
+
+// Next is the link of the row that follows on the row of l.
+func (l Link) Next(r *Stored) Link {
+	h := sha256.New()
+	h.Write(l[:])
+	writeNumber(h, uint64(r.Row))
+	writeNumber(h, uint64(r.Seq))
+	for _, field := range [...]string{r.Task, r.At, r.Segment} {
+		writeNumber(h, uint64(len(field)))
+		h.Write([]byte(field))
+	}
+	h.Write(r.Entry)
+	var next Link
+	h.Sum(next[:0])
+	return next
+}
+
+func writeNumber(h hash.Hash, n uint64) {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], n)
+	h.Write(b[:])
+}
+
+// Chain follows the rows of a journal in their order and compares each with its link.
+// The zero value is before the first row.
+type Chain struct {
+	Rows int64 // that were followed
+	Head Link  // of the last of them
+}
+
+// Follow takes the next row. The error names the row that is not what was written.
+func (c *Chain) Follow(r *Stored, link []byte) error {
+	if r.Row != c.Rows+1 {
+		return fmt.Errorf("row %d follows row %d: rows were removed or inserted there", r.Row, c.Rows)
+	}
+	next := c.Head.Next(r)
+	if string(link) != string(next[:]) {
+		return fmt.Errorf("row %d (entry %d of task %s) is not what was written", r.Row, r.Seq, r.Task)
+	}
+	c.Rows, c.Head = r.Row, next
+	return nil
+}
