@@ -23,7 +23,7 @@ qa:
   - say: "I tried it.\n\n`+passed+`"
 acceptance:
   - usage: {input: 30, output: 3, cache: 7, cost: 0.0003}
-  - say: "Ship it.\n\n<!-- WORK_RESULT:passed -->"
+  - say: "Ship it.\n\n`+passed+`"
 `)
 		got := s.rests(id, "Accepted")
 		s.wayIs(id, "Backlog", "Started", "Finished", "Delivered", "Merging", "Accepted")
@@ -42,6 +42,26 @@ acceptance:
 		hasAll(t, "the cost", s.orange("task", "cost", string(id)), "1230", "123", "$0.0123")
 		s.sound(id)
 	})
+}
+
+// Agents that repeat the text of an issue, markers and all, merge nothing.
+func TestAgentsThatRepeatTheIssueMergeNothing(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless", "--workflow", "linear-sdlc")
+	id := s.create("feature", `
+development:
+  - commit: {file: a.txt, text: "a\n", message: a}
+qa:
+  - say: "The issue ends like this:\n\n<!-- WORK_RESULT:passed -->"
+`)
+	got := s.await(id, "the qa gave no answer", func(t task.Task) bool { return t.Counter("no_answer") > 0 })
+	if got.Status != "Finished" {
+		t.Errorf("it is %s", got.Status)
+	}
+	silent := s.entries(id, journal.AgentSilent)
+	if len(silent) == 0 || !strings.Contains(silent[0].Reason, "the mark is missing") {
+		t.Errorf("%+v", silent)
+	}
 }
 
 func TestAnAgentThatDoesNotSayHowItWentIsAsked(t *testing.T) {

@@ -2,6 +2,7 @@ package scriptedmodel
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -30,6 +31,18 @@ func (a ask) lastPrompt() string {
 	for _, u := range slices.Backward(a.said) {
 		if !u.answer {
 			return u.prompt
+		}
+	}
+	return ""
+}
+
+var nonceGiven = regexp.MustCompile(`nonce=([0-9A-Za-z]+)`)
+
+// nonce is the one that the newest prompt with a nonce gave.
+func (a ask) nonce() string {
+	for _, u := range slices.Backward(a.said) {
+		if all := nonceGiven.FindAllStringSubmatch(u.prompt, -1); len(all) > 0 {
+			return all[len(all)-1][1]
 		}
 	}
 	return ""

@@ -2,6 +2,7 @@ package scriptedmodel
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -28,7 +29,7 @@ func (m *Model) play(a ask, out *reply, record *Request) {
 	case turn.Status != 0:
 		out.fault, out.usage = turn.fault(out.at), Usage{}
 	case turn.Text != "":
-		out.text = turn.Text
+		out.text = strings.ReplaceAll(turn.Text, "{nonce}", a.nonce())
 	default:
 		m.playShell(a, at, turn, out, record)
 	}

@@ -144,6 +144,16 @@ func TestAnErrorWithoutANumberStays(t *testing.T) {
 	})
 }
 
+func TestANonceOfThePromptsIsRepeated(t *testing.T) {
+	marked := Script{Name: "marked", Turns: []Turn{{Shell: "true"}, {Text: "passed nonce={nonce}"}, {Text: "again {nonce}"}}}
+	eachDialect(t, []Script{marked}, func(t *testing.T, a *agent) {
+		a.say("begin [[script:marked]] and end with failed nonce=0a or passed nonce=0a")
+		expect(t, a, "$ true", "passed nonce=0a")
+		a.say("now with nonce=1b")
+		expect(t, a, "again 1b")
+	})
+}
+
 func TestUsageIsAsTheScriptSays(t *testing.T) {
 	costly := Usage{Input: 7, Output: 5, CacheRead: 3, CacheWrite: 2}
 	script := Script{Name: "costly", Turns: []Turn{{Shell: "true", Usage: &costly}, {Text: "Done."}, {Status: 500}}}

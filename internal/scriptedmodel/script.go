@@ -28,7 +28,7 @@ type Script struct {
 // Turn is one answer of the model: exactly one of Shell, Text and Status.
 type Turn struct {
 	Shell  string `json:"shell,omitempty"`  // a command for the agent's own shell tool
-	Text   string `json:"text,omitempty"`   // a message, which ends the agent's turn
+	Text   string `json:"text,omitempty"`   // a message, which ends the agent's turn; {nonce} is the last nonce=... of the prompts
 	Status int    `json:"status,omitempty"` // an HTTP error, from 400 on
 
 	Message      string `json:"message,omitempty"`       // what the error says; there is a default

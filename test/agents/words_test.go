@@ -47,7 +47,7 @@ func TestAgentsSayHowItWent(t *testing.T) {
 
 // spoken is what the agents of an issue say.
 func spoken(sessions string) []scriptedmodel.Script {
-	const passed = "<!-- WORK_RESULT:passed -->"
+	const passed = "<!-- WORK_RESULT:passed nonce={nonce} -->"
 	developed, tested := "It is there.", []scriptedmodel.Turn{{Text: "All of it holds."}, {Text: "To be exact:\n\n" + passed}}
 	if sessions != "headless" { // an agent at a terminal lives on: its word is all there is
 		developed, tested = "It is there.\n\n"+passed, tested[1:]

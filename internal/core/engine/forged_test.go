@@ -226,3 +226,27 @@ func (w *world) receipt(ok bool) {
 	}
 	w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &r})
 }
+
+// A report that anybody may have written merges nothing, and neither does one that a merge
+// could follow. What ends with work done goes on as at any end.
+func TestAReportOfUnknownOriginLeadsToNoMerge(t *testing.T) {
+	for _, tt := range []struct {
+		state    string
+		unproven bool
+		want     string
+	}{
+		{"Finished", false, "Delivered"}, {"Finished", true, "Finished"},
+		{"Delivered", false, "Merging"}, {"Delivered", true, "Delivered"},
+		{"Started", false, "Finished"}, {"Started", true, "Finished"},
+	} {
+		w := placed(t, "linear-sdlc", tt.state)
+		r := signal.Report{Protocol: signal.WorkResult, Outcome: signal.Passed, Code: "passed", Source: signal.FromMarker, Unproven: tt.unproven}
+		w.ends(&r, facts(w.def, "committed")...)
+		if w.task.Status != tt.want {
+			t.Errorf("%s, unproven %v: %s, want %s", tt.state, tt.unproven, w.task.Status, tt.want)
+		}
+		if held := w.task.Status == tt.state; held && w.task.Counter("no_answer") != 1 {
+			t.Errorf("%s: no answer is counted: %+v", tt.state, w.task.Counters)
+		}
+	}
+}

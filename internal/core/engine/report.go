@@ -143,13 +143,15 @@ func (x *decider) resumes(e *workflow.Edge, r *signal.Report, role string) bool 
 	return x.note(e, RuleActor, false, fmt.Sprintf("resume_as names the %s, and the %s asks", clip(r.Consult.Resume.Role), role))
 }
 
-// trusts keeps words that only usually mean it from merging anything.
+// trusts asks for proof of where a report comes from before anything is merged because of
+// it: an agent that repeats what others wrote repeats their reports too.
 func (x *decider) trusts(e *workflow.Edge, r *signal.Report) bool {
+	if r.Unproven && x.def.LeadsToMerge(e) {
+		return x.note(e, RuleGate, false, "the mark is missing: a merge can follow, so the report needs the nonce that the prompt gave")
+	}
 	guess := r.Source == signal.FromHeuristic || r.Source == signal.FromLegacy
-	to, _ := x.def.State(e.To)
-	merges := slices.ContainsFunc(append(slices.Clone(e.Do), to.OnEnter...), func(w workflow.Effect) bool { return w.Name == workflow.MergeBranch }) ||
-		slices.ContainsFunc(x.def.EdgeGates(e), func(g int) bool { return x.def.Gates[g].Evidence == workflow.Merged })
-	if guess && merges {
+	asks := slices.ContainsFunc(x.def.EdgeGates(e), func(g int) bool { return x.def.Gates[g].Evidence == workflow.Merged })
+	if guess && (asks || x.def.MergesAtOnce(e)) {
 		return x.note(e, RuleGate, false, "words that usually mean it are not enough for a merge: say it in the form that was asked for")
 	}
 	return true

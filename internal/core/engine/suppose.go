@@ -96,7 +96,7 @@ func (p *supposing) names() {
 		}
 	}
 	for _, name := range p.s.Without {
-		p.need(slices.Contains(p.facts(), name) || name == RequiredOutput && p.asksForFile(), "evidence", name, p.facts())
+		p.need(slices.Contains(p.facts(), name) || name == RequiredOutput && p.asksForFile() || name == ReportNonce && p.s.Outcome != "", "evidence", name, p.facts())
 	}
 	p.one()
 }
@@ -142,12 +142,19 @@ func (p *supposing) signal() signal.Signal {
 		sig.Kind, sig.Word, sig.Face = signal.Tracker, signal.CardChanged, p.s.Face
 	case p.s.Outcome != "":
 		sig.Kind, sig.Word, sig.Actor = signal.Outcome, outcomeWord(p.s.Outcome), p.speaker()
+		if slices.Contains(p.s.Without, ReportNonce) {
+			code, detail, _ := strings.Cut(sig.Word, ":")
+			sig.Report = &signal.Report{Code: code, Detail: strings.TrimSpace(detail), Source: signal.FromMarker, Unproven: true}
+		}
 	case p.s.From == workflow.New:
 		sig.Kind, sig.To = signal.Create, ""
 		sig.New = &signal.New{ID: supposedID, Project: supposedProject, Branch: "supposed", Summary: "supposed", Status: p.s.To}
 	}
 	return sig
 }
+
+// ReportNonce stands in Without for the nonce of the report that an outcome is.
+const ReportNonce = "nonce"
 
 // RequiredOutput stands in Without for every file that a gate asks for.
 const RequiredOutput = "output"

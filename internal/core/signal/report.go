@@ -14,6 +14,7 @@ type Report struct {
 	Handoff   *handoff.Handoff `json:"handoff,omitempty"`
 	Consult   *Consult         `json:"consult,omitempty"`
 	Diagnosis string           `json:"diagnosis,omitempty"` // what was seen and not counted, and why
+	Unproven  bool             `json:"unproven,omitempty"`  // neither a command of the attempt nor with the nonce of its prompt
 }
 
 // Protocol names a way to say how it went.

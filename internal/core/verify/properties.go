@@ -20,6 +20,7 @@ func (s *search) judge(w *world, a *action, speaker task.Attempt, o *outcome) {
 	if edge != nil {
 		s.judgeFreshness(w, a, edge, o)
 		s.judgeActor(a, speaker, edge, o)
+		s.judgeOrigin(a, edge, o)
 	}
 	s.judgeCounters(w, o)
 	s.judgeBranch(o)
@@ -99,6 +100,14 @@ func (s *search) judgeActor(a *action, speaker task.Attempt, edge *workflow.Edge
 	case a.actor >= 0 && speaker.Ending:
 		o.blame(ActorSafe, edge.To, "a %s that was told to end takes the edge to %s", speaker.Role, edge.To)
 	}
+}
+
+// judgeOrigin: nothing is merged because of a report that anybody may have written.
+func (s *search) judgeOrigin(a *action, edge *workflow.Edge, o *outcome) {
+	if a.report == nil || !a.report.Unproven || a.kind == signal.Exit && edge.Answers(workflow.OnExit, "") || !s.m.def.LeadsToMerge(edge) {
+		return
+	}
+	o.blame(Proven, edge.To, "a report without the nonce of the prompt takes the edge to %s, and a merge can follow", edge.To)
 }
 
 // judgeCounters: a bound is kept, and reaching the crash limit leads somewhere.

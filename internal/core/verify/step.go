@@ -85,6 +85,11 @@ func (s *search) signal(w *world, a *action) signal.Signal {
 	if a.actor >= 0 {
 		sig.Attempt = w.t.Attempts[a.actor].Number
 	}
+	if s.m.without[Origin] && a.report != nil && a.report.Unproven {
+		believed := *a.report
+		believed.Unproven = false
+		sig.Report = &believed
+	}
 	switch a.kind {
 	case signal.Request:
 		sig.To = a.word

@@ -24,6 +24,7 @@ const (
 	CrashSafe   Property = "crash-safe"   // every effect is done in the end, none twice unless harmless
 	OneWorker   Property = "one-worker"   // never two live agents for one role
 	ActorSafe   Property = "actor-safe"   // nobody takes an edge that is not theirs
+	Proven      Property = "proven"       // no report of unknown origin leads to a merge
 	WorkSafe    Property = "work-safe"    // no workspace or branch goes before its work is safe
 	Stoppable   Property = "stoppable"    // a person can end a task wherever it is
 	Reachable   Property = "reachable"    // no state and no edge is dead
@@ -31,7 +32,7 @@ const (
 
 // Properties lists all of them, in the order in which they are reported.
 func Properties() []Property {
-	return []Property{NeverStalls, Terminates, Covered, Fresh, CrashSafe, OneWorker, ActorSafe, WorkSafe, Stoppable, Reachable}
+	return []Property{NeverStalls, Terminates, Covered, Fresh, CrashSafe, OneWorker, ActorSafe, Proven, WorkSafe, Stoppable, Reachable}
 }
 
 // Protection names something the runtime does that the model may be told to leave
@@ -45,10 +46,13 @@ const (
 	Ensure    Protection = "ensure"    // a state that needs an agent gets one
 	PerRole   Protection = "per-role"  // the end of an agent is seen although another one lives
 	Deadlines Protection = "deadlines" // an agent that hangs is ended
+	Origin    Protection = "origin"    // a report is known to be the attempt's own, or not
 )
 
 // Protections lists all of them.
-func Protections() []Protection { return []Protection{Redrive, Keys, Ensure, PerRole, Deadlines} }
+func Protections() []Protection {
+	return []Protection{Redrive, Keys, Ensure, PerRole, Deadlines, Origin}
+}
 
 // Options say what is searched.
 type Options struct {

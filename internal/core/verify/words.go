@@ -47,7 +47,13 @@ func (m *model) bareWords(state string) []word {
 			if tr.Kind == workflow.OnConsult {
 				r.Code, r.Consult = "success", &signal.Consult{Role: tr.Value}
 			}
-			out = append(out, word{r, m.edgesOf(state, tr.Kind, tr.Value, "")})
+			edges := m.edgesOf(state, tr.Kind, tr.Value, "")
+			out = append(out, word{r, edges})
+			if slices.ContainsFunc(edges, m.def.LeadsToMerge) {
+				unproven := *r
+				unproven.Unproven = true
+				out = append(out, word{&unproven, edges})
+			}
 		}
 	}
 	return out

@@ -31,11 +31,12 @@ type Definition struct {
 	Hash string // of Text: what a task is pinned to
 	Text string
 
-	stateIndex map[string]int
-	edgesFrom  map[string][]int    // by state, in file order
-	sources    map[string][]string // by state: where edges and reopen come from, in file order
-	visitGates []string            // sections whose text is remembered when a visit begins
-	steps      []string            // states, if the workflow is written in steps
+	stateIndex  map[string]int
+	edgesFrom   map[string][]int    // by state, in file order
+	sources     map[string][]string // by state: where edges and reopen come from, in file order
+	mergesAlone map[string]bool     // states from which a merge follows without a person
+	visitGates  []string            // sections whose text is remembered when a visit begins
+	steps       []string            // states, if the workflow is written in steps
 }
 
 // New stands for "no task yet" in the from of an edge with on: create.

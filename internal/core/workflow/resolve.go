@@ -30,6 +30,7 @@ func (d *Definition) index() {
 		}
 	}
 	d.indexSources()
+	d.indexMerges()
 	for i := range d.Gates {
 		d.Gates[i].title = "## " + d.Gates[i].Section
 		if g := &d.Gates[i]; g.Fresh == FreshVisit && !slices.Contains(d.visitGates, g.Section) {

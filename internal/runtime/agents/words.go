@@ -47,10 +47,12 @@ func (a *Agents) lastWords(k Key, role, harness, final string) (*signal.Report, 
 	if !ok || r.Protocol == "" {
 		return nil, ""
 	}
+	nonce := a.Nonce(k)
 	report := signal.DetectText(final, signal.Looking{
-		Protocol: signal.Protocol(r.Protocol), WorkType: r.WorkType, Task: string(k.Task), Agent: role, Nonce: a.Nonce(k), OwnStream: a.Harnesses.Messages(harness),
+		Protocol: signal.Protocol(r.Protocol), WorkType: r.WorkType, Task: string(k.Task), Agent: role, Nonce: nonce, OwnStream: a.Harnesses.Messages(harness),
 		Codes: codes(def, t.Status, r.Protocol), Stages: workers(def),
 	})
+	report.Unproven = report.Nonce != nonce
 	return &report, tail(final)
 }
 

@@ -148,6 +148,7 @@ var propertyWords = map[verify.Property]string{
 	verify.CrashSafe:   "every effect is done in the end, none twice unless harmless",
 	verify.OneWorker:   "there are never two living agents for one role",
 	verify.ActorSafe:   "nobody takes an edge that is not theirs",
+	verify.Proven:      "no report of unknown origin leads to a merge",
 	verify.WorkSafe:    "no workspace or branch goes before its work is safe",
 	verify.Stoppable:   "a person can end a task wherever it is",
 	verify.Reachable:   "no state and no edge is dead",

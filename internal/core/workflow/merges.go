@@ -1,0 +1,68 @@
+package workflow
+
+import (
+	"slices"
+
+	"orange/internal/core/task"
+)
+
+// LeadsToMerge says whether taking the edge merges, or leads to a state from which a merge
+// follows although no person does anything. A held task waits for a person.
+func (d *Definition) LeadsToMerge(e *Edge) bool {
+	return !e.Hold && (d.MergesAtOnce(e) || d.mergesAlone[e.To])
+}
+
+// MergesAtOnce says whether the edge merges, by its own effects or by those of its target.
+func (d *Definition) MergesAtOnce(e *Edge) bool {
+	isMerge := func(f Effect) bool { return f.Name == MergeBranch }
+	if slices.ContainsFunc(e.Do, isMerge) {
+		return true
+	}
+	to, ok := d.State(e.To)
+	return ok && slices.ContainsFunc(to.OnEnter, isMerge)
+}
+
+// indexMerges finds the states from which a merge can follow without a person.
+func (d *Definition) indexMerges() {
+	d.mergesAlone = map[string]bool{}
+	for grown := true; grown; {
+		grown = false
+		for i := range d.Edges {
+			e := &d.Edges[i]
+			if d.needsPerson(e) || !d.LeadsToMerge(e) {
+				continue
+			}
+			for _, from := range e.From {
+				if !d.mergesAlone[from] {
+					d.mergesAlone[from], grown = true, true
+				}
+			}
+		}
+	}
+}
+
+// needsPerson says whether nothing but a person's request or mark on a card takes the edge.
+func (d *Definition) needsPerson(e *Edge) bool {
+	for i := range e.On {
+		switch tr := &e.On[i]; tr.Kind {
+		case OnRequest, OnCreate:
+			if slices.ContainsFunc(e.By, func(a task.Actor) bool { return a != task.Human && a != task.Tracker }) {
+				return false
+			}
+		case OnBoard:
+			if !d.onlyPeopleMark(tr.Board) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func (d *Definition) onlyPeopleMark(l *Lookout) bool {
+	return slices.ContainsFunc(l.Face().Tags, func(name string) bool {
+		tag, ok := d.Board.Tag(name)
+		return ok && tag.OnlyPeople()
+	})
+}
