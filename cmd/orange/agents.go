@@ -58,7 +58,7 @@ func (s *server) hire() (*company, error) {
 	o := agents.Options{
 		Root: filepath.Join(s.cfg.Home, "attempts"), Key: key, Log: s.log,
 		Processes: &processes{
-			supervisor: c.supervisor, terminal: c.terminal, socket: s.cfg.Socket, boot: attend.BootID(), self: os.Getpid(),
+			supervisor: c.supervisor, terminal: c.terminal, tmuxSocket: s.cfg.Terminal, socket: s.cfg.Socket, boot: attend.BootID(), self: os.Getpid(),
 			wake: []string{s.self, "serve", "--detached"}, wakeEnv: append(s.ownEnv(), "ORANGE_HOME="+s.cfg.Home),
 		},
 		Harnesses: harnesses{s: s}, Workspaces: c.worktrees, Engine: spokesman{s},

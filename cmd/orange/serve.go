@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"orange/internal/adapter/attend"
 	"orange/internal/adapter/git"
 	"orange/internal/adapter/harness"
 	"orange/internal/adapter/lock"
@@ -89,7 +90,7 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 	s.folders = taskdir.New(filepath.Join(s.cfg.Home, "tasks"))
 	s.page, s.sights = &webPage{s: s}, newSights(s)
 	s.office, s.retrack = s.newOffice(), make(chan struct{}, 1)
-	if err := s.open(o); err != nil {
+	if err := s.open(ctx, o); err != nil {
 		return err
 	}
 	defer s.close()
@@ -130,7 +131,7 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 }
 
 // open starts the runtime, with agents or with a recorder in their place.
-func (s *server) open(o cli.ServeOptions) (err error) {
+func (s *server) open(ctx context.Context, o cli.ServeOptions) (err error) {
 	options := local.Options{
 		Store: s.store, Files: s.folders, Log: s.log, Prober: s.prober(), Ledger: s.store, Kin: s.store,
 		Library:  workflowdir.New(s.cfg.UserWorkflows),
@@ -143,6 +144,7 @@ func (s *server) open(o cli.ServeOptions) (err error) {
 		s.runtime, err = local.Open(options)
 		return err
 	}
+	attend.AdoptOrphans(ctx)
 	if s.company, err = s.hire(); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"orange/internal/adapter/attend"
@@ -21,8 +22,9 @@ const grace = 5 * time.Second
 type processes struct {
 	supervisor *attend.Supervisor
 	terminal   *tmux.Server // nil: without a terminal
-	socket     string       // where this server answers
-	wake       []string     // starts a server, if this one is gone when an agent ends
+	tmuxSocket string
+	socket     string   // where this server answers
+	wake       []string // starts a server, if this one is gone when an agent ends
 	wakeEnv    []string
 	boot       string
 	self       int
@@ -108,16 +110,25 @@ func (p *processes) Phase(dir string) (agents.Phase, []int, error) {
 // Sweep implements agents.Processes.
 func (p *processes) Sweep(ctx context.Context, key string) error { return p.supervisor.Sweep(ctx, key) }
 
-// Ancestry implements agents.Processes. It ends at this server: whoever started it is
-// not whom it works for.
-func (p *processes) Ancestry(pid int) (line []int, whole bool) {
-	line, whole = attend.Ancestry(pid)
-	for i, parent := range line {
-		if parent == p.self {
-			return line[:i], true
+// Ancestry implements agents.Processes. It ends at this server: whoever started it is not
+// whom it works for. The server itself asks for the people at its page.
+func (p *processes) Ancestry(pid int) (line []int, origin agents.Origin) {
+	if pid == p.self {
+		return nil, agents.Outside
+	}
+	line, whole := attend.Ancestry(pid)
+	if !whole {
+		origin = agents.UnknownLine
+	}
+	if i := slices.Index(line, p.self); i >= 0 {
+		line, origin = line[:i], agents.FromServer
+	}
+	if p.terminal != nil {
+		if i := slices.Index(line, attend.Listener(p.tmuxSocket)); i >= 0 {
+			line, origin = line[:i], agents.FromTmux
 		}
 	}
-	return line, whole
+	return line, origin
 }
 
 // terminal is tmux as agents see it.

@@ -3,7 +3,19 @@ package attend
 import (
 	"net"
 	"syscall"
+	"time"
 )
+
+// Listener is the process that listens at a unix socket, 0 if none does.
+func Listener(socket string) int {
+	c, err := net.DialTimeout("unix", socket, time.Second)
+	if err != nil {
+		return 0
+	}
+	defer c.Close() //nolint:errcheck // nothing was sent
+	pid, _ := PeerPID(c)
+	return pid
+}
 
 // PeerPID is the process at the other end of a unix socket.
 func PeerPID(c net.Conn) (pid int, ok bool) {

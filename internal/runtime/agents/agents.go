@@ -44,9 +44,20 @@ type Processes interface {
 	Watch(dir string, over func(Exit)) error
 	End(ctx context.Context, dir string) error // returns when every process is gone
 	Phase(dir string) (Phase, []int, error)
-	Sweep(ctx context.Context, key string) error // ends whatever carries the key, without any records
-	Ancestry(pid int) (line []int, whole bool)   // not whole: it cannot be told whose the process is
+	Sweep(ctx context.Context, key string) error  // ends whatever carries the key, without any records
+	Ancestry(pid int) (line []int, origin Origin) // pid and its parents up to its origin, nearest first
 }
+
+// Origin is where the parents of a process lead.
+type Origin int
+
+// The origins.
+const (
+	Outside     Origin = iota // to no process of Orange
+	FromServer                // to this server, which started it or took it over
+	FromTmux                  // to the tmux of this data folder
+	UnknownLine               // a process ended before its parents were found
+)
 
 // Orders are what an attendant starts.
 type Orders struct {

@@ -184,7 +184,10 @@ func TestWhoIsWho(t *testing.T) {
 		{"an agent with another's token", other, 555, "", "belongs to another"},
 		{"a made-up token", string(id) + ".1.AAAA", 900, "", "not one of this server"},
 		{"no token at all", "x", 900, "", "not one of this server"},
-		{"a process that is gone", "", 404, "", "it cannot be told who asks"},
+		{"a process that is gone", "", 404, "", "cannot identify the caller"},
+		{"a process of the server", "", 405, "", "the server started this process"},
+		{"a process of the server with a token", token, 405, "", "the server started this process"},
+		{"a process in the tmux of Orange", "", 406, "", "in the tmux of Orange"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := c.Identify(tt.token, tt.pid)
@@ -202,6 +205,14 @@ func TestWhoIsWho(t *testing.T) {
 	c.task.Attempts = nil
 	if got, err := c.Identify(token, 900); err != nil || got.Role != "worker" {
 		t.Errorf("an attempt that is over is still itself: %+v, %v", got, err)
+	}
+	for pid, want := range map[int]string{404: "cannot identify", 405: "the server started", 406: "in the tmux of Orange"} {
+		if got, err := c.Identify("", pid); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("while no agent lives, process %d is %+v, %v", pid, got, err)
+		}
+	}
+	if got, err := c.Identify("", 0); got != nil || err != nil {
+		t.Errorf("a process that the kernel does not name is %+v, %v", got, err)
 	}
 }
 

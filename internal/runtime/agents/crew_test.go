@@ -158,16 +158,21 @@ func (c *crew) Sweep(_ context.Context, key string) error {
 	return nil
 }
 
-func (c *crew) Ancestry(pid int) ([]int, bool) {
-	if pid == 404 {
-		return nil, false
+func (c *crew) Ancestry(pid int) ([]int, agents.Origin) {
+	switch pid {
+	case 404:
+		return nil, agents.UnknownLine
+	case 405:
+		return []int{405}, agents.FromServer
+	case 406:
+		return []int{406}, agents.FromTmux
 	}
 	chain := []int{pid}
 	for c.parents[pid] != 0 {
 		pid = c.parents[pid]
 		chain = append(chain, pid)
 	}
-	return chain, true
+	return chain, agents.Outside
 }
 
 func (c *crew) Plan(l agents.Launch) (agents.Plan, error) {

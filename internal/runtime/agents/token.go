@@ -62,6 +62,8 @@ func (a *Agents) readToken(token string) (Key, bool) {
 	return k, err == nil && hmac.Equal([]byte(token), []byte(a.Token(k)))
 }
 
+var errUnknownToken = errors.New("the token is not one of this server: unset ORANGE_TOKEN, or ask from inside the attempt")
+
 // A Caller is who asks: an attempt, or a person if it is nobody's.
 type Caller struct {
 	Task    task.ID
@@ -74,7 +76,7 @@ type Caller struct {
 func (a *Agents) Identify(token string, pid int) (*Caller, error) {
 	byToken, shown := a.readToken(token)
 	if token != "" && !shown {
-		return nil, errors.New("the token is not one of this server: unset ORANGE_TOKEN, or ask from inside the attempt")
+		return nil, errUnknownToken
 	}
 	byPID, inside, err := a.ownerOf(pid)
 	switch {
@@ -90,19 +92,29 @@ func (a *Agents) Identify(token string, pid int) (*Caller, error) {
 	return nil, nil
 }
 
-// ownerOf finds the attempt that a process belongs to. While agents live, a process of
-// which that cannot be told is nobody's and gets no answer.
+// Known says whose token it is, whoever shows it.
+func (a *Agents) Known(token string) (*Caller, error) {
+	k, ok := a.readToken(token)
+	if !ok {
+		return nil, errUnknownToken
+	}
+	return a.caller(k)
+}
+
+// ownerOf finds the attempt that a process belongs to. The nearest process decides: one
+// below an attempt is that attempt; one below the server or its tmux, but below no attempt,
+// is nobody, because nothing that Orange starts asks it for anything.
 func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
-	if a.Len() == 0 {
+	if pid == 0 && a.Len() == 0 { // the kernel does not say which process it is
 		return Key{}, false, nil
 	}
-	chain, whole := a.Processes.Ancestry(pid)
+	chain, origin := a.Processes.Ancestry(pid)
 	k, inside, births := a.among(chain)
 	if inside {
 		return k, true, nil
 	}
-	if !whole {
-		return Key{}, false, errors.New("it cannot be told who asks, because the process that asked is gone: wait for the answer")
+	if origin == UnknownLine {
+		return Key{}, false, errors.New("cannot identify the caller, because the process that asked has ended: wait for the answer")
 	}
 	patience := time.NewTimer(longestBirth)
 	defer patience.Stop()
@@ -110,13 +122,20 @@ func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
 		select {
 		case <-born:
 		case <-patience.C:
-			return Key{}, false, errors.New("it cannot be told who asks while an agent is being started: try again")
+			return Key{}, false, errors.New("cannot identify the caller while an agent is being started: try again")
 		}
 	}
 	if len(births) > 0 {
 		k, inside, _ = a.among(chain)
 	}
-	return k, inside, nil
+	switch {
+	case inside:
+	case origin == FromServer:
+		err = errors.New("the server started this process, for instance a hook or filter of git, and such a process may ask for nothing: run the command in a terminal of your own")
+	case origin == FromTmux:
+		err = errors.New("this process runs in the tmux of Orange outside of every agent, and may ask for nothing: run the command in a terminal of your own")
+	}
+	return k, inside, err
 }
 
 // longestBirth bounds how long a caller waits until it is known whom a start brought to
