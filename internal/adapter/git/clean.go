@@ -62,8 +62,10 @@ func (g *Git) clean(ctx context.Context, dir, name string) error {
 	if _, err := g.quietly(ctx, dir, "clean", "-d", "-f", "--quiet"); err != nil {
 		return err
 	}
-	_, err = g.quietly(ctx, dir, "reset", "--hard", "--quiet")
-	return err
+	if _, err = g.quietly(ctx, dir, "reset", "--hard", "--quiet"); err != nil {
+		return err
+	}
+	return g.align(ctx, dir)
 }
 
 // kept sees to it that clearing dir would lose nothing, and says whether there is anything
@@ -79,7 +81,7 @@ func (g *Git) kept(ctx context.Context, dir, name string, known index) (changed 
 	}
 	covered := false
 	if last != "" {
-		if covered, err = g.covers(ctx, dir, last, s); err != nil {
+		if covered, err = g.covers(ctx, dir, last, s, nil); err != nil {
 			return false, err
 		}
 	}

@@ -14,6 +14,7 @@ const gitlink = "160000"
 // An index is what matters of the list of files that a working tree tracks.
 type index struct {
 	submodules []submodule // those that are checked out
+	linked     bool        // it has submodules, checked out or not
 	assumed    []string    // files that git assumes to be unchanged
 	skipped    []string    // files that git does not look at
 }
@@ -41,6 +42,7 @@ func (g *Git) readIndex(ctx context.Context, dir string) (index, error) {
 				x.skipped = append(x.skipped, name)
 			}
 		}
+		x.linked = x.linked || fields[1] == gitlink
 		if fields[1] == gitlink && there(dir, name+"/.git") {
 			sub := submodule{name: name, dir: filepath.Join(dir, name), commit: fields[2]}
 			if err := g.insideOf(ctx, dir, sub); err != nil {

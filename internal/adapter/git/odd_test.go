@@ -75,7 +75,7 @@ func TestSalvageKeepsTheWorkInASubmodule(t *testing.T) {
 	if s := salvaged(t, lib, "refs/orange/salvage/task1/1", "s") + salvaged(t, lib, "refs/orange/salvage/task1/1", "new"); s != "changedn" {
 		t.Errorf("kept in the submodule: %q", s)
 	}
-	if text := out(t, dir, "log", "-1", "--format=%B", ref); !strings.Contains(text, "submodule lib: refs/orange/salvage/task1/1") {
+	if text := out(t, dir, "log", "-1", "--format=%B", ref); !strings.Contains(text, `Submodule "lib": refs/orange/salvage/task1/`) {
 		t.Errorf("the message does not say so: %s", text)
 	}
 	if err := New().Clean(context.Background(), dir, "task1"); err != nil {

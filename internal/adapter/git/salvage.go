@@ -17,33 +17,67 @@ var everyRef = [...]string{"--branches", "--tags", "--remotes", "--glob=refs/ora
 
 // A Salvage is work that was kept before a worktree was cleared.
 type Salvage struct {
-	Ref   string    // refs/orange/salvage/<task>/<number>
-	Task  string    // whose work it is
-	Time  time.Time // when it was kept
-	Files []string  // that differ from the commit it was made on
+	Ref        string      // refs/orange/salvage/<task>/<number>
+	Commit     string      // that the ref leads to
+	Task       string      // whose work it is
+	Time       time.Time   // when it was kept
+	Files      []string    // that differ from the commit it was made on
+	Staged     string      // the commit of what was staged, where the files differ from that
+	Submodules []Submodule // work in submodules that was kept with it
 }
 
 // Salvages lists the salvaged work of root's repository, oldest first.
 func (g *Git) Salvages(ctx context.Context, root string) ([]Salvage, error) {
-	out, err := g.run(ctx, root, "for-each-ref", "--sort=committerdate", "--format=%(refname) %(committerdate:unix)", salvageRefs)
+	out, err := g.run(ctx, root, "for-each-ref", "--sort=committerdate", "--format=%(refname) %(objectname) %(committerdate:unix)", salvageRefs)
 	if err != nil {
 		return nil, fmt.Errorf("list the salvaged work of %s: %w", root, err)
 	}
+	common, err := g.commonDir(ctx, root)
+	if err != nil {
+		return nil, err
+	}
 	var list []Salvage
 	for line := range strings.SplitSeq(out, "\n") {
-		ref, at, _ := strings.Cut(line, " ")
-		seconds, err := strconv.ParseInt(at, 10, 64)
+		fields := strings.Fields(line)
+		if len(fields) != 3 {
+			continue
+		}
+		seconds, err := strconv.ParseInt(fields[2], 10, 64)
 		if err != nil {
 			continue
 		}
-		s := Salvage{Ref: ref, Time: time.Unix(seconds, 0).UTC()}
-		s.Task, _, _ = strings.Cut(strings.TrimPrefix(ref, salvageRefs), "/")
-		if s.Files, err = g.salvagedFiles(ctx, root, ref); err != nil {
+		s := Salvage{Ref: fields[0], Commit: fields[1], Time: time.Unix(seconds, 0).UTC()}
+		s.Task, _, _ = strings.Cut(strings.TrimPrefix(s.Ref, salvageRefs), "/")
+		if s.Files, err = g.salvagedFiles(ctx, root, s.Ref); err != nil {
 			return nil, err
 		}
+		message, err := g.run(ctx, root, "log", "-1", "--format=%B", s.Commit)
+		if err != nil {
+			return nil, fmt.Errorf("read what %s holds: %w", s.Ref, err)
+		}
+		s.Staged, s.Submodules = readNotes(message, keptModules(common))
 		list = append(list, s)
 	}
 	return list, nil
+}
+
+// The lines of a salvage's message that say what else it holds. Submodules are kept in a
+// repository of their own, which the message names by what it is: it may be moved.
+const (
+	stagedNote    = "Staged: %s"
+	submoduleNote = "Submodule %q: %s"
+)
+
+func readNotes(message, store string) (staged string, submodules []Submodule) {
+	for line := range strings.SplitSeq(message, "\n") {
+		s := Submodule{Repository: store}
+		if _, err := fmt.Sscanf(line, submoduleNote, &s.Path, &s.Ref); err == nil {
+			submodules = append(submodules, s)
+			continue
+		}
+		_, _ = fmt.Sscanf(line, stagedNote, &staged)
+	}
+	return staged, submodules
 }
 
 func (g *Git) salvagedFiles(ctx context.Context, root, ref string) ([]string, error) {
@@ -62,9 +96,10 @@ func (g *Git) salvagedFiles(ctx context.Context, root, ref string) ([]string, er
 	return zeroed(out), nil
 }
 
-// Salvage keeps what would be lost if the worktree at dir were cleared: changes of tracked
-// files, staged ones, untracked files that are not ignored, commits that are on no branch,
-// and what a merge or rebase under way holds. It returns the ref it is kept at, which may
+// Salvage keeps what would be lost if the worktree at dir were cleared or removed: changes
+// of tracked files, staged ones, untracked files that are not ignored, commits that are on
+// no branch, what a merge or rebase under way holds, and all of this in submodules, with
+// those commits of theirs that no remote has. It returns the ref it is kept at, which may
 // be one made before; "" if there is nothing to keep. The worktree is not touched.
 func (g *Git) Salvage(ctx context.Context, dir, name string) (string, error) {
 	if err := g.means(ctx, dir); err != nil {
@@ -78,35 +113,85 @@ func (g *Git) Salvage(ctx context.Context, dir, name string) (string, error) {
 }
 
 func (g *Git) salvage(ctx context.Context, dir, name string) (string, error) {
-	var notes []string
+	l, err := layoutOf(dir)
+	if err != nil {
+		return "", err
+	}
 	known, err := g.readIndex(ctx, dir)
 	if err != nil {
 		return "", err
 	}
-	for _, sub := range known.submodules {
-		ref, err := g.salvage(ctx, sub.dir, name)
-		if err != nil {
-			return "", fmt.Errorf("submodule %s: %w", sub.name, err)
-		}
-		if ref != "" {
-			notes = append(notes, "In the repository of submodule "+sub.name+": "+ref)
-		}
+	notes, err := g.salvageInside(ctx, known, l, name)
+	if err != nil {
+		return "", err
+	}
+	submodules, err := g.keepModules(ctx, l, dir, name, false)
+	if err != nil {
+		return "", err
 	}
 	s, err := g.survey(ctx, dir, known)
-	if err != nil || s.empty() && len(notes) == 0 {
+	if err != nil {
 		return "", err
+	}
+	return g.keepSurvey(ctx, dir, name, s, append(notes, submoduleNotes(submodules)...))
+}
+
+// salvageInside keeps, in each submodule's own repository, the work that is in no commit.
+// It lists what is kept in repositories that the removal of the worktree leaves alone,
+// because they are in its files.
+func (g *Git) salvageInside(ctx context.Context, known index, l layout, name string) (notes []string, err error) {
+	for _, sub := range known.submodules {
+		inner, err := layoutOf(sub.dir)
+		if err != nil {
+			return nil, fmt.Errorf("submodule %s: %w", sub.name, err)
+		}
+		within := within(l.git, inner.git)
+		nested, err := g.readIndex(ctx, sub.dir)
+		if err != nil {
+			return nil, fmt.Errorf("submodule %s: %w", sub.name, err)
+		}
+		deep, err := g.salvageInside(ctx, nested, inner, name)
+		if err != nil {
+			return nil, fmt.Errorf("submodule %s: %w", sub.name, err)
+		}
+		s, err := g.survey(ctx, sub.dir, nested)
+		ref := ""
+		if err == nil {
+			ref, err = g.keepSurvey(ctx, sub.dir, name, s, deep)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("submodule %s: %w", sub.name, err)
+		}
+		if ref != "" && !within {
+			notes = append(notes, fmt.Sprintf("In the repository of submodule %s: %s", sub.name, ref))
+		}
+	}
+	return notes, nil
+}
+
+func submoduleNotes(list []Submodule) (notes []string) {
+	for _, s := range list {
+		notes = append(notes, fmt.Sprintf(submoduleNote, s.Path, s.Ref))
+	}
+	return notes
+}
+
+// keepSurvey keeps what a survey has found, unless the newest salvage for name has it all.
+func (g *Git) keepSurvey(ctx context.Context, dir, name string, s survey, notes []string) (string, error) {
+	if s.empty() && len(notes) == 0 {
+		return "", nil
 	}
 	last, err := g.lastKept(ctx, dir, name)
 	if err != nil {
 		return "", err
 	}
 	if last != "" {
-		covered, err := g.covers(ctx, dir, last, s)
+		covered, err := g.covers(ctx, dir, last, s, notes)
 		if covered || err != nil {
 			return last, err
 		}
 	}
-	commit, err := g.commitSurvey(ctx, dir, s, salvageMessage(name, s, notes))
+	commit, err := g.commitSurvey(ctx, dir, name, s, notes)
 	if err != nil {
 		return "", err
 	}
@@ -116,7 +201,8 @@ func (g *Git) salvage(ctx context.Context, dir, name string) (string, error) {
 func salvageMessage(name string, s survey, notes []string) string {
 	text := "work of " + name + ", kept before its workspace was cleared\n\n" +
 		"The files as they were are in this commit; its first parent is the commit they were changed from.\n" +
-		"git restore --source=<this commit> -- <files> brings them back.\n"
+		"git restore --source=<this commit> -- <files> brings them back. What is kept of a submodule is in\n" +
+		"the folder orange/submodules of the git folder: git -C <submodule> fetch <that folder> <ref>.\n"
 	if s.branch != "" {
 		text += "\nBranch: " + s.branch + "\n"
 	}
@@ -131,7 +217,7 @@ func salvageMessage(name string, s survey, notes []string) string {
 
 // commitSurvey makes the commit that leads to all a survey has found. No hook runs and
 // nothing is signed.
-func (g *Git) commitSurvey(ctx context.Context, dir string, s survey, message string) (string, error) {
+func (g *Git) commitSurvey(ctx context.Context, dir, name string, s survey, notes []string) (string, error) {
 	env := g.identity(ctx, dir)
 	var parents []string
 	if s.head != "" {
@@ -143,13 +229,14 @@ func (g *Git) commitSurvey(ctx context.Context, dir string, s survey, message st
 			return "", err
 		}
 		parents = append(parents, staged)
+		notes = append(slices.Clone(notes), fmt.Sprintf(stagedNote, staged))
 	}
 	for _, extra := range s.extras {
 		if !slices.Contains(parents, extra.commit) {
 			parents = append(parents, extra.commit)
 		}
 	}
-	return g.commitTree(ctx, dir, s.tree, parents, message, env)
+	return g.commitTree(ctx, dir, s.tree, parents, salvageMessage(name, s, notes), env)
 }
 
 func (g *Git) commitTree(ctx context.Context, dir, tree string, parents []string, message string, env []string) (string, error) {
@@ -208,8 +295,16 @@ func (g *Git) lastKept(ctx context.Context, dir, name string) (string, error) {
 	return salvageRefs + name + "/" + strconv.Itoa(slices.Max(numbers)), nil
 }
 
-// covers says whether a salvage ref leads to all that a survey has found.
-func (g *Git) covers(ctx context.Context, dir, ref string, s survey) (bool, error) {
+// covers says whether a salvage ref leads to all that a survey has found, and has the notes.
+func (g *Git) covers(ctx context.Context, dir, ref string, s survey, notes []string) (bool, error) {
+	if len(notes) > 0 {
+		message, err := g.run(ctx, dir, "log", "-1", "--format=%B", ref)
+		lines := strings.Split(message, "\n")
+		missing := func(note string) bool { return !slices.Contains(lines, note) }
+		if err != nil || slices.ContainsFunc(notes, missing) {
+			return false, err
+		}
+	}
 	out, err := g.run(ctx, dir, "rev-list", "--max-count=1", "--parents", ref)
 	if err != nil {
 		return false, err

@@ -330,7 +330,7 @@ func TestSalvages(t *testing.T) {
 		if got.Time.IsZero() {
 			t.Error("no time")
 		}
-		want.Time = got.Time
+		want.Time, want.Commit = got.Time, out(t, root, "rev-parse", want.Ref)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}

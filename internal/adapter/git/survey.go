@@ -95,6 +95,45 @@ func (g *Git) treeOf(ctx context.Context, dir, commit string) (string, error) {
 	return g.run(ctx, dir, "rev-parse", "--verify", "--end-of-options", commit+"^{tree}")
 }
 
+// surveyGone is survey for a worktree whose folder is gone: what is left is its index and
+// what its administrative folder leads to. Git runs in dir, another working tree.
+func (g *Git) surveyGone(ctx context.Context, dir string, l layout) (survey, error) {
+	var s survey
+	ask := func(args ...string) (string, error) {
+		out, err := g.inGitDir(ctx, l.git, args...)
+		if exitCode(err) == 1 {
+			return "", nil
+		}
+		return out, err
+	}
+	var err error
+	if s.head, err = ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
+		return survey{}, err
+	}
+	if s.branch, err = ask("symbolic-ref", "--quiet", "--short", "HEAD"); err != nil {
+		return survey{}, err
+	}
+	if s.headTree, err = g.treeOf(ctx, dir, s.head); err != nil {
+		return survey{}, err
+	}
+	s.tree = s.headTree
+	if file := filepath.Join(l.git, "index"); there(file, "") {
+		if s.tree, err = g.stagedTree(ctx, dir, []string{"GIT_INDEX_FILE=" + file}); err != nil {
+			return survey{}, err
+		}
+	}
+	if s.work, err = g.differences(ctx, dir, s.headTree, s.tree); err != nil {
+		return survey{}, err
+	}
+	if s.head != "" && s.branch == "" {
+		if s.detached, err = g.unreachable(ctx, dir, s.head); err != nil {
+			return survey{}, err
+		}
+	}
+	s.extras, err = g.underWay(ctx, dir, l)
+	return s, err
+}
+
 func (g *Git) unreachable(ctx context.Context, dir, commit string) (bool, error) {
 	out, err := g.run(ctx, dir, append([]string{"rev-list", "--max-count=1", commit, "--not"}, everyRef[:]...)...)
 	return out != "", err
@@ -116,10 +155,7 @@ func (g *Git) snapshot(ctx context.Context, dir string, l layout, known index, s
 	if err := g.unhide(ctx, dir, known, env); err != nil {
 		return err
 	}
-	staged, err := with("write-tree")
-	if exitCode(err) > 0 { // conflicts; their sides are in commits, their files are added below
-		staged, err = s.headTree, nil
-	}
+	staged, err := g.stagedTree(ctx, dir, env)
 	if err == nil {
 		_, err = with("add", "--all", "--sparse")
 	}
@@ -133,6 +169,37 @@ func (g *Git) snapshot(ctx context.Context, dir string, l layout, known index, s
 		return err
 	}
 	return g.compareStaged(ctx, dir, staged, s)
+}
+
+// stagedTree is the tree of an index. Of a file with conflicts it has our side.
+func (g *Git) stagedTree(ctx context.Context, dir string, env []string) (string, error) {
+	tree, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"write-tree"}, env: env, patience: checkoutPatience})
+	if exitCode(err) <= 0 {
+		return tree, err
+	}
+	out, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "--stage", "-z"}, env: env})
+	if err != nil {
+		return "", err
+	}
+	input := ""
+	for _, item := range zeroed(out) {
+		about, name, _ := strings.Cut(item, "\t")
+		if fields := strings.Fields(about); len(fields) == 3 && (fields[2] == "0" || fields[2] == "2") {
+			input += fields[0] + " " + fields[1] + " 0\t" + name + "\x00"
+		}
+	}
+	folder, err := os.MkdirTemp("", "orange-index-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	env = append(slices.Clone(env), "GIT_INDEX_FILE="+filepath.Join(folder, "index"))
+	if input != "" {
+		if _, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"update-index", "-z", "--index-info"}, env: env, input: input}); err != nil {
+			return "", err
+		}
+	}
+	return g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"write-tree"}, env: env})
 }
 
 // compareStaged finds what is staged and is not in the files any more.

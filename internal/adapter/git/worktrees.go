@@ -157,7 +157,8 @@ func intact(path string) error {
 	return nil
 }
 
-// RemoveWorktree removes a worktree that has no changes, and what is registered of it.
+// RemoveWorktree removes a worktree that has no changes, and what is registered of it. With
+// it go the repositories of its submodules; commits that only these have must be kept.
 func (g *Git) RemoveWorktree(ctx context.Context, path string) error {
 	if err := intact(path); err != nil {
 		return err
@@ -166,14 +167,44 @@ func (g *Git) RemoveWorktree(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := g.inGitDir(ctx, l.common, "worktree", "remove", path); err != nil {
+	known, err := g.readIndex(ctx, path)
+	if err != nil {
+		return err
+	}
+	args := []string{"worktree", "remove", path}
+	if known.linked || there(l.git, "modules") {
+		// Git itself does not look at submodules: it removes them by force or not at all.
+		if err := g.noneLeft(ctx, path, l); err != nil {
+			return fmt.Errorf("remove the worktree %s: %w", path, err)
+		}
+		args = []string{"worktree", "remove", "--force", path}
+	}
+	if _, err := g.inGitDir(ctx, l.common, args...); err != nil {
 		return fmt.Errorf("remove the worktree %s: %w", path, err)
 	}
 	return nil
 }
 
+// noneLeft says whether a worktree and its submodules have no changes, and no commits that
+// are nowhere else.
+func (g *Git) noneLeft(ctx context.Context, path string, l layout) error {
+	out, err := g.quietly(ctx, path, "status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none")
+	if err != nil {
+		return err
+	}
+	if changed := zeroed(out); len(changed) > 0 {
+		return fmt.Errorf("it has changes (%s): end what is still running there and try again", printable(changed[0]))
+	}
+	left, err := g.keepModules(ctx, l, path, "", true)
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("submodule %s has commits that are kept nowhere else: try again", printable(left[0].Path))
+	}
+	return err
+}
+
 // Forget removes what is registered of a worktree whose folder is gone. Commits that only
-// its HEAD led to are kept under a salvage ref for name first.
+// its HEAD led to, what was staged, what an operation under way holds and the commits of
+// its submodules are kept under a salvage ref for name first.
 func (g *Git) Forget(ctx context.Context, root, path, name string) (ref string, err error) {
 	r, err := g.registered(ctx, root, path)
 	if err != nil || r.git == "" {
@@ -185,7 +216,7 @@ func (g *Git) Forget(ctx context.Context, root, path, name string) (ref string, 
 	if r.locked != "" {
 		return "", fmt.Errorf("the worktree %s is gone and locked (%s): bring it back, or run git -C %s worktree unlock %s", path, printable(strings.TrimSpace(r.locked)), root, path)
 	}
-	ref, err = g.keepHead(ctx, r.git, name)
+	ref, err = g.salvageGone(ctx, root, r, name)
 	if err == nil {
 		_, err = g.quietly(ctx, root, "worktree", "remove", r.path)
 	}
@@ -201,18 +232,20 @@ func (g *Git) inGitDir(ctx context.Context, gitDir string, args ...string) (stri
 	return g.call(ctx, call{dir: gitDir, config: quiet[:], args: args, env: []string{"GIT_DIR=" + gitDir}, patience: checkoutPatience})
 }
 
-// keepHead keeps the commits that only the HEAD of an administrative folder leads to.
-func (g *Git) keepHead(ctx context.Context, gitDir, name string) (string, error) {
-	head, err := g.inGitDir(ctx, gitDir, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-	if exitCode(err) == 1 {
-		return "", nil
-	}
+// salvageGone is Salvage for a worktree whose folder is gone.
+func (g *Git) salvageGone(ctx context.Context, root string, r registration, name string) (string, error) {
+	common, err := g.commonDir(ctx, root)
 	if err != nil {
 		return "", err
 	}
-	lost, err := g.inGitDir(ctx, gitDir, append([]string{"rev-list", "--max-count=1", head, "--not"}, everyRef[:]...)...)
-	if err != nil || lost == "" {
+	l := layout{git: r.git, common: common}
+	submodules, err := g.keepModules(ctx, l, r.path, name, false)
+	if err != nil {
 		return "", err
 	}
-	return g.keep(ctx, gitDir, name, head)
+	s, err := g.surveyGone(ctx, root, l)
+	if err != nil {
+		return "", err
+	}
+	return g.keepSurvey(ctx, root, name, s, submoduleNotes(submodules))
 }
