@@ -3,11 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"orange/internal/adapter/harness"
 	"orange/internal/adapter/worktree"
 	"orange/internal/config"
+	"orange/internal/core/prose"
 	"orange/internal/core/task"
 	"orange/internal/ui/api"
 )
@@ -26,7 +30,7 @@ func (w worktrees) slot(t *task.Task, name string) (worktree.Slot, error) {
 		return worktree.Slot{}, task.Mistakef("project %s is not registered: orange project add", t.Project)
 	}
 	return worktree.Slot{
-		Project: p, Name: name, Task: t.ID, Branch: t.Branch, Base: t.Base, Exclude: w.exclude,
+		Project: p, Name: name, Task: t.ID, Branch: t.Branch, Base: t.Base, Exclude: w.exclude, Ours: harness.Ours,
 		TaskFile: filepath.Join(w.s.folders.Path(t.Project, t.ID), "TASK.md"), Setup: p.Setup, Teardown: p.Teardown,
 		Env: inPath(config.ToolEnv(config.Environ()), w.s.self),
 	}, nil
@@ -135,26 +139,56 @@ func (w worktrees) Init(ctx context.Context, project string, count int) ([]api.W
 }
 
 // GC implements api.Workspaces.
-func (w worktrees) GC(ctx context.Context, dry bool) (removed, kept []api.Cleaned, err error) {
+func (w worktrees) GC(ctx context.Context, wish api.CleanWish) (removed, kept []api.Cleaned, err error) {
+	if wish.Purge && wish.Older <= 0 {
+		return nil, nil, task.Mistakef("purge what was set aside: say how long ago at least, as a positive time")
+	}
 	bound, err := w.s.store.Bound()
 	if err != nil {
 		return nil, nil, err
 	}
-	gone, stay, err := w.pool.GC(ctx, w.s.runtime.Projects(), bound, dry)
-	for _, x := range gone {
-		removed = append(removed, api.Cleaned{Name: x.Name, Why: salvaged(x.Salvage)})
+	swept, err := w.pool.GC(ctx, w.s.runtime.Projects(), bound, worktree.Sweep{Dry: wish.DryRun, Purge: wish.Purge, Older: wish.Older})
+	for _, x := range swept.Removed {
+		removed = append(removed, api.Cleaned{Name: x.Name, Path: x.Path, Why: whatBecame(x, wish.DryRun)})
 	}
-	for _, x := range stay {
-		kept = append(kept, api.Cleaned{Name: x.Name, Why: x.Reason})
+	for _, x := range swept.Purged {
+		removed = append(removed, api.Cleaned{Name: x.Name, Path: x.Path, Why: "files that were set aside " + prose.Span(x.Age) + " ago in " + x.Path})
+	}
+	for _, x := range swept.Kept {
+		kept = append(kept, api.Cleaned{Name: x.Name, Path: x.Path, Why: x.Reason})
 	}
 	return removed, kept, err
 }
 
-func salvaged(ref string) string {
-	if ref == "" {
+// whatBecame says what became of what was in a workspace, or would.
+func whatBecame(x worktree.Removed, dry bool) string {
+	is, are := "is", "are"
+	if dry {
+		is, are = "would be", "would be"
+	}
+	var said []string
+	switch {
+	case len(x.Unsaved) > 0:
+		said = append(said, "its work would be kept ("+few(x.Unsaved)+")")
+	case x.Salvage != "":
+		said = append(said, "its work "+is+" kept at "+x.Salvage)
+	}
+	if x.Aside != "" {
+		said = append(said, "its ignored files "+are+" in "+x.Aside)
+	}
+	if len(said) == 0 {
 		return "nothing was in it"
 	}
-	return "its work is kept at " + ref
+	return strings.Join(said, "; ")
+}
+
+// few names the first of many things.
+func few(list []string) string {
+	const most = 5
+	if len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
 }
 
 // Salvages implements api.Workspaces.
@@ -172,7 +206,11 @@ func (w worktrees) Salvages(ctx context.Context, project string) ([]api.Salvage,
 			w.s.log.Warn("list salvaged work", "component", "worktrees", "project", p.Name, "error", err)
 		}
 		for _, x := range list {
-			out = append(out, api.Salvage{Ref: x.Ref, Project: p.Name, Task: task.ID(x.Task), At: x.Time, Files: len(x.Files)})
+			v := api.Salvage{Ref: x.Ref, Project: p.Name, Task: task.ID(x.Task), At: x.Time, Commit: x.Commit, Files: len(x.Files), Staged: x.Staged}
+			for _, sub := range x.Submodules {
+				v.Submodules = append(v.Submodules, api.SalvagedSubmodule(sub))
+			}
+			out = append(out, v)
 		}
 	}
 	return out, nil

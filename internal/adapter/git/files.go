@@ -50,6 +50,48 @@ func (g *Git) Ignored(ctx context.Context, dir string, files []string) ([]string
 	return zeroed(out), nil
 }
 
+// AllIgnored lists what git ignores in the worktree at dir and in its submodules. A folder
+// that is wholly ignored is one item and ends in a slash.
+func (g *Git) AllIgnored(ctx context.Context, dir string) ([]string, error) {
+	known, err := g.readIndex(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	covered := map[string]bool{}
+	for _, option := range [...]string{"--directory", "--no-directory"} { // the first overlooks files in folders that are not ignored
+		out, err := g.quietly(ctx, dir, "ls-files", "--others", "--ignored", "--exclude-standard", option, "-z")
+		if err != nil {
+			return nil, fmt.Errorf("list the ignored files of %s: %w", dir, err)
+		}
+		for _, file := range zeroed(out) {
+			if !listed(file, covered) {
+				list, covered[file] = append(list, file), true
+			}
+		}
+	}
+	for _, sub := range known.submodules {
+		inner, err := g.AllIgnored(ctx, sub.dir)
+		if err != nil {
+			return nil, fmt.Errorf("submodule %s: %w", sub.name, err)
+		}
+		for _, file := range inner {
+			list = append(list, sub.name+"/"+file)
+		}
+	}
+	return list, nil
+}
+
+// listed says whether a file or a folder that it is in, written with a slash, is in a list.
+func listed(file string, list map[string]bool) bool {
+	for i, c := range file {
+		if c == '/' && list[file[:i+1]] {
+			return true
+		}
+	}
+	return list[file]
+}
+
 // Dirty says whether the worktree at dir differs from its HEAD, or has untracked files.
 func (g *Git) Dirty(ctx context.Context, dir string) (bool, error) {
 	out, err := g.quietly(ctx, dir, "status", "--porcelain", "-z", "--untracked-files=normal")

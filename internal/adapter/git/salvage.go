@@ -136,6 +136,54 @@ func (g *Git) salvage(ctx context.Context, dir, name string) (string, error) {
 	return g.keepSurvey(ctx, dir, name, s, append(notes, submoduleNotes(submodules)...))
 }
 
+// Unsaved says what Salvage would keep, by file and submodule.
+func (g *Git) Unsaved(ctx context.Context, dir string) ([]string, error) {
+	if err := g.means(ctx, dir); err != nil {
+		return nil, err
+	}
+	l, err := layoutOf(dir)
+	if err != nil {
+		return nil, err
+	}
+	list, err := g.unsaved(ctx, dir, "")
+	if err != nil {
+		return nil, err
+	}
+	submodules, err := g.keepModules(ctx, l, dir, "", true)
+	for _, s := range submodules {
+		list = append(list, "commits of submodule "+printable(s.Path))
+	}
+	slices.Sort(list)
+	return slices.Compact(list), err
+}
+
+func (g *Git) unsaved(ctx context.Context, dir, prefix string) ([]string, error) {
+	known, err := g.readIndex(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	s, err := g.survey(ctx, dir, known)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, difference := range slices.Concat(s.work, s.staged) {
+		_, file, _ := strings.Cut(difference, "\t")
+		list = append(list, printable(prefix+file))
+	}
+	if (s.detached || len(s.extras) > 0) && prefix == "" {
+		list = append(list, "commits on no branch")
+	}
+	for _, sub := range known.submodules {
+		inner, err := g.unsaved(ctx, sub.dir, prefix+sub.name+"/")
+		if err != nil {
+			return nil, fmt.Errorf("submodule %s: %w", sub.name, err)
+		}
+		list = append(list, inner...)
+	}
+	return list, nil
+}
+
 // salvageInside keeps, in each submodule's own repository, the work that is in no commit.
 // It lists what is kept in repositories that the removal of the worktree leaves alone,
 // because they are in its files.

@@ -88,6 +88,27 @@ func (gemini) addSettings(l Launch, plan *Plan) error {
 	return err
 }
 
+// onlyOurHooks says whether settings hold our hooks and nothing else.
+func onlyOurHooks(text []byte) bool {
+	var settings map[string]json.RawMessage
+	var hooks map[string][]struct {
+		Hooks []struct{ Name string }
+	}
+	if json.Unmarshal(text, &settings) != nil || len(settings) != 1 || json.Unmarshal(settings["hooks"], &hooks) != nil {
+		return false
+	}
+	for _, event := range hooks {
+		for _, matcher := range event {
+			for _, hook := range matcher.Hooks {
+				if hook.Name != ourHook {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
 // geminiPolicy refuses a reviewer the commands that post.
 func geminiPolicy() []byte {
 	var prefixes []string

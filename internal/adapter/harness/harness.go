@@ -173,6 +173,9 @@ func CheckEffort(h Harness, effort string) error {
 // Excludes lists every path in a worktree that a harness of ours may make there.
 func Excludes() []string { return []string{claudeLocal, geminiSettings} }
 
+// Ours says whether a file of Excludes holds nothing but what Orange has put there.
+func Ours(file string, text []byte) bool { return file == geminiSettings && onlyOurHooks(text) }
+
 // SkillDirs says where each agent looks for skills of the user.
 func SkillDirs(home string, getenv func(string) string) map[string]string {
 	or := func(name string, parts ...string) string {

@@ -208,3 +208,31 @@ func TestExcludesNameEveryFileInTheWorktree(t *testing.T) {
 		}
 	}
 }
+
+func TestOursIsOnlyWhatOrangeWrote(t *testing.T) {
+	l := launch()
+	l.Workspace = t.TempDir()
+	plan, err := find(t, "gemini").Plan(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFiles(plan.Files[len(plan.Files)-1:]); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(l.Workspace, geminiSettings)
+	text, err := os.ReadFile(path)
+	if err != nil || !Ours(geminiSettings, text) {
+		t.Errorf("%v: %s is not ours", err, text)
+	}
+	for _, other := range []string{
+		"", "{", "{}", `{"hooks":1}`, `{"theme":"x"}`, strings.Replace(string(text), "{", `{"theme":"x",`, 1),
+		strings.Replace(string(text), `"name": "`+ourHook, `"name": "mine`, 1),
+	} {
+		if Ours(geminiSettings, []byte(other)) {
+			t.Errorf("%s is ours", other)
+		}
+	}
+	if Ours(claudeLocal, text) {
+		t.Error("a file that Orange does not write is ours")
+	}
+}

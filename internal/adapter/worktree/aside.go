@@ -9,17 +9,42 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // asideName is the folder, beside the workspaces, of files that can neither stay in a
 // workspace nor be kept in the repository: those that only an earlier task's branch
-// ignored, such as packages it installed. They lie in <workspace>/<task>/.
+// ignored, such as packages it installed, settings of a harness, and the ignored files of a
+// workspace that was removed. They lie in <workspace>/<task>/.
 const asideName = ".aside"
+
+// purgedName is the folder in it of what is being deleted.
+const purgedName = ".purged"
+
+// An Aside is a folder of files that were set aside.
+type Aside struct {
+	Name string // of the workspace they were in
+	Path string
+	Age  time.Duration // since the last of them was set aside
+}
+
+func (w *workspace) asideFolder(keeper string) string {
+	return filepath.Join(w.pool.root, asideName, w.Name, keeper)
+}
 
 // asideUntracked sets aside what the default branch does not ignore. It was ignored when
 // the work was kept, or it would have been kept and removed.
 func (w *workspace) asideUntracked(ctx context.Context, keeper string) error {
 	files, err := w.pool.git.Untracked(ctx, w.path)
+	if err != nil {
+		return err
+	}
+	return w.setAside(keeper, files)
+}
+
+// asideIgnored sets aside what git ignores.
+func (w *workspace) asideIgnored(ctx context.Context, keeper string) error {
+	files, err := w.pool.git.AllIgnored(ctx, w.path)
 	if err != nil {
 		return err
 	}
@@ -42,6 +67,10 @@ func (w *workspace) setAside(keeper string, files []string) error {
 		if err := moveAside(root, from, to); err != nil {
 			return fmt.Errorf("set %s of workspace %s aside: %w", file, w.Name, err)
 		}
+	}
+	now := time.Now() // how old they are is counted from here
+	if err := root.Chtimes(filepath.Join(asideName, w.Name, keeper), now, now); err != nil {
+		return fmt.Errorf("set files of workspace %s aside: %w", w.Name, err)
 	}
 	return nil
 }
@@ -70,9 +99,52 @@ func moveAside(root *os.Root, from, to string) error {
 }
 
 // asides lists the folders of files set aside, as <workspace>/<task>.
-func (p *Pool) asides() ([]string, error) {
+func (p *Pool) asides() ([]Aside, error) {
 	found, err := filepath.Glob(filepath.Join(escapeGlob(p.root), asideName, "*", "*"))
-	return found, err
+	if err != nil {
+		return nil, fmt.Errorf("list what was set aside: %w", err)
+	}
+	var list []Aside
+	for _, path := range found {
+		name := filepath.Base(filepath.Dir(path))
+		info, err := os.Lstat(path)
+		if err != nil || name == purgedName {
+			continue
+		}
+		list = append(list, Aside{Name: name, Path: path, Age: time.Since(info.ModTime())})
+	}
+	return list, nil
+}
+
+// deleteAside deletes a folder of files set aside. It is out of sight before the first file
+// goes; what a crash has left of one goes with the next.
+func (p *Pool) deleteAside(a Aside) error {
+	purged := filepath.Join(p.root, asideName, purgedName)
+	if err := removeAll(purged); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(purged, 0o700); err != nil {
+		return err
+	}
+	if err := os.Rename(a.Path, filepath.Join(purged, filepath.Base(a.Path))); err != nil {
+		return err
+	}
+	_ = os.Remove(filepath.Dir(a.Path)) // only if it is empty
+	return removeAll(purged)
+}
+
+// removeAll deletes a folder, with folders in it that nobody may write to.
+func removeAll(path string) error {
+	if err := os.RemoveAll(path); err == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			err = os.Chmod(at, 0o700)
+		}
+		return err
+	})
+	return os.RemoveAll(path)
 }
 
 // escapeGlob makes a path match itself only.

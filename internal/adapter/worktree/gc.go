@@ -5,107 +5,180 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
+	"orange/internal/core/prose"
 	"orange/internal/core/task"
 )
 
+// A Sweep says what GC is to do.
+type Sweep struct {
+	Dry   bool          // only say what would be done
+	Purge bool          // delete files that were set aside
+	Older time.Duration // at least so long ago
+}
+
+// Swept is what GC did, or would do.
+type Swept struct {
+	Removed []Removed
+	Purged  []Aside
+	Kept    []Kept
+}
+
 // Removed is a workspace that was removed, or would be.
 type Removed struct {
-	Name    string `json:"name"`
-	Path    string `json:"path"`
-	Salvage string `json:"salvage,omitempty"` // where the work that was left in it is kept
+	Name    string
+	Path    string
+	Salvage string   // where the work that was left in it is kept
+	Unsaved []string // of one that would be removed: the work that is left in it
+	Aside   string   // the folder that its ignored files are in, or would be; "" if it has none
 }
 
 // Kept is something that stays, and why.
 type Kept struct {
-	Name   string `json:"name"`
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
+	Name   string
+	Path   string
+	Reason string
 }
 
 // GC removes workspaces that no task has and no pool needs: those beyond the size of their
 // project's pool, and those of projects that are gone. Work that is left in one is kept
-// first; one whose work cannot be kept stays. With dry nothing is removed.
-func (p *Pool) GC(ctx context.Context, projects []task.Project, bound map[string]task.ID, dry bool) ([]Removed, []Kept, error) {
+// first, and ignored files are set aside; one whose work cannot be kept stays. What was set
+// aside is deleted only on demand.
+func (p *Pool) GC(ctx context.Context, projects []task.Project, bound map[string]task.ID, how Sweep) (Swept, error) {
 	names, err := p.folders()
 	if err != nil {
-		return nil, nil, err
+		return Swept{}, err
 	}
 	size := map[string]int{}
 	for _, project := range projects {
 		size[project.Name] = project.PoolSize
 	}
-	var removed []Removed
-	var kept []Kept
+	var swept Swept
 	for _, name := range names {
 		owner, n, err := parseName(name)
 		if err != nil || n <= size[owner] {
 			continue
 		}
 		r := Removed{Name: name, Path: p.Path(name)}
-		if r.Salvage, err = p.remove(ctx, name, bound[name], dry); err != nil {
-			kept = append(kept, Kept{Name: name, Path: r.Path, Reason: err.Error()})
+		if err := p.remove(ctx, &r, bound[name], how.Dry); err != nil {
+			swept.Kept = append(swept.Kept, Kept{Name: name, Path: r.Path, Reason: err.Error()})
 			continue
 		}
-		removed = append(removed, r)
+		swept.Removed = append(swept.Removed, r)
 	}
-	aside, err := p.asides()
-	for _, path := range aside {
-		kept = append(kept, Kept{Name: filepath.Base(filepath.Dir(path)), Path: path,
-			Reason: "files that only the branch of an earlier task ignored: look at them and delete the folder"})
+	return swept, p.purge(how, &swept)
+}
+
+// purge deletes what was set aside, as far as it is wanted.
+func (p *Pool) purge(how Sweep, swept *Swept) error {
+	list, err := p.asides()
+	if err != nil {
+		return err
 	}
-	return removed, kept, err
+	for _, aside := range list {
+		if !how.Purge || aside.Age < how.Older {
+			swept.Kept = append(swept.Kept, Kept{Name: aside.Name, Path: aside.Path,
+				Reason: "files were set aside " + prose.Span(aside.Age) + " ago in " + aside.Path + ": look at them and delete the folder, or run orange workspace gc --purge --older 14d"})
+			continue
+		}
+		if !how.Dry {
+			if err := p.deleteAside(aside); err != nil {
+				swept.Kept = append(swept.Kept, Kept{Name: aside.Name, Path: aside.Path, Reason: err.Error()})
+				continue
+			}
+		}
+		swept.Purged = append(swept.Purged, aside)
+	}
+	return nil
 }
 
 // remove removes one workspace. An error is the reason why it stays.
-func (p *Pool) remove(ctx context.Context, name string, holder task.ID, dry bool) (salvage string, err error) {
+func (p *Pool) remove(ctx context.Context, r *Removed, holder task.ID, dry bool) error {
 	if holder != "" {
-		return "", fmt.Errorf("it is bound to task %s", holder)
+		return fmt.Errorf("it is bound to task %s", holder)
 	}
-	defer p.hold(name)()
-	owner, _, err := parseName(name)
+	defer p.hold(r.Name)()
+	owner, _, err := parseName(r.Name)
 	if err != nil {
-		return "", err
+		return err
 	}
 	// The repository of a project that is gone is known to the worktree itself.
-	w, err := p.open(ctx, Slot{Project: task.Project{Name: owner, Path: p.Path(name)}, Name: name})
+	w, err := p.open(ctx, Slot{Project: task.Project{Name: owner, Path: r.Path}, Name: r.Name})
 	if err != nil {
-		return "", err
+		return err
 	}
 	switch {
 	case w.git == "":
-		return "", errors.New("it is no worktree: move it away")
+		return errors.New("it is no worktree: move it away")
 	case w.now.Task != "":
-		return "", fmt.Errorf("it says that it is bound to task %s", w.now.Task)
+		return fmt.Errorf("it says that it is bound to task %s", w.now.Task)
 	}
-	if err := noRepositoryIn(w.path); err != nil || dry {
-		return "", err
+	if err := w.noRepository(); err != nil {
+		return err
 	}
 	keeper := w.keeper()
-	salvage, err = p.git.Salvage(ctx, w.path, keeper)
+	ignored, err := p.git.AllIgnored(ctx, w.path)
 	if err != nil {
-		return "", err
+		return err
 	}
-	err = p.run(
-		step{"clean", func() error { return p.git.Clean(ctx, w.path, keeper) }},
+	if len(ignored) > 0 {
+		r.Aside = w.asideFolder(keeper)
+	}
+	unsaved, err := p.git.Unsaved(ctx, w.path) // an error means that nothing can be kept
+	if err != nil {
+		return err
+	}
+	if dry {
+		r.Unsaved = unsaved
+		return nil
+	}
+	// Ignored files go first, as long as the rules that ignore them are there: others would
+	// make them part of the work.
+	return p.run(
 		step{"drop", func() error { return w.dropOwn(ctx, keeper) }},
-		step{"aside", func() error { return w.asideUntracked(ctx, keeper) }},
+		step{"aside", func() error { return w.asideIgnored(ctx, keeper) }},
+		step{"salvage", func() (err error) { r.Salvage, err = p.git.Salvage(ctx, w.path, keeper); return err }},
+		step{"clean", func() error { return p.git.Clean(ctx, w.path, keeper) }},
 		step{"remove", func() error { return p.git.RemoveWorktree(ctx, w.path) }},
 	)
-	return salvage, err
 }
 
-// noRepositoryIn says whether there is a repository somewhere below a workspace. Where git
-// ignores it, it would go without a word.
-func noRepositoryIn(dir string) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+// noRepository says whether there is a repository somewhere below a workspace. Where git
+// ignores it, it would go without a word. Submodules whose repository is with the
+// worktree's are no such thing.
+func (w *workspace) noRepository() error {
+	return filepath.WalkDir(w.path, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if d.Name() == ".git" && filepath.Dir(path) != dir {
+		if d.Name() == ".git" && filepath.Dir(path) != w.path && !w.hasModule(path) {
 			return fmt.Errorf("there is a git repository of its own in it: move away %s", filepath.Dir(path))
 		}
 		return nil
 	})
+}
+
+// hasModule says whether a .git file leads to a submodule of the workspace.
+func (w *workspace) hasModule(path string) bool {
+	text, err := os.ReadFile(path)
+	at, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
+	if err != nil || !ok {
+		return false
+	}
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(filepath.Dir(path), at)
+	}
+	modules, err := filepath.EvalSymlinks(filepath.Join(w.git, "modules"))
+	if err == nil {
+		at, err = filepath.EvalSymlinks(at)
+	}
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(modules, at)
+	return err == nil && filepath.IsLocal(rel) && rel != "."
 }

@@ -81,25 +81,39 @@ func TestGC(t *testing.T) {
 	commitFile(t, b.Path("old--1"), "lost", "l")
 	projects, bound := []task.Project{b.project}, map[string]task.ID{"p--8": id(8)}
 
-	gone, kept, err := b.GC(ctx, projects, bound, true)
-	if err != nil || len(gone) != 3 || !there(b.Path("p--4"), "f") || !there(b.Path("old--1"), "f") {
-		t.Fatalf("dry: %+v, %+v, %v", gone, kept, err)
-	}
-	gone, kept, err = b.GC(ctx, projects, bound, false)
+	swept, err := b.GC(ctx, projects, bound, Sweep{Dry: true})
 	if err != nil {
+		t.Fatal(err)
+	}
+	aside := filepath.Join(b.root, asideName, "p--4", "p--4")
+	if diff := cmp.Diff([]Removed{
+		{Name: "old--1", Path: b.Path("old--1"), Unsaved: []string{"commits on no branch"}},
+		{Name: "p--4", Path: b.Path("p--4"), Aside: aside},
+		{Name: "p--5", Path: b.Path("p--5"), Unsaved: []string{"f"}},
+	}, swept.Removed); diff != "" {
+		t.Error(diff)
+	}
+	if !there(b.Path("p--4"), "cache/x") || !there(b.Path("old--1"), "f") || do(t, b.project.Path, "for-each-ref", "refs/orange") != "" || there(aside, "") {
+		t.Fatal("something was done")
+	}
+	if swept, err = b.GC(ctx, projects, bound, Sweep{}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]Removed{
 		{Name: "old--1", Path: b.Path("old--1"), Salvage: "refs/orange/salvage/old--1/1"},
-		{Name: "p--4", Path: b.Path("p--4")},
+		{Name: "p--4", Path: b.Path("p--4"), Aside: aside},
 		{Name: "p--5", Path: b.Path("p--5"), Salvage: "refs/orange/salvage/p--5/1"},
-	}, gone); diff != "" {
+	}, swept.Removed); diff != "" {
 		t.Error(diff)
 	}
-	for _, r := range gone {
+	for _, r := range swept.Removed {
 		if there(r.Path, "") || there(b.admin(r.Name), "") {
 			t.Errorf("%s is still there", r.Name)
 		}
+	}
+	kept := swept.Kept
+	if content(t, aside, "cache/x") != "an ignored file is no change" {
+		t.Error("an ignored file is gone")
 	}
 	if b.salvaged("refs/orange/salvage/p--5/1", "f") != "changed" || b.salvaged("refs/orange/salvage/old--1/1", "lost") != "l" {
 		t.Error("work is gone")
@@ -126,9 +140,10 @@ func TestGCKeepsWhatCannotBeKept(t *testing.T) {
 	b.release(s)
 	write(t, dir, "f", "changed")
 	write(t, b.admin("p--1"), "index.lock", "")
-	gone, kept, err := b.GC(ctx, nil, nil, false)
-	if err != nil || len(gone) != 0 || len(kept) != 2 || !strings.Contains(kept[0].Reason, "index.lock") {
-		t.Fatalf("got %+v, %+v, %v", gone, kept, err)
+	swept, err := b.GC(ctx, nil, nil, Sweep{})
+	kept := swept.Kept
+	if err != nil || len(swept.Removed) != 0 || len(kept) != 2 || !strings.Contains(kept[0].Reason, "index.lock") {
+		t.Fatalf("got %+v, %v", swept, err)
 	}
 	if aside := kept[1]; aside.Name != "p--1" || content(t, aside.Path, "packages/x") != "x" {
 		t.Errorf("set aside: %+v", aside)
@@ -140,8 +155,8 @@ func TestGCKeepsWhatCannotBeKept(t *testing.T) {
 	if err := os.RemoveAll(b.project.Path); err != nil {
 		t.Fatal(err)
 	}
-	gone, kept, err = b.GC(ctx, nil, nil, false)
-	if err != nil || len(gone) != 0 || len(kept) != 2 || content(t, dir, "f") != "changed" {
-		t.Errorf("got %+v, %+v, %v", gone, kept, err)
+	swept, err = b.GC(ctx, nil, nil, Sweep{})
+	if err != nil || len(swept.Removed) != 0 || len(swept.Kept) != 2 || content(t, dir, "f") != "changed" {
+		t.Errorf("got %+v, %v", swept, err)
 	}
 }

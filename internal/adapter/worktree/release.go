@@ -1,12 +1,14 @@
 package worktree
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 )
 
 // Release gives the workspace back. What is in it and on no branch is kept at a salvage
@@ -115,7 +117,8 @@ func (w *workspace) detach(ctx context.Context, keeper string) error {
 }
 
 // dropOwn removes what Orange itself has put into the workspace. Files that the repository
-// tracks are not Orange's. A TASK.md that is no link is an edit: it is set aside.
+// tracks are not Orange's. What somebody else has written is set aside: a TASK.md that is no
+// link, and settings of a harness, which are not for the next task.
 func (w *workspace) dropOwn(ctx context.Context, keeper string) error {
 	own := append([]string{TaskFileName}, w.Exclude...)
 	tracked, err := w.pool.git.Tracked(ctx, w.path, own...)
@@ -139,7 +142,7 @@ func (w *workspace) dropOwn(ctx context.Context, keeper string) error {
 		switch {
 		case err != nil || info.IsDir(): // not there, or a folder in which others may keep files
 			continue
-		case file == TaskFileName && info.Mode().IsRegular():
+		case info.Mode().IsRegular() && !w.isOurs(root, file):
 			err = w.setAside(keeper, []string{file})
 		default:
 			err = root.Remove(file)
@@ -152,4 +155,21 @@ func (w *workspace) dropOwn(ctx context.Context, keeper string) error {
 		}
 	}
 	return nil
+}
+
+// isOurs says whether a file holds nothing but what Orange has put there, or a copy of the
+// person's own.
+func (w *workspace) isOurs(root *os.Root, file string) bool {
+	text, err := root.ReadFile(file)
+	if err != nil || file == TaskFileName {
+		return false
+	}
+	if w.Ours != nil && w.Ours(file, text) {
+		return true
+	}
+	if w.Project.Path == w.path { // whose project is gone
+		return false
+	}
+	own, err := os.ReadFile(filepath.Join(w.Project.Path, file))
+	return err == nil && bytes.Equal(own, text)
 }

@@ -56,6 +56,8 @@ type Keeper interface {
 	Pristine(ctx context.Context, dir, commit string) (bool, error)
 	// Salvage keeps what Clean would lose and returns the ref, "" if that is nothing.
 	Salvage(ctx context.Context, dir, name string) (string, error)
+	// Unsaved says what Salvage would keep.
+	Unsaved(ctx context.Context, dir string) ([]string, error)
 	// Clean brings a worktree back to its HEAD, if all of it is kept for name.
 	Clean(ctx context.Context, dir, name string) error
 	// Forget is Salvage for a worktree whose folder is gone, and removes its registration.
@@ -67,6 +69,8 @@ type Files interface {
 	Untracked(ctx context.Context, dir string) ([]string, error)
 	Tracked(ctx context.Context, dir string, files ...string) ([]string, error)
 	Ignored(ctx context.Context, dir string, files []string) ([]string, error)
+	// AllIgnored lists all that is ignored, submodules included.
+	AllIgnored(ctx context.Context, dir string) ([]string, error)
 	Matching(ctx context.Context, root, patterns string) ([]string, error)
 	Dirty(ctx context.Context, dir string) (bool, error)
 }
@@ -82,7 +86,11 @@ type Slot struct {
 	Setup    string   // shell command to run in the workspace, "" for none
 	Teardown string   // likewise, before it is given back
 	Env      []string // of these commands
-	Exclude  []string // files in the workspace that are Orange's own, such as settings of a harness
+	Exclude  []string // files in the workspace that nobody is to commit, such as settings of a harness
+
+	// Ours says whether one of these files holds nothing but what Orange has put there; nil if
+	// it puts nothing there.
+	Ours func(file string, text []byte) bool
 }
 
 // Pool is the folder of all workspaces.

@@ -44,12 +44,13 @@ func (p pool) Init(ctx context.Context, _ string, _ int) ([]api.Workspace, error
 	return p.Workspaces(ctx)
 }
 
-func (pool) GC(context.Context, bool) (removed, kept []api.Cleaned, err error) {
+func (pool) GC(context.Context, api.CleanWish) (removed, kept []api.Cleaned, err error) {
 	return nil, []api.Cleaned{{Name: "p--1", Why: "a task works there"}}, nil
 }
 
 func (pool) Salvages(context.Context, string) ([]api.Salvage, error) {
-	return []api.Salvage{{Ref: "refs/orange/salvage/1", Project: "p", At: morning, Files: 2}}, nil
+	return []api.Salvage{{Ref: "refs/orange/salvage/1", Project: "p", At: morning, Commit: "abc", Files: 2,
+		Staged: "def", Submodules: []api.SalvagedSubmodule{{Path: "lib", Repository: "/r", Ref: "refs/x"}}}}, nil
 }
 
 type hunks struct{}

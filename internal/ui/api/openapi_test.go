@@ -291,7 +291,7 @@ func askedFor(ids map[string]string) []request {
 		{"POST", "/forges/sync", ``, 200, nil},
 		{"POST", "/doctor/board", `{"project":"p"}`, 200, nil},
 		{"POST", "/workspaces/init", `{"project":"p","count":0}`, 200, nil},
-		{"POST", "/workspaces/gc", `{"dry_run":true}`, 200, nil},
+		{"POST", "/workspaces/gc", `{"dry_run":true,"purge":true,"older":1000}`, 200, nil},
 		{"POST", "/pause", ``, 200, nil},
 		{"POST", "/resume", ``, 200, nil},
 		{"POST", "/repair", ``, 200, nil},

@@ -20,26 +20,38 @@ type Workspace struct {
 	Problem string  `json:"problem,omitempty"`
 }
 
-// A Cleaned is a workspace that was removed, or kept and why.
+// A Cleaned is a workspace, or files that were set aside from one, that was removed, or kept
+// and why.
 type Cleaned struct {
 	Name string `json:"name"`
+	Path string `json:"path,omitempty"`
 	Why  string `json:"why"`
 }
 
 // A Salvage is work that was in a workspace when it was given back.
 type Salvage struct {
-	Ref     string    `json:"ref"`
-	Project string    `json:"project"`
-	Task    task.ID   `json:"task"`
-	At      time.Time `json:"at"`
-	Files   int       `json:"files"`
+	Ref        string              `json:"ref"`
+	Project    string              `json:"project"`
+	Task       task.ID             `json:"task"`
+	At         time.Time           `json:"at"`
+	Commit     string              `json:"commit"`
+	Files      int                 `json:"files"`
+	Staged     string              `json:"staged,omitempty"` // commit of what was staged, where the files differ from that
+	Submodules []SalvagedSubmodule `json:"submodules,omitempty"`
+}
+
+// A SalvagedSubmodule is work in a submodule that was kept with the rest.
+type SalvagedSubmodule struct {
+	Path       string `json:"path"`
+	Repository string `json:"repository"` // to fetch it from
+	Ref        string `json:"ref"`        // under which it is there
 }
 
 // Workspaces are the worktrees of all projects.
 type Workspaces interface {
 	Workspaces(ctx context.Context) ([]Workspace, error)
 	Init(ctx context.Context, project string, count int) ([]Workspace, error)
-	GC(ctx context.Context, dry bool) (removed, kept []Cleaned, err error)
+	GC(ctx context.Context, wish CleanWish) (removed, kept []Cleaned, err error)
 	Salvages(ctx context.Context, project string) ([]Salvage, error)
 }
 
@@ -66,7 +78,9 @@ func (s *Server) initWorkspaces(r *http.Request, in PoolWish) (WorkspaceList, er
 
 // A CleanWish says how workspaces are cleared away.
 type CleanWish struct {
-	DryRun bool `json:"dry_run"` // only say what would be
+	DryRun bool          `json:"dry_run"`         // only say what would be
+	Purge  bool          `json:"purge,omitempty"` // delete files that were set aside
+	Older  time.Duration `json:"older,omitempty"` // with purge: so long ago, or longer
 }
 
 // A Cleaning is what became of the workspaces that nobody needs.
@@ -76,7 +90,7 @@ type Cleaning struct {
 }
 
 func (s *Server) gcWorkspaces(r *http.Request, in CleanWish) (Cleaning, error) {
-	removed, kept, err := s.Workspaces.GC(r.Context(), in.DryRun)
+	removed, kept, err := s.Workspaces.GC(r.Context(), in)
 	return Cleaning{Removed: nonNil(removed), Kept: nonNil(kept)}, err
 }
 

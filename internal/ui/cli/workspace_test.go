@@ -20,6 +20,8 @@ func TestWorkspaces(t *testing.T) {
 		{"name":"p--4","project":"p","path":"/w/p--4","exists":true,"problem":"no\u001b[1m git"}]}`
 	initAnswer := answer("/v1/workspaces/init", `{"workspaces":[{"name":"p--1","path":"/w/p--1","exists":true,"dirty":true},{"name":"p--2","path":"/w/p--2"}]}`)
 	const gc = `{"removed":[{"name":"p--9","why":"the pool has 2"}],"kept":[{"name":"p--8","why":"a task holds it"}]}`
+	const rich = `{"salvages":[{"ref":"refs/orange/salvage/` + idOne + `/2","project":"p","task":"` + idOne + `","at":"2026-03-04T11:00:00Z","commit":"abc","files":3,"staged":"def",` +
+		`"submodules":[{"path":"a lib","repository":"/r/.git/orange/submodules","ref":"refs/x"},{"path":"a lib","repository":"/r/.git/orange/submodules","ref":"refs/y"}]}]}`
 	const salvage = `{"salvages":[{"ref":"refs/orange/salvage/` + idOne + `/2","project":"p","task":"` + idOne + `","at":"2026-03-04T11:00:00Z","commit":"abc","files":3}]}`
 	tell(t, []story{
 		{name: "list", args: "workspace list", prepare: answer("/v1/workspaces", two), out: "WORKSPACE  TASK      BRANCH   STATE            PATH\n" +
@@ -43,10 +45,22 @@ func TestWorkspaces(t *testing.T) {
 		}, code: 1, err: "orange: workspace init: this is attempt 3 of task x, and /v1/workspaces/init is a person's to ask for\n"},
 		{name: "gc", args: "workspace gc", prepare: answer("/v1/workspaces/gc", gc), out: "removed p--9: the pool has 2\nkept p--8: a task holds it\n", asked: []string{`POST /v1/workspaces/gc {"dry_run":false}`}},
 		{name: "gc, only look", args: "workspace gc --dry-run", prepare: answer("/v1/workspaces/gc", gc), out: "would remove p--9", asked: []string{`POST /v1/workspaces/gc {"dry_run":true}`}},
+		{name: "gc of what was set aside", args: "workspace gc --purge", prepare: answer("/v1/workspaces/gc", gc), out: "removed p--9",
+			asked: []string{`POST /v1/workspaces/gc {"dry_run":false,"purge":true,"older":1209600000000000}`}},
+		{name: "gc of what is older", args: "workspace gc --purge --older 1d12h", prepare: answer("/v1/workspaces/gc", gc), out: "removed p--9",
+			asked: []string{`POST /v1/workspaces/gc {"dry_run":false,"purge":true,"older":129600000000000}`}},
+		{name: "gc of an odd age", args: "workspace gc --purge --older 2x", code: 2, err: "give a time such as 14d or 36h", asked: []string{}},
+		{name: "gc of no age", args: "workspace gc --purge --older 0d", code: 2, err: "give a time such as 14d or 36h", asked: []string{}},
+		{name: "gc of an age without more", args: "workspace gc --older 14d", code: 2, err: "--older says what --purge deletes: give both, or neither", asked: []string{}},
 		{name: "gc of nothing", args: "workspace gc", prepare: answer("/v1/workspaces/gc", `{"removed":[],"kept":[]}`), out: "Nothing to remove.\n"},
 		{name: "gc as JSON", args: "workspace gc --json", prepare: answer("/v1/workspaces/gc", gc), out: gc + "\n"},
 		{name: "salvage", args: "workspace salvage", prepare: answer("/v1/salvages", salvage), out: "TASK      PROJECT  AGE  FILES  IN ITS REPOSITORY, RUN\n" +
 			"oneAAAAA  p        1h   3      git switch -c salvage-oneAAAAA-2 refs/orange/salvage/" + idOne + "/2\n"},
+		{name: "salvage with more", args: "workspace salvage", prepare: answer("/v1/salvages", rich), out: "TASK      PROJECT  AGE  FILES  IN ITS REPOSITORY, RUN\n" +
+			"oneAAAAA  p        1h   3      git -C 'a lib' --git-dir .git fetch --no-recurse-submodules /r/.git/orange/submodules refs/x:refs/heads/salvage-oneAAAAA-2\n" +
+			"                               git -C 'a lib' --git-dir .git fetch --no-recurse-submodules /r/.git/orange/submodules refs/y:refs/heads/salvage-oneAAAAA-2-2\n" +
+			"                               git switch -c salvage-oneAAAAA-2 refs/orange/salvage/" + idOne + "/2\n" +
+			"                               git restore --staged --source def -- .\n"},
 		{name: "salvage as JSON", args: "workspace salvage --json --project p", prepare: answer("/v1/salvages", salvage), out: `{"salvages":[{"ref":"refs/orange/salvage/`},
 		{name: "no salvage", args: "workspace salvage", prepare: answer("/v1/salvages", `{"salvages":[]}`), out: "Nothing had to be kept.\n"},
 		{name: "unknown", args: "workspace bogus", code: 2, err: `command "bogus" is not known: see orange workspace --help`},

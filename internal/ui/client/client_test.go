@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -118,8 +119,10 @@ func TestWhatIsAsked(t *testing.T) {
 		{"workspaces", func(ctx context.Context, c *client.Client) error { _, err := c.Workspaces(ctx); return err }, "GET /v1/workspaces"},
 		{"make workspaces", func(ctx context.Context, c *client.Client) error { _, err := c.InitWorkspaces(ctx, "p", 2); return err },
 			`POST /v1/workspaces/init {"project":"p","count":2}`},
-		{"clean workspaces", func(ctx context.Context, c *client.Client) error { _, err := c.CleanWorkspaces(ctx, true); return err },
-			`POST /v1/workspaces/gc {"dry_run":true}`},
+		{"clean workspaces", func(ctx context.Context, c *client.Client) error {
+			_, err := c.CleanWorkspaces(ctx, client.Sweep{DryRun: true, Purge: true, Older: time.Second})
+			return err
+		}, `POST /v1/workspaces/gc {"dry_run":true,"purge":true,"older":1000000000}`},
 		{"salvages", func(ctx context.Context, c *client.Client) error { _, err := c.Salvages(ctx, "p"); return err }, "GET /v1/salvages?project=p"},
 		{"remove project", func(ctx context.Context, c *client.Client) error { return c.RemoveProject(ctx, "p") }, "DELETE /v1/projects/p"},
 		{"where", func(ctx context.Context, c *client.Client) error { _, err := c.Where(ctx, "/a b"); return err }, "GET /v1/where?path=%2Fa+b"},
@@ -184,7 +187,7 @@ func TestListsAreNeverNull(t *testing.T) {
 	attempts, err1 := c.Attempts(t.Context(), "abc")
 	items, err2 := c.Inbox(t.Context(), "")
 	workspaces, err3 := c.Workspaces(t.Context())
-	cleanup, err4 := c.CleanWorkspaces(t.Context(), false)
+	cleanup, err4 := c.CleanWorkspaces(t.Context(), client.Sweep{})
 	salvages, err5 := c.Salvages(t.Context(), "")
 	text, err := json.Marshal([]any{attempts, items, workspaces, cleanup, salvages})
 	if err := errors.Join(err, err1, err2, err3, err4, err5); err != nil || strings.Contains(string(text), "null") {

@@ -26,20 +26,31 @@ type Cleanup struct {
 	Kept    []Cleaned `json:"kept"`
 }
 
-// A Cleaned is a workspace that was removed, or kept and why.
+// A Cleaned is a workspace, or files that were set aside from one, that was removed, or kept
+// and why.
 type Cleaned struct {
 	Name string `json:"name"`
+	Path string `json:"path,omitempty"`
 	Why  string `json:"why"`
 }
 
 // A Salvage is work that was in a workspace when it was given back.
 type Salvage struct {
-	Ref     string    `json:"ref"`
-	Project string    `json:"project"`
-	Task    task.ID   `json:"task"`
-	At      time.Time `json:"at"`
-	Commit  string    `json:"commit"`
-	Files   int       `json:"files"`
+	Ref        string              `json:"ref"`
+	Project    string              `json:"project"`
+	Task       task.ID             `json:"task"`
+	At         time.Time           `json:"at"`
+	Commit     string              `json:"commit"`
+	Files      int                 `json:"files"`
+	Staged     string              `json:"staged,omitempty"` // commit of what was staged, where the files differ from that
+	Submodules []SalvagedSubmodule `json:"submodules,omitempty"`
+}
+
+// A SalvagedSubmodule is work in a submodule that was kept with the rest.
+type SalvagedSubmodule struct {
+	Path       string `json:"path"`
+	Repository string `json:"repository"` // to fetch it from
+	Ref        string `json:"ref"`        // under which it is there
 }
 
 type workspaceList struct {
@@ -65,10 +76,17 @@ func (c *Client) InitWorkspaces(ctx context.Context, project string, count int) 
 	return out.Workspaces, err
 }
 
+// A Sweep says how workspaces are cleared away.
+type Sweep struct {
+	DryRun bool          `json:"dry_run"`         // only say what would be
+	Purge  bool          `json:"purge,omitempty"` // delete files that were set aside
+	Older  time.Duration `json:"older,omitempty"` // with Purge: so long ago, or longer
+}
+
 // CleanWorkspaces removes the workspaces that nobody needs, or says which they are.
-func (c *Client) CleanWorkspaces(ctx context.Context, dry bool) (Cleanup, error) {
+func (c *Client) CleanWorkspaces(ctx context.Context, how Sweep) (Cleanup, error) {
 	out := Cleanup{Removed: []Cleaned{}, Kept: []Cleaned{}}
-	err := c.put(ctx, http.MethodPost, "/workspaces/gc", map[string]bool{"dry_run": dry}, &out)
+	err := c.put(ctx, http.MethodPost, "/workspaces/gc", how, &out)
 	return out, err
 }
 
