@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,6 +81,10 @@ func (p *Pool) purge(how Sweep, swept *Swept) error {
 		return err
 	}
 	for _, aside := range list {
+		justNow := func(r Removed) bool { return r.Aside == aside.Path && !how.Dry }
+		if slices.ContainsFunc(swept.Removed, justNow) {
+			continue
+		}
 		if !how.Purge || aside.Age < how.Older {
 			swept.Kept = append(swept.Kept, Kept{Name: aside.Name, Path: aside.Path,
 				Reason: "files were set aside " + prose.Span(aside.Age) + " ago in " + aside.Path + ": look at them and delete the folder, or run orange workspace gc --purge --older 14d"})
