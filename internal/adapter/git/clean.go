@@ -23,9 +23,19 @@ func (e *BlockedError) Error() string {
 // Blocking lists the files, relative to the top of the working tree.
 func (e *BlockedError) Blocking() []string { return e.files }
 
+// of is the error of a submodule for the working tree around it.
+func (e *BlockedError) of(dir, submodule string) *BlockedError {
+	outer := &BlockedError{dir: dir}
+	for _, file := range e.files {
+		outer.files = append(outer.files, submodule+"/"+file)
+	}
+	return outer
+}
+
 // Clean brings the worktree at dir back to its HEAD: operations under way are quit,
 // changes and untracked files go, ignored files stay. It does so only if all that would be
-// lost is kept at the newest salvage ref for name.
+// lost is kept at the newest salvage ref for name. Files that HEAD has, that are ignored and
+// that git does not track any more are a BlockedError.
 func (g *Git) Clean(ctx context.Context, dir, name string) error {
 	if err := g.means(ctx, dir); err != nil {
 		return err
@@ -42,7 +52,12 @@ func (g *Git) clean(ctx context.Context, dir, name string) error {
 		return err
 	}
 	for _, sub := range known.submodules {
-		if err := g.clean(ctx, sub.dir, name); err != nil {
+		err := g.clean(ctx, sub.dir, name)
+		var blocked *BlockedError
+		if errors.As(err, &blocked) {
+			return blocked.of(dir, sub.name)
+		}
+		if err != nil {
 			return fmt.Errorf("submodule %s: %w", sub.name, err)
 		}
 	}
@@ -62,10 +77,39 @@ func (g *Git) clean(ctx context.Context, dir, name string) error {
 	if _, err := g.quietly(ctx, dir, "clean", "-d", "-f", "--quiet"); err != nil {
 		return err
 	}
+	if err := g.resettable(ctx, dir); err != nil {
+		return err
+	}
 	if _, err = g.quietly(ctx, dir, "reset", "--hard", "--quiet"); err != nil {
 		return err
 	}
 	return g.align(ctx, dir)
+}
+
+// resettable says whether a reset would write only over what git tracks.
+func (g *Git) resettable(ctx context.Context, dir string) error {
+	head, _, err := g.Head(dir)
+	if err != nil || head == "" {
+		return err
+	}
+	out, err := g.quietly(ctx, dir, "diff-index", "--cached", "-z", "--no-renames", "--name-only", "--diff-filter=D", head)
+	if err != nil {
+		return err
+	}
+	args := []string{"ls-files", "--others", "-z", "--"}
+	for _, name := range zeroed(out) {
+		if file := inTheWay(dir, name); file != "" {
+			args = append(args, file)
+		}
+	}
+	if len(args) == 4 {
+		return nil
+	}
+	out, err = g.call(ctx, call{dir: dir, config: quiet[:], args: args, env: literal[:]})
+	if files := zeroed(out); err == nil && len(files) > 0 {
+		err = &BlockedError{dir: dir, files: files}
+	}
+	return err
 }
 
 // kept sees to it that clearing dir would lose nothing, and says whether there is anything

@@ -6,14 +6,16 @@ import (
 	"strings"
 )
 
-// Untracked lists what git neither tracks nor ignores in the worktree at dir. A folder that
-// is wholly untracked is one item and ends in a slash.
+// Untracked lists what git neither tracks nor ignores in the worktree at dir, and what is in
+// the folders of submodules that are not checked out. A folder that is wholly untracked is
+// one item and ends in a slash.
 func (g *Git) Untracked(ctx context.Context, dir string) ([]string, error) {
 	out, err := g.quietly(ctx, dir, "ls-files", "--others", "--exclude-standard", "--directory", "--no-empty-directory", "-z")
 	if err != nil {
 		return nil, fmt.Errorf("list the untracked files of %s: %w", dir, err)
 	}
-	return zeroed(out), nil
+	known, err := g.readIndex(ctx, dir)
+	return append(zeroed(out), known.hollow...), err
 }
 
 // Tracked lists those of the files that git tracks in the worktree at dir.
@@ -50,14 +52,15 @@ func (g *Git) Ignored(ctx context.Context, dir string, files []string) ([]string
 	return zeroed(out), nil
 }
 
-// AllIgnored lists what git ignores in the worktree at dir and in its submodules. A folder
-// that is wholly ignored is one item and ends in a slash.
+// AllIgnored lists what git ignores in the worktree at dir and in its submodules, and what is
+// in the folders of those that are not checked out. A folder that is wholly ignored is one
+// item and ends in a slash.
 func (g *Git) AllIgnored(ctx context.Context, dir string) ([]string, error) {
 	known, err := g.readIndex(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	var list []string
+	list := known.hollow
 	covered := map[string]bool{}
 	for _, option := range [...]string{"--directory", "--no-directory"} { // the first overlooks files in folders that are not ignored
 		out, err := g.quietly(ctx, dir, "ls-files", "--others", "--ignored", "--exclude-standard", option, "-z")

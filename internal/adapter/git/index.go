@@ -15,6 +15,7 @@ const gitlink = "160000"
 type index struct {
 	submodules []submodule // those that are checked out
 	linked     bool        // it has submodules, checked out or not
+	hollow     []string    // what is in the folders of those that are not: git does not see it
 	assumed    []string    // files that git assumes to be unchanged
 	skipped    []string    // files that git does not look at
 }
@@ -42,13 +43,21 @@ func (g *Git) readIndex(ctx context.Context, dir string) (index, error) {
 				x.skipped = append(x.skipped, name)
 			}
 		}
-		x.linked = x.linked || fields[1] == gitlink
-		if fields[1] == gitlink && there(dir, name+"/.git") {
+		if fields[1] != gitlink {
+			continue
+		}
+		x.linked = true
+		if there(dir, name+"/.git") {
 			sub := submodule{name: name, dir: filepath.Join(dir, name), commit: fields[2]}
 			if err := g.insideOf(ctx, dir, sub); err != nil {
 				return index{}, err
 			}
 			x.submodules = append(x.submodules, sub)
+			continue
+		}
+		entries, _ := os.ReadDir(filepath.Join(dir, name)) // there may be no folder
+		for _, entry := range entries {
+			x.hollow = append(x.hollow, name+"/"+entry.Name())
 		}
 	}
 	return x, nil

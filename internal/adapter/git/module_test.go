@@ -246,6 +246,14 @@ func TestForgetKeepsWhatIsLeft(t *testing.T) {
 			arrange: func(t *testing.T, _, dir string) { write(t, dir, "new", "staged"); do(t, dir, "add", "new") },
 			want:    map[string]string{"new": "staged"},
 		},
+		"a staged file in an index of two parts": {
+			arrange: func(t *testing.T, _, dir string) {
+				do(t, dir, "update-index", "--split-index")
+				write(t, dir, "new", "staged")
+				do(t, dir, "add", "new")
+			},
+			want: map[string]string{"new": "staged"},
+		},
 		"a staged file beside a conflict": {
 			arrange: func(t *testing.T, root, dir string) {
 				commitFile(t, dir, "f", "x")

@@ -117,8 +117,8 @@ func (g *Git) surveyGone(ctx context.Context, dir string, l layout) (survey, err
 		return survey{}, err
 	}
 	s.tree = s.headTree
-	if file := filepath.Join(l.git, "index"); there(file, "") {
-		if s.tree, err = g.stagedTree(ctx, dir, []string{"GIT_INDEX_FILE=" + file}); err != nil {
+	if there(l.git, "index") {
+		if s.tree, err = g.stagedTree(ctx, l.git, []string{"GIT_DIR=" + l.git, "GIT_WORK_TREE=" + l.git}); err != nil {
 			return survey{}, err
 		}
 	}

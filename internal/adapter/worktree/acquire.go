@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"orange/internal/core/task"
@@ -219,15 +220,19 @@ func (w *workspace) checkOut(ctx context.Context) error {
 	return w.unblock(w.earlier(), func() error { return w.pool.git.Switch(ctx, w.path, w.Branch, base) })
 }
 
-// unblock does something that may need ignored files out of its way. They are set aside.
+// unblock does something that may need ignored files out of its way, in the worktree and
+// then in its submodules. They are set aside.
 func (w *workspace) unblock(keeper string, do func() error) error {
-	err := do()
-	var blocked interface{ Blocking() []string }
-	if !errors.As(err, &blocked) {
-		return err
+	var before []string
+	for {
+		err := do()
+		var blocked interface{ Blocking() []string }
+		if !errors.As(err, &blocked) || slices.Equal(blocked.Blocking(), before) {
+			return err
+		}
+		before = blocked.Blocking()
+		if err := w.setAside(keeper, before); err != nil {
+			return err
+		}
 	}
-	if err := w.setAside(keeper, blocked.Blocking()); err != nil {
-		return err
-	}
-	return do()
 }

@@ -101,7 +101,8 @@ func (w *workspace) salvage(ctx context.Context, keeper string) error {
 }
 
 func (w *workspace) clean(ctx context.Context, keeper string) error {
-	if err := w.pool.git.Clean(ctx, w.path, keeper); err != nil || w.now.Task == "" || w.now.Cleaned {
+	err := w.unblock(keeper, func() error { return w.pool.git.Clean(ctx, w.path, keeper) })
+	if err != nil || w.now.Task == "" || w.now.Cleaned {
 		return err
 	}
 	w.now.Cleaned = true

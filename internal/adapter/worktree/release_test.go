@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"orange/internal/adapter/git"
 )
 
 // What is in a workspace and on no branch is kept when it is given back.
@@ -140,6 +142,83 @@ func TestAnIgnoredFileInTheWayIsSetAside(t *testing.T) {
 	if content(t, b.root, filepath.Join(asideName, "p--1", string(s.Task), "cache/x")) != "an earlier task's" {
 		t.Error("it was overwritten")
 	}
+}
+
+// A file that is tracked and that the task means to ignore, not committed yet, is neither
+// part of the work nor can it stay.
+func TestAFileThatIsNotTrackedAnyMoreIsSetAside(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	commitFile(t, b.project.Path, "deep/config", "shared")
+	s := b.slot(1)
+	dir, lib := b.withLibrary(s)
+	for _, top := range []string{dir, lib} {
+		file := map[string]string{dir: "deep/config", lib: "s"}[top]
+		do(t, top, "rm", "-q", "--cached", file)
+		write(t, top, ".gitignore", "/cache/\n.env\n*.o\n"+file+"\n")
+		write(t, top, file, "mine alone")
+	}
+	b.release(s)
+	b.isClear(s.Name)
+	aside := filepath.Join(b.root, asideName, "p--1", string(s.Task))
+	if got := content(t, aside, "deep/config") + content(t, aside, "lib/s"); got != "mine alonemine alone" {
+		t.Errorf("set aside: %q", got)
+	}
+	if content(t, dir, "deep/config") != "shared" || content(t, lib, "s") != "0" {
+		t.Error("it was not brought back")
+	}
+}
+
+// Git does not look into the folder of a submodule that is not checked out.
+func TestFilesInTheFolderOfASubmoduleAreSetAside(t *testing.T) {
+	t.Parallel()
+	for name, give := range map[string]func(b *bench, s Slot){
+		"release": func(b *bench, s Slot) { b.release(s); b.isClear(s.Name) },
+		"gc": func(b *bench, s Slot) {
+			b.release(s)
+			write(b.t, b.Path(s.Name), "lib/later", "w")
+			if swept, err := b.GC(context.Background(), nil, nil, Sweep{}); err != nil || len(swept.Removed) != 1 {
+				b.t.Fatalf("got %+v, %v", swept, err)
+			}
+			if content(b.t, b.root, filepath.Join(asideName, s.Name, string(s.Task), "lib/later")) != "w" {
+				b.t.Error("a file is gone")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			s := b.slot(1)
+			dir, lib := b.withLibrary(s)
+			do(t, dir, "submodule", "--quiet", "deinit", "-f", "lib")
+			write(t, lib, "deep/new", "work")
+			give(b, s)
+			if got := content(t, b.root, filepath.Join(asideName, s.Name, string(s.Task), "lib/deep/new")); got != "work" {
+				t.Errorf("set aside: %q", got)
+			}
+		})
+	}
+}
+
+// A submodule that the task has added and not committed is kept and does not stay.
+func TestASubmoduleThatWasAddedIsKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	s := b.slot(1)
+	dir := b.acquire(s)
+	do(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", b.project.Path, "more")
+	commitFile(t, filepath.Join(dir, "more"), "new", "n")
+	ref := b.release(s)
+	b.isClear(s.Name)
+	list, err := git.New().Salvages(context.Background(), b.project.Path)
+	if err != nil || len(list) != 1 || list[0].Ref != ref || len(list[0].Submodules) != 1 {
+		t.Fatalf("got %+v, %v", list, err)
+	}
+	if sub := list[0].Submodules[0]; sub.Path != "more" || do(t, sub.Repository, "show", sub.Ref+":new") != "n" {
+		t.Errorf("kept %+v", sub)
+	}
+	b.acquire(b.slot(2))
+	b.isReady(b.slot(2))
 }
 
 func TestReleaseStopsWhereWorkCannotBeKept(t *testing.T) {
