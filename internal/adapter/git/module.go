@@ -30,7 +30,9 @@ type Submodule struct {
 
 // keptModules is the repository, in the folder that all worktrees share, that keeps the
 // commits of submodules. It is one of its own: what is kept may be shallow or large.
-func keptModules(common string) string { return filepath.Join(common, "orange", "submodules") }
+func keptModules(common string) string { return filepath.Join(orangeDir(common), "submodules") }
+
+func orangeDir(common string) string { return filepath.Join(common, "orange") }
 
 // modules lists the repositories of submodules below an administrative folder, those
 // included that are not checked out. The worktree is at top; it may be gone.
@@ -129,6 +131,37 @@ func (g *Git) keepModules(ctx context.Context, l layout, top, name string, dry b
 		if err != nil {
 			return nil, fmt.Errorf("submodule %s: %w", printable(m.path), err)
 		}
+	}
+	return list, nil
+}
+
+// moveModules keeps the repositories of submodules as they are, by moving them out of the
+// worktree's administrative folder.
+func (g *Git) moveModules(ctx context.Context, l layout, top, name string) ([]Submodule, error) {
+	modules, err := g.modules(ctx, l.git, top, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(orangeDir(l.common), 0o755); err != nil {
+		return nil, err
+	}
+	temp, err := os.MkdirTemp(orangeDir(l.common), name+"-")
+	if err != nil {
+		return nil, err
+	}
+	old, folder := filepath.Join(l.git, "modules"), filepath.Join(temp, "modules")
+	if err := os.Rename(old, folder); err != nil {
+		return nil, errors.Join(err, os.Remove(temp))
+	}
+	var list []Submodule
+	for _, m := range modules {
+		rel, err := filepath.Rel(old, m.git)
+		if err != nil {
+			return nil, err
+		}
+		moved := filepath.Join(folder, rel)
+		_, _ = g.inModule(ctx, moved, "", "config", "--unset", "core.worktree") // it leads nowhere
+		list = append(list, Submodule{Path: m.path, Repository: moved, Ref: "HEAD"})
 	}
 	return list, nil
 }

@@ -337,3 +337,30 @@ func TestAWorktreeWithASubmoduleIsRemovedWhenAllIsKept(t *testing.T) {
 		t.Errorf("it was not removed: %v", err)
 	}
 }
+
+// A damaged repository cannot be fetched from; it is kept as it is.
+func TestForgetMovesADamagedSubmodule(t *testing.T) {
+	t.Parallel()
+	root, dir, lib := withSubmodule(t)
+	commitFile(t, lib, "broken", "b")
+	blob := out(t, lib, "rev-parse", "HEAD:broken")
+	commitFile(t, lib, "s", "committed")
+	objects := filepath.Join(out(t, lib, "rev-parse", "--absolute-git-dir"), "objects")
+	if err := os.Remove(filepath.Join(objects, blob[:2], blob[2:])); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	ref, err := New().Forget(context.Background(), root, dir, "task1")
+	if err != nil || there(root, ".git/worktrees/w") {
+		t.Fatalf("got %q, %v", ref, err)
+	}
+	list, err := New().Salvages(context.Background(), root)
+	if err != nil || len(list) != 1 || list[0].Ref != ref || len(list[0].Submodules) != 1 {
+		t.Fatalf("got %+v, %v", list, err)
+	}
+	if s := list[0].Submodules[0]; s.Path != "lib" || out(t, s.Repository, "show", s.Ref+":s") != "committed" {
+		t.Errorf("kept %+v", s)
+	}
+}

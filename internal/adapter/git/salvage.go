@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,23 +56,25 @@ func (g *Git) Salvages(ctx context.Context, root string) ([]Salvage, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read what %s holds: %w", s.Ref, err)
 		}
-		s.Staged, s.Submodules = readNotes(message, keptModules(common))
+		s.Staged, s.Submodules = readNotes(message, orangeDir(common))
 		list = append(list, s)
 	}
 	return list, nil
 }
 
-// The lines of a salvage's message that say what else it holds. Submodules are kept in a
-// repository of their own, which the message names by what it is: it may be moved.
+// The lines of a salvage's message that say what else it holds. The repository that keeps a
+// submodule is named by its place in the folder of Orange: the project may be moved.
 const (
 	stagedNote    = "Staged: %s"
-	submoduleNote = "Submodule %q: %s"
+	submoduleNote = "Submodule %q: %s in %q"
 )
 
-func readNotes(message, store string) (staged string, submodules []Submodule) {
+func readNotes(message, folder string) (staged string, submodules []Submodule) {
 	for line := range strings.SplitSeq(message, "\n") {
-		s := Submodule{Repository: store}
-		if _, err := fmt.Sscanf(line, submoduleNote, &s.Path, &s.Ref); err == nil {
+		var s Submodule
+		var in string
+		if _, err := fmt.Sscanf(line, submoduleNote, &s.Path, &s.Ref, &in); err == nil {
+			s.Repository = filepath.Join(folder, in)
 			submodules = append(submodules, s)
 			continue
 		}
@@ -133,7 +136,7 @@ func (g *Git) salvage(ctx context.Context, dir, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return g.keepSurvey(ctx, dir, name, s, append(notes, submoduleNotes(submodules)...))
+	return g.keepSurvey(ctx, dir, name, s, append(notes, submoduleNotes(submodules, l.common)...))
 }
 
 // Unsaved says what Salvage would keep, by file and submodule.
@@ -217,9 +220,13 @@ func (g *Git) salvageInside(ctx context.Context, known index, l layout, name str
 	return notes, nil
 }
 
-func submoduleNotes(list []Submodule) (notes []string) {
+func submoduleNotes(list []Submodule, common string) (notes []string) {
 	for _, s := range list {
-		notes = append(notes, fmt.Sprintf(submoduleNote, s.Path, s.Ref))
+		in, err := filepath.Rel(orangeDir(common), s.Repository)
+		if err != nil {
+			in = s.Repository
+		}
+		notes = append(notes, fmt.Sprintf(submoduleNote, s.Path, s.Ref, in))
 	}
 	return notes
 }
@@ -249,8 +256,8 @@ func (g *Git) keepSurvey(ctx context.Context, dir, name string, s survey, notes 
 func salvageMessage(name string, s survey, notes []string) string {
 	text := "work of " + name + ", kept before its workspace was cleared\n\n" +
 		"The files as they were are in this commit; its first parent is the commit they were changed from.\n" +
-		"git restore --source=<this commit> -- <files> brings them back. What is kept of a submodule is in\n" +
-		"the folder orange/submodules of the git folder: git -C <submodule> fetch <that folder> <ref>.\n"
+		"git restore --source=<this commit> -- <files> brings them back. What is kept of a submodule is\n" +
+		"below the folder orange of the git folder: git -C <submodule> fetch <folder> <ref>.\n"
 	if s.branch != "" {
 		text += "\nBranch: " + s.branch + "\n"
 	}

@@ -240,6 +240,10 @@ func (g *Git) salvageGone(ctx context.Context, root string, r registration, name
 	}
 	l := layout{git: r.git, common: common}
 	submodules, err := g.keepModules(ctx, l, r.path, name, false)
+	var refused *exitError
+	if errors.As(err, &refused) { // a repository is damaged; trying again would not help
+		submodules, err = g.moveModules(ctx, l, r.path, name)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -247,5 +251,5 @@ func (g *Git) salvageGone(ctx context.Context, root string, r registration, name
 	if err != nil {
 		return "", err
 	}
-	return g.keepSurvey(ctx, root, name, s, submoduleNotes(submodules))
+	return g.keepSurvey(ctx, root, name, s, submoduleNotes(submodules, common))
 }
