@@ -1,0 +1,47 @@
+// Package pathwatch waits until files may have been created, removed or replaced, by
+// themselves or together with folders above them. It does not say what happened, and it
+// does not care what is written into the files: package filewatch does that.
+package pathwatch
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// folder is one that has to be watched.
+type folder struct {
+	path  string
+	names []string // of entries that matter; none: only the folder itself does
+}
+
+// folders lists what to watch for paths: the folder of each, or the nearest one above it
+// that exists, for its entry; and those above that, because they can be moved or removed.
+func folders(paths []string) []folder {
+	var out []folder
+	index := map[string]int{}
+	add := func(path string, names ...string) {
+		i, ok := index[path]
+		if !ok {
+			i = len(out)
+			index[path] = i
+			out = append(out, folder{path: path})
+		}
+		out[i].names = append(out[i].names, names...)
+	}
+	for _, path := range paths {
+		dir, name := filepath.Dir(path), filepath.Base(path)
+		for !isFolder(dir) && dir != filepath.Dir(dir) {
+			dir, name = filepath.Dir(dir), filepath.Base(dir)
+		}
+		add(dir, name)
+		for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			add(filepath.Dir(dir))
+		}
+	}
+	return out
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,239 @@
+// Package socket listens on a unix socket whose file can be lost: a logout clears the
+// runtime folder, a cleaner removes old files. The listener finds out when it is told to
+// look, and listens again in the same place or, while that is impossible, in another.
+package socket
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	askPatience = time.Second // for somebody else who may listen at our place
+	drain       = time.Second // for callers that reached a socket just before it was lost
+)
+
+// ErrTaken says that somebody else listens at a place.
+var ErrTaken = errors.New("another process listens there")
+
+// A Listener is a net.Listener that stays while its socket is replaced.
+type Listener struct {
+	paths  []string // the first is the one to prefer
+	calls  chan call
+	done   chan struct{}
+	accept sync.WaitGroup
+
+	mu     sync.Mutex
+	open   *net.UnixListener
+	path   string      // of open
+	file   fs.FileInfo // of open
+	closed bool
+}
+
+// call is what a caller's arrival came to.
+type call struct {
+	conn net.Conn
+	err  error
+}
+
+// Listen listens at the first of the paths where that is possible. What nobody listens at
+// is cleared away.
+func Listen(paths ...string) (*Listener, error) {
+	l := &Listener{paths: slices.Compact(paths), calls: make(chan call), done: make(chan struct{})}
+	if _, err := l.Check(); l.open == nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Paths are all the places.
+func (l *Listener) Paths() []string { return l.paths }
+
+// Path is where it listens.
+func (l *Listener) Path() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.path
+}
+
+// Addr implements net.Listener.
+func (l *Listener) Addr() net.Addr { return &net.UnixAddr{Name: l.Path(), Net: "unix"} }
+
+// Check listens again if the socket is lost, or if a better place can be had again. It
+// reports whether it did. The error says why it does not listen in the best place; it
+// may listen in another.
+func (l *Listener) Check() (again bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false, nil
+	}
+	var errs []error
+	for _, path := range l.paths {
+		if path == l.path && l.ours() {
+			return false, errors.Join(errs...)
+		}
+		if err := l.move(path); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		return true, errors.Join(errs...)
+	}
+	return false, errors.Join(errs...)
+}
+
+// Lost says whether nobody can reach the listener.
+func (l *Listener) Lost() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.ours()
+}
+
+// ours says whether the file at the path is the socket that this listener made. Once the
+// socket is closed another file can have its number, but not its time.
+func (l *Listener) ours() bool {
+	if l.file == nil {
+		return false
+	}
+	there, err := os.Lstat(l.path)
+	return err == nil && os.SameFile(l.file, there) && there.ModTime().Equal(l.file.ModTime())
+}
+
+// move listens at a path instead of where it did.
+func (l *Listener) move(path string) error {
+	open, err := listen(path)
+	if err != nil {
+		return fmt.Errorf("listen at %s: %w", path, err)
+	}
+	file, err := os.Lstat(path)
+	if err != nil {
+		return errors.Join(fmt.Errorf("listen at %s: %w", path, err), open.Close())
+	}
+	if before := l.open; before != nil {
+		if l.ours() {
+			os.Remove(l.path) //nolint:errcheck // nobody is misled: it leads to nobody
+		}
+		before.SetDeadline(time.Now().Add(drain)) //nolint:errcheck // then it is closed when all is
+	}
+	l.open, l.path, l.file = open, path, file
+	l.accept.Go(func() { l.answer(open) })
+	return nil
+}
+
+// answer hands callers on until its socket is no longer the one that is open.
+func (l *Listener) answer(open *net.UnixListener) {
+	defer open.Close() //nolint:errcheck // it may be closed
+	for {
+		conn, err := open.Accept()
+		if err != nil && !l.current(open) {
+			return
+		}
+		select {
+		case l.calls <- call{conn, err}:
+		case <-l.done:
+			if conn != nil {
+				conn.Close() //nolint:errcheck // nobody will answer it
+			}
+			return
+		}
+	}
+}
+
+func (l *Listener) current(open *net.UnixListener) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open == open && !l.closed
+}
+
+// Accept implements net.Listener.
+func (l *Listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.calls:
+		return c.conn, c.err
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener. The file stays until Remove.
+func (l *Listener) Close() error {
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return nil
+	}
+	l.closed = true
+	close(l.done)
+	err := l.open.Close()
+	l.mu.Unlock()
+	l.accept.Wait()
+	return err
+}
+
+// Remove closes the listener and takes its socket away, if it is still there.
+func (l *Listener) Remove() error {
+	err := l.Close()
+	if l.Lost() {
+		return err
+	}
+	return errors.Join(err, os.Remove(l.path))
+}
+
+// listen opens a socket for the owner alone, in a folder that is the owner's.
+func listen(path string) (*net.UnixListener, error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if sys, ok := info.Sys().(*syscall.Stat_t); ok && int(sys.Uid) != os.Getuid() || info.Mode().Perm()&0o002 != 0 {
+		return nil, fmt.Errorf("the folder %s is open to others: make it yours alone (chmod 700), or set XDG_RUNTIME_DIR", dir)
+	}
+	if err := clearAway(path); err != nil {
+		return nil, err
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false)
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("keep the socket private: %w", err), l.Close())
+	}
+	return l, nil
+}
+
+// clearAway removes what is in the place of the socket, unless somebody listens there.
+func clearAway(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.Mode()&fs.ModeSocket != 0 {
+		conn, err := net.DialTimeout("unix", path, askPatience)
+		if err == nil {
+			return errors.Join(ErrTaken, conn.Close())
+		}
+		if !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("ask who listens there: %w", err)
+		}
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("clear away what is in its place: %w", err)
+	}
+	return nil
+}
