@@ -30,7 +30,8 @@ func report(event string, payload []byte) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	c, err := client.Connect(ctx, client.Options{Socket: cfg.Socket, Home: cfg.Home, Token: cfg.Token})
+	c, err := client.Connect(ctx, client.Options{Socket: cfg.Socket, Home: cfg.Home, Token: cfg.Token,
+		Owner: func() (client.Owner, bool) { return owner(cfg.Home) }})
 	if err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func endServer(home string, getenv func(string) string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	path := filepath.Join(home, "server.lock")
-	pid := lock.Holder(path)
+	pid := lock.Read(home).PID
 	if c.Stop(ctx) == nil && until(ctx, func() bool { return !held(path) }) {
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"orange/internal/adapter/harness"
 	"orange/internal/adapter/lock"
 	"orange/internal/adapter/logfile"
+	"orange/internal/adapter/socket"
 	"orange/internal/adapter/sqlite"
 	"orange/internal/adapter/taskdir"
 	"orange/internal/adapter/workflowdir"
@@ -40,32 +40,31 @@ func serve(ctx context.Context, cfg config.Config, o cli.ServeOptions) (err erro
 	if err := os.MkdirAll(cfg.Home, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w; set ORANGE_HOME to a folder you may write", err)
 	}
-	held, err := lock.Take(filepath.Join(cfg.Home, "server.lock"), cfg.Socket)
-	if errors.Is(err, lock.ErrHeld) {
-		return cli.ErrServerRunning
-	}
+	held, err := takeFolder(cfg)
 	if err != nil {
-		return fmt.Errorf("%w; set ORANGE_HOME to a folder you may write", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
-	defer os.Remove(cfg.Socket) //nolint:errcheck // that it is gone says that all is on the disk
+	s := &server{cfg: cfg, held: held, git: git.New().With(publicEnv)}
+	defer s.removeSocket() // that it is gone says that all is on the disk
 	logs, err := logfile.Open(filepath.Join(cfg.Home, "orange.log"), logfile.MaxSize)
 	if err != nil {
 		return err
 	}
 	defer logs.Close() //nolint:errcheck // nothing can be said about a log that cannot be closed
-	store, err := sqlite.Open(filepath.Join(cfg.Home, "orange.db"))
-	if err != nil {
+	s.log = slog.New(slog.NewJSONHandler(logs, &slog.HandlerOptions{Level: level(cfg.LogLevel)}))
+	if s.store, err = sqlite.Open(filepath.Join(cfg.Home, "orange.db")); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	s := &server{cfg: cfg, store: store, git: git.New().With(publicEnv), log: slog.New(slog.NewJSONHandler(logs, &slog.HandlerOptions{Level: level(cfg.LogLevel)}))}
+	defer func() { err = errors.Join(err, s.store.Close()) }()
 	return s.run(ctx, o)
 }
 
 // server is the parts of one data folder, put together.
 type server struct {
 	cfg     config.Config
+	held    *lock.Lock
+	socket  *socket.Listener // nil before it listens
 	store   *sqlite.Store
 	log     *slog.Logger
 	git     *git.Git
@@ -96,12 +95,12 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 	defer s.close()
 	s.office.Tasks, s.office.Seen = s.runtime, s.sights.saw
 	s.catchUp()
-	l, err := listen(s.cfg.Socket)
-	if err != nil {
+	if s.socket, err = socket.Listen(s.cfg.Socket, s.cfg.Spare); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	kept := s.stayReachable(ctx, stop)
+	defer func() { stop(); kept() }()
 	defer s.sights.start(ctx)()
 	s.log.Info("serving", "component", "serve", "version", version, "pid", os.Getpid(), "home", s.cfg.Home)
 	idle := o.Idle
@@ -120,7 +119,7 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 		}
 	}
 	if err == nil {
-		err = s.api(stop).Serve(ctx, l, idle)
+		err = s.api(stop).Serve(ctx, s.socket, idle)
 	}
 	stop()
 	closed()
@@ -222,26 +221,6 @@ func (s *server) api(stop func()) *api.Server {
 		out.Identity, out.Attempts, out.Workspaces, out.Screens = identity{c.agents}, attemptsView{c}, c.worktrees, screens{s}
 	}
 	return out
-}
-
-// listen opens the socket. Whoever holds the folder's lock may clear away what a
-// dead server left.
-func listen(path string) (net.Listener, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("make the socket's folder: %w", err)
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("clear an old socket away: %w", err)
-	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-	l.SetUnlinkOnClose(false) // it is removed when everything is closed
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, fmt.Errorf("keep the socket private: %w", err)
-	}
-	return l, nil
 }
 
 func level(name string) slog.Level {

@@ -298,7 +298,7 @@ func count(list []string, prefix string) (n int) {
 func (s *shop) killServer() {
 	s.t.Helper()
 	path := filepath.Join(s.home, "server.lock")
-	pid := lock.Holder(path)
+	pid := lock.Read(s.home).PID
 	check(s.t, syscall.Kill(pid, syscall.SIGKILL))
 	s.eventually("the server is gone", func() bool { return !held(path) })
 }

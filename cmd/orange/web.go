@@ -140,7 +140,7 @@ func (p *webPage) listen(address string) error {
 		return fmt.Errorf("open the web page: %w", err)
 	}
 	o := web.Options{
-		API: client.New(p.s.cfg.Socket), Socket: p.s.cfg.Socket, Log: p.s.log, Token: token, Input: p.input, MCP: p.s.mcpHandler(token), Verify: p.s.verifyElsewhere,
+		API: client.Of(client.Options{Socket: p.s.cfg.Socket, Home: p.s.cfg.Home}), Socket: p.s.socket.Path, Log: p.s.log, Token: token, Input: p.input, MCP: p.s.mcpHandler(token), Verify: p.s.verifyElsewhere,
 		Address: func() string { return l.Addr().String() },
 	}
 	if c := p.s.company; c != nil {

@@ -19,6 +19,7 @@ import (
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/api"
 	"orange/internal/ui/cli"
+	"orange/internal/ui/client"
 )
 
 // version is what orange version prints. A release build sets it with -ldflags.
@@ -49,6 +50,7 @@ func run(args []string) int {
 		IsTerminal: isTerminal(os.Stdin) && isTerminal(os.Stdout),
 		Workflows:  workflows{workflowdir.New(cfg.UserWorkflows)}, Install: install,
 		Notify:    func(ctx context.Context, n config.Notify, kind string) error { return testNotify(ctx, cfg, n, kind) },
+		Owner:     func() (client.Owner, bool) { return owner(cfg.Home) },
 		Serve:     func(ctx context.Context, o cli.ServeOptions) error { return serve(ctx, cfg, o) },
 		OpenAPI:   func() (any, error) { return api.Describe(version) },
 		Dashboard: dashboard(cfg),

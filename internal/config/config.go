@@ -21,6 +21,7 @@ type Config struct {
 	ConfigDir     string
 	UserWorkflows string // folder of the user's own workflow files
 	Socket        string // where the server of this data folder listens
+	Spare         string // where it listens while it cannot listen at Socket
 
 	Role    string // set inside an agent's attempt: the role it plays
 	Task    string // set inside an attempt: the task it works on
@@ -98,7 +99,7 @@ func (c *Config) places(getenv func(string) string, home func() (string, error))
 		return fmt.Errorf("find the data folder: %w; set ORANGE_HOME", err)
 	}
 	c.Home = resolve(data)
-	c.Socket = socket(getenv, c.Home)
+	c.Socket, c.Spare = sockets(getenv, c.Home)
 	c.Terminal = terminal(c.Home)
 	c.ConfigDir, err = folder(getenv, home, "XDG_CONFIG_HOME", ".config")
 	if err != nil {
@@ -136,25 +137,25 @@ func resolve(path string) string {
 	}
 }
 
-// socket names the server's socket by a hash of the data folder, because a path may
-// have any length and a socket's may not.
-func socket(getenv func(string) string, home string) string {
+// sockets names the server's socket by a hash of the data folder, because a path may
+// have any length and a socket's may not. The spare one does not depend on the runtime
+// folder, which goes with the user's session.
+func sockets(getenv func(string) string, home string) (path, spare string) {
 	name := hash(home) + ".sock"
 	private := filepath.Join("orange-"+strconv.Itoa(os.Getuid()), name)
 	temp := getenv("TMPDIR")
 	if !filepath.IsAbs(temp) {
 		temp = "/tmp"
 	}
-	paths := []string{filepath.Join(temp, private)}
-	if run := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
-		paths = []string{filepath.Join(run, "orange-"+name), paths[0]}
+	if spare = filepath.Join(temp, private); len(spare) > MaxSocketPath {
+		spare = filepath.Join("/tmp", private)
 	}
-	for _, p := range paths {
-		if len(p) <= MaxSocketPath {
-			return p
+	if run := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
+		if path = filepath.Join(run, "orange-"+name); len(path) <= MaxSocketPath {
+			return path, spare
 		}
 	}
-	return filepath.Join("/tmp", private)
+	return spare, spare
 }
 
 // terminal is the socket of the tmux that holds the agents' windows. It depends on the

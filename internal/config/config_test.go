@@ -130,7 +130,7 @@ func TestFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tt.want.Home, tt.want.ConfigDir, tt.want.UserWorkflows, tt.want.Socket = got.Home, got.ConfigDir, got.UserWorkflows, got.Socket
+			tt.want.Home, tt.want.ConfigDir, tt.want.UserWorkflows, tt.want.Socket, tt.want.Spare = got.Home, got.ConfigDir, got.UserWorkflows, got.Socket, got.Spare
 			tt.want.Terminal = filepath.Join(got.Home, "tmux.sock")
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)

@@ -40,6 +40,16 @@ func (p Process) check() error {
 // told, the process counts as alive.
 func (p Process) Alive() bool { return !errors.Is(p.check(), errEnded) }
 
+// Find returns the process with a pid, if there is one that has not ended.
+func Find(pid int) (Process, bool) {
+	r, err := look(pid)
+	return r.Process, err == nil && !r.zombie
+}
+
+// Terminate asks the process to end. One that is stopped goes on, to end. That it has
+// ended is no error.
+func (p Process) Terminate() error { return p.tell(unix.SIGTERM, unix.SIGCONT) }
+
 // tell sends signals to a process, in order. That it has ended is no error.
 func (p Process) tell(signals ...unix.Signal) error {
 	for _, sig := range signals {

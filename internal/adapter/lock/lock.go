@@ -1,58 +1,220 @@
-// Package lock makes sure that one server at most works on a data folder.
+// Package lock makes sure that at most one server works on a data folder and on its
+// store. The kernel holds the lock, on the folders themselves: no file has to stay in
+// place for it, every name of a folder leads to the same lock, and it ends with the
+// process. The file server.lock says who holds it; that file can be lost and is written
+// again.
 package lock
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 )
 
-// ErrHeld says that another process holds the lock.
-var ErrHeld = errors.New("held by another process")
+const (
+	// fileName is the file that says who holds a data folder.
+	fileName = "server.lock"
+	// storeName is the database. A link to one in another folder locks that folder too.
+	storeName = "orange.db"
 
-// A Lock is held until Release, or until the process dies: it is the kernel's.
-type Lock struct {
-	file *flock.Flock
+	patience = time.Second // for a holder that has not said yet who it is
+	poll     = 20 * time.Millisecond
+)
+
+// A Holder is a server as server.lock describes it.
+type Holder struct {
+	PID    int
+	Socket string // where it listens
+	Mark   string // tells its process from others that had or will have the same pid
 }
 
-// Take takes the lock at path for this process, and leaves a note in it beside the pid.
-func Take(path, note string) (*Lock, error) {
-	f := flock.New(path, flock.SetPermissions(0o600))
+// HeldError says that another process holds a folder.
+type HeldError struct {
+	Folder string
+	PID    int  // 0: unknown
+	Known  bool // server.lock of the data folder names it
+}
+
+func (e *HeldError) Error() string {
+	who := "another process"
+	if e.PID > 0 {
+		who = fmt.Sprintf("pid %d", e.PID)
+	}
+	return fmt.Sprintf("%s is in use by %s", e.Folder, who)
+}
+
+// A Lock is held until Release, or until the process dies.
+type Lock struct {
+	home    string
+	self    Holder
+	folders []*flock.Flock // the data folder, then that of the database
+	file    *flock.Flock
+}
+
+// Take locks a data folder and the folder of its database for this process. Alive says
+// whether a process that server.lock names still runs. The error is a *HeldError if
+// another process holds one of the folders.
+func Take(home string, self Holder, alive func(Holder) bool) (*Lock, error) {
+	for end := time.Now().Add(patience); ; time.Sleep(poll) {
+		l, err := take(home, self)
+		var held *HeldError
+		if !errors.As(err, &held) {
+			return l, err
+		}
+		if h := Read(home); held.Folder == home && alive(h) {
+			held.PID, held.Known = h.PID, true
+			return nil, err
+		}
+		if time.Now().After(end) {
+			return nil, err
+		}
+	}
+}
+
+func take(home string, self Holder) (_ *Lock, err error) {
+	l := &Lock{home: home, self: self}
+	defer func() {
+		if err != nil {
+			l.Release() //nolint:errcheck // the first error is the one to report
+		}
+	}()
+	for _, folder := range folders(home) {
+		f := flock.New(folder, flock.SetFlag(os.O_RDONLY))
+		if err := try(f, folder); err != nil {
+			return nil, err
+		}
+		l.folders = append(l.folders, f)
+	}
+	if err := l.writeFile(); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// folders are the data folder and, if its database is a link, the folder of the file.
+func folders(home string) []string {
+	file, err := filepath.EvalSymlinks(filepath.Join(home, storeName))
+	if err != nil {
+		return []string{home}
+	}
+	real, err := filepath.EvalSymlinks(home)
+	if err != nil || filepath.Dir(file) == real {
+		return []string{home}
+	}
+	return []string{home, filepath.Dir(file)}
+}
+
+// try takes one lock. Folder is what it stands for.
+func try(f *flock.Flock, folder string) error {
 	ok, err := f.TryLock()
 	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", path, err)
+		return fmt.Errorf("lock %s: %w", f.Path(), err)
 	}
 	if !ok {
-		if pid := Holder(path); pid > 0 {
-			return nil, fmt.Errorf("lock %s: %w (pid %d)", path, ErrHeld, pid)
-		}
-		return nil, fmt.Errorf("lock %s: %w", path, ErrHeld)
+		return &HeldError{Folder: folder, PID: HolderOf(f.Path())}
 	}
-	if err := os.WriteFile(path, fmt.Appendf(nil, "%d\n%s\n", os.Getpid(), note), 0o600); err != nil {
+	return nil
+}
+
+// writeFile takes the file and writes into it who holds the folder. The file that was
+// held before, if any, is let go.
+func (l *Lock) writeFile() error {
+	f := flock.New(filepath.Join(l.home, fileName), flock.SetPermissions(0o600))
+	if err := try(f, l.home); err != nil {
+		return err
+	}
+	if err := os.WriteFile(f.Path(), l.self.text(), 0o600); err != nil {
 		f.Unlock() //nolint:errcheck // the write's error is the one to report
-		return nil, fmt.Errorf("lock %s: %w", path, err)
+		return fmt.Errorf("lock %s: %w", f.Path(), err)
 	}
-	return &Lock{file: f}, nil
+	before := l.file
+	l.file = f
+	if before != nil {
+		return before.Unlock()
+	}
+	return nil
+}
+
+// Keep makes sure that server.lock is ours and says where the server listens. It reports
+// whether the file had been removed or replaced.
+func (l *Lock) Keep(socket string) (lost bool, err error) {
+	l.self.Socket = socket
+	path := filepath.Join(l.home, fileName)
+	if !same(l.file, path) {
+		return true, l.writeFile()
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || bytes.Equal(text, l.self.text()) {
+		return false, err
+	}
+	return false, os.WriteFile(path, l.self.text(), 0o600)
+}
+
+// Moved says whether the data folder is not in its place any more.
+func (l *Lock) Moved() bool { return !same(l.folders[0], l.home) }
+
+// same says whether the file that is locked is still the one at path.
+func same(f *flock.Flock, path string) bool {
+	ours, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(path)
+	return err == nil && os.SameFile(ours, there)
 }
 
 // Release gives the lock back.
-func (l *Lock) Release() error { return l.file.Unlock() }
+func (l *Lock) Release() error {
+	var errs []error
+	if l.file != nil {
+		errs = append(errs, l.file.Unlock())
+	}
+	for _, f := range l.folders {
+		errs = append(errs, f.Unlock())
+	}
+	return errors.Join(errs...)
+}
 
-// Holder is the pid written into the lock, 0 if there is none. It is a hint for
-// messages: the process may be gone.
-func Holder(path string) int {
-	text, err := os.ReadFile(path)
+// Held says whether a process holds the data folder. Ask only if one is believed to: for
+// a moment, the question itself keeps a server from starting.
+func Held(home string) bool {
+	f := flock.New(home, flock.SetFlag(os.O_RDONLY))
+	ok, err := f.TryRLock()
 	if err != nil {
-		return 0
+		return false
 	}
-	first, _, _ := strings.Cut(string(text), "\n")
-	pid, err := strconv.Atoi(first)
+	if ok {
+		f.Unlock() //nolint:errcheck // closing the file does it
+	}
+	return !ok
+}
+
+func (h Holder) text() []byte { return fmt.Appendf(nil, "%d\n%s\n%s\n", h.PID, h.Socket, h.Mark) }
+
+// Read returns what server.lock says. The process may be gone.
+func Read(home string) Holder {
+	text, err := os.ReadFile(filepath.Join(home, fileName))
 	if err != nil {
-		return 0
+		return Holder{}
 	}
-	return pid
+	lines := strings.Split(string(text), "\n")
+	pid, err := strconv.Atoi(lines[0])
+	if err != nil {
+		return Holder{}
+	}
+	h := Holder{PID: pid}
+	if len(lines) > 2 {
+		h.Socket = lines[1]
+	}
+	if len(lines) > 3 {
+		h.Mark = lines[2]
+	}
+	return h
 }

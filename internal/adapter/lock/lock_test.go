@@ -7,44 +7,106 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"orange/internal/adapter/lock"
 )
 
-func TestASecondHolderIsToldWhoHoldsTheLock(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "server.lock")
-	first, err := lock.Take(path, "a note")
+func self() lock.Holder { return lock.Holder{PID: os.Getpid(), Socket: "/run/s", Mark: "12 boot"} }
+
+func isSelf(h lock.Holder) bool { return h.Mark == self().Mark }
+
+func take(t *testing.T, home string) *lock.Lock {
+	t.Helper()
+	l, err := lock.Take(home, self(), isSelf)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = lock.Take(path, "a note")
-	if !errors.Is(err, lock.ErrHeld) || !strings.Contains(err.Error(), "pid") {
-		t.Fatalf("second Take: %v", err)
+	t.Cleanup(func() { l.Release() })
+	return l
+}
+
+func TestASecondHolderIsToldWhoHoldsTheFolder(t *testing.T) {
+	home := t.TempDir()
+	other := filepath.Join(t.TempDir(), "other")
+	linked := t.TempDir()
+	for _, err := range []error{
+		os.WriteFile(filepath.Join(home, "orange.db"), nil, 0o600),
+		os.Symlink(home, other),
+		os.Symlink(filepath.Join(home, "orange.db"), filepath.Join(linked, "orange.db")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	if lock.Holder(path) != os.Getpid() {
-		t.Errorf("Holder = %d, want %d", lock.Holder(path), os.Getpid())
+	first := take(t, home)
+	if diff := cmp.Diff(self(), lock.Read(home)); diff != "" || !lock.Held(home) {
+		t.Errorf("held %v, %s", lock.Held(home), diff)
+	}
+	for _, tt := range []struct {
+		name, home string
+		known      bool
+	}{{"the folder", home, true}, {"a link to it", other, true}, {"a link to its database", linked, false}} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := lock.Take(tt.home, self(), isSelf)
+			held, ok := errors.AsType[*lock.HeldError](err)
+			if !ok || held.PID != os.Getpid() || held.Known != tt.known || !strings.Contains(err.Error(), "in use by pid") {
+				t.Errorf("%+v, %v", held, err)
+			}
+		})
 	}
 	if err := first.Release(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := lock.Take(path, "a note")
-	if err != nil {
-		t.Fatal(err)
+	if lock.Held(home) {
+		t.Error("it is held after its release")
 	}
-	if err := again.Release(); err != nil {
-		t.Fatal(err)
+	take(t, linked)
+}
+
+func TestWhatADeadServerLeftIsTaken(t *testing.T) {
+	for _, text := range []string{"", "999999\n", "999999\n/run/s\n", "999999\n/run/s\n1 boot\n"} {
+		home := t.TempDir()
+		if err := os.WriteFile(filepath.Join(home, "server.lock"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		take(t, home)
 	}
 }
 
-func TestALockFileLeftByADeadServerIsTaken(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "server.lock")
-	if err := os.WriteFile(path, []byte("999999\n"), 0o600); err != nil {
+func TestALostLockFileIsWrittenAgain(t *testing.T) {
+	home := t.TempDir()
+	l := take(t, home)
+	path := filepath.Join(home, "server.lock")
+	for _, tt := range []struct {
+		name string
+		lose func() error
+		lost bool
+	}{
+		{"it is there", func() error { return nil }, false},
+		{"it is removed", func() error { return os.Remove(path) }, true},
+		{"it is replaced", func() error { return errors.Join(os.Remove(path), os.WriteFile(path, []byte("1\n"), 0o600)) }, true},
+		{"it is emptied", func() error { return os.Truncate(path, 0) }, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if err := tt.lose(); err != nil {
+				t.Fatal(err)
+			}
+			lost, err := l.Keep("/run/other")
+			want := self()
+			want.Socket = "/run/other"
+			if diff := cmp.Diff(want, lock.Read(home)); diff != "" || lost != tt.lost || err != nil {
+				t.Errorf("lost %v, %v, %s", lost, err, diff)
+			}
+		})
+	}
+	if l.Moved() {
+		t.Error("the folder is said to be gone")
+	}
+	if err := os.Rename(home, home+".aside"); err != nil {
 		t.Fatal(err)
 	}
-	l, err := lock.Take(path, "a note")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Release(); err != nil {
-		t.Fatal(err)
+	if !l.Moved() {
+		t.Error("the folder is gone")
 	}
 }

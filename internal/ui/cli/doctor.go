@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 
 	"github.com/spf13/cobra"
@@ -79,16 +80,29 @@ func program(ctx context.Context, name, flag string) client.Check {
 	return client.Check{Name: name, Detail: err.Error(), Fix: "see what " + name + " " + flag + " says"}
 }
 
+// checkSocket says where the server's socket is, and whether it is there.
+func checkSocket(path string) client.Check {
+	out := client.Check{Name: "socket", OK: true, Detail: path}
+	if _, err := os.Lstat(path); err != nil {
+		out.OK, out.Detail, out.Fix = false, path+" is missing", "see the server below"
+	}
+	return out
+}
+
 // serverChecks are about the server, and those it makes itself.
 func serverChecks(ctx context.Context, deps Deps, repair bool) []client.Check {
-	socket := client.Check{Name: "socket", Detail: deps.Config.Socket}
-	c, err := client.Connect(ctx, client.Options{Socket: deps.Config.Socket, Home: deps.Config.Home, Start: deps.Start})
+	o := client.Options{Socket: deps.Config.Socket, Home: deps.Config.Home, Start: deps.Start, Owner: deps.Owner}
+	c, err := client.Connect(ctx, o)
+	socket := checkSocket(client.Socket(o))
 	if err != nil {
-		socket.Detail, socket.Fix = deps.Config.Socket+": "+err.Error(), "see orange log"
-		return []client.Check{socket}
+		server := client.Check{Name: "server", Detail: err.Error(), Fix: "see orange log"}
+		if owner, ok := deps.owner(); ok {
+			server.Detail = fmt.Sprintf("pid %d holds the data folder and does not answer", owner.PID)
+			server.Fix = "run orange stop; the next command starts another server"
+		}
+		return []client.Check{socket, server}
 	}
 	defer c.Close()
-	socket.OK = true
 	hello, err := c.Hello(ctx)
 	server := client.Check{Name: "server", OK: err == nil, Detail: fmt.Sprintf("version %s, pid %d", hello.Version, hello.PID)}
 	if err == nil && hello.Version != deps.Version {

@@ -5,7 +5,7 @@ package cli
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -29,6 +29,7 @@ type Deps struct {
 
 	Serve func(context.Context, ServeOptions) error // runs the server until ctx ends
 	Start func() (client.Child, error)              // starts one in the background; nil: run this program again
+	Owner func() (client.Owner, bool)               // the server that holds the data folder, reachable or not; nil: unknown
 	Exec  func(argv, env []string) error            // becomes another program on this terminal; nil: the system's way
 	Now   func() time.Time                          // nil: the clock
 
@@ -73,8 +74,12 @@ type MCPOptions struct {
 	Out    io.WriteCloser
 }
 
-// ErrServerRunning is what Serve returns when the data folder has a server already.
-var ErrServerRunning = errors.New("a server is running already: end it with orange stop")
+// ServerRunningError is what Serve returns when the data folder has a server already.
+type ServerRunningError struct{ PID int }
+
+func (e ServerRunningError) Error() string {
+	return fmt.Sprintf("a server is running already (pid %d): end it with orange stop", e.PID)
+}
 
 // New builds the tree of commands.
 func New(deps Deps) *cobra.Command {

@@ -46,7 +46,7 @@ func newServeCommand(deps Deps) *cobra.Command {
 			o.Say = func(line string) { fmt.Fprintln(cmd.OutOrStdout(), line) }
 		}
 		err := deps.Serve(cmd.Context(), o)
-		if o.Detached && errors.Is(err, ErrServerRunning) {
+		if _, ok := errors.AsType[ServerRunningError](err); o.Detached && ok {
 			return nil // whoever started us talks to that one
 		}
 		return err

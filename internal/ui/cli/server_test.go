@@ -142,7 +142,7 @@ func TestExportToAFile(t *testing.T) {
 
 func TestStop(t *testing.T) {
 	w := newWorld(t)
-	if code := w.run(t, "stop"); code != 0 || w.out.String() != "Stopped the server.\n" {
+	if code := w.run(t, "stop"); code != 0 || w.out.String() != "Stopped the server (pid 7).\n" {
 		t.Errorf("exit %d, %q %q", code, w.out.String(), w.err.String())
 	}
 	if code := w.run(t, "stop", "--json"); code != 0 || w.out.String() != "{\"stopped\":false}\n" {
@@ -170,7 +170,7 @@ func TestServe(t *testing.T) {
 		return answer
 	}
 	codes := []int{w.run(t, "serve"), w.run(t, "serve", "--idle", "5m", "--detached")}
-	answer = cli.ErrServerRunning
+	answer = cli.ServerRunningError{PID: 7}
 	codes = append(codes, w.run(t, "serve", "--detached"), w.run(t, "serve"), w.run(t, "serve", "--idle", "-1s"))
 	if diff := cmp.Diff([]int{0, 0, 0, 1, 2}, codes); diff != "" {
 		t.Error(diff)

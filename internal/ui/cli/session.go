@@ -37,7 +37,15 @@ func withServer(deps Deps, run func(context.Context, session, []string) error) f
 
 // options lead to the server of the data folder, if one runs.
 func (d Deps) options() client.Options {
-	return client.Options{Socket: d.Config.Socket, Home: d.Config.Home, Token: d.Config.Token}
+	return client.Options{Socket: d.Config.Socket, Home: d.Config.Home, Token: d.Config.Token, Owner: d.Owner}
+}
+
+// owner is the server that holds the data folder, if one is known to.
+func (d Deps) owner() (client.Owner, bool) {
+	if d.Owner == nil {
+		return client.Owner{}, false
+	}
+	return d.Owner()
 }
 
 // running connects to a server that runs already.

@@ -14,6 +14,7 @@ import (
 
 const (
 	stopPatience = 10 * time.Second
+	askPatience  = 3 * time.Second // for a server that may be stuck
 	stopPoll     = 10 * time.Millisecond
 )
 
@@ -22,49 +23,103 @@ const (
 func newStopCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "stop", Short: "End the server; agents go on, and the next server finds them", Args: arguments(0, 0),
-		Long: "End the server of this data folder. Agents go on without it; the next command starts another server,\n" +
-			"which finds them.",
+		Long: "End the server of this data folder and wait until it is gone. Agents go on without it; the next\n" +
+			"command starts another server, which finds them. A server that does not answer, because its\n" +
+			"socket was removed or it is stuck, is ended by a signal.",
 		Example:     "  orange stop",
 		Annotations: map[string]string{needsNothing: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if deps.Config.Role != "" {
 				return errors.New("an agent may not end the server: leave it to a person")
 			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), stopPatience)
-			defer cancel()
-			c := client.Of(deps.options())
-			defer c.Close()
-			s := session{Deps: deps, Client: c, cmd: cmd}
-			who, _ := c.Hello(ctx)
-			err := c.Stop(ctx)
-			if client.Absent(err) {
-				return s.say(map[string]bool{"stopped": false}, "No server is running.")
-			}
+			pid, err := stopServer(cmd.Context(), deps)
 			if err != nil {
 				return err
 			}
-			if err := gone(ctx, c, who.PID); err != nil {
-				return err
+			s := session{Deps: deps, cmd: cmd}
+			if pid == 0 {
+				return s.say(map[string]any{"stopped": false}, "No server is running.")
 			}
-			return s.say(map[string]bool{"stopped": true}, "Stopped the server.")
+			return s.say(map[string]any{"stopped": true, "pid": pid}, "Stopped the server (pid %d).", pid)
 		},
 	}
 }
 
-// gone waits until the server has closed everything: the last it does is to remove its
-// socket. A command that came meanwhile may have started another one.
-func gone(ctx context.Context, c *client.Client, pid int) error {
-	tick := time.NewTicker(stopPoll)
-	defer tick.Stop()
+// stopServer ends the server and waits until it is gone. It asks the server itself; one
+// that does not answer gets a signal. The pid is 0 if no server runs.
+func stopServer(ctx context.Context, deps Deps) (pid int, err error) {
+	for end := time.Now().Add(askPatience); ; {
+		pid, err = askToStop(ctx, deps)
+		owner, held := deps.owner()
+		_, refused := errors.AsType[*client.Error](err)
+		switch {
+		case err == nil && (!held || owner.PID != pid): // it is gone; another may have been started meanwhile
+			return pid, nil
+		case err == nil:
+			return pid, awaitEnd(ctx, owner)
+		case client.Absent(err) && !held:
+			return 0, nil
+		case refused || !held:
+			return 0, err
+		case owner.Terminate != nil:
+			if err := owner.Terminate(); err != nil {
+				return 0, fmt.Errorf("end the server (pid %d): %w: end it with kill %d", owner.PID, err, owner.PID)
+			}
+			return owner.PID, awaitEnd(ctx, owner)
+		case time.Now().After(end) || !lasts(ctx, stopPoll): // a living server soon says who it is
+			return 0, fmt.Errorf("end the server: pid %d holds the data folder, and server.lock does not name it as the server: look what it is, and end it with kill %d", owner.PID, owner.PID)
+		}
+	}
+}
+
+// askToStop asks the server at the socket to end, and waits until it has closed
+// everything: the last it does is to remove its socket.
+func askToStop(ctx context.Context, deps Deps) (pid int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, stopPatience)
+	defer cancel()
+	c := client.Of(deps.options())
+	defer c.Close()
+	ask, done := context.WithTimeoutCause(ctx, askPatience, errors.New("the server does not answer: see orange log"))
+	defer done()
+	who, err := c.Hello(ask)
+	if err == nil {
+		err = c.Stop(ask)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return 0, context.Cause(ask)
+	}
+	if err != nil {
+		return 0, err
+	}
 	for {
 		now, err := c.Hello(ctx)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && now.PID != pid {
-			return nil
+		if errors.Is(err, fs.ErrNotExist) || err == nil && now.PID != who.PID {
+			return who.PID, nil
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the server said it stops and is still there after %s: see orange log", stopPatience)
-		case <-tick.C:
+		if !lasts(ctx, stopPoll) {
+			return 0, fmt.Errorf("the server (pid %d) said that it stops and is still there after %s: see orange log, or end it with kill %d", who.PID, stopPatience, who.PID)
 		}
+	}
+}
+
+// awaitEnd waits until the process of a server is gone.
+func awaitEnd(ctx context.Context, owner client.Owner) error {
+	ctx, cancel := context.WithTimeout(ctx, stopPatience)
+	defer cancel()
+	for owner.Alive() {
+		if !lasts(ctx, stopPoll) {
+			return fmt.Errorf("the server (pid %d) was asked to end and is still there after %s: see orange log, or end it with kill -9 %d", owner.PID, stopPatience, owner.PID)
+		}
+	}
+	return nil
+}
+
+// lasts waits, and says whether ctx did not end meanwhile.
+func lasts(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
 	}
 }

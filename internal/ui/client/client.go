@@ -33,10 +33,10 @@ type Client struct {
 // New returns a client of the server that listens on socket. It does not dial.
 func New(socket string) *Client { return at(func() string { return socket }) }
 
-// Of returns a client of the server that o leads to at this moment, whether one runs or
-// not. It does not dial, and starts none.
+// Of returns a client of the server that o leads to whenever it dials, whether one runs
+// or not. It does not dial now, and starts none.
 func Of(o Options) *Client {
-	c := New(Socket(o))
+	c := at(func() string { return Socket(o) })
 	c.token = o.Token
 	return c
 }

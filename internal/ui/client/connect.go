@@ -29,6 +29,23 @@ type Options struct {
 	Home   string                // the data folder, which a new server must be able to write
 	Token  string                // shown with every request: it says which attempt asks
 	Start  func() (Child, error) // starts a server in the background; nil: never start one
+	Owner  func() (Owner, bool)  // the server that holds the data folder, if one does; nil: unknown
+}
+
+// An Owner is the server that holds a data folder, whether it answers or not.
+type Owner struct {
+	PID       int
+	Alive     func() bool
+	Terminate func() error // asks it to end; nil: it is not certain that this is the server
+}
+
+// owner is the pid of the server that holds the data folder, 0 if none is known.
+func (o Options) owner() int {
+	if o.Owner == nil {
+		return 0
+	}
+	owner, _ := o.Owner()
+	return owner.PID
 }
 
 // A Child is a server that was just started.
@@ -41,17 +58,13 @@ type Child interface {
 // Connect returns a client of a server that answers, and starts one if nobody
 // listens.
 func Connect(ctx context.Context, o Options) (*Client, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, startPatience,
-		fmt.Errorf("the server does not answer after %s: see orange log, or end it and try again", startPatience))
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 	c := at(func() string { return Socket(o) })
 	c.token = o.Token
 	if err := c.reach(ctx, o); err != nil {
 		c.Close()
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = context.Cause(ctx)
-		}
-		return nil, err
+		return nil, o.explain(err)
 	}
 	found := *c
 	c.again = func(ctx context.Context) error { return found.reach(ctx, o) }
@@ -66,9 +79,9 @@ func Socket(o Options) string {
 	if err != nil {
 		return o.Socket
 	}
-	if _, note, ok := strings.Cut(strings.TrimSpace(string(text)), "\n"); ok && filepath.IsAbs(note) {
-		if _, err := os.Lstat(note); err == nil {
-			return note
+	if lines := strings.Split(string(text), "\n"); len(lines) > 1 && filepath.IsAbs(lines[1]) {
+		if _, err := os.Lstat(lines[1]); err == nil {
+			return lines[1]
 		}
 	}
 	return o.Socket
@@ -83,9 +96,10 @@ func (c *Client) reach(ctx context.Context, o Options) error {
 			return nil
 		case !Absent(err) && !leaving(err):
 			return err
-		case Absent(err) && o.Start == nil:
+		case !Absent(err), o.owner() > 0: // it is on its way out, or about to listen
+		case o.Start == nil:
 			return ErrNoServer
-		case Absent(err) && child == nil:
+		case child == nil:
 			if child, err = start(o); err != nil {
 				return err
 			}
@@ -102,6 +116,18 @@ func (c *Client) reach(ctx context.Context, o Options) error {
 			return err
 		}
 	}
+}
+
+// explain says of a server that did not answer in time which one it is.
+func (o Options) explain(err error) error {
+	pid := o.owner()
+	switch {
+	case !errors.Is(err, context.DeadlineExceeded):
+		return err
+	case pid > 0:
+		return fmt.Errorf("the server (pid %d) does not answer at %s: see orange log, or end it with orange stop and try again", pid, Socket(o))
+	}
+	return fmt.Errorf("the server does not answer at %s: see orange log, or run orange stop and try again", Socket(o))
 }
 
 // lastChance asks once more after our own server failed: another may be there.
@@ -140,7 +166,7 @@ func (c *Client) greet(ctx context.Context, socket string) error {
 
 // Absent says that nobody listens: there is no socket, or a dead server left it.
 func Absent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // leaving says that the server is on its way out, or was cut off while answering.

@@ -22,7 +22,7 @@ const headerToken = "Orange-Token"
 // and no person any more). A cookie is never passed on, and a browser speaks for nobody
 // but its person.
 func (s *Site) relayRoutes(mux *http.ServeMux) {
-	if s.o.Socket == "" {
+	if s.o.Socket == nil {
 		return
 	}
 	pass := s.relay()
@@ -54,7 +54,7 @@ const maxRelay = 4 << 20
 
 func (s *Site) relay() http.Handler {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", s.o.Socket)
+		return new(net.Dialer).DialContext(ctx, "unix", s.o.Socket())
 	}
 	proxy := &httputil.ReverseProxy{
 		Transport:     &http.Transport{DialContext: dial, DisableCompression: true},

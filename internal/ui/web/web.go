@@ -26,7 +26,7 @@ var staticFiles embed.FS
 // Options are what a site is made of.
 type Options struct {
 	API     *client.Client
-	Socket  string // of the API, for /api/v1/...; "": it is not passed on
+	Socket  func() string // of the API, for /api/v1/...; nil: it is not passed on
 	Log     *slog.Logger
 	Token   string                    // who shows it may look and act
 	Input   bool                      // people may type into agents' terminals

@@ -369,7 +369,7 @@ func newHouse(t *testing.T, w *world, change ...func(*web.Options)) *house {
 
 func options(h *house, w *world) web.Options {
 	return web.Options{
-		API: client.New(w.socket), Socket: w.socket, Log: slog.New(slog.DiscardHandler), Token: token,
+		API: client.New(w.socket), Socket: func() string { return w.socket }, Log: slog.New(slog.DiscardHandler), Token: token,
 		Address: func() string { return h.addr }, Now: func() time.Time { return epoch.Add(3 * time.Hour) },
 	}
 }
