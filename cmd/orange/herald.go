@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"orange/internal/adapter/notify"
+	"orange/internal/atomicfile"
 	"orange/internal/config"
 	"orange/internal/core/engine"
 	"orange/internal/core/overview"
@@ -180,22 +180,5 @@ func (f *toldFile) keep(r herald.Result) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(f.path, text)
-}
-
-// replaceFile puts text in the place of a file, at once.
-func replaceFile(path string, text []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(text)
-	err = errors.Join(err, tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
-	}
-	return err
+	return atomicfile.Write(f.path, text, 0o600)
 }

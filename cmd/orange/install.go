@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"orange/internal/adapter/harness"
+	"orange/internal/atomicfile"
 	"orange/internal/core/prompt"
 	"orange/internal/ui/cli"
 )
@@ -75,9 +76,5 @@ func putSkill(path string, dry bool) (status string, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", err
 	}
-	temp := path + ".new"
-	if err := os.WriteFile(temp, []byte(prompt.Skill), 0o644); err != nil {
-		return "", err
-	}
-	return status, os.Rename(temp, path)
+	return status, atomicfile.Write(path, []byte(prompt.Skill), 0o644)
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"orange/internal/atomicfile"
 )
 
 // Started says who attends to an attempt and, once the agent runs, what runs.
@@ -176,16 +178,7 @@ func (f Folder) write(name string, value any, place func(temp, path string) erro
 	if name == claimFile {
 		return nil
 	}
-	return syncDir(filepath.Dir(f.path(name)))
-}
-
-// syncDir makes the names in a folder durable.
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("flush %s: %w", path, err)
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return atomicfile.SyncFolder(filepath.Dir(f.path(name)))
 }
 
 // record makes sure that there is an exit record and returns it: the given one, or the

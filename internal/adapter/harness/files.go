@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"orange/internal/atomicfile"
 )
 
 // WriteFiles writes the files of a plan, each whole or not at all. What is merged keeps
@@ -49,23 +51,12 @@ func (f File) write() error {
 	return replace(path, text, mode)
 }
 
-// replace writes beside a file and renames, so that nobody reads half of it.
+// replace writes a file of an agent's settings.
 func replace(path string, text []byte, mode fs.FileMode) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the folder of an agent's settings: %w", err)
 	}
-	temp, err := os.CreateTemp(dir, ".orange-*")
-	if err != nil {
-		return fmt.Errorf("write the settings of an agent: %w", err)
-	}
-	defer os.Remove(temp.Name()) //nolint:errcheck // gone after the rename
-	_, err = temp.Write(text)
-	err = errors.Join(err, temp.Chmod(mode), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
+	if err := atomicfile.Write(path, text, mode); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil

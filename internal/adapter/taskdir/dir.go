@@ -15,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 
+	"orange/internal/atomicfile"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
@@ -74,7 +75,7 @@ func (d *Dir) Create(project string, id task.ID, body []byte) error {
 		return sameText(path, body)
 	}
 	if err == nil {
-		err = syncDir(dir)
+		err = atomicfile.SyncFolder(dir)
 	}
 	if err != nil {
 		return advise(fmt.Errorf("create %s: %w", path, err))
@@ -255,12 +256,4 @@ func writeTemp(dir string, text []byte) (path string, err error) {
 		return "", errors.Join(err, os.Remove(f.Name()))
 	}
 	return f.Name(), nil
-}
-
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"orange/internal/atomicfile"
 )
 
 // A batch is new files of a folder, written together.
@@ -92,7 +94,7 @@ func (b *batch) write(files []File) error {
 			b.placed = append(b.placed, d.file)
 		}
 	}
-	return nil
+	return atomicfile.SyncFolder(b.folder)
 }
 
 func (b *batch) draft(text string) (string, error) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"orange/internal/atomicfile"
 	"orange/internal/core/task"
 )
 
@@ -56,7 +57,7 @@ func (b binding) write(gitDir string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(gitDir, bindingName), append(text, '\n'), 0o600)
+	return atomicfile.Write(filepath.Join(gitDir, bindingName), append(text, '\n'), 0o600)
 }
 
 // unbind makes the binding the last one, in one step.
@@ -66,34 +67,4 @@ func unbind(gitDir string) error {
 		return nil
 	}
 	return err
-}
-
-// writeFile puts text in the place of a file in one step, on the disk when it returns.
-func writeFile(path string, text []byte, mode fs.FileMode) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".orange-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = both(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return both(err, os.Remove(f.Name()))
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return both(f.Sync(), f.Close())
 }

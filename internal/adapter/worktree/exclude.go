@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"orange/internal/atomicfile"
 )
 
 // exclude keeps git from seeing what Orange puts into workspaces. Git has one list for all
@@ -68,5 +70,5 @@ func addLines(path string, lines []string) error {
 	if len(text) == before {
 		return nil
 	}
-	return writeFile(path, text, mode)
+	return atomicfile.Write(path, text, mode)
 }

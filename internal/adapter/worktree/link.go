@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"orange/internal/atomicfile"
 	"orange/internal/core/taskfile"
 )
 
@@ -107,14 +108,14 @@ func adopt(edit, file string) error {
 	mode := changed.Mode().Perm()
 	newer := changed.ModTime().After(edited.ModTime())
 	if newer || len(bytes.TrimSpace(text)) == 0 {
-		if err := writeFile(file+origSuffix, old, mode); err != nil {
+		if err := atomicfile.Write(file+origSuffix, old, mode); err != nil {
 			return err
 		}
 	}
 	if !newer {
 		return move(edit, file, mode)
 	}
-	if err := writeFile(file, withFrontmatter(text, old), mode); err != nil {
+	if err := atomicfile.Write(file, withFrontmatter(text, old), mode); err != nil {
 		return err
 	}
 	return os.Remove(edit)
@@ -144,7 +145,7 @@ func move(from, to string, mode fs.FileMode) error {
 	}
 	text, err := os.ReadFile(from)
 	if err == nil {
-		err = writeFile(to, text, mode)
+		err = atomicfile.Write(to, text, mode)
 	}
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"orange/internal/atomicfile"
 	"orange/internal/core/task"
 )
 
@@ -84,26 +85,10 @@ func (a *Agents) note(k Key, change func(*Card)) error {
 	change(&c)
 	text, err := json.Marshal(c)
 	if err == nil {
-		err = replaceFile(a.cardFile(k), text)
+		err = atomicfile.Write(a.cardFile(k), text, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("write down what is known of attempt %d: %w", k.Number, err)
-	}
-	return nil
-}
-
-// replaceFile writes a file that is whole or not there, whatever happens.
-func replaceFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
 }

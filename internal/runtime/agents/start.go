@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"orange/internal/atomicfile"
 	"orange/internal/core/prompt"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -112,7 +113,7 @@ func (a *Agents) launch(def *workflow.Definition, role *workflow.Role, t *task.T
 	f := a.facts(def, t, e)
 	f.Goes = l.Resume != ""
 	l.Prompt = prompt.Whole(f)
-	if err := replaceFile(l.PromptFile, []byte(l.Prompt)); err != nil {
+	if err := atomicfile.Write(l.PromptFile, []byte(l.Prompt), 0o600); err != nil {
 		return l, fmt.Errorf("write the prompt of attempt %d: %w", e.Attempt, err)
 	}
 	return l, nil

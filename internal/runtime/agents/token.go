@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/atomicfile"
 	"orange/internal/core/task"
 )
 
@@ -30,7 +31,7 @@ func LoadKey(path string) ([]byte, error) {
 	}
 	key = make([]byte, sha256.Size)
 	rand.Read(key) //nolint:errcheck // never fails
-	if err := replaceFile(path, key); err != nil {
+	if err := atomicfile.Write(path, key, 0o600); err != nil {
 		return nil, fmt.Errorf("make a key for tokens: %w", err)
 	}
 	return key, nil

@@ -2,13 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"orange/internal/atomicfile"
 )
 
 func newExportCommand(deps Deps) *cobra.Command {
@@ -26,23 +26,10 @@ func newExportCommand(deps Deps) *cobra.Command {
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(s.Cwd, path)
 			}
-			if err := replaceFile(path, func(w io.Writer) error { return s.Export(ctx, w) }); err != nil {
-				return err
+			if err := atomicfile.WriteFrom(path, 0o600, func(w io.Writer) error { return s.Export(ctx, w) }); err != nil {
+				return fmt.Errorf("write %s: %w", path, err)
 			}
 			return s.say(map[string]string{"file": path}, "Exported to %s", path)
 		}),
 	}
-}
-
-// replaceFile writes a file beside path and puts it in its place when it is whole.
-func replaceFile(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer os.Remove(f.Name())
-	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return os.Rename(f.Name(), path)
 }

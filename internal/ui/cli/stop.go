@@ -49,8 +49,11 @@ func newStopCommand(deps Deps) *cobra.Command {
 // that does not answer gets a signal. The pid is 0 if no server runs.
 func stopServer(ctx context.Context, deps Deps) (pid int, err error) {
 	for end := time.Now().Add(askPatience); ; {
-		pid, err = askToStop(ctx, deps)
 		owner, held := deps.owner()
+		pid, err = askToStop(ctx, deps)
+		if !held {
+			owner, held = deps.owner()
+		}
 		_, refused := errors.AsType[*client.Error](err)
 		switch {
 		case err == nil && (!held || owner.PID != pid): // it is gone; another may have been started meanwhile
