@@ -1,7 +1,7 @@
 // Package selftest proves on the user's own machine that nothing is lost: it walks a
 // task through its workflow again and again, kills the server (for real) at the next
-// commit or effect boundary each time, and compares what is left with an undisturbed
-// walk. It drives the program from outside, as a client does.
+// commit or effect boundary each time, removes its socket and server.lock once on the way,
+// and compares what is left with an undisturbed walk. It drives the program from outside, as a client does.
 package selftest
 
 import (

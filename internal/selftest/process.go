@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -24,6 +26,7 @@ type process struct {
 	said   *bytes.Buffer
 	gone   chan struct{}
 	client *client.Client
+	socket string
 	deaths int
 }
 
@@ -62,7 +65,7 @@ func (p *process) start(ctx context.Context, crashAt int) error {
 		close(gone)
 	}()
 	p.gone = gone
-	p.client = client.New(cfg.Socket)
+	p.socket, p.client = cfg.Socket, client.New(cfg.Socket)
 	return p.greet(ctx)
 }
 
@@ -82,6 +85,18 @@ func (p *process) greet(ctx context.Context) error {
 		case <-time.After(wait):
 		}
 	}
+}
+
+// hide removes what leads to the server, as a cleaner of temporary files would, and waits
+// until the server answers again or is dead.
+func (p *process) hide(ctx context.Context) error {
+	for _, path := range []string{p.socket, filepath.Join(p.home, "server.lock")} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	p.client.Close() // an open connection would still reach it
+	return p.greet(ctx)
 }
 
 // dead says whether the server is gone, giving it a moment: a broken connection is

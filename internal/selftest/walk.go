@@ -77,6 +77,13 @@ func (w *walker) live(ctx context.Context) error {
 	if err := w.create(ctx); err != nil {
 		return err
 	}
+	if err := w.server.hide(ctx); errors.Is(err, errDied) {
+		if err := w.server.again(ctx); err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
 	for range maxMoves {
 		t, err := w.settled(ctx)
 		if err != nil {

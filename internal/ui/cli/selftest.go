@@ -21,7 +21,8 @@ func newSelftestCrashCommand(deps Deps) *cobra.Command {
 		Example: "  orange selftest crash orange --parallel 4",
 		Long: "Walks a task through the workflow in an empty folder of its own, kills the server with\n" +
 			"SIGKILL at the first commit or effect boundary, starts it again and compares the record,\n" +
-			"the journal and the effects with an undisturbed walk; then at the second boundary, and so on.",
+			"the journal and the effects with an undisturbed walk; then at the second boundary, and so on.\n" +
+			"Every walk also removes the server's socket and server.lock once, and goes on.",
 		Annotations: map[string]string{needsNothing: "yes"},
 	}
 	cmd.Flags().IntVar(&o.Parallel, "parallel", 2, "walks at the same time")
