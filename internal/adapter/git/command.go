@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -29,6 +30,7 @@ type call struct {
 	args     []string
 	env      []string
 	input    string
+	files    []*os.File // that the command holds open as well
 	patience time.Duration
 }
 
@@ -127,6 +129,7 @@ func (g *Git) command(ctx context.Context, c call) *exec.Cmd {
 	if c.input != "" {
 		cmd.Stdin = strings.NewReader(c.input)
 	}
+	cmd.ExtraFiles = c.files
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // git removes its lock files
 	cmd.WaitDelay = 5 * time.Second

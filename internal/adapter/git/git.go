@@ -11,20 +11,26 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Git runs the git that is found in the path.
 type Git struct {
-	program string
-	environ func() []string // nil: that of this process
+	program      string
+	environ      func() []string // nil: that of this process
+	lockPatience time.Duration   // how long a merge tries again while a lock file of git is in the way
 }
 
 // New returns the installed git. That it is installed shows on first use.
-func New() *Git { return &Git{program: "git"} }
+func New() *Git { return &Git{program: "git", lockPatience: 10 * time.Second} }
 
 // With returns git with another environment than this process's. Hooks and helpers that a
 // repository names have it, too.
-func (g *Git) With(environ func() []string) *Git { return &Git{program: g.program, environ: environ} }
+func (g *Git) With(environ func() []string) *Git {
+	other := *g
+	other.environ = environ
+	return &other
+}
 
 // Root is the top folder of the working tree that dir is in.
 func (g *Git) Root(ctx context.Context, dir string) (string, error) {

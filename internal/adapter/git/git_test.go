@@ -32,6 +32,10 @@ func TestMain(m *testing.M) {
 	} {
 		_ = os.Setenv(name, value)
 	}
+	if order := os.Getenv(stormOrder); order != "" {
+		mergeAll(order)
+		return
+	}
 	os.Exit(m.Run())
 }
 

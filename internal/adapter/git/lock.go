@@ -8,14 +8,18 @@ import (
 	"time"
 )
 
-// A LockError says that a lock file of git is in the way.
+// A LockError says that a lock is in the way: a lock file of git, or the lock of landings.
 type LockError struct {
-	Path  string
-	Since time.Time // when the file was made, zero if it is gone again
+	Path   string
+	Since  time.Time // when the file was made, zero if it is gone again
+	Holder string    // who holds the lock of landings, "" if the lock is git's
 }
 
 // Error implements error.
 func (e *LockError) Error() string {
+	if e.Holder != "" {
+		return fmt.Sprintf("%s is held by %s: wait for it and try again", e.Path, e.Holder)
+	}
 	since := ""
 	if !e.Since.IsZero() {
 		since = " since " + e.Since.UTC().Format(time.RFC3339)

@@ -5,93 +5,149 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"os/exec"
 	"strings"
+	"time"
 )
 
 // Strategies of Merge.
 const (
+	Auto        = "auto"  // like FastForward where that is possible, else like MergeCommit
 	FastForward = "ff"    // only if the target has nothing that the branch has not
 	MergeCommit = "merge" // always with a commit of its own
 )
 
-// A merging is one merge that is to be done.
-type merging struct {
-	root, branch, into string
-	tip, old           string // commits of branch and into
-	strategy, message  string
+// A Merging is a branch that is to be merged into another one.
+type Merging struct {
+	ID           string // names the merge in the record that a broken landing leaves
+	Branch, Into string
+	Strategy     string
+	Message      string // of the merge commit; "": git's own words
 }
 
-// Merge brings a branch into another one and returns the commit that has both. Where the
-// target is checked out it is merged there as a person would do it; else only its ref
-// moves. If it cannot be done, nothing has changed. A branch that is in the target already
-// is no error.
-func (g *Git) Merge(ctx context.Context, root, branch, into, strategy, message string) (string, error) {
-	m := merging{root: root, branch: branch, into: into, strategy: strategy, message: message}
-	if err := g.prepare(ctx, &m); err != nil {
-		return "", err
-	}
-	if merged, err := g.contains(ctx, root, m.old, m.tip); merged || err != nil {
-		return m.old, err
-	}
-	tree, err := g.mergeable(ctx, &m)
-	if err != nil {
-		return "", err
-	}
-	where, found, err := g.checkoutOf(ctx, root, into)
-	if err != nil {
-		return "", err
-	}
-	if found {
-		_, gone := os.Lstat(where.path)
+// merging is a Merging of which everything is known that its commit needs.
+type merging struct {
+	Merging
+	root     string
+	tip, old string   // commits of branch and target
+	env      []string // who makes the commit
+	sign     bool
+	worded   bool // hooks have seen the message
+}
+
+// A ConflictError says that a branch and its target changed the same lines.
+type ConflictError struct {
+	Branch, Into string
+	Files        []string
+}
+
+// Error implements error.
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("%s and %s conflict, nothing was changed: rebase %s onto %s and resolve: %s",
+		e.Branch, e.Into, e.Branch, e.Into, printable(strings.Join(e.Files, ", ")))
+}
+
+// Merge brings a branch into another one and returns the commit that has both. The commit
+// is built without a checkout; then Land moves the target. If the target moves meanwhile,
+// the commit is built again upon the new one. If the merge cannot be done, nothing has
+// changed. A branch that is in the target already is no error.
+func (g *Git) Merge(ctx context.Context, root string, asked Merging) (string, error) {
+	m := merging{Merging: asked, root: root}
+	began := time.Now()
+	for wait := 20 * time.Millisecond; ; {
+		if err := g.prepare(ctx, &m); err != nil {
+			return "", err
+		}
+		if merged, err := g.contains(ctx, root, m.old, m.tip); merged || err != nil {
+			return m.old, err
+		}
+		commit, err := g.build(ctx, &m)
+		if err != nil {
+			return "", err
+		}
+		err = g.Land(ctx, root, Landing{ID: m.ID, Target: m.Into, Old: m.old, New: commit, What: m.Branch})
+		var locked *LockError
 		switch {
-		case where.busy != "":
-			return "", fmt.Errorf("a %s of %s is under way in %s: finish it there and try again", where.busy, into, where.path)
-		case gone == nil:
-			return g.mergeIn(ctx, where.path, &m)
-		case where.locked:
-			return "", fmt.Errorf("%s is checked out in %s, which is not there now: bring it back and try again", into, where.path)
+		case err == nil:
+			return commit, nil
+		case errors.Is(err, ErrMoved):
+			continue
+		case !errors.As(err, &locked) || time.Since(began) > g.lockPatience:
+			return "", err
+		}
+		select {
+		case <-ctx.Done():
+			return "", err
+		case <-time.After(wait):
+			wait = min(2*wait, time.Second)
 		}
 	}
-	return g.mergeRef(ctx, &m, tree)
 }
 
+// prepare finds the commits of the branch and of its target. The branch's stays the one
+// that was found first.
 func (g *Git) prepare(ctx context.Context, m *merging) error {
-	if err := checkBranches(m.branch, m.into); err != nil {
+	if err := checkBranches(m.Branch, m.Into); err != nil {
 		return err
 	}
-	if m.strategy != FastForward && m.strategy != MergeCommit {
-		return fmt.Errorf("merge strategy %q is not known: use %s or %s", m.strategy, FastForward, MergeCommit)
+	if m.Strategy != Auto && m.Strategy != FastForward && m.Strategy != MergeCommit {
+		return fmt.Errorf("merge strategy %q is not known: use %s, %s or %s", m.Strategy, Auto, FastForward, MergeCommit)
 	}
-	if m.message == "" {
-		m.message = "Merge branch '" + m.branch + "' into " + m.into
+	if m.Message == "" {
+		m.Message = "Merge branch '" + m.Branch + "' into " + m.Into
 	}
-	tips, err := g.tips(ctx, m.root, heads+m.branch, origins+m.branch, heads+m.into)
+	tips, err := g.tips(ctx, m.root, heads+m.Branch, origins+m.Branch, heads+m.Into)
 	if err != nil {
 		return err
 	}
-	if m.tip = tips[heads+m.branch]; m.tip == "" {
-		m.tip = tips[origins+m.branch]
+	for _, ref := range [...]string{heads + m.Branch, origins + m.Branch} {
+		if m.tip == "" {
+			m.tip = tips[ref]
+		}
 	}
-	m.old = tips[heads+m.into]
+	m.old = tips[heads+m.Into]
 	switch {
 	case m.tip == "":
-		return fmt.Errorf("there is no branch %s: create it, or give the task the branch it has", m.branch)
+		return fmt.Errorf("there is no branch %s: create it, or give the task the branch it has", m.Branch)
 	case m.old == "":
-		return fmt.Errorf("there is no branch %s here: make it with git -C %s branch %s origin/%s, or check the project's default branch", m.into, m.root, m.into, m.into)
+		return fmt.Errorf("there is no branch %s here: make it with git -C %s branch %s origin/%s, or check the project's default branch", m.Into, m.root, m.Into, m.Into)
 	}
 	return nil
 }
 
-// mergeable says whether the merge can be done, and which tree it gives.
-func (g *Git) mergeable(ctx context.Context, m *merging) (tree string, err error) {
-	if m.strategy == FastForward {
+// build makes the commit that the target is to move to. Only objects are written.
+func (g *Git) build(ctx context.Context, m *merging) (commit string, err error) {
+	if m.Strategy != MergeCommit {
 		ok, err := g.contains(ctx, m.root, m.tip, m.old)
-		if err == nil && !ok {
-			err = fmt.Errorf("%s has moved since %s began: rebase %s onto %s, or merge with --strategy merge", m.into, m.branch, m.branch, m.into)
+		switch {
+		case err != nil:
+			return "", err
+		case ok:
+			return m.tip, nil
+		case m.Strategy == FastForward:
+			return "", fmt.Errorf("%s has moved since %s began: rebase %s onto %s, or merge with --strategy auto", m.Into, m.Branch, m.Branch, m.Into)
 		}
+	}
+	tree, err := g.mergeTrees(ctx, m)
+	if err != nil {
 		return "", err
 	}
+	if err := g.word(ctx, m); err != nil {
+		return "", err
+	}
+	args := []string{"commit-tree", "-F", "-", "-p", m.old, "-p", m.tip}
+	if m.sign {
+		args = append(args, "-S")
+	}
+	commit, err = g.call(ctx, call{dir: m.root, args: append(args, tree), env: m.env, input: m.Message + "\n", patience: networkPatience})
+	if err != nil {
+		return "", fmt.Errorf("merge %s into %s, nothing was changed: %w%s", m.Branch, m.Into, err, g.signingError(ctx, m, err))
+	}
+	return commit, nil
+}
+
+// mergeTrees makes the tree of the merge commit.
+func (g *Git) mergeTrees(ctx context.Context, m *merging) (tree string, err error) {
 	out, err := g.call(ctx, call{dir: m.root, args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", m.old, m.tip}, patience: checkoutPatience})
 	if err == nil {
 		return strings.TrimRight(out, "\x00\n"), nil
@@ -100,91 +156,82 @@ func (g *Git) mergeable(ctx context.Context, m *merging) (tree string, err error
 	switch {
 	case errors.As(err, &exit) && exit.code == 1:
 		files := zeroed(exit.stdout)
-		return "", conflict(m, files[min(1, len(files)):])
+		return "", &ConflictError{Branch: m.Branch, Into: m.Into, Files: files[min(1, len(files)):]}
 	case errors.As(err, &exit) && exit.code == 129:
 		return "", errors.New("this merge needs git 2.38 or newer: install it, or merge by hand")
 	}
-	return "", fmt.Errorf("merge %s into %s: %w", m.branch, m.into, err)
+	return "", fmt.Errorf("merge %s into %s: %w", m.Branch, m.Into, err)
 }
 
-func conflict(m *merging, files []string) error {
-	return fmt.Errorf("%s and %s conflict, nothing was changed: rebase %s onto %s and resolve: %s",
-		m.branch, m.into, m.branch, m.into, printable(strings.Join(files, ", ")))
-}
-
-// mergeRef moves the target, which is checked out nowhere.
-func (g *Git) mergeRef(ctx context.Context, m *merging, tree string) (string, error) {
-	commit := m.tip
-	if m.strategy == MergeCommit {
-		var err error
-		commit, err = g.commitTree(ctx, m.root, tree, []string{m.old, m.tip}, m.message+"\n", g.identity(ctx, m.root))
+// word finishes the message of the merge commit, once: the repository's hooks that judge or
+// change messages see it. It also finds out who makes the commit and whether it is signed.
+func (g *Git) word(ctx context.Context, m *merging) error {
+	if m.worded {
+		return nil
+	}
+	m.env = g.identity(ctx, m.root)
+	sign, err := g.run(ctx, m.root, "config", "--type=bool", "commit.gpgSign")
+	m.sign = err == nil && sign == "true"
+	file, err := os.CreateTemp("", "orange-message")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) //nolint:errcheck // a temporary file
+	_, err = file.WriteString(m.Message + "\n")
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	for _, args := range [...][]string{{"prepare-commit-msg", "--", file.Name(), "merge"}, {"commit-msg", "--", file.Name()}} {
+		_, err := g.call(ctx, call{dir: m.root, args: append([]string{"hook", "run", "--ignore-missing"}, args...), env: m.env, patience: checkoutPatience})
 		if err != nil {
-			return "", fmt.Errorf("merge %s into %s: %w", m.branch, m.into, err)
+			return fmt.Errorf("merge %s into %s, nothing was changed: the hook %s refuses: %w", m.Branch, m.Into, args[0], err)
 		}
 	}
-	_, err := g.run(ctx, m.root, "update-ref", "-m", "merge "+m.branch, heads+m.into, commit, m.old)
-	var exit *exitError
-	if errors.As(err, &exit) && strings.Contains(exit.stderr, "but expected") {
-		return "", fmt.Errorf("%s moved while %s was being merged, nothing was changed: try again", m.into, m.branch)
+	text, err := os.ReadFile(file.Name())
+	if message := strings.TrimRight(string(text), "\n"); err == nil && message != "" {
+		m.Message = message
 	}
-	if err != nil {
-		return "", fmt.Errorf("merge %s into %s: %w", m.branch, m.into, err)
-	}
-	return commit, nil
+	m.worded = true
+	return err
 }
 
-// mergeIn merges in the checkout of the target, with the repository's hooks. Git refuses
-// what would touch uncommitted changes.
-func (g *Git) mergeIn(ctx context.Context, dir string, m *merging) (string, error) {
-	l, err := layoutOf(dir)
-	if err != nil {
-		return "", err
-	}
-	for _, name := range [...]string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"} {
-		if _, err := os.Lstat(filepath.Join(l.git, name)); err == nil {
-			return "", fmt.Errorf("an operation of git (%s) is under way in %s: finish or abort it there and try again", name, dir)
-		}
-	}
-	args := []string{"merge", "--quiet", "--no-autostash", "--no-squash"}
-	if m.strategy == FastForward {
-		args = append(args, "--ff-only", m.tip)
-	} else {
-		args = append(args, "--no-ff", "--commit", "--no-edit", "-m", m.message, m.tip)
-	}
-	_, err = g.call(ctx, call{dir: dir, args: args, env: g.identity(ctx, dir), patience: checkoutPatience})
-	if err != nil {
-		return "", g.undo(ctx, dir, l, m, err)
-	}
-	commit, err := g.resolve(ctx, dir, heads+m.into)
-	if err != nil {
-		return "", err
-	}
-	merged, err := g.contains(ctx, dir, commit, m.tip)
-	if err == nil && !merged {
-		err = fmt.Errorf("git merged %s in %s, but it is not in %s: look there", m.branch, dir, m.into)
-	}
-	return commit, err
-}
-
-// undo takes back a merge that did not work out and says why it did not.
-func (g *Git) undo(ctx context.Context, dir string, l layout, m *merging, why error) error {
-	if _, err := os.Lstat(filepath.Join(l.git, "MERGE_HEAD")); err == nil {
-		unmerged, _ := g.run(ctx, dir, "diff", "--name-only", "--diff-filter=U", "-z")
-		if _, err := g.run(context.WithoutCancel(ctx), dir, "merge", "--abort"); err != nil {
-			return fmt.Errorf("merge %s in %s: %w; taking it back: %w: run git -C %s merge --abort", m.branch, dir, why, err, dir)
-		}
-		if unmerged != "" {
-			return conflict(m, zeroed(unmerged))
-		}
-	}
+// signingError is what gpg says about a commit that could not be signed. Older versions of
+// git keep it to themselves, so gpg is asked again.
+func (g *Git) signingError(ctx context.Context, m *merging, failed error) string {
 	var exit *exitError
-	if errors.As(why, &exit) {
-		if files := overwritten(exit.stderr); len(files) > 0 {
-			return fmt.Errorf("changes in %s that are not committed are in the way of merging %s: commit them or move them away: %s",
-				dir, m.branch, printable(strings.Join(files, ", ")))
+	if !m.sign || !errors.As(failed, &exit) || !strings.Contains(exit.stderr, "gpg failed to sign") {
+		return ""
+	}
+	said := exit.stderr
+	if !strings.Contains(said, "gpg: ") {
+		program, err := g.run(ctx, m.root, "config", "gpg.program")
+		if err != nil {
+			program = "gpg"
+		}
+		key, err := g.run(ctx, m.root, "config", "user.signingKey")
+		if err != nil {
+			ident, _ := g.call(ctx, call{dir: m.root, args: []string{"var", "GIT_COMMITTER_IDENT"}, env: m.env})
+			key = ident[:strings.LastIndexByte(ident, '>')+1]
+		}
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, program, "-bsau", key)
+		cmd.Env, cmd.Stdin = g.command(ctx, call{dir: m.root, args: []string{"var"}}).Env, strings.NewReader("")
+		out, err := cmd.CombinedOutput()
+		if said = string(out); err != nil && said == "" {
+			said = err.Error()
 		}
 	}
-	return fmt.Errorf("merge %s in %s, nothing was changed: %w", m.branch, dir, why)
+	var words []string
+	for line := range strings.Lines(said) {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "gpg: "); ok {
+			words = append(words, text)
+		}
+	}
+	if len(words) == 0 {
+		words = []string{strings.TrimSpace(said)}
+	}
+	return ": gpg: " + printable(strings.Join(words, "; ")) + ": make gpg work, or sign no commits here (git config commit.gpgSign false)"
 }
 
 // overwritten lists the files that git names, indented, when it refuses to overwrite them.

@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -20,9 +21,15 @@ func forMerge(t *testing.T) (root, dir string) {
 	return root, dir
 }
 
+// merge merges and does not wait long for locks.
+func merge(root, branch, into, strategy, message string) (string, error) {
+	g := New()
+	g.lockPatience = 0
+	return g.Merge(context.Background(), root, Merging{Branch: branch, Into: into, Strategy: strategy, Message: message})
+}
+
 func TestMerge(t *testing.T) {
 	t.Parallel()
-	ctx := context.Background()
 	moved := func(t *testing.T, root, _ string) { commitFile(t, root, "g", "main moved") }
 	for name, tc := range map[string]struct {
 		arrange  func(t *testing.T, root, dir string)
@@ -32,7 +39,7 @@ func TestMerge(t *testing.T) {
 	}{
 		"forward, checked out":       {nil, "ff", "", true},
 		"a commit, checked out":      {nil, "merge", "", true},
-		"the target has moved":       {moved, "ff", "rebase x onto main, or merge with --strategy merge", false},
+		"the target has moved":       {moved, "ff", "rebase x onto main, or merge with --strategy auto", false},
 		"the target has moved, both": {moved, "merge", "", true},
 		"another branch checked out": {func(t *testing.T, root, _ string) { do(t, root, "switch", "-q", "-c", "mine") }, "ff", "", false},
 		"another, and it has moved":  {func(t *testing.T, root, dir string) { moved(t, root, dir); do(t, root, "switch", "-q", "-c", "mine") }, "merge", "", false},
@@ -78,7 +85,7 @@ func TestMerge(t *testing.T) {
 			do(t, root, "config", "branch.main.mergeOptions", "--squash --no-commit")
 			do(t, root, "config", "merge.autoStash", "true")
 		}, "merge", "", true},
-		"no such strategy": {nil, "rebase", "use ff or merge", false},
+		"no such strategy": {nil, "rebase", "use auto, ff or merge", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -88,7 +95,7 @@ func TestMerge(t *testing.T) {
 			}
 			tip, old := out(t, dir, "rev-parse", "x"), out(t, root, "rev-parse", "main")
 			status := out(t, root, "status", "--porcelain")
-			commit, err := New().Merge(ctx, root, "x", "main", tc.strategy, "bring x\n\nits body")
+			commit, err := merge(root, "x", "main", tc.strategy, "bring x\n\nits body")
 			if tc.want != "" {
 				wantError(t, err, tc.want)
 				if now := out(t, root, "rev-parse", "main"); now != old {
@@ -109,7 +116,7 @@ func TestMerge(t *testing.T) {
 			if now := out(t, root, "status", "--porcelain"); now != status {
 				t.Errorf("the checkout was %q and is %q", status, now)
 			}
-			if again, err := New().Merge(ctx, root, "x", "main", tc.strategy, "m"); again != commit || err != nil {
+			if again, err := merge(root, "x", "main", tc.strategy, "m"); again != commit || err != nil {
 				t.Errorf("again: %s, %v", again, err)
 			}
 		})
@@ -146,14 +153,13 @@ func hook(t *testing.T, root, name, script string) {
 func TestMergeRetriedAfterALock(t *testing.T) {
 	t.Parallel()
 	root, _ := forMerge(t)
-	ctx := context.Background()
 	write(t, root, ".git/index.lock", "")
-	_, err := New().Merge(ctx, root, "x", "main", FastForward, "")
+	_, err := merge(root, "x", "main", FastForward, "")
 	wantError(t, err, "index.lock")
 	if err := os.Remove(filepath.Join(root, ".git/index.lock")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New().Merge(ctx, root, "x", "main", FastForward, ""); err != nil {
+	if _, err := merge(root, "x", "main", FastForward, ""); err != nil {
 		t.Error(err)
 	}
 }
@@ -161,13 +167,13 @@ func TestMergeRetriedAfterALock(t *testing.T) {
 func TestMergeRunsTheHooksOfACheckout(t *testing.T) {
 	t.Parallel()
 	root, _ := forMerge(t)
-	for _, name := range []string{"pre-merge-commit", "commit-msg", "post-merge"} {
+	for _, name := range []string{"prepare-commit-msg", "commit-msg", "post-merge"} {
 		hook(t, root, name, "touch "+root+"/.git/ran-"+name)
 	}
-	if _, err := New().Merge(context.Background(), root, "x", "main", MergeCommit, ""); err != nil {
+	if _, err := merge(root, "x", "main", MergeCommit, ""); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"pre-merge-commit", "commit-msg", "post-merge"} {
+	for _, name := range []string{"prepare-commit-msg", "commit-msg", "post-merge"} {
 		if !there(root, ".git/ran-"+name) {
 			t.Errorf("%s did not run", name)
 		}
@@ -184,8 +190,7 @@ func TestMergeInAnotherWorktree(t *testing.T) {
 	other := worktreeOf(t, root)
 	do(t, root, "switch", "-q", "--detach")
 	do(t, other, "switch", "-q", "main")
-	ctx := context.Background()
-	if _, err := New().Merge(ctx, root, "x", "main", FastForward, ""); err != nil || read(t, other, "f") != "x" || out(t, other, "status", "--porcelain") != "" {
+	if _, err := merge(root, "x", "main", FastForward, ""); err != nil || read(t, other, "f") != "x" || out(t, other, "status", "--porcelain") != "" {
 		t.Errorf("f is %q, %v", read(t, other, "f"), err)
 	}
 	do(t, root, "branch", "y", "main~1")
@@ -193,28 +198,27 @@ func TestMergeInAnotherWorktree(t *testing.T) {
 		t.Fatal(err)
 	}
 	do(t, root, "branch", "z", "x")
-	if _, err := New().Merge(ctx, root, "y", "main", MergeCommit, ""); err != nil {
+	if _, err := merge(root, "y", "main", MergeCommit, ""); err != nil {
 		t.Errorf("its folder is gone: %v", err)
 	}
 }
 
 func TestMergeOfStrangeNames(t *testing.T) {
 	t.Parallel()
-	ctx := context.Background()
 	for _, name := range []string{"a/b", `x#$()'"%;&`, "fix-ä日本", "$(id)"} {
 		root, dir := forMerge(t)
 		do(t, dir, "switch", "-q", "-c", name)
 		commitFile(t, dir, "g", "g")
-		if _, err := New().Merge(ctx, root, name, "main", FastForward, "-F /etc/passwd"); err != nil {
+		if _, err := merge(root, name, "main", FastForward, "-F /etc/passwd"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	root, _ := forMerge(t)
 	for _, name := range []string{"--help", "-x", "x~1", "x^{tree}", "", "none", "refs/heads/x"} {
-		if _, err := New().Merge(ctx, root, name, "main", FastForward, ""); err == nil {
+		if _, err := merge(root, name, "main", FastForward, ""); err == nil {
 			t.Errorf("%q was merged", name)
 		}
-		if _, err := New().Merge(ctx, root, "x", name, FastForward, ""); err == nil {
+		if _, err := merge(root, "x", name, FastForward, ""); err == nil {
 			t.Errorf("merged into %q", name)
 		}
 	}
@@ -226,25 +230,25 @@ func TestMergeFromOrigin(t *testing.T) {
 	origin, _ := forMerge(t)
 	clone := filepath.Join(t.TempDir(), "clone")
 	do(t, origin, "clone", "-q", origin, clone)
-	if commit, err := New().Merge(context.Background(), clone, "x", "main", FastForward, ""); commit != out(t, origin, "rev-parse", "x") || err != nil {
+	if commit, err := merge(clone, "x", "main", FastForward, ""); commit != out(t, origin, "rev-parse", "x") || err != nil {
 		t.Errorf("got %s, %v", commit, err)
 	}
 }
 
-// A target that moves at the last moment is not moved back.
-func TestMergeComparesBeforeItMoves(t *testing.T) {
+// A target that moved is not moved back.
+func TestLandComparesBeforeItMoves(t *testing.T) {
 	t.Parallel()
 	root, _ := forMerge(t)
-	ctx := context.Background()
-	m := merging{root: root, branch: "x", into: "main", strategy: FastForward, message: "m"}
-	if err := New().prepare(ctx, &m); err != nil {
-		t.Fatal(err)
-	}
+	l := Landing{Target: "main", Old: out(t, root, "rev-parse", "main"), New: out(t, root, "rev-parse", "x")}
 	commit(t, root)
 	moved := out(t, root, "rev-parse", "main")
-	_, err := New().mergeRef(ctx, &m, "")
-	wantError(t, err, "nothing was changed: try again")
-	if now := out(t, root, "rev-parse", "main"); now != moved {
-		t.Errorf("main is at %s", now)
+	for range 2 {
+		if err := New().Land(context.Background(), root, l); !errors.Is(err, ErrMoved) {
+			t.Errorf("got %v", err)
+		}
+		if now := out(t, root, "rev-parse", "main"); now != moved {
+			t.Errorf("main is at %s", now)
+		}
+		do(t, root, "switch", "-q", "--detach")
 	}
 }

@@ -1,0 +1,141 @@
+package git
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Files in the common git folder: the lock of landings, and the record of the one under way.
+const (
+	landingName = "orange-land.lock"
+	recordName  = "orange-land.json"
+)
+
+// landingPatience is how long one landing waits for another.
+const landingPatience = 2 * time.Minute
+
+// landRecord is what is written down before a landing changes anything.
+type landRecord struct {
+	Landing
+	Staged []string `json:"staged,omitempty"` // files of which the user's index said what New says before it began
+}
+
+// landingLock is the lock of all landings of a repository.
+type landingLock struct {
+	dir  string
+	file *os.File
+}
+
+// takeLanding takes the lock. While it waits it asks for the lock again and again: nothing
+// says when a lock of the kernel is free.
+func (g *Git) takeLanding(ctx context.Context, root string, l Landing) (*landingLock, error) {
+	dir, err := g.commonDir(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, landingName)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("take the lock of landings: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, landingPatience)
+	defer cancel()
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			break
+		}
+		if err != syscall.EWOULDBLOCK && err != syscall.EINTR {
+			return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), file.Close())
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(landingHeld(path), file.Close())
+		case <-time.After(wait):
+		}
+	}
+	who := fmt.Sprintf("%d %s\n", os.Getpid(), l.What)
+	if err := file.Truncate(0); err == nil {
+		file.WriteAt([]byte(who), 0) //nolint:errcheck // it is only said to those who wait
+	}
+	return &landingLock{dir: dir, file: file}, nil
+}
+
+// release gives the lock back, even if something that git started still has the file open.
+func (h *landingLock) release() {
+	syscall.Flock(int(h.file.Fd()), syscall.LOCK_UN) //nolint:errcheck // closing it does the same
+	h.file.Close()                                   //nolint:errcheck // nothing in it matters
+}
+
+// landingHeld says who holds the lock.
+func landingHeld(path string) error {
+	e := &LockError{Path: printable(path), Holder: "another landing"}
+	text, err := os.ReadFile(path)
+	number, what, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+	pid, notNumber := strconv.Atoi(number)
+	if err != nil || notNumber != nil {
+		return e
+	}
+	e.Holder = fmt.Sprintf("the landing of %s by process %d", printable(what), pid)
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		e.Holder += ", which has ended while its git goes on"
+	}
+	return e
+}
+
+// writeRecord makes the record durable.
+func (h *landingLock) writeRecord(rec *landRecord) error {
+	text, err := json.Marshal(rec)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(h.dir, recordName)
+	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(text, '\n'))
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(path+".new"))
+	}
+	return syncDir(h.dir)
+}
+
+// readRecord reads the record that a landing left. What is no record is as good as none.
+func (h *landingLock) readRecord() (rec landRecord, found bool, err error) {
+	text, err := os.ReadFile(filepath.Join(h.dir, recordName))
+	if errors.Is(err, os.ErrNotExist) {
+		return rec, false, nil
+	}
+	if err != nil {
+		return rec, false, err
+	}
+	if json.Unmarshal(text, &rec) != nil || !isHash(rec.Old) || !isHash(rec.New) || !validBranch(rec.Target) {
+		return rec, false, h.removeRecord()
+	}
+	return rec, true, nil
+}
+
+func (h *landingLock) removeRecord() error {
+	return os.Remove(filepath.Join(h.dir, recordName))
+}
+
+// syncDir makes the names in a folder durable.
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

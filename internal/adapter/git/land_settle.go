@@ -1,0 +1,391 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// treeEntry is a file as a tree or an index has it. The zero value is no file.
+type treeEntry struct{ mode, object string }
+
+// pathChange is a file that two commits differ in.
+type pathChange struct {
+	name     string
+	old, new treeEntry
+}
+
+// indexEntry is a file as the index of a checkout has it.
+type indexEntry struct {
+	treeEntry
+	unmerged bool
+	assumed  bool // git does not look for changes
+	skipped  bool // it is outside a sparse checkout
+}
+
+// sight is what is found after a landing, once all that is certainly the landing's own agrees
+// with the branch.
+type sight struct {
+	tip      string   // of the target
+	mended   []string // files that were put right
+	foreign  []string // files that somebody else has changed meanwhile
+	deserted bool     // the checkout is not on the target any more: nothing was touched
+}
+
+// outcome says in words whether the landing came to pass.
+func (s *sight) outcome(rec *landRecord) string {
+	switch s.tip {
+	case rec.Old:
+		return "nothing was changed"
+	case rec.New:
+		return "is complete"
+	}
+	return fmt.Sprintf("%s is at %.12s by now", rec.Target, s.tip)
+}
+
+// words says what was done to the checkout.
+func (s *sight) words(dir string) string {
+	text := ""
+	if len(s.mended) > 0 {
+		text += fmt.Sprintf("; put right in %s: %s", dir, someNames(s.mended))
+	}
+	if len(s.foreign) > 0 {
+		text += fmt.Sprintf("; left as it is in %s: %s", dir, someNames(s.foreign))
+	}
+	return text
+}
+
+// someNames lists names of files, not too many.
+func someNames(list []string) string {
+	const most = 10
+	if len(list) <= most {
+		return printable(strings.Join(list, ", "))
+	}
+	return printable(fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most))
+}
+
+// checkWay makes sure, before a landing, that the user has no changes in the files that it
+// will write. Git overwrites some of them without a word, such as a file that is deleted and
+// not staged. It returns the files of which the index says already what the landing brings: git
+// leaves those alone.
+func (g *Git) checkWay(ctx context.Context, rec *landRecord) (staged []string, err error) {
+	dir := rec.Checkout
+	changes, err := g.pathChanges(ctx, dir, rec.Old, rec.New)
+	if err != nil {
+		return nil, err
+	}
+	index, dirty, err := g.indexState(ctx, dir, changes)
+	if err != nil {
+		return nil, err
+	}
+	var blocked []string
+	var assumed []pathChange
+	for _, c := range changes {
+		i := index[c.name]
+		switch {
+		case i.unmerged:
+			blocked = append(blocked, c.name)
+		case i.treeEntry == c.new:
+			staged = append(staged, c.name)
+		case i.treeEntry != c.old, dirty[c.name] && !i.skipped && c.old.mode != gitlink:
+			blocked = append(blocked, c.name)
+		case c.old == treeEntry{} && fileThere(dir, c.name):
+			blocked = append(blocked, c.name)
+		case i.assumed && !i.skipped:
+			assumed = append(assumed, c)
+		}
+	}
+	if len(assumed) > 0 {
+		differs, err := g.differing(ctx, dir, assumed, func(c pathChange) treeEntry { return c.old })
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range assumed {
+			if differs[c.name] {
+				blocked = append(blocked, c.name)
+			}
+		}
+	}
+	if len(blocked) > 0 {
+		return nil, blockedBy(rec, blocked)
+	}
+	return staged, nil
+}
+
+// settle looks at the branch of a landing that is over, at the index and at the files. Where
+// index and file are exactly what one of its two commits says, or a cut-off beginning of
+// it, they are brought to what the branch says. Everything else is somebody's own and stays.
+func (g *Git) settle(ctx context.Context, root string, rec *landRecord) (sight, error) {
+	tip, err := g.Tip(ctx, root, rec.Target)
+	s := sight{tip: tip}
+	if err != nil || tip == "" {
+		return s, err
+	}
+	dir := rec.Checkout
+	if dir == "" { // it may have been checked out in this very moment
+		where, found, err := g.checkoutOf(ctx, root, rec.Target)
+		if err != nil || !found || where.busy != "" {
+			return s, err
+		}
+		dir = where.path
+	}
+	if _, branch, err := g.Head(dir); err != nil || branch != rec.Target {
+		s.deserted = true
+		return s, nil //nolint:nilerr // the checkout is gone or is used for something else
+	}
+	if operation, err := operationIn(dir); err != nil || operation != "" {
+		s.deserted = true
+		return s, err
+	}
+	changes, err := g.pathChanges(ctx, dir, rec.Old, rec.New)
+	if err != nil {
+		return s, err
+	}
+	want, err := g.wanted(ctx, dir, rec, tip, changes)
+	if err != nil {
+		return s, err
+	}
+	index, dirty, err := g.indexState(ctx, dir, changes)
+	if err != nil {
+		return s, err
+	}
+	wrong := slices.DeleteFunc(changes, func(c pathChange) bool {
+		i := index[c.name]
+		if slices.Contains(rec.Staged, c.name) || i.skipped {
+			return true
+		}
+		file := c.old.mode == gitlink || c.new.mode == gitlink || !dirty[c.name] && (want[c.name] != treeEntry{} || !fileThere(dir, c.name))
+		return i.treeEntry == want[c.name] && !i.unmerged && file
+	})
+	if len(wrong) == 0 {
+		return s, nil
+	}
+	l, err := layoutOf(dir)
+	if err != nil {
+		return s, err
+	}
+	if err := unlocked(l.git); err != nil {
+		return s, err
+	}
+	if wrong, err = g.ours(ctx, dir, wrong, index, &s); err != nil || len(wrong) == 0 {
+		return s, err
+	}
+	if err := g.mend(ctx, dir, wrong, want, index); err != nil {
+		return s, fmt.Errorf("put %s right in %s: %w", someNames(s.mended), dir, err)
+	}
+	return s, nil
+}
+
+// pathChanges lists the files that two commits differ in.
+func (g *Git) pathChanges(ctx context.Context, dir, old, new string) ([]pathChange, error) {
+	out, err := g.run(ctx, dir, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new)
+	if err != nil {
+		return nil, fmt.Errorf("compare %.12s with %.12s: %w", old, new, err)
+	}
+	var list []pathChange
+	fields := zeroed(out)
+	for i := 0; i+1 < len(fields); i += 2 {
+		about := strings.Fields(strings.TrimPrefix(fields[i], ":")) // modes, objects, what happened
+		if len(about) != 5 {
+			return nil, fmt.Errorf("compare %.12s with %.12s: git says %q", old, new, printable(fields[i]))
+		}
+		list = append(list, pathChange{name: fields[i+1], old: entryOf(about[0], about[2]), new: entryOf(about[1], about[3])})
+	}
+	return list, nil
+}
+
+func entryOf(mode, object string) treeEntry {
+	if strings.Trim(mode, "0") == "" {
+		return treeEntry{}
+	}
+	return treeEntry{mode: mode, object: object}
+}
+
+// wanted is what the branch says of the files of a landing.
+func (g *Git) wanted(ctx context.Context, dir string, rec *landRecord, tip string, changes []pathChange) (map[string]treeEntry, error) {
+	want := make(map[string]treeEntry, len(changes))
+	for _, c := range changes {
+		want[c.name] = c.new
+		if tip == rec.Old {
+			want[c.name] = c.old
+		}
+	}
+	if tip == rec.Old || tip == rec.New {
+		return want, nil
+	}
+	more, err := g.pathChanges(ctx, dir, rec.New, tip)
+	for _, c := range more {
+		if _, ours := want[c.name]; ours {
+			want[c.name] = c.new
+		}
+	}
+	return want, err
+}
+
+// indexState is what the index says of files, and which of them git finds changed.
+func (g *Git) indexState(ctx context.Context, dir string, changes []pathChange) (index map[string]indexEntry, dirty map[string]bool, err error) {
+	index, dirty = make(map[string]indexEntry, len(changes)), map[string]bool{}
+	for _, c := range changes {
+		index[c.name] = indexEntry{}
+	}
+	out, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "-v", "--stage", "-z"}, patience: checkoutPatience})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the index of %s: %w", dir, err)
+	}
+	for _, item := range zeroed(out) {
+		about, name, _ := strings.Cut(item, "\t")
+		fields := strings.Fields(about) // mark, mode, object, stage
+		if _, asked := index[name]; !asked || len(fields) != 4 {
+			continue
+		}
+		index[name] = indexEntry{
+			treeEntry: treeEntry{mode: fields[1], object: fields[2]}, unmerged: fields[3] != "0",
+			assumed: fields[0] == strings.ToLower(fields[0]), skipped: strings.EqualFold(fields[0], "S"),
+		}
+	}
+	out, err = g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "--modified", "-z"}, patience: checkoutPatience})
+	if err != nil {
+		return nil, nil, fmt.Errorf("compare the files of %s with its index: %w", dir, err)
+	}
+	for _, name := range zeroed(out) {
+		dirty[name] = true
+	}
+	return index, dirty, nil
+}
+
+// differing lists the files that are not what the entries say. Git compares them by an index of
+// its own, with the filters of the repository.
+func (g *Git) differing(ctx context.Context, dir string, changes []pathChange, entry func(pathChange) treeEntry) (map[string]bool, error) {
+	differs := map[string]bool{}
+	var input strings.Builder
+	for _, c := range changes {
+		if e := entry(c); e != (treeEntry{}) {
+			fmt.Fprintf(&input, "%s %s\t%s\x00", e.mode, e.object, c.name)
+		} else if fileThere(dir, c.name) {
+			differs[c.name] = true
+		}
+	}
+	if input.Len() == 0 {
+		return differs, nil
+	}
+	temp, err := os.MkdirTemp("", "orange-index")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temp) //nolint:errcheck // a temporary folder
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(temp, "index")}
+	if _, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"update-index", "-z", "--index-info"}, env: env, input: input.String()}); err != nil {
+		return nil, err
+	}
+	out, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "--modified", "-z"}, env: env, patience: checkoutPatience})
+	for _, name := range zeroed(out) {
+		differs[name] = true
+	}
+	return differs, err
+}
+
+// ours sorts files that do not agree with the branch: it returns those that are the landing's
+// own and notes the others.
+func (g *Git) ours(ctx context.Context, dir string, wrong []pathChange, index map[string]indexEntry, s *sight) ([]pathChange, error) {
+	notOld, err := g.differing(ctx, dir, wrong, func(c pathChange) treeEntry { return c.old })
+	if err != nil {
+		return nil, err
+	}
+	notNew, err := g.differing(ctx, dir, wrong, func(c pathChange) treeEntry { return c.new })
+	if err != nil {
+		return nil, err
+	}
+	var own []pathChange
+	for _, c := range wrong {
+		i := index[c.name]
+		known := !notOld[c.name] || !notNew[c.name] || !fileThere(dir, c.name) || g.cutOff(ctx, dir, c)
+		if !i.unmerged && (i.treeEntry == c.old || i.treeEntry == c.new) && known {
+			own = append(own, c)
+			s.mended = append(s.mended, c.name)
+		} else {
+			s.foreign = append(s.foreign, c.name)
+		}
+	}
+	return own, nil
+}
+
+// cutOff says whether a file is the beginning of what a landing writes there, as a full disk
+// leaves it.
+func (g *Git) cutOff(ctx context.Context, dir string, c pathChange) bool {
+	path := filepath.Join(dir, c.name)
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || c.new == (treeEntry{}) || c.new.mode == gitlink {
+		return false
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	out, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"cat-file", "--filters", "--path=" + c.name, c.new.object}, patience: checkoutPatience})
+	return err == nil && bytes.HasPrefix([]byte(out+"\n"), text)
+}
+
+// mend brings index and files to what is wanted. Files that are to go make room for the
+// others.
+func (g *Git) mend(ctx context.Context, dir string, wrong []pathChange, want map[string]treeEntry, index map[string]indexEntry) error {
+	var gone, entries, files strings.Builder
+	for _, c := range wrong {
+		w := want[c.name]
+		if index[c.name].treeEntry != w {
+			fmt.Fprintf(&gone, "0 %s\t%s\x00", strings.Repeat("0", max(len(c.old.object), len(c.new.object))), c.name)
+			if w != (treeEntry{}) {
+				fmt.Fprintf(&entries, "%s %s\t%s\x00", w.mode, w.object, c.name)
+			}
+		}
+		switch {
+		case w.mode == gitlink:
+		case w != treeEntry{}:
+			files.WriteString(c.name + "\x00")
+		default:
+			if err := removeFile(dir, c.name); err != nil {
+				return err
+			}
+		}
+	}
+	for _, step := range [...]struct {
+		args  []string
+		input string
+	}{
+		{[]string{"update-index", "-z", "--index-info"}, gone.String() + entries.String()},
+		{[]string{"checkout-index", "--force", "--quiet", "-z", "--stdin"}, files.String()},
+	} {
+		if step.input == "" {
+			continue
+		}
+		if _, err := g.call(ctx, call{dir: dir, config: quiet[:], args: step.args, input: step.input, patience: checkoutPatience}); err != nil {
+			return err
+		}
+	}
+	g.quietly(ctx, dir, "update-index", "-q", "--refresh") //nolint:errcheck // it only saves git work later
+	return nil
+}
+
+// fileThere says whether something other than a folder has a name.
+func fileThere(dir, name string) bool {
+	info, err := os.Lstat(filepath.Join(dir, name))
+	return err == nil && !info.IsDir()
+}
+
+// removeFile removes a file, and the folders that it leaves empty.
+func removeFile(dir, name string) error {
+	if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for up := filepath.Dir(name); up != "." && up != "/"; up = filepath.Dir(up) {
+		if os.Remove(filepath.Join(dir, up)) != nil {
+			break
+		}
+	}
+	return nil
+}
