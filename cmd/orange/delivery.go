@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,19 +30,19 @@ func (d delivery) project(t *task.Task) (task.Project, error) {
 
 // Merge implements effect.Delivery. Where work is delivered as a pull request the forge
 // merges it, and this only looks whether it has.
-func (d delivery) Merge(ctx context.Context, t task.Task, strategy string) (head string, err error) {
+func (d delivery) Merge(ctx context.Context, t task.Task, e task.Effect) (head string, err error) {
 	p, err := d.project(&t)
 	if err != nil {
 		return "", err
 	}
-	if t.PRURL != "" && (strategy == "" || strategy == workflow.MergeAuto) {
+	strategy := cmp.Or(e.Arg, workflow.MergeAuto)
+	if t.PRURL != "" && strategy == workflow.MergeAuto {
 		return d.mergedPR(ctx, &t, p)
 	}
-	message := fmt.Sprintf("Merge branch '%s': %s", t.Branch, t.Summary)
-	_, err = d.s.git.Merge(ctx, p.Path, t.Branch, p.DefaultBranch, orFF(strategy), message)
-	if err != nil && strategy == workflow.MergeAuto {
-		_, err = d.s.git.Merge(ctx, p.Path, t.Branch, p.DefaultBranch, "merge", message)
-	}
+	_, err = d.s.git.Merge(ctx, p.Path, git.Merging{
+		ID: e.ID, Branch: t.Branch, Into: p.DefaultBranch, Strategy: strategy,
+		Message: fmt.Sprintf("Merge branch '%s': %s", t.Branch, t.Summary),
+	})
 	if err != nil {
 		return "", final(err)
 	}
@@ -53,11 +54,18 @@ func (d delivery) Merge(ctx context.Context, t task.Task, strategy string) (head
 	return "", nil
 }
 
-func orFF(strategy string) string {
-	if strategy == "" || strategy == workflow.MergeAuto {
-		return "ff"
+// recoverLandings finishes or takes back what landings of a server that died have left in the
+// projects' checkouts. It waits for a git that is still at work.
+func (s *server) recoverLandings(ctx context.Context) {
+	for _, p := range s.runtime.Projects() {
+		did, err := s.git.Recover(ctx, p.Path)
+		switch {
+		case err != nil:
+			s.log.Warn("look for a landing that was broken off", "component", "delivery", "project", p.Name, "error", err)
+		case did != "":
+			s.log.Info(did, "component", "delivery", "project", p.Name)
+		}
 	}
-	return strategy
 }
 
 // mergedPR brings the default branch up to date with a pull request that was merged.
@@ -79,8 +87,12 @@ func (d delivery) mergedPR(ctx context.Context, t *task.Task, p task.Project) (h
 // final marks what trying again cannot help: everything but a lock that somebody holds.
 func final(err error) error {
 	var held *git.LockError
-	if err == nil || errors.As(err, &held) {
+	var conflict *git.ConflictError
+	switch {
+	case err == nil || errors.As(err, &held):
 		return err
+	case errors.As(err, &conflict):
+		return task.NewConflict(err, task.Conflict{Onto: conflict.Into, Files: conflict.Files})
 	}
 	return task.Mistakef("%v", err)
 }

@@ -112,6 +112,9 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 		return err
 	}
 	heard := s.announce(ctx)
+	var recovered sync.WaitGroup
+	defer recovered.Wait()
+	recovered.Go(func() { s.recoverLandings(ctx) })
 	closed, err := s.page.start(ctx, o.Web, o.WebInput || s.cfg.WebInput)
 	if err == nil && o.Web != "" && o.Say != nil {
 		if at, err := s.page.Open(ctx); err == nil {

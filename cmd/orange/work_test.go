@@ -318,11 +318,12 @@ func TestTheDefaultBranchMoved(t *testing.T) {
 	s.write("shop/elsewhere.txt", "x\n")
 	s.git(s.repo, "add", ".")
 	s.git(s.repo, "commit", "-qm", "meanwhile")
-	s.refused("--strategy merge", "task", "merge", string(id))
+	s.refused("or merge with --strategy auto", "task", "merge", string(id), "--strategy", "ff")
 	if got := s.task(id); got.Status != "reviewing" || !strings.Contains(got.Attention, "merge failed") {
 		t.Errorf("%+v", got)
 	}
-	s.orange("task", "merge", string(id), "--strategy", "merge")
+	hasAll(t, "the inbox", s.orange("inbox"), "orange task merge "+string(id))
+	s.orange("task", "merge", string(id))
 	s.reaches(id, "done")
 	if parents := strings.Fields(s.git(s.repo, "log", "-1", "--format=%P")); len(parents) != 2 {
 		t.Errorf("%q", parents)
@@ -336,7 +337,10 @@ func TestAConflictChangesNothing(t *testing.T) {
 	s.write("shop/README", "other\n")
 	s.git(s.repo, "commit", "-qam", "meanwhile")
 	before := s.git(s.repo, "rev-parse", "HEAD")
-	s.refused("README", "task", "merge", string(id), "--strategy", "merge")
+	back := "orange task request-changes " + string(id) + " 'The branch conflicts with main. Run git rebase main, resolve the conflicts in README, and test again.'"
+	s.refused("conflict, nothing was changed: rebase feature onto main and resolve: README; send it back with "+back, "task", "merge", string(id))
+	hasAll(t, "the inbox", s.orange("inbox"), back)
+	hasAll(t, "explain", s.orange("task", "explain", string(id)), back)
 	if s.git(s.repo, "rev-parse", "HEAD") != before || s.git(s.repo, "status", "--porcelain") != "" {
 		t.Error("the checkout was touched")
 	}

@@ -38,13 +38,13 @@ type merging struct {
 // A ConflictError says that a branch and its target changed the same lines.
 type ConflictError struct {
 	Branch, Into string
-	Files        []string
+	Files        []string // as they may be shown
 }
 
 // Error implements error.
 func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%s and %s conflict, nothing was changed: rebase %s onto %s and resolve: %s",
-		e.Branch, e.Into, e.Branch, e.Into, printable(strings.Join(e.Files, ", ")))
+		e.Branch, e.Into, e.Branch, e.Into, strings.Join(e.Files, ", "))
 }
 
 // Merge brings a branch into another one and returns the commit that has both. The commit
@@ -155,7 +155,10 @@ func (g *Git) mergeTrees(ctx context.Context, m *merging) (tree string, err erro
 	var exit *exitError
 	switch {
 	case errors.As(err, &exit) && exit.code == 1:
-		files := zeroed(exit.stdout)
+		files := zeroed(exit.stdout) // the tree, then files
+		for i := range files {
+			files[i] = printable(files[i])
+		}
 		return "", &ConflictError{Branch: m.Branch, Into: m.Into, Files: files[min(1, len(files)):]}
 	case errors.As(err, &exit) && exit.code == 129:
 		return "", errors.New("this merge needs git 2.38 or newer: install it, or merge by hand")

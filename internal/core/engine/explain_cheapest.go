@@ -27,10 +27,15 @@ func (x *decider) cheapest(s *workflow.State) Unblock {
 		return x.command("resume", "effects and timers of the task go on")
 	case t.Attention != "":
 		var it Item
-		if x.wants(s, &it); it.Do == x.command("resume", "").Run {
+		x.wants(s, &it)
+		opens := map[string]string{
+			RequestChanges: "the branch is rebased, and the work is reviewed again",
+			VerbMerge:      "the branch is merged, once what is named is mended",
+		}[it.Verb]
+		if opens == "" {
 			return x.command("resume", "what was given up is tried again, and the deadline counts again")
 		}
-		return Unblock{Run: it.Do, Opens: "what was given up is done differently"}
+		return Unblock{Run: it.Do, Opens: opens}
 	case t.Asked != nil:
 		return x.command("update", t.Status+" -> "+t.Asked.To, "--status", t.Asked.To)
 	case x.inLine() != nil:

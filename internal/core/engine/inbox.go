@@ -20,8 +20,10 @@ type Item struct {
 	Summary string    `json:"summary"`
 	Status  string    `json:"status"`
 	Kind    ItemKind  `json:"kind"`
-	Text    string    `json:"text"`         // what is waited for; agents' words may be in it
-	Do      string    `json:"do,omitempty"` // the command that helps
+	Text    string    `json:"text"`           // what is waited for; agents' words may be in it
+	Do      string    `json:"do,omitempty"`   // the command that helps
+	Verb    string    `json:"verb,omitempty"` // what that command asks for, where a merge is waited for or was given up
+	Note    string    `json:"note,omitempty"` // the words that go with it
 	Since   time.Time `json:"since"`
 	Frees   int       `json:"frees"` // how many tasks wait for what this one holds
 }
@@ -67,9 +69,7 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 	switch {
 	case t.Attention != "":
 		it.Kind, it.Text, it.Do, it.Since = ItemAttention, t.Attention, x.command("resume", "").Run, t.UpdatedAt
-		if strings.HasPrefix(t.Attention, workflow.MergeBranch+" failed") { // who asked for it may ask differently
-			it.Do = x.command("merge", "", "--strategy", "merge").Run
-		}
+		x.mergeItem(it)
 		if t.Face != nil && x.def.WatchesBoard(s.Name) {
 			it.Text += "; " + x.boardText()
 		}
@@ -96,7 +96,10 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 			it.Do = fmt.Sprintf("orange task answer %s \"...\"", t.ID)
 		}
 	case s.Kind == workflow.HumanDo:
-		it.Kind, it.Text, it.Do = ItemReview, "the work waits for a decision", x.decides()
+		it.Kind, it.Text, it.Do = ItemReview, "the work waits for a decision", x.command("explain", "").Run
+		if x.mergeHelps() {
+			it.Do, it.Verb = x.command(VerbMerge, "").Run, VerbMerge
+		}
 	case x.unspoken():
 		it.Kind, it.Text, it.Do, it.Since = ItemNoAnswer, fmt.Sprintf("the %s did not say how it went: %s", t.Said.Role, t.Said.Diagnosis), x.command("log", "").Run, t.Said.At
 	case t.Crashed != "":
@@ -236,13 +239,44 @@ func (x *decider) wantsAtTerminal(it *Item) bool {
 	return false
 }
 
-// decides is the command for a task that waits for a person's decision.
-func (x *decider) decides() string {
-	if x.mergeHelps() {
-		return x.command("merge", "").Run
+// mergeItem says how to help a task whose merge was given up: after a conflict the worker
+// rebases its branch; a merge that a person asked for and that failed for another reason is
+// asked for again, because resuming the task would not.
+func (x *decider) mergeItem(it *Item) {
+	gave := x.t.GaveUp
+	owed := func(e task.Effect) bool { return e.Do == workflow.MergeBranch }
+	switch {
+	case gave == nil || gave.Do != workflow.MergeBranch:
+	case gave.Conflict != nil && x.sendsBack():
+		it.Verb, it.Note = RequestChanges, rebaseWords(gave.Conflict)
+		it.Do = x.command(RequestChanges, "", shellQuote(it.Note)).Run
+	case gave.Conflict == nil && x.mergeHelps() && !slices.ContainsFunc(x.t.Pending, owed):
+		it.Do, it.Verb = x.command(VerbMerge, "").Run, VerbMerge
 	}
-	return x.command("explain", "").Run
 }
+
+// sendsBack says whether a person may send the work back now.
+func (x *decider) sendsBack() bool {
+	return slices.ContainsFunc(x.def.EdgesFrom(x.t.Status), func(i int) bool {
+		e := &x.def.Edges[i]
+		return e.As == RequestChanges && e.Answers(workflow.OnRequest, "") && e.Permits(task.Human) && x.guard(e)
+	})
+}
+
+// rebaseWords tells a worker to resolve a conflict.
+func rebaseWords(c *task.Conflict) string {
+	const most = 10
+	files := c.Files[:min(most, len(c.Files))]
+	more := ""
+	if n := len(c.Files) - len(files); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("The branch conflicts with %s. Run git rebase %s, resolve the conflicts in %s%s, and test again.", c.Onto, c.Onto, strings.Join(files, ", "), more)
+}
+
+// shellQuote makes a text one word of a shell. Names of files are in it: nothing of them may
+// be a command.
+func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // SortInbox puts what frees other tasks first, then what has waited longest.
 func SortInbox(items []Item) {

@@ -384,3 +384,43 @@ func TestATaskThatIsOverIsNotPaused(t *testing.T) {
 		t.Errorf("%+v", w.task)
 	}
 }
+
+// After a conflict the help is to send the work back; after another failure of a merge that a
+// person asked for it is to ask again. Old journals do not say what it was.
+func TestAfterAMergeFailedTheHelpFollowsFromWhatItWas(t *testing.T) {
+	w := working(t)
+	w.body += "\n## Handoff\n\nDONE: x\n"
+	w.to("worker", "agent-review")
+	w.perform()
+	w.body += "\n## Review\n\nVerdict: PASS\n"
+	w.to("reviewer", "reviewing")
+	w.perform()
+	fail := func(conflict *task.Conflict) engine.Item {
+		t.Helper()
+		w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbMerge})
+		w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{Effect: w.task.Pending[0].ID, Error: "no", Final: true, Conflict: conflict}})
+		it, _ := engine.Inbox(w.def, w.task)
+		x := engine.Explain(w.def, w.task, signal.Signal{Kind: signal.Request, Actor: task.Human, At: w.task.UpdatedAt})
+		if x.Cheapest.Run != it.Do {
+			t.Errorf("explain says %q, the inbox %q", x.Cheapest.Run, it.Do)
+		}
+		return it
+	}
+	id := string(w.task.ID)
+	it := fail(&task.Conflict{Onto: "main", Files: []string{"a", "it's $(b)"}})
+	if want := "orange task request-changes " + id + ` 'The branch conflicts with main. Run git rebase main, resolve the conflicts in a, it'\''s $(b), and test again.'`; it.Do != want || it.Verb != "request-changes" || it.Kind != engine.ItemAttention {
+		t.Errorf("%+v, want %s", it, want)
+	}
+	if it := fail(nil); it.Do != "orange task merge "+id || it.Verb != engine.VerbMerge {
+		t.Errorf("%+v", it)
+	}
+	w.task.GaveUp = nil
+	if it, _ := engine.Inbox(w.def, w.task); it.Do != "orange resume "+id || it.Verb != "" {
+		t.Errorf("%+v", it)
+	}
+	it = fail(&task.Conflict{Onto: "main", Files: []string{"a"}})
+	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: it.Verb, Note: it.Note})
+	if w.task.Status != "working" || w.task.GaveUp != nil || w.task.Attention != "" {
+		t.Errorf("%+v", w.task)
+	}
+}

@@ -60,6 +60,9 @@ func (x *decider) receipt() Verdict {
 		if e.Tries > 1 {
 			e.Attention = fmt.Sprintf("%s failed %d times: %s", p.Do, e.Tries, r.Error)
 		}
+		if p.Do == workflow.MergeBranch {
+			e.GaveUp = &task.GaveUp{Do: p.Do, Conflict: r.Conflict}
+		}
 		if p.By == task.ByPerson { // who asked for it is told, and may ask again
 			e.Dropped = []string{p.ID}
 		}

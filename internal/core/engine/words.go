@@ -23,8 +23,8 @@ func (x *decider) answers() string {
 	return ""
 }
 
-// requestChanges is the verb by which a person sends work back.
-const requestChanges = "request-changes"
+// RequestChanges is the verb by which a person sends work back.
+const RequestChanges = "request-changes"
 
 // wordsSection names where a person's words go in TASK.md, by what they belong to.
 func wordsSection(verb string) string {
@@ -40,7 +40,7 @@ func (p *plan) words(e *workflow.Edge) {
 	if p.x.sig.Note == "" || p.x.sig.Actor != task.Human && p.x.sig.Actor != task.Tracker {
 		return
 	}
-	if p.x.sig.Verb != VerbAnswer && e.As != requestChanges && !notifies(e.Do) {
+	if p.x.sig.Verb != VerbAnswer && e.As != RequestChanges && !notifies(e.Do) {
 		return
 	}
 	p.said = p.x.sig.Note

@@ -85,7 +85,7 @@ func move(t *task.Task, e *Entry) {
 	if e.Actor == task.Human { // a person's word ends every cooldown
 		t.Failed = nil
 	}
-	t.Attention = ""
+	t.Attention, t.GaveUp = "", nil
 	t.Asked = nil
 	if e.Unpause {
 		t.Paused, t.Hold = false, ""
@@ -116,7 +116,7 @@ func applyFields(t *task.Task, e *Entry) {
 		t.Workspace, t.Session = "", ""
 	}
 	if e.Attention != "" {
-		t.Attention = e.Attention
+		t.Attention, t.GaveUp = e.Attention, e.GaveUp
 	}
 	if e.Type == TaskTampered {
 		return
@@ -342,7 +342,7 @@ func applyFlags(t *task.Task, e *Entry) {
 		t.Paused, t.Hold = true, e.Reason
 	case TaskResumed:
 		t.Paused, t.Hold = false, ""
-		t.Attention = ""
+		t.Attention, t.GaveUp = "", nil
 		tryAgain(t)
 		for i := range t.Attempts { // a deadline does not count the time of a pause
 			t.Attempts[i].Since = e.At
@@ -350,7 +350,7 @@ func applyFlags(t *task.Task, e *Entry) {
 	case TaskDeleted:
 		t.Deleted = true
 	case EffectAsked:
-		t.Attention = ""
+		t.Attention, t.GaveUp = "", nil
 		tryAgain(t)
 	case AskedPerson:
 		t.Asked = e.Asked

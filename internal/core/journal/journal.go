@@ -61,12 +61,13 @@ type Entry struct {
 	Edge    int        `json:"edge,omitempty"` // that was taken, by its place in the workflow file
 	Line    int        `json:"line,omitempty"` // of that edge
 
-	From      string `json:"from,omitempty"` // the state left, or the one an agent crashed in
-	To        string `json:"to,omitempty"`
-	Override  bool   `json:"override,omitempty"`
-	Attention string `json:"attention,omitempty"` // why a person must look
-	ReturnTo  string `json:"return_to,omitempty"` // with To: the new value, "" clears
-	Tip       string `json:"tip,omitempty"`       // with To: commit the branch is at
+	From      string       `json:"from,omitempty"` // the state left, or the one an agent crashed in
+	To        string       `json:"to,omitempty"`
+	Override  bool         `json:"override,omitempty"`
+	Attention string       `json:"attention,omitempty"` // why a person must look
+	GaveUp    *task.GaveUp `json:"gave_up,omitempty"`   // with Attention: the effect it is about
+	ReturnTo  string       `json:"return_to,omitempty"` // with To: the new value, "" clears
+	Tip       string       `json:"tip,omitempty"`       // with To: commit the branch is at
 
 	Heard    *signal.Heard   `json:"heard,omitempty"` // on the first entry of a decision
 	New      *signal.New     `json:"new,omitempty"`

@@ -79,6 +79,8 @@ type Row struct {
 	Wants engine.ItemKind `json:"wants,omitempty"` // what a person is wanted for
 	Text  string          `json:"text,omitempty"`  // in words
 	Do    string          `json:"do,omitempty"`    // the command that helps
+	Verb  string          `json:"verb,omitempty"`  // what that command asks for; see engine.Item
+	Note  string          `json:"note,omitempty"`  // the words that go with it
 	Asked time.Time       `json:"asked,omitzero"`  // since when
 
 	PR       *PR           `json:"pr,omitempty"`
@@ -168,6 +170,7 @@ func Of(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row {
 	r.Kind, r.Owner, r.Why, r.Deadline, r.Moves = g.Kind, g.Owner, line(g.Why, maxText), g.Deadline, g.Moves
 	if it := g.Wants; it != nil {
 		r.Wants, r.Text, r.Do, r.Asked = it.Kind, line(Words(*it, f.Asks), maxText), line(it.Do, maxText), it.Since
+		r.Verb, r.Note = it.Verb, line(it.Note, maxText)
 	}
 	return r
 }

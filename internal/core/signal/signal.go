@@ -170,12 +170,13 @@ type Field struct {
 
 // A Receipt is how one try of an effect went.
 type Receipt struct {
-	Effect  string `json:"effect"` // its id
-	OK      bool   `json:"ok"`
-	Error   string `json:"error,omitempty"`
-	Final   bool   `json:"final,omitempty"` // trying again cannot help
-	Session string `json:"session,omitempty"`
-	Note    string `json:"note,omitempty"` // what was left out, and why, though it is done
+	Effect   string         `json:"effect"` // its id
+	OK       bool           `json:"ok"`
+	Error    string         `json:"error,omitempty"`
+	Final    bool           `json:"final,omitempty"`    // trying again cannot help
+	Conflict *task.Conflict `json:"conflict,omitempty"` // why a merge failed
+	Session  string         `json:"session,omitempty"`
+	Note     string         `json:"note,omitempty"` // what was left out, and why, though it is done
 }
 
 // Artifacts are the sections of TASK.md as they were when the signal was made.

@@ -57,15 +57,16 @@ type Task struct {
 	Since time.Time `json:"since"`         // when this visit began
 	Tip   string    `json:"tip,omitempty"` // commit the branch was at then, "" if nobody knew
 
-	Queued    bool   `json:"queued,omitempty"`    // leaves its queue as soon as a workspace is free
-	Paused    bool   `json:"paused,omitempty"`    // no effect starts and no timer fires
-	Hold      string `json:"hold,omitempty"`      // why it is paused, if somebody said
-	Attention string `json:"attention,omitempty"` // why a person must look, empty if nobody must
-	Asked     *Asked `json:"asked,omitempty"`     // a request that waits for a person's word
-	Because   string `json:"because,omitempty"`   // why the task came to its state, or why its agent died there
-	Crashed   string `json:"crashed,omitempty"`   // role that died in this visit and was not replaced
-	Held      string `json:"held,omitempty"`      // why the state's agent is not replaced until a person looked
-	Deleted   bool   `json:"deleted,omitempty"`
+	Queued    bool    `json:"queued,omitempty"`    // leaves its queue as soon as a workspace is free
+	Paused    bool    `json:"paused,omitempty"`    // no effect starts and no timer fires
+	Hold      string  `json:"hold,omitempty"`      // why it is paused, if somebody said
+	Attention string  `json:"attention,omitempty"` // why a person must look, empty if nobody must
+	GaveUp    *GaveUp `json:"gave_up,omitempty"`   // the effect that Attention is about, if that says how to help
+	Asked     *Asked  `json:"asked,omitempty"`     // a request that waits for a person's word
+	Because   string  `json:"because,omitempty"`   // why the task came to its state, or why its agent died there
+	Crashed   string  `json:"crashed,omitempty"`   // role that died in this visit and was not replaced
+	Held      string  `json:"held,omitempty"`      // why the state's agent is not replaced until a person looked
+	Deleted   bool    `json:"deleted,omitempty"`
 
 	Attempts  []Attempt `json:"attempts,omitempty"`  // not over yet, oldest first
 	Ran       []Tally   `json:"ran,omitempty"`       // attempts ever asked for, by role
@@ -181,6 +182,12 @@ type Effect struct {
 	NotBefore time.Time `json:"not_before,omitzero"`
 	GivenUp   bool      `json:"given_up,omitempty"`
 	Error     string    `json:"error,omitempty"`
+}
+
+// GaveUp is an effect that was given up. It is said of merges.
+type GaveUp struct {
+	Do       string    `json:"do"`
+	Conflict *Conflict `json:"conflict,omitempty"`
 }
 
 // Values of Effect.By.

@@ -29,8 +29,9 @@ type Workspaces interface {
 
 // Delivery brings finished work where it belongs.
 type Delivery interface {
-	// Merge returns the last commit of what a forge has merged, "" if it was merged here.
-	Merge(ctx context.Context, t task.Task, strategy string) (head string, err error)
+	// Merge merges by the strategy that is the effect's argument. It returns the last commit of
+	// what a forge has merged, "" if it was merged here.
+	Merge(ctx context.Context, t task.Task, e task.Effect) (head string, err error)
 	Push(ctx context.Context, t task.Task) error
 	CreatePR(ctx context.Context, t task.Task) (url string, err error)
 	DeleteRemoteBranch(ctx context.Context, t task.Task) error
@@ -146,7 +147,7 @@ func (d Doer) rename(ctx context.Context, t task.Task, e task.Effect) (local.Don
 func (d Doer) deliver(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
 	switch e.Do {
 	case workflow.MergeBranch:
-		head, err := d.Delivery.Merge(ctx, t, e.Arg)
+		head, err := d.Delivery.Merge(ctx, t, e)
 		if err != nil {
 			return local.Done{}, err
 		}

@@ -67,8 +67,8 @@ func (h *hands) RenameBranch(_ context.Context, t task.Task, from string) error 
 	return h.do("rename %s %s", from, t.Branch)
 }
 
-func (h *hands) Merge(_ context.Context, _ task.Task, strategy string) (string, error) {
-	return "", h.do("merge %s", strategy)
+func (h *hands) Merge(_ context.Context, _ task.Task, e task.Effect) (string, error) {
+	return "", h.do("merge %s", e.Arg)
 }
 func (h *hands) Push(context.Context, task.Task) error { return h.do("push") }
 

@@ -144,7 +144,11 @@ func (r *Runtime) step(id task.ID) bool {
 	result := signal.Receipt{Effect: e.ID, OK: err == nil, Session: done.Session, Note: done.Note}
 	if err != nil {
 		var mistake *task.Mistake
+		var conflict *task.ConflictError
 		result.Error, result.Final = err.Error(), errors.As(err, &mistake)
+		if errors.As(err, &conflict) {
+			result.Conflict = &conflict.Conflict
+		}
 	}
 	heard, _ := r.report(id, signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &result})
 	return heard

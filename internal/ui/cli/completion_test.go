@@ -74,7 +74,7 @@ func TestCompletion(t *testing.T) {
 		"states of tasks":            {"task|list|--status|", "working"},
 		"an agent":                   {"task|create|--harness|", "claude codex opencode gemini pi command: script:"},
 		"an effort":                  {"task|create|--effort|", "none off minimal low medium high xhigh max"},
-		"a strategy":                 {"task|merge|x|--strategy|", "ff merge"},
+		"a strategy":                 {"task|merge|x|--strategy|", "auto ff merge"},
 		"a workflow":                 {"task|create|--workflow|", "orange mine"},
 		"a workflow to look at":      {"workflow|graph|", "orange mine"},
 		"a format":                   {"workflow|graph|orange|--format|", "mermaid svg dot"},

@@ -51,7 +51,7 @@ func flagWords(deps Deps) map[string]cobra.CompletionFunc {
 		"--parent": completeRows(deps, false, nil), "--role": completeRoles(deps), "--attempt": completeAttempts(deps),
 
 		"task list --status": completeStatuses(deps), "task update --status": completeTargets(deps), "task create --status": completeBeginnings(deps),
-		"task wait --for": completeStates(deps), "task replay --at": completeSeqs(deps), "task merge --strategy": fixed("ff\tno merge commit", "merge\talways a merge commit"),
+		"task wait --for": completeStates(deps), "task replay --at": completeSeqs(deps), "task merge --strategy": fixed("auto\ta merge commit if one is needed", "ff\tno merge commit", "merge\talways a merge commit"),
 		"--column": completeColumns(deps), "--tag": completeTags(deps), "--remove": completeTags(deps),
 		"--delivery": fixed("local\tit stays here", "push\tthe branch is pushed", "pr\ta pull request is opened"), "--forge": fixed("github", "gitea"),
 		"--token": secretPlaces, "--webhook-secret": secretPlaces, "--forge-token": secretPlaces,

@@ -74,6 +74,11 @@ func (s session) await(ctx context.Context, d *deed, a client.Answer, effect str
 		if errors.Is(err, context.DeadlineExceeded) {
 			return fmt.Errorf("the time is over: %s is still under way; see orange task history %s", d.verb, w.id)
 		}
+		if w.conflict {
+			if x, why := s.Explain(ctx, w.id); why == nil && x.Cheapest.Run != "" {
+				return fmt.Errorf("%w; send it back with %s", err, x.Cheapest.Run)
+			}
+		}
 		return err
 	}
 	v, err := s.Task(ctx, w.id)
@@ -109,6 +114,8 @@ type deedWait struct {
 	from   string // of the move that came of it
 	to     string
 	late   *time.Timer // ends the wait for that move
+
+	conflict bool // it was given up for that
 }
 
 func (w *deedWait) follow(ctx context.Context) error {
@@ -165,6 +172,7 @@ func (w *deedWait) receipt(e journal.Entry) error {
 	case journal.EffectFailed:
 		fmt.Fprintln(w.Stderr, "orange: "+cleanLine(fmt.Sprintf("%s failed and is tried again in %s: %s", w.deed.verb, span(e.Again.Sub(e.At)), why)))
 	case journal.EffectGaveUp:
+		w.conflict = e.Receipt.Conflict != nil
 		if e.Tries > 1 {
 			return fmt.Errorf("it failed %d times and was given up: %s", e.Tries, why)
 		}

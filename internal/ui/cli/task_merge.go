@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 )
 
 func newTaskMerge(deps Deps) *cobra.Command {
@@ -21,10 +22,10 @@ func newTaskMerge(deps Deps) *cobra.Command {
 		Example: "  orange task merge MFTsZyeO\n" +
 			"  orange task merge MFTsZyeO --strategy merge --no-wait",
 	})
-	cmd.Flags().StringVar(&d.arg, "strategy", "", "ff: no merge commit; merge: always one (default: as its pull request was merged; without one, ff)")
+	cmd.Flags().StringVar(&d.arg, "strategy", "", "auto: a merge commit only if one is needed; ff: never; merge: always (default: as its pull request was merged; without one, auto)")
 	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if cmd.Flags().Changed("strategy") && d.arg != "ff" && d.arg != "merge" {
-			return usageError("strategy %q is not known: give ff or merge", d.arg)
+		if cmd.Flags().Changed("strategy") && d.arg != workflow.MergeAuto && d.arg != "ff" && d.arg != "merge" {
+			return usageError("strategy %q is not known: give auto, ff or merge", d.arg)
 		}
 		return nil
 	}

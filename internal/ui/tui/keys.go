@@ -103,6 +103,12 @@ func (m *model) enterWord(r *overview.Row) string {
 		case engine.ItemConfirm:
 			return "approve"
 		case engine.ItemAttention:
+			switch r.Verb {
+			case engine.RequestChanges:
+				return "request changes"
+			case engine.VerbMerge:
+				return "merge"
+			}
 			return "try again"
 		case engine.ItemReview, engine.ItemBoard:
 			return "view"

@@ -201,6 +201,12 @@ func (m *model) enter(r *overview.Row) tea.Cmd {
 		case engine.ItemConfirm:
 			return m.approve(r)
 		case engine.ItemAttention:
+			switch r.Verb {
+			case engine.RequestChanges:
+				return m.changes(r)
+			case engine.VerbMerge:
+				return m.merge(r)
+			}
 			return m.pause(r)
 		case engine.ItemReview, engine.ItemBoard:
 			return m.view(r)
@@ -375,9 +381,12 @@ func (m *model) changes(r *overview.Row) tea.Cmd {
 		m.complain("%s is %s: there is nothing to send back", r.Branch, r.Status)
 		return nil
 	}
-	m.prompt("changes", "What is to change in "+r.Branch+"?", r, func(text string) signal.Signal {
-		return signal.Signal{Kind: signal.Request, Verb: "request-changes", Note: text}
+	p := m.prompt("changes", "What is to change in "+r.Branch+"?", r, func(text string) signal.Signal {
+		return signal.Signal{Kind: signal.Request, Verb: engine.RequestChanges, Note: text}
 	})
+	if r.Verb == engine.RequestChanges && p.text.value() == "" {
+		p.text = newField(r.Note, true)
+	}
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"orange/internal/core/engine"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
 )
 
@@ -96,8 +97,8 @@ func (s *Site) wanted(r *http.Request, id, note string) (signal.Signal, error) {
 	case "complete", "cancel", "stuck", engine.Reopen, engine.Respawn, engine.VerbPush, engine.VerbCreatePR:
 		ask.Verb = do
 	case engine.VerbMerge:
-		if to != "" && to != "ff" && to != "merge" {
-			return ask, refuse(http.StatusBadRequest, "that is no way to merge: choose ff or merge")
+		if to != "" && to != workflow.MergeAuto && to != "ff" && to != "merge" {
+			return ask, refuse(http.StatusBadRequest, "that is no way to merge: choose auto, ff or merge")
 		}
 		ask.Verb, ask.Arg = do, to
 	case "approve":

@@ -34,6 +34,7 @@ type inboxItem struct {
 	Frees                    int
 	All                      bool // it is about everything
 	Ask                      string
+	Words                    string // that are written there already
 	First, Others            []way
 	Type                     bool   // a line can be typed into the agent's terminal
 	Role                     string // of that agent
@@ -76,8 +77,11 @@ func (s *Site) help(ctx context.Context, it *inboxItem, r *overview.Row) {
 	button := func(do, label, class string) { it.First = append(it.First, way{Do: do, Label: label, Class: class}) }
 	switch r.Wants {
 	case engine.ItemAttention:
-		if strings.Contains(r.Do, " merge ") {
-			button("merge:merge", "Merge with a merge commit", "go")
+		switch r.Verb {
+		case engine.VerbMerge:
+			button(engine.VerbMerge, "Merge", "go")
+		case engine.RequestChanges:
+			it.Ask, it.Words = "What is to change", r.Note
 		}
 		button("resume", "Try again", "")
 	case engine.ItemConfirm:
@@ -93,8 +97,8 @@ func (s *Site) help(ctx context.Context, it *inboxItem, r *overview.Row) {
 		button("answer", "Answer", "go")
 	case engine.ItemReview:
 		it.Ask = "What is to change"
-		if strings.Contains(r.Do, " merge ") {
-			button("merge", "Merge", "go")
+		if r.Verb == engine.VerbMerge {
+			button(engine.VerbMerge, "Merge", "go")
 		}
 	case engine.ItemCrashed, engine.ItemNoAnswer, engine.ItemFailed:
 		it.Ask = "Words for the next one (optional)"
@@ -103,7 +107,7 @@ func (s *Site) help(ctx context.Context, it *inboxItem, r *overview.Row) {
 		button("spawn", "Start", "go")
 	}
 	for _, w := range waysOf(r.ID, r.Moves, s.ending(ctx, r.WorkflowHash)) {
-		if w.Do == "request-changes" {
+		if w.Do == engine.RequestChanges {
 			w.Label = "Request changes"
 			it.First = append(it.First, w)
 			continue

@@ -31,7 +31,7 @@ func shop(t *testing.T) *world {
 		overview.Row{ID: "B0000000000000000000b", Project: "shop", Branch: "search", Summary: "Make the search faster", Status: "working",
 			Attempts: []overview.Attempt{{Number: 1, Role: "worker", Since: epoch, Active: epoch.Add(time.Hour), Mood: "working", Usage: task.Usage{Input: 1000, Output: 200, Micros: 420000}}},
 			Deadline: &engine.Timer{At: epoch.Add(5 * time.Hour), What: "the worker is ended"}, Workspace: "shop--1", Spent: task.Usage{Micros: 1420000}},
-		overview.Row{ID: "C0000000000000000000c", Project: "api", Branch: "rate-limit", Summary: "Limit requests", Status: "reviewing", Wants: engine.ItemReview, Text: "the work waits for a decision", Do: "orange task merge C0000000000000000000c", Asked: epoch,
+		overview.Row{ID: "C0000000000000000000c", Project: "api", Branch: "rate-limit", Summary: "Limit requests", Status: "reviewing", Wants: engine.ItemReview, Text: "the work waits for a decision", Do: "orange task merge C0000000000000000000c", Verb: engine.VerbMerge, Asked: epoch,
 			PR: &overview.PR{Number: 12, URL: "https://git.example/pr/12", State: "OPEN", Checks: "passed"}, Work: &overview.Work{Commits: 3, Added: 40, Deleted: 7}},
 		overview.Row{ID: "D0000000000000000000d", Project: "api", Branch: "ask", Summary: "Which colour", Status: "working", Wants: engine.ItemQuestion, Text: "the worker asks: blue or green?", Do: "orange task answer D0000000000000000000d \"...\"", Asked: epoch},
 		overview.Row{ID: "E0000000000000000000e", Project: "shop", Branch: "old", Summary: "Long over", Status: "done"},

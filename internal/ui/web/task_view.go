@@ -164,7 +164,7 @@ func (p *taskPage) delivery(add func(taskAct)) {
 	if k := p.Look.Kind; k != workflow.HumanDo && k != workflow.Halt {
 		return
 	}
-	if p.Explain != nil && strings.Contains(p.Explain.Cheapest.Run, "orange task merge ") || strings.Contains(p.Look.Do, "orange task merge ") {
+	if p.Explain != nil && strings.Contains(p.Explain.Cheapest.Run, "orange task merge ") || p.Look.Verb == engine.VerbMerge {
 		add(taskAct{Do: engine.VerbMerge, Label: "Merge", Why: "the branch is merged, and the task is done", Class: "go"})
 	}
 	if p.Task.PRURL == "" {
