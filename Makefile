@@ -3,6 +3,7 @@
 # make demo-linear  three issues of a Linear team, with Orange and Linear killed in the middle
 # make test   run the tests
 # make check  everything the gate asks for: format, vet, staticcheck, tests with the race detector
+# make soak   packages that start processes, ten times with the race detector under load; see scripts/soak.sh
 # make test-agents  run the real agent CLIs, from npm, against a scripted model on loopback
 # make test-forge  a real Gitea, built from its module: push, pull request, status, merge
 # make tour   make the pictures of docs/TOUR.md again
@@ -11,7 +12,7 @@
 GO ?= go
 BIN := bin/orange
 
-.PHONY: build tour demo demo-board demo-linear test test-agents test-forge check bench fuzz crash clean tools tools-test
+.PHONY: build tour demo demo-board demo-linear test test-agents test-forge check soak bench fuzz crash clean tools tools-test
 
 build:
 	@mkdir -p bin
@@ -39,6 +40,9 @@ test-forge: tools
 
 check: tools-test
 	@scripts/check.sh
+
+soak: tools-test
+	@scripts/soak.sh
 
 tour: tools-test build
 	$(GO) build -o bin/tour ./test/tour

@@ -72,7 +72,7 @@ run inbox
 
 say "5. Merge: done needs the commit in the default branch"
 run task merge "$login"
-run task merge "$search" --strategy merge
+run task merge "$search"
 run task wait "$login" --for done --timeout 60s
 run task wait "$search" --for done --timeout 60s
 git log --oneline --graph | sed 's/^/  /'

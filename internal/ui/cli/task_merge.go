@@ -17,8 +17,8 @@ func newTaskMerge(deps Deps) *cobra.Command {
 	cmd := deedCommand(deps, d, &cobra.Command{
 		Use: "merge <id>", Short: "Merge the branch of a task that waits for it",
 		Long: "Merge the branch of a task into the default branch and wait for how it goes. A project that delivers\n" +
-			"by pull requests leaves the merge to its forge: then it is looked for there, unless a strategy is\n" +
-			"given. The task moves on by its workflow once the commit is there.",
+			"by pull requests leaves the merge to its forge: then it is looked for there, unless ff or merge is\n" +
+			"asked for. The task moves on by its workflow once the commit is there.",
 		Example: "  orange task merge MFTsZyeO\n" +
 			"  orange task merge MFTsZyeO --strategy merge --no-wait",
 	})

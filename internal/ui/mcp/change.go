@@ -40,7 +40,7 @@ type createIn struct {
 type updateIn struct {
 	oneIn
 	To      string `json:"to,omitempty" jsonschema:"state to go to; explain lists those that are open"`
-	Verb    string `json:"verb,omitempty" jsonschema:"instead of a state, what is asked for: complete, stuck, request-changes, cancel, reopen, merge, push, create-pr, spawn, or another of the workflow's"`
+	Verb    string `json:"verb,omitempty" jsonschema:"instead of a state, what is asked for: complete, stuck, request-changes, cancel, reopen, merge (a merge commit only if one is needed), push, create-pr, spawn, or another of the workflow's"`
 	Note    string `json:"note,omitempty" jsonschema:"why, in the caller's words; for request-changes, what is to change"`
 	Summary string `json:"summary,omitempty" jsonschema:"new summary"`
 	Branch  string `json:"branch,omitempty" jsonschema:"new branch"`
