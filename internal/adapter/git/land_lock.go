@@ -26,6 +26,8 @@ const landingPatience = 2 * time.Minute
 type landRecord struct {
 	Landing
 	Staged []string `json:"staged,omitempty"` // files of which the user's index said what New says before it began
+
+	written time.Time // when the record was made
 }
 
 // landingLock is the lock of all landings of a repository.
@@ -109,12 +111,18 @@ func (h *landingLock) writeRecord(rec *landRecord) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(path+".new"))
 	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	rec.written = info.ModTime()
 	return syncDir(h.dir)
 }
 
 // readRecord reads the record that a landing left. What is no record is as good as none.
 func (h *landingLock) readRecord() (rec landRecord, found bool, err error) {
-	text, err := os.ReadFile(filepath.Join(h.dir, recordName))
+	path := filepath.Join(h.dir, recordName)
+	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return rec, false, nil
 	}
@@ -124,7 +132,11 @@ func (h *landingLock) readRecord() (rec landRecord, found bool, err error) {
 	if json.Unmarshal(text, &rec) != nil || !isHash(rec.Old) || !isHash(rec.New) || !validBranch(rec.Target) {
 		return rec, false, h.removeRecord()
 	}
-	return rec, true, nil
+	info, err := os.Stat(path)
+	if err == nil {
+		rec.written = info.ModTime()
+	}
+	return rec, true, err
 }
 
 func (h *landingLock) removeRecord() error {

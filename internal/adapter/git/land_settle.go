@@ -143,6 +143,9 @@ func (g *Git) settle(ctx context.Context, root string, rec *landRecord) (sight, 
 		s.deserted = true
 		return s, err
 	}
+	if err := clearIndexLock(dir, rec.written); err != nil {
+		return s, err
+	}
 	changes, err := g.pathChanges(ctx, dir, rec.Old, rec.New)
 	if err != nil {
 		return s, err

@@ -273,6 +273,48 @@ func TestAProcessIsKilledDuringAHook(t *testing.T) {
 	}
 }
 
+// Git itself is killed while it writes files, together with who started it. What it wrote, and
+// the lock file that it left, are taken back; the user's changes stay.
+func TestGitIsKilledWhileItWritesFiles(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Lstat("/proc/self/fd"); err != nil {
+		t.Skip("only Linux says which files are open")
+	}
+	root, _ := brokenOff(t)
+	remove(t, root, ".git/"+recordName)
+	write(t, root, "mine", "mine\n")
+	write(t, root, ".git/info/attributes", "f filter=slow\n")
+	do(t, root, "config", "filter.slow.clean", "cat")
+	do(t, root, "config", "filter.slow.smudge", strings.ReplaceAll("cat; test -e {git}/go || { echo $PPID >{git}/pid; mv {git}/pid {git}/begun; while ! test -e {git}/go; do sleep 0.02; done; }", "{git}", filepath.Join(root, ".git")))
+	s := &storm{t: t, root: root, strategy: Auto, refused: map[string]string{}}
+	process, heard := s.process([]string{"x"})
+	await(t, "git writes files", func() bool { return there(root, ".git/begun") })
+	pid, err := strconv.Atoi(strings.TrimSpace(read(t, root, ".git/begun")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []int{process.Pid, pid} {
+		if err := syscall.Kill(p, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	heard()
+	if !there(root, ".git/index.lock") || !there(root, ".git/"+recordName) {
+		t.Error("the lock file or the record is not there")
+	}
+	write(t, root, ".git/go", "")
+	did, err := New().Recover(context.Background(), root)
+	if err != nil || !strings.Contains(did, "nothing was changed; put right in") {
+		t.Errorf("%q, %v", did, err)
+	}
+	if status := out(t, root, "status", "--porcelain"); status != " M mine" || there(root, ".git/index.lock") {
+		t.Errorf("the checkout is %q", status)
+	}
+	if _, err := merge(root, "x", "main", Auto, ""); err != nil || read(t, root, "f") != "new\n" {
+		t.Errorf("f is %q, %v", read(t, root, "f"), err)
+	}
+}
+
 func await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {

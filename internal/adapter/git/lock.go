@@ -1,10 +1,13 @@
 package git
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"syscall"
 	"time"
 )
 
@@ -59,6 +62,45 @@ func lockAt(path string) error {
 		e.Since = info.ModTime()
 	}
 	return e
+}
+
+// clearIndexLock removes the index.lock that a git left which was killed while it wrote files
+// of a landing that began at since. Such a file is empty, and no process has it open: git
+// keeps it open until it writes the index into it. One of which that is not certain stays.
+func clearIndexLock(dir string, since time.Time) error {
+	l, err := layoutOf(dir)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(l.git, "index.lock")
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 0 || info.ModTime().Before(since) {
+		return nil
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || int(owner.Uid) != os.Getuid() || openSomewhere(path) {
+		return nil
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// openSomewhere says whether a process may have a file open. Where that cannot be found out
+// it says yes.
+func openSomewhere(path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	links, bad := filepath.Glob("/proc/[0-9]*/fd/[0-9]*")
+	if err != nil || bad != nil || len(links) == 0 {
+		return true
+	}
+	for _, link := range links {
+		if to, err := os.Readlink(link); err == nil && to == real {
+			return true
+		}
+	}
+	return false
 }
 
 // unlocked says whether the index of a worktree is free to be changed.
