@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/overview"
 	"orange/internal/core/task"
 )
@@ -70,5 +71,33 @@ func TestOnlyItsOwnKeysResumeEverything(t *testing.T) {
 		r.api.take()
 		r.press(key)
 		r.heard(want...)
+	}
+}
+
+// After a merge that failed Enter does what helps: it sends the work back with words that are
+// written already, or asks for the merge again.
+func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
+	for verb, want := range map[string]string{
+		engine.RequestChanges: "request id-login request-changes Run git rebase main. human",
+		engine.VerbMerge:      "request id-login merge human",
+	} {
+		r := newRig(t, 80, 24)
+		login := r.m.state.Tasks[slices.IndexFunc(r.m.state.Tasks, func(row overview.Row) bool { return row.ID == "id-login" })]
+		login.Wants, login.Text, login.Verb, login.Note = engine.ItemAttention, "merge failed", verb, "Run git rebase main."
+		login.Seq++
+		r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{login}}})
+		r.press("i")
+		for range 10 {
+			if r.m.selected() != nil && r.m.selected().ID == "id-login" {
+				break
+			}
+			r.press("j")
+		}
+		r.press("enter")
+		if verb == engine.RequestChanges {
+			r.shows("What is to change in login?", "Run git rebase main.")
+			r.press("enter")
+		}
+		r.heard(want)
 	}
 }

@@ -241,6 +241,22 @@ func TestTheInboxSaysWhatIsApproved(t *testing.T) {
 	says(t, body, nil, []string{`value="approve`})
 }
 
+// After a merge that failed the inbox offers what helps: the words of a conflict are written
+// already.
+func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
+	w := shop(t)
+	for verb, want := range map[string]string{
+		engine.RequestChanges: `rows="2">Run git rebase main &lt;b&gt;</textarea>`,
+		engine.VerbMerge:      `value="merge" class="go">Merge<`,
+	} {
+		w.change(reviewingTask, func(r *overview.Row) {
+			r.Wants, r.Text, r.Verb, r.Note = engine.ItemAttention, "merge failed", verb, "Run git rebase main <b>"
+		})
+		_, body := newHouse(t, w).visitor(t).get("/inbox")
+		says(t, body, []string{want, `value="request-changes"`}, nil)
+	}
+}
+
 // What ends a task takes a second step wherever it is asked for.
 func TestWhatEndsATaskAsksFirst(t *testing.T) {
 	v := newHouse(t, shop(t)).visitor(t)
