@@ -49,28 +49,21 @@ func (e *ConflictError) Error() string {
 
 // Merge brings a branch into another one and returns the commit that has both. The commit
 // is built without a checkout; then Land moves the target. If the target moves meanwhile,
-// the commit is built again upon the new one. If the merge cannot be done, nothing has
-// changed. A branch that is in the target already is no error.
+// the commit is built again upon the new one, now under the lock of landings, so that a slow
+// merge is not overtaken for ever. If the merge cannot be done, nothing has changed. A
+// branch that is in the target already is no error.
 func (g *Git) Merge(ctx context.Context, root string, asked Merging) (string, error) {
 	m := merging{Merging: asked, root: root}
 	began := time.Now()
+	moved := false
 	for wait := 20 * time.Millisecond; ; {
-		if err := g.prepare(ctx, &m); err != nil {
-			return "", err
-		}
-		if merged, err := g.contains(ctx, root, m.old, m.tip); merged || err != nil {
-			return m.old, err
-		}
-		commit, err := g.build(ctx, &m)
-		if err != nil {
-			return "", err
-		}
-		err = g.Land(ctx, root, Landing{ID: m.ID, Target: m.Into, Old: m.old, New: commit, What: m.Branch})
+		commit, err := g.mergeOnce(ctx, &m, moved)
 		var locked *LockError
 		switch {
 		case err == nil:
 			return commit, nil
 		case errors.Is(err, ErrMoved):
+			moved = true
 			continue
 		case !errors.As(err, &locked) || time.Since(began) > g.lockPatience:
 			return "", err
@@ -82,6 +75,39 @@ func (g *Git) Merge(ctx context.Context, root string, asked Merging) (string, er
 			wait = min(2*wait, time.Second)
 		}
 	}
+}
+
+// mergeOnce builds the commit and lands it, all of it under the lock of landings if the target
+// has moved before.
+func (g *Git) mergeOnce(ctx context.Context, m *merging, moved bool) (string, error) {
+	land := func(l Landing) error { return g.Land(ctx, m.root, l) }
+	if moved {
+		if m.Strategy != FastForward { // nobody waits for hooks
+			if err := g.word(ctx, m); err != nil {
+				return "", err
+			}
+		}
+		held, err := g.takeLanding(ctx, m.root, Landing{What: m.Branch})
+		if err != nil {
+			return "", err
+		}
+		defer held.release()
+		if _, err := g.recoverLanding(ctx, m.root, held); err != nil {
+			return "", err
+		}
+		land = func(l Landing) error { return g.land(ctx, m.root, held, l) }
+	}
+	if err := g.prepare(ctx, m); err != nil {
+		return "", err
+	}
+	if merged, err := g.contains(ctx, m.root, m.old, m.tip); merged || err != nil {
+		return m.old, err
+	}
+	commit, err := g.build(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	return commit, land(Landing{ID: m.ID, Target: m.Into, Old: m.old, New: commit, What: m.Branch})
 }
 
 // prepare finds the commits of the branch and of its target. The branch's stays the one
