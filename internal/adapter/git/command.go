@@ -32,6 +32,7 @@ type call struct {
 	input    string
 	files    []*os.File // that the command holds open as well
 	patience time.Duration
+	search   bool // dir may be anywhere in a working tree, not only at its top
 }
 
 // An exitError is a git command that said no.
@@ -47,6 +48,9 @@ type exitError struct {
 func (e *exitError) Error() string {
 	return fmt.Sprintf("git %s: %s", e.args[0], e.said)
 }
+
+// Refused is why git said no.
+func (e *exitError) Refused() string { return e.said }
 
 // run runs git in dir and returns what it prints, without the last line ending.
 func (g *Git) run(ctx context.Context, dir string, args ...string) (string, error) {
@@ -125,6 +129,9 @@ func (g *Git) command(ctx context.Context, c call) *exec.Cmd {
 	}
 	cmd.Env = append(withoutRepository(environ()), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
 		"GIT_ASKPASS=false", "SSH_ASKPASS=false", "GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_MERGE_AUTOEDIT=no")
+	if !c.search {
+		cmd.Env = append(cmd.Env, ceiling(c.dir))
+	}
 	cmd.Env = append(cmd.Env, c.env...)
 	if c.input != "" {
 		cmd.Stdin = strings.NewReader(c.input)

@@ -34,7 +34,7 @@ func (g *Git) With(environ func() []string) *Git {
 
 // Root is the top folder of the working tree that dir is in.
 func (g *Git) Root(ctx context.Context, dir string) (string, error) {
-	root, err := g.run(ctx, dir, "rev-parse", "--show-toplevel")
+	root, err := g.call(ctx, call{dir: dir, args: []string{"rev-parse", "--show-toplevel"}, search: true})
 	var exit *exitError
 	if errors.As(err, &exit) && strings.Contains(exit.said, "not a git repository") {
 		return "", fmt.Errorf("%s is not a git repository: go to one, or make one with git init", dir)

@@ -48,9 +48,18 @@ func (g *Git) inHead(ctx context.Context, dir, name string) bool {
 	return err == nil && strings.HasPrefix(out, gitlink+" ")
 }
 
-func nestedError(dir, name string) error {
-	return fmt.Errorf("%s in %s is a git repository of its own, which cannot be kept for you: move it out of there, then try again", printable(name), dir)
+// A NestedError names a repository inside a worktree that is no submodule of it.
+type NestedError struct{ dir, name string }
+
+// Error implements error.
+func (e *NestedError) Error() string {
+	return fmt.Sprintf("%s in %s is a git repository of its own, which cannot be kept for you: move it out of there, then try again", printable(e.name), e.dir)
 }
+
+// Nested is the folder of the repository.
+func (e *NestedError) Nested() string { return filepath.Join(e.dir, e.name) }
+
+func nestedError(dir, name string) error { return &NestedError{dir: dir, name: name} }
 
 // noneNested says whether there is a repository inside a working tree that the repository
 // around it does not know. What is left of a submodule of another commit does not count:

@@ -1,0 +1,93 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// staleAge is how old a lock file must be where nothing says which processes use it.
+const staleAge = time.Hour
+
+// RemoveStaleLocks removes the lock files that killed git commands have left for the
+// worktree at dir, whose administrative folder is gitDir, and names them. A lock is stale
+// if no process has it open and no git command is at work in the worktree: some keep
+// a lock that they have closed. The caller knows that no agent works there.
+func (g *Git) RemoveStaleLocks(gitDir, dir string) (removed []string, err error) {
+	if gitDir == "" {
+		return nil, nil
+	}
+	if resolved, err := filepath.EvalSymlinks(gitDir); err == nil {
+		gitDir = resolved // as the system names open files
+	}
+	locks := lockFiles(gitDir)
+	if len(locks) == 0 {
+		return nil, nil
+	}
+	used, known := lockUsers(dir)
+	for _, lock := range locks {
+		info, err := os.Lstat(lock)
+		if err != nil {
+			continue // its owner has removed it
+		}
+		if known && (used.git || used.open[lock]) || !known && time.Since(info.ModTime()) < staleAge {
+			continue
+		}
+		if err := os.Remove(lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return removed, fmt.Errorf("remove the stale lock %s: %w", lock, err)
+		}
+		removed = append(removed, lock)
+	}
+	return removed, nil
+}
+
+// lockFiles lists the lock files of a worktree and of its submodules.
+func lockFiles(gitDir string) (list []string) {
+	for _, folder := range [...]string{gitDir, filepath.Join(gitDir, "modules")} {
+		_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return fs.SkipDir
+			case d.IsDir() && folder == gitDir && path != gitDir, d.IsDir() && d.Name() == "objects":
+				return fs.SkipDir
+			case !d.IsDir() && strings.HasSuffix(d.Name(), ".lock"):
+				list = append(list, path)
+			}
+			return nil
+		})
+	}
+	return list
+}
+
+// A lockUse is what processes do with the locks of a worktree.
+type lockUse struct {
+	open map[string]bool // lock files that a process has open
+	git  bool            // a git command runs in the worktree
+}
+
+// lockUsers looks at every process of this machine. It does not know where the system does
+// not say.
+func lockUsers(dir string) (use lockUse, known bool) {
+	processes, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil || len(processes) == 0 {
+		return use, false
+	}
+	use.open = map[string]bool{}
+	for _, process := range processes {
+		if name, err := os.ReadFile(filepath.Join(process, "comm")); err == nil && strings.HasPrefix(string(name), "git") {
+			cwd, err := os.Readlink(filepath.Join(process, "cwd"))
+			use.git = use.git || err == nil && (samePlace(cwd, dir) || within(dir, cwd))
+		}
+		files, _ := os.ReadDir(filepath.Join(process, "fd")) // of other users' processes nothing is known
+		for _, file := range files {
+			if path, err := os.Readlink(filepath.Join(process, "fd", file.Name())); err == nil && strings.HasSuffix(path, ".lock") {
+				use.open[path] = true
+			}
+		}
+	}
+	return use, true
+}
