@@ -71,7 +71,10 @@ func (w *workspace) earlier() string {
 // keeps what an earlier task has left, binds it, checks the branch out, and puts TASK.md
 // and the files that the project wants copied there. The setup command runs last. A
 // workspace that is bound to another task is never taken over.
-func (p *Pool) Acquire(ctx context.Context, s Slot) error {
+func (p *Pool) Acquire(ctx context.Context, s Slot) error { return p.acquire(ctx, s, false) }
+
+// acquire is Acquire, and Repair if the task has the workspace already.
+func (p *Pool) acquire(ctx context.Context, s Slot, has bool) error {
 	if err := s.check(); err != nil {
 		return err
 	}
@@ -80,13 +83,31 @@ func (p *Pool) Acquire(ctx context.Context, s Slot) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case w.now.Task != "" && w.now.Task != s.Task:
+	if w.now.Task != "" && w.now.Task != s.Task {
 		return fmt.Errorf("workspace %s is bound to task %s: finish or cancel that task first", s.Name, w.now.Task)
-	case w.now.Ready && w.exists():
-		return w.heal()
 	}
-	return p.run(
+	if err := w.removeLocks(); err != nil {
+		return err
+	}
+	if has && w.now.Task == "" {
+		w.now.Task = s.Task // what is there is the task's, even if nothing there says so
+	}
+	if ready, err := w.restore(ctx); ready || err != nil {
+		return err
+	}
+	gone := !w.attached(ctx)
+	if err := w.prepare(ctx); err != nil {
+		return err
+	}
+	if has && gone {
+		w.note("workspace %s was made again at the last commit of %s", w.Name, w.Branch)
+	}
+	return nil
+}
+
+// prepare does what a workspace needs to be handed to the task.
+func (w *workspace) prepare(ctx context.Context) error {
+	return w.pool.run(
 		step{"make", func() error { return w.make(ctx) }},
 		step{"clear", func() error { return w.clearLeftovers(ctx) }},
 		step{"bind", w.bind},
@@ -120,7 +141,7 @@ func (p *Pool) Init(ctx context.Context, project task.Project, n int) error {
 func (p *Pool) init(ctx context.Context, s Slot) error {
 	defer p.hold(s.Name)()
 	w, err := p.open(ctx, s)
-	if err != nil || w.exists() && w.git != "" {
+	if err != nil || w.attached(ctx) {
 		return err
 	}
 	if w.now.Task != "" {
@@ -129,14 +150,17 @@ func (p *Pool) init(ctx context.Context, s Slot) error {
 	return w.make(ctx)
 }
 
-// make makes the worktree if there is none. What a worktree whose folder is gone has left
-// in the repository is kept.
+// make makes the worktree if there is none. A folder that is none is moved aside. What a
+// worktree whose folder is gone has left in the repository is kept.
 func (w *workspace) make(ctx context.Context) error {
-	if w.git != "" && w.exists() {
+	if w.attached(ctx) {
 		return nil
 	}
 	commit, err := w.begin(ctx)
 	if err != nil {
+		return err
+	}
+	if err := w.moveFolder("is no worktree of " + w.Project.Path); err != nil {
 		return err
 	}
 	if w.git != "" {
@@ -171,7 +195,15 @@ func (w *workspace) clearLeftovers(ctx context.Context) error {
 	if clear, err := w.clear(ctx); clear || err != nil {
 		return err
 	}
-	return w.pool.run(w.clearing(ctx, w.keeper())...)
+	err := w.pool.run(w.clearing(ctx, w.keeper())...)
+	if !gitRefused(err) {
+		return err
+	}
+	if _, err := w.giveUp(ctx, err); err != nil {
+		return err
+	}
+	w.git, w.now = "", binding{}
+	return w.make(ctx)
 }
 
 // clear says whether nothing has to be cleared: the workspace is as Release leaves it, at

@@ -66,7 +66,6 @@ func TestAcquireRefuses(t *testing.T) {
 		"a relative task file":        {func(_ *bench, s *Slot) { s.TaskFile = "TASK.md" }, "absolute"},
 		"a relative project":          {func(_ *bench, s *Slot) { s.Project.Path = "repo" }, "absolute"},
 		"an exclude that leads out":   {func(_ *bench, s *Slot) { s.Exclude = []string{"../x"} }, "is not a file in it"},
-		"something in the way":        {func(b *bench, _ *Slot) { write(b.t, b.Path("p--1"), "file", "x") }, "is in the way"},
 		"a repository without commits": {func(b *bench, s *Slot) {
 			s.Project.Path = b.t.TempDir()
 			do(b.t, s.Project.Path, "init", "-q", "-b", "main")

@@ -64,7 +64,7 @@ func (w *workspace) setAside(keeper string, files []string) error {
 	for _, file := range files {
 		file = strings.TrimSuffix(file, "/")
 		from, to := filepath.Join(w.Name, file), filepath.Join(asideName, w.Name, keeper, file)
-		if err := moveAside(root, from, to); err != nil {
+		if _, err := moveAside(root, from, to); err != nil {
 			return fmt.Errorf("set %s of workspace %s aside: %w", file, w.Name, err)
 		}
 	}
@@ -75,27 +75,27 @@ func (w *workspace) setAside(keeper string, files []string) error {
 	return nil
 }
 
-// moveAside renames a file to a name that is free.
-func moveAside(root *os.Root, from, to string) error {
+// moveAside renames a file to a name that is free, and returns that.
+func moveAside(root *os.Root, from, to string) (free string, err error) {
 	if err := root.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
+		return "", err
 	}
-	free := to
+	free = to
 	for n := 1; ; n++ {
 		_, err := root.Lstat(free)
 		if errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
 		free = to + "~" + strconv.Itoa(n)
 	}
-	err := root.Rename(from, free)
+	err = root.Rename(from, free)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return free, nil
 	}
-	return err
+	return free, err
 }
 
 // asides lists the folders of files set aside, as <workspace>/<task>.

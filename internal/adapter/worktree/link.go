@@ -28,7 +28,7 @@ func (p *Pool) Heal(ctx context.Context, s Slot) error {
 		return err
 	}
 	w, err := p.open(ctx, s)
-	if err != nil || w.now.Task != s.Task || !w.exists() {
+	if err != nil || w.now.Task != s.Task || !w.attached(ctx) {
 		return err
 	}
 	return w.heal()

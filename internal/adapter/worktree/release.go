@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,8 +29,11 @@ func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) 
 		return w.last.Salvage, nil
 	case w.now.Task != s.Task:
 		return "", nil
-	case !w.exists():
-		return p.git.Forget(ctx, s.Project.Path, w.path, string(s.Task))
+	case !w.attached(ctx):
+		return w.giveUp(ctx, errNoWorktree)
+	}
+	if err := w.removeLocks(); err != nil {
+		return "", err
 	}
 	var teardown error
 	before := []step{
@@ -41,11 +45,16 @@ func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) 
 		{"released", func() error { return nil }},
 	}
 	steps := append(append(before, w.clearing(ctx, string(s.Task))...), after...)
-	if err := p.run(steps...); err != nil {
+	if err := p.run(steps...); gitRefused(err) {
+		salvage, err := w.giveUp(ctx, err)
+		return cmp.Or(w.now.Salvage, salvage), both(err, teardown)
+	} else if err != nil {
 		return w.now.Salvage, both(err, teardown)
 	}
 	return w.now.Salvage, teardown
 }
+
+var errNoWorktree = errors.New("it is no worktree of the project any more")
 
 func (w *workspace) tearDown(ctx context.Context) error {
 	if w.now.Torn {
@@ -75,11 +84,31 @@ func both(a, b error) error {
 // which nothing is removed before it is kept.
 func (w *workspace) clearing(ctx context.Context, keeper string) []step {
 	return []step{
-		{"salvage", func() error { return w.salvage(ctx, keeper) }},
-		{"clean", func() error { return w.clean(ctx, keeper) }},
+		{"salvage", func() error { return w.withoutNested(keeper, func() error { return w.salvage(ctx, keeper) }) }},
+		{"clean", func() error { return w.withoutNested(keeper, func() error { return w.clean(ctx, keeper) }) }},
 		{"drop", func() error { return w.dropOwn(ctx, keeper) }},
 		{"detach", func() error { return w.detach(ctx, keeper) }},
 		{"aside", func() error { return w.asideUntracked(ctx, keeper) }},
+	}
+}
+
+// withoutNested does something that cannot be done while there is a repository inside the
+// worktree. Each such repository is moved aside.
+func (w *workspace) withoutNested(keeper string, do func() error) error {
+	for {
+		err := do()
+		var nested interface{ Nested() string }
+		if !errors.As(err, &nested) {
+			return err
+		}
+		name, outside := filepath.Rel(w.path, nested.Nested())
+		if _, missing := os.Lstat(nested.Nested()); outside != nil || missing != nil || !filepath.IsLocal(name) {
+			return err
+		}
+		if err := w.setAside(keeper, []string{name}); err != nil {
+			return err
+		}
+		w.note("%s in workspace %s is a git repository of its own: it was moved to %s and is kept there", name, w.Name, filepath.Join(w.pool.root, asideName, w.Name, keeper))
 	}
 }
 

@@ -227,23 +227,6 @@ func TestReleaseStopsWhereWorkCannotBeKept(t *testing.T) {
 		arrange, repair func(t *testing.T, b *bench, dir string)
 		want            string
 	}{
-		"a repository inside": {
-			func(t *testing.T, _ *bench, dir string) {
-				do(t, dir, "init", "-q", "inner")
-				write(t, dir, "inner/work", "w")
-			},
-			func(t *testing.T, _ *bench, dir string) {
-				if err := os.Rename(filepath.Join(dir, "inner"), filepath.Join(t.TempDir(), "inner")); err != nil {
-					t.Fatal(err)
-				}
-			},
-			"inner in ",
-		},
-		"an index lock": {
-			func(t *testing.T, b *bench, dir string) { write(t, b.admin("p--1"), "index.lock", "") },
-			func(t *testing.T, b *bench, dir string) { remove(t, b.admin("p--1"), "index.lock") },
-			"index.lock is there",
-		},
 		"a lock of the salvage ref": {
 			func(t *testing.T, b *bench, dir string) {
 				write(t, b.project.Path, ".git/refs/orange/salvage/"+string(id(1))+"/1.lock", "")
@@ -252,15 +235,6 @@ func TestReleaseStopsWhereWorkCannotBeKept(t *testing.T) {
 				remove(t, b.project.Path, ".git/refs/orange/salvage/"+string(id(1))+"/1.lock")
 			},
 			"1.lock is there",
-		},
-		"a filter that fails": {
-			func(t *testing.T, b *bench, dir string) {
-				do(t, dir, "config", "filter.broken.clean", "false")
-				do(t, dir, "config", "filter.broken.required", "true")
-				write(t, dir, ".gitattributes", "f filter=broken\n")
-			},
-			func(t *testing.T, b *bench, dir string) { do(t, dir, "config", "filter.broken.clean", "cat") },
-			"nothing was cleared",
 		},
 		"core.worktree": {
 			func(t *testing.T, b *bench, dir string) {

@@ -40,6 +40,16 @@ type Worktrees interface {
 	// Registered finds the administrative folder of the worktree at path, even if the
 	// worktree is gone; "" if the repository has none there.
 	Registered(ctx context.Context, root, path string) (string, error)
+	// Attached says whether the folder at path is a worktree of root's repository, OnBranch
+	// whether it is on a branch.
+	Attached(ctx context.Context, root, path string) error
+	OnBranch(path, branch string) error
+	// Reattach makes a folder that was a worktree one again, with its files as they are.
+	Reattach(ctx context.Context, root, path, branch string) (bool, error)
+	// SwitchBack checks a branch out if that leaves nothing behind.
+	SwitchBack(ctx context.Context, path, branch string) error
+	// RemoveStaleLocks removes lock files that killed commands have left.
+	RemoveStaleLocks(gitDir, path string) ([]string, error)
 	AddWorktree(ctx context.Context, root, path, commit string) error
 	RemoveWorktree(ctx context.Context, path string) error
 	// Switch checks out a branch; Detach a commit without one. An error that has a method
@@ -87,10 +97,12 @@ type Slot struct {
 	Teardown string   // likewise, before it is given back
 	Env      []string // of these commands
 	Exclude  []string // files in the workspace that nobody is to commit, such as settings of a harness
+	Busy     bool     // an agent of the task works in the workspace
 
 	// Ours says whether one of these files holds nothing but what Orange has put there; nil if
 	// it puts nothing there.
 	Ours func(file string, text []byte) bool
+	Note func(text string) // is told what a person should know about; may be nil
 }
 
 // Pool is the folder of all workspaces.

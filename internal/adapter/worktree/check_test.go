@@ -1,0 +1,306 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orange/internal/core/task"
+)
+
+// noted collects what a person is told.
+func noted(s *Slot) *[]string {
+	var notes []string
+	s.Note = func(text string) { notes = append(notes, text) }
+	return &notes
+}
+
+// aside finds a file that was moved out of the workspace p--1 of a task.
+func (b *bench) aside(n int, name string) string {
+	return content(b.t, b.root, filepath.Join(asideName, "p--1", string(id(n)), name))
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A workspace that is not the task's worktree is found out, and made one again. Nothing
+// that lies in its place is deleted.
+func TestRepair(t *testing.T) {
+	t.Parallel()
+	gone := "is gone"
+	none := "is no worktree of"
+	for name, tc := range map[string]struct {
+		arrange func(b *bench, s *Slot, dir string)
+		wrong   string // what Check says, "" if nothing
+		note    string // what a person is told
+		kept    map[string]string
+	}{
+		"nothing is wrong": {func(b *bench, s *Slot, dir string) { write(b.t, dir, "f", "changed") }, "", "", map[string]string{"f": "changed"}},
+		"removed":          {func(b *bench, s *Slot, dir string) { check(b.t, os.RemoveAll(dir)) }, gone, "made again at the last commit of task/1", nil},
+		"removed and pruned": {func(b *bench, s *Slot, dir string) {
+			check(b.t, os.RemoveAll(dir))
+			do(b.t, b.project.Path, "worktree", "prune")
+		}, gone, "made again", nil},
+		"removed, and a folder in its place": {func(b *bench, s *Slot, dir string) {
+			check(b.t, os.RemoveAll(dir))
+			write(b.t, dir, "late", "l")
+		}, none, "is kept there", map[string]string{"aside/folder/late": "l"}},
+		"removed and pruned, and a folder in its place": {func(b *bench, s *Slot, dir string) {
+			check(b.t, os.RemoveAll(dir))
+			do(b.t, b.project.Path, "worktree", "prune")
+			write(b.t, dir, "late", "l")
+		}, none, "is kept there", map[string]string{"aside/folder/late": "l"}},
+		"a folder inside another repository": {func(b *bench, s *Slot, dir string) {
+			check(b.t, os.RemoveAll(dir))
+			write(b.t, dir, "late", "l")
+			do(b.t, b.home, "init", "-q", "-b", "feature")
+			commitFile(b.t, b.home, "outer", "o")
+		}, none, "is kept there", map[string]string{"aside/folder/late": "l"}},
+		"a repository in its place": {func(b *bench, s *Slot, dir string) {
+			check(b.t, os.RemoveAll(dir))
+			do(b.t, b.home, "init", "-q", "-b", "task/1", dir)
+			commitFile(b.t, dir, "late", "l")
+		}, none, "is kept there", map[string]string{"aside/folder/late": "l"}},
+		"a worktree of another repository in its place": {func(b *bench, s *Slot, dir string) {
+			check(b.t, os.RemoveAll(dir))
+			other := filepath.Join(b.home, "other")
+			do(b.t, b.home, "clone", "-q", b.project.Path, other)
+			do(b.t, other, "worktree", "add", "-q", "-b", "task/1", dir)
+			write(b.t, dir, "late", "l")
+		}, none, "is kept there", map[string]string{"aside/folder/late": "l"}},
+		"pruned while its folder was elsewhere": {func(b *bench, s *Slot, dir string) {
+			write(b.t, dir, "f", "changed")
+			write(b.t, dir, "new", "n")
+			check(b.t, os.Rename(dir, dir+".elsewhere"))
+			do(b.t, b.project.Path, "worktree", "prune")
+			check(b.t, os.Rename(dir+".elsewhere", dir))
+		}, none, "registered again, with its files as they were", map[string]string{"f": "changed", "new": "n"}},
+		"the repository was moved": {func(b *bench, s *Slot, dir string) {
+			write(b.t, dir, "f", "changed")
+			check(b.t, os.Rename(b.project.Path, b.project.Path+".new"))
+			b.project.Path += ".new"
+			s.Project = b.project
+		}, none, "registered again", map[string]string{"f": "changed"}},
+		"on another branch": {func(b *bench, s *Slot, dir string) { do(b.t, dir, "switch", "-q", "-c", "other") }, "is on branch other instead of task/1", "switched back", nil},
+		"on no branch":      {func(b *bench, s *Slot, dir string) { do(b.t, dir, "switch", "-q", "--detach") }, "has no branch checked out", "switched back", nil},
+		"in the middle of a rebase": {func(b *bench, s *Slot, dir string) {
+			commitFile(b.t, dir, "f", "task")
+			commitFile(b.t, b.project.Path, "f", "main")
+			if _, err := try(dir, "rebase", "main"); err == nil {
+				b.t.Fatal("no conflict")
+			}
+			write(b.t, dir, "f", "half")
+		}, "", "", map[string]string{"f": "half"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			s := b.slot(1)
+			dir := b.acquire(s)
+			commitFile(t, dir, "g", "committed")
+			tc.arrange(b, &s, dir)
+			notes := noted(&s)
+			ctx := context.Background()
+			switch err := b.Check(ctx, s); {
+			case tc.wrong == "" && err != nil:
+				t.Errorf("Check: %v", err)
+			case tc.wrong != "":
+				wantError(t, err, tc.wrong)
+			}
+			for range 2 {
+				check(t, b.Repair(ctx, s))
+				check(t, b.Check(ctx, s))
+			}
+			if told := strings.Join(*notes, "\n"); !strings.Contains(told, tc.note) || tc.note == "" && told != "" {
+				t.Errorf("a person is told %q, want %q", told, tc.note)
+			}
+			if content(t, dir, "g") != "committed" {
+				t.Error("the branch is not there")
+			}
+			for file, want := range tc.kept {
+				got := content(t, dir, file)
+				if name, moved := strings.CutPrefix(file, "aside/"); moved {
+					got = b.aside(1, name)
+				}
+				if got != want {
+					t.Errorf("%s is %q, want %q", file, got, want)
+				}
+			}
+			if target, err := os.Readlink(filepath.Join(dir, TaskFileName)); target != s.TaskFile || err != nil {
+				t.Errorf("TASK.md leads to %q, %v", target, err)
+			}
+			if ref := b.release(s); len(tc.kept) > 0 && b.aside(1, "folder/late") == "" && b.salvaged(ref, "f") != tc.kept["f"] {
+				t.Errorf("salvage %q", ref)
+			}
+			b.isClear(s.Name)
+		})
+	}
+}
+
+// Where going back to the branch would leave something behind a person decides.
+func TestRepairLeavesToAPerson(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		arrange func(t *testing.T, dir string)
+		want    string
+	}{
+		"changes on another branch": {func(t *testing.T, dir string) {
+			do(t, dir, "switch", "-q", "-c", "other")
+			write(t, dir, "f", "changed")
+		}, "is on branch other instead of task/1"},
+		"commits on no branch": {func(t *testing.T, dir string) {
+			do(t, dir, "switch", "-q", "--detach")
+			commitFile(t, dir, "f", "changed")
+		}, "after giving its commits a branch"},
+		"a branch that was renamed": {func(t *testing.T, dir string) {
+			do(t, dir, "branch", "-m", "other")
+			commitFile(t, dir, "f", "changed")
+		}, "there is no branch task/1 any more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			s := b.slot(1)
+			dir := b.acquire(s)
+			tc.arrange(t, dir)
+			before, branch, err := b.Head(s.Name)
+			check(t, err)
+			err = b.Repair(context.Background(), s)
+			wantError(t, err, tc.want)
+			var mistake *task.Mistake
+			if !errors.As(err, &mistake) {
+				t.Error("it would be tried again")
+			}
+			if now, on, err := b.Head(s.Name); now != before || on != branch || err != nil || content(t, dir, "f") != "changed" {
+				t.Errorf("it was touched: %s %s, %v", now, on, err)
+			}
+		})
+	}
+}
+
+// What lies in the place of a free workspace does not keep tasks from it.
+func TestAcquireMovesAsideWhatIsInTheWay(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	write(t, b.Path("p--1"), "file", "x")
+	s := b.slot(1)
+	notes := noted(&s)
+	b.acquire(s)
+	b.isReady(s)
+	moved := filepath.Join(b.root, asideName, "p--1", "p--1", "folder")
+	if content(t, moved, "file") != "x" || len(*notes) != 1 || !strings.Contains((*notes)[0], moved) {
+		t.Errorf("%q", *notes)
+	}
+}
+
+// Nothing that an agent leaves behind keeps the slot from the next task.
+func TestReleaseFreesTheSlot(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		arrange func(t *testing.T, b *bench, dir string)
+		note    string
+		aside   map[string]string
+		folder  bool // all of it is set aside, nothing is salvaged
+	}{
+		"a stale index lock":   {func(t *testing.T, b *bench, dir string) { write(t, b.admin("p--1"), "index.lock", "") }, "index.lock", nil, false},
+		"a stale lock of HEAD": {func(t *testing.T, b *bench, dir string) { write(t, b.admin("p--1"), "HEAD.lock", "") }, "HEAD.lock", nil, false},
+		"a repository without work": {func(t *testing.T, _ *bench, dir string) {
+			do(t, dir, "init", "-q", "inner")
+			write(t, dir, "inner/work", "w")
+		}, "inner in workspace p--1 is a git repository", map[string]string{"inner/work": "w"}, false},
+		"two cloned repositories": {func(t *testing.T, b *bench, dir string) {
+			do(t, dir, "clone", "-q", b.project.Path, "deep/one")
+			do(t, dir, "clone", "-q", b.project.Path, "two")
+			commitFile(t, filepath.Join(dir, "two"), "work", "w")
+		}, "two in workspace p--1", map[string]string{"deep/one/f": "0", "two/work": "w"}, false},
+		"a repository that is staged": {func(t *testing.T, b *bench, dir string) {
+			do(t, dir, "clone", "-q", b.project.Path, "inner")
+			do(t, dir, "add", "inner")
+		}, "inner in workspace p--1", map[string]string{"inner/f": "0"}, false},
+		"a filter that fails": {func(t *testing.T, _ *bench, dir string) {
+			do(t, dir, "config", "filter.broken.clean", "false")
+			do(t, dir, "config", "filter.broken.required", "true")
+			write(t, dir, ".gitattributes", "f filter=broken\n")
+		}, "it was moved to", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
+		"a filter that is missing": {func(t *testing.T, _ *bench, dir string) {
+			do(t, dir, "config", "filter.lfs.process", "git-no-such-lfs filter-process")
+			do(t, dir, "config", "filter.lfs.required", "true")
+			write(t, dir, ".gitattributes", "* filter=lfs\n")
+		}, "it was moved to", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
+		"no worktree": {func(t *testing.T, _ *bench, dir string) { remove(t, dir, ".git") }, "it was moved to", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			s := b.slot(1)
+			dir := b.acquire(s)
+			commitFile(t, dir, "g", "committed")
+			write(t, dir, "f", "changed")
+			write(t, dir, "new", "n")
+			tc.arrange(t, b, dir)
+			notes := noted(&s)
+			ref := b.release(s)
+			if told := strings.Join(*notes, "\n"); !strings.Contains(told, tc.note) {
+				t.Errorf("a person is told %q, want %q", told, tc.note)
+			}
+			for file, want := range tc.aside {
+				if got := b.aside(1, file); got != want {
+					t.Errorf("aside, %s is %q, want %q", file, got, want)
+				}
+			}
+			if !tc.folder {
+				if b.salvaged(ref, "f") != "changed" || b.salvaged(ref, "new") != "n" {
+					t.Errorf("salvage %s", ref)
+				}
+				b.isClear(s.Name)
+			}
+			b.acquire(b.slot(2))
+			b.isReady(b.slot(2))
+		})
+	}
+}
+
+// A lock that somebody holds is nobody's to remove.
+func TestALockThatIsHeldStays(t *testing.T) {
+	t.Parallel()
+	t.Run("open", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		s := b.slot(1)
+		b.acquire(s)
+		f, err := os.Create(filepath.Join(b.admin("p--1"), "index.lock"))
+		check(t, err)
+		_, err = b.Release(context.Background(), s)
+		wantError(t, err, "index.lock is there")
+		check(t, f.Close())
+		b.release(s)
+		b.isClear(s.Name)
+	})
+	t.Run("a commit whose message is being written", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		s := b.slot(1)
+		dir := b.acquire(s)
+		write(t, dir, "f", "changed")
+		cmd := exec.Command("git", "-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-a")
+		cmd.Env = append(os.Environ(), `GIT_EDITOR=f() { echo message >"$1"; while test ! -e `+filepath.Join(b.home, "go")+`; do sleep 0.05; done; }; f`)
+		check(t, cmd.Start())
+		await(t, func() bool { return there(b.admin("p--1"), "index.lock") })
+		_, err := b.Release(context.Background(), s)
+		wantError(t, err, "index.lock is there")
+		write(t, b.home, "go", "")
+		check(t, cmd.Wait())
+		if ref := b.release(s); ref != "" || do(t, b.project.Path, "show", "task/1:f") != "changed" {
+			t.Errorf("the commit was lost; salvage %q", ref)
+		}
+		b.isClear(s.Name)
+	})
+}
