@@ -244,14 +244,3 @@ func TestADeliveryThatFailsHoldsUpNeitherMergeNorCancel(t *testing.T) {
 	s.orange("task", "merge", string(merge))
 	s.reaches(merge, "done")
 }
-
-func TestAWorktreeThatWasRemovedIsMadeAgain(t *testing.T) {
-	s := openShop(t, "headless")
-	id := s.create("feature", planner)
-	got := s.reaches(id, "working")
-	check(t, os.RemoveAll(filepath.Join(s.home, "workspaces", got.Workspace)))
-	kill(t, s.alive(id, 1).Child.PID)
-	s.await(id, "the crash is seen", func(t task.Task) bool { return t.Crashed == "worker" })
-	s.orange("task", "respawn", string(id))
-	s.reaches(id, "reviewing")
-}

@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"orange/internal/adapter/harness"
@@ -13,6 +12,8 @@ import (
 	"orange/internal/config"
 	"orange/internal/core/prose"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/runtime/agents"
 	"orange/internal/ui/api"
 )
 
@@ -32,30 +33,43 @@ func (w worktrees) slot(t *task.Task, name string) (worktree.Slot, error) {
 	return worktree.Slot{
 		Project: p, Name: name, Task: t.ID, Branch: t.Branch, Base: t.Base, Exclude: w.exclude, Ours: harness.Ours,
 		TaskFile: filepath.Join(w.s.folders.Path(t.Project, t.ID), "TASK.md"), Setup: p.Setup, Teardown: p.Teardown,
-		Env: inPath(config.ToolEnv(config.Environ()), w.s.self),
+		Env: append(inPath(config.ToolEnv(config.Environ()), w.s.self), agents.CeilingVariable+"="+filepath.Dir(w.pool.Path(name))),
 	}, nil
 }
 
-// Acquire implements effect.Workspaces.
-func (w worktrees) Acquire(ctx context.Context, t task.Task, name string) error {
-	s, err := w.slot(&t, name)
-	if err != nil {
-		return err
+// notedSlot is slot for one that is told what a person should know about: it is logged, and
+// returned as one note.
+func (w worktrees) notedSlot(t *task.Task, name string) (s worktree.Slot, note func() string, err error) {
+	var texts []string
+	s, err = w.slot(t, name)
+	s.Note = func(text string) {
+		w.s.log.Warn(text, "component", "worktrees", "task", t.ID)
+		texts = append(texts, text)
 	}
-	return w.pool.Acquire(ctx, s)
+	return s, func() string { return strings.Join(texts, "; ") }, err
+}
+
+// Acquire implements effect.Workspaces.
+func (w worktrees) Acquire(ctx context.Context, t task.Task, name string) (string, error) {
+	s, note, err := w.notedSlot(&t, name)
+	if err != nil {
+		return "", err
+	}
+	err = w.pool.Acquire(ctx, s)
+	return note(), err
 }
 
 // Release implements effect.Workspaces.
-func (w worktrees) Release(ctx context.Context, t task.Task, name string) error {
-	s, err := w.slot(&t, name)
+func (w worktrees) Release(ctx context.Context, t task.Task, name string) (string, error) {
+	s, note, err := w.notedSlot(&t, name)
 	if err != nil {
-		return err
+		return "", err
 	}
 	ref, err := w.pool.Release(ctx, s)
 	if ref != "" {
 		w.s.log.Info("work was salvaged", "component", "worktrees", "task", t.ID, "ref", ref)
 	}
-	return err
+	return note(), err
 }
 
 // RenameBranch implements effect.Workspaces.
@@ -66,14 +80,31 @@ func (w worktrees) RenameBranch(ctx context.Context, t task.Task, from string) e
 // Path implements agents.Workspaces.
 func (w worktrees) Path(name string) string { return w.pool.Path(name) }
 
-// Ready implements agents.Workspaces. A worktree that somebody removed is made again.
-func (w worktrees) Ready(ctx context.Context, t *task.Task) error {
-	if _, err := os.Stat(w.pool.Path(t.Workspace)); errors.Is(err, os.ErrNotExist) {
-		if err := w.Acquire(ctx, *t, t.Workspace); err != nil {
-			return err
+// Ready implements effect.Workspaces.
+func (w worktrees) Ready(ctx context.Context, t task.Task) (string, error) {
+	s, note, err := w.notedSlot(&t, t.Workspace)
+	if err != nil {
+		return "", err
+	}
+	s.Busy = slices.ContainsFunc(t.Attempts, func(a task.Attempt) bool { return a.Running })
+	err = w.pool.Repair(ctx, s)
+	return note(), err
+}
+
+// Check implements local.Healer. Until a new branch is checked out the old one counts.
+func (w worktrees) Check(ctx context.Context, t *task.Task) error {
+	s, err := w.slot(t, t.Workspace)
+	if err != nil {
+		return err
+	}
+	wrong := w.pool.Check(ctx, s)
+	for _, e := range t.Pending {
+		if e.Do == workflow.RenameBranch && wrong != nil {
+			s.Branch = e.Arg
+			wrong = w.pool.Check(ctx, s)
 		}
 	}
-	return w.Heal(ctx, t)
+	return wrong
 }
 
 // Heal implements local.Healer.

@@ -158,6 +158,8 @@ func (x *decider) gate(g *workflow.Gate) (bool, string) {
 	switch {
 	case len(g.Children) > 0:
 		return x.children(g)
+	case x.sig.Workspace != "": // whatever an agent did there, it is not the task's work
+		return false, x.sig.Workspace
 	case g.File != "":
 		return evidence(x.sig.Evidence, g.Fact(), "file "+g.File)
 	case g.Fresh == workflow.FreshVisit && g.Evidence == workflow.Commits && x.t.Tip != "" && x.sig.Commit == x.t.Tip:

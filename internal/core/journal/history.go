@@ -52,7 +52,7 @@ func History(e Entry) []Event {
 		h.add(TaskUpdated, EventField{"changes", changes(&e)}, h.actor(), h.note())
 	case AgentSpawned:
 		h.add(AgentSpawned, EventField{"workspace", nullable(e.Place)}, EventField{"tmux_session", nullable(session(&e))},
-			EventField{"role", e.Role}, EventField{"attempt", e.Attempt})
+			EventField{"role", e.Role}, EventField{"attempt", e.Attempt}, some("reason", receiptNote(&e)))
 	case AgentCrashed:
 		h.crashed()
 	case AutoAdvanced:

@@ -121,7 +121,7 @@ func (e *Entry) Signal(visit int) signal.Signal {
 		s.To, s.Role, s.Code, s.Word, s.Timer = h.To, h.Role, h.Code, h.Word, h.Timer
 		s.Artifacts = signal.Artifacts{Sections: h.Sections, Problem: h.Problem}
 		s.Evidence, s.Free = h.Evidence, h.Free
-		s.Arg, s.Active, s.Commit = h.Arg, h.Active, h.Commit
+		s.Arg, s.Active, s.Commit, s.Workspace = h.Arg, h.Active, h.Commit, h.Broken
 		s.Busy, s.Children, s.Report, s.Final, s.Face = h.Busy, h.Children, h.Report, h.Final, h.Face
 	}
 	return s

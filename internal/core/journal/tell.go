@@ -91,7 +91,7 @@ func tell(e *Entry) Told {
 func (t *Told) why(e *Entry) {
 	texts := append([]string{e.Reason, e.Note, e.Held, e.Attention}, e.Rejected...)
 	if e.Type == AgentSpawned || e.Type == EffectAsked && e.Actor == task.Human {
-		texts[0] = "" // only that it was to be done
+		texts[0] = receiptNote(e) // the reason is only that it was to be done
 	}
 	for _, text := range texts {
 		if text != "" && !strings.Contains(t.What, text) && !strings.Contains(strings.Join(t.Why, "\n"), text) {
@@ -149,6 +149,14 @@ func (e *Entry) words() (string, Tone) {
 		}
 	}
 	return e.agentWords()
+}
+
+// receiptNote is what is to be known about an effect though it was done.
+func receiptNote(e *Entry) string {
+	if e.Receipt == nil {
+		return ""
+	}
+	return e.Receipt.Note
 }
 
 // agentWords says what became of an agent.

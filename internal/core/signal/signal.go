@@ -52,6 +52,7 @@ type Signal struct {
 	Usage     *task.Usage     `json:"usage,omitempty"`     // notice, exit: consumed so far
 	Active    time.Time       `json:"active,omitzero"`     // timer: when the attempt last showed life
 	Commit    string          `json:"commit,omitempty"`    // the branch's, as it was
+	Workspace string          `json:"workspace,omitempty"` // request, outcome, exit of an attempt: why its workspace is not the task's worktree
 
 	Report *Report     `json:"report,omitempty"` // outcome, exit: what the attempt said
 	Final  string      `json:"final,omitempty"`  // outcome, exit: its last message, cut short; untrusted
@@ -97,6 +98,7 @@ type Heard struct {
 	Arg      string             `json:"arg,omitempty"`
 	Active   time.Time          `json:"active,omitzero"`
 	Commit   string             `json:"commit,omitempty"`
+	Broken   string             `json:"broken,omitempty"` // the workspace
 	Sections []taskfile.Section `json:"sections,omitempty"`
 	Problem  string             `json:"problem,omitempty"`
 	Evidence []Evidence         `json:"evidence,omitempty"`
@@ -122,7 +124,7 @@ func (s *Signal) Heard() *Heard {
 	return &Heard{
 		To: s.To, Role: s.Role, Code: s.Code, Word: s.Word, Timer: s.Timer, Arg: s.Arg,
 		Active: s.Active, Commit: s.Commit, Sections: taskfile.Bare(s.Artifacts.Sections), Problem: s.Artifacts.Problem, Evidence: s.Evidence, Free: s.Free,
-		Busy: s.Busy, Children: s.Children, Report: s.Report, Final: s.Final, Face: s.Face,
+		Busy: s.Busy, Children: s.Children, Report: s.Report, Final: s.Final, Face: s.Face, Broken: s.Workspace,
 	}
 }
 

@@ -129,10 +129,9 @@ type Harnesses interface {
 	Messages(harness string) bool     // what it says can be told from what else it prints
 }
 
-// Workspaces say where a task's worktree is, and keep its TASK.md what it must be.
+// Workspaces say where a task's worktree is.
 type Workspaces interface {
 	Path(name string) string
-	Ready(ctx context.Context, t *task.Task) error // makes sure that it is there, with its TASK.md
 }
 
 // Engine takes what is to be said about attempts.

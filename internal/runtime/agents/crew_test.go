@@ -117,8 +117,6 @@ func (c *crew) Project(string) (task.Project, bool) {
 
 func (c *crew) Path(name string) string { return "/workspaces/" + name }
 
-func (c *crew) Ready(context.Context, *task.Task) error { return nil }
-
 func (c *crew) Watch(dir string, over func(agents.Exit)) error {
 	c.mu.Lock()
 	c.over[dir] = over

@@ -29,7 +29,7 @@ func (a *Agents) Start(ctx context.Context, t task.Task, e task.Effect) (session
 	if phase != Absent {
 		return session, a.watch(k, pids)
 	}
-	orders, err := a.prepare(ctx, &t, &e, session)
+	orders, err := a.prepare(&t, &e, session)
 	if err != nil {
 		return "", err
 	}
@@ -52,7 +52,7 @@ func (a *Agents) launchAndWatch(ctx context.Context, k Key, orders Orders) error
 }
 
 // prepare writes down what the attempt needs and returns what is to be started.
-func (a *Agents) prepare(ctx context.Context, t *task.Task, e *task.Effect, session string) (Orders, error) {
+func (a *Agents) prepare(t *task.Task, e *task.Effect, session string) (Orders, error) {
 	k := Key{t.ID, e.Attempt}
 	def, err := a.Engine.Definition(t)
 	if err != nil {
@@ -67,9 +67,6 @@ func (a *Agents) prepare(ctx context.Context, t *task.Task, e *task.Effect, sess
 	}
 	if err := os.MkdirAll(a.Folder(k), 0o700); err != nil {
 		return Orders{}, fmt.Errorf("make the folder of attempt %d: %w", e.Attempt, err)
-	}
-	if err := a.Workspaces.Ready(ctx, t); err != nil {
-		return Orders{}, err
 	}
 	if role.Protocol != "" && !a.Harnesses.Messages(harnessOf(t, role)) {
 		session = "" // at a terminal nothing of it could be told from what is typed
@@ -164,7 +161,7 @@ func (a *Agents) environment(t *task.Task, e *task.Effect, harness string, more 
 	env := append(a.Env(harness),
 		"ORANGE_TASK="+string(t.ID), "ORANGE_ATTEMPT="+strconv.Itoa(e.Attempt), "ORANGE_ROLE="+e.Role, "ORANGE_STATE="+t.Status,
 		"ORANGE_ROLE_RUN="+strconv.Itoa(t.RanOf(e.Role)), "ORANGE_ROUND="+strconv.Itoa(t.Counter("review_round")), "ORANGE_TOKEN="+a.Token(k), "ORANGE_NONCE="+a.Nonce(k),
-		keyVariable+"="+k.mark())
+		keyVariable+"="+k.mark(), CeilingVariable+"="+filepath.Dir(a.Workspaces.Path(t.Workspace)))
 	if n := slot(t.Workspace); n > 0 {
 		env = append(env, "ORANGE_SLOT="+strconv.Itoa(n), "ORANGE_PORT_OFFSET="+strconv.Itoa(n*100))
 	}
@@ -173,6 +170,10 @@ func (a *Agents) environment(t *task.Task, e *task.Effect, harness string, more 
 	}
 	return append(env, more...)
 }
+
+// CeilingVariable names the folders above which git does not search for a repository: in a
+// worktree that is broken it must not find one around the data folder.
+const CeilingVariable = "GIT_CEILING_DIRECTORIES"
 
 // keyVariable is in the environment of every process of an attempt.
 const keyVariable = "ORANGE_ATTEMPT_KEY"

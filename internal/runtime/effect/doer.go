@@ -20,10 +20,14 @@ type Agents interface {
 	Rename(ctx context.Context, t task.Task) (session string, err error)
 }
 
-// Workspaces hands out worktrees and takes them back.
+// Workspaces hands out worktrees and takes them back. A note names what a person should
+// know about, such as files that were moved aside.
 type Workspaces interface {
-	Acquire(ctx context.Context, t task.Task, name string) error
-	Release(ctx context.Context, t task.Task, name string) error
+	Acquire(ctx context.Context, t task.Task, name string) (note string, err error)
+	// Ready makes sure that an agent can be started: the workspace is the task's worktree,
+	// with its TASK.md.
+	Ready(ctx context.Context, t task.Task) (note string, err error)
+	Release(ctx context.Context, t task.Task, name string) (note string, err error)
 	RenameBranch(ctx context.Context, t task.Task, from string) error
 }
 
@@ -71,8 +75,7 @@ func (d Doer) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Do
 	case info.Kills:
 		return d.kill(ctx, t, e)
 	case info.Spawns, info.Notifies && e.Start:
-		session, err := d.Agents.Start(ctx, t, e)
-		return local.Done{Session: session}, err
+		return d.start(ctx, t, e)
 	case info.Notifies:
 		return local.Done{}, d.Agents.Tell(ctx, t, e)
 	}
@@ -81,9 +84,10 @@ func (d Doer) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Do
 	}
 	switch e.Do {
 	case workflow.AcquireWorkspace:
-		return local.Done{}, d.Workspaces.Acquire(ctx, t, e.Workspace)
+		note, err := d.Workspaces.Acquire(ctx, t, e.Workspace)
+		return local.Done{Note: note}, err
 	case workflow.ReleaseWorkspace:
-		return local.Done{}, d.release(ctx, t, e)
+		return d.release(ctx, t, e)
 	case workflow.SpawnNext: // the runtime looks at its queue itself
 		return local.Done{}, nil
 	case workflow.WriteSection:
@@ -92,6 +96,19 @@ func (d Doer) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Do
 		return d.rename(ctx, t, e)
 	}
 	return d.deliver(ctx, t, e)
+}
+
+// start starts an agent in a workspace that was checked.
+func (d Doer) start(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+	note := ""
+	if t.Workspace != "" {
+		var err error
+		if note, err = d.Workspaces.Ready(ctx, t); err != nil {
+			return local.Done{}, err
+		}
+	}
+	session, err := d.Agents.Start(ctx, t, e)
+	return local.Done{Session: session, Note: note}, err
 }
 
 // card changes the task's card, or looks at it.
@@ -126,11 +143,12 @@ func (d Doer) kill(ctx context.Context, t task.Task, e task.Effect) (local.Done,
 	return done, nil
 }
 
-func (d Doer) release(ctx context.Context, t task.Task, e task.Effect) error {
+func (d Doer) release(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
 	if e.Workspace == "" { // it never had one
-		return nil
+		return local.Done{}, nil
 	}
-	return d.Workspaces.Release(ctx, t, e.Workspace)
+	note, err := d.Workspaces.Release(ctx, t, e.Workspace)
+	return local.Done{Note: note}, err
 }
 
 func (d Doer) rename(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {

@@ -55,12 +55,16 @@ func (h *hands) Rename(_ context.Context, t task.Task) (string, error) {
 	return t.Project + "/" + t.Branch, h.do("rename session")
 }
 
-func (h *hands) Acquire(_ context.Context, _ task.Task, name string) error {
-	return h.do("acquire %s", name)
+func (h *hands) Acquire(_ context.Context, _ task.Task, name string) (string, error) {
+	return "moved aside", h.do("acquire %s", name)
 }
 
-func (h *hands) Release(_ context.Context, _ task.Task, name string) error {
-	return h.do("release %s", name)
+func (h *hands) Ready(_ context.Context, t task.Task) (string, error) {
+	return "made again", h.do("ready %s", t.Workspace)
+}
+
+func (h *hands) Release(_ context.Context, _ task.Task, name string) (string, error) {
+	return "kept", h.do("release %s", name)
 }
 
 func (h *hands) RenameBranch(_ context.Context, t task.Task, from string) error {
@@ -90,12 +94,12 @@ func TestEveryEffectIsDone(t *testing.T) {
 		did  string
 		done string
 	}{
-		{task.Effect{Do: "acquire_workspace", Workspace: "p--1"}, "acquire p--1", ""},
-		{task.Effect{Do: "release_workspace", Workspace: "p--1"}, "release p--1", ""},
+		{task.Effect{Do: "acquire_workspace", Workspace: "p--1"}, "acquire p--1", "note moved aside"},
+		{task.Effect{Do: "release_workspace", Workspace: "p--1"}, "release p--1", "note kept"},
 		{task.Effect{Do: "release_workspace"}, "", ""},
-		{task.Effect{Do: "spawn_agent", Role: "worker", Attempt: 4, Start: true}, "start worker 4", "session p/b"},
-		{task.Effect{Do: "spawn_reviewer", Role: "reviewer", Attempt: 5, Start: true}, "start reviewer 5", "session p/b"},
-		{task.Effect{Do: "notify_worker", Role: "worker", Attempt: 6, Start: true}, "start worker 6", "session p/b"},
+		{task.Effect{Do: "spawn_agent", Role: "worker", Attempt: 4, Start: true}, "ready p--1, start worker 4", "session p/b, note made again"},
+		{task.Effect{Do: "spawn_reviewer", Role: "reviewer", Attempt: 5, Start: true}, "ready p--1, start reviewer 5", "session p/b, note made again"},
+		{task.Effect{Do: "notify_worker", Role: "worker", Attempt: 6, Start: true}, "ready p--1, start worker 6", "session p/b, note made again"},
 		{task.Effect{Do: "notify_worker", Role: "worker", Attempt: 1, Prompt: "review-failed"}, "tell worker review-failed", ""},
 		{task.Effect{Do: "notify_agent", Role: "reviewer", Attempt: 2, Prompt: "nudge"}, "tell reviewer nudge", ""},
 		{task.Effect{Do: "kill_reviewer", Role: "reviewer"}, "end [2]", "ended [2]"},

@@ -85,6 +85,9 @@ type Library interface {
 // what it wrote there, however it did, is in the task's folder.
 type Healer interface {
 	Heal(ctx context.Context, t *task.Task) error
+	// Check says what is wrong with the task's workspace, nil if it is a worktree of the
+	// project's repository on the task's branch.
+	Check(ctx context.Context, t *task.Task) error
 }
 
 // A Prober looks up facts about the world that gates ask for.

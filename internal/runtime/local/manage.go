@@ -35,7 +35,7 @@ func (r *Runtime) Explain(ctx context.Context, id task.ID) (engine.Explanation, 
 			sig.Artifacts.Sections = doc.Sections()
 		}
 	}
-	sig.Evidence = r.evidence(ctx, def, &t, &sig)
+	sig.Evidence = r.evidence(ctx, def, &t, &sig, r.brokenWorkspace(ctx, def, &t, &sig))
 	if sig.Children, err = r.children(def, &t); err != nil {
 		return engine.Explanation{}, err
 	}

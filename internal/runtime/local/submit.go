@@ -60,17 +60,21 @@ func (r *Runtime) submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	sig.Artifacts = signal.Artifacts{}
+	sig.Artifacts, sig.Workspace = signal.Artifacts{}, ""
 	if r.Files != nil {
 		if t, err = r.look(ctx, def, t, &sig); err != nil {
 			return engine.Answer{}, err
 		}
 	}
-	sig.Evidence = r.evidence(ctx, def, &t, &sig)
+	broken := r.brokenWorkspace(ctx, def, &t, &sig)
+	if fromAttempt(&sig) {
+		sig.Workspace = broken
+	}
+	sig.Evidence = r.evidence(ctx, def, &t, &sig, broken)
 	if sig.Children, err = r.children(def, &t); err != nil {
 		return engine.Answer{}, err
 	}
-	if r.Commit != nil && sig.Weighs() {
+	if r.Commit != nil && sig.Weighs() && broken == "" {
 		sig.Commit = r.Commit(&t)
 	}
 	answer, err := r.decide(ctx, def, t, sig)
@@ -229,8 +233,35 @@ func (r *Runtime) heal(ctx context.Context, t *task.Task) {
 	}
 }
 
-// evidence looks up the facts that gates of the edges in question ask for.
-func (r *Runtime) evidence(ctx context.Context, def *workflow.Definition, t *task.Task, sig *signal.Signal) []signal.Evidence {
+// brokenWorkspace says why the task's workspace is not the task's worktree, "" if it is or
+// if deciding about the signal does not depend on it.
+func (r *Runtime) brokenWorkspace(ctx context.Context, def *workflow.Definition, t *task.Task, sig *signal.Signal) string {
+	making := func(e task.Effect) bool { return e.Do == workflow.AcquireWorkspace }
+	explained := sig.Kind == ""
+	if r.Healer == nil || t.Workspace == "" || !explained && !sig.Weighs() || over(def, t) || slices.ContainsFunc(t.Pending, making) {
+		return ""
+	}
+	if err := r.Healer.Check(ctx, t); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// fromAttempt says whether the signal is about what an attempt did: what it left in its
+// workspace decides.
+func fromAttempt(sig *signal.Signal) bool {
+	switch sig.Kind {
+	case signal.Exit, signal.Outcome:
+		return true
+	case signal.Request:
+		return sig.Attempt > 0
+	}
+	return false
+}
+
+// evidence looks up the facts that gates of the edges in question ask for. Nothing is read
+// from a workspace that is broken.
+func (r *Runtime) evidence(ctx context.Context, def *workflow.Definition, t *task.Task, sig *signal.Signal, broken string) []signal.Evidence {
 	if r.Prober == nil {
 		return nil
 	}
@@ -241,15 +272,24 @@ func (r *Runtime) evidence(ctx context.Context, def *workflow.Definition, t *tas
 		if sig.Kind == signal.Tracker && sig.Word == signal.PRMerged {
 			q.Commit = sig.Arg
 		}
-		out = append(out, r.Prober.Probe(ctx, q))
+		out = append(out, r.probe(ctx, q, broken))
 	}
 	if sig.Kind == signal.Tracker && sig.Word == signal.PRClosed {
-		out = append(out, r.Prober.Probe(ctx, Question{Name: workflow.NothingLost, Project: p, Task: t, Commit: sig.Arg}))
+		out = append(out, r.probe(ctx, Question{Name: workflow.NothingLost, Project: p, Task: t, Commit: sig.Arg}, broken))
 	}
 	if rep := sig.Report; rep != nil && rep.Actions != nil && rep.Actions.Git != nil {
 		out = append(out, r.Prober.Probe(ctx, Question{Name: workflow.ClaimsFact, Project: p, Task: t, Git: rep.Actions.Git}))
 	}
 	return out
+}
+
+// probe looks one fact up. Whether a branch has commits or is merged is known to the
+// repository; everything else is read from the workspace.
+func (r *Runtime) probe(ctx context.Context, q Question, broken string) signal.Evidence {
+	if broken != "" && q.Name != workflow.Merged && q.Name != workflow.Commits {
+		return signal.Evidence{Name: q.Name, Detail: broken}
+	}
+	return r.Prober.Probe(ctx, q)
 }
 
 // reports says whether the edge may answer to what an attempt said.

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orange/internal/core/task"
+)
+
+// stray puts a plain folder in the place of its worktree, hands over from there and ends. The
+// second worker does the work.
+const stray = `
+worker:
+  - section: {name: Plan, text: "APPROACH: straight on"}
+  - run: orange task update --status working
+  - run: |
+      file=$(readlink TASK.md); dir=$PWD; cd /; rm -rf "$dir"; mkdir "$dir"; cd "$dir"; ln -s "$file" TASK.md
+      echo x >x.txt; git add x.txt && git commit -qm stray
+      printf '\n## Handoff\n\nDONE: it\n' >>TASK.md
+      orange task update --status agent-review 2>../../../said || true
+  - exit: 0
+worker#2:
+  - commit: {file: second.txt, text: "x\n", message: second}
+  - section: {name: Handoff, text: "DONE: by the second"}
+  - run: orange task update --status agent-review
+  - idle:
+reviewer:
+  - section: {name: Review, text: "Verdict: PASS"}
+  - run: orange task update --status reviewing
+`
+
+func (s *shop) workspace(t task.Task) string { return filepath.Join(s.home, "workspaces", t.Workspace) }
+
+// reasons are what the history gives as the reason of events of one type.
+func (s *shop) reasons(id task.ID, event string) string {
+	s.t.Helper()
+	var out []string
+	for _, line := range s.history(id) {
+		if strings.HasPrefix(line, event) {
+			out = append(out, strings.TrimPrefix(line, event))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// What an agent does in a folder that is not its worktree counts for nothing, even where
+// that folder is inside another repository; the next agent gets a worktree.
+func TestAFolderThatIsNoWorktreeOpensNoGate(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless")
+	s.git(s.dir, "init", "-q", "-b", "feature")
+	s.git(s.dir, "-c", "user.name=Outer", "-c", "user.email=outer@example.com", "commit", "-q", "--allow-empty", "-m", "outer")
+	s.git(s.dir, "config", "user.name", "Outer")
+	s.git(s.dir, "config", "user.email", "outer@example.com")
+	outer := s.git(s.dir, "rev-parse", "HEAD")
+	id := s.create("feature", stray)
+	got := s.await(id, "the end is seen", func(t task.Task) bool { return t.Crashed == "worker" })
+	if said, err := os.ReadFile(filepath.Join(s.dir, "said")); err != nil || !strings.Contains(string(said), "is no worktree of "+s.repo) {
+		t.Errorf("it was not refused: %q, %v", said, err)
+	}
+	if why := s.reasons(id, "agent.crashed"); got.Status != "working" || !strings.Contains(why, "is no worktree of") || strings.Contains(why, "Handoff") {
+		t.Errorf("%s: %s", got.Status, why)
+	}
+	if s.git(s.dir, "rev-parse", "HEAD") != outer {
+		t.Error("it committed into the repository around it")
+	}
+	s.orange("task", "respawn", string(id))
+	got = s.reaches(id, "reviewing")
+	if text := s.git(s.repo, "show", "feature:second.txt"); text != "x" || s.git(s.workspace(got), "symbolic-ref", "--short", "HEAD") != "feature" {
+		t.Errorf("the second did not work in a worktree: %q", text)
+	}
+	aside := filepath.Join(s.home, "workspaces", ".aside", got.Workspace, string(id), "folder")
+	if text, err := os.ReadFile(filepath.Join(aside, "x.txt")); err != nil || string(text) != "x\n" {
+		t.Errorf("the folder was not kept: %v", err)
+	}
+	if told := s.orange("task", "history", string(id)); !strings.Contains(told, aside) {
+		t.Errorf("nobody is told where it is:\n%s", told)
+	}
+	s.orange("task", "replay", string(id))
+}
+
+// Whatever happens to a worktree, the next agent works on the branch of its task.
+func TestAWorktreeThatWasRemovedIsMadeAgain(t *testing.T) {
+	for name, damage := range map[string]func(s *shop, dir string){
+		"removed": func(s *shop, dir string) { check(s.t, os.RemoveAll(dir)) },
+		"removed and pruned": func(s *shop, dir string) {
+			check(s.t, os.RemoveAll(dir))
+			s.git(s.repo, "worktree", "prune")
+		},
+		"pruned": func(s *shop, dir string) {
+			check(s.t, os.Rename(dir, dir+".elsewhere"))
+			s.git(s.repo, "worktree", "prune")
+			check(s.t, os.Rename(dir+".elsewhere", dir))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openShop(t, "headless")
+			id := s.create("feature", planner)
+			damage(s, s.workspace(s.reaches(id, "working")))
+			kill(t, s.alive(id, 1).Child.PID)
+			s.await(id, "the end is seen", func(t task.Task) bool { return t.Crashed == "worker" })
+			s.orange("task", "respawn", string(id))
+			s.reaches(id, "reviewing")
+			if text := s.git(s.repo, "show", "feature:second.txt"); text != "x" {
+				t.Errorf("%q", text)
+			}
+			s.orange("task", "merge", string(id))
+			s.reaches(id, "done")
+			if text := s.git(s.repo, "worktree", "list"); strings.Contains(text, "prunable") {
+				t.Error(text)
+			}
+		})
+	}
+}
+
+// A workspace that cannot be repaired without leaving something behind stops the task, with
+// one sentence; no agent is started and no crash is counted for that.
+func TestAWorkspaceOnAnotherBranchWaitsForAPerson(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless")
+	id := s.create("feature", `
+worker:
+  - section: {name: Plan, text: "APPROACH: elsewhere"}
+  - run: orange task update --status working
+  - run: "git switch -q -c other && echo mine >README"
+  - section: {name: Handoff, text: "DONE: on another branch"}
+  - run: "orange task update --status agent-review 2>../../../said || true"
+  - exit: 0
+worker#2:
+  - commit: {file: second.txt, text: "x\n", message: second}
+  - section: {name: Handoff, text: "DONE: by the second"}
+  - run: orange task update --status agent-review
+  - idle:
+reviewer:
+  - section: {name: Review, text: "Verdict: PASS"}
+  - run: orange task update --status reviewing
+`)
+	s.await(id, "the end is seen", func(t task.Task) bool { return t.Crashed == "worker" })
+	s.orange("task", "respawn", string(id))
+	got := s.await(id, "a person is called", func(t task.Task) bool { return t.Attention != "" })
+	if !strings.Contains(got.Attention, "is on branch other instead of feature") || got.Counter("crash_count") != 1 || count(s.history(id), "agent.spawned") != 1 {
+		t.Errorf("%q, %q", got.Attention, s.history(id))
+	}
+	if it := s.wanted(id); !strings.Contains(it.Text, "git -C "+s.workspace(got)+" switch feature") {
+		t.Errorf("%+v", it)
+	}
+	if text, err := os.ReadFile(filepath.Join(s.workspace(got), "README")); err != nil || string(text) != "mine\n" {
+		t.Errorf("the change is gone: %q, %v", text, err)
+	}
+	s.git(s.workspace(got), "commit", "-qam", "mine")
+	s.orange("resume", string(id)) // it is switched back as soon as that leaves nothing behind
+	got = s.reaches(id, "reviewing")
+	if s.git(s.workspace(got), "symbolic-ref", "--short", "HEAD") != "feature" {
+		t.Error("it is on another branch")
+	}
+}
+
+// What an agent left in a workspace does not keep it from the next task.
+func TestNothingHoldsASlotForEver(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless", "--pool-size", "1")
+	for branch, leave := range map[string]string{
+		"nested":   "git init -q inner; echo x >inner/work",
+		"lock":     "echo changed >README; touch $(git rev-parse --git-dir)/index.lock",
+		"a-filter": "git config filter.broken.clean false; git config filter.broken.required true; echo '* filter=broken' >.gitattributes",
+	} {
+		id := s.create(branch, "worker:\n  - run: \""+leave+"\"\n  - section: {name: Plan, text: \"APPROACH: x\"}\n  - run: orange task update --status working\n  - idle:\n")
+		s.reaches(id, "working")
+		s.orange("task", "cancel", string(id), "--yes")
+		if got := s.reaches(id, "cancelled"); got.Workspace != "" || got.Attention != "" {
+			t.Errorf("%s: %q", branch, got.Attention)
+		}
+		want := map[string]string{"nested": "inner in workspace shop--1 is a git repository", "lock": "index.lock", "a-filter": ".aside/shop--1/" + string(id) + "/folder"}[branch]
+		if told := s.reasons(id, "effect.done"); !strings.Contains(told, want) {
+			t.Errorf("%s: nobody is told %q:\n%s", branch, want, told)
+		}
+	}
+	s.reaches(s.create("next", diligent), "reviewing")
+}
