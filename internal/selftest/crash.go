@@ -1,7 +1,8 @@
 // Package selftest proves on the user's own machine that nothing is lost: it walks a
 // task through its workflow again and again, kills the server (for real) at the next
 // commit or effect boundary each time, removes its socket and server.lock once on the way,
-// and compares what is left with an undisturbed walk. It drives the program from outside, as a client does.
+// and compares what is left with an undisturbed walk; and it damages the workspaces of
+// agents that work. It drives the program from outside, as a client does.
 package selftest
 
 import (
@@ -28,11 +29,12 @@ type Options struct {
 // A Report says what the crashes led to.
 type Report struct {
 	Workflow    string   `json:"workflow"`
-	Path        []string `json:"path"`        // the states of the walk
-	Entries     int      `json:"entries"`     // in the undisturbed journal
-	Effects     int      `json:"effects"`     // done in the undisturbed walk
-	Points      int      `json:"points"`      // crash points tried
-	Divergences []string `json:"divergences"` // what was not as without the crash
+	Path        []string `json:"path"`             // the states of the walk
+	Entries     int      `json:"entries"`          // in the undisturbed journal
+	Effects     int      `json:"effects"`          // done in the undisturbed walk
+	Points      int      `json:"points"`           // crash points tried
+	Faults      []string `json:"faults,omitempty"` // what was done to workspaces and servers while agents worked
+	Divergences []string `json:"divergences"`      // what was not as without the crash
 }
 
 // Crash kills the server at its first boundary, its second, and so on, each time in

@@ -22,11 +22,14 @@ func newSelftestCrashCommand(deps Deps) *cobra.Command {
 		Long: "Walks a task through the workflow in an empty folder of its own, kills the server with\n" +
 			"SIGKILL at the first commit or effect boundary, starts it again and compares the record,\n" +
 			"the journal and the effects with an undisturbed walk; then at the second boundary, and so on.\n" +
-			"Every walk also removes the server's socket and server.lock once, and goes on.",
+			"Every walk also removes the server's socket and server.lock once, and goes on.\n" +
+			"Without --limit it then lets scripted agents work on tasks of a repository of its own, removes,\n" +
+			"prunes and replaces their workspaces and kills the server, and looks whether all of their work\n" +
+			"is merged in the end.",
 		Annotations: map[string]string{needsNothing: "yes"},
 	}
 	cmd.Flags().IntVar(&o.Parallel, "parallel", 2, "walks at the same time")
-	cmd.Flags().IntVar(&o.Limit, "limit", 0, "try no more crash points than this (default: all)")
+	cmd.Flags().IntVar(&o.Limit, "limit", 0, "try no more crash points than this, and no other faults (default: all)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		def, err := selftestWorkflow(deps, args)
 		if err != nil {
@@ -66,6 +69,11 @@ func runSelftest(cmd *cobra.Command, deps Deps, o selftest.Options) (err error) 
 		defer fmt.Fprintln(deps.Stderr)
 	}
 	report, err := selftest.Crash(cmd.Context(), o)
+	if err == nil && o.Limit == 0 {
+		var wrong []string
+		report.Faults, wrong, err = selftest.Faults(cmd.Context(), o, faultSeed)
+		report.Divergences = append(report.Divergences, wrong...)
+	}
 	if err != nil {
 		return err
 	}
@@ -80,9 +88,12 @@ func runSelftest(cmd *cobra.Command, deps Deps, o selftest.Options) (err error) 
 	return err
 }
 
+// faultSeed is the order of the faults, the same in every run.
+const faultSeed = 1
+
 func printSelftest(deps Deps, r selftest.Report) {
-	fmt.Fprintf(deps.Stdout, "workflow      %s\npath          %s\nundisturbed   %d entries, %d effects\ncrash points  %d\ndivergences   %d\n",
-		r.Workflow, cleanLine(fmt.Sprint(r.Path)), r.Entries, r.Effects, r.Points, len(r.Divergences))
+	fmt.Fprintf(deps.Stdout, "workflow      %s\npath          %s\nundisturbed   %d entries, %d effects\ncrash points  %d\nfaults        %d\ndivergences   %d\n",
+		r.Workflow, cleanLine(fmt.Sprint(r.Path)), r.Entries, r.Effects, r.Points, len(r.Faults), len(r.Divergences))
 	for _, d := range r.Divergences {
 		fmt.Fprintln(deps.Stdout, "  "+cleanLine(d))
 	}

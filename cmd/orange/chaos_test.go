@@ -1,0 +1,24 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"orange/internal/selftest"
+)
+
+// TestChaos damages workspaces and kills servers while agents work.
+func TestChaos(t *testing.T) {
+	t.Parallel()
+	program, err := built()
+	check(t, err)
+	dir, err := os.MkdirTemp("", "s") // a socket's path may have 108 bytes
+	check(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) }) //nolint:errcheck // a temporary folder
+	done, wrong, err := selftest.Faults(t.Context(), selftest.Options{Program: program, Dir: dir}, 1)
+	t.Logf("%q", done)
+	check(t, err)
+	for _, w := range wrong {
+		t.Error(w)
+	}
+}

@@ -1,0 +1,348 @@
+package selftest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"orange/internal/config"
+	"orange/internal/core/task"
+	"orange/internal/ui/client"
+)
+
+// faultTime bounds how long the tasks may take to be done after the last fault.
+const faultTime = 5 * time.Minute
+
+// faultProject is the project whose tasks suffer.
+const faultProject = "faults"
+
+// Faults lets agents, which play a script, work on tasks of a real repository, and while
+// they work it removes, prunes and replaces their workspaces and kills the server, in an
+// order that follows from the seed. It returns what was done, and what is wrong afterwards:
+// every task must be done by an agent in a worktree of its own, and merged.
+func Faults(ctx context.Context, o Options, seed uint64) (done, wrong []string, err error) {
+	dir, err := os.MkdirTemp(o.Dir, "f")
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := newFaults(o.Program, dir, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.close()
+	for _, stage := range []func(context.Context) error{f.prepare, f.begin, f.harm, f.finish, f.merge} {
+		if err := stage(ctx); err != nil {
+			return f.done, nil, err
+		}
+	}
+	err = f.look(ctx)
+	return f.done, f.wrong, err
+}
+
+// faults is one installation with tasks under way.
+type faults struct {
+	program, dir, repo, home string
+	env                      []string
+	client                   *client.Client
+	random                   *rand.Rand
+
+	tasks []task.Task // as they were when their agents had begun
+	done  []string
+	wrong []string
+}
+
+func newFaults(program, dir string, seed uint64) (*faults, error) {
+	f := &faults{program: program, dir: dir, repo: filepath.Join(dir, faultProject), home: filepath.Join(dir, "home"), random: rand.New(rand.NewPCG(seed, 0))}
+	values := map[string]string{}
+	for _, pair := range config.ServerEnv(config.Environ()) {
+		name, value, _ := strings.Cut(pair, "=")
+		values[name] = value
+	}
+	delete(values, "ORANGE_EFFECTS")
+	values["ORANGE_HOME"], values["HOME"], values["XDG_RUNTIME_DIR"], values["XDG_CONFIG_HOME"] = f.home, dir, dir, filepath.Join(dir, "config")
+	for name, value := range values {
+		f.env = append(f.env, name+"="+value)
+	}
+	cfg, err := config.Load(func(key string) string { return values[key] }, func() (string, error) { return dir, nil })
+	if err != nil {
+		return nil, err
+	}
+	f.client = client.New(cfg.Socket)
+	return f, nil
+}
+
+// script is what the agents play. Workers wait for the file go. A worker that is replaced
+// does what is left to do.
+const script = `
+worker:
+  - section: {name: Plan, text: "APPROACH: whatever happens"}
+  - run: orange task update --status working
+  - run: "while ! test -e %[1]s; do sleep 0.05; done"
+  - run: "echo done >{task}.txt && git add {task}.txt && { git diff --cached --quiet || git commit -qm done; }"
+    must: true
+  - section: {name: Handoff, text: "DONE: it, in attempt {attempt}"}
+  - run: orange task update --status agent-review
+    must: true
+  - exit: 0
+reviewer:
+  - section: {name: Review, text: "Verdict: PASS\nRound: {attempt}"}
+  - run: orange task update --status reviewing
+    must: true
+`
+
+func (f *faults) prepare(ctx context.Context) error {
+	files := map[string]string{
+		"config/orange/config.json": `{"sessions":"headless"}`,
+		"script.yaml":               fmt.Sprintf(script, filepath.Join(f.dir, "go")),
+		faultProject + "/README":    "faults\n",
+	}
+	for name, text := range files {
+		path := filepath.Join(f.dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			return err
+		}
+	}
+	for _, args := range [][]string{
+		{"init", "-q", "-b", "main"}, {"config", "user.name", "orange"}, {"config", "user.email", "orange@localhost"},
+		{"add", "."}, {"commit", "-q", "-m", "begin"},
+	} {
+		if _, err := f.git(ctx, args...); err != nil {
+			return err
+		}
+	}
+	_, err := f.orange(ctx, "project", "add", f.repo, "--pool-size", fmt.Sprint(len(damages)))
+	return err
+}
+
+// begin creates a task for each kind of damage and waits until its worker works.
+func (f *faults) begin(ctx context.Context) error {
+	for i := range damages {
+		harness := "script:" + filepath.Join(f.dir, "script.yaml")
+		if _, err := f.orange(ctx, "task", "create", fmt.Sprintf("task-%d", i), "suffer", "--project", faultProject, "--harness", harness, "--review-harness", harness); err != nil {
+			return err
+		}
+	}
+	return f.until(ctx, "every worker works", func(list []task.Task) bool {
+		f.tasks = list
+		return !slices.ContainsFunc(list, func(t task.Task) bool {
+			a, ok := t.Live("worker")
+			return !ok || !a.Running || t.Status != "working" || len(t.Pending) > 0
+		})
+	})
+}
+
+// A damage is something that happens to a workspace.
+type damage struct {
+	what string
+	do   func(ctx context.Context, f *faults, dir string) error
+}
+
+var damages = [...]damage{
+	{"remove", func(_ context.Context, _ *faults, dir string) error { return os.RemoveAll(dir) }},
+	{"remove and prune", func(ctx context.Context, f *faults, dir string) error {
+		return errors.Join(os.RemoveAll(dir), f.prune(ctx))
+	}},
+	{"replace by a folder", func(_ context.Context, _ *faults, dir string) error {
+		return errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "late"), []byte("late\n"), 0o600))
+	}},
+	{"prune while it is elsewhere", func(ctx context.Context, f *faults, dir string) error {
+		return errors.Join(os.Rename(dir, dir+".elsewhere"), f.prune(ctx), os.Rename(dir+".elsewhere", dir))
+	}},
+}
+
+func (f *faults) prune(ctx context.Context) error {
+	_, err := f.git(ctx, "worktree", "prune")
+	return err
+}
+
+// kills is how often the server is killed.
+const kills = 3
+
+// harm does everything once, in the order that the seed says.
+func (f *faults) harm(ctx context.Context) error {
+	type action struct {
+		what string
+		do   func() error
+	}
+	var actions []action
+	for i, t := range f.tasks {
+		d := damages[i%len(damages)]
+		dir := filepath.Join(f.home, "workspaces", t.Workspace)
+		actions = append(actions, action{d.what + " " + t.Workspace, func() error { return d.do(ctx, f, dir) }})
+	}
+	for range kills {
+		actions = append(actions, action{"kill the server", func() error { return f.killServer(ctx) }})
+	}
+	f.random.Shuffle(len(actions), func(i, j int) { actions[i], actions[j] = actions[j], actions[i] })
+	for _, a := range actions {
+		if err := a.do(); err != nil {
+			return fmt.Errorf("%s: %w", a.what, err)
+		}
+		f.done = append(f.done, a.what)
+	}
+	return nil
+}
+
+// killServer kills the server that answers now, or one that a command starts.
+func (f *faults) killServer(ctx context.Context) error {
+	if _, err := f.list(ctx); err != nil {
+		return err
+	}
+	hello, err := f.client.Hello(ctx)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Kill(hello.PID, syscall.SIGKILL); err != nil {
+		return err
+	}
+	for end := time.Now().Add(startTime); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if now, err := f.client.Hello(ctx); err != nil || now.PID != hello.PID {
+			return nil
+		}
+	}
+	return errors.New("it goes on after SIGKILL")
+}
+
+// finish lets the workers go on, starts those again that crashed, and waits for reviews.
+func (f *faults) finish(ctx context.Context) error {
+	if err := os.WriteFile(filepath.Join(f.dir, "go"), nil, 0o600); err != nil {
+		return err
+	}
+	return f.until(ctx, "every task is reviewed", func(list []task.Task) bool {
+		all := true
+		for _, t := range list {
+			if t.Crashed != "" {
+				f.orange(ctx, "task", "respawn", string(t.ID)) //nolint:errcheck // it may have been started meanwhile
+			}
+			all = all && t.Status == "reviewing" && len(t.Pending) == 0
+		}
+		return all
+	})
+}
+
+// merge merges what was reviewed.
+func (f *faults) merge(ctx context.Context) error {
+	for _, t := range f.tasks {
+		if _, err := f.orange(ctx, "task", "merge", string(t.ID), "--strategy", "merge"); err != nil {
+			return err
+		}
+	}
+	return f.until(ctx, "every task is done", func(list []task.Task) bool {
+		return !slices.ContainsFunc(list, func(t task.Task) bool { return t.Status != "done" || len(t.Pending) > 0 })
+	})
+}
+
+// look says what is not as it must be.
+func (f *faults) look(ctx context.Context) error {
+	complain := func(format string, args ...any) { f.wrong = append(f.wrong, fmt.Sprintf(format, args...)) }
+	for i, t := range f.tasks {
+		if text, err := f.git(ctx, "show", "main:"+string(t.ID)+".txt"); err != nil || text != "done" {
+			complain("the work of %s, whose workspace suffered %q, is not in main", t.Branch, damages[i].what)
+		}
+	}
+	if late, _ := filepath.Glob(filepath.Join(f.home, "workspaces", ".aside", "*", "*", "folder", "late")); len(late) != 1 {
+		complain("%d folders of agents were kept, not 1", len(late))
+	}
+	if text, err := f.git(ctx, "status", "--porcelain"); err != nil || text != "" {
+		complain("the checkout of main is not clean: %s", text)
+	}
+	if text, err := f.git(ctx, "fsck", "--no-progress", "--no-dangling"); err != nil || text != "" {
+		complain("the repository is damaged: %s", text)
+	}
+	if text, err := f.git(ctx, "worktree", "list"); err != nil || strings.Contains(text, "prunable") {
+		complain("worktrees are registered that are not there: %s", text)
+	}
+	checks, err := f.client.Doctor(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range checks {
+		if !c.OK {
+			complain("doctor: %s: %s", c.Name, c.Detail)
+		}
+	}
+	return nil
+}
+
+// until waits for something that must become true of the tasks.
+func (f *faults) until(ctx context.Context, what string, holds func(list []task.Task) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, faultTime)
+	defer cancel()
+	for {
+		list, err := f.list(ctx)
+		if err == nil && holds(list) {
+			return nil
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("it does not come: %s: %v, %s", what, err, shape(list))
+		}
+	}
+}
+
+// list is the tasks in the order of their creation.
+func (f *faults) list(ctx context.Context) ([]task.Task, error) {
+	text, err := f.orange(ctx, "task", "list", "--all", "--json")
+	if err != nil {
+		return nil, err
+	}
+	var out struct {
+		Tasks []task.Task `json:"tasks"`
+	}
+	err = json.Unmarshal([]byte(text), &out)
+	slices.SortFunc(out.Tasks, func(a, b task.Task) int { return strings.Compare(a.Branch, b.Branch) })
+	return out.Tasks, err
+}
+
+func (f *faults) orange(ctx context.Context, args ...string) (string, error) {
+	return f.run(ctx, f.program, args...)
+}
+
+func (f *faults) git(ctx context.Context, args ...string) (string, error) {
+	return f.run(ctx, "git", args...)
+}
+
+func (f *faults) run(ctx context.Context, program string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Env = f.repo, f.env
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		said := ""
+		if errors.As(err, &exit) {
+			said = strings.TrimSpace(string(exit.Stderr))
+		}
+		return "", fmt.Errorf("%s %s: %w: %s", filepath.Base(program), strings.Join(args, " "), err, said)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// close ends what is still running.
+func (f *faults) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), settleTime)
+	defer cancel()
+	list, _ := f.list(ctx)
+	over := func(t task.Task) bool { return len(t.Attempts) == 0 && len(t.Pending) == 0 }
+	for _, t := range list {
+		if !over(t) {
+			f.orange(ctx, "task", "cancel", string(t.ID), "--yes") //nolint:errcheck // it may be over by now
+		}
+	}
+	ended := func(list []task.Task) bool {
+		return !slices.ContainsFunc(list, func(t task.Task) bool { return !over(t) })
+	}
+	f.until(ctx, "everything has ended", ended) //nolint:errcheck // the folder goes anyway
+	f.orange(ctx, "stop")                       //nolint:errcheck // there may be none
+	f.client.Close()
+	os.RemoveAll(f.dir) //nolint:errcheck // a folder of ours in a folder of the caller's
+}
