@@ -84,8 +84,8 @@ func (p *Pool) look(ctx context.Context, project task.Project, name string, hold
 	found.Exists, found.Marker = w.exists(), w.now.Task
 	var problems []string
 	switch {
-	case found.Exists && w.git == "":
-		problems = append(problems, fmt.Sprintf("%s is no worktree of %s: move it away", found.Path, project.Path))
+	case found.Exists && !w.attached(ctx):
+		problems = append(problems, fmt.Sprintf("%s is no worktree of %s: it is moved aside when a task needs the workspace", found.Path, project.Path))
 	case found.Exists:
 		if found.Commit, found.Branch, err = p.git.Head(found.Path); err == nil {
 			found.Dirty, err = p.git.Dirty(ctx, found.Path)

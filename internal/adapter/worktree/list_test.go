@@ -34,7 +34,7 @@ func TestList(t *testing.T) {
 			Problem: "the record says it is bound to no task, the workspace says task " + string(id(2))},
 		{Name: "p--3", Project: "p", Path: b.Path("p--3"), Task: id(3),
 			Problem: "the record says it is bound to task " + string(id(3)) + ", the workspace says no task"},
-		{Name: "p--4", Project: "p", Path: b.Path("p--4"), Exists: true, Problem: b.Path("p--4") + " is no worktree of " + b.project.Path + ": move it away"},
+		{Name: "p--4", Project: "p", Path: b.Path("p--4"), Exists: true, Problem: b.Path("p--4") + " is no worktree of " + b.project.Path + ": it is moved aside when a task needs the workspace"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
