@@ -107,6 +107,7 @@ func TestAWorktreeThatWasRemovedIsMadeAgain(t *testing.T) {
 			if text := s.git(s.repo, "show", "feature:second.txt"); text != "x" {
 				t.Errorf("%q", text)
 			}
+			damage(s, s.workspace(s.task(id))) // a person needs no workspace
 			s.orange("task", "merge", string(id))
 			s.reaches(id, "done")
 			if text := s.git(s.repo, "worktree", "list"); strings.Contains(text, "prunable") {
