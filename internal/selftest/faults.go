@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -26,8 +27,9 @@ const faultTime = 5 * time.Minute
 const faultProject = "faults"
 
 // Faults lets agents, which play a script, work on tasks of a real repository, and while
-// they work it removes, prunes and replaces their workspaces and kills the server, in an
-// order that follows from the seed. It returns what was done, and what is wrong afterwards:
+// they work it removes, prunes and replaces their workspaces, kills the server and removes
+// its socket, in an order that follows from the seed. Their work is merged at the same
+// time. It returns what was done, and what is wrong afterwards:
 // every task must be done by an agent in a worktree of its own, and merged.
 func Faults(ctx context.Context, o Options, seed uint64) (done, wrong []string, err error) {
 	dir, err := os.MkdirTemp(o.Dir, "f")
@@ -52,6 +54,7 @@ func Faults(ctx context.Context, o Options, seed uint64) (done, wrong []string, 
 type faults struct {
 	program, dir, repo, home string
 	env                      []string
+	socket                   string
 	client                   *client.Client
 	random                   *rand.Rand
 
@@ -76,7 +79,7 @@ func newFaults(program, dir string, seed uint64) (*faults, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.client = client.New(cfg.Socket)
+	f.socket, f.client = cfg.Socket, client.New(cfg.Socket)
 	return f, nil
 }
 
@@ -182,6 +185,7 @@ func (f *faults) harm(ctx context.Context) error {
 	for range kills {
 		actions = append(actions, action{"kill the server", func() error { return f.killServer(ctx) }})
 	}
+	actions = append(actions, action{"remove the socket", func() error { return f.removeSocket(ctx) }})
 	f.random.Shuffle(len(actions), func(i, j int) { actions[i], actions[j] = actions[j], actions[i] })
 	for _, a := range actions {
 		if err := a.do(); err != nil {
@@ -212,6 +216,27 @@ func (f *faults) killServer(ctx context.Context) error {
 	return errors.New("it goes on after SIGKILL")
 }
 
+// removeSocket removes the socket of a server that answers, which must listen again.
+func (f *faults) removeSocket(ctx context.Context) error {
+	if _, err := f.list(ctx); err != nil { // starts a server if there is none
+		return err
+	}
+	hello, err := f.client.Hello(ctx)
+	if err != nil {
+		return err
+	}
+	f.client.Close() // what is connected needs no socket
+	if err := os.Remove(f.socket); err != nil {
+		return err
+	}
+	for end := time.Now().Add(startTime); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if now, err := f.client.Hello(ctx); err == nil && now.PID == hello.PID {
+			return nil
+		}
+	}
+	return errors.New("the server does not listen again")
+}
+
 // finish lets the workers go on, starts those again that crashed, and waits for reviews.
 func (f *faults) finish(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(f.dir, "go"), nil, 0o600); err != nil {
@@ -229,14 +254,18 @@ func (f *faults) finish(ctx context.Context) error {
 	})
 }
 
-// merge merges what was reviewed.
+// merge merges what was reviewed, all of it at the same time. A merge that is refused is
+// asked for again.
 func (f *faults) merge(ctx context.Context) error {
-	for _, t := range f.tasks {
-		if _, err := f.orange(ctx, "task", "merge", string(t.ID), "--strategy", "merge"); err != nil {
-			return err
-		}
-	}
+	f.done = append(f.done, fmt.Sprintf("merge %d tasks at the same time", len(f.tasks)))
 	return f.until(ctx, "every task is done", func(list []task.Task) bool {
+		var wait sync.WaitGroup
+		for _, t := range list {
+			if t.Status == "reviewing" {
+				wait.Go(func() { f.orange(ctx, "task", "merge", string(t.ID), "--strategy", "merge") }) //nolint:errcheck // what is left is looked at
+			}
+		}
+		wait.Wait()
 		return !slices.ContainsFunc(list, func(t task.Task) bool { return t.Status != "done" || len(t.Pending) > 0 })
 	})
 }
