@@ -128,7 +128,7 @@ func TestActions(t *testing.T) {
 		"pause":                    {a, url.Values{"do": {"pause"}}, signal.Signal{Kind: signal.Pause}, 303, ""},
 		"resume":                   {a, url.Values{"do": {"resume"}}, signal.Signal{Kind: signal.Resume}, 303, ""},
 		"delete":                   {a, url.Values{"do": {"delete"}}, signal.Signal{Kind: signal.Delete}, 303, ""},
-		"merge in an unknown way":  {c, url.Values{"do": {"merge:octopus"}}, signal.Signal{}, 400, "choose ff or merge"},
+		"merge in an unknown way":  {c, url.Values{"do": {"merge:octopus"}}, signal.Signal{}, 400, "choose auto, ff or merge"},
 		"something else":           {a, url.Values{"do": {"explode"}}, signal.Signal{}, 400, "cannot be asked for"},
 		"another task":             {"Z0000000000000000000z", url.Values{"do": {"pause"}}, signal.Signal{Kind: signal.Pause}, 404, "not found"},
 		"no task at all":           {"a%2Fb", url.Values{"do": {"pause"}}, signal.Signal{}, 404, "no task id"},
