@@ -107,7 +107,7 @@ func (g *Git) land(ctx context.Context, root string, held *landingLock, l Landin
 		}
 	}
 	if err := held.writeRecord(&rec); err != nil {
-		return fmt.Errorf("land %s in %s, nothing was changed: %w", l.What, l.Target, err)
+		return fmt.Errorf("merge %s into %s, nothing was changed: %w", l.What, l.Target, err)
 	}
 	c := call{dir: root, files: []*os.File{held.file}, patience: checkoutPatience,
 		args: []string{"update-ref", "-m", "merge " + l.What + ": landed", heads + l.Target, l.New, l.Old}}
@@ -122,7 +122,7 @@ func (g *Git) land(ctx context.Context, root string, held *landingLock, l Landin
 		if failed != nil {
 			err = fmt.Errorf("%w; then %w", failed, err)
 		}
-		return fmt.Errorf("land %s in %s, which is half done: %w", l.What, l.Target, err)
+		return fmt.Errorf("merge %s into %s, which is half done: %w", l.What, l.Target, err)
 	}
 	if err := held.removeRecord(); err != nil {
 		return err
@@ -143,15 +143,15 @@ func (g *Git) landingPlace(ctx context.Context, root string, l Landing) (string,
 	_, gone := os.Lstat(where.path)
 	switch {
 	case where.busy != "":
-		return "", fmt.Errorf("land %s: a %s of %s is under way in %s: finish it there and try again", l.What, where.busy, l.Target, where.path)
+		return "", fmt.Errorf("merge %s: a %s of %s is under way in %s: finish it there and try again", l.What, where.busy, l.Target, where.path)
 	case gone != nil && where.locked:
-		return "", fmt.Errorf("land %s: %s is checked out in %s, which is not there now: bring it back and try again", l.What, l.Target, where.path)
+		return "", fmt.Errorf("merge %s: %s is checked out in %s, which is not there now: bring it back and try again", l.What, l.Target, where.path)
 	case gone != nil:
 		return "", nil
 	}
 	name, err := operationIn(where.path)
 	if err == nil && name != "" {
-		err = fmt.Errorf("land %s: an operation of git (%s) is under way in %s: finish or abort it there and try again", l.What, name, where.path)
+		err = fmt.Errorf("merge %s: an operation of git (%s) is under way in %s: finish or abort it there and try again", l.What, name, where.path)
 	}
 	return where.path, err
 }
@@ -186,7 +186,7 @@ func (g *Git) judge(ctx context.Context, root string, rec *landRecord, seen sigh
 	case landed:
 		return nil
 	case failed == nil:
-		return fmt.Errorf("land %s: git says that it is done in %s, but %s is at %.12s: look there", rec.What, where, rec.Target, seen.tip)
+		return fmt.Errorf("merge %s: git says that it is done in %s, but %s is at %.12s: look there", rec.What, where, rec.Target, seen.tip)
 	case errors.As(failed, &locked):
 		return failed
 	case seen.tip != rec.Old:
@@ -194,7 +194,7 @@ func (g *Git) judge(ctx context.Context, root string, rec *landRecord, seen sigh
 	case errors.As(failed, &exit) && len(overwritten(exit.stderr)) > 0:
 		return blockedBy(rec, overwritten(exit.stderr))
 	}
-	return fmt.Errorf("land %s in %s: %w: %s%s", rec.What, where, failed, seen.outcome(rec), seen.words(where))
+	return fmt.Errorf("merge %s in %s: %w; %s%s: mend that and try again", rec.What, where, failed, seen.outcome(rec), seen.words(where))
 }
 
 // blockedBy says which files of the user a landing would overwrite.
