@@ -183,7 +183,7 @@ func migrate(ctx context.Context, b bracket, steps []migration) error {
 		return err
 	}
 	if version > len(steps) {
-		return fmt.Errorf("it was written by a newer orange (schema %d, this one knows %d): upgrade orange", version, len(steps))
+		return errNewer(version)
 	}
 	for ; version < len(steps); version++ {
 		step := steps[version]
@@ -200,6 +200,10 @@ func migrate(ctx context.Context, b bracket, steps []migration) error {
 		}
 	}
 	return nil
+}
+
+func errNewer(version int) error {
+	return fmt.Errorf("it was written by a newer orange (schema %d, this one knows %d): upgrade orange", version, len(migrations()))
 }
 
 // version is the schema of the file, 0 if it is empty.

@@ -58,9 +58,9 @@ func adviceForCode(code int) string {
 	case sqlite3.SQLITE_CANTOPEN:
 		return "it cannot be opened; check the permissions of its folder and that the disk is not full"
 	case sqlite3.SQLITE_NOTADB:
-		return "it is not a database; move it away, or put a backup in its place"
+		return "it is not a database; run orange doctor --restore"
 	case sqlite3.SQLITE_CORRUPT:
-		return "it is damaged; stop orange, keep a copy, and put a backup in its place"
+		return "it is damaged; run orange stop, then orange doctor --restore"
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return "another program holds it; close that program and try again"
 	case sqlite3.SQLITE_IOERR:

@@ -16,7 +16,7 @@ func (s *Store) Integrity(ctx context.Context) error {
 	var first string
 	err := s.read.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&first)
 	if err == nil && first != "ok" {
-		err = fmt.Errorf("it is damaged (%s): stop orange, keep a copy, and put a backup in its place", first)
+		err = fmt.Errorf("it is damaged (%s): run orange stop, then orange doctor --restore", first)
 	}
 	return s.describe("check", err)
 }
@@ -127,7 +127,7 @@ func compare(ctx context.Context, q querier, id task.ID) (difference, error) {
 	case wrong != nil:
 		return difference{text: fmt.Sprintf("task %s: %v", id, wrong)}, nil
 	case t.Seq == 0:
-		return difference{text: fmt.Sprintf("task %s: it has a record and no journal: restore a backup", id)}, nil
+		return difference{text: fmt.Sprintf("task %s: it has a record and no journal: run orange stop, then orange doctor --restore", id)}, nil
 	}
 	fold, err := json.Marshal(&t)
 	switch {

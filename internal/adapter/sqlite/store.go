@@ -42,15 +42,17 @@ type Store struct {
 
 // Open opens the store at path, creating it if it is not there, and brings its schema
 // up to date.
-func Open(path string) (*Store, error) {
+func Open(path string) (*Store, error) { return openStore(path, false) }
+
+func openStore(path string, existing bool) (*Store, error) {
 	s := &Store{path: path, known: map[task.ID]indexed{}}
-	if err := s.open(); err != nil {
+	if err := s.open(existing); err != nil {
 		return nil, errors.Join(s.describe("open", err), s.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) open() error {
+func (s *Store) open(existing bool) error {
 	if err := prepareFile(s.path); err != nil {
 		return err
 	}
@@ -63,6 +65,9 @@ func (s *Store) open() error {
 	if s.write, err = db.Conn(ctx); err != nil {
 		return err
 	}
+	if n, err := version(ctx, s.write); existing && err == nil && n == 0 {
+		return ErrEmpty
+	}
 	if err := useWAL(ctx, s.write); err != nil {
 		return err
 	}
@@ -70,6 +75,9 @@ func (s *Store) open() error {
 		return err
 	}
 	if err := migrate(ctx, s.bracket(), migrations()); err != nil {
+		return err
+	}
+	if err := checkTables(ctx, s.write, len(migrations())); err != nil {
 		return err
 	}
 	if s.read, err = connect(s.path, readers, "query_only(1)"); err != nil {

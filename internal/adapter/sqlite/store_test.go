@@ -181,7 +181,7 @@ func TestOpenRefuses(t *testing.T) {
 		}, []string{"newer orange", "upgrade orange"}},
 		"a file that is no database": {func(t *testing.T, path string) {
 			write(t, path, strings.Repeat("not a database at all. ", 100))
-		}, []string{"not a database", "backup"}},
+		}, []string{"not a database", "orange doctor --restore"}},
 		"another program's database": {func(t *testing.T, path string) {
 			raw(t, path, "CREATE TABLE music (song)")
 		}, []string{"another program", "move it away"}},
@@ -193,7 +193,7 @@ func TestOpenRefuses(t *testing.T) {
 		"a damaged file": {func(t *testing.T, path string) {
 			openThenClose(t, path)
 			damage(t, path)
-		}, []string{"damaged", "backup"}},
+		}, []string{"damaged", "orange doctor --restore"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "orange.db")

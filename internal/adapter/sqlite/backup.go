@@ -1,0 +1,189 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+)
+
+const (
+	keptBackups  = 3
+	backupApart  = 24 * time.Hour
+	backupLayout = "orange-20060102T150405.000Z.db"
+	backupTemp   = "orange-*.tmp"
+)
+
+// A Backup is a consistent copy of a store.
+type Backup struct {
+	Path string
+	At   time.Time // when the copy was begun
+}
+
+// Backups lists the backups in a folder, newest first.
+func Backups(dir string) ([]Backup, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list the backups: %w", err)
+	}
+	var list []Backup
+	for _, e := range entries {
+		if at, err := time.Parse(backupLayout, e.Name()); err == nil && e.Type().IsRegular() {
+			list = append(list, Backup{filepath.Join(dir, e.Name()), at})
+		}
+	}
+	slices.SortFunc(list, func(a, b Backup) int { return b.At.Compare(a.At) })
+	return list, nil
+}
+
+// Backup copies the store into a folder, as it is at one moment, and says whether it did: a copy
+// that would equal the newest one is not kept. The copy has its name only once it is on the disk.
+// Those who write do not wait for it. Of older backups two stay at most.
+func (s *Store) Backup(ctx context.Context, dir string, now time.Time) (made bool, err error) {
+	made, err = s.backup(ctx, dir, now.UTC().Truncate(time.Millisecond))
+	if err != nil {
+		if advice := adviceFor(err); advice != "" {
+			err = &problem{doing: "back up", path: s.path, advice: advice, err: err}
+		} else {
+			err = fmt.Errorf("back up the store %s: %w", s.path, err)
+		}
+	}
+	return made, err
+}
+
+func (s *Store) backup(ctx context.Context, dir string, now time.Time) (bool, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return false, err
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, backupTemp)) // of a server that died
+	for _, path := range left {
+		if err := os.Remove(path); err != nil {
+			return false, err
+		}
+	}
+	list, err := Backups(dir)
+	if err != nil {
+		return false, err
+	}
+	if err := s.roomFor(ctx, dir); err != nil {
+		return false, err
+	}
+	temp, err := s.vacuumInto(ctx, dir)
+	if err != nil {
+		return false, err
+	}
+	defer os.Remove(temp) //nolint:errcheck // it has another name if it was kept
+	if len(list) > 0 {
+		if same, err := sameFile(temp, list[0].Path); same || err != nil {
+			return false, err
+		}
+		if !now.After(list[0].At) { // the clock was put back
+			now = list[0].At.Add(time.Millisecond)
+		}
+	}
+	made := Backup{filepath.Join(dir, now.Format(backupLayout)), now}
+	if err := os.Rename(temp, made.Path); err != nil {
+		return false, err
+	}
+	if err := syncDir(dir); err != nil {
+		return false, err
+	}
+	return true, prune(append([]Backup{made}, list...))
+}
+
+// roomFor refuses a copy that would leave the store itself no room to grow.
+func (s *Store) roomFor(ctx context.Context, dir string) error {
+	var size int64
+	err := s.read.QueryRowContext(ctx, "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()").Scan(&size)
+	if err != nil {
+		return err
+	}
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(dir, &disk); err != nil {
+		return err
+	}
+	if free := int64(disk.Bavail) * int64(disk.Bsize); free < 2*size { //nolint:unconvert // the types differ between systems
+		return fmt.Errorf("%w: %d KiB are free and the copy, with room for the store to grow, needs %d", syscall.ENOSPC, free>>10, 2*size>>10)
+	}
+	return nil
+}
+
+// vacuumInto writes a copy beside the backups, on the disk when it returns.
+func (s *Store) vacuumInto(ctx context.Context, dir string) (path string, err error) {
+	f, err := os.CreateTemp(dir, backupTemp) // mode 0600
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		err = errors.Join(err, f.Close())
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	db, err := connect(s.path, 1, "")
+	if err != nil {
+		return "", err
+	}
+	_, err = db.ExecContext(ctx, "VACUUM INTO ?", f.Name())
+	if err = errors.Join(err, db.Close()); err != nil {
+		return "", err
+	}
+	return f.Name(), f.Sync()
+}
+
+// prune removes one backup of more than are kept: the newest stays, and of the older ones two
+// that lie a day apart, so that servers that start often do not drive out what is older.
+func prune(list []Backup) error {
+	for len(list) > keptBackups {
+		drop := len(list) - 1
+		if len(list) == keptBackups+1 && list[1].At.Sub(list[2].At) < backupApart {
+			drop = 1
+		}
+		if err := os.Remove(list[drop].Path); err != nil {
+			return err
+		}
+		list = slices.Delete(list, drop, drop+1)
+	}
+	return nil
+}
+
+func sameFile(a, b string) (bool, error) {
+	x, err := os.Open(a)
+	if err != nil {
+		return false, err
+	}
+	defer x.Close() //nolint:errcheck // only read
+	y, err := os.Open(b)
+	if err != nil {
+		return false, err
+	}
+	defer y.Close() //nolint:errcheck // only read
+	left, right := make([]byte, 1<<16), make([]byte, 1<<16)
+	for {
+		n, err := io.ReadFull(x, left)
+		m, again := io.ReadFull(y, right)
+		switch {
+		case !bytes.Equal(left[:n], right[:m]):
+			return false, nil
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return true, nil
+		case err != nil || again != nil:
+			return false, errors.Join(err, again)
+		}
+	}
+}
+
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,177 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"orange/internal/core/task"
+)
+
+// ErrEmpty says that a store is missing, or holds nothing: no bytes, or no tables.
+var ErrEmpty = errors.New("there is no store")
+
+// OpenExisting is Open for a folder whose store must be there. One that is missing or empty is
+// not made: the error is ErrEmpty.
+func OpenExisting(path string) (*Store, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return nil, ErrEmpty // a write-ahead log beside it is not SQLite's to remove
+	}
+	return openStore(path, true)
+}
+
+// tables finds the names of tables in a schema.
+var tables = regexp.MustCompile(`CREATE TABLE (\w+)`)
+
+// checkTables makes sure that no table of a schema is missing.
+func checkTables(ctx context.Context, q querier, version int) error {
+	there := map[string]bool{}
+	err := eachOf(ctx, q, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		there[name] = true
+		return err
+	}, "SELECT name FROM sqlite_schema WHERE type = 'table'")
+	if err != nil {
+		return err
+	}
+	for _, step := range migrations()[:version] {
+		for _, found := range tables.FindAllStringSubmatch(step, -1) {
+			if !there[found[1]] {
+				return fmt.Errorf("its table %s is missing; run orange doctor --restore", found[1])
+			}
+		}
+	}
+	return nil
+}
+
+// Inspect makes sure that the file at path is an undamaged store, without changing it or what
+// lies beside it, and returns how many entries its journal has. One that is missing or empty is
+// ErrEmpty.
+func Inspect(ctx context.Context, path string) (rows int64, err error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+		return 0, ErrEmpty
+	}
+	q := url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(5000)"}}
+	if _, err := os.Stat(path + "-wal"); err != nil {
+		q.Set("immutable", "1") // nothing is made beside it
+	}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String())
+	if err == nil {
+		rows, err = inspect(ctx, db)
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil && !errors.Is(err, ErrEmpty) {
+		if advice := adviceFor(err); advice != "" {
+			return 0, &problem{doing: "check", path: path, advice: advice, err: err}
+		}
+		return 0, fmt.Errorf("check the store %s: %w", path, err)
+	}
+	return rows, err
+}
+
+func inspect(ctx context.Context, db *sql.DB) (rows int64, err error) {
+	db.SetMaxOpenConns(1)
+	c, err := db.Conn(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close() //nolint:errcheck // only read
+	n, err := version(ctx, c)
+	switch {
+	case err != nil:
+		return 0, err
+	case n == 0:
+		return 0, ErrEmpty
+	case n > len(migrations()):
+		return 0, errNewer(n)
+	}
+	var first string
+	if err := c.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&first); err != nil {
+		return 0, err
+	}
+	if first != "ok" {
+		return 0, fmt.Errorf("it is damaged (%s)", first)
+	}
+	if err := checkTables(ctx, c, n); err != nil {
+		return 0, err
+	}
+	err = c.QueryRowContext(ctx, "SELECT coalesce(max(row), 0) FROM journal").Scan(&rows)
+	return rows, err
+}
+
+// Replace puts a copy of a backup in the place of the store at path. What is there, with its
+// write-ahead log, is moved into the folder aside; nothing is deleted. Cut short at any step, it
+// can be done again. Before each step it calls fault.
+func Replace(path, backup, aside string, fault func(step string)) error {
+	temp := path + ".restoring"
+	fault("restore.copy")
+	if err := copyFile(backup, temp); err != nil {
+		return fmt.Errorf("copy the backup %s: %w", backup, err)
+	}
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if _, err := os.Lstat(path + end); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		fault("restore.aside" + end)
+		if err := errors.Join(os.MkdirAll(aside, 0o700), os.Rename(path+end, filepath.Join(aside, filepath.Base(path)+end)), syncDir(aside)); err != nil {
+			return fmt.Errorf("move %s aside: %w", path+end, err)
+		}
+	}
+	fault("restore.place")
+	if err := errors.Join(os.Rename(temp, path), syncDir(filepath.Dir(path))); err != nil {
+		return fmt.Errorf("put the backup in the place of %s: %w", path, err)
+	}
+	return nil
+}
+
+// copyFile copies a file that only the owner may read, on the disk when it returns.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // only read
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err == nil {
+		err = out.Sync()
+	}
+	return errors.Join(err, out.Close())
+}
+
+// Sequences returns the number of the last entry of every task, deleted ones too.
+func (s *Store) Sequences() (map[task.ID]int, error) {
+	out := make(map[task.ID]int)
+	err := s.each(func(rows *sql.Rows) error {
+		var id string
+		var seq int
+		err := rows.Scan(&id, &seq)
+		out[task.ID(id)] = seq
+		return err
+	}, "SELECT id, seq FROM task")
+	return out, s.describe("read", err)
+}
+
+// Written is when the newest entry was decided, zero if there is none.
+func (s *Store) Written() (at time.Time, err error) {
+	var text string
+	err = s.read.QueryRow("SELECT coalesce((SELECT at FROM journal ORDER BY row DESC LIMIT 1), '')").Scan(&text)
+	if err == nil && text != "" {
+		at, err = time.Parse(time.RFC3339Nano, text)
+	}
+	return at, s.describe("read", err)
+}
