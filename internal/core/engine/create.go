@@ -121,7 +121,7 @@ func (x *decider) importTask() Verdict {
 		return v
 	}
 	n := x.sig.New
-	if _, ok := x.def.State(n.Status); !ok {
+	if _, ok := x.def.State(n.Status); !ok && (x.sig.Lost == nil || x.haltState() == "") {
 		return x.refuse("Invalid status %q: workflow %s has %s", n.Status, x.def.Name, x.stateList())
 	}
 	e := x.entry(journal.TaskCreated)
@@ -135,6 +135,9 @@ func (x *decider) importTask() Verdict {
 			}
 		}
 		e.Counters = append(e.Counters, c)
+	}
+	if lost := x.sig.Lost; lost != nil {
+		return x.importLost(e, lost)
 	}
 	return x.last(e, Record)
 }

@@ -97,6 +97,8 @@ func (x *decider) dispatch() Verdict {
 		return x.tamper()
 	case signal.Delete:
 		return x.remove()
+	case signal.Restore:
+		return x.restore()
 	}
 	return x.refuse("signal kind %q is not known", x.sig.Kind)
 }

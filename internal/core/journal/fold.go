@@ -221,6 +221,10 @@ func applyAttempts(t *task.Task, e *Entry) {
 	if len(t.Attempts) == 0 {
 		t.Attempts = nil
 	}
+	for _, r := range e.Ran {
+		t.Ran = slices.DeleteFunc(t.Ran, func(have task.Tally) bool { return have.Role == r.Role })
+		t.Ran = append(t.Ran, r)
+	}
 }
 
 // applyNotice folds what was heard of an attempt: how it is doing, what it consumed,

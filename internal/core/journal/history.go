@@ -88,7 +88,11 @@ func (h *historian) created() {
 	if n := h.e.New; n != nil {
 		fields = append(fields, EventField{"project", n.Project}, EventField{"branch", n.Branch}, EventField{"summary", n.Summary})
 	}
-	h.add(TaskCreated, append(fields, EventField{"status", h.e.To}, some("reason", h.e.Reason), h.actor())...)
+	fields = append(fields, EventField{"status", h.e.To}, some("reason", h.e.Reason), h.actor())
+	if n := h.e.New; n != nil { // what TASK.md does not show
+		fields = append(fields, some("tracker", n.TrackerRef), some("parent", string(n.Parent)), some("delivery", string(n.Delivery)), some("base", n.Base))
+	}
+	h.add(TaskCreated, fields...)
 }
 
 func (h *historian) crashed() {

@@ -43,6 +43,8 @@ const (
 	EffectFailed  Type = "effect.failed"
 	EffectGaveUp  Type = "effect.gave-up"
 	AskedPerson   Type = "confirmation.asked"
+	EntryLost     Type = "entry.lost"    // an entry that the store had before it was put back
+	TaskRestored  Type = "task.restored" // the store was put back; the task's folder knew more
 )
 
 // An Entry is one decided change of a task. Its effects may start once it is
@@ -105,6 +107,7 @@ type Entry struct {
 	Advice   string           `json:"advice,omitempty"`   // with To: what it answered
 	Face     *board.Face      `json:"face,omitempty"`
 	Rejected []string         `json:"rejected,omitempty"` // wishes of a worker that are not done, and why
+	Ran      []task.Tally     `json:"ran,omitempty"`      // new counts of the attempts of roles
 }
 
 // Signal is the signal that the entry, the first of its decision, answered. Of TASK.md
@@ -123,6 +126,7 @@ func (e *Entry) Signal(visit int) signal.Signal {
 		s.Evidence, s.Free = h.Evidence, h.Free
 		s.Arg, s.Active, s.Commit, s.Workspace = h.Arg, h.Active, h.Commit, h.Broken
 		s.Busy, s.Children, s.Report, s.Final, s.Face = h.Busy, h.Children, h.Report, h.Final, h.Face
+		s.Lost = h.Lost
 	}
 	return s
 }

@@ -139,6 +139,10 @@ func (e *Entry) words() (string, Tone) {
 		return "the card looks different", Quiet
 	case PRClosed:
 		return "the pull request was closed without a merge", Warn
+	case EntryLost:
+		return "lost with the store", Warn
+	case TaskRestored:
+		return "restored", Warn
 	case EffectAsked:
 		return e.wanted(), Plain
 	case EffectGaveUp:

@@ -30,7 +30,8 @@ const (
 	Resume  Kind = "resume"
 	Tamper  Kind = "tamper" // the frontmatter was changed by hand
 	Delete  Kind = "delete"
-	Import  Kind = "import" // a task of an earlier installation
+	Import  Kind = "import"  // a task of an earlier installation, or of a store that is lost
+	Restore Kind = "restore" // the store is older than the task's folder
 )
 
 // A Signal is one thing that happened to one task.
@@ -71,6 +72,15 @@ type Signal struct {
 	Free      []string   `json:"free,omitempty"` // workspaces of the project that no task holds
 	Busy      []string   `json:"busy,omitempty"` // serial groups of the project at which another task works
 	Children  []Child    `json:"children,omitempty"`
+	Lost      *Lost      `json:"lost,omitempty"` // restore, import: what the store does not know
+}
+
+// Lost is what the folders of a task show beyond a store that was put back.
+type Lost struct {
+	Events    []string     `json:"events,omitempty"`    // what history.jsonl shows of each entry that is missing, in order
+	Status    string       `json:"status,omitempty"`    // the last that history.jsonl shows
+	Ran       []task.Tally `json:"ran,omitempty"`       // attempts ever asked for, of the roles that have more than the record says
+	Workspace string       `json:"workspace,omitempty"` // that is bound to the task, "" if none is
 }
 
 // A Child is a task that is a part of another.
@@ -108,12 +118,13 @@ type Heard struct {
 	Report   *Report            `json:"report,omitempty"`
 	Final    string             `json:"final,omitempty"`
 	Face     *board.Face        `json:"face,omitempty"`
+	Lost     *Lost              `json:"lost,omitempty"`
 }
 
 // Weighs says whether deciding about the signal may look at evidence.
 func (s *Signal) Weighs() bool {
 	switch s.Kind {
-	case Create, Request, Ready, Exit, Outcome, Timer, Tracker, Import:
+	case Create, Request, Ready, Exit, Outcome, Timer, Tracker, Import, Restore:
 		return true
 	}
 	return false
@@ -124,7 +135,7 @@ func (s *Signal) Heard() *Heard {
 	return &Heard{
 		To: s.To, Role: s.Role, Code: s.Code, Word: s.Word, Timer: s.Timer, Arg: s.Arg,
 		Active: s.Active, Commit: s.Commit, Sections: taskfile.Bare(s.Artifacts.Sections), Problem: s.Artifacts.Problem, Evidence: s.Evidence, Free: s.Free,
-		Busy: s.Busy, Children: s.Children, Report: s.Report, Final: s.Final, Face: s.Face, Broken: s.Workspace,
+		Busy: s.Busy, Children: s.Children, Report: s.Report, Final: s.Final, Face: s.Face, Broken: s.Workspace, Lost: s.Lost,
 	}
 }
 

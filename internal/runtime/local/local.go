@@ -153,6 +153,7 @@ type Options struct {
 	Review    string             // harness of reviewers, likewise; "" for the task's own
 	Fault     func(point string) // called at every commit and effect boundary
 	Opened    func(*Runtime)     // called before anything is driven, for performers that ask the runtime
+	Still     bool               // no effect starts, no timer fires and nothing old is shown: for repairs
 }
 
 // Runtime is the single writer. Open starts it, Close waits until it is still.
@@ -214,6 +215,9 @@ func Open(o Options) (*Runtime, error) {
 	if o.Opened != nil {
 		o.Opened(r)
 	}
+	if r.Still {
+		return r, nil
+	}
 	if err := r.pickUp(); err != nil {
 		r.Close()
 		return nil, err
@@ -236,7 +240,7 @@ func (r *Runtime) load() error {
 	if err != nil {
 		return fmt.Errorf("read the settings: %w", err)
 	}
-	r.paused = paused == "true"
+	r.paused = paused == "true" || r.Still
 	return r.shown.load(r.Store)
 }
 
@@ -284,6 +288,9 @@ func (r *Runtime) Close() {
 	patience.Stop()
 	r.drop()
 	r.news.tell()
+	if r.Still { // what was not shown before is not shown now
+		return
+	}
 	if err := r.shown.save(r.Store); err != nil {
 		r.Log.Error("save the projection's cursor", "component", "local", "error", err)
 	}

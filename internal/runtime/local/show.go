@@ -108,7 +108,7 @@ func (r *Runtime) show(t task.Task, entries []journal.Entry) (warning string) {
 		r.Log.Error("show a task in its folder", "component", "local", "task", t.ID, "error", err)
 		return err.Error()
 	}
-	if r.shown.end(t.ID) {
+	if r.shown.end(t.ID) && !r.Still {
 		if err := r.shown.save(r.Store); err != nil {
 			r.Log.Error("save the projection's cursor", "component", "local", "error", err)
 		}

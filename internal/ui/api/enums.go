@@ -19,7 +19,7 @@ import (
 func enums() map[reflect.Type][]any {
 	return map[reflect.Type][]any{
 		reflect.TypeFor[signal.Kind](): values(signal.Create, signal.Request, signal.Ready, signal.Exit, signal.Notice, signal.Outcome, signal.Timer,
-			signal.Tracker, signal.Effect, signal.Update, signal.Pause, signal.Resume, signal.Tamper, signal.Delete, signal.Import),
+			signal.Tracker, signal.Effect, signal.Update, signal.Pause, signal.Resume, signal.Tamper, signal.Delete, signal.Import, signal.Restore),
 		reflect.TypeFor[engine.Verdict](): values(engine.Advance, engine.Halt, engine.Crash, engine.Stay, engine.Record, engine.Refuse),
 		reflect.TypeFor[engine.ItemKind](): values(engine.ItemAttention, engine.ItemConfirm, engine.ItemPermission, engine.ItemInput, engine.ItemQuestion, engine.ItemReview,
 			engine.ItemStuck, engine.ItemCrashed, engine.ItemFailed, engine.ItemNoAnswer, engine.ItemBoard, engine.ItemStart, engine.ItemPaused),
@@ -30,7 +30,7 @@ func enums() map[reflect.Type][]any {
 			journal.TaskTampered, journal.TaskDeleted, journal.StatusChanged, journal.AutoAdvanced, journal.AgentSpawned, journal.AgentExited,
 			journal.AgentCrashed, journal.AgentRespawn, journal.AgentOverdue, journal.AgentNotice, journal.AgentLimited, journal.AgentNudged,
 			journal.AgentSilent, journal.WorkFailed, journal.CardSeen, journal.PRClosed, journal.EffectAsked, journal.EffectDone, journal.EffectFailed,
-			journal.EffectGaveUp, journal.AskedPerson),
+			journal.EffectGaveUp, journal.AskedPerson, journal.EntryLost, journal.TaskRestored),
 		reflect.TypeFor[boardcheck.Type](): values(boardcheck.InvalidTagCombo, boardcheck.OrphanedInAnalyse, boardcheck.OrphanedInDevelopment,
 			boardcheck.OrphanedInReview, boardcheck.OrphanedApproval, boardcheck.StaleTagsInDeploy, boardcheck.StaleClaim, boardcheck.StuckPlanFinalization,
 			boardcheck.StuckOpsMerge, boardcheck.ReadyNotPlanned, boardcheck.PRAlreadyMerged, boardcheck.PRClosedWithoutMerge),

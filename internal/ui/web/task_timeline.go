@@ -81,9 +81,9 @@ func momentOf(e *journal.Entry) taskMoment {
 	case journal.AgentSpawned, journal.AgentExited, journal.AgentRespawn, journal.AgentNudged:
 		m.Mark = "agent"
 	case journal.AgentCrashed, journal.AgentOverdue, journal.AgentSilent, journal.AgentLimited, journal.WorkFailed,
-		journal.EffectFailed, journal.EffectGaveUp, journal.TaskTampered:
+		journal.EffectFailed, journal.EffectGaveUp, journal.TaskTampered, journal.EntryLost:
 		m.Mark = "bad"
-	case journal.AskedPerson, journal.TaskPaused, journal.TaskResumed, journal.EffectAsked:
+	case journal.AskedPerson, journal.TaskPaused, journal.TaskResumed, journal.EffectAsked, journal.TaskRestored:
 		m.Mark = "person"
 	}
 	if e.Type == journal.AgentNotice { // its words say all
@@ -156,6 +156,7 @@ var typeWords = map[journal.Type]string{
 	journal.TaskTampered: "TASK.md was changed by hand", journal.TaskDeleted: "deleted", journal.AgentOverdue: "the deadline passed",
 	journal.AgentNudged: "told to go on", journal.WorkFailed: "the work is not good yet", journal.CardSeen: "the card looks different",
 	journal.PRClosed: "the pull request was closed", journal.EffectAsked: "asked for",
+	journal.EntryLost: "lost with the store", journal.TaskRestored: "restored",
 }
 
 func endWords(e *journal.Entry) string {

@@ -1,0 +1,113 @@
+package engine_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+// again makes sure that every decision of the journal is made the same way once more.
+func again(t *testing.T, w *world) {
+	t.Helper()
+	replayed, err := engine.Again(w.def, w.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, n := replayed.Diverges(); n > 0 {
+		t.Errorf("%d decisions differ, the first: %s", n, cmp.Diff(first.Want, first.Got))
+	}
+}
+
+func TestATaskOlderThanItsFolderIsHeldAndUsesNoNumberTwice(t *testing.T) {
+	w := &world{t: t, def: load(t, "orange"), now: start, free: []string{"p--1"}}
+	w.must(signal.Signal{Kind: signal.Create, Actor: task.Human, New: newTask(func(n *signal.New) { n.Spawn = true })})
+	owed, seq := len(w.task.Pending), w.task.Seq
+	if owed == 0 || len(w.task.Attempts) != 1 {
+		t.Fatalf("%+v", w.task)
+	}
+	w.must(signal.Signal{Kind: signal.Restore, Actor: task.Human, Lost: &signal.Lost{
+		Events: []string{"effect.done", "status.changed planning -> working"}, Status: "working",
+		Ran: []task.Tally{{Role: "worker", Count: 3}},
+	}})
+	got := w.task
+	if got.Seq != seq+4 || got.Status != "planning" || !got.Paused || len(got.Pending)+len(got.Attempts) > 0 || got.Workspace != "" {
+		t.Errorf("%+v", got)
+	}
+	if !strings.Contains(got.Attention, "the record says planning, history.jsonl says working") || got.AttemptCount() != 3 {
+		t.Errorf("%q, %d", got.Attention, got.AttemptCount())
+	}
+	var types []journal.Type
+	for _, e := range w.log[seq:] {
+		types = append(types, e.Type)
+	}
+	if want := []journal.Type{journal.EntryLost, journal.EntryLost, journal.TaskRestored, journal.TaskPaused}; !slices.Equal(types, want) {
+		t.Errorf("%q", types)
+	}
+	if n := len(engine.Timers(w.def, &w.task)); n > 0 {
+		t.Errorf("%d timers", n)
+	}
+	w.must(signal.Signal{Kind: signal.Resume, Actor: task.Human})
+	again(t, w)
+	d := w.send(signal.Signal{Kind: signal.Restore, Actor: task.Engine, Lost: &signal.Lost{Events: []string{"x"}}})
+	if d.Refused != "only a person may restore a task" {
+		t.Errorf("%q", d.Refused)
+	}
+}
+
+func TestATaskThatIsOverIsNotHeldForItsLastReceipts(t *testing.T) {
+	w := &world{t: t, def: load(t, "orange"), now: start, free: []string{"p--1"}}
+	w.must(signal.Signal{Kind: signal.Create, Actor: task.Human, New: newTask(func(n *signal.New) { n.Spawn = true })})
+	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, To: "cancelled"})
+	before := effects([]journal.Entry{{Effects: w.task.Pending}})
+	w.must(signal.Signal{Kind: signal.Restore, Actor: task.Human, Lost: &signal.Lost{Events: []string{"effect.done"}, Status: "cancelled", Workspace: w.task.Workspace}})
+	got := effects([]journal.Entry{{Effects: w.task.Pending}})
+	if w.task.Paused || w.task.Attention != "" || !strings.Contains(got, "release_workspace") || strings.Contains(got, "spawn_agent") {
+		t.Errorf("%+v: %q, was %q", w.task, got, before)
+	}
+	again(t, w)
+}
+
+func TestATaskThatOnlyItsFolderKnowsIsImported(t *testing.T) {
+	for name, tt := range map[string]struct {
+		workflow, status, want string
+		held                   bool
+	}{
+		"work":                     {"orange", "working", "stuck", false},
+		"over":                     {"orange", "done", "done", false},
+		"a state nobody knows":     {"orange", "junk", "stuck", false},
+		"another name for stuck":   {"joan-board", "", "halted", false},
+		"a workflow without halts": {"loose", "", "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{t: t, now: start}
+			if tt.workflow == "loose" {
+				w.def = parse(t, loose)
+			} else {
+				w.def = load(t, tt.workflow)
+			}
+			if tt.status == "" {
+				tt.status = w.def.States[0].Name
+			}
+			if tt.want == "" {
+				tt.want = tt.status
+			}
+			w.must(signal.Signal{Kind: signal.Import, Actor: task.Human, New: newTask(func(n *signal.New) { n.Status, n.Workspace = tt.status, "p--1" }),
+				Lost: &signal.Lost{Events: []string{"agent.spawned"}, Status: tt.status, Workspace: "p--1", Ran: []task.Tally{{Role: "worker", Count: 1}}}})
+			got := w.task
+			if got.Status != tt.want || got.Paused != tt.held || got.Workspace != "p--1" || got.AttemptCount() != 1 || len(got.Pending) > 0 {
+				t.Errorf("%+v", got)
+			}
+			if !strings.Contains(got.Because, "its status was "+tt.status) {
+				t.Errorf("%q", got.Because)
+			}
+			again(t, w)
+		})
+	}
+}
