@@ -17,9 +17,10 @@ import (
 // checks looks at what can be wrong with the data folder.
 func (s *server) checks(ctx context.Context) []doctor.Result {
 	list := []doctor.Check{
-		{Name: "store", Run: s.checkStore, Fix: "stop the server and restore orange.db from a copy, or orange export what can be read"},
-		{Name: "journal", Run: s.checkJournal, Fix: "orange doctor --repair rebuilds the records from their journals; a journal that cannot be read needs a copy of orange.db"},
-		{Name: "chain", Run: s.checkChain, Fix: "the journal was changed behind Orange's back: compare it with a copy of orange.db or an export, and trust what happened before that row only"},
+		{Name: "store", Run: s.checkStore, Fix: "run orange stop, then orange doctor --restore"},
+		{Name: "backups", Run: s.checkBackups, Fix: "do what it says; the server tries again within an hour and when it starts"},
+		{Name: "journal", Run: s.checkJournal, Fix: "orange doctor --repair rebuilds the records from their journals; a journal that cannot be read needs orange doctor --restore"},
+		{Name: "chain", Run: s.checkChain, Fix: "the journal was changed behind Orange's back: compare it with a backup or an export, and trust what happened before that row only"},
 		{Name: "workflows", Run: s.checkWorkflows, Fix: "restore the missing text with orange import of an export that has it"},
 		{Name: "projects", Run: s.checkProjects, Fix: "put the repository back, or orange project remove it"},
 		{Name: "trackers", Run: s.checkTrackers, Fix: "orange tracker test and orange tracker sync say more; orange tracker sync --fix puts issues back"},

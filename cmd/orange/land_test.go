@@ -102,7 +102,7 @@ func TestManyTasksAreMergedAtTheSameTime(t *testing.T) {
 	}
 	for range kills {
 		time.Sleep(time.Duration(random.IntN(500)) * time.Millisecond)
-		if pid := lock.Holder(filepath.Join(s.home, "server.lock")); pid > 0 {
+		if pid := lock.Read(s.home).PID; pid > 0 {
 			syscall.Kill(pid, syscall.SIGKILL) //nolint:errcheck // it may have been killed already
 		}
 		s.run("task", "list") //nolint:errcheck // it starts the next server

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orange/internal/adapter/attend"
@@ -53,7 +54,7 @@ func serve(ctx context.Context, cfg config.Config, o cli.ServeOptions) (err erro
 	}
 	defer logs.Close() //nolint:errcheck // nothing can be said about a log that cannot be closed
 	s.log = slog.New(slog.NewJSONHandler(logs, &slog.HandlerOptions{Level: level(cfg.LogLevel)}))
-	if s.store, err = sqlite.Open(filepath.Join(cfg.Home, "orange.db")); err != nil {
+	if s.store, err = openHomeStore(cfg.Home); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.store.Close()) }()
@@ -80,13 +81,15 @@ type server struct {
 	page    *webPage
 	sights  *sights
 	herald  *herald.Herald
+
+	backupErr atomic.Pointer[error] // how the last backup went
 }
 
 func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 	if s.self, err = os.Executable(); err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	s.folders = taskdir.New(filepath.Join(s.cfg.Home, "tasks"))
+	s.folders = taskdir.New(tasksFolder(s.cfg.Home))
 	s.page, s.sights = &webPage{s: s}, newSights(s)
 	s.office, s.retrack = s.newOffice(), make(chan struct{}, 1)
 	if err := s.open(ctx, o); err != nil {
@@ -107,6 +110,8 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 	if idle == 0 {
 		idle = defaultIdle
 	}
+	copied := s.backUp(ctx)
+	defer func() { stop(); copied() }()
 	ended, err := s.track(ctx, o.Hooks)
 	if err != nil {
 		return err

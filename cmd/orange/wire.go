@@ -52,6 +52,7 @@ func run(args []string) int {
 		Notify:    func(ctx context.Context, n config.Notify, kind string) error { return testNotify(ctx, cfg, n, kind) },
 		Owner:     func() (client.Owner, bool) { return owner(cfg.Home) },
 		Serve:     func(ctx context.Context, o cli.ServeOptions) error { return serve(ctx, cfg, o) },
+		Restore:   func(ctx context.Context, o cli.RestoreOptions) (cli.Restored, error) { return restore(ctx, cfg, o) },
 		OpenAPI:   func() (any, error) { return api.Describe(version) },
 		Dashboard: dashboard(cfg),
 		MCP:       speakMCP(cfg, cwd),

@@ -45,7 +45,7 @@ func checkTables(ctx context.Context, q querier, version int) error {
 		return err
 	}
 	for _, step := range migrations()[:version] {
-		for _, found := range tables.FindAllStringSubmatch(step, -1) {
+		for _, found := range tables.FindAllStringSubmatch(step.text, -1) {
 			if !there[found[1]] {
 				return fmt.Errorf("its table %s is missing; run orange doctor --restore", found[1])
 			}
@@ -110,14 +110,16 @@ func inspect(ctx context.Context, db *sql.DB) (rows int64, err error) {
 	return rows, err
 }
 
-// Replace puts a copy of a backup in the place of the store at path. What is there, with its
-// write-ahead log, is moved into the folder aside; nothing is deleted. Cut short at any step, it
-// can be done again. Before each step it calls fault.
+// Replace puts a copy of a backup in the place of the store at path, or nothing if backup is empty.
+// What is there, with its write-ahead log, is moved into the folder aside; nothing is deleted. Cut
+// short at any step, it can be done again. Before each step it calls fault.
 func Replace(path, backup, aside string, fault func(step string)) error {
 	temp := path + ".restoring"
-	fault("restore.copy")
-	if err := copyFile(backup, temp); err != nil {
-		return fmt.Errorf("copy the backup %s: %w", backup, err)
+	if backup != "" {
+		fault("restore.copy")
+		if err := copyFile(backup, temp); err != nil {
+			return fmt.Errorf("copy the backup %s: %w", backup, err)
+		}
 	}
 	for _, end := range []string{"", "-wal", "-shm"} {
 		if _, err := os.Lstat(path + end); errors.Is(err, fs.ErrNotExist) {
@@ -127,6 +129,9 @@ func Replace(path, backup, aside string, fault func(step string)) error {
 		if err := errors.Join(os.MkdirAll(aside, 0o700), os.Rename(path+end, filepath.Join(aside, filepath.Base(path)+end)), syncDir(aside)); err != nil {
 			return fmt.Errorf("move %s aside: %w", path+end, err)
 		}
+	}
+	if backup == "" {
+		return syncDir(filepath.Dir(path))
 	}
 	fault("restore.place")
 	if err := errors.Join(os.Rename(temp, path), syncDir(filepath.Dir(path))); err != nil {

@@ -14,14 +14,23 @@ import (
 )
 
 func newDoctorCommand(deps Deps) *cobra.Command {
-	var repair bool
+	var repair, restore bool
+	var o RestoreOptions
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check that everything Orange needs is there", Args: arguments(0, 0),
 		Long: "Check programs, folders, the store and everything that tasks need. Each failure comes with what to\n" +
-			"do about it; the exit code is 1 if there is one.",
+			"do about it; the exit code is 1 if there is one.\n\n" +
+			"With --restore, which needs that no server runs, put a lost, damaged or old store right: take the\n" +
+			"newest intact one of the store and its backups, import the tasks that it does not know, hold those\n" +
+			"that it knows as they were earlier, and end agents that it does not know. Nothing is started and\n" +
+			"nothing is deleted.",
 		Example: "  orange doctor\n" +
-			"  orange doctor --repair",
+			"  orange doctor --repair\n" +
+			"  orange stop; orange doctor --restore",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if restore {
+				return runRestore(cmd, deps, o)
+			}
 			checks := append(localChecks(cmd.Context(), deps), serverChecks(cmd.Context(), deps, repair)...)
 			bad := 0
 			for _, c := range checks {
@@ -38,6 +47,12 @@ func newDoctorCommand(deps Deps) *cobra.Command {
 	}
 	cmd.AddCommand(newDoctorBoard(deps))
 	cmd.Flags().BoolVar(&repair, "repair", false, "rebuild the records from their journals first")
+	cmd.Flags().BoolVar(&restore, "restore", false, "put a lost, damaged or old store right from its backups and the task folders")
+	cmd.Flags().IntVar(&o.CrashAt, "crash-at", 0, "die at the n-th step of a restore")
+	cmd.Flags().StringVar(&o.CrashPoint, "crash-point", "", "count only steps whose name begins like this")
+	_ = cmd.Flags().MarkHidden("crash-at")
+	_ = cmd.Flags().MarkHidden("crash-point")
+	cmd.MarkFlagsMutuallyExclusive("repair", "restore")
 	return cmd
 }
 
@@ -95,7 +110,7 @@ func serverChecks(ctx context.Context, deps Deps, repair bool) []client.Check {
 	c, err := client.Connect(ctx, o)
 	socket := checkSocket(client.Socket(o))
 	if err != nil {
-		server := client.Check{Name: "server", Detail: err.Error(), Fix: "see orange log"}
+		server := client.Check{Name: "server", Detail: err.Error(), Fix: "do what it says; orange log may say more"}
 		if owner, ok := deps.owner(); ok {
 			server.Detail = fmt.Sprintf("pid %d holds the data folder and does not answer", owner.PID)
 			server.Fix = "run orange stop; the next command starts another server"

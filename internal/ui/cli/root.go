@@ -27,11 +27,13 @@ type Deps struct {
 	Version    string
 	Workflows  WorkflowSource
 
-	Serve func(context.Context, ServeOptions) error // runs the server until ctx ends
-	Start func() (client.Child, error)              // starts one in the background; nil: run this program again
-	Owner func() (client.Owner, bool)               // the server that holds the data folder, reachable or not; nil: unknown
-	Exec  func(argv, env []string) error            // becomes another program on this terminal; nil: the system's way
-	Now   func() time.Time                          // nil: the clock
+	Serve   func(context.Context, ServeOptions) error               // runs the server until ctx ends
+	Restore func(context.Context, RestoreOptions) (Restored, error) // puts a lost or damaged store right
+
+	Start func() (client.Child, error)   // starts one in the background; nil: run this program again
+	Owner func() (client.Owner, bool)    // the server that holds the data folder, reachable or not; nil: unknown
+	Exec  func(argv, env []string) error // becomes another program on this terminal; nil: the system's way
+	Now   func() time.Time               // nil: the clock
 
 	Dashboard func(context.Context, DashboardOptions) error // shows the dashboard on this terminal
 	MCP       func(context.Context, MCPOptions) error       // speaks MCP until ctx ends
