@@ -21,6 +21,7 @@ import (
 	"orange/internal/adapter/taskdir"
 	"orange/internal/adapter/workflowdir"
 	"orange/internal/config"
+	"orange/internal/core/engine"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/runtime/agents"
@@ -387,7 +388,7 @@ func (r *restorer) holdGone(ctx context.Context) error {
 	for _, t := range r.gone {
 		r.fault("restore.gone")
 		_, err := r.runtime.Reconcile(ctx, t.ID, signal.Signal{Kind: signal.Pause, Actor: task.Human,
-			Note: "the store was restored and the task's folder is gone: cancel the task if it was deleted"})
+			Note: engine.RestoredHold + " and the task's folder is gone: cancel the task if it was deleted"})
 		if err != nil {
 			return fmt.Errorf("hold task %s: %w", t.ID, err)
 		}

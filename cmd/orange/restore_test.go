@@ -281,7 +281,7 @@ func TestARestoreWithoutBackups(t *testing.T) {
 	s.killServer()
 	check(t, os.RemoveAll(backupFolder(s.home)))
 	check(t, os.Remove(storePath(s.home)))
-	s.refused("it is missing, though 1 task folders and 0 backups are there", "task", "list")
+	s.refused("it is missing, though there are task folders (1) and backups (0)", "task", "list")
 	got := s.restore()
 	if !got.Empty || len(got.Imported) != 1 || len(got.Projects) != 1 || len(got.Ended) != 1 {
 		t.Errorf("%+v", got)

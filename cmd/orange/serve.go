@@ -82,7 +82,8 @@ type server struct {
 	sights  *sights
 	herald  *herald.Herald
 
-	backupErr atomic.Pointer[error] // how the last backup went
+	backedUp  chan struct{}         // closes when the first backup was made, or failed
+	backupErr atomic.Pointer[error] // how the last one went
 }
 
 func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"orange/internal/adapter/sqlite"
@@ -72,7 +73,7 @@ func openEmpty(home, path string) (*sqlite.Store, error) {
 	if _, err := os.Stat(path); err == nil {
 		state = "is empty"
 	}
-	return nil, fmt.Errorf("open the store %s: it %s, though %d task folders and %d backups are there; run orange doctor --restore, or move %s away to begin with an empty one",
+	return nil, fmt.Errorf("open the store %s: it %s, though there are task folders (%d) and backups (%d); run orange doctor --restore, or move %s away to begin with an empty one",
 		path, state, found.tasks, found.backups, home)
 }
 
@@ -123,15 +124,15 @@ const backupRetry = time.Hour
 
 // backUp copies the store now and every day, until ctx ends. The returned function waits for that.
 func (s *server) backUp(ctx context.Context) (ended func()) {
-	done := make(chan struct{})
+	done, first := make(chan struct{}), sync.Once{}
+	s.backedUp = make(chan struct{})
 	go func() {
 		defer close(done)
 		for ctx.Err() == nil {
 			next := backupEvery
 			made, err := s.store.Backup(ctx, backupFolder(s.cfg.Home), time.Now())
-			if ctx.Err() == nil {
-				s.backupErr.Store(&err)
-			}
+			s.backupErr.Store(&err)
+			first.Do(func() { close(s.backedUp) })
 			switch {
 			case ctx.Err() != nil:
 			case err != nil:
@@ -152,13 +153,17 @@ func (s *server) backUp(ctx context.Context) (ended func()) {
 }
 
 // checkBackups says which backups there are, and why the last one failed.
-func (s *server) checkBackups(context.Context) (string, error) {
+func (s *server) checkBackups(ctx context.Context) (string, error) {
+	select {
+	case <-s.backedUp:
+	case <-ctx.Done():
+	}
 	if err := s.backupErr.Load(); err != nil && *err != nil {
 		return "", *err
 	}
 	list, err := sqlite.Backups(backupFolder(s.cfg.Home))
 	if err != nil || len(list) == 0 {
-		return "none yet: the first is being made", err
+		return "there is none", err
 	}
-	return fmt.Sprintf("%d are kept, the newest of %s", len(list), list[0].At.Format(time.DateTime)+" UTC"), nil
+	return fmt.Sprintf("%d kept, the newest of %s", len(list), list[0].At.Format(time.DateTime)+" UTC"), nil
 }

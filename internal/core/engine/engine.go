@@ -5,6 +5,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
@@ -115,6 +116,8 @@ func (x *decider) check() Verdict {
 		return x.refuse("there is no such task")
 	case x.t.Deleted:
 		return x.refuse("task %s was deleted", x.t.ID)
+	case x.sig.Actor == task.Tracker && x.t.Paused && strings.HasPrefix(x.t.Hold, RestoredHold):
+		return x.refuse("%s: only a person may move or resume the task", x.t.Hold) // it may be old news of a tracker
 	case x.sig.Actor != "" && !x.def.KnowsActor(x.sig.Actor):
 		return x.refuse("actor %q is not known: use human, engine, tracker or a role of workflow %s", x.sig.Actor, x.def.Name)
 	}

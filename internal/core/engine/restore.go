@@ -14,6 +14,9 @@ import (
 // workflow has it.
 const stuckState = "stuck"
 
+// RestoredHold begins the reason of a pause that follows on a restored store.
+const RestoredHold = "the store was restored"
+
 // restore takes up a task whose store was put back and is older than the task's folder. The
 // entries that are missing are written down as lost, so that no later entry, effect or attempt
 // has a number that was used before. Effects that were owed may be done since: they are dropped.
@@ -46,11 +49,11 @@ func (x *decider) restore() Verdict {
 	case lost.Workspace != x.t.Workspace:
 		e.Bind = lost.Workspace
 	}
-	e.Reason = fmt.Sprintf("the store was restored: %d entries are lost, %d effects that were owed are dropped", len(lost.Events), len(e.Dropped))
+	e.Reason = fmt.Sprintf(RestoredHold+": %d entries are lost, %d effects that were owed are dropped", len(lost.Events), len(e.Dropped))
 	if over {
 		return x.last(e, Record)
 	}
-	e.Attention = fmt.Sprintf("the store was restored: the record says %s, history.jsonl says %s; move the task to where it belongs, then orange resume",
+	e.Attention = fmt.Sprintf(RestoredHold+": the record says %s, history.jsonl says %s; move the task to where it belongs, then orange resume",
 		status, orUnknown(lost.Status))
 	x.push(e)
 	return x.holdTask(e.Reason)
@@ -74,7 +77,7 @@ func (x *decider) importLost(e journal.Entry, lost *signal.Lost) Verdict {
 			e.To, held = halt, false
 		}
 	}
-	e.Reason = fmt.Sprintf("the store was restored without this task: its status was %s, see TASK.md for what it was about", was)
+	e.Reason = fmt.Sprintf(RestoredHold+" without this task: its status was %s, see TASK.md for what it was about", was)
 	reason := e.Reason
 	x.push(e)
 	x.markLost(lost)

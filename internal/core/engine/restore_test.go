@@ -53,6 +53,12 @@ func TestATaskOlderThanItsFolderIsHeldAndUsesNoNumberTwice(t *testing.T) {
 	if n := len(engine.Timers(w.def, &w.task)); n > 0 {
 		t.Errorf("%d timers", n)
 	}
+	for _, kind := range []signal.Kind{signal.Resume, signal.Request, signal.Tracker} { // what was heard before the store was lost comes again
+		d := w.send(signal.Signal{Kind: kind, Actor: task.Tracker, To: "cancelled", Word: signal.PRMerged})
+		if !strings.HasSuffix(d.Refused, "only a person may move or resume the task") {
+			t.Errorf("%s: %q", kind, d.Refused)
+		}
+	}
 	w.must(signal.Signal{Kind: signal.Resume, Actor: task.Human})
 	again(t, w)
 	d := w.send(signal.Signal{Kind: signal.Restore, Actor: task.Engine, Lost: &signal.Lost{Events: []string{"x"}}})

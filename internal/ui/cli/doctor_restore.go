@@ -105,7 +105,7 @@ func printRestored(out io.Writer, r Restored) error {
 		w.line("Problem: %s", text)
 	}
 	if len(r.Imported)+len(r.Held) > 0 {
-		w.line("Nothing was started. Look at each task (orange inbox, orange task show ID), move it to where it belongs, then orange resume ID")
+		w.line("Nothing was started. Look at each task (orange inbox, orange task show ID) and move it to where it belongs; orange resume ID lets a held one go on")
 	}
 	return w.err
 }
