@@ -79,7 +79,7 @@ func placeStore(ctx context.Context, home string, report *cli.Restored, fault fu
 	case errors.Is(err, sqlite.ErrEmpty):
 		report.Problem = "the store was missing or empty"
 	case err != nil:
-		report.Problem = err.Error()
+		report.Problem = withoutAdvice(err)
 	}
 	list, err := sqlite.Backups(backupFolder(home))
 	if err != nil {
@@ -89,7 +89,7 @@ func placeStore(ctx context.Context, home string, report *cli.Restored, fault fu
 	for _, b := range list {
 		rows, err := sqlite.Inspect(ctx, b.Path)
 		if err != nil {
-			report.Damaged = append(report.Damaged, err.Error())
+			report.Damaged = append(report.Damaged, withoutAdvice(err))
 			continue
 		}
 		if intact && have >= rows {
@@ -106,6 +106,12 @@ func placeStore(ctx context.Context, home string, report *cli.Restored, fault fu
 	}
 	report.Empty = true
 	return replaceStore(path, "", aside, report, fault)
+}
+
+// withoutAdvice is what is wrong with a store, for somebody who restores it already.
+func withoutAdvice(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "; run orange")
+	return text
 }
 
 func replaceStore(path, backup, aside string, report *cli.Restored, fault func(string)) error {

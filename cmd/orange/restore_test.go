@@ -76,7 +76,7 @@ func TestAnOlderStoreIsPutBackWhileAgentsLive(t *testing.T) {
 		s.orange("stop")
 		s.putBack(old, false)
 
-		s.refused("it is older than the task folders, which show more of 2 tasks", "task", "list")
+		s.refused("it is older than the task folders (tasks that show more: 2", "task", "list")
 		for _, pid := range []int{calmAgent.Child.PID, staleAgent.Child.PID, youngAgent.Child.PID} {
 			if gone(pid) {
 				t.Errorf("process %d is gone before anybody asked for that", pid)

@@ -51,7 +51,7 @@ func openHomeStore(home string) (*sqlite.Store, error) {
 	}
 	ahead, err := foldersAhead(store, taskdir.New(tasksFolder(home)))
 	if err == nil && len(ahead) > 0 {
-		err = fmt.Errorf("open the store %s: it is older than the task folders, which show more of %d tasks (the first is %s); run orange doctor --restore, or put the newer store back",
+		err = fmt.Errorf("open the store %s: it is older than the task folders (tasks that show more: %d, the first is %s); run orange doctor --restore, or put the newer store back",
 			path, len(ahead), ahead[0].ID)
 	}
 	if err != nil {

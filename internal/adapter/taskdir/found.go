@@ -135,6 +135,8 @@ func (h *History) add(e Shown) {
 	switch {
 	case e.Type == journal.TaskCreated:
 		h.Created, h.Status = e, e.Status
+	case e.Type == journal.TaskRestored:
+		h.Status = e.From
 	case e.To != "":
 		h.Status = e.To
 	}

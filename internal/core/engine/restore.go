@@ -49,7 +49,7 @@ func (x *decider) restore() Verdict {
 	case lost.Workspace != x.t.Workspace:
 		e.Bind = lost.Workspace
 	}
-	e.Reason = fmt.Sprintf(RestoredHold+": %d entries are lost, %d effects that were owed are dropped", len(lost.Events), len(e.Dropped))
+	e.Reason = fmt.Sprintf(RestoredHold+" (entries lost: %d, owed effects dropped: %d)", len(lost.Events), len(e.Dropped))
 	if over {
 		return x.last(e, Record)
 	}
@@ -117,7 +117,7 @@ func (x *decider) markLost(lost *signal.Lost) {
 // restored begins the entry that ends a restore.
 func (x *decider) restored(lost *signal.Lost) journal.Entry {
 	e := x.entry(journal.TaskRestored)
-	e.Ran = lost.Ran
+	e.From, e.Ran = x.t.Status, lost.Ran
 	return e
 }
 
