@@ -61,7 +61,7 @@ func New(o Options) (*Forge, error) {
 	}
 	f := &Forge{
 		url: at.String(), host: at.Host, owner: owner, repo: repo, token: o.Token, now: o.Now,
-		pauses: []time.Duration{100 * time.Millisecond, 300 * time.Millisecond, 600 * time.Millisecond},
+		pauses: lookPauses(),
 	}
 	if o.HTTP != nil {
 		f.http = *o.HTTP
@@ -74,6 +74,22 @@ func New(o Options) (*Forge, error) {
 		f.now = time.Now
 	}
 	return f, nil
+}
+
+// Looks at whether a pull request can be merged. The forge says no both when it cannot be
+// and while it has yet to find out, so a no counts only after several looks: a second of
+// them to show a pull request, ten seconds to merge one.
+const (
+	looksToShow  = 3
+	looksToMerge = 8
+)
+
+// lookPauses are half a minute in all: a merge waits that long for a pull request that
+// changed just now.
+func lookPauses() []time.Duration {
+	const second = time.Second
+	return []time.Duration{second / 10, 3 * second / 10, 6 * second / 10, second, 2 * second, 2 * second, 2 * second, 2 * second,
+		4 * second, 4 * second, 4 * second, 4 * second, 4 * second}
 }
 
 // sameMethod follows a redirection only where it leaves the request what it was: a POST

@@ -3,6 +3,7 @@ package gitea
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -24,7 +25,24 @@ func (f *Forge) Merge(ctx context.Context, number int, head string) error {
 	if err != nil {
 		return err
 	}
-	raw, mergeable, err := v.settled(number)
+	for range mergeRounds {
+		if err = v.merge(number, head); !errors.Is(err, errUndecided) {
+			return err
+		}
+	}
+	return err
+}
+
+// mergeRounds is how often a merge begins again because the forge began to look anew at
+// whether it merges cleanly.
+const mergeRounds = 3
+
+var errUndecided = errors.New("the forge has yet to see whether it merges cleanly: try again in a moment")
+
+// merge waits until the forge knows whether the pull request merges cleanly, and merges it.
+func (v *visit) merge(number int, head string) error {
+	f := v.forge
+	raw, mergeable, err := v.settled(number, head, looksToMerge, len(f.pauses))
 	if err != nil {
 		return err
 	}
@@ -71,7 +89,7 @@ func canMerge(raw *sdk.PullRequest, mergeable string) error {
 	case mergeable == "no":
 		return board.Refusef("pull request %d does not merge cleanly: bring its branch up to date with its base", raw.Index)
 	case mergeable == "":
-		return fmt.Errorf("merge pull request %d: the forge has yet to see whether it merges cleanly: try again in a moment", raw.Index)
+		return fmt.Errorf("merge pull request %d: %w", raw.Index, errUndecided)
 	}
 	return nil
 }

@@ -55,10 +55,28 @@ func TestMerge(t *testing.T) {
 		"merged by somebody else in the last moment": {arrange: func(w *fake, p *sdk.PullRequest) {
 			w.before = onPost(func() { p.HasMerged, p.State = true, sdk.StateClosed })
 		}},
-		"the forge looks anew in the last moment": {
-			arrange: func(w *fake, p *sdk.PullRequest) { w.before = onPost(func() { p.Mergeable = false }) },
-			passing: "has yet to see",
-		},
+		"the forge looks anew in the last moment": {arrange: func(w *fake, p *sdk.PullRequest) {
+			anew, looks := false, 0
+			w.before = func(r *http.Request) {
+				switch {
+				case r.Method == http.MethodPost && !anew:
+					anew, p.Mergeable = true, false
+				case anew && !p.Mergeable:
+					looks++
+					p.Mergeable = looks > 5
+				}
+			}
+		}},
+		"the base moved a moment ago": {arrange: func(w *fake, p *sdk.PullRequest) {
+			looks := 0
+			p.Mergeable = false
+			w.before = func(*http.Request) { looks++; p.Mergeable = looks > 6 }
+		}},
+		"it changed just now, and the forge takes long": {arrange: func(w *fake, p *sdk.PullRequest) {
+			at, looks := began.Add(1000*time.Hour), 0
+			p.Mergeable, p.Updated = false, &at
+			w.before = func(*http.Request) { looks++; p.Mergeable = looks > 11 }
+		}},
 		"only squashed":    {arrange: func(w *fake, _ *sdk.PullRequest) { w.style = sdk.MergeStyleSquash }},
 		"an old forge":     {arrange: func(w *fake, _ *sdk.PullRequest) { w.version = "1.15.11" }, refusal: "1.16 or later"},
 		"a Forgejo":        {arrange: func(w *fake, _ *sdk.PullRequest) { w.version = "11.0.1+gitea-1.22.0" }},

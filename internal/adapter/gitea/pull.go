@@ -112,7 +112,7 @@ func (f *Forge) PR(ctx context.Context, number int) (tracker.PR, error) {
 	if err != nil {
 		return tracker.PR{}, err
 	}
-	raw, mergeable, err := v.settled(number)
+	raw, mergeable, err := v.settled(number, "", looksToShow, looksToShow)
 	if err != nil {
 		return tracker.PR{}, err
 	}
@@ -194,25 +194,26 @@ func (v *visit) pull(number int) (*sdk.PullRequest, error) {
 	return raw, nil
 }
 
-// settled reads one and whether it can be merged. The forge says no both when it cannot
-// and while it has yet to find out, which a look makes it do: so it is looked at again a
-// moment later, and what changed just now is left open.
-func (v *visit) settled(number int) (raw *sdk.PullRequest, mergeable string, err error) {
+// settled reads a pull request and whether it can be merged. A look makes the forge find
+// out, which takes it a moment, so settled looks again: a no counts after enough looks,
+// unless the pull request changed just now. What is still open after the most looks is
+// returned as "". If only one head is wanted, another one ends the wait.
+func (v *visit) settled(number int, head string, enough, most int) (raw *sdk.PullRequest, mergeable string, err error) {
 	for i := 0; ; i++ {
 		raw, err = v.pull(number)
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, "", err
-		case raw.HasMerged || raw.State != sdk.StateOpen:
+		}
+		changed := raw.Updated != nil && v.forge.now().Sub(*raw.Updated) < recent
+		switch {
+		case raw.HasMerged || raw.State != sdk.StateOpen, head != "" && v.forge.value(raw).Head != head:
 			return raw, "", nil
 		case raw.Mergeable:
 			return raw, "yes", nil
-		case raw.Draft:
+		case raw.Draft, i >= enough && !changed:
 			return raw, "no", nil
-		case i == len(v.forge.pauses) && raw.Updated != nil && v.forge.now().Sub(*raw.Updated) < recent:
+		case i >= most:
 			return raw, "", nil
-		case i == len(v.forge.pauses):
-			return raw, "no", nil
 		}
 		select {
 		case <-v.ctx.Done():

@@ -53,6 +53,14 @@ type Tracker struct {
 type Forge struct {
 	*client
 	method string
+	pauses []time.Duration // before each further look at whether a pull request can be merged
+}
+
+// mergePauses are ten seconds in all. GitHub computes whether a pull request merges
+// cleanly after it was asked for the first time.
+func mergePauses() []time.Duration {
+	const second = time.Second
+	return []time.Duration{second / 5, second / 2, second, 2 * second, 3 * second, 3 * second}
 }
 
 // client is what both of them share: the connection, and what it saw.
@@ -91,7 +99,7 @@ func New(o Options) (*Tracker, *Forge, error) {
 		return nil, nil, err
 	}
 	c := &client{api: api, owner: owner, repo: repo, now: o.Now}
-	return &Tracker{client: c, secret: o.WebhookSecret}, &Forge{client: c, method: method}, nil
+	return &Tracker{client: c, secret: o.WebhookSecret}, &Forge{client: c, method: method, pauses: mergePauses()}, nil
 }
 
 func baseURL(text string) (*url.URL, error) {

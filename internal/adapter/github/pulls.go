@@ -136,8 +136,17 @@ func (f *Forge) Merge(ctx context.Context, number int, head string) error {
 	if head == "" {
 		return board.Refusef("%s: say which commit is meant", what)
 	}
-	if done, err := f.merged(ctx, number, head, what); err != nil || done {
-		return err
+	for i := 0; ; i++ {
+		p, done, err := f.merged(ctx, number, head, what)
+		if err != nil || done {
+			return err
+		}
+		if p.Mergeable != nil || i == len(f.pauses) {
+			break // what github still does not know it says when it is asked to merge
+		}
+		if err := pause(ctx, f.pauses[i]); err != nil {
+			return fmt.Errorf("%s: wait until github knows whether it merges cleanly: %w", what, err)
+		}
 	}
 	err := f.call(ctx, what, func() (*gh.Response, error) {
 		_, resp, err := f.api.PullRequests.Merge(ctx, f.owner, f.repo, number, "", &gh.PullRequestOptions{SHA: head, MergeMethod: f.method})
@@ -154,31 +163,35 @@ func (f *Forge) Merge(ctx context.Context, number int, head string) error {
 	case no.code == http.StatusMethodNotAllowed && strings.Contains(no.said, "Base branch was modified"):
 		return err // of the moment
 	case no.code == http.StatusMethodNotAllowed:
-		if done, err := f.merged(ctx, number, head, what); err != nil || done {
-			return err
+		p, done, again := f.merged(ctx, number, head, what)
+		switch {
+		case again != nil || done:
+			return again
+		case p.Mergeable == nil:
+			return fmt.Errorf("%s: github has yet to see whether it merges cleanly: try again in a moment", what)
 		}
 		return board.Refusef("%s: github refuses it: %s", what, no.said)
 	}
 	return refused(notFound(err, what))
 }
 
-// merged says whether a pull request was merged at a commit. One that is closed, or has
-// another head, is refused.
-func (f *Forge) merged(ctx context.Context, number int, head, what string) (bool, error) {
+// merged reads a pull request and says whether it was merged at a commit. One that is
+// closed, or has another head, is refused.
+func (f *Forge) merged(ctx context.Context, number int, head, what string) (*gh.PullRequest, bool, error) {
 	p, err := f.pull(ctx, number)
 	switch now := p.GetHead().GetSHA(); {
 	case err != nil:
-		return false, notFound(err, what)
+		return nil, false, notFound(err, what)
 	case state(p) == tracker.Merged && now == head:
-		return true, nil
+		return p, true, nil
 	case state(p) == tracker.Merged:
-		return false, board.Refusef("%s: it was merged already, with %s: look at what came", what, short(now))
+		return nil, false, board.Refusef("%s: it was merged already, with %s: look at what came", what, short(now))
 	case state(p) == tracker.Closed:
-		return false, board.Refusef("%s: it is closed: open it again, or make another", what)
+		return nil, false, board.Refusef("%s: it is closed: open it again, or make another", what)
 	case now != head:
-		return false, board.Refusef("%s: its head is %s, not %s any more: look at what came", what, short(now), short(head))
+		return nil, false, board.Refusef("%s: its head is %s, not %s any more: look at what came", what, short(now), short(head))
 	}
-	return false, nil
+	return p, false, nil
 }
 
 // pull reads a pull request as GitHub shows it.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/adapter/github"
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
 	"orange/internal/trackertest/fakegithub"
@@ -42,6 +43,30 @@ func TestMentionsOfNumbers(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %v, %v, want %v", key, got, err, want)
 		}
+	}
+}
+
+func TestAMergeWaitsUntilGitHubKnowsWhetherItIsClean(t *testing.T) {
+	for name, tc := range map[string]struct {
+		looks  int
+		merged bool
+	}{"known": {0, true}, "known after some looks": {4, true}, "not known": {1000, false}} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, fakegithub.Options{})
+			number := s.Name(t, "x", "T", "")
+			f := forge(t, s).(*github.Forge)
+			github.Hasten(f)
+			pr, err := f.PR(t.Context(), number)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Undecide(tc.looks)
+			err = f.Merge(t.Context(), number, pr.Head)
+			var no *board.Refusal
+			if errors.As(err, &no) || (err == nil) != tc.merged {
+				t.Errorf("merge: %v", err)
+			}
+		})
 	}
 }
 

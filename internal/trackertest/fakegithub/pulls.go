@@ -65,7 +65,7 @@ func (c *call) mergePull() *answer {
 		return a
 	}
 	switch {
-	case is.closed:
+	case is.closed || c.s.undecided > 0:
 		return problem(http.StatusMethodNotAllowed, "Pull Request is not mergeable")
 	case want.SHA != "" && want.SHA != is.pull.head:
 		return problem(http.StatusConflict, "Head branch was modified. Review and try the merge again.")
@@ -132,4 +132,11 @@ func (c *call) showStatus() *answer {
 	})
 	c.link(a, page, to < len(all))
 	return a
+}
+
+// Undecide makes the next looks at pull requests leave open whether they can be merged.
+func (s *Server) Undecide(looks int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.undecided = looks
 }

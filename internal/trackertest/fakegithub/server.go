@@ -38,20 +38,22 @@ type Server struct {
 	url         string
 	done        chan struct{}
 
-	mu       sync.Mutex
-	ticks    int64 // of the clock: every change takes a second
-	ids      int64
-	last     int // number of an issue or a pull request
-	labels   []*label
-	items    map[int]*item
-	refs     map[string]string // commits of branches
-	checks   map[string][]*check
-	news     []trackertest.Delivery
-	fault    trackertest.Fault
-	failed   int // faults so far
-	writes   int
-	counted  int // requests that GitHub counts
-	repeated int // those it does not: nothing had changed
+	mu    sync.Mutex
+	ticks int64 // of the clock: every change takes a second
+	ids   int64
+
+	undecided int // looks at a pull request that do not say yet whether it can be merged
+	last      int // number of an issue or a pull request
+	labels    []*label
+	items     map[int]*item
+	refs      map[string]string // commits of branches
+	checks    map[string][]*check
+	news      []trackertest.Delivery
+	fault     trackertest.Fault
+	failed    int // faults so far
+	writes    int
+	counted   int // requests that GitHub counts
+	repeated  int // those it does not: nothing had changed
 }
 
 // New starts a server with the columns and tags of trackertest.
