@@ -182,11 +182,47 @@ func TestAfterARebootAttemptsAreOver(t *testing.T) {
 		if got.Status != "working" {
 			t.Errorf("%+v", got)
 		}
-		if got.Crashed != "" {
-			s.orange("task", "respawn", string(id))
-		}
 		s.reaches(id, "reviewing")
+		s.fellWithOthers(id, "the machine was restarted")
 	})
+}
+
+func TestAgentsThatEndTogetherHaveNotCrashed(t *testing.T) {
+	both(t, func(t *testing.T, s *shop) {
+		ids := []task.ID{s.create("one", planner), s.create("two", planner)}
+		var attendants []int
+		for _, id := range ids {
+			s.reaches(id, "working")
+			attendants = append(attendants, s.alive(id, 1).Attendant.PID)
+		}
+		want := "tmux ended together with 1 other agent"
+		if out, err := s.tmux("kill-server"); err != nil {
+			t.Logf("without tmux: %s", out)
+			want = "its attendant was ended together with those of 1 other agent"
+			for _, pid := range attendants {
+				kill(t, pid)
+			}
+		}
+		for _, id := range ids {
+			s.reaches(id, "reviewing")
+			s.fellWithOthers(id, want)
+		}
+	})
+}
+
+// fellWithOthers checks that the end of an agent was told as no crash, with its reason.
+func (s *shop) fellWithOthers(id task.ID, why string) {
+	s.t.Helper()
+	history := s.history(id)
+	if count(history, "agent.crashed") != 0 || count(history, "agent.lost "+why) != 1 {
+		s.t.Errorf("%q", history)
+	}
+	if got := s.task(id); got.Counter("crash_count") != 0 {
+		s.t.Errorf("a crash is counted: %+v", got.Counters)
+	}
+	if out := s.orange("task", "explain", string(id)); !strings.Contains(out, why) {
+		s.t.Errorf("explain does not say %q: %s", why, out)
+	}
 }
 
 // forgetBoot makes the records of an attempt those of an earlier boot, without an end.

@@ -49,7 +49,14 @@ func attendTo(folder Folder, within time.Duration) int {
 		return a.finish(Exit{Code: 127, Reason: err.Error()})
 	}
 	rest()
-	return a.finish(a.wait())
+	exit := a.wait()
+	select { // a signal may have come to both of them, and ended the agent first
+	case s := <-a.signals:
+		a.struckBy(s)
+	default:
+	}
+	exit.Blow = a.claim.Blow
+	return a.finish(exit)
 }
 
 // rest makes the process small and quiet: it waits for hours. The orders may have been

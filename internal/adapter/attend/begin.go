@@ -29,6 +29,11 @@ func (a *attendant) begin(o Orders) error {
 		if _, err := unix.IoctlGetInt(0, unix.TIOCGPGRP); err != nil {
 			return errors.New("there is no terminal: start the attempt in one, or headless")
 		}
+		if self, err := look(os.Getpid()); err == nil {
+			if server, err := look(self.parent); err == nil { // of the window
+				a.claim.Terminal = server.Process
+			}
+		}
 		attr.Files = []uintptr{0, 1, 2}
 		attr.Sys = &syscall.SysProcAttr{Setpgid: true, Foreground: true, Ctty: 0}
 		return a.run(program, o.Argv, attr)

@@ -20,6 +20,16 @@ const (
 // End orders the end of the attempt and returns when no process of it is left. An attempt
 // that has not begun never will. It may be called again.
 func (s *Supervisor) End(ctx context.Context, f Folder) (Exit, error) {
+	s.mu.Lock()
+	s.ordered[f] = true
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !s.watched[f] { // whoever watches it still asks
+			delete(s.ordered, f)
+		}
+	}()
 	for {
 		state, err := f.State(s.boot)
 		if err != nil {
@@ -31,7 +41,7 @@ func (s *Supervisor) End(ctx context.Context, f Folder) (Exit, error) {
 		case Over:
 			return s.settleEnd(ctx, f, state)
 		case Lost:
-			return s.bury(ctx, f, state.Started)
+			return s.bury(ctx, f, state.Started, time.Now())
 		default:
 			err = s.order(ctx, f, state.Started)
 		}
@@ -113,12 +123,13 @@ func (s *Supervisor) order(ctx context.Context, f Folder, started Started) error
 	return err
 }
 
-// bury ends what a dead attendant left behind and writes the record in its place.
-func (s *Supervisor) bury(ctx context.Context, f Folder, started Started) (Exit, error) {
+// bury ends what a dead attendant left behind and writes the record in its place. The
+// attendant was seen to be lost at a time; zero: nobody knows when it was.
+func (s *Supervisor) bury(ctx context.Context, f Folder, started Started, seen time.Time) (Exit, error) {
 	if err := s.sweep(ctx, started); err != nil {
 		return Exit{}, fmt.Errorf("end what a lost attendant left: %w", err)
 	}
-	return f.record(Exit{Code: -1, Reason: "the attendant was lost", At: time.Now(), BootID: s.boot})
+	return f.record(Exit{Code: -1, Reason: "the attendant was lost", At: time.Now(), BootID: s.boot, Blow: &Blow{By: lost, At: seen}})
 }
 
 // sweep ends the processes of an attempt: it asks each once, waits for the grace, then

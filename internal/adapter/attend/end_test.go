@@ -358,7 +358,7 @@ func TestNothingBelongsToAnAttemptOfAnotherBoot(t *testing.T) {
 	bystander := sleeper(t)
 	s.pretend(bystander, "another-boot")
 	state := s.state()
-	if state.Phase != attend.Over || state.Exit.Reason != "the machine was restarted" {
+	if state.Phase != attend.Over || state.Exit.Reason != "the machine was restarted" || state.Exit.Mass != attend.MassReboot {
 		t.Errorf("state: %+v", state)
 	}
 	if s.folder.Owns([]int{bystander.PID}) {

@@ -20,6 +20,8 @@ type Started struct {
 	Key       string        `json:"key,omitempty"`
 	Grace     time.Duration `json:"grace,omitempty"`
 	At        time.Time     `json:"at"`
+	Terminal  Process       `json:"terminal,omitzero"` // the tmux server of its window
+	Blow      *Blow         `json:"blow,omitempty"`    // what told the attendant to end
 
 	// Ended is part of a claim: the attempt was ended before it ran, and never will.
 	Ended bool `json:"ended,omitempty"`
@@ -33,7 +35,12 @@ type Exit struct {
 	Reason string    `json:"reason,omitempty"`
 	At     time.Time `json:"at"`
 	BootID string    `json:"boot_id"`
+	Blow   *Blow     `json:"blow,omitempty"` // what ended the attendant, if that is why
+	Mass   string    `json:"mass,omitempty"` // what ended it together with others
 }
+
+// restarted is the reason of an end for which there is no record.
+const restarted = "the machine was restarted"
 
 // Phase is how far an attempt has come.
 type Phase int
@@ -111,7 +118,7 @@ func (r records) state(boot string) State {
 		state.Phase = None
 	case state.Started.BootID != boot:
 		state.Phase = Over
-		state.Exit = Exit{Code: -1, Reason: "the machine was restarted", At: time.Now(), BootID: boot}
+		state.Exit = Exit{Code: -1, Reason: restarted, Mass: MassReboot, At: time.Now(), BootID: boot}
 	case !state.Started.Attendant.Alive():
 		state.Phase = Lost
 	case r.ran:

@@ -36,6 +36,8 @@ type Supervisor struct {
 	starting map[Folder]*turn
 	watched  map[Folder]bool
 	vigils   map[*vigil]bool
+	ordered  map[Folder]bool   // ends that were ordered here
+	struck   map[Folder]struck // attempts that ended from outside a moment ago
 }
 
 // New returns a supervisor whose attendants are run as self with the folder added, such
@@ -45,6 +47,7 @@ func New(self []string) *Supervisor {
 	return &Supervisor{
 		self: self, boot: BootID(), ctx: ctx, cancel: cancel,
 		starting: map[Folder]*turn{}, watched: map[Folder]bool{}, vigils: map[*vigil]bool{},
+		ordered: map[Folder]bool{}, struck: map[Folder]struck{},
 	}
 }
 
@@ -202,7 +205,7 @@ func (s *Supervisor) settle(ctx context.Context, f Folder, orders []byte) (Start
 		case state.Started.Child.PID != 0:
 			return state.Started, nil
 		case state.Phase == Lost:
-			if state.Exit, err = s.bury(ctx, f, state.Started); err != nil {
+			if state.Exit, err = s.bury(ctx, f, state.Started, time.Now()); err != nil {
 				return Started{}, err
 			}
 			fallthrough

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"orange/internal/adapter/attend"
@@ -223,4 +224,97 @@ func readProc(t *testing.T, pid int, name string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+func TestAttemptsThatEndWithTheirTmuxOrTheirAttendantsEndTogether(t *testing.T) {
+	needsLinux(t)
+	cases := map[string]struct {
+		agents   int
+		terminal bool
+		strike   func(x tmux, started []attend.Started)
+		mass     string
+		reason   string
+	}{
+		"tmux is killed":                {3, true, func(x tmux, _ []attend.Started) { x.run("kill-server") }, attend.MassTmux, "tmux ended together with 2 other agents"},
+		"tmux is killed with one agent": {1, true, func(x tmux, _ []attend.Started) { x.run("kill-server") }, "", ""},
+		"a person closes one window":    {2, true, func(x tmux, _ []attend.Started) { x.run("kill-session", "-t", "=s0") }, "", ""},
+		"attendants are killed": {2, false, func(_ tmux, started []attend.Started) {
+			for _, s := range started {
+				_ = syscall.Kill(s.Attendant.PID, syscall.SIGKILL)
+			}
+		}, attend.MassAttendants, "its attendant was ended together with those of 1 other agent"},
+		"attendants are told to end": {2, false, func(_ tmux, started []attend.Started) {
+			for _, s := range started {
+				_ = syscall.Kill(s.Attendant.PID, syscall.SIGTERM)
+			}
+		}, attend.MassAttendants, "its attendant was ended together with those of 1 other agent"},
+		"one attendant is killed": {2, false, func(_ tmux, started []attend.Started) {
+			_ = syscall.Kill(started[0].Attendant.PID, syscall.SIGKILL)
+		}, "", ""},
+		"only agents are killed": {2, false, func(_ tmux, started []attend.Started) {
+			for _, s := range started {
+				_ = syscall.Kill(s.Child.PID, syscall.SIGKILL)
+			}
+		}, "", ""},
+	}
+	for what, c := range cases {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			x := newTmux(t)
+			first := newStage(t)
+			var started []attend.Started
+			var exits []<-chan attend.Exit
+			var stages []*stage
+			for i := range c.agents {
+				s := &stage{Supervisor: first.Supervisor, t: t, dir: t.TempDir(), key: fmt.Sprint(first.key, i)}
+				s.folder = attend.Folder(filepath.Join(s.dir, "attempt"))
+				o := s.orders("echo $$ >$DIR/agent; exec sleep 1000")
+				launch := s.Plain()
+				if c.terminal {
+					o.Headless = false
+					launch = func(_ context.Context, argv []string) error {
+						x.run(append([]string{"new-session", "-d", "-s", fmt.Sprint("s", i), "--"}, argv...)...)
+						return nil
+					}
+				}
+				got, err := s.Start(t.Context(), s.folder, o, launch)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.pid("agent")
+				t.Cleanup(func() { s.End(context.WithoutCancel(t.Context()), s.folder) }) //nolint:errcheck // it may be over
+				started, exits, stages = append(started, got), append(exits, s.watch()), append(stages, s)
+			}
+			c.strike(x, started)
+			struck := c.agents
+			if what == "a person closes one window" || what == "one attendant is killed" {
+				struck = 1
+			}
+			for i := range struck {
+				exit := receive(t, exits[i])
+				if exit.Mass != c.mass || c.mass != "" && exit.Reason != c.reason {
+					t.Errorf("agent %d: %+v", i, exit)
+				}
+				if state := stages[i].state(); state.Exit.Mass != c.mass {
+					t.Errorf("the record of agent %d: %+v", i, state.Exit)
+				}
+			}
+		})
+	}
+}
+
+func TestAnEndThatWasOrderedIsNoMassDeath(t *testing.T) {
+	first := newStage(t)
+	for i := range 2 {
+		s := &stage{Supervisor: first.Supervisor, t: t, dir: t.TempDir(), key: fmt.Sprint(first.key, i)}
+		s.folder = attend.Folder(filepath.Join(s.dir, "attempt"))
+		s.start(s.orders("exec sleep 1000"))
+		exits := s.watch()
+		if _, err := s.End(t.Context(), s.folder); err != nil {
+			t.Fatal(err)
+		}
+		if exit := receive(t, exits); exit.Mass != "" {
+			t.Errorf("%+v", exit)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package attend
 
 import (
 	"errors"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -57,6 +58,7 @@ func (a *attendant) wait() Exit {
 			if exit.Reason == "" && exit.Code < 0 {
 				exit.Reason = reasonFor(s)
 			}
+			a.struckBy(s)
 			end()
 		case <-kill:
 			if gone && a.onlyOthers() {
@@ -66,6 +68,22 @@ func (a *attendant) wait() Exit {
 			pause = min(2*pause, time.Second)
 			kill = time.After(pause)
 		}
+	}
+}
+
+// struckBy writes down that the attendant was told to end, at once: it may take a while
+// until the agent has ended, and others want to know whom else it struck.
+func (a *attendant) struckBy(s os.Signal) {
+	if a.claim.Blow != nil {
+		return
+	}
+	name := s.String()
+	if sig, ok := s.(unix.Signal); ok {
+		name = unix.SignalName(sig)
+	}
+	a.claim.Blow = &Blow{By: name, At: time.Now()}
+	if err := a.folder.replace(startedFile, a.claim); err != nil {
+		say("cannot write down what ended the attempt: %v", err)
 	}
 }
 

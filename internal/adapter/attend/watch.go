@@ -29,6 +29,7 @@ func (s *Supervisor) Watch(f Folder, over func(Exit)) error {
 		exit, ok := s.follow(f)
 		s.mu.Lock()
 		delete(s.watched, f)
+		delete(s.ordered, f)
 		s.mu.Unlock()
 		if ok {
 			over(exit)
@@ -42,6 +43,7 @@ func (s *Supervisor) Watch(f Folder, over func(Exit)) error {
 
 // follow waits until the attempt is over. It says no if the supervisor was closed first.
 func (s *Supervisor) follow(f Folder) (Exit, bool) {
+	var seen time.Time // when the attendant was seen to end
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		state, err := f.State(s.boot)
 		switch {
@@ -50,16 +52,19 @@ func (s *Supervisor) follow(f Folder) (Exit, bool) {
 			return Exit{Code: -1, Reason: "its records are gone", At: time.Now(), BootID: s.boot}, true
 		case state.Phase == Over:
 			if exit, err := f.record(state.Exit); err == nil {
-				return exit, true
+				state.Exit = exit
+				return s.judge(f, state)
 			}
 		case state.Phase == Lost:
-			if exit, err := s.bury(s.ctx, f, state.Started); err == nil {
-				return exit, true
+			if exit, err := s.bury(s.ctx, f, state.Started, seen); err == nil {
+				state.Exit = exit
+				return s.judge(f, state)
 			}
 		default:
 			if err := s.await(state.Started.Attendant); errors.Is(err, os.ErrClosed) {
 				return Exit{}, false
 			}
+			seen = time.Now()
 			continue
 		}
 		// What cannot be told or ended now is tried again.

@@ -32,6 +32,8 @@ func (x *decider) exit() Verdict {
 		return x.exited(ended, fmt.Sprintf("%s goes on without it: %s is the %s's", x.t.Status, x.t.Status, s.Role))
 	case s.Kind != workflow.Agent && a.Done:
 		return x.exited(ended, "its part is done")
+	case s.Kind != workflow.Agent && x.sig.Mass != "":
+		return x.exited(ended, x.massReason()+"; "+x.t.Status+" waits for a person")
 	case s.Kind != workflow.Agent:
 		return x.marked(ended)
 	}
@@ -91,6 +93,9 @@ func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) 
 	}
 	if p := x.untold(a.Number); p != nil {
 		return x.tellAnother(journal.Ended{Number: a.Number, Role: a.Role, Code: x.sig.Code}, p)
+	}
+	if x.sig.Mass != "" && !a.Overdue {
+		return x.massDeath(s, ended)
 	}
 	why := howItEnded(a, x.sig.Code)
 	if r := nearest(x.reasons[first:]); r != nil {

@@ -124,6 +124,10 @@ func (x *decider) waitsItsTurn() bool {
 // heldItem says that the work failed and whose turn it is now.
 func (x *decider) heldItem(s *workflow.State, it *Item) {
 	it.Kind, it.Text, it.Since = ItemFailed, x.t.Held, x.t.UpdatedAt
+	if x.massHeld() {
+		it.Kind, it.Do = ItemCrashed, x.command("respawn", "").Run
+		return
+	}
 	for _, i := range x.def.EdgesFrom(x.t.Status) {
 		e := &x.def.Edges[i]
 		to, _ := x.def.State(e.To)

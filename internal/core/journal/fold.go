@@ -204,9 +204,10 @@ func applyAttempts(t *task.Task, e *Entry) {
 		t.Crashed, t.Because = e.Role, e.Reason
 	}
 	switch e.Type {
-	case AgentCrashed, AgentRespawn, AgentLimited, AgentSilent, WorkFailed:
+	case AgentCrashed, AgentRespawn, AgentLimited, AgentSilent, AgentLost, WorkFailed:
 		t.RespawnAt = e.Respawn
 	}
+	applyLost(t, e)
 	if e.To != "" {
 		t.RespawnAt = e.Respawn
 	}
@@ -224,6 +225,21 @@ func applyAttempts(t *task.Task, e *Entry) {
 	for _, r := range e.Ran {
 		t.Ran = slices.DeleteFunc(t.Ran, func(have task.Tally) bool { return have.Role == r.Role })
 		t.Ran = append(t.Ran, r)
+	}
+}
+
+// LostKept is how many of the last mass deaths a record keeps.
+const LostKept = 3
+
+// applyLost folds when the task's agent ended together with others. A person who starts
+// an agent or moves the task has looked.
+func applyLost(t *task.Task, e *Entry) {
+	switch {
+	case e.Actor == task.Human && (e.To != "" || len(e.Started) > 0):
+		t.Lost = nil
+	case e.Type == AgentLost:
+		t.Lost = append(t.Lost, e.At)
+		t.Lost = t.Lost[max(0, len(t.Lost)-LostKept):]
 	}
 }
 

@@ -29,6 +29,7 @@ const (
 	AgentSpawned  Type = "agent.spawned"
 	AgentExited   Type = "agent.exited"
 	AgentCrashed  Type = "agent.crashed"
+	AgentLost     Type = "agent.lost" // ended from outside together with others: no crash
 	AgentRespawn  Type = "agent.respawned"
 	AgentOverdue  Type = "agent.overdue"
 	AgentNotice   Type = "agent.condition"
@@ -121,7 +122,7 @@ func (e *Entry) Signal(visit int) signal.Signal {
 		s.Attempt = 0 // the entry names the attempt that was started
 	}
 	if h := e.Heard; h != nil {
-		s.To, s.Role, s.Code, s.Word, s.Timer = h.To, h.Role, h.Code, h.Word, h.Timer
+		s.To, s.Role, s.Code, s.Mass, s.Word, s.Timer = h.To, h.Role, h.Code, h.Mass, h.Word, h.Timer
 		s.Artifacts = signal.Artifacts{Sections: h.Sections, Problem: h.Problem}
 		s.Evidence, s.Free = h.Evidence, h.Free
 		s.Arg, s.Active, s.Commit, s.Workspace = h.Arg, h.Active, h.Commit, h.Broken

@@ -175,6 +175,8 @@ func (e *Entry) agentWords() (string, Tone) {
 		return "ended" + e.code(), Quiet
 	case AgentCrashed:
 		return "died" + e.code(), Bad
+	case AgentLost:
+		return "ended together with others", Warn
 	case AgentRespawn:
 		if e.Actor == task.Human && len(e.Started) > 0 {
 			return "starts the " + e.Started[0].Role + " again", Plain

@@ -48,6 +48,7 @@ type Signal struct {
 
 	Role string `json:"role,omitempty"` // exit: whose
 	Code int    `json:"code,omitempty"` // exit: of the process
+	Mass string `json:"mass,omitempty"` // exit: what ended it together with others, "" if it ended alone
 
 	Condition *task.Condition `json:"condition,omitempty"` // notice; exit: the last one, if it explains the end
 	Usage     *task.Usage     `json:"usage,omitempty"`     // notice, exit: consumed so far
@@ -89,6 +90,13 @@ type Child struct {
 	Status string  `json:"status"`
 }
 
+// What can end an attempt together with others. That is no crash.
+const (
+	MassReboot     = "reboot"     // the machine was restarted
+	MassTmux       = "tmux"       // the tmux server ended
+	MassAttendants = "attendants" // something ended the attendants of several attempts
+)
+
 // Words of a tracker's signals.
 const (
 	CardChanged = "card"      // a card looks different
@@ -103,6 +111,7 @@ type Heard struct {
 	To       string             `json:"to,omitempty"`
 	Role     string             `json:"role,omitempty"`
 	Code     int                `json:"code,omitempty"`
+	Mass     string             `json:"mass,omitempty"`
 	Word     string             `json:"word,omitempty"`
 	Timer    string             `json:"timer,omitempty"`
 	Arg      string             `json:"arg,omitempty"`
@@ -133,7 +142,7 @@ func (s *Signal) Weighs() bool {
 // Heard is what a journal keeps of s.
 func (s *Signal) Heard() *Heard {
 	return &Heard{
-		To: s.To, Role: s.Role, Code: s.Code, Word: s.Word, Timer: s.Timer, Arg: s.Arg,
+		To: s.To, Role: s.Role, Code: s.Code, Mass: s.Mass, Word: s.Word, Timer: s.Timer, Arg: s.Arg,
 		Active: s.Active, Commit: s.Commit, Sections: taskfile.Bare(s.Artifacts.Sections), Problem: s.Artifacts.Problem, Evidence: s.Evidence, Free: s.Free,
 		Busy: s.Busy, Children: s.Children, Report: s.Report, Final: s.Final, Face: s.Face, Broken: s.Workspace, Lost: s.Lost,
 	}

@@ -82,6 +82,7 @@ type Task struct {
 	Advice   string            `json:"advice,omitempty"`   // what it answered
 	Face     *board.Face       `json:"face,omitempty"`     // the task's card, as it was last seen
 	Failed   []Moment          `json:"failed,omitempty"`   // when the work last failed, by state
+	Lost     []time.Time       `json:"lost,omitempty"`     // when its agent last ended together with others, since a person looked
 }
 
 // Said is how an agent said it went. Code, Detail and Diagnosis may hold its words.
@@ -261,6 +262,7 @@ func (t *Task) Clone() Task {
 	c.Handoffs = slices.Clone(t.Handoffs)
 	c.Said, c.Face = copied(t.Said), copied(t.Face)
 	c.Failed = slices.Clone(t.Failed)
+	c.Lost = slices.Clone(t.Lost)
 	if t.Asked != nil {
 		asked := *t.Asked
 		c.Asked = &asked

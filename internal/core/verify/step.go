@@ -98,6 +98,12 @@ func (s *search) signal(w *world, a *action) signal.Signal {
 		}
 	case signal.Exit:
 		sig.Role = w.t.Attempts[a.actor].Role
+		if a.mass != alone {
+			sig.Mass, w.t.Lost = signal.MassReboot, nil
+		}
+		if a.mass == togetherAgain {
+			w.t.Lost = []time.Time{w.now, w.now}
+		}
 	case signal.Outcome, signal.Tracker:
 		sig.Word = a.word
 	case signal.Timer:

@@ -110,7 +110,11 @@ func whatHappens(w *world, a *action) string {
 	case die:
 		return "the process of the " + w.t.Attempts[a.actor].Role + " ends"
 	case hear:
-		return "Orange hears that the " + w.t.Attempts[a.actor].Role + " ended"
+		text := "Orange hears that the " + w.t.Attempts[a.actor].Role + " ended"
+		if a.mass != alone {
+			text += " together with others"
+		}
+		return text
 	}
 	return whatIsTold(a)
 }

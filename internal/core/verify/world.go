@@ -56,7 +56,7 @@ func (m *model) canon(w *world) {
 	w.now = origin
 	t.CreatedAt, t.UpdatedAt, t.Since = origin, origin, origin
 	t.Seq, t.Visit = 1, 1
-	t.Said, t.Handoffs, t.Question, t.Advice, t.Face, t.Failed, t.GaveUp = nil, nil, "", "", nil, nil, nil
+	t.Said, t.Handoffs, t.Question, t.Advice, t.Face, t.Failed, t.GaveUp, t.Lost = nil, nil, "", "", nil, nil, nil, nil
 	if t.Held != "" {
 		t.Held = "held"
 	}

@@ -36,6 +36,7 @@ const (
 type Exit struct {
 	Code   int
 	Reason string
+	Mass   string // what ended it together with others, as a signal says it
 }
 
 // Processes supervises the processes of attempts, each by its folder.

@@ -37,6 +37,7 @@ type Card struct {
 	Final      string      `json:"final,omitempty"`
 	Usage      *task.Usage `json:"usage,omitempty"`
 	Code       *int        `json:"code,omitempty"` // of the exit
+	Mass       string      `json:"mass,omitempty"` // of the exit: it broke nothing off by itself
 	Told       []string    `json:"told,omitempty"` // effects whose words were typed in
 }
 

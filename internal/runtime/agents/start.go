@@ -145,7 +145,7 @@ func (a *Agents) resumable(t *task.Task, e *task.Effect, harness string, role *w
 		if err != nil || card.Role != e.Role {
 			continue
 		}
-		broke := card.Code == nil || *card.Code != 0
+		broke := card.Mass == "" && (card.Code == nil || *card.Code != 0)
 		if card.Harness != harness || !card.Heard && card.Transcript == "" && card.Final == "" || card.Resumed && broke {
 			return ""
 		}

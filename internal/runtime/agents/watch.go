@@ -124,9 +124,9 @@ func (a *Agents) ended(k Key, x Exit) {
 		a.Log.Warn("read an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
 	left := a.Harnesses.Read(card.Harness, Output{Log: a.OutputFile(k), Transcript: card.Transcript, Session: card.Session, Headless: card.Window == "", Since: card.Since})
-	a.keep(k, left, &x.Code)
+	a.keep(k, left, &x)
 	sig := signal.Signal{
-		Kind: signal.Exit, Actor: task.Engine, Attempt: k.Number, Role: card.Role, Code: x.Code, Note: x.Reason,
+		Kind: signal.Exit, Actor: task.Engine, Attempt: k.Number, Role: card.Role, Code: x.Code, Note: x.Reason, Mass: x.Mass,
 		Condition: left.Condition, Usage: left.Usage,
 	}
 	sig.Report, sig.Final = a.lastWords(k, card.Role, card.Harness, left.Final)
@@ -140,8 +140,8 @@ func (a *Agents) ended(k Key, x Exit) {
 }
 
 // keep writes what a harness said onto the attempt's card.
-func (a *Agents) keep(k Key, n Notice, code *int) {
-	if code == nil && n.Session == "" && n.Transcript == "" && n.Final == "" && n.Usage == nil {
+func (a *Agents) keep(k Key, n Notice, x *Exit) {
+	if x == nil && n.Session == "" && n.Transcript == "" && n.Final == "" && n.Usage == nil {
 		return
 	}
 	err := a.note(k, func(c *Card) {
@@ -154,8 +154,8 @@ func (a *Agents) keep(k Key, n Notice, code *int) {
 		if n.Usage != nil {
 			c.Usage = most(c.Usage, n.Usage)
 		}
-		if code != nil {
-			c.Code = code
+		if x != nil {
+			c.Code, c.Mass = &x.Code, x.Mass
 		}
 	})
 	if err != nil {
