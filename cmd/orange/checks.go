@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 
@@ -134,6 +135,9 @@ func (s *server) checkWorkflows(ctx context.Context) (string, error) {
 func (s *server) checkProjects(ctx context.Context) (string, error) {
 	list := s.runtime.Projects()
 	for _, p := range list {
+		if _, err := os.Stat(p.Path); errors.Is(err, os.ErrNotExist) {
+			return "", fmt.Errorf("project %s: its repository %s is gone: if it was moved, run orange project update %s --path NEW", p.Name, p.Path, p.Name)
+		}
 		if _, err := s.git.Root(ctx, p.Path); err != nil {
 			return "", fmt.Errorf("project %s: %w", p.Name, err)
 		}

@@ -42,10 +42,15 @@ func (p projects) Add(ctx context.Context, given task.Project) (task.Project, er
 }
 
 // Update implements api.Projects.
-func (p projects) Update(_ context.Context, name string, c api.ProjectChange) (task.Project, error) {
+func (p projects) Update(ctx context.Context, name string, c api.ProjectChange) (task.Project, error) {
 	have, ok := p.s.runtime.Project(name)
 	if !ok {
 		return have, task.Mistakef("project %q is not registered: see orange project list", name)
+	}
+	if c.Path != nil {
+		if err := p.move(ctx, &have, *c.Path); err != nil {
+			return have, err
+		}
 	}
 	set(&have.PoolSize, c.PoolSize)
 	set(&have.Workflow, c.Workflow)
@@ -55,6 +60,36 @@ func (p projects) Update(_ context.Context, name string, c api.ProjectChange) (t
 	set(&have.Budget, c.Budget)
 	set(&have.Forge, c.Forge)
 	return have, p.s.runtime.UpdateProject(have)
+}
+
+// move follows a repository that was moved. Its worktrees point to where it was, and it
+// points to them: both are repaired.
+func (p projects) move(ctx context.Context, have *task.Project, path string) error {
+	if !filepath.IsAbs(path) {
+		return task.Mistakef("path %q is not absolute", path)
+	}
+	root, err := p.s.git.Root(ctx, path)
+	if err != nil {
+		return task.Mistakef("%v", err)
+	}
+	for _, other := range p.s.runtime.Projects() {
+		if other.Path == root && other.Name != have.Name {
+			return task.Mistakef("%s is the repository of project %s: name another folder, or remove that project first", root, other.Name)
+		}
+	}
+	if p.s.company == nil { // effects are only recorded: there are no worktrees
+		have.Path = root
+		return nil
+	}
+	var places []string
+	for _, name := range have.Workspaces() { // also those that no task holds
+		places = append(places, p.s.company.worktrees.Path(name))
+	}
+	if err := p.s.git.Moved(ctx, have.Path, root, places); err != nil {
+		return task.Mistakef("project %s was not changed: %v", have.Name, err)
+	}
+	have.Path = root
+	return nil
 }
 
 // set changes a value if there is a new one.

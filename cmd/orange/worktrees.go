@@ -116,6 +116,11 @@ func (w worktrees) Heal(ctx context.Context, t *task.Task) error {
 	return w.pool.Heal(ctx, s)
 }
 
+// usable says why a task of a project cannot have a branch.
+func (w worktrees) usable(p task.Project, branch string) error {
+	return w.s.git.CheckUsable(context.Background(), p.Path, branch, w.pool.Path(""))
+}
+
 // commit is where the branch of a task stands.
 func (w worktrees) commit(t *task.Task) string {
 	if t.Workspace == "" {

@@ -83,6 +83,11 @@ func (g *Git) free(ctx context.Context, dir, branch string) error {
 	if err != nil || !found || samePlace(c.path, dir) {
 		return err
 	}
+	return c.taken(branch)
+}
+
+// taken says that the branch of a checkout cannot be checked out elsewhere.
+func (c checkout) taken(branch string) error {
 	if c.busy != "" {
 		return fmt.Errorf("branch %s is in use in %s, where a %s is under way: finish it there and try again", branch, c.path, c.busy)
 	}

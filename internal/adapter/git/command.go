@@ -160,6 +160,9 @@ func withoutRepository(env []string) []string {
 // reason is the line of what git said that says why, fit to be shown.
 func reason(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	if why := notSigned(lines); why != "" {
+		return printable(why)
+	}
 	line := lines[0]
 	for _, prefix := range [...]string{"fatal: ", "error: "} {
 		if i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, prefix) }); i >= 0 {
@@ -168,6 +171,25 @@ func reason(stderr string) string {
 		}
 	}
 	return printable(line)
+}
+
+// notSigned is what gpg or ssh said when git could not sign a commit, "" if that is not
+// what went wrong. Git itself only says that it could not write the commit.
+func notSigned(lines []string) string {
+	if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "fatal: failed to write commit object") }) {
+		return ""
+	}
+	var said []string
+	for _, l := range lines {
+		l = strings.TrimSpace(strings.TrimPrefix(l, "error: "))
+		if l != "" && !strings.HasPrefix(l, "fatal: ") && !strings.HasPrefix(l, "[GNUPG:]") {
+			said = append(said, strings.TrimSuffix(l, ":"))
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "the commit could not be signed: " + strings.Join(said, "; ")
 }
 
 // credentials are what a remote's address may hold before its host.

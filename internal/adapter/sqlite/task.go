@@ -122,6 +122,13 @@ func (s *Store) TaskByBranch(project, branch string) (task.ID, bool, error) {
 	return s.oneID("SELECT id FROM task WHERE project = ? AND branch = ? AND over = 0 AND deleted = 0", project, branch)
 }
 
+// TaskBeside finds a task that is not over and whose branch git cannot hold beside another:
+// one is a folder of the other.
+func (s *Store) TaskBeside(project, branch string) (task.ID, bool, error) {
+	return s.oneID(`SELECT id FROM task WHERE project = ?1 AND over = 0 AND deleted = 0 AND branch <> '' AND
+		(substr(branch, 1, length(?2) + 1) = ?2 || '/' OR substr(?2, 1, length(branch) + 1) = branch || '/')`, project, branch)
+}
+
 // TaskByWorkspace finds the task that holds a workspace.
 func (s *Store) TaskByWorkspace(workspace string) (task.ID, bool, error) {
 	return s.oneID("SELECT id FROM task WHERE workspace = ? AND workspace <> '' AND deleted = 0", workspace)

@@ -27,6 +27,9 @@ func (r *Runtime) Create(ctx context.Context, w signal.Wish) (engine.Answer, err
 	if err != nil {
 		return engine.Answer{}, err
 	}
+	if err := r.usable(w.Project, w.Branch, w.ID); err != nil {
+		return engine.Answer{}, err
+	}
 	defer r.locks.lock(w.ID)()
 	if err := r.unknown(w.ID); err != nil {
 		return engine.Answer{}, err
@@ -150,6 +153,30 @@ func (r *Runtime) harnesses(n *signal.New) error {
 // branchKey names the lock that keeps two tasks from taking one branch at the same
 // moment. It is taken before that of a task, and no task can have such an id.
 func branchKey(branch string) task.ID { return task.ID("branch " + branch) }
+
+// maxBranch bounds the name of a branch, in bytes: files are named after it, with more
+// behind the name.
+const maxBranch = 240
+
+// usable refuses a branch that a new task, or one that is renamed, cannot have.
+func (r *Runtime) usable(project, branch string, id task.ID) error {
+	if len(branch) > maxBranch {
+		return task.Mistakef("the branch name has %d bytes and the limit is %d: choose a shorter one", len(branch), maxBranch)
+	}
+	other, found, err := r.Store.TaskBeside(project, branch)
+	if err != nil {
+		return err
+	}
+	if found && other != id {
+		return task.Mistakef("branch %s cannot be made beside the branch of task %s, because git cannot hold a branch and a folder of the same name: choose another name", branch, other)
+	}
+	if p, ok := r.pool.project(project); ok && r.Branch != nil {
+		if err := r.Branch(p, branch); err != nil {
+			return task.Mistakef("%v", err)
+		}
+	}
+	return nil
+}
 
 // ownBranch refuses the branch that everybody's work is merged into.
 func (r *Runtime) ownBranch(project, branch string) error {

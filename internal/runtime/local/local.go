@@ -34,6 +34,7 @@ type Overview interface {
 	Queued(project string) ([]task.ID, error)
 	Bound() (map[string]task.ID, error)
 	TaskByBranch(project, branch string) (task.ID, bool, error)
+	TaskBeside(project, branch string) (task.ID, bool, error) // whose branch git cannot hold beside this one
 }
 
 // Projects keeps the registered repositories.
@@ -140,12 +141,13 @@ type Options struct {
 	Library   Library
 	Prober    Prober
 	Performer Performer
-	Healer    Healer                          // nil: nobody sees a task elsewhere than in its folder
-	Pulse     Pulse                           // nil: nobody knows, and silence ends no agent
-	Kin       Kin                             // nil: tasks stand alone
-	Ledger    Ledger                          // nil: no day has a budget
-	Commit    func(t *task.Task) string       // the commit a task's branch is at, "" if nobody knows
-	Harnesses func(name, effort string) error // says what is wrong with a harness or its effort
+	Healer    Healer                                    // nil: nobody sees a task elsewhere than in its folder
+	Pulse     Pulse                                     // nil: nobody knows, and silence ends no agent
+	Kin       Kin                                       // nil: tasks stand alone
+	Ledger    Ledger                                    // nil: no day has a budget
+	Commit    func(t *task.Task) string                 // the commit a task's branch is at, "" if nobody knows
+	Branch    func(p task.Project, branch string) error // says why a task cannot have a branch; nil: every one will do
+	Harnesses func(name, effort string) error           // says what is wrong with a harness or its effort
 	Log       *slog.Logger
 	Clock     func() time.Time
 	Workflow  string             // of tasks that name none and whose project names none

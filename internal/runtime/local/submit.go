@@ -31,6 +31,11 @@ func (r *Runtime) Submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 			if err := r.branchFree(t.Project, branch, id); err != nil {
 				return engine.Answer{}, err
 			}
+			if branch != t.Branch {
+				if err := r.usable(t.Project, branch, id); err != nil {
+					return engine.Answer{}, err
+				}
+			}
 		}
 	}
 	return r.submit(ctx, id, sig)

@@ -158,6 +158,17 @@ func (m *Memory) TaskByBranch(project, branch string) (task.ID, bool, error) {
 	return "", false, nil
 }
 
+// TaskBeside implements the store's port.
+func (m *Memory) TaskBeside(project, branch string) (task.ID, bool, error) {
+	for _, t := range m.choose(func(c journal.Commit) bool {
+		have := c.Task.Branch
+		return !c.Over && c.Task.Project == project && (strings.HasPrefix(have, branch+"/") || strings.HasPrefix(branch, have+"/"))
+	}) {
+		return t.ID, true, nil
+	}
+	return "", false, nil
+}
+
 // Projects implements the store's port.
 func (m *Memory) Projects() ([]task.Project, error) {
 	m.mu.Lock()

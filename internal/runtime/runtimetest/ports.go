@@ -60,6 +60,7 @@ type Overview interface {
 	Queued(project string) ([]task.ID, error)
 	Bound() (map[string]task.ID, error)
 	TaskByBranch(project, branch string) (task.ID, bool, error)
+	TaskBeside(project, branch string) (task.ID, bool, error)
 }
 
 // Projects keeps the registered repositories.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -13,17 +14,19 @@ import (
 
 func newProjectUpdate(deps Deps) *cobra.Command {
 	var size int
-	var workflow string
+	var workflow, path string
 	var change client.ProjectChange
 	cmd := &cobra.Command{
 		Use: "update [name]", Short: "Change a project, by default the one of this folder",
 		Long: "Change what belongs to a project. What no flag names stays as it is.",
 		Example: "  orange project update shop --pool-size 3 --max-day-cost 20\n" +
-			"  orange project update --workflow orange-direct",
+			"  orange project update --workflow orange-direct\n" +
+			"  orange project update shop --path ~/src/shop   # the repository was moved there",
 		Args: arguments(0, 1),
 	}
 	cmd.Flags().IntVar(&size, "pool-size", 0, "how many workspaces it has")
 	cmd.Flags().StringVar(&workflow, "workflow", "", "workflow that its new tasks follow")
+	cmd.Flags().StringVar(&path, "path", "", "where its repository was moved to; the worktrees are repaired")
 	policy := newPolicyFlags(cmd)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if cmd.Flags().Changed("pool-size") {
@@ -31,6 +34,13 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 		}
 		if cmd.Flags().Changed("workflow") {
 			change.Workflow = &workflow
+		}
+		if cmd.Flags().Changed("path") {
+			full, err := filepath.Abs(path)
+			if err != nil {
+				return fmt.Errorf("find the folder %q: %w", path, err)
+			}
+			change.Path = &full
 		}
 		policy.change(&change)
 		if change == (client.ProjectChange{}) && !policy.bounds() {

@@ -1,0 +1,56 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// CheckUsable says why a task cannot have a branch in the repository, nil if it can: the
+// repository has no commit, the name and that of another branch exclude each other, or
+// somebody has the branch checked out outside of the folder pool.
+func (g *Git) CheckUsable(ctx context.Context, root, branch, pool string) error {
+	if err := CheckBranch(branch); err != nil {
+		return err
+	}
+	commit, err := g.run(ctx, root, "rev-list", "--max-count=1", "--all")
+	if err != nil {
+		return fmt.Errorf("look for commits in %s: %w", root, err)
+	}
+	if commit == "" {
+		return fmt.Errorf("the repository %s has no commit that a branch could begin at: make one there (git -C %s commit --allow-empty -m begin), then create the task", root, root)
+	}
+	beside, err := g.beside(ctx, root, branch)
+	if err != nil {
+		return err
+	}
+	if beside != "" {
+		return fmt.Errorf("branch %s cannot be made beside branch %s, because git cannot hold both: choose another name, or rename %s (git -C %s branch -m)", branch, beside, beside, root)
+	}
+	c, found, err := g.checkoutOf(ctx, root, branch)
+	if err != nil || !found || within(pool, c.path) {
+		return err
+	}
+	return c.taken(branch)
+}
+
+// beside finds a branch that git cannot hold beside another: one is a folder of the other.
+func (g *Git) beside(ctx context.Context, root, branch string) (string, error) {
+	args := []string{"for-each-ref", "--format=%(refname)", heads + branch + "/"}
+	for i, r := range branch {
+		if r == '/' {
+			args = append(args, heads+branch[:i])
+		}
+	}
+	out, err := g.run(ctx, root, args...)
+	if err != nil {
+		return "", fmt.Errorf("list the branches of %s: %w", root, err)
+	}
+	for name := range strings.SplitSeq(out, "\n") {
+		name = strings.TrimPrefix(name, heads)
+		if name != "" && (strings.HasPrefix(name, branch+"/") || strings.HasPrefix(branch, name+"/")) {
+			return name, nil
+		}
+	}
+	return "", nil
+}
