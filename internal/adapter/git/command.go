@@ -109,7 +109,11 @@ func (g *Git) once(ctx context.Context, c call) (string, error) {
 		if locked := lockedBy(c.dir, errs.String()); locked != nil {
 			return "", locked
 		}
-		return "", &exitError{args: c.args, code: exit.ExitCode(), said: reason(errs.String()), stderr: errs.String(), stdout: out.String()}
+		said := reason(errs.String())
+		if strings.HasSuffix(said, gpgHidden) {
+			said = printable(g.askGPG(ctx, c, said))
+		}
+		return "", &exitError{args: c.args, code: exit.ExitCode(), said: said, stderr: errs.String(), stdout: out.String()}
 	}
 	return "", fmt.Errorf("run git %s: %w", c.args[0], err)
 }
@@ -160,7 +164,7 @@ func withoutRepository(env []string) []string {
 // reason is the line of what git said that says why, fit to be shown.
 func reason(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
-	if why := notSigned(lines); why != "" {
+	if why := notSigned(stderr); why != "" {
 		return printable(why)
 	}
 	line := lines[0]
@@ -171,25 +175,6 @@ func reason(stderr string) string {
 		}
 	}
 	return printable(line)
-}
-
-// notSigned is what gpg or ssh said when git could not sign a commit, "" if that is not
-// what went wrong. Git itself only says that it could not write the commit.
-func notSigned(lines []string) string {
-	if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "fatal: failed to write commit object") }) {
-		return ""
-	}
-	var said []string
-	for _, l := range lines {
-		l = strings.TrimSpace(strings.TrimPrefix(l, "error: "))
-		if l != "" && !strings.HasPrefix(l, "fatal: ") && !strings.HasPrefix(l, "[GNUPG:]") {
-			said = append(said, strings.TrimSuffix(l, ":"))
-		}
-	}
-	if len(said) == 0 {
-		return ""
-	}
-	return "the commit could not be signed: " + strings.Join(said, "; ")
 }
 
 // credentials are what a remote's address may hold before its host.

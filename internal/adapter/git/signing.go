@@ -1,0 +1,70 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// notSigned is what gpg or ssh said when git could not sign a commit, "" if that is not
+// what went wrong. Git itself only says that it could not write the commit.
+func notSigned(stderr string) string {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "fatal: failed to write commit object") }) {
+		return ""
+	}
+	said := signerLines(lines)
+	if len(said) == 0 {
+		return ""
+	}
+	return "the commit could not be signed: " + strings.Join(said, "; ")
+}
+
+func signerLines(lines []string) (said []string) {
+	for _, l := range lines {
+		l = strings.TrimSpace(strings.TrimPrefix(l, "error: "))
+		if l != "" && !strings.HasPrefix(l, "fatal: ") && !strings.HasPrefix(l, "[GNUPG:]") {
+			said = append(said, strings.TrimSuffix(l, ":"))
+		}
+	}
+	return said
+}
+
+// gpgHidden ends what git before 2.41 says: it does not pass on the words of gpg.
+const gpgHidden = "gpg failed to sign the data"
+
+// askGPG adds to the reason of a failed commit what gpg says, by signing something else
+// in the way git does.
+func (g *Git) askGPG(ctx context.Context, c call, why string) string {
+	setting := func(name string) string {
+		out, err := g.once(ctx, call{dir: c.dir, config: c.config, args: []string{"config", name}})
+		if err != nil {
+			return ""
+		}
+		return out
+	}
+	program, key := setting("gpg.program"), setting("user.signingkey")
+	if program == "" {
+		program = "gpg"
+	}
+	if key == "" {
+		who, err := g.once(ctx, call{dir: c.dir, config: c.config, args: []string{"var", "GIT_COMMITTER_IDENT"}, env: c.env})
+		if err != nil {
+			return why
+		}
+		key = who[:strings.LastIndex(who, ">")+1]
+	}
+	cmd := exec.CommandContext(ctx, program, "--status-fd=2", "-bsau", key)
+	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, g.command(ctx, c).Env, strings.NewReader("orange\n")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if cmd.Run() == nil {
+		return why
+	}
+	if said := signerLines(strings.Split(errs.String(), "\n")); len(said) > 0 {
+		why += ": " + strings.Join(said, "; ")
+	}
+	return why
+}

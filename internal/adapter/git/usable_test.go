@@ -1,0 +1,65 @@
+package git
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// brokenGPG makes git sign commits with a program that fails as gpg does.
+func brokenGPG(t *testing.T, root string) {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "gpg")
+	script := "#!/bin/sh\necho 'gpg: skipped \"Shop\": No secret key' >&2\necho 'gpg: signing failed: No secret key' >&2\nexit 2\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	do(t, root, "config", "user.name", "Shop")
+	do(t, root, "config", "user.email", "shop@example.com")
+	do(t, root, "config", "commit.gpgsign", "true")
+	do(t, root, "config", "gpg.program", program)
+}
+
+func TestWhatGPGSaysIsPartOfTheError(t *testing.T) {
+	t.Parallel()
+	root, _ := forMerge(t)
+	brokenGPG(t, root)
+	_, err := New().run(context.Background(), root, "commit", "--allow-empty", "-m", "signed")
+	if err == nil || !strings.Contains(err.Error(), "could not be signed") || !strings.Contains(err.Error(), "No secret key") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("commit: %v", err)
+	}
+}
+
+func TestSalvageNeedsNoSignature(t *testing.T) {
+	t.Parallel()
+	root, dir := forMerge(t)
+	brokenGPG(t, root)
+	write(t, dir, "f", "not committed")
+	ref, err := New().Salvage(context.Background(), dir, "task")
+	if err != nil || ref == "" {
+		t.Errorf("salvage: %q, %v", ref, err)
+	}
+}
+
+func TestARepositoryThatWasMovedIsFound(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	root, dir := forMerge(t)
+	moved := filepath.Join(t.TempDir(), "moved")
+	if err := os.Rename(root, moved); err != nil {
+		t.Fatal(err)
+	}
+	other := repository(t)
+	commitFile(t, other, "f", "other")
+	if err := New().Moved(ctx, root, other, []string{dir}); err == nil || !strings.Contains(err.Error(), "is not the repository") {
+		t.Errorf("another repository: %v", err)
+	}
+	if err := New().Moved(ctx, root, moved, []string{dir, filepath.Join(t.TempDir(), "none")}); err != nil {
+		t.Fatal(err)
+	}
+	if branch, err := New().CurrentBranch(ctx, dir); err != nil || branch != "x" {
+		t.Errorf("the worktree is on %q, %v", branch, err)
+	}
+}
