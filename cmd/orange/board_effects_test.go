@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -45,10 +44,7 @@ func TestTheServerIsKilledAtEachEffectOnACard(t *testing.T) {
 			t.Run(fmt.Sprintf("%s-%d-%s", side, i, do), func(t *testing.T) {
 				t.Parallel()
 				s := openShop(t, "headless", "--workflow", "joan-board")
-				s.orange("stop")
-				first := s.command(s.program, "serve", "--crash-at", strconv.Itoa(at), "--crash-point", "effect.")
-				check(t, first.Start())
-				s.eventually("the server answers", func() bool { return held(s.home + "/server.lock") })
+				first := s.crashingServer(at, "effect.")
 				cardLife(s)
 				if err := first.Wait(); !killed(err) {
 					t.Errorf("the server was not killed: %v", err)
@@ -72,7 +68,15 @@ func killed(err error) bool {
 func cardLife(s *shop) task.ID {
 	s.t.Helper()
 	file := s.write("scripts/short.yaml", short)
-	s.run("board", "add", "--project", "shop", "Short", "--column", "Development", "--tag", "Planned", "--description", "Do it.", "--harness", "script:"+file) //nolint:errcheck // the server may die before it answers
+	// The server may die before it answers, or before it heard of the card.
+	for range 5 {
+		if _, _, err := s.run("board", "add", "--project", "shop", "Short", "--column", "Development", "--tag", "Planned", "--description", "Do it.", "--harness", "script:"+file); err == nil {
+			break
+		}
+		if _, _, err := s.run("board", "show", "1", "--project", "shop"); err == nil {
+			break
+		}
+	}
 	var tasks []task.Task
 	s.eventually("the task is there", func() bool { tasks = s.list(); return len(tasks) > 0 })
 	id := tasks[0].ID

@@ -39,12 +39,9 @@ func TestTheServerIsKilledAtEachEffect(t *testing.T) {
 // lifeWithCrash plays one life and says whether the first server outlived it.
 func lifeWithCrash(t *testing.T, n int) (survived bool) {
 	s := openShop(t, "headless")
-	s.orange("stop")
-	first := s.command(s.program, "serve", "--crash-at", strconv.Itoa(n), "--crash-point", "effect.")
-	check(t, first.Start())
+	first := s.crashingServer(n, "effect.")
 	ended := make(chan error, 1)
 	go func() { ended <- first.Wait() }()
-	s.eventually("the server answers", func() bool { return held(s.home + "/server.lock") })
 
 	file := s.write("scripts/feature.yaml", diligent)
 	s.run("task", "create", "--project", "shop", "feature", "do it", "--harness", "script:"+file) //nolint:errcheck // the server may die before it answers

@@ -300,10 +300,7 @@ func TestAParentHearsFromTheNextServer(t *testing.T) {
 	s.orange("task", "spawn", string(parent))
 	s.rests(parent, "Coordinating")
 	s.eventually("the child is worked on", func() bool { return s.has("done") })
-	s.orange("stop")
-	first := s.command(s.program, "serve", "--crash-at", "1", "--crash-point", "commit.after")
-	check(t, first.Start())
-	s.eventually("the server answers", func() bool { return held(s.home + "/server.lock") })
+	first := s.crashingServer(1, "commit.after")
 	s.run("task", "complete", string(child)) //nolint:errcheck // the server dies before it answers
 	if err := first.Wait(); !killed(err) {
 		t.Errorf("the server was not killed: %v", err)

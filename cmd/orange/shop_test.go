@@ -303,6 +303,20 @@ func (s *shop) killServer() {
 	s.eventually("the server is gone", func() bool { return !held(path) })
 }
 
+// crashingServer replaces the server by one that kills itself at a boundary. A server that
+// was told to stop gives its lock back last of all, and held takes the lock for a moment:
+// the new server must meet neither, or it leaves as the second of two.
+func (s *shop) crashingServer(at int, point string) *exec.Cmd {
+	s.t.Helper()
+	s.orange("stop")
+	path := filepath.Join(s.home, "server.lock")
+	s.eventually("the server has left", func() bool { return !held(path) })
+	cmd := s.command(s.program, "serve", "--crash-at", strconv.Itoa(at), "--crash-point", point)
+	check(s.t, cmd.Start())
+	s.eventually("the server has its lock", func() bool { return lock.Holder(path) == cmd.Process.Pid })
+	return cmd
+}
+
 func (s *shop) eventually(what string, holds func() bool) {
 	s.t.Helper()
 	for end := time.Now().Add(longest); !holds(); time.Sleep(10 * time.Millisecond) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -74,10 +73,7 @@ func TestTheServerIsKilledAtEachEffectOnAnIssue(t *testing.T) {
 				t.Run(fmt.Sprintf("%s-%s-%d", side, x.Do, kinds[x.Do]), func(t *testing.T) {
 					t.Parallel()
 					s, w, key := openBrief(t)
-					s.orange("stop")
-					first := s.command(s.program, "serve", "--crash-at", strconv.Itoa(boundary), "--crash-point", "effect.")
-					check(t, first.Start())
-					s.eventually("the server answers", func() bool { return held(s.home + "/server.lock") })
+					first := s.crashingServer(boundary, "effect.")
 					issueLife(s, w, key)
 					if err := first.Wait(); !killed(err) {
 						t.Errorf("the server was not killed: %v", err)
@@ -128,10 +124,7 @@ func TestAParentIsBegunThoughTheServerDied(t *testing.T) {
 			parent := w.Add(t, filed("Shop", "Backlog"))
 			part := func(is *tracker.Issue) { is.Parent = parent }
 			keys := []string{parent, w.Add(t, filed("Cart", "Backlog", part)), w.Add(t, filed("Till", "Backlog", part))}
-			s.orange("stop")
-			first := s.command(s.program, "serve", "--crash-at", strconv.Itoa(at+1), "--crash-point", "commit.after")
-			check(t, first.Start())
-			s.eventually("the server answers", func() bool { return held(s.home + "/server.lock") })
+			first := s.crashingServer(at+1, "commit.after")
 			s.run("dispatch") //nolint:errcheck // the server may die before it answers
 			if err := first.Wait(); !killed(err) {
 				t.Errorf("the server was not killed: %v", err)
