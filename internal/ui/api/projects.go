@@ -17,7 +17,7 @@ type Projects interface {
 
 // A ProjectChange says what is to change; nil leaves a value as it is.
 type ProjectChange struct {
-	Path     *string        `json:"path"` // where the repository was moved to
+	Path     *string        `json:"moved_to"` // where the repository was moved to
 	PoolSize *int           `json:"pool_size"`
 	Workflow *string        `json:"workflow"`
 	Delivery *task.Delivery `json:"delivery"`

@@ -10,7 +10,7 @@ import (
 
 // ProjectChange names the values of a project that are to change.
 type ProjectChange struct {
-	Path     *string        `json:"path,omitempty"` // where the repository was moved to
+	Path     *string        `json:"moved_to,omitempty"` // where the repository was moved to
 	PoolSize *int           `json:"pool_size,omitempty"`
 	Workflow *string        `json:"workflow,omitempty"`
 	Delivery *task.Delivery `json:"delivery,omitempty"`
