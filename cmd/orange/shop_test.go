@@ -313,7 +313,7 @@ func (s *shop) crashingServer(at int, point string) *exec.Cmd {
 	s.eventually("the server has left", func() bool { return !held(path) })
 	cmd := s.command(s.program, "serve", "--crash-at", strconv.Itoa(at), "--crash-point", point)
 	check(s.t, cmd.Start())
-	s.eventually("the server has its lock", func() bool { return lock.Holder(path) == cmd.Process.Pid })
+	s.eventually("the server has its lock", func() bool { return lock.Read(s.home).PID == cmd.Process.Pid })
 	return cmd
 }
 

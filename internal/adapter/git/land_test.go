@@ -241,7 +241,7 @@ func TestMergeIsSigned(t *testing.T) {
 	}
 	program(`echo 'gpg: signing failed: No secret key' >&2; exit 2`)
 	_, err := merge(root, "x", "main", MergeCommit, "")
-	wantError(t, err, "gpg: signing failed: No secret key: make gpg work")
+	wantError(t, err, "gpg: signing failed: No secret key: make signing work")
 	program("cat >/dev/null; printf '\\n[GNUPG:] SIG_CREATED \\n' >&2; echo '-----BEGIN PGP SIGNATURE-----'")
 	commit, err := merge(root, "x", "main", MergeCommit, "")
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 )
@@ -167,7 +166,11 @@ func (g *Git) build(ctx context.Context, m *merging) (commit string, err error) 
 	}
 	commit, err = g.call(ctx, call{dir: m.root, args: append(args, tree), env: m.env, input: m.Message + "\n", patience: networkPatience})
 	if err != nil {
-		return "", fmt.Errorf("merge %s into %s, nothing was changed: %w%s", m.Branch, m.Into, err, g.signingError(ctx, m, err))
+		help := ""
+		if m.sign {
+			help = ": make signing work, or sign no commits here (git config commit.gpgSign false)"
+		}
+		return "", fmt.Errorf("merge %s into %s, nothing was changed: %w%s", m.Branch, m.Into, err, help)
 	}
 	return commit, nil
 }
@@ -222,45 +225,6 @@ func (g *Git) word(ctx context.Context, m *merging) error {
 	}
 	m.worded = true
 	return err
-}
-
-// signingError is what gpg says about a commit that could not be signed. Older versions of
-// git keep it to themselves, so gpg is asked again.
-func (g *Git) signingError(ctx context.Context, m *merging, failed error) string {
-	var exit *exitError
-	if !m.sign || !errors.As(failed, &exit) || !strings.Contains(exit.stderr, "gpg failed to sign") {
-		return ""
-	}
-	said := exit.stderr
-	if !strings.Contains(said, "gpg: ") {
-		program, err := g.run(ctx, m.root, "config", "gpg.program")
-		if err != nil {
-			program = "gpg"
-		}
-		key, err := g.run(ctx, m.root, "config", "user.signingKey")
-		if err != nil {
-			ident, _ := g.call(ctx, call{dir: m.root, args: []string{"var", "GIT_COMMITTER_IDENT"}, env: m.env})
-			key = ident[:strings.LastIndexByte(ident, '>')+1]
-		}
-		ctx, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
-		cmd := exec.CommandContext(ctx, program, "-bsau", key)
-		cmd.Env, cmd.Stdin = g.command(ctx, call{dir: m.root, args: []string{"var"}}).Env, strings.NewReader("")
-		out, err := cmd.CombinedOutput()
-		if said = string(out); err != nil && said == "" {
-			said = err.Error()
-		}
-	}
-	var words []string
-	for line := range strings.Lines(said) {
-		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "gpg: "); ok {
-			words = append(words, text)
-		}
-	}
-	if len(words) == 0 {
-		words = []string{strings.TrimSpace(said)}
-	}
-	return ": gpg: " + printable(strings.Join(words, "; ")) + ": make gpg work, or sign no commits here (git config commit.gpgSign false)"
 }
 
 // overwritten lists the files that git names, indented, when it refuses to overwrite them.
