@@ -32,6 +32,7 @@ type Decision struct {
 	Verdict Verdict
 	Entries []journal.Entry
 	Refused string   // why nothing may happen; empty if something did
+	Warning string   // what a person should know about what was done
 	Reasons []Reason // every rule weighed, in order: what explain prints
 }
 
@@ -56,7 +57,8 @@ type decider struct {
 	entries []journal.Entry
 	reasons []Reason
 	refused string
-	stale   bool // the last gate was closed by the age of its section alone
+	stale   bool     // the last gate was closed by the age of its section alone
+	undone  []string // what is missing of the hand-over, where nothing else keeps an edge closed
 	planned plan
 }
 
@@ -125,10 +127,10 @@ func (x *decider) check() Verdict {
 }
 
 func (x *decider) decision(v Verdict) Decision {
-	d := Decision{Verdict: v, Entries: x.entries, Reasons: x.reasons}
+	d := Decision{Verdict: v, Entries: x.entries, Reasons: x.reasons, Warning: x.warning()}
 	switch {
 	case v == Refuse:
-		d.Entries, d.Refused = nil, x.refused
+		d.Entries, d.Refused, d.Warning = nil, x.refused, ""
 	case len(d.Entries) > 0 && x.sig.Weighs():
 		d.Entries[0].Heard = x.sig.Heard()
 		if x.sig.Kind == signal.Exit {

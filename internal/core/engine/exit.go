@@ -97,6 +97,9 @@ func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) 
 	if x.sig.Mass != "" && !a.Overdue {
 		return x.massDeath(s, ended)
 	}
+	if len(x.undone) > 0 {
+		return x.finish(s, a, []journal.Ended{ended})
+	}
 	why := howItEnded(a, x.sig.Code)
 	if r := nearest(x.reasons[first:]); r != nil {
 		why += ": " + r.Text

@@ -160,7 +160,7 @@ func (x *decider) missing(e *workflow.Edge) (edit string, possible bool) {
 	if x.gates(e) {
 		return "", true
 	}
-	return x.reasons[len(x.reasons)-1].Text, true
+	return nearest(x.reasons).Text, true
 }
 
 // command is an action that is one command about the task.

@@ -45,6 +45,9 @@ func (x *decider) receipt() Verdict {
 			e.Role, e.Attempt, e.Place = p.Role, p.Attempt, x.t.Workspace
 		}
 		e.Unbind = p.Do == workflow.ReleaseWorkspace
+		if r.Salvage != "" {
+			e.Attention = fmt.Sprintf("work that was not committed is kept at %s: bring it back with git switch -c NAME %s", r.Salvage, r.Salvage)
+		}
 		return x.last(e, Record)
 	}
 	if x.pointless(p) {

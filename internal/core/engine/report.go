@@ -40,7 +40,13 @@ func (x *decider) unheard() Verdict {
 	s, _ := x.def.State(x.t.Status)
 	a, live := x.t.AttemptByNumber(x.sig.Attempt)
 	c := x.def.SilenceCounter()
+	if len(x.undone) > 0 && live && !a.Ending && s.Kind == workflow.Agent && a.Role == s.Role && x.t.Held == "" && x.untold(a.Number) == nil {
+		return x.finish(s, a, nil)
+	}
 	if c == nil || x.sig.Report == nil || !live || a.Ending || s.Kind != workflow.Agent || a.Role != s.Role || string(x.sig.Actor) != a.Role || x.t.Held != "" {
+		return Stay
+	}
+	if x.untold(a.Number) != nil { // it is told already, and may answer then
 		return Stay
 	}
 	why := "its word does not count"

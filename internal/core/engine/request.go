@@ -234,6 +234,9 @@ func (x *decider) refuseNoEdge() Verdict {
 // refuseClosed gives the reason of the edge that came closest to opening.
 func (x *decider) refuseClosed() Verdict {
 	r := nearest(x.reasons)
+	if len(x.undone) > 0 {
+		return x.refuse("%s -> %s: %s: %s", r.From, r.To, r.Rule, strings.Join(x.undone, "; "))
+	}
 	return x.refuse("%s -> %s: %s: %s", r.From, r.To, r.Rule, r.Text)
 }
 

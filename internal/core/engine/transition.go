@@ -35,6 +35,7 @@ func (x *decider) takeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Ver
 	}
 	entry.Counters = append(entry.Counters, x.counters(e)...)
 	entry.Opened = x.opened(e)
+	entry.Handover = x.handover(e)
 	if f := x.sig.Face; f != nil && x.sig.Kind == signal.Tracker && (x.t.Face == nil || !x.t.Face.Is(*f)) {
 		entry.Face = f
 	}

@@ -135,13 +135,16 @@ func (x *decider) gates(e *workflow.Edge) bool {
 	}
 	for _, i := range x.def.EdgeGates(e) {
 		g := &x.def.Gates[i]
+		if g.HandsOver() {
+			continue
+		}
 		ok, why := x.gate(g)
 		if !x.note(e, RuleGate, ok, why) {
 			x.reasons[len(x.reasons)-1].near = x.stale
 			return false
 		}
 	}
-	return true
+	return x.handsOver(e)
 }
 
 func (x *decider) waived(e *workflow.Edge) bool {
@@ -164,6 +167,8 @@ func (x *decider) gate(g *workflow.Gate) (bool, string) {
 		return evidence(x.sig.Evidence, g.Fact(), "file "+g.File)
 	case g.Fresh == workflow.FreshVisit && g.Evidence == workflow.Commits && x.t.Tip != "" && x.sig.Commit == x.t.Tip:
 		return false, "nothing was committed since " + x.t.Status + " began: commit the work"
+	case g.HandsOver() && !slices.ContainsFunc(x.sig.Evidence, func(e signal.Evidence) bool { return e.Name == g.Evidence }):
+		return true, g.Evidence + ": nobody looked"
 	case g.Evidence != "":
 		return evidence(x.sig.Evidence, g.Evidence, g.Evidence)
 	}

@@ -204,7 +204,7 @@ func applyAttempts(t *task.Task, e *Entry) {
 		t.Crashed, t.Because = e.Role, e.Reason
 	}
 	switch e.Type {
-	case AgentCrashed, AgentRespawn, AgentLimited, AgentSilent, AgentLost, WorkFailed:
+	case AgentCrashed, AgentRespawn, AgentLimited, AgentSilent, AgentUndone, AgentLost, WorkFailed:
 		t.RespawnAt = e.Respawn
 	}
 	applyLost(t, e)
@@ -324,6 +324,12 @@ func effectDone(t *task.Task, p *task.Effect, r *signal.Receipt) {
 	if r.Session != "" {
 		t.Session = r.Session
 	}
+	if r.Base != "" && t.Work == nil {
+		t.Work = &task.Work{Base: r.Base}
+	}
+	if r.Salvage != "" && !slices.Contains(t.Salvages, r.Salvage) {
+		t.Salvages = append(t.Salvages, r.Salvage)
+	}
 	if at := attemptIndex(t, p.Attempt); at >= 0 {
 		t.Attempts[at].Running = t.Attempts[at].Running || p.Start
 		t.Attempts[at].Done = t.Attempts[at].Done && p.Prompt == "" // it has been told something
@@ -342,6 +348,15 @@ func applyWords(t *task.Task, e *Entry) {
 		t.Failed = slices.DeleteFunc(t.Failed, func(m task.Moment) bool { return m.State == t.Status })
 		t.Failed = append(t.Failed, task.Moment{State: t.Status, At: e.At})
 	}
+	if h := e.Handover; h != nil {
+		t.Handover = h
+		if len(h.Missing) == 0 && !h.Nothing && h.Visit == 0 {
+			t.Handover = nil
+		}
+	}
+	if e.Heard != nil {
+		applyWork(t, e)
+	}
 	if h := e.Handoff; h != nil {
 		t.Handoffs = slices.DeleteFunc(t.Handoffs, func(old handoff.Handoff) bool { return old.From == h.From && old.To == h.To })
 		t.Handoffs = append(t.Handoffs, *h)
@@ -351,6 +366,25 @@ func applyWords(t *task.Task, e *Entry) {
 	}
 	if e.Face != nil {
 		t.Face = e.Face
+	}
+}
+
+// The evidence that says which commits are a task's, as workflows name it.
+const (
+	factCommits = "commits"
+	factMerged  = "merged"
+)
+
+// applyWork folds which commits are the task's, and that they are merged.
+func applyWork(t *task.Task, e *Entry) {
+	for i := range e.Heard.Evidence {
+		switch ev := &e.Heard.Evidence[i]; {
+		case !ev.Holds || ev.Base == "" || ev.Head == "" || ev.Head == ev.Base:
+		case ev.Name == factCommits:
+			t.Work = &task.Work{Base: ev.Base, Head: ev.Head}
+		case ev.Name == factMerged && e.To != "":
+			t.Work = &task.Work{Base: ev.Base, Head: ev.Head, Landed: true}
+		}
 	}
 }
 

@@ -133,7 +133,7 @@ func (h *historian) details() []EventField {
 		fields = append(fields, EventField{"changes", changes(e)})
 	}
 	if e.Receipt != nil {
-		fields = append(fields, EventField{"effect", e.Receipt.Effect}, some("error", e.Receipt.Error), EventField{"tries", e.Tries})
+		fields = append(fields, EventField{"effect", e.Receipt.Effect}, some("error", e.Receipt.Error), EventField{"tries", e.Tries}, some("salvage", e.Receipt.Salvage))
 	}
 	if !e.Again.IsZero() {
 		fields = append(fields, EventField{"again", Timestamp(e.Again)})

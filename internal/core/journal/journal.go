@@ -36,6 +36,7 @@ const (
 	AgentLimited  Type = "agent.limited"   // ended at its provider's limit: no crash
 	AgentNudged   Type = "agent.nudged"    // was told to go on
 	AgentSilent   Type = "agent.no-answer" // ended without saying how it went
+	AgentUndone   Type = "agent.undone"    // handed over work that is not committed
 	WorkFailed    Type = "work.failed"     // an agent says that the work is not good; the task stays
 	CardSeen      Type = "card.seen"       // the task's card looks different
 	PRClosed      Type = "pr.closed"       // without a merge; the task stays
@@ -104,6 +105,7 @@ type Entry struct {
 	Said     *task.Said       `json:"said,omitempty"`
 	Held     string           `json:"held,omitempty"`
 	Handoff  *handoff.Handoff `json:"handoff,omitempty"`
+	Handover *task.Handover   `json:"handover,omitempty"` // what the hand-over leaves out; empty: nothing any more
 	Question string           `json:"question,omitempty"` // with To: what a role is consulted about
 	Advice   string           `json:"advice,omitempty"`   // with To: what it answered
 	Face     *board.Face      `json:"face,omitempty"`

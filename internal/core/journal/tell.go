@@ -53,7 +53,9 @@ func Tell(entries []Entry) []Told {
 // folds says that an entry is no news by itself.
 func folds(e *Entry) bool {
 	switch e.Type {
-	case EffectDone, EffectFailed:
+	case EffectDone:
+		return salvage(e) == ""
+	case EffectFailed:
 		return true
 	case AgentNotice: // what it has consumed, and that its turn ended or began
 		return e.Notice == nil || !e.Notice.Blocked()
@@ -145,6 +147,10 @@ func (e *Entry) words() (string, Tone) {
 		return "restored", Warn
 	case EffectAsked:
 		return e.wanted(), Plain
+	case EffectDone:
+		if ref := salvage(e); ref != "" {
+			return "work that was not committed is kept at " + ref, Warn
+		}
 	case EffectGaveUp:
 		return e.Reason + " was given up: " + errorOf(e), Bad
 	case AskedPerson:
@@ -190,6 +196,8 @@ func (e *Entry) agentWords() (string, Tone) {
 		return "was told to go on", Quiet
 	case AgentSilent:
 		return "did not say how it went", Warn
+	case AgentUndone:
+		return "handed over work that is not committed", Warn
 	case WorkFailed:
 		return "says that the work failed", Bad
 	case AgentNotice:
@@ -222,6 +230,13 @@ func (e *Entry) wanted() string {
 		names[i] = f.Do
 	}
 	return "asks for " + strings.Join(names, ", ")
+}
+
+func salvage(e *Entry) string {
+	if e.Receipt == nil {
+		return ""
+	}
+	return e.Receipt.Salvage
 }
 
 func errorOf(e *Entry) string {

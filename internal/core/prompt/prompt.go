@@ -26,7 +26,7 @@ type Facts struct {
 // Whole is what a new agent is told.
 func Whole(f Facts) string {
 	var b strings.Builder
-	if f.Goes && f.Effect.Message == workflow.MessageState {
+	if f.Goes && (f.Effect.Message == workflow.MessageState || f.Effect.Message == workflow.MessageFinish) {
 		return f.message(f.Effect.Message)
 	}
 	b.WriteString(f.named(f.Effect.Prompt))
@@ -96,6 +96,10 @@ func own(name string) (string, bool) {
 	case workflow.MessageState:
 		return "Nothing has moved: you did not say how it went so that it counts. Why stands at the end. If it names something that " +
 			"is missing, mend that first; then say how it went, in this form.\n{report}", true
+	case workflow.MessageFinish:
+		return "Nothing has moved: you handed over, and your work is not committed. What is missing stands at the end. Commit everything " +
+			"that belongs to the task, remove what does not, make sure that git status prints nothing, then hand over once more, as your " +
+			"instructions tell you.\n{report}", true
 	case workflow.MessageReset:
 		return "Your usage limit is lifted. Go on where you stopped.", true
 	}

@@ -198,7 +198,9 @@ type Receipt struct {
 	Final    bool           `json:"final,omitempty"`    // trying again cannot help
 	Conflict *task.Conflict `json:"conflict,omitempty"` // why a merge failed
 	Session  string         `json:"session,omitempty"`
-	Note     string         `json:"note,omitempty"` // what was left out, and why, though it is done
+	Note     string         `json:"note,omitempty"`    // what was left out, and why, though it is done
+	Base     string         `json:"base,omitempty"`    // acquire_workspace: commit at which the branch left the default branch
+	Salvage  string         `json:"salvage,omitempty"` // release_workspace: ref at which uncommitted work is kept
 }
 
 // Artifacts are the sections of TASK.md as they were when the signal was made.
@@ -212,4 +214,7 @@ type Evidence struct {
 	Name   string `json:"name"`
 	Holds  bool   `json:"holds"`
 	Detail string `json:"detail,omitempty"` // how it is known, or what is missing
+	Base   string `json:"base,omitempty"`   // commits, merged: last commit before those of the task
+	Head   string `json:"head,omitempty"`   // likewise: the last one of the task
+	Empty  bool   `json:"empty,omitempty"`  // merged: the branch has no commits of its own, and nothing was merged
 }

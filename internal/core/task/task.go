@@ -81,8 +81,25 @@ type Task struct {
 	Question string            `json:"question,omitempty"` // what a role is consulted about
 	Advice   string            `json:"advice,omitempty"`   // what it answered
 	Face     *board.Face       `json:"face,omitempty"`     // the task's card, as it was last seen
+	Handover *Handover         `json:"handover,omitempty"` // what the last hand-over left out, nil if nothing
+	Work     *Work             `json:"work,omitempty"`     // the commits of the task, nil if nobody knows
+	Salvages []string          `json:"salvages,omitempty"` // refs at which its uncommitted work is kept
 	Failed   []Moment          `json:"failed,omitempty"`   // when the work last failed, by state
 	Lost     []time.Time       `json:"lost,omitempty"`     // when its agent last ended together with others, since a person looked
+}
+
+// A Handover is what was missing when an agent handed its work over.
+type Handover struct {
+	Missing []string `json:"missing,omitempty"`
+	Nothing bool     `json:"nothing,omitempty"` // the agent says that there was nothing to commit
+	Visit   int      `json:"visit,omitempty"`   // in which the agent was asked to finish it
+}
+
+// Work is where the commits of a task begin and end.
+type Work struct {
+	Base   string `json:"base"`             // last commit before them
+	Head   string `json:"head,omitempty"`   // the last one, "" if none was seen
+	Landed bool   `json:"landed,omitempty"` // they are in the default branch
 }
 
 // Said is how an agent said it went. Code, Detail and Diagnosis may hold its words.
@@ -260,7 +277,8 @@ func (t *Task) Clone() Task {
 	c.Opened = slices.Clone(t.Opened)
 	c.Seen = slices.Clone(t.Seen)
 	c.Handoffs = slices.Clone(t.Handoffs)
-	c.Said, c.Face = copied(t.Said), copied(t.Face)
+	c.Said, c.Face, c.Handover, c.Work = copied(t.Said), copied(t.Face), copied(t.Handover), copied(t.Work)
+	c.Salvages = slices.Clone(t.Salvages)
 	c.Failed = slices.Clone(t.Failed)
 	c.Lost = slices.Clone(t.Lost)
 	if t.Asked != nil {

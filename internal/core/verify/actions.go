@@ -289,13 +289,81 @@ func (m *model) choices(w *world, edges []*workflow.Edge) [][]choice {
 			out = m.childChoices(out, e, &kids)
 		}
 		for _, g := range m.def.EdgeGates(e) {
-			if m.def.Gates[g].Fact() != "" && !slices.Contains(asked, g) {
+			if m.def.Gates[g].Fact() != "" && !m.def.Gates[g].HandsOver() && !slices.Contains(asked, g) {
 				asked = append(asked, g)
 				out = product(out, []choice{{section: -1 - g, age: absent}, {section: -1 - g, age: isNew}})
 			}
 		}
 	}
+	return m.handovers(out, edges)
+}
+
+// handovers chooses whether work is committed: all of it is there, or one thing is missing.
+// Something is missing only where nothing else keeps an edge closed, and where the sections
+// that the next state compares with are not there: elsewhere it makes no difference.
+func (m *model) handovers(lists [][]choice, edges []*workflow.Edge) [][]choice {
+	var facts []choice
+	for _, e := range edges {
+		if !m.wantsCommits(e) {
+			continue
+		}
+		for _, g := range m.def.EdgeGates(e) {
+			same := func(c choice) bool { return m.def.Gates[-1-c.section].Fact() == m.def.Gates[g].Fact() }
+			if m.def.Gates[g].HandsOver() && !slices.ContainsFunc(facts, same) {
+				facts = append(facts, choice{section: -1 - g, age: isNew})
+			}
+		}
+	}
+	if len(facts) == 0 {
+		return lists
+	}
+	out := make([][]choice, 0, len(lists)+len(facts))
+	for _, l := range lists {
+		out = append(out, append(slices.Clip(l), facts...))
+	}
+	for _, l := range lists {
+		if !slices.ContainsFunc(edges, func(e *workflow.Edge) bool { return m.mayLack(e, l) }) {
+			continue
+		}
+		for i := range facts {
+			without := append(slices.Clip(l), facts...)
+			without[len(l)+i].age = absent
+			out = append(out, without)
+		}
+	}
 	return out
+}
+
+// lacks says that work is not committed.
+func (m *model) lacks(l []choice) bool {
+	return slices.ContainsFunc(l, func(c choice) bool {
+		return c.age == absent && c.section < 0 && c.section != kidsChoice && m.def.Gates[-1-c.section].HandsOver()
+	})
+}
+
+// wantsCommits says that the edge has a gate that asks for committed work.
+func (m *model) wantsCommits(e *workflow.Edge) bool { return e.Number() > 0 && m.commits[e.Number()-1] }
+
+// mayLack says that nothing but the gates that ask for committed work may keep the
+// edge closed, and that no other section is there.
+func (m *model) mayLack(e *workflow.Edge, l []choice) bool {
+	if !m.wantsCommits(e) {
+		return false
+	}
+	var gated uint64
+	for _, i := range m.def.EdgeGates(e) {
+		g := &m.def.Gates[i]
+		if g.Section == "" {
+			continue
+		}
+		at := m.sectionIndex(g.Section)
+		gated |= 1 << at
+		c, ok := chosen(l, at)
+		if !ok || c.age == absent || g.Fresh == workflow.FreshUnused && c.age == isUsed || g.Verdict != "" && c.says != g.Verdict {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(l, func(c choice) bool { return c.section >= 0 && gated&(1<<c.section) == 0 && c.age != absent })
 }
 
 func (m *model) matters(section int, edges []*workflow.Edge) bool {

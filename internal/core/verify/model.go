@@ -21,6 +21,7 @@ type model struct {
 	effectNumber map[string]byte
 	asks         [][]bool // by state number: which sections gates of its edges ask about
 	manual       []bool   // by state number: a dead agent waits for a person
+	commits      []bool   // by edge: a gate asks for committed work
 	asked        [][]asking
 	exits        [][]*workflow.Edge // by state number: what the end of its agent is weighed against
 	family       bool               // something asks about the children of a task
@@ -58,6 +59,9 @@ func newModel(def *workflow.Definition, o Options) *model {
 	for i := range def.States {
 		m.asks[i+1] = m.askedIn(def.States[i].Name)
 		m.manual[i+1] = def.States[i].Respawn == workflow.RespawnManual
+	}
+	for i := range def.Edges {
+		m.commits = append(m.commits, slices.ContainsFunc(def.EdgeGates(&def.Edges[i]), func(g int) bool { return def.Gates[g].HandsOver() }))
 	}
 	m.family = slices.ContainsFunc(def.States, func(s workflow.State) bool { return def.AsksForChildren(s.Name) })
 	m.words, m.faces = make([][]word, 1), make([][]face, 1)

@@ -68,6 +68,9 @@ func newSearch(def *workflow.Definition, o Options) *search {
 	}
 	for i := range def.Gates {
 		for _, label := range def.Gates[i].AnyOf {
+			if label == workflow.NothingLabel { // it does what commits do: the search chooses those
+				continue
+			}
 			s.labels = append(s.labels, taskfile.LabelField{Label: label, Line: 1})
 		}
 	}

@@ -87,6 +87,9 @@ func (m *model) turnEnds(w *world, i int, out []action) []action {
 			continue
 		}
 		for n, c := range m.choices(w, said.edges) {
+			if m.lacks(c) { // it is told, as it is when it is silent: that leads where its end does
+				continue
+			}
 			if n == 0 || role == m.own(w.t.Status) {
 				out = append(out, action{
 					kind: signal.Outcome, who: task.Actor(role), word: said.report.Code, report: said.report, actor: i, choice: c,

@@ -49,13 +49,21 @@ type section struct {
 	unused  bool // a gate remembers the version that opened it
 }
 
+// askedToFinish is a hand-over that its agent was asked to finish in this visit.
+var askedToFinish = task.Handover{Visit: 1}
+
 // canon takes out of a world what makes no difference: times, numbers, names. Two
 // worlds that can do the same have the same canon.
 func (m *model) canon(w *world) {
 	t := &w.t
 	w.now = origin
 	t.CreatedAt, t.UpdatedAt, t.Since = origin, origin, origin
-	t.Seq, t.Visit = 1, 1
+	if h := t.Handover; h != nil && h.Visit == t.Visit {
+		t.Handover = &askedToFinish
+	} else {
+		t.Handover = nil
+	}
+	t.Seq, t.Visit, t.Work = 1, 1, nil
 	t.Said, t.Handoffs, t.Question, t.Advice, t.Face, t.Failed, t.GaveUp, t.Lost = nil, nil, "", "", nil, nil, nil, nil
 	if t.Held != "" {
 		t.Held = "held"
@@ -194,7 +202,7 @@ func (m *model) key(w *world, b []byte) []byte {
 func flags(w *world) byte {
 	t := &w.t
 	return bit(t.Queued, 0) | bit(t.Attention != "", 1) | bit(t.Asked != nil, 2) | bit(!t.RespawnAt.IsZero(), 3) |
-		bit(t.Workspace != "", 4) | bit(w.half, 5) | bit(t.Held != "", 6)
+		bit(t.Workspace != "", 4) | bit(w.half, 5) | bit(t.Held != "", 6) | bit(t.Handover != nil, 7)
 }
 
 func bit(on bool, n int) byte {

@@ -117,7 +117,7 @@ const (
 )
 
 // evidenceVocabulary lists the facts a gate may ask for besides sections.
-var evidenceVocabulary = [...]string{Merged, Commits}
+var evidenceVocabulary = [...]string{Merged, Commits, Clean}
 
 // ClaimsFact is the evidence that what a worker says about the repository holds.
 const ClaimsFact = "claims"
@@ -127,6 +127,9 @@ const NothingLost = "nothing-lost"
 
 // Commits is the evidence that a branch has commits of its own.
 const Commits = "commits"
+
+// Clean is the evidence that nothing in the task's worktree is uncommitted.
+const Clean = "clean"
 
 // MergeAuto is the strategy of a merge that a file asks for: without a merge commit if
 // that can be.
@@ -145,9 +148,10 @@ const (
 	MessageNudge  = "nudge"        // nothing was heard of the agent for a while
 	MessageReset  = "limit-over"   // the provider's limit is lifted
 	MessageState  = "state-result" // it ended without saying how it went
+	MessageFinish = "finish"       // it handed over, and its work is not committed
 )
 
 // OwnMessage says whether the engine itself tells agents the words of that name.
 func OwnMessage(name string) bool {
-	return name == MessageAnswer || name == MessageNudge || name == MessageReset || name == MessageState
+	return name == MessageAnswer || name == MessageNudge || name == MessageReset || name == MessageState || name == MessageFinish
 }

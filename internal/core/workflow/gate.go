@@ -29,6 +29,17 @@ func (g *Gate) Fact() string {
 	return ""
 }
 
+// HandsOver says whether the gate asks that the agent's work is committed. A person is
+// warned where it is not; an agent must commit it first.
+func (g *Gate) HandsOver() bool { return g.Evidence == Commits || g.Evidence == Clean }
+
+// The section in which an agent hands over, and the label by which it says there that it
+// has nothing to commit.
+const (
+	HandoffSection = "Handoff"
+	NothingLabel   = "NOTHING"
+)
+
 // FileFact begins the name of the evidence that a gate's file is there.
 const FileFact = "file:"
 

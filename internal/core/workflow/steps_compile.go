@@ -62,8 +62,13 @@ func (c *compiler) counters() {
 	}
 }
 
-// gates asks for the file that a step has to write.
+// gates asks for the file that a step has to write, and at the end for commits.
 func (c *compiler) gates() {
+	completes := func(t transition) bool { return t.to < 0 && t.ends() == endsComplete }
+	if slices.ContainsFunc(c.f.steps, func(s step) bool { return slices.ContainsFunc(s.codes, completes) }) {
+		c.d.Gates = append(c.d.Gates,
+			Gate{Name: stepCommitted, Evidence: Commits, Pos: c.f.pos}, Gate{Name: stepClean, Evidence: Clean, Pos: c.f.pos})
+	}
 	for i := range c.f.steps {
 		if s := &c.f.steps[i]; len(c.needs(s)) > 0 {
 			c.d.Gates = append(c.d.Gates, Gate{
@@ -73,6 +78,12 @@ func (c *compiler) gates() {
 		}
 	}
 }
+
+// The gates of the codes that complete the work: all of it is committed.
+const (
+	stepCommitted = "committed"
+	stepClean     = "clean"
+)
 
 func outputGate(s *step) string { return s.state + "-output" }
 
@@ -170,7 +181,7 @@ func (c *compiler) ways(i int) {
 			e.To = stepHalted
 			c.edge(e)
 		default:
-			e.To, e.Gates = stepComplete, c.needs(s)
+			e.To, e.Gates = stepComplete, append(c.needs(s), stepCommitted, stepClean)
 			c.edge(e)
 		}
 	}
