@@ -13,6 +13,7 @@ import (
 
 	"orange/internal/adapter/git"
 	"orange/internal/core/prompt"
+	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
@@ -26,6 +27,7 @@ type prober struct {
 	git       *git.Git
 	pull      func(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error)
 	workspace func(name string) string                        // its folder
+	recording bool                                            // nothing is done in repositories: work counts as committed
 	began     func(id task.ID, attempt int) (time.Time, bool) // when an attempt was started; false if nobody knows
 }
 
@@ -36,17 +38,29 @@ func (p prober) Probe(ctx context.Context, q local.Question) signal.Evidence {
 	e := signal.Evidence{Name: q.Name}
 	var err error
 	switch {
+	case p.recording && (q.Name == workflow.Commits || q.Name == workflow.Clean):
+		e.Holds, e.Detail = true, "supposed, because effects are only recorded"
 	case q.Name == workflow.Merged:
 		e.Holds, e.Detail, err = p.git.Merged(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		if err == nil && e.Holds {
+			err = p.whatWasMerged(ctx, &q, &e)
+		}
 		if err == nil && !e.Holds && q.Commit != "" { // the forge has merged this, and may have squashed it
 			if tip, kept, wrong := p.kept(ctx, &q); wrong == nil && kept && tip != "" {
 				e.Holds, e.Detail = true, fmt.Sprintf("the forge has merged %.12s", q.Commit)
+				if w := q.Task.Work; w != nil {
+					e.Base, e.Head = w.Base, tip
+				}
 			}
 		}
 	case q.Name == workflow.Commits:
 		var n int
 		n, e.Detail, err = p.git.Commits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
-		e.Holds = n > 0
+		if e.Holds = n > 0; e.Holds && err == nil {
+			e.Base, e.Head, err = p.git.ForkPoint(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		}
+	case q.Name == workflow.Clean:
+		e.Holds, e.Detail, err = p.clean(ctx, q.Task)
 	case q.Name == workflow.NothingLost:
 		e.Detail, err = p.lost(ctx, &q)
 		e.Holds = e.Detail == ""
@@ -62,6 +76,42 @@ func (p prober) Probe(ctx context.Context, q local.Question) signal.Evidence {
 		e.Holds, e.Detail = false, err.Error()
 	}
 	return e
+}
+
+// whatWasMerged tells a branch whose commits are in the default branch from one that has
+// none of its own: that is where it was when the task began.
+func (p prober) whatWasMerged(ctx context.Context, q *local.Question, e *signal.Evidence) error {
+	w := q.Task.Work
+	tip, err := p.git.Tip(ctx, q.Project.Path, q.Task.Branch)
+	if w == nil || tip == "" || err != nil { // nobody knows where it began
+		return err
+	}
+	if w.Head == "" && tip == w.Base {
+		e.Empty, e.Detail = true, fmt.Sprintf("branch %s has no commits: nothing was merged", q.Task.Branch)
+		return nil
+	}
+	e.Base, e.Head = w.Base, tip
+	return nil
+}
+
+// maxNamed bounds how many files a message names.
+const maxNamed = 5
+
+// clean says whether nothing is uncommitted in the task's worktree. What Orange itself puts
+// there git does not see.
+func (p prober) clean(ctx context.Context, t *task.Task) (bool, string, error) {
+	if t.Workspace == "" {
+		return true, "the task has no workspace", nil
+	}
+	files, err := p.git.Uncommitted(ctx, p.workspace(t.Workspace))
+	if err != nil || len(files) == 0 {
+		return err == nil, "nothing is uncommitted", err
+	}
+	named := strings.Join(files[:min(len(files), maxNamed)], ", ")
+	if more := len(files) - maxNamed; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return false, fmt.Sprintf("uncommitted in the worktree: %s: commit or remove them", screen.OneLine(named)), nil
 }
 
 // kept says whether the forge has all that the task's branch has: its pull request ends

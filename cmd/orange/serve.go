@@ -172,7 +172,7 @@ func (s *server) open(ctx context.Context, o cli.ServeOptions) (err error) {
 
 // prober looks evidence up.
 func (s *server) prober() prober {
-	return prober{git: s.git, pull: s.pull, workspace: s.workspaceFolder, began: func(id task.ID, attempt int) (time.Time, bool) {
+	return prober{git: s.git, pull: s.pull, workspace: s.workspaceFolder, recording: s.cfg.Record, began: func(id task.ID, attempt int) (time.Time, bool) {
 		if s.company == nil {
 			return time.Time{}, false
 		}

@@ -14,6 +14,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/runtime/agents"
+	"orange/internal/runtime/local"
 	"orange/internal/ui/api"
 )
 
@@ -50,26 +51,31 @@ func (w worktrees) notedSlot(t *task.Task, name string) (s worktree.Slot, note f
 }
 
 // Acquire implements effect.Workspaces.
-func (w worktrees) Acquire(ctx context.Context, t task.Task, name string) (string, error) {
+func (w worktrees) Acquire(ctx context.Context, t task.Task, name string) (done local.Done, err error) {
 	s, note, err := w.notedSlot(&t, name)
 	if err != nil {
-		return "", err
+		return done, err
 	}
 	err = w.pool.Acquire(ctx, s)
-	return note(), err
+	if done.Note = note(); err != nil {
+		return done, err
+	}
+	done.Base, _, err = w.s.git.ForkPoint(ctx, s.Project.Path, t.Branch, s.Project.DefaultBranch)
+	if err != nil { // the work can begin without
+		w.s.log.Warn("find where a branch begins", "component", "worktrees", "task", t.ID, "error", err)
+	}
+	return done, nil
 }
 
 // Release implements effect.Workspaces.
-func (w worktrees) Release(ctx context.Context, t task.Task, name string) (string, error) {
+func (w worktrees) Release(ctx context.Context, t task.Task, name string) (done local.Done, err error) {
 	s, note, err := w.notedSlot(&t, name)
 	if err != nil {
-		return "", err
+		return done, err
 	}
-	ref, err := w.pool.Release(ctx, s)
-	if ref != "" {
-		w.s.log.Info("work was salvaged", "component", "worktrees", "task", t.ID, "ref", ref)
-	}
-	return note(), err
+	done.Salvage, err = w.pool.Release(ctx, s)
+	done.Note = note()
+	return done, err
 }
 
 // RenameBranch implements effect.Workspaces.

@@ -97,9 +97,20 @@ func listed(file string, list map[string]bool) bool {
 
 // Dirty says whether the worktree at dir differs from its HEAD, or has untracked files.
 func (g *Git) Dirty(ctx context.Context, dir string) (bool, error) {
-	out, err := g.quietly(ctx, dir, "status", "--porcelain", "-z", "--untracked-files=normal")
+	files, err := g.Uncommitted(ctx, dir)
+	return len(files) > 0, err
+}
+
+// Uncommitted lists the files in which the worktree at dir differs from its HEAD, and the
+// untracked ones. A folder that is wholly untracked is one item and ends in a slash.
+func (g *Git) Uncommitted(ctx context.Context, dir string) ([]string, error) {
+	out, err := g.quietly(ctx, dir, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames")
 	if err != nil {
-		return false, fmt.Errorf("look for changes in %s: %w", dir, err)
+		return nil, fmt.Errorf("look for changes in %s: %w", dir, err)
 	}
-	return out != "", nil
+	files := zeroed(out)
+	for i := range files {
+		files[i] = files[i][min(3, len(files[i])):] // behind the two letters of its state
+	}
+	return files, nil
 }

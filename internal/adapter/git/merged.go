@@ -37,6 +37,24 @@ func (g *Git) place(ctx context.Context, root, branch, defaultBranch string) (pl
 	return p, nil
 }
 
+// ForkPoint is the commit at which a branch left the default branch, and the one it is at.
+// Both are "" if one of the branches is missing or they have nothing in common.
+func (g *Git) ForkPoint(ctx context.Context, root, branch, defaultBranch string) (base, tip string, err error) {
+	p, err := g.place(ctx, root, branch, defaultBranch)
+	if err != nil || p.missing != "" {
+		return "", "", err
+	}
+	out, err := g.run(ctx, root, append([]string{"merge-base", p.tip}, p.targets...)...)
+	if exitCode(err) == 1 {
+		return "", "", nil
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("find where %s left %s: %w", branch, defaultBranch, err)
+	}
+	base, _, _ = strings.Cut(out, "\n")
+	return base, p.tip, nil
+}
+
 // Merged says whether all of a branch is in the default branch, here or at origin, and
 // how that is known. A branch that is here counts before one that is at origin only.
 func (g *Git) Merged(ctx context.Context, root, branch, defaultBranch string) (holds bool, detail string, err error) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"orange/internal/core/journal"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
@@ -27,6 +28,8 @@ func (x *decider) deed() Verdict {
 		return x.refuse("the task is %s: there is nothing to %s", x.t.Status, x.sig.Verb)
 	case do == workflow.MergeBranch && !x.mergeHelps():
 		return x.refuse("the task is %s, and a merge is for one that waits for it: see orange task explain %s", x.t.Status, x.t.ID)
+	case do == workflow.MergeBranch && x.empty():
+		return x.refuse("branch %s has no commits: nothing was merged; finish the task with orange task complete %s, or send it back with orange task request-changes %s", x.t.Branch, x.t.ID, x.t.ID)
 	case slices.ContainsFunc(x.t.Pending, func(e task.Effect) bool { return e.Do == do && !e.GivenUp }):
 		return x.refuse("%s is under way already", x.sig.Verb)
 	}
@@ -40,6 +43,11 @@ func (x *decider) deed() Verdict {
 	}
 	e.Effects = []task.Effect{{ID: task.EffectID(x.t.ID, e.Seq, 0), Do: do, By: task.ByPerson, Arg: x.sig.Arg}}
 	return x.last(e, Record)
+}
+
+// empty says that the branch is known to have no commits of its own.
+func (x *decider) empty() bool {
+	return slices.ContainsFunc(x.sig.Evidence, func(e signal.Evidence) bool { return e.Name == workflow.Merged && e.Empty })
 }
 
 // mergeHelps says whether an edge out of the state waits for the branch to be merged.

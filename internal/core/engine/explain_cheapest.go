@@ -58,7 +58,7 @@ func (x *decider) cheapest(s *workflow.State) Unblock {
 		return Unblock{Opens: fmt.Sprintf("a workspace that another task gives back, or a larger pool: orange project update %s --pool-size N", t.Project)}
 	case s.Kind == workflow.Agent:
 		return x.cheapestWithAgent(s)
-	case s.Kind == workflow.HumanDo && x.mergeHelps() && !x.merged():
+	case s.Kind == workflow.HumanDo && x.mergeHelps() && !x.merged() && !x.handedNothing():
 		return x.command("merge", "the branch is merged, and the task is done")
 	}
 	return x.cheapestWay(s)

@@ -16,9 +16,11 @@ import (
 // them, so that an agent hears in one answer what it has to do. A person is only warned.
 func (x *decider) handsOver(e *workflow.Edge) bool {
 	var undone []string
+	alone := true
 	for _, i := range x.def.EdgeGates(e) {
 		g := &x.def.Gates[i]
 		if !g.HandsOver() {
+			alone = false
 			continue
 		}
 		ok, why := x.gate(g)
@@ -32,8 +34,10 @@ func (x *decider) handsOver(e *workflow.Edge) bool {
 			undone = append(undone, why)
 		}
 		x.note(e, RuleGate, ok, why)
+		x.reasons[len(x.reasons)-1].side = true
 	}
-	if len(undone) > 0 && x.undone == nil {
+	said := x.sig.Report != nil && x.sig.Report.Code != ""
+	if handed := !alone || said || x.sig.Kind != signal.Exit; len(undone) > 0 && handed && x.undone == nil {
 		x.undone = undone
 	}
 	return len(undone) == 0

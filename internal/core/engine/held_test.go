@@ -305,21 +305,21 @@ func TestAHoldCountsOnlyWhatItsEdgeCounts(t *testing.T) {
 // An agent at a terminal lives on after it said how it went. A word that does not count is
 // answered, a bounded number of times.
 func TestALivingAgentIsToldWhyItsWordDoesNotCount(t *testing.T) {
-	w := placed(t, "linear-sdlc", "Started")
+	w := placed(t, "cmat-feature", "architect")
 	a := w.own()
 	says := func() engine.Decision {
 		return w.must(signal.Signal{
-			Kind: signal.Outcome, Actor: task.Actor(a.Role), Attempt: a.Number, Word: "passed", Report: word("passed"),
-			Evidence: []signal.Evidence{{Name: workflow.Commits, Detail: "the branch has no commits of its own"}},
+			Kind: signal.Outcome, Actor: task.Actor(a.Role), Attempt: a.Number, Word: "READY_FOR_IMPLEMENTATION", Report: word("READY_FOR_IMPLEMENTATION"),
+			Evidence: []signal.Evidence{{Name: "file:architect-output", Detail: "the plan is not there"}},
 		})
 	}
 	for n := 1; n <= 2; n++ {
 		d := says()
-		if w.task.Status != "Started" || w.task.Counter("no_answer") != n || w.task.Counter("crash_count") != 0 || len(w.task.Attempts) != 1 {
+		if w.task.Status != "architect" || w.task.Counter("no_answer") != n || w.task.Counter("crash_count") != 0 || len(w.task.Attempts) != 1 {
 			t.Fatalf("%s, %+v", w.task.Status, w.task.Counters)
 		}
 		tell := d.Entries[0].Effects[len(d.Entries[0].Effects)-1]
-		if tell.Prompt != workflow.MessageState || tell.Start || tell.Attempt != a.Number || !strings.Contains(tell.Text, "no commits of its own") {
+		if tell.Prompt != workflow.MessageState || tell.Start || tell.Attempt != a.Number || !strings.Contains(tell.Text, "the plan is not there") {
 			t.Errorf("%+v", tell)
 		}
 		w.perform()
@@ -328,7 +328,7 @@ func TestALivingAgentIsToldWhyItsWordDoesNotCount(t *testing.T) {
 		t.Errorf("%+v, %v", it, ok)
 	}
 	says()
-	if w.task.Status != "Halted" {
+	if w.task.Status != "halted" {
 		t.Errorf("%s", w.task.Status)
 	}
 }

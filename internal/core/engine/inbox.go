@@ -96,10 +96,8 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 			it.Do = fmt.Sprintf("orange task answer %s \"...\"", t.ID)
 		}
 	case s.Kind == workflow.HumanDo:
-		it.Kind, it.Text, it.Do = ItemReview, "the work waits for a decision", x.command("explain", "").Run
-		if x.mergeHelps() {
-			it.Do, it.Verb = x.command(VerbMerge, "").Run, VerbMerge
-		}
+		it.Kind, it.Text = ItemReview, "the work waits for a decision"+x.leftOut()
+		it.Do, it.Verb = x.decides()
 	case x.unspoken():
 		it.Kind, it.Text, it.Do, it.Since = ItemNoAnswer, fmt.Sprintf("the %s did not say how it went: %s", t.Said.Role, t.Said.Diagnosis), x.command("log", "").Run, t.Said.At
 	case t.Crashed != "":
@@ -126,6 +124,11 @@ func (x *decider) heldItem(s *workflow.State, it *Item) {
 	it.Kind, it.Text, it.Since = ItemFailed, x.t.Held, x.t.UpdatedAt
 	if x.massHeld() {
 		it.Kind, it.Do = ItemCrashed, x.command("respawn", "").Run
+		return
+	}
+	if h := x.t.Handover; h != nil && len(h.Missing) > 0 && (x.t.Said == nil || x.t.Said.Outcome != string(signal.Failed)) {
+		it.Text += fmt.Sprintf("; it is your turn: let the %s go on with orange task respawn %s, or take the work as it is with orange task complete %s", s.Role, x.t.ID, x.t.ID)
+		it.Do = x.command("respawn", "").Run
 		return
 	}
 	for _, i := range x.def.EdgesFrom(x.t.Status) {
@@ -241,6 +244,34 @@ func (x *decider) wantsAtTerminal(it *Item) bool {
 		return true
 	}
 	return false
+}
+
+// leftOut says what was missing when the work was handed over.
+func (x *decider) leftOut() string {
+	switch h := x.t.Handover; {
+	case h == nil:
+		return ""
+	case len(h.Missing) > 0:
+		return "; when it was handed over it was incomplete: " + strings.Join(h.Missing, "; ")
+	case h.Nothing:
+		return "; there is nothing to merge: NOTHING: in ## " + workflow.HandoffSection + " says why"
+	}
+	return ""
+}
+
+// handedNothing says that the task was handed over without any change.
+func (x *decider) handedNothing() bool { return x.t.Handover != nil && x.t.Handover.Nothing }
+
+// decides is the command for a task that waits for a person's decision, and its verb where
+// surfaces have one of their own.
+func (x *decider) decides() (run, verb string) {
+	switch {
+	case x.mergeHelps() && x.handedNothing():
+		return x.command(Complete, "").Run, ""
+	case x.mergeHelps():
+		return x.command(VerbMerge, "").Run, VerbMerge
+	}
+	return x.command("explain", "").Run, ""
 }
 
 // mergeItem says how to help a task whose merge was given up: after a conflict the worker

@@ -71,7 +71,7 @@ func facts(def *workflow.Definition, holds ...string) []signal.Evidence {
 	for i := range def.Gates {
 		g := &def.Gates[i]
 		if name := g.Fact(); name != "" {
-			out = append(out, signal.Evidence{Name: name, Holds: slices.Contains(holds, g.Name), Detail: "looked up"})
+			out = append(out, signal.Evidence{Name: name, Holds: slices.Contains(holds, g.Name) || g.Evidence == workflow.Clean || g.HandsOver() && def.Name != "linear-sdlc", Detail: "looked up"})
 		}
 	}
 	return out
@@ -248,8 +248,8 @@ func TestAnEndIsAnAnswerNoAnswerOrACrash(t *testing.T) {
 		{"contradicting words and a bad code", "linear-sdlc", "Finished", unclear(signal.Ambiguous), 1, "", journal.AgentSilent, "", "(code 1)"},
 		{"no report at all", "linear-sdlc", "Finished", nil, 0, "", journal.AgentCrashed, "", "the qa ended (code 0)"},
 		{"a code that linear-sdlc has not", "linear-sdlc", "Finished", word("SHRUG"), 0, "", journal.AgentSilent, "", "no edge from Finished answers to outcome SHRUG: declared are PASSED, FAILED"},
-		{"passed without commits", "linear-sdlc", "Started", word("passed"), 0, "", journal.AgentSilent, "", "commits: looked up"},
-		{"passed without commits and a bad code", "linear-sdlc", "Started", word("passed"), 1, "", journal.AgentSilent, "", "commits: looked up"},
+		{"passed without commits", "linear-sdlc", "Started", word("passed"), 0, "", journal.AgentUndone, "", "commits: looked up"},
+		{"passed without commits and a bad code", "linear-sdlc", "Started", word("passed"), 1, "", journal.AgentUndone, "", "commits: looked up"},
 		{"nothing, with commits", "linear-sdlc", "Started", unclear(signal.Unknown), 0, "committed", journal.AutoAdvanced, "Finished", "the development ended (code 0), and "},
 		{"nothing, with commits and a bad code", "linear-sdlc", "Started", unclear(signal.Unknown), 1, "committed", journal.AutoAdvanced, "Finished", "the development ended (code 1), and "},
 		{"no report, with commits", "linear-sdlc", "Started", nil, 0, "committed", journal.AutoAdvanced, "Finished", "the development ended (code 0), and "},

@@ -103,12 +103,17 @@ func (x *decider) othersWork(group string) string {
 
 // because names the evidence that opened the edge.
 func (x *decider) because() string {
+	side := ""
 	for i := len(x.reasons) - 1; i >= 0; i-- {
-		if r := &x.reasons[i]; r.OK && r.Rule == RuleGate {
+		switch r := &x.reasons[i]; {
+		case !r.OK || r.Rule != RuleGate:
+		case !r.side:
 			return r.Text
+		default:
+			side = r.Text
 		}
 	}
-	return ""
+	return side
 }
 
 // counters gives the new values of those that the edge changes. Every transition

@@ -33,6 +33,7 @@ type Reason struct {
 	OK   bool   `json:"ok"`
 	Text string `json:"text"`
 
+	side bool // about committed work: not what opens an edge, if anything else does
 	near bool // only the age of the text keeps it closed
 }
 
@@ -167,7 +168,7 @@ func (x *decider) gate(g *workflow.Gate) (bool, string) {
 		return evidence(x.sig.Evidence, g.Fact(), "file "+g.File)
 	case g.Fresh == workflow.FreshVisit && g.Evidence == workflow.Commits && x.t.Tip != "" && x.sig.Commit == x.t.Tip:
 		return false, "nothing was committed since " + x.t.Status + " began: commit the work"
-	case g.HandsOver() && !slices.ContainsFunc(x.sig.Evidence, func(e signal.Evidence) bool { return e.Name == g.Evidence }):
+	case g.HandsOver() && g.Fresh != workflow.FreshVisit && !slices.ContainsFunc(x.sig.Evidence, func(e signal.Evidence) bool { return e.Name == g.Evidence }):
 		return true, g.Evidence + ": nobody looked"
 	case g.Evidence != "":
 		return evidence(x.sig.Evidence, g.Evidence, g.Evidence)

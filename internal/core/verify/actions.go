@@ -152,7 +152,7 @@ func (m *model) requests(w *world, out []action) []action {
 		to, edges := ask.to, ask.edges
 		for n, c := range m.choices(w, edges) {
 			for _, who := range [...]task.Actor{task.Human, task.Tracker, task.Engine} {
-				if n == 0 || anyPermits(edges, who) { // to others it makes no difference what TASK.md says
+				if n == 0 || anyPermits(edges, who) && (who != task.Human || !m.lacks(c)) { // to others it makes no difference what TASK.md says, and a person is only warned
 					out = append(out, action{kind: signal.Request, who: who, word: to, actor: -1, choice: c, human: who != task.Engine})
 				}
 			}

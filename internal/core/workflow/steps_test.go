@@ -70,13 +70,13 @@ func TestAStepWorkflowIsADefinitionLikeAnyOther(t *testing.T) {
 	}
 	for code, want := range map[string]string{
 		"BUILT": "tester gate builder-output", "LATER": "tester-ready gate builder-output", "SLOWLY": "tester-ready gate builder-output",
-		"BLOCKED": "halted", "GIVE_UP": "halted", "ALL_DONE": "complete gate builder-output",
+		"BLOCKED": "halted", "GIVE_UP": "halted", "ALL_DONE": "complete gate builder-output, committed, clean",
 	} {
 		if diff := cmp.Diff([]string{want}, wayOf(d, "builder", code)); diff != "" {
 			t.Errorf("%s: - want, + got\n%s", code, diff)
 		}
 	}
-	for code, want := range map[string]string{"TESTED": "complete", "TESTS_FAILED": "complete", "NEEDS_RESEARCH": "halted"} {
+	for code, want := range map[string]string{"TESTED": "complete gate committed, clean", "TESTS_FAILED": "complete gate committed, clean", "NEEDS_RESEARCH": "halted"} {
 		if diff := cmp.Diff([]string{want}, wayOf(d, "tester", code)); diff != "" {
 			t.Errorf("%s: - want, + got\n%s", code, diff)
 		}
@@ -476,7 +476,7 @@ func TestTheBuiltInStepsAreThoseOfTheirFile(t *testing.T) {
 	}
 	for i, code := range []string{"READY_FOR_DEVELOPMENT", "READY_FOR_IMPLEMENTATION", "READY_FOR_TESTING", "TESTING_COMPLETE", "DOCUMENTATION_COMPLETE"} {
 		next := append(slices.Clone(want), "complete")[i+1]
-		if ways := wayOf(d, want[i], code); len(ways) != 1 || ways[0] != next+" gate "+want[i]+"-output" {
+		if ways := wayOf(d, want[i], code); len(ways) != 1 || strings.TrimSuffix(ways[0], ", committed, clean") != next+" gate "+want[i]+"-output" || strings.Contains(ways[0], "clean") != (next == "complete") {
 			t.Errorf("%s: %v", code, ways)
 		}
 	}

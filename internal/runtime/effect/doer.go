@@ -23,11 +23,13 @@ type Agents interface {
 // Workspaces hands out worktrees and takes them back. A note names what a person should
 // know about, such as files that were moved aside.
 type Workspaces interface {
-	Acquire(ctx context.Context, t task.Task, name string) (note string, err error)
+	// Acquire tells the commit at which the task's branch left the default branch.
+	Acquire(ctx context.Context, t task.Task, name string) (local.Done, error)
 	// Ready makes sure that an agent can be started: the workspace is the task's worktree,
 	// with its TASK.md.
 	Ready(ctx context.Context, t task.Task) (note string, err error)
-	Release(ctx context.Context, t task.Task, name string) (note string, err error)
+	// Release tells the ref at which work that was not committed is kept, if there was any.
+	Release(ctx context.Context, t task.Task, name string) (local.Done, error)
 	RenameBranch(ctx context.Context, t task.Task, from string) error
 }
 
@@ -84,8 +86,7 @@ func (d Doer) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Do
 	}
 	switch e.Do {
 	case workflow.AcquireWorkspace:
-		note, err := d.Workspaces.Acquire(ctx, t, e.Workspace)
-		return local.Done{Note: note}, err
+		return d.Workspaces.Acquire(ctx, t, e.Workspace)
 	case workflow.ReleaseWorkspace:
 		return d.release(ctx, t, e)
 	case workflow.SpawnNext: // the runtime looks at its queue itself
@@ -147,8 +148,7 @@ func (d Doer) release(ctx context.Context, t task.Task, e task.Effect) (local.Do
 	if e.Workspace == "" { // it never had one
 		return local.Done{}, nil
 	}
-	note, err := d.Workspaces.Release(ctx, t, e.Workspace)
-	return local.Done{Note: note}, err
+	return d.Workspaces.Release(ctx, t, e.Workspace)
 }
 
 func (d Doer) rename(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {

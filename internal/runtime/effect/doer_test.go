@@ -55,16 +55,16 @@ func (h *hands) Rename(_ context.Context, t task.Task) (string, error) {
 	return t.Project + "/" + t.Branch, h.do("rename session")
 }
 
-func (h *hands) Acquire(_ context.Context, _ task.Task, name string) (string, error) {
-	return "moved aside", h.do("acquire %s", name)
+func (h *hands) Acquire(_ context.Context, _ task.Task, name string) (local.Done, error) {
+	return local.Done{Note: "moved aside", Base: "abc"}, h.do("acquire %s", name)
 }
 
 func (h *hands) Ready(_ context.Context, t task.Task) (string, error) {
 	return "made again", h.do("ready %s", t.Workspace)
 }
 
-func (h *hands) Release(_ context.Context, _ task.Task, name string) (string, error) {
-	return "kept", h.do("release %s", name)
+func (h *hands) Release(_ context.Context, _ task.Task, name string) (local.Done, error) {
+	return local.Done{Note: "kept", Salvage: "refs/x"}, h.do("release %s", name)
 }
 
 func (h *hands) RenameBranch(_ context.Context, t task.Task, from string) error {

@@ -113,6 +113,8 @@ type Done struct {
 	Ended   []int          // attempts that are confirmed to be gone
 	Face    *board.Face    // how the task's card looks
 	Note    string         // what was left out though it is done, and why
+	Base    string         // commit at which the branch left the default branch
+	Salvage string         // ref at which work that was not committed is kept
 	Event   string         // what the deed itself makes true, as a tracker would say it
 	Commit  string         // pr:merged: what a forge has merged, "" if that was done here
 	Fields  []signal.Field // values of the record that the deed found or made

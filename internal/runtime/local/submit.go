@@ -112,7 +112,10 @@ func (r *Runtime) decide(ctx context.Context, def *workflow.Definition, t task.T
 		r.kickQueue(next.Project)
 	}
 	answer.Task = next
-	answer.Warning = r.show(next, d.Entries)
+	answer.Warning = d.Warning
+	if shown := r.show(next, d.Entries); shown != "" {
+		answer.Warning = strings.TrimPrefix(answer.Warning+"; "+shown, "; ")
+	}
 	r.settle(def, &t, &next, d.Entries)
 	return answer, nil
 }
@@ -278,6 +281,11 @@ func (r *Runtime) evidence(ctx context.Context, def *workflow.Definition, t *tas
 			q.Commit = sig.Arg
 		}
 		out = append(out, r.probe(ctx, q, broken))
+	}
+	if sig.Kind == signal.Request && sig.To == "" && sig.Verb == engine.VerbMerge { // what is about to be merged, if anything
+		for _, name := range [...]string{workflow.Commits, workflow.Merged} {
+			out = append(out, r.Prober.Probe(ctx, Question{Name: name, Project: p, Task: t}))
+		}
 	}
 	if sig.Kind == signal.Tracker && sig.Word == signal.PRClosed {
 		out = append(out, r.probe(ctx, Question{Name: workflow.NothingLost, Project: p, Task: t, Commit: sig.Arg}, broken))
