@@ -10,6 +10,7 @@ import (
 
 	"orange/internal/adapter/git"
 	"orange/internal/adapter/workflowdir"
+	"orange/internal/core/diff"
 	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -23,17 +24,21 @@ const maxDiff = 2 << 20
 // changes say what tasks changed.
 type changes struct{ s *server }
 
-// Diff implements api.Changes.
-func (c changes) Diff(ctx context.Context, t task.Task) (base, text string, cut bool, err error) {
+// Diff implements api.Changes. What is not committed is marked.
+func (c changes) Diff(ctx context.Context, t task.Task) (base string, files []diff.File, cut bool, err error) {
 	what, ok := c.s.comparison(&t)
 	if !ok {
-		return "", "", false, task.Mistakef("project %s is not registered: orange project add", t.Project)
+		return "", nil, false, task.Mistakef("project %s is not registered: orange project add", t.Project)
 	}
-	base, text, cut, err = c.s.git.Diff(ctx, what, maxDiff)
+	base, text, cut, err := c.s.git.Diff(ctx, what, maxDiff)
 	if errors.Is(err, git.ErrNoBranch) {
 		err = task.Mistakef("task %s has nothing to compare: %v", t.ID, err)
 	}
-	return base, text, cut, err
+	if err != nil {
+		return "", nil, false, err
+	}
+	pending, untracked, err := c.s.git.Pending(ctx, what, maxDiff)
+	return base, diff.Mark(diff.Parse(text), diff.Parse(pending), untracked), cut, err
 }
 
 // library knows all workflows: those that are built in, those of the user and of projects'

@@ -239,7 +239,11 @@ func (s *server) measure(ctx context.Context, t *task.Task) (*overview.Work, err
 // registered any more.
 func (s *server) comparison(t *task.Task) (git.Comparison, bool) {
 	p, ok := s.runtime.Project(t.Project)
-	return git.Comparison{Root: p.Path, Worktree: s.worktreeOf(t), Branch: t.Branch, Default: p.DefaultBranch}, ok && t.Branch != ""
+	c := git.Comparison{Root: p.Path, Worktree: s.worktreeOf(t), Branch: t.Branch, Default: p.DefaultBranch}
+	if w := t.Work; w != nil && w.Landed { // it is all in the default branch: what it was is in the journal
+		c.Base, c.Head = w.Base, w.Head
+	}
+	return c, ok && t.Branch != ""
 }
 
 // worktreeOf is where a task is worked on, "" for nowhere.

@@ -22,6 +22,8 @@ type Comparison struct {
 	Worktree string // where the branch is worked on: what is not committed there counts, too; "" for nowhere
 	Branch   string
 	Default  string // the branch that it is to be merged into, here or at origin
+
+	Base, Head string // commits to compare instead, of a branch that is merged; "" for none
 }
 
 // A Stat is what a branch has that the default branch has not. Lines of binary files are
@@ -109,6 +111,22 @@ func (g *Git) Diff(ctx context.Context, c Comparison, limit int) (base, text str
 	return base, text, cut, nil
 }
 
+// Pending is what Diff shows and is not committed: how tracked files differ from the last
+// commit, as text of at most limit bytes, and which files git does not know yet.
+func (g *Git) Pending(ctx context.Context, c Comparison, limit int) (text string, untracked []string, err error) {
+	f, err := g.fork(ctx, c)
+	if err != nil || !f.files {
+		return "", nil, err
+	}
+	f.base = f.tip
+	text, _, err = g.upTo(ctx, limit, f.diff("--patch", "--unified=0", "--inter-hunk-context=0"))
+	if err != nil {
+		return "", nil, fmt.Errorf("find what is not committed in %s: %w", f.dir, err)
+	}
+	untracked, err = g.Untracked(ctx, f.dir)
+	return text, untracked, err
+}
+
 // fork is where a branch left the default branch.
 type fork struct {
 	dir     string // where git is asked
@@ -142,6 +160,9 @@ func (g *Git) fork(ctx context.Context, c Comparison) (fork, error) {
 		return fork{}, err
 	}
 	f := fork{dir: c.Root}
+	if c.Base != "" && c.Head != "" {
+		return g.landed(ctx, c)
+	}
 	if c.Worktree != "" {
 		if _, branch, err := g.Head(c.Worktree); err == nil && branch == c.Branch {
 			f.dir, f.files = c.Worktree, true
@@ -162,6 +183,18 @@ func (g *Git) fork(ctx context.Context, c Comparison) (fork, error) {
 	}
 	if err != nil {
 		return f, fmt.Errorf("find where %s left %s: %w", c.Branch, c.Default, err)
+	}
+	return f, nil
+}
+
+// landed is a branch that is merged. Its commits are there as long as something reaches
+// them, whatever became of the branch.
+func (g *Git) landed(ctx context.Context, c Comparison) (fork, error) {
+	f := fork{dir: c.Root, tip: c.Head, base: c.Base, targets: []string{c.Base}}
+	for _, commit := range [...]string{c.Base, c.Head} {
+		if have, err := g.resolve(ctx, c.Root, commit); err != nil || have == "" {
+			return f, errors.Join(fmt.Errorf("%w: commit %.12s of %s is gone", ErrNoBranch, commit, c.Branch), err)
+		}
 	}
 	return f, nil
 }

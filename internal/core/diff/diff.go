@@ -19,12 +19,16 @@ type File struct {
 	Added   int    `json:"added"`
 	Deleted int    `json:"deleted"`
 	Hunks   []Hunk `json:"hunks"`
+
+	Uncommitted bool `json:"uncommitted,omitempty"` // it differs from the last commit
 }
 
 // A Hunk is a stretch of lines.
 type Hunk struct {
 	Header string `json:"header"` // what git found above it
 	Lines  []Line `json:"lines"`
+
+	Uncommitted bool `json:"uncommitted,omitempty"` // some of it is not in the last commit
 }
 
 // A Line is a line of a hunk. Its numbers are 0 on the side it is not on.
@@ -43,6 +47,59 @@ func Parse(text string) []File {
 		p.line(s)
 	}
 	return p.files
+}
+
+// Mark says of files which of them, and which of their hunks, are not committed. pending
+// is how the files differ from the last commit, with the same new side; untracked names
+// files that git does not know yet, which are added without their lines.
+func Mark(files, pending []File, untracked []string) []File {
+	for i := range files {
+		f := &files[i]
+		for j := range pending {
+			if pending[j].Path == f.Path {
+				f.Uncommitted = true
+				f.mark(&pending[j])
+			}
+		}
+	}
+	for _, path := range untracked {
+		files = append(files, File{Path: screen.OneLine(path), Hunks: []Hunk{}, Uncommitted: true})
+	}
+	return files
+}
+
+// mark finds the hunks in which something of the other diff is. A line that is gone is
+// where the next line is.
+func (f *File) mark(pending *File) {
+	for i := range f.Hunks {
+		first, last := f.Hunks[i].reach()
+		for _, h := range pending.Hunks {
+			next := 0
+			for _, l := range h.Lines {
+				if l.New > 0 {
+					next = l.New + 1
+				}
+				at := max(l.New, next)
+				if l.Kind != " " && (last == 0 || at == 0 || at >= first && at <= last+1) {
+					f.Hunks[i].Uncommitted = true
+				}
+			}
+		}
+	}
+}
+
+// reach is the first and the last line of the new side, 0 if there is none.
+func (h *Hunk) reach() (first, last int) {
+	for _, l := range h.Lines {
+		if l.New == 0 {
+			continue
+		}
+		if first == 0 {
+			first = l.New
+		}
+		last = l.New
+	}
+	return first, last
 }
 
 type parser struct {

@@ -113,6 +113,9 @@ func (x *decider) because() string {
 			side = r.Text
 		}
 	}
+	if x.sig.Kind != signal.Exit {
+		return ""
+	}
 	return side
 }
 

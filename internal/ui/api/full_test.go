@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"orange/internal/core/board"
+	"orange/internal/core/diff"
 	"orange/internal/core/engine"
 	"orange/internal/core/overview"
 	"orange/internal/core/screen"
@@ -55,11 +56,11 @@ func (pool) Salvages(context.Context, string) ([]api.Salvage, error) {
 
 type hunks struct{}
 
-func (hunks) Diff(_ context.Context, t task.Task) (base, text string, cut bool, err error) {
+func (hunks) Diff(_ context.Context, t task.Task) (base string, files []diff.File, cut bool, err error) {
 	if t.Branch == "lost" {
-		return "", "", false, errors.New("the branch is gone")
+		return "", nil, false, errors.New("the branch is gone")
 	}
-	return "abc", "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n+b\n+c\n", true, nil
+	return "abc", diff.Parse("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n+b\n+c\n"), true, nil
 }
 
 type books struct{}

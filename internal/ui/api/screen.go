@@ -45,7 +45,7 @@ type Diff struct {
 
 // Changes says what tasks changed.
 type Changes interface {
-	Diff(ctx context.Context, t task.Task) (base, text string, cut bool, err error)
+	Diff(ctx context.Context, t task.Task) (base string, files []diff.File, cut bool, err error)
 }
 
 func (s *Server) screen(r *http.Request) (Screen, error) {
@@ -198,9 +198,9 @@ func (s *Server) diff(r *http.Request) (Diff, error) {
 	if err != nil {
 		return Diff{}, err
 	}
-	base, text, cut, err := s.Changes.Diff(r.Context(), t)
+	base, files, cut, err := s.Changes.Diff(r.Context(), t)
 	if err != nil {
 		return Diff{}, err
 	}
-	return Diff{Base: base, Files: nonNil(diff.Parse(text)), Cut: cut}, nil
+	return Diff{Base: base, Files: nonNil(files), Cut: cut}, nil
 }

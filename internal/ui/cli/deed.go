@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
 )
 
@@ -90,7 +92,37 @@ func (s session) await(ctx context.Context, d *deed, a client.Answer, effect str
 		Effect string    `json:"effect"`
 		Tries  int       `json:"tries"`
 	}{v.Task, effect, w.tries}
-	return s.say(result, "%s%s", d.done(v.Task), w.move(v.Task.Status))
+	if err := s.say(result, "%s%s", d.done(v.Task), w.move(v.Task.Status)); err != nil {
+		return err
+	}
+	s.tellSalvage(ctx, w.id, w.then)
+	return nil
+}
+
+// releasePatience is how long a command waits for the workspace to be given back, to say
+// what was left in it.
+const releasePatience = 10 * time.Second
+
+// tellSalvage says where work is kept that was not committed when a move gave the
+// workspace back.
+func (s session) tellSalvage(ctx context.Context, id string, effects []task.Effect) {
+	at := slices.IndexFunc(effects, func(e task.Effect) bool { return e.Do == workflow.ReleaseWorkspace && e.Workspace != "" })
+	if at < 0 || s.Config.Role != "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, releasePatience)
+	defer cancel()
+	var ref string
+	err := s.Events(ctx, client.Watch{Task: id}, func(e client.Event) error {
+		if r := e.Entry.Receipt; r != nil && r.Effect == effects[at].ID && (r.OK || r.Final) {
+			ref = r.Salvage
+			return errReached
+		}
+		return nil
+	})
+	if errors.Is(err, errReached) && ref != "" {
+		fmt.Fprintln(s.Stderr, "orange: "+cleanLine(fmt.Sprintf("work that was not committed is kept at %s: bring it back with git switch -c NAME %s", ref, ref)))
+	}
 }
 
 // held says what keeps the effects of a task from being carried out.
@@ -113,7 +145,8 @@ type deedWait struct {
 	tries  int    // of the effect; 0: it is not done yet
 	from   string // of the move that came of it
 	to     string
-	late   *time.Timer // ends the wait for that move
+	then   []task.Effect // of that move
+	late   *time.Timer   // ends the wait for that move
 
 	conflict bool // it was given up for that
 }
@@ -139,7 +172,7 @@ func (w *deedWait) hear(e journal.Entry, enough func()) error {
 	case w.asked(e):
 		w.from, w.to = "", "" // what moved before does not count
 	case e.To != "" && e.Cause == string(signal.Tracker):
-		w.from, w.to = e.From, e.To
+		w.from, w.to, w.then = e.From, e.To, e.Effects
 	case e.Receipt != nil && e.Receipt.Effect == w.effect:
 		if err := w.receipt(e); err != nil {
 			return err

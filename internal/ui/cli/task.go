@@ -37,5 +37,11 @@ func (s session) ask(ctx context.Context, id string, sig signal.Signal) error {
 	if err != nil {
 		return err
 	}
-	return s.say(a, "%s", moved(a))
+	if err := s.say(a, "%s", moved(a)); err != nil {
+		return err
+	}
+	for i := range a.Decision.Entries {
+		s.tellSalvage(ctx, string(a.Task.ID), a.Decision.Entries[i].Effects)
+	}
+	return nil
 }

@@ -90,6 +90,10 @@ func details(now time.Time, v client.View) [][]string {
 	}
 	add("Card", face(t))
 	add("Last said", said(t))
+	if h := t.Handover; h != nil {
+		add("Missing", strings.Join(h.Missing, "; "))
+	}
+	add("Salvaged", strings.Join(t.Salvages, ", "))
 	add("PR", strings.TrimSpace(t.PRURL+" "+t.PRState))
 	add("Created", fmt.Sprintf("%s ago, %s", age(now, t.CreatedAt), clock(now, t.CreatedAt)))
 	add("Folder", v.Dir)

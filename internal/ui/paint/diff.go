@@ -59,6 +59,9 @@ func (s *sheet) file(f *diff.File) {
 	default:
 		counts = s.changed(f.Added, f.Deleted)
 	}
+	if f.Uncommitted {
+		name.add(s.warn, " (uncommitted)")
+	}
 	s.spread(name.cut(max(1, s.width-counts.columns()-1)), counts)
 	s.put(strip{{rule(s.width), s.border}})
 }
@@ -76,6 +79,9 @@ func (s *sheet) hunk(h *diff.Hunk, left int) int {
 	}
 	var head strip
 	head.addf(s.busy, "@@ %d → %d", old, now)
+	if h.Uncommitted {
+		head.add(s.warn, " uncommitted")
+	}
 	head.add(s.faint, " "+h.Header)
 	s.put(head)
 	for i := range h.Lines {

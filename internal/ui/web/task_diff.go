@@ -58,6 +58,8 @@ type taskLine struct {
 	Side   string // "old" for a line that is gone
 	Remark string
 	Noted  bool
+
+	Uncommitted bool // of a head: some of what follows is not committed
 }
 
 // taskDiffOf prepares a diff for a page. What was said about it is put where it belongs.
@@ -90,7 +92,7 @@ func taskDiffOf(d client.Diff, whole string, remarks []diff.Remark) *taskDiff {
 func (f *taskFile) fill(n int) {
 	for _, h := range f.Hunks {
 		if len(f.Rows) < n {
-			f.Rows = append(f.Rows, taskLine{IsHead: true, Head: h.Header})
+			f.Rows = append(f.Rows, taskLine{IsHead: true, Head: h.Header, Uncommitted: h.Uncommitted})
 		}
 		for _, l := range h.Lines {
 			if len(f.Rows) >= n {
