@@ -31,8 +31,8 @@ func (s *server) inbox(_ context.Context, project string) ([]engine.Item, error)
 	if err != nil {
 		return nil, err
 	}
-	unsettled, err := s.store.Unsettled() // a task that is over may need somebody too
-	for _, t := range unsettled {
+	ended, err := s.store.NeedAttention() // a task that is over may need somebody too
+	for _, t := range ended {
 		if _, known := b.bound[t.ID]; !known && (project == "" || t.Project == project) {
 			b.add(t)
 		}

@@ -140,6 +140,11 @@ func (s *Store) Unsettled() ([]task.Task, error) {
 	return s.tasks("SELECT id, fold FROM task WHERE deleted = 0 AND (pending > 0 OR live > 0 OR due IS NOT NULL OR queued = 1) ORDER BY n")
 }
 
+// NeedAttention lists the tasks that are over and need a person all the same.
+func (s *Store) NeedAttention() ([]task.Task, error) {
+	return s.tasks(`SELECT id, fold FROM task WHERE deleted = 0 AND over = 1 AND instr(fold, '"attention":"') > 0 ORDER BY n`)
+}
+
 // tasks reads the records that a query chooses by id and fold. One that cannot be read
 // does not keep the others back.
 func (s *Store) tasks(query string, args ...any) ([]task.Task, error) {
