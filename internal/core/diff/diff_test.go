@@ -111,3 +111,16 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatIsNotCommittedIsMarked(t *testing.T) {
+	all := Parse("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n a\n+b\n@@ -10,0 +11,2 @@\n+c\n+d\n" +
+		"diff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n")
+	pending := Parse("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -11,0 +12 @@\n+d\n")
+	got := Mark(all, pending, []string{"z"})
+	if x := got[0]; !x.Uncommitted || x.Hunks[0].Uncommitted || !x.Hunks[1].Uncommitted {
+		t.Errorf("%+v", x)
+	}
+	if got[1].Uncommitted || len(got) != 3 || got[2].Path != "z" || !got[2].Uncommitted {
+		t.Errorf("%+v", got)
+	}
+}
