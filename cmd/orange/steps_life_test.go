@@ -27,7 +27,7 @@ func block(status string) string {
 // output writes the file that a step of a task on branch login has to write.
 func output(agent, file string) string {
 	dir := "enhancements/login/" + agent + "/required_output"
-	return fmt.Sprintf("  - run: \"mkdir -p %[1]s && printf -- '---\\\\nenhancement: login\\\\nagent: %[2]s\\\\ntask_id: {task}\\\\ntimestamp: 2026-01-01T00:00:00Z\\\\nstatus: %%s\\\\n---\\\\nIt is so.\\\\n' DONE >%[1]s/%[3]s\"\n    must: true\n", dir, agent, file)
+	return fmt.Sprintf("  - run: \"mkdir -p %[1]s && printf -- '---\\\\nenhancement: login\\\\nagent: %[2]s\\\\ntask_id: {task}\\\\ntimestamp: 2026-01-01T00:00:00Z\\\\nstatus: %%s\\\\n---\\\\nIt is so.\\\\n' DONE >%[1]s/%[3]s && git add -A && git commit -qm %[2]s\"\n    must: true\n", dir, agent, file)
 }
 
 // steps is a script in which every step does its part; those in other play that instead.

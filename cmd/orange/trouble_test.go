@@ -185,6 +185,7 @@ func TestAMessageIsNotTheAnswerToAQuestion(t *testing.T) {
 worker:
   - section: {name: Plan, text: "APPROACH: x"}
   - run: orange task update --status working
+  - commit: {file: a.txt, text: "one\n", message: one}
   - section: {name: Handoff, text: "DONE: x"}
   - run: orange task update --status agent-review
   - ask: "may I delete everything?"
