@@ -55,6 +55,12 @@ func (s *search) judgeCrash(w *world, a *action, gone task.Attempt, o *outcome) 
 func (s *search) allNew(e *workflow.Edge, choices []choice) bool {
 	for _, g := range s.m.def.EdgeGates(e) {
 		gate := &s.m.def.Gates[g]
+		if gate.HandsOver() {
+			if s.m.lacks(choices) {
+				return false
+			}
+			continue
+		}
 		c, ok := chosen(choices, s.m.sectionIndex(gate.Section))
 		if gate.Section == "" || !ok || c.age != isNew || gate.Verdict != "" && gate.Verdict != c.says {
 			return false
