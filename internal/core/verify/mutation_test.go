@@ -27,6 +27,7 @@ var optional = map[string]string{
 	"orange: count of stuck -> agent-review on request":                        "a rescued task has no second review",
 	"orange: request of reviewing -> done on request+tracker":                  "only the forge's news of the merge finishes a task",
 	"orange: tracker pr:merged of reviewing -> done on request+tracker":        "a person must say that it was merged",
+	"orange: gate handoff of working -> agent-review on request+exit":          "work that is committed goes to review without a word on it",
 	"orange: gate committed of working -> agent-review on request+exit":        "work without commits goes to review",
 	"orange: gate clean of working -> agent-review on request+exit":            "uncommitted files are left out of the review",
 	"orange: gate committed of stuck -> agent-review on request":               "a rescued task goes to review without commits",
