@@ -97,8 +97,7 @@ key Escape
 key q
 
 # The page, in a browser.
-page=$(orange web --json | sed 's/.*"login":"\([^"]*\)".*/\1/')
-photo() { name=$1; shift; "$tour" page "$pictures/$name.png" "$page" "$@"; }
+photo() { name=$1; shift; "$tour" page "$pictures/$name.png" "$(orange web)" "$@"; }
 workflow=$(orange task show "$login" --json | sed 's/.*"workflow_hash":"\([0-9a-f]*\)".*/\1/')
 photo board /
 photo board-dark / dark

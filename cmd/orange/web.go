@@ -35,6 +35,7 @@ type webPage struct {
 	stays  bool // it was wanted from the start: the server waits for visitors
 	open   net.Listener
 	token  string
+	codes  *web.Codes
 	server *http.Server
 	ended  chan struct{}
 }
@@ -44,17 +45,36 @@ type webPage struct {
 func (p *webPage) Open(ctx context.Context) (api.PageAddress, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	at, err := p.address()
+	if err != nil {
+		return api.PageAddress{}, err
+	}
+	return api.PageAddress{URL: at, Login: at + "?code=" + p.codes.New()}, nil
+}
+
+// Token implements api.Page.
+func (p *webPage) Token(ctx context.Context) (api.PageToken, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, err := p.address()
+	if err != nil {
+		return api.PageToken{}, err
+	}
+	return api.PageToken{URL: at, Token: p.token}, nil
+}
+
+// address is where the page is. It opens the page, if it is not open. The lock is held.
+func (p *webPage) address() (string, error) {
 	if p.life == nil {
-		return api.PageAddress{}, task.ErrClosing
+		return "", task.ErrClosing
 	}
 	if p.open == nil {
 		if err := p.listenNear(cmp.Or(p.s.cfg.Web, cli.UsualPage)); err != nil {
-			return api.PageAddress{}, err
+			return "", err
 		}
 	}
 	p.remember()
-	at := "http://" + p.open.Addr().String() + "/"
-	return api.PageAddress{URL: at, Login: at + "?token=" + p.token}, nil
+	return "http://" + p.open.Addr().String() + "/", nil
 }
 
 // start opens the page at an address, if one is wanted at once. The function it returns
@@ -139,15 +159,17 @@ func (p *webPage) listen(address string) error {
 	if err != nil {
 		return fmt.Errorf("open the web page: %w", err)
 	}
+	codes := web.NewCodes(nil)
 	o := web.Options{
-		API: client.Of(client.Options{Socket: p.s.cfg.Socket, Home: p.s.cfg.Home}), Socket: p.s.socket.Path, Log: p.s.log, Token: token, Input: p.input, MCP: p.s.mcpHandler(token), Verify: p.s.verifyElsewhere,
+		API: client.Of(client.Options{Socket: p.s.cfg.Socket, Home: p.s.cfg.Home}), Socket: p.s.socket.Path, Log: p.s.log, Token: token, Codes: codes, Input: p.input,
+		MCP: p.s.mcpHandler(token), Verify: p.s.verifyElsewhere,
 		Address: func() string { return l.Addr().String() },
 	}
 	if c := p.s.company; c != nil {
 		o.Who = func(r *http.Request) error { return noAgent(c.agents, r) }
 	}
 	life := p.life
-	p.open, p.token, p.ended = l, token, make(chan struct{})
+	p.open, p.token, p.codes, p.ended = l, token, codes, make(chan struct{})
 	p.server = &http.Server{
 		Handler: web.New(o).Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return life }, // streams end with the server

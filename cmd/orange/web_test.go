@@ -70,8 +70,13 @@ func TestTheWebPageIsOpenedOnDemand(t *testing.T) {
 	check(t, err)
 	again, err := p.Open(t.Context())
 	check(t, err)
-	if at != again || p.busy() || !strings.HasPrefix(at.URL, "http://127.0.0.1:") || !strings.HasPrefix(at.Login, at.URL+"?token=") {
+	if at.URL != again.URL || at.Login == again.Login || p.busy() || !strings.HasPrefix(at.URL, "http://127.0.0.1:") || !strings.HasPrefix(at.Login, at.URL+"?code=") {
 		t.Errorf("%+v, then %+v; busy %v", at, again, p.busy())
+	}
+	key, err := p.Token(t.Context())
+	check(t, err)
+	if key.URL != at.URL || len(key.Token) != 43 || strings.Contains(at.Login, key.Token) {
+		t.Errorf("token %+v, login %s", key, at.Login)
 	}
 	res, err := http.Get(at.URL)
 	check(t, err)
@@ -131,11 +136,11 @@ func TestTheWebPageIsForPeople(t *testing.T) {
 		t.Skip("there is no bash, with which the agent speaks TCP")
 	}
 	both(t, func(t *testing.T, s *shop) {
-		var page client.Page
-		check(t, json.Unmarshal([]byte(s.orange("web", "--json")), &page))
-		at, err := url.Parse(page.Login)
+		var page client.PageToken
+		check(t, json.Unmarshal([]byte(s.orange("web", "--token", "--json")), &page))
+		at, err := url.Parse(page.URL)
 		check(t, err)
-		token := at.Query().Get("token")
+		token := page.Token
 		waiting := s.create("waiting", "worker:\n  - idle:\n")
 		s.write("ask.sh", fmt.Sprintf(`ask() {
 	exec 3<>/dev/tcp/%[1]s/%[2]s

@@ -72,7 +72,11 @@ func (books) Known(context.Context) ([]api.WorkflowInfo, error) {
 type page struct{}
 
 func (page) Open(context.Context) (api.PageAddress, error) {
-	return api.PageAddress{URL: "http://127.0.0.1:1/", Login: "http://127.0.0.1:1/?token=x"}, nil
+	return api.PageAddress{URL: "http://127.0.0.1:1/", Login: "http://127.0.0.1:1/?code=x"}, nil
+}
+
+func (page) Token(context.Context) (api.PageToken, error) {
+	return api.PageToken{URL: "http://127.0.0.1:1/", Token: "x"}, nil
 }
 
 // theatre has a screen for every task, on which lines are put.

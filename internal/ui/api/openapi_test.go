@@ -297,6 +297,7 @@ func askedFor(ids map[string]string) []request {
 		{"POST", "/repair", ``, 200, nil},
 		{"POST", "/import", `{"path":"/home"}`, 200, nil},
 		{"POST", "/web", ``, 200, nil},
+		{"POST", "/web/token", ``, 200, nil},
 		{"GET", "/tasks", ``, 426, []string{api.HeaderAPI, "2"}},
 		{"POST", "/stop", ``, 200, []string{api.HeaderAPI, "99"}},
 	}

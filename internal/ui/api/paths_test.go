@@ -99,7 +99,7 @@ func TestAnAttemptAsksOnlyForWhatTheTableSays(t *testing.T) {
 	r.ask("GET", "/v1/tasks/"+other+"/screen/events", "", as...).refused(t, http.StatusForbidden, "its own task only")
 	r.ask("GET", "/v1/tasks/"+other[:10]+"/screen", "", as...).refused(t, http.StatusForbidden, "its own task only")
 	r.ask("GET", "/v1/tasks/nobody/screen", "", as...).refused(t, http.StatusNotFound, "not found")
-	for _, path := range []string{"/v1/web", "/v1/tasks/" + mine + "/type", "/v1/junk"} {
+	for _, path := range []string{"/v1/web", "/v1/web/token", "/v1/tasks/" + mine + "/type", "/v1/junk"} {
 		r.ask("POST", path, `{"text":"x"}`, as...).refused(t, http.StatusForbidden, "is a person's to ask for")
 	}
 	if got := r.ask("GET", "/v1/tasks/"+other+"/screen", ""); got.status != http.StatusOK {

@@ -148,6 +148,7 @@ func serverRoutes() []route {
 		{method: "POST", path: "/import", who: people, summary: "Take over an export (application/jsonl), or a folder of an earlier installation",
 			must: []string{"path"}, work: write[Imported]((*Server).importAll).reading(reflect.TypeFor[ImportWish](), jsonLines)},
 		{method: "POST", path: "/web", who: people, summary: "Open the web page, and say where it is", work: ask((*Server).web)},
+		{method: "POST", path: "/web/token", who: people, summary: "Open the web page, and say what programs show there", work: ask((*Server).webToken)},
 		{method: "POST", path: "/stop", who: people, summary: "Leave; answered to a client of any version", work: write[Stopped]((*Server).stop)},
 	}
 }

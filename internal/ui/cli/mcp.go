@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 
 	"github.com/spf13/cobra"
 )
@@ -42,22 +41,16 @@ func (noClose) Close() error { return nil }
 
 // mcpOverHTTP says where MCP is spoken over HTTP and what must be shown there.
 func (s session) mcpOverHTTP(ctx context.Context) error {
-	page, err := s.Web(ctx)
+	page, err := s.WebToken(ctx)
 	if err != nil {
 		return err
 	}
-	at, err := url.Parse(page.Login)
-	if err != nil || at.Query().Get("token") == "" {
-		return errors.New("the server did not say what its web page wants to be shown: see orange web")
-	}
-	token := at.Query().Get("token")
-	at.Path, at.RawQuery, at.Fragment = "/mcp", "", ""
 	answer := struct {
 		URL     string            `json:"url"`
 		Headers map[string]string `json:"headers"`
-	}{at.String(), map[string]string{"Authorization": "Bearer " + token}}
+	}{page.URL + "mcp", map[string]string{"Authorization": "Bearer " + page.Token}}
 	return s.show(answer, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s\nAuthorization: Bearer %s\n", answer.URL, token)
+		_, err := fmt.Fprintf(w, "%s\nAuthorization: Bearer %s\n", answer.URL, page.Token)
 		return err
 	})
 }

@@ -11,16 +11,27 @@ import (
 )
 
 func newWebCommand(deps Deps) *cobra.Command {
-	var open bool
+	var open, token bool
 	cmd := &cobra.Command{
 		Use: "web", Short: "Open the web page, and print the address that signs you in", Args: arguments(0, 0),
-		Long:    "Opens the web page of the server, if it is not open, and prints its address with the token.\nIt is for this machine only, and for you: whoever has the address may do all that you may.",
+		Long: "Opens the web page of the server, if it is not open, and prints an address that signs you in:\n" +
+			"once, within a minute. The page is for this machine only, and for you: whoever is signed in may\n" +
+			"do all that you may. Programs show the token that --token prints as Authorization: Bearer.",
 		Example: "  orange web\n  orange web --open",
 	}
 	cmd.Flags().BoolVar(&open, "open", false, "show it in a browser")
+	cmd.Flags().BoolVar(&token, "token", false, "print the token for programs, which does not end, instead of the address")
+	cmd.MarkFlagsMutuallyExclusive("open", "token")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
 		if s.Config.Role != "" {
 			return errors.New("the web page is for people: an agent uses the other commands")
+		}
+		if token {
+			page, err := s.WebToken(ctx)
+			if err != nil {
+				return err
+			}
+			return s.say(page, "%s", page.Token)
 		}
 		page, err := s.Web(ctx)
 		if err != nil {

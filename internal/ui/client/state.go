@@ -148,13 +148,26 @@ func (c *Client) Workflows(ctx context.Context) ([]WorkflowInfo, error) {
 
 // A Page is the address of the web page.
 type Page struct {
-	URL   string `json:"url"`   // without the token
-	Login string `json:"login"` // with it: opens the page
+	URL   string `json:"url"`   // signs nobody in
+	Login string `json:"login"` // signs in once, within a minute
+}
+
+// A PageToken is what programs show at the web page.
+type PageToken struct {
+	URL   string `json:"url"`
+	Token string `json:"token"`
 }
 
 // Web asks for the address of the web page, which is opened if it is not.
 func (c *Client) Web(ctx context.Context) (Page, error) {
 	var out Page
 	err := c.put(ctx, http.MethodPost, "/web", nil, &out)
+	return out, err
+}
+
+// WebToken asks for the token of the web page, which is opened if it is not.
+func (c *Client) WebToken(ctx context.Context) (PageToken, error) {
+	var out PageToken
+	err := c.put(ctx, http.MethodPost, "/web/token", nil, &out)
 	return out, err
 }

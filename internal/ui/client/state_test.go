@@ -37,6 +37,7 @@ func TestWhatIsAskedOfAState(t *testing.T) {
 		"diff":      {func(ctx context.Context, c *client.Client) error { _, err := c.Diff(ctx, "abc"); return err }, "GET /v1/tasks/abc/diff"},
 		"workflows": {func(ctx context.Context, c *client.Client) error { _, err := c.Workflows(ctx); return err }, "GET /v1/workflows"},
 		"web":       {func(ctx context.Context, c *client.Client) error { _, err := c.Web(ctx); return err }, "POST /v1/web null"},
+		"web token": {func(ctx context.Context, c *client.Client) error { _, err := c.WebToken(ctx); return err }, "POST /v1/web/token null"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			socket := socketIn(t)

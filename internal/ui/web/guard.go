@@ -39,12 +39,12 @@ func (s *Site) guard(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if token := r.URL.Query().Get("token"); token != "" && r.Method == http.MethodGet {
+		if q := r.URL.Query(); r.Method == http.MethodGet && (q.Get("token") != "" || q.Get("code") != "") {
 			if err := s.mayAct(r); err != nil {
 				s.fail(w, bare(r), err)
 				return
 			}
-			s.logIn(w, r, token)
+			s.logIn(w, r, q)
 			return
 		}
 		if r.URL.Path == "/mcp" {
@@ -112,22 +112,18 @@ func (s *Site) comesFromHere(r *http.Request) error {
 func readOnly(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 // errUnknown is what those hear who show nothing.
-var errUnknown = errors.New("this page is for whoever has its token: run `orange web`, and open the address it prints")
+var errUnknown = errors.New("this page is for whoever runs the server: run `orange web`, and open the address it prints")
 
-// errTries is what everybody hears while somebody guesses.
-var errTries = refuse(http.StatusTooManyRequests, "too many wrong tokens were shown: wait a second and try again")
+// errTries is what whoever guesses hears. The right token is accepted all the same.
+var errTries = refuse(http.StatusTooManyRequests, "too many wrong tokens or codes were shown: wait a second and try again")
 
 // admit finds out who asks, by the token itself or by a session, and whether they may ask
 // for this.
 func (s *Site) admit(r *http.Request) error {
 	if token, shown := Shown(r); shown {
-		switch {
-		case !s.tries.take():
-			return errTries
-		case !Same(token, s.o.Token):
-			return refuse(http.StatusUnauthorized, "the token is not the one of this server: run `orange web --json` to see it")
+		if !Same(token, s.o.Token) {
+			return s.wrong(http.StatusUnauthorized, "the token is not the one of this server: run `orange web --token` to see it")
 		}
-		s.tries.give()
 		if readOnly(r) {
 			return s.mayLook(r)
 		}
@@ -143,6 +139,14 @@ func (s *Site) admit(r *http.Request) error {
 		return err
 	}
 	return s.checkForm(r)
+}
+
+// wrong counts a wrong token or code, and is what whoever showed it hears.
+func (s *Site) wrong(status int, text string) error {
+	if !s.tries.take() {
+		return errTries
+	}
+	return refuse(status, "%s", text)
 }
 
 // checkForm makes sure that what changes something was sent by a page of this session.
@@ -191,11 +195,7 @@ func (s *Site) mayAct(r *http.Request) error {
 func (s *Site) guardMCP(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if _, shown := Shown(r); !shown {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="orange"`)
-		s.fail(w, bare(r), refuse(http.StatusUnauthorized, "show the token with Authorization: Bearer: see orange web --json"))
-		return
-	}
-	if s.tries.spent() {
-		s.fail(w, bare(r), errTries)
+		s.fail(w, bare(r), refuse(http.StatusUnauthorized, "show the token with Authorization: Bearer: see orange web --token"))
 		return
 	}
 	if s.Bearer(r) {
@@ -204,24 +204,22 @@ func (s *Site) guardMCP(w http.ResponseWriter, r *http.Request, next http.Handle
 			return
 		}
 	}
-	next.ServeHTTP(&counting{w, func(status int) {
-		if status == http.StatusUnauthorized {
-			s.tries.take()
-		}
-	}}, r)
+	next.ServeHTTP(&counting{w, &s.tries}, r)
 }
 
-// counting is an answer that is told of its status.
+// counting is an answer that counts wrong tokens, and says so to those who show too many.
 type counting struct {
 	http.ResponseWriter
-	status func(int)
+	tries *bucket
 }
 
 // Unwrap is for http.ResponseController.
 func (c *counting) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 func (c *counting) WriteHeader(status int) {
-	c.status(status)
+	if status == http.StatusUnauthorized && !c.tries.take() {
+		status = http.StatusTooManyRequests
+	}
 	c.ResponseWriter.WriteHeader(status)
 }
 

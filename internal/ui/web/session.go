@@ -7,13 +7,14 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
 
-// A session is what a browser has after it showed the token: a random name, when it was
+// A session is what a browser has after it showed a code, or the token: a random name, when it was
 // given out, and a sum that only the holder of the token can make. Nothing is kept here:
 // sessions outlive a server, and end with the token or after a week: browsers show cookies
 // to every server at the same name, whatever its port.
@@ -91,30 +92,31 @@ func randomName(n int) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// logIn takes the token out of the address of any page and gives a session for it.
-func (s *Site) logIn(w http.ResponseWriter, r *http.Request, token string) {
-	switch {
-	case !s.tries.take():
-		s.fail(w, r, errTries)
-	case !Same(token, s.o.Token):
-		s.fail(w, r, refuse(http.StatusForbidden, "the token is not the one of this server: run `orange web`, and open the address it prints"))
-	default:
-		s.tries.give()
-		http.SetCookie(w, &http.Cookie{
-			Name: s.cookieName(), Value: s.newSession(), Path: "/", MaxAge: int(sessionLife / time.Second),
-			HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		})
-		q := r.URL.Query()
-		q.Del("token")
-		to := r.URL.EscapedPath()
-		if len(q) > 0 {
-			to += "?" + q.Encode()
-		}
-		http.Redirect(w, r, ownPath(to), http.StatusSeeOther)
+// logIn takes the code or the token out of the address of any page and gives a session for it.
+func (s *Site) logIn(w http.ResponseWriter, r *http.Request, q url.Values) {
+	switch token, code := q.Get("token"), q.Get("code"); {
+	case token != "" && !Same(token, s.o.Token):
+		s.fail(w, r, s.wrong(http.StatusForbidden, "the token is not the one of this server: run `orange web` and open the address it prints"))
+		return
+	case token == "" && !s.o.Codes.use(code):
+		s.fail(w, r, s.wrong(http.StatusForbidden, "this address signs in once and within a minute, and was used or is too old: run `orange web` and open the address it prints"))
+		return
 	}
+	http.SetCookie(w, &http.Cookie{
+		Name: s.cookieName(), Value: s.newSession(), Path: "/", MaxAge: int(sessionLife / time.Second),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	})
+	q.Del("token")
+	q.Del("code")
+	to := r.URL.EscapedPath()
+	if len(q) > 0 {
+		to += "?" + q.Encode()
+	}
+	http.Redirect(w, r, ownPath(to), http.StatusSeeOther)
 }
 
-// bucket bounds how often a wrong token can be tried: triesPerSecond, and no more at once.
+// bucket bounds how often a wrong token or code is told apart from a right one:
+// triesPerSecond, and no more at once.
 type bucket struct {
 	now   func() time.Time
 	mu    sync.Mutex
@@ -124,33 +126,13 @@ type bucket struct {
 
 const triesPerSecond = 5
 
-// take says whether there may be another try, and counts it.
+// take says whether a wrong try is answered as one, and counts it.
 func (b *bucket) take() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.refill()
-	b.used++
-	return b.used <= triesPerSecond
-}
-
-// spent says that there may be no other try now.
-func (b *bucket) spent() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.refill()
-	return b.used >= triesPerSecond
-}
-
-// refill begins another second. The lock is held.
-func (b *bucket) refill() {
 	if now := b.now(); now.Sub(b.since) >= time.Second || now.Before(b.since) {
 		b.since, b.used = now, 0
 	}
-}
-
-// give takes a try back that was a good one.
-func (b *bucket) give() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.used = max(0, b.used-1)
+	b.used++
+	return b.used <= triesPerSecond
 }

@@ -29,6 +29,7 @@ type Options struct {
 	Socket  func() string // of the API, for /api/v1/...; nil: it is not passed on
 	Log     *slog.Logger
 	Token   string                    // who shows it may look and act
+	Codes   *Codes                    // who shows one that is good is signed in; nil: none is
 	Input   bool                      // people may type into agents' terminals
 	MCP     http.Handler              // at /mcp, nil: there is none; it finds out who asks
 	Who     func(*http.Request) error // says why a process may not ask, nil: all may
@@ -57,6 +58,9 @@ type Site struct {
 func New(o Options) *Site {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Codes == nil {
+		o.Codes = NewCodes(o.Now)
 	}
 	if o.Verify == nil {
 		o.Verify = searchHere

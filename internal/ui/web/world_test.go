@@ -368,9 +368,10 @@ func newHouse(t *testing.T, w *world, change ...func(*web.Options)) *house {
 }
 
 func options(h *house, w *world) web.Options {
+	now := func() time.Time { return epoch.Add(3 * time.Hour) }
 	return web.Options{
-		API: client.New(w.socket), Socket: func() string { return w.socket }, Log: slog.New(slog.DiscardHandler), Token: token,
-		Address: func() string { return h.addr }, Now: func() time.Time { return epoch.Add(3 * time.Hour) },
+		API: client.New(w.socket), Socket: func() string { return w.socket }, Log: slog.New(slog.DiscardHandler), Token: token, Codes: web.NewCodes(now),
+		Address: func() string { return h.addr }, Now: now,
 	}
 }
 
