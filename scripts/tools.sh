@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes sure that what Orange needs besides Go is there, or says how to get it. With the
 # argument test, also what only its tests need: a browser, whose tests are skipped where
-# it is not there and cannot be installed, but for continuous integration (CI=true).
+# it is not there and cannot be installed, but for continuous integration (CI=true), and gh.
 set -eu
 
 need() {
@@ -34,6 +34,17 @@ browser() {
 	[ "${CI:-}" != true ]
 }
 
+# gh is only looked at: a test compares its commands with those that reviewers may run.
+forge() {
+	command -v gh >/dev/null 2>&1 && return 0
+	if [ "$(uname)" = Linux ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+		echo "installing gh" >&2
+		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends gh; } >/dev/null 2>&1 && return 0
+	fi
+	echo "orange: gh is missing: the test of its commands is skipped (sudo apt-get install gh)" >&2
+}
+
 if [ "${1:-}" = test ]; then
 	browser
+	forge
 fi

@@ -163,6 +163,10 @@ func (h harnesses) Plan(l agents.Launch) (agents.Plan, error) {
 	if err != nil {
 		return agents.Plan{}, task.Mistakef("%v", err)
 	}
+	if l.ReadOnly {
+		env, files := harness.Guard(l.Dir, variable(inPath(h.s.agentEnv(l.Harness), h.s.self), "PATH"))
+		plan.Env, plan.Files = append(plan.Env, env...), append(plan.Files, files...)
+	}
 	return agents.Plan{Argv: plan.Argv, Env: plan.Env}, harness.WriteFiles(plan.Files)
 }
 

@@ -172,6 +172,16 @@ func inPath(env []string, self string) []string {
 	return out
 }
 
+// variable is the value of a variable in an environment.
+func variable(env []string, name string) string {
+	for _, kv := range env {
+		if value, ok := cutVar(kv, name); ok {
+			return value
+		}
+	}
+	return ""
+}
+
 func cutVar(kv, name string) (string, bool) {
 	if len(kv) > len(name) && kv[:len(name)] == name && kv[len(name)] == '=' {
 		return kv[len(name)+1:], true

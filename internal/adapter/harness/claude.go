@@ -59,7 +59,7 @@ func (c claude) Plan(l Launch) (Plan, error) {
 	}
 	text, err := c.settings(l)
 	return Plan{
-		Argv: argv, Env: append(c.env(), l.noPush()...), Excludes: []string{claudeLocal},
+		Argv: argv, Env: c.env(), Excludes: []string{claudeLocal},
 		Files: []File{{Path: settings, Text: text, Mode: 0o600}},
 	}, err
 }

@@ -59,7 +59,7 @@ func (c codex) Plan(l Launch) (Plan, error) {
 	if prompt != "" {
 		argv = append(argv, "--", prompt)
 	}
-	return Plan{Argv: argv, Env: l.noPush(), Files: files}, nil
+	return Plan{Argv: argv, Files: files}, nil
 }
 
 // config is what Orange sets on top of the user's configuration: its hooks, trust in
@@ -97,14 +97,14 @@ func toml(s string) string {
 
 // guardScript refuses a shell command that posts, at its beginning or behind another.
 func guardScript() []byte {
-	var cases []string
+	var words []string
 	for _, command := range posts() {
-		for _, before := range []string{`"command":"`, `; `, `&& `, `|| `, `\n`} {
-			cases = append(cases, "*"+shellWord(before+command)+"*")
-		}
+		words = append(words, shellWord(command))
 	}
 	return []byte("#!/bin/sh\n# Refuses what a reviewer may not run: Codex hands over the command before it runs it.\n" +
-		"case \"$(cat)\" in\n" + strings.Join(cases, "|\\\n") + ")\n\techo " + shellWord(refusal) + " >&2\n\texit 2 ;;\nesac\n")
+		"asked=$(cat)\nfor command in " + strings.Join(words, " ") + "; do\n\tcase $asked in\n" +
+		"\t*'\"command\":\"'\"$command\"* | *\"; $command\"* | *\"&& $command\"* | *\"|| $command\"* | *'\\n'\"$command\"*)\n" +
+		"\t\techo " + shellWord(refusal) + " >&2\n\t\texit 2 ;;\n\tesac\ndone\n")
 }
 
 // codexTurn is what the notify program of a user's own configuration is told.

@@ -57,7 +57,7 @@ func (c command) Plan(l Launch) (Plan, error) {
 	if !placed && prompt != "" {
 		argv = append(argv, prompt)
 	}
-	return Plan{Argv: argv, Env: append([]string{"ORANGE_PROMPT_FILE=" + l.PromptFile}, l.noPush()...)}, nil
+	return Plan{Argv: argv, Env: []string{"ORANGE_PROMPT_FILE=" + l.PromptFile}}, nil
 }
 
 // Hook implements Harness.

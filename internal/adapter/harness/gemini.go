@@ -36,7 +36,7 @@ func (g gemini) Plan(l Launch) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	plan := Plan{Env: append([]string{"GEMINI_CLI_TRUST_WORKSPACE=true"}, l.noPush()...)}
+	plan := Plan{Env: []string{"GEMINI_CLI_TRUST_WORKSPACE=true"}}
 	argv := []string{"gemini", "--yolo", "--skip-trust"}
 	if !l.Interactive {
 		argv = append(argv, "--output-format=stream-json")

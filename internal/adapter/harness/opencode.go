@@ -50,7 +50,7 @@ func (o opencode) Plan(l Launch) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	return Plan{Argv: argv, Env: append([]string{inlineConfig + "=" + config}, l.noPush()...), Files: []File{file}}, nil
+	return Plan{Argv: argv, Env: []string{inlineConfig + "=" + config}, Files: []File{file}}, nil
 }
 
 // argv starts opencode. Headless it takes the prompt from its input: an argument loses

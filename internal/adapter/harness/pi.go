@@ -55,7 +55,7 @@ func (p pi) Plan(l Launch) (Plan, error) {
 	if prompt != "" {
 		argv = append(argv, prompt)
 	}
-	return Plan{Argv: argv, Env: l.noPush(), Files: []File{file}}, nil
+	return Plan{Argv: argv, Files: []File{file}}, nil
 }
 
 // piEvent is what our extension hands over.

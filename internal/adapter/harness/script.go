@@ -51,7 +51,7 @@ func (s script) Plan(l Launch) (Plan, error) {
 	}
 	return Plan{
 		Argv: []string{l.Hook[0], "play", file},
-		Env:  append([]string{"ORANGE_PROMPT_FILE=" + l.PromptFile, transcriptVariable + "=" + filepath.Join(l.Dir, scriptTranscript)}, l.noPush()...),
+		Env:  []string{"ORANGE_PROMPT_FILE=" + l.PromptFile, transcriptVariable + "=" + filepath.Join(l.Dir, scriptTranscript)},
 	}, nil
 }
 

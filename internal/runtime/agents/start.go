@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"orange/internal/atomicfile"
 	"orange/internal/core/prompt"
@@ -168,6 +170,21 @@ func (a *Agents) environment(t *task.Task, e *task.Effect, harness string, more 
 	if terminal {
 		env = append(env, "TERM="+a.Term)
 	}
+	return withVariables(env, more)
+}
+
+// withVariables adds variables to an environment, in place of those of the same name:
+// programs disagree about which of two counts.
+func withVariables(env, more []string) []string {
+	names := map[string]bool{}
+	for _, kv := range more {
+		name, _, _ := strings.Cut(kv, "=")
+		names[name] = true
+	}
+	env = slices.DeleteFunc(env, func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return names[name]
+	})
 	return append(env, more...)
 }
 
