@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -34,7 +35,7 @@ func (s *server) track(ctx context.Context, hooks string) (ended func(), err err
 			return nil, fmt.Errorf("hear the news of trackers: %w", err)
 		}
 		s.log.Info("hearing news of trackers", "component", "hooks", "address", l.Addr().String())
-		server := &http.Server{Handler: s.hookHandler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+		server := &http.Server{Handler: hookHandler(s.office.Hear, s.log), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 		wait.Go(func() { server.Serve(l) }) //nolint:errcheck // it ends with the server
 		wait.Go(func() {
 			<-ctx.Done()
@@ -45,26 +46,41 @@ func (s *server) track(ctx context.Context, hooks string) (ended func(), err err
 	return func() { wait.Wait(); s.office.Close() }, nil
 }
 
+// maxHooks bounds how many pieces of news are read and followed at the same time.
+const maxHooks = 16
+
 // hookHandler takes the news of trackers. It says as little as it can to strangers.
-func (s *server) hookHandler() http.Handler {
+func hookHandler(hear func(ctx context.Context, name string, header http.Header, body []byte) error, log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
+	free := make(chan struct{}, maxHooks)
 	mux.HandleFunc("POST /hooks/{name}", func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case free <- struct{}{}:
+			defer func() { <-free }()
+		default:
+			w.Header().Set("Retry-After", "10")
+			http.Error(w, "too many", http.StatusTooManyRequests)
+			return
+		}
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxNews))
 		if err != nil {
 			http.Error(w, "too much", http.StatusRequestEntityTooLarge)
 			return
 		}
 		name := r.PathValue("name")
-		err = s.office.Hear(r.Context(), name, r.Header, body)
+		err = hear(r.Context(), name, r.Header, body)
 		var mistake *task.Mistake
 		switch {
 		case err == nil:
 			w.WriteHeader(http.StatusNoContent)
 		case errors.Is(err, tracker.ErrForged), errors.As(err, &mistake):
-			s.log.Warn("news that is not believed", "component", "hooks", "tracker", name, "error", err)
+			log.Warn("news that is not believed", "component", "hooks", "tracker", name, "error", err)
 			http.Error(w, "not believed", http.StatusForbidden)
+		case errors.Is(err, tracker.ErrMalformed):
+			log.Warn("news that is not understood", "component", "hooks", "tracker", name, "error", err)
+			http.Error(w, "not understood", http.StatusBadRequest)
 		default:
-			s.log.Warn("news that could not be followed", "component", "hooks", "tracker", name, "error", err)
+			log.Warn("news that could not be followed", "component", "hooks", "tracker", name, "error", err)
 			http.Error(w, "later", http.StatusServiceUnavailable)
 		}
 	})

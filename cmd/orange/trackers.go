@@ -35,9 +35,9 @@ func (s *server) newOffice() *track.Office {
 
 // connect opens the adapter of a tracker. It asks nobody yet.
 func (s *server) connect(cfg tracker.Config) (track.Port, error) {
-	hooks := secret(cfg.Webhook)
-	if cfg.Webhook == "" {
-		hooks = nil
+	var hooks func(context.Context) (string, error)
+	if cfg.Webhook != "" {
+		hooks = config.KeepSecret(secret(cfg.Webhook), hookSecretEvery, time.Now)
 	}
 	switch cfg.Kind {
 	case tracker.Board:
@@ -63,6 +63,9 @@ func (s *server) connect(cfg tracker.Config) (track.Port, error) {
 	}
 	return nil, task.Mistakef("tracker %s is of kind %q: use linear, github, mcp or board", cfg.Name, cfg.Kind)
 }
+
+// hookSecretEvery is how often the secret of a webhook is read at most.
+const hookSecretEvery = time.Minute
 
 // maxFault bounds how much of an answer is looked at to find out what is wrong, in bytes.
 const maxFault = 4 << 10

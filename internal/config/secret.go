@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -75,6 +76,24 @@ func Secret(ctx context.Context, source string, getenv func(string) string) (str
 		return "", fmt.Errorf("read the secret from %s: %w", kind+":"+firstWord(rest), err)
 	}
 	return secret, nil
+}
+
+// KeepSecret reads a secret at most once in every while: strangers can make the server
+// want it again and again. That it could not be read is kept as well.
+func KeepSecret(read func(context.Context) (string, error), every time.Duration, now func() time.Time) func(context.Context) (string, error) {
+	var mu sync.Mutex
+	var secret string
+	var err error
+	var at time.Time
+	return func(ctx context.Context) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if age := now().Sub(at); at.IsZero() || age >= every || age < 0 {
+			secret, err = read(ctx)
+			at = now()
+		}
+		return secret, err
+	}
 }
 
 func firstWord(s string) string {

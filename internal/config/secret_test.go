@@ -2,11 +2,15 @@ package config_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"orange/internal/config"
 )
@@ -156,4 +160,40 @@ func TestNoAgentGetsASecretOfATracker(t *testing.T) {
 			t.Errorf("%s is a secret", name)
 		}
 	}
+}
+
+// TestASecretIsKeptForAWhile reads a secret many times at once, with a clock of its own.
+func TestASecretIsKeptForAWhile(t *testing.T) {
+	now, reads := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC), 0
+	var broken error
+	get := config.KeepSecret(func(context.Context) (string, error) {
+		reads++
+		return fmt.Sprint("secret ", reads), broken
+	}, time.Minute, func() time.Time { return now })
+	ask := func(want int) {
+		t.Helper()
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				if got, err := get(t.Context()); got != fmt.Sprint("secret ", want) || !errors.Is(err, broken) {
+					t.Errorf("%q, %v; want the one of read %d", got, err, want)
+				}
+			})
+		}
+		all.Wait()
+		if reads != want {
+			t.Errorf("%d reads, want %d", reads, want)
+		}
+	}
+	ask(1)
+	now = now.Add(59 * time.Second)
+	ask(1)
+	now = now.Add(time.Second)
+	broken = errors.New("no")
+	ask(2)
+	now = now.Add(59 * time.Second)
+	ask(2)
+	now = now.Add(-time.Hour) // somebody sets the clock
+	broken = nil
+	ask(3)
 }

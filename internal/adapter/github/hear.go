@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -54,11 +53,14 @@ func (t *Tracker) Hear(header http.Header, body []byte) (tracker.Event, error) {
 	}
 	delivery := header.Get("X-GitHub-Delivery")
 	if !oneWord(delivery) || len(delivery) > 200 {
-		return tracker.Event{}, errors.New("the delivery has no id: it does not come from a webhook of github")
+		return tracker.Event{}, fmt.Errorf("the delivery has no id: %w", tracker.ErrMalformed)
 	}
 	payload, err := payloadOf(header, body)
 	if err != nil {
 		return tracker.Event{}, err
+	}
+	if !json.Valid(payload) {
+		return tracker.Event{}, fmt.Errorf("the delivery is no JSON: %w", tracker.ErrMalformed)
 	}
 	e := tracker.Event{Delivery: delivery}
 	switch event := header.Get("X-GitHub-Event"); event {
@@ -66,8 +68,8 @@ func (t *Tracker) Hear(header http.Header, body []byte) (tracker.Event, error) {
 		"pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread",
 		"check_run", "check_suite", "status", "push":
 		var n news
-		if err := json.Unmarshal(payload, &n); err != nil {
-			return tracker.Event{}, fmt.Errorf("the delivery of %s is not what github sends: %s", event, short(err.Error()))
+		if err := json.Unmarshal(payload, &n); err != nil || n.Repository.FullName == "" {
+			return tracker.Event{}, fmt.Errorf("the delivery of %s is not what github sends: %w", event, tracker.ErrMalformed)
 		}
 		if strings.EqualFold(n.Repository.FullName, t.owner+"/"+t.repo) {
 			t.tell(&n, event, &e)
@@ -80,14 +82,17 @@ func (t *Tracker) genuine(header http.Header, body []byte) error {
 	if t.secret == nil {
 		return fmt.Errorf("no secret of the webhook is known: %w", tracker.ErrForged)
 	}
+	signature, ok := strings.CutPrefix(header.Get("X-Hub-Signature-256"), "sha256=")
+	if !ok || !tracker.SignatureForm(signature) {
+		return tracker.ErrForged
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), secretPatience)
 	defer cancel()
 	secret, err := t.secret(ctx)
 	if err != nil {
 		return fmt.Errorf("find the secret of the webhook: %w", err)
 	}
-	digits, ok := strings.CutPrefix(header.Get("X-Hub-Signature-256"), "sha256=")
-	if !ok || !tracker.SignedBy(secret, body, digits) {
+	if !tracker.SignedBy(secret, body, signature) {
 		return tracker.ErrForged
 	}
 	return nil
@@ -101,7 +106,7 @@ func payloadOf(header http.Header, body []byte) ([]byte, error) {
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil || form.Get("payload") == "" {
-		return nil, errors.New("the delivery is a form without a payload")
+		return nil, fmt.Errorf("the delivery is a form without a payload: %w", tracker.ErrMalformed)
 	}
 	return []byte(form.Get("payload")), nil
 }

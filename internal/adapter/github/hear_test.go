@@ -1,6 +1,7 @@
 package github_test
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -104,18 +105,33 @@ func TestHearNothingFalse(t *testing.T) {
 	for name, tc := range map[string]struct {
 		header http.Header
 		body   []byte
-		forged bool
+		want   error
 	}{
-		"no signature":     {without("X-Hub-Signature-256"), body, true},
-		"another body":     {signed("issues", body), []byte(`{"issue":{"number":6}}`), true},
-		"no delivery":      {without("X-GitHub-Delivery"), body, false},
-		"what is no JSON":  {signed("issues", []byte("{")), []byte("{"), false},
-		"another JSON":     {signed("issues", []byte(`{"issue":{"number":"five"}}`)), []byte(`{"issue":{"number":"five"}}`), false},
-		"an empty payload": {signed("issues", nil), nil, false},
+		"no signature":     {without("X-Hub-Signature-256"), body, tracker.ErrForged},
+		"another body":     {signed("issues", body), []byte(`{"issue":{"number":6}}`), tracker.ErrForged},
+		"no delivery":      {without("X-GitHub-Delivery"), body, tracker.ErrMalformed},
+		"no repository":    {signed("issues", body), body, tracker.ErrMalformed},
+		"null":             {signed("issues", []byte("null")), []byte("null"), tracker.ErrMalformed},
+		"what is no JSON":  {signed("issues", []byte("{")), []byte("{"), tracker.ErrMalformed},
+		"a ping, no JSON":  {signed("ping", []byte("{")), []byte("{"), tracker.ErrMalformed},
+		"another JSON":     {signed("issues", []byte(`{"issue":{"number":"five"}}`)), []byte(`{"issue":{"number":"five"}}`), tracker.ErrMalformed},
+		"an empty payload": {signed("issues", nil), nil, tracker.ErrMalformed},
 	} {
 		got, err := tr.Hear(tc.header, tc.body)
-		if err == nil || errors.Is(err, tracker.ErrForged) != tc.forged || strings.Contains(err.Error(), "\n") {
+		if !errors.Is(err, tc.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	asked := 0
+	counting, _, err := github.New(github.Options{Scope: "acme/shop", WebhookSecret: func(context.Context) (string, error) { asked++; return hookSecret, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, signature := range []string{"", "sha256=", "sha256=x", "sha1=" + strings.Repeat("a", 64), "sha256=" + strings.Repeat("z", 64)} {
+		h := signed("issues", body)
+		h.Set("X-Hub-Signature-256", signature)
+		if _, err := counting.Hear(h, body); !errors.Is(err, tracker.ErrForged) || asked > 0 {
+			t.Errorf("%q: %v, the secret was asked for %d times", signature, err, asked)
 		}
 	}
 	silent, _, err := github.New(github.Options{Scope: "acme/shop"})

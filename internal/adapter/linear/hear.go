@@ -3,7 +3,6 @@ package linear
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -41,20 +40,24 @@ func (t *Tracker) Hear(header http.Header, body []byte) (tracker.Event, error) {
 	if len(body) > maxNews {
 		return none, fmt.Errorf("news from linear is longer than %d MB: it is not heard", maxNews>>20)
 	}
+	signature := header.Get("Linear-Signature")
+	if !tracker.SignatureForm(signature) {
+		return none, fmt.Errorf("news from linear: %w", tracker.ErrForged)
+	}
 	secret, err := t.webhookSecret()
 	if err != nil {
 		return none, err
 	}
-	if !tracker.SignedBy(secret, body, header.Get("Linear-Signature")) {
+	if !tracker.SignedBy(secret, body, signature) {
 		return none, fmt.Errorf("news from linear: %w", tracker.ErrForged)
 	}
 	delivery := header.Get("Linear-Delivery")
 	if delivery == "" || len(delivery) > 200 || delivery != line(delivery) {
-		return none, errors.New("news from linear has no Linear-Delivery: send it as Linear does")
+		return none, fmt.Errorf("news from linear has no Linear-Delivery: %w", tracker.ErrMalformed)
 	}
 	var n news
-	if err := json.Unmarshal(body, &n); err != nil {
-		return none, errors.New("news from linear is not of the form that Linear sends")
+	if err := json.Unmarshal(body, &n); err != nil || n.Type == "" || n.At <= 0 {
+		return none, fmt.Errorf("news from linear is not of the form that Linear sends: %w", tracker.ErrMalformed)
 	}
 	if age := t.opts.Now().Sub(time.UnixMilli(int64(n.At))); age > freshness || age < -freshness {
 		return none, fmt.Errorf("news from linear was not sent within the last %s: look at the clock of this machine", freshness)

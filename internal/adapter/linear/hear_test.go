@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -82,34 +83,56 @@ func TestWhatIsNotHeard(t *testing.T) {
 	for name, tc := range map[string]struct {
 		header http.Header
 		body   string
-		forged bool
+		want   error // nil: neither forged nor malformed
 	}{
-		"no signature":         {without("Linear-Signature"), good, true},
-		"of another body":      {sign(good + " "), good, true},
-		"no delivery":          {without("Linear-Delivery"), good, false},
-		"an odd delivery":      {http.Header{"Linear-Signature": sign(good)["Linear-Signature"], "Linear-Delivery": {"a\nb"}}, good, false},
-		"too old":              {nil, at(noon.Add(-time.Minute-time.Millisecond), "Issue", ""), false},
-		"from the future":      {nil, at(noon.Add(time.Minute+time.Millisecond), "Issue", ""), false},
-		"without a time":       {nil, `{"type":"Issue"}`, false},
-		"a time out of bounds": {nil, `{"type":"Issue","webhookTimestamp":1e300}`, false},
-		"no JSON":              {nil, `{`, false},
-		"another form":         {nil, `{"type":7}`, false},
-		"a list":               {nil, `[]`, false},
-		"nothing":              {nil, ``, false},
-		"too much":             {nil, `{"type":"` + strings.Repeat("x", maxNews) + `"}`, false},
+		"no signature":         {without("Linear-Signature"), good, tracker.ErrForged},
+		"of another body":      {sign(good + " "), good, tracker.ErrForged},
+		"no delivery":          {without("Linear-Delivery"), good, tracker.ErrMalformed},
+		"an odd delivery":      {http.Header{"Linear-Signature": sign(good)["Linear-Signature"], "Linear-Delivery": {"a\nb"}}, good, tracker.ErrMalformed},
+		"too old":              {nil, at(noon.Add(-time.Minute-time.Millisecond), "Issue", ""), nil},
+		"from the future":      {nil, at(noon.Add(time.Minute+time.Millisecond), "Issue", ""), nil},
+		"without a time":       {nil, `{"type":"Issue"}`, tracker.ErrMalformed},
+		"without a type":       {nil, at(noon, "", ""), tracker.ErrMalformed},
+		"a time out of bounds": {nil, `{"type":"Issue","webhookTimestamp":1e300}`, nil},
+		"no JSON":              {nil, `{`, tracker.ErrMalformed},
+		"another form":         {nil, `{"type":7}`, tracker.ErrMalformed},
+		"a list":               {nil, `[]`, tracker.ErrMalformed},
+		"null":                 {nil, `null`, tracker.ErrMalformed},
+		"nothing":              {nil, ``, tracker.ErrMalformed},
+		"too much":             {nil, `{"type":"` + strings.Repeat("x", maxNews) + `"}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tc.header == nil {
 				tc.header = sign(tc.body)
 			}
 			got, err := ear().Hear(tc.header, []byte(tc.body))
-			if err == nil || errors.Is(err, tracker.ErrForged) != tc.forged {
+			if err == nil || errors.Is(err, tracker.ErrForged) != (tc.want == tracker.ErrForged) || errors.Is(err, tracker.ErrMalformed) != (tc.want == tracker.ErrMalformed) {
 				t.Fatalf("%+v, %v", got, err)
 			}
 			if strings.ContainsAny(err.Error(), "\n\r") || strings.Contains(err.Error(), secret) {
 				t.Errorf("%q", err)
 			}
 		})
+	}
+}
+
+// TestMalformedSignaturesAskForNoSecret sends what cannot be signed.
+func TestMalformedSignaturesAskForNoSecret(t *testing.T) {
+	asked := 0
+	tr := New(Options{Scope: "ENG/Shop", Now: func() time.Time { return noon }, WebhookSecret: func(context.Context) (string, error) {
+		asked++
+		return secret, nil
+	}})
+	body := at(noon, "Issue", "")
+	for _, signature := range []string{"", "x", strings.Repeat("z", 64), strings.Repeat("a", 63), strings.Repeat("a", 66), "sha256=" + strings.Repeat("a", 64)} {
+		h := sign(body)
+		h.Set("Linear-Signature", signature)
+		if _, err := tr.Hear(h, []byte(body)); !errors.Is(err, tracker.ErrForged) || asked > 0 {
+			t.Errorf("%q: %v, the secret was asked for %d times", signature, err, asked)
+		}
+	}
+	if _, err := tr.Hear(sign(body), []byte(body)); err != nil || asked != 1 {
+		t.Errorf("%v, the secret was asked for %d times", err, asked)
 	}
 }
 

@@ -6,6 +6,16 @@ import (
 	"encoding/hex"
 )
 
+// SignatureForm reports whether a text can be a signature at all: 64 hexadecimal digits.
+// What cannot be one is refused before anybody looks for the secret.
+func SignatureForm(signature string) bool {
+	if len(signature) != 2*sha256.Size {
+		return false
+	}
+	_, err := hex.DecodeString(signature)
+	return err == nil
+}
+
 // SignedBy reports whether signature is the HMAC-SHA256 of body under secret, in
 // hexadecimal digits of either case and without any prefix. It takes the same time for
 // every signature of the right form. Without a secret nothing is signed, so that one

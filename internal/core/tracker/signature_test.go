@@ -31,6 +31,9 @@ func TestSignedBy(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
+			if form := tracker.SignatureForm(tt.signature); tt.want && !form || form && strings.Trim(tt.signature, "0123456789abcdefABCDEF") != "" {
+				t.Errorf("SignatureForm = %v", form)
+			}
 			if got := tracker.SignedBy(tt.secret, []byte(tt.body), tt.signature); got != tt.want {
 				t.Errorf("SignedBy = %v, want %v", got, tt.want)
 			}

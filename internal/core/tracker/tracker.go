@@ -82,6 +82,10 @@ var ErrStale = errors.New("the tracker knows this name no more")
 // ErrForged says that news does not come from whom it claims to.
 var ErrForged = errors.New("the signature does not fit")
 
+// ErrMalformed says that news is signed and still not what the tracker sends. Sending it
+// again does not help.
+var ErrMalformed = errors.New("the news is not understood")
+
 // Ref is how a task names the issue it works on.
 func Ref(tracker, key string) string { return tracker + ":" + key }
 

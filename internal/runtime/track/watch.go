@@ -2,6 +2,8 @@ package track
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -31,17 +33,27 @@ func (o *Office) Hear(ctx context.Context, name string, header http.Header, body
 	if ev.Delivery == "" {
 		return errors.New("the news has no delivery id")
 	}
+	// A recording that is played again may name another delivery, which nobody signs.
+	sum := sha256.Sum256(body)
+	names := []string{ev.Delivery, "sha256:" + hex.EncodeToString(sum[:])}
 	d.busy.Lock()
 	defer d.busy.Unlock()
-	if before, err := o.Store.Heard(name, ev.Delivery, o.Now()); err != nil || before {
-		return err
+	for _, n := range names {
+		if before, err := o.Store.Heard(name, n, o.Now()); err != nil || before {
+			return err
+		}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), followFor) // who sent it may not wait
 	defer cancel()
 	if err := o.lookAt(ctx, d, ev); err != nil {
 		return err // it is news still when it comes again
 	}
-	return o.Store.SetHeard(name, ev.Delivery, o.Now())
+	for _, n := range names {
+		if err := o.Store.SetHeard(name, n, o.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // followFor bounds how long a piece of news is followed.

@@ -30,11 +30,11 @@ func TestNewsSayWhereToLook(t *testing.T) {
 		synctest.Wait()
 		r.is("ENG-1", "Started", "Started")
 		r.hub.silent = t
-		for range 3 { // the same once more
-			check(t, r.office.Hear(t.Context(), "lin", signed("d1"), []byte("ENG-1")))
+		for _, delivery := range []string{"d1", "d1", "another"} { // the same once more, under another name too
+			check(t, r.office.Hear(t.Context(), "lin", signed(delivery), []byte("ENG-1")))
 		}
 		r.hub.silent = nil
-		check(t, r.office.Hear(t.Context(), "lin", signed("d0"), []byte("ENG-1"))) // an older one that comes late
+		check(t, r.office.Hear(t.Context(), "lin", signed("d0"), []byte("ENG-1 "))) // an older one that comes late
 		synctest.Wait()
 		r.is("ENG-1", "Started", "Started")
 		check(t, r.office.Hear(t.Context(), "lin", signed("d2"), []byte("ENG-9"))) // of an issue that is gone
