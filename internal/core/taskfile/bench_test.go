@@ -17,3 +17,19 @@ func BenchmarkParseAndSections(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkHeadings reads a megabyte of nothing but headings.
+func BenchmarkHeadings(b *testing.B) {
+	for name, line := range map[string]string{"sections": "## x\n", "deep": "### x\n", "underlined": "x\n---\n\n", "labels": "A: x\n", "fences": "```\n"} {
+		b.Run(name, func(b *testing.B) {
+			src := []byte(strings.Repeat(line, (1<<20)/len(line)))
+			b.SetBytes(int64(len(src)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if d, err := Parse(src); err == nil {
+					d.Sections()
+				}
+			}
+		})
+	}
+}

@@ -12,8 +12,13 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSize is the number of bytes of TASK.md that are read.
-const MaxSize = 4 << 20
+// Bounds of a TASK.md that is read. A file that people and agents write is far below them; what is above costs
+// a server more than any task is worth.
+const (
+	MaxSize     = 4 << 20 // bytes
+	maxLines    = 200_000
+	maxSections = 10_000 // lines that look like the heading of a section, in code too
+)
 
 const (
 	byteOrderMark = "\ufeff"
@@ -36,6 +41,9 @@ func Parse(src []byte) (Document, error) {
 		return Document{}, fmt.Errorf("parse TASK.md: it has %d bytes and %d are allowed; shorten it", len(src), MaxSize)
 	}
 	if err := checkText(src); err != nil {
+		return Document{}, err
+	}
+	if err := checkBounds(src); err != nil {
 		return Document{}, err
 	}
 	var d Document
@@ -154,6 +162,31 @@ func checkText(src []byte) error {
 		at += size
 	}
 	return fmt.Errorf("parse TASK.md: not a text file, line %d is not UTF-8; save it as UTF-8 text", lineNumber(src, at))
+}
+
+// checkBounds counts what makes a file expensive, without reading it as Markdown.
+func checkBounds(src []byte) error {
+	lines, sections := 0, 0
+	for line := range bytes.Lines(src) {
+		lines++
+		if looksLikeSection(line) {
+			sections++
+		}
+	}
+	switch {
+	case lines > maxLines:
+		return fmt.Errorf("parse TASK.md: it has %d lines and %d are allowed; shorten it", lines, maxLines)
+	case sections > maxSections:
+		return fmt.Errorf("parse TASK.md: it has %d headings of sections and %d are allowed; remove some", sections, maxSections)
+	}
+	return nil
+}
+
+// looksLikeSection reports whether a line begins a section, or underlines its heading, unless it is in code.
+func looksLikeSection(line []byte) bool {
+	line = bytes.TrimRight(bytes.TrimLeft(line, " \t"), " \t\r\n")
+	rest, ok := bytes.CutPrefix(line, []byte("##"))
+	return ok && !bytes.HasPrefix(rest, []byte("#")) || len(line) > 0 && len(bytes.Trim(line, "-")) == 0
 }
 
 func lineNumber(src []byte, offset int) int {

@@ -138,3 +138,25 @@ func TestWithBody(t *testing.T) {
 		})
 	}
 }
+
+// TestFilesThatAreTooLarge are told in one sentence what is too much.
+func TestFilesThatAreTooLarge(t *testing.T) {
+	for name, tc := range map[string]struct{ src, want string }{
+		"bytes":               {strings.Repeat("x", MaxSize+1), "it has 4194305 bytes and 4194304 are allowed; shorten it"},
+		"lines":               {strings.Repeat("\n", maxLines+1), "it has 200001 lines and 200000 are allowed; shorten it"},
+		"sections":            {strings.Repeat("## x\n", maxSections+1), "it has 10001 headings of sections and 10000 are allowed; remove some"},
+		"underlined sections": {strings.Repeat("x\n---\n\n", maxSections+1), "it has 10001 headings of sections and 10000 are allowed; remove some"},
+		"4 MiB of headings":   {strings.Repeat("## x\n", MaxSize/5), "lines and 200000 are allowed"},
+	} {
+		if _, err := Parse([]byte(tc.src)); err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	d, err := Parse([]byte(strings.Repeat("## x\n", maxSections)))
+	if err != nil || len(d.Sections()) != maxSections {
+		t.Errorf("as many sections as are allowed: %v", err)
+	}
+	if d, err = Parse([]byte("## x\n" + strings.Repeat("y\n", maxLines-1))); err != nil || len(d.Sections()) != 1 {
+		t.Errorf("as many lines as are allowed: %v", err)
+	}
+}

@@ -2,6 +2,7 @@ package taskfile
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -50,6 +51,24 @@ func FuzzSections(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
+		if quick, whole := readHidden(body), readOutline(body); !slices.Equal(quick.hidden, whole.hidden) {
+			t.Fatalf("hidden lines %v, and %v by its blocks", quick.hidden, whole.hidden)
+		}
+		headings := 0
+		for _, h := range readOutline(body).headings {
+			if h.level == 2 {
+				headings++
+			}
+		}
+		seen := 0
+		for line := range strings.Lines(body) {
+			if looksLikeSection([]byte(line)) {
+				seen++
+			}
+		}
+		if headings > seen {
+			t.Fatalf("%d sections, and %d lines that look like one", headings, seen)
+		}
 		last := 1 + strings.Count(body, "\n")
 		line := 0
 		for _, s := range (Document{body: body}).Sections() {

@@ -30,11 +30,26 @@ type heading struct {
 	underlined  bool
 }
 
+// blocks reads the blocks of a text. It is safe for concurrent use.
+var blocks = parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
+
+// readHidden finds the hidden lines of a text, and not its headings. A text without the marks of code fences and
+// comments hides nothing, and most sections are such.
+func readHidden(src string) outline {
+	for _, mark := range []string{"```", "~~~", "<!--"} {
+		if strings.Contains(src, mark) {
+			return readOutline(src)
+		}
+	}
+	o := outline{lines: newLines(src)}
+	o.hidden = make([]bool, o.count())
+	return o
+}
+
 func readOutline(src string) outline {
 	o := outline{lines: newLines(src)}
 	o.hidden = make([]bool, o.count())
-	root := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...)).
-		Parse(text.NewReader(flatten(o.lines)))
+	root := blocks.Parse(text.NewReader(flatten(o.lines)))
 	for node := root.FirstChild(); node != nil; node = node.NextSibling() {
 		if h, ok := node.(*ast.Heading); ok {
 			o.addHeading(h)

@@ -45,7 +45,7 @@ func (s *Section) rule() {
 }
 
 func (s *Section) readVerdict() (verdict string, line int, why string) {
-	o := readOutline(s.Text)
+	o := readHidden(s.Text)
 	for i := range o.count() {
 		text := o.at(i)
 		if o.hidden[i] || strings.TrimSpace(text) == "" {
