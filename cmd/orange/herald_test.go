@@ -65,8 +65,8 @@ func TestPeopleAreToldOnce(t *testing.T) {
 	away.answer(http.StatusServiceUnavailable)
 	s := openShop(t, "headless")
 	s.orange("stop")
-	s.env = append(s.env, "ORANGE_EFFECTS=record")          // no agents are needed
-	old := s.createWith("old", "--status", "clarification") // waits before anybody wants to hear of it
+	s.write("config/orange/config.json", `{"effects":"record"}`) // no agents are needed
+	old := s.createWith("old", "--status", "clarification")      // waits before anybody wants to hear of it
 	s.orange("stop")
 	screen := filepath.Join(s.dir, "bin", "notify-send")
 	s.write("bin/notify-send", "#!/bin/sh\nprintf '%s\\n' \"$5\" >>\"$HOME/desktop\"\n")
@@ -74,7 +74,7 @@ func TestPeopleAreToldOnce(t *testing.T) {
 	s.env[0] = "PATH=" + filepath.Dir(screen) + string(os.PathListSeparator) + os.Getenv("PATH")
 	s.env = append(s.env, "ORANGE_SECRET_HOOK="+key)
 	kept, place := s.secret("ntfy.token", token), s.secret("slack.url", slack.URL+"/services/"+address)
-	s.write("config/orange/config.json", fmt.Sprintf(`{"sessions": "headless", "log_level": "debug", "notify": [
+	s.write("config/orange/config.json", fmt.Sprintf(`{"effects": "record", "sessions": "headless", "log_level": "debug", "notify": [
 		{"kind": "webhook", "url": %q, "secret": "env:ORANGE_SECRET_HOOK"},
 		{"kind": "ntfy", "url": %q, "secret": %q, "brief": true, "on": ["question"]},
 		{"kind": "slack", "secret": %q, "projects": ["shop"]},

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestAReviewerPublishesNothing has a reviewer push to a remote with a pushurl, and ask gh
-// for more than reading.
+// TestAReviewerPublishesNothing has a reviewer push to a remote with a pushurl, ask gh for
+// more than reading, and look at the log of a task that is none of its business.
 func TestAReviewerPublishesNothing(t *testing.T) {
 	s := openShop(t, "headless")
 	s.git(s.dir, "init", "-q", "--bare", "plain.git")
@@ -21,7 +21,10 @@ try git push --no-verify origin HEAD:refs/heads/stolen
 try git push --no-verify "$1" HEAD:refs/heads/stolen
 try gh pr review 1 --approve
 try git fetch origin
+try orange task log "$2"
+try orange task attempts
 `)
+	other := s.create("other", "worker:\n  - idle:\n")
 	id := s.create("feature", `
 worker:
   - section: {name: Plan, text: "APPROACH: x"}
@@ -30,14 +33,15 @@ worker:
   - section: {name: Handoff, text: "DONE: one"}
   - run: orange task update --status agent-review
 reviewer:
-  - run: "sh ../../../ask.sh `+filepath.Join(s.dir, "plain.git")+`; true"
+  - run: "sh ../../../ask.sh `+filepath.Join(s.dir, "plain.git")+` `+string(other)+`; true"
   - section: {name: Review, text: "Verdict: PASS"}
   - run: orange task update --status reviewing
 `)
 	s.reaches(id, "reviewing")
 	heard, err := os.ReadFile(filepath.Join(s.dir, "heard"))
 	check(t, err)
-	if strings.Count(string(heard), "done: ") != 1 || !strings.Contains(string(heard), "done: git fetch") || strings.Count(string(heard), "a reviewer does not push or post") != 2 {
+	if strings.Count(string(heard), "done: ") != 2 || !strings.Contains(string(heard), "done: git fetch") || !strings.Contains(string(heard), "done: orange task attempts") ||
+		!strings.Contains(string(heard), "it may look at the attempts of its own task, its parent and its children only") || strings.Count(string(heard), "a reviewer does not push or post") != 2 {
 		t.Errorf("a reviewer did more than read: %s", heard)
 	}
 	for _, name := range []string{"plain.git", "away.git"} {

@@ -216,7 +216,7 @@ func command(ts *testscript.TestScript, args []string) *exec.Cmd {
 	cmd.Dir = ts.MkAbs(".")
 	for _, v := range []string{
 		"PATH", "HOME", "TMPDIR", "TZ", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "ORANGE_HOME",
-		"ORANGE_EFFECTS", "ORANGE_ROLE", "ORANGE_TASK", "ORANGE_ATTEMPT", "GIT_CONFIG_NOSYSTEM", "GORACE",
+		"ORANGE_ROLE", "ORANGE_TASK", "ORANGE_ATTEMPT", "GIT_CONFIG_NOSYSTEM", "GORACE",
 	} {
 		if value := ts.Getenv(v); value != "" {
 			cmd.Env = append(cmd.Env, v+"="+value)

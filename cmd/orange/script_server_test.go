@@ -46,7 +46,7 @@ var mayMount = sync.OnceValue(func() bool {
 // cmdMount puts a small file system of its own where a folder is.
 func cmdMount(ts *testscript.TestScript, neg bool, args []string) {
 	must(ts, neg, args, 2, "mount SIZE DIR")
-	ts.Check(ts.Exec("mount", "-t", "tmpfs", "-o", "size="+args[0], "none", args[1]))
+	ts.Check(ts.Exec("mount", "-t", "tmpfs", "-o", "mode=700,size="+args[0], "none", args[1]))
 	ts.Defer(func() {
 		_ = exec.Command("mount", "-o", "remount,rw", args[1]).Run()
 		if err := endServer(args[1], ts.Getenv); err != nil {

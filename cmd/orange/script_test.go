@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -61,7 +62,13 @@ func setUp(env *testscript.Env) error {
 	}
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Setenv("TZ", "UTC")
-	env.Setenv("ORANGE_EFFECTS", "record") // a story with agents says so: env ORANGE_EFFECTS=do
+	// Effects are written down, but in a story that brings another config.json.
+	settings := filepath.Join(env.WorkDir, "config", "orange", "config.json")
+	if _, err := os.Stat(settings); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(settings), 0o700), os.WriteFile(settings, []byte(`{"effects": "record"}`), 0o600)); err != nil {
+			return err
+		}
+	}
 	env.Setenv("GORACE", "atexit_sleep_ms=0")
 	env.Defer(func() { tearDown(env) })
 	return nil

@@ -41,6 +41,9 @@ func serve(ctx context.Context, cfg config.Config, o cli.ServeOptions) (err erro
 	if err := os.MkdirAll(cfg.Home, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w; set ORANGE_HOME to a folder you may write", err)
 	}
+	if err := config.CheckHome(cfg.Home); err != nil {
+		return err
+	}
 	held, err := takeFolder(cfg)
 	if err != nil {
 		return err
@@ -147,6 +150,9 @@ func (s *server) open(ctx context.Context, o cli.ServeOptions) (err error) {
 		Fault: crashAt(o.CrashAt, o.CrashPoint),
 	}
 	if s.cfg.Record {
+		if err := noLivingAttempts(s.cfg.Home); err != nil {
+			return err
+		}
 		options.Review = cmp.Or(options.Review, "claude")
 		options.Performer = effect.Recorder{Command: []string{s.self, recordEffect}, Dir: filepath.Join(s.cfg.Home, "effects"), Env: []string{}}
 		s.runtime, err = local.Open(options)

@@ -45,6 +45,10 @@ type Config struct {
 	Notify   []Notify // who is told that something waits for a person
 	NoColor  bool     // NO_COLOR is set
 	Record   bool     // effects are written down instead of carried out
+
+	// RecordHere says that only ORANGE_EFFECTS of this process wants effects to be written
+	// down: a server that it starts would not know.
+	RecordHere bool
 }
 
 // MaxSocketPath is the longest socket path every system takes, in bytes.
@@ -74,8 +78,11 @@ func (c *Config) overrides(getenv func(string) string) error {
 		c.Attempt = n
 	}
 	switch s := getenv("ORANGE_EFFECTS"); s {
-	case "", "do":
+	case "":
+	case "do":
+		c.Record = false
 	case "record":
+		c.RecordHere = !c.Record
 		c.Record = true
 	default:
 		return fmt.Errorf("ORANGE_EFFECTS %q: give do or record, or unset it", s)

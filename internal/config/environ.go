@@ -20,7 +20,9 @@ var base = [...]string{
 }
 
 // serverOnly is what the server may have and agents may not: it pushes, they do not.
-var serverOnly = [...]string{"SSH_AUTH_SOCK", "ORANGE_HOME", "ORANGE_LOG_LEVEL", "ORANGE_EFFECTS", "TMUX_TMPDIR"}
+// ORANGE_EFFECTS is not among it: a server that writes effects down believes everybody,
+// and whoever wants one starts it, or says so in config.json.
+var serverOnly = [...]string{"SSH_AUTH_SOCK", "ORANGE_HOME", "ORANGE_LOG_LEVEL", "TMUX_TMPDIR"}
 
 // providers are the credentials and settings of agents, by harness and by how their
 // names begin.

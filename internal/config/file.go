@@ -64,16 +64,16 @@ func (r *reader) object(c *Config) error {
 
 // value reads the value of one key.
 func (r *reader) value(c *Config, key string, at int64) error {
-	var idle string
+	var idle, effects string
 	targets := map[string]any{
 		"workflow": &c.Workflow, "pool_size": &c.PoolSize, "harness": &c.Harness,
 		"review_harness": &c.ReviewHarness, "idle_exit": &idle, "log_level": &c.LogLevel,
 		"sessions": &c.Sessions, "agent_env": &c.AgentEnv, "hooks": &c.Hooks,
-		"web": &c.Web, "web_input": &c.WebInput, "notify": &c.Notify,
+		"web": &c.Web, "web_input": &c.WebInput, "notify": &c.Notify, "effects": &effects,
 	}
 	to, ok := targets[key]
 	if !ok {
-		return r.wrong(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, idle_exit, log_level, sessions, agent_env, hooks, web, web_input, notify", key))
+		return r.wrong(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, idle_exit, log_level, sessions, agent_env, hooks, web, web_input, notify, effects", key))
 	}
 	if err := r.dec.Decode(to); err != nil {
 		var syntax *json.SyntaxError
@@ -99,6 +99,11 @@ func (r *reader) value(c *Config, key string, at int64) error {
 				return r.wrong(at, fmt.Sprintf("notify, number %d: %v", i+1, err))
 			}
 		}
+	case key == "effects":
+		if effects != "do" && effects != "record" {
+			return r.wrong(at, fmt.Sprintf("effects %q: give do or record", effects))
+		}
+		c.Record = effects == "record"
 	case key == "idle_exit":
 		d, err := time.ParseDuration(idle)
 		if err != nil || d <= 0 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"strings"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/signal"
@@ -127,6 +128,9 @@ func (r *Runtime) complete(w *signal.Wish) (*workflow.Definition, error) {
 	if err := r.parentOf(&w.New); err != nil {
 		return nil, err
 	}
+	if err := plainBranch(w.Actor, w.Branch); err != nil {
+		return nil, err
+	}
 	if err := r.ownBranch(p.Name, w.Branch); err != nil {
 		return nil, err
 	}
@@ -176,6 +180,17 @@ func (r *Runtime) usable(project, branch string, id task.ID) error {
 		}
 	}
 	return nil
+}
+
+// plainBranch refuses a branch of an agent or a tracker with characters that a person
+// could misread, or a tool take for more than a name. People may use what git allows.
+func plainBranch(actor task.Actor, branch string) error {
+	if actor == task.Human || actor == task.Engine || !strings.ContainsFunc(branch, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._/-", r)
+	}) {
+		return nil
+	}
+	return task.Mistakef("branch %q of %s has other characters than letters, digits, dots, dashes, slashes and underscores: choose another name", branch, actor)
 }
 
 // ownBranch refuses the branch that everybody's work is merged into.

@@ -143,3 +143,40 @@ func TestARefusalThatCannotBeWrittenHarmsNobody(t *testing.T) {
 		}
 	})
 }
+
+// TestBranchesOfAgentsArePlain names branches as people, agents and trackers do.
+func TestBranchesOfAgentsArePlain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, id := openOn(t, runtimetest.NewMemory(task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 2}))
+		update := func(actor task.Actor, branch string) error {
+			_, err := r.Submit(t.Context(), id, signal.Signal{Kind: signal.Update, Actor: actor, Fields: []signal.Field{{Name: "branch", To: branch}}})
+			return err
+		}
+		create := func(actor task.Actor, branch string) error {
+			_, err := r.Create(t.Context(), signal.Wish{Actor: actor, New: signal.New{Project: "p", Branch: branch, Summary: "s"}})
+			return err
+		}
+		odd := []string{"größe", "a$b", "a'b", "a;b", "a|b", "a&b", "a`b", "a\"b", "a@b", "a%b", "a{b}", "raz\u200bor", "a b"}
+		for _, branch := range odd {
+			for _, actor := range []task.Actor{"worker", task.Tracker} {
+				for how, err := range map[string]error{"update": update(actor, branch), "create": create(actor, branch)} {
+					var mistake *task.Mistake
+					if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "choose another name") {
+						t.Errorf("%s by %s, branch %q: %v", how, actor, branch, err)
+					}
+				}
+			}
+		}
+		for _, branch := range []string{"feature/A-1_b.c", "größe", "a@b"} {
+			if err := create(task.Human, branch); err != nil {
+				t.Errorf("a person, branch %q: %v", branch, err)
+			}
+		}
+		for _, err := range []error{create(task.Tracker, "feature/A-2_b.c"), update("worker", "feature/A-3_b.c")} {
+			if err != nil && strings.Contains(err.Error(), "choose another name") {
+				t.Error(err)
+			}
+		}
+		r.Close()
+	})
+}

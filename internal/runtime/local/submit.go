@@ -23,6 +23,9 @@ func (r *Runtime) Submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 	}
 	defer r.wait.Done()
 	if branch, ok := branchWanted(&sig); ok {
+		if err := plainBranch(sig.Actor, branch); err != nil {
+			return engine.Answer{}, err
+		}
 		defer r.locks.lock(branchKey(branch))()
 		if t, ok, err := r.record(id); err == nil && ok {
 			if err := r.ownBranch(t.Project, branch); err != nil {

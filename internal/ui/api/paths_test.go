@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"orange/internal/core/task"
 	"orange/internal/ui/api"
 )
 
@@ -98,6 +100,20 @@ func TestAnAttemptAsksOnlyForWhatTheTableSays(t *testing.T) {
 	}
 	r.ask("GET", "/v1/tasks/"+other+"/screen/events", "", as...).refused(t, http.StatusForbidden, "its own task only")
 	r.ask("GET", "/v1/tasks/"+other[:10]+"/screen", "", as...).refused(t, http.StatusForbidden, "its own task only")
+	// Its family it may look at, whoever is older.
+	var made struct {
+		Task task.Task `json:"task"`
+	}
+	must(t, json.Unmarshal([]byte(r.ask("POST", "/v1/tasks", `{"project":"p","branch":"child","summary":"s","parent":"`+mine+`"}`).text), &made))
+	child := string(made.Task.ID)
+	for _, tt := range []struct {
+		who, of string
+		want    int
+	}{{mine, child, 200}, {child, mine, 200}, {child, other, 403}, {other, mine, 403}, {other, child, 403}} {
+		if got := r.ask("GET", "/v1/tasks/"+tt.of+"/attempts", "", api.HeaderToken, tt.who); got.status != tt.want {
+			t.Errorf("task %s asks for the attempts of %s: %d %s, want %d", tt.who, tt.of, got.status, got.text, tt.want)
+		}
+	}
 	r.ask("GET", "/v1/tasks/nobody/screen", "", as...).refused(t, http.StatusNotFound, "not found")
 	for _, path := range []string{"/v1/web", "/v1/web/token", "/v1/tasks/" + mine + "/type", "/v1/junk"} {
 		r.ask("POST", path, `{"text":"x"}`, as...).refused(t, http.StatusForbidden, "is a person's to ask for")

@@ -16,6 +16,7 @@ const (
 	people   access = "a person"                             // never an attempt
 	everyone access = "a person or an attempt"               // what is not read, the engine decides about
 	ownTask  access = "a person, or an attempt of this task" // what other agents see is none of its business
+	family   access = "a person, or an attempt of this task, of its parent or of a child of its"
 	ownBoard access = "a person, or an attempt of a task of the project"
 )
 
@@ -120,7 +121,7 @@ func (s *Server) serve(rt *route) http.HandlerFunc {
 			}
 		}
 		if !s.has(rt.needs) {
-			s.failWith(w, task.Mistakef("this server writes effects down and starts no agents (ORANGE_EFFECTS=record)"))
+			s.failWith(w, task.Mistakef("this server writes effects down and starts no agents (effects: record)"))
 			return
 		}
 		rt.work.do(s, w, r)
@@ -169,6 +170,8 @@ func (s *Server) allow(rt *route, r *http.Request, c *Caller) error {
 			err = forbidf("this is attempt %d of task %s: it may look at its own task only", c.Attempt, c.Task)
 		}
 		return err
+	case family:
+		return s.allowFamily(r, c)
 	case ownBoard:
 		t, ok, err := s.Tasks.Task(c.Task)
 		if err == nil && (!ok || t.Project != r.PathValue("project")) {
@@ -177,4 +180,21 @@ func (s *Server) allow(rt *route, r *http.Request, c *Caller) error {
 		return err
 	}
 	return nil
+}
+
+// allowFamily lets an attempt look at its own task, the parent of that and its children.
+func (s *Server) allowFamily(r *http.Request, c *Caller) error {
+	id, err := s.find(r)
+	if err != nil || id == c.Task {
+		return err
+	}
+	own, _, err := s.Tasks.Task(c.Task)
+	if err != nil || own.Parent == id {
+		return err
+	}
+	other, _, err := s.Tasks.Task(id)
+	if err == nil && other.Parent != c.Task {
+		err = forbidf("this is attempt %d of task %s: it may look at the attempts of its own task, its parent and its children only", c.Attempt, c.Task)
+	}
+	return err
 }

@@ -60,8 +60,8 @@ func taskRoutes() []route {
 
 func attemptRoutes() []route {
 	return []route{
-		{method: "GET", path: "/tasks/{id}/attempts", who: everyone, needs: agents, summary: "The runs of a task's roles, alive and over", work: ask((*Server).attempts)},
-		{method: "GET", path: "/tasks/{id}/attach", who: everyone, needs: agents, summary: "The command that shows an agent's terminal on this machine",
+		{method: "GET", path: "/tasks/{id}/attempts", who: family, needs: agents, summary: "The runs of a task's roles, alive and over", work: ask((*Server).attempts)},
+		{method: "GET", path: "/tasks/{id}/attach", who: family, needs: agents, summary: "The command that shows an agent's terminal on this machine",
 			query: []param{ofRole()}, work: ask((*Server).attach)},
 		{method: "GET", path: "/tasks/{id}/screen", who: ownTask, needs: screens, summary: "What an agent's terminal shows, or the end of what it wrote",
 			query: []param{ofRole()}, work: ask((*Server).screen)},

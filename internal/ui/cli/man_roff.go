@@ -109,7 +109,7 @@ func (p *roff) about() {
 		{"ENVIRONMENT", [][2]string{
 			{"ORANGE_HOME", "The data folder. A server works on one of them."},
 			{"ORANGE_LOG_LEVEL", "debug, info, warn or error: how much the server writes to its log."},
-			{"ORANGE_EFFECTS", "record: effects are written down and not carried out, and no agents run. For trying things."},
+			{"ORANGE_EFFECTS", "record: orange serve writes effects down instead of carrying them out, and no agents run. For trying things."},
 			{"ORANGE_TASK, ORANGE_ROLE, ORANGE_ATTEMPT, ORANGE_TOKEN", "Set inside an attempt. Commands are then about its task and act for it; the token says so to the server."},
 			{"XDG_DATA_HOME, XDG_CONFIG_HOME, XDG_RUNTIME_DIR", "Where the folders of Orange are, and its socket."},
 			{"NO_COLOR", "If it is set, nothing is coloured."},

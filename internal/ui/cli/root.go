@@ -89,7 +89,7 @@ func New(deps Deps) *cobra.Command {
 		deps.Now = time.Now
 	}
 	if deps.Start == nil {
-		deps.Start = startSelf(deps.Config.Home, deps.Config.AgentEnv)
+		deps.Start = startSelf(deps.Config)
 	}
 	if deps.Exec == nil {
 		deps.Exec = become

@@ -22,8 +22,12 @@ const maxStartLog = 1 << 20
 
 // startSelf starts this program as the server of home, in a session of its own so
 // that it outlives the terminal. What it says before it has a log goes to serve.err.
-func startSelf(home string, agentEnv []string) func() (client.Child, error) {
+func startSelf(cfg config.Config) func() (client.Child, error) {
+	home := cfg.Home
 	return func() (client.Child, error) {
+		if cfg.RecordHere {
+			return nil, errors.New("ORANGE_EFFECTS=record counts for a server that you start yourself: run orange serve with it, or unset it")
+		}
 		self, err := os.Executable()
 		if err != nil {
 			return nil, err
@@ -43,7 +47,7 @@ func startSelf(home string, agentEnv []string) func() (client.Child, error) {
 		}
 		cmd := exec.Command(self, "serve", "--detached")
 		cmd.Dir, cmd.Stderr = home, log
-		cmd.Env = append(config.ServerEnv(config.Environ(), agentEnv...), "ORANGE_HOME="+home, config.ServerMark)
+		cmd.Env = append(config.ServerEnv(config.Environ(), cfg.AgentEnv...), "ORANGE_HOME="+home, config.ServerMark)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		keepFiles()
 		if err := cmd.Start(); err != nil {
