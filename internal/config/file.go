@@ -139,7 +139,7 @@ func (r *reader) broken(err error) error {
 }
 
 func (r *reader) wrong(at int64, why string) error {
-	before := r.text[:min(int(at), len(r.text))]
+	before := r.text[:max(0, min(int(at), len(r.text)))]
 	line := bytes.Count(before, []byte("\n")) + 1
 	column := len(before) - bytes.LastIndexByte(before, '\n')
 	return fmt.Errorf("%s:%d:%d: %s", r.path, line, column, why)

@@ -72,6 +72,8 @@ func (v *visit) problem(doing string, err error) error {
 		var at *url.Error
 		if errors.As(err, &at) {
 			err = at.Err
+		} else if status >= http.StatusMultipleChoices { // the words of the SDK have several lines
+			break
 		}
 		return fmt.Errorf("%s: %s cannot be asked: %w", doing, f.host, err)
 	case status == http.StatusUnauthorized:
