@@ -5,7 +5,9 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -114,8 +116,19 @@ func newServer(o Options) *sdk.Server {
 	t.addChanging(s)
 	t.addVerify(s)
 	t.addResources(s)
-	s.AddReceivingMiddleware(plainErrors)
+	s.AddReceivingMiddleware(plainErrors, nullArguments)
 	return s
+}
+
+// nullArguments makes an empty object of arguments that are null: the library would panic,
+// and the server with it.
+func nullArguments(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		if p, ok := req.GetParams().(*sdk.CallToolParamsRaw); ok && p != nil && string(bytes.TrimSpace(p.Arguments)) == "null" {
+			p.Arguments = json.RawMessage("{}")
+		}
+		return next(ctx, method, req)
+	}
 }
 
 // plainErrors says on one line what is wrong with arguments. The library would show all

@@ -119,7 +119,7 @@ func options() mcp.Options {
 }
 
 // dial speaks with the tools through pipes, as orange mcp does.
-func dial(t *testing.T, c mcp.Caller) *sdk.ClientSession {
+func dial(t testing.TB, c mcp.Caller) *sdk.ClientSession {
 	t.Helper()
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
