@@ -17,7 +17,7 @@ import (
 )
 
 // full is a server that has everything: boards, trackers, agents, screens, a page.
-func full(t *testing.T) *rig {
+func full(t testing.TB) *rig {
 	t.Helper()
 	r := open(t)
 	must(t, r.stop())

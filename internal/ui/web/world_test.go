@@ -31,7 +31,7 @@ var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // world is a server that keeps a state and speaks the API: what the site is a client of.
 type world struct {
-	t      *testing.T
+	t      testing.TB
 	socket string
 
 	mu      sync.Mutex
@@ -46,7 +46,7 @@ type world struct {
 	typed   []string      // into terminals, behind the role
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, more: make(chan struct{})}
 	w.begin(t)
@@ -355,7 +355,7 @@ type house struct {
 }
 
 // newHouse opens a site of the world.
-func newHouse(t *testing.T, w *world, change ...func(*web.Options)) *house {
+func newHouse(t testing.TB, w *world, change ...func(*web.Options)) *house {
 	t.Helper()
 	h := &house{world: w}
 	h.opts = options(h, w)
@@ -376,7 +376,7 @@ func options(h *house, w *world) web.Options {
 }
 
 // open listens at an address.
-func (h *house) open(t *testing.T, addr string) {
+func (h *house) open(t testing.TB, addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -394,7 +394,7 @@ func (h *house) shut() {
 }
 
 // visitor is somebody with a browser that has no script.
-func (h *house) visitor(t *testing.T) *visitor {
+func (h *house) visitor(t testing.TB) *visitor {
 	t.Helper()
 	v := &visitor{t: t, house: h, client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	res, _ := v.get("/?token=" + token)
@@ -406,7 +406,7 @@ func (h *house) visitor(t *testing.T) *visitor {
 }
 
 type visitor struct {
-	t       *testing.T
+	t       testing.TB
 	house   *house
 	client  *http.Client
 	cookies []*http.Cookie
