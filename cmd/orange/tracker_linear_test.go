@@ -166,7 +166,7 @@ acceptance:
 	if err == nil {
 		t.Error("the doctor finds nothing")
 	}
-	hasAll(t, "the doctor", out, "lin:"+key+" is in Accepted, and task "+string(id)+" is Delivered")
+	hasAll(t, "the doctor", out, "lin:"+key+" is in Accepted and should be in Delivered: task "+string(id)+" is Delivered")
 	hasAll(t, "the task", s.orange("task", "show", string(id)), "it should be in Delivered: orange tracker sync --fix")
 	hasAll(t, "the look", s.orange("tracker", "sync", "lin"), "lin:"+key+" is in Accepted and should be in Delivered: task "+string(id)+" is Delivered")
 	if w.Real(t, key).Card.Column != "Accepted" {

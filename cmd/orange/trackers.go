@@ -284,7 +284,7 @@ func (s *server) checkTrackers(context.Context) (string, error) {
 		return "", err
 	}
 	for _, d := range drifts {
-		wrong = append(wrong, fmt.Sprintf("%s is in %s, and task %s is %s", d.Ref, d.Have, d.Task, d.Status))
+		wrong = append(wrong, d.String())
 	}
 	if len(wrong) > 0 {
 		return "", errors.New(strings.Join(wrong, "; "))

@@ -1,20 +1,30 @@
 package tracker
 
 import (
+	"fmt"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 )
 
-// A Drift is a task and a tracker that do not say the same.
+// A Drift is a task and a tracker that do not say the same, or an issue of which no task
+// can be made.
 type Drift struct {
-	Task   string    `json:"task"`
+	Task   string    `json:"task"` // "" if none can be made
 	Ref    string    `json:"ref"`
 	Status string    `json:"status"` // of the task
 	Want   string    `json:"want"`   // column in which the tracker should show it
 	Have   string    `json:"have"`   // in which it did when it was read
 	ReadAt time.Time `json:"read_at"`
+	Reason string    `json:"reason,omitempty"` // why no task can be made
+}
+
+func (d Drift) String() string {
+	if d.Task == "" {
+		return fmt.Sprintf("%s is in %s, and no task can be made of it: %s", d.Ref, d.Have, d.Reason)
+	}
+	return fmt.Sprintf("%s is in %s and should be in %s: task %s is %s", d.Ref, d.Have, d.Want, d.Task, d.Status)
 }
 
 // Column is the tracker's name for what a workflow calls a column.

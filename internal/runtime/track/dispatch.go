@@ -44,6 +44,7 @@ func (o *Office) Dispatch(ctx context.Context, name string, dry bool) (tracker.R
 	var trouble error
 	if out.Report, trouble, err = o.sync(ctx, d); err == nil {
 		out.Choices, err = o.round(ctx, d, false)
+		out.Report.Drift = append(out.Report.Drift, o.refusedBy(name)...)
 	}
 	o.synced(ctx, name, cmp.Or(err, trouble))
 	return out, err
@@ -73,6 +74,8 @@ func (o *Office) round(ctx context.Context, d *opened, dry bool) ([]tracker.Choi
 	if dry {
 		return choices, nil
 	}
+	var refused []tracker.Drift
+	defer func() { o.setRefused(d.cfg.Name, refused) }()
 	for i := range choices {
 		c := &choices[i]
 		if !c.Dispatch {
@@ -81,7 +84,9 @@ func (o *Office) round(ctx context.Context, d *opened, dry bool) ([]tracker.Choi
 		at := slices.IndexFunc(list, func(o tracker.Candidate) bool { return o.Issue.Key == c.Key })
 		id, err := o.begin(ctx, d, def, &list[at].Issue)
 		if err != nil {
-			c.Dispatch, c.Reason = false, "no task could be made: "+oneLine(err.Error())
+			why := oneLine(err.Error())
+			c.Dispatch, c.Reason = false, "no task could be made: "+why
+			refused = append(refused, tracker.Drift{Ref: c.Ref, Have: list[at].Issue.Card.Column, ReadAt: list[at].Issue.ReadAt, Reason: why})
 			continue
 		}
 		c.Task = string(id)

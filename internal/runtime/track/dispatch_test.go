@@ -436,9 +436,16 @@ func TestATaskThatCannotBeMade(t *testing.T) {
 		if waits["E-1"] != "no task could be made: no space left" {
 			t.Errorf("%v", waits)
 		}
+		drifts, err := r.office.Drifts()
+		if err != nil || len(drifts) != 1 || !strings.Contains(drifts[0].String(), "E-1 is in ") || !strings.Contains(drifts[0].String(), "no task can be made of it: no space left") {
+			t.Errorf("%v, %v", drifts, err)
+		}
 		r.tasks.before = nil
 		keys, _ = r.begins(false)
 		r.wants([]string{"E-1"}, keys)
+		if drifts, err := r.office.Drifts(); err != nil || len(drifts) != 0 {
+			t.Errorf("afterwards: %v, %v", drifts, err)
+		}
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -58,9 +59,10 @@ type Office struct {
 	Log     *slog.Logger
 	Now     func() time.Time
 
-	mu    sync.Mutex
-	desks map[string]*opened
-	busy  map[string]*sync.Mutex // by the name of a tracker
+	mu      sync.Mutex
+	desks   map[string]*opened
+	busy    map[string]*sync.Mutex     // by the name of a tracker
+	refused map[string][]tracker.Drift // issues of which the last round could make no task, by the name of a tracker
 }
 
 // opened is a tracker that was asked for, with the configuration it was opened with.
@@ -197,8 +199,8 @@ func (o *Office) Test(ctx context.Context, name string) (tracker.Trial, error) {
 	return trial, nil
 }
 
-// Drifts are the tasks that the trackers show in another column than they should, as far
-// as is known without asking.
+// Drifts are the tasks that the trackers show in another column than they should, and the
+// issues of which no task can be made, as far as is known without asking.
 func (o *Office) Drifts() ([]tracker.Drift, error) {
 	list, err := o.Store.Trackers()
 	if err != nil {
@@ -215,8 +217,25 @@ func (o *Office) Drifts() ([]tracker.Drift, error) {
 				out = append(out, d)
 			}
 		}
+		out = append(out, o.refusedBy(cfg.Name)...)
 	}
 	return out, nil
+}
+
+// refusedBy are the issues of which the last round of a tracker could make no task.
+func (o *Office) refusedBy(name string) []tracker.Drift {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.refused[name])
+}
+
+func (o *Office) setRefused(name string, list []tracker.Drift) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.refused == nil {
+		o.refused = map[string][]tracker.Drift{}
+	}
+	o.refused[name] = list
 }
 
 // drift compares a task with what is kept of its issue. What is still to be written is

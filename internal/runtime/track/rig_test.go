@@ -149,13 +149,13 @@ func (r *rig) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Do
 const tip = "c1"
 
 // Probe implements local.Prober. What the forge has merged counts where it is all of the
-// branch.
+// branch, and workers leave nothing uncommitted.
 func (r *rig) Probe(_ context.Context, q local.Question) signal.Evidence {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.facts[q.Name]
 	e.Name = q.Name
-	if q.Name == workflow.Merged && q.Commit == tip {
+	if q.Name == workflow.Merged && q.Commit == tip || q.Name == workflow.Clean {
 		e.Holds = true
 	}
 	return e

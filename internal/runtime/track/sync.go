@@ -203,6 +203,10 @@ func (o *Office) settle(ctx context.Context, d *opened, r *tracker.Report) error
 func (o *Office) putBack(ctx context.Context, d *opened, r *tracker.Report) {
 	left := r.Drift[:0]
 	for _, drift := range r.Drift {
+		if drift.Task == "" {
+			left = append(left, drift)
+			continue
+		}
 		key, _ := d.cfg.Key(drift.Ref)
 		is, err := d.desk.Apply(ctx, key, moveTo(drift.Want))
 		if err != nil {

@@ -281,7 +281,7 @@ func printReports(w io.Writer, reports []tracker.Report) error {
 			fmt.Fprintln(w, "  "+cleanLine(line))
 		}
 		for _, d := range r.Drift {
-			fmt.Fprintf(w, "  %s is in %s and should be in %s: task %s is %s\n", cleanLine(d.Ref), cleanLine(d.Have), cleanLine(d.Want), d.Task, cleanLine(d.Status))
+			fmt.Fprintln(w, "  "+cleanLine(d.String()))
 		}
 	}
 	return nil
