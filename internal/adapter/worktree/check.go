@@ -117,6 +117,14 @@ func (w *workspace) moveFolder(why string) error {
 		return fmt.Errorf("move the folder of workspace %s aside: %w", w.Name, err)
 	}
 	w.note("%s %s: it was moved to %s and is kept there", w.path, why, filepath.Join(w.pool.root, to))
+	link := filepath.Join(to, ".git")
+	if info, err := root.Lstat(link); err != nil || !info.Mode().IsRegular() {
+		return nil // it is a repository of its own, or none
+	}
+	// With its link, git in the folder would act on the next worktree of this name.
+	if err := root.Remove(link); err != nil {
+		return fmt.Errorf("move the folder of workspace %s aside: %w", w.Name, err)
+	}
 	return nil
 }
 

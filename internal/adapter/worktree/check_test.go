@@ -256,6 +256,9 @@ func TestReleaseFreesTheSlot(t *testing.T) {
 					t.Errorf("aside, %s is %q, want %q", file, got, want)
 				}
 			}
+			if tc.folder && there(filepath.Join(b.root, asideName, "p--1", string(s.Task), "folder"), ".git") {
+				t.Error("git in the folder that was moved acts on the next worktree")
+			}
 			if !tc.folder {
 				if b.salvaged(ref, "f") != "changed" || b.salvaged(ref, "new") != "n" {
 					t.Errorf("salvage %s", ref)
