@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"slices"
+
 	"orange/internal/core/engine"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -44,11 +46,17 @@ func (s *search) judgeCrash(w *world, a *action, gone task.Attempt, o *outcome) 
 	}
 	for _, i := range s.m.def.EdgesFrom(w.t.Status) {
 		e := &s.m.def.Edges[i]
-		if e.Answers(workflow.OnExit, "") || !e.Permits(task.Actor(gone.Role)) || len(e.Gates) == 0 || !s.allNew(e, a.choice) {
+		if e.Answers(workflow.OnExit, "") || !e.Permits(task.Actor(gone.Role)) || len(e.Gates) == 0 || s.waitsForWord(e) || !s.allNew(e, a.choice) {
 			continue
 		}
 		o.blame(Covered, w.t.Status+" > "+e.To, "in %s an agent that leaves all that %s asks for, and ends, counts as crashed", w.t.Status, e.To)
 	}
+}
+
+// waitsForWord says that nothing in TASK.md can stand for what the edge answers to: committed
+// work alone does not say how it went.
+func (s *search) waitsForWord(e *workflow.Edge) bool {
+	return !e.Answers(workflow.OnRequest, "") && !slices.ContainsFunc(s.m.def.EdgeGates(e), func(g int) bool { return s.m.def.Gates[g].Section != "" })
 }
 
 // allNew says that every gate of an edge would be opened by something new.
