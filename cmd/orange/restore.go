@@ -72,22 +72,27 @@ func restore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) (repo
 // placeStore makes sure that the store in place is the newest one that is intact. What it
 // replaces is moved aside.
 func placeStore(ctx context.Context, home string, report *cli.Restored, fault func(string)) error {
-	path := storePath(home)
+	path := sqlite.Place(storePath(home))
 	have, err := sqlite.Inspect(ctx, path)
 	intact := err == nil
 	switch {
 	case errors.Is(err, sqlite.ErrEmpty):
 		report.Problem = "the store was missing or empty"
-	case err != nil:
+	case sqlite.Damaged(err):
 		report.Problem = withoutAdvice(err)
+	case err != nil: // nothing is known against it
+		return fmt.Errorf("restore the store: %w", err)
 	}
 	list, err := sqlite.Backups(backupFolder(home))
 	if err != nil {
 		return err
 	}
-	aside := filepath.Join(home, "damaged-"+time.Now().UTC().Format("20060102T150405.000Z"))
+	aside := filepath.Join(filepath.Dir(path), "damaged-"+time.Now().UTC().Format("20060102T150405.000Z"))
 	for _, b := range list {
 		rows, err := sqlite.Inspect(ctx, b.Path)
+		if err != nil && !sqlite.Damaged(err) && !errors.Is(err, sqlite.ErrEmpty) {
+			return fmt.Errorf("restore the store: %w", err)
+		}
 		if err != nil {
 			report.Damaged = append(report.Damaged, withoutAdvice(err))
 			continue

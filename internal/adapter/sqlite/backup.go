@@ -12,6 +12,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"orange/internal/atomicfile"
 )
 
 const (
@@ -92,7 +94,7 @@ func (s *Store) backup(ctx context.Context, dir string, now time.Time) (bool, er
 	if err := os.Rename(temp, made.Path); err != nil {
 		return false, err
 	}
-	if err := syncDir(dir); err != nil {
+	if err := atomicfile.SyncFolder(dir); err != nil {
 		return false, err
 	}
 	return true, prune(append([]Backup{made}, list...))
@@ -178,12 +180,4 @@ func sameFile(a, b string) (bool, error) {
 			return false, errors.Join(err, again)
 		}
 	}
-}
-
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

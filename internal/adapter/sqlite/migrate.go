@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 )
 
@@ -218,7 +217,7 @@ func version(ctx context.Context, c *sql.Conn) (int, error) {
 		}
 	}
 	if application != applicationID && (tables > 0 || version != 0) {
-		return 0, errors.New("it is the database of another program; move it away")
+		return 0, brokenStore("it is the database of another program; move it away")
 	}
 	return version, nil
 }

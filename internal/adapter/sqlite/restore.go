@@ -11,8 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"orange/internal/atomicfile"
 	"orange/internal/core/task"
 )
 
@@ -27,6 +32,31 @@ func OpenExisting(path string) (*Store, error) {
 		return nil, ErrEmpty // a write-ahead log beside it is not SQLite's to remove
 	}
 	return openStore(path, true)
+}
+
+// Place is where the file of a store is, if path is a link to it. Its write-ahead log is beside
+// the file and not beside the link.
+func Place(path string) string {
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		return file
+	}
+	return path
+}
+
+// brokenStore is what is wrong with the content of a store.
+type brokenStore string
+
+func (b brokenStore) Error() string { return string(b) }
+
+// Damaged says whether an error of Inspect means that the store cannot be used. Another error, for
+// instance of a store that a newer orange wrote or of a check that was broken off, says nothing
+// against the store.
+func Damaged(err error) bool {
+	if _, ok := errors.AsType[brokenStore](err); ok {
+		return true
+	}
+	code, ok := errors.AsType[*sqlite.Error](err)
+	return ok && slices.Contains([]int{sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_IOERR}, code.Code()&0xff)
 }
 
 // tables finds the names of tables in a schema.
@@ -47,7 +77,7 @@ func checkTables(ctx context.Context, q querier, version int) error {
 	for _, step := range migrations()[:version] {
 		for _, found := range tables.FindAllStringSubmatch(step.text, -1) {
 			if !there[found[1]] {
-				return fmt.Errorf("its table %s is missing; run orange doctor --restore", found[1])
+				return brokenStore(fmt.Sprintf("its table %s is missing; run orange doctor --restore", found[1]))
 			}
 		}
 	}
@@ -58,6 +88,7 @@ func checkTables(ctx context.Context, q querier, version int) error {
 // lies beside it, and returns how many entries its journal has. One that is missing or empty is
 // ErrEmpty.
 func Inspect(ctx context.Context, path string) (rows int64, err error) {
+	path = Place(path)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return 0, ErrEmpty
@@ -101,7 +132,7 @@ func inspect(ctx context.Context, db *sql.DB) (rows int64, err error) {
 		return 0, err
 	}
 	if first != "ok" {
-		return 0, fmt.Errorf("it is damaged (%s)", first)
+		return 0, brokenStore(fmt.Sprintf("it is damaged (%s)", first))
 	}
 	if err := checkTables(ctx, c, n); err != nil {
 		return 0, err
@@ -126,15 +157,15 @@ func Replace(path, backup, aside string, fault func(step string)) error {
 			continue
 		}
 		fault("restore.aside" + end)
-		if err := errors.Join(os.MkdirAll(aside, 0o700), os.Rename(path+end, filepath.Join(aside, filepath.Base(path)+end)), syncDir(aside)); err != nil {
+		if err := errors.Join(os.MkdirAll(aside, 0o700), os.Rename(path+end, filepath.Join(aside, filepath.Base(path)+end)), atomicfile.SyncFolder(aside)); err != nil {
 			return fmt.Errorf("move %s aside: %w", path+end, err)
 		}
 	}
 	if backup == "" {
-		return syncDir(filepath.Dir(path))
+		return atomicfile.SyncFolder(filepath.Dir(path))
 	}
 	fault("restore.place")
-	if err := errors.Join(os.Rename(temp, path), syncDir(filepath.Dir(path))); err != nil {
+	if err := errors.Join(os.Rename(temp, path), atomicfile.SyncFolder(filepath.Dir(path))); err != nil {
 		return fmt.Errorf("put the backup in the place of %s: %w", path, err)
 	}
 	return nil
