@@ -1,8 +1,9 @@
 package attend
 
 import (
-	"bufio"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -17,11 +18,15 @@ import (
 // os/exec waits for are usually reaped by then, so that they need not be told apart.
 const orphanDelay = time.Second
 
+// handles is where the kernel describes the open files of this process.
+const handles = "/proc/self/fdinfo"
+
 // AdoptOrphans makes this process the parent of every descendant whose own parent ends, so
 // that whatever it starts can be found below it, and reaps those orphans until ctx ends.
-// Children of os/exec are left to it: Go holds a handle of each.
+// Children of os/exec are left to it: Go holds a handle of each. On a kernel without such
+// handles (before 5.4) they could not be told apart, and nothing is adopted.
 func AdoptOrphans(ctx context.Context) {
-	if adopt() {
+	if _, err := heldByGo(); err == nil && adopt() {
 		go reapUntil(ctx)
 	}
 }
@@ -64,26 +69,37 @@ func reapOrphans() {
 	}
 }
 
-// heldByGo lists the processes of which this process holds a handle.
+// heldByGo lists the processes of which this process holds a handle. The error says that
+// the list is not whole: a handle that cannot be seen may be that of a child.
 func heldByGo() (map[int]bool, error) {
-	files, err := filepath.Glob("/proc/self/fdinfo/*")
+	self, err := os.FindProcess(os.Getpid()) // its handle must be found as well
+	if err != nil {
+		return nil, err
+	}
+	defer self.Release() //nolint:errcheck // it is not used
+	files, err := os.ReadDir(handles)
 	if err != nil {
 		return nil, err
 	}
 	held := map[int]bool{}
-	for _, name := range files {
-		f, err := os.Open(name)
-		if err != nil {
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(handles, f.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
 			continue // closed meanwhile
 		}
-		for lines := bufio.NewScanner(f); lines.Scan(); {
-			if text, ok := strings.CutPrefix(lines.Text(), "Pid:"); ok {
-				if pid, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(text)) {
+			if number, ok := strings.CutPrefix(line, "Pid:"); ok {
+				if pid, err := strconv.Atoi(strings.TrimSpace(number)); err == nil {
 					held[pid] = true
 				}
 			}
 		}
-		f.Close() //nolint:errcheck // it was only read
+	}
+	if !held[self.Pid] {
+		return nil, errors.New("the handles of processes cannot be seen")
 	}
 	return held, nil
 }

@@ -54,3 +54,34 @@ func TestOrphansAreReaped(t *testing.T) {
 		}
 	}
 }
+
+// While no more files can be opened, the handles of os/exec cannot be seen: then nobody is
+// reaped, and os/exec still finds its child.
+func TestNobodyIsReapedWhoseHandleCannotBeSeen(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "exit 3")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	none := limit
+	none.Cur = 3
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &none); err != nil {
+		t.Fatal(err)
+	}
+	held, err := heldByGo()
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if err == nil {
+		t.Errorf("handles %v, and no error", held)
+	}
+	if err := cmd.Wait(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 3 {
+		t.Error(err)
+	}
+	if held, err := heldByGo(); err != nil || !held[os.Getpid()] {
+		t.Errorf("%v, %v", held, err)
+	}
+}
