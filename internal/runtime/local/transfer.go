@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -144,7 +145,13 @@ type foreignChain struct {
 	broken error // why the rows are not a whole chain
 }
 
+// errNoLinks is what is wrong with exports of versions before the chain.
+var errNoLinks = errors.New("the export has no links")
+
 func (f *foreignChain) follow(l *line) {
+	if f.broken == nil && l.Row == 0 && l.Link == "" {
+		f.broken = errNoLinks
+	}
 	if f.broken != nil {
 		return
 	}
