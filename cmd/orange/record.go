@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 
 	"orange/internal/adapter/attend"
 )
@@ -10,12 +9,8 @@ import (
 // noLivingAttempts refuses to write effects down where agents live: such a server believes
 // everybody, an agent among them, and would never end one.
 func noLivingAttempts(home string) error {
-	folders, err := filepath.Glob(filepath.Join(home, "attempts", "*", "*"))
-	if err != nil {
-		return err
-	}
 	boot := attend.BootID()
-	for _, dir := range folders {
+	for _, dir := range globIn(home, "attempts/*/*") {
 		state, err := attend.Folder(dir).State(boot)
 		if err == nil && (state.Phase == attend.Running || state.Phase == attend.Starting) {
 			return fmt.Errorf("effects cannot be written down only, because agents live in %s: give another data folder with ORANGE_HOME, or unset ORANGE_EFFECTS", home)

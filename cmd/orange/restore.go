@@ -205,8 +205,7 @@ func (r *restorer) findAhead() error {
 // tasks that it does not know or knows as they were earlier, and those that it has not heard of. The
 // others are left to the next server.
 func (r *restorer) endAttempts(ctx context.Context) error {
-	folders, _ := filepath.Glob(filepath.Join(r.cfg.Home, "attempts", "*", "*"))
-	for _, dir := range folders {
+	for _, dir := range globIn(r.cfg.Home, "attempts/*/*") {
 		id := task.ID(filepath.Base(filepath.Dir(dir)))
 		n, err := strconv.Atoi(filepath.Base(dir))
 		if err != nil || !id.Valid() {
@@ -278,9 +277,8 @@ func (r *restorer) addProjects(ctx context.Context) {
 }
 
 func (r *restorer) findProject(name string) (task.Project, error) {
-	found, _ := filepath.Glob(filepath.Join(r.cfg.Home, "workspaces", name+"--*"))
 	p := task.Project{Name: name, PoolSize: task.DefaultPoolSize}
-	for _, dir := range found {
+	for _, dir := range globIn(r.cfg.Home, "workspaces/"+name+"--*") {
 		if n, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(dir), name+"--")); err == nil {
 			p.PoolSize = max(p.PoolSize, n)
 		}
@@ -361,8 +359,7 @@ func (r *restorer) lost(f aheadFolder, t task.Task, workspace string) (taskdir.H
 // ran counts the attempts that have a folder and that the record does not count, with all that it does.
 func (r *restorer) ran(t *task.Task, id task.ID) []task.Tally {
 	last := 0
-	folders, _ := filepath.Glob(filepath.Join(r.cfg.Home, "attempts", string(id), "*"))
-	for _, dir := range folders {
+	for _, dir := range globIn(r.cfg.Home, "attempts/"+string(id)+"/*") {
 		if n, err := strconv.Atoi(filepath.Base(dir)); err == nil {
 			last = max(last, n)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -31,11 +32,17 @@ func tracesIn(home string) (found traces, err error) {
 	if err != nil {
 		return found, err
 	}
-	count := func(name string) int {
-		list, _ := filepath.Glob(filepath.Join(home, name, "[^.]*"))
-		return len(list)
-	}
+	count := func(name string) int { return len(globIn(home, name+"/[^.]*")) }
 	return traces{len(folders), count("attempts"), count("workspaces"), len(backups)}, nil
+}
+
+// globIn lists what matches a pattern below a folder, whose own path is no part of the pattern.
+func globIn(folder, pattern string) []string {
+	found, _ := fs.Glob(os.DirFS(folder), pattern) // what cannot be read has no entries
+	for i := range found {
+		found[i] = filepath.Join(folder, found[i])
+	}
+	return found
 }
 
 // openHomeStore opens the store of a data folder. An empty one is made only where nothing shows that

@@ -64,9 +64,9 @@ func (s *Store) backup(ctx context.Context, dir string, now time.Time) (bool, er
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return false, err
 	}
-	left, _ := filepath.Glob(filepath.Join(dir, backupTemp)) // of a server that died
-	for _, path := range left {
-		if err := os.Remove(path); err != nil {
+	left, _ := fs.Glob(os.DirFS(dir), backupTemp+"*") // of a server that died, with SQLite's journal of it
+	for _, name := range left {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			return false, err
 		}
 	}

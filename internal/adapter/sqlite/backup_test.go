@@ -132,19 +132,21 @@ func TestABackupIsConsistentWhileOthersWrite(t *testing.T) {
 }
 
 func TestABackupThatFailsLeavesNothing(t *testing.T) {
-	s, dir := open(t), t.TempDir()
+	s, dir := open(t), filepath.Join(t.TempDir(), "[backups]")
 	commit(t, s, created(t, 1))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := s.Backup(ctx, dir, start); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "orange-1.tmp"), []byte("x"), 0o600); err != nil { // of a server that was killed
-		t.Fatal(err)
+	for _, name := range []string{"orange-1.tmp", "orange-1.tmp-journal"} { // of a server that was killed
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	backUp(t, s, dir, start)
-	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 {
-		t.Errorf("%q", left)
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("%q, %v", left, err)
 	}
 }
 
