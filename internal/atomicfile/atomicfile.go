@@ -10,6 +10,10 @@ import (
 	"path/filepath"
 )
 
+// tempMode is what os.CreateTemp gives. It need not be set again, which a file system without
+// rights (a FAT stick) refuses.
+const tempMode fs.FileMode = 0o600
+
 // Write puts text in the place of the file at path. When it returns without an error, the
 // file and its name are on the disk.
 func Write(path string, text []byte, mode fs.FileMode) error {
@@ -28,8 +32,11 @@ func WriteFrom(path string, mode fs.FileMode, write func(io.Writer) error) error
 		return err
 	}
 	err = write(f)
+	if err == nil && mode != tempMode {
+		err = f.Chmod(mode)
+	}
 	if err == nil {
-		err = errors.Join(f.Chmod(mode), f.Sync())
+		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
