@@ -377,11 +377,9 @@ func (r *restorer) ran(t *task.Task, id task.ID) []task.Tally {
 	return out
 }
 
-// findGone finds tasks that somebody deleted after the store was copied.
+// findGone finds tasks that somebody deleted after the store was copied. A restore that was killed may
+// have put that store in place, so it does not matter whether this one did.
 func (r *restorer) findGone() error {
-	if r.report.Backup == "" && len(r.ahead) == 0 {
-		return nil // the store is not older than anything
-	}
 	tasks, err := r.store.Unsettled()
 	for _, t := range tasks {
 		if _, err := os.Stat(r.folders.Path(t.Project, t.ID)); errors.Is(err, fs.ErrNotExist) && !t.Paused {

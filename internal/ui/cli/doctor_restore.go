@@ -57,6 +57,9 @@ func runRestore(cmd *cobra.Command, deps Deps, o RestoreOptions) error {
 		return errors.New("an agent may not restore the store: leave it to a person")
 	}
 	r, err := deps.Restore(cmd.Context(), o)
+	if err != nil && r.Aside != "" {
+		return fmt.Errorf("%w; the old store is kept in %s", err, r.Aside)
+	}
 	if err != nil {
 		return err
 	}
