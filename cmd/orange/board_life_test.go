@@ -240,13 +240,14 @@ func TestOneDeveloperAtATimeEvenInTrouble(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, "headless", "--workflow", "joan-board", "--pool-size", "3")
 	done := result(true, "Done", `{"add_tags": ["Dev-Complete"], "remove_tags": ["Planned"], "move_to_column": "Review"}`, "")
+	const commit = "  - commit: {file: a.txt, text: a, message: a}\n"
 	first := s.addCard("First", "dev:\n  - run: \"touch ../../../begun; while ! test -e ../../../die; do sleep 0.02; done\"\n  - die: KILL\n"+
 		"dev#2:\n"+result(true, "Which one?", `{}`, `, "invoke_agent": {"agent_type": "architect", "mode": "advise", "context": {"reason": "two ways"}, "resume_as": {"agent_type": "dev", "mode": "implement"}}`)+
-		"dev#3:\n  - run: \"touch ../../../again; while ! test -e ../../../go; do sleep 0.02; done\"\n"+done+
+		"dev#3:\n  - run: \"touch ../../../again; while ! test -e ../../../go; do sleep 0.02; done\"\n"+commit+done+
 		"architect:\n  - run: \"touch ../../../asked; while ! test -e ../../../advice; do sleep 0.02; done\"\n"+result(true, "The first", `{}`, ""),
 		"--column", "Development", "--tag", "Planned")
 	s.eventually("the first is at work", func() bool { return s.has("begun") })
-	second := s.addCard("Second", "dev:\n"+done, "--column", "Development", "--tag", "Planned")
+	second := s.addCard("Second", "dev:\n"+commit+done, "--column", "Development", "--tag", "Planned")
 	s.await(second, "it waits for its turn", func(t task.Task) bool { return t.Queued && len(t.Pending) == 0 })
 	stillWaits := func(when string) {
 		t.Helper()

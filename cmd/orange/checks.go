@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"orange/internal/adapter/harness"
 	"orange/internal/adapter/tmux"
+	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/doctor"
 	"orange/internal/runtime/agents"
@@ -88,7 +90,7 @@ func (s *server) checkWorkspaces(ctx context.Context) (string, error) {
 		if w.Exists {
 			made++
 		}
-		if w.Problem != "" {
+		if w.Problem != "" && !s.changesWorkspace(w.Task) {
 			wrong = append(wrong, w.Name+": "+w.Problem)
 		}
 	}
@@ -96,6 +98,15 @@ func (s *server) checkWorkspaces(ctx context.Context) (string, error) {
 		return "", errors.New(strings.Join(wrong, "; "))
 	}
 	return fmt.Sprintf("%d of %d are made, nothing is wrong with them", made, len(list)), nil
+}
+
+// changesWorkspace says whether a task is about to get its workspace or to give it back: the
+// record and the workspace then differ for a moment.
+func (s *server) changesWorkspace(id task.ID) bool {
+	t, ok, err := s.store.Task(id)
+	return err == nil && ok && slices.ContainsFunc(t.Pending, func(e task.Effect) bool {
+		return !e.GivenUp && (e.Do == workflow.AcquireWorkspace || e.Do == workflow.ReleaseWorkspace)
+	})
 }
 
 // repair writes the records anew from their journals.

@@ -238,7 +238,10 @@ func TestTheDashboardOnARealTerminal(t *testing.T) {
 	// the server dies, another comes, and nothing is missed
 	g.shows("live")
 	s.killServer()
-	g.shows("connection lost, trying again", "shop/colours")
+	g.until("it says that the server is gone", func(text string) bool {
+		gone := strings.Contains(text, "connection lost, trying again") || strings.Contains(text, "no server: any key starts one")
+		return gone && strings.Contains(text, "shop/colours")
+	})
 	s.create("late", asker)
 	g.shows("live", "shop/late")
 

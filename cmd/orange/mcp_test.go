@@ -84,7 +84,7 @@ func TestAnAgentSpeaksMCPForItselfAlone(t *testing.T) {
 		{"update", map[string]any{"verb": "cancel"}},
 		{"answer", map[string]any{"text": "blue"}},
 	}
-	script := "worker:\n  - section: {name: Plan, text: \"APPROACH: x\"}\n  - run: \"env > ../../../env\"\n"
+	script := "worker:\n  - section: {name: Plan, text: \"APPROACH: x\"}\n  - run: \"env > ../../../env\"\n  - commit: {file: a.txt, text: a, message: a}\n"
 	for i, st := range steps {
 		s.piped(fmt.Sprintf("ask%d", i), st.tool, st.args)
 		script += fmt.Sprintf("  - run: \"orange mcp < ../../../ask%d > ../../../said%d\"\n", i, i)

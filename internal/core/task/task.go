@@ -277,7 +277,7 @@ func (t *Task) Clone() Task {
 	c.Opened = slices.Clone(t.Opened)
 	c.Seen = slices.Clone(t.Seen)
 	c.Handoffs = slices.Clone(t.Handoffs)
-	c.Said, c.Face, c.Handover, c.Work = copied(t.Said), copied(t.Face), copied(t.Handover), copied(t.Work)
+	c.Said, c.Face, c.Handover, c.Work, c.GaveUp = copied(t.Said), copied(t.Face), copied(t.Handover), copied(t.Work), copied(t.GaveUp)
 	c.Salvages = slices.Clone(t.Salvages)
 	c.Failed = slices.Clone(t.Failed)
 	c.Lost = slices.Clone(t.Lost)
