@@ -16,13 +16,14 @@ import (
 // them, so that an agent hears in one answer what it has to do. A person is only warned.
 func (x *decider) handsOver(e *workflow.Edge) bool {
 	var undone []string
-	alone := true
+	alone, clean := true, false
 	for _, i := range x.def.EdgeGates(e) {
 		g := &x.def.Gates[i]
 		if !g.HandsOver() {
 			alone = false
 			continue
 		}
+		clean = clean || g.Evidence == workflow.Clean
 		ok, why := x.gate(g)
 		switch {
 		case ok:
@@ -37,7 +38,8 @@ func (x *decider) handsOver(e *workflow.Edge) bool {
 		x.reasons[len(x.reasons)-1].side = true
 	}
 	said := x.sig.Report != nil && x.sig.Report.Code != ""
-	if handed := !alone || said || x.sig.Kind != signal.Exit; len(undone) > 0 && handed && x.undone == nil {
+	// Workflows from before ask for commits without clean: there it stays an answer that does not count.
+	if handed := !alone || said || x.sig.Kind != signal.Exit; len(undone) > 0 && handed && clean && x.undone == nil {
 		x.undone = undone
 	}
 	return len(undone) == 0

@@ -81,6 +81,30 @@ func TestAnAgentIsAskedOnceToFinish(t *testing.T) {
 	}
 }
 
+// Workflows from before ask for commits and not for clean. What their journals say is
+// decided the same again.
+func TestWorkflowsFromBeforeAreDecidedAsBefore(t *testing.T) {
+	text := strings.ReplaceAll(load(t, "linear-sdlc").Text, "[committed, clean]", "committed")
+	old := parse(t, strings.Replace(text, "  clean: {evidence: clean}\n", "", 1))
+	lacks := signal.Evidence{Name: workflow.Commits, Detail: "none"}
+	w := placedIn(t, old, "Started")
+	if d := w.ends(word("passed"), lacks); d.Entries[0].Type != journal.AgentSilent || w.task.Counter("no_answer") != 1 {
+		t.Errorf("at its end: %+v", d.Entries)
+	}
+	w = placedIn(t, old, "Started")
+	for n := range 2 {
+		if w.tells(word("passed"), lacks); w.task.Counter("no_answer") != n+1 || w.task.Handover != nil {
+			t.Errorf("word %d of a living agent: %+v", n+1, w.task)
+		}
+	}
+	w = placed(t, "orange", "reviewing")
+	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbMerge})
+	d := w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{Effect: w.task.Pending[0].ID, Error: "no", Final: true}})
+	if e := d.Entries[0]; e.Type != journal.EffectGaveUp || e.GaveUp != nil {
+		t.Errorf("a merge that failed: %+v", e)
+	}
+}
+
 func TestABranchWithoutCommitsIsNotMerged(t *testing.T) {
 	w := placed(t, "orange", "reviewing")
 	empty := signal.Evidence{Name: workflow.Merged, Holds: true, Empty: true, Detail: "branch b has no commits: nothing was merged"}

@@ -63,7 +63,7 @@ func (x *decider) receipt() Verdict {
 		if e.Tries > 1 {
 			e.Attention = fmt.Sprintf("%s failed %d times: %s", p.Do, e.Tries, r.Error)
 		}
-		if p.Do == workflow.MergeBranch {
+		if p.Do == workflow.MergeBranch && r.Do != "" {
 			e.GaveUp = &task.GaveUp{Do: p.Do, Conflict: r.Conflict}
 		}
 		if p.By == task.ByPerson { // who asked for it is told, and may ask again

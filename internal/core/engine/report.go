@@ -46,7 +46,7 @@ func (x *decider) unheard() Verdict {
 	if c == nil || x.sig.Report == nil || !live || a.Ending || s.Kind != workflow.Agent || a.Role != s.Role || string(x.sig.Actor) != a.Role || x.t.Held != "" {
 		return Stay
 	}
-	if x.untold(a.Number) != nil { // it is told already, and may answer then
+	if p := x.untold(a.Number); p != nil && (p.Prompt == workflow.MessageFinish || len(x.undone) > 0) { // it is told already, and may answer then
 		return Stay
 	}
 	why := "its word does not count"

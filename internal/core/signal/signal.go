@@ -196,6 +196,7 @@ type Receipt struct {
 	OK       bool           `json:"ok"`
 	Error    string         `json:"error,omitempty"`
 	Final    bool           `json:"final,omitempty"`    // trying again cannot help
+	Do       string         `json:"do,omitempty"`       // with Error: what was tried; journals from before do not say it
 	Conflict *task.Conflict `json:"conflict,omitempty"` // why a merge failed
 	Session  string         `json:"session,omitempty"`
 	Note     string         `json:"note,omitempty"`    // what was left out, and why, though it is done

@@ -145,7 +145,7 @@ func (r *Runtime) step(id task.ID) bool {
 	if err != nil {
 		var mistake *task.Mistake
 		var conflict *task.ConflictError
-		result.Error, result.Final = err.Error(), errors.As(err, &mistake)
+		result.Error, result.Final, result.Do = err.Error(), errors.As(err, &mistake), e.Do
 		if errors.As(err, &conflict) {
 			result.Conflict = &conflict.Conflict
 		}
