@@ -50,5 +50,9 @@ func (x *decider) massReason() string {
 	return "several agents and their attendants ended at the same time"
 }
 
-// massHeld says that the task is held because of mass deaths.
-func (x *decider) massHeld() bool { return x.t.Held != "" && len(x.t.Lost) >= massLimit }
+// massHeld says that the task is held because of mass deaths, and not for another reason
+// after mass deaths that were far apart.
+func (x *decider) massHeld() bool {
+	n := len(x.t.Lost)
+	return x.t.Held != "" && n >= massLimit && x.t.Lost[n-1].Sub(x.t.Lost[n-massLimit]) < massWithin
+}

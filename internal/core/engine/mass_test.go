@@ -85,4 +85,8 @@ func TestMassDeathsThatAreFarApartAreNotHeld(t *testing.T) {
 			t.Fatalf("%+v", w.task)
 		}
 	}
+	w.task.Held = "the work failed"
+	if it, ok := engine.Inbox(w.def, w.task); !ok || it.Kind != engine.ItemFailed {
+		t.Errorf("held for another reason: %+v", it)
+	}
 }
