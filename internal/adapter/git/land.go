@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,6 +78,16 @@ func (g *Git) recoverLanding(ctx context.Context, root string, held *landingLock
 	rec, found, err := held.readRecord()
 	if err != nil || !found {
 		return "", err
+	}
+	for _, commit := range [...]string{rec.Old, rec.New} {
+		have, err := g.resolve(ctx, root, commit)
+		if err != nil {
+			return "", err
+		}
+		if have == "" { // no branch leads to it, and git has removed it since
+			return fmt.Sprintf("the landing of %s in %s was broken off, and its commit %.12s is gone: look at what is left with git -C %s status",
+				rec.What, rec.Target, commit, cmp.Or(rec.Checkout, root)), held.removeRecord()
+		}
 	}
 	seen, err := g.settle(ctx, root, &rec)
 	if err != nil {

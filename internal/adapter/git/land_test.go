@@ -109,6 +109,26 @@ func TestRecover(t *testing.T) {
 	}
 }
 
+// The commit of a landing that was broken off is removed with all that no branch leads to. The
+// record then helps nobody, and must not keep others from landing.
+func TestRecoverWithoutTheCommit(t *testing.T) {
+	t.Parallel()
+	root, rec := brokenOff(t)
+	rec.New = strings.Repeat("1", len(rec.New))
+	text, err := json.Marshal(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, root, ".git/"+recordName, string(text))
+	did, err := New().Recover(context.Background(), root)
+	if err != nil || !strings.Contains(did, "is gone: look at what is left with git -C "+root+" status") || there(root, ".git/"+recordName) {
+		t.Errorf("%q, %v", did, err)
+	}
+	if _, err := merge(root, "x", "main", Auto, ""); err != nil {
+		t.Error(err)
+	}
+}
+
 // The next landing puts right what the last one left.
 func TestLandAfterABrokenLanding(t *testing.T) {
 	t.Parallel()
@@ -250,6 +270,32 @@ func TestMergeIsSigned(t *testing.T) {
 	if text := out(t, dir, "cat-file", "commit", commit); !strings.Contains(text, "gpgsig -----BEGIN") {
 		t.Errorf("it is not signed:\n%s", text)
 	}
+}
+
+// A signer that leaves a process behind is not waited for.
+func TestTheWordsOfASignerEnd(t *testing.T) {
+	t.Parallel()
+	root, _ := forMerge(t)
+	gpg := filepath.Join(t.TempDir(), "gpg")
+	do(t, root, "config", "gpg.program", gpg)
+	do(t, root, "config", "user.signingkey", "k")
+	write(t, filepath.Dir(gpg), "gpg", "#!/bin/sh\necho 'gpg: no key' >&2\n(while ! test -e "+gpg+".go; do sleep 0.05; done) &\nexit 2\n")
+	if err := os.Chmod(gpg, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	said := make(chan string, 1)
+	go func() {
+		said <- New().askGPG(context.Background(), call{dir: root, args: []string{"commit-tree"}}, gpgHidden)
+	}()
+	select {
+	case why := <-said:
+		if want := gpgHidden + ": gpg: no key"; why != want {
+			t.Errorf("%q, want %q", why, want)
+		}
+	case <-time.After(time.Minute):
+		t.Error("it is waited for")
+	}
+	write(t, filepath.Dir(gpg), "gpg.go", "")
 }
 
 // A lock file of git that goes away again is waited for.
