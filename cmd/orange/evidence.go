@@ -79,18 +79,27 @@ func (p prober) Probe(ctx context.Context, q local.Question) signal.Evidence {
 }
 
 // whatWasMerged tells a branch whose commits are in the default branch from one that has
-// none of its own: that is where it was when the task began.
+// none of its own: that is where it was when the task began. One that had commits when it was
+// handed over and has lost them is not merged.
 func (p prober) whatWasMerged(ctx context.Context, q *local.Question, e *signal.Evidence) error {
 	w := q.Task.Work
 	tip, err := p.git.Tip(ctx, q.Project.Path, q.Task.Branch)
 	if w == nil || tip == "" || err != nil { // nobody knows where it began
 		return err
 	}
-	if w.Head == "" && tip == w.Base {
+	nothing := w.Head == "" || q.Task.Handover != nil && q.Task.Handover.Nothing
+	switch {
+	case tip != w.Base:
+		e.Base, e.Head = w.Base, tip
+	case w.Head != "" && p.git.HasCommit(ctx, q.Project.Path, q.Project.DefaultBranch, w.Head): // it was merged before
+		e.Base, e.Head = w.Base, w.Head
+	case nothing:
 		e.Empty, e.Detail = true, fmt.Sprintf("branch %s has no commits: nothing was merged", q.Task.Branch)
-		return nil
+	default:
+		e.Holds, e.Empty = false, true
+		e.Detail = fmt.Sprintf("branch %s has lost its commits, and what was handed over (%.12s) is not in %s: bring it back with git branch -f %s %.12s",
+			q.Task.Branch, w.Head, q.Project.DefaultBranch, q.Task.Branch, w.Head)
 	}
-	e.Base, e.Head = w.Base, tip
 	return nil
 }
 

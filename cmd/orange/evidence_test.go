@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orange/internal/adapter/git"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/runtime/local"
@@ -130,6 +131,35 @@ func TestASquashOfMoreThanTheLocalBranch(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A branch that lost the commits that were handed over is where it began, and that is in the
+// default branch: nothing of the task is merged.
+func TestABranchThatLostItsCommitsIsNotMerged(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	gitIn(t, dir, "init", "-qb", "main")
+	gitIn(t, dir, "commit", "-q", "--allow-empty", "-m", "begin")
+	base := gitIn(t, dir, "rev-parse", "HEAD")
+	gitIn(t, dir, "checkout", "-qb", "feature")
+	gitIn(t, dir, "commit", "-q", "--allow-empty", "-m", "work")
+	head := gitIn(t, dir, "rev-parse", "HEAD")
+	gitIn(t, dir, "reset", "-q", "--hard", base)
+	tk := &task.Task{Branch: "feature", Work: &task.Work{Base: base, Head: head}}
+	probe := func() signal.Evidence {
+		return prober{git: git.New()}.Probe(t.Context(), local.Question{Name: workflow.Merged, Project: task.Project{Path: dir, DefaultBranch: "main"}, Task: tk})
+	}
+	if e := probe(); e.Holds || !e.Empty || !strings.Contains(e.Detail, "git branch -f feature "+head[:12]) {
+		t.Errorf("%+v", e)
+	}
+	tk.Handover = &task.Handover{Nothing: true}
+	if e := probe(); !e.Holds || !e.Empty {
+		t.Errorf("nothing was to be changed: %+v", e)
+	}
+	gitIn(t, dir, "branch", "-f", "main", head)
+	if e := probe(); !e.Holds || e.Empty || e.Head != head {
+		t.Errorf("it was merged before: %+v", e)
 	}
 }
 

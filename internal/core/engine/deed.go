@@ -28,7 +28,9 @@ func (x *decider) deed() Verdict {
 		return x.refuse("the task is %s: there is nothing to %s", x.t.Status, x.sig.Verb)
 	case do == workflow.MergeBranch && !x.mergeHelps():
 		return x.refuse("the task is %s, and a merge is for one that waits for it: see orange task explain %s", x.t.Status, x.t.ID)
-	case do == workflow.MergeBranch && x.empty():
+	case do == workflow.MergeBranch && x.empty() != nil && !x.empty().Holds:
+		return x.refuse("%s", x.empty().Detail)
+	case do == workflow.MergeBranch && x.empty() != nil:
 		return x.refuse("branch %s has no commits: nothing was merged; finish the task with orange task complete %s, or send it back with orange task request-changes %s", x.t.Branch, x.t.ID, x.t.ID)
 	case slices.ContainsFunc(x.t.Pending, func(e task.Effect) bool { return e.Do == do && !e.GivenUp }):
 		return x.refuse("%s is under way already", x.sig.Verb)
@@ -45,9 +47,13 @@ func (x *decider) deed() Verdict {
 	return x.last(e, Record)
 }
 
-// empty says that the branch is known to have no commits of its own.
-func (x *decider) empty() bool {
-	return slices.ContainsFunc(x.sig.Evidence, func(e signal.Evidence) bool { return e.Name == workflow.Merged && e.Empty })
+// empty is the evidence that the branch has no commits of its own, nil if there is none.
+func (x *decider) empty() *signal.Evidence {
+	at := slices.IndexFunc(x.sig.Evidence, func(e signal.Evidence) bool { return e.Name == workflow.Merged && e.Empty })
+	if at < 0 {
+		return nil
+	}
+	return &x.sig.Evidence[at]
 }
 
 // mergeHelps says whether an edge out of the state waits for the branch to be merged.

@@ -109,6 +109,8 @@ func TestABranchWithoutCommitsIsNotMerged(t *testing.T) {
 	w := placed(t, "orange", "reviewing")
 	empty := signal.Evidence{Name: workflow.Merged, Holds: true, Empty: true, Detail: "branch b has no commits: nothing was merged"}
 	w.refused(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbMerge, Evidence: []signal.Evidence{empty}}, "has no commits: nothing was merged")
+	lost := signal.Evidence{Name: workflow.Merged, Empty: true, Detail: "branch b has lost its commits"}
+	w.refused(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbMerge, Evidence: []signal.Evidence{lost}}, "branch b has lost its commits")
 	d := w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Complete, Evidence: []signal.Evidence{empty}})
 	if w.task.Status != "done" || !strings.Contains(d.Entries[0].Reason, "nothing was merged") || w.task.Work != nil {
 		t.Errorf("%s: %q, %+v", w.task.Status, d.Entries[0].Reason, w.task.Work)
