@@ -235,6 +235,11 @@ func TestReleaseFreesTheSlot(t *testing.T) {
 			do(t, dir, "config", "filter.lfs.required", "true")
 			write(t, dir, ".gitattributes", "* filter=lfs\n")
 		}, "it was moved to", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
+		"pruned while its folder was elsewhere": {func(t *testing.T, b *bench, dir string) {
+			check(t, os.Rename(dir, dir+"-away"))
+			do(t, b.project.Path, "worktree", "prune")
+			check(t, os.Rename(dir+"-away", dir))
+		}, "was registered again", nil, false},
 		"no worktree": {func(t *testing.T, _ *bench, dir string) { remove(t, dir, ".git") }, "it was moved to", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -268,6 +273,29 @@ func TestReleaseFreesTheSlot(t *testing.T) {
 			b.acquire(b.slot(2))
 			b.isReady(b.slot(2))
 		})
+	}
+}
+
+// A worktree that git forgot, and whose branch is gone, is left as it is: the next task gets
+// the workspace, and the work is set aside.
+func TestReleaseWithoutEntryAndBranch(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	s := b.slot(1)
+	dir := b.acquire(s)
+	write(t, dir, "new", "n")
+	check(t, os.Rename(dir, dir+"-away"))
+	do(t, b.project.Path, "worktree", "prune")
+	do(t, b.project.Path, "branch", "-D", s.Branch)
+	check(t, os.Rename(dir+"-away", dir))
+	notes := noted(&s)
+	if ref := b.release(s); ref != "" || len(*notes) != 1 || content(t, dir, "new") != "n" {
+		t.Errorf("salvage %q, notes %q", ref, *notes)
+	}
+	b.acquire(b.slot(2))
+	b.isReady(b.slot(2))
+	if got := content(t, b.root, filepath.Join(asideName, "p--1", "p--1", "folder", "new")); got != "n" {
+		t.Errorf("aside it is %q", got)
 	}
 }
 

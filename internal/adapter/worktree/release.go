@@ -22,9 +22,23 @@ func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) 
 	}
 	defer p.hold(s.Name)()
 	w, err := p.open(ctx, s)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
+	}
+	if w.git == "" { // git may have been told to forget it, with the task's work in it
+		w.now.Task = s.Task
+		again, err := w.reattach(ctx)
+		if err != nil && ctx.Err() != nil {
+			return "", err
+		}
+		if err != nil { // it must not hold the slot
+			w.note("%v; what is in %s stays there until a task needs the workspace, and is moved aside then", err, w.path)
+		}
+		if !again || err != nil {
+			return "", nil
+		}
+	}
+	switch {
 	case w.now.Task == "" && w.last.Task == s.Task:
 		return w.last.Salvage, nil
 	case w.now.Task != s.Task:
