@@ -103,9 +103,6 @@ func (p prober) whatWasMerged(ctx context.Context, q *local.Question, e *signal.
 	return nil
 }
 
-// maxNamed bounds how many files a message names.
-const maxNamed = 5
-
 // clean says whether nothing is uncommitted in the task's worktree. What Orange itself puts
 // there git does not see.
 func (p prober) clean(ctx context.Context, t *task.Task) (bool, string, error) {
@@ -116,11 +113,7 @@ func (p prober) clean(ctx context.Context, t *task.Task) (bool, string, error) {
 	if err != nil || len(files) == 0 {
 		return err == nil, "nothing is uncommitted", err
 	}
-	named := strings.Join(files[:min(len(files), maxNamed)], ", ")
-	if more := len(files) - maxNamed; more > 0 {
-		named += fmt.Sprintf(" and %d more", more)
-	}
-	return false, fmt.Sprintf("uncommitted in the worktree: %s: commit or remove them", screen.OneLine(named)), nil
+	return false, fmt.Sprintf("uncommitted in the worktree: %s: commit or remove them", screen.OneLine(few(files))), nil
 }
 
 // kept says whether the forge has all that the task's branch has: its pull request ends

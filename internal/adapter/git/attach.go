@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"orange/internal/atomicfile"
 )
 
 // Attached says whether dir is a worktree of root's repository: its .git file names a folder
@@ -127,7 +129,7 @@ func (g *Git) Reattach(ctx context.Context, root, path, branch string) (bool, er
 		r.git, err = g.registerAgain(ctx, root, path, empty, branch)
 	}
 	if err == nil {
-		err = replaceText(link, "gitdir: "+r.git+"\n")
+		err = atomicfile.Write(link, []byte("gitdir: "+r.git+"\n"), 0o644)
 	}
 	if err != nil {
 		return false, fmt.Errorf("make %s a worktree of %s again: %w", path, root, err)
@@ -172,21 +174,12 @@ func (g *Git) registerAgain(ctx context.Context, root, path, empty, branch strin
 	}
 	made, err := layoutOf(empty)
 	if err == nil {
-		err = replaceText(filepath.Join(made.git, "gitdir"), filepath.Join(path, ".git")+"\n")
+		err = atomicfile.Write(filepath.Join(made.git, "gitdir"), []byte(filepath.Join(path, ".git")+"\n"), 0o644)
 	}
 	if err == nil {
 		err = os.RemoveAll(filepath.Dir(empty))
 	}
 	return made.git, err
-}
-
-// replaceText puts text in the place of a small file in one step.
-func replaceText(path, text string) error {
-	next := path + ".orange"
-	if err := os.WriteFile(next, []byte(text), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(next, path)
 }
 
 // ceiling keeps git from taking the repository around a folder for the folder's own.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"orange/internal/atomicfile"
 )
 
 // Files in the common git folder: the lock of landings, and the record of the one under way.
@@ -100,23 +102,14 @@ func (h *landingLock) writeRecord(rec *landRecord) error {
 		return err
 	}
 	path := filepath.Join(h.dir, recordName)
-	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
+	if err := atomicfile.Write(path, append(text, '\n'), 0o644); err != nil {
 		return err
-	}
-	_, err = file.Write(append(text, '\n'))
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(path+".new"))
 	}
 	info, err := os.Stat(path)
-	if err != nil {
-		return err
+	if err == nil {
+		rec.written = info.ModTime()
 	}
-	rec.written = info.ModTime()
-	return syncDir(h.dir)
+	return err
 }
 
 // readRecord reads the record that a landing left. What is no record is as good as none.
@@ -141,13 +134,4 @@ func (h *landingLock) readRecord() (rec landRecord, found bool, err error) {
 
 func (h *landingLock) removeRecord() error {
 	return os.Remove(filepath.Join(h.dir, recordName))
-}
-
-// syncDir makes the names in a folder durable.
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }
