@@ -70,7 +70,7 @@ func (g *Git) sameRepository(ctx context.Context, old, root string, places []str
 
 // beginnings are the commits without a parent.
 func (g *Git) beginnings(ctx context.Context, root string) (string, error) {
-	out, err := g.run(ctx, root, "rev-list", "--max-parents=0", "--all")
+	out, err := g.run(ctx, root, "rev-list", "--max-parents=0", anyRef)
 	if err != nil {
 		return "", fmt.Errorf("look for the first commit of %s: %w", root, err)
 	}

@@ -16,6 +16,10 @@ const salvageRefs = "refs/orange/salvage/"
 // everyRef are the refs that keep a commit from being lost.
 var everyRef = [...]string{"--branches", "--tags", "--remotes", "--glob=refs/orange/*"}
 
+// anyRef stands for all refs of a repository. It is not --all, which also reads the HEAD of every
+// worktree: that is a bad object while git worktree add makes one.
+const anyRef = "--glob=refs/*"
+
 // A Salvage is work that was kept before a worktree was cleared.
 type Salvage struct {
 	Ref        string      // refs/orange/salvage/<task>/<number>

@@ -13,7 +13,7 @@ func (g *Git) CheckUsable(ctx context.Context, root, branch, pool string) error 
 	if err := CheckBranch(branch); err != nil {
 		return err
 	}
-	commit, err := g.run(ctx, root, "rev-list", "--max-count=1", "--all")
+	commit, err := g.run(ctx, root, "rev-list", "--max-count=1", anyRef)
 	if err != nil {
 		return fmt.Errorf("look for commits in %s: %w", root, err)
 	}

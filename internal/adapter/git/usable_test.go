@@ -63,3 +63,24 @@ func TestARepositoryThatWasMovedIsFound(t *testing.T) {
 		t.Errorf("the worktree is on %q, %v", branch, err)
 	}
 }
+
+// TestAWorktreeThatIsBeingMadeHidesNoCommit looks at a repository in which git worktree add
+// has written the HEAD of a worktree as zeros, as it does before the worktree has a commit.
+func TestAWorktreeThatIsBeingMadeHidesNoCommit(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	root, dir := forMerge(t)
+	half := filepath.Join(root, ".git", "worktrees", "half")
+	if err := os.MkdirAll(half, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, half, "HEAD", strings.Repeat("0", 40)+"\n")
+	write(t, half, "commondir", "../..\n")
+	write(t, half, "gitdir", filepath.Join(t.TempDir(), ".git")+"\n")
+	if err := New().CheckUsable(ctx, root, "next", filepath.Dir(dir)); err != nil {
+		t.Errorf("a branch for the next task: %v", err)
+	}
+	if _, err := New().beginnings(ctx, root); err != nil {
+		t.Error(err)
+	}
+}
