@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"regexp"
@@ -112,6 +113,9 @@ func (g *Git) once(ctx context.Context, c call) (string, error) {
 		said := reason(errs.String())
 		if strings.HasSuffix(said, gpgHidden) {
 			said = printable(g.askGPG(ctx, c, said))
+		}
+		if _, err := os.Stat(c.dir); errors.Is(err, fs.ErrNotExist) {
+			said = fmt.Sprintf("there is no folder %s: if it is a repository that was moved, run orange project update NAME --path NEW", c.dir)
 		}
 		return "", &exitError{args: c.args, code: exit.ExitCode(), said: said, stderr: errs.String(), stdout: out.String()}
 	}

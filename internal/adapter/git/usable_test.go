@@ -84,3 +84,10 @@ func TestAWorktreeThatIsBeingMadeHidesNoCommit(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestARepositoryThatIsGoneIsNamedWithTheWayOut(t *testing.T) {
+	t.Parallel()
+	gone := filepath.Join(t.TempDir(), "gone")
+	err := New().CheckUsable(context.Background(), gone, "x", t.TempDir())
+	wantError(t, err, "there is no folder "+gone+": if it is a repository that was moved, run orange project update NAME --path NEW")
+}
