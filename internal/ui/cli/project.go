@@ -17,6 +17,9 @@ func newProjectCommand(deps Deps) *cobra.Command {
 		newProjectAdd(deps), newProjectList(deps), newProjectUpdate(deps), newProjectRemove(deps))
 }
 
+// errNoProject is what a command says that runs in a folder of no project and names none.
+var errNoProject = errors.New("this folder belongs to no project: name one, or run orange project add")
+
 // projectOf is the project that is named, else the one of the folder the command runs
 // in.
 func (s session) projectOf(ctx context.Context, args []string) (string, error) {
@@ -33,7 +36,7 @@ func (s session) projectHere(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if at.Project == "" {
-		return "", errors.New("this folder belongs to no project: name one, or run orange project add")
+		return "", errNoProject
 	}
 	return at.Project, nil
 }

@@ -53,6 +53,9 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 	}
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		name, err := s.projectOf(ctx, args)
+		if errors.Is(err, errNoProject) && change.Path != nil {
+			return fmt.Errorf("this folder belongs to no project yet: name the one that was moved (orange project list), as in orange project update NAME --path %s", path)
+		}
 		if err != nil {
 			return err
 		}

@@ -80,6 +80,7 @@ func TestPolicyOfAProject(t *testing.T) {
 			asked: []string{`PATCH /v1/projects/p {"budget":{"task_attempts":4,"task_cost_micro_usd":7500000,"day_attempts":9,"day_cost_micro_usd":1500}}`}},
 		{name: "take bounds away", args: "project update p --max-task-cost 0 --max-task-attempts 0 --max-day-cost 0 --max-day-attempts 0", prepare: known,
 			asked: []string{`PATCH /v1/projects/p {"budget":{}}`}},
+		{name: "update the path, from where it was moved to", args: "project update --path /new", prepare: known, code: 1, err: "name the one that was moved (orange project list), as in orange project update NAME --path /new", asked: []string{}},
 		{name: "update the delivery", args: "project update p --delivery push --teardown x", prepare: known, asked: []string{`PATCH /v1/projects/p {"delivery":"push","teardown":"x"}`}},
 		{name: "update to an odd delivery", args: "project|update|p|--delivery|", prepare: known, code: 2, err: `delivery "" is not known`, asked: []string{}},
 		{name: "update the budget of nothing", args: "project update nope --max-task-cost 1", prepare: known, code: 1, err: `project "nope" is not registered: see orange project list`, asked: []string{}},
