@@ -92,8 +92,11 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 		it.Kind, it.Text, it.Do = ItemQuestion, "questions wait for an answer: see ## Questions in TASK.md", fmt.Sprintf("orange task answer %s \"...\"", t.ID)
 	case s.Kind == workflow.Halt:
 		it.Kind, it.Text, it.Do = ItemStuck, because("the work needs help", t.Because), x.command("attach", "").Run
-		if s.Role == "" {
+		switch {
+		case s.Role == "":
 			it.Do = fmt.Sprintf("orange task answer %s \"...\"", t.ID)
+		case len(t.Attempts) == 0:
+			it.Do = x.command("respawn", "").Run // there is no terminal to attach to
 		}
 	case s.Kind == workflow.HumanDo:
 		it.Kind, it.Text = ItemReview, "the work waits for a decision"+x.leftOut()

@@ -55,6 +55,9 @@ func (x *decider) restore() Verdict {
 	}
 	e.Attention = fmt.Sprintf(RestoredHold+": the record says %s, history.jsonl says %s; move the task to where it belongs, then orange resume",
 		status, orUnknown(lost.Status))
+	if lost.Status == status {
+		e.Attention = fmt.Sprintf(RestoredHold+": both the record and history.jsonl say %s, but the record lacks the last %d lines of history.jsonl; look at them, then orange resume", status, len(lost.Events))
+	}
 	x.push(e)
 	return x.holdTask(e.Reason)
 }

@@ -80,6 +80,31 @@ func TestATaskThatIsOverIsNotHeldForItsLastReceipts(t *testing.T) {
 	again(t, w)
 }
 
+func TestATaskRestoredInTheSameStateSaysWhatIsMissing(t *testing.T) {
+	w := &world{t: t, def: load(t, "orange"), now: start, free: []string{"p--1"}}
+	w.must(signal.Signal{Kind: signal.Create, Actor: task.Human, New: newTask(func(n *signal.New) { n.Spawn = true })})
+	w.must(signal.Signal{Kind: signal.Restore, Actor: task.Human, Lost: &signal.Lost{Events: []string{"effect.done", "effect.done"}, Status: w.task.Status}})
+	if !strings.Contains(w.task.Attention, "both the record and history.jsonl say planning, but the record lacks the last 2 lines") {
+		t.Errorf("%q", w.task.Attention)
+	}
+	again(t, w)
+}
+
+func TestAStuckTaskWithoutAnAgentOffersToStartOne(t *testing.T) {
+	w := &world{t: t, def: load(t, "orange"), now: start, free: []string{"p--1"}}
+	w.must(signal.Signal{Kind: signal.Create, Actor: task.Human, New: newTask(func(n *signal.New) { n.Spawn = true })})
+	w.task.Status, w.task.Pending = "stuck", nil
+	it, _ := engine.Inbox(w.def, w.task)
+	if it.Do != "orange task attach "+string(w.task.ID) {
+		t.Errorf("while the worker lives: %q", it.Do)
+	}
+	w.task.Attempts = nil
+	it, _ = engine.Inbox(w.def, w.task)
+	if it.Do != "orange task respawn "+string(w.task.ID) {
+		t.Errorf("without an agent: %q", it.Do)
+	}
+}
+
 func TestATaskThatOnlyItsFolderKnowsIsImported(t *testing.T) {
 	for name, tt := range map[string]struct {
 		workflow, status, want string
