@@ -137,6 +137,30 @@ func TestCommitsInASubmoduleOutliveTheWorktree(t *testing.T) {
 	}
 }
 
+// A worktree that was cleared and goes to the next task has no second salvage for the
+// commits that its submodule still has.
+func TestCommitsInASubmoduleAreListedOnce(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	_, dir, lib := withSubmodule(t)
+	do(t, dir, "switch", "-q", "-c", "task")
+	commitFile(t, lib, "s", "committed")
+	do(t, dir, "commit", "-q", "-a", "-m", "lib")
+	write(t, dir, "f", "not committed")
+	ref, err := New().Salvage(ctx, dir, "task1")
+	if err != nil || ref == "" {
+		t.Fatalf("%q, %v", ref, err)
+	}
+	if err := New().Clean(ctx, dir, "task1"); err != nil {
+		t.Fatal(err)
+	}
+	do(t, dir, "submodule", "--quiet", "deinit", "-f", "lib")
+	do(t, dir, "switch", "-q", "--detach", "main")
+	if again, err := New().Salvage(ctx, dir, "task1"); again != ref || err != nil {
+		t.Errorf("again: %q, %v, want %s", again, err, ref)
+	}
+}
+
 // What the remote has is not kept, however it was checked out.
 func TestSubmodulesThatWereOnlyCheckedOutAreNotKept(t *testing.T) {
 	t.Parallel()

@@ -364,6 +364,9 @@ func (g *Git) covers(ctx context.Context, dir, ref string, s survey, notes []str
 			return false, err
 		}
 	}
+	if s.empty() {
+		return true, nil
+	}
 	out, err := g.run(ctx, dir, "rev-list", "--max-count=1", "--parents", ref)
 	if err != nil {
 		return false, err
