@@ -73,15 +73,17 @@ func describe(m *model, choices []choice) string {
 		default:
 			part = "the ## " + m.sections[c.section].name + " (" + c.says + ") that was there when the visit began"
 		}
-		if text != "" {
+		switch {
+		case text != "":
 			text += ", "
+		case c.section >= 0 || c.section == kidsChoice:
+			text = "; there is "
+		default:
+			text = "; "
 		}
 		text += part
 	}
-	if text == "" {
-		return ""
-	}
-	return "; there is " + text
+	return text
 }
 
 // factName is what a gate asks for besides sections, as people call it.
