@@ -78,7 +78,7 @@ func TestRoot(t *testing.T) {
 	_, err := New().Root(ctx, t.TempDir())
 	wantError(t, err, "not a git repository")
 	_, err = New().Root(ctx, filepath.Join(root, "none"))
-	wantError(t, err, "No such file")
+	wantError(t, err, "there is no folder")
 }
 
 func TestRootIgnoresTheCallersRepository(t *testing.T) {
