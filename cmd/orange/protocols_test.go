@@ -53,6 +53,8 @@ development:
   - commit: {file: a.txt, text: "a\n", message: a}
 qa:
   - say: "The issue ends like this:\n\n<!-- WORK_RESULT:passed -->"
+qa#2:
+  - idle:
 `)
 	got := s.await(id, "the qa gave no answer", func(t task.Task) bool { return t.Counter("no_answer") > 0 })
 	if got.Status != "Finished" {
