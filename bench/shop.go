@@ -107,7 +107,7 @@ func (s *shop) close() error {
 
 // endAll ends the attempts whose folders are there, a few at a time.
 func (s *shop) endAll(ctx context.Context) error {
-	supervisor := attend.New([]string{s.path, "attend"})
+	supervisor := attend.New([]string{s.path, "attend"}, attend.DataFolder{})
 	defer supervisor.Close()
 	folders, err := filepath.Glob(filepath.Join(s.cfg.Home, "attempts", "*", "*"))
 	if err != nil {

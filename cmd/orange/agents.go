@@ -45,18 +45,22 @@ func (s *server) hire() (*company, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &company{supervisor: attend.New([]string{s.self, attendCommand})}
+	data := dataFolder(s.cfg.Home)
+	if s.id, err = data.Identity(s.cfg.Home); err != nil {
+		return nil, err
+	}
+	c := &company{supervisor: attend.New([]string{s.self, attendCommand}, data)}
 	if s.headless() {
 		s.log.Info("agents run without a terminal", "component", "serve")
 	} else {
 		if err := os.MkdirAll(filepath.Dir(s.cfg.Terminal), 0o700); err != nil {
 			return nil, err
 		}
-		c.terminal = tmux.New(s.cfg.Terminal, config.WithoutSecrets(s.ownEnv()))
+		c.terminal = tmux.New(s.cfg.Terminal, append(config.WithoutSecrets(s.ownEnv()), agents.ServerMark(s.id)))
 	}
 	c.worktrees = worktrees{s: s, pool: worktree.New(filepath.Join(s.cfg.Home, "workspaces"), s.git), exclude: harness.Excludes()}
 	o := agents.Options{
-		Root: filepath.Join(s.cfg.Home, "attempts"), Key: key, Log: s.log,
+		Root: data.Attempts, ID: s.id, Key: key, Tmux: s.cfg.Tmux, Log: s.log,
 		Processes: &processes{
 			supervisor: c.supervisor, terminal: c.terminal, tmuxSocket: s.cfg.Terminal, socket: s.cfg.Socket, boot: attend.BootID(), self: os.Getpid(),
 			wake: []string{s.self, "serve", "--detached"}, wakeEnv: append(s.ownEnv(), "ORANGE_HOME="+s.cfg.Home),
@@ -84,11 +88,18 @@ func (s *server) headless() bool {
 
 // ownEnv is what a server, and what it starts for itself, inherits.
 func (s *server) ownEnv() []string {
-	return append(config.ServerEnv(config.Environ(), s.cfg.AgentEnv...), config.ServerMark)
+	return config.ServerEnv(config.Environ(), s.cfg.AgentEnv...)
 }
 
-// publicEnv is the environment of this process without the secrets of trackers.
-func publicEnv() []string { return config.WithoutSecrets(config.Environ()) }
+// publicEnv is the environment of this process without the secrets of trackers, for programs
+// that an agent may have a hand in. They are known by their mark when they outlive the server.
+func (s *server) publicEnv() []string {
+	env := config.WithoutSecrets(config.Environ())
+	if s.id != "" {
+		env = append(env, agents.ServerMark(s.id))
+	}
+	return env
+}
 
 // agentEnv is what an agent of a harness inherits of this server.
 func (s *server) agentEnv(name string) []string {

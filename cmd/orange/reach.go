@@ -58,6 +58,13 @@ func processOf(h lock.Holder) (attend.Process, bool) {
 	return p, ok && h.Mark == mark(p)
 }
 
+// serverOf is the server that holds a data folder: server.lock names it, and the kernel says
+// that it has the lock. Anybody can write the one; nobody but the holder can have the other.
+func serverOf(home string) (attend.Process, bool) {
+	p, ok := processOf(lock.Read(home))
+	return p, ok && lock.HeldBy(home, p.PID)
+}
+
 // owner is the server that holds a data folder, whether it answers or not.
 func owner(home string) (client.Owner, bool) {
 	p, certain := processOf(lock.Read(home))

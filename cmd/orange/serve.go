@@ -49,7 +49,8 @@ func serve(ctx context.Context, cfg config.Config, o cli.ServeOptions) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
-	s := &server{cfg: cfg, held: held, git: git.New().With(publicEnv)}
+	s := &server{cfg: cfg, held: held}
+	s.git = git.New().With(s.publicEnv)
 	defer s.removeSocket() // that it is gone says that all is on the disk
 	logs, err := logfile.Open(filepath.Join(cfg.Home, "orange.log"), logfile.MaxSize)
 	if err != nil {
@@ -75,6 +76,7 @@ type server struct {
 	folders *taskdir.Dir
 	runtime *local.Runtime
 	self    string     // this program
+	id      string     // of the data folder
 	company *company   // nil: effects are written down and no agents run
 	news    sync.Mutex // see boards
 	office  *track.Office

@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/adapter/attend"
 	"orange/internal/adapter/tmux"
+	"orange/internal/config"
 	"orange/internal/runtime/agents"
 	"orange/internal/ui/api"
 )
@@ -129,6 +130,24 @@ func (p *processes) Ancestry(pid int) (line []int, origin agents.Origin) {
 		}
 	}
 	return line, origin
+}
+
+// Mark implements agents.Processes.
+func (p *processes) Mark(pid int) string { return attend.MarkOf(pid) }
+
+// dataFolder says which processes are those of a data folder, and of none of its attempts.
+func dataFolder(home string) attend.DataFolder {
+	return attend.DataFolder{
+		Server:   func() (attend.Process, bool) { return serverOf(home) },
+		Terminal: config.Terminal(home),
+		Attempts: filepath.Join(home, "attempts"),
+	}
+}
+
+// attendTo is the process that attends to an attempt in its folder, which is two levels below
+// that of all attempts in the data folder.
+func attendTo(folder string) int {
+	return attend.Main(folder, dataFolder(filepath.Dir(filepath.Dir(filepath.Dir(folder)))))
 }
 
 // terminal is tmux as agents see it.

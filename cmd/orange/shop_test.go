@@ -108,7 +108,7 @@ func (s *shop) close() {
 	}
 	// With a server that answers, and starts nothing, no attendant starts another.
 	s.run("pause") //nolint:errcheck // the attempts are ended all the same
-	supervisor := attend.New([]string{s.program, attendCommand})
+	supervisor := attend.New([]string{s.program, attendCommand}, dataFolder(s.home))
 	defer supervisor.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	defer cancel()

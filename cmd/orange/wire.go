@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"orange/internal/adapter/attend"
 	"orange/internal/adapter/effectlog"
 	"orange/internal/adapter/workflowdir"
 	"orange/internal/config"
@@ -35,7 +34,7 @@ func run(args []string) int {
 		case recordEffect:
 			return record(args[1])
 		case attendCommand:
-			return attend.Main(args[1])
+			return attendTo(args[1])
 		case playCommand:
 			return play(args[1])
 		}

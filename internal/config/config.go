@@ -38,6 +38,7 @@ type Config struct {
 
 	Sessions string   // tmux or headless, "" for tmux where it is installed
 	Terminal string   // socket of this data folder's tmux
+	Tmux     string   // folder of the folders in which agents may start a tmux of their own
 	AgentEnv []string // further variables that agents inherit
 	Hooks    string   // address at which news of trackers are heard, "" for nowhere
 	Web      string   // address of the web page, "" for nowhere
@@ -107,7 +108,7 @@ func (c *Config) places(getenv func(string) string, home func() (string, error))
 	}
 	c.Home = resolve(data)
 	c.Socket, c.Spare = sockets(getenv, c.Home)
-	c.Terminal = terminal(c.Home)
+	c.Terminal, c.Tmux = Terminal(c.Home), agentTmux(c.Home)
 	c.ConfigDir, err = folder(getenv, home, "XDG_CONFIG_HOME", ".config")
 	if err != nil {
 		return fmt.Errorf("find the configuration folder: %w; set XDG_CONFIG_HOME", err)
@@ -165,13 +166,23 @@ func sockets(getenv func(string) string, home string) (path, spare string) {
 	return spare, spare
 }
 
-// terminal is the socket of the tmux that holds the agents' windows. It depends on the
+// Terminal is the socket of the tmux that holds the agents' windows. It depends on the
 // data folder alone, so that a server with another environment finds them again.
-func terminal(home string) string {
+func Terminal(home string) string {
 	if path := filepath.Join(home, "tmux.sock"); len(path) <= MaxSocketPath {
 		return path
 	}
 	return filepath.Join("/tmp", "orange-"+strconv.Itoa(os.Getuid()), hash(home)+".tmux")
+}
+
+// agentTmux is where agents' own tmux servers have their sockets, each agent in a folder with
+// a name of up to 12 bytes. A socket is in a folder named by the user id in there.
+func agentTmux(home string) string {
+	path := filepath.Join(home, "tmux")
+	if len(filepath.Join(path, "123456789012", "tmux-4294967295", "name-of-20-bytes-....")) <= MaxSocketPath {
+		return path
+	}
+	return filepath.Join("/tmp", "orange-"+strconv.Itoa(os.Getuid()), hash(home)+".agents")
 }
 
 // hash is a short name for a data folder.

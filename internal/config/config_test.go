@@ -136,7 +136,7 @@ func TestFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			tt.want.Home, tt.want.ConfigDir, tt.want.UserWorkflows, tt.want.Socket, tt.want.Spare = got.Home, got.ConfigDir, got.UserWorkflows, got.Socket, got.Spare
-			tt.want.Terminal = filepath.Join(got.Home, "tmux.sock")
+			tt.want.Terminal, tt.want.Tmux = filepath.Join(got.Home, "tmux.sock"), got.Tmux
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -184,5 +184,19 @@ func TestTheTerminalsSocketIsShortEnough(t *testing.T) {
 	got, err := config.Load(env("ORANGE_HOME", long), at(t.TempDir()))
 	if err != nil || len(got.Terminal) > config.MaxSocketPath || !strings.HasSuffix(got.Terminal, ".tmux") {
 		t.Errorf("%q, %v", got.Terminal, err)
+	}
+	for _, home := range []string{long, "/home/someone/.local/share/orange", "/" + strings.Repeat("x", 48)} {
+		got, err := config.Load(env("ORANGE_HOME", home), at(t.TempDir()))
+		if socket := got.Tmux + "/123456789012/tmux-4294967295/a-name-of-20-bytes.."; err != nil || len(socket) > config.MaxSocketPath {
+			t.Errorf("%q, %v", socket, err)
+		}
+	}
+	for _, name := range []string{"TMUX=/s,1,0", "TMUX_PANE=%1", "TMUX_TMPDIR=/t"} {
+		if got := config.AgentEnv([]string{name}, "claude", "TMUX", "TMUX_PANE", "TMUX_TMPDIR"); len(got) != 0 {
+			t.Errorf("an agent has %q", got)
+		}
+		if got := config.ServerEnv([]string{name}); len(got) != 0 {
+			t.Errorf("a server has %q", got)
+		}
 	}
 }

@@ -22,7 +22,7 @@ var base = [...]string{
 // serverOnly is what the server may have and agents may not: it pushes, they do not.
 // ORANGE_EFFECTS is not among it: a server that writes effects down believes everybody,
 // and whoever wants one starts it, or says so in config.json.
-var serverOnly = [...]string{"SSH_AUTH_SOCK", "ORANGE_HOME", "ORANGE_LOG_LEVEL", "TMUX_TMPDIR"}
+var serverOnly = [...]string{"SSH_AUTH_SOCK", "ORANGE_HOME", "ORANGE_LOG_LEVEL"}
 
 // providers are the credentials and settings of agents, by harness and by how their
 // names begin.
@@ -38,10 +38,9 @@ var providers = [...]struct {
 	{"", []string{"OPENROUTER_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY", "GROQ_API_KEY", "XAI_API_KEY"}},
 }
 
-// ServerMark is in the environment of a server and of what it starts for itself. An
-// agent's processes carry another value: so a server that an agent's command started is
-// not taken for a part of that agent, and is not ended with it.
-const ServerMark = "ORANGE_ATTEMPT_KEY=server"
+// ofTmux is what leads a program to the tmux it runs in, or to that of the user. An agent has
+// its own.
+var ofTmux = [...]string{"TMUX", "TMUX_PANE", "TMUX_TMPDIR"}
 
 // never lists what would make an agent believe that it runs inside another one.
 var never = [...]string{"CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID"}
@@ -64,7 +63,7 @@ func AgentEnv(environ []string, harness string, more ...string) []string {
 		harness = ""
 	}
 	return keep(environ, func(name string) bool {
-		return !TrackerSecret(name) && (common(name) && name != "TERM" || slices.Contains(more, name) || ofProvider(name, harness))
+		return !TrackerSecret(name) && !slices.Contains(ofTmux[:], name) && (common(name) && name != "TERM" || slices.Contains(more, name) || ofProvider(name, harness))
 	})
 }
 

@@ -125,7 +125,7 @@ func (s *shop) close() {
 		s.report()
 	}
 	s.run("stop") //nolint:errcheck // there may be none
-	supervisor := attend.New([]string{program, "attend"})
+	supervisor := attend.New([]string{program, "attend"}, attend.DataFolder{})
 	defer supervisor.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	defer cancel()

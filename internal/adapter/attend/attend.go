@@ -37,6 +37,10 @@ const (
 // they have left its process tree. Its value is written down and is no secret.
 const KeyVariable = "ORANGE_ATTEMPT_KEY"
 
+// TmuxVariable names the folder in which tmux keeps the sockets of its servers. Each attempt
+// has one of its own.
+const TmuxVariable = "TMUX_TMPDIR"
+
 // Orders say what to run. They reach the attendant through a pipe, because the
 // environment may hold secrets.
 type Orders struct {

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 {
 		switch os.Args[1] {
 		case "attend":
-			syscall.Exit(attend.Main(os.Args[2]))
+			syscall.Exit(attend.Main(os.Args[2], dataFolder(filepath.Dir(filepath.Dir(filepath.Dir(os.Args[2]))))))
 		case "attend-briefly":
 			syscall.Exit(attend.AttendBriefly(os.Args[2], 20*time.Millisecond))
 		case "linger":
@@ -34,6 +34,15 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(m.Run())
+}
+
+// dataFolder is one whose server is the process that a file names.
+func dataFolder(home string) attend.DataFolder {
+	return attend.DataFolder{Attempts: filepath.Join(home, "attempts"), Terminal: filepath.Join(home, "tmux.sock"), Server: func() (attend.Process, bool) {
+		text, _ := os.ReadFile(filepath.Join(home, "server"))
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+		return attend.Find(pid)
+	}}
 }
 
 // linger writes its pid to a file and stays.
@@ -79,7 +88,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	home := t.TempDir()
-	s := &stage{Supervisor: attend.New(self(t)), t: t, folder: attend.Folder(filepath.Join(home, "attempts", "1")), dir: home}
+	s := &stage{Supervisor: attend.New(self(t), dataFolder(home)), t: t, folder: attend.Folder(filepath.Join(home, "attempts", "t", "1")), dir: home}
 	s.key = fmt.Sprintf("%s-%d", t.Name(), os.Getpid())
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

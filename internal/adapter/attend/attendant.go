@@ -18,12 +18,13 @@ const ordersWithin = 30 * time.Second
 
 // Main is the attendant: it takes its orders from the folder, starts the agent, waits
 // for its end, ends what it left behind, and writes the exit record. It returns the exit
-// code of its process.
-func Main(dir string) int { return attendTo(Folder(dir), ordersWithin) }
+// code of its process. The data folder is that of the attempt.
+func Main(dir string, data DataFolder) int { return attendTo(Folder(dir), data, ordersWithin) }
 
 // An attendant attends to one attempt.
 type attendant struct {
 	folder  Folder
+	data    DataFolder
 	claim   Started
 	adopts  bool // descendants cannot get away
 	signals chan os.Signal
@@ -33,8 +34,8 @@ type attendant struct {
 	wakeEnv []string
 }
 
-func attendTo(folder Folder, within time.Duration) int {
-	a := &attendant{folder: folder, signals: make(chan os.Signal, 8)}
+func attendTo(folder Folder, data DataFolder, within time.Duration) int {
+	a := &attendant{folder: folder, data: data, signals: make(chan os.Signal, 8)}
 	signal.Notify(a.signals, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
 	if err := a.takeCharge(); err != nil {
 		say("cannot attend to this attempt: %v", err)
@@ -99,7 +100,7 @@ func (a *attendant) await(within time.Duration) (Orders, error) {
 		if len(a.wakeEnv) == 0 {
 			a.wakeEnv = outside(o.Env)
 		}
-		a.claim.Key, a.claim.Grace = variable(o.Env, KeyVariable), o.Grace
+		a.claim.Key, a.claim.Grace, a.claim.Tmux = variable(o.Env, KeyVariable), o.Grace, variable(o.Env, TmuxVariable)
 		return o, nil
 	case s := <-a.signals:
 		if s == unix.SIGTERM {

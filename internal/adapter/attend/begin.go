@@ -115,7 +115,7 @@ func outside(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		switch name {
-		case "ORANGE_TOKEN", "ORANGE_TASK", "ORANGE_ROLE", "ORANGE_ATTEMPT", KeyVariable:
+		case "ORANGE_TOKEN", "ORANGE_TASK", "ORANGE_ROLE", "ORANGE_ATTEMPT", KeyVariable, TmuxVariable:
 			return true
 		}
 		return false

@@ -138,7 +138,7 @@ func (s *Supervisor) sweep(ctx context.Context, started Started) error {
 	asked := map[Process]bool{}
 	force := time.Now().Add(started.Grace)
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
-		left, err := started.living()
+		left, err := started.living(s.data)
 		if err != nil {
 			return err
 		}

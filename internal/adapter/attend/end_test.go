@@ -53,29 +53,86 @@ func TestADaemonThatIgnoresSIGTERMAndForksIsKilled(t *testing.T) {
 	}
 }
 
-func TestAServerThatAnAgentStartedIsNotTheAgents(t *testing.T) {
+func TestTheServerAndTheAttendantsOfTheDataFolderAreNotTheAgents(t *testing.T) {
 	needsLinux(t)
-	s := newStage(t)
 	lingers := self(t)[0] + " linger"
-	s.start(s.orders(`( ` + attend.KeyVariable + `=server setsid ` + lingers + ` $DIR/daemon & ) ;
-		while ! test -s $DIR/daemon; do sleep 0.01; done; exit 4`))
-	exit := receive(t, s.watch())
-	pid := s.pid("daemon")
-	if exit.Code != 4 || gone(pid) {
-		t.Errorf("exit: %+v; gone: %v", exit, gone(pid))
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Error(err)
+	for _, who := range []string{"the server", "an attendant", "tmux"} {
+		t.Run(who, func(t *testing.T) {
+			s := newStage(t)
+			var script string
+			switch who {
+			case "the server":
+				script = `( env -u ` + attend.KeyVariable + ` setsid ` + lingers + ` $DIR/server & ) ; while ! test -s $DIR/server; do sleep 0.01; done; cp $DIR/server $DIR/daemon; exit 4`
+			case "an attendant":
+				other := filepath.Join(s.dir, "attempts", "t", "2")
+				if err := attend.Folder(other).Prepare(); err != nil {
+					t.Fatal(err)
+				}
+				script = `( ` + attend.KeyVariable + `=x setsid ` + strings.Join(self(t), " ") + " " + other + ` & ) ; while ! test -s ` + other + `/claim.json; do sleep 0.01; done;
+					sed 's/.*"pid":\([0-9]*\).*/\1/' ` + other + `/claim.json >$DIR/daemon; exit 4`
+			case "tmux":
+				script = `env -u ` + attend.KeyVariable + ` tmux -S $DIR/tmux.sock -f /dev/null new-session -d 'sleep 1000'; tmux -S $DIR/tmux.sock display-message -p '#{pid}' >$DIR/daemon; exit 4`
+			}
+			s.start(s.orders(script))
+			exit := receive(t, s.watch())
+			pid := s.pid("daemon")
+			if exit.Code != 4 || gone(pid) {
+				t.Errorf("exit: %+v; gone: %v", exit, gone(pid))
+			}
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
-func TestAnothersKeyAloneHelpsNobody(t *testing.T) {
+func TestWhatOnlyCallsItselfAPartOfOrangeEndsWithTheAgent(t *testing.T) {
 	needsLinux(t)
+	daemon := func(command string) string {
+		return `( ` + command + ` & ) ; while ! test -s $DIR/daemon; do sleep 0.01; done; exit 4`
+	}
+	lingers := self(t)[0] + " linger $DIR/daemon"
+	cases := map[string]string{
+		"a shell with the key of a server":        daemon(attend.KeyVariable + `=server setsid sh -c 'trap "" HUP; echo $$ >$DIR/daemon; exec sleep 1000'`),
+		"this program with the key of a server":   daemon(attend.KeyVariable + "=server setsid " + lingers),
+		"this program with another key":           daemon(attend.KeyVariable + "=other setsid " + lingers),
+		"this program without a key":              daemon("env -u " + attend.KeyVariable + " setsid " + lingers),
+		"a binary called tmux":                    "cp $(command -v sleep) $DIR/tmux; " + daemon(attend.KeyVariable+`=server setsid sh -c 'echo $$ >$DIR/daemon; exec $DIR/tmux 1000'`),
+		"an attendant that no record names":       "cp $(command -v sh) $DIR/attend; mkdir -p $DIR/attempts/t/2; " + daemon(attend.KeyVariable+`=other setsid $DIR/attend -c 'echo $$ >$DIR/daemon; sleep 1000; :' $DIR/attempts/t/2`),
+		"what takes the place of the server":      `( setsid ` + self(t)[0] + ` linger $DIR/server & ) ; while ! test -s $DIR/server; do sleep 0.01; done; cp $DIR/server $DIR/daemon; exit 4`,
+		"a tmux at the socket of the data folder": `tmux -S $DIR/tmux.sock -f /dev/null new-session -d 'sleep 1000'; tmux -S $DIR/tmux.sock display-message -p '#{pid}' >$DIR/daemon; exit 4`,
+	}
+	for what, script := range cases {
+		t.Run(what, func(t *testing.T) {
+			s := newStage(t)
+			s.start(s.orders(script))
+			exit := receive(t, s.watch())
+			if pid := s.pid("daemon"); exit.Code != 4 || !gone(pid) {
+				t.Errorf("exit: %+v; gone: %v", exit, gone(pid))
+				syscall.Kill(pid, syscall.SIGKILL) //nolint:errcheck // it may be gone by now
+			}
+		})
+	}
+}
+
+// The tmux of an agent is found by its socket as well, whatever became of its attendant and
+// of its mark.
+func TestTheTmuxOfAnAgentIsFoundByItsSocket(t *testing.T) {
 	s := newStage(t)
-	s.start(s.orders(`( ` + attend.KeyVariable + `=server setsid sh -c 'trap "" HUP; echo $$ >$DIR/daemon; exec sleep 1000' & ) ;
-		while ! test -s $DIR/daemon; do sleep 0.01; done; exit 4`))
-	if exit := receive(t, s.watch()); exit.Code != 4 || !gone(s.pid("daemon")) {
-		t.Errorf("exit: %+v; gone: %v", exit, gone(s.pid("daemon")))
+	own, err := os.MkdirTemp("", "at") // the path of a socket is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(own)
+	o := s.orders(`env -u ` + attend.KeyVariable + ` tmux -f /dev/null new-session -d 'echo $$ >$DIR/pane; exec sleep 1000'; tmux display-message -p '#{pid}' >$DIR/daemon; exec sleep 1000`)
+	o.Env = append(o.Env, attend.TmuxVariable+"="+own)
+	started := s.start(o)
+	server, pane := s.pid("daemon"), s.pid("pane")
+	if err := syscall.Kill(started.Attendant.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.End(t.Context(), s.folder); err != nil || !gone(server) || !gone(pane) {
+		t.Errorf("%v; gone: %v, %v", err, gone(server), gone(pane))
 	}
 }
 
@@ -205,7 +262,7 @@ func TestAnotherSupervisorTakesOver(t *testing.T) {
 	s.start(s.orders(`while ! test -e $DIR/go; do sleep 0.01; done; exit 8`))
 	exits := s.watch()
 	s.Close()
-	next := &stage{Supervisor: attend.New(self(t)), t: t, folder: s.folder, dir: s.dir}
+	next := &stage{Supervisor: attend.New(self(t), dataFolder(s.dir)), t: t, folder: s.folder, dir: s.dir}
 	defer next.Close()
 	if state := next.state(); state.Phase != attend.Running {
 		t.Fatalf("state: %+v", state)

@@ -3,4 +3,6 @@ package attend
 import "time"
 
 // AttendBriefly is Main with less patience for its orders.
-func AttendBriefly(dir string, within time.Duration) int { return attendTo(Folder(dir), within) }
+func AttendBriefly(dir string, within time.Duration) int {
+	return attendTo(Folder(dir), DataFolder{}, within)
+}

@@ -75,10 +75,9 @@ func (p Process) checkedKill(sig unix.Signal) error {
 }
 
 // below lists the roots among rows and everything that descends from them, without what
-// has ended already and without what carries the key of somebody else: a server that an
-// agent's command started, and whatever that server starts, are not the agent's. Others
-// says that there are such.
-func below(rows []row, key string, root func(row) bool) (found []Process, others bool) {
+// has ended already and without those that are spared and their descendants. Others says
+// that there are such.
+func below(rows []row, spared func(Process) bool, root func(row) bool) (found []Process, others bool) {
 	children := map[int][]row{}
 	var queue []row
 	for _, r := range rows {
@@ -95,7 +94,7 @@ func below(rows []row, key string, root func(row) bool) (found []Process, others
 			continue
 		}
 		seen[r.PID] = true
-		if foreign(r.PID, key) {
+		if spared(r.Process) {
 			others = true
 			continue
 		}
@@ -108,20 +107,48 @@ func below(rows []row, key string, root func(row) bool) (found []Process, others
 }
 
 // living lists the processes of an attempt that have not ended: its agent, its group,
-// whatever carries its key, and all that descends from them; with its attendant if that
-// is still there. Never this process or one that it descends from.
-func (s Started) living() ([]Process, error) {
+// whatever carries its key, the tmux servers it started, and all that descends from them;
+// with its attendant if that is still there. Never this process or one that it descends from.
+func (s Started) living(d DataFolder) ([]Process, error) {
 	rows, err := everyone()
 	if err != nil {
 		return nil, err
 	}
 	ours := s.inGroup(rows)
-	found, _ := below(rows, s.Key, func(r row) bool {
+	tmux := s.tmuxServers()
+	found, _ := below(rows, s.spared(d), func(r row) bool {
 		return s.Child.PID != 0 && r.Process == s.Child || r.Process == s.Attendant || ours && r.group == s.PGID ||
-			s.Key != "" && carries(r.PID, s.Key)
+			slices.Contains(tmux, r.PID) || s.Key != "" && carries(r.PID, s.Key)
 	})
 	above, _ := Ancestry(os.Getpid())
 	return slices.DeleteFunc(found, func(p Process) bool { return slices.Contains(above, p.PID) }), nil
+}
+
+// spared says whether a process is not the attempt's. Its own attendant is.
+func (s Started) spared(d DataFolder) func(Process) bool {
+	spares := d.spares(s.Key)
+	return func(p Process) bool { return p != s.Attendant && spares(p) }
+}
+
+// tmuxServers are the tmux servers that listen in the attempt's own folder for them.
+func (s Started) tmuxServers() (pids []int) {
+	if s.Tmux == "" {
+		return nil
+	}
+	sockets, _ := filepath.Glob(filepath.Join(s.Tmux, "tmux-*", "*"))
+	for _, socket := range sockets {
+		if pid := Listener(socket); pid > 1 {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// MarkOf is the mark that a process was started with, "" if it has none or that cannot be
+// told.
+func MarkOf(pid int) string {
+	value, _ := carried(pid, KeyVariable)
+	return value
 }
 
 // carries says whether a process was started with this key in its environment.
@@ -165,19 +192,4 @@ func lineage(pid int) (line []int, whole bool) {
 		pid = r.parent
 	}
 	return line, len(line) > 0
-}
-
-// serverKey is the key of servers, and of the tmux they start.
-const serverKey = "server"
-
-// foreign says whether a process below an agent is not the agent's: a server or an
-// attendant, which are this very program and carry another key, or a server's tmux. What
-// else carries another key has only been told so.
-func foreign(pid int, key string) bool {
-	other, ok := carried(pid, KeyVariable)
-	if !ok || other == key {
-		return false
-	}
-	program := programOf(pid)
-	return program != "" && program == programOf(os.Getpid()) || other == serverKey && filepath.Base(program) == "tmux"
 }

@@ -95,13 +95,13 @@ func carried(pid int, name string) (value string, ok bool) {
 	return "", false
 }
 
-// programOf is the file a process runs, "" if that cannot be told.
-func programOf(pid int) string {
-	path, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
-	if err != nil {
-		return ""
+// argumentsOf are the program and the arguments of a process, none if they cannot be told.
+func argumentsOf(pid int) []string {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil || len(text) == 0 {
+		return nil
 	}
-	return strings.TrimSuffix(path, " (deleted)")
+	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
 }
 
 // send sends a signal by a handle of the process, so that it cannot reach another.

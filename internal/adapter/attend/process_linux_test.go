@@ -51,7 +51,7 @@ func TestDescendantsAreFoundAtAnyDepth(t *testing.T) {
 	dead.zombie = true
 	rows := []row{at(9, 6), at(1, 0), at(2, 1), at(3, 2), at(4, 3), dead, at(6, 5), at(7, 1), at(8, 8)}
 	var pids []int
-	found, _ := below(rows, "", func(r row) bool { return r.PID == 2 || r.PID == 8 })
+	found, _ := below(rows, func(Process) bool { return false }, func(r row) bool { return r.PID == 2 || r.PID == 8 })
 	for _, p := range found {
 		pids = append(pids, p.PID)
 	}

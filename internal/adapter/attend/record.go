@@ -18,6 +18,7 @@ type Started struct {
 	Child     Process       `json:"child,omitzero"`
 	PGID      int           `json:"pgid,omitempty"`
 	Key       string        `json:"key,omitempty"`
+	Tmux      string        `json:"tmux,omitempty"` // folder of the sockets of tmux servers that the agent starts
 	Grace     time.Duration `json:"grace,omitempty"`
 	At        time.Time     `json:"at"`
 	Terminal  Process       `json:"terminal,omitzero"` // the tmux server of its window

@@ -26,6 +26,7 @@ type Launch func(ctx context.Context, argv []string) error
 type Supervisor struct {
 	self []string
 	boot string
+	data DataFolder
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -40,12 +41,12 @@ type Supervisor struct {
 	struck   map[Folder]struck // attempts that ended from outside a moment ago
 }
 
-// New returns a supervisor whose attendants are run as self with the folder added, such
-// as the path of orange and the word attend.
-func New(self []string) *Supervisor {
+// New returns the supervisor of a data folder. Its attendants are run as self with the
+// folder of the attempt added, such as the path of orange and the word attend.
+func New(self []string, data DataFolder) *Supervisor {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Supervisor{
-		self: self, boot: BootID(), ctx: ctx, cancel: cancel,
+		self: self, boot: BootID(), data: data, ctx: ctx, cancel: cancel,
 		starting: map[Folder]*turn{}, watched: map[Folder]bool{}, vigils: map[*vigil]bool{},
 		ordered: map[Folder]bool{}, struck: map[Folder]struck{},
 	}
@@ -174,8 +175,8 @@ func (s *Supervisor) Start(ctx context.Context, f Folder, o Orders, launch Launc
 	return s.settle(ctx, f, text)
 }
 
-// attendant is the command of an attendant. It carries the key of its attempt, so that
-// nobody else's sweep takes it for its own, and the attempt's own finds it.
+// attendant is the command of an attendant. It carries the key of its attempt, so that a
+// sweep that has no records finds it.
 func (s *Supervisor) attendant(f Folder, o Orders) []string {
 	argv := append(slices.Clone(s.self), string(f))
 	key := variable(o.Env, KeyVariable)

@@ -3,6 +3,7 @@ package attend
 import (
 	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -126,7 +127,8 @@ func reasonFor(s any) string {
 	return "it was told to end"
 }
 
-// left lists what descends from this process or is in the agent's group. Others says
+// left lists what descends from this process, is in the agent's group or is a tmux server
+// that the agent started. Others says
 // that there are descendants that are not the agent's.
 func (a *attendant) left() (ours []Process, others bool) {
 	rows, err := everyone()
@@ -135,8 +137,9 @@ func (a *attendant) left() (ours []Process, others bool) {
 	}
 	self := a.claim.Attendant
 	inGroup := a.claim.inGroup(rows)
-	return below(rows, a.claim.Key, func(r row) bool {
-		return r.Process != self && (r.parent == self.PID || inGroup && r.group == a.claim.PGID)
+	tmux := a.claim.tmuxServers()
+	return below(rows, a.claim.spared(a.data), func(r row) bool {
+		return r.Process != self && (r.parent == self.PID || inGroup && r.group == a.claim.PGID || slices.Contains(tmux, r.PID))
 	})
 }
 

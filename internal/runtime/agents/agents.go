@@ -47,6 +47,7 @@ type Processes interface {
 	Phase(dir string) (Phase, []int, error)
 	Sweep(ctx context.Context, key string) error  // ends whatever carries the key, without any records
 	Ancestry(pid int) (line []int, origin Origin) // pid and its parents up to its origin, nearest first
+	Mark(pid int) string                          // the key that a process was started with, "" without one
 }
 
 // Origin is where the parents of a process lead.
@@ -146,7 +147,9 @@ type Engine interface {
 // Options are what Agents needs.
 type Options struct {
 	Root       string // folder of all attempts
+	ID         string // of the data folder: part of the marks of its attempts
 	Key        []byte // tokens are made with it
+	Tmux       string // folder of the folders in which agents may start a tmux
 	Processes  Processes
 	Terminal   Terminal // nil: agents run without one
 	Harnesses  Harnesses

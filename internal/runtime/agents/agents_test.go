@@ -26,7 +26,7 @@ func TestAnAgentIsStartedOnceAndKnowsWhoItIs(t *testing.T) {
 	k := agents.Key{Task: id, Number: 1}
 	for _, want := range []string{
 		"PATH=/bin", "MORE=1", "ORANGE_TASK=" + string(id), "ORANGE_ATTEMPT=1", "ORANGE_ROLE=worker", "ORANGE_TOKEN=" + c.Token(k), "ORANGE_NONCE=" + c.Nonce(k),
-		"ORANGE_SLOT=2", "ORANGE_PORT_OFFSET=200", "TERM=dumb", "ORANGE_ATTEMPT_KEY=" + string(id) + "/1",
+		"ORANGE_SLOT=2", "ORANGE_PORT_OFFSET=200", "TERM=dumb", "ORANGE_ATTEMPT_KEY=here/" + string(id) + "/1",
 	} {
 		if !slices.Contains(o.Env, want) {
 			t.Errorf("%s is not in %q", want, o.Env)
@@ -159,7 +159,7 @@ func TestAdoption(t *testing.T) {
 		if !slices.Equal(ended, []int{2, 3}) || c.Len() != 1 { // 4 was never started: its effect starts it
 			t.Errorf("ended %v, %d watched", ended, c.Len())
 		}
-		if len(c.swept) != 1 || c.swept[0] != string(id)+"/3" {
+		if len(c.swept) != 1 || c.swept[0] != "here/"+string(id)+"/3" {
 			t.Errorf("swept %q", c.swept)
 		}
 		c.Close()
@@ -171,6 +171,8 @@ func TestWhoIsWho(t *testing.T) {
 	c.start(1)
 	token, other := c.Token(agents.Key{Task: id, Number: 1}), c.Token(agents.Key{Task: id, Number: 2})
 	c.parents[555], c.parents[554] = 554, 100 // below the agent
+	c.parents[701] = 700
+	c.marks = map[int]string{700: "here/" + string(id) + "/1", 702: "here/server", 703: "elsewhere/" + string(id) + "/1", 704: "here/" + string(id) + "/9"}
 	for _, tt := range []struct {
 		name, token string
 		pid         int
@@ -188,6 +190,12 @@ func TestWhoIsWho(t *testing.T) {
 		{"a process of the server", "", 405, "", "the server started this process"},
 		{"a process of the server with a token", token, 405, "", "the server started this process"},
 		{"a process in the tmux of Orange", "", 406, "", "in the tmux of Orange"},
+		{"a process with the mark of an agent", "", 700, "worker", ""},
+		{"a process below one with the mark of an agent", token, 701, "worker", ""},
+		{"a process with the mark of an agent and another's token", other, 701, "", "belongs to another"},
+		{"a process with the mark of the server", "", 702, "", "may ask for nothing"},
+		{"a process with the mark of another data folder", "", 703, "", ""},
+		{"a process with the mark of an attempt that does not live", "", 704, "", "may ask for nothing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := c.Identify(tt.token, tt.pid)
@@ -201,12 +209,18 @@ func TestWhoIsWho(t *testing.T) {
 			}
 		})
 	}
+	if own := strings.TrimPrefix(c.orders[0].Env[slices.IndexFunc(c.orders[0].Env, func(v string) bool { return strings.HasPrefix(v, "TMUX_TMPDIR=") })], "TMUX_TMPDIR="); filepath.Dir(own) != c.Tmux {
+		t.Errorf("the tmux of the agent is in %s", own)
+	}
 	c.ends(1, agents.Exit{})
+	if left, err := os.ReadDir(c.Tmux); err != nil || len(left) != 0 {
+		t.Errorf("folders of tmux are left: %v, %v", left, err)
+	}
 	c.task.Attempts = nil
 	if got, err := c.Identify(token, 900); err != nil || got.Role != "worker" {
 		t.Errorf("an attempt that is over is still itself: %+v, %v", got, err)
 	}
-	for pid, want := range map[int]string{404: "cannot identify", 405: "the server started", 406: "in the tmux of Orange"} {
+	for pid, want := range map[int]string{404: "cannot identify", 405: "the server started", 406: "in the tmux of Orange", 701: "may ask for nothing"} {
 		if got, err := c.Identify("", pid); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("while no agent lives, process %d is %+v, %v", pid, got, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -37,6 +38,7 @@ type crew struct {
 	failing  error
 	read     agents.Notice
 	parents  map[int]int
+	marks    map[int]string
 	blind    int // how often nothing can be read
 	swept    []string
 	pane     string
@@ -49,13 +51,13 @@ func newCrew(t *testing.T, terminal bool) *crew {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &crew{t: t, def: def, phases: map[string]agents.Phase{}, over: map[string]func(agents.Exit){}, parents: map[int]int{}}
+	c := &crew{t: t, def: def, phases: map[string]agents.Phase{}, over: map[string]func(agents.Exit){}, parents: map[int]int{}, marks: map[int]string{}}
 	c.task = task.Task{
 		ID: id, Project: "p", Branch: "b", Summary: "s", Status: "working", Workspace: "p--2", Session: "p/b", Harness: "claude", ReviewHarness: "pi",
 		Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true}}, Ran: []task.Tally{{Role: "worker", Count: 1}},
 	}
 	o := agents.Options{
-		Root: t.TempDir(), Key: []byte(strings.Repeat("k", 32)), Processes: starter{c}, Harnesses: c, Workspaces: c, Engine: c, Log: slog.New(slog.DiscardHandler),
+		Root: t.TempDir(), ID: "here", Tmux: filepath.Join(t.TempDir(), "tmux"), Key: []byte(strings.Repeat("k", 32)), Processes: starter{c}, Harnesses: c, Workspaces: c, Engine: c, Log: slog.New(slog.DiscardHandler),
 		Env: func(string) []string { return []string{"PATH=/bin"} }, Term: "dumb",
 		Words: func(task.Project, string) (string, bool) { return "", false },
 	}
@@ -172,6 +174,8 @@ func (c *crew) Ancestry(pid int) ([]int, agents.Origin) {
 	}
 	return chain, agents.Outside
 }
+
+func (c *crew) Mark(pid int) string { return c.marks[pid] }
 
 func (c *crew) Plan(l agents.Launch) (agents.Plan, error) {
 	c.launches = append(c.launches, l)

@@ -73,6 +73,9 @@ func (a *Agents) prepare(t *task.Task, e *task.Effect, session string) (Orders, 
 	if role.Protocol != "" && !a.Harnesses.Messages(harnessOf(t, role)) {
 		session = "" // at a terminal nothing of it could be told from what is typed
 	}
+	if err := a.makeTmuxFolder(k); err != nil {
+		return Orders{}, err
+	}
 	launch, err := a.launch(def, role, t, e, session != "")
 	if err != nil {
 		return Orders{}, err
@@ -163,7 +166,7 @@ func (a *Agents) environment(t *task.Task, e *task.Effect, harness string, more 
 	env := append(a.Env(harness),
 		"ORANGE_TASK="+string(t.ID), "ORANGE_ATTEMPT="+strconv.Itoa(e.Attempt), "ORANGE_ROLE="+e.Role, "ORANGE_STATE="+t.Status,
 		"ORANGE_ROLE_RUN="+strconv.Itoa(t.RanOf(e.Role)), "ORANGE_ROUND="+strconv.Itoa(t.Counter("review_round")), "ORANGE_TOKEN="+a.Token(k), "ORANGE_NONCE="+a.Nonce(k),
-		keyVariable+"="+k.mark(), CeilingVariable+"="+filepath.Dir(a.Workspaces.Path(t.Workspace)))
+		keyVariable+"="+a.mark(k), tmuxVariable+"="+a.tmuxFolder(k), CeilingVariable+"="+filepath.Dir(a.Workspaces.Path(t.Workspace)))
 	if n := slot(t.Workspace); n > 0 {
 		env = append(env, "ORANGE_SLOT="+strconv.Itoa(n), "ORANGE_PORT_OFFSET="+strconv.Itoa(n*100))
 	}
@@ -194,9 +197,6 @@ const CeilingVariable = "GIT_CEILING_DIRECTORIES"
 
 // keyVariable is in the environment of every process of an attempt.
 const keyVariable = "ORANGE_ATTEMPT_KEY"
-
-// mark is the value by which an attempt's processes are known.
-func (k Key) mark() string { return string(k.Task) + "/" + strconv.Itoa(k.Number) }
 
 // slot is the number of a workspace in its project's pool.
 func slot(workspace string) int {

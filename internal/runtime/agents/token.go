@@ -104,7 +104,8 @@ func (a *Agents) Known(token string) (*Caller, error) {
 
 // ownerOf finds the attempt that a process belongs to. The nearest process decides: one
 // below an attempt is that attempt; one below the server or its tmux, but below no attempt,
-// is nobody, because nothing that Orange starts asks it for anything.
+// is nobody, because nothing that Orange starts asks it for anything. Where the parents lead
+// to no process of Orange the marks decide: a process can leave its parents behind.
 func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
 	if pid == 0 && a.Len() == 0 { // the kernel does not say which process it is
 		return Key{}, false, nil
@@ -131,6 +132,8 @@ func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
 	}
 	switch {
 	case inside:
+	case origin == Outside:
+		return a.markedOf(chain)
 	case origin == FromServer:
 		err = errors.New("the server started this process, for instance a hook or filter of git, and such a process may ask for nothing: run the command in a terminal of your own")
 	case origin == FromTmux:

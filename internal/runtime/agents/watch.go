@@ -35,7 +35,7 @@ func (a *Agents) adopt(k Key, running bool) error {
 		return nil
 	}
 	a.start(func() {
-		if err := a.Processes.Sweep(a.ctx, k.mark()); err != nil {
+		if err := a.Processes.Sweep(a.ctx, a.mark(k)); err != nil {
 			a.Log.Error("end what is left of an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 		}
 		a.ended(k, Exit{Code: -1, Reason: "nothing is left of it"})
@@ -123,6 +123,7 @@ func (a *Agents) ended(k Key, x Exit) {
 	if err != nil {
 		a.Log.Warn("read an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
+	a.removeTmuxFolder(k)
 	left := a.Harnesses.Read(card.Harness, Output{Log: a.OutputFile(k), Transcript: card.Transcript, Session: card.Session, Headless: card.Window == "", Since: card.Since})
 	a.keep(k, left, &x)
 	sig := signal.Signal{
@@ -212,6 +213,7 @@ func (a *Agents) End(ctx context.Context, t task.Task, numbers []int) error {
 			}
 		}
 		a.closeWindow(ctx, &t, k)
+		a.removeTmuxFolder(k)
 	}
 	return nil
 }

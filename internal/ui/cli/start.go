@@ -47,7 +47,7 @@ func startSelf(cfg config.Config) func() (client.Child, error) {
 		}
 		cmd := exec.Command(self, "serve", "--detached")
 		cmd.Dir, cmd.Stderr = home, log
-		cmd.Env = append(config.ServerEnv(config.Environ(), cfg.AgentEnv...), "ORANGE_HOME="+home, config.ServerMark)
+		cmd.Env = append(config.ServerEnv(config.Environ(), cfg.AgentEnv...), "ORANGE_HOME="+home)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		keepFiles()
 		if err := cmd.Start(); err != nil {

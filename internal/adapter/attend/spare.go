@@ -1,0 +1,54 @@
+package attend
+
+import (
+	"path/filepath"
+	"slices"
+)
+
+// A DataFolder says which processes below an attempt are not the attempt's, although one of
+// its commands started them: the server of its data folder, the tmux of that folder, the
+// attendants of other attempts there, and what those started. The zero value knows none.
+type DataFolder struct {
+	Server   func() (Process, bool) // the process that holds the data folder
+	Terminal string                 // socket of its tmux
+	Attempts string                 // the folder of all attempts: it holds a folder for each task
+}
+
+// spares returns a function that says whether a process is not the attempt's. What carries the
+// mark of the attempt is always the attempt's: servers and attendants are started without it.
+func (d DataFolder) spares(key string) func(Process) bool {
+	var server Process
+	held := false
+	if d.Server != nil {
+		server, held = d.Server()
+	}
+	terminal := 0
+	if d.Terminal != "" {
+		terminal = Listener(d.Terminal)
+	}
+	return func(p Process) bool {
+		if key != "" && carries(p.PID, key) {
+			return false
+		}
+		return held && p == server || terminal != 0 && p.PID == terminal || d.attends(p)
+	}
+}
+
+// attends says whether the start record of an attempt in this data folder names the process
+// as its attendant. The arguments of the process only say in which record to look.
+func (d DataFolder) attends(p Process) bool {
+	args := argumentsOf(p.PID)
+	if d.Attempts == "" || len(args) == 0 {
+		return false
+	}
+	dir := filepath.Clean(args[len(args)-1])
+	if filepath.Dir(filepath.Dir(dir)) != d.Attempts {
+		return false
+	}
+	r, err := Folder(dir).records()
+	if err != nil {
+		return false
+	}
+	boot := BootID()
+	return slices.ContainsFunc([]Started{r.claim, r.started}, func(s Started) bool { return s.BootID == boot && s.Attendant == p })
+}

@@ -1,0 +1,73 @@
+package agents
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"orange/internal/core/task"
+)
+
+// tmuxVariable names the folder in which tmux keeps its sockets.
+const tmuxVariable = "TMUX_TMPDIR"
+
+// mark is the value by which an attempt's processes are known. It names the data folder,
+// because an attempt of the same task and number can live in another one.
+func (a *Agents) mark(k Key) string {
+	return a.ID + "/" + string(k.Task) + "/" + strconv.Itoa(k.Number)
+}
+
+// ServerMark is the variable by which the programs of the server of a data folder are known.
+func ServerMark(folderID string) string { return keyVariable + "=" + folderID + "/server" }
+
+// markedOf finds the attempt that a line of processes belongs to by their marks. A line that
+// carries the mark of an attempt that is over, or of the server, is nobody.
+func (a *Agents) markedOf(line []int) (k Key, inside bool, err error) {
+	for _, pid := range line {
+		name, own := strings.CutPrefix(a.Processes.Mark(pid), a.ID+"/")
+		if !own {
+			continue
+		}
+		id, number, _ := strings.Cut(name, "/")
+		n, _ := strconv.Atoi(number)
+		if k := (Key{task.ID(id), n}); a.Watches(k) {
+			return k, true, nil
+		}
+		return Key{}, false, fmt.Errorf("the server, or an agent that has ended, started process %d, and what it runs may ask for nothing: run the command in a terminal of your own", pid)
+	}
+	return Key{}, false, nil
+}
+
+// tmuxFolder is where tmux servers that an agent starts have their sockets: those of the user
+// are not its business. Its name is short because the path of a socket is.
+func (a *Agents) tmuxFolder(k Key) string {
+	sum := sha256.Sum256([]byte(a.mark(k)))
+	return filepath.Join(a.Tmux, hex.EncodeToString(sum[:6]))
+}
+
+// makeTmuxFolder makes the folder. It must exist, or tmux uses that of the user.
+func (a *Agents) makeTmuxFolder(k Key) error {
+	if err := os.MkdirAll(a.tmuxFolder(k), 0o700); err != nil {
+		return fmt.Errorf("make a folder for the tmux of attempt %d: %w", k.Number, err)
+	}
+	info, err := os.Lstat(a.Tmux)
+	if err != nil {
+		return fmt.Errorf("look at the folder for the tmux of agents: %w", err)
+	}
+	if sys, ok := info.Sys().(*syscall.Stat_t); !info.IsDir() || info.Mode().Perm()&0o077 != 0 || ok && int(sys.Uid) != os.Getuid() {
+		return fmt.Errorf("the folder %s is open to others: remove it, or make it yours alone (chmod 700)", a.Tmux)
+	}
+	return nil
+}
+
+// removeTmuxFolder removes the folder of an attempt that is over.
+func (a *Agents) removeTmuxFolder(k Key) {
+	if err := os.RemoveAll(a.tmuxFolder(k)); err != nil {
+		a.Log.Warn("remove the folder for the tmux of an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
+	}
+}
