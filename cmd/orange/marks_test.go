@@ -197,7 +197,7 @@ func TestAServerThatAnAgentStartedOutlivesItsAttempt(t *testing.T) {
 	first := s.create("first", `
 worker:
   - run: "while ! test -e ../../../go; do sleep 0.02; done"
-  - run: "orange task list; touch ../../../asked"
+  - run: "PATH=$ORANGE_HOME/attempts/x/1/bin:$PATH orange task list; touch ../../../asked"
   - run: "while ! test -e ../../../end; do sleep 0.02; done"
   - exit: 1
 `)
@@ -215,6 +215,9 @@ worker:
 			if strings.HasPrefix(kv, name) {
 				t.Errorf("the server has %s", kv)
 			}
+		}
+		if strings.Contains(kv, "attempts") {
+			t.Errorf("the server has %s", kv)
 		}
 	}
 	second := s.create("second", "worker:\n  - idle:\n")

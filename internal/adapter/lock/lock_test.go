@@ -40,6 +40,9 @@ func TestASecondHolderIsToldWhoHoldsTheFolder(t *testing.T) {
 		}
 	}
 	first := take(t, home)
+	if !lock.HeldBy(home, os.Getpid()) || lock.HeldBy(home, os.Getppid()) {
+		t.Errorf("this process holds it: %v; its parent: %v", lock.HeldBy(home, os.Getpid()), lock.HeldBy(home, os.Getppid()))
+	}
 	if diff := cmp.Diff(self(), lock.Read(home)); diff != "" || !lock.Held(home) {
 		t.Errorf("held %v, %s", lock.Held(home), diff)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -47,7 +48,7 @@ func startSelf(cfg config.Config) func() (client.Child, error) {
 		}
 		cmd := exec.Command(self, "serve", "--detached")
 		cmd.Dir, cmd.Stderr = home, log
-		cmd.Env = append(config.ServerEnv(config.Environ(), cfg.AgentEnv...), "ORANGE_HOME="+home)
+		cmd.Env = append(withoutAttempts(config.ServerEnv(config.Environ(), cfg.AgentEnv...), home), "ORANGE_HOME="+home)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		keepFiles()
 		if err := cmd.Start(); err != nil {
@@ -55,6 +56,21 @@ func startSelf(cfg config.Config) func() (client.Child, error) {
 		}
 		return &started{pid: cmd.Process.Pid, log: log.Name(), from: from}, nil
 	}
+}
+
+// withoutAttempts leaves out of PATH what is in the folder of an attempt: if an agent starts
+// the server, the programs that were put in that agent's way must not be in the server's.
+func withoutAttempts(env []string, home string) []string {
+	attempts := filepath.Join(home, "attempts") + string(filepath.Separator)
+	for i, kv := range env {
+		value, ok := strings.CutPrefix(kv, "PATH=")
+		if !ok {
+			continue
+		}
+		dirs := slices.DeleteFunc(filepath.SplitList(value), func(dir string) bool { return strings.HasPrefix(dir, attempts) })
+		env[i] = "PATH=" + strings.Join(dirs, string(filepath.ListSeparator))
+	}
+	return env
 }
 
 // keepFiles marks every open file as not to be inherited. This program may have been
