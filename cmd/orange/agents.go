@@ -62,7 +62,7 @@ func (s *server) hire() (*company, error) {
 	o := agents.Options{
 		Root: data.Attempts, ID: s.id, Key: key, Tmux: s.cfg.Tmux, Log: s.log,
 		Processes: &processes{
-			supervisor: c.supervisor, terminal: c.terminal, tmuxSocket: s.cfg.Terminal, socket: s.cfg.Socket, boot: attend.BootID(), self: os.Getpid(),
+			supervisor: c.supervisor, data: data, id: s.id, terminal: c.terminal, tmuxSocket: s.cfg.Terminal, socket: s.cfg.Socket, boot: attend.BootID(), self: os.Getpid(),
 			wake: []string{s.self, "serve", "--detached"}, wakeEnv: append(s.ownEnv(), "ORANGE_HOME="+s.cfg.Home),
 		},
 		Harnesses: harnesses{s: s}, Workspaces: c.worktrees, Engine: spokesman{s},

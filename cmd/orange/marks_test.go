@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -277,6 +278,40 @@ while test $(ps -o ppid= -p $$) != %[4]d; do sleep 0.02; done
 	if text, err := s.tmux("run-shell", "-b", "setsid -f sh "+script); err != nil {
 		t.Fatal(text, err)
 	}
+	s.eventually("it has asked", func() bool { return s.has("said") })
+	if said := s.text("said"); !strings.Contains(said, "may ask for nothing") || s.task(id).Status == "cancelled" {
+		t.Errorf("%s: %s", s.task(id).Status, said)
+	}
+}
+
+// An attendant that an agent starts itself goes on, because its record is in the data folder,
+// but what it runs is nobody.
+func TestWhatAnAttendantOfNoAttemptRunsIsNobody(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless")
+	script := s.write("ask", fmt.Sprintf(`
+echo $$ >%[1]s/asker
+while ! test -e %[1]s/armed; do sleep 0.02; done
+%[2]s task cancel $(cat %[1]s/id) --yes >%[1]s/said.tmp 2>&1; mv %[1]s/said.tmp %[1]s/said
+`, s.dir, s.program))
+	orders, err := json.Marshal(attend.Orders{Argv: []string{"sh", script}, Env: s.env, Dir: s.dir, Headless: true})
+	check(t, err)
+	s.write("orders", string(orders))
+	fake := filepath.Join(s.home, "attempts", "fake", "1")
+	check(t, attend.Folder(fake).Prepare())
+	id := s.create("feature", fmt.Sprintf(`
+worker:
+  - run: "(ORANGE_ATTEMPT_KEY=other setsid orange attend %[1]s </dev/null >/dev/null 2>&1 &)"
+  - run: "cat ../../../orders >%[1]s/orders"
+  - run: "while ! test -s ../../../asker; do sleep 0.02; done"
+  - exit: 0
+`, fake))
+	s.write("id", string(id))
+	s.await(id, "the end is seen", func(t task.Task) bool { return t.Crashed == "worker" })
+	if pid := s.pid("asker"); gone(pid) {
+		t.Fatal("the attendant ended: there is nobody to ask")
+	}
+	s.write("armed", "")
 	s.eventually("it has asked", func() bool { return s.has("said") })
 	if said := s.text("said"); !strings.Contains(said, "may ask for nothing") || s.task(id).Status == "cancelled" {
 		t.Errorf("%s: %s", s.task(id).Status, said)

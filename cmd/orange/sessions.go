@@ -22,6 +22,8 @@ const grace = 5 * time.Second
 // processes supervises attempts with attendants, in windows of tmux or without.
 type processes struct {
 	supervisor *attend.Supervisor
+	data       attend.DataFolder
+	id         string       // of the data folder
 	terminal   *tmux.Server // nil: without a terminal
 	tmuxSocket string
 	socket     string   // where this server answers
@@ -132,8 +134,14 @@ func (p *processes) Ancestry(pid int) (line []int, origin agents.Origin) {
 	return line, origin
 }
 
-// Mark implements agents.Processes.
-func (p *processes) Mark(pid int) string { return attend.MarkOf(pid) }
+// Mark implements agents.Processes. An attendant is known by the record of its attempt: it
+// outlives the attempt of an agent that started it.
+func (p *processes) Mark(pid int) string {
+	if f, ok := p.data.Attended(pid); ok {
+		return p.id + "/" + filepath.Base(filepath.Dir(string(f))) + "/" + filepath.Base(string(f))
+	}
+	return attend.MarkOf(pid)
+}
 
 // dataFolder says which processes are those of a data folder, and of none of its attempts.
 func dataFolder(home string) attend.DataFolder {

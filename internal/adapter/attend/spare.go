@@ -30,25 +30,28 @@ func (d DataFolder) spares(key string) func(Process) bool {
 		if key != "" && carries(p.PID, key) {
 			return false
 		}
-		return held && p == server || terminal != 0 && p.PID == terminal || d.attends(p)
+		_, attends := d.Attended(p.PID)
+		return attends || held && p == server || terminal != 0 && p.PID == terminal
 	}
 }
 
-// attends says whether the start record of an attempt in this data folder names the process
-// as its attendant. The arguments of the process only say in which record to look.
-func (d DataFolder) attends(p Process) bool {
-	args := argumentsOf(p.PID)
+// Attended is the folder of the attempt in this data folder whose start record names the
+// process with a pid as its attendant. The arguments of the process only say in which record
+// to look.
+func (d DataFolder) Attended(pid int) (Folder, bool) {
+	args := argumentsOf(pid)
 	if d.Attempts == "" || len(args) == 0 {
-		return false
+		return "", false
 	}
-	dir := filepath.Clean(args[len(args)-1])
-	if filepath.Dir(filepath.Dir(dir)) != d.Attempts {
-		return false
+	f := Folder(filepath.Clean(args[len(args)-1]))
+	if filepath.Dir(filepath.Dir(string(f))) != d.Attempts {
+		return "", false
 	}
-	r, err := Folder(dir).records()
-	if err != nil {
-		return false
+	p, alive := Find(pid)
+	r, err := f.records()
+	if !alive || err != nil {
+		return "", false
 	}
 	boot := BootID()
-	return slices.ContainsFunc([]Started{r.claim, r.started}, func(s Started) bool { return s.BootID == boot && s.Attendant == p })
+	return f, slices.ContainsFunc([]Started{r.claim, r.started}, func(s Started) bool { return s.BootID == boot && s.Attendant == p })
 }
