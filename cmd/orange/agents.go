@@ -91,15 +91,8 @@ func (s *server) ownEnv() []string {
 	return config.ServerEnv(config.Environ(), s.cfg.AgentEnv...)
 }
 
-// publicEnv is the environment of this process without the secrets of trackers, for programs
-// that an agent may have a hand in. They are known by their mark when they outlive the server.
-func (s *server) publicEnv() []string {
-	env := config.WithoutSecrets(config.Environ())
-	if s.id != "" {
-		env = append(env, agents.ServerMark(s.id))
-	}
-	return env
-}
+// publicEnv is the environment of this process without the secrets of trackers.
+func publicEnv() []string { return config.WithoutSecrets(config.Environ()) }
 
 // agentEnv is what an agent of a harness inherits of this server.
 func (s *server) agentEnv(name string) []string {

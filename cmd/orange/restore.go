@@ -63,10 +63,9 @@ func restore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) (repo
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	r := &restorer{
-		server: &server{cfg: cfg, store: store, log: slog.New(slog.NewJSONHandler(logs, nil)), folders: taskdir.New(tasksFolder(cfg.Home))},
+		server: &server{cfg: cfg, store: store, git: git.New().With(publicEnv), log: slog.New(slog.NewJSONHandler(logs, nil)), folders: taskdir.New(tasksFolder(cfg.Home))},
 		report: &report, fault: fault,
 	}
-	r.git = git.New().With(r.publicEnv)
 	return report, r.run(ctx)
 }
 

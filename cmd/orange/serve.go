@@ -49,8 +49,7 @@ func serve(ctx context.Context, cfg config.Config, o cli.ServeOptions) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
-	s := &server{cfg: cfg, held: held}
-	s.git = git.New().With(s.publicEnv)
+	s := &server{cfg: cfg, held: held, git: git.New().With(publicEnv)}
 	defer s.removeSocket() // that it is gone says that all is on the disk
 	logs, err := logfile.Open(filepath.Join(cfg.Home, "orange.log"), logfile.MaxSize)
 	if err != nil {

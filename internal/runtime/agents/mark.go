@@ -22,11 +22,11 @@ func (a *Agents) mark(k Key) string {
 	return a.ID + "/" + string(k.Task) + "/" + strconv.Itoa(k.Number)
 }
 
-// ServerMark is the variable by which the programs of the server of a data folder are known.
+// ServerMark is the variable by which what runs in the tmux of a data folder is known.
 func ServerMark(folderID string) string { return keyVariable + "=" + folderID + "/server" }
 
 // markedOf finds the attempt that a line of processes belongs to by their marks. A line that
-// carries the mark of an attempt that is over, or of the server, is nobody.
+// carries the mark of an attempt that is over, or of the tmux of Orange, is nobody.
 func (a *Agents) markedOf(line []int) (k Key, inside bool, err error) {
 	for _, pid := range line {
 		name, own := strings.CutPrefix(a.Processes.Mark(pid), a.ID+"/")
@@ -38,7 +38,7 @@ func (a *Agents) markedOf(line []int) (k Key, inside bool, err error) {
 		if k := (Key{task.ID(id), n}); a.Watches(k) {
 			return k, true, nil
 		}
-		return Key{}, false, fmt.Errorf("the server, or an agent that has ended, started process %d, and what it runs may ask for nothing: run the command in a terminal of your own", pid)
+		return Key{}, false, fmt.Errorf("process %d was started by an agent that has ended, or in the tmux of Orange, and what it runs may ask for nothing: run the command in a terminal of your own", pid)
 	}
 	return Key{}, false, nil
 }
