@@ -59,6 +59,7 @@ type decider struct {
 	refused string
 	stale   bool     // the last gate was closed by the age of its section alone
 	undone  []string // what is missing of the hand-over, where nothing else keeps an edge closed
+	told    bool     // an agent is told of a move because the signal says that agents are
 	planned plan
 }
 
@@ -133,6 +134,7 @@ func (x *decider) decision(v Verdict) Decision {
 		d.Entries, d.Refused, d.Warning = nil, x.refused, ""
 	case len(d.Entries) > 0 && x.sig.Weighs():
 		d.Entries[0].Heard = x.sig.Heard()
+		d.Entries[0].Heard.Tell = x.told
 		if x.sig.Kind == signal.Exit {
 			d.Entries[0].Notice, d.Entries[0].Usage = x.sig.Condition, x.sig.Usage
 		}

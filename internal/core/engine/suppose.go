@@ -96,7 +96,7 @@ func (p *supposing) names() {
 		}
 	}
 	for _, name := range p.s.Without {
-		p.need(slices.Contains(p.facts(), name) || name == RequiredOutput && p.asksForFile() || name == ReportNonce && p.s.Outcome != "", "evidence", name, p.facts())
+		p.need(slices.Contains(p.facts(), name) || name == RequiredOutput && p.asksForFile() || name == ReportNonce && p.s.Outcome != "" || name == Knows, "evidence", name, p.facts())
 	}
 	p.one()
 }
@@ -125,6 +125,7 @@ func (p *supposing) signal() signal.Signal {
 	sig := signal.Signal{
 		Kind: signal.Request, At: p.s.At, Actor: p.s.Actor, To: p.s.To,
 		Artifacts: signal.Artifacts{Sections: p.s.Sections}, Free: []string{supposedProject + "--2"},
+		Tell: slices.Contains(p.s.Without, Knows),
 	}
 	for _, name := range p.facts() {
 		file := strings.HasPrefix(name, workflow.FileFact)
@@ -155,6 +156,10 @@ func (p *supposing) signal() signal.Signal {
 
 // ReportNonce stands in Without for the nonce of the report that an outcome is.
 const ReportNonce = "nonce"
+
+// Knows stands in Without for the knowledge of a living agent that its turn has come: it is
+// told then.
+const Knows = "told"
 
 // RequiredOutput stands in Without for every file that a gate asks for.
 const RequiredOutput = "output"

@@ -43,16 +43,17 @@ func (x *decider) takeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Ver
 	p := x.plan(entry)
 	p.counters = entry.Counters
 	p.dropGivenUp()
+	p.dropTurns()
 	if to.Kind == workflow.Terminal {
 		p.dropWork()
 	}
 	p.part(to)
 	p.leave(e)
-	p.words(e)
+	p.words(e, to)
 	p.handover()
 	p.all(e.Do, task.ByEdge)
 	p.enter(to)
-	p.answered(to)
+	p.tell(to)
 	if p.starved {
 		busy := p.busy
 		x.entries = x.entries[:len(x.entries)-1]

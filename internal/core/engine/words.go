@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 
 	"orange/internal/core/task"
@@ -36,12 +37,15 @@ func wordsSection(verb string) string {
 
 // words puts what a person says with a move into TASK.md, where agents read it: an
 // answer, or what is to change.
-func (p *plan) words(e *workflow.Edge) {
+func (p *plan) words(e *workflow.Edge, to *workflow.State) {
 	if p.x.sig.Note == "" || p.x.sig.Actor != task.Human && p.x.sig.Actor != task.Tracker {
 		return
 	}
 	if p.x.sig.Verb != VerbAnswer && e.As != RequestChanges && !notifies(e.Do) {
-		return
+		if !p.mustTell(to) {
+			return
+		}
+		p.x.told = true
 	}
 	p.said = p.x.sig.Note
 	p.e.Effects = append(p.e.Effects, task.Effect{
@@ -67,17 +71,54 @@ func notifies(list []workflow.Effect) bool {
 	})
 }
 
-// answered tells the agent of the state an answer leads to. One that is started by this
-// move reads it in TASK.md.
-func (p *plan) answered(to *workflow.State) {
-	if p.x.sig.Verb != VerbAnswer || to.Role == "" || p.starved {
-		return
+// tell gives the message of the state that is entered to its agent, which lives already.
+// An agent that this move starts reads it in its prompt.
+func (p *plan) tell(to *workflow.State) {
+	switch {
+	case p.starved:
+	case p.x.sig.Verb == VerbAnswer && p.hears(to) != nil:
+		p.add(workflow.Effect{Name: workflow.NotifyName(to.Role), Role: to.Role, Message: workflow.MessageAnswer}, task.ByState)
+	case p.mustTell(to):
+		p.x.told = true
+		p.add(workflow.Effect{Name: workflow.NotifyName(to.Role), Role: to.Role, Message: cmp.Or(to.Prompt, workflow.MessageTurn)}, task.ByState)
+		p.e.Effects[len(p.e.Effects)-1].Turn = true
+	}
+}
+
+// dropTurns forgets messages about a state that the task leaves before its agent heard
+// them: they are not true any more.
+func (p *plan) dropTurns() {
+	for i := range p.x.t.Pending {
+		if old := &p.x.t.Pending[i]; old.Turn && !slices.Contains(p.e.Dropped, old.ID) {
+			p.e.Dropped = append(p.e.Dropped, old.ID)
+		}
+	}
+}
+
+// hears is the agent of the state that lived before this move, nil if none did.
+func (p *plan) hears(to *workflow.State) *task.Attempt {
+	if to.Role == "" || to.Kind == workflow.Terminal {
+		return nil
 	}
 	a := p.live(to.Role)
 	if a == nil || slices.ContainsFunc(p.e.Started, func(s task.Attempt) bool { return s.Number == a.Number }) {
-		return
+		return nil
 	}
-	p.add(workflow.Effect{Name: workflow.NotifyName(to.Role), Role: to.Role, Message: workflow.MessageAnswer}, task.ByState)
+	return a
+}
+
+// mustTell says that the persistent agent of the state lives, did not ask for this move
+// itself, and is told of it by no effect so far.
+func (p *plan) mustTell(to *workflow.State) bool {
+	a := p.hears(to)
+	if a == nil || !p.x.sig.Tell || p.x.sig.Attempt == a.Number {
+		return false
+	}
+	role, _ := p.x.def.Role(to.Role)
+	return role.Session == workflow.Persistent && !slices.ContainsFunc(p.e.Effects, func(e task.Effect) bool {
+		info, _ := workflow.EffectNamed(e.Do)
+		return info.Notifies && e.Attempt == a.Number
+	})
 }
 
 func (p *plan) delivery() task.Delivery {

@@ -100,6 +100,9 @@ func own(name string) (string, bool) {
 		return "Nothing has moved: you handed over, and your work is not committed. What is missing stands at the end. Commit everything " +
 			"that belongs to the task, remove what does not, make sure that git status prints nothing, then hand over once more, as your " +
 			"instructions tell you.\n{report}", true
+	case workflow.MessageTurn:
+		return "The task is at {status} now, and that is your part. Read TASK.md again, above all what was added last, and go on as your " +
+			"instructions say for {status}.", true
 	case workflow.MessageReset:
 		return "Your usage limit is lifted. Go on where you stopped.", true
 	}

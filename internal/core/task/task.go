@@ -185,6 +185,7 @@ type Effect struct {
 	Role      string `json:"role,omitempty"`
 	Attempt   int    `json:"attempt,omitempty"`
 	Start     bool   `json:"start,omitempty"` // the attempt is a new one
+	Turn      bool   `json:"turn,omitempty"`  // tells the attempt that the task is in a state of its role; obsolete when it leaves it
 	Window    string `json:"window,omitempty"`
 	Prompt    string `json:"prompt,omitempty"`  // name of the prompt or message
 	Message   string `json:"message,omitempty"` // name of the words a replacement is told beside its prompt

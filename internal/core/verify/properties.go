@@ -24,6 +24,7 @@ func (s *search) judge(w *world, a *action, speaker task.Attempt, o *outcome) {
 		s.judgeActor(a, speaker, edge, o)
 		s.judgeOrigin(a, edge, o)
 	}
+	s.judgeTold(w, a, o)
 	s.judgeCounters(w, o)
 	s.judgeBranch(o)
 }
@@ -122,6 +123,30 @@ func (s *search) judgeOrigin(a *action, edge *workflow.Edge, o *outcome) {
 		return
 	}
 	o.blame(Proven, edge.To, "a report without the nonce of the prompt takes the edge to %s, and a merge can follow", edge.To)
+}
+
+// judgeTold: a persistent agent that lives when the task comes to a state of its role, and
+// did not bring it there itself, is told.
+func (s *search) judgeTold(w *world, a *action, o *outcome) {
+	for i := range o.entries {
+		e := &o.entries[i]
+		to, ok := s.m.def.State(e.To)
+		if !ok || to.Kind == workflow.Terminal {
+			continue
+		}
+		role, ok := s.m.def.Role(to.Role)
+		agent, lives := w.t.Live(to.Role)
+		if !ok || !lives || role.Session != workflow.Persistent || a.actor >= 0 && o.signal.Attempt == agent.Number && a.kind != signal.Exit {
+			continue
+		}
+		told := slices.ContainsFunc(e.Effects, func(f task.Effect) bool {
+			info, _ := workflow.EffectNamed(f.Do)
+			return f.Attempt == agent.Number && (info.Notifies || info.Spawns)
+		})
+		if !told {
+			o.blame(Told, e.To, "the task comes to %s while the %s lives, and nobody tells it", e.To, to.Role)
+		}
+	}
 }
 
 // judgeCounters: a bound is kept, and reaching the crash limit leads somewhere.

@@ -25,6 +25,7 @@ const (
 	OneWorker   Property = "one-worker"   // never two live agents for one role
 	ActorSafe   Property = "actor-safe"   // nobody takes an edge that is not theirs
 	Proven      Property = "proven"       // no report of unknown origin leads to a merge
+	Told        Property = "told"         // a living agent whose turn it is again is told
 	WorkSafe    Property = "work-safe"    // no workspace or branch goes before its work is safe
 	Stoppable   Property = "stoppable"    // a person can end a task wherever it is
 	Reachable   Property = "reachable"    // no state and no edge is dead
@@ -32,7 +33,7 @@ const (
 
 // Properties lists all of them, in the order in which they are reported.
 func Properties() []Property {
-	return []Property{NeverStalls, Terminates, Covered, Fresh, CrashSafe, OneWorker, ActorSafe, Proven, WorkSafe, Stoppable, Reachable}
+	return []Property{NeverStalls, Terminates, Covered, Fresh, CrashSafe, OneWorker, ActorSafe, Proven, Told, WorkSafe, Stoppable, Reachable}
 }
 
 // Protection names something the runtime does that the model may be told to leave
@@ -47,11 +48,12 @@ const (
 	PerRole   Protection = "per-role"  // the end of an agent is seen although another one lives
 	Deadlines Protection = "deadlines" // an agent that hangs is ended
 	Origin    Protection = "origin"    // a report is known to be the attempt's own, or not
+	Telling   Protection = "telling"   // an agent is told of a move that it did not ask for
 )
 
 // Protections lists all of them.
 func Protections() []Protection {
-	return []Protection{Redrive, Keys, Ensure, PerRole, Deadlines, Origin}
+	return []Protection{Redrive, Keys, Ensure, PerRole, Deadlines, Origin, Telling}
 }
 
 // Options say what is searched.

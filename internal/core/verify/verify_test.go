@@ -77,6 +77,7 @@ func TestEveryProtectionIsMissedWhenItIsLeftOut(t *testing.T) {
 		verify.PerRole:   "covered reviewer",
 		verify.Deadlines: "never-stalls planning",
 		verify.Origin:    "proven Delivered",
+		verify.Telling:   "told working",
 	} {
 		t.Run(string(without), func(t *testing.T) {
 			t.Parallel()

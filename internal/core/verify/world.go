@@ -186,7 +186,7 @@ func (m *model) key(w *world, b []byte) []byte {
 	b = append(b, 0xff)
 	for i := range t.Pending {
 		p := &t.Pending[i]
-		b = append(b, m.effectNumber[p.Do], m.roleNumber[p.Role], byte(p.Attempt), bit(p.Start, 0)|bit(p.GivenUp, 1)|bit(p.By == task.ByState, 2))
+		b = append(b, m.effectNumber[p.Do], m.roleNumber[p.Role], byte(p.Attempt), bit(p.Start, 0)|bit(p.GivenUp, 1)|bit(p.By == task.ByState, 2)|bit(p.Turn, 3))
 	}
 	b = append(b, 0xff)
 	for i := range w.texts {

@@ -26,6 +26,7 @@ var effectVocabulary = [...]EffectInfo{
 	{Name: "kill_session", Kills: true, Twice: true, Describe: "end every agent of the task"},
 	{Name: "kill_reviewer", Role: "reviewer", Kills: true, Twice: true, Describe: "end the reviewer, leave the worker"},
 	{Name: "notify_worker", Role: "worker", TakesArg: "message", Notifies: true, Describe: "tell the worker something; start one if none lives"},
+	{Name: Notify, TakesArg: "role and prompt", Notifies: true, Describe: "tell the agent of a role something; start one if none lives"},
 	{Name: "spawn_next", Twice: true, Describe: "let the project's next queued task go on"},
 	{Name: DeleteRemoteBranch, Twice: true, Describe: "remove the merged branch from the remote"},
 	{Name: "kill_agent", TakesArg: "role", Kills: true, Twice: true, Describe: "end the agent of a role"},
@@ -99,6 +100,7 @@ const (
 	Push             = "push"
 	CreatePR         = "create_pr"
 	MergeBranch      = "merge"
+	Notify           = "notify"
 	NotifyAgent      = "notify_agent"
 	WriteSection     = "write_section"
 	RenameBranch     = "rename_branch"
@@ -149,9 +151,10 @@ const (
 	MessageReset  = "limit-over"   // the provider's limit is lifted
 	MessageState  = "state-result" // it ended without saying how it went
 	MessageFinish = "finish"       // it handed over, and its work is not committed
+	MessageTurn   = "your-turn"    // somebody else brought the task to a state of its role
 )
 
 // OwnMessage says whether the engine itself tells agents the words of that name.
 func OwnMessage(name string) bool {
-	return name == MessageAnswer || name == MessageNudge || name == MessageReset || name == MessageState || name == MessageFinish
+	return name == MessageAnswer || name == MessageNudge || name == MessageReset || name == MessageState || name == MessageFinish || name == MessageTurn
 }

@@ -273,10 +273,33 @@ func readEffects(v value, what string) []Effect {
 			continue
 		}
 		for _, p := range item.pairs(what) {
+			if p.key == Notify {
+				out = append(out, newNotify(p.val, what+" "+p.key))
+				continue
+			}
 			out = append(out, newEffect(item, p.key, p.val.text(what+" "+p.key)))
 		}
 	}
 	return out
+}
+
+// newNotify reads {role: R, prompt: P}.
+func newNotify(v value, what string) Effect {
+	e := Effect{Name: Notify}
+	for _, p := range v.pairs(what) {
+		switch p.key {
+		case "role":
+			e.Role = p.val.name(what + " role")
+		case "prompt":
+			e.Message = p.val.name(what + " prompt")
+		default:
+			unknownKey(v.r, p, what, "role", "prompt")
+		}
+	}
+	if v.r.err == nil && (e.Role == "" || e.Message == "") {
+		v.r.fail(v.pos, "%s needs a role and a prompt: write {notify: {role: NAME, prompt: NAME}}", what)
+	}
+	return e
 }
 
 func newEffect(v value, name, arg string) Effect {
@@ -293,6 +316,8 @@ func newEffect(v value, name, arg string) Effect {
 		v.r.fail(v.pos, "effect %q is not known: use %s", name, orList(words))
 	case info.TakesArg == "" && arg != "":
 		v.r.fail(v.pos, "effect %s takes nothing: write - %s", name, name)
+	case name == Notify:
+		v.r.fail(v.pos, "effect notify needs a role and a prompt: write {notify: {role: NAME, prompt: NAME}}")
 	case info.TakesArg != "" && arg == "":
 		v.r.fail(v.pos, "effect %s needs a %s: write {%s: NAME}", name, info.TakesArg, name)
 	}

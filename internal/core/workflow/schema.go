@@ -148,6 +148,12 @@ func effectSchema() *jsonschema.Schema {
 			bare = append(bare, e.Name)
 			continue
 		}
+		if e.Name == Notify {
+			s := mapping(e.Describe+".", key{"role", nameOf("Whose agent is told.")}, key{"prompt", nameOf("What it is told.")})
+			s.Required = []string{"role", "prompt"}
+			full = append(full, key{e.Name, s})
+			continue
+		}
 		value := nameOf
 		if e.Card {
 			value = text

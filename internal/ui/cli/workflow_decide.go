@@ -80,7 +80,7 @@ func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 	flags.StringVar(&f.file, "task-file", "", "TASK.md to read from `FILE`, - for standard input")
 	flags.StringArrayVar(&f.set, "set", nil, "`counter=N`, or return_to=STATE")
 	flags.StringArrayVar(&f.stale, "stale", nil, "`section` that was used before")
-	flags.StringArrayVar(&f.without, "without", nil, "`evidence` that is missing; output for the required output of a step, nonce for that of a report")
+	flags.StringArrayVar(&f.without, "without", nil, "`evidence` that is missing; output for the required output of a step, nonce for that of a report, told for an agent that is told of the move")
 	flags.StringArrayVar(&f.dead, "dead", nil, "`role` of which no agent lives")
 	return cmd
 }
