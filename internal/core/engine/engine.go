@@ -36,10 +36,16 @@ type Decision struct {
 	Reasons []Reason // every rule weighed, in order: what explain prints
 }
 
+// Rules is the number of the rules by which decisions are made now. It is raised when a signal leads
+// to other entries than before, so that every decision of a journal is made again by the rules it was made by.
+// Since 1 a living agent is told of the moves of others, and a replacement is prompted as one.
+const Rules = 1
+
 // Decide says what sig means for t under def. It appends nothing when it refuses.
 func Decide(def *workflow.Definition, t task.Task, sig signal.Signal) Decision {
 	x := &decider{def: def, task: t, signal: sig, reasons: make([]Reason, 0, 8)}
 	x.t, x.sig = &x.task, &x.signal
+	x.sig.Rules = max(x.sig.Rules, x.t.Rules) // a record is never decided by older rules again
 	if v := x.check(); v != "" {
 		return x.decision(v)
 	}
@@ -59,7 +65,6 @@ type decider struct {
 	refused string
 	stale   bool     // the last gate was closed by the age of its section alone
 	undone  []string // what is missing of the hand-over, where nothing else keeps an edge closed
-	told    bool     // an agent is told of a move because the signal says that agents are
 	planned plan
 }
 
@@ -129,12 +134,14 @@ func (x *decider) check() Verdict {
 
 func (x *decider) decision(v Verdict) Decision {
 	d := Decision{Verdict: v, Entries: x.entries, Reasons: x.reasons, Warning: x.warning()}
+	if len(d.Entries) > 0 && x.sig.Rules > x.task.Rules {
+		d.Entries[0].Rules = x.sig.Rules
+	}
 	switch {
 	case v == Refuse:
 		d.Entries, d.Refused, d.Warning = nil, x.refused, ""
 	case len(d.Entries) > 0 && x.sig.Weighs():
 		d.Entries[0].Heard = x.sig.Heard()
-		d.Entries[0].Heard.Tell = x.told
 		if x.sig.Kind == signal.Exit {
 			d.Entries[0].Notice, d.Entries[0].Usage = x.sig.Condition, x.sig.Usage
 		}

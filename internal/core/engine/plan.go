@@ -288,7 +288,7 @@ func (p *plan) visit() int {
 // those for a replacement if the role has worked on this task before.
 func (p *plan) prompt(role *workflow.Role) string {
 	s, _ := p.x.def.State(p.state())
-	again := p.x.t.RanOf(role.Name) > 0 && role.Session == workflow.Persistent || p.e.To == "" && !coolsDown(s, p.x.t)
+	again := p.x.t.RanOf(role.Name) > 0 && (role.Session == workflow.Persistent || p.x.sig.Rules >= 1) || p.e.To == "" && !coolsDown(s, p.x.t)
 	candidates := []string{s.Prompt, role.Prompt}
 	if s.Role != role.Name {
 		candidates[0] = ""

@@ -55,7 +55,7 @@ func (p *player) surroundings(sig *signal.Signal) {
 			sig.Evidence = append(sig.Evidence, signal.Evidence{Name: name, Holds: holds == 1, Detail: "found"})
 		}
 	}
-	sig.Tell = rapid.Bool().Draw(p.rt, "tell")
+	sig.Rules = rapid.IntRange(p.task.Rules, engine.Rules).Draw(p.rt, "rules")
 	sig.Busy = rapid.SampledFrom([][]string{nil, nil, nil, {"dev"}}).Draw(p.rt, "busy")
 	sig.Commit = rapid.SampledFrom([]string{"", "c1", "c2"}).Draw(p.rt, "commit")
 	states := rapid.SliceOfN(rapid.SampledFrom(append(stateNames(p.def), "gone")), 0, 2).Draw(p.rt, "children")

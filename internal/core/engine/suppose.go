@@ -125,7 +125,7 @@ func (p *supposing) signal() signal.Signal {
 	sig := signal.Signal{
 		Kind: signal.Request, At: p.s.At, Actor: p.s.Actor, To: p.s.To,
 		Artifacts: signal.Artifacts{Sections: p.s.Sections}, Free: []string{supposedProject + "--2"},
-		Tell: slices.Contains(p.s.Without, Knows),
+		Rules: Rules, Told: !slices.Contains(p.s.Without, Knows),
 	}
 	for _, name := range p.facts() {
 		file := strings.HasPrefix(name, workflow.FileFact)

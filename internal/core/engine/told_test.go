@@ -13,7 +13,7 @@ import (
 // told sends a request of a person, or of an attempt, and returns the message that the entry owes to each attempt.
 func told(t *testing.T, w *world, sig signal.Signal) map[int]string {
 	t.Helper()
-	sig.Kind, sig.Tell = signal.Request, true
+	sig.Kind, sig.Rules = signal.Request, engine.Rules
 	if d := w.send(sig); d.Verdict != engine.Advance {
 		t.Fatalf("%s: %s", d.Verdict, d.Refused)
 	}
@@ -88,8 +88,8 @@ func TestAMessageAboutAStateThatWasLeftIsForgotten(t *testing.T) {
 	}
 }
 
-// A journal that was written before agents were told is decided the same again.
-func TestJournalsWithoutMessagesAreDecidedTheSameAgain(t *testing.T) {
+// A journal that was written by earlier rules is decided the same again.
+func TestAJournalIsDecidedAgainByItsOwnRules(t *testing.T) {
 	w := begin(t, "orange", true)
 	w.perform()
 	w.send(signal.Signal{Kind: signal.Request, Actor: task.Human, To: "clarification"})

@@ -41,11 +41,8 @@ func (p *plan) words(e *workflow.Edge, to *workflow.State) {
 	if p.x.sig.Note == "" || p.x.sig.Actor != task.Human && p.x.sig.Actor != task.Tracker {
 		return
 	}
-	if p.x.sig.Verb != VerbAnswer && e.As != RequestChanges && !notifies(e.Do) {
-		if !p.mustTell(to) {
-			return
-		}
-		p.x.told = true
+	if p.x.sig.Verb != VerbAnswer && e.As != RequestChanges && !notifies(e.Do) && !p.mustTell(to) {
+		return
 	}
 	p.said = p.x.sig.Note
 	p.e.Effects = append(p.e.Effects, task.Effect{
@@ -79,7 +76,6 @@ func (p *plan) tell(to *workflow.State) {
 	case p.x.sig.Verb == VerbAnswer && p.hears(to) != nil:
 		p.add(workflow.Effect{Name: workflow.NotifyName(to.Role), Role: to.Role, Message: workflow.MessageAnswer}, task.ByState)
 	case p.mustTell(to):
-		p.x.told = true
 		p.add(workflow.Effect{Name: workflow.NotifyName(to.Role), Role: to.Role, Message: cmp.Or(to.Prompt, workflow.MessageTurn)}, task.ByState)
 		p.e.Effects[len(p.e.Effects)-1].Turn = true
 	}
@@ -111,7 +107,7 @@ func (p *plan) hears(to *workflow.State) *task.Attempt {
 // itself, and is told of it by no effect so far.
 func (p *plan) mustTell(to *workflow.State) bool {
 	a := p.hears(to)
-	if a == nil || !p.x.sig.Tell || p.x.sig.Attempt == a.Number {
+	if a == nil || p.x.sig.Rules < 1 || p.x.sig.Told || p.x.sig.Attempt == a.Number {
 		return false
 	}
 	role, _ := p.x.def.Role(to.Role)

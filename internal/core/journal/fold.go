@@ -338,6 +338,7 @@ func effectDone(t *task.Task, p *task.Effect, r *signal.Receipt) {
 
 // applyWords folds what agents said, what they told each other, and how the card looks.
 func applyWords(t *task.Task, e *Entry) {
+	t.Rules = max(t.Rules, e.Rules)
 	if e.Said != nil {
 		t.Said = e.Said
 	}

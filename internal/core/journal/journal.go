@@ -73,6 +73,7 @@ type Entry struct {
 	ReturnTo  string       `json:"return_to,omitempty"` // with To: the new value, "" clears
 	Tip       string       `json:"tip,omitempty"`       // with To: commit the branch is at
 
+	Rules    int             `json:"rules,omitempty"` // by which it was decided, and what follows, see engine.Rules
 	Heard    *signal.Heard   `json:"heard,omitempty"` // on the first entry of a decision
 	New      *signal.New     `json:"new,omitempty"`
 	Workflow string          `json:"workflow,omitempty"`
@@ -118,7 +119,7 @@ type Entry struct {
 func (e *Entry) Signal(visit int) signal.Signal {
 	s := signal.Signal{
 		Kind: signal.Kind(e.Cause), At: e.At, Actor: e.Actor, Attempt: e.Attempt, Note: e.Note, Verb: e.Verb,
-		New: e.New, Fields: e.Fields, Result: e.Receipt, Visit: visit, Condition: e.Notice, Usage: e.Usage,
+		New: e.New, Fields: e.Fields, Result: e.Receipt, Visit: visit, Condition: e.Notice, Usage: e.Usage, Rules: e.Rules,
 	}
 	if e.Type == AgentSpawned {
 		s.Attempt = 0 // the entry names the attempt that was started
@@ -129,7 +130,7 @@ func (e *Entry) Signal(visit int) signal.Signal {
 		s.Evidence, s.Free = h.Evidence, h.Free
 		s.Arg, s.Active, s.Commit, s.Workspace = h.Arg, h.Active, h.Commit, h.Broken
 		s.Busy, s.Children, s.Report, s.Final, s.Face = h.Busy, h.Children, h.Report, h.Final, h.Face
-		s.Lost, s.Tell = h.Lost, h.Tell
+		s.Lost = h.Lost
 	}
 	return s
 }

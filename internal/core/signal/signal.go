@@ -73,8 +73,9 @@ type Signal struct {
 	Free      []string   `json:"free,omitempty"` // workspaces of the project that no task holds
 	Busy      []string   `json:"busy,omitempty"` // serial groups of the project at which another task works
 	Children  []Child    `json:"children,omitempty"`
-	Lost      *Lost      `json:"lost,omitempty"` // restore, import: what the store does not know
-	Tell      bool       `json:"tell,omitempty"` // the agent of the state that is entered is told, unless it asked for the move itself
+	Lost      *Lost      `json:"lost,omitempty"`  // restore, import: what the store does not know
+	Rules     int        `json:"rules,omitempty"` // by which to decide, see engine.Rules
+	Told      bool       `json:"told,omitempty"`  // supposed: every agent knows of the move already
 }
 
 // Lost is what the folders of a task show beyond a store that was put back.
@@ -129,7 +130,6 @@ type Heard struct {
 	Final    string             `json:"final,omitempty"`
 	Face     *board.Face        `json:"face,omitempty"`
 	Lost     *Lost              `json:"lost,omitempty"`
-	Tell     bool               `json:"tell,omitempty"` // somebody was told because of it
 }
 
 // Weighs says whether deciding about the signal may look at evidence.

@@ -84,6 +84,7 @@ type Task struct {
 	Handover *Handover         `json:"handover,omitempty"` // what the last hand-over left out, nil if nothing
 	Work     *Work             `json:"work,omitempty"`     // the commits of the task, nil if nobody knows
 	Salvages []string          `json:"salvages,omitempty"` // refs at which its uncommitted work is kept
+	Rules    int               `json:"rules,omitempty"`    // of the engine, by which it was last decided
 	Failed   []Moment          `json:"failed,omitempty"`   // when the work last failed, by state
 	Lost     []time.Time       `json:"lost,omitempty"`     // when its agent last ended together with others, since a person looked
 }

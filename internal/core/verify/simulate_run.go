@@ -129,7 +129,7 @@ func (r *simRun) tell(sig *signal.Signal) bool {
 	r.steps++
 	sig.At = r.plan.begin.Add(r.now)
 	if sig.Weighs() {
-		sig.Artifacts.Sections, sig.Free, sig.Tell = r.sections, r.plan.free, true
+		sig.Artifacts.Sections, sig.Free, sig.Rules = r.sections, r.plan.free, engine.Rules
 	}
 	d := engine.Decide(r.plan.def, r.t, *sig)
 	for i := range d.Entries {

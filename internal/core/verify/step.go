@@ -81,7 +81,7 @@ func (s *search) tell(w *world, a *action) outcome {
 
 // signal is what the engine is told.
 func (s *search) signal(w *world, a *action) signal.Signal {
-	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(time.Second), Free: s.free, New: a.wish, Report: a.report, Face: a.face, Tell: !s.m.without[Telling]}
+	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(time.Second), Free: s.free, New: a.wish, Report: a.report, Face: a.face, Rules: engine.Rules, Told: s.m.without[Telling]}
 	if a.actor >= 0 {
 		sig.Attempt = w.t.Attempts[a.actor].Number
 	}

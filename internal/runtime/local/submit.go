@@ -92,7 +92,7 @@ func (r *Runtime) submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 
 // decide runs the engine and commits. The caller holds the task's lock.
 func (r *Runtime) decide(ctx context.Context, def *workflow.Definition, t task.Task, sig signal.Signal) (engine.Answer, error) {
-	sig.At, sig.Tell = r.now(), true
+	sig.At, sig.Rules = r.now(), engine.Rules
 	project := t.Project
 	if t.Seq == 0 && sig.New != nil {
 		project = sig.New.Project
