@@ -15,8 +15,11 @@ import (
 	"orange/internal/adapter/tmux"
 	"orange/internal/adapter/worktree"
 	"orange/internal/config"
+	"orange/internal/core/journal"
+	"orange/internal/core/prompt"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
 	"orange/internal/runtime/agents"
 	"orange/internal/runtime/effect"
@@ -68,6 +71,7 @@ func (s *server) hire() (*company, error) {
 		Harnesses: harnesses{s: s}, Workspaces: c.worktrees, Engine: spokesman{s},
 		Env:   func(name string) []string { return append(inPath(s.agentEnv(name), s.self), "ORANGE_HOME="+s.cfg.Home) },
 		Words: repositoryWords, Term: tmux.Terminal, OnBoard: allCards{local: cards{s.boards()}, office: s.office}.shown,
+		LastReport: s.lastReport,
 	}
 	if c.terminal != nil {
 		o.Terminal = terminal{c.terminal}
@@ -307,4 +311,26 @@ func (v attemptsView) Attach(t task.Task, role string) ([]string, error) {
 // Hook implements api.Attempts.
 func (v attemptsView) Hook(ctx context.Context, c api.Caller, name, event string, payload []byte) error {
 	return v.c.agents.Heard(ctx, agents.Key{Task: c.Task, Number: c.Attempt}, name, event, payload)
+}
+
+// lastReport is the newest report on a task, for an agent of a role.
+func (s *server) lastReport(t *task.Task, role string) *prompt.LastReport {
+	def, err := s.runtime.Definition(t)
+	var entries []journal.Entry
+	if err == nil {
+		entries, err = s.store.Journal(t.ID, 0)
+	}
+	if err != nil {
+		s.log.Error("read the last report", "component", "serve", "task", t.ID, "error", err)
+		return nil
+	}
+	return prompt.FindLast(def, t, role, entries, func(section string) string {
+		doc, err := s.folders.Read(t.Project, t.ID)
+		if err != nil {
+			s.log.Error("read the last report in TASK.md", "component", "serve", "task", t.ID, "error", err)
+			return ""
+		}
+		found, _ := taskfile.Find(doc.Sections(), section)
+		return found.Text
+	})
 }

@@ -284,16 +284,19 @@ func (p *plan) visit() int {
 	return p.x.t.Visit
 }
 
-// prompt chooses what a new agent is told: the state's words before the role's, and
-// those for a replacement if the role has worked on this task before.
+// prompt chooses what a new agent is told: the state's words before the role's, those for a
+// replacement if an earlier agent did not finish, and those for rework if the task comes back to the role.
 func (p *plan) prompt(role *workflow.Role) string {
 	s, _ := p.x.def.State(p.state())
-	again := p.x.t.RanOf(role.Name) > 0 && (role.Session == workflow.Persistent || p.x.sig.Rules >= 1) || p.e.To == "" && !coolsDown(s, p.x.t)
+	again := p.x.t.RanOf(role.Name) > 0 && role.Session == workflow.Persistent || p.e.To == "" && !coolsDown(s, p.x.t)
 	candidates := []string{s.Prompt, role.Prompt}
 	if s.Role != role.Name {
 		candidates[0] = ""
 	}
-	if again {
+	switch {
+	case p.e.To != "" && p.x.t.RanOf(role.Name) > 0 && role.ReworkPrompt != "":
+		candidates[1] = role.ReworkPrompt
+	case again:
 		candidates = []string{s.RespawnPrompt, candidates[0], role.RespawnPrompt, role.Prompt}
 	}
 	for _, c := range candidates {

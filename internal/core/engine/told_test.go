@@ -150,3 +150,23 @@ prompts:
 		t.Errorf("%+v", e)
 	}
 }
+
+func TestAWorkerThatComesAfterAFailedReviewIsPromptedForRework(t *testing.T) {
+	w := begin(t, "orange-direct", true)
+	w.perform()
+	w.body = "## Handoff\n\nDONE: x\n"
+	told(t, w, signal.Signal{Actor: "worker", Attempt: 1, To: "agent-review", Evidence: handedOver})
+	w.perform()
+	w.body += "\n## Review\n\nFAIL: the total is wrong\n"
+	reviewer, _ := w.task.Live("reviewer")
+	told(t, w, signal.Signal{Actor: "reviewer", Attempt: reviewer.Number, To: "working"})
+	for _, e := range w.log[len(w.log)-1].Effects {
+		if e.Role == "worker" && e.Start && e.Prompt == "worker-respawn" {
+			return
+		}
+	}
+	t.Errorf("%+v", w.log[len(w.log)-1].Effects)
+}
+
+// handedOver is the evidence that everything is committed.
+var handedOver = []signal.Evidence{{Name: workflow.Commits, Holds: true}, {Name: workflow.Clean, Holds: true}}

@@ -20,6 +20,7 @@ type Facts struct {
 	Nonce   string                           // marks what this attempt itself prints
 	Words   func(name string) (string, bool) // of the repository, before those of the workflow; nil for none
 	Card    *Card                            // of the task on its board, nil if it is on none
+	Last    *LastReport                      // on the task, nil if nobody reported
 	Goes    bool                             // the agent goes on with the conversation of an earlier attempt
 }
 
@@ -31,7 +32,10 @@ func Whole(f Facts) string {
 	}
 	b.WriteString(f.named(f.Effect.Prompt))
 	b.WriteString(f.lastTime())
-	if how := f.report(); how != "" && !saysHow(f.words(f.Effect.Prompt)) {
+	if !strings.Contains(f.words(f.Effect.Prompt), "{last_report}") && f.Last != nil && f.Last.Failed {
+		b.WriteString("\n\n" + f.lastReport())
+	}
+	if how := f.report(); how != "" && !f.saysHow(f.Effect.Prompt) {
 		b.WriteString("\n" + how)
 	}
 	if f.Effect.Message != "" {
@@ -118,6 +122,9 @@ func (f *Facts) fill(text string) string {
 		"{task}", string(t.ID), "{workspace}", t.Workspace, "{return_to}", t.ReturnTo, "{default_branch}", f.Project.DefaultBranch, "{delivery}", delivery(t.Delivery), "{pr}", pullRequest(t),
 	}
 	pairs = append(pairs, f.reportPairs()...)
+	if strings.Contains(text, "{instructions}") {
+		pairs = append(pairs, "{instructions}", f.instructions())
+	}
 	pairs = append(pairs, f.stepPairs()...)
 	for _, c := range f.Def.Counters {
 		pairs = append(pairs, "{"+c.Name+"}", fmt.Sprint(t.Counter(c.Name)))

@@ -51,7 +51,7 @@ func roleOf(def *workflow.Definition, name string) string {
 		}
 	}
 	for _, r := range def.Roles {
-		if r.Prompt == name || r.RespawnPrompt == name {
+		if r.Prompt == name || r.RespawnPrompt == name || r.ReworkPrompt == name {
 			return r.Name
 		}
 	}
@@ -103,7 +103,7 @@ func TestARespawnAfterAReviewCarriesTheMessageToo(t *testing.T) {
 
 func TestMessagesOfTheEngine(t *testing.T) {
 	f := facts(t, "orange")
-	for _, name := range []string{workflow.MessageAnswer, workflow.MessageNudge, workflow.MessageReset} {
+	for _, name := range []string{workflow.MessageAnswer, workflow.MessageNudge, workflow.MessageReset, workflow.MessageTurn} {
 		f.Effect = task.Effect{Prompt: name, Role: "worker"}
 		golden(t, "message-"+name+".txt", prompt.Message(f)+"\n")
 	}

@@ -32,6 +32,7 @@ func (f *Facts) reportPairs() []string {
 	return []string{
 		"{mode}", f.state().Mode, "{handoff}", f.handedOver(), "{question}", quoted("You are asked for advice:", f.Task.Question),
 		"{advice}", quoted("You asked for advice, and this is it:", f.Task.Advice), "{card}", f.card(), "{report}", f.report(),
+		"{last_report}", f.lastReport(),
 	}
 }
 
@@ -124,7 +125,11 @@ func (f *Facts) lastTime() string {
 }
 
 // saysHow says that a prompt itself tells the agent how to say how it went.
-func saysHow(text string) bool {
+func (f *Facts) saysHow(name string) bool {
+	text := f.words(name)
+	if strings.Contains(text, "{instructions}") {
+		text += f.words(f.firstPrompt())
+	}
 	return strings.Contains(text, "{report}") || strings.Contains(text, "{expected_statuses}")
 }
 

@@ -104,6 +104,7 @@ type Role struct {
 	Window        string
 	Prompt        string
 	RespawnPrompt string
+	ReworkPrompt  string // what its agent is told when the task comes back to the role
 	Access        string
 	Protocol      string // how it says how it went; "" for requests and artifacts alone
 	WorkType      string // scopes what counts as its word; its name if the file says nothing

@@ -90,6 +90,7 @@ func (d *Definition) audiences() []audience {
 		r := &d.Roles[i]
 		add(r.Prompt, r.Name)
 		add(r.RespawnPrompt, r.Name)
+		add(r.ReworkPrompt, r.Name)
 		tell(r.Prompt, r.StandsInFor, r.Name)
 	}
 	for i := range d.States {

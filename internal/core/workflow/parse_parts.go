@@ -16,6 +16,8 @@ func (d *Definition) readRoles(v value) {
 				role.Prompt = q.val.name(what)
 			case "respawn_prompt":
 				role.RespawnPrompt = q.val.name(what)
+			case "rework_prompt":
+				role.ReworkPrompt = q.val.name(what)
 			case "access":
 				role.Access = q.val.oneOf(what, accessWords[:]...)
 			case "stands_in_for":
@@ -33,7 +35,7 @@ func (d *Definition) readRoles(v value) {
 			case "describe":
 				role.Describe = q.val.text(what)
 			default:
-				unknownKey(v.r, q, "a role", "harness", "session", "window", "prompt", "respawn_prompt", "access", "stands_in_for", "protocol", "work_type", "serial", "flag", "claim", "describe")
+				unknownKey(v.r, q, "a role", "harness", "session", "window", "prompt", "respawn_prompt", "rework_prompt", "access", "stands_in_for", "protocol", "work_type", "serial", "flag", "claim", "describe")
 			}
 		}
 		if role.WorkType == "" {

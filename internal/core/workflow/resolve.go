@@ -93,6 +93,7 @@ func (n *names) role(r *Role) {
 	n.need(!reserved, r.Pos, "role %q: the name is taken by an actor that is no agent: choose another", r.Name)
 	n.prompt(r.Prompt, r.Pos, "role "+r.Name)
 	n.prompt(r.RespawnPrompt, r.Pos, "role "+r.Name)
+	n.prompt(r.ReworkPrompt, r.Pos, "role "+r.Name)
 	n.roleName(r.StandsInFor, r.Pos, "role "+r.Name+": stands_in_for")
 	n.variables(r.Window, r.Pos, "role "+r.Name+": window")
 	n.boardTag(r.Flag, r.Pos, "role "+r.Name+": flag")
@@ -189,7 +190,7 @@ func (n *names) variables(text string, pos Pos, what string) {
 // promptVariables are the values every prompt may name, besides counters.
 var promptVariables = [...]string{"summary", "project", "branch", "status", "workspace", "return_to", "task", "default_branch", "delivery", "pr",
 	"task_id", "agent", "mode", "expected_statuses", "task_description", "input_instruction", "required_output_filename",
-	"enhancement_name", "enhancement_dir", "handoff", "question", "advice", "card", "report"}
+	"enhancement_name", "enhancement_dir", "handoff", "question", "advice", "card", "report", "last_report", "instructions"}
 
 var variablePattern = regexp.MustCompile(`\{([a-z][a-z0-9_]*)\}`)
 

@@ -38,6 +38,7 @@ func roleSchema() *jsonschema.Schema {
 		key{"window", text("The name of its terminal window; {counters} are filled in.")},
 		key{"prompt", nameOf("What it is told at its start, by name.")},
 		key{"respawn_prompt", nameOf("What a replacement is told, by name.")},
+		key{"rework_prompt", nameOf("What a new agent is told when the task comes back to the role, by name.")},
 		key{"access", words("Whether it may change the record's summary and branch.", accessWords[:]...)},
 		key{"stands_in_for", nameOf("A role: while that one lives it is told instead, and this one is not started.")},
 		key{"protocol", words("How it says how it went, besides requests and sections.", protocolWords[:]...)},

@@ -155,10 +155,11 @@ type Options struct {
 	Harnesses  Harnesses
 	Workspaces Workspaces
 	Engine     Engine
-	Env        func(harness string) []string                    // what an agent inherits
-	Words      func(p task.Project, name string) (string, bool) // prompts of the repository's own
-	OnBoard    func(t *task.Task) *prompt.Card                  // the task's card, nil if it is on no board
-	Term       string                                           // kind of terminal that programs are told they have
+	Env        func(harness string) []string                      // what an agent inherits
+	Words      func(p task.Project, name string) (string, bool)   // prompts of the repository's own
+	OnBoard    func(t *task.Task) *prompt.Card                    // the task's card, nil if it is on no board
+	LastReport func(t *task.Task, role string) *prompt.LastReport // on the task, for an agent of a role; nil if nobody reported
+	Term       string                                             // kind of terminal that programs are told they have
 	Log        *slog.Logger
 	Clock      func() time.Time
 }

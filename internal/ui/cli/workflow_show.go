@@ -55,6 +55,7 @@ type (
 		Window        string `json:"window"`
 		Prompt        string `json:"prompt,omitempty"`
 		RespawnPrompt string `json:"respawn_prompt,omitempty"`
+		ReworkPrompt  string `json:"rework_prompt,omitempty"`
 		Access        string `json:"access"`
 		StandsInFor   string `json:"stands_in_for,omitempty"`
 		Protocol      string `json:"protocol,omitempty"`
@@ -154,7 +155,7 @@ func structureOf(d *workflow.Definition) workflowJSON {
 	for _, r := range d.Roles {
 		out.Roles = append(out.Roles, roleJSON{
 			Name: r.Name, Harness: r.Harness, Session: string(r.Session), Window: r.Window, Prompt: r.Prompt,
-			RespawnPrompt: r.RespawnPrompt, Access: r.Access, StandsInFor: r.StandsInFor, Describe: r.Describe,
+			RespawnPrompt: r.RespawnPrompt, ReworkPrompt: r.ReworkPrompt, Access: r.Access, StandsInFor: r.StandsInFor, Describe: r.Describe,
 			Protocol: r.Protocol, WorkType: workTypeOf(r), Serial: r.Serial, Flag: r.Flag, Claim: r.Claim,
 		})
 	}

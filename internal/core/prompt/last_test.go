@@ -1,0 +1,113 @@
+package prompt_test
+
+import (
+	"strings"
+	"testing"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/prompt"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+)
+
+// edgeTo is the number of the edge of a workflow that leads from one state to another by a gate.
+func edgeTo(t *testing.T, f prompt.Facts, from, to, gate string) int {
+	t.Helper()
+	for i := range f.Def.Edges {
+		if e := &f.Def.Edges[i]; e.From[0] == from && e.To == to && len(e.Gates) > 0 && e.Gates[0] == gate {
+			return e.Number()
+		}
+	}
+	t.Fatalf("no edge from %s to %s", from, to)
+	return 0
+}
+
+func TestTheFindingsOfTheLastReportAreInThePromptOfTheNextAgent(t *testing.T) {
+	said := func(role, state, outcome, code, detail, final string) journal.Entry {
+		return journal.Entry{
+			Said:  &task.Said{Role: role, State: state, Visit: 2, Outcome: outcome, Code: code, Detail: detail},
+			Heard: &signal.Heard{Final: final},
+		}
+	}
+	for _, c := range []struct {
+		workflow, status, role, prompt string
+		last                           func(f prompt.Facts) journal.Entry
+		want                           []string
+	}{
+		{"linear-sdlc", "Started", "development", "rework",
+			func(prompt.Facts) journal.Entry {
+				return said("qa", "Finished", "failed", "", "", "cart.go:14 loses the coupon\n\n<!-- WORK_RESULT:failed -->")
+			}, []string{"by the qa in Finished, says failed", "\n> cart.go:14 loses the coupon\n", "mend what it names"}},
+		{"orange-direct", "working", "worker", "worker-respawn",
+			func(f prompt.Facts) journal.Entry {
+				return journal.Entry{From: "agent-review", To: "working", Edge: edgeTo(t, f, "agent-review", "working", "failed")}
+			}, []string{"by the reviewer in agent-review, says FAIL", "\n> FAIL\n> the total is wrong"}},
+		{"orange", "working", "worker", "worker-respawn",
+			func(f prompt.Facts) journal.Entry {
+				return journal.Entry{From: "agent-review", To: "working", Edge: edgeTo(t, f, "agent-review", "working", "failed")}
+			}, []string{"by the reviewer in agent-review, says FAIL", "\n> FAIL\n> the total is wrong"}},
+		{"cmat-feature", "implementer", "implementer", "implementer",
+			func(prompt.Facts) journal.Entry {
+				return said("tester", "tester", "failed", "TESTS_FAILED", "3 of 40", "cart_test.go fails")
+			}, []string{"says TESTS_FAILED: 3 of 40", "\n> cart_test.go fails"}},
+		{"joan-board", "dev-rework", "dev", "dev",
+			func(prompt.Facts) journal.Entry {
+				return said("reviewer", "review", "failed", "", "", "the branch does not build")
+			}, []string{"by the reviewer in review, says failed", "\n> the branch does not build"}},
+	} {
+		t.Run(c.workflow, func(t *testing.T) {
+			f := facts(t, c.workflow)
+			f.Task.Status, f.Task.Visit = c.status, 3
+			f.Effect = task.Effect{Prompt: c.prompt, Role: c.role, Attempt: 3, Start: true}
+			entries := []journal.Entry{{To: c.status}, c.last(f), {Type: journal.TaskPaused}}
+			f.Last = prompt.FindLast(f.Def, &f.Task, c.role, entries, func(string) string { return "FAIL\nthe total is wrong" })
+			got := prompt.Whole(f)
+			for _, want := range c.want {
+				if strings.Count(got, want) != 1 {
+					t.Errorf("%q is there %d times in\n%s", want, strings.Count(got, want), got)
+				}
+			}
+		})
+	}
+}
+
+func TestAReplacementIsNotToldItsOwnReport(t *testing.T) {
+	f := facts(t, "linear-sdlc")
+	f.Task.Status, f.Task.Visit = "Finished", 3
+	entries := []journal.Entry{
+		{Said: &task.Said{Role: "development", State: "Started", Visit: 2, Outcome: "passed"}},
+		{Said: &task.Said{Role: "qa", State: "Finished", Visit: 3, Outcome: "unknown", Diagnosis: "no marker"}},
+	}
+	got := prompt.FindLast(f.Def, &f.Task, "qa", entries, nil)
+	if got == nil || got.Role != "development" || got.Failed {
+		t.Errorf("%+v", got)
+	}
+	if prompt.FindLast(f.Def, &f.Task, "qa", nil, nil) != nil {
+		t.Error("a report was found where there is none")
+	}
+}
+
+func TestALongReportIsCut(t *testing.T) {
+	entries := []journal.Entry{{
+		Said:  &task.Said{Role: "qa", State: "Finished", Visit: 1, Outcome: "failed"},
+		Heard: &signal.Heard{Final: strings.Repeat("\u00e9", 10_000) + " the end"},
+	}}
+	f := facts(t, "linear-sdlc")
+	got := prompt.FindLast(f.Def, &f.Task, "development", entries, nil)
+	if len(got.Text) > 7000 || !strings.HasPrefix(got.Text, "[...] \u00e9") || !strings.HasSuffix(got.Text, " the end") {
+		t.Errorf("%d bytes: %.40q", len(got.Text), got.Text)
+	}
+}
+
+// Each replacement of linear-sdlc is told the instructions of its own role, once.
+func TestAReplacementIsToldItsRole(t *testing.T) {
+	f := facts(t, "linear-sdlc")
+	for role, want := range map[string]string{"qa": "Build and run the tests.", "acceptance": "Compare TASK.md with what the branch does", "development": "then implement the issue"} {
+		f.Task.Status = stateOf(f.Def, role)
+		f.Effect = task.Effect{Prompt: "again", Role: role, Attempt: 3, Start: true}
+		got := prompt.Whole(f)
+		if strings.Count(got, want) != 1 || strings.Count(got, "WORK_RESULT:passed nonce=") != 1 {
+			t.Errorf("%s:\n%s", role, got)
+		}
+	}
+}
