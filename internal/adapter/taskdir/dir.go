@@ -145,8 +145,8 @@ func parse(path string, src []byte) (taskfile.Document, error) {
 	return doc, nil
 }
 
-// Project shows the record in TASK.md's frontmatter and appends the entries that are
-// not in history.jsonl yet. One that fails does not keep the other from being done. A
+// Project shows the record in TASK.md's frontmatter, the last report among the entries in a
+// section, and appends the entries that are not in history.jsonl yet. One that fails does not keep the other from being done. A
 // deleted task has no folder: nothing is shown of it.
 func (d *Dir) Project(t task.Task, entries []journal.Entry) error {
 	if t.Deleted {
@@ -161,6 +161,9 @@ func (d *Dir) Project(t task.Task, entries []journal.Entry) error {
 	}
 	history := advise(appendHistory(filepath.Join(dir, historyName), entries))
 	frontmatter := advise(d.splice(dir, withFields(journal.Frontmatter(t))))
+	if frontmatter == nil {
+		frontmatter = advise(d.showReport(dir, entries))
+	}
 	if history != nil && frontmatter != nil {
 		return fmt.Errorf("%w; %w", history, frontmatter)
 	}
