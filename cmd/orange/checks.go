@@ -24,6 +24,7 @@ func (s *server) checks(ctx context.Context) []doctor.Result {
 		{Name: "backups", Run: s.checkBackups, Fix: "do what it says; the server tries again within an hour and when it starts"},
 		{Name: "journal", Run: s.checkJournal, Fix: "orange doctor --repair rebuilds the records from their journals; a journal that cannot be read needs orange doctor --restore"},
 		{Name: "chain", Run: s.checkChain, Fix: "the journal was changed behind Orange's back: compare it with a backup or an export, and trust what happened before that row only"},
+		{Name: "anchors", Run: s.checkAnchors, Fix: "a journal that was rewritten: compare it with a backup or an export, and trust what happened up to the last row that agrees only; an older store: put the newer one back, or run orange stop and orange doctor --restore; an anchor that cannot be written: do what it says, and it is tried again"},
 		{Name: "workflows", Run: s.checkWorkflows, Fix: "restore the missing text with orange import of an export that has it"},
 		{Name: "projects", Run: s.checkProjects, Fix: "put the repository back, or orange project remove it"},
 		{Name: "trackers", Run: s.checkTrackers, Fix: "orange tracker test and orange tracker sync say more; orange tracker sync --fix puts issues back"},

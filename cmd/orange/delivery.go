@@ -13,6 +13,7 @@ import (
 	"orange/internal/core/taskfile"
 	"orange/internal/core/tracker"
 	"orange/internal/core/workflow"
+	"orange/internal/runtime/local"
 )
 
 // delivery brings finished work where it belongs.
@@ -30,28 +31,31 @@ func (d delivery) project(t *task.Task) (task.Project, error) {
 
 // Merge implements effect.Delivery. Where work is delivered as a pull request the forge
 // merges it, and this only looks whether it has.
-func (d delivery) Merge(ctx context.Context, t task.Task, e task.Effect) (head string, err error) {
+func (d delivery) Merge(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
 	p, err := d.project(&t)
 	if err != nil {
-		return "", err
+		return local.Done{}, err
 	}
 	strategy := cmp.Or(e.Arg, workflow.MergeAuto)
 	if t.PRURL != "" && strategy == workflow.MergeAuto {
 		return d.mergedPR(ctx, &t, p)
 	}
-	_, err = d.s.git.Merge(ctx, p.Path, git.Merging{
+	landed, err := d.s.git.Merge(ctx, p.Path, git.Merging{
 		ID: e.ID, Branch: t.Branch, Into: p.DefaultBranch, Strategy: strategy,
 		Message: fmt.Sprintf("Merge branch '%s': %s", t.Branch, t.Summary),
 	})
 	if err != nil {
-		return "", final(err)
+		return local.Done{}, final(err)
+	}
+	if t.Work != nil && landed == t.Work.Base { // the branch has no commits: nothing was merged
+		landed = ""
 	}
 	if t.Delivery.Pushes() {
 		if err := d.s.git.Push(ctx, p.Path, origin, p.DefaultBranch); err != nil { // it is merged: a person can push it any time
 			d.s.log.Warn("push the default branch", "component", "delivery", "task", t.ID, "error", err)
 		}
 	}
-	return "", nil
+	return local.Done{Landed: landed}, nil
 }
 
 // recoverLandings finishes or takes back what landings of a server that died have left in the
@@ -69,19 +73,19 @@ func (s *server) recoverLandings(ctx context.Context) {
 }
 
 // mergedPR brings the default branch up to date with a pull request that was merged.
-func (d delivery) mergedPR(ctx context.Context, t *task.Task, p task.Project) (head string, err error) {
+func (d delivery) mergedPR(ctx context.Context, t *task.Task, p task.Project) (local.Done, error) {
 	pr, err := d.s.pull(ctx, p, t.PRURL, t.Branch)
 	switch {
 	case err != nil:
-		return "", err
+		return local.Done{}, err
 	case pr.Branch != t.Branch:
-		return "", task.Mistakef("%s is of branch %s, not of %s: merge here with --strategy ff or merge", pr.URL, pr.Branch, t.Branch)
+		return local.Done{}, task.Mistakef("%s is of branch %s, not of %s: merge here with --strategy ff or merge", pr.URL, pr.Branch, t.Branch)
 	case pr.State == tracker.Merged:
-		return pr.Head, d.s.git.Fetch(ctx, p.Path, origin, p.DefaultBranch)
+		return local.Done{Commit: pr.Head, Landed: cmp.Or(pr.Landed, pr.Head)}, d.s.git.Fetch(ctx, p.Path, origin, p.DefaultBranch)
 	case pr.State == tracker.Closed:
-		return "", task.Mistakef("%s was closed without a merge: reopen it, merge with --strategy, or cancel the task", pr.URL)
+		return local.Done{}, task.Mistakef("%s was closed without a merge: reopen it, merge with --strategy, or cancel the task", pr.URL)
 	}
-	return "", task.Mistakef("%s is open: merge it there, or merge here with --strategy ff or merge", pr.URL)
+	return local.Done{}, task.Mistakef("%s is open: merge it there, or merge here with --strategy ff or merge", pr.URL)
 }
 
 // final marks what trying again cannot help: everything but a lock that somebody holds.

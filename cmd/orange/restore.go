@@ -22,6 +22,7 @@ import (
 	"orange/internal/adapter/workflowdir"
 	"orange/internal/config"
 	"orange/internal/core/engine"
+	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/runtime/agents"
@@ -161,6 +162,11 @@ func (r *restorer) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer r.runtime.Close()
+	if r.report.Backup != "" || len(r.ahead) > 0 || r.anchoredBeyond(ctx) {
+		if err := r.store.BeginSegment(journal.RestoreText(time.Now())); err != nil {
+			return err
+		}
+	}
 	r.addProjects(ctx)
 	bound := r.markers()
 	for _, f := range r.ahead {
@@ -174,6 +180,20 @@ func (r *restorer) run(ctx context.Context) (err error) {
 		return err
 	}
 	return r.importAll(ctx, bound)
+}
+
+// anchoredBeyond says whether a repository has an anchor of a row that the journal does not have.
+func (r *restorer) anchoredBeyond(ctx context.Context) bool {
+	id, err := r.store.ID()
+	if err != nil {
+		return false
+	}
+	for _, p := range r.runtime.Projects() {
+		if found, err := r.compareAnchors(ctx, p, id); err != nil && found.Beyond != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // findAhead finds the folders that show more than the store knows. A history with a number that

@@ -85,6 +85,8 @@ type server struct {
 	page    *webPage
 	sights  *sights
 	herald  *herald.Herald
+	anchors *anchors           // nil: no merge is anchored
+	fault   func(point string) // kills the process when it is told to; nil: never
 
 	backedUp  chan struct{}         // closes when the first backup was made, or failed
 	backupErr atomic.Pointer[error] // how the last one went
@@ -96,6 +98,7 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 	}
 	s.folders = taskdir.New(tasksFolder(s.cfg.Home))
 	s.page, s.sights = &webPage{s: s}, newSights(s)
+	s.fault = crashAt(o.CrashAt, o.CrashPoint)
 	s.office, s.retrack = s.newOffice(), make(chan struct{}, 1)
 	if err := s.open(ctx, o); err != nil {
 		return err
@@ -122,6 +125,7 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 		return err
 	}
 	heard := s.announce(ctx)
+	anchored := s.anchorMerges(ctx, s.fault)
 	var recovered sync.WaitGroup
 	defer recovered.Wait()
 	recovered.Go(func() { s.recoverLandings(ctx) })
@@ -137,6 +141,7 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 	stop()
 	closed()
 	heard()
+	anchored()
 	ended()
 	s.log.Info("leaving", "component", "serve", "pid", os.Getpid())
 	return err
@@ -148,7 +153,7 @@ func (s *server) open(ctx context.Context, o cli.ServeOptions) (err error) {
 		Store: s.store, Files: s.folders, Log: s.log, Prober: s.prober(), Ledger: s.store, Kin: s.store,
 		Library:  workflowdir.New(s.cfg.UserWorkflows),
 		Workflow: s.cfg.Workflow, Harness: cmp.Or(s.cfg.Harness, "claude"), Review: s.cfg.ReviewHarness,
-		Fault: crashAt(o.CrashAt, o.CrashPoint),
+		Fault: s.fault,
 	}
 	if s.cfg.Record {
 		if err := noLivingAttempts(s.cfg.Home); err != nil {

@@ -46,7 +46,7 @@ func (e *ConflictError) Error() string {
 		e.Branch, e.Into, e.Branch, e.Into, strings.Join(e.Files, ", "))
 }
 
-// Merge brings a branch into another one and returns the commit that has both. The commit
+// Merge brings a branch into another one and returns the commit by which it came there. The commit
 // is built without a checkout; then Land moves the target. If the target moves meanwhile,
 // the commit is built again upon the new one, now under the lock of landings, so that a slow
 // merge is not overtaken for ever. If the merge cannot be done, nothing has changed. A
@@ -99,8 +99,10 @@ func (g *Git) mergeOnce(ctx context.Context, m *merging, moved bool) (string, er
 	if err := g.prepare(ctx, m); err != nil {
 		return "", err
 	}
-	if merged, err := g.contains(ctx, m.root, m.old, m.tip); merged || err != nil {
-		return m.old, err
+	if merged, err := g.contains(ctx, m.root, m.old, m.tip); err != nil {
+		return "", err
+	} else if merged {
+		return g.landedBy(ctx, m.root, m.tip, m.old)
 	}
 	commit, err := g.build(ctx, m)
 	if err != nil {

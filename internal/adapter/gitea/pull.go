@@ -235,6 +235,9 @@ func (f *Forge) value(raw *sdk.PullRequest) tracker.PR {
 	switch {
 	case raw.HasMerged:
 		pr.State = tracker.Merged
+		if raw.MergedCommitID != nil {
+			pr.Landed = line(*raw.MergedCommitID)
+		}
 	case raw.State != sdk.StateOpen:
 		pr.State = tracker.Closed
 	case raw.Mergeable:

@@ -220,6 +220,9 @@ func (c *client) seen(p *gh.PullRequest) tracker.PR {
 			out.Mergeable = "yes"
 		}
 	}
+	if out.State == tracker.Merged { // of an open one it names a commit that GitHub tried
+		out.Landed = line(p.GetMergeCommitSHA(), maxLine)
+	}
 	c.heads.note(out, c.own(p))
 	return out
 }

@@ -2,9 +2,14 @@ package sqlite
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
+	"encoding/hex"
+	"errors"
+	"math"
 
 	"orange/internal/core/journal"
+	"orange/internal/core/task"
 )
 
 // schema8 ties every row of the journal to the rows before it. A segment says where the
@@ -55,13 +60,96 @@ func eachStored(ctx context.Context, q querier, yield func(*journal.Stored, []by
 // VerifyChain compares every row of the journal with its link. The chain ends before the
 // first row that is not what was written, which broken names; err is one of reading.
 func (s *Store) VerifyChain(ctx context.Context) (chain journal.Chain, broken, err error) {
+	return s.verifyChain(ctx, math.MaxInt64)
+}
+
+// VerifyChainOf is VerifyChain up to the last row of a task.
+func (s *Store) VerifyChainOf(ctx context.Context, id task.ID) (chain journal.Chain, broken, err error) {
+	var last int64
+	err = s.read.QueryRowContext(ctx, "SELECT coalesce(max(row), 0) FROM journal WHERE task = ?", string(id)).Scan(&last)
+	if err != nil {
+		return chain, nil, s.describe("check", err)
+	}
+	return s.verifyChain(ctx, last)
+}
+
+// errEnough ends a walk along the journal.
+var errEnough = errors.New("that is enough")
+
+func (s *Store) verifyChain(ctx context.Context, last int64) (chain journal.Chain, broken, err error) {
 	err = eachStored(ctx, s.read, func(r *journal.Stored, link []byte) error {
-		if broken == nil {
-			broken = chain.Follow(r, link)
+		if r.Row > last {
+			return errEnough
+		}
+		if broken = chain.Follow(r, link); broken != nil {
+			return errEnough
 		}
 		return nil
 	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
 	return chain, broken, s.describe("check", err)
+}
+
+// Link is the stored link of a row, false if there is no such row.
+func (s *Store) Link(row int64) (link journal.Link, ok bool, err error) {
+	var text []byte
+	err = s.read.QueryRow("SELECT link FROM journal WHERE row = ?", row).Scan(&text)
+	if err == sql.ErrNoRows {
+		return link, false, nil
+	}
+	copy(link[:], text)
+	return link, err == nil && len(text) == len(link), s.describe("read", err)
+}
+
+// Restores are the rows at which the journal goes on from a backup. If nothing was written
+// since, that is the next row.
+func (s *Store) Restores() ([]journal.Restore, error) {
+	var out []journal.Restore
+	err := s.each(func(rows *sql.Rows) error {
+		var row int64
+		var text string
+		err := rows.Scan(&row, &text)
+		if r, ok := journal.RestoreOf(row, text); ok {
+			out = append(out, r)
+		}
+		return err
+	}, `SELECT row, text FROM journal_segment
+		UNION ALL SELECT (SELECT coalesce(max(row), 0) + 1 FROM journal), value FROM setting WHERE key = ? ORDER BY 1`, nextSegmentKey)
+	return out, s.describe("read", err)
+}
+
+// nextSegmentKey is the setting that holds what begins with the next row.
+const nextSegmentKey = "journal.segment"
+
+// BeginSegment says what begins with the next row that is written.
+func (s *Store) BeginSegment(text string) error {
+	err := s.SetSetting(nextSegmentKey, text)
+	if err == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.segment = text
+	}
+	return err
+}
+
+// storeIDKey is the setting that names the store.
+const storeIDKey = "store.id"
+
+// ID names the store. A copy of the store has the same.
+func (s *Store) ID() (string, error) {
+	id, err := s.Setting(storeIDKey)
+	if err != nil || id != "" {
+		return id, err
+	}
+	random := make([]byte, 10)
+	rand.Read(random) //nolint:errcheck // it never fails
+	err = s.exec("write to", "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING", storeIDKey, hex.EncodeToString(random))
+	if err != nil {
+		return "", err
+	}
+	return s.Setting(storeIDKey)
 }
 
 // chainHead is the last row and its link, as the next row follows on them.
@@ -73,9 +161,13 @@ type chainHead struct {
 func (s *Store) readHead(ctx context.Context) error {
 	var link []byte
 	err := s.write.QueryRowContext(ctx, "SELECT row, link FROM journal ORDER BY row DESC LIMIT 1").Scan(&s.head.row, &link)
+	if err != nil && err != sql.ErrNoRows {
+		return err
+	}
+	copy(s.head.link[:], link) // a link that is damaged is found by VerifyChain
+	err = s.write.QueryRowContext(ctx, "SELECT value FROM setting WHERE key = ?", nextSegmentKey).Scan(&s.segment)
 	if err == sql.ErrNoRows {
 		return nil
 	}
-	copy(s.head.link[:], link) // a link that is damaged is found by VerifyChain
 	return err
 }

@@ -147,6 +147,12 @@ func (s *Store) writeBatch(ctx context.Context, c *sql.Conn, b *batch) error {
 	for i := range b.rows {
 		r := &b.rows[i]
 		r.Row = b.head.row + 1
+		if i == 0 && s.segment != "" {
+			r.Segment = joinSegments(s.segment, r.Segment)
+			if _, err := c.ExecContext(ctx, "DELETE FROM setting WHERE key = ?", nextSegmentKey); err != nil {
+				return err
+			}
+		}
 		b.head = chainHead{r.Row, b.head.link.Next(r)}
 		_, err := s.insert.ExecContext(ctx, r.Row, r.Task, r.Seq, r.At, string(r.Entry), b.head.link[:])
 		if err == nil && r.Segment != "" {
@@ -160,6 +166,13 @@ func (s *Store) writeBatch(ctx context.Context, c *sql.Conn, b *batch) error {
 		}
 	}
 	return nil
+}
+
+func joinSegments(first, second string) string {
+	if second == "" {
+		return first
+	}
+	return first + "; " + second
 }
 
 func (s *Store) writeTask(ctx context.Context, r *taskRow) error {
@@ -188,7 +201,7 @@ func (s *Store) writeTask(ctx context.Context, r *taskRow) error {
 // task that is over not much more will come.
 func (s *Store) remember(b *batch) (firstRow int64) {
 	if len(b.rows) > 0 {
-		firstRow, s.head = b.rows[0].Row, b.head
+		firstRow, s.head, s.segment = b.rows[0].Row, b.head, ""
 	}
 	for i := range b.tasks {
 		if r := &b.tasks[i]; r.keys.over {

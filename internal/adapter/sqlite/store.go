@@ -38,6 +38,8 @@ type Store struct {
 	touch  *sql.Stmt // a task row whose indexed columns stay
 	known  map[task.ID]indexed
 	head   chainHead
+
+	segment string // begins with the next row; usually nothing does
 }
 
 // Open opens the store at path, creating it if it is not there, and brings its schema

@@ -53,15 +53,48 @@ type Chain struct {
 	Head Link  // of the last of them
 }
 
-// Follow takes the next row. The error names the row that is not what was written.
+// A Broken row is not what was written.
+type Broken struct {
+	Row  int64  `json:"row"`
+	Task string `json:"task,omitempty"`
+	Seq  int    `json:"seq,omitempty"`
+	What string `json:"what"` // differs
+}
+
+// Error implements error.
+func (b *Broken) Error() string {
+	if b.Task == "" {
+		return b.What
+	}
+	return fmt.Sprintf("row %d (entry %d of task %s) is not what was written: %s", b.Row, b.Seq, b.Task, b.What)
+}
+
+// Follow takes the next row. The error is a *Broken that names the row that is not what was written.
 func (c *Chain) Follow(r *Stored, link []byte) error {
 	if r.Row != c.Rows+1 {
-		return fmt.Errorf("row %d follows row %d: rows were removed or inserted there", r.Row, c.Rows)
+		return &Broken{Row: r.Row, What: fmt.Sprintf("row %d follows row %d: rows were removed or inserted there", r.Row, c.Rows)}
 	}
 	next := c.Head.Next(r)
 	if string(link) != string(next[:]) {
-		return fmt.Errorf("row %d (entry %d of task %s) is not what was written", r.Row, r.Seq, r.Task)
+		return &Broken{Row: r.Row, Task: r.Task, Seq: r.Seq, What: whatDiffers(r, link)}
 	}
 	c.Rows, c.Head = r.Row, next
 	return nil
+}
+
+// whatDiffers says as much about a changed row as the row itself shows.
+func whatDiffers(r *Stored, link []byte) string {
+	row := Row{ID: r.Row, Entry: r.Entry}
+	entry, err := row.Stored()
+	switch {
+	case len(link) != sha256.Size:
+		return "its link is missing"
+	case err != nil:
+		return "its entry does not parse"
+	case entry.Task != r.Task || entry.Seq != r.Seq:
+		return fmt.Sprintf("its entry says that it is entry %d of task %.40q", entry.Seq, entry.Task)
+	case entry.At != r.At:
+		return fmt.Sprintf("its time is %s, and its entry says %s", r.At, entry.At)
+	}
+	return "its bytes, or the rows before it, are not those of its link"
 }

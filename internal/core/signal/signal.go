@@ -76,6 +76,8 @@ type Signal struct {
 	Lost      *Lost      `json:"lost,omitempty"`  // restore, import: what the store does not know
 	Rules     int        `json:"rules,omitempty"` // by which to decide, see engine.Rules
 	Told      bool       `json:"told,omitempty"`  // supposed: every agent knows of the move already
+
+	Merged string `json:"merged,omitempty"` // tracker, pr:merged: the commit by which the forge merged it, "" if it does not say
 }
 
 // Lost is what the folders of a task show beyond a store that was put back.
@@ -130,6 +132,7 @@ type Heard struct {
 	Final    string             `json:"final,omitempty"`
 	Face     *board.Face        `json:"face,omitempty"`
 	Lost     *Lost              `json:"lost,omitempty"`
+	Merged   string             `json:"merged,omitempty"`
 }
 
 // Weighs says whether deciding about the signal may look at evidence.
@@ -147,6 +150,7 @@ func (s *Signal) Heard() *Heard {
 		To: s.To, Role: s.Role, Code: s.Code, Mass: s.Mass, Word: s.Word, Timer: s.Timer, Arg: s.Arg,
 		Active: s.Active, Commit: s.Commit, Sections: taskfile.Bare(s.Artifacts.Sections), Problem: s.Artifacts.Problem, Evidence: s.Evidence, Free: s.Free,
 		Busy: s.Busy, Children: s.Children, Report: s.Report, Final: s.Final, Face: s.Face, Broken: s.Workspace, Lost: s.Lost,
+		Merged: s.Merged,
 	}
 }
 
@@ -204,6 +208,7 @@ type Receipt struct {
 	Note     string         `json:"note,omitempty"`    // what was left out, and why, though it is done
 	Base     string         `json:"base,omitempty"`    // acquire_workspace: commit at which the branch left the default branch
 	Salvage  string         `json:"salvage,omitempty"` // release_workspace: ref at which uncommitted work is kept
+	Commit   string         `json:"commit,omitempty"`  // merge_branch: the commit by which the work came into the default branch
 }
 
 // Artifacts are the sections of TASK.md as they were when the signal was made.

@@ -19,6 +19,7 @@ type PR struct {
 	Branch    string    `json:"branch,omitempty"` // its head
 	Base      string    `json:"base,omitempty"`
 	Head      string    `json:"head,omitempty"`      // commit
+	Landed    string    `json:"landed,omitempty"`    // commit by which it was merged, "" if the forge does not say
 	Mergeable string    `json:"mergeable,omitempty"` // yes, no, or "" while nobody knows
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	Checks    []Check   `json:"checks,omitempty"`  // of its head

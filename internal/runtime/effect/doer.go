@@ -35,9 +35,9 @@ type Workspaces interface {
 
 // Delivery brings finished work where it belongs.
 type Delivery interface {
-	// Merge merges by the strategy that is the effect's argument. It returns the last commit of
-	// what a forge has merged, "" if it was merged here.
-	Merge(ctx context.Context, t task.Task, e task.Effect) (head string, err error)
+	// Merge merges by the strategy that is the effect's argument. It tells the last commit of
+	// what a forge has merged, and the commit by which it came into the default branch.
+	Merge(ctx context.Context, t task.Task, e task.Effect) (local.Done, error)
 	Push(ctx context.Context, t task.Task) error
 	CreatePR(ctx context.Context, t task.Task) (url string, err error)
 	DeleteRemoteBranch(ctx context.Context, t task.Task) error
@@ -165,11 +165,12 @@ func (d Doer) rename(ctx context.Context, t task.Task, e task.Effect) (local.Don
 func (d Doer) deliver(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
 	switch e.Do {
 	case workflow.MergeBranch:
-		head, err := d.Delivery.Merge(ctx, t, e)
+		done, err := d.Delivery.Merge(ctx, t, e)
 		if err != nil {
 			return local.Done{}, err
 		}
-		return local.Done{Event: signal.PRMerged, Commit: head}, nil
+		done.Event = signal.PRMerged
+		return done, nil
 	case workflow.Push:
 		return local.Done{}, d.Delivery.Push(ctx, t)
 	case workflow.CreatePR:

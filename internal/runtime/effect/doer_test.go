@@ -71,8 +71,8 @@ func (h *hands) RenameBranch(_ context.Context, t task.Task, from string) error 
 	return h.do("rename %s %s", from, t.Branch)
 }
 
-func (h *hands) Merge(_ context.Context, _ task.Task, e task.Effect) (string, error) {
-	return "", h.do("merge %s", e.Arg)
+func (h *hands) Merge(_ context.Context, _ task.Task, e task.Effect) (local.Done, error) {
+	return local.Done{Landed: "abc"}, h.do("merge %s", e.Arg)
 }
 func (h *hands) Push(context.Context, task.Task) error { return h.do("push") }
 
@@ -109,7 +109,7 @@ func TestEveryEffectIsDone(t *testing.T) {
 		{task.Effect{Do: "delete_remote_branch"}, "delete remote", ""},
 		{task.Effect{Do: "push"}, "push", ""},
 		{task.Effect{Do: "create_pr"}, "create pr", "fields pr_url=https://x/1 pr_state=OPEN"},
-		{task.Effect{Do: "merge", Arg: "ff"}, "merge ff", "event pr:merged"},
+		{task.Effect{Do: "merge", Arg: "ff"}, "merge ff", "event pr:merged, landed abc"},
 		{task.Effect{Do: "move_card", Arg: "Review"}, "change move_card Review", "note left out"},
 		{task.Effect{Do: "read_card"}, "look", "face Review"},
 		{task.Effect{Do: "rename_branch", Arg: "old"}, "rename old b, rename session", "session p/b"},
@@ -139,6 +139,9 @@ func told(d local.Done) string {
 	}
 	if d.Event != "" {
 		out = append(out, "event "+d.Event)
+	}
+	if d.Landed != "" {
+		out = append(out, "landed "+d.Landed)
 	}
 	if len(d.Fields) > 0 {
 		line := "fields"

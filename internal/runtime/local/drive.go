@@ -141,7 +141,7 @@ func (r *Runtime) step(id task.ID) bool {
 			return false // without it the effect is not done: it will be asked for again
 		}
 	}
-	result := signal.Receipt{Effect: e.ID, OK: err == nil, Session: done.Session, Note: done.Note, Base: done.Base, Salvage: done.Salvage}
+	result := signal.Receipt{Effect: e.ID, OK: err == nil, Session: done.Session, Note: done.Note, Base: done.Base, Salvage: done.Salvage, Commit: done.Landed}
 	if err != nil {
 		var mistake *task.Mistake
 		var conflict *task.ConflictError

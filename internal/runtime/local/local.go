@@ -117,6 +117,7 @@ type Done struct {
 	Salvage string         // ref at which work that was not committed is kept
 	Event   string         // what the deed itself makes true, as a tracker would say it
 	Commit  string         // pr:merged: what a forge has merged, "" if that was done here
+	Landed  string         // commit by which the work came into the default branch, "" if nothing did
 	Fields  []signal.Field // values of the record that the deed found or made
 }
 

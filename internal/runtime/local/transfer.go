@@ -16,6 +16,7 @@ import (
 
 // Archive reads everything a store holds, in the order it came.
 type Archive interface {
+	ID() (string, error) // names the store in the anchors of its journal
 	EachRow(ctx context.Context, yield func(journal.Row) error) error
 	EachWorkflow(ctx context.Context, yield func(hash, name, file, text string) error) error
 }
@@ -27,6 +28,7 @@ const exportVersion = 1
 type line struct {
 	Kind    string          `json:"kind"` // orange, project, workflow, entry or body
 	Version int             `json:"version,omitempty"`
+	Store   string          `json:"store,omitempty"` // id of the store
 	Project *task.Project   `json:"project,omitempty"`
 	Name    string          `json:"name,omitempty"`
 	File    string          `json:"file,omitempty"`
@@ -44,7 +46,11 @@ func (r *Runtime) Export(ctx context.Context, from Archive, w io.Writer) error {
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(line{Kind: "orange", Version: exportVersion}); err != nil {
+	store, err := from.ID()
+	if err != nil {
+		return err
+	}
+	if err := enc.Encode(line{Kind: "orange", Version: exportVersion, Store: store}); err != nil {
 		return err
 	}
 	for _, p := range r.pool.projects() {
@@ -52,7 +58,7 @@ func (r *Runtime) Export(ctx context.Context, from Archive, w io.Writer) error {
 			return err
 		}
 	}
-	err := from.EachWorkflow(ctx, func(_, name, file, text string) error {
+	err = from.EachWorkflow(ctx, func(_, name, file, text string) error {
 		return enc.Encode(line{Kind: "workflow", Name: name, File: file, Text: text})
 	})
 	if err != nil {

@@ -100,6 +100,9 @@ func (m *Memory) EachRow(_ context.Context, yield func(journal.Row) error) error
 	return nil
 }
 
+// ID names the store.
+func (m *Memory) ID() (string, error) { return "memory", nil }
+
 // EachWorkflow implements the store's port.
 func (m *Memory) EachWorkflow(_ context.Context, yield func(hash, name, file, text string) error) error {
 	m.mu.Lock()

@@ -88,6 +88,7 @@ type Refusals interface {
 // Archive reads everything a store holds, in the order it came.
 type Archive interface {
 	EachRow(ctx context.Context, yield func(journal.Row) error) error
+	ID() (string, error)
 	EachWorkflow(ctx context.Context, yield func(hash, name, file, text string) error) error
 }
 

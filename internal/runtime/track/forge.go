@@ -281,7 +281,7 @@ func (g *prGlance) merged(ctx context.Context, pr *tracker.PR) error {
 		}
 	}
 	const what = "its pull request was merged"
-	a, err := g.o.Tasks.Submit(ctx, g.t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRMerged, Arg: pr.Head})
+	a, err := g.o.Tasks.Submit(ctx, g.t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRMerged, Arg: pr.Head, Merged: pr.Landed})
 	if err != nil {
 		return fmt.Errorf("tell task %s: %w", g.t.ID, err)
 	}
