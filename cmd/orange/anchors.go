@@ -319,3 +319,11 @@ func readAnchors(ctx context.Context, g *git.Git, root, store string) ([]journal
 	}
 	return list, nil
 }
+
+// repository looks into git repositories for orange audit.
+type repository struct{ *git.Git }
+
+// Anchors implements cli.Repository.
+func (r repository) Anchors(ctx context.Context, root, store string) ([]journal.Anchor, error) {
+	return readAnchors(ctx, r.Git, root, store)
+}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"orange/internal/adapter/effectlog"
+	"orange/internal/adapter/git"
 	"orange/internal/adapter/workflowdir"
 	"orange/internal/config"
 	"orange/internal/core/workflow"
@@ -53,8 +54,8 @@ func run(args []string) int {
 		Serve:     func(ctx context.Context, o cli.ServeOptions) error { return serve(ctx, cfg, o) },
 		Restore:   func(ctx context.Context, o cli.RestoreOptions) (cli.Restored, error) { return restore(ctx, cfg, o) },
 		OpenAPI:   func() (any, error) { return api.Describe(version) },
-		Dashboard: dashboard(cfg),
-		MCP:       speakMCP(cfg, cwd),
+		Dashboard: dashboard(cfg), Repository: repository{git.New().With(publicEnv)},
+		MCP: speakMCP(cfg, cwd),
 	}, args)
 }
 

@@ -3,9 +3,7 @@ package local
 import (
 	"bufio"
 	"context"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
@@ -21,24 +19,7 @@ type Archive interface {
 	EachWorkflow(ctx context.Context, yield func(hash, name, file, text string) error) error
 }
 
-// exportVersion is the version of the lines that Export writes.
-const exportVersion = 1
-
-// line is one line of an export. Its kind says which of the fields count.
-type line struct {
-	Kind    string          `json:"kind"` // orange, project, workflow, entry or body
-	Version int             `json:"version,omitempty"`
-	Store   string          `json:"store,omitempty"` // id of the store
-	Project *task.Project   `json:"project,omitempty"`
-	Name    string          `json:"name,omitempty"`
-	File    string          `json:"file,omitempty"`
-	Text    string          `json:"text,omitempty"`
-	Task    task.ID         `json:"task,omitempty"`
-	Entry   json.RawMessage `json:"entry,omitempty"`
-	Row     int64           `json:"row,omitempty"`     // of the entry
-	Link    string          `json:"link,omitempty"`    // of the row
-	Segment string          `json:"segment,omitempty"` // that begins with the row
-}
+type line = journal.ExportLine
 
 // Export writes the installation as JSON lines: projects, workflow texts, journals
 // and the bodies of the tasks.
@@ -50,16 +31,16 @@ func (r *Runtime) Export(ctx context.Context, from Archive, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := enc.Encode(line{Kind: "orange", Version: exportVersion, Store: store}); err != nil {
+	if err := enc.Encode(line{Kind: journal.ExportBegin, Version: journal.ExportVersion, Store: store}); err != nil {
 		return err
 	}
 	for _, p := range r.pool.projects() {
-		if err := enc.Encode(line{Kind: "project", Project: &p}); err != nil {
+		if err := enc.Encode(line{Kind: journal.ExportProject, Project: &p}); err != nil {
 			return err
 		}
 	}
 	err = from.EachWorkflow(ctx, func(_, name, file, text string) error {
-		return enc.Encode(line{Kind: "workflow", Name: name, File: file, Text: text})
+		return enc.Encode(line{Kind: journal.ExportWorkflow, Name: name, File: file, Text: text})
 	})
 	if err != nil {
 		return fmt.Errorf("export the workflows: %w", err)
@@ -73,7 +54,7 @@ func (r *Runtime) Export(ctx context.Context, from Archive, w io.Writer) error {
 		if e.New != nil {
 			ids = append(ids, e.Task)
 		}
-		return enc.Encode(line{Kind: "entry", Entry: row.Entry, Row: row.ID, Link: row.Link, Segment: row.Segment})
+		return enc.Encode(line{Kind: journal.ExportEntry, Entry: row.Entry, Row: row.ID, Link: row.Link, Segment: row.Segment})
 	})
 	if err != nil {
 		return fmt.Errorf("export the journal: %w", err)
@@ -96,7 +77,7 @@ func (r *Runtime) exportBody(enc *json.Encoder, id task.ID) error {
 		r.Log.Warn("a body is left out of the export", "component", "local", "task", id, "error", err)
 		return nil
 	}
-	return enc.Encode(line{Kind: "body", Task: id, Text: string(doc.Body())})
+	return enc.Encode(line{Kind: journal.ExportBody, Task: id, Text: string(doc.Body())})
 }
 
 // Taken says what an import took over.
@@ -151,27 +132,10 @@ type foreignChain struct {
 	broken error // why the rows are not a whole chain
 }
 
-// errNoLinks is what is wrong with exports of versions before the chain.
-var errNoLinks = errors.New("the export has no links")
-
 func (f *foreignChain) follow(l *line) {
-	if f.broken == nil && l.Row == 0 && l.Link == "" {
-		f.broken = errNoLinks
+	if f.broken == nil {
+		f.broken = l.Follow(&f.Chain)
 	}
-	if f.broken != nil {
-		return
-	}
-	row := journal.Row{ID: l.Row, Entry: l.Entry, Segment: l.Segment}
-	stored, err := row.Stored()
-	if err != nil {
-		f.broken = err
-		return
-	}
-	link, err := hex.DecodeString(l.Link)
-	if err == nil {
-		err = f.Follow(&stored, link)
-	}
-	f.broken = err
 }
 
 // segment says where the entries of an import come from.
@@ -187,12 +151,12 @@ func (x *restore) skip(format string, args ...any) {
 }
 
 func (x *restore) line(n int, l line) error {
-	if (n == 1) != (l.Kind == "orange") || l.Version > exportVersion {
+	if (n == 1) != (l.Kind == journal.ExportBegin) || l.Version > journal.ExportVersion {
 		return task.Mistakef("line %d: this is not an export that this version understands", n)
 	}
 	switch l.Kind {
-	case "orange":
-	case "project":
+	case journal.ExportBegin:
+	case journal.ExportProject:
 		if l.Project == nil {
 			return task.Mistakef("line %d: it does not say which project", n)
 		}
@@ -201,11 +165,11 @@ func (x *restore) line(n int, l line) error {
 			return nil
 		}
 		x.taken.Projects++
-	case "workflow":
+	case journal.ExportWorkflow:
 		if err := x.r.Store.SaveWorkflow(workflow.HashOf(l.Text), l.Name, l.File, l.Text); err != nil {
 			return &StoreError{err}
 		}
-	case "entry":
+	case journal.ExportEntry:
 		var e journal.Entry
 		if err := json.Unmarshal(l.Entry, &e); err != nil {
 			return task.Mistakef("line %d: an entry does not parse: %v", n, err)
@@ -215,7 +179,7 @@ func (x *restore) line(n int, l line) error {
 		}
 		x.entries[e.Task] = append(x.entries[e.Task], e)
 		x.origin.follow(&l)
-	case "body":
+	case journal.ExportBody:
 		x.bodies[l.Task] = l.Text
 	default:
 		return task.Mistakef("line %d: kind %q is not known", n, l.Kind)

@@ -90,6 +90,9 @@ type Server struct {
 	Changes    Changes
 	Library    Library
 	Page       Page // nil: there is no web page
+
+	VerifyChain func(ctx context.Context, id task.ID) (chain journal.Chain, broken, err error) // up to the last row of a task
+
 	Definition func(t *task.Task) (*workflow.Definition, error)
 	Inbox      func(ctx context.Context, project string) ([]engine.Item, error)
 	Where      func(ctx context.Context, path string) (Place, error)

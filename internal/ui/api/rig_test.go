@@ -55,7 +55,7 @@ func open(t testing.TB) *rig {
 	t.Cleanup(r.runtime.Close)
 	r.server = &api.Server{
 		Engine: r.runtime, Control: r.runtime, Projects: projects{r.runtime}, Tasks: r.store, Workflows: r.store, Folders: r.folders,
-		Rows: r.store, Definition: r.runtime.Definition, Transfer: transfer{r}, Release: "1.2.3", Home: home, PID: 42, Log: quiet(),
+		Rows: r.store, Definition: r.runtime.Definition, VerifyChain: r.store.VerifyChainOf, Transfer: transfer{r}, Release: "1.2.3", Home: home, PID: 42, Log: quiet(),
 		Where: func(_ context.Context, path string) (api.Place, error) { return api.Place{GitRoot: path}, nil },
 		Checks: func(context.Context) []doctor.Result {
 			return []doctor.Result{{Name: "disk", OK: true, Detail: "there is room"}}

@@ -49,6 +49,7 @@ func taskRoutes() []route {
 			query: []param{afterSeq()}, work: ask((*Server).history)},
 		{method: "GET", path: "/tasks/{id}/journal", who: everyone, summary: "What was decided about a task",
 			query: []param{afterSeq()}, work: ask((*Server).journal)},
+		{method: "GET", path: "/tasks/{id}/chain", who: everyone, summary: "Whether the journal is what was written, up to the last row of a task", work: ask((*Server).chain)},
 		{method: "GET", path: "/tasks/{id}/explain", who: everyone, summary: "Why a task is where it is, and what would move it", work: ask((*Server).explain)},
 		{method: "POST", path: "/tasks/{id}/signals", who: everyone, summary: "Say that something happened to a task, or ask for something; the engine decides",
 			must: []string{"kind"}, work: tell((*Server).submit)},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bufio"
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -196,6 +197,26 @@ type Journal struct {
 func (s *Server) journal(r *http.Request) (Journal, error) {
 	entries, err := s.entries(r)
 	return Journal{nonNil(entries)}, err
+}
+
+// A Chain says how far the rows of the journal are what was written.
+type Chain struct {
+	Rows   int64           `json:"rows"` // that are
+	Head   journal.Link    `json:"head"` // link of the last of them
+	Broken *journal.Broken `json:"broken,omitempty"`
+}
+
+func (s *Server) chain(r *http.Request) (Chain, error) {
+	id, err := s.find(r)
+	if err != nil {
+		return Chain{}, err
+	}
+	chain, broken, err := s.VerifyChain(r.Context(), id)
+	out := Chain{Rows: chain.Rows, Head: chain.Head}
+	if broken != nil && !errors.As(broken, &out.Broken) {
+		err = errors.Join(err, broken)
+	}
+	return out, err
 }
 
 // A History is a journal as the lines of history.jsonl.

@@ -59,6 +59,7 @@ func flagWords(deps Deps) map[string]cobra.CompletionFunc {
 		"tracker add --mapping": orFiles(fixed("joan", "backlog")), "tracker add --column": cobra.NoFileCompletions,
 		"log --level": fixed("debug", "info", "warn", "error"), "log --component": completeComponents(deps),
 		"detect --protocol": fixed(protocolNames()...), "handoff --from-format": fixed("json", "als", "section", "auto"), "handoff --as": fixed("json", "als", "section", "prompt"),
+		"audit --from": files, "audit --repo": folders,
 		"workflow graph --format": fixed("mermaid", "svg", "dot"), "workflow verify --without": fixed(names(verify.Protections())...),
 	}
 	maps.Copy(out, decideWords(deps))

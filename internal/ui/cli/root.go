@@ -38,6 +38,8 @@ type Deps struct {
 	Dashboard func(context.Context, DashboardOptions) error // shows the dashboard on this terminal
 	MCP       func(context.Context, MCPOptions) error       // speaks MCP until ctx ends
 
+	Repository Repository // looks into git repositories
+
 	OpenAPI func() (any, error) // describes the HTTP API
 
 	Notify func(ctx context.Context, n config.Notify, kind string) error // tells somebody a test
@@ -97,7 +99,7 @@ func New(deps Deps) *cobra.Command {
 	root := group("orange", "Run coding agents through a workflow that is a file",
 		newTaskCommand(deps), newDashboardCommand(deps), newInboxCommand(deps), newWebCommand(deps), newMCPCommand(deps), newNotifyCommand(deps), newStatusCommand(deps), newBoardCommand(deps), newTrackerCommand(deps), newDispatchCommand(deps), newHandoffCommand(deps), newALSCommand(deps), newProjectCommand(deps), newWorkspaceCommand(deps), newWorkflowCommand(deps), newDetectCommand(deps), newSchemaCommand(deps),
 		newServeCommand(deps), newStopCommand(deps), newPauseCommand(deps), newResumeCommand(deps),
-		newDoctorCommand(deps), newLogCommand(deps), newImportCommand(deps), newExportCommand(deps),
+		newDoctorCommand(deps), newLogCommand(deps), newImportCommand(deps), newExportCommand(deps), newAuditCommand(deps),
 		newInstallCommand(deps), newHookCommand(deps), newSelftestCommand(deps), newCompletionCommand(deps), newManCommand(deps), newVersionCommand(deps))
 	openDashboard(deps, root)
 	complete(deps, root)

@@ -28,7 +28,8 @@ func newTaskReplay(deps Deps) *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
 		Use: "replay [id]", Short: "Fold a task's journal again and make every decision once more",
-		Long: "Fold a task's journal again and compare it with the stored record, byte for byte; then\n" +
+		Long: "Make sure that the journal, up to the task's last row, is what was written. Then fold\n" +
+			"the task's journal again and compare it with the stored record, byte for byte; then\n" +
 			"make every decision once more, each on the record that was there, and compare the entries.\n" +
 			"Nothing is changed. The exit code is 1 if anything differs.",
 		Example: "  orange task replay MFTsZyeO\n" +
@@ -46,6 +47,9 @@ func newTaskReplay(deps Deps) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if err := s.verifyChain(ctx, id); err != nil {
+			return err
+		}
 		past, err := s.past(ctx, id)
 		switch {
 		case err != nil:
@@ -58,6 +62,29 @@ func newTaskReplay(deps Deps) *cobra.Command {
 		return s.replay(ctx, past)
 	})
 	return cmd
+}
+
+// verifyChain makes sure that the rows that led to a task are what was written, and names the
+// first one that is not.
+func (s session) verifyChain(ctx context.Context, id string) error {
+	chain, err := s.Chain(ctx, id)
+	if err != nil || chain.Broken == nil {
+		return err
+	}
+	out := struct {
+		Task  string       `json:"task"`
+		Same  bool         `json:"same"`
+		Chain client.Chain `json:"chain"`
+	}{id, false, chain}
+	err = s.show(out, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s\nThe %s before it are as they were written; nothing after it can be trusted.\n",
+			cleanLine(chain.Broken.Error()), count(int(chain.Rows), "row", "rows"))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return replayResult(false, "the journal is not what was written: see orange doctor")
 }
 
 // past is a task and the entries that led to its record.

@@ -93,6 +93,20 @@ func (c *Client) Journal(ctx context.Context, id string, after int) ([]journal.E
 	return out.Entries, err
 }
 
+// A Chain says how far the rows of the journal are what was written.
+type Chain struct {
+	Rows   int64           `json:"rows"`
+	Head   journal.Link    `json:"head"`
+	Broken *journal.Broken `json:"broken,omitempty"`
+}
+
+// Chain follows the journal up to the last row of a task.
+func (c *Client) Chain(ctx context.Context, id string) (Chain, error) {
+	var out Chain
+	err := c.ofTask(ctx, id, "/chain", nil, &out)
+	return out, err
+}
+
 // Explain answers why a task is where it is.
 func (c *Client) Explain(ctx context.Context, id string) (engine.Explanation, error) {
 	var out engine.Explanation

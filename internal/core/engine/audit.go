@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
+)
+
+// Audited is who and what led to the merge of a task, and whether every decision about it comes
+// out the same again.
+type Audited struct {
+	Task          task.ID   `json:"task"`
+	Project       string    `json:"project"`
+	Summary       string    `json:"summary"`
+	Branch        string    `json:"branch"`
+	Base          string    `json:"base,omitempty"` // last commit before those of the task
+	Head          string    `json:"head,omitempty"` // the last one of the task
+	Workflow      string    `json:"workflow"`
+	Hash          string    `json:"hash"` // SHA-256 of the workflow's text
+	Harness       string    `json:"harness,omitempty"`
+	ReviewHarness string    `json:"review_harness,omitempty"`
+	PRURL         string    `json:"pr_url,omitempty"`
+	Merged        string    `json:"merged,omitempty"` // the commit by which it was merged
+	At            time.Time `json:"at"`               // when that was recorded
+	Seq           int       `json:"seq"`              // by which entry
+
+	Steps     []AuditStep `json:"steps"` // up to that entry, oldest first
+	Redecided Redecided   `json:"redecided"`
+}
+
+// An AuditStep is an entry that led to a merge.
+type AuditStep struct {
+	Seq     int             `json:"seq"`
+	Who     string          `json:"who,omitempty"`     // who asked, or the agent that it happened to, with the number of its attempt
+	Harness string          `json:"harness,omitempty"` // of the agent that was started
+	Events  []journal.Event `json:"events"`            // as in history.jsonl
+	Gates   []string        `json:"gates,omitempty"`   // rules that were open, and what opened them
+}
+
+// Redecided says how the decisions of a journal came out when they were made again.
+type Redecided struct {
+	Entries   int      `json:"entries"`
+	Decisions int      `json:"decisions"`
+	Same      bool     `json:"same"`
+	Differ    int      `json:"differ,omitempty"`
+	First     *Retaken `json:"first,omitempty"` // that is not the same
+}
+
+// Audit follows a journal to entry seq, which records a merge, and makes every decision of it
+// again under its pinned workflow.
+func Audit(def *workflow.Definition, entries []journal.Entry, seq int, merged string) (Audited, error) {
+	then, err := Replay(entries, seq)
+	if err != nil {
+		return Audited{}, err
+	}
+	out := Audited{
+		Task: then.ID, Project: then.Project, Summary: then.Summary, Branch: then.Branch, Workflow: then.Workflow, Hash: then.WorkflowHash,
+		Harness: then.Harness, ReviewHarness: then.ReviewHarness, PRURL: then.PRURL,
+		Merged: merged, At: entries[seq-1].At, Seq: seq, Steps: []AuditStep{},
+	}
+	if w := then.Work; w != nil {
+		out.Base, out.Head = w.Base, w.Head
+	}
+	var t task.Task
+	for _, decision := range journal.Decisions(entries) {
+		first := &decision[0]
+		if first.Seq > seq {
+			break
+		}
+		reasons := Decide(def, t, first.Signal(t.Visit)).Reasons
+		next := t.Clone() // what was decided must not change with the record
+		for i := range decision {
+			e := &decision[i]
+			if err := journal.Apply(&next, e); err != nil {
+				return out, err
+			}
+			if e.Seq <= seq && ledOn(e) {
+				out.Steps = append(out.Steps, AuditStep{Seq: e.Seq, Who: journal.Tell(decision[i : i+1])[0].Who, Events: journal.History(*e), Gates: opened(e, reasons), Harness: startedWith(def, &next, e)})
+			}
+		}
+		t = next
+	}
+	again, err := Again(def, entries)
+	if err != nil {
+		return out, err
+	}
+	first, differ := again.Diverges()
+	out.Redecided = Redecided{Entries: again.Entries, Decisions: len(again.Decisions), Same: first == nil && again.Pinned, Differ: differ, First: first}
+	return out, nil
+}
+
+// ledOn says whether an entry tells more than that an effect was done or how an agent is doing.
+func ledOn(e *journal.Entry) bool {
+	switch e.Type {
+	case journal.EffectDone:
+		_, merge := journal.MergeOf(e)
+		return merge
+	case journal.EffectFailed, journal.AgentNotice:
+		return false
+	}
+	return true
+}
+
+// opened lists the rules that let an entry move the task, and the texts by which gates opened.
+func opened(e *journal.Entry, reasons []Reason) (out []string) {
+	if e.To == "" {
+		return nil
+	}
+	for _, r := range reasons {
+		if r.OK && r.To == e.To && r.Line == e.Line && r.Rule != RuleActor {
+			out = append(out, fmt.Sprintf("%s: %s", r.Rule, r.Text))
+		}
+	}
+	for _, d := range e.Opened {
+		text := fmt.Sprintf("section %s with digest %.16s", d.Section, d.Sum)
+		if e.Heard != nil {
+			if s, ok := taskfile.Find(e.Heard.Sections, d.Section); ok && s.Size > 0 {
+				text += fmt.Sprintf(", %d bytes", s.Size)
+			}
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// startedWith is the harness of the agent whose start an entry records.
+func startedWith(def *workflow.Definition, t *task.Task, e *journal.Entry) string {
+	if e.Type != journal.AgentSpawned {
+		return ""
+	}
+	if role, ok := def.Role(e.Role); ok && role.Harness == "review" {
+		return t.ReviewHarness
+	}
+	return t.Harness
+}
