@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -129,5 +130,95 @@ func TestAnExportedRowHasItsLink(t *testing.T) {
 	})
 	if err != nil || chain.Head != s.head.link {
 		t.Errorf("%v, %s and %s", err, chain.Head, s.head.link)
+	}
+}
+
+// Two rows that changed their places are both named by the first of them.
+func TestRowsThatWereSwappedAreFound(t *testing.T) {
+	s := chained(t)
+	for _, text := range []string{
+		"UPDATE journal SET row = 100 WHERE row = 2", "UPDATE journal SET row = 2 WHERE row = 5", "UPDATE journal SET row = 5 WHERE row = 100",
+	} {
+		tamper(t, s, text)
+	}
+	if chain, broken := verified(t, s); broken == nil || !strings.Contains(broken.Error(), "row 2 (entry 1 of task ") || chain.Rows != 1 {
+		t.Errorf("%+v, %v", chain, broken)
+	}
+}
+
+// What differs is said where the row shows it.
+func TestABrokenRowSaysWhatDiffers(t *testing.T) {
+	for text, want := range map[string]string{
+		"UPDATE journal SET link = NULL WHERE row = 3":                           "its link is missing",
+		"UPDATE journal SET entry = '{' WHERE row = 3":                           "its entry does not parse",
+		"UPDATE journal SET task = 'x' WHERE row = 3":                            "its entry says that it is entry 2 of task \"" + string(id(1)) + "\"",
+		"UPDATE journal SET at = '2001-01-01T00:00:00Z' WHERE row = 3":           "its time is 2001-01-01T00:00:00Z, and its entry says ",
+		"UPDATE journal SET entry = replace(entry, 'task', 'tas') WHERE row = 3": "its entry says that it is entry",
+		"UPDATE journal SET link = randomblob(32) WHERE row = 3":                 "its bytes, or the rows before it, are not those of its link",
+	} {
+		s := chained(t)
+		tamper(t, s, text)
+		_, broken := verified(t, s)
+		var b *journal.Broken
+		if !errors.As(broken, &b) || b.Row != 3 || !strings.Contains(b.What, want) {
+			t.Errorf("%s: %v", text, broken)
+		}
+	}
+}
+
+// The chain of a task ends with its last row.
+func TestVerifyChainOfATask(t *testing.T) {
+	s := chained(t)
+	tamper(t, s, "UPDATE journal SET link = NULL WHERE row = 4")
+	for n, rows := range map[int]int64{1: 3, 2: 2} {
+		if chain, broken, err := s.VerifyChainOf(context.Background(), id(n)); err != nil || broken != nil || chain.Rows != rows {
+			t.Errorf("%d: %+v, %v, %v", n, chain, broken, err)
+		}
+	}
+	if _, broken, err := s.VerifyChainOf(context.Background(), id(4)); err != nil || broken == nil {
+		t.Errorf("%v, %v", broken, err)
+	}
+}
+
+// A store that was put back says so in the next row, also if it is opened again before that.
+func TestARestoreIsASegmentOfTheNextRow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "orange.db")
+	s, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := s.ID()
+	if err != nil || len(name) != 20 {
+		t.Fatalf("%q, %v", name, err)
+	}
+	commit(t, s, created(t, 1))
+	if err := s.BeginSegment(journal.RestoreText(start)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openAt(t, path)
+	restoredAt := func() {
+		t.Helper()
+		if list, err := s.Restores(); err != nil || len(list) != 1 || list[0].Row != 2 || !list[0].At.Equal(start) {
+			t.Errorf("%+v, %v", list, err)
+		}
+	}
+	restoredAt()
+	two := created(t, 2)
+	two.Segment = "import of something"
+	commit(t, s, two)
+	commit(t, s, created(t, 3))
+	restoredAt()
+	if chain, broken := verified(t, s); broken != nil || chain.Rows != 3 {
+		t.Errorf("%+v, %v", chain, broken)
+	}
+	tamper(t, s, "DELETE FROM journal_segment")
+	if _, broken := verified(t, s); broken == nil || !strings.Contains(broken.Error(), "row 2") {
+		t.Errorf("%v", broken)
+	}
+	if again, err := s.ID(); err != nil || again != name {
+		t.Errorf("%q, %v", again, err)
 	}
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"orange/internal/core/journal"
@@ -39,6 +40,7 @@ type AuditStep struct {
 	Harness string          `json:"harness,omitempty"` // of the agent that was started
 	Events  []journal.Event `json:"events"`            // as in history.jsonl
 	Gates   []string        `json:"gates,omitempty"`   // rules that were open, and what opened them
+	Effects []string        `json:"effects,omitempty"` // that it asked for
 }
 
 // Redecided says how the decisions of a journal came out when they were made again.
@@ -79,7 +81,7 @@ func Audit(def *workflow.Definition, entries []journal.Entry, seq int, merged st
 				return out, err
 			}
 			if e.Seq <= seq && ledOn(e) {
-				out.Steps = append(out.Steps, AuditStep{Seq: e.Seq, Who: journal.Tell(decision[i : i+1])[0].Who, Events: journal.History(*e), Gates: opened(e, reasons), Harness: startedWith(def, &next, e)})
+				out.Steps = append(out.Steps, AuditStep{Seq: e.Seq, Who: journal.Tell(decision[i : i+1])[0].Who, Events: journal.History(*e), Gates: opened(e, reasons), Effects: effectNames(e), Harness: startedWith(def, &next, e)})
 			}
 		}
 		t = next
@@ -111,7 +113,7 @@ func opened(e *journal.Entry, reasons []Reason) (out []string) {
 		return nil
 	}
 	for _, r := range reasons {
-		if r.OK && r.To == e.To && r.Line == e.Line && r.Rule != RuleActor {
+		if r.OK && r.To == e.To && r.Line == e.Line && r.Rule != RuleActor && r.Rule != RuleEdge {
 			out = append(out, fmt.Sprintf("%s: %s", r.Rule, r.Text))
 		}
 	}
@@ -123,6 +125,13 @@ func opened(e *journal.Entry, reasons []Reason) (out []string) {
 			}
 		}
 		out = append(out, text)
+	}
+	return out
+}
+
+func effectNames(e *journal.Entry) (out []string) {
+	for i := range e.Effects {
+		out = append(out, strings.TrimSpace(e.Effects[i].Do+" "+e.Effects[i].Role))
 	}
 	return out
 }

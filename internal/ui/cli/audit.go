@@ -67,6 +67,13 @@ func newAuditCommand(deps Deps) *cobra.Command {
 				go func() { w.CloseWithError(s.Export(ctx, w)) }()
 				return r, nil
 			}
+			a.stored = func(id string) error {
+				chain, err := s.Chain(ctx, id)
+				if err == nil && chain.Broken != nil {
+					return chain.Broken
+				}
+				return err
+			}
 			return a.run(ctx)
 		})(cmd, args)
 	}
@@ -80,6 +87,7 @@ type auditor struct {
 	asked  string                        // the commit
 	open   func() (io.ReadCloser, error) // the export, each time from its beginning
 	repos  []string                      // where the commit is looked for
+	stored func(id string) error         // whether the rows that led to a task are stored as they were written; nil: nobody can tell
 	online bool                          // the repositories of registered projects count, too
 }
 
@@ -163,6 +171,10 @@ func (a *auditor) run(ctx context.Context) error {
 		return err
 	}
 	out.Journal.OK, out.Journal.Rows, out.Journal.Head = j.broken == nil, j.chain.Rows, j.chain.Head
+	if j.broken == nil && a.stored != nil { // an export does not have every byte of a row
+		j.broken = a.stored(string(m.task))
+		out.Journal.OK = j.broken == nil
+	}
 	if j.broken != nil {
 		out.Journal.Problem = j.broken.Error()
 	}

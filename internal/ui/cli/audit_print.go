@@ -38,7 +38,7 @@ func (a *auditor) print(out io.Writer, r *audited) error {
 	if r.Journal.OK {
 		fact("Journal", "%s are what was written, the last link is %.16s", count(int(r.Journal.Rows), "row", "rows"), r.Journal.Head)
 	} else {
-		fact("Journal", "NOT VERIFIED after row %d: %s", r.Journal.Rows, r.Journal.Problem)
+		fact("Journal", "NOT VERIFIED: %s", r.Journal.Problem)
 	}
 	fact("Anchors", "%s", anchorWords(&r.Anchors))
 	again := fmt.Sprintf("re-decided %s (%s): ", count(r.Redecided.Entries, "entry", "entries"), count(r.Redecided.Decisions, "decision", "decisions"))
@@ -78,6 +78,9 @@ func (a *auditor) printStep(w *lineWriter, s *engine.AuditStep) {
 	for _, gate := range s.Gates {
 		w.indented(gate)
 	}
+	if len(s.Effects) > 0 {
+		w.indented("asks for " + strings.Join(s.Effects, ", "))
+	}
 }
 
 // indented writes a line below another.
@@ -100,7 +103,7 @@ func anchorWords(a *auditAnchors) string {
 		return "none in " + a.Repository + ": fetch refs/orange/journal/" + a.Store + " from where it was published"
 	}
 	var parts []string
-	parts = append(parts, fmt.Sprintf("%s in %s agree with the journal", count(a.Agree, "anchor", "anchors"), a.Repository))
+	parts = append(parts, fmt.Sprintf("%s in %s compared, and the journal agrees", count(a.Agree, "anchor", "anchors"), a.Repository))
 	if a.Lost > 0 {
 		parts = append(parts, fmt.Sprintf("%s of rows that were lost when the store was restored", count(a.Lost, "is", "are")))
 	}
