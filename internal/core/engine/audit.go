@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orange/internal/core/journal"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
@@ -81,7 +82,7 @@ func Audit(def *workflow.Definition, entries []journal.Entry, seq int, merged st
 				return out, err
 			}
 			if e.Seq <= seq && ledOn(e) {
-				out.Steps = append(out.Steps, AuditStep{Seq: e.Seq, Who: journal.Tell(decision[i : i+1])[0].Who, Events: journal.History(*e), Gates: opened(e, reasons), Effects: effectNames(e), Harness: startedWith(def, &next, e)})
+				out.Steps = append(out.Steps, AuditStep{Seq: e.Seq, Who: journal.Tell(decision[i : i+1])[0].Who, Events: journal.History(*e), Gates: opened(def, e, first.Heard, reasons), Effects: effectNames(e), Harness: startedWith(def, &next, e)})
 			}
 		}
 		t = next
@@ -107,8 +108,9 @@ func ledOn(e *journal.Entry) bool {
 	return true
 }
 
-// opened lists the rules that let an entry move the task, and the texts by which gates opened.
-func opened(e *journal.Entry, reasons []Reason) (out []string) {
+// opened lists the rules that let an entry move the task, and what of the text opened the gates:
+// its words are not kept, only what it says and its digest. heard is what the decision weighed.
+func opened(def *workflow.Definition, e *journal.Entry, heard *signal.Heard, reasons []Reason) (out []string) {
 	if e.To == "" {
 		return nil
 	}
@@ -117,16 +119,36 @@ func opened(e *journal.Entry, reasons []Reason) (out []string) {
 			out = append(out, fmt.Sprintf("%s: %s", r.Rule, r.Text))
 		}
 	}
-	for _, d := range e.Opened {
-		text := fmt.Sprintf("section %s with digest %.16s", d.Section, d.Sum)
-		if e.Heard != nil {
-			if s, ok := taskfile.Find(e.Heard.Sections, d.Section); ok && s.Size > 0 {
-				text += fmt.Sprintf(", %d bytes", s.Size)
+	if heard == nil {
+		return out
+	}
+	for i := range def.Edges {
+		if def.Edges[i].Number() != e.Edge {
+			continue
+		}
+		for _, g := range def.EdgeGates(&def.Edges[i]) {
+			if text := sectionWords(&def.Gates[g], heard); text != "" {
+				out = append(out, text)
 			}
 		}
-		out = append(out, text)
+	}
+	if r := heard.Report; r != nil && r.Code != "" {
+		out = append(out, fmt.Sprintf("report: %s %s, by %s", r.Outcome, r.Code, r.Source))
 	}
 	return out
+}
+
+// sectionWords says what the section of a gate was.
+func sectionWords(g *workflow.Gate, heard *signal.Heard) string {
+	s, ok := taskfile.Find(heard.Sections, g.Section)
+	if !ok {
+		return ""
+	}
+	text := fmt.Sprintf("section %s: %d bytes, digest %s", s.Name, s.Size, s.Digest)
+	if g.Verdict != "" {
+		text += ", verdict " + g.Verdict
+	}
+	return text
 }
 
 func effectNames(e *journal.Entry) (out []string) {

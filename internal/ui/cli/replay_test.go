@@ -102,6 +102,21 @@ func TestTaskReplay(t *testing.T) {
 	w.expect(t, 1, "the record is not what they fold to", "task", "replay", idOne)
 }
 
+// Nothing is folded of a journal that is not what was written.
+func TestTaskReplayOfABrokenChain(t *testing.T) {
+	w := newWorld(t)
+	lived(t, w)
+	w.answers["/v1/tasks/"+idOne+"/chain"] = `{"rows":2,"head":"` + strings.Repeat("0", 64) + `","broken":{"row":3,"task":"` + idOne + `","seq":3,"what":"its link is missing"}}`
+	const words = "row 3 (entry 3 of task " + idOne + ") is not what was written: its link is missing; the rows before it (2) are"
+	for _, more := range [][]string{nil, {"--at", "1"}, {"--against", "orange"}} {
+		w.expect(t, 1, words, append([]string{"task", "replay", idOne}, more...)...)
+		if w.out.Len() > 0 {
+			t.Errorf("%v: %s", more, &w.out)
+		}
+	}
+	w.expect(t, 1, `"same":false,"chain":{"rows":2,"head":"000`, "task", "replay", idOne, "--json")
+}
+
 func TestTaskReplayAt(t *testing.T) {
 	w := newWorld(t)
 	lived(t, w)

@@ -71,20 +71,16 @@ func (s session) verifyChain(ctx context.Context, id string) error {
 	if err != nil || chain.Broken == nil {
 		return err
 	}
+	err = fmt.Errorf("%w; the rows before it (%d) are as they were written, nothing behind it can be trusted: run orange doctor", chain.Broken, chain.Rows)
+	if !wantsJSON(s.cmd) {
+		return err
+	}
 	out := struct {
 		Task  string       `json:"task"`
 		Same  bool         `json:"same"`
 		Chain client.Chain `json:"chain"`
 	}{id, false, chain}
-	err = s.show(out, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s\nThe %s before it are as they were written; nothing after it can be trusted.\n",
-			cleanLine(chain.Broken.Error()), count(int(chain.Rows), "row", "rows"))
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return replayResult(false, "the journal is not what was written: see orange doctor")
+	return errors.Join(printJSON(s.Stdout, out), fail{code: exitFailed, told: true, err: err})
 }
 
 // past is a task and the entries that led to its record.
