@@ -154,8 +154,9 @@ func RestoreOf(row int64, segment string) (Restore, bool) {
 type Anchored struct {
 	Anchors int     `json:"anchors"`
 	Agree   int     `json:"agree"`
-	Lost    int     `json:"lost,omitempty"` // name rows that were lost when the store was restored
-	Last    *Anchor `json:"-"`              // the last one that agrees
+	Lost    int     `json:"lost,omitempty"`  // name rows that were lost when the store was restored
+	Later   int     `json:"later,omitempty"` // name rows that the journal does not have, for another reason
+	Last    *Anchor `json:"-"`               // the last one that agrees
 
 	Differs *Anchor `json:"differs,omitempty"` // the first one whose row is another now
 	Beyond  *Anchor `json:"beyond,omitempty"`  // the first one whose row the journal does not have
@@ -174,7 +175,7 @@ func CompareAnchors(anchors []Anchor, rows int64, link func(row int64) (Link, bo
 		case lostWith(restores, a):
 			out.Lost++
 		case a.Row > rows:
-			if out.Beyond == nil {
+			if out.Later++; out.Beyond == nil {
 				out.Beyond = a
 			}
 		case out.Differs == nil:

@@ -46,10 +46,14 @@ func newAuditCommand(deps Deps) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		a := auditor{Deps: deps, cmd: cmd, asked: args[0]}
 		if repo != "" {
-			a.repos = []string{a.absolute(repo)}
-			if _, err := deps.Repository.Root(cmd.Context(), a.repos[0]); err != nil {
-				return err
+			root, err := deps.Repository.Root(cmd.Context(), a.absolute(repo))
+			if err != nil {
+				root = a.absolute(repo) // it may be one without files
+				if head, no := deps.Repository.ResolveCommit(cmd.Context(), root, "HEAD"); no != nil || head == "" {
+					return err
+				}
 			}
+			a.repos = []string{root}
 		} else if root, err := deps.Repository.Root(cmd.Context(), deps.Cwd); err == nil {
 			a.repos = []string{root}
 		}
@@ -241,8 +245,8 @@ func (a *auditor) compareAnchors(ctx context.Context, j *auditJournal, m *auditM
 			link, ok := j.link(list[i].Row)
 			out.This = out.This || ok && link == list[i].Link && list[i].Row >= m.row
 		}
-		if err = out.Err(j.chain.Rows); out.Differs == nil && j.broken != nil {
-			err = nil // rows behind the broken one were not followed
+		if err = out.Err(j.chain.Rows); out.Differs == nil && (j.broken != nil || a.stored == nil) {
+			err = nil // rows behind a broken one were not followed, and an export may be older than the repository
 		}
 	}
 	if err != nil {

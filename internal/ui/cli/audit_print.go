@@ -105,7 +105,10 @@ func anchorWords(a *auditAnchors) string {
 	var parts []string
 	parts = append(parts, fmt.Sprintf("%s in %s compared, and the journal agrees", count(a.Agree, "anchor", "anchors"), a.Repository))
 	if a.Lost > 0 {
-		parts = append(parts, fmt.Sprintf("%s of rows that were lost when the store was restored", count(a.Lost, "is", "are")))
+		parts = append(parts, fmt.Sprintf("%d of rows that were lost when the store was restored", a.Lost))
+	}
+	if a.Later > 0 {
+		parts = append(parts, fmt.Sprintf("%d of later rows", a.Later))
 	}
 	if a.This {
 		parts = append(parts, "this merge is covered")
