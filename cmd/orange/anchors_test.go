@@ -311,3 +311,18 @@ func TestARestoredStoreIsToldFromARewrittenOne(t *testing.T) {
 	s.expectCheck("anchors", true, "but for 1 of rows that were lost when the store was restored")
 	s.expectCheck("chain", true, "")
 }
+
+// auditsForgeMerge makes sure that a merge by a forge is anchored and leads to its task: by the
+// commit that the forge names, which may be a squash, and need not be here.
+func (s *shop) auditsForgeMerge(id task.ID) {
+	s.t.Helper()
+	commit := s.mergedCommit(id)
+	if list := s.anchored(1); list[0].Task != id || list[0].Commit != commit {
+		s.t.Errorf("%+v", list)
+	}
+	for _, name := range []string{commit, commit[:10], s.task(id).Work.Head} {
+		if text, ok := s.auditOf(name); !ok || !strings.Contains(text, string(id)) || !strings.Contains(text, " as "+commit) {
+			s.t.Errorf("audit %s: %v\n%s", name, ok, text)
+		}
+	}
+}

@@ -228,6 +228,7 @@ func TestAnIssueOfGitHubGoesItsWay(t *testing.T) {
 	said(t, fakegithub.Tracker{Server: h.Server}, key, "2 tests failed", "Use the blue one.")
 	s.wayIs(id, "pending", "planning", "working", "agent-review", "reviewing", "working", "agent-review", "reviewing", "working", "agent-review", "reviewing", "done")
 	s.sound(id)
+	s.auditsForgeMerge(id)
 }
 
 func TestMergedWorkIsFoundMerged(t *testing.T) {
@@ -242,4 +243,5 @@ func TestMergedWorkIsFoundMerged(t *testing.T) {
 		t.Error("what was merged is not known here")
 	}
 	s.sound(id)
+	s.auditsForgeMerge(id)
 }

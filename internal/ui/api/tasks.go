@@ -202,7 +202,7 @@ func (s *Server) journal(r *http.Request) (Journal, error) {
 // A Chain says how far the rows of the journal are what was written.
 type Chain struct {
 	Rows   int64           `json:"rows"` // that are
-	Head   journal.Link    `json:"head"` // link of the last of them
+	Head   string          `json:"head"` // link of the last of them
 	Broken *journal.Broken `json:"broken,omitempty"`
 }
 
@@ -212,7 +212,7 @@ func (s *Server) chain(r *http.Request) (Chain, error) {
 		return Chain{}, err
 	}
 	chain, broken, err := s.VerifyChain(r.Context(), id)
-	out := Chain{Rows: chain.Rows, Head: chain.Head}
+	out := Chain{Rows: chain.Rows, Head: chain.Head.String()}
 	if broken != nil && !errors.As(broken, &out.Broken) {
 		err = errors.Join(err, broken)
 	}
