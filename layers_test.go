@@ -37,6 +37,7 @@ var arrows = map[string][]string{
 	"internal/core/diff":             {"internal/core/screen"},
 	"internal/core/markdown":         {"internal/core/screen"},
 	"internal/core/overview":         {"internal/core/"},
+	"internal/core/transcript":       {"internal/core/prose", "internal/core/screen"},
 	"internal/config":                {},
 	"internal/atomicfile":            {},
 	"internal/doctor":                {},

@@ -66,6 +66,9 @@ func (command) Hook(string, []byte, time.Time) (Notice, error) { return Notice{}
 // Read implements Harness: the end of what it printed is what it said last.
 func (command) Read(o Output) Notice { return lastWords(o) }
 
+// sources implements Harness.
+func (command) sources(Output) []source { return nil }
+
 // Screen implements Harness.
 func (command) Screen(string, time.Time) (Notice, bool) { return Notice{}, false }
 

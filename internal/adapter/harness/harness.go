@@ -74,6 +74,8 @@ type Output struct {
 	Headless   bool   // the log is in the agent's machine format
 	Session    string
 	Since      time.Time // when the attempt began: usage in a transcript before it belongs to another
+	Until      time.Time // when another attempt went on with the conversation; zero if none did
+	Over       bool      // nothing more is written
 	Now        time.Time
 }
 
@@ -94,6 +96,10 @@ type Harness interface {
 	// came out of one. A file of more than four megabytes is read at its beginning and
 	// at its end, however large it is; see docs/HARNESSES.md for what that means.
 	Read(Output) Notice
+
+	// sources lists the files that tell what was said in an attempt, the best first; none
+	// if the agent keeps no record. See Converse.
+	sources(Output) []source
 
 	// Screen reads a captured terminal, where nothing better is known: a question
 	// for permission, a dialog, a usage limit.

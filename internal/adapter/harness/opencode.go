@@ -38,7 +38,7 @@ func (o opencode) Plan(l Launch) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	values := map[string]any{"hook": l.hookList()}
+	values := map[string]any{"hook": l.hookList(), "transcript": filepath.Join(l.Dir, opencodeTranscript)}
 	if l.Interactive && l.Resume != "" && l.Prompt != "" {
 		values["resume"], values["promptFile"] = l.Resume, l.PromptFile
 	}

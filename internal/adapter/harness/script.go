@@ -198,6 +198,9 @@ func scriptLook(end []scriptNote) found {
 	return nothing
 }
 
+// sources implements Harness. What a script prints is its log.
+func (script) sources(Output) []source { return nil }
+
 // Screen implements Harness.
 func (script) Screen(string, time.Time) (Notice, bool) { return Notice{}, false }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { appendFileSync, readFileSync } from "node:fs"
 
 // Tells Orange what a session of opencode is doing. The constant orange, which is put
 // in front of this file, names the command to call and the prompt to go on with.
@@ -13,6 +13,30 @@ function tell(event, payload) {
   if (!orange.hook.length) return
   const [program, ...args] = orange.hook
   spawnSync(program, [...args, event], { input: JSON.stringify(payload), stdio: ["pipe", "ignore", "ignore"], timeout: 10000 })
+}
+
+// Writes down a part of the conversation, in the words of opencode run --format json.
+function write(type, part, error) {
+  try {
+    const line = JSON.stringify({ type, timestamp: Date.now(), part, error })
+    appendFileSync(orange.transcript, line + "\n", { mode: 0o600 })
+  } catch {
+    // a full disk must not end the session
+  }
+}
+
+// Writes down what is whole: a text that has ended, a tool that runs or has answered.
+const written = new Map() // id of a part -> how far it was written
+function record(part) {
+  if (subagents.has(part.sessionID)) return
+  const status = part.type === "tool" ? part.state?.status : part.time?.end ? "completed" : ""
+  const whole = part.type === "tool" ? ["running", "completed", "error"].includes(status) : part.type === "text" && status && !part.synthetic
+  if (!whole || written.get(part.id) === status || messages.get(part.messageID)?.role === "user") return
+  written.set(part.id, status)
+  if (part.type === "text") return write("text", { id: part.id, text: part.text })
+  const { input, output, error, metadata } = part.state
+  const answer = { output: String(output ?? "").slice(0, 8192), error: String(error ?? "").slice(0, 8192) }
+  write("tool_use", { id: part.id, tool: part.tool, callID: part.callID, state: { status, input, ...answer, metadata: { exit: metadata?.exit } } })
 }
 
 function message(id, session) {
@@ -49,6 +73,7 @@ function note(event) {
   if (event.type === "message.part.updated" && p.part?.type === "text" && !p.part.synthetic) {
     message(p.part.messageID, p.part.sessionID).parts.set(p.part.id, p.part.text)
   }
+  if (event.type === "message.part.updated" && p.part) record(p.part)
 }
 
 function report(event) {
@@ -67,7 +92,10 @@ function report(event) {
       return tell(event.type, event)
     case "session.error": {
       const error = event.properties?.error ?? {}
-      if (error.name !== "MessageAbortedError") failure = `${error.name}: ${error.data?.message ?? ""}`
+      if (error.name !== "MessageAbortedError") {
+        failure = `${error.name}: ${error.data?.message ?? ""}`
+        write("error", {}, { name: error.name, data: { message: error.data?.message ?? "" } })
+      }
       return
     }
     case "session.status": {
@@ -95,8 +123,12 @@ export const Orange = async ({ client }) => {
       note(event)
       report(event)
     },
-    "chat.message": async (input) => {
-      if (!subagents.has(input.sessionID)) tell("chat.message", { properties: { sessionID: input.sessionID } })
+    "chat.message": async (input, output) => {
+      if (subagents.has(input.sessionID)) return
+      for (const part of output?.parts ?? []) {
+        if (part.type === "text" && !part.synthetic) write("user", { id: part.id, text: part.text })
+      }
+      tell("chat.message", { properties: { sessionID: input.sessionID } })
     },
   }
 }

@@ -1,0 +1,85 @@
+package harness
+
+import (
+	"encoding/json"
+	"time"
+
+	"orange/internal/core/transcript"
+)
+
+// claudeTurnRecord is one line of what Claude Code prints headless, and of its transcript,
+// with all that was said.
+type claudeTurnRecord struct {
+	Type      string    `json:"type"`
+	Parent    *string   `json:"parent_tool_use_id"`
+	Sidechain bool      `json:"isSidechain"`
+	Meta      bool      `json:"isMeta"`
+	UUID      string    `json:"uuid"`
+	At        time.Time `json:"timestamp"`
+	Error     string    `json:"error"`
+	Message   struct {
+		Model   string      `json:"model"`
+		Content claudeParts `json:"content"`
+	} `json:"message"`
+}
+
+// claudeParts are the parts of a message, of which a plain text is one.
+type claudeParts []claudePart
+
+type claudePart struct {
+	Type    string          `json:"type"`
+	Text    string          `json:"text"`
+	ID      string          `json:"id"`
+	Name    string          `json:"name"`
+	Input   json.RawMessage `json:"input"`
+	Answers string          `json:"tool_use_id"`
+	Content anyText         `json:"content"`
+	Failed  bool            `json:"is_error"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *claudeParts) UnmarshalJSON(text []byte) error {
+	var whole string
+	if json.Unmarshal(text, &whole) == nil {
+		*p = claudeParts{{Type: "text", Text: whole}}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]claudePart)(p))
+}
+
+// sources implements Harness.
+func (claude) sources(o Output) []source {
+	out := []source{{o.Transcript, claudeTurns}}
+	if o.Headless {
+		out = append(out, source{o.Log, claudeTurns})
+	}
+	return out
+}
+
+// claudeTurns reads a line. What agents of the agent say is left out.
+func claudeTurns(line []byte) (out []piece, ok bool) {
+	r, ok := known[claudeTurnRecord](line)
+	if !ok || r.Type == "" {
+		return nil, false
+	}
+	if r.Type != "user" && r.Type != "assistant" || r.Parent != nil || r.Sidechain || r.Meta {
+		return nil, true
+	}
+	who := transcript.Agent
+	if r.Type == "user" {
+		who = transcript.User
+	}
+	for _, p := range r.Message.Content {
+		switch {
+		case p.Type == "text" && (r.Error != "" || r.Message.Model == synthetic): // Claude Code's own words
+			out = append(out, answered("", r.At, p.Text, true))
+		case p.Type == "text":
+			out = append(out, said(transcript.Turn{At: r.At, Who: who, Text: p.Text})...)
+		case p.Type == "tool_use":
+			out = append(out, called(p.ID, r.At, p.Name, p.Input))
+		case p.Type == "tool_result":
+			out = append(out, answered(p.Answers, r.At, string(p.Content), p.Failed))
+		}
+	}
+	return out, true
+}

@@ -1,0 +1,146 @@
+package harness
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"orange/internal/core/transcript"
+)
+
+// geminiTurnLine is one line of a chat file, with all that was said. A message is written
+// again when it grows.
+type geminiTurnLine struct {
+	Session string          `json:"sessionId"`
+	Set     json.RawMessage `json:"$set"`
+	ID      string          `json:"id"`
+	At      time.Time       `json:"timestamp"`
+	Type    string          `json:"type"`
+	Content geminiText      `json:"content"`
+	Calls   []struct {
+		ID      string          `json:"id"`
+		Name    string          `json:"name"`
+		Args    json.RawMessage `json:"args"`
+		Status  string          `json:"status"`
+		Result  anyText         `json:"result"`
+		Display json.RawMessage `json:"resultDisplay"`
+		At      time.Time       `json:"timestamp"`
+	} `json:"toolCalls"`
+}
+
+// geminiText is the text of a message: a string, or the texts of its parts. Results of
+// tools are parts without one.
+type geminiText string
+
+// UnmarshalJSON implements json.Unmarshaler. What is not a message has no text.
+func (t *geminiText) UnmarshalJSON(text []byte) error {
+	var whole string
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(text, &whole) != nil && json.Unmarshal(text, &parts) == nil {
+		for _, p := range parts {
+			whole += p.Text
+		}
+	}
+	*t = geminiText(whole)
+	return nil
+}
+
+// geminiTurnRecord is one line of gemini -o stream-json, with all that was said.
+type geminiTurnRecord struct {
+	Type    string          `json:"type"`
+	At      time.Time       `json:"timestamp"`
+	Role    string          `json:"role"`
+	Content string          `json:"content"`
+	Delta   bool            `json:"delta"`
+	Name    string          `json:"tool_name"`
+	ID      string          `json:"tool_id"`
+	Input   json.RawMessage `json:"parameters"`
+	Status  string          `json:"status"`
+	Output  anyText         `json:"output"`
+	Error   struct {
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// sources implements Harness.
+func (gemini) sources(o Output) []source {
+	out := []source{{o.Transcript, geminiTurns}}
+	if o.Headless {
+		out = append(out, source{o.Log, geminiStreamTurns})
+	}
+	return out
+}
+
+// geminiTurns reads a line of a chat file. Messages of the user that only hand results of
+// tools back have no text.
+func geminiTurns(line []byte) ([]piece, bool) {
+	l, ok := known[geminiTurnLine](line)
+	if !ok {
+		return nil, false
+	}
+	var out []piece
+	text := string(l.Content)
+	switch l.Type {
+	case "user":
+		if !strings.HasPrefix(text, "<session_context>") {
+			out = said(transcript.Turn{ID: l.ID, At: l.At, Who: transcript.User, Text: text})
+		}
+	case "gemini":
+		out = said(transcript.Turn{ID: l.ID, At: l.At, Who: transcript.Agent, Text: text})
+		for _, c := range l.Calls {
+			out = append(out, called(c.ID, l.At, c.Name, c.Args))
+			if c.Status == "success" || c.Status == "error" || c.Status == "cancelled" {
+				out = append(out, answered(c.ID, c.At, geminiAnswer(c.Display, string(c.Result)), c.Status != "success"))
+			}
+		}
+	case "error":
+		out = []piece{answered("", l.At, text, true)}
+	default:
+		return nil, l.Type != "" || l.Session != "" || len(l.Set) > 0
+	}
+	return out, true
+}
+
+// geminiAnswer is what a tool answered: as it is displayed, if that is a text, else as the
+// model is told.
+func geminiAnswer(display json.RawMessage, told string) string {
+	var text string
+	if json.Unmarshal(display, &text) == nil && text != "" {
+		return text
+	}
+	told = strings.TrimPrefix(strings.TrimPrefix(told, "<untrusted_context>\n"), "Output: ")
+	told, _, _ = strings.Cut(strings.TrimSuffix(told, "\n</untrusted_context>"), "\nProcess Group PGID: ")
+	return told
+}
+
+// geminiStreamTurns reads a line of gemini -o stream-json.
+func geminiStreamTurns(line []byte) ([]piece, bool) {
+	r, ok := known[geminiTurnRecord](line)
+	if !ok || r.Type == "" {
+		return nil, false
+	}
+	switch r.Type {
+	case "message":
+		who := transcript.User
+		if r.Role == "assistant" {
+			who = transcript.Agent
+		}
+		return []piece{{transcript.Turn{At: r.At, Who: who, Text: r.Content}, r.Delta}}, true
+	case "tool_use":
+		return []piece{called(r.ID, r.At, r.Name, r.Input)}, true
+	case "tool_result":
+		text := string(r.Output)
+		if text == "" {
+			text = r.Error.Message
+		}
+		return []piece{answered(r.ID, r.At, text, r.Status != "success")}, true
+	case "error", "result":
+		if r.Error.Message != "" {
+			return []piece{answered("", r.At, r.Error.Message, true)}, true
+		}
+		return []piece{{}}, true // what came before it is whole
+	}
+	return nil, true
+}

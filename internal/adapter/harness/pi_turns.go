@@ -1,0 +1,87 @@
+package harness
+
+import (
+	"encoding/json"
+	"time"
+
+	"orange/internal/core/transcript"
+)
+
+// piTurnRecord is one line of pi --mode json, and of its session file, with all that was
+// said.
+type piTurnRecord struct {
+	Type    string `json:"type"`
+	Message struct {
+		Role    string  `json:"role"`
+		Content piParts `json:"content"`
+		Failure string  `json:"errorMessage"`
+		At      count   `json:"timestamp"` // milliseconds
+		Call    string  `json:"toolCallId"`
+		Failed  bool    `json:"isError"`
+	} `json:"message"`
+}
+
+// piParts are the parts of a message, of which a plain text is one.
+type piParts []piPart
+
+type piPart struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *piParts) UnmarshalJSON(text []byte) error {
+	var whole string
+	if json.Unmarshal(text, &whole) == nil {
+		*p = piParts{{Type: "text", Text: whole}}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]piPart)(p))
+}
+
+// sources implements Harness.
+func (pi) sources(o Output) []source {
+	out := []source{{o.Transcript, func(line []byte) ([]piece, bool) { return piTurns(line, "message") }}}
+	if o.Headless {
+		out = append(out, source{o.Log, func(line []byte) ([]piece, bool) { return piTurns(line, "message_end") }})
+	}
+	return out
+}
+
+func piTurns(line []byte, kind string) (out []piece, ok bool) {
+	r, ok := known[piTurnRecord](line)
+	if !ok || r.Type == "" {
+		return nil, false
+	}
+	if r.Type != kind {
+		return nil, true
+	}
+	m := r.Message
+	var at time.Time
+	if ms := int64(m.At.int()); ms > 0 {
+		at = time.UnixMilli(ms).UTC()
+	}
+	text := ""
+	for _, p := range m.Content {
+		switch {
+		case m.Role == "toolResult" && p.Type == "text":
+			text += p.Text
+		case m.Role == "user" && p.Type == "text":
+			out = append(out, said(transcript.Turn{At: at, Who: transcript.User, Text: p.Text})...)
+		case m.Role == "assistant" && p.Type == "text":
+			out = append(out, said(transcript.Turn{At: at, Who: transcript.Agent, Text: p.Text})...)
+		case m.Role == "assistant" && p.Type == "toolCall":
+			out = append(out, called(p.ID, at, p.Name, p.Arguments))
+		}
+	}
+	if m.Role == "toolResult" {
+		out = append(out, answered(m.Call, at, text, m.Failed))
+	}
+	if m.Failure != "" {
+		out = append(out, answered("", at, m.Failure, true))
+	}
+	return out, true
+}

@@ -1,0 +1,155 @@
+// Package transcript holds the conversation of an attempt as values, and writes it as
+// plain text, the same on every surface. It does no input or output: package harness reads
+// the files that agents keep.
+package transcript
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"orange/internal/core/prose"
+	"orange/internal/core/screen"
+)
+
+// Who says whose turn it is.
+type Who string
+
+// The speakers of a conversation.
+const (
+	User  Who = "user"  // whoever writes prompts: Orange or a person
+	Agent Who = "agent" // the model: what it says and which tools it calls
+	Tool  Who = "tool"  // what a tool answers
+)
+
+// A Turn is one message, one call of a tool or one answer of a tool.
+type Turn struct {
+	ID       string    `json:"id,omitempty"` // two turns with the same id are versions of one turn
+	At       time.Time `json:"at,omitzero"`
+	Who      Who       `json:"who"`
+	Text     string    `json:"text,omitempty"`     // of a message, or the first lines of an answer
+	More     int       `json:"more,omitempty"`     // lines of an answer that Text leaves out
+	Tool     string    `json:"tool,omitempty"`     // the tool that is called
+	Argument string    `json:"argument,omitempty"` // what it is called with, in one line
+	Failed   bool      `json:"failed,omitempty"`   // the tool answers with an error
+}
+
+const (
+	answerLines = 5   // lines of a tool's answer that are kept
+	answerLine  = 300 // bytes of each of them
+)
+
+// Shorten keeps the first lines of a tool's answer and counts the others. Blank lines do
+// not count.
+func Shorten(text string) (head string, more int) {
+	var lines []string
+	for line := range strings.SplitSeq(screen.Text(text), "\n") {
+		switch line = strings.TrimRight(line, " \t"); {
+		case line == "":
+		case len(lines) < answerLines:
+			lines = append(lines, prose.Cut(line, answerLine))
+		default:
+			more++
+		}
+	}
+	return strings.Join(lines, "\n"), more
+}
+
+// Latest keeps the last version of each turn, at the place of the first one.
+func Latest(turns []Turn) []Turn {
+	place := map[string]int{}
+	out := make([]Turn, 0, len(turns))
+	for _, t := range turns {
+		if first, again := place[t.ID]; again && t.ID != "" {
+			out[first] = t
+			continue
+		}
+		place[t.ID] = len(out)
+		out = append(out, t)
+	}
+	return out
+}
+
+// A Printer writes turns as lines of text, as they come. A header with the time and the
+// speaker stands above each message. Calls of tools and their answers follow the message
+// of their agent.
+type Printer struct {
+	Now   time.Time // gives the time zone
+	speak Who       // whose header was printed last
+	any   bool
+	shown map[string]string // by id: the text that was printed
+}
+
+// Lines writes more turns. A turn that was written before is not written again, unless its
+// text has changed.
+func (p *Printer) Lines(turns []Turn) []string {
+	if p.shown == nil {
+		p.shown = map[string]string{}
+	}
+	var out []string
+	for _, t := range turns {
+		body := strings.Join(t.body(), "\n")
+		if t.ID != "" {
+			if p.shown[t.ID] == body {
+				continue
+			}
+			p.shown[t.ID] = body
+		}
+		out = append(out, p.turn(t, body)...)
+	}
+	return out
+}
+
+func (p *Printer) turn(t Turn, body string) []string {
+	var out []string
+	speaker := t.Who
+	if speaker == Tool {
+		speaker = Agent
+	}
+	if message := t.Who != Tool && t.Tool == ""; message || speaker != p.speak {
+		if p.any {
+			out = append(out, "")
+		}
+		out = append(out, p.header(t.At, speaker))
+	}
+	p.any, p.speak = true, speaker
+	return append(out, strings.Split(body, "\n")...)
+}
+
+func (p *Printer) header(at time.Time, who Who) string {
+	if at.IsZero() {
+		return string(who)
+	}
+	return prose.Clock(p.Now, at) + " " + string(who)
+}
+
+// body is a turn without its header. Whatever could control a terminal is taken out.
+func (t Turn) body() []string {
+	switch {
+	case t.Tool != "":
+		line := "› " + screen.OneLine(t.Tool)
+		if arg := screen.OneLine(t.Argument); arg != "" {
+			line += ": " + arg
+		}
+		return []string{line}
+	case t.Who != Tool:
+		return strings.Split(strings.Trim(screen.Text(t.Text), "\n"), "\n")
+	}
+	var out []string
+	if text := screen.Text(t.Text); text != "" {
+		for line := range strings.SplitSeq(text, "\n") {
+			out = append(out, strings.TrimRight("  "+line, " "))
+		}
+	}
+	switch {
+	case t.More == 1:
+		out = append(out, "  ... 1 more line")
+	case t.More > 1:
+		out = append(out, fmt.Sprintf("  ... %d more lines", t.More))
+	case len(out) == 0 && t.Failed:
+		return []string{"  (failed)"}
+	case len(out) == 0:
+		return []string{"  (no output)"}
+	}
+	return out
+}
