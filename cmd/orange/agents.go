@@ -194,7 +194,22 @@ func (h harnesses) Read(name string, o agents.Output) agents.Notice {
 	if err != nil {
 		return agents.Notice{}
 	}
-	return noticeOf(found.Read(harness.Output{Log: o.Log, Transcript: o.Transcript, Session: o.Session, Headless: o.Headless, Since: o.Since, Now: time.Now()}))
+	return noticeOf(found.Read(outputOf(o)))
+}
+
+// Converse implements agents.Harnesses.
+func (h harnesses) Converse(name string, o agents.Output, after string) agents.Conversation {
+	found, err := harness.Find(name)
+	if err != nil {
+		return agents.Conversation{}
+	}
+	return agents.Conversation(harness.Converse(found, outputOf(o), after))
+}
+
+func outputOf(o agents.Output) harness.Output {
+	return harness.Output{
+		Log: o.Log, Transcript: o.Transcript, Session: o.Session, Headless: o.Headless, Since: o.Since, Until: o.Until, Over: o.Over, Now: time.Now(),
+	}
 }
 
 // Screen implements agents.Harnesses.

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -22,8 +18,7 @@ import (
 )
 
 const (
-	maxTail      = 64 << 10 // bytes of an agent's output that are read
-	maxTailLines = 200      // lines of it that are shown
+	maxTailLines = 200      // lines of an agent's log that are shown
 	maxTyped     = 16 << 10 // bytes that a person may type at once
 	// glances is how often an agent is looked at whose output cannot be watched: the one
 	// thing beside trackers and forges that polls, and only while somebody looks.
@@ -43,7 +38,7 @@ type shown struct {
 }
 
 // Screen implements api.Screens. An agent with a terminal shows what is on it; of one
-// that has none, or that has ended, the last lines are shown that it wrote.
+// that has none, or that has ended, the last lines of its log are shown.
 func (v screens) Screen(ctx context.Context, t task.Task, role string) (api.Screen, error) {
 	out := api.Screen{Role: role, At: time.Now().UTC()}
 	a, ok, err := v.agent(&t, role)
@@ -65,18 +60,18 @@ func (v screens) Screen(ctx context.Context, t task.Task, role string) (api.Scre
 			return out, err
 		}
 	}
-	text, err := tail(v.s.company.agents.OutputFile(a.Key))
+	lines, err := v.s.company.logLines(&t, a.Key, a.card, maxTailLines)
 	if err != nil {
 		return out, err
 	}
-	if strings.TrimSpace(text) == "" {
+	if strings.TrimSpace(strings.Join(lines, "")) == "" {
 		out.Note = "it has written nothing yet"
 		if !a.alive {
 			out.Note = "it wrote nothing"
 		}
 		return out, nil
 	}
-	out.Lines = screen.Lines(text)
+	out.Lines = screen.Lines(strings.Join(lines, "\n"))
 	return out, nil
 }
 
@@ -128,42 +123,6 @@ func newest(t *task.Task, role string) (out task.Attempt, ok bool) {
 // terminal says whether an agent has one.
 func (v screens) terminal(t *task.Task, a shown) bool {
 	return v.s.company.terminal != nil && t.Session != "" && a.card.Window != ""
-}
-
-// tail is the end of what an agent wrote, as lines of text. That it wrote nothing is no
-// error.
-func tail(path string) (string, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	defer f.Close() //nolint:errcheck // read only
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	from := max(info.Size()-maxTail, 0)
-	text, err := io.ReadAll(io.NewSectionReader(f, from, maxTail))
-	if err != nil {
-		return "", err
-	}
-	if end := bytes.IndexByte(text, '\n'); from > 0 && end >= 0 {
-		text = text[end+1:] // the first line is not whole
-	}
-	return lastLines(string(text)), nil
-}
-
-// lastLines is what was written to a terminal as lines of text, the last of them.
-func lastLines(text string) string {
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		out.WriteString(strings.TrimRight(screen.Output(strings.TrimSuffix(line, "\n")), "\n") + "\n")
-	}
-	lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
-	return strings.Join(lines[max(len(lines)-maxTailLines, 0):], "\n")
 }
 
 // Output implements api.Screens. Where output cannot be watched it is looked at every now

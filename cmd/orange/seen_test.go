@@ -274,25 +274,29 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-func TestTail(t *testing.T) {
+func TestTheEndOfAnOutput(t *testing.T) {
+	const most = 64 << 10
 	path := filepath.Join(t.TempDir(), "output.log")
-	for name, tc := range map[string]struct{ in, want string }{
-		"nothing":              {"", ""},
-		"a line":               {"one\n", "one"},
-		"colours and redrawn":  {"\x1b[31mred\x1b[0m\r\n10 %\r100 %\n", "red\n100 %"},
-		"no line end":          {"one\ntwo", "one\ntwo"},
-		"more than is shown":   {strings.Repeat("x\n", 300) + "end\n", strings.Repeat("x\n", 199) + "end"},
-		"more than is read":    {"first\n" + strings.Repeat("y", maxTail-4) + "\nend\n", "end"},
-		"one line, and no end": {strings.Repeat("y", maxTail+9), strings.Repeat("y", maxTail)},
+	for name, tc := range map[string]struct {
+		in, want string
+		cut      bool
+	}{
+		"nothing":              {"", "", false},
+		"a line":               {"one\n", "one", false},
+		"colours and redrawn":  {"\x1b[31mred\x1b[0m\r\n10 %\r100 %\n", "red\n100 %", false},
+		"no line end":          {"one\ntwo", "one\ntwo", false},
+		"more than is read":    {"first\n" + strings.Repeat("y", most-4) + "\nend\n", "end", true},
+		"one line, and no end": {strings.Repeat("y", most+9), strings.Repeat("y", most), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			check(t, os.WriteFile(path, []byte(tc.in), 0o600))
-			got, err := tail(path)
+			text, cut, err := readOutputEnd(path, most)
 			check(t, err)
-			want(t, got, tc.want)
+			want(t, strings.Join(outputLines(text), "\n"), tc.want)
+			want(t, cut, tc.cut)
 		})
 	}
-	if got, err := tail(path + "x"); got != "" || err != nil {
-		t.Error(got, err)
+	if text, cut, err := readOutputEnd(path+"x", most); len(text) > 0 || cut || err != nil {
+		t.Error(text, cut, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"orange/internal/adapter/attend"
 	"orange/internal/adapter/tmux"
 	"orange/internal/config"
+	"orange/internal/core/screen"
 	"orange/internal/runtime/agents"
 	"orange/internal/ui/api"
 )
@@ -56,7 +57,7 @@ func (p *processes) Start(ctx context.Context, dir string, o agents.Orders) ([]i
 // room.
 func (p *processes) window(o agents.Orders) attend.Launch {
 	return func(ctx context.Context, argv []string) error {
-		w := tmux.Window{Session: o.Window.Session, Name: o.Window.Name, Dir: o.Dir, Argv: argv, Log: o.Window.Log, Width: 160, Height: 48}
+		w := tmux.Window{Session: o.Window.Session, Name: o.Window.Name, Dir: o.Dir, Argv: argv, Log: o.Window.Log, Width: screen.TerminalWidth, Height: screen.TerminalHeight}
 		err := p.terminal.Open(ctx, w)
 		if !errors.Is(err, tmux.ErrOpen) {
 			return err

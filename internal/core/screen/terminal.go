@@ -418,6 +418,14 @@ func (t *Terminal) Settled() int {
 	return len(t.history) + t.main.y
 }
 
+// Current is the line that the cursor is in, "" on a screen without history.
+func (t *Terminal) Current() string {
+	if t.on == &t.alt {
+		return ""
+	}
+	return rowText(t.main.rows[t.main.y])
+}
+
 // lines are the rows of a screen as text, without blank ones at the end.
 func (g *grid) lines() []string {
 	var out []string

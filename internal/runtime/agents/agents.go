@@ -117,6 +117,8 @@ type Output struct {
 	Log, Transcript, Session string
 	Headless                 bool
 	Since                    time.Time // what came before belongs to another attempt
+	Until                    time.Time // what came from then on does, too; zero: nothing
+	Over                     bool      // the attempt writes no more
 }
 
 // Harnesses know the agents that can be started, by the value a task has for them.
@@ -124,6 +126,7 @@ type Harnesses interface {
 	Plan(l Launch) (Plan, error)
 	Hook(harness, event string, payload []byte) (Notice, error)
 	Read(harness string, o Output) Notice
+	Converse(harness string, o Output, after string) Conversation
 	Screen(harness, pane string) (Notice, bool)
 	Dialog(harness, pane string) (keys string, ok bool)
 	AsksFirst(harness string) bool    // it may show dialogs before it takes its prompt

@@ -42,6 +42,7 @@ type crew struct {
 	blind    int // how often nothing can be read
 	swept    []string
 	pane     string
+	said     agents.Conversation
 }
 
 func newCrew(t *testing.T, terminal bool) *crew {
@@ -210,6 +211,8 @@ func (c *crew) Screen(_, pane string) (agents.Notice, bool) {
 func (c *crew) Dialog(string, string) (string, bool) { return "", false }
 
 func (c *crew) AsksFirst(string) bool { return false }
+
+func (c *crew) Converse(string, agents.Output, string) agents.Conversation { return c.said }
 
 func (c *crew) Messages(harness string) bool { return harness != "command:x" }
 

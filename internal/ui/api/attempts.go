@@ -3,10 +3,13 @@ package api
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"time"
 
 	"orange/internal/core/journal"
+	"orange/internal/core/screen"
 	"orange/internal/core/task"
+	"orange/internal/core/transcript"
 )
 
 // An Attempt is one run of one role, alive or over, as people see it.
@@ -31,6 +34,11 @@ type Attempt struct {
 type Attempts interface {
 	Attempts(t task.Task) ([]Attempt, error)
 	Attach(t task.Task, role string) (argv []string, err error)
+	// Log is what happened in the attempt of that number, else in the newest of the role, else
+	// in the newest. It begins behind a point that an earlier answer named as Next.
+	Log(t task.Task, number int, role, after string) (Log, error)
+	// Said is what that attempt said last.
+	Said(t task.Task, number int, role string) (Message, error)
 	Hook(ctx context.Context, c Caller, harness, event string, payload []byte) error
 }
 
@@ -115,6 +123,67 @@ func account(list []Attempt, entries []journal.Entry) {
 			a.Usage = &u
 		}
 	}
+}
+
+// The forms of a log.
+const (
+	FormTranscript = "transcript" // what was said, in turns
+	FormTerminal   = "terminal"   // what the terminal showed, in lines
+	FormOutput     = "output"     // what an agent without a terminal printed, in lines
+)
+
+// A Log is what happened in an attempt: the conversation that its agent keeps, else the end
+// of what it printed.
+type Log struct {
+	Attempt int               `json:"attempt"`
+	Role    string            `json:"role"`
+	Harness string            `json:"harness"`
+	Alive   bool              `json:"alive"`
+	Form    string            `json:"form"`
+	Turns   []transcript.Turn `json:"turns"`
+	Lines   []string          `json:"lines"`
+	Skipped int               `json:"skipped,omitempty"` // lines of the agent's record that are not understood
+	Cut     bool              `json:"cut,omitempty"`     // there is more before it
+	Next    string            `json:"next,omitempty"`    // where to go on reading a transcript
+}
+
+// A Message is what an attempt said last.
+type Message struct {
+	Attempt int    `json:"attempt"`
+	Role    string `json:"role"`
+	Alive   bool   `json:"alive"`
+	Text    string `json:"text"` // "" if it has said nothing
+}
+
+func (s *Server) attemptLog(r *http.Request) (Log, error) {
+	t, number, err := s.loadAttempt(r)
+	if err != nil {
+		return Log{}, err
+	}
+	query := r.URL.Query()
+	out, err := s.Attempts.Log(t, number, query.Get("role"), query.Get("after"))
+	out.Turns, out.Lines = nonNil(out.Turns), nonNil(out.Lines)
+	return out, err
+}
+
+func (s *Server) lastMessage(r *http.Request) (Message, error) {
+	t, number, err := s.loadAttempt(r)
+	if err != nil {
+		return Message{}, err
+	}
+	return s.Attempts.Said(t, number, r.URL.Query().Get("role"))
+}
+
+// loadAttempt reads the task of a request, and which attempt is meant; 0 for the newest.
+func (s *Server) loadAttempt(r *http.Request) (task.Task, int, error) {
+	t, err := s.load(r)
+	number := 0
+	if text := r.URL.Query().Get("attempt"); err == nil && text != "" {
+		if number, err = strconv.Atoi(text); err != nil || number < 1 {
+			err = task.Mistakef("attempt %q: give a positive integer", screen.OneLine(text))
+		}
+	}
+	return t, number, err
 }
 
 // An Attachment is the command that shows an agent's terminal.

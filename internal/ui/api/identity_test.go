@@ -44,6 +44,14 @@ func (g *guests) Attach(_ task.Task, role string) ([]string, error) {
 	return []string{"tmux", "attach"}, nil
 }
 
+func (g *guests) Log(_ task.Task, number int, role, after string) (api.Log, error) {
+	return api.Log{Attempt: max(number, 1), Role: role, Form: api.FormTranscript, Next: after + "+"}, nil
+}
+
+func (g *guests) Said(_ task.Task, number int, role string) (api.Message, error) {
+	return api.Message{Attempt: number, Role: role, Text: "done"}, nil
+}
+
 func (g *guests) Hook(_ context.Context, c api.Caller, harness, event string, payload []byte) error {
 	g.seen = append(g.seen, string(c.Task)+" "+harness+" "+event+" "+string(payload))
 	return nil
@@ -100,12 +108,15 @@ func TestHooksAttemptsAndInbox(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"/attempts": `{"attempts":[{"number":1,"role":"worker"`, "/attach": `"argv":["tmux","attach"]`,
+		"/log?role=worker&after=0:5": `"role":"worker","harness":"","alive":false,"form":"transcript","turns":[],"lines":[],"next":"0:5+"`, "/output?attempt=3": `"attempt":3`,
 	} {
 		if got := r.ask("GET", "/v1/tasks/"+id+path, ""); got.status != http.StatusOK || !strings.Contains(got.text, want) {
 			t.Errorf("%s: %d %s", path, got.status, got.text)
 		}
 	}
 	r.ask("GET", "/v1/tasks/"+id+"/attach?role=nobody", "").refused(t, http.StatusBadRequest, "no nobody")
+	r.ask("GET", "/v1/tasks/"+id+"/log?attempt=0", "").refused(t, http.StatusBadRequest, "give a positive integer")
+	r.ask("GET", "/v1/tasks/"+id+"/output?attempt=x", "").refused(t, http.StatusBadRequest, "give a positive integer")
 	if got := r.ask("GET", "/v1/inbox", ""); !strings.Contains(got.text, `"items":[{"task":"b"`) {
 		t.Errorf("what frees others does not come first: %s", got.text)
 	}

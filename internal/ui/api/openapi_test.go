@@ -228,7 +228,7 @@ func TestRealAnswersAreAsDescribed(t *testing.T) {
 	ids := r.stages()
 	hash := r.ask("GET", "/v1/tasks/"+ids["new"], "").body["task"].(map[string]any)["workflow_hash"].(string)
 	for _, id := range ids {
-		for _, what := range []string{"", "/history", "/journal", "/journal?after=1", "/explain", "/chain", "/attempts", "/attach", "/screen?role=worker", "/diff"} {
+		for _, what := range []string{"", "/history", "/journal", "/journal?after=1", "/explain", "/chain", "/attempts", "/log?attempt=1", "/output", "/attach", "/screen?role=worker", "/diff"} {
 			j.ask(r, "GET", "/v1/tasks/"+id+what, "")
 		}
 	}

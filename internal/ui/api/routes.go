@@ -29,6 +29,10 @@ func ofProject() param { return param{name: "project", about: "only of this proj
 func ofRole() param {
 	return param{name: "role", about: "the agent of this role; the one at work without it"}
 }
+func ofAttempt() param {
+	return param{name: "attempt", about: "number of the attempt; the newest without it", kind: "integer"}
+}
+func newestOf() param { return param{name: "role", about: "the newest attempt of this role"} }
 func withAll() param {
 	return param{name: "all", about: "1: those that are over, too"}
 }
@@ -62,6 +66,10 @@ func taskRoutes() []route {
 func attemptRoutes() []route {
 	return []route{
 		{method: "GET", path: "/tasks/{id}/attempts", who: family, needs: agents, summary: "The runs of a task's roles, alive and over", work: ask((*Server).attempts)},
+		{method: "GET", path: "/tasks/{id}/log", who: family, needs: agents, summary: "What happened in an attempt: the conversation its agent keeps, else the end of what it printed",
+			query: []param{ofAttempt(), newestOf(), {name: "after", about: "only what was said behind this point, as an answer named it"}}, work: ask((*Server).attemptLog)},
+		{method: "GET", path: "/tasks/{id}/output", who: family, needs: agents, summary: "What an attempt said last",
+			query: []param{ofAttempt(), newestOf()}, work: ask((*Server).lastMessage)},
 		{method: "GET", path: "/tasks/{id}/attach", who: family, needs: agents, summary: "The command that shows an agent's terminal on this machine",
 			query: []param{ofRole()}, work: ask((*Server).attach)},
 		{method: "GET", path: "/tasks/{id}/screen", who: ownTask, needs: screens, summary: "What an agent's terminal shows, or the end of what it wrote",

@@ -10,14 +10,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/core/screen"
+	"orange/internal/core/transcript"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
 )
 
 // How often a log that is followed is read, and its attempt looked at.
 const (
-	logPoll     = 200 * time.Millisecond
-	attemptPoll = 2 * time.Second
+	logPoll          = 200 * time.Millisecond
+	conversationPoll = time.Second
+	attemptPoll      = 2 * time.Second
 )
 
 // logWish is which output is wanted, and how.
@@ -30,9 +33,11 @@ type logWish struct {
 func newTaskLog(deps Deps) *cobra.Command {
 	var l logWish
 	cmd := &cobra.Command{
-		Use: "log [id]", Short: "Show the output of a task's agent, by default the newest one", Args: arguments(0, 1),
-		Long: "Show what an agent wrote to its terminal. Whatever controls a terminal is left out unless --raw is\n" +
-			"given.",
+		Use: "log [id]", Short: "Show what a task's agent said and did, by default the newest one", Args: arguments(0, 1),
+		Long: "Show the conversation of an agent: its prompts, its messages, the tools that it called and the first\n" +
+			"lines of their answers. Of an agent that keeps no record of its conversation, show what its terminal\n" +
+			"looked like, or what it printed without one. --raw shows the bytes that it printed. See also\n" +
+			"orange task output, which prints the last message alone.",
 		Example: "  orange task log -f MFTsZyeO\n" +
 			"  orange task log MFTsZyeO --role reviewer -n 50",
 	}
@@ -41,7 +46,7 @@ func newTaskLog(deps Deps) *cobra.Command {
 	f.IntVar(&l.attempt, "attempt", 0, "number of the attempt (default: the newest)")
 	f.StringVar(&l.role, "role", "", "the newest attempt of this role")
 	f.IntVarP(&l.lines, "lines", "n", 0, "begin so many lines before the end (default: at the beginning)")
-	f.BoolVar(&l.raw, "raw", false, "leave in what controls the agent's terminal")
+	f.BoolVar(&l.raw, "raw", false, "show what it printed, byte by byte, with whatever controls a terminal")
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		for _, flag := range []struct {
 			name  string
@@ -135,24 +140,131 @@ func (l logWish) what() string {
 	return text
 }
 
-// showLog prints the output of an attempt, and what is added to it if it is followed.
+// showLog prints the log of an attempt, and what is added to it if it is followed.
 func (s session) showLog(ctx context.Context, id string, a client.Attempt, l logWish) error {
-	log := logTail{path: a.Log, lines: l.lines}
-	defer log.close()
-	switch {
-	case l.follow:
-		f := follower{log: &log, out: s.logPrinter(l), poll: logPoll, look: attemptPoll, over: !a.Alive}
-		f.ended = func(ctx context.Context) (bool, error) { return attemptEnded(ctx, s.watcher(), id, a.Number) }
-		return f.run(ctx)
-	case wantsJSON(s.cmd):
-		lines := []string{}
-		out := &logPrinter{emit: func(line string, _ bool) error { lines = append(lines, line); return nil }, raw: l.raw}
-		if err := log.readAll(a, out); err != nil {
+	if !l.raw {
+		log, err := s.Client.Log(ctx, id, a.Number, "")
+		var no *client.Error
+		switch {
+		case errors.As(err, &no) && no.Status == http.StatusNotFound: // a server of an earlier version
+		case err != nil:
+			return err
+		case log.Form == client.FormTranscript:
+			return s.showConversation(ctx, id, a, l, log)
+		}
+	}
+	file := logTail{path: a.Log, lines: l.lines}
+	defer file.close()
+	var lines []string
+	out := s.logWriter(a, l)
+	if wantsJSON(s.cmd) && !l.follow {
+		lines = []string{}
+		out = logWriterTo(a, l, false, func(line string, _ bool) error { lines = append(lines, line); return nil })
+	}
+	if _, whole := out.(*terminalPrinter); whole {
+		file.lines = 0 // lines of the file are not those of the terminal
+	}
+	if !l.follow {
+		if err := file.readAll(a, out); err != nil || lines == nil {
 			return err
 		}
 		return printJSON(s.Stdout, map[string]any{"attempt": a, "lines": lines})
 	}
-	return log.readAll(a, s.logPrinter(l))
+	f := follower{log: &file, out: out, poll: logPoll, look: attemptPoll, over: !a.Alive}
+	spoke := false
+	f.ended = func(ctx context.Context) (bool, error) {
+		ended, err := attemptEnded(ctx, s.watcher(), id, a.Number)
+		if err == nil && !ended && !l.raw {
+			spoke = s.speaks(ctx, id, a.Number)
+		}
+		return ended || spoke, err
+	}
+	if err := f.run(ctx); err != nil || !spoke {
+		return err
+	}
+	log, err := s.Client.Log(ctx, id, a.Number, "")
+	if err != nil {
+		return err
+	}
+	return s.showConversation(ctx, id, a, l, log)
+}
+
+// speaks says whether an agent that is followed has begun to keep a conversation.
+func (s session) speaks(ctx context.Context, id string, number int) bool {
+	server := s.watcher()
+	defer server.Close()
+	log, err := server.Log(ctx, id, number, "")
+	return err == nil && log.Form == client.FormTranscript
+}
+
+// showConversation prints what was said in an attempt, and what is said until it ends if it
+// is followed.
+func (s session) showConversation(ctx context.Context, id string, a client.Attempt, l logWish, log client.Log) error {
+	p := transcript.Printer{Now: s.Now()}
+	lines := p.Lines(log.Turns)
+	switch {
+	case l.lines > 0 && len(lines) > l.lines:
+		lines = lines[len(lines)-l.lines:]
+	case log.Cut:
+		lines = append([]string{"(the beginning is left out: see --raw)"}, lines...)
+	}
+	asJSON := wantsJSON(s.cmd)
+	if asJSON && !l.follow {
+		return printJSON(s.Stdout, map[string]any{"attempt": a, "turns": log.Turns, "lines": lines, "cut": log.Cut, "skipped": log.Skipped})
+	}
+	for {
+		if err := s.printConversation(log.Turns, lines, asJSON); err != nil {
+			return err
+		}
+		if !l.follow || !log.Alive && len(log.Turns) == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(conversationPoll):
+		}
+		var err error
+		if log, err = s.goesOn(ctx, id, a.Number, log); err != nil {
+			return err
+		}
+		lines = p.Lines(log.Turns)
+	}
+}
+
+// goesOn reads what was said since. Agents go on without a server: while there is none,
+// nobody knows.
+func (s session) goesOn(ctx context.Context, id string, number int, last client.Log) (client.Log, error) {
+	server := s.watcher()
+	defer server.Close()
+	log, err := server.Log(ctx, id, number, last.Next)
+	var no *client.Error
+	switch {
+	case errors.As(err, &no) && no.Status != http.StatusServiceUnavailable:
+		return log, err
+	case err != nil:
+		last.Turns = nil
+		last.Alive = true
+		return last, ctx.Err()
+	}
+	return log, nil
+}
+
+func (s session) printConversation(turns []transcript.Turn, lines []string, asJSON bool) error {
+	if asJSON {
+		for _, t := range turns {
+			if err := printJSON(s.Stdout, map[string]any{"turn": t}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(s.Stdout, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // watcher is a client that starts no server: whoever only watches does not undo a stop.
@@ -174,16 +286,24 @@ func attemptEnded(ctx context.Context, server *client.Client, id string, number 
 	return !ok || !a.Alive, nil
 }
 
-// logPrinter prints lines as they come: as text, or each as a JSON object.
-func (s session) logPrinter(l logWish) *logPrinter {
+// logWriter prints lines as they come: as text, or each as a JSON object.
+func (s session) logWriter(a client.Attempt, l logWish) logWriter {
 	if wantsJSON(s.cmd) {
-		return &logPrinter{raw: l.raw, emit: func(line string, _ bool) error { return printJSON(s.Stdout, map[string]string{"line": line}) }}
+		return logWriterTo(a, l, false, func(line string, _ bool) error { return printJSON(s.Stdout, map[string]string{"line": line}) })
 	}
-	return &logPrinter{raw: l.raw, parts: true, emit: func(line string, whole bool) error {
+	return logWriterTo(a, l, true, func(line string, whole bool) error {
 		if whole {
 			line += "\n"
 		}
 		_, err := io.WriteString(s.Stdout, line)
 		return err
-	}}
+	})
+}
+
+// logWriterTo makes lines of what an attempt printed: by a terminal if it had one.
+func logWriterTo(a client.Attempt, l logWish, parts bool, emit func(line string, whole bool) error) logWriter {
+	if a.Window != "" && !l.raw {
+		return &terminalPrinter{term: screen.NewTerminal(screen.TerminalWidth, screen.TerminalHeight), emit: emit, parts: parts, last: l.lines}
+	}
+	return &logPrinter{raw: l.raw, parts: parts, emit: emit}
 }

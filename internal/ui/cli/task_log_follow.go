@@ -64,7 +64,7 @@ func (t *logTail) read(out io.Writer) (int64, error) {
 }
 
 // readAll hands all of the output to out.
-func (t *logTail) readAll(a client.Attempt, out *logPrinter) error {
+func (t *logTail) readAll(a client.Attempt, out logWriter) error {
 	if _, err := t.read(out); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func linesBeforeEnd(f *os.File, lines int) (int64, error) {
 // follower shows the output of an attempt until that is over.
 type follower struct {
 	log        *logTail
-	out        *logPrinter
+	out        logWriter
 	ended      func(context.Context) (bool, error)
 	poll, look time.Duration
 	over       bool

@@ -2,14 +2,18 @@ package cli_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"orange/internal/core/transcript"
 	"orange/internal/ui/cli"
 	"orange/internal/ui/client"
 )
@@ -165,4 +169,161 @@ func TestFollowingGoesOnWhileTheServerLeaves(t *testing.T) {
 	if got := <-code; got != 0 {
 		t.Errorf("exit %d: %q", got, w.err.String())
 	}
+}
+
+// talking answers with a conversation that goes on, a turn with each question.
+type talking struct {
+	changing
+	turns []transcript.Turn
+	given int
+	form  string
+}
+
+func (c *talking) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	if !strings.HasSuffix(r.URL.Path, "/log") {
+		c.changing.ServeHTTP(rw, r)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gone {
+		c.gone = false
+		no(rw, http.StatusServiceUnavailable, "the server is shutting down: try again")
+		return
+	}
+	out := client.Log{Attempt: 1, Alive: c.given+1 < len(c.turns), Form: cmp.Or(c.form, client.FormTranscript)}
+	if from, err := strconv.Atoi(r.URL.Query().Get("after")); err == nil {
+		c.given = from
+	}
+	if c.given < len(c.turns) && out.Form == client.FormTranscript {
+		out.Turns = c.turns[c.given : c.given+1]
+		c.given++
+	}
+	out.Next = strconv.Itoa(c.given)
+	reply(rw, out)
+}
+
+func talk() []transcript.Turn {
+	at := func(s int) time.Time { return now().Add(time.Duration(s) * time.Second) }
+	return []transcript.Turn{
+		{At: at(0), Who: transcript.User, Text: "Make a button."},
+		{At: at(1), Who: transcript.Agent, Text: "I **run** the\x1b[2J tests."},
+		{At: at(2), Who: transcript.Agent, Tool: "Bash", Argument: "go test ./..."},
+		{At: at(3), Who: transcript.Tool, Text: "FAIL", More: 3, Failed: true},
+		{At: at(4), Who: transcript.Agent, Text: "Which colour?"},
+	}
+}
+
+const talked = `2026-03-04 12:00:00 user
+Make a button.
+
+2026-03-04 12:00:01 agent
+I **run** the tests.
+› Bash: go test ./...
+  FAIL
+  ... 3 more lines
+
+2026-03-04 12:00:04 agent
+Which colour?
+`
+
+func TestAConversationIsFollowedToItsEnd(t *testing.T) {
+	w, out := newWorld(t), &screen{}
+	server := &talking{turns: talk()}
+	server.set(client.Attempt{Number: 1, Alive: true, Log: "/no/such/file"})
+	w.Stdout, w.handle = out, server.ServeHTTP
+	code := make(chan int)
+	go func() { code <- cli.Run(t.Context(), w.Deps, []string{"task", "log", "-f", idOne}) }()
+	out.begins(t, "2026-03-04 12:00:00 user")
+	server.leave()
+	if got := <-code; got != 0 || out.String() != talked {
+		t.Errorf("exit %d: %s\n%s", got, w.err.String(), out.String())
+	}
+}
+
+// begins waits until the screen shows something that begins so.
+func (s *screen) begins(t *testing.T, text string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !strings.HasPrefix(s.String(), text); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("shows %q, want %q", s.String(), text)
+		}
+	}
+}
+
+func TestAConversationIsShown(t *testing.T) {
+	w := newWorld(t)
+	w.answers[attemptsPath] = attemptsOf(t, client.Attempt{Number: 1, Role: "worker", Window: "worker", Log: "/no/such/file"})
+	w.answers["/v1/tasks/"+idOne+"/log"] = string(mustJSON(t, client.Log{Attempt: 1, Form: client.FormTranscript, Turns: talk(), Cut: true}))
+	for args, want := range map[string]string{
+		"":     "(the beginning is left out: see --raw)\n" + talked,
+		"-n 2": "2026-03-04 12:00:04 agent\nWhich colour?\n",
+	} {
+		if code := w.run(t, append([]string{"task", "log", idOne}, strings.Fields(args)...)...); code != 0 || w.out.String() != want {
+			t.Errorf("%q: exit %d: %s\n%s", args, code, w.err.String(), w.out.String())
+		}
+	}
+	var got struct {
+		Turns []transcript.Turn
+		Cut   bool
+	}
+	if code := w.run(t, "task", "log", idOne, "--json"); code != 0 || json.Unmarshal(w.out.Bytes(), &got) != nil || len(got.Turns) != 5 || !got.Cut {
+		t.Errorf("exit %d: %s", code, w.out.String())
+	}
+}
+
+func TestATerminalIsShownAsItLooked(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(t.TempDir(), "log")
+	write(t, path, "\x1b[?25ltwo\x1b[1Cwords\r\n⠋ thinking\r⠙ thinking\r⠹ thinking\r\x1b[2Kdone\r\n\x1b[1Ccan I? ")
+	w.answers[attemptsPath] = attemptsOf(t, client.Attempt{Number: 1, Role: "worker", Window: "worker", Log: path})
+	w.answers["/v1/tasks/"+idOne+"/log"] = `{"attempt":1,"form":"terminal"}`
+	for args, want := range map[string]string{
+		"":          "two words\ndone\n can I?\n",
+		"-n 1":      " can I?\n",
+		"-f":        "two words\ndone\n can I?\n",
+		"-f -n 2":   "two words\ndone\n can I?\n",
+		"-f --json": `{"line":"two words"}` + "\n" + `{"line":"done"}` + "\n" + `{"line":" can I?"}` + "\n",
+	} {
+		if code := w.run(t, append([]string{"task", "log", idOne}, strings.Fields(args)...)...); code != 0 || w.out.String() != want {
+			t.Errorf("%q: exit %d: %s\n%q", args, code, w.err.String(), w.out.String())
+		}
+	}
+}
+
+func TestAFollowedTerminalGivesWayToTheConversation(t *testing.T) {
+	t.Parallel()
+	w, out := newWorld(t), &screen{}
+	path := filepath.Join(t.TempDir(), "log")
+	write(t, path, "Welcome\r\n")
+	server := &talking{turns: talk(), form: client.FormTerminal}
+	server.set(client.Attempt{Number: 1, Alive: true, Window: "worker", Log: path})
+	w.Stdout, w.handle = out, server.ServeHTTP
+	code := make(chan int)
+	go func() { code <- cli.Run(t.Context(), w.Deps, []string{"task", "log", "-f", idOne}) }()
+	out.shows(t, "Welcome\n")
+	write(t, path, "trust? ")
+	out.shows(t, "Welcome\ntrust?")
+	write(t, path, "yes\r\n")
+	out.shows(t, "Welcome\ntrust? yes\n")
+	server.mu.Lock()
+	server.form = ""
+	server.mu.Unlock()
+	if got := <-code; got != 0 || !strings.HasSuffix(out.String(), "Which colour?\n") {
+		t.Errorf("exit %d: %s\n%s", got, w.err.String(), out.String())
+	}
+}
+
+func TestTaskOutput(t *testing.T) {
+	const path = "/v1/tasks/" + idOne + "/output"
+	says := func(m client.Message) func(w *world) {
+		return func(w *world) { w.answers[path] = string(mustJSON(t, m)) }
+	}
+	tell(t, []story{
+		{name: "the last message", args: "task output " + idOne, prepare: says(client.Message{Attempt: 2, Text: "Which\n\n- **colour**?\x1b[2J"}), out: "Which\n\n- **colour**?\n"},
+		{name: "as JSON", args: "task output " + idOne + " --json", prepare: says(client.Message{Attempt: 2, Role: "worker", Text: "x"}), out: `{"attempt":2,"role":"worker","alive":false,"text":"x"}` + "\n"},
+		{name: "nothing", args: "task output " + idOne, prepare: says(client.Message{Attempt: 2}), code: 1, err: "orange: task output: attempt 2 of task oneAAAAA has said nothing: see orange task log"},
+		{name: "nothing, as JSON", args: "task output " + idOne + " --json", prepare: says(client.Message{Attempt: 2}), code: 1, err: "has said nothing"},
+		{name: "no attempt", args: "task output --attempt 0 " + idOne, code: 2, err: "--attempt 0: give a positive integer"},
+	})
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/task"
+	"orange/internal/core/transcript"
 )
 
 // An Attempt is one run of one role, alive or over.
@@ -51,6 +53,58 @@ func (c *Client) AttemptsToday(ctx context.Context, id string) ([]Attempt, *Toda
 	}{Attempts: []Attempt{}}
 	err := c.ofTask(ctx, id, "/attempts", nil, &out)
 	return out.Attempts, out.Today, err
+}
+
+// The forms of a log.
+const (
+	FormTranscript = "transcript" // what was said, in turns
+	FormTerminal   = "terminal"   // what the terminal showed, in lines
+	FormOutput     = "output"     // what an agent without a terminal printed, in lines
+)
+
+// A Log is what happened in an attempt: the conversation that its agent keeps, else the end
+// of what it printed.
+type Log struct {
+	Attempt int               `json:"attempt"`
+	Role    string            `json:"role"`
+	Harness string            `json:"harness"`
+	Alive   bool              `json:"alive"`
+	Form    string            `json:"form"`
+	Turns   []transcript.Turn `json:"turns"`
+	Lines   []string          `json:"lines"`
+	Skipped int               `json:"skipped,omitempty"` // lines of the agent's record that are not understood
+	Cut     bool              `json:"cut,omitempty"`     // there is more before it
+	Next    string            `json:"next,omitempty"`    // where to go on reading a transcript
+}
+
+// Log reads what happened in an attempt; after is Next of an earlier answer, or "".
+func (c *Client) Log(ctx context.Context, id string, attempt int, after string) (Log, error) {
+	var out Log
+	err := c.ofTask(ctx, id, "/log", url.Values{"attempt": {strconv.Itoa(attempt)}, "after": {after}}, &out)
+	return out, err
+}
+
+// A Message is what an attempt said last.
+type Message struct {
+	Attempt int    `json:"attempt"`
+	Role    string `json:"role"`
+	Alive   bool   `json:"alive"`
+	Text    string `json:"text"` // "" if it has said nothing
+}
+
+// Said asks what an attempt said last: the one of that number, else the newest of the role,
+// else the newest.
+func (c *Client) Said(ctx context.Context, id string, attempt int, role string) (Message, error) {
+	var out Message
+	query := url.Values{}
+	if attempt > 0 {
+		query.Set("attempt", strconv.Itoa(attempt))
+	}
+	if role != "" {
+		query.Set("role", role)
+	}
+	err := c.ofTask(ctx, id, "/output", query, &out)
+	return out, err
 }
 
 // An Attachment is how a person gets to an agent's terminal.

@@ -1,0 +1,72 @@
+package agents
+
+import (
+	"cmp"
+	"time"
+
+	"orange/internal/core/task"
+	"orange/internal/core/transcript"
+)
+
+// A Conversation is what was said in an attempt.
+type Conversation struct {
+	Turns   []transcript.Turn
+	Skipped int    // lines of the agent's record that are not understood
+	Cut     bool   // there is more before the first turn
+	Next    string // where to go on reading; "" if the agent keeps no record
+}
+
+// Conversation reads what was said in an attempt, from the point on that an earlier call
+// named as Next; "" reads all that fits.
+func (a *Agents) Conversation(t *task.Task, number int, after string) (Conversation, error) {
+	k := Key{t.ID, number}
+	card, err := a.Card(k)
+	if err != nil {
+		return Conversation{}, err
+	}
+	return a.Harnesses.Converse(card.Harness, a.left(t, k, card), after), nil
+}
+
+// LastMessage is what an attempt said last, alive or over: "" if it has said nothing yet.
+// Of a living one it is as new as the agent's own record.
+func (a *Agents) LastMessage(t *task.Task, number int) (string, error) {
+	k := Key{t.ID, number}
+	card, err := a.Card(k)
+	if err != nil {
+		return "", err
+	}
+	if live, alive := t.AttemptByNumber(number); card.Final != "" && (!alive || live.Condition.Name == task.Idle) {
+		return card.Final, nil // the hook told it when the turn ended
+	}
+	left := a.left(t, k, card)
+	if final := a.Harnesses.Read(card.Harness, left).Final; final != "" {
+		return final, nil
+	}
+	said := ""
+	for _, turn := range a.Harnesses.Converse(card.Harness, left, "").Turns {
+		if turn.Who == transcript.Agent && turn.Tool == "" {
+			said = turn.Text
+		}
+	}
+	return cmp.Or(said, card.Final), nil
+}
+
+// left is what an attempt has left behind so far.
+func (a *Agents) left(t *task.Task, k Key, card Card) Output {
+	_, alive := t.AttemptByNumber(k.Number)
+	return Output{
+		Log: a.OutputFile(k), Transcript: card.Transcript, Session: card.Session, Headless: card.Window == "", Since: card.Since,
+		Until: a.wentOn(t, k, card), Over: !alive,
+	}
+}
+
+// wentOn is when another attempt went on with the conversation of this one; zero if none
+// did.
+func (a *Agents) wentOn(t *task.Task, k Key, card Card) time.Time {
+	for n := k.Number + 1; card.Transcript != "" && n <= t.AttemptCount(); n++ {
+		if next, err := a.Card(Key{k.Task, n}); err == nil && next.Transcript == card.Transcript {
+			return next.Since
+		}
+	}
+	return time.Time{}
+}
