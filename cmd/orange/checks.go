@@ -41,7 +41,8 @@ func (s *server) checks(ctx context.Context) []doctor.Result {
 	return doctor.Run(ctx, list)
 }
 
-// checkAgents makes sure that every attempt that is not over is being watched.
+// checkAgents makes sure that every attempt that is not over is being watched. Only agents
+// that have a process are alive.
 func (s *server) checkAgents(context.Context) (string, error) {
 	tasks, err := s.store.Unsettled()
 	if err != nil {
@@ -49,18 +50,21 @@ func (s *server) checkAgents(context.Context) (string, error) {
 	}
 	alive, lost := 0, 0
 	for i := range tasks {
+		absent := s.company.agents.Absent(&tasks[i])
 		for _, a := range tasks[i].Attempts {
 			if !a.Running {
 				continue
 			}
-			alive++
 			if !s.company.agents.Watches(agents.Key{Task: tasks[i].ID, Number: a.Number}) {
 				lost++
+			}
+			if !slices.Contains(absent, a.Number) {
+				alive++
 			}
 		}
 	}
 	if lost > 0 {
-		return "", fmt.Errorf("%d of %d living attempts are not watched", lost, alive)
+		return "", fmt.Errorf("%d attempts that are not over are not watched, and %d agents are alive", lost, alive)
 	}
 	first, ok := harness.First(exec.LookPath)
 	if !ok {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"orange/internal/adapter/attend"
@@ -31,6 +32,7 @@ type processes struct {
 	wake       []string // starts a server, if this one is gone when an agent ends
 	wakeEnv    []string
 	boot       string
+	running    sync.Map // folder -> attend.Process: agents that were seen to run
 	self       int
 }
 
@@ -109,6 +111,30 @@ func (p *processes) Phase(dir string) (agents.Phase, []int, error) {
 		return agents.Alive, pidsOf(s.Started), nil
 	}
 	return agents.Gone, nil, nil
+}
+
+// Exists implements agents.Processes. It looks at the process itself: pid and start.
+func (p *processes) Exists(dir string) bool {
+	if agent, ok := p.running.Load(dir); ok {
+		return p.stillThere(dir, agent.(attend.Process))
+	}
+	s, err := attend.Folder(dir).State(p.boot)
+	switch {
+	case err != nil:
+		return true
+	case s.Phase != attend.Running && s.Phase != attend.Lost || s.Started.Child.PID == 0:
+		return false
+	}
+	p.running.Store(dir, s.Started.Child)
+	return p.stillThere(dir, s.Started.Child)
+}
+
+func (p *processes) stillThere(dir string, agent attend.Process) bool {
+	if agent.Alive() {
+		return true
+	}
+	p.running.Delete(dir)
+	return false
 }
 
 // Sweep implements agents.Processes.

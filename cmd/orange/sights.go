@@ -41,6 +41,7 @@ type sights struct {
 	worktree func(t *task.Task) string            // folder, "" if it has none
 	output   func(id task.ID, attempt int) string // file, "" if there are no agents
 	children func(t *task.Task) []signal.Child    // nil: nobody has any
+	absent   func(t *task.Task) []int             // attempts that have no process; nil: nobody knows
 	over     func(t *task.Task) bool              // nil: no task is
 	asks     func(t *task.Task) string            // what its agent asks; nil: nobody asks anything
 	watcher  *filewatch.Watcher
@@ -90,7 +91,7 @@ type sightStore interface {
 // newSights looks at the tasks of a server, whose runtime comes later.
 func newSights(s *server) *sights {
 	return &sights{
-		store: s.store, measure: s.measure, worktree: s.worktreeOf, output: s.outputOf, children: s.childrenOf, over: s.isOver, asks: s.asks, log: s.log,
+		store: s.store, measure: s.measure, worktree: s.worktreeOf, output: s.outputOf, children: s.childrenOf, absent: s.absentOf, over: s.isOver, asks: s.asks, log: s.log,
 		rows: func(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
 			return s.runtime.Follow(after, id, limit)
 		},
@@ -144,6 +145,9 @@ func (v *sights) Facts(t *task.Task) overview.Facts {
 	f := overview.Facts{Work: one.work, Checks: v.checks[t.ID]}
 	v.mu.Unlock()
 	f.Active = v.active(t)
+	if v.absent != nil {
+		f.Absent = v.absent(t)
+	}
 	if v.children != nil {
 		f.Children = v.children(t)
 	}

@@ -262,6 +262,14 @@ func (s *server) outputOf(id task.ID, attempt int) string {
 	return s.company.agents.OutputFile(agents.Key{Task: id, Number: attempt})
 }
 
+// absentOf lists the attempts of a task that have no process, none if no agents run here.
+func (s *server) absentOf(t *task.Task) []int {
+	if s.company == nil {
+		return nil
+	}
+	return s.company.agents.Absent(t)
+}
+
 // isOver says whether a task is in a state in which tasks end.
 func (s *server) isOver(t *task.Task) bool {
 	def, err := s.runtime.Definition(t)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orange/internal/core/journal"
+	"orange/internal/core/prose"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -27,6 +28,7 @@ type Explanation struct {
 	Cheapest Unblock   `json:"cheapest"`     // the least that gets it going
 	Deadline *Timer    `json:"deadline,omitempty"`
 	Edges    []Way     `json:"edges"`
+	Bounds   []Bound   `json:"bounds"` // counters that decide something here
 	Next     []Step    `json:"next"`
 
 	// From the journal, and from what is kept beside it:
@@ -60,8 +62,8 @@ func Explain(def *workflow.Definition, t task.Task, sig signal.Signal) Explanati
 	x := &decider{def: def, t: &t, sig: &sig}
 	out := Explanation{
 		Task: t.ID, Workflow: t.Workflow, Status: t.Status, Since: t.Since, Visit: t.Visit,
-		Edges: []Way{}, Next: x.steps(), Deadline: x.nextTimer(),
-		Chain: []Cause{}, Cost: costs(&t, nil, sig.At), Refusals: []journal.Refusal{},
+		Edges: []Way{}, Bounds: []Bound{}, Next: x.steps(), Deadline: x.nextTimer(),
+		Chain: []Cause{}, Cost: costs(&t, nil, &sig), Refusals: []journal.Refusal{},
 	}
 	for _, i := range def.EdgesFrom(t.Status) {
 		out.Edges = append(out.Edges, x.way(&def.Edges[i]))
@@ -76,6 +78,7 @@ func Explain(def *workflow.Definition, t task.Task, sig signal.Signal) Explanati
 	}
 	out.Kind = string(s.Kind)
 	out.Owner, out.Why = x.owner(s)
+	out.Bounds = x.bounds(s)
 	out.Cheapest = x.cheapest(s)
 	if out.Owner == aPerson {
 		out.Do = out.Cheapest.Run
@@ -178,6 +181,9 @@ func (x *decider) agentOwner(s *workflow.State) (who, why string) {
 	if a, ok := x.t.Live(s.Role); ok {
 		return x.liveOwner(s, a)
 	}
+	if coolsDown(s, x.t) {
+		return theEngine, fmt.Sprintf("the work failed in %s, and the %s is started when the cooldown of %s is over", s.Name, s.Role, prose.Span(s.Cooldown))
+	}
 	if !x.t.RespawnAt.IsZero() && x.t.Crashed == "" {
 		return theEngine, "the " + s.Role + " is started later"
 	}
@@ -192,16 +198,25 @@ func (x *decider) agentOwner(s *workflow.State) (who, why string) {
 
 // liveOwner names who must act while an agent lives: it, or the one it waits for.
 func (x *decider) liveOwner(s *workflow.State, a task.Attempt) (who, why string) {
+	if x.absent(a) && a.Running {
+		return theEngine, fmt.Sprintf("attempt %d of the %s has ended, and its end is being recorded", a.Number, s.Role)
+	}
+	if x.absent(a) {
+		return theEngine, fmt.Sprintf("attempt %d of the %s is being started", a.Number, s.Role)
+	}
 	switch c := a.Condition; c.Name {
 	case task.WaitingPermission, task.WaitingInput:
 		return aPerson, fmt.Sprintf("attempt %d of the %s is %s", a.Number, s.Role, conditionText(c))
 	case task.Limited:
 		return theEngine, fmt.Sprintf("attempt %d of the %s reached its usage limit", a.Number, s.Role)
 	case task.Idle:
-		return s.Role, fmt.Sprintf("attempt %d ended its turn", a.Number)
+		return s.Role, fmt.Sprintf("attempt %d is idle: its turn has ended", a.Number)
 	}
 	return s.Role, fmt.Sprintf("attempt %d is at work", a.Number)
 }
+
+// absent says that an attempt is known to have no process now.
+func (x *decider) absent(a task.Attempt) bool { return slices.Contains(x.sig.Absent, a.Number) }
 
 // nextTimer is the next moment at which the engine acts by itself, whatever an agent
 // does until then.

@@ -72,8 +72,14 @@ func (x *decider) cheapestWithAgent(s *workflow.State) Unblock {
 		until = tm.At
 	}
 	switch a, live := x.t.Live(s.Role); {
+	case live && x.absent(a) && a.Running:
+		return Unblock{Opens: fmt.Sprintf("the end of attempt %d to be recorded", a.Number)}
+	case live && x.absent(a):
+		return Unblock{Opens: "the " + s.Role + " to be started"}
 	case live && (a.Condition.Name == task.WaitingPermission || a.Condition.Name == task.WaitingInput):
 		return x.command("attach", "the "+s.Role+" gets its answer at its terminal and goes on")
+	case live && a.Condition.Name == task.Idle:
+		return Unblock{Opens: "the " + s.Role + ", which is idle", Until: until}
 	case live:
 		return Unblock{Opens: "the " + s.Role + ", which is at work", Until: until}
 	case !x.t.RespawnAt.IsZero():

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"orange/internal/core/journal"
@@ -70,7 +71,7 @@ const chainLength = 12
 func Account(def *workflow.Definition, t task.Task, sig signal.Signal, past Past) Explanation {
 	out := Explain(def, t, sig)
 	out.Chain = chain(past.Entries)
-	out.Cost = costs(&t, past.Entries, sig.At)
+	out.Cost = costs(&t, past.Entries, &sig)
 	out.Refusals = append(out.Refusals, past.Refusals...)
 	out.Problem = past.Problem
 	return out
@@ -133,17 +134,18 @@ func endOf(t journal.Type) DeedState {
 	return DeedDone
 }
 
-// costs sums up the attempts by role, and how long their agents ran until now.
-func costs(t *task.Task, entries []journal.Entry, now time.Time) []RoleCost {
+// costs sums up the attempts by role, and how long their agents ran until now. Those that
+// have no process do not live.
+func costs(t *task.Task, entries []journal.Entry, sig *signal.Signal) []RoleCost {
 	out := make([]RoleCost, len(t.Ran))
 	for i, ran := range t.Ran {
 		out[i] = RoleCost{Role: ran.Role, Attempts: ran.Count}
 		for _, a := range t.Attempts {
-			if a.Role == ran.Role {
+			if a.Role == ran.Role && a.Running && !slices.Contains(sig.Absent, a.Number) {
 				out[i].Living++
 			}
 		}
-		out[i].Seconds = int64(runtimeOf(ran.Role, entries, now) / time.Second)
+		out[i].Seconds = int64(runtimeOf(ran.Role, entries, sig.At) / time.Second)
 	}
 	return out
 }

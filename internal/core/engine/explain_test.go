@@ -191,7 +191,13 @@ func TestAnExplanationInWords(t *testing.T) {
 Who must act: reviewer
   attempt 2 is at work
 Wait for: the reviewer, which is at work
-Deadline: in 1h (2026-01-02 04:14:11)
+Deadline: in 1h (2026-01-02 04:14:11): end the reviewer of agent-review and
+  judge what it left
+
+Bounds
+  review_round is 1 of 2: at 2 the way to working closes and the way to stuck
+  opens
+  crash_count is 0 of 2 in this state: at 2 the task goes to stuck
 
 What the engine does next
   in 10m (2026-01-02 03:24:11): ask the reviewer to go on if it shows no life

@@ -22,9 +22,11 @@ func (x Explanation) Text(now time.Time) string {
 	p.wrapped("  ", x.Why)
 	p.cheapest(x.Cheapest)
 	if x.Deadline != nil {
-		p.line("Deadline: %s", prose.When(now, x.Deadline.At))
+		label, text := x.NextTimer(now)
+		p.WriteString(strings.Replace(prose.Wrap(label+" "+text, "  ", textWidth), "  ", "", 1) + "\n")
 	}
 	p.ways(&x)
+	p.bounds(x.Bounds)
 	p.next(x.Next)
 	p.past(&x)
 	return p.String()
@@ -94,6 +96,15 @@ func (p *paper) way(e *Way) {
 			verb = "fails"
 		}
 		p.wrapped(indent, fmt.Sprintf("%s %s: %s", r.Rule, verb, r.Text))
+	}
+}
+
+func (p *paper) bounds(list []Bound) {
+	if len(list) > 0 {
+		p.heading("Bounds")
+	}
+	for _, b := range list {
+		p.wrapped("  ", b.String())
 	}
 }
 

@@ -255,7 +255,7 @@ func TestFailedWorkCoolsDown(t *testing.T) {
 		t.Errorf("%q", e.Reason)
 	}
 	timers := engine.Timers(w.def, &w.task)
-	if len(timers) != 1 || timers[0].Name != engine.Respawn || timers[0].What != "start the qa" {
+	if len(timers) != 1 || timers[0].Name != engine.Respawn || timers[0].What != "start the qa, when the cooldown of 1h is over" {
 		t.Errorf("%+v", timers)
 	}
 	d := w.fires(engine.Respawn)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orange/internal/core/journal"
+	"orange/internal/core/prose"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
@@ -15,6 +16,8 @@ type Timer struct {
 	At    time.Time `json:"at"`
 	Visit int       `json:"visit"`
 	What  string    `json:"what"` // what will happen
+
+	Cooldown bool `json:"cooldown,omitempty"` // a start that waits because the work failed in the state lately
 }
 
 // The timers that are not of an edge. An edge's timer is called by its time.
@@ -35,10 +38,12 @@ func Timers(def *workflow.Definition, t *task.Task) []Timer {
 	var out []Timer
 	if !t.RespawnAt.IsZero() {
 		what := "start the " + s.Role
-		if !coolsDown(s, t) {
+		if coolsDown(s, t) {
+			what += ", when the cooldown of " + prose.Span(s.Cooldown) + " is over"
+		} else {
 			what += " again"
 		}
-		out = append(out, Timer{Name: Respawn, At: t.RespawnAt, Visit: t.Visit, What: what})
+		out = append(out, Timer{Name: Respawn, At: t.RespawnAt, Visit: t.Visit, What: what, Cooldown: coolsDown(s, t)})
 	}
 	if at, ok := deadline(s, t); ok {
 		out = append(out, Timer{Name: Deadline, At: at, Visit: t.Visit, What: "end the " + s.Role + " of " + s.Name + " and judge what it left"})

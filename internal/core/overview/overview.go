@@ -120,6 +120,7 @@ type Attempt struct {
 	Until   time.Time  `json:"until,omitzero"`   // of a limit
 	Usage   task.Usage `json:"usage,omitzero"`
 	Ending  bool       `json:"ending,omitempty"`
+	Absent  bool       `json:"absent,omitempty"` // it has no process: it is being started, or has ended just now
 	Overdue bool       `json:"overdue,omitempty"`
 }
 
@@ -145,6 +146,7 @@ type Facts struct {
 	Checks string            // of its pull request
 	Active map[int]time.Time // when attempts last wrote anything
 
+	Absent   []int          // attempts that have no process
 	Children []signal.Child // tasks that are parts of it
 	Asks     string         // what its agent asks, if it waits for an answer
 }
@@ -154,7 +156,7 @@ func Of(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row {
 	r := Row{
 		ID: t.ID, Project: word(t.Project), Branch: word(t.Branch), Summary: line(t.Summary, maxSummary), Status: word(t.Status), Workflow: word(t.Workflow),
 		WorkflowHash: t.WorkflowHash, Harness: word(t.Harness), Workspace: word(t.Workspace), Tracker: word(t.TrackerRef), Parent: t.Parent,
-		Life: lifeOf(t), Work: f.Work, Spent: t.Spent.Usage, Paused: t.Paused, Queued: t.Queued,
+		Life: lifeOf(t, f.Absent), Work: f.Work, Spent: t.Spent.Usage, Paused: t.Paused, Queued: t.Queued,
 		Created: t.CreatedAt, Since: t.Since, Active: t.UpdatedAt, Seq: t.Seq, PR: pullOf(t, f.Checks),
 	}
 	r.agents(t, f)
@@ -166,7 +168,7 @@ func Of(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row {
 	if c := def.CrashCounter(); c != nil {
 		r.Crashes = t.Counter(c.Name)
 	}
-	g := engine.Look(def, *t, signal.Signal{At: now, Children: f.Children})
+	g := engine.Look(def, *t, signal.Signal{At: now, Children: f.Children, Absent: f.Absent})
 	r.Kind, r.Owner, r.Why, r.Deadline, r.Moves = g.Kind, g.Owner, line(g.Why, maxText), g.Deadline, g.Moves
 	if it := g.Wants; it != nil {
 		r.Wants, r.Text, r.Do, r.Asked = it.Kind, line(Words(*it, f.Asks), maxText), line(it.Do, maxText), it.Since
@@ -179,7 +181,7 @@ func Of(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row {
 func (r *Row) Idle() bool {
 	living, idle := 0, 0
 	for i := range r.Attempts {
-		if a := &r.Attempts[i]; !a.Ending {
+		if a := &r.Attempts[i]; a.Lives() {
 			living++
 			if a.Idle() {
 				idle++
@@ -189,23 +191,32 @@ func (r *Row) Idle() bool {
 	return r.Life == Alive && living > 0 && living == idle
 }
 
+// Lives says that an agent has a process and was not told to end.
+func (a *Attempt) Lives() bool { return !a.Ending && !a.Absent }
+
 // Idle says that an agent lives and its turn is over.
-func (a *Attempt) Idle() bool { return !a.Ending && a.Mood == task.Idle }
+func (a *Attempt) Idle() bool { return a.Lives() && a.Mood == task.Idle }
 
 // lifeOf says how the agents of a task are. One that died counts more than another that
 // lives: its work is not being done.
-func lifeOf(t *task.Task) Life {
+func lifeOf(t *task.Task, absent []int) Life {
 	if t.Crashed != "" {
 		if _, replaced := t.Live(t.Crashed); !replaced {
 			return Dead
 		}
 	}
+	life := None
 	for i := range t.Attempts {
-		if !t.Attempts[i].Ending {
+		a := &t.Attempts[i]
+		switch gone := slices.Contains(absent, a.Number); {
+		case a.Ending:
+		case !gone:
 			return Alive
+		case a.Running:
+			life = Dead // nobody has recorded it yet
 		}
 	}
-	return None
+	return life
 }
 
 // May says whether a person may ask for a verb.
@@ -234,7 +245,7 @@ func (r *Row) agents(t *task.Task, f Facts) {
 		}
 		r.Attempts = append(r.Attempts, Attempt{
 			Number: a.Number, Role: word(a.Role), State: word(a.State), Since: a.Since, Active: active, Mood: word(a.Condition.Name),
-			Detail: line(a.Condition.Detail, maxText), Until: a.Condition.Until, Usage: a.Usage, Ending: a.Ending, Overdue: a.Overdue,
+			Detail: line(a.Condition.Detail, maxText), Until: a.Condition.Until, Usage: a.Usage, Ending: a.Ending, Overdue: a.Overdue, Absent: slices.Contains(f.Absent, a.Number),
 		})
 	}
 }

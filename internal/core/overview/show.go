@@ -241,7 +241,7 @@ func (s *State) Used(project string) int {
 // A Summary counts what a status line shows.
 type Summary struct {
 	Tasks  int `json:"tasks"`  // not over
-	Agents int `json:"agents"` // alive
+	Agents int `json:"agents"` // alive: they have a process
 	Idle   int `json:"idle"`   // of them, those whose turn is over
 	Wants  int `json:"wants"`  // wait for a person
 	Queued int `json:"queued"`
@@ -262,7 +262,7 @@ func Sum(rows []Row) Summary {
 			out.Queued++
 		}
 		for i := range r.Attempts {
-			if !r.Attempts[i].Ending {
+			if r.Attempts[i].Lives() {
 				out.Agents++
 			}
 			if r.Attempts[i].Idle() {

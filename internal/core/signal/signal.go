@@ -73,6 +73,7 @@ type Signal struct {
 	Free      []string   `json:"free,omitempty"` // workspaces of the project that no task holds
 	Busy      []string   `json:"busy,omitempty"` // serial groups of the project at which another task works
 	Children  []Child    `json:"children,omitempty"`
+	Absent    []int      `json:"-"`               // attempts that have no process now; only explanations ask
 	Lost      *Lost      `json:"lost,omitempty"`  // restore, import: what the store does not know
 	Rules     int        `json:"rules,omitempty"` // by which to decide, see engine.Rules
 	Told      bool       `json:"told,omitempty"`  // supposed: every agent knows of the move already

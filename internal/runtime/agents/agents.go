@@ -45,6 +45,7 @@ type Processes interface {
 	Watch(dir string, over func(Exit)) error
 	End(ctx context.Context, dir string) error // returns when every process is gone
 	Phase(dir string) (Phase, []int, error)
+	Exists(dir string) bool                       // the agent's process is there now; true if that cannot be told
 	Sweep(ctx context.Context, key string) error  // ends whatever carries the key, without any records
 	Ancestry(pid int) (line []int, origin Origin) // pid and its parents up to its origin, nearest first
 	Mark(pid int) string                          // the key that a process was started with, "" without one
@@ -233,6 +234,18 @@ func (a *Agents) birth() (over func()) {
 		a.mu.Unlock()
 		close(born)
 	}
+}
+
+// Absent lists the attempts of a task whose agents have no process at this moment: those
+// that are being started, and those whose end is not recorded yet.
+func (a *Agents) Absent(t *task.Task) []int {
+	var out []int
+	for i := range t.Attempts {
+		if n := t.Attempts[i].Number; !a.Processes.Exists(a.Folder(Key{t.ID, n})) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // Watches says whether an attempt is being watched.

@@ -142,6 +142,12 @@ func (c *crew) End(_ context.Context, dir string) error {
 	return nil
 }
 
+func (c *crew) Exists(dir string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.phases[dir] == agents.Alive
+}
+
 func (c *crew) Phase(dir string) (agents.Phase, []int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

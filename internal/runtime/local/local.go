@@ -146,6 +146,7 @@ type Options struct {
 	Performer Performer
 	Healer    Healer                                    // nil: nobody sees a task elsewhere than in its folder
 	Pulse     Pulse                                     // nil: nobody knows, and silence ends no agent
+	Absent    func(t *task.Task) []int                  // attempts that have no process now; nil: nobody knows
 	Kin       Kin                                       // nil: tasks stand alone
 	Ledger    Ledger                                    // nil: no day has a budget
 	Commit    func(t *task.Task) string                 // the commit a task's branch is at, "" if nobody knows

@@ -36,6 +36,9 @@ func (r *Runtime) Explain(ctx context.Context, id task.ID) (engine.Explanation, 
 		}
 	}
 	sig.Evidence = r.evidence(ctx, def, &t, &sig, r.brokenWorkspace(ctx, def, &t, &sig))
+	if r.Absent != nil {
+		sig.Absent = r.Absent(&t)
+	}
 	if sig.Children, err = r.children(def, &t); err != nil {
 		return engine.Explanation{}, err
 	}

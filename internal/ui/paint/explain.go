@@ -17,6 +17,7 @@ func (t Theme) Explain(x engine.Explanation, now time.Time, width int) []string 
 	s := t.sheet(width)
 	s.owner(&x, now)
 	s.ways(x.Edges)
+	s.bounds(x.Bounds)
 	s.next(x.Next, now)
 	s.cost(x.Cost)
 	s.refusals(&x, now)
@@ -50,8 +51,9 @@ func (s *sheet) owner(x *engine.Explanation, now time.Time) {
 	s.cheapest(x.Cheapest)
 	if x.Deadline != nil {
 		var line strip
-		line.add(s.faint, "Deadline: ")
-		line.add(s.text, prose.When(now, x.Deadline.At))
+		label, text := x.NextTimer(now)
+		line.add(s.faint, label+" ")
+		line.add(s.text, oneLine(text))
 		s.wrap(nil, indent(2), line)
 	}
 }
@@ -69,6 +71,15 @@ func (s *sheet) cheapest(u engine.Unblock) {
 	say("First:", u.Edit, s.text)
 	say("Run:", u.Run, s.key)
 	say("Then:", u.Opens, s.text)
+}
+
+func (s *sheet) bounds(list []engine.Bound) {
+	if len(list) > 0 {
+		s.part("Bounds")
+	}
+	for _, b := range list {
+		s.wrap(indent(2), indent(2), strip{{oneLine(b.String()), s.text}})
+	}
 }
 
 func (s *sheet) ways(edges []engine.Way) {

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/core/prose"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// A Bound is a counter that decides something in the state of a task.
+type Bound struct {
+	Counter  string `json:"counter"`
+	Value    int    `json:"value"`
+	Max      int    `json:"max"`
+	PerState bool   `json:"per_state,omitempty"` // it begins again with every transition
+	Then     string `json:"then"`                // what follows when the bound is reached
+}
+
+// String says how far the counter is and what follows at its bound.
+func (b Bound) String() string {
+	where := ""
+	if b.PerState {
+		where = " in this state"
+	}
+	return fmt.Sprintf("%s is %d of %d%s: at %d %s", b.Counter, b.Value, b.Max, where, b.Max, b.Then)
+}
+
+// bounds lists the counters that decide something in a state: those that count its agent's
+// failures, and those that open or close ways out of it.
+func (x *decider) bounds(s *workflow.State) []Bound {
+	out := []Bound{}
+	for i := range x.def.Counters {
+		c := &x.def.Counters[i]
+		then := ""
+		switch {
+		case c.Max == 0 || s.Kind == workflow.Terminal:
+		case c.Crashes && s.Kind == workflow.Agent:
+			then = x.atBound(workflow.OnCrashLimit)
+		case c.Silence && s.Kind == workflow.Agent && x.hasProtocol(s):
+			then = x.atBound(workflow.OnSilence)
+		case !c.Crashes && !c.Silence:
+			then = x.waysAt(c)
+		}
+		if then != "" {
+			out = append(out, Bound{Counter: c.Name, Value: x.t.Counter(c.Name), Max: c.Max, PerState: c.PerState, Then: then})
+		}
+	}
+	return out
+}
+
+// hasProtocol says that the role of a state says how it went by a protocol.
+func (x *decider) hasProtocol(s *workflow.State) bool {
+	role, _ := x.def.Role(s.Role)
+	return role != nil && role.Protocol != ""
+}
+
+// atBound says where a failure that reaches its bound leads.
+func (x *decider) atBound(on workflow.TriggerKind) string {
+	for _, i := range x.def.EdgesFrom(x.t.Status) {
+		if e := &x.def.Edges[i]; e.Answers(on, "") && x.holds(e) {
+			return "the task goes to " + e.To
+		}
+	}
+	return "a person must look"
+}
+
+// waysAt says which ways a counter closes and opens when it reaches its bound, "" for none.
+func (x *decider) waysAt(c *workflow.Counter) string {
+	then := *x.t
+	then.Counters = slices.DeleteFunc(slices.Clone(then.Counters), func(o task.Counter) bool { return o.Name == c.Name })
+	then.Counters = append(then.Counters, task.Counter{Name: c.Name, Value: c.Max, Total: c.Max})
+	full := &decider{def: x.def, t: &then, sig: x.sig}
+	begun := *x.t
+	begun.Counters = slices.DeleteFunc(slices.Clone(begun.Counters), func(o task.Counter) bool { return o.Name == c.Name })
+	empty := &decider{def: x.def, t: &begun, sig: x.sig}
+	var words []string
+	for _, i := range x.def.EdgesFrom(x.t.Status) {
+		e := &x.def.Edges[i]
+		word := "the way to " + e.To + " opens"
+		if empty.holds(e) {
+			word = "the way to " + e.To + " closes"
+		}
+		if empty.holds(e) != full.holds(e) && !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " and ")
+}
+
+// holds is guard without a note.
+func (x *decider) holds(e *workflow.Edge) bool {
+	if e.When == nil {
+		return true
+	}
+	ok, err := e.When.Holds(x.environment())
+	return ok && err == nil
+}
+
+// NextTimer says which timer is the next, when it is due and what follows then, for a
+// heading and its text.
+func (x Explanation) NextTimer(now time.Time) (label, text string) {
+	tm := x.Deadline
+	label = map[string]string{Deadline: "Deadline:", Respawn: "Next start:", Lifted: "Limit:"}[tm.Name]
+	switch {
+	case tm.Cooldown:
+		label = "Cooldown:"
+	case label == "":
+		label = "Timer " + tm.Name + ":"
+	}
+	return label, prose.When(now, tm.At) + ": " + tm.What
+}
