@@ -192,3 +192,26 @@ func TestAQuestionSpeaksForItself(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAgentWithoutAProcessDoesNotCount(t *testing.T) {
+	def := definition(t, "orange")
+	tk := task.Task{ID: "a", Status: "working", Since: noon, Attempts: []task.Attempt{
+		{Number: 1, Role: "worker", Running: true, Condition: task.Condition{Name: task.Idle}}, {Number: 2, Role: "fixer"},
+	}}
+	for name, tt := range map[string]struct {
+		absent []int
+		life   Life
+		sum    Summary
+		idle   bool
+	}{
+		"nobody knows":       {nil, Alive, Summary{Tasks: 1, Agents: 2, Idle: 1}, false},
+		"one is started":     {[]int{2}, Alive, Summary{Tasks: 1, Agents: 1, Idle: 1}, true},
+		"one has died":       {[]int{1}, Alive, Summary{Tasks: 1, Agents: 1}, false},
+		"none has a process": {[]int{1, 2}, Dead, Summary{Tasks: 1}, false},
+	} {
+		r := Of(def, &tk, Facts{Absent: tt.absent}, noon)
+		if got := Sum([]Row{r}); r.Life != tt.life || got != tt.sum || r.Idle() != tt.idle {
+			t.Errorf("%s: %s, %+v, idle %v", name, r.Life, got, r.Idle())
+		}
+	}
+}

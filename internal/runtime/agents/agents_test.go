@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/transcript"
 	"orange/internal/runtime/agents"
 )
 
@@ -346,5 +347,51 @@ func TestTheKeyIsMadeOnceAndIsTheOwners(t *testing.T) {
 	info, stat := os.Stat(path)
 	if err != nil || stat != nil || string(one) != string(two) || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v, %v", err, stat, info)
+	}
+}
+
+func TestTheLastMessageOfAnAttempt(t *testing.T) {
+	c := newCrew(t, true)
+	k := agents.Key{Task: id, Number: 1}
+	card := func(text string) {
+		t.Helper()
+		if err := os.MkdirAll(c.Folder(k), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(c.Folder(k), "card.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	says := func(name, want string) {
+		t.Helper()
+		if got, err := c.LastMessage(&c.task, 1); got != want || err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	says("nothing is known", "")
+	card(`{"role":"worker","harness":"claude","window":"w","final":"of the turn before"}`)
+	says("at work, nothing new", "of the turn before")
+	c.said = agents.Conversation{Turns: []transcript.Turn{
+		{Who: transcript.User, Text: "do it"}, {Who: transcript.Agent, Text: "I do"}, {Who: transcript.Agent, Tool: "Bash"}, {Who: transcript.Tool, Text: "x"},
+	}}
+	says("at work, in its record", "I do")
+	c.read = agents.Notice{Final: "as the harness reads it"}
+	says("at work, as it is read", "as the harness reads it")
+	c.task.Attempts[0].Condition.Name = task.Idle
+	says("idle", "of the turn before")
+	c.task.Attempts = nil
+	says("over", "of the turn before")
+}
+
+func TestAttemptsWithoutAProcess(t *testing.T) {
+	c := newCrew(t, false)
+	if got := c.Absent(&c.task); !slices.Equal(got, []int{1}) {
+		t.Errorf("nothing was started: %v", got)
+	}
+	c.mu.Lock()
+	c.phases[c.Folder(agents.Key{Task: id, Number: 1})] = agents.Alive
+	c.mu.Unlock()
+	if got := c.Absent(&c.task); len(got) > 0 {
+		t.Errorf("it runs: %v", got)
 	}
 }
