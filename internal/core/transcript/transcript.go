@@ -55,12 +55,13 @@ func Shorten(text string) (head string, more int) {
 	return strings.Join(lines, "\n"), more
 }
 
-// Latest keeps the last version of each turn, at the place of the first one.
+// Latest keeps the last version of each turn, at the place and the time of the first one.
 func Latest(turns []Turn) []Turn {
 	place := map[string]int{}
 	out := make([]Turn, 0, len(turns))
 	for _, t := range turns {
 		if first, again := place[t.ID]; again && t.ID != "" {
+			t.At = out[first].At
 			out[first] = t
 			continue
 		}
