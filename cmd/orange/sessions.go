@@ -84,6 +84,7 @@ func pidsOf(s attend.Started) []int {
 // Watch implements agents.Processes.
 func (p *processes) Watch(dir string, over func(agents.Exit)) error {
 	return p.supervisor.Watch(attend.Folder(dir), func(x attend.Exit) {
+		p.running.Delete(dir)
 		reason := x.Reason
 		if reason == "" && x.Signal != "" {
 			reason = "killed by " + x.Signal
