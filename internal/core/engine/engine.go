@@ -5,6 +5,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"orange/internal/core/journal"
@@ -63,9 +64,11 @@ type decider struct {
 	entries []journal.Entry
 	reasons []Reason
 	refused string
-	stale   bool     // the last gate was closed by the age of its section alone
+	stale   bool     // the last gate was closed by the age or the origin of its section alone
 	undone  []string // what is missing of the hand-over, where nothing else keeps an edge closed
 	planned plan
+
+	disowned string // the verdict that would open an edge if it were the agent's own
 }
 
 func (x *decider) dispatch() Verdict {
@@ -136,6 +139,9 @@ func (x *decider) decision(v Verdict) Decision {
 	d := Decision{Verdict: v, Entries: x.entries, Reasons: x.reasons, Warning: x.warning()}
 	if len(d.Entries) > 0 && x.sig.Rules > x.task.Rules {
 		d.Entries[0].Rules = x.sig.Rules
+	}
+	if len(d.Entries) > 0 && (d.Entries[0].To == "" || slices.ContainsFunc(x.sig.Samples, func(s task.Sample) bool { return s.Foreign != "" })) {
+		d.Entries[0].Samples = x.sig.Samples
 	}
 	switch {
 	case v == Refuse:

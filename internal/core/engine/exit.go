@@ -97,6 +97,9 @@ func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) 
 	if x.sig.Mass != "" && !a.Overdue {
 		return x.massDeath(s, ended)
 	}
+	if x.disowned != "" && x.t.Restated != x.t.Visit {
+		return x.restate(s, ended)
+	}
 	if len(x.undone) > 0 {
 		return x.finish(s, a, []journal.Ended{ended})
 	}

@@ -37,7 +37,7 @@ func (x *decider) notice() Verdict {
 	if u := x.sig.Usage; u != nil && u.Less(a.Usage) != (task.Usage{}) {
 		e.Usage, e.Role = u, a.Role
 	}
-	if e.Notice == nil && e.Usage == nil {
+	if e.Notice == nil && e.Usage == nil && len(x.sig.Samples) == 0 {
 		return Stay
 	}
 	return x.last(e, Record)

@@ -34,7 +34,7 @@ type Reason struct {
 	Text string `json:"text"`
 
 	side bool // about committed work: not what opens an edge, if anything else does
-	near bool // only the age of the text keeps it closed
+	near bool // only the age or the origin of the text keeps it closed
 }
 
 func (r Reason) String() string {
@@ -183,7 +183,10 @@ func (x *decider) gate(g *workflow.Gate) (bool, string) {
 	if ok, why := content(g, &s); !ok {
 		return false, why
 	}
-	return x.fresh(g, &s)
+	if ok, why := x.fresh(g, &s); !ok || g.Verdict == "" {
+		return ok, why
+	}
+	return x.own(g, &s)
 }
 
 func evidence(list []signal.Evidence, name, called string) (bool, string) {

@@ -45,6 +45,7 @@ func Apply(t *task.Task, e *Entry) error {
 	applyFields(t, e)
 	setCounters(t, e.Counters)
 	t.Opened = mergeDigests(t.Opened, e.Opened)
+	applySamples(t, e)
 	applyAttempts(t, e)
 	if e.Receipt != nil {
 		applyReceipt(t, e)
@@ -78,7 +79,7 @@ func move(t *task.Task, e *Entry) {
 	t.Visit++
 	t.Since = e.At
 	t.ReturnTo, t.Tip = e.ReturnTo, e.Tip
-	t.Seen = slices.Clone(e.Seen)
+	t.Seen, t.Samples = slices.Clone(e.Seen), nil
 	t.Queued = false
 	t.Crashed, t.Because = "", e.Reason
 	t.Held = ""
@@ -185,6 +186,21 @@ func mergeDigests(have, changed []task.Digest) []task.Digest {
 	return have
 }
 
+// applySamples folds how sections with verdicts look, and that an agent was asked to state
+// one by command. A move begins a new visit, in which neither counts.
+func applySamples(t *task.Task, e *Entry) {
+	if e.Type == AgentRestate {
+		t.Restated = t.Visit
+	}
+	if e.To != "" {
+		return
+	}
+	for _, s := range e.Samples {
+		t.Samples = slices.DeleteFunc(t.Samples, func(have task.Sample) bool { return have.Section == s.Section })
+		t.Samples = append(t.Samples, s)
+	}
+}
+
 func applyAttempts(t *task.Task, e *Entry) {
 	applyNotice(t, e)
 	for _, n := range e.Ending {
@@ -204,7 +220,7 @@ func applyAttempts(t *task.Task, e *Entry) {
 		t.Crashed, t.Because = e.Role, e.Reason
 	}
 	switch e.Type {
-	case AgentCrashed, AgentRespawn, AgentLimited, AgentSilent, AgentUndone, AgentLost, WorkFailed:
+	case AgentCrashed, AgentRespawn, AgentLimited, AgentSilent, AgentUndone, AgentRestate, AgentLost, WorkFailed:
 		t.RespawnAt = e.Respawn
 	}
 	applyLost(t, e)

@@ -37,6 +37,7 @@ const (
 	AgentNudged   Type = "agent.nudged"    // was told to go on
 	AgentSilent   Type = "agent.no-answer" // ended without saying how it went
 	AgentUndone   Type = "agent.undone"    // handed over work that is not committed
+	AgentRestate  Type = "agent.restate"   // ended beside a verdict that may not be its own, and was asked to state it
 	WorkFailed    Type = "work.failed"     // an agent says that the work is not good; the task stays
 	CardSeen      Type = "card.seen"       // the task's card looks different
 	PRClosed      Type = "pr.closed"       // without a merge; the task stays
@@ -82,6 +83,7 @@ type Entry struct {
 	Counters []task.Counter  `json:"counters,omitempty"` // new values of those that changed
 	Opened   []task.Digest   `json:"opened,omitempty"`
 	Seen     []task.Digest   `json:"seen,omitempty"`
+	Samples  []task.Sample   `json:"samples,omitempty"` // on the first entry of a decision: sections with verdicts that changed
 	Bind     string          `json:"bind,omitempty"`    // workspace bound by this entry
 	Unbind   bool            `json:"unbind,omitempty"`  // the workspace is free again
 	Unpause  bool            `json:"unpause,omitempty"` // the task is over: nothing holds its clean-up
@@ -119,7 +121,7 @@ type Entry struct {
 func (e *Entry) Signal(visit int) signal.Signal {
 	s := signal.Signal{
 		Kind: signal.Kind(e.Cause), At: e.At, Actor: e.Actor, Attempt: e.Attempt, Note: e.Note, Verb: e.Verb,
-		New: e.New, Fields: e.Fields, Result: e.Receipt, Visit: visit, Condition: e.Notice, Usage: e.Usage, Rules: e.Rules,
+		New: e.New, Fields: e.Fields, Result: e.Receipt, Visit: visit, Condition: e.Notice, Usage: e.Usage, Rules: e.Rules, Samples: e.Samples,
 	}
 	if e.Type == AgentSpawned {
 		s.Attempt = 0 // the entry names the attempt that was started
@@ -130,7 +132,7 @@ func (e *Entry) Signal(visit int) signal.Signal {
 		s.Evidence, s.Free = h.Evidence, h.Free
 		s.Arg, s.Active, s.Commit, s.Workspace = h.Arg, h.Active, h.Commit, h.Broken
 		s.Busy, s.Children, s.Report, s.Final, s.Face = h.Busy, h.Children, h.Report, h.Final, h.Face
-		s.Lost, s.Merged = h.Lost, h.Merged
+		s.Lost, s.Merged, s.BrokeOff = h.Lost, h.Merged, h.BrokeOff
 	}
 	return s
 }

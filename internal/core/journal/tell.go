@@ -198,6 +198,8 @@ func (e *Entry) agentWords() (string, Tone) {
 		return "did not say how it went", Warn
 	case AgentUndone:
 		return "handed over work that is not committed", Warn
+	case AgentRestate:
+		return "was asked to state its verdict by command", Warn
 	case WorkFailed:
 		return "says that the work failed", Bad
 	case AgentNotice:

@@ -68,6 +68,9 @@ type Signal struct {
 	Fields []Field  `json:"fields,omitempty"` // update, tamper
 	Result *Receipt `json:"result,omitempty"` // effect
 
+	Samples  []task.Sample `json:"samples,omitempty"`   // sections with verdicts that changed since they were last looked at
+	BrokeOff bool          `json:"broke_off,omitempty"` // exit: with a code other than 0, where a verdict is asked for
+
 	Artifacts Artifacts  `json:"artifacts,omitzero"`
 	Evidence  []Evidence `json:"evidence,omitempty"`
 	Free      []string   `json:"free,omitempty"` // workspaces of the project that no task holds
@@ -134,6 +137,7 @@ type Heard struct {
 	Face     *board.Face        `json:"face,omitempty"`
 	Lost     *Lost              `json:"lost,omitempty"`
 	Merged   string             `json:"merged,omitempty"`
+	BrokeOff bool               `json:"broke_off,omitempty"`
 }
 
 // Weighs says whether deciding about the signal may look at evidence.
@@ -151,7 +155,7 @@ func (s *Signal) Heard() *Heard {
 		To: s.To, Role: s.Role, Code: s.Code, Mass: s.Mass, Word: s.Word, Timer: s.Timer, Arg: s.Arg,
 		Active: s.Active, Commit: s.Commit, Sections: taskfile.Bare(s.Artifacts.Sections), Problem: s.Artifacts.Problem, Evidence: s.Evidence, Free: s.Free,
 		Busy: s.Busy, Children: s.Children, Report: s.Report, Final: s.Final, Face: s.Face, Broken: s.Workspace, Lost: s.Lost,
-		Merged: s.Merged,
+		Merged: s.Merged, BrokeOff: s.BrokeOff,
 	}
 }
 

@@ -25,6 +25,10 @@ func (c Condition) Blocked() bool {
 	return c.Name == WaitingInput || c.Name == WaitingPermission || c.Name == Limited
 }
 
+// InTurn says that the attempt may be doing something. Only the end of a turn says that it
+// does nothing; one that never reported a turn counts as in one for as long as it lives.
+func (c Condition) InTurn() bool { return c.Name != Idle }
+
 // Is says whether two conditions say the same, whenever they began.
 func (c Condition) Is(other Condition) bool {
 	return c.Name == other.Name && c.Detail == other.Detail && c.Until.Equal(other.Until)

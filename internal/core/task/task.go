@@ -74,6 +74,8 @@ type Task struct {
 	Pending   []Effect  `json:"pending,omitempty"`   // asked for, no final receipt yet, in order
 	Opened    []Digest  `json:"opened,omitempty"`    // sections by the text that last opened a gate
 	Seen      []Digest  `json:"seen,omitempty"`      // sections as they were when this visit began
+	Samples   []Sample  `json:"samples,omitempty"`   // sections with verdicts that changed in this visit, as they were last looked at
+	Restated  int       `json:"restated,omitempty"`  // visit in which an agent was asked to state its verdict by command
 	Spent     Spend     `json:"spent,omitzero"`      // by all attempts so far
 
 	Said     *Said             `json:"said,omitempty"`     // how the last agent that said anything said it went
@@ -157,6 +159,26 @@ type Asked struct {
 type Digest struct {
 	Section string `json:"section"`
 	Sum     string `json:"sum"`
+}
+
+// A Sample is the text of a section when Orange last looked at it.
+type Sample struct {
+	Section string `json:"section"`
+	Sum     string `json:"sum"`               // of the text, "" for none, Unreadable if nobody could tell
+	Foreign string `json:"foreign,omitempty"` // role that may not use the section and was in a turn when the text changed
+}
+
+// Unreadable is the sum of a section when TASK.md could not be read.
+const Unreadable = "unreadable"
+
+// SampleOf returns what is known of a section in a list of samples.
+func SampleOf(list []Sample, section string) (Sample, bool) {
+	for i := range list {
+		if list[i].Section == section {
+			return list[i], true
+		}
+	}
+	return Sample{}, false
 }
 
 // An Attempt is one run of one role. It may outlive the visit it began in.
@@ -278,6 +300,7 @@ func (t *Task) Clone() Task {
 	c.Pending = slices.Clone(t.Pending)
 	c.Opened = slices.Clone(t.Opened)
 	c.Seen = slices.Clone(t.Seen)
+	c.Samples = slices.Clone(t.Samples)
 	c.Handoffs = slices.Clone(t.Handoffs)
 	c.Said, c.Face, c.Handover, c.Work, c.GaveUp = copied(t.Said), copied(t.Face), copied(t.Handover), copied(t.Work), copied(t.GaveUp)
 	c.Salvages = slices.Clone(t.Salvages)

@@ -52,7 +52,17 @@ type choice struct {
 	section int
 	age     age
 	says    string
+	doubt   doubt // of a new verdict
 }
+
+// doubt says why a new verdict may not be the word of the agent that is to give it.
+type doubt byte
+
+const (
+	certain doubt = iota
+	foreign       // it changed while an agent of another role was in a turn
+	broken        // its agent broke off
+)
 
 // age says which version of a section is there.
 type age byte
@@ -84,7 +94,11 @@ func (m *model) processActions(w *world, out []action) []action {
 			if !m.heard(w, i) {
 				continue
 			}
-			for _, c := range m.choices(w, m.exits[m.stateNumber[w.t.Status]]) {
+			list := m.choices(w, m.exits[m.stateNumber[w.t.Status]])
+			if w.t.Attempts[i].Role == m.own(w.t.Status) {
+				list = m.doubted(w, list, foreign, broken)
+			}
+			for _, c := range list {
 				out = append(out, action{deed: hear, kind: signal.Exit, who: task.Engine, actor: i, choice: c})
 			}
 			out = m.lastWords(w, i, out)
@@ -138,7 +152,7 @@ func (m *model) effectActions(w *world, out []action) []action {
 // endings are what an agent may leave behind that is ended at its deadline.
 func (m *model) endings(w *world, e *task.Effect) [][]choice {
 	if at := attemptIndex(&w.t, e.Attempt); at >= 0 && w.t.Attempts[at].Overdue {
-		return m.choices(w, m.exits[m.stateNumber[w.t.Status]])
+		return m.doubted(w, m.choices(w, m.exits[m.stateNumber[w.t.Status]]), foreign, broken)
 	}
 	return [][]choice{nil}
 }
@@ -194,12 +208,12 @@ func (m *model) targets(state string) []string {
 // events are a queue's turn, outcomes that agents print, and what trackers report.
 func (m *model) events(w *world, out []action) []action {
 	if s, ok := m.def.State(w.t.Status); ok && s.Kind == workflow.Queued && w.t.Queued {
-		for _, c := range m.choices(w, m.edgesOf(w.t.Status, workflow.OnReady, "", "")) {
+		for _, c := range m.doubted(w, m.choices(w, m.edgesOf(w.t.Status, workflow.OnReady, "", "")), foreign) {
 			out = append(out, action{kind: signal.Ready, who: task.Engine, actor: -1, choice: c})
 		}
 	}
 	for _, tr := range m.triggers(w.t.Status) {
-		for _, c := range m.choices(w, m.edgesOf(w.t.Status, tr.Kind, tr.Value, "")) {
+		for _, c := range m.doubted(w, m.choices(w, m.edgesOf(w.t.Status, tr.Kind, tr.Value, "")), foreign) {
 			out = append(out, action{kind: signal.Tracker, who: task.Tracker, word: tr.Value, actor: -1, choice: c, human: true})
 		}
 	}
@@ -239,7 +253,7 @@ func (m *model) timers(w *world, out []action) []action {
 		default:
 			gates = m.edgesOf(w.t.Status, workflow.OnTimer, tm.Name, "")
 		}
-		for _, c := range m.choices(w, gates) {
+		for _, c := range m.doubted(w, m.choices(w, gates), foreign) {
 			out = append(out, action{kind: signal.Timer, who: task.Engine, word: tm.Name, actor: -1, choice: c})
 		}
 	}
@@ -296,6 +310,28 @@ func (m *model) choices(w *world, edges []*workflow.Edge) [][]choice {
 		}
 	}
 	return m.handovers(out, edges)
+}
+
+// doubted adds to what the sections can be that a new verdict is not the word of the agent
+// that is to give it. Another role writes it where the workflow has one that may not use it.
+func (m *model) doubted(w *world, lists [][]choice, doubts ...doubt) [][]choice {
+	out := lists
+	for _, l := range lists {
+		for k, c := range l {
+			if c.section < 0 || c.age != isNew || !m.sections[c.section].verdict {
+				continue
+			}
+			for _, d := range doubts {
+				if d == foreign && m.strangers[m.stateNumber[w.t.Status]][c.section] == "" {
+					continue
+				}
+				other := slices.Clone(l)
+				other[k].doubt = d
+				out = append(slices.Clip(out), other)
+			}
+		}
+	}
+	return out
 }
 
 // handovers chooses whether work is committed: all of it is there, or one thing is missing.

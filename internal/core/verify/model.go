@@ -27,6 +27,8 @@ type model struct {
 	family       bool               // something asks about the children of a task
 	words        [][]word           // by state number: what its agent can say about its work
 	faces        [][]face           // by state number: how a card can look that an edge waits for
+	strangers    [][]string         // by state number and section: a role that may not use the verdict in it, "" for none
+	verdicts     bool               // a gate asks for a verdict
 }
 
 // asking is a state that can be asked for, and the edges that may answer.
@@ -60,6 +62,7 @@ func newModel(def *workflow.Definition, o Options) *model {
 		m.asks[i+1] = m.askedIn(def.States[i].Name)
 		m.manual[i+1] = def.States[i].Respawn == workflow.RespawnManual
 	}
+	m.findStrangers()
 	for i := range def.Edges {
 		m.commits = append(m.commits, slices.ContainsFunc(def.EdgeGates(&def.Edges[i]), func(g int) bool { return def.Gates[g].HandsOver() }))
 	}
@@ -95,6 +98,28 @@ func (m *model) addGate(g *workflow.Gate) {
 	}
 	if !slices.Contains(s.says, says) {
 		s.says = append(s.says, says)
+	}
+}
+
+// findStrangers finds for each section with verdicts a role that may not use it in a state.
+func (m *model) findStrangers() {
+	m.strangers = make([][]string, len(m.def.States)+1)
+	for i := range m.strangers {
+		m.strangers[i] = make([]string, len(m.sections))
+	}
+	for at := range m.sections {
+		if !m.sections[at].verdict {
+			continue
+		}
+		m.verdicts = true
+		for i := range m.def.States {
+			for k := range m.def.Roles {
+				if role := m.def.Roles[k].Name; !m.def.MayJudge(m.def.States[i].Name, m.sections[at].name, role) {
+					m.strangers[i+1][at] = role
+					break
+				}
+			}
+		}
 	}
 }
 

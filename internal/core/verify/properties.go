@@ -23,6 +23,7 @@ func (s *search) judge(w *world, a *action, speaker task.Attempt, o *outcome) {
 		s.judgeFreshness(w, a, edge, o)
 		s.judgeActor(a, speaker, edge, o)
 		s.judgeOrigin(a, edge, o)
+		s.judgeAuthor(a, edge, o)
 	}
 	s.judgeTold(w, a, o)
 	s.judgeCounters(w, o)
@@ -71,7 +72,7 @@ func (s *search) allNew(e *workflow.Edge, choices []choice) bool {
 			continue
 		}
 		c, ok := chosen(choices, s.m.sectionIndex(gate.Section))
-		if gate.Section == "" || !ok || c.age != isNew || gate.Verdict != "" && gate.Verdict != c.says {
+		if gate.Section == "" || !ok || c.age != isNew || c.doubt != certain || gate.Verdict != "" && gate.Verdict != c.says {
 			return false
 		}
 	}
@@ -145,6 +146,21 @@ func (s *search) judgeTold(w *world, a *action, o *outcome) {
 		})
 		if !told {
 			o.blame(Told, e.To, "the task comes to %s while the %s lives, and nobody tells it", e.To, to.Role)
+		}
+	}
+}
+
+// judgeAuthor: a verdict opens a gate only if a role that may give it said it to the end.
+func (s *search) judgeAuthor(a *action, edge *workflow.Edge, o *outcome) {
+	for _, g := range s.m.def.EdgeGates(edge) {
+		gate := &s.m.def.Gates[g]
+		c, ok := chosen(a.choice, s.m.sectionIndex(gate.Section))
+		switch {
+		case gate.Verdict == "" || !ok:
+		case c.doubt == foreign:
+			o.blame(OwnWords, gate.Name, "gate %s is opened by a ## %s that was written by a role that may not use it", gate.Name, gate.Section)
+		case c.doubt == broken:
+			o.blame(OwnWords, gate.Name, "gate %s is opened by the ## %s of an agent that broke off", gate.Name, gate.Section)
 		}
 	}
 }

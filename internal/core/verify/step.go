@@ -187,6 +187,14 @@ func (s *search) materialise(w *world, choices []choice, sig *signal.Signal) {
 		if c.age != absent {
 			sig.Artifacts.Sections = append(sig.Artifacts.Sections, s.write(w, c))
 		}
+		switch {
+		case s.m.without[Author]:
+		case c.doubt == foreign:
+			role := s.m.strangers[s.m.stateNumber[w.t.Status]][c.section]
+			sig.Samples = append(sig.Samples, task.Sample{Section: s.m.sections[c.section].name, Sum: s.digest(w, c), Foreign: role})
+		case c.doubt == broken && sig.Kind == signal.Exit:
+			sig.BrokeOff, sig.Code = true, 1
+		}
 	}
 }
 

@@ -67,7 +67,7 @@ func describe(m *model, choices []choice) string {
 		case c.age == absent:
 			continue
 		case c.age == isNew:
-			part = "a new ## " + m.sections[c.section].name + " (" + c.says + ")"
+			part = "a new ## " + m.sections[c.section].name + " (" + c.says + ")" + doubtText(c.doubt)
 		case c.age == isUsed:
 			part = "the ## " + m.sections[c.section].name + " (" + c.says + ") that opened a gate before"
 		default:
@@ -84,6 +84,17 @@ func describe(m *model, choices []choice) string {
 		text += part
 	}
 	return text
+}
+
+// doubtText says why a verdict may not be that of its agent.
+func doubtText(d doubt) string {
+	switch d {
+	case foreign:
+		return " that an agent of another role wrote"
+	case broken:
+		return " of an agent that broke off (code 1)"
+	}
+	return ""
 }
 
 // factName is what a gate asks for besides sections, as people call it.

@@ -26,6 +26,7 @@ const (
 	ActorSafe   Property = "actor-safe"   // nobody takes an edge that is not theirs
 	Proven      Property = "proven"       // no report of unknown origin leads to a merge
 	Told        Property = "told"         // a living agent whose turn it is again is told
+	OwnWords    Property = "own-words"    // no verdict opens a gate unless it is that of a role that may give it
 	WorkSafe    Property = "work-safe"    // no workspace or branch goes before its work is safe
 	Stoppable   Property = "stoppable"    // a person can end a task wherever it is
 	Reachable   Property = "reachable"    // no state and no edge is dead
@@ -33,7 +34,7 @@ const (
 
 // Properties lists all of them, in the order in which they are reported.
 func Properties() []Property {
-	return []Property{NeverStalls, Terminates, Covered, Fresh, CrashSafe, OneWorker, ActorSafe, Proven, Told, WorkSafe, Stoppable, Reachable}
+	return []Property{NeverStalls, Terminates, Covered, Fresh, CrashSafe, OneWorker, ActorSafe, Proven, OwnWords, Told, WorkSafe, Stoppable, Reachable}
 }
 
 // Protection names something the runtime does that the model may be told to leave
@@ -49,11 +50,12 @@ const (
 	Deadlines Protection = "deadlines" // an agent that hangs is ended
 	Origin    Protection = "origin"    // a report is known to be the attempt's own, or not
 	Telling   Protection = "telling"   // an agent is told of a move that it did not ask for
+	Author    Protection = "own-words" // a verdict is known to be its agent's own, or not
 )
 
 // Protections lists all of them.
 func Protections() []Protection {
-	return []Protection{Redrive, Keys, Ensure, PerRole, Deadlines, Origin, Telling}
+	return []Protection{Redrive, Keys, Ensure, PerRole, Deadlines, Origin, Author, Telling}
 }
 
 // Options say what is searched.

@@ -69,7 +69,7 @@ func (m *model) lastWords(w *world, i int, out []action) []action {
 		return out
 	}
 	for _, said := range m.words[m.stateNumber[w.t.Status]] {
-		for _, c := range m.choices(w, said.edges) {
+		for _, c := range m.doubted(w, m.choices(w, said.edges), foreign, broken) {
 			out = append(out, action{deed: hear, kind: signal.Exit, who: task.Engine, actor: i, choice: c, report: said.report})
 		}
 	}

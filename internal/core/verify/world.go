@@ -63,6 +63,10 @@ func (m *model) canon(w *world) {
 	} else {
 		t.Handover = nil
 	}
+	if t.Restated != t.Visit {
+		t.Restated = 0
+	}
+	t.Restated, t.Samples = min(t.Restated, 1), nil
 	t.Seq, t.Visit, t.Work = 1, 1, nil
 	t.Said, t.Handoffs, t.Question, t.Advice, t.Face, t.Failed, t.GaveUp, t.Lost = nil, nil, "", "", nil, nil, nil, nil
 	if t.Held != "" {
@@ -195,6 +199,9 @@ func (m *model) key(w *world, b []byte) []byte {
 	}
 	if t.Asked != nil {
 		b = append(b, m.stateNumber[t.Asked.To])
+	}
+	if m.verdicts {
+		b = append(b, bit(t.Restated != 0, 0))
 	}
 	return append(b, m.roleNumber[t.Crashed])
 }

@@ -152,9 +152,14 @@ const (
 	MessageState  = "state-result" // it ended without saying how it went
 	MessageFinish = "finish"       // it handed over, and its work is not committed
 	MessageTurn   = "your-turn"    // somebody else brought the task to a state of its role
+	MessageRule   = "say-verdict"  // it ended beside a verdict that may not be its own
 )
 
 // OwnMessage says whether the engine itself tells agents the words of that name.
 func OwnMessage(name string) bool {
-	return name == MessageAnswer || name == MessageNudge || name == MessageReset || name == MessageState || name == MessageFinish || name == MessageTurn
+	switch name {
+	case MessageAnswer, MessageNudge, MessageReset, MessageState, MessageFinish, MessageTurn, MessageRule:
+		return true
+	}
+	return false
 }

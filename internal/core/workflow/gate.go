@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"orange/internal/core/task"
 )
 
 // kinds counts what the gate asks for; a good one asks for one thing.
@@ -96,4 +98,44 @@ func (d *Definition) AsksForChildren(state string) bool {
 		}
 	}
 	return d.WaitsForChildren(state)
+}
+
+// VerdictSections lists the sections in which edges out of the state look for a verdict.
+func (d *Definition) VerdictSections(state string) []string {
+	var out []string
+	for _, i := range d.edgesFrom[state] {
+		for _, g := range d.Edges[i].gates {
+			if gate := &d.Gates[g]; gate.Verdict != "" && !slices.Contains(out, gate.Section) {
+				out = append(out, gate.Section)
+			}
+		}
+	}
+	return out
+}
+
+// MayJudge says whether a role may use a verdict that stands in the section while a task is
+// in the state: the state is its own, or an edge that asks for the verdict is.
+func (d *Definition) MayJudge(state, section, role string) bool {
+	if s, ok := d.State(state); ok && s.Role == role {
+		return true
+	}
+	for _, i := range d.edgesFrom[state] {
+		e := &d.Edges[i]
+		asks := slices.ContainsFunc(e.gates, func(g int) bool { return d.Gates[g].Verdict != "" && d.Gates[g].Section == section })
+		if asks && e.Permits(task.Actor(role)) {
+			return true
+		}
+	}
+	return false
+}
+
+// AsksForVerdict says whether the edge has a gate that asks for the verdict, and in which
+// section.
+func (d *Definition) AsksForVerdict(e *Edge, verdict string) (section string, ok bool) {
+	for _, g := range e.gates {
+		if d.Gates[g].Verdict == verdict {
+			return d.Gates[g].Section, true
+		}
+	}
+	return "", false
 }

@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"fmt"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
+)
+
+// AddOrigin adds to a signal what deciding must know about the origin of verdicts: which of
+// the sections that edges out of the state look into have changed since they were last looked
+// at, and whether an agent that may not use them was in a turn meanwhile. The text of such a
+// section is foreign. The signal must have the sections of TASK.md. It is called for every
+// signal, so each end and each begin of a turn is a moment at which the sections are looked
+// at. Signals of old journals have none of it, and every text in them counts as own.
+func AddOrigin(def *workflow.Definition, t *task.Task, sig *signal.Signal) {
+	sections := def.VerdictSections(t.Status)
+	if t.Seq == 0 || len(sections) == 0 {
+		return
+	}
+	sig.BrokeOff = sig.Kind == signal.Exit && sig.Code != 0
+	for _, name := range sections {
+		was, known := task.SampleOf(t.Samples, name)
+		if !known {
+			was = task.Sample{Section: name, Sum: task.SumOf(t.Seen, name)}
+		}
+		now := task.Sample{Section: name, Sum: task.Unreadable, Foreign: writer(def, t, name)}
+		if sig.Artifacts.Problem == "" {
+			s, _ := taskfile.Find(sig.Artifacts.Sections, name)
+			now.Sum = s.Digest
+		}
+		if now.Sum == was.Sum {
+			continue
+		}
+		if was.Sum == task.Unreadable && now.Foreign == "" { // whatever was written meanwhile
+			now.Foreign = was.Foreign
+		}
+		sig.Samples = append(sig.Samples, now)
+	}
+}
+
+// writer is a role that may not use the section and has an agent in a turn, "" if none has.
+func writer(def *workflow.Definition, t *task.Task, section string) string {
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		if a.Condition.InTurn() && !def.MayJudge(t.Status, section, a.Role) {
+			return a.Role
+		}
+	}
+	return ""
+}
+
+// own says whether a verdict that opens a gate is the word of an agent that may give it. A
+// request says so by itself: the agent that asks makes the text its own. At any other signal
+// the text alone speaks, and it must not be foreign, nor that of an agent that broke off.
+func (x *decider) own(g *workflow.Gate, s *taskfile.Section) (bool, string) {
+	if x.sig.Kind == signal.Request || x.sig.Kind == signal.Outcome {
+		return true, g.Title()
+	}
+	sample, ok := task.SampleOf(x.sig.Samples, g.Section)
+	if !ok {
+		sample, _ = task.SampleOf(x.t.Samples, g.Section)
+	}
+	why := ""
+	switch {
+	case sample.Foreign != "" && sample.Sum == s.Digest:
+		why = "it changed while the " + sample.Foreign + " was at work"
+	case x.sig.BrokeOff:
+		why = fmt.Sprintf("the agent broke off (code %d)", x.sig.Code)
+	default:
+		return true, g.Title()
+	}
+	x.disowned = fmt.Sprintf("## %s (line %d) says %s, and %s: it counts when the agent says it by command", s.Name, s.Line, g.Verdict, why)
+	x.stale = true
+	return false, x.disowned
+}
+
+// restate asks an agent that ended beside a verdict that may not be its own to state it by
+// command, in the same conversation. It is asked once in a visit, and that is no crash.
+func (x *decider) restate(s *workflow.State, ended journal.Ended) Verdict {
+	e := x.entry(journal.AgentRestate)
+	e.Ended, e.Role, e.From, e.Reason = []journal.Ended{ended}, ended.Role, x.t.Status, x.disowned
+	p := x.plan(&e)
+	p.said = e.Reason
+	p.add(workflow.Effect{Name: workflow.SpawnName(s.Role), Role: s.Role, Message: workflow.MessageRule}, task.ByState)
+	if p.starved {
+		e.Effects, e.Started, e.Respawn = nil, nil, x.sig.At.Add(respawnDelay(1))
+	}
+	return x.last(e, Stay)
+}
