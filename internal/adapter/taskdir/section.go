@@ -28,3 +28,21 @@ func (d *Dir) AddSection(project string, id task.ID, section, text, key string) 
 		return allowed(path, out)
 	}))
 }
+
+// WriteVerdict states a verdict in a section of TASK.md and returns the file as it was written.
+func (d *Dir) WriteVerdict(project string, id task.ID, section string, s taskfile.Statement) (taskfile.Document, error) {
+	dir, err := d.folder(project, id)
+	if err != nil {
+		return taskfile.Document{}, fmt.Errorf("write into the folder of a task: %w", err)
+	}
+	var written taskfile.Document
+	err = d.splice(dir, func(path string, src []byte) ([]byte, error) {
+		doc, err := parse(path, src)
+		if err != nil {
+			return nil, err
+		}
+		written = doc.WithVerdict(section, s)
+		return allowed(path, written.Bytes())
+	})
+	return written, advise(err)
+}

@@ -25,6 +25,9 @@ func (x *decider) outcome() Verdict {
 	if v, ok := x.said(x.entry(journal.AutoAdvanced), role, x.sig.Attempt); ok {
 		return v
 	}
+	if x.sig.Verb == VerbReport {
+		return x.refuseReport()
+	}
 	return x.unheard()
 }
 
@@ -64,7 +67,15 @@ func (x *decider) report() *signal.Report {
 		return x.sig.Report
 	}
 	code, detail, _ := strings.Cut(x.sig.Word, ":")
-	return &signal.Report{Code: strings.TrimSpace(code), Detail: strings.TrimSpace(detail), Source: signal.FromVerb}
+	r := &signal.Report{Code: strings.TrimSpace(code), Detail: strings.TrimSpace(detail), Source: signal.FromVerb}
+	switch {
+	case x.sig.Verb != VerbReport:
+	case strings.HasPrefix(strings.ToUpper(r.Code), "FAIL"):
+		r.Outcome = signal.Failed
+	default:
+		r.Outcome = signal.Passed
+	}
+	return r
 }
 
 // said takes the edge that answers to what an attempt said, if one does. Its word is
@@ -97,6 +108,9 @@ func (x *decider) said(begun journal.Entry, role string, attempt int) (v Verdict
 		text = nearest(x.reasons[first:]).Text
 	}
 	x.reasons = append(x.reasons, Reason{From: x.t.Status, Rule: RuleEdge, Text: text})
+	if x.sig.Verb == VerbReport { // its agent lives, and can say it once more
+		return "", false
+	}
 	return x.unexpected(begun, role, r, text)
 }
 

@@ -32,6 +32,9 @@ func (x *decider) request() Verdict {
 		}
 	}
 	edges := x.asked()
+	if len(edges) == 0 && x.sig.To == "" && x.sig.Verb == VerbVerdict {
+		return x.refuseVerdict()
+	}
 	if len(edges) == 0 {
 		return x.refuseNoEdge()
 	}
@@ -59,7 +62,13 @@ func (x *decider) asked() []*workflow.Edge {
 	}
 	for _, i := range x.def.EdgesFrom(x.t.Status) {
 		e := &x.def.Edges[i]
-		if e.Answers(workflow.OnRequest, "") && (e.To == x.sig.To || x.sig.To == "" && e.As == verb) {
+		switch {
+		case !e.Answers(workflow.OnRequest, ""):
+		case x.sig.To == "" && verb == VerbVerdict:
+			if x.rules(e) {
+				out = append(out, e)
+			}
+		case e.To == x.sig.To || x.sig.To == "" && e.As == verb:
 			out = append(out, e)
 		}
 	}

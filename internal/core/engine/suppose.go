@@ -29,6 +29,8 @@ type Supposition struct {
 	Counters []task.Counter // those that are not 0
 	ReturnTo string
 	Stale    []string // sections that were used before
+	Foreign  []string // sections whose verdict may be that of a role that may not use them
+	Code     int      // of an exit
 	Without  []string // evidence that is not there
 	Dead     []string // roles of which no agent lives
 	At       time.Time
@@ -39,7 +41,7 @@ func Suppose(def *workflow.Definition, s Supposition) (task.Task, signal.Signal,
 	if s.At.IsZero() {
 		s.At = time.Unix(0, 0).UTC()
 	}
-	s.Stale = slices.Clone(s.Stale)
+	s.Stale, s.Foreign = slices.Clone(s.Stale), slices.Clone(s.Foreign)
 	p := supposing{def: def, s: &s}
 	p.names()
 	if p.err != nil {
@@ -88,17 +90,26 @@ func (p *supposing) names() {
 		_, ok := p.def.Counter(c.Name)
 		p.need(ok, "counter", c.Name, p.counters())
 	}
-	for i, name := range p.s.Stale {
-		at := slices.IndexFunc(p.sections(), func(have string) bool { return strings.EqualFold(have, name) })
-		p.need(at >= 0, "section", name, p.sections())
-		if at >= 0 {
-			p.s.Stale[i] = p.sections()[at]
-		}
-	}
+	p.sectionNames(p.s.Stale, p.sections())
+	p.sectionNames(p.s.Foreign, p.def.VerdictSections(p.s.From))
 	for _, name := range p.s.Without {
 		p.need(slices.Contains(p.facts(), name) || name == RequiredOutput && p.asksForFile() || name == ReportNonce && p.s.Outcome != "" || name == Knows, "evidence", name, p.facts())
 	}
 	p.one()
+}
+
+// sectionNames makes sure that sections are known, and spells them as gates do.
+func (p *supposing) sectionNames(names, known []string) {
+	for i, name := range names {
+		at := slices.IndexFunc(known, func(have string) bool { return strings.EqualFold(have, name) })
+		if at < 0 && len(known) == 0 && p.err == nil {
+			p.err = fmt.Errorf("no gate asks for a verdict in %s: leave section %q out", p.s.From, name)
+		}
+		p.need(at >= 0, "section", name, known)
+		if at >= 0 {
+			names[i] = known[at]
+		}
+	}
 }
 
 // one makes sure that one thing happens, and that it can happen there.
@@ -115,6 +126,8 @@ func (p *supposing) one() {
 		p.err = fmt.Errorf("%d things happen: suppose one of a state to go to, an exit, an outcome and a card", happening)
 	case p.s.From == workflow.New && p.s.To == "":
 		p.err = fmt.Errorf("a task that does not exist yet can only be created: name the state it is to begin in")
+	case p.s.Code != 0 && !p.s.Exit:
+		p.err = fmt.Errorf("only the end of an agent has a code: suppose an exit")
 	case p.s.Exit && p.exiting() == "":
 		p.err = fmt.Errorf("workflow %s has no role whose agent could end: suppose something else", p.def.Name)
 	}
@@ -138,7 +151,7 @@ func (p *supposing) signal() signal.Signal {
 	}
 	switch {
 	case p.s.Exit:
-		sig.Kind, sig.Role = signal.Exit, p.exiting()
+		sig.Kind, sig.Role, sig.Code = signal.Exit, p.exiting(), p.s.Code
 	case p.s.Face != nil:
 		sig.Kind, sig.Word, sig.Face = signal.Tracker, signal.CardChanged, p.s.Face
 	case p.s.Outcome != "":
@@ -151,7 +164,23 @@ func (p *supposing) signal() signal.Signal {
 		sig.Kind, sig.To = signal.Create, ""
 		sig.New = &signal.New{ID: supposedID, Project: supposedProject, Branch: "supposed", Summary: "supposed", Status: p.s.To}
 	}
+	sig.BrokeOff = sig.Code != 0 && len(p.def.VerdictSections(p.s.From)) > 0
+	for _, name := range p.s.Foreign {
+		if sec, ok := taskfile.Find(p.s.Sections, name); ok {
+			sig.Samples = append(sig.Samples, task.Sample{Section: name, Sum: sec.Digest, Foreign: p.stranger(name)})
+		}
+	}
 	return sig
+}
+
+// stranger is a role that may not use the verdict in a section.
+func (p *supposing) stranger(section string) string {
+	for _, role := range p.roles() {
+		if !p.def.MayJudge(p.s.From, section, role) {
+			return role
+		}
+	}
+	return "other agent"
 }
 
 // ReportNonce stands in Without for the nonce of the report that an outcome is.

@@ -27,7 +27,7 @@ type Facts struct {
 // Whole is what a new agent is told.
 func Whole(f Facts) string {
 	var b strings.Builder
-	if f.Goes && (f.Effect.Message == workflow.MessageState || f.Effect.Message == workflow.MessageFinish) {
+	if f.Goes && workflow.GoesOn(f.Effect.Message) {
 		return f.message(f.Effect.Message)
 	}
 	b.WriteString(f.named(f.Effect.Prompt))
@@ -107,6 +107,10 @@ func own(name string) (string, bool) {
 	case workflow.MessageTurn:
 		return "The task is at {status} now, and that is your part. Read TASK.md again, above all what was added last, and go on as your " +
 			"instructions say for {status}.", true
+	case workflow.MessageRule:
+		return "Nothing has moved: a verdict is in TASK.md, and Orange cannot tell that it is yours. Why stands at the end. Read the section " +
+			"again: another agent may have written it. Then state your own verdict with one of these commands; it writes the section for you.\n" +
+			"  orange task verdict PASS -m \"why\"\n  orange task verdict FAIL -m \"what to change, and where\"", true
 	case workflow.MessageReset:
 		return "Your usage limit is lifted. Go on where you stopped.", true
 	}

@@ -41,10 +41,29 @@ func (f *Facts) commands(role *workflow.Role) []string {
 			out = append(out, line)
 		}
 	}
+	out = append(out, f.sayings(role)...)
 	if role.Access == "full" {
 		out = append(out, `orange task update --summary "..."      a better summary`,
 			"orange task update --branch              after you renamed the branch with git branch -m")
 	}
 	return append(out, "orange task show                         the task as Orange has it",
 		"orange task explain                      why it is where it is, and what opens the way")
+}
+
+// sayings lists the commands by which the role itself says how it went.
+func (f *Facts) sayings(role *workflow.Role) []string {
+	var out []string
+	for _, verdict := range [...]string{"PASS", "FAIL"} {
+		var states []string
+		for i := range f.Def.Edges {
+			e := &f.Def.Edges[i]
+			if _, asks := f.Def.AsksForVerdict(e, verdict); asks && e.Answers(workflow.OnRequest, "") && e.Permits(task.Actor(role.Name)) {
+				states = append(states, e.From...)
+			}
+		}
+		if slices.Sort(states); len(states) > 0 {
+			out = append(out, fmt.Sprintf(`orange task verdict %s -m "why"         your verdict when the status is %s`, verdict, strings.Join(slices.Compact(states), " or ")))
+		}
+	}
+	return out
 }

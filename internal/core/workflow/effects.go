@@ -155,6 +155,12 @@ const (
 	MessageRule   = "say-verdict"  // it ended beside a verdict that may not be its own
 )
 
+// GoesOn says whether an agent that is started with the message only has to add something to
+// the conversation that an earlier attempt had.
+func GoesOn(name string) bool {
+	return name == MessageState || name == MessageFinish || name == MessageRule
+}
+
 // OwnMessage says whether the engine itself tells agents the words of that name.
 func OwnMessage(name string) bool {
 	switch name {

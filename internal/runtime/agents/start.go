@@ -142,7 +142,7 @@ func (a *Agents) sessionOf(k Key) string {
 // is only to say how it went, goes on with: that of the last attempt of the role, if the harness told its name. A
 // conversation that was resumed and broke off again is left alone.
 func (a *Agents) resumable(t *task.Task, e *task.Effect, harness string, role *workflow.Role) string {
-	if role.Session != workflow.Persistent && e.Message != workflow.MessageState && e.Message != workflow.MessageFinish {
+	if role.Session != workflow.Persistent && !workflow.GoesOn(e.Message) {
 		return ""
 	}
 	for n := e.Attempt - 1; n > 0; n-- {

@@ -73,6 +73,8 @@ type Files interface {
 	Create(project string, id task.ID, body []byte) error
 	Read(project string, id task.ID) (taskfile.Document, error)
 	Project(t task.Task, entries []journal.Entry) error
+	// WriteVerdict states a verdict in a section and returns the file as it was written.
+	WriteVerdict(project string, id task.ID, section string, s taskfile.Statement) (taskfile.Document, error)
 	LastSeq(project string, id task.ID) (int, error)
 	Remove(project string, id task.ID) error
 }

@@ -11,6 +11,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
 )
 
@@ -68,11 +69,15 @@ func (r *Runtime) submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	sig.Artifacts, sig.Workspace = signal.Artifacts{}, ""
+	sig.Artifacts, sig.Workspace, sig.Samples, sig.BrokeOff = signal.Artifacts{}, "", nil, false
 	if r.Files != nil {
 		if t, err = r.look(ctx, def, t, &sig); err != nil {
 			return engine.Answer{}, err
 		}
+		if err := r.writeVerdict(def, &t, &sig); err != nil {
+			return engine.Answer{}, err
+		}
+		r.addOrigin(def, &t, &sig)
 	}
 	broken := r.brokenWorkspace(ctx, def, &t, &sig)
 	if fromAttempt(&sig) {
@@ -233,6 +238,36 @@ func (r *Runtime) look(ctx context.Context, def *workflow.Definition, t task.Tas
 	return answer.Task, err
 }
 
+// writeVerdict writes the verdict that an agent states by command into TASK.md. What is
+// decided is what was written, whoever changes the file meanwhile. A request that will be
+// refused writes nothing.
+func (r *Runtime) writeVerdict(def *workflow.Definition, t *task.Task, sig *signal.Signal) error {
+	if sig.Kind != signal.Request || sig.To != "" || sig.Verb != engine.VerbVerdict || sig.Artifacts.Problem != "" {
+		return nil
+	}
+	section := engine.VerdictSection(def, t, sig)
+	if section == "" {
+		return nil
+	}
+	doc, err := r.Files.WriteVerdict(t.Project, t.ID, section, taskfile.Statement{
+		Verdict: sig.Arg, Note: sig.Note, Round: t.Visit, Old: task.SumOf(t.Seen, section),
+	})
+	if err != nil {
+		return fmt.Errorf("write the verdict into TASK.md: %w", err)
+	}
+	sig.Artifacts.Sections = doc.Sections()
+	return nil
+}
+
+// addOrigin adds where verdicts come from. Where effects are only recorded no agent works,
+// and nobody but a person writes.
+func (r *Runtime) addOrigin(def *workflow.Definition, t *task.Task, sig *signal.Signal) {
+	engine.AddOrigin(def, t, sig)
+	if r.Pulse == nil {
+		sig.Samples = nil
+	}
+}
+
 // heal brings what an agent wrote in its worktree into the task's folder, if it is not
 // there already.
 func (r *Runtime) heal(ctx context.Context, t *task.Task) {
@@ -329,7 +364,7 @@ func asked(def *workflow.Definition, t *task.Task, sig *signal.Signal) []*workfl
 		for _, i := range def.EdgeGates(e) {
 			g := &def.Gates[i]
 			known := slices.ContainsFunc(out, func(have *workflow.Gate) bool { return have.Fact() == g.Fact() })
-			if g.Fact() != "" && concerns(sig, e) && !known {
+			if g.Fact() != "" && concerns(def, sig, e) && !known {
 				out = append(out, g)
 			}
 		}
@@ -337,11 +372,12 @@ func asked(def *workflow.Definition, t *task.Task, sig *signal.Signal) []*workfl
 	return out
 }
 
-func concerns(sig *signal.Signal, e *workflow.Edge) bool {
+func concerns(def *workflow.Definition, sig *signal.Signal, e *workflow.Edge) bool {
 	switch sig.Kind {
 	case signal.Request:
 		answer := sig.Verb == engine.VerbAnswer && (e.As == engine.Complete || e.As == "resume")
-		return e.To == sig.To || sig.To == "" && (e.As == sig.Verb || answer)
+		_, rules := def.AsksForVerdict(e, sig.Arg)
+		return e.To == sig.To || sig.To == "" && (e.As == sig.Verb || answer || sig.Verb == engine.VerbVerdict && rules)
 	case signal.Tracker:
 		return sig.Face != nil && e.Sees(sig.Face) || e.Answers(workflow.OnTracker, sig.Word)
 	case signal.Outcome, signal.Exit:

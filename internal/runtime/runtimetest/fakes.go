@@ -128,6 +128,19 @@ type shelf struct {
 
 var errFull = errors.New("write TASK.md: no space left: free some")
 
+// WriteVerdict implements the folders' port.
+func (p *Pages) WriteVerdict(_ string, id task.ID, section string, s taskfile.Statement) (taskfile.Document, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	doc, err := taskfile.Parse([]byte(p.text[id]))
+	if err != nil {
+		return doc, err
+	}
+	doc = doc.WithVerdict(section, s)
+	p.text[id] = string(doc.Bytes())
+	return doc, nil
+}
+
 // Project implements the folders' port.
 func (s *shelf) Project(t task.Task, entries []journal.Entry) error {
 	s.mu.Lock()

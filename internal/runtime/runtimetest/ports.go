@@ -106,6 +106,7 @@ type Store interface {
 type Folders interface {
 	Create(project string, id task.ID, body []byte) error
 	Read(project string, id task.ID) (taskfile.Document, error)
+	WriteVerdict(project string, id task.ID, section string, s taskfile.Statement) (taskfile.Document, error)
 	Project(t task.Task, entries []journal.Entry) error
 	LastSeq(project string, id task.ID) (int, error)
 	Remove(project string, id task.ID) error

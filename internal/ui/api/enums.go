@@ -29,7 +29,7 @@ func enums() map[reflect.Type][]any {
 		reflect.TypeFor[journal.Type](): values(journal.TaskCreated, journal.TaskUpdated, journal.TaskQueued, journal.TaskPaused, journal.TaskResumed,
 			journal.TaskTampered, journal.TaskDeleted, journal.StatusChanged, journal.AutoAdvanced, journal.AgentSpawned, journal.AgentExited,
 			journal.AgentCrashed, journal.AgentLost, journal.AgentRespawn, journal.AgentOverdue, journal.AgentNotice, journal.AgentLimited, journal.AgentNudged,
-			journal.AgentSilent, journal.AgentUndone, journal.WorkFailed, journal.CardSeen, journal.PRClosed, journal.EffectAsked, journal.EffectDone,
+			journal.AgentSilent, journal.AgentUndone, journal.AgentRestate, journal.WorkFailed, journal.CardSeen, journal.PRClosed, journal.EffectAsked, journal.EffectDone,
 			journal.EffectFailed, journal.EffectGaveUp, journal.AskedPerson, journal.EntryLost, journal.TaskRestored),
 		reflect.TypeFor[boardcheck.Type](): values(boardcheck.InvalidTagCombo, boardcheck.OrphanedInAnalyse, boardcheck.OrphanedInDevelopment,
 			boardcheck.OrphanedInReview, boardcheck.OrphanedApproval, boardcheck.StaleTagsInDeploy, boardcheck.StaleClaim, boardcheck.StuckPlanFinalization,

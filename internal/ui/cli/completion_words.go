@@ -38,6 +38,7 @@ func argumentWords(deps Deps) map[string]cobra.CompletionFunc {
 	for _, name := range []string{"show", "check", "graph", "verify", "simulate", "decide"} {
 		out["workflow "+name] = first(orFiles(completeWorkflows(deps)))
 	}
+	out["task verdict"] = first(fixed("PASS\tthe work is good", "FAIL\tthe work is to change"))
 	out["selftest crash"] = first(orFiles(completeWorkflows(deps)))
 	return out
 }

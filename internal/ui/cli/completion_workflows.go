@@ -86,6 +86,14 @@ func decideWords(deps Deps) map[string]cobra.CompletionFunc {
 		"workflow decide --stale": ofWorkflow(deps, func(d *workflow.Definition) []string {
 			return gateWords(d, func(g *workflow.Gate) string { return g.Section })
 		}),
+		"workflow decide --foreign": ofWorkflow(deps, func(d *workflow.Definition) []string {
+			return gateWords(d, func(g *workflow.Gate) string {
+				if g.Verdict == "" {
+					return ""
+				}
+				return g.Section
+			})
+		}),
 		"workflow decide --without": ofWorkflow(deps, func(d *workflow.Definition) []string {
 			return gateWords(d, func(g *workflow.Gate) string { return g.Evidence })
 		}),

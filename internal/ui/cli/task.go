@@ -11,7 +11,7 @@ import (
 func newTaskCommand(deps Deps) *cobra.Command {
 	return group("task", "Create tasks, look at them and move them on",
 		newTaskCreate(deps), newTaskList(deps), newTaskShow(deps), newTaskUpdate(deps), newTaskSpawn(deps),
-		newTaskComplete(deps), newTaskStuck(deps), newTaskRequestChanges(deps), newTaskAnswer(deps), newTaskApprove(deps),
+		newTaskComplete(deps), newTaskVerdict(deps), newTaskReport(deps), newTaskStuck(deps), newTaskRequestChanges(deps), newTaskAnswer(deps), newTaskApprove(deps),
 		newTaskMerge(deps), newTaskPush(deps), newTaskCreatePR(deps), newTaskCancel(deps), newTaskReopen(deps), newTaskRespawn(deps),
 		newTaskAttach(deps), newTaskAttempts(deps), newTaskCost(deps), newTaskLog(deps), newTaskOutput(deps), newTaskFork(deps),
 		newTaskDelete(deps), newTaskHistory(deps), newTaskExplain(deps), newTaskReplay(deps), newTaskWait(deps), newTaskExit(deps))

@@ -24,6 +24,8 @@ type decideFlags struct {
 	from, to, outcome, column, actor, file string
 	exit                                   exitFlag
 	tags, set, stale, without, dead        []string
+	foreign                                []string
+	code                                   int
 }
 
 // exitFlag is --exit[=ROLE]. It says that it is a truth, so that help shows it like that.
@@ -52,12 +54,13 @@ func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 		Use: "decide NAME|FILE --from STATE (--to STATE | --exit[=ROLE] | --outcome CODE | --column COLUMN [--tag TAG]...)", Args: arguments(1, 1),
 		Short: "Try what the engine would decide, touching nothing",
 		Long: "Try what the engine would decide about a supposed task, touching nothing.\n\n" +
-			"Sections of the task file count as fresh, evidence as present and agents as alive,\n" +
+			"Sections of the task file count as fresh and own, evidence as present and agents as alive,\n" +
 			"unless a flag says otherwise. Without --actor the question is: may anyone? An outcome\n" +
 			"is then the word of the state's own agent. A step of a step workflow may be given by\n" +
 			"its number, from 0.",
 		Example: "  orange workflow decide orange --from planning --to working --task-file TASK.md\n" +
 			"  orange workflow decide orange --from agent-review --exit --set crash_count=1 --json\n" +
+			"  orange workflow decide orange --from agent-review --exit --code 1 --task-file TASK.md\n" +
 			"  orange workflow decide cmat-feature --from implementer --outcome 'BLOCKED: no schema'\n" +
 			"  orange workflow decide joan-board --from board --column Analyse --tag Ready --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -80,6 +83,8 @@ func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 	flags.StringVar(&f.file, "task-file", "", "TASK.md to read from `FILE`, - for standard input")
 	flags.StringArrayVar(&f.set, "set", nil, "`counter=N`, or return_to=STATE")
 	flags.StringArrayVar(&f.stale, "stale", nil, "`section` that was used before")
+	flags.StringArrayVar(&f.foreign, "foreign", nil, "`section` whose verdict another role may have written")
+	flags.IntVar(&f.code, "code", 0, "with --exit: exit `CODE` of the agent")
 	flags.StringArrayVar(&f.without, "without", nil, "`evidence` that is missing; output for the required output of a step, nonce for that of a report, told for an agent that is told of the move")
 	flags.StringArrayVar(&f.dead, "dead", nil, "`role` of which no agent lives")
 	return cmd
@@ -138,7 +143,7 @@ func (f *decideFlags) decide(deps Deps, name string) (decision, error) {
 func (f *decideFlags) supposition(deps Deps, def *workflow.Definition) (engine.Supposition, error) {
 	s := engine.Supposition{
 		From: f.from, To: f.to, Exit: f.exit.given, ExitRole: f.exit.role, Outcome: f.outcome, Actor: task.Actor(f.actor),
-		Stale: f.stale, Without: f.without, Dead: f.dead,
+		Stale: f.stale, Without: f.without, Dead: f.dead, Foreign: f.foreign, Code: f.code,
 	}
 	if s.From == "" {
 		return s, usageError("--from is missing: name the state the task is in")

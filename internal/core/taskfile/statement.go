@@ -1,0 +1,88 @@
+package taskfile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Statement is a verdict that an agent states by command.
+type Statement struct {
+	Verdict string // PASS or FAIL
+	Note    string // why, in the agent's words
+	Round   int    // sets a text apart that would be the same as before
+	Old     string // digest of the section when the review began, "" if there was none
+}
+
+// WithVerdict returns the document with the statement at the head of the last section of that
+// name, or in a new one at the end. What the section says stays below it: as it is if it is of
+// this review and says the same, else as a quotation.
+func (d Document) WithVerdict(section string, s Statement) Document {
+	had, ok := Find(d.Sections(), section)
+	text := s.text(had)
+	if sum := digest(text); sum == had.Digest || sum == s.Old {
+		text = strings.Replace(text, "Verdict: "+s.Verdict, fmt.Sprintf("Verdict: %s\nRound: %d", s.Verdict, s.Round), 1)
+	}
+	if ok {
+		return d.withSection(section, text)
+	}
+	added := "## " + section + "\n\n" + text + "\n"
+	behind := d.WithBody([]byte(strings.TrimLeft(strings.TrimRight(d.body, "\n")+"\n\n"+added, "\n")))
+	if found, ok := Find(behind.Sections(), section); ok && found.Ruling.Verdict == s.Verdict {
+		return behind
+	}
+	return d.WithBody([]byte(added + "\n" + d.body)) // something that is left open swallows what stands behind it
+}
+
+// withSection returns the document with another text in the last section of that name.
+func (d Document) withSection(name, text string) Document {
+	o := readOutline(d.body)
+	first, end := 0, 0
+	for i, h := range o.headings {
+		if h.level != 2 || h.name != name {
+			continue
+		}
+		first, end = h.last+1, o.count()
+		if next := slices.IndexFunc(o.headings[i+1:], func(h heading) bool { return h.level <= 2 }); next >= 0 {
+			end = o.headings[i+1+next].first
+		}
+	}
+	before, after := d.body[:o.start(first)], d.body[o.start(end):]
+	if !strings.HasSuffix(before, "\n") {
+		before += "\n"
+	}
+	if after != "" {
+		after = "\n" + after
+	}
+	return d.WithBody([]byte(before + "\n" + text + "\n" + after))
+}
+
+// text is what the section says with the statement.
+func (s Statement) text(had Section) string {
+	parts := []string{"Verdict: " + s.Verdict}
+	if note := strings.TrimSpace(s.Note); note != "" {
+		parts = append(parts, s.harmless(QuoteContext(note)))
+	}
+	switch old := had.Text; {
+	case old == "":
+	case had.Digest != s.Old && had.Ruling.Verdict == s.Verdict && isInert(old):
+		if head, rest, _ := strings.Cut(old, "\n"); verdictOf(head) == s.Verdict && len(strings.TrimSpace(head)) == len("Verdict: "+s.Verdict) {
+			old = strings.TrimSpace(rest)
+		}
+		if old != "" {
+			parts = append(parts, old)
+		}
+	default:
+		parts = append(parts, "Before:", blockQuote(old))
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// harmless is a note that says no other verdict.
+func (s Statement) harmless(note string) string {
+	both := Document{body: "## Note\n\nVerdict: " + s.Verdict + "\n\n" + note + "\n"}
+	if found, ok := Find(both.Sections(), "Note"); ok && found.Ruling.Verdict == s.Verdict {
+		return note
+	}
+	return blockQuote(note)
+}
