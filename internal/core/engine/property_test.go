@@ -62,6 +62,7 @@ func (p *player) play(sig signal.Signal) {
 		sig.Artifacts = signal.Artifacts{Problem: "it is a folder"}
 	}
 	p.surroundings(&sig)
+	engine.AddOrigin(p.def, &p.task, &sig)
 	before, told := asJSON(p.rt, p.task), asJSON(p.rt, sig)
 	d := engine.Decide(p.def, p.task, sig)
 	if !bytes.Equal(before, asJSON(p.rt, p.task)) {
@@ -207,7 +208,8 @@ func (p *player) anySignal() signal.Signal {
 		to = append(to, s.Name)
 	}
 	if rapid.Bool().Draw(p.rt, "by verb") {
-		sig.Verb = rapid.SampledFrom([]string{"complete", "stuck", "cancel", "reopen", "clarify", "answer", "merge", "push", "create-pr", "respawn", "request-changes", "resume", "retest", "accept", "junk"}).Draw(p.rt, "verb")
+		sig.Verb = rapid.SampledFrom([]string{"complete", "stuck", "cancel", "reopen", "clarify", "answer", "merge", "push", "create-pr", "respawn", "request-changes", "resume", "retest", "accept", "verdict", "report", "junk"}).Draw(p.rt, "verb")
+		sig.Arg = rapid.SampledFrom([]string{"", "PASS", "FAIL"}).Draw(p.rt, "arg")
 	} else {
 		sig.To = rapid.SampledFrom(to).Draw(p.rt, "to")
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
@@ -62,8 +63,11 @@ func (f *Facts) sayings(role *workflow.Role) []string {
 			}
 		}
 		if slices.Sort(states); len(states) > 0 {
-			out = append(out, fmt.Sprintf(`orange task verdict %s -m "why"         your verdict when the status is %s`, verdict, strings.Join(slices.Compact(states), " or ")))
+			out = append(out, fmt.Sprintf(`orange task verdict %s -m "why"        your verdict when the status is %s`, verdict, strings.Join(slices.Compact(states), " or ")))
 		}
+	}
+	if p := signal.Protocol(role.Protocol); p == signal.WorkResult || p == signal.CompletionBlock { // the others say more than an outcome
+		out = append(out, `orange task report CODE -m "why"         the outcome, in place of the one in your last message`)
 	}
 	return out
 }

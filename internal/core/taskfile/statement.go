@@ -16,7 +16,7 @@ type Statement struct {
 
 // WithVerdict returns the document with the statement at the head of the last section of that
 // name, or in a new one at the end. What the section says stays below it: as it is if it is of
-// this review and says the same, else as a quotation.
+// this review and contradicts nothing, else as a quotation.
 func (d Document) WithVerdict(section string, s Statement) Document {
 	had, ok := Find(d.Sections(), section)
 	text := s.text(had)
@@ -61,12 +61,15 @@ func (d Document) withSection(name, text string) Document {
 func (s Statement) text(had Section) string {
 	parts := []string{"Verdict: " + s.Verdict}
 	if note := strings.TrimSpace(s.Note); note != "" {
-		parts = append(parts, s.harmless(QuoteContext(note)))
+		if note = QuoteContext(note); !s.agrees(note) {
+			note = blockQuote(note)
+		}
+		parts = append(parts, note)
 	}
 	switch old := had.Text; {
 	case old == "":
-	case had.Digest != s.Old && had.Ruling.Verdict == s.Verdict && isInert(old):
-		if head, rest, _ := strings.Cut(old, "\n"); verdictOf(head) == s.Verdict && len(strings.TrimSpace(head)) == len("Verdict: "+s.Verdict) {
+	case had.Digest != s.Old && s.agrees(old):
+		if head, rest, _ := strings.Cut(old, "\n"); strings.TrimSpace(head) == parts[0] {
 			old = strings.TrimSpace(rest)
 		}
 		if old != "" {
@@ -78,11 +81,9 @@ func (s Statement) text(had Section) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// harmless is a note that says no other verdict.
-func (s Statement) harmless(note string) string {
-	both := Document{body: "## Note\n\nVerdict: " + s.Verdict + "\n\n" + note + "\n"}
-	if found, ok := Find(both.Sections(), "Note"); ok && found.Ruling.Verdict == s.Verdict {
-		return note
-	}
-	return blockQuote(note)
+// agrees says that the text says no other verdict where it stands below the statement.
+func (s Statement) agrees(text string) bool {
+	below := Document{body: "## X\n\nVerdict: " + s.Verdict + "\n\n" + text + "\n"}
+	sections := below.Sections()
+	return len(sections) == 1 && sections[0].Ruling.Verdict == s.Verdict
 }
