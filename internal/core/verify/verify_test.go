@@ -78,6 +78,7 @@ func TestEveryProtectionIsMissedWhenItIsLeftOut(t *testing.T) {
 		verify.Deadlines: "never-stalls planning",
 		verify.Origin:    "proven Delivered",
 		verify.Telling:   "told working",
+		verify.Author:    "own-words passed",
 	} {
 		t.Run(string(without), func(t *testing.T) {
 			t.Parallel()
