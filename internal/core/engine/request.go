@@ -64,7 +64,7 @@ func (x *decider) asked() []*workflow.Edge {
 		e := &x.def.Edges[i]
 		switch {
 		case !e.Answers(workflow.OnRequest, ""):
-		case x.sig.To == "" && verb == VerbVerdict:
+		case x.sig.To == "" && verb == VerbVerdict && x.sig.Arg != "":
 			if x.rules(e) {
 				out = append(out, e)
 			}

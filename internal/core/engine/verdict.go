@@ -32,7 +32,7 @@ func VerdictSection(def *workflow.Definition, t *task.Task, sig *signal.Signal) 
 // rules says whether the edge is one that the request's verdict may take.
 func (x *decider) rules(e *workflow.Edge) bool {
 	_, asks := x.def.AsksForVerdict(e, x.sig.Arg)
-	return asks && x.sig.Arg != "" && e.Permits(x.sig.Actor)
+	return asks && e.Permits(x.sig.Actor)
 }
 
 // refuseVerdict says who may give a verdict, and when.

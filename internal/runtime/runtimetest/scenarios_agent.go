@@ -65,7 +65,7 @@ func reviewerEnds(r *rig) {
 		r.t.Errorf("%s, counters %+v", got.Status, got.Counters)
 	}
 	r.write(id, "## Review\n\nVerdict: PASS\n")
-	r.exit(id, "reviewer")
+	r.ends(id, "reviewer")
 	if got := r.settled(id); got.Status != "reviewing" || len(got.Attempts) != 1 || got.Attempts[0].Role != "worker" {
 		r.t.Errorf("after the verdict: %s, %+v", got.Status, got.Attempts)
 	}
@@ -77,7 +77,7 @@ func workerEnds(r *rig) {
 		r.t.Fatalf("%s, %s", a.Decision.Verdict, a.Task.Status)
 	}
 	r.write(id, "## Review\n\nVerdict: FAIL\n")
-	r.exit(id, "reviewer")
+	r.ends(id, "reviewer")
 	got := r.settled(id)
 	last := slices.MaxFunc(r.stage.of(id), func(a, b Asked) int { return a.Effect.Attempt - b.Effect.Attempt })
 	if got.Status != "working" || last.Effect.Do != "notify_worker" || !last.Effect.Start || last.Effect.Prompt != "worker-respawn" {
