@@ -9,8 +9,9 @@ import (
 )
 
 var (
-	askedStatus = regexp.MustCompile(`--status[ =]([a-z][A-Za-z0-9_-]*)`)
-	forbidding  = regexp.MustCompile(`(?i)\b(do not|don't|must not|may not|never)\b`)
+	askedStatus  = regexp.MustCompile(`--status[ =]([a-z][A-Za-z0-9_-]*)`)
+	askedVerdict = regexp.MustCompile(`\borange task verdict (PASS|FAIL)\b`)
+	forbidding   = regexp.MustCompile(`(?i)\b(do not|don't|must not|may not|never)\b`)
 )
 
 // An audience is a role that is told a prompt, in the states of a role: its own, or
@@ -27,6 +28,7 @@ func (c *checker) prompts() {
 			if r.prompt == p.Name {
 				used = true
 				c.promptEdges(p, r)
+				c.promptVerdicts(p, r)
 			}
 		}
 		if !used && !OwnMessage(p.Name) {
@@ -47,6 +49,35 @@ func (c *checker) promptEdges(p *Prompt, told audience) {
 			said = append(said, to)
 			c.report(RulePromptEdge, p.Pos, "prompt %s tells the %s to set --status %s, and no edge to %s on request is by %s: add the edge, or change the prompt",
 				p.Name, role, to, to, role)
+		}
+	}
+}
+
+// promptVerdicts makes sure that a verdict which an agent is told to state by command takes
+// each edge that asks the agent for it.
+func (c *checker) promptVerdicts(p *Prompt, told audience) {
+	var said []string
+	for _, m := range askedVerdict.FindAllStringSubmatch(p.Text, -1) {
+		if slices.Contains(said, m[1]) {
+			continue
+		}
+		said = append(said, m[1])
+		found := false
+		for i := range c.d.Edges {
+			e := &c.d.Edges[i]
+			_, asks := c.d.AsksForVerdict(e, m[1])
+			if !asks || !e.Permits(task.Actor(told.role)) || !slices.ContainsFunc(e.From, func(from string) bool { return c.d.worksIn(told.in, from) }) {
+				continue
+			}
+			found = true
+			if !e.Answers(OnRequest, "") {
+				c.report(RulePromptEdge, e.Pos, "prompt %s tells the %s to state %s by command, and the edge to %s that asks for it is not taken on request: add request to its on",
+					p.Name, told.role, m[1], e.To)
+			}
+		}
+		if !found {
+			c.report(RulePromptEdge, p.Pos, "prompt %s tells the %s to state %s by command, and no edge by %s asks for that verdict: add the edge, or change the prompt",
+				p.Name, told.role, m[1], told.role)
 		}
 	}
 }
