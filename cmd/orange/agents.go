@@ -38,6 +38,7 @@ type company struct {
 // Names of hidden commands: programs that are parts of this one.
 const (
 	attendCommand = "attend"
+	recordOutput  = "record-output"
 	hookCommand   = "hook"
 	playCommand   = "play"
 )
@@ -65,7 +66,7 @@ func (s *server) hire() (*company, error) {
 	o := agents.Options{
 		Root: data.Attempts, ID: s.id, Key: key, Tmux: s.cfg.Tmux, Log: s.log,
 		Processes: &processes{
-			supervisor: c.supervisor, data: data, id: s.id, terminal: c.terminal, tmuxSocket: s.cfg.Terminal, socket: s.cfg.Socket, boot: attend.BootID(), self: os.Getpid(),
+			supervisor: c.supervisor, data: data, id: s.id, terminal: c.terminal, recorder: []string{s.self, recordOutput}, tmuxSocket: s.cfg.Terminal, socket: s.cfg.Socket, boot: attend.BootID(), self: os.Getpid(),
 			wake: []string{s.self, "serve", "--detached"}, wakeEnv: append(s.ownEnv(), "ORANGE_HOME="+s.cfg.Home),
 		},
 		Harnesses: harnesses{s: s}, Workspaces: c.worktrees, Engine: spokesman{s},

@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 
 	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/core/transcript"
+	"orange/internal/outputlog"
 	"orange/internal/runtime/agents"
 	"orange/internal/ui/api"
 )
@@ -118,23 +117,20 @@ func (c *company) printed(k agents.Key, card agents.Card, most int) (lines []str
 // readOutputEnd reads the end of what an attempt printed, and says whether there is more
 // before it. It begins with a whole line if it can. That nothing was printed is no error.
 func readOutputEnd(path string, most int64) (text []byte, cut bool, err error) {
-	f, err := os.Open(path)
+	out, err := outputlog.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
 	if err != nil {
 		return nil, false, err
 	}
-	defer f.Close() //nolint:errcheck // read only
-	info, err := f.Stat()
-	if err != nil {
+	defer out.Close()
+	var read bytes.Buffer
+	from := max(out.Size()-most, 0)
+	if _, err := out.WriteFrom(&read, from); err != nil {
 		return nil, false, err
 	}
-	from := max(info.Size()-most, 0)
-	text, err = io.ReadAll(io.NewSectionReader(f, from, most))
-	if err != nil {
-		return nil, false, err
-	}
+	text = read.Bytes()
 	if end := bytes.IndexByte(text, '\n'); from > 0 && end >= 0 {
 		text = text[end+1:] // the first line is not whole
 	}

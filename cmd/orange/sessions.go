@@ -27,6 +27,7 @@ type processes struct {
 	data       attend.DataFolder
 	id         string       // of the data folder
 	terminal   *tmux.Server // nil: without a terminal
+	recorder   []string     // writes the log of a window
 	tmuxSocket string
 	socket     string   // where this server answers
 	wake       []string // starts a server, if this one is gone when an agent ends
@@ -59,7 +60,7 @@ func (p *processes) Start(ctx context.Context, dir string, o agents.Orders) ([]i
 // room.
 func (p *processes) window(o agents.Orders) attend.Launch {
 	return func(ctx context.Context, argv []string) error {
-		w := tmux.Window{Session: o.Window.Session, Name: o.Window.Name, Dir: o.Dir, Argv: argv, Log: o.Window.Log, Width: screen.TerminalWidth, Height: screen.TerminalHeight}
+		w := tmux.Window{Session: o.Window.Session, Name: o.Window.Name, Dir: o.Dir, Argv: argv, Log: o.Window.Log, Recorder: p.recorder, Width: screen.TerminalWidth, Height: screen.TerminalHeight}
 		err := p.terminal.Open(ctx, w)
 		if !errors.Is(err, tmux.ErrOpen) {
 			return err

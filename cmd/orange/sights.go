@@ -5,7 +5,6 @@ import (
 	"context"
 	"log/slog"
 	"maps"
-	"os"
 	"sync"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
+	"orange/internal/outputlog"
 )
 
 const (
@@ -165,8 +165,8 @@ func (v *sights) active(t *task.Task) map[int]time.Time {
 	out := make(map[int]time.Time, len(t.Attempts))
 	for i := range t.Attempts {
 		n := t.Attempts[i].Number
-		if info, err := os.Stat(v.output(t.ID, n)); err == nil && info.Size() > 0 {
-			out[n] = info.ModTime().UTC()
+		if size, at, err := outputlog.Stat(v.output(t.ID, n)); err == nil && size > 0 {
+			out[n] = at.UTC()
 		}
 	}
 	return out

@@ -14,6 +14,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/outputlog"
 	"orange/internal/runtime/agents"
 )
 
@@ -203,7 +204,7 @@ func (v *sights) signs(t *task.Task) []filewatch.Watch {
 		if file == "" {
 			break
 		}
-		add(filepath.Dir(file), []string{filepath.Base(file)}, breaths, func() { v.wrote(id) })
+		add(filepath.Dir(file), []string{outputlog.Names(file)}, breaths, func() { v.wrote(id) })
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"orange/internal/adapter/attend"
 	"orange/internal/adapter/effectlog"
 	"orange/internal/adapter/git"
 	"orange/internal/adapter/workflowdir"
@@ -36,6 +37,8 @@ func run(args []string) int {
 			return record(args[1])
 		case attendCommand:
 			return attendTo(args[1])
+		case recordOutput:
+			return attend.RecordMain(args[1])
 		case playCommand:
 			return play(args[1])
 		}

@@ -10,7 +10,7 @@
 //	claim.json    who attends: written once, so that of two attendants one leaves
 //	started.json  which processes run
 //	exit.json     how it ended; with it the attempt is over, and no process is left
-//	output.log    what a headless agent printed
+//	output.log    what a headless agent printed, see package outputlog
 package attend
 
 import (

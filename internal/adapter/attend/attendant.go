@@ -28,6 +28,7 @@ type attendant struct {
 	claim   Started
 	adopts  bool // descendants cannot get away
 	signals chan os.Signal
+	output  *recorder // nil at a terminal
 
 	socket  string
 	wake    []string
@@ -136,6 +137,9 @@ func (f Folder) receive() Orders {
 // finish writes the exit record, sees to it that somebody acts on it, and returns the
 // exit code of the attendant.
 func (a *attendant) finish(exit Exit) int {
+	if a.output != nil {
+		a.output.finish()
+	}
 	exit.At, exit.BootID = time.Now(), a.claim.BootID
 	if _, err := a.folder.record(exit); err != nil {
 		say("cannot record the exit: %v", err)

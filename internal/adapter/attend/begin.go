@@ -43,12 +43,13 @@ func (a *attendant) begin(o Orders) error {
 		return fmt.Errorf("cannot start without input: %w", err)
 	}
 	defer null.Close() //nolint:errcheck // nothing is in it
-	log, err := os.OpenFile(a.folder.path(outputFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	output, into, err := record(a.folder.path(outputFile))
 	if err != nil {
 		return fmt.Errorf("cannot open the log: %w", err)
 	}
-	defer log.Close() //nolint:errcheck // the agent has it open
-	attr.Files = []uintptr{null.Fd(), log.Fd(), log.Fd()}
+	a.output = output
+	defer into.Close() //nolint:errcheck // the agent has it open
+	attr.Files = []uintptr{null.Fd(), into.Fd(), into.Fd()}
 	attr.Sys = &syscall.SysProcAttr{Setsid: true}
 	return a.run(program, o.Argv, attr)
 }

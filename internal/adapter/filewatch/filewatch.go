@@ -6,6 +6,7 @@ package filewatch
 import (
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -33,7 +34,7 @@ func most() int {
 // A Watch is what somebody wants to know about a folder.
 type Watch struct {
 	Folder  string
-	Names   []string      // of files in it; none for all
+	Names   []string      // of files in it, as path.Match reads them; none for all
 	Pause   time.Duration // after a change, until it is told; what happens meanwhile is told with it
 	Changed func()        // must be quick, may call the watcher, and may be called while it runs
 	Lost    func()        // is called once, when the folder is not there any more; may be nil
@@ -180,7 +181,7 @@ func (w *Watcher) hear(event fsnotify.Event) {
 	dir, name := filepath.Split(event.Name)
 	if f := w.folders[filepath.Clean(dir)]; f != nil {
 		for _, e := range f.ears {
-			if len(e.Names) == 0 || slices.Contains(e.Names, name) {
+			if len(e.Names) == 0 || e.names(name) {
 				now = w.tell(e, now)
 			}
 		}
@@ -192,6 +193,14 @@ func (w *Watcher) hear(event fsnotify.Event) {
 	w.mu.Unlock()
 	call(now)
 	bury(lost)
+}
+
+// names says whether a file is one of those that somebody wants to know about.
+func (w *Watch) names(file string) bool {
+	return slices.ContainsFunc(w.Names, func(pattern string) bool {
+		ok, err := path.Match(pattern, file)
+		return ok && err == nil
+	})
 }
 
 // doze puts a folder to sleep if all who are interested wait already. The caller holds the

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
-	"syscall"
+
+	"orange/internal/outputlog"
 )
 
 // How much of a file is read. What an agent left behind is looked for from the end on,
@@ -39,11 +39,11 @@ func records[T any](path string, look func(end []T) found) []T {
 
 // readEnds is records, with those of the beginning apart if there is a gap behind them.
 func readEnds[T any](path string, look func(end []T) found) (head, end []T) {
-	f, size := openRegular(path)
+	f, size := openOutput(path)
 	if f == nil {
 		return nil, nil
 	}
-	defer f.Close() //nolint:errcheck // read only
+	defer f.Close()
 	need := int64(enough)
 	if size <= wholeSize {
 		need = size
@@ -77,25 +77,21 @@ func readEnds[T any](path string, look func(end []T) found) (head, end []T) {
 	return head, end
 }
 
-// openRegular opens a file for reading. An agent may say that a pipe is its transcript.
-func openRegular(path string) (f *os.File, size int64) {
+// openOutput opens a file for reading, with what was kept of a long output. It returns nil
+// if there is no such file.
+func openOutput(path string) (f *outputlog.Output, size int64) {
 	if path == "" {
 		return nil, 0
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := outputlog.Open(path)
 	if err != nil {
 		return nil, 0
 	}
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		f.Close() //nolint:errcheck // read only
-		return nil, 0
-	}
-	return f, info.Size()
+	return f, f.Size()
 }
 
 // section reads a part of a file, or what is there of it.
-func section(f *os.File, from, size int64) []byte {
+func section(f io.ReaderAt, from, size int64) []byte {
 	part := make([]byte, size)
 	n, err := f.ReadAt(part, from)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -106,11 +102,11 @@ func section(f *os.File, from, size int64) []byte {
 
 // ending returns the last bytes of a file, and whether there are more before them.
 func ending(path string, size int64) (text []byte, more bool) {
-	f, have := openRegular(path)
+	f, have := openOutput(path)
 	if f == nil {
 		return nil, false
 	}
-	defer f.Close() //nolint:errcheck // read only
+	defer f.Close()
 	start := max(0, have-size)
 	return section(f, start, have-start), start > 0
 }

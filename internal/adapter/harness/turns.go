@@ -69,11 +69,11 @@ func Converse(h Harness, o Output, after string) Conversation {
 // turns reads a part of the file.
 func (s source) turns(o Output, place int, from int64) Conversation {
 	var out Conversation
-	f, size := openRegular(s.path)
+	f, size := openOutput(s.path)
 	if f == nil {
 		return out
 	}
-	defer f.Close() //nolint:errcheck // read only
+	defer f.Close()
 	switch {
 	case from > size: // it was replaced
 		from = 0

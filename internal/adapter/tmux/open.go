@@ -11,13 +11,15 @@ import (
 )
 
 // A Window is a terminal to open. Session must come from SessionName; Name may be
-// anything. Argv is run as it is, not by a shell. What the program prints is appended
-// to Log, from its first byte; an empty Log keeps nothing. Width and Height count until
-// somebody attaches; zero means a usual size.
+// anything. Argv is run as it is, not by a shell. What the program prints, from its first
+// byte, is the standard input of Recorder, which is run with the path Log as its last
+// argument; an empty Log keeps nothing. Width and Height count until somebody attaches;
+// zero means a usual size.
 type Window struct {
 	Session, Name, Dir string
 	Argv               []string
 	Log                string
+	Recorder           []string
 	Width, Height      int
 }
 
@@ -68,6 +70,9 @@ func (w *Window) ready() error {
 	}
 	if !filepath.IsAbs(w.Log) || strings.HasSuffix(w.Log, "\n") {
 		return fmt.Errorf("%q cannot be a log: give a full path", w.Log)
+	}
+	if len(w.Recorder) == 0 {
+		return errors.New("a log needs a program that records it")
 	}
 	f, err := os.OpenFile(w.Log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -162,16 +167,21 @@ func (w Window) marks(target string) []command {
 	if w.Log == "" {
 		return marks
 	}
-	return append(marks, command{"pipe-pane", "-t", target, "umask 077; exec cat >>" + shellPath(w.Log)})
+	record := "umask 077; exec"
+	for _, word := range w.Recorder {
+		record += " " + shellWord(word)
+	}
+	return append(marks, command{"pipe-pane", "-t", target, record + " " + shellWord(w.Log)})
 }
 
-// shellPath writes a path for a shell without any sign that tmux's formats or the time
-// formats that it puts through first could act on.
-func shellPath(path string) string {
+// shellWord writes a word for a shell without any sign that tmux's formats or the time
+// formats that it puts through first could act on, and none that printf takes for an option.
+// It must not end with a line end.
+func shellWord(word string) string {
 	var out strings.Builder
 	out.WriteString(`"$(printf '`)
-	for _, b := range []byte(path) {
-		if '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' || 'a' <= b && b <= 'z' || b == '/' || b == '.' || b == '-' || b == '_' {
+	for _, b := range []byte(word) {
+		if '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' || 'a' <= b && b <= 'z' || b == '/' || b == '.' || b == '_' {
 			out.WriteByte(b)
 		} else {
 			fmt.Fprintf(&out, `\%03o`, b)

@@ -60,6 +60,9 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
+// recorder appends to the log of a window.
+var recorder = []string{"sh", "-c", `exec cat >>"$0"`}
+
 func open(t *testing.T, s *tmux.Server, w tmux.Window) {
 	t.Helper()
 	if w.Dir == "" {
@@ -68,6 +71,7 @@ func open(t *testing.T, s *tmux.Server, w tmux.Window) {
 	if w.Argv == nil {
 		w.Argv = []string{"cat"}
 	}
+	w.Recorder = recorder
 	if err := s.Open(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +207,7 @@ func TestALivingWindowIsKeptAndADeadOneIsUsedAgain(t *testing.T) {
 	s := terminal(t)
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log")
-	w := tmux.Window{Session: "p/b", Name: "worker", Dir: dir, Log: log, Argv: []string{"sh", "-c", "echo one; read x; echo two"}}
+	w := tmux.Window{Session: "p/b", Name: "worker", Dir: dir, Log: log, Recorder: recorder, Argv: []string{"sh", "-c", "echo one; read x; echo two"}}
 	open(t, s, w)
 	if err := s.Open(t.Context(), w); !errors.Is(err, tmux.ErrOpen) {
 		t.Fatalf("Open of a living window: %v", err)
@@ -337,7 +341,7 @@ func TestManyWindowsOpenAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
-			w := tmux.Window{Session: fmt.Sprintf("p/%d", i%2), Name: fmt.Sprint("w", i), Dir: dir, Argv: []string{"cat"}, Log: filepath.Join(dir, fmt.Sprint("log", i))}
+			w := tmux.Window{Session: fmt.Sprintf("p/%d", i%2), Name: fmt.Sprint("w", i), Dir: dir, Argv: []string{"cat"}, Log: filepath.Join(dir, fmt.Sprint("log", i)), Recorder: recorder}
 			if err := s.Open(context.WithoutCancel(t.Context()), w); err != nil {
 				t.Error(err)
 			}
@@ -432,8 +436,9 @@ func TestWhatCannotBeOpenedSaysWhy(t *testing.T) {
 		"no program":                      {Session: "p/b", Name: "w", Dir: dir},
 		"an empty program":                {Session: "p/b", Name: "w", Dir: dir, Argv: []string{""}},
 		"no folder":                       {Session: "p/b", Name: "w", Dir: dir + "/missing", Argv: []string{"cat"}},
-		"a log that cannot be":            {Session: "p/b", Name: "w", Dir: dir, Argv: []string{"cat"}, Log: dir + "/missing/log"},
-		"a log without a full path":       {Session: "p/b", Name: "w", Dir: dir, Argv: []string{"cat"}, Log: "log"},
+		"a log that cannot be":            {Session: "p/b", Name: "w", Dir: dir, Argv: []string{"cat"}, Log: dir + "/missing/log", Recorder: recorder},
+		"a log without a full path":       {Session: "p/b", Name: "w", Dir: dir, Argv: []string{"cat"}, Log: "log", Recorder: recorder},
+		"a log that nobody records":       {Session: "p/b", Name: "w", Dir: dir, Argv: []string{"cat"}, Log: dir + "/log"},
 	} {
 		if err := s.Open(t.Context(), w); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", what, err)

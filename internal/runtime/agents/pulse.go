@@ -2,10 +2,10 @@ package agents
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"orange/internal/core/task"
+	"orange/internal/outputlog"
 )
 
 // Active says when an attempt last wrote anything. It is asked only when a deadline is
@@ -14,11 +14,11 @@ import (
 func (a *Agents) Active(t *task.Task, number int) time.Time {
 	k := Key{t.ID, number}
 	a.look(t, k)
-	info, err := os.Stat(a.OutputFile(k))
+	_, at, err := outputlog.Stat(a.OutputFile(k))
 	if err != nil {
 		return time.Time{}
 	}
-	return info.ModTime()
+	return at
 }
 
 // look reads the attempt's screen for what its hooks did not say.

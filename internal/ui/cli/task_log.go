@@ -154,7 +154,6 @@ func (s session) showLog(ctx context.Context, id string, a client.Attempt, l log
 		}
 	}
 	file := logTail{path: a.Log, lines: l.lines}
-	defer file.close()
 	var lines []string
 	out := s.logWriter(a, l)
 	if wantsJSON(s.cmd) && !l.follow {
