@@ -60,7 +60,7 @@ func (s *server) hire() (*company, error) {
 		if err := os.MkdirAll(filepath.Dir(s.cfg.Terminal), 0o700); err != nil {
 			return nil, err
 		}
-		c.terminal = tmux.New(s.cfg.Terminal, append(config.WithoutSecrets(s.ownEnv()), agents.ServerMark(s.id)))
+		c.terminal = tmux.New(s.cfg.Terminal, append(config.TerminalEnv(config.Environ()), "ORANGE_HOME="+s.cfg.Home, agents.ServerMark(s.id)))
 	}
 	c.worktrees = worktrees{s: s, pool: worktree.New(filepath.Join(s.cfg.Home, "workspaces"), s.git), exclude: harness.Excludes()}
 	o := agents.Options{

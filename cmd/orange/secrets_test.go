@@ -164,7 +164,8 @@ func TestWhatAnAgentHasAHandInSeesNoSecret(t *testing.T) {
 	s.eventually("the agent has looked", func() bool { _, err := os.Stat(above); return err == nil })
 	for _, path := range []string{above, hooked} {
 		env, err := os.ReadFile(path)
-		if err != nil || !strings.Contains(string(env), "PATH=") || strings.Contains(string(env), "planted-") {
+		shown := strings.Contains(string(env), "PATH=")
+		if err != nil || !shown && (path == hooked || os.Getuid() == 0) || strings.Contains(string(env), "planted-") { // an attendant shows root only
 			t.Errorf("%s: %v\n%s", path, err, env)
 		}
 	}

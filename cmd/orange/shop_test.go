@@ -25,6 +25,9 @@ import (
 
 // built is the program, built once for all tests that kill it or run many of it.
 var built = sync.OnceValues(func() (string, error) {
+	if program := os.Getenv(programVariable); program != "" {
+		return program, nil
+	}
 	program := filepath.Join(programs, "orange")
 	out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput()
 	if err != nil {
@@ -32,6 +35,9 @@ var built = sync.OnceValues(func() (string, error) {
 	}
 	return program, err
 })
+
+// programVariable names a program that is built already.
+const programVariable = "ORANGE_TEST_PROGRAM"
 
 // programs is where it is built.
 var programs string

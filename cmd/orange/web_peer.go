@@ -17,6 +17,7 @@ import (
 type peers struct {
 	holders  func(*http.Request) ([]int, error)                  // of the other end
 	identify func(token string, pid int) (*agents.Caller, error) // nil: nobody's
+	attends  func(pid int) bool                                  // an attendant, which asks for nothing
 	gone     func(pid int) bool
 }
 
@@ -25,7 +26,7 @@ func peersOf(a *agents.Agents) peers {
 		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 		return attend.TCPPeers(r.RemoteAddr, local)
 	}
-	return peers{holders, a.Identify, attend.Gone}
+	return peers{holders, a.Identify, a.Attends, attend.Gone}
 }
 
 var errGone = errors.New("it cannot be told who asks, because the process that asked is gone: wait for the answer, or use the command line")
@@ -56,7 +57,8 @@ func (p peers) caller(r *http.Request, token string) (*agents.Caller, error) {
 }
 
 // ask identifies processes. Those that are gone are not among the known. If any belongs to
-// an attempt that is whose request it is; two attempts are nobody.
+// an attempt that is whose request it is; two attempts are nobody. Attendants do not count:
+// they hide what they hold, so they are asked about whenever somebody else hides.
 func (p peers) ask(pids []int, token string) (who *agents.Caller, known []int, err error) {
 	for _, pid := range pids {
 		one, err := p.identify(token, pid)
@@ -65,6 +67,7 @@ func (p peers) ask(pids []int, token string) (who *agents.Caller, known []int, e
 			continue
 		case err != nil:
 			return nil, nil, err
+		case p.attends(pid):
 		case one != nil && who != nil && *one != *who:
 			return nil, nil, errors.New("the processes of two attempts ask at once: ask from one of them")
 		case one != nil:

@@ -12,7 +12,7 @@ import (
 )
 
 func TestWhoHoldsAConnection(t *testing.T) {
-	const person, browser, worker, other, gone, hidden = 10, 11, 20, 30, 40, 50
+	const person, browser, worker, attendant, other, gone, hidden = 10, 11, 20, 21, 30, 40, 50
 	none := errors.New("no process here holds that connection")
 	tests := map[string]struct {
 		holders [][]int // at each look; nil: none is seen
@@ -24,6 +24,8 @@ func TestWhoHoldsAConnection(t *testing.T) {
 		"two processes of a person":            {[][]int{{person, browser}, {person, browser}}, "", "", ""},
 		"an agent":                             {[][]int{{worker}, {worker}}, "", "worker", ""},
 		"an agent beside a person":             {[][]int{{person, worker}, {person, worker}}, "", "worker", ""},
+		"a person among those that hide":       {[][]int{{person, attendant}, {person, attendant}}, "", "", ""},
+		"an agent among those that hide":       {[][]int{{worker, attendant}, {worker, attendant}}, "", "worker", ""},
 		"it cannot be seen":                    {[][]int{nil}, "", "", "it cannot be told which process asks"},
 		"nobody":                               {[][]int{{}, {}}, "", "", "is gone"},
 		"it is gone":                           {[][]int{{gone}, nil}, "", "", "is gone"},
@@ -60,12 +62,13 @@ func TestWhoHoldsAConnection(t *testing.T) {
 						return nil, errors.New("this process belongs to another")
 					case pid == other:
 						return &agents.Caller{Task: "B", Attempt: 1, Role: "reviewer"}, nil
-					case pid == worker || token != "":
+					case pid == worker || pid == attendant || token != "":
 						return &agents.Caller{Task: "A", Attempt: 1, Role: "worker"}, nil
 					}
 					return nil, nil
 				},
-				gone: func(pid int) bool { return pid == gone },
+				attends: func(pid int) bool { return pid == attendant },
+				gone:    func(pid int) bool { return pid == gone },
 			}
 			who, err := p.caller(httptest.NewRequest(http.MethodGet, "/", nil), tt.token)
 			role := ""

@@ -52,9 +52,12 @@ func run(args []string) int {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		IsTerminal: isTerminal(os.Stdin) && isTerminal(os.Stdout),
 		Workflows:  workflows{workflowdir.New(cfg.UserWorkflows)}, Install: install,
-		Notify:    func(ctx context.Context, n config.Notify, kind string) error { return testNotify(ctx, cfg, n, kind) },
-		Owner:     func() (client.Owner, bool) { return owner(cfg.Home) },
-		Serve:     func(ctx context.Context, o cli.ServeOptions) error { return serve(ctx, cfg, o) },
+		Notify: func(ctx context.Context, n config.Notify, kind string) error { return testNotify(ctx, cfg, n, kind) },
+		Owner:  func() (client.Owner, bool) { return owner(cfg.Home) },
+		Serve: func(ctx context.Context, o cli.ServeOptions) error {
+			attend.ProtectServer()
+			return serve(ctx, cfg, o)
+		},
 		Restore:   func(ctx context.Context, o cli.RestoreOptions) (cli.Restored, error) { return restore(ctx, cfg, o) },
 		OpenAPI:   func() (any, error) { return api.Describe(version) },
 		Dashboard: dashboard(cfg), Repository: repository{git.New().With(publicEnv)},

@@ -19,6 +19,9 @@ var base = [...]string{
 	"VIRTUAL_ENV", "NPM_CONFIG_REGISTRY", "DOCKER_HOST",
 }
 
+// shell is what a terminal needs of it.
+var shell = [...]string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TMPDIR", "TZ", "EDITOR"}
+
 // serverOnly is what the server may have and agents may not: it pushes, they do not.
 // ORANGE_EFFECTS is not among it: a server that writes effects down believes everybody,
 // and whoever wants one starts it, or says so in config.json.
@@ -71,6 +74,14 @@ func AgentEnv(environ []string, harness string, more ...string) []string {
 // that an agent may have a hand in, hooks of git among them, do not get it.
 func WithoutSecrets(environ []string) []string {
 	return keep(environ, func(name string) bool { return !TrackerSecret(name) })
+}
+
+// TerminalEnv keeps of environ what tmux needs, and a shell that a person opens in it: no
+// credentials at all. Agents get theirs from their attendants.
+func TerminalEnv(environ []string) []string {
+	return keep(environ, func(name string) bool {
+		return slices.Contains(shell[:], name) || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")
+	})
 }
 
 // ToolEnv keeps of environ what a project's own commands need: no credentials of agents.

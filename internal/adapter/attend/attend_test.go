@@ -334,7 +334,8 @@ func TestSecretsAreInNoFile(t *testing.T) {
 	}
 	search()
 	attendant, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", s.state().Started.Attendant.PID))
-	if want := attend.KeyVariable + "=" + s.key + "\x00"; err != nil || string(attendant) != want {
+	hidden := os.Getuid() != 0 && errors.Is(err, fs.ErrPermission)
+	if want := attend.KeyVariable + "=" + s.key + "\x00"; !hidden && (err != nil || string(attendant) != want) {
 		t.Errorf("the attendant's environment: %q, %v", attendant, err)
 	}
 	if _, err := s.End(t.Context(), s.folder); err != nil {

@@ -36,6 +36,7 @@ type attendant struct {
 }
 
 func attendTo(folder Folder, data DataFolder, within time.Duration) int {
+	Protect()
 	a := &attendant{folder: folder, data: data, signals: make(chan os.Signal, 8)}
 	signal.Notify(a.signals, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
 	if err := a.takeCharge(); err != nil {

@@ -84,5 +84,10 @@ func peer(fd int) (int, error) {
 // its attendant.
 func childless() bool { return false }
 
+// hide does nothing: another process needs the right to debug here.
+func hide(bool) {}
+
+func seesHandles() bool { return false }
+
 // AdoptOrphans does nothing: a process whose parent has ended is launchd's.
 func AdoptOrphans(context.Context) {}

@@ -41,7 +41,7 @@ type Exit struct {
 
 // Processes supervises the processes of attempts, each by its folder.
 type Processes interface {
-	Start(ctx context.Context, dir string, o Orders) (pids []int, err error) // does nothing for one that runs
+	Start(ctx context.Context, dir string, o Orders) (pids []int, err error) // the attendant's first; does nothing for one that runs
 	Watch(dir string, over func(Exit)) error
 	End(ctx context.Context, dir string) error // returns when every process is gone
 	Phase(dir string) (Phase, []int, error)
@@ -187,7 +187,7 @@ type Agents struct {
 type attempt struct {
 	over     chan struct{} // closes when its end has been submitted
 	prompted chan struct{} // receives when it has taken a prompt in
-	pids     []int
+	pids     []int         // the attendant's first
 }
 
 // New returns Agents without any attempt. Adopt finds those that live.

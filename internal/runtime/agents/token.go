@@ -159,6 +159,14 @@ func (a *Agents) among(chain []int) (k Key, inside bool, births []chan struct{})
 	return Key{}, false, slices.Clone(a.births)
 }
 
+// Attends says whether a process is the attendant of an attempt that lives.
+func (a *Agents) Attends(pid int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	k, ok := a.pids[pid]
+	return ok && a.live[k] != nil && a.live[k].pids[0] == pid
+}
+
 // caller says which part an attempt plays: its task knows while it lives, its card
 // afterwards.
 func (a *Agents) caller(k Key) (*Caller, error) {
