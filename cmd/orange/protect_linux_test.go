@@ -167,7 +167,7 @@ func TestTmuxAndAttendantsHaveNoKeys(t *testing.T) {
 	}
 	// A shell that a person opens there finds its programs.
 	found := filepath.Join(s.dir, "found")
-	if out, err := s.tmux("new-session", "-d", "-s", "mine", "sh -c 'command -v git >"+found+".tmp; mv "+found+".tmp "+found+"'"); err != nil {
+	if out, err := s.tmux("new-session", "-d", "-s", "mine", "sh", "-c", "command -v git >"+found+".tmp; mv "+found+".tmp "+found); err != nil {
 		t.Fatal(out, err)
 	}
 	s.eventually("the shell has looked", func() bool { return s.has("found") })
