@@ -7,6 +7,7 @@
 # make test-agents  run the real agent CLIs, from npm, against a scripted model on loopback
 # make test-forge  a real Gitea, built from its module: push, pull request, status, merge
 # make tour   make the pictures of docs/TOUR.md again
+# make fuzz   run every fuzz target for 10 s; it is no part of make check
 # make bench  measure what docs/PERFORMANCE.md states
 
 GO ?= go

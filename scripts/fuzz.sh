@@ -1,9 +1,10 @@
 #!/bin/sh
-# Runs every fuzz target for a while each. Argument: how long, like 30s or 5m.
+# Runs every fuzz target for a while each, with two workers. Argument: how long, like 30s or
+# 5m; 10s if there is none. A target that is not built here, and so is not run, is an error.
 set -eu
 cd "$(dirname "$0")/.."
 
-time=${1:-30s}
+time=${1:-10s}
 found=0
 wrong=
 said=$(mktemp)
@@ -13,7 +14,10 @@ for file in $(git ls-files -co --exclude-standard '*_test.go' | xargs grep -l '^
 	for target in $(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$file"); do
 		echo "== $dir $target"
 		found=$((found + 1))
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 20x "./$dir" >"$said" 2>&1 && continue
+		if go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 20x -parallel 2 "./$dir" >"$said" 2>&1; then
+			grep -q '^fuzz: elapsed' "$said" && continue # go says ok as well if there is no such target
+			echo "it was not run: see its build constraints"
+		fi
 		# The go tool sometimes reports the end of the time itself as a failure
 		# (golang.org/issue/75804). A finding is always written to a file.
 		if grep -q 'context deadline exceeded' "$said" && ! grep -q 'Failing input written\|panic\|build failed' "$said"; then
