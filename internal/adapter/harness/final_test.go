@@ -9,6 +9,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"orange/internal/outputlog"
 )
 
 // word is a text as JSON.
@@ -265,6 +269,41 @@ func TestTheEndOfALongLog(t *testing.T) {
 		}
 		if got := find(t, "command:x").Read(Output{Log: logged(t, c.log), Now: noon}); got.Final != "" {
 			t.Errorf("%s, at a terminal: %.60q", c.name, got.Final)
+		}
+	}
+}
+
+// TestABoundedOutputIsReadAsIfItWereWhole compares what is read of an output that is bounded
+// with what is read of the same output in one file.
+func TestABoundedOutputIsReadAsIfItWereWhole(t *testing.T) {
+	if outputlog.HeadSize < headSize || outputlog.SegmentSize < maxTail {
+		t.Errorf("of an output %d and %d bytes are kept, and %d and %d are read", outputlog.HeadSize, outputlog.SegmentSize, headSize, maxTail)
+	}
+	for name, c := range talks() {
+		if !c.headless {
+			continue
+		}
+		whole := c.output(t, outputlog.MaxSize+(5<<20), c.last("said\n"+strings.Repeat("y", 100_000)))
+		bounded := whole
+		bounded.Log = filepath.Join(t.TempDir(), "output.log")
+		text, err := os.ReadFile(whole.Log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := outputlog.Append(bounded.Log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(text); err != nil {
+			t.Fatal(err)
+		}
+		w.Close() //nolint:errcheck // what was written is read below
+		want, got := find(t, c.harness).Read(whole), find(t, c.harness).Read(bounded)
+		if !strings.HasPrefix(want.Final, "said\n") {
+			t.Errorf("%s: %.80q", name, want.Final)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-whole +bounded):\n%s", name, diff)
 		}
 	}
 }
