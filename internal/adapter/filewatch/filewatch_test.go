@@ -105,11 +105,21 @@ func TestChangesAreTold(t *testing.T) {
 	}
 }
 
+func TestNamesMayBePatterns(t *testing.T) {
+	w, dir := opened(t), t.TempDir()
+	told := counter(t)
+	add(t, w, Watch{Folder: dir, Names: []string{"output.log*"}, Changed: told.changed})
+	for _, name := range []string{"output.log", "output.log.4194304"} {
+		write(t, dir, name, "x")
+		told.comes()
+	}
+}
+
 func TestOnlyWhatSomebodyWantsToKnowIsTold(t *testing.T) {
 	w, dir, elsewhere := opened(t), t.TempDir(), t.TempDir()
 	write(t, dir, "file", "x")
 	quiet := counter(t)
-	add(t, w, Watch{Folder: dir, Names: []string{"file", "absent"}, Changed: quiet.changed})
+	add(t, w, Watch{Folder: dir, Names: []string{"file", "absent", "[", "f*.log"}, Changed: quiet.changed})
 	write(t, dir, "other", "x")
 	write(t, elsewhere, "file", "x")
 	check(t, os.Chmod(filepath.Join(dir, "file"), 0o400))
