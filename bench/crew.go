@@ -126,7 +126,7 @@ func addAttendants(r *report, pids []int, cpu time.Duration) error {
 	for _, pid := range pids {
 		text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "smaps_rollup"))
 		if err != nil {
-			return fmt.Errorf("look at an attendant: %w", err)
+			return fmt.Errorf("look at the memory of an attendant, which only root may: %w", err)
 		}
 		pss, rss = append(pss, entry(text, "Pss:")), append(rss, entry(text, "Rss:"))
 	}
