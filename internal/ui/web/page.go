@@ -11,6 +11,7 @@ import (
 	"path"
 	"strings"
 	"time"
+	"unicode"
 
 	"orange/internal/core/overview"
 	"orange/internal/core/prose"
@@ -326,7 +327,7 @@ func (s *Site) done(w http.ResponseWriter, r *http.Request, to, said string) {
 
 // ownPath is a path of this site, and the board in place of anything else.
 func ownPath(to string) string {
-	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") || strings.ContainsFunc(to, unicode.IsControl) {
 		return "/"
 	}
 	return to
