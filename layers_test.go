@@ -74,7 +74,7 @@ var homes = map[string][]string{
 	"github.com/expr-lang/expr":       {"internal/core/workflow"},
 	"github.com/google/jsonschema-go": {"internal/core/workflow", "internal/core/signal", "internal/core/handoff", "internal/trackertest/fakejoan", "internal/ui/api", "internal/ui/mcp"},
 	"modernc.org/sqlite":              {"internal/adapter/sqlite"},
-	"golang.org/x/sys":                {"internal/adapter/taskdir", "internal/adapter/attend", "internal/adapter/harness", "internal/adapter/pathwatch"},
+	"golang.org/x/sys":                {"internal/adapter/taskdir", "internal/adapter/attend", "internal/adapter/harness", "internal/adapter/pathwatch", "internal/adapter/git"},
 	"github.com/gofrs/flock":          {"internal/adapter/lock"},
 
 	"charm.land/bubbletea":                   {"internal/ui/tui"},

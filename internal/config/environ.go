@@ -22,10 +22,27 @@ var base = [...]string{
 // shell is what a terminal needs of it.
 var shell = [...]string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TMPDIR", "TZ", "EDITOR"}
 
+// forGit is what git and the programs it runs need besides what says who and where the user is:
+// how to reach remotes, where keys are, and in whose name commits are made. It holds no secret
+// but what a person writes into the address of a proxy.
+var forGit = [...]string{
+	"PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR", "TZ",
+	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
+	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GNUPGHOME", "GPG_TTY",
+}
+
+// gitKeys lead to keys and passwords: git gets them to connect to a remote and to sign with
+// ssh.
+var gitKeys = [...]string{"SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS"}
+
 // serverOnly is what the server may have and agents may not: it pushes, they do not.
 // ORANGE_EFFECTS is not among it: a server that writes effects down believes everybody,
 // and whoever wants one starts it, or says so in config.json.
-var serverOnly = [...]string{"SSH_AUTH_SOCK", "ORANGE_HOME", "ORANGE_LOG_LEVEL"}
+var serverOnly = [...]string{
+	"SSH_AUTH_SOCK", "ORANGE_HOME", "ORANGE_LOG_LEVEL",
+	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GNUPGHOME", "GPG_TTY", "ALL_PROXY", "all_proxy",
+}
 
 // providers are the credentials and settings of agents, by harness and by how their
 // names begin.
@@ -70,8 +87,17 @@ func AgentEnv(environ []string, harness string, more ...string) []string {
 	})
 }
 
-// WithoutSecrets leaves out of environ what trackers and forges are asked with. Programs
-// that an agent may have a hand in, hooks of git among them, do not get it.
+// GitEnv keeps of environ what git may inherit, with keys what leads to keys and passwords as
+// well. An agent may have a hand in the programs that git runs: they get no credentials of
+// agents, trackers or forges.
+func GitEnv(environ []string, keys bool) []string {
+	return keep(environ, func(name string) bool {
+		return slices.Contains(forGit[:], name) || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_") ||
+			keys && slices.Contains(gitKeys[:], name)
+	})
+}
+
+// WithoutSecrets leaves out of environ what trackers and forges are asked with.
 func WithoutSecrets(environ []string) []string {
 	return keep(environ, func(name string) bool { return !TrackerSecret(name) })
 }

@@ -34,6 +34,9 @@ type call struct {
 	files    []*os.File // that the command holds open as well
 	patience time.Duration
 	search   bool // dir may be anywhere in a working tree, not only at its top
+	network  bool // it talks to another machine, and may use keys and passwords
+	free     bool // it only reads the configuration: nothing has to be switched off
+	ruling   *ruling
 }
 
 // An exitError is a git command that said no.
@@ -43,6 +46,8 @@ type exitError struct {
 	said   string // the line of stderr that says why
 	stderr string
 	stdout string
+
+	withheld string // says which program it needed that git may not run
 }
 
 // Error implements error.
@@ -94,10 +99,13 @@ func (g *Git) call(ctx context.Context, c call) (string, error) {
 var halfWritten = regexp.MustCompile(`failed to read .*worktrees/.*commondir`)
 
 func (g *Git) once(ctx context.Context, c call) (string, error) {
-	cmd := g.command(ctx, c)
+	cmd, err := g.command(ctx, &c)
+	if err != nil {
+		return "", err
+	}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
+	err = cmd.Run()
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
@@ -114,33 +122,48 @@ func (g *Git) once(ctx context.Context, c call) (string, error) {
 		if strings.HasSuffix(said, gpgHidden) {
 			said = printable(g.askGPG(ctx, c, said))
 		}
+		withheld := c.ruling.explain(c, errs.String())
+		if withheld != "" {
+			said += "; " + withheld
+		}
 		if _, err := os.Stat(c.dir); errors.Is(err, fs.ErrNotExist) {
 			said = fmt.Sprintf("there is no folder %s: if it is a repository that was moved, run orange project update NAME --path NEW", c.dir)
 		}
-		return "", &exitError{args: c.args, code: exit.ExitCode(), said: said, stderr: errs.String(), stdout: out.String()}
+		return "", &exitError{args: c.args, code: exit.ExitCode(), said: said, stderr: errs.String(), stdout: out.String(), withheld: withheld}
 	}
 	return "", fmt.Errorf("run git %s: %w", c.args[0], err)
 }
 
 // command prepares a call. The command has a session of its own, without a terminal:
 // nothing in it can ask a question there, and the end of this process does not cut it
-// short halfway.
-func (g *Git) command(ctx context.Context, c call) *exec.Cmd {
+// short halfway. A guarded git gets settings that switch off what it may not run.
+func (g *Git) command(ctx context.Context, c *call) (*exec.Cmd, error) {
 	args := []string{"-C", c.dir}
+	var values []string
+	if g.guard != nil && !c.free {
+		var err error
+		if c.ruling, err = g.guard.rule(ctx, g, *c); err != nil {
+			return nil, err
+		}
+		for _, s := range c.ruling.settings {
+			if !strings.Contains(s.key, "=") {
+				args = append(args, "-c", s.key+"="+s.value)
+				continue
+			}
+			name := fmt.Sprintf("ORANGE_GIT_%d", len(values)) // git splits a -c at the first =, and this at the last
+			args, values = append(args, "--config-env="+s.key+"="+name), append(values, name+"="+s.value)
+		}
+	}
 	for _, setting := range c.config {
 		args = append(args, "-c", setting)
 	}
 	cmd := exec.CommandContext(ctx, g.program, append(args, c.args...)...)
-	environ := cmd.Environ
-	if g.environ != nil {
-		environ = g.environ
-	}
-	cmd.Env = append(withoutRepository(environ()), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
+	cmd.Env = append(g.environment(*c), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat",
 		"GIT_ASKPASS=false", "SSH_ASKPASS=false", "GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_MERGE_AUTOEDIT=no")
 	if !c.search {
 		cmd.Env = append(cmd.Env, ceiling(c.dir))
 	}
-	cmd.Env = append(cmd.Env, c.env...)
+	cmd.Env = append(append(cmd.Env, c.env...), values...)
 	if c.input != "" {
 		cmd.Stdin = strings.NewReader(c.input)
 	}
@@ -148,7 +171,15 @@ func (g *Git) command(ctx context.Context, c call) *exec.Cmd {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // git removes its lock files
 	cmd.WaitDelay = 5 * time.Second
-	return cmd
+	return cmd, nil
+}
+
+// environment is what a call inherits. What it may use keys for gets those.
+func (g *Git) environment(c call) []string {
+	if g.environ == nil {
+		return withoutRepository(os.Environ())
+	}
+	return withoutRepository(g.environ(c.network || c.signs() && c.ruling != nil && c.ruling.ssh))
 }
 
 // withoutRepository drops the variables by which a caller, such as a git hook, would

@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -102,15 +103,36 @@ func (g *Git) Dirty(ctx context.Context, dir string) (bool, error) {
 }
 
 // Uncommitted lists the files in which the worktree at dir differs from its HEAD, and the
-// untracked ones. A folder that is wholly untracked is one item and ends in a slash.
+// untracked ones. A folder that is wholly untracked is one item and ends in a slash, and so is
+// a submodule with changes, without the slash. Git is asked in each submodule: if it looked
+// into them by itself, it would run what their configuration names.
 func (g *Git) Uncommitted(ctx context.Context, dir string) ([]string, error) {
-	out, err := g.quietly(ctx, dir, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames")
+	out, err := g.quietly(ctx, dir, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil {
 		return nil, fmt.Errorf("look for changes in %s: %w", dir, err)
 	}
 	files := zeroed(out)
 	for i := range files {
 		files[i] = files[i][min(3, len(files[i])):] // behind the two letters of its state
+	}
+	if l, err := layoutOf(dir); err != nil || !there(dir, ".gitmodules") && !there(l.git, "modules") {
+		return files, nil //nolint:nilerr // git has read it
+	}
+	known, err := g.readIndex(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, sub := range known.submodules {
+		if slices.Contains(files, sub.name) {
+			continue
+		}
+		dirty, err := g.Dirty(ctx, sub.dir)
+		if err != nil {
+			return nil, fmt.Errorf("submodule %s: %w", sub.name, err)
+		}
+		if dirty {
+			files = append(files, sub.name)
+		}
 	}
 	return files, nil
 }

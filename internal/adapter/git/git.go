@@ -17,16 +17,18 @@ import (
 // Git runs the git that is found in the path.
 type Git struct {
 	program      string
-	environ      func() []string // nil: that of this process
-	lockPatience time.Duration   // how long a merge tries again while a lock file of git is in the way
+	environ      func(keys bool) []string // nil: that of this process
+	guard        *Guard                   // nil: git runs whatever its configuration names
+	lockPatience time.Duration            // how long a merge tries again while a lock file of git is in the way
 }
 
 // New returns the installed git. That it is installed shows on first use.
 func New() *Git { return &Git{program: "git", lockPatience: 10 * time.Second} }
 
 // With returns git with another environment than this process's. Hooks and helpers that a
-// repository names have it, too.
-func (g *Git) With(environ func() []string) *Git {
+// repository names have it, too. Only commands that may use keys, to connect or to sign, get
+// the environment with keys.
+func (g *Git) With(environ func(keys bool) []string) *Git {
 	other := *g
 	other.environ = environ
 	return &other

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"orange/internal/core/task"
 )
 
 // A Landing moves a branch from one commit to another that contains it, together with the
@@ -113,6 +115,9 @@ func (g *Git) land(ctx context.Context, root string, held *landingLock, l Landin
 		return err
 	}
 	if rec.Checkout != "" {
+		if err := g.checkFilters(ctx, &rec); err != nil {
+			return err
+		}
 		if rec.Staged, err = g.checkWay(ctx, &rec); err != nil {
 			return err
 		}
@@ -139,6 +144,71 @@ func (g *Git) land(ctx context.Context, root string, held *landingLock, l Landin
 		return err
 	}
 	return g.judge(ctx, root, &rec, seen, failed)
+}
+
+// checkFilters makes sure, before a landing, that git may run every filter that a file needs
+// which it will write. Files in the user's checkout must not be written without it.
+func (g *Git) checkFilters(ctx context.Context, rec *landRecord) error {
+	untrusted, err := g.Untrusted(ctx, rec.Checkout)
+	if err != nil {
+		return err
+	}
+	filters := map[string][]task.GitProgram{}
+	for _, p := range untrusted {
+		if name, ok := filterName(p); ok {
+			filters[name] = append(filters[name], p)
+		}
+	}
+	if len(filters) == 0 {
+		return nil
+	}
+	changes, err := g.pathChanges(ctx, rec.Checkout, rec.Old, rec.New)
+	if err != nil {
+		return err
+	}
+	var names strings.Builder
+	for _, c := range changes {
+		if c.new != (treeEntry{}) && c.new.mode != gitlink {
+			names.WriteString(c.name + "\x00")
+		}
+	}
+	used, err := g.filtersOf(ctx, rec.Checkout, rec.New, names.String())
+	for _, name := range used {
+		if needed := filters[name]; needed != nil {
+			project, _ := g.guard.Trusted(commonAt(rec.Checkout))
+			return fmt.Errorf("merge %s into %s, nothing was changed: files need the filter %s: %s", rec.What, rec.Target, printable(name), notTrusted(project, needed))
+		}
+	}
+	return err
+}
+
+// filtersOf lists the filters that files of a commit have, by the attributes that the commit
+// gives them.
+func (g *Git) filtersOf(ctx context.Context, dir, commit, names string) (filters []string, err error) {
+	if names == "" {
+		return nil, nil
+	}
+	temp, err := os.MkdirTemp("", "orange-index")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temp) //nolint:errcheck // a temporary folder
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(temp, "index")}
+	if _, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"read-tree", commit}, env: env, patience: checkoutPatience}); err != nil {
+		return nil, err
+	}
+	out, err := g.call(ctx, call{dir: dir, config: quiet[:], args: []string{"check-attr", "--cached", "--stdin", "-z", "filter"}, env: env, input: names, patience: checkoutPatience})
+	fields := strings.Split(out, "\x00") // file, attribute, value
+	for i := 2; i < len(fields); i += 3 {
+		filters = append(filters, fields[i])
+	}
+	return filters, err
+}
+
+// commonAt is the common git folder of a working tree, "" if it is none.
+func commonAt(dir string) string {
+	l, _ := layoutOf(dir)
+	return l.common
 }
 
 // landing are the settings of the merge in a checkout. Git starts no housekeeping in the

@@ -185,6 +185,8 @@ func (g *Git) mergeTrees(ctx context.Context, m *merging) (tree string, err erro
 	}
 	var exit *exitError
 	switch {
+	case errors.As(err, &exit) && exit.withheld != "":
+		return "", fmt.Errorf("merge %s into %s, nothing was changed: %s", m.Branch, m.Into, exit.withheld)
 	case errors.As(err, &exit) && exit.code == 1:
 		files := zeroed(exit.stdout) // the tree, then files
 		for i := range files {

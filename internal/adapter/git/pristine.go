@@ -36,6 +36,6 @@ func (g *Git) Pristine(ctx context.Context, dir, commit string) (bool, error) {
 	if err != nil || len(known.submodules)+len(known.hollow)+len(known.assumed)+len(known.skipped) > 0 {
 		return false, err
 	}
-	out, err := g.quietly(ctx, dir, "--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=none")
+	out, err := g.quietly(ctx, dir, "--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=dirty")
 	return err == nil && out == "", err
 }

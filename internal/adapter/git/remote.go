@@ -40,7 +40,7 @@ func (g *Git) checkRemote(ctx context.Context, root, remote string) error {
 // network runs a command that talks to another machine. Nothing may ask for a password.
 func (g *Git) network(ctx context.Context, root string, args ...string) (string, error) {
 	settings := []string{"credential.interactive=false", "gc.auto=0", "maintenance.auto=false"}
-	return g.call(ctx, call{dir: root, config: settings, args: args, patience: networkPatience})
+	return g.call(ctx, call{dir: root, config: settings, args: args, patience: networkPatience, network: true})
 }
 
 // Push sends a branch to a remote. It is never forced.

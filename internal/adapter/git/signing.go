@@ -57,7 +57,10 @@ func (g *Git) askGPG(ctx context.Context, c call, why string) string {
 		key = who[:strings.LastIndex(who, ">")+1]
 	}
 	cmd := exec.CommandContext(ctx, program, "--status-fd=2", "-bsau", key)
-	like := g.command(ctx, c) // it has no terminal either, and nobody waits for what it leaves behind
+	like, err := g.command(ctx, &c) // it has no terminal either, and nobody waits for what it leaves behind
+	if err != nil {
+		return why
+	}
 	cmd.Env, cmd.SysProcAttr, cmd.WaitDelay = like.Env, like.SysProcAttr, like.WaitDelay
 	cmd.Dir, cmd.Stdin = c.dir, strings.NewReader("orange\n")
 	var errs bytes.Buffer

@@ -255,7 +255,10 @@ func (g *Git) upTo(ctx context.Context, limit int, c call) (text string, cut boo
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	out := &bounded{limit: limit}
-	cmd := g.command(ctx, c)
+	cmd, err := g.command(ctx, &c)
+	if err != nil {
+		return "", false, err
+	}
 	var errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = out, &errs
 	err = cmd.Run()

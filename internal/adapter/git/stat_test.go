@@ -119,7 +119,8 @@ func TestStatAndDiffReadRefsOfAnotherForm(t *testing.T) {
 }
 
 func plainly(dir string, args ...string) error {
-	return New().command(context.Background(), call{dir: dir, args: args}).Run()
+	_, err := New().once(context.Background(), call{dir: dir, args: args})
+	return err
 }
 
 func TestNoGitIsStartedWhereThereIsNothingToCount(t *testing.T) {

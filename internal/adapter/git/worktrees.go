@@ -188,11 +188,11 @@ func (g *Git) RemoveWorktree(ctx context.Context, path string) error {
 // noneLeft says whether a worktree and its submodules have no changes, and no commits that
 // are nowhere else.
 func (g *Git) noneLeft(ctx context.Context, path string, l layout) error {
-	out, err := g.quietly(ctx, path, "status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none")
+	changed, err := g.Uncommitted(ctx, path)
 	if err != nil {
 		return err
 	}
-	if changed := zeroed(out); len(changed) > 0 {
+	if len(changed) > 0 {
 		return fmt.Errorf("it has changes (%s): end what is still running there and try again", printable(changed[0]))
 	}
 	left, err := g.keepModules(ctx, l, path, "", true)

@@ -168,9 +168,6 @@ type Sample struct {
 	Foreign string `json:"foreign,omitempty"` // role that may not use the section and was in a turn when the text changed
 }
 
-// Unreadable is the sum of a section when TASK.md could not be read.
-const Unreadable = "unreadable"
-
 // SampleOf returns what is known of a section in a list of samples.
 func SampleOf(list []Sample, section string) (Sample, bool) {
 	for i := range list {

@@ -1,0 +1,422 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"orange/internal/core/task"
+)
+
+// A Guard keeps git from running programs that nobody has trusted. Before each command it
+// compares the programs that git's configuration names with those that are trusted, and passes
+// settings by which git does not run the others. Git is asked for its configuration only if a
+// file has changed that the configuration, a hook or a program is made of.
+type Guard struct {
+	// Hooks is a folder of Orange's own for hooks that call the trusted ones.
+	Hooks string
+	// Trusted says which project a repository belongs to, by its common git folder, and which
+	// programs are trusted there. A repository of no project has none.
+	Trusted func(common string) (project string, programs []task.GitProgram)
+
+	mu    sync.Mutex
+	looks map[string]*look
+}
+
+// A look is what was found at one place.
+type look struct {
+	settings []setting
+	programs []task.GitProgram
+	finder   programFinder
+	stats    map[string]fileStat
+	settled  bool // no file was changed just before it was looked at
+}
+
+// Guarded returns git that runs only programs which the guard lets it run.
+func (g *Git) Guarded(guard *Guard) *Git {
+	other := *g
+	other.guard = guard
+	return &other
+}
+
+// Programs lists the programs that git would run in the working tree at dir.
+func (g *Git) Programs(ctx context.Context, dir string) ([]task.GitProgram, error) {
+	guard := g.guard
+	if guard == nil {
+		guard = &Guard{}
+	}
+	found, err := guard.look(ctx, g, call{dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(found.programs), nil
+}
+
+// Untrusted lists the programs that the guard keeps git from running in the working tree at
+// dir.
+func (g *Git) Untrusted(ctx context.Context, dir string) ([]task.GitProgram, error) {
+	if g.guard == nil {
+		return nil, nil
+	}
+	found, err := g.guard.look(ctx, g, call{dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	_, trusted := g.guard.Trusted(found.finder.common)
+	return task.UntrustedGitPrograms(found.programs, trusted), nil
+}
+
+// A ruling is what a guard decides about one command.
+type ruling struct {
+	project  string
+	settings []setting // to pass to git
+	withheld []task.GitProgram
+	ssh      bool // commits are signed with ssh
+}
+
+// rule decides about a command.
+func (r *Guard) rule(ctx context.Context, g *Git, c call) (*ruling, error) {
+	found, err := r.look(ctx, g, c)
+	if err != nil {
+		return nil, err
+	}
+	project, trusted := r.Trusted(found.finder.common)
+	out := &ruling{project: project, withheld: task.UntrustedGitPrograms(found.programs, trusted)}
+	out.settings = []setting{
+		{key: "core.fsmonitor", value: "false"}, {key: "log.showSignature", value: "false"},
+		{key: "submodule.recurse", value: "false"}, {key: "fetch.recurseSubmodules", value: "false"},
+		{key: "credential.helper"}, // forgets those of the configuration
+	}
+	pass := func(list ...setting) { out.settings = append(out.settings, list...) }
+	hooks := map[string]string{} // trusted ones, and what runs them
+	hooksPath, named := "", false
+	for _, s := range found.settings {
+		switch {
+		case s.key == "core.hookspath":
+			hooksPath, named = s.value, true
+		case s.key == "gpg.format":
+			out.ssh = s.value == "ssh"
+		case s.key == "push.recursesubmodules" && (s.value == "on-demand" || s.value == "only"):
+			pass(setting{key: "push.recurseSubmodules", value: "check"})
+		}
+	}
+	run, _ := found.finder.hooksFolder(hooksPath, named)
+	for _, p := range found.programs {
+		untrusted := slices.ContainsFunc(out.withheld, p.Same)
+		switch {
+		case p.Kind == task.GitHook && !untrusted:
+			hooks[p.Key] = run + "/" + p.Key
+		case p.Kind == task.GitCredential && !untrusted && c.network:
+			pass(setting{key: p.Key, value: p.Command})
+		case p.Kind == task.GitHook || p.Kind == task.GitCredential:
+		case untrusted:
+			pass(switchedOff(p.Key)...)
+			if name, ok := filterName(p); ok { // git itself then refuses to write a file that needs it
+				pass(setting{key: "filter." + name + ".required", value: fmt.Sprint(c.writesFiles())})
+			}
+		}
+	}
+	folder, err := r.hooksFor(hooks)
+	pass(setting{key: "core.hooksPath", value: folder})
+	return out, err
+}
+
+// filterName is the name of the filter that a program is a part of.
+func filterName(p task.GitProgram) (string, bool) {
+	_, name, _ := setting{key: p.Key}.parts()
+	return name, p.Kind == task.GitFilter
+}
+
+// writesFiles says whether a command writes files of a working tree, or a merge, by what the
+// repository has. It must not do so without a filter that it needs.
+func (c call) writesFiles() bool {
+	switch c.args[0] {
+	case "switch", "checkout", "checkout-index", "reset", "merge", "merge-tree", "bisect":
+		return true
+	case "worktree":
+		return len(c.args) > 1 && c.args[1] == "add"
+	}
+	return false
+}
+
+// signs says whether a command makes a signature.
+func (c call) signs() bool { return slices.Contains(c.args, "-S") }
+
+// hooksFor is a folder with a script for each hook that calls it. A hook that appears beside
+// the trusted ones is not in it. Without hooks there is no folder.
+func (r *Guard) hooksFor(hooks map[string]string) (string, error) {
+	if len(hooks) == 0 || r.Hooks == "" {
+		return os.DevNull, nil
+	}
+	scripts := make(map[string][]byte, len(hooks))
+	var all bytes.Buffer
+	for _, name := range hookNames {
+		if path, ok := hooks[name]; ok {
+			scripts[name] = []byte("#!/bin/sh\nexec '" + strings.ReplaceAll(path, "'", `'\''`) + "' \"$@\"\n")
+			fmt.Fprintf(&all, "%s\x00%s\x00", name, scripts[name])
+		}
+	}
+	sum := sha256.Sum256(all.Bytes())
+	folder := filepath.Join(r.Hooks, hex.EncodeToString(sum[:8]))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if hasExactly(folder, scripts) {
+		return folder, nil
+	}
+	err := errors.Join(os.MkdirAll(r.Hooks, 0o700), os.RemoveAll(folder))
+	temp, tempErr := os.MkdirTemp(r.Hooks, ".making-*")
+	if err = errors.Join(err, tempErr); err != nil {
+		return "", fmt.Errorf("make the folder for git hooks: %w", err)
+	}
+	for name, text := range scripts {
+		err = errors.Join(err, os.WriteFile(filepath.Join(temp, name), text, 0o700))
+	}
+	if err == nil {
+		err = os.Rename(temp, folder)
+	}
+	if err != nil {
+		err = errors.Join(fmt.Errorf("make the folder for git hooks: %w", err), os.RemoveAll(temp))
+		if hasExactly(folder, scripts) { // somebody else has made it meanwhile
+			return folder, nil
+		}
+		return "", err
+	}
+	return folder, nil
+}
+
+// hasExactly says whether a folder has these files and no others.
+func hasExactly(folder string, files map[string][]byte) bool {
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) != len(files) {
+		return false
+	}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(folder, e.Name()))
+		if want, ok := files[e.Name()]; err != nil || !ok || !bytes.Equal(text, want) {
+			return false
+		}
+	}
+	return true
+}
+
+// explain says why a command failed, if it needed a program that is withheld; "" otherwise.
+func (r *ruling) explain(c call, stderr string) string {
+	if r == nil {
+		return ""
+	}
+	var needed []task.GitProgram
+	for _, p := range r.withheld {
+		name, isFilter := filterName(p)
+		switch {
+		case isFilter && slices.ContainsFunc(filterFailed.FindAllStringSubmatch(stderr, -1), func(m []string) bool { return m[1] == name }),
+			p.Kind == task.GitMerge && strings.Contains(stderr, driverMark),
+			p.Kind == task.GitSign && c.signs(),
+			(p.Kind == task.GitTransport || p.Kind == task.GitCredential) && c.network:
+			needed = append(needed, p)
+		}
+	}
+	if len(needed) == 0 {
+		return ""
+	}
+	return notTrusted(r.project, needed)
+}
+
+var filterFailed = regexp.MustCompile(`(?:clean|smudge) filter '?(.+?)'? failed`)
+
+// notTrusted says which programs git may not run, and what helps.
+func notTrusted(project string, programs []task.GitProgram) string {
+	var keys []string
+	for _, p := range programs {
+		keys = append(keys, p.Key)
+	}
+	if project == "" {
+		return fmt.Sprintf("Orange does not run %s, because this repository belongs to no project: use the project's own repository", someNames(keys))
+	}
+	return fmt.Sprintf("Orange does not run %s, which nobody has trusted: look at it, then run orange project update %s --trust-git", someNames(keys), project)
+}
+
+// A fileStat tells whether a file is still the one that was looked at. Nobody can set the time
+// of its last change.
+type fileStat struct {
+	there         bool
+	dev, ino      uint64
+	size          int64
+	mode          uint32
+	mtime, change int64
+}
+
+func statOf(path string) fileStat {
+	var s unix.Stat_t
+	if unix.Stat(path, &s) != nil {
+		return fileStat{}
+	}
+	return fileStat{there: true, dev: uint64(s.Dev), ino: s.Ino, size: s.Size, mode: uint32(s.Mode), mtime: s.Mtim.Nano(), change: s.Ctim.Nano()}
+}
+
+// grain is how exact the system's times of files are, with plenty to spare.
+const grain = 50 * time.Millisecond
+
+// look finds the programs at the place where a command runs. What was found before counts as
+// long as no file has changed.
+func (r *Guard) look(ctx context.Context, g *Git, c call) (*look, error) {
+	l, top := layoutFor(c)
+	place := c.dir + "\x00" + l.git
+	r.mu.Lock()
+	known := r.looks[place]
+	r.mu.Unlock()
+	if known != nil && known.settled && known.unchanged() {
+		return known, nil
+	}
+	found, err := g.lookAt(ctx, c, l, top)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.looks == nil || len(r.looks) > maxLooks {
+		r.looks = map[string]*look{}
+	}
+	r.looks[place] = found
+	return found, nil
+}
+
+// maxLooks bounds how many places are remembered.
+const maxLooks = 4096
+
+func (l *look) unchanged() bool {
+	for path, before := range l.stats {
+		if statOf(path) != before {
+			return false
+		}
+	}
+	return true
+}
+
+// layoutFor is the layout that a command works with, and the top of the working tree; zero
+// where there is no repository.
+func layoutFor(c call) (l layout, top string) {
+	for _, v := range c.env {
+		if dir, ok := strings.CutPrefix(v, "GIT_DIR="); ok {
+			l.git, l.common = dir, dir
+			if common, err := readPath(filepath.Join(dir, "commondir"), "", dir); err == nil {
+				l.common = common
+			}
+			return l, c.dir
+		}
+	}
+	l, err := layoutOf(c.dir)
+	if err != nil {
+		if there(c.dir, "HEAD") && there(c.dir, "objects") {
+			return layout{git: c.dir, common: c.dir}, c.dir
+		}
+		return layout{}, c.dir
+	}
+	return l, c.dir
+}
+
+// lookAt asks git for its configuration and finds the programs in it.
+func (g *Git) lookAt(ctx context.Context, c call, l layout, top string) (*look, error) {
+	began := time.Now()
+	out, err := g.once(ctx, call{dir: c.dir, args: []string{"config", "--null", "--list", "--show-origin"}, env: c.env, search: c.search, free: true})
+	if err != nil {
+		return nil, err
+	}
+	found := &look{stats: map[string]fileStat{}, settled: true}
+	see := func(path string) {
+		if _, done := found.stats[path]; done {
+			return
+		}
+		s := statOf(path)
+		found.stats[path] = s
+		found.settled = found.settled && time.Unix(0, s.change).Before(began.Add(-grain))
+	}
+	env := envOf(g.environment(call{}))
+	found.finder = programFinder{top: top, common: l.common, home: env["HOME"], path: filepath.SplitList(env["PATH"]), see: func(path string) os.FileInfo {
+		see(path)
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil
+		}
+		return info
+	}}
+	found.settings = parseSettings(out, c.dir)
+	found.programs = found.finder.find(found.settings)
+	for _, path := range configFiles(env, l) {
+		see(path)
+	}
+	for _, s := range found.settings {
+		see(s.file)
+		section, condition, name := s.parts()
+		if (section != "include" && section != "includeif") || name != "path" {
+			continue
+		}
+		switch path := s.value; {
+		case strings.HasPrefix(path, "~/"):
+			see(filepath.Join(env["HOME"], path[2:]))
+		case filepath.IsAbs(path):
+			see(path)
+		case strings.HasPrefix(path, "~"), strings.HasPrefix(path, "%"):
+			found.settled = false
+		default:
+			see(filepath.Join(filepath.Dir(s.file), path))
+		}
+		if strings.HasPrefix(condition, "onbranch:") {
+			see(filepath.Join(l.git, "HEAD"))
+		}
+	}
+	return found, nil
+}
+
+// configFiles are the files that git reads its configuration from, whether they are there or
+// not.
+func configFiles(env map[string]string, l layout) []string {
+	list := []string{"/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig"}
+	if file, ok := env["GIT_CONFIG_GLOBAL"]; ok {
+		list = append(list, file)
+	} else {
+		config := env["XDG_CONFIG_HOME"]
+		if config == "" {
+			config = filepath.Join(env["HOME"], ".config")
+		}
+		list = append(list, filepath.Join(env["HOME"], ".gitconfig"), filepath.Join(config, "git", "config"))
+	}
+	if l.git != "" {
+		list = append(list, filepath.Join(l.common, "config"), filepath.Join(l.git, "config.worktree"), filepath.Join(l.git, "commondir"))
+	}
+	return list
+}
+
+// parseSettings reads what git config --null --list --show-origin prints.
+func parseSettings(out, dir string) (list []setting) {
+	items := strings.Split(out, "\x00")
+	for i := 0; i+1 < len(items); i += 2 {
+		file, ok := strings.CutPrefix(items[i], "file:")
+		if ok && !filepath.IsAbs(file) {
+			file = filepath.Join(dir, file)
+		}
+		key, value, _ := strings.Cut(items[i+1], "\n")
+		list = append(list, setting{key: key, value: value, file: file})
+	}
+	return list
+}
+
+func envOf(list []string) map[string]string {
+	out := make(map[string]string, len(list))
+	for _, v := range list {
+		name, value, _ := strings.Cut(v, "=")
+		out[name] = value
+	}
+	return out
+}

@@ -1,0 +1,72 @@
+package task
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A GitProgram is a program that git runs because its configuration says so: a hook, a
+// filter, a merge driver, a program that signs, connects or knows passwords.
+type GitProgram struct {
+	Kind    GitProgramKind `json:"kind"`
+	Key     string         `json:"key"`             // of the configuration; of a hook its name
+	Command string         `json:"command"`         // as it is configured; of a hook the value of core.hooksPath
+	Files   []GitFile      `json:"files,omitempty"` // that the command names, the program first
+}
+
+// A GitFile is a file as it was when it was looked at. A relative path begins at the top of
+// the working tree.
+type GitFile struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+}
+
+// GitProgramKind says what git runs a program for.
+type GitProgramKind string
+
+// The kinds of programs.
+const (
+	GitHook       GitProgramKind = "hook"
+	GitFilter     GitProgramKind = "filter"       // converts files when they are read and written
+	GitMerge      GitProgramKind = "merge-driver" // merges files
+	GitSign       GitProgramKind = "signing"
+	GitTransport  GitProgramKind = "transport" // connects to a remote
+	GitCredential GitProgramKind = "credential"
+	GitOther      GitProgramKind = "other"
+)
+
+// Unreadable stands for the sum of what cannot be read: a file of a program, which is then never
+// trusted, or a section of TASK.md.
+const Unreadable = "unreadable"
+
+// Same says whether two programs are the same one with the same files.
+func (p GitProgram) Same(q GitProgram) bool {
+	return p.Kind == q.Kind && p.Key == q.Key && p.Command == q.Command && slices.Equal(p.Files, q.Files)
+}
+
+// UntrustedGitPrograms lists those of the programs that are not among the trusted ones.
+func UntrustedGitPrograms(programs, trusted []GitProgram) (out []GitProgram) {
+	for _, p := range programs {
+		unreadable := slices.ContainsFunc(p.Files, func(f GitFile) bool { return f.SHA256 == Unreadable })
+		if unreadable || !slices.ContainsFunc(trusted, p.Same) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// UniteGitPrograms puts lists of programs into one, each program once, in the order of kinds
+// and keys.
+func UniteGitPrograms(lists ...[]GitProgram) (out []GitProgram) {
+	for _, list := range lists {
+		for _, p := range list {
+			if !slices.ContainsFunc(out, p.Same) {
+				out = append(out, p)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b GitProgram) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Command, b.Command))
+	})
+	return out
+}
