@@ -96,9 +96,6 @@ func (s *server) ownEnv() []string {
 	return config.ServerEnv(config.Environ(), s.cfg.AgentEnv...)
 }
 
-// publicEnv is the environment of this process without the secrets of trackers.
-func publicEnv() []string { return config.WithoutSecrets(config.Environ()) }
-
 // agentEnv is what an agent of a harness inherits of this server.
 func (s *server) agentEnv(name string) []string {
 	return config.AgentEnv(config.Environ(), name, s.cfg.AgentEnv...)

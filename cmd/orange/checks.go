@@ -27,6 +27,7 @@ func (s *server) checks(ctx context.Context) []doctor.Result {
 		{Name: "anchors", Run: s.checkAnchors, Fix: "a journal that was rewritten: compare it with a backup or an export, and trust what happened up to the last row that agrees only; an older store: put the newer one back, or run orange stop and orange doctor --restore; an anchor that cannot be written: do what it says, and it is tried again"},
 		{Name: "workflows", Run: s.checkWorkflows, Fix: "restore the missing text with orange import of an export that has it"},
 		{Name: "projects", Run: s.checkProjects, Fix: "put the repository back, or orange project remove it"},
+		{Name: "git programs", Run: s.checkGitPrograms, Fix: "look at each, then remove it from the configuration of git, or run orange project update NAME --trust-git"},
 		{Name: "trackers", Run: s.checkTrackers, Fix: "orange tracker test and orange tracker sync say more; orange tracker sync --fix puts issues back"},
 		{Name: "notifications", Run: s.checkNotify, Fix: "orange notify list and orange notify test say more"},
 		{Name: "attention", Run: s.checkAttention, Fix: "see orange task explain for each, then orange resume"},

@@ -15,10 +15,15 @@ import (
 
 // inbox lists what waits for a person. A task that holds a workspace while others are
 // queued for one frees them.
-func (s *server) inbox(_ context.Context, project string) ([]engine.Item, error) {
+func (s *server) inbox(ctx context.Context, project string) ([]engine.Item, error) {
 	b := inbox{s: s, bound: map[task.ID]bool{}, queued: map[string]int{}}
 	if s.runtime.Paused() {
 		b.items = append(b.items, engine.Item{Kind: engine.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"})
+	}
+	for _, p := range s.runtime.Projects() {
+		if project == "" || p.Name == project {
+			b.items = append(b.items, engine.GitItems(p.Name, s.trust.Untrusted(ctx, p))...)
+		}
 	}
 	err := s.store.EachTask(task.Filter{Project: project}, func(fold []byte) error {
 		var t task.Task

@@ -38,7 +38,11 @@ func (p projects) Add(ctx context.Context, given task.Project) (task.Project, er
 			return given, task.Mistakef("%v", err)
 		}
 	}
-	return given, p.s.runtime.AddProject(given)
+	if err := p.s.runtime.AddProject(given); err != nil {
+		return given, err
+	}
+	_, err = p.s.trust.trust(ctx, given)
+	return given, err
 }
 
 // Update implements api.Projects.
@@ -59,7 +63,15 @@ func (p projects) Update(ctx context.Context, name string, c api.ProjectChange) 
 	set(&have.Teardown, c.Teardown)
 	set(&have.Budget, c.Budget)
 	set(&have.Forge, c.Forge)
-	return have, p.s.runtime.UpdateProject(have)
+	if err := p.s.runtime.UpdateProject(have); err != nil {
+		return have, err
+	}
+	if c.TrustGit != nil && *c.TrustGit {
+		_, err := p.s.trust.trust(ctx, have, p.s.trust.worktreesOf(have)...)
+		return have, err
+	}
+	p.s.loadTrust(ctx)
+	return have, nil
 }
 
 // move follows a repository that was moved. Its worktrees point to where it was, and it
@@ -101,7 +113,10 @@ func set[T any](have, to *T) {
 
 // Remove implements api.Projects.
 func (p projects) Remove(_ context.Context, name string) error {
-	return p.s.runtime.RemoveProject(name)
+	if err := p.s.runtime.RemoveProject(name); err != nil {
+		return err
+	}
+	return p.s.trust.forget(name)
 }
 
 // where says which task and project a folder belongs to.

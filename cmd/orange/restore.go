@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"orange/internal/adapter/attend"
-	"orange/internal/adapter/git"
 	"orange/internal/adapter/logfile"
 	"orange/internal/adapter/sqlite"
 	"orange/internal/adapter/taskdir"
@@ -64,9 +63,11 @@ func restore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) (repo
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	r := &restorer{
-		server: &server{cfg: cfg, store: store, git: git.New().With(publicEnv), log: slog.New(slog.NewJSONHandler(logs, nil)), folders: taskdir.New(tasksFolder(cfg.Home))},
+		server: &server{cfg: cfg, store: store, log: slog.New(slog.NewJSONHandler(logs, nil)), folders: taskdir.New(tasksFolder(cfg.Home))},
 		report: &report, fault: fault,
 	}
+	r.git, r.trust = guardedGit(cfg.Home, store)
+	r.loadTrust(ctx)
 	return report, r.run(ctx)
 }
 

@@ -49,7 +49,7 @@ func serve(ctx context.Context, cfg config.Config, o cli.ServeOptions) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
-	s := &server{cfg: cfg, held: held, git: git.New().With(publicEnv)}
+	s := &server{cfg: cfg, held: held}
 	defer s.removeSocket() // that it is gone says that all is on the disk
 	logs, err := logfile.Open(filepath.Join(cfg.Home, "orange.log"), logfile.MaxSize)
 	if err != nil {
@@ -61,6 +61,7 @@ func serve(ctx context.Context, cfg config.Config, o cli.ServeOptions) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, s.store.Close()) }()
+	s.git, s.trust = guardedGit(cfg.Home, s.store)
 	return s.run(ctx, o)
 }
 
@@ -72,6 +73,7 @@ type server struct {
 	store   *sqlite.Store
 	log     *slog.Logger
 	git     *git.Git
+	trust   *gitTrust
 	folders *taskdir.Dir
 	runtime *local.Runtime
 	self    string     // this program
@@ -100,6 +102,7 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 	s.page, s.sights = &webPage{s: s}, newSights(s)
 	s.fault = crashAt(o.CrashAt, o.CrashPoint)
 	s.office, s.retrack = s.newOffice(), make(chan struct{}, 1)
+	s.loadTrust(ctx)
 	if err := s.open(ctx, o); err != nil {
 		return err
 	}
@@ -237,7 +240,7 @@ func (s *server) api(stop func()) *api.Server {
 		Engine: s.runtime, Control: control{s.runtime, s.office, s.page, s.herald, s.hears}, Trackers: trackers{s.office, s}, Projects: projects{s}, Tasks: s.store, Workflows: library{s}, Folders: s.folders, Boards: s.boards(),
 		Rows: s.store, Sights: s.sights, Changes: changes{s}, Library: library{s}, Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
 		Inbox: s.inbox, Transfer: transfer{s}, Where: s.where, Checks: s.checks, Repair: s.repair,
-		Stop: stop, Release: version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
+		GitPrograms: s.trust, Stop: stop, Release: version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}
 	if c := s.company; c != nil {
 		out.Identity, out.Attempts, out.Workspaces, out.Screens = identity{c.agents}, attemptsView{c}, c.worktrees, screens{s}

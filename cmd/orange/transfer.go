@@ -21,6 +21,7 @@ func (t transfer) Export(ctx context.Context, w io.Writer) error {
 // Import implements api.Transfer.
 func (t transfer) Import(ctx context.Context, r io.Reader) (api.Imported, error) {
 	taken, err := t.s.runtime.Restore(ctx, r)
+	t.s.loadTrust(ctx)
 	if t.s.company != nil {
 		t.s.adopt() // attempts of another machine are over
 	}
@@ -41,6 +42,7 @@ func (t transfer) ImportFolder(ctx context.Context, path string) (api.Imported, 
 		}
 		in.Projects++
 	}
+	t.s.loadTrust(ctx)
 	for _, found := range home.Tasks {
 		answer, err := t.s.runtime.Import(ctx, found.New, "", found.Body)
 		switch {

@@ -172,10 +172,14 @@ func (g *Git) checkFilters(ctx context.Context, rec *landRecord) error {
 			names.WriteString(c.name + "\x00")
 		}
 	}
+	common, err := CommonDir(rec.Checkout)
+	if err != nil {
+		return err
+	}
 	used, err := g.filtersOf(ctx, rec.Checkout, rec.New, names.String())
 	for _, name := range used {
 		if needed := filters[name]; needed != nil {
-			project, _ := g.guard.Trusted(commonAt(rec.Checkout))
+			project, _ := g.guard.Trusted(common)
 			return fmt.Errorf("merge %s into %s, nothing was changed: files need the filter %s: %s", rec.What, rec.Target, printable(name), notTrusted(project, needed))
 		}
 	}
@@ -203,12 +207,6 @@ func (g *Git) filtersOf(ctx context.Context, dir, commit, names string) (filters
 		filters = append(filters, fields[i])
 	}
 	return filters, err
-}
-
-// commonAt is the common git folder of a working tree, "" if it is none.
-func commonAt(dir string) string {
-	l, _ := layoutOf(dir)
-	return l.common
 }
 
 // landing are the settings of the merge in a checkout. Git starts no housekeeping in the

@@ -36,6 +36,13 @@ func layoutOf(dir string) (layout, error) {
 	return l, err
 }
 
+// CommonDir is the folder that all working trees of a repository share, read from the files of
+// the working tree whose top folder is dir.
+func CommonDir(dir string) (string, error) {
+	l, err := layoutOf(dir)
+	return l.common, err
+}
+
 // readPath reads a file that holds a path, which may be relative to base.
 func readPath(file, prefix, base string) (string, error) {
 	text, err := os.ReadFile(file)

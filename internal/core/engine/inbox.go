@@ -46,7 +46,17 @@ const (
 	ItemBoard      ItemKind = "board"      // the card waits for a tag or a move
 	ItemStart      ItemKind = "start"      // the task was created and not started
 	ItemPaused     ItemKind = "paused"     // a person paused everything
+	ItemGit        ItemKind = "git"        // git would run programs that nobody has trusted
 )
+
+// GitItems is the item of a project about programs that git may not run, none if there is
+// nothing to say about them.
+func GitItems(project, text string) []Item {
+	if text == "" {
+		return nil
+	}
+	return []Item{{Kind: ItemGit, Project: project, Text: text, Do: "orange project update " + project + " --trust-git"}}
+}
 
 // Inbox says what a task wants of a person, if anything.
 func Inbox(def *workflow.Definition, t task.Task) (Item, bool) {

@@ -54,6 +54,8 @@ type Project struct {
 
 	DayAttempts int   `json:"day_attempts,omitempty"` // of all tasks, today
 	DayMicros   int64 `json:"day_cost_micro_usd,omitempty"`
+
+	Git string `json:"git,omitempty"` // says which programs git may not run, because nobody has trusted them
 }
 
 // A Row is one task. Every text in it is one line and safe for a terminal.

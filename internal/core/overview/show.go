@@ -212,6 +212,9 @@ func (s *State) Inbox() []engine.Item {
 	if s.Paused {
 		out = append(out, engine.Item{Kind: engine.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"})
 	}
+	for _, p := range s.Projects {
+		out = append(out, engine.GitItems(p.Name, p.Git)...)
+	}
 	for i := range s.Tasks {
 		r := &s.Tasks[i]
 		if r.Wants == "" {

@@ -104,6 +104,8 @@ type Server struct {
 	PID        int
 	Log        *slog.Logger
 
+	GitPrograms GitPrograms // nil: nothing is known about them
+
 	bell    bell          // rings when something changes that no journal tells
 	walks   chan struct{} // holds those who walk along the journal
 	paper   paper

@@ -22,7 +22,7 @@ func enums() map[reflect.Type][]any {
 			signal.Tracker, signal.Effect, signal.Update, signal.Pause, signal.Resume, signal.Tamper, signal.Delete, signal.Import, signal.Restore),
 		reflect.TypeFor[engine.Verdict](): values(engine.Advance, engine.Halt, engine.Crash, engine.Stay, engine.Record, engine.Refuse),
 		reflect.TypeFor[engine.ItemKind](): values(engine.ItemAttention, engine.ItemConfirm, engine.ItemPermission, engine.ItemInput, engine.ItemQuestion, engine.ItemReview,
-			engine.ItemStuck, engine.ItemCrashed, engine.ItemFailed, engine.ItemNoAnswer, engine.ItemBoard, engine.ItemStart, engine.ItemPaused),
+			engine.ItemStuck, engine.ItemCrashed, engine.ItemFailed, engine.ItemNoAnswer, engine.ItemBoard, engine.ItemStart, engine.ItemPaused, engine.ItemGit),
 		reflect.TypeFor[workflow.Kind](): values(workflow.Queued, workflow.Agent, workflow.Waiting, workflow.HumanDo, workflow.Halt, workflow.Terminal),
 		reflect.TypeFor[overview.Life](): values(overview.Alive, overview.Dead, overview.None),
 		reflect.TypeFor[task.Delivery](): values("", task.DeliverLocal, task.DeliverPush, task.DeliverPR),
@@ -34,6 +34,8 @@ func enums() map[reflect.Type][]any {
 		reflect.TypeFor[boardcheck.Type](): values(boardcheck.InvalidTagCombo, boardcheck.OrphanedInAnalyse, boardcheck.OrphanedInDevelopment,
 			boardcheck.OrphanedInReview, boardcheck.OrphanedApproval, boardcheck.StaleTagsInDeploy, boardcheck.StaleClaim, boardcheck.StuckPlanFinalization,
 			boardcheck.StuckOpsMerge, boardcheck.ReadyNotPlanned, boardcheck.PRAlreadyMerged, boardcheck.PRClosedWithoutMerge),
+		reflect.TypeFor[task.GitProgramKind](): values(task.GitHook, task.GitFilter, task.GitMerge, task.GitSign, task.GitTransport,
+			task.GitCredential, task.GitOther),
 	}
 }
 

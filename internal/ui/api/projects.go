@@ -25,6 +25,15 @@ type ProjectChange struct {
 	Teardown *string        `json:"teardown"`
 	Budget   *task.Budget   `json:"budget"`
 	Forge    *task.Forge    `json:"forge"`
+	TrustGit *bool          `json:"trust_git"` // git may run the programs that its configuration names now
+}
+
+// GitPrograms are the programs that git may and may not run.
+type GitPrograms interface {
+	// Trusted lists the programs that git may run for a project.
+	Trusted(project string) []task.GitProgram
+	// Untrusted says in a line which others the configuration of git names, "" for none.
+	Untrusted(ctx context.Context, p task.Project) string
 }
 
 // A ProjectList is all projects.
@@ -38,25 +47,37 @@ func (s *Server) listProjects(*http.Request) (ProjectList, error) {
 
 // A ProjectShown is one project.
 type ProjectShown struct {
-	Project task.Project `json:"project"`
+	Project task.Project      `json:"project"`
+	Git     []task.GitProgram `json:"git_programs,omitempty"` // that git may run from now on, where that was decided
+}
+
+// trusting is a project with the programs that git may run for it.
+func (s *Server) trusting(p task.Project) ProjectShown {
+	if s.GitPrograms == nil {
+		return ProjectShown{Project: p}
+	}
+	return ProjectShown{p, s.GitPrograms.Trusted(p.Name)}
 }
 
 func (s *Server) addProject(r *http.Request, p task.Project) (ProjectShown, error) {
 	defer s.bell.ring()
 	p, err := s.Projects.Add(r.Context(), p)
-	return ProjectShown{p}, err
+	return s.trusting(p), err
 }
 
 func (s *Server) updateProject(r *http.Request, change ProjectChange) (ProjectShown, error) {
 	defer s.bell.ring()
 	p, err := s.Projects.Update(r.Context(), r.PathValue("name"), change)
-	return ProjectShown{p}, err
+	if change.TrustGit != nil && *change.TrustGit {
+		return s.trusting(p), err
+	}
+	return ProjectShown{Project: p}, err
 }
 
 func (s *Server) removeProject(r *http.Request) (ProjectShown, error) {
 	defer s.bell.ring()
 	name := r.PathValue("name")
-	return ProjectShown{task.Project{Name: name}}, s.Projects.Remove(r.Context(), name)
+	return ProjectShown{Project: task.Project{Name: name}}, s.Projects.Remove(r.Context(), name)
 }
 
 // A Place is what a folder on disk belongs to.

@@ -167,6 +167,9 @@ func (s *Server) moment() overview.State {
 		if counts && p.Budget.Daily() {
 			item.DayAttempts, item.DayMicros, _ = book.SpentOn(p.Name, task.DayOf(out.At)) // a glance goes without
 		}
+		if s.GitPrograms != nil {
+			item.Git = s.GitPrograms.Untrusted(context.Background(), p)
+		}
 		out.Projects = append(out.Projects, item)
 	}
 	return out

@@ -82,5 +82,8 @@ func branchOf(it *engine.Item) string {
 	if it.Project == "" && it.Branch == "" {
 		return "-"
 	}
+	if it.Branch == "" {
+		return cleanLine(it.Project)
+	}
 	return cleanLine(it.Project + "/" + it.Branch)
 }

@@ -30,7 +30,7 @@ type itemKey struct {
 func keyOfItem(it *engine.Item) itemKey {
 	k := itemKey{it.Task, it.Kind, it.Text, it.Since}
 	switch it.Kind {
-	case engine.ItemAttention, engine.ItemFailed, engine.ItemCrashed, engine.ItemPaused: // as young as the last entry
+	case engine.ItemAttention, engine.ItemFailed, engine.ItemCrashed, engine.ItemPaused, engine.ItemGit: // as young as the last entry
 		k.since = time.Time{}
 	}
 	return k

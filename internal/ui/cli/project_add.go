@@ -60,10 +60,16 @@ func newProjectAdd(deps Deps) *cobra.Command {
 		if workflow != "" {
 			p.Workflow = workflow
 		}
-		if p, err = s.AddProject(ctx, p); err != nil {
+		added, err := s.AddProject(ctx, p)
+		if err != nil {
 			return err
 		}
-		return s.say(map[string]any{"project": p}, "Added project %s (%s), %d workspaces%s", p.Name, p.Path, p.PoolSize, policyText(p.Policy))
+		p = added.Project
+		text := fmt.Sprintf("Added project %s (%s), %d workspaces%s", p.Name, p.Path, p.PoolSize, policyText(p.Policy))
+		if len(added.Git) > 0 {
+			text += "\n" + gitProgramsText(added.Git)
+		}
+		return s.say(changedProject(added), "%s", text)
 	})
 	return cmd
 }

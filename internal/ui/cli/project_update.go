@@ -15,18 +15,21 @@ import (
 func newProjectUpdate(deps Deps) *cobra.Command {
 	var size int
 	var workflow, path string
+	var trustGit bool
 	var change client.ProjectChange
 	cmd := &cobra.Command{
 		Use: "update [name]", Short: "Change a project, by default the one of this folder",
 		Long: "Change what belongs to a project. What no flag names stays as it is.",
 		Example: "  orange project update shop --pool-size 3 --max-day-cost 20\n" +
 			"  orange project update --workflow orange-direct\n" +
-			"  orange project update shop --path ~/src/shop   # the repository was moved there",
+			"  orange project update shop --path ~/src/shop   # the repository was moved there\n" +
+			"  orange project update shop --trust-git         # after a look at what git would run",
 		Args: arguments(0, 1),
 	}
 	cmd.Flags().IntVar(&size, "pool-size", 0, "how many workspaces it has")
 	cmd.Flags().StringVar(&workflow, "workflow", "", "workflow that its new tasks follow")
 	cmd.Flags().StringVar(&path, "path", "", "where its repository was moved to; the worktrees are repaired")
+	cmd.Flags().BoolVar(&trustGit, "trust-git", false, "let git run the hooks, filters and helpers that its configuration names now")
 	policy := newPolicyFlags(cmd)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if cmd.Flags().Changed("pool-size") {
@@ -41,6 +44,9 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 				return fmt.Errorf("find the folder %q: %w", path, err)
 			}
 			change.Path = &full
+		}
+		if trustGit {
+			change.TrustGit = &trustGit
 		}
 		policy.change(&change)
 		if change == (client.ProjectChange{}) && !policy.bounds() {
@@ -71,9 +77,40 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return s.say(map[string]any{"project": p}, "Updated project %s: %d workspaces, workflow %s%s", p.Name, p.PoolSize, orDash(p.Workflow), policyText(p.Policy))
+		text := fmt.Sprintf("Updated project %s: %d workspaces, workflow %s%s", p.Name, p.PoolSize, orDash(p.Workflow), policyText(p.Policy))
+		if trustGit {
+			text += "\n" + gitProgramsText(p.Git)
+		}
+		return s.say(changedProject(p), "%s", text)
 	})
 	return cmd
+}
+
+// changedProject is what is printed as JSON about a project after a change.
+func changedProject(p client.ChangedProject) map[string]any {
+	out := map[string]any{"project": p.Project}
+	if len(p.Git) > 0 {
+		out["git_programs"] = p.Git
+	}
+	return out
+}
+
+// gitProgramsText lists the programs that git may run, with the files whose content is fixed.
+func gitProgramsText(list []task.GitProgram) string {
+	if len(list) == 0 {
+		return "Git runs no hook, filter or helper for it"
+	}
+	out := "Git runs these for it, as long as they stay as they are:"
+	for _, p := range list {
+		out += "\n  " + cleanLine(string(p.Kind)+" "+p.Key)
+		if p.Command != "" {
+			out += ": " + cut(cleanLine(p.Command), 200)
+		}
+		for _, f := range p.Files {
+			out += "\n    " + cleanLine(f.Path) + " " + f.SHA256[:min(12, len(f.SHA256))]
+		}
+	}
+	return out
 }
 
 // project finds a project by its name.

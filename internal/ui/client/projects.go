@@ -18,6 +18,13 @@ type ProjectChange struct {
 	Teardown *string        `json:"teardown,omitempty"`
 	Forge    *task.Forge    `json:"forge,omitempty"`
 	Budget   *task.Budget   `json:"budget,omitempty"` // all of it: what it does not name is no longer bounded
+	TrustGit *bool          `json:"trust_git,omitempty"`
+}
+
+// A ChangedProject is a project after a change.
+type ChangedProject struct {
+	task.Project
+	Git []task.GitProgram // that git may run from now on, where that was decided
 }
 
 // A Place is what a folder belongs to. What it does not belong to is empty.
@@ -37,21 +44,22 @@ func (c *Client) Projects(ctx context.Context) ([]task.Project, error) {
 }
 
 // AddProject registers a repository.
-func (c *Client) AddProject(ctx context.Context, p task.Project) (task.Project, error) {
+func (c *Client) AddProject(ctx context.Context, p task.Project) (ChangedProject, error) {
 	return c.project(ctx, http.MethodPost, "/projects", p)
 }
 
 // UpdateProject changes a project.
-func (c *Client) UpdateProject(ctx context.Context, name string, change ProjectChange) (task.Project, error) {
+func (c *Client) UpdateProject(ctx context.Context, name string, change ProjectChange) (ChangedProject, error) {
 	return c.project(ctx, http.MethodPatch, "/projects/"+url.PathEscape(name), change)
 }
 
-func (c *Client) project(ctx context.Context, method, path string, in any) (task.Project, error) {
+func (c *Client) project(ctx context.Context, method, path string, in any) (ChangedProject, error) {
 	var out struct {
-		Project task.Project `json:"project"`
+		Project task.Project      `json:"project"`
+		Git     []task.GitProgram `json:"git_programs"`
 	}
 	err := c.put(ctx, method, path, in, &out)
-	return out.Project, err
+	return ChangedProject{out.Project, out.Git}, err
 }
 
 // RemoveProject forgets a project that has no task left to do.

@@ -24,7 +24,7 @@ func (b *inbox) items(m *model) []engine.Item {
 	}
 	out := all[:0]
 	for _, it := range all {
-		if it.Project == m.choice.Project || it.Task == "" {
+		if it.Project == m.choice.Project || it.Project == "" {
 			out = append(out, it)
 		}
 	}
@@ -112,8 +112,11 @@ func (m *model) inboxRow(it *engine.Item, width int, selected bool) string {
 		return s.Render(fit(p.text, max(0, w)))
 	}
 	name := it.Project + "/" + it.Branch
-	if it.Task == "" {
+	switch {
+	case it.Task == "" && it.Project == "":
 		name = "everything"
+	case it.Branch == "":
+		name = it.Project
 	}
 	kind := piece{mark + string(it.Kind), wantStyle(m, it.Kind)}
 	if width < 50 {

@@ -52,8 +52,14 @@ func (m *model) act(key string) tea.Cmd {
 			continue
 		}
 		r := m.selected()
-		if a.task && r == nil && m.page == pageInbox && m.state.Paused && (a.keys[0] == "enter" || key == "P") {
-			return m.pauseAll() // the one item that is of no task
+		if items := m.inbox.items(m); a.task && r == nil && m.page == pageInbox && m.inbox.at < len(items) && (a.keys[0] == "enter" || key == "P") {
+			switch it := items[m.inbox.at]; it.Kind { // of no task
+			case engine.ItemPaused:
+				return m.pauseAll()
+			case engine.ItemGit:
+				m.say("look at it, then run %s", it.Do)
+				return nil
+			}
 		}
 		if a.task && r == nil {
 			m.say("no task is selected: press c to create one")

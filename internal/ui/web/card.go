@@ -165,6 +165,8 @@ func wantsText(k engine.ItemKind) string {
 		return "You: tag the card"
 	case engine.ItemStart:
 		return "You: start"
+	case engine.ItemGit:
+		return "You: look at what git would run"
 	}
 	return "You: " + string(k)
 }

@@ -58,8 +58,8 @@ func (s *Site) inbox(w http.ResponseWriter, r *http.Request) {
 			continue
 		}
 		item := inboxItem{
-			ID: string(it.Task), Where: it.Project + "/" + it.Branch, Status: it.Status, Text: it.Text, Do: it.Do,
-			Since: isoTime(it.Since), Age: prose.Age(d.Now, it.Since), Frees: it.Frees, All: it.Task == "",
+			ID: string(it.Task), Where: strings.TrimSuffix(it.Project+"/"+it.Branch, "/"), Status: it.Status, Text: it.Text, Do: it.Do,
+			Since: isoTime(it.Since), Age: prose.Age(d.Now, it.Since), Frees: it.Frees, All: it.Kind == engine.ItemPaused,
 		}
 		item.Kind = strings.TrimPrefix(wantsText(it.Kind), "You: ")
 		if row := rows[it.Task]; row != nil {
