@@ -1,0 +1,523 @@
+package git
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"orange/internal/core/task"
+)
+
+// guardEnv is a repository with a worktree on branch x, in which an agent has a hand.
+type guardEnv struct {
+	t         *testing.T
+	root, dir string
+	outside   string // a folder outside of the repository
+	trusted   []task.GitProgram
+	environ   []string
+	git       *Git
+}
+
+func newGuardEnv(t *testing.T) *guardEnv {
+	t.Helper()
+	e := &guardEnv{t: t, outside: t.TempDir()}
+	e.root, e.dir = forMerge(t)
+	e.environ = append(os.Environ(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	common := filepath.Join(e.root, ".git")
+	e.git = New().With(func(bool) []string { return slices.Clone(e.environ) }).Guarded(&Guard{Hooks: t.TempDir(), Trusted: func(of string) (string, []task.GitProgram) {
+		if of != common && !strings.HasPrefix(of, common+"/") {
+			return "", nil
+		}
+		return "shop", e.trusted
+	}})
+	e.git.lockPatience = 0
+	return e
+}
+
+// trust trusts what there is now.
+func (e *guardEnv) trust() {
+	e.t.Helper()
+	list, err := e.git.Programs(e.t.Context(), e.root)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.trusted = list
+}
+
+// program writes a program that notes that it ran and passes its input on.
+func (e *guardEnv) program(name string) string {
+	e.t.Helper()
+	path := filepath.Join(e.outside, name)
+	e.executable(path, "#!/bin/sh\necho "+name+" >>"+e.outside+"/ran\nenv >"+e.outside+"/environ\ncase \"$*\" in transport*) exit 1 ;; *) cat ;; esac\n")
+	return path
+}
+
+func (e *guardEnv) executable(path, text string) {
+	e.t.Helper()
+	write(e.t, filepath.Dir(path), filepath.Base(path), text)
+	if err := os.Chmod(path, 0o755); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// ran says which programs have run since the last time.
+func (e *guardEnv) ran() string {
+	text, _ := os.ReadFile(filepath.Join(e.outside, "ran"))
+	_ = os.Remove(filepath.Join(e.outside, "ran"))
+	lines := strings.Fields(string(text))
+	slices.Sort(lines)
+	return strings.Join(slices.Compact(lines), " ")
+}
+
+// work does what Orange does with a repository in the life of a task. Some of it may fail.
+func (e *guardEnv) work(g *Git) {
+	ctx := e.t.Context()
+	write(e.t, e.dir, "f", "changed")
+	c := Comparison{Root: e.root, Worktree: e.dir, Branch: "x", Default: "main"}
+	_, _ = g.Stat(ctx, c)
+	_, _, _, _ = g.Diff(ctx, c, 1<<20)
+	_, _ = g.Uncommitted(ctx, e.dir)
+	_, _ = g.Unsaved(ctx, e.dir)
+	_, _ = g.Salvage(ctx, e.dir, "t")
+	_ = g.Clean(ctx, e.dir, "t")
+	_ = g.Switch(ctx, e.dir, "next", "main")
+	_ = g.Switch(ctx, e.dir, "x", "main")
+	_, _ = g.Salvages(ctx, e.root)
+	if out(e.t, e.root, "rev-parse", "main") == out(e.t, e.root, "merge-base", "main", "x") {
+		commitFile(e.t, e.root, "g", "moved")
+	}
+	_ = g.Fetch(ctx, e.root, "origin", "main")
+	_, _ = g.Merge(ctx, e.root, Merging{Branch: "x", Into: "main", Strategy: MergeCommit})
+	_ = g.AddWorktree(ctx, e.root, filepath.Join(e.outside, "more"), "main")
+	_ = g.RemoveWorktree(ctx, filepath.Join(e.outside, "more"))
+}
+
+// attacks are the ways in which an agent gets git to run its program.
+var attacks = map[string]func(e *guardEnv, program string){
+	"fsmonitor":           func(e *guardEnv, program string) { do(e.t, e.root, "config", "core.fsmonitor", program) },
+	"filter":              func(e *guardEnv, program string) { e.filter("x", "clean", program) },
+	"smudge filter":       func(e *guardEnv, program string) { e.filter("x", "smudge", program) },
+	"filter process":      func(e *guardEnv, program string) { e.filter("x", "process", program) },
+	"filter with = in it": func(e *guardEnv, program string) { e.filter("a=b", "clean", program) },
+	"filter by info/attributes": func(e *guardEnv, program string) {
+		do(e.t, e.root, "config", "filter.x.clean", program)
+		write(e.t, e.root, ".git/info/attributes", "* filter=x\n")
+	},
+	"filter by an include": func(e *guardEnv, program string) {
+		write(e.t, e.outside, "inc", "[filter \"x\"]\n\tclean = "+program+"\n")
+		write(e.t, e.dir, ".gitattributes", "* filter=x\n")
+		do(e.t, e.root, "config", "include.path", filepath.Join(e.outside, "inc"))
+	},
+	"filter by an include that comes later": func(e *guardEnv, program string) {
+		do(e.t, e.root, "config", "include.path", filepath.Join(e.outside, "inc"))
+		_, _ = e.git.Uncommitted(e.t.Context(), e.dir)
+		write(e.t, e.outside, "inc", "[filter \"x\"]\n\tclean = "+program+"\n")
+		write(e.t, e.dir, ".gitattributes", "* filter=x\n")
+	},
+	"filter of the worktree": func(e *guardEnv, program string) {
+		do(e.t, e.root, "config", "extensions.worktreeConfig", "true")
+		do(e.t, e.dir, "config", "--worktree", "filter.x.clean", program)
+		write(e.t, e.dir, ".gitattributes", "* filter=x\n")
+	},
+	"filter of the user": func(e *guardEnv, program string) {
+		global := filepath.Join(e.outside, "gitconfig")
+		e.environ = append(e.environ, "GIT_CONFIG_GLOBAL="+global)
+		write(e.t, e.outside, "gitconfig", "[filter \"x\"]\n\tclean = "+program+"\n")
+		write(e.t, e.dir, ".gitattributes", "* filter=x\n")
+	},
+	"filter of a repository inside": func(e *guardEnv, program string) {
+		inner := filepath.Join(e.dir, "inner")
+		do(e.t, e.dir, "init", "-q", "--template=", inner)
+		commitFile(e.t, inner, "f", "1")
+		do(e.t, e.dir, "add", "inner")
+		do(e.t, e.dir, "commit", "-qm", "inner")
+		do(e.t, inner, "config", "filter.x.clean", program)
+		write(e.t, inner, ".git/info/attributes", "* filter=x\n")
+		write(e.t, inner, "f", "2")
+	},
+	"hook":                func(e *guardEnv, program string) { e.hook(".git/hooks/post-checkout", program) },
+	"hook for references": func(e *guardEnv, program string) { e.hook(".git/hooks/reference-transaction", program) },
+	"hook for messages":   func(e *guardEnv, program string) { e.hook(".git/hooks/commit-msg", program) },
+	"hook in another folder": func(e *guardEnv, program string) {
+		e.hook("../evil/post-checkout", program)
+		do(e.t, e.root, "config", "core.hooksPath", filepath.Join(e.root, "../evil"))
+	},
+	"hook in the worktree": func(e *guardEnv, program string) {
+		do(e.t, e.root, "config", "core.hooksPath", "hooks")
+		e.executable(filepath.Join(e.dir, "hooks/post-checkout"), "#!/bin/sh\nexec "+program+" </dev/null\n")
+	},
+	"merge driver": func(e *guardEnv, program string) {
+		do(e.t, e.root, "config", "merge.x.driver", program+" %A <%B")
+		commitFile(e.t, e.root, "f", "conflict")
+		write(e.t, e.root, ".git/info/attributes", "* merge=x\n")
+	},
+	"textconv": func(e *guardEnv, program string) {
+		do(e.t, e.root, "config", "diff.x.textconv", program)
+		write(e.t, e.root, ".git/info/attributes", "* diff=x\n")
+	},
+	"external diff": func(e *guardEnv, program string) { do(e.t, e.root, "config", "diff.external", program+" transport") },
+	"signing": func(e *guardEnv, program string) {
+		do(e.t, e.root, "config", "commit.gpgSign", "true")
+		do(e.t, e.root, "config", "gpg.program", program)
+	},
+	"default key": func(e *guardEnv, program string) {
+		do(e.t, e.root, "config", "commit.gpgSign", "true")
+		do(e.t, e.root, "config", "gpg.format", "ssh")
+		do(e.t, e.root, "config", "gpg.ssh.defaultKeyCommand", program)
+	},
+	"ssh": func(e *guardEnv, program string) {
+		do(e.t, e.root, "remote", "add", "origin", "ssh://localhost/x")
+		do(e.t, e.root, "config", "core.sshCommand", program+" transport")
+	},
+	"upload-pack": func(e *guardEnv, program string) {
+		do(e.t, e.root, "remote", "add", "origin", e.root)
+		do(e.t, e.root, "config", "remote.origin.uploadpack", program+" transport")
+	},
+	"ext": func(e *guardEnv, program string) {
+		do(e.t, e.root, "remote", "add", "origin", "ext::"+program+" transport %S")
+		do(e.t, e.root, "config", "protocol.ext.allow", "always")
+	},
+	"another repository": func(e *guardEnv, program string) {
+		evil := filepath.Join(e.outside, "evil")
+		do(e.t, e.root, "clone", "-q", "--bare", "--branch=x", e.root, evil)
+		do(e.t, evil, "config", "core.bare", "false")
+		do(e.t, evil, "config", "filter.x.clean", program)
+		write(e.t, evil, "info/attributes", "* filter=x\n")
+		write(e.t, e.dir, ".git", "gitdir: "+evil+"\n")
+	},
+}
+
+func (e *guardEnv) filter(name, part, program string) {
+	e.t.Helper()
+	do(e.t, e.root, "config", "filter."+name+"."+part, program)
+	commitFile(e.t, e.dir, ".gitattributes", "* filter="+name+"\n")
+	write(e.t, e.root, ".git/info/attributes", "* filter="+name+"\n")
+}
+
+func (e *guardEnv) hook(path, program string) {
+	e.t.Helper()
+	e.executable(filepath.Join(e.root, path), "#!/bin/sh\nexec "+program+" </dev/null\n")
+}
+
+// Nothing that an agent configures is run, and a git without a guard runs it.
+func TestProgramsOfAgentsAreNotRun(t *testing.T) {
+	t.Parallel()
+	never := []string{"textconv", "external diff"} // no git of Orange ever runs those
+	for name, attack := range attacks {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newGuardEnv(t)
+			e.trust()
+			e.work(e.git) // it has looked before
+			attack(e, e.program("evil"))
+			e.ran()
+			e.work(e.git)
+			if ran := e.ran(); ran != "" {
+				t.Errorf("%s ran", ran)
+			}
+			free := New().With(func(bool) []string { return slices.Clone(e.environ) })
+			free.lockPatience = 0
+			e.work(free)
+			if ran := e.ran(); ran == "" && !slices.Contains(never, name) {
+				t.Error("a git without a guard does not run it either: the test shows nothing")
+			}
+		})
+	}
+}
+
+// Trusted programs run as if there were no guard, also in a worktree, until they change.
+func TestTrustedProgramsRun(t *testing.T) {
+	t.Parallel()
+	for name, attack := range attacks {
+		if slices.Contains([]string{"fsmonitor", "textconv", "external diff", "another repository", "filter of a repository inside", "filter of the worktree", "filter by an include that comes later", "hook in the worktree"}, name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newGuardEnv(t)
+			program := e.program("mine")
+			attack(e, program)
+			e.trust()
+			e.ran()
+			e.work(e.git)
+			if e.ran() == "" {
+				t.Error("it did not run")
+			}
+			e.executable(program, "#!/bin/sh\necho changed >>"+e.outside+"/ran\ncat\n")
+			e.work(e.git)
+			if strings.Contains(name, "hook") { // the hook is the file that is compared, and it is the same
+				return
+			}
+			if ran := e.ran(); ran != "" {
+				t.Errorf("%s ran", ran)
+			}
+			untrusted, err := e.git.Untrusted(t.Context(), e.root)
+			if err != nil || len(untrusted) == 0 || untrusted[0].Files[0].Path != program {
+				t.Errorf("%+v, %v", untrusted, err)
+			}
+			e.trust()
+			e.work(e.git)
+			if e.ran() == "" {
+				t.Error("it is trusted and does not run")
+			}
+		})
+	}
+}
+
+// A hook that comes beside trusted ones does not run; those do.
+func TestAHookBesideTrustedOnesDoesNotRun(t *testing.T) {
+	t.Parallel()
+	e := newGuardEnv(t)
+	e.hook(".git/hooks/post-checkout", e.program("mine"))
+	e.trust()
+	e.hook(".git/hooks/post-merge", e.program("evil"))
+	e.hook(".git/hooks/reference-transaction", e.program("evil"))
+	e.work(e.git)
+	if ran := e.ran(); ran != "mine" {
+		t.Errorf("%q ran", ran)
+	}
+	e.executable(filepath.Join(e.root, ".git/hooks/post-checkout"), "#!/bin/sh\necho changed >>"+e.outside+"/ran\n")
+	e.work(e.git)
+	if ran := e.ran(); ran != "" {
+		t.Errorf("%q ran", ran)
+	}
+}
+
+// Husky's hooks are in the working tree, call a file beside them and one above. In a worktree
+// they run if all of these are what they were in the checkout that was trusted.
+func TestHooksInTheWorkingTreeAreComparedByContent(t *testing.T) {
+	t.Parallel()
+	e := newGuardEnv(t)
+	mine := e.program("mine")
+	husky := func(dir, text string) {
+		e.executable(filepath.Join(dir, ".husky/_/post-checkout"), "#!/bin/sh\n. \"$(dirname \"$0\")/h\"\n")
+		e.executable(filepath.Join(dir, ".husky/_/h"), "sh -e \"$(dirname \"$(dirname \"$0\")\")/$(basename \"$0\")\" \"$@\"\n")
+		e.executable(filepath.Join(dir, ".husky/post-checkout"), text)
+	}
+	husky(e.root, mine+" </dev/null\n")
+	do(t, e.root, "config", "core.hooksPath", ".husky/_")
+	e.trust()
+	husky(e.dir, mine+" </dev/null\n")
+	ctx := t.Context()
+	if err := e.git.Switch(ctx, e.dir, "a", "main"); err != nil || e.ran() != "mine" {
+		t.Errorf("the hook did not run: %v", err)
+	}
+	husky(e.dir, e.program("evil")+" </dev/null\n")
+	if err := e.git.Switch(ctx, e.dir, "b", "main"); err != nil {
+		t.Fatal(err)
+	}
+	if ran := e.ran(); ran != "" {
+		t.Errorf("%s ran", ran)
+	}
+}
+
+// A filter like that of Git LFS works in checkouts and landings. When it changes, no file is
+// written without it.
+func TestFilesAreNotWrittenWithoutTheirFilter(t *testing.T) {
+	t.Parallel()
+	e := newGuardEnv(t)
+	lfs := filepath.Join(e.outside, "lfs")
+	e.executable(lfs, "#!/bin/sh\ntest $1 = clean && exec tr a-z A-Z\nexec tr A-Z a-z\n")
+	for _, part := range []string{"clean", "smudge"} {
+		do(t, e.root, "config", "filter.lfs."+part, lfs+" "+part)
+	}
+	do(t, e.root, "config", "filter.lfs.required", "true")
+	e.trust()
+	commitFile(t, e.dir, ".gitattributes", "*.big filter=lfs\n")
+	commitFile(t, e.dir, "a.big", "small\n")
+	if got := out(t, e.dir, "cat-file", "-p", "x:a.big"); got != "SMALL" {
+		t.Fatal(got)
+	}
+	ctx := t.Context()
+	if _, err := e.git.Merge(ctx, e.root, Merging{Branch: "x", Into: "main", Strategy: Auto}); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, e.root, "a.big"); got != "small\n" {
+		t.Errorf("it was written as %q", got)
+	}
+	commitFile(t, e.dir, "b.big", "more\n")
+	e.executable(lfs, "#!/bin/sh\ntouch "+e.outside+"/ran\ntest $1 = clean && exec tr a-z A-Z\nexec tr A-Z a-z\n")
+	before := out(t, e.root, "rev-parse", "main")
+	_, err := e.git.Merge(ctx, e.root, Merging{Branch: "x", Into: "main", Strategy: Auto})
+	wantError(t, err, "files need the filter lfs: Orange does not run filter.lfs.clean, filter.lfs.smudge, which nobody has trusted: look at it, then run orange project update shop --trust-git")
+	if out(t, e.root, "rev-parse", "main") != before || there(e.root, "b.big") || out(t, e.root, "status", "--porcelain") != "" {
+		t.Error("something was changed")
+	}
+	wantError(t, e.git.AddWorktree(ctx, e.root, filepath.Join(e.outside, "w"), out(t, e.dir, "rev-parse", "x")), "--trust-git")
+	_ = os.Remove(filepath.Join(e.outside, "ran"))
+	if _, _, _, err := e.git.Diff(ctx, Comparison{Root: e.root, Worktree: e.dir, Branch: "x", Default: "main"}, 1<<20); err != nil {
+		t.Errorf("looking at the changes: %v", err)
+	}
+	commitFile(t, e.dir, "plain", "no filter\n")
+	do(t, e.dir, "rm", "-q", "b.big")
+	do(t, e.dir, "commit", "-qm", "rm")
+	_ = os.Remove(filepath.Join(e.outside, "ran"))
+	if _, err := e.git.Merge(ctx, e.root, Merging{Branch: "x", Into: "main", Strategy: Auto}); err != nil {
+		t.Errorf("files that need no filter: %v", err)
+	}
+	if there(e.outside, "ran") {
+		t.Error("the changed filter ran")
+	}
+}
+
+// A merge that needs a driver which is not trusted is refused, and is no conflict.
+func TestAMergeWithoutItsDriverIsRefused(t *testing.T) {
+	t.Parallel()
+	e := newGuardEnv(t)
+	do(t, e.root, "config", "merge.ours.driver", "true")
+	commitFile(t, e.root, ".gitattributes", "f merge=ours\n")
+	commitFile(t, e.root, "f", "mine")
+	_, err := e.git.Merge(t.Context(), e.root, Merging{Branch: "x", Into: "main", Strategy: Auto})
+	wantError(t, err, "nothing was changed: Orange does not run merge.ours.driver, which nobody has trusted")
+	e.trust()
+	if _, err := e.git.Merge(t.Context(), e.root, Merging{Branch: "x", Into: "main", Strategy: Auto}); err != nil || read(t, e.root, "f") != "mine" {
+		t.Error(err, read(t, e.root, "f"))
+	}
+}
+
+// Signing needs its program. An ssh agent is there for signatures with ssh only.
+func TestSigningNeedsATrustedProgram(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"openpgp", "ssh"} {
+		e := newGuardEnv(t)
+		signer := filepath.Join(e.outside, "signer")
+		e.executable(signer, "#!/bin/sh\nenv >"+e.outside+"/environ\n"+
+			"for f; do :; done\nif test -f \"$f\"; then echo '-----BEGIN SSH SIGNATURE-----' >\"$f.sig\"; else cat >/dev/null; printf '\\n[GNUPG:] SIG_CREATED \\n' >&2; echo '-----BEGIN PGP SIGNATURE-----'; fi\n")
+		do(t, e.root, "config", "commit.gpgSign", "true")
+		do(t, e.root, "config", "gpg.format", format)
+		do(t, e.root, "config", "user.signingKey", filepath.Join(e.outside, "key"))
+		write(t, e.outside, "key", "key\n")
+		do(t, e.root, "config", "gpg."+format+".program", signer)
+		e.git = e.git.With(func(keys bool) []string {
+			if keys {
+				return append(slices.Clone(e.environ), "SSH_AUTH_SOCK=/agent")
+			}
+			return slices.Clone(e.environ)
+		})
+		merge := Merging{Branch: "x", Into: "main", Strategy: MergeCommit}
+		_, err := e.git.Merge(t.Context(), e.root, merge)
+		wantError(t, err, "Orange does not run gpg."+format+".program, which nobody has trusted")
+		if there(e.outside, "environ") {
+			t.Error("it ran")
+		}
+		e.trust()
+		commit, err := e.git.Merge(t.Context(), e.root, merge)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := out(t, e.root, "cat-file", "commit", commit); !strings.Contains(text, "gpgsig -----BEGIN") {
+			t.Errorf("%s: it is not signed:\n%s", format, text)
+		}
+		if has := strings.Contains(read(t, e.outside, "environ"), "SSH_AUTH_SOCK=/agent"); has != (format == "ssh") {
+			t.Errorf("%s: the signer has the ssh agent: %v", format, has)
+		}
+	}
+}
+
+// Fetch and push have the ssh agent and trusted credential helpers. Nothing else has.
+func TestOnlyFetchAndPushHaveKeys(t *testing.T) {
+	t.Parallel()
+	e := newGuardEnv(t)
+	var asked atomic.Int32 // for keys
+	e.git = e.git.With(func(keys bool) []string {
+		if keys {
+			asked.Add(1)
+			return append(slices.Clone(e.environ), "SSH_AUTH_SOCK=/agent")
+		}
+		return slices.Clone(e.environ)
+	})
+	ssh := filepath.Join(e.outside, "ssh")
+	e.executable(ssh, "#!/bin/sh\necho ssh \"$SSH_AUTH_SOCK\" >>"+e.outside+"/ssh.log\nexit 1\n")
+	do(t, e.root, "remote", "add", "origin", "ssh://localhost/x")
+	do(t, e.root, "config", "core.sshCommand", ssh)
+	e.hook(".git/hooks/post-checkout", e.program("hook"))
+	for _, helper := range []string{"store --file=/nowhere", "!true", ""} {
+		do(t, e.root, "config", "--add", "credential.helper", helper)
+	}
+	do(t, e.root, "config", "--add", "credential.https://example.com.helper", "!echo trusted")
+	e.trust()
+	do(t, e.root, "config", "--add", "credential.https://example.com.helper", "!echo evil")
+	e.work(e.git)
+	if !strings.Contains(read(t, e.outside, "ssh.log"), "ssh /agent") {
+		t.Error("fetch has no ssh agent")
+	}
+	if strings.Contains(read(t, e.outside, "environ"), "SSH_AUTH_SOCK=/agent") {
+		t.Error("a hook has the ssh agent")
+	}
+	fetches := asked.Load()
+	_ = e.git.Push(t.Context(), e.root, "origin", "x")
+	if asked.Load() == fetches {
+		t.Error("push has no ssh agent")
+	}
+	for network, want := range map[bool][]setting{
+		false: {{key: "credential.helper"}},
+		true:  {{key: "credential.helper"}, {key: "credential.https://example.com.helper", value: "!echo trusted"}},
+	} {
+		r, err := e.git.guard.rule(t.Context(), e.git, call{dir: e.root, args: []string{"fetch"}, network: network})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.DeleteFunc(slices.Clone(r.settings), func(s setting) bool { return !strings.HasPrefix(s.key, "credential.") })
+		if !slices.Equal(got, want) {
+			t.Errorf("network %v: %v", network, got)
+		}
+	}
+	do(t, e.root, "config", "core.sshCommand", e.program("evil"))
+	wantError(t, e.git.Fetch(t.Context(), e.root, "origin", "main"), "Orange does not run core.sshcommand")
+	if ran := e.ran(); strings.Contains(ran, "evil") {
+		t.Errorf("%s ran", ran)
+	}
+}
+
+// The guard starts git once, and again when a file has changed.
+func TestTheGuardAsksGitOnce(t *testing.T) {
+	t.Parallel()
+	e := newGuardEnv(t)
+	count := filepath.Join(e.outside, "calls")
+	e.executable(filepath.Join(e.outside, "bin/git"), "#!/bin/sh\necho \"$@\" >>"+count+"\nexec "+realGit(t)+" \"$@\"\n")
+	e.git.program = filepath.Join(e.outside, "bin/git")
+	e.executable(filepath.Join(e.outside, "lfs"), "#!/bin/sh\ncat\n")
+	do(t, e.root, "config", "filter.lfs.clean", filepath.Join(e.outside, "lfs"))
+	e.trust()
+	calls := func() int {
+		text, _ := os.ReadFile(count)
+		_ = os.Remove(count)
+		return strings.Count(string(text), "\n")
+	}
+	settled := func() { // files that were just changed are looked at again
+		for n := 0; n != 1; n = calls() {
+			calls()
+			if _, err := e.git.Uncommitted(context.Background(), e.dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	settled()
+	for range 20 {
+		if _, err := e.git.Uncommitted(t.Context(), e.dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := calls(); n != 20 {
+		t.Errorf("%d commands for 20", n)
+	}
+	write(t, e.root, ".git/hooks/commit-msg", "")
+	if _, err := e.git.Uncommitted(t.Context(), e.dir); err != nil || calls() != 2 {
+		t.Error("a new file was not noticed", err)
+	}
+}
+
+func realGit(t *testing.T) string {
+	t.Helper()
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if there(dir, "git") {
+			return filepath.Join(dir, "git")
+		}
+	}
+	t.Fatal("there is no git")
+	return ""
+}
