@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 	"unicode"
+
+	"orange/internal/core/task"
 )
 
 // How long one git command may take: one that only looks, one that writes files, and
@@ -33,9 +35,10 @@ type call struct {
 	input    string
 	files    []*os.File // that the command holds open as well
 	patience time.Duration
-	search   bool // dir may be anywhere in a working tree, not only at its top
-	network  bool // it talks to another machine, and may use keys and passwords
-	free     bool // it only reads the configuration: nothing has to be switched off
+	inside   []string // repositories inside the working tree that git looks into
+	search   bool     // dir may be anywhere in a working tree, not only at its top
+	network  bool     // it talks to another machine, and may use keys and passwords
+	free     bool     // it only reads the configuration: nothing has to be switched off
 	ruling   *ruling
 }
 
@@ -145,6 +148,9 @@ func (g *Git) command(ctx context.Context, c *call) (*exec.Cmd, error) {
 		if c.ruling, err = g.guard.rule(ctx, g, *c); err != nil {
 			return nil, err
 		}
+		if why := c.ruling.refuse(*c); why != "" {
+			return nil, errors.New(why)
+		}
 		for _, s := range c.ruling.settings {
 			if !strings.Contains(s.key, "=") {
 				args = append(args, "-c", s.key+"="+s.value)
@@ -162,6 +168,9 @@ func (g *Git) command(ctx context.Context, c *call) (*exec.Cmd, error) {
 		"GIT_ASKPASS=false", "SSH_ASKPASS=false", "GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_MERGE_AUTOEDIT=no")
 	if !c.search {
 		cmd.Env = append(cmd.Env, ceiling(c.dir))
+	}
+	if c.ruling != nil && !c.network && c.ruling.withholds(task.GitTransport) {
+		cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL=") // also what a partial clone misses is not fetched
 	}
 	cmd.Env = append(append(cmd.Env, c.env...), values...)
 	if c.input != "" {

@@ -112,8 +112,16 @@ func (r *Guard) rule(ctx context.Context, g *Git, c call) (*ruling, error) {
 			pass(setting{key: "push.recurseSubmodules", value: "check"})
 		}
 	}
+	programs := found.programs
+	for _, dir := range c.inside {
+		untrusted, err := g.Untrusted(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		programs, out.withheld = append(slices.Clone(programs), untrusted...), append(out.withheld, untrusted...)
+	}
 	run, _ := found.finder.hooksFolder(hooksPath, named)
-	for _, p := range found.programs {
+	for _, p := range programs {
 		untrusted := slices.ContainsFunc(out.withheld, p.Same)
 		switch {
 		case p.Kind == task.GitHook && !untrusted:
@@ -211,6 +219,19 @@ func hasExactly(folder string, files map[string][]byte) bool {
 	return true
 }
 
+// refuse says why a command is not run at all, "" if it is: it would connect, and a program for
+// that is withheld. Of some settings git uses the first value, so that they cannot be changed.
+func (r *ruling) refuse(c call) string {
+	if !c.network || !r.withholds(task.GitTransport) {
+		return ""
+	}
+	return notTrusted(r.project, slices.DeleteFunc(slices.Clone(r.withheld), func(p task.GitProgram) bool { return p.Kind != task.GitTransport }))
+}
+
+func (r *ruling) withholds(kind task.GitProgramKind) bool {
+	return slices.ContainsFunc(r.withheld, func(p task.GitProgram) bool { return p.Kind == kind })
+}
+
 // explain says why a command failed, if it needed a program that is withheld; "" otherwise.
 func (r *ruling) explain(c call, stderr string) string {
 	if r == nil {
@@ -223,7 +244,7 @@ func (r *ruling) explain(c call, stderr string) string {
 		case isFilter && slices.ContainsFunc(filterFailed.FindAllStringSubmatch(stderr, -1), func(m []string) bool { return m[1] == name }),
 			p.Kind == task.GitMerge && strings.Contains(stderr, driverMark),
 			p.Kind == task.GitSign && c.signs(),
-			(p.Kind == task.GitTransport || p.Kind == task.GitCredential) && c.network:
+			p.Kind == task.GitCredential && c.network:
 			needed = append(needed, p)
 		}
 	}

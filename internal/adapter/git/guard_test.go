@@ -2,7 +2,9 @@ package git
 
 import (
 	"context"
+	"crypto/rand"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,7 +28,9 @@ func newGuardEnv(t *testing.T) *guardEnv {
 	t.Helper()
 	e := &guardEnv{t: t, outside: t.TempDir()}
 	e.root, e.dir = forMerge(t)
-	e.environ = append(os.Environ(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	e.environ = append(os.Environ(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
+		"GIT_CONFIG_GLOBAL="+filepath.Join(e.outside, "gitconfig"))
+	e.environ = slices.DeleteFunc(e.environ, func(v string) bool { return strings.HasPrefix(v, "GIT_ALLOW_PROTOCOL=") })
 	common := filepath.Join(e.root, ".git")
 	e.git = New().With(func(bool) []string { return slices.Clone(e.environ) }).Guarded(&Guard{Hooks: t.TempDir(), Trusted: func(of string) (string, []task.GitProgram) {
 		if of != common && !strings.HasPrefix(of, common+"/") {
@@ -52,7 +56,7 @@ func (e *guardEnv) trust() {
 func (e *guardEnv) program(name string) string {
 	e.t.Helper()
 	path := filepath.Join(e.outside, name)
-	e.executable(path, "#!/bin/sh\necho "+name+" >>"+e.outside+"/ran\nenv >"+e.outside+"/environ\ncase \"$*\" in transport*) exit 1 ;; *) cat ;; esac\n")
+	e.executable(path, "#!/bin/sh\nps -o args= -p $PPID >>"+e.outside+"/who; echo "+name+" >>"+e.outside+"/ran\nenv >"+e.outside+"/environ\ncase \"$*\" in transport*) exit 1 ;; *) cat ;; esac\n")
 	return path
 }
 
@@ -76,7 +80,7 @@ func (e *guardEnv) ran() string {
 // work does what Orange does with a repository in the life of a task. Some of it may fail.
 func (e *guardEnv) work(g *Git) {
 	ctx := e.t.Context()
-	write(e.t, e.dir, "f", "changed")
+	write(e.t, e.dir, "f", rand.Text())
 	c := Comparison{Root: e.root, Worktree: e.dir, Branch: "x", Default: "main"}
 	_, _ = g.Stat(ctx, c)
 	_, _, _, _ = g.Diff(ctx, c, 1<<20)
@@ -87,13 +91,33 @@ func (e *guardEnv) work(g *Git) {
 	_ = g.Switch(ctx, e.dir, "next", "main")
 	_ = g.Switch(ctx, e.dir, "x", "main")
 	_, _ = g.Salvages(ctx, e.root)
-	if out(e.t, e.root, "rev-parse", "main") == out(e.t, e.root, "merge-base", "main", "x") {
-		commitFile(e.t, e.root, "g", "moved")
-	}
+	e.merge(g)
 	_ = g.Fetch(ctx, e.root, "origin", "main")
-	_, _ = g.Merge(ctx, e.root, Merging{Branch: "x", Into: "main", Strategy: MergeCommit})
 	_ = g.AddWorktree(ctx, e.root, filepath.Join(e.outside, "more"), "main")
 	_ = g.RemoveWorktree(ctx, filepath.Join(e.outside, "more"))
+}
+
+// merge merges a branch that is not in main yet. The test itself runs nothing for it.
+func (e *guardEnv) merge(g *Git) {
+	commit := func(parent, name, text string) string {
+		cmd := exec.Command("sh", "-c", `export GIT_INDEX_FILE=$(mktemp -u) && git read-tree "$0" &&
+			git update-index --add --cacheinfo "100644,$(echo "$1" | git hash-object -w --no-filters --stdin),$2" && git commit-tree -p "$0" -m x $(git write-tree)`, parent, text, name)
+		cmd.Dir, cmd.Env = e.root, append(slices.Clone(e.environ), "GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=core.hooksPath", "GIT_CONFIG_VALUE_0=/dev/null",
+			"GIT_CONFIG_KEY_1=core.fsmonitor", "GIT_CONFIG_VALUE_1=false", "GIT_CONFIG_KEY_2=commit.gpgSign", "GIT_CONFIG_VALUE_2=false")
+		text2, err := cmd.CombinedOutput()
+		if err != nil {
+			e.t.Fatal(string(text2))
+		}
+		return strings.TrimSpace(string(text2))
+	}
+	base := out(e.t, e.root, "rev-parse", "main")
+	for branch, name := range map[string]string{"side": "h", "line": "f"} {
+		do(e.t, e.root, "-c", "core.hooksPath=/dev/null", "update-ref", "refs/heads/"+branch, commit(base, name, rand.Text()))
+	}
+	for _, branch := range []string{"side", "x"} {
+		_, _ = g.Merge(e.t.Context(), e.root, Merging{Branch: branch, Into: "line", Strategy: MergeCommit})
+	}
+	_, _ = g.Merge(e.t.Context(), e.root, Merging{Branch: "side", Into: "main", Strategy: Auto})
 }
 
 // attacks are the ways in which an agent gets git to run its program.
@@ -124,8 +148,6 @@ var attacks = map[string]func(e *guardEnv, program string){
 		write(e.t, e.dir, ".gitattributes", "* filter=x\n")
 	},
 	"filter of the user": func(e *guardEnv, program string) {
-		global := filepath.Join(e.outside, "gitconfig")
-		e.environ = append(e.environ, "GIT_CONFIG_GLOBAL="+global)
 		write(e.t, e.outside, "gitconfig", "[filter \"x\"]\n\tclean = "+program+"\n")
 		write(e.t, e.dir, ".gitattributes", "* filter=x\n")
 	},
@@ -148,6 +170,7 @@ var attacks = map[string]func(e *guardEnv, program string){
 	},
 	"hook in the worktree": func(e *guardEnv, program string) {
 		do(e.t, e.root, "config", "core.hooksPath", "hooks")
+		write(e.t, e.root, ".git/info/exclude", "hooks\n")
 		e.executable(filepath.Join(e.dir, "hooks/post-checkout"), "#!/bin/sh\nexec "+program+" </dev/null\n")
 	},
 	"merge driver": func(e *guardEnv, program string) {
@@ -182,12 +205,13 @@ var attacks = map[string]func(e *guardEnv, program string){
 		do(e.t, e.root, "config", "protocol.ext.allow", "always")
 	},
 	"another repository": func(e *guardEnv, program string) {
-		evil := filepath.Join(e.outside, "evil")
+		evil := filepath.Join(e.outside, "another")
 		do(e.t, e.root, "clone", "-q", "--bare", "--branch=x", e.root, evil)
 		do(e.t, evil, "config", "core.bare", "false")
 		do(e.t, evil, "config", "filter.x.clean", program)
 		write(e.t, evil, "info/attributes", "* filter=x\n")
 		write(e.t, e.dir, ".git", "gitdir: "+evil+"\n")
+		do(e.t, e.dir, "reset", "-q")
 	},
 }
 
@@ -217,10 +241,13 @@ func TestProgramsOfAgentsAreNotRun(t *testing.T) {
 			e.ran()
 			e.work(e.git)
 			if ran := e.ran(); ran != "" {
-				t.Errorf("%s ran", ran)
+				t.Errorf("%s ran by %s", ran, read(t, e.outside, "who"))
 			}
+			e = newGuardEnv(t)
 			free := New().With(func(bool) []string { return slices.Clone(e.environ) })
 			free.lockPatience = 0
+			attack(e, e.program("evil"))
+			e.ran()
 			e.work(free)
 			if ran := e.ran(); ran == "" && !slices.Contains(never, name) {
 				t.Error("a git without a guard does not run it either: the test shows nothing")
@@ -355,6 +382,7 @@ func TestFilesAreNotWrittenWithoutTheirFilter(t *testing.T) {
 	commitFile(t, e.dir, "plain", "no filter\n")
 	do(t, e.dir, "rm", "-q", "b.big")
 	do(t, e.dir, "commit", "-qm", "rm")
+	do(t, e.root, "update-index", "-q", "--refresh") // git needs no filter to know that a.big is as it was
 	_ = os.Remove(filepath.Join(e.outside, "ran"))
 	if _, err := e.git.Merge(ctx, e.root, Merging{Branch: "x", Into: "main", Strategy: Auto}); err != nil {
 		t.Errorf("files that need no filter: %v", err)
@@ -386,7 +414,7 @@ func TestSigningNeedsATrustedProgram(t *testing.T) {
 		e := newGuardEnv(t)
 		signer := filepath.Join(e.outside, "signer")
 		e.executable(signer, "#!/bin/sh\nenv >"+e.outside+"/environ\n"+
-			"for f; do :; done\nif test -f \"$f\"; then echo '-----BEGIN SSH SIGNATURE-----' >\"$f.sig\"; else cat >/dev/null; printf '\\n[GNUPG:] SIG_CREATED \\n' >&2; echo '-----BEGIN PGP SIGNATURE-----'; fi\n")
+			"for f; do :; done\nif test \"$1\" = -Y; then echo '-----BEGIN SSH SIGNATURE-----' >\"$f.sig\"; else cat >/dev/null; printf '\\n[GNUPG:] SIG_CREATED \\n' >&2; echo '-----BEGIN PGP SIGNATURE-----'; fi\n")
 		do(t, e.root, "config", "commit.gpgSign", "true")
 		do(t, e.root, "config", "gpg.format", format)
 		do(t, e.root, "config", "user.signingKey", filepath.Join(e.outside, "key"))

@@ -43,6 +43,22 @@ func (g *Git) insideOf(ctx context.Context, dir string, sub submodule) error {
 	return nestedError(dir, sub.name)
 }
 
+// inside lists the folders of submodules, and of those in them.
+func (g *Git) inside(ctx context.Context, known index) (dirs []string, err error) {
+	for _, sub := range known.submodules {
+		nested, err := g.readIndex(ctx, sub.dir)
+		if err != nil {
+			return nil, fmt.Errorf("submodule %s: %w", sub.name, err)
+		}
+		deep, err := g.inside(ctx, nested)
+		if err != nil {
+			return nil, err
+		}
+		dirs = append(append(dirs, sub.dir), deep...)
+	}
+	return dirs, nil
+}
+
 func (g *Git) inHead(ctx context.Context, dir, name string) bool {
 	out, err := g.run(ctx, dir, "ls-tree", "-z", "HEAD", "--", name)
 	return err == nil && strings.HasPrefix(out, gitlink+" ")

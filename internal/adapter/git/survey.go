@@ -149,8 +149,12 @@ func (g *Git) snapshot(ctx context.Context, dir string, l layout, known index, s
 	defer func() { _ = os.Remove(file) }()
 	env := []string{"GIT_INDEX_FILE=" + file}
 	settings := slices.Concat(quiet[:], []string{"core.safecrlf=false", "add.ignoreErrors=false"})
+	inside, err := g.inside(ctx, known)
+	if err != nil {
+		return err
+	}
 	with := func(args ...string) (string, error) {
-		return g.call(ctx, call{dir: dir, config: settings, args: args, env: env, patience: checkoutPatience})
+		return g.call(ctx, call{dir: dir, config: settings, args: args, env: env, patience: checkoutPatience, inside: inside})
 	}
 	if err := g.unhide(ctx, dir, known, env); err != nil {
 		return err
