@@ -274,7 +274,7 @@ func TestTrustedProgramsRun(t *testing.T) {
 			if e.ran() == "" {
 				t.Error("it did not run")
 			}
-			e.executable(program, "#!/bin/sh\necho changed >>"+e.outside+"/ran\ncat\n")
+			e.executable(program, "#!/bin/sh\necho changed >>"+e.outside+"/ran\ncase \"$*\" in transport*) exit 1 ;; *) cat ;; esac\n")
 			e.work(e.git)
 			if strings.Contains(name, "hook") { // the hook is the file that is compared, and it is the same
 				return
