@@ -133,14 +133,14 @@ var attacks = map[string]func(e *guardEnv, program string){
 	},
 	"filter by an include": func(e *guardEnv, program string) {
 		write(e.t, e.outside, "inc", "[filter \"x\"]\n\tclean = "+program+"\n")
-		write(e.t, e.dir, ".gitattributes", "* filter=x\n")
+		write(e.t, e.root, ".git/info/attributes", "* filter=x\n")
 		do(e.t, e.root, "config", "include.path", filepath.Join(e.outside, "inc"))
 	},
 	"filter by an include that comes later": func(e *guardEnv, program string) {
 		do(e.t, e.root, "config", "include.path", filepath.Join(e.outside, "inc"))
 		_, _ = e.git.Uncommitted(e.t.Context(), e.dir)
 		write(e.t, e.outside, "inc", "[filter \"x\"]\n\tclean = "+program+"\n")
-		write(e.t, e.dir, ".gitattributes", "* filter=x\n")
+		write(e.t, e.root, ".git/info/attributes", "* filter=x\n")
 	},
 	"filter of the worktree": func(e *guardEnv, program string) {
 		do(e.t, e.root, "config", "extensions.worktreeConfig", "true")
@@ -149,7 +149,7 @@ var attacks = map[string]func(e *guardEnv, program string){
 	},
 	"filter of the user": func(e *guardEnv, program string) {
 		write(e.t, e.outside, "gitconfig", "[filter \"x\"]\n\tclean = "+program+"\n")
-		write(e.t, e.dir, ".gitattributes", "* filter=x\n")
+		write(e.t, e.root, ".git/info/attributes", "* filter=x\n")
 	},
 	"filter of a repository inside": func(e *guardEnv, program string) {
 		inner := filepath.Join(e.dir, "inner")
@@ -283,7 +283,7 @@ func TestTrustedProgramsRun(t *testing.T) {
 				t.Errorf("%s ran", ran)
 			}
 			untrusted, err := e.git.Untrusted(t.Context(), e.root)
-			if err != nil || len(untrusted) == 0 || untrusted[0].Files[0].Path != program {
+			if err != nil || len(untrusted) == 0 || !slices.ContainsFunc(untrusted[0].Files, func(f task.GitFile) bool { return f.Path == program }) {
 				t.Errorf("%+v, %v", untrusted, err)
 			}
 			e.trust()

@@ -44,6 +44,14 @@ func (s setting) kindOf() task.GitProgramKind {
 		return task.GitCredential
 	case "core.sshcommand", "core.gitproxy", "remote.uploadpack", "remote.receivepack", "remote.vcs":
 		return task.GitTransport
+	case "remote.url", "remote.pushurl":
+		if strings.HasPrefix(s.value, extPrefix) {
+			return task.GitTransport
+		}
+	case "url.insteadof", "url.pushinsteadof":
+		if strings.HasPrefix(sub, extPrefix) {
+			return task.GitTransport
+		}
 	case "protocol.allow":
 		if s.value == "never" {
 			return ""
@@ -72,7 +80,7 @@ func switchedOff(key string) []setting {
 		return out
 	case "merge.driver":
 		return []setting{{key: key, value: "echo " + driverMark + " >&2; exit 1"}}
-	case "protocol.allow":
+	case "protocol.allow", "remote.url", "remote.pushurl", "url.insteadof", "url.pushinsteadof":
 		return []setting{{key: "protocol.ext.allow", value: "never"}}
 	case "remote.vcs":
 		return []setting{{key: key, value: "orange-does-not-run-it"}}
@@ -85,6 +93,9 @@ func switchedOff(key string) []setting {
 	}
 	return []setting{{key: key, value: "false"}}
 }
+
+// extPrefix begins an address that is a command.
+const extPrefix = "ext::"
 
 // driverMark is what a merge driver says that is switched off. The merge then has a conflict.
 const driverMark = "orange-does-not-run-this-merge-driver"
@@ -132,7 +143,7 @@ func (f *programFinder) find(settings []setting) []task.GitProgram {
 				out = slices.DeleteFunc(out, func(p task.GitProgram) bool { return p.Kind == kind })
 				continue
 			}
-		} else {
+		} else if section, _, name := s.parts(); section != "url" && (section != "remote" || !strings.HasSuffix(name, "url")) {
 			out = slices.DeleteFunc(out, func(p task.GitProgram) bool { return p.Key == s.key })
 			if s.value == "" {
 				continue
@@ -235,7 +246,7 @@ func (f *programFinder) filesOf(kind task.GitProgramKind, command string) (out [
 			command = "git-credential-" + command
 		}
 	}
-	words := shellWords(command)
+	words := shellWords(strings.TrimPrefix(command, extPrefix))
 	for len(words) > 0 && strings.Contains(words[0], "=") && !strings.Contains(words[0], "/") { // FOO=bar program
 		words = words[1:]
 	}
