@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -169,6 +170,20 @@ func TestAgentEnv(t *testing.T) {
 		if diff := cmp.Diff(want, config.AgentEnv(environ, harness, "MINE")); diff != "" {
 			t.Errorf("%s: %s", harness, diff)
 		}
+	}
+}
+
+func TestGitHasKeysOnlyWhereItUsesThem(t *testing.T) {
+	environ := []string{
+		"PATH=/bin", "HOME=/h", "LC_ALL=C", "https_proxy=p", "GIT_SSH_COMMAND=ssh -i k", "GNUPGHOME=/g", "GPG_TTY=/dev/pts/1", "SSH_AUTH_SOCK=/s",
+		"OPENAI_API_KEY=k", "GITHUB_TOKEN=k", "ORANGE_ATTEMPT_KEY=server", "GIT_DIR=/x", "GIT_CONFIG_COUNT=1", "GIT_EXTERNAL_DIFF=x",
+	}
+	want := []string{"PATH=/bin", "HOME=/h", "LC_ALL=C", "https_proxy=p", "GIT_SSH_COMMAND=ssh -i k", "GNUPGHOME=/g", "GPG_TTY=/dev/pts/1"}
+	if got := config.GitEnv(environ, false); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	if got := config.GitEnv(environ, true); !slices.Equal(got, append(want, "SSH_AUTH_SOCK=/s")) {
+		t.Errorf("with keys: %q", got)
 	}
 }
 

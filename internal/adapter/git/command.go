@@ -186,7 +186,7 @@ func (g *Git) command(ctx context.Context, c *call) (*exec.Cmd, error) {
 // environment is what a call inherits. What it may use keys for gets those.
 func (g *Git) environment(c call) []string {
 	if g.environ == nil {
-		return withoutRepository(os.Environ())
+		return withoutRepository(new(exec.Cmd).Environ())
 	}
 	return withoutRepository(g.environ(c.network || c.signs() && c.ruling != nil && c.ruling.ssh))
 }
