@@ -38,12 +38,14 @@ type trustedProject struct {
 	looked       time.Time // when that was found out
 }
 
+// gitEnv is what git has of this process's environment.
+func gitEnv(keys bool) []string { return config.GitEnv(config.Environ(), keys) }
+
 // guardedGit returns git that runs no program which nobody has trusted, and what knows the
 // trusted ones.
 func guardedGit(home string, store *sqlite.Store) (*git.Git, *gitTrust) {
 	t := &gitTrust{store: store, home: home, projects: map[string]trustedProject{}}
-	environ := func(keys bool) []string { return config.GitEnv(config.Environ(), keys) }
-	t.git = git.New().With(environ).Guarded(&git.Guard{Hooks: filepath.Join(home, "git-hooks"), Trusted: t.trusted})
+	t.git = git.New().With(gitEnv).Guarded(&git.Guard{Hooks: filepath.Join(home, "git-hooks"), Trusted: t.trusted})
 	return t.git, t
 }
 

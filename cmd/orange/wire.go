@@ -60,7 +60,7 @@ func run(args []string) int {
 		},
 		Restore:   func(ctx context.Context, o cli.RestoreOptions) (cli.Restored, error) { return restore(ctx, cfg, o) },
 		OpenAPI:   func() (any, error) { return api.Describe(version) },
-		Dashboard: dashboard(cfg), Repository: repository{git.New().With(publicEnv)},
+		Dashboard: dashboard(cfg), Repository: repository{git.New().With(gitEnv)},
 		MCP: speakMCP(cfg, cwd),
 	}, args)
 }
