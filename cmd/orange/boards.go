@@ -41,7 +41,7 @@ func (s *server) boards() boards {
 		store: s.store, project: func(name string) (task.Project, bool) { return s.runtime.Project(name) }, vocabulary: s.vocabulary, now: time.Now,
 		pinned:  func(t *task.Task) (*workflow.Definition, error) { return s.runtime.Definition(t) },
 		warn:    s.log.Warn,
-		changed: func(_ context.Context, card board.Card) { s.runtime.CardChanged(card) }, news: &s.news,
+		changed: func(ctx context.Context, card board.Card) { s.runtime.CardChanged(card, api.ViaOf(ctx)) }, news: &s.news,
 		added: func(ctx context.Context, _ board.Card, w signal.Wish) (task.ID, error) {
 			a, err := s.runtime.Create(ctx, w)
 			if err == nil && a.Decision.Refused != "" {
@@ -191,7 +191,7 @@ func (b boards) AddCard(ctx context.Context, project string, n api.NewCard) (out
 		New: signal.New{
 			Project: project, Branch: n.Branch, Summary: out.Card.Title, Harness: n.Harness, TrackerRef: board.Ref(project, out.Card.Number), Spawn: true,
 		},
-		Workflow: n.Workflow, Context: out.Card.Description, Actor: task.Human,
+		Workflow: n.Workflow, Context: out.Card.Description, Actor: task.Human, Via: api.ViaOf(ctx),
 	})
 	if err != nil {
 		out.Warning = "the card is on the board, but it has no task: " + err.Error()

@@ -15,6 +15,7 @@ import (
 
 	"orange/internal/adapter/workflowdir"
 	"orange/internal/config"
+	"orange/internal/core/signal"
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
 	"orange/internal/runtime/agents"
@@ -28,6 +29,7 @@ import (
 func speakMCP(cfg config.Config, cwd string) func(context.Context, cli.MCPOptions) error {
 	return func(ctx context.Context, o cli.MCPOptions) error {
 		c := mcp.Caller{API: o.Client, Task: cfg.Task, Role: cfg.Role, Attempt: cfg.Attempt, Folder: cwd}
+		ctx = client.WithVia(ctx, signal.Via{Kind: signal.ViaMCP})
 		return mcp.Serve(ctx, mcp.Options{Version: version, Workflow: workflows{workflowdir.New(cfg.UserWorkflows)}.Find}, c, o.In, o.Out)
 	}
 }

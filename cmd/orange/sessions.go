@@ -14,6 +14,7 @@ import (
 	"orange/internal/adapter/tmux"
 	"orange/internal/config"
 	"orange/internal/core/screen"
+	"orange/internal/core/signal"
 	"orange/internal/runtime/agents"
 	"orange/internal/ui/api"
 )
@@ -205,10 +206,19 @@ func (i identity) Identify(token string, pid int) (*api.Caller, error) {
 	return &api.Caller{Task: c.Task, Attempt: c.Attempt, Role: c.Role}, nil
 }
 
-// PeerPID implements api.Identity.
-func (i identity) PeerPID(c net.Conn) int {
+// origins says where requests come from.
+type origins struct{}
+
+// PeerPID implements api.Origins.
+func (origins) PeerPID(c net.Conn) int {
 	pid, _ := attend.PeerPID(c)
 	return pid
+}
+
+// DescribeProcess implements api.Origins.
+func (origins) DescribeProcess(pid int) *signal.Via {
+	d := attend.Describe(pid)
+	return &signal.Via{PID: pid, Program: d.Program, Path: d.Path, Parent: d.Parent, Terminal: d.Terminal}
 }
 
 // inPath is an environment in which this very program is found under its name.

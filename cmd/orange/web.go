@@ -165,6 +165,7 @@ func (p *webPage) listen(address string) error {
 		MCP: p.s.mcpHandler(token), Verify: p.s.verifyElsewhere,
 		Address: func() string { return l.Addr().String() },
 	}
+	o.Describe = describePeer
 	if c := p.s.company; c != nil {
 		o.Who = func(r *http.Request) error { return noAgent(c.agents, r) }
 	}

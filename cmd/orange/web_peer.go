@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"orange/internal/adapter/attend"
+	"orange/internal/core/signal"
 	"orange/internal/runtime/agents"
 )
 
@@ -89,4 +90,15 @@ func noAgent(a *agents.Agents, r *http.Request) error {
 		err = fmt.Errorf("this is the %s of task %s: it may not use the web page; use the orange command", caller.Role, caller.Task)
 	}
 	return err
+}
+
+// describePeer describes the process at the other end of a connection of the web page. Of
+// several that share it, or if it cannot be found, nothing is said.
+func describePeer(r *http.Request) signal.Via {
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	pids, err := attend.TCPPeers(r.RemoteAddr, local)
+	if err != nil || len(pids) != 1 {
+		return signal.Via{}
+	}
+	return *origins{}.DescribeProcess(pids[0])
 }

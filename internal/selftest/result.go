@@ -95,7 +95,7 @@ func (w *walker) folder() string {
 	return filepath.Join(w.home, "tasks", walkProject, string(walkTask))
 }
 
-// shape is a value as JSON with its times taken out.
+// shape is a value as JSON without its times, and without the processes that asked.
 func shape(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -115,7 +115,7 @@ func shape(v any) string {
 func timeless(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, key := range []string{"at", "since", "created_at", "updated_at", "again", "respawn", "respawn_at", "not_before"} {
+		for _, key := range []string{"at", "since", "created_at", "updated_at", "again", "respawn", "respawn_at", "not_before", "via"} {
 			delete(v, key)
 		}
 		for key := range v {

@@ -91,3 +91,15 @@ func seesHandles() bool { return false }
 
 // AdoptOrphans does nothing: a process whose parent has ended is launchd's.
 func AdoptOrphans(context.Context) {}
+
+// traits are the parent of a process, the name it has and its terminal.
+func traits(pid int) (parent int, name, terminal string) {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil || int(info.Proc.P_pid) != pid {
+		return 0, "", ""
+	}
+	if device := info.Eproc.Tdev; device > 0 {
+		terminal = fmt.Sprintf("ttys%03d", device&0xffffff)
+	}
+	return int(info.Eproc.Ppid), unix.ByteSliceToString(info.Proc.P_comm[:]), terminal
+}

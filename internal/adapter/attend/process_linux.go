@@ -171,3 +171,39 @@ func peer(fd int) (int, error) {
 func childless() bool {
 	return errors.Is(unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil), unix.ECHILD)
 }
+
+// traits are the parent of a process, the name it has and its terminal.
+func traits(pid int) (parent int, name, terminal string) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, "", ""
+	}
+	stat := string(text)
+	open, shut := strings.IndexByte(stat, '('), strings.LastIndexByte(stat, ')')
+	if open < 0 || shut < open {
+		return 0, "", ""
+	}
+	fields := strings.Fields(stat[shut+1:])
+	if len(fields) < 5 {
+		return 0, stat[open+1 : shut], ""
+	}
+	parent, _ = strconv.Atoi(fields[1])
+	device, _ := strconv.Atoi(fields[4])
+	return parent, stat[open+1 : shut], terminalName(device)
+}
+
+// terminalName is the name of a terminal by the number of its device, "" for none.
+func terminalName(device int) string {
+	major, minor := device>>8&0xfff, device&0xff|device>>12&0xfff00
+	switch {
+	case device == 0:
+		return ""
+	case major >= 136 && major <= 143:
+		return "pts/" + strconv.Itoa((major-136)<<8+minor)
+	case major == 4 && minor < 64:
+		return "tty" + strconv.Itoa(minor)
+	case major == 4:
+		return "ttyS" + strconv.Itoa(minor-64)
+	}
+	return fmt.Sprintf("tty %d:%d", major, minor)
+}

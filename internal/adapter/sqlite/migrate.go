@@ -12,7 +12,7 @@ const applicationID = 0x4f726e67
 // migrations lead from one version of the schema to the next; their number is the
 // version. Those that were published never change: a new one is appended.
 func migrations() []migration {
-	return []migration{{schema1, nil}, {schema2, nil}, {schema3, nil}, {schema4, nil}, {schema5, nil}, {schema6, nil}, {schema7, nil}, {schema8, linkRows}}
+	return []migration{{schema1, nil}, {schema2, nil}, {schema3, nil}, {schema4, nil}, {schema5, nil}, {schema6, nil}, {schema7, nil}, {schema8, linkRows}, {schema9, nil}}
 }
 
 // A migration is a text of SQL, and what SQL alone cannot do behind it.
@@ -174,6 +174,10 @@ const schema7 = `
 		task TEXT PRIMARY KEY,
 		key  TEXT NOT NULL
 	) WITHOUT ROWID;`
+
+// schema9 keeps where a refused action came from.
+const schema9 = `
+	ALTER TABLE refusal ADD COLUMN via TEXT NOT NULL DEFAULT '';`
 
 // migrate brings the schema to the newest version, one transaction for each step.
 func migrate(ctx context.Context, b bracket, steps []migration) error {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 )
 
 const (
-	insertRefusal = "INSERT INTO refusal (task, at, actor, attempt, kind, asked, why) VALUES (?, ?, ?, ?, ?, ?, ?)"
+	insertRefusal = "INSERT INTO refusal (task, at, actor, attempt, kind, asked, why, via) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 	trimRefusals  = `DELETE FROM refusal WHERE task = ? AND row <=
 		(SELECT row FROM refusal WHERE task = ? ORDER BY row DESC LIMIT 1 OFFSET ?)`
 )
@@ -24,7 +25,11 @@ func (s *Store) SaveRefusals(list []journal.Refusal) error {
 		for i := range list {
 			r := &list[i]
 			trim[r.Task] = true
-			_, err := c.ExecContext(ctx, insertRefusal, string(r.Task), r.At.UTC().Format(time.RFC3339Nano), string(r.Actor), r.Attempt, string(r.Kind), r.Asked, r.Why)
+			via, err := viaText(r.Via)
+			if err != nil {
+				return err
+			}
+			_, err = c.ExecContext(ctx, insertRefusal, string(r.Task), r.At.UTC().Format(time.RFC3339Nano), string(r.Actor), r.Attempt, string(r.Kind), r.Asked, r.Why, via)
 			if err != nil {
 				return err
 			}
@@ -43,8 +48,8 @@ func (s *Store) Refusals(id task.ID) ([]journal.Refusal, error) {
 	var out []journal.Refusal
 	err := s.each(func(rows *sql.Rows) error {
 		r := journal.Refusal{Task: id}
-		var at, actor, kind string
-		if err := rows.Scan(&at, &actor, &r.Attempt, &kind, &r.Asked, &r.Why); err != nil {
+		var at, actor, kind, via string
+		if err := rows.Scan(&at, &actor, &r.Attempt, &kind, &r.Asked, &r.Why, &via); err != nil {
 			return err
 		}
 		r.Actor, r.Kind = task.Actor(actor), signal.Kind(kind)
@@ -52,8 +57,22 @@ func (s *Store) Refusals(id task.ID) ([]journal.Refusal, error) {
 		if r.At, err = time.Parse(time.RFC3339Nano, at); err != nil {
 			return fmt.Errorf("a refusal of task %s has no time: %w", id, err)
 		}
+		if via != "" {
+			if err := json.Unmarshal([]byte(via), &r.Via); err != nil {
+				return fmt.Errorf("a refusal of task %s does not say where it came from: %w", id, err)
+			}
+		}
 		out = append(out, r)
 		return nil
-	}, "SELECT at, actor, attempt, kind, asked, why FROM refusal WHERE task = ? ORDER BY row", string(id))
+	}, "SELECT at, actor, attempt, kind, asked, why, via FROM refusal WHERE task = ? ORDER BY row", string(id))
 	return out, s.describe("read", err)
+}
+
+// viaText is where a refused action came from, as it is stored; "" if that is not known.
+func viaText(v *signal.Via) (string, error) {
+	if v == nil {
+		return "", nil
+	}
+	text, err := json.Marshal(v)
+	return string(text), err
 }

@@ -146,7 +146,11 @@ func (x *decider) decision(v Verdict) Decision {
 	switch {
 	case v == Refuse:
 		d.Entries, d.Refused, d.Warning = nil, x.refused, ""
-	case len(d.Entries) > 0 && x.sig.Weighs():
+	case len(d.Entries) > 0:
+		d.Entries[0].Via = x.sig.Via
+		if !x.sig.Weighs() {
+			break
+		}
 		d.Entries[0].Heard = x.sig.Heard()
 		if x.sig.Kind == signal.Exit {
 			d.Entries[0].Notice, d.Entries[0].Usage = x.sig.Condition, x.sig.Usage

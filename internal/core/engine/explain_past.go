@@ -32,6 +32,7 @@ type Cause struct {
 	Reason  string       `json:"reason,omitempty"`
 	Note    string       `json:"note,omitempty"`
 	Effects []Deed       `json:"effects,omitempty"`
+	Via     *signal.Via  `json:"via,omitempty"` // where the action came from
 }
 
 // A Deed is an effect and how it ended.
@@ -89,7 +90,7 @@ func chain(entries []journal.Entry) []Cause {
 		}
 		c := Cause{
 			Seq: e.Seq, At: e.At, Type: e.Type, Signal: signal.Kind(e.Cause), Actor: e.Actor, Attempt: e.Attempt,
-			From: e.From, To: e.To, Line: e.Line, Reason: e.Reason, Note: e.Note,
+			From: e.From, To: e.To, Line: e.Line, Reason: e.Reason, Note: e.Note, Via: e.Via,
 		}
 		for _, f := range e.Effects {
 			c.Effects = append(c.Effects, *deeds[f.ID])

@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/core/journal"
 	"orange/internal/core/prose"
+	"orange/internal/core/signal"
 )
 
 // textWidth is the width of an explanation's lines.
@@ -148,12 +149,12 @@ const refusalsTold = 5
 
 // RefusalText says who asked for what, and why it was refused.
 func RefusalText(r journal.Refusal) string {
-	return strings.TrimSpace(string(r.Kind)+" "+r.Asked) + by(string(r.Actor), r.Attempt) + ": " + r.Why
+	return strings.TrimSpace(string(r.Kind)+" "+r.Asked) + by(string(r.Actor), r.Attempt) + via(r.Via) + ": " + r.Why
 }
 
 func (p *paper) cause(c *Cause) {
 	const indent = "        "
-	head := fmt.Sprintf("%s %s%s", prose.Clock(p.now, c.At), c.Signal, by(string(c.Actor), c.Attempt))
+	head := fmt.Sprintf("%s %s%s", prose.Clock(p.now, c.At), c.Signal, by(string(c.Actor), c.Attempt)+via(c.Via))
 	what := string(c.Type)
 	if c.To != "" {
 		what = c.To
@@ -185,6 +186,14 @@ func by(actor string, attempt int) string {
 		return fmt.Sprintf(" by %s (attempt %d)", actor, attempt)
 	}
 	return " by " + actor
+}
+
+// via says where an action came from, to be put behind who asked.
+func via(v *signal.Via) string {
+	if v == nil {
+		return ""
+	}
+	return " (" + v.String() + ")"
 }
 
 func deedText(d Deed) string {

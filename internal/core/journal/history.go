@@ -49,7 +49,7 @@ func History(e Entry) []Event {
 	case TaskCreated:
 		h.created()
 	case TaskUpdated:
-		h.add(TaskUpdated, EventField{"changes", changes(&e)}, h.actor(), h.note())
+		h.add(TaskUpdated, EventField{"changes", changes(&e)}, h.actor(), h.note(), h.via())
 	case AgentSpawned:
 		h.add(AgentSpawned, EventField{"workspace", nullable(e.Place)}, EventField{"tmux_session", nullable(session(&e))},
 			EventField{"role", e.Role}, EventField{"attempt", e.Attempt}, some("reason", receiptNote(&e)))
@@ -92,7 +92,7 @@ func (h *historian) created() {
 	if n := h.e.New; n != nil { // what TASK.md does not show
 		fields = append(fields, some("tracker", n.TrackerRef), some("parent", string(n.Parent)), some("delivery", string(n.Delivery)), some("base", n.Base))
 	}
-	h.add(TaskCreated, fields...)
+	h.add(TaskCreated, append(fields, h.via())...)
 }
 
 func (h *historian) crashed() {
@@ -107,7 +107,7 @@ func (h *historian) crashed() {
 
 // moved is the status.changed of a transition, and what follows from where it leads.
 func (h *historian) moved() {
-	h.add(StatusChanged, EventField{"from", h.e.From}, EventField{"to", h.e.To}, h.actor(), h.note())
+	h.add(StatusChanged, EventField{"from", h.e.From}, EventField{"to", h.e.To}, h.actor(), h.note(), h.via())
 	if h.e.To == cancelled {
 		h.add(taskCancelled, some("reason", firstOf(h.e.Note, h.e.Reason)))
 	}
@@ -141,7 +141,7 @@ func (h *historian) details() []EventField {
 	if e.Asked != nil {
 		fields = append(fields, EventField{"asked", e.Asked.To})
 	}
-	return append(fields, h.rejected())
+	return append(fields, h.rejected(), h.via())
 }
 
 // rejected is what of a worker's wishes was not done.
@@ -150,6 +150,14 @@ func (h *historian) rejected() EventField { return some("rejected", strings.Join
 func (h *historian) actor() EventField { return some("actor", string(h.e.Actor)) }
 
 func (h *historian) note() EventField { return some("note", h.e.Note) }
+
+// via says where an action of a person came from.
+func (h *historian) via() EventField {
+	if h.e.Via == nil {
+		return EventField{}
+	}
+	return EventField{"via", h.e.Via}
+}
 
 // some is a field that is left out if it is empty.
 func some(name, value string) EventField {

@@ -114,6 +114,8 @@ type Entry struct {
 	Face     *board.Face      `json:"face,omitempty"`
 	Rejected []string         `json:"rejected,omitempty"` // wishes of a worker that are not done, and why
 	Ran      []task.Tally     `json:"ran,omitempty"`      // new counts of the attempts of roles
+
+	Via *signal.Via `json:"via,omitempty"` // on the first entry of a decision: where the action came from
 }
 
 // Signal is the signal that the entry, the first of its decision, answered. Of TASK.md
@@ -122,6 +124,7 @@ func (e *Entry) Signal(visit int) signal.Signal {
 	s := signal.Signal{
 		Kind: signal.Kind(e.Cause), At: e.At, Actor: e.Actor, Attempt: e.Attempt, Note: e.Note, Verb: e.Verb,
 		New: e.New, Fields: e.Fields, Result: e.Receipt, Visit: visit, Condition: e.Notice, Usage: e.Usage, Rules: e.Rules, Samples: e.Samples,
+		Via: e.Via,
 	}
 	if e.Type == AgentSpawned {
 		s.Attempt = 0 // the entry names the attempt that was started

@@ -19,6 +19,7 @@ type Refusal struct {
 	Kind    signal.Kind `json:"kind"`
 	Asked   string      `json:"asked,omitempty"` // the state, the verb or the fields
 	Why     string      `json:"why"`
+	Via     *signal.Via `json:"via,omitempty"` // where it came from, if a person or a tracker asked
 }
 
 // MaxRefusals is how many refusals of a task are kept, the newest.
@@ -36,6 +37,7 @@ func Refused(id task.ID, sig *signal.Signal, why string) Refusal {
 	return Refusal{
 		Task: id, At: sig.At, Actor: task.Actor(prose.Cut(string(sig.Actor), maxActor)), Attempt: sig.Attempt,
 		Kind: sig.Kind, Asked: prose.Cut(asked(sig), maxAsked), Why: prose.Cut(why, maxWhy),
+		Via: sig.Via,
 	}
 }
 

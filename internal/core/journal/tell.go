@@ -15,6 +15,7 @@ type Told struct {
 	Seq      int
 	Type     Type
 	Who      string // the actor, with the number of its attempt; "" for nobody in particular
+	Via      string // where the action came from; "" if that is not known
 	From, To string // a move; without From the beginning, without To none
 	What     string // what it was, if it was no move
 	Why      []string
@@ -77,6 +78,9 @@ func (t *Told) add(e *Entry) {
 
 func tell(e *Entry) Told {
 	t := Told{At: e.At, Seq: e.Seq, Type: e.Type, Who: who(e), From: e.From, To: e.To}
+	if e.Via != nil {
+		t.Via = e.Via.String()
+	}
 	if e.Type == TaskCreated {
 		t.From = ""
 	}

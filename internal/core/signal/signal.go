@@ -81,7 +81,9 @@ type Signal struct {
 	Rules     int        `json:"rules,omitempty"` // by which to decide, see engine.Rules
 	Told      bool       `json:"told,omitempty"`  // supposed: every agent knows of the move already
 
-	Merged string `json:"merged,omitempty"` // tracker, pr:merged: the commit by which the forge merged it, "" if it does not say
+	Merged  string `json:"merged,omitempty"`  // tracker, pr:merged: the commit by which the forge merged it, "" if it does not say
+	Via     *Via   `json:"via,omitempty"`     // where an action of a person, or of a tracker, came from; nil: not known
+	Confirm string `json:"confirm,omitempty"` // the code that confirms a person's merge; never kept
 }
 
 // Lost is what the folders of a task show beyond a store that was put back.
@@ -192,6 +194,7 @@ type Wish struct {
 	Context  string     `json:"context,omitempty"`  // for ## Context; untrusted
 	Actor    task.Actor `json:"actor,omitempty"`
 	Attempt  int        `json:"attempt,omitempty"`
+	Via      *Via       `json:"via,omitempty"` // where the wish came from; nil: not known
 }
 
 // A Field is a value of the record that is to change.

@@ -35,12 +35,12 @@ func (r *Runtime) Create(ctx context.Context, w signal.Wish) (engine.Answer, err
 	if err := r.unknown(w.ID); err != nil {
 		return engine.Answer{}, err
 	}
-	sig := signal.Signal{Kind: signal.Create, Actor: w.Actor, Attempt: w.Attempt, New: &w.New}
+	sig := signal.Signal{Kind: signal.Create, Actor: w.Actor, Attempt: w.Attempt, New: &w.New, Via: w.Via}
 	return r.found(ctx, def, sig, w.Context)
 }
 
 // Import takes over a task of an earlier installation, with its body.
-func (r *Runtime) Import(ctx context.Context, n signal.New, workflowName string, body []byte) (engine.Answer, error) {
+func (r *Runtime) Import(ctx context.Context, n signal.New, workflowName string, body []byte, via *signal.Via) (engine.Answer, error) {
 	if err := r.enter(); err != nil {
 		return engine.Answer{}, err
 	}
@@ -54,7 +54,7 @@ func (r *Runtime) Import(ctx context.Context, n signal.New, workflowName string,
 	if err := r.unknown(w.ID); err != nil {
 		return engine.Answer{}, err
 	}
-	sig := signal.Signal{Kind: signal.Import, Actor: task.Human, New: &w.New}
+	sig := signal.Signal{Kind: signal.Import, Actor: task.Human, New: &w.New, Via: via}
 	return r.begin(ctx, def, sig, body)
 }
 

@@ -36,7 +36,7 @@ func (r *Runtime) Fork(ctx context.Context, id task.ID, seq int, by signal.Wish)
 	if commit == "" {
 		return engine.Answer{}, task.Mistakef("no commit is recorded up to entry %d of task %s: choose a later one", seq, id)
 	}
-	w := signal.Wish{Actor: by.Actor, Attempt: by.Attempt, Workflow: t.Workflow, Context: r.forkContext(&t, seq)}
+	w := signal.Wish{Actor: by.Actor, Attempt: by.Attempt, Via: by.Via, Workflow: t.Workflow, Context: r.forkContext(&t, seq)}
 	w.New = signal.New{
 		Project: t.Project, Summary: t.Summary, Harness: t.Harness, ReviewHarness: t.ReviewHarness, Effort: t.Effort, ReviewEffort: t.ReviewEffort,
 		Delivery: t.Delivery, Base: commit, ForkOf: string(id) + "@" + strconv.Itoa(seq), Spawn: by.Spawn,

@@ -58,8 +58,9 @@ func (r *Runtime) childMoved(parent task.ID) {
 	r.report(parent, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: engine.ChildMoved}) //nolint:errcheck // logged; the next move of a child, or the next server, tells it again
 }
 
-// CardChanged lets the tasks of a card hear how it looks after a person changed it.
-func (r *Runtime) CardChanged(card board.Card) {
+// CardChanged lets the tasks of a card hear how it looks after a person changed it. Via
+// says where the change came from, nil if that is not known.
+func (r *Runtime) CardChanged(card board.Card, via *signal.Via) {
 	if r.Kin == nil || r.enter() != nil {
 		return
 	}
@@ -74,7 +75,7 @@ func (r *Runtime) CardChanged(card board.Card) {
 			r.Log.Error("read a task of a card", "component", "local", "task", id, "error", err)
 		}
 		if err == nil && ok && r.watches(&t) {
-			r.cardIs(id, card.Face())
+			r.cardIs(id, card.Face(), via)
 		}
 	}
 }
@@ -86,8 +87,8 @@ func (r *Runtime) watches(t *task.Task) bool {
 	return err == nil && def.WatchesBoard(t.Status)
 }
 
-func (r *Runtime) cardIs(id task.ID, face board.Face) {
-	r.report(id, signal.Signal{Kind: signal.Tracker, Actor: task.Human, Word: signal.CardChanged, Face: &face}) //nolint:errcheck // logged; the card is read again when the task comes back to the board, or by the next server
+func (r *Runtime) cardIs(id task.ID, face board.Face, via *signal.Via) {
+	r.report(id, signal.Signal{Kind: signal.Tracker, Actor: task.Human, Word: signal.CardChanged, Face: &face, Via: via}) //nolint:errcheck // logged; the card is read again when the task comes back to the board, or by the next server
 }
 
 // CatchUp lets tasks hear, in the background, what became of their cards and their
@@ -112,7 +113,7 @@ func (r *Runtime) CatchUp(resting func() ([]task.Task, error), look func(t *task
 				r.childMoved(t.ID)
 			}
 			if t.TrackerRef != "" && r.watches(t) {
-				look(t, func(face board.Face) { r.cardIs(t.ID, face) })
+				look(t, func(face board.Face) { r.cardIs(t.ID, face, nil) })
 			}
 		}
 	}()

@@ -263,17 +263,17 @@ func TestWhatAPersonDoesToACardReachesItsTask(t *testing.T) {
 		if f.status(id) != "board" {
 			t.Fatal(f.status(id))
 		}
-		f.CardChanged(board.Card{Project: "p", Number: 4, Column: "Analyse", Tags: []string{"Ready"}}) // another one's
+		f.CardChanged(board.Card{Project: "p", Number: 4, Column: "Analyse", Tags: []string{"Ready"}}, nil) // another one's
 		synctest.Wait()
 		if f.status(id) != "board" {
 			t.Fatal(f.status(id))
 		}
-		f.CardChanged(board.Card{Project: "p", Number: 3, Column: "Analyse", Tags: []string{"Plan-Pending-Approval", "Plan-Approved"}})
+		f.CardChanged(board.Card{Project: "p", Number: 3, Column: "Analyse", Tags: []string{"Plan-Pending-Approval", "Plan-Approved"}}, nil)
 		synctest.Wait()
 		if f.status(id) != "architect-finalize" {
 			t.Error(f.status(id))
 		}
 		f.Close()
-		f.CardChanged(board.Card{Project: "p", Number: 3}) // nobody hears it any more
+		f.CardChanged(board.Card{Project: "p", Number: 3}, nil) // nobody hears it any more
 	})
 }

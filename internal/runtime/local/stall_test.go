@@ -71,7 +71,7 @@ func TestAChangeWhileTheCardIsReadIsNotLost(t *testing.T) {
 				f.mu.Lock()
 				f.cards["board:p/3"] = board.Face{Column: "Analyse", Tags: approved}
 				f.mu.Unlock()
-				f.CardChanged(board.Card{Project: "p", Number: 3, Column: "Analyse", Tags: approved})
+				f.CardChanged(board.Card{Project: "p", Number: 3, Column: "Analyse", Tags: approved}, nil)
 			}}
 		})
 		f.cards["board:p/3"] = board.Face{Column: "Analyse", Tags: approved[:1]}
@@ -110,7 +110,7 @@ func TestATurnThatComesWhileItIsQueuedForIsNotLost(t *testing.T) {
 		r := signal.Report{Protocol: signal.WorkerResult, Outcome: signal.Passed, Code: "success", Actions: &signal.Actions{AddTags: []string{"Implementation-Failed"}}}
 		go f.Submit(t.Context(), one, signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Report: &r}) //nolint:errcheck // the outcome is seen below
 		synctest.Wait()
-		go f.CardChanged(board.Card{Project: "p", Number: 2, Column: "Development", Tags: []string{"Planned"}})
+		go f.CardChanged(board.Card{Project: "p", Number: 2, Column: "Development", Tags: []string{"Planned"}}, nil)
 		synctest.Wait()
 		close(exit)
 		synctest.Wait()
@@ -257,7 +257,7 @@ func TestAGateOfALookoutIsLookedUp(t *testing.T) {
 		})
 		f.cards["board:p/1"] = board.Face{Column: "To Do"}
 		id := f.begin(signal.New{TrackerRef: "board:p/1"})
-		f.CardChanged(board.Card{Project: "p", Number: 1, Column: "To Do", Tags: []string{"Go"}})
+		f.CardChanged(board.Card{Project: "p", Number: 1, Column: "To Do", Tags: []string{"Go"}}, nil)
 		synctest.Wait()
 		if f.status(id) != "working" {
 			t.Errorf("%s", f.status(id))

@@ -15,7 +15,7 @@ import (
 type Signals interface {
 	Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error)
 	Create(ctx context.Context, w signal.Wish) (engine.Answer, error)
-	Import(ctx context.Context, n signal.New, workflow string, body []byte) (engine.Answer, error)
+	Import(ctx context.Context, n signal.New, workflow string, body []byte, via *signal.Via) (engine.Answer, error)
 	Follow(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
 }
 

@@ -131,7 +131,7 @@ func importRepaired(r *rig) {
 	first := r.create("a")
 	synctest.Wait()
 	id := task.ID("importedimportedimpor")
-	a, err := r.Import(r.t.Context(), signal.New{ID: id, Project: "p", Branch: "b", Summary: "s", Status: "agent-review"}, "", []byte("## Handoff\n\nDONE: x\n"))
+	a, err := r.Import(r.t.Context(), signal.New{ID: id, Project: "p", Branch: "b", Summary: "s", Status: "agent-review"}, "", []byte("## Handoff\n\nDONE: x\n"), nil)
 	if err != nil || a.Decision.Refused != "" {
 		r.t.Fatal(err, a.Decision.Refused)
 	}

@@ -188,7 +188,7 @@ func closedRefuses(r *rig) {
 	r.Close()
 	_, submitted := r.Submit(r.t.Context(), id, signal.Signal{Kind: signal.Pause, Actor: task.Human})
 	_, created := r.Create(r.t.Context(), wish("b"))
-	_, imported := r.Import(r.t.Context(), wish("c").New, "", nil)
+	_, imported := r.Import(r.t.Context(), wish("c").New, "", nil, nil)
 	for _, err := range []error{submitted, created, imported} {
 		if !errors.Is(err, task.ErrClosing) {
 			r.t.Errorf("after closing: %v", err)

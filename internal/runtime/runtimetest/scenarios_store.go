@@ -206,7 +206,7 @@ func idOnce(r *rig) {
 	if a, err := r.Create(r.t.Context(), again); !errors.As(err, &mistake) && a.Decision.Refused == "" {
 		r.t.Errorf("created twice: %v, %+v", err, a.Decision)
 	}
-	if _, err := r.Import(r.t.Context(), again.New, "", nil); !errors.As(err, &mistake) {
+	if _, err := r.Import(r.t.Context(), again.New, "", nil, nil); !errors.As(err, &mistake) {
 		r.t.Errorf("imported over a task: %v", err)
 	}
 	if got := r.task(id); got.Branch != "a" || r.text(id) != text {

@@ -291,6 +291,8 @@ func (o *Office) create(ctx context.Context, d *opened, def *workflow.Definition
 		},
 		Workflow: d.cfg.Workflow, Context: contextOf(&d.cfg, is), Actor: task.Tracker,
 	}
+	via := signal.Via{Kind: signal.ViaTracker, Tracker: d.cfg.Name, Account: is.Card.Author}.Clean()
+	w.Via = &via
 	a, err := o.Tasks.Create(ctx, w)
 	var mistake *task.Mistake
 	if errors.As(err, &mistake) && w.Branch != "" { // somebody may have a branch of this name

@@ -1,6 +1,7 @@
 package track
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -245,7 +246,7 @@ func (g *prGlance) closed(ctx context.Context, pr *tracker.PR) error {
 	if err != nil {
 		return err
 	}
-	return g.submit(ctx, fmt.Sprintf("closed/%s/%d", pr.Head, n), signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRClosed, Arg: pr.Head}, "its pull request was closed")
+	return g.submit(ctx, fmt.Sprintf("closed/%s/%d", pr.Head, n), signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRClosed, Arg: pr.Head, Via: g.by("")}, "its pull request was closed")
 }
 
 // reopenings is how often the pull request of the task was seen open after it had been
@@ -281,7 +282,7 @@ func (g *prGlance) merged(ctx context.Context, pr *tracker.PR) error {
 		}
 	}
 	const what = "its pull request was merged"
-	a, err := g.o.Tasks.Submit(ctx, g.t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRMerged, Arg: pr.Head, Merged: pr.Landed})
+	a, err := g.o.Tasks.Submit(ctx, g.t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRMerged, Arg: pr.Head, Merged: pr.Landed, Via: g.by("")})
 	if err != nil {
 		return fmt.Errorf("tell task %s: %w", g.t.ID, err)
 	}
@@ -332,7 +333,7 @@ func (g *prGlance) checks(ctx context.Context, pr *tracker.PR) error {
 		return nil
 	}
 	note := fmt.Sprintf("Checks of %s failed at %.12s:\n\n%s", pr.URL, pr.Head, strings.Join(failed, "\n"))
-	return g.submit(ctx, "checks/"+pr.Head, g.back(note), fmt.Sprintf("%d checks failed", len(failed)))
+	return g.submit(ctx, "checks/"+pr.Head, g.back(note, ""), fmt.Sprintf("%d checks failed", len(failed)))
 }
 
 // reviews sends work back that people whose words count want changed, with all that is
@@ -342,7 +343,7 @@ func (g *prGlance) reviews(ctx context.Context, pr *tracker.PR) error {
 		return nil
 	}
 	var b strings.Builder
-	var keys []string
+	var keys, authors []string
 	for i := range pr.Reviews {
 		r := &pr.Reviews[i]
 		if !g.wanted(r) || approvedSince(pr.Reviews[i+1:], r.Author) {
@@ -354,6 +355,9 @@ func (g *prGlance) reviews(ctx context.Context, pr *tracker.PR) error {
 		}
 		if !done {
 			keys = append(keys, "review/"+r.ID)
+			if !slices.Contains(authors, r.Author) {
+				authors = append(authors, r.Author)
+			}
 			writeReview(&b, pr, r)
 		}
 	}
@@ -364,7 +368,7 @@ func (g *prGlance) reviews(ctx context.Context, pr *tracker.PR) error {
 	if len(keys) > 1 {
 		what = fmt.Sprintf("%d reviews want changes", len(keys))
 	}
-	return g.submitAs(ctx, keys, g.back(b.String()), what)
+	return g.submitAs(ctx, keys, g.back(b.String(), strings.Join(authors, ", ")), what)
 }
 
 // wanted says that a review asks for changes, and that its author's words count.
@@ -388,10 +392,17 @@ func writeReview(b *strings.Builder, pr *tracker.PR, r *tracker.Review) {
 	b.WriteString("\n")
 }
 
-// back sends finished work back with what is wrong with it. A heading in it is quoted
-// when it is written into TASK.md.
-func (g *prGlance) back(note string) signal.Signal {
-	return signal.Signal{Kind: signal.Request, Verb: requestChanges, Actor: task.Tracker, Note: clip(note, maxNote)}
+// back sends finished work back with what is wrong with it, in the name of the accounts
+// that say so. A heading in it is quoted when it is written into TASK.md.
+func (g *prGlance) back(note, accounts string) signal.Signal {
+	return signal.Signal{Kind: signal.Request, Verb: requestChanges, Actor: task.Tracker, Note: clip(note, maxNote), Via: g.by(accounts)}
+}
+
+// by says that an account of the forge is behind a signal, "" if the forge does not say
+// which.
+func (g *prGlance) by(account string) *signal.Via {
+	v := signal.Via{Kind: signal.ViaTracker, Tracker: cmp.Or(g.project.Forge.Kind, task.ForgeGitHub), Account: account}.Clean()
+	return &v
 }
 
 // maxNote bounds what a task is told, in bytes.

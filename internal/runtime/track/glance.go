@@ -57,6 +57,13 @@ func (g *glance) tell(ctx context.Context) error {
 	return nil
 }
 
+// by says that an account of the tracker is behind a signal, "" if the tracker does not
+// say which.
+func (g *glance) by(account string) *signal.Via {
+	v := signal.Via{Kind: signal.ViaTracker, Tracker: g.d.cfg.Name, Account: account}.Clean()
+	return &v
+}
+
 // submit lets the task hear a signal, and says so.
 func (g *glance) submit(ctx context.Context, sig signal.Signal, what string) error {
 	a, err := g.o.Tasks.Submit(ctx, g.t.ID, sig)
@@ -92,7 +99,7 @@ func (g *glance) orders(ctx context.Context) error {
 	orders := tracker.OrdersIn(g.is.Comments, g.d.cfg.Allows)
 	if h := orders.Hold; h != nil && !g.t.Paused {
 		err := g.once("hold/"+h.Comment, func() error {
-			return g.submit(ctx, signal.Signal{Kind: signal.Pause, Actor: task.Tracker, Note: holds(h)}, holds(h))
+			return g.submit(ctx, signal.Signal{Kind: signal.Pause, Actor: task.Tracker, Note: holds(h), Via: g.by(h.Author)}, holds(h))
 		})
 		if err != nil {
 			return err
@@ -104,7 +111,7 @@ func (g *glance) orders(ctx context.Context) error {
 				return nil
 			}
 			what := "resumed by " + last.Author
-			return g.submit(ctx, signal.Signal{Kind: signal.Resume, Actor: task.Tracker, Note: what}, what)
+			return g.submit(ctx, signal.Signal{Kind: signal.Resume, Actor: task.Tracker, Note: what, Via: g.by(last.Author)}, what)
 		})
 		if err != nil {
 			return err
@@ -113,7 +120,7 @@ func (g *glance) orders(ctx context.Context) error {
 	if s := orders.SkipQA; s != nil && takes(g.def, g.t, tracker.SkipQA) {
 		return g.once(fmt.Sprintf("skip-qa/%s/%d", s.Comment, g.t.Visit), func() error {
 			what := s.Author + " wants no QA"
-			return g.submit(ctx, signal.Signal{Kind: signal.Request, Verb: tracker.SkipQA, Actor: task.Tracker, Note: what}, what)
+			return g.submit(ctx, signal.Signal{Kind: signal.Request, Verb: tracker.SkipQA, Actor: task.Tracker, Note: what, Via: g.by(s.Author)}, what)
 		})
 	}
 	return nil
@@ -160,7 +167,7 @@ func (g *glance) moved(ctx context.Context) error {
 		return nil
 	}
 	note := "moved to " + have + " in " + g.d.cfg.Name
-	return g.submit(ctx, signal.Signal{Kind: signal.Request, To: to, Actor: task.Tracker, Note: note}, note)
+	return g.submit(ctx, signal.Signal{Kind: signal.Request, To: to, Actor: task.Tracker, Note: note, Via: g.by("")}, note)
 }
 
 // face shows a task that reads its card how that looks now.
@@ -169,7 +176,7 @@ func (g *glance) face(ctx context.Context) error {
 	if !g.def.WatchesBoard(g.t.Status) || g.t.Face != nil && g.t.Face.Is(face) {
 		return nil
 	}
-	return g.submit(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.CardChanged, Face: &face}, "it looks different")
+	return g.submit(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.CardChanged, Face: &face, Via: g.by("")}, "it looks different")
 }
 
 // linked notes which pull request of the issue is meant, for prompts and gates.

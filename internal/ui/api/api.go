@@ -80,6 +80,7 @@ type Server struct {
 	Folders    Folders
 	Transfer   Transfer
 	Identity   Identity // nil: claims are believed
+	Origins    Origins  // nil: it is not known where requests come from
 	Attempts   Attempts // nil, like Workspaces: this server starts no agents
 	Workspaces Workspaces
 	Boards     Boards   // nil: there are none
@@ -161,7 +162,7 @@ func (s *Server) around(next *http.ServeMux, known map[string]access) http.Handl
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody(r))
 		_, pattern := next.Handler(r)
 		if r, ok := s.identify(w, r, known[pattern]); ok {
-			next.ServeHTTP(w, r)
+			next.ServeHTTP(w, s.withVia(r))
 		}
 	})
 }

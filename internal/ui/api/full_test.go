@@ -22,7 +22,7 @@ func full(t testing.TB) *rig {
 	r := open(t)
 	must(t, r.stop())
 	g := &guests{r: r}
-	r.server.Identity, r.server.Attempts, r.server.Boards, r.server.Trackers = g, g, &shelf{store: r.store}, &yard{}
+	r.server.Identity, r.server.Origins, r.server.Attempts, r.server.Boards, r.server.Trackers = g, g, g, &shelf{store: r.store}, &yard{}
 	r.server.Workspaces, r.server.Screens, r.server.Changes = pool{}, newTheatre(), hunks{}
 	r.server.Library, r.server.Page, r.server.Sights = books{}, page{}, newGlasses()
 	r.server.Inbox = func(context.Context, string) ([]engine.Item, error) {

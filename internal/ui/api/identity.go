@@ -25,7 +25,6 @@ type Caller struct {
 // everybody is believed: where no agents run, nobody can be taken for another.
 type Identity interface {
 	Identify(token string, pid int) (*Caller, error)
-	PeerPID(c net.Conn) int
 }
 
 type contextKey int
@@ -33,14 +32,15 @@ type contextKey int
 const (
 	pidKey contextKey = iota
 	callerKey
+	viaKey
 )
 
 // withPeer notes which process a connection comes from.
 func (s *Server) withPeer(ctx context.Context, c net.Conn) context.Context {
-	if s.Identity == nil {
+	if s.Origins == nil {
 		return ctx
 	}
-	return context.WithValue(ctx, pidKey, s.Identity.PeerPID(c))
+	return context.WithValue(ctx, pidKey, s.Origins.PeerPID(c))
 }
 
 // identify finds out who asks. What they may ask for depends on the route.

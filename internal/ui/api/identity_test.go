@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/ui/api"
 )
@@ -32,6 +33,10 @@ func (g *guests) Identify(token string, pid int) (*api.Caller, error) {
 }
 
 func (g *guests) PeerPID(net.Conn) int { return 4711 }
+
+func (g *guests) DescribeProcess(pid int) *signal.Via {
+	return &signal.Via{Program: "orange", Parent: "bash", Terminal: "pts/3"}
+}
 
 func (g *guests) Attempts(task.Task) ([]api.Attempt, error) {
 	return []api.Attempt{{Number: 1, Role: "worker", Log: "/log"}}, nil
@@ -62,7 +67,7 @@ func guarded(t *testing.T) (*rig, *guests) {
 	r := open(t)
 	must(t, r.stop())
 	g := &guests{r: r}
-	r.server.Identity, r.server.Attempts = g, g
+	r.server.Identity, r.server.Origins, r.server.Attempts = g, g, g
 	r.server.Inbox = func(context.Context, string) ([]engine.Item, error) {
 		return []engine.Item{{Task: "a"}, {Task: "b", Frees: 1}}, nil
 	}

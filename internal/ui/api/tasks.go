@@ -81,6 +81,7 @@ func (s *Server) createTask(r *http.Request, wish signal.Wish) (Answer, error) {
 	case wish.Actor == "" || s.Identity != nil && wish.Actor != task.Tracker:
 		wish.Actor, wish.Attempt = task.Human, 0
 	}
+	wish.Via = ViaOf(r.Context())
 	return answer(s.Engine.Create(r.Context(), wish))
 }
 
@@ -105,6 +106,7 @@ func (s *Server) submit(r *http.Request, sig signal.Signal) (Answer, error) {
 	if sig.Actor == "" {
 		sig.Actor = task.Human
 	}
+	sig.Via = ViaOf(r.Context())
 	if err := s.speaks(r, id, &sig); err != nil {
 		return Answer{}, err
 	}
@@ -128,7 +130,7 @@ func (s *Server) fork(r *http.Request, in ForkWish) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	by := signal.Wish{Actor: task.Human}
+	by := signal.Wish{Actor: task.Human, Via: ViaOf(r.Context())}
 	if c := callerOf(r); c != nil {
 		by.Actor, by.Attempt = task.Actor(c.Role), c.Attempt
 	}

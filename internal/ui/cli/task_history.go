@@ -14,6 +14,8 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
 )
 
 func newTaskHistory(deps Deps) *cobra.Command {
@@ -93,12 +95,34 @@ func historyRow(now time.Time, raw json.RawMessage) []string {
 		parts = append(parts, why)
 		delete(e, "reason")
 	}
+	if by := byText(e["actor"], e["via"]); by != "" {
+		parts = append(parts, by)
+		delete(e, "actor")
+		delete(e, "via")
+	}
 	for _, key := range slices.Sorted(maps.Keys(e)) {
 		if text := word(e[key]); text != "" {
 			parts = append(parts, key+"="+text)
 		}
 	}
 	return []string{cleanLine(at), cleanLine(kind), cleanLine(strings.Join(parts, "  "))}
+}
+
+// byText says who did something and where that came from, "" if the latter is not known.
+func byText(actor, via any) string {
+	raw, err := json.Marshal(via)
+	if err != nil || via == nil {
+		return ""
+	}
+	var v signal.Via
+	if json.Unmarshal(raw, &v) != nil {
+		return ""
+	}
+	name := word(actor)
+	if name == string(task.Human) {
+		name = "you"
+	}
+	return fmt.Sprintf("by %s (%s)", name, v)
 }
 
 // word shows a JSON value, "" if there is none.

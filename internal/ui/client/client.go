@@ -130,6 +130,9 @@ func (c *Client) once(ctx context.Context, q call) (*http.Response, error) {
 	if q.form != "" {
 		req.Header.Set("Content-Type", q.form)
 	}
+	if via := ViaHeader(ctx); via != "" {
+		req.Header.Set(HeaderVia, via)
+	}
 	res, err := c.http.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("ask the server: %w", went(plain(err)))

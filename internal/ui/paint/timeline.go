@@ -55,6 +55,9 @@ func (s *sheet) told(t *journal.Told, at time.Time) {
 		text.add(s.busy, t.Who+" ")
 	}
 	text = append(text, s.toldWhat(t)...)
+	if t.Via != "" {
+		text.add(s.faint, " · "+oneLine(t.Via))
+	}
 	for _, why := range append(t.Why, t.Failed...) {
 		text.add(s.faint, " · "+strings.TrimSpace(oneLine(shortOf(why))))
 	}

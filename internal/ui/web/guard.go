@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"orange/internal/core/signal"
 )
 
 // headerCSRF is where scripts show what forms carry in fieldCSRF.
@@ -58,7 +60,7 @@ func (s *Site) guard(next http.Handler) http.Handler {
 			s.deny(w, r, err)
 			return
 		}
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(w, s.withVia(r, signal.ViaPage))
 	})
 }
 
@@ -204,7 +206,7 @@ func (s *Site) guardMCP(w http.ResponseWriter, r *http.Request, next http.Handle
 			return
 		}
 	}
-	next.ServeHTTP(&counting{w, &s.tries}, r)
+	next.ServeHTTP(&counting{w, &s.tries}, s.withVia(r, signal.ViaMCP))
 }
 
 // counting is an answer that counts wrong tokens, and says so to those who show too many.

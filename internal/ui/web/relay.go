@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"strings"
+
+	"orange/internal/ui/client"
 )
 
 // headerToken is where an attempt shows whom it speaks for.
@@ -66,6 +68,10 @@ func (s *Site) relay() http.Handler {
 			}
 			if _, shown := Shown(p.In); !shown {
 				p.Out.Header.Del(headerToken)
+			}
+			p.Out.Header.Del(client.HeaderVia) // nobody else says where a request comes from
+			if via := client.ViaHeader(p.In.Context()); via != "" {
+				p.Out.Header.Set(client.HeaderVia, via)
 			}
 		},
 		ModifyResponse: func(res *http.Response) error {

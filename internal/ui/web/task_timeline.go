@@ -10,6 +10,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/prose"
 	"orange/internal/core/screen"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 )
 
@@ -29,6 +30,7 @@ type taskMoment struct {
 	From    string // with To: the move it was
 	To      string
 	Who     string
+	Via     string // where the action came from
 	Line    int    // of the edge, in the workflow file
 	Why     string // one line
 	Note    string // somebody's words
@@ -61,7 +63,7 @@ func taskMoments(entries []journal.Entry, refused []journal.Refusal) []taskMomen
 	for _, r := range refused {
 		out = append(out, taskMoment{
 			At: r.At, Mark: "bad", What: "refused: " + screen.OneLine(strings.TrimSpace(string(r.Kind)+" "+r.Asked)),
-			Who: whoAsked(r.Actor, r.Attempt), Why: screen.OneLine(r.Why),
+			Who: whoAsked(r.Actor, r.Attempt), Via: viaWords(r.Via), Why: screen.OneLine(r.Why),
 		})
 	}
 	slices.SortStableFunc(out, func(a, b taskMoment) int { return a.At.Compare(b.At) })
@@ -71,7 +73,7 @@ func taskMoments(entries []journal.Entry, refused []journal.Refusal) []taskMomen
 // momentOf puts an entry into words.
 func momentOf(e *journal.Entry) taskMoment {
 	m := taskMoment{
-		Seq: e.Seq, At: e.At, Mark: "quiet", Who: whoAsked(e.Actor, e.Attempt), Line: e.Line, Why: screen.OneLine(prose.Cut(e.Reason, maxWritten)),
+		Seq: e.Seq, At: e.At, Mark: "quiet", Who: whoAsked(e.Actor, e.Attempt), Via: viaWords(e.Via), Line: e.Line, Why: screen.OneLine(prose.Cut(e.Reason, maxWritten)),
 		Note: screen.Text(prose.Cut(e.Note, maxWritten)), What: screen.OneLine(entryWords(e)),
 	}
 	if e.To != "" {
@@ -105,6 +107,14 @@ func whoAsked(actor task.Actor, attempt int) string {
 		return screen.OneLine(fmt.Sprintf("%s, attempt %d", actor, attempt))
 	}
 	return screen.OneLine(string(actor))
+}
+
+// viaWords says where an action came from, "" if that is not known.
+func viaWords(v *signal.Via) string {
+	if v == nil {
+		return ""
+	}
+	return screen.OneLine(v.String())
 }
 
 // entryWords says what an entry is about in a few words.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"time"
 
+	"orange/internal/core/signal"
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
@@ -34,6 +35,10 @@ type Options struct {
 	MCP     http.Handler              // at /mcp, nil: there is none; it finds out who asks
 	Who     func(*http.Request) error // says why a process may not ask, nil: all may
 	Address func() string             // host and port of the listener
+
+	// Describe says which process is at the other end of a request; nil: that is not known.
+	Describe func(*http.Request) signal.Via
+
 	Now     func() time.Time          // nil: time.Now
 
 	// Verify searches the states of a workflow; nil: in this process.

@@ -1,0 +1,107 @@
+package signal
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Via says where an action of a person came from, as far as it was found out. It explains
+// an entry to a person; no decision depends on it. Names of programs, terminals and
+// accounts are untrusted text, and command lines are never part of it: they may hold
+// secrets.
+type Via struct {
+	Kind     ViaKind `json:"kind"`
+	PID      int     `json:"pid,omitempty"`      // of the process that asked
+	Program  string  `json:"program,omitempty"`  // its file's name
+	Path     string  `json:"path,omitempty"`     // of that file
+	Parent   string  `json:"parent,omitempty"`   // name of the program that started it
+	Terminal string  `json:"terminal,omitempty"` // such as pts/3; "" without one
+	Session  string  `json:"session,omitempty"`  // of the page: a name that is no secret
+	Tracker  string  `json:"tracker,omitempty"`
+	Account  string  `json:"account,omitempty"` // as the tracker says; "" if it does not
+}
+
+// ViaKind is the sort of surface an action came through.
+type ViaKind string
+
+// The kinds of surfaces.
+const (
+	ViaSocket  ViaKind = "socket"  // a command, the dashboard or another client of the socket
+	ViaPage    ViaKind = "page"    // a session of the web page
+	ViaToken   ViaKind = "token"   // a program that showed the page's token
+	ViaMCP     ViaKind = "mcp"     // a client that speaks MCP, over stdio or HTTP
+	ViaTracker ViaKind = "tracker" // a tracker or forge
+)
+
+// Bounds of what is kept, in bytes.
+const (
+	maxViaName = 80
+	maxViaPath = 400
+)
+
+// Clean returns v with bounded texts of printable characters. An unknown kind becomes
+// ViaSocket.
+func (v Via) Clean() Via {
+	switch v.Kind {
+	case ViaSocket, ViaPage, ViaToken, ViaMCP, ViaTracker:
+	default:
+		v.Kind = ViaSocket
+	}
+	v.PID = max(v.PID, 0)
+	v.Path = printable(v.Path, maxViaPath)
+	for _, text := range []*string{&v.Program, &v.Parent, &v.Terminal, &v.Session, &v.Tracker, &v.Account} {
+		*text = printable(*text, maxViaName)
+	}
+	return v
+}
+
+// printable is text without control, invisible and reordering characters, of at most n
+// bytes.
+func printable(s string, n int) string {
+	s = strings.Map(func(r rune) rune {
+		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, s[:min(len(s), 4*n)])
+	if len(s) > n {
+		s = strings.ToValidUTF8(s[:n], "")
+	}
+	return strings.TrimSpace(s)
+}
+
+// String is v in a few words: orange from bash, pts/3, pid 4711.
+func (v Via) String() string {
+	var parts []string
+	program := v.Program
+	if program != "" && v.Parent != "" {
+		program += " from " + v.Parent
+	}
+	switch v.Kind {
+	case ViaPage:
+		parts = append(parts, strings.TrimSpace("page session "+v.Session))
+	case ViaToken:
+		parts = append(parts, "page token")
+	case ViaMCP:
+		parts = append(parts, "MCP")
+	case ViaTracker:
+		account := v.Account
+		if account == "" {
+			account = "unnamed account"
+		}
+		return strings.TrimSuffix(account+" in "+v.Tracker, " in ")
+	}
+	for _, text := range []string{program, v.Terminal} {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	if v.PID > 0 {
+		parts = append(parts, fmt.Sprintf("pid %d", v.PID))
+	}
+	if len(parts) == 0 {
+		return "unknown process"
+	}
+	return strings.Join(parts, ", ")
+}

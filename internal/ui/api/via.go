@@ -1,0 +1,71 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+
+	"orange/internal/core/signal"
+)
+
+// HeaderVia is where the web page and MCP over HTTP say for whom they ask: a signal.Via as
+// JSON. From the server's own process all of it counts. Another client may only say that
+// it speaks MCP; everything else about it is found out.
+const HeaderVia = "Orange-Via"
+
+// maxVia bounds the header, in bytes.
+const maxVia = 4 << 10
+
+// Origins says where connections come from.
+type Origins interface {
+	PeerPID(c net.Conn) int          // the process at the other end, 0 if that cannot be told
+	DescribeProcess(int) *signal.Via // what is known about a process
+}
+
+// ViaOf is where the request behind ctx came from, nil if that is not known or if an
+// attempt asks.
+func ViaOf(ctx context.Context) *signal.Via {
+	v, _ := ctx.Value(viaKey).(*signal.Via)
+	return v
+}
+
+// withVia notes where a request of a person came from. Those who only look leave nothing
+// in a journal.
+func (s *Server) withVia(r *http.Request) *http.Request {
+	if s.Origins == nil || callerOf(r) != nil || r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return r
+	}
+	if v := s.viaOf(r); v != nil {
+		return r.WithContext(context.WithValue(r.Context(), viaKey, v))
+	}
+	return r
+}
+
+func (s *Server) viaOf(r *http.Request) *signal.Via {
+	said, ok := saidVia(r)
+	pid, _ := r.Context().Value(pidKey).(int)
+	switch {
+	case pid <= 0, pid == s.PID && !ok:
+		return nil
+	case pid == s.PID:
+		said = said.Clean()
+		return &said
+	}
+	found := *s.Origins.DescribeProcess(pid)
+	found.Kind, found.PID = signal.ViaSocket, pid
+	if said.Kind == signal.ViaMCP {
+		found.Kind = signal.ViaMCP
+	}
+	found = found.Clean()
+	return &found
+}
+
+// saidVia is what a request says about where it comes from.
+func saidVia(r *http.Request) (v signal.Via, ok bool) {
+	text := r.Header.Get(HeaderVia)
+	if text == "" || len(text) > maxVia || json.Unmarshal([]byte(text), &v) != nil {
+		return signal.Via{}, false
+	}
+	return v, true
+}

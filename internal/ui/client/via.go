@@ -1,0 +1,29 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+
+	"orange/internal/core/signal"
+)
+
+// HeaderVia is where a client says for whom it asks. The server believes all of it only
+// if it comes from its own process: from its web page, or from MCP over HTTP.
+const HeaderVia = "Orange-Via"
+
+type viaKey struct{}
+
+// WithVia returns a context whose requests say where they come from.
+func WithVia(ctx context.Context, v signal.Via) context.Context {
+	text, err := json.Marshal(v.Clean())
+	if err != nil { // it has texts and a number only
+		return ctx
+	}
+	return context.WithValue(ctx, viaKey{}, string(text))
+}
+
+// ViaHeader is the value of HeaderVia for requests of ctx, "" if there is none.
+func ViaHeader(ctx context.Context) string {
+	text, _ := ctx.Value(viaKey{}).(string)
+	return text
+}
