@@ -38,6 +38,11 @@ func (p projects) Add(ctx context.Context, given task.Project) (task.Project, er
 			return given, task.Mistakef("%v", err)
 		}
 	}
+	if given.Confirm.Merge != "" {
+		if err := p.s.runtime.CanConfirm(given.Name); err != nil {
+			return given, err
+		}
+	}
 	if err := p.s.runtime.AddProject(given); err != nil {
 		return given, err
 	}
@@ -51,6 +56,9 @@ func (p projects) Update(ctx context.Context, name string, c api.ProjectChange) 
 	if !ok {
 		return have, task.Mistakef("project %q is not registered: see orange project list", name)
 	}
+	if err := p.confirm(ctx, &have, &c); err != nil {
+		return have, err
+	}
 	if c.Path != nil {
 		if err := p.move(ctx, &have, *c.Path); err != nil {
 			return have, err
@@ -63,6 +71,7 @@ func (p projects) Update(ctx context.Context, name string, c api.ProjectChange) 
 	set(&have.Teardown, c.Teardown)
 	set(&have.Budget, c.Budget)
 	set(&have.Forge, c.Forge)
+	set(&have.Confirm, c.Confirm)
 	if err := p.s.runtime.UpdateProject(have); err != nil {
 		return have, err
 	}
@@ -72,6 +81,18 @@ func (p projects) Update(ctx context.Context, name string, c api.ProjectChange) 
 	}
 	p.s.loadTrust(ctx)
 	return have, nil
+}
+
+// confirm makes sure that codes can be shown before they are asked for, and that nobody
+// stops asking for them without one.
+func (p projects) confirm(ctx context.Context, have *task.Project, c *api.ProjectChange) error {
+	switch {
+	case c.Confirm == nil || *c.Confirm == have.Confirm:
+		return nil
+	case have.Confirm.Merge == "":
+		return p.s.runtime.CanConfirm(have.Name)
+	}
+	return p.s.runtime.ConfirmProject(ctx, have.Name, "change of confirm merge", "orange project update "+have.Name+" --confirm merge=none", c.Code)
 }
 
 // move follows a repository that was moved. Its worktrees point to where it was, and it
@@ -112,7 +133,12 @@ func set[T any](have, to *T) {
 }
 
 // Remove implements api.Projects.
-func (p projects) Remove(_ context.Context, name string) error {
+func (p projects) Remove(ctx context.Context, name, code string) error {
+	if have, ok := p.s.runtime.Project(name); ok && have.Confirm.Merge != "" { // else it could be added again without
+		if err := p.s.runtime.ConfirmProject(ctx, name, "removal of the project", "orange project remove "+name, code); err != nil {
+			return err
+		}
+	}
 	if err := p.s.runtime.RemoveProject(name); err != nil {
 		return err
 	}

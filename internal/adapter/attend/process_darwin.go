@@ -66,6 +66,9 @@ func everyone() ([]row, error) {
 // argumentsOf knows nothing: what is not a child any more is not found below an attempt here.
 func argumentsOf(int) []string { return nil }
 
+// programOf knows nothing.
+func programOf(int) string { return "" }
+
 // carried knows nothing: another process's environment is not to be read here.
 func carried(int, string) (string, bool) { return "", false }
 

@@ -104,6 +104,15 @@ func argumentsOf(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
 }
 
+// programOf is the file a process runs, "" if that cannot be told.
+func programOf(pid int) string {
+	path, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(path, " (deleted)")
+}
+
 // send sends a signal by a handle of the process, so that it cannot reach another.
 func (p Process) send(sig unix.Signal) error {
 	fd, err := unix.PidfdOpen(p.PID, 0)

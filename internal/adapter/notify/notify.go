@@ -31,7 +31,11 @@ type Message struct {
 	URL   string // where a person sees more, "" if there is no such place
 	Brief bool   // leave out what people and agents wrote
 	Test  bool   // nothing waits: somebody tries whether this arrives
+	Code  string // it shows a code, and these are the words; also said where Brief leaves out what was written
 }
+
+// Code is the kind of a message that shows a code. It is no item of the inbox.
+const Code engine.ItemKind = "code"
 
 // testWords are what a test says, also one that leaves out what was written.
 const testWords = "this is a test: nothing waits for you"
@@ -44,6 +48,9 @@ func (m *Message) item() engine.Item {
 	it := clean(m.Items[0], m.Brief)
 	if m.Test {
 		it.Text = testWords
+	}
+	if m.Code != "" {
+		it.Text = bounded(m.Code, maxText)
 	}
 	return it
 }
@@ -169,7 +176,7 @@ func (m *Message) weight() weight {
 		switch m.Items[i].Kind {
 		case engine.ItemAttention:
 			w = gravest
-		case engine.ItemPermission, engine.ItemInput, engine.ItemConfirm, engine.ItemQuestion, engine.ItemStuck:
+		case Code, engine.ItemPermission, engine.ItemInput, engine.ItemConfirm, engine.ItemQuestion, engine.ItemStuck:
 			w = heavy
 		case engine.ItemStart, engine.ItemNoAnswer:
 			w = light

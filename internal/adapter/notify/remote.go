@@ -194,6 +194,8 @@ func mark(kind engine.ItemKind) string {
 		return "warning"
 	case engine.ItemConfirm, engine.ItemPermission:
 		return "raised_hand"
+	case Code:
+		return "key"
 	case engine.ItemInput, engine.ItemQuestion:
 		return "question"
 	case engine.ItemReview, engine.ItemBoard:

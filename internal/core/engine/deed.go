@@ -67,3 +67,12 @@ func (x *decider) mergeHelps() bool {
 	}
 	return false
 }
+
+// MayMerge says whether a person can merge while the task is in its state: by asking for a
+// merge, or by a move that merges.
+func MayMerge(def *workflow.Definition, t *task.Task) bool {
+	x := &decider{def: def, t: t}
+	return x.mergeHelps() || slices.ContainsFunc(def.EdgesFrom(t.Status), func(i int) bool {
+		return def.MergesAtOnce(&def.Edges[i])
+	})
+}

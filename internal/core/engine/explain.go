@@ -24,8 +24,9 @@ type Explanation struct {
 	Visit    int       `json:"visit"`
 	Owner    string    `json:"owner"` // who must act: a person, the engine, a role, or nobody
 	Why      string    `json:"why"`
-	Do       string    `json:"do,omitempty"` // the command that moves it on, if a person must
-	Cheapest Unblock   `json:"cheapest"`     // the least that gets it going
+	Do       string    `json:"do,omitempty"`      // the command that moves it on, if a person must
+	Cheapest Unblock   `json:"cheapest"`          // the least that gets it going
+	Confirm  string    `json:"confirm,omitempty"` // what a person must give back before their merge
 	Deadline *Timer    `json:"deadline,omitempty"`
 	Edges    []Way     `json:"edges"`
 	Bounds   []Bound   `json:"bounds"` // counters that decide something here

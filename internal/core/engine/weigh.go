@@ -22,6 +22,7 @@ const (
 	RuleGuard     Rule = "guard"
 	RuleGate      Rule = "gate"
 	RuleWorkspace Rule = "workspace"
+	RuleConfirm   Rule = "confirm" // of the runtime: a person must give a code back
 )
 
 // A Reason is one rule weighed for one edge.

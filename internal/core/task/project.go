@@ -23,7 +23,16 @@ type Policy struct {
 	Teardown string   `json:"teardown,omitempty"` // likewise, before it is given back
 	Budget   Budget   `json:"budget,omitzero"`
 	Forge    Forge    `json:"forge,omitzero"`
+	Confirm  Confirm  `json:"confirm,omitzero"`
 }
+
+// A Confirm says what a person must confirm before it is done.
+type Confirm struct {
+	Merge string `json:"merge,omitempty"` // ConfirmCode, or "" for nothing
+}
+
+// ConfirmCode asks for a code that is shown by notification.
+const ConfirmCode = "code"
 
 // A Forge is where pull requests of a project live. What is empty follows from the
 // project's remote. It holds no secret, only where one is found.
@@ -105,6 +114,8 @@ func (p Policy) check() error {
 		return fmt.Errorf("delivery %q: give local, push or pr", p.Delivery)
 	case p.Forge.Kind != "" && p.Forge.Kind != ForgeGitHub && p.Forge.Kind != ForgeGitea:
 		return fmt.Errorf("forge %q: give github or gitea", p.Forge.Kind)
+	case p.Confirm.Merge != "" && p.Confirm.Merge != ConfirmCode:
+		return fmt.Errorf("confirm merge=%q: give code or none", p.Confirm.Merge)
 	case b.TaskAttempts < 0 || b.TaskMicros < 0 || b.DayAttempts < 0 || b.DayMicros < 0:
 		return errors.New("a budget is not negative: give 0 for no bound")
 	}

@@ -79,6 +79,9 @@ func (r *Runtime) found(ctx context.Context, def *workflow.Definition, sig signa
 
 func (r *Runtime) begin(ctx context.Context, def *workflow.Definition, sig signal.Signal, body []byte) (engine.Answer, error) {
 	n := sig.New
+	if r.needsCode(def, &task.Task{}, sig) {
+		return engine.Answer{}, task.Mistakef("project %s asks for a code before a person's merge, so no task of it begins with one: begin in another state", n.Project)
+	}
 	if r.Files != nil {
 		if err := r.Files.Create(n.Project, n.ID, body); err != nil {
 			return engine.Answer{}, err

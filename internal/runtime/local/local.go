@@ -158,6 +158,7 @@ type Options struct {
 	Clock     func() time.Time
 	Workflow  string             // of tasks that name none and whose project names none
 	Harness   string             // of tasks that name none
+	Codes     Codes              // shows codes to people; nil: none can be shown
 	Review    string             // harness of reviewers, likewise; "" for the task's own
 	Fault     func(point string) // called at every commit and effect boundary
 	Opened    func(*Runtime)     // called before anything is driven, for performers that ask the runtime
@@ -178,6 +179,7 @@ type Runtime struct {
 	news    news
 	shown   cursor
 	refused refused
+	codes   codeBook
 	quiet   quiet
 
 	registry sync.Mutex // held by whoever changes the projects
@@ -212,6 +214,7 @@ func Open(o Options) (*Runtime, error) {
 	r.work, r.drop = context.WithCancel(context.Background())
 	r.records.init()
 	r.defs.init()
+	r.codes.init()
 	r.drives.init(performers)
 	r.news.init()
 	if err := r.load(); err != nil {

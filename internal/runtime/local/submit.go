@@ -57,22 +57,35 @@ func branchWanted(sig *signal.Signal) (branch string, ok bool) {
 
 // submit is Submit for callers that Close waits for already.
 func (r *Runtime) submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
+	answer, code, err := r.submitLocked(ctx, id, sig)
+	if code != nil {
+		if why := r.send(ctx, code); why != "" {
+			answer.Decision = refusedCode(&answer.Task, why)
+		}
+	}
+	r.noteRefusal(id, sig, answer.Decision.Refused)
+	return answer, err
+}
+
+// submitLocked decides under the task's lock. A code that a person must give back first is
+// sent by the caller.
+func (r *Runtime) submitLocked(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, *pendingCode, error) {
 	defer r.locks.lock(id)()
 	t, ok, err := r.remember(id)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Answer{}, nil, err
 	}
 	if !ok {
-		return engine.Answer{}, fmt.Errorf("%w: %s", task.ErrNotFound, id)
+		return engine.Answer{}, nil, fmt.Errorf("%w: %s", task.ErrNotFound, id)
 	}
 	def, err := r.define(&t)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Answer{}, nil, err
 	}
 	sig.Artifacts, sig.Workspace, sig.Samples, sig.BrokeOff = signal.Artifacts{}, "", nil, false
 	if r.Files != nil {
 		if t, err = r.look(ctx, def, t, &sig); err != nil {
-			return engine.Answer{}, err
+			return engine.Answer{}, nil, err
 		}
 		if err := r.writeVerdict(def, &t, &sig); err != nil {
 			return engine.Answer{}, err
@@ -85,14 +98,16 @@ func (r *Runtime) submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 	}
 	sig.Evidence = r.evidence(ctx, def, &t, &sig, broken)
 	if sig.Children, err = r.children(def, &t); err != nil {
-		return engine.Answer{}, err
+		return engine.Answer{}, nil, err
 	}
 	if r.Commit != nil && sig.Weighs() && broken == "" {
 		sig.Commit = r.Commit(&t)
 	}
+	if refused, code := r.confirmMerge(def, &t, &sig); refused != nil {
+		return engine.Answer{Task: t, Decision: *refused}, code, nil
+	}
 	answer, err := r.decide(ctx, def, t, sig)
-	r.noteRefusal(id, sig, answer.Decision.Refused)
-	return answer, err
+	return answer, nil, err
 }
 
 // decide runs the engine and commits. The caller holds the task's lock.

@@ -12,7 +12,7 @@ type Projects interface {
 	Projects() []task.Project
 	Add(ctx context.Context, p task.Project) (task.Project, error)
 	Update(ctx context.Context, name string, c ProjectChange) (task.Project, error)
-	Remove(ctx context.Context, name string) error
+	Remove(ctx context.Context, name, code string) error
 }
 
 // A ProjectChange says what is to change; nil leaves a value as it is.
@@ -26,6 +26,8 @@ type ProjectChange struct {
 	Budget   *task.Budget   `json:"budget"`
 	Forge    *task.Forge    `json:"forge"`
 	TrustGit *bool          `json:"trust_git"` // git may run the programs that its configuration names now
+	Confirm  *task.Confirm  `json:"confirm"`
+	Code     string         `json:"code"` // that was shown by notification, where codes are asked for and are not to be any more
 }
 
 // GitPrograms are the programs that git may and may not run.
@@ -77,7 +79,7 @@ func (s *Server) updateProject(r *http.Request, change ProjectChange) (ProjectSh
 func (s *Server) removeProject(r *http.Request) (ProjectShown, error) {
 	defer s.bell.ring()
 	name := r.PathValue("name")
-	return ProjectShown{Project: task.Project{Name: name}}, s.Projects.Remove(r.Context(), name)
+	return ProjectShown{Project: task.Project{Name: name}}, s.Projects.Remove(r.Context(), name, r.URL.Query().Get("code"))
 }
 
 // A Place is what a folder on disk belongs to.

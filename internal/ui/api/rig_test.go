@@ -212,7 +212,7 @@ func (p projects) Update(_ context.Context, name string, c api.ProjectChange) (t
 	return have, p.UpdateProject(have)
 }
 
-func (p projects) Remove(_ context.Context, name string) error { return p.RemoveProject(name) }
+func (p projects) Remove(_ context.Context, name, _ string) error { return p.RemoveProject(name) }
 
 type transfer struct{ r *rig }
 

@@ -106,7 +106,8 @@ func projectRoutes() []route {
 		{method: "GET", path: "/projects", who: everyone, summary: "The registered repositories", work: ask((*Server).listProjects)},
 		{method: "POST", path: "/projects", who: people, summary: "Register a repository", must: []string{"path"}, work: tell((*Server).addProject)},
 		{method: "PATCH", path: "/projects/{name}", who: people, summary: "Change a project; what is left out stays", work: tell((*Server).updateProject)},
-		{method: "DELETE", path: "/projects/{name}", who: people, summary: "Forget a project that has no open task", work: ask((*Server).removeProject)},
+		{method: "DELETE", path: "/projects/{name}", who: people, summary: "Forget a project that has no open task",
+			query: []param{{name: "code", about: "that was shown by notification, where merges are confirmed by codes"}}, work: ask((*Server).removeProject)},
 		{method: "GET", path: "/where", who: everyone, summary: "What a folder belongs to",
 			query: []param{{name: "path", about: "an absolute path", must: true}}, work: ask((*Server).where)},
 	}

@@ -35,7 +35,8 @@ func printProjects(w io.Writer, projects []task.Project) error {
 	}
 	delivers := slices.ContainsFunc(projects, func(p task.Project) bool { return p.Delivery != "" })
 	bounded := slices.ContainsFunc(projects, func(p task.Project) bool { return p.Budget != (task.Budget{}) })
-	row := func(name, pool, workflow, branch, delivery, budget, path string) []string {
+	confirmed := slices.ContainsFunc(projects, func(p task.Project) bool { return p.Confirm != (task.Confirm{}) })
+	row := func(name, pool, workflow, branch, delivery, budget, confirm, path string) []string {
 		out := []string{name, pool, workflow, branch}
 		if delivers {
 			out = append(out, delivery)
@@ -43,12 +44,15 @@ func printProjects(w io.Writer, projects []task.Project) error {
 		if bounded {
 			out = append(out, budget)
 		}
+		if confirmed {
+			out = append(out, confirm)
+		}
 		return append(out, path)
 	}
-	rows := [][]string{row("NAME", "POOL", "WORKFLOW", "BRANCH", "DELIVERY", "BUDGET", "PATH")}
+	rows := [][]string{row("NAME", "POOL", "WORKFLOW", "BRANCH", "DELIVERY", "BUDGET", "CONFIRM", "PATH")}
 	for _, p := range projects {
 		rows = append(rows, row(cleanLine(p.Name), strconv.Itoa(p.PoolSize), orDash(p.Workflow), orDash(p.DefaultBranch),
-			orDash(string(p.Delivery)), orDash(budgetText(p.Budget)), cleanLine(p.Path)))
+			orDash(string(p.Delivery)), orDash(budgetText(p.Budget)), orDash(confirmText(p.Confirm)), cleanLine(p.Path)))
 	}
 	return printTable(w, 0, rows)
 }

@@ -17,6 +17,7 @@ type policyFlags struct {
 	taskCost, dayCost         money
 	taskAttempts, dayAttempts int
 	forge                     task.Forge
+	confirm                   string
 	given                     func(flag string) bool
 }
 
@@ -30,6 +31,7 @@ func newPolicyFlags(cmd *cobra.Command) *policyFlags {
 	f.StringVar(&p.forge.URL, "forge-url", "", "address of its API (github) or of the forge (gitea), if the remote does not tell")
 	f.StringVar(&p.forge.Scope, "forge-repo", "", "OWNER/REPO there, if the remote does not tell")
 	f.StringVar(&p.forge.Token, "forge-token", "", "where its secret is: env:NAME, file:PATH, command:..., gh (default: GH_TOKEN, GITHUB_TOKEN, then gh)")
+	f.StringVar(&p.confirm, "confirm", "", "merge=code: a person's merge needs a code that is shown by notification; merge=none: it does not")
 	f.Var(&p.taskCost, "max-task-cost", "dollars that the agents of one task may cost, 0 for no bound")
 	f.IntVar(&p.taskAttempts, "max-task-attempts", 0, "attempts that one task may have, 0 for no bound")
 	f.Var(&p.dayCost, "max-day-cost", "dollars that all agents of the project may cost in a day (UTC), 0 for no bound")
@@ -39,7 +41,10 @@ func newPolicyFlags(cmd *cobra.Command) *policyFlags {
 
 func (p *policyFlags) check() error {
 	d := task.Delivery(p.delivery)
+	_, known := confirmOf(p.confirm)
 	switch {
+	case p.given("confirm") && !known:
+		return usageError("--confirm %q is not known: give merge=code or merge=none", p.confirm)
 	case p.given("delivery") && d != task.DeliverLocal && !d.Pushes():
 		return usageError("delivery %q is not known: give local, push or pr", p.delivery)
 	case config.CheckSecret(p.forge.Token) != nil:
@@ -76,7 +81,8 @@ func (p *policyFlags) budget(b task.Budget) task.Budget {
 
 // policy is what is given, for a new project.
 func (p *policyFlags) policy() task.Policy {
-	return task.Policy{Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.budget(task.Budget{}), Forge: p.forge}
+	confirm, _ := confirmOf(p.confirm)
+	return task.Policy{Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.budget(task.Budget{}), Forge: p.forge}
 }
 
 // change puts what is given into a change, but for the budget: that needs the one
@@ -85,6 +91,9 @@ func (p *policyFlags) change(c *client.ProjectChange) {
 	if p.given("delivery") {
 		d := task.Delivery(p.delivery)
 		c.Delivery = &d
+	}
+	if confirm, ok := confirmOf(p.confirm); ok && p.given("confirm") {
+		c.Confirm = &confirm
 	}
 	if p.given("setup") {
 		c.Setup = &p.setup
@@ -95,6 +104,25 @@ func (p *policyFlags) change(c *client.ProjectChange) {
 	if p.given("forge") || p.given("forge-url") || p.given("forge-repo") || p.given("forge-token") {
 		c.Forge = &p.forge
 	}
+}
+
+// confirmOf reads what --confirm says.
+func confirmOf(text string) (c task.Confirm, ok bool) {
+	switch text {
+	case "merge=" + task.ConfirmCode:
+		return task.Confirm{Merge: task.ConfirmCode}, true
+	case "merge=", "merge=none":
+		return task.Confirm{}, true
+	}
+	return task.Confirm{}, false
+}
+
+// confirmText says what a person must confirm, "" for nothing.
+func confirmText(c task.Confirm) string {
+	if c.Merge == "" {
+		return ""
+	}
+	return "merge=" + c.Merge
 }
 
 // budgetText says what is bounded, "" if nothing is.
@@ -120,6 +148,9 @@ func policyText(p task.Policy) string {
 	}
 	if b := budgetText(p.Budget); b != "" {
 		out += ", at most " + b
+	}
+	if c := confirmText(p.Confirm); c != "" {
+		out += ", confirm " + c
 	}
 	return out
 }

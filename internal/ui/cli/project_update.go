@@ -22,6 +22,7 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 		Long: "Change what belongs to a project. What no flag names stays as it is.",
 		Example: "  orange project update shop --pool-size 3 --max-day-cost 20\n" +
 			"  orange project update --workflow orange-direct\n" +
+			"  orange project update shop --confirm merge=code   # a person's merge needs a code\n" +
 			"  orange project update shop --path ~/src/shop   # the repository was moved there\n" +
 			"  orange project update shop --trust-git         # after a look at what git would run",
 		Args: arguments(0, 1),
@@ -31,6 +32,7 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 	cmd.Flags().StringVar(&path, "path", "", "where its repository was moved to; the worktrees are repaired")
 	cmd.Flags().BoolVar(&trustGit, "trust-git", false, "let git run the hooks, filters and helpers that its configuration names now")
 	policy := newPolicyFlags(cmd)
+	codeFlag(cmd)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if cmd.Flags().Changed("pool-size") {
 			change.PoolSize = &size
@@ -73,6 +75,7 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 			budget := policy.budget(p.Budget)
 			change.Budget = &budget
 		}
+		change.Code = s.code()
 		p, err := s.UpdateProject(ctx, name, change)
 		if err != nil {
 			return err

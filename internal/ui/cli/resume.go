@@ -9,7 +9,7 @@ import (
 )
 
 func newResumeCommand(deps Deps) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "resume [id]", Short: "Go on after a pause, or try again what was given up", Args: arguments(0, 1),
 		Long: "Let go on what was paused, one task or, without an id, everything. What was given up after several\n" +
 			"failures is tried again.",
@@ -32,4 +32,6 @@ func newResumeCommand(deps Deps) *cobra.Command {
 			return s.say(map[string]bool{"paused": false}, "Everything goes on.")
 		}),
 	}
+	codeFlag(cmd)
+	return cmd
 }

@@ -78,11 +78,33 @@ func (s session) signal(ctx context.Context, id string, sig signal.Signal) (clie
 		return client.Answer{}, fmt.Errorf("this is an attempt of task %s: it may not change task %s", short(own), short(id))
 	}
 	sig.Actor, sig.Attempt = s.actor()
+	sig.Confirm = s.code()
 	a, err := s.Client.Signal(ctx, id, sig)
+	if sig.Confirm == "" && client.NeedsCode(err) && s.IsTerminal && s.Config.Role == "" {
+		fmt.Fprint(s.Stderr, "orange: "+cleanLine(err.Error())+"\nCode: ")
+		text, wrong := readLine(s.Stdin)
+		if sig.Confirm = strings.TrimSpace(text); sig.Confirm == "" {
+			return a, errors.Join(err, wrong)
+		}
+		a, err = s.Client.Signal(ctx, id, sig)
+	}
 	if err == nil && a.Warning != "" {
 		fmt.Fprintln(s.Stderr, "orange: warning: "+cleanLine(a.Warning))
 	}
 	return a, err
+}
+
+// code is what --code says, "" if the command has no such flag.
+func (s session) code() string {
+	if f := s.cmd.Flags().Lookup("code"); f != nil {
+		return strings.TrimSpace(f.Value.String())
+	}
+	return ""
+}
+
+// codeFlag lets a command give back a code that was shown by notification.
+func codeFlag(cmd *cobra.Command) {
+	cmd.Flags().String("code", "", "code that was shown by notification, for a project that asks for one (see orange project update --confirm)")
 }
 
 // taskOf is the id given, else the attempt's task, else the task whose workspace

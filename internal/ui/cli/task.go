@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/signal"
 )
 
@@ -21,6 +22,9 @@ func newTaskCommand(deps Deps) *cobra.Command {
 // what it is called.
 func verbCommand(deps Deps, verb string, cmd *cobra.Command) *cobra.Command {
 	note := cmd.Flags().String("note", "", "why, in your words")
+	if verb == engine.Complete {
+		codeFlag(cmd)
+	}
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		id, err := s.taskOf(ctx, args)
 		if err != nil {

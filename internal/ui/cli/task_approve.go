@@ -15,6 +15,7 @@ func newTaskApprove(deps Deps) *cobra.Command {
 		Long:    "Grant a move that an agent asked for and that its workflow leaves to a person. Agents cannot.",
 		Example: "  orange task approve MFTsZyeO --note \"seen and fine\"",
 	}
+	codeFlag(cmd)
 	note := cmd.Flags().String("note", "", "why, in your words")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		v, err := s.Task(ctx, args[0])

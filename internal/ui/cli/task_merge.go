@@ -20,9 +20,11 @@ func newTaskMerge(deps Deps) *cobra.Command {
 			"by pull requests leaves the merge to its forge: then it is looked for there, unless ff or merge is\n" +
 			"asked for. The task moves on by its workflow once the commit is there.",
 		Example: "  orange task merge MFTsZyeO\n" +
+			"  orange task merge MFTsZyeO --code 123456   # the code was shown by notification\n" +
 			"  orange task merge MFTsZyeO --strategy merge --no-wait",
 	})
 	cmd.Flags().StringVar(&d.arg, "strategy", "", "auto: a merge commit only if one is needed; ff: never; merge: always (default: as its pull request was merged; without one, auto)")
+	codeFlag(cmd)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if cmd.Flags().Changed("strategy") && d.arg != workflow.MergeAuto && d.arg != "ff" && d.arg != "merge" {
 			return usageError("strategy %q is not known: give auto, ff or merge", d.arg)

@@ -38,6 +38,7 @@ func newTaskUpdate(deps Deps) *cobra.Command {
 	cmd.Flags().StringVar(&c.status, "status", "", "state to go to")
 	cmd.Flags().StringVar(&c.note, "note", "", "why, in your words")
 	cmd.Flags().Lookup("branch").NoOptDefVal = currentBranch
+	codeFlag(cmd)
 	c.given = cmd.Flags().Changed
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if !c.given("branch") && !c.given("summary") && !c.given("status") {

@@ -124,7 +124,7 @@ func TestWhatIsAsked(t *testing.T) {
 			return err
 		}, `POST /v1/workspaces/gc {"dry_run":true,"purge":true,"older":1000000000}`},
 		{"salvages", func(ctx context.Context, c *client.Client) error { _, err := c.Salvages(ctx, "p"); return err }, "GET /v1/salvages?project=p"},
-		{"remove project", func(ctx context.Context, c *client.Client) error { return c.RemoveProject(ctx, "p") }, "DELETE /v1/projects/p"},
+		{"remove project", func(ctx context.Context, c *client.Client) error { return c.RemoveProject(ctx, "p", "") }, "DELETE /v1/projects/p"},
 		{"where", func(ctx context.Context, c *client.Client) error { _, err := c.Where(ctx, "/a b"); return err }, "GET /v1/where?path=%2Fa+b"},
 		{"pause", func(ctx context.Context, c *client.Client) error { return c.Pause(ctx) }, "POST /v1/pause"},
 		{"resume", func(ctx context.Context, c *client.Client) error { return c.Resume(ctx) }, "POST /v1/resume"},

@@ -17,6 +17,8 @@ type ProjectChange struct {
 	Setup    *string        `json:"setup,omitempty"`
 	Teardown *string        `json:"teardown,omitempty"`
 	Forge    *task.Forge    `json:"forge,omitempty"`
+	Confirm  *task.Confirm  `json:"confirm,omitempty"`
+	Code     string         `json:"code,omitempty"`   // that was shown by notification
 	Budget   *task.Budget   `json:"budget,omitempty"` // all of it: what it does not name is no longer bounded
 	TrustGit *bool          `json:"trust_git,omitempty"`
 }
@@ -62,9 +64,14 @@ func (c *Client) project(ctx context.Context, method, path string, in any) (Chan
 	return ChangedProject{out.Project, out.Git}, err
 }
 
-// RemoveProject forgets a project that has no task left to do.
-func (c *Client) RemoveProject(ctx context.Context, name string) error {
-	return c.do(ctx, call{method: http.MethodDelete, path: "/projects/" + url.PathEscape(name)}, nil)
+// RemoveProject forgets a project that has no task left to do. Code is the one that was
+// shown by notification, "" if none was.
+func (c *Client) RemoveProject(ctx context.Context, name, code string) error {
+	q := url.Values{}
+	if code != "" {
+		q.Set("code", code)
+	}
+	return c.do(ctx, call{method: http.MethodDelete, path: "/projects/" + url.PathEscape(name), query: q}, nil)
 }
 
 // Where says what the folder at an absolute path belongs to.

@@ -44,6 +44,7 @@ type updateIn struct {
 	Note    string `json:"note,omitempty" jsonschema:"why, in the caller's words; for request-changes, what is to change"`
 	Summary string `json:"summary,omitempty" jsonschema:"new summary"`
 	Branch  string `json:"branch,omitempty" jsonschema:"new branch"`
+	Code    string `json:"code,omitempty" jsonschema:"code that a person was shown by notification, if a merge was refused for want of it; ask the person for it"`
 }
 
 // answerIn is an answer to an agent.
@@ -57,6 +58,7 @@ type approveIn struct {
 	oneIn
 	To   string `json:"to,omitempty" jsonschema:"state that was shown as asked for; if another is asked for by now nothing is granted"`
 	Note string `json:"note,omitempty" jsonschema:"why, in the person's words"`
+	Code string `json:"code,omitempty" jsonschema:"code that a person was shown by notification, if a merge was refused for want of it; ask the person for it"`
 }
 
 // changedOut is a task after a request.
@@ -173,7 +175,7 @@ func (t *tools) update(ctx context.Context, c Caller, in updateIn) (changedOut, 
 		said = "The record is updated"
 	}
 	if in.To != "" || in.Verb != "" {
-		sig := signal.Signal{Kind: signal.Request, To: in.To, Verb: in.Verb, Note: in.Note}
+		sig := signal.Signal{Kind: signal.Request, To: in.To, Verb: in.Verb, Note: in.Note, Confirm: in.Code}
 		if in.Verb == verbSpawn {
 			sig, err = c.spawn(ctx, id)
 		}
@@ -229,7 +231,7 @@ func (t *tools) approve(ctx context.Context, c Caller, in approveIn) (changedOut
 	if in.To != "" && in.To != v.Task.Asked.To {
 		return changedOut{}, "", fmt.Errorf("task %s asks for %s by now, not for %s: look at it again", prose.Short(string(v.Task.ID)), line(v.Task.Asked.To, maxLine), line(in.To, maxLine))
 	}
-	out, err := c.ask(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Request, To: v.Task.Asked.To, Note: in.Note})
+	out, err := c.ask(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Request, To: v.Task.Asked.To, Note: in.Note, Confirm: in.Code})
 	return out, movedText(out), err
 }
 

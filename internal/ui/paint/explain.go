@@ -49,6 +49,9 @@ func (s *sheet) owner(x *engine.Explanation, now time.Time) {
 	s.wrap(nil, nil, who)
 	s.wrap(indent(2), indent(2), strip{{oneLine(shortOf(x.Why)), s.text}})
 	s.cheapest(x.Cheapest)
+	if x.Confirm != "" {
+		s.wrap(nil, indent(2), strip{{oneLine(x.Confirm), s.text}})
+	}
 	if x.Deadline != nil {
 		var line strip
 		label, text := x.NextTimer(now)

@@ -97,7 +97,11 @@ func (m *model) done(msg doneMsg) tea.Cmd {
 	delete(m.busy, msg.id)
 	delete(m.under, msg.id)
 	open := msg.dialog != nil && m.dialog == msg.dialog
+	var code *codeWanted
+	asking, _ := m.dialog.(*prompt)
 	switch {
+	case errors.As(msg.err, &code) && (open || m.dialog == nil) && (asking == nil || asking.draft.kind != codePrompt):
+		m.askCode(code)
 	case msg.err != nil && open:
 		m.dialog.refused(oneLine(msg.err))
 	case msg.err != nil:
@@ -122,12 +126,38 @@ func sending(api Doer, r *overview.Row, sig signal.Signal) func(context.Context)
 	sig.Actor = task.Human
 	return func(ctx context.Context) (string, error) {
 		a, err := api.Signal(ctx, id, sig)
-		if err != nil {
+		switch {
+		case client.NeedsCode(err):
+			return "", &codeWanted{*r, sig, err}
+		case err != nil:
 			return "", err
 		}
 		return outcome(name, sig, a), nil
 	}
 }
+
+// codeWanted says that the same must be asked for with a code that was shown by
+// notification.
+type codeWanted struct {
+	row overview.Row
+	sig signal.Signal
+	why error
+}
+
+func (c *codeWanted) Error() string { return c.why.Error() }
+func (c *codeWanted) Unwrap() error { return c.why }
+
+// askCode asks a person for a code, and sends what they asked for with it.
+func (m *model) askCode(c *codeWanted) {
+	p := m.prompt(codePrompt, "Code for "+c.row.Branch, &c.row, func(text string) signal.Signal {
+		c.sig.Confirm = text
+		return c.sig
+	})
+	p.text, p.why = newField("", true), oneLine(c.why)
+}
+
+// codePrompt is the kind of the prompt that asks for a code.
+const codePrompt = "code"
 
 // outcome says in words what an answer changed.
 func outcome(name string, sig signal.Signal, a client.Answer) string {

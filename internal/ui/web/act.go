@@ -35,6 +35,9 @@ func (s *Site) hold(w http.ResponseWriter, r *http.Request, do func(context.Cont
 	return nil
 }
 
+// fieldCode is where a form gives a code back.
+const fieldCode = "code"
+
 // maxNote bounds what a person may write, in bytes.
 const maxNote = 256 << 10
 
@@ -52,6 +55,7 @@ func (s *Site) act(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	sig.Confirm = strings.TrimSpace(r.PostForm.Get(fieldCode))
 	a, err := s.o.API.Signal(r.Context(), id, sig)
 	if err != nil {
 		return err

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"maps"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -166,6 +168,8 @@ type failure struct {
 	Title   string
 	Message string
 	Wrote   string // what the person had written, so that it is not lost
+	Repeat  string // the form's address, if it is to be sent again with a code
+	Fields  [][2]string
 	Again   string // the page itself, for those who come from elsewhere and are signed in
 }
 
@@ -213,7 +217,7 @@ func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		message = "the server does not answer: wait a moment and reload, or see orange log"
 	}
 	if wantsJSON(r) {
-		s.reply(w, status, map[string]string{"error": message})
+		s.reply(w, status, refused{message, client.NeedsCode(err)})
 		return
 	}
 	p := s.blank(r)
@@ -222,7 +226,28 @@ func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Method == http.MethodPost && r.PostForm != nil {
 		wrote = screen.Text(r.PostForm.Get("note"))
 	}
-	s.render(w, r, status, "error", failure{page: p, Status: status, Title: titleOf(status), Message: message, Wrote: wrote})
+	f := failure{page: p, Status: status, Title: titleOf(status), Message: message, Wrote: wrote}
+	if client.NeedsCode(err) {
+		f.Title, f.Repeat, f.Fields = "Code", r.URL.EscapedPath(), formFields(r)
+	}
+	s.render(w, r, status, "error", f)
+}
+
+// refused is a no for scripts.
+type refused struct {
+	Error string `json:"error"`
+	Code  bool   `json:"code,omitempty"` // a code that was shown by notification is to be given back
+}
+
+// formFields are the values of a form, to be sent again with a code.
+func formFields(r *http.Request) [][2]string {
+	var out [][2]string
+	for _, name := range slices.Sorted(maps.Keys(r.PostForm)) {
+		if name != fieldCSRF && name != fieldCode {
+			out = append(out, [2]string{name, r.PostForm.Get(name)})
+		}
+	}
+	return out
 }
 
 const maxMessage = 2000

@@ -39,7 +39,7 @@ type Options struct {
 	// Describe says which process is at the other end of a request; nil: that is not known.
 	Describe func(*http.Request) signal.Via
 
-	Now     func() time.Time          // nil: time.Now
+	Now func() time.Time // nil: time.Now
 
 	// Verify searches the states of a workflow; nil: in this process.
 	Verify func(ctx context.Context, def *workflow.Definition, maxStates int) (verify.Report, error)

@@ -158,8 +158,25 @@ function swap(from, to) {
 export async function send(action, fields) {
   const res = await fetch(action, { method: "POST", body: new URLSearchParams(fields), headers: { Accept: "application/json", "Orange-Csrf": csrf } });
   const said = await res.json().catch(() => ({}));
-  if (!res.ok) throw new Error(said.error || `the server answered ${res.status}`);
+  if (!res.ok) throw Object.assign(new Error(said.error || `the server answered ${res.status}`), { code: Boolean(said.code) });
   return said;
+}
+// A person's merge may need a code that was shown elsewhere: the same is asked for again with it.
+export function askCode(action, fields, why) {
+  const box = $("ask"), form = document.createElement("form"), made = (tag, of) => Object.assign(document.createElement(tag), of);
+  form.method = "post";
+  form.action = action;
+  form.className = "stack";
+  form.append(made("h1", { id: "ask-title", textContent: "Code" }), made("p", { textContent: why }));
+  for (const [name, value] of fields) if (name !== "code") form.append(made("input", { type: "hidden", name, value }));
+  const code = made("input", { type: "text", id: "ask-code", name: "code", inputMode: "numeric", autocomplete: "one-time-code", maxLength: 12, required: true });
+  form.append(made("label", { htmlFor: "ask-code", textContent: "Code of six digits" }), code, made("button", { className: "go", textContent: "Confirm" }));
+  const answer = made("p", { className: "answer" });
+  answer.setAttribute("role", "alert");
+  form.append(answer);
+  box.replaceChildren(form, made("button", { className: "shut quiet", textContent: "Close", onclick: () => box.close() }));
+  if (!box.open) box.showModal();
+  code.focus();
 }
 document.addEventListener("submit", async (e) => {
   const form = e.target;
@@ -181,7 +198,8 @@ document.addEventListener("submit", async (e) => {
     if (said) toast(said);
     if (topic !== "board") refresh();
   } catch (err) {
-    if (answer) answer.textContent = err.message; else toast(err.message, true);
+    if (err.code && !form.elements.code) askCode(form.action, fields, err.message);
+    else if (answer) answer.textContent = err.message; else toast(err.message, true);
   }
   buttons.forEach((b) => { b.disabled = false; });
 });

@@ -1,5 +1,5 @@
 // The board: cards that change, cards that are moved and dragged, and the past.
-import { $, announce, disconnect, past, refresh, send, toast } from "/static/app.js";
+import { $, announce, askCode, disconnect, past, refresh, send, toast } from "/static/app.js";
 
 const body = document.body;
 const board = () => $("board");
@@ -155,14 +155,15 @@ async function drop(card, col, can) {
   const home = card.parentNode, next = card.nextElementSibling;
   col.querySelector(".cards").prepend(card);
   card.classList.add("moving");
+  const fields = [["do", "move:" + to], ["back", "/"]];
   try {
-    const { said } = await send("/act/" + id, [["do", "move:" + to], ["back", "/"]]);
+    const { said } = await send("/act/" + id, fields);
     if (said) toast(said);
     card.classList.remove("moving");
   } catch (err) {
     if ($(card.id) === card) home.insertBefore(card, next?.parentNode === home ? next : null);
     card.classList.remove("moving");
-    refused($(card.id) || card, err.message);
+    if (err.code) askCode("/act/" + id, fields, err.message); else refused($(card.id) || card, err.message);
   }
 }
 function refused(card, why) {

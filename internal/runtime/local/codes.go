@@ -1,0 +1,136 @@
+package local
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"math/big"
+	"strings"
+	"sync"
+	"time"
+
+	"orange/internal/core/task"
+)
+
+const (
+	codeLife  = 5 * time.Minute
+	codeTries = 5                // wrong ones, then the code is void
+	codePause = 30 * time.Second // before another code is sent for the same action
+)
+
+// A codeSubject is what one code confirms, and nothing else.
+type codeSubject struct {
+	project string
+	task    task.ID // "" if it is about the project itself
+	head    string  // commit of the task's branch
+	action  string
+}
+
+func (s codeSubject) String() string {
+	return strings.Join([]string{s.project, string(s.task), s.head, s.action}, "\x00")
+}
+
+// codeBook holds the codes that were sent and not given back. They are in memory only, as
+// sums under a key of this process: they end with the server.
+type codeBook struct {
+	mu     sync.Mutex
+	key    []byte
+	open   map[codeSubject]*sentCode
+	locked map[string]time.Time // projects for which no code is made until then
+}
+
+type sentCode struct {
+	sum    []byte
+	sentAt time.Time
+	left   int // tries
+}
+
+func (b *codeBook) init() {
+	b.key = make([]byte, 32)
+	rand.Read(b.key) //nolint:errcheck // never fails
+	b.open, b.locked = map[codeSubject]*sentCode{}, map[string]time.Time{}
+}
+
+func (b *codeBook) sum(s codeSubject, code string) []byte {
+	mac := hmac.New(sha256.New, b.key)
+	mac.Write([]byte(s.String() + "\x00" + code))
+	return mac.Sum(nil)
+}
+
+// issue makes a code of six digits. If it makes none, why says so.
+func (b *codeBook) issue(now time.Time, s codeSubject) (code, why string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.prune(now)
+	if why := b.lockedOut(s.project); why != "" {
+		return "", why
+	}
+	if have := b.open[s]; have != nil {
+		if wait := have.sentAt.Add(codePause).Sub(now); wait > 0 {
+			return "", fmt.Sprintf("a code was sent by notification %s ago: give it back with --code, or ask again in %s for another",
+				now.Sub(have.sentAt).Round(time.Second), wait.Round(time.Second))
+		}
+	}
+	n, err := rand.Int(rand.Reader, big.NewInt(1e6))
+	if err != nil {
+		return "", "no code can be made: " + err.Error()
+	}
+	code = fmt.Sprintf("%06d", n)
+	b.open[s] = &sentCode{sum: b.sum(s, code), sentAt: now, left: codeTries}
+	return code, ""
+}
+
+// redeem takes a code back, once. If it does not fit, why says so.
+func (b *codeBook) redeem(now time.Time, s codeSubject, code string) (why string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.prune(now)
+	have := b.open[s]
+	switch {
+	case have == nil && b.lockedOut(s.project) != "":
+		return b.lockedOut(s.project)
+	case have == nil:
+		return "this code confirms nothing here: it was used, is older than five minutes, or is for another task, commit or action; ask again without a code to get another"
+	case hmac.Equal(have.sum, b.sum(s, strings.TrimSpace(code))):
+		delete(b.open, s)
+		return ""
+	}
+	if have.left--; have.left > 0 {
+		return fmt.Sprintf("the code is wrong: %d tries are left", have.left)
+	}
+	delete(b.open, s)
+	b.locked[s.project] = now.Add(codeLife)
+	return b.lockedOut(s.project)
+}
+
+// forget drops a code that nobody was shown.
+func (b *codeBook) forget(s codeSubject) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.open, s)
+}
+
+// lockedOut says that no code counts for a project because wrong ones were given, "" if
+// that is not so. The caller holds mu.
+func (b *codeBook) lockedOut(project string) string {
+	until, locked := b.locked[project]
+	if !locked {
+		return ""
+	}
+	return fmt.Sprintf("a wrong code was given %d times: no code is sent for project %s before %s UTC", codeTries, project, until.UTC().Format(time.TimeOnly))
+}
+
+// prune drops what is over. The caller holds mu.
+func (b *codeBook) prune(now time.Time) {
+	for s, c := range b.open {
+		if now.Sub(c.sentAt) >= codeLife {
+			delete(b.open, s)
+		}
+	}
+	for project, until := range b.locked {
+		if !now.Before(until) {
+			delete(b.locked, project)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// Codes shows codes to people, by notification.
+type Codes interface {
+	CanShow(project string) error // why no code can be shown for a project, nil if one can
+	Show(ctx context.Context, c Code) error
+}
+
+// A Code is what a person is shown so that they can confirm an action.
+type Code struct {
+	Project string
+	Task    *task.Task // nil if it is about the project itself
+	Head    string     // commit that is to be merged, "" if it is not known
+	Action  string     // in words
+	Do      string     // command that gives the code back, without the code
+	Code    string
+}
+
+// pendingCode is a code that is to be sent once the task's lock is given back.
+type pendingCode struct {
+	subject codeSubject
+	code    Code
+}
+
+// errNoCodes is why nothing can be confirmed where nobody can be notified.
+const errNoCodes = "this server sends no notifications, so no code can be shown: merge with git, or run orange with a notification channel"
+
+// confirmMerge asks a person for a code before their signal merges, if the project wants
+// that. The decision it returns is a refusal, nil if the signal may be decided about. The
+// caller holds the task's lock and sends the code after giving it back.
+func (r *Runtime) confirmMerge(def *workflow.Definition, t *task.Task, sig *signal.Signal) (*engine.Decision, *pendingCode) {
+	given := sig.Confirm
+	sig.Confirm = "" // nothing but this looks at it
+	if !r.needsCode(def, t, *sig) {
+		return nil, nil
+	}
+	subject := codeSubject{project: t.Project, task: t.ID, action: actionOf(sig)}
+	if r.Commit != nil {
+		subject.head = r.Commit(t)
+	}
+	why, code := r.confirm(subject, given)
+	if why == "" && code == "" {
+		return nil, nil
+	}
+	refused := refusedCode(t, why)
+	if code == "" {
+		return &refused, nil
+	}
+	return &refused, &pendingCode{subject, Code{
+		Project: t.Project, Task: t, Head: subject.head, Action: subject.action, Do: "orange " + commandOf(sig, t), Code: code,
+	}}
+}
+
+// confirm takes a code back, or makes one. Without either result the action is confirmed.
+func (r *Runtime) confirm(s codeSubject, given string) (why, code string) {
+	if given != "" {
+		return r.codes.redeem(r.now(), s, given), ""
+	}
+	if r.Codes == nil {
+		return errNoCodes, ""
+	}
+	if err := r.Codes.CanShow(s.project); err != nil {
+		return err.Error(), ""
+	}
+	code, why = r.codes.issue(r.now(), s)
+	if code != "" {
+		why = "project " + s.project + " asks for a code before a person's " + s.action + ": it was sent by notification; give it back within five minutes, on the command line with --code"
+	}
+	return why, code
+}
+
+// send shows a code. If nobody could be shown it, it is void and the answer says why.
+func (r *Runtime) send(ctx context.Context, p *pendingCode) (why string) {
+	err := r.Codes.Show(ctx, p.code)
+	if err == nil {
+		return ""
+	}
+	r.codes.forget(p.subject)
+	return "the code could not be sent: " + err.Error()
+}
+
+// refusedCode is the refusal of an action that is not confirmed.
+func refusedCode(t *task.Task, why string) engine.Decision {
+	return engine.Decision{Verdict: engine.Refuse, Refused: why, Reasons: []engine.Reason{{From: t.Status, Rule: engine.RuleConfirm, Text: why}}}
+}
+
+// needsCode says whether deciding about a person's signal merges at once in a project
+// that wants such a merge confirmed. What the engine refuses needs no code.
+func (r *Runtime) needsCode(def *workflow.Definition, t *task.Task, sig signal.Signal) bool {
+	p, ok := r.pool.project(t.Project)
+	if !ok && sig.New != nil {
+		p, ok = r.pool.project(sig.New.Project)
+	}
+	if !ok || p.Confirm.Merge != task.ConfirmCode || !fromPerson(&sig) {
+		return false
+	}
+	merges := func(e task.Effect) bool { return e.Do == workflow.MergeBranch }
+	if sig.Kind == signal.Resume && slices.ContainsFunc(t.Pending, merges) {
+		return true // it was given up, or held: resuming merges what the branch is by now
+	}
+	sig.At = r.now()
+	r.pool.mu.Lock()
+	sig.Free, sig.Busy = r.pool.free(p.Name), r.pool.atOne.busy(p.Name, t.ID)
+	r.pool.mu.Unlock()
+	for _, e := range engine.Decide(def, *t, sig).Entries {
+		if slices.ContainsFunc(e.Effects, merges) {
+			return true
+		}
+	}
+	return false
+}
+
+// fromPerson says whether a person asks, or a client of theirs that speaks as a tracker.
+// How a card looks is confirmed where it is changed.
+func fromPerson(sig *signal.Signal) bool {
+	claimed := sig.Actor == task.Tracker && sig.Via != nil && sig.Via.Kind != signal.ViaTracker
+	return sig.Face == nil && (sig.Actor == task.Human || sig.Actor == "" || claimed)
+}
+
+// actionOf names what is asked for, as a code is bound to it.
+func actionOf(sig *signal.Signal) string {
+	if sig.To != "" {
+		return "move to " + sig.To
+	}
+	return cmp.Or(sig.Verb, string(sig.Kind))
+}
+
+// commandOf is the command that asks for the same, with a place for the code behind it.
+func commandOf(sig *signal.Signal, t *task.Task) string {
+	id := string(t.ID)
+	switch {
+	case sig.Kind == signal.Resume:
+		return "resume " + id
+	case t.Asked != nil && sig.To == t.Asked.To:
+		return "task approve " + id
+	case sig.To != "":
+		return "task update " + id + " --status " + sig.To
+	case sig.Kind == signal.Ready:
+		return "task spawn " + id
+	}
+	return strings.TrimSpace("task " + sig.Verb + " " + id)
+}
+
+// ConfirmProject asks a person for a code before a change of a project that would let
+// merges pass without one.
+func (r *Runtime) ConfirmProject(ctx context.Context, project, action, do, given string) error {
+	s := codeSubject{project: project, action: action}
+	why, code := r.confirm(s, given)
+	if code != "" {
+		if wrong := r.send(ctx, &pendingCode{s, Code{Project: project, Action: action, Do: do, Code: code}}); wrong != "" {
+			why = wrong
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	return task.Mistakef("%s", why)
+}
+
+// CanConfirm says why no code could be shown for a project, nil if one could.
+func (r *Runtime) CanConfirm(project string) error {
+	if r.Codes == nil {
+		return task.Mistakef("%s", errNoCodes)
+	}
+	return r.Codes.CanShow(project)
+}

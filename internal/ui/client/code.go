@@ -1,0 +1,29 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+
+	"orange/internal/core/engine"
+)
+
+// NeedsCode says whether a request was refused because a person must give back a code
+// that was shown by notification.
+func NeedsCode(err error) bool {
+	var no *Error
+	if !errors.As(err, &no) {
+		return false
+	}
+	var said struct {
+		Decision Decision `json:"decision"`
+	}
+	if json.Unmarshal(no.Body, &said) != nil {
+		return false
+	}
+	for _, r := range said.Decision.Reasons {
+		if r.Rule == engine.RuleConfirm {
+			return true
+		}
+	}
+	return false
+}
