@@ -72,7 +72,7 @@ func (t trackers) patients(ctx context.Context, x api.Examination) ([]patient, [
 			return nil, nil, err
 		}
 		out = append(out, patient{ref: board.Ref(x.Project, number), key: fmt.Sprint(number), card: card, since: tagged(events), change: func(ctx context.Context, c board.Change) (board.Card, error) {
-			after, _, err := boards.ChangeCard(ctx, x.Project, number, c)
+			after, _, err := boards.ChangeCard(ctx, x.Project, number, c, "")
 			return after, err
 		}})
 	}

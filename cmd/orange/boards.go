@@ -30,6 +30,8 @@ type boards struct {
 	// changed hears of every change by a person that did change something; nil: nobody
 	// does. It hears of them in the order in which they were made.
 	changed func(ctx context.Context, card board.Card)
+	// confirm asks a person for a code before a card lets a merge happen; nil: it never does.
+	confirm func(ctx context.Context, card board.Card, workflow, code string) error
 	warn    func(msg string, args ...any)
 	news    *sync.Mutex // held from a change until it was heard of
 	// added makes the task of a new card; nil: there is none.
@@ -41,6 +43,9 @@ func (s *server) boards() boards {
 		store: s.store, project: func(name string) (task.Project, bool) { return s.runtime.Project(name) }, vocabulary: s.vocabulary, now: time.Now,
 		pinned:  func(t *task.Task) (*workflow.Definition, error) { return s.runtime.Definition(t) },
 		warn:    s.log.Warn,
+		confirm: func(ctx context.Context, card board.Card, workflow, code string) error {
+			return s.runtime.ConfirmCard(ctx, card, workflow, code)
+		},
 		changed: func(ctx context.Context, card board.Card) { s.runtime.CardChanged(card, api.ViaOf(ctx)) }, news: &s.news,
 		added: func(ctx context.Context, _ board.Card, w signal.Wish) (task.ID, error) {
 			a, err := s.runtime.Create(ctx, w)
@@ -181,6 +186,11 @@ func (b boards) AddCard(ctx context.Context, project string, n api.NewCard) (out
 	if err := b.learnFor(project, n.Workflow); err != nil {
 		return out, err
 	}
+	if b.confirm != nil {
+		if err := b.confirm(ctx, board.Card{Project: project, Title: n.Title, Column: n.Column, Tags: n.Tags}, n.Workflow, n.Code); err != nil {
+			return out, err
+		}
+	}
 	out.Card, err = b.store.AddCard(board.Card{
 		Project: project, Title: n.Title, Author: string(task.Human), Column: n.Column, Tags: n.Tags, Description: n.Description,
 	}, b.now())
@@ -206,12 +216,16 @@ func (b boards) Card(_ context.Context, project string, number int) (board.Card,
 }
 
 // ChangeCard implements api.Boards.
-func (b boards) ChangeCard(ctx context.Context, project string, number int, c board.Change) (board.Card, bool, error) {
-	if _, _, err := b.store.Card(project, number); err != nil {
+func (b boards) ChangeCard(ctx context.Context, project string, number int, c board.Change, code string) (board.Card, bool, error) {
+	have, _, err := b.store.Card(project, number)
+	if err != nil {
 		return board.Card{}, false, b.missing(project, err)
 	}
 	if err := b.learn(project); err != nil { // what the board knows already will do
 		b.warn("teach a board the words of its project", "component", "boards", "project", project, "error", err)
+	}
+	if err := b.confirmChange(ctx, have, c, code); err != nil {
+		return have, false, err
 	}
 	b.news.Lock()
 	defer b.news.Unlock()
@@ -220,6 +234,23 @@ func (b boards) ChangeCard(ctx context.Context, project string, number int, c bo
 		b.changed(ctx, card)
 	}
 	return card, changed, err
+}
+
+// confirmChange asks for a code if a card that is changed so lets a merge happen. What
+// changes neither tags nor column does not.
+func (b boards) confirmChange(ctx context.Context, have board.Card, c board.Change, code string) error {
+	if b.confirm == nil || len(c.AddTags) == 0 && len(c.RemoveTags) == 0 && c.Column == "" {
+		return nil
+	}
+	v, _, err := b.store.Board(have.Project)
+	if err != nil {
+		return err
+	}
+	next, _, err := board.Apply(have, c, v, b.now())
+	if err != nil {
+		return err
+	}
+	return b.confirm(ctx, next, "", code)
 }
 
 // CardHistory implements api.Boards.

@@ -71,7 +71,7 @@ func TestAChangeIsHeardOfIfItChangedSomething(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []board.Change{{Key: "k", Column: "Done"}, {Key: "k", Column: "Review"}, {Column: "Done"}, {Column: "Nope"}, {AddTags: []string{"Ready"}}} {
-		_, _, err := b.ChangeCard(ctx, "shop", 1, c)
+		_, _, err := b.ChangeCard(ctx, "shop", 1, c, "")
 		if (err != nil) != (c.Column == "Nope") {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -104,7 +104,7 @@ func TestABoardKnowsTheWordsOfItsProject(t *testing.T) {
 		func() error { _, _, err := b.Board(ctx, "nope"); return err },
 		func() error { _, err := b.AddCard(ctx, "nope", api.NewCard{Title: "x"}); return err },
 		func() error { _, _, err := b.Card(ctx, "nope", 1); return err },
-		func() error { _, _, err := b.ChangeCard(ctx, "nope", 1, board.Change{Column: "Done"}); return err },
+		func() error { _, _, err := b.ChangeCard(ctx, "nope", 1, board.Change{Column: "Done"}, ""); return err },
 		func() error { _, err := b.CardHistory(ctx, "nope", 1); return err },
 	} {
 		var mistake *task.Mistake

@@ -2,7 +2,9 @@ package workflow
 
 import (
 	"slices"
+	"strings"
 
+	"orange/internal/core/board"
 	"orange/internal/core/task"
 )
 
@@ -64,5 +66,30 @@ func (d *Definition) onlyPeopleMark(l *Lookout) bool {
 	return slices.ContainsFunc(l.Face().Tags, func(name string) bool {
 		tag, ok := d.Board.Tag(name)
 		return ok && tag.OnlyPeople()
+	})
+}
+
+// MarksMerge says whether a card that looks like f lets an edge merge: the edge sees it
+// so, or the card carries a tag that the edge waits for and that only people set.
+func (d *Definition) MarksMerge(f *board.Face) bool {
+	for i := range d.Edges {
+		e := &d.Edges[i]
+		if !d.MergesAtOnce(e) {
+			continue
+		}
+		for j := range e.On {
+			if l := e.On[j].Board; e.On[j].Kind == OnBoard && (l.Sees(f) || d.carriesMark(l, f)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// carriesMark says whether a card carries a tag of a lookout that only people set.
+func (d *Definition) carriesMark(l *Lookout, f *board.Face) bool {
+	return slices.ContainsFunc(l.Tags, func(want string) bool {
+		tag, ok := d.Board.Tag(strings.TrimSuffix(want, "*"))
+		return ok && tag.OnlyPeople() && slices.ContainsFunc(f.Tags, func(have string) bool { return tagMatches(want, have) })
 	})
 }

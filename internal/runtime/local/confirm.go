@@ -3,9 +3,11 @@ package local
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
+	"orange/internal/core/board"
 	"orange/internal/core/engine"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -156,17 +158,7 @@ func commandOf(sig *signal.Signal, t *task.Task) string {
 // ConfirmProject asks a person for a code before a change of a project that would let
 // merges pass without one.
 func (r *Runtime) ConfirmProject(ctx context.Context, project, action, do, given string) error {
-	s := codeSubject{project: project, action: action}
-	why, code := r.confirm(s, given)
-	if code != "" {
-		if wrong := r.send(ctx, &pendingCode{s, Code{Project: project, Action: action, Do: do, Code: code}}); wrong != "" {
-			why = wrong
-		}
-	}
-	if why == "" {
-		return nil
-	}
-	return task.Mistakef("%s", why)
+	return r.confirmed(ctx, codeSubject{project: project, action: action}, do, given)
 }
 
 // CanConfirm says why no code could be shown for a project, nil if one could.
@@ -175,4 +167,70 @@ func (r *Runtime) CanConfirm(project string) error {
 		return task.Mistakef("%s", errNoCodes)
 	}
 	return r.Codes.CanShow(project)
+}
+
+// ConfirmCard asks a person for a code before they make a card look so that a merge
+// follows. Workflow is the one of the card's task if it has none yet, "" for the project's.
+func (r *Runtime) ConfirmCard(ctx context.Context, card board.Card, workflowName, given string) error {
+	p, ok := r.pool.project(card.Project)
+	if !ok || p.Confirm.Merge != task.ConfirmCode {
+		return nil
+	}
+	s := codeSubject{project: p.Name, action: fmt.Sprintf("change of card %d", card.Number)}
+	do := fmt.Sprintf("orange board tag or move %d", card.Number)
+	if card.Number == 0 {
+		s.action, do = "new card "+card.Title, "orange board add"
+	}
+	marks, err := r.marksMerge(p, card, workflowName, &s)
+	if err != nil || !marks {
+		return err
+	}
+	return r.confirmed(ctx, s, do, given)
+}
+
+// marksMerge says whether a card lets a task of it merge. The heads of those tasks become
+// part of what a code is for.
+func (r *Runtime) marksMerge(p task.Project, card board.Card, workflowName string, s *codeSubject) (bool, error) {
+	face := card.Face()
+	var ids []task.ID
+	if r.Kin != nil && card.Number > 0 {
+		var err error
+		if ids, err = r.Kin.OnCard(board.Ref(card.Project, card.Number)); err != nil {
+			return false, err
+		}
+	}
+	if len(ids) == 0 {
+		def, err := r.choose(workflowName, p)
+		return err == nil && def.MarksMerge(&face), err
+	}
+	marks := false
+	for _, id := range ids {
+		t, ok, err := r.record(id)
+		if err != nil || !ok {
+			return false, err
+		}
+		def, err := r.define(&t)
+		if err != nil {
+			return false, err
+		}
+		marks = marks || def.MarksMerge(&face)
+		if r.Commit != nil {
+			s.head = strings.TrimSpace(s.head + " " + r.Commit(&t))
+		}
+	}
+	return marks, nil
+}
+
+// confirmed takes a code back, or sends one and says so.
+func (r *Runtime) confirmed(ctx context.Context, s codeSubject, do, given string) error {
+	why, code := r.confirm(s, given)
+	if code != "" {
+		if wrong := r.send(ctx, &pendingCode{s, Code{Project: s.project, Head: s.head, Action: s.action, Do: do, Code: code}}); wrong != "" {
+			why = wrong
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	return task.Mistakef("%s", why)
 }

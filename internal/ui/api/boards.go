@@ -15,7 +15,7 @@ type Boards interface {
 	Board(ctx context.Context, project string) (board.Vocabulary, []board.Card, error)
 	AddCard(ctx context.Context, project string, n NewCard) (AddedCard, error)
 	Card(ctx context.Context, project string, number int) (board.Card, []board.Comment, error)
-	ChangeCard(ctx context.Context, project string, number int, c board.Change) (card board.Card, changed bool, err error)
+	ChangeCard(ctx context.Context, project string, number int, c board.Change, code string) (card board.Card, changed bool, err error)
 	CardHistory(ctx context.Context, project string, number int) ([]board.Event, error)
 }
 
@@ -29,6 +29,7 @@ type NewCard struct {
 	Workflow    string   `json:"workflow"` // of its task
 	Branch      string   `json:"branch"`   // likewise; "" for one of its own
 	Harness     string   `json:"harness"`  // likewise
+	Code        string   `json:"code"`     // that was shown by notification, where merges are confirmed by codes
 }
 
 // An AddedCard is a card that was put on a board.
@@ -87,7 +88,7 @@ func (s *Server) changeCard(r *http.Request, c board.Change) (ChangedCard, error
 		return ChangedCard{}, err
 	}
 	c.Author = string(task.Human)
-	card, changed, err := s.Boards.ChangeCard(r.Context(), r.PathValue("project"), number, c)
+	card, changed, err := s.Boards.ChangeCard(r.Context(), r.PathValue("project"), number, c, r.URL.Query().Get("code"))
 	return ChangedCard{card, changed}, err
 }
 

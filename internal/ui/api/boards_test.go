@@ -41,7 +41,7 @@ func (s *shelf) Card(_ context.Context, project string, number int) (board.Card,
 	return s.store.Card(project, number)
 }
 
-func (s *shelf) ChangeCard(_ context.Context, project string, number int, c board.Change) (board.Card, bool, error) {
+func (s *shelf) ChangeCard(_ context.Context, project string, number int, c board.Change, _ string) (board.Card, bool, error) {
 	return s.store.ChangeCard(project, number, c, morning)
 }
 

@@ -118,7 +118,8 @@ func boardRoutes() []route {
 		{method: "GET", path: "/boards/{project}", who: ownBoard, needs: boards, summary: "The board of a project", work: ask((*Server).showBoard)},
 		{method: "POST", path: "/boards/{project}/cards", who: people, needs: boards, summary: "Put a card on a board, and create its task", must: []string{"title"}, work: tell((*Server).addCard)},
 		{method: "GET", path: "/boards/{project}/cards/{number}", who: ownBoard, needs: boards, summary: "A card with its comments", work: ask((*Server).showCard)},
-		{method: "POST", path: "/boards/{project}/cards/{number}", who: people, needs: boards, summary: "Change a card, as a whole or not at all", work: tell((*Server).changeCard)},
+		{method: "POST", path: "/boards/{project}/cards/{number}", who: people, needs: boards, summary: "Change a card, as a whole or not at all",
+			query: []param{{name: "code", about: "that was shown by notification, where merges are confirmed by codes"}}, work: tell((*Server).changeCard)},
 		{method: "GET", path: "/boards/{project}/cards/{number}/history", who: ownBoard, needs: boards, summary: "What became of a card", work: ask((*Server).cardHistory)},
 	}
 }

@@ -80,7 +80,7 @@ func (f *boardFlags) withCard(deps Deps, change func(session, []string) (board.C
 		if err != nil {
 			return err
 		}
-		done, err := s.ChangeCard(ctx, p.project, p.number, c)
+		done, err := s.ChangeCard(ctx, p.project, p.number, c, s.code())
 		if err != nil {
 			return err
 		}

@@ -27,6 +27,7 @@ func newBoardAdd(deps Deps, f *boardFlags) *cobra.Command {
 	flags.StringVar(&n.Branch, "branch", "", "branch of its task (default: one of its own)")
 	flags.StringVar(&n.Harness, "harness", "", "agent that works on it")
 	flags.BoolVar(&n.NoTask, "no-task", false, "only put the card there")
+	codeFlag(cmd)
 	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
 		n.Harness, err = deps.harness(n.Harness)
 		return err
@@ -46,6 +47,7 @@ func newBoardAdd(deps Deps, f *boardFlags) *cobra.Command {
 				return err
 			}
 		}
+		n.Code = s.code()
 		added, err := s.AddCard(ctx, project, n)
 		if err != nil {
 			return err

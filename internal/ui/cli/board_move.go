@@ -9,7 +9,7 @@ import (
 )
 
 func newBoardMove(deps Deps, f *boardFlags) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "move <card> <column...>", Short: "Move a card to a column", Args: arguments(2, -1),
 		Long: "Move a card to a column of its board. A task that works on the card hears of it.",
 		Example: "  orange board move 3 In Progress\n" +
@@ -22,4 +22,6 @@ func newBoardMove(deps Deps, f *boardFlags) *cobra.Command {
 			return board.Change{Column: name}, nil
 		}, func(c board.Card) string { return "is in " + c.Column }),
 	}
+	codeFlag(cmd)
+	return cmd
 }

@@ -15,6 +15,7 @@ func newBoardTag(deps Deps, f *boardFlags) *cobra.Command {
 			"  orange board tag 3 Approved --remove Review",
 	}
 	cmd.Flags().StringArrayVar(&remove, "remove", nil, "tag to take off; may be given several times")
+	codeFlag(cmd)
 	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
 		if len(args) == 1 && len(remove) == 0 {
 			return usageError("name a tag, or give --remove: see orange board show for those that are known")

@@ -35,6 +35,7 @@ type NewCard struct {
 	Workflow    string   `json:"workflow,omitempty"`
 	Branch      string   `json:"branch,omitempty"`
 	Harness     string   `json:"harness,omitempty"`
+	Code        string   `json:"code,omitempty"` // that was shown by notification
 }
 
 // An AddedCard is a card that was put on a board, and the task that works on it.
@@ -83,12 +84,16 @@ func (c *Client) Card(ctx context.Context, project string, number int) (CardView
 	return out, err
 }
 
-// ChangeCard changes one card.
-func (c *Client) ChangeCard(ctx context.Context, project string, number int, change board.Change) (ChangedCard, error) {
+// ChangeCard changes one card. Code is the one that was shown by notification, "" if none
+// was.
+func (c *Client) ChangeCard(ctx context.Context, project string, number int, change board.Change, code string) (ChangedCard, error) {
 	var out ChangedCard
 	path, err := boardPath(project, "/cards/"+strconv.Itoa(number))
 	if err != nil {
 		return out, err
+	}
+	if code != "" {
+		path += "?code=" + url.QueryEscape(code)
 	}
 	err = c.put(ctx, http.MethodPost, path, change, &out)
 	return out, err

@@ -19,7 +19,7 @@ func TestWhatIsAskedAboutBoards(t *testing.T) {
 		},
 		"GET /v1/boards/p/cards/3": func(ctx context.Context, c *client.Client) error { _, err := c.Card(ctx, "p", 3); return err },
 		`POST /v1/boards/p/cards/3 {"column":"Done","description":""}`: func(ctx context.Context, c *client.Client) error {
-			_, err := c.ChangeCard(ctx, "p", 3, board.Change{Column: "Done", Description: &text})
+			_, err := c.ChangeCard(ctx, "p", 3, board.Change{Column: "Done", Description: &text}, "")
 			return err
 		},
 		"GET /v1/boards/p/cards/3/history": func(ctx context.Context, c *client.Client) error { _, err := c.CardHistory(ctx, "p", 3); return err },
@@ -46,7 +46,7 @@ func TestAProjectThatWouldLeadElsewhereIsNotAsked(t *testing.T) {
 		_, board1 := c.Board(t.Context(), name)
 		_, add := c.AddCard(t.Context(), name, client.NewCard{})
 		_, card := c.Card(t.Context(), name, 1)
-		_, change := c.ChangeCard(t.Context(), name, 1, board.Change{})
+		_, change := c.ChangeCard(t.Context(), name, 1, board.Change{}, "")
 		_, history := c.CardHistory(t.Context(), name, 1)
 		for i, err := range []error{board1, add, card, change, history} {
 			if err == nil {
