@@ -92,7 +92,7 @@ func (p projects) confirm(ctx context.Context, have *task.Project, c *api.Projec
 	case have.Confirm.Merge == "":
 		return p.s.runtime.CanConfirm(have.Name)
 	}
-	return p.s.runtime.ConfirmProject(ctx, have.Name, "change of confirm merge", "orange project update "+have.Name+" --confirm merge=none", c.Code)
+	return p.s.runtime.ConfirmProject(ctx, have.Name, "change of its --confirm", "orange project update "+have.Name+" --confirm merge=none", c.Code)
 }
 
 // move follows a repository that was moved. Its worktrees point to where it was, and it

@@ -22,7 +22,9 @@ func (x Explanation) Text(now time.Time) string {
 	p.line("Who must act: %s", x.Owner)
 	p.wrapped("  ", x.Why)
 	p.cheapest(x.Cheapest)
-	p.wrapped("", x.Confirm)
+	if x.Confirm != "" {
+		p.wrapped("", "Confirm: "+x.Confirm)
+	}
 	if x.Deadline != nil {
 		label, text := x.NextTimer(now)
 		p.WriteString(strings.Replace(prose.Wrap(label+" "+text, "  ", textWidth), "  ", "", 1) + "\n")

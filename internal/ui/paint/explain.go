@@ -50,7 +50,7 @@ func (s *sheet) owner(x *engine.Explanation, now time.Time) {
 	s.wrap(indent(2), indent(2), strip{{oneLine(shortOf(x.Why)), s.text}})
 	s.cheapest(x.Cheapest)
 	if x.Confirm != "" {
-		s.wrap(nil, indent(2), strip{{oneLine(x.Confirm), s.text}})
+		s.wrap(strip{{"Confirm: ", s.faint}}, indent(9), strip{{oneLine(x.Confirm), s.text}})
 	}
 	if x.Deadline != nil {
 		var line strip
