@@ -138,3 +138,13 @@ func FuzzOrdersComeBack(f *testing.F) {
 		}
 	})
 }
+
+func TestTerminalsHaveTheirNames(t *testing.T) {
+	for device, want := range map[int]string{
+		0: "", 136<<8 | 3: "pts/3", 137<<8 | 1: "pts/257", 136<<8 | 0x100000: "pts/256", 4<<8 | 1: "tty1", 4<<8 | 65: "ttyS1", 5<<8 | 1: "tty 5:1",
+	} {
+		if got := terminalName(device); got != want {
+			t.Errorf("%#x is %q, want %q", device, got, want)
+		}
+	}
+}
