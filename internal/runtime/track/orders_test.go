@@ -95,3 +95,21 @@ func TestSkipQA(t *testing.T) {
 		}
 	})
 }
+
+func TestOrdersSayWhoseTheyAre(t *testing.T) {
+	inBubble(t, linear(), func(t *testing.T, r *rig) {
+		r.begun("ENG-1", "Started")
+		r.hub.say("ENG-1", "alice", "HOLD")
+		r.sync()
+		entries, err := r.store.Journal(r.of("ENG-1").ID, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := entries[len(entries)-1].Via; v == nil || *v != (signal.Via{Kind: signal.ViaTracker, Tracker: "lin", Account: "alice"}) {
+			t.Errorf("the hold came via %v", v)
+		}
+		if v := entries[0].Via; v == nil || v.Kind != signal.ViaTracker || v.Tracker != "lin" {
+			t.Errorf("the task came via %v", v)
+		}
+	})
+}

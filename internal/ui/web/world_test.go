@@ -44,6 +44,7 @@ type world struct {
 	paths   []string      // likewise, with their queries
 	asked   string        // what every task asks for approval of, "" for nothing
 	typed   []string      // into terminals, behind the role
+	code    string        // that every signal must give back, "" for none
 }
 
 func newWorld(t testing.TB) *world {
@@ -300,6 +301,10 @@ func (w *world) signals(rw http.ResponseWriter, r *http.Request) {
 	i := slices.IndexFunc(w.state.Tasks, func(row overview.Row) bool { return string(row.ID) == r.PathValue("id") })
 	if i < 0 {
 		answer(rw, 404, map[string]string{"error": "task not found: see orange task list"})
+		return
+	}
+	if w.code != "" && sig.Confirm != w.code {
+		answer(rw, 409, map[string]any{"error": "a code was sent by notification", "decision": map[string]any{"reasons": []engine.Reason{{Rule: engine.RuleConfirm}}}})
 		return
 	}
 	row := &w.state.Tasks[i]
