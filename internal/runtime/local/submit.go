@@ -88,7 +88,7 @@ func (r *Runtime) submitLocked(ctx context.Context, id task.ID, sig signal.Signa
 			return engine.Answer{}, nil, err
 		}
 		if err := r.writeVerdict(def, &t, &sig); err != nil {
-			return engine.Answer{}, err
+			return engine.Answer{}, nil, err
 		}
 		r.addOrigin(def, &t, &sig)
 	}
@@ -112,7 +112,7 @@ func (r *Runtime) submitLocked(ctx context.Context, id task.ID, sig signal.Signa
 
 // decide runs the engine and commits. The caller holds the task's lock.
 func (r *Runtime) decide(ctx context.Context, def *workflow.Definition, t task.Task, sig signal.Signal) (engine.Answer, error) {
-	sig.At, sig.Rules = r.now(), engine.Rules
+	sig.At, sig.Rules, sig.Told = r.now(), engine.Rules, false
 	project := t.Project
 	if t.Seq == 0 && sig.New != nil {
 		project = sig.New.Project

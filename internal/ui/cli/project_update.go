@@ -50,12 +50,12 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 		if trustGit {
 			change.TrustGit = &trustGit
 		}
+		if err := policy.check(); err != nil {
+			return err
+		}
 		policy.change(&change)
 		if change == (client.ProjectChange{}) && !policy.bounds() {
 			return errors.New("nothing to change: give --pool-size or --workflow, or another flag of orange project update --help")
-		}
-		if err := policy.check(); err != nil {
-			return err
 		}
 		return checkPoolSize(cmd, size)
 	}
