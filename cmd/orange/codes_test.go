@@ -33,7 +33,7 @@ func (s *shop) handWork(branch string) task.ID {
 	s.git(s.repo, "switch", "-qc", branch, "main")
 	s.handCommit(branch, "one")
 	s.git(s.repo, "switch", "-q", "main")
-	id := s.createWith(branch, "--status", "reviewing")
+	id := s.create(branch, "worker:\n  - print: nothing\n", "--status", "reviewing")
 	s.rests(id, "reviewing")
 	return id
 }

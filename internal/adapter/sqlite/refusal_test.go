@@ -50,3 +50,16 @@ func TestOfATaskOnlyTheNewestRefusalsAreKept(t *testing.T) {
 		t.Errorf("the other task has %d, %v", len(got), err)
 	}
 }
+
+func TestARefusalSaysWhereItCameFrom(t *testing.T) {
+	s := open(t)
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	one := journal.Refusal{Task: "a", At: at, Actor: task.Human, Kind: signal.Pause, Why: "no", Via: &signal.Via{Kind: signal.ViaSocket, PID: 4711, Program: "orange"}}
+	if err := s.SaveRefusals([]journal.Refusal{one}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Refusals("a")
+	if diff := cmp.Diff([]journal.Refusal{one}, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}

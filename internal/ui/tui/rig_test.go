@@ -115,7 +115,7 @@ func (f *fake) Attach(_ context.Context, id, _ string) (client.Attachment, error
 }
 
 func (f *fake) Signal(_ context.Context, id string, s signal.Signal) (client.Answer, error) {
-	f.hear("%s", strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s %s %s", s.Kind, id, s.Verb, s.To, s.Note, s.Actor)), " "))
+	f.hear("%s", strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s %s %s %s", s.Kind, id, s.Verb, s.To, s.Note, s.Actor, s.Confirm)), " "))
 	return client.Answer{Task: task.Task{ID: task.ID(id), Status: "working"}}, f.no
 }
 
