@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"orange/internal/adapter/git"
 	"orange/internal/adapter/notify"
 	"orange/internal/config"
 	"orange/internal/core/engine"
@@ -18,7 +19,15 @@ import (
 )
 
 // codes shows codes by the notification channels that can carry one.
-type codes struct{ cfg config.Config }
+type codes struct {
+	cfg config.Config
+	git *git.Git
+}
+
+// Head implements local.Codes.
+func (c codes) Head(ctx context.Context, p task.Project, branch string) (string, error) {
+	return c.git.Tip(ctx, p.Path, branch)
+}
 
 // channels are the notification channels that show codes of a project. The bell carries no
 // text, and on the desktop the text is an argument of a program: every process of this

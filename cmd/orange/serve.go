@@ -154,7 +154,7 @@ func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
 func (s *server) open(ctx context.Context, o cli.ServeOptions) (err error) {
 	options := local.Options{
 		Store: s.store, Files: s.folders, Log: s.log, Prober: s.prober(), Ledger: s.store, Kin: s.store,
-		Codes:    codes{s.cfg},
+		Codes:    codes{s.cfg, s.git},
 		Library:  workflowdir.New(s.cfg.UserWorkflows),
 		Workflow: s.cfg.Workflow, Harness: cmp.Or(s.cfg.Harness, "claude"), Review: s.cfg.ReviewHarness,
 		Fault: s.fault,

@@ -16,7 +16,8 @@ import (
 
 // Codes shows codes to people, by notification.
 type Codes interface {
-	CanShow(project string) error // why no code can be shown for a project, nil if one can
+	CanShow(project string) error                                            // why no code can be shown for a project, nil if one can
+	Head(ctx context.Context, p task.Project, branch string) (string, error) // the commit a branch is at, "" if there is no such branch
 	Show(ctx context.Context, c Code) error
 }
 
@@ -42,17 +43,18 @@ const errNoCodes = "this server sends no notifications, so no code can be shown:
 // confirmMerge asks a person for a code before their signal merges, if the project wants
 // that. The decision it returns is a refusal, nil if the signal may be decided about. The
 // caller holds the task's lock and sends the code after giving it back.
-func (r *Runtime) confirmMerge(def *workflow.Definition, t *task.Task, sig *signal.Signal) (*engine.Decision, *pendingCode) {
+func (r *Runtime) confirmMerge(ctx context.Context, def *workflow.Definition, t *task.Task, sig *signal.Signal) (*engine.Decision, *pendingCode) {
 	given := sig.Confirm
 	sig.Confirm = "" // nothing but this looks at it
 	if !r.needsCode(def, t, *sig) {
 		return nil, nil
 	}
 	subject := codeSubject{project: t.Project, task: t.ID, action: actionOf(sig)}
-	if r.Commit != nil {
-		subject.head = r.Commit(t)
+	head, why := r.headOf(ctx, t)
+	code := ""
+	if subject.head = head; why == "" {
+		why, code = r.confirm(subject, given)
 	}
-	why, code := r.confirm(subject, given)
 	if why == "" && code == "" {
 		return nil, nil
 	}
@@ -63,6 +65,19 @@ func (r *Runtime) confirmMerge(def *workflow.Definition, t *task.Task, sig *sign
 	return &refused, &pendingCode{subject, Code{
 		Project: t.Project, Task: t, Head: subject.head, Action: subject.action, Do: "orange " + commandOf(sig, t), Code: code,
 	}}
+}
+
+// headOf is the commit that a merge of the task would merge, and why that cannot be told.
+func (r *Runtime) headOf(ctx context.Context, t *task.Task) (head, why string) {
+	p, ok := r.pool.project(t.Project)
+	if r.Codes == nil || !ok {
+		return "", errNoCodes
+	}
+	head, err := r.Codes.Head(ctx, p, t.Branch)
+	if err != nil {
+		return "", "no code can be asked for, because the commit of branch " + t.Branch + " cannot be found: " + err.Error()
+	}
+	return head, ""
 }
 
 // confirm takes a code back, or makes one. Without either result the action is confirmed.
@@ -181,7 +196,7 @@ func (r *Runtime) ConfirmCard(ctx context.Context, card board.Card, workflowName
 	if card.Number == 0 {
 		s.action, do = "new card "+card.Title, "orange board add"
 	}
-	marks, err := r.marksMerge(p, card, workflowName, &s)
+	marks, err := r.marksMerge(ctx, p, card, workflowName, &s)
 	if err != nil || !marks {
 		return err
 	}
@@ -190,7 +205,7 @@ func (r *Runtime) ConfirmCard(ctx context.Context, card board.Card, workflowName
 
 // marksMerge says whether a card lets a task of it merge. The heads of those tasks become
 // part of what a code is for.
-func (r *Runtime) marksMerge(p task.Project, card board.Card, workflowName string, s *codeSubject) (bool, error) {
+func (r *Runtime) marksMerge(ctx context.Context, p task.Project, card board.Card, workflowName string, s *codeSubject) (bool, error) {
 	face := card.Face()
 	var ids []task.ID
 	if r.Kin != nil && card.Number > 0 {
@@ -214,9 +229,11 @@ func (r *Runtime) marksMerge(p task.Project, card board.Card, workflowName strin
 			return false, err
 		}
 		marks = marks || def.MarksMerge(&face)
-		if r.Commit != nil {
-			s.head = strings.TrimSpace(s.head + " " + r.Commit(&t))
+		head, why := r.headOf(ctx, &t)
+		if why != "" {
+			return false, task.Mistakef("%s", why)
 		}
+		s.head = strings.TrimSpace(s.head + " " + head)
 	}
 	return marks, nil
 }

@@ -21,11 +21,14 @@ import (
 // phone shows codes to a person.
 type phone struct {
 	shown []local.Code
+	head  string
 	off   error
 	lost  error
 }
 
 func (p *phone) CanShow(string) error { return p.off }
+
+func (p *phone) Head(context.Context, task.Project, string) (string, error) { return p.head, nil }
 
 func (p *phone) Show(_ context.Context, c local.Code) error {
 	p.shown = append(p.shown, c)
@@ -40,14 +43,13 @@ type desk struct {
 	t     *testing.T
 	store *runtimetest.Memory
 	phone *phone
-	head  string
 }
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	p := task.Project{Name: "p", Path: "/p", PoolSize: 4, Workflow: "orange-direct"}
 	p.Confirm.Merge = task.ConfirmCode
-	d := &desk{t: t, store: runtimetest.NewMemory(p), phone: &phone{}, head: "c0ffee"}
+	d := &desk{t: t, store: runtimetest.NewMemory(p), phone: &phone{head: "c0ffee"}}
 	d.open()
 	return d
 }
@@ -57,7 +59,6 @@ func (d *desk) open() {
 	none := library(func(string) (string, bool) { return "", false })
 	rt, err := local.Open(local.Options{
 		Store: d.store, Library: none, Performer: done{}, Log: slog.New(slog.DiscardHandler), Codes: d.phone,
-		Commit: func(*task.Task) string { return d.head },
 	})
 	if err != nil {
 		d.t.Fatal(err)
@@ -136,7 +137,7 @@ func TestACodeIsForOneUseOneTaskOneCommitAndOneAction(t *testing.T) {
 		},
 		"old":             func(_ *desk, id task.ID, _ string) task.ID { time.Sleep(5 * time.Minute); return id },
 		"another task":    func(d *desk, _ task.ID, _ string) task.ID { return d.reviewing("other") },
-		"another head":    func(d *desk, id task.ID, _ string) task.ID { d.head = "beef"; return id },
+		"another head":    func(d *desk, id task.ID, _ string) task.ID { d.phone.head = "beef"; return id },
 		"another server":  func(d *desk, id task.ID, _ string) task.ID { d.Close(); d.open(); return id },
 		"for the project": func(d *desk, id task.ID, code string) task.ID { return id },
 	} {

@@ -103,7 +103,7 @@ func (r *Runtime) submitLocked(ctx context.Context, id task.ID, sig signal.Signa
 	if r.Commit != nil && sig.Weighs() && broken == "" {
 		sig.Commit = r.Commit(&t)
 	}
-	if refused, code := r.confirmMerge(def, &t, &sig); refused != nil {
+	if refused, code := r.confirmMerge(ctx, def, &t, &sig); refused != nil {
 		return engine.Answer{Task: t, Decision: *refused}, code, nil
 	}
 	answer, err := r.decide(ctx, def, t, sig)
