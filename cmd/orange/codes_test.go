@@ -104,7 +104,7 @@ func TestAMergeIsConfirmedByACode(t *testing.T) {
 	if out := s.orange("task", "history", string(one)); !strings.Contains(out, fmt.Sprintf("pid %d)", asked[0].Via.PID)) || !strings.Contains(out, "by you (") {
 		t.Errorf("history does not say it: %s", out)
 	}
-	if out := s.orange("task", "history", string(one), "--refused"); !strings.Contains(out, "by human (") {
+	if out := s.orange("task", "history", string(one), "--refused"); !strings.Contains(out, ", pid ") {
 		t.Errorf("refusals do not say it: %s", out)
 	}
 

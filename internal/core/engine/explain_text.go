@@ -152,12 +152,12 @@ const refusalsTold = 5
 
 // RefusalText says who asked for what, and why it was refused.
 func RefusalText(r journal.Refusal) string {
-	return strings.TrimSpace(string(r.Kind)+" "+r.Asked) + by(string(r.Actor), r.Attempt) + via(r.Via) + ": " + r.Why
+	return strings.TrimSpace(string(r.Kind)+" "+r.Asked) + by(string(r.Actor), r.Attempt) + ": " + r.Why + via(r.Via)
 }
 
 func (p *paper) cause(c *Cause) {
 	const indent = "        "
-	head := fmt.Sprintf("%s %s%s", prose.Clock(p.now, c.At), c.Signal, by(string(c.Actor), c.Attempt)+via(c.Via))
+	head := fmt.Sprintf("%s %s%s", prose.Clock(p.now, c.At), c.Signal, by(string(c.Actor), c.Attempt))
 	what := string(c.Type)
 	if c.To != "" {
 		what = c.To
