@@ -17,7 +17,6 @@ import (
 	"orange/internal/atomicfile"
 	"orange/internal/config"
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/runtime/herald"
 )
@@ -86,12 +85,12 @@ func (s *server) wayOf(n *config.Notify) herald.Way {
 	return w
 }
 
-// worded lets questions speak for themselves.
+// worded lets the items say why they wait.
 func (s *server) worded(items []engine.Item) []engine.Item {
 	out := slices.Clone(items)
 	for i := range out {
 		if t, ok, err := s.store.Task(out[i].Task); err == nil && ok {
-			out[i].Text = overview.Words(out[i], s.asks(&t))
+			out[i].Because(s.waitReasons(&t))
 		}
 	}
 	return out

@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"sync"
 
 	"orange/internal/core/engine"
-	"orange/internal/core/overview"
+	"orange/internal/core/journal"
 	"orange/internal/core/screen"
 	"orange/internal/core/task"
-	"orange/internal/core/taskfile"
-	"orange/internal/core/workflow"
 )
 
 // inbox lists what waits for a person. A task that holds a workspace while others are
@@ -69,27 +69,83 @@ func (b *inbox) add(t task.Task) {
 		return
 	}
 	if it, ok := engine.Inbox(def, t); ok {
-		it.Text = overview.Words(it, b.s.asks(&t))
+		it.Because(b.s.waitReasons(&t))
 		b.items = append(b.items, it)
 	}
 }
 
-// maxAsked bounds what is said of a question, in bytes.
-const maxAsked = 1000
-
-// asks is what the agent of a task asks, "" if it waits for no answer or says nothing.
-func (s *server) asks(t *task.Task) string {
+// waitReasons says why a task waits for a person, from its journal, its TASK.md and what
+// its agents wrote last. It says nothing about a task that waits for nobody.
+func (s *server) waitReasons(t *task.Task) []engine.WaitReason {
 	def, err := s.runtime.Definition(t)
 	if err != nil {
-		return ""
+		return nil
 	}
-	if state, ok := def.State(t.Status); !ok || state.Kind != workflow.Waiting || def.WaitsForChildren(t.Status) {
-		return ""
+	if it, ok := engine.Inbox(def, *t); !ok || it.Kind == engine.ItemStart { // most tasks: nothing is read for them
+		return nil
 	}
-	doc, err := s.folders.Read(t.Project, t.ID)
+	from := engine.Records{Entries: s.lastMove(t), Output: s.lastOutput(t)}
+	if doc, err := s.folders.Read(t.Project, t.ID); err == nil {
+		from.Sections = doc.Sections()
+	}
+	return engine.WaitReasons(def, *t, from)
+}
+
+// lastOutput reads the last lines that an attempt of a task wrote, as text.
+func (s *server) lastOutput(t *task.Task) func(attempt int) string {
+	return func(attempt int) string {
+		file := s.outputOf(t.ID, attempt)
+		if file == "" {
+			return ""
+		}
+		text, err := tail(file)
+		if err != nil {
+			return ""
+		}
+		return screen.Text(text)
+	}
+}
+
+// moves keeps the entries of tasks that say how they came to their states, so that a
+// journal is read once for each of its lengths.
+type moves struct {
+	mu    sync.Mutex
+	known map[task.ID]lastMove
+}
+
+// lastMove are the entries from the one before the last move on.
+type lastMove struct {
+	seq     int
+	entries []journal.Entry
+}
+
+// maxMoves bounds how many tasks moves remembers.
+const maxMoves = 2000
+
+// lastMove returns the entries of a task from the one before its last move on. They are
+// empty if the journal cannot be read: orange doctor says why.
+func (s *server) lastMove(t *task.Task) []journal.Entry {
+	s.moves.mu.Lock()
+	known := s.moves.known[t.ID]
+	s.moves.mu.Unlock()
+	if known.seq == t.Seq {
+		return known.entries
+	}
+	entries, err := s.store.Journal(t.ID, 0)
 	if err != nil {
-		return ""
+		return nil
 	}
-	section, _ := taskfile.Find(doc.Sections(), "Questions")
-	return screen.OneLine(section.Text[:min(len(section.Text), maxAsked)])
+	entries = entries[:min(len(entries), t.Seq)]
+	at := len(entries) - 1
+	for at > 0 && entries[at].To == "" {
+		at--
+	}
+	entries = slices.Clone(entries[max(0, at-1):])
+	s.moves.mu.Lock()
+	defer s.moves.mu.Unlock()
+	if s.moves.known == nil || len(s.moves.known) >= maxMoves {
+		s.moves.known = map[task.ID]lastMove{}
+	}
+	s.moves.known[t.ID] = lastMove{t.Seq, entries}
+	return entries
 }

@@ -86,6 +86,7 @@ type server struct {
 	hears   bool          // news of trackers come in over HTTP
 	page    *webPage
 	sights  *sights
+	moves   moves
 	herald  *herald.Herald
 	anchors *anchors           // nil: no merge is anchored
 	fault   func(point string) // kills the process when it is told to; nil: never
@@ -240,7 +241,7 @@ func (s *server) api(stop func()) *api.Server {
 	out := &api.Server{
 		Engine: s.runtime, Control: control{s.runtime, s.office, s.page, s.herald, s.hears}, Trackers: trackers{s.office, s}, Projects: projects{s}, Tasks: s.store, Workflows: library{s}, Folders: s.folders, Boards: s.boards(),
 		Rows: s.store, Sights: s.sights, Changes: changes{s}, Library: library{s}, Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
-		Inbox: s.inbox, Transfer: transfer{s}, Where: s.where, Checks: s.checks, Repair: s.repair,
+		Inbox: s.inbox, Reasons: s.waitReasons, Transfer: transfer{s}, Where: s.where, Checks: s.checks, Repair: s.repair,
 		GitPrograms: s.trust, Origins: origins{}, Stop: stop, Release: version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}
 	if c := s.company; c != nil {

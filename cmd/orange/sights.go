@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orange/internal/adapter/filewatch"
+	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/overview"
 	"orange/internal/core/signal"
@@ -38,12 +39,12 @@ type sights struct {
 	store    sightStore
 	rows     func(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
 	measure  func(ctx context.Context, t *task.Task) (*overview.Work, error)
-	worktree func(t *task.Task) string            // folder, "" if it has none
-	output   func(id task.ID, attempt int) string // file, "" if there are no agents
-	children func(t *task.Task) []signal.Child    // nil: nobody has any
-	absent   func(t *task.Task) []int             // attempts that have no process; nil: nobody knows
-	over     func(t *task.Task) bool              // nil: no task is
-	asks     func(t *task.Task) string            // what its agent asks; nil: nobody asks anything
+	worktree func(t *task.Task) string              // folder, "" if it has none
+	output   func(id task.ID, attempt int) string   // file, "" if there are no agents
+	children func(t *task.Task) []signal.Child      // nil: nobody has any
+	absent   func(t *task.Task) []int               // attempts that have no process; nil: nobody knows
+	over     func(t *task.Task) bool                // nil: no task is
+	reasons  func(t *task.Task) []engine.WaitReason // nil: nothing waits
 	watcher  *filewatch.Watcher
 	log      *slog.Logger
 
@@ -91,7 +92,7 @@ type sightStore interface {
 // newSights looks at the tasks of a server, whose runtime comes later.
 func newSights(s *server) *sights {
 	return &sights{
-		store: s.store, measure: s.measure, worktree: s.worktreeOf, output: s.outputOf, children: s.childrenOf, absent: s.absentOf, over: s.isOver, asks: s.asks, log: s.log,
+		store: s.store, measure: s.measure, worktree: s.worktreeOf, output: s.outputOf, children: s.childrenOf, absent: s.absentOf, over: s.isOver, reasons: s.waitReasons, log: s.log,
 		rows: func(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
 			return s.runtime.Follow(after, id, limit)
 		},
@@ -151,8 +152,8 @@ func (v *sights) Facts(t *task.Task) overview.Facts {
 	if v.children != nil {
 		f.Children = v.children(t)
 	}
-	if v.asks != nil {
-		f.Asks = v.asks(t)
+	if v.reasons != nil {
+		f.Reasons = v.reasons(t)
 	}
 	return f
 }

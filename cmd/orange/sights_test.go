@@ -47,7 +47,7 @@ func newView(ids ...task.ID) *view {
 	}
 	s := &server{log: slog.New(slog.DiscardHandler)}
 	w.sights = newSights(s)
-	w.children, w.asks, w.over = nil, nil, nil // nobody has any, and no task is
+	w.children, w.reasons, w.over = nil, nil, nil // nobody has any, and no task is
 	w.sights.store, w.sights.rows, w.sights.measure = w, w.follow, w.count
 	return w
 }

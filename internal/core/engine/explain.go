@@ -37,6 +37,8 @@ type Explanation struct {
 	Cost     []RoleCost        `json:"cost"`              // so far, by role
 	Refusals []journal.Refusal `json:"refusals"`          // what was asked and refused, oldest first
 	Problem  string            `json:"problem,omitempty"` // why the journal could not be read
+
+	Reasons []WaitReason `json:"reasons,omitempty"` // why it waits for a person, the most telling first
 }
 
 // A Way is one edge out of the state, weighed for those who may take it.

@@ -75,6 +75,7 @@ func Account(def *workflow.Definition, t task.Task, sig signal.Signal, past Past
 	out.Cost = costs(&t, past.Entries, &sig)
 	out.Refusals = append(out.Refusals, past.Refusals...)
 	out.Problem = past.Problem
+	out.Reasons = WaitReasons(def, t, Records{Entries: past.Entries, Sections: sig.Artifacts.Sections})
 	return out
 }
 

@@ -21,6 +21,7 @@ func (x Explanation) Text(now time.Time) string {
 	p.line("")
 	p.line("Who must act: %s", x.Owner)
 	p.wrapped("  ", x.Why)
+	p.reasons(x.Reasons)
 	p.cheapest(x.Cheapest)
 	if x.Confirm != "" {
 		p.wrapped("", "Confirm: "+x.Confirm)
@@ -70,6 +71,16 @@ func (p *paper) cheapest(u Unblock) {
 	}
 	p.line("Run: %s", u.Run)
 	p.wrapped("  ", "then: "+u.Opens)
+}
+
+// reasons shows why the task waits. Its lines stay lines: lists are in it.
+func (p *paper) reasons(list []WaitReason) {
+	for _, r := range list {
+		p.line("%s:", r.Heading())
+		for line := range strings.Lines(r.Text) {
+			p.line("%s", strings.TrimRight("  | "+line, " \n"))
+		}
+	}
 }
 
 func (p *paper) ways(x *Explanation) {

@@ -44,7 +44,7 @@ func agree(t rapid.TB, def *workflow.Definition, tk task.Task, sig signal.Signal
 		t.Fatalf("in %s of %s: %s", tk.Status, def.Name, d)
 	}
 	it, wanted := engine.Inbox(def, tk)
-	if wanted != (g.Wants != nil) || wanted && *g.Wants != it {
+	if wanted != (g.Wants != nil) || wanted && !cmp.Equal(*g.Wants, it) {
 		t.Fatalf("in %s of %s a person is wanted for %+v, and the inbox says %+v", tk.Status, def.Name, g.Wants, it)
 	}
 }

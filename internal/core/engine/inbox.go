@@ -26,6 +26,8 @@ type Item struct {
 	Note    string    `json:"note,omitempty"` // the words that go with it
 	Since   time.Time `json:"since"`
 	Frees   int       `json:"frees"` // how many tasks wait for what this one holds
+
+	Reasons []WaitReason `json:"reasons,omitempty"` // why it waits, the most telling first
 }
 
 // ItemKind says what a person is wanted for.

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/prose"
 	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -22,6 +23,7 @@ import (
 const (
 	maxSummary = 500
 	maxText    = 1000
+	maxReason  = 4000
 )
 
 // A State is everything at one moment.
@@ -84,6 +86,8 @@ type Row struct {
 	Verb  string          `json:"verb,omitempty"`  // what that command asks for; see engine.Item
 	Note  string          `json:"note,omitempty"`  // the words that go with it
 	Asked time.Time       `json:"asked,omitzero"`  // since when
+
+	Reasons []engine.WaitReason `json:"reasons,omitempty"` // why it waits; their texts keep their lines
 
 	PR       *PR           `json:"pr,omitempty"`
 	Work     *Work         `json:"work,omitempty"` // nil: nobody has looked
@@ -150,7 +154,7 @@ type Facts struct {
 
 	Absent   []int          // attempts that have no process
 	Children []signal.Child // tasks that are parts of it
-	Asks     string         // what its agent asks, if it waits for an answer
+	Reasons  []engine.WaitReason
 }
 
 // Of is the row of a task. def is nil if its workflow cannot be read.
@@ -173,7 +177,9 @@ func Of(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row {
 	g := engine.Look(def, *t, signal.Signal{At: now, Children: f.Children, Absent: f.Absent})
 	r.Kind, r.Owner, r.Why, r.Deadline, r.Moves = g.Kind, g.Owner, line(g.Why, maxText), g.Deadline, g.Moves
 	if it := g.Wants; it != nil {
-		r.Wants, r.Text, r.Do, r.Asked = it.Kind, line(Words(*it, f.Asks), maxText), line(it.Do, maxText), it.Since
+		it.Because(f.Reasons)
+		r.Wants, r.Text, r.Do, r.Asked = it.Kind, line(it.Text, maxText), line(it.Do, maxText), it.Since
+		r.Reasons = cleanReasons(it.Reasons)
 		r.Verb, r.Note = it.Verb, line(it.Note, maxText)
 	}
 	return r
@@ -229,12 +235,14 @@ func (r *Row) May(verb string) bool {
 // Waits says whether a person is wanted for one of these.
 func (r *Row) Waits(kinds ...engine.ItemKind) bool { return slices.Contains(kinds, r.Wants) }
 
-// Words are what an item says: a question that is known is said itself.
-func Words(it engine.Item, asks string) string {
-	if it.Kind == engine.ItemQuestion && asks != "" {
-		return asks
+// cleanReasons makes reasons safe for a terminal. They keep their lines.
+func cleanReasons(list []engine.WaitReason) []engine.WaitReason {
+	var out []engine.WaitReason
+	for _, r := range list {
+		text := screen.Steady(screen.Text(prose.Cut(r.Text, maxReason)))
+		out = append(out, engine.WaitReason{Kind: r.Kind, By: word(r.By), Text: text})
 	}
-	return it.Text
+	return out
 }
 
 // agents lists the attempts that are not over, and finds the last sign of life.

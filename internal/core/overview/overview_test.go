@@ -177,19 +177,20 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-func TestAQuestionSpeaksForItself(t *testing.T) {
-	for name, tt := range map[string]struct {
-		kind engine.ItemKind
-		asks string
-		want string
-	}{
-		"it is known":       {engine.ItemQuestion, "1. Which colour?", "1. Which colour?"},
-		"it is not":         {engine.ItemQuestion, "", "see TASK.md"},
-		"it is no question": {engine.ItemReview, "1. Which colour?", "see TASK.md"},
-	} {
-		if got := Words(engine.Item{Kind: tt.kind, Text: "see TASK.md"}, tt.asks); got != tt.want {
-			t.Errorf("%s: %q", name, got)
-		}
+func TestARowSaysWhyItWaitsAndKeepsItsLines(t *testing.T) {
+	def := definition(t, "orange")
+	k := task.Task{ID: "1", Status: "stuck", Visit: 2}
+	reasons := []engine.WaitReason{{Kind: engine.BecauseOfNote, By: "worker", Text: "- one\x1b[31m\n- two"}}
+	r := Of(def, &k, Facts{Reasons: reasons}, time.Time{})
+	if r.Text != "the work needs help: - one - two" {
+		t.Errorf("text: %q", r.Text)
+	}
+	if len(r.Reasons) != 1 || r.Reasons[0].Text != "- one\n- two" || r.Reasons[0].By != "worker" {
+		t.Errorf("reasons: %+v", r.Reasons)
+	}
+	state := State{Tasks: []Row{r}}
+	if items := state.Inbox(); len(items) != 1 || items[0].Reasons[0] != r.Reasons[0] {
+		t.Errorf("items: %+v", items)
 	}
 }
 

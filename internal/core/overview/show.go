@@ -220,7 +220,7 @@ func (s *State) Inbox() []engine.Item {
 		if r.Wants == "" {
 			continue
 		}
-		it := engine.Item{Task: r.ID, Project: r.Project, Branch: r.Branch, Summary: r.Summary, Status: r.Status, Kind: r.Wants, Text: r.Text, Do: r.Do, Verb: r.Verb, Note: r.Note, Since: r.Asked}
+		it := engine.Item{Task: r.ID, Project: r.Project, Branch: r.Branch, Summary: r.Summary, Status: r.Status, Kind: r.Wants, Text: r.Text, Do: r.Do, Verb: r.Verb, Note: r.Note, Since: r.Asked, Reasons: r.Reasons}
 		if r.Workspace != "" {
 			it.Frees = queued[r.Project]
 		}

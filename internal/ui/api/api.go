@@ -96,6 +96,7 @@ type Server struct {
 
 	Definition func(t *task.Task) (*workflow.Definition, error)
 	Inbox      func(ctx context.Context, project string) ([]engine.Item, error)
+	Reasons    func(*task.Task) []engine.WaitReason // why a task waits for a person; nil: nobody knows
 	Where      func(ctx context.Context, path string) (Place, error)
 	Checks     func(ctx context.Context) []doctor.Result
 	Repair     func(ctx context.Context) error

@@ -146,6 +146,8 @@ type TaskShown struct {
 	Problem string    `json:"problem,omitempty"` // why the body cannot be read
 
 	Issue *tracker.Standing `json:"issue,omitempty"` // as it was last read
+
+	Reasons []engine.WaitReason `json:"reasons,omitempty"` // why it waits for a person; untrusted
 }
 
 func (s *Server) showTask(r *http.Request) (TaskShown, error) {
@@ -156,6 +158,9 @@ func (s *Server) showTask(r *http.Request) (TaskShown, error) {
 	out := TaskShown{Task: t, Dir: s.Folders.Path(t.Project, t.ID)}
 	if s.Trackers != nil {
 		out.Issue = s.Trackers.Standing(&t)
+	}
+	if s.Reasons != nil {
+		out.Reasons = s.Reasons(&t)
 	}
 	if doc, err := s.Folders.Read(t.Project, t.ID); err != nil {
 		out.Problem = err.Error()
@@ -236,11 +241,15 @@ func (s *Server) history(r *http.Request) (History, error) {
 }
 
 func (s *Server) explain(r *http.Request) (engine.Explanation, error) {
-	id, err := s.find(r)
+	t, err := s.load(r)
 	if err != nil {
 		return engine.Explanation{}, err
 	}
-	return s.Engine.Explain(r.Context(), id)
+	x, err := s.Engine.Explain(r.Context(), t.ID)
+	if err == nil && s.Reasons != nil {
+		x.Reasons = s.Reasons(&t) // with the last lines of an agent that died
+	}
+	return x, err
 }
 
 // An InboxList is what waits for a person, what frees other tasks first, then by age.

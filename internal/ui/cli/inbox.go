@@ -58,12 +58,41 @@ func printInbox(w io.Writer, deps Deps, items []engine.Item) error {
 	at := -1 // the first line is the head
 	for line := range strings.Lines(table.String()) {
 		fmt.Fprint(w, line)
+		if at >= 0 {
+			printReasons(w, items[at].Reasons, line, reasonLines)
+		}
 		if at >= 0 && items[at].Do != "" {
 			fmt.Fprintln(w, "  "+cleanLine(items[at].Do))
 		}
 		at++
 	}
 	return nil
+}
+
+// reasonLines is how many lines of a reason the inbox shows. orange task show has all.
+const reasonLines = 5
+
+// printReasons prints why a task waits, at most so many lines of each reason, 0 for all.
+// What already stands in the text above is not repeated.
+func printReasons(w io.Writer, list []engine.WaitReason, above string, most int) {
+	for _, r := range list {
+		text := strings.TrimSpace(cleanText(r.Text))
+		if text == "" || strings.Contains(above, text) {
+			continue
+		}
+		fmt.Fprintf(w, "  %s:\n", cleanLine(r.Heading()))
+		lines := strings.Split(text, "\n")
+		shown := lines
+		if most > 0 {
+			shown = lines[:min(len(lines), most)]
+		}
+		for _, line := range shown {
+			fmt.Fprintln(w, strings.TrimRight("    "+line, " "))
+		}
+		if n := len(lines) - len(shown); n > 0 {
+			fmt.Fprintf(w, "    (%d more)\n", n)
+		}
+	}
 }
 
 func inboxRow(deps Deps, it *engine.Item) []string {

@@ -48,6 +48,10 @@ func printView(w io.Writer, deps Deps, v client.View, events []json.RawMessage) 
 	if err := printTable(w, 0, details(deps.Now(), v)); err != nil {
 		return err
 	}
+	if len(v.Reasons) > 0 {
+		fmt.Fprintln(w, "\nWhy it waits")
+		printReasons(w, v.Reasons, "", 0)
+	}
 	if body := strings.TrimSpace(cleanText(v.Body)); body != "" {
 		fmt.Fprintf(w, "\n%s\n", body)
 	}

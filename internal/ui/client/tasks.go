@@ -38,6 +38,8 @@ type View struct {
 	Problem string    `json:"problem,omitempty"` // why the text could not be read
 
 	Issue *tracker.Standing `json:"issue,omitempty"` // as it was last read
+
+	Reasons []engine.WaitReason `json:"reasons,omitempty"` // why it waits for a person; untrusted
 }
 
 // Tasks copies the list of tasks to w, as the server wrote it: {"tasks":[...]}.

@@ -16,6 +16,10 @@ func (t Theme) Explain(x engine.Explanation, now time.Time, width int) []string 
 	}
 	s := t.sheet(width)
 	s.owner(&x, now)
+	for _, r := range x.Reasons {
+		s.part(oneLine(r.Heading()))
+		s.lines = append(s.lines, t.Markdown(r.Text, width)...)
+	}
 	s.ways(x.Edges)
 	s.bounds(x.Bounds)
 	s.next(x.Next, now)

@@ -358,6 +358,9 @@ func (m *model) contentHeight() int {
 	return max(0, m.layout.detail.height-len(m.facts(m.selected(), m.layout.detail.width)))
 }
 
+// reasonHeight is from which height of the pane on it says why a task waits.
+const reasonHeight = 14
+
 // facts are what the pane says of a task whatever the tab is.
 func (m *model) facts(r *overview.Row, width int) []string {
 	if r == nil || m.layout.detail.height < 3 {
@@ -369,6 +372,9 @@ func (m *model) facts(r *overview.Row, width int) []string {
 	}
 	if m.layout.detail.height >= 6 {
 		switch {
+		case r.Text != "" && len(r.Reasons) > 0 && m.layout.detail.height >= reasonHeight && m.detail.tab != tabExplain:
+			lines := m.reasonLines(r.Reasons, r.Text, width)
+			out = append(out, lines[:min(len(lines), m.layout.detail.height/3)]...)
 		case r.Text != "":
 			out = append(out, m.say1(wantStyle(m, r.Wants), r.Text, width)...)
 		case r.Why != "":

@@ -67,10 +67,12 @@ func (b *inbox) selected(m *model) *overview.Row {
 }
 
 // rows is how many items are in sight.
-func (b *inbox) rows(m *model) int { return max(1, m.layout.list.height-1-inboxText) }
+func (b *inbox) rows(m *model) int {
+	return max(1, m.layout.list.height-1-inboxText(m.layout.list.height))
+}
 
-// inboxText is how many lines say more about the item under the cursor.
-const inboxText = 6
+// inboxText is how many of the lines say more about the item under the cursor.
+func inboxText(height int) int { return max(6, height*2/5) }
 
 func (b *inbox) visible(m *model) []engine.Item {
 	items := b.items(m)
@@ -93,10 +95,11 @@ func (b *inbox) draw(m *model, width, height int) []string {
 	for i := b.top; i < len(items) && i < b.top+rows; i++ {
 		out = append(out, m.inboxRow(&items[i], width, i == b.at))
 	}
-	for len(out) < height-inboxText {
+	about := inboxText(height)
+	for len(out) < height-about {
 		out = append(out, "")
 	}
-	return append(out, b.more(m, &items[b.at], width)...)
+	return append(out, b.more(m, &items[b.at], width, about)...)
 }
 
 func (m *model) inboxRow(it *engine.Item, width int, selected bool) string {
@@ -127,7 +130,7 @@ func (m *model) inboxRow(it *engine.Item, width int, selected bool) string {
 }
 
 // more says what the item under the cursor is about.
-func (b *inbox) more(m *model, it *engine.Item, width int) []string {
+func (b *inbox) more(m *model, it *engine.Item, width, height int) []string {
 	out := []string{m.theme.Border.Render(strings.Repeat("─", width))}
 	if it.Summary != "" {
 		out = append(out, m.say1(m.theme.Strong, it.Summary, width)...)
@@ -136,10 +139,24 @@ func (b *inbox) more(m *model, it *engine.Item, width int) []string {
 	if it.Frees > 0 {
 		text = fmt.Sprintf("%s (%d tasks wait for its workspace)", text, it.Frees)
 	}
-	lines := m.sayAll(m.theme.Text, text, width)
-	out = append(out, lines[:min(len(lines), 3)]...)
+	const help = 1 // line
+	lines := m.reasonLines(it.Reasons, text, width)
+	out = append(out, lines[:max(0, min(len(lines), height-len(out)-help))]...)
 	if it.Do != "" {
 		out = append(out, m.say1(m.theme.Faint, it.Do, width)...)
+	}
+	return out
+}
+
+// reasonLines say why a task waits: its text, and the reasons that the text does not say.
+func (m *model) reasonLines(list []engine.WaitReason, text string, width int) []string {
+	if len(list) == 0 || strings.Contains(text, list[0].Text) {
+		return m.sayAll(m.theme.Text, text, width)
+	}
+	out := m.say1(m.theme.Text, text, width)
+	for _, r := range list {
+		out = append(out, m.say1(m.theme.Faint, plainLine(r.Heading()), width)...)
+		out = append(out, m.theme.Markdown(r.Text, width)...)
 	}
 	return out
 }

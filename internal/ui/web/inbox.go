@@ -2,11 +2,13 @@ package web
 
 import (
 	"context"
+	"html/template"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/markdown"
 	"orange/internal/core/overview"
 	"orange/internal/core/prose"
 	"orange/internal/core/screen"
@@ -38,6 +40,21 @@ type inboxItem struct {
 	First, Others            []way
 	Type                     bool   // a line can be typed into the agent's terminal
 	Role                     string // of that agent
+	Reasons                  []reason
+}
+
+// reason is why a task waits, as HTML that holds nothing of the text's own.
+type reason struct {
+	Heading string
+	Text    template.HTML
+}
+
+func reasonsOf(list []engine.WaitReason) []reason {
+	var out []reason
+	for _, r := range list {
+		out = append(out, reason{screen.OneLine(r.Heading()), template.HTML(markdown.HTML(r.Text))}) //nolint:gosec // HTML in it is text
+	}
+	return out
 }
 
 func (s *Site) inbox(w http.ResponseWriter, r *http.Request) {
@@ -60,6 +77,7 @@ func (s *Site) inbox(w http.ResponseWriter, r *http.Request) {
 		item := inboxItem{
 			ID: string(it.Task), Where: strings.TrimSuffix(it.Project+"/"+it.Branch, "/"), Status: it.Status, Text: it.Text, Do: it.Do,
 			Since: isoTime(it.Since), Age: prose.Age(d.Now, it.Since), Frees: it.Frees, All: it.Kind == engine.ItemPaused,
+			Reasons: reasonsOf(it.Reasons),
 		}
 		item.Kind = strings.TrimPrefix(wantsText(it.Kind), "You: ")
 		if row := rows[it.Task]; row != nil {

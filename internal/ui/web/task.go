@@ -63,7 +63,8 @@ type taskPage struct {
 	OldFirst bool // the timeline begins with the oldest
 	Diff     *taskDiff
 	Scrub    *taskScrub
-	Partial  bool // without what takes long: a script asks
+	Partial  bool     // without what takes long: a script asks
+	Reasons  []reason // why it waits for a person
 
 	BodyProblem, AttemptsProblem, DiffProblem, ExplainProblem string
 }
@@ -116,6 +117,7 @@ func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 	}
 	out := s.taskBase(r, around, v.Task, entries)
 	out.Topic = "task:" + id
+	out.Reasons = reasonsOf(v.Reasons)
 	out.Partial, out.OldFirst = r.Header.Get("Sec-Fetch-Dest") == "empty", q.Get("order") == "old"
 	var refused []journal.Refusal
 	if x, err := api.Explain(ctx, id); err != nil {

@@ -1,0 +1,276 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
+)
+
+// A WaitReason says why a task waits for a person, in the words of whoever knows. Text is
+// Markdown, and is untrusted: agents and trackers may have written it.
+type WaitReason struct {
+	Kind WaitReasonKind `json:"kind"`
+	By   string         `json:"by,omitempty"` // the actor or role that said it, "" if nobody did
+	Text string         `json:"text"`
+}
+
+// WaitReasonKind says where the text of a WaitReason is from.
+type WaitReasonKind string
+
+// The kinds of reasons.
+const (
+	BecauseOfQuestions WaitReasonKind = "questions" // the section Questions of TASK.md
+	BecauseOfNote      WaitReasonKind = "note"      // the note of the request that brought the task here, or that waits for approval
+	BecauseOfVerdict   WaitReasonKind = "verdict"   // the section with the verdict that brought the task here
+	BecauseOfReport    WaitReasonKind = "report"    // what the last agent said about its work
+	BecauseOfCrash     WaitReasonKind = "crash"     // how the last agent ended, and its last lines
+)
+
+// WaitReasonKinds lists the kinds.
+func WaitReasonKinds() []WaitReasonKind {
+	return []WaitReasonKind{BecauseOfQuestions, BecauseOfNote, BecauseOfVerdict, BecauseOfReport, BecauseOfCrash}
+}
+
+// Title is the kind as a heading.
+func (k WaitReasonKind) Title() string {
+	switch k {
+	case BecauseOfQuestions:
+		return "Questions"
+	case BecauseOfNote:
+		return "Note"
+	case BecauseOfVerdict:
+		return "Verdict"
+	case BecauseOfReport:
+		return "Report"
+	}
+	return "Last crash"
+}
+
+// Bounds of a reason's text, in bytes: of all of it, of what a line about it quotes, and of
+// the lines an agent wrote last.
+const (
+	maxReasonText = 4000
+	maxReasonLine = 300
+	maxLastLines  = 8
+)
+
+// QuestionsSection is where an agent writes what it asks.
+const QuestionsSection = "Questions"
+
+// Records are what WaitReasons reads. All of them are optional.
+type Records struct {
+	Entries  []journal.Entry
+	Sections []taskfile.Section
+	Output   func(attempt int) string // the last lines an attempt wrote
+}
+
+// WaitReasons says why t waits for a person, the most telling reason first. There is none
+// for a task that waits for nobody, and none for one whose item says everything.
+func WaitReasons(def *workflow.Definition, t task.Task, from Records) []WaitReason {
+	it, ok := Inbox(def, t)
+	if !ok || !it.Kind.hasReasons() {
+		return nil
+	}
+	s, _ := def.State(t.Status)
+	w := &waitReasons{def: def, t: &t, state: s, from: from}
+	w.entries()
+	if it.Kind == ItemQuestion {
+		w.section(BecauseOfQuestions, "", QuestionsSection)
+	}
+	if t.Asked != nil {
+		w.add(BecauseOfNote, string(t.Asked.By), t.Asked.Note)
+	}
+	if s.Kind != workflow.Agent && w.move != nil {
+		w.add(BecauseOfNote, string(w.move.Actor), w.move.Note)
+		w.verdict()
+	}
+	w.report()
+	w.lastCrash()
+	return w.out
+}
+
+// hasReasons says whether there is more to say about an item of this kind than its text.
+func (k ItemKind) hasReasons() bool {
+	switch k {
+	case ItemPermission, ItemInput, ItemStart, ItemPaused, ItemBoard:
+		return false
+	}
+	return true
+}
+
+// waitReasons collects the reasons of one task.
+type waitReasons struct {
+	def   *workflow.Definition
+	t     *task.Task
+	state *workflow.State
+	from  Records
+	move  *journal.Entry // that brought the task to its state, nil if it is not known
+	crash *journal.Entry // the last one of this visit, or the one that led to the move
+	out   []WaitReason
+}
+
+func (w *waitReasons) add(kind WaitReasonKind, by, text string) {
+	text = boundText(strings.TrimSpace(text), maxReasonText)
+	if text == "" || slices.ContainsFunc(w.out, func(r WaitReason) bool { return r.Text == text }) {
+		return
+	}
+	w.out = append(w.out, WaitReason{Kind: kind, By: by, Text: text})
+}
+
+// entries finds the move that brought the task here and the crash that belongs to it.
+func (w *waitReasons) entries() {
+	list := w.from.Entries
+	for i := len(list) - 1; i >= 0 && w.move == nil; i-- {
+		e := &list[i]
+		switch {
+		case e.Seq > w.t.Seq: // younger than the record
+		case e.To != "":
+			w.move = e
+			if w.crash == nil && i > 0 && list[i-1].Type == journal.AgentCrashed && !e.Begins() {
+				w.crash = &list[i-1] // the crash limit, in the same decision
+			}
+		case e.Type == journal.AgentCrashed && w.crash == nil && w.stillDead(e):
+			w.crash = e
+		}
+	}
+}
+
+// stillDead says whether a crash of this visit matters: nobody replaced the agent, and it
+// did not simply leave a state in which a person acts.
+func (w *waitReasons) stillDead(e *journal.Entry) bool {
+	left := slices.ContainsFunc(e.Ended, func(a journal.Ended) bool { return a.Code == 0 })
+	return w.t.Crashed == e.Role && (w.state.Kind == workflow.Agent || !left)
+}
+
+func (w *waitReasons) section(kind WaitReasonKind, by, name string) {
+	if s, ok := taskfile.Find(w.from.Sections, name); ok {
+		w.add(kind, by, s.Text)
+	}
+}
+
+// verdict adds the review that brought the task here.
+func (w *waitReasons) verdict() {
+	for i := range w.def.Edges {
+		e := &w.def.Edges[i]
+		if e.Number() != w.move.Edge || e.To != w.move.To {
+			continue
+		}
+		for _, g := range w.def.EdgeGates(e) {
+			if gate := &w.def.Gates[g]; gate.Verdict != "" {
+				w.section(BecauseOfVerdict, w.reviewer(), gate.Section)
+			}
+		}
+	}
+}
+
+// reviewer is the role of the state that the task came from.
+func (w *waitReasons) reviewer() string {
+	if s, ok := w.def.State(w.move.From); ok {
+		return s.Role
+	}
+	return ""
+}
+
+// report adds what the last agent said, if that is why the task waits.
+func (w *waitReasons) report() {
+	said := w.t.Said
+	if said == nil || said.Visit != w.t.Visit && said.Visit != w.t.Visit-1 {
+		return
+	}
+	if w.state.Kind == workflow.Halt || w.t.Held != "" || said.Diagnosis != "" && said.Visit == w.t.Visit {
+		w.add(BecauseOfReport, said.Role, strings.TrimSpace(said.Detail+"\n\n"+said.Diagnosis))
+	}
+}
+
+// lastCrash adds how the agent ended, and what it wrote last.
+func (w *waitReasons) lastCrash() {
+	if w.crash == nil {
+		return
+	}
+	text, lines := w.crash.Reason, ""
+	for _, gone := range w.crash.Ended {
+		if w.state.Kind != workflow.Agent && w.crash.From == w.t.Status {
+			text = fmt.Sprintf("the %s ended (code %d)", gone.Role, gone.Code) // the entry says that nothing moves
+		}
+		if name := signalName(gone.Code); name != "" {
+			text = strings.Replace(text, fmt.Sprintf("(code %d)", gone.Code), fmt.Sprintf("(code %d, %s)", gone.Code, name), 1)
+		}
+		if w.from.Output != nil {
+			lines = lastLines(w.from.Output(gone.Number))
+		}
+	}
+	if lines != "" {
+		text += "\n\n" + lines
+	}
+	w.add(BecauseOfCrash, w.crash.Role, text)
+}
+
+// signalName names the signal that an exit code stands for, "" if it stands for none.
+func signalName(code int) string {
+	const fromSignal, signals = 128, 64
+	names := map[int]string{1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 6: "SIGABRT", 7: "SIGBUS", 9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 15: "SIGTERM"}
+	n := code - fromSignal
+	switch {
+	case n < 1 || n > signals:
+		return ""
+	case names[n] == "":
+		return fmt.Sprintf("signal %d", n)
+	}
+	return names[n]
+}
+
+// lastLines are the last lines of output as a code block of Markdown. It is indented, so
+// that nothing in the lines can end it.
+func lastLines(output string) string {
+	var lines []string
+	for line := range strings.Lines(output) {
+		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
+			lines = append(lines, "    "+boundText(line, maxReasonLine))
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-maxLastLines):], "\n")
+}
+
+// boundText cuts text to at most n bytes and three dots, between characters.
+func boundText(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return strings.TrimRight(text[:n], " \n") + "..."
+}
+
+// Because gives an item its reasons, and lets its text say the first of them.
+func (it *Item) Because(reasons []WaitReason) {
+	it.Reasons = reasons
+	if len(reasons) == 0 {
+		return
+	}
+	first := reasons[0]
+	words := boundText(strings.Join(strings.Fields(first.Text), " "), maxReasonLine)
+	switch {
+	case first.Kind == BecauseOfQuestions:
+		it.Text = words
+	case first.Kind == BecauseOfNote, first.Kind == BecauseOfVerdict && it.Kind == ItemStuck:
+		it.Text += ": " + words
+	}
+}
+
+// Heading names the reason and who gave it.
+func (r WaitReason) Heading() string {
+	switch r.By {
+	case "":
+		return r.Kind.Title()
+	case string(task.Human):
+		return r.Kind.Title() + " (" + aPerson + ")"
+	}
+	return r.Kind.Title() + " (" + r.By + ")"
+}
