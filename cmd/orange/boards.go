@@ -41,8 +41,8 @@ type boards struct {
 func (s *server) boards() boards {
 	return boards{
 		store: s.store, project: func(name string) (task.Project, bool) { return s.runtime.Project(name) }, vocabulary: s.vocabulary, now: time.Now,
-		pinned:  func(t *task.Task) (*workflow.Definition, error) { return s.runtime.Definition(t) },
-		warn:    s.log.Warn,
+		pinned: func(t *task.Task) (*workflow.Definition, error) { return s.runtime.Definition(t) },
+		warn:   s.log.Warn,
 		confirm: func(ctx context.Context, card board.Card, workflow, code string) error {
 			return s.runtime.ConfirmCard(ctx, card, workflow, code)
 		},

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/screen"
 	"orange/internal/core/task"
+	"orange/internal/runtime/agents"
 )
 
 // inbox lists what waits for a person. A task that holds a workspace while others are
@@ -94,15 +96,19 @@ func (s *server) waitReasons(t *task.Task) []engine.WaitReason {
 // lastOutput reads the last lines that an attempt of a task wrote, as text.
 func (s *server) lastOutput(t *task.Task) func(attempt int) string {
 	return func(attempt int) string {
-		file := s.outputOf(t.ID, attempt)
-		if file == "" {
+		if s.company == nil {
 			return ""
 		}
-		text, err := tail(file)
+		k := agents.Key{Task: t.ID, Number: attempt}
+		card, err := s.company.agents.Card(k)
 		if err != nil {
 			return ""
 		}
-		return screen.Text(text)
+		lines, _, err := s.company.printed(k, card, maxTailLines)
+		if err != nil {
+			return ""
+		}
+		return screen.Text(strings.Join(lines, "\n"))
 	}
 }
 

@@ -9,10 +9,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -106,6 +108,46 @@ func settle(ctx context.Context, c *client.Client, id string) error {
 	}
 	_, err = c.Signal(ctx, id, signal.Signal{Kind: signal.Update}) // changes nothing, and waits for its turn
 	return err
+}
+
+// cmdFill creates tasks over the API: that is faster than a process for each.
+func cmdFill(ts *testscript.TestScript, neg bool, args []string) {
+	must(ts, neg, args, 3, "fill PROJECT NUMBER STATUS")
+	c := storyClient(ts)
+	defer c.Close()
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	for i := range n {
+		wish := signal.Wish{New: signal.New{Project: args[0], Branch: fmt.Sprintf("%s/%03d", args[2], i), Summary: fmt.Sprintf("Thing %d", i), Status: args[2]}}
+		if _, err := c.Create(context.Background(), wish); err != nil {
+			ts.Fatalf("task %d: %v", i, err)
+		}
+	}
+}
+
+// cmdPage prints a page of the web page, as a browser gets it that is signed in.
+func cmdPage(ts *testscript.TestScript, neg bool, args []string) {
+	must(ts, neg, args, 1, "page PATH")
+	c := storyClient(ts)
+	defer c.Close()
+	at, err := c.Web(context.Background())
+	ts.Check(err)
+	jar, err := cookiejar.New(nil)
+	ts.Check(err)
+	browser := &http.Client{Jar: jar}
+	for _, address := range []string{at.Login, strings.TrimSuffix(at.URL, "/") + args[0]} {
+		res, err := browser.Get(address)
+		ts.Check(err)
+		text, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		ts.Check(err)
+		if res.StatusCode != http.StatusOK {
+			ts.Fatalf("%s: %s", args[0], res.Status)
+		}
+		if address != at.Login {
+			ts.Check(os.WriteFile(ts.MkAbs("page.html"), text, 0o600))
+		}
+	}
 }
 
 // openStore opens the story's store beside the server, if there is one.

@@ -60,6 +60,42 @@ func GitItems(project, text string) []Item {
 	return []Item{{Kind: ItemGit, Project: project, Text: text, Do: "orange project update " + project + " --trust-git"}}
 }
 
+// ItemKinds lists the kinds, the most pressing first.
+func ItemKinds() []ItemKind {
+	return []ItemKind{
+		ItemPaused, ItemAttention, ItemPermission, ItemInput, ItemConfirm, ItemQuestion, ItemStuck, ItemCrashed, ItemFailed, ItemNoAnswer,
+		ItemReview, ItemBoard, ItemGit, ItemStart,
+	}
+}
+
+// WaitsForPerson says whether something stands still until a person acts. A task that was
+// created and not started does not wait: it is the backlog, from which a person takes what
+// they want when they want it.
+func (k ItemKind) WaitsForPerson() bool { return k != "" && k != ItemStart }
+
+// CountInbox counts the items that wait for a person, and those in the backlog.
+func CountInbox(items []Item) (waiting, backlog int) {
+	for i := range items {
+		if items[i].Kind.WaitsForPerson() {
+			waiting++
+		} else {
+			backlog++
+		}
+	}
+	return waiting, backlog
+}
+
+// GroupInbox puts items of one kind together, the most pressing kind first. Within a kind
+// they keep their order.
+func GroupInbox(items []Item) []Item {
+	out := slices.Clone(items)
+	kinds := ItemKinds()
+	slices.SortStableFunc(out, func(a, b Item) int {
+		return cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind))
+	})
+	return out
+}
+
 // Inbox says what a task wants of a person, if anything.
 func Inbox(def *workflow.Definition, t task.Task) (Item, bool) {
 	s, ok := def.State(t.Status)
@@ -328,9 +364,16 @@ func rebaseWords(c *task.Conflict) string {
 // be a command.
 func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// SortInbox puts what frees other tasks first, then what has waited longest.
+// SortInbox puts what frees other tasks first, then what has waited longest, and the backlog
+// last.
 func SortInbox(items []Item) {
+	last := func(it *Item) int {
+		if it.Kind.WaitsForPerson() {
+			return 0
+		}
+		return 1
+	}
 	slices.SortStableFunc(items, func(a, b Item) int {
-		return cmp.Or(cmp.Compare(b.Frees, a.Frees), a.Since.Compare(b.Since), cmp.Compare(a.Task, b.Task))
+		return cmp.Or(cmp.Compare(last(&a), last(&b)), cmp.Compare(b.Frees, a.Frees), a.Since.Compare(b.Since), cmp.Compare(a.Task, b.Task))
 	})
 }

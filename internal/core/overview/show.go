@@ -97,7 +97,7 @@ func Choose(rows []Row, c Choice) []Group {
 func (c *Choice) shows(r *Row, words []string) bool {
 	over := r.Kind == workflow.Terminal
 	switch {
-	case c.Project != "" && r.Project != c.Project, c.Status != "" && r.Status != c.Status, c.Wanted && r.Wants == "":
+	case c.Project != "" && r.Project != c.Project, c.Status != "" && r.Status != c.Status, c.Wanted && !r.Wants.WaitsForPerson():
 		return false
 	case c.Scope == Done && !over, (c.Scope == Active || c.Scope == "") && over && r.Wants == "":
 		return false
@@ -133,10 +133,10 @@ func compare(a, b *Row, by Order) int {
 }
 
 func waits(r *Row) int {
-	if r.Wants == "" {
-		return 0
+	if r.Wants.WaitsForPerson() {
+		return 1
 	}
-	return 1
+	return 0
 }
 
 // Place is the place of a state's kind along the life of a task.
@@ -200,7 +200,8 @@ func (s *State) Apply(c Change) {
 	}
 }
 
-// Inbox is what waits for a person, what frees other tasks first, then by age.
+// Inbox is what waits for a person, what frees other tasks first, then by age. The backlog
+// comes last.
 func (s *State) Inbox() []engine.Item {
 	queued := map[string]int{} // for a workspace, by project
 	for i := range s.Tasks {
@@ -243,11 +244,12 @@ func (s *State) Used(project string) int {
 
 // A Summary counts what a status line shows.
 type Summary struct {
-	Tasks  int `json:"tasks"`  // not over
-	Agents int `json:"agents"` // alive: they have a process
-	Idle   int `json:"idle"`   // of them, those whose turn is over
-	Wants  int `json:"wants"`  // wait for a person
-	Queued int `json:"queued"`
+	Tasks   int `json:"tasks"`  // not over
+	Agents  int `json:"agents"` // alive: they have a process
+	Idle    int `json:"idle"`   // of them, those whose turn is over
+	Wants   int `json:"wants"`  // wait for a person
+	Queued  int `json:"queued"`
+	Backlog int `json:"backlog,omitempty"` // were created and not started
 }
 
 // Sum counts rows.
@@ -258,8 +260,11 @@ func Sum(rows []Row) Summary {
 		if r.Kind != workflow.Terminal {
 			out.Tasks++
 		}
-		if r.Wants != "" {
+		switch {
+		case r.Wants.WaitsForPerson():
 			out.Wants++
+		case r.Wants != "":
+			out.Backlog++
 		}
 		if r.Queued {
 			out.Queued++

@@ -252,15 +252,19 @@ func (s *Server) explain(r *http.Request) (engine.Explanation, error) {
 	return x, err
 }
 
-// An InboxList is what waits for a person, what frees other tasks first, then by age.
+// An InboxList is what waits for a person, what frees other tasks first, then by age. The
+// backlog, items of kind start, comes last.
 type InboxList struct {
-	Items []engine.Item `json:"items"`
+	Items   []engine.Item `json:"items"`
+	Total   int           `json:"total,omitempty"`   // wait for a person
+	Backlog int           `json:"backlog,omitempty"` // were created and not started
 }
 
 func (s *Server) inbox(r *http.Request) (InboxList, error) {
 	items, err := s.Inbox(r.Context(), r.URL.Query().Get("project"))
 	engine.SortInbox(items)
-	return InboxList{nonNil(items)}, err
+	waiting, backlog := engine.CountInbox(items)
+	return InboxList{nonNil(items), waiting, backlog}, err
 }
 
 func nonNil[T any](list []T) []T {

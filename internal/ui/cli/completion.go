@@ -106,6 +106,20 @@ func fixed(words ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 }
 
+// eachOf offers words for a list with commas, those that are not in it yet.
+func eachOf(words ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		before := begun[:strings.LastIndexByte(begun, ',')+1]
+		var out []string
+		for _, w := range words {
+			if !slices.Contains(strings.Split(before, ","), w) {
+				out = append(out, before+w)
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 // question is what a completion is about.
 type question struct {
 	*client.Client

@@ -58,6 +58,7 @@ func flagWords(deps Deps) map[string]cobra.CompletionFunc {
 		"--token": secretPlaces, "--webhook-secret": secretPlaces, "--forge-token": secretPlaces,
 		"tracker add --kind":    fixed("linear\tissues in Linear", "github\tissues on GitHub", "mcp\ta board over MCP", "board\tthe local board"),
 		"tracker add --mapping": orFiles(fixed("joan", "backlog")), "tracker add --column": cobra.NoFileCompletions,
+		"inbox --kind": eachOf(names(engine.ItemKinds())...), "inbox --group": fixed("kind"),
 		"log --level": fixed("debug", "info", "warn", "error"), "log --component": completeComponents(deps),
 		"detect --protocol": fixed(protocolNames()...), "handoff --from-format": fixed("json", "als", "section", "auto"), "handoff --as": fixed("json", "als", "section", "prompt"),
 		"audit --from": files, "audit --repo": folders,

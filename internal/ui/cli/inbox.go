@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,41 +14,162 @@ import (
 	"orange/internal/core/engine"
 )
 
+// inboxFlags say which items are shown, and how.
+type inboxFlags struct {
+	project, group string
+	kinds          []string
+	follow, bell   bool
+}
+
 func newInboxCommand(deps Deps) *cobra.Command {
-	var project string
-	var follow, bell bool
+	var f inboxFlags
 	cmd := &cobra.Command{
 		Use: "inbox", Short: "List what waits for a person, with the command that helps", Args: arguments(0, 0),
-		Long: "List what waits for a person: what frees other tasks first, then what has waited longest. Each has the\n" +
-			"command that helps below it. With --follow, what comes is printed as it comes, until Ctrl-C.",
-		Example: "  orange inbox\n  orange inbox --follow --bell",
+		Long: "List what waits for a person: what frees other tasks first, then what has waited longest. Each has\n" +
+			"why it waits and the command that helps below it. Tasks that were created and not started are the\n" +
+			"backlog: they wait for nobody, are counted apart and come last. With --follow, what comes is\n" +
+			"printed as it comes, until Ctrl-C.",
+		Example: "  orange inbox\n  orange inbox --kind stuck,question\n  orange inbox --kind start\n  orange inbox --group kind\n  orange inbox --follow --bell",
 	}
-	cmd.Flags().StringVar(&project, "project", "", "only what concerns this project")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on: print a line for each item as it comes, until Ctrl-C")
-	cmd.Flags().BoolVar(&bell, "bell", false, "with --follow: ring the terminal when one comes")
+	cmd.Flags().StringVar(&f.project, "project", "", "only what concerns this project")
+	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only items of these kinds, with commas between them: "+strings.Join(names(engine.ItemKinds()), ", "))
+	cmd.Flags().StringVar(&f.group, "group", "", "kind: put items of one kind together")
+	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on: print a line for each item as it comes, until Ctrl-C")
+	cmd.Flags().BoolVar(&f.bell, "bell", false, "with --follow: ring the terminal when one comes")
 	_ = cmd.RegisterFlagCompletionFunc("project", completeProjects(deps))
+	cmd.PreRunE = func(*cobra.Command, []string) error { return f.check() }
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
-		switch {
-		case follow:
-			return s.followInbox(ctx, project, bell)
-		case bell:
-			return usageError("--bell rings when something comes: add --follow")
+		if f.follow {
+			return s.followInbox(ctx, f)
 		}
-		items, err := s.Inbox(ctx, project)
+		items, err := s.Inbox(ctx, f.project)
 		if err != nil {
 			return err
 		}
-		return s.show(map[string]any{"items": items}, func(w io.Writer) error { return printInbox(w, s.Deps, items) })
+		items = f.choose(items)
+		if f.group != "" {
+			items = engine.GroupInbox(items)
+		}
+		waiting, backlog := engine.CountInbox(items)
+		all := struct {
+			Items   []engine.Item `json:"items"`
+			Total   int           `json:"total,omitempty"`
+			Backlog int           `json:"backlog,omitempty"`
+		}{items, waiting, backlog}
+		return s.show(all, func(w io.Writer) error { return printInbox(w, s.Deps, items, &f) })
 	})
 	return cmd
 }
 
-// printInbox prints a line for each item, and below it the command that helps.
-func printInbox(w io.Writer, deps Deps, items []engine.Item) error {
-	if len(items) == 0 {
-		_, err := fmt.Fprintln(w, "Nothing waits for you.")
-		return err
+func (f *inboxFlags) check() error {
+	for _, kind := range f.kinds {
+		if !slices.Contains(engine.ItemKinds(), engine.ItemKind(kind)) {
+			return usageError("kind %q is not known: use %s", cleanLine(kind), strings.Join(names(engine.ItemKinds()), ", "))
+		}
 	}
+	switch {
+	case f.group != "" && f.group != "kind":
+		return usageError("--group %s is not known: use --group kind", cleanLine(f.group))
+	case f.group != "" && f.follow:
+		return usageError("--group puts what is there together: leave --follow out")
+	case f.bell && !f.follow:
+		return usageError("--bell rings when something comes: add --follow")
+	}
+	return nil
+}
+
+// choose returns the items of the kinds that are wanted, the backlog last.
+func (f *inboxFlags) choose(items []engine.Item) []engine.Item {
+	out := []engine.Item{}
+	for _, waits := range []bool{true, false} {
+		for i := range items {
+			if items[i].Kind.WaitsForPerson() == waits && (len(f.kinds) == 0 || slices.Contains(f.kinds, string(items[i].Kind))) {
+				out = append(out, items[i])
+			}
+		}
+	}
+	return out
+}
+
+// backlogShown is how many tasks of the backlog the inbox shows if nobody asks for them.
+const backlogShown = 3
+
+// printInbox prints what waits, then some of the backlog, then how many there are.
+func printInbox(w io.Writer, deps Deps, items []engine.Item, f *inboxFlags) error {
+	waiting, backlog := engine.CountInbox(items)
+	asked := len(f.kinds) > 0 || f.group != ""
+	switch {
+	case len(items) == 0 && len(f.kinds) > 0:
+		_, err := fmt.Fprintf(w, "Nothing of kind %s is in the inbox.\n", strings.Join(f.kinds, " or "))
+		return err
+	case waiting == 0 && !asked:
+		fmt.Fprintln(w, "Nothing waits for you.")
+	}
+	groups := [][]engine.Item{items[:waiting], items[waiting:]}
+	if f.group != "" {
+		groups = slices.Collect(chunksByKind(items))
+	}
+	for i, group := range groups {
+		if len(group) == 0 {
+			continue
+		}
+		kind := group[0].Kind
+		if f.group != "" || !kind.WaitsForPerson() {
+			if i > 0 || waiting == 0 {
+				fmt.Fprintln(w)
+			}
+			fmt.Fprintf(w, "%s (%d)\n", groupTitle(kind), len(group))
+		}
+		shown := group
+		if !kind.WaitsForPerson() && !asked {
+			shown = group[:min(len(group), backlogShown)]
+		}
+		if err := printItems(w, deps, shown); err != nil {
+			return err
+		}
+		if n := len(group) - len(shown); n > 0 {
+			fmt.Fprintf(w, "%d more: orange inbox --kind %s\n", n, kind)
+		}
+	}
+	if waiting > 0 && backlog > 0 {
+		fmt.Fprintf(w, "\n%s, %d in the backlog.\n", waitingText(waiting), backlog)
+	}
+	return nil
+}
+
+func waitingText(n int) string {
+	if n == 1 {
+		return "1 waits for you"
+	}
+	return fmt.Sprintf("%d wait for you", n)
+}
+
+func groupTitle(kind engine.ItemKind) string {
+	if !kind.WaitsForPerson() {
+		return "Backlog"
+	}
+	return string(kind)
+}
+
+// chunksByKind yields items that stand together and are of one kind.
+func chunksByKind(items []engine.Item) iter.Seq[[]engine.Item] {
+	return func(yield func([]engine.Item) bool) {
+		for from := 0; from < len(items); {
+			to := from
+			for to < len(items) && items[to].Kind == items[from].Kind {
+				to++
+			}
+			if !yield(items[from:to]) {
+				return
+			}
+			from = to
+		}
+	}
+}
+
+// printItems prints a line for each item, and below it why it waits and the command that
+// helps.
+func printItems(w io.Writer, deps Deps, items []engine.Item) error {
 	rows := [][]string{{"KIND", "TASK", "BRANCH", "AGE", "WHAT"}}
 	for i := range items {
 		rows = append(rows, inboxRow(deps, &items[i]))

@@ -15,6 +15,7 @@ import (
 type inboxTail struct {
 	session
 	known map[itemKey]bool
+	flags inboxFlags
 	bell  bool
 	lost  bool
 }
@@ -37,17 +38,17 @@ func keyOfItem(it *engine.Item) itemKey {
 }
 
 // followInbox prints what waits, then what comes, until a person has seen enough.
-func (s session) followInbox(ctx context.Context, project string, bell bool) error {
-	seen := client.Seen{Project: project}
+func (s session) followInbox(ctx context.Context, f inboxFlags) error {
+	seen := client.Seen{Project: f.project}
 	state, err := s.State(ctx, seen)
 	if err != nil {
 		return err
 	}
-	tail := &inboxTail{session: s, known: map[itemKey]bool{}}
+	tail := &inboxTail{session: s, known: map[itemKey]bool{}, flags: f}
 	if err := tail.show(&state); err != nil {
 		return err
 	}
-	tail.bell = bell // what waited already makes no noise
+	tail.bell = f.bell // what waited already makes no noise
 	err = s.Follow(ctx, client.Live{
 		Seen: seen, After: state.Row,
 		Change: func(c overview.Change) error {
@@ -64,7 +65,7 @@ func (s session) followInbox(ctx context.Context, project string, bell bool) err
 
 // show prints the items that are new, and forgets those that are gone.
 func (t *inboxTail) show(state *overview.State) error {
-	items := state.Inbox()
+	items := t.flags.choose(state.Inbox())
 	now, rings := make(map[itemKey]bool, len(items)), false
 	for i := range items {
 		key := keyOfItem(&items[i])
@@ -75,7 +76,7 @@ func (t *inboxTail) show(state *overview.State) error {
 		if err := t.print(&items[i]); err != nil {
 			return err
 		}
-		rings = true
+		rings = rings || items[i].Kind.WaitsForPerson()
 	}
 	t.known = now
 	if rings && t.bell {

@@ -139,7 +139,10 @@ func readStatus(ctx context.Context, deps Deps, f statusFlags) (*statusLine, err
 	s := &statusLine{Summary: overview.Sum(state.Tasks), Paused: state.Paused, Project: at.Project}
 	for i := range state.Tasks {
 		if r := &state.Tasks[i]; at.Task != "" && string(r.ID) == at.Task {
-			s.Task = &statusTask{r.ID, r.Status, r.Life, string(r.Wants), r.Queued, r.Paused}
+			s.Task = &statusTask{ID: r.ID, Status: r.Status, Life: r.Life, Queued: r.Queued, Paused: r.Paused}
+			if r.Wants.WaitsForPerson() {
+				s.Task.Wants = string(r.Wants)
+			}
 		}
 	}
 	return s, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/overview"
 	"orange/internal/ui/client"
 )
@@ -22,7 +23,7 @@ func (m *model) headline() string {
 	bits := []piece{{scope, m.theme.Strong}}
 	switch m.page {
 	case pageInbox:
-		bits = append(bits, piece{"inbox", m.theme.Strong})
+		bits = append(bits, m.inboxBits()...)
 	case pageText:
 		bits = []piece{{m.reading.name, m.theme.Strong}, {"TASK.md", m.theme.Faint}}
 	case pageHelp:
@@ -40,6 +41,22 @@ func (m *model) headline() string {
 	room := m.width - ansi.StringWidth(left) - ansi.StringWidth(end) - 2
 	mid := strung(bits, room)
 	return left + mid + strings.Repeat(" ", max(0, room-ansi.StringWidth(mid))) + end + "  "
+}
+
+// inboxBits say what the inbox shows, and how much of it waits for a person.
+func (m *model) inboxBits() []piece {
+	out := []piece{{"inbox", m.theme.Strong}}
+	if m.inbox.kind != "" {
+		out = append(out, piece{"only " + string(m.inbox.kind), m.theme.Accent})
+	}
+	waiting, backlog := engine.CountInbox(m.inbox.all(m))
+	if backlog > 0 {
+		out = append(out, piece{fmt.Sprintf("%d in the backlog", backlog), m.theme.Faint})
+	}
+	if waiting > 0 {
+		out = append(out, piece{fmt.Sprintf("%d for you", waiting), m.theme.Warn})
+	}
+	return out
 }
 
 // strung is as many bits as there is room for. The first and the last, which is how much

@@ -79,7 +79,7 @@ func TestWhatWasTypedIsKept(t *testing.T) {
 	r.press("esc")
 	r.hides("kept")
 
-	r.press("i", "home", "j", "j", "j", "e") // the same task elsewhere
+	r.press("i", "home", "j", "j", "e") // the same task elsewhere
 	r.shows("blue")
 	r.press("ctrl+u", "esc", "e")
 	r.hides("blue")

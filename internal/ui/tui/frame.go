@@ -39,7 +39,7 @@ func (m *model) wanted() int {
 	n := 0
 	for i := range m.state.Tasks {
 		r := &m.state.Tasks[i]
-		if r.Wants != "" && (m.choice.Project == "" || r.Project == m.choice.Project) {
+		if r.Wants.WaitsForPerson() && (m.choice.Project == "" || r.Project == m.choice.Project) {
 			n++
 		}
 	}

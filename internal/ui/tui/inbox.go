@@ -2,7 +2,10 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/overview"
@@ -11,13 +14,16 @@ import (
 
 // inbox is what waits for a person, answered in place.
 type inbox struct {
-	at     int
-	top    int
-	chosen task.ID
+	at      int
+	top     int
+	chosen  task.ID
+	kind    engine.ItemKind // only items of this kind, "" for all
+	grouped bool            // items of one kind stand together
+	backlog bool            // the backlog is shown too
 }
 
-// items are what waits, in the projects that are shown.
-func (b *inbox) items(m *model) []engine.Item {
+// all are the items of the projects that are shown.
+func (b *inbox) all(m *model) []engine.Item {
 	all := m.state.Inbox()
 	if m.choice.Project == "" {
 		return all
@@ -29,6 +35,48 @@ func (b *inbox) items(m *model) []engine.Item {
 		}
 	}
 	return out
+}
+
+// items are those that are listed. The backlog is, if somebody wants to see it.
+func (b *inbox) items(m *model) []engine.Item {
+	all := b.all(m)
+	out := all[:0]
+	for _, it := range all {
+		if b.kind == "" && (b.backlog || it.Kind.WaitsForPerson()) || it.Kind == b.kind {
+			out = append(out, it)
+		}
+	}
+	if b.grouped {
+		return engine.GroupInbox(out)
+	}
+	return out
+}
+
+// turnKind shows the next kind of which there are items, and all after the last.
+func (m *model) turnKind() tea.Cmd {
+	b := &m.inbox
+	all := b.all(m)
+	kinds := []engine.ItemKind{""}
+	for _, kind := range engine.ItemKinds() {
+		if kind == b.kind || slices.ContainsFunc(all, func(it engine.Item) bool { return it.Kind == kind }) {
+			kinds = append(kinds, kind)
+		}
+	}
+	b.kind = next(kinds, b.kind)
+	b.keep(m)
+	return nil
+}
+
+func (m *model) turnGroups() tea.Cmd {
+	m.inbox.grouped = !m.inbox.grouped
+	m.inbox.keep(m)
+	return nil
+}
+
+func (m *model) turnBacklog() tea.Cmd {
+	m.inbox.backlog, m.inbox.kind = !m.inbox.backlog, ""
+	m.inbox.keep(m)
+	return nil
 }
 
 // keep keeps the cursor on its task.
@@ -83,8 +131,14 @@ func (b *inbox) visible(m *model) []engine.Item {
 // draw is the page of the inbox.
 func (b *inbox) draw(m *model, width, height int) []string {
 	items := b.items(m)
+	_, backlog := engine.CountInbox(b.all(m))
+	folded := ""
+	if backlog > 0 && !b.backlog && b.kind == "" {
+		folded = fmt.Sprintf("  %d in the backlog: b shows them", backlog)
+	}
 	if len(items) == 0 {
-		return []string{"", m.theme.Good.Render(clip("  Nothing waits for you.", width))}
+		out := []string{"", m.theme.Good.Render(clip("  Nothing waits for you.", width))}
+		return append(out, "", m.theme.Faint.Render(clip(folded, width)))
 	}
 	if b.at >= len(items) {
 		b.moveTo(items, b.at)
@@ -93,7 +147,18 @@ func (b *inbox) draw(m *model, width, height int) []string {
 	b.top = max(0, min(max(b.top, b.at-rows+1), b.at))
 	out := []string{m.theme.Faint.Render(fit("  KIND        AGE   TASK                      WHAT", width))}
 	for i := b.top; i < len(items) && i < b.top+rows; i++ {
-		out = append(out, m.inboxRow(&items[i], width, i == b.at))
+		it := &items[i]
+		kind := string(it.Kind)
+		switch {
+		case b.grouped && i > b.top && items[i-1].Kind == it.Kind:
+			kind = ""
+		case b.grouped:
+			kind = fmt.Sprintf("%s %d", it.Kind, countKind(items, it.Kind))
+		}
+		out = append(out, m.inboxRow(it, kind, width, i == b.at))
+	}
+	if folded != "" && b.top+rows >= len(items) {
+		out = append(out, m.theme.Faint.Render(clip(folded, width)))
 	}
 	about := inboxText(height)
 	for len(out) < height-about {
@@ -102,7 +167,17 @@ func (b *inbox) draw(m *model, width, height int) []string {
 	return append(out, b.more(m, &items[b.at], width, about)...)
 }
 
-func (m *model) inboxRow(it *engine.Item, width int, selected bool) string {
+func countKind(items []engine.Item, kind engine.ItemKind) int {
+	n := 0
+	for i := range items {
+		if items[i].Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *model) inboxRow(it *engine.Item, word string, width int, selected bool) string {
 	mark := "  "
 	if selected {
 		mark = "▸ "
@@ -121,7 +196,7 @@ func (m *model) inboxRow(it *engine.Item, width int, selected bool) string {
 	case it.Branch == "":
 		name = it.Project
 	}
-	kind := piece{mark + string(it.Kind), wantStyle(m, it.Kind)}
+	kind := piece{mark + word, wantStyle(m, it.Kind)}
 	if width < 50 {
 		return wear(kind, min(13, width)) + wear(piece{" " + name, m.theme.Text}, width-13)
 	}

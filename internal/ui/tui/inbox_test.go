@@ -1,12 +1,15 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/overview"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 )
 
 // without is a change by which a task goes away, and others move up.
@@ -17,7 +20,7 @@ func without(r *rig, id task.ID) changeMsg {
 func TestADialogOfTheInboxStaysWithItsTask(t *testing.T) {
 	t.Run("a confirmation", func(t *testing.T) {
 		r := newRig(t, 80, 24)
-		r.press("i", "home", "j", "x")
+		r.press("i", "home", "x")
 		r.shows("Cancel site/mail?")
 		r.tell(without(r, "id-login"))
 		r.shows("Cancel site/mail?")
@@ -26,7 +29,7 @@ func TestADialogOfTheInboxStaysWithItsTask(t *testing.T) {
 	})
 	t.Run("an answer", func(t *testing.T) {
 		r := newRig(t, 80, 24)
-		r.press("i", "home", "j", "j", "j", "enter")
+		r.press("i", "home", "j", "j", "enter")
 		r.shows("Your answer to colours")
 		r.write("blue")
 		r.tell(without(r, "id-login"))
@@ -37,7 +40,7 @@ func TestADialogOfTheInboxStaysWithItsTask(t *testing.T) {
 
 func TestTheInboxActsOnWhatItMarks(t *testing.T) {
 	r := newRig(t, 80, 24)
-	r.press("i", "home", "j", "j", "v")
+	r.press("i", "home", "j", "v")
 	rows := slices.Clone(r.m.state.Tasks[5:7]) // those above it
 	for i := range rows {
 		rows[i].Wants = ""
@@ -99,5 +102,82 @@ func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
 			r.press("enter")
 		}
 		r.heard(want)
+	}
+}
+
+// longBacklog is a change to a state of nine things that wait for a person, and 300 that were not started.
+func longBacklog(r *rig) changeMsg {
+	kinds := []engine.ItemKind{engine.ItemReview, engine.ItemStuck, engine.ItemQuestion}
+	c := overview.Change{Row: r.m.state.Row + 1, At: noon, Projects: r.m.state.Projects}
+	for i := range r.m.state.Tasks {
+		c.Gone = append(c.Gone, r.m.state.Tasks[i].ID)
+	}
+	for i := range 309 {
+		row := overview.Row{ID: task.ID(fmt.Sprintf("id-%03d", i)), Project: "shop", Branch: fmt.Sprintf("b%03d", i), Status: "pending", Kind: workflow.Queued, Wants: engine.ItemStart, Text: "it was created and not started", Asked: noon.Add(-time.Hour)}
+		if i < 9 {
+			row.Status, row.Kind, row.Wants, row.Text = "stuck", workflow.Halt, kinds[i%3], "it waits"
+		}
+		c.Tasks = append(c.Tasks, row)
+	}
+	return changeMsg{c}
+}
+
+func TestTheBacklogDoesNotWait(t *testing.T) {
+	r := newRig(t, 100, 30)
+	r.tell(longBacklog(r))
+	r.shows("9 for you")
+	if title := r.m.windowTitle(); title != "orange (9)" {
+		t.Errorf("the window is called %q", title)
+	}
+	r.press("i")
+	r.shows("9 for you")
+	r.shows("300 in the backlog: b shows them")
+	if n := len(r.m.inbox.items(r.m)); n != 9 {
+		t.Errorf("%d items are listed", n)
+	}
+	r.press("b")
+	if n := len(r.m.inbox.items(r.m)); n != 309 {
+		t.Errorf("with the backlog %d items are listed", n)
+	}
+	r.press("b", "g")
+	r.shows("question 3")
+	r.shows("stuck 3")
+	r.press("f")
+	r.shows("only question")
+	r.press("f", "f", "f")
+	r.shows("only start")
+	if n := len(r.m.inbox.items(r.m)); n != 300 {
+		t.Errorf("%d items of kind start", n)
+	}
+	r.press("f")
+	if n := len(r.m.inbox.items(r.m)); n != 9 {
+		t.Errorf("after the last kind %d items are listed", n)
+	}
+}
+
+func TestTheBacklogRingsNoBell(t *testing.T) {
+	r := newRig(t, 80, 24)
+	r.m.Bell = true
+	r.m.ring()
+	r.m.state.Tasks = append(r.m.state.Tasks, overview.Row{ID: "id-new", Wants: engine.ItemStart})
+	if r.m.ring() != nil {
+		t.Error("a task of the backlog rings the bell")
+	}
+	r.m.state.Tasks = append(r.m.state.Tasks, overview.Row{ID: "id-more", Wants: engine.ItemStuck})
+	if r.m.ring() == nil {
+		t.Error("a task that waits rings no bell")
+	}
+}
+
+func TestTheInboxSaysWhyATaskWaits(t *testing.T) {
+	r := newRig(t, 80, 24)
+	row := r.m.state.Tasks[0]
+	row.Seq++
+	row.Wants, row.Text = engine.ItemStuck, "the work needs help: The database is gone: - no host"
+	row.Reasons = []engine.WaitReason{{Kind: engine.BecauseOfNote, By: "worker", Text: "The database is gone:\n\n- no host\n- no password"}}
+	r.tell(changeMsg{overview.Change{Row: r.m.state.Row + 1, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{row}}})
+	r.press("i", "f", "f", "f", "f")
+	for _, want := range []string{"only stuck", "Note (worker)", "• no host"} {
+		r.shows(want)
 	}
 }

@@ -34,6 +34,7 @@ type action struct {
 const (
 	groupTask  = "The task"
 	groupList  = "The list"
+	groupInbox = "The inbox"
 	groupPane  = "The detail pane"
 	groupOther = "Else"
 )
@@ -135,6 +136,11 @@ func (m *model) enterWord(r *overview.Row) string {
 
 func always(*model, *overview.Row) bool { return true }
 
+func hasBacklog(m *model, _ *overview.Row) bool {
+	_, backlog := engine.CountInbox(m.inbox.all(m))
+	return backlog > 0
+}
+
 func enters(m *model, r *overview.Row) bool {
 	return m.page == pageInbox || r.Life != overview.None || r.Kind == workflow.Queued || r.Kind == workflow.Agent
 }
@@ -202,6 +208,9 @@ func listActions() []action {
 		key("c", "c", "create", groupOther, "create a task").does((*model).create, always),
 		key("i", "i", "inbox", groupOther, "what waits for you; again: back to the list").does((*model).turnInbox, always).always(),
 		key("f", "f", "filter", groupList, "active tasks, those that are over, or all").does(sift(func(c *overview.Choice) { c.Scope = next(scopes, c.Scope) }), always).at(pageList),
+		key("f", "f", "kind", groupInbox, "one kind of items after the other, then all").does((*model).turnKind, always).at(pageInbox),
+		key("g", "g", "group", groupInbox, "items of one kind together, or by age").does((*model).turnGroups, nil).at(pageInbox),
+		key("b", "b", "backlog", groupInbox, "show the tasks that were not started, or put them away").does((*model).turnBacklog, hasBacklog).at(pageInbox),
 		key("/", "/", "search", groupList, "only tasks with these words").does((*model).startFinding, always).at(pageList),
 		key("s", "s", "sort", groupList, "sort by creation, activity, status, project, cost or waiting").does(sift(func(c *overview.Choice) { c.Sort = next(overview.Orders(), c.Sort) }), nil).at(pageList),
 		key("S", "S", "reverse", groupList, "the other way round").does(sift(func(c *overview.Choice) { c.Reverse = !c.Reverse }), nil).at(pageList),

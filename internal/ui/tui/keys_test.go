@@ -47,10 +47,10 @@ func TestKeysAskForWhatTheySay(t *testing.T) {
 		"everything is paused, after a yes":   {on: "login", keys: []string{"ctrl+p", "y"}, want: []string{"pause all"}},
 		"words that are none are not sent":    {on: "login", keys: []string{"r", "enter", "space", "enter"}},
 		"words that are thought better of":    {on: "login", keys: []string{"r", "n", "o", "esc"}},
-		"Enter on a question in the inbox":    {on: "login", keys: []string{"i", "home", "j", "j", "j", "enter"}, text: "blue", want: []string{"request id-colours answer blue human"}},
-		"a in the inbox grants":               {on: "login", keys: []string{"i", "home", "j", "a"}, want: []string{"request id-mail reviewing human"}},
-		"Enter on a dead agent in the inbox":  {on: "login", keys: []string{"i", "home", "j", "j", "enter"}, want: []string{"request id-index respawn human"}},
-		"Enter on a start in the inbox":       {on: "login", keys: []string{"i", "home", "enter"}, want: []string{"ready id-later human"}},
+		"Enter on a question in the inbox":    {on: "login", keys: []string{"i", "home", "j", "j", "enter"}, text: "blue", want: []string{"request id-colours answer blue human"}},
+		"a in the inbox grants":               {on: "login", keys: []string{"i", "home", "a"}, want: []string{"request id-mail reviewing human"}},
+		"Enter on a dead agent in the inbox":  {on: "login", keys: []string{"i", "home", "j", "enter"}, want: []string{"request id-index respawn human"}},
+		"Enter on a start in the inbox":       {on: "login", keys: []string{"i", "b", "end", "enter"}, want: []string{"ready id-later human"}},
 		"request changes in the inbox":        {on: "login", keys: []string{"i", "end", "r"}, text: "rounder", want: []string{"request id-login request-changes rounder human"}},
 		"merge in the inbox":                  {on: "login", keys: []string{"i", "end", "m"}, want: []string{"request id-login merge human"}},
 		"a permission is typed in the inbox":  {on: "login", keys: []string{"i", "end", "k", "e"}, text: "y", want: []string{"type id-clean y"}},
@@ -357,7 +357,7 @@ func TestTheMouse(t *testing.T) {
 		t.Error("a click on the pane gives it no keys")
 	}
 	r.press("i")
-	r.tell(tea.MouseClickMsg{X: 5, Y: r.m.layout.list.y + 2, Button: tea.MouseLeft})
+	r.tell(tea.MouseClickMsg{X: 5, Y: r.m.layout.list.y + 1, Button: tea.MouseLeft})
 	if got := r.m.selected().Branch; got != "mail" {
 		t.Errorf("a click in the inbox selects %s", got)
 	}

@@ -259,7 +259,7 @@ func (m *model) ring() tea.Cmd {
 	}
 	now, fresh := map[task.ID]bool{}, false
 	for i := range m.state.Tasks {
-		if r := &m.state.Tasks[i]; r.Wants != "" {
+		if r := &m.state.Tasks[i]; r.Wants.WaitsForPerson() {
 			now[r.ID] = true
 			fresh = fresh || !m.rung[r.ID]
 		}

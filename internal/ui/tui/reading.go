@@ -85,7 +85,7 @@ func (m *model) textWidth() int { return max(1, min(m.width-2, 110)) }
 // helpLines is the page of keys.
 func (m *model) helpLines(width int) []string {
 	var out []string
-	for _, group := range []string{groupTask, groupList, groupPane, groupOther} {
+	for _, group := range []string{groupTask, groupList, groupInbox, groupPane, groupOther} {
 		if len(out) > 0 {
 			out = append(out, "")
 		}

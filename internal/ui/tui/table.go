@@ -254,6 +254,8 @@ func (m *model) statusStyle(r *overview.Row) paint.Style {
 
 func whoCell(m *model, r *overview.Row) []piece {
 	switch {
+	case r.Wants == engine.ItemStart:
+		return []piece{{"backlog", m.theme.Faint}}
 	case r.Wants != "":
 		return []piece{{"you: " + string(r.Wants), wantStyle(m, r.Wants)}}
 	case r.Owner == "a person":

@@ -174,7 +174,7 @@ func storyInbox(t *testing.T, b *tab) {
 	if got := b.house.world.last(); got.Verb != "answer" || got.Note != "blue" {
 		t.Errorf("the server heard %+v", got)
 	}
-	b.wait(`document.getElementById("wants").textContent === "2"`)
+	b.wait(`document.getElementById("wants").textContent === "1"`)
 	eval[bool](b, `document.querySelector("#i-`+reviewingTask+` button[value=request-changes]").click(), true`)
 	b.wait(`document.querySelector("#i-` + reviewingTask + ` .answer").textContent.includes("write some words")`)
 	b.quiet("400")

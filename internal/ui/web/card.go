@@ -48,6 +48,8 @@ func (s *Site) cardOf(ctx context.Context, r *overview.Row, now time.Time, past 
 	}
 	c.Class, c.Life = lifeOf(r)
 	switch {
+	case r.Wants == engine.ItemStart:
+		c.Act, c.Why = "not started", r.Text
 	case r.Wants != "":
 		c.Class += " wants"
 		c.Act, c.Why = wantsText(r.Wants), r.Text
@@ -164,7 +166,7 @@ func wantsText(k engine.ItemKind) string {
 	case engine.ItemBoard:
 		return "You: tag the card"
 	case engine.ItemStart:
-		return "You: start"
+		return "backlog"
 	case engine.ItemGit:
 		return "You: look at what git would run"
 	}

@@ -5,7 +5,9 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/markdown"
@@ -23,8 +25,26 @@ func (s *Site) inboxRoutes(mux *http.ServeMux) {
 type inboxData struct {
 	page
 	Project string // only of this one, "" for all
+	Kind    engine.ItemKind
+	Grouped bool // items of one kind stand together
+	Kinds   []inboxKind
+	Waiting int // wait for a person, of every kind
 	Items   []inboxItem
+	Backlog []inboxItem // were created and not started
+	Behind  int         // in the backlog, all of them
+	Switch  string      // address of the other way to put items together
 }
+
+// inboxKind is a link to the items of one kind.
+type inboxKind struct {
+	Name  string
+	Count int
+	Href  string
+	Here  bool
+}
+
+// maxBacklog bounds how many tasks of the backlog the page lists.
+const maxBacklog = 500
 
 // inboxItem is something that waits for a person, and the ways to help.
 type inboxItem struct {
@@ -41,6 +61,47 @@ type inboxItem struct {
 	Type                     bool   // a line can be typed into the agent's terminal
 	Role                     string // of that agent
 	Reasons                  []reason
+	Group                    string // heading above it, "" for none
+}
+
+func itemOf(it *engine.Item, now time.Time) inboxItem {
+	return inboxItem{
+		ID: string(it.Task), Where: strings.TrimSuffix(it.Project+"/"+it.Branch, "/"), Status: it.Status, Text: it.Text, Do: it.Do,
+		Since: isoTime(it.Since), Age: prose.Age(now, it.Since), Frees: it.Frees, All: it.Kind == engine.ItemPaused,
+		Kind: strings.TrimPrefix(wantsText(it.Kind), "You: "), Reasons: reasonsOf(it.Reasons),
+	}
+}
+
+// links lead to the items of each kind there are, and to the other way to put them together.
+func (d *inboxData) links(items []engine.Item) {
+	at := func(kind engine.ItemKind, grouped bool) string {
+		q := url.Values{}
+		for name, value := range map[string]string{"project": d.Project, "kind": string(kind)} {
+			if value != "" {
+				q.Set(name, value)
+			}
+		}
+		if grouped {
+			q.Set("group", "kind")
+		}
+		if len(q) == 0 {
+			return "/inbox"
+		}
+		return "/inbox?" + q.Encode()
+	}
+	d.Switch = at(d.Kind, !d.Grouped)
+	d.Kinds = []inboxKind{{Name: "all", Count: d.Waiting, Href: at("", d.Grouped), Here: d.Kind == ""}}
+	for _, kind := range engine.ItemKinds() {
+		n := 0
+		for i := range items {
+			if items[i].Kind == kind {
+				n++
+			}
+		}
+		if n > 0 || kind == d.Kind {
+			d.Kinds = append(d.Kinds, inboxKind{Name: strings.TrimPrefix(wantsText(kind), "You: "), Count: n, Href: at(kind, d.Grouped), Here: kind == d.Kind})
+		}
+	}
 }
 
 // reason is why a task waits, as HTML that holds nothing of the text's own.
@@ -69,22 +130,36 @@ func (s *Site) inbox(w http.ResponseWriter, r *http.Request) {
 	for i := range state.Tasks {
 		rows[state.Tasks[i].ID] = &state.Tasks[i]
 	}
-	d.Project = screen.OneLine(r.URL.Query().Get("project"))
-	for _, it := range state.Inbox() {
-		if d.Project != "" && it.Task != "" && it.Project != d.Project {
-			continue
+	q := r.URL.Query()
+	d.Project, d.Kind, d.Grouped = screen.OneLine(q.Get("project")), engine.ItemKind(q.Get("kind")), q.Get("group") == "kind"
+	if !slices.Contains(engine.ItemKinds(), d.Kind) {
+		d.Kind = ""
+	}
+	items := slices.DeleteFunc(state.Inbox(), func(it engine.Item) bool { return d.Project != "" && it.Task != "" && it.Project != d.Project })
+	d.Waiting, d.Behind = engine.CountInbox(items)
+	d.links(items)
+	if d.Grouped {
+		items = engine.GroupInbox(items)
+	}
+	for i := range items {
+		it := &items[i]
+		switch item := itemOf(it, d.Now); {
+		case d.Kind != "" && it.Kind != d.Kind:
+		case it.Kind == engine.ItemStart && len(d.Backlog) < maxBacklog:
+			if row := rows[it.Task]; row != nil {
+				item.Title = titleText(row)
+			}
+			d.Backlog = append(d.Backlog, item)
+		case it.Kind != engine.ItemStart:
+			if row := rows[it.Task]; row != nil {
+				item.Title = titleText(row)
+				s.help(r.Context(), &item, row)
+			}
+			if d.Grouped && (len(d.Items) == 0 || d.Items[len(d.Items)-1].Kind != item.Kind) {
+				item.Group = item.Kind
+			}
+			d.Items = append(d.Items, item)
 		}
-		item := inboxItem{
-			ID: string(it.Task), Where: strings.TrimSuffix(it.Project+"/"+it.Branch, "/"), Status: it.Status, Text: it.Text, Do: it.Do,
-			Since: isoTime(it.Since), Age: prose.Age(d.Now, it.Since), Frees: it.Frees, All: it.Kind == engine.ItemPaused,
-			Reasons: reasonsOf(it.Reasons),
-		}
-		item.Kind = strings.TrimPrefix(wantsText(it.Kind), "You: ")
-		if row := rows[it.Task]; row != nil {
-			item.Title = titleText(row)
-			s.help(r.Context(), &item, row)
-		}
-		d.Items = append(d.Items, item)
 	}
 	s.render(w, r, http.StatusOK, "inbox", d)
 }

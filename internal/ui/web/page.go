@@ -48,7 +48,7 @@ func (s *Site) page(r *http.Request) page {
 	if list, err := s.o.API.Inbox(r.Context(), ""); err == nil {
 		p.Wants = 0
 		for i := range list {
-			if list[i].Task != "" {
+			if list[i].Task != "" && list[i].Kind.WaitsForPerson() {
 				p.Wants++
 			}
 		}

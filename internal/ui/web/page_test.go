@@ -203,6 +203,29 @@ func TestInbox(t *testing.T) {
 	}
 }
 
+// Why a task waits is shown as Markdown, and nothing in it is HTML of its own.
+func TestTheInboxSaysWhyATaskWaits(t *testing.T) {
+	w := shop(t)
+	w.change(workingTask, func(r *overview.Row) {
+		r.Wants, r.Text, r.Asked = engine.ItemStuck, "the work needs help", epoch
+		r.Reasons = []engine.WaitReason{{Kind: engine.BecauseOfNote, By: "worker", Text: "It is gone:\n\n- no host\n- no <img src=x onerror=alert(1)>"}}
+	})
+	_, body := newHouse(t, w).visitor(t).get("/inbox")
+	says(t, body, []string{"<h3>Note (worker)</h3>", "<li>no host", "no &lt;img src=x"}, []string{"<img src=x"})
+}
+
+func TestTheInboxIsFilteredAndGrouped(t *testing.T) {
+	v := newHouse(t, shop(t)).visitor(t)
+	_, body := v.get("/inbox?group=kind")
+	says(t, body, []string{`<li class="group"><h2>review</h2></li>`, `href="/inbox?group=kind&amp;kind=review"`, ">by age</a>"}, nil)
+	_, body = v.get("/inbox?kind=review")
+	says(t, body, []string{`aria-current="true">review`, `value="merge"`}, []string{"blue or green?", `<details class="backlog"`})
+	_, body = v.get("/inbox?kind=start")
+	says(t, body, []string{`<details class="backlog" id="backlog" open>`, "Fix the login form"}, []string{`value="merge"`})
+	_, body = v.get("/inbox?kind=<b>")
+	says(t, body, []string{`aria-current="true">all`}, []string{"<b>"})
+}
+
 // An agent that asks at its terminal hears nothing but what is typed there.
 func TestWhatIsAskedAtATerminalIsAnsweredThere(t *testing.T) {
 	for _, kind := range []engine.ItemKind{engine.ItemPermission, engine.ItemInput} {
