@@ -4,6 +4,7 @@
 package signal
 
 import (
+	"strings"
 	"time"
 
 	"orange/internal/core/board"
@@ -191,10 +192,21 @@ type New struct {
 type Wish struct {
 	New
 	Workflow string     `json:"workflow,omitempty"` // "" for the project's
-	Context  string     `json:"context,omitempty"`  // for ## Context; untrusted
+	Context  string     `json:"context,omitempty"`  // for ## Context, quoted; of a person or a parent's attempt it is Requirements
 	Actor    task.Actor `json:"actor,omitempty"`
 	Attempt  int        `json:"attempt,omitempty"`
 	Via      *Via       `json:"via,omitempty"` // where the wish came from; nil: not known
+
+	Requirements string `json:"requirements,omitempty"` // for ## Requirements: words of a person, or of the parent's attempt
+}
+
+// Require makes what was handed over Requirements: words of somebody whose words are
+// carried out.
+func (w *Wish) Require() {
+	if text := strings.TrimSpace(w.Requirements + "\n\n" + w.Context); text != "" {
+		w.Requirements = text
+	}
+	w.Context = ""
 }
 
 // A Field is a value of the record that is to change.

@@ -28,6 +28,7 @@ const (
 	RuleQueueExit      = "queue-exit"      // a queue that lets nobody go on
 	RuleTriggerIgnored = "trigger-ignored" // the edge waits for what cannot happen there
 	RuleGuardNever     = "guard-never"     // the guard holds for no value
+	RuleGateGiven      = "gate-given"      // a gate asks for text that no agent writes as its work
 )
 
 // A Finding is something in a workflow file that is understood and unwise. A file
@@ -53,6 +54,7 @@ func (d *Definition) Check() []Finding {
 	c.guards()
 	c.prompts()
 	c.unused()
+	c.gates()
 	slices.SortStableFunc(c.found, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
 	})
@@ -82,6 +84,19 @@ func (c *checker) states() {
 		}
 		if s.Kind == Queued && !c.d.answered(s.Name, OnReady) {
 			c.report(RuleQueueExit, s.Pos, "state %s is a queue and no edge from it has on: ready: add one, or choose another kind", s.Name)
+		}
+	}
+}
+
+// gates makes sure that no gate asks for what an agent is told: people and trackers write
+// that, and Orange itself.
+func (c *checker) gates() {
+	for i := range c.d.Gates {
+		g := &c.d.Gates[i]
+		for _, name := range givenSections {
+			if strings.EqualFold(strings.Join(strings.Fields(g.Section), " "), name) {
+				c.report(RuleGateGiven, g.Pos, "gate %s asks for ## %s, which tells agents something and is no work of theirs: name a section that the agent writes, such as Plan or Handoff", g.Name, g.Section)
+			}
 		}
 	}
 }

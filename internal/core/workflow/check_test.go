@@ -68,6 +68,7 @@ func TestEachRuleFindsItsOwnFaultAndNothingElse(t *testing.T) {
 		{"role-unused", "nothing starts role spare", "by: [human], count", "by: [human], do: [{spawn_agent: spare}], count"},
 		{"queue-exit", "no edge from it has on: ready", "on: request,", "on: [ready, request],"},
 		{"trigger-ignored", "waits for exit, which never happens in a state of kind halt", "on: exit", "by: [human]"},
+		{"gate-given", "gate given asks for ## last  Report, which tells agents something", "section: last  Report", "section: Plan"},
 		{"guard-never", "round > 7 holds for no value", "round > 7", "round > 2"},
 	}
 	covered := map[string]bool{}
@@ -90,6 +91,18 @@ func TestEachRuleFindsItsOwnFaultAndNothingElse(t *testing.T) {
 	for _, f := range files {
 		if !covered[filepath.Base(f)] {
 			t.Errorf("%s is in no test", f)
+		}
+	}
+}
+
+// What agents are told opens nothing, however it is spelled.
+func TestNoGateAsksForWhatAgentsAreTold(t *testing.T) {
+	text := readFile(t, "testdata/check/gate-given.yaml")
+	for _, section := range []string{"Requirements", "context", "ANSWER", "Feedback", "Checks", "Last report"} {
+		found := parse(t, "t.yaml", strings.Replace(text, "last  Report", section, 1)).Check()
+		wantOnly(t, found, workflow.RuleGateGiven, "## "+section)
+		if len(found) == 1 && (found[0].Pos.Line != 9 || found[0].Pos.Column != 3) {
+			t.Errorf("%s: found at %d:%d", section, found[0].Pos.Line, found[0].Pos.Column)
 		}
 	}
 }

@@ -16,3 +16,7 @@ var (
 	freshWords    = [...]string{string(FreshUnused), string(FreshVisit), string(FreshOff)}
 	triggerWords  = [...]string{string(OnRequest), string(OnExit), string(OnCrashLimit), string(OnReady), string(OnCreate), string(OnSilence), string(OnUnexpected)}
 )
+
+// givenSections say something to agents. None of them is an agent's own work, so none of them
+// can be asked for by a gate.
+var givenSections = [...]string{"Requirements", "Context", "Answer", "Feedback", "Checks", "Last report"}

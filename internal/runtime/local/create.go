@@ -14,8 +14,8 @@ import (
 	"orange/internal/core/workflow/builtin"
 )
 
-// Create begins a task. Its folder is there, with the context in it, before the
-// task is: nothing that was handed over can be lost.
+// Create begins a task. Its folder is there, with the requirements and the context in it,
+// before the task is: nothing that was handed over can be lost.
 func (r *Runtime) Create(ctx context.Context, w signal.Wish) (engine.Answer, error) {
 	if err := r.enter(); err != nil {
 		return engine.Answer{}, err
@@ -23,6 +23,9 @@ func (r *Runtime) Create(ctx context.Context, w signal.Wish) (engine.Answer, err
 	defer r.wait.Done()
 	if w.Branch != "" {
 		defer r.locks.lock(branchKey(w.Branch))()
+	}
+	if strings.TrimSpace(w.Summary) == "" {
+		w.Summary = taskfile.SummaryFrom(w.Requirements)
 	}
 	def, err := r.complete(&w)
 	if err != nil {
@@ -36,7 +39,7 @@ func (r *Runtime) Create(ctx context.Context, w signal.Wish) (engine.Answer, err
 		return engine.Answer{}, err
 	}
 	sig := signal.Signal{Kind: signal.Create, Actor: w.Actor, Attempt: w.Attempt, New: &w.New, Via: w.Via}
-	return r.found(ctx, def, sig, w.Context)
+	return r.begin(ctx, def, sig, taskfile.Begin(w.Requirements, w.Context))
 }
 
 // Import takes over a task of an earlier installation, with its body.
@@ -66,15 +69,6 @@ func (r *Runtime) unknown(id task.ID) error {
 		err = task.Mistakef("task %s is here already", id)
 	}
 	return err
-}
-
-// found writes the context and begins the task.
-func (r *Runtime) found(ctx context.Context, def *workflow.Definition, sig signal.Signal, text string) (engine.Answer, error) {
-	var body []byte
-	if text != "" {
-		body = []byte("## Context\n\n" + taskfile.QuoteContext(text) + "\n")
-	}
-	return r.begin(ctx, def, sig, body)
 }
 
 func (r *Runtime) begin(ctx context.Context, def *workflow.Definition, sig signal.Signal, body []byte) (engine.Answer, error) {

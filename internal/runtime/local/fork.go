@@ -9,6 +9,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
 )
 
@@ -36,7 +37,8 @@ func (r *Runtime) Fork(ctx context.Context, id task.ID, seq int, by signal.Wish)
 	if commit == "" {
 		return engine.Answer{}, task.Mistakef("no commit is recorded up to entry %d of task %s: choose a later one", seq, id)
 	}
-	w := signal.Wish{Actor: by.Actor, Attempt: by.Attempt, Via: by.Via, Workflow: t.Workflow, Context: r.forkContext(&t, seq)}
+	w := signal.Wish{Actor: by.Actor, Attempt: by.Attempt, Via: by.Via, Workflow: t.Workflow}
+	w.Requirements, w.Context = r.forkTexts(&t, seq)
 	w.New = signal.New{
 		Project: t.Project, Summary: t.Summary, Harness: t.Harness, ReviewHarness: t.ReviewHarness, Effort: t.Effort, ReviewEffort: t.ReviewEffort,
 		Delivery: t.Delivery, Base: commit, ForkOf: string(id) + "@" + strconv.Itoa(seq), Spawn: by.Spawn,
@@ -57,16 +59,24 @@ func commitAt(entries []journal.Entry) string {
 	return ""
 }
 
-func (r *Runtime) forkContext(t *task.Task, seq int) string {
-	text := fmt.Sprintf("Forked from task %s at entry %d, on branch %s.", t.ID, seq, t.Branch)
+// forkTexts are what a fork begins with: what was required of the task, and where it comes
+// from.
+func (r *Runtime) forkTexts(t *task.Task, seq int) (requirements, text string) {
+	text = fmt.Sprintf("Forked from task %s at entry %d, on branch %s.", t.ID, seq, t.Branch)
 	if r.Files == nil {
-		return text
+		return "", text
 	}
 	doc, err := r.Files.Read(t.Project, t.ID)
 	if err != nil || len(doc.Body()) == 0 {
-		return text
+		return "", text
 	}
-	return text + " Its TASK.md as it was when the fork was made:\n\n" + string(doc.Body())
+	for _, s := range doc.Sections() { // the first: agents may have written another
+		if s.Name == taskfile.RequirementsSection {
+			requirements = s.Text
+			break
+		}
+	}
+	return requirements, text + " Its TASK.md as it was when the fork was made:\n\n" + string(doc.Body())
 }
 
 // forkBranch is the branch that was asked for, or one that no task has.

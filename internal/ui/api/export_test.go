@@ -24,3 +24,6 @@ func Enums() map[string][]string {
 	}
 	return out
 }
+
+// CarriesOut says whether what comes with a new task is to be carried out.
+var CarriesOut = carriesOut

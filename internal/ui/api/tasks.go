@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
@@ -82,7 +83,25 @@ func (s *Server) createTask(r *http.Request, wish signal.Wish) (Answer, error) {
 		wish.Actor, wish.Attempt = task.Human, 0
 	}
 	wish.Via = ViaOf(r.Context())
+	if carriesOut(&wish, callerOf(r)) {
+		wish.Require()
+	} else {
+		wish.Context, wish.Requirements = strings.TrimSpace(wish.Requirements+"\n\n"+wish.Context), ""
+	}
 	return answer(s.Engine.Create(r.Context(), wish))
+}
+
+// carriesOut says whether what comes with a new task is to be carried out: the words of a
+// person, or of an attempt of the task that the new one is a part of. Everything else is
+// quoted.
+func carriesOut(w *signal.Wish, c *Caller) bool {
+	switch {
+	case w.Actor == task.Human:
+		return true
+	case w.Actor == task.Tracker || w.Parent == "":
+		return false
+	}
+	return c == nil || c.Task == w.Parent
 }
 
 // submittable are the kinds of signals that come from outside. The others are the
