@@ -14,7 +14,7 @@ func dashboard(cfg config.Config) func(context.Context, cli.DashboardOptions) er
 	return func(ctx context.Context, o cli.DashboardOptions) error {
 		then, err := tui.Run(ctx, tui.Options{
 			API: o.Client, In: os.Stdin, Out: os.Stdout, Environ: o.Environ,
-			Project: o.Project, Hint: o.Hint, Once: o.Once, NoColor: cfg.NoColor, Bell: rings(cfg.Notify), Harness: o.Harness,
+			Project: o.Project, Hint: o.Hint, Once: o.Once, Create: o.Create, NoColor: cfg.NoColor, Bell: rings(cfg.Notify), Harness: o.Harness,
 		})
 		if err != nil || len(then) == 0 {
 			return err

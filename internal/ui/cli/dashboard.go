@@ -19,6 +19,7 @@ type DashboardOptions struct {
 	Project string // "" for all
 	Hint    string // said at the beginning
 	Once    bool   // leave for a terminal that is attached to, and do not come back
+	Create  bool   // begin with the form for a new task
 	Environ []string
 
 	Harness func(string) (string, error)   // settles what a person wrote as a harness
@@ -30,6 +31,7 @@ type dashboardFlags struct {
 	project string
 	all     bool
 	once    bool
+	create  bool // it begins with the form for a new task
 }
 
 func (f *dashboardFlags) declare(deps Deps, cmd *cobra.Command) {
@@ -68,8 +70,14 @@ func dashboard(deps Deps, f dashboardFlags, cmd *cobra.Command) error {
 		return err
 	}
 	return withServer(deps, func(ctx context.Context, s session, _ []string) error {
-		o := DashboardOptions{Client: s.Client, Project: f.project, Once: f.once, Environ: config.Environ(), Harness: s.harness, Exec: s.Exec}
-		if err := s.scope(ctx, f, &o); err != nil {
+		o := DashboardOptions{Client: s.Client, Project: f.project, Once: f.once, Create: f.create, Environ: config.Environ(), Harness: s.harness, Exec: s.Exec}
+		var err error
+		if f.create { // a repository that is no project yet becomes one
+			o.Project, err = s.ensureProject(ctx)
+		} else {
+			err = s.scope(ctx, f, &o)
+		}
+		if err != nil {
 			return err
 		}
 		return s.Dashboard(ctx, o)

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -24,14 +25,18 @@ const maxContext = 1 << 20
 
 func newTaskCreate(deps Deps) *cobra.Command {
 	var n signal.Wish
-	var file, parent string
+	var words requirementFlags
+	var parent string
 	var wait bool
 	cmd := &cobra.Command{
 		Use: "create [branch] [summary...]", Short: "Create a task, and start it as soon as a workspace is free",
 		Long: "Create a task in the project of this folder and start an agent for it as soon as a workspace is\n" +
 			"free. A repository that is no project yet becomes one. Without a branch the task gets one of its\n" +
-			"own.",
+			"own; without a summary it takes the first line of its requirements; without either it begins with\n" +
+			"questions. What a person requires becomes ## Requirements in TASK.md: its agents carry it out.\n" +
+			"Without any argument, in a terminal, a form is opened.",
 		Example: "  orange task create login \"Let customers log in\"\n" +
+			"  orange task create fix/typo -m \"Correct the spelling in the README\"\n" +
 			"  orange task create fix/typo --harness codex --context-file notes.md\n" +
 			"  orange task create part-2 \"The second half\" --parent MFTsZyeO --no-spawn",
 		Args: arguments(0, -1),
@@ -44,22 +49,26 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	f.StringVar(&n.Effort, "effort", "", "effort of that agent")
 	f.StringVar(&n.ReviewHarness, "review-harness", "", "agent that reviews it, likewise")
 	f.StringVar(&n.ReviewEffort, "review-effort", "", "effort of the reviewer")
-	f.StringVar(&n.Context, "context", "", "text for the task's Context section; - reads it from standard input")
-	f.StringVar(&file, "context-file", "", "file with that text")
+	words.declare(f)
 	f.StringVar(&parent, "parent", "", "`task` whose work this is a part of")
 	f.BoolVar(&wait, "no-spawn", false, "create it and do not start it")
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if n.Context != "" && file != "" {
-			return usageError("give --context or --context-file, not both")
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 && onlyJSON(cmd) && !deps.opensForm(cmd) {
+			return usageError("it is not said what is wanted: give a branch and a summary, as in orange task create login \"Let customers log in\", or --requirements-file FILE")
 		}
+		var text string
 		var err, also error
+		if text, words.file, err = words.chosen(f); err != nil {
+			return err
+		}
+		n.Context = text
 		n.Harness, err = deps.harness(n.Harness)
 		n.ReviewHarness, also = deps.harness(n.ReviewHarness)
 		return cmp.Or(err, also)
 	}
-	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+	create := withServer(deps, func(ctx context.Context, s session, args []string) error {
 		var err error
-		if n.Context, err = s.context(n.Context, file); err != nil {
+		if n.Context, err = s.context(n.Context, words.file); err != nil {
 			return err
 		}
 		if len(args) > 0 {
@@ -81,7 +90,51 @@ func newTaskCreate(deps Deps) *cobra.Command {
 		n.Actor, n.Attempt = s.actor()
 		return s.create(ctx, n)
 	})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 && onlyJSON(cmd) {
+			return dashboard(deps, dashboardFlags{create: true}, cmd)
+		}
+		return create(cmd, args)
+	}
 	return cmd
+}
+
+// requirementFlags are the flags that say what is wanted of a task. Each has an older name.
+type requirementFlags struct{ text, context, file, contextFile string }
+
+func (r *requirementFlags) declare(f *pflag.FlagSet) {
+	f.StringVarP(&r.text, "requirements", "m", "", "what is wanted, as Markdown; - reads it from standard input")
+	f.StringVar(&r.file, "requirements-file", "", "file with that text")
+	f.StringVar(&r.context, "context", "", "the same as --requirements")
+	f.StringVar(&r.contextFile, "context-file", "", "the same as --requirements-file")
+}
+
+// chosen is the text that was given, or the file that it is in.
+func (r *requirementFlags) chosen(f *pflag.FlagSet) (text, file string, err error) {
+	var given []string
+	for _, name := range []string{"requirements", "requirements-file", "context", "context-file"} {
+		if flag := f.Lookup(name); flag.Changed && flag.Value.String() != "" {
+			given = append(given, "--"+name)
+		}
+	}
+	if len(given) > 1 {
+		return "", "", usageError("give %s or %s, not both", given[0], given[1])
+	}
+	return cmp.Or(r.text, r.context), cmp.Or(r.file, r.contextFile), nil
+}
+
+// onlyJSON says that no flag but --json was given.
+func onlyJSON(cmd *cobra.Command) bool {
+	n := cmd.Flags().NFlag()
+	if wantsJSON(cmd) {
+		n--
+	}
+	return n == 0
+}
+
+// opensForm says whether a person sits at a terminal that can show a form.
+func (d Deps) opensForm(cmd *cobra.Command) bool {
+	return d.IsTerminal && d.Dashboard != nil && !wantsJSON(cmd) && d.Config.Role == ""
 }
 
 func (s session) create(ctx context.Context, n signal.Wish) error {
@@ -153,7 +206,7 @@ func (s session) ensureProject(ctx context.Context) (string, error) {
 	return p.Name, nil
 }
 
-// context is the text for a task's Context section.
+// context is the text that says what is wanted of a task.
 func (s session) context(text, file string) (string, error) {
 	var from io.Reader
 	switch {

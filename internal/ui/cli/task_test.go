@@ -2,7 +2,9 @@ package cli_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/core/task"
+	"orange/internal/ui/cli"
 	"orange/internal/ui/client"
 )
 
@@ -94,6 +97,19 @@ func TestTaskCreate(t *testing.T) {
 		{name: "context that is no text", args: "task create --project proj --context - b s", prepare: func(w *world) { w.Stdin = strings.NewReader("\xff") }, code: 1, err: "give UTF-8"},
 		{name: "context file that is not there", args: "task create --project proj --context-file nope b s", code: 1, err: "read the context"},
 		{name: "context twice", args: "task create --project proj --context-file a --context b b s", code: 2, err: "orange: task create: "},
+		{name: "requirements in words", args: "task|create|--project|proj|-m|why|b|s",
+			asked: []string{`POST /v1/tasks {"project":"proj","branch":"b","summary":"s","spawn":true,"context":"why","actor":"human"}`}},
+		{name: "requirements twice", args: "task create --project proj --requirements a --context b b s", code: 2, err: "give --requirements or --context, not both"},
+		{name: "nothing at all", args: "task create", code: 2, err: "it is not said what is wanted: give a branch and a summary", asked: []string{}},
+		{name: "nothing at all, as JSON", args: "task create --json", prepare: func(w *world) { w.IsTerminal = true }, code: 2, out: `{"error":"it is not said what is wanted`, err: "it is not said", asked: []string{}},
+		{name: "nothing at all, of an agent", args: "task create", prepare: func(w *world) { inAttempt(w); w.IsTerminal = true }, code: 2, err: "it is not said what is wanted", asked: []string{}},
+		{name: "nothing at all, in a terminal", args: "task create", prepare: func(w *world) {
+			w.IsTerminal, w.place = true, client.Place{Project: "here", GitRoot: "/repo"}
+			w.Dashboard = func(_ context.Context, o cli.DashboardOptions) error {
+				_, err := fmt.Fprintf(w.Stdout, "form %v of %s\n", o.Create, o.Project)
+				return err
+			}
+		}, out: "form true of here\n"},
 		{name: "as JSON", args: "task create --project proj b s --json", out: `{"task":{"id":"` + idTwo},
 	})
 }

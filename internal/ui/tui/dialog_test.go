@@ -191,3 +191,14 @@ func TestWhatWouldBeRefusedIsSaidAtOnce(t *testing.T) {
 		r.shows("Merge index all the same?")
 	})
 }
+
+func TestTheDashboardCanBeginWithTheForm(t *testing.T) {
+	r := newRig(t, 80, 24)
+	r.m.Create, r.m.known = true, false
+	r.tell(stateMsg{r.m.state})
+	r.shows("Summary")
+	r.shows("Branch")
+	r.press("esc")
+	r.tell(stateMsg{r.m.state})
+	r.hides("may stay empty")
+}

@@ -206,9 +206,13 @@ func (m *model) hear(msg tea.Msg) tea.Cmd {
 		m.lost = msg.err
 		return nil
 	case stateMsg:
+		first := !m.known
 		m.state, m.known = msg.state, true
 		m.choose()
 		m.measure()
+		if first && m.Create {
+			return tea.Batch(m.follow(true), m.ring(), m.create())
+		}
 		return tea.Batch(m.follow(true), m.ring())
 	case changeMsg:
 		touched := false

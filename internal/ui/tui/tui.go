@@ -75,6 +75,7 @@ type Options struct {
 	Project string   // "" for all
 	Hint    string   // said at the beginning
 	Once    bool     // leave for a terminal that is attached to, and do not come back
+	Create  bool     // begin with the form for a new task
 	NoColor bool     // NO_COLOR is set
 	Bell    bool     // ring when something new waits for a person
 
