@@ -22,10 +22,10 @@ const verbSpawn = "spawn"
 
 // createIn is a task that is wanted.
 type createIn struct {
-	Summary       string `json:"summary" jsonschema:"what is to be done, in one line"`
+	Summary       string `json:"summary" jsonschema:"what is to be done, in one line; if it is empty, the first line of context"`
 	Branch        string `json:"branch,omitempty" jsonschema:"for the work; the server names one if it is left out"`
 	Project       string `json:"project,omitempty" jsonschema:"it belongs to; the caller's own if it is left out"`
-	Context       string `json:"context,omitempty" jsonschema:"whatever its agent must know, as Markdown; becomes the Context section of TASK.md"`
+	Context       string `json:"context,omitempty" jsonschema:"what is wanted, as Markdown; its agents carry it out if it comes from a person or from the parent task"`
 	Workflow      string `json:"workflow,omitempty" jsonschema:"it follows; the project's if it is left out"`
 	Status        string `json:"status,omitempty" jsonschema:"state it begins in; the workflow's first if it is left out"`
 	Harness       string `json:"harness,omitempty" jsonschema:"agent that works on it: claude, codex, opencode, gemini or pi"`
@@ -93,7 +93,7 @@ func (t *tools) addChanging(s *sdk.Server) {
 }
 
 func (t *tools) create(ctx context.Context, c Caller, in createIn) (changedOut, string, error) {
-	if strings.TrimSpace(in.Summary) == "" {
+	if strings.TrimSpace(in.Summary+in.Context) == "" {
 		return changedOut{}, "", errors.New("the summary is empty: say what is to be done")
 	}
 	if len(in.Context) > maxContext {

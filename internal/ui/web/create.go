@@ -57,7 +57,7 @@ func (s *Site) create(w http.ResponseWriter, r *http.Request) error {
 	if wish.Project == "" {
 		return refuse(http.StatusBadRequest, "a task belongs to a project: choose one")
 	}
-	if wish.Summary == "" {
+	if wish.Summary == "" && strings.TrimSpace(context) == "" {
 		return refuse(http.StatusBadRequest, "the task has no summary: say in one line what is to be done")
 	}
 	a, err := s.o.API.Create(r.Context(), wish)
