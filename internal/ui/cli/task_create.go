@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -49,7 +48,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	f.StringVar(&n.Effort, "effort", "", "effort of that agent")
 	f.StringVar(&n.ReviewHarness, "review-harness", "", "agent that reviews it, likewise")
 	f.StringVar(&n.ReviewEffort, "review-effort", "", "effort of the reviewer")
-	words.declare(f)
+	words.declare(cmd)
 	f.StringVar(&parent, "parent", "", "`task` whose work this is a part of")
 	f.BoolVar(&wait, "no-spawn", false, "create it and do not start it")
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
@@ -58,7 +57,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 		}
 		var text string
 		var err, also error
-		if text, words.file, err = words.chosen(f); err != nil {
+		if text, words.file, err = words.chosen(cmd); err != nil {
 			return err
 		}
 		n.Context = text
@@ -102,7 +101,8 @@ func newTaskCreate(deps Deps) *cobra.Command {
 // requirementFlags are the flags that say what is wanted of a task. Each has an older name.
 type requirementFlags struct{ text, context, file, contextFile string }
 
-func (r *requirementFlags) declare(f *pflag.FlagSet) {
+func (r *requirementFlags) declare(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.StringVarP(&r.text, "requirements", "m", "", "what is wanted, as Markdown; - reads it from standard input")
 	f.StringVar(&r.file, "requirements-file", "", "file with that text")
 	f.StringVar(&r.context, "context", "", "the same as --requirements")
@@ -110,10 +110,10 @@ func (r *requirementFlags) declare(f *pflag.FlagSet) {
 }
 
 // chosen is the text that was given, or the file that it is in.
-func (r *requirementFlags) chosen(f *pflag.FlagSet) (text, file string, err error) {
+func (r *requirementFlags) chosen(cmd *cobra.Command) (text, file string, err error) {
 	var given []string
 	for _, name := range []string{"requirements", "requirements-file", "context", "context-file"} {
-		if flag := f.Lookup(name); flag.Changed && flag.Value.String() != "" {
+		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() != "" {
 			given = append(given, "--"+name)
 		}
 	}
