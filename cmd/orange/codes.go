@@ -29,6 +29,12 @@ func (c codes) Head(ctx context.Context, p task.Project, branch string) (string,
 	return c.git.Tip(ctx, p.Path, branch)
 }
 
+// Shares implements local.Codes. Where it cannot be told, the answer is yes.
+func (c codes) Shares(ctx context.Context, a, b task.Project) bool {
+	same, err := c.git.SameRepository(ctx, a.Path, b.Path)
+	return err != nil || same
+}
+
 // channels are the notification channels that show codes of a project. The bell carries no
 // text, and on the desktop the text is an argument of a program: every process of this
 // user, agents included, could read the code there.

@@ -41,7 +41,7 @@ func (d delivery) Merge(ctx context.Context, t task.Task, e task.Effect) (local.
 		return d.mergedPR(ctx, &t, p)
 	}
 	landed, err := d.s.git.Merge(ctx, p.Path, git.Merging{
-		ID: e.ID, Branch: t.Branch, Into: p.DefaultBranch, Strategy: strategy,
+		ID: e.ID, Branch: t.Branch, Tip: e.Head, Into: p.DefaultBranch, Strategy: strategy,
 		Message: fmt.Sprintf("Merge branch '%s': %s", t.Branch, t.Summary),
 	})
 	if err != nil {

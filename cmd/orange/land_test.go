@@ -150,6 +150,7 @@ echo x >>{dir}/ran
 while ! test -e {dir}/go; do sleep 0.02; done
 `, "{dir}", s.dir))
 	check(t, os.Chmod(hook, 0o755))
+	s.orange("project", "update", "shop", "--trust-git")
 	s.orange("task", "merge", string(id), "--no-wait")
 	s.eventually("the hook runs", func() bool { return s.has("ran") })
 	s.killServer()

@@ -87,6 +87,8 @@ func (p projects) Update(ctx context.Context, name string, c api.ProjectChange) 
 // stops asking for them without one.
 func (p projects) confirm(ctx context.Context, have *task.Project, c *api.ProjectChange) error {
 	switch {
+	case have.Confirm.Merge != "" && c.Path != nil && *c.Path != have.Path: // its folder could then be added without
+		return p.s.runtime.ConfirmProject(ctx, have.Name, "change of the path", "orange project update "+have.Name+" --path "+*c.Path, c.Code)
 	case c.Confirm == nil || *c.Confirm == have.Confirm:
 		return nil
 	case have.Confirm.Merge == "":

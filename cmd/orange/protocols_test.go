@@ -91,7 +91,7 @@ acceptance:
 		s.follows(item)
 		words := s.prompt(id, 3)
 		hasAll(t, "the question", words, "you did not say how it went so that it counts", "<!-- WORK_RESULT:passed nonce=")
-		if strings.Contains(words, "# QA") || strings.Contains(words, "# Once more") {
+		if strings.Contains(words, "# QA") || strings.Contains(words, "An earlier session of this work ended early", "# QA: do it") {
 			t.Errorf("the work is asked for again: %s", words)
 		}
 		s.write("go", "")

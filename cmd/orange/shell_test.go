@@ -42,7 +42,7 @@ func TestTmuxShowsTheStatus(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, "headless")
 	id := s.create("feature", "worker:\n  - section: {name: Plan, text: \"APPROACH: x\"}\n  - run: orange task update --status working\n  - idle:\n")
-	s.create("other", "worker:\n  - idle:\n", "--no-spawn")
+	s.create("other", "worker:\n  - idle:\n", "--status", "reviewing")
 	s.alive(id, 1)
 	conf := s.write("tmux.conf", s.orange("status", "--snippet", "tmux")+"set -g status-interval 1\nset -g status-right-length 80\n")
 	_, look := s.screenOf(append(s.withOrange(), "TMUX="), "tmux", "-S", filepath.Join(s.dir, "inner.sock"), "-f", conf, "new-session")
@@ -67,7 +67,7 @@ func TestTmuxShowsTheStatus(t *testing.T) {
 func TestBashShowsTheStatusInItsPrompt(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, "headless")
-	s.create("other", "worker:\n  - idle:\n", "--no-spawn")
+	s.create("other", "worker:\n  - idle:\n", "--status", "reviewing")
 	file := s.write("bashrc", "PS1='> '\n"+s.orange("status", "--snippet", "bash")+"printf '%s' \"${PS1@P}\"\n")
 	s.eventually("the prompt says it", func() bool { // a prompt does not wait for a server that is slow
 		cmd := s.command("bash", "--norc", file)

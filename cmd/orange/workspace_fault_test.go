@@ -163,10 +163,13 @@ reviewer:
 func TestNothingHoldsASlotForEver(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, "headless", "--pool-size", "1")
+	s.git(s.repo, "config", "filter.broken.clean", "false")
+	s.git(s.repo, "config", "filter.broken.required", "true")
+	s.orange("project", "update", "shop", "--trust-git")
 	for branch, leave := range map[string]string{
 		"nested":   "git init -q inner; echo x >inner/work",
 		"lock":     "echo changed >README; touch $(git rev-parse --git-dir)/index.lock",
-		"a-filter": "git config filter.broken.clean false; git config filter.broken.required true; echo '* filter=broken' >.gitattributes",
+		"a-filter": "echo '* filter=broken' >.gitattributes",
 	} {
 		id := s.create(branch, "worker:\n  - run: \""+leave+"\"\n  - section: {name: Plan, text: \"APPROACH: x\"}\n  - run: orange task update --status working\n  - idle:\n")
 		s.reaches(id, "working")

@@ -243,7 +243,7 @@ func (w *walker) move(ctx context.Context, t task.Task, e *workflow.Edge) error 
 	key := t.Status + ">" + e.To
 	s, _ := w.def.State(t.Status)
 	if a, ok := t.Live(s.Role); ok && e.Answers(workflow.OnExit, "") && w.taken[key]%2 == 1 {
-		sig = signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Code: 1}
+		sig = signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role}
 	}
 	w.taken[key]++
 	return w.submit(ctx, t, sig)

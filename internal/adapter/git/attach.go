@@ -40,6 +40,16 @@ func (g *Git) commonOf(ctx context.Context, root string) (string, error) {
 	return g.commonDir(ctx, root)
 }
 
+// SameRepository says whether two working trees share one repository.
+func (g *Git) SameRepository(ctx context.Context, a, b string) (bool, error) {
+	one, err := g.commonOf(ctx, a)
+	if err != nil {
+		return false, err
+	}
+	other, err := g.commonOf(ctx, b)
+	return err == nil && samePlace(one, other), err
+}
+
 // OnBranch says whether a worktree is on a branch. In the middle of a rebase or a bisect of
 // the branch HEAD is detached, and the worktree still counts as being on it.
 func (g *Git) OnBranch(dir, branch string) error {

@@ -20,6 +20,7 @@ const (
 type Merging struct {
 	ID           string // names the merge in the record that a broken landing leaves
 	Branch, Into string
+	Tip          string // commit that the branch must be at; "": whatever it is at
 	Strategy     string
 	Message      string // of the merge commit; "": git's own words
 }
@@ -134,6 +135,8 @@ func (g *Git) prepare(ctx context.Context, m *merging) error {
 	}
 	m.old = tips[heads+m.Into]
 	switch {
+	case m.Tip != "" && m.tip != m.Tip:
+		return fmt.Errorf("branch %s is at %.12s, and %.12s was confirmed: look at it again, and ask for the merge again", m.Branch, m.tip, m.Tip)
 	case m.tip == "":
 		return fmt.Errorf("there is no branch %s: create it, or give the task the branch it has", m.Branch)
 	case m.old == "":

@@ -44,6 +44,9 @@ func (x *decider) deed() Verdict {
 		}
 	}
 	e.Effects = []task.Effect{{ID: task.EffectID(x.t.ID, e.Seq, 0), Do: do, By: task.ByPerson, Arg: x.sig.Arg}}
+	if do == workflow.MergeBranch {
+		e.Effects[0].Head = x.sig.Confirmed
+	}
 	return x.last(e, Record)
 }
 

@@ -195,7 +195,7 @@ func (p *plan) add(w workflow.Effect, by string) {
 			e.Text = p.said
 		}
 	case w.Name == workflow.MergeBranch:
-		e.Arg = workflow.MergeAuto
+		e.Arg, e.Head = workflow.MergeAuto, p.x.sig.Confirmed
 	case w.Name == workflow.AcquireWorkspace:
 		e.Workspace = p.bind()
 	case w.Name == workflow.ReleaseWorkspace:

@@ -170,3 +170,18 @@ func TestAWorkerThatComesAfterAFailedReviewIsPromptedForRework(t *testing.T) {
 
 // handedOver is the evidence that everything is committed.
 var handedOver = []signal.Evidence{{Name: workflow.Commits, Holds: true}, {Name: workflow.Clean, Holds: true}}
+
+func TestAnAgentThatIsStartedByAnAnswerIsToldOfIt(t *testing.T) {
+	w := begin(t, "orange-direct", true)
+	w.perform()
+	told(t, w, signal.Signal{Actor: "worker", Attempt: 1, To: "clarification"})
+	w.send(exitOf(1, "worker", 0))
+	w.perform()
+	told(t, w, signal.Signal{Actor: task.Human, Verb: engine.VerbAnswer, Note: "blue"})
+	for _, e := range w.log[len(w.log)-1].Effects {
+		if e.Role == "worker" && e.Start && e.Message == workflow.MessageAnswer && e.Text == "blue" {
+			return
+		}
+	}
+	t.Errorf("%+v", w.log[len(w.log)-1].Effects)
+}

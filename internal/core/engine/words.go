@@ -73,11 +73,22 @@ func notifies(list []workflow.Effect) bool {
 func (p *plan) tell(to *workflow.State) {
 	switch {
 	case p.starved:
-	case p.x.sig.Verb == VerbAnswer && p.hears(to) != nil:
+	case p.x.sig.Verb == VerbAnswer && p.hears(to) == nil:
+		p.startWithAnswer(to)
+	case p.x.sig.Verb == VerbAnswer:
 		p.add(workflow.Effect{Name: workflow.NotifyName(to.Role), Role: to.Role, Message: workflow.MessageAnswer}, task.ByState)
 	case p.mustTell(to):
 		p.add(workflow.Effect{Name: workflow.NotifyName(to.Role), Role: to.Role, Message: cmp.Or(to.Prompt, workflow.MessageTurn)}, task.ByState)
 		p.e.Effects[len(p.e.Effects)-1].Turn = true
+	}
+}
+
+// startWithAnswer lets the agent that this move starts begin with the message that a person answered.
+func (p *plan) startWithAnswer(to *workflow.State) {
+	for i := range p.e.Effects {
+		if e := &p.e.Effects[i]; p.x.sig.Rules >= 1 && e.Start && e.Role == to.Role && to.Role != "" && e.Message == "" {
+			e.Message, e.Text = workflow.MessageAnswer, p.said
+		}
 	}
 }
 

@@ -135,7 +135,7 @@ func (e *Entry) Signal(visit int) signal.Signal {
 		s.Evidence, s.Free = h.Evidence, h.Free
 		s.Arg, s.Active, s.Commit, s.Workspace = h.Arg, h.Active, h.Commit, h.Broken
 		s.Busy, s.Children, s.Report, s.Final, s.Face = h.Busy, h.Children, h.Report, h.Final, h.Face
-		s.Lost, s.Merged, s.BrokeOff = h.Lost, h.Merged, h.BrokeOff
+		s.Lost, s.Merged, s.BrokeOff, s.Confirmed = h.Lost, h.Merged, h.BrokeOff, h.Confirmed
 	}
 	return s
 }

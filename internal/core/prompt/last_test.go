@@ -111,3 +111,14 @@ func TestAReplacementIsToldItsRole(t *testing.T) {
 		}
 	}
 }
+
+func TestAReviewerIsNotToldToMend(t *testing.T) {
+	f := facts(t, "orange")
+	f.Task.Status = "agent-review"
+	f.Effect = task.Effect{Prompt: "reviewer", Role: "reviewer", Attempt: 5, Start: true}
+	f.Last = &prompt.LastReport{Role: "reviewer", State: "agent-review", Says: "FAIL", Text: "no tests", Failed: true}
+	got := prompt.Whole(f)
+	if strings.Contains(got, "mend what it names") || !strings.Contains(got, "look whether what it names is mended") {
+		t.Error(got)
+	}
+}

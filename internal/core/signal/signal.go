@@ -85,6 +85,8 @@ type Signal struct {
 	Merged  string `json:"merged,omitempty"`  // tracker, pr:merged: the commit by which the forge merged it, "" if it does not say
 	Via     *Via   `json:"via,omitempty"`     // where an action of a person, or of a tracker, came from; nil: not known
 	Confirm string `json:"confirm,omitempty"` // the code that confirms a person's merge; never kept
+
+	Confirmed string `json:"confirmed,omitempty"` // the commit for which a person gave the right code
 }
 
 // Lost is what the folders of a task show beyond a store that was put back.
@@ -141,6 +143,8 @@ type Heard struct {
 	Lost     *Lost              `json:"lost,omitempty"`
 	Merged   string             `json:"merged,omitempty"`
 	BrokeOff bool               `json:"broke_off,omitempty"`
+
+	Confirmed string `json:"confirmed,omitempty"`
 }
 
 // Weighs says whether deciding about the signal may look at evidence.
@@ -158,7 +162,7 @@ func (s *Signal) Heard() *Heard {
 		To: s.To, Role: s.Role, Code: s.Code, Mass: s.Mass, Word: s.Word, Timer: s.Timer, Arg: s.Arg,
 		Active: s.Active, Commit: s.Commit, Sections: taskfile.Bare(s.Artifacts.Sections), Problem: s.Artifacts.Problem, Evidence: s.Evidence, Free: s.Free,
 		Busy: s.Busy, Children: s.Children, Report: s.Report, Final: s.Final, Face: s.Face, Broken: s.Workspace, Lost: s.Lost,
-		Merged: s.Merged, BrokeOff: s.BrokeOff,
+		Merged: s.Merged, BrokeOff: s.BrokeOff, Confirmed: s.Confirmed,
 	}
 }
 

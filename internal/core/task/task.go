@@ -205,6 +205,7 @@ type Effect struct {
 	Role      string `json:"role,omitempty"`
 	Attempt   int    `json:"attempt,omitempty"`
 	Start     bool   `json:"start,omitempty"` // the attempt is a new one
+	Head      string `json:"head,omitempty"`  // of a merge: the commit that a person confirmed; no other is merged
 	Turn      bool   `json:"turn,omitempty"`  // tells the attempt that the task is in a state of its role; obsolete when it leaves it
 	Window    string `json:"window,omitempty"`
 	Prompt    string `json:"prompt,omitempty"`  // name of the prompt or message

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,7 +16,8 @@ import (
 
 const (
 	codeLife  = 5 * time.Minute
-	codeTries = 5                // wrong ones, then the code is void
+	codeTries = 5                // wrong ones within codeLife, then every code of the project is void
+	codesOpen = 16               // codes of a project that may be open at the same time
 	codePause = 30 * time.Second // before another code is sent for the same action
 )
 
@@ -37,19 +39,19 @@ type codeBook struct {
 	mu     sync.Mutex
 	key    []byte
 	open   map[codeSubject]*sentCode
-	locked map[string]time.Time // projects for which no code is made until then
+	wrong  map[string][]time.Time // when wrong codes were given lately, by project
+	locked map[string]time.Time   // projects for which no code counts until then
 }
 
 type sentCode struct {
 	sum    []byte
 	sentAt time.Time
-	left   int // tries
 }
 
 func (b *codeBook) init() {
 	b.key = make([]byte, 32)
 	rand.Read(b.key) //nolint:errcheck // never fails
-	b.open, b.locked = map[codeSubject]*sentCode{}, map[string]time.Time{}
+	b.open, b.wrong, b.locked = map[codeSubject]*sentCode{}, map[string][]time.Time{}, map[string]time.Time{}
 }
 
 func (b *codeBook) sum(s codeSubject, code string) []byte {
@@ -72,12 +74,15 @@ func (b *codeBook) issue(now time.Time, s codeSubject) (code, why string) {
 				now.Sub(have.sentAt).Round(time.Second), wait.Round(time.Second))
 		}
 	}
+	if b.open[s] == nil && b.openFor(s.project) >= codesOpen {
+		return "", fmt.Sprintf("%d codes of project %s wait to be given back: give one back, or ask again in five minutes", codesOpen, s.project)
+	}
 	n, err := rand.Int(rand.Reader, big.NewInt(1e6))
 	if err != nil {
 		return "", "no code can be made: " + err.Error()
 	}
 	code = fmt.Sprintf("%06d", n)
-	b.open[s] = &sentCode{sum: b.sum(s, code), sentAt: now, left: codeTries}
+	b.open[s] = &sentCode{sum: b.sum(s, code), sentAt: now}
 	return code, ""
 }
 
@@ -86,22 +91,39 @@ func (b *codeBook) redeem(now time.Time, s codeSubject, code string) (why string
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.prune(now)
+	if why := b.lockedOut(s.project); why != "" {
+		return why
+	}
 	have := b.open[s]
 	switch {
-	case have == nil && b.lockedOut(s.project) != "":
-		return b.lockedOut(s.project)
 	case have == nil:
 		return "this code confirms nothing here: it was used, is older than five minutes, or is for another task, commit or action; ask again without a code to get another"
 	case hmac.Equal(have.sum, b.sum(s, strings.TrimSpace(code))):
 		delete(b.open, s)
 		return ""
 	}
-	if have.left--; have.left > 0 {
-		return fmt.Sprintf("the code is wrong: %d tries are left", have.left)
+	b.wrong[s.project] = append(b.wrong[s.project], now)
+	if left := codeTries - len(b.wrong[s.project]); left > 0 {
+		return fmt.Sprintf("the code is wrong: %d tries are left", left)
 	}
-	delete(b.open, s)
+	for other := range b.open {
+		if other.project == s.project {
+			delete(b.open, other)
+		}
+	}
+	delete(b.wrong, s.project)
 	b.locked[s.project] = now.Add(codeLife)
 	return b.lockedOut(s.project)
+}
+
+// openFor counts the codes of a project that were not given back. The caller holds mu.
+func (b *codeBook) openFor(project string) (n int) {
+	for s := range b.open {
+		if s.project == project {
+			n++
+		}
+	}
+	return n
 }
 
 // forget drops a code that nobody was shown.
@@ -127,6 +149,9 @@ func (b *codeBook) prune(now time.Time) {
 		if now.Sub(c.sentAt) >= codeLife {
 			delete(b.open, s)
 		}
+	}
+	for project, at := range b.wrong {
+		b.wrong[project] = slices.DeleteFunc(at, func(t time.Time) bool { return now.Sub(t) >= codeLife })
 	}
 	for project, until := range b.locked {
 		if !now.Before(until) {

@@ -19,6 +19,7 @@ type Codes interface {
 	CanShow(project string) error                                            // why no code can be shown for a project, nil if one can
 	Head(ctx context.Context, p task.Project, branch string) (string, error) // the commit a branch is at, "" if there is no such branch
 	Show(ctx context.Context, c Code) error
+	Shares(ctx context.Context, a, b task.Project) bool // two folders belong to one repository
 }
 
 // A Code is what a person is shown so that they can confirm an action.
@@ -45,7 +46,7 @@ const errNoCodes = "this server sends no notifications, so no code can be shown:
 // caller holds the task's lock and sends the code after giving it back.
 func (r *Runtime) confirmMerge(ctx context.Context, def *workflow.Definition, t *task.Task, sig *signal.Signal) (*engine.Decision, *pendingCode) {
 	given := sig.Confirm
-	sig.Confirm = "" // nothing but this looks at it
+	sig.Confirm, sig.Confirmed = "", "" // nothing but this looks at the one and sets the other
 	if !r.needsCode(def, t, *sig) {
 		return nil, nil
 	}
@@ -56,6 +57,11 @@ func (r *Runtime) confirmMerge(ctx context.Context, def *workflow.Definition, t 
 		why, code = r.confirm(subject, given)
 	}
 	if why == "" && code == "" {
+		sig.Confirmed = head
+		if sig.Kind == signal.Resume && slices.ContainsFunc(t.Pending, func(e task.Effect) bool { return e.Do == workflow.MergeBranch && e.Head != head }) {
+			refused := refusedCode(t, "the merge that waits was not confirmed for the commit that branch "+t.Branch+" is at: ask for it again with orange task merge "+string(t.ID))
+			return &refused, nil
+		}
 		return nil, nil
 	}
 	refused := refusedCode(t, why)
@@ -142,7 +148,7 @@ func (r *Runtime) needsCode(def *workflow.Definition, t *task.Task, sig signal.S
 // fromPerson says whether a person asks, or a client of theirs that speaks as a tracker.
 // How a card looks is confirmed where it is changed.
 func fromPerson(sig *signal.Signal) bool {
-	claimed := sig.Actor == task.Tracker && sig.Via != nil && sig.Via.Kind != signal.ViaTracker
+	claimed := sig.Actor == task.Tracker && (sig.Via == nil || sig.Via.Kind != signal.ViaTracker)
 	return sig.Face == nil && (sig.Actor == task.Human || sig.Actor == "" || claimed)
 }
 

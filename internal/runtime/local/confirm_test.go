@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/core/engine"
+	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/runtime/local"
@@ -33,6 +34,10 @@ func (p *phone) Head(context.Context, task.Project, string) (string, error) { re
 func (p *phone) Show(_ context.Context, c local.Code) error {
 	p.shown = append(p.shown, c)
 	return p.lost
+}
+
+func (p *phone) Shares(_ context.Context, a, b task.Project) bool {
+	return strings.HasPrefix(b.Path, a.Path)
 }
 
 func (p *phone) last() string { return p.shown[len(p.shown)-1].Code }
@@ -286,5 +291,73 @@ func TestACardThatLetsAMergeHappenNeedsACode(t *testing.T) {
 		if err := rt.ConfirmCard(t.Context(), card, "", show.last()); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// The effect names the commit that was confirmed: whatever the branch becomes, nothing else is merged.
+func TestAMergeIsBoundToTheCommitThatWasConfirmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		defer d.Close()
+		id := d.reviewing("b")
+		d.merge(id, "")
+		got := d.merge(id, d.phone.last())
+		wantMerged(t, got)
+		if e := got.Entries[0].Effects[0]; e.Head != "c0ffee" {
+			t.Errorf("%+v", e)
+		}
+		synctest.Wait()
+		entries, err := d.store.Journal(id, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec, err := journal.Fold(task.Task{}, entries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		def, err := d.Definition(&rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := engine.Again(def, entries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first, n := again.Diverges(); n > 0 {
+			t.Errorf("%d decisions are not the same again, the first: %+v", n, first)
+		}
+	})
+}
+
+func TestAnotherProjectOfTheRepositoryIsNoWayRoundTheCode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		defer d.Close()
+		err := d.AddProject(task.Project{Name: "q", Path: "/p/worktree", PoolSize: 1})
+		if err == nil || !strings.Contains(err.Error(), `belongs to the repository of project "p"`) {
+			t.Errorf("%v", err)
+		}
+		if err := d.AddProject(task.Project{Name: "q", Path: "/q", PoolSize: 1}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Wrong codes are counted for the project, whatever they were given for.
+func TestWrongCodesOfAllActionsCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		defer d.Close()
+		one, other := d.reviewing("one"), d.reviewing("other")
+		d.merge(one, "")
+		d.merge(other, "")
+		good := d.phone.last()
+		for range 4 {
+			d.merge(one, "xxxxxx")
+		}
+		time.Sleep(31 * time.Second)
+		d.merge(one, "") // another code for the same action is no way to more tries
+		wantRefused(t, d.merge(one, "xxxxxx"), "a wrong code was given 5 times")
+		wantRefused(t, d.merge(other, good), "a wrong code was given 5 times")
 	})
 }

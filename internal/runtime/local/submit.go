@@ -363,8 +363,8 @@ func reports(sig *signal.Signal, e *workflow.Edge) bool {
 	if r := sig.Report; r != nil && r.Protocol == signal.WorkerResult && r.Code != "" {
 		return true // the engine chooses between its word and success or failure
 	}
-	word := sig.Word
-	if sig.Report != nil {
+	word, _, _ := strings.Cut(sig.Word, ":") // a detail may follow the code
+	if word = strings.TrimSpace(word); sig.Report != nil {
 		word = sig.Report.Code
 	}
 	return word != "" && e.Answers(workflow.OnOutcome, strings.ToUpper(word))

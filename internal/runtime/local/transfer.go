@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
@@ -203,6 +204,10 @@ func (x *restore) task(ctx context.Context, id task.ID) error {
 	def, err := r.define(&t)
 	if err != nil {
 		x.skip("task %s: %v", id, err)
+		return nil
+	}
+	if p, ok := r.pool.project(t.Project); ok && p.Confirm.Merge == task.ConfirmCode && slices.ContainsFunc(t.Pending, func(e task.Effect) bool { return e.Do == workflow.MergeBranch }) {
+		x.skip("task %s: it owes a merge, and project %s asks for a code before one: finish the merge where it comes from", id, t.Project)
 		return nil
 	}
 	held, why := x.reserve(def, &t)

@@ -134,6 +134,7 @@ func (s *Server) submit(r *http.Request, sig signal.Signal) (Answer, error) {
 	}
 	// what an agent said is read from its own words, and how a card looks from the board
 	sig.Report, sig.Final, sig.Face, sig.Children, sig.Busy = nil, "", nil, nil, nil
+	sig.Merged, sig.Commit, sig.Confirmed, sig.Lost, sig.New, sig.Result, sig.Evidence = "", "", "", nil, nil, nil, nil
 	return answer(s.Engine.Submit(r.Context(), id, sig))
 }
 
