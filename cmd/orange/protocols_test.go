@@ -91,7 +91,7 @@ acceptance:
 		s.follows(item)
 		words := s.prompt(id, 3)
 		hasAll(t, "the question", words, "you did not say how it went so that it counts", "<!-- WORK_RESULT:passed nonce=")
-		if strings.Contains(words, "# QA") || strings.Contains(words, "An earlier session of this work ended early", "# QA: do it") {
+		if strings.Contains(words, "# QA") || strings.Contains(words, "An earlier session of this work ended early") {
 			t.Errorf("the work is asked for again: %s", words)
 		}
 		s.write("go", "")
@@ -136,7 +136,7 @@ acceptance:
 	}
 	hasAll(t, "the inbox", item.Text, "qa")
 	hasAll(t, "the inbox", item.Do, "orange task answer "+string(id))
-	hasAll(t, "the third", s.prompt(id, 4), "# Once more")
+	hasAll(t, "the third", s.prompt(id, 4), "An earlier session of this work ended early", "# QA: do it")
 	s.orange("task", "answer", string(id), "the blue one")
 	s.rests(id, "Accepted")
 	if !s.has("read") {

@@ -252,3 +252,17 @@ func TestLandComparesBeforeItMoves(t *testing.T) {
 		do(t, root, "switch", "-q", "--detach")
 	}
 }
+
+func TestOnlyTheCommitThatWasConfirmedIsMerged(t *testing.T) {
+	t.Parallel()
+	root, dir := forMerge(t)
+	confirmed := out(t, dir, "rev-parse", "x")
+	commitFile(t, dir, "later", "x")
+	m := Merging{ID: "m", Branch: "x", Tip: confirmed, Into: "main", Strategy: Auto}
+	_, err := New().Merge(t.Context(), root, m)
+	wantError(t, err, "was confirmed: look at it again, and ask for the merge again")
+	m.Tip = out(t, dir, "rev-parse", "x")
+	if _, err := New().Merge(t.Context(), root, m); err != nil {
+		t.Error(err)
+	}
+}
