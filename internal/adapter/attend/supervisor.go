@@ -175,8 +175,8 @@ func (s *Supervisor) Start(ctx context.Context, f Folder, o Orders, launch Launc
 	return s.settle(ctx, f, text)
 }
 
-// attendant is the command of an attendant. It carries the key of its attempt, so that a
-// sweep that has no records finds it.
+// attendant is the command of an attendant. It carries the key of its attempt, so that root finds
+// it without records; to others a protected process shows no environment.
 func (s *Supervisor) attendant(f Folder, o Orders) []string {
 	argv := append(slices.Clone(s.self), string(f))
 	key := variable(o.Env, KeyVariable)
