@@ -36,7 +36,11 @@ func (f *Facts) commands(role *workflow.Role) []string {
 		if !e.Answers(workflow.OnRequest, "") || !e.Permits(actor) && !e.Asks(actor) {
 			continue
 		}
-		line := fmt.Sprintf("orange task update --status %-14s when the status is %s", e.To, strings.Join(e.From, " or "))
+		ask := e.To
+		if to, ok := f.Def.State(e.To); ok && to.Kind == workflow.Halt { // a person must know why
+			ask += ` --note "why"`
+		}
+		line := fmt.Sprintf("orange task update --status %-14s when the status is %s", ask, strings.Join(e.From, " or "))
 		if e.Asks(actor) {
 			line += "; a person must agree"
 		}
