@@ -288,6 +288,62 @@ func TestAnAgentWithoutATerminalIsLetGoToBeTold(t *testing.T) {
 	})
 }
 
+func TestAMessageThatIsDroppedLetsTheAgentWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, false)
+		c.start(1)
+		told := make(chan error, 1)
+		moved := c.task
+		go func() { told <- c.Tell(t.Context(), moved, tellOf(0)) }()
+		synctest.Wait()
+		c.drops()
+		if err := <-told; err == nil || !strings.Contains(err.Error(), "was dropped") {
+			t.Error(err)
+		}
+		if got := c.submitted(signal.Exit); len(got) != 0 {
+			t.Errorf("the agent was ended: %+v", got)
+		}
+		c.Close()
+	})
+}
+
+func TestAMessageThatIsDroppedIsNotTyped(t *testing.T) {
+	for name, tt := range map[string]struct {
+		after         time.Duration
+		pastes, enter int
+	}{
+		"before the paste":     {0, 0, 0},
+		"before the first key": {100 * time.Millisecond, 1, 0},
+		"before the next key":  {500 * time.Millisecond, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCrew(t, true)
+				c.start(1)
+				moved := c.task
+				if tt.after == 0 {
+					c.drops()
+				} else {
+					time.AfterFunc(tt.after, c.drops)
+				}
+				if err := c.Tell(t.Context(), moved, tellOf(0)); err == nil || !strings.Contains(err.Error(), "was dropped") {
+					t.Error(err)
+				}
+				keys := 0
+				for _, what := range c.typed {
+					if what == "enter" {
+						keys++
+					}
+				}
+				if keys != tt.enter || len(c.typed)-keys != tt.pastes {
+					t.Errorf("%q", c.typed)
+				}
+				c.Close()
+			})
+		})
+	}
+}
+
 func TestHooksSayHowItIsDoing(t *testing.T) {
 	c := newCrew(t, true)
 	c.start(1)

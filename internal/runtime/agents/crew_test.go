@@ -56,6 +56,7 @@ func newCrew(t *testing.T, terminal bool) *crew {
 	c.task = task.Task{
 		ID: id, Project: "p", Branch: "b", Summary: "s", Status: "working", Workspace: "p--2", Session: "p/b", Harness: "claude", ReviewHarness: "pi",
 		Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true}}, Ran: []task.Tally{{Role: "worker", Count: 1}},
+		Pending: []task.Effect{tellOf(0)},
 	}
 	o := agents.Options{
 		Root: t.TempDir(), ID: "here", Tmux: filepath.Join(t.TempDir(), "tmux"), Key: []byte(strings.Repeat("k", 32)), Processes: starter{c}, Harnesses: c, Workspaces: c, Engine: c, Log: slog.New(slog.DiscardHandler),
@@ -112,7 +113,18 @@ func (c *crew) Submit(_ context.Context, _ task.ID, s signal.Signal) (string, er
 
 func (c *crew) Definition(*task.Task) (*workflow.Definition, error) { return c.def, nil }
 
-func (c *crew) Task(want task.ID) (task.Task, bool, error) { return c.task, want == id, nil }
+func (c *crew) Task(want task.ID) (task.Task, bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.task, want == id, nil
+}
+
+// drops makes the task owe nothing any more, as a move of the task does.
+func (c *crew) drops() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.task.Pending = nil
+}
 
 func (c *crew) Project(string) (task.Project, bool) {
 	return task.Project{Name: "p", DefaultBranch: "main"}, true

@@ -35,7 +35,7 @@ func (a *Agents) Tell(ctx context.Context, t task.Task, e task.Effect) error {
 		return fmt.Errorf("attempt %d has ended", e.Attempt)
 	}
 	if card.Window == "" || a.Terminal == nil {
-		return a.letGo(ctx, k, at)
+		return a.letGo(ctx, k, &e, at)
 	}
 	if a.blocked(ctx, &t, k, card) {
 		return fmt.Errorf("attempt %d waits for a person: %w", e.Attempt, task.ErrNotNow)
@@ -55,18 +55,21 @@ func (a *Agents) words(t *task.Task, e *task.Effect) (string, error) {
 	return prompt.Message(a.facts(def, t, e)), nil
 }
 
-// letGo waits for an agent without a terminal to end.
-func (a *Agents) letGo(ctx context.Context, k Key, at *attempt) error {
+// letGo waits for an agent without a terminal to end, as long as the message is owed.
+func (a *Agents) letGo(ctx context.Context, k Key, e *task.Effect, at *attempt) error {
 	timer := time.NewTimer(lastTurn)
 	defer timer.Stop()
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
-	unwanted := a.unwanted(watching, k, at)
+	unwanted := a.unwanted(watching, k, e, at)
 	select {
 	case <-at.over:
-	case <-unwanted: // it is to end: nobody waits for its last turn
-		return fmt.Errorf("attempt %d is to end", k.Number)
+	case err := <-unwanted: // nobody waits for its last turn
+		return err
 	case <-timer.C:
+		if err := a.notWanted(k, e); err != nil {
+			return err
+		}
 		if err := a.Processes.End(ctx, a.Folder(k)); err != nil {
 			return err
 		}
@@ -79,19 +82,35 @@ func (a *Agents) letGo(ctx context.Context, k Key, at *attempt) error {
 	return fmt.Errorf("attempt %d ended before it could be told", k.Number)
 }
 
-// unwanted returns a channel that closes when an attempt is ordered to end.
-func (a *Agents) unwanted(ctx context.Context, k Key, at *attempt) <-chan struct{} {
-	gone := make(chan struct{})
+// unwanted returns a channel that says why a message to an attempt is not wanted any more, once that is so.
+func (a *Agents) unwanted(ctx context.Context, k Key, e *task.Effect, at *attempt) <-chan error {
+	why := make(chan error, 1)
 	a.start(func() {
 		for a.pause(ctx, at, 500*time.Millisecond) {
-			t, ok, err := a.Engine.Task(k.Task)
-			if now, lives := t.AttemptByNumber(k.Number); err == nil && ok && (!lives || now.Ending) {
-				close(gone)
+			if err := a.notWanted(k, e); err != nil {
+				why <- err
 				return
 			}
 		}
 	})
-	return gone
+	return why
+}
+
+// notWanted says why a message to an attempt must not reach it any more: the attempt is ordered to
+// end, or the effect was dropped because the task moved on. The engine ignores the receipt of
+// a dropped effect.
+func (a *Agents) notWanted(k Key, e *task.Effect) error {
+	t, ok, err := a.Engine.Task(k.Task)
+	if err != nil || !ok {
+		return nil
+	}
+	if now, lives := t.AttemptByNumber(k.Number); !lives || now.Ending {
+		return fmt.Errorf("attempt %d is to end", k.Number)
+	}
+	if !slices.ContainsFunc(t.Pending, func(p task.Effect) bool { return p.ID == e.ID }) {
+		return fmt.Errorf("the message to attempt %d was dropped", k.Number)
+	}
+	return nil
 }
 
 // typeIn pastes a message once and sends it until it is acknowledged. What was pasted
@@ -100,6 +119,9 @@ func (a *Agents) typeIn(ctx context.Context, t *task.Task, e *task.Effect, card 
 	k := Key{t.ID, e.Attempt}
 	again := slices.Contains(card.Told, e.ID)
 	if !again {
+		if err := a.notWanted(k, e); err != nil {
+			return err
+		}
 		select {
 		case <-at.prompted: // of an earlier prompt
 		default:
@@ -114,6 +136,9 @@ func (a *Agents) typeIn(ctx context.Context, t *task.Task, e *task.Effect, card 
 	for i, wait := range patience {
 		if !again && !a.pause(ctx, at, 300*time.Millisecond) { // programs take what comes at once for part of the paste
 			return a.interrupted()
+		}
+		if err := a.notWanted(k, e); err != nil {
+			return err
 		}
 		if i > 0 && a.blocked(ctx, t, k, card) { // a question came in between: the key would answer it
 			return fmt.Errorf("attempt %d waits for a person: %w", e.Attempt, task.ErrNotNow)
