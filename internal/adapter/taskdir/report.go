@@ -3,6 +3,8 @@ package taskdir
 import (
 	"bytes"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"orange/internal/core/journal"
@@ -11,9 +13,15 @@ import (
 // ReportSection is the heading under which TASK.md has the last report on the task.
 const ReportSection = "Last report"
 
-// reportMark begins the line by which the section is found again. A section of that name which
-// somebody else wrote stays as it is.
-const reportMark = "## " + ReportSection + "\n\n<!-- orange:last-report "
+// reportMark is the line by which the section is found again, with the number of the entry. A section
+// of that name which somebody else wrote stays as it is.
+const reportMark = "<!-- orange:last-report %d -->"
+
+// notesHeading opens a section of its own for what somebody wrote below the report without a heading.
+const notesHeading = "## Notes"
+
+// sectionStart is a line that opens a section.
+var sectionStart = regexp.MustCompile(`^ {0,3}#{1,2}(?:\s|$)`)
 
 // maxReport bounds what TASK.md has of a report, in bytes.
 const maxReport = 6 << 10
@@ -22,13 +30,17 @@ const maxReport = 6 << 10
 func (d *Dir) showReport(dir string, entries []journal.Entry) error {
 	for i := len(entries) - 1; i >= 0; i-- {
 		if text := reportText(&entries[i]); text != "" {
-			mark := fmt.Sprintf("%s%d -->\n", reportMark, entries[i].Seq)
+			mark := fmt.Sprintf(reportMark, entries[i].Seq)
 			return d.splice(dir, func(path string, src []byte) ([]byte, error) {
-				if bytes.Contains(src, []byte(mark)) {
+				if slices.ContainsFunc(bytes.Split(src, []byte("\n")), func(line []byte) bool { return isLine(line, mark) }) {
 					return src, nil
 				}
-				out := append(bytes.TrimRight(withoutReport(src), "\n"), "\n\n"+mark+text+"\n"...)
-				return allowed(path, bytes.TrimLeft(out, "\n"))
+				section, eol := "\n\n## "+ReportSection+"\n\n"+mark+"\n"+text+"\n", "\n"
+				if bytes.Contains(src, []byte("\r\n")) {
+					eol = "\r\n"
+				}
+				out := append(bytes.TrimRight(withoutReport(src, eol), "\r\n"), strings.ReplaceAll(section, "\n", eol)...)
+				return allowed(path, bytes.TrimLeft(out, "\r\n"))
 			})
 		}
 	}
@@ -38,7 +50,7 @@ func (d *Dir) showReport(dir string, entries []journal.Entry) error {
 // reportText is what an entry says about how an agent said it went, quoted; "" if no agent did.
 func reportText(e *journal.Entry) string {
 	s := e.Said
-	if s == nil {
+	if s == nil || s.Outcome+s.Code+s.Detail == "" {
 		return ""
 	}
 	says := s.Outcome
@@ -60,19 +72,47 @@ func reportText(e *journal.Entry) string {
 	return text + "\n>\n> " + strings.ReplaceAll(final, "\n", "\n> ")
 }
 
-// withoutReport cuts out the section that showReport wrote.
-func withoutReport(src []byte) []byte {
-	at := bytes.Index(src, []byte(reportMark))
-	if at < 0 || at > 0 && src[at-1] != '\n' {
-		return bytes.Clone(src)
-	}
-	out := bytes.Clone(src[:at])
-	lines := bytes.SplitAfter(src[at+len(reportMark):], []byte("\n"))
-	for i, line := range lines[1:] { // of its own it has nothing but one line, quotations and empty lines
-		own := i == 0 && bytes.HasPrefix(line, []byte("The "))
-		if !own && len(bytes.TrimSpace(line)) > 0 && !bytes.HasPrefix(line, []byte(">")) {
-			return append(out, bytes.Join(lines[i+1:], nil)...)
+// withoutReport cuts out the section that showReport wrote. What somebody else wrote below it stays, and not
+// as part of the section above.
+func withoutReport(src []byte, eol string) []byte {
+	var out [][]byte
+	lines := bytes.SplitAfter(src, []byte("\n"))
+	for i := 0; i < len(lines); {
+		var seq int
+		if n, err := fmt.Sscanf(string(lines[i]), reportMark, &seq); n == 0 || err != nil || !isLine(lines[i], fmt.Sprintf(reportMark, seq)) {
+			out = append(out, lines[i])
+			i++
+			continue
+		}
+		n := len(out)
+		for n > 0 && isLine(out[n-1], "") {
+			n--
+		}
+		if n > 0 && isLine(out[n-1], "## "+ReportSection) {
+			out = out[:n-1]
+		}
+		i = reportEnd(lines, i+1)
+		if i < len(lines) && !sectionStart.Match(lines[i]) {
+			out = append(out, []byte(notesHeading+eol+eol))
 		}
 	}
-	return out
+	return bytes.Join(out, nil)
 }
+
+// reportEnd is the first line behind a report whose text begins at line i: of its own it has nothing but one line, quotations and
+// empty lines.
+func reportEnd(lines [][]byte, i int) int {
+	titled := false
+	for ; i < len(lines); i++ {
+		line := bytes.TrimSpace(lines[i])
+		title := !titled && bytes.HasPrefix(line, []byte("The ")) && bytes.HasSuffix(line, []byte(":"))
+		if len(line) > 0 && !title && !bytes.HasPrefix(line, []byte(">")) {
+			return i
+		}
+		titled = titled || len(line) > 0
+	}
+	return i
+}
+
+// isLine says whether a line has this text, whatever white space ends it.
+func isLine(line []byte, text string) bool { return string(bytes.TrimRight(line, " \t\r\n")) == text }

@@ -76,3 +76,70 @@ func TestTheLastReportIsInTaskMD(t *testing.T) {
 		t.Errorf("the same report is written twice:\n%s", again)
 	}
 }
+
+// shows puts a report into a TASK.md and returns what the file says then.
+func shows(t *testing.T, before string, e journal.Entry) string {
+	t.Helper()
+	d := taskdir.New(t.TempDir())
+	rec := task.Task{ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "s", Status: "Started", Seq: e.Seq}
+	if err := d.Create(rec.Project, rec.ID, []byte(before)); err != nil {
+		t.Fatal(err)
+	}
+	entries := []journal.Entry{{Task: rec.ID, Seq: 1, Type: journal.TaskPaused}, e}
+	if err := d.Project(rec, entries[2-e.Seq:]); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(d.Path(rec.Project, rec.ID), "TASK.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestTheLastReportIsReplacedWhateverStandsAroundIt(t *testing.T) {
+	const old = "## Last report\n\n<!-- orange:last-report 1 -->\nThe qa in Finished:\n\n> failed\n>\n> old words\n"
+	next := journal.Entry{
+		Task: "000000000000000000001", Seq: 2, Type: journal.AutoAdvanced, Said: &task.Said{Role: "qa", State: "Finished", Outcome: "passed"},
+	}
+	for name, tt := range map[string]struct{ before, handoff, notes string }{
+		"a heading below":               {"## Handoff\n\nDONE: x\n\n" + old + "\n## Other\n\ny\n", "DONE: x", ""},
+		"text below":                    {"## Handoff\n\nDONE: x\n\n" + old + "\nmy words\n\n### more\n", "DONE: x", "my words\n\n### more"},
+		"text below without a gap":      {"## Handoff\n\nDONE: x\n\n" + old + "my words\n", "DONE: x", "my words"},
+		"an underlined heading below":   {"## Handoff\n\nDONE: x\n\n" + old + "\nOther\n---\n\ny\n", "DONE: x", ""},
+		"a line that ends as the title": {"## Handoff\n\nsee ## Last report\n\n<!-- orange:last-report 1 -->\nThe qa in Finished:\n\n> old words\n", "see ## Last report", ""},
+		"such a line, and the report":   {"## Handoff\n\nsee ## Last report\n\n" + old, "see ## Last report", ""},
+		"several reports":               {"## Handoff\n\nDONE: x\n\n" + old + "\n" + old, "DONE: x", ""},
+		"blank lines are lost":          {"## Handoff\n\nDONE: x\n" + strings.ReplaceAll(old, "\n\n", "\n"), "DONE: x", ""},
+		"blank lines are added":         {"## Handoff\n\nDONE: x\n\n" + strings.ReplaceAll(old, "-->\n", "-->\n\n"), "DONE: x", ""},
+	} {
+		for _, eol := range []string{"\n", "\r\n"} {
+			t.Run(name+strings.ReplaceAll(eol, "\r", " with CR"), func(t *testing.T) {
+				got := shows(t, strings.ReplaceAll(tt.before, "\n", eol), next)
+				if strings.Contains(got, "old words") || strings.Count(got, "orange:last-report") != 1 || strings.Count(got, eol+"## Last report"+eol) != 1 {
+					t.Errorf("%s", got)
+				}
+				doc, err := taskfile.Parse([]byte(got))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for section, want := range map[string]string{"Handoff": tt.handoff, "Notes": tt.notes} {
+					if s, _ := taskfile.Find(doc.Sections(), section); strings.ReplaceAll(s.Text, "\r", "") != want {
+						t.Errorf("%s is %q in\n%s", section, s.Text, got)
+					}
+				}
+				if again := shows(t, got, next); again != got {
+					t.Errorf("the same report is written twice:\n%s", again)
+				}
+			})
+		}
+	}
+}
+
+func TestADiagnosisAloneIsNoReport(t *testing.T) {
+	got := shows(t, "## Context\n\nthe cart\n", journal.Entry{
+		Task: "000000000000000000001", Seq: 1, Type: journal.AgentSilent, Said: &task.Said{Role: "qa", State: "Finished", Diagnosis: "no marker"},
+	})
+	if strings.Contains(got, "Last report") {
+		t.Errorf("%s", got)
+	}
+}
