@@ -57,19 +57,24 @@ func reportText(e *journal.Entry) string {
 	if s.Code != "" {
 		says = s.Code
 	}
-	if s.Detail != "" {
+	final := heard(e)
+	if !strings.HasPrefix(strings.Join(strings.Fields(final), " "), s.Detail) {
 		says += ": " + s.Detail
 	}
 	text := fmt.Sprintf("The %s in %s:\n\n> %s", s.Role, s.State, strings.Join(strings.Fields(says), " "))
-	if e.Heard == nil || strings.TrimSpace(e.Heard.Final) == "" {
+	if final == "" {
 		return text
 	}
-	final := strings.TrimSpace(e.Heard.Final)
+	return text + "\n>\n> " + strings.ReplaceAll(final, "\n", "\n> ")
+}
+
+// heard is what the agent of an entry said at length, cut short.
+func heard(e *journal.Entry) string {
+	final := e.Heard.Words()
 	if len(final) > maxReport {
 		final = "[...] " + final[len(final)-maxReport:]
 	}
-	final = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd").Replace(strings.ToValidUTF8(final, "\ufffd"))
-	return text + "\n>\n> " + strings.ReplaceAll(final, "\n", "\n> ")
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd").Replace(strings.ToValidUTF8(final, "\ufffd"))
 }
 
 // withoutReport cuts out the section that showReport wrote. What somebody else wrote below it stays, and not

@@ -143,3 +143,23 @@ func TestADiagnosisAloneIsNoReport(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+func TestTheWordsOfAReportByCommandAreInTaskMD(t *testing.T) {
+	long := "The build breaks.\n\n" + strings.Repeat("cart.go:14 loses the coupon\n", 50) + "the last line"
+	for words, want := range map[string]string{
+		long:             "\n> FAILED\n>\n> " + strings.ReplaceAll(long, "\n", "\n> ") + "\n",
+		"no access":      "\n> FAILED\n>\n> no access\n",
+		"":               "\n> FAILED\n",
+		"x\r\n## Review": "\n> FAILED\n>\n> x\n> ## Review\n",
+	} {
+		short := strings.Join(strings.Fields(words), " ")
+		got := shows(t, "## Context\n\nthe cart\n", journal.Entry{
+			Task: "000000000000000000001", Seq: 1, Type: journal.AutoAdvanced, Verb: "report",
+			Said:  &task.Said{Role: "qa", State: "Finished", Outcome: "failed", Code: "FAILED", Detail: short[:min(len(short), 500)]},
+			Heard: &signal.Heard{Word: "FAILED: " + words},
+		})
+		if !strings.HasSuffix(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,8 +18,8 @@ import (
 type LastReport struct {
 	Role   string
 	State  string
-	Says   string // the outcome, the code with its detail, or the verdict
-	Text   string
+	Says   string // the outcome, the code, or the verdict
+	Text   string // its words, the detail of the code first
 	Failed bool
 }
 
@@ -46,16 +47,15 @@ func FindLast(def *workflow.Definition, t *task.Task, role string, entries []jou
 	return nil
 }
 
+// saidLast is what an agent said. Only one word of it is not quoted.
 func saidLast(s *task.Said, heard *signal.Heard) *LastReport {
-	out := &LastReport{Role: s.Role, State: s.State, Says: s.Code, Failed: s.Outcome != string(signal.Passed)}
-	if out.Says == "" {
-		out.Says = s.Outcome
+	out := &LastReport{Role: s.Role, State: s.State, Says: s.Code, Text: ending(heard.Words()), Failed: s.Outcome != string(signal.Passed)}
+	detail := s.Detail
+	if len(strings.Fields(s.Code)) != 1 {
+		out.Says, detail = cmp.Or(s.Outcome, string(signal.Unknown)), strings.TrimSpace(s.Code+"\n\n"+detail)
 	}
-	if s.Detail != "" {
-		out.Says += ": " + s.Detail
-	}
-	if heard != nil {
-		out.Text = ending(heard.Final)
+	if !strings.HasPrefix(strings.Join(strings.Fields(out.Text), " "), detail) {
+		out.Text = strings.TrimSpace(detail + "\n\n" + out.Text)
 	}
 	return out
 }

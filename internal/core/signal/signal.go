@@ -166,6 +166,19 @@ func (s *Signal) Heard() *Heard {
 	}
 }
 
+// Words are the attempt's own that go with what it said: its last message, or what it gave with a report by
+// command. They are untrusted.
+func (h *Heard) Words() string {
+	if h == nil {
+		return ""
+	}
+	if h.Final != "" || h.Report != nil {
+		return strings.TrimSpace(h.Final)
+	}
+	_, words, _ := strings.Cut(h.Word, ":")
+	return strings.TrimSpace(words)
+}
+
 // New describes the task that is wanted.
 type New struct {
 	ID            task.ID `json:"id,omitempty"`
