@@ -39,7 +39,7 @@ type Decision struct {
 
 // Rules is the number of the rules by which decisions are made now. It is raised when a signal leads
 // to other entries than before, so that every decision of a journal is made again by the rules it was made by.
-// Since 1 a living agent is told of the moves of others.
+// Since 1 a living agent is told of the moves of others, and a report by command that leads to a halt says that it halted.
 const Rules = 1
 
 // Decide says what sig means for t under def. It appends nothing when it refuses.

@@ -210,6 +210,38 @@ func TestWhoMayStateAVerdict(t *testing.T) {
 	}
 }
 
+// What a code of a report by command comes to depends on where it leads. Its words are kept as they are.
+func TestWhatAReportByCommandComesTo(t *testing.T) {
+	words := "no access\n\n" + strings.Repeat("to the database ", 100) + "at all"
+	for name, tt := range map[string]struct {
+		code  string
+		rules int
+		want  signal.Result
+	}{
+		"to a halt":              {"BLOCKED", engine.Rules, signal.Halted},
+		"to a halt, before that": {"BLOCKED", 0, signal.Passed},
+		"on":                     {"READY_FOR_TESTING", engine.Rules, signal.Passed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := placed(t, "cmat-feature", "implementer")
+			a, _ := w.task.Live("implementer")
+			d := w.send(signal.Signal{
+				Kind: signal.Outcome, Actor: "implementer", Attempt: a.Number, Verb: engine.VerbReport, Word: tt.code + ": " + words, Rules: tt.rules,
+				Evidence: []signal.Evidence{{Name: "file:implementer-output", Holds: true}},
+			})
+			if d.Refused != "" || w.task.Said == nil {
+				t.Fatalf("%q, %+v", d.Refused, w.task.Said)
+			}
+			if got := w.task.Said; got.Outcome != string(tt.want) || got.Code != tt.code || len(got.Detail) > 500 {
+				t.Errorf("%+v", got)
+			}
+			if got := d.Entries[0].Heard.Words(); got != words {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
+
 // A report by command needs no nonce, and its agent hears what is wrong with it.
 func TestAReportByCommand(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -212,6 +212,9 @@ func (x *decider) follow(begun journal.Entry, e *workflow.Edge, r *signal.Report
 	v := Advance
 	if s, _ := x.def.State(e.To); s.Kind == workflow.Halt {
 		v = Halt
+		if x.sig.Verb == VerbReport && r.Outcome == signal.Passed && x.sig.Rules >= 1 { // what a code comes to, its edge says
+			begun.Said.Outcome = string(signal.Halted)
+		}
 	}
 	return x.takeWith(begun, e, v)
 }
