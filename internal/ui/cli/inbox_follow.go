@@ -90,11 +90,7 @@ func (t *inboxTail) print(it *engine.Item) error {
 	if wantsJSON(t.cmd) {
 		return printJSON(t.Stdout, it)
 	}
-	name := "-"
-	if it.Project != "" {
-		name = cleanLine(it.Project + "/" + it.Branch)
-	}
-	line := fmt.Sprintf("%-10s  %-8s  %s  %s", it.Kind, orDash(short(string(it.Task))), name, cleanLine(it.Text))
+	line := fmt.Sprintf("%-10s  %-8s  %s  %s", it.Kind, orDash(short(string(it.Task))), branchOf(it), cleanLine(it.Text))
 	if it.Do != "" {
 		line += "  (" + cleanLine(it.Do) + ")"
 	}

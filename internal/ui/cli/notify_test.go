@@ -148,3 +148,17 @@ func TestInboxFollow(t *testing.T) {
 		t.Errorf("it connected %d times", s.opened.Load())
 	}
 }
+
+func TestAnItemWithoutABranchIsFollowedByItsProject(t *testing.T) {
+	w, out, errs := newWorld(t), &screen{}, &screen{}
+	s := &stream{changes: make(chan overview.Change), state: overview.State{Row: 5, Projects: []overview.Project{{Name: "web", Git: "git would run a hook"}}}}
+	w.Stdout, w.Stderr, w.handle = out, errs, s.ServeHTTP
+	ctx, cancel := context.WithCancel(t.Context())
+	code := make(chan int)
+	go func() { code <- cli.Run(ctx, w.Deps, []string{"inbox", "--follow"}) }()
+	out.shows(t, "git         -         web  git would run a hook  (orange project update web --trust-git)\n")
+	cancel()
+	if got := <-code; got != 0 {
+		t.Errorf("exit %d: %q", got, errs.String())
+	}
+}
