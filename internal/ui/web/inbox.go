@@ -189,7 +189,9 @@ func (s *Site) help(ctx context.Context, it *inboxItem, r *overview.Row) {
 		it.Ask = "Your answer"
 		button("answer", "Answer", "go")
 	case engine.ItemReview:
-		it.Ask = "What is to change"
+		if slices.ContainsFunc(r.Moves, func(m engine.Move) bool { return m.As == engine.RequestChanges }) {
+			it.Ask = "What is to change"
+		}
 		if r.Verb == engine.VerbMerge {
 			button(engine.VerbMerge, "Merge", "go")
 		}

@@ -280,6 +280,22 @@ func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
 	}
 }
 
+// Where work cannot be sent back, the inbox asks for no words about it: a merge would take them.
+func TestTheInboxAsksWhatIsToChangeOnlyWhereWorkCanBeSentBack(t *testing.T) {
+	w := shop(t)
+	item := func() string {
+		_, body := newHouse(t, w).visitor(t).get("/inbox")
+		_, body, _ = strings.Cut(body, `id="i-`+reviewingTask+`"`)
+		body, _, _ = strings.Cut(body, "</form>")
+		return body
+	}
+	says(t, item(), []string{"What is to change", `value="request-changes"`, `value="merge"`}, nil)
+	w.change(reviewingTask, func(r *overview.Row) {
+		r.Moves = slices.DeleteFunc(slices.Clone(r.Moves), func(m engine.Move) bool { return m.As == engine.RequestChanges })
+	})
+	says(t, item(), []string{`value="merge"`, `value="move:done"`}, []string{"What is to change", "<textarea", `value="request-changes"`})
+}
+
 // What ends a task takes a second step wherever it is asked for.
 func TestWhatEndsATaskAsksFirst(t *testing.T) {
 	v := newHouse(t, shop(t)).visitor(t)
