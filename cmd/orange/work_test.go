@@ -346,6 +346,20 @@ func TestAConflictChangesNothing(t *testing.T) {
 	}
 }
 
+// Where work cannot be sent back, a person resolves the conflict and merges again.
+func TestAConflictIsResolvedByAPersonWhereWorkCannotBeSentBack(t *testing.T) {
+	s := openShop(t, "headless", "--workflow", "orange-direct")
+	_, short, _ := strings.Cut(strings.Replace(diligent, "{task}.txt", "README", 1), "update --status working\n")
+	id := s.create("feature", "worker:\n"+short)
+	at := filepath.Join(s.home, "workspaces", s.reaches(id, "reviewing").Workspace)
+	s.write("shop/README", "other\n")
+	s.git(s.repo, "commit", "-qam", "meanwhile")
+	s.refused("rebase feature onto main and resolve: README; do that in its workspace "+at+", then run orange task merge "+string(id), "task", "merge", string(id))
+	s.git(at, "rebase", "-q", "-X", "theirs", "main")
+	s.orange("task", "merge", string(id))
+	s.reaches(id, "done")
+}
+
 func TestFiftyTasksShareThreeWorkspaces(t *testing.T) {
 	s := openShop(t, "headless", "--pool-size", "3")
 	tasks := 50

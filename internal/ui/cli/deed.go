@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -77,8 +79,8 @@ func (s session) await(ctx context.Context, d *deed, a client.Answer, effect str
 			return fmt.Errorf("the time is over: %s is still under way; see orange task history %s", d.verb, w.id)
 		}
 		if w.conflict {
-			if x, why := s.Explain(ctx, w.id); why == nil && x.Cheapest.Run != "" {
-				return fmt.Errorf("%w; send it back with %s", err, x.Cheapest.Run)
+			if x, why := s.Explain(ctx, w.id); why == nil {
+				return fmt.Errorf("%w; %s", err, s.afterConflict(ctx, w.id, x.Cheapest.Run))
 			}
 		}
 		return err
@@ -97,6 +99,23 @@ func (s session) await(ctx context.Context, d *deed, a client.Answer, effect str
 	}
 	s.tellSalvage(ctx, w.id, w.then)
 	return nil
+}
+
+// afterConflict says what helps a task whose branch conflicts with its target: its worker
+// resolves that where work can be sent back, else a person does.
+func (s session) afterConflict(ctx context.Context, id, cheapest string) string {
+	if strings.HasPrefix(cheapest, "orange task "+engine.RequestChanges+" ") {
+		return "send it back with " + cheapest
+	}
+	where := ""
+	if list, err := s.Workspaces(ctx); err == nil {
+		for i := range list {
+			if string(list[i].Task) == id {
+				where = " " + list[i].Path
+			}
+		}
+	}
+	return fmt.Sprintf("do that in its workspace%s, then run orange task merge %s", where, id)
 }
 
 // releasePatience is how long a command waits for the workspace to be given back, to say
