@@ -36,9 +36,10 @@ func newTaskLog(deps Deps) *cobra.Command {
 		Use: "log [id]", Short: "Show what a task's agent said and did, by default the newest one", Args: arguments(0, 1),
 		Long: "Show the conversation of an agent: its prompts, its messages, the tools that it called and the first\n" +
 			"lines of their answers. Of an agent that keeps no record of its conversation, show what its terminal\n" +
-			"looked like, or what it printed without one. --raw shows the bytes that it printed; of a long output\n" +
-			"the beginning and the end are kept, and a line says how much was left out. See also\n" +
-			"orange task output, which prints the last message alone.",
+			"looked like, or what it printed without one. Of a long terminal the last lines are shown, and a line before\n" +
+			"them says how many are left out. --raw shows the bytes that it printed; of a long output the beginning\n" +
+			"and the end are kept, and a line says how much was left out. See also orange task output, which\n" +
+			"prints the last message alone.",
 		Example: "  orange task log -f MFTsZyeO\n" +
 			"  orange task log MFTsZyeO --role reviewer -n 50",
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"strings"
 
@@ -134,7 +135,18 @@ func (p *terminalPrinter) give(to int) error {
 			p.next = dropped + max(to-p.last, 0)
 		}
 	}
-	for p.next = max(p.next, dropped); p.next < dropped+to; p.next++ {
+	if n := dropped - p.next; n > 0 && to > 0 { // the output itself may have been cut before them too
+		if p.part != "" {
+			if err := p.emit("", true); err != nil {
+				return err
+			}
+		}
+		p.next, p.part, p.shown = dropped, "", nil
+		if err := p.emit(fmt.Sprintf("(at least %d lines are left out here: see --raw)", n), true); err != nil {
+			return err
+		}
+	}
+	for ; p.next < dropped+to; p.next++ {
 		line := lines[p.next-dropped]
 		more, ok := strings.CutPrefix(line, p.part)
 		if !ok { // the line is another now

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"strconv"
@@ -288,6 +289,34 @@ func TestATerminalIsShownAsItLooked(t *testing.T) {
 		if code := w.run(t, append([]string{"task", "log", idOne}, strings.Fields(args)...)...); code != 0 || w.out.String() != want {
 			t.Errorf("%q: exit %d: %s\n%q", args, code, w.err.String(), w.out.String())
 		}
+	}
+}
+
+// A terminal remembers so many lines. What is not shown of a long output is named.
+func TestALongTerminalSaysWhatIsLeftOut(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(t.TempDir(), "log")
+	const written = 100_000
+	var text strings.Builder
+	for i := range written {
+		fmt.Fprintf(&text, "line %d\r\n", i)
+	}
+	write(t, path, text.String())
+	w.answers[attemptsPath] = attemptsOf(t, client.Attempt{Number: 1, Role: "worker", Window: "worker", Log: path})
+	w.answers["/v1/tasks/"+idOne+"/log"] = `{"attempt":1,"form":"terminal"}`
+	for _, args := range []string{"", "-f"} {
+		code := w.run(t, append([]string{"task", "log", idOne}, strings.Fields(args)...)...)
+		first, rest, _ := strings.Cut(w.out.String(), "\n")
+		var left int
+		if _, err := fmt.Sscanf(first, "(at least %d lines are left out here: see --raw)", &left); code != 0 || err != nil {
+			t.Fatalf("%q: exit %d, the first line is %q: %v", args, code, first, err)
+		}
+		if n := strings.Count(rest, "\n"); left == 0 || left+n != written || !strings.HasPrefix(rest, fmt.Sprintf("line %d\n", left)) {
+			t.Errorf("%q: %d left out, %d shown, from %.20q on", args, left, n, rest)
+		}
+	}
+	if code := w.run(t, "task", "log", idOne, "-n", "1"); code != 0 || w.out.String() != fmt.Sprintf("line %d\n", written-1) {
+		t.Errorf("exit %d: %.200s", code, w.out.String())
 	}
 }
 
