@@ -2,6 +2,7 @@ package agents_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -437,6 +438,56 @@ func TestTheLastMessageOfAnAttempt(t *testing.T) {
 	says("idle", "of the turn before")
 	c.task.Attempts = nil
 	says("over", "of the turn before")
+}
+
+// What a hook told last ends the conversation of an attempt that is over, once, if the
+// agent's own record lacks it.
+func TestTheLastMessageEndsAConversation(t *testing.T) {
+	c := newCrew(t, true)
+	k := agents.Key{Task: id, Number: 1}
+	if err := os.MkdirAll(c.Folder(k), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	card := func(final string) {
+		t.Helper()
+		text := fmt.Sprintf(`{"role":"worker","harness":"claude","window":"w","final":%q}`, final)
+		if err := os.WriteFile(filepath.Join(c.Folder(k), "card.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record := agents.Conversation{Next: "0:9", Turns: []transcript.Turn{{Who: transcript.User, Text: "do it"}, {Who: transcript.Agent, Text: "I\n\ndo"}}}
+	ends := func(name, after, want, next string) {
+		t.Helper()
+		got, err := c.Conversation(&c.task, 1, after)
+		last := ""
+		if n := len(got.Turns); n > 0 {
+			last = got.Turns[n-1].Text
+		}
+		if err != nil || last != want || got.Next != next {
+			t.Errorf("%s: %q, next %q, %v", name, last, got.Next, err)
+		}
+	}
+	c.said = record
+	card("All done.")
+	ends("it lives: its record may be late", "", "I\n\ndo", "0:9")
+	c.task.Attempts = nil
+	ends("over", "", "All done.", "0:9+last")
+	card("I do")
+	ends("over, and recorded", "", "I\n\ndo", "0:9")
+	card("do it")
+	ends("over, said by another", "", "do it", "0:9+last")
+
+	c.converse = func(after string) agents.Conversation {
+		if after == "" {
+			return record
+		}
+		return agents.Conversation{Next: after}
+	}
+	card("All done.")
+	ends("followed", "0:9", "All done.", "0:9+last")
+	ends("followed on", "0:9+last", "", "0:9+last")
+	c.converse = func(string) agents.Conversation { return agents.Conversation{} }
+	ends("no record", "", "", "")
 }
 
 func TestAttemptsWithoutAProcess(t *testing.T) {

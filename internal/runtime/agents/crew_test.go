@@ -43,6 +43,7 @@ type crew struct {
 	swept    []string
 	pane     string
 	said     agents.Conversation
+	converse func(after string) agents.Conversation // instead of said
 }
 
 func newCrew(t *testing.T, terminal bool) *crew {
@@ -230,7 +231,12 @@ func (c *crew) Dialog(string, string) (string, bool) { return "", false }
 
 func (c *crew) AsksFirst(string) bool { return false }
 
-func (c *crew) Converse(string, agents.Output, string) agents.Conversation { return c.said }
+func (c *crew) Converse(_ string, _ agents.Output, after string) agents.Conversation {
+	if c.converse != nil {
+		return c.converse(after)
+	}
+	return c.said
+}
 
 func (c *crew) Messages(harness string) bool { return harness != "command:x" }
 

@@ -2,8 +2,10 @@ package agents
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
+	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/core/transcript"
 )
@@ -24,7 +26,46 @@ func (a *Agents) Conversation(t *task.Task, number int, after string) (Conversat
 	if err != nil {
 		return Conversation{}, err
 	}
-	return a.Harnesses.Converse(card.Harness, a.left(t, k, card), after), nil
+	left := a.left(t, k, card)
+	after, told := strings.CutSuffix(after, toldLast)
+	out := a.Harnesses.Converse(card.Harness, left, after)
+	if !told && left.Over && !left.Headless && card.Final != "" && (after == "" || len(out.Turns) == 0) {
+		whole := out
+		if after != "" {
+			whole = a.Harnesses.Converse(card.Harness, left, "")
+		}
+		if whole.lacks(card.Final) {
+			last := whole.Turns[len(whole.Turns)-1]
+			out.Turns = append(out.Turns, transcript.Turn{At: last.At, Who: transcript.Agent, Text: screen.Text(card.Final)})
+			told = true
+		}
+	}
+	if told {
+		out.Next += toldLast
+	}
+	return out, nil
+}
+
+// toldLast marks a place in a conversation before which the last message was told that the
+// agent's record lacks.
+const toldLast = "+last"
+
+// lacks says whether a message that a hook told is not in the agent's record: the agent
+// was ended before it wrote it down, or never does. The beginning of the message counts:
+// the record may have cut it.
+func (c *Conversation) lacks(final string) bool {
+	if len(c.Turns) == 0 || c.Cut {
+		return false
+	}
+	words := func(text string) string { return strings.Join(strings.Fields(screen.Text(text)), " ") }
+	var all strings.Builder
+	for _, t := range c.Turns {
+		if t.Who != transcript.User {
+			all.WriteString(words(t.Text) + " ")
+		}
+	}
+	begin := words(final)
+	return !strings.Contains(all.String(), begin[:min(len(begin), 1000)])
 }
 
 // LastMessage is what an attempt said last, alive or over: "" if it has said nothing yet.
