@@ -20,7 +20,8 @@ func newManCommand(deps Deps) *cobra.Command {
 		Use: "man [folder]", Short: "Print the manual page of orange, or write those of all commands into a folder", Args: arguments(0, 1),
 		Long: "Print the manual page orange(1) as roff. With a folder, write a page for every command into\n" +
 			"it: orange.1, orange-task.1, orange-task-create.1 and so on. The folder is made if it is not\n" +
-			"there, and older pages in it are replaced.",
+			"there, and older pages in it are replaced. A new folder that has the name of a command or of\n" +
+			"its page is given with a slash, as in ./task-create.",
 		Example: "  orange man | man -l -\n  orange man ~/.local/share/man/man1 && man orange-task-create",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
@@ -29,6 +30,9 @@ func newManCommand(deps Deps) *cobra.Command {
 				return err
 			}
 			dir := args[0]
+			if c := pageNamed(root, dir); c != nil && !isFolder(filepath.Join(deps.Cwd, dir)) {
+				return usageError("the argument is a folder for the pages of all commands, and %s is a command: read %s --help, or give ./%s", dir, c.CommandPath(), dir)
+			}
 			if !filepath.IsAbs(dir) {
 				dir = filepath.Join(deps.Cwd, dir)
 			}
@@ -45,6 +49,24 @@ func newManCommand(deps Deps) *cobra.Command {
 			})
 		},
 	})
+}
+
+// pageNamed is the command whose name or page is called so, nil if there is none.
+func pageNamed(cmd *cobra.Command, name string) *cobra.Command {
+	if page := manName(cmd); name == page || "orange-"+name == page || name == page+".1" {
+		return cmd
+	}
+	for _, c := range members(cmd) {
+		if found := pageNamed(c, name); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // writePages writes the page of a command and of all below it.

@@ -83,3 +83,26 @@ func TestCommandsSayMoreThanTheirName(t *testing.T) {
 	}
 	visit(cli.New(newWorld(t).Deps))
 }
+
+// The argument is a folder: whoever names a command gets no folder of that name by accident.
+func TestManWritesNoFolderNamedLikeACommand(t *testing.T) {
+	w := newWorld(t)
+	w.Cwd = t.TempDir()
+	for name, command := range map[string]string{"task-verdict": "orange task verdict", "orange-task-verdict": "orange task verdict", "task": "orange task", "orange": "orange"} {
+		code := w.run(t, "man", name)
+		if want := "the argument is a folder for the pages of all commands, and " + name + " is a command: read " + command + " --help"; code != 2 || !strings.Contains(w.err.String(), want) {
+			t.Errorf("%s: exit %d: %s", name, code, w.err.String())
+		}
+		if _, err := os.Stat(filepath.Join(w.Cwd, name)); err == nil {
+			t.Errorf("the folder %s was made", name)
+		}
+	}
+	for range 2 { // the second time the folder is there
+		if code := w.run(t, "man", "./task-verdict"); code != 0 {
+			t.Errorf("exit %d: %s", code, w.err.String())
+		}
+	}
+	if code := w.run(t, "man", "task-verdict"); code != 0 {
+		t.Errorf("a folder that is there: exit %d: %s", code, w.err.String())
+	}
+}
