@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"orange/internal/core/task"
 )
 
 // Names of events that are not types of entries of their own.
@@ -124,7 +126,11 @@ func (h *historian) stopped() {
 // details lists what any other entry says.
 func (h *historian) details() []EventField {
 	e := h.e
-	fields := []EventField{h.actor(), some("from", e.From), some("to", e.To), some("reason", e.Reason), h.note(), some("attention", e.Attention)}
+	reason := e.Reason
+	if e.Type == EffectAsked && e.Actor == task.Human && len(e.Effects) > 0 { // its reason is only that a person asked
+		reason = e.wanted()
+	}
+	fields := []EventField{h.actor(), some("from", e.From), some("to", e.To), some("reason", reason), h.note(), some("attention", e.Attention)}
 	if len(e.Ended) > 0 {
 		gone := e.Ended[0]
 		fields = append(fields, EventField{"role", gone.Role}, EventField{"attempt", gone.Number}, EventField{"code", gone.Code})

@@ -21,6 +21,14 @@ func TestHistory(t *testing.T) {
 			Entry{Type: TaskCreated, Task: "t", To: "pending", Actor: task.Human, New: &signal.New{Project: "p", Branch: "b", Summary: "a <b> & c"}},
 			[]string{`"type":"task.created",`, `"task_id":"t","project":"p","branch":"b","summary":"a <b> & c","status":"pending","actor":"human"`},
 		},
+		"a person asks for a merge": {
+			Entry{Type: EffectAsked, Actor: task.Human, Reason: "a person asked for it", Effects: []task.Effect{{Do: "merge"}}},
+			[]string{`"type":"effect.asked",`, `"actor":"human","reason":"asks for merge"`},
+		},
+		"a tracker answers again": {
+			Entry{Type: EffectAsked, Actor: task.Engine, Reason: "the tracker answers again"},
+			[]string{`"reason":"the tracker answers again"`},
+		},
 		"fields are updated": {
 			Entry{Type: TaskUpdated, Fields: []signal.Field{{Name: "summary", From: "a", To: "b"}, {Name: "branch", From: "x", To: "y"}}},
 			[]string{`"changes":{"branch":{"from":"x","to":"y"},"summary":true}`},

@@ -91,6 +91,9 @@ func momentOf(e *journal.Entry) taskMoment {
 	if e.Type == journal.AgentNotice { // its words say all
 		m.Who, m.Why = "", ""
 	}
+	if e.Type == journal.EffectAsked && e.Actor == task.Human { // the reason is only that a person asked
+		m.What, m.Why = screen.OneLine(journal.Tell([]journal.Entry{*e})[0].What), ""
+	}
 	for _, more := range []string{e.Attention, e.Held, strings.Join(e.Rejected, "; ")} {
 		if more != "" {
 			m.Why = strings.TrimPrefix(m.Why+"; "+screen.OneLine(prose.Cut(more, maxWritten)), "; ")
