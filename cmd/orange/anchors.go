@@ -221,6 +221,18 @@ func (a *anchors) keep() error {
 	return err
 }
 
+// anchoredWords says how many merges are anchored, and where.
+func anchoredWords(merges, repositories int) string {
+	are, in := "merges are", "repositories"
+	if merges == 1 {
+		are = "merge is"
+	}
+	if repositories == 1 {
+		in = "repository"
+	}
+	return fmt.Sprintf("%d %s anchored in %d %s", merges, are, repositories, in)
+}
+
 // checkAnchors compares the journal with its anchors in the repositories of all projects.
 func (s *server) checkAnchors(ctx context.Context) (string, error) {
 	if s.anchors == nil {
@@ -253,7 +265,7 @@ func (s *server) checkAnchors(ctx context.Context) (string, error) {
 	if len(wrong) > 0 {
 		return "", errors.New(strings.Join(wrong, "; "))
 	}
-	detail := fmt.Sprintf("%d merges are anchored in %d repositories, at %s; the journal agrees with them", agree, in, git.AnchorRef(id))
+	detail := anchoredWords(agree, in) + ", at " + git.AnchorRef(id) + "; the journal agrees with them"
 	if lost > 0 {
 		detail += fmt.Sprintf(", but for %d of rows that were lost when the store was restored", lost)
 	}

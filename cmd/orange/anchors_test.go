@@ -173,7 +173,7 @@ func TestMergesAreAnchoredAndAudited(t *testing.T) {
 			t.Errorf("audit %s: %v, %s", name, ok, text)
 		}
 	}
-	s.expectCheck("anchors", true, "2 merges are anchored in 1 repositories")
+	s.expectCheck("anchors", true, "2 merges are anchored in 1 repository,")
 	s.git(s.repo, "fsck", "--strict")
 	if now := s.git(s.repo, "status", "--porcelain"); now != status {
 		t.Errorf("the checkout was %q and is %q", status, now)
@@ -202,10 +202,10 @@ func TestAServerIsKilledBetweenAMergeAndItsAnchor(t *testing.T) {
 			if list := s.anchored(1); list[0].Commit != s.mergedCommit(ids[0]) {
 				t.Errorf("%+v", list)
 			}
-			s.expectCheck("anchors", true, "1 merges are anchored")
+			s.expectCheck("anchors", true, "1 merge is anchored in 1 repository,")
 			s.orange("stop")
 			s.orange("task", "list")
-			s.expectCheck("anchors", true, "1 merges are anchored")
+			s.expectCheck("anchors", true, "1 merge is anchored in 1 repository,")
 			s.anchored(1)
 		})
 	}
@@ -271,7 +271,7 @@ func TestAChangedRowIsNamed(t *testing.T) {
 	s.changeStore("UPDATE journal SET entry = replace(entry, '\"line\":', '\"line\": ') WHERE row = 2")
 	words := "row 2 (entry 1 of task " + string(ids[1]) + ") is not what was written"
 	s.expectCheck("chain", false, words)
-	s.expectCheck("anchors", true, "1 merges")
+	s.expectCheck("anchors", true, "1 merge is anchored")
 	for _, args := range [][]string{{"task", "replay", string(ids[1])}, {"task", "replay", string(ids[0])}, {"task", "replay", string(ids[0]), "--at", "1"}, {"audit", commit, "--repo", s.repo}} {
 		if out, said, err := s.run(args...); err == nil || !strings.Contains(out+said, words) {
 			t.Errorf("%v: %v\n%s%s", args, err, out, said)

@@ -216,7 +216,7 @@ func (s session) context(text, file string) (string, error) {
 		}
 		f, err := os.Open(file)
 		if err != nil {
-			return "", fmt.Errorf("read the context: %w", err)
+			return "", fmt.Errorf("read the requirements: %w", err)
 		}
 		defer f.Close()
 		from = f
@@ -228,11 +228,11 @@ func (s session) context(text, file string) (string, error) {
 	all, err := io.ReadAll(io.LimitReader(from, maxContext+1))
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("read the context: %w", err)
+		return "", fmt.Errorf("read the requirements: %w", err)
 	case len(all) > maxContext:
-		return "", errors.New("the context is longer than 1 MB: put it into a file of the repository and name that")
+		return "", errors.New("the requirements are longer than 1 MB: put it into a file of the repository and name that")
 	case !utf8.Valid(all):
-		return "", errors.New("the context is not text: give UTF-8")
+		return "", errors.New("the requirements are not text: give UTF-8")
 	}
 	return string(all), nil
 }
