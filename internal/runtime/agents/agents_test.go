@@ -469,7 +469,14 @@ func TestTheLastMessageEndsAConversation(t *testing.T) {
 	}
 	c.said = record
 	card("All done.")
-	ends("it lives: its record may be late", "", "I\n\ndo", "0:9")
+	ends("at work", "", "I\n\ndo", "0:9")
+	c.task.Attempts[0].Condition.Name = task.Idle
+	ends("its turn ended, and its record is late", "", "All done.", "0:9+last")
+	c.converse = func(string) agents.Conversation {
+		return agents.Conversation{Next: "0:20", Turns: []transcript.Turn{{Who: transcript.Agent, Text: "All\ndone."}}}
+	}
+	ends("its record has caught up", "0:9+last", "", "0:20")
+	c.converse = nil
 	c.task.Attempts = nil
 	ends("over", "", "All done.", "0:9+last")
 	card("I do")

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,16 @@ func (a *Agents) Conversation(t *task.Task, number int, after string) (Conversat
 	left := a.left(t, k, card)
 	after, told := strings.CutSuffix(after, toldLast)
 	out := a.Harnesses.Converse(card.Harness, left, after)
-	if !told && left.Over && !left.Headless && card.Final != "" && (after == "" || len(out.Turns) == 0) {
+	if told { // the record has caught up
+		if n := slices.IndexFunc(out.Turns, func(t transcript.Turn) bool {
+			return t.Who == transcript.Agent && inWords(t.Text) == inWords(card.Final)
+		}); n >= 0 {
+			out.Turns, told = slices.Delete(out.Turns, n, n+1), false
+		}
+	}
+	live, _ := t.AttemptByNumber(number)
+	ended := left.Over || live.Condition.Name == task.Idle // its turn, of which a hook told the last message
+	if !told && ended && !left.Headless && card.Final != "" && (after == "" || len(out.Turns) == 0) {
 		whole := out
 		if after != "" {
 			whole = a.Harnesses.Converse(card.Harness, left, "")
@@ -50,21 +60,23 @@ func (a *Agents) Conversation(t *task.Task, number int, after string) (Conversat
 // agent's record lacks.
 const toldLast = "+last"
 
+// inWords is a text without its line breaks, to be compared.
+func inWords(text string) string { return strings.Join(strings.Fields(screen.Text(text)), " ") }
+
 // lacks says whether a message that a hook told is not in the agent's record: the agent
-// was ended before it wrote it down, or never does. The beginning of the message counts:
+// writes it down later, or was ended before it did. The beginning of the message counts:
 // the record may have cut it.
 func (c *Conversation) lacks(final string) bool {
 	if len(c.Turns) == 0 || c.Cut {
 		return false
 	}
-	words := func(text string) string { return strings.Join(strings.Fields(screen.Text(text)), " ") }
 	var all strings.Builder
 	for _, t := range c.Turns {
 		if t.Who != transcript.User {
-			all.WriteString(words(t.Text) + " ")
+			all.WriteString(inWords(t.Text) + " ")
 		}
 	}
-	begin := words(final)
+	begin := inWords(final)
 	return !strings.Contains(all.String(), begin[:min(len(begin), 1000)])
 }
 
