@@ -36,7 +36,7 @@ func openHub(t *testing.T, flags ...string) (*shop, *hub) {
 	check(t, err)
 	t.Cleanup(server.Stop)
 	h.Server = server
-	s.orange("project", "update", "shop", "--delivery", "pr", "--forge-url", server.URL(), "--forge-repo", server.Scope(), "--forge-token", "file:"+s.secret("hub.token", server.Secret()))
+	s.orange("project", "update", "shop", "--trust-git", "--delivery", "pr", "--forge-url", server.URL(), "--forge-repo", server.Scope(), "--forge-token", "file:"+s.secret("hub.token", server.Secret()))
 	return s, h
 }
 

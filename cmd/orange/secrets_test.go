@@ -72,7 +72,7 @@ func TestSecretsAreWrittenNowhere(t *testing.T) {
 	s.env = append(s.env, "LINEAR_API_KEY="+planted["linear"], "ORANGE_SECRET_WRONG="+planted["wrong"], "LINEAR_WEBHOOK_SECRET="+planted["webhook"], "GITHUB_TOKEN="+planted["github"])
 	url := s.hear()
 	hub.Push(t, "1-cart") // the forge knows what will be pushed
-	s.orange("project", "update", "shop", "--forge-url", hub.URL(), "--forge-repo", hub.Scope(), "--forge-token", "file:"+kept)
+	s.orange("project", "update", "shop", "--trust-git", "--forge-url", hub.URL(), "--forge-repo", hub.Scope(), "--forge-token", "file:"+kept)
 	snoop := "  - run: \"env >../../../env-{role}-{attempt}; cat /proc/$PPID/environ >../../../environ-{role}-{attempt}; git config -l --show-origin >../../../git-{role}-{attempt}\"\n"
 	s.addTracker("lin", "development:\n"+snoop+strings.ReplaceAll(sdlc[len("\ndevelopment:\n"):], "qa:\n", "qa:\n"+snoop),
 		"--kind", "linear", "--url", lin.URL, "--scope", "ENG", "--token", "env:LINEAR_API_KEY", "--webhook-secret", "env:LINEAR_WEBHOOK_SECRET", "--author", "alice", "--workflow", "linear-sdlc")

@@ -426,7 +426,7 @@ func TestFinishedWorkIsPushed(t *testing.T) {
 	s.git(s.dir, "init", "-q", "--bare", "-b", "main", remote)
 	s.git(s.repo, "remote", "add", "origin", remote)
 	s.git(s.repo, "push", "-q", "origin", "main")
-	s.orange("project", "update", "shop", "--delivery", "push")
+	s.orange("project", "update", "shop", "--delivery", "push", "--trust-git")
 	id := s.create("feature", diligent)
 	s.reaches(id, "reviewing")
 	if got, want := s.git(remote, "rev-parse", "feature"), s.git(s.repo, "rev-parse", "feature"); got != want {

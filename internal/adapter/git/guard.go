@@ -265,6 +265,9 @@ func notTrusted(project string, programs []task.GitProgram) string {
 	if project == "" {
 		return fmt.Sprintf("Orange does not run %s, because this repository belongs to no project: use the project's own repository", someNames(keys))
 	}
+	if !slices.ContainsFunc(programs, func(p task.GitProgram) bool { return !isAddress(p) }) {
+		return fmt.Sprintf("Orange does not connect to the folder or command that %s names, which nobody has trusted: look at it, then run orange project update %s --trust-git", someNames(keys), project)
+	}
 	return fmt.Sprintf("Orange does not run %s, which nobody has trusted: look at it, then run orange project update %s --trust-git", someNames(keys), project)
 }
 

@@ -93,6 +93,8 @@ func (e *guardEnv) work(g *Git) {
 	_, _ = g.Salvages(ctx, e.root)
 	e.merge(g)
 	_ = g.Fetch(ctx, e.root, "origin", "main")
+	do(e.t, e.root, "-c", "core.hooksPath=/dev/null", "update-ref", "refs/heads/pushed", "main")
+	_ = g.Push(ctx, e.root, "origin", "pushed")
 	_ = g.AddWorktree(ctx, e.root, filepath.Join(e.outside, "more"), "main")
 	_ = g.RemoveWorktree(ctx, filepath.Join(e.outside, "more"))
 }
@@ -204,6 +206,26 @@ var attacks = map[string]func(e *guardEnv, program string){
 		do(e.t, e.root, "remote", "add", "origin", "ext::"+program+" transport %S")
 		do(e.t, e.root, "config", "protocol.ext.allow", "always")
 	},
+	"push to a folder": func(e *guardEnv, program string) {
+		do(e.t, e.root, "remote", "add", "origin", "ssh://localhost/x")
+		do(e.t, e.root, "remote", "set-url", "--push", "origin", e.remote(program))
+	},
+	"push to a file address": func(e *guardEnv, program string) {
+		do(e.t, e.root, "remote", "add", "origin", "file://"+e.remote(program))
+	},
+	"push to another address": func(e *guardEnv, program string) {
+		do(e.t, e.root, "remote", "add", "origin", "ssh://localhost/x")
+		do(e.t, e.root, "config", "url."+e.remote(program)+".pushInsteadOf", "ssh://localhost/x")
+	},
+	"push to an address in parts": func(e *guardEnv, program string) {
+		do(e.t, e.root, "remote", "add", "origin", "evil:"+strings.TrimPrefix(e.remote(program), "/"))
+		do(e.t, e.root, "config", "url.file:.insteadOf", "evil:")
+		do(e.t, e.root, "config", "remote.origin.pushurl", "evil://"+e.remote(program))
+	},
+	"push to a remote without an address": func(e *guardEnv, program string) {
+		do(e.t, e.root, "config", "remote.origin.prune", "true")
+		write(e.t, e.root, ".git/remotes/origin", "URL: "+e.remote(program)+"\n")
+	},
 	"another repository": func(e *guardEnv, program string) {
 		evil := filepath.Join(e.outside, "another")
 		do(e.t, e.root, "clone", "-q", "--bare", "--branch=x", e.root, evil)
@@ -213,6 +235,17 @@ var attacks = map[string]func(e *guardEnv, program string){
 		write(e.t, e.dir, ".git", "gitdir: "+evil+"\n")
 		do(e.t, e.dir, "reset", "-q")
 	},
+}
+
+// remote makes a repository that runs a program when something is pushed to it.
+func (e *guardEnv) remote(program string) string {
+	e.t.Helper()
+	dir := filepath.Join(e.outside, "remote.git")
+	if !there(dir, "HEAD") {
+		do(e.t, e.root, "init", "-q", "--bare", "--template=", dir)
+		e.executable(filepath.Join(dir, "hooks/pre-receive"), "#!/bin/sh\nexec "+program+"\n")
+	}
+	return dir
 }
 
 func (e *guardEnv) filter(name, part, program string) {
@@ -230,7 +263,7 @@ func (e *guardEnv) hook(path, program string) {
 // Nothing that an agent configures is run, and a git without a guard runs it.
 func TestProgramsOfAgentsAreNotRun(t *testing.T) {
 	t.Parallel()
-	never := []string{"textconv", "external diff"} // no git of Orange ever runs those
+	never := []string{"textconv", "external diff", "push to a remote without an address"} // no git of Orange ever runs those
 	for name, attack := range attacks {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -260,7 +293,7 @@ func TestProgramsOfAgentsAreNotRun(t *testing.T) {
 func TestTrustedProgramsRun(t *testing.T) {
 	t.Parallel()
 	for name, attack := range attacks {
-		if slices.Contains([]string{"fsmonitor", "textconv", "external diff", "another repository", "filter of a repository inside", "filter of the worktree", "filter by an include that comes later", "hook in the worktree"}, name) {
+		if slices.Contains([]string{"fsmonitor", "textconv", "external diff", "another repository", "filter of a repository inside", "filter of the worktree", "filter by an include that comes later", "hook in the worktree", "push to a remote without an address"}, name) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -276,7 +309,7 @@ func TestTrustedProgramsRun(t *testing.T) {
 			}
 			e.executable(program, "#!/bin/sh\necho changed >>"+e.outside+"/ran\ncase \"$*\" in transport*) exit 1 ;; *) cat ;; esac\n")
 			e.work(e.git)
-			if strings.Contains(name, "hook") { // the hook is the file that is compared, and it is the same
+			if strings.Contains(name, "hook") || strings.HasPrefix(name, "push") { // the hook is the file that is compared, and it is the same
 				return
 			}
 			if ran := e.ran(); ran != "" {

@@ -45,11 +45,11 @@ func (s setting) kindOf() task.GitProgramKind {
 	case "core.sshcommand", "core.gitproxy", "remote.uploadpack", "remote.receivepack", "remote.vcs":
 		return task.GitTransport
 	case "remote.url", "remote.pushurl":
-		if strings.HasPrefix(s.value, extPrefix) {
+		if runsHere(s.value) {
 			return task.GitTransport
 		}
 	case "url.insteadof", "url.pushinsteadof":
-		if strings.HasPrefix(sub, extPrefix) {
+		if runsHere(sub) {
 			return task.GitTransport
 		}
 	case "protocol.allow":
@@ -97,6 +97,19 @@ func switchedOff(key string) []setting {
 // extPrefix begins an address that is a command.
 const extPrefix = "ext::"
 
+// runsHere says whether an address, or one that begins with it, gets git to run a program of this
+// machine: a command, or the hooks of a repository in a folder.
+func runsHere(address string) bool {
+	scheme, _, ok := strings.Cut(address, ":")
+	return !ok || strings.Contains(scheme, "/") || scheme == "ext" || scheme == "file"
+}
+
+// isAddress says whether a program is one by its address.
+func isAddress(p task.GitProgram) bool {
+	section, _, name := setting{key: p.Key}.parts()
+	return p.Kind == task.GitTransport && (section == "url" || section == "remote" && strings.HasSuffix(name, "url"))
+}
+
 // driverMark is what a merge driver says that is switched off. The merge then has a conflict.
 const driverMark = "orange-does-not-run-this-merge-driver"
 
@@ -143,13 +156,17 @@ func (f *programFinder) find(settings []setting) []task.GitProgram {
 				out = slices.DeleteFunc(out, func(p task.GitProgram) bool { return p.Kind == kind })
 				continue
 			}
-		} else if section, _, name := s.parts(); section != "url" && (section != "remote" || !strings.HasSuffix(name, "url")) {
+		} else if !isAddress(task.GitProgram{Kind: kind, Key: s.key}) {
 			out = slices.DeleteFunc(out, func(p task.GitProgram) bool { return p.Key == s.key })
 			if s.value == "" {
 				continue
 			}
 		}
-		out = append(out, task.GitProgram{Kind: kind, Key: s.key, Command: s.value, Files: f.filesOf(kind, s.value)})
+		p := task.GitProgram{Kind: kind, Key: s.key, Command: s.value}
+		if !isAddress(p) || strings.HasPrefix(s.value, extPrefix) { // a folder is no program, and its content changes
+			p.Files = f.filesOf(kind, s.value)
+		}
+		out = append(out, p)
 	}
 	return append(out, f.hooks(hooksPath, named)...)
 }

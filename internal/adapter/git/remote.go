@@ -9,13 +9,20 @@ import (
 	"strings"
 )
 
-// HasRemote says whether the repository has a remote of that name.
+// HasRemote says whether the configuration of the repository has an address of a remote. Git
+// would take a remote without one from a file in .git/remotes, or for the path of a folder.
 func (g *Git) HasRemote(ctx context.Context, root, remote string) (bool, error) {
-	out, err := g.run(ctx, root, "remote")
-	if err != nil {
-		return false, fmt.Errorf("list the remotes of %s: %w", root, err)
+	if remote == "" || strings.ContainsAny(remote, "\n\x00") {
+		return false, nil
 	}
-	return remote != "" && slices.Contains(strings.Split(out, "\n"), remote), nil
+	out, err := g.run(ctx, root, "config", "--get-all", "remote."+remote+".url")
+	if exitCode(err) == 1 {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for the remote %s of %s: %w", remote, root, err)
+	}
+	return out != "", nil
 }
 
 // RemoteURL is where a remote is.
