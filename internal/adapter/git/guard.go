@@ -220,12 +220,30 @@ func hasExactly(folder string, files map[string][]byte) bool {
 }
 
 // refuse says why a command is not run at all, "" if it is: it would connect, and a program for
-// that is withheld. Of some settings git uses the first value, so that they cannot be changed.
+// that is withheld, or it would do without a hook that may say no. Of some settings git uses the
+// first value, so that they cannot be changed.
 func (r *ruling) refuse(c call) string {
-	if !c.network || !r.withholds(task.GitTransport) {
+	hook := c.hook()
+	needed := slices.DeleteFunc(slices.Clone(r.withheld), func(p task.GitProgram) bool {
+		return !(c.network && p.Kind == task.GitTransport) && !(p.Kind == task.GitHook && p.Key == hook)
+	})
+	if len(needed) == 0 {
 		return ""
 	}
-	return notTrusted(r.project, slices.DeleteFunc(slices.Clone(r.withheld), func(p task.GitProgram) bool { return p.Kind != task.GitTransport }))
+	return notTrusted(r.project, needed)
+}
+
+// hook is the hook that decides whether a command may be done, "" if none does.
+func (c call) hook() string {
+	switch {
+	case c.args[0] == "push":
+		return "pre-push"
+	case c.args[0] == "hook" && len(c.args) > 2:
+		if i := slices.IndexFunc(c.args[2:], func(arg string) bool { return !strings.HasPrefix(arg, "-") }); i >= 0 {
+			return c.args[2+i]
+		}
+	}
+	return ""
 }
 
 func (r *ruling) withholds(kind task.GitProgramKind) bool {
@@ -260,6 +278,10 @@ var filterFailed = regexp.MustCompile(`(?:clean|smudge) filter '?(.+?)'? failed`
 func notTrusted(project string, programs []task.GitProgram) string {
 	var keys []string
 	for _, p := range programs {
+		if p.Kind == task.GitHook {
+			keys = append(keys, "the hook "+p.Key)
+			continue
+		}
 		keys = append(keys, p.Key)
 	}
 	if project == "" {

@@ -347,6 +347,49 @@ func TestAHookBesideTrustedOnesDoesNotRun(t *testing.T) {
 	}
 }
 
+// What a trusted hook may forbid is not done without it, and a copy that an editor leaves beside it
+// changes nothing.
+func TestNothingIsDoneWithoutTheHookThatMayForbidIt(t *testing.T) {
+	t.Parallel()
+	for hook, try := range map[string]func(e *guardEnv) error{
+		"pre-push": func(e *guardEnv) error { return e.git.Push(t.Context(), e.root, "origin", "x") },
+		"prepare-commit-msg": func(e *guardEnv) error {
+			_, err := e.git.Merge(t.Context(), e.root, Merging{Branch: "x", Into: "main", Strategy: MergeCommit})
+			return err
+		},
+		"commit-msg": func(e *guardEnv) error {
+			_, err := e.git.Merge(t.Context(), e.root, Merging{Branch: "x", Into: "main", Strategy: MergeCommit})
+			return err
+		},
+	} {
+		t.Run(hook, func(t *testing.T) {
+			t.Parallel()
+			e := newGuardEnv(t)
+			remote := filepath.Join(e.outside, "remote.git")
+			do(t, e.root, "init", "-q", "--bare", "--template=", remote)
+			do(t, e.root, "remote", "add", "origin", remote)
+			e.hook(".git/hooks/"+hook, e.program("mine"))
+			e.trust()
+			file := filepath.Join(e.root, ".git/hooks", hook)
+			text := read(t, e.root, ".git/hooks/"+hook)
+			before := out(t, e.root, "rev-parse", "main")
+			e.executable(file, text+"# changed\n")
+			wantError(t, try(e), "Orange does not run the hook "+hook+", which nobody has trusted: look at it, then run orange project update shop --trust-git")
+			if out(t, e.root, "rev-parse", "main") != before || out(t, remote, "for-each-ref") != "" {
+				t.Error("something was changed")
+			}
+			e.executable(file, text)
+			for _, end := range []string{"~", ".bak", ".old", ".orig", ".swp", ".sample"} {
+				e.executable(file+end, "#!/bin/sh\n")
+			}
+			e.ran()
+			if err := try(e); err != nil || e.ran() != "mine" {
+				t.Errorf("with copies beside it the hook does not run: %v", err)
+			}
+		})
+	}
+}
+
 // Husky's hooks are in the working tree, call a file beside them and one above. In a worktree
 // they run if all of these are what they were in the checkout that was trusted.
 func TestHooksInTheWorkingTreeAreComparedByContent(t *testing.T) {

@@ -171,6 +171,11 @@ func (f *programFinder) find(settings []setting) []task.GitProgram {
 	return append(out, f.hooks(hooksPath, named)...)
 }
 
+// isCopy says whether a file beside hooks is one that git brings along or that an editor leaves.
+func isCopy(name string) bool {
+	return slices.ContainsFunc([]string{".sample", "~", ".bak", ".old", ".orig", ".swp"}, func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
 // hooksFolder is where the hooks are: the path by which a hook in it is run, and the folder.
 func (f *programFinder) hooksFolder(hooksPath string, named bool) (run, folder string) {
 	switch {
@@ -205,7 +210,7 @@ func (f *programFinder) hooks(hooksPath string, named bool) (out []task.GitProgr
 	var hooks, beside []string
 	for _, e := range entries {
 		name := e.Name()
-		if strings.HasSuffix(name, ".sample") {
+		if isCopy(name) {
 			continue
 		}
 		switch info := f.see(filepath.Join(folder, name)); {
