@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -50,7 +52,8 @@ func guardedGit(home string, store *sqlite.Store) (*git.Git, *gitTrust) {
 }
 
 // trusted says which project a repository belongs to and what is trusted there. The
-// repositories of submodules are in the one around them.
+// repositories of submodules are in the one around them. Projects may be worktrees of one
+// repository: what is trusted in one of them is trusted in all, and the first name stands for them.
 func (t *gitTrust) trusted(common string) (project string, programs []task.GitProgram) {
 	if common == "" {
 		return "", nil
@@ -59,9 +62,14 @@ func (t *gitTrust) trusted(common string) (project string, programs []task.GitPr
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	around := ""
-	for name, p := range t.projects {
+	for _, name := range slices.Sorted(maps.Keys(t.projects)) {
+		p := t.projects[name]
 		in := p.common == common || strings.HasPrefix(common, p.common+string(filepath.Separator))
-		if p.common != "" && in && len(p.common) > len(around) {
+		switch {
+		case p.common == "" || !in || len(p.common) < len(around):
+		case p.common == around:
+			programs = task.UniteGitPrograms(programs, p.programs)
+		default:
 			project, programs, around = name, p.programs, p.common
 		}
 	}
