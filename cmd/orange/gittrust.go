@@ -111,7 +111,7 @@ func (t *gitTrust) load(ctx context.Context) error {
 			_, err = t.trust(ctx, p)
 		default:
 			if err = json.Unmarshal([]byte(text), &programs); err == nil {
-				t.set(p, programs)
+				_, err = t.keep(p, programs)
 			}
 		}
 		if err != nil {
@@ -157,9 +157,14 @@ func (t *gitTrust) trust(ctx context.Context, p task.Project, places ...string) 
 		}
 		all = append(all, list)
 	}
-	programs := task.UniteGitPrograms(all...)
-	text, err := json.Marshal(append([]task.GitProgram{}, programs...))
-	if err == nil {
+	return t.keep(p, task.UniteGitPrograms(all...))
+}
+
+// keep makes programs the trusted ones of a project.
+func (t *gitTrust) keep(p task.Project, programs []task.GitProgram) ([]task.GitProgram, error) {
+	programs = task.SealedGitPrograms(programs)
+	text, err := json.Marshal(programs)
+	if have, _ := t.store.Setting(settingOf(p.Name)); err == nil && have != string(text) {
 		err = t.store.SetSetting(settingOf(p.Name), string(text))
 	}
 	if err != nil {
@@ -236,7 +241,7 @@ func untrustedText(programs []task.GitProgram) string {
 	}
 	var names []string
 	for _, p := range programs[:min(most, len(programs))] {
-		name := p.Key + " = " + p.Command
+		name := p.Key + " = " + p.Shown()
 		if p.Kind == task.GitHook {
 			name = "the hook " + p.Files[0].Path
 		}

@@ -59,7 +59,7 @@ worker:
 		t.Error(text)
 	}
 	said := s.orange("project", "update", "shop", "--trust-git")
-	if !strings.Contains(said, "filter filter.x.clean: "+s.dir+"/evil") || !strings.Contains(said, "hook post-checkout") {
+	if !strings.Contains(said, "as they are:\n  filter filter.x.clean: "+s.dir+"/evil\n    "+s.dir+"/evil ") || !strings.Contains(said, "\n  hook post-checkout\n    .git/hooks/post-checkout ") {
 		t.Error(said)
 	}
 	if text := waits(); text != "" {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -142,7 +143,6 @@ func (g *Git) once(ctx context.Context, c call) (string, error) {
 // short halfway. A guarded git gets settings that switch off what it may not run.
 func (g *Git) command(ctx context.Context, c *call) (*exec.Cmd, error) {
 	args := []string{"-C", c.dir}
-	var values []string
 	if g.guard != nil && !c.free {
 		var err error
 		if c.ruling, err = g.guard.rule(ctx, g, *c); err != nil {
@@ -151,20 +151,16 @@ func (g *Git) command(ctx context.Context, c *call) (*exec.Cmd, error) {
 		if why := c.ruling.refuse(*c); why != "" {
 			return nil, errors.New(why)
 		}
-		for _, s := range c.ruling.settings {
-			if !strings.Contains(s.key, "=") {
-				args = append(args, "-c", s.key+"="+s.value)
-				continue
-			}
-			name := fmt.Sprintf("ORANGE_GIT_%d", len(values)) // git splits a -c at the first =, and this at the last
-			args, values = append(args, "--config-env="+s.key+"="+name), append(values, name+"="+s.value)
-		}
+	}
+	env := g.environment(*c)
+	if c.ruling != nil {
+		env = append(env, inEnvironment(env, c.ruling.settings)...)
 	}
 	for _, setting := range c.config {
 		args = append(args, "-c", setting)
 	}
 	cmd := exec.CommandContext(ctx, g.program, append(args, c.args...)...)
-	cmd.Env = append(g.environment(*c), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat",
+	cmd.Env = append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat",
 		"GIT_ASKPASS=false", "SSH_ASKPASS=false", "GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_MERGE_AUTOEDIT=no")
 	if !c.search {
 		cmd.Env = append(cmd.Env, ceiling(c.dir))
@@ -172,7 +168,7 @@ func (g *Git) command(ctx context.Context, c *call) (*exec.Cmd, error) {
 	if c.ruling != nil && !c.network && c.ruling.withholds(task.GitTransport) {
 		cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL=") // also what a partial clone misses is not fetched
 	}
-	cmd.Env = append(append(cmd.Env, c.env...), values...)
+	cmd.Env = append(cmd.Env, c.env...)
 	if c.input != "" {
 		cmd.Stdin = strings.NewReader(c.input)
 	}
@@ -181,6 +177,17 @@ func (g *Git) command(ctx context.Context, c *call) (*exec.Cmd, error) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // git removes its lock files
 	cmd.WaitDelay = 5 * time.Second
 	return cmd, nil
+}
+
+// inEnvironment are the variables that give git settings besides those that env gives it. A command
+// line is for all to see, and a setting may hold a password.
+func inEnvironment(env []string, settings []setting) (out []string) {
+	n, _ := strconv.Atoi(envOf(env)["GIT_CONFIG_COUNT"])
+	for _, s := range settings {
+		out = append(out, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, s.key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, s.value))
+		n++
+	}
+	return append(out, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
 
 // environment is what a call inherits. What it may use keys for gets those.

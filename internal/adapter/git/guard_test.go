@@ -3,6 +3,9 @@ package git
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"orange/internal/core/task"
 )
@@ -458,6 +462,10 @@ func TestFilesAreNotWrittenWithoutTheirFilter(t *testing.T) {
 	commitFile(t, e.dir, "plain", "no filter\n")
 	do(t, e.dir, "rm", "-q", "b.big")
 	do(t, e.dir, "commit", "-qm", "rm")
+	past := time.Now().Add(-time.Hour) // git compares a file that is as new as the index
+	if err := os.Chtimes(filepath.Join(e.root, "a.big"), past, past); err != nil {
+		t.Fatal(err)
+	}
 	do(t, e.root, "update-index", "-q", "--refresh") // git needs no filter to know that a.big is as it was
 	_ = os.Remove(filepath.Join(e.outside, "ran"))
 	if _, err := e.git.Merge(ctx, e.root, Merging{Branch: "x", Into: "main", Strategy: Auto}); err != nil {
@@ -574,6 +582,41 @@ func TestOnlyFetchAndPushHaveKeys(t *testing.T) {
 	wantError(t, e.git.Fetch(t.Context(), e.root, "origin", "main"), "Orange does not run core.sshcommand")
 	if ran := e.ran(); strings.Contains(ran, "evil") {
 		t.Errorf("%s ran", ran)
+	}
+}
+
+// A trusted credential helper is used, and what it holds is on no command line.
+func TestNoSettingIsOnACommandLine(t *testing.T) {
+	t.Parallel()
+	e := newGuardEnv(t)
+	var used atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, password, _ := r.BasicAuth(); password == "hush" {
+			used.Store(true)
+		}
+		w.Header().Set("WWW-Authenticate", "Basic realm=x")
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	t.Cleanup(server.Close)
+	e.executable(filepath.Join(e.outside, "bin/git"), "#!/bin/sh\necho \"$@\" >>"+e.outside+"/calls\nexec "+realGit(t)+" \"$@\"\n")
+	e.git.program = filepath.Join(e.outside, "bin/git")
+	do(t, e.root, "remote", "add", "origin", server.URL+"/x.git")
+	do(t, e.root, "config", "credential."+server.URL+".helper", "!f() { echo username=me; echo password=hush; }; f")
+	e.trust()
+	e.trusted = task.SealedGitPrograms(e.trusted)
+	if text := fmt.Sprint(e.trusted); strings.Contains(text, "hush") {
+		t.Errorf("the password is kept: %s", text)
+	}
+	if err := e.git.Fetch(t.Context(), e.root, "origin", "main"); err == nil || !used.Load() {
+		t.Errorf("the helper was not asked: %v", err)
+	}
+	if text := read(t, e.outside, "calls"); !strings.Contains(text, "fetch") || strings.Contains(text, "hush") || strings.Contains(text, "credential."+server.URL) {
+		t.Errorf("git was run with\n%s", text)
+	}
+	used.Store(false)
+	do(t, e.root, "config", "credential."+server.URL+".helper", e.trusted[len(e.trusted)-1].Command) // it poses as the trusted one
+	if list, err := e.git.Untrusted(t.Context(), e.root); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
 	}
 }
 

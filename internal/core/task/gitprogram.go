@@ -2,7 +2,10 @@ package task
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
+	"strings"
 )
 
 // A GitProgram is a program that git runs because its configuration says so: a hook, a
@@ -10,7 +13,7 @@ import (
 type GitProgram struct {
 	Kind    GitProgramKind `json:"kind"`
 	Key     string         `json:"key"`             // of the configuration; of a hook its name
-	Command string         `json:"command"`         // as it is configured; of a hook the value of core.hooksPath
+	Command string         `json:"command"`         // as it is configured, or sealed; of a hook the value of core.hooksPath
 	Files   []GitFile      `json:"files,omitempty"` // that the command names, the program first
 }
 
@@ -44,11 +47,51 @@ func (p GitProgram) Same(q GitProgram) bool {
 	return p.Kind == q.Kind && p.Key == q.Key && p.Command == q.Command && slices.Equal(p.Files, q.Files)
 }
 
+// Sealed is the program as it may be kept and shown. The command of a credential helper may hold a
+// password: its sum stands for it, and its program.
+func (p GitProgram) Sealed() GitProgram {
+	if p.Kind != GitCredential || strings.HasPrefix(p.Command, sealed) {
+		return p
+	}
+	sum := sha256.Sum256([]byte(p.Command))
+	program := "a shell command"
+	if words := strings.Fields(p.Command); !strings.HasPrefix(p.Command, "!") && len(words) > 0 {
+		program = words[0]
+	} else if len(p.Files) > 0 {
+		program = p.Files[0].Path
+	}
+	p.Command = sealed + hex.EncodeToString(sum[:]) + " " + program
+	return p
+}
+
+// Shown is the command as people read it.
+func (p GitProgram) Shown() string {
+	p = p.Sealed()
+	if text, ok := strings.CutPrefix(p.Command, sealed); ok && p.Kind == GitCredential {
+		_, text, _ = strings.Cut(text, " ")
+		return text
+	}
+	return p.Command
+}
+
+// sealed begins a command that is only kept as its sum. No configuration may have it.
+const sealed = "sha256:"
+
+// SealedGitPrograms is Sealed for a list.
+func SealedGitPrograms(list []GitProgram) []GitProgram {
+	out := make([]GitProgram, 0, len(list))
+	for _, p := range list {
+		out = append(out, p.Sealed())
+	}
+	return out
+}
+
 // UntrustedGitPrograms lists those of the programs that are not among the trusted ones.
 func UntrustedGitPrograms(programs, trusted []GitProgram) (out []GitProgram) {
 	for _, p := range programs {
 		unreadable := slices.ContainsFunc(p.Files, func(f GitFile) bool { return f.SHA256 == Unreadable })
-		if unreadable || !slices.ContainsFunc(trusted, p.Same) {
+		posing := p.Kind == GitCredential && strings.HasPrefix(p.Command, sealed)
+		if unreadable || posing || !slices.ContainsFunc(trusted, func(q GitProgram) bool { return p.Sealed().Same(q.Sealed()) }) {
 			out = append(out, p)
 		}
 	}

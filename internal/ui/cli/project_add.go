@@ -65,11 +65,11 @@ func newProjectAdd(deps Deps) *cobra.Command {
 			return err
 		}
 		p = added.Project
-		text := fmt.Sprintf("Added project %s (%s), %d workspaces%s", p.Name, p.Path, p.PoolSize, policyText(p.Policy))
+		lines := []string{fmt.Sprintf("Added project %s (%s), %d workspaces%s", p.Name, p.Path, p.PoolSize, policyText(p.Policy))}
 		if len(added.Git) > 0 {
-			text += "\n" + gitProgramsText(added.Git)
+			lines = append(lines, gitProgramsText(added.Git)...)
 		}
-		return s.say(changedProject(added), "%s", text)
+		return s.sayLines(changedProject(added), lines...)
 	})
 	return cmd
 }

@@ -80,11 +80,11 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		text := fmt.Sprintf("Updated project %s: %d workspaces, workflow %s%s", p.Name, p.PoolSize, orDash(p.Workflow), policyText(p.Policy))
+		lines := []string{fmt.Sprintf("Updated project %s: %d workspaces, workflow %s%s", p.Name, p.PoolSize, orDash(p.Workflow), policyText(p.Policy))}
 		if trustGit {
-			text += "\n" + gitProgramsText(p.Git)
+			lines = append(lines, gitProgramsText(p.Git)...)
 		}
-		return s.say(changedProject(p), "%s", text)
+		return s.sayLines(changedProject(p), lines...)
 	})
 	return cmd
 }
@@ -99,21 +99,22 @@ func changedProject(p client.ChangedProject) map[string]any {
 }
 
 // gitProgramsText lists the programs that git may run, with the files whose content is fixed.
-func gitProgramsText(list []task.GitProgram) string {
+func gitProgramsText(list []task.GitProgram) []string {
 	if len(list) == 0 {
-		return "Git runs no hook, filter or helper for it"
+		return []string{"Git runs no hook, filter or helper for it"}
 	}
-	out := "Git runs these for it, as long as they stay as they are:"
+	lines := []string{"Git runs these for it, as long as they stay as they are:"}
 	for _, p := range list {
-		out += "\n  " + cleanLine(string(p.Kind)+" "+p.Key)
+		line := "  " + string(p.Kind) + " " + p.Key
 		if p.Command != "" {
-			out += ": " + cut(cleanLine(p.Command), 200)
+			line += ": " + cut(cleanLine(p.Shown()), 200)
 		}
+		lines = append(lines, line)
 		for _, f := range p.Files {
-			out += "\n    " + cleanLine(f.Path) + " " + f.SHA256[:min(12, len(f.SHA256))]
+			lines = append(lines, "    "+f.Path+" "+f.SHA256[:min(12, len(f.SHA256))])
 		}
 	}
-	return out
+	return lines
 }
 
 // project finds a project by its name.

@@ -63,6 +63,17 @@ func (s session) say(v any, format string, args ...any) error {
 	})
 }
 
+// sayLines prints lines, which may be indented, or v where JSON is wanted.
+func (s session) sayLines(v any, lines ...string) error {
+	return s.show(v, func(w io.Writer) error {
+		for i, line := range lines {
+			lines[i] = line[:len(line)-len(strings.TrimLeft(line, " "))] + cleanLine(line)
+		}
+		_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
+		return err
+	})
+}
+
 // actor is who asks: the role of the attempt this runs in, else a person.
 func (d Deps) actor() (task.Actor, int) {
 	if d.Config.Role == "" {
