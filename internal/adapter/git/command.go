@@ -195,7 +195,7 @@ func (g *Git) environment(c call) []string {
 	if g.environ == nil {
 		return withoutRepository(new(exec.Cmd).Environ())
 	}
-	return withoutRepository(g.environ(c.network || c.signs() && c.ruling != nil && c.ruling.ssh))
+	return withoutRepository(g.environ(c.network || c.ruling != nil && (c.ruling.keys || c.signs() && c.ruling.ssh)))
 }
 
 // withoutRepository drops the variables by which a caller, such as a git hook, would

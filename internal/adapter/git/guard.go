@@ -84,6 +84,7 @@ type ruling struct {
 	settings []setting // to pass to git
 	withheld []task.GitProgram
 	ssh      bool // commits are signed with ssh
+	keys     bool // the command may use keys and passwords
 }
 
 // rule decides about a command.
@@ -102,12 +103,15 @@ func (r *Guard) rule(ctx context.Context, g *Git, c call) (*ruling, error) {
 	pass := func(list ...setting) { out.settings = append(out.settings, list...) }
 	hooks := map[string]string{} // trusted ones, and what runs them
 	hooksPath, named := "", false
+	fetches := false // files may be missing here, and come when they are written
 	for _, s := range found.settings {
 		switch {
 		case s.key == "core.hookspath":
 			hooksPath, named = s.value, true
 		case s.key == "gpg.format":
 			out.ssh = s.value == "ssh"
+		case s.key == "extensions.partialclone", strings.HasPrefix(s.key, "remote.") && strings.HasSuffix(s.key, ".promisor") && s.value != "false":
+			fetches = true
 		case s.key == "push.recursesubmodules" && (s.value == "on-demand" || s.value == "only"):
 			pass(setting{key: "push.recurseSubmodules", value: "check"})
 		}
@@ -120,13 +124,15 @@ func (r *Guard) rule(ctx context.Context, g *Git, c call) (*ruling, error) {
 		}
 		programs, out.withheld = append(slices.Clone(programs), untrusted...), append(out.withheld, untrusted...)
 	}
+	fetches = fetches || slices.ContainsFunc(programs, func(p task.GitProgram) bool { return p.Kind == task.GitFilter && !strings.HasSuffix(p.Key, ".clean") })
+	out.keys = c.network || fetches && len(out.withheld) == 0 && (c.writesFiles() || slices.Contains(c.args, "--filters"))
 	run, _ := found.finder.hooksFolder(hooksPath, named)
 	for _, p := range programs {
 		untrusted := slices.ContainsFunc(out.withheld, p.Same)
 		switch {
 		case p.Kind == task.GitHook && !untrusted:
 			hooks[p.Key] = run + "/" + p.Key
-		case p.Kind == task.GitCredential && !untrusted && c.network:
+		case p.Kind == task.GitCredential && !untrusted && out.keys:
 			pass(setting{key: p.Key, value: p.Command})
 		case p.Kind == task.GitHook || p.Kind == task.GitCredential:
 		case untrusted:

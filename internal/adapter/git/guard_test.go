@@ -585,6 +585,75 @@ func TestOnlyFetchAndPushHaveKeys(t *testing.T) {
 	}
 }
 
+// A command that writes files has keys and helpers where a filter or a partial clone may have to
+// fetch them, and nothing is withheld.
+func TestWritingFilesThatAreElsewhereHasKeys(t *testing.T) {
+	t.Parallel()
+	write, filters := []string{"worktree", "add", "x"}, []string{"cat-file", "--filters", "--path=f", "HEAD:f"}
+	for _, c := range []struct {
+		name      string
+		key       string
+		args      []string
+		untrusted bool
+		want      bool
+	}{
+		{"a filter process", "filter.lfs.process", write, false, true},
+		{"a smudge filter", "filter.lfs.smudge", []string{"switch", "x"}, false, true},
+		{"a filter of one file", "filter.lfs.smudge", filters, false, true},
+		{"a partial clone", "remote.origin.promisor", write, false, true},
+		{"an old partial clone", "extensions.partialClone", write, false, true},
+		{"a clean filter fetches nothing", "filter.lfs.clean", write, false, false},
+		{"looking writes nothing", "filter.lfs.process", []string{"status"}, false, false},
+		{"neither filter nor partial clone", "core.abbrev", write, false, false},
+		{"something is withheld", "filter.lfs.process", write, true, false},
+		{"a partial clone where something is withheld", "remote.origin.promisor", write, true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			e := newGuardEnv(t)
+			do(t, e.root, "config", "credential.helper", "!true")
+			do(t, e.root, "config", c.key, map[bool]string{true: "true", false: "12"}[c.key != "core.abbrev"])
+			e.trust()
+			if c.untrusted {
+				e.hook(".git/hooks/post-checkout", e.program("evil"))
+			}
+			r, err := e.git.guard.rule(t.Context(), e.git, call{dir: e.root, args: c.args})
+			if err != nil {
+				t.Fatal(err)
+			}
+			has := false
+			g := e.git.With(func(keys bool) []string { has = keys; return nil })
+			g.environment(call{dir: e.root, args: c.args, ruling: r})
+			if helper := slices.Contains(r.settings, setting{key: "credential.helper", value: "!true"}); helper != c.want || has != c.want {
+				t.Errorf("helper %v, keys %v", helper, has)
+			}
+		})
+	}
+}
+
+// A credential helper is its program. The file that it is given may change, and a configuration of
+// ssh may not.
+func TestTheFilesOfHelpersAreData(t *testing.T) {
+	t.Parallel()
+	for setting, data := range map[string]bool{"credential.helper=store --file %s": true, "credential.helper=%h --file %s": true, "credential.helper=!%h %s": false, "core.sshCommand=ssh -F %s": false} {
+		e := newGuardEnv(t)
+		file := filepath.Join(e.outside, "file")
+		key, value, _ := strings.Cut(strings.NewReplacer("%s", file, "%h", e.program("helper")).Replace(setting), "=")
+		write(t, e.outside, "file", "1")
+		do(t, e.root, "config", key, value)
+		e.trust()
+		write(t, e.outside, "file", "22")
+		list, err := e.git.Untrusted(t.Context(), e.root)
+		if err != nil || (len(list) == 0) != data {
+			t.Errorf("%s: %v, %v", setting, list, err)
+		}
+		e.executable(filepath.Join(e.outside, "helper"), "#!/bin/sh\n")
+		if list, err := e.git.Untrusted(t.Context(), e.root); err != nil || len(list) == 0 && strings.Contains(setting, "%h") {
+			t.Errorf("%s: another program is trusted: %v, %v", setting, list, err)
+		}
+	}
+}
+
 // A trusted credential helper is used, and what it holds is on no command line.
 func TestNoSettingIsOnACommandLine(t *testing.T) {
 	t.Parallel()

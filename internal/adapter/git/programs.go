@@ -260,15 +260,18 @@ func (f *programFinder) filesOf(kind task.GitProgramKind, command string) (out [
 	if filepath.IsAbs(command) && add(command) {
 		return out
 	}
+	command, shell := strings.CutPrefix(command, "!")
 	if kind == task.GitCredential {
 		switch {
-		case strings.HasPrefix(command, "!"):
-			command = command[1:]
+		case shell:
 		case !filepath.IsAbs(command):
 			command = "git-credential-" + command
 		}
 	}
 	words := shellWords(strings.TrimPrefix(command, extPrefix))
+	if kind == task.GitCredential && !shell { // what it is given is data, such as the file in which it keeps passwords
+		words = words[:min(1, len(words))]
+	}
 	for len(words) > 0 && strings.Contains(words[0], "=") && !strings.Contains(words[0], "/") { // FOO=bar program
 		words = words[1:]
 	}
