@@ -110,3 +110,20 @@ func TestProjectsOfOneRepositoryTrustTogether(t *testing.T) {
 		}
 	}
 }
+
+// A project whose trusted programs cannot be kept is not registered.
+func TestAProjectWithoutItsTrustedProgramsIsNotAdded(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, "headless")
+	s.changeStore("CREATE TRIGGER full BEFORE INSERT ON setting WHEN new.key = 'git-programs:other' AND new.value <> '' BEGIN SELECT RAISE(ABORT, 'no room'); END")
+	other := filepath.Join(s.dir, "other")
+	s.git(s.dir, "clone", "-q", s.repo, other)
+	s.refused("no room", "project", "add", other)
+	if out := s.orange("project", "list"); strings.Contains(out, "other") {
+		t.Errorf("it is registered all the same: %s", out)
+	}
+	s.changeStore("DROP TRIGGER full")
+	if out := s.orange("project", "add", other); !strings.Contains(out, "Added project other") {
+		t.Error(out)
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 
@@ -46,8 +47,10 @@ func (p projects) Add(ctx context.Context, given task.Project) (task.Project, er
 	if err := p.s.runtime.AddProject(given); err != nil {
 		return given, err
 	}
-	_, err = p.s.trust.trust(ctx, given)
-	return given, err
+	if _, err = p.s.trust.trust(ctx, given); err != nil { // later it would be given trust that nobody saw
+		return given, errors.Join(err, p.s.runtime.RemoveProject(given.Name), p.s.trust.forget(given.Name))
+	}
+	return given, nil
 }
 
 // Update implements api.Projects.
