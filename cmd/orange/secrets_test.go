@@ -158,7 +158,7 @@ func TestWhatAnAgentHasAHandInSeesNoSecret(t *testing.T) {
 	for _, name := range []string{"post-checkout", "reference-transaction"} {
 		check(t, os.Chmod(s.write("shop/.git/hooks/"+name, "#!/bin/sh\nenv >>"+hooked+"\n"), 0o755))
 	}
-	s.orange("project", "update", "shop", "--trust-git")
+	s.orange("project", "update", "shop", "--trust-git") // no other hook runs at all
 	id := s.createWith("feature", "--harness", `command:sh -c 'cat /proc/$PPID/environ | tr "\0" "\n" >"$ORANGE_PROMPT_FILE.tmp"; mv "$ORANGE_PROMPT_FILE.tmp" "$ORANGE_PROMPT_FILE.env"; sleep 1000'`)
 	s.alive(id, 1)
 	above := filepath.Join(string(s.folder(id, 1)), "prompt.md.env")
