@@ -234,7 +234,7 @@ exec sleep 1000
 			if most > 40<<20 || most < 10<<20 {
 				t.Errorf("%d bytes were on disk", most)
 			}
-			whole := s.orange("task", "log", string(id))
+			whole := strings.ReplaceAll(s.orange("task", "log", string(id), "--raw"), "\r", "")
 			if lines := strings.Split(whole, "\n"); !strings.Contains(lines[0], "the beginning") || !slices.ContainsFunc(lines, func(l string) bool {
 				return strings.HasPrefix(l, "... ") && strings.HasSuffix(l, " bytes of output were left out ...")
 			}) || !strings.HasSuffix(whole, "the end\n") {
