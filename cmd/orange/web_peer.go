@@ -31,30 +31,38 @@ func peersOf(a *agents.Agents) peers {
 	return peers{holders, a.Identify, a.Attends, attend.Gone}
 }
 
-// How often it is looked who asks, and how long the first pause is.
+// How often it is looked again who asks, and how long the first pause is.
 const (
-	peerTries = 5
+	peerTries = 4
 	peerPause = 10 * time.Millisecond
 )
 
 var errGone = errors.New("it cannot be told who asks, because the process that asked is gone: wait for the answer, or use the command line")
 
-// caller is the attempt that a request comes from, nil for a person. It is told only if
-// whoever holds the connection afterwards was asked about: one that sends and leaves gets
-// nothing. A process that shared the connection for a moment, as one does that is about to
-// become another, is no reason to say no at once. Neither is one that may hold it because it
-// shows nothing, as a child of the server does before it runs its program.
+// caller is the attempt that a request comes from, nil for a person. One look that finds somebody who
+// may ask for nothing, or that ends while others come and go, is no reason to say no at once: what shows
+// nothing may hold the connection, and a child of the server shows nothing before it runs its program.
 func (p peers) caller(r *http.Request, token string) (*agents.Caller, error) {
-	for try := range peerTries {
+	who, why := p.look(r, token)
+	for try := 0; why != nil && try < peerTries; try++ {
+		time.Sleep(peerPause << try)
+		if again, err := p.look(r, token); err == nil {
+			return again, nil
+		}
+	}
+	return who, why
+}
+
+// look finds out who asks. It is told only if whoever holds the connection afterwards was asked
+// about: one that sends and leaves gets nothing. A process that shared the connection for a
+// moment, as one does that is about to become another, is no reason to say no at once.
+func (p peers) look(r *http.Request, token string) (*agents.Caller, error) {
+	for range 3 {
 		before, err := p.holders(r)
 		if err != nil {
 			return nil, fmt.Errorf("it cannot be told which process asks (%v): ask from this machine, or use the command line", err)
 		}
 		who, known, err := p.ask(before, token)
-		if err != nil && try < peerTries-1 {
-			time.Sleep(peerPause << try)
-			continue
-		}
 		if err != nil || who != nil && token == "" {
 			return who, err
 		}
