@@ -326,8 +326,8 @@ func (x *decider) decides() (run, verb string) {
 }
 
 // mergeItem says how to help a task whose merge was given up: after a conflict the worker
-// rebases its branch; a merge that a person asked for and that failed for another reason is
-// asked for again, because resuming the task would not.
+// rebases its branch, where the work can be sent back. Otherwise the merge is asked for again
+// once a person has mended what is named, because resuming the task would not ask for it.
 func (x *decider) mergeItem(it *Item) {
 	gave := x.t.GaveUp
 	owed := func(e task.Effect) bool { return e.Do == workflow.MergeBranch }
@@ -336,7 +336,7 @@ func (x *decider) mergeItem(it *Item) {
 	case gave.Conflict != nil && x.sendsBack():
 		it.Verb, it.Note = RequestChanges, rebaseWords(gave.Conflict)
 		it.Do = x.command(RequestChanges, "", shellQuote(it.Note)).Run
-	case gave.Conflict == nil && x.mergeHelps() && !slices.ContainsFunc(x.t.Pending, owed):
+	case x.mergeHelps() && !slices.ContainsFunc(x.t.Pending, owed):
 		it.Do, it.Verb = x.command(VerbMerge, "").Run, VerbMerge
 	}
 }

@@ -424,3 +424,16 @@ func TestAfterAMergeFailedTheHelpFollowsFromWhatItWas(t *testing.T) {
 		t.Errorf("%+v", w.task)
 	}
 }
+
+// In orange-direct nobody sends work back from reviewing: a person rebases and merges again.
+func TestAfterAConflictWhereWorkIsNotSentBackTheMergeIsAskedForAgain(t *testing.T) {
+	w := placed(t, "orange-direct", "reviewing")
+	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbMerge})
+	w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{
+		Effect: w.task.Pending[0].ID, Error: "no", Final: true, Do: workflow.MergeBranch, Conflict: &task.Conflict{Onto: "main", Files: []string{"a"}},
+	}})
+	it, _ := engine.Inbox(w.def, w.task)
+	if it.Do != "orange task merge "+string(w.task.ID) || it.Verb != engine.VerbMerge {
+		t.Errorf("%+v", it)
+	}
+}
