@@ -33,6 +33,7 @@ var arrows = map[string][]string{
 	"internal/core/engine":           {"internal/core/"},
 	"internal/core/prompt":           {"internal/core/"},
 	"internal/core/verify":           {"internal/core/"},
+	"internal/core/verifytest":       {"internal/core/workflow"},
 	"internal/core/screen":           {},
 	"internal/core/diff":             {"internal/core/screen"},
 	"internal/core/markdown":         {"internal/core/screen"},
