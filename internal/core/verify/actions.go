@@ -36,6 +36,15 @@ type action struct {
 	report *signal.Report // what an agent says about its work
 	face   *board.Face    // how the card looks
 	mass   mass           // an agent's end: whether others ended with it
+	ends   bool           // the process ends first
+}
+
+// steps is how many steps the action stands for.
+func (a *action) steps() int32 {
+	if a.ends {
+		return 2
+	}
+	return 1
 }
 
 // mass says whether an agent ended together with others, and whether that is too often.
@@ -84,28 +93,35 @@ func (m *model) actions(w *world, buffer []action) []action {
 	return m.timers(w, out)
 }
 
-// processActions are the ends of agents, and the news of them.
+// processActions are the ends of agents, and the news of them. Where nobody can tell a
+// living agent from one that ended and is not missed yet, both happen in one action.
 func (m *model) processActions(w *world, out []action) []action {
 	for i := range w.t.Attempts {
-		switch w.procs[i] {
-		case alive:
+		first := len(out)
+		switch {
+		case w.procs[i] == alive && m.tellsDead():
 			out = append(out, action{deed: die, actor: i})
-		case dead:
-			if !m.heard(w, i) {
-				continue
-			}
-			list := m.choices(w, m.exits[m.stateNumber[w.t.Status]])
-			if w.t.Attempts[i].Role == m.own(w.t.Status) {
-				list = m.doubted(w, list, foreign, broken)
-			}
-			for _, c := range list {
-				out = append(out, action{deed: hear, kind: signal.Exit, who: task.Engine, actor: i, choice: c})
-			}
-			out = m.lastWords(w, i, out)
-			out = m.massDeaths(w, i, out)
+		case w.procs[i] != unborn && m.heard(w, i):
+			out = m.newsOf(w, i, out)
+		}
+		for k := first; k < len(out); k++ {
+			out[k].ends = out[k].deed == hear && w.procs[i] == alive
 		}
 	}
 	return out
+}
+
+// newsOf are the ways in which the end of an agent is heard of.
+func (m *model) newsOf(w *world, i int, out []action) []action {
+	list := m.choices(w, m.exits[m.stateNumber[w.t.Status]])
+	if w.t.Attempts[i].Role == m.own(w.t.Status) {
+		list = m.doubted(w, list, foreign, broken)
+	}
+	for _, c := range list {
+		out = append(out, action{deed: hear, kind: signal.Exit, who: task.Engine, actor: i, choice: c})
+	}
+	out = m.lastWords(w, i, out)
+	return m.massDeaths(w, i, out)
 }
 
 // massDeaths are the ends of the state's agent that come together with those of others:

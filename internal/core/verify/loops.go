@@ -1,132 +1,140 @@
 package verify
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // bounds finds the loops that no person and no counter ends, and the worst that can
 // happen between two moments at which a person acts. It walks the graph of steps that
 // need no person; a part of it from which one can get back is a loop.
-func (s *search) bounds() Bounds {
-	order, part := components(s.edges)
-	s.loops(order, part)
-	roles := len(s.m.def.Roles)
-	worst := make([]weights, len(s.edges))
-	total := weights{attempts: make([]int, roles)}
+func (g *graph) bounds() Bounds {
+	order, part := g.components()
+	g.loops(order, part)
+	roles := len(g.m.def.Roles)
+	worst := make(weights, len(g.nodes)*(roles+2))
+	total := make(weights, roles+2)
 	for _, at := range order { // what follows comes first
-		worst[at] = s.worst(at, worst, part)
-		total.raise(&worst[at])
+		g.worst(at, worst, part)
+		total.raise(worst.of(at, roles))
 	}
-	b := Bounds{Unbounded: s.loop, Attempts: []Bound{}, Counters: []Bound{}, Crashes: total.crashes, Moves: total.moves}
-	for i := range s.m.def.Roles {
-		b.Attempts = append(b.Attempts, Bound{Name: s.m.def.Roles[i].Name, Max: total.attempts[i]})
+	b := Bounds{Unbounded: g.loop, Attempts: []Bound{}, Counters: []Bound{}, Crashes: int(total[roles]), Moves: int(total[roles+1])}
+	for i := range g.m.def.Roles {
+		b.Attempts = append(b.Attempts, Bound{Name: g.m.def.Roles[i].Name, Max: int(total[i])})
 	}
-	for i := range s.m.def.Counters {
-		b.Counters = append(b.Counters, Bound{Name: s.m.def.Counters[i].Name, Max: s.highest[i]})
+	for i := range g.m.def.Counters {
+		b.Counters = append(b.Counters, Bound{Name: g.m.def.Counters[i].Name, Max: g.highest[i]})
 	}
 	return b
 }
 
-// weights are what a path without a person costs.
-type weights struct {
-	attempts       []int
-	crashes, moves int
+// weights are what a path without a person costs, node after node: attempts by role,
+// crashes, moves.
+type weights []int32
+
+func (w weights) of(at int32, roles int) weights {
+	return w[int(at)*(roles+2) : int(at+1)*(roles+2)]
 }
 
-func (w *weights) raise(o *weights) {
-	for i := range o.attempts {
-		w.attempts[i] = max(w.attempts[i], o.attempts[i])
+func (w weights) raise(o weights) {
+	for i := range o {
+		w[i] = max(w[i], o[i])
 	}
-	w.crashes, w.moves = max(w.crashes, o.crashes), max(w.moves, o.moves)
 }
 
-func (s *search) worst(at int32, known []weights, part []int32) weights {
-	out := weights{attempts: make([]int, len(s.m.def.Roles))}
-	for _, l := range s.edges[at] {
+func (g *graph) worst(at int32, known weights, part []int32) {
+	roles := len(g.m.def.Roles)
+	out := known.of(at, roles)
+	next := make(weights, roles+2)
+	for _, l := range g.after(at) {
 		if part[l.to] == part[at] {
 			continue // a loop has no worst case: it is reported as such
 		}
-		next := weights{attempts: make([]int, len(out.attempts)), crashes: known[l.to].crashes, moves: known[l.to].moves}
-		for i := range next.attempts {
-			next.attempts[i] = known[l.to].attempts[i] + int(l.starts>>(4*i)&15)
+		copy(next, known.of(l.to, roles))
+		c := &g.costs[l.cost]
+		for i := range roles {
+			next[i] += int32(c.starts >> (4 * i) & 15)
 		}
-		if l.crash {
-			next.crashes++
+		if c.crash {
+			next[roles]++
 		}
-		if l.move {
-			next.moves++
+		if c.move {
+			next[roles+1]++
 		}
-		out.raise(&next)
+		out.raise(next)
 	}
-	return out
 }
 
-// loops reports every part of the graph that can go round for ever.
-func (s *search) loops(order, part []int32) {
-	size := make(map[int32]int)
+// loops reports every part of the graph that can go round for ever, where a shortest way
+// leads into it.
+func (g *graph) loops(order, part []int32) {
+	size, nearest := make([]int32, len(order)+1), make([]int32, len(order)+1)
 	for at := range part {
-		size[part[at]]++
+		p := part[at]
+		if size[p]++; size[p] == 1 || g.nodes[at].depth < g.nodes[nearest[p]].depth {
+			nearest[p] = int32(at)
+		}
 	}
 	reported := map[string]bool{}
-	seen := map[int32]bool{}
+	seen := make([]bool, len(order)+1)
 	for i := len(order) - 1; i >= 0; i-- {
-		at := order[i]
-		for _, l := range s.edges[at] {
-			if seen[part[at]] || part[l.to] != part[at] || l.to != at && size[part[at]] == 1 {
-				continue
-			}
-			s.loop, seen[part[at]] = true, true
-			subject := s.loopStates(at, part)
-			if !reported[subject] {
-				reported[subject] = true
-				s.findings = append(s.findings, finding{
-					problem: problem{Terminates, subject, "it can go round for ever in " + subject + " without a person or a counter"},
-					at:      at, via: -1, then: s.goRound(at, part),
-				})
-			}
+		p := part[order[i]]
+		if seen[p] {
+			continue
+		}
+		seen[p] = true
+		at := nearest[p]
+		round := size[p] > 1 || slices.ContainsFunc(g.after(at), func(l link) bool { return l.to == at })
+		if !round {
+			continue
+		}
+		g.loop = true
+		subject := g.loopStates(at, part)
+		if !reported[subject] {
+			reported[subject] = true
+			g.findings = append(g.findings, finding{
+				problem: problem{Terminates, subject, "it can go round for ever in " + subject + " without a person or a counter"},
+				at:      at, then: g.goRound(at, part),
+			})
 		}
 	}
 }
 
 // goRound is a shortest way from a node back to itself.
-func (s *search) goRound(start int32, part []int32) []int32 {
-	type visit struct{ from, via int32 }
-	seen := map[int32]visit{}
+func (g *graph) goRound(start int32, part []int32) []int32 {
+	from := map[int32]int32{}
 	queue := []int32{start}
 	for len(queue) > 0 {
 		at := queue[0]
 		queue = queue[1:]
-		for _, l := range s.edges[at] {
-			if _, known := seen[l.to]; known || part[l.to] != part[start] {
+		for _, l := range g.after(at) {
+			if _, known := from[l.to]; known || part[l.to] != part[start] {
 				continue
 			}
-			seen[l.to] = visit{at, l.via}
+			from[l.to] = at
 			queue = append(queue, l.to)
 		}
 	}
-	var path []int32
-	for at := start; ; {
-		v, ok := seen[at]
-		if !ok {
-			return nil
-		}
-		path = append([]int32{v.via}, path...)
-		if at = v.from; at == start {
-			return path
-		}
+	path := []int32{start}
+	for at := from[start]; at != start; at = from[at] {
+		path = append(path, at)
 	}
+	slices.Reverse(path)
+	return path
 }
 
 // loopStates names the states of a loop, in the order of the file.
-func (s *search) loopStates(at int32, part []int32) string {
-	in := make([]bool, len(s.m.def.States)+1)
+func (g *graph) loopStates(at int32, part []int32) string {
+	in := make([]bool, len(g.m.def.States)+1)
 	for n := range part {
 		if part[n] == part[at] {
-			in[s.nodes[n].status] = true
+			in[g.nodes[n].status] = true
 		}
 	}
 	var names []string
-	for i := range s.m.def.States {
+	for i := range g.m.def.States {
 		if in[i+1] {
-			names = append(names, s.m.def.States[i].Name)
+			names = append(names, g.m.def.States[i].Name)
 		}
 	}
 	return strings.Join(names, ", ")
@@ -134,8 +142,8 @@ func (s *search) loopStates(at int32, part []int32) string {
 
 // components finds the strongly connected parts of a graph (Tarjan's algorithm,
 // without recursion). order lists nodes so that what follows a node comes before it.
-func components(edges [][]link) (order, part []int32) {
-	n := len(edges)
+func (g *graph) components() (order, part []int32) {
+	n := len(g.nodes)
 	index, low := make([]int32, n), make([]int32, n)
 	part = make([]int32, n)
 	onStack := make([]bool, n)
@@ -143,7 +151,7 @@ func components(edges [][]link) (order, part []int32) {
 	type frame struct{ at, next int32 }
 	var calls []frame
 	count, parts := int32(0), int32(0)
-	for root := range edges {
+	for root := range n {
 		if index[root] != 0 {
 			continue
 		}
@@ -157,8 +165,8 @@ func components(edges [][]link) (order, part []int32) {
 				stack, onStack[v] = append(stack, v), true
 			}
 			descended := false
-			for int(f.next) < len(edges[v]) {
-				to := edges[v][f.next].to
+			for int(f.next) < len(g.after(v)) {
+				to := g.after(v)[f.next].to
 				f.next++
 				if index[to] == 0 {
 					calls = append(calls, frame{at: to})
@@ -172,7 +180,7 @@ func components(edges [][]link) (order, part []int32) {
 			if descended {
 				continue
 			}
-			f.next = int32(len(edges[v])) + 1
+			f.next = int32(len(g.after(v))) + 1
 			if low[v] == index[v] {
 				parts++
 				for {

@@ -29,6 +29,7 @@ type model struct {
 	faces        [][]face           // by state number: how a card can look that an edge waits for
 	strangers    [][]string         // by state number and section: a role that may not use the verdict in it, "" for none
 	verdicts     bool               // a gate asks for a verdict
+	quotient     quotient
 }
 
 // asking is a state that can be asked for, and the edges that may answer.
@@ -41,6 +42,9 @@ func newModel(def *workflow.Definition, o Options) *model {
 	m := &model{
 		def: def, patience: o.Patience, nothing: [][]choice{nil}, without: map[Protection]bool{}, stateNumber: map[string]byte{}, roleNumber: map[string]byte{},
 		effectNumber: map[string]byte{},
+	}
+	for n := range 16 {
+		m.tallies = append(m.tallies, []task.Tally{{Count: n}})
 	}
 	for _, p := range o.Without {
 		m.without[p] = true
@@ -63,6 +67,7 @@ func newModel(def *workflow.Definition, o Options) *model {
 		m.manual[i+1] = def.States[i].Respawn == workflow.RespawnManual
 	}
 	m.findStrangers()
+	m.quotient = newQuotient(m, o)
 	for i := range def.Edges {
 		m.commits = append(m.commits, slices.ContainsFunc(def.EdgeGates(&def.Edges[i]), func(g int) bool { return def.Gates[g].HandsOver() }))
 	}
@@ -138,10 +143,15 @@ func (m *model) askedIn(state string) []bool {
 // ran is the tally of a canonical world with n attempts. It is shared: whoever changes
 // a record copies it first.
 func (m *model) ran(n int) []task.Tally {
-	for len(m.tallies) <= n {
-		m.tallies = append(m.tallies, []task.Tally{{Count: len(m.tallies)}})
+	if n < len(m.tallies) {
+		return m.tallies[n]
 	}
-	return m.tallies[n]
+	return []task.Tally{{Count: n}}
+}
+
+// usedAt is where the search notes that an edge was taken from a state.
+func (m *model) usedAt(edge int, from string) int {
+	return edge*(len(m.def.States)+1) + int(m.stateNumber[from])
 }
 
 // own is the role whose agent the state needs, "" if it needs none.

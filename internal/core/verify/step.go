@@ -41,10 +41,11 @@ func (o *outcome) blame(p Property, subject, format string, args ...any) {
 func (s *search) step(w *world, a *action) outcome {
 	switch a.deed {
 	case die:
-		w.procs = slices.Clone(w.procs)
+		*w = w.copy()
 		w.procs[a.actor] = dead
 		return outcome{moved: true}
 	case loseIt:
+		*w = w.copy()
 		var o outcome
 		s.carryOut(w, &o)
 		w.half, o.moved = true, true

@@ -9,29 +9,81 @@ import (
 )
 
 // trace walks the shortest way to a finding again, with real numbers and times.
-func (s *search) trace(f finding) []Step {
-	if f.at < 0 && f.via < 0 {
+func (g *graph) trace(f *finding) []Step {
+	if f.at < 0 && f.steps == 0 {
 		return []Step{}
 	}
 	path := []int32{}
-	for at := f.at; at >= 0; at = s.nodes[at].parent {
-		path = append(path, s.nodes[at].via)
-	}
-	if f.via >= 0 {
-		path = slices.Insert(path, 0, f.via)
+	for at := f.at; at >= 0; at = g.nodes[at].parent {
+		path = append(path, at)
 	}
 	slices.Reverse(path)
-	path = append(path, f.then...)
-	w, o := s.begin(int(path[0]))
-	out := []Step{s.stepOf("a person creates the task", workflow.New, &w, &o)}
-	for _, via := range path[1:] {
-		s.m.forget(&w)
-		a := s.m.actions(&w, nil)[via]
-		from, what := w.t.Status, whatHappens(&w, &a)+describe(s.m, a.choice)
-		o := s.step(&w, &a)
-		out = append(out, s.stepOf(what, from, &w, &o))
+	w, out := g.first(path, f)
+	for _, at := range append(path[min(1, len(path)):], f.then...) {
+		out = append(out, g.follow(&w, func(next *world, _ *outcome) bool { return g.is(next, at) })...)
+	}
+	if f.steps > 0 && f.at >= 0 {
+		out = append(out, g.follow(&w, func(_ *world, o *outcome) bool { return slices.ContainsFunc(o.problems, f.is) })...)
 	}
 	return out
+}
+
+// is says that a problem is of the kind that was found.
+func (f *finding) is(p problem) bool { return p.property == f.property && p.subject == f.subject }
+
+// is says that a world is that of a node. The world stays as it is.
+func (g *graph) is(w *world, at int32) bool {
+	c := w.copy()
+	g.m.canon(&c)
+	number, known := g.index[g.digestOf(&c)]
+	return known && number == at
+}
+
+// first is how the task came into being that a path begins with, or that is the finding.
+func (g *graph) first(path []int32, f *finding) (world, []Step) {
+	for i := range g.beginnings() {
+		w, o := g.begin(i)
+		if len(path) > 0 && o.moved && g.is(&w, path[0]) || len(path) == 0 && slices.ContainsFunc(o.problems, f.is) {
+			return w, []Step{g.stepOf("a person creates the task", workflow.New, &w, &o)}
+		}
+	}
+	panic("verify: a path begins nowhere") // it was found by the same steps
+}
+
+// follow finds the shortest step of a real world that leads where it is to lead, and
+// takes it. The graph holds canonical worlds: what was an action of one of them is an
+// action of every world that it stands for, only with other numbers.
+func (g *graph) follow(w *world, leads func(*world, *outcome) bool) []Step {
+	for _, forget := range [...]func(*world){func(*world) {}, g.m.forgetPast, g.m.canon} {
+		forget(w)
+		acts := g.m.actions(w, nil)
+		for steps := int32(1); steps <= 2; steps++ {
+			for i := range acts {
+				a := &acts[i]
+				if a.steps() != steps {
+					continue
+				}
+				next := w.copy()
+				o := g.step(&next, a)
+				if !leads(&next, &o) {
+					continue
+				}
+				out := g.stepsOf(w, a, &next, &o)
+				*w = next
+				return out
+			}
+		}
+	}
+	panic("verify: a step of a counterexample cannot be taken") // it was found by the same steps
+}
+
+// stepsOf puts an action into words. The end of a process that is heard of is two steps.
+func (g *graph) stepsOf(w *world, a *action, next *world, o *outcome) []Step {
+	var out []Step
+	if a.ends {
+		out = append(out, g.stepOf(whatHappens(w, &action{deed: die, actor: a.actor}), w.t.Status, w, &outcome{}))
+	}
+	return append(out, g.stepOf(whatHappens(w, a)+describe(g.m, a.choice), w.t.Status, next, o))
 }
 
 func (s *search) stepOf(what, from string, w *world, o *outcome) Step {

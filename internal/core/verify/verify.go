@@ -64,9 +64,22 @@ type Options struct {
 	MaxStates int          // give up beyond; 0: DefaultMaxStates
 	Patience  int          // effects that may be owed while somebody asks for yet another move; 0: DefaultPatience
 	First     bool         // stop at the first violation
+	Full      bool         // tell worlds apart that can do the same: slower, and with the same result
 	Decide    func(*workflow.Definition, task.Task, signal.Signal) engine.Decision
-	Progress  func(states int) // called now and then; may be nil
-	Stop      func() bool      // asked now and then whether to give up; may be nil
+	Progress  func(Progress) // called now and then; may be nil
+	Stop      func() bool    // asked now and then whether to give up; may be nil
+
+	// Share calls work for every part below parts, if it can at the same time, and returns
+	// when all calls have. nil: one thing is done after the other. The report does not
+	// depend on it. With Share, Decide must be safe to be called at the same time.
+	Share   func(parts int, work func(part int))
+	Workers int // parts into which work is shared
+}
+
+// Progress is how far a search is.
+type Progress struct {
+	States int // worlds that were met
+	Depth  int // steps from the beginning
 }
 
 // DefaultPatience lets people and agents act in the middle of everything that one
@@ -134,7 +147,7 @@ func Verify(def *workflow.Definition, o Options) Report {
 	if o.Patience == 0 {
 		o.Patience = DefaultPatience
 	}
-	s := newSearch(def, o)
-	s.run()
-	return s.report()
+	g := newGraph(newModel(def, o), o)
+	g.run()
+	return g.report()
 }

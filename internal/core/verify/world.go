@@ -56,7 +56,7 @@ var askedToFinish = task.Handover{Visit: 1}
 // worlds that can do the same have the same canon.
 func (m *model) canon(w *world) {
 	t := &w.t
-	w.now = origin
+	w.now, w.texts = origin, slices.Clone(w.texts) // worlds share what a step did not change
 	t.CreatedAt, t.UpdatedAt, t.Since = origin, origin, origin
 	if h := t.Handover; h != nil && h.Visit == t.Visit {
 		t.Handover = &askedToFinish
@@ -67,12 +67,13 @@ func (m *model) canon(w *world) {
 		t.Restated = 0
 	}
 	t.Restated, t.Samples = min(t.Restated, 1), nil
-	t.Seq, t.Visit, t.Work = 1, 1, nil
-	t.Said, t.Handoffs, t.Question, t.Advice, t.Face, t.Failed, t.GaveUp, t.Lost = nil, nil, "", "", nil, nil, nil, nil
+	t.Seq, t.Visit = 1, 1
+	m.forgetPast(w)
 	if t.Held != "" {
 		t.Held = "held"
 	}
 	m.forget(w)
+	m.reduce(w)
 	m.canonTexts(w)
 	if !t.RespawnAt.IsZero() {
 		t.RespawnAt = origin.Add(10 * time.Second)
@@ -90,6 +91,19 @@ func (m *model) canon(w *world) {
 		}
 	}
 	m.renumber(w)
+}
+
+// copy returns a world that may be changed.
+func (w *world) copy() world {
+	c := *w
+	c.t, c.procs, c.texts = w.t.Clone(), slices.Clone(w.procs), slices.Clone(w.texts)
+	return c
+}
+
+// forgetPast drops what agents said, how cards looked, and when something happened last.
+func (m *model) forgetPast(w *world) {
+	t := &w.t
+	t.Said, t.Handoffs, t.Question, t.Advice, t.Face, t.Failed, t.GaveUp, t.Lost, t.Work = nil, nil, "", "", nil, nil, nil, nil, nil
 }
 
 // forget drops what nothing can tell from its absence: versions of sections that no
@@ -184,8 +198,7 @@ func (m *model) key(w *world, b []byte) []byte {
 		b = append(b, byte(t.Counters[i].Value), byte(t.Counters[i].Value>>8))
 	}
 	for i := range t.Attempts {
-		a := &t.Attempts[i]
-		b = append(b, m.roleNumber[a.Role], byte(w.procs[i]), bit(a.Running, 0)|bit(a.Ending, 1)|bit(a.Overdue, 2)|bit(a.Done && !a.Ending, 3))
+		b = append(b, m.roleNumber[t.Attempts[i].Role], m.attemptByte(w, i))
 	}
 	b = append(b, 0xff)
 	for i := range t.Pending {
@@ -204,6 +217,12 @@ func (m *model) key(w *world, b []byte) []byte {
 		b = append(b, bit(t.Restated != 0, 0))
 	}
 	return append(b, m.roleNumber[t.Crashed])
+}
+
+// attemptByte is what is compared of an attempt beside its role.
+func (m *model) attemptByte(w *world, i int) byte {
+	a := &w.t.Attempts[i]
+	return byte(w.procs[i])<<4 | bit(a.Running, 0) | bit(a.Ending, 1) | bit(a.Overdue, 2) | bit(a.Done && !a.Ending, 3)
 }
 
 func flags(w *world) byte {

@@ -1,0 +1,68 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// waysOn reports agent states whose own agent may ask for nothing that leads on: it
+// can only give up or ask questions.
+func (g *graph) waysOn() {
+	for i := range g.m.def.States {
+		st := &g.m.def.States[i]
+		if st.Kind != workflow.Agent || slices.ContainsFunc(g.m.def.EdgesFrom(st.Name), func(k int) bool { return g.leadsOn(&g.m.def.Edges[k], st.Role) }) {
+			continue
+		}
+		g.findings = append(g.findings, finding{problem: problem{Covered, st.Name, "the " + st.Role + " of " + st.Name + " may ask for nothing that leads on"}, at: -1})
+	}
+}
+
+func (g *graph) leadsOn(e *workflow.Edge, role string) bool {
+	to, _ := g.m.def.State(e.To)
+	r, _ := g.m.def.Role(role)
+	asked := slices.ContainsFunc(e.On, func(t workflow.Trigger) bool { // one that stays is not to end before it may go on
+		return t.Kind == workflow.OnRequest || t.Kind == workflow.OnOutcome || t.Kind == workflow.OnExit && r.Session != workflow.Persistent
+	})
+	gaveUp := to.Kind == workflow.Waiting || to.Kind == workflow.Halt
+	return asked && !gaveUp && (e.Permits(task.Actor(role)) || len(e.By) == 0)
+}
+
+// waysBack reports states that remember where a task came from and cannot send it
+// back there.
+func (g *graph) waysBack() {
+	for i := range g.m.def.Edges {
+		e := &g.m.def.Edges[i]
+		to, _ := g.m.def.State(e.To)
+		for _, from := range e.From {
+			st, ok := g.m.def.State(from)
+			if !ok || !to.Returns || to.Kind == workflow.Agent || st.Kind == workflow.Queued || slices.Contains(g.m.targets(to.Name), from) {
+				continue
+			}
+			g.findings = append(g.findings, finding{problem: problem{Covered, to.Name + " > " + from, "a task that comes to " + to.Name + " from " + from + " cannot go back there"}, at: -1})
+		}
+	}
+}
+
+// deadParts reports states and edges that nothing reaches.
+func (g *graph) deadParts() {
+	if g.cut {
+		return
+	}
+	def := g.m.def
+	for i := range def.States {
+		if name := def.States[i].Name; !g.visited[g.m.stateNumber[name]] {
+			g.findings = append(g.findings, finding{problem: problem{Reachable, name, "no task ever gets to " + name}, at: -1})
+		}
+	}
+	for i := range def.Edges {
+		for _, from := range def.Edges[i].From {
+			if from != workflow.New && g.visited[g.m.stateNumber[from]] && !g.used[g.m.usedAt(i, from)] {
+				name := fmt.Sprintf("%s -> %s (line %d)", from, def.Edges[i].To, def.Edges[i].Pos.Line)
+				g.findings = append(g.findings, finding{problem: problem{Reachable, name, "nothing ever takes the edge " + name}, at: -1})
+			}
+		}
+	}
+}

@@ -1,0 +1,268 @@
+package verify
+
+import (
+	"crypto/sha256"
+	"slices"
+)
+
+// digest stands for a canonical world. Worlds with the same digest are taken for the same.
+type digest [16]byte
+
+func (s *search) digestOf(w *world) digest {
+	s.key = s.m.key(w, s.key[:0])
+	sum := sha256.Sum256(s.key)
+	return digest(sum[:16])
+}
+
+// graph is what was found so far: every world that was met and the steps between them
+// that need no person. It grows level by level, so that the first way to a world is a
+// shortest one, and in an order that does not depend on how many searches share the work.
+type graph struct {
+	*search
+	index map[digest]int32
+	nodes []node
+	links []link
+	costs []cost // of links, each once
+	open  [3][]open
+	depth int32 // of open[0]
+	moves int
+	cut   bool // there is more than was searched
+	loop  bool // something goes round for ever
+
+	visited  []bool // states
+	highest  []int  // counters
+	findings []finding
+}
+
+// node is a world, and how it was first reached.
+type node struct {
+	parent int32
+	depth  int32  // steps from nothing
+	first  uint32 // of its links
+	count  uint16 // of its links
+	status byte
+}
+
+// open is a world that was not looked at yet.
+type open struct {
+	at int32
+	w  *world
+}
+
+// link is one step that needs no person.
+type link struct {
+	to   int32
+	cost uint32 // index into the costs
+}
+
+// finding is a problem where a shortest way to it ends.
+type finding struct {
+	problem
+	at    int32   // the node it was met in, or from which a step leads to it
+	steps int32   // of that step; 0: being there is the problem
+	then  []int32 // the nodes of a loop that begins there
+}
+
+func newGraph(m *model, o Options) *graph {
+	return &graph{
+		search: newSearch(m, o), index: map[digest]int32{}, depth: 1, costs: []cost{{}},
+		visited: make([]bool, len(m.def.States)+1), highest: make([]int, len(m.def.Counters)),
+	}
+}
+
+// blockSize is how many worlds are looked at before what they lead to is kept. It bounds
+// what is held in between, and it is the same for any number of searches.
+const blockSize = 1024
+
+// run searches everything.
+func (g *graph) run() {
+	for i := range g.beginnings() {
+		x := g.start(g, i)
+		g.keep(&x)
+	}
+	searches := g.searches()
+	for len(g.open[0])+len(g.open[1])+len(g.open[2]) > 0 && !g.cut {
+		level := g.open[0]
+		g.open[0] = nil
+		for block := range slices.Chunk(level, blockSize) {
+			g.look(searches, block)
+			if g.stop() {
+				break
+			}
+		}
+		g.open = [3][]open{g.open[1], g.open[2], nil}
+		g.depth++
+	}
+	for _, s := range searches {
+		g.decisions += s.decisions
+		for i, used := range s.used {
+			g.used[i] = g.used[i] || used
+		}
+	}
+	g.deadParts()
+	g.waysOn()
+	g.waysBack()
+}
+
+// searches are those that share the work.
+func (g *graph) searches() []*search {
+	out := make([]*search, 1)
+	if g.o.Share != nil {
+		out = make([]*search, max(1, g.o.Workers))
+	}
+	for i := range out {
+		out[i] = newSearch(g.m, g.o)
+	}
+	return out
+}
+
+// look finds out what can happen in the worlds of a block, and keeps it in their order.
+func (g *graph) look(searches []*search, block []open) {
+	found := make([]expansion, len(block))
+	work := func(part int) {
+		for i := part; i < len(block); i += len(searches) {
+			if g.nodes[block[i].at].depth == g.depth { // else a shorter way was found, and it was looked at
+				found[i] = searches[part].expand(g, block[i].at, block[i].w)
+			}
+			block[i].w = nil
+		}
+	}
+	if len(searches) == 1 {
+		work(0)
+	} else {
+		g.o.Share(len(searches), work)
+	}
+	for i := range found {
+		if g.cut {
+			return
+		}
+		g.keep(&found[i])
+		found[i] = expansion{}
+	}
+}
+
+// stop says whether the search is to end here.
+func (g *graph) stop() bool {
+	if g.o.Progress != nil {
+		g.o.Progress(Progress{States: len(g.nodes), Depth: int(g.depth)})
+	}
+	found := g.o.First && slices.ContainsFunc(g.findings, func(f finding) bool { return g.length(&f) <= g.depth+1 })
+	g.cut = g.cut || found || g.o.Stop != nil && g.o.Stop()
+	return g.cut
+}
+
+// keep adds what was found out about a node to the graph.
+func (g *graph) keep(x *expansion) {
+	for i := range x.faults {
+		g.note(finding{problem: x.faults[i].problem, at: x.at, steps: x.faults[i].steps})
+	}
+	first := len(g.links)
+	for i := range x.arrivals {
+		a := &x.arrivals[i]
+		to := g.add(a, x.at)
+		if x.at < 0 {
+			continue
+		}
+		g.moves++
+		if to < 0 || a.human {
+			continue
+		}
+		l := link{to: to, cost: g.costNumber(a.cost)}
+		if !slices.Contains(g.links[first:], l) {
+			g.links = append(g.links, l)
+		}
+	}
+	if x.at >= 0 && len(x.arrivals) > 0 {
+		n := &g.nodes[x.at]
+		n.first, n.count = uint32(first), uint16(len(g.links)-first)
+	}
+}
+
+// add keeps a world that was not met before, or now on a shorter way, and returns its number.
+func (g *graph) add(a *arrival, parent int32) int32 {
+	depth := a.steps
+	if parent >= 0 {
+		depth += g.nodes[parent].depth
+	}
+	at, known := g.index[a.key]
+	if known && g.nodes[at].depth <= depth {
+		return at
+	}
+	if known {
+		g.nodes[at].parent, g.nodes[at].depth = parent, depth
+		g.later(depth, open{at, a.world})
+		return at
+	}
+	if len(g.nodes) >= g.o.MaxStates {
+		g.cut = true
+		return -1
+	}
+	at = int32(len(g.nodes))
+	g.index[a.key] = at
+	status := g.m.stateNumber[a.world.t.Status]
+	g.nodes = append(g.nodes, node{parent: parent, depth: depth, status: status})
+	g.later(depth, open{at, a.world})
+	g.visited[status] = true
+	for i := range a.world.t.Counters {
+		g.highest[i] = max(g.highest[i], a.world.t.Counters[i].Value)
+	}
+	return at
+}
+
+// later has a world looked at when its turn comes.
+func (g *graph) later(depth int32, o open) {
+	at := depth - g.depth
+	g.open[at] = append(g.open[at], o)
+}
+
+func (g *graph) costNumber(c cost) uint32 {
+	at := slices.Index(g.costs, c)
+	if at < 0 {
+		at = len(g.costs)
+		g.costs = append(g.costs, c)
+	}
+	return uint32(at)
+}
+
+// after lists the steps from a node that need no person.
+func (g *graph) after(at int32) []link {
+	n := &g.nodes[at]
+	return g.links[n.first : n.first+uint32(n.count)]
+}
+
+// note keeps the first of the shortest ways to each kind of problem.
+func (g *graph) note(f finding) {
+	at := slices.IndexFunc(g.findings, func(have finding) bool { return have.property == f.property && have.subject == f.subject })
+	switch {
+	case at < 0:
+		g.findings = append(g.findings, f)
+	case g.length(&f) < g.length(&g.findings[at]):
+		g.findings[at] = f
+	}
+}
+
+// length is how many steps lead to a finding.
+func (g *graph) length(f *finding) int32 {
+	if f.at < 0 {
+		return f.steps
+	}
+	return g.nodes[f.at].depth + f.steps
+}
+
+func (g *graph) report() Report {
+	r := Report{
+		Workflow: g.m.def.Name, States: len(g.nodes), Transitions: g.moves, Decisions: g.decisions, Complete: !g.cut,
+		Violations: []Violation{},
+	}
+	r.Bounds = g.bounds()
+	g.tracing = true
+	for _, p := range Properties() {
+		for i := range g.findings {
+			if f := &g.findings[i]; f.property == p {
+				r.Violations = append(r.Violations, Violation{Property: p, Subject: f.subject, Message: f.message, Trace: g.trace(f)})
+			}
+		}
+	}
+	r.OK = r.Complete && len(r.Violations) == 0
+	return r
+}
