@@ -13,7 +13,7 @@ func newQuotient(m *model, o Options) quotient {
 
 // tellsDead says that a living agent is told from one whose process ended and whose end
 // nobody heard of.
-func (m *model) tellsDead() bool { return true }
+func (m *model) tellsDead() bool { return m.quotient.off || m.without[PerRole] }
 
 // reduce takes out of a world what nothing can observe.
 func (m *model) reduce(w *world) {
