@@ -20,4 +20,28 @@ func (m *model) reduce(w *world) {
 	if m.quotient.off {
 		return
 	}
+	m.forgetDone(w)
+	m.orderAttempts(w)
+}
+
+// forgetDone drops whose part is done, and who crashed where no agent works: the one only
+// chooses whether the end of an agent is called a crash there, the other is only shown.
+func (m *model) forgetDone(w *world) {
+	for i := range w.t.Attempts {
+		w.t.Attempts[i].Done = false
+	}
+	if m.own(w.t.Status) == "" {
+		w.t.Crashed = ""
+	}
+}
+
+// orderAttempts sorts attempts by role. Of one role the oldest stays first.
+func (m *model) orderAttempts(w *world) {
+	list := w.t.Attempts
+	for i := 1; i < len(list); i++ {
+		for k := i; k > 0 && m.roleNumber[list[k].Role] < m.roleNumber[list[k-1].Role]; k-- {
+			list[k], list[k-1] = list[k-1], list[k]
+			w.procs[k], w.procs[k-1] = w.procs[k-1], w.procs[k]
+		}
+	}
 }
