@@ -1,9 +1,11 @@
 package verify
 
 import (
+	"bytes"
 	"slices"
 
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 )
 
 // quotient says which differences between worlds the search does not look at, because
@@ -11,11 +13,12 @@ import (
 // why that is so. In a full search there is none.
 type quotient struct {
 	off   bool
-	reads [][]bool // by state number: sections that a gate there, or further on, reads
+	reads [][]bool   // by state number: sections that a gate there, or further on, reads
+	alike [][][]byte // by state number: roles that only live on there and further on, and may do the same
 }
 
 func newQuotient(m *model, o Options) quotient {
-	q := quotient{off: o.Full, reads: make([][]bool, len(m.def.States)+1)}
+	q := quotient{off: o.Full, reads: make([][]bool, len(m.def.States)+1), alike: make([][][]byte, len(m.def.States)+1)}
 	if q.off {
 		return q
 	}
@@ -27,6 +30,7 @@ func newQuotient(m *model, o Options) quotient {
 				q.reads[i+1][at] = q.reads[i+1][at] || asks
 			}
 		}
+		q.alike[i+1] = m.alikeIn(further)
 	}
 	return q
 }
@@ -60,6 +64,7 @@ func (m *model) reduce(w *world) {
 	m.forgetUnread(w)
 	m.forgetDone(w)
 	m.orderAttempts(w)
+	m.orderRoles(w)
 }
 
 // forgetUnread drops versions of sections that no gate will read again.
@@ -94,5 +99,91 @@ func (m *model) orderAttempts(w *world) {
 			list[k], list[k-1] = list[k-1], list[k]
 			w.procs[k], w.procs[k-1] = w.procs[k-1], w.procs[k]
 		}
+	}
+}
+
+// alikeIn groups the roles whose agents only live on in these states, if they live: no
+// state is theirs, no effect is about them, none that is started stands in for them. Two
+// of them are alike if they may take the same edges.
+func (m *model) alikeIn(states []string) [][]byte {
+	var groups [][]byte
+	for i := range m.def.Roles {
+		name := m.def.Roles[i].Name
+		if m.busyIn(states, name) {
+			continue
+		}
+		at := slices.IndexFunc(groups, func(g []byte) bool { return m.mayTheSame(states, m.def.Roles[g[0]-1].Name, name) })
+		if at < 0 {
+			groups = append(groups, nil)
+			at = len(groups) - 1
+		}
+		groups[at] = append(groups[at], m.roleNumber[name])
+	}
+	return slices.DeleteFunc(groups, func(g []byte) bool { return len(g) < 2 })
+}
+
+// busyIn says that something in these states is about the role.
+func (m *model) busyIn(states []string, role string) bool {
+	about := func(name string) bool {
+		r, _ := m.def.Role(name)
+		return name == role || r != nil && r.StandsInFor == role
+	}
+	effects := func(list []workflow.Effect) bool {
+		return slices.ContainsFunc(list, func(e workflow.Effect) bool { return e.Role != "" && about(e.Role) })
+	}
+	return slices.ContainsFunc(states, func(state string) bool {
+		s, _ := m.def.State(state)
+		return about(s.Role) || effects(s.OnEnter) || slices.ContainsFunc(m.def.EdgesFrom(state), func(i int) bool { return effects(m.def.Edges[i].Do) })
+	})
+}
+
+// mayTheSame says that two roles may take the same edges in these states.
+func (m *model) mayTheSame(states []string, one, other string) bool {
+	return !slices.ContainsFunc(states, func(state string) bool {
+		return slices.ContainsFunc(m.def.EdgesFrom(state), func(i int) bool {
+			e := &m.def.Edges[i]
+			return e.Permits(task.Actor(one)) != e.Permits(task.Actor(other)) || e.Asks(task.Actor(one)) != e.Asks(task.Actor(other))
+		})
+	})
+}
+
+// orderRoles lets roles that are alike change places, so that of worlds that differ in
+// which of them lives on only one is looked at. While an effect is owed to one of them it
+// is told from the others. Attempts are in the order of their roles, before and after.
+func (m *model) orderRoles(w *world) {
+	for _, group := range m.quotient.alike[m.stateNumber[w.t.Status]] {
+		type holder struct {
+			role byte
+			is   []byte
+		}
+		var have []holder
+		for _, role := range group {
+			name := m.def.Roles[role-1].Name
+			if w.t.Crashed == name || slices.ContainsFunc(w.t.Pending, func(p task.Effect) bool { return p.Role == name }) {
+				continue
+			}
+			h := holder{role: role}
+			for i := range w.t.Attempts {
+				if a := &w.t.Attempts[i]; a.Role == name {
+					h.is = append(h.is, m.attemptByte(w, i))
+				}
+			}
+			have = append(have, h)
+		}
+		places := make([]byte, len(have))
+		for i := range have {
+			places[i] = have[i].role
+		}
+		slices.SortStableFunc(have, func(a, b holder) int { return bytes.Compare(b.is, a.is) })
+		moved := map[string]string{}
+		for i := range have {
+			moved[m.def.Roles[have[i].role-1].Name] = m.def.Roles[places[i]-1].Name
+		}
+		for i := range w.t.Attempts {
+			if to, ok := moved[w.t.Attempts[i].Role]; ok {
+				w.t.Attempts[i].Role = to
+			}
+		}
+		m.orderAttempts(w)
 	}
 }
