@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +23,7 @@ type verifyFlags struct {
 	emit    string
 	without []string
 	max     int
+	full    bool
 	budget  []string
 }
 
@@ -38,6 +41,7 @@ func newWorkflowVerifyCommand(deps Deps) *cobra.Command {
 	cmd.Flags().StringVar(&f.emit, "emit-test", "", "write the first counterexample to this file, for orange workflow scenario")
 	cmd.Flags().StringArrayVar(&f.without, "without", nil, "leave a protection out of the model: "+words(verify.Protections()))
 	cmd.Flags().IntVar(&f.max, "max-states", verify.DefaultMaxStates, "give up beyond so many states")
+	cmd.Flags().BoolVar(&f.full, "full", false, "tell states apart that can do the same: slower, and with the same result")
 	cmd.Flags().StringArrayVar(&f.budget, "budget", nil, "cost of one attempt, as role=2.50, to bound the cost between two moments a person acts")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		def, err := loadWorkflow(deps, args[0])
@@ -58,7 +62,7 @@ func words[T ~string](list []T) string {
 }
 
 func runVerify(cmd *cobra.Command, deps Deps, def *workflow.Definition, f verifyFlags) error {
-	o, err := f.options(deps, wantsJSON(cmd))
+	o, err := f.options()
 	if err != nil {
 		return err
 	}
@@ -67,12 +71,14 @@ func runVerify(cmd *cobra.Command, deps Deps, def *workflow.Definition, f verify
 	if err != nil {
 		return err
 	}
+	progress := newSearchProgress(deps.Stderr, deps.IsTerminal, time.Now)
+	if !wantsJSON(cmd) {
+		o.Progress = progress.show
+	}
 	r := verify.Verify(def, o)
+	progress.end()
 	if err := cmd.Context().Err(); err != nil {
 		return fmt.Errorf("the search was broken off: %w", err)
-	}
-	if o.Progress != nil {
-		fmt.Fprint(deps.Stderr, "\r\033[K")
 	}
 	if f.emit != "" {
 		if err := emitScenario(deps.Stderr, f.emit, def, r, o.Without); err != nil {
@@ -93,8 +99,8 @@ func runVerify(cmd *cobra.Command, deps Deps, def *workflow.Definition, f verify
 	return fail{code: exitFailed, told: true, err: errors.New("the workflow is not proved")}
 }
 
-func (f verifyFlags) options(deps Deps, quiet bool) (verify.Options, error) {
-	o := verify.Options{MaxStates: f.max}
+func (f verifyFlags) options() (verify.Options, error) {
+	o := verify.Options{MaxStates: f.max, Full: f.full, Share: shareWork, Workers: runtime.GOMAXPROCS(0)}
 	if f.max < 1 {
 		return o, usageError("--max-states %d: give a positive number", f.max)
 	}
@@ -107,9 +113,6 @@ func (f verifyFlags) options(deps Deps, quiet bool) (verify.Options, error) {
 			return o, usageError("protection %q is not known: use %s", name, words(verify.Protections()))
 		}
 		o.Without = append(o.Without, verify.Protection(name))
-	}
-	if deps.IsTerminal && !quiet {
-		o.Progress = func(states int) { fmt.Fprintf(deps.Stderr, "\r%d states", states) }
 	}
 	return o, nil
 }
