@@ -74,7 +74,7 @@ func TestRandomWorkflowsAreJudgedAlikeInFull(t *testing.T) {
 					if err != nil {
 						continue
 					}
-					o := verify.Options{Patience: 1 + random.IntN(2), MaxStates: 3000}
+					o := verify.Options{Patience: 1 + random.IntN(2), MaxStates: 1500}
 					if random.IntN(4) == 0 {
 						list := verify.Protections()
 						o.Without = []verify.Protection{list[random.IntN(len(list))]}
