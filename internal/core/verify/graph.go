@@ -3,6 +3,7 @@ package verify
 import (
 	"crypto/sha256"
 	"slices"
+	"time"
 )
 
 // digest stands for a canonical world. Worlds with the same digest are taken for the same.
@@ -256,6 +257,9 @@ func (g *graph) report() Report {
 	}
 	r.Bounds = g.bounds()
 	g.tracing = true
+	for i := range g.m.def.States { // no cooldown is in the way of what a counterexample does next
+		g.pace = max(g.pace, time.Second+g.m.def.States[i].Cooldown)
+	}
 	for _, p := range Properties() {
 		for i := range g.findings {
 			if f := &g.findings[i]; f.property == p {

@@ -63,6 +63,9 @@ func (w *randomText) states() {
 		if w.yes(40) {
 			more += ", respawn: " + pick(w.r, []string{"now", "auto", "manual"})
 		}
+		if w.yes(15) {
+			more += ", cooldown: 30m"
+		}
 		w.agent = append(w.agent, name)
 		w.stateText = append(w.stateText, fmt.Sprintf("  %s: {kind: agent, role: %s%s}", name, w.roleOf[name], more))
 	}
@@ -132,7 +135,7 @@ func (w *randomText) onward(from, to string) {
 	if w.yes(20) {
 		by = pick(w.r, w.role)
 	}
-	on := pick(w.r, []string{"[request, exit]", "[request, exit]", "request", "exit", "{outcome: GO}", "[request, {tracker: \"pr:merged\"}]"})
+	on := pick(w.r, []string{"[request, exit]", "[request, exit]", "request", "exit", "{outcome: GO}", "{outcome: FAILED}, hold: true", "[request, {tracker: \"pr:merged\"}]"})
 	w.edge("from: %s, to: %s, on: %s, as: go-%s, by: [%s%s]%s", from, to, on, to, by, pick(w.r, []string{"", ", human", ", human, engine"}), w.extra(from))
 }
 

@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"time"
+
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -20,6 +22,7 @@ type search struct {
 	decisions int
 	used      []bool // edges of the file that were taken, by edge and state
 	tracing   bool   // keep every signal
+	pace      time.Duration
 }
 
 // expansion is everything that can happen in a node.
@@ -46,7 +49,7 @@ type fault struct {
 
 func newSearch(m *model, o Options) *search {
 	def := m.def
-	s := &search{m: m, o: o, free: []string{"w"}, used: make([]bool, len(def.Edges)*(len(def.States)+1))}
+	s := &search{m: m, o: o, free: []string{"w"}, pace: time.Second, used: make([]bool, len(def.Edges)*(len(def.States)+1))}
 	for i := range def.Gates {
 		for _, label := range def.Gates[i].AnyOf {
 			if label == workflow.NothingLabel { // it does what commits do: the search chooses those

@@ -82,7 +82,7 @@ func (s *search) tell(w *world, a *action) outcome {
 
 // signal is what the engine is told.
 func (s *search) signal(w *world, a *action) signal.Signal {
-	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(time.Second), Free: s.free, New: a.wish, Report: a.report, Face: a.face, Rules: engine.Rules, Told: s.m.without[Telling]}
+	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(s.pace), Free: s.free, New: a.wish, Report: a.report, Face: a.face, Rules: engine.Rules, Told: s.m.without[Telling]}
 	if a.actor >= 0 {
 		sig.Attempt = w.t.Attempts[a.actor].Number
 	}
@@ -349,7 +349,7 @@ func (s *search) finish(w *world, ok bool, choices []choice) outcome {
 	if !ok {
 		result.Error = "it does not work"
 	}
-	got := s.decide(w, signal.Signal{Kind: signal.Effect, At: w.now.Add(time.Second), Actor: task.Engine, Result: &result})
+	got := s.decide(w, signal.Signal{Kind: signal.Effect, At: w.now.Add(s.pace), Actor: task.Engine, Result: &result})
 	if !got.moved {
 		o.blame(CrashSafe, id, "the receipt of an effect is refused: %s", got.refused)
 	}
