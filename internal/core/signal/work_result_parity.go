@@ -1,6 +1,7 @@
 package signal
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"strings"
@@ -54,16 +55,22 @@ func parityWordsOf(workType string) parityWords {
 			`acceptance\s+result:\s*\**pass`,
 			`pr\s+has\s+been\s+merged\s+successfully`,
 		}}
-	case "development", "inflight":
+	case "development", "inflight", "coordination":
 		return parityWords{fails: append([]string{
+			`\bsub-?issues?\s+\**(still\s+)?(need|require)s?\s+\**(work|attention|fix(es)?)\b`,
+			`\bcoordination\s+(result|status|verdict)\**:\s*\**\s*fail`,
+			`\bcoordination\s+failed`,
 			`i['’]ll\s+wait\b.*\b(complete|finish)`,
-			`\bagents?\s+(is|are)\s+(actively\s+|still\s+|currently\s+|now\s+)?(working|running)\b`,
+			`\bagents?\s+(is|are)\s+(actively\s+|still\s+|currently\s+|now\s+)?(working|running|in\s+progress)\b`,
 			`\bwork\s+is\s+(still\s+|currently\s+)?in\s+progress\b`,
+			`\bwait(ing)?\s+for\s+(them|sub-?\s*agents?|sub-?\s*issues?)\s+to\s+(complete|finish)\b`,
 			`\bwaiting\s+for\b.*\b(agents?|(sub-?)?issues?|(sub-?)?tasks?)\b.*\b(complete|finish)`,
 			`\bbefore\s+proceeding\s+to\s+(layer|wave|phase)\s+\d+`,
 		}, blockers...), passes: []string{
-			`\ball\s+(\d+(/\d+)?\s+)?sub-?issues\s+([—–-]+\s*|(are|were|have\s+been)\s+)?(now\s+)?(completed?|finished|done)\b`,
-			`\bcoordination\s+complete\b`,
+			`\ball\s+(\d+(/\d+)?\s+)?` + issuesFinished,
+			`\b(?P<finished>\d+)/(?P<all>\d+)\b[^/\n]*\b` + issuesFinished,
+			`\bcoordination\s+(result|status|verdict)\**:\s*\**\s*pass`,
+			`\bcoordination\s+complete`,
 			`\bparent\s+issue\s+marked\s+(as\s+)?finished\b`,
 		}}
 	case "merge":
@@ -74,6 +81,9 @@ func parityWordsOf(workType string) parityWords {
 	}
 	return parityWords{}
 }
+
+// issuesFinished says of sub-issues that they are finished: in a sentence, behind a dash or a colon, in bold.
+const issuesFinished = `sub-?issues?\**\s*(([:—–-]+|\b(is|are|were|have\s+been))[\s*]*)?(now\s+)?\**(completed?|finished|done)\b`
 
 // qaWords are what quality assurance says for a verdict, pass or fail, with its sign.
 func qaWords(verdict, sign string) []string {
@@ -109,11 +119,26 @@ func (f *parityFinder) found() (Report, bool) {
 		words  []string
 	}{{Failed, f.words.fails}, {Passed, f.words.passes}} {
 		for _, w := range group.words {
-			if at := regexp.MustCompile("(?i)" + w).FindIndex(f.text); at != nil {
+			if at := f.find(w); at != nil {
 				text := cutText(string(f.text[at[0]:min(at[1], at[0]+2*maxQuoted)]), maxQuoted)
 				return Report{Outcome: group.result, Code: string(group.result), Detail: text}, true
 			}
 		}
 	}
 	return Report{}, false
+}
+
+// find looks for words. A count such as 3/3 counts only if its parts are the same.
+func (f *parityFinder) find(words string) []int {
+	re := regexp.MustCompile("(?i)" + words)
+	finished, all := re.SubexpIndex("finished"), re.SubexpIndex("all")
+	if finished < 0 {
+		return re.FindIndex(f.text)
+	}
+	for _, at := range re.FindAllSubmatchIndex(f.text, -1) {
+		if bytes.Equal(f.text[at[2*finished]:at[2*finished+1]], f.text[at[2*all]:at[2*all+1]]) {
+			return at[:2]
+		}
+	}
+	return nil
 }

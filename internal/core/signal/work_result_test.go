@@ -243,6 +243,45 @@ func TestAMarkerCountsBeforeWords(t *testing.T) {
 	}
 }
 
+// Coordinators of several issues speak of those; the words count for what they coordinate.
+func TestParityReadsWhatCoordinatorsSay(t *testing.T) {
+	for text, want := range map[string]Result{
+		"2 sub-issues need work before this can proceed.":         Failed,
+		"1 sub-issue needs work.":                                 Failed,
+		"Three sub-issues require attention":                      Failed,
+		"**4 sub-issues** are merged; 1 subissue needs fixes":     Failed,
+		"Sub-issues require fixes.\nAll 2/2 sub-issues finished.": Failed,
+		"Coordination Status: **Failed**":                         Failed,
+		"## Coordination Failed":                                  Failed,
+		"Both agents are in progress.":                            Failed,
+		"I wait for them to finish.":                              Failed,
+		"### All 6 sub-issues: Finished":                          Passed,
+		"## All 6/6 sub-issues: completed":                        Passed,
+		"**All 2 sub-issues: Finished**":                          Passed,
+		"All sub-issues: **Done**":                                Passed,
+		"**All 3 sub-issues**: finished":                          Passed,
+		"All 3 sub-issues — Finished.":                            Passed,
+		"All 4 sub-issues are finished.":                          Passed,
+		"All sub-issue: completed":                                Passed,
+		"8/8 done, every one of the sub-issues finished":          Passed,
+		"Coordination Result: Pass":                               Passed,
+		"Coordination completed.":                                 Passed,
+		"2/8 of the sub-issues finished":                          Unknown,
+		"All sub-issues: see below":                               Unknown,
+		"The sub-issues need nothing":                             Unknown,
+		"6 sub-issues: Finished":                                  Unknown,
+	} {
+		for _, workType := range []string{"development", "inflight", "coordination", "development-coordination"} {
+			if got := DetectText(text, Looking{Protocol: WorkResult, WorkType: workType, Parity: true}); got.Outcome != want {
+				t.Errorf("%s: %q: %+v, want %s", workType, text, got, want)
+			}
+		}
+		if got := DetectText(text, Looking{Protocol: WorkResult, WorkType: "refinement", Parity: true}); got.Outcome != Unknown {
+			t.Errorf("refinement: %q: %+v, want unknown", text, got)
+		}
+	}
+}
+
 func TestParityReadsAsTheOtherSystemDid(t *testing.T) {
 	for text, want := range map[string]Result{
 		passedMark + failedMark:                Passed,
