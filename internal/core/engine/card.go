@@ -59,10 +59,14 @@ func (x *decider) readAgain(f *board.Face) Verdict {
 			reads++
 		}
 	}
-	if x.t.Pending[0].Do != workflow.ReadCard || reads > 1 {
-		return Stay
-	}
 	e := x.entry(journal.CardSeen)
+	switch soon := x.t.Pending[0].Do != workflow.ReadCard || reads > 1; {
+	case soon && len(x.back) == 0:
+		return Stay
+	case soon:
+		e.Reason = "a person changed the card"
+		return x.last(e, Record)
+	}
 	e.Face, e.Reason = f, "the card is in "+faceText(f)
 	x.plan(&e).onCard(workflow.Effect{Name: workflow.ReadCard}, task.ByState)
 	return x.last(e, Record)

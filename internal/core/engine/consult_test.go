@@ -17,7 +17,7 @@ func consulting(role, resume string) *signal.Report {
 			Reason: "two ways", Question: "which\none?", Files: []string{"a.go", "b.go"},
 			Conflict: &signal.Conflict{Files: []string{"c.go"}, Develop: "theirs", Feature: "ours"},
 		},
-		Resume: signal.ConsultResume{Role: resume, Mode: "implement"},
+		Resume: signal.ConsultResume{Role: resume, Mode: "go-on"},
 	}
 	return r
 }
@@ -28,7 +28,7 @@ func TestAConsultationGoesThereAndBack(t *testing.T) {
 		{"dev-rework", "dev", "ba", "consult-ba", "dev-rework"},
 		{"dev-conflict", "dev", "reviewer", "consult-reviewer", "dev-conflict"},
 		{"review", "reviewer", "architect", "consult-architect", "review"},
-		{"ops-merge", "ops", "architect", "consult-architect", "ops-guided"},
+		{"ops-merge", "ops", "architect", "consult-architect", "ops-merge"},
 		{"ops-guided", "ops", "ba", "consult-ba", "ops-guided"},
 	} {
 		for _, lives := range []bool{false, true} {
@@ -45,7 +45,7 @@ func TestAConsultationGoesThereAndBack(t *testing.T) {
 				if tt.role == "ops" && !strings.Contains(deeds(d.Entries), "tag_card+Invoke-Architect") || strings.Contains(deeds(d.Entries), "release_card") {
 					t.Errorf("%s", deeds(d.Entries))
 				}
-				for _, want := range []string{"The " + tt.role + " asks (advisory-conflict): two ways", "Question: which one?", "Files: a.go, b.go", "Files in conflict: c.go", "On the default branch: theirs", "With your advice the " + tt.role + " goes on (implement)."} {
+				for _, want := range []string{"The " + tt.role + " asks (advisory-conflict): two ways", "Question: which one?", "Files: a.go, b.go", "Files in conflict: c.go", "On the default branch: theirs", "With your advice the " + tt.role + " goes on (go-on)."} {
 					if !strings.Contains(w.task.Question, want) {
 						t.Errorf("%q is not in %q", want, w.task.Question)
 					}
@@ -148,5 +148,37 @@ func TestAdviceThatNobodyAskedForIsNotKept(t *testing.T) {
 	d := w.ends(result(signal.Actions{AddTags: []string{"Architect-Assist-Complete"}}))
 	if w.task.Status != "board" || w.task.Advice != "" || !strings.Contains(deeds(d.Entries), "tag_card-Invoke-Architect tag_card+Architect-Assist-Complete read_card") {
 		t.Errorf("%s, %q: %s", w.task.Status, w.task.Advice, deeds(d.Entries))
+	}
+}
+
+// Who asked goes on in the mode it asked for, where its role has a state of that mode.
+func TestWhoAskedGoesOnInTheModeItWants(t *testing.T) {
+	for _, tt := range []struct{ from, role, mode, back string }{
+		{"dev-implement", "dev", "conflict", "dev-conflict"},
+		{"dev-conflict", "dev", "Rework", "dev-rework"},
+		{"dev-rework", "dev", "implement", "dev-implement"},
+		{"ops-merge", "ops", "merge-with-guidance", "ops-guided"},
+		{"ops-guided", "ops", "merge", "ops-merge"},
+		{"ops-rework", "ops", "rework", "ops-rework"},
+		{"review", "reviewer", "review", "review"},
+		{"review", "reviewer", "merge", "review"},         // a mode of another role
+		{"dev-implement", "dev", "plan", "dev-implement"}, // likewise
+	} {
+		w := placed(t, "joan-board", tt.from)
+		w.task.Rules = engine.Rules
+		r := consulting("architect", tt.role)
+		r.Consult.Resume.Mode = tt.mode
+		w.ends(r)
+		w.perform()
+		if w.ends(result(signal.Actions{Comment: "so"})); w.task.Status != tt.back {
+			t.Errorf("%s asks and wants to go on with %s: %s", tt.from, tt.mode, w.task.Status)
+		}
+	}
+	w := placed(t, "joan-board", "dev-implement")
+	r := consulting("architect", "dev")
+	r.Consult.Resume.Mode = "conflict"
+	sig := signal.Signal{Kind: signal.Exit, Actor: "engine", Role: "dev", Attempt: w.own().Number, Report: r, At: w.now, Rules: 1}
+	if d := engine.Decide(w.def, w.task, sig); d.Entries[0].ReturnTo != "dev-implement" {
+		t.Errorf("by the old rules the mode decides: %+v", d.Entries)
 	}
 }

@@ -40,7 +40,7 @@ type Decision struct {
 // Rules is the number of the rules by which decisions are made now. It is raised when a signal leads
 // to other entries than before, so that every decision of a journal is made again by the rules it was made by.
 // Since 1 a living agent is told of the moves of others, and a report by command that leads to a halt says that it halted.
-const Rules = 1
+const Rules = 2
 
 // Decide says what sig means for t under def. It appends nothing when it refuses.
 func Decide(def *workflow.Definition, t task.Task, sig signal.Signal) Decision {
@@ -50,6 +50,7 @@ func Decide(def *workflow.Definition, t task.Task, sig signal.Signal) Decision {
 	if v := x.check(); v != "" {
 		return x.decision(v)
 	}
+	x.setBack()
 	return x.decision(x.dispatch())
 }
 
@@ -68,7 +69,8 @@ type decider struct {
 	undone  []string // what is missing of the hand-over, where nothing else keeps an edge closed
 	planned plan
 
-	disowned string // the verdict that would open an edge if it were the agent's own
+	back     []task.Counter // counters that are set back because a person decides
+	disowned string         // the verdict that would open an edge if it were the agent's own
 }
 
 func (x *decider) dispatch() Verdict {
@@ -142,6 +144,9 @@ func (x *decider) decision(v Verdict) Decision {
 	}
 	if len(d.Entries) > 0 && (d.Entries[0].To == "" || slices.ContainsFunc(x.sig.Samples, func(s task.Sample) bool { return s.Foreign != "" })) {
 		d.Entries[0].Samples = x.sig.Samples
+	}
+	if len(d.Entries) > 0 {
+		d.Entries[0].Counters = withBack(d.Entries[0].Counters, x.back)
 	}
 	switch {
 	case v == Refuse:

@@ -100,7 +100,7 @@ const (
 func (x *decider) way(e *workflow.Edge) Way {
 	x.reasons = nil
 	w := Way{To: e.To, As: e.As, On: triggerList(e), By: actorList(e), Line: e.Pos.Line}
-	w.Open = x.limitReached(e) && x.fits(e) && x.guard(e) && x.gates(e)
+	w.Open = x.limitReached(e) && x.fits(e) && x.guardOfPerson(e) && x.gates(e)
 	w.Reasons = x.reasons
 	for i := range w.Reasons {
 		if r := &w.Reasons[i]; !r.OK {
@@ -166,10 +166,10 @@ func (x *decider) owner(s *workflow.State) (who, why string) {
 		}
 		return aPerson, "a question waits for an answer"
 	case workflow.Halt:
-		if t.Said != nil && t.Said.Visit == t.Visit-1 {
+		if saidHalt(t) {
 			return aPerson, haltText(t.Said)
 		}
-		return aPerson, "the work is stuck"
+		return aPerson, because("the work is stuck", t.Because)
 	}
 	switch {
 	case t.Queued:

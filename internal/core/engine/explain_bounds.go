@@ -18,6 +18,7 @@ type Bound struct {
 	Max      int    `json:"max"`
 	PerState bool   `json:"per_state,omitempty"` // it begins again with every transition
 	Then     string `json:"then"`                // what follows when the bound is reached
+	ByPerson bool   `json:"by_person,omitempty"` // it begins again when a person decides
 }
 
 // String says how far the counter is and what follows at its bound.
@@ -25,6 +26,9 @@ func (b Bound) String() string {
 	where := ""
 	if b.PerState {
 		where = " in this state"
+	}
+	if b.ByPerson {
+		where = " since a person last decided"
 	}
 	return fmt.Sprintf("%s is %d of %d%s: at %d %s", b.Counter, b.Value, b.Max, where, b.Max, b.Then)
 }
@@ -46,7 +50,7 @@ func (x *decider) bounds(s *workflow.State) []Bound {
 			then = x.waysAt(c)
 		}
 		if then != "" {
-			out = append(out, Bound{Counter: c.Name, Value: x.t.Counter(c.Name), Max: c.Max, PerState: c.PerState, Then: then})
+			out = append(out, Bound{Counter: c.Name, Value: x.t.Counter(c.Name), Max: c.Max, PerState: c.PerState, Then: then, ByPerson: c.ByPerson})
 		}
 	}
 	return out

@@ -50,7 +50,7 @@ func (x *decider) cheapest(s *workflow.State) Unblock {
 		return Unblock{Run: x.boardCommand(), Opens: "what the card then asks for"}
 	case s.Kind == workflow.Waiting && x.def.WaitsForChildren(s.Name) && !t.Queued:
 		return Unblock{Opens: "its children"}
-	case s.Kind == workflow.Halt && (s.Role == "" || t.Said != nil && t.Said.Visit == t.Visit-1):
+	case s.Kind == workflow.Halt && (s.Role == "" || saidHalt(t)):
 		return Unblock{Run: fmt.Sprintf("orange task answer %s \"...\"", t.ID), Opens: "the work goes on where it stopped"}
 	case t.Queued && s.Kind != workflow.Queued && t.Workspace != "":
 		return Unblock{Opens: "another task of project " + t.Project + " that is at work there"}
@@ -160,7 +160,7 @@ func (x *decider) waysOn() []*workflow.Edge {
 func (x *decider) missing(e *workflow.Edge) (edit string, possible bool) {
 	x.reasons = nil
 	defer func() { x.reasons = nil }()
-	if !e.Permits(task.Human) || !x.guard(e) {
+	if !e.Permits(task.Human) || !x.guardOfPerson(e) {
 		return "", false
 	}
 	if x.gates(e) {

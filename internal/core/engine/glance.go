@@ -58,7 +58,7 @@ func (x *decider) moves() []Move {
 	var out []Move
 	add := func(e *workflow.Edge) {
 		m := Move{To: e.To, As: e.As}
-		if e.Answers(workflow.OnRequest, "") && e.Permits(task.Human) && x.guard(e) && !slices.Contains(out, m) {
+		if e.Answers(workflow.OnRequest, "") && e.Permits(task.Human) && x.guardOfPerson(e) && !slices.Contains(out, m) {
 			out = append(out, m)
 		}
 	}

@@ -177,7 +177,7 @@ func TestWhatHelpsHeldWork(t *testing.T) {
 	}{
 		{"Started", 1, "; it is your turn", "respawn"},
 		{"Finished", 1, "send it back to the development", "--status Started"},
-		{"Finished", 8, "; it is your turn", "respawn"},
+		{"Finished", 8, "send it back to the development", "--status Started"},
 		{"Delivered", 1, "send it back to the development", "--status Started"},
 		{"Finished-parent", 1, "send it back to Coordinating", "--status Coordinating"},
 		{"Delivered-parent", 1, "send it back to Coordinating", "--status Coordinating"},

@@ -134,7 +134,7 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 		return false // other tasks come first
 	case s.Kind == workflow.HumanDo && t.Face != nil && x.def.WatchesBoard(s.Name):
 		it.Kind, it.Text, it.Do = ItemBoard, x.boardText(), x.boardCommand()
-	case s.Kind == workflow.Halt && t.Said != nil && t.Said.Visit == t.Visit-1:
+	case s.Kind == workflow.Halt && saidHalt(t):
 		it.Kind, it.Text, it.Do = ItemStuck, haltText(t.Said), fmt.Sprintf("orange task answer %s \"...\"", t.ID)
 	case s.Kind == workflow.Waiting:
 		it.Kind, it.Text, it.Do = ItemQuestion, "questions wait for an answer: see ## Questions in TASK.md", fmt.Sprintf("orange task answer %s \"...\"", t.ID)
@@ -186,7 +186,7 @@ func (x *decider) heldItem(s *workflow.State, it *Item) {
 		e := &x.def.Edges[i]
 		to, _ := x.def.State(e.To)
 		works := to.Kind == workflow.Agent || to.Kind == workflow.Waiting
-		if !e.Answers(workflow.OnRequest, "") || !e.Permits(task.Human) || e.As == "complete" || !works || !x.guard(e) {
+		if !e.Answers(workflow.OnRequest, "") || !e.Permits(task.Human) || e.As == "complete" || !works || !x.guardOfPerson(e) {
 			continue
 		}
 		whom := e.To
@@ -205,6 +205,12 @@ func (x *decider) heldItem(s *workflow.State, it *Item) {
 func (x *decider) unspoken() bool {
 	said := x.t.Said
 	return said != nil && said.Visit == x.t.Visit && said.Diagnosis != "" && (said.Code == "" || x.def.SilenceCounter() != nil && x.t.Counter(x.def.SilenceCounter().Name) > 0)
+}
+
+// saidHalt says that the task halted because of what an agent said. One that passed and found a bound reached did its part.
+func saidHalt(t *task.Task) bool {
+	said := t.Said
+	return said != nil && said.Visit == t.Visit-1 && (said.Outcome != string(signal.Passed) || said.Diagnosis != "")
 }
 
 func haltText(said *task.Said) string {
@@ -345,7 +351,7 @@ func (x *decider) mergeItem(it *Item) {
 func (x *decider) sendsBack() bool {
 	return slices.ContainsFunc(x.def.EdgesFrom(x.t.Status), func(i int) bool {
 		e := &x.def.Edges[i]
-		return e.As == RequestChanges && e.Answers(workflow.OnRequest, "") && e.Permits(task.Human) && x.guard(e)
+		return e.As == RequestChanges && e.Answers(workflow.OnRequest, "") && e.Permits(task.Human) && x.guardOfPerson(e)
 	})
 }
 

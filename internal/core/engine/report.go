@@ -163,6 +163,22 @@ func (x *decider) resumes(e *workflow.Edge, r *signal.Report, role string) bool 
 	return x.note(e, RuleActor, false, fmt.Sprintf("resume_as names the %s, and the %s asks", clip(r.Consult.Resume.Role), role))
 }
 
+// goesOnIn is where a task goes on after the state that the edge leads to: where it is, or, for who asks for advice, in the
+// state of its role with the mode it asks for.
+func (x *decider) goesOnIn(e *workflow.Edge) string {
+	r := x.report()
+	here, ok := x.def.State(x.t.Status)
+	if !ok || r == nil || r.Consult == nil || x.sig.Rules < 2 || !e.Answers(workflow.OnConsult, r.Consult.Role) {
+		return x.t.Status
+	}
+	for i := range x.def.States {
+		if s := &x.def.States[i]; s.Kind == workflow.Agent && s.Role == here.Role && s.Mode != "" && strings.EqualFold(s.Mode, r.Consult.Resume.Mode) && !s.Returns {
+			return s.Name
+		}
+	}
+	return x.t.Status
+}
+
 // trusts asks for proof of where a report comes from before anything is merged because of
 // it: an agent that repeats what others wrote repeats their reports too.
 func (x *decider) trusts(e *workflow.Edge, r *signal.Report) bool {

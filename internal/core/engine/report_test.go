@@ -139,7 +139,7 @@ func TestEveryCodeTakesItsEdge(t *testing.T) {
 	}
 	for from, to := range map[string]string{
 		"dev-implement": "dev-implement", "dev-rework": "dev-rework", "dev-conflict": "dev-conflict", "review": "review",
-		"ops-merge": "ops-guided", "ops-rework": "ops-guided", "ops-guided": "ops-guided", "board": "board",
+		"ops-merge": "ops-merge", "ops-rework": "ops-rework", "ops-guided": "ops-guided", "board": "board",
 	} {
 		rows = append(rows, row{workflow: "joan-board", from: "consult-architect", code: "success", to: to, returnTo: from})
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
@@ -28,10 +29,13 @@ func (x *decider) takeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Ver
 	if entry.Reason == "" {
 		entry.Reason = x.because()
 	}
+	if to.Kind == workflow.Halt && x.sig.Rules >= 2 {
+		entry.Reason = strings.TrimSuffix(x.boundsReached(e)+entry.Reason, ": ")
+	}
 	entry.Tip = x.sig.Commit
 	entry.Unpause = x.t.Paused && to.Kind == workflow.Terminal
 	if to.Returns && x.t.Seq > 0 {
-		entry.ReturnTo = x.t.Status
+		entry.ReturnTo = x.goesOnIn(e)
 	}
 	entry.Counters = append(entry.Counters, x.counters(e)...)
 	entry.Opened = x.opened(e)

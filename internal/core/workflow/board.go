@@ -27,6 +27,18 @@ func (m *Mark) OnlyPeople() bool {
 	return !slices.ContainsFunc(m.By, func(a task.Actor) bool { return a != task.Human })
 }
 
+// SetByPeople says that a tag is on a card only where a person set it: no role may ask for it, no role claims
+// cards with it, and no effect sets it.
+func (d *Definition) SetByPeople(name string) bool {
+	tag, ok := d.Board.Tag(name)
+	if !ok || !tag.OnlyPeople() || slices.ContainsFunc(d.Roles, func(r Role) bool { return strings.EqualFold(r.Claim, tag.Name) }) {
+		return false
+	}
+	sets := func(e Effect) bool { return e.Name == TagCard && strings.EqualFold(e.Word, tag.Name) }
+	return !slices.ContainsFunc(d.Edges, func(e Edge) bool { return slices.ContainsFunc(e.Do, sets) }) &&
+		!slices.ContainsFunc(d.States, func(s State) bool { return slices.ContainsFunc(s.OnEnter, sets) })
+}
+
 // Tag returns the declared tag of that name, whatever its case.
 func (b *Board) Tag(name string) (*Mark, bool) {
 	if b == nil {

@@ -123,6 +123,7 @@ type Counter struct {
 	PerState bool // back to 0 with every transition
 	Crashes  bool // counts failed attempts; at Max the crash-limit edge is taken
 	Silence  bool // counts ends without an answer; at Max the no-answer-limit edge is taken
+	ByPerson bool // back to 0 when a person decides something about the task
 	Pos      Pos
 
 	placeholder string // as texts name it: {review_round}

@@ -58,8 +58,10 @@ func (d *Definition) readCounters(v value) {
 			case "counts":
 				word := q.val.oneOf(what, countsWords[:]...)
 				c.Crashes, c.Silence = word == "crashes", word == "no-answers"
+			case "reset":
+				c.ByPerson = q.val.oneOf(what, resetWords[:]...) == "person"
 			default:
-				unknownKey(v.r, q, "a counter", "max", "per", "counts")
+				unknownKey(v.r, q, "a counter", "max", "per", "counts", "reset")
 			}
 		}
 		if c.Max < 1 || c.Max > 1000 {

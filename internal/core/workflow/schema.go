@@ -56,6 +56,7 @@ func counterSchema() *jsonschema.Schema {
 		key{"max", &jsonschema.Schema{Type: "integer", Minimum: &least, Maximum: &most, Description: "Its bound, so that the file can be checked."}},
 		key{"per", words("When it goes back to 0: never by itself, or with every transition.", perWords[:]...)},
 		key{"counts", words("What it counts by itself. At max the crash-limit or the no-answer-limit edge is taken.", countsWords[:]...)},
+		key{"reset", words("Who takes it back to 0: a person who moves, answers, resumes or respawns the task, or changes column or tags of its card.", resetWords[:]...)},
 	)
 	s.Required = []string{"max"}
 	return s

@@ -10,6 +10,7 @@ var (
 	accessWords   = [...]string{"full", "read-only"}
 	perWords      = [...]string{"task", "state"}
 	countsWords   = [...]string{"crashes", "no-answers"}
+	resetWords    = [...]string{"person"}
 	verdictWords  = [...]string{"PASS", "FAIL"}
 	formWords     = [...]string{"line", "word"}
 	protocolWords = [...]string{"work-result", "completion-block", "worker-result"}

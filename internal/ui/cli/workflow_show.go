@@ -70,6 +70,7 @@ type (
 		Max    int    `json:"max"`
 		Per    string `json:"per"`
 		Counts string `json:"counts,omitempty"`
+		Reset  string `json:"reset,omitempty"`
 	}
 	gateJSON struct {
 		Name     string   `json:"name"`
@@ -193,6 +194,9 @@ func counterOf(c workflow.Counter) counterJSON {
 		out.Counts = "crashes"
 	case c.Silence:
 		out.Counts = "no-answers"
+	}
+	if c.ByPerson {
+		out.Reset = "person"
 	}
 	return out
 }

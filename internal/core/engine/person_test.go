@@ -1,0 +1,149 @@
+package engine_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"orange/internal/core/board"
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+func TestAPersonSetsCountersBack(t *testing.T) {
+	seen := face("Review", "Review-Approved")
+	changed := func(actor task.Actor, f *board.Face) signal.Signal {
+		return signal.Signal{Kind: signal.Tracker, Actor: actor, Word: signal.CardChanged, Face: f}
+	}
+	for name, tt := range map[string]struct {
+		sig  signal.Signal
+		back bool
+	}{
+		"a person tags the card":             {changed(task.Human, face("Review", "Review-Approved", "Merge-Conflict")), true},
+		"a person moves the card":            {changed(task.Human, face("Analyse", "Review-Approved")), true},
+		"somebody tags it in the tracker":    {changed(task.Tracker, face("Review", "Review-Approved", "Merge-Conflict")), true},
+		"a person describes the card":        {changed(task.Human, &board.Face{Column: "Review", Tags: seen.Tags, Described: "d2"}), false},
+		"Orange reads it":                    {changed(task.Engine, face("Review", "Review-Approved", "Merge-Conflict")), false},
+		"Orange reads a person's tag":        {changed(task.Engine, face("Review", "Review-Approved", "Plan-Approved")), true},
+		"Orange reads its own claim":         {changed(task.Engine, face("Review", "Review-Approved", "Claimed-Dev-1")), false},
+		"a person resumes":                   {signal.Signal{Kind: signal.Resume, Actor: task.Human}, true},
+		"somebody resumes it in a comment":   {signal.Signal{Kind: signal.Resume, Actor: task.Tracker}, true},
+		"a person pauses":                    {signal.Signal{Kind: signal.Pause, Actor: task.Human}, false},
+		"a person renames it":                {signal.Signal{Kind: signal.Update, Actor: task.Human, Fields: []signal.Field{{Name: "summary", To: "other"}}}, false},
+		"a person cancels":                   {signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "cancel"}, true},
+		"somebody cancels it in the tracker": {signal.Signal{Kind: signal.Request, Actor: task.Tracker, To: "cancelled"}, true},
+		"a forge cancels":                    {signal.Signal{Kind: signal.Request, Actor: task.Tracker, Verb: "cancel"}, false},
+		"a person pushes":                    {signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbPush}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := placed(t, "joan-board", "board")
+			w.task.Delivery = task.DeliverPush
+			w.task.TrackerRef, w.task.Face = "board:p/1", seen
+			for i := range w.task.Counters[:2] {
+				w.task.Counters[i] = task.Counter{Name: w.task.Counters[i].Name, Value: 1, Total: 7}
+			}
+			if tt.sig.Kind == signal.Resume {
+				w.task.Attention = "look"
+			}
+			d := w.must(tt.sig)
+			for _, name := range []string{"dispatches", "consults"} {
+				at := slices.IndexFunc(w.task.Counters, func(c task.Counter) bool { return c.Name == name })
+				if c := w.task.Counters[at]; (c.Value == 0) != tt.back || c.Total != 7 {
+					t.Errorf("%s is %+v after %+v", name, c, d.Entries)
+				}
+			}
+		})
+	}
+}
+
+// A person's change of a card that Orange is changing too is not lost, though the card is read later.
+func TestAPersonIsHeardWhileTheCardChanges(t *testing.T) {
+	for actor, want := range map[task.Actor]int{task.Human: 0, task.Tracker: 4} {
+		w := placed(t, "joan-board", "board")
+		w.task.TrackerRef, w.task.Face = "board:p/1", face("Development", "Planned")
+		w.task.Counters[0].Value = 4
+		w.task.Pending = []task.Effect{{ID: "a/1/0", Do: workflow.MoveCard, Arg: "Review"}, {ID: "a/1/1", Do: workflow.ReadCard}}
+		w.must(signal.Signal{Kind: signal.Tracker, Actor: actor, Word: signal.CardChanged, Face: face("Review", "Rework-Requested")})
+		if n := w.task.Counter("dispatches"); n != want || w.task.Face.Column != "Development" {
+			t.Errorf("%s: dispatches is %d, the card is seen as %+v", actor, n, w.task.Face)
+		}
+	}
+}
+
+func TestAnAnswerAndARespawnSetCountersBack(t *testing.T) {
+	w := placed(t, "joan-board", "halted")
+	w.task.Counters[1].Value = 1
+	if w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbAnswer, Note: "go on"}); w.task.Counter("consults") != 0 {
+		t.Errorf("%+v", w.task.Counters)
+	}
+	w = placed(t, "linear-sdlc", "Finished")
+	w.task.Counters[0].Value = 5
+	w.ends(word("failed"))
+	w.perform()
+	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn})
+	if w.task.Counter("sessions") != 0 || w.task.Counter("crash_count") != 0 {
+		t.Errorf("%+v", w.task.Counters)
+	}
+}
+
+// Whoever decides gets the whole bound: guards see the counters as they are then. A forge's wish is bounded.
+func TestBoundsDoNotHoldAPersonUp(t *testing.T) {
+	for _, tt := range []struct {
+		sig  signal.Signal
+		want string
+		n    int
+	}{
+		{signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "request-changes"}, "Started", 1},
+		{signal.Signal{Kind: signal.Request, Actor: task.Tracker, To: "Started"}, "Started", 1},
+		{signal.Signal{Kind: signal.Request, Actor: task.Tracker, Verb: "request-changes"}, "Halted", 6},
+	} {
+		w := placed(t, "linear-sdlc", "Finished")
+		w.task.Counters[0].Value, w.task.Rules = 6, engine.Rules
+		x := w.explain()
+		if at := slices.IndexFunc(x.Edges, func(e engine.Way) bool { return e.To == "Started" && e.As == "request-changes" }); !x.Edges[at].Open {
+			t.Errorf("explain says that a person may not: %+v", x.Edges[at])
+		}
+		if w.must(tt.sig); w.task.Status != tt.want || w.task.Counter("sessions") != tt.n {
+			t.Errorf("%+v leads to %s with %+v", tt.sig, w.task.Status, w.task.Counters)
+		}
+		if it, _ := engine.Inbox(w.def, w.task); tt.want == "Halted" && it.Text != "the work needs help: sessions reached its bound of 6 since a person last decided" {
+			t.Error(it.Text)
+		}
+	}
+}
+
+// An agent that passed and finds a bound reached is not what keeps the task: the bound is.
+func TestTheInboxSaysWhichBoundWasReached(t *testing.T) {
+	w := placed(t, "linear-sdlc", "Finished")
+	w.task.Counters[0].Value, w.task.Rules = 6, engine.Rules
+	w.ends(word("passed"))
+	it, _ := engine.Inbox(w.def, w.task)
+	if w.task.Status != "Halted" || it.Kind != engine.ItemStuck || !strings.HasPrefix(it.Text, "the work needs help: sessions reached its bound of 6 since a person last decided: qa says passed") {
+		t.Errorf("%s: %s", w.task.Status, it.Text)
+	}
+	if x := w.explain(); !strings.Contains(x.Why, "sessions reached its bound of 6") {
+		t.Error(x.Why)
+	}
+	w = placed(t, "linear-sdlc", "Finished")
+	if x := w.explain(); !slices.ContainsFunc(x.Bounds, func(b engine.Bound) bool {
+		return strings.HasPrefix(b.String(), "sessions is 0 of 6 since a person last decided: at 6 ")
+	}) {
+		t.Errorf("%v", x.Bounds)
+	}
+}
+
+func TestOldReasonsStay(t *testing.T) {
+	w := placed(t, "joan-board", "board")
+	w.task.Counters[0].Value = 6
+	sig := signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.CardChanged, Face: face("To Do"), At: w.now}
+	for rules, want := range map[int]string{1: "the card is in To Do, without tags", 2: "dispatches reached its bound of 6 since a person last decided: the card is in To Do, without tags"} {
+		sig.Rules = rules
+		d := engine.Decide(w.def, w.task, sig)
+		if i := slices.IndexFunc(d.Entries, func(e journal.Entry) bool { return e.To == "halted" }); i < 0 || d.Entries[i].Reason != want {
+			t.Errorf("by rules %d: %+v", rules, d.Entries)
+		}
+	}
+}
