@@ -157,7 +157,7 @@ func (x *decider) owner(s *workflow.State) (who, why string) {
 		if t.Queued {
 			return theEngine, "it waits for a free workspace of project " + t.Project
 		}
-		return aPerson, "it was created and not started"
+		return aPerson, x.notStarted()
 	case workflow.Agent:
 		return x.agentOwner(s)
 	case workflow.Waiting:
@@ -185,7 +185,7 @@ func (x *decider) agentOwner(s *workflow.State) (who, why string) {
 		return x.liveOwner(s, a)
 	}
 	if coolsDown(s, x.t) {
-		return theEngine, fmt.Sprintf("the work failed in %s, and the %s is started when the cooldown of %s is over", s.Name, s.Role, prose.Span(s.Cooldown))
+		return theEngine, fmt.Sprintf("the work failed in %s, and the %s is started when the cooldown of %s is over; a person's move, here or in the tracker, ends it, and so does orange task respawn %s", s.Name, s.Role, prose.Span(s.Cooldown), x.t.ID)
 	}
 	if !x.t.RespawnAt.IsZero() && x.t.Crashed == "" {
 		return theEngine, "the " + s.Role + " is started later"

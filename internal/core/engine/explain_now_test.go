@@ -111,7 +111,7 @@ func TestACooldownIsNamed(t *testing.T) {
 	w.ends(word("passed"), facts(w.def, "committed")...)
 	w.perform()
 	x := w.explain()
-	if x.Why != "the work failed in Finished, and the qa is started when the cooldown of 1h is over" {
+	if x.Why != "the work failed in Finished, and the qa is started when the cooldown of 1h is over; a person's move, here or in the tracker, ends it, and so does orange task respawn "+string(w.task.ID) {
 		t.Error(x.Why)
 	}
 	if text := x.Text(w.now); !strings.Contains(text, "\nCooldown: in ") || !strings.Contains(text, "start the qa, when the cooldown of 1h is over") {

@@ -285,6 +285,39 @@ func TestFailedWorkCoolsDown(t *testing.T) {
 	}
 }
 
+// A person who moves the issue in the tracker has decided as one who moves the task here. A forge has not.
+func TestAMoveInTheTrackerEndsTheCooldown(t *testing.T) {
+	for name, tt := range map[string]struct {
+		sig   signal.Signal
+		rules int
+		cools bool
+	}{
+		"a move in the tracker":          {signal.Signal{Kind: signal.Request, Actor: task.Tracker, To: "Started"}, engine.Rules, false},
+		"a move in the tracker, as once": {signal.Signal{Kind: signal.Request, Actor: task.Tracker, To: "Started"}, 1, true},
+		"a move here":                    {signal.Signal{Kind: signal.Request, Actor: task.Human, To: "Started"}, engine.Rules, false},
+		"a forge's wish":                 {signal.Signal{Kind: signal.Request, Actor: task.Tracker, Verb: "request-changes"}, engine.Rules, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := placed(t, "linear-sdlc", "Finished")
+			w.task.Rules = tt.rules
+			w.ends(word("failed"))
+			w.perform()
+			w.must(tt.sig)
+			w.perform()
+			w.ends(word("passed"), facts(w.def, "committed")...)
+			if w.task.Status != "Finished" || w.task.RespawnAt.IsZero() == tt.cools || (len(w.task.Attempts) == 0) != tt.cools {
+				t.Errorf("%s, again at %s, %+v", w.task.Status, w.task.RespawnAt, w.task.Attempts)
+			}
+		})
+	}
+	w := placed(t, "linear-sdlc", "Delivered")
+	w.task.Rules, w.task.Failed = engine.Rules, []task.Moment{{State: "Finished", At: w.now}}
+	d := w.must(signal.Signal{Kind: signal.Request, Actor: task.Tracker, To: "Finished"})
+	if d.Entries[0].Reason != "a person's move ends the cooldown of 1h in Finished" || !w.task.RespawnAt.IsZero() {
+		t.Errorf("%+v", d.Entries)
+	}
+}
+
 func TestAHoldCountsOnlyWhatItsEdgeCounts(t *testing.T) {
 	text := strings.Replace(speaking, "no_answer: {max: 1,", "no_answer: {max: 3,", 1)
 	text = strings.Replace(text, "counters:\n", "counters:\n  rounds: {max: 4}\n", 1)

@@ -148,17 +148,25 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 		}
 	case s.Kind == workflow.HumanDo:
 		it.Kind, it.Text = ItemReview, "the work waits for a decision"+x.leftOut()
-		it.Do, it.Verb = x.decides()
+		it.Do, it.Verb = x.decides(s)
 	case x.unspoken():
 		it.Kind, it.Text, it.Do, it.Since = ItemNoAnswer, fmt.Sprintf("the %s did not say how it went: %s", t.Said.Role, t.Said.Diagnosis), x.command("log", "").Run, t.Said.At
 	case t.Crashed != "":
 		it.Kind, it.Text, it.Do, it.Since = ItemCrashed, because("the "+t.Crashed+" died", t.Because), x.command("respawn", "").Run, t.UpdatedAt
 	case s.Kind == workflow.Queued && !t.Queued && !t.Paused:
-		it.Kind, it.Text, it.Do = ItemStart, "it was created and not started", x.command("spawn", "").Run
+		it.Kind, it.Text, it.Do = ItemStart, x.notStarted(), x.command("spawn", "").Run
 	default:
 		return false
 	}
 	return true
+}
+
+// notStarted says how the task came to a queue in which nobody starts it.
+func (x *decider) notStarted() string {
+	if x.t.Visit > 1 {
+		return "it was reopened and not started"
+	}
+	return "it was created and not started"
 }
 
 // waitsItsTurn says that the task leaves the board as soon as it can. One whose card has
@@ -321,12 +329,15 @@ func (x *decider) handedNothing() bool { return x.t.Handover != nil && x.t.Hando
 
 // decides is the command for a task that waits for a person's decision, and its verb where
 // surfaces have one of their own.
-func (x *decider) decides() (run, verb string) {
+func (x *decider) decides(s *workflow.State) (run, verb string) {
 	switch {
 	case x.mergeHelps() && x.handedNothing():
 		return x.command(Complete, "").Run, ""
 	case x.mergeHelps():
 		return x.command(VerbMerge, "").Run, VerbMerge
+	}
+	if way := x.cheapestWay(s); way.Run != "" && way.Edit == "" {
+		return way.Run, ""
 	}
 	return x.command("explain", "").Run, ""
 }

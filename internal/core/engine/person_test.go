@@ -147,3 +147,82 @@ func TestOldReasonsStay(t *testing.T) {
 		}
 	}
 }
+
+func TestTheNextStepOfAReopenedTaskAndOfADecision(t *testing.T) {
+	w := placed(t, "orange", "cancelled")
+	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Reopen})
+	it, _ := engine.Inbox(w.def, w.task)
+	if it.Kind != engine.ItemStart || it.Text != "it was reopened and not started" || it.Do != "orange task spawn "+string(w.task.ID) {
+		t.Errorf("%+v", it)
+	}
+	if x := w.explain(); x.Why != "it was reopened and not started" {
+		t.Error(x.Why)
+	}
+	for _, tt := range []struct{ flow, state, do string }{
+		{"orange", "reviewing", "orange task merge "},
+		{"small", "review", "orange task complete "},
+		{"small", "shown", "orange task update SupposedSupposedSuppo --status doing"},
+		{"small", "checked", "orange task explain "},
+	} {
+		w := &world{}
+		if tt.flow == "small" {
+			w = placedIn(t, parse(t, deciding), tt.state)
+		} else {
+			w = placed(t, tt.flow, tt.state)
+		}
+		if it, _ := engine.Inbox(w.def, w.task); it.Kind != engine.ItemReview || !strings.HasPrefix(it.Do, tt.do) {
+			t.Errorf("%s of %s: %+v", tt.state, tt.flow, it)
+		}
+	}
+}
+
+// deciding has people decide without a merge.
+const deciding = `
+name: deciding
+version: 1
+roles: {worker: {prompt: work}}
+counters: {crashes: {max: 2, per: state, counts: crashes}}
+gates: {report: {section: Report}}
+states:
+  doing: {kind: agent, role: worker, deadline: {wall: 1h}}
+  review: {kind: human}
+  shown: {kind: human}
+  checked: {kind: human}
+  done: {kind: terminal}
+  halted: {kind: halt}
+edges:
+  - {from: new, to: doing, on: create, by: [human]}
+  - {from: doing, to: review, on: [request, exit], as: complete, by: [worker, human], gate: report}
+  - {from: doing, to: halted, on: crash-limit}
+  - {from: review, to: doing, as: request-changes, by: [human]}
+  - {from: review, to: shown, as: complete, by: [human]}
+  - {from: shown, to: doing, by: [human]}
+  - {from: shown, to: checked, by: [human], as: check}
+  - {from: checked, to: done, as: complete, by: [human], gate: report}
+  - {from: [doing, review, shown, checked, halted], to: done, as: cancel, by: [human]}
+  - {from: halted, to: doing, as: resume, by: [human]}
+prompts: {work: do it}
+`
+
+// What is posted about an agent that was not understood says what it was.
+func TestTheDiagnosticCommentNamesTheCause(t *testing.T) {
+	for name, tt := range map[string]struct {
+		report *signal.Report
+		want   string
+	}{
+		"nothing":       {&signal.Report{Outcome: signal.Unknown}, "no structured result marker was detected in its output"},
+		"contradicting": {unclear(signal.Ambiguous), "the results in its output contradict each other"},
+		"quoted":        {&signal.Report{Protocol: signal.WorkResult, Outcome: signal.Unknown, Diagnosis: "line 2: a marker in a code fence does not count"}, "no structured result marker that counts was detected in its output"},
+		"unproven":      {&signal.Report{Protocol: signal.WorkResult, Outcome: signal.Passed, Code: "passed", Source: signal.FromMarker, Unproven: true}, "its result passed does not count"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := placed(t, "linear-sdlc", "Delivered")
+			w.task.Rules, w.task.TrackerRef = engine.Rules, "lin:E-1"
+			d := w.ends(tt.report)
+			at := slices.IndexFunc(d.Entries[0].Effects, func(e task.Effect) bool { return e.Do == workflow.CommentCard })
+			if at < 0 || !strings.HasPrefix(d.Entries[0].Effects[at].Text, "The acceptance completed, but "+tt.want+". The status was NOT updated.\n") || !strings.Contains(d.Entries[0].Effects[at].Text, "<!-- WORK_RESULT:failed -->") {
+				t.Errorf("%+v", d.Entries[0].Effects)
+			}
+		})
+	}
+}

@@ -2,8 +2,10 @@ package engine
 
 import (
 	"slices"
+	"strings"
 
 	"orange/internal/core/journal"
+	"orange/internal/core/prose"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -122,6 +124,9 @@ func (p *plan) all(list []workflow.Effect, by string) {
 func (p *plan) enter(s *workflow.State) {
 	switch until := p.x.cooling(s); {
 	case s.Role == "" || s.Kind != workflow.Agent && s.Kind != workflow.Halt:
+	case !until.IsZero() && !p.lives(s.Role) && p.x.personMoves() && p.x.sig.Rules >= 2:
+		p.e.Reason = strings.TrimPrefix(p.e.Reason+"; a person's move ends the cooldown of "+prose.Span(s.Cooldown)+" in "+s.Name, "; ")
+		p.ensure(s)
 	case !until.IsZero() && !p.lives(s.Role):
 		p.e.Respawn = until
 		p.e.Reason += "; the " + s.Role + " starts at " + until.UTC().Format("15:04") + ", because the work failed here lately"

@@ -336,11 +336,25 @@ func (x *decider) silenceLimit(e journal.Entry, n, limit int) Verdict {
 // noAnswer is what people on the board are told when an agent did not say how it went.
 func (x *decider) noAnswer(role, why string) string {
 	r, _ := x.def.Role(role)
-	text := fmt.Sprintf("The %s completed, but no structured result marker was detected in its output. The status was NOT updated.\n", role)
+	text := fmt.Sprintf("The %s completed, but %s. The status was NOT updated.\n", role, x.notHeard())
 	if r.Protocol == string(signal.WorkResult) {
 		text += "It should have ended with exactly one of these lines:\n\n    <!-- WORK_RESULT:passed -->\n    <!-- WORK_RESULT:failed -->\n"
 	}
 	return text + "\nWhat was seen: " + why
+}
+
+// notHeard says why what an agent said moves nothing.
+func (x *decider) notHeard() string {
+	switch r := x.report(); {
+	case r == nil || x.sig.Rules < 2:
+	case r.Outcome == signal.Ambiguous:
+		return "the results in its output contradict each other"
+	case r.Code != "":
+		return "its result " + clip(r.Code) + " does not count"
+	case r.Diagnosis != "":
+		return "no structured result marker that counts was detected in its output"
+	}
+	return "no structured result marker was detected in its output"
 }
 
 // question is what a role is consulted about, in words.

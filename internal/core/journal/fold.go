@@ -83,7 +83,7 @@ func move(t *task.Task, e *Entry) {
 	t.Queued = false
 	t.Crashed, t.Because = "", e.Reason
 	t.Held = ""
-	if e.Actor == task.Human { // a person's word ends every cooldown
+	if e.Actor == task.Human || movedInTracker(t, e) { // a person's word ends every cooldown
 		t.Failed = nil
 	}
 	t.Attention, t.GaveUp = "", nil
@@ -98,6 +98,11 @@ func move(t *task.Task, e *Entry) {
 		a.Done = slices.Contains(e.Parted, a.Number)
 	}
 	tryAgain(t)
+}
+
+// movedInTracker says that a person moved the issue of the task. What a forge asks for names a verb.
+func movedInTracker(t *task.Task, e *Entry) bool {
+	return e.Actor == task.Tracker && e.Cause == string(signal.Request) && e.Verb == "" && max(t.Rules, e.Rules) >= 2
 }
 
 // tryAgain gives effects that were given up, or wait for another try, a new chance.

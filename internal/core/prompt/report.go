@@ -31,7 +31,7 @@ func (f *Facts) state() *workflow.State {
 func (f *Facts) reportPairs() []string {
 	return []string{
 		"{mode}", f.state().Mode, "{handoff}", f.handedOver(), "{question}", quoted("You are asked for advice:", f.Task.Question),
-		"{advice}", quoted("You asked for advice, and this is it:", f.Task.Advice), "{card}", f.card(), "{report}", f.report(),
+		"{advice}", quoted("You asked for advice, and this is it:", f.Task.Advice), "{card}", f.card(), "{report}", f.report(), "{nonce}", f.Nonce,
 		"{last_report}", f.lastReport(),
 	}
 }

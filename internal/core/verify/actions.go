@@ -30,6 +30,7 @@ type action struct {
 	who    task.Actor
 	word   string   // the state or verb asked for, the outcome, the event, the timer
 	actor  int      // index of the attempt that speaks or ends, -1 for none
+	verb   string   // by which word is asked for, "" if it is named
 	choice []choice // what the sections are when the signal is decided
 	human  bool     // a person does it
 	wish   *signal.New
@@ -62,6 +63,7 @@ type choice struct {
 	age     age
 	says    string
 	doubt   doubt // of a new verdict
+	count   int   // of children
 }
 
 // doubt says why a new verdict may not be the word of the agent that is to give it.
@@ -186,6 +188,9 @@ func (m *model) requests(w *world, out []action) []action {
 					out = append(out, action{kind: signal.Request, who: who, word: to, actor: -1, choice: c, human: who != task.Engine})
 				}
 			}
+			if verb := m.forgeVerb(edges); verb != "" {
+				out = append(out, action{kind: signal.Request, who: task.Tracker, word: to, verb: verb, actor: -1, choice: c, human: true})
+			}
 			for i := range w.t.Attempts {
 				role := w.t.Attempts[i].Role
 				if w.procs[i] != unborn && (n == 0 || anyPermits(edges, task.Actor(role))) {
@@ -201,6 +206,16 @@ func (m *model) requests(w *world, out []action) []action {
 		out = append(out, action{kind: signal.Resume, who: task.Human, actor: -1, human: true})
 	}
 	return out
+}
+
+// forgeVerb is the verb by which a forge asks for one of the edges, where it matters that no person does.
+func (m *model) forgeVerb(edges []*workflow.Edge) string {
+	for _, e := range edges {
+		if m.personResets && e.As != "" && e.Permits(task.Tracker) {
+			return e.As
+		}
+	}
+	return ""
 }
 
 func anyPermits(edges []*workflow.Edge, who task.Actor) bool {
@@ -238,6 +253,9 @@ func (m *model) events(w *world, out []action) []action {
 			break
 		}
 		out = append(out, action{kind: signal.Tracker, who: task.Engine, word: signal.CardChanged, face: f.Face, actor: -1, human: f.human})
+		if m.personResets {
+			out = append(out, action{kind: signal.Tracker, who: task.Human, word: signal.CardChanged, face: f.Face, actor: -1, human: true})
+		}
 	}
 	for i := range w.t.Attempts {
 		if w.procs[i] != unborn {

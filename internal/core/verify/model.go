@@ -24,6 +24,7 @@ type model struct {
 	commits      []bool   // by edge: a gate asks for committed work
 	asked        [][]asking
 	exits        [][]*workflow.Edge // by state number: what the end of its agent is weighed against
+	personResets bool               // a person takes counters back to 0
 	family       bool               // something asks about the children of a task
 	words        [][]word           // by state number: what its agent can say about its work
 	faces        [][]face           // by state number: how a card can look that an edge waits for
@@ -71,6 +72,7 @@ func newModel(def *workflow.Definition, o Options) *model {
 	for i := range def.Edges {
 		m.commits = append(m.commits, slices.ContainsFunc(def.EdgeGates(&def.Edges[i]), func(g int) bool { return def.Gates[g].HandsOver() }))
 	}
+	m.personResets = slices.ContainsFunc(def.Counters, func(c workflow.Counter) bool { return c.ByPerson })
 	m.family = slices.ContainsFunc(def.States, func(s workflow.State) bool { return def.AsksForChildren(s.Name) })
 	m.words, m.faces = make([][]word, 1), make([][]face, 1)
 	m.asked, m.exits = make([][]asking, len(def.States)+1), make([][]*workflow.Edge, len(def.States)+1)

@@ -48,7 +48,7 @@ func (s *search) judgeCrash(w *world, a *action, gone task.Attempt, o *outcome) 
 	}
 	for _, i := range s.m.def.EdgesFrom(w.t.Status) {
 		e := &s.m.def.Edges[i]
-		if e.Answers(workflow.OnExit, "") || !e.Permits(task.Actor(gone.Role)) || len(e.Gates) == 0 || s.waitsForWord(e) || !s.allNew(e, a.choice) {
+		if e.Answers(workflow.OnExit, "") || !e.Permits(task.Actor(gone.Role)) || len(e.Gates) == 0 || s.waitsForWord(e) || !s.allNew(e, a.choice) || !s.holds(e, w, len(o.signal.Children)) {
 			continue
 		}
 		o.blame(Covered, w.t.Status+" > "+e.To, "in %s an agent that leaves all that %s asks for, and ends, counts as crashed", w.t.Status, e.To)
@@ -261,25 +261,32 @@ func (s *search) unstoppable(w *world) bool {
 // personMay says whether a person can take an edge that is wanted, if need be by
 // writing what its gates ask for.
 func (s *search) personMay(w *world, wanted func(*workflow.Edge) bool) bool {
-	env := s.m.def.NewEnv()
-	for _, c := range w.t.Counters {
-		env[c.Name] = c.Value
-	}
-	env["return_to"] = w.t.ReturnTo
-	env["children"] = 0
 	for _, i := range s.m.def.EdgesFrom(w.t.Status) {
 		e := &s.m.def.Edges[i]
 		if !e.Answers(workflow.OnRequest, "") || !e.Permits(task.Human) || !wanted(e) {
 			continue
 		}
-		if e.When == nil {
-			return true
-		}
-		if ok, err := e.When.Holds(env); ok && err == nil {
-			return true
+		for children := range s.m.def.MostChildren() + 1 { // a person may create some
+			if s.holds(e, w, children) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// holds says that the guard of an edge holds for a task with so many children.
+func (s *search) holds(e *workflow.Edge, w *world, children int) bool {
+	if e.When == nil {
+		return true
+	}
+	env := s.m.def.NewEnv()
+	for _, c := range w.t.Counters {
+		env[c.Name] = c.Value
+	}
+	env["return_to"], env["children"] = w.t.ReturnTo, children
+	ok, err := e.When.Holds(env)
+	return ok && err == nil
 }
 
 // unheard names an agent whose end nobody will hear of, "" if there is none.

@@ -2,6 +2,8 @@ package verify
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"orange/internal/core/engine"
@@ -48,8 +50,38 @@ func (s Scenario) Play(def *workflow.Definition) (states []string, differs error
 		if now := waitsFor(def, &t); now != st.After && differs == nil {
 			differs = fmt.Errorf("step %d (%s) leads to %s, and the scenario recorded %s", i+1, st.What, now, st.After)
 		}
+		if name, now, then := differentCounter(countersOf(&t), st.Counters); name != "" && differs == nil {
+			differs = fmt.Errorf("step %d (%s) leaves %s at %d, and the scenario recorded %d", i+1, st.What, name, now, then)
+		}
 	}
 	return states, differs
+}
+
+// countersOf lists the counters of a task that are not 0.
+func countersOf(t *task.Task) map[string]int {
+	out := map[string]int{}
+	for _, c := range t.Counters {
+		if c.Value != 0 {
+			out[c.Name] = c.Value
+		}
+	}
+	return out
+}
+
+// differentCounter names the first counter, by name, that is not as it was recorded, "" for none. A scenario of an earlier
+// version recorded none.
+func differentCounter(now, then map[string]int) (name string, is, was int) {
+	if then == nil {
+		return "", 0, 0
+	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(now)), maps.Keys(then))
+	slices.Sort(names)
+	for _, name := range names {
+		if now[name] != then[name] {
+			return name, now[name], then[name]
+		}
+	}
+	return "", 0, 0
 }
 
 // waitsFor says in one line where a task is and what could move it on by itself.

@@ -93,7 +93,9 @@ func (s *search) signal(w *world, a *action) signal.Signal {
 	}
 	switch a.kind {
 	case signal.Request:
-		sig.To = a.word
+		if sig.To = a.word; a.verb != "" {
+			sig.To, sig.Verb = "", a.verb
+		}
 		if a.word == engine.Respawn {
 			sig.To, sig.Verb = "", a.word
 		}
@@ -177,7 +179,7 @@ func attemptIndex(t *task.Task, number int) int {
 func (s *search) materialise(w *world, choices []choice, sig *signal.Signal) {
 	for _, c := range choices {
 		if c.section == kidsChoice {
-			sig.Children = s.m.kids(c.says)
+			sig.Children = s.m.kids(c)
 			continue
 		}
 		if c.section < 0 {

@@ -1,7 +1,9 @@
 package verify
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/signal"
@@ -87,7 +89,7 @@ func (g *graph) stepsOf(w *world, a *action, next *world, o *outcome) []Step {
 }
 
 func (s *search) stepOf(what, from string, w *world, o *outcome) Step {
-	st := Step{What: what, From: from, To: w.t.Status, After: waitsFor(s.m.def, &w.t), Signals: o.told}
+	st := Step{What: what, From: from, To: w.t.Status, After: waitsFor(s.m.def, &w.t), Counters: countersOf(&w.t), Signals: o.told}
 	if st.Signals == nil {
 		st.Signals = []signal.Signal{}
 	}
@@ -112,6 +114,9 @@ func describe(m *model, choices []choice) string {
 			continue
 		case c.section == kidsChoice:
 			part = map[string]string{"some": "a child that is not far enough", "far": "a child that is far enough"}[c.says]
+			if c.count > 1 {
+				part = fmt.Sprint(c.count) + strings.NewReplacer("a child that is", " children that are").Replace(part)
+			}
 		case c.section < 0 && c.age == isNew:
 			part = factName(&m.def.Gates[-1-c.section]) + " holds"
 		case c.section < 0:

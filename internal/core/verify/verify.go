@@ -128,12 +128,13 @@ type Violation struct {
 
 // A Step is one thing that happens on the way to a violation.
 type Step struct {
-	What    string          `json:"what"`
-	From    string          `json:"from"`
-	To      string          `json:"to"` // the state it leaves the task in
-	Why     string          `json:"why,omitempty"`
-	After   string          `json:"after"`   // what the task waits for then
-	Signals []signal.Signal `json:"signals"` // what the engine was told, in order
+	What     string          `json:"what"`
+	From     string          `json:"from"`
+	To       string          `json:"to"` // the state it leaves the task in
+	Why      string          `json:"why,omitempty"`
+	After    string          `json:"after"`    // what the task waits for then
+	Counters map[string]int  `json:"counters"` // then; nil if nobody wrote them down
+	Signals  []signal.Signal `json:"signals"`  // what the engine was told, in order
 }
 
 // Verify searches every state that tasks of def can get into.

@@ -49,11 +49,31 @@ func (m *model) bareWords(state string) []word {
 			}
 			edges := m.edgesOf(state, tr.Kind, tr.Value, "")
 			out = append(out, word{r, edges})
+			for _, mode := range m.otherModes(state, tr) {
+				asks := *r
+				asks.Consult = &signal.Consult{Role: tr.Value, Resume: signal.ConsultResume{Mode: mode}}
+				out = append(out, word{&asks, edges})
+			}
 			if slices.ContainsFunc(edges, m.def.LeadsToMerge) {
 				unproven := *r
 				unproven.Unproven = true
 				out = append(out, word{&unproven, edges})
 			}
+		}
+	}
+	return out
+}
+
+// otherModes lists the modes in which who asks for advice may want to go on, besides that of the state.
+func (m *model) otherModes(state string, tr workflow.Trigger) []string {
+	here, ok := m.def.State(state)
+	if !ok || tr.Kind != workflow.OnConsult {
+		return nil
+	}
+	var out []string
+	for i := range m.def.States {
+		if s := &m.def.States[i]; s.Kind == workflow.Agent && s.Role == here.Role && s.Name != state && s.Mode != "" && !s.Returns {
+			out = append(out, s.Mode)
 		}
 	}
 	return out
@@ -119,10 +139,7 @@ func (m *model) facesIn(state string) []face {
 			if slices.ContainsFunc(out, func(have face) bool { return have.Is(f) }) {
 				continue
 			}
-			out = append(out, face{&f, slices.ContainsFunc(f.Tags, func(name string) bool {
-				tag, ok := m.def.Board.Tag(name)
-				return ok && tag.OnlyPeople()
-			})})
+			out = append(out, face{&f, slices.ContainsFunc(f.Tags, m.def.SetByPeople)})
 		}
 	}
 	return out
@@ -132,7 +149,7 @@ func (m *model) facesIn(state string) []face {
 const kidsChoice = -1 << 20
 
 // childChoices adds what the children of the task can be, if an edge asks: none, some
-// that are not far enough, all far enough.
+// that are not far enough, all far enough, as many as guards tell apart.
 func (m *model) childChoices(lists [][]choice, e *workflow.Edge, asked *bool) [][]choice {
 	asks := e.When != nil && slices.Contains(e.When.Names, "children") ||
 		slices.ContainsFunc(m.def.EdgeGates(e), func(g int) bool { return len(m.def.Gates[g].Children) > 0 })
@@ -140,18 +157,24 @@ func (m *model) childChoices(lists [][]choice, e *workflow.Edge, asked *bool) []
 		return lists
 	}
 	*asked = true
-	return product(lists, []choice{{section: kidsChoice, says: "none"}, {section: kidsChoice, says: "some"}, {section: kidsChoice, says: "far"}})
+	kids := []choice{{section: kidsChoice, says: "none"}}
+	for n := range m.def.MostChildren() {
+		kids = append(kids, choice{section: kidsChoice, says: "some", count: n + 1}, choice{section: kidsChoice, says: "far", count: n + 1})
+	}
+	return product(lists, kids)
 }
 
-// kids are children of the task that are as far as says.
-func (m *model) kids(says string) []signal.Child {
-	switch says {
-	case "some":
-		return []signal.Child{{ID: "c", Status: ""}}
-	case "far":
-		return []signal.Child{{ID: "c", Status: m.farthest()}}
+// kids are the children of the task that a choice stands for.
+func (m *model) kids(c choice) []signal.Child {
+	var out []signal.Child
+	for range c.count {
+		child := signal.Child{ID: "c"}
+		if c.says == "far" {
+			child.Status = m.farthest()
+		}
+		out = append(out, child)
 	}
-	return nil
+	return out
 }
 
 // farthest is a state that is far enough for as many gates as can be.

@@ -105,7 +105,11 @@ func (d *Definition) valuesOf(state, name string) []any {
 		return d.returnValues(state)
 	}
 	if name == children {
-		return []any{0, 1}
+		out := []any{}
+		for n := range d.MostChildren() + 1 {
+			out = append(out, n)
+		}
+		return out
 	}
 	c, ok := d.Counter(name)
 	if !ok || state == New {
@@ -124,7 +128,31 @@ func (d *Definition) returnValues(state string) []any {
 	out := []any{""}
 	if s, ok := d.State(state); ok && s.Returns {
 		for _, name := range d.previous(state) {
-			out = append(out, name)
+			if !slices.Contains(out, any(name)) {
+				out = append(out, name)
+			}
+			for _, other := range d.modesBeside(name, state) {
+				if !slices.Contains(out, any(other)) {
+					out = append(out, other)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// modesBeside lists the states in which a role may want to go on that asks for advice in a state: those of its own with a
+// mode.
+func (d *Definition) modesBeside(state, advice string) []string {
+	here, ok := d.State(state)
+	asks := ok && slices.ContainsFunc(d.EdgesFrom(state), func(i int) bool {
+		e := &d.Edges[i]
+		return e.To == advice && slices.ContainsFunc(e.On, func(tr Trigger) bool { return tr.Kind == OnConsult })
+	})
+	var out []string
+	for i := range d.States {
+		if s := &d.States[i]; asks && s.Kind == Agent && s.Role == here.Role && s.Mode != "" && !s.Returns {
+			out = append(out, s.Name)
 		}
 	}
 	return out

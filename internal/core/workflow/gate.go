@@ -90,6 +90,20 @@ func (d *Definition) KnowsChildren() bool {
 	return slices.ContainsFunc(d.States, func(s State) bool { return d.WaitsForChildren(s.Name) })
 }
 
+// mostChildren bounds how many children of a task are told apart.
+const mostChildren = 50
+
+// MostChildren is how many children of a task guards tell apart: with more of them no guard says anything else.
+func (d *Definition) MostChildren() int {
+	most := 1
+	for i := range d.Edges {
+		if when := d.Edges[i].When; when != nil && slices.Contains(when.Names, children) {
+			most = max(most, min(when.most+1, mostChildren))
+		}
+	}
+	return most
+}
+
 // AsksForChildren says whether an edge out of the state asks about the task's children.
 func (d *Definition) AsksForChildren(state string) bool {
 	for _, i := range d.edgesFrom[state] {

@@ -19,6 +19,7 @@ type Guard struct {
 	Pos    Pos
 
 	program *vm.Program
+	most    int // the greatest number that it compares with
 }
 
 // Env is what a guard may ask for: every counter by name, and return_to.
@@ -61,7 +62,7 @@ func compileGuard(source string, env Env, pos Pos) (*Guard, error) {
 	if err != nil {
 		return nil, fmt.Errorf("guard %q: %s", source, firstLine(err))
 	}
-	return &Guard{Source: source, Names: names.found, Pos: pos, program: program}, nil
+	return &Guard{Source: source, Names: names.found, Pos: pos, program: program, most: names.most}, nil
 }
 
 // Holds evaluates the guard. Nothing in a compiled guard can fail on an
@@ -83,6 +84,7 @@ var guardOperators = [...]string{"==", "!=", "<", "<=", ">", ">=", "and", "&&", 
 type nameCollector struct {
 	found   []string
 	strange string
+	most    int
 }
 
 // Visit implements ast.Visitor.
@@ -99,7 +101,9 @@ func (c *nameCollector) Visit(node *ast.Node) {
 		c.operator(n.Operator)
 	case *ast.BinaryNode:
 		c.operator(n.Operator)
-	case *ast.IntegerNode, *ast.BoolNode, *ast.StringNode, *ast.ArrayNode:
+	case *ast.IntegerNode:
+		c.most = max(c.most, n.Value)
+	case *ast.BoolNode, *ast.StringNode, *ast.ArrayNode:
 	default:
 		c.strange = strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%T", n), "*ast."), "Node")
 	}

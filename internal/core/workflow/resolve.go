@@ -190,7 +190,7 @@ func (n *names) variables(text string, pos Pos, what string) {
 // promptVariables are the values every prompt may name, besides counters.
 var promptVariables = [...]string{"summary", "project", "branch", "status", "workspace", "return_to", "task", "default_branch", "delivery", "pr",
 	"task_id", "agent", "mode", "expected_statuses", "task_description", "input_instruction", "required_output_filename",
-	"enhancement_name", "enhancement_dir", "handoff", "question", "advice", "card", "report", "last_report", "instructions"}
+	"enhancement_name", "enhancement_dir", "handoff", "question", "advice", "card", "report", "nonce", "last_report", "instructions"}
 
 var variablePattern = regexp.MustCompile(`\{([a-z][a-z0-9_]*)\}`)
 
