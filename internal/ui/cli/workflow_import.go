@@ -18,6 +18,8 @@ import (
 type workflowImport struct {
 	name, id    string
 	user, force bool
+
+	left []string // agents of contracts that no status leads to
 }
 
 func newWorkflowImportCommand(deps Deps) *cobra.Command {
@@ -26,7 +28,8 @@ func newWorkflowImportCommand(deps Deps) *cobra.Command {
 		Use: "import FILE", Short: "Take over step workflows in JSON", Args: arguments(1, 1),
 		Long: "Take over the step workflows of a JSON file: one, or a file of several,\n" +
 			"{\"workflows\": {\"ID\": {\"steps\": [...]}}}. Each becomes .orange/workflows/ID.json in the\n" +
-			"repository. If one of them has an error or a finding, nothing is written.",
+			"repository. Contracts of agents, {\"agents\": {\"NAME\": {\"statuses\": ...}}}, become one workflow\n" +
+			"that begins with the first agent. If one of them has an error or a finding, nothing is written.",
 		Example: "  orange workflow import workflow_templates.json\n" +
 			"  orange workflow import workflow_templates.json --workflow bugfix --name quick-fix",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -34,7 +37,7 @@ func newWorkflowImportCommand(deps Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return show(cmd, map[string]any{"imported": done}, func(w io.Writer) error {
+			return show(cmd, f.answer(done), func(w io.Writer) error {
 				for _, d := range done {
 					steps := "1 step"
 					if d.Steps != 1 {
@@ -43,6 +46,9 @@ func newWorkflowImportCommand(deps Deps) *cobra.Command {
 					if _, err := fmt.Fprintf(w, "%s: %s, written to %s\n", d.Name, steps, cleanLine(d.File)); err != nil {
 						return err
 					}
+				}
+				if len(f.left) > 0 {
+					fmt.Fprintf(w, "Left out, because no status leads to them: %s\n", cleanLine(strings.Join(f.left, ", ")))
 				}
 				return nil
 			})
@@ -54,6 +60,15 @@ func newWorkflowImportCommand(deps Deps) *cobra.Command {
 	flags.BoolVar(&f.user, "user", false, "write among your own workflows, not into the repository")
 	flags.BoolVar(&f.force, "force", false, "replace files that are there, and hide built-in workflows of that name")
 	return cmd
+}
+
+// answer is what was done, for --json.
+func (f *workflowImport) answer(done []imported) map[string]any {
+	out := map[string]any{"imported": done}
+	if len(f.left) > 0 {
+		out["left"] = f.left
+	}
+	return out
 }
 
 // imported is a workflow that was taken over.
@@ -128,6 +143,11 @@ func (f *workflowImport) hides(deps Deps, entries []WorkflowEntry) error {
 
 // chosen lists the workflows of the file that are wanted.
 func (f *workflowImport) chosen(file, text string) ([]workflow.Template, error) {
+	if workflow.HasContracts(text) {
+		t, left, err := workflow.FromContracts(text)
+		f.left = left
+		return []workflow.Template{t}, err
+	}
 	if !workflow.HasTemplates(text) {
 		if f.id != "" {
 			return nil, fmt.Errorf("%s has one workflow: leave --workflow out", file)

@@ -372,3 +372,22 @@ func TestTheCodesOfStepsAreThoseThatAreDetected(t *testing.T) {
 		}
 	}
 }
+
+func TestContractsAreImported(t *testing.T) {
+	dir := t.TempDir()
+	text := `{"description": "d", "agents": {
+  "builder": {"outputs": {"root_document": "b.md"}, "statuses": {"success": [{"code": "BUILT", "next_agents": ["tester"]}], "failure": [{"code": "BLOCKED"}]}},
+  "tester": {"statuses": {"success": [{"code": "TESTED"}], "failure": [{"code": "TESTS_FAILED"}]}},
+  "courier": {"statuses": {"success": [{"code": "SENT"}]}}
+}}`
+	if err := os.WriteFile(filepath.Join(dir, "agent_contracts.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := orange(t, dir, "", "workflow", "import", "agent_contracts.json", "--name", "team")
+	if code != 0 || !strings.HasPrefix(out, "team: 2 steps, written to ") || !strings.Contains(out, "Left out, because no status leads to them: courier\n") {
+		t.Fatalf("%d: %s%s", code, out, errs)
+	}
+	if code, out, errs = orange(t, dir, "", "workflow", "decide", filepath.Join(dir, "team.json"), "--from", "builder", "--outcome", "BUILT", "--json"); code != 0 || !strings.Contains(out, `"to":"tester"`) {
+		t.Errorf("%d: %s%s", code, out, errs)
+	}
+}

@@ -1,0 +1,153 @@
+package workflow
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A contract says what one agent needs, writes and may end with, as a file of contracts beside workflow templates has it.
+type contract struct {
+	agent string
+
+	Description string
+	Inputs      struct{ Required []struct{ Pattern string } }
+	Outputs     struct {
+		RootDocument string `json:"root_document"`
+	}
+	Statuses struct {
+		Success []contractStatus
+		Failure []contractStatus
+	}
+}
+
+type contractStatus struct {
+	Code, Description string
+	Next              []string `json:"next_agents"`
+}
+
+// HasContracts says whether a text is a file of contracts of agents.
+func HasContracts(text string) bool {
+	agents := false
+	for _, m := range members(text, 0) {
+		if m.key == "steps" || m.key == "workflows" {
+			return false
+		}
+		if m.key == "agents" {
+			list := members(m.raw, m.from)
+			agents = len(list) > 0 && slices.ContainsFunc(members(list[0].raw, 0), func(c member) bool { return c.key == "statuses" })
+		}
+	}
+	return agents && json.Valid([]byte(text))
+}
+
+// FromContracts makes a step workflow of the contracts of agents: it begins with the first agent of the file and goes where the
+// statuses lead. Left are the agents that no status leads to.
+func FromContracts(text string) (t Template, left []string, err error) {
+	var description string
+	var list []contract
+	for _, m := range members(text, 0) {
+		switch m.key {
+		case "description":
+			err = json.Unmarshal([]byte(m.raw), &description)
+		case "agents":
+			for _, a := range members(m.raw, m.from) {
+				c := contract{agent: a.key}
+				if bad := json.Unmarshal([]byte(a.raw), &c); bad != nil {
+					return t, nil, fmt.Errorf("the contract of agent %s: %w", a.key, bad)
+				}
+				list = append(list, c)
+			}
+		}
+		if err != nil {
+			return t, nil, fmt.Errorf("%s: %w", m.key, err)
+		}
+	}
+	if len(list) == 0 {
+		return t, nil, errors.New("the file has no agents: expected {\"agents\": {\"NAME\": {\"statuses\": ...}}}")
+	}
+	var steps []string
+	for i := range list {
+		c := &list[i]
+		if !reached(list, c.agent) {
+			left = append(left, c.agent)
+			continue
+		}
+		step, err := c.step(list)
+		if err != nil {
+			return t, nil, err
+		}
+		steps = append(steps, step)
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, []byte(`{"description": `+quoted(description)+`, "steps": [`+strings.Join(steps, ", ")+`]}`), "", "  "); err != nil {
+		return t, nil, err
+	}
+	return Template{Text: b.String() + "\n"}, left, nil
+}
+
+// reached says whether the work comes to an agent from the first one.
+func reached(list []contract, agent string) bool {
+	open := []string{list[0].agent}
+	for at := 0; at < len(open); at++ {
+		i := slices.IndexFunc(list, func(c contract) bool { return c.agent == open[at] })
+		if i < 0 {
+			continue
+		}
+		for _, s := range list[i].Statuses.Success {
+			if next := s.next(); next != "" && !slices.Contains(open, next) {
+				open = append(open, next)
+			}
+		}
+	}
+	return slices.Contains(open, agent)
+}
+
+// next is the agent that goes on, "" for none.
+func (s *contractStatus) next() string {
+	if len(s.Next) == 0 {
+		return ""
+	}
+	return s.Next[0]
+}
+
+// step is the contract as a step, in JSON.
+func (c *contract) step(list []contract) (string, error) {
+	var codes []string
+	for _, s := range c.Statuses.Success {
+		if len(s.Next) > 1 {
+			return "", fmt.Errorf("agent %s: %s leads to %s, and a code leads to one step: keep one of next_agents", c.agent, s.Code, strings.Join(s.Next, " and "))
+		}
+		end := `"next_step": ` + quoted(s.next())
+		if s.next() == "" {
+			end = `"next_step": null, "kind": ` + quoted(endsComplete)
+		}
+		codes = append(codes, quoted(s.Code)+`: {`+end+`, "description": `+quoted(s.Description)+`}`)
+	}
+	for _, s := range c.Statuses.Failure {
+		codes = append(codes, quoted(s.Code)+`: {"next_step": null, "kind": `+quoted(endsHalt)+`, "description": `+quoted(s.Description)+`}`)
+	}
+	return `{"agent": ` + quoted(c.agent) + `, "description": ` + quoted(c.Description) + `, "input": ` + quoted(c.input(list)) +
+		`, "required_output": ` + quoted(c.Outputs.RootDocument) + `, "on_status": {` + strings.Join(codes, ", ") + `}}`, nil
+}
+
+// input is what the agent works from: what the step before wrote, where the contract asks for the document of another agent, else
+// the file that it names.
+func (c *contract) input(list []contract) string {
+	if len(c.Inputs.Required) == 0 {
+		return ""
+	}
+	pattern := c.Inputs.Required[0].Pattern
+	for i := range list {
+		if document := list[i].Outputs.RootDocument; document != "" && strings.HasSuffix(pattern, "/"+list[i].agent+"/"+document) {
+			return "{previous_step}/required_output/" + document
+		}
+	}
+	if slices.ContainsFunc(Variables(pattern), func(name string) bool { return !slices.Contains(inputVariables[:], name) }) {
+		return "{previous_step}/required_output/"
+	}
+	return pattern
+}
