@@ -163,8 +163,12 @@ func startedWith(def *workflow.Definition, t *task.Task, e *journal.Entry) strin
 	if e.Type != journal.AgentSpawned {
 		return ""
 	}
-	if role, ok := def.Role(e.Role); ok && role.Harness == "review" {
-		return t.ReviewHarness
+	if a, ok := t.AttemptByNumber(e.Attempt); ok && a.Harness != "" {
+		return a.Harness
 	}
-	return t.Harness
+	role, ok := def.Role(e.Role)
+	if !ok {
+		return t.Harness
+	}
+	return Choices(t, role)[0].Harness
 }

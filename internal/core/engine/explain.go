@@ -215,6 +215,9 @@ func (x *decider) liveOwner(s *workflow.State, a task.Attempt) (who, why string)
 	case task.Idle:
 		return s.Role, fmt.Sprintf("attempt %d is idle: its turn has ended", a.Number)
 	}
+	if a.Why != "" {
+		return s.Role, fmt.Sprintf("attempt %d is at work: %s", a.Number, chosenText(&a))
+	}
 	return s.Role, fmt.Sprintf("attempt %d is at work", a.Number)
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"orange/internal/core/journal"
@@ -70,6 +71,15 @@ func (x *decider) limited(s *workflow.State, ended []journal.Ended, c task.Condi
 	e := x.entry(journal.AgentLimited)
 	e.Ended, e.Role, e.From, e.Respawn = ended, s.Role, x.t.Status, c.Until
 	e.Reason = fmt.Sprintf("the %s reached its usage limit", s.Role)
+	a, _ := x.t.AttemptByNumber(ended[0].Number)
+	if a.Harness == "" {
+		return x.last(e, Stay)
+	}
+	e.Limit = &task.Limit{Choice: a.Harness, Until: c.Until}
+	role, _ := x.def.Role(s.Role)
+	if c.Until.Sub(x.sig.At) > role.FallbackAfter && x.startNext(s, &e, a, "is at its limit until "+c.Until.UTC().Format("2006-01-02 15:04")) {
+		e.Respawn = time.Time{}
+	}
 	return x.last(e, Stay)
 }
 
@@ -90,6 +100,17 @@ func (x *decider) lifted(s *workflow.State) Verdict {
 	e.Notice = &task.Condition{Name: task.Running, Since: x.sig.At}
 	x.plan(&e).add(workflow.Effect{Name: workflow.NotifyName(s.Role), Role: s.Role, Message: workflow.MessageReset}, task.ByState)
 	return x.last(e, Record)
+}
+
+// fallsBack ends a living agent that is at its limit for too long, so that another one goes on. Its end is judged as the end at
+// a limit.
+func (x *decider) fallsBack(s *workflow.State) Verdict {
+	a, _ := x.t.Live(s.Role)
+	role, _ := x.def.Role(s.Role)
+	if !x.others(role, &a) {
+		return Stay
+	}
+	return x.end(s, a, fmt.Sprintf("the %s is at its limit until %s, and another agent may go on", a.Role, a.Condition.Until.UTC().Format("2006-01-02 15:04")))
 }
 
 // idle is a moment without a sign of life. The agent is asked once to go on; the next

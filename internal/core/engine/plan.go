@@ -19,6 +19,8 @@ type plan struct {
 	attempts []task.Attempt // as the effects so far leave them
 	starved  bool           // a workspace is needed and none is free, or a serial group is busy
 	busy     string         // that group
+	tried    string         // agents that this start has tried, one to a line
+	instead  string         // what is wrong with the last of them
 	said     string         // a person's words that go with the move
 }
 
@@ -259,6 +261,13 @@ func (p *plan) start(e *task.Effect) {
 		Number: p.x.t.AttemptCount() + len(p.e.Started) + 1, Role: e.Role,
 		State: p.state(), Visit: p.visit(), Since: p.e.At,
 	}
+	if choosesHarness(p.record(), role) {
+		c, why, _ := p.x.chooseHarness(p.record(), role, p.tried)
+		e.Choice, a.Harness, a.Why, a.Tried = &c, c.String(), why, p.tried
+		if p.instead != "" {
+			a.Why = p.instead
+		}
+	}
 	e.Attempt, e.Start = a.Number, true
 	e.Prompt, e.Message = p.prompt(role), e.Prompt
 	p.attempts = append(p.attempts, a)
@@ -273,6 +282,14 @@ func (p *plan) queueUp(role *workflow.Role) {
 	if role.Serial != "" && slices.Contains(p.x.sig.Busy, role.Serial) && (k == signal.Request || k == signal.Tracker || k == signal.Ready || k == signal.Create) {
 		p.starved, p.busy = true, role.Serial
 	}
+}
+
+// record is the task, as far as it says which agents run its roles.
+func (p *plan) record() *task.Task {
+	if n := p.e.New; n != nil && p.x.t.Seq == 0 {
+		return RecordOf(n)
+	}
+	return p.x.t
 }
 
 func (p *plan) state() string {

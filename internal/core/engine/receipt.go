@@ -43,6 +43,9 @@ func (x *decider) receipt() Verdict {
 		if p.Start {
 			e.Type = journal.AgentSpawned
 			e.Role, e.Attempt, e.Place = p.Role, p.Attempt, x.t.Workspace
+			if a, ok := x.t.AttemptByNumber(p.Attempt); ok && a.Harness != "" {
+				e.Reason += ": " + chosenText(&a)
+			}
 		}
 		e.Unbind = p.Do == workflow.ReleaseWorkspace
 		if r.Salvage != "" {
@@ -74,6 +77,14 @@ func (x *decider) receipt() Verdict {
 	e.Type = journal.EffectFailed
 	e.Again = x.sig.At.Add(retryDelay(p, e.Tries))
 	return x.last(e, Record)
+}
+
+// chosenText says which agent was chosen for an attempt, and why not another.
+func chosenText(a *task.Attempt) string {
+	if a.Why == "" {
+		return a.Harness
+	}
+	return a.Harness + ", because " + a.Why
 }
 
 // deedOf names an effect, and for a card what of it changes.

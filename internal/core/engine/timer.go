@@ -6,6 +6,7 @@ import (
 
 	"orange/internal/core/journal"
 	"orange/internal/core/prose"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
@@ -24,8 +25,9 @@ type Timer struct {
 const (
 	Deadline = "deadline"
 	Respawn  = "respawn"
-	Idle     = "idle"  // of the living agent: the latest moment by which it shows life
-	Lifted   = "limit" // of the living agent: its provider's limit is over
+	Idle     = "idle"     // of the living agent: the latest moment by which it shows life
+	Fallback = "fallback" // of the living agent: it is at its limit for so long that another one goes on
+	Lifted   = "limit"    // of the living agent: its provider's limit is over
 )
 
 // Timers lists what the task waits for, in no particular order. Whoever drives the
@@ -49,6 +51,7 @@ func Timers(def *workflow.Definition, t *task.Task) []Timer {
 		out = append(out, Timer{Name: Deadline, At: at, Visit: t.Visit, What: "end the " + s.Role + " of " + s.Name + " and judge what it left"})
 	}
 	out = append(out, living(s, t)...)
+	out = append(out, fallback(def, s, t)...)
 	for _, i := range def.EdgesFrom(t.Status) {
 		for _, tr := range def.Edges[i].On {
 			if tr.Kind == workflow.OnTimer {
@@ -57,6 +60,21 @@ func Timers(def *workflow.Definition, t *task.Task) []Timer {
 		}
 	}
 	return out
+}
+
+// fallback is when another agent goes on for the state's, which is at its limit: at once, if it is for longer than the role waits
+// and there is another one.
+func fallback(def *workflow.Definition, s *workflow.State, t *task.Task) []Timer {
+	a, live := t.Live(s.Role)
+	role, ok := def.Role(s.Role)
+	if !live || !ok || s.Kind != workflow.Agent || !a.Running || a.Overdue || a.Condition.Name != task.Limited || a.Harness == "" || a.Condition.Until.Sub(a.Condition.Since) <= role.FallbackAfter {
+		return nil
+	}
+	x := &decider{def: def, t: t, sig: &signal.Signal{At: a.Condition.Since}}
+	if !x.others(role, &a) {
+		return nil
+	}
+	return []Timer{{Name: Fallback, At: a.Condition.Since, Visit: t.Visit, What: "let another agent go on as the " + s.Role}}
 }
 
 // living lists the timers of the state's living agent besides its deadline.
@@ -131,6 +149,8 @@ func (x *decider) timer() Verdict {
 		return x.idle(s)
 	case Lifted:
 		return x.lifted(s)
+	case Fallback:
+		return x.fallsBack(s)
 	}
 	return x.event(workflow.OnTimer, x.sig.Timer)
 }

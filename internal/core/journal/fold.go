@@ -66,7 +66,7 @@ func begin(t *task.Task, e *Entry) {
 		Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
 		Workflow: e.Workflow, WorkflowHash: e.Hash, TrackerRef: n.TrackerRef,
 		PRURL: n.PRURL, PRState: n.PRState, Workspace: n.Workspace,
-		Delivery: n.Delivery, Base: n.Base, ForkOf: n.ForkOf, Parent: n.Parent,
+		Delivery: n.Delivery, Base: n.Base, ForkOf: n.ForkOf, Parent: n.Parent, Roles: n.Roles,
 		CreatedAt: e.At, UpdatedAt: e.At, Seq: e.Seq,
 	}
 	if !n.CreatedAt.IsZero() {
@@ -229,6 +229,10 @@ func applyAttempts(t *task.Task, e *Entry) {
 		t.RespawnAt = e.Respawn
 	}
 	applyLost(t, e)
+	if l := e.Limit; l != nil {
+		t.Limits = slices.DeleteFunc(t.Limits, func(old task.Limit) bool { return old.Choice == l.Choice || !old.Until.After(e.At) })
+		t.Limits = append(t.Limits, *l)
+	}
 	if e.To != "" {
 		t.RespawnAt = e.Respawn
 	}

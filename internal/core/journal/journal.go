@@ -95,6 +95,7 @@ type Entry struct {
 	Parted   []int           `json:"parted,omitempty"`  // with To: attempts whose part is done
 	Role     string          `json:"role,omitempty"`    // that crashed or was started
 	Respawn  time.Time       `json:"respawn,omitzero"`  // when the dead agent is replaced
+	Limit    *task.Limit     `json:"limit,omitempty"`   // of the agent that ended at it
 	Place    string          `json:"place,omitempty"`   // workspace of the agent that was started
 	Effects  []task.Effect   `json:"effects,omitempty"`
 	Receipt  *signal.Receipt `json:"receipt,omitempty"`
@@ -135,7 +136,7 @@ func (e *Entry) Signal(visit int) signal.Signal {
 		s.Evidence, s.Free = h.Evidence, h.Free
 		s.Arg, s.Active, s.Commit, s.Workspace = h.Arg, h.Active, h.Commit, h.Broken
 		s.Busy, s.Children, s.Report, s.Final, s.Face = h.Busy, h.Children, h.Report, h.Final, h.Face
-		s.Lost, s.Merged, s.BrokeOff, s.Confirmed = h.Lost, h.Merged, h.BrokeOff, h.Confirmed
+		s.Lost, s.Merged, s.BrokeOff, s.Confirmed, s.Missing = h.Lost, h.Merged, h.BrokeOff, h.Confirmed, h.Missing
 	}
 	return s
 }

@@ -77,10 +77,11 @@ type Signal struct {
 	Free      []string   `json:"free,omitempty"` // workspaces of the project that no task holds
 	Busy      []string   `json:"busy,omitempty"` // serial groups of the project at which another task works
 	Children  []Child    `json:"children,omitempty"`
-	Absent    []int      `json:"-"`               // attempts that have no process now; only explanations ask
-	Lost      *Lost      `json:"lost,omitempty"`  // restore, import: what the store does not know
-	Rules     int        `json:"rules,omitempty"` // by which to decide, see engine.Rules
-	Told      bool       `json:"told,omitempty"`  // supposed: every agent knows of the move already
+	Missing   []string   `json:"missing,omitempty"` // harnesses that a role may have and that are not installed
+	Absent    []int      `json:"-"`                 // attempts that have no process now; only explanations ask
+	Lost      *Lost      `json:"lost,omitempty"`    // restore, import: what the store does not know
+	Rules     int        `json:"rules,omitempty"`   // by which to decide, see engine.Rules
+	Told      bool       `json:"told,omitempty"`    // supposed: every agent knows of the move already
 
 	Merged  string `json:"merged,omitempty"`  // tracker, pr:merged: the commit by which the forge merged it, "" if it does not say
 	Via     *Via   `json:"via,omitempty"`     // where an action of a person, or of a tracker, came from; nil: not known
@@ -143,6 +144,7 @@ type Heard struct {
 	Lost     *Lost              `json:"lost,omitempty"`
 	Merged   string             `json:"merged,omitempty"`
 	BrokeOff bool               `json:"broke_off,omitempty"`
+	Missing  []string           `json:"missing,omitempty"`
 
 	Confirmed string `json:"confirmed,omitempty"`
 }
@@ -162,7 +164,7 @@ func (s *Signal) Heard() *Heard {
 		To: s.To, Role: s.Role, Code: s.Code, Mass: s.Mass, Word: s.Word, Timer: s.Timer, Arg: s.Arg,
 		Active: s.Active, Commit: s.Commit, Sections: taskfile.Bare(s.Artifacts.Sections), Problem: s.Artifacts.Problem, Evidence: s.Evidence, Free: s.Free,
 		Busy: s.Busy, Children: s.Children, Report: s.Report, Final: s.Final, Face: s.Face, Broken: s.Workspace, Lost: s.Lost,
-		Merged: s.Merged, BrokeOff: s.BrokeOff, Confirmed: s.Confirmed,
+		Merged: s.Merged, BrokeOff: s.BrokeOff, Confirmed: s.Confirmed, Missing: s.Missing,
 	}
 }
 
@@ -190,8 +192,11 @@ type New struct {
 	ReviewHarness string  `json:"review_harness,omitempty"`
 	Effort        string  `json:"effort,omitempty"`
 	ReviewEffort  string  `json:"review_effort,omitempty"`
-	TrackerRef    string  `json:"tracker,omitempty"`
-	Spawn         bool    `json:"spawn,omitempty"` // let it leave its queue as soon as it can
+
+	Roles []task.RoleChoice `json:"roles,omitempty"` // agents for single roles, of several for one the preferred first
+
+	TrackerRef string `json:"tracker,omitempty"`
+	Spawn      bool   `json:"spawn,omitempty"` // let it leave its queue as soon as it can
 
 	Delivery task.Delivery `json:"delivery,omitempty"` // "" for local
 	Base     string        `json:"base,omitempty"`     // commit its branch begins at

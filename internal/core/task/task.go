@@ -88,6 +88,8 @@ type Task struct {
 	Salvages []string          `json:"salvages,omitempty"` // refs at which its uncommitted work is kept
 	Rules    int               `json:"rules,omitempty"`    // of the engine, by which it was last decided
 	Failed   []Moment          `json:"failed,omitempty"`   // when the work last failed, by state
+	Roles    []RoleChoice      `json:"roles,omitempty"`    // agents that the task has for roles of its own, in order of preference
+	Limits   []Limit           `json:"limits,omitempty"`   // of agents that were chosen from several
 	Lost     []time.Time       `json:"lost,omitempty"`     // when its agent last ended together with others, since a person looked
 }
 
@@ -194,25 +196,30 @@ type Attempt struct {
 	Credit    time.Duration `json:"credit,omitempty"`   // of this visit, spent waiting for others: no deadline counts it
 	Nudged    time.Time     `json:"nudged,omitzero"`    // in this visit, when it was asked to go on
 	Usage     Usage         `json:"usage,omitzero"`
+
+	Harness string `json:"harness,omitempty"` // the choice that was made for it, "" for the harness that the role always has
+	Why     string `json:"why,omitempty"`     // what kept it from the choices before
+	Tried   string `json:"tried,omitempty"`   // choices that this start tried before, one to a line
 }
 
 // An Effect is something to do in the world. Its ID is task/seq/index of the
 // entry that asks for it, so that it names the same deed after any crash.
 type Effect struct {
-	ID        string `json:"id"`
-	Do        string `json:"do"`
-	By        string `json:"by"` // edge, state or person
-	Role      string `json:"role,omitempty"`
-	Attempt   int    `json:"attempt,omitempty"`
-	Start     bool   `json:"start,omitempty"` // the attempt is a new one
-	Head      string `json:"head,omitempty"`  // of a merge: the commit that a person confirmed; no other is merged
-	Turn      bool   `json:"turn,omitempty"`  // tells the attempt that the task is in a state of its role; obsolete when it leaves it
-	Window    string `json:"window,omitempty"`
-	Prompt    string `json:"prompt,omitempty"`  // name of the prompt or message
-	Message   string `json:"message,omitempty"` // name of the words a replacement is told beside its prompt
-	Workspace string `json:"workspace,omitempty"`
-	Arg       string `json:"arg,omitempty"`  // merge: the strategy; rename_branch: the old name; write_section: the section
-	Text      string `json:"text,omitempty"` // a person's words: what to write or to tell; words for a card
+	ID        string  `json:"id"`
+	Do        string  `json:"do"`
+	By        string  `json:"by"` // edge, state or person
+	Role      string  `json:"role,omitempty"`
+	Attempt   int     `json:"attempt,omitempty"`
+	Start     bool    `json:"start,omitempty"` // the attempt is a new one
+	Head      string  `json:"head,omitempty"`  // of a merge: the commit that a person confirmed; no other is merged
+	Turn      bool    `json:"turn,omitempty"`  // tells the attempt that the task is in a state of its role; obsolete when it leaves it
+	Window    string  `json:"window,omitempty"`
+	Prompt    string  `json:"prompt,omitempty"`  // name of the prompt or message
+	Message   string  `json:"message,omitempty"` // name of the words a replacement is told beside its prompt
+	Workspace string  `json:"workspace,omitempty"`
+	Choice    *Choice `json:"choice,omitempty"` // of a start: the agent that was chosen
+	Arg       string  `json:"arg,omitempty"`    // merge: the strategy; rename_branch: the old name; write_section: the section
+	Text      string  `json:"text,omitempty"`   // a person's words: what to write or to tell; words for a card
 
 	Tags   []string `json:"tags,omitempty"`   // tag_card: to set
 	Untags []string `json:"untags,omitempty"` // tag_card: to take off
@@ -304,6 +311,7 @@ func (t *Task) Clone() Task {
 	c.Salvages = slices.Clone(t.Salvages)
 	c.Failed = slices.Clone(t.Failed)
 	c.Lost = slices.Clone(t.Lost)
+	c.Limits, c.Roles = slices.Clone(t.Limits), slices.Clone(t.Roles)
 	if t.Asked != nil {
 		asked := *t.Asked
 		c.Asked = &asked

@@ -64,6 +64,7 @@ func TestACloneSharesNoMemory(t *testing.T) {
 		Pending: []task.Effect{{ID: "e"}}, Opened: []task.Digest{{Section: "s"}}, Seen: []task.Digest{{Section: "s"}}, Asked: &task.Asked{To: "x"},
 		Said: &task.Said{Role: "w"}, Handoffs: []handoff.Handoff{{From: "w"}}, Face: &board.Face{Column: "c"}, Failed: []task.Moment{{State: "s"}},
 		GaveUp: &task.GaveUp{Do: "merge"}, Handover: &task.Handover{Visit: 1}, Work: &task.Work{Base: "b"}, Salvages: []string{"r"}, Lost: []time.Time{{}}, Samples: []task.Sample{{Section: "s"}},
+		Roles: []task.RoleChoice{{Role: "r"}}, Limits: []task.Limit{{Choice: "c"}},
 	}
 	clone := original.Clone()
 	a, b := reflect.ValueOf(original), reflect.ValueOf(clone)

@@ -99,7 +99,9 @@ const (
 // A Role is a part an agent plays.
 type Role struct {
 	Name          string
-	Harness       string // task or review: which of the task's two harnesses
+	Harness       string        // of the first choice: task or review for one of the task's two harnesses, or a harness by its name
+	Choices       []task.Choice // agents that may run it, the preferred first; none for task and review alone
+	FallbackAfter time.Duration // how long one may be at its limit before the next goes on
 	Session       Session
 	Window        string
 	Prompt        string
@@ -115,6 +117,15 @@ type Role struct {
 	Describe      string
 	Pos           Pos
 }
+
+// The harnesses that a task has for every role that names none of its own.
+const (
+	TaskHarness   = "task"
+	ReviewHarness = "review"
+)
+
+// fallbackAfter is how long a role waits for an agent at its limit, if the file does not say.
+const fallbackAfter = 30 * time.Minute
 
 // A Counter is a bounded number of a task.
 type Counter struct {

@@ -2,12 +2,19 @@ package workflow
 
 func (d *Definition) readRoles(v value) {
 	for _, p := range v.pairs("roles") {
-		role := Role{Name: declared(v.r, p), Harness: "task", Session: Persistent, Window: p.key, Access: "full", Pos: p.pos}
+		role := Role{Name: declared(v.r, p), Harness: TaskHarness, FallbackAfter: fallbackAfter, Session: Persistent, Window: p.key, Access: "full", Pos: p.pos}
+		var model, effort string
 		for _, q := range p.val.pairs("role " + p.key) {
 			what := "role " + p.key + ": " + q.key
 			switch q.key {
 			case "harness":
-				role.Harness = q.val.oneOf(what, harnessWords[:]...)
+				role.Choices = readChoices(q.val, what)
+			case "model":
+				model = q.val.text(what)
+			case "effort":
+				effort = q.val.text(what)
+			case "fallback_after":
+				role.FallbackAfter = q.val.duration(what)
 			case "session":
 				role.Session = Session(q.val.oneOf(what, sessionWords[:]...))
 			case "window":
@@ -35,9 +42,10 @@ func (d *Definition) readRoles(v value) {
 			case "describe":
 				role.Describe = q.val.text(what)
 			default:
-				unknownKey(v.r, q, "a role", "harness", "session", "window", "prompt", "respawn_prompt", "rework_prompt", "access", "stands_in_for", "protocol", "work_type", "serial", "flag", "claim", "describe")
+				unknownKey(v.r, q, "a role", "harness", "model", "effort", "fallback_after", "session", "window", "prompt", "respawn_prompt", "rework_prompt", "access", "stands_in_for", "protocol", "work_type", "serial", "flag", "claim", "describe")
 			}
 		}
+		role.choose(v.r, p.pos, model, effort)
 		if role.WorkType == "" {
 			role.WorkType = role.Name
 		}

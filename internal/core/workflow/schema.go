@@ -33,7 +33,10 @@ func Schema() *jsonschema.Schema {
 
 func roleSchema() *jsonschema.Schema {
 	return mapping("A part that an agent plays.",
-		key{"harness", words("Which of the task's two harnesses runs it.", harnessWords[:]...)},
+		key{"harness", listOf(choiceSchema(), "The agents that may run it, the preferred first.")},
+		key{"model", text("The model of the one agent that harness names, in the words of its CLI.")},
+		key{"effort", text("Its effort.")},
+		key{"fallback_after", duration("How long an agent may be at its limit before the next one goes on.")},
 		key{"session", words("How long its agent lives: until the task ends, as long as the task stays in the state, or that with a person at the terminal.", sessionWords[:]...)},
 		key{"window", text("The name of its terminal window; {counters} are filled in.")},
 		key{"prompt", nameOf("What it is told at its start, by name.")},
@@ -48,6 +51,14 @@ func roleSchema() *jsonschema.Schema {
 		key{"claim", text("The tag of a card while it works on it.")},
 		key{"describe", text("What the role does, in a few words.")},
 	)
+}
+
+// choiceSchema describes an agent that may run a role.
+func choiceSchema() *jsonschema.Schema {
+	one := mapping("A harness with the model and the effort it runs with.",
+		key{"harness", text("The harness.")}, key{"model", text("The model.")}, key{"effort", text("The effort.")})
+	one.Required = []string{"harness"}
+	return &jsonschema.Schema{Description: "task or review for one of the task's two harnesses, or a harness by its name.", AnyOf: []*jsonschema.Schema{text("A name."), one}}
 }
 
 func counterSchema() *jsonschema.Schema {

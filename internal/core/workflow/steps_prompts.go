@@ -40,7 +40,7 @@ func usualPrompt(agent string, writes bool) string {
 func (c *compiler) prompts() {
 	for _, agent := range c.f.agents() {
 		c.d.Roles = append(c.d.Roles, Role{
-			Name: agent, Harness: "task", Session: PerVisit, Window: agent, Access: "full",
+			Name: agent, Harness: TaskHarness, FallbackAfter: fallbackAfter, Session: PerVisit, Window: agent, Access: "full",
 			Protocol: "completion-block", WorkType: agent,
 		})
 	}

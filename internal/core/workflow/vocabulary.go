@@ -6,7 +6,6 @@ var (
 	kindWords     = [...]string{string(Queued), string(Agent), string(Waiting), string(HumanDo), string(Halt), string(Terminal)}
 	respawnWords  = [...]string{string(RespawnNow), string(RespawnAuto), string(RespawnManual)}
 	sessionWords  = [...]string{string(Persistent), string(PerVisit), string(Interactive)}
-	harnessWords  = [...]string{"task", "review"}
 	accessWords   = [...]string{"full", "read-only"}
 	perWords      = [...]string{"task", "state"}
 	countsWords   = [...]string{"crashes", "no-answers"}

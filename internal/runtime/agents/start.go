@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"orange/internal/atomicfile"
+	"orange/internal/core/engine"
 	"orange/internal/core/prompt"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -70,7 +71,7 @@ func (a *Agents) prepare(t *task.Task, e *task.Effect, session string) (Orders, 
 	if err := os.MkdirAll(a.Folder(k), 0o700); err != nil {
 		return Orders{}, fmt.Errorf("make the folder of attempt %d: %w", e.Attempt, err)
 	}
-	if role.Protocol != "" && !a.Harnesses.Messages(harnessOf(t, role)) {
+	if role.Protocol != "" && !a.Harnesses.Messages(engine.ChoiceOf(t, role, e).Harness) {
 		session = "" // at a terminal nothing of it could be told from what is typed
 	}
 	if err := a.makeTmuxFolder(k); err != nil {
@@ -97,16 +98,14 @@ func (a *Agents) prepare(t *task.Task, e *task.Effect, session string) (Orders, 
 // launch renders the prompt and says how the agent is to be started.
 func (a *Agents) launch(def *workflow.Definition, role *workflow.Role, t *task.Task, e *task.Effect, terminal bool) (Launch, error) {
 	k := Key{t.ID, e.Attempt}
+	choice := engine.ChoiceOf(t, role, e)
 	l := Launch{
 		PromptFile: filepath.Join(a.Folder(k), "prompt.md"), Interactive: terminal,
-		Harness: harnessOf(t, role), Effort: t.Effort, ReadOnly: role.Access == "read-only",
+		Harness: choice.Harness, Effort: choice.Effort, Model: choice.Model, ReadOnly: role.Access == "read-only",
 		Workspace: a.Workspaces.Path(t.Workspace), Dir: a.Folder(k),
 	}
-	if role.Harness == "review" {
-		l.Effort = t.ReviewEffort
-	}
-	if s, ok := def.State(t.Status); ok && s.Role == role.Name {
-		l.Model = s.Model
+	if s, ok := def.State(t.Status); ok && s.Role == role.Name && l.Model == "" && choice.Harness == engine.Choices(t, role)[0].Harness {
+		l.Model = s.Model // it is in the words of the preferred agent
 	}
 	l.Resume = a.resumable(t, e, l.Harness, role)
 	if l.Session = l.Resume; l.Session == "" {
@@ -119,14 +118,6 @@ func (a *Agents) launch(def *workflow.Definition, role *workflow.Role, t *task.T
 		return l, fmt.Errorf("write the prompt of attempt %d: %w", e.Attempt, err)
 	}
 	return l, nil
-}
-
-// harnessOf is the one of the task's two harnesses that runs a role.
-func harnessOf(t *task.Task, role *workflow.Role) string {
-	if role.Harness == "review" {
-		return t.ReviewHarness
-	}
-	return t.Harness
 }
 
 // sessionOf is the name of a new conversation: the one that an earlier try of this very

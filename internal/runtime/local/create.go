@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"slices"
 	"strings"
 
 	"orange/internal/core/engine"
@@ -134,7 +135,64 @@ func (r *Runtime) complete(w *signal.Wish) (*workflow.Definition, error) {
 	if err := r.branchFree(w.Project, w.Branch, w.ID); err != nil {
 		return nil, err
 	}
-	return r.choose(w.Workflow, p)
+	def, err := r.choose(w.Workflow, p)
+	if err != nil {
+		return nil, err
+	}
+	return def, r.roleHarnesses(def, &w.New)
+}
+
+// roleHarnesses refuses a task whose workflow or whose own choices name agents for a role none of which can be started.
+func (r *Runtime) roleHarnesses(def *workflow.Definition, n *signal.New) error {
+	for _, c := range n.Roles {
+		if _, ok := def.Role(c.Role); !ok {
+			return task.Mistakef("role %q is not known: workflow %s has %s", c.Role, def.Name, strings.Join(roleNames(def), ", "))
+		}
+	}
+	for i := range def.Roles {
+		if r.Harnesses == nil {
+			break
+		}
+		var first error
+		usable := false
+		for _, c := range engine.Choices(engine.RecordOf(n), &def.Roles[i]) {
+			err := r.Harnesses(c.Harness, c.Effort)
+			usable = usable || err == nil
+			first = cmp.Or(first, err)
+		}
+		if !usable {
+			return task.Mistakef("%s: %v", def.Roles[i].Name, first)
+		}
+	}
+	return nil
+}
+
+func roleNames(def *workflow.Definition) []string {
+	names := make([]string, len(def.Roles))
+	for i := range def.Roles {
+		names[i] = def.Roles[i].Name
+	}
+	return names
+}
+
+// missing lists the harnesses that roles of a task may have besides others, and that cannot be started here.
+func (r *Runtime) missing(def *workflow.Definition, t *task.Task, sig *signal.Signal) []string {
+	if r.Harnesses == nil || !sig.Weighs() {
+		return nil
+	}
+	if t.Seq == 0 && sig.New != nil {
+		t = engine.RecordOf(sig.New)
+	}
+	var out []string
+	for i := range def.Roles {
+		list := engine.Choices(t, &def.Roles[i])
+		for _, c := range list {
+			if len(list) > 1 && !slices.Contains(out, c.Harness) && r.Harnesses(c.Harness, "") != nil {
+				out = append(out, c.Harness)
+			}
+		}
+	}
+	return out
 }
 
 // harnesses refuses agents that nobody knows how to start.

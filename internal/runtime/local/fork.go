@@ -40,7 +40,7 @@ func (r *Runtime) Fork(ctx context.Context, id task.ID, seq int, by signal.Wish)
 	w := signal.Wish{Actor: by.Actor, Attempt: by.Attempt, Via: by.Via, Workflow: t.Workflow}
 	w.Requirements, w.Context = r.forkTexts(&t, seq)
 	w.New = signal.New{
-		Project: t.Project, Summary: t.Summary, Harness: t.Harness, ReviewHarness: t.ReviewHarness, Effort: t.Effort, ReviewEffort: t.ReviewEffort,
+		Project: t.Project, Summary: t.Summary, Harness: t.Harness, ReviewHarness: t.ReviewHarness, Effort: t.Effort, ReviewEffort: t.ReviewEffort, Roles: t.Roles,
 		Delivery: t.Delivery, Base: commit, ForkOf: string(id) + "@" + strconv.Itoa(seq), Spawn: by.Spawn,
 	}
 	if w.Branch, err = r.forkBranch(&t, by.Branch); err != nil {

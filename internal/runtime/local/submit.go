@@ -113,6 +113,7 @@ func (r *Runtime) submitLocked(ctx context.Context, id task.ID, sig signal.Signa
 // decide runs the engine and commits. The caller holds the task's lock.
 func (r *Runtime) decide(ctx context.Context, def *workflow.Definition, t task.Task, sig signal.Signal) (engine.Answer, error) {
 	sig.At, sig.Rules, sig.Told = r.now(), engine.Rules, false
+	sig.Missing = r.missing(def, &t, &sig)
 	project := t.Project
 	if t.Seq == 0 && sig.New != nil {
 		project = sig.New.Project

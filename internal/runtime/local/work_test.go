@@ -266,6 +266,35 @@ func TestAForkBeginsAtARecordedCommit(t *testing.T) {
 	})
 }
 
+func TestAgentsOfSingleRolesAreChecked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, task.Project{})
+		for want, roles := range map[string][]task.RoleChoice{
+			`role "painter" is not known: workflow orange has worker, `: {{Role: "painter", Harness: "pi"}},
+			"reviewer: odd is not known":                               {{Role: "reviewer", Harness: "odd"}},
+			"worker: odd is not known":                                 {{Role: "worker", Harness: "odd"}, {Role: "worker", Harness: "pi", Effort: "odd"}},
+		} {
+			_, err := c.Create(t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Branch: "b", Roles: roles}})
+			var mistake *task.Mistake
+			if !errors.As(err, &mistake) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: %v", roles, err)
+			}
+		}
+		roles := []task.RoleChoice{{Role: "worker", Harness: "odd"}, {Role: "worker", Harness: "pi", Model: "m"}}
+		a, err := c.Create(t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Branch: "b", Summary: "s", Roles: roles, Spawn: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		got, _, err := c.store.Task(a.Task.ID)
+		worker, ok := got.Live("worker")
+		if err != nil || !ok || worker.Harness != "pi:m" || worker.Why != "odd is not installed" {
+			t.Errorf("%v, %+v", err, got.Attempts)
+		}
+		c.Close()
+	})
+}
+
 func TestAnAgentNobodyKnowsIsRefusedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrew(t, task.Project{})

@@ -26,6 +26,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	var n signal.Wish
 	var words requirementFlags
 	var parent string
+	var roles []string
 	var wait bool
 	cmd := &cobra.Command{
 		Use: "create [branch] [summary...]", Short: "Create a task, and start it as soon as a workspace is free",
@@ -48,6 +49,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	f.StringVar(&n.Effort, "effort", "", "effort of that agent")
 	f.StringVar(&n.ReviewHarness, "review-harness", "", "agent that reviews it, likewise")
 	f.StringVar(&n.ReviewEffort, "review-effort", "", "effort of the reviewer")
+	f.StringArrayVar(&roles, "role", nil, "agent of one role, as in `reviewer=codex` or reviewer=codex:MODEL; given again, the next one if that cannot work")
 	words.declare(cmd)
 	f.StringVar(&parent, "parent", "", "`task` whose work this is a part of")
 	f.BoolVar(&wait, "no-spawn", false, "create it and do not start it")
@@ -63,7 +65,10 @@ func newTaskCreate(deps Deps) *cobra.Command {
 		n.Context = text
 		n.Harness, err = deps.harness(n.Harness)
 		n.ReviewHarness, also = deps.harness(n.ReviewHarness)
-		return cmp.Or(err, also)
+		if err = cmp.Or(err, also); err == nil {
+			n.Roles, err = deps.roleChoices(roles)
+		}
+		return err
 	}
 	create := withServer(deps, func(ctx context.Context, s session, args []string) error {
 		var err error
@@ -159,6 +164,28 @@ func printCreated(w io.Writer, t task.Task, what string) error {
 		fmt.Fprintln(w, "It waits for a free workspace.")
 	}
 	return nil
+}
+
+// roleChoices reads ROLE=HARNESS[:MODEL]. A command and a script have colons of their own.
+func (d Deps) roleChoices(values []string) ([]task.RoleChoice, error) {
+	var out []task.RoleChoice
+	for _, value := range values {
+		role, agent, ok := strings.Cut(value, "=")
+		c := task.RoleChoice{Role: strings.TrimSpace(role)}
+		c.Harness = strings.TrimSpace(agent)
+		if !strings.HasPrefix(c.Harness, "command:") && !strings.HasPrefix(c.Harness, "script:") {
+			c.Harness, c.Model, _ = strings.Cut(c.Harness, ":")
+		}
+		if !ok || c.Role == "" || c.Harness == "" {
+			return nil, usageError("--role %q names no role and agent: give ROLE=HARNESS, as in reviewer=codex", value)
+		}
+		var err error
+		if c.Harness, err = d.harness(c.Harness); err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
 }
 
 // harness is the value of a harness with the place of its script settled: the server

@@ -80,6 +80,9 @@ func details(now time.Time, v client.View) [][]string {
 	add("Workflow", t.Workflow)
 	add("Harness", withEffort(t.Harness, t.Effort))
 	add("Review by", withEffort(t.ReviewHarness, t.ReviewEffort))
+	for _, c := range t.Roles {
+		add("Role", c.Role+" by "+withEffort(c.Choice().String(), c.Effort))
+	}
 	add("Counters", counters(t.Counters))
 	add("Agents", agents(now, t.Attempts))
 	add("Spent", spent(t))

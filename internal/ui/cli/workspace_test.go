@@ -171,6 +171,8 @@ func TestScriptsAreNamedByWhereTheyAre(t *testing.T) {
 		{name: "a script that reviews", args: "task create --project proj --review-harness script:../play.yaml b s", prepare: in(sub), asked: create(`"review_harness":"script:` + script + `",`)},
 		{name: "a script that is not there", args: "task create --harness script:nope.yaml b s", prepare: in(dir), code: 1,
 			err: "orange: task create: there is no script nope.yaml: give the path of one, as in script:play.yaml\n", asked: []string{}},
+		{name: "agents of single roles", args: "task create --project proj --role reviewer=codex:gpt-5 --role reviewer=claude --role worker=script:../play.yaml b s", prepare: in(sub), asked: create(`"roles":[{"role":"reviewer","harness":"codex","model":"gpt-5"},{"role":"reviewer","harness":"claude"},{"role":"worker","harness":"script:` + script + `"}],`)},
+		{name: "a role without an agent", args: "task create --role reviewer b s", prepare: in(dir), code: 2, err: "--role \"reviewer\" names no role and agent: give ROLE=HARNESS, as in reviewer=codex", asked: []string{}},
 		{name: "a reviewer's script that is not there", args: "task create --review-harness script:/nope/r.yaml b s", prepare: in(dir), code: 1, err: "there is no script /nope/r.yaml", asked: []string{}},
 		{name: "a script that is a folder", args: "task create --harness script:sub b s", prepare: in(dir), code: 1, err: "script sub is a folder: give the path of a file", asked: []string{}},
 		{name: "a card's script", args: "board add Sell --project proj --harness script:../play.yaml", prepare: func(w *world) {
