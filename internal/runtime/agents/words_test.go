@@ -147,6 +147,25 @@ func TestWhoIsOnlyToSayHowItWentGoesOnInTheConversation(t *testing.T) {
 	}
 }
 
+// The agent that was chosen for a start is started, with its model and its effort.
+func TestTheChosenAgentIsStarted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := qaCrew(t, false)
+		e := effectOf(1)
+		e.Role, e.Prompt, e.Choice = "qa", "qa", &task.Choice{Harness: "codex", Model: "m", Effort: "high"}
+		if _, err := c.Agents.Start(t.Context(), c.task, e); err != nil {
+			t.Fatal(err)
+		}
+		if l := c.launches[0]; l.Harness != "codex" || l.Model != "m" || l.Effort != "high" {
+			t.Errorf("%+v", l)
+		}
+		if card, err := c.Card(agents.Key{Task: id, Number: 1}); err != nil || card.Harness != "codex" || card.Model != "m" {
+			t.Errorf("%v, %+v", err, card)
+		}
+		c.Close()
+	})
+}
+
 // Of a command nobody can tell what it says from what its tools print: its word needs the
 // mark of the session, and it has no terminal into which messages are typed.
 func TestACommandsWordNeedsTheMark(t *testing.T) {

@@ -271,8 +271,8 @@ func TestAgentsOfSingleRolesAreChecked(t *testing.T) {
 		c := newCrew(t, task.Project{})
 		for want, roles := range map[string][]task.RoleChoice{
 			`role "painter" is not known: workflow orange has worker, `: {{Role: "painter", Harness: "pi"}},
-			"reviewer: odd is not known":                               {{Role: "reviewer", Harness: "odd"}},
-			"worker: odd is not known":                                 {{Role: "worker", Harness: "odd"}, {Role: "worker", Harness: "pi", Effort: "odd"}},
+			"reviewer: odd is not known":                                {{Role: "reviewer", Harness: "odd"}},
+			"worker: odd is not known":                                  {{Role: "worker", Harness: "odd"}, {Role: "worker", Harness: "pi", Effort: "odd"}},
 		} {
 			_, err := c.Create(t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Branch: "b", Roles: roles}})
 			var mistake *task.Mistake
