@@ -29,19 +29,57 @@ const (
 	RuleTriggerIgnored = "trigger-ignored" // the edge waits for what cannot happen there
 	RuleGuardNever     = "guard-never"     // the guard holds for no value
 	RuleGateGiven      = "gate-given"      // a gate asks for text that no agent writes as its work
+	RuleOutcomeCode    = "outcome-code"    // no agent that is asked can say the code
+)
+
+// The rules below give advice: the file works, and something in it is probably not meant.
+const (
+	RuleGateUntold      = "gate-untold"      // a gate asks for text that its author is not told to write
+	RuleJudgesOwnWork   = "judges-own-work"  // the author of the work may give the verdict on it
+	RuleTwoWriters      = "two-writers"      // two roles change the same worktree at once
+	RuleAgentDecides    = "agent-decides"    // an agent may leave a state in which a person decides
+	RuleTagKept         = "tag-kept"         // one tag of a person decides several times
+	RuleRoleUnheard     = "role-unheard"     // no agent of the role lives where the edge begins
+	RuleAgentUntold     = "agent-untold"     // a living agent does not hear why its turn has come
+	RuleVariableUnknown = "variable-unknown" // a prompt uses a variable that the file does not declare
+)
+
+// A Level says what a finding means for the file.
+type Level string
+
+// The levels of findings.
+const (
+	LevelError  Level = "error"  // no task may be created under the file
+	LevelAdvice Level = "advice" // the file may be used
 )
 
 // A Finding is something in a workflow file that is understood and unwise. A file
-// with findings can be read and drawn; no task may be created under it.
+// with findings can be read and drawn.
 type Finding struct {
 	File    string `json:"file"`
 	Rule    string `json:"rule"`
+	Level   Level  `json:"level"`
 	Message string `json:"message"` // ends with what to do
 	Pos     Pos    `json:"pos"`
 }
 
 func (f Finding) String() string {
-	return fmt.Sprintf("%s:%d:%d: %s: %s", f.File, f.Pos.Line, f.Pos.Column, f.Rule, f.Message)
+	message := f.Message
+	if f.Level == LevelAdvice {
+		message = string(LevelAdvice) + ": " + message
+	}
+	return fmt.Sprintf("%s:%d:%d: %s: %s", f.File, f.Pos.Line, f.Pos.Column, f.Rule, message)
+}
+
+// Errors keeps the findings that forbid to create a task.
+func Errors(found []Finding) []Finding {
+	var out []Finding
+	for _, f := range found {
+		if f.Level == LevelError {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // Check weighs a definition that Parse accepted against every rule. What it finds is
@@ -55,6 +93,11 @@ func (d *Definition) Check() []Finding {
 	c.prompts()
 	c.unused()
 	c.gates()
+	c.outcomes()
+	c.evidence()
+	c.actors()
+	c.agents()
+	c.personTags()
 	slices.SortStableFunc(c.found, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
 	})
@@ -65,11 +108,23 @@ func (d *Definition) Check() []Finding {
 type checker struct {
 	d      *Definition
 	found  []Finding
-	budget int // guard evaluations left
+	budget int                 // guard evaluations left
+	told   map[string][]string // by role: the texts of its prompts
 }
 
 func (c *checker) report(rule string, pos Pos, format string, args ...any) {
-	c.found = append(c.found, Finding{File: c.d.File, Rule: rule, Pos: pos, Message: oneLine(fmt.Sprintf(format, args...))})
+	c.add(LevelError, rule, pos, format, args...)
+}
+
+func (c *checker) advise(rule string, pos Pos, format string, args ...any) {
+	c.add(LevelAdvice, rule, pos, format, args...)
+}
+
+func (c *checker) add(level Level, rule string, pos Pos, format string, args ...any) {
+	f := Finding{File: c.d.File, Rule: rule, Level: level, Pos: pos, Message: oneLine(fmt.Sprintf(format, args...))}
+	if !slices.Contains(c.found, f) {
+		c.found = append(c.found, f)
+	}
 }
 
 // states weighs what a state says about itself.

@@ -295,7 +295,7 @@ func (r *Runtime) choose(name string, p task.Project) (*workflow.Definition, err
 	if err != nil {
 		return nil, task.Mistakef("%v", err)
 	}
-	if found := def.Check(); len(found) > 0 {
+	if found := workflow.Errors(def.Check()); len(found) > 0 {
 		return nil, task.Mistakef("workflow %s has %d findings, the first is %s; see orange workflow check %s", name, len(found), found[0], name)
 	}
 	r.defs.put(def)

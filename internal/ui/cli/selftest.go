@@ -50,7 +50,7 @@ func selftestWorkflow(deps Deps, args []string) (*workflow.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found := def.Check(); len(found) > 0 {
+	if found := workflow.Errors(def.Check()); len(found) > 0 {
 		return nil, fmt.Errorf("workflow %s has %d findings, the first is %s", name, len(found), found[0])
 	}
 	return def, nil

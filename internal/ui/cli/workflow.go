@@ -126,7 +126,8 @@ func stepState(def *workflow.Definition, name string) string {
 type listedWorkflow struct {
 	WorkflowEntry
 	Describe string `json:"describe,omitempty"`
-	Findings int    `json:"findings"`
+	Findings int    `json:"findings"` // errors
+	Advice   int    `json:"advice,omitempty"`
 	Error    string `json:"error,omitempty"`
 }
 
@@ -162,7 +163,9 @@ func inspect(e WorkflowEntry) listedWorkflow {
 		out.Error = err.Error()
 		return out
 	}
-	out.Describe, out.Findings = def.Describe, len(def.Check())
+	found := def.Check()
+	out.Describe, out.Findings = def.Describe, len(workflow.Errors(found))
+	out.Advice = len(found) - out.Findings
 	return out
 }
 
@@ -177,6 +180,8 @@ func workflowRows(list []listedWorkflow) [][]string {
 			state = "1 finding"
 		case e.Findings > 1:
 			state = fmt.Sprintf("%d findings", e.Findings)
+		case e.Advice > 0:
+			state = fmt.Sprintf("clean, %d advice", e.Advice)
 		}
 		rows = append(rows, []string{cleanLine(e.Name), e.Origin, state, cleanLine(e.Describe)})
 	}

@@ -209,7 +209,7 @@ func (f *workflowImport) parse(file string, t *workflow.Template) (*workflow.Def
 	if t.ID == "" {
 		t.ID = def.Name
 	}
-	if found := def.Check(); len(found) > 0 {
+	if found := workflow.Errors(def.Check()); len(found) > 0 {
 		return nil, errors.New(found[0].String())
 	}
 	return def, nil

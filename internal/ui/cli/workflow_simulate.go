@@ -169,11 +169,15 @@ func variantOf(def *workflow.Definition, wishes []string) (*variantJSON, error) 
 
 // warn says that a simulated workflow is not one that tasks could be created with.
 func (s *simulation) warn(def *workflow.Definition) {
-	if n := len(def.Check()); n > 0 {
+	n := len(workflow.Errors(def.Check()))
+	if n > 0 {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("the workflow has %d findings: see orange workflow check %s", n, def.File))
 	}
-	if s.WhatIf != nil && len(s.WhatIf.def.Check()) > len(def.Check()) {
-		s.Warnings = append(s.Warnings, "with the changed counters the workflow has more findings, the first is "+s.WhatIf.def.Check()[0].String())
+	if s.WhatIf == nil {
+		return
+	}
+	if found := workflow.Errors(s.WhatIf.def.Check()); len(found) > n {
+		s.Warnings = append(s.Warnings, "with the changed counters the workflow has more findings, the first is "+found[0].String())
 	}
 }
 

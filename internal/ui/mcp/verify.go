@@ -36,7 +36,7 @@ const usualStates = 200_000
 type verifyOut struct {
 	OK         bool        `json:"ok" jsonschema:"nothing is wrong, and everything was searched"`
 	Workflow   string      `json:"workflow" jsonschema:"its name"`
-	Findings   []string    `json:"findings" jsonschema:"what orange workflow check finds; no task can be created under a workflow with findings"`
+	Findings   []string    `json:"findings" jsonschema:"what orange workflow check finds; no task can be created under a workflow with one that is not advice"`
 	Complete   bool        `json:"complete" jsonschema:"every state was searched"`
 	States     int         `json:"states" jsonschema:"how many were searched"`
 	Properties []property  `json:"properties" jsonschema:"all that must hold, and whether they do"`
@@ -96,7 +96,7 @@ func (t *tools) verify(ctx context.Context, c Caller, in verifyIn) (verifyOut, s
 		return out, "", err
 	}
 	out.take(r)
-	out.OK = r.OK && len(found) == 0
+	out.OK = r.OK && len(workflow.Errors(found)) == 0
 	return out, verifyText(out), nil
 }
 

@@ -1,0 +1,122 @@
+package workflow
+
+import "slices"
+
+// personTags finds edges that one tag of a person takes again and again.
+func (c *checker) personTags() {
+	if c.d.Board == nil {
+		return
+	}
+	for i := range c.d.Edges {
+		e := &c.d.Edges[i]
+		for _, t := range e.On {
+			if t.Kind != OnBoard {
+				continue
+			}
+			for _, tag := range t.Board.Tags {
+				if c.d.onlyPeopleSet(tag) && !c.d.usedUp(e, t.Board, tag) && c.d.comesBack(e, tag) {
+					c.advise(RuleTagKept, e.Pos, "edge %s needs the tag %s, which only people set, and leaves it on the card: the edge can be taken again although no person decided again: add do: [{untag_card: %s}]",
+						e.title(), tag, tag)
+				}
+			}
+		}
+	}
+}
+
+// onlyPeopleSet says whether none of the tags that a pattern stands for is set by a role.
+func (d *Definition) onlyPeopleSet(pattern string) bool {
+	found := false
+	for i := range d.Board.Tags {
+		if m := &d.Board.Tags[i]; tagMatches(pattern, m.Name) {
+			if !m.OnlyPeople() {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
+}
+
+// usedUp says that the edge cannot be taken a second time by the same card: it removes the tag or moves the card
+// away, or it counts up to a bound and leaves the tag for another edge, which removes it.
+func (d *Definition) usedUp(e *Edge, l *Lookout, tag string) bool {
+	if d.removes(e, l, tag) {
+		return true
+	}
+	bounded := e.When != nil && slices.ContainsFunc(e.Count, func(op CountOp) bool { return op.Add && slices.Contains(e.When.Names, op.Counter) })
+	return bounded && slices.ContainsFunc(d.Edges, func(f Edge) bool {
+		return slices.ContainsFunc(f.On, func(t Trigger) bool {
+			return t.Kind == OnBoard && slices.Contains(t.Board.Tags, tag) && d.untags(&f, tag)
+		})
+	})
+}
+
+// removes says that a card which took the edge does not look any more as the lookout wants, unless a person changes it.
+func (d *Definition) removes(e *Edge, l *Lookout, tag string) bool {
+	if d.untags(e, tag) {
+		return true
+	}
+	to, _ := d.State(e.To)
+	for _, f := range slices.Concat(e.Do, to.OnEnter) {
+		switch f.Name {
+		case UntagCard:
+			if slices.ContainsFunc(l.Tags, func(want string) bool { return tagMatches(want, f.Word) && d.onlyPeopleSet(want) }) {
+				return true
+			}
+		case MoveCard:
+			if len(l.Columns) > 0 && !slices.Contains(l.Columns, f.Word) && !slices.ContainsFunc(l.Columns, d.rolesMoveTo) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// rolesMoveTo says whether a role may move a card to the column.
+func (d *Definition) rolesMoveTo(column string) bool {
+	m, ok := d.Board.Column(column)
+	return ok && !m.OnlyPeople()
+}
+
+// untags says whether the edge takes all tags that the pattern stands for off the card.
+func (d *Definition) untags(e *Edge, pattern string) bool {
+	to, _ := d.State(e.To)
+	effects := slices.Concat(e.Do, to.OnEnter)
+	for i := range d.Board.Tags {
+		name := d.Board.Tags[i].Name
+		if tagMatches(pattern, name) && !slices.ContainsFunc(effects, func(f Effect) bool {
+			tag, ok := d.Board.Tag(f.Word)
+			return f.Name == UntagCard && ok && tag.Name == name
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// comesBack says whether a task that took the edge can come to where it begins without a person, with the tag still
+// on its card.
+func (d *Definition) comesBack(e *Edge, tag string) bool {
+	reached := d.reach([]string{e.To}, func(from string) []string {
+		var out []string
+		for _, i := range d.edgesFrom[from] {
+			if f := &d.Edges[i]; !d.untags(f, tag) && d.takenAlone(f, tag) {
+				out = append(out, f.To)
+			}
+		}
+		return out
+	})
+	return slices.ContainsFunc(e.From, func(from string) bool { return reached[from] })
+}
+
+// takenAlone says whether an edge is taken without a person while the card carries the tag.
+func (d *Definition) takenAlone(e *Edge, tag string) bool {
+	return slices.ContainsFunc(e.On, func(t Trigger) bool {
+		if t.Kind != OnBoard {
+			return !d.needsPerson(&Edge{On: []Trigger{t}, By: e.By})
+		}
+		others := slices.DeleteFunc(slices.Clone(t.Board.Tags), func(want string) bool { return want == tag })
+		return !slices.ContainsFunc(others, d.onlyPeopleSet) &&
+			!slices.ContainsFunc(t.Board.Not, func(no string) bool { return tagMatches(no, tag) })
+	})
+}

@@ -1,0 +1,150 @@
+package workflow
+
+import (
+	"slices"
+	"strings"
+)
+
+// The protocols by which agents say how it went.
+const (
+	workResult      = "work-result"
+	completionBlock = "completion-block"
+	workerResult    = "worker-result"
+)
+
+// outcomes makes sure that the words which edges wait for can be said.
+func (c *checker) outcomes() {
+	for i := range c.d.Edges {
+		e := &c.d.Edges[i]
+		for _, t := range e.On {
+			if t.Kind != OnOutcome && t.Kind != OnConsult {
+				continue
+			}
+			if speakers := c.speakers(e); len(speakers) > 0 {
+				c.sayable(e, t, speakers)
+			}
+		}
+	}
+}
+
+// speakers lists the roles whose word takes an edge on an outcome.
+func (c *checker) speakers(e *Edge) []*Role {
+	var out []*Role
+	add := func(name string) {
+		if r, ok := c.d.Role(name); ok && !slices.Contains(out, r) {
+			out = append(out, r)
+		}
+	}
+	for _, a := range slices.Concat(e.By, e.Confirm) {
+		add(string(a))
+	}
+	for _, from := range e.From {
+		if s, ok := c.d.State(from); ok && len(e.By)+len(e.Confirm) == 0 {
+			add(s.Role)
+		}
+	}
+	return out
+}
+
+func (c *checker) sayable(e *Edge, t Trigger, speakers []*Role) {
+	var deaf, mute []string // roles that cannot say it, and roles that are not told how
+	for _, r := range speakers {
+		switch {
+		case c.says(r, t):
+			return
+		case r.Protocol == "":
+			mute = append(mute, r.Name)
+		default:
+			deaf = append(deaf, r.Name+" ("+r.Protocol+")")
+		}
+	}
+	what := "the code " + t.Value
+	if t.Kind == OnConsult {
+		what = "a question to the " + t.Value
+	}
+	if len(mute) > 0 {
+		c.advise(RuleOutcomeCode, e.Pos, "edge %s waits for %s, and the %s has no protocol to say it with: add protocol: to the role, or name orange task report in its prompt",
+			e.title(), what, orList(mute))
+		return
+	}
+	c.report(RuleOutcomeCode, e.Pos, "edge %s waits for %s, which the %s cannot say: %s", e.title(), what, orList(deaf), sayInstead(speakers[0], t))
+}
+
+// says says whether an agent of the role can say what the trigger waits for.
+func (c *checker) says(r *Role, t Trigger) bool {
+	if t.Kind == OnConsult {
+		return r.Protocol == workerResult
+	}
+	switch r.Protocol {
+	case workResult:
+		return t.Value == "PASSED" || t.Value == "FAILED"
+	case completionBlock:
+		return isStatusCode(t.Value)
+	case workerResult:
+		return t.Value == "SUCCESS" || t.Value == "FAILURE" || c.promptSays(r.Name, "result_type") || c.promptSays(r.Name, t.Value)
+	}
+	return c.promptSays(r.Name, "orange task report")
+}
+
+func sayInstead(r *Role, t Trigger) string {
+	switch {
+	case t.Kind == OnConsult:
+		return "only protocol: worker-result asks other roles"
+	case r.Protocol == workResult:
+		return "use passed or failed, or another protocol"
+	case r.Protocol == workerResult:
+		return "use success or failure, or name it as a result_type in the prompt"
+	}
+	return "use letters, digits, dash, underscore and dot, beginning with a letter"
+}
+
+// promptSays says whether a prompt of the role has the words, in any case.
+func (c *checker) promptSays(role, words string) bool {
+	words = strings.ToLower(words)
+	return slices.ContainsFunc(c.promptsOf(role), func(text string) bool { return strings.Contains(strings.ToLower(text), words) })
+}
+
+// promptsOf lists the texts that agents of a role are told.
+func (c *checker) promptsOf(role string) []string {
+	if c.told == nil {
+		c.told = map[string][]string{}
+		for _, a := range c.d.audiences() {
+			if p, ok := c.d.Prompt(a.prompt); ok && !slices.Contains(c.told[a.role], p.Text) {
+				c.told[a.role] = append(c.told[a.role], p.Text)
+			}
+		}
+		for i := range c.d.Roles {
+			for j := range c.d.Prompts {
+				if p := &c.d.Prompts[j]; OwnMessage(p.Name) {
+					c.told[c.d.Roles[i].Name] = append(c.told[c.d.Roles[i].Name], p.Text)
+				}
+			}
+		}
+	}
+	return c.told[role]
+}
+
+// agentsOf lists the roles among those who may take or ask for an edge.
+func (d *Definition) agentsOf(e *Edge) []string {
+	var out []string
+	for _, a := range slices.Concat(e.By, e.Confirm) {
+		if _, ok := d.Role(string(a)); ok && !slices.Contains(out, string(a)) {
+			out = append(out, string(a))
+		}
+	}
+	return out
+}
+
+// onWord says whether the edge answers to what an agent says about its work.
+func (e *Edge) onWord() bool { return e.on(OnOutcome) || e.on(OnConsult) || e.on(OnUnexpected) }
+
+// writers lists the roles whose agents can leave what an edge out of a state asks for: those that it names, and
+// the state's own where the agent only has to end or to say how it went.
+func (d *Definition) writers(e *Edge, from string) []string {
+	out := d.agentsOf(e)
+	s, ok := d.State(from)
+	if ok && s.Role != "" && (e.on(OnExit) || e.onWord()) && len(e.By)+len(e.Confirm) == 0 {
+		out = append(out, s.Role)
+	}
+	return out
+}
