@@ -81,7 +81,7 @@ func (c *checker) says(r *Role, t Trigger) bool {
 	case completionBlock:
 		return isStatusCode(t.Value)
 	case workerResult:
-		return t.Value == "SUCCESS" || t.Value == "FAILURE" || c.promptSays(r.Name, "result_type") || c.promptSays(r.Name, t.Value)
+		return t.Value == "SUCCESS" || t.Value == "FAILURE" || c.promptSays(r.Name, "result_type") && c.promptSays(r.Name, t.Value)
 	}
 	return c.promptSays(r.Name, "orange task report")
 }
