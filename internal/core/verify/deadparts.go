@@ -8,6 +8,13 @@ import (
 	"orange/internal/core/workflow"
 )
 
+// noteOnce keeps a problem that is read off the file, unless it is known: several edges can lead to it.
+func (g *graph) noteOnce(p problem) {
+	if !slices.ContainsFunc(g.findings, func(f finding) bool { return f.problem == p }) {
+		g.findings = append(g.findings, finding{problem: p, at: -1})
+	}
+}
+
 // waysOn reports agent states whose own agent may ask for nothing that leads on: it
 // can only give up or ask questions.
 func (g *graph) waysOn() {
@@ -16,7 +23,7 @@ func (g *graph) waysOn() {
 		if st.Kind != workflow.Agent || slices.ContainsFunc(g.m.def.EdgesFrom(st.Name), func(k int) bool { return g.leadsOn(&g.m.def.Edges[k], st.Role) }) {
 			continue
 		}
-		g.findings = append(g.findings, finding{problem: problem{Covered, st.Name, "the " + st.Role + " of " + st.Name + " may ask for nothing that leads on"}, at: -1})
+		g.noteOnce(problem{Covered, st.Name, "the " + st.Role + " of " + st.Name + " may ask for nothing that leads on"})
 	}
 }
 
@@ -41,7 +48,7 @@ func (g *graph) waysBack() {
 			if !ok || !to.Returns || to.Kind == workflow.Agent || st.Kind == workflow.Queued || slices.Contains(g.m.targets(to.Name), from) {
 				continue
 			}
-			g.findings = append(g.findings, finding{problem: problem{Covered, to.Name + " > " + from, "a task that comes to " + to.Name + " from " + from + " cannot go back there"}, at: -1})
+			g.noteOnce(problem{Covered, to.Name + " > " + from, "a task that comes to " + to.Name + " from " + from + " cannot go back there"})
 		}
 	}
 }
@@ -54,14 +61,14 @@ func (g *graph) deadParts() {
 	def := g.m.def
 	for i := range def.States {
 		if name := def.States[i].Name; !g.visited[g.m.stateNumber[name]] {
-			g.findings = append(g.findings, finding{problem: problem{Reachable, name, "no task ever gets to " + name}, at: -1})
+			g.noteOnce(problem{Reachable, name, "no task ever gets to " + name})
 		}
 	}
 	for i := range def.Edges {
 		for _, from := range def.Edges[i].From {
 			if from != workflow.New && g.visited[g.m.stateNumber[from]] && !g.used[g.m.usedAt(i, from)] {
 				name := fmt.Sprintf("%s -> %s (line %d)", from, def.Edges[i].To, def.Edges[i].Pos.Line)
-				g.findings = append(g.findings, finding{problem: problem{Reachable, name, "nothing ever takes the edge " + name}, at: -1})
+				g.noteOnce(problem{Reachable, name, "nothing ever takes the edge " + name})
 			}
 		}
 	}
