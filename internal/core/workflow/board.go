@@ -239,11 +239,11 @@ func (n *names) lookout(l *Lookout, pos Pos, what string) {
 	}
 	for _, c := range l.Columns {
 		_, ok := n.d.Board.Column(c)
-		n.need(ok, pos, "%s: column %q is not declared: add it to board: columns", what, c)
+		n.need(ok, pos, "%s: column %q is not declared: add it to board: columns%s", what, c, similar(c, n.d.Board.columnList()))
 	}
 	for _, tag := range append(slices.Clone(l.Tags), l.Not...) {
 		known := slices.ContainsFunc(n.d.Board.Tags, func(t Mark) bool { return tagMatches(tag, t.Name) })
-		n.need(known, pos, "%s: tag %q is not declared: add it to board: tags", what, tag)
+		n.need(known, pos, "%s: tag %q is not declared: add it to board: tags%s", what, tag, similar(tag, n.d.Board.tagList()))
 	}
 }
 
@@ -254,7 +254,7 @@ func (n *names) board() {
 	}
 	for _, m := range append(slices.Clone(n.d.Board.Tags), n.d.Board.Columns...) {
 		for _, by := range m.By {
-			n.need(n.d.KnowsActor(by), m.Pos, "board: %s: actor %q is not known: use human or a declared role", m.Name, by)
+			n.need(n.d.KnowsActor(by), m.Pos, "board: %s: actor %q is not known: use human or a declared role%s", m.Name, by, n.d.similarActor(by))
 		}
 	}
 }
@@ -262,5 +262,5 @@ func (n *names) board() {
 // boardTag makes sure that a tag is declared.
 func (n *names) boardTag(tag string, pos Pos, what string) {
 	_, ok := n.d.Board.Tag(tag)
-	n.need(tag == "" || ok, pos, "%s: tag %q is not declared: add it to board: tags", what, tag)
+	n.need(tag == "" || ok, pos, "%s: tag %q is not declared: add it to board: tags%s", what, tag, similar(tag, n.d.Board.tagList()))
 }

@@ -60,7 +60,7 @@ func badPath(file string) string {
 
 func (n *names) gate(g *Gate) {
 	for _, s := range g.Children {
-		n.need(n.d.hasState(s), g.Pos, "gate %s: state %q is not declared: use %s", g.Name, s, n.d.stateNames())
+		n.need(n.d.hasState(s), g.Pos, "gate %s: state %q is not declared: use %s%s", g.Name, s, n.d.stateNames(), n.d.similarState(s))
 	}
 	for _, name := range Variables(g.File) {
 		n.need(name == "enhancement_name" || name == "enhancement_dir", g.Pos, "gate %s: file: {%s} cannot be used in a path: use {enhancement_name} or {enhancement_dir}", g.Name, name)

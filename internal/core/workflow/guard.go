@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -57,6 +58,11 @@ func compileGuard(source string, env Env, pos Pos) (*Guard, error) {
 	ast.Walk(&tree.Node, names)
 	if names.strange != "" {
 		return nil, fmt.Errorf("guard %q: %s has no place in a guard", source, names.strange)
+	}
+	for _, name := range names.found {
+		if _, ok := env[name]; !ok {
+			return nil, fmt.Errorf("guard %q: %s is not known%s", source, name, similar(name, slices.Sorted(maps.Keys(env))))
+		}
 	}
 	program, err := expr.Compile(source, expr.Env(map[string]any(env)), expr.AsBool(), expr.DisableAllBuiltins(), expr.Optimize(true))
 	if err != nil {

@@ -239,12 +239,36 @@ func (v value) boolean(what string) bool {
 
 func (v value) duration(what string) time.Duration {
 	s := v.text(what)
-	d, err := time.ParseDuration(s)
+	d, err := parseTime(s)
 	if (err != nil || d <= 0) && v.r.err == nil {
-		v.r.fail(v.pos, "%s: %q is not a time: write one such as 30m or 4h", what, s)
+		v.r.fail(v.pos, "%s: %q is not a time: write one such as 30m, 4h or 2d", what, s)
 	}
 	return d
 }
+
+// parseTime reads a time such as 90s, 1h30m or 2d12h. A day has 24 hours.
+func parseTime(s string) (time.Duration, error) {
+	days, rest, ok := strings.Cut(s, "d")
+	if !ok {
+		return time.ParseDuration(s)
+	}
+	n, err := strconv.ParseFloat(days, 64)
+	if err != nil || n < 0 || n > maxDays || strings.Trim(days, "0123456789.") != "" {
+		return 0, errors.New("the days are no number")
+	}
+	out := time.Duration(n * float64(24*time.Hour))
+	if rest == "" {
+		return out, nil
+	}
+	more, err := time.ParseDuration(rest)
+	if more < 0 {
+		return 0, errors.New("a part of it is negative")
+	}
+	return out + more, err
+}
+
+// maxDays bounds a time; nothing takes ten years.
+const maxDays = 3650
 
 // oneOf reads a word of a fixed list.
 func (v value) oneOf(what string, words ...string) string {
@@ -254,7 +278,7 @@ func (v value) oneOf(what string, words ...string) string {
 			return s
 		}
 	}
-	v.r.fail(v.pos, "%s: %q is not known: use %s", what, s, orList(words))
+	v.r.fail(v.pos, "%s: %q is not known: use %s%s", what, s, orList(words), similar(s, words))
 	return s
 }
 

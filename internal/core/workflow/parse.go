@@ -313,7 +313,7 @@ func newEffect(v value, name, arg string) Effect {
 				words = append(words, effectVocabulary[i].Name)
 			}
 		}
-		v.r.fail(v.pos, "effect %q is not known: use %s", name, orList(words))
+		v.r.fail(v.pos, "effect %q is not known: use %s%s", name, orList(words), similar(name, words))
 	case info.TakesArg == "" && arg != "":
 		v.r.fail(v.pos, "effect %s takes nothing: write - %s", name, name)
 	case name == Notify:
@@ -341,5 +341,5 @@ func declared(r *reader, p pair) string {
 }
 
 func unknownKey(r *reader, p pair, what string, known ...string) {
-	r.fail(p.pos, "%s has no key %q: use %s", what, p.key, orList(known))
+	r.fail(p.pos, "%s has no key %q: use %s%s", what, p.key, orList(known), similar(p.key, known))
 }

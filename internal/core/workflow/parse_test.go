@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
@@ -155,4 +156,64 @@ func FuzzParse(f *testing.F) {
 		}
 
 	})
+}
+
+// A word that is nearly right is proposed, in every list of words that is closed.
+func TestParseProposesTheWordThatIsMeant(t *testing.T) {
+	clean := readFile(t, "testdata/clean.yaml")
+	joan, _ := builtin.Text("joan-board")
+	cmat, _ := builtin.Text("cmat-feature")
+	for _, tt := range []struct{ name, file, text, old, mistake, meant string }{
+		{"a state", "t.yaml", clean, "from: hold, to: work", "from: hold, to: wrok", "work"},
+		{"a state to come from", "t.yaml", clean, "{from: hold", "{from: hodl", "hold"},
+		{"a role", "t.yaml", clean, "role: worker", "role: workr", "worker"},
+		{"an actor", "t.yaml", clean, "by: [worker], gate: passed", "by: [Worker], gate: passed", "worker"},
+		{"a person", "t.yaml", clean, "to: todo, on: create, by: [human]", "to: todo, on: create, by: [humen]", "human"},
+		{"a gate", "t.yaml", clean, "gate: passed", "gate: pased", "passed"},
+		{"a counter", "t.yaml", clean, "count: {round: +1}", "count: {rounds: +1}", "round"},
+		{"a counter in a guard", "t.yaml", clean, "when: round < 2", "when: rond < 2", "round"},
+		{"a prompt", "t.yaml", clean, "{prompt: worker}", "{prompt: wroker}", "worker"},
+		{"a key of the file", "t.yaml", clean, "prompts:", "promts:", "prompts"},
+		{"a key of a state", "t.yaml", clean, "deadline:", "dedline:", "deadline"},
+		{"a key of an edge", "t.yaml", clean, "gate: passed", "gates: passed", "gate"},
+		{"a kind", "t.yaml", clean, "kind: halt", "kind: halted", "halt"},
+		{"a trigger", "t.yaml", clean, "on: crash-limit", "on: crash_limit", "crash-limit"},
+		{"a variable", "t.yaml", clean, "    Do NOT", "    {sumary}\n    Do NOT", "summary"},
+		{"an effect", "j.yaml", joan, "do: [apply_actions]", "do: [aply_actions]", "apply_actions"},
+		{"a tag", "j.yaml", joan, "tags: [Invoke-Architect]", "tags: [Invoke-Architekt]", "Invoke-Architect"},
+		{"a column", "j.yaml", joan, "column: Review, tags: [Inv", "column: Reveiw, tags: [Inv", "Review"},
+		{"a step", "c.json", cmat, `"next_step": "implementer"`, `"next_step": "implementor"`, "implementer"},
+		{"a key of a step", "c.json", cmat, `"on_status"`, `"on_statu"`, "on_status"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text := strings.Replace(tt.text, tt.old, tt.mistake, 1)
+			_, err := workflow.Parse(tt.file, text)
+			if text == tt.text || err == nil || !strings.Contains(err.Error(), "(did you mean "+tt.meant+"?)") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	_, err := workflow.Parse("t.yaml", strings.Replace(clean, "role: worker", "role: somebody", 1))
+	if err == nil || strings.Contains(err.Error(), "did you mean") {
+		t.Errorf("another word is proposed for one that is like none: %v", err)
+	}
+}
+
+func TestTimesMayHaveDays(t *testing.T) {
+	clean := readFile(t, "testdata/clean.yaml")
+	for text, want := range map[string]time.Duration{"2d": 48 * time.Hour, "1d12h30m": 36*time.Hour + 30*time.Minute, "0.5d": 12 * time.Hour, "90m": 90 * time.Minute} {
+		d, err := workflow.Parse("t.yaml", strings.Replace(clean, "wall: 1h", "wall: "+text, 1))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if s, _ := d.State("work"); s.Wall != want {
+			t.Errorf("%s is %s", text, s.Wall)
+		}
+	}
+	for _, text := range []string{"d", "-1d", "1d-2h", "2days", "1e3d", "99999d", "1h2d", "0d"} {
+		if _, err := workflow.Parse("t.yaml", strings.Replace(clean, "wall: 1h", "wall: "+text, 1)); err == nil || !strings.Contains(err.Error(), "is not a time") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 }

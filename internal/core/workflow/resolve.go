@@ -83,7 +83,7 @@ func (d *Definition) resolve() []error {
 	}
 	n.board()
 	for _, p := range d.Projections {
-		n.need(d.hasState(p.State), p.Pos, "tracker: state %q is not declared: use %s", p.State, d.stateNames())
+		n.need(d.hasState(p.State), p.Pos, "tracker: state %q is not declared: use %s%s", p.State, d.stateNames(), d.similarState(p.State))
 	}
 	return n.errs
 }
@@ -107,27 +107,27 @@ func (n *names) state(s *State) {
 	n.prompt(s.RespawnPrompt, s.Pos, what)
 	n.effects(s.OnEnter, s.Pos, what)
 	n.need(s.Kind != Agent || s.Role != "", s.Pos, "%s is of kind agent and names no role: add role:", what)
-	n.need(s.Reopen == "" || n.d.hasState(s.Reopen), s.Pos, "%s: reopen: state %q is not declared: use %s", what, s.Reopen, n.d.stateNames())
+	n.need(s.Reopen == "" || n.d.hasState(s.Reopen), s.Pos, "%s: reopen: state %q is not declared: use %s%s", what, s.Reopen, n.d.stateNames(), n.d.similarState(s.Reopen))
 }
 
 func (n *names) edge(e *Edge) {
 	what := fmt.Sprintf("edge %s -> %s", strings.Join(e.From, ", "), e.To)
 	for i, from := range e.From {
 		n.need(!slices.Contains(e.From[:i], from), e.Pos, "%s: state %q is given twice: keep one", what, from)
-		n.need(from == New || n.d.hasState(from), e.Pos, "%s: state %q is not declared: use %s", what, from, n.d.stateNames())
+		n.need(from == New || n.d.hasState(from), e.Pos, "%s: state %q is not declared: use %s%s", what, from, n.d.stateNames(), n.d.similarState(from))
 		n.need((from == New) == e.Answers(OnCreate, ""), e.Pos, "%s: from: new and on: create belong together", what)
 	}
-	n.need(n.d.hasState(e.To), e.Pos, "%s: state %q is not declared: use %s", what, e.To, n.d.stateNames())
+	n.need(n.d.hasState(e.To), e.Pos, "%s: state %q is not declared: use %s%s", what, e.To, n.d.stateNames(), n.d.similarState(e.To))
 	for _, a := range append(slices.Clone(e.By), e.Confirm...) {
-		n.need(n.d.KnowsActor(a), e.Pos, "%s: actor %q is not known: use human, engine, tracker or a declared role", what, a)
+		n.need(n.d.KnowsActor(a), e.Pos, "%s: actor %q is not known: use human, engine, tracker or a declared role%s", what, a, n.d.similarActor(a))
 	}
 	for _, g := range e.Gates {
 		_, ok := n.d.Gate(g)
-		n.need(ok, e.Pos, "%s: gate %q is not declared: add it to gates:", what, g)
+		n.need(ok, e.Pos, "%s: gate %q is not declared: add it to gates:%s", what, g, similar(g, n.d.gateList()))
 	}
 	for _, c := range e.Count {
 		_, ok := n.d.Counter(c.Counter)
-		n.need(ok, e.Pos, "%s: counter %q is not declared: add it to counters:", what, c.Counter)
+		n.need(ok, e.Pos, "%s: counter %q is not declared: add it to counters:%s", what, c.Counter, similar(c.Counter, n.d.counterList()))
 	}
 	n.effects(e.Do, e.Pos, what)
 	n.triggers(e, what)
@@ -163,18 +163,18 @@ func (n *names) word(e Effect, pos Pos, what string) {
 		n.boardTag(e.Word, pos, what)
 	case "column":
 		_, ok := n.d.Board.Column(e.Word)
-		n.need(ok, pos, "%s: column %q is not declared: add it to board: columns", what, e.Word)
+		n.need(ok, pos, "%s: column %q is not declared: add it to board: columns%s", what, e.Word, similar(e.Word, n.d.Board.columnList()))
 	}
 }
 
 func (n *names) roleName(name string, pos Pos, what string) {
 	_, ok := n.d.Role(name)
-	n.need(name == "" || ok, pos, "%s: role %q is not declared: add it to roles:", what, name)
+	n.need(name == "" || ok, pos, "%s: role %q is not declared: add it to roles:%s", what, name, similar(name, n.d.roleList()))
 }
 
 func (n *names) prompt(name string, pos Pos, what string) {
 	_, ok := n.d.Prompt(name)
-	n.need(name == "" || ok, pos, "%s: prompt %q is not declared: add it to prompts:", what, name)
+	n.need(name == "" || ok, pos, "%s: prompt %q is not declared: add it to prompts:%s", what, name, similar(name, n.d.promptList()))
 }
 
 func (n *names) promptVariables(p *Prompt) { n.variables(p.Text, p.Pos, "prompt "+p.Name) }
@@ -183,7 +183,8 @@ func (n *names) variables(text string, pos Pos, what string) {
 	for _, name := range Variables(text) {
 		_, counter := n.d.Counter(name)
 		n.need(counter || slices.Contains(promptVariables[:], name), pos,
-			"%s: variable {%s} is not known: use {%s} or a counter", what, name, strings.Join(promptVariables[:], "}, {"))
+			"%s: variable {%s} is not known: use {%s} or a counter%s", what, name,
+			strings.Join(promptVariables[:], "}, {"), similar(name, slices.Concat(promptVariables[:], n.d.counterList())))
 	}
 }
 
@@ -207,10 +208,11 @@ func Variables(text string) []string {
 
 func (d *Definition) hasState(name string) bool { _, ok := d.stateIndex[name]; return ok }
 
-func (d *Definition) stateNames() string {
-	list := make([]string, len(d.States))
-	for i := range d.States {
-		list[i] = d.States[i].Name
-	}
-	return orList(list)
+func (d *Definition) stateNames() string { return orList(d.stateList()) }
+
+func (d *Definition) similarState(name string) string { return similar(name, d.stateList()) }
+
+func (d *Definition) similarActor(a task.Actor) string {
+	known := append(d.roleList(), string(task.Human), string(task.Engine), string(task.Tracker))
+	return similar(string(a), known)
 }

@@ -6,7 +6,7 @@ import "github.com/google/jsonschema-go/jsonschema"
 const namePattern = "^[A-Za-z][A-Za-z0-9_-]{0,63}$"
 
 // timePattern is roughly what a duration looks like, for editors.
-const timePattern = "^([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$"
+const timePattern = "^([0-9]+(\\.[0-9]+)?(d|ns|us|µs|ms|s|m|h))+$"
 
 // Schema describes a workflow file to editors, as JSON Schema of draft 2020-12. Its
 // word lists are the ones Parse uses. A file that it accepts may still use names that

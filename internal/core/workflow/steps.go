@@ -220,7 +220,7 @@ func (s *step) check(r *reader, what string) {
 	}
 	for _, name := range Variables(s.input) {
 		if !slices.Contains(inputVariables[:], name) {
-			r.fail(s.inputPos, "%s: input: variable {%s} is not known: use {%s}", what, name, strings.Join(inputVariables[:], "}, {"))
+			r.fail(s.inputPos, "%s: input: variable {%s} is not known: use {%s}%s", what, name, strings.Join(inputVariables[:], "}, {"), similar(name, inputVariables[:]))
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (f *stepFile) find(from int, t *transition) (step int, why string) {
 	case err == nil:
 		return -1, fmt.Sprintf("is the number of no step: use 0 to %d", len(f.steps)-1)
 	}
-	return -1, fmt.Sprintf("is the agent of no step: use %s, the number of a step, or null", orList(f.agents()))
+	return -1, fmt.Sprintf("is the agent of no step: use %s, the number of a step, or null%s", orList(f.agents()), similar(t.next, f.agents()))
 }
 
 func numbers(list []int) string {
