@@ -118,7 +118,11 @@ func readWorkflow(path, cwd string) (file, text string, err error) {
 	}
 	defer f.Close() //nolint:errcheck // read only
 	b, err := io.ReadAll(io.LimitReader(f, workflow.MaxSize+1))
-	return path, string(b), err
+	if err != nil {
+		return "", "", err
+	}
+	text, err = workflowdir.Expand(path, filepath.Dir(at), string(b))
+	return path, text, err
 }
 
 // List implements cli.WorkflowSource.
@@ -132,8 +136,13 @@ func (w workflows) List(cwd string) ([]cli.WorkflowEntry, error) {
 		}
 		seen[f.Name] = true
 		_, text, _, err := w.dir.Find(f.Name, root)
-		if err != nil {
+		var wrong *workflow.Error
+		switch {
+		case errors.As(err, &wrong): // said of this one; the others are listed
+		case err != nil:
 			return nil, err
+		case workflow.IsFragment(f.File, text):
+			continue
 		}
 		out = append(out, cli.WorkflowEntry{Name: f.Name, Origin: f.Origin, File: f.File, Text: text})
 	}

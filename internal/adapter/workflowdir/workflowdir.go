@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"orange/internal/core/workflow"
 )
 
 // MaxSize is the number of bytes a workflow file may have.
@@ -74,10 +76,32 @@ func (d *Dir) Find(name, repoRoot string) (file, text string, ok bool, err error
 			if err != nil {
 				return "", "", false, fmt.Errorf("read workflow %s: %w", file, err)
 			}
-			return file, text, true, nil
+			whole, err := Expand(file, place.File, text)
+			if err != nil {
+				return file, text, false, err
+			}
+			return file, whole, true, nil
 		}
 	}
 	return "", "", false, nil
+}
+
+// Expand adds the fragments to the text of a workflow that it includes, from the folder of the workflow. No link
+// leads out of that folder: a repository that is not trusted reads nothing else of this machine.
+func Expand(file, folder, text string) (string, error) {
+	return workflow.Expand(file, text, func(name string) (string, error) {
+		root, err := os.OpenRoot(folder)
+		if err != nil {
+			return "", err
+		}
+		defer root.Close() //nolint:errcheck // read only
+		f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		if err != nil {
+			return "", err
+		}
+		got, err := readFrom(f)
+		return got, errors.Join(err, f.Close())
+	})
 }
 
 // List returns every workflow file, sorted by name; of several with the same name the

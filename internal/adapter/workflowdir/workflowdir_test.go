@@ -101,3 +101,34 @@ func TestList(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// A workflow takes fragments from its own folder, and nothing else of the machine.
+func TestFragmentsComeFromTheFolderOfTheWorkflow(t *testing.T) {
+	repo := t.TempDir()
+	folder := filepath.Join(repo, ".orange", "workflows")
+	secret := filepath.Join(repo, "secret.yaml")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(secret, "prompts: {key: secret}\n")
+	write(filepath.Join(folder, "shared.yaml"), "prompts: {a: hello}\n")
+	for name, link := range map[string]string{"out.yaml": secret, "up.yaml": "../../secret.yaml", "inside.yaml": "shared.yaml"} {
+		if err := os.Symlink(link, filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := New("")
+	for include, good := range map[string]bool{"shared.yaml": true, "inside.yaml": true, "out.yaml": false, "up.yaml": false, "../../secret.yaml": false, "none.yaml": false} {
+		write(filepath.Join(folder, "mine.yaml"), "name: mine\nversion: 1\ninclude: ["+include+"]\nstates: {a: {kind: terminal}}\n")
+		_, text, ok, err := dir.Find("mine", repo)
+		if ok != good || (err == nil) != good || strings.Contains(text, "secret}") || good && !strings.Contains(text, "hello") {
+			t.Errorf("%s: %v, %v, %q", include, ok, err, text)
+		}
+	}
+}

@@ -99,7 +99,7 @@ func (d *Definition) Check() []Finding {
 	c.agents()
 	c.personTags()
 	slices.SortStableFunc(c.found, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
+		return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
 	})
 	return c.found
 }
@@ -121,7 +121,7 @@ func (c *checker) advise(rule string, pos Pos, format string, args ...any) {
 }
 
 func (c *checker) add(level Level, rule string, pos Pos, format string, args ...any) {
-	f := Finding{File: c.d.File, Rule: rule, Level: level, Pos: pos, Message: oneLine(fmt.Sprintf(format, args...))}
+	f := Finding{File: cmp.Or(pos.File, c.d.File), Rule: rule, Level: level, Pos: pos, Message: oneLine(fmt.Sprintf(format, args...))}
 	if !slices.Contains(c.found, f) {
 		c.found = append(c.found, f)
 	}

@@ -23,6 +23,8 @@ const maxDepth = 32
 type Pos struct {
 	Line   int `json:"line"`
 	Column int `json:"column"`
+
+	File string `json:"-"` // of a fragment; "" for the workflow itself
 }
 
 // beginning is where a complaint about the whole file points.
@@ -43,7 +45,8 @@ func (e *Error) Error() string {
 // reads a definition says only what it wants.
 type reader struct {
 	file string
-	json bool // the text is meant to be JSON
+	part string // the fragment that is read, "" for the workflow itself
+	json bool   // the text is meant to be JSON
 	err  *Error
 }
 
@@ -122,6 +125,7 @@ func (r *reader) at(node ast.Node) value {
 	if tk := firstToken(node); tk != nil && tk.Position != nil {
 		pos = Pos{Line: tk.Position.Line, Column: tk.Position.Column}
 	}
+	pos.File = r.part
 	return value{r: r, node: node, pos: pos}
 }
 

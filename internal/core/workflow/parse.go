@@ -14,13 +14,17 @@ import (
 // understood but unwise is left to Check. The error lists every unknown name.
 func Parse(file, text string) (*Definition, error) {
 	r := &reader{file: file}
-	root, ok := r.open(text)
-	if !ok {
+	main, fragments := splitFragments(text)
+	root, ok := r.open(main)
+	if ok && len(text) > MaxSize {
+		r.fail(beginning, "the file and its fragments have %d bytes and the limit is %d: shorten them", len(text), MaxSize)
+	}
+	if r.err != nil {
 		return nil, r.err
 	}
 	d := &Definition{File: file, Text: text, Hash: HashOf(text)}
 	if !d.readSteps(root) {
-		d.read(r, root)
+		d.read(r, root, fragments)
 	}
 	if r.err != nil {
 		return nil, r.err
@@ -51,7 +55,8 @@ func HashOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (d *Definition) read(r *reader, root value) {
+func (d *Definition) read(r *reader, root value, fragments []fragment) {
+	var include []inclusion
 	var edges []value // read last: guards name counters, wherever those stand
 	for _, p := range root.pairs("the workflow") {
 		switch p.key {
@@ -72,9 +77,9 @@ func (d *Definition) read(r *reader, root value) {
 		case "edges":
 			edges = p.val.list()
 		case "prompts":
-			for _, q := range p.val.pairs("prompts") {
-				d.Prompts = append(d.Prompts, Prompt{Name: declared(r, q), Text: q.val.text("prompt " + q.key), Pos: q.pos})
-			}
+			d.readPrompts(p.val)
+		case "include":
+			include = p.val.included()
 		case "board":
 			d.readBoard(p.val)
 		case "tracker":
@@ -82,9 +87,10 @@ func (d *Definition) read(r *reader, root value) {
 				d.Projections = append(d.Projections, Projection{State: q.key, Status: q.val.text("tracker status"), Pos: q.pos})
 			}
 		default:
-			unknownKey(r, p, "a workflow", "name", "version", "describe", "roles", "counters", "gates", "states", "edges", "prompts", "board", "tracker")
+			unknownKey(r, p, "a workflow", "name", "version", "describe", "roles", "counters", "gates", "states", "edges", "prompts", "board", "include", "tracker")
 		}
 	}
+	d.readFragments(r, include, fragments)
 	for _, v := range edges {
 		d.Edges = append(d.Edges, readEdge(v, d))
 	}

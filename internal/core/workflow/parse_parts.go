@@ -125,3 +125,9 @@ func (d *Definition) readGates(v value) {
 		d.Gates = append(d.Gates, g)
 	}
 }
+
+func (d *Definition) readPrompts(v value) {
+	for _, q := range v.pairs("prompts") {
+		d.Prompts = append(d.Prompts, Prompt{Name: declared(v.r, q), Text: q.val.text("prompt " + q.key), Pos: q.pos})
+	}
+}

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -59,7 +60,7 @@ type names struct {
 
 func (n *names) need(ok bool, pos Pos, format string, args ...any) {
 	if !ok {
-		n.errs = append(n.errs, &Error{File: n.d.File, Pos: pos, What: oneLine(fmt.Sprintf(format, args...))})
+		n.errs = append(n.errs, &Error{File: cmp.Or(pos.File, n.d.File), Pos: pos, What: oneLine(fmt.Sprintf(format, args...))})
 	}
 }
 

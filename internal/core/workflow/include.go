@@ -1,0 +1,184 @@
+package workflow
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A fragment is a file next to a workflow with roles, counters, gates and prompts that several workflows share. The
+// text of a workflow that includes some is followed by theirs, each behind a line that begins a YAML document and
+// names the file. That is the text which a task is pinned to.
+
+// fragmentLine begins a fragment in the text of a workflow.
+var fragmentLine = regexp.MustCompile(`(?m)^--- # include (\S+)\r?\n`)
+
+// maxFragments bounds how many fragments a workflow includes.
+const maxFragments = 16
+
+// fragmentKeys are what a fragment may declare.
+var fragmentKeys = [...]string{"roles", "counters", "gates", "prompts"}
+
+// A fragment is the text of an included file.
+type fragment struct{ name, text string }
+
+// splitFragments takes a text apart into the workflow and the fragments behind it.
+func splitFragments(text string) (main string, list []fragment) {
+	at := fragmentLine.FindAllStringSubmatchIndex(text, -1)
+	if len(at) == 0 {
+		return text, nil
+	}
+	for i, m := range at {
+		end := len(text)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		list = append(list, fragment{name: text[m[2]:m[3]], text: text[m[1]:end]})
+	}
+	return text[:at[0][0]], list
+}
+
+// Expand returns the text of a workflow with the fragments that it includes. read gives the text of a file in the
+// folder of the workflow. A text that cannot be read is returned as it is: Parse says what is wrong with it.
+func Expand(file, text string, read func(name string) (string, error)) (string, error) {
+	main, have := splitFragments(text)
+	if len(have) > 0 || !strings.Contains(main, "include") {
+		return text, nil
+	}
+	r := &reader{file: file}
+	root, ok := r.open(main)
+	if !ok || !slices.Contains(root.keys(), "include") {
+		return text, nil
+	}
+	var b strings.Builder
+	b.WriteString(strings.TrimRight(main, "\n") + "\n")
+	for _, p := range root.pairs("the workflow") {
+		if p.key != "include" {
+			continue
+		}
+		for _, v := range p.val.included() {
+			got, err := read(v.name)
+			if err != nil {
+				r.fail(v.pos, "include: %s cannot be read: %s", v.name, firstLine(err))
+			}
+			if fragmentLine.MatchString(got + "\n") {
+				r.fail(v.pos, "include: %s has a line that begins with --- # include: take it out", v.name)
+			}
+			fmt.Fprintf(&b, "--- # include %s\n%s\n", v.name, strings.TrimRight(got, "\n"))
+		}
+	}
+	if r.err != nil {
+		return "", r.err
+	}
+	return b.String(), nil
+}
+
+// inclusion is one name under include:.
+type inclusion struct {
+	name string
+	pos  Pos
+}
+
+func (v value) included() []inclusion {
+	var out []inclusion
+	for _, item := range v.list() {
+		name := item.text("include")
+		switch extension := path.Ext(name); {
+		case v.r.err != nil:
+		case !plainFile.MatchString(name):
+			v.r.fail(item.pos, "include: %q is not a file of the same folder: give its name, without a path", name)
+		case extension != ".yaml" && extension != ".yml":
+			v.r.fail(item.pos, "include: %q: fragments are written in YAML: call the file .yaml", name)
+		case slices.ContainsFunc(out, func(i inclusion) bool { return i.name == name }):
+			v.r.fail(item.pos, "include: %s is given twice: keep one", name)
+		case len(out) == maxFragments:
+			v.r.fail(item.pos, "include: there are more than %d fragments: put some together", maxFragments)
+		}
+		out = append(out, inclusion{name, item.pos})
+	}
+	return out
+}
+
+var plainFile = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.-]*$`)
+
+// readFragments reads what the included files declare.
+func (d *Definition) readFragments(r *reader, include []inclusion, have []fragment) {
+	for _, i := range include {
+		at := slices.IndexFunc(have, func(f fragment) bool { return f.name == i.name })
+		if at < 0 {
+			r.fail(i.pos, "include: the text of %s is not here: check the file itself, or the output of orange workflow show", i.name)
+			return
+		}
+		part := &reader{file: path.Join(path.Dir(strings.ReplaceAll(r.file, `\`, "/")), i.name)}
+		part.part = part.file
+		if root, ok := part.open(have[at].text); ok {
+			d.readFragment(part, root)
+		}
+		if part.err != nil && r.err == nil {
+			r.err = part.err
+		}
+	}
+	for _, f := range have {
+		if !slices.ContainsFunc(include, func(i inclusion) bool { return i.name == f.name }) {
+			r.fail(beginning, "the text of %s is here, and include: does not name it: add it, or take the text out", f.name)
+		}
+	}
+	d.declaredOnce(r)
+}
+
+func (d *Definition) readFragment(r *reader, root value) {
+	for _, p := range root.pairs("the fragment") {
+		switch p.key {
+		case "roles":
+			d.readRoles(p.val)
+		case "counters":
+			d.readCounters(p.val)
+		case "gates":
+			d.readGates(p.val)
+		case "prompts":
+			d.readPrompts(p.val)
+		default:
+			unknownKey(r, p, "a fragment", fragmentKeys[:]...)
+		}
+	}
+}
+
+// declaredOnce refuses a name that two of the files declare.
+func (d *Definition) declaredOnce(r *reader) {
+	seen := map[string]Pos{}
+	once := func(what, name string, pos Pos) {
+		key := what + " " + name
+		if first, ok := seen[key]; ok && r.err == nil {
+			file := first.File
+			if file == "" {
+				file = d.File
+			}
+			r.err = &Error{File: pos.File, Pos: pos, What: oneLine(fmt.Sprintf("%s is declared in %s:%d:%d too: keep one", key, file, first.Line, first.Column))}
+		}
+		seen[key] = pos
+	}
+	for i := range d.Roles {
+		once("role", d.Roles[i].Name, d.Roles[i].Pos)
+	}
+	for i := range d.Counters {
+		once("counter", d.Counters[i].Name, d.Counters[i].Pos)
+	}
+	for i := range d.Gates {
+		once("gate", d.Gates[i].Name, d.Gates[i].Pos)
+	}
+	for i := range d.Prompts {
+		once("prompt", d.Prompts[i].Name, d.Prompts[i].Pos)
+	}
+}
+
+// IsFragment says whether a text declares nothing but what a fragment may: it is no workflow of its own.
+func IsFragment(file, text string) bool {
+	root, ok := (&reader{file: file}).open(text)
+	if !ok || inJSON(file, text) {
+		return false
+	}
+	keys := root.keys()
+	return len(keys) > 0 && !slices.ContainsFunc(keys, func(k string) bool { return !slices.Contains(fragmentKeys[:], k) })
+}
