@@ -75,6 +75,9 @@ func (p projects) Update(ctx context.Context, name string, c api.ProjectChange) 
 	set(&have.Budget, c.Budget)
 	set(&have.Forge, c.Forge)
 	set(&have.Confirm, c.Confirm)
+	if c.Vars != nil {
+		have.Vars = have.Vars.With(*c.Vars)
+	}
 	if err := p.s.runtime.UpdateProject(have); err != nil {
 		return have, err
 	}

@@ -66,7 +66,7 @@ func begin(t *task.Task, e *Entry) {
 		Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
 		Workflow: e.Workflow, WorkflowHash: e.Hash, TrackerRef: n.TrackerRef,
 		PRURL: n.PRURL, PRState: n.PRState, Workspace: n.Workspace,
-		Delivery: n.Delivery, Base: n.Base, ForkOf: n.ForkOf, Parent: n.Parent, Roles: n.Roles,
+		Delivery: n.Delivery, Base: n.Base, ForkOf: n.ForkOf, Parent: n.Parent, Roles: n.Roles, Vars: n.Vars,
 		CreatedAt: e.At, UpdatedAt: e.At, Seq: e.Seq,
 	}
 	if !n.CreatedAt.IsZero() {

@@ -4,6 +4,7 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -133,7 +134,19 @@ func (f *Facts) fill(text string) string {
 	for _, c := range f.Def.Counters {
 		pairs = append(pairs, "{"+c.Name+"}", fmt.Sprint(t.Counter(c.Name)))
 	}
+	for _, name := range workflow.PersonsVars(text) {
+		pairs = append(pairs, "{vars."+name+"}", f.personsVar(name))
+	}
 	return strings.NewReplacer(dollars(pairs)...).Replace(text)
+}
+
+// personsVar is what a person gave the task, or else its project, under a name.
+func (f *Facts) personsVar(name string) string {
+	var usual string
+	if v, ok := f.Def.Var(name); ok {
+		usual = v.Default
+	}
+	return cmp.Or(f.Task.Vars[name], f.Project.Vars[name], usual, "(vars."+name+" is not set)")
 }
 
 func orDash(s string) string {

@@ -202,6 +202,7 @@ type New struct {
 	Base     string        `json:"base,omitempty"`     // commit its branch begins at
 	ForkOf   string        `json:"fork_of,omitempty"`
 	Parent   task.ID       `json:"parent,omitempty"`
+	Vars     task.Vars     `json:"vars,omitempty"` // for its prompts
 
 	Counters  []task.Counter `json:"counters,omitempty"`  // import
 	CreatedAt time.Time      `json:"created_at,omitzero"` // import

@@ -24,6 +24,7 @@ type Policy struct {
 	Budget   Budget   `json:"budget,omitzero"`
 	Forge    Forge    `json:"forge,omitzero"`
 	Confirm  Confirm  `json:"confirm,omitzero"`
+	Vars     Vars     `json:"vars,omitempty"` // for the prompts of its tasks
 }
 
 // A Confirm says what a person must confirm before it is done.
@@ -119,7 +120,7 @@ func (p Policy) check() error {
 	case b.TaskAttempts < 0 || b.TaskMicros < 0 || b.DayAttempts < 0 || b.DayMicros < 0:
 		return errors.New("a budget is not negative: give 0 for no bound")
 	}
-	return nil
+	return p.Vars.Check()
 }
 
 func validName(s string) bool {

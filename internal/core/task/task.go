@@ -49,6 +49,7 @@ type Task struct {
 	Base          string    `json:"base,omitempty"`     // commit its branch begins at, "" for the default branch
 	ForkOf        string    `json:"fork_of,omitempty"`  // ID@SEQ it was made from
 	Parent        ID        `json:"parent,omitempty"`   // task whose work this is a part of
+	Vars          Vars      `json:"vars,omitempty"`     // of people, for its prompts
 	CreatedAt     time.Time `json:"created_at"`
 	UpdatedAt     time.Time `json:"updated_at"`
 

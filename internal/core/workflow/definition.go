@@ -26,6 +26,7 @@ type Definition struct {
 	Prompts     []Prompt
 	Projections []Projection
 	Board       *Board // nil if its tasks are on none
+	Vars        []Var  // what its prompts want to know of a project or a task
 
 	File string // where the text came from, for messages
 	Hash string // of Text: what a task is pinned to
@@ -243,6 +244,24 @@ type Prompt struct {
 	Name string
 	Text string
 	Pos  Pos
+}
+
+// A Var is a text that people give a project or a task, for {vars.NAME} in prompts.
+type Var struct {
+	Name     string
+	Default  string
+	Describe string
+	Pos      Pos
+}
+
+// Var returns the declared variable called name.
+func (d *Definition) Var(name string) (*Var, bool) {
+	for i := range d.Vars {
+		if d.Vars[i].Name == name {
+			return &d.Vars[i], true
+		}
+	}
+	return nil, false
 }
 
 // A Projection shows a state as a tracker's status.

@@ -23,6 +23,7 @@ func (c *checker) prompts() {
 	readers := c.d.audiences()
 	for i := range c.d.Prompts {
 		p := &c.d.Prompts[i]
+		c.promptVars(p)
 		used := false
 		for _, r := range readers {
 			if r.prompt == p.Name {
@@ -33,6 +34,16 @@ func (c *checker) prompts() {
 		}
 		if !used && !OwnMessage(p.Name) {
 			c.report(RulePromptUnused, p.Pos, "prompt %s is used by no role, state or effect: use it, or drop it", p.Name)
+		}
+	}
+}
+
+// promptVars finds variables of people that the file does not declare: nobody learns that they are wanted.
+func (c *checker) promptVars(p *Prompt) {
+	for _, name := range PersonsVars(p.Text) {
+		if _, ok := c.d.Var(name); !ok {
+			c.advise(RuleVariableUnknown, p.Pos, "prompt %s names {vars.%s}, and vars: does not declare it: add vars: {%s: {describe: ...}}%s",
+				p.Name, name, name, similar(name, namesOf(c.d.Vars, func(v *Var) string { return v.Name })))
 		}
 	}
 }

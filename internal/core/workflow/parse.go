@@ -78,6 +78,8 @@ func (d *Definition) read(r *reader, root value, fragments []fragment) {
 			edges = p.val.list()
 		case "prompts":
 			d.readPrompts(p.val)
+		case "vars":
+			d.readVars(p.val)
 		case "include":
 			include = p.val.included()
 		case "board":
@@ -87,7 +89,7 @@ func (d *Definition) read(r *reader, root value, fragments []fragment) {
 				d.Projections = append(d.Projections, Projection{State: q.key, Status: q.val.text("tracker status"), Pos: q.pos})
 			}
 		default:
-			unknownKey(r, p, "a workflow", "name", "version", "describe", "roles", "counters", "gates", "states", "edges", "prompts", "board", "include", "tracker")
+			unknownKey(r, p, "a workflow", "name", "version", "describe", "roles", "counters", "gates", "states", "edges", "prompts", "board", "vars", "include", "tracker")
 		}
 	}
 	d.readFragments(r, include, fragments)

@@ -131,3 +131,21 @@ func (d *Definition) readPrompts(v value) {
 		d.Prompts = append(d.Prompts, Prompt{Name: declared(v.r, q), Text: q.val.text("prompt " + q.key), Pos: q.pos})
 	}
 }
+
+func (d *Definition) readVars(v value) {
+	for _, p := range v.pairs("vars") {
+		one := Var{Name: declared(v.r, p), Pos: p.pos}
+		for _, q := range p.val.pairs("variable " + p.key) {
+			what := "variable " + p.key + ": " + q.key
+			switch q.key {
+			case "default":
+				one.Default = q.val.text(what)
+			case "describe":
+				one.Describe = q.val.text(what)
+			default:
+				unknownKey(v.r, q, "a variable", "default", "describe")
+			}
+		}
+		d.Vars = append(d.Vars, one)
+	}
+}

@@ -196,6 +196,19 @@ var promptVariables = [...]string{"summary", "project", "branch", "status", "wor
 
 var variablePattern = regexp.MustCompile(`\{([a-z][a-z0-9_]*)\}`)
 
+var personsPattern = regexp.MustCompile(`\{vars\.([A-Za-z][A-Za-z0-9_-]{0,63})\}`)
+
+// PersonsVars lists the NAMEs of {vars.NAME} in a prompt, in order of first use.
+func PersonsVars(text string) []string {
+	var out []string
+	for _, m := range personsPattern.FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(out, m[1]) {
+			out = append(out, m[1])
+		}
+	}
+	return out
+}
+
 // Variables lists the {names} in a prompt, in order of first use.
 func Variables(text string) []string {
 	var out []string

@@ -23,6 +23,9 @@ func Schema() *jsonschema.Schema {
 		key{"edges", &jsonschema.Schema{Type: "array", Items: edgeSchema(), Description: "The permitted moves. Of several that open, the first is taken."}},
 		key{"prompts", named("What agents are told. {summary} and the like are filled in.", text("Words for an agent."))},
 		key{"board", boardSchema()},
+		key{"vars", named("Texts that people give a project or a task, for {vars.NAME} in prompts. No place for secrets.", mapping("A variable.",
+			key{"default", text("What it is where nobody gives it.")},
+			key{"describe", text("What it is for.")}))},
 		key{"include", listOf(text("The name of a file in the same folder."), "Fragments with roles, counters, gates and prompts that belong to the workflow.")},
 		key{"tracker", named("The status that a tracker shows for each state.", text("A status of the tracker."))},
 	)

@@ -123,6 +123,9 @@ func (r *Runtime) complete(w *signal.Wish) (*workflow.Definition, error) {
 	if err := r.harnesses(&w.New); err != nil {
 		return nil, err
 	}
+	if err := ownVars(w); err != nil {
+		return nil, err
+	}
 	if err := r.parentOf(&w.New); err != nil {
 		return nil, err
 	}
@@ -193,6 +196,17 @@ func (r *Runtime) missing(def *workflow.Definition, t *task.Task, sig *signal.Si
 		}
 	}
 	return out
+}
+
+// ownVars refuses variables that are no words of a person: prompts show them as they are.
+func ownVars(w *signal.Wish) error {
+	if len(w.Vars) > 0 && w.Actor != task.Human {
+		return task.Mistakef("only a person gives a task variables: put what the agents must know into its requirements")
+	}
+	if w.Vars = task.Vars(nil).With(w.Vars); w.Vars.Check() != nil {
+		return task.Mistakef("%v", w.Vars.Check())
+	}
+	return nil
 }
 
 // harnesses refuses agents that nobody knows how to start.

@@ -27,6 +27,7 @@ type ProjectChange struct {
 	Forge    *task.Forge    `json:"forge"`
 	TrustGit *bool          `json:"trust_git"` // git may run the programs that its configuration names now
 	Confirm  *task.Confirm  `json:"confirm"`
+	Vars     *task.Vars     `json:"vars"` // variables to set; an empty text takes one away
 	Code     string         `json:"code"` // that was shown by notification, where codes are asked for and are not to be any more
 }
 

@@ -18,6 +18,8 @@ type policyFlags struct {
 	taskAttempts, dayAttempts int
 	forge                     task.Forge
 	confirm                   string
+	set                       []string
+	vars                      task.Vars
 	given                     func(flag string) bool
 }
 
@@ -32,6 +34,7 @@ func newPolicyFlags(cmd *cobra.Command) *policyFlags {
 	f.StringVar(&p.forge.Scope, "forge-repo", "", "OWNER/REPO there, if the remote does not tell")
 	f.StringVar(&p.forge.Token, "forge-token", "", "where its secret is: env:NAME, file:PATH, command:..., gh (default: GH_TOKEN, GITHUB_TOKEN, then gh)")
 	f.StringVar(&p.confirm, "confirm", "", "merge=code: a person's merge needs a code that is shown by notification; merge=none: it does not")
+	f.StringArrayVar(&p.set, "var", nil, "`NAME=TEXT` for {vars.NAME} in prompts; NAME= takes it away; no place for secrets. May be repeated")
 	f.Var(&p.taskCost, "max-task-cost", "dollars that the agents of one task may cost, 0 for no bound")
 	f.IntVar(&p.taskAttempts, "max-task-attempts", 0, "attempts that one task may have, 0 for no bound")
 	f.Var(&p.dayCost, "max-day-cost", "dollars that all agents of the project may cost in a day (UTC), 0 for no bound")
@@ -40,6 +43,10 @@ func newPolicyFlags(cmd *cobra.Command) *policyFlags {
 }
 
 func (p *policyFlags) check() error {
+	var wrong error
+	if p.vars, wrong = task.ParseVars(p.set); wrong != nil {
+		return usageError("--var: %w", wrong)
+	}
 	d := task.Delivery(p.delivery)
 	_, known := confirmOf(p.confirm)
 	switch {
@@ -82,7 +89,7 @@ func (p *policyFlags) budget(b task.Budget) task.Budget {
 // policy is what is given, for a new project.
 func (p *policyFlags) policy() task.Policy {
 	confirm, _ := confirmOf(p.confirm)
-	return task.Policy{Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.budget(task.Budget{}), Forge: p.forge}
+	return task.Policy{Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.budget(task.Budget{}), Forge: p.forge, Vars: task.Vars(nil).With(p.vars)}
 }
 
 // change puts what is given into a change, but for the budget: that needs the one
@@ -94,6 +101,9 @@ func (p *policyFlags) change(c *client.ProjectChange) {
 	}
 	if confirm, ok := confirmOf(p.confirm); ok && p.given("confirm") {
 		c.Confirm = &confirm
+	}
+	if p.given("var") {
+		c.Vars = &p.vars
 	}
 	if p.given("setup") {
 		c.Setup = &p.setup

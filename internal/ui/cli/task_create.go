@@ -28,6 +28,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	var parent string
 	var roles []string
 	var wait bool
+	var vars []string
 	cmd := &cobra.Command{
 		Use: "create [branch] [summary...]", Short: "Create a task, and start it as soon as a workspace is free",
 		Long: "Create a task in the project of this folder and start an agent for it as soon as a workspace is\n" +
@@ -52,6 +53,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	f.StringArrayVar(&roles, "role", nil, "agent of one role, as in `reviewer=codex` or reviewer=codex:MODEL; given again, the next one if that cannot work")
 	words.declare(cmd)
 	f.StringVar(&parent, "parent", "", "`task` whose work this is a part of")
+	f.StringArrayVar(&vars, "var", nil, "`NAME=TEXT` for {vars.NAME} in prompts, before the project's; no place for secrets. May be repeated")
 	f.BoolVar(&wait, "no-spawn", false, "create it and do not start it")
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 && onlyJSON(cmd) && !deps.opensForm(cmd) {
@@ -63,6 +65,9 @@ func newTaskCreate(deps Deps) *cobra.Command {
 			return err
 		}
 		n.Context = text
+		if n.Vars, err = task.ParseVars(vars); err != nil {
+			return usageError("--var: %w", err)
+		}
 		n.Harness, err = deps.harness(n.Harness)
 		n.ReviewHarness, also = deps.harness(n.ReviewHarness)
 		if err = cmp.Or(err, also); err == nil {

@@ -45,6 +45,7 @@ type (
 		States   []stateJSON        `json:"states"`
 		Edges    []edgeJSON         `json:"edges"`
 		Prompts  []promptJSON       `json:"prompts"`
+		Vars     []varJSON          `json:"vars,omitempty"`
 		Board    *boardJSON         `json:"board,omitempty"`
 		Tracker  []trackerStateJSON `json:"tracker"`
 	}
@@ -141,6 +142,11 @@ type (
 		Name string `json:"name"`
 		Text string `json:"text"`
 	}
+	varJSON struct {
+		Name     string `json:"name"`
+		Default  string `json:"default,omitempty"`
+		Describe string `json:"describe,omitempty"`
+	}
 	trackerStateJSON struct {
 		State  string `json:"state"`
 		Status string `json:"status"`
@@ -177,6 +183,9 @@ func structureOf(d *workflow.Definition) workflowJSON {
 	}
 	for _, p := range d.Prompts {
 		out.Prompts = append(out.Prompts, promptJSON{p.Name, p.Text})
+	}
+	for _, v := range d.Vars {
+		out.Vars = append(out.Vars, varJSON{v.Name, v.Default, v.Describe})
 	}
 	for _, p := range d.Projections {
 		out.Tracker = append(out.Tracker, trackerStateJSON{p.State, p.Status})

@@ -18,6 +18,7 @@ type ProjectChange struct {
 	Teardown *string        `json:"teardown,omitempty"`
 	Forge    *task.Forge    `json:"forge,omitempty"`
 	Confirm  *task.Confirm  `json:"confirm,omitempty"`
+	Vars     *task.Vars     `json:"vars,omitempty"`   // variables to set; an empty text takes one away
 	Code     string         `json:"code,omitempty"`   // that was shown by notification
 	Budget   *task.Budget   `json:"budget,omitempty"` // all of it: what it does not name is no longer bounded
 	TrustGit *bool          `json:"trust_git,omitempty"`
