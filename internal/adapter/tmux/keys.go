@@ -7,5 +7,6 @@ import "context"
 func (s *Server) Keys(ctx context.Context, session, window, keys string) error {
 	buffer := s.buffer()
 	load := command{"set-buffer", "-b", buffer, "--", keys}
-	return s.write(ctx, session, window, nil, load, command{"paste-buffer", "-d", "-r", "-b", buffer})
+	_, err := s.write(ctx, session, window, "", nil, load, command{"paste-buffer", "-d", "-r", "-b", buffer})
+	return err
 }

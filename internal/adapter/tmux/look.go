@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"orange/internal/core/screen"
 )
 
 // Look is what the window shows with its colours: text, and the sequences by which a
@@ -44,6 +46,42 @@ func (s *Server) lookAt(ctx context.Context, id, name string) (text string, ok b
 	}
 	first, text, _ := strings.Cut(out, "\n")
 	return drawn(text), first == name+" 0", nil
+}
+
+// place is a format with the size of a window and where its cursor is. Programs move the cursor when
+// something is typed at their input line.
+const place = "#{pane_in_mode} #{cursor_x} #{cursor_y} #{pane_width} #{pane_height}"
+
+// View is what the window shows, and where its cursor is.
+func (s *Server) View(ctx context.Context, session, window string) (screen.View, error) {
+	p, err := s.find(ctx, session, window)
+	if err == nil && p.Dead {
+		err = ErrGone
+	}
+	var out string
+	if err == nil {
+		out, err = s.run(ctx, nil, command{"display-message", "-p", "-t", p.id, place}, p.capture("-e"))
+	}
+	var v screen.View
+	if err == nil {
+		first, text, _ := strings.Cut(out, "\n")
+		mode := 0
+		_, err = fmt.Sscan(first, &mode, &v.X, &v.Y, &v.Width, &v.Height)
+		v.Text, v.InMode = drawn(text), mode != 0
+	}
+	if missing(err) {
+		err = ErrGone
+	}
+	if err != nil {
+		return screen.View{}, fmt.Errorf("look at window %q: %w", window, err)
+	}
+	return v, nil
+}
+
+// unchanged is a format that is true while a window's cursor is where it was seen and no mode of
+// tmux is on.
+func unchanged(v screen.View) string {
+	return fmt.Sprintf("#{==:%s,0 %d %d %d %d}", place, v.X, v.Y, v.Width, v.Height)
 }
 
 // capture is the command that prints what a pane shows.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"orange/internal/core/screen"
 )
 
 // A Pane is one window that Open made. Dead says that its program has ended; PID is, or
@@ -70,21 +72,42 @@ func (s *Server) find(ctx context.Context, session, window string) (Pane, error)
 // characters other than line ends and tabs are left out, so that it is never more than
 // text.
 func (s *Server) Paste(ctx context.Context, session, window, text string) error {
+	_, err := s.paste(ctx, session, window, text, "")
+	return err
+}
+
+// PasteAt pastes text if nothing was drawn in the window since it was seen, as far as the cursor
+// shows, and the program gets the keys. The server checks and pastes in one step.
+func (s *Server) PasteAt(ctx context.Context, session, window string, seen screen.View, text string) (done bool, err error) {
+	return s.paste(ctx, session, window, text, unchanged(seen))
+}
+
+func (s *Server) paste(ctx context.Context, session, window, text, guard string) (bool, error) {
 	text = visible(text)
 	if text == "" {
-		return nil
+		return true, nil
 	}
 	buffer := s.buffer()
 	load := command{"load-buffer", "-b", buffer, "-"}
-	return s.write(ctx, session, window, strings.NewReader(text), load, command{"paste-buffer", "-p", "-d", "-r", "-b", buffer})
+	return s.write(ctx, session, window, guard, strings.NewReader(text), load, command{"paste-buffer", "-p", "-d", "-r", "-b", buffer})
 }
 
 // Enter gives the program in the window a carriage return, as the key Enter does. It is
 // pasted too, because keys go elsewhere while a person reads the window's history.
 func (s *Server) Enter(ctx context.Context, session, window string) error {
+	_, err := s.enter(ctx, session, window, "")
+	return err
+}
+
+// EnterAt is Enter under the condition of PasteAt.
+func (s *Server) EnterAt(ctx context.Context, session, window string, seen screen.View) (done bool, err error) {
+	return s.enter(ctx, session, window, unchanged(seen))
+}
+
+func (s *Server) enter(ctx context.Context, session, window, guard string) (bool, error) {
 	buffer := s.buffer()
 	load := command{"set-buffer", "-b", buffer, "\r"}
-	return s.write(ctx, session, window, nil, load, command{"paste-buffer", "-d", "-r", "-b", buffer})
+	return s.write(ctx, session, window, guard, nil, load, command{"paste-buffer", "-d", "-r", "-b", buffer})
 }
 
 // buffer is a name for a paste buffer that nobody else uses.
@@ -92,20 +115,26 @@ func (s *Server) buffer() string {
 	return fmt.Sprintf("orange-%d-%d", os.Getpid(), s.buffers.Add(1))
 }
 
-// write loads a buffer and pastes it. Pasting into a pane whose program has ended kills
-// the whole server in some versions, so the server itself looks first.
-func (s *Server) write(ctx context.Context, session, window string, stdin io.Reader, load, paste command) error {
+// write loads a buffer and pastes it if the guard, a format, is true; without a guard always.
+// Pasting into a pane whose program has ended kills the whole server in some versions, so the
+// server itself looks first.
+func (s *Server) write(ctx context.Context, session, window, guard string, stdin io.Reader, load, paste command) (done bool, err error) {
 	p, err := s.find(ctx, session, window)
 	if err == nil && p.Dead {
 		err = ErrGone
 	}
 	if err != nil {
-		return fmt.Errorf("write to window %q: %w", window, err)
+		return false, fmt.Errorf("write to window %q: %w", window, err)
 	}
 	forget := command{"delete-buffer", load[1], load[2]}
-	paste = append(paste, "-t", p.id)
-	said := command{"display-message", "-p", "-t", p.id, "gone"}
-	out, err := s.run(ctx, stdin, load, either("#{pane_dead}", p.id, []command{forget, said}, []command{paste}))
+	refuse := func(why string) []command {
+		return []command{forget, {"display-message", "-p", "-t", p.id, why}}
+	}
+	act := append(paste, "-t", p.id)
+	if guard != "" {
+		act = either(guard, p.id, []command{act}, refuse("changed"))
+	}
+	out, err := s.run(ctx, stdin, load, either("#{pane_dead}", p.id, refuse("gone"), []command{act}))
 	switch {
 	case missing(err):
 		_, _ = s.run(ctx, nil, forget) // it may hold what was not pasted
@@ -114,9 +143,9 @@ func (s *Server) write(ctx context.Context, session, window string, stdin io.Rea
 		err = ErrGone
 	}
 	if err != nil {
-		return fmt.Errorf("write to window %q: %w", window, err)
+		return false, fmt.Errorf("write to window %q: %w", window, err)
 	}
-	return nil
+	return strings.TrimSpace(out) != "changed", nil
 }
 
 // Capture is what the window shows, as plain text.
