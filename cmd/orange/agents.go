@@ -11,16 +11,19 @@ import (
 	"time"
 
 	"orange/internal/adapter/attend"
+	"orange/internal/adapter/filewatch"
 	"orange/internal/adapter/harness"
 	"orange/internal/adapter/tmux"
 	"orange/internal/adapter/worktree"
 	"orange/internal/config"
 	"orange/internal/core/journal"
 	"orange/internal/core/prompt"
+	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
+	"orange/internal/outputlog"
 	"orange/internal/runtime/agents"
 	"orange/internal/runtime/effect"
 	"orange/internal/ui/api"
@@ -72,7 +75,7 @@ func (s *server) hire() (*company, error) {
 		Harnesses: harnesses{s: s}, Workspaces: c.worktrees, Engine: spokesman{s},
 		Env:   func(name string) []string { return append(inPath(s.agentEnv(name), s.self), "ORANGE_HOME="+s.cfg.Home) },
 		Words: repositoryWords, Term: tmux.Terminal, OnBoard: allCards{local: cards{s.boards()}, office: s.office}.shown,
-		LastReport: s.lastReport,
+		LastReport: s.lastReport, WatchOutput: s.watchOutput,
 	}
 	if c.terminal != nil {
 		o.Terminal = terminal{c.terminal}
@@ -80,6 +83,11 @@ func (s *server) hire() (*company, error) {
 	c.agents = agents.New(o)
 	c.doer = effect.Doer{Agents: c.agents, Workspaces: c.worktrees, Delivery: delivery{s}, Sections: s.folders, Cards: allCards{local: cards{s.boards()}, office: s.office}}
 	return c, nil
+}
+
+// watchOutput implements agents.Options.
+func (s *server) watchOutput(file string, changed func()) (stop func(), err error) {
+	return s.sights.watcher.Add(filewatch.Watch{Folder: filepath.Dir(file), Names: []string{outputlog.Names(file)}, Pause: pasting, Changed: changed})
 }
 
 // headless says whether agents run without a terminal.
@@ -129,6 +137,9 @@ func (e spokesman) Task(id task.ID) (task.Task, bool, error) { return e.s.store.
 
 // Project implements agents.Engine.
 func (e spokesman) Project(name string) (task.Project, bool) { return e.s.runtime.Project(name) }
+
+// Retry implements agents.Engine.
+func (e spokesman) Retry(id task.ID) { e.s.runtime.Retry(id) }
 
 // maxWords bounds a prompt that a repository brings.
 const maxWords = 256 << 10
@@ -218,6 +229,15 @@ func (h harnesses) Screen(name, pane string) (agents.Notice, bool) {
 	}
 	n, ok := found.Screen(pane, time.Now())
 	return noticeOf(n), ok
+}
+
+// Input implements agents.Harnesses.
+func (h harnesses) Input(name string, v screen.View) screen.Input {
+	found, err := harness.Find(name)
+	if err != nil {
+		return screen.Input{}
+	}
+	return found.Input(v)
 }
 
 // Dialog implements agents.Harnesses.

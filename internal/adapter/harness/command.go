@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"orange/internal/core/screen"
 )
 
 // command is any program: the words of its command line. It has no hooks, and nothing
@@ -71,6 +73,9 @@ func (command) sources(Output) []source { return nil }
 
 // Screen implements Harness.
 func (command) Screen(string, time.Time) (Notice, bool) { return Notice{}, false }
+
+// Input implements Harness: nothing is known of its screens.
+func (command) Input(screen.View) screen.Input { return screen.Input{} }
 
 // Dialogs implements Harness.
 func (command) Dialogs(string) (string, bool) { return "", false }

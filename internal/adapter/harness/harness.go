@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"orange/internal/core/screen"
 )
 
 // Launch is what is wanted of one start of an agent.
@@ -104,6 +106,10 @@ type Harness interface {
 	// Screen reads a captured terminal, where nothing better is known: a question
 	// for permission, a dialog, a usage limit.
 	Screen(pane string, now time.Time) (Notice, bool)
+
+	// Input says what a screen takes: a prompt with what stands in its input line, a
+	// dialog, or nothing that is known.
+	Input(screen.View) screen.Input
 
 	// Dialogs returns the characters to type into a dialog that asks whether the
 	// worktree is trusted. Orange made it, so the answer is known; every other

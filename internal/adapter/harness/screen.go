@@ -14,6 +14,7 @@ type look struct {
 	asks  []ask
 	limit func() *regexp.Regexp // the line that says that an allowance is used up
 	trust func() *regexp.Regexp // the dialog about the worktree, with the answer yes chosen
+	box   *box                  // its input line
 }
 
 // ask is a question an agent stops at. It is asked only if its answers are on the
@@ -46,6 +47,7 @@ var claudeLook = look{
 	},
 	limit: pattern(`^(?:[●⎿] *)?(?:You've (?:hit|reached) your|You're out of|API Error: (?:Request rejected \(429\)|Rate limit|429)|[\w-]+ (?:usage )?limit reached)`),
 	trust: pattern(`(?s)(?:Is this a project you created or one you trust|Do you trust the files in this folder).*❯ 1\. Yes`),
+	box:   &box{mark: pattern(`^❯( |$)`), indent: 2, ruled: true, other: pattern(`^[!#&]( |$)`)},
 }
 
 var codexLook = look{
@@ -56,6 +58,7 @@ var codexLook = look{
 	},
 	limit: pattern(`^■ (?:You've (?:hit|reached) your|.*(?:429|[Rr]ate limit|quota))`),
 	trust: pattern(`(?s)(?:Trust this folder\?|Do you trust the contents of this directory\?).*› 1\. (?:Trust|Yes)`),
+	box:   &box{mark: pattern(`^›( |$)`), indent: 2, other: pattern(`^!( |$)`)},
 }
 
 var geminiLook = look{
@@ -65,14 +68,19 @@ var geminiLook = look{
 	},
 	limit: pattern(`^(?:✕ *)?(?:Usage limit reached for|\[API Error: .*(?:quota|429|[Rr]ate limit|RESOURCE_EXHAUSTED))`),
 	trust: pattern(`(?s)Do you trust (?:the files in )?this folder\?.*● 1\. (?:Trust|Yes)`),
+	box:   &box{mark: pattern(`^ [>*](?: |$)`), indent: 3, other: pattern(`^ [!(](?: |$)`), ghost: pattern(`^ *Type your message or @path/to/file$`)},
 }
 
 var opencodeLook = look{
 	asks:  []ask{{task.WaitingPermission, pattern(`^△ Permission required`), pattern(`^Allow once +Allow always`)}},
 	limit: pattern(`(?i)(?:usage|rate) limit.*retrying`),
+	box:   &box{barred: true, indent: 3, other: pattern(`^Shell\b`), ghost: pattern(`^Ask anything… `)},
 }
 
-var piLook = look{limit: pattern(`^Error: (?:429|.*(?:usage limit|rate limit|quota))`)}
+var piLook = look{
+	limit: pattern(`^Error: (?:429|.*(?:usage limit|rate limit|quota))`),
+	box:   &box{ruled: true, other: pattern(`^→ `)},
+}
 
 // Screen implements Harness.
 func (claude) Screen(pane string, now time.Time) (Notice, bool) { return claudeLook.at(pane, now) }

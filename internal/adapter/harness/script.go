@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/screen"
 	"orange/internal/core/task"
 )
 
@@ -203,6 +204,9 @@ func (script) sources(Output) []source { return nil }
 
 // Screen implements Harness.
 func (script) Screen(string, time.Time) (Notice, bool) { return Notice{}, false }
+
+// Input implements Harness: nothing is known of its screens.
+func (script) Input(screen.View) screen.Input { return screen.Input{} }
 
 // Dialogs implements Harness.
 func (script) Dialogs(string) (string, bool) { return "", false }

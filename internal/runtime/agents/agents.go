@@ -8,9 +8,11 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orange/internal/core/prompt"
+	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -76,10 +78,12 @@ type Window struct{ Session, Name, Log string }
 // A Terminal holds the windows of agents that have one.
 type Terminal interface {
 	SessionName(project, branch string) string
-	Paste(ctx context.Context, session, window, text string) error
-	Enter(ctx context.Context, session, window string) error
 	Keys(ctx context.Context, session, window, keys string) error
 	Capture(ctx context.Context, session, window string) (string, error)
+	View(ctx context.Context, session, window string) (screen.View, error)
+	// PasteAt and EnterAt do nothing if something was drawn since the window was seen, or if tmux takes keys for itself.
+	PasteAt(ctx context.Context, session, window string, seen screen.View, text string) (done bool, err error)
+	EnterAt(ctx context.Context, session, window string, seen screen.View) (done bool, err error)
 	CloseWindow(ctx context.Context, session, window string) error
 	CloseSession(ctx context.Context, session string) error
 	Rename(ctx context.Context, from, to string) error
@@ -129,6 +133,7 @@ type Harnesses interface {
 	Read(harness string, o Output) Notice
 	Converse(harness string, o Output, after string) Conversation
 	Screen(harness, pane string) (Notice, bool)
+	Input(harness string, v screen.View) screen.Input
 	Dialog(harness, pane string) (keys string, ok bool)
 	AsksFirst(harness string) bool    // it may show dialogs before it takes its prompt
 	Acknowledges(harness string) bool // a prompt, by a hook
@@ -146,6 +151,7 @@ type Engine interface {
 	Definition(t *task.Task) (*workflow.Definition, error)
 	Task(id task.ID) (task.Task, bool, error)
 	Project(name string) (task.Project, bool)
+	Retry(id task.ID) // an effect that failed with task.ErrNotNow, now
 }
 
 // Options are what Agents needs.
@@ -163,9 +169,11 @@ type Options struct {
 	Words      func(p task.Project, name string) (string, bool)   // prompts of the repository's own
 	OnBoard    func(t *task.Task) *prompt.Card                    // the task's card, nil if it is on no board
 	LastReport func(t *task.Task, role string) *prompt.LastReport // on the task, for an agent of a role; nil if nobody reported
-	Term       string                                             // kind of terminal that programs are told they have
-	Log        *slog.Logger
-	Clock      func() time.Time
+	// WatchOutput calls changed a moment after an output file was written to, until it is stopped.
+	WatchOutput func(file string, changed func()) (stop func(), err error)
+	Term        string // kind of terminal that programs are told they have
+	Log         *slog.Logger
+	Clock       func() time.Time
 }
 
 // Agents runs attempts on this machine.
@@ -188,6 +196,7 @@ type attempt struct {
 	over     chan struct{} // closes when its end has been submitted
 	prompted chan struct{} // receives when it has taken a prompt in
 	pids     []int         // the attendant's first
+	watched  atomic.Bool   // its screen, because a message is owed
 }
 
 // New returns Agents without any attempt. Adopt finds those that live.

@@ -265,7 +265,7 @@ func TestNothingIsTypedIntoAQuestion(t *testing.T) {
 		c := newCrew(t, true)
 		c.start(1)
 		if how == "by the record" {
-			c.task.Attempts[0].Condition = task.Condition{Name: task.WaitingPermission}
+			c.task.Attempts[0].Condition = task.Condition{Name: task.WaitingPermission, Since: time.Now()}
 		} else {
 			c.pane = "may I?"
 		}

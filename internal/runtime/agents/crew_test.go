@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -42,6 +43,11 @@ type crew struct {
 	blind    int // how often nothing can be read
 	swept    []string
 	pane     string
+	line     string // in the input line
+	inMode   bool
+	taken    string // what a person types while a message is pasted
+	retried  int
+	watching func() // says that something was drawn
 	said     agents.Conversation
 	converse func(after string) agents.Conversation // instead of said
 }
@@ -63,9 +69,15 @@ func newCrew(t *testing.T, terminal bool) *crew {
 		Root: t.TempDir(), ID: "here", Tmux: filepath.Join(t.TempDir(), "tmux"), Key: []byte(strings.Repeat("k", 32)), Processes: starter{c}, Harnesses: c, Workspaces: c, Engine: c, Log: slog.New(slog.DiscardHandler),
 		Env: func(string) []string { return []string{"PATH=/bin"} }, Term: "dumb",
 		Words: func(task.Project, string) (string, bool) { return "", false },
+		WatchOutput: func(_ string, changed func()) (func(), error) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.watching = changed
+			return func() {}, nil
+		},
 	}
 	if terminal {
-		o.Terminal = screen{c}
+		o.Terminal = window{c}
 	}
 	c.Agents = agents.New(o)
 	t.Cleanup(c.Close)
@@ -109,6 +121,10 @@ func (c *crew) Submit(_ context.Context, _ task.ID, s signal.Signal) (string, er
 		return "", err
 	}
 	c.signals = append(c.signals, s)
+	if s.Kind == signal.Notice && s.Condition != nil && len(c.task.Attempts) > 0 {
+		c.task.Attempts = slices.Clone(c.task.Attempts)
+		c.task.Attempts[0].Condition = *s.Condition
+	}
 	return "", nil
 }
 
@@ -224,12 +240,42 @@ func (c *crew) Hook(_, event string, payload []byte) (agents.Notice, error) {
 func (c *crew) Read(string, agents.Output) agents.Notice { return c.read }
 
 func (c *crew) Screen(_, pane string) (agents.Notice, bool) {
-	return agents.Notice{Condition: &task.Condition{Name: task.WaitingInput}}, strings.Contains(pane, "?")
+	return agents.Notice{Condition: &task.Condition{Name: task.WaitingInput, Detail: "it asks"}}, strings.Contains(pane, "?")
 }
 
 func (c *crew) Dialog(string, string) (string, bool) { return "", false }
 
-func (c *crew) AsksFirst(string) bool { return false }
+func (c *crew) AsksFirst(string) bool { return true }
+
+// Input implements Harnesses: a question is a dialog, "..." is unknown, and all else is a prompt.
+func (c *crew) Input(string, screen.View) screen.Input {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case strings.Contains(c.pane, "?"):
+		return screen.Input{Kind: screen.Dialog}
+	case strings.Contains(c.pane, "..."):
+		return screen.Input{}
+	}
+	return screen.Input{Kind: screen.Prompt, Line: c.line}
+}
+
+func (c *crew) Retry(task.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.retried++
+}
+
+// draws changes what the agent's screen shows.
+func (c *crew) draws(pane, line string) {
+	c.mu.Lock()
+	c.pane, c.line = pane, line
+	changed := c.watching
+	c.mu.Unlock()
+	if changed != nil {
+		changed()
+	}
+}
 
 func (c *crew) Converse(_ string, _ agents.Output, after string) agents.Conversation {
 	if c.converse != nil {
@@ -242,45 +288,55 @@ func (c *crew) Messages(harness string) bool { return harness != "command:x" }
 
 func (c *crew) Acknowledges(string) bool { return true }
 
-// screen is the terminal.
-type screen struct{ c *crew }
+// window is the terminal.
+type window struct{ c *crew }
 
-func (s screen) SessionName(project, branch string) string { return project + "/" + branch }
+func (s window) SessionName(project, branch string) string { return project + "/" + branch }
 
-func (s screen) add(what string) {
+func (s window) add(what string) {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
 	s.c.typed = append(s.c.typed, what)
 }
 
-func (s screen) Paste(_ context.Context, session, window, text string) error {
+func (s window) View(context.Context, string, string) (screen.View, error) {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	return screen.View{Text: s.c.pane + s.c.line, InMode: s.c.inMode}, nil
+}
+
+func (s window) PasteAt(_ context.Context, session, window string, _ screen.View, text string) (bool, error) {
 	s.add("paste " + session + " " + window + " " + text)
-	return nil
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	s.c.line = s.c.taken + text
+	return true, nil
 }
 
-func (s screen) Enter(ctx context.Context, _, _ string) error {
+func (s window) EnterAt(ctx context.Context, _, _ string, _ screen.View) (bool, error) {
 	s.add("enter")
-	if s.c.acks {
-		return s.c.Heard(ctx, agents.Key{Task: id, Number: 1}, "claude", "prompt", nil)
+	if !s.c.acks {
+		return true, nil
 	}
-	return nil
+	s.c.draws("", "")
+	return true, s.c.Heard(ctx, agents.Key{Task: id, Number: 1}, "claude", "prompt", nil)
 }
 
-func (s screen) Keys(context.Context, string, string, string) error { return nil }
+func (s window) Keys(context.Context, string, string, string) error { return nil }
 
-func (s screen) Capture(context.Context, string, string) (string, error) { return s.c.pane, nil }
+func (s window) Capture(context.Context, string, string) (string, error) { return s.c.pane, nil }
 
-func (s screen) CloseWindow(_ context.Context, _, window string) error {
+func (s window) CloseWindow(_ context.Context, _, window string) error {
 	s.add("close " + window)
 	return nil
 }
 
-func (s screen) CloseSession(_ context.Context, session string) error {
+func (s window) CloseSession(_ context.Context, session string) error {
 	s.add("close session " + session)
 	return nil
 }
 
-func (s screen) Rename(_ context.Context, from, to string) error {
+func (s window) Rename(_ context.Context, from, to string) error {
 	s.add("rename " + from + " " + to)
 	return nil
 }

@@ -36,9 +36,16 @@ type Card struct {
 	Transcript string      `json:"transcript,omitempty"`
 	Final      string      `json:"final,omitempty"`
 	Usage      *task.Usage `json:"usage,omitempty"`
-	Code       *int        `json:"code,omitempty"` // of the exit
-	Mass       string      `json:"mass,omitempty"` // of the exit: it broke nothing off by itself
-	Told       []string    `json:"told,omitempty"` // effects whose words were typed in
+	Code       *int        `json:"code,omitempty"`    // of the exit
+	Mass       string      `json:"mass,omitempty"`    // of the exit: it broke nothing off by itself
+	Told       []string    `json:"told,omitempty"`    // effects whose words were typed in
+	Sent       []string    `json:"sent,omitempty"`    // those of them that stood alone in the input line when Enter was pressed
+	Pasted     time.Time   `json:"pasted,omitzero"`   // when words were last typed in
+	Prompted   time.Time   `json:"prompted,omitzero"` // when the agent last took a prompt in
+	Rested     time.Time   `json:"rested,omitzero"`   // when its turn ended; zero while the last hook says something else
+
+	Shown  *task.Condition `json:"shown,omitempty"`  // that the screen was the reason for, because a message is owed
+	Before *task.Condition `json:"before,omitempty"` // how it was doing before that
 }
 
 func (a *Agents) cardFile(k Key) string { return filepath.Join(a.Folder(k), "card.json") }

@@ -3,6 +3,7 @@ package agents
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -16,6 +17,7 @@ func (a *Agents) Heard(ctx context.Context, k Key, harness, event string, payloa
 	}
 	a.account(k, harness, &n)
 	a.keep(k, n, nil)
+	a.keepTurn(k, n)
 	if n.Prompted {
 		a.acknowledge(k)
 	}
@@ -23,6 +25,30 @@ func (a *Agents) Heard(ctx context.Context, k Key, harness, event string, payloa
 		return err
 	}
 	return a.turnEnded(ctx, k, n)
+}
+
+// keepTurn writes down whether the agent rests after a turn, and when it took a prompt in.
+func (a *Agents) keepTurn(k Key, n Notice) {
+	if n.Condition == nil && !n.Prompted {
+		return
+	}
+	card, err := a.Card(k)
+	rests := n.Condition != nil && n.Condition.Name == task.Idle
+	if err == nil && !rests && !n.Prompted && card.Rested.IsZero() {
+		return
+	}
+	now := a.Clock().UTC()
+	err = a.note(k, func(c *Card) {
+		if n.Prompted {
+			c.Prompted = now
+		}
+		if c.Rested = (time.Time{}); rests {
+			c.Rested = now
+		}
+	})
+	if err != nil {
+		a.Log.Warn("keep an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
+	}
 }
 
 // account adds to the end of a turn what the conversation has consumed so far and what

@@ -11,8 +11,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// How long a message may take to arrive: the key that sends it is pressed again after
-// each of these waits.
+// How long a message may take to arrive: if it still stands in the input line after each of
+// these waits, the key that sends it is pressed again.
 var patience = [...]time.Duration{700 * time.Millisecond, 2 * time.Second, 4 * time.Second}
 
 // lastTurn is how long an agent without a terminal may take to end by itself before it
@@ -20,7 +20,7 @@ var patience = [...]time.Duration{700 * time.Millisecond, 2 * time.Second, 4 * t
 const lastTurn = time.Minute
 
 // Tell gives a living agent a message: it is typed into its terminal as one paste and
-// sent. An agent without a terminal cannot be told anything; it is let go, and the
+// sent, where the screen allows that. An agent without a terminal cannot be told anything; it is let go, and the
 // engine starts another one with the message.
 func (a *Agents) Tell(ctx context.Context, t task.Task, e task.Effect) error {
 	k := Key{t.ID, e.Attempt}
@@ -37,14 +37,12 @@ func (a *Agents) Tell(ctx context.Context, t task.Task, e task.Effect) error {
 	if card.Window == "" || a.Terminal == nil {
 		return a.letGo(ctx, k, &e, at)
 	}
-	if a.blocked(ctx, &t, k, card) {
-		return fmt.Errorf("attempt %d waits for a person: %w", e.Attempt, task.ErrNotNow)
-	}
 	text, err := a.words(&t, &e)
 	if err != nil {
 		return err
 	}
-	return a.typeIn(ctx, &t, &e, card, at, text)
+	m := &message{a: a, k: k, t: t, e: e, card: card, at: at, text: text}
+	return m.deliver(ctx)
 }
 
 func (a *Agents) words(t *task.Task, e *task.Effect) (string, error) {
@@ -111,80 +109,6 @@ func (a *Agents) notWanted(k Key, e *task.Effect) error {
 		return fmt.Errorf("the message to attempt %d was dropped", k.Number)
 	}
 	return nil
-}
-
-// typeIn pastes a message once and sends it until it is acknowledged. What was pasted
-// by an earlier try is only sent again.
-func (a *Agents) typeIn(ctx context.Context, t *task.Task, e *task.Effect, card Card, at *attempt, text string) error {
-	k := Key{t.ID, e.Attempt}
-	again := slices.Contains(card.Told, e.ID)
-	if !again {
-		if err := a.notWanted(k, e); err != nil {
-			return err
-		}
-		select {
-		case <-at.prompted: // of an earlier prompt
-		default:
-		}
-		if err := a.note(k, func(c *Card) { c.Told = append(c.Told, e.ID) }); err != nil { // better untold than told twice
-			return err
-		}
-		if err := a.Terminal.Paste(ctx, t.Session, card.Window, text); err != nil {
-			return err
-		}
-	}
-	for i, wait := range patience {
-		if !again && !a.pause(ctx, at, 300*time.Millisecond) { // programs take what comes at once for part of the paste
-			return a.interrupted()
-		}
-		if err := a.notWanted(k, e); err != nil {
-			return err
-		}
-		if i > 0 && a.blocked(ctx, t, k, card) { // a question came in between: the key would answer it
-			return fmt.Errorf("attempt %d waits for a person: %w", e.Attempt, task.ErrNotNow)
-		}
-		if err := a.Terminal.Enter(ctx, t.Session, card.Window); err != nil {
-			return err
-		}
-		if a.heard(ctx, at, wait) {
-			return nil
-		}
-		if !a.Harnesses.Acknowledges(card.Harness) {
-			return nil
-		}
-		again = true
-	}
-	if a.ctx.Err() != nil {
-		return task.ErrClosing
-	}
-	if slices.Contains(card.Told, e.ID) && e.Tries > 1 {
-		return nil // it is busy: what was typed is waiting in its line
-	}
-	return fmt.Errorf("attempt %d does not take the message: look with orange task attach %s", e.Attempt, t.ID)
-}
-
-// blocked says whether an agent waits for a person, or for its provider. What is typed
-// then would be taken for an answer.
-func (a *Agents) blocked(ctx context.Context, t *task.Task, k Key, card Card) bool {
-	now, ok, err := a.Engine.Task(t.ID)
-	if err != nil || !ok {
-		now = *t
-	}
-	if at, ok := now.AttemptByNumber(k.Number); ok && at.Condition.Blocked() {
-		return true
-	}
-	pane, err := a.Terminal.Capture(ctx, t.Session, card.Window)
-	if err != nil {
-		return false
-	}
-	n, ok := a.Harnesses.Screen(card.Harness, pane)
-	if !ok || n.Condition == nil || !n.Condition.Blocked() || n.Condition.Name == task.Limited {
-		return false // a limit that is over stays on the screen until something is typed
-	}
-	if err := a.condition(ctx, k, n); err != nil {
-		a.Log.Warn("report what a screen shows", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
-	}
-	return true
 }
 
 // interrupted says why a message was not sent.

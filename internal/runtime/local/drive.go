@@ -175,6 +175,9 @@ func (r *Runtime) follow(t *task.Task, done Done) bool {
 	return true
 }
 
+// Retry tries the next effect of a task now, if it waits for somebody else.
+func (r *Runtime) Retry(id task.ID) { r.clock.set(id, r.now()) }
+
 // lookLater keeps a task that cannot be read now from being forgotten.
 func (r *Runtime) lookLater(id task.ID, why error) {
 	r.Log.Error("read a task that is due", "component", "local", "task", id, "error", why)

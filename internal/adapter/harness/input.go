@@ -1,0 +1,227 @@
+package harness
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"orange/internal/core/screen"
+)
+
+// box is the input line of an agent as it is drawn. The cursor is always in it: programs that
+// draw a cursor of their own keep the terminal's there too.
+type box struct {
+	mark   func() *regexp.Regexp // how its first row begins; nil if nothing stands there
+	indent int                   // columns before the text, in every row
+	ruled  bool                  // a horizontal line is above it and another one below
+	other  func() *regexp.Regexp // how its first row begins when what is typed is no message
+	ghost  func() *regexp.Regexp // a suggestion that is not drawn faint
+	barred bool                  // a bar is on its left, with the agent's name in the last row; other things are beside it
+}
+
+// maxRows bounds how far from the cursor an input line may begin and end.
+const maxRows = 60
+
+// rule is a horizontal line; words may be set into it.
+var rule = pattern(`^[─━]{3}.*[─━]{2}$`)
+
+// menus are the words below a dialog, and the marked choice of a menu. A comma follows where a
+// program says how its work is broken off.
+var menus = pattern(`(?i)^(?:[❯›●>] \d+\. |→ )|\b(?:enter|esc|escape|ctrl\+o|q)\b(?:/\S+)? (?:to )?(?:confirm|cancel|select|choose|continue|go back|back|exit|quit|submit|close|set|save|toggle|dismiss|clear|change)\b(?:[^,]|$)`)
+
+// search is the row in which words are looked for in the history of an input line.
+var search = pattern(`(?:^|\s)(?:search prompts|reverse-i-search|\(r):`)
+
+// input says what a screen takes. That the cursor is in the input line decides: the words of a
+// dialog may also be part of the work that is shown above it.
+func (l look) input(v screen.View) screen.Input {
+	rows := screen.Lines(v.Text)
+	for len(rows) <= v.Y {
+		rows = append(rows, nil)
+	}
+	if search().MatchString(plainRow(rows[v.Y])) {
+		return screen.Input{Kind: screen.Dialog}
+	}
+	if in, ok := l.box.at(rows, v); ok {
+		return in
+	}
+	shown := paneEnd(v.Text)
+	for _, a := range l.asks {
+		if _, ok := a.find(shown); ok {
+			return screen.Input{Kind: screen.Dialog}
+		}
+	}
+	for _, line := range shown[max(0, len(shown)-menuLines):] {
+		if menus().MatchString(line) {
+			return screen.Input{Kind: screen.Dialog}
+		}
+	}
+	return screen.Input{}
+}
+
+// menuLines is how many lines at the end of a screen may belong to a menu.
+const menuLines = 16
+
+// at is the input line, if the cursor is in it.
+func (b *box) at(rows []screen.Line, v screen.View) (screen.Input, bool) {
+	if b.barred {
+		return b.beside(rows, v)
+	}
+	if top, bottom, ok := b.find(rows, v, b.mark); ok {
+		if b.other != nil && b.mark == nil && slices.ContainsFunc(rows[top:bottom], func(row screen.Line) bool { return b.other().MatchString(plainRow(row)) }) {
+			return screen.Input{Kind: screen.Dialog}, true
+		}
+		return screen.Input{Kind: screen.Prompt, Line: b.text(rows[top:bottom], v.Y-top)}, true
+	}
+	if b.other != nil && b.mark != nil {
+		if _, _, ok := b.find(rows, v, b.other); ok {
+			return screen.Input{Kind: screen.Dialog}, true
+		}
+	}
+	return screen.Input{}, false
+}
+
+// beside is the input line right of a bar. Its background says how wide it is.
+func (b *box) beside(rows []screen.Line, v screen.View) (screen.Input, bool) {
+	bar := -1
+	for x := range v.X {
+		if strings.HasPrefix(cells(rows[v.Y], x, x+1).String(), "┃") {
+			bar = x
+		}
+	}
+	at := func(y int) string { return cells(rows[y], bar, bar+1).String() }
+	ground := func(y int) string {
+		if c := cells(rows[y], bar+1, bar+2); len(c) > 0 {
+			return c[0].BG
+		}
+		return ""
+	}
+	if bar < 0 || v.X < bar+b.indent {
+		return screen.Input{}, false
+	}
+	top, bottom := v.Y, v.Y
+	for top > 0 && at(top-1) == "┃" && ground(top-1) == ground(v.Y) { // messages have another ground
+		top--
+	}
+	for bottom < len(rows) && at(bottom) == "┃" {
+		bottom++
+	}
+	if bottom == len(rows) || at(bottom) != "╹" || bottom-2 <= v.Y {
+		return screen.Input{}, false
+	}
+	inside, width := cells(rows[top], bar+1, v.Width), 0
+	for _, run := range inside {
+		if run.BG != inside[0].BG {
+			break
+		}
+		width += ansi.StringWidth(run.Text)
+	}
+	var lines []screen.Line
+	for _, row := range rows[top : bottom-1] {
+		lines = append(lines, cells(row, bar, bar+1+width))
+	}
+	if b.other != nil && b.other().MatchString(plainRow(cells(rows[bottom-1], bar+b.indent, v.Width))) {
+		return screen.Input{Kind: screen.Dialog}, true
+	}
+	return screen.Input{Kind: screen.Prompt, Line: b.text(lines, v.Y-top)}, true
+}
+
+// cells is the part of a row between two columns.
+func cells(row screen.Line, from, to int) screen.Line {
+	var out screen.Line
+	x := 0
+	for _, run := range row {
+		var part strings.Builder
+		for _, r := range run.Text {
+			if x >= from && x < to {
+				part.WriteRune(r)
+			}
+			x += ansi.StringWidth(string(r))
+		}
+		if part.Len() > 0 {
+			out = append(out, screen.Run{Text: part.String(), Style: run.Style})
+		}
+	}
+	return out
+}
+
+// find returns the rows of the input line around the cursor.
+func (b *box) find(rows []screen.Line, v screen.View, mark func() *regexp.Regexp) (top, bottom int, ok bool) {
+	if v.X < b.indent {
+		return 0, 0, false
+	}
+	for top = v.Y; ; top-- {
+		if top < 0 || v.Y-top > maxRows {
+			return 0, 0, false
+		}
+		text := plainRow(rows[top])
+		if mark == nil && top > 0 && rule().MatchString(plainRow(rows[top-1])) || mark != nil && mark().MatchString(text) {
+			break
+		}
+		if !b.within(text) {
+			return 0, 0, false
+		}
+	}
+	if b.ruled && (top == 0 || !rule().MatchString(plainRow(rows[top-1]))) {
+		return 0, 0, false
+	}
+	for bottom = v.Y + 1; bottom < len(rows); bottom++ {
+		text := plainRow(rows[bottom])
+		if b.ruled && rule().MatchString(text) {
+			return top, bottom, true
+		}
+		if !b.within(text) || !b.ruled && text == "" {
+			break
+		}
+	}
+	return top, bottom, !b.ruled
+}
+
+// within says whether a row may belong to the input line.
+func (b *box) within(row string) bool {
+	return !rule().MatchString(row) && (row == "" || strings.HasPrefix(row, strings.Repeat(" ", b.indent)))
+}
+
+func plainRow(row screen.Line) string {
+	return strings.TrimRight(strings.ReplaceAll(row.String(), "\u00a0", " "), " ")
+}
+
+// text is what stands in the rows of an input line. A suggestion is drawn faint; a cursor may
+// stand on its first character.
+func (b *box) text(rows []screen.Line, cursor int) string {
+	var out []string
+	for i, row := range rows {
+		var line strings.Builder
+		for j, run := range row {
+			ghost := run.Faint || i == cursor && run.Reverse && j+1 < len(row) && row[j+1].Faint
+			if ghost {
+				run.Text = strings.Repeat(" ", len([]rune(run.Text)))
+			}
+			line.WriteString(run.Text)
+		}
+		cells := []rune(strings.ReplaceAll(line.String(), "\u00a0", " "))
+		text := strings.TrimRight(string(cells[min(b.indent, len(cells)):]), " ")
+		if b.ghost != nil && i == cursor && b.ghost().MatchString(text) {
+			text = ""
+		}
+		out = append(out, text)
+	}
+	return strings.TrimSpace(strings.Join(out, "\n"))
+}
+
+// Input implements Harness.
+func (claude) Input(v screen.View) screen.Input { return claudeLook.input(v) }
+
+// Input implements Harness.
+func (codex) Input(v screen.View) screen.Input { return codexLook.input(v) }
+
+// Input implements Harness.
+func (gemini) Input(v screen.View) screen.Input { return geminiLook.input(v) }
+
+// Input implements Harness.
+func (opencode) Input(v screen.View) screen.Input { return opencodeLook.input(v) }
+
+// Input implements Harness.
+func (pi) Input(v screen.View) screen.Input { return piLook.input(v) }

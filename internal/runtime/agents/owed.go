@@ -1,0 +1,182 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"orange/internal/core/screen"
+	"orange/internal/core/task"
+	"orange/internal/outputlog"
+)
+
+const (
+	maxShown = 480 // bytes of a screen that the inbox shows
+	quiet    = 5 * time.Second
+	// lookAgain is how often a screen is looked at that nothing is drawn on, while a message to its agent
+	// is owed: whether it is still owed, and whether tmux has left its own mode.
+	lookAgain = 15 * time.Second
+	modeEnds  = time.Second
+)
+
+// owe keeps the message owed: it is tried again when the screen changed. A person who could
+// change it is shown the screen.
+func (m *message) owe(ctx context.Context, s sight, why string) error {
+	if c, ok := m.waits(s, why); ok {
+		if err := m.show(ctx, c); err != nil {
+			m.a.Log.Warn("report what a screen shows", "component", "agents", "task", m.k.Task, "attempt", m.k.Number, "error", err)
+		}
+	}
+	m.watch()
+	return fmt.Errorf("attempt %d cannot be told something now: %s: %w", m.k.Number, why, task.ErrNotNow)
+}
+
+// waits is the condition of an agent that nothing can be told because of its screen. An agent that
+// works is not shown: its screen changes by itself.
+func (m *message) waits(s sight, why string) (task.Condition, bool) {
+	c := m.condition()
+	if c.Blocked() && !m.shown(c) {
+		return task.Condition{}, false // its hooks said what it waits for
+	}
+	if n, ok := m.a.Harnesses.Screen(m.card.Harness, s.Text); ok && n.Condition != nil && n.Condition.Blocked() && n.Condition.Name != task.Limited {
+		return *n.Condition, true
+	}
+	if c.Name != task.Idle && !m.shown(c) && (!m.a.Harnesses.AsksFirst(m.card.Harness) || c.Name == task.Running && !m.quiet()) {
+		return task.Condition{}, false
+	}
+	detail := "a message to it waits, because " + why
+	if s.Kind != screen.Prompt { // what a person types is theirs
+		detail += ": " + lastWords(s.Text, maxShown-len(detail))
+	}
+	return task.Condition{Name: task.WaitingInput, Detail: detail}, true
+}
+
+// quiet says that nothing was drawn for a while.
+func (m *message) quiet() bool {
+	_, drawn, err := outputlog.Stat(m.a.OutputFile(m.k))
+	return err != nil || m.a.Clock().Sub(drawn) > quiet
+}
+
+// shown says whether a condition is what was last shown of the screen.
+func (m *message) shown(c task.Condition) bool {
+	return m.card.Shown != nil && c.Name == m.card.Shown.Name && c.Detail == m.card.Shown.Detail
+}
+
+// show reports a condition that the screen is the reason for, and keeps the one before. The same
+// reason is not reported again because the screen looks different.
+func (m *message) show(ctx context.Context, c task.Condition) error {
+	now := m.condition()
+	if m.shown(now) && now.Name == c.Name && reason(now.Detail) == reason(c.Detail) {
+		return nil
+	}
+	if err := m.note(func(card *Card) {
+		if !m.shown(now) {
+			card.Before = &now
+		}
+		card.Shown = &c
+	}); err != nil {
+		return err
+	}
+	return m.a.condition(ctx, m.k, Notice{Condition: &c})
+}
+
+func reason(detail string) string {
+	why, _, _ := strings.Cut(detail, ":")
+	return why
+}
+
+// restore reports that the attempt is doing as it did before its screen was shown, unless something
+// else was heard since.
+func (m *message) restore(ctx context.Context) error {
+	if m.card.Shown == nil {
+		return nil
+	}
+	before, ours := task.Condition{Name: task.Running}, m.shown(m.condition())
+	if b := m.card.Before; b != nil && b.Name != "" {
+		before = *b
+	}
+	if ours {
+		if err := m.a.condition(ctx, m.k, Notice{Condition: &before}); err != nil {
+			return err
+		}
+	}
+	return m.note(func(card *Card) { card.Shown, card.Before = nil, nil })
+}
+
+// watch has the message tried again once its screen takes it. One watcher is enough for an attempt: its
+// messages come one after another.
+func (m *message) watch() {
+	if !m.at.watched.CompareAndSwap(false, true) {
+		return
+	}
+	m.a.start(func() {
+		retry := m.awaitScreen()
+		if err := m.restore(m.a.ctx); err != nil {
+			m.a.Log.Warn("report that a screen changed", "component", "agents", "task", m.k.Task, "attempt", m.k.Number, "error", err)
+		}
+		m.at.watched.Store(false)
+		if retry {
+			m.a.Engine.Retry(m.k.Task)
+		}
+	})
+}
+
+// awaitScreen waits until the message can be typed or sent. It says no if that is not wanted any more.
+func (m *message) awaitScreen() bool {
+	drawn := make(chan struct{}, 1)
+	wait := lookAgain
+	stop, err := m.a.WatchOutput(m.a.OutputFile(m.k), func() {
+		select {
+		case drawn <- struct{}{}:
+		default:
+		}
+	})
+	if err != nil {
+		wait = modeEnds
+	} else {
+		defer stop()
+	}
+	for next := redraw; ; {
+		if m.a.waitFor(m.a.ctx, m.at, next, drawn) == broken || m.a.notWanted(m.k, &m.e) != nil {
+			return false
+		}
+		card, err := m.a.Card(m.k)
+		if err == nil {
+			m.card = card
+		}
+		s, err := m.look(m.a.ctx)
+		if err != nil {
+			return true // it says what is wrong
+		}
+		if s.Holds(m.text) && !s.InMode || m.refusal(s) == "" {
+			return true
+		}
+		if next = wait; s.InMode {
+			next = modeEnds
+		}
+	}
+}
+
+// keys are words that may be secret: long ones of letters and digits.
+var keys = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\w.~+/=%&?:-]{24,}`) })
+
+// lastWords is the end of what a screen shows, as one line.
+func lastWords(text string, limit int) string {
+	words := keys().ReplaceAllStringFunc(strings.Join(strings.Fields(screen.Text(plain(text))), " "), func(word string) string {
+		if strings.ContainsAny(word, "0123456789") {
+			return "[...]"
+		}
+		return word
+	})
+	if limit = max(0, limit); len(words) > limit {
+		words = words[len(words)-limit:]
+		for len(words) > 0 && !utf8.RuneStart(words[0]) {
+			words = words[1:]
+		}
+	}
+	return strings.TrimSpace(words)
+}

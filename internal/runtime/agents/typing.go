@@ -1,0 +1,309 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/core/screen"
+	"orange/internal/core/task"
+	"orange/internal/outputlog"
+)
+
+const (
+	// pasting is how long a program takes what comes for part of a paste.
+	pasting = 300 * time.Millisecond
+	// drawing is how long a program may take to show what was pasted.
+	drawing = 15 * time.Second
+	// redraw is how long to wait for a program to draw more.
+	redraw = 200 * time.Millisecond
+	// afterHook is how much later than its hook a program may still draw what ends its turn.
+	afterHook = 2 * time.Second
+	// asking is how long a dialog may take to appear after its hook.
+	asking = 5 * time.Second
+	// looks is how often a screen is looked at that changes while it is typed at.
+	looks = 12
+	// steady is how many looks in a row must refuse: what is drawn in between may be half a screen.
+	steady = 3
+)
+
+// message is one message on its way into the terminal of an attempt.
+type message struct {
+	a    *Agents
+	k    Key
+	t    task.Task
+	e    task.Effect
+	card Card
+	at   *attempt
+	text string
+
+	before string // letters of an unknown screen when the message was pasted at it
+}
+
+// sight is the screen at one moment.
+type sight struct {
+	screen.View
+	screen.Input
+}
+
+func (m *message) look(ctx context.Context) (sight, error) {
+	v, err := m.a.Terminal.View(ctx, m.session(), m.card.Window)
+	if err != nil {
+		return sight{}, err
+	}
+	return sight{v, m.a.Harnesses.Input(m.card.Harness, v)}, nil
+}
+
+// session is that of the task as it is called now.
+func (m *message) session() string {
+	if t, ok, err := m.a.Engine.Task(m.k.Task); err == nil && ok {
+		return t.Session
+	}
+	return m.t.Session
+}
+
+// deliver types the message and sends it, if the screen takes it. A message that an earlier try
+// pasted is only sent, unless nothing is left of it.
+func (m *message) deliver(ctx context.Context) error {
+	if err := m.a.notWanted(m.k, &m.e); err != nil {
+		return err
+	}
+	told, sent := slices.Contains(m.card.Told, m.e.ID), slices.Contains(m.card.Sent, m.e.ID)
+	refused := 0
+	for range looks {
+		s, err := m.look(ctx)
+		if err != nil {
+			return err
+		}
+		switch {
+		case told && !s.InMode && s.Holds(m.text):
+			return m.send(ctx)
+		case sent, told && m.card.Prompted.After(m.card.Pasted):
+			return nil // it left the input line: the agent has it
+		}
+		if why := m.refusal(s); why != "" {
+			if refused++; refused == steady {
+				return m.owe(ctx, s, why)
+			}
+		} else if pasted, err := m.paste(ctx, s); err != nil {
+			return err
+		} else if pasted {
+			return m.send(ctx)
+		}
+		if !m.a.pause(ctx, m.at, redraw) {
+			return m.a.interrupted()
+		}
+	}
+	return fmt.Errorf("the screen of attempt %d changes all the time: %w", m.k.Number, task.ErrNotNow)
+}
+
+// refusal says why nothing may be typed at a screen now; "" means that it may.
+func (m *message) refusal(s sight) string {
+	c := m.condition()
+	switch {
+	case c.Name == task.Limited: // a limit that is over stays on the screen until something is typed
+		return "its provider serves it no more for now"
+	case s.InMode:
+		return "somebody reads its history in tmux"
+	case s.Kind == screen.Dialog:
+		return "a dialog is open"
+	case c.Blocked() && !m.shown(c) && (s.Kind != screen.Prompt || m.a.Clock().Sub(c.Since) < asking):
+		return "it waits for a person"
+	case s.Kind == screen.Prompt && s.Line != "":
+		return "a line is half typed"
+	case s.Kind == screen.Unknown && !m.rests():
+		return "its screen is not known to be a prompt"
+	}
+	return ""
+}
+
+// condition is how the attempt is doing by the record.
+func (m *message) condition() task.Condition {
+	t, ok, err := m.a.Engine.Task(m.k.Task)
+	if err != nil || !ok {
+		t = m.t
+	}
+	at, _ := t.AttemptByNumber(m.k.Number)
+	return at.Condition
+}
+
+// rests says that the last hook told the end of a turn, and that nothing was drawn since.
+func (m *message) rests() bool {
+	card, err := m.a.Card(m.k)
+	if err != nil || card.Rested.IsZero() {
+		return false
+	}
+	_, drawn, err := outputlog.Stat(m.a.OutputFile(m.k))
+	return err != nil || !drawn.After(card.Rested.Add(afterHook))
+}
+
+// paste pastes the message, if the window is still as it was seen.
+func (m *message) paste(ctx context.Context, s sight) (done bool, err error) {
+	select {
+	case <-m.at.prompted: // of an earlier prompt
+	default:
+	}
+	if s.Kind == screen.Unknown {
+		m.before = screen.Letters(plain(s.Text))
+	}
+	if err := m.note(func(c *Card) { // better untold than told twice
+		c.Pasted = m.a.Clock().UTC()
+		if !slices.Contains(c.Told, m.e.ID) {
+			c.Told = append(c.Told, m.e.ID)
+		}
+	}); err != nil {
+		return false, err
+	}
+	done, err = m.a.Terminal.PasteAt(ctx, m.session(), m.card.Window, s.View, m.text)
+	if err == nil && !done {
+		err = m.note(func(c *Card) {
+			c.Told = slices.DeleteFunc(c.Told, func(id string) bool { return id == m.e.ID })
+		})
+	}
+	return done, err
+}
+
+// note changes the attempt's card, and this copy of it.
+func (m *message) note(change func(*Card)) error {
+	return m.a.note(m.k, func(c *Card) {
+		change(c)
+		m.card = *c
+	})
+}
+
+// send presses Enter while the input line holds the message and nothing else, until the agent
+// says that it has taken it in.
+func (m *message) send(ctx context.Context) error {
+	if !m.a.pause(ctx, m.at, pasting) {
+		return m.a.interrupted()
+	}
+	for _, wait := range patience {
+		s, why, err := m.awaitHeld(ctx)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			return m.owe(ctx, s, why)
+		}
+		if err := m.enter(ctx, s); err != nil {
+			return err
+		}
+		if m.a.heard(ctx, m.at, wait) || !m.a.Harnesses.Acknowledges(m.card.Harness) {
+			return nil
+		}
+		if m.a.ctx.Err() != nil {
+			return task.ErrClosing
+		}
+		now, err := m.look(ctx)
+		if err != nil {
+			return err
+		}
+		if m.left(s, now) {
+			return m.awaitHeard(ctx, now)
+		}
+	}
+	return fmt.Errorf("attempt %d does not take the message: look with orange task attach %s", m.k.Number, m.k.Task)
+}
+
+// left says whether the message is no longer in the input line. Of an unknown screen that is known
+// only if something was drawn.
+func (m *message) left(before, now sight) bool {
+	if now.Kind == screen.Prompt {
+		return !now.Holds(m.text)
+	}
+	return now.Kind != screen.Unknown || now.View != before.View
+}
+
+// awaitHeard waits for the word of an agent that took the message out of its line. One that is
+// busy keeps it until its turn ends, and says so then.
+func (m *message) awaitHeard(ctx context.Context, s sight) error {
+	if m.a.heard(ctx, m.at, patience[len(patience)-1]) || s.Kind == screen.Prompt {
+		return nil
+	}
+	if m.a.ctx.Err() != nil {
+		return task.ErrClosing
+	}
+	return fmt.Errorf("attempt %d does not say that it has the message: look with orange task attach %s", m.k.Number, m.k.Task)
+}
+
+// enter notes that the message is sent, and presses the key if the window is still as it was seen.
+func (m *message) enter(ctx context.Context, s sight) error {
+	if err := m.a.notWanted(m.k, &m.e); err != nil {
+		return err
+	}
+	done, err := m.a.Terminal.EnterAt(ctx, m.session(), m.card.Window, s.View)
+	if err != nil || !done { // it is looked at again
+		return err
+	}
+	return m.note(func(c *Card) {
+		if !slices.Contains(c.Sent, m.e.ID) {
+			c.Sent = append(c.Sent, m.e.ID)
+		}
+	})
+}
+
+// awaitHeld waits until the input line shows the message and nothing else, and says why it must not be
+// sent if something else is there.
+func (m *message) awaitHeld(ctx context.Context) (s sight, why string, err error) {
+	for end := m.a.Clock().Add(drawing); ; {
+		if err := m.a.notWanted(m.k, &m.e); err != nil {
+			return s, "", err
+		}
+		last := s
+		if s, err = m.look(ctx); err != nil {
+			return s, "", err
+		}
+		if why = m.notHeld(s); why == "" {
+			return s, "", nil
+		}
+		whole := !strings.HasPrefix(screen.Letters(m.text), screen.Letters(s.Line)) // else more of it may come
+		settled := s.Kind == screen.Prompt && whole && s.Input == last.Input
+		if settled || m.a.Clock().After(end) {
+			return s, why, nil
+		}
+		if !m.a.pause(ctx, m.at, redraw) {
+			return s, "", m.a.interrupted()
+		}
+	}
+}
+
+// notHeld says why a pasted message must not be sent from a screen; "" if it may.
+func (m *message) notHeld(s sight) string {
+	switch {
+	case s.InMode:
+		return "somebody reads its history in tmux"
+	case s.Kind == screen.Dialog:
+		return "a dialog opened while it was told something"
+	case s.Kind == screen.Prompt && s.Line == "":
+		return "its input line does not show what it was told"
+	case s.Kind == screen.Prompt && !s.Holds(m.text):
+		return "somebody typed while it was told something, and both are in its input line"
+	case s.Kind == screen.Unknown && !m.explains(s):
+		return "its screen changed while it was told something"
+	}
+	return ""
+}
+
+// ending is how many characters of a message an unknown screen must show to be explained by it.
+const ending = 40
+
+// explains says whether an unknown screen shows nothing new but the message.
+func (m *message) explains(s sight) bool {
+	if m.before == "" {
+		return false // it was not unknown before
+	}
+	shown, all := screen.Letters(plain(s.Text)), screen.Letters(m.text)
+	return shown == m.before || strings.Contains(shown, all[max(0, len(all)-ending):])
+}
+
+// plain is a view's text without its looks.
+func plain(text string) string {
+	var out strings.Builder
+	for _, line := range screen.Lines(text) {
+		out.WriteString(strings.TrimRight(line.String(), " "))
+		out.WriteByte('\n')
+	}
+	return out.String()
+}

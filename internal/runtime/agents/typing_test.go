@@ -1,0 +1,209 @@
+package agents_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/runtime/agents"
+)
+
+// keys lists what was typed, without the words of the message.
+func (c *crew) keys() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []string
+	for _, what := range c.typed {
+		what, _, _ = strings.Cut(what, " ")
+		out = append(out, what)
+	}
+	return strings.Join(out, " ")
+}
+
+func (c *crew) condition() task.Condition {
+	now, _, _ := c.Task(id)
+	return now.Attempts[0].Condition
+}
+
+// idles says by a hook that the agent's turn ended.
+func (c *crew) idles() {
+	c.t.Helper()
+	if err := c.Heard(c.t.Context(), agents.Key{Task: id, Number: 1}, "claude", "idle", nil); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func TestAMessageWaitsForAHalfTypedLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, true)
+		c.start(1)
+		c.idles()
+		c.draws("", "my own password is")
+		if err := c.Tell(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) || c.keys() != "" {
+			t.Fatalf("%v, typed %q", err, c.typed)
+		}
+		if got := c.condition(); got.Name != task.WaitingInput || !strings.Contains(got.Detail, "half typed") || strings.Contains(got.Detail, "password") {
+			t.Errorf("it is shown as %+v", got)
+		}
+		if err := c.Tell(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) {
+			t.Fatal(err)
+		}
+		if got := c.submitted(signal.Notice); len(got) != 2 {
+			t.Errorf("it was reported again: %+v", got)
+		}
+		c.draws("", "my own password is no")
+		time.Sleep(time.Second)
+		if c.retried != 0 {
+			t.Error("it was tried again into the line")
+		}
+		c.draws("", "")
+		time.Sleep(time.Second)
+		if got := c.condition(); c.retried != 1 || got.Name != task.Idle {
+			t.Errorf("tried again %d times; it is %+v", c.retried, got)
+		}
+		c.acks = true
+		if err := c.Tell(t.Context(), c.task, tellOf(0)); err != nil || c.keys() != "paste enter" {
+			t.Errorf("%v, typed %q", err, c.typed)
+		}
+		c.Close()
+	})
+}
+
+func TestAnOwedMessageThatIsDroppedShowsNoScreen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, true)
+		c.start(1)
+		c.idles()
+		c.draws("", "half")
+		if err := c.Tell(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) {
+			t.Fatal(err)
+		}
+		c.drops()
+		time.Sleep(20 * time.Second)
+		if got := c.condition(); got.Name != task.Idle || c.retried != 0 {
+			t.Errorf("it is %+v, tried again %d times", got, c.retried)
+		}
+		c.Close()
+	})
+}
+
+func TestWhatAPersonTypesMeanwhileIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, true)
+		c.start(1)
+		c.idles()
+		c.taken = "and "
+		if err := c.Tell(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) || c.keys() != "paste" {
+			t.Fatalf("%v, typed %q", err, c.typed)
+		}
+		if got := c.condition(); got.Name != task.WaitingInput || !strings.Contains(got.Detail, "both are in its input line") {
+			t.Errorf("it is shown as %+v", got)
+		}
+		// The person sends both: the agent has the message.
+		time.Sleep(time.Second)
+		c.draws("", "")
+		if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "prompt", nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Tell(t.Context(), c.task, tellOf(0)); err != nil || c.keys() != "paste" {
+			t.Errorf("%v, typed %q", err, c.typed)
+		}
+		c.Close()
+	})
+}
+
+func TestAMessageThatAPersonRemovedIsTypedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, true)
+		c.start(1)
+		c.taken = "and "
+		if err := c.Tell(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) {
+			t.Fatal(err)
+		}
+		c.taken, c.acks = "", true
+		c.draws("", "")
+		if err := c.Tell(t.Context(), c.task, tellOf(0)); err != nil || c.keys() != "paste paste enter" {
+			t.Errorf("%v, typed %q", err, c.typed)
+		}
+		c.Close()
+	})
+}
+
+func TestNothingIsTypedWhileHistoryIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, true)
+		c.start(1)
+		c.inMode = true
+		if err := c.Tell(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) || c.keys() != "" {
+			t.Fatalf("%v, typed %q", err, c.typed)
+		}
+		c.mu.Lock()
+		c.inMode = false // the program draws nothing
+		c.mu.Unlock()
+		time.Sleep(5 * time.Second)
+		if c.retried != 1 {
+			t.Error("it was not tried again")
+		}
+		c.Close()
+	})
+}
+
+func TestAnUnknownScreenIsTypedAtOnlyAfterATurn(t *testing.T) {
+	k := agents.Key{Task: id, Number: 1}
+	for name, tt := range map[string]struct {
+		hooks []string
+		drawn time.Duration // after the last hook
+		typed string
+	}{
+		"no hook":                {nil, 0, ""},
+		"in a turn":              {[]string{"prompt"}, 0, ""},
+		"after a turn":           {[]string{"prompt", "idle"}, time.Second, "paste enter"},
+		"drawn on after a turn":  {[]string{"idle"}, time.Minute, ""},
+		"in a turn after a turn": {[]string{"idle", "prompt"}, 0, ""},
+		"asked after a turn":     {[]string{"idle", "ask"}, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCrew(t, true)
+				c.start(1)
+				c.pane, c.acks = "...", true
+				for _, hook := range tt.hooks {
+					if err := c.Heard(t.Context(), k, "claude", hook, nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+				log := c.Agents.OutputFile(k)
+				drawn := time.Now().Add(tt.drawn)
+				if err := errors.Join(os.WriteFile(log, []byte("x"), 0o600), os.Chtimes(log, drawn, drawn)); err != nil {
+					t.Fatal(err)
+				}
+				err := c.Tell(t.Context(), c.task, tellOf(0))
+				if c.keys() != tt.typed || (err == nil) != (tt.typed != "") || err != nil && !errors.Is(err, task.ErrNotNow) {
+					t.Errorf("%v, typed %q", err, c.typed)
+				}
+				c.Close()
+			})
+		})
+	}
+}
+
+func TestAScreenIsShownWithoutSecrets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, true)
+		c.start(1)
+		c.pane = strings.Repeat("word ", 200) + "\x1b[31mPaste your key:\x1b[0m sk-live-0123456789abcdefghij\x07 ...\nthe end"
+		if err := c.Tell(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) {
+			t.Fatal(err)
+		}
+		got := c.condition()
+		if got.Name != task.WaitingInput || len(got.Detail) > 500 || !strings.HasSuffix(got.Detail, "key: [...] ... the end") || strings.ContainsAny(got.Detail, "\x1b\x07\n") || strings.Contains(got.Detail, "0123456789") {
+			t.Errorf("%+v", got)
+		}
+		c.Close()
+	})
+}
