@@ -1,0 +1,115 @@
+//go:build agents
+
+package agents_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/core/task"
+	"orange/internal/scriptedmodel"
+)
+
+const (
+	half = "please look at the colours"
+	wish = "rounder corners, please"
+)
+
+// A message to an agent at whose prompt a person has typed half a line waits for the person. Both
+// arrive, each as a message of its own.
+func TestAHalfTypedLineAndAMessageArriveSeparately(t *testing.T) {
+	for _, agent := range []string{"claude", "codex"} {
+		t.Run(agent, func(t *testing.T) {
+			scripts := mainJob()
+			scripts[0].Turns = slices.Insert(scripts[0].Turns, firstHalf, scriptedmodel.Turn{Text: "The colours are fine."})
+			s := openShop(t, agent, "tmux", scripts)
+			id := s.create()
+			first := s.await(id, "the work is reviewed", rests)
+			s.awaitScreen("the worker's prompt", "It is handed over.")
+
+			s.keys("-l", half)
+			s.awaitScreen("what the person types", half)
+			s.orange("task", "request-changes", string(id), "-m", wish)
+			s.await(id, "the message is owed, and the reason is shown", func(t task.Task) bool {
+				a, ok := t.Live("worker")
+				return ok && a.Condition.Name == task.WaitingInput && strings.Contains(a.Condition.Detail, "half typed") && len(t.Pending) == 1
+			})
+			if screen := s.screen(); strings.Contains(screen, wish) {
+				t.Errorf("it was typed behind the person's words:\n%s", screen)
+			}
+			s.keys("Enter")
+			s.await(id, "the change is reviewed", func(t task.Task) bool { return rests(t) && t.Visit > first.Visit })
+			for _, r := range s.model.Requests() {
+				if r.Script != workerScript {
+					continue
+				}
+				mine, theirs := strings.Contains(r.Prompt, wish), strings.Contains(r.Prompt, half)
+				if r.Turn == firstHalf && (mine || !theirs) || r.Turn == firstHalf+1 && (!mine || theirs) {
+					t.Errorf("turn %d answers %q", r.Turn, r.Prompt)
+				}
+			}
+		})
+	}
+}
+
+// Nobody but a person signs in: the menu in which codex asks how is not answered.
+func TestTheLoginMenuGetsNothing(t *testing.T) {
+	s := openShop(t, "codex", "tmux", mainJob())
+	s.write(".codex/config.toml", "check_for_update_on_startup = false\n")
+	id := s.create("--workflow", s.impatient())
+	s.awaitScreen("the menu", "Sign in with ChatGPT")
+	s.await(id, "the menu is shown, or the agent is given up", func(t task.Task) bool {
+		a, ok := t.Live("worker")
+		return !ok || a.Condition.Blocked()
+	})
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Second) { // keys that are pressed again would come now
+		s.task(id)
+	}
+	files, err := filepath.Glob(filepath.Join(s.data, "attempts", "*", "*", "output.log"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		check(t, err)
+		for _, sign := range []string{"Finish signing in", "localhost:1455", "auth.openai.com"} {
+			if strings.Contains(string(text), sign) {
+				t.Errorf("a login was begun: %q is in %s", sign, file)
+			}
+		}
+	}
+}
+
+const workerWindow = "=shop/feature:=worker"
+
+// keys presses keys in the worker's window, as a person does.
+func (s *shop) keys(args ...string) {
+	s.t.Helper()
+	args = append([]string{"-S", s.tmux, "send-keys", "-t", workerWindow}, args...)
+	if out, err := s.command("tmux", args...).CombinedOutput(); err != nil {
+		s.t.Fatalf("tmux %q: %v\n%s", args, err, out)
+	}
+}
+
+// screen is what the worker's window shows.
+func (s *shop) screen() string {
+	s.t.Helper()
+	out, err := s.command("tmux", "-S", s.tmux, "capture-pane", "-p", "-t", workerWindow).CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out)
+}
+
+func (s *shop) awaitScreen(what, words string) {
+	s.t.Helper()
+	for end := time.Now().Add(longest); !strings.Contains(s.screen(), words); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("it does not come: %s\n%s", what, s.screen())
+		}
+	}
+}
