@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"orange/internal/core/screen"
 )
 
@@ -87,13 +85,13 @@ func (b *box) at(rows []screen.Line, v screen.View) (screen.Input, bool) {
 func (b *box) beside(rows []screen.Line, v screen.View) (screen.Input, bool) {
 	bar := -1
 	for x := range v.X {
-		if strings.HasPrefix(cells(rows[v.Y], x, x+1).String(), "┃") {
+		if strings.HasPrefix(rows[v.Y].Columns(x, x+1).String(), "┃") {
 			bar = x
 		}
 	}
-	at := func(y int) string { return cells(rows[y], bar, bar+1).String() }
+	at := func(y int) string { return rows[y].Columns(bar, bar+1).String() }
 	ground := func(y int) string {
-		if c := cells(rows[y], bar+1, bar+2); len(c) > 0 {
+		if c := rows[y].Columns(bar+1, bar+2); len(c) > 0 {
 			return c[0].BG
 		}
 		return ""
@@ -111,40 +109,21 @@ func (b *box) beside(rows []screen.Line, v screen.View) (screen.Input, bool) {
 	if bottom == len(rows) || at(bottom) != "╹" || bottom-2 <= v.Y {
 		return screen.Input{}, false
 	}
-	inside, width := cells(rows[top], bar+1, v.Width), 0
+	inside, width := rows[top].Columns(bar+1, v.Width), 0
 	for _, run := range inside {
 		if run.BG != inside[0].BG {
 			break
 		}
-		width += ansi.StringWidth(run.Text)
+		width += screen.Line{run}.Width()
 	}
 	var lines []screen.Line
 	for _, row := range rows[top : bottom-1] {
-		lines = append(lines, cells(row, bar, bar+1+width))
+		lines = append(lines, row.Columns(bar, bar+1+width))
 	}
-	if b.other != nil && b.other().MatchString(plainRow(cells(rows[bottom-1], bar+b.indent, v.Width))) {
+	if b.other != nil && b.other().MatchString(plainRow(rows[bottom-1].Columns(bar+b.indent, v.Width))) {
 		return screen.Input{Kind: screen.Dialog}, true
 	}
 	return screen.Input{Kind: screen.Prompt, Line: b.text(lines, v.Y-top)}, true
-}
-
-// cells is the part of a row between two columns.
-func cells(row screen.Line, from, to int) screen.Line {
-	var out screen.Line
-	x := 0
-	for _, run := range row {
-		var part strings.Builder
-		for _, r := range run.Text {
-			if x >= from && x < to {
-				part.WriteRune(r)
-			}
-			x += ansi.StringWidth(string(r))
-		}
-		if part.Len() > 0 {
-			out = append(out, screen.Run{Text: part.String(), Style: run.Style})
-		}
-	}
-	return out
 }
 
 // find returns the rows of the input line around the cursor.

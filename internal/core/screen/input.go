@@ -1,9 +1,7 @@
 package screen
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 )
 
@@ -42,9 +40,14 @@ type Input struct {
 	Line string // at a prompt: the text in its input line. What the agent only suggests is no text
 }
 
-// placeholder is what an input line shows in place of a long paste: [Pasted text #1 +12 lines] and
-// its like.
-var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[[Pp]asted? [^\[\]]*\]$`) })
+// placeholder says whether a line is what programs show in place of a long paste: [Pasted text #1 +12
+// lines], [paste #2 1600 chars] and their like.
+func placeholder(line string) bool {
+	inside, open := strings.CutPrefix(line, "[")
+	inside, closed := strings.CutSuffix(inside, "]")
+	word, _, more := strings.Cut(strings.ToLower(inside), " ")
+	return open && closed && more && (word == "paste" || word == "pasted") && !strings.ContainsAny(inside, "[]")
+}
 
 // leastPart is how many characters of a text an input line must show to be taken for its
 // end: an input line may be too small for all of it.
@@ -55,11 +58,49 @@ func (i Input) Holds(text string) bool {
 	if i.Kind != Prompt || i.Line == "" {
 		return false
 	}
-	if placeholder().MatchString(strings.TrimSpace(i.Line)) {
+	if placeholder(strings.TrimSpace(i.Line)) {
 		return true
 	}
 	line, all := Letters(i.Line), Letters(text)
 	return line == all || len(line) >= leastPart && strings.HasSuffix(all, line)
+}
+
+// Width is how many columns the line takes.
+func (l Line) Width() int {
+	n := 0
+	for _, run := range l {
+		for _, r := range run.Text {
+			n += columns(r)
+		}
+	}
+	return n
+}
+
+// Columns is the part of a line between two columns.
+func (l Line) Columns(from, to int) Line {
+	var out Line
+	x := 0
+	for _, run := range l {
+		var part strings.Builder
+		for _, r := range run.Text {
+			if x >= from && x < to {
+				part.WriteRune(r)
+			}
+			x += columns(r)
+		}
+		if part.Len() > 0 {
+			out = append(out, Run{Text: part.String(), Style: run.Style})
+		}
+	}
+	return out
+}
+
+// columns is how many columns a character takes: none if it is drawn onto the one before.
+func columns(r rune) int {
+	if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
+		return 0
+	}
+	return runeCells(r)
 }
 
 // Letters is a text without blanks, line ends and drawings: where lines are broken and framed
