@@ -46,6 +46,7 @@ type crew struct {
 	line     string // in the input line
 	inMode   bool
 	taken    string // what a person types while a message is pasted
+	moves    int    // how often the window changes between a look and a key
 	retried  int
 	watching func() // says that something was drawn
 	said     agents.Conversation
@@ -305,7 +306,18 @@ func (s window) View(context.Context, string, string) (screen.View, error) {
 	return screen.View{Text: s.c.pane + s.c.line, InMode: s.c.inMode}, nil
 }
 
+// moved says whether the window changed since it was looked at.
+func (s window) moved() bool {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	s.c.moves--
+	return s.c.moves >= 0
+}
+
 func (s window) PasteAt(_ context.Context, session, window string, _ screen.View, text string) (bool, error) {
+	if s.moved() {
+		return false, nil
+	}
 	s.add("paste " + session + " " + window + " " + text)
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
@@ -314,6 +326,9 @@ func (s window) PasteAt(_ context.Context, session, window string, _ screen.View
 }
 
 func (s window) EnterAt(ctx context.Context, _, _ string, _ screen.View) (bool, error) {
+	if s.moved() {
+		return false, nil
+	}
 	s.add("enter")
 	if !s.c.acks {
 		return true, nil

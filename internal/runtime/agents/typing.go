@@ -16,7 +16,7 @@ const (
 	// pasting is how long a program takes what comes for part of a paste.
 	pasting = 300 * time.Millisecond
 	// drawing is how long a program may take to show what was pasted.
-	drawing = 15 * time.Second
+	drawing = 30 * time.Second
 	// redraw is how long to wait for a program to draw more.
 	redraw = 200 * time.Millisecond
 	// afterHook is how much later than its hook a program may still draw what ends its turn.
@@ -71,26 +71,32 @@ func (m *message) deliver(ctx context.Context) error {
 		return err
 	}
 	told, sent := slices.Contains(m.card.Told, m.e.ID), slices.Contains(m.card.Sent, m.e.ID)
-	refused := 0
+	refused, left := 0, 0
 	for range looks {
 		s, err := m.look(ctx)
 		if err != nil {
 			return err
 		}
+		why := m.refusal(s)
 		switch {
 		case told && !s.InMode && s.Holds(m.text):
 			return m.send(ctx)
-		case sent, told && m.card.Prompted.After(m.card.Pasted):
-			return nil // it left the input line: the agent has it
-		}
-		if why := m.refusal(s); why != "" {
+		case sent || told && m.card.Prompted.After(m.card.Pasted):
+			if left++; left == steady {
+				return nil // it left the input line: the agent has it
+			}
+		case why != "":
 			if refused++; refused == steady {
 				return m.owe(ctx, s, why)
 			}
-		} else if pasted, err := m.paste(ctx, s); err != nil {
-			return err
-		} else if pasted {
-			return m.send(ctx)
+		default:
+			pasted, err := m.paste(ctx, s)
+			if err != nil {
+				return err
+			}
+			if pasted {
+				return m.send(ctx)
+			}
 		}
 		if !m.a.pause(ctx, m.at, redraw) {
 			return m.a.interrupted()
@@ -187,7 +193,7 @@ func (m *message) send(ctx context.Context) error {
 		if why != "" {
 			return m.owe(ctx, s, why)
 		}
-		if err := m.enter(ctx, s); err != nil {
+		if s, err = m.enter(ctx, s); err != nil {
 			return err
 		}
 		if m.a.heard(ctx, m.at, wait) || !m.a.Harnesses.Acknowledges(m.card.Harness) {
@@ -228,20 +234,33 @@ func (m *message) awaitHeard(ctx context.Context, s sight) error {
 	return fmt.Errorf("attempt %d does not say that it has the message: look with orange task attach %s", m.k.Number, m.k.Task)
 }
 
-// enter notes that the message is sent, and presses the key if the window is still as it was seen.
-func (m *message) enter(ctx context.Context, s sight) error {
-	if err := m.a.notWanted(m.k, &m.e); err != nil {
-		return err
-	}
-	done, err := m.a.Terminal.EnterAt(ctx, m.session(), m.card.Window, s.View)
-	if err != nil || !done { // it is looked at again
-		return err
-	}
-	return m.note(func(c *Card) {
-		if !slices.Contains(c.Sent, m.e.ID) {
-			c.Sent = append(c.Sent, m.e.ID)
+// enter presses the key, if the window is still as it was seen and the line holds the message, and notes that the
+// message is sent. While the agent works its input line may move with every look.
+func (m *message) enter(ctx context.Context, s sight) (sight, error) {
+	for range looks {
+		if err := m.a.notWanted(m.k, &m.e); err != nil {
+			return s, err
 		}
-	})
+		done, err := m.a.Terminal.EnterAt(ctx, m.session(), m.card.Window, s.View)
+		if err != nil {
+			return s, err
+		}
+		if done {
+			return s, m.note(func(c *Card) {
+				if !slices.Contains(c.Sent, m.e.ID) {
+					c.Sent = append(c.Sent, m.e.ID)
+				}
+			})
+		}
+		why := ""
+		if s, why, err = m.awaitHeld(ctx); err != nil {
+			return s, err
+		}
+		if why != "" {
+			return s, m.owe(ctx, s, why)
+		}
+	}
+	return s, fmt.Errorf("the screen of attempt %d changes all the time: %w", m.k.Number, task.ErrNotNow)
 }
 
 // awaitHeld waits until the input line shows the message and nothing else, and says why it must not be

@@ -207,3 +207,46 @@ func TestAScreenIsShownWithoutSecrets(t *testing.T) {
 		c.Close()
 	})
 }
+
+func TestAScreenThatMovesIsLookedAtAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, true)
+		c.start(1)
+		c.acks, c.moves = true, 5
+		if err := c.Tell(t.Context(), c.task, tellOf(0)); err != nil || c.keys() != "paste enter" {
+			t.Errorf("%v, typed %q", err, c.typed)
+		}
+		c.Close()
+	})
+}
+
+func TestAScreenThatAlwaysMovesIsNotTypedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, true)
+		c.start(1)
+		c.moves = 1000
+		err := c.Tell(t.Context(), c.task, tellOf(0))
+		card, _ := c.Card(agents.Key{Task: id, Number: 1})
+		if !errors.Is(err, task.ErrNotNow) || c.keys() != "" || len(card.Told) != 0 {
+			t.Errorf("%v, typed %q, %+v", err, c.typed, card)
+		}
+		c.Close()
+	})
+}
+
+// An agent that is busy takes a message out of its line and says so when its turn ends.
+func TestAMessageThatLeftTheLineIsNotTypedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, true)
+		c.start(1)
+		time.AfterFunc(600*time.Millisecond, func() { c.draws("", "") })
+		if err := c.Tell(t.Context(), c.task, tellOf(0)); err != nil || c.keys() != "paste enter" {
+			t.Errorf("%v, typed %q", err, c.typed)
+		}
+		c.draws("", "the next words of a person")
+		if err := c.Tell(t.Context(), c.task, tellOf(0)); err != nil || c.keys() != "paste enter" {
+			t.Errorf("asked again: %v, typed %q", err, c.typed)
+		}
+		c.Close()
+	})
+}
