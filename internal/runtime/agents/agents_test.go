@@ -267,7 +267,7 @@ func TestNothingIsTypedIntoAQuestion(t *testing.T) {
 		if how == "by the record" {
 			c.task.Attempts[0].Condition = task.Condition{Name: task.WaitingPermission, Since: time.Now()}
 		} else {
-			c.pane = "may I?"
+			c.draws("may I?", "")
 		}
 		if err := c.Tell(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) || len(c.typed) != 0 {
 			t.Errorf("%s: %v, typed %q", how, err, c.typed)
@@ -367,7 +367,7 @@ func TestASilentScreenIsLookedAt(t *testing.T) {
 	if err := os.WriteFile(c.Agents.OutputFile(k), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.pane = "may I?"
+	c.draws("may I?", "")
 	if at := c.Active(&c.task, 1); at.IsZero() {
 		t.Error("the log's time is not seen")
 	}

@@ -339,7 +339,11 @@ func (s window) EnterAt(ctx context.Context, _, _ string, _ screen.View) (bool, 
 
 func (s window) Keys(context.Context, string, string, string) error { return nil }
 
-func (s window) Capture(context.Context, string, string) (string, error) { return s.c.pane, nil }
+func (s window) Capture(context.Context, string, string) (string, error) {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	return s.c.pane, nil
+}
 
 func (s window) CloseWindow(_ context.Context, _, window string) error {
 	s.add("close " + window)

@@ -25,6 +25,19 @@ func (c *crew) keys() string {
 	return strings.Join(out, " ")
 }
 
+// tells gives the agent the message that the task owes it.
+func (c *crew) tells() error {
+	c.t.Helper()
+	now, _, _ := c.Task(id)
+	return c.Tell(c.t.Context(), now, tellOf(0))
+}
+
+func (c *crew) retries() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.retried
+}
+
 func (c *crew) condition() task.Condition {
 	now, _, _ := c.Task(id)
 	return now.Attempts[0].Condition
@@ -44,13 +57,13 @@ func TestAMessageWaitsForAHalfTypedLine(t *testing.T) {
 		c.start(1)
 		c.idles()
 		c.draws("", "my own password is")
-		if err := c.Tell(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) || c.keys() != "" {
+		if err := c.tells(); !errors.Is(err, task.ErrNotNow) || c.keys() != "" {
 			t.Fatalf("%v, typed %q", err, c.typed)
 		}
 		if got := c.condition(); got.Name != task.WaitingInput || !strings.Contains(got.Detail, "half typed") || strings.Contains(got.Detail, "password") {
 			t.Errorf("it is shown as %+v", got)
 		}
-		if err := c.Tell(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) {
+		if err := c.tells(); !errors.Is(err, task.ErrNotNow) {
 			t.Fatal(err)
 		}
 		if got := c.submitted(signal.Notice); len(got) != 2 {
@@ -58,16 +71,16 @@ func TestAMessageWaitsForAHalfTypedLine(t *testing.T) {
 		}
 		c.draws("", "my own password is no")
 		time.Sleep(time.Second)
-		if c.retried != 0 {
+		if c.retries() != 0 {
 			t.Error("it was tried again into the line")
 		}
 		c.draws("", "")
 		time.Sleep(time.Second)
-		if got := c.condition(); c.retried != 1 || got.Name != task.Idle {
-			t.Errorf("tried again %d times; it is %+v", c.retried, got)
+		if got := c.condition(); c.retries() != 1 || got.Name != task.Idle {
+			t.Errorf("tried again %d times; it is %+v", c.retries(), got)
 		}
 		c.acks = true
-		if err := c.Tell(t.Context(), c.task, tellOf(0)); err != nil || c.keys() != "paste enter" {
+		if err := c.tells(); err != nil || c.keys() != "paste enter" {
 			t.Errorf("%v, typed %q", err, c.typed)
 		}
 		c.Close()
@@ -80,13 +93,13 @@ func TestAnOwedMessageThatIsDroppedShowsNoScreen(t *testing.T) {
 		c.start(1)
 		c.idles()
 		c.draws("", "half")
-		if err := c.Tell(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) {
+		if err := c.tells(); !errors.Is(err, task.ErrNotNow) {
 			t.Fatal(err)
 		}
 		c.drops()
 		time.Sleep(20 * time.Second)
-		if got := c.condition(); got.Name != task.Idle || c.retried != 0 {
-			t.Errorf("it is %+v, tried again %d times", got, c.retried)
+		if got := c.condition(); got.Name != task.Idle || c.retries() != 0 {
+			t.Errorf("it is %+v, tried again %d times", got, c.retries())
 		}
 		c.Close()
 	})
@@ -98,7 +111,7 @@ func TestWhatAPersonTypesMeanwhileIsNotSent(t *testing.T) {
 		c.start(1)
 		c.idles()
 		c.taken = "and "
-		if err := c.Tell(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) || c.keys() != "paste" {
+		if err := c.tells(); !errors.Is(err, task.ErrNotNow) || c.keys() != "paste" {
 			t.Fatalf("%v, typed %q", err, c.typed)
 		}
 		if got := c.condition(); got.Name != task.WaitingInput || !strings.Contains(got.Detail, "both are in its input line") {
@@ -110,7 +123,7 @@ func TestWhatAPersonTypesMeanwhileIsNotSent(t *testing.T) {
 		if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "prompt", nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Tell(t.Context(), c.task, tellOf(0)); err != nil || c.keys() != "paste" {
+		if err := c.tells(); err != nil || c.keys() != "paste" {
 			t.Errorf("%v, typed %q", err, c.typed)
 		}
 		c.Close()
@@ -122,12 +135,12 @@ func TestAMessageThatAPersonRemovedIsTypedAgain(t *testing.T) {
 		c := newCrew(t, true)
 		c.start(1)
 		c.taken = "and "
-		if err := c.Tell(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) {
+		if err := c.tells(); !errors.Is(err, task.ErrNotNow) {
 			t.Fatal(err)
 		}
 		c.taken, c.acks = "", true
 		c.draws("", "")
-		if err := c.Tell(t.Context(), c.task, tellOf(0)); err != nil || c.keys() != "paste paste enter" {
+		if err := c.tells(); err != nil || c.keys() != "paste paste enter" {
 			t.Errorf("%v, typed %q", err, c.typed)
 		}
 		c.Close()
@@ -139,14 +152,14 @@ func TestNothingIsTypedWhileHistoryIsRead(t *testing.T) {
 		c := newCrew(t, true)
 		c.start(1)
 		c.inMode = true
-		if err := c.Tell(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) || c.keys() != "" {
+		if err := c.tells(); !errors.Is(err, task.ErrNotNow) || c.keys() != "" {
 			t.Fatalf("%v, typed %q", err, c.typed)
 		}
 		c.mu.Lock()
 		c.inMode = false // the program draws nothing
 		c.mu.Unlock()
 		time.Sleep(5 * time.Second)
-		if c.retried != 1 {
+		if c.retries() != 1 {
 			t.Error("it was not tried again")
 		}
 		c.Close()
@@ -171,7 +184,8 @@ func TestAnUnknownScreenIsTypedAtOnlyAfterATurn(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newCrew(t, true)
 				c.start(1)
-				c.pane, c.acks = "...", true
+				c.acks = true
+				c.draws("...", "")
 				for _, hook := range tt.hooks {
 					if err := c.Heard(t.Context(), k, "claude", hook, nil); err != nil {
 						t.Fatal(err)
@@ -182,7 +196,7 @@ func TestAnUnknownScreenIsTypedAtOnlyAfterATurn(t *testing.T) {
 				if err := errors.Join(os.WriteFile(log, []byte("x"), 0o600), os.Chtimes(log, drawn, drawn)); err != nil {
 					t.Fatal(err)
 				}
-				err := c.Tell(t.Context(), c.task, tellOf(0))
+				err := c.tells()
 				if c.keys() != tt.typed || (err == nil) != (tt.typed != "") || err != nil && !errors.Is(err, task.ErrNotNow) {
 					t.Errorf("%v, typed %q", err, c.typed)
 				}
@@ -196,8 +210,8 @@ func TestAScreenIsShownWithoutSecrets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrew(t, true)
 		c.start(1)
-		c.pane = strings.Repeat("word ", 200) + "\x1b[31mPaste your key:\x1b[0m sk-live-0123456789abcdefghij\x07 ...\nthe end"
-		if err := c.Tell(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) {
+		c.draws(strings.Repeat("word ", 200)+"\x1b[31mPaste your key:\x1b[0m sk-live-0123456789abcdefghij\x07 ...\nthe end", "")
+		if err := c.tells(); !errors.Is(err, task.ErrNotNow) {
 			t.Fatal(err)
 		}
 		got := c.condition()
@@ -213,7 +227,7 @@ func TestAScreenThatMovesIsLookedAtAgain(t *testing.T) {
 		c := newCrew(t, true)
 		c.start(1)
 		c.acks, c.moves = true, 5
-		if err := c.Tell(t.Context(), c.task, tellOf(0)); err != nil || c.keys() != "paste enter" {
+		if err := c.tells(); err != nil || c.keys() != "paste enter" {
 			t.Errorf("%v, typed %q", err, c.typed)
 		}
 		c.Close()
@@ -225,7 +239,7 @@ func TestAScreenThatAlwaysMovesIsNotTypedAt(t *testing.T) {
 		c := newCrew(t, true)
 		c.start(1)
 		c.moves = 1000
-		err := c.Tell(t.Context(), c.task, tellOf(0))
+		err := c.tells()
 		card, _ := c.Card(agents.Key{Task: id, Number: 1})
 		if !errors.Is(err, task.ErrNotNow) || c.keys() != "" || len(card.Told) != 0 {
 			t.Errorf("%v, typed %q, %+v", err, c.typed, card)
@@ -240,11 +254,11 @@ func TestAMessageThatLeftTheLineIsNotTypedAgain(t *testing.T) {
 		c := newCrew(t, true)
 		c.start(1)
 		time.AfterFunc(600*time.Millisecond, func() { c.draws("", "") })
-		if err := c.Tell(t.Context(), c.task, tellOf(0)); err != nil || c.keys() != "paste enter" {
+		if err := c.tells(); err != nil || c.keys() != "paste enter" {
 			t.Errorf("%v, typed %q", err, c.typed)
 		}
 		c.draws("", "the next words of a person")
-		if err := c.Tell(t.Context(), c.task, tellOf(0)); err != nil || c.keys() != "paste enter" {
+		if err := c.tells(); err != nil || c.keys() != "paste enter" {
 			t.Errorf("asked again: %v, typed %q", err, c.typed)
 		}
 		c.Close()
