@@ -15,7 +15,7 @@ type Condition struct {
 const (
 	Running           = "running"
 	Idle              = "idle"               // its turn ended, and nobody told it to go on
-	WaitingInput      = "waiting-input"      // it asked a question at its terminal
+	WaitingInput      = "waiting-input"      // it asked a question at its terminal, or its screen keeps a message from it
 	WaitingPermission = "waiting-permission" // it asks whether it may do something
 	Limited           = "limited"            // its provider serves it no more for now
 )

@@ -81,7 +81,7 @@ func (m *message) deliver(ctx context.Context) error {
 		switch {
 		case told && !s.InMode && s.Holds(m.text):
 			return m.send(ctx)
-		case sent || told && m.card.Prompted.After(m.card.Pasted):
+		case (sent || told && m.card.Prompted.After(m.card.Pasted)) && !m.inLine(s):
 			if left++; left == steady {
 				return nil // it left the input line: the agent has it
 			}
@@ -217,9 +217,16 @@ func (m *message) send(ctx context.Context) error {
 // only if something was drawn.
 func (m *message) left(before, now sight) bool {
 	if now.Kind == screen.Prompt {
-		return !now.Holds(m.text)
+		return !m.inLine(now)
 	}
 	return now.Kind != screen.Unknown || now.View != before.View
+}
+
+// inLine says whether an input line still shows the message, or its beginning: Enter may have completed a word in it
+// instead of sending it.
+func (m *message) inLine(s sight) bool {
+	all := screen.Letters(m.text)
+	return s.Holds(m.text) || s.Kind == screen.Prompt && strings.HasPrefix(screen.Letters(s.Line), all[:min(len(all), beginning)])
 }
 
 // awaitHeard waits for the word of an agent that took the message out of its line. One that is
@@ -305,8 +312,12 @@ func (m *message) notHeld(s sight) string {
 	return ""
 }
 
-// ending is how many characters of a message an unknown screen must show to be explained by it.
-const ending = 40
+// How many characters of a message its beginning has, and how many of its end an unknown screen must show to be
+// explained by it.
+const (
+	beginning = 20
+	ending    = 40
+)
 
 // explains says whether an unknown screen shows nothing new but the message.
 func (m *message) explains(s sight) bool {

@@ -264,3 +264,21 @@ func TestAMessageThatLeftTheLineIsNotTypedAgain(t *testing.T) {
 		c.Close()
 	})
 }
+
+// Enter may complete a word instead of sending the line: the message is not taken for sent.
+func TestAMessageThatChangedInTheLineIsNotSentYet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, true)
+		c.start(1)
+		time.AfterFunc(600*time.Millisecond, func() {
+			c.mu.Lock()
+			line := c.line
+			c.mu.Unlock()
+			c.draws("", line+"/completed.txt")
+		})
+		if err := c.tells(); !errors.Is(err, task.ErrNotNow) || c.keys() != "paste enter" {
+			t.Errorf("%v, typed %q", err, c.typed)
+		}
+		c.Close()
+	})
+}
