@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"orange/internal/core/screen"
 	"orange/internal/core/signal"
@@ -124,7 +125,9 @@ func (c *crew) Submit(_ context.Context, _ task.ID, s signal.Signal) (string, er
 	c.signals = append(c.signals, s)
 	if s.Kind == signal.Notice && s.Condition != nil && len(c.task.Attempts) > 0 {
 		c.task.Attempts = slices.Clone(c.task.Attempts)
-		c.task.Attempts[0].Condition = *s.Condition
+		now := *s.Condition
+		now.Detail, now.Since = strings.Join(strings.Fields(now.Detail), " "), time.Now() // as the engine keeps it
+		c.task.Attempts[0].Condition = now
 	}
 	return "", nil
 }
@@ -255,7 +258,7 @@ func (c *crew) Input(string, screen.View) screen.Input {
 	switch {
 	case strings.Contains(c.pane, "?"):
 		return screen.Input{Kind: screen.Dialog}
-	case strings.Contains(c.pane, "..."):
+	case strings.Contains(c.pane, "..."), c.pane == blank:
 		return screen.Input{}
 	}
 	return screen.Input{Kind: screen.Prompt, Line: c.line}
@@ -266,6 +269,9 @@ func (c *crew) Retry(task.ID) {
 	defer c.mu.Unlock()
 	c.retried++
 }
+
+// blank is an unknown screen that shows nothing.
+const blank = " \n "
 
 // draws changes what the agent's screen shows.
 func (c *crew) draws(pane, line string) {

@@ -50,7 +50,9 @@ func (m *message) waits(s sight, why string) (task.Condition, bool) {
 	}
 	detail := "a message to it waits, because " + why
 	if s.Kind != screen.Prompt { // what a person types is theirs
-		detail += ": " + lastWords(s.Text, maxShown-len(detail))
+		if words := lastWords(s.Text, maxShown-len(detail)); words != "" {
+			detail += ": " + words
+		}
 	}
 	return task.Condition{Name: task.WaitingInput, Detail: detail}, true
 }

@@ -282,3 +282,20 @@ func TestAMessageThatChangedInTheLineIsNotSentYet(t *testing.T) {
 		c.Close()
 	})
 }
+
+func TestAnEmptyScreenIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, true)
+		c.start(1)
+		c.draws(blank, "")
+		if err := c.tells(); !errors.Is(err, task.ErrNotNow) || c.condition().Name != task.WaitingInput {
+			t.Fatalf("%v, it is %+v", err, c.condition())
+		}
+		c.draws("", "")
+		time.Sleep(time.Second)
+		if got := c.condition(); c.retries() != 1 || got.Name != task.Running {
+			t.Errorf("tried again %d times; it is %+v", c.retries(), got)
+		}
+		c.Close()
+	})
+}
