@@ -25,6 +25,7 @@ var arrows = map[string][]string{
 	"internal/core/boardcheck":       {"internal/core/board", "internal/core/tracker"},
 	"internal/core/task":             {"internal/core/handoff", "internal/core/board"},
 	"internal/core/prose":            {},
+	"internal/core/question":         {"internal/core/markdown"},
 	"internal/core/taskfile":         {},
 	"internal/core/workflow":         {"internal/core/task", "internal/core/board"},
 	"internal/core/workflow/builtin": {},
