@@ -86,7 +86,7 @@ func (s *server) waitReasons(t *task.Task) []engine.WaitReason {
 	if it, ok := engine.Inbox(def, *t); !ok || it.Kind == engine.ItemStart { // most tasks: nothing is read for them
 		return nil
 	}
-	from := engine.Records{Entries: s.lastMove(t), Output: s.lastOutput(t)}
+	from := engine.Records{Entries: s.lastMove(t), Output: s.lastOutput(t), Message: s.lastMessage(t)}
 	if doc, err := s.folders.Read(t.Project, t.ID); err == nil {
 		from.Sections = doc.Sections()
 	}
@@ -109,6 +109,20 @@ func (s *server) lastOutput(t *task.Task) func(attempt int) string {
 			return ""
 		}
 		return screen.Text(strings.Join(lines, "\n"))
+	}
+}
+
+// lastMessage reads what an attempt of a task said last, as text.
+func (s *server) lastMessage(t *task.Task) func(attempt int) string {
+	return func(attempt int) string {
+		if s.company == nil {
+			return ""
+		}
+		text, err := s.company.agents.LastMessage(t, attempt)
+		if err != nil {
+			return ""
+		}
+		return screen.Text(text)
 	}
 }
 

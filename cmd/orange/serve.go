@@ -177,7 +177,7 @@ func (s *server) open(ctx context.Context, o cli.ServeOptions) (err error) {
 		options.Harness = cmp.Or(s.cfg.Harness, first)
 	}
 	options.Performer, options.Pulse, options.Healer = s.company.doer, s.company.agents, s.company.worktrees
-	options.Absent = s.company.agents.Absent
+	options.Absent, options.Message = s.company.agents.Absent, s.lastMessage
 	options.Files = withAttempts{Dir: s.folders, root: s.company.agents.Root}
 	options.Commit, options.Harnesses, options.Branch = s.company.worktrees.commit, s.checkHarness, s.company.worktrees.usable
 	options.Opened = func(r *local.Runtime) { // before effects of the last server are driven

@@ -96,7 +96,7 @@ func TestWhatSomebodyIsToldOf(t *testing.T) {
 func TestTheKindsAreThoseOfTheInbox(t *testing.T) {
 	want := []string{}
 	for _, kind := range []engine.ItemKind{
-		engine.ItemAttention, engine.ItemConfirm, engine.ItemPermission, engine.ItemInput, engine.ItemQuestion, engine.ItemReview, engine.ItemStuck,
+		engine.ItemAttention, engine.ItemConfirm, engine.ItemPermission, engine.ItemInput, engine.ItemQuestion, engine.ItemIdle, engine.ItemReview, engine.ItemStuck,
 		engine.ItemCrashed, engine.ItemFailed, engine.ItemNoAnswer, engine.ItemBoard, engine.ItemStart,
 	} {
 		want = append(want, string(kind))

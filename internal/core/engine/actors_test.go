@@ -262,7 +262,7 @@ func TestARefusalSaysWhoMay(t *testing.T) {
 		{"agent-review", "reviewing", task.Human, "agent-review -> reviewing: actor: human may not: it takes reviewer"},
 		{"working", "reviewing", "worker", "not in map: there is no edge working -> reviewing: from working a task may go to agent-review, clarification, stuck, cancelled"},
 		{"stuck", "reviewing", task.Tracker, "stuck -> reviewing: actor: tracker may not: it takes human, fixer (if a person agrees), worker (if a person agrees)"},
-		{"planning", "stuck", task.Human, "not in map: planning -> stuck is taken by the engine only, on crash-limit"},
+		{"planning", "stuck", task.Human, "not in map: planning -> stuck is taken by the engine only, on crash-limit, no-answer-limit"},
 		{"done", "working", task.Human, "not in map: there is no edge done -> working: from done a task may go to nowhere"},
 	}
 	for _, tt := range tests {

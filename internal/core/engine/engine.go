@@ -40,6 +40,8 @@ type Decision struct {
 // Rules is the number of the rules by which decisions are made now. It is raised when a signal leads
 // to other entries than before, so that every decision of a journal is made again by the rules it was made by.
 // Since 1 a living agent is told of the moves of others, and a report by command that leads to a halt says that it halted.
+// Since 2 an agent whose turn ended in its own state waits for a person, and one that ended by itself with a message, and no
+// evidence, gave no answer.
 const Rules = 2
 
 // Decide says what sig means for t under def. It appends nothing when it refuses.
@@ -47,6 +49,7 @@ func Decide(def *workflow.Definition, t task.Task, sig signal.Signal) Decision {
 	x := &decider{def: def, task: t, signal: sig, reasons: make([]Reason, 0, 8)}
 	x.t, x.sig = &x.task, &x.signal
 	x.sig.Rules = max(x.sig.Rules, x.t.Rules) // a record is never decided by older rules again
+	x.hearLastMessage()
 	if v := x.check(); v != "" {
 		return x.decision(v)
 	}
@@ -157,6 +160,9 @@ func (x *decider) decision(v Verdict) Decision {
 			break
 		}
 		d.Entries[0].Heard = x.sig.Heard()
+		if x.sig.Kind == signal.Exit && x.sig.Report == nil && x.sig.Rules >= journal.RulesOfIdle { // what sort of message it was is all that decisions look at
+			d.Entries[0].Heard.Final = ""
+		}
 		if x.sig.Kind == signal.Exit {
 			d.Entries[0].Notice, d.Entries[0].Usage = x.sig.Condition, x.sig.Usage
 		}

@@ -28,7 +28,7 @@ func (x *decider) exit() Verdict {
 		return x.exited(ended, "its work failed, and a person looks")
 	case s.Kind == workflow.Queued:
 		return x.exited(ended, x.t.Status+" is a queue: nobody works there")
-	case s.Role != "" && s.Role != a.Role && !x.standsIn(s.Role, a.Role):
+	case s.Role != "" && s.Role != a.Role && !standsIn(x.def, x.t, s.Role, a.Role):
 		return x.exited(ended, fmt.Sprintf("%s goes on without it: %s is the %s's", x.t.Status, x.t.Status, s.Role))
 	case s.Kind != workflow.Agent && a.Done:
 		return x.exited(ended, "its part is done")
@@ -37,14 +37,17 @@ func (x *decider) exit() Verdict {
 	case s.Kind != workflow.Agent:
 		return x.marked(ended)
 	}
-	return x.judge(s, ended, a)
+	waits := x.waitsForWords()
+	v := x.judge(s, ended, a)
+	x.keepUnanswered(waits, a)
+	return v
 }
 
-// standsIn says that role is not there because other did its part.
-func (x *decider) standsIn(role, other string) bool {
-	r, _ := x.def.Role(role)
-	_, live := x.t.Live(role)
-	return r.StandsInFor == other && !live
+// standsIn says that role is not there because other does its part.
+func standsIn(def *workflow.Definition, t *task.Task, role, other string) bool {
+	r, ok := def.Role(role)
+	_, live := t.Live(role)
+	return ok && r.StandsInFor == other && !live
 }
 
 // gone finds the attempt that ended: by number, or the role's living one.
@@ -107,8 +110,8 @@ func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) 
 	if r := nearest(x.reasons[first:]); r != nil {
 		why += ": " + r.Text
 	}
-	if c := x.def.SilenceCounter(); c != nil && x.spoke(s, a) {
-		return x.silent(s, c, a, x.whatWasSeen(why))
+	if v, ok := x.noAnswer(s, a, ended, why); ok {
+		return v
 	}
 	return x.crash(s, []journal.Ended{ended}, why)
 }
@@ -134,6 +137,9 @@ func (x *decider) contradicts() bool {
 }
 
 func (x *decider) whatWasSeen(why string) string {
+	if x.sig.Report == nil {
+		return why
+	}
 	switch d := x.sig.Report.Diagnosis; {
 	case d != "":
 		why += "; " + d

@@ -120,13 +120,17 @@ func (x *decider) fits(e *workflow.Edge) bool {
 	return x.note(e, RuleGate, false, "the card is in "+faceText(x.t.Face))
 }
 
-// limitReached closes an edge that waits for the crash limit until it is reached.
+// limitReached closes an edge that waits for limits until one of them is reached.
 func (x *decider) limitReached(e *workflow.Edge) bool {
-	c := x.def.CrashCounter()
-	if c == nil || len(e.On) != 1 || e.On[0].Kind != workflow.OnCrashLimit || x.t.Counter(c.Name) >= c.Max {
-		return true
+	var below []string
+	for _, tr := range e.On {
+		c := map[workflow.TriggerKind]*workflow.Counter{workflow.OnCrashLimit: x.def.CrashCounter(), workflow.OnSilence: x.def.SilenceCounter()}[tr.Kind]
+		if c == nil || x.t.Counter(c.Name) >= c.Max {
+			return true
+		}
+		below = append(below, fmt.Sprintf("%s is %d and the limit is %d", c.Name, x.t.Counter(c.Name), c.Max))
 	}
-	return x.note(e, RuleGuard, false, fmt.Sprintf("%s is %d and the limit is %d", c.Name, x.t.Counter(c.Name), c.Max))
+	return x.note(e, RuleGuard, false, strings.Join(below, ", "))
 }
 
 // owner names who must act for the task to go on.
@@ -146,6 +150,9 @@ func (x *decider) owner(s *workflow.State) (who, why string) {
 		return theEngine, "one effect is to be done, " + p.Do
 	} else if p != nil {
 		return theEngine, fmt.Sprintf("%d effects are to be done, %s first", n, p.Do)
+	}
+	if x.asksForWords() {
+		return aPerson, x.idleText(x.waitsForWords())
 	}
 	if t.Held != "" {
 		return aPerson, t.Held

@@ -44,7 +44,7 @@ func (x *decider) bounds(s *workflow.State) []Bound {
 		case c.Max == 0 || s.Kind == workflow.Terminal:
 		case c.Crashes && s.Kind == workflow.Agent:
 			then = x.atBound(workflow.OnCrashLimit)
-		case c.Silence && s.Kind == workflow.Agent && x.hasProtocol(s):
+		case c.Silence && s.Kind == workflow.Agent:
 			then = x.atBound(workflow.OnSilence)
 		case !c.Crashes && !c.Silence:
 			then = x.waysAt(c)
@@ -54,12 +54,6 @@ func (x *decider) bounds(s *workflow.State) []Bound {
 		}
 	}
 	return out
-}
-
-// hasProtocol says that the role of a state says how it went by a protocol.
-func (x *decider) hasProtocol(s *workflow.State) bool {
-	role, _ := x.def.Role(s.Role)
-	return role != nil && role.Protocol != ""
 }
 
 // atBound says where a failure that reaches its bound leads.

@@ -42,6 +42,8 @@ func (x *decider) cheapest(s *workflow.State) Unblock {
 		return Unblock{Opens: x.inLine().Do + " to be done", Until: x.inLine().NotBefore}
 	case s.Kind == workflow.Terminal:
 		return Unblock{Opens: "nothing: the task is over"}
+	case x.asksForWords():
+		return Unblock{Run: x.answerCommand(), Opens: "the " + s.Role + " goes on with your words"}
 	case t.Held != "":
 		var it Item
 		x.heldItem(s, &it)
@@ -51,7 +53,7 @@ func (x *decider) cheapest(s *workflow.State) Unblock {
 	case s.Kind == workflow.Waiting && x.def.WaitsForChildren(s.Name) && !t.Queued:
 		return Unblock{Opens: "its children"}
 	case s.Kind == workflow.Halt && (s.Role == "" || saidHalt(t)):
-		return Unblock{Run: fmt.Sprintf("orange task answer %s \"...\"", t.ID), Opens: "the work goes on where it stopped"}
+		return Unblock{Run: x.answerCommand(), Opens: "the work goes on where it stopped"}
 	case t.Queued && s.Kind != workflow.Queued && t.Workspace != "":
 		return Unblock{Opens: "another task of project " + t.Project + " that is at work there"}
 	case t.Queued:
@@ -129,7 +131,7 @@ func (x *decider) cheapestWay(s *workflow.State) Unblock {
 func (x *decider) wayCommand(e *workflow.Edge) Unblock {
 	leads := x.t.Status + " -> " + e.To
 	if s, ok := x.def.State(x.t.Status); ok && s.Kind == workflow.Waiting && e.As == Complete && !x.def.WaitsForChildren(s.Name) {
-		return Unblock{Run: fmt.Sprintf("orange task answer %s \"...\"", x.t.ID), Opens: leads}
+		return Unblock{Run: x.answerCommand(), Opens: leads}
 	}
 	if e.As == Complete {
 		return x.command(Complete, leads)

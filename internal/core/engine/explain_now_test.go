@@ -61,14 +61,14 @@ func TestBoundsThatApply(t *testing.T) {
 	}
 	w := story(t)
 	if diff := cmp.Diff("review_round is 1 of 2: at 2 the way to working closes and the way to stuck opens\n"+
-		"crash_count is 0 of 2 in this state: at 2 the task goes to stuck", bounds(w)); diff != "" {
+		"crash_count is 0 of 2 in this state: at 2 the task goes to stuck\nno_answer is 0 of 2 in this state: at 2 the task goes to stuck", bounds(w)); diff != "" {
 		t.Error(diff)
 	}
 	if text := w.explain().Text(w.now); !strings.Contains(text, "\nBounds\n  review_round is 1 of 2: at 2") {
 		t.Error(text)
 	}
 	w.end("reviewer")
-	if got := bounds(w); !strings.HasSuffix(got, "\ncrash_count is 1 of 2 in this state: at 2 the task goes to stuck") {
+	if got := bounds(w); !strings.HasSuffix(got, "\ncrash_count is 1 of 2 in this state: at 2 the task goes to stuck\nno_answer is 0 of 2 in this state: at 2 the task goes to stuck") {
 		t.Error(got)
 	}
 	w = begin(t, "orange", true)

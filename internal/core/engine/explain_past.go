@@ -15,6 +15,8 @@ type Past struct {
 	Entries  []journal.Entry
 	Refusals []journal.Refusal
 	Problem  string // why the entries could not be read
+
+	Message func(attempt int) string // what an attempt said last; may be nil
 }
 
 // A Cause is one entry of the journal as a link of the chain that led here: what
@@ -75,7 +77,7 @@ func Account(def *workflow.Definition, t task.Task, sig signal.Signal, past Past
 	out.Cost = costs(&t, past.Entries, &sig)
 	out.Refusals = append(out.Refusals, past.Refusals...)
 	out.Problem = past.Problem
-	out.Reasons = WaitReasons(def, t, Records{Entries: past.Entries, Sections: sig.Artifacts.Sections})
+	out.Reasons = WaitReasons(def, t, Records{Entries: past.Entries, Sections: sig.Artifacts.Sections, Message: past.Message})
 	return out
 }
 

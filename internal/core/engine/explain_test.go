@@ -198,6 +198,7 @@ Bounds
   review_round is 1 of 2: at 2 the way to working closes and the way to stuck
   opens
   crash_count is 0 of 2 in this state: at 2 the task goes to stuck
+  no_answer is 0 of 2 in this state: at 2 the task goes to stuck
 
 What the engine does next
   in 10m (2026-01-02 03:24:11): ask the reviewer to go on if it shows no life

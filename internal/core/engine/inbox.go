@@ -40,6 +40,7 @@ const (
 	ItemPermission ItemKind = "permission" // an agent asks whether it may do something
 	ItemInput      ItemKind = "input"      // an agent asks at its terminal
 	ItemQuestion   ItemKind = "question"   // the task waits for an answer
+	ItemIdle       ItemKind = "idle"       // an agent's turn ended in its own state: it asks something, or just stopped
 	ItemReview     ItemKind = "review"     // the work waits for a decision
 	ItemStuck      ItemKind = "stuck"      // the work needs help
 	ItemCrashed    ItemKind = "crashed"    // an agent died
@@ -63,7 +64,7 @@ func GitItems(project, text string) []Item {
 // ItemKinds lists the kinds, the most pressing first.
 func ItemKinds() []ItemKind {
 	return []ItemKind{
-		ItemPaused, ItemAttention, ItemPermission, ItemInput, ItemConfirm, ItemQuestion, ItemStuck, ItemCrashed, ItemFailed, ItemNoAnswer,
+		ItemPaused, ItemAttention, ItemPermission, ItemInput, ItemConfirm, ItemQuestion, ItemIdle, ItemStuck, ItemCrashed, ItemFailed, ItemNoAnswer,
 		ItemReview, ItemBoard, ItemGit, ItemStart,
 	}
 }
@@ -124,7 +125,7 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 	case t.Asked != nil:
 		it.Kind, it.Since = ItemConfirm, t.Asked.At
 		it.Text, it.Do = fmt.Sprintf("the %s asks for %s", t.Asked.By, t.Asked.To), x.command("approve", "").Run
-	case x.wantsAtTerminal(it):
+	case x.wantsAtTerminal(it), x.wantsWords(it):
 	case t.Held != "":
 		x.heldItem(s, it)
 	case s.Kind == workflow.Waiting && x.def.WaitsForChildren(s.Name) && t.Said != nil && t.Said.Outcome == string(signal.Failed):
@@ -135,14 +136,14 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 	case s.Kind == workflow.HumanDo && t.Face != nil && x.def.WatchesBoard(s.Name):
 		it.Kind, it.Text, it.Do = ItemBoard, x.boardText(), x.boardCommand()
 	case s.Kind == workflow.Halt && saidHalt(t):
-		it.Kind, it.Text, it.Do = ItemStuck, haltText(t.Said), fmt.Sprintf("orange task answer %s \"...\"", t.ID)
+		it.Kind, it.Text, it.Do = ItemStuck, haltText(t.Said), x.answerCommand()
 	case s.Kind == workflow.Waiting:
-		it.Kind, it.Text, it.Do = ItemQuestion, "questions wait for an answer: see ## Questions in TASK.md", fmt.Sprintf("orange task answer %s \"...\"", t.ID)
+		it.Kind, it.Text, it.Do = ItemQuestion, "questions wait for an answer: see ## Questions in TASK.md", x.answerCommand()
 	case s.Kind == workflow.Halt:
 		it.Kind, it.Text, it.Do = ItemStuck, because("the work needs help", t.Because), x.command("attach", "").Run
 		switch {
 		case s.Role == "":
-			it.Do = fmt.Sprintf("orange task answer %s \"...\"", t.ID)
+			it.Do = x.answerCommand()
 		case len(t.Attempts) == 0:
 			it.Do = x.command("respawn", "").Run // there is no terminal to attach to
 		}
@@ -309,6 +310,17 @@ func (x *decider) wantsAtTerminal(it *Item) bool {
 		return true
 	}
 	return false
+}
+
+// wantsWords looks for an agent that waits for a person's words. One that ended without a question is
+// of interest because it died.
+func (x *decider) wantsWords(it *Item) bool {
+	w := x.waitsForWords()
+	if w == nil || !w.Asks && !x.lives(w.Attempt) {
+		return false
+	}
+	x.idleItem(w, it)
+	return true
 }
 
 // leftOut says what was missing when the work was handed over.

@@ -31,7 +31,11 @@ func (x *decider) notice() Verdict {
 		}
 		now := *c
 		now.Detail, now.Since = clip(now.Detail), x.sig.At
-		if !now.Is(a.Condition) && (now.Name != task.Running || a.Condition.Name != "") {
+		news := !now.Is(a.Condition) && (now.Name != task.Running || a.Condition.Name != "")
+		if now.Name == task.Idle && x.sig.Rules >= journal.RulesOfIdle {
+			news = x.turnEnded(&now, a.Condition)
+		}
+		if news {
 			e.Notice, e.Role, e.Reason = &now, a.Role, conditionText(now)
 		}
 	}
@@ -46,6 +50,9 @@ func (x *decider) notice() Verdict {
 
 func conditionText(c task.Condition) string {
 	text := c.Name
+	if c.Asks() {
+		text += ", with a question"
+	}
 	if c.Detail != "" {
 		text += ": " + c.Detail
 	}
@@ -126,6 +133,9 @@ func (x *decider) idle(s *workflow.State) Verdict {
 	e := x.entry(journal.AgentNudged)
 	e.Role, e.Nudged = a.Role, []int{a.Number}
 	e.Reason = fmt.Sprintf("nothing was heard of the %s for %s", s.Role, s.Idle)
+	if _, ok := idles(x.def, x.t); ok {
+		e.Reason = fmt.Sprintf("the turn of the %s ended %s ago, and the task did not move", s.Role, s.Idle)
+	}
 	message := workflow.MessageNudge
 	if role, _ := x.def.Role(s.Role); role.Protocol != "" {
 		message = workflow.MessageState

@@ -128,11 +128,11 @@ func TestEveryWayOutIsWeighedWithItsReason(t *testing.T) {
 	tests := []struct{ from, body, want string }{
 		{"planning", "", "working as \"complete\" on request, exit by worker, human: closed, gate: TASK.md has no ## Plan: write it, with a line APPROACH: or TOUCHING:\n" +
 			"clarification as \"clarify\" on request by worker, human: open\n" +
-			"stuck as \"\" on crash-limit by the engine itself: closed, guard: crash_count is 0 and the limit is 2\n" + cancel},
+			"stuck as \"\" on crash-limit, no-answer-limit by the engine itself: closed, guard: crash_count is 0 and the limit is 2, no_answer is 0 and the limit is 2\n" + cancel},
 		{"agent-review", "## Review\n\nVerdict: PASS\n", review + "open\n" +
 			"working as \"complete\" on request, exit by reviewer: closed, gate: ## Review says PASS on line 3, and this needs FAIL\n" +
 			"stuck as \"complete\" on request, exit by reviewer: closed, guard: review_round >= 2 does not hold (review_round = 0)\n" +
-			"stuck as \"\" on crash-limit by the engine itself: closed, guard: crash_count is 0 and the limit is 2\n" + cancel},
+			"stuck as \"\" on crash-limit, no-answer-limit by the engine itself: closed, guard: crash_count is 0 and the limit is 2, no_answer is 0 and the limit is 2\n" + cancel},
 		{"done", "", ""},
 		{"cancelled", "", "pending as \"reopen\" on request by human: open\n"},
 	}

@@ -221,7 +221,7 @@ func (x *decider) follow(begun journal.Entry, e *workflow.Edge, r *signal.Report
 	}
 	switch {
 	case r.Consult != nil && e.Answers(workflow.OnConsult, r.Consult.Role):
-		begun.Question = question(r.Consult, begun.Said.Role)
+		begun.Question = consultation(r.Consult, begun.Said.Role)
 	case x.t.Question != "":
 		begun.Advice = advice(r, begun.Said.Role)
 	}
@@ -305,13 +305,16 @@ func (x *decider) silent(s *workflow.State, c *workflow.Counter, a task.Attempt,
 
 // askAgain counts an end, or the end of a turn, without an answer, and asks for one.
 func (x *decider) askAgain(s *workflow.State, c *workflow.Counter, a task.Attempt, e journal.Entry) Verdict {
-	e.Said = x.saying(x.sig.Report, a.Role, a.Number)
+	e.Said = &task.Said{Role: a.Role, State: x.t.Status, Attempt: a.Number, Visit: x.t.Visit, At: x.sig.At}
+	if x.sig.Report != nil {
+		e.Said = x.saying(x.sig.Report, a.Role, a.Number)
+	}
 	e.Said.Diagnosis = clip(e.Reason)
 	n := x.t.Counter(c.Name) + 1
 	e.Counters = []task.Counter{{Name: c.Name, Value: n, Total: x.total(c.Name) + 1}}
 	p := x.plan(&e)
 	if n == 1 {
-		p.remark(x.noAnswer(a.Role, e.Reason))
+		p.remark(x.silenceRemark(a.Role, e.Reason))
 	}
 	if n >= c.Max {
 		return x.silenceLimit(e, n, c.Max)
@@ -333,9 +336,12 @@ func (x *decider) silenceLimit(e journal.Entry, n, limit int) Verdict {
 	return x.atLimit(e, workflow.OnSilence, Stay, fmt.Sprintf("no answer %d of %d in %s", n, limit, x.t.Status))
 }
 
-// noAnswer is what people on the board are told when an agent did not say how it went.
-func (x *decider) noAnswer(role, why string) string {
+// silenceRemark is what people on the board are told when an agent did not say how it went.
+func (x *decider) silenceRemark(role, why string) string {
 	r, _ := x.def.Role(role)
+	if r.Protocol == "" {
+		return fmt.Sprintf("The %s ended, and nothing says that its part is done. The status was NOT updated.\n\nWhat was seen: %s", role, why)
+	}
 	text := fmt.Sprintf("The %s completed, but %s. The status was NOT updated.\n", role, x.notHeard())
 	if r.Protocol == string(signal.WorkResult) {
 		text += "It should have ended with exactly one of these lines:\n\n    <!-- WORK_RESULT:passed -->\n    <!-- WORK_RESULT:failed -->\n"
@@ -357,8 +363,8 @@ func (x *decider) notHeard() string {
 	return "no structured result marker was detected in its output"
 }
 
-// question is what a role is consulted about, in words.
-func question(c *signal.Consult, by string) string {
+// consultation is what a role is consulted about, in words.
+func consultation(c *signal.Consult, by string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The %s asks (%s): %s\n", by, clip(c.Mode), clip(c.Context.Reason))
 	if c.Context.Question != "" {

@@ -27,7 +27,7 @@ func (x *decider) request() Verdict {
 			return x.deed()
 		case VerbAnswer:
 			if x.answers() == "" {
-				return x.refuse("%s waits for no answer", x.t.Status)
+				return x.answerIdle()
 			}
 		}
 	}

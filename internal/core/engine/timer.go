@@ -47,10 +47,10 @@ func Timers(def *workflow.Definition, t *task.Task) []Timer {
 		}
 		out = append(out, Timer{Name: Respawn, At: t.RespawnAt, Visit: t.Visit, What: what, Cooldown: coolsDown(s, t)})
 	}
-	if at, ok := deadline(s, t); ok {
+	if at, ok := deadline(def, s, t); ok {
 		out = append(out, Timer{Name: Deadline, At: at, Visit: t.Visit, What: "end the " + s.Role + " of " + s.Name + " and judge what it left"})
 	}
-	out = append(out, living(s, t)...)
+	out = append(out, living(def, s, t)...)
 	out = append(out, fallback(def, s, t)...)
 	for _, i := range def.EdgesFrom(t.Status) {
 		for _, tr := range def.Edges[i].On {
@@ -78,7 +78,7 @@ func fallback(def *workflow.Definition, s *workflow.State, t *task.Task) []Timer
 }
 
 // living lists the timers of the state's living agent besides its deadline.
-func living(s *workflow.State, t *task.Task) []Timer {
+func living(def *workflow.Definition, s *workflow.State, t *task.Task) []Timer {
 	a, live := t.Live(s.Role)
 	switch {
 	case !live || !a.Running || s.Role == "":
@@ -87,6 +87,11 @@ func living(s *workflow.State, t *task.Task) []Timer {
 		return []Timer{{Name: Lifted, At: a.Condition.Until, Visit: t.Visit, What: "tell the " + s.Role + " that its limit is over"}}
 	case s.Kind != workflow.Agent || s.Idle == 0 || t.Held != "" || a.Overdue || a.Condition.Blocked() || t.Attention != "":
 		return nil
+	}
+	if _, ok := rests(def, t); ok { // nobody is ended for that, and who asked is left alone
+		if _, idle := idles(def, t); !idle || a.Condition.Asks() || s.OnIdle == workflow.IdleAsk || !a.Nudged.IsZero() {
+			return nil
+		}
 	}
 	what := "ask the " + s.Role + " to go on if it shows no life"
 	if !a.Nudged.IsZero() {
@@ -107,7 +112,10 @@ func idleAt(s *workflow.State, t *task.Task, a *task.Attempt, active time.Time) 
 
 // deadline is when the patience with the state's agent ends. A state that needs an
 // agent and has none has a deadline too: that is how it is repaired.
-func deadline(s *workflow.State, t *task.Task) (time.Time, bool) {
+func deadline(def *workflow.Definition, s *workflow.State, t *task.Task) (time.Time, bool) {
+	if _, ok := rests(def, t); ok { // waiting for a person is not its time
+		return time.Time{}, false
+	}
 	if s.Kind != workflow.Agent || s.Wall == 0 || !t.RespawnAt.IsZero() || t.Attention != "" {
 		return time.Time{}, false
 	}
@@ -211,9 +219,13 @@ func (x *decider) respawnNow() Verdict {
 	case p.busy != "":
 		return x.refuse("%s: try again when it is done", x.othersWork(p.busy))
 	case p.starved:
-		return x.refuse("no workspace of project %s is free: wait for a task to end, or raise the pool: orange project update %s --pool-size N", x.t.Project, x.t.Project)
+		return x.refuseStarved()
 	}
 	return x.last(e, Record)
+}
+
+func (x *decider) refuseStarved() Verdict {
+	return x.refuse("no workspace of project %s is free: wait for a task to end, or raise the pool: orange project update %s --pool-size N", x.t.Project, x.t.Project)
 }
 
 // respawn replaces an agent that ended, or starts one that had to wait.

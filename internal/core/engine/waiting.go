@@ -26,6 +26,7 @@ type WaitReasonKind string
 // The kinds of reasons.
 const (
 	BecauseOfQuestions WaitReasonKind = "questions" // the section Questions of TASK.md
+	BecauseOfMessage   WaitReasonKind = "message"   // what the agent said last
 	BecauseOfNote      WaitReasonKind = "note"      // the note of the request that brought the task here, or that waits for approval
 	BecauseOfVerdict   WaitReasonKind = "verdict"   // the section with the verdict that brought the task here
 	BecauseOfReport    WaitReasonKind = "report"    // what the last agent said about its work
@@ -34,7 +35,7 @@ const (
 
 // WaitReasonKinds lists the kinds.
 func WaitReasonKinds() []WaitReasonKind {
-	return []WaitReasonKind{BecauseOfQuestions, BecauseOfNote, BecauseOfVerdict, BecauseOfReport, BecauseOfCrash}
+	return []WaitReasonKind{BecauseOfQuestions, BecauseOfMessage, BecauseOfNote, BecauseOfVerdict, BecauseOfReport, BecauseOfCrash}
 }
 
 // Title is the kind as a heading.
@@ -42,6 +43,8 @@ func (k WaitReasonKind) Title() string {
 	switch k {
 	case BecauseOfQuestions:
 		return "Questions"
+	case BecauseOfMessage:
+		return "Last message"
 	case BecauseOfNote:
 		return "Note"
 	case BecauseOfVerdict:
@@ -68,6 +71,7 @@ type Records struct {
 	Entries  []journal.Entry
 	Sections []taskfile.Section
 	Output   func(attempt int) string // the last lines an attempt wrote
+	Message  func(attempt int) string // what an attempt said last
 }
 
 // WaitReasons says why t waits for a person, the most telling reason first. There is none
@@ -80,6 +84,9 @@ func WaitReasons(def *workflow.Definition, t task.Task, from Records) []WaitReas
 	s, _ := def.State(t.Status)
 	w := &waitReasons{def: def, t: &t, state: s, from: from}
 	w.entries()
+	if it.Kind == ItemIdle {
+		w.message()
+	}
 	if it.Kind == ItemQuestion {
 		w.section(BecauseOfQuestions, "", QuestionsSection)
 	}
@@ -92,6 +99,9 @@ func WaitReasons(def *workflow.Definition, t task.Task, from Records) []WaitReas
 	}
 	w.report()
 	w.lastCrash()
+	if it.Kind == ItemQuestion || it.Kind == ItemStuck {
+		w.message()
+	}
 	return w.out
 }
 
@@ -146,6 +156,44 @@ func (w *waitReasons) entries() {
 func (w *waitReasons) stillDead(e *journal.Entry) bool {
 	left := slices.ContainsFunc(e.Ended, func(a journal.Ended) bool { return a.Code == 0 })
 	return w.t.Crashed == e.Role && (w.state.Kind == workflow.Agent || !left)
+}
+
+// message adds what the agent said last at whose word the task waits.
+func (w *waitReasons) message() {
+	if w.from.Message == nil {
+		return
+	}
+	if number, role := w.speaker(); number > 0 {
+		w.add(BecauseOfMessage, role, boundEnd(strings.TrimSpace(w.from.Message(number)), maxReasonText))
+	}
+}
+
+// speaker is that agent: the one that waits for words, else the one of the state whose turn ended, else the one
+// whose end or request brought the task here.
+func (w *waitReasons) speaker() (number int, role string) {
+	x := &decider{def: w.def, t: w.t}
+	if u := x.waitsForWords(); u != nil {
+		return u.Attempt, u.Role
+	}
+	for _, a := range w.t.Attempts {
+		switch {
+		case a.Ending || a.Role != w.state.Role && !standsIn(w.def, w.t, w.state.Role, a.Role):
+		case a.Condition.Name == task.Idle:
+			return a.Number, a.Role
+		default:
+			return 0, "" // it is at work
+		}
+	}
+	if w.move == nil {
+		return 0, ""
+	}
+	for _, gone := range w.move.Ended {
+		return gone.Number, gone.Role
+	}
+	if _, ok := w.def.Role(string(w.move.Actor)); ok {
+		return w.move.Attempt, string(w.move.Actor)
+	}
+	return 0, ""
 }
 
 func (w *waitReasons) section(kind WaitReasonKind, by, name string) {
@@ -248,6 +296,18 @@ func boundText(text string, n int) string {
 	return strings.TrimRight(text[:n], " \n") + "..."
 }
 
+// boundEnd keeps the end of a text, at most n bytes in all, between characters: what is asked stands there.
+func boundEnd(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	text = text[len(text)-n+len("..."):]
+	for len(text) > 0 && !utf8.RuneStart(text[0]) {
+		text = text[1:]
+	}
+	return "..." + strings.TrimLeft(text, " \n")
+}
+
 // Because gives an item its reasons, and lets its text say the first of them.
 func (it *Item) Because(reasons []WaitReason) {
 	it.Reasons = reasons
@@ -259,6 +319,8 @@ func (it *Item) Because(reasons []WaitReason) {
 	switch {
 	case first.Kind == BecauseOfQuestions:
 		it.Text = words
+	case first.Kind == BecauseOfMessage && it.Kind == ItemIdle:
+		it.Text += ": " + boundEnd(strings.Join(strings.Fields(first.Text), " "), maxReasonLine)
 	case first.Kind == BecauseOfNote, first.Kind == BecauseOfVerdict && it.Kind == ItemStuck:
 		it.Text += ": " + words
 	}

@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"slices"
 
+	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
 
 // VerbAnswer is the verb by which a person answers what an agent asked. It completes a
-// waiting state, or resumes a halt; the words are written down and told to the agent.
-const VerbAnswer = "answer"
+// waiting state, or resumes a halt, and moves nothing where an agent waits in its own state; the words
+// are written down and told to the agent.
+const VerbAnswer = journal.VerbAnswer
 
 // answers is the verb of the edges that an answer takes, "" where nothing was asked.
 func (x *decider) answers() string {
@@ -44,11 +46,16 @@ func (p *plan) words(e *workflow.Edge, to *workflow.State) {
 	if p.x.sig.Verb != VerbAnswer && e.As != RequestChanges && !notifies(e.Do) && !p.mustTell(to) {
 		return
 	}
+	p.writeWords()
+}
+
+// writeWords writes a person's words down, and keeps them for whoever is told something.
+func (p *plan) writeWords() {
+	if p.x.sig.Note == "" {
+		return
+	}
 	p.said = p.x.sig.Note
-	p.e.Effects = append(p.e.Effects, task.Effect{
-		ID: task.EffectID(p.e.Task, p.e.Seq, len(p.e.Effects)), Do: workflow.WriteSection, By: task.ByState,
-		Arg: wordsSection(p.x.sig.Verb), Text: p.x.sig.Note,
-	})
+	p.put(task.Effect{Do: workflow.WriteSection, By: task.ByState, Arg: wordsSection(p.x.sig.Verb), Text: p.x.sig.Note})
 	p.say(string(p.x.sig.Actor), p.x.sig.Note)
 }
 

@@ -83,6 +83,7 @@ func move(t *task.Task, e *Entry) {
 	t.Queued = false
 	t.Crashed, t.Because = "", e.Reason
 	t.Held = ""
+	t.Unanswered, t.Answered = nil, nil
 	if e.Actor == task.Human || movedInTracker(t, e) { // a person's word ends every cooldown
 		t.Failed = nil
 	}
@@ -236,12 +237,15 @@ func applyAttempts(t *task.Task, e *Entry) {
 	if e.To != "" {
 		t.RespawnAt = e.Respawn
 	}
+	if e.Unanswered != nil {
+		t.Unanswered = e.Unanswered
+	}
 	for _, a := range e.Started {
 		t.Attempts = append(t.Attempts, a)
 		t.Spent = t.Spent.On(e.At)
 		t.Spent.DayAttempts++
 		tally(t, a.Role)
-		t.Crashed, t.Held = "", ""
+		t.Crashed, t.Held, t.Unanswered = "", "", nil
 		t.RespawnAt = time.Time{}
 	}
 	if len(t.Attempts) == 0 {
@@ -278,7 +282,7 @@ func applyNotice(t *task.Task, e *Entry) {
 	if at := attemptIndex(t, number); at >= 0 {
 		a := &t.Attempts[at]
 		if e.Notice != nil {
-			a.Credit += waited(a, e.At, t.Since)
+			a.Credit += waited(t, a, e.At)
 			a.Condition = *e.Notice
 		}
 		if e.Usage != nil {
@@ -296,17 +300,22 @@ func applyNotice(t *task.Task, e *Entry) {
 	}
 }
 
-// waited is how long of this visit the attempt has been waiting for somebody else.
-func waited(a *task.Attempt, now, visit time.Time) time.Duration {
-	if !a.Condition.Blocked() {
+// waited is how long of this visit the attempt has been waiting for somebody else. Since
+// RulesOfIdle one whose turn ended waits too.
+func waited(t *task.Task, a *task.Attempt, now time.Time) time.Duration {
+	if !a.Condition.Blocked() && (a.Condition.Name != task.Idle || t.Rules < RulesOfIdle) {
 		return 0
 	}
 	since := a.Condition.Since
-	if since.Before(visit) {
-		since = visit
+	if since.Before(t.Since) {
+		since = t.Since
 	}
 	return max(0, now.Sub(since))
 }
+
+// RulesOfIdle is the number of the rules since which an agent whose turn ended in its own state waits
+// for a person.
+const RulesOfIdle = 2
 
 func attemptIndex(t *task.Task, number int) int {
 	return slices.IndexFunc(t.Attempts, func(a task.Attempt) bool { return a.Number == number })
@@ -364,6 +373,7 @@ func effectDone(t *task.Task, p *task.Effect, r *signal.Receipt) {
 // applyWords folds what agents said, what they told each other, and how the card looks.
 func applyWords(t *task.Task, e *Entry) {
 	t.Rules = max(t.Rules, e.Rules)
+	applyAnswer(t, e)
 	if e.Said != nil {
 		t.Said = e.Said
 	}
@@ -392,6 +402,20 @@ func applyWords(t *task.Task, e *Entry) {
 	}
 	if e.Face != nil {
 		t.Face = e.Face
+	}
+}
+
+// VerbAnswer is the verb of a request that answers an agent.
+const VerbAnswer = "answer"
+
+// applyAnswer folds who answered an agent.
+func applyAnswer(t *task.Task, e *Entry) {
+	if t.Rules < RulesOfIdle || e.Verb != VerbAnswer || e.To == "" && e.Type != AgentAnswered {
+		return
+	}
+	t.Answered = &task.Answered{By: e.Actor, At: e.At}
+	if e.Via != nil {
+		t.Answered.Via = e.Via.String()
 	}
 }
 

@@ -36,6 +36,7 @@ const (
 	AgentLimited  Type = "agent.limited"   // ended at its provider's limit: no crash
 	AgentNudged   Type = "agent.nudged"    // was told to go on
 	AgentSilent   Type = "agent.no-answer" // ended without saying how it went
+	AgentAnswered Type = "agent.answered"  // a person answered it; the task stays
 	AgentUndone   Type = "agent.undone"    // handed over work that is not committed
 	AgentRestate  Type = "agent.restate"   // ended beside a verdict that may not be its own, and was asked to state it
 	WorkFailed    Type = "work.failed"     // an agent says that the work is not good; the task stays
@@ -116,6 +117,8 @@ type Entry struct {
 	Rejected []string         `json:"rejected,omitempty"` // wishes of a worker that are not done, and why
 	Ran      []task.Tally     `json:"ran,omitempty"`      // new counts of the attempts of roles
 
+	Unanswered *task.Unanswered `json:"unanswered,omitempty"` // with Ended: it waited for a person
+
 	Via *signal.Via `json:"via,omitempty"` // on the first entry of a decision: where the action came from
 }
 
@@ -136,7 +139,7 @@ func (e *Entry) Signal(visit int) signal.Signal {
 		s.Evidence, s.Free = h.Evidence, h.Free
 		s.Arg, s.Active, s.Commit, s.Workspace = h.Arg, h.Active, h.Commit, h.Broken
 		s.Busy, s.Children, s.Report, s.Final, s.Face = h.Busy, h.Children, h.Report, h.Final, h.Face
-		s.Lost, s.Merged, s.BrokeOff, s.Confirmed, s.Missing = h.Lost, h.Merged, h.BrokeOff, h.Confirmed, h.Missing
+		s.Lost, s.Merged, s.BrokeOff, s.Confirmed, s.Missing, s.Left = h.Lost, h.Merged, h.BrokeOff, h.Confirmed, h.Missing, h.Left
 	}
 	return s
 }

@@ -59,7 +59,7 @@ func folds(e *Entry) bool {
 	case EffectFailed:
 		return true
 	case AgentNotice: // what it has consumed, and that its turn ended or began
-		return e.Notice == nil || !e.Notice.Blocked()
+		return e.Notice == nil || !e.Notice.Blocked() && !e.Notice.Asks()
 	}
 	return false
 }
@@ -199,7 +199,9 @@ func (e *Entry) agentWords() (string, Tone) {
 	case AgentNudged:
 		return "was told to go on", Quiet
 	case AgentSilent:
-		return "did not say how it went", Warn
+		return e.silence(), Warn
+	case AgentAnswered:
+		return "answers the " + e.Role, Plain
 	case AgentUndone:
 		return "handed over work that is not committed", Warn
 	case AgentRestate:
@@ -210,6 +212,14 @@ func (e *Entry) agentWords() (string, Tone) {
 		return e.Reason, Warn // it waits
 	}
 	return strings.ReplaceAll(string(e.Type), ".", " "), Plain
+}
+
+// silence says how an agent ended without an answer.
+func (e *Entry) silence() string {
+	if e.Unanswered != nil && e.Unanswered.Asks {
+		return "ended with a question"
+	}
+	return "did not say how it went"
 }
 
 func (e *Entry) code() string {

@@ -95,12 +95,15 @@ func own(name string) (string, bool) {
 	switch name {
 	case workflow.MessageAnswer:
 		return "A person answered your questions: read ## Answer in TASK.md. The status is {status} again; go on from there.", true
+	case workflow.MessageReply:
+		return "A person answered you: the words stand below, and under ## Answer in TASK.md. The status is still {status}; go on from there.", true
 	case workflow.MessageNudge:
 		return "Nothing was heard of you for a while, and the status is still {status}. If your part is done, say so as your " +
 			"instructions tell you; if it is not, go on; if you cannot go on, write down why in TASK.md and say so.", true
 	case workflow.MessageState:
 		return "Nothing has moved: you did not say how it went so that it counts. Why stands at the end. If it names something that " +
-			"is missing, mend that first; then say how it went, in this form.\n{report}", true
+			"is missing, mend that first; then say how it went, as your instructions tell you. If you cannot go on without a person, end with the " +
+			"question.\n{report}", true
 	case workflow.MessageFinish:
 		return "Nothing has moved: you handed over, and your work is not committed. What is missing stands at the end. Commit everything " +
 			"that belongs to the task, remove what does not, make sure that git status prints nothing, then hand over once more, as your " +

@@ -58,7 +58,8 @@ type Signal struct {
 	Workspace string          `json:"workspace,omitempty"` // request, outcome, exit of an attempt: why its workspace is not the task's worktree
 
 	Report *Report     `json:"report,omitempty"` // outcome, exit: what the attempt said
-	Final  string      `json:"final,omitempty"`  // outcome, exit: its last message, cut short; untrusted
+	Final  string      `json:"final,omitempty"`  // notice, outcome, exit: its last message, cut short; untrusted
+	Left   task.Left   `json:"left,omitempty"`   // exit: what sort of message that is, where the message itself is not kept
 	Face   *board.Face `json:"face,omitempty"`   // tracker: the card as it looks now
 
 	Word  string `json:"word,omitempty"`  // outcome: the protocol's code; tracker: the event
@@ -140,6 +141,7 @@ type Heard struct {
 	Children []Child            `json:"children,omitempty"`
 	Report   *Report            `json:"report,omitempty"`
 	Final    string             `json:"final,omitempty"`
+	Left     task.Left          `json:"left,omitempty"`
 	Face     *board.Face        `json:"face,omitempty"`
 	Lost     *Lost              `json:"lost,omitempty"`
 	Merged   string             `json:"merged,omitempty"`
@@ -164,7 +166,7 @@ func (s *Signal) Heard() *Heard {
 		To: s.To, Role: s.Role, Code: s.Code, Mass: s.Mass, Word: s.Word, Timer: s.Timer, Arg: s.Arg,
 		Active: s.Active, Commit: s.Commit, Sections: taskfile.Bare(s.Artifacts.Sections), Problem: s.Artifacts.Problem, Evidence: s.Evidence, Free: s.Free,
 		Busy: s.Busy, Children: s.Children, Report: s.Report, Final: s.Final, Face: s.Face, Broken: s.Workspace, Lost: s.Lost,
-		Merged: s.Merged, BrokeOff: s.BrokeOff, Confirmed: s.Confirmed, Missing: s.Missing,
+		Merged: s.Merged, BrokeOff: s.BrokeOff, Confirmed: s.Confirmed, Missing: s.Missing, Left: s.Left,
 	}
 }
 

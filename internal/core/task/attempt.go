@@ -9,7 +9,17 @@ type Condition struct {
 	Detail string    `json:"detail,omitempty"` // what it waits for, in its own words; untrusted
 	Since  time.Time `json:"since,omitzero"`
 	Until  time.Time `json:"until,omitzero"` // limited: when the limit is lifted
+	Left   Left      `json:"left,omitempty"` // idle: what its turn ended with
 }
+
+// Left says what sort of message a turn ended with, "" for none.
+type Left string
+
+// What a turn can end with.
+const (
+	LeftWords    Left = "words"
+	LeftQuestion Left = "question" // to a person
+)
 
 // The conditions of a living attempt.
 const (
@@ -28,6 +38,9 @@ func (c Condition) Blocked() bool {
 // InTurn says that the attempt may be doing something. Only the end of a turn says that it
 // does nothing; one that never reported a turn counts as in one for as long as it lives.
 func (c Condition) InTurn() bool { return c.Name != Idle }
+
+// Asks says that its turn ended with a question to a person.
+func (c Condition) Asks() bool { return c.Name == Idle && c.Left == LeftQuestion }
 
 // Is says whether two conditions say the same, whenever they began.
 func (c Condition) Is(other Condition) bool {

@@ -92,6 +92,24 @@ type Task struct {
 	Roles    []RoleChoice      `json:"roles,omitempty"`    // agents that the task has for roles of its own, in order of preference
 	Limits   []Limit           `json:"limits,omitempty"`   // of agents that were chosen from several
 	Lost     []time.Time       `json:"lost,omitempty"`     // when its agent last ended together with others, since a person looked
+
+	Unanswered *Unanswered `json:"unanswered,omitempty"` // the agent of this visit that ended while it waited for a person
+	Answered   *Answered   `json:"answered,omitempty"`   // the last answer of a person in this visit, or the one that began it
+}
+
+// Unanswered is an agent that ended while it waited for a person's words. No other was started since.
+type Unanswered struct {
+	Attempt int       `json:"attempt"`
+	Role    string    `json:"role"`
+	Asks    bool      `json:"asks,omitempty"` // its last message is a question
+	Since   time.Time `json:"since"`
+}
+
+// Answered says who answered an agent, and when.
+type Answered struct {
+	By  Actor     `json:"by"`
+	Via string    `json:"via,omitempty"` // where the answer came from, in words; "" if that is not known
+	At  time.Time `json:"at"`
 }
 
 // A Handover is what was missing when an agent handed its work over.
@@ -313,6 +331,7 @@ func (t *Task) Clone() Task {
 	c.Failed = slices.Clone(t.Failed)
 	c.Lost = slices.Clone(t.Lost)
 	c.Limits, c.Roles = slices.Clone(t.Limits), slices.Clone(t.Roles)
+	c.Unanswered, c.Answered = copied(t.Unanswered), copied(t.Answered)
 	if t.Asked != nil {
 		asked := *t.Asked
 		c.Asked = &asked

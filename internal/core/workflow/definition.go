@@ -64,6 +64,7 @@ type State struct {
 	Wall          time.Duration
 	Idle          time.Duration
 	Respawn       Respawn
+	OnIdle        OnIdle
 	Prompt        string        // what the role is told on entering, if not its own prompt
 	RespawnPrompt string        // what a replacement is told, if not the role's own
 	Model         string        // the agent's, in its own words; "" for its default
@@ -85,6 +86,16 @@ const (
 	RespawnNow    Respawn = "now"
 	RespawnAuto   Respawn = "auto" // after a backoff
 	RespawnManual Respawn = "manual"
+)
+
+// OnIdle says what happens in a state whose agent ended its turn without a question and without moving the
+// task.
+type OnIdle string
+
+// What happens then: a person is asked, or after the idle time the agent is told once to go on.
+const (
+	IdleAsk   OnIdle = "ask"
+	IdleNudge OnIdle = "nudge"
 )
 
 // Session says how long an agent of a role lives.

@@ -147,6 +147,7 @@ func EvidenceVocabulary() []string { return append([]string(nil), evidenceVocabu
 // same name in its prompts.
 const (
 	MessageAnswer = "answered"     // a person answered the agent's questions
+	MessageReply  = "replied"      // a person answered what its turn ended with; the task stays
 	MessageNudge  = "nudge"        // nothing was heard of the agent for a while
 	MessageReset  = "limit-over"   // the provider's limit is lifted
 	MessageState  = "state-result" // it ended without saying how it went
@@ -158,13 +159,13 @@ const (
 // GoesOn says whether an agent that is started with the message only has to add something to
 // the conversation that an earlier attempt had.
 func GoesOn(name string) bool {
-	return name == MessageState || name == MessageFinish || name == MessageRule
+	return name == MessageState || name == MessageFinish || name == MessageRule || name == MessageReply
 }
 
 // OwnMessage says whether the engine itself tells agents the words of that name.
 func OwnMessage(name string) bool {
 	switch name {
-	case MessageAnswer, MessageNudge, MessageReset, MessageState, MessageFinish, MessageTurn, MessageRule:
+	case MessageAnswer, MessageReply, MessageNudge, MessageReset, MessageState, MessageFinish, MessageTurn, MessageRule:
 		return true
 	}
 	return false

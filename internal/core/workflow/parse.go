@@ -108,7 +108,7 @@ func (d *Definition) read(r *reader, root value, fragments []fragment) {
 
 func (d *Definition) readStates(v value) {
 	for _, p := range v.pairs("states") {
-		s := State{Name: declared(v.r, p), Respawn: RespawnAuto, Pos: p.pos}
+		s := State{Name: declared(v.r, p), Respawn: RespawnAuto, OnIdle: IdleNudge, Pos: p.pos}
 		if s.Name == New {
 			v.r.fail(p.pos, "state %q: the name stands for a task that does not exist yet: choose another", New)
 		}
@@ -142,6 +142,8 @@ func readStateKey(s *State, q pair) {
 		}
 	case "respawn":
 		s.Respawn = Respawn(q.val.oneOf(what, respawnWords[:]...))
+	case "on_idle":
+		s.OnIdle = OnIdle(q.val.oneOf(what, onIdleWords[:]...))
 	case "prompt":
 		s.Prompt = q.val.name(what)
 	case "respawn_prompt":
@@ -159,7 +161,7 @@ func readStateKey(s *State, q pair) {
 	case "on_enter":
 		s.OnEnter = readEffects(q.val, what)
 	default:
-		unknownKey(q.val.r, q, "a state", "kind", "role", "deadline", "respawn", "prompt", "respawn_prompt", "model", "mode", "cooldown", "returns", "reopen", "on_enter")
+		unknownKey(q.val.r, q, "a state", "kind", "role", "deadline", "respawn", "on_idle", "prompt", "respawn_prompt", "model", "mode", "cooldown", "returns", "reopen", "on_enter")
 	}
 }
 

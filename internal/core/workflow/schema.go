@@ -102,6 +102,7 @@ func stateSchema() *jsonschema.Schema {
 		key{"deadline", mapping("How long its agent may take.",
 			key{"wall", duration("In all.")}, key{"idle", duration("Without a sign of life.")})},
 		key{"respawn", words("How a dead agent is replaced.", respawnWords[:]...)},
+		key{"on_idle", words("What follows when the agent ends its turn without a question and without moving the task: a person is asked, or it is told once to go on.", onIdleWords[:]...)},
 		key{"prompt", nameOf("What the role is told on entering, if not its own prompt.")},
 		key{"respawn_prompt", nameOf("What a replacement is told, if not the role's own.")},
 		key{"model", text("The model of the agent, in the agent's own words.")},

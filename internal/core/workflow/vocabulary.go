@@ -4,6 +4,7 @@ package workflow
 // read the same lists.
 var (
 	kindWords     = [...]string{string(Queued), string(Agent), string(Waiting), string(HumanDo), string(Halt), string(Terminal)}
+	onIdleWords   = [...]string{string(IdleAsk), string(IdleNudge)}
 	respawnWords  = [...]string{string(RespawnNow), string(RespawnAuto), string(RespawnManual)}
 	sessionWords  = [...]string{string(Persistent), string(PerVisit), string(Interactive)}
 	accessWords   = [...]string{"full", "read-only"}

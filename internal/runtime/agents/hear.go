@@ -18,10 +18,11 @@ func (a *Agents) Heard(ctx context.Context, k Key, harness, event string, payloa
 	a.account(k, harness, &n)
 	a.keep(k, n, nil)
 	a.keepTurn(k, n)
-	if n.Prompted {
+	err = a.condition(ctx, k, n)
+	if n.Prompted { // after the engine knows that it runs: the message is not owed any more
 		a.acknowledge(k)
 	}
-	if err := a.condition(ctx, k, n); err != nil {
+	if err != nil {
 		return err
 	}
 	return a.turnEnded(ctx, k, n)
@@ -87,9 +88,11 @@ func (a *Agents) condition(ctx context.Context, k Key, n Notice) error {
 	if n.Condition == nil && n.Usage == nil {
 		return nil
 	}
-	_, err := a.Engine.Submit(ctx, k.Task, signal.Signal{
-		Kind: signal.Notice, Actor: task.Engine, Attempt: k.Number, Condition: n.Condition, Usage: n.Usage,
-	})
+	sig := signal.Signal{Kind: signal.Notice, Actor: task.Engine, Attempt: k.Number, Condition: n.Condition, Usage: n.Usage}
+	if n.Condition != nil && n.Condition.Name == task.Idle {
+		sig.Final = tail(n.Final)
+	}
+	_, err := a.Engine.Submit(ctx, k.Task, sig)
 	return err
 }
 

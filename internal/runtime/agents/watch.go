@@ -1,7 +1,9 @@
 package agents
 
 import (
+	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"orange/internal/core/signal"
@@ -130,7 +132,9 @@ func (a *Agents) ended(k Key, x Exit) {
 		Kind: signal.Exit, Actor: task.Engine, Attempt: k.Number, Role: card.Role, Code: x.Code, Note: x.Reason, Mass: x.Mass,
 		Condition: left.Condition, Usage: left.Usage,
 	}
-	sig.Report, sig.Final = a.lastWords(k, card.Role, card.Harness, left.Final)
+	if sig.Report, sig.Final = a.lastWords(k, card.Role, card.Harness, left.Final); sig.Report == nil {
+		sig.Final = tail(strings.TrimSpace(cmp.Or(left.Final, card.Final)))
+	}
 	if r := sig.Report; r != nil && r.Code == "" {
 		a.Log.Warn("an attempt did not say how it went", "component", "agents", "task", k.Task, "attempt", k.Number, "role", card.Role, "seen", r.Diagnosis)
 	}

@@ -81,7 +81,7 @@ func TestSilenceAndRolesWithoutAProtocolHaveNoReport(t *testing.T) {
 		c.start(1)
 		c.read = agents.Notice{Final: "<!-- WORK_RESULT:passed -->"}
 		c.ends(1, agents.Exit{})
-		if got := c.submitted(signal.Exit); len(got) != 1 || got[0].Report != nil {
+		if got := c.submitted(signal.Exit); len(got) != 1 || got[0].Report != nil || got[0].Final != c.read.Final {
 			t.Errorf("%+v", got)
 		}
 		c.Close()

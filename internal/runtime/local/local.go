@@ -146,14 +146,15 @@ type Options struct {
 	Library   Library
 	Prober    Prober
 	Performer Performer
-	Healer    Healer                                    // nil: nobody sees a task elsewhere than in its folder
-	Pulse     Pulse                                     // nil: nobody knows, and silence ends no agent
-	Absent    func(t *task.Task) []int                  // attempts that have no process now; nil: nobody knows
-	Kin       Kin                                       // nil: tasks stand alone
-	Ledger    Ledger                                    // nil: no day has a budget
-	Commit    func(t *task.Task) string                 // the commit a task's branch is at, "" if nobody knows
-	Branch    func(p task.Project, branch string) error // says why a task cannot have a branch; nil: every one will do
-	Harnesses func(name, effort string) error           // says what is wrong with a harness or its effort
+	Healer    Healer                                      // nil: nobody sees a task elsewhere than in its folder
+	Pulse     Pulse                                       // nil: nobody knows, and silence ends no agent
+	Absent    func(t *task.Task) []int                    // attempts that have no process now; nil: nobody knows
+	Message   func(t *task.Task) func(attempt int) string // what attempts said last; nil: nobody knows
+	Kin       Kin                                         // nil: tasks stand alone
+	Ledger    Ledger                                      // nil: no day has a budget
+	Commit    func(t *task.Task) string                   // the commit a task's branch is at, "" if nobody knows
+	Branch    func(p task.Project, branch string) error   // says why a task cannot have a branch; nil: every one will do
+	Harnesses func(name, effort string) error             // says what is wrong with a harness or its effort
 	Log       *slog.Logger
 	Clock     func() time.Time
 	Workflow  string             // of tasks that name none and whose project names none

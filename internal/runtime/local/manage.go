@@ -43,6 +43,9 @@ func (r *Runtime) Explain(ctx context.Context, id task.ID) (engine.Explanation, 
 		return engine.Explanation{}, err
 	}
 	past, err := r.past(ctx, &t)
+	if r.Message != nil {
+		past.Message = r.Message(&t)
+	}
 	out := engine.Account(def, t, sig, past)
 	if p, ok := r.pool.project(t.Project); ok && p.Confirm.Merge == task.ConfirmCode && engine.MayMerge(def, &t) {
 		out.Confirm = "a merge by a person needs a code: ask for the merge, then give back with --code what is shown by notification"

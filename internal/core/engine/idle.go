@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/question"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// rests finds the agent whose turn ended in this visit to a state of its own role, or of one that
+// it stands in for. No deadline counts its time.
+func rests(def *workflow.Definition, t *task.Task) (task.Attempt, bool) {
+	s, ok := def.State(t.Status)
+	if !ok || s.Kind != workflow.Agent || t.Rules < journal.RulesOfIdle {
+		return task.Attempt{}, false
+	}
+	for _, a := range t.Attempts {
+		own := a.Role == s.Role || standsIn(def, t, s.Role, a.Role)
+		if own && !a.Ending && !a.Overdue && a.Condition.Name == task.Idle && !a.Condition.Since.Before(t.Since) {
+			return a, true
+		}
+	}
+	return task.Attempt{}, false
+}
+
+// idles finds the agent that waits for a person's words: its turn ended in its own state, and
+// nothing is left that it is to be told.
+func idles(def *workflow.Definition, t *task.Task) (task.Attempt, bool) {
+	a, ok := rests(def, t)
+	return a, ok && !slices.ContainsFunc(t.Pending, func(p task.Effect) bool {
+		info, _ := workflow.EffectNamed(p.Do)
+		return p.Attempt == a.Number && (p.Start || info.Notifies)
+	})
+}
+
+// waitsForWords is who waits for a person's words, nil if nobody does: an agent that idles, or one
+// that ended while it did and was not replaced.
+func (x *decider) waitsForWords() *task.Unanswered {
+	if a, ok := idles(x.def, x.t); ok {
+		return &task.Unanswered{Attempt: a.Number, Role: a.Role, Asks: a.Condition.Asks(), Since: a.Condition.Since}
+	}
+	s, ok := x.def.State(x.t.Status)
+	if !ok || s.Kind != workflow.Agent || x.t.Unanswered == nil {
+		return nil
+	}
+	if _, live := x.t.Live(s.Role); live {
+		return nil
+	}
+	return x.t.Unanswered
+}
+
+// asksForWords says that the inbox has somebody who waits for words.
+func (x *decider) asksForWords() bool {
+	var it Item
+	return x.wantsWords(&it)
+}
+
+// lives says that an attempt is not over.
+func (x *decider) lives(number int) bool {
+	_, ok := x.t.AttemptByNumber(number)
+	return ok
+}
+
+// leftBy says what sort of message an agent's turn ended with.
+func leftBy(message string) task.Left {
+	switch {
+	case strings.TrimSpace(message) == "":
+		return ""
+	case question.Asked(message):
+		return task.LeftQuestion
+	}
+	return task.LeftWords
+}
+
+// hearLastMessage finds out what sort of message an agent left at its end.
+func (x *decider) hearLastMessage() {
+	if x.sig.Kind == signal.Exit && x.sig.Left == "" && x.sig.Rules >= journal.RulesOfIdle {
+		x.sig.Left = leftBy(x.sig.Final)
+	}
+}
+
+// turnEnded completes the condition of an agent whose turn ended, and says whether it is news. A
+// program that says once more that it is idle says nothing new.
+func (x *decider) turnEnded(now *task.Condition, was task.Condition) (news bool) {
+	if now.Left == "" {
+		now.Left = leftBy(x.sig.Final)
+	}
+	return was.Name != task.Idle || was.Since.Before(x.t.Since) || now.Left != "" && now.Left != was.Left
+}
+
+// idleItem says that an agent waits for a person's words.
+func (x *decider) idleItem(w *task.Unanswered, it *Item) {
+	it.Kind, it.Since, it.Do = ItemIdle, w.Since, x.answerCommand()
+	it.Text = x.idleText(w)
+}
+
+// answerCommand is the command by which a person answers.
+func (x *decider) answerCommand() string { return fmt.Sprintf("orange task answer %s \"...\"", x.t.ID) }
+
+// idleText says what an agent waits for.
+func (x *decider) idleText(w *task.Unanswered) string {
+	lives := x.lives(w.Attempt)
+	switch {
+	case w.Asks && lives:
+		return fmt.Sprintf("the %s asks something, and waits for an answer", w.Role)
+	case w.Asks:
+		return fmt.Sprintf("the %s ended with a question: your answer lets it go on", w.Role)
+	case lives:
+		return fmt.Sprintf("the %s ended its turn without moving the task, and waits", w.Role)
+	}
+	return fmt.Sprintf("the %s ended while it waited: your words let it go on", w.Role)
+}
+
+// answerIdle tells an agent that waits what a person says. The task stays where it is. An agent that
+// ended meanwhile goes on in a new attempt that begins with the words.
+func (x *decider) answerIdle() Verdict {
+	w := x.waitsForWords()
+	switch {
+	case w == nil:
+		return x.refuseAnswer()
+	case x.sig.Actor != task.Human && x.sig.Actor != "":
+		return x.refuse("only a person may answer the %s", w.Role)
+	}
+	e := x.entry(journal.AgentAnswered)
+	e.Role, e.Reason = w.Role, fmt.Sprintf("a person answered the %s", w.Role)
+	p := x.plan(&e)
+	p.writeWords()
+	name := workflow.NotifyName(w.Role)
+	if !x.lives(w.Attempt) {
+		name = workflow.SpawnName(w.Role)
+	}
+	switch p.add(workflow.Effect{Name: name, Role: w.Role, Message: workflow.MessageReply}, task.ByState); {
+	case p.busy != "":
+		return x.refuse("%s: try again when it is done", x.othersWork(p.busy))
+	case p.starved:
+		return x.refuseStarved()
+	}
+	return x.last(e, Record)
+}
+
+// refuseAnswer says that nobody waits for an answer, and who gave the last one.
+func (x *decider) refuseAnswer() Verdict {
+	a := x.t.Answered
+	if a == nil {
+		return x.refuse("%s waits for no answer", x.t.Status)
+	}
+	who := aPerson
+	if a.By != task.Human && a.By != "" {
+		who = "the " + string(a.By)
+	}
+	if a.Via != "" {
+		who += " (" + a.Via + ")"
+	}
+	return x.refuse("%s waits for no answer: %s answered at %s", x.t.Status, who, a.At.UTC().Format(time.RFC3339))
+}
+
+// noAnswer is the end of an agent that came to its end by itself and left words, only none that move
+// the task. A question is a person's to answer: the task is held. Other words are counted, and the agent
+// is asked to say how it went. It is no answer at all, and a crash, where ok is false.
+func (x *decider) noAnswer(s *workflow.State, a task.Attempt, ended journal.Ended, why string) (v Verdict, ok bool) {
+	byItself := x.sig.Left != "" && x.sig.Code == 0 && !a.Overdue
+	if byItself && x.sig.Left == task.LeftQuestion && (x.sig.Report == nil || x.sig.Report.Code == "") {
+		e := x.entry(journal.AgentSilent)
+		e.Ended, e.Role, e.From, e.Reason = []journal.Ended{ended}, a.Role, x.t.Status, why
+		e.Held = fmt.Sprintf("the %s ended with a question, and waits for an answer", a.Role)
+		e.Unanswered = &task.Unanswered{Attempt: a.Number, Role: a.Role, Asks: true, Since: x.sig.At}
+		return x.last(e, Stay), true
+	}
+	c := x.def.SilenceCounter()
+	if c == nil || !byItself && !x.spoke(s, a) {
+		return "", false
+	}
+	return x.silent(s, c, a, x.whatWasSeen(why)), true
+}
+
+// keepUnanswered notes that an agent ended while it waited for a person's words, where the task stays
+// without an agent.
+func (x *decider) keepUnanswered(w *task.Unanswered, a task.Attempt) {
+	if w == nil || w.Attempt != a.Number || len(x.entries) != 1 {
+		return
+	}
+	if e := &x.entries[0]; e.To == "" && e.Unanswered == nil {
+		e.Unanswered = w
+	}
+}
