@@ -23,6 +23,7 @@ import (
 
 const (
 	settle   = 2 * time.Second        // an item must have waited so long
+	linger   = 30 * time.Second       // and one of an agent whose turn ended so long: people who are there answer at its terminal
 	pace     = 500 * time.Millisecond // between two reads of the journal, however much happens
 	relook   = 10 * time.Second       // after a look that went wrong
 	saveEach = 5 * time.Second        // the cursor, at most
@@ -87,6 +88,7 @@ type look struct {
 	row int64     // of the journal, the first that is not dealt with
 	at  time.Time // when to look at it; zero: ways are at it
 	key string    // what was there at the last look, and has to settle
+	due time.Time // when it has
 }
 
 // New makes a herald.
@@ -252,7 +254,7 @@ func (h *Herald) mark(row *journal.Row) {
 		l = &look{row: row.ID}
 		h.looks[of.Task] = l
 	}
-	if l.key == "" { // else it is looked at when it has settled
+	if l.key == "" || time.Until(l.at) > settle { // else it is looked at when it has settled
 		l.at = time.Now()
 	}
 }

@@ -474,3 +474,33 @@ func TestAServerThatLeavesLetsWhatIsUnderWayArrive(t *testing.T) {
 		})
 	}
 }
+
+func TestAnAgentWhoseTurnEndedIsGivenTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		e := r.way("one")
+		r.start()
+		stopped := ended("a")
+		r.book.write(stopped)
+		after(20 * time.Second)
+		r.book.write(stopped) // something else of it changes
+		after(9 * time.Second)
+		same(t, nil, e.all())
+		after(3 * time.Second)
+		same(t, []string{"idle a"}, e.all())
+
+		r.book.write(atWork("a"))
+		after(5 * time.Second)
+		r.book.write(ended("a"))
+		after(10 * time.Second)
+		r.book.write(atWork("a")) // somebody answered it at its terminal
+		after(time.Minute)
+		same(t, []string{"idle a"}, e.all())
+
+		r.book.write(ended("a"))
+		after(5 * time.Second)
+		r.book.write(asks("a", "rm -r build?")) // what presses more does not wait for it
+		after(5 * time.Second)
+		same(t, []string{"idle a", "permission a"}, e.all())
+	})
+}

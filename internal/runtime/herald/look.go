@@ -95,7 +95,10 @@ func (h *Herald) look(id task.ID, l *look, now time.Time) error {
 		h.hand(id, l, it, known)
 	case key != l.key: // it has to be the same for a while
 		h.withdraw(id)
-		l.key, l.at = key, now.Add(settle)
+		l.key, l.due = key, now.Add(settleTime(it.Kind))
+		l.at = l.due
+	case now.Before(l.due): // something else of the task changed
+		l.at = l.due
 	default:
 		known = notice{key: key}
 		for _, w := range h.ways {
@@ -111,6 +114,14 @@ func (h *Herald) look(id task.ID, l *look, now time.Time) error {
 		h.hand(id, l, it, known)
 	}
 	return nil
+}
+
+// settleTime is how long an item of a kind must have waited before anybody is told.
+func settleTime(kind engine.ItemKind) time.Duration {
+	if kind == engine.ItemIdle {
+		return linger
+	}
+	return settle
 }
 
 // over forgets an item that nobody has to care about any more.

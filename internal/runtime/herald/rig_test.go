@@ -149,6 +149,14 @@ func asks(id, what string) task.Task {
 	return t
 }
 
+// ended is a task whose agent ended its turn.
+func ended(id string) task.Task {
+	t := atWork(id)
+	t.Rules = engine.Rules
+	t.Attempts[0].Condition = task.Condition{Name: task.Idle, Left: task.LeftQuestion, Since: time.Now()}
+	return t
+}
+
 // broken is a task that asks for attention.
 func broken(id, why string) task.Task {
 	t := atWork(id)
