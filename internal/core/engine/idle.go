@@ -55,6 +55,11 @@ func (x *decider) waitsForWords() *task.Unanswered {
 	return x.t.Unanswered
 }
 
+// WaitsForWords says that an agent of the task waits for a person's words, or waited when it ended.
+func WaitsForWords(def *workflow.Definition, t task.Task) bool {
+	return (&decider{def: def, t: &t}).waitsForWords() != nil
+}
+
 // asksForWords says that the inbox has somebody who waits for words.
 func (x *decider) asksForWords() bool {
 	var it Item
@@ -131,15 +136,19 @@ func (x *decider) answerIdle() Verdict {
 	e.Role, e.Reason = w.Role, fmt.Sprintf("a person answered the %s", w.Role)
 	p := x.plan(&e)
 	p.writeWords()
-	name := workflow.NotifyName(w.Role)
+	name, role := workflow.NotifyName(w.Role), w.Role
 	if !x.lives(w.Attempt) {
-		name = workflow.SpawnName(w.Role)
+		s, _ := x.def.State(x.t.Status)
+		name, role = workflow.SpawnName(s.Role), s.Role
 	}
-	switch p.add(workflow.Effect{Name: name, Role: w.Role, Message: workflow.MessageReply}, task.ByState); {
+	switch p.add(workflow.Effect{Name: name, Role: role, Message: workflow.MessageReply}, task.ByState); {
 	case p.busy != "":
 		return x.refuse("%s: try again when it is done", x.othersWork(p.busy))
 	case p.starved:
 		return x.refuseStarved()
+	}
+	if tells := &e.Effects[len(e.Effects)-1]; !tells.Start { // after the next move it is not true any more; TASK.md has the words
+		tells.Turn = true
 	}
 	return x.last(e, Record)
 }

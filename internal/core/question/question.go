@@ -5,6 +5,7 @@ package question
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
 	"orange/internal/core/markdown"
 )
@@ -25,6 +26,9 @@ func Asked(message string) bool {
 		message = message[len(message)-maxRead:]
 	}
 	parts := partsOf(markdown.Blocks(strings.ToValidUTF8(message, "")))
+	for len(parts) > 0 && polite(parts[len(parts)-1].text) { // what is asked stands above it
+		parts = parts[:len(parts)-1]
+	}
 	if len(parts) > lastParts {
 		parts = parts[len(parts)-lastParts:]
 	}
@@ -82,6 +86,12 @@ var (
 	aside = regexp.MustCompile(`(?i)\b(anything else|any (other )?questions|any (further|other|more) (changes|questions|adjustments|help)|further (help|assistance)|help (you )?with (anything|something)|` +
 		`(else|more) (i can|can i) (do|help)|if you('d| would)? (like|want|need|prefer|have|run into|hit)|feel free|happy to (help|make|adjust|explain|walk))\b`)
 
+	// farewell is what people say when they part.
+	farewell = regexp.MustCompile(`(?i)\blet me know how (it|that|this|things) (go|goes|went|works?|looks?)\b|^\W*(thanks|thank you|cheers|danke)\b[^.!?]*`)
+
+	// approval is a request without a question mark that looks like a polite offer.
+	approval = regexp.MustCompile(`(?i)\b(let me know|tell me|say so|confirm) (if|whether|when) you('d| would)? (like|want) me to (proceed|continue|go (on|ahead)|start|begin|implement|merge|push|delete|do (it|that|this))\b`)
+
 	// addressed is a question that only the reader can answer, wherever it stands in the last parts.
 	addressed = regexp.MustCompile(`(?i)\b(should|shall|may|can|could|do|must) (i|we)\b|\b(do|would|could|can|should|did|are|have|will) you\b|\bwhich (one|option|approach|of|way|do|would|should)\b|` +
 		`\b(what|how|where|when) (would|do|should|did|exactly do|exactly should) (you|i|we)\b|\bis (it|that|this) (ok|okay|fine|correct|right|acceptable|what you|intended)\b|\b(ok|okay|good) to (go|proceed|continue|merge|delete|commit)\b|` +
@@ -101,6 +111,10 @@ var (
 // asks says whether one part of a message asks something. The last part may end with any question;
 // further up only one counts that is put to the reader.
 func asks(p part, last bool) bool {
+	p.text = farewell.ReplaceAllString(p.text, "")
+	if approval.MatchString(p.text) {
+		return true
+	}
 	if request.MatchString(p.text) && !aside.MatchString(request.FindString(p.text)) {
 		return true
 	}
@@ -120,6 +134,17 @@ func asks(p part, last bool) bool {
 		}
 	}
 	return false
+}
+
+// polite says that a text is nothing but a polite end.
+func polite(text string) bool {
+	for _, s := range sentence.FindAllString(farewell.ReplaceAllString(text, ""), -1) {
+		words := strings.ContainsFunc(s, unicode.IsLetter)
+		if words && (!aside.MatchString(s) || approval.MatchString(s)) {
+			return false
+		}
+	}
+	return true
 }
 
 func isQuestion(s string) bool {
