@@ -38,6 +38,7 @@ type action struct {
 	face   *board.Face    // how the card looks
 	mass   mass           // an agent's end: whether others ended with it
 	ends   bool           // the process ends first
+	left   task.Left      // the end of a turn, or of an agent: what it ended with
 }
 
 // steps is how many steps the action stands for.
@@ -91,6 +92,7 @@ func (m *model) actions(w *world, buffer []action) []action {
 	out := m.processActions(w, buffer)
 	out = m.effectActions(w, out)
 	out = m.requests(w, out)
+	out = m.idleActions(w, out)
 	out = m.events(w, out)
 	return m.timers(w, out)
 }
@@ -123,6 +125,7 @@ func (m *model) newsOf(w *world, i int, out []action) []action {
 		out = append(out, action{deed: hear, kind: signal.Exit, who: task.Engine, actor: i, choice: c})
 	}
 	out = m.lastWords(w, i, out)
+	out = m.wordsLeft(w, i, out)
 	return m.massDeaths(w, i, out)
 }
 

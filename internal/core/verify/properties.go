@@ -227,6 +227,9 @@ func (s *search) stalled(w *world) string {
 	case workflow.Terminal:
 		return "the clean-up of " + t.Status + " waits for an agent that nobody ends"
 	}
+	if engine.WaitsForWords(s.m.def, *t) {
+		return ""
+	}
 	if t.Held != "" || t.Crashed != "" && st.Respawn == workflow.RespawnManual {
 		return "" // a person is to start the agent again
 	}

@@ -96,10 +96,13 @@ func (s *search) signal(w *world, a *action) signal.Signal {
 		if sig.To = a.word; a.verb != "" {
 			sig.To, sig.Verb = "", a.verb
 		}
-		if a.word == engine.Respawn {
+		if a.word == engine.Respawn || a.word == engine.VerbAnswer {
 			sig.To, sig.Verb = "", a.word
 		}
+	case signal.Notice:
+		sig.Condition = &task.Condition{Name: a.word, Left: a.left}
 	case signal.Exit:
+		sig.Left = a.left
 		sig.Role = w.t.Attempts[a.actor].Role
 		if a.mass != alone {
 			sig.Mass, w.t.Lost = signal.MassReboot, nil
@@ -152,6 +155,7 @@ func (s *search) decide(w *world, sig signal.Signal) outcome {
 		w.half = false
 	}
 	w.t, w.procs, w.now = next, procs, sig.At
+	s.m.forgetIdle(w)
 	return o
 }
 

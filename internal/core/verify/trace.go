@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/signal"
+	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
 
@@ -184,9 +185,27 @@ func whatHappens(w *world, a *action) string {
 		if a.mass != alone {
 			text += " together with others"
 		}
-		return text
+		return text + leftText(a.left)
+	case tell:
+		if a.kind == signal.Notice && a.word == task.Running {
+			return "a person talks to the " + w.t.Attempts[a.actor].Role + " at its terminal"
+		}
+		if a.kind == signal.Notice {
+			return "the turn of the " + w.t.Attempts[a.actor].Role + " ends" + leftText(a.left)
+		}
 	}
 	return whatIsTold(a)
+}
+
+// leftText says what a turn, or an agent, ended with.
+func leftText(left task.Left) string {
+	switch left {
+	case task.LeftWords:
+		return " with a message"
+	case task.LeftQuestion:
+		return " with a question"
+	}
+	return ""
 }
 
 func whatIsTold(a *action) string {
@@ -196,6 +215,9 @@ func whatIsTold(a *action) string {
 	}
 	switch a.kind {
 	case signal.Request:
+		if a.word == engine.VerbAnswer {
+			return "a person answers"
+		}
 		return who + " asks for " + a.word
 	case signal.Resume:
 		return "a person resumes the task"

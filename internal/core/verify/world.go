@@ -179,6 +179,9 @@ func (m *model) renumber(w *world) {
 		a := &t.Attempts[i]
 		old = append(old, a.Number)
 		a.Number, a.Visit, a.Since, a.State = i+1, 1, origin, ""
+		if a.Condition.Name != "" {
+			a.Condition.Since = origin
+		}
 	}
 	for i := range t.Pending {
 		p := &t.Pending[i]
@@ -203,7 +206,11 @@ func (m *model) key(w *world, b []byte) []byte {
 	b = append(b, 0xff)
 	for i := range t.Pending {
 		p := &t.Pending[i]
-		b = append(b, m.effectNumber[p.Do], m.roleNumber[p.Role], byte(p.Attempt), bit(p.Start, 0)|bit(p.GivenUp, 1)|bit(p.By == task.ByState, 2)|bit(p.Turn, 3))
+		do := m.effectNumber[p.Do]
+		if p.Start { // whoever is told and does not live is started, too
+			do = 0
+		}
+		b = append(b, do, m.roleNumber[p.Role], byte(p.Attempt), bit(p.Start, 0)|bit(p.GivenUp, 1)|bit(p.Turn, 3))
 	}
 	b = append(b, 0xff)
 	for i := range w.texts {
@@ -216,13 +223,13 @@ func (m *model) key(w *world, b []byte) []byte {
 	if m.verdicts {
 		b = append(b, bit(t.Restated != 0, 0))
 	}
-	return append(b, m.roleNumber[t.Crashed])
+	return append(b, m.roleNumber[t.Crashed], bit(t.Unanswered != nil, 0))
 }
 
 // attemptByte is what is compared of an attempt beside its role.
 func (m *model) attemptByte(w *world, i int) byte {
 	a := &w.t.Attempts[i]
-	return byte(w.procs[i])<<4 | bit(a.Running, 0) | bit(a.Ending, 1) | bit(a.Overdue, 2) | bit(a.Done && !a.Ending, 3)
+	return byte(w.procs[i])<<4 | bit(a.Running, 0) | bit(a.Ending, 1) | bit(a.Overdue, 2) | bit(a.Done && !a.Ending, 3) | bit(a.Condition.Name == task.Idle, 6)
 }
 
 func flags(w *world) byte {

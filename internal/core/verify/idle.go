@@ -1,0 +1,85 @@
+package verify
+
+import (
+	"orange/internal/core/engine"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// lefts are what a turn can end with.
+var lefts = [...]task.Left{task.LeftWords, task.LeftQuestion}
+
+// forgetIdle forgets how agents are doing, but for one that waits for a person while nothing else is
+// under way: only that makes a difference to what follows. An agent that is told something runs again.
+func (m *model) forgetIdle(w *world) {
+	t := &w.t
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		if a.Condition.Name != "" {
+			waits := len(t.Pending) == 0 && a.Role == m.own(t.Status) && engine.WaitsForWords(m.def, w.t)
+			was := a.Condition
+			a.Condition, a.Credit = task.Condition{}, 0
+			if waits {
+				a.Condition = task.Condition{Name: was.Name, Since: was.Since}
+			}
+		}
+	}
+	if t.Answered = nil; t.Unanswered != nil {
+		t.Unanswered = nil
+		if len(t.Pending) == 0 {
+			t.Unanswered = &endedIdle
+		}
+	}
+}
+
+// endedIdle is an agent that ended while it waited for a person. No attempt has its number.
+var endedIdle = task.Unanswered{Attempt: 1 << 20, Since: origin}
+
+// idleActions are the ends of turns that move nothing, a person who answers, and one who talks to the
+// agent at its terminal.
+func (m *model) idleActions(w *world, out []action) []action {
+	t := &w.t
+	if s, ok := m.def.State(t.Status); !ok || s.Kind != workflow.Agent || len(t.Pending) > 0 {
+		return out
+	}
+	waits := t.Unanswered != nil
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		switch {
+		case a.Role != m.own(t.Status) || w.procs[i] != alive || a.Ending || a.Overdue || t.Held != "":
+		case a.Condition.Name == task.Idle:
+			waits = true
+			out = append(out, action{kind: signal.Notice, who: task.Engine, word: task.Running, actor: i, human: true})
+		default:
+			for _, left := range lefts {
+				out = append(out, action{kind: signal.Notice, who: task.Engine, word: task.Idle, actor: i, left: left})
+			}
+		}
+	}
+	if waits {
+		out = append(out, action{kind: signal.Request, who: task.Human, word: engine.VerbAnswer, actor: -1, human: true})
+	}
+	return out
+}
+
+// wordsLeft are the ends of the state's agent, by itself, with a message. Of roles with a protocol the words are
+// among what they may say last.
+func (m *model) wordsLeft(w *world, i int, out []action) []action {
+	a := &w.t.Attempts[i]
+	if a.Role != m.own(w.t.Status) || a.Ending || a.Overdue || w.t.Held != "" {
+		return out
+	}
+	var report *signal.Report
+	if role, _ := m.def.Role(a.Role); role.Protocol != "" {
+		report = &signal.Report{Outcome: signal.Unknown}
+	}
+	for _, c := range m.choices(w, m.exits[m.stateNumber[w.t.Status]]) {
+		for _, left := range lefts {
+			if report == nil || left == task.LeftQuestion {
+				out = append(out, action{deed: hear, kind: signal.Exit, who: task.Engine, actor: i, choice: c, report: report, left: left})
+			}
+		}
+	}
+	return out
+}
