@@ -105,6 +105,28 @@ func TestTheEndOfATurnAtATerminalSaysWhatWasUsed(t *testing.T) {
 	}
 }
 
+func TestTheEndOfATurnIsToldWithTheLastMessage(t *testing.T) {
+	c := newCrew(t, true)
+	c.start(1)
+	hear := func(lastMessage string) {
+		t.Helper()
+		c.read = agents.Notice{Final: lastMessage}
+		if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "idle", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hear("Which one?")
+	c.task.Attempts[0].Condition.Name = task.Idle
+	hear("what was said before") // the program's record lags behind its hooks
+	got := c.submitted(signal.Notice)
+	if len(got) != 2 || got[0].Final != "Which one?" || got[1].Final != "" {
+		t.Errorf("%+v", got)
+	}
+	if last, err := c.LastMessage(&c.task, 1); last != "Which one?" || err != nil {
+		t.Errorf("%q, %v", last, err)
+	}
+}
+
 func TestAConversationThatNeverBeganIsNotResumed(t *testing.T) {
 	c := newCrew(t, false)
 	c.start(1)

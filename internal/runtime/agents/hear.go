@@ -60,7 +60,7 @@ func (a *Agents) account(k Key, harness string, n *Notice) {
 		return
 	}
 	card, err := a.Card(k)
-	if err != nil || card.Window == "" {
+	if err != nil || card.Window == "" || n.Final == "" && a.idles(k) {
 		return
 	}
 	left := a.Harnesses.Read(harness, Output{
@@ -70,6 +70,14 @@ func (a *Agents) account(k Key, harness string, n *Notice) {
 		n.Usage = left.Usage
 	}
 	n.Final = cmp.Or(n.Final, left.Final)
+}
+
+// idles says that the end of an attempt's turn is known already. A program that says it once more tells nothing new,
+// and its record may still lack the message that a hook told.
+func (a *Agents) idles(k Key) bool {
+	t, ok, err := a.Engine.Task(k.Task)
+	at, lives := t.AttemptByNumber(k.Number)
+	return err == nil && ok && lives && at.Condition.Name == task.Idle
 }
 
 func (a *Agents) acknowledge(k Key) {
