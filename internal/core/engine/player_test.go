@@ -29,10 +29,16 @@ func (p *player) nextSignal() signal.Signal {
 		return signal.Signal{Kind: signal.Resume, Actor: task.Human}
 	case s.Kind == workflow.Agent && lives:
 		kind, actor := signal.Exit, task.Engine
-		if rapid.Bool().Draw(p.rt, "living") {
+		switch rapid.IntRange(0, 2).Draw(p.rt, "living") {
+		case 0:
 			kind, actor = signal.Outcome, task.Actor(a.Role)
+		case 1:
+			if engine.WaitsForWords(p.def, p.task) {
+				return signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbAnswer, Note: "a word"}
+			}
+			return signal.Signal{Kind: signal.Notice, Actor: actor, Attempt: a.Number, Condition: &task.Condition{Name: task.Idle}, Final: p.lastMessage()}
 		}
-		return signal.Signal{Kind: kind, Actor: actor, Attempt: a.Number, Role: a.Role, Report: p.report(), Final: "done"}
+		return signal.Signal{Kind: kind, Actor: actor, Attempt: a.Number, Role: a.Role, Report: p.report(), Final: p.lastMessage()}
 	case p.def.WatchesBoard(s.Name):
 		return signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.CardChanged, Face: p.face()}
 	case len(timers) > 0:
@@ -87,7 +93,7 @@ func (p *player) words(sig *signal.Signal) {
 			}
 		}
 		sig.Code = rapid.IntRange(0, 1).Draw(p.rt, "code")
-		sig.Final = rapid.SampledFrom([]string{"", "I am done.\n<!-- x -->"}).Draw(p.rt, "final")
+		sig.Final = p.lastMessage()
 		if rapid.IntRange(0, 4).Draw(p.rt, "reports") > 0 {
 			sig.Report = p.report()
 		}
@@ -95,6 +101,11 @@ func (p *player) words(sig *signal.Signal) {
 	if sig.Kind == signal.Tracker && rapid.Bool().Draw(p.rt, "card") {
 		sig.Word, sig.Face = signal.CardChanged, p.face()
 	}
+}
+
+// lastMessage is what a turn ends with.
+func (p *player) lastMessage() string {
+	return rapid.SampledFrom([]string{"", "I am done.\n<!-- x -->", asks}).Draw(p.rt, "final")
 }
 
 // report is something that an agent says, most often something that the state knows.
