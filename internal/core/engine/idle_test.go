@@ -400,3 +400,21 @@ func TestTheLastMessageIsAReason(t *testing.T) {
 		}
 	}
 }
+
+func TestAMessageCanBeSupposed(t *testing.T) {
+	for left, want := range map[task.Left]engine.Verdict{"": engine.Crash, task.LeftWords: engine.Stay, task.LeftQuestion: engine.Stay} {
+		record, sig, err := engine.Suppose(load(t, "orange"), engine.Supposition{From: "working", Exit: true, Left: left})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := engine.Decide(load(t, "orange"), record, sig)
+		if d.Verdict != want || (d.Entries[0].Held != "") != (left == task.LeftQuestion) {
+			t.Errorf("%q: %s %+v", left, d.Verdict, d.Entries)
+		}
+	}
+	for _, s := range []engine.Supposition{{From: "working", To: "agent-review", Left: task.LeftWords}, {From: "working", Exit: true, Left: "junk"}} {
+		if _, _, err := engine.Suppose(load(t, "orange"), s); err == nil {
+			t.Errorf("%+v can be supposed", s)
+		}
+	}
+}

@@ -28,11 +28,12 @@ type Supposition struct {
 	Sections []taskfile.Section
 	Counters []task.Counter // those that are not 0
 	ReturnTo string
-	Stale    []string // sections that were used before
-	Foreign  []string // sections whose verdict may be that of a role that may not use them
-	Code     int      // of an exit
-	Without  []string // evidence that is not there
-	Dead     []string // roles of which no agent lives
+	Stale    []string  // sections that were used before
+	Foreign  []string  // sections whose verdict may be that of a role that may not use them
+	Code     int       // of an exit
+	Left     task.Left // at an exit: what the last message was, "" for none
+	Without  []string  // evidence that is not there
+	Dead     []string  // roles of which no agent lives
 	At       time.Time
 }
 
@@ -128,6 +129,10 @@ func (p *supposing) one() {
 		p.err = fmt.Errorf("a task that does not exist yet can only be created: name the state it is to begin in")
 	case p.s.Code != 0 && !p.s.Exit:
 		p.err = fmt.Errorf("only the end of an agent has a code: suppose an exit")
+	case p.s.Left != "" && !p.s.Exit:
+		p.err = fmt.Errorf("only the end of an agent leaves a message: suppose an exit")
+	case p.s.Left != "" && p.s.Left != task.LeftWords && p.s.Left != task.LeftQuestion:
+		p.err = fmt.Errorf("message %q is not known: use %s, %s", p.s.Left, task.LeftWords, task.LeftQuestion)
 	case p.s.Exit && p.exiting() == "":
 		p.err = fmt.Errorf("workflow %s has no role whose agent could end: suppose something else", p.def.Name)
 	}
@@ -151,7 +156,7 @@ func (p *supposing) signal() signal.Signal {
 	}
 	switch {
 	case p.s.Exit:
-		sig.Kind, sig.Role, sig.Code = signal.Exit, p.exiting(), p.s.Code
+		sig.Kind, sig.Role, sig.Code, sig.Left = signal.Exit, p.exiting(), p.s.Code, p.s.Left
 	case p.s.Face != nil:
 		sig.Kind, sig.Word, sig.Face = signal.Tracker, signal.CardChanged, p.s.Face
 	case p.s.Outcome != "":

@@ -26,6 +26,7 @@ type decideFlags struct {
 	tags, set, stale, without, dead        []string
 	foreign                                []string
 	code                                   int
+	left                                   string
 }
 
 // exitFlag is --exit[=ROLE]. It says that it is a truth, so that help shows it like that.
@@ -85,6 +86,7 @@ func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 	flags.StringArrayVar(&f.stale, "stale", nil, "`section` that was used before")
 	flags.StringArrayVar(&f.foreign, "foreign", nil, "`section` whose verdict another role may have written")
 	flags.IntVar(&f.code, "code", 0, "with --exit: exit `CODE` of the agent")
+	flags.StringVar(&f.left, "left", "", "with --exit: the agent's last message was a `question` or other words (question, words)")
 	flags.StringArrayVar(&f.without, "without", nil, "`evidence` that is missing; output for the required output of a step, nonce for that of a report, told for an agent that is told of the move")
 	flags.StringArrayVar(&f.dead, "dead", nil, "`role` of which no agent lives")
 	return cmd
@@ -143,7 +145,7 @@ func (f *decideFlags) decide(deps Deps, name string) (decision, error) {
 func (f *decideFlags) supposition(deps Deps, def *workflow.Definition) (engine.Supposition, error) {
 	s := engine.Supposition{
 		From: f.from, To: f.to, Exit: f.exit.given, ExitRole: f.exit.role, Outcome: f.outcome, Actor: task.Actor(f.actor),
-		Stale: f.stale, Without: f.without, Dead: f.dead, Foreign: f.foreign, Code: f.code,
+		Stale: f.stale, Without: f.without, Dead: f.dead, Foreign: f.foreign, Code: f.code, Left: task.Left(f.left),
 	}
 	if s.From == "" {
 		return s, usageError("--from is missing: name the state the task is in")

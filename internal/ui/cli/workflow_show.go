@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -92,6 +93,7 @@ type (
 		Wall          string       `json:"wall,omitempty"`
 		Idle          string       `json:"idle,omitempty"`
 		Respawn       string       `json:"respawn,omitempty"`
+		OnIdle        string       `json:"on_idle,omitempty"`
 		Prompt        string       `json:"prompt,omitempty"`
 		RespawnPrompt string       `json:"respawn_prompt,omitempty"`
 		Model         string       `json:"model,omitempty"`
@@ -234,7 +236,7 @@ func stateOf(s workflow.State) stateJSON {
 		out.Cooldown = s.Cooldown.String()
 	}
 	if s.Kind == workflow.Agent {
-		out.Respawn = string(s.Respawn)
+		out.Respawn, out.OnIdle = string(s.Respawn), string(cmp.Or(s.OnIdle, workflow.IdleNudge))
 	}
 	if s.Wall > 0 {
 		out.Wall = s.Wall.String()
