@@ -69,6 +69,9 @@ func (x *decider) marked(ended journal.Ended) Verdict {
 	e := x.entry(journal.AgentCrashed)
 	e.Ended, e.Role, e.From = []journal.Ended{ended}, ended.Role, x.t.Status
 	e.Reason = fmt.Sprintf("%s waits for a person; nothing moves", x.t.Status)
+	if ended.Code != 0 {
+		e.Reason = x.withLastWords(e.Reason)
+	}
 	return x.last(e, Crash)
 }
 
@@ -100,6 +103,9 @@ func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) 
 	if x.sig.Mass != "" && !a.Overdue {
 		return x.massDeath(s, ended)
 	}
+	if x.sig.Unstarted && !a.Overdue {
+		return x.couldNotStart(s, ended)
+	}
 	if x.disowned != "" && x.t.Restated != x.t.Visit {
 		return x.restate(s, ended)
 	}
@@ -113,7 +119,7 @@ func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) 
 	if v, ok := x.noAnswer(s, a, ended, why); ok {
 		return v
 	}
-	return x.crash(s, []journal.Ended{ended}, why)
+	return x.crash(s, []journal.Ended{ended}, x.withLastWords(why))
 }
 
 // ending begins the entry of a move that follows from the end of an attempt.

@@ -194,6 +194,9 @@ func (x *decider) agentOwner(s *workflow.State) (who, why string) {
 	if coolsDown(s, x.t) {
 		return theEngine, fmt.Sprintf("the work failed in %s, and the %s is started when the cooldown of %s is over; a person's move, here or in the tracker, ends it, and so does orange task respawn %s", s.Name, s.Role, prose.Span(s.Cooldown), x.t.ID)
 	}
+	if u := x.unstarted(s); u != nil && !x.t.RespawnAt.IsZero() {
+		return theEngine, fmt.Sprintf("the %s could not start and is tried again: %s", s.Role, u.Words)
+	}
 	if !x.t.RespawnAt.IsZero() && x.t.Crashed == "" {
 		return theEngine, "the " + s.Role + " is started later"
 	}
@@ -217,6 +220,9 @@ func (x *decider) liveOwner(s *workflow.State, a task.Attempt) (who, why string)
 	switch c := a.Condition; c.Name {
 	case task.WaitingPermission, task.WaitingInput:
 		return aPerson, fmt.Sprintf("attempt %d of the %s is %s", a.Number, s.Role, conditionText(c))
+	case task.NotStarted, task.TurnFailed:
+		_, text := atTerminal(&a)
+		return aPerson, fmt.Sprintf("attempt %d: %s", a.Number, text)
 	case task.Limited:
 		return theEngine, fmt.Sprintf("attempt %d of the %s reached its usage limit", a.Number, s.Role)
 	case task.Idle:

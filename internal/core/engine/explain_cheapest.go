@@ -80,6 +80,10 @@ func (x *decider) cheapestWithAgent(s *workflow.State) Unblock {
 		return Unblock{Opens: "the " + s.Role + " to be started"}
 	case live && (a.Condition.Name == task.WaitingPermission || a.Condition.Name == task.WaitingInput):
 		return x.command("attach", "the "+s.Role+" gets its answer at its terminal and goes on")
+	case live && a.Condition.Name == task.NotStarted:
+		return x.command("attach", "the "+s.Role+" gets what its screen asks for and starts")
+	case live && a.Condition.Name == task.TurnFailed:
+		return x.command("attach", "the "+s.Role+" is told to go on, once what failed is mended")
 	case live && a.Condition.Name == task.Idle:
 		return Unblock{Opens: "the " + s.Role + ", which is idle", Until: until}
 	case live:

@@ -35,21 +35,23 @@ type ItemKind string
 
 // The kinds of items.
 const (
-	ItemAttention  ItemKind = "attention"  // something failed and was given up
-	ItemConfirm    ItemKind = "confirm"    // an agent asks for a move that a person must grant
-	ItemPermission ItemKind = "permission" // an agent asks whether it may do something
-	ItemInput      ItemKind = "input"      // an agent asks at its terminal
-	ItemQuestion   ItemKind = "question"   // the task waits for an answer
-	ItemIdle       ItemKind = "idle"       // an agent's turn ended in its own state: it asks something, or just stopped
-	ItemReview     ItemKind = "review"     // the work waits for a decision
-	ItemStuck      ItemKind = "stuck"      // the work needs help
-	ItemCrashed    ItemKind = "crashed"    // an agent died
-	ItemFailed     ItemKind = "failed"     // an agent says that the work is not good
-	ItemNoAnswer   ItemKind = "no-answer"  // an agent ended without saying how it went
-	ItemBoard      ItemKind = "board"      // the card waits for a tag or a move
-	ItemStart      ItemKind = "start"      // the task was created and not started
-	ItemPaused     ItemKind = "paused"     // a person paused everything
-	ItemGit        ItemKind = "git"        // git would run programs that nobody has trusted
+	ItemAttention  ItemKind = "attention"   // something failed and was given up
+	ItemConfirm    ItemKind = "confirm"     // an agent asks for a move that a person must grant
+	ItemPermission ItemKind = "permission"  // an agent asks whether it may do something
+	ItemInput      ItemKind = "input"       // an agent asks at its terminal
+	ItemQuestion   ItemKind = "question"    // the task waits for an answer
+	ItemIdle       ItemKind = "idle"        // an agent's turn ended in its own state: it asks something, or just stopped
+	ItemReview     ItemKind = "review"      // the work waits for a decision
+	ItemStuck      ItemKind = "stuck"       // the work needs help
+	ItemNotStarted ItemKind = "not-started" // an agent could not start, or stands still before its first turn
+	ItemTurnFailed ItemKind = "turn-failed" // the turn of an agent ended with an error of its provider
+	ItemCrashed    ItemKind = "crashed"     // an agent died
+	ItemFailed     ItemKind = "failed"      // an agent says that the work is not good
+	ItemNoAnswer   ItemKind = "no-answer"   // an agent ended without saying how it went
+	ItemBoard      ItemKind = "board"       // the card waits for a tag or a move
+	ItemStart      ItemKind = "start"       // the task was created and not started
+	ItemPaused     ItemKind = "paused"      // a person paused everything
+	ItemGit        ItemKind = "git"         // git would run programs that nobody has trusted
 )
 
 // GitItems is the item of a project about programs that git may not run, none if there is
@@ -64,7 +66,7 @@ func GitItems(project, text string) []Item {
 // ItemKinds lists the kinds, the most pressing first.
 func ItemKinds() []ItemKind {
 	return []ItemKind{
-		ItemPaused, ItemAttention, ItemPermission, ItemInput, ItemConfirm, ItemQuestion, ItemIdle, ItemStuck, ItemCrashed, ItemFailed, ItemNoAnswer,
+		ItemPaused, ItemAttention, ItemPermission, ItemInput, ItemConfirm, ItemQuestion, ItemIdle, ItemNotStarted, ItemTurnFailed, ItemStuck, ItemCrashed, ItemFailed, ItemNoAnswer,
 		ItemReview, ItemBoard, ItemGit, ItemStart,
 	}
 }
@@ -125,9 +127,11 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 	case t.Asked != nil:
 		it.Kind, it.Since = ItemConfirm, t.Asked.At
 		it.Text, it.Do = fmt.Sprintf("the %s asks for %s", t.Asked.By, t.Asked.To), x.command("approve", "").Run
-	case x.wantsAtTerminal(it), x.wantsWords(it):
+	case x.wantsAtTerminal(s, it), x.wantsWords(it):
 	case t.Held != "":
 		x.heldItem(s, it)
+	case x.unstarted(s) != nil && t.Crashed == "":
+		x.unstartedItem(s, t.Unstarted, it)
 	case s.Kind == workflow.Waiting && x.def.WaitsForChildren(s.Name) && t.Said != nil && t.Said.Outcome == string(signal.Failed):
 		it.Kind, it.Do = ItemReview, x.command(Complete, "").Run
 		it.Text = fmt.Sprintf("the %s says it failed: send the child back that must be mended, or go on if none must", t.Said.Role)
@@ -182,6 +186,10 @@ func (x *decider) waitsItsTurn() bool {
 // heldItem says that the work failed and whose turn it is now.
 func (x *decider) heldItem(s *workflow.State, it *Item) {
 	it.Kind, it.Text, it.Since = ItemFailed, x.t.Held, x.t.UpdatedAt
+	if u := x.unstarted(s); u != nil {
+		x.unstartedItem(s, u, it)
+		return
+	}
 	if x.massHeld() {
 		it.Kind, it.Do = ItemCrashed, x.command("respawn", "").Run
 		return
@@ -295,18 +303,16 @@ func (x *decider) forPerson(tags []string) bool {
 // cardOf is a card as commands name it.
 func cardOf(ref string) string { return strings.TrimPrefix(ref, "board:") }
 
-// wantsAtTerminal looks for an agent that asks at its terminal.
-func (x *decider) wantsAtTerminal(it *Item) bool {
-	for _, a := range x.t.Attempts {
-		switch a.Condition.Name {
-		case task.WaitingPermission:
-			it.Kind = ItemPermission
-		case task.WaitingInput:
-			it.Kind = ItemInput
-		default:
+// wantsAtTerminal looks for an agent that needs a person at its terminal. A turn that failed matters
+// where the task waits for that turn.
+func (x *decider) wantsAtTerminal(s *workflow.State, it *Item) bool {
+	for i := range x.t.Attempts {
+		a := &x.t.Attempts[i]
+		kind, text := atTerminal(a)
+		if kind == "" || kind == ItemTurnFailed && (a.Done || s.Kind != workflow.Agent || s.Role != a.Role && !standsIn(x.def, x.t, s.Role, a.Role)) {
 			continue
 		}
-		it.Text, it.Since, it.Do = fmt.Sprintf("the %s: %s", a.Role, conditionText(a.Condition)), a.Condition.Since, x.command("attach", "").Run
+		it.Kind, it.Text, it.Since, it.Do = kind, text, a.Condition.Since, x.command("attach", "").Run
 		return true
 	}
 	return false
@@ -321,6 +327,21 @@ func (x *decider) wantsWords(it *Item) bool {
 	}
 	x.idleItem(w, it)
 	return true
+}
+
+// atTerminal says what an agent needs a person for at its terminal, "" if for nothing.
+func atTerminal(a *task.Attempt) (kind ItemKind, text string) {
+	switch c := a.Condition; c.Name {
+	case task.WaitingPermission:
+		return ItemPermission, fmt.Sprintf("the %s: %s", a.Role, conditionText(c))
+	case task.WaitingInput:
+		return ItemInput, fmt.Sprintf("the %s: %s", a.Role, conditionText(c))
+	case task.NotStarted:
+		return ItemNotStarted, because("the "+a.Role+" has not started and its screen stands still", c.Detail)
+	case task.TurnFailed:
+		return ItemTurnFailed, because("the turn of the "+a.Role+" failed", c.Detail)
+	}
+	return "", ""
 }
 
 // leftOut says what was missing when the work was handed over.

@@ -234,6 +234,8 @@ func (x *decider) respawn(s *workflow.State) Verdict {
 	switch {
 	case coolsDown(s, x.t):
 		e.Reason = fmt.Sprintf("it is %s since the work failed in %s", s.Cooldown, s.Name)
+	case x.t.Crashed == "" && x.unstarted(s) != nil:
+		e.Reason = fmt.Sprintf("the %s could not start: %s", s.Role, x.t.Unstarted.Words)
 	case x.t.Crashed == "" && x.unspoken():
 		e.Reason = fmt.Sprintf("the %s did not say how it went", s.Role)
 	default:

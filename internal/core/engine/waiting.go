@@ -30,12 +30,13 @@ const (
 	BecauseOfNote      WaitReasonKind = "note"      // the note of the request that brought the task here, or that waits for approval
 	BecauseOfVerdict   WaitReasonKind = "verdict"   // the section with the verdict that brought the task here
 	BecauseOfReport    WaitReasonKind = "report"    // what the last agent said about its work
-	BecauseOfCrash     WaitReasonKind = "crash"     // how the last agent ended, and its last lines
+	BecauseOfCrash     WaitReasonKind = "crash"     // what the last agent showed last, and how it ended
+	BecauseOfStart     WaitReasonKind = "start"     // likewise, of an agent that could not start
 )
 
 // WaitReasonKinds lists the kinds.
 func WaitReasonKinds() []WaitReasonKind {
-	return []WaitReasonKind{BecauseOfQuestions, BecauseOfMessage, BecauseOfNote, BecauseOfVerdict, BecauseOfReport, BecauseOfCrash}
+	return []WaitReasonKind{BecauseOfQuestions, BecauseOfMessage, BecauseOfNote, BecauseOfVerdict, BecauseOfReport, BecauseOfCrash, BecauseOfStart}
 }
 
 // Title is the kind as a heading.
@@ -51,6 +52,8 @@ func (k WaitReasonKind) Title() string {
 		return "Verdict"
 	case BecauseOfReport:
 		return "Report"
+	case BecauseOfStart:
+		return "Last start"
 	}
 	return "Last crash"
 }
@@ -126,7 +129,7 @@ type waitReasons struct {
 }
 
 func (w *waitReasons) add(kind WaitReasonKind, by, text string) {
-	text = boundText(strings.TrimSpace(text), maxReasonText)
+	text = boundText(strings.TrimRight(strings.TrimLeft(text, "\r\n"), " \t\r\n"), maxReasonText) // it may begin with indented code
 	if text == "" || slices.ContainsFunc(w.out, func(r WaitReason) bool { return r.Text == text }) {
 		return
 	}
@@ -146,6 +149,8 @@ func (w *waitReasons) entries() {
 				w.crash = &list[i-1] // the crash limit, in the same decision
 			}
 		case e.Type == journal.AgentCrashed && w.crash == nil && w.stillDead(e):
+			w.crash = e
+		case e.Type == journal.AgentNotBegun && w.crash == nil && w.t.Unstarted != nil && w.t.Crashed == "":
 			w.crash = e
 		}
 	}
@@ -236,7 +241,7 @@ func (w *waitReasons) report() {
 	}
 }
 
-// lastCrash adds how the agent ended, and what it wrote last.
+// lastCrash adds what the agent showed last, and how it ended.
 func (w *waitReasons) lastCrash() {
 	if w.crash == nil {
 		return
@@ -249,14 +254,27 @@ func (w *waitReasons) lastCrash() {
 		if name := signalName(gone.Code); name != "" {
 			text = strings.Replace(text, fmt.Sprintf("(code %d)", gone.Code), fmt.Sprintf("(code %d, %s)", gone.Code, name), 1)
 		}
-		if w.from.Output != nil {
-			lines = lastLines(w.from.Output(gone.Number))
-		}
+		lines = w.lastLines(gone.Number)
+	}
+	kind := BecauseOfCrash
+	if w.crash.Type == journal.AgentNotBegun {
+		kind = BecauseOfStart
 	}
 	if lines != "" {
-		text += "\n\n" + lines
+		text = lines + "\n\n" + text
 	}
-	w.add(BecauseOfCrash, w.crash.Role, text)
+	w.add(kind, w.crash.Role, text)
+}
+
+// lastLines are what the agent showed last: as its exit told it, else as its output has it.
+func (w *waitReasons) lastLines(attempt int) string {
+	switch {
+	case w.crash.Heard != nil && w.crash.Heard.Last != "":
+		return lastLines(w.crash.Heard.Last)
+	case w.from.Output != nil:
+		return lastLines(w.from.Output(attempt))
+	}
+	return ""
 }
 
 // signalName names the signal that an exit code stands for, "" if it stands for none.

@@ -81,13 +81,13 @@ func TestWhyATaskWaits(t *testing.T) {
 		"its agents died": {
 			do: func(w *world) {
 				w.perform()
-				w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: "worker", Code: 137})
+				w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: "worker", Code: 137, Last: "reading\nout of memory"})
 				w.fires(engine.Respawn)
 				w.perform()
-				w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: "worker", Code: 137})
+				w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: "worker", Code: 137, Last: "reading\nout of memory"})
 			},
-			want: []engine.WaitReason{{Kind: engine.BecauseOfCrash, By: "worker", Text: "the worker ended (code 137, SIGKILL): TASK.md has no ## Handoff: write it, with a line DONE: or REMAINING: or DECISIONS: or UNCERTAIN: or NOTHING:\n\n    reading\n    out of memory"}},
-			text: "the work needs help: crash 2 of 2 in working: the worker ended (code 137): TASK.md has no ## Handoff: write it, with a line DONE: or REMAINING: or DECISIONS: or UNCERTAIN: or NOTHING:",
+			want: []engine.WaitReason{{Kind: engine.BecauseOfCrash, By: "worker", Text: "    reading\n    out of memory\n\nreading out of memory; the worker ended (code 137, SIGKILL): TASK.md has no ## Handoff: write it, with a line DONE: or REMAINING: or DECISIONS: or UNCERTAIN: or NOTHING:"}},
+			text: "the work needs help: crash 2 of 2 in working: reading out of memory; the worker ended (code 137): TASK.md has no ## Handoff: write it, with a line DONE: or REMAINING: or DECISIONS: or UNCERTAIN: or NOTHING:",
 		},
 		"its review failed twice": {
 			do: func(w *world) {

@@ -83,7 +83,7 @@ func move(t *task.Task, e *Entry) {
 	t.Queued = false
 	t.Crashed, t.Because = "", e.Reason
 	t.Held = ""
-	t.Unanswered, t.Answered = nil, nil
+	t.Unanswered, t.Answered, t.Unstarted = nil, nil, nil
 	if e.Actor == task.Human || movedInTracker(t, e) { // a person's word ends every cooldown
 		t.Failed = nil
 	}
@@ -226,7 +226,7 @@ func applyAttempts(t *task.Task, e *Entry) {
 		t.Crashed, t.Because = e.Role, e.Reason
 	}
 	switch e.Type {
-	case AgentCrashed, AgentRespawn, AgentLimited, AgentSilent, AgentUndone, AgentRestate, AgentLost, WorkFailed:
+	case AgentCrashed, AgentRespawn, AgentLimited, AgentSilent, AgentUndone, AgentRestate, AgentLost, AgentNotBegun, WorkFailed:
 		t.RespawnAt = e.Respawn
 	}
 	applyLost(t, e)
@@ -234,6 +234,7 @@ func applyAttempts(t *task.Task, e *Entry) {
 		t.Limits = slices.DeleteFunc(t.Limits, func(old task.Limit) bool { return old.Choice == l.Choice || !old.Until.After(e.At) })
 		t.Limits = append(t.Limits, *l)
 	}
+	applyUnstarted(t, e)
 	if e.To != "" {
 		t.RespawnAt = e.Respawn
 	}
@@ -269,6 +270,20 @@ func applyLost(t *task.Task, e *Entry) {
 	case e.Type == AgentLost:
 		t.Lost = append(t.Lost, e.At)
 		t.Lost = t.Lost[max(0, len(t.Lost)-LostKept):]
+	}
+}
+
+// applyUnstarted folds how often the agent could not start. A person who starts it has seen why.
+func applyUnstarted(t *task.Task, e *Entry) {
+	switch {
+	case e.Actor == task.Human && len(e.Started) > 0:
+		t.Unstarted = nil
+	case e.Type == AgentNotBegun:
+		u := task.Unstarted{Count: 1, Words: e.Reason}
+		if t.Unstarted != nil {
+			u.Count += t.Unstarted.Count
+		}
+		t.Unstarted = &u
 	}
 }
 

@@ -29,7 +29,8 @@ const (
 	AgentSpawned  Type = "agent.spawned"
 	AgentExited   Type = "agent.exited"
 	AgentCrashed  Type = "agent.crashed"
-	AgentLost     Type = "agent.lost" // ended from outside together with others: no crash
+	AgentLost     Type = "agent.lost"        // ended from outside together with others: no crash
+	AgentNotBegun Type = "agent.not-started" // ended before its first turn: no crash
 	AgentRespawn  Type = "agent.respawned"
 	AgentOverdue  Type = "agent.overdue"
 	AgentNotice   Type = "agent.condition"
@@ -140,6 +141,7 @@ func (e *Entry) Signal(visit int) signal.Signal {
 		s.Arg, s.Active, s.Commit, s.Workspace = h.Arg, h.Active, h.Commit, h.Broken
 		s.Busy, s.Children, s.Report, s.Final, s.Face = h.Busy, h.Children, h.Report, h.Final, h.Face
 		s.Lost, s.Merged, s.BrokeOff, s.Confirmed, s.Missing, s.Left = h.Lost, h.Merged, h.BrokeOff, h.Confirmed, h.Missing, h.Left
+		s.Unstarted, s.Last = h.Unstarted, h.Last
 	}
 	return s
 }

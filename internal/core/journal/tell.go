@@ -187,6 +187,8 @@ func (e *Entry) agentWords() (string, Tone) {
 		return "died" + e.code(), Bad
 	case AgentLost:
 		return "ended together with others", Warn
+	case AgentNotBegun:
+		return "could not start" + e.code(), Bad
 	case AgentRespawn:
 		if e.Actor == task.Human && len(e.Started) > 0 {
 			return "starts the " + e.Started[0].Role + " again", Plain

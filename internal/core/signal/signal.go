@@ -51,6 +51,9 @@ type Signal struct {
 	Code int    `json:"code,omitempty"` // exit: of the process
 	Mass string `json:"mass,omitempty"` // exit: what ended it together with others, "" if it ended alone
 
+	Unstarted bool   `json:"unstarted,omitempty"` // exit: it ended by itself within seconds of its start, before its first turn
+	Last      string `json:"last,omitempty"`      // exit: the last lines that it showed; untrusted
+
 	Condition *task.Condition `json:"condition,omitempty"` // notice; exit: the last one, if it explains the end
 	Usage     *task.Usage     `json:"usage,omitempty"`     // notice, exit: consumed so far
 	Active    time.Time       `json:"active,omitzero"`     // timer: when the attempt last showed life
@@ -148,6 +151,8 @@ type Heard struct {
 	BrokeOff bool               `json:"broke_off,omitempty"`
 	Missing  []string           `json:"missing,omitempty"`
 
+	Unstarted bool   `json:"unstarted,omitempty"`
+	Last      string `json:"last,omitempty"`
 	Confirmed string `json:"confirmed,omitempty"`
 }
 
@@ -166,7 +171,7 @@ func (s *Signal) Heard() *Heard {
 		To: s.To, Role: s.Role, Code: s.Code, Mass: s.Mass, Word: s.Word, Timer: s.Timer, Arg: s.Arg,
 		Active: s.Active, Commit: s.Commit, Sections: taskfile.Bare(s.Artifacts.Sections), Problem: s.Artifacts.Problem, Evidence: s.Evidence, Free: s.Free,
 		Busy: s.Busy, Children: s.Children, Report: s.Report, Final: s.Final, Face: s.Face, Broken: s.Workspace, Lost: s.Lost,
-		Merged: s.Merged, BrokeOff: s.BrokeOff, Confirmed: s.Confirmed, Missing: s.Missing, Left: s.Left,
+		Merged: s.Merged, BrokeOff: s.BrokeOff, Confirmed: s.Confirmed, Missing: s.Missing, Left: s.Left, Unstarted: s.Unstarted, Last: s.Last,
 	}
 }
 

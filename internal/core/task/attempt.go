@@ -28,16 +28,22 @@ const (
 	WaitingInput      = "waiting-input"      // it asked a question at its terminal, or its screen keeps a message from it
 	WaitingPermission = "waiting-permission" // it asks whether it may do something
 	Limited           = "limited"            // its provider serves it no more for now
+	NotStarted        = "not-started"        // it reported nothing since its start, and its screen stands still
+	TurnFailed        = "turn-failed"        // its turn ended with an error of its provider
 )
 
 // Blocked says that the attempt cannot go on before somebody else does something.
 func (c Condition) Blocked() bool {
-	return c.Name == WaitingInput || c.Name == WaitingPermission || c.Name == Limited
+	switch c.Name {
+	case WaitingInput, WaitingPermission, Limited, NotStarted, TurnFailed:
+		return true
+	}
+	return false
 }
 
 // InTurn says that the attempt may be doing something. Only the end of a turn says that it
 // does nothing; one that never reported a turn counts as in one for as long as it lives.
-func (c Condition) InTurn() bool { return c.Name != Idle }
+func (c Condition) InTurn() bool { return c.Name != Idle && c.Name != TurnFailed }
 
 // Asks says that its turn ended with a question to a person.
 func (c Condition) Asks() bool { return c.Name == Idle && c.Left == LeftQuestion }
@@ -50,10 +56,16 @@ func (c Condition) Is(other Condition) bool {
 // KnownCondition says whether name is the name of a condition.
 func KnownCondition(name string) bool {
 	switch name {
-	case Running, Idle, WaitingInput, WaitingPermission, Limited:
+	case Running, Idle, WaitingInput, WaitingPermission, Limited, NotStarted, TurnFailed:
 		return true
 	}
 	return false
+}
+
+// Unstarted is how often the agent of a state could not start in this visit.
+type Unstarted struct {
+	Count int    `json:"count"`
+	Words string `json:"words,omitempty"` // what it showed last, in one line; untrusted
 }
 
 // Usage is what an attempt has consumed so far.

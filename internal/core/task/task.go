@@ -94,6 +94,7 @@ type Task struct {
 	Lost     []time.Time       `json:"lost,omitempty"`     // when its agent last ended together with others, since a person looked
 
 	Unanswered *Unanswered `json:"unanswered,omitempty"` // the agent of this visit that ended while it waited for a person
+	Unstarted  *Unstarted  `json:"unstarted,omitempty"`  // its agent could not start in this visit, nil if it could
 	Answered   *Answered   `json:"answered,omitempty"`   // the last answer of a person in this visit, or the one that began it
 }
 
@@ -327,6 +328,7 @@ func (t *Task) Clone() Task {
 	c.Samples = slices.Clone(t.Samples)
 	c.Handoffs = slices.Clone(t.Handoffs)
 	c.Said, c.Face, c.Handover, c.Work, c.GaveUp = copied(t.Said), copied(t.Face), copied(t.Handover), copied(t.Work), copied(t.GaveUp)
+	c.Unstarted = copied(t.Unstarted)
 	c.Salvages = slices.Clone(t.Salvages)
 	c.Failed = slices.Clone(t.Failed)
 	c.Lost = slices.Clone(t.Lost)

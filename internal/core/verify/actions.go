@@ -36,7 +36,7 @@ type action struct {
 	wish   *signal.New
 	report *signal.Report // what an agent says about its work
 	face   *board.Face    // how the card looks
-	mass   mass           // an agent's end: whether others ended with it
+	mass   mass           // an agent's end that is no crash, and whether it is one too many
 	ends   bool           // the process ends first
 	left   task.Left      // the end of a turn, or of an agent: what it ended with
 }
@@ -49,14 +49,19 @@ func (a *action) steps() int32 {
 	return 1
 }
 
-// mass says whether an agent ended together with others, and whether that is too often.
+// mass says whether an agent ended together with others, or could not start, and whether that is too often.
 type mass byte
 
 const (
 	alone mass = iota
 	together
 	togetherAgain
+	unstarted
+	unstartedAgain
 )
+
+// tooOften says that the task is held for a person.
+func (m mass) tooOften() bool { return m == togetherAgain || m == unstartedAgain }
 
 // choice is what a section is when a decision is made.
 type choice struct {
@@ -129,17 +134,17 @@ func (m *model) newsOf(w *world, i int, out []action) []action {
 	return m.massDeaths(w, i, out)
 }
 
-// massDeaths are the ends of the state's agent that come together with those of others:
-// once, and once too often. The agent leaves nothing new; what it may leave is tried with
+// massDeaths are the ends of the state's agent that come together with those of others, or before its
+// first turn: once, and once too often. The agent leaves nothing new; what it may leave is tried with
 // the ends of its own. It comes from outside, as what a person does, so it is no loop of
 // the workflow.
 func (m *model) massDeaths(w *world, i int, out []action) []action {
 	if a := &w.t.Attempts[i]; a.Role != m.own(w.t.Status) || a.Ending || a.Overdue {
 		return out
 	}
-	for _, how := range [...]mass{together, togetherAgain} {
-		if how == togetherAgain && (len(w.t.Pending) > 0 || len(w.t.Attempts) > 1) {
-			break // what is owed, and who else lives, makes no difference to being held
+	for _, how := range [...]mass{together, togetherAgain, unstarted, unstartedAgain} {
+		if how.tooOften() && (len(w.t.Pending) > 0 || len(w.t.Attempts) > 1) {
+			continue // what is owed, and who else lives, makes no difference to being held
 		}
 		c := m.choices(w, m.exits[m.stateNumber[w.t.Status]])[0]
 		out = append(out, action{deed: hear, kind: signal.Exit, who: task.Engine, actor: i, choice: c, mass: how, human: true})

@@ -104,11 +104,15 @@ func (s *search) signal(w *world, a *action) signal.Signal {
 	case signal.Exit:
 		sig.Left = a.left
 		sig.Role = w.t.Attempts[a.actor].Role
-		if a.mass != alone {
-			sig.Mass, w.t.Lost = signal.MassReboot, nil
-		}
-		if a.mass == togetherAgain {
-			w.t.Lost = []time.Time{w.now, w.now}
+		switch w.t.Lost, w.t.Unstarted = nil, nil; a.mass {
+		case together:
+			sig.Mass = signal.MassReboot
+		case togetherAgain:
+			sig.Mass, w.t.Lost = signal.MassReboot, []time.Time{w.now, w.now}
+		case unstarted:
+			sig.Unstarted = true
+		case unstartedAgain:
+			sig.Unstarted, w.t.Unstarted = true, &task.Unstarted{Count: engine.StartTries}
 		}
 	case signal.Outcome, signal.Tracker:
 		sig.Word = a.word

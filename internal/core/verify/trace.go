@@ -182,8 +182,11 @@ func whatHappens(w *world, a *action) string {
 		return "the process of the " + w.t.Attempts[a.actor].Role + " ends"
 	case hear:
 		text := "Orange hears that the " + w.t.Attempts[a.actor].Role + " ended"
-		if a.mass != alone {
+		switch a.mass {
+		case together, togetherAgain:
 			text += " together with others"
+		case unstarted, unstartedAgain:
+			text += " before its first turn"
 		}
 		return text + leftText(a.left)
 	case tell:

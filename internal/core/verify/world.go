@@ -103,7 +103,7 @@ func (w *world) copy() world {
 // forgetPast drops what agents said, how cards looked, and when something happened last.
 func (m *model) forgetPast(w *world) {
 	t := &w.t
-	t.Said, t.Handoffs, t.Question, t.Advice, t.Face, t.Failed, t.GaveUp, t.Lost, t.Work = nil, nil, "", "", nil, nil, nil, nil, nil
+	t.Said, t.Handoffs, t.Question, t.Advice, t.Face, t.Failed, t.GaveUp, t.Lost, t.Unstarted, t.Work = nil, nil, "", "", nil, nil, nil, nil, nil, nil
 }
 
 // forget drops what nothing can tell from its absence: versions of sections that no
