@@ -75,7 +75,7 @@ func (s *server) hire() (*company, error) {
 		Harnesses: harnesses{s: s}, Workspaces: c.worktrees, Engine: spokesman{s},
 		Env:   func(name string) []string { return append(inPath(s.agentEnv(name), s.self), "ORANGE_HOME="+s.cfg.Home) },
 		Words: repositoryWords, Term: tmux.Terminal, OnBoard: allCards{local: cards{s.boards()}, office: s.office}.shown,
-		LastReport: s.lastReport, WatchOutput: s.watchOutput,
+		LastReport: s.lastReport, LastLines: s.lastLines, Mask: s.mask, WatchOutput: s.watchOutput,
 	}
 	if c.terminal != nil {
 		o.Terminal = terminal{c.terminal}
@@ -184,7 +184,7 @@ func (h harnesses) Plan(l agents.Launch) (agents.Plan, error) {
 		env, files := harness.Guard(l.Dir, variable(inPath(h.s.agentEnv(l.Harness), h.s.self), "PATH"))
 		plan.Env, plan.Files = append(plan.Env, env...), append(plan.Files, files...)
 	}
-	return agents.Plan{Argv: plan.Argv, Env: plan.Env}, harness.WriteFiles(plan.Files)
+	return agents.Plan{Argv: plan.Argv, Env: plan.Env, Unhooked: plan.Unhooked}, harness.WriteFiles(plan.Files)
 }
 
 // Hook implements agents.Harnesses.
@@ -255,13 +255,16 @@ func (h harnesses) Acknowledges(name string) bool { return !strings.HasPrefix(na
 // Messages implements agents.Harnesses.
 func (h harnesses) Messages(name string) bool { return !strings.HasPrefix(name, "command:") }
 
+// HidesFailures implements agents.Harnesses.
+func (h harnesses) HidesFailures(name string) bool { return name == "codex" || name == "gemini" }
+
 // AsksFirst implements agents.Harnesses.
 func (h harnesses) AsksFirst(name string) bool {
 	return !strings.HasPrefix(name, "command:") && !strings.HasPrefix(name, "script")
 }
 
 func noticeOf(n harness.Notice) agents.Notice {
-	out := agents.Notice{Session: n.Session, Transcript: n.Transcript, Final: n.Final, Prompted: n.Prompted}
+	out := agents.Notice{Session: n.Session, Transcript: n.Transcript, Final: n.Final, Failure: n.Failure, Prompted: n.Prompted}
 	if n.Condition != "" {
 		out.Condition = &task.Condition{Name: n.Condition, Detail: n.Detail, Until: n.Until.UTC().Truncate(time.Second)}
 		if n.Until.IsZero() {

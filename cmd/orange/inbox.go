@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"orange/internal/core/engine"
@@ -93,22 +92,14 @@ func (s *server) waitReasons(t *task.Task) []engine.WaitReason {
 	return engine.WaitReasons(def, *t, from)
 }
 
-// lastOutput reads the last lines that an attempt of a task wrote, as text.
+// lastOutput reads the last lines that an attempt of a task showed, as text. Exits from before did not
+// tell them.
 func (s *server) lastOutput(t *task.Task) func(attempt int) string {
 	return func(attempt int) string {
 		if s.company == nil {
 			return ""
 		}
-		k := agents.Key{Task: t.ID, Number: attempt}
-		card, err := s.company.agents.Card(k)
-		if err != nil {
-			return ""
-		}
-		lines, _, err := s.company.printed(k, card, maxTailLines)
-		if err != nil {
-			return ""
-		}
-		return screen.Text(strings.Join(lines, "\n"))
+		return s.company.agents.ShownLast(agents.Key{Task: t.ID, Number: attempt})
 	}
 }
 

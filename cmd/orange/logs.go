@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 
 const (
 	maxReplay   = 1 << 20 // bytes of a terminal's output that are replayed
+	lastShown   = 8       // lines that are told of an attempt that is over
 	maxLogLines = 2000    // lines of an output without turns that are answered
 )
 
@@ -92,6 +94,51 @@ func (c *company) logLines(t *task.Task, k agents.Key, card agents.Card, most in
 	}
 	lines, _, err := c.printed(k, card, most)
 	return lines, err
+}
+
+// lastLines are what an attempt that is over showed last. Without a terminal these are its own complaints;
+// what it wrote for programs is told as a conversation.
+func (s *server) lastLines(k agents.Key, card agents.Card) []string {
+	lines, _, err := s.company.printed(k, card, maxTailLines)
+	if err == nil && card.Window == "" {
+		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "{") })
+		if t, ok, err := s.store.Task(k.Task); len(lines) == 0 && err == nil && ok {
+			lines, _ = s.company.logLines(&t, k, card, maxTailLines)
+		}
+	}
+	return screen.LastLines(strings.Join(lines, "\n"), lastShown)
+}
+
+// minSecret is how much of a secret counts as one. Programs show the beginning or the end of a key.
+const minSecret = 8
+
+// mask takes the secrets that an agent was given out of a text, and parts of them.
+func (s *server) mask(harness, text string) string {
+	for _, kv := range s.agentEnv(harness) {
+		name, value, _ := strings.Cut(kv, "=")
+		if !secretName(name) {
+			continue
+		}
+		for n := len(value); n >= minSecret; n-- {
+			if part := value[len(value)-n:]; strings.Contains(text, part) {
+				text = strings.ReplaceAll(text, part, "[secret]")
+			}
+			if part := value[:n]; strings.Contains(text, part) {
+				text = strings.ReplaceAll(text, part, "[secret]")
+			}
+		}
+	}
+	return text
+}
+
+// secretName says whether a variable of this name holds a secret.
+func secretName(name string) bool {
+	for _, word := range []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"} {
+		if strings.Contains(strings.ToUpper(name), word) {
+			return true
+		}
+	}
+	return false
 }
 
 // printed are the last lines that an attempt printed: what its terminal looked like, or

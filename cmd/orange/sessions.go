@@ -91,7 +91,7 @@ func (p *processes) Watch(dir string, over func(agents.Exit)) error {
 		if reason == "" && x.Signal != "" {
 			reason = "killed by " + x.Signal
 		}
-		over(agents.Exit{Code: x.Code, Reason: reason, Mass: x.Mass})
+		over(agents.Exit{Code: x.Code, Reason: reason, Mass: x.Mass, At: x.At})
 	})
 }
 

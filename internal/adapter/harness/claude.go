@@ -161,6 +161,6 @@ func (n *Notice) failed(e hookEvent, now time.Time) {
 	case "authentication_failed", "oauth_org_not_allowed", "billing_error":
 		n.Condition, n.Detail = task.WaitingInput, clean(text, maxDetail)
 	default:
-		n.Condition, n.Detail = task.Idle, clean(text, maxDetail)
+		n.Condition, n.Detail = task.TurnFailed, clean(text, maxDetail)
 	}
 }

@@ -152,7 +152,7 @@ func (n *Notice) claudeResult(r claudeRecord, now time.Time) {
 	case n.Until.IsZero() && r.Status == 429:
 		n.mark("429: "+r.Result, now)
 	case n.Until.IsZero():
-		n.mark(r.Result, now)
+		n.fail(r.Result, now)
 	}
 }
 

@@ -85,9 +85,9 @@ func codexStream(o Output) Notice {
 			}
 			n.lift()
 		case "error":
-			n.mark(e.Message, o.Now)
+			n.fail(e.Message, o.Now)
 		case "turn.failed":
-			n.mark(e.Error.Message, o.Now)
+			n.fail(e.Error.Message, o.Now)
 		}
 	}
 	n.Usage, n.Final = sum.some(), prose(n.Final)
@@ -123,7 +123,7 @@ func codexTranscript(o Output) Notice {
 		case p.Type == "task_started":
 			n.lift()
 		case p.Type == "task_complete" && p.Error.Message != "":
-			if !n.mark(p.Error.Message, o.Now) && p.Error.Info == "usage_limit_exceeded" {
+			if !n.fail(p.Error.Message, o.Now) && p.Error.Info == "usage_limit_exceeded" {
 				n.mark("usage limit reached: "+p.Error.Message, o.Now)
 			}
 		case p.Type == "task_complete" && p.Last != "":

@@ -59,7 +59,7 @@ func (c command) Plan(l Launch) (Plan, error) {
 	if !placed && prompt != "" {
 		argv = append(argv, prompt)
 	}
-	return Plan{Argv: argv, Env: []string{"ORANGE_PROMPT_FILE=" + l.PromptFile}}, nil
+	return Plan{Argv: argv, Env: []string{"ORANGE_PROMPT_FILE=" + l.PromptFile}, Unhooked: true}, nil
 }
 
 // Hook implements Harness.

@@ -137,13 +137,23 @@ func limitNotice(text string, now time.Time) (Notice, bool) {
 func (n *Notice) mark(text string, now time.Time) bool {
 	l, ok := limitNotice(text, now)
 	if ok {
-		n.Condition, n.Detail, n.Until = l.Condition, l.Detail, l.Until
+		n.Condition, n.Detail, n.Until, n.Failure = l.Condition, l.Detail, l.Until, ""
 	}
 	return ok
 }
 
-// lift takes a limit back: the agent went on after it.
+// fail keeps why a turn failed, unless that is a used-up allowance, which it says.
+func (n *Notice) fail(text string, now time.Time) bool {
+	if n.mark(text, now) {
+		return true
+	}
+	n.Failure = clean(text, maxDetail)
+	return false
+}
+
+// lift takes a limit or a failure back: the agent went on after it.
 func (n *Notice) lift() {
+	n.Failure = ""
 	if n.Condition == task.Limited {
 		n.Condition, n.Detail, n.Until = "", "", time.Time{}
 	}
@@ -156,6 +166,9 @@ func (n Notice) fill(m Notice) Notice {
 	}
 	if n.Session == "" {
 		n.Session = m.Session
+	}
+	if n.Failure == "" && n.Final == "" {
+		n.Failure = m.Failure
 	}
 	if n.Usage == nil {
 		n.Usage = m.Usage

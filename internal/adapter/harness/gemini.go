@@ -70,6 +70,7 @@ func (g gemini) Plan(l Launch) (Plan, error) {
 // brings along are left alone, hooks or no hooks: a changed file would end up in a
 // commit.
 func (gemini) addSettings(l Launch, plan *Plan) error {
+	plan.Unhooked = true
 	if len(l.Hook) == 0 || l.Workspace == "" {
 		return nil
 	}
@@ -77,6 +78,7 @@ func (gemini) addSettings(l Launch, plan *Plan) error {
 	if have, err := os.ReadFile(path); err == nil && !strings.Contains(string(have), `"name": "`+ourHook+`"`) {
 		return nil
 	}
+	plan.Unhooked = false
 	hooks := map[string]any{}
 	for _, event := range []string{"SessionStart", "BeforeAgent", "AfterAgent", "AfterTool", "Notification", "SessionEnd"} {
 		hook := map[string]any{"type": "command", "name": ourHook, "command": l.hookLine(event), "timeout": 10000}

@@ -72,13 +72,13 @@ func geminiStream(o Output) Notice {
 		case "tool_use", "tool_result":
 			whole = true
 		case "error":
-			n.mark(r.Error.Message, o.Now)
+			n.fail(r.Error.Message, o.Now)
 		case "result":
 			n.Usage = Usage{InputTokens: r.Stats.Input.int(), OutputTokens: r.Stats.Output.int(), CacheTokens: r.Stats.Cached.int()}.some()
 			if r.Status == "success" {
 				n.lift()
 			} else {
-				n.mark(r.Error.Message, o.Now)
+				n.fail(r.Error.Message, o.Now)
 			}
 		}
 	}

@@ -41,6 +41,7 @@ type Plan struct {
 	Env      []string // to add to the environment
 	Files    []File   // to write before the start
 	Excludes []string // paths in the worktree to keep out of git
+	Unhooked bool     // the agent calls no hook: nothing but its screen and its output tells how it is doing
 }
 
 // File is a file an agent needs to find.
@@ -59,6 +60,7 @@ type Notice struct {
 	Session    string // the agent's own id of the session
 	Transcript string
 	Final      string // its last message, whole up to a MiB
+	Failure    string // why its last turn failed, in the words of the provider or of the agent; empty if it did not
 	Usage      *Usage
 	Prompted   bool // it has taken a prompt in
 }

@@ -40,7 +40,7 @@ func TestHook(t *testing.T) {
 		{"claude", "StopFailure", `{` + common + `,"error":"rate_limit","last_assistant_message":"You've hit your session limit · resets 3pm (UTC)"}`, with(Notice{Condition: task.Limited, Detail: "You've hit your session limit · resets 3pm (UTC)", Until: noon.Add(3 * time.Hour)})},
 		{"claude", "StopFailure", `{` + common + `,"error":"rate_limit","last_assistant_message":"Fable requires credits"}`, with(Notice{Condition: task.Limited, Detail: "rate limit: Fable requires credits", Until: noon.Add(time.Hour)})},
 		{"claude", "StopFailure", `{` + common + `,"error":"authentication_failed","last_assistant_message":"Please run /login"}`, with(Notice{Condition: task.WaitingInput, Detail: "Please run /login"})},
-		{"claude", "StopFailure", `{` + common + `,"error":"server_error","last_assistant_message":"API Error: 500"}`, with(Notice{Condition: task.Idle, Detail: "API Error: 500"})},
+		{"claude", "StopFailure", `{` + common + `,"error":"server_error","last_assistant_message":"API Error: 500"}`, with(Notice{Condition: task.TurnFailed, Detail: "API Error: 500"})},
 		{"claude", "SessionEnd", `{` + common + `,"reason":"other"}`, with(Notice{})},
 		{"claude", "TeammateIdle", `{` + common + `}`, Notice{}},
 
@@ -72,7 +72,7 @@ func TestHook(t *testing.T) {
 		{"opencode", "question.asked", `{"properties":{"sessionID":"ses_1","questions":[{"question":"Which?","options":[{"label":"A"}]}]}}`, Notice{Condition: task.WaitingInput, Detail: "Which? [1] A"}},
 		{"opencode", "session.idle", `{"properties":{"sessionID":"ses_1"},"final":"echoed","failure":"","usage":{"input":10,"output":5,"cache":2,"cost":0.5}}`, Notice{Condition: task.Idle, Session: "ses_1", Final: "echoed", Usage: &Usage{10, 5, 2, 500000}}},
 		{"opencode", "session.idle", `{"properties":{"sessionID":"ses_1"},"final":"","failure":"APIError: rate limit exceeded, retry in 2h"}`, Notice{Condition: task.Limited, Detail: "APIError: rate limit exceeded, retry in 2h", Until: noon.Add(2 * time.Hour), Session: "ses_1"}},
-		{"opencode", "session.idle", `{"properties":{"sessionID":"ses_1"},"failure":"APIError: no such model"}`, Notice{Condition: task.Idle, Detail: "APIError: no such model", Session: "ses_1"}},
+		{"opencode", "session.idle", `{"properties":{"sessionID":"ses_1"},"failure":"APIError: no such model"}`, Notice{Condition: task.TurnFailed, Detail: "APIError: no such model", Session: "ses_1"}},
 		{"opencode", "file.edited", `{"properties":{}}`, Notice{}},
 
 		{"pi", "session_start", `{` + common + `}`, with(Notice{})},

@@ -54,7 +54,7 @@ func (opencode) Read(o Output) Notice {
 			})
 			n.lift()
 		case "error":
-			n.mark(r.Error.Name+": "+r.Error.Data.Message, o.Now)
+			n.fail(r.Error.Name+": "+r.Error.Data.Message, o.Now)
 		}
 	}
 	n.Usage, n.Final = sum.some(), prose(n.Final)

@@ -44,7 +44,7 @@ func piRead(path, kind string, o Output) Notice {
 			n.Session = r.ID
 		case r.Type != kind || m.Role != "assistant" || r.at().Before(o.Since):
 		case m.Failure != "":
-			n.mark(m.Failure, o.Now)
+			n.fail(m.Failure, o.Now)
 		default:
 			n.lift()
 			if m.Content != "" {

@@ -42,10 +42,10 @@ func (s spent) usage() Usage {
 	return Usage{InputTokens: s.Input.int(), OutputTokens: s.Output.int(), CacheTokens: s.Cache.int(), CostMicroUSD: micros(s.Cost)}
 }
 
-// ended is the end of a turn: idle, unless the provider serves no more.
+// ended is the end of a turn: idle, unless the provider answered with an error or serves no more.
 func (n *Notice) ended(final, failure string, now time.Time) {
 	n.Condition, n.Final = task.Idle, prose(final)
 	if failure != "" && !n.mark(failure, now) {
-		n.Detail = clean(failure, maxDetail)
+		n.Condition, n.Detail = task.TurnFailed, clean(failure, maxDetail)
 	}
 }

@@ -93,7 +93,7 @@ func TestReadOfLines(t *testing.T) {
 		{
 			"claude fails for another reason", "claude",
 			`{"type":"result","subtype":"success","is_error":true,"api_error_status":400,"result":"API Error: 400 bad request"}`,
-			Notice{},
+			Notice{Failure: "API Error: 400 bad request"},
 		},
 		{
 			"claude was killed: its last message counts, not that of a subagent", "claude",

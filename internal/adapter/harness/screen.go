@@ -13,6 +13,7 @@ import (
 type look struct {
 	asks  []ask
 	limit func() *regexp.Regexp // the line that says that an allowance is used up
+	fails func() *regexp.Regexp // the line that says that a turn failed, where no hook says it
 	trust func() *regexp.Regexp // the dialog about the worktree, with the answer yes chosen
 	box   *box                  // its input line
 }
@@ -56,6 +57,7 @@ var codexLook = look{
 		{task.WaitingPermission, pattern(`^(?:Trust this folder|Do you trust the contents of this)`), codexChoice},
 		{task.WaitingInput, pattern(`^(?:Question \d|Approaching rate limits)`), codexChoice},
 	},
+	fails: pattern(`^■ `),
 	limit: pattern(`^■ (?:You've (?:hit|reached) your|.*(?:429|[Rr]ate limit|quota))`),
 	trust: pattern(`(?s)(?:Trust this folder\?|Do you trust the contents of this directory\?).*› 1\. (?:Trust|Yes)`),
 	box:   &box{mark: pattern(`^›( |$)`), indent: 2, other: pattern(`^!( |$)`)},
@@ -66,6 +68,7 @@ var geminiLook = look{
 		{task.WaitingPermission, pattern(`^(?:Allow execution|Apply this change|Do you want to (?:proceed|connect|allow)|Allow )`), geminiChoice},
 		{task.WaitingPermission, pattern(`^Do you trust (?:the files in )?this folder`), geminiChoice},
 	},
+	fails: pattern(`^✕ *(?:\[API Error|Error)`),
 	limit: pattern(`^(?:✕ *)?(?:Usage limit reached for|\[API Error: .*(?:quota|429|[Rr]ate limit|RESOURCE_EXHAUSTED))`),
 	trust: pattern(`(?s)Do you trust (?:the files in )?this folder\?.*● 1\. (?:Trust|Yes)`),
 	box:   &box{mark: pattern(`^ [>*](?: |$)`), indent: 3, other: pattern(`^ [!(](?: |$)`), ghost: pattern(`^ *Type your message or @path/to/file$`)},
@@ -128,7 +131,7 @@ func (l look) at(pane string, now time.Time) (Notice, bool) {
 		}
 		return limitNotice(strings.Join(shown[i:min(len(shown), i+3)], " "), now)
 	}
-	return Notice{}, false
+	return l.failedTurn(shown)
 }
 
 // find returns the question with what stands above it.

@@ -127,7 +127,7 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 	case t.Asked != nil:
 		it.Kind, it.Since = ItemConfirm, t.Asked.At
 		it.Text, it.Do = fmt.Sprintf("the %s asks for %s", t.Asked.By, t.Asked.To), x.command("approve", "").Run
-	case x.wantsAtTerminal(s, it), x.wantsWords(it):
+	case x.wantsAtTerminal(it), x.wantsWords(it):
 	case t.Held != "":
 		x.heldItem(s, it)
 	case x.unstarted(s) != nil && t.Crashed == "":
@@ -305,7 +305,8 @@ func cardOf(ref string) string { return strings.TrimPrefix(ref, "board:") }
 
 // wantsAtTerminal looks for an agent that needs a person at its terminal. A turn that failed matters
 // where the task waits for that turn.
-func (x *decider) wantsAtTerminal(s *workflow.State, it *Item) bool {
+func (x *decider) wantsAtTerminal(it *Item) bool {
+	s, _ := x.def.State(x.t.Status)
 	for i := range x.t.Attempts {
 		a := &x.t.Attempts[i]
 		kind, text := atTerminal(a)

@@ -39,6 +39,7 @@ type Exit struct {
 	Code   int
 	Reason string
 	Mass   string // what ended it together with others, as a signal says it
+	At     time.Time
 }
 
 // Processes supervises the processes of attempts, each by its folder.
@@ -103,8 +104,9 @@ type Launch struct {
 
 // A Plan is how a harness wants to be started.
 type Plan struct {
-	Argv []string
-	Env  []string
+	Argv     []string
+	Env      []string
+	Unhooked bool // it calls no hook
 }
 
 // A Notice is what a harness says about its agent. The zero value says nothing.
@@ -113,6 +115,7 @@ type Notice struct {
 	Session    string // the harness's own name of the conversation
 	Transcript string
 	Final      string // the last message
+	Failure    string // why its last turn failed, in one line
 	Usage      *task.Usage
 	Prompted   bool // it has taken a prompt in
 }
@@ -135,9 +138,10 @@ type Harnesses interface {
 	Screen(harness, pane string) (Notice, bool)
 	Input(harness string, v screen.View) screen.Input
 	Dialog(harness, pane string) (keys string, ok bool)
-	AsksFirst(harness string) bool    // it may show dialogs before it takes its prompt
-	Acknowledges(harness string) bool // a prompt, by a hook
-	Messages(harness string) bool     // what it says can be told from what else it prints
+	AsksFirst(harness string) bool     // it may show dialogs before it takes its prompt
+	Acknowledges(harness string) bool  // a prompt, by a hook
+	Messages(harness string) bool      // what it says can be told from what else it prints
+	HidesFailures(harness string) bool // no hook says that a turn failed
 }
 
 // Workspaces say where a task's worktree is.
@@ -169,6 +173,8 @@ type Options struct {
 	Words      func(p task.Project, name string) (string, bool)   // prompts of the repository's own
 	OnBoard    func(t *task.Task) *prompt.Card                    // the task's card, nil if it is on no board
 	LastReport func(t *task.Task, role string) *prompt.LastReport // on the task, for an agent of a role; nil if nobody reported
+	LastLines  func(k Key, card Card) []string                    // that an attempt which is over showed last, as text
+	Mask       func(harness, text string) string                  // takes what is secret out of what a harness shows
 	// WatchOutput calls changed a moment after an output file was written to, until it is stopped.
 	WatchOutput func(file string, changed func()) (stop func(), err error)
 	Term        string // kind of terminal that programs are told they have
@@ -197,6 +203,10 @@ type attempt struct {
 	prompted chan struct{} // receives when it has taken a prompt in
 	pids     []int         // the attendant's first
 	watched  atomic.Bool   // its screen, because a message is owed
+
+	hooked bool // a hook came
+	turn   bool // a hook said that a turn began
+	news   int  // hooks that came
 }
 
 // New returns Agents without any attempt. Adopt finds those that live.

@@ -291,6 +291,9 @@ func (c *crew) Converse(_ string, _ agents.Output, after string) agents.Conversa
 	return c.said
 }
 
+// HidesFailures implements agents.Harnesses.
+func (c *crew) HidesFailures(harness string) bool { return false }
+
 func (c *crew) Messages(harness string) bool { return harness != "command:x" }
 
 func (c *crew) Acknowledges(string) bool { return true }

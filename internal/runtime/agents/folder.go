@@ -46,6 +46,11 @@ type Card struct {
 
 	Shown  *task.Condition `json:"shown,omitempty"`  // that the screen was the reason for, because a message is owed
 	Before *task.Condition `json:"before,omitempty"` // how it was doing before that
+
+	Unhooked bool    `json:"unhooked,omitempty"` // it calls no hook
+	Hooked   bool    `json:"hooked,omitempty"`   // a hook came
+	Turn     bool    `json:"turn,omitempty"`     // a hook said that a turn began
+	Last     *string `json:"last,omitempty"`     // the last lines that it showed; nil while nobody has read them
 }
 
 func (a *Agents) cardFile(k Key) string { return filepath.Join(a.Folder(k), "card.json") }

@@ -18,12 +18,16 @@ func (a *Agents) Heard(ctx context.Context, k Key, harness, event string, payloa
 	a.account(k, harness, &n)
 	a.keep(k, n, nil)
 	a.keepTurn(k, n)
+	a.hookCame(k, &n)
 	err = a.condition(ctx, k, n)
 	if n.Prompted { // after the engine knows that it runs: the message is not owed any more
 		a.acknowledge(k)
 	}
 	if err != nil {
 		return err
+	}
+	if n.Condition != nil && n.Condition.Name == task.Running && a.Harnesses.HidesFailures(harness) {
+		a.lookForFailure(k)
 	}
 	return a.turnEnded(ctx, k, n)
 }

@@ -33,7 +33,7 @@ func (a *Agents) look(t *task.Task, k Key) {
 	if err != nil {
 		return
 	}
-	if n, ok := a.Harnesses.Screen(card.Harness, pane); ok {
+	if n, ok := a.shown(card.Harness, pane); ok {
 		if err := a.condition(ctx, k, n); err != nil {
 			a.Log.Warn("report what a screen shows", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 		}

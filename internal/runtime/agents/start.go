@@ -41,6 +41,7 @@ func (a *Agents) Start(ctx context.Context, t task.Task, e task.Effect) (session
 	}
 	if orders.Window != nil {
 		a.answerDialogs(k, orders.Window)
+		a.watchStart(k, orders.Window.Session)
 	}
 	return session, nil
 }
@@ -85,7 +86,7 @@ func (a *Agents) prepare(t *task.Task, e *task.Effect, session string) (Orders, 
 	if err != nil {
 		return Orders{}, err
 	}
-	card := Card{Role: e.Role, Since: a.Clock().UTC(), Harness: launch.Harness, Model: launch.Model, Session: launch.Session, Resumed: launch.Resume != ""}
+	card := Card{Role: e.Role, Since: a.Clock().UTC(), Harness: launch.Harness, Model: launch.Model, Session: launch.Session, Resumed: launch.Resume != "", Unhooked: plan.Unhooked}
 	o := Orders{Argv: plan.Argv, Dir: launch.Workspace}
 	if session != "" {
 		card.Window = e.Window

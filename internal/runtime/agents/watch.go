@@ -32,7 +32,13 @@ func (a *Agents) adopt(k Key, running bool) error {
 	case err != nil:
 		return err
 	case phase != Absent:
-		return a.watch(k, pids)
+		if err := a.watch(k, pids); err != nil {
+			return err
+		}
+		if t, ok, err := a.Engine.Task(k.Task); err == nil && ok {
+			a.watchStart(k, t.Session)
+		}
+		return nil
 	case !running:
 		return nil
 	}
@@ -128,9 +134,10 @@ func (a *Agents) ended(k Key, x Exit) {
 	a.removeTmuxFolder(k)
 	left := a.Harnesses.Read(card.Harness, Output{Log: a.OutputFile(k), Transcript: card.Transcript, Session: card.Session, Headless: card.Window == "", Since: card.Since})
 	a.keep(k, left, &x)
+	last := a.lastLines(k, card, left.Failure)
 	sig := signal.Signal{
 		Kind: signal.Exit, Actor: task.Engine, Attempt: k.Number, Role: card.Role, Code: x.Code, Note: x.Reason, Mass: x.Mass,
-		Condition: left.Condition, Usage: left.Usage,
+		Condition: left.Condition, Usage: left.Usage, Last: last, Unstarted: a.unstarted(k, card, left, x),
 	}
 	if sig.Report, sig.Final = a.lastWords(k, card.Role, card.Harness, left.Final); sig.Report == nil {
 		sig.Final = tail(strings.TrimSpace(cmp.Or(left.Final, card.Final)))

@@ -1,0 +1,36 @@
+package harness
+
+import (
+	"strings"
+
+	"orange/internal/core/task"
+)
+
+const failLines = 12 // how far from the end of a pane an error may stand that ended the last turn
+
+var (
+	busyLine  = pattern(`(?i)\besc to (?:interrupt|cancel)`) // a turn is under way
+	inputLine = pattern(`^(?:[›>*!]|❯)(?: |$)`)              // the agent's input line, and what was sent before
+)
+
+// failedTurn finds an error of the provider that ended the last turn: nothing but the input line
+// stands below it. What was sent after an error stands below it too, and so does a turn that runs.
+func (l look) failedTurn(shown []string) (Notice, bool) {
+	if l.fails == nil {
+		return Notice{}, false
+	}
+	end := len(shown) // of the error
+	for i := len(shown) - 1; i >= max(0, len(shown)-failLines); i-- {
+		switch line := shown[i]; {
+		case busyLine().MatchString(line):
+			return Notice{}, false
+		case l.fails().MatchString(line):
+			return Notice{Condition: task.TurnFailed, Detail: clean(strings.Join(shown[i:end], " "), maxDetail)}, true
+		case inputLine().MatchString(line) && end < len(shown):
+			return Notice{}, false
+		case inputLine().MatchString(line):
+			end = i
+		}
+	}
+	return Notice{}, false
+}

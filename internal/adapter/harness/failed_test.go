@@ -1,0 +1,44 @@
+package harness
+
+import (
+	"strings"
+	"testing"
+
+	"orange/internal/core/task"
+)
+
+func TestAScreenSaysThatATurnFailed(t *testing.T) {
+	const failed = "› make a button\n\n■ unexpected status 400 Bad Request:\n  the model is gone\n\n"
+	for name, c := range map[string]struct {
+		agent, pane, says string
+	}{
+		"codex":            {"codex", failed + "› Find and fix a bug\n\n  ? for shortcuts\n", "■ unexpected status 400 Bad Request: the model is gone"},
+		"a prompt later":   {"codex", failed + "› go on\n\n• Thinking\n\n› Find and fix a bug\n", ""},
+		"at work later":    {"codex", failed + "• Working (3s • esc to interrupt)\n\n› Find and fix a bug\n", ""},
+		"a word of a text": {"codex", "› what is this?\n\n• It says ■ unexpected\n\n› Find\n", ""},
+		"gemini":           {"gemini", "> hi\n\n✕ [API Error: no such model]\n\n> Type your message\n", "✕ [API Error: no such model]"},
+		"claude has hooks": {"claude", "■ unexpected status 400\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n, ok := find(t, c.agent).Screen(c.pane, noon)
+			if ok != (c.says != "") || ok && (n.Condition != task.TurnFailed || n.Detail != c.says) {
+				t.Errorf("%v, %+v", ok, n)
+			}
+		})
+	}
+}
+
+func TestARunThatFailedKeepsTheWordsOfItsProvider(t *testing.T) {
+	for agent, line := range map[string]string{
+		"claude":   `{"type":"result","is_error":true,"result":"the model is gone"}`,
+		"codex":    `{"type":"turn.failed","error":{"message":"the model is gone"}}`,
+		"gemini":   `{"type":"result","status":"error","error":{"message":"the model is gone"}}`,
+		"opencode": `{"type":"error","error":{"name":"APIError","data":{"message":"the model is gone"}}}`,
+		"pi":       `{"type":"message_end","message":{"role":"assistant","errorMessage":"the model is gone"}}`,
+	} {
+		n := find(t, agent).Read(Output{Log: logged(t, line+"\n"), Headless: true, Now: noon})
+		if !strings.HasSuffix(n.Failure, "the model is gone") || n.Condition != "" {
+			t.Errorf("%s: %+v", agent, n)
+		}
+	}
+}
