@@ -141,7 +141,7 @@ func (v *sights) catchUp(after *int64) (<-chan struct{}, error) {
 func tellsOfWork(e *journal.Entry) bool {
 	switch e.Type {
 	case journal.TaskCreated, journal.TaskUpdated, journal.TaskDeleted, journal.StatusChanged, journal.AutoAdvanced, journal.AgentSpawned, journal.AgentRespawn,
-		journal.AgentExited, journal.AgentCrashed, journal.AgentLost, journal.AgentLimited, journal.AgentSilent, journal.WorkFailed, journal.EffectDone:
+		journal.AgentExited, journal.AgentCrashed, journal.AgentLost, journal.AgentNotBegun, journal.AgentLimited, journal.AgentSilent, journal.WorkFailed, journal.EffectDone:
 		return true
 	case journal.AgentNotice:
 		return e.Notice != nil && e.Notice.Name == task.Idle // its turn is over

@@ -145,6 +145,10 @@ func meaning(kind engine.ItemKind) string {
 		return "work waits for a decision"
 	case engine.ItemStuck:
 		return "work needs help"
+	case engine.ItemNotStarted:
+		return "an agent could not start"
+	case engine.ItemTurnFailed:
+		return "the turn of an agent failed"
 	case engine.ItemCrashed:
 		return "an agent died"
 	case engine.ItemFailed:
@@ -176,7 +180,7 @@ func (m *Message) weight() weight {
 		switch m.Items[i].Kind {
 		case engine.ItemAttention:
 			w = gravest
-		case Code, engine.ItemPermission, engine.ItemInput, engine.ItemConfirm, engine.ItemQuestion, engine.ItemStuck:
+		case Code, engine.ItemPermission, engine.ItemInput, engine.ItemConfirm, engine.ItemQuestion, engine.ItemNotStarted, engine.ItemTurnFailed, engine.ItemStuck:
 			w = heavy
 		case engine.ItemStart, engine.ItemNoAnswer:
 			w = light

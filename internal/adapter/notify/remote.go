@@ -190,7 +190,7 @@ func (w Ntfy) Tell(ctx context.Context, m Message) error {
 // mark is the short name of a picture for a kind.
 func mark(kind engine.ItemKind) string {
 	switch kind {
-	case engine.ItemAttention, engine.ItemFailed:
+	case engine.ItemAttention, engine.ItemFailed, engine.ItemNotStarted, engine.ItemTurnFailed:
 		return "warning"
 	case engine.ItemConfirm, engine.ItemPermission:
 		return "raised_hand"

@@ -102,7 +102,7 @@ func reviewed(r *overview.Row) bool {
 	return r.Kind == workflow.HumanDo || r.Wants == engine.ItemAttention
 }
 func deserted(r *overview.Row) bool {
-	return r.Life == overview.Dead || wants(engine.ItemCrashed, engine.ItemFailed, engine.ItemNoAnswer)(r)
+	return r.Life == overview.Dead || wants(engine.ItemCrashed, engine.ItemFailed, engine.ItemNoAnswer)(r) || r.Waits(engine.ItemNotStarted) && r.Life != overview.Alive
 }
 
 // wants chooses tasks that wait for a person for one of these reasons.

@@ -121,6 +121,10 @@ func (m *model) enterWord(r *overview.Row) string {
 			return "view"
 		case engine.ItemCrashed, engine.ItemFailed, engine.ItemNoAnswer:
 			return "respawn"
+		case engine.ItemNotStarted:
+			if r.Life != overview.Alive {
+				return "respawn"
+			}
 		}
 	}
 	switch {

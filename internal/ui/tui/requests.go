@@ -242,6 +242,10 @@ func (m *model) enter(r *overview.Row) tea.Cmd {
 			return m.view(r)
 		case engine.ItemCrashed, engine.ItemFailed, engine.ItemNoAnswer:
 			return m.respawn(r)
+		case engine.ItemNotStarted:
+			if r.Life != overview.Alive {
+				return m.respawn(r)
+			}
 		}
 	}
 	switch {

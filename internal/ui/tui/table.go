@@ -272,7 +272,7 @@ func whoCell(m *model, r *overview.Row) []piece {
 
 func wantStyle(m *model, kind engine.ItemKind) paint.Style {
 	switch kind {
-	case engine.ItemAttention, engine.ItemCrashed, engine.ItemFailed, engine.ItemStuck, engine.ItemNoAnswer:
+	case engine.ItemAttention, engine.ItemNotStarted, engine.ItemTurnFailed, engine.ItemCrashed, engine.ItemFailed, engine.ItemStuck, engine.ItemNoAnswer:
 		return m.theme.Bad
 	case engine.ItemStart:
 		return m.theme.Faint

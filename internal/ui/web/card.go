@@ -157,6 +157,10 @@ func wantsText(k engine.ItemKind) string {
 		return "You: review"
 	case engine.ItemStuck:
 		return "You: help"
+	case engine.ItemNotStarted:
+		return "You: it could not start"
+	case engine.ItemTurnFailed:
+		return "You: its turn failed"
 	case engine.ItemCrashed:
 		return "You: respawn"
 	case engine.ItemFailed:

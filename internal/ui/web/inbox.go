@@ -182,6 +182,12 @@ func (s *Site) help(ctx context.Context, it *inboxItem, r *overview.Row) {
 			it.Ask = "Why (optional)"
 			button("approve:"+to, "Approve "+screen.OneLine(to), "go")
 		}
+	case engine.ItemNotStarted, engine.ItemTurnFailed:
+		if r.Life == overview.Alive {
+			it.atTerminal(r)
+		} else {
+			button("respawn", "Start again", "go")
+		}
 	case engine.ItemPermission, engine.ItemInput:
 		it.atTerminal(r)
 		it.Type = s.o.Input
@@ -224,7 +230,8 @@ func (s *Site) askedFor(ctx context.Context, id task.ID) string {
 // nowhere else.
 func (it *inboxItem) atTerminal(r *overview.Row) {
 	for _, a := range r.Attempts {
-		if a.Mood == task.WaitingPermission || a.Mood == task.WaitingInput {
+		switch a.Mood {
+		case task.WaitingPermission, task.WaitingInput, task.NotStarted, task.TurnFailed:
 			it.Role = a.Role
 		}
 	}

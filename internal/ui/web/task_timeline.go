@@ -82,7 +82,7 @@ func momentOf(e *journal.Entry) taskMoment {
 	switch e.Type {
 	case journal.AgentSpawned, journal.AgentExited, journal.AgentRespawn, journal.AgentNudged:
 		m.Mark = "agent"
-	case journal.AgentCrashed, journal.AgentLost, journal.AgentOverdue, journal.AgentSilent, journal.AgentLimited, journal.WorkFailed,
+	case journal.AgentCrashed, journal.AgentLost, journal.AgentNotBegun, journal.AgentOverdue, journal.AgentSilent, journal.AgentLimited, journal.WorkFailed,
 		journal.EffectFailed, journal.EffectGaveUp, journal.TaskTampered, journal.EntryLost:
 		m.Mark = "bad"
 	case journal.AskedPerson, journal.TaskPaused, journal.TaskResumed, journal.EffectAsked, journal.TaskRestored:
@@ -142,6 +142,8 @@ func entryWords(e *journal.Entry) string {
 		return role + " crashed" + endWords(e)
 	case journal.AgentLost:
 		return role + " ended together with others"
+	case journal.AgentNotBegun:
+		return role + " could not start" + endWords(e)
 	case journal.AgentRespawn:
 		return role + " is started again"
 	case journal.AgentLimited:

@@ -125,8 +125,8 @@ func (p *taskPage) acts() {
 	if t.Asked != nil {
 		add(taskAct{Do: "approve:" + t.Asked.To, Label: "Approve " + screen.OneLine(t.Asked.To), Why: screen.OneLine("the " + string(t.Asked.By) + " asks for it: " + t.Asked.Note), Class: "go", Words: "Why (may stay empty)"})
 	}
-	if row.Wants == engine.ItemPermission || row.Wants == engine.ItemInput {
-		add(taskAct{Label: "Open the terminal", Why: "the agent asks there", Class: "go", Href: "/tasks/" + string(t.ID) + "/terminal"})
+	if row.Waits(engine.ItemPermission, engine.ItemInput) || row.Waits(engine.ItemNotStarted, engine.ItemTurnFailed) && row.Life == overview.Alive {
+		add(taskAct{Label: "Open the terminal", Why: "the agent waits there", Class: "go", Href: "/tasks/" + string(t.ID) + "/terminal"})
 	}
 	if row.Kind == workflow.Waiting && row.Owner != "the engine" || row.Kind == workflow.Halt {
 		add(taskAct{Do: "answer", Label: "Answer", Class: "go", Words: "Your answer", Must: true})
@@ -134,7 +134,7 @@ func (p *taskPage) acts() {
 	if row.Kind == workflow.Queued && !t.Queued {
 		add(taskAct{Do: "spawn", Label: "Start", Why: "the task gets a workspace and its first agent", Class: "go"})
 	}
-	if row.Life == overview.Dead || t.Held != "" || row.Wants == engine.ItemNoAnswer {
+	if row.Life == overview.Dead || t.Held != "" || row.Wants == engine.ItemNoAnswer || row.Wants == engine.ItemNotStarted && row.Life != overview.Alive {
 		add(taskAct{Do: engine.Respawn, Label: "Start the agent again", Class: "go"})
 	}
 	if t.Paused || t.Attention != "" {
