@@ -113,8 +113,10 @@ func (s *server) lastLines(k agents.Key, card agents.Card) []string {
 const minSecret = 8
 
 // mask takes the secrets that an agent was given out of a text, and parts of them.
-func (s *server) mask(harness, text string) string {
-	for _, kv := range s.agentEnv(harness) {
+func (s *server) mask(harness, text string) string { return maskSecrets(s.agentEnv(harness), text) }
+
+func maskSecrets(env []string, text string) string {
+	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
 		if !secretName(name) {
 			continue

@@ -58,6 +58,7 @@ func run(args []string) int {
 			attend.ProtectServer()
 			return serve(ctx, cfg, o)
 		},
+		Agents:    func(ctx context.Context) (cli.AgentsReport, error) { return checkAgents(ctx, cfg) },
 		Restore:   func(ctx context.Context, o cli.RestoreOptions) (cli.Restored, error) { return restore(ctx, cfg, o) },
 		OpenAPI:   func() (any, error) { return api.Describe(version) },
 		Dashboard: dashboard(cfg), Repository: repository{git.New().With(gitEnv)},

@@ -74,7 +74,8 @@ type shop struct {
 	model *scriptedmodel.Server
 	tmux  string // its socket
 
-	crashes int // that are wanted
+	crashes  int // that are wanted
+	sessions string
 }
 
 func openShop(t *testing.T, agent, sessions string, scripts []scriptedmodel.Script) *shop {
@@ -82,7 +83,7 @@ func openShop(t *testing.T, agent, sessions string, scripts []scriptedmodel.Scri
 	bin := installed(t, agent)
 	dir, err := os.MkdirTemp("", "a") // a socket's path may have 108 bytes
 	check(t, err)
-	s := &shop{t: t, agent: agent, dir: dir, data: filepath.Join(dir, "data"), repo: filepath.Join(dir, "shop")}
+	s := &shop{t: t, agent: agent, dir: dir, data: filepath.Join(dir, "data"), repo: filepath.Join(dir, "shop"), sessions: sessions}
 	t.Cleanup(s.close)
 	s.model, err = scriptedmodel.Start(scripts)
 	check(t, err)

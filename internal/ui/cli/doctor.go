@@ -14,7 +14,7 @@ import (
 )
 
 func newDoctorCommand(deps Deps) *cobra.Command {
-	var repair, restore bool
+	var repair, restore, agents bool
 	var o RestoreOptions
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check that everything Orange needs is there", Args: arguments(0, 0),
@@ -23,13 +23,20 @@ func newDoctorCommand(deps Deps) *cobra.Command {
 			"With --restore, which needs that no server runs, put a lost, damaged or old store right: take the\n" +
 			"newest intact one of the store and its backups, import the tasks that it does not know, hold those\n" +
 			"that it knows as they were earlier, and end agents that it does not know. Nothing is started and\n" +
-			"nothing is deleted.",
+			"nothing is deleted.\n\n" +
+			"With --agents, start each installed agent once, without a prompt, in a folder and a terminal of its\n" +
+			"own, and say whether it is logged in, where it stops, its version, and the identity that git\n" +
+			"commits with. Nothing is typed into an agent, and everything that was started is ended.",
 		Example: "  orange doctor\n" +
 			"  orange doctor --repair\n" +
+			"  orange doctor --agents\n" +
 			"  orange stop; orange doctor --restore",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if restore {
 				return runRestore(cmd, deps, o)
+			}
+			if agents {
+				return runAgents(cmd, deps)
 			}
 			checks := append(localChecks(cmd.Context(), deps), serverChecks(cmd.Context(), deps, repair)...)
 			bad := 0
@@ -48,11 +55,12 @@ func newDoctorCommand(deps Deps) *cobra.Command {
 	cmd.AddCommand(newDoctorBoard(deps))
 	cmd.Flags().BoolVar(&repair, "repair", false, "rebuild the records from their journals first")
 	cmd.Flags().BoolVar(&restore, "restore", false, "put a lost, damaged or old store right from its backups and the task folders")
+	cmd.Flags().BoolVar(&agents, "agents", false, "start each installed agent once and say whether it could work")
 	cmd.Flags().IntVar(&o.CrashAt, "crash-at", 0, "die at the n-th step of a restore")
 	cmd.Flags().StringVar(&o.CrashPoint, "crash-point", "", "count only steps whose name begins like this")
 	_ = cmd.Flags().MarkHidden("crash-at")
 	_ = cmd.Flags().MarkHidden("crash-point")
-	cmd.MarkFlagsMutuallyExclusive("repair", "restore")
+	cmd.MarkFlagsMutuallyExclusive("repair", "restore", "agents")
 	return cmd
 }
 

@@ -30,6 +30,8 @@ type Deps struct {
 	Serve   func(context.Context, ServeOptions) error               // runs the server until ctx ends
 	Restore func(context.Context, RestoreOptions) (Restored, error) // puts a lost or damaged store right
 
+	Agents func(context.Context) (AgentsReport, error) // starts each installed agent once
+
 	Start func() (client.Child, error)   // starts one in the background; nil: run this program again
 	Owner func() (client.Owner, bool)    // the server that holds the data folder, reachable or not; nil: unknown
 	Exec  func(argv, env []string) error // becomes another program on this terminal; nil: the system's way

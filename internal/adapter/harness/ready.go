@@ -1,0 +1,54 @@
+package harness
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"orange/internal/core/task"
+)
+
+// Tried is the version of an agent that Orange was tried with, as scripts/agents.sh installs it.
+func Tried(name string) string {
+	return map[string]string{"claude": "2.1.197", "codex": "0.166.0", "opencode": "1.18.33", "gemini": "0.61.0", "pi": "0.73.1"}[name]
+}
+
+// Readiness says how far an agent is that was started without a prompt.
+type Readiness string
+
+// How far an agent can be.
+const (
+	Ready    Readiness = "ready"  // it shows its input line
+	NoLogin  Readiness = "login"  // it wants a login or a key
+	AtDialog Readiness = "dialog" // it stops at a question
+	Unclear  Readiness = "unclear"
+)
+
+// loginWords are how agents say that they have no account to work with.
+var loginWords = pattern(`(?i)not logged in|log ?in method|please run /login|run /login|use /login|\bsign in\b|how would you like to authenticate|` +
+	`(?:missing|invalid|no|enter (?:your )?(?:gemini )?) ?api key|missing environment variable|no models available|no api keys?`)
+
+// readyPatterns are what each agent shows when it takes a prompt.
+var readyPatterns = map[string]func() *regexp.Regexp{
+	"claude":   pattern(`(?m)^❯(?:\s|$)`),
+	"codex":    pattern(`(?m)^›\s+[^\d\s]`),
+	"gemini":   pattern(`Type your message`),
+	"opencode": pattern(`Ask anything`),
+	"pi":       pattern(`(?i)\bctrl\+|escape (?:to )?interrupt|/ for commands`),
+}
+
+// ReadyOn says how far an agent is by what its screen shows.
+func ReadyOn(h Harness, pane string, now time.Time) Readiness {
+	shown := strings.Join(paneEnd(pane), "\n")
+	n, known := h.Screen(pane, now)
+	ready := readyPatterns[h.Name()]
+	switch {
+	case loginWords().MatchString(shown):
+		return NoLogin
+	case known && (n.Condition == task.WaitingInput || n.Condition == task.WaitingPermission):
+		return AtDialog
+	case ready != nil && ready().MatchString(shown):
+		return Ready
+	}
+	return Unclear
+}

@@ -1,0 +1,209 @@
+//go:build agents
+
+package agents_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/task"
+	"orange/internal/scriptedmodel"
+	"orange/internal/ui/cli"
+)
+
+// change lets the next server and its agents find another home.
+func (s *shop) change(without []string, files map[string]string) {
+	s.t.Helper()
+	s.orange("stop")
+	var env []string
+	for _, kv := range s.env {
+		name, _, _ := strings.Cut(kv, "=")
+		if !strings.Contains(" "+strings.Join(without, " ")+" ", " "+name+" ") {
+			env = append(env, kv)
+		}
+	}
+	s.env = env
+	for name, text := range files {
+		s.write(name, text)
+	}
+}
+
+// ended waits until an agent without a terminal has ended. What it says before that is not its last word.
+func (s *shop) ended(id task.ID) *shop {
+	s.t.Helper()
+	if s.sessions == "headless" {
+		s.await(id, "the agent ended", func(t task.Task) bool { return len(t.Ran) > 0 && len(t.Attempts) == 0 })
+	}
+	return s
+}
+
+// wanted waits until a task wants a person, and says for what.
+func (s *shop) wanted(id task.ID) engine.Item {
+	s.t.Helper()
+	began := time.Now()
+	var out struct {
+		Items []engine.Item `json:"items"`
+	}
+	for end := began.Add(longest); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		s.ask(&out, "inbox")
+		for _, it := range out.Items {
+			if it.Task == id {
+				s.t.Logf("after %v: %s: %s", time.Since(began).Round(time.Second/10), it.Kind, it.Text)
+				return it
+			}
+		}
+	}
+	s.t.Fatalf("nothing of it is in the inbox: %+v", s.task(id))
+	return engine.Item{}
+}
+
+// played counts the requests of agents that the model answered.
+func (s *shop) played() (n int) {
+	for _, r := range s.model.Requests() {
+		if r.Kind == scriptedmodel.Played {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAnAgentThatCannotStartIsInTheInboxWithItsOwnWords(t *testing.T) {
+	codexLogin := func(s *shop) string {
+		text, err := os.ReadFile(filepath.Join(s.dir, ".codex", "config.toml"))
+		check(s.t, err)
+		return strings.Replace(string(text), `env_key = "SCRIPTED_KEY"`, "requires_openai_auth = true", 1)
+	}
+	for _, c := range []struct {
+		name, agent, sessions string
+		without               []string
+		files                 func(s *shop) map[string]string
+		kinds                 string
+		words                 string
+	}{
+		{"not logged in", "claude", "tmux", []string{"ANTHROPIC_API_KEY"}, nil, "not-started input turn-failed", "/login"},
+		{"not logged in", "claude", "headless", []string{"ANTHROPIC_API_KEY"}, nil, "not-started", "/login"},
+		{"no key", "codex", "tmux", []string{"SCRIPTED_KEY"}, nil, "not-started turn-failed", "SCRIPTED_KEY"},
+		{"no key", "codex", "headless", []string{"SCRIPTED_KEY"}, nil, "not-started", "SCRIPTED_KEY"},
+		{"no provider to begin with", "claude", "tmux", nil, func(*shop) map[string]string { return map[string]string{".claude.json": `{}`} }, "not-started", "Failed to connect"},
+		{"a dialog", "claude", "tmux", nil, func(s *shop) map[string]string {
+			s.write("shop/.mcp.json", `{"mcpServers":{"moon":{"command":"moon"}}}`)
+			s.git(s.repo, "add", ".")
+			s.git(s.repo, "commit", "-qm", "a server")
+			return nil
+		}, "not-started", "MCP server"},
+		{"a key that nobody approved", "claude", "tmux", nil, func(*shop) map[string]string {
+			return map[string]string{".claude.json": `{"hasCompletedOnboarding":true,"theme":"dark"}`}
+		}, "permission not-started", "API key"},
+		{"the login menu", "codex", "tmux", []string{"SCRIPTED_KEY"}, func(s *shop) map[string]string {
+			return map[string]string{".codex/config.toml": codexLogin(s)}
+		}, "not-started", "Sign in"},
+	} {
+		t.Run(fmt.Sprintf("%s/%s/%s", c.agent, c.sessions, c.name), func(t *testing.T) {
+			t.Parallel()
+			s := openShop(t, c.agent, c.sessions, mainJob())
+			var files map[string]string
+			if c.files != nil {
+				files = c.files(s)
+			}
+			s.change(c.without, files)
+			id := s.create()
+			it := s.ended(id).wanted(id)
+			if !strings.Contains(" "+c.kinds+" ", " "+string(it.Kind)+" ") || !strings.Contains(it.Text, c.words) {
+				t.Errorf("%s: %q, want %s with %q", it.Kind, it.Text, c.kinds, c.words)
+			}
+			if strings.Contains(it.Text, key[len(key)-8:]) {
+				t.Errorf("the key is in %q", it.Text)
+			}
+			if got := s.task(id); got.Status != "planning" || got.Counter("crash_count") != 0 {
+				t.Errorf("%+v", got)
+			}
+			if n := s.played(); n != 0 {
+				t.Errorf("the model was asked %d times", n)
+			}
+		})
+	}
+}
+
+func TestATurnThatItsProviderRefusesIsInTheInbox(t *testing.T) {
+	for _, agent := range []string{"claude", "codex"} {
+		for _, sessions := range []string{"tmux", "headless"} {
+			t.Run(agent+"/"+sessions, func(t *testing.T) {
+				t.Parallel()
+				turn := scriptedmodel.Turn{Status: 400, Message: "the moon is full"}
+				s := openShop(t, agent, sessions, []scriptedmodel.Script{{Name: workerScript, When: toWorker, Turns: []scriptedmodel.Turn{turn}}})
+				id := s.create()
+				it := s.ended(id).wanted(id)
+				want := engine.ItemTurnFailed
+				if sessions == "headless" {
+					want = engine.ItemNotStarted // it ended, and the model never said a word
+				}
+				if it.Kind != want || !strings.Contains(it.Text, "the moon is full") {
+					t.Errorf("%s: %q", it.Kind, it.Text)
+				}
+				asked := s.played()
+				if got := s.task(id); got.Status != "planning" || got.Counter("crash_count") != 0 {
+					t.Errorf("%+v", got)
+				}
+				if n := s.played(); n != asked {
+					t.Errorf("something was typed into it: %d requests, then %d", asked, n)
+				}
+			})
+		}
+	}
+}
+
+func TestTheDoctorSaysWhichAgentsCouldWork(t *testing.T) {
+	each(t, func(t *testing.T, agent, sessions string) {
+		if sessions == "headless" {
+			t.Skip("it looks at a terminal")
+		}
+		s := openShop(t, agent, sessions, mainJob())
+		only := filepath.Join(s.dir, "only")
+		check(t, errors.Join(os.Mkdir(only, 0o755), os.Symlink(filepath.Join(installed(t, agent), agent), filepath.Join(only, agent))))
+		s.env[0] = "PATH=" + only + string(os.PathListSeparator) + os.Getenv("PATH")
+		s.git(s.dir, "config", "--global", "user.name", "Shop")
+		s.git(s.dir, "config", "--global", "user.email", "shop@example.com")
+		ready := s.examine(agent)
+		if !ready.OK || ready.State != "ready" || ready.Version != ready.Tried || !strings.HasSuffix(ready.Path, "/"+agent) {
+			t.Errorf("%+v", ready)
+		}
+		if agent != "claude" && agent != "codex" {
+			return
+		}
+		s.change([]string{"ANTHROPIC_API_KEY", "SCRIPTED_KEY"}, map[string]string{".codex/config.toml": ""})
+		if got := s.examine(agent); got.OK || got.State != "login" || got.Fix == "" {
+			t.Errorf("%+v", got)
+		}
+		if n := s.played(); n != 0 {
+			t.Errorf("the model was asked %d times", n)
+		}
+	})
+}
+
+// examine asks the doctor about an agent.
+func (s *shop) examine(agent string) cli.AgentCheck {
+	s.t.Helper()
+	out, said, _ := s.run("doctor", "--agents", "--json")
+	var r cli.AgentsReport
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		s.t.Fatalf("%v: %s%s", err, out, said)
+	}
+	if r.Identity != "Shop <shop@example.com>" {
+		s.t.Errorf("git commits as %q", r.Identity)
+	}
+	for _, a := range r.Agents {
+		if a.Name == agent {
+			s.t.Logf("%+v", a)
+			return a
+		}
+	}
+	s.t.Fatalf("nothing about %s: %s", agent, out)
+	return cli.AgentCheck{}
+}
