@@ -26,7 +26,7 @@ func (a *Agents) Heard(ctx context.Context, k Key, harness, event string, payloa
 	if err != nil {
 		return err
 	}
-	if n.Condition != nil && n.Condition.Name == task.Running && a.Harnesses.HidesFailures(harness) {
+	if c := n.Condition; c != nil && (c.Name == task.Running || c.Name == task.Idle) && a.Harnesses.HidesFailures(harness) {
 		a.lookForFailure(k)
 	}
 	return a.turnEnded(ctx, k, n)
