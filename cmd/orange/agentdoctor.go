@@ -24,7 +24,7 @@ const (
 	probeEmpty  = 30 * time.Second // an agent has to show anything
 	probeStill  = 3 * time.Second  // a screen that does not change is looked at
 	probePause  = 300 * time.Millisecond
-	versionTime = 15 * time.Second
+	versionTime = 30 * time.Second
 	probeEnd    = 15 * time.Second // to end what was started
 )
 

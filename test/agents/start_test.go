@@ -92,12 +92,6 @@ func TestAnAgentThatCannotStartIsInTheInboxWithItsOwnWords(t *testing.T) {
 		{"no key", "codex", "tmux", []string{"SCRIPTED_KEY"}, nil, "not-started turn-failed", "SCRIPTED_KEY"},
 		{"no key", "codex", "headless", []string{"SCRIPTED_KEY"}, nil, "not-started", "SCRIPTED_KEY"},
 		{"no provider to begin with", "claude", "tmux", nil, func(*shop) map[string]string { return map[string]string{".claude.json": `{}`} }, "not-started", "Failed to connect"},
-		{"a dialog", "claude", "tmux", nil, func(s *shop) map[string]string {
-			s.write("shop/.mcp.json", `{"mcpServers":{"moon":{"command":"moon"}}}`)
-			s.git(s.repo, "add", ".")
-			s.git(s.repo, "commit", "-qm", "a server")
-			return nil
-		}, "not-started", "MCP server"},
 		{"a key that nobody approved", "claude", "tmux", nil, func(*shop) map[string]string {
 			return map[string]string{".claude.json": `{"hasCompletedOnboarding":true,"theme":"dark"}`}
 		}, "permission not-started", "API key"},

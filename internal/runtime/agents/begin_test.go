@@ -1,0 +1,54 @@
+package agents_test
+
+import (
+	"testing"
+	"time"
+
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/transcript"
+	"orange/internal/runtime/agents"
+)
+
+func TestAnAttemptThatEndsBeforeItsFirstTurnSaysSo(t *testing.T) {
+	soon := func(c *crew) time.Time {
+		card, _ := c.Card(agents.Key{Task: id, Number: 1})
+		return card.Since.Add(5 * time.Second)
+	}
+	tests := map[string]struct {
+		terminal bool
+		do       func(c *crew)
+		late     time.Duration
+		mass     string
+		want     bool
+	}{
+		"nothing came, at a terminal": {terminal: true, want: true},
+		"nothing came, without one":   {want: true},
+		"it is late":                  {terminal: true, late: time.Minute},
+		"others ended too":            {terminal: true, mass: signal.MassTmux},
+		"it said something":           {do: func(c *crew) { c.read.Final = "hello" }},
+		"the model was paid":          {do: func(c *crew) { c.read.Usage = &task.Usage{Input: 1} }},
+		"a limit explains it":         {do: func(c *crew) { c.read.Condition = &task.Condition{Name: task.Limited} }},
+		"its turn failed":             {do: func(c *crew) { c.read.Failure = "API Error: 400" }, want: true},
+		"the model called a tool": {do: func(c *crew) {
+			c.said = agents.Conversation{Turns: []transcript.Turn{{Who: transcript.Agent, Tool: "shell"}}, Next: "1"}
+		}},
+		"only its own words are written": {do: func(c *crew) {
+			c.said = agents.Conversation{Turns: []transcript.Turn{{Who: transcript.Tool, Failed: true}}, Next: "1"}
+		}, want: true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := newCrew(t, tt.terminal)
+			c.start(1)
+			if tt.do != nil {
+				tt.do(c)
+			}
+			c.ends(1, agents.Exit{Code: 1, Mass: tt.mass, At: soon(c).Add(tt.late)})
+			got := c.submitted(signal.Exit)
+			if len(got) != 1 || got[0].Unstarted != tt.want || got[0].Last != c.read.Failure {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
