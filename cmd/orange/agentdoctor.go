@@ -21,7 +21,7 @@ import (
 
 const (
 	probeTime   = 15 * time.Second // an agent has, once it shows anything, to show where it is
-	probeEmpty  = 30 * time.Second // an agent has to show anything
+	probeEmpty  = time.Minute      // an agent has to show anything
 	probeStill  = 3 * time.Second  // a screen that does not change is looked at
 	probePause  = 300 * time.Millisecond
 	versionTime = 30 * time.Second

@@ -14,7 +14,7 @@ import (
 const (
 	startsWithin = 20 * time.Second // an attempt that ends later than this has started
 	standsStill  = 5 * time.Second  // so long a screen with text does not change before a start counts as stopped
-	staysEmpty   = 20 * time.Second // likewise an empty one: a program may take its time to draw
+	staysEmpty   = time.Minute      // likewise an empty one: some programs take most of that to draw
 	firstGlance  = time.Second
 	lastGlance   = 30 * time.Second
 )
