@@ -1,7 +1,8 @@
 #!/bin/sh
 # Runs the tests of every package that starts processes again and again, with the race
 # detector, while the machine is busy, to find failures that come only now and then. The merge
-# storms are longer than in make check and have another seed in each round.
+# storms are longer than in make check and have another seed in each round, and so are the
+# comparisons of the reduced search of workflows with the full one.
 #
 # SOAK_COUNT=10      rounds
 # SOAK_LOAD=N        busy loops beside the tests (default: one for each processor)
@@ -50,6 +51,12 @@ while [ "$round" -le "$count" ]; do
 			echo "  round $round, seed $ORANGE_SOAK_SEED: $package failed, see $log"
 		fi
 	done
+	runs=$((runs + 1))
+	log="$logs/$round-search.log"
+	if ! go test -count=1 -timeout 60m -run '^TestRandomWorkflowsAreJudgedAlikeInFull$' ./internal/core/verify >"$log" 2>&1; then
+		failures=$((failures + 1)) bad="$bad ./internal/core/verify"
+		echo "  round $round, seed $ORANGE_SOAK_SEED: the reduced search differs from the full one, see $log"
+	fi
 	echo "round $round of $count, seed $ORANGE_SOAK_SEED, $(($(date +%s) - start)) s: ${bad:-all passed}"
 	round=$((round + 1))
 done
