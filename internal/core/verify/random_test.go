@@ -116,9 +116,9 @@ func (w *randomText) edges() {
 		}
 	}
 	for _, from := range w.people {
-		w.edge("from: %s, to: %s, as: resume, by: [human]%s", from, pick(w.r, w.agent), w.extra(from))
+		w.edge("from: %s, to: %s, as: resume, by: [human]%s", from, pick(w.r, w.agent), w.extra())
 		if w.yes(40) {
-			w.edge("from: %s, to: done, as: complete, by: [human%s]%s", from, pick(w.r, []string{"", ", " + pick(w.r, w.role)}), w.extra(from))
+			w.edge("from: %s, to: done, as: complete, by: [human%s]%s", from, pick(w.r, []string{"", ", " + pick(w.r, w.role)}), w.extra())
 		}
 		if w.yes(25) {
 			w.edge("from: %s, to: %s, on: {timer: 1h}", from, pick(w.r, w.agent))
@@ -136,11 +136,11 @@ func (w *randomText) onward(from, to string) {
 		by = pick(w.r, w.role)
 	}
 	on := pick(w.r, []string{"[request, exit]", "[request, exit]", "request", "exit", "{outcome: GO}", "{outcome: FAILED}, hold: true", "[request, {tracker: \"pr:merged\"}]"})
-	w.edge("from: %s, to: %s, on: %s, as: go-%s, by: [%s%s]%s", from, to, on, to, by, pick(w.r, []string{"", ", human", ", human, engine"}), w.extra(from))
+	w.edge("from: %s, to: %s, on: %s, as: go-%s, by: [%s%s]%s", from, to, on, to, by, pick(w.r, []string{"", ", human", ", human, engine"}), w.extra())
 }
 
 // extra are gates, guards, counts and effects of an edge.
-func (w *randomText) extra(string) string {
+func (w *randomText) extra() string {
 	out := ""
 	switch {
 	case w.yes(40):
