@@ -91,8 +91,12 @@ func TestARoleHasTheFirstAgentThatIsInstalled(t *testing.T) {
 				spawned = e
 			}
 		}
-		if tt.why != "" && !strings.HasSuffix(spawned.Reason, tt.want.String()+", because "+tt.why) {
-			t.Errorf("%q", spawned.Reason)
+		want := tt.want.String()
+		if tt.why != "" {
+			want += ", because " + tt.why
+		}
+		if event := journal.History(spawned)[0]; spawned.Chosen != want || !slices.ContainsFunc(event.Fields, func(f journal.EventField) bool { return f.Name == "harness" && f.Value == want }) {
+			t.Errorf("%q, %+v", spawned.Chosen, event)
 		}
 		if x := w.explain(); tt.why != "" && !strings.Contains(x.Why, tt.want.String()+", because "+tt.why) {
 			t.Error(x.Why)

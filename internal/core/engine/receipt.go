@@ -44,7 +44,7 @@ func (x *decider) receipt() Verdict {
 			e.Type = journal.AgentSpawned
 			e.Role, e.Attempt, e.Place = p.Role, p.Attempt, x.t.Workspace
 			if a, ok := x.t.AttemptByNumber(p.Attempt); ok && a.Harness != "" {
-				e.Reason += ": " + chosenText(&a)
+				e.Chosen = chosenText(&a)
 			}
 		}
 		e.Unbind = p.Do == workflow.ReleaseWorkspace

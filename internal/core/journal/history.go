@@ -54,7 +54,7 @@ func History(e Entry) []Event {
 		h.add(TaskUpdated, EventField{"changes", changes(&e)}, h.actor(), h.note(), h.via())
 	case AgentSpawned:
 		h.add(AgentSpawned, EventField{"workspace", nullable(e.Place)}, EventField{"tmux_session", nullable(session(&e))},
-			EventField{"role", e.Role}, EventField{"attempt", e.Attempt}, some("reason", receiptNote(&e)))
+			EventField{"role", e.Role}, EventField{"attempt", e.Attempt}, some("harness", e.Chosen), some("reason", receiptNote(&e)))
 	case AgentCrashed:
 		h.crashed()
 	case AutoAdvanced:

@@ -98,6 +98,7 @@ type Entry struct {
 	Role     string          `json:"role,omitempty"`    // that crashed or was started
 	Respawn  time.Time       `json:"respawn,omitzero"`  // when the dead agent is replaced
 	Limit    *task.Limit     `json:"limit,omitempty"`   // of the agent that ended at it
+	Chosen   string          `json:"chosen,omitempty"`  // harness of the agent that was started, where it was chosen, and why not another
 	Place    string          `json:"place,omitempty"`   // workspace of the agent that was started
 	Effects  []task.Effect   `json:"effects,omitempty"`
 	Receipt  *signal.Receipt `json:"receipt,omitempty"`
