@@ -30,6 +30,9 @@ func (c *checker) evidence() {
 
 // gateTold makes sure that a prompt of one of the roles names the section, and each label.
 func (c *checker) gateTold(e *Edge, g *Gate, roles []string) {
+	if slices.ContainsFunc(c.found, func(f Finding) bool { return f.Rule == RuleGateUntold && f.Pos == g.Pos }) {
+		return // one is enough: several edges have the gate
+	}
 	mentions := func(pattern *regexp.Regexp) bool {
 		return slices.ContainsFunc(roles, func(r string) bool { return slices.ContainsFunc(c.promptsOf(r), pattern.MatchString) })
 	}

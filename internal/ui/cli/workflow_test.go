@@ -303,3 +303,31 @@ func TestTheOtherWorkflowCommands(t *testing.T) {
 		t.Error(err, fmt.Sprintf("%.40s", b))
 	}
 }
+
+// Advice is printed and fails nothing, unless it is asked to.
+func TestAdviceCountsWithStrict(t *testing.T) {
+	dir := t.TempDir()
+	text, _ := builtin.Text("orange")
+	text = strings.Replace(text, "as: resume, by: [human]", "as: resume, by: [human, fixer]", 1)
+	if err := os.WriteFile(filepath.Join(dir, "mine.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		flags []string
+		code  int
+		ok    bool
+	}{{nil, 0, true}, {[]string{"--strict"}, 1, false}} {
+		code, out, _ := orange(t, dir, "", append([]string{"workflow", "check", "mine.yaml"}, tt.flags...)...)
+		if code != tt.code || !strings.Contains(out, ": agent-decides: advice: edge stuck -> working") {
+			t.Errorf("%v: %d: %s", tt.flags, code, out)
+		}
+		_, out, _ = orange(t, dir, "", append([]string{"workflow", "check", "mine.yaml", "--json"}, tt.flags...)...)
+		var got struct {
+			OK       bool `json:"ok"`
+			Findings []struct{ Rule, Level string }
+		}
+		if err := json.Unmarshal([]byte(out), &got); err != nil || got.OK != tt.ok || len(got.Findings) != 1 || got.Findings[0].Level != "advice" {
+			t.Errorf("%v: %v: %s", tt.flags, err, out)
+		}
+	}
+}
