@@ -21,6 +21,7 @@ type Glance struct {
 	Wants    *Item // what a person is wanted for, nil if nobody is
 	Deadline *Timer
 	Moves    []Move
+	Answers  bool // an answer of a person would be taken
 }
 
 // A Move is an edge that a person may ask for. Whether its gates are met is found out
@@ -45,7 +46,7 @@ func Look(def *workflow.Definition, t task.Task, sig signal.Signal) Glance {
 	x := &decider{def: def, t: &t, sig: &sig}
 	out.Kind, out.Deadline = s.Kind, x.nextTimer()
 	out.Owner, out.Why = x.owner(s)
-	out.Moves = x.moves()
+	out.Moves, out.Answers = x.moves(), x.takesAnswer()
 	return out
 }
 

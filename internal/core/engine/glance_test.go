@@ -93,6 +93,7 @@ func TestAGlanceAtAnyTaskSaysWhatTheExplanationSays(t *testing.T) {
 			p.play(p.nextSignal())
 			agree(rt, p.def, p.task, signal.Signal{At: p.now})
 			p.movesAreKnown()
+			p.answersAreTaken()
 		}
 	})
 }
@@ -109,6 +110,23 @@ func (p *player) movesAreKnown() {
 		if !open && !strings.Contains(d.Refused, "clean-up") && !p.task.Deleted {
 			p.rt.Fatalf("%s is offered in %s and refused: %s\n%v", m.To, p.task.Status, d.Refused, d.Reasons)
 		}
+	}
+}
+
+// answersAreTaken answers: where that is offered it is not refused because nothing was
+// asked, and where it is not offered it comes to nothing.
+func (p *player) answersAreTaken() {
+	g := engine.Look(p.def, p.task, signal.Signal{At: p.now})
+	if g.Wants != nil && g.Wants.Verb == engine.VerbAnswer && !g.Answers {
+		p.rt.Fatalf("an answer helps in %s, and is not offered: %+v", p.task.Status, g.Wants)
+	}
+	if p.task.Deleted || p.def.WaitsForChildren(p.task.Status) {
+		return
+	}
+	d := engine.Decide(p.def, p.task, signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbAnswer, Note: "blue", At: p.now, Rules: engine.Rules})
+	known := d.Verdict != engine.Refuse || slices.ContainsFunc(d.Reasons, func(r engine.Reason) bool { return r.Rule == engine.RuleActor && r.OK })
+	if g.Answers && !known || !g.Answers && d.Verdict != engine.Refuse {
+		p.rt.Fatalf("an answer is offered in %s: %v; it comes to %s %s", p.task.Status, g.Answers, d.Verdict, d.Refused)
 	}
 }
 

@@ -22,7 +22,7 @@ type Item struct {
 	Kind    ItemKind  `json:"kind"`
 	Text    string    `json:"text"`           // what is waited for; agents' words may be in it
 	Do      string    `json:"do,omitempty"`   // the command that helps
-	Verb    string    `json:"verb,omitempty"` // what that command asks for, where a merge is waited for or was given up
+	Verb    string    `json:"verb,omitempty"` // what helps most, as a verb; surfaces offer it without knowing the kind
 	Note    string    `json:"note,omitempty"` // the words that go with it
 	Since   time.Time `json:"since"`
 	Frees   int       `json:"frees"` // how many tasks wait for what this one holds
@@ -111,6 +111,7 @@ func Inbox(def *workflow.Definition, t task.Task) (Item, bool) {
 	if !x.wants(s, &it) {
 		return Item{}, false
 	}
+	it.Verb = cmp.Or(it.Verb, x.helps(it.Kind))
 	return it, true
 }
 
@@ -394,10 +395,7 @@ func (x *decider) mergeItem(it *Item) {
 
 // sendsBack says whether a person may send the work back now.
 func (x *decider) sendsBack() bool {
-	return slices.ContainsFunc(x.def.EdgesFrom(x.t.Status), func(i int) bool {
-		e := &x.def.Edges[i]
-		return e.As == RequestChanges && e.Answers(workflow.OnRequest, "") && e.Permits(task.Human) && x.guardOfPerson(e)
-	})
+	return x.personMay(RequestChanges)
 }
 
 // rebaseWords tells a worker to resolve a conflict.

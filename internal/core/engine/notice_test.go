@@ -415,7 +415,7 @@ func TestAfterAMergeFailedTheHelpFollowsFromWhatItWas(t *testing.T) {
 		t.Errorf("%+v", it)
 	}
 	w.task.GaveUp = nil
-	if it, _ := engine.Inbox(w.def, w.task); it.Do != "orange resume "+id || it.Verb != "" {
+	if it, _ := engine.Inbox(w.def, w.task); it.Do != "orange resume "+id || it.Verb != engine.VerbResume {
 		t.Errorf("%+v", it)
 	}
 	it = fail(&task.Conflict{Onto: "main", Files: []string{"a"}})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -168,6 +169,8 @@ func (p *player) oneAgentPerRole() {
 	}
 	if it, ok := engine.Inbox(p.def, p.task); ok && (it.Text == "" || it.Do == "" || it.Kind == "" || it.Since.IsZero()) {
 		p.rt.Fatalf("a person is not told what to do: %+v", it)
+	} else if looks := []engine.ItemKind{engine.ItemReview, engine.ItemBoard, engine.ItemStuck}; ok && it.Verb == "" && !slices.Contains(looks, it.Kind) {
+		p.rt.Fatalf("no surface can offer anything for %+v: add its kind to helps", it)
 	}
 }
 

@@ -92,7 +92,8 @@ type Row struct {
 	PR       *PR           `json:"pr,omitempty"`
 	Work     *Work         `json:"work,omitempty"` // nil: nobody has looked
 	Spent    task.Usage    `json:"spent,omitzero"`
-	Moves    []engine.Move `json:"moves,omitempty"` // that a person may ask for
+	Moves    []engine.Move `json:"moves,omitempty"`   // that a person may ask for
+	Answers  bool          `json:"answers,omitempty"` // an answer of a person would be taken
 	Deadline *engine.Timer `json:"deadline,omitempty"`
 
 	Paused  bool      `json:"paused,omitempty"`
@@ -176,6 +177,7 @@ func Of(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row {
 	}
 	g := engine.Look(def, *t, signal.Signal{At: now, Children: f.Children, Absent: f.Absent})
 	r.Kind, r.Owner, r.Why, r.Deadline, r.Moves = g.Kind, g.Owner, line(g.Why, maxText), g.Deadline, g.Moves
+	r.Answers = g.Answers
 	if it := g.Wants; it != nil {
 		it.Because(f.Reasons)
 		r.Wants, r.Text, r.Do, r.Asked = it.Kind, line(it.Text, maxText), line(it.Do, maxText), it.Since

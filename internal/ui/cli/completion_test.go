@@ -46,7 +46,7 @@ func TestEverythingThatCanBeChosenIsCompleted(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	rows := []overview.Row{
 		{ID: "old", Project: "proj", Branch: "a", Status: "pending", Kind: "queued", Summary: "first"},
-		{ID: "asks", Project: "proj", Branch: "b", Status: "clarification", Kind: "waiting", Wants: engine.ItemQuestion, Moves: []engine.Move{{To: "x", As: "cancel"}}},
+		{ID: "asks", Project: "proj", Branch: "b", Status: "clarification", Kind: "waiting", Wants: engine.ItemQuestion, Answers: true, Moves: []engine.Move{{To: "x", As: "cancel"}}},
 		{ID: "grant", Project: "proj", Branch: "c", Status: "stuck", Kind: "halt", Wants: engine.ItemConfirm},
 		{ID: "works", Project: "proj", Branch: "d", Status: "working", Kind: "agent", Life: overview.Alive, Moves: []engine.Move{{To: "y", As: "complete"}, {To: "x", As: "cancel"}}},
 		{ID: "died", Project: "proj", Branch: "e", Status: "working", Kind: "agent", Life: overview.Dead, Paused: true},

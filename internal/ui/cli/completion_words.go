@@ -17,7 +17,7 @@ func argumentWords(deps Deps) map[string]cobra.CompletionFunc {
 	out := map[string]cobra.CompletionFunc{
 		"task update": first(completeRows(deps, false, nil)), "task wait": first(completeRows(deps, false, nil)), "task stuck": first(completeRows(deps, false, atWork)),
 		"task spawn": first(completeRows(deps, false, unstarted)), "task respawn": first(completeRows(deps, false, deserted)), "task attach": first(completeRows(deps, false, attended)),
-		"task answer": first(completeRows(deps, false, wants(engine.ItemQuestion, engine.ItemStuck))), "task approve": first(completeRows(deps, false, wants(engine.ItemConfirm))),
+		"task answer": first(completeRows(deps, false, func(r *overview.Row) bool { return r.Answers })), "task approve": first(completeRows(deps, false, wants(engine.ItemConfirm))),
 		"task merge": first(completeRows(deps, false, reviewed)), "task push": first(completeRows(deps, false, begunWork)), "task create-pr": first(completeRows(deps, false, begunWork)),
 		"task delete": first(completeRows(deps, true, over)), "task reopen": first(completeRows(deps, true, may(engine.Reopen))),
 		"task fork": first(completeEntries(deps)), "pause": first(completeRows(deps, false, goingOn)), "resume": first(completeRows(deps, false, stopped)),

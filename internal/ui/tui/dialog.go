@@ -75,6 +75,7 @@ type prompt struct {
 	text    field
 	sending bool
 	why     string // it was refused
+	asked   string // what is answered, in Markdown
 	send    func(*model, string) tea.Cmd
 }
 
@@ -148,6 +149,7 @@ func (p *prompt) hints() []hint {
 
 func (p *prompt) draw(m *model, width, height int) ([]string, int, int) {
 	out := m.sayAll(m.theme.Strong, p.about, width)
+	out = append(out, p.question(m, width, height-len(out)-promptHeight)...)
 	out = append(out, "")
 	lines, x, y := p.text.render(width, max(1, min(8, height-len(out)-2)))
 	y += len(out)
@@ -165,6 +167,19 @@ func (p *prompt) draw(m *model, width, height int) ([]string, int, int) {
 		out = append(out, "", m.theme.Faint.Render("sending ..."))
 	}
 	return out, x, y
+}
+
+// promptHeight is how many lines a prompt needs below what is answered.
+const promptHeight = 7
+
+// question is what is answered, as much as there is room for. The end is kept: that is
+// where an agent asks.
+func (p *prompt) question(m *model, width, height int) []string {
+	if p.asked == "" || height < 1 {
+		return nil
+	}
+	lines := m.theme.Markdown(p.asked, width)
+	return lines[max(0, len(lines)-height):]
 }
 
 // chooser offers a few things to do.

@@ -103,28 +103,9 @@ func (m *model) hints() (some, fixed []hint) {
 }
 
 func (m *model) enterWord(r *overview.Row) string {
-	if m.page == pageInbox {
-		switch r.Wants {
-		case engine.ItemQuestion, engine.ItemStuck:
-			return "answer"
-		case engine.ItemConfirm:
-			return "approve"
-		case engine.ItemAttention:
-			switch r.Verb {
-			case engine.RequestChanges:
-				return "request changes"
-			case engine.VerbMerge:
-				return "merge"
-			}
-			return "try again"
-		case engine.ItemReview, engine.ItemBoard:
-			return "view"
-		case engine.ItemCrashed, engine.ItemFailed, engine.ItemNoAnswer:
-			return "respawn"
-		case engine.ItemNotStarted:
-			if r.Life != overview.Alive {
-				return "respawn"
-			}
+	if m.page == pageInbox && r != nil {
+		if help, ok := helpOf(r); ok {
+			return help.word
 		}
 	}
 	switch {
@@ -152,6 +133,11 @@ func enters(m *model, r *overview.Row) bool {
 // may says whether a person may ask a task for a verb.
 func may(verb string) func(*model, *overview.Row) bool {
 	return func(_ *model, r *overview.Row) bool { return r.May(verb) }
+}
+
+// answers says whether an answer helps a task most, here or at its agent's terminal.
+func answers(_ *model, r *overview.Row) bool {
+	return r.Verb == engine.VerbAnswer || r.Verb == engine.VerbAttach
 }
 
 func wants(kinds ...engine.ItemKind) func(*model, *overview.Row) bool {
@@ -187,7 +173,7 @@ func taskActions() []action {
 	over := func(_ *model, r *overview.Row) bool { return r.Kind == workflow.Terminal }
 	held := func(_ *model, r *overview.Row) bool { return r.Paused || r.Wants == engine.ItemAttention }
 	return []action{
-		key("e", "e", "answer", groupTask, "answer what its agent asks").of((*model).answer, wants(engine.ItemQuestion, engine.ItemStuck, engine.ItemInput, engine.ItemPermission)),
+		key("e", "e", "answer", groupTask, "answer what its agent asks").of((*model).answer, answers),
 		key("a", "a", "approve", groupTask, "grant the move that its agent asks for").of((*model).approve, wants(engine.ItemConfirm)),
 		key("P", "P", "resume", groupTask, "pause it, or let it go on").of((*model).pause, held),
 		key("enter w", "Enter", "", groupTask, "or w: start it, go to its agent's terminal, or start the agent again").of((*model).enter, enters),

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
@@ -192,7 +193,7 @@ func TestWhatBecameOfARequestIsSaid(t *testing.T) {
 	r.on("search")
 	r.press("p")
 	broken := s.Tasks[1]
-	broken.Wants, broken.Text, broken.Seq = "attention", "create_pr failed: no remote", 9
+	broken.Wants, broken.Verb, broken.Text, broken.Seq = "attention", engine.VerbResume, "create_pr failed: no remote", 9
 	r.tell(changeMsg{overview.Change{Row: 102, At: noon, Projects: s.Projects, Tasks: []overview.Row{broken}}})
 	r.shows("search: create_pr failed: no remote")
 }
@@ -426,7 +427,7 @@ func TestTheBell(t *testing.T) {
 		t.Errorf("it rings at the beginning: %v", r.said)
 	}
 	s := shopState()
-	s.Tasks[1].Wants, s.Tasks[1].Seq = "input", 9
+	s.Tasks[1].Wants, s.Tasks[1].Verb, s.Tasks[1].Seq = "input", engine.VerbAttach, 9
 	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: s.Projects, Tasks: []overview.Row{s.Tasks[1]}}})
 	r.tell(changeMsg{overview.Change{Row: 102, At: noon, Projects: s.Projects, Tasks: []overview.Row{s.Tasks[1]}}})
 	if len(r.said) != 1 {

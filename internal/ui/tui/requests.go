@@ -221,31 +221,42 @@ func asked(a client.Answer) string {
 	return ""
 }
 
+// help is what Enter does in the inbox.
+type help struct {
+	word string
+	do   func(*model, *overview.Row) tea.Cmd
+}
+
+// helpOf is what helps with the item of a task. Without any there is only the agent to go
+// to, or to start.
+func helpOf(r *overview.Row) (help, bool) {
+	switch r.Verb {
+	case engine.VerbAnswer:
+		return help{"answer", (*model).answer}, true
+	case engine.VerbApprove:
+		return help{"approve", (*model).approve}, true
+	case engine.RequestChanges:
+		return help{"request changes", (*model).changes}, true
+	case engine.VerbResume:
+		return help{"try again", (*model).pause}, true
+	case engine.Respawn:
+		return help{"respawn", (*model).respawn}, true
+	case engine.VerbMerge:
+		if r.Wants != engine.ItemReview { // work is read before it is merged
+			return help{"merge", (*model).merge}, true
+		}
+	case engine.VerbAttach, engine.VerbSpawn:
+		return help{}, false
+	}
+	return help{"view", (*model).view}, true
+}
+
 // enter starts a task, goes to its agent, or starts the agent again. In the inbox it does
 // what helps.
 func (m *model) enter(r *overview.Row) tea.Cmd {
 	if m.page == pageInbox {
-		switch r.Wants {
-		case engine.ItemQuestion, engine.ItemStuck:
-			return m.answer(r)
-		case engine.ItemConfirm:
-			return m.approve(r)
-		case engine.ItemAttention:
-			switch r.Verb {
-			case engine.RequestChanges:
-				return m.changes(r)
-			case engine.VerbMerge:
-				return m.merge(r)
-			}
-			return m.pause(r)
-		case engine.ItemReview, engine.ItemBoard:
-			return m.view(r)
-		case engine.ItemCrashed, engine.ItemFailed, engine.ItemNoAnswer:
-			return m.respawn(r)
-		case engine.ItemNotStarted:
-			if r.Life != overview.Alive {
-				return m.respawn(r)
-			}
+		if help, ok := helpOf(r); ok {
+			return help.do(m, r)
 		}
 	}
 	switch {
@@ -426,7 +437,7 @@ func (m *model) changes(r *overview.Row) tea.Cmd {
 
 // answer asks for the words that an agent waits for: in TASK.md, or at its terminal.
 func (m *model) answer(r *overview.Row) tea.Cmd {
-	if r.Wants == engine.ItemInput || r.Wants == engine.ItemPermission {
+	if r.Verb == engine.VerbAttach {
 		p := m.prompt("terminal", r.Text, r, nil)
 		p.send = func(m *model, text string) tea.Cmd {
 			api, id := m.API, string(r.ID)
@@ -436,13 +447,16 @@ func (m *model) answer(r *overview.Row) tea.Cmd {
 		}
 		return nil
 	}
-	if r.Kind != workflow.Waiting && r.Kind != workflow.Halt && r.Kind != "" {
+	if !r.Answers && r.Kind != "" {
 		m.complain("%s is %s: it waits for no answer", r.Branch, r.Status)
 		return nil
 	}
-	m.prompt("answer", "Your answer to "+r.Branch, r, func(text string) signal.Signal {
+	p := m.prompt("answer", "Your answer to "+r.Branch, r, func(text string) signal.Signal {
 		return signal.Signal{Kind: signal.Request, Verb: engine.VerbAnswer, Note: text}
 	})
+	if len(r.Reasons) > 0 {
+		p.asked = r.Reasons[0].Text
+	}
 	return nil
 }
 

@@ -168,44 +168,33 @@ func (s *Site) inbox(w http.ResponseWriter, r *http.Request) {
 // to what is wanted, and every other move.
 func (s *Site) help(ctx context.Context, it *inboxItem, r *overview.Row) {
 	button := func(do, label, class string) { it.First = append(it.First, way{Do: do, Label: label, Class: class}) }
-	switch r.Wants {
-	case engine.ItemAttention:
-		switch r.Verb {
-		case engine.VerbMerge:
-			button(engine.VerbMerge, "Merge", "go")
-		case engine.RequestChanges:
-			it.Ask, it.Words = "What is to change", r.Note
-		}
-		button("resume", "Try again", "")
-	case engine.ItemConfirm:
+	switch r.Verb {
+	case engine.VerbMerge:
+		button(engine.VerbMerge, "Merge", "go")
+	case engine.RequestChanges:
+		it.Ask, it.Words = "What is to change", r.Note
+	case engine.VerbApprove:
 		if to := s.askedFor(ctx, r.ID); to != "" {
 			it.Ask = "Why (optional)"
 			button("approve:"+to, "Approve "+screen.OneLine(to), "go")
 		}
-	case engine.ItemNotStarted, engine.ItemTurnFailed:
-		if r.Life == overview.Alive {
-			it.atTerminal(r)
-		} else {
-			button("respawn", "Start again", "go")
-		}
-	case engine.ItemPermission, engine.ItemInput:
+	case engine.VerbAttach:
 		it.atTerminal(r)
 		it.Type = s.o.Input
-	case engine.ItemQuestion, engine.ItemStuck:
+	case engine.VerbAnswer:
 		it.Ask = "Your answer"
-		button("answer", "Answer", "go")
-	case engine.ItemReview:
-		if slices.ContainsFunc(r.Moves, func(m engine.Move) bool { return m.As == engine.RequestChanges }) {
-			it.Ask = "What is to change"
-		}
-		if r.Verb == engine.VerbMerge {
-			button(engine.VerbMerge, "Merge", "go")
-		}
-	case engine.ItemCrashed, engine.ItemNoAnswer, engine.ItemFailed:
+		button(engine.VerbAnswer, "Answer", "go")
+	case engine.Respawn:
 		it.Ask = "Words for the next one (optional)"
-		button("respawn", "Start again", "go")
-	case engine.ItemStart:
-		button("spawn", "Start", "go")
+		button(engine.Respawn, "Start again", "go")
+	case engine.VerbSpawn:
+		button(engine.VerbSpawn, "Start", "go")
+	}
+	switch {
+	case r.Wants == engine.ItemAttention:
+		button(engine.VerbResume, "Try again", "")
+	case r.Wants == engine.ItemReview && r.May(engine.RequestChanges):
+		it.Ask = "What is to change"
 	}
 	for _, w := range waysOf(r.ID, r.Moves, s.ending(ctx, r.WorkflowHash)) {
 		if w.Do == engine.RequestChanges {

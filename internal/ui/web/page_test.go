@@ -27,13 +27,13 @@ func shop(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
 	w.add(
-		overview.Row{ID: "A0000000000000000000a", Project: "shop", Branch: "fix-login", Summary: "Fix the login form", Status: "pending", Wants: engine.ItemStart, Text: "it was created and not started", Do: "orange task spawn A0000000000000000000a", Asked: epoch},
+		overview.Row{ID: "A0000000000000000000a", Project: "shop", Branch: "fix-login", Summary: "Fix the login form", Status: "pending", Wants: engine.ItemStart, Text: "it was created and not started", Do: "orange task spawn A0000000000000000000a", Verb: engine.VerbSpawn, Asked: epoch},
 		overview.Row{ID: "B0000000000000000000b", Project: "shop", Branch: "search", Summary: "Make the search faster", Status: "working",
 			Attempts: []overview.Attempt{{Number: 1, Role: "worker", Since: epoch, Active: epoch.Add(time.Hour), Mood: "working", Usage: task.Usage{Input: 1000, Output: 200, Micros: 420000}}},
 			Deadline: &engine.Timer{At: epoch.Add(5 * time.Hour), What: "the worker is ended"}, Workspace: "shop--1", Spent: task.Usage{Micros: 1420000}},
 		overview.Row{ID: "C0000000000000000000c", Project: "api", Branch: "rate-limit", Summary: "Limit requests", Status: "reviewing", Wants: engine.ItemReview, Text: "the work waits for a decision", Do: "orange task merge C0000000000000000000c", Verb: engine.VerbMerge, Asked: epoch,
 			PR: &overview.PR{Number: 12, URL: "https://git.example/pr/12", State: "OPEN", Checks: "passed"}, Work: &overview.Work{Commits: 3, Added: 40, Deleted: 7}},
-		overview.Row{ID: "D0000000000000000000d", Project: "api", Branch: "ask", Summary: "Which colour", Status: "working", Wants: engine.ItemQuestion, Text: "the worker asks: blue or green?", Do: "orange task answer D0000000000000000000d \"...\"", Asked: epoch},
+		overview.Row{ID: "D0000000000000000000d", Project: "api", Branch: "ask", Summary: "Which colour", Status: "working", Wants: engine.ItemQuestion, Text: "the worker asks: blue or green?", Do: "orange task answer D0000000000000000000d \"...\"", Verb: engine.VerbAnswer, Answers: true, Asked: epoch},
 		overview.Row{ID: "E0000000000000000000e", Project: "shop", Branch: "old", Summary: "Long over", Status: "done"},
 	)
 	return w
@@ -231,7 +231,7 @@ func TestWhatIsAskedAtATerminalIsAnsweredThere(t *testing.T) {
 	for _, kind := range []engine.ItemKind{engine.ItemPermission, engine.ItemInput} {
 		w := shop(t)
 		w.change(workingTask, func(r *overview.Row) {
-			r.Wants, r.Text, r.Asked = kind, "the reviewer asks", epoch
+			r.Wants, r.Verb, r.Text, r.Asked = kind, engine.VerbAttach, "the reviewer asks", epoch
 			r.Attempts = append(r.Attempts, overview.Attempt{Number: 2, Role: "reviewer", Mood: task.WaitingPermission})
 		})
 		item := func(h *house) string {
@@ -254,7 +254,9 @@ func TestWhatIsAskedAtATerminalIsAnsweredThere(t *testing.T) {
 func TestTheInboxSaysWhatIsApproved(t *testing.T) {
 	w := shop(t)
 	w.asked = "done"
-	w.change(reviewingTask, func(r *overview.Row) { r.Wants, r.Text = engine.ItemConfirm, "the worker asks for done" })
+	w.change(reviewingTask, func(r *overview.Row) {
+		r.Wants, r.Verb, r.Text = engine.ItemConfirm, engine.VerbApprove, "the worker asks for done"
+	})
 	_, body := newHouse(t, w).visitor(t).get("/inbox")
 	says(t, body, []string{`value="approve:done" class="go">Approve done<`}, []string{`value="approve"`})
 	w.mu.Lock()

@@ -125,10 +125,10 @@ func (p *taskPage) acts() {
 	if t.Asked != nil {
 		add(taskAct{Do: "approve:" + t.Asked.To, Label: "Approve " + screen.OneLine(t.Asked.To), Why: screen.OneLine("the " + string(t.Asked.By) + " asks for it: " + t.Asked.Note), Class: "go", Words: "Why (may stay empty)"})
 	}
-	if row.Waits(engine.ItemPermission, engine.ItemInput) || row.Waits(engine.ItemNotStarted, engine.ItemTurnFailed) && row.Life == overview.Alive {
+	if row.Verb == engine.VerbAttach {
 		add(taskAct{Label: "Open the terminal", Why: "the agent waits there", Class: "go", Href: "/tasks/" + string(t.ID) + "/terminal"})
 	}
-	if row.Kind == workflow.Waiting && row.Owner != "the engine" || row.Kind == workflow.Halt {
+	if row.Answers {
 		add(taskAct{Do: "answer", Label: "Answer", Class: "go", Words: "Your answer", Must: true})
 	}
 	if row.Kind == workflow.Queued && !t.Queued {
@@ -181,7 +181,6 @@ func (p *taskPage) moves(add func(taskAct)) {
 		}
 		return ""
 	}
-	answers := p.Look.Kind == workflow.Waiting || p.Look.Kind == workflow.Halt
 	for _, m := range p.Look.Moves {
 		a := taskAct{Do: "move:" + m.To, Label: "→ " + m.To}
 		if m.As != "" {
@@ -194,7 +193,7 @@ func (p *taskPage) moves(add func(taskAct)) {
 			a.Class, a.Confirm, a.Words, a.Label = "end", "The task ends without a result.", "Why (may stay empty)", "Cancel the task"
 		case m.As == "" && kinds(m.To) == workflow.Terminal:
 			a.Class, a.Confirm = "end", "The task ends in "+m.To+"."
-		case m.As == engine.Complete && !answers:
+		case m.As == engine.Complete && !p.Look.Answers:
 			a.Class, a.Label = "go", "Complete → "+m.To
 		}
 		add(a)
