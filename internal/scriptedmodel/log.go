@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Kind says what became of a request.
@@ -35,6 +36,8 @@ type Request struct {
 	Turn     int      `json:"turn"`             // the index in the script; -1 if none was played
 	Answer   string   `json:"answer,omitempty"` // in a few words
 	Usage    Usage    `json:"usage"`
+
+	Ended time.Time `json:"ended,omitzero"` // when the last byte of the answer was written
 }
 
 // Requests is everything that was asked so far, in order.
@@ -73,6 +76,13 @@ func (m *Model) Await(ctx context.Context, wanted func(Request) bool) (Request, 
 			return Request{}, fmt.Errorf("no such request among %d: %w", seen, context.Cause(ctx))
 		}
 	}
+}
+
+// finish notes that a request was answered.
+func (m *Model) finish(number int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.log[number-1].Ended = m.now()
 }
 
 func (m *Model) append(r Request) {

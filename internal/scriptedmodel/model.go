@@ -84,6 +84,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.write(w, a, out)
+	m.finish(out.number)
 }
 
 // answer decides what to say and puts it into the log, in one step: a retry that arrives
