@@ -141,6 +141,8 @@ func meaning(kind engine.ItemKind) string {
 		return "an agent asks something at its terminal"
 	case engine.ItemQuestion:
 		return "a task waits for an answer"
+	case engine.ItemIdle:
+		return "an agent asked something, or stopped, and waits for your words"
 	case engine.ItemReview:
 		return "work waits for a decision"
 	case engine.ItemStuck:
@@ -180,7 +182,7 @@ func (m *Message) weight() weight {
 		switch m.Items[i].Kind {
 		case engine.ItemAttention:
 			w = gravest
-		case Code, engine.ItemPermission, engine.ItemInput, engine.ItemConfirm, engine.ItemQuestion, engine.ItemNotStarted, engine.ItemTurnFailed, engine.ItemStuck:
+		case Code, engine.ItemPermission, engine.ItemInput, engine.ItemConfirm, engine.ItemQuestion, engine.ItemIdle, engine.ItemNotStarted, engine.ItemTurnFailed, engine.ItemStuck:
 			w = heavy
 		case engine.ItemStart, engine.ItemNoAnswer:
 			w = light

@@ -196,7 +196,7 @@ func mark(kind engine.ItemKind) string {
 		return "raised_hand"
 	case Code:
 		return "key"
-	case engine.ItemInput, engine.ItemQuestion:
+	case engine.ItemInput, engine.ItemQuestion, engine.ItemIdle:
 		return "question"
 	case engine.ItemReview, engine.ItemBoard:
 		return "eyes"

@@ -19,7 +19,7 @@ const (
 // has to look first.
 func (x *decider) helps(kind ItemKind) string {
 	switch kind {
-	case ItemQuestion, ItemStuck:
+	case ItemQuestion, ItemIdle, ItemStuck:
 		if x.takesAnswer() {
 			return VerbAnswer
 		}
@@ -46,7 +46,10 @@ func (x *decider) helps(kind ItemKind) string {
 // answer where it is.
 func (x *decider) takesAnswer() bool {
 	verb := x.answers()
-	return verb != "" && !x.def.WaitsForChildren(x.t.Status) && x.personMay(verb)
+	if verb == "" {
+		return x.waitsForWords() != nil
+	}
+	return !x.def.WaitsForChildren(x.t.Status) && x.personMay(verb)
 }
 
 // personMay says whether a person may ask for a verb of the workflow now, as far as that is

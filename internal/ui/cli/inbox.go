@@ -193,10 +193,11 @@ func printItems(w io.Writer, deps Deps, items []engine.Item) error {
 }
 
 // reasonLines is how many lines of a reason the inbox shows. orange task show has all.
-const reasonLines = 5
+const reasonLines = 12
 
 // printReasons prints why a task waits, at most so many lines of each reason, 0 for all.
-// What already stands in the text above is not repeated.
+// Of a message the last lines are shown: that is where an agent asks. What already stands in
+// the text above is not repeated.
 func printReasons(w io.Writer, list []engine.WaitReason, above string, most int) {
 	for _, r := range list {
 		text := strings.TrimSpace(cleanText(r.Text))
@@ -204,16 +205,22 @@ func printReasons(w io.Writer, list []engine.WaitReason, above string, most int)
 			continue
 		}
 		fmt.Fprintf(w, "  %s:\n", cleanLine(r.Heading()))
-		lines := strings.Split(text, "\n")
-		shown := lines
-		if most > 0 {
-			shown = lines[:min(len(lines), most)]
+		lines, before, after := strings.Split(text, "\n"), 0, 0
+		switch n := len(lines) - most; {
+		case most == 0 || n <= 0:
+		case r.Kind == engine.BecauseOfMessage:
+			lines, before = lines[n:], n
+		default:
+			lines, after = lines[:most], n
 		}
-		for _, line := range shown {
+		if before > 0 {
+			fmt.Fprintf(w, "    (%d before)\n", before)
+		}
+		for _, line := range lines {
 			fmt.Fprintln(w, strings.TrimRight("    "+line, " "))
 		}
-		if n := len(lines) - len(shown); n > 0 {
-			fmt.Fprintf(w, "    (%d more)\n", n)
+		if after > 0 {
+			fmt.Fprintf(w, "    (%d more)\n", after)
 		}
 	}
 }

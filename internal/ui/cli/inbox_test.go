@@ -53,6 +53,25 @@ attention   three     p/b                           2d   push failed: no route
 	}
 }
 
+// A question in prose keeps its lines, and loses what controls a terminal. Of a long message
+// the end is shown.
+func TestTheInboxShowsAQuestionInProse(t *testing.T) {
+	w := newWorld(t)
+	message := strings.Repeat("I read a file.\n", 20) + "\n- Shall it be \x1b[2J\x1b]0;owned\x07blue?\n- Or green?"
+	w.answers["/v1/inbox"] = inboxOf(t, engine.Item{
+		Task: idOne, Project: "proj", Branch: "feature", Kind: engine.ItemIdle, Text: "the worker asks something", Do: "orange task answer " + idOne + ` "..."`, Verb: engine.VerbAnswer, Since: now(),
+		Reasons: []engine.WaitReason{{Kind: engine.BecauseOfMessage, By: "worker", Text: message}},
+	})
+	if code := w.run(t, "inbox"); code != 0 {
+		t.Fatal(code, w.err.String())
+	}
+	_, got, _ := strings.Cut(w.out.String(), "the worker asks something\n")
+	want := "  Last message (worker):\n    (11 before)\n" + strings.Repeat("    I read a file.\n", 9) + "\n    - Shall it be blue?\n    - Or green?\n  orange task answer " + idOne + " \"...\"\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestInbox(t *testing.T) {
 	one := func(w *world) { w.answers["/v1/inbox"] = inboxOf(t, engine.Item{Task: idOne, Kind: engine.ItemStuck}) }
 	tell(t, []story{

@@ -153,6 +153,8 @@ func moved(a client.Answer) string {
 	switch {
 	case to != "":
 		return fmt.Sprintf("%s %s -> %s", id, from, to)
+	case a.Told() != "":
+		return fmt.Sprintf("%s stays %s: the %s is told", id, a.Task.Status, a.Told())
 	case a.Task.Asked != nil:
 		return fmt.Sprintf("%s asks for %s: a person must agree", id, a.Task.Asked.To)
 	case a.Task.Queued:

@@ -14,8 +14,9 @@ import (
 func newTaskAnswer(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "answer <id> <text...|->", Short: "Answer what an agent asked, and let it go on", Args: arguments(2, -1),
-		Long: "Answer the question that a task waits with, or help one that is stuck. The words are written into\n" +
-			"TASK.md and told to the agent, and the task goes on.",
+		Long: "Answer the question that a task waits with, or that its agent ended its turn with, or help a task that\n" +
+			"is stuck. The words are written into TASK.md and told to the agent, and the task goes on. An agent\n" +
+			"that ended meanwhile is started again with them.",
 		Example: "  orange task answer MFTsZyeO \"Take the blue one\"\n" +
 			"  orange task answer MFTsZyeO - <answer.txt",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {

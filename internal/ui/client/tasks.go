@@ -30,6 +30,17 @@ type Answer struct {
 	Warning  string    `json:"warning,omitempty"`
 }
 
+// Told is the role of the agent to which an answer of a person goes that moves nothing, ""
+// if there is none.
+func (a *Answer) Told() string {
+	for i := range a.Decision.Entries {
+		if e := &a.Decision.Entries[i]; e.Type == journal.AgentAnswered {
+			return e.Role
+		}
+	}
+	return ""
+}
+
 // A View is a task with its text.
 type View struct {
 	Task    task.Task `json:"task"`

@@ -70,6 +70,7 @@ type changedOut struct {
 	From    string `json:"from,omitempty" jsonschema:"status before it, if it moved"`
 	Asked   string `json:"asked,omitempty" jsonschema:"state that was asked for and that a person must agree to"`
 	Queued  bool   `json:"queued,omitempty" jsonschema:"it waits for a free workspace"`
+	Told    string `json:"told,omitempty" jsonschema:"role of the agent that an answer goes to, if nothing moved"`
 	Warning string `json:"warning,omitempty" jsonschema:"what went wrong beside it, though it was done"`
 }
 
@@ -256,7 +257,7 @@ func changeOf(a client.Answer) changedOut {
 	k := &a.Task
 	out := changedOut{
 		ID: string(k.ID), Project: k.Project, Branch: line(k.Branch, maxLine), Status: line(k.Status, maxLine),
-		Queued: k.Queued, Warning: line(a.Warning, maxLine),
+		Queued: k.Queued, Told: line(a.Told(), maxLine), Warning: line(a.Warning, maxLine),
 	}
 	for i := range a.Decision.Entries {
 		if e := &a.Decision.Entries[i]; e.To != "" && out.From == "" {
@@ -275,6 +276,8 @@ func movedText(o changedOut) string {
 	switch {
 	case o.From != "":
 		return fmt.Sprintf("%s %s -> %s.%s", id, o.From, o.Status, also(o))
+	case o.Told != "":
+		return fmt.Sprintf("%s stays %s: the %s is told.%s", id, o.Status, o.Told, also(o))
 	case o.Asked != "":
 		return fmt.Sprintf("%s asks for %s: a person must agree.", id, o.Asked)
 	}

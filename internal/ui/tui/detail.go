@@ -373,8 +373,7 @@ func (m *model) facts(r *overview.Row, width int) []string {
 	if m.layout.detail.height >= 6 {
 		switch {
 		case r.Text != "" && len(r.Reasons) > 0 && m.layout.detail.height >= reasonHeight && m.detail.tab != tabExplain:
-			lines := m.reasonLines(r.Reasons, r.Text, width)
-			out = append(out, lines[:min(len(lines), m.layout.detail.height/3)]...)
+			out = append(out, m.reasonLines(r.Reasons, r.Text, width, m.layout.detail.height/3)...)
 		case r.Text != "":
 			out = append(out, m.say1(wantStyle(m, r.Wants), r.Text, width)...)
 		case r.Why != "":

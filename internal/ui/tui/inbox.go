@@ -215,23 +215,30 @@ func (b *inbox) more(m *model, it *engine.Item, width, height int) []string {
 		text = fmt.Sprintf("%s (%d tasks wait for its workspace)", text, it.Frees)
 	}
 	const help = 1 // line
-	lines := m.reasonLines(it.Reasons, text, width)
-	out = append(out, lines[:max(0, min(len(lines), height-len(out)-help))]...)
+	out = append(out, m.reasonLines(it.Reasons, text, width, height-len(out)-help)...)
 	if it.Do != "" {
 		out = append(out, m.say1(m.theme.Faint, it.Do, width)...)
 	}
 	return out
 }
 
-// reasonLines say why a task waits: its text, and the reasons that the text does not say.
-func (m *model) reasonLines(list []engine.WaitReason, text string, width int) []string {
+// reasonLines say in at most so many lines why a task waits: its text, and the reasons that
+// the text does not say. Of a message that is too long the end is shown: that is where an
+// agent asks.
+func (m *model) reasonLines(list []engine.WaitReason, text string, width, height int) []string {
+	var out []string
 	if len(list) == 0 || strings.Contains(text, list[0].Text) {
-		return m.sayAll(m.theme.Text, text, width)
+		out = m.sayAll(m.theme.Text, text, width)
+	} else {
+		out = m.say1(m.theme.Text, text, width)
+		for _, r := range list {
+			out = append(out, m.say1(m.theme.Faint, plainLine(r.Heading()), width)...)
+			lines := m.theme.Markdown(r.Text, width)
+			if r.Kind == engine.BecauseOfMessage {
+				lines = lines[max(0, len(lines)-max(0, height-len(out))):]
+			}
+			out = append(out, lines...)
+		}
 	}
-	out := m.say1(m.theme.Text, text, width)
-	for _, r := range list {
-		out = append(out, m.say1(m.theme.Faint, plainLine(r.Heading()), width)...)
-		out = append(out, m.theme.Markdown(r.Text, width)...)
-	}
-	return out
+	return out[:max(0, min(len(out), height))]
 }

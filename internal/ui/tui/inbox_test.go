@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -180,4 +181,30 @@ func TestTheInboxSaysWhyATaskWaits(t *testing.T) {
 	for _, want := range []string{"only stuck", "Note (worker)", "• no host"} {
 		r.shows(want)
 	}
+}
+
+// An agent that asked in prose is answered from the inbox: its question is there, and in the
+// dialog, with the end of it in sight.
+func TestAnIdleAgentIsAnswered(t *testing.T) {
+	r := newRig(t, 80, 24)
+	row := r.m.state.Tasks[1]
+	row.Seq++
+	row.Wants, row.Verb, row.Answers, row.Text = engine.ItemIdle, engine.VerbAnswer, true, "the worker asks something, and waits for an answer"
+	row.Asked = noon.Add(-100 * time.Hour)
+	long := strings.Repeat("I read a file.\n\n", 40)
+	row.Reasons = []engine.WaitReason{{Kind: engine.BecauseOfMessage, By: "worker", Text: long + "- Shall it be **blue**?\n- Or green?"}}
+	r.tell(changeMsg{overview.Change{Row: r.m.state.Row + 1, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{row}}})
+	r.shows("you: idle")
+	r.press("i", "home")
+	r.shows("▸ idle", "Last message (worker)", "• Shall it be blue?", "• Or green?", "Enter answer")
+	r.press("enter")
+	r.shows("Your answer to search", "• Shall it be blue?", "• Or green?")
+	r.write("green")
+	r.shows("green")
+	r.press("enter")
+	r.heard("request id-search answer green human")
+	r.press("i")
+	r.on("search")
+	r.press("e")
+	r.shows("Your answer to search", "• Or green?")
 }

@@ -171,6 +171,8 @@ func outcome(name string, sig signal.Signal, a client.Answer) string {
 		text = name + " goes on"
 	case to != "":
 		text = fmt.Sprintf("%s: %s -> %s", name, from, to)
+	case a.Told() != "":
+		text = fmt.Sprintf("%s: the %s is told", name, a.Told())
 	case a.Task.Queued:
 		text = name + " is queued: it waits for a free workspace"
 	case started(a) != "":

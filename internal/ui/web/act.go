@@ -158,6 +158,8 @@ func cameTo(sig signal.Signal, a client.Answer) string {
 		return name + " goes on."
 	case to != "":
 		return fmt.Sprintf("%s: %s → %s", name, from, to)
+	case a.Told() != "":
+		return fmt.Sprintf("%s: the %s is told.", name, a.Told())
 	case sig.Verb == engine.VerbMerge || sig.Verb == engine.VerbPush || sig.Verb == engine.VerbCreatePR:
 		return fmt.Sprintf("%s: %s is asked for; its page says how it goes.", name, sig.Verb)
 	case a.Task.Asked != nil:

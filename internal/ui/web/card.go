@@ -153,6 +153,8 @@ func wantsText(k engine.ItemKind) string {
 		return "You: permit"
 	case engine.ItemInput, engine.ItemQuestion:
 		return "You: answer"
+	case engine.ItemIdle:
+		return "You: reply"
 	case engine.ItemReview:
 		return "You: review"
 	case engine.ItemStuck:

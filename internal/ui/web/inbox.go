@@ -108,12 +108,14 @@ func (d *inboxData) links(items []engine.Item) {
 type reason struct {
 	Heading string
 	Text    template.HTML
+	End     bool // its end is shown first: that is where an agent asks
 }
 
 func reasonsOf(list []engine.WaitReason) []reason {
 	var out []reason
 	for _, r := range list {
-		out = append(out, reason{screen.OneLine(r.Heading()), template.HTML(markdown.HTML(r.Text))}) //nolint:gosec // HTML in it is text
+		text := template.HTML(markdown.HTML(r.Text)) //nolint:gosec // HTML in it is text
+		out = append(out, reason{screen.OneLine(r.Heading()), text, r.Kind == engine.BecauseOfMessage})
 	}
 	return out
 }

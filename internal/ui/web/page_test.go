@@ -214,6 +214,23 @@ func TestTheInboxSaysWhyATaskWaits(t *testing.T) {
 	says(t, body, []string{"<h3>Note (worker)</h3>", "<li>no host", "no &lt;img src=x"}, []string{"<img src=x"})
 }
 
+// An agent that asked in prose is answered where its question is shown.
+func TestAnIdleAgentIsAnswered(t *testing.T) {
+	w := shop(t)
+	w.change(workingTask, func(r *overview.Row) {
+		r.Wants, r.Verb, r.Answers, r.Text, r.Asked = engine.ItemIdle, engine.VerbAnswer, true, "the worker asks something", epoch
+		r.Reasons = []engine.WaitReason{{Kind: engine.BecauseOfMessage, By: "worker", Text: "Shall it be:\n\n- **blue**?\n- <script>alert(1)</script>?"}}
+	})
+	v := newHouse(t, w).visitor(t)
+	_, body := v.get("/inbox?kind=idle")
+	says(t, body, []string{`aria-current="true">reply`, "<h3>Last message (worker)</h3>", "<li><strong>blue</strong>?", "&lt;script&gt;", "Your answer</label>", `value="answer" class="go"`}, []string{"<script>alert"})
+	_, body = v.get("/")
+	says(t, body, []string{"You: reply"}, nil)
+	if res, body := v.form("/act/"+workingTask, url.Values{"do": {"answer"}, "note": {"blue"}, "back": {"/inbox"}}); res.StatusCode != 303 || w.last().Verb != engine.VerbAnswer || w.last().Note != "blue" {
+		t.Errorf("%d: %s", res.StatusCode, body)
+	}
+}
+
 func TestTheInboxIsFilteredAndGrouped(t *testing.T) {
 	v := newHouse(t, shop(t)).visitor(t)
 	_, body := v.get("/inbox?group=kind")
