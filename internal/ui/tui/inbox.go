@@ -160,11 +160,11 @@ func (b *inbox) draw(m *model, width, height int) []string {
 	if folded != "" && b.top+rows >= len(items) {
 		out = append(out, m.theme.Faint.Render(clip(folded, width)))
 	}
-	about := inboxText(height)
-	for len(out) < height-about {
+	more := b.more(m, &items[b.at], width, max(inboxText(height), height-len(out)-1)) // where few items are listed there is room
+	for len(out) < height-max(inboxText(height), len(more)) {
 		out = append(out, "")
 	}
-	return append(out, b.more(m, &items[b.at], width, about)...)
+	return append(out, more...)
 }
 
 func countKind(items []engine.Item, kind engine.ItemKind) int {

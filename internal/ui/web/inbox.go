@@ -61,15 +61,18 @@ type inboxItem struct {
 	Type                     bool   // a line can be typed into the agent's terminal
 	Role                     string // of that agent
 	Reasons                  []reason
+	Quotes                   bool   // the text quotes what stands below it
 	Group                    string // heading above it, "" for none
 }
 
 func itemOf(it *engine.Item, now time.Time) inboxItem {
-	return inboxItem{
+	out := inboxItem{
 		ID: string(it.Task), Where: strings.TrimSuffix(it.Project+"/"+it.Branch, "/"), Status: it.Status, Text: it.Text, Do: it.Do,
 		Since: isoTime(it.Since), Age: prose.Age(now, it.Since), Frees: it.Frees, All: it.Kind == engine.ItemPaused,
 		Kind: strings.TrimPrefix(wantsText(it.Kind), "You: "), Reasons: reasonsOf(it.Reasons),
 	}
+	out.Quotes = len(out.Reasons) > 0 && out.Reasons[0].End
+	return out
 }
 
 // links lead to the items of each kind there are, and to the other way to put them together.

@@ -223,7 +223,7 @@ func TestAnIdleAgentIsAnswered(t *testing.T) {
 	})
 	v := newHouse(t, w).visitor(t)
 	_, body := v.get("/inbox?kind=idle")
-	says(t, body, []string{`aria-current="true">reply`, "<h3>Last message (worker)</h3>", "<li><strong>blue</strong>?", "&lt;script&gt;", "Your answer</label>", `value="answer" class="go"`}, []string{"<script>alert"})
+	says(t, body, []string{`aria-current="true">reply`, "<h3>Last message (worker)</h3>", "<li><strong>blue</strong>?", "&lt;script&gt;", "Your answer</label>", `value="answer" class="go"`, `<p class="words clipped">the worker asks something</p>`, `class="written end"`}, []string{"<script>alert"})
 	_, body = v.get("/")
 	says(t, body, []string{"You: reply"}, nil)
 	if res, body := v.form("/act/"+workingTask, url.Values{"do": {"answer"}, "note": {"blue"}, "back": {"/inbox"}}); res.StatusCode != 303 || w.last().Verb != engine.VerbAnswer || w.last().Note != "blue" {
