@@ -13,10 +13,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"orange/internal/adapter/attend"
+	"orange/internal/adapter/harness"
 	"orange/internal/core/engine"
 	"orange/internal/core/task"
 	"orange/internal/scriptedmodel"
@@ -54,7 +58,9 @@ func TestAQuestionInProseIsAnswered(t *testing.T) {
 			}
 			words := fmt.Sprintf("blue, says the %s", from.surface)
 			from.answer(id, words)
-			s.hears(i+1, words)
+			if got := s.told(words); got.Turn != i+1 {
+				t.Errorf("the answer came to turn %d, not %d", got.Turn, i+1)
+			}
 		}
 		done := s.await(id, "the work is reviewed", rests)
 		s.checkWork(done, "one")
@@ -97,16 +103,14 @@ func (s *shop) saidAt(turn int) time.Time {
 	return time.Time{}
 }
 
-// hears waits until the model is asked for a turn with these words.
-func (s *shop) hears(turn int, words string) {
+// told waits until the model is asked with these words.
+func (s *shop) told(words string) scriptedmodel.Request {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), longest)
 	defer cancel()
-	r, err := s.model.Await(ctx, func(r scriptedmodel.Request) bool { return r.Script == workerScript && r.Turn == turn })
+	r, err := s.model.Await(ctx, func(r scriptedmodel.Request) bool { return r.Script == workerScript && strings.Contains(r.Prompt, words) })
 	check(s.t, err)
-	if !strings.Contains(r.Prompt, words) {
-		s.t.Errorf("the agent was told %q, not %q", r.Prompt, words)
-	}
+	return r
 }
 
 // conversations are the agent's own names of what the attempts of a role belong to.
@@ -212,4 +216,39 @@ func (s *shop) answerByDashboard(_ task.ID, words string) {
 	until("the question is gone", func(text string) bool {
 		return !strings.Contains(text, "Your answer to") && !strings.Contains(text, " idle ")
 	})
+}
+
+// An agent that died while its question waited goes on in a new attempt that begins with the
+// answer, in the same conversation if there is one.
+func TestAnAnswerStartsAnAgentThatDied(t *testing.T) {
+	for _, agent := range harness.Names() {
+		t.Run(agent, func(t *testing.T) {
+			scripts := mainJob()
+			scripts[0].Turns = append([]scriptedmodel.Turn{{Text: inProse(1)}}, scripts[0].Turns[:firstHalf]...)
+			s := openShop(t, agent, "tmux", scripts)
+			id := s.create()
+			s.asked(id, 0)
+			killed := s.newest(id, "worker")
+			state, err := attend.Folder(filepath.Join(s.data, "attempts", string(id), strconv.Itoa(killed.Number))).State(attend.BootID())
+			check(t, err)
+			s.crashes = 1
+			check(t, syscall.Kill(state.Started.Child.PID, syscall.SIGKILL))
+			s.await(id, "the agent is gone", func(t task.Task) bool { return len(t.Attempts) == 0 })
+			s.asked(id, 0)
+			s.orange("task", "answer", string(id), "blue, of course")
+			next := s.told("blue, of course")
+			if next.Turn == 0 { // it was killed before it wrote its question down, and asks again
+				if !strings.Contains(next.Prompt, "> - Shall it be round?") {
+					t.Errorf("it does not know what is answered: %q", next.Prompt)
+				}
+				s.asked(id, 0)
+				s.orange("task", "answer", string(id), "blue, as I said")
+				s.told("blue, as I said")
+			}
+			s.await(id, "the work is reviewed", rests)
+			if last := s.newest(id, "worker"); last.Number != killed.Number+1 || next.Turn > 0 && last.Session != killed.Session {
+				t.Errorf("after %+v came %+v", killed, last)
+			}
+		})
+	}
 }

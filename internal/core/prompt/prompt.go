@@ -23,6 +23,7 @@ type Facts struct {
 	Card    *Card                            // of the task on its board, nil if it is on none
 	Last    *LastReport                      // on the task, nil if nobody reported
 	Goes    bool                             // the agent goes on with the conversation of an earlier attempt
+	Asked   string                           // what a person answers, if the agent would not know it otherwise
 }
 
 // Whole is what a new agent is told.
@@ -53,6 +54,9 @@ func Message(f Facts) string { return f.message(f.Effect.Prompt) }
 
 func (f *Facts) message(name string) string {
 	text := f.named(name)
+	if f.Asked != "" && name == workflow.MessageReply {
+		text = "You were started again. This is what you said last before:\n\n" + quote(f.Asked) + "\n\n" + text
+	}
 	if f.Effect.Text == "" {
 		return text
 	}

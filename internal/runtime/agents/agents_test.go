@@ -14,6 +14,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/transcript"
+	"orange/internal/core/workflow"
 	"orange/internal/runtime/agents"
 )
 
@@ -60,6 +61,7 @@ func TestAReviewerHasItsOwnHarnessAndReadsOnly(t *testing.T) {
 
 func TestANewWorkerGoesOnWithTheConversationOfTheLast(t *testing.T) {
 	c := newCrew(t, false)
+	c.said = agents.Conversation{Turns: []transcript.Turn{{Who: transcript.Agent, Text: "I read a file."}}}
 	c.start(1)
 	k := agents.Key{Task: id, Number: 1}
 	if err := c.Heard(t.Context(), k, "claude", "session", []byte("native-1")); err != nil {
@@ -74,6 +76,42 @@ func TestANewWorkerGoesOnWithTheConversationOfTheLast(t *testing.T) {
 	c.start(3)
 	if l := c.launches[2]; l.Resume != "" || l.Session == "native-1" || l.Session == "" {
 		t.Errorf("%+v", l)
+	}
+}
+
+// An agent that was killed before it wrote its conversation down cannot go on with it. A new one
+// learns from the prompt what a person answered.
+func TestAConversationThatWasNotKeptIsNotResumed(t *testing.T) {
+	turn := func(text string) transcript.Turn { return transcript.Turn{Who: transcript.Agent, Text: text} }
+	for name, tt := range map[string]struct {
+		kept   []transcript.Turn
+		resume string
+		quotes bool
+	}{
+		"nothing is kept":         {nil, "", true},
+		"the question is lost":    {[]transcript.Turn{turn("I read a file.")}, "native-1", true},
+		"the whole of it is kept": {[]transcript.Turn{turn("Shall it be blue?")}, "native-1", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCrew(t, true)
+			c.start(1)
+			k := agents.Key{Task: id, Number: 1}
+			c.read = agents.Notice{Final: "Shall it be blue?"}
+			if err := errors.Join(c.Heard(t.Context(), k, "claude", "session", []byte("native-1")), c.Heard(t.Context(), k, "claude", "idle", nil)); err != nil {
+				t.Fatal(err)
+			}
+			c.ends(1, agents.Exit{Code: 137})
+			c.said = agents.Conversation{Turns: tt.kept}
+			e := effectOf(2)
+			e.Message, e.Text = workflow.MessageReply, "green"
+			if _, err := c.Agents.Start(t.Context(), c.task, e); err != nil {
+				t.Fatal(err)
+			}
+			l := c.launches[1]
+			if l.Resume != tt.resume || strings.Contains(l.Prompt, "> Shall it be blue?") != tt.quotes || !strings.Contains(l.Prompt, "> green") {
+				t.Errorf("it goes on with %q and is told\n%s", l.Resume, l.Prompt)
+			}
+		})
 	}
 }
 

@@ -114,6 +114,9 @@ func (a *Agents) launch(def *workflow.Definition, role *workflow.Role, t *task.T
 	}
 	f := a.facts(def, t, e)
 	f.Goes = l.Resume != ""
+	if e.Message == workflow.MessageReply {
+		f.Asked = a.asked(t, e, f.Goes)
+	}
 	l.Prompt = prompt.Whole(f)
 	if err := atomicfile.Write(l.PromptFile, []byte(l.Prompt), 0o600); err != nil {
 		return l, fmt.Errorf("write the prompt of attempt %d: %w", e.Attempt, err)
@@ -132,23 +135,45 @@ func (a *Agents) sessionOf(k Key) string {
 
 // resumable finds the conversation that a new attempt of a persistent role, or one that
 // is only to say how it went, goes on with: that of the last attempt of the role, if the harness told its name. A
-// conversation that was resumed and broke off again is left alone.
+// conversation that was resumed and broke off again is left alone, and so is one of which nothing was written down.
 func (a *Agents) resumable(t *task.Task, e *task.Effect, harness string, role *workflow.Role) string {
 	if role.Session != workflow.Persistent && !workflow.GoesOn(e.Message) {
 		return ""
 	}
-	for n := e.Attempt - 1; n > 0; n-- {
-		card, err := a.Card(Key{t.ID, n})
-		if err != nil || card.Role != e.Role {
-			continue
-		}
-		broke := card.Mass == "" && (card.Code == nil || *card.Code != 0)
-		if card.Harness != harness || !card.Heard && card.Transcript == "" && card.Final == "" || card.Resumed && broke {
-			return ""
-		}
-		return card.Session
+	card, ok := a.before(t, e)
+	broke := card.Mass == "" && (card.Code == nil || *card.Code != 0)
+	switch {
+	case !ok, card.Harness != harness, !card.Heard && card.Transcript == "" && card.Final == "", card.Resumed && broke:
+		return ""
+	case card.Transcript != "" && broke && len(a.record(card).Turns) == 0: // it was killed before it wrote anything
+		return ""
 	}
-	return ""
+	return card.Session
+}
+
+// before is the card of the last attempt of the role that an effect starts.
+func (a *Agents) before(t *task.Task, e *task.Effect) (Card, bool) {
+	for n := e.Attempt - 1; n > 0; n-- {
+		if card, err := a.Card(Key{t.ID, n}); err == nil && card.Role == e.Role {
+			return card, true
+		}
+	}
+	return Card{}, false
+}
+
+// record is what the agent's own record has of the conversation of an attempt that is over.
+func (a *Agents) record(card Card) Conversation {
+	return a.Harnesses.Converse(card.Harness, Output{Transcript: card.Transcript, Session: card.Session, Over: true}, "")
+}
+
+// asked is what the agent said last that a person answers, where the one that is started would
+// not know it: it begins a conversation, or its record lacks the message.
+func (a *Agents) asked(t *task.Task, e *task.Effect, goesOn bool) string {
+	card, _ := a.before(t, e)
+	if record := a.record(card); card.Final == "" || goesOn && !record.lacks(card.Final) {
+		return ""
+	}
+	return tail(card.Final)
 }
 
 // environment is what an agent finds: what it may inherit, who it is, and the mark by
