@@ -108,7 +108,9 @@ func (s *shop) told(words string) scriptedmodel.Request {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), longest)
 	defer cancel()
-	r, err := s.model.Await(ctx, func(r scriptedmodel.Request) bool { return r.Script == workerScript && strings.Contains(r.Prompt, words) })
+	r, err := s.model.Await(ctx, func(r scriptedmodel.Request) bool {
+		return r.Kind == scriptedmodel.Played && strings.Contains(r.Prompt, words)
+	})
 	check(s.t, err)
 	return r
 }
@@ -224,7 +226,9 @@ func TestAnAnswerStartsAnAgentThatDied(t *testing.T) {
 	for _, agent := range harness.Names() {
 		t.Run(agent, func(t *testing.T) {
 			scripts := mainJob()
-			scripts[0].Turns = append([]scriptedmodel.Turn{{Text: inProse(1)}}, scripts[0].Turns[:firstHalf]...)
+			anew := scriptedmodel.Script{Name: "anew", When: toResumed, Turns: scripts[0].Turns[:firstHalf]}
+			scripts[0].Turns = append([]scriptedmodel.Turn{{Text: inProse(1)}}, anew.Turns...)
+			scripts = append(scripts, anew)
 			s := openShop(t, agent, "tmux", scripts)
 			id := s.create()
 			s.asked(id, 0)
@@ -237,16 +241,17 @@ func TestAnAnswerStartsAnAgentThatDied(t *testing.T) {
 			s.asked(id, 0)
 			s.orange("task", "answer", string(id), "blue, of course")
 			next := s.told("blue, of course")
-			if next.Turn == 0 { // it was killed before it wrote its question down, and asks again
+			if lost := next.Turn == 0; lost { // it was killed before it wrote its question down
+				t.Logf("%s: the question was lost, and %s goes on", agent, next.Script)
 				if !strings.Contains(next.Prompt, "> - Shall it be round?") {
 					t.Errorf("it does not know what is answered: %q", next.Prompt)
 				}
-				s.asked(id, 0)
-				s.orange("task", "answer", string(id), "blue, as I said")
-				s.told("blue, as I said")
+				if next.Script == workerScript { // the model does not read the prompt, and asks again
+					return
+				}
 			}
 			s.await(id, "the work is reviewed", rests)
-			if last := s.newest(id, "worker"); last.Number != killed.Number+1 || next.Turn > 0 && last.Session != killed.Session {
+			if last := s.newest(id, "worker"); last.Number != killed.Number+1 || next.Script == workerScript && last.Session != killed.Session {
 				t.Errorf("after %+v came %+v", killed, last)
 			}
 		})

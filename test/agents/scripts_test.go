@@ -18,6 +18,7 @@ const (
 const (
 	toWorker   = "You carry this task"
 	toReviewer = "# Review:"
+	toResumed  = "# Resuming:"
 )
 
 // anew renames a section of TASK.md, so that the next one of its name is the new one.
