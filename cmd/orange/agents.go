@@ -16,6 +16,7 @@ import (
 	"orange/internal/adapter/tmux"
 	"orange/internal/adapter/worktree"
 	"orange/internal/config"
+	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/prompt"
 	"orange/internal/core/screen"
@@ -75,7 +76,7 @@ func (s *server) hire() (*company, error) {
 		Harnesses: harnesses{s: s}, Workspaces: c.worktrees, Engine: spokesman{s},
 		Env:   func(name string) []string { return append(inPath(s.agentEnv(name), s.self), "ORANGE_HOME="+s.cfg.Home) },
 		Words: repositoryWords, Term: tmux.Terminal, OnBoard: allCards{local: cards{s.boards()}, office: s.office}.shown,
-		LastReport: s.lastReport, LastLines: s.lastLines, Mask: s.mask, WatchOutput: s.watchOutput,
+		About: s.known, PullRequest: s.office.PullRequest, LastLines: s.lastLines, Mask: s.mask, WatchOutput: s.watchOutput,
 	}
 	if c.terminal != nil {
 		o.Terminal = terminal{c.terminal}
@@ -349,8 +350,13 @@ func (v attemptsView) Hook(ctx context.Context, c api.Caller, name, event string
 	return v.c.agents.Heard(ctx, agents.Key{Task: c.Task, Number: c.Attempt}, name, event, payload)
 }
 
-// lastReport is the newest report on a task, for an agent of a role.
-func (s *server) lastReport(t *task.Task, role string) *prompt.LastReport {
+// known is what an agent of a role is told about a task besides its record.
+func (s *server) known(t *task.Task, role string) (out prompt.Known) {
+	doc, err := s.folders.Read(t.Project, t.ID)
+	if err != nil {
+		s.log.Error("read TASK.md for a prompt", "component", "serve", "task", t.ID, "error", err)
+	}
+	out.Requirements, out.Context = prompt.Given(doc.Sections())
 	def, err := s.runtime.Definition(t)
 	var entries []journal.Entry
 	if err == nil {
@@ -358,15 +364,25 @@ func (s *server) lastReport(t *task.Task, role string) *prompt.LastReport {
 	}
 	if err != nil {
 		s.log.Error("read the last report", "component", "serve", "task", t.ID, "error", err)
-		return nil
+		return out
 	}
-	return prompt.FindLast(def, t, role, entries, func(section string) string {
-		doc, err := s.folders.Read(t.Project, t.ID)
-		if err != nil {
-			s.log.Error("read the last report in TASK.md", "component", "serve", "task", t.ID, "error", err)
-			return ""
-		}
+	out.Last = prompt.FindLast(def, t, role, entries, func(section string) string {
 		found, _ := taskfile.Find(doc.Sections(), section)
 		return found.Text
 	})
+	if at, ok := def.State(t.Status); ok && at.Kind == workflow.Halt && at.Role == role {
+		out.Why = whyHalted(s.waitReasons(t))
+	}
+	return out
+}
+
+// whyHalted is what the helper of a halted task is told besides the last report.
+func whyHalted(reasons []engine.WaitReason) string {
+	var out []string
+	for _, r := range reasons {
+		if r.Kind == engine.BecauseOfNote || r.Kind == engine.BecauseOfCrash {
+			out = append(out, strings.TrimSpace(r.Kind.Title()+" "+r.By)+": "+r.Text)
+		}
+	}
+	return strings.Join(out, "\n\n")
 }

@@ -40,7 +40,7 @@ func FuzzTemplate(f *testing.F) {
 		told := prompt.Message(facts)
 		if strings.TrimSpace(message) != "" {
 			for _, line := range strings.Split(strings.TrimSpace(message), "\n") {
-				if !strings.Contains(told, "> "+line) {
+				if !strings.Contains(told, "> "+line) && !strings.Contains(line, "<!--") {
 					t.Errorf("somebody's words %q are not quoted in %q", line, told)
 				}
 			}

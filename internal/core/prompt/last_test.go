@@ -102,7 +102,7 @@ func TestALongReportIsCut(t *testing.T) {
 // Each replacement of linear-sdlc is told the instructions of its own role, once.
 func TestAReplacementIsToldItsRole(t *testing.T) {
 	f := facts(t, "linear-sdlc")
-	for role, want := range map[string]string{"qa": "Build and run the tests.", "acceptance": "Compare TASK.md with what the branch does", "development": "then implement the issue"} {
+	for role, want := range map[string]string{"qa": "Build and run the tests yourself.", "acceptance": "Compare it with the requirements, point by point.", "development": "Implement the issue in small commits"} {
 		f.Task.Status = stateOf(f.Def, role)
 		f.Effect = task.Effect{Prompt: "again", Role: role, Attempt: 3, Start: true}
 		got := prompt.Whole(f)

@@ -21,9 +21,9 @@ type Facts struct {
 	Nonce   string                           // marks what this attempt itself prints
 	Words   func(name string) (string, bool) // of the repository, before those of the workflow; nil for none
 	Card    *Card                            // of the task on its board, nil if it is on none
-	Last    *LastReport                      // on the task, nil if nobody reported
 	Goes    bool                             // the agent goes on with the conversation of an earlier attempt
 	Asked   string                           // what a person answers, if the agent would not know it otherwise
+	Known
 }
 
 // Whole is what a new agent is told.
@@ -34,10 +34,13 @@ func Whole(f Facts) string {
 	}
 	b.WriteString(f.named(f.Effect.Prompt))
 	b.WriteString(f.lastTime())
-	if !strings.Contains(f.words(f.Effect.Prompt), "{last_report}") && f.Last != nil && f.Last.Failed {
+	if f.Why != "" && !f.Mentions("why") {
+		b.WriteString("\n\n" + f.why())
+	}
+	if f.Last != nil && f.Last.Failed && !f.Mentions("last_report") {
 		b.WriteString("\n\n" + f.lastReport())
 	}
-	if how := f.report(); how != "" && !f.saysHow(f.Effect.Prompt) {
+	if how := f.report(); how != "" && !f.Mentions("report") && !f.Mentions("expected_statuses") {
 		b.WriteString("\n" + how)
 	}
 	if f.Effect.Message != "" {
@@ -61,11 +64,6 @@ func (f *Facts) message(name string) string {
 		return text
 	}
 	return text + "\n\n" + quote(f.Effect.Text)
-}
-
-// quote marks words that are somebody else's.
-func quote(text string) string {
-	return "> " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n> ")
 }
 
 // named finds the words called name and fills them in.
@@ -131,9 +129,9 @@ func (f *Facts) fill(text string) string {
 	t := &f.Task
 	pairs := []string{
 		"{summary}", orDash(t.Summary), "{project}", t.Project, "{branch}", t.Branch, "{status}", t.Status,
-		"{task}", string(t.ID), "{workspace}", t.Workspace, "{return_to}", t.ReturnTo, "{default_branch}", f.Project.DefaultBranch, "{delivery}", delivery(t.Delivery), "{pr}", pullRequest(t),
+		"{task}", string(t.ID), "{workspace}", t.Workspace, "{return_to}", t.ReturnTo, "{default_branch}", f.Project.DefaultBranch, "{delivery}", delivery(t.Delivery),
 	}
-	pairs = append(pairs, f.reportPairs()...)
+	pairs = append(append(pairs, f.reportPairs()...), f.givenPairs()...)
 	if strings.Contains(text, "{instructions}") {
 		pairs = append(pairs, "{instructions}", f.instructions())
 	}
@@ -172,12 +170,4 @@ func delivery(d task.Delivery) string {
 		return "Do NOT push and open no pull request: both are done for you when the review has passed."
 	}
 	return "Do NOT push to remote."
-}
-
-// pullRequest is the one that is meant, with its state; Orange has chosen it.
-func pullRequest(t *task.Task) string {
-	if t.PRURL == "" {
-		return "none"
-	}
-	return strings.TrimSpace(t.PRURL + " " + strings.ToLower(t.PRState))
 }

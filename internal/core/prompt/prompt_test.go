@@ -25,7 +25,8 @@ func facts(t *testing.T, name string) prompt.Facts {
 		t.Fatal(err)
 	}
 	return prompt.Facts{
-		Def: def, Nonce: "k7Q2mZ", Project: task.Project{Name: "shop", DefaultBranch: "main"},
+		Known: prompt.Known{Requirements: "- A form with name and password.\n- Three wrong passwords lock the account for a minute."},
+		Def:   def, Nonce: "k7Q2mZ", Project: task.Project{Name: "shop", DefaultBranch: "main"},
 		Task: task.Task{
 			ID: "0123456789abcdefghijk", Project: "shop", Branch: "login", Summary: "Let customers log in", Status: "working",
 			Counters: []task.Counter{{Name: "review_round", Value: 1}},
@@ -94,7 +95,7 @@ func TestARespawnAfterAReviewCarriesTheMessageToo(t *testing.T) {
 	f := facts(t, "orange")
 	f.Effect = task.Effect{Prompt: "worker-respawn", Message: "changes-requested", Text: "make it blue\n## Review", Role: "worker", Attempt: 4, Start: true}
 	got := prompt.Whole(f)
-	for _, want := range []string{"# Resuming: Let customers log in", "A person asks for changes.", "\n> make it blue\n> ## Review\n", "attempt 4 of task", "nonce=k7Q2mZ"} {
+	for _, want := range []string{"# Resuming: Let customers log in", "A person asks for changes.", "\n> make it blue\n> ## Review\n", "attempt 4 of task"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}

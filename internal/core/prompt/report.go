@@ -97,7 +97,6 @@ func (f *Facts) report() string {
 	case signal.CompletionBlock:
 		return "\nEnd your last message with this block, with one of the statuses below:\n\n" +
 			fmt.Sprintf("---\nagent: %s\ntask_id: %s\nstatus: <CODE>\nnonce: %s\n---\n\n", role.Name, f.Task.ID, f.Nonce) +
-			"Behind a status that stops the work, write a colon and why: status: BLOCKED: no access to the database\n\n" +
 			Expected(f.Def, f.Task.Status)
 	case signal.WorkerResult:
 		return f.resultForm(role)
@@ -122,15 +121,6 @@ func (f *Facts) lastTime() string {
 		return ""
 	}
 	return "\n\nThe session before this one ended without a word that counts:\n\n" + quote(said.Diagnosis)
-}
-
-// saysHow says that a prompt itself tells the agent how to say how it went.
-func (f *Facts) saysHow(name string) bool {
-	text := f.words(name)
-	if strings.Contains(text, "{instructions}") {
-		text += f.words(f.firstPrompt())
-	}
-	return strings.Contains(text, "{report}") || strings.Contains(text, "{expected_statuses}")
 }
 
 // resultForm shows a worker the result it is to end with, and what it may ask for.

@@ -190,7 +190,8 @@ func (n *names) variables(text string, pos Pos, what string) {
 }
 
 // promptVariables are the values every prompt may name, besides counters.
-var promptVariables = [...]string{"summary", "project", "branch", "status", "workspace", "return_to", "task", "default_branch", "delivery", "pr",
+var promptVariables = [...]string{"summary", "project", "branch", "status", "workspace", "return_to", "task", "default_branch", "delivery", "pr", "pull_request",
+	"requirements", "context", "why",
 	"task_id", "agent", "mode", "expected_statuses", "task_description", "input_instruction", "required_output_filename",
 	"enhancement_name", "enhancement_dir", "handoff", "question", "advice", "card", "report", "nonce", "last_report", "instructions"}
 

@@ -22,17 +22,16 @@ func wordsOf(name string) (string, bool) {
 // usualPrompt is what the agent of a step is told if the file has no words for it.
 func usualPrompt(agent string, writes bool) string {
 	own, ok := wordsOf(agent)
-	if !ok || slices.Contains([]string{"beginning", "ending", "output", "status"}, agent) {
+	if !ok || slices.Contains([]string{"beginning", "output", "status"}, agent) {
 		own, _ = wordsOf(generalWords)
 	}
 	beginning, _ := wordsOf("beginning")
-	ending, _ := wordsOf("ending")
 	output, _ := wordsOf("output")
 	status, _ := wordsOf("status")
 	if !writes {
 		output = ""
 	}
-	return strings.Join([]string{beginning, own, ending, output, status}, "")
+	return strings.Join([]string{beginning, own, output, status}, "\n")
 }
 
 // prompts declares the roles and what they are told. A role is told the words of its
@@ -80,7 +79,7 @@ func (s *step) words() (string, Pos) {
 	switch {
 	case strings.TrimSpace(s.prompt) == "":
 		return usualPrompt(s.role, s.output != ""), s.pos
-	case slices.Contains(Variables(s.prompt), "expected_statuses"):
+	case slices.ContainsFunc(Variables(s.prompt), func(v string) bool { return v == "expected_statuses" || v == "report" }):
 		return s.prompt, s.promptPos
 	}
 	status, _ := wordsOf("status")

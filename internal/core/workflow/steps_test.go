@@ -366,11 +366,11 @@ func TestWordsForSteps(t *testing.T) {
 	}
 	for state, want := range map[string]bool{"tester": true, "tester-2": false, "tester-3": true} {
 		text := told(state)
-		if strings.Contains(text, "${required_output_filename}") != want || !strings.Contains(text, "find out whether it does") || !strings.Contains(text, "${expected_statuses}") {
+		if strings.Contains(text, "${required_output_filename}") != want || !strings.Contains(text, "find out whether it does") || !strings.Contains(text, "${report}") {
 			t.Errorf("%s is told\n%s", state, text)
 		}
 	}
-	if got := told("tester-4"); !strings.HasPrefix(got, "Look at ${branch}.\n") || !strings.Contains(got, "${expected_statuses}") {
+	if got := told("tester-4"); !strings.HasPrefix(got, "Look at ${branch}.\n") || !strings.Contains(got, "${report}") {
 		t.Error(got)
 	}
 	if got := told("painter"); got != "${expected_statuses}" {

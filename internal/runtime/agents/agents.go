@@ -169,14 +169,16 @@ type Options struct {
 	Harnesses  Harnesses
 	Workspaces Workspaces
 	Engine     Engine
-	Env        func(harness string) []string                      // what an agent inherits
-	Words      func(p task.Project, name string) (string, bool)   // prompts of the repository's own
-	OnBoard    func(t *task.Task) *prompt.Card                    // the task's card, nil if it is on no board
-	LastReport func(t *task.Task, role string) *prompt.LastReport // on the task, for an agent of a role; nil if nobody reported
-	LastLines  func(k Key, card Card) []string                    // that an attempt which is over showed last, as text
-	Mask       func(harness, text string) string                  // takes what is secret out of what a harness shows
+	Env        func(harness string) []string                    // what an agent inherits
+	Words      func(p task.Project, name string) (string, bool) // prompts of the repository's own
+	OnBoard    func(t *task.Task) *prompt.Card                  // the task's card, nil if it is on no board
+	About      func(t *task.Task, role string) prompt.Known     // what is known about the task, for an agent of a role; nil: nothing
+	LastLines  func(k Key, card Card) []string                  // that an attempt which is over showed last, as text
+	Mask       func(harness, text string) string                // takes what is secret out of what a harness shows
 	// WatchOutput calls changed a moment after an output file was written to, until it is stopped.
 	WatchOutput func(file string, changed func()) (stop func(), err error)
+	// PullRequest finds the pull request of the task as it is now, "" if there is none. nil: what the record says.
+	PullRequest func(ctx context.Context, t task.Task) (url, state string, err error)
 	Term        string // kind of terminal that programs are told they have
 	Log         *slog.Logger
 	Clock       func() time.Time

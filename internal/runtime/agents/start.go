@@ -32,7 +32,7 @@ func (a *Agents) Start(ctx context.Context, t task.Task, e task.Effect) (session
 	if phase != Absent {
 		return session, a.watch(k, pids)
 	}
-	orders, err := a.prepare(&t, &e, session)
+	orders, err := a.prepare(ctx, &t, &e, session)
 	if err != nil {
 		return "", err
 	}
@@ -56,7 +56,7 @@ func (a *Agents) launchAndWatch(ctx context.Context, k Key, orders Orders) error
 }
 
 // prepare writes down what the attempt needs and returns what is to be started.
-func (a *Agents) prepare(t *task.Task, e *task.Effect, session string) (Orders, error) {
+func (a *Agents) prepare(ctx context.Context, t *task.Task, e *task.Effect, session string) (Orders, error) {
 	k := Key{t.ID, e.Attempt}
 	def, err := a.Engine.Definition(t)
 	if err != nil {
@@ -78,7 +78,7 @@ func (a *Agents) prepare(t *task.Task, e *task.Effect, session string) (Orders, 
 	if err := a.makeTmuxFolder(k); err != nil {
 		return Orders{}, err
 	}
-	launch, err := a.launch(def, role, t, e, session != "")
+	launch, err := a.launch(ctx, def, role, t, e, session != "")
 	if err != nil {
 		return Orders{}, err
 	}
@@ -97,7 +97,7 @@ func (a *Agents) prepare(t *task.Task, e *task.Effect, session string) (Orders, 
 }
 
 // launch renders the prompt and says how the agent is to be started.
-func (a *Agents) launch(def *workflow.Definition, role *workflow.Role, t *task.Task, e *task.Effect, terminal bool) (Launch, error) {
+func (a *Agents) launch(ctx context.Context, def *workflow.Definition, role *workflow.Role, t *task.Task, e *task.Effect, terminal bool) (Launch, error) {
 	k := Key{t.ID, e.Attempt}
 	choice := engine.ChoiceOf(t, role, e)
 	l := Launch{
@@ -116,6 +116,12 @@ func (a *Agents) launch(def *workflow.Definition, role *workflow.Role, t *task.T
 	f.Goes = l.Resume != ""
 	if e.Message == workflow.MessageReply {
 		f.Asked = a.asked(t, e, f.Goes)
+	}
+	if a.PullRequest != nil && f.Mentions("pull_request") {
+		var err error
+		if f.Task.PRURL, f.Task.PRState, err = a.PullRequest(ctx, *t); err != nil {
+			return l, fmt.Errorf("find the pull request: %w", err)
+		}
 	}
 	l.Prompt = prompt.Whole(f)
 	if err := atomicfile.Write(l.PromptFile, []byte(l.Prompt), 0o600); err != nil {

@@ -19,8 +19,8 @@ func (a *Agents) facts(def *workflow.Definition, t *task.Task, e *task.Effect) p
 	if a.OnBoard != nil {
 		f.Card = a.OnBoard(t)
 	}
-	if a.LastReport != nil {
-		f.Last = a.LastReport(t, e.Role)
+	if a.About != nil {
+		f.Known = a.About(t, e.Role)
 	}
 	return f
 }

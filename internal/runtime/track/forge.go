@@ -146,6 +146,58 @@ func (g *prGlance) find(ctx context.Context) (tracker.PR, bool, error) {
 	return pr, err == nil, err
 }
 
+// PullRequest finds the pull request of a task as it is now, and writes it down where that is news. Whoever has one in the record
+// is not held up by a forge that does not answer; where a task is to have one, and nobody can say, that is an error.
+func (o *Office) PullRequest(ctx context.Context, t task.Task) (url, state string, err error) {
+	if t.Delivery != task.DeliverPR && t.PRURL == "" && t.TrackerRef == "" {
+		return "", "", nil // nobody opens one
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err = errors.Join(o.findLinked(ctx, &t), o.findOwn(ctx, &t))
+	if err != nil && (t.PRURL != "" || t.Delivery != task.DeliverPR) {
+		o.warn("look for the pull request of a task", "task", t.ID, "error", err)
+		err = nil
+	}
+	return t.PRURL, t.PRState, err
+}
+
+// findLinked notes the pull request that is linked with the issue of a task which has none.
+func (o *Office) findLinked(ctx context.Context, t *task.Task) error {
+	name, key, ok := tracker.ParseRef(t.TrackerRef)
+	if !ok || t.PRURL != "" || name == tracker.Board {
+		return nil
+	}
+	is, err := o.Read(ctx, name, key)
+	if err != nil {
+		return err
+	}
+	pr, ok := tracker.ChoosePR(is.PRs, nil, nil)
+	if !ok || pr.URL == "" {
+		return nil
+	}
+	g := prGlance{o: o, t: t}
+	return g.know(ctx, &pr)
+}
+
+// findOwn notes the pull request of a task at the forge of its project.
+func (o *Office) findOwn(ctx context.Context, t *task.Task) error {
+	p, ok := o.Tasks.Project(t.Project)
+	if !ok || o.Forge == nil {
+		return nil
+	}
+	forge, err := o.Forge(ctx, p)
+	if err != nil || forge == nil {
+		return err
+	}
+	g := prGlance{o: o, forge: forge, project: p, t: t}
+	pr, ok, err := g.find(ctx)
+	if err != nil || !ok {
+		return err
+	}
+	return g.know(ctx, &pr)
+}
+
 // FindPR finds the pull request of a task, false if it has none. It is the one at url, if
 // that is of this repository and from branch and was not closed; else the best from
 // branch, and where there is none the one at url after all.

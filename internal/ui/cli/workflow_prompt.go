@@ -68,8 +68,10 @@ func supposedPrompt(deps Deps, name, state, file string) (promptOf, error) {
 		out.Prompt = s.Prompt
 	}
 	a, _ := t.Live(role.Name)
+	var known prompt.Known
+	known.Requirements, known.Context = prompt.Given(doc.Sections())
 	out.Text = prompt.Whole(prompt.Facts{
-		Def: def, Task: t, Nonce: "supposed", Project: task.Project{Name: t.Project, DefaultBranch: "main"},
+		Known: known, Def: def, Task: t, Nonce: "supposed", Project: task.Project{Name: t.Project, DefaultBranch: "main"},
 		Effect: task.Effect{Do: workflow.SpawnName(role.Name), Role: role.Name, Prompt: out.Prompt, Attempt: a.Number, Start: true},
 	})
 	return out, nil
