@@ -1,6 +1,8 @@
 package agents_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -189,6 +191,32 @@ func TestACommandsWordNeedsTheMark(t *testing.T) {
 			}
 			c.Close()
 		})
+	}
+}
+
+// The pull request is looked for when the prompt is made, and only for a prompt that names it.
+func TestTheQAIsToldThePullRequestOfThisMoment(t *testing.T) {
+	c := qaCrew(t, false)
+	c.task.Delivery, c.task.PRURL = task.DeliverPR, "https://hub.example/pull/7"
+	answer := error(nil)
+	c.PullRequest = func(_ context.Context, t task.Task) (string, string, error) {
+		return strings.Replace(t.PRURL, "7", "8", 1), "OPEN", answer
+	}
+	c.startQA(1, "")
+	text, err := os.ReadFile(filepath.Join(c.Folder(agents.Key{Task: id, Number: 1}), "prompt.md"))
+	if err != nil || !strings.Contains(string(text), "The pull request is https://hub.example/pull/8 open.") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	answer = errors.New("the forge does not answer")
+	e := effectOf(2)
+	e.Role, e.Prompt = "qa", "qa"
+	if _, err := c.Agents.Start(t.Context(), c.task, e); !errors.Is(err, answer) {
+		t.Errorf("started all the same: %v", err)
+	}
+	e = effectOf(3)
+	e.Role, e.Prompt = "development", "development"
+	if _, err := c.Agents.Start(t.Context(), c.task, e); err != nil {
+		t.Errorf("the developer needs no pull request: %v", err)
 	}
 }
 

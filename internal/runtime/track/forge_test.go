@@ -421,3 +421,44 @@ func TestAForgeThatIsAwayIsNotAskedForEveryTask(t *testing.T) {
 		}
 	})
 }
+
+// Nobody has looked since the pull request was opened, linked or closed: whoever asks now is told how it is now.
+func TestThePullRequestOfThisMoment(t *testing.T) {
+	gone := errors.New("the forge is away")
+	for name, tt := range map[string]struct {
+		put      func(r *rig)
+		delivery task.Delivery
+		want     string
+		state    string
+		err      error
+	}{
+		"of the branch":               {put: func(r *rig) { r.pull("ENG-1", nil) }, want: "https://forge.example/o/r/pull/7", state: tracker.Open},
+		"linked with the issue":       {put: func(r *rig) { r.link("https://forge.example/o/r/pull/41") }, want: "https://forge.example/o/r/pull/41", state: tracker.Open},
+		"none":                        {put: func(*rig) {}},
+		"nobody can say":              {put: func(r *rig) { r.mill.err = gone }, delivery: task.DeliverPR, err: gone},
+		"nobody needs one":            {put: func(r *rig) { r.mill.err = gone }},
+		"known, and nobody can say":   {put: func(r *rig) { r.link("https://forge.example/o/r/pull/41"); r.mill.err = gone }, delivery: task.DeliverPR, want: "https://forge.example/o/r/pull/41", state: tracker.Open},
+		"one of another's repository": {put: func(r *rig) { r.link("https://elsewhere.example/x/y/pull/7"); r.pull("ENG-1", nil) }, want: "https://forge.example/o/r/pull/7", state: tracker.Open},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, linear(), func(t *testing.T, r *rig) {
+				r.begun("ENG-1", "Finished")
+				tt.put(r)
+				now := r.of("ENG-1")
+				now.Delivery = tt.delivery
+				url, state, err := r.office.PullRequest(t.Context(), now)
+				if url != tt.want || state != tt.state || !errors.Is(err, tt.err) {
+					t.Errorf("%s, %s, %v", url, state, err)
+				}
+				if got := r.of("ENG-1"); got.PRURL != tt.want || got.Status != "Finished" {
+					t.Errorf("the task has %s in %s", got.PRURL, got.Status)
+				}
+			})
+		})
+	}
+}
+
+// link links a pull request with the issue ENG-1.
+func (r *rig) link(url string) {
+	r.hub.change("ENG-1", func(is *tracker.Issue) { is.PRs = []tracker.PR{{Number: 41, URL: url, State: tracker.Open}} })
+}
