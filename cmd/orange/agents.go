@@ -381,7 +381,11 @@ func whyHalted(reasons []engine.WaitReason) string {
 	var out []string
 	for _, r := range reasons {
 		if r.Kind == engine.BecauseOfNote || r.Kind == engine.BecauseOfCrash {
-			out = append(out, strings.TrimSpace(r.Kind.Title()+" "+r.By)+": "+r.Text)
+			title := r.Kind.Title()
+			if r.By != "" {
+				title += " of the " + r.By
+			}
+			out = append(out, title+": "+r.Text)
 		}
 	}
 	return strings.Join(out, "\n\n")

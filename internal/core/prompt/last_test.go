@@ -163,3 +163,17 @@ func TestTheWordsOfAReportAreQuoted(t *testing.T) {
 		})
 	}
 }
+
+// A worker that lives is told what was found, not only where it stands.
+func TestALivingWorkerIsToldTheFinding(t *testing.T) {
+	f := facts(t, "orange")
+	f.Effect = task.Effect{Prompt: "review-failed", Role: "worker", Attempt: 1}
+	f.Last = &prompt.LastReport{Role: "reviewer", State: "agent-review", Says: "FAIL", Text: "cart.go:14 loses the coupon", Failed: true}
+	if got := prompt.Message(f); strings.Count(got, "\n> cart.go:14 loses the coupon") != 1 || !strings.Contains(got, "--status agent-review") {
+		t.Error(got)
+	}
+	f.Effect = task.Effect{Prompt: "worker-respawn", Message: "review-failed", Role: "worker", Attempt: 3, Start: true}
+	if got := prompt.Whole(f); strings.Count(got, "cart.go:14 loses the coupon") != 1 {
+		t.Error(got)
+	}
+}
