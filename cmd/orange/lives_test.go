@@ -122,3 +122,23 @@ func TestTheFixerIsToldTheNote(t *testing.T) {
 	})
 	hasAll(t, "what the fixer is told", s.prompt(id, 2), "# Stuck: do it", "Why the task is at stuck.", "> Note of the worker: the registry is down")
 }
+
+// Nobody looks at the forge here: QA is told the pull request as it is when QA starts.
+func TestTheQAIsToldThePullRequestOfThisMoment(t *testing.T) {
+	t.Parallel()
+	s, h := openHub(t, "--workflow", "linear-sdlc", "--pool-size", "3")
+	id := s.create("feature", "development:\n  - commit: {file: a.txt, text: \"a\\n\", message: a}\nqa:\n  - run: \"while ! test -e ../../../go; do sleep 0.05; done\"\n  - exit: 1\nqa#2:\n  - idle:\n")
+	s.await(id, "the QA runs", func(t task.Task) bool { a, ok := t.Live("qa"); return ok && a.Running })
+	got := s.task(id)
+	hasAll(t, "the QA", s.prompt(id, 2), "The pull request is "+got.PRURL+" open.")
+	h.Close(t, pullOf(s, got))
+	s.write("go", "")
+	s.await(id, "the QA is gone", func(t task.Task) bool { _, ok := t.Live("qa"); return !ok })
+	s.orange("task", "respawn", string(id))
+	s.await(id, "the second QA runs", func(t task.Task) bool { a, ok := t.Live("qa"); return ok && a.Number == 3 && a.Running })
+	hasAll(t, "the second QA", s.prompt(id, 3), "The pull request is "+got.PRURL+" closed.", "# QA: do it")
+
+	bare := s.create("bare", "qa:\n  - idle:\n", "--status", "Finished")
+	s.await(bare, "its QA runs", func(t task.Task) bool { a, ok := t.Live("qa"); return ok && a.Running })
+	hasAll(t, "a QA without one", s.prompt(bare, 1), "There is no pull request for branch bare", "report that the work failed, and explain that no pull request was found")
+}

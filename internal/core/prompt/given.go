@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -44,7 +43,7 @@ func (f *Facts) givenPairs() []string {
 
 // requirements are the words of a person, to be carried out.
 func (f *Facts) requirements() string {
-	text := breakMarkers(strings.TrimSpace(f.Requirements))
+	text := taskfile.BreakMarkers(strings.TrimSpace(f.Requirements))
 	if text == "" {
 		if f.Context == "" && f.Card == nil {
 			return "The summary above is all that is required."
@@ -113,11 +112,5 @@ func (f *Facts) Mentions(variable string) bool {
 
 // quote marks words that are somebody else's.
 func quote(text string) string {
-	return "> " + strings.ReplaceAll(breakMarkers(strings.TrimSpace(text)), "\n", "\n> ")
+	return "> " + strings.ReplaceAll(taskfile.BreakMarkers(strings.TrimSpace(text)), "\n", "\n> ")
 }
-
-var marker = regexp.MustCompile(`(?i)<!--(\s*WORK_RESULT)`)
-
-// breakMarkers makes markers in somebody else's words unreadable for the one who looks for reports: an agent
-// that repeats them reports nothing.
-func breakMarkers(text string) string { return marker.ReplaceAllString(text, "<! --$1") }

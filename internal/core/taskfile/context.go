@@ -1,6 +1,9 @@
 package taskfile
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // The sections that hold what was handed over with a task.
 const (
@@ -22,7 +25,7 @@ func Begin(requirements, context string) []byte {
 		if b.Len() > 0 {
 			b.WriteString("\n")
 		}
-		b.WriteString("## " + ContextSection + "\n\n" + ContextRule + "\n\n" + blockQuote(text) + "\n")
+		b.WriteString("## " + ContextSection + "\n\n" + ContextRule + "\n\n" + blockQuote(BreakMarkers(text)) + "\n")
 	}
 	if b.Len() == 0 {
 		return nil
@@ -83,6 +86,12 @@ func blockQuote(text string) string {
 	}
 	return strings.Join(quoted, "\n")
 }
+
+var marker = regexp.MustCompile(`(?i)<!--(\s*WORK_RESULT)`)
+
+// BreakMarkers makes markers in somebody else's words unreadable for whoever looks for reports: an agent that
+// repeats them reports nothing.
+func BreakMarkers(text string) string { return marker.ReplaceAllString(text, "<! --$1") }
 
 // ContextText is what a tracker said, read from the section that Begin wrote it to. The text of a section that was
 // written otherwise stays as it is.

@@ -87,3 +87,16 @@ func TestANewTaskSaysWhoseWordsAreWhose(t *testing.T) {
 		t.Errorf("of a person: %q", body)
 	}
 }
+
+func TestTheWordsOfATrackerAreReadBack(t *testing.T) {
+	for _, text := range []string{"one line", "a\n\n> b\n    c", "## Plan\n<!-- x -->"} {
+		if got := ContextText(sectionsOf(string(Begin("", text)))[0].Text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	for _, text := range []string{"a person's words", ContextRule + "\n\n> quoted\n\nand more"} {
+		if got := ContextText(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
