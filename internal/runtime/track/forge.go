@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/signal"
@@ -146,13 +147,16 @@ func (g *prGlance) find(ctx context.Context) (tracker.PR, bool, error) {
 	return pr, err == nil, err
 }
 
+// startPatience bounds the look for a pull request: an agent waits behind it.
+const startPatience = 10 * time.Second
+
 // PullRequest finds the pull request of a task as it is now, and writes it down where that is news. Whoever has one in the record
 // is not held up by a forge that does not answer; where a task is to have one, and nobody can say, that is an error.
 func (o *Office) PullRequest(ctx context.Context, t task.Task) (url, state string, err error) {
 	if t.Delivery != task.DeliverPR && t.PRURL == "" && t.TrackerRef == "" {
 		return "", "", nil // nobody opens one
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 	err = errors.Join(o.findLinked(ctx, &t), o.findOwn(ctx, &t))
 	if err != nil && (t.PRURL != "" || t.Delivery != task.DeliverPR) {
