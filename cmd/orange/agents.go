@@ -370,7 +370,7 @@ func (s *server) known(t *task.Task, role string) (out prompt.Known) {
 		found, _ := taskfile.Find(doc.Sections(), section)
 		return found.Text
 	})
-	if at, ok := def.State(t.Status); ok && at.Kind == workflow.Halt && at.Role == role {
+	if at, ok := def.State(t.Status); ok && at.Kind == workflow.Halt { // its role, or the one that stands in for it
 		out.Why = whyHalted(s.waitReasons(t))
 	}
 	return out

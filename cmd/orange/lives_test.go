@@ -111,16 +111,26 @@ func (s *shop) recorded(id task.ID, workflow, role string, attempt int, starts s
 	}
 }
 
-// The one who helps is told why the task is stuck, in the words of whoever said so.
+// The one who helps is told why the task is stuck, in the words of whoever said so: a new agent, or the worker that lives
+// and stands in for it.
 func TestTheFixerIsToldTheNote(t *testing.T) {
 	t.Parallel()
+	const note = "orange task update --status stuck --note \"the registry is down\""
 	s := openShop(t, "headless", "--workflow", "orange-direct")
-	id := s.create("feature", "worker:\n  - run: orange task update --status stuck --note \"the registry is down\"\nfixer:\n  - idle:\n")
+	id := s.create("feature", "worker:\n  - run: "+note+"\nfixer:\n  - idle:\n")
 	s.await(id, "the fixer runs", func(t task.Task) bool {
 		a, ok := t.Live("fixer")
 		return ok && a.Running
 	})
 	hasAll(t, "what the fixer is told", s.prompt(id, 2), "# Stuck: do it", "Why the task is at stuck.", "> Note of the worker: the registry is down")
+
+	s = openShop(t, "tmux")
+	id = s.create("feature", "worker:\n  - section: {name: Plan, text: \"APPROACH: x\"}\n  - run: orange task update --status working\n  - run: "+note+"\n  - wait:\n  - idle:\n")
+	s.reaches(id, "stuck")
+	s.eventually("the worker that lives is told", func() bool {
+		text, err := os.ReadFile(filepath.Join(string(s.folder(id, 1)), "output.log"))
+		return err == nil && strings.Contains(string(text), "Note of the worker: the registry is down")
+	})
 }
 
 // Nobody looks at the forge here: QA is told the pull request as it is when QA starts.
