@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,7 +76,7 @@ func TestWhatAPersonLaidDownIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := s.Projects()
-	if err != nil || len(got) != 1 || got[0] != p {
+	if err != nil || len(got) != 1 || !reflect.DeepEqual(got[0], p) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -63,7 +63,7 @@ func TestACloneSharesNoMemory(t *testing.T) {
 		Counters: []task.Counter{{Name: "a"}}, Attempts: []task.Attempt{{Number: 1}}, Ran: []task.Tally{{Role: "w"}},
 		Pending: []task.Effect{{ID: "e"}}, Opened: []task.Digest{{Section: "s"}}, Seen: []task.Digest{{Section: "s"}}, Asked: &task.Asked{To: "x"},
 		Said: &task.Said{Role: "w"}, Handoffs: []handoff.Handoff{{From: "w"}}, Face: &board.Face{Column: "c"}, Failed: []task.Moment{{State: "s"}},
-		GaveUp: &task.GaveUp{Do: "merge"}, Handover: &task.Handover{Visit: 1}, Work: &task.Work{Base: "b"}, Salvages: []string{"r"}, Lost: []time.Time{{}}, Unstarted: &task.Unstarted{Count: 1}, Samples: []task.Sample{{Section: "s"}},
+		GaveUp: &task.GaveUp{Do: "merge"}, Handover: &task.Handover{Visit: 1}, Work: &task.Work{Base: "b"}, Salvages: []string{"r"}, Lost: []time.Time{{}}, Unstarted: &task.Unstarted{Count: 1}, Unanswered: &task.Unanswered{Attempt: 1}, Answered: &task.Answered{By: task.Human}, Samples: []task.Sample{{Section: "s"}},
 		Roles: []task.RoleChoice{{Role: "r"}}, Limits: []task.Limit{{Choice: "c"}},
 	}
 	clone := original.Clone()

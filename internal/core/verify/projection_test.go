@@ -26,32 +26,36 @@ var taskFields = map[string]string{
 	"ID": fixed, "Project": fixed, "Branch": fixed, "Harness": fixed, "ReviewHarness": fixed, "Effort": fixed, "ReviewEffort": fixed,
 	"Summary": fixed, "Workflow": fixed, "WorkflowHash": fixed, "TrackerRef": fixed, "PRURL": fixed, "PRState": fixed, "Delivery": fixed,
 	"Base": fixed, "ForkOf": fixed, "Parent": fixed, "Session": fixed, "Tip": fixed, "Paused": fixed, "Hold": fixed, "Deleted": fixed,
-	"Salvages": fixed, "Rules": fixed,
+	"Salvages": fixed, "Rules": fixed, "Vars": fixed, "Roles": fixed, "Limits": fixed,
 
 	"Status": compared, "Counters": compared, "Workspace": compared, "ReturnTo": compared, "Queued": compared, "Attention": compared,
 	"Asked": compared, "Crashed": compared, "Held": compared, "Attempts": compared, "RespawnAt": compared, "Pending": compared,
-	"Restated": compared, "Handover": compared,
+	"Restated": compared, "Handover": compared, "Unanswered": compared,
 
 	"CreatedAt": forgotten, "UpdatedAt": forgotten, "Seq": forgotten, "Visit": forgotten, "Since": forgotten, "GaveUp": forgotten,
 	"Ran": forgotten, "Samples": forgotten, "Said": forgotten, "Handoffs": forgotten, "Question": forgotten, "Advice": forgotten,
-	"Face": forgotten, "Work": forgotten, "Failed": forgotten, "Lost": forgotten,
+	"Face": forgotten, "Work": forgotten, "Failed": forgotten, "Lost": forgotten, "Unstarted": forgotten,
 
-	"Opened":  follows, // from the texts of the world
-	"Seen":    follows,
-	"Because": follows, // it is only shown
-	"Spent":   follows, // budgets are not in the model
+	"Opened":   follows, // from the texts of the world
+	"Seen":     follows,
+	"Answered": follows, // forgetIdle takes it out after each decision
+	"Because":  follows, // it is only shown
+	"Spent":    follows, // budgets are not in the model
 }
 
 var attemptFields = map[string]string{
 	"Role": compared, "Running": compared, "Ending": compared, "Overdue": compared,
 	"Number": forgotten, "State": forgotten, "Visit": forgotten, "Since": forgotten,
 	"Done":      forgotten, // by the quotient; compared in full
-	"Condition": fixed, "Credit": fixed, "Nudged": fixed, "Usage": fixed,
+	"Condition": compared,  // of an agent that waits for a person; forgotten otherwise
+	"Credit":    fixed, "Nudged": fixed, "Usage": fixed,
+	"Harness": follows, "Why": follows, "Tried": follows, // the first choice of a role always can be started
 }
 
 var effectFields = map[string]string{
-	"Do": compared, "Role": compared, "Attempt": compared, "Start": compared, "GivenUp": compared, "By": compared, "Turn": compared,
+	"Do": compared, "Role": compared, "Attempt": compared, "Start": compared, "GivenUp": compared, "Turn": compared,
 	"ID": forgotten, "Window": forgotten, "Prompt": forgotten, "Tries": forgotten, "NotBefore": forgotten, "Error": forgotten,
+	"By": follows, "Choice": follows, // no decision reads them
 	"Head": follows, "Message": follows, "Workspace": follows, "Arg": follows, "Text": follows, "Tags": follows, "Untags": follows, "Aside": follows,
 }
 
@@ -144,6 +148,9 @@ func change(f reflect.Value, name string) {
 		return
 	case *[]task.Digest:
 		*v = []task.Digest{{Section: "Review", Sum: "sum"}}
+		return
+	case *task.Condition:
+		*v = task.Condition{Name: task.Idle, Since: origin}
 		return
 	case **task.Handover:
 		*v = &task.Handover{Visit: 1}

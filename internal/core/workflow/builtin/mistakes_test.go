@@ -42,7 +42,7 @@ func TestMistakesInCopiesOfTheBuiltInsAreFound(t *testing.T) {
 
 		{"a reviewer with write access beside the worker", orange, workflow.RuleTwoWriters, []string{"prompt: reviewer\n    access: read-only", "prompt: reviewer"}},
 		{"a fixer that stands in for nobody", orange, workflow.RuleTwoWriters, []string{"    stands_in_for: worker       # never a second worker in one workspace\n", ""}},
-		{"an effect starts a second writer", joan, workflow.RuleTwoWriters, []string{"count: {dispatches: +1, consults: 0}}", "count: {dispatches: +1, consults: 0}, do: [{spawn_agent: dev}]}"}},
+		{"an effect starts a second writer", joan, workflow.RuleTwoWriters, []string{"tags: [Rework-Requested], not: [Review-Approved]}}, when: dispatches < 6, count: {dispatches: +1}}", "tags: [Rework-Requested], not: [Review-Approved]}}, when: dispatches < 6, count: {dispatches: +1}, do: [{spawn_agent: dev}]}"}},
 
 		{"an agent resumes itself", orange, workflow.RuleAgentDecides, []string{"to: working, as: resume, by: [human]", "to: working, as: resume, by: [human, fixer]"}},
 		{"an agent accepts", orange, workflow.RuleAgentDecides, []string{"as: accept, by: [human], confirm: [fixer, worker]", "as: accept, by: [human, fixer], confirm: [worker]"}},
