@@ -28,7 +28,7 @@ var notifyKinds = [...]string{"desktop", "webhook", "ntfy", "slack", "bell"}
 
 // itemKinds are what somebody can be told of. That everything is paused is not among
 // them: who paused it knows.
-var itemKinds = [...]string{"attention", "confirm", "permission", "input", "question", "idle", "review", "stuck", "crashed", "failed", "no-answer", "board", "start"}
+var itemKinds = [...]string{"attention", "confirm", "permission", "input", "question", "idle", "review", "stuck", "not-started", "turn-failed", "crashed", "failed", "no-answer", "board", "start"}
 
 // ItemKinds lists what somebody can be told of.
 func ItemKinds() []string { return slices.Clone(itemKinds[:]) }
