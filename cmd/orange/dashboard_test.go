@@ -256,7 +256,7 @@ func TestTheDashboardGoesToAnAgentAndComesBack(t *testing.T) {
 	g := s.open(80, 24)
 	g.shows("shop/feature", "●", "Enter attach")
 	g.press("Enter")
-	g.shows("here is the agent")
+	g.until("it shows the terminal of the agent", agentsTerminal)
 	_, err := s.tmux("detach-client", "-s", "=shop/feature")
 	check(t, err)
 	g.shows("STATUS", "back from the agent's terminal")
@@ -266,10 +266,15 @@ func TestTheDashboardGoesToAnAgentAndComesBack(t *testing.T) {
 	g = s.open(80, 24, "dashboard", "--exit-on-attach")
 	g.shows("Enter attach")
 	g.press("w")
-	g.shows("here is the agent")
+	g.until("it shows the terminal of the agent", agentsTerminal)
 	_, err = s.tmux("detach-client", "-s", "=shop/feature")
 	check(t, err)
 	g.shows("it ended with 0")
+}
+
+// agentsTerminal says that a screen is that of the agent, and not the dashboard with the agent's words.
+func agentsTerminal(text string) bool {
+	return strings.Contains(text, "here is the agent") && !strings.Contains(text, "shop/feature  ")
 }
 
 func TestNoTextOfAnAgentMovesTheTerminal(t *testing.T) {

@@ -321,10 +321,10 @@ func (x *decider) wantsAtTerminal(it *Item) bool {
 }
 
 // wantsWords looks for an agent that waits for a person's words. One that ended without a question is
-// of interest because it died.
+// of interest because it died, and one without a process because its end is not recorded yet.
 func (x *decider) wantsWords(it *Item) bool {
 	w := x.waitsForWords()
-	if w == nil || !w.Asks && !x.lives(w.Attempt) {
+	if w == nil || !w.Asks && !x.lives(w.Attempt) || slices.Contains(x.sig.Absent, w.Attempt) {
 		return false
 	}
 	x.idleItem(w, it)
