@@ -76,7 +76,9 @@ reviewer:
 	s.orange("task", "answer", string(id), "the file")
 	s.refused("answered at", "task", "answer", string(id), "the table")
 	s.await(id, "the worker goes on", func(t task.Task) bool { return t.Status == "agent-review" && len(t.Pending) == 0 })
-	hasAll(t, "TASK.md", s.taskText(id), "## Answer\n", "-->\nthe file")
+	if text := s.taskText(id); !strings.Contains(text, "## Answer\n") || !strings.Contains(text, "-->\nthe file\n") {
+		t.Errorf("TASK.md: %s", text)
+	}
 	if got := s.task(id); got.RanOf("worker") != 1 {
 		t.Errorf("%d workers", got.RanOf("worker"))
 	}

@@ -53,7 +53,7 @@ func TestTmuxShowsTheStatus(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(look(flags...)), "\n")
 		return lines[len(lines)-1]
 	}
-	s.eventually("the status line says it", func() bool { return strings.Contains(bar(), " 1 idle 1 wait") })
+	s.eventually("the status line says it", func() bool { return strings.Contains(bar(), " 1 idle 2 wait") })
 	if line := bar("-e"); !strings.Contains(line, "\x1b[33m") && !strings.Contains(line, "\x1b[1m\x1b[33m") {
 		t.Logf("the line is %q", line) // colours are the terminal's own affair
 	}
