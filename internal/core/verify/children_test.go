@@ -33,7 +33,7 @@ edges:
   - {from: [planning, working], to: halted, on: crash-limit}
   - {from: halted, to: planning, as: resume, by: [human]}
   - {from: [planning, working, coordinating, halted], to: dropped, as: cancel, by: [human]}
-prompts: {work: do it}
+prompts: {work: "Write ## Plan."}
 `
 
 func TestGuardsCountChildren(t *testing.T) {
