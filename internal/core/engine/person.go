@@ -74,6 +74,12 @@ func setBack(def *workflow.Definition, t *task.Task) (*task.Task, []task.Counter
 	return out, back
 }
 
+// AsPersonDecides is the record as guards see it when a person decides.
+func AsPersonDecides(def *workflow.Definition, t *task.Task) *task.Task {
+	out, _ := setBack(def, t)
+	return out
+}
+
 // withBack adds the counters that were set back to those that an entry changes.
 func withBack(counters, back []task.Counter) []task.Counter {
 	for _, c := range back {

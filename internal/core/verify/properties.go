@@ -48,7 +48,7 @@ func (s *search) judgeCrash(w *world, a *action, gone task.Attempt, o *outcome) 
 	}
 	for _, i := range s.m.def.EdgesFrom(w.t.Status) {
 		e := &s.m.def.Edges[i]
-		if e.Answers(workflow.OnExit, "") || !e.Permits(task.Actor(gone.Role)) || len(e.Gates) == 0 || s.waitsForWord(e) || !s.allNew(e, a.choice) || !s.holds(e, w, len(o.signal.Children)) {
+		if e.Answers(workflow.OnExit, "") || !e.Permits(task.Actor(gone.Role)) || len(e.Gates) == 0 || s.waitsForWord(e) || !s.allNew(e, a.choice) || !s.holds(e, &w.t, len(o.signal.Children)) {
 			continue
 		}
 		o.blame(Covered, w.t.Status+" > "+e.To, "in %s an agent that leaves all that %s asks for, and ends, counts as crashed", w.t.Status, e.To)
@@ -264,13 +264,14 @@ func (s *search) unstoppable(w *world) bool {
 // personMay says whether a person can take an edge that is wanted, if need be by
 // writing what its gates ask for.
 func (s *search) personMay(w *world, wanted func(*workflow.Edge) bool) bool {
+	t := engine.AsPersonDecides(s.m.def, &w.t)
 	for _, i := range s.m.def.EdgesFrom(w.t.Status) {
 		e := &s.m.def.Edges[i]
 		if !e.Answers(workflow.OnRequest, "") || !e.Permits(task.Human) || !wanted(e) {
 			continue
 		}
 		for children := range s.m.def.MostChildren() + 1 { // a person may create some
-			if s.holds(e, w, children) {
+			if s.holds(e, t, children) {
 				return true
 			}
 		}
@@ -279,15 +280,15 @@ func (s *search) personMay(w *world, wanted func(*workflow.Edge) bool) bool {
 }
 
 // holds says that the guard of an edge holds for a task with so many children.
-func (s *search) holds(e *workflow.Edge, w *world, children int) bool {
+func (s *search) holds(e *workflow.Edge, t *task.Task, children int) bool {
 	if e.When == nil {
 		return true
 	}
 	env := s.m.def.NewEnv()
-	for _, c := range w.t.Counters {
+	for _, c := range t.Counters {
 		env[c.Name] = c.Value
 	}
-	env["return_to"], env["children"] = w.t.ReturnTo, children
+	env["return_to"], env["children"] = t.ReturnTo, children
 	ok, err := e.When.Holds(env)
 	return ok && err == nil
 }
