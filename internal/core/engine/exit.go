@@ -203,6 +203,9 @@ func (x *decider) crash(s *workflow.State, ended []journal.Ended, why string) Ve
 	if n >= c.Max {
 		return x.crashLimit(e, n, c.Max)
 	}
+	if e.Held = x.heldForAnswer(ended...); e.Held != "" {
+		return x.last(e, Crash)
+	}
 	switch s.Respawn {
 	case workflow.RespawnNow:
 		x.replace(s, &e, respawnDelay(n))

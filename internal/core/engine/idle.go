@@ -112,6 +112,8 @@ func (x *decider) answerCommand() string { return fmt.Sprintf("orange task answe
 func (x *decider) idleText(w *task.Unanswered) string {
 	lives := x.lives(w.Attempt)
 	switch {
+	case lives && x.t.Held != "":
+		return fmt.Sprintf("%s; the %s waits", x.t.Held, w.Role)
 	case w.Asks && lives:
 		return fmt.Sprintf("the %s asks something, and waits for an answer", w.Role)
 	case w.Asks:
@@ -186,6 +188,16 @@ func (x *decider) noAnswer(s *workflow.State, a task.Attempt, ended journal.Ende
 		return "", false
 	}
 	return x.silent(s, c, a, x.whatWasSeen(why)), true
+}
+
+// heldForAnswer says that an agent ended while a person was asked, "" if it did not: another one would only
+// ask again, and the answer would find nobody who waits for it.
+func (x *decider) heldForAnswer(ended ...journal.Ended) string {
+	w := x.waitsForWords()
+	if w == nil || !w.Asks || len(ended) == 0 || w.Attempt != ended[0].Number {
+		return ""
+	}
+	return fmt.Sprintf("the %s ended while it waited for an answer", w.Role)
 }
 
 // keepUnanswered notes that an agent ended while it waited for a person's words, where the task stays

@@ -209,10 +209,17 @@ func TestAnAnswerToAnAgentThatDiedMeanwhileStartsAnother(t *testing.T) {
 		die  func(w *world)
 		kind engine.ItemKind
 	}{
-		{"it was killed, and is to be started again", func(w *world) {
+		{"it was killed, hours ago", func(w *world) {
 			w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker", Code: 137})
-			if w.task.Crashed != "worker" || w.task.RespawnAt.IsZero() {
-				w.t.Errorf("%+v", w.task)
+			if w.task.Crashed != "worker" || w.timers() != "" || w.task.Counter("crash_count") != 1 {
+				w.t.Errorf("%s, %+v", w.timers(), w.task)
+			}
+			w.now = w.now.Add(9 * time.Hour)
+		}, engine.ItemIdle},
+		{"the machine was restarted", func(w *world) {
+			d := w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker", Mass: signal.MassReboot})
+			if effects(d.Entries) != "" || w.timers() != "" || w.task.Counter("crash_count") != 0 {
+				w.t.Errorf("%s, %+v", w.timers(), w.task)
 			}
 		}, engine.ItemIdle},
 		{"it reached its limit", func(w *world) {
@@ -255,9 +262,32 @@ func TestAnAgentThatIsReplacedIsNotAnswered(t *testing.T) {
 	w := workingNow(t)
 	w.turnEnds(1, asks)
 	w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker", Code: 137})
-	w.fires(engine.Respawn)
+	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn})
 	w.refused(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbAnswer, Note: "x"}, "working waits for no answer")
 	w.decidedAgain()
+}
+
+// One that died and asked nothing is started again by itself, as any other.
+func TestAnAgentThatStoppedAndDiedIsReplaced(t *testing.T) {
+	w := workingNow(t)
+	w.turnEnds(1, "I looked around.")
+	w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker", Code: 137})
+	if w.timers() != "respawn" || w.inboxKind() != engine.ItemCrashed {
+		t.Errorf("%s, %s", w.timers(), w.inboxKind())
+	}
+	if d := w.answer("the first"); d.Verdict != engine.Record || w.timers() == "respawn" {
+		t.Errorf("%s %s, %s", d.Verdict, d.Refused, w.timers())
+	}
+}
+
+func TestAnIdleAgentOfATaskThatIsHeldSaysWhy(t *testing.T) {
+	w := workingNow(t)
+	w.turnEnds(1, "I looked around.")
+	w.task.Held = "the worker handed over twice, and its work is incomplete: no commits"
+	it, _ := engine.Inbox(w.def, w.task)
+	if it.Kind != engine.ItemIdle || it.Text != w.task.Held+"; the worker waits" {
+		t.Errorf("%+v", it)
+	}
 }
 
 func TestAnAgentThatEndsByItself(t *testing.T) {

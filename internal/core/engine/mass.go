@@ -33,6 +33,9 @@ func (x *decider) massDeath(s *workflow.State, ended journal.Ended) Verdict {
 			s.Role, times, massWithin/time.Minute, e.Reason)
 		return x.last(e, Stay)
 	}
+	if e.Held = x.heldForAnswer(ended); e.Held != "" {
+		return x.last(e, Stay)
+	}
 	x.replace(s, &e, respawnDelay(1))
 	return x.last(e, Stay)
 }

@@ -11,7 +11,8 @@ import (
 var lefts = [...]task.Left{task.LeftWords, task.LeftQuestion}
 
 // forgetIdle forgets how agents are doing, but for one that waits for a person while nothing else is
-// under way: only that makes a difference to what follows. An agent that is told something runs again.
+// under way: only that makes a difference to what follows. An agent that is told something runs again. What
+// its turn ended with is forgotten: one that asked and then dies leaves the task held, as one that ends with a question does.
 func (m *model) forgetIdle(w *world) {
 	t := &w.t
 	for i := range t.Attempts {
