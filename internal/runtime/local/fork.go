@@ -43,6 +43,9 @@ func (r *Runtime) Fork(ctx context.Context, id task.ID, seq int, by signal.Wish)
 		Project: t.Project, Summary: t.Summary, Harness: t.Harness, ReviewHarness: t.ReviewHarness, Effort: t.Effort, ReviewEffort: t.ReviewEffort, Roles: t.Roles,
 		Delivery: t.Delivery, Base: commit, ForkOf: string(id) + "@" + strconv.Itoa(seq), Spawn: by.Spawn,
 	}
+	if by.Actor == task.Human { // an agent gives no variables, not even those of a person
+		w.Vars = t.Vars
+	}
 	if w.Branch, err = r.forkBranch(&t, by.Branch); err != nil {
 		return engine.Answer{}, err
 	}

@@ -241,7 +241,7 @@ func TestAMistakeIsNotTriedAgain(t *testing.T) {
 func TestAForkBeginsAtARecordedCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrew(t, task.Project{Policy: task.Policy{Delivery: task.DeliverPR}})
-		got := c.begin(signal.New{Branch: "b", Harness: "pi"})
+		got := c.begin(signal.New{Branch: "b", Harness: "pi", Vars: task.Vars{"tests": "make check"}})
 		if _, err := c.Fork(t.Context(), got.ID, 99, signal.Wish{Actor: task.Human}); err == nil || !strings.Contains(err.Error(), "and no 99") {
 			t.Errorf("entry 99: %v", err)
 		}
@@ -259,7 +259,7 @@ func TestAForkBeginsAtARecordedCommit(t *testing.T) {
 			t.Fatal(err, a.Decision.Refused)
 		}
 		f := a.Task
-		if f.Base != "c0ffee" || f.Branch != "b-fork-1" || f.Harness != "pi" || f.Delivery != task.DeliverPR || !strings.HasPrefix(f.ForkOf, string(got.ID)+"@") {
+		if f.Base != "c0ffee" || f.Branch != "b-fork-1" || f.Harness != "pi" || f.Delivery != task.DeliverPR || f.Vars["tests"] != "make check" || !strings.HasPrefix(f.ForkOf, string(got.ID)+"@") {
 			t.Errorf("%+v", f)
 		}
 		c.Close()
