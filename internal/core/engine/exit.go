@@ -104,7 +104,7 @@ func (x *decider) judge(s *workflow.State, ended journal.Ended, a task.Attempt) 
 		return x.massDeath(s, ended)
 	}
 	if x.sig.Unstarted && !a.Overdue {
-		return x.couldNotStart(s, ended)
+		return x.couldNotStart(s, a, ended)
 	}
 	if x.disowned != "" && x.t.Restated != x.t.Visit {
 		return x.restate(s, ended)

@@ -215,3 +215,33 @@ func TestATaskChoosesForItsRoles(t *testing.T) {
 	}
 	w.same()
 }
+
+func TestTheNextAgentGoesOnForOneThatCouldNotStart(t *testing.T) {
+	w := atReview(t)
+	breaks := func() engine.Decision {
+		w.t.Helper()
+		w.perform()
+		return w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: "reviewer", Code: 1, Unstarted: true, Last: "no key"})
+	}
+	for _, want := range [][3]string{{"codex:gpt", "claude could not start", "claude"}, {"pi", "codex:gpt could not start", "claude\ncodex:gpt"}} {
+		e := breaks().Entries[0]
+		a := w.reviewer()
+		if e.Type != journal.AgentNotBegun || e.Reason != "no key (code 1); "+want[0]+" goes on" || !w.task.RespawnAt.IsZero() || w.task.Unstarted != nil {
+			t.Fatalf("%+v, %+v", e, w.task)
+		}
+		if got := [3]string{a.Harness, a.Why, a.Tried}; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if e := breaks().Entries[0]; !e.Respawn.Equal(e.At.Add(time.Minute)) || w.task.Unstarted.Count != 1 {
+		t.Errorf("all were tried: %+v, %+v", e, w.task.Unstarted)
+	}
+	w.fires(engine.Respawn)
+	if a := w.reviewer(); a.Harness != "claude" || a.Tried != "" {
+		t.Errorf("the next start begins with %+v", a)
+	}
+	if w.task.Counter("crashes") != 0 {
+		t.Errorf("%+v", w.task.Counters)
+	}
+	w.same()
+}

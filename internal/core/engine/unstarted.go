@@ -21,11 +21,15 @@ var startDelays = [...]time.Duration{time.Minute, 5 * time.Minute, 15 * time.Min
 const StartTries = len(startDelays)
 
 // couldNotStart answers an agent that ended by itself before its first turn, and left nothing that
-// moves the task. It counts no crash, so it leads to no limit and to no fixer.
-func (x *decider) couldNotStart(s *workflow.State, ended journal.Ended) Verdict {
+// moves the task. It counts no crash, so it leads to no limit and to no fixer. Where the role has another
+// agent that this start has not tried, that one goes on.
+func (x *decider) couldNotStart(s *workflow.State, a task.Attempt, ended journal.Ended) Verdict {
 	e := x.entry(journal.AgentNotBegun)
 	e.Ended, e.Role, e.From = []journal.Ended{ended}, s.Role, x.t.Status
 	e.Reason = startReason(x.sig.Last, ended.Code)
+	if x.startNext(s, &e, a, "could not start") {
+		return x.last(e, Stay)
+	}
 	tried := 0
 	if u := x.t.Unstarted; u != nil {
 		tried = u.Count

@@ -148,3 +148,30 @@ func TestALivingAgentThatNeedsAPerson(t *testing.T) {
 		})
 	}
 }
+
+// An agent that started after all is not said to have failed to.
+func TestAnAgentThatStartedInTheEndCouldStart(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		exit signal.Signal
+		kind engine.ItemKind
+	}{
+		{"it asks", signal.Signal{Final: asks}, engine.ItemIdle},
+		{"it said nothing useful", signal.Signal{Final: "I looked around."}, engine.ItemNoAnswer},
+		{"it crashed", signal.Signal{Code: 1}, engine.ItemCrashed},
+		{"it ended with others", signal.Signal{Code: 1, Mass: signal.MassReboot}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := workingNow(t)
+			w.breaks("no key")
+			w.fires(engine.Respawn)
+			w.perform()
+			c.exit.Kind, c.exit.Actor, c.exit.Role = signal.Exit, task.Engine, "worker"
+			w.must(c.exit)
+			if w.task.Unstarted != nil || w.inboxKind() != c.kind {
+				t.Errorf("%+v, item %q", w.task.Unstarted, w.inboxKind())
+			}
+			w.decidedAgain()
+		})
+	}
+}

@@ -273,12 +273,15 @@ func applyLost(t *task.Task, e *Entry) {
 	}
 }
 
-// applyUnstarted folds how often the agent could not start. A person who starts it has seen why.
+// applyUnstarted folds how often the agent could not start. A person who starts it has seen why, and any other
+// end of the state's agent shows that it could. Where another agent goes on, the start has not failed yet.
 func applyUnstarted(t *task.Task, e *Entry) {
 	switch {
 	case e.Actor == task.Human && len(e.Started) > 0:
 		t.Unstarted = nil
-	case e.Type == AgentNotBegun:
+	case e.Type == AgentCrashed, e.Type == AgentLost, e.Type == AgentLimited, e.Type == AgentSilent, e.Type == AgentUndone, e.Type == AgentRestate, e.Type == WorkFailed:
+		t.Unstarted = nil
+	case e.Type == AgentNotBegun && len(e.Started) == 0:
 		u := task.Unstarted{Count: 1, Words: e.Reason}
 		if t.Unstarted != nil {
 			u.Count += t.Unstarted.Count

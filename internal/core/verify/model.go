@@ -3,6 +3,7 @@ package verify
 import (
 	"slices"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
@@ -30,6 +31,7 @@ type model struct {
 	faces        [][]face           // by state number: how a card can look that an edge waits for
 	strangers    [][]string         // by state number and section: a role that may not use the verdict in it, "" for none
 	verdicts     bool               // a gate asks for a verdict
+	harnesses    []string           // of all roles; who falls back to another one goes on as after a mass death, so that is tried without
 	quotient     quotient
 }
 
@@ -66,6 +68,11 @@ func newModel(def *workflow.Definition, o Options) *model {
 	for i := range def.States {
 		m.asks[i+1] = m.askedIn(def.States[i].Name)
 		m.manual[i+1] = def.States[i].Respawn == workflow.RespawnManual
+	}
+	for i := range def.Roles {
+		for _, c := range engine.Choices(&task.Task{}, &def.Roles[i]) {
+			m.harnesses = append(m.harnesses, c.Harness)
+		}
 	}
 	m.findStrangers()
 	m.quotient = newQuotient(m, o)

@@ -110,9 +110,9 @@ func (s *search) signal(w *world, a *action) signal.Signal {
 		case togetherAgain:
 			sig.Mass, w.t.Lost = signal.MassReboot, []time.Time{w.now, w.now}
 		case unstarted:
-			sig.Unstarted = true
+			sig.Unstarted, sig.Missing = true, s.m.harnesses
 		case unstartedAgain:
-			sig.Unstarted, w.t.Unstarted = true, &task.Unstarted{Count: engine.StartTries}
+			sig.Unstarted, sig.Missing, w.t.Unstarted = true, s.m.harnesses, &task.Unstarted{Count: engine.StartTries}
 		}
 	case signal.Outcome, signal.Tracker:
 		sig.Word = a.word
