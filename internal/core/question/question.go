@@ -118,6 +118,9 @@ func asks(p part, last bool) bool {
 	if request.MatchString(p.text) && !aside.MatchString(request.FindString(p.text)) {
 		return true
 	}
+	if p.list && onlyQuestions(p.text) { // below it may stand what the author does meanwhile
+		return true
+	}
 	sentences := sentence.FindAllString(p.text, -1)
 	final := -1
 	for i, s := range sentences {
@@ -134,6 +137,16 @@ func asks(p part, last bool) bool {
 		}
 	}
 	return false
+}
+
+// onlyQuestions says that every line of a text is a question.
+func onlyQuestions(text string) bool {
+	for line := range strings.Lines(text) {
+		if !isQuestion(line) || aside.MatchString(line) {
+			return false
+		}
+	}
+	return text != ""
 }
 
 // polite says that a text is nothing but a polite end.

@@ -26,6 +26,8 @@ func TestAsked(t *testing.T) {
 		{true, "I need access to the staging credentials to reproduce this. Please provide them."},
 		{true, "Let me know whether I should also update the docs."},
 		{true, "Questions:\n\n- Is the limit per user or per team?\n- What happens when it is reached?"},
+		{true, "Questions:\n\n1. What is the timeout?\n2. Who owns the cache?\n\nI have not changed anything yet."},
+		{false, "What I looked at:\n\n- Is the cache stale? No.\n- Does it build? Yes.\n\nAll is committed."},
 		{true, "## Open questions\n\n1. What should the default be?\n2. Who may change it?"},
 		{true, "Ready to merge?"},
 		{true, "Is it okay to drop support for Go 1.22?"},
