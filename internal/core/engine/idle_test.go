@@ -448,3 +448,18 @@ func TestAMessageCanBeSupposed(t *testing.T) {
 		}
 	}
 }
+
+func TestTheLastMessageBeforeALimitIsAReason(t *testing.T) {
+	w := beginWith(t, strings.Replace(speaking, "silent: {kind: human}", "silent: {kind: halt}", 1))
+	w.perform()
+	w.must(signal.Signal{Kind: signal.Exit, Rules: engine.Rules, Actor: task.Engine, Attempt: 1, Role: "worker", Final: "I looked around."})
+	if w.task.Status != "silent" {
+		t.Fatalf("%s", w.task.Status)
+	}
+	got := engine.WaitReasons(w.def, w.task, engine.Records{Entries: w.log, Message: func(attempt int) string {
+		return map[int]string{1: "I looked around."}[attempt]
+	}})
+	if last := got[len(got)-1]; last != (engine.WaitReason{Kind: engine.BecauseOfMessage, By: "worker", Text: "I looked around."}) {
+		t.Errorf("%+v", got)
+	}
+}

@@ -123,8 +123,9 @@ type waitReasons struct {
 	t     *task.Task
 	state *workflow.State
 	from  Records
-	move  *journal.Entry // that brought the task to its state, nil if it is not known
-	crash *journal.Entry // the last one of this visit, or the one that led to the move
+	move  *journal.Entry  // that brought the task to its state, nil if it is not known
+	crash *journal.Entry  // the last one of this visit, or the one that led to the move
+	ended []journal.Ended // the agents whose end led to the move
 	out   []WaitReason
 }
 
@@ -144,7 +145,10 @@ func (w *waitReasons) entries() {
 		switch {
 		case e.Seq > w.t.Seq: // younger than the record
 		case e.To != "":
-			w.move = e
+			w.move, w.ended = e, e.Ended
+			if len(w.ended) == 0 && i > 0 && !e.Begins() { // at a limit the end has an entry of its own
+				w.ended = list[i-1].Ended
+			}
 			if w.crash == nil && i > 0 && list[i-1].Type == journal.AgentCrashed && !e.Begins() {
 				w.crash = &list[i-1] // the crash limit, in the same decision
 			}
@@ -192,7 +196,7 @@ func (w *waitReasons) speaker() (number int, role string) {
 	if w.move == nil {
 		return 0, ""
 	}
-	for _, gone := range w.move.Ended {
+	for _, gone := range w.ended {
 		return gone.Number, gone.Role
 	}
 	if _, ok := w.def.Role(string(w.move.Actor)); ok {
