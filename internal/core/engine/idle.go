@@ -60,6 +60,12 @@ func WaitsForWords(def *workflow.Definition, t task.Task) bool {
 	return (&decider{def: def, t: &t}).waitsForWords() != nil
 }
 
+// Rests says that the turn of the state's agent ended, whether or not something is on its way to it.
+func Rests(def *workflow.Definition, t *task.Task) bool {
+	_, ok := rests(def, t)
+	return ok
+}
+
 // asksForWords says that the inbox has somebody who waits for words.
 func (x *decider) asksForWords() bool {
 	var it Item

@@ -10,18 +10,18 @@ import (
 // lefts are what a turn can end with.
 var lefts = [...]task.Left{task.LeftWords, task.LeftQuestion}
 
-// forgetIdle forgets how agents are doing, but for one that waits for a person while nothing else is
-// under way: only that makes a difference to what follows. An agent that is told something runs again. What
+// forgetIdle forgets how agents are doing, but for one whose turn ended in its own state: only that makes a
+// difference to what follows. An agent that is told something runs again once it has heard it. What
 // its turn ended with is forgotten: one that asked and then dies leaves the task held, as one that ends with a question does.
 func (m *model) forgetIdle(w *world) {
 	t := &w.t
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		if a.Condition.Name != "" {
-			waits := len(t.Pending) == 0 && a.Role == m.own(t.Status) && engine.WaitsForWords(m.def, w.t)
+			rests := a.Role == m.own(t.Status) && engine.Rests(m.def, t)
 			was := a.Condition
-			a.Condition, a.Credit = task.Condition{}, 0
-			if waits {
+			a.Condition = task.Condition{}
+			if rests {
 				a.Condition = task.Condition{Name: was.Name, Since: was.Since}
 			}
 		}

@@ -48,7 +48,8 @@ var attemptFields = map[string]string{
 	"Number": forgotten, "State": forgotten, "Visit": forgotten, "Since": forgotten,
 	"Done":      forgotten, // by the quotient; compared in full
 	"Condition": compared,  // of an agent that waits for a person; forgotten otherwise
-	"Credit":    fixed, "Nudged": fixed, "Usage": fixed,
+	"Credit":    forgotten, // it only moves a deadline
+	"Nudged":    fixed, "Usage": fixed,
 	"Harness": follows, "Why": follows, "Tried": follows, // the first choice of a role always can be started, and nothing in the model falls back
 }
 

@@ -28,6 +28,7 @@ type randomText struct {
 	edgeText  []string
 	rounds    bool // there is a counter
 	verdicts  bool // there is a section with verdicts
+	silence   bool // ends without an answer are counted
 }
 
 func (w *randomText) yes(percent int) bool { return w.r.IntN(100) < percent }
@@ -41,10 +42,13 @@ func (w *randomText) roles() {
 		if w.yes(15) && i > 0 {
 			more += ", stands_in_for: " + pick(w.r, w.role)
 		}
+		if w.yes(15) {
+			more += ", harness: [claude, codex]"
+		}
 		w.role = append(w.role, name)
 		w.roleText = append(w.roleText, fmt.Sprintf("  %s: {session: %s, prompt: work%s}", name, pick(w.r, []string{"persistent", "persistent", "visit"}), more))
 	}
-	w.rounds, w.verdicts = w.yes(50), w.yes(40)
+	w.rounds, w.verdicts, w.silence = w.yes(50), w.yes(40), w.yes(30)
 }
 
 func (w *randomText) states() {
@@ -114,6 +118,9 @@ func (w *randomText) edges() {
 		if w.yes(90) {
 			w.edge("from: %s, to: %s, on: crash-limit", from, pick(w.r, w.people))
 		}
+		if w.silence && w.yes(90) {
+			w.edge("from: %s, to: %s, on: no-answer-limit", from, pick(w.r, w.people))
+		}
 	}
 	for _, from := range w.people {
 		w.edge("from: %s, to: %s, as: resume, by: [human]%s", from, pick(w.r, w.agent), w.extra())
@@ -173,7 +180,10 @@ func (w *randomText) text() string {
 	part("roles", w.roleText)
 	counters := []string{"  crashes: {max: 2, per: state, counts: crashes}"}
 	if w.rounds {
-		counters = append(counters, "  rounds: {max: 1}")
+		counters = append(counters, "  rounds: {max: 1"+pick(w.r, []string{"", ", reset: person"})+"}")
+	}
+	if w.silence {
+		counters = append(counters, "  silence: {max: 2, per: state, counts: no-answers}")
 	}
 	part("counters", counters)
 	gates := []string{

@@ -344,6 +344,7 @@ func (s *search) finish(w *world, ok bool, choices []choice) outcome {
 	var o outcome
 	id := w.t.Pending[0].ID
 	if ok {
+		s.takesIn(w, &o)
 		for _, number := range s.carryOut(w, &o) {
 			at := attemptIndex(&w.t, number)
 			if at < 0 {
@@ -367,6 +368,22 @@ func (s *search) finish(w *world, ok bool, choices []choice) outcome {
 	o.told = append(o.told, got.told...)
 	o.moved, o.verdict, o.signal = true, got.verdict, got.signal
 	return o
+}
+
+// takesIn lets an agent whose turn ended run again, if the first pending effect tells it something: that is reported
+// before the message counts as delivered.
+func (s *search) takesIn(w *world, o *outcome) {
+	e := &w.t.Pending[0]
+	info, _ := workflow.EffectNamed(e.Do)
+	a, ok := w.t.AttemptByNumber(e.Attempt)
+	if !ok || !info.Notifies || e.Start || a.Condition.Name != task.Idle {
+		return
+	}
+	got := s.decide(w, signal.Signal{
+		Kind: signal.Notice, Actor: task.Engine, At: w.now.Add(s.pace), Attempt: a.Number, Rules: engine.Rules, Condition: &task.Condition{Name: task.Running},
+	})
+	o.entries = append(o.entries, got.entries...)
+	o.told = append(o.told, got.told...)
 }
 
 // forgetPending is a server that keeps no record of what it owes.

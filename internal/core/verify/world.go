@@ -178,7 +178,7 @@ func (m *model) renumber(w *world) {
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		old = append(old, a.Number)
-		a.Number, a.Visit, a.Since, a.State = i+1, 1, origin, ""
+		a.Number, a.Visit, a.Since, a.State, a.Credit = i+1, 1, origin, "", 0
 		if a.Condition.Name != "" {
 			a.Condition.Since = origin
 		}
