@@ -207,6 +207,9 @@ func (a *Attempt) Lives() bool { return !a.Ending && !a.Absent }
 // Idle says that an agent lives and its turn is over.
 func (a *Attempt) Idle() bool { return a.Lives() && a.Mood == task.Idle }
 
+// Blocked says that an agent lives and cannot go on before somebody else does something.
+func (a *Attempt) Blocked() bool { return a.Lives() && task.Condition{Name: a.Mood}.Blocked() }
+
 // lifeOf says how the agents of a task are. One that died counts more than another that
 // lives: its work is not being done.
 func lifeOf(t *task.Task, absent []int) Life {

@@ -250,6 +250,7 @@ type Summary struct {
 	Wants   int `json:"wants"`  // wait for a person
 	Queued  int `json:"queued"`
 	Backlog int `json:"backlog,omitempty"` // were created and not started
+	Blocked int `json:"blocked,omitempty"` // of the agents, those that cannot go on by themselves
 }
 
 // Sum counts rows.
@@ -275,6 +276,9 @@ func Sum(rows []Row) Summary {
 			}
 			if r.Attempts[i].Idle() {
 				out.Idle++
+			}
+			if r.Attempts[i].Blocked() {
+				out.Blocked++
 			}
 		}
 	}

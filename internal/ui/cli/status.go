@@ -36,7 +36,8 @@ func newStatusCommand(deps Deps) *cobra.Command {
 			"workspace: for prompts and status lines. A server is asked only if one runs, and not for\n" +
 			"longer than --timeout; if there is nothing to say, nothing is printed and the exit code is 0.\n" +
 			"With --json, an error is an error; without --format, a project that is not known is one.\n" +
-			"Agents whose turn is over are idle. Nothing that agents wrote is in the line.",
+			"Agents whose turn is over are idle; blocked are those that cannot go on: at a dialog, not logged\n" +
+			"in, at a limit, or refused by their provider. Nothing that agents wrote is in the line.",
 		Example: "  orange status\n  orange status --here --format prompt\n  orange status --snippet tmux >>~/.tmux.conf",
 	}
 	cmd.Flags().StringVar(&f.format, "format", "plain", "for whom: plain, prompt, tmux or json")
@@ -158,8 +159,13 @@ func (s statusLine) plain() string {
 		parts = append(parts, "this task is "+tame(t.Status)+t.note())
 	}
 	one, many := "agent at work", "agents at work"
-	if s.Idle > 0 {
+	switch {
+	case s.Idle > 0 && s.Blocked > 0:
+		many = fmt.Sprintf("agents (%d idle, %d blocked)", s.Idle, s.Blocked)
+	case s.Idle > 0:
 		one, many = "agent (idle)", fmt.Sprintf("agents (%d idle)", s.Idle)
+	case s.Blocked > 0:
+		one, many = "agent (blocked)", fmt.Sprintf("agents (%d blocked)", s.Blocked)
 	}
 	for _, p := range []struct {
 		n         int
@@ -212,8 +218,9 @@ func (s statusLine) short(mark func(string) string) string {
 		}
 		parts = append(parts, text)
 	}
-	add(s.Agents-s.Idle, "run", as)
+	add(s.Agents-s.Idle-s.Blocked, "run", as)
 	add(s.Idle, "idle", as)
+	add(s.Blocked, "blocked", as)
 	add(s.Wants, "wait", mark)
 	add(s.Queued, "queued", as)
 	if s.Paused {

@@ -24,6 +24,7 @@ func TestStatus(t *testing.T) {
 	asks := overview.Row{ID: idTwo, Project: "proj", Branch: "#(evil)", Summary: "$(evil)", Status: "clarification", Kind: "waiting", Life: overview.None, Wants: engine.ItemQuestion}
 	queued := overview.Row{ID: "three", Status: "pending", Kind: "queued", Queued: true}
 	resting := overview.Row{ID: "four", Attempts: []overview.Attempt{{Number: 1, Mood: task.Idle}, {Number: 2, Mood: task.Idle}, {Number: 3}, {Number: 4, Ending: true, Mood: task.Idle}}}
+	blocked := overview.Row{ID: "five", Attempts: []overview.Attempt{{Number: 1, Mood: task.NotStarted}, {Number: 2, Mood: task.TurnFailed}, {Number: 3, Ending: true, Mood: task.Limited}}}
 	busy := seen(t, two, asks, queued)
 	of := func(w *world) { w.answers["/v1/state"] = `{"projects":[{"name":"proj","path":"/proj"}]}` }
 	inTask := func(w *world) { busy(w); w.place = client.Place{Project: "proj", Task: idTwo} }
@@ -42,6 +43,11 @@ func TestStatus(t *testing.T) {
 		{name: "some are idle, for a prompt", args: "status --timeout 1m --format prompt", prepare: seen(t, resting, two), out: "[3 run 2 idle] "},
 		{name: "the only one is idle", args: "status --timeout 1m", prepare: seen(t, overview.Row{Attempts: resting.Attempts[:1]}), out: "1 agent (idle)\n"},
 		{name: "all are idle, for a prompt", args: "status --timeout 1m --format prompt", prepare: seen(t, overview.Row{Attempts: resting.Attempts[:2]}), out: "[2 idle] "},
+		{name: "some are blocked", args: "status --timeout 1m", prepare: seen(t, blocked, two), out: "4 agents (2 blocked)\n"},
+		{name: "some are blocked, for a prompt", args: "status --timeout 1m --format prompt", prepare: seen(t, blocked, two), out: "[2 run 2 blocked] "},
+		{name: "some are blocked, as JSON", args: "status --timeout 1m --json", prepare: seen(t, blocked), out: `"agents":2,"idle":0,"wants":0,"queued":0,"blocked":2,`},
+		{name: "the only one is blocked", args: "status --timeout 1m", prepare: seen(t, overview.Row{Attempts: blocked.Attempts[:1]}), out: "1 agent (blocked)\n"},
+		{name: "some are idle and some are blocked", args: "status --timeout 1m", prepare: seen(t, blocked, resting), out: "5 agents (2 idle, 2 blocked)\n"},
 		{name: "of a project", args: "status --timeout 1m --project proj", prepare: of, out: "no agent at work, nothing waits for you\n"},
 		{name: "of a project nobody knows", args: "status --timeout 1m --project nope", prepare: of, code: 1, err: `project "nope" is not known: see orange project list`},
 		{name: "of that, as JSON", args: "status --timeout 1m --project nope --json", prepare: of, code: 1, out: `project \"nope\" is not known`},
