@@ -146,6 +146,10 @@ func (x *decider) owner(s *workflow.State) (who, why string) {
 	case t.Asked != nil:
 		return aPerson, fmt.Sprintf("the %s asks for %s, and a person must agree", t.Asked.By, t.Asked.To)
 	}
+	if a := x.keptFrom(); a != nil {
+		_, text := atTerminal(a)
+		return aPerson, fmt.Sprintf("attempt %d: %s", a.Number, text)
+	}
 	if p, n := x.inLine(), x.strict(); p != nil && n == 1 {
 		return theEngine, "one effect is to be done, " + p.Do
 	} else if p != nil {
@@ -185,6 +189,21 @@ func (x *decider) owner(s *workflow.State) (who, why string) {
 		return aPerson, x.boardText()
 	}
 	return aPerson, "it waits for a person's decision"
+}
+
+// keptFrom is the agent that the next message cannot reach before a person was at its terminal, nil
+// if there is none.
+func (x *decider) keptFrom() *task.Attempt {
+	p := x.inLine()
+	if p == nil {
+		return nil
+	}
+	info, _ := workflow.EffectNamed(p.Do)
+	a, ok := x.t.AttemptByNumber(p.Attempt)
+	if kind, _ := atTerminal(&a); !ok || !info.Notifies || p.Start || kind == "" || x.absent(a) {
+		return nil
+	}
+	return &a
 }
 
 func (x *decider) agentOwner(s *workflow.State) (who, why string) {

@@ -38,6 +38,8 @@ func (x *decider) cheapest(s *workflow.State) Unblock {
 		return Unblock{Run: it.Do, Opens: opens}
 	case t.Asked != nil:
 		return x.command("update", t.Status+" -> "+t.Asked.To, "--status", t.Asked.To)
+	case x.keptFrom() != nil:
+		return x.command("attach", "the "+x.keptFrom().Role+" gets the message that waits, once its prompt is empty")
 	case x.inLine() != nil:
 		return Unblock{Opens: x.inLine().Do + " to be done", Until: x.inLine().NotBefore}
 	case s.Kind == workflow.Terminal:

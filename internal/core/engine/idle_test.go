@@ -463,3 +463,25 @@ func TestTheLastMessageBeforeALimitIsAReason(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestAMessageThatATerminalKeepsWaitsForAPerson(t *testing.T) {
+	w := workingNow(t)
+	w.turnEnds(1, asks)
+	w.answer("blue")
+	if x := w.explain(); x.Owner != "the engine" {
+		t.Errorf("%s: %s", x.Owner, x.Why)
+	}
+	for len(w.task.Pending) > 1 { // up to the message
+		e, _ := engine.Next(&w.task)
+		w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{Effect: e.ID, OK: true}})
+	}
+	w.must(signal.Signal{Kind: signal.Notice, Actor: task.Engine, Attempt: 1, Condition: &task.Condition{Name: task.WaitingInput, Detail: "a line is half typed"}})
+	x := w.explain()
+	if w.inboxKind() != engine.ItemInput || x.Owner != "a person" || !strings.Contains(x.Why, "half typed") {
+		t.Errorf("%s: %s: %s", w.inboxKind(), x.Owner, x.Why)
+	}
+	if x.Cheapest.Run != "orange task attach "+string(w.task.ID) || !strings.Contains(x.Cheapest.Opens, "the message that waits") {
+		t.Errorf("%+v", x.Cheapest)
+	}
+	w.decidedAgain()
+}
