@@ -82,8 +82,11 @@ func printAgents(w io.Writer, r AgentsReport) error {
 		return err
 	}
 	for _, a := range r.Agents {
-		if a.Shows != "" {
+		switch {
+		case a.Shows != "":
 			fmt.Fprintf(w, "\n%s shows: %s\n", a.Name, cleanLine(a.Shows)) //nolint:errcheck // the table said it
+		case a.Fix != "":
+			fmt.Fprintf(w, "\n%s shows nothing\n", a.Name) //nolint:errcheck // the table said it
 		}
 		if a.Fix != "" {
 			fmt.Fprintf(w, "fix: %s\n", cleanLine(a.Fix)) //nolint:errcheck // the table said it
