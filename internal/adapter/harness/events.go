@@ -147,7 +147,7 @@ func (n *Notice) fail(text string, now time.Time) bool {
 	if n.mark(text, now) {
 		return true
 	}
-	n.Failure = clean(text, maxDetail)
+	n.Failure = clean(errorWords(text), maxDetail)
 	return false
 }
 

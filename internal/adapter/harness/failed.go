@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"encoding/json"
 	"strings"
 
 	"orange/internal/core/task"
@@ -25,7 +26,7 @@ func (l look) failedTurn(shown []string) (Notice, bool) {
 		case busyLine().MatchString(line):
 			return Notice{}, false
 		case l.fails().MatchString(line):
-			return Notice{Condition: task.TurnFailed, Detail: clean(strings.Join(shown[i:end], " "), maxDetail)}, true
+			return Notice{Condition: task.TurnFailed, Detail: clean(errorWords(strings.Join(shown[i:end], " ")), maxDetail)}, true
 		case inputLine().MatchString(line) && end < len(shown):
 			return Notice{}, false
 		case inputLine().MatchString(line):
@@ -33,4 +34,22 @@ func (l look) failedTurn(shown []string) (Notice, bool) {
 		}
 	}
 	return Notice{}, false
+}
+
+// errorWords is an error as a person reads it: of a provider's answer in JSON only the message. What
+// stands before it stays, and so does everything else.
+func errorWords(text string) string {
+	before, object, ok := strings.Cut(text, "{")
+	if !ok {
+		return text
+	}
+	var answer struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal([]byte("{"+strings.TrimSpace(object)), &answer); err != nil || answer.Error.Message == "" {
+		return text
+	}
+	return before + answer.Error.Message
 }
