@@ -205,6 +205,7 @@ type attempt struct {
 	prompted chan struct{} // receives when it has taken a prompt in
 	pids     []int         // the attendant's first
 	watched  atomic.Bool   // its screen, because a message is owed
+	reports  sync.Mutex    // held while how it is doing is judged and submitted
 
 	hooked bool // a hook came
 	turn   bool // a hook said that a turn began

@@ -59,10 +59,7 @@ func (a *Agents) conditionOf(k Key) string {
 
 // watched calls f with an attempt that is watched, until the server leaves.
 func (a *Agents) watched(k Key, f func(at *attempt)) {
-	a.mu.Lock()
-	at := a.live[k]
-	a.mu.Unlock()
-	if at != nil {
+	if at := a.attempt(k); at != nil {
 		a.start(func() { f(at) })
 	}
 }
@@ -137,20 +134,16 @@ func (w *startWatch) see(pane string) bool {
 
 // unlessReported submits a condition that a screen was the reason for, if no hook came meanwhile.
 func (a *Agents) unlessReported(k Key, n Notice) error {
-	a.mu.Lock()
-	at := a.live[k]
-	hooked := at == nil || at.hooked
-	a.mu.Unlock()
-	if hooked {
+	at := a.attempt(k)
+	if at == nil {
 		return nil
 	}
-	if err := a.condition(a.ctx, k, n); err != nil {
-		return err
+	at.reports.Lock()
+	defer at.reports.Unlock()
+	if a.reported(at) {
+		return nil
 	}
-	if a.reported(at) && a.conditionOf(k) == task.NotStarted { // the hook came in between
-		return a.condition(a.ctx, k, Notice{Condition: &task.Condition{Name: task.Running}})
-	}
-	return nil
+	return a.condition(a.ctx, k, n)
 }
 
 // shown is what a screen says about its agent, without what is secret.
@@ -176,20 +169,18 @@ var lookWaits = [...]time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Se
 // lookForFailure looks a few times whether the turn that an agent is in has failed, and not any more once
 // it reports something.
 func (a *Agents) lookForFailure(k Key) {
-	a.mu.Lock()
-	at := a.live[k]
-	news := 0
-	if at != nil {
-		news = at.news
+	at := a.attempt(k)
+	if at == nil {
+		return
 	}
-	a.mu.Unlock()
-	a.watched(k, func(at *attempt) {
+	news := a.newsOf(at)
+	a.start(func() {
 		for _, wait := range lookWaits {
 			if !a.pause(a.ctx, at, wait) || a.newsOf(at) != news {
 				return
 			}
 			if t, ok, err := a.Engine.Task(k.Task); err == nil && ok {
-				a.failedOrShown(&t, k)
+				a.failedOrShown(&t, k, at, news)
 			}
 		}
 	})
@@ -202,20 +193,20 @@ func (a *Agents) newsOf(at *attempt) int {
 }
 
 // failedOrShown reports a failed turn that the agent's own record tells of, else what the screen shows.
-func (a *Agents) failedOrShown(t *task.Task, k Key) {
+func (a *Agents) failedOrShown(t *task.Task, k Key, at *attempt, news int) {
 	card, err := a.Card(k)
 	if err != nil || card.Window == "" {
 		return
 	}
 	left := a.Harnesses.Read(card.Harness, a.left(t, k, card))
 	if left.Failure == "" || left.Condition != nil {
-		a.look(t, k)
+		a.look(t, k, at, news)
 		return
 	}
 	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
 	defer cancel()
 	n := Notice{Condition: &task.Condition{Name: task.TurnFailed, Detail: a.masked(card.Harness, left.Failure)}}
-	if err := a.condition(ctx, k, n); err != nil {
+	if err := a.unlessHeard(ctx, k, at, news, n); err != nil {
 		a.Log.Warn("report a failed turn", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
 }

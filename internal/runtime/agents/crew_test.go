@@ -50,6 +50,7 @@ type crew struct {
 	moves    int    // how often the window changes between a look and a key
 	retried  int
 	watching func() // says that something was drawn
+	captured func() // happens after the screen was captured
 	said     agents.Conversation
 	converse func(after string) agents.Conversation // instead of said
 }
@@ -350,8 +351,13 @@ func (s window) Keys(context.Context, string, string, string) error { return nil
 
 func (s window) Capture(context.Context, string, string) (string, error) {
 	s.c.mu.Lock()
-	defer s.c.mu.Unlock()
-	return s.c.pane, nil
+	pane, then := s.c.pane, s.c.captured
+	s.c.captured = nil
+	s.c.mu.Unlock()
+	if then != nil {
+		then()
+	}
+	return pane, nil
 }
 
 func (s window) CloseWindow(_ context.Context, _, window string) error {

@@ -15,11 +15,13 @@ func (a *Agents) Heard(ctx context.Context, k Key, harness, event string, payloa
 	if err != nil {
 		return err
 	}
+	if n.Condition != nil {
+		n.Condition.Detail = a.masked(harness, n.Condition.Detail)
+	}
 	a.account(k, harness, &n)
 	a.keep(k, n, nil)
 	a.keepTurn(k, n)
-	a.hookCame(k, &n)
-	err = a.condition(ctx, k, n)
+	err = a.hookSaid(ctx, k, &n)
 	if n.Prompted { // after the engine knows that it runs: the message is not owed any more
 		a.acknowledge(k)
 	}
@@ -30,6 +32,33 @@ func (a *Agents) Heard(ctx context.Context, k Key, harness, event string, payloa
 		a.lookForFailure(k)
 	}
 	return a.turnEnded(ctx, k, n)
+}
+
+// hookSaid submits how an attempt is doing by a hook. What its screen showed before that is not submitted after it.
+func (a *Agents) hookSaid(ctx context.Context, k Key, n *Notice) error {
+	if at := a.attempt(k); at != nil {
+		at.reports.Lock()
+		defer at.reports.Unlock()
+	}
+	a.hookCame(k, n)
+	return a.condition(ctx, k, *n)
+}
+
+// unlessHeard submits how an attempt is doing by its screen or its record, if no hook came since they were looked at.
+func (a *Agents) unlessHeard(ctx context.Context, k Key, at *attempt, news int, n Notice) error {
+	at.reports.Lock()
+	defer at.reports.Unlock()
+	if a.newsOf(at) != news {
+		return nil
+	}
+	return a.condition(ctx, k, n)
+}
+
+// attempt is one that is watched, nil if it is not.
+func (a *Agents) attempt(k Key) *attempt {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.live[k]
 }
 
 // keepTurn writes down whether the agent rests after a turn, and when it took a prompt in.

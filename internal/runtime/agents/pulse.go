@@ -13,7 +13,9 @@ import (
 // silent, it is waiting.
 func (a *Agents) Active(t *task.Task, number int) time.Time {
 	k := Key{t.ID, number}
-	a.look(t, k)
+	if at := a.attempt(k); at != nil {
+		a.look(t, k, at, a.newsOf(at))
+	}
 	_, at, err := outputlog.Stat(a.OutputFile(k))
 	if err != nil {
 		return time.Time{}
@@ -21,8 +23,8 @@ func (a *Agents) Active(t *task.Task, number int) time.Time {
 	return at
 }
 
-// look reads the attempt's screen for what its hooks did not say.
-func (a *Agents) look(t *task.Task, k Key) {
+// look reads the attempt's screen for what its hooks did not say. A hook that came since news was read knows better.
+func (a *Agents) look(t *task.Task, k Key, at *attempt, news int) {
 	card, err := a.Card(k)
 	if err != nil || card.Window == "" || a.Terminal == nil {
 		return
@@ -34,7 +36,7 @@ func (a *Agents) look(t *task.Task, k Key) {
 		return
 	}
 	if n, ok := a.shown(card.Harness, pane); ok {
-		if err := a.condition(ctx, k, n); err != nil {
+		if err := a.unlessHeard(ctx, k, at, news, n); err != nil {
 			a.Log.Warn("report what a screen shows", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 		}
 	}
