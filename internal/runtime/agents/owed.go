@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,13 +27,22 @@ const (
 // owe keeps the message owed: it is tried again when the screen changed. A person who could
 // change it is shown the screen.
 func (m *message) owe(ctx context.Context, s sight, why string) error {
-	if c, ok := m.waits(s, why); ok {
-		if err := m.show(ctx, c); err != nil {
-			m.a.Log.Warn("report what a screen shows", "component", "agents", "task", m.k.Task, "attempt", m.k.Number, "error", err)
-		}
+	if err := m.showIfWaits(ctx, s, why); err != nil {
+		m.a.Log.Warn("report what a screen shows", "component", "agents", "task", m.k.Task, "attempt", m.k.Number, "error", err)
 	}
 	m.watch()
 	return fmt.Errorf("attempt %d cannot be told something now: %s: %w", m.k.Number, why, task.ErrNotNow)
+}
+
+// showIfWaits shows a person why the message is owed, unless the agent works or says itself what it waits for.
+func (m *message) showIfWaits(ctx context.Context, s sight, why string) error {
+	m.at.reports.Lock()
+	defer m.at.reports.Unlock()
+	c, ok := m.waits(s, why)
+	if !ok {
+		return nil
+	}
+	return m.show(ctx, c)
 }
 
 // waits is the condition of an agent that nothing can be told because of its screen. An agent that
@@ -42,15 +52,15 @@ func (m *message) waits(s sight, why string) (task.Condition, bool) {
 	if c.Blocked() && !m.shown(c) {
 		return task.Condition{}, false // its hooks said what it waits for
 	}
-	if n, ok := m.a.Harnesses.Screen(m.card.Harness, s.Text); ok && n.Condition != nil && n.Condition.Blocked() && n.Condition.Name != task.Limited {
-		return *n.Condition, true
+	if n, ok := m.a.shown(m.card.Harness, s.Text); ok && s.Kind != screen.Prompt && n.Condition != nil && n.Condition.Blocked() && n.Condition.Name != task.Limited {
+		return *n.Condition, true // above a prompt the same words may be part of the work
 	}
 	if c.Name != task.Idle && !m.shown(c) && (!m.a.Harnesses.AsksFirst(m.card.Harness) || c.Name == task.Running && !m.quiet()) {
 		return task.Condition{}, false
 	}
 	detail := "a message to it waits, because " + why
 	if s.Kind != screen.Prompt { // what a person types is theirs
-		if words := lastWords(s.Text, maxShown-len(detail)); words != "" {
+		if words := m.lastWords(s.Text, maxShown-len(detail)); words != "" {
 			detail += ": " + words
 		}
 	}
@@ -94,7 +104,13 @@ func reason(detail string) string {
 // restore reports that the attempt is doing as it did before its screen was shown, unless something
 // else was heard since.
 func (m *message) restore(ctx context.Context) error {
-	if m.card.Shown == nil {
+	m.at.reports.Lock()
+	defer m.at.reports.Unlock()
+	card, err := m.a.Card(m.k) // another message may have been shown since
+	if err != nil {
+		return err
+	}
+	if m.card = card; card.Shown == nil {
 		return nil
 	}
 	before, ours := task.Condition{Name: task.Running}, m.shown(m.condition())
@@ -107,6 +123,21 @@ func (m *message) restore(ctx context.Context) error {
 		}
 	}
 	return m.note(func(card *Card) { card.Shown, card.Before = nil, nil })
+}
+
+// restoreShown takes back what an earlier server showed of an attempt because of a message that was dropped meanwhile.
+func (a *Agents) restoreShown(k Key, t task.Task) {
+	card, err := a.Card(k)
+	owed := slices.ContainsFunc(t.Pending, func(e task.Effect) bool { return e.Attempt == k.Number })
+	if err != nil || card.Shown == nil || owed { // one that is owed is told, or shown again
+		return
+	}
+	a.watched(k, func(at *attempt) {
+		m := &message{a: a, k: k, t: t, card: card, at: at}
+		if err := m.restore(a.ctx); err != nil {
+			a.Log.Warn("report that a message is not owed any more", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
+		}
+	})
 }
 
 // watch has the message tried again once its screen takes it. One watcher is enough for an attempt: its
@@ -154,7 +185,8 @@ func (m *message) awaitScreen() bool {
 		if err != nil {
 			return true // it says what is wrong
 		}
-		if s.Holds(m.text) && !s.InMode || m.refusal(s) == "" {
+		told := slices.Contains(m.card.Told, m.e.ID) // else what stands in the line is a person's
+		if told && s.Holds(m.text) && !s.InMode || m.refusal(s) == "" {
 			return true
 		}
 		if next = wait; s.InMode {
@@ -167,8 +199,9 @@ func (m *message) awaitScreen() bool {
 var keys = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\w.~+/=%&?:-]{24,}`) })
 
 // lastWords is the end of what a screen shows, as one line.
-func lastWords(text string, limit int) string {
-	words := keys().ReplaceAllStringFunc(strings.Join(strings.Fields(screen.Text(plain(text))), " "), func(word string) string {
+func (m *message) lastWords(text string, limit int) string {
+	words := m.a.masked(m.card.Harness, strings.Join(strings.Fields(screen.Text(plain(text))), " "))
+	words = keys().ReplaceAllStringFunc(words, func(word string) string {
 		if strings.ContainsAny(word, "0123456789") {
 			return "[...]"
 		}

@@ -209,13 +209,14 @@ func TestAnUnknownScreenIsTypedAtOnlyAfterATurn(t *testing.T) {
 func TestAScreenIsShownWithoutSecrets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrew(t, true)
+		c.Mask = func(_, text string) string { return strings.ReplaceAll(text, "short-1", "[secret]") }
 		c.start(1)
-		c.draws(strings.Repeat("word ", 200)+"\x1b[31mPaste your key:\x1b[0m sk-live-0123456789abcdefghij\x07 ...\nthe end", "")
+		c.draws(strings.Repeat("word ", 200)+"\x1b[31mPaste your key:\x1b[0m sk-live-0123456789abcdefghij\x07 ... short-1\nthe end", "")
 		if err := c.tells(); !errors.Is(err, task.ErrNotNow) {
 			t.Fatal(err)
 		}
 		got := c.condition()
-		if got.Name != task.WaitingInput || len(got.Detail) > 500 || !strings.HasSuffix(got.Detail, "key: [...] ... the end") || strings.ContainsAny(got.Detail, "\x1b\x07\n") || strings.Contains(got.Detail, "0123456789") {
+		if got.Name != task.WaitingInput || len(got.Detail) > 500 || !strings.HasSuffix(got.Detail, "key: [...] ... [secret] the end") || strings.ContainsAny(got.Detail, "\x1b\x07\n") || strings.Contains(got.Detail, "0123456789") {
 			t.Errorf("%+v", got)
 		}
 		c.Close()
@@ -298,4 +299,104 @@ func TestAnEmptyScreenIsWaitedFor(t *testing.T) {
 		}
 		c.Close()
 	})
+}
+
+// What a person pastes looks like any long paste. It is not the message, and nothing changes while it stands there.
+func TestAPasteOfAPersonIsWaitedForQuietly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, true)
+		c.start(1)
+		c.idles()
+		c.draws("", "[Pasted text #1 +12 lines]")
+		if err := c.tells(); !errors.Is(err, task.ErrNotNow) {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if got := c.condition(); c.retries() != 0 || got.Name != task.WaitingInput {
+			t.Errorf("tried again %d times; it is %+v", c.retries(), got)
+		}
+		c.Close()
+	})
+}
+
+// Above an input line the words of a question may be part of the work.
+func TestWordsAboveAPromptAreNoQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, true)
+		c.start(1)
+		c.idles()
+		c.draws("", "half typed, is it?")
+		if err := c.tells(); !errors.Is(err, task.ErrNotNow) {
+			t.Fatal(err)
+		}
+		if got := c.condition(); got.Name != task.WaitingInput || !strings.Contains(got.Detail, "a line is half typed") {
+			t.Errorf("it is shown as %+v", got)
+		}
+		c.Close()
+	})
+}
+
+// The first message was dropped and the second is shown: who watched for the first takes back what is shown now.
+func TestWhatIsShownOfTheNextMessageIsTakenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(t, true)
+		c.start(1)
+		c.idles()
+		c.draws("", "half")
+		if err := c.tells(); !errors.Is(err, task.ErrNotNow) {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second) // who watches looks again later
+		next := tellOf(0)
+		next.ID += "-next"
+		c.mu.Lock()
+		c.task.Pending, c.inMode = []task.Effect{next}, true
+		c.mu.Unlock()
+		now, _, _ := c.Task(id)
+		if err := c.Tell(t.Context(), now, next); !errors.Is(err, task.ErrNotNow) {
+			t.Fatal(err)
+		}
+		if got := c.condition(); !strings.Contains(got.Detail, "history") {
+			t.Fatalf("it is shown as %+v", got)
+		}
+		c.drops()
+		time.Sleep(20 * time.Second)
+		if got := c.condition(); got.Name != task.Idle {
+			t.Errorf("it is %+v", got)
+		}
+		c.Close()
+	})
+}
+
+// The server left while a message was owed, and the next one finds that it is not any more.
+func TestWhatAnEarlierServerShowedIsTakenBack(t *testing.T) {
+	for name, owed := range map[string]bool{"dropped": false, "owed": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCrew(t, true)
+				c.start(1)
+				c.idles()
+				c.draws("", "half")
+				if err := c.tells(); !errors.Is(err, task.ErrNotNow) {
+					t.Fatal(err)
+				}
+				c.mu.Lock()
+				shown := c.task.Attempts[0].Condition
+				c.failing = errors.New("closed")
+				c.mu.Unlock()
+				c.Close()
+				if !owed {
+					c.drops()
+				}
+				c.Agents = agents.New(c.Options)
+				now, _, _ := c.Task(id)
+				c.Adopt([]task.Task{now})
+				synctest.Wait()
+				if got := c.condition(); owed && got != shown || !owed && got.Name != task.Idle {
+					t.Errorf("it is %+v", got)
+				}
+				c.Close()
+			})
+		})
+	}
 }

@@ -37,6 +37,7 @@ func (a *Agents) adopt(k Key, running bool) error {
 		}
 		if t, ok, err := a.Engine.Task(k.Task); err == nil && ok {
 			a.watchStart(k, t.Session)
+			a.restoreShown(k, t)
 		}
 		return nil
 	case !running:
