@@ -28,6 +28,26 @@ func TestAScreenSaysThatATurnFailed(t *testing.T) {
 	}
 }
 
+// A limit that is over stays on the screen. Screens are looked at seconds after a prompt, when the answer is not there yet.
+func TestALimitBeforeTheLastPromptIsOver(t *testing.T) {
+	for name, c := range map[string]struct {
+		agent, pane string
+		limited     bool
+	}{
+		"codex":                 {"codex", "■ You've hit your usage limit. Try again at 8:06 AM.\n\n› Ask Codex to do anything\n\n  gpt default\n", true},
+		"codex, a prompt later": {"codex", "■ You've hit your usage limit. Try again at 8:06 AM.\n\n› go on\n\n• Working (2s • esc to interrupt)\n\n› Ask Codex to do anything\n\n  gpt default\n", false},
+		"codex, hit again":      {"codex", "■ You've hit your usage limit.\n\n› go on\n\n■ You've hit your usage limit. Try again at 9:06 AM.\n\n› Ask Codex\n", true},
+		"claude":                {"claude", "❯ go on\n● You've hit your session limit · resets 3pm\n────\n❯ \n────\n", true},
+		"claude, later":         {"claude", "● You've hit your session limit · resets 3pm\n❯ go on\n✻ Thinking\n────\n❯ \n────\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if n, ok := find(t, c.agent).Screen(c.pane, noon); ok != c.limited || ok && n.Condition != task.Limited {
+				t.Errorf("%v, %+v", ok, n)
+			}
+		})
+	}
+}
+
 func TestARunThatFailedKeepsTheWordsOfItsProvider(t *testing.T) {
 	for agent, line := range map[string]string{
 		"claude":   `{"type":"result","is_error":true,"result":"the model is gone"}`,

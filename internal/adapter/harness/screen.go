@@ -125,13 +125,27 @@ func (l look) at(pane string, now time.Time) (Notice, bool) {
 			return Notice{Condition: a.condition, Detail: clean(text, maxDetail)}, true
 		}
 	}
-	for i := len(shown) - 1; i >= max(0, len(shown)-limitLines); i-- {
-		if l.limit == nil || !l.limit().MatchString(shown[i]) {
-			continue
-		}
-		return limitNotice(strings.Join(shown[i:min(len(shown), i+3)], " "), now)
+	if text, ok := l.limited(shown); ok {
+		return limitNotice(text, now)
 	}
 	return l.failedTurn(shown)
+}
+
+// limited finds the line that says that an allowance is used up. Something that was sent after it stands between it and
+// the input line: then it may be over, and what came of it is shown below.
+func (l look) limited(shown []string) (string, bool) {
+	inputs := 0
+	for i := len(shown) - 1; l.limit != nil && i >= max(0, len(shown)-limitLines); i-- {
+		switch {
+		case l.limit().MatchString(shown[i]):
+			return strings.Join(shown[i:min(len(shown), i+3)], " "), true
+		case inputLine().MatchString(shown[i]):
+			if inputs++; inputs > 1 {
+				return "", false
+			}
+		}
+	}
+	return "", false
 }
 
 // find returns the question with what stands above it.
