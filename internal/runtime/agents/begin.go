@@ -117,11 +117,13 @@ func (w *startWatch) see(pane string) bool {
 		patience = staysEmpty
 	}
 	n, known := w.a.shown(w.card.Harness, pane)
+	known = known && n.Condition != nil
+	_, answered := w.a.Harnesses.Dialog(w.card.Harness, pane) // by Orange itself
 	switch {
-	case known && n.Condition != nil:
+	case known && !answered:
 	case now.Sub(w.since) < patience:
 		return w.told != ""
-	default:
+	case !known:
 		n = Notice{Condition: &task.Condition{Name: task.NotStarted, Detail: w.a.masked(w.card.Harness, strings.Join(lines, " "))}}
 	}
 	if err := w.a.unlessReported(w.k, n); err != nil {

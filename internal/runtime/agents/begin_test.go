@@ -2,6 +2,7 @@ package agents_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"orange/internal/core/signal"
@@ -49,6 +50,28 @@ func TestAnAttemptThatEndsBeforeItsFirstTurnSaysSo(t *testing.T) {
 			if len(got) != 1 || got[0].Unstarted != tt.want || got[0].Last != c.read.Failure {
 				t.Errorf("%+v", got)
 			}
+		})
+	}
+}
+
+// What Orange answers itself is shown to a person only if that does not help.
+func TestADialogThatOrangeAnswersIsNotShownAtOnce(t *testing.T) {
+	for pane, soon := range map[string]string{"trust this folder?": "", "may I?": task.WaitingInput} {
+		t.Run(pane, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCrew(t, true)
+				c.pane = pane
+				c.start(1)
+				time.Sleep(3 * time.Second)
+				if got := c.condition(); got.Name != soon {
+					t.Errorf("after 3 seconds it is %+v", got)
+				}
+				time.Sleep(5 * time.Second)
+				if got := c.condition(); got.Name != task.WaitingInput {
+					t.Errorf("after 8 seconds it is %+v", got)
+				}
+				c.Close()
+			})
 		})
 	}
 }

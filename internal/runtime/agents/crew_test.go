@@ -248,7 +248,7 @@ func (c *crew) Screen(_, pane string) (agents.Notice, bool) {
 	return agents.Notice{Condition: &task.Condition{Name: task.WaitingInput, Detail: "it asks"}}, strings.Contains(pane, "?")
 }
 
-func (c *crew) Dialog(string, string) (string, bool) { return "", false }
+func (c *crew) Dialog(_, pane string) (string, bool) { return "\r", strings.Contains(pane, "trust") }
 
 func (c *crew) AsksFirst(string) bool { return true }
 
