@@ -240,6 +240,19 @@ func (r *Row) May(verb string) bool {
 // Waits says whether a person is wanted for one of these.
 func (r *Row) Waits(kinds ...engine.ItemKind) bool { return slices.Contains(kinds, r.Wants) }
 
+// AtTerminal is the role of the agent that needs a person at its terminal, as the row says it; "" if none does.
+func (r *Row) AtTerminal() string {
+	mood := map[engine.ItemKind]string{
+		engine.ItemPermission: task.WaitingPermission, engine.ItemInput: task.WaitingInput, engine.ItemNotStarted: task.NotStarted, engine.ItemTurnFailed: task.TurnFailed,
+	}[r.Wants]
+	for i := range r.Attempts {
+		if a := &r.Attempts[i]; mood != "" && a.Mood == mood {
+			return a.Role
+		}
+	}
+	return ""
+}
+
 // cleanReasons makes reasons safe for a terminal. They keep their lines.
 func cleanReasons(list []engine.WaitReason) []engine.WaitReason {
 	var out []engine.WaitReason

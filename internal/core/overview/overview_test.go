@@ -216,3 +216,18 @@ func TestAnAgentWithoutAProcessDoesNotCount(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoNeedsAPersonAtItsTerminal(t *testing.T) {
+	attempts := []Attempt{
+		{Number: 1, Role: "reviewer", Mood: task.WaitingPermission},
+		{Number: 2, Role: "worker", Mood: task.TurnFailed}, // in the state of another: nobody waits for it
+		{Number: 3, Role: "fixer", Mood: task.WaitingPermission},
+	}
+	for kind, want := range map[engine.ItemKind]string{
+		engine.ItemPermission: "reviewer", engine.ItemTurnFailed: "worker", engine.ItemInput: "", engine.ItemNotStarted: "", engine.ItemCrashed: "", "": "",
+	} {
+		if got := (&Row{Wants: kind, Attempts: attempts}).AtTerminal(); got != want {
+			t.Errorf("%s: %q, want %q", kind, got, want)
+		}
+	}
+}

@@ -444,7 +444,7 @@ func (m *model) answer(r *overview.Row) tea.Cmd {
 		p.send = func(m *model, text string) tea.Cmd {
 			api, id := m.API, string(r.ID)
 			return m.askFrom(p, r.ID, "the answer to "+r.Branch, func(ctx context.Context) (string, error) {
-				return "typed into the terminal of " + r.Branch, api.Type(ctx, id, "", text)
+				return "typed into the terminal of " + r.Branch, api.Type(ctx, id, r.AtTerminal(), text)
 			})
 		}
 		return nil

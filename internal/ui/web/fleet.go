@@ -8,6 +8,7 @@ import (
 
 	"orange/internal/core/overview"
 	"orange/internal/core/prose"
+	"orange/internal/core/task"
 	"orange/internal/ui/client"
 )
 
@@ -90,7 +91,7 @@ func agentOf(row *overview.Row, a overview.Attempt, now time.Time) agent {
 		out.Mood, out.Class = "ending", "none"
 	case a.Overdue:
 		out.Class = "dead"
-	case strings.HasPrefix(a.Mood, "waiting"):
+	case strings.HasPrefix(a.Mood, "waiting"), a.Mood == task.NotStarted, a.Mood == task.TurnFailed:
 		out.Class = "wants"
 	default:
 		out.Class = "alive"

@@ -223,12 +223,7 @@ func (s *Site) askedFor(ctx context.Context, id task.ID) string {
 // atTerminal leads to the terminal of the agent that asks there: words for it are heard
 // nowhere else.
 func (it *inboxItem) atTerminal(r *overview.Row) {
-	for _, a := range r.Attempts {
-		switch a.Mood {
-		case task.WaitingPermission, task.WaitingInput, task.NotStarted, task.TurnFailed:
-			it.Role = a.Role
-		}
-	}
+	it.Role = r.AtTerminal()
 	to := "/tasks/" + string(r.ID) + "/terminal"
 	if it.Role != "" {
 		to += "?role=" + url.QueryEscape(it.Role)

@@ -245,11 +245,11 @@ func TestTheInboxIsFilteredAndGrouped(t *testing.T) {
 
 // An agent that asks at its terminal hears nothing but what is typed there.
 func TestWhatIsAskedAtATerminalIsAnsweredThere(t *testing.T) {
-	for _, kind := range []engine.ItemKind{engine.ItemPermission, engine.ItemInput} {
+	for kind, mood := range map[engine.ItemKind]string{engine.ItemPermission: task.WaitingPermission, engine.ItemInput: task.WaitingInput} {
 		w := shop(t)
 		w.change(workingTask, func(r *overview.Row) {
 			r.Wants, r.Verb, r.Text, r.Asked = kind, engine.VerbAttach, "the reviewer asks", epoch
-			r.Attempts = append(r.Attempts, overview.Attempt{Number: 2, Role: "reviewer", Mood: task.WaitingPermission})
+			r.Attempts = append(r.Attempts, overview.Attempt{Number: 2, Role: "reviewer", Mood: mood}, overview.Attempt{Number: 3, Role: "fixer", Mood: task.TurnFailed})
 		})
 		item := func(h *house) string {
 			_, body := h.visitor(t).get("/inbox")
