@@ -50,6 +50,7 @@ exec sleep 1000
 		t.Errorf("typed into it: %q", text)
 	}
 	s.killServer() // the next one knows it, and hears the hook
+	s.task(id)     // starts it: a hook that nobody hears is lost
 	s.write("go", "")
 	s.await(id, "it runs", func(t task.Task) bool {
 		return len(t.Attempts) == 1 && t.Attempts[0].Condition.Name == task.Running
