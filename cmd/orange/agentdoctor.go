@@ -139,32 +139,33 @@ func (d *agentDoctor) start(ctx context.Context, h harness.Harness) (state, show
 
 // watch looks at the screen until it says where the agent is, or for as long as it may take.
 func (d *agentDoctor) watch(ctx context.Context, h harness.Harness, term *tmux.Server, w tmux.Window) (state, shows string, err error) {
-	pane, since := "", time.Now()
+	var seen screen.View
+	since := time.Now()
 	for end := time.Now().Add(probeEmpty); time.Now().Before(end); {
 		select {
 		case <-ctx.Done():
 			return "", "", ctx.Err()
 		case <-time.After(probePause):
 		}
-		now, err := term.Capture(ctx, w.Session, w.Name)
+		now, err := term.View(ctx, w.Session, w.Name)
 		if errors.Is(err, tmux.ErrGone) {
 			return "ended", d.shown(h, d.printed(w.Log)), nil
 		}
 		if err != nil {
 			return "", "", err
 		}
-		if now != pane {
-			if len(screen.LastLines(pane, 1)) == 0 && len(screen.LastLines(now, 1)) > 0 {
+		if now != seen {
+			if len(screen.LastLines(seen.Text, 1)) == 0 && len(screen.LastLines(now.Text, 1)) > 0 {
 				end = time.Now().Add(probeTime)
 			}
-			pane, since = now, time.Now()
+			seen, since = now, time.Now()
 			continue
 		}
-		if state := harness.ReadyOn(h, pane, time.Now()); state != harness.Unclear && time.Since(since) >= probeStill {
-			return string(state), d.shown(h, pane), nil
+		if state := harness.ReadyOn(h, seen); state != harness.Unclear && time.Since(since) >= probeStill {
+			return string(state), d.shown(h, seen.Text), nil
 		}
 	}
-	return string(harness.ReadyOn(h, pane, time.Now())), d.shown(h, pane), nil
+	return string(harness.ReadyOn(h, seen)), d.shown(h, seen.Text), nil
 }
 
 // printed is what a program that has ended left on its terminal.

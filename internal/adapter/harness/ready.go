@@ -1,11 +1,9 @@
 package harness
 
 import (
-	"regexp"
 	"strings"
-	"time"
 
-	"orange/internal/core/task"
+	"orange/internal/core/screen"
 )
 
 // Tried is the version of an agent that Orange was tried with, as scripts/agents.sh installs it.
@@ -28,26 +26,15 @@ const (
 var loginWords = pattern(`(?i)not logged in|log ?in method|please run /login|run /login|use /login|\bsign in\b|how would you like to authenticate|` +
 	`(?:missing|invalid|no|enter (?:your )?(?:gemini )?) ?api key|missing environment variable|no models available|no api keys?`)
 
-// readyPatterns are what each agent shows when it takes a prompt.
-var readyPatterns = map[string]func() *regexp.Regexp{
-	"claude":   pattern(`(?m)^❯(?:\s|$)`),
-	"codex":    pattern(`(?m)^›\s+[^\d\s]`),
-	"gemini":   pattern(`Type your message`),
-	"opencode": pattern(`Ask anything`),
-	"pi":       pattern(`(?i)\bctrl\+|escape (?:to )?interrupt|/ for commands`),
-}
-
 // ReadyOn says how far an agent is by what its screen shows.
-func ReadyOn(h Harness, pane string, now time.Time) Readiness {
-	shown := strings.Join(paneEnd(pane), "\n")
-	n, known := h.Screen(pane, now)
-	ready := readyPatterns[h.Name()]
+func ReadyOn(h Harness, v screen.View) Readiness {
+	in := h.Input(v)
 	switch {
-	case loginWords().MatchString(shown):
+	case loginWords().MatchString(strings.Join(paneEnd(v.Text), "\n")):
 		return NoLogin
-	case known && (n.Condition == task.WaitingInput || n.Condition == task.WaitingPermission):
+	case in.Kind == screen.Dialog:
 		return AtDialog
-	case ready != nil && ready().MatchString(shown):
+	case in.Kind == screen.Prompt:
 		return Ready
 	}
 	return Unclear
