@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -118,7 +120,7 @@ func (s *server) mask(harness, text string) string { return maskSecrets(s.agentE
 func maskSecrets(env []string, text string) string {
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
-		if !secretName(name) {
+		if !secretName(name) || isFile(value) {
 			continue
 		}
 		for n := len(value); n >= minSecret; n-- {
@@ -131,6 +133,15 @@ func maskSecrets(env []string, text string) string {
 		}
 	}
 	return text
+}
+
+// isFile says whether a value names a file, as GOOGLE_APPLICATION_CREDENTIALS does: where a secret is is none.
+func isFile(value string) bool {
+	if !filepath.IsAbs(value) {
+		return false
+	}
+	_, err := os.Stat(value)
+	return err == nil
 }
 
 // secretName says whether a variable of this name holds a secret.
