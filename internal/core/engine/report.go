@@ -147,6 +147,8 @@ func (x *decider) named(code string) bool {
 func (x *decider) mayReport(e *workflow.Edge, role string) bool {
 	s, _ := x.def.State(x.t.Status)
 	switch {
+	case len(e.By) == 0 && s.Role == "" && x.sig.Actor != "":
+		return x.note(e, RuleActor, false, fmt.Sprintf("%s has no role, and the edge does not say in by: whose word it answers to", x.t.Status))
 	case len(e.By) == 0 && s.Role != role && x.sig.Actor != "":
 		return x.note(e, RuleActor, false, fmt.Sprintf("%s is the %s's, not the %s's", x.t.Status, s.Role, role))
 	case x.sig.Kind == signal.Exit:

@@ -253,7 +253,9 @@ func (m *model) events(w *world, out []action) []action {
 	}
 	for _, tr := range m.triggers(w.t.Status) {
 		for _, c := range m.doubted(w, m.choices(w, m.edgesOf(w.t.Status, tr.Kind, tr.Value, "")), foreign) {
-			out = append(out, action{kind: signal.Tracker, who: task.Tracker, word: tr.Value, actor: -1, choice: c, human: true})
+			for _, who := range m.reporters(w.t.Status, tr) {
+				out = append(out, action{kind: signal.Tracker, who: who, word: tr.Value, actor: -1, choice: c, human: tr.Value != engine.ChildMoved})
+			}
 		}
 	}
 	for _, f := range m.faces[m.stateNumber[w.t.Status]] {
@@ -271,6 +273,22 @@ func (m *model) events(w *world, out []action) []action {
 		}
 	}
 	return out
+}
+
+// reporters are those who report an event. Orange itself says that a child moved, and that a merge of its own is done;
+// a tracker reports everything else, and merges at a forge.
+func (m *model) reporters(state string, tr workflow.Trigger) []task.Actor {
+	switch tr.Value {
+	case engine.ChildMoved:
+		return []task.Actor{task.Engine}
+	case signal.PRMerged:
+		for _, e := range m.edgesOf(state, tr.Kind, tr.Value, "") {
+			if len(e.By) > 0 && !e.Permits(task.Tracker) {
+				return []task.Actor{task.Tracker, task.Engine}
+			}
+		}
+	}
+	return []task.Actor{task.Tracker}
 }
 
 func (m *model) triggers(state string) []workflow.Trigger {

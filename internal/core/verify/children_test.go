@@ -67,6 +67,44 @@ func TestGuardsCountChildren(t *testing.T) {
 	}
 }
 
+// Orange itself tells a parent that a child moved, also when the parent begins to wait. No person is needed for it, and no
+// tracker says it.
+func TestAChildThatMovedIsNoPerson(t *testing.T) {
+	const waits = "to: done, on: [request, {tracker: child}], as: complete, by: [human, engine], gate: parts}"
+	verified := func(by string) *verify.Report {
+		text := strings.Replace(parted, waits, "to: working, on: {tracker: child}"+by+", gate: parts}", 1)
+		text = strings.Replace(text, "working, to: done, on: [request, exit], by: [worker, human], gate: plan}",
+			"working, to: done, as: complete, by: [human]}\n  - {from: working, to: coordinating, on: [request, exit], by: [worker, human], gate: plan}", 1)
+		def, err := workflow.Parse("parted.yaml", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := verify.Verify(def, verify.Options{})
+		return &r
+	}
+	for _, by := range []string{"", ", by: [engine]"} {
+		if r := verified(by); !strings.Contains(story(*r), "for ever in working, coordinating") {
+			t.Errorf("by %q: a loop over children needs a counter:\n%s", by, story(*r))
+		}
+	}
+	if r := verified(", by: [human, tracker]"); !strings.Contains(story(*r), "nothing ever takes the edge coordinating -> working") {
+		t.Errorf("no tracker says that a child moved:\n%s", story(*r))
+	}
+}
+
+func TestAMergeByOrangeIsReportedByTheEngine(t *testing.T) {
+	text := strings.NewReplacer("done: {kind: terminal}", "ready: {kind: human}\n  done: {kind: terminal}",
+		"to: done, on: [request, exit], by: [worker, human], gate: plan}", "to: ready, on: [request, exit], by: [worker, human], gate: plan}\n  - {from: ready, to: done, on: {pr: merged}, by: [engine]}",
+		"coordinating, halted], to: dropped", "coordinating, halted, ready], to: dropped").Replace(parted)
+	def, err := workflow.Parse("parted.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := verify.Verify(def, verify.Options{}); !r.OK {
+		t.Errorf("%s", story(r))
+	}
+}
+
 func TestAScenarioComparesCounters(t *testing.T) {
 	def, err := workflow.Parse("parted.yaml", strings.Replace(parted, "  - {from: [planning, working], to: halted, on: crash-limit}\n", "", 1))
 	if err != nil {

@@ -219,7 +219,7 @@ func (r *simRun) ask(ways []simWay) bool {
 		r.write(w.sections)
 		actor := task.Human
 		if w.kind == signal.Tracker {
-			actor = task.Tracker
+			actor = simReporter(w.word)
 		}
 		before := r.t.Visit
 		r.tell(&signal.Signal{Kind: w.kind, Actor: actor, To: w.to, Verb: w.verb, Word: w.word, Evidence: r.plan.evidence})

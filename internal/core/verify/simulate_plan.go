@@ -24,6 +24,7 @@ type simPlan struct {
 	effects  Deeds
 	create   signal.Signal
 	evidence []signal.Evidence // everything a gate may ask for is there
+	children []signal.Child    // of a task that waits for some: as many as guards ask for, all far enough
 	free     []string
 	begin    time.Time
 	digests  []string
@@ -98,6 +99,9 @@ func newSimPlan(def *workflow.Definition, o SimOptions) (*simPlan, error) {
 		}
 	}
 	p.findEvidence()
+	for range def.MostChildren() {
+		p.children = append(p.children, signal.Child{ID: "c", Status: farthest(def)})
+	}
 	for i := range def.Roles {
 		p.roles[def.Roles[i].Name] = i
 	}
@@ -230,6 +234,14 @@ func (p *simPlan) completeVerdicts(out *simState, s *workflow.State) {
 	}
 }
 
+// simReporter is who reports an event.
+func simReporter(event string) task.Actor {
+	if event == engine.ChildMoved {
+		return task.Engine
+	}
+	return task.Tracker
+}
+
 // personWay sorts an edge by what it means to a person.
 func (p *simPlan) personWay(s *simState, e *workflow.Edge) {
 	w := simWay{sections: p.written(e, "")}
@@ -240,7 +252,7 @@ func (p *simPlan) personWay(s *simState, e *workflow.Edge) {
 		if w.verb == "" {
 			w.to = e.To
 		}
-	case event != "" && (len(e.By) == 0 || e.Permits(task.Tracker)):
+	case event != "" && (len(e.By) == 0 || e.Permits(simReporter(event))):
 		w.kind, w.word = signal.Tracker, event
 	default:
 		return

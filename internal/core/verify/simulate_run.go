@@ -130,6 +130,9 @@ func (r *simRun) tell(sig *signal.Signal) bool {
 	sig.At = r.plan.begin.Add(r.now)
 	if sig.Weighs() {
 		sig.Artifacts.Sections, sig.Free, sig.Rules = r.sections, r.plan.free, engine.Rules
+		if r.plan.def.WaitsForChildren(r.t.Status) {
+			sig.Children = r.plan.children
+		}
 	}
 	d := engine.Decide(r.plan.def, r.t, *sig)
 	for i := range d.Entries {

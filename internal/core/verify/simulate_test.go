@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -230,6 +231,31 @@ edges:
   - {from: halted, to: doing, as: resume, by: [human], when: 'rounds < 3', count: {rounds: +1}}
   - {from: halted, to: done, as: accept, by: [human]}
 `
+
+// A task that waits for children has as many as its guards ask for, and they get far enough.
+func TestParentsGoOn(t *testing.T) {
+	for _, on := range []string{"on: [request, {tracker: child}], as: complete, by: [human, engine]", "on: {tracker: child}, by: [engine]"} {
+		def, err := workflow.Parse("parent.yaml", `name: parent
+version: 1
+gates:
+  parts: {children: [done]}
+states:
+  divided: {kind: waiting}
+  done: {kind: terminal}
+  dropped: {kind: terminal}
+edges:
+  - {from: new, to: divided, on: create, by: [human]}
+  - {from: divided, to: done, when: children >= 3, gate: parts, `+on+`}
+  - {from: divided, to: dropped, as: cancel, by: [human]}
+`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := simPlay(t, def, `{"human": {"cancel": 0}}`, 100); s.Unfinished > 0 || s.Figure(verify.SimWaits).P95 != 1 || !slices.Contains(s.Ends, verify.SimShare{State: "done", Share: 1}) {
+			t.Errorf("%s: %s", on, simJSON(t, s))
+		}
+	}
+}
 
 func TestOddWorkflowsEnd(t *testing.T) {
 	def, err := workflow.Parse("odd.yaml", simOdd)

@@ -227,6 +227,14 @@ func whatIsTold(a *action) string {
 	case signal.Ready:
 		return "a workspace is free and it is the task's turn"
 	case signal.Tracker:
+		switch a.word {
+		case engine.ChildMoved:
+			return "Orange hears that a child moved"
+		case signal.PRMerged:
+			if a.who == task.Engine {
+				return "Orange has merged the branch"
+			}
+		}
 		return "the tracker reports " + a.word
 	case signal.Outcome:
 		return who + " says " + a.word

@@ -170,7 +170,7 @@ func (m *model) kids(c choice) []signal.Child {
 	for range c.count {
 		child := signal.Child{ID: "c"}
 		if c.says == "far" {
-			child.Status = m.farthest()
+			child.Status = farthest(m.def)
 		}
 		out = append(out, child)
 	}
@@ -178,13 +178,13 @@ func (m *model) kids(c choice) []signal.Child {
 }
 
 // farthest is a state that is far enough for as many gates as can be.
-func (m *model) farthest() string {
+func farthest(def *workflow.Definition) string {
 	best, most := "", 0
-	for i := range m.def.Gates {
-		for _, state := range m.def.Gates[i].Children {
+	for i := range def.Gates {
+		for _, state := range def.Gates[i].Children {
 			n := 0
-			for k := range m.def.Gates {
-				if slices.Contains(m.def.Gates[k].Children, state) {
+			for k := range def.Gates {
+				if slices.Contains(def.Gates[k].Children, state) {
 					n++
 				}
 			}

@@ -41,6 +41,7 @@ const (
 	RuleTagKept         = "tag-kept"         // one tag of a person decides several times
 	RuleRoleUnheard     = "role-unheard"     // no agent of the role lives where the edge begins
 	RuleAgentUntold     = "agent-untold"     // a living agent does not hear why its turn has come
+	RuleEventUnheard    = "event-unheard"    // who reports the event may not take the edge
 	RuleVariableUnknown = "variable-unknown" // a prompt uses a variable that the file does not declare
 )
 

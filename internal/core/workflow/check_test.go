@@ -89,6 +89,9 @@ func TestEachRuleFindsItsOwnFaultAndNothingElse(t *testing.T) {
 		{"agent-untold", "check -> work brings the task to the worker, whose agent lives on and is not told why", "gate: failed, when: round < 2}", "gate: failed, when: round < 2, do: [{notify_worker: again}]}"},
 		{"agent-untold-rework", "is not told rework_prompt", "rework_prompt: again}", "rework_prompt: again, session: visit}"},
 		{"agent-untold-own", "is taken when the worker has said how it went, and nothing tells it to go on in second", "by: [worker]}", "by: [worker], do: [{notify_worker: go}]}"},
+		{"gate-untold-title", "asks the worker for ## Handoff, and no prompt of the role mentions that section", "Write ## Handover", "Write ## Handoff"},
+		{"event-unheard", "waits for pr:merged, which Orange itself reports when it has merged, and by: leaves engine out", "{pr: merged}], by: [human, tracker]", "{pr: merged}], by: [human, engine, tracker]"},
+		{"event-unheard-tracker", "waits for tag:Again, which a tracker reports, and by: leaves tracker out", "{tag: Again}, by: [human]", "{tag: Again}, by: [tracker]"},
 		{"guard-never", "round > 7 holds for no value", "round > 7", "round > 2"},
 	}
 	covered := map[string]bool{}

@@ -13,11 +13,32 @@ func (c *checker) actors() {
 		if e.on(OnRequest) || e.onWord() {
 			c.personsState(e)
 		}
+		c.eventHeard(e)
 		for _, role := range c.d.agentsOf(e) {
 			if !slices.Contains(e.From, New) && !slices.ContainsFunc(e.From, func(from string) bool { return c.d.hears(from, role) }) {
 				c.advise(RuleRoleUnheard, e.Pos, "edge %s names the %s, and no agent of that role lives there, so its word is never heard: name another role, or drop it",
 					e.title(), role)
 			}
+		}
+	}
+}
+
+// eventHeard makes sure that who reports an event may take the edge: Orange itself a child that moved and a merge of its
+// own, a tracker everything else.
+func (c *checker) eventHeard(e *Edge) {
+	for _, t := range e.On {
+		if t.Kind != OnTracker || len(e.By) == 0 {
+			continue
+		}
+		who, says := task.Tracker, "a tracker reports"
+		switch t.Value {
+		case "child":
+			who, says = task.Engine, "Orange itself reports"
+		case "pr:merged":
+			who, says = task.Engine, "Orange itself reports when it has merged"
+		}
+		if !e.Permits(who) {
+			c.advise(RuleEventUnheard, e.Pos, "edge %s waits for %s, which %s, and by: leaves %s out, so the edge stays closed: add %s to by:", e.title(), t.Value, says, who, who)
 		}
 	}
 }

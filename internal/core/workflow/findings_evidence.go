@@ -59,11 +59,11 @@ func (c *checker) gateTold(e *Edge, g *Gate, roles []string) {
 	}
 }
 
-// sectionPattern finds a section where a text names it as one: as a heading, in quotes, or next to
+// sectionPattern finds a section where a text names it as one: as a heading of a section (one # is the title of the prompt), in quotes, or next to
 // the word section.
 func sectionPattern(section string) *regexp.Regexp {
 	name := `\s*` + strings.Join(quoteAll(strings.Fields(section)), `\s+`)
-	return regexp.MustCompile("#{1,6}" + name + `($|[^\pL\pN_-])` +
+	return regexp.MustCompile("##+" + name + `($|[^\pL\pN_-])` +
 		"|[\"'`*\u201c]" + name + "[\"'`*\u201d]" +
 		`|(?i:\b(sections?|headings?)( called| named)?):?` + name + `($|[^\pL\pN_-])` +
 		`|(^|[^\pL\pN_-])` + name + `\s+(?i:(section|heading)\b|(in|of|into|to) TASK\.md)`)

@@ -255,7 +255,7 @@ func readGuard(v value, d *Definition) *Guard {
 	}
 	g, err := compileGuard(source, d.NewEnv(), v.pos)
 	if err != nil {
-		v.r.fail(v.pos, "%s: compare the declared counters and return_to, as in review_round < 2", err)
+		v.r.fail(v.pos, "%s: compare the declared counters, return_to and children, as in review_round < 2", err)
 	}
 	return g
 }

@@ -67,7 +67,7 @@ func TestParseSaysWhereAndWhatToDo(t *testing.T) {
 		{"an unknown actor", "by: [worker], gate: passed", "by: [boss], gate: passed", `actor "boss" is not known: use human, engine, tracker or a declared role`},
 		{"an unknown effect", "count: {round: +1}", "do: [dance]", `effect "dance" is not known: use acquire_workspace`},
 		{"an unknown variable", "orange task", "{colour} orange task", "variable {colour} is not known: use {summary}"},
-		{"an unknown name in a guard", "round < 2", "rounds < 2", "compare the declared counters and return_to"},
+		{"an unknown name in a guard", "round < 2", "rounds < 2", "compare the declared counters, return_to and children"},
 		{"a guard that is no condition", "round < 2", "round + 2", "compare the declared counters"},
 		{"a guard that is a program", "round < 2", "len(1..9999999) > round", "has no place in a guard"},
 		{"a guard that is a book", "round < 2", "round < 2 or " + strings.Repeat("round < 2 or ", 90) + "true", "guard of"},
