@@ -116,6 +116,9 @@ func (s *contractStatus) next() string {
 
 // step is the contract as a step, in JSON.
 func (c *contract) step(list []contract) (string, error) {
+	if len(c.Statuses.Success)+len(c.Statuses.Failure) == 0 {
+		return "", fmt.Errorf("agent %s: statuses has no code: write {\"success\": [{\"code\": CODE, \"next_agents\": [AGENT]}], \"failure\": [{\"code\": CODE}]}", c.agent)
+	}
 	var codes []string
 	for _, s := range c.Statuses.Success {
 		if len(s.Next) > 1 {

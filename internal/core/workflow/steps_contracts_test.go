@@ -74,6 +74,10 @@ func TestContractsOfAgentsAreAWorkflow(t *testing.T) {
 	if analyst.Input != "enhancements/{enhancement_name}/{enhancement_name}.md" || analyst.Output != "analysis.md" || builder.Input != "{previous_step}/required_output/analysis.md" {
 		t.Errorf("%+v %+v", analyst, builder)
 	}
+	_, _, err = workflow.FromContracts(`{"agents": {"a": {"statuses": {"DONE": {}}}}}`)
+	if err == nil || !strings.Contains(err.Error(), "agent a: statuses has no code") {
+		t.Errorf("no codes: %v", err)
+	}
 	_, _, err = workflow.FromContracts(strings.Replace(contracts, `["builder"]`, `["builder", "courier"]`, 1))
 	if err == nil || !strings.Contains(err.Error(), "agent analyst: READY_TO_BUILD leads to builder and courier, and a code leads to one step") {
 		t.Errorf("%v", err)
