@@ -344,3 +344,13 @@ func TestAQueuedCardIsDispatchedAsItLooksNow(t *testing.T) {
 		t.Errorf("%q in %q", w.sent(), w.task.Workspace)
 	}
 }
+
+// Several lookouts may wait for the same tag; it is named once.
+func TestAWaitingCardNamesEachTagOnce(t *testing.T) {
+	w := placed(t, "joan-board", "board")
+	w.task.Face = &board.Face{Column: "Deploy", Tags: []string{"Review-Approved"}}
+	w.task.TrackerRef = "board:p/1"
+	if it, ok := engine.Inbox(w.def, w.task); !ok || it.Text != "the card is in Deploy with Review-Approved: set Ops-Ready" {
+		t.Errorf("%v %+v", ok, it)
+	}
+}

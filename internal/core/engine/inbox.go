@@ -274,7 +274,7 @@ func (x *decider) boardWays() (set, off []string) {
 			if tr.Kind != workflow.OnBoard {
 				continue
 			}
-			if tags, ok := tr.Board.Missing(x.t.Face); ok && len(tags) > 0 && x.forPerson(tags) {
+			if tags, ok := tr.Board.Missing(x.t.Face); ok && len(tags) > 0 && x.forPerson(tags) && !slices.Contains(set, strings.Join(tags, " and ")) {
 				set = append(set, strings.Join(tags, " and "))
 			}
 			if tags := tr.Board.InTheWay(x.t.Face); len(tags) > 0 && !slices.Contains(off, strings.Join(tags, " and ")) {
