@@ -38,7 +38,7 @@ func (c *checker) eventHeard(e *Edge) {
 			who, says = task.Engine, "Orange itself reports when it has merged"
 		}
 		if !e.Permits(who) {
-			c.advise(RuleEventUnheard, e.Pos, "edge %s waits for %s, which %s, and by: leaves %s out, so the edge stays closed: add %s to by:", e.title(), t.Value, says, who, who)
+			c.advise(RuleEventUnheard, e.Pos, "edge %s waits for %s, which %s, and by: leaves %s out, so the edge stays closed to that: add %s to by:", e.title(), t.Value, says, who, who)
 		}
 	}
 }
