@@ -29,6 +29,9 @@ func questioner(sessions string) string {
 		if n > 1 {
 			fmt.Fprintf(&b, "  - run: \"grep -q 'answer %d' TASK.md && touch ../../../answered%d\"\n", n-1, n-1)
 		}
+		if n == 2 { // it asks again only when a second answer to the first question was refused
+			b.WriteString("  - run: \"until test -e ../../../refused; do sleep 0.1; done\"\n")
+		}
 		if n <= turns {
 			fmt.Fprintf(&b, "  - say: \"Question %d:\\n\\n- Shall it be \\e[2J\\e]0;owned\\a**blue**?\\n- Shall it be <b>round</b>?\"\n  - wait:\n", n)
 		}
@@ -76,6 +79,7 @@ func TestAQuestionInProseIsAnsweredFromEverySurface(t *testing.T) {
 			t.Errorf("orange task answer: %s", got)
 		}
 		s.refused("answered", "task", "answer", string(id), "red")
+		s.write("refused", "")
 		heard(1)
 
 		asked(2)

@@ -13,7 +13,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// rests finds the agent whose turn ended in this visit to a state of its own role, or of one that
+// rests finds the agent whose turn ended, or failed, in this visit to a state of its own role, or of one that
 // it stands in for. No deadline counts its time.
 func rests(def *workflow.Definition, t *task.Task) (task.Attempt, bool) {
 	s, ok := def.State(t.Status)
@@ -22,7 +22,7 @@ func rests(def *workflow.Definition, t *task.Task) (task.Attempt, bool) {
 	}
 	for _, a := range t.Attempts {
 		own := a.Role == s.Role || standsIn(def, t, s.Role, a.Role)
-		if own && !a.Ending && !a.Overdue && a.Condition.Name == task.Idle && !a.Condition.Since.Before(t.Since) {
+		if own && !a.Ending && !a.Overdue && !a.Condition.InTurn() && !a.Condition.Since.Before(t.Since) {
 			return a, true
 		}
 	}
@@ -69,7 +69,7 @@ func Rests(def *workflow.Definition, t *task.Task) bool {
 // asksForWords says that the inbox has somebody who waits for words.
 func (x *decider) asksForWords() bool {
 	var it Item
-	return x.wantsWords(&it)
+	return !x.wantsAtTerminal(&it) && x.wantsWords(&it)
 }
 
 // lives says that an attempt is not over.

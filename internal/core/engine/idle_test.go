@@ -485,3 +485,21 @@ func TestAMessageThatATerminalKeepsWaitsForAPerson(t *testing.T) {
 	}
 	w.decidedAgain()
 }
+
+func TestAnAgentWhoseTurnFailedTakesAnAnswer(t *testing.T) {
+	w := workingNow(t)
+	w.must(signal.Signal{Kind: signal.Notice, Actor: task.Engine, Attempt: 1, Condition: &task.Condition{Name: task.TurnFailed, Detail: "API Error: 400"}})
+	if x := w.explain(); w.inboxKind() != engine.ItemTurnFailed || x.Owner != "a person" || !strings.Contains(x.Why, "API Error: 400") {
+		t.Errorf("%s: %s: %s", w.inboxKind(), x.Owner, x.Why)
+	}
+	if len(engine.WaitReasons(w.def, w.task, engine.Records{Entries: w.log, Message: func(int) string { return "an older message" }})) > 0 {
+		t.Error("an older message is shown")
+	}
+	if d := w.answer("the provider is back, go on"); d.Verdict != engine.Record || d.Entries[0].Type != journal.AgentAnswered || len(d.Entries[0].Effects) == 0 {
+		t.Errorf("%+v", d)
+	}
+	if timers := engine.Timers(w.def, &w.task); len(timers) > 0 {
+		t.Errorf("%+v", timers)
+	}
+	w.decidedAgain()
+}

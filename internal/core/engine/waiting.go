@@ -177,11 +177,17 @@ func (w *waitReasons) message() {
 	}
 }
 
+// failedTurn says that an attempt said nothing in its last turn, because its provider refused it.
+func failedTurn(t *task.Task, number int) bool {
+	a, ok := t.AttemptByNumber(number)
+	return ok && a.Condition.Name == task.TurnFailed
+}
+
 // speaker is that agent: the one that waits for words, else the one of the state whose turn ended, else the one
 // whose end or request brought the task here.
 func (w *waitReasons) speaker() (number int, role string) {
 	x := &decider{def: w.def, t: w.t}
-	if u := x.waitsForWords(); u != nil {
+	if u := x.waitsForWords(); u != nil && !failedTurn(w.t, u.Attempt) {
 		return u.Attempt, u.Role
 	}
 	for _, a := range w.t.Attempts {

@@ -67,7 +67,7 @@ func (a *Agents) keepTurn(k Key, n Notice) {
 		return
 	}
 	card, err := a.Card(k)
-	rests := n.Condition != nil && n.Condition.Name == task.Idle
+	rests := n.Condition != nil && !n.Condition.InTurn()
 	if err == nil && !rests && !n.Prompted && card.Rested.IsZero() {
 		return
 	}
