@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"orange/internal/core/screen"
+	"orange/internal/core/task"
 )
 
 // Launch is what is wanted of one start of an agent.
@@ -126,7 +127,7 @@ const (
 )
 
 // Names lists the agents that people install, the preferred first.
-func Names() []string { return []string{"claude", "codex", "opencode", "gemini", "pi"} }
+func Names() []string { return task.Harnesses() }
 
 // Find returns the harness of a name.
 func Find(name string) (Harness, error) {

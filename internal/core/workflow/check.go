@@ -42,6 +42,7 @@ const (
 	RuleRoleUnheard     = "role-unheard"     // no agent of the role lives where the edge begins
 	RuleAgentUntold     = "agent-untold"     // a living agent does not hear why its turn has come
 	RuleEventUnheard    = "event-unheard"    // who reports the event may not take the edge
+	RuleHarnessUnknown  = "harness-unknown"  // a role names an agent that Orange does not know
 	RuleVariableUnknown = "variable-unknown" // a prompt uses a variable that the file does not declare
 )
 
@@ -97,6 +98,7 @@ func (d *Definition) Check() []Finding {
 	c.outcomes()
 	c.evidence()
 	c.actors()
+	c.harnesses()
 	c.agents()
 	c.personTags()
 	slices.SortStableFunc(c.found, func(a, b Finding) int {
@@ -165,6 +167,7 @@ func (c *checker) edges() {
 			c.leaves(e, from)
 		}
 		c.somebody(e)
+		c.uselessTriggers(e)
 		for _, op := range e.Count {
 			if bound, ok := c.d.Counter(op.Counter); ok && op.Value > bound.Max {
 				c.report(RuleCounterBound, e.Pos, "edge %s: count %s: %d is above its max of %d: count less, or raise max", e.title(), op.Counter, op.Value, bound.Max)
@@ -182,6 +185,21 @@ func (c *checker) leaves(e *Edge, from string) {
 	case !slices.ContainsFunc(e.On, func(t Trigger) bool { return happensIn(s.Kind, t.Kind) }):
 		c.report(RuleTriggerIgnored, e.Pos, "edge %s -> %s waits for %s, which never happens in a state of kind %s: drop it, or change on:",
 			from, e.To, e.triggers(), s.Kind)
+	}
+}
+
+// uselessTriggers finds what an edge waits for beside other things, and what never happens in any of its states.
+func (c *checker) uselessTriggers(e *Edge) {
+	happens := func(t Trigger) bool {
+		return slices.ContainsFunc(e.From, func(from string) bool {
+			s, ok := c.d.State(from)
+			return !ok || happensIn(s.Kind, t.Kind)
+		})
+	}
+	for _, t := range e.On {
+		if !happens(t) && slices.ContainsFunc(e.On, happens) {
+			c.advise(RuleTriggerIgnored, e.Pos, "edge %s waits for %s too, which never happens there: drop it from on:", e.title(), t.Kind)
+		}
 	}
 }
 

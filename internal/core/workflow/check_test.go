@@ -92,6 +92,8 @@ func TestEachRuleFindsItsOwnFaultAndNothingElse(t *testing.T) {
 		{"gate-untold-title", "asks the worker for ## Handoff, and no prompt of the role mentions that section", "Write ## Handover", "Write ## Handoff"},
 		{"event-unheard", "waits for pr:merged, which Orange itself reports when it has merged, and by: leaves engine out", "{pr: merged}], by: [human, tracker]", "{pr: merged}], by: [human, engine, tracker]"},
 		{"event-unheard-tracker", "waits for tag:Again, which a tracker reports, and by: leaves tracker out", "{tag: Again}, by: [human]", "{tag: Again}, by: [tracker]"},
+		{"harness-unknown", "role worker names the harness codx, which is not known: use claude, codex, opencode, gemini, pi, task or review, command:PROGRAM or script:FILE (did you mean codex?)", "codx", "codex"},
+		{"trigger-ignored-beside", "waits for exit too, which never happens there", "on: [request, exit]", "on: request"},
 		{"guard-never", "round > 7 holds for no value", "round > 7", "round > 2"},
 	}
 	covered := map[string]bool{}

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"slices"
+	"strings"
 
 	"orange/internal/core/task"
 )
@@ -18,6 +19,21 @@ func (c *checker) actors() {
 			if !slices.Contains(e.From, New) && !slices.ContainsFunc(e.From, func(from string) bool { return c.d.hears(from, role) }) {
 				c.advise(RuleRoleUnheard, e.Pos, "edge %s names the %s, and no agent of that role lives there, so its word is never heard: name another role, or drop it",
 					e.title(), role)
+			}
+		}
+	}
+}
+
+// harnesses finds agents of roles that Orange does not know. Only whoever creates a task knows which are installed.
+func (c *checker) harnesses() {
+	for i := range c.d.Roles {
+		role := &c.d.Roles[i]
+		for _, choice := range role.Choices {
+			name, _, _ := strings.Cut(choice.Harness, ":")
+			known := append(task.Harnesses(), TaskHarness, ReviewHarness, "script", "command")
+			if !slices.Contains(known, name) {
+				c.advise(RuleHarnessUnknown, role.Pos, "role %s names the harness %s, which is not known: use %s, %s or %s, command:PROGRAM or script:FILE%s",
+					role.Name, choice.Harness, strings.Join(task.Harnesses(), ", "), TaskHarness, ReviewHarness, similar(name, known))
 			}
 		}
 	}

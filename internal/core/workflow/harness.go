@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -30,7 +31,13 @@ func readChoices(v value, what string) []task.Choice {
 			}
 		}
 		checkChoice(v.r, item.pos, what, c)
+		if v.r.err == nil && slices.Contains(out, c) {
+			v.r.fail(item.pos, "%s: %s is named twice: each is tried once", what, c)
+		}
 		out = append(out, c)
+	}
+	if v.r.err == nil && len(out) == 0 {
+		v.r.fail(v.pos, "%s: the list is empty: name a harness such as claude, or drop the key", what)
 	}
 	return out
 }

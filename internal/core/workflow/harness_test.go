@@ -36,6 +36,8 @@ func TestARoleNamesItsAgents(t *testing.T) {
 		"{harness: [codex, pi], model: m}":  "several harnesses with one model or effort",
 		"{harness: {model: m}}":             "a choice names no harness",
 		"{harness: ''}":                     "a choice names no harness",
+		"{harness: []}":                     "the list is empty",
+		"{harness: [pi, codex, pi]}":        "pi is named twice",
 		"{harness: -x}":                     "begins with a dash",
 		"{harness: {harness: codex, x: y}}": `has no key "x"`,
 		"{harness: codex, model: '-m'}":     "begins with a dash",
