@@ -25,7 +25,7 @@ func (x *decider) exit() Verdict {
 	case !ok || a.Ending || s.Kind == workflow.Terminal:
 		return x.exited(ended, "as ordered")
 	case x.t.Held != "":
-		return x.exited(ended, "its work failed, and a person looks")
+		return x.exited(ended, x.heldReason())
 	case s.Kind == workflow.Queued:
 		return x.exited(ended, x.t.Status+" is a queue: nobody works there")
 	case s.Role != "" && s.Role != a.Role && !standsIn(x.def, x.t, s.Role, a.Role):
@@ -41,6 +41,14 @@ func (x *decider) exit() Verdict {
 	v := x.judge(s, ended, a)
 	x.keepUnanswered(waits, a)
 	return v
+}
+
+// heldReason says why the end of an agent moves nothing while the task is held for a person.
+func (x *decider) heldReason() string {
+	if x.sig.Rules < 2 {
+		return "its work failed, and a person looks"
+	}
+	return "the task is held for a person: " + x.t.Held
 }
 
 // standsIn says that role is not there because other does its part.

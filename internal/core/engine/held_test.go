@@ -369,16 +369,18 @@ func TestALivingAgentIsToldWhyItsWordDoesNotCount(t *testing.T) {
 func TestAnAgentThatStaysMayEndWhileItsWorkIsHeld(t *testing.T) {
 	text := strings.Replace(speaking, "session: visit", "session: persistent", 1)
 	text = strings.Replace(text, "edges:\n", "edges:\n  - {from: working, to: working, on: {outcome: failed}, by: [worker], hold: true}\n", 1)
-	w := beginWith(t, text)
-	w.perform()
-	if d := w.tells(word("failed")); effects(d.Entries) != "" || w.task.Held == "" {
-		t.Fatalf("%s, held %q", effects(d.Entries), w.task.Held)
-	}
-	d := w.end("worker")
-	if e := d.Entries[0]; e.Type != journal.AgentExited || e.Reason != "its work failed, and a person looks" || w.task.Counter("crash_count") > 0 || w.task.Status != "working" || w.task.Held == "" {
-		t.Errorf("%+v in %s", e, w.task.Status)
-	}
-	if timers := engine.Timers(w.def, &w.task); len(timers) > 0 {
-		t.Errorf("%+v", timers)
+	for rules, reason := range map[int]string{0: "its work failed, and a person looks", engine.Rules: "the task is held for a person: "} {
+		w := beginWith(t, text)
+		w.perform()
+		if d := w.tells(word("failed")); effects(d.Entries) != "" || w.task.Held == "" {
+			t.Fatalf("%s, held %q", effects(d.Entries), w.task.Held)
+		}
+		d := w.must(signal.Signal{Kind: signal.Exit, Rules: rules, Actor: task.Engine, Role: "worker", Code: 3})
+		if e := d.Entries[0]; e.Type != journal.AgentExited || !strings.HasPrefix(e.Reason, reason) || w.task.Counter("crash_count") > 0 || w.task.Status != "working" || w.task.Held == "" {
+			t.Errorf("rules %d: %+v in %s", rules, e, w.task.Status)
+		}
+		if timers := engine.Timers(w.def, &w.task); len(timers) > 0 {
+			t.Errorf("%+v", timers)
+		}
 	}
 }
