@@ -97,7 +97,7 @@ func TestAnAgentThatCannotStartIsInTheInboxWithItsOwnWords(t *testing.T) {
 		}, "permission not-started", "API key"},
 		{"the login menu", "codex", "tmux", []string{"SCRIPTED_KEY"}, func(s *shop) map[string]string {
 			return map[string]string{".codex/config.toml": codexLogin(s)}
-		}, "not-started", "Sign in"},
+		}, "input", "Sign in"},
 	} {
 		t.Run(fmt.Sprintf("%s/%s/%s", c.agent, c.sessions, c.name), func(t *testing.T) {
 			t.Parallel()

@@ -2,8 +2,10 @@ package harness
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"orange/internal/core/task"
 )
@@ -56,6 +58,7 @@ var codexLook = look{
 		{task.WaitingPermission, pattern(`^Would you like to `), codexChoice},
 		{task.WaitingPermission, pattern(`^(?:Trust this folder|Do you trust the contents of this)`), codexChoice},
 		{task.WaitingInput, pattern(`^(?:Question \d|Approaching rate limits)`), codexChoice},
+		{task.WaitingInput, pattern(`^Welcome to Codex`), pattern(`^> \d\. `)}, // the login menu: the picture above it moves for a while
 	},
 	fails: pattern(`^■ `),
 	limit: pattern(`^■ (?:You've (?:hit|reached) your|.*(?:429|[Rr]ate limit|quota))`),
@@ -156,11 +159,16 @@ func (a ask) find(shown []string) (string, bool) {
 		}
 		for _, below := range shown[i+1:] {
 			if a.answers().MatchString(below) {
-				return strings.Join(shown[max(0, i-askContext):], " "), true
+				return strings.Join(slices.DeleteFunc(slices.Clone(shown[max(0, i-askContext):]), isPicture), " "), true
 			}
 		}
 	}
 	return "", false
+}
+
+// isPicture says that a line has no word.
+func isPicture(line string) bool {
+	return !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 // answer is Enter if the dialog about the worktree is open with yes chosen.

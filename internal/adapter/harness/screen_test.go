@@ -80,3 +80,22 @@ func TestOnlyTheDialogAboutTheWorktreeIsAnswered(t *testing.T) {
 		}
 	}
 }
+
+func TestTheLoginMenuOfCodexWaitsForAPerson(t *testing.T) {
+	screens := recordedScreens(t)
+	for _, name := range []string{"codex-login", "codex-login-api-key-chosen"} {
+		v, ok := screens[name]
+		if !ok {
+			t.Fatalf("%s is not recorded", name)
+		}
+		n, ok := find(t, "codex").Screen(v.Text, noon)
+		if !ok || n.Condition != task.WaitingInput || !strings.HasPrefix(n.Detail, "Welcome to Codex") || !strings.Contains(n.Detail, "Sign in with ChatGPT") {
+			t.Errorf("%s: %+v, %v", name, n, ok)
+		}
+	}
+	for name, v := range screens {
+		if n, ok := find(t, "codex").Screen(v.Text, noon); ok && strings.HasPrefix(name, "codex-prompt") {
+			t.Errorf("%s: %+v", name, n)
+		}
+	}
+}
