@@ -249,6 +249,15 @@ func TestTheDashboardOnARealTerminal(t *testing.T) {
 	g.shows("it ended with 0")
 }
 
+// attached waits for a client at a session of agents. What they print is on the dashboard, too.
+func (s *shop) attached(session string) {
+	s.t.Helper()
+	s.eventually("somebody is attached", func() bool {
+		clients, err := s.tmux("list-clients", "-t", session)
+		return err == nil && strings.TrimSpace(clients) != ""
+	})
+}
+
 func TestTheDashboardGoesToAnAgentAndComesBack(t *testing.T) {
 	s := openShop(t, "tmux")
 	id := s.create("feature", "worker:\n  - print: here is the agent\n  - idle:\n")
@@ -256,7 +265,7 @@ func TestTheDashboardGoesToAnAgentAndComesBack(t *testing.T) {
 	g := s.open(80, 24)
 	g.shows("shop/feature", "●", "Enter attach")
 	g.press("Enter")
-	g.until("it shows the terminal of the agent", agentsTerminal)
+	s.attached("=shop/feature")
 	_, err := s.tmux("detach-client", "-s", "=shop/feature")
 	check(t, err)
 	g.shows("STATUS", "back from the agent's terminal")
@@ -266,15 +275,10 @@ func TestTheDashboardGoesToAnAgentAndComesBack(t *testing.T) {
 	g = s.open(80, 24, "dashboard", "--exit-on-attach")
 	g.shows("Enter attach")
 	g.press("w")
-	g.until("it shows the terminal of the agent", agentsTerminal)
+	s.attached("=shop/feature")
 	_, err = s.tmux("detach-client", "-s", "=shop/feature")
 	check(t, err)
 	g.shows("it ended with 0")
-}
-
-// agentsTerminal says that a screen is that of the agent, and not the dashboard with the agent's words.
-func agentsTerminal(text string) bool {
-	return strings.Contains(text, "here is the agent") && !strings.Contains(text, "shop/feature  ")
 }
 
 func TestNoTextOfAnAgentMovesTheTerminal(t *testing.T) {
