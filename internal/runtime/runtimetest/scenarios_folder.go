@@ -56,6 +56,7 @@ func cannotShow(r *rig) {
 	if text := r.text(id); !strings.Contains(text, "status: working") || !strings.Contains(text, "kept") {
 		r.t.Errorf("TASK.md:\n%s", text)
 	}
+	r.settled(id)
 	r.shownWhole(id)
 	if r.count(id, journal.TaskTampered) != 0 {
 		r.t.Error("what Orange could not write was taken for tampering")

@@ -25,6 +25,7 @@ func roundTrip(r *rig) {
 	r.settled(over)
 	r.write(working, "## Plan\n\nAPPROACH: x\n\n## Notes\n\n<kept> & exact\n")
 	r.to(working, "working")
+	r.settled(working)
 	r.to(over, "cancelled")
 	r.settled(over)
 	was := map[task.ID]string{working: r.whole(working), over: r.whole(over)}
