@@ -19,6 +19,7 @@ import (
 // change of the design: add it here and say why in docs/decisions.
 var arrows = map[string][]string{
 	"internal/core/als":              {},
+	"internal/core/agent":            {"internal/core/task", "internal/core/transcript"},
 	"internal/core/handoff":          {"internal/core/als"},
 	"internal/core/board":            {},
 	"internal/core/tracker":          {"internal/core/board"},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orange/internal/adapter/harness"
+	"orange/internal/core/agent"
 )
 
 const (
@@ -23,10 +24,6 @@ const (
 // beside a short one.
 func finals(r *report, dir string) error {
 	for _, c := range conversations() {
-		h, err := harness.Find("claude")
-		if err != nil {
-			return err
-		}
 		short, long := filepath.Join(dir, "short.jsonl"), filepath.Join(dir, "long.jsonl")
 		if err := c.write(short, finalShort); err != nil {
 			return err
@@ -34,7 +31,7 @@ func finals(r *report, dir string) error {
 		if err := c.write(long, finalLong); err != nil {
 			return err
 		}
-		took, err := alternate(finalRounds, c.read(h, long), c.read(h, short))
+		took, err := alternate(finalRounds, c.read(long), c.read(short))
 		if err != nil {
 			return err
 		}
@@ -103,15 +100,15 @@ func (c conversation) write(path string, size int64) error {
 }
 
 // read finds the last message.
-func (c conversation) read(h harness.Harness, path string) func() (time.Duration, error) {
-	o := harness.Output{Headless: c.headless, Now: time.Now()}
+func (c conversation) read(path string) func() (time.Duration, error) {
+	o := agent.Output{Headless: c.headless}
 	if c.headless {
 		o.Log = path
 	} else {
 		o.Transcript = path
 	}
 	return timed(func() error {
-		if n := h.Read(o); n.Final != finalWords {
+		if n := (harness.Registry{}).Read("claude", o); n.Final != finalWords {
 			return fmt.Errorf("the last message of %s is %q", path, n.Final)
 		}
 		return nil

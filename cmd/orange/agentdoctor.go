@@ -15,6 +15,7 @@ import (
 	"orange/internal/adapter/harness"
 	"orange/internal/adapter/tmux"
 	"orange/internal/config"
+	"orange/internal/core/agent"
 	"orange/internal/core/screen"
 	"orange/internal/ui/cli"
 )
@@ -115,14 +116,7 @@ func (d *agentDoctor) start(ctx context.Context, h harness.Harness) (state, show
 	if err := os.MkdirAll(work, 0o700); err != nil {
 		return "", "", err
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", "", err
-	}
-	plan, err := h.Plan(harness.Launch{Interactive: true, Workspace: work, Dir: dir, Home: home, Env: os.Getenv})
-	if err == nil {
-		err = harness.WriteFiles(plan.Files)
-	}
+	plan, err := harness.Registry{Env: os.Getenv}.Plan(agent.Launch{Harness: h.Name(), Interactive: true, Workspace: work, Dir: dir})
 	if err != nil {
 		return "", "", err
 	}

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"orange/internal/adapter/attend"
 	"orange/internal/adapter/filewatch"
@@ -19,7 +18,6 @@ import (
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/prompt"
-	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
@@ -73,7 +71,11 @@ func (s *server) hire() (*company, error) {
 			supervisor: c.supervisor, data: data, id: s.id, terminal: c.terminal, recorder: []string{s.self, recordOutput}, tmuxSocket: s.cfg.Terminal, socket: s.cfg.Socket, boot: attend.BootID(), self: os.Getpid(),
 			wake: []string{s.self, "serve", "--detached"}, wakeEnv: append(s.ownEnv(), "ORANGE_HOME="+s.cfg.Home),
 		},
-		Harnesses: harnesses{s: s}, Workspaces: c.worktrees, Engine: spokesman{s},
+		Harnesses: harness.Registry{
+			Call: func(name string) []string { return []string{s.self, hookCommand, name} }, Env: os.Getenv,
+			Path: func(name string) string { return variable(inPath(s.agentEnv(name), s.self), "PATH") },
+		},
+		Workspaces: c.worktrees, Engine: spokesman{s},
 		Env:   func(name string) []string { return append(inPath(s.agentEnv(name), s.self), "ORANGE_HOME="+s.cfg.Home) },
 		Words: repositoryWords, Term: tmux.Terminal, OnBoard: allCards{local: cards{s.boards()}, office: s.office}.shown,
 		About: s.known, PullRequest: s.office.PullRequest, LastLines: s.lastLines, Mask: s.mask, WatchOutput: s.watchOutput,
@@ -158,124 +160,6 @@ func repositoryWords(p task.Project, name string) (string, bool) {
 	defer root.Close() //nolint:errcheck // read only
 	text, err := root.ReadFile(filepath.Join(".orange", "prompts", name+".md"))
 	return string(text), err == nil && len(text) > 0 && len(text) <= maxWords
-}
-
-// harnesses are the agents that can be started, as the runtime sees them.
-type harnesses struct{ s *server }
-
-// Plan implements agents.Harnesses.
-func (h harnesses) Plan(l agents.Launch) (agents.Plan, error) {
-	found, err := harness.Find(l.Harness)
-	if err != nil {
-		return agents.Plan{}, task.Mistakef("%v", err)
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return agents.Plan{}, err
-	}
-	plan, err := found.Plan(harness.Launch{
-		Prompt: l.Prompt, PromptFile: l.PromptFile, Interactive: l.Interactive, Session: l.Session, Resume: l.Resume, Effort: l.Effort,
-		Model: l.Model, ReadOnly: l.ReadOnly, Workspace: l.Workspace, Dir: l.Dir, Home: home, Env: os.Getenv,
-		Hook: []string{h.s.self, hookCommand, found.Name()},
-	})
-	if err != nil {
-		return agents.Plan{}, task.Mistakef("%v", err)
-	}
-	if l.ReadOnly {
-		env, files := harness.Guard(l.Dir, variable(inPath(h.s.agentEnv(l.Harness), h.s.self), "PATH"))
-		plan.Env, plan.Files = append(plan.Env, env...), append(plan.Files, files...)
-	}
-	return agents.Plan{Argv: plan.Argv, Env: plan.Env, Unhooked: plan.Unhooked}, harness.WriteFiles(plan.Files)
-}
-
-// Hook implements agents.Harnesses.
-func (h harnesses) Hook(name, event string, payload []byte) (agents.Notice, error) {
-	found, err := harness.Find(name)
-	if err != nil {
-		return agents.Notice{}, task.Mistakef("%v", err)
-	}
-	n, err := found.Hook(event, payload, time.Now())
-	return noticeOf(n), err
-}
-
-// Read implements agents.Harnesses.
-func (h harnesses) Read(name string, o agents.Output) agents.Notice {
-	found, err := harness.Find(name)
-	if err != nil {
-		return agents.Notice{}
-	}
-	return noticeOf(found.Read(outputOf(o)))
-}
-
-// Converse implements agents.Harnesses.
-func (h harnesses) Converse(name string, o agents.Output, after string) agents.Conversation {
-	found, err := harness.Find(name)
-	if err != nil {
-		return agents.Conversation{}
-	}
-	return agents.Conversation(harness.Converse(found, outputOf(o), after))
-}
-
-func outputOf(o agents.Output) harness.Output {
-	return harness.Output{
-		Log: o.Log, Transcript: o.Transcript, Session: o.Session, Headless: o.Headless, Since: o.Since, Until: o.Until, Over: o.Over, Now: time.Now(),
-	}
-}
-
-// Screen implements agents.Harnesses.
-func (h harnesses) Screen(name, pane string) (agents.Notice, bool) {
-	found, err := harness.Find(name)
-	if err != nil {
-		return agents.Notice{}, false
-	}
-	n, ok := found.Screen(pane, time.Now())
-	return noticeOf(n), ok
-}
-
-// Input implements agents.Harnesses.
-func (h harnesses) Input(name string, v screen.View) screen.Input {
-	found, err := harness.Find(name)
-	if err != nil {
-		return screen.Input{}
-	}
-	return found.Input(v)
-}
-
-// Dialog implements agents.Harnesses.
-func (h harnesses) Dialog(name, pane string) (string, bool) {
-	found, err := harness.Find(name)
-	if err != nil {
-		return "", false
-	}
-	return found.Dialogs(pane)
-}
-
-// Acknowledges implements agents.Harnesses.
-func (h harnesses) Acknowledges(name string) bool { return !strings.HasPrefix(name, "command:") }
-
-// Messages implements agents.Harnesses.
-func (h harnesses) Messages(name string) bool { return !strings.HasPrefix(name, "command:") }
-
-// HidesFailures implements agents.Harnesses.
-func (h harnesses) HidesFailures(name string) bool { return name == "codex" || name == "gemini" }
-
-// AsksFirst implements agents.Harnesses.
-func (h harnesses) AsksFirst(name string) bool {
-	return !strings.HasPrefix(name, "command:") && !strings.HasPrefix(name, "script")
-}
-
-func noticeOf(n harness.Notice) agents.Notice {
-	out := agents.Notice{Session: n.Session, Transcript: n.Transcript, Final: n.Final, Failure: n.Failure, Prompted: n.Prompted}
-	if n.Condition != "" {
-		out.Condition = &task.Condition{Name: n.Condition, Detail: n.Detail, Until: n.Until.UTC().Truncate(time.Second)}
-		if n.Until.IsZero() {
-			out.Condition.Until = time.Time{}
-		}
-	}
-	if u := n.Usage; u != nil {
-		out.Usage = &task.Usage{Input: int64(u.InputTokens), Output: int64(u.OutputTokens), Cached: int64(u.CacheTokens), Micros: u.CostMicroUSD}
-	}
-	return out
 }
 
 // checkHarness says what is wrong with a task's choice of an agent. It is read in forms

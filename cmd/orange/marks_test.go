@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/adapter/attend"
 	"orange/internal/adapter/lock"
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
 
@@ -299,7 +300,7 @@ echo $$ >%[1]s/asker
 while ! test -e %[1]s/armed; do sleep 0.02; done
 %[2]s task cancel $(cat %[1]s/id) --yes >%[1]s/said.tmp 2>&1; mv %[1]s/said.tmp %[1]s/said
 `, s.dir, s.program))
-	orders, err := json.Marshal(attend.Orders{Argv: []string{"sh", script}, Env: s.env, Dir: s.dir, Headless: true})
+	orders, err := json.Marshal(attend.Orders{Orders: agent.Orders{Argv: []string{"sh", script}, Env: s.env, Dir: s.dir}})
 	check(t, err)
 	s.write("orders", string(orders))
 	fake := filepath.Join(s.home, "attempts", "fake", "1")
@@ -333,10 +334,10 @@ func TestAnAttemptOfTheVersionBeforeIsEnded(t *testing.T) {
 	mark := string(id) + "/1"
 	supervisor := attend.New([]string{s.program, attendCommand}, attend.DataFolder{})
 	defer supervisor.Close()
-	started, err := supervisor.Start(t.Context(), s.folder(id, 1), attend.Orders{
+	started, err := supervisor.Start(t.Context(), s.folder(id, 1), attend.Orders{Orders: agent.Orders{
 		Argv: []string{"sh", "-c", "(setsid sh -c 'echo $$ >" + s.dir + "/detached; exec sleep 1000' &); exec sleep 1000"},
-		Env:  append(append([]string{}, s.env...), attend.KeyVariable+"="+mark), Dir: s.dir, Headless: true, Grace: grace,
-	}, supervisor.Plain())
+		Env:  append(append([]string{}, s.env...), attend.KeyVariable+"="+mark), Dir: s.dir,
+	}, Grace: grace}, supervisor.Plain())
 	check(t, err)
 	detached := s.pidsIn("detached")[0]
 	s.orange("resume")

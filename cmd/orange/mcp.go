@@ -15,10 +15,10 @@ import (
 
 	"orange/internal/adapter/workflowdir"
 	"orange/internal/config"
+	"orange/internal/core/agent"
 	"orange/internal/core/signal"
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
-	"orange/internal/runtime/agents"
 	"orange/internal/ui/cli"
 	"orange/internal/ui/client"
 	"orange/internal/ui/mcp"
@@ -69,7 +69,7 @@ func (s *server) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(
 
 // attemptOf is the attempt that shows its token. A token that is nobody's is found out
 // before anybody is looked for.
-func (s *server) attemptOf(token string, r *http.Request) (*agents.Caller, error) {
+func (s *server) attemptOf(token string, r *http.Request) (*agent.Caller, error) {
 	who, err := s.company.agents.Known(token)
 	if err != nil {
 		return nil, errUnknownToken

@@ -13,6 +13,7 @@ import (
 	"orange/internal/adapter/attend"
 	"orange/internal/adapter/tmux"
 	"orange/internal/config"
+	"orange/internal/core/agent"
 	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/runtime/agents"
@@ -39,7 +40,7 @@ type processes struct {
 }
 
 // Start implements agents.Processes.
-func (p *processes) Start(ctx context.Context, dir string, o agents.Orders) ([]int, error) {
+func (p *processes) Start(ctx context.Context, dir string, o agent.Orders) ([]int, error) {
 	f := attend.Folder(dir)
 	if err := f.Prepare(); err != nil {
 		return nil, err
@@ -48,9 +49,7 @@ func (p *processes) Start(ctx context.Context, dir string, o agents.Orders) ([]i
 	if o.Window != nil {
 		launch = p.window(o)
 	}
-	started, err := p.supervisor.Start(ctx, f, attend.Orders{
-		Argv: o.Argv, Env: o.Env, Dir: o.Dir, Headless: o.Window == nil, Grace: grace, Socket: p.socket, Wake: p.wake, WakeEnv: p.wakeEnv,
-	}, launch)
+	started, err := p.supervisor.Start(ctx, f, attend.Orders{Orders: o, Grace: grace, Socket: p.socket, Wake: p.wake, WakeEnv: p.wakeEnv}, launch)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +58,7 @@ func (p *processes) Start(ctx context.Context, dir string, o agents.Orders) ([]i
 
 // window opens a window for an attendant. One that is left of an earlier attempt makes
 // room.
-func (p *processes) window(o agents.Orders) attend.Launch {
+func (p *processes) window(o agent.Orders) attend.Launch {
 	return func(ctx context.Context, argv []string) error {
 		w := tmux.Window{Session: o.Window.Session, Name: o.Window.Name, Dir: o.Dir, Argv: argv, Log: o.Window.Log, Recorder: p.recorder, Width: screen.TerminalWidth, Height: screen.TerminalHeight}
 		err := p.terminal.Open(ctx, w)
@@ -84,14 +83,10 @@ func pidsOf(s attend.Started) []int {
 }
 
 // Watch implements agents.Processes.
-func (p *processes) Watch(dir string, over func(agents.Exit)) error {
-	return p.supervisor.Watch(attend.Folder(dir), func(x attend.Exit) {
+func (p *processes) Watch(dir string, over func(agent.Exit)) error {
+	return p.supervisor.Watch(attend.Folder(dir), func(x agent.Exit) {
 		p.running.Delete(dir)
-		reason := x.Reason
-		if reason == "" && x.Signal != "" {
-			reason = "killed by " + x.Signal
-		}
-		over(agents.Exit{Code: x.Code, Reason: reason, Mass: x.Mass, At: x.At})
+		over(x)
 	})
 }
 
@@ -103,23 +98,23 @@ func (p *processes) End(ctx context.Context, dir string) error {
 
 // Phase implements agents.Processes. What could not be started may be started again, and
 // what is only just starting waits for its orders.
-func (p *processes) Phase(dir string) (agents.Phase, []int, error) {
+func (p *processes) Phase(dir string) (agent.Phase, []int, error) {
 	s, err := attend.Folder(dir).State(p.boot)
 	switch {
 	case err != nil || s.Phase == attend.None || s.Phase == attend.Starting:
-		return agents.Absent, nil, err
+		return agent.Absent, nil, err
 	case s.Phase == attend.Over && s.Started.Child.PID == 0 && !s.Started.Ended:
-		return agents.Absent, nil, nil
+		return agent.Absent, nil, nil
 	case s.Phase == attend.Running:
-		return agents.Alive, pidsOf(s.Started), nil
+		return agent.Alive, pidsOf(s.Started), nil
 	}
-	return agents.Gone, nil, nil
+	return agent.Gone, nil, nil
 }
 
 // Exists implements agents.Processes. It looks at the process itself: pid and start.
 func (p *processes) Exists(dir string) bool {
-	if agent, ok := p.running.Load(dir); ok {
-		return p.stillThere(dir, agent.(attend.Process))
+	if child, ok := p.running.Load(dir); ok {
+		return p.stillThere(dir, child.(attend.Process))
 	}
 	s, err := attend.Folder(dir).State(p.boot)
 	switch {
@@ -132,8 +127,8 @@ func (p *processes) Exists(dir string) bool {
 	return p.stillThere(dir, s.Started.Child)
 }
 
-func (p *processes) stillThere(dir string, agent attend.Process) bool {
-	if agent.Alive() {
+func (p *processes) stillThere(dir string, child attend.Process) bool {
+	if child.Alive() {
 		return true
 	}
 	p.running.Delete(dir)
@@ -145,20 +140,20 @@ func (p *processes) Sweep(ctx context.Context, key string) error { return p.supe
 
 // Ancestry implements agents.Processes. It ends at this server: whoever started it is not
 // whom it works for. The server itself asks for the people at its page.
-func (p *processes) Ancestry(pid int) (line []int, origin agents.Origin) {
+func (p *processes) Ancestry(pid int) (line []int, origin agent.Origin) {
 	if pid == p.self {
-		return nil, agents.Outside
+		return nil, agent.Outside
 	}
 	line, whole := attend.Ancestry(pid)
 	if !whole {
-		origin = agents.UnknownLine
+		origin = agent.UnknownLine
 	}
 	if i := slices.Index(line, p.self); i >= 0 {
-		line, origin = line[:i], agents.FromServer
+		line, origin = line[:i], agent.FromServer
 	}
 	if p.terminal != nil {
 		if i := slices.Index(line, attend.Listener(p.tmuxSocket)); i >= 0 {
-			line, origin = line[:i], agents.FromTmux
+			line, origin = line[:i], agent.FromTmux
 		}
 	}
 	return line, origin
@@ -203,7 +198,8 @@ func (i identity) Identify(token string, pid int) (*api.Caller, error) {
 	if c == nil || err != nil {
 		return nil, err
 	}
-	return &api.Caller{Task: c.Task, Attempt: c.Attempt, Role: c.Role}, nil
+	out := api.Caller(*c)
+	return &out, nil
 }
 
 // origins says where requests come from.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orange/internal/adapter/attend"
+	"orange/internal/core/agent"
 	"orange/internal/core/signal"
 	"orange/internal/runtime/agents"
 )
@@ -17,9 +18,9 @@ import (
 // runs as the same user and can read that user's files, the token of the page included:
 // what it shows says nothing, which process it is does.
 type peers struct {
-	holders  func(*http.Request) ([]int, error)                  // of the other end
-	identify func(token string, pid int) (*agents.Caller, error) // nil: nobody's
-	attends  func(pid int) bool                                  // an attendant, which asks for nothing
+	holders  func(*http.Request) ([]int, error)                 // of the other end
+	identify func(token string, pid int) (*agent.Caller, error) // nil: nobody's
+	attends  func(pid int) bool                                 // an attendant, which asks for nothing
 	gone     func(pid int) bool
 }
 
@@ -42,7 +43,7 @@ var errGone = errors.New("it cannot be told who asks, because the process that a
 // caller is the attempt that a request comes from, nil for a person. One look that finds somebody who
 // may ask for nothing, or that ends while others come and go, is no reason to say no at once: what shows
 // nothing may hold the connection, and a child of the server shows nothing before it runs its program.
-func (p peers) caller(r *http.Request, token string) (*agents.Caller, error) {
+func (p peers) caller(r *http.Request, token string) (*agent.Caller, error) {
 	who, why := p.look(r, token)
 	for try := 0; why != nil && try < peerTries; try++ {
 		time.Sleep(peerPause << try)
@@ -56,7 +57,7 @@ func (p peers) caller(r *http.Request, token string) (*agents.Caller, error) {
 // look finds out who asks. It is told only if whoever holds the connection afterwards was asked
 // about: one that sends and leaves gets nothing. A process that shared the connection for a
 // moment, as one does that is about to become another, is no reason to say no at once.
-func (p peers) look(r *http.Request, token string) (*agents.Caller, error) {
+func (p peers) look(r *http.Request, token string) (*agent.Caller, error) {
 	for range 3 {
 		before, err := p.holders(r)
 		if err != nil {
@@ -80,7 +81,7 @@ func (p peers) look(r *http.Request, token string) (*agents.Caller, error) {
 // ask identifies processes. Those that are gone are not among the known. If any belongs to
 // an attempt that is whose request it is; two attempts are nobody. Attendants do not count:
 // they hide what they hold, so they are asked about whenever somebody else hides.
-func (p peers) ask(pids []int, token string) (who *agents.Caller, known []int, err error) {
+func (p peers) ask(pids []int, token string) (who *agent.Caller, known []int, err error) {
 	for _, pid := range pids {
 		one, err := p.identify(token, pid)
 		switch {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/runtime/agents"
+	"orange/internal/core/agent"
 )
 
 func TestWhoHoldsAConnection(t *testing.T) {
@@ -54,16 +54,16 @@ func TestWhoHoldsAConnection(t *testing.T) {
 					looks = looks[1:]
 					return now, nil
 				},
-				identify: func(token string, pid int) (*agents.Caller, error) {
+				identify: func(token string, pid int) (*agent.Caller, error) {
 					switch {
 					case pid == gone || pid == hidden:
 						return nil, errors.New("it cannot be told who asks")
 					case pid == other && token != "":
 						return nil, errors.New("this process belongs to another")
 					case pid == other:
-						return &agents.Caller{Task: "B", Attempt: 1, Role: "reviewer"}, nil
+						return &agent.Caller{Task: "B", Attempt: 1, Role: "reviewer"}, nil
 					case pid == worker || pid == attendant || token != "":
-						return &agents.Caller{Task: "A", Attempt: 1, Role: "worker"}, nil
+						return &agent.Caller{Task: "A", Attempt: 1, Role: "worker"}, nil
 					}
 					return nil, nil
 				},

@@ -23,6 +23,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"orange/internal/core/agent"
 )
 
 const (
@@ -41,20 +43,18 @@ const KeyVariable = "ORANGE_ATTEMPT_KEY"
 // has one of its own.
 const TmuxVariable = "TMUX_TMPDIR"
 
-// Orders say what to run. They reach the attendant through a pipe, because the
-// environment may hold secrets.
+// Orders say what to run, and what to do when it ends. They reach the attendant through a pipe,
+// because the environment may hold secrets. Without a window the output goes to output.log.
 type Orders struct {
-	Argv     []string      // the program and its arguments
-	Env      []string      // its whole environment
-	Dir      string        // the folder it starts in
-	Headless bool          // without a terminal, with its output in output.log
-	Grace    time.Duration // between the request to end and the end by force
-	Socket   string        // where a running server answers
-	Wake     []string      // what to run at the end if none does
-	WakeEnv  []string      // with this environment; the agent's own if it is empty
+	agent.Orders
+	Grace   time.Duration // between the request to end and the end by force
+	Socket  string        // where a running server answers
+	Wake    []string      // what to run at the end if none does
+	WakeEnv []string      // with this environment; the agent's own if it is empty
 }
 
-// wire is how orders travel: an argument may be any bytes, JSON text may not.
+// wire is how orders travel: an argument may be any bytes, JSON text may not. Of a window the
+// attendant needs to know only that it is in one.
 type wire struct {
 	Argv, Env, Wake [][]byte
 	WakeEnv         [][]byte
@@ -66,7 +66,7 @@ type wire struct {
 // MarshalJSON implements json.Marshaler.
 func (o Orders) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wire{Argv: asBytes(o.Argv), Env: asBytes(o.Env), Wake: asBytes(o.Wake), WakeEnv: asBytes(o.WakeEnv), Dir: []byte(o.Dir),
-		Socket: []byte(o.Socket), Headless: o.Headless, Grace: o.Grace})
+		Socket: []byte(o.Socket), Headless: o.Window == nil, Grace: o.Grace})
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -75,8 +75,11 @@ func (o *Orders) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &w); err != nil {
 		return err
 	}
-	*o = Orders{Argv: asStrings(w.Argv), Env: asStrings(w.Env), Wake: asStrings(w.Wake), WakeEnv: asStrings(w.WakeEnv), Dir: string(w.Dir),
-		Socket: string(w.Socket), Headless: w.Headless, Grace: w.Grace}
+	*o = Orders{Orders: agent.Orders{Argv: asStrings(w.Argv), Env: asStrings(w.Env), Dir: string(w.Dir)}, Wake: asStrings(w.Wake),
+		WakeEnv: asStrings(w.WakeEnv), Socket: string(w.Socket), Grace: w.Grace}
+	if !w.Headless {
+		o.Window = new(agent.Window)
+	}
 	return nil
 }
 

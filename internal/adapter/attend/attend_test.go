@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"orange/internal/adapter/attend"
+	"orange/internal/core/agent"
 )
 
 // TestMain lets the test binary be an attendant, and a small agent. They leave without
@@ -103,13 +104,11 @@ func newStage(t *testing.T) *stage {
 
 // orders run a script without a terminal. $DIR in it is the stage's folder.
 func (s *stage) orders(script string) attend.Orders {
-	return attend.Orders{
-		Argv:     []string{"sh", "-c", script},
-		Env:      []string{"PATH=" + os.Getenv("PATH"), "DIR=" + s.dir, attend.KeyVariable + "=" + s.key, "ORANGE_TOKEN=s3cret-token"},
-		Dir:      s.dir,
-		Headless: true,
-		Grace:    200 * time.Millisecond,
-	}
+	return attend.Orders{Orders: agent.Orders{
+		Argv: []string{"sh", "-c", script},
+		Env:  []string{"PATH=" + os.Getenv("PATH"), "DIR=" + s.dir, attend.KeyVariable + "=" + s.key, "ORANGE_TOKEN=s3cret-token"},
+		Dir:  s.dir,
+	}, Grace: 200 * time.Millisecond}
 }
 
 func (s *stage) start(o attend.Orders) attend.Started {
@@ -122,10 +121,10 @@ func (s *stage) start(o attend.Orders) attend.Started {
 }
 
 // watch returns a channel that gets every exit that is reported.
-func (s *stage) watch() <-chan attend.Exit {
+func (s *stage) watch() <-chan agent.Exit {
 	s.t.Helper()
-	exits := make(chan attend.Exit, 10)
-	if err := s.Watch(s.folder, func(e attend.Exit) { exits <- e }); err != nil {
+	exits := make(chan agent.Exit, 10)
+	if err := s.Watch(s.folder, func(e agent.Exit) { exits <- e }); err != nil {
 		s.t.Fatal(err)
 	}
 	return exits
@@ -155,14 +154,14 @@ func (s *stage) pid(name string) int {
 }
 
 // receive waits for one exit.
-func receive(t *testing.T, exits <-chan attend.Exit) attend.Exit {
+func receive(t *testing.T, exits <-chan agent.Exit) agent.Exit {
 	t.Helper()
 	select {
 	case e := <-exits:
 		return e
 	case <-time.After(time.Minute):
 		t.Fatal("no exit was reported")
-		return attend.Exit{}
+		return agent.Exit{}
 	}
 }
 
@@ -241,7 +240,7 @@ func TestAProgramThatCannotBeStartedIsAnErrorWithTheReason(t *testing.T) {
 		{"a folder", "is a folder", func(o *attend.Orders) { o.Argv = []string{dir} }},
 		{"no interpreter", "cannot start", func(o *attend.Orders) { o.Argv = []string{broken} }},
 		{"no working folder", "no such folder", func(o *attend.Orders) { o.Dir = "/no/such/folder" }},
-		{"no terminal", "no terminal", func(o *attend.Orders) { o.Headless = false }},
+		{"no terminal", "no terminal", func(o *attend.Orders) { o.Window = new(agent.Window) }},
 	}
 	for _, c := range cases {
 		t.Run(c.what, func(t *testing.T) {

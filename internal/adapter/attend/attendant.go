@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"orange/internal/core/agent"
 )
 
 // ordersWithin is how long an attendant waits for its orders.
@@ -45,11 +47,11 @@ func attendTo(folder Folder, data DataFolder, within time.Duration) int {
 	}
 	orders, err := a.await(within)
 	if err != nil {
-		return a.finish(Exit{Code: -1, Reason: err.Error()})
+		return a.finish(agent.Exit{Code: -1, Reason: err.Error()})
 	}
 	if err := a.begin(orders); err != nil {
 		say("%v", err)
-		return a.finish(Exit{Code: 127, Reason: err.Error()})
+		return a.finish(agent.Exit{Code: 127, Reason: err.Error()})
 	}
 	rest()
 	exit := a.wait()
@@ -137,7 +139,7 @@ func (f Folder) receive() Orders {
 
 // finish writes the exit record, sees to it that somebody acts on it, and returns the
 // exit code of the attendant.
-func (a *attendant) finish(exit Exit) int {
+func (a *attendant) finish(exit agent.Exit) int {
 	if a.output != nil {
 		a.output.finish()
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"orange/internal/core/agent"
 )
 
 // begin starts the agent and writes down that it runs.
@@ -20,12 +22,12 @@ func (a *attendant) begin(o Orders) error {
 	if err := a.folder.replace(claimFile, a.claim); err != nil {
 		return err
 	}
-	program, err := find(o)
+	program, err := find(o.Orders)
 	if err != nil {
 		return err
 	}
 	attr := &syscall.ProcAttr{Dir: o.Dir, Env: o.Env}
-	if !o.Headless {
+	if o.Window != nil {
 		if _, err := unix.IoctlGetInt(0, unix.TIOCGPGRP); err != nil {
 			return errors.New("there is no terminal: start the attempt in one, or headless")
 		}
@@ -75,7 +77,7 @@ func (a *attendant) run(program string, argv []string, attr *syscall.ProcAttr) e
 }
 
 // find looks the program up as a shell would in the agent's own environment.
-func find(o Orders) (string, error) {
+func find(o agent.Orders) (string, error) {
 	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
 		return "", fmt.Errorf("cannot start in %q: there is no such folder", o.Dir)
 	}
@@ -134,7 +136,7 @@ func (a *attendant) wakeServer() error {
 			return c.Close()
 		}
 	}
-	program, err := find(Orders{Argv: a.wake, Env: a.wakeEnv, Dir: "/"})
+	program, err := find(agent.Orders{Argv: a.wake, Env: a.wakeEnv, Dir: "/"})
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"orange/internal/core/agent"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 
 // End orders the end of the attempt and returns when no process of it is left. An attempt
 // that has not begun never will. It may be called again.
-func (s *Supervisor) End(ctx context.Context, f Folder) (Exit, error) {
+func (s *Supervisor) End(ctx context.Context, f Folder) (agent.Exit, error) {
 	s.mu.Lock()
 	s.ordered[f] = true
 	s.mu.Unlock()
@@ -33,7 +35,7 @@ func (s *Supervisor) End(ctx context.Context, f Folder) (Exit, error) {
 	for {
 		state, err := f.State(s.boot)
 		if err != nil {
-			return Exit{}, err
+			return agent.Exit{}, err
 		}
 		switch state.Phase {
 		case None:
@@ -46,7 +48,7 @@ func (s *Supervisor) End(ctx context.Context, f Folder) (Exit, error) {
 			err = s.order(ctx, f, state.Started)
 		}
 		if err != nil {
-			return Exit{}, fmt.Errorf("end an attempt: %w", err)
+			return agent.Exit{}, fmt.Errorf("end an attempt: %w", err)
 		}
 	}
 }
@@ -65,12 +67,12 @@ func (f Folder) forbid(boot string) error {
 
 // settleEnd makes sure that an attempt that is over stays over, and that its attendant,
 // which wrote the record last of all, has left too.
-func (s *Supervisor) settleEnd(ctx context.Context, f Folder, state State) (Exit, error) {
+func (s *Supervisor) settleEnd(ctx context.Context, f Folder, state State) (agent.Exit, error) {
 	if state.Started.Child.PID == 0 && !state.Started.Ended {
 		claim := state.Started
 		claim.Ended = true
 		if err := f.replace(claimFile, claim); err != nil {
-			return Exit{}, err
+			return agent.Exit{}, err
 		}
 	}
 	if state.Started.BootID == s.boot && state.Started.Attendant.PID != 0 {
@@ -79,7 +81,7 @@ func (s *Supervisor) settleEnd(ctx context.Context, f Folder, state State) (Exit
 			err = state.Started.Attendant.tell(unix.SIGKILL)
 		}
 		if err != nil {
-			return Exit{}, fmt.Errorf("end an attempt: %w", err)
+			return agent.Exit{}, fmt.Errorf("end an attempt: %w", err)
 		}
 	}
 	return f.record(state.Exit)
@@ -119,17 +121,17 @@ func (s *Supervisor) order(ctx context.Context, f Folder, started Started) error
 	if err := s.sweep(ctx, started); err != nil {
 		return err
 	}
-	_, err = f.record(Exit{Code: -1, Reason: "it was ended by force", At: time.Now(), BootID: s.boot})
+	_, err = f.record(agent.Exit{Code: -1, Reason: "it was ended by force", At: time.Now(), BootID: s.boot})
 	return err
 }
 
 // bury ends what a dead attendant left behind and writes the record in its place. The
 // attendant was seen to be lost at a time; zero: nobody knows when it was.
-func (s *Supervisor) bury(ctx context.Context, f Folder, started Started, seen time.Time) (Exit, error) {
+func (s *Supervisor) bury(ctx context.Context, f Folder, started Started, seen time.Time) (agent.Exit, error) {
 	if err := s.sweep(ctx, started); err != nil {
-		return Exit{}, fmt.Errorf("end what a lost attendant left: %w", err)
+		return agent.Exit{}, fmt.Errorf("end what a lost attendant left: %w", err)
 	}
-	return f.record(Exit{Code: -1, Reason: "the attendant was lost", At: time.Now(), BootID: s.boot, Blow: &Blow{By: lost, At: seen}})
+	return f.record(agent.Exit{Code: -1, Reason: "the attendant was lost", At: time.Now(), BootID: s.boot, Blow: &agent.Blow{By: lost, At: seen}})
 }
 
 // sweep ends the processes of an attempt: it asks each once, waits for the grace, then

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"orange/internal/adapter/attend"
+	"orange/internal/core/agent"
 )
 
 // daemon is a part of a script that leaves a process behind which has a session of its
@@ -216,15 +217,15 @@ func TestWhatAKilledAttendantLeavesIsEnded(t *testing.T) {
 			s := newStage(t)
 			o := s.orders(daemon + `trap "" TERM; echo $$ >$DIR/agent; while :; do sleep 0.01; done`)
 			started := s.start(o)
-			agent, left := s.pid("agent"), s.pid("daemon")
-			var exits, second <-chan attend.Exit
+			worker, left := s.pid("agent"), s.pid("daemon")
+			var exits, second <-chan agent.Exit
 			if who == "watched" {
 				exits, second = s.watch(), s.watch()
 			}
 			if err := syscall.Kill(started.Attendant.PID, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
-			var exit attend.Exit
+			var exit agent.Exit
 			switch who {
 			case "watched":
 				exit = receive(t, exits)
@@ -243,8 +244,8 @@ func TestWhatAKilledAttendantLeavesIsEnded(t *testing.T) {
 			if exit.Code != -1 || exit.Reason != "the attendant was lost" {
 				t.Errorf("exit: %+v", exit)
 			}
-			if !gone(agent) || !gone(left) || carried(s.key) != 0 {
-				t.Errorf("gone: agent %v, daemon %v; with its key: %d", gone(agent), gone(left), carried(s.key))
+			if !gone(worker) || !gone(left) || carried(s.key) != 0 {
+				t.Errorf("gone: agent %v, daemon %v; with its key: %d", gone(worker), gone(left), carried(s.key))
 			}
 			if state := s.state(); state.Phase != attend.Over || !state.Exit.At.Equal(exit.At) {
 				t.Errorf("state: %+v", state)
@@ -277,7 +278,7 @@ func TestAnotherSupervisorTakesOver(t *testing.T) {
 	if len(exits) != 0 {
 		t.Error("the closed supervisor reported the exit")
 	}
-	if err := s.Watch(s.folder, func(attend.Exit) {}); err == nil {
+	if err := s.Watch(s.folder, func(agent.Exit) {}); err == nil {
 		t.Error("a closed supervisor watches")
 	}
 }

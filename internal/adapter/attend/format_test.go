@@ -3,6 +3,8 @@ package attend
 import (
 	"encoding/json"
 	"testing"
+
+	"orange/internal/core/agent"
 )
 
 // TestFormatsOfRecords pins the files of an attempt. A server of another version reads them, and gives orders to attendants of
@@ -12,10 +14,10 @@ func TestFormatsOfRecords(t *testing.T) {
 		name, text string
 		into       any
 	}{
-		{"the end of an agent", `{"code":0,"at":"2026-11-16T20:00:00.25Z","boot_id":"b"}`, new(Exit)},
+		{"the end of an agent", `{"code":0,"at":"2026-11-16T20:00:00.25Z","boot_id":"b"}`, new(agent.Exit)},
 		{"the end of an agent that was killed with others",
-			`{"code":137,"signal":"SIGKILL","reason":"tmux ended together with 1 other agent","at":"2026-11-16T20:00:00Z","boot_id":"b","blow":{"by":"SIGHUP","at":"2026-11-16T19:59:59Z"},"mass":"tmux"}`, new(Exit)},
-		{"a lost attendant that nobody saw end", `{"code":-1,"reason":"the attendant was lost","at":"2026-11-16T20:00:00Z","boot_id":"b","blow":{"by":"lost"}}`, new(Exit)},
+			`{"code":137,"signal":"SIGKILL","reason":"tmux ended together with 1 other agent","at":"2026-11-16T20:00:00Z","boot_id":"b","blow":{"by":"SIGHUP","at":"2026-11-16T19:59:59Z"},"mass":"tmux"}`, new(agent.Exit)},
+		{"a lost attendant that nobody saw end", `{"code":-1,"reason":"the attendant was lost","at":"2026-11-16T20:00:00Z","boot_id":"b","blow":{"by":"lost"}}`, new(agent.Exit)},
 		{"a claim", `{"boot_id":"b","attendant":{"pid":7,"start":70},"at":"2026-11-16T20:00:00Z"}`, new(Started)},
 		{"a start", `{"boot_id":"b","attendant":{"pid":7,"start":70},"child":{"pid":8,"start":80},"pgid":8,"key":"f/T/1","tmux":"/t","grace":5000000000,"at":"2026-11-16T20:00:00Z","terminal":{"pid":6,"start":60},"blow":{"by":"SIGTERM","at":"2026-11-16T20:00:00Z"}}`, new(Started)},
 		{"an attempt that was ended before it began", `{"boot_id":"b","attendant":{"pid":0,"start":0},"at":"2026-11-16T20:00:00Z","ended":true}`, new(Started)},

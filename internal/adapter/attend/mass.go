@@ -3,6 +3,8 @@ package attend
 import (
 	"fmt"
 	"time"
+
+	"orange/internal/core/agent"
 )
 
 // What can end attempts together: the values of Exit.Mass.
@@ -23,21 +25,14 @@ const (
 // lost is the value of Struck for an attendant that is gone without a record.
 const lost = "lost"
 
-// A Blow is what something outside did to the attendant of an attempt: the signal that
-// told it to end, or that it was lost. At is zero if nobody saw when.
-type Blow struct {
-	By string    `json:"by"`
-	At time.Time `json:"at,omitzero"`
-}
-
-// near says whether two blows can be one event.
-func (b Blow) near(other Blow) bool {
-	return b.At.IsZero() || other.At.IsZero() || b.At.Sub(other.At).Abs() <= togetherWithin
+// nearBlows says whether two blows can be one event.
+func nearBlows(a, b agent.Blow) bool {
+	return a.At.IsZero() || b.At.IsZero() || a.At.Sub(b.At).Abs() <= togetherWithin
 }
 
 // struck is an attempt that ended, or ends, from outside.
 type struck struct {
-	blow     Blow
+	blow     agent.Blow
 	terminal Process // its tmux server, zero without one
 }
 
@@ -59,7 +54,7 @@ func (k struck) cause() string {
 // that ended from outside ended alone. The judgement becomes part of the exit record, so
 // that it is the same after a restart of the server. It says no if the supervisor was
 // closed first.
-func (s *Supervisor) judge(f Folder, state State) (Exit, bool) {
+func (s *Supervisor) judge(f Folder, state State) (agent.Exit, bool) {
 	exit := state.Exit
 	if exit.Mass != "" || exit.Blow == nil && exit.BootID == s.boot || s.wasOrdered(f) {
 		return exit, true
@@ -76,7 +71,7 @@ func (s *Supervisor) judge(f Folder, state State) (Exit, bool) {
 	s.mu.Unlock()
 	select { // others may be about to end
 	case <-s.ctx.Done():
-		return Exit{}, false
+		return agent.Exit{}, false
 	case <-time.After(togetherWithin):
 	}
 	others := s.struckWith(f, own)
@@ -96,7 +91,7 @@ func (s *Supervisor) judge(f Folder, state State) (Exit, bool) {
 	return s.keep(f, exit)
 }
 
-func (s *Supervisor) keep(f Folder, exit Exit) (Exit, bool) {
+func (s *Supervisor) keep(f Folder, exit agent.Exit) (agent.Exit, bool) {
 	if exit.Mass != "" {
 		_ = f.replace(exitFile, exit) // what is not kept is judged again by the next server
 	}
@@ -124,7 +119,7 @@ func (s *Supervisor) struckWith(f Folder, own struck) int {
 		if k.blow.By == "" {
 			k = g.struck(s.boot)
 		}
-		if k.outside() && k.blow.near(own.blow) {
+		if k.outside() && nearBlows(k.blow, own.blow) {
 			n++
 		}
 	}
@@ -138,7 +133,7 @@ func (f Folder) struck(boot string) struck {
 	case err != nil || state.Started.BootID != boot:
 		return struck{}
 	case state.Phase == Lost:
-		return struck{Blow{By: lost, At: time.Now()}, state.Started.Terminal}
+		return struck{agent.Blow{By: lost, At: time.Now()}, state.Started.Terminal}
 	case state.Exit.Blow != nil:
 		return struck{*state.Exit.Blow, state.Started.Terminal}
 	case state.Started.Blow != nil:

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"orange/internal/core/agent"
 )
 
 // between are the fields between the group and the start time.
@@ -124,7 +126,10 @@ func FuzzOrdersComeBack(f *testing.F) {
 	f.Add("sh", "A=1", "/", true, int64(5))
 	f.Add("\xff\x00", "\u2028", "\"", false, int64(-1))
 	f.Fuzz(func(t *testing.T, arg, variable, dir string, headless bool, grace int64) {
-		want := Orders{Argv: []string{arg, ""}, Env: []string{variable}, Dir: dir, Headless: headless, Grace: time.Duration(grace), Socket: arg, Wake: []string{dir, arg}}
+		want := Orders{Orders: agent.Orders{Argv: []string{arg, ""}, Env: []string{variable}, Dir: dir}, Grace: time.Duration(grace), Socket: arg, Wake: []string{dir, arg}}
+		if !headless {
+			want.Window = new(agent.Window)
+		}
 		text, err := json.Marshal(want)
 		if err != nil {
 			t.Fatal(err)

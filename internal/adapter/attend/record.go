@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orange/internal/atomicfile"
+	"orange/internal/core/agent"
 )
 
 // Started says who attends to an attempt and, once the agent runs, what runs.
@@ -22,22 +23,10 @@ type Started struct {
 	Grace     time.Duration `json:"grace,omitempty"`
 	At        time.Time     `json:"at"`
 	Terminal  Process       `json:"terminal,omitzero"` // the tmux server of its window
-	Blow      *Blow         `json:"blow,omitempty"`    // what told the attendant to end
+	Blow      *agent.Blow   `json:"blow,omitempty"`    // what told the attendant to end
 
 	// Ended is part of a claim: the attempt was ended before it ran, and never will.
 	Ended bool `json:"ended,omitempty"`
-}
-
-// Exit says how an attempt ended. Code is the agent's exit code, 128 and the number of
-// the signal that killed it, 127 if it could not be started, or -1 if that is not known.
-type Exit struct {
-	Code   int       `json:"code"`
-	Signal string    `json:"signal,omitempty"`
-	Reason string    `json:"reason,omitempty"`
-	At     time.Time `json:"at"`
-	BootID string    `json:"boot_id"`
-	Blow   *Blow     `json:"blow,omitempty"` // what ended the attendant, if that is why
-	Mass   string    `json:"mass,omitempty"` // what ended it together with others
 }
 
 // restarted is the reason of an end for which there is no record.
@@ -65,7 +54,7 @@ func (p Phase) String() string {
 type State struct {
 	Phase   Phase
 	Started Started
-	Exit    Exit
+	Exit    agent.Exit
 }
 
 // State tells the phase of the attempt on a machine with this boot id.
@@ -86,7 +75,7 @@ func (f Folder) State(boot string) (State, error) {
 // records are the files of an attempt as they were read.
 type records struct {
 	claim, started     Started
-	exit               Exit
+	exit               agent.Exit
 	claimed, ran, over bool
 }
 
@@ -119,7 +108,7 @@ func (r records) state(boot string) State {
 		state.Phase = None
 	case state.Started.BootID != boot:
 		state.Phase = Over
-		state.Exit = Exit{Code: -1, Reason: restarted, Mass: MassReboot, At: time.Now(), BootID: boot}
+		state.Exit = agent.Exit{Code: -1, Reason: restarted, Mass: MassReboot, At: time.Now(), BootID: boot}
 	case !state.Started.Attendant.Alive():
 		state.Phase = Lost
 	case r.ran:
@@ -130,8 +119,8 @@ func (r records) state(boot string) State {
 	return state
 }
 
-func neverBegan(boot string, at time.Time) Exit {
-	return Exit{Code: -1, Reason: "it was ended before it began", At: at, BootID: boot}
+func neverBegan(boot string, at time.Time) agent.Exit {
+	return agent.Exit{Code: -1, Reason: "it was ended before it began", At: at, BootID: boot}
 }
 
 // read reads a record and says whether it is there.
@@ -191,8 +180,8 @@ func (f Folder) write(name string, value any, place func(temp, path string) erro
 
 // record makes sure that there is an exit record and returns it: the given one, or the
 // one that was there before.
-func (f Folder) record(exit Exit) (Exit, error) {
-	var earlier Exit
+func (f Folder) record(exit agent.Exit) (agent.Exit, error) {
+	var earlier agent.Exit
 	if found, err := f.read(exitFile, &earlier); found || err != nil {
 		return earlier, err
 	}

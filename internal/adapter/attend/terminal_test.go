@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"orange/internal/adapter/attend"
+	"orange/internal/core/agent"
 )
 
 // A tmux is a terminal for one test.
@@ -62,7 +63,7 @@ func (x tmux) launch(_ context.Context, argv []string) error {
 func (s *stage) startIn(x tmux, script string) attend.Started {
 	s.t.Helper()
 	o := s.orders(script)
-	o.Headless = false
+	o.Window = new(agent.Window)
 	started, err := s.Start(s.t.Context(), s.folder, o, x.launch)
 	if err != nil {
 		s.t.Fatal(err)
@@ -157,7 +158,7 @@ func TestTheLastWordsOfAnAgentReachTheTerminal(t *testing.T) {
 		s, x := newStage(t), newTmux(t)
 		log := filepath.Join(s.dir, "log")
 		o := s.orders("seq 1 20000; kill -9 $$")
-		o.Headless = false
+		o.Window = new(agent.Window)
 		launch := func(ctx context.Context, argv []string) error {
 			x.run(slices.Concat([]string{"new-session", "-d", "-s", "s", "--"}, argv,
 				[]string{";", "set-option", "-g", "remain-on-exit", "on", ";", "pipe-pane", "-t", "=s:", "exec cat >>" + log})...)
@@ -179,7 +180,7 @@ func TestTheLastWordsOfAnAgentReachTheTerminal(t *testing.T) {
 func TestInATerminalWhatCannotBeStartedIsSaid(t *testing.T) {
 	s, x := newStage(t), newTmux(t)
 	o := s.orders("")
-	o.Headless, o.Argv = false, []string{"no-such-program"}
+	o.Window, o.Argv = new(agent.Window), []string{"no-such-program"}
 	said := filepath.Join(s.dir, "said")
 	launch := func(_ context.Context, argv []string) error {
 		x.run(slices.Concat([]string{"new-session", "-d", "-s", "s", "--"}, argv, []string{";", "pipe-pane", "-t", "=s:", "exec cat >>" + said})...)
@@ -266,7 +267,7 @@ func TestAttemptsThatEndWithTheirTmuxOrTheirAttendantsEndTogether(t *testing.T) 
 			x := newTmux(t)
 			first := newStage(t)
 			var started []attend.Started
-			var exits []<-chan attend.Exit
+			var exits []<-chan agent.Exit
 			var stages []*stage
 			for i := range c.agents {
 				s := &stage{Supervisor: first.Supervisor, t: t, dir: t.TempDir(), key: fmt.Sprint(first.key, i)}
@@ -274,7 +275,7 @@ func TestAttemptsThatEndWithTheirTmuxOrTheirAttendantsEndTogether(t *testing.T) 
 				o := s.orders("echo $$ >$DIR/agent; exec sleep 1000")
 				launch := s.Plain()
 				if c.terminal {
-					o.Headless = false
+					o.Window = new(agent.Window)
 					launch = func(_ context.Context, argv []string) error {
 						x.run(append([]string{"new-session", "-d", "-s", fmt.Sprint("s", i), "--"}, argv...)...)
 						return nil

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"orange/internal/core/agent"
 )
 
 // A death is one process that this one has waited for.
@@ -18,8 +20,8 @@ type death struct {
 // wait returns when the agent and everything it started have ended. As soon as the agent
 // has ended by itself, or the attendant is told to end, what is left is asked to end and,
 // after the grace, killed.
-func (a *attendant) wait() Exit {
-	exit := Exit{Code: -1}
+func (a *attendant) wait() agent.Exit {
+	exit := agent.Exit{Code: -1}
 	deaths := make(chan death)
 	go a.reap(deaths)
 	var kill, again <-chan time.Time
@@ -82,7 +84,7 @@ func (a *attendant) struckBy(s os.Signal) {
 	if sig, ok := s.(unix.Signal); ok {
 		name = unix.SignalName(sig)
 	}
-	a.claim.Blow = &Blow{By: name, At: time.Now()}
+	a.claim.Blow = &agent.Blow{By: name, At: time.Now()}
 	if err := a.folder.replace(startedFile, a.claim); err != nil {
 		say("cannot write down what ended the attempt: %v", err)
 	}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"orange/internal/core/agent"
 )
 
 // Watch calls over once, in a goroutine of its own, when the attempt is over. If its
 // attendant died without a record, what it attended to is ended first. An attempt that
 // is watched already is not watched a second time.
-func (s *Supervisor) Watch(f Folder, over func(Exit)) error {
+func (s *Supervisor) Watch(f Folder, over func(agent.Exit)) error {
 	state, err := f.State(s.boot)
 	if err != nil {
 		return err
@@ -42,14 +44,14 @@ func (s *Supervisor) Watch(f Folder, over func(Exit)) error {
 }
 
 // follow waits until the attempt is over. It says no if the supervisor was closed first.
-func (s *Supervisor) follow(f Folder) (Exit, bool) {
+func (s *Supervisor) follow(f Folder) (agent.Exit, bool) {
 	var seen time.Time // when the attendant was seen to end
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		state, err := f.State(s.boot)
 		switch {
 		case err != nil:
 		case state.Phase == None: // it was there: somebody removed the folder
-			return Exit{Code: -1, Reason: "its records are gone", At: time.Now(), BootID: s.boot}, true
+			return agent.Exit{Code: -1, Reason: "its records are gone", At: time.Now(), BootID: s.boot}, true
 		case state.Phase == Over:
 			if exit, err := f.record(state.Exit); err == nil {
 				state.Exit = exit
@@ -62,7 +64,7 @@ func (s *Supervisor) follow(f Folder) (Exit, bool) {
 			}
 		default:
 			if err := s.await(state.Started.Attendant); errors.Is(err, os.ErrClosed) {
-				return Exit{}, false
+				return agent.Exit{}, false
 			}
 			seen = time.Now()
 			continue
@@ -70,7 +72,7 @@ func (s *Supervisor) follow(f Folder) (Exit, bool) {
 		// What cannot be told or ended now is tried again.
 		select {
 		case <-s.ctx.Done():
-			return Exit{}, false
+			return agent.Exit{}, false
 		case <-time.After(pause):
 		}
 	}

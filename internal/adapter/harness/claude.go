@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
 
@@ -59,7 +60,7 @@ func (c claude) Plan(l Launch) (Plan, error) {
 	}
 	text, err := c.settings(l)
 	return Plan{
-		Argv: argv, Env: c.env(), Excludes: []string{claudeLocal},
+		Plan: agent.Plan{Argv: argv, Env: c.env()}, Excludes: []string{claudeLocal},
 		Files: []File{{Path: settings, Text: text, Mode: 0o600}},
 	}, err
 }
@@ -109,31 +110,31 @@ func addHook(hooks map[string]any, event, matcher, line string) {
 }
 
 // Hook implements Harness.
-func (claude) Hook(event string, payload []byte, now time.Time) (Notice, error) {
+func (claude) Hook(event string, payload []byte, now time.Time) (agent.Notice, error) {
 	var e hookEvent
 	if err := decode("claude", event, payload, &e); err != nil {
-		return Notice{}, err
+		return agent.Notice{}, err
 	}
 	n := e.about()
 	switch event {
 	case "SessionStart", "SessionEnd":
 	case "UserPromptSubmit":
-		n.Condition, n.Prompted = task.Running, true
+		n.Condition.Name, n.Prompted = task.Running, true
 	case "PreToolUse", "PostToolUse", "PostToolUseFailure":
-		n.Condition = task.Running
+		n.Condition.Name = task.Running
 	case "PermissionRequest":
 		return e.asks(), nil
 	case "Notification":
-		n.Condition, n.Detail = claudeNotification(e.NotificationType), clean(e.Message, maxDetail)
+		n.Condition.Name, n.Condition.Detail = claudeNotification(e.NotificationType), clean(e.Message, maxDetail)
 	case "Stop":
-		n.Condition, n.Final = task.Idle, prose(e.LastMessage)
+		n.Condition.Name, n.Final = task.Idle, prose(e.LastMessage)
 		if len(e.Background) > 0 {
-			n.Condition = task.Running // it wakes up when they end
+			n.Condition.Name = task.Running // it wakes up when they end
 		}
 	case "StopFailure":
-		n.failed(e, now)
+		addProviderError(&n, e, now)
 	default:
-		return Notice{}, nil
+		return agent.Notice{}, nil
 	}
 	return n, nil
 }
@@ -150,17 +151,17 @@ func claudeNotification(kind string) string {
 	return ""
 }
 
-// failed is a turn that ended in an error of the provider.
-func (n *Notice) failed(e hookEvent, now time.Time) {
+// addProviderError adds a turn that ended in an error of the provider.
+func addProviderError(n *agent.Notice, e hookEvent, now time.Time) {
 	text := strings.TrimSpace(e.LastMessage + " " + e.ErrorDetails)
 	switch e.Error {
 	case "rate_limit":
-		if !n.mark(text, now) {
-			n.mark("rate limit: "+text, now)
+		if !addLimit(n, text, now) {
+			addLimit(n, "rate limit: "+text, now)
 		}
 	case "authentication_failed", "oauth_org_not_allowed", "billing_error":
-		n.Condition, n.Detail = task.WaitingInput, clean(text, maxDetail)
+		n.Condition.Name, n.Condition.Detail = task.WaitingInput, clean(text, maxDetail)
 	default:
-		n.Condition, n.Detail = task.TurnFailed, clean(text, maxDetail)
+		n.Condition.Name, n.Condition.Detail = task.TurnFailed, clean(text, maxDetail)
 	}
 }

@@ -3,6 +3,9 @@ package harness
 import (
 	"strings"
 	"time"
+
+	"orange/internal/core/agent"
+	"orange/internal/core/task"
 )
 
 // claudeRecord is one line of what Claude Code prints headless, and of its transcript.
@@ -41,28 +44,28 @@ type claudeUsage struct {
 	Read   count `json:"cache_read_input_tokens"`
 }
 
-func (u claudeUsage) usage() Usage {
-	return Usage{InputTokens: u.Input.int(), OutputTokens: u.Output.int(), CacheTokens: u.Made.int() + u.Read.int()}
+func (u claudeUsage) usage() task.Usage {
+	return task.Usage{Input: u.Input.int(), Output: u.Output.int(), Cached: u.Made.int() + u.Read.int()}
 }
 
 // synthetic is the model of messages that Claude Code writes itself.
 const synthetic = "<synthetic>"
 
 // Read implements Harness.
-func (claude) Read(o Output) Notice {
+func (claude) Read(o Output) agent.Notice {
 	if !o.Headless {
 		return claudeTranscript(o)
 	}
 	n := claudeStream(o)
 	if n.Final == "" || n.Usage == nil {
-		n = n.fill(claudeTranscript(o))
+		n = fillNotice(n, claudeTranscript(o))
 	}
 	return n
 }
 
 // claudeStream reads what is printed with --output-format stream-json.
-func claudeStream(o Output) Notice {
-	var n Notice
+func claudeStream(o Output) agent.Notice {
+	var n agent.Notice
 	var words claudeWords
 	for _, r := range records(o.Log, claudeStreamLook) {
 		if n.Session == "" && plainID(r.Session) {
@@ -70,13 +73,13 @@ func claudeStream(o Output) Notice {
 		}
 		switch {
 		case r.Type == "rate_limit_event" && r.Limit.Status == "rejected":
-			n.mark("usage limit reached: "+strings.ReplaceAll(r.Limit.Type, "_", " ")+resets(r.Limit.ResetsAt), o.Now)
-		case r.Type == "assistant" && r.Parent == nil && r.Error == "rate_limit" && n.Until.IsZero():
-			n.mark("rate limit: "+string(r.Message.Content), o.Now)
+			addLimit(&n, "usage limit reached: "+strings.ReplaceAll(r.Limit.Type, "_", " ")+resets(r.Limit.ResetsAt), o.Now)
+		case r.Type == "assistant" && r.Parent == nil && r.Error == "rate_limit" && n.Condition.Until.IsZero():
+			addLimit(&n, "rate limit: "+string(r.Message.Content), o.Now)
 		case r.speaks():
 			words.add(r)
 		case r.Type == "result":
-			n.claudeResult(r, o.Now)
+			addClaudeResult(&n, r, o.Now)
 			if !r.IsError {
 				words.end(r.Result)
 			}
@@ -140,19 +143,19 @@ func claudeStreamLook(end []claudeRecord) found {
 	return lastWord
 }
 
-func (n *Notice) claudeResult(r claudeRecord, now time.Time) {
+func addClaudeResult(n *agent.Notice, r claudeRecord, now time.Time) {
 	if r.Usage != nil {
 		u := r.Usage.usage()
-		u.CostMicroUSD = micros(r.Cost)
-		n.Usage = u.some()
+		u.Micros = micros(r.Cost)
+		n.Usage = someUsage(u)
 	}
 	switch {
 	case !r.IsError:
-		n.lift()
-	case n.Until.IsZero() && r.Status == 429:
-		n.mark("429: "+r.Result, now)
-	case n.Until.IsZero():
-		n.fail(r.Result, now)
+		clearFailure(n)
+	case n.Condition.Until.IsZero() && r.Status == 429:
+		addLimit(n, "429: "+r.Result, now)
+	case n.Condition.Until.IsZero():
+		addFailure(n, r.Result, now)
 	}
 }
 
@@ -166,16 +169,16 @@ func resets(at count) string {
 
 // claudeTranscript reads the record of a session. It holds one line per part of a
 // message, each with the usage of the whole.
-func claudeTranscript(o Output) Notice {
-	var n Notice
+func claudeTranscript(o Output) agent.Notice {
+	var n agent.Notice
 	var words claudeWords
-	spent := map[string]Usage{}
+	spent := map[string]task.Usage{}
 	for _, r := range records(o.Transcript, o.claudeTranscriptLook) {
 		if n.Session == "" && plainID(r.SessionID) {
 			n.Session = r.SessionID
 		}
 		if r.Type == "user" && !r.Sidechain {
-			n.lift()
+			clearFailure(&n)
 		}
 		if r.Type != "assistant" || r.At.Before(o.Since) {
 			continue
@@ -184,16 +187,16 @@ func claudeTranscript(o Output) Notice {
 		switch {
 		case r.speaks():
 			words.add(r)
-			n.lift()
+			clearFailure(&n)
 		case r.Error == "rate_limit" && !r.Sidechain:
-			n.mark("rate limit: "+string(r.Message.Content), o.Now)
+			addLimit(&n, "rate limit: "+string(r.Message.Content), o.Now)
 		}
 	}
-	var sum Usage
+	var sum task.Usage
 	for _, u := range spent {
-		sum.plus(u)
+		sum = sum.Plus(u)
 	}
-	n.Usage, n.Final = sum.some(), prose(words.text)
+	n.Usage, n.Final = someUsage(sum), prose(words.text)
 	return n
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
 
@@ -59,7 +60,7 @@ func (c codex) Plan(l Launch) (Plan, error) {
 	if prompt != "" {
 		argv = append(argv, "--", prompt)
 	}
-	return Plan{Argv: argv, Files: files}, nil
+	return Plan{Plan: agent.Plan{Argv: argv}, Files: files}, nil
 }
 
 // config is what Orange sets on top of the user's configuration: its hooks, trust in
@@ -115,33 +116,33 @@ type codexTurn struct {
 }
 
 // Hook implements Harness.
-func (codex) Hook(event string, payload []byte, _ time.Time) (Notice, error) {
+func (codex) Hook(event string, payload []byte, _ time.Time) (agent.Notice, error) {
 	if event == "notify" {
 		var turn codexTurn
 		if err := decode("codex", event, payload, &turn); err != nil || turn.Type != "agent-turn-complete" {
-			return Notice{}, err
+			return agent.Notice{}, err
 		}
 		n := hookEvent{Session: turn.Thread}.about()
-		n.Condition, n.Final = task.Idle, prose(turn.Message)
+		n.Condition.Name, n.Final = task.Idle, prose(turn.Message)
 		return n, nil
 	}
 	var e hookEvent
 	if err := decode("codex", event, payload, &e); err != nil {
-		return Notice{}, err
+		return agent.Notice{}, err
 	}
 	n := e.about()
 	switch event {
 	case "SessionStart", "SessionEnd":
 	case "UserPromptSubmit":
-		n.Condition, n.Prompted = task.Running, true
+		n.Condition.Name, n.Prompted = task.Running, true
 	case "PreToolUse", "PostToolUse":
-		n.Condition = task.Running
+		n.Condition.Name = task.Running
 	case "PermissionRequest":
 		return e.asks(), nil
 	case "Stop":
-		n.Condition, n.Final = task.Idle, prose(e.LastMessage)
+		n.Condition.Name, n.Final = task.Idle, prose(e.LastMessage)
 	default:
-		return Notice{}, nil
+		return agent.Notice{}, nil
 	}
 	return n, nil
 }

@@ -3,6 +3,9 @@ package harness
 import (
 	"slices"
 	"time"
+
+	"orange/internal/core/agent"
+	"orange/internal/core/task"
 )
 
 // codexEvent is one line of codex exec --json.
@@ -26,8 +29,8 @@ type codexUsage struct {
 	Output count `json:"output_tokens"`
 }
 
-func (u codexUsage) usage() Usage {
-	return Usage{InputTokens: max(0, u.Input.int()-u.Cached.int()), OutputTokens: u.Output.int(), CacheTokens: u.Cached.int()}
+func (u codexUsage) usage() task.Usage {
+	return task.Usage{Input: max(0, u.Input.int()-u.Cached.int()), Output: u.Output.int(), Cached: u.Cached.int()}
 }
 
 // codexLine is one line of a rollout file.
@@ -54,7 +57,7 @@ type codexLine struct {
 
 // Read implements Harness. What Codex prints about usage is that of the whole session;
 // only its transcript says when it was spent.
-func (codex) Read(o Output) Notice {
+func (codex) Read(o Output) agent.Notice {
 	seen := codexTranscript(o)
 	if !o.Headless {
 		return seen
@@ -63,12 +66,12 @@ func (codex) Read(o Output) Notice {
 	if seen.Usage != nil {
 		n.Usage = seen.Usage
 	}
-	return n.fill(seen)
+	return fillNotice(n, seen)
 }
 
-func codexStream(o Output) Notice {
-	var n Notice
-	var sum Usage
+func codexStream(o Output) agent.Notice {
+	var n agent.Notice
+	var sum task.Usage
 	for _, e := range records(o.Log, codexStreamLook) {
 		switch e.Type {
 		case "thread.started":
@@ -81,16 +84,16 @@ func codexStream(o Output) Notice {
 			}
 		case "turn.completed":
 			if e.Usage != nil {
-				sum.plus(e.Usage.usage())
+				sum = sum.Plus(e.Usage.usage())
 			}
-			n.lift()
+			clearFailure(&n)
 		case "error":
-			n.fail(e.Message, o.Now)
+			addFailure(&n, e.Message, o.Now)
 		case "turn.failed":
-			n.fail(e.Error.Message, o.Now)
+			addFailure(&n, e.Error.Message, o.Now)
 		}
 	}
-	n.Usage, n.Final = sum.some(), prose(n.Final)
+	n.Usage, n.Final = someUsage(sum), prose(n.Final)
 	return n
 }
 
@@ -111,8 +114,8 @@ func codexStreamLook(end []codexEvent) found {
 }
 
 // codexTranscript reads a rollout file. Its totals are those of the session.
-func codexTranscript(o Output) Notice {
-	var n Notice
+func codexTranscript(o Output) agent.Notice {
+	var n agent.Notice
 	head, end := readEnds(o.Transcript, o.codexTranscriptLook)
 	for _, l := range slices.Concat(head, end) {
 		p := l.Payload
@@ -121,10 +124,10 @@ func codexTranscript(o Output) Notice {
 			n.Session = p.ID
 		case l.At.Before(o.Since):
 		case p.Type == "task_started":
-			n.lift()
+			clearFailure(&n)
 		case p.Type == "task_complete" && p.Error.Message != "":
-			if !n.fail(p.Error.Message, o.Now) && p.Error.Info == "usage_limit_exceeded" {
-				n.mark("usage limit reached: "+p.Error.Message, o.Now)
+			if !addFailure(&n, p.Error.Message, o.Now) && p.Error.Info == "usage_limit_exceeded" {
+				addLimit(&n, "usage limit reached: "+p.Error.Message, o.Now)
 			}
 		case p.Type == "task_complete" && p.Last != "":
 			n.Final = p.Last
@@ -133,14 +136,14 @@ func codexTranscript(o Output) Notice {
 		}
 	}
 	n.Final = prose(n.Final)
-	n.Usage = o.codexSpent(head, end).some()
+	n.Usage = someUsage(o.codexSpent(head, end))
 	return n
 }
 
 // codexSpent takes off what was spent before this attempt. Where that is said between
 // the beginning and the end that were read, nothing before the end is counted.
-func (o Output) codexSpent(head, end []codexLine) Usage {
-	var before, total Usage
+func (o Output) codexSpent(head, end []codexLine) task.Usage {
+	var before, total task.Usage
 	gap := len(head) > 0 && o.earlier(head[0].At)
 	for i, l := range slices.Concat(head, end) {
 		info := l.Payload.Info
@@ -151,11 +154,11 @@ func (o Output) codexSpent(head, end []codexLine) Usage {
 		if o.earlier(l.At) {
 			before = total
 		} else if gap && i >= len(head) {
-			before = total.less(info.Last.usage())
+			before = total.Less(info.Last.usage())
 		}
 		gap = gap && i < len(head)
 	}
-	return total.less(before)
+	return total.Less(before)
 }
 
 func (o Output) codexTranscriptLook(end []codexLine) found {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/screen"
 )
 
@@ -59,20 +60,20 @@ func (c command) Plan(l Launch) (Plan, error) {
 	if !placed && prompt != "" {
 		argv = append(argv, prompt)
 	}
-	return Plan{Argv: argv, Env: []string{"ORANGE_PROMPT_FILE=" + l.PromptFile}, Unhooked: true}, nil
+	return Plan{Plan: agent.Plan{Argv: argv, Env: []string{"ORANGE_PROMPT_FILE=" + l.PromptFile}, Unhooked: true}}, nil
 }
 
 // Hook implements Harness.
-func (command) Hook(string, []byte, time.Time) (Notice, error) { return Notice{}, nil }
+func (command) Hook(string, []byte, time.Time) (agent.Notice, error) { return agent.Notice{}, nil }
 
 // Read implements Harness: the end of what it printed is what it said last.
-func (command) Read(o Output) Notice { return lastWords(o) }
+func (command) Read(o Output) agent.Notice { return lastWords(o) }
 
 // sources implements Harness.
 func (command) sources(Output) []source { return nil }
 
 // Screen implements Harness.
-func (command) Screen(string, time.Time) (Notice, bool) { return Notice{}, false }
+func (command) Screen(string, time.Time) (agent.Notice, bool) { return agent.Notice{}, false }
 
 // Input implements Harness: nothing is known of its screens.
 func (command) Input(screen.View) screen.Input { return screen.Input{} }
@@ -84,13 +85,13 @@ func (command) Dialogs(string) (string, bool) { return "", false }
 // what the terminal showed, with what was typed into it: that says nothing. Only the
 // very last lines can say that an allowance is used up: further up it may be what the
 // agent works on.
-func lastWords(o Output) Notice {
+func lastWords(o Output) agent.Notice {
 	if !o.Headless {
-		return Notice{}
+		return agent.Notice{}
 	}
 	end, more := ending(o.Log, maxFinal)
-	n := Notice{Final: prose(string(end))}
-	n.mark(lastLines(n.Final, 3), o.Now)
+	n := agent.Notice{Final: prose(string(end))}
+	addLimit(&n, lastLines(n.Final, 3), o.Now)
 	if more && !strings.HasPrefix(n.Final, cutNote) {
 		n.Final = cutNote + n.Final
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
 
@@ -46,8 +47,8 @@ func decode(name, event string, payload []byte, into any) error {
 }
 
 // about is a Notice with what every payload says about its session.
-func (e hookEvent) about() Notice {
-	n := Notice{Transcript: e.Transcript}
+func (e hookEvent) about() agent.Notice {
+	n := agent.Notice{Transcript: e.Transcript}
 	if plainID(e.Session) {
 		n.Session = e.Session
 	}
@@ -59,11 +60,11 @@ func (e hookEvent) about() Notice {
 
 // asks is the Notice about a question for permission. A tool that asks the user
 // something waits for words, not for leave.
-func (e hookEvent) asks() Notice {
+func (e hookEvent) asks() agent.Notice {
 	n := e.about()
-	n.Condition, n.Detail = task.WaitingPermission, permission(e.Tool, e.Input)
+	n.Condition.Name, n.Condition.Detail = task.WaitingPermission, permission(e.Tool, e.Input)
 	if e.Tool == "AskUserQuestion" || e.Tool == "request_user_input" {
-		n.Condition, n.Detail = task.WaitingInput, question(e.Input)
+		n.Condition.Name, n.Condition.Detail = task.WaitingInput, question(e.Input)
 	}
 	return n
 }
@@ -125,42 +126,42 @@ func question(input json.RawMessage) string {
 }
 
 // limitNotice is the Notice about an error, if the error is a used-up allowance.
-func limitNotice(text string, now time.Time) (Notice, bool) {
+func limitNotice(text string, now time.Time) (agent.Notice, bool) {
 	until, ok := limitIn(text, now)
 	if !ok {
-		return Notice{}, false
+		return agent.Notice{}, false
 	}
-	return Notice{Condition: task.Limited, Detail: clean(text, maxDetail), Until: until}, true
+	return agent.Notice{Condition: task.Condition{Name: task.Limited, Detail: clean(text, maxDetail), Until: until}}, true
 }
 
-// mark adds to n that its agent is limited, if the error says so.
-func (n *Notice) mark(text string, now time.Time) bool {
+// addLimit adds to n that its agent is limited, if the error says so.
+func addLimit(n *agent.Notice, text string, now time.Time) bool {
 	l, ok := limitNotice(text, now)
 	if ok {
-		n.Condition, n.Detail, n.Until, n.Failure = l.Condition, l.Detail, l.Until, ""
+		n.Condition, n.Failure = l.Condition, ""
 	}
 	return ok
 }
 
-// fail keeps why a turn failed, unless that is a used-up allowance, which it says.
-func (n *Notice) fail(text string, now time.Time) bool {
-	if n.mark(text, now) {
+// addFailure keeps why a turn failed, unless that is a used-up allowance, which it says.
+func addFailure(n *agent.Notice, text string, now time.Time) bool {
+	if addLimit(n, text, now) {
 		return true
 	}
 	n.Failure = clean(errorWords(text), maxDetail)
 	return false
 }
 
-// lift takes a limit or a failure back: the agent went on after it.
-func (n *Notice) lift() {
+// clearFailure takes a limit or a failure back: the agent went on after it.
+func clearFailure(n *agent.Notice) {
 	n.Failure = ""
-	if n.Condition == task.Limited {
-		n.Condition, n.Detail, n.Until = "", "", time.Time{}
+	if n.Condition.Name == task.Limited {
+		n.Condition = task.Condition{}
 	}
 }
 
-// fill takes from m what n does not say.
-func (n Notice) fill(m Notice) Notice {
+// fillNotice takes from m what n does not say.
+func fillNotice(n, m agent.Notice) agent.Notice {
 	if n.Final == "" {
 		n.Final = m.Final
 	}

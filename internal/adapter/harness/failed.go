@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
 
@@ -16,24 +17,24 @@ var (
 
 // failedTurn finds an error of the provider that ended the last turn: nothing but the input line
 // stands below it. What was sent after an error stands below it too, and so does a turn that runs.
-func (l look) failedTurn(shown []string) (Notice, bool) {
+func (l look) failedTurn(shown []string) (agent.Notice, bool) {
 	if l.fails == nil {
-		return Notice{}, false
+		return agent.Notice{}, false
 	}
 	end := len(shown) // of the error
 	for i := len(shown) - 1; i >= max(0, len(shown)-failLines); i-- {
 		switch line := shown[i]; {
 		case busyLine().MatchString(line):
-			return Notice{}, false
+			return agent.Notice{}, false
 		case l.fails().MatchString(line):
-			return Notice{Condition: task.TurnFailed, Detail: clean(errorWords(strings.Join(shown[i:end], " ")), maxDetail)}, true
+			return agent.Notice{Condition: task.Condition{Name: task.TurnFailed, Detail: clean(errorWords(strings.Join(shown[i:end], " ")), maxDetail)}}, true
 		case inputLine().MatchString(line) && end < len(shown):
-			return Notice{}, false
+			return agent.Notice{}, false
 		case inputLine().MatchString(line):
 			end = i
 		}
 	}
-	return Notice{}, false
+	return agent.Notice{}, false
 }
 
 // errorWords is an error as a person reads it: of a provider's answer in JSON only the message. What

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
 
@@ -21,7 +22,7 @@ func TestAScreenSaysThatATurnFailed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, ok := find(t, c.agent).Screen(c.pane, noon)
-			if ok != (c.says != "") || ok && (n.Condition != task.TurnFailed || n.Detail != c.says) {
+			if ok != (c.says != "") || ok && (n.Condition.Name != task.TurnFailed || n.Condition.Detail != c.says) {
 				t.Errorf("%v, %+v", ok, n)
 			}
 		})
@@ -41,7 +42,7 @@ func TestALimitBeforeTheLastPromptIsOver(t *testing.T) {
 		"claude, later":         {"claude", "● You've hit your session limit · resets 3pm\n❯ go on\n✻ Thinking\n────\n❯ \n────\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if n, ok := find(t, c.agent).Screen(c.pane, noon); ok != c.limited || ok && n.Condition != task.Limited {
+			if n, ok := find(t, c.agent).Screen(c.pane, noon); ok != c.limited || ok && n.Condition.Name != task.Limited {
 				t.Errorf("%v, %+v", ok, n)
 			}
 		})
@@ -49,16 +50,16 @@ func TestALimitBeforeTheLastPromptIsOver(t *testing.T) {
 }
 
 func TestARunThatFailedKeepsTheWordsOfItsProvider(t *testing.T) {
-	for agent, line := range map[string]string{
+	for name, line := range map[string]string{
 		"claude":   `{"type":"result","is_error":true,"result":"the model is gone"}`,
 		"codex":    `{"type":"turn.failed","error":{"message":"the model is gone"}}`,
 		"gemini":   `{"type":"result","status":"error","error":{"message":"the model is gone"}}`,
 		"opencode": `{"type":"error","error":{"name":"APIError","data":{"message":"the model is gone"}}}`,
 		"pi":       `{"type":"message_end","message":{"role":"assistant","errorMessage":"the model is gone"}}`,
 	} {
-		n := find(t, agent).Read(Output{Log: logged(t, line+"\n"), Headless: true, Now: noon})
-		if !strings.HasSuffix(n.Failure, "the model is gone") || n.Condition != "" {
-			t.Errorf("%s: %+v", agent, n)
+		n := find(t, name).Read(Output{Output: agent.Output{Log: logged(t, line+"\n"), Headless: true}, Now: noon})
+		if !strings.HasSuffix(n.Failure, "the model is gone") || n.Condition.Name != "" {
+			t.Errorf("%s: %+v", name, n)
 		}
 	}
 }

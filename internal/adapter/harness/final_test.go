@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"orange/internal/core/agent"
 	"orange/internal/outputlog"
 )
 
@@ -177,7 +178,7 @@ func (c talk) output(t testing.TB, work int64, end string) Output {
 	if err != nil || f.Close() != nil {
 		t.Fatal(err)
 	}
-	out := Output{Headless: c.headless, Now: noon, Since: noon.Add(-2 * time.Hour)}
+	out := Output{Output: agent.Output{Headless: c.headless, Since: noon.Add(-2 * time.Hour)}, Now: noon}
 	if c.headless {
 		out.Log = path
 	} else {
@@ -207,8 +208,8 @@ func TestFinalMessages(t *testing.T) {
 				if got.Final != m.want {
 					t.Errorf("%s, %s after %d bytes: %d bytes, want %d: %.80q ... %q", name, m.name, work, len(got.Final), len(m.want), got.Final, tailOf(got.Final))
 				}
-				if got.Session != "s1" || got.Condition != "" {
-					t.Errorf("%s, %s after %d bytes: session %q, condition %q", name, m.name, work, got.Session, got.Condition)
+				if got.Session != "s1" || got.Condition.Name != "" {
+					t.Errorf("%s, %s after %d bytes: session %q, condition %q", name, m.name, work, got.Session, got.Condition.Name)
 				}
 			}
 		}
@@ -249,7 +250,7 @@ func TestClaudeSaysItsMessageInParts(t *testing.T) {
 	}
 	c := talks()["claude headless"]
 	end := c.last("said") + "\n" + `{"type":"result","is_error":false,"result":"","usage":{"input_tokens":3}}`
-	if got := find(t, "claude").Read(c.output(t, 0, end)); got.Final != "said" || got.Usage == nil || got.Usage.InputTokens != 3 {
+	if got := find(t, "claude").Read(c.output(t, 0, end)); got.Final != "said" || got.Usage == nil || got.Usage.Input != 3 {
 		t.Errorf("a run that ends without words: %+v", got)
 	}
 }
@@ -263,11 +264,11 @@ func TestTheEndOfALongLog(t *testing.T) {
 		{"more", "begin" + strings.Repeat("x", maxFinal) + "\nend", cutNote + strings.Repeat("x", maxFinal-4) + "\nend"},
 		{"nothing", "", ""},
 	} {
-		got := find(t, "command:x").Read(Output{Log: logged(t, c.log), Headless: true, Now: noon})
+		got := find(t, "command:x").Read(Output{Output: agent.Output{Log: logged(t, c.log), Headless: true}, Now: noon})
 		if got.Final != c.want {
 			t.Errorf("%s: %d bytes, want %d: %.60q", c.name, len(got.Final), len(c.want), got.Final)
 		}
-		if got := find(t, "command:x").Read(Output{Log: logged(t, c.log), Now: noon}); got.Final != "" {
+		if got := find(t, "command:x").Read(Output{Output: agent.Output{Log: logged(t, c.log)}, Now: noon}); got.Final != "" {
 			t.Errorf("%s, at a terminal: %.60q", c.name, got.Final)
 		}
 	}
@@ -324,7 +325,7 @@ func TestUsageOfOneAttemptInALongSession(t *testing.T) {
 	before, after := begun.Add(-time.Minute), begun.Add(time.Minute)
 	for _, c := range []struct {
 		talk, end string
-		want      int
+		want      int64
 	}{
 		{"claude at a terminal", claudes("a", before) + "\n" + claudes("b", after) + "\n" + claudes("b", after) + "\n" + claudes("c", after), 14},
 		{"codex at a terminal", count(100, 5, before) + "\n" + count(110, 10, after) + "\n" + count(125, 15, after), 25},
@@ -334,7 +335,7 @@ func TestUsageOfOneAttemptInALongSession(t *testing.T) {
 			talk := talks()[c.talk]
 			o := talk.output(t, work, c.end)
 			o.Since = begun
-			if got := find(t, talk.harness).Read(o); got.Usage == nil || got.Usage.InputTokens != c.want {
+			if got := find(t, talk.harness).Read(o); got.Usage == nil || got.Usage.Input != c.want {
 				t.Errorf("%s after %d bytes: %+v, want %d", c.talk, work, got.Usage, c.want)
 			}
 		}
@@ -347,7 +348,7 @@ func TestUsageOfOneAttemptInALongSession(t *testing.T) {
 	}
 	o := talk.output(t, 6<<20, count(100, 5, before)+"\n"+count(110, 10, after)+"\n"+own.String()+count(125, 15, after))
 	o.Since = begun
-	if got := find(t, "codex").Read(o); got.Usage == nil || got.Usage.InputTokens != 15 {
+	if got := find(t, "codex").Read(o); got.Usage == nil || got.Usage.Input != 15 {
 		t.Errorf("codex, far: %+v", got.Usage)
 	}
 }
@@ -385,8 +386,8 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, name := range append(Names(), "command:x", "script") {
 			for _, headless := range []bool{true, false} {
-				n := find(t, name).Read(Output{Log: path, Transcript: path, Headless: headless, Since: noon.Add(-time.Hour), Now: noon})
-				if n.Final != prose(n.Final) || n.Session != "" && !plainID(n.Session) || len(n.Detail) > maxDetail {
+				n := find(t, name).Read(Output{Output: agent.Output{Log: path, Transcript: path, Headless: headless, Since: noon.Add(-time.Hour)}, Now: noon})
+				if n.Final != prose(n.Final) || n.Session != "" && !plainID(n.Session) || len(n.Condition.Detail) > maxDetail {
 					t.Errorf("%s: %+v", name, n)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
 
@@ -36,7 +37,7 @@ func (g gemini) Plan(l Launch) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	plan := Plan{Env: []string{"GEMINI_CLI_TRUST_WORKSPACE=true"}}
+	plan := Plan{Plan: agent.Plan{Env: []string{"GEMINI_CLI_TRUST_WORKSPACE=true"}}}
 	argv := []string{"gemini", "--yolo", "--skip-trust"}
 	if !l.Interactive {
 		argv = append(argv, "--output-format=stream-json")
@@ -122,26 +123,26 @@ func geminiPolicy() []byte {
 }
 
 // Hook implements Harness.
-func (gemini) Hook(event string, payload []byte, _ time.Time) (Notice, error) {
+func (gemini) Hook(event string, payload []byte, _ time.Time) (agent.Notice, error) {
 	var e hookEvent
 	if err := decode("gemini", event, payload, &e); err != nil {
-		return Notice{}, err
+		return agent.Notice{}, err
 	}
 	n := e.about()
 	switch event {
 	case "SessionStart", "SessionEnd":
 	case "BeforeAgent":
-		n.Condition, n.Prompted = task.Running, true
+		n.Condition.Name, n.Prompted = task.Running, true
 	case "AfterTool":
-		n.Condition = task.Running
+		n.Condition.Name = task.Running
 	case "Notification":
 		if e.NotificationType == "ToolPermission" {
-			n.Condition, n.Detail = task.WaitingPermission, geminiPermission(e)
+			n.Condition.Name, n.Condition.Detail = task.WaitingPermission, geminiPermission(e)
 		}
 	case "AfterAgent":
-		n.Condition, n.Final = task.Idle, prose(geminiWords(e.Response, n.Transcript))
+		n.Condition.Name, n.Final = task.Idle, prose(geminiWords(e.Response, n.Transcript))
 	default:
-		return Notice{}, nil
+		return agent.Notice{}, nil
 	}
 	return n, nil
 }

@@ -3,6 +3,9 @@ package harness
 import (
 	"strings"
 	"time"
+
+	"orange/internal/core/agent"
+	"orange/internal/core/task"
 )
 
 // geminiRecord is one line of gemini -o stream-json.
@@ -41,16 +44,16 @@ type geminiLine struct {
 }
 
 // Read implements Harness.
-func (gemini) Read(o Output) Notice {
+func (gemini) Read(o Output) agent.Notice {
 	if !o.Headless {
 		return geminiTranscript(o)
 	}
-	return geminiStream(o).fill(geminiTranscript(o))
+	return fillNotice(geminiStream(o), geminiTranscript(o))
 }
 
 // geminiStream reads pieces of messages: what an agent says between two tools is one.
-func geminiStream(o Output) Notice {
-	var n Notice
+func geminiStream(o Output) agent.Notice {
+	var n agent.Notice
 	var said strings.Builder
 	whole := true
 	for _, r := range records(o.Log, geminiStreamLook) {
@@ -72,13 +75,13 @@ func geminiStream(o Output) Notice {
 		case "tool_use", "tool_result":
 			whole = true
 		case "error":
-			n.fail(r.Error.Message, o.Now)
+			addFailure(&n, r.Error.Message, o.Now)
 		case "result":
-			n.Usage = Usage{InputTokens: r.Stats.Input.int(), OutputTokens: r.Stats.Output.int(), CacheTokens: r.Stats.Cached.int()}.some()
+			n.Usage = someUsage(task.Usage{Input: r.Stats.Input.int(), Output: r.Stats.Output.int(), Cached: r.Stats.Cached.int()})
 			if r.Status == "success" {
-				n.lift()
+				clearFailure(&n)
 			} else {
-				n.fail(r.Error.Message, o.Now)
+				addFailure(&n, r.Error.Message, o.Now)
 			}
 		}
 	}
@@ -105,9 +108,9 @@ func geminiStreamLook(end []geminiRecord) found {
 	return nothing
 }
 
-func geminiTranscript(o Output) Notice {
-	var n Notice
-	spent := map[string]Usage{}
+func geminiTranscript(o Output) agent.Notice {
+	var n agent.Notice
+	spent := map[string]task.Usage{}
 	for _, l := range records(o.Transcript, o.geminiTranscriptLook) {
 		if n.Session == "" && plainID(l.Session) {
 			n.Session = l.Session
@@ -115,16 +118,16 @@ func geminiTranscript(o Output) Notice {
 		if l.Type != "gemini" || l.At.Before(o.Since) {
 			continue
 		}
-		spent[l.ID] = Usage{
-			InputTokens:  max(0, l.Tokens.Input.int()-l.Tokens.Cached.int()),
-			OutputTokens: l.Tokens.Output.int() + l.Tokens.Thought.int(), CacheTokens: l.Tokens.Cached.int(),
+		spent[l.ID] = task.Usage{
+			Input:  max(0, l.Tokens.Input.int()-l.Tokens.Cached.int()),
+			Output: l.Tokens.Output.int() + l.Tokens.Thought.int(), Cached: l.Tokens.Cached.int(),
 		}
 	}
-	var sum Usage
+	var sum task.Usage
 	for _, u := range spent {
-		sum.plus(u)
+		sum = sum.Plus(u)
 	}
-	n.Usage = sum.some()
+	n.Usage = someUsage(sum)
 	return n
 }
 

@@ -15,34 +15,23 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/screen"
 	"orange/internal/core/task"
 )
 
-// Launch is what is wanted of one start of an agent.
+// Launch is what is wanted of one start of an agent, and what a harness needs to know of this machine.
 type Launch struct {
-	Prompt      string   // the whole text
-	PromptFile  string   // the same text in a file that only the user may read
-	Interactive bool     // in a terminal; otherwise headless, with nothing to read on its input
-	Session     string   // a fresh UUID, used where an agent lets its session id be chosen
-	Resume      string   // the agent's own session id to go on with; empty begins a new one
-	Effort      string   // one of Efforts, or empty
-	Model       string   // in the agent's own words, or empty
-	ReadOnly    bool     // a reviewer: it may not push or post to a forge; it may write TASK.md
-	Workspace   string   // the worktree
-	Dir         string   // the attempt's own folder, for settings of ours
-	Hook        []string // the command to call on events; the name of the event is appended
-	Home        string   // the user's home
-	Env         func(string) string
+	agent.Launch
+	Hook []string            // the command to call on events; the name of the event is appended
+	Env  func(string) string // the environment of this process
 }
 
-// Plan is how an agent is started.
+// Plan is how an agent is started, and what must be there before.
 type Plan struct {
-	Argv     []string
-	Env      []string // to add to the environment
+	agent.Plan
 	Files    []File   // to write before the start
 	Excludes []string // paths in the worktree to keep out of git
-	Unhooked bool     // the agent calls no hook: nothing but its screen and its output tells how it is doing
 }
 
 // File is a file an agent needs to find.
@@ -53,35 +42,10 @@ type File struct {
 	Mode  fs.FileMode
 }
 
-// Notice is what an agent said about itself. Empty fields say nothing.
-type Notice struct {
-	Condition  string // one of the conditions of package task
-	Detail     string // what it waits for, in its own words
-	Until      time.Time
-	Session    string // the agent's own id of the session
-	Transcript string
-	Final      string // its last message, whole up to a MiB
-	Failure    string // why its last turn failed, in the words of the provider or of the agent; empty if it did not
-	Usage      *Usage
-	Prompted   bool // it has taken a prompt in
-}
-
-// Usage is what an attempt has consumed.
-type Usage struct {
-	InputTokens, OutputTokens, CacheTokens int
-	CostMicroUSD                           int64
-}
-
-// Output is what an attempt left behind.
+// Output is what an attempt left behind, and when it is read.
 type Output struct {
-	Log        string // what it printed
-	Transcript string // the agent's own record of the session
-	Headless   bool   // the log is in the agent's machine format
-	Session    string
-	Since      time.Time // when the attempt began: usage in a transcript before it belongs to another
-	Until      time.Time // when another attempt went on with the conversation; zero if none did
-	Over       bool      // nothing more is written
-	Now        time.Time
+	agent.Output
+	Now time.Time
 }
 
 // Harness is one kind of agent.
@@ -94,13 +58,13 @@ type Harness interface {
 	// Hook says what a call of Launch.Hook means. An event it does not know is an
 	// empty Notice. The hook command must print nothing: some agents take what it
 	// prints for words of the user.
-	Hook(event string, payload []byte, now time.Time) (Notice, error)
+	Hook(event string, payload []byte, now time.Time) (agent.Notice, error)
 
 	// Read finds what an attempt left behind after its end or after a turn. Final is
 	// the agent's own last message: no prompt, and nothing that went into a tool or
 	// came out of one. A file of more than four megabytes is read at its beginning and
 	// at its end, however large it is; see docs/HARNESSES.md for what that means.
-	Read(Output) Notice
+	Read(Output) agent.Notice
 
 	// sources lists the files that tell what was said in an attempt, the best first; none
 	// if the agent keeps no record. See Converse.
@@ -108,7 +72,7 @@ type Harness interface {
 
 	// Screen reads a captured terminal, where nothing better is known: a question
 	// for permission, a dialog, a usage limit.
-	Screen(pane string, now time.Time) (Notice, bool)
+	Screen(pane string, now time.Time) (agent.Notice, bool)
 
 	// Input says what a screen takes: a prompt with what stands in its input line, a
 	// dialog, or nothing that is known.

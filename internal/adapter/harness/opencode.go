@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
 
@@ -50,7 +51,7 @@ func (o opencode) Plan(l Launch) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	return Plan{Argv: argv, Env: []string{inlineConfig + "=" + config}, Files: []File{file}}, nil
+	return Plan{Plan: agent.Plan{Argv: argv, Env: []string{inlineConfig + "=" + config}}, Files: []File{file}}, nil
 }
 
 // argv starts opencode. Headless it takes the prompt from its input: an argument loses
@@ -145,37 +146,37 @@ type opencodeEvent struct {
 }
 
 // Hook implements Harness.
-func (opencode) Hook(event string, payload []byte, now time.Time) (Notice, error) {
+func (opencode) Hook(event string, payload []byte, now time.Time) (agent.Notice, error) {
 	var e opencodeEvent
 	if err := decode("opencode", event, payload, &e); err != nil {
-		return Notice{}, err
+		return agent.Notice{}, err
 	}
 	p := e.Properties
 	n := hookEvent{Session: p.Session}.about()
 	switch event {
 	case "session.created":
 	case "chat.message":
-		n.Condition, n.Prompted = task.Running, true
+		n.Condition.Name, n.Prompted = task.Running, true
 	case "session.status":
-		n.Condition = task.Running
+		n.Condition.Name = task.Running
 		if p.Status.Type == "retry" {
-			n.retries(p.Status.Message, time.UnixMilli(int64(p.Status.Next)), now)
+			addRetry(&n, p.Status.Message, time.UnixMilli(int64(p.Status.Next)), now)
 		}
 	case "permission.asked":
 		what := p.Metadata.Command + p.Metadata.Path
 		if what == "" {
 			what = strings.Join(p.Patterns, " ")
 		}
-		return Notice{Condition: task.WaitingPermission, Detail: clean(p.Permission+": "+what, maxDetail)}, nil
+		return agent.Notice{Condition: task.Condition{Name: task.WaitingPermission, Detail: clean(p.Permission+": "+what, maxDetail)}}, nil
 	case "question.asked":
-		return Notice{Condition: task.WaitingInput, Detail: question([]byte(`{"questions":` + string(orNull(p.Questions)) + `}`))}, nil
+		return agent.Notice{Condition: task.Condition{Name: task.WaitingInput, Detail: question([]byte(`{"questions":` + string(orNull(p.Questions)) + `}`))}}, nil
 	case "permission.replied", "question.replied", "question.rejected":
-		return Notice{Condition: task.Running}, nil
+		return agent.Notice{Condition: task.Condition{Name: task.Running}}, nil
 	case "session.idle":
-		n.ended(e.Final, e.Failure, now)
-		n.Usage = e.Usage.usage().some()
+		endTurn(&n, e.Final, e.Failure, now)
+		n.Usage = someUsage(e.Usage.usage())
 	default:
-		return Notice{}, nil
+		return agent.Notice{}, nil
 	}
 	return n, nil
 }
@@ -183,17 +184,17 @@ func (opencode) Hook(event string, payload []byte, now time.Time) (Notice, error
 // longRetry is a wait that no hiccup of a provider asks for.
 const longRetry = 5 * time.Minute
 
-// retries is an error after which opencode tries again by itself. What the error says
+// addRetry adds an error after which opencode tries again by itself. What the error says
 // are the provider's own words; a long wait says the same without words.
-func (n *Notice) retries(text string, next, now time.Time) {
-	if !n.mark(text, now) {
+func addRetry(n *agent.Notice, text string, next, now time.Time) {
+	if !addLimit(n, text, now) {
 		if next.Sub(now) < longRetry {
 			return
 		}
-		n.Condition, n.Detail = task.Limited, clean(text, maxDetail)
+		n.Condition.Name, n.Condition.Detail = task.Limited, clean(text, maxDetail)
 	}
 	if next.Unix() > 0 {
-		n.Until = within(next, now)
+		n.Condition.Until = within(next, now)
 	}
 }
 

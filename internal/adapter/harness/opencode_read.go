@@ -1,5 +1,11 @@
 package harness
 
+import (
+	"orange/internal/core/agent"
+
+	"orange/internal/core/task"
+)
+
 // opencodeRecord is one line of opencode run --format json.
 type opencodeRecord struct {
 	Type    string `json:"type"`
@@ -28,12 +34,12 @@ type opencodeRecord struct {
 
 // Read implements Harness. opencode keeps its sessions in a database: at a terminal
 // only the plugin knows.
-func (opencode) Read(o Output) Notice {
-	var n Notice
+func (opencode) Read(o Output) agent.Notice {
+	var n agent.Notice
 	if !o.Headless {
 		return n
 	}
-	var sum Usage
+	var sum task.Usage
 	said := "" // id of the message Final is of
 	for _, r := range records(o.Log, opencodeFound) {
 		if n.Session == "" && plainID(r.Session) {
@@ -48,16 +54,16 @@ func (opencode) Read(o Output) Notice {
 				n.Final, said = p.Text, p.Message
 			}
 		case "step_finish":
-			sum.plus(Usage{
-				InputTokens: p.Tokens.Input.int(), OutputTokens: p.Tokens.Output.int() + p.Tokens.Reasoning.int(),
-				CacheTokens: p.Tokens.Cache.Read.int() + p.Tokens.Cache.Write.int(), CostMicroUSD: micros(p.Cost),
+			sum = sum.Plus(task.Usage{
+				Input: p.Tokens.Input.int(), Output: p.Tokens.Output.int() + p.Tokens.Reasoning.int(),
+				Cached: p.Tokens.Cache.Read.int() + p.Tokens.Cache.Write.int(), Micros: micros(p.Cost),
 			})
-			n.lift()
+			clearFailure(&n)
 		case "error":
-			n.fail(r.Error.Name+": "+r.Error.Data.Message, o.Now)
+			addFailure(&n, r.Error.Name+": "+r.Error.Data.Message, o.Now)
 		}
 	}
-	n.Usage, n.Final = sum.some(), prose(n.Final)
+	n.Usage, n.Final = someUsage(sum), prose(n.Final)
 	return n
 }
 

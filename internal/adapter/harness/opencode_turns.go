@@ -58,7 +58,7 @@ func opencodeTurns(line []byte) ([]piece, bool) {
 		return nil, false
 	}
 	var at time.Time
-	if ms := int64(r.At.int()); ms > 0 {
+	if ms := r.At.int(); ms > 0 {
 		at = time.UnixMilli(ms).UTC()
 	}
 	p := r.Part

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
 
@@ -55,7 +56,7 @@ func (p pi) Plan(l Launch) (Plan, error) {
 	if prompt != "" {
 		argv = append(argv, prompt)
 	}
-	return Plan{Argv: argv, Files: []File{file}}, nil
+	return Plan{Plan: agent.Plan{Argv: argv}, Files: []File{file}}, nil
 }
 
 // piEvent is what our extension hands over.
@@ -67,23 +68,23 @@ type piEvent struct {
 }
 
 // Hook implements Harness.
-func (pi) Hook(event string, payload []byte, now time.Time) (Notice, error) {
+func (pi) Hook(event string, payload []byte, now time.Time) (agent.Notice, error) {
 	var e piEvent
 	if err := decode("pi", event, payload, &e); err != nil {
-		return Notice{}, err
+		return agent.Notice{}, err
 	}
 	n := e.about()
 	switch event {
 	case "session_start", "session_shutdown":
 	case "input":
-		n.Condition, n.Prompted = task.Running, true
+		n.Condition.Name, n.Prompted = task.Running, true
 	case "agent_start":
-		n.Condition = task.Running
+		n.Condition.Name = task.Running
 	case "agent_end":
-		n.ended(e.Final, e.Failure, now)
-		n.Usage = e.Usage.usage().some()
+		endTurn(&n, e.Final, e.Failure, now)
+		n.Usage = someUsage(e.Usage.usage())
 	default:
-		return Notice{}, nil
+		return agent.Notice{}, nil
 	}
 	return n, nil
 }

@@ -1,6 +1,11 @@
 package harness
 
-import "time"
+import (
+	"time"
+
+	"orange/internal/core/agent"
+	"orange/internal/core/task"
+)
 
 // piRecord is one line of pi --mode json, and of its session file.
 type piRecord struct {
@@ -25,17 +30,17 @@ type piRecord struct {
 
 // Read implements Harness. The session file says the same as the output in far fewer
 // lines, so it is read first.
-func (pi) Read(o Output) Notice {
+func (pi) Read(o Output) agent.Notice {
 	n := piRead(o.Transcript, "message", o)
-	if o.Headless && n.Final == "" && n.Usage == nil && n.Condition == "" {
-		n = piRead(o.Log, "message_end", o).fill(n)
+	if o.Headless && n.Final == "" && n.Usage == nil && n.Condition.Name == "" {
+		n = fillNotice(piRead(o.Log, "message_end", o), n)
 	}
 	return n
 }
 
-func piRead(path, kind string, o Output) Notice {
-	var n Notice
-	var sum Usage
+func piRead(path, kind string, o Output) agent.Notice {
+	var n agent.Notice
+	var sum task.Usage
 	look := func(end []piRecord) found { return o.piLook(end, kind) }
 	for _, r := range records(path, look) {
 		m := r.Message
@@ -44,22 +49,22 @@ func piRead(path, kind string, o Output) Notice {
 			n.Session = r.ID
 		case r.Type != kind || m.Role != "assistant" || r.at().Before(o.Since):
 		case m.Failure != "":
-			n.fail(m.Failure, o.Now)
+			addFailure(&n, m.Failure, o.Now)
 		default:
-			n.lift()
+			clearFailure(&n)
 			if m.Content != "" {
 				n.Final = string(m.Content)
 			}
 			u := m.Usage
-			sum.plus(Usage{InputTokens: u.Input.int(), OutputTokens: u.Output.int(), CacheTokens: u.Read.int() + u.Write.int(), CostMicroUSD: micros(u.Cost.Total)})
+			sum = sum.Plus(task.Usage{Input: u.Input.int(), Output: u.Output.int(), Cached: u.Read.int() + u.Write.int(), Micros: micros(u.Cost.Total)})
 		}
 	}
-	n.Usage, n.Final = sum.some(), prose(n.Final)
+	n.Usage, n.Final = someUsage(sum), prose(n.Final)
 	return n
 }
 
 // at is when the message was begun.
-func (r *piRecord) at() time.Time { return time.UnixMilli(int64(r.Message.At.int())) }
+func (r *piRecord) at() time.Time { return time.UnixMilli(r.Message.At.int()) }
 
 func (o Output) piLook(end []piRecord, kind string) found {
 	seen := nothing

@@ -61,7 +61,7 @@ func piTurns(line []byte, kind string) (out []piece, ok bool) {
 	}
 	m := r.Message
 	var at time.Time
-	if ms := int64(m.At.int()); ms > 0 {
+	if ms := m.At.int(); ms > 0 {
 		at = time.UnixMilli(ms).UTC()
 	}
 	text := ""

@@ -12,17 +12,18 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"orange/internal/core/agent"
 )
 
 var update = flag.Bool("update", false, "write the expected plans anew")
 
 // launch is a start with everything that has a place in it.
 func launch() Launch {
-	return Launch{
+	return Launch{Launch: agent.Launch{
 		Prompt: "Do it: $HOME `x` \"y\"\n\tand 'z'", PromptFile: "/attempt/prompt.md", Session: "11111111-2222-4333-8444-555555555555",
-		Workspace: "/work/tree.1", Dir: "/attempt", Hook: []string{"/opt/my orange", "hook", "x"}, Home: "/home/u",
-		Env: func(string) string { return "" },
-	}
+		Workspace: "/work/tree.1", Dir: "/attempt",
+	}, Hook: []string{"/opt/my orange", "hook", "x"}, Env: func(string) string { return "" }}
 }
 
 func effortOf(h Harness) string {

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
 
@@ -47,7 +48,7 @@ func TestMain(m *testing.M) {
 type stage struct {
 	dir, script string
 	mu          sync.Mutex
-	told        []Notice
+	told        []agent.Notice
 	out         bytes.Buffer
 }
 
@@ -97,12 +98,12 @@ func (s *stage) conditions() (out []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, n := range s.told {
-		word := n.Condition
+		word := n.Condition.Name
 		if n.Prompted {
 			word += " prompted"
 		}
-		if n.Detail != "" {
-			word += ": " + n.Detail
+		if n.Condition.Detail != "" {
+			word += ": " + n.Condition.Detail
 		}
 		if n.Final != "" {
 			word += ", said " + n.Final
@@ -158,7 +159,7 @@ worker:
 	if got := s.printed(); !strings.Contains(got, "task T1, attempt 7, round 2 of worker\n") || !strings.Contains(got, "run: exit 3\n") {
 		t.Errorf("printed %q", got)
 	}
-	if last := s.told[len(s.told)-1]; !cmp.Equal(last.Usage, &Usage{10, 5, 1, 250000}) {
+	if last := s.told[len(s.told)-1]; !cmp.Equal(last.Usage, usage(10, 5, 1, 250000)) {
 		t.Errorf("told %+v", last)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
 
@@ -38,14 +39,14 @@ type spent struct {
 	Cost   float64 `json:"cost"`
 }
 
-func (s spent) usage() Usage {
-	return Usage{InputTokens: s.Input.int(), OutputTokens: s.Output.int(), CacheTokens: s.Cache.int(), CostMicroUSD: micros(s.Cost)}
+func (s spent) usage() task.Usage {
+	return task.Usage{Input: s.Input.int(), Output: s.Output.int(), Cached: s.Cache.int(), Micros: micros(s.Cost)}
 }
 
-// ended is the end of a turn: idle, unless the provider answered with an error or serves no more.
-func (n *Notice) ended(final, failure string, now time.Time) {
-	n.Condition, n.Final = task.Idle, prose(final)
-	if failure != "" && !n.mark(failure, now) {
-		n.Condition, n.Detail = task.TurnFailed, clean(failure, maxDetail)
+// endTurn adds the end of a turn: idle, unless the provider answered with an error or serves no more.
+func endTurn(n *agent.Notice, final, failure string, now time.Time) {
+	n.Condition.Name, n.Final = task.Idle, prose(final)
+	if failure != "" && !addLimit(n, failure, now) {
+		n.Condition.Name, n.Condition.Detail = task.TurnFailed, clean(failure, maxDetail)
 	}
 }

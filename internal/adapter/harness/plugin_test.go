@@ -12,12 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
 
 // inNode loads a plugin in node, drives it with a program and returns what its hook
 // was told. Agents bring their own JavaScript; where node is missing there is none.
-func inNode(t *testing.T, h Harness, change func(*Launch), drive string) (told []Notice) {
+func inNode(t *testing.T, h Harness, change func(*Launch), drive string) (told []agent.Notice) {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -92,14 +93,14 @@ func TestOpencodePlugin(t *testing.T) {
 const hooks = await plugin.Orange({ client: {} })
 await hooks["chat.message"]({ sessionID: "ses_1" })
 for (const event of `+string(text)+`) await hooks.event({ event })`)
-	usage := &Usage{InputTokens: 20, OutputTokens: 11, CacheTokens: 3, CostMicroUSD: 500000}
-	want := []Notice{
-		{Condition: task.Running, Session: "ses_1", Prompted: true},
+	usage := &task.Usage{Input: 20, Output: 11, Cached: 3, Micros: 500000}
+	want := []agent.Notice{
+		{Condition: task.Condition{Name: task.Running}, Session: "ses_1", Prompted: true},
 		{Session: "ses_1"},
-		{Condition: task.Running, Session: "ses_1"},
-		{Condition: task.WaitingPermission, Detail: "bash: ls"},
-		{Condition: task.Idle, Session: "ses_1", Final: "done", Usage: usage},
-		{Condition: task.Limited, Detail: "APIError: rate limit, retry in 2h", Until: noon.Add(2 * time.Hour), Session: "ses_1", Final: "done", Usage: usage},
+		{Condition: task.Condition{Name: task.Running}, Session: "ses_1"},
+		{Condition: task.Condition{Name: task.WaitingPermission, Detail: "bash: ls"}},
+		{Condition: task.Condition{Name: task.Idle}, Session: "ses_1", Final: "done", Usage: usage},
+		{Condition: task.Condition{Name: task.Limited, Detail: "APIError: rate limit, retry in 2h", Until: noon.Add(2 * time.Hour)}, Session: "ses_1", Final: "done", Usage: usage},
 	}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -112,7 +113,7 @@ const sent = await new Promise((resolve) => plugin.Orange({ client: { session: {
 if (sent.path.id !== "ses_9" || sent.body.parts[0].text !== '-go "on"') throw new Error(JSON.stringify(sent))
 const hooks = await plugin.Orange({ client: { session: { promptAsync() {} } } })
 await hooks["chat.message"]({ sessionID: sent.path.id })`)
-	if want := []Notice{{Condition: task.Running, Session: "ses_9", Prompted: true}}; !cmp.Equal(told, want) {
+	if want := []agent.Notice{{Condition: task.Condition{Name: task.Running}, Session: "ses_9", Prompted: true}}; !cmp.Equal(told, want) {
 		t.Errorf("%+v", told)
 	}
 }
@@ -136,15 +137,15 @@ for (const [command, blocked] of [["git push", true], ["cd x && gh  pr review 1"
   const answer = await on.tool_call({ toolName: "bash", input: { command } }, ctx)
   if (Boolean(answer?.block) !== blocked) throw new Error(command + ": " + JSON.stringify(answer))
 }`)
-	about := func(n Notice) Notice {
+	about := func(n agent.Notice) agent.Notice {
 		n.Session, n.Transcript = "01a1-b", "/home/u/s.jsonl"
 		return n
 	}
-	usage := &Usage{InputTokens: 20, OutputTokens: 10, CacheTokens: 6, CostMicroUSD: 1000000}
-	want := []Notice{
-		about(Notice{}), about(Notice{Condition: task.Running, Prompted: true}), about(Notice{Condition: task.Running}),
-		about(Notice{Condition: task.Idle, Final: "one\ntwo", Usage: usage}),
-		about(Notice{Condition: task.Limited, Detail: "429 rate limit, try again in 2h", Until: noon.Add(2 * time.Hour), Usage: usage}),
+	usage := &task.Usage{Input: 20, Output: 10, Cached: 6, Micros: 1000000}
+	want := []agent.Notice{
+		about(agent.Notice{}), about(agent.Notice{Condition: task.Condition{Name: task.Running}, Prompted: true}), about(agent.Notice{Condition: task.Condition{Name: task.Running}}),
+		about(agent.Notice{Condition: task.Condition{Name: task.Idle}, Final: "one\ntwo", Usage: usage}),
+		about(agent.Notice{Condition: task.Condition{Name: task.Limited, Detail: "429 rate limit, try again in 2h", Until: noon.Add(2 * time.Hour)}, Usage: usage}),
 	}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

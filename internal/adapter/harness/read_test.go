@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
 
@@ -22,34 +23,34 @@ func TestRead(t *testing.T) {
 	for _, c := range []struct {
 		name, harness string
 		out           Output
-		want          Notice
+		want          agent.Notice
 	}{
-		{"claude headless", "claude", Output{Log: sample("claude-stream"), Headless: true}, Notice{Session: "cf70eebd-cf9d-4aa7-8369-b999ceb63253", Final: done, Usage: &Usage{30, 15, 0, 525}}},
-		{"claude at a terminal, both attempts", "claude", Output{Transcript: sample("claude-transcript")}, Notice{Session: "77606567-d01a-46fc-921e-c7ad7c5b4dc0", Final: done, Usage: &Usage{60, 30, 0, 0}}},
-		{"claude at a terminal, the second attempt", "claude", Output{Transcript: sample("claude-transcript"), Since: time.Date(2026, 11, 15, 6, 38, 0, 0, time.UTC)}, Notice{Session: "77606567-d01a-46fc-921e-c7ad7c5b4dc0", Final: done, Usage: &Usage{30, 15, 0, 0}}},
-		{"claude limited", "claude", Output{Transcript: sample("claude-transcript-limit")}, Notice{
-			Condition: task.Limited, Detail: "rate limit: API Error: Request rejected (429) · This request would exceed your account's rate limit. Please try again later.",
-			Until: noon.Add(time.Hour), Session: aSession, Final: done, Usage: &Usage{30, 15, 0, 0},
+		{"claude headless", "claude", Output{Output: agent.Output{Log: sample("claude-stream"), Headless: true}}, agent.Notice{Session: "cf70eebd-cf9d-4aa7-8369-b999ceb63253", Final: done, Usage: usage(30, 15, 0, 525)}},
+		{"claude at a terminal, both attempts", "claude", Output{Output: agent.Output{Transcript: sample("claude-transcript")}}, agent.Notice{Session: "77606567-d01a-46fc-921e-c7ad7c5b4dc0", Final: done, Usage: usage(60, 30, 0, 0)}},
+		{"claude at a terminal, the second attempt", "claude", Output{Output: agent.Output{Transcript: sample("claude-transcript"), Since: time.Date(2026, 11, 15, 6, 38, 0, 0, time.UTC)}}, agent.Notice{Session: "77606567-d01a-46fc-921e-c7ad7c5b4dc0", Final: done, Usage: usage(30, 15, 0, 0)}},
+		{"claude limited", "claude", Output{Output: agent.Output{Transcript: sample("claude-transcript-limit")}}, agent.Notice{
+			Condition: task.Condition{Name: task.Limited, Detail: "rate limit: API Error: Request rejected (429) · This request would exceed your account's rate limit. Please try again later.",
+				Until: noon.Add(time.Hour)}, Session: aSession, Final: done, Usage: usage(30, 15, 0, 0),
 		}},
-		{"codex headless", "codex", Output{Log: sample("codex-stream"), Headless: true}, Notice{Session: "01a1dde8-3a6d-7bf2-b547-481e7817603f", Final: done, Usage: &Usage{30, 15, 0, 0}}},
-		{"codex limited", "codex", Output{Transcript: sample("codex-transcript-limit")}, Notice{
-			Condition: task.Limited, Detail: codexLimit, Until: time.Date(2026, 11, 16, 8, 6, 0, 0, time.UTC),
-			Session: "01a1ddc4-4d01-79a1-812f-b9c80f4b7656", Final: done, Usage: &Usage{30, 15, 0, 0},
+		{"codex headless", "codex", Output{Output: agent.Output{Log: sample("codex-stream"), Headless: true}}, agent.Notice{Session: "01a1dde8-3a6d-7bf2-b547-481e7817603f", Final: done, Usage: usage(30, 15, 0, 0)}},
+		{"codex limited", "codex", Output{Output: agent.Output{Transcript: sample("codex-transcript-limit")}}, agent.Notice{
+			Condition: task.Condition{Name: task.Limited, Detail: codexLimit, Until: time.Date(2026, 11, 16, 8, 6, 0, 0, time.UTC)},
+			Session:   "01a1ddc4-4d01-79a1-812f-b9c80f4b7656", Final: done, Usage: usage(30, 15, 0, 0),
 		}},
-		{"codex resumed, nothing spent", "codex", Output{Transcript: sample("codex-transcript-limit"), Since: time.Date(2026, 11, 15, 5, 53, 30, 0, time.UTC)}, Notice{
-			Condition: task.Limited, Detail: codexLimit, Until: time.Date(2026, 11, 16, 8, 6, 0, 0, time.UTC), Session: "01a1ddc4-4d01-79a1-812f-b9c80f4b7656",
+		{"codex resumed, nothing spent", "codex", Output{Output: agent.Output{Transcript: sample("codex-transcript-limit"), Since: time.Date(2026, 11, 15, 5, 53, 30, 0, time.UTC)}}, agent.Notice{
+			Condition: task.Condition{Name: task.Limited, Detail: codexLimit, Until: time.Date(2026, 11, 16, 8, 6, 0, 0, time.UTC)}, Session: "01a1ddc4-4d01-79a1-812f-b9c80f4b7656",
 		}},
-		{"opencode headless", "opencode", Output{Log: sample("opencode-stream"), Headless: true}, Notice{Session: "ses_e22171de2ffeRWnuWyGl6K0ztX", Final: done, Usage: &Usage{30, 15, 0, 0}}},
-		{"opencode at a terminal", "opencode", Output{Log: sample("opencode-stream")}, Notice{}},
-		{"gemini headless", "gemini", Output{Log: sample("gemini-stream"), Headless: true}, Notice{Session: "4e88e819-4cd1-4623-b8fb-b3425a346bc8", Final: done, Usage: &Usage{30, 15, 0, 0}}},
-		{"gemini at a terminal, the second attempt", "gemini", Output{Transcript: sample("gemini-transcript"), Since: time.Date(2026, 11, 15, 6, 39, 0, 0, time.UTC)}, Notice{Session: "89ec5e6e-103b-4d3b-98b3-6a60f24b24c1", Usage: &Usage{30, 15, 0, 0}}},
-		{"pi headless", "pi", Output{Log: sample("pi-stream"), Headless: true}, Notice{Session: "01a1dde8-b1ba-718b-a106-cafcf27d9b72", Final: done, Usage: &Usage{30, 15, 0, 60}}},
-		{"pi, the second attempt", "pi", Output{Log: sample("pi-stream"), Transcript: sample("pi-transcript"), Headless: true, Since: time.Date(2026, 11, 15, 6, 33, 0, 0, time.UTC)}, Notice{Session: "01a1dde8-b1ba-718b-a106-cafcf27d9b72", Final: "echoed", Usage: &Usage{10, 5, 0, 20}}},
-		{"pi limited", "pi", Output{Transcript: sample("pi-transcript-limit")}, Notice{
-			Condition: task.Limited, Detail: "429 You have hit your ChatGPT usage limit (plus plan). Try again in ~66 min.", Until: noon.Add(66 * time.Minute), Session: "01a1ddd2-0d0d-7757-8592-3b0a8ea6869a",
+		{"opencode headless", "opencode", Output{Output: agent.Output{Log: sample("opencode-stream"), Headless: true}}, agent.Notice{Session: "ses_e22171de2ffeRWnuWyGl6K0ztX", Final: done, Usage: usage(30, 15, 0, 0)}},
+		{"opencode at a terminal", "opencode", Output{Output: agent.Output{Log: sample("opencode-stream")}}, agent.Notice{}},
+		{"gemini headless", "gemini", Output{Output: agent.Output{Log: sample("gemini-stream"), Headless: true}}, agent.Notice{Session: "4e88e819-4cd1-4623-b8fb-b3425a346bc8", Final: done, Usage: usage(30, 15, 0, 0)}},
+		{"gemini at a terminal, the second attempt", "gemini", Output{Output: agent.Output{Transcript: sample("gemini-transcript"), Since: time.Date(2026, 11, 15, 6, 39, 0, 0, time.UTC)}}, agent.Notice{Session: "89ec5e6e-103b-4d3b-98b3-6a60f24b24c1", Usage: usage(30, 15, 0, 0)}},
+		{"pi headless", "pi", Output{Output: agent.Output{Log: sample("pi-stream"), Headless: true}}, agent.Notice{Session: "01a1dde8-b1ba-718b-a106-cafcf27d9b72", Final: done, Usage: usage(30, 15, 0, 60)}},
+		{"pi, the second attempt", "pi", Output{Output: agent.Output{Log: sample("pi-stream"), Transcript: sample("pi-transcript"), Headless: true, Since: time.Date(2026, 11, 15, 6, 33, 0, 0, time.UTC)}}, agent.Notice{Session: "01a1dde8-b1ba-718b-a106-cafcf27d9b72", Final: "echoed", Usage: usage(10, 5, 0, 20)}},
+		{"pi limited", "pi", Output{Output: agent.Output{Transcript: sample("pi-transcript-limit")}}, agent.Notice{
+			Condition: task.Condition{Name: task.Limited, Detail: "429 You have hit your ChatGPT usage limit (plus plan). Try again in ~66 min.", Until: noon.Add(66 * time.Minute)}, Session: "01a1ddd2-0d0d-7757-8592-3b0a8ea6869a",
 		}},
-		{"no files", "claude", Output{Log: "testdata/none", Transcript: "testdata/none", Headless: true}, Notice{}},
-		{"a folder", "codex", Output{Log: "testdata", Headless: true}, Notice{}},
+		{"no files", "claude", Output{Output: agent.Output{Log: "testdata/none", Transcript: "testdata/none", Headless: true}}, agent.Notice{}},
+		{"a folder", "codex", Output{Output: agent.Output{Log: "testdata", Headless: true}}, agent.Notice{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.out.Now = noon
@@ -70,12 +71,12 @@ func logged(t *testing.T, text string) string {
 }
 
 func TestReadOfLines(t *testing.T) {
-	limitedUntil := func(detail string, until time.Time) Notice {
-		return Notice{Condition: task.Limited, Detail: detail, Until: until}
+	limitedUntil := func(detail string, until time.Time) agent.Notice {
+		return agent.Notice{Condition: task.Condition{Name: task.Limited, Detail: detail, Until: until}}
 	}
 	for _, c := range []struct {
 		name, harness, log string
-		want               Notice
+		want               agent.Notice
 	}{
 		{
 			"claude is rejected and says when it resets", "claude",
@@ -88,25 +89,25 @@ func TestReadOfLines(t *testing.T) {
 			"claude goes on after a rejection", "claude",
 			`{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794751200}}
 {"type":"result","subtype":"success","is_error":false,"result":"done"}`,
-			Notice{Final: "done"},
+			agent.Notice{Final: "done"},
 		},
 		{
 			"claude fails for another reason", "claude",
 			`{"type":"result","subtype":"success","is_error":true,"api_error_status":400,"result":"API Error: 400 bad request"}`,
-			Notice{Failure: "API Error: 400 bad request"},
+			agent.Notice{Failure: "API Error: 400 bad request"},
 		},
 		{
 			"claude was killed: its last message counts, not that of a subagent", "claude",
 			`{"type":"assistant","parent_tool_use_id":null,"message":{"content":[{"type":"text","text":"mine"}]}}
 {"type":"assistant","parent_tool_use_id":"toolu_1","message":{"content":[{"type":"text","text":"its own"}]}}
 {"type":"assistant","parent_tool_use_id":null,"mess`,
-			Notice{Final: "mine"},
+			agent.Notice{Final: "mine"},
 		},
 		{
 			"what an agent says about limits is not a limit", "claude",
 			`{"type":"assistant","message":{"content":[{"type":"text","text":"You've hit your usage limit, resets 3pm"}]}}
 {"type":"result","is_error":false,"result":"I fixed the 429 rate limit"}`,
-			Notice{Final: "I fixed the 429 rate limit"},
+			agent.Notice{Final: "I fixed the 429 rate limit"},
 		},
 		{
 			"codex fails at a limit", "codex",
@@ -119,7 +120,7 @@ func TestReadOfLines(t *testing.T) {
 		{
 			"codex reads cached tokens", "codex",
 			`{"type":"turn.completed","usage":{"input_tokens":100,"cached_input_tokens":60,"output_tokens":7}}`,
-			Notice{Usage: &Usage{40, 7, 60, 0}},
+			agent.Notice{Usage: usage(40, 7, 60, 0)},
 		},
 		{
 			"opencode says its last message in parts", "opencode",
@@ -127,12 +128,12 @@ func TestReadOfLines(t *testing.T) {
 {"type":"text","sessionID":"ses_1","part":{"messageID":"m2","text":"one"}}
 {"type":"text","sessionID":"ses_1","part":{"messageID":"m2","text":"two"}}
 {"type":"step_finish","part":{"tokens":{"input":1,"output":2,"reasoning":3,"cache":{"read":4,"write":5}},"cost":0.25}}`,
-			Notice{Session: "ses_1", Final: "one\ntwo", Usage: &Usage{1, 5, 9, 250000}},
+			agent.Notice{Session: "ses_1", Final: "one\ntwo", Usage: usage(1, 5, 9, 250000)},
 		},
 		{
 			"opencode gives up", "opencode",
 			`{"type":"error","sessionID":"ses_1","error":{"name":"APIError","data":{"message":"Too Many Requests"}}}`,
-			Notice{Condition: task.Limited, Detail: "APIError: Too Many Requests", Until: noon.Add(time.Hour), Session: "ses_1"},
+			agent.Notice{Condition: task.Condition{Name: task.Limited, Detail: "APIError: Too Many Requests", Until: noon.Add(time.Hour)}, Session: "ses_1"},
 		},
 		{
 			"gemini says its last message in pieces", "gemini",
@@ -142,7 +143,7 @@ func TestReadOfLines(t *testing.T) {
 YOLO mode is enabled.
 {"type":"message","role":"assistant","content":"done.","delta":true}
 {"type":"result","status":"success","stats":{"input_tokens":9,"input":6,"cached":3,"output_tokens":2}}`,
-			Notice{Final: "All done.", Usage: &Usage{6, 2, 3, 0}},
+			agent.Notice{Final: "All done.", Usage: usage(6, 2, 3, 0)},
 		},
 		{
 			"gemini has no quota", "gemini",
@@ -152,20 +153,20 @@ YOLO mode is enabled.
 		{"pi goes on after an error", "pi",
 			`{"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"429 rate limit"}}
 {"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"done"}]}}`,
-			Notice{Final: "done"}},
-		{"numbers that cannot be", "claude", `{"type":"result","is_error":false,"result":"x","total_cost_usd":-1,"usage":{"input_tokens":-5,"output_tokens":1e300}}`, Notice{Final: "x"}},
-		{"a program that says nothing about itself", "command:x", "one\r\n\x1b[1mtwo\x1b[0m\n\n", Notice{Final: "one\ntwo"}},
-		{"a program that ends at a limit", "command:x", "working\nError: 429 Too Many Requests\n", Notice{
-			Condition: task.Limited, Detail: "working Error: 429 Too Many Requests", Until: noon.Add(time.Hour), Final: "working\nError: 429 Too Many Requests",
+			agent.Notice{Final: "done"}},
+		{"numbers that cannot be", "claude", `{"type":"result","is_error":false,"result":"x","total_cost_usd":-1,"usage":{"input_tokens":-5,"output_tokens":1e300}}`, agent.Notice{Final: "x"}},
+		{"a program that says nothing about itself", "command:x", "one\r\n\x1b[1mtwo\x1b[0m\n\n", agent.Notice{Final: "one\ntwo"}},
+		{"a program that ends at a limit", "command:x", "working\nError: 429 Too Many Requests\n", agent.Notice{
+			Condition: task.Condition{Name: task.Limited, Detail: "working Error: 429 Too Many Requests", Until: noon.Add(time.Hour)}, Final: "working\nError: 429 Too Many Requests",
 		}},
-		{"a program that worked on limits", "command:x", "fixed the rate limit\n1\n2\n3\n", Notice{Final: "fixed the rate limit\n1\n2\n3"}},
-		{"a script that ends at a limit", "script", "x\n" + limitLine + "2026-11-15T12:30:00.25Z\n", Notice{
-			Condition: task.Limited, Detail: limitLine + "2026-11-15T12:30:00.25Z", Until: noon.Add(30*time.Minute + 250*time.Millisecond), Final: "x\n" + limitLine + "2026-11-15T12:30:00.25Z",
+		{"a program that worked on limits", "command:x", "fixed the rate limit\n1\n2\n3\n", agent.Notice{Final: "fixed the rate limit\n1\n2\n3"}},
+		{"a script that ends at a limit", "script", "x\n" + limitLine + "2026-11-15T12:30:00.25Z\n", agent.Notice{
+			Condition: task.Condition{Name: task.Limited, Detail: limitLine + "2026-11-15T12:30:00.25Z", Until: noon.Add(30*time.Minute + 250*time.Millisecond)}, Final: "x\n" + limitLine + "2026-11-15T12:30:00.25Z",
 		}},
-		{"a script that prints about limits", "script", "429 rate limit\n", Notice{Final: "429 rate limit"}},
+		{"a script that prints about limits", "script", "429 rate limit\n", agent.Notice{Final: "429 rate limit"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := find(t, c.harness).Read(Output{Log: logged(t, c.log), Headless: true, Now: noon})
+			got := find(t, c.harness).Read(Output{Output: agent.Output{Log: logged(t, c.log), Headless: true}, Now: noon})
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -190,7 +191,7 @@ func TestReadOfAGigabyte(t *testing.T) {
 	for _, name := range append(Names(), "command:x", "script") {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		n := find(t, name).Read(Output{Log: path, Transcript: path, Headless: true, Now: noon})
+		n := find(t, name).Read(Output{Output: agent.Output{Log: path, Transcript: path, Headless: true}, Now: noon})
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > 128<<20 {
 			t.Errorf("%s allocates %d MB", name, used>>20)

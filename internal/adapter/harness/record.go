@@ -4,16 +4,18 @@ import (
 	"encoding/json"
 	"math"
 	"strings"
+
+	"orange/internal/core/task"
 )
 
 // count is a number of tokens as an agent writes it, which may be anything.
 type count float64
 
-func (c count) int() int {
+func (c count) int() int64 {
 	if !(c > 0) || c > 1e15 {
 		return 0
 	}
-	return int(c)
+	return int64(c)
 }
 
 // micros turns dollars into millionths of them.
@@ -24,25 +26,9 @@ func micros(dollars float64) int64 {
 	return int64(math.Round(dollars * 1e6))
 }
 
-// plus adds what one message consumed.
-func (u *Usage) plus(v Usage) {
-	u.InputTokens += v.InputTokens
-	u.OutputTokens += v.OutputTokens
-	u.CacheTokens += v.CacheTokens
-	u.CostMicroUSD += v.CostMicroUSD
-}
-
-// less takes off what was consumed before.
-func (u Usage) less(v Usage) Usage {
-	return Usage{
-		InputTokens: max(0, u.InputTokens-v.InputTokens), OutputTokens: max(0, u.OutputTokens-v.OutputTokens),
-		CacheTokens: max(0, u.CacheTokens-v.CacheTokens), CostMicroUSD: max(0, u.CostMicroUSD-v.CostMicroUSD),
-	}
-}
-
-// some is nil for no usage at all, which says nothing.
-func (u Usage) some() *Usage {
-	if u == (Usage{}) {
+// someUsage is nil for no usage at all, which says nothing.
+func someUsage(u task.Usage) *task.Usage {
+	if u == (task.Usage{}) {
 		return nil
 	}
 	return &u

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
 
@@ -18,16 +19,16 @@ import (
 func TestScriptsSayAndSpend(t *testing.T) {
 	for _, c := range []struct {
 		name, steps string
-		want        Notice
+		want        agent.Notice
 	}{
 		{"the last message, no tool and no complaint", `[{say: first}, {run: "echo tool; echo bad >&2; exit 3"}, {say: "{role} of {task}/{attempt}: {nonce} in {state}"}, {run: "echo over"}]`,
-			Notice{Final: "worker of T1/7: n-1 in working"}},
-		{"one message in steps", `[{say: before}, {print: x}, {say: "one\n\ttwo\e[2J"}, {say: three}]`, Notice{Final: "one\n\ttwo\nthree"}},
-		{"what is printed later is not said", `[{say: said}, {print: printed}]`, Notice{Final: "said"}},
-		{"nothing said: what was printed last", `[{print: a}, {print: b}, {run: "echo tool"}]`, Notice{Final: "b"}},
-		{"nothing said, nothing printed", `[{run: "echo tool"}]`, Notice{}},
+			agent.Notice{Final: "worker of T1/7: n-1 in working"}},
+		{"one message in steps", `[{say: before}, {print: x}, {say: "one\n\ttwo\e[2J"}, {say: three}]`, agent.Notice{Final: "one\n\ttwo\nthree"}},
+		{"what is printed later is not said", `[{say: said}, {print: printed}]`, agent.Notice{Final: "said"}},
+		{"nothing said: what was printed last", `[{print: a}, {print: b}, {run: "echo tool"}]`, agent.Notice{Final: "b"}},
+		{"nothing said, nothing printed", `[{run: "echo tool"}]`, agent.Notice{}},
 		{"what it has consumed so far", `[{usage: {input: 10, cost: 0.1}}, {usage: {input: 30, output: 7, cache: 2, cost: 0.12}}, {say: done}]`,
-			Notice{Final: "done", Usage: &Usage{30, 7, 2, 120000}}},
+			agent.Notice{Final: "done", Usage: usage(30, 7, 2, 120000)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStage(t, "worker: "+c.steps+"\n")
@@ -43,14 +44,13 @@ func TestScriptsSayAndSpend(t *testing.T) {
 			if s.told[0].Transcript != transcript {
 				t.Errorf("told transcript %q", s.told[0].Transcript)
 			}
-			for name, o := range map[string]Output{
+			for name, o := range map[string]agent.Output{
 				"headless":                    {Log: log, Transcript: transcript, Headless: true},
 				"at a terminal":               {Log: log, Transcript: transcript},
 				"nobody heard where it is":    {Log: log, Headless: true},
 				"at a terminal, nobody heard": {Log: log},
 			} {
-				o.Now = noon
-				if diff := cmp.Diff(c.want, script{}.Read(o)); diff != "" {
+				if diff := cmp.Diff(c.want, script{}.Read(Output{Output: o, Now: noon})); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", name, diff)
 				}
 			}
@@ -79,7 +79,7 @@ func TestWhatIsHeardIsNotSaid(t *testing.T) {
 	if diff := cmp.Diff(want, s.conditions()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if n := (script{}).Read(Output{Transcript: transcript, Now: noon}); n.Final != "mine" || !strings.Contains(s.printed(), "yours\n") {
+	if n := (script{}).Read(Output{Output: agent.Output{Transcript: transcript}, Now: noon}); n.Final != "mine" || !strings.Contains(s.printed(), "yours\n") {
 		t.Errorf("said %q, printed %q", n.Final, s.printed())
 	}
 }

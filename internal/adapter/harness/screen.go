@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
 
@@ -89,21 +90,25 @@ var piLook = look{
 }
 
 // Screen implements Harness.
-func (claude) Screen(pane string, now time.Time) (Notice, bool) { return claudeLook.at(pane, now) }
+func (claude) Screen(pane string, now time.Time) (agent.Notice, bool) {
+	return claudeLook.at(pane, now)
+}
 
 // Screen implements Harness.
-func (codex) Screen(pane string, now time.Time) (Notice, bool) { return codexLook.at(pane, now) }
+func (codex) Screen(pane string, now time.Time) (agent.Notice, bool) { return codexLook.at(pane, now) }
 
 // Screen implements Harness.
-func (gemini) Screen(pane string, now time.Time) (Notice, bool) { return geminiLook.at(pane, now) }
+func (gemini) Screen(pane string, now time.Time) (agent.Notice, bool) {
+	return geminiLook.at(pane, now)
+}
 
 // Screen implements Harness.
-func (opencode) Screen(pane string, now time.Time) (Notice, bool) {
+func (opencode) Screen(pane string, now time.Time) (agent.Notice, bool) {
 	return opencodeLook.at(pane, now)
 }
 
 // Screen implements Harness.
-func (pi) Screen(pane string, now time.Time) (Notice, bool) { return piLook.at(pane, now) }
+func (pi) Screen(pane string, now time.Time) (agent.Notice, bool) { return piLook.at(pane, now) }
 
 // Dialogs implements Harness.
 func (claude) Dialogs(pane string) (string, bool) { return claudeLook.answer(pane) }
@@ -121,11 +126,11 @@ func (opencode) Dialogs(string) (string, bool) { return "", false }
 func (pi) Dialogs(string) (string, bool) { return "", false }
 
 // at says what the end of a pane shows.
-func (l look) at(pane string, now time.Time) (Notice, bool) {
+func (l look) at(pane string, now time.Time) (agent.Notice, bool) {
 	shown := paneEnd(pane)
 	for _, a := range l.asks {
 		if text, ok := a.find(shown); ok {
-			return Notice{Condition: a.condition, Detail: clean(text, maxDetail)}, true
+			return agent.Notice{Condition: task.Condition{Name: a.condition, Detail: clean(text, maxDetail)}}, true
 		}
 	}
 	if text, ok := l.limited(shown); ok {

@@ -53,14 +53,14 @@ func TestScreen(t *testing.T) {
 		t.Run(c.pane, func(t *testing.T) {
 			name, _, _ := strings.Cut(c.pane, "-")
 			n, ok := find(t, name).Screen(pane(t, c.pane), noon)
-			if ok != (c.condition != "") || n.Condition != c.condition {
-				t.Fatalf("condition %q (%v), want %q", n.Condition, ok, c.condition)
+			if ok != (c.condition != "") || n.Condition.Name != c.condition {
+				t.Fatalf("condition %q (%v), want %q", n.Condition.Name, ok, c.condition)
 			}
-			if !strings.Contains(n.Detail, c.says) || len(n.Detail) > maxDetail || strings.ContainsFunc(n.Detail, unicode.IsControl) {
-				t.Errorf("detail %q, want one line with %q", n.Detail, c.says)
+			if !strings.Contains(n.Condition.Detail, c.says) || len(n.Condition.Detail) > maxDetail || strings.ContainsFunc(n.Condition.Detail, unicode.IsControl) {
+				t.Errorf("detail %q, want one line with %q", n.Condition.Detail, c.says)
 			}
-			if !n.Until.Equal(c.until) {
-				t.Errorf("until %v, want %v", n.Until, c.until)
+			if !n.Condition.Until.Equal(c.until) {
+				t.Errorf("until %v, want %v", n.Condition.Until, c.until)
 			}
 		})
 	}
@@ -89,7 +89,7 @@ func TestTheLoginMenuOfCodexWaitsForAPerson(t *testing.T) {
 			t.Fatalf("%s is not recorded", name)
 		}
 		n, ok := find(t, "codex").Screen(v.Text, noon)
-		if !ok || n.Condition != task.WaitingInput || !strings.HasPrefix(n.Detail, "Welcome to Codex") || !strings.Contains(n.Detail, "Sign in with ChatGPT") {
+		if !ok || n.Condition.Name != task.WaitingInput || !strings.HasPrefix(n.Condition.Detail, "Welcome to Codex") || !strings.Contains(n.Condition.Detail, "Sign in with ChatGPT") {
 			t.Errorf("%s: %+v, %v", name, n, ok)
 		}
 	}

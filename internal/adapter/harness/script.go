@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/screen"
 	"orange/internal/core/task"
 )
@@ -50,10 +51,10 @@ func (s script) Plan(l Launch) (Plan, error) {
 	case len(l.Hook) == 0:
 		return Plan{}, errors.New("harness script: it is played by orange itself, which is not named")
 	}
-	return Plan{
+	return Plan{Plan: agent.Plan{
 		Argv: []string{l.Hook[0], "play", file},
 		Env:  []string{"ORANGE_PROMPT_FILE=" + l.PromptFile, transcriptVariable + "=" + filepath.Join(l.Dir, scriptTranscript)},
-	}, nil
+	}}, nil
 }
 
 // path is where the script is.
@@ -110,29 +111,29 @@ type scriptEvent struct {
 }
 
 // Hook implements Harness.
-func (script) Hook(event string, payload []byte, now time.Time) (Notice, error) {
+func (script) Hook(event string, payload []byte, now time.Time) (agent.Notice, error) {
 	var e scriptEvent
 	if err := decode(scriptName, event, payload, &e); err != nil {
-		return Notice{}, err
+		return agent.Notice{}, err
 	}
 	n := hookEvent{Session: e.Session, Transcript: e.Transcript}.about()
 	switch event {
 	case scriptStarted, scriptRunning:
-		n.Condition = task.Running
+		n.Condition.Name = task.Running
 	case scriptPrompted:
-		n.Condition, n.Prompted = task.Running, true
+		n.Condition.Name, n.Prompted = task.Running, true
 	case scriptIdle:
-		n.Condition, n.Final = task.Idle, prose(e.Text)
+		n.Condition.Name, n.Final = task.Idle, prose(e.Text)
 	case scriptPermission:
-		n.Condition, n.Detail = task.WaitingPermission, clean(e.Text, maxDetail)
+		n.Condition.Name, n.Condition.Detail = task.WaitingPermission, clean(e.Text, maxDetail)
 	case scriptLimit:
-		n.Condition, n.Detail, n.Until = task.Limited, clean(e.Text, maxDetail), within(e.Until, now)
+		n.Condition.Name, n.Condition.Detail, n.Condition.Until = task.Limited, clean(e.Text, maxDetail), within(e.Until, now)
 	case scriptUsage:
 		if e.Usage != nil {
-			n.Usage = e.Usage.usage().some()
+			n.Usage = someUsage(e.Usage.usage())
 		}
 	default:
-		return Notice{}, nil
+		return agent.Notice{}, nil
 	}
 	return n, nil
 }
@@ -148,9 +149,9 @@ type scriptNote struct {
 }
 
 // Read implements Harness. A script that has no transcript said what it printed.
-func (script) Read(o Output) Notice {
+func (script) Read(o Output) agent.Notice {
 	words := lastWords(o)
-	n := Notice{Final: words.Final}
+	n := agent.Notice{Final: words.Final}
 	path := o.Transcript
 	if path == "" && o.Log != "" {
 		path = filepath.Join(filepath.Dir(o.Log), scriptTranscript)
@@ -159,14 +160,14 @@ func (script) Read(o Output) Notice {
 		n = scriptSaid(notes)
 	}
 	if last := lastLines(words.Final, 1); strings.HasPrefix(last, limitLine) {
-		n.mark(last, o.Now)
+		addLimit(&n, last, o.Now)
 	}
 	return n
 }
 
 // scriptSaid finds what was said last. What was only printed counts if nothing was said.
-func scriptSaid(notes []scriptNote) Notice {
-	var n Notice
+func scriptSaid(notes []scriptNote) agent.Notice {
+	var n agent.Notice
 	said, printed := "", ""
 	for _, note := range notes {
 		switch note.Type {
@@ -176,7 +177,7 @@ func scriptSaid(notes []scriptNote) Notice {
 			printed = note.Text
 		case "usage":
 			if note.Usage != nil {
-				n.Usage = note.Usage.usage().some()
+				n.Usage = someUsage(note.Usage.usage())
 			}
 		}
 	}
@@ -203,7 +204,7 @@ func scriptLook(end []scriptNote) found {
 func (script) sources(Output) []source { return nil }
 
 // Screen implements Harness.
-func (script) Screen(string, time.Time) (Notice, bool) { return Notice{}, false }
+func (script) Screen(string, time.Time) (agent.Notice, bool) { return agent.Notice{}, false }
 
 // Input implements Harness: nothing is known of its screens.
 func (script) Input(screen.View) screen.Input { return screen.Input{} }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/agent"
 	words "orange/internal/core/prose"
 	"orange/internal/core/screen"
 	"orange/internal/core/transcript"
@@ -18,14 +19,6 @@ const (
 	maxTurnText     = 256 << 10 // bytes of one message that are kept
 	maxToolArgument = 200       // bytes of what a tool is called with
 )
-
-// A Conversation is what was said in an attempt, as far as a file tells it.
-type Conversation struct {
-	Turns   []transcript.Turn
-	Skipped int    // lines that are not understood
-	Cut     bool   // there is more before the first turn
-	Next    string // where to go on reading; "" if there is no file
-}
 
 // A source is a file in which a conversation is kept.
 type source struct {
@@ -46,14 +39,14 @@ func said(t transcript.Turn) []piece { return []piece{{Turn: t}} }
 // Converse reads the conversation of an attempt, from the point on that an earlier call
 // named as Next; "" reads all that fits. It reads the first of the harness's files that
 // has a turn. Files that grow, shrink or hold anything else are no errors.
-func Converse(h Harness, o Output, after string) Conversation {
+func Converse(h Harness, o Output, after string) agent.Conversation {
 	sources := h.sources(o)
 	var place int
 	var offset int64
 	if n, err := fmt.Sscanf(after, "%d:%d", &place, &offset); err == nil && n == 2 && place >= 0 && place < len(sources) && offset >= 0 {
 		return sources[place].turns(o, place, offset)
 	}
-	var out Conversation
+	var out agent.Conversation
 	for i, s := range sources {
 		c := s.turns(o, i, 0)
 		if len(c.Turns) > 0 {
@@ -67,8 +60,8 @@ func Converse(h Harness, o Output, after string) Conversation {
 }
 
 // turns reads a part of the file.
-func (s source) turns(o Output, place int, from int64) Conversation {
-	var out Conversation
+func (s source) turns(o Output, place int, from int64) agent.Conversation {
+	var out agent.Conversation
 	f, size := openOutput(s.path)
 	if f == nil {
 		return out

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/screen"
 	"orange/internal/core/transcript"
 )
@@ -34,7 +35,7 @@ func recorded(t *testing.T, name, kind string) Output {
 func leave(t *testing.T, name, kind, text string) Output {
 	t.Helper()
 	dir := t.TempDir()
-	o := Output{Log: filepath.Join(dir, "output.log"), Over: true, Headless: kind == "stream"}
+	o := Output{Output: agent.Output{Log: filepath.Join(dir, "output.log"), Over: true, Headless: kind == "stream"}}
 	path := o.Log
 	if kind == "transcript" {
 		o.Transcript = filepath.Join(dir, opencodeTranscript)
@@ -150,7 +151,7 @@ func TestOfALongConversationTheEndIsRead(t *testing.T) {
 
 func TestWhatAgentsKeepNothingOf(t *testing.T) {
 	for _, name := range []string{"command:sh", "script:/x.yaml", "claude", "opencode"} {
-		c := Converse(find(t, name), Output{Log: "/no/such/folder/output.log", Transcript: "/dev/zero", Headless: true}, "")
+		c := Converse(find(t, name), Output{Output: agent.Output{Log: "/no/such/folder/output.log", Transcript: "/dev/zero", Headless: true}}, "")
 		if len(c.Turns) != 0 || c.Next != "" {
 			t.Errorf("%s: %+v", name, c)
 		}
@@ -185,7 +186,7 @@ func FuzzConverse(f *testing.F) {
 			return
 		}
 		dir := t.TempDir()
-		o := Output{Log: filepath.Join(dir, "output.log"), Headless: stream}
+		o := Output{Output: agent.Output{Log: filepath.Join(dir, "output.log"), Headless: stream}}
 		o.Transcript = filepath.Join(dir, opencodeTranscript)
 		path := o.Transcript
 		if stream {

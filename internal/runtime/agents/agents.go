@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/prompt"
 	"orange/internal/core/screen"
 	"orange/internal/core/signal"
@@ -24,57 +25,17 @@ type Key struct {
 	Number int
 }
 
-// Phase says how far an attempt's processes are.
-type Phase int
-
-// The phases of an attempt's processes.
-const (
-	Absent Phase = iota // never started, or its folder is gone
-	Alive               // starting or running
-	Gone                // over, or lost
-)
-
-// An Exit is how an attempt's process ended.
-type Exit struct {
-	Code   int
-	Reason string
-	Mass   string // what ended it together with others, as a signal says it
-	At     time.Time
-}
-
 // Processes supervises the processes of attempts, each by its folder.
 type Processes interface {
-	Start(ctx context.Context, dir string, o Orders) (pids []int, err error) // the attendant's first; does nothing for one that runs
-	Watch(dir string, over func(Exit)) error
+	Start(ctx context.Context, dir string, o agent.Orders) (pids []int, err error) // the attendant's first; does nothing for one that runs
+	Watch(dir string, over func(agent.Exit)) error
 	End(ctx context.Context, dir string) error // returns when every process is gone
-	Phase(dir string) (Phase, []int, error)
-	Exists(dir string) bool                       // the agent's process is there now; true if that cannot be told
-	Sweep(ctx context.Context, key string) error  // ends whatever carries the key, without any records
-	Ancestry(pid int) (line []int, origin Origin) // pid and its parents up to its origin, nearest first
-	Mark(pid int) string                          // the key that a process was started with, "" without one
+	Phase(dir string) (agent.Phase, []int, error)
+	Exists(dir string) bool                             // the agent's process is there now; true if that cannot be told
+	Sweep(ctx context.Context, key string) error        // ends whatever carries the key, without any records
+	Ancestry(pid int) (line []int, origin agent.Origin) // pid and its parents up to its origin, nearest first
+	Mark(pid int) string                                // the key that a process was started with, "" without one
 }
-
-// Origin is where the parents of a process lead.
-type Origin int
-
-// The origins.
-const (
-	Outside     Origin = iota // to no process of Orange
-	FromServer                // to this server, which started it or took it over
-	FromTmux                  // to the tmux of this data folder
-	UnknownLine               // a process ended before its parents were found
-)
-
-// Orders are what an attendant starts.
-type Orders struct {
-	Argv   []string
-	Env    []string
-	Dir    string
-	Window *Window // nil: without a terminal
-}
-
-// A Window is where an agent is seen.
-type Window struct{ Session, Name, Log string }
 
 // A Terminal holds the windows of agents that have one.
 type Terminal interface {
@@ -90,52 +51,13 @@ type Terminal interface {
 	Rename(ctx context.Context, from, to string) error
 }
 
-// A Launch is everything a harness needs to know to start an agent.
-type Launch struct {
-	Prompt, PromptFile string
-	Interactive        bool
-	Session, Resume    string
-	Effort             string
-	Model              string // in the agent's own words; "" leaves it to the agent
-	ReadOnly           bool
-	Workspace, Dir     string
-	Harness            string
-}
-
-// A Plan is how a harness wants to be started.
-type Plan struct {
-	Argv     []string
-	Env      []string
-	Unhooked bool // it calls no hook
-}
-
-// A Notice is what a harness says about its agent. The zero value says nothing.
-type Notice struct {
-	Condition  *task.Condition
-	Session    string // the harness's own name of the conversation
-	Transcript string
-	Final      string // the last message
-	Failure    string // why its last turn failed, in one line
-	Usage      *task.Usage
-	Prompted   bool // it has taken a prompt in
-}
-
-// An Output is what an attempt left behind.
-type Output struct {
-	Log, Transcript, Session string
-	Headless                 bool
-	Since                    time.Time // what came before belongs to another attempt
-	Until                    time.Time // what came from then on does, too; zero: nothing
-	Over                     bool      // the attempt writes no more
-}
-
 // Harnesses know the agents that can be started, by the value a task has for them.
 type Harnesses interface {
-	Plan(l Launch) (Plan, error)
-	Hook(harness, event string, payload []byte) (Notice, error)
-	Read(harness string, o Output) Notice
-	Converse(harness string, o Output, after string) Conversation
-	Screen(harness, pane string) (Notice, bool)
+	Plan(l agent.Launch) (agent.Plan, error)
+	Hook(harness, event string, payload []byte) (agent.Notice, error)
+	Read(harness string, o agent.Output) agent.Notice
+	Converse(harness string, o agent.Output, after string) agent.Conversation
+	Screen(harness, pane string) (agent.Notice, bool)
 	Input(harness string, v screen.View) screen.Input
 	Dialog(harness, pane string) (keys string, ok bool)
 	AsksFirst(harness string) bool     // it may show dialogs before it takes its prompt

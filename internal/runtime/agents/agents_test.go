@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/transcript"
@@ -61,18 +62,18 @@ func TestAReviewerHasItsOwnHarnessAndReadsOnly(t *testing.T) {
 
 func TestANewWorkerGoesOnWithTheConversationOfTheLast(t *testing.T) {
 	c := newCrew(t, false)
-	c.said = agents.Conversation{Turns: []transcript.Turn{{Who: transcript.Agent, Text: "I read a file."}}}
+	c.said = agent.Conversation{Turns: []transcript.Turn{{Who: transcript.Agent, Text: "I read a file."}}}
 	c.start(1)
 	k := agents.Key{Task: id, Number: 1}
 	if err := c.Heard(t.Context(), k, "claude", "session", []byte("native-1")); err != nil {
 		t.Fatal(err)
 	}
-	c.ends(1, agents.Exit{Code: 1})
+	c.ends(1, agent.Exit{Code: 1})
 	c.start(2)
 	if l := c.launches[1]; l.Resume != "native-1" || l.Session != "native-1" {
 		t.Fatalf("%+v", l)
 	}
-	c.ends(2, agents.Exit{Code: 1}) // the resumed one broke off: a third begins anew
+	c.ends(2, agent.Exit{Code: 1}) // the resumed one broke off: a third begins anew
 	c.start(3)
 	if l := c.launches[2]; l.Resume != "" || l.Session == "native-1" || l.Session == "" {
 		t.Errorf("%+v", l)
@@ -96,12 +97,12 @@ func TestAConversationThatWasNotKeptIsNotResumed(t *testing.T) {
 			c := newCrew(t, true)
 			c.start(1)
 			k := agents.Key{Task: id, Number: 1}
-			c.read = agents.Notice{Final: "Shall it be blue?"}
+			c.read = agent.Notice{Final: "Shall it be blue?"}
 			if err := errors.Join(c.Heard(t.Context(), k, "claude", "session", []byte("native-1")), c.Heard(t.Context(), k, "claude", "idle", nil)); err != nil {
 				t.Fatal(err)
 			}
-			c.ends(1, agents.Exit{Code: 137})
-			c.said = agents.Conversation{Turns: tt.kept}
+			c.ends(1, agent.Exit{Code: 137})
+			c.said = agent.Conversation{Turns: tt.kept}
 			e := effectOf(2)
 			e.Message, e.Text = workflow.MessageReply, "green"
 			if _, err := c.Agents.Start(t.Context(), c.task, e); err != nil {
@@ -121,7 +122,7 @@ func TestAConversationIsResumedIfOnlyItsNameIsKnown(t *testing.T) {
 	if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "name", []byte("native-1")); err != nil {
 		t.Fatal(err)
 	}
-	c.ends(1, agents.Exit{Code: 137})
+	c.ends(1, agent.Exit{Code: 137})
 	c.start(2)
 	if l := c.launches[1]; l.Resume != "native-1" {
 		t.Errorf("%+v", l)
@@ -132,7 +133,7 @@ func TestTheEndOfATurnAtATerminalSaysWhatWasUsed(t *testing.T) {
 	for _, terminal := range []bool{true, false} {
 		c := newCrew(t, terminal)
 		c.start(1)
-		c.read = agents.Notice{Usage: &task.Usage{Input: 5}}
+		c.read = agent.Notice{Usage: &task.Usage{Input: 5}}
 		if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "idle", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +149,7 @@ func TestTheEndOfATurnIsToldWithTheLastMessage(t *testing.T) {
 	c.start(1)
 	hear := func(lastMessage string) {
 		t.Helper()
-		c.read = agents.Notice{Final: lastMessage}
+		c.read = agent.Notice{Final: lastMessage}
 		if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "idle", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +169,7 @@ func TestTheEndOfATurnIsToldWithTheLastMessage(t *testing.T) {
 func TestAConversationThatNeverBeganIsNotResumed(t *testing.T) {
 	c := newCrew(t, false)
 	c.start(1)
-	c.ends(1, agents.Exit{Code: 1})
+	c.ends(1, agent.Exit{Code: 1})
 	c.start(2)
 	if l := c.launches[1]; l.Resume != "" {
 		t.Errorf("%+v", l)
@@ -179,12 +180,12 @@ func TestAnEndIsReportedWithWhatWasLeftBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrew(t, false)
 		c.start(1)
-		c.read = agents.Notice{
+		c.read = agent.Notice{
 			Final: "done", Usage: &task.Usage{Input: 5},
-			Condition: &task.Condition{Name: task.Limited, Until: time.Now().Add(time.Hour)},
+			Condition: task.Condition{Name: task.Limited, Until: time.Now().Add(time.Hour)},
 		}
 		c.failing = errors.New("the disk is full")
-		c.ends(1, agents.Exit{Code: 3, Reason: "killed"})
+		c.ends(1, agent.Exit{Code: 3, Reason: "killed"})
 		got := c.submitted(signal.Exit)
 		if len(got) != 1 || got[0].Code != 3 || got[0].Attempt != 1 || got[0].Role != "worker" || got[0].Usage.Input != 5 || got[0].Condition == nil {
 			t.Errorf("%+v", got)
@@ -207,8 +208,8 @@ func TestAdoption(t *testing.T) {
 			{Number: 1, Role: "worker", Running: true}, {Number: 2, Role: "reviewer", Running: true},
 			{Number: 3, Role: "fixer", Running: true}, {Number: 4, Role: "worker"},
 		}
-		c.phases[c.Folder(agents.Key{Task: id, Number: 1})] = agents.Alive
-		c.phases[c.Folder(agents.Key{Task: id, Number: 2})] = agents.Gone
+		c.phases[c.Folder(agents.Key{Task: id, Number: 1})] = agent.Alive
+		c.phases[c.Folder(agents.Key{Task: id, Number: 2})] = agent.Gone
 		c.blind = 1 // that nothing can be read of the first is no death
 		c.Adopt([]task.Task{c.task})
 		time.Sleep(2 * time.Second)
@@ -274,7 +275,7 @@ func TestWhoIsWho(t *testing.T) {
 	if own := strings.TrimPrefix(c.orders[0].Env[slices.IndexFunc(c.orders[0].Env, func(v string) bool { return strings.HasPrefix(v, "TMUX_TMPDIR=") })], "TMUX_TMPDIR="); filepath.Dir(own) != c.Tmux {
 		t.Errorf("the tmux of the agent is in %s", own)
 	}
-	c.ends(1, agents.Exit{})
+	c.ends(1, agent.Exit{})
 	if left, err := os.ReadDir(c.Tmux); err != nil || len(left) != 0 {
 		t.Errorf("folders of tmux are left: %v, %v", left, err)
 	}
@@ -488,11 +489,11 @@ func TestTheLastMessageOfAnAttempt(t *testing.T) {
 	says("nothing is known", "")
 	card(`{"role":"worker","harness":"claude","window":"w","final":"of the turn before"}`)
 	says("at work, nothing new", "of the turn before")
-	c.said = agents.Conversation{Turns: []transcript.Turn{
+	c.said = agent.Conversation{Turns: []transcript.Turn{
 		{Who: transcript.User, Text: "do it"}, {Who: transcript.Agent, Text: "I do"}, {Who: transcript.Agent, Tool: "Bash"}, {Who: transcript.Tool, Text: "x"},
 	}}
 	says("at work, in its record", "I do")
-	c.read = agents.Notice{Final: "as the harness reads it"}
+	c.read = agent.Notice{Final: "as the harness reads it"}
 	says("at work, as it is read", "as the harness reads it")
 	c.task.Attempts[0].Condition.Name = task.Idle
 	says("idle", "of the turn before")
@@ -515,7 +516,7 @@ func TestTheLastMessageEndsAConversation(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	record := agents.Conversation{Next: "0:9", Turns: []transcript.Turn{{Who: transcript.User, Text: "do it"}, {Who: transcript.Agent, Text: "I\n\ndo"}}}
+	record := agent.Conversation{Next: "0:9", Turns: []transcript.Turn{{Who: transcript.User, Text: "do it"}, {Who: transcript.Agent, Text: "I\n\ndo"}}}
 	ends := func(name, after, want, next string) {
 		t.Helper()
 		got, err := c.Conversation(&c.task, 1, after)
@@ -532,8 +533,8 @@ func TestTheLastMessageEndsAConversation(t *testing.T) {
 	ends("at work", "", "I\n\ndo", "0:9")
 	c.task.Attempts[0].Condition.Name = task.Idle
 	ends("its turn ended, and its record is late", "", "All done.", "0:9+last")
-	c.converse = func(string) agents.Conversation {
-		return agents.Conversation{Next: "0:20", Turns: []transcript.Turn{{Who: transcript.Agent, Text: "All\ndone."}}}
+	c.converse = func(string) agent.Conversation {
+		return agent.Conversation{Next: "0:20", Turns: []transcript.Turn{{Who: transcript.Agent, Text: "All\ndone."}}}
 	}
 	ends("its record has caught up", "0:9+last", "", "0:20")
 	c.converse = nil
@@ -544,16 +545,16 @@ func TestTheLastMessageEndsAConversation(t *testing.T) {
 	card("do it")
 	ends("over, said by another", "", "do it", "0:9+last")
 
-	c.converse = func(after string) agents.Conversation {
+	c.converse = func(after string) agent.Conversation {
 		if after == "" {
 			return record
 		}
-		return agents.Conversation{Next: after}
+		return agent.Conversation{Next: after}
 	}
 	card("All done.")
 	ends("followed", "0:9", "All done.", "0:9+last")
 	ends("followed on", "0:9+last", "", "0:9+last")
-	c.converse = func(string) agents.Conversation { return agents.Conversation{} }
+	c.converse = func(string) agent.Conversation { return agent.Conversation{} }
 	ends("no record", "", "", "")
 }
 
@@ -563,7 +564,7 @@ func TestAttemptsWithoutAProcess(t *testing.T) {
 		t.Errorf("nothing was started: %v", got)
 	}
 	c.mu.Lock()
-	c.phases[c.Folder(agents.Key{Task: id, Number: 1})] = agents.Alive
+	c.phases[c.Folder(agents.Key{Task: id, Number: 1})] = agent.Alive
 	c.mu.Unlock()
 	if got := c.Absent(&c.task); len(got) > 0 {
 		t.Errorf("it runs: %v", got)

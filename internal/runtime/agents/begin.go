@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/core/transcript"
@@ -27,8 +28,8 @@ const (
 
 // hookCame notes that an attempt reported something. An agent that stood still before its first turn
 // goes on.
-func (a *Agents) hookCame(k Key, n *Notice) {
-	turn := n.Condition != nil && n.Condition.Name != task.TurnFailed
+func (a *Agents) hookCame(k Key, n *agent.Notice) {
+	turn := n.Condition.Name != "" && n.Condition.Name != task.TurnFailed
 	a.mu.Lock()
 	at := a.live[k]
 	known := at != nil && at.hooked && (at.turn || !turn)
@@ -40,8 +41,8 @@ func (a *Agents) hookCame(k Key, n *Notice) {
 	if known {
 		return
 	}
-	if n.Condition == nil && a.conditionOf(k) == task.NotStarted {
-		n.Condition = &task.Condition{Name: task.Running}
+	if n.Condition.Name == "" && a.conditionOf(k) == task.NotStarted {
+		n.Condition = task.Condition{Name: task.Running}
 	}
 	if err := a.note(k, func(c *Card) { c.Hooked, c.Turn = true, c.Turn || turn }); err != nil {
 		a.Log.Warn("keep an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
@@ -117,14 +118,14 @@ func (w *startWatch) see(pane string) bool {
 		patience = staysEmpty
 	}
 	n, known := w.a.shown(w.card.Harness, pane)
-	known = known && n.Condition != nil
+	known = known && n.Condition.Name != ""
 	_, answered := w.a.Harnesses.Dialog(w.card.Harness, pane) // by Orange itself
 	switch {
 	case known && !answered:
 	case now.Sub(w.since) < patience:
 		return w.told != ""
 	case !known:
-		n = Notice{Condition: &task.Condition{Name: task.NotStarted, Detail: w.a.masked(w.card.Harness, strings.Join(lines, " "))}}
+		n = agent.Notice{Condition: task.Condition{Name: task.NotStarted, Detail: w.a.masked(w.card.Harness, strings.Join(lines, " "))}}
 	}
 	if err := w.a.unlessReported(w.k, n); err != nil {
 		w.a.Log.Warn("report what a screen shows", "component", "agents", "task", w.k.Task, "attempt", w.k.Number, "error", err)
@@ -135,7 +136,7 @@ func (w *startWatch) see(pane string) bool {
 }
 
 // unlessReported submits a condition that a screen was the reason for, if no hook came meanwhile.
-func (a *Agents) unlessReported(k Key, n Notice) error {
+func (a *Agents) unlessReported(k Key, n agent.Notice) error {
 	at := a.attempt(k)
 	if at == nil {
 		return nil
@@ -149,16 +150,14 @@ func (a *Agents) unlessReported(k Key, n Notice) error {
 }
 
 // shown is what a screen says about its agent, without what is secret.
-func (a *Agents) shown(harness, pane string) (Notice, bool) {
+func (a *Agents) shown(harness, pane string) (agent.Notice, bool) {
 	n, ok := a.Harnesses.Screen(harness, pane)
-	if n.Condition != nil {
-		n.Condition.Detail = a.masked(harness, n.Condition.Detail)
-	}
+	n.Condition.Detail = a.masked(harness, n.Condition.Detail)
 	return n, ok
 }
 
 func (a *Agents) masked(harness, text string) string {
-	if a.Mask == nil {
+	if a.Mask == nil || text == "" {
 		return text
 	}
 	return a.Mask(harness, text)
@@ -201,13 +200,13 @@ func (a *Agents) failedOrShown(t *task.Task, k Key, at *attempt, news int) {
 		return
 	}
 	left := a.Harnesses.Read(card.Harness, a.left(t, k, card))
-	if left.Failure == "" || left.Condition != nil {
+	if left.Failure == "" || left.Condition.Name != "" {
 		a.look(t, k, at, news)
 		return
 	}
 	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
 	defer cancel()
-	n := Notice{Condition: &task.Condition{Name: task.TurnFailed, Detail: a.masked(card.Harness, left.Failure)}}
+	n := agent.Notice{Condition: task.Condition{Name: task.TurnFailed, Detail: a.masked(card.Harness, left.Failure)}}
 	if err := a.unlessHeard(ctx, k, at, news, n); err != nil {
 		a.Log.Warn("report a failed turn", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
@@ -215,7 +214,7 @@ func (a *Agents) failedOrShown(t *task.Task, k Key, at *attempt, news int) {
 
 // unstarted says that an attempt ended by itself within seconds of its start and before its first turn.
 // Of an agent that tells nothing of its turns nobody can say so.
-func (a *Agents) unstarted(k Key, card Card, left Notice, x Exit) bool {
+func (a *Agents) unstarted(k Key, card Card, left agent.Notice, x agent.Exit) bool {
 	if x.Mass != "" || x.At.IsZero() || card.Since.IsZero() || x.At.Sub(card.Since) > startsWithin {
 		return false
 	}
@@ -223,12 +222,12 @@ func (a *Agents) unstarted(k Key, card Card, left Notice, x Exit) bool {
 	switch {
 	case !a.Harnesses.Messages(card.Harness), card.Unhooked && !headless:
 		return false
-	case left.Final != "" || left.Usage != nil || left.Condition != nil || card.Turn && !headless:
+	case left.Final != "" || left.Usage != nil || left.Condition.Name != "" || card.Turn && !headless:
 		return false
 	case !headless:
 		return true
 	}
-	said := a.Harnesses.Converse(card.Harness, Output{Log: a.OutputFile(k), Transcript: card.Transcript, Session: card.Session, Headless: true, Since: card.Since, Over: true}, "")
+	said := a.Harnesses.Converse(card.Harness, agent.Output{Log: a.OutputFile(k), Transcript: card.Transcript, Session: card.Session, Headless: true, Since: card.Since, Over: true}, "")
 	if said.Next == "" { // it keeps no record: its hooks are all there is
 		return !card.Turn
 	}

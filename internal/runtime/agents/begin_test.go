@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/transcript"
@@ -29,13 +30,13 @@ func TestAnAttemptThatEndsBeforeItsFirstTurnSaysSo(t *testing.T) {
 		"others ended too":            {terminal: true, mass: signal.MassTmux},
 		"it said something":           {do: func(c *crew) { c.read.Final = "hello" }},
 		"the model was paid":          {do: func(c *crew) { c.read.Usage = &task.Usage{Input: 1} }},
-		"a limit explains it":         {do: func(c *crew) { c.read.Condition = &task.Condition{Name: task.Limited} }},
+		"a limit explains it":         {do: func(c *crew) { c.read.Condition = task.Condition{Name: task.Limited} }},
 		"its turn failed":             {do: func(c *crew) { c.read.Failure = "API Error: 400" }, want: true},
 		"the model called a tool": {do: func(c *crew) {
-			c.said = agents.Conversation{Turns: []transcript.Turn{{Who: transcript.Agent, Tool: "shell"}}, Next: "1"}
+			c.said = agent.Conversation{Turns: []transcript.Turn{{Who: transcript.Agent, Tool: "shell"}}, Next: "1"}
 		}},
 		"only its own words are written": {do: func(c *crew) {
-			c.said = agents.Conversation{Turns: []transcript.Turn{{Who: transcript.Tool, Failed: true}}, Next: "1"}
+			c.said = agent.Conversation{Turns: []transcript.Turn{{Who: transcript.Tool, Failed: true}}, Next: "1"}
 		}, want: true},
 	}
 	for name, tt := range tests {
@@ -45,7 +46,7 @@ func TestAnAttemptThatEndsBeforeItsFirstTurnSaysSo(t *testing.T) {
 			if tt.do != nil {
 				tt.do(c)
 			}
-			c.ends(1, agents.Exit{Code: 1, Mass: tt.mass, At: soon(c).Add(tt.late)})
+			c.ends(1, agent.Exit{Code: 1, Mass: tt.mass, At: soon(c).Add(tt.late)})
 			got := c.submitted(signal.Exit)
 			if len(got) != 1 || got[0].Unstarted != tt.want || got[0].Last != c.read.Failure {
 				t.Errorf("%+v", got)

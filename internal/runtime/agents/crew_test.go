@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -30,15 +31,15 @@ type crew struct {
 
 	mu       sync.Mutex
 	task     task.Task
-	phases   map[string]agents.Phase
-	over     map[string]func(agents.Exit)
-	orders   []agents.Orders
-	launches []agents.Launch
+	phases   map[string]agent.Phase
+	over     map[string]func(agent.Exit)
+	orders   []agent.Orders
+	launches []agent.Launch
 	signals  []signal.Signal
 	typed    []string
 	acks     bool // programs acknowledge what is typed into them
 	failing  error
-	read     agents.Notice
+	read     agent.Notice
 	parents  map[int]int
 	marks    map[int]string
 	blind    int // how often nothing can be read
@@ -51,8 +52,8 @@ type crew struct {
 	retried  int
 	watching func() // says that something was drawn
 	captured func() // happens after the screen was captured
-	said     agents.Conversation
-	converse func(after string) agents.Conversation // instead of said
+	said     agent.Conversation
+	converse func(after string) agent.Conversation // instead of said
 }
 
 func newCrew(t *testing.T, terminal bool) *crew {
@@ -62,7 +63,7 @@ func newCrew(t *testing.T, terminal bool) *crew {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &crew{t: t, def: def, phases: map[string]agents.Phase{}, over: map[string]func(agents.Exit){}, parents: map[int]int{}, marks: map[int]string{}}
+	c := &crew{t: t, def: def, phases: map[string]agent.Phase{}, over: map[string]func(agent.Exit){}, parents: map[int]int{}, marks: map[int]string{}}
 	c.task = task.Task{
 		ID: id, Project: "p", Branch: "b", Summary: "s", Status: "working", Workspace: "p--2", Session: "p/b", Harness: "claude", ReviewHarness: "pi",
 		Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true}}, Ran: []task.Tally{{Role: "worker", Count: 1}},
@@ -99,10 +100,10 @@ func (c *crew) start(attempt int) {
 }
 
 // ends lets an attempt's process end and waits until that is reported.
-func (c *crew) ends(attempt int, x agents.Exit) {
+func (c *crew) ends(attempt int, x agent.Exit) {
 	c.mu.Lock()
 	dir := c.Folder(agents.Key{Task: id, Number: attempt})
-	c.phases[dir] = agents.Gone
+	c.phases[dir] = agent.Gone
 	over := c.over[dir]
 	c.mu.Unlock()
 	over(x)
@@ -154,13 +155,13 @@ func (c *crew) Project(string) (task.Project, bool) {
 
 func (c *crew) Path(name string) string { return "/workspaces/" + name }
 
-func (c *crew) Watch(dir string, over func(agents.Exit)) error {
+func (c *crew) Watch(dir string, over func(agent.Exit)) error {
 	c.mu.Lock()
 	c.over[dir] = over
-	gone := c.phases[dir] == agents.Gone
+	gone := c.phases[dir] == agent.Gone
 	c.mu.Unlock()
 	if gone {
-		go over(agents.Exit{Code: 7})
+		go over(agent.Exit{Code: 7})
 	}
 	return nil
 }
@@ -168,10 +169,10 @@ func (c *crew) Watch(dir string, over func(agents.Exit)) error {
 func (c *crew) End(_ context.Context, dir string) error {
 	c.mu.Lock()
 	over := c.over[dir]
-	c.phases[dir] = agents.Gone
+	c.phases[dir] = agent.Gone
 	c.mu.Unlock()
 	if over != nil {
-		over(agents.Exit{Code: 143})
+		over(agent.Exit{Code: 143})
 	}
 	return nil
 }
@@ -179,15 +180,15 @@ func (c *crew) End(_ context.Context, dir string) error {
 func (c *crew) Exists(dir string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.phases[dir] == agents.Alive
+	return c.phases[dir] == agent.Alive
 }
 
-func (c *crew) Phase(dir string) (agents.Phase, []int, error) {
+func (c *crew) Phase(dir string) (agent.Phase, []int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.blind > 0 {
 		c.blind--
-		return agents.Absent, nil, errors.New("too many open files")
+		return agent.Absent, nil, errors.New("too many open files")
 	}
 	return c.phases[dir], []int{100}, nil
 }
@@ -199,53 +200,53 @@ func (c *crew) Sweep(_ context.Context, key string) error {
 	return nil
 }
 
-func (c *crew) Ancestry(pid int) ([]int, agents.Origin) {
+func (c *crew) Ancestry(pid int) ([]int, agent.Origin) {
 	switch pid {
 	case 404:
-		return nil, agents.UnknownLine
+		return nil, agent.UnknownLine
 	case 405:
-		return []int{405}, agents.FromServer
+		return []int{405}, agent.FromServer
 	case 406:
-		return []int{406}, agents.FromTmux
+		return []int{406}, agent.FromTmux
 	}
 	chain := []int{pid}
 	for c.parents[pid] != 0 {
 		pid = c.parents[pid]
 		chain = append(chain, pid)
 	}
-	return chain, agents.Outside
+	return chain, agent.Outside
 }
 
 func (c *crew) Mark(pid int) string { return c.marks[pid] }
 
-func (c *crew) Plan(l agents.Launch) (agents.Plan, error) {
+func (c *crew) Plan(l agent.Launch) (agent.Plan, error) {
 	c.launches = append(c.launches, l)
 	if l.Harness == "missing" {
-		return agents.Plan{}, errors.New("missing is not installed")
+		return agent.Plan{}, errors.New("missing is not installed")
 	}
-	return agents.Plan{Argv: []string{l.Harness, l.Prompt}, Env: []string{"MORE=1"}}, nil
+	return agent.Plan{Argv: []string{l.Harness, l.Prompt}, Env: []string{"MORE=1"}}, nil
 }
 
-func (c *crew) Hook(_, event string, payload []byte) (agents.Notice, error) {
+func (c *crew) Hook(_, event string, payload []byte) (agent.Notice, error) {
 	switch event {
 	case "prompt":
-		return agents.Notice{Prompted: true}, nil
+		return agent.Notice{Prompted: true}, nil
 	case "session":
-		return agents.Notice{Session: string(payload), Transcript: "/t"}, nil
+		return agent.Notice{Session: string(payload), Transcript: "/t"}, nil
 	case "name":
-		return agents.Notice{Session: string(payload)}, nil
+		return agent.Notice{Session: string(payload)}, nil
 	case "idle":
-		return agents.Notice{Condition: &task.Condition{Name: task.Idle}}, nil
+		return agent.Notice{Condition: task.Condition{Name: task.Idle}}, nil
 	case "ask":
-		return agents.Notice{Condition: &task.Condition{Name: task.WaitingPermission, Detail: string(payload)}}, nil
+		return agent.Notice{Condition: task.Condition{Name: task.WaitingPermission, Detail: string(payload)}}, nil
 	}
-	return agents.Notice{}, errors.New("odd event")
+	return agent.Notice{}, errors.New("odd event")
 }
 
-func (c *crew) Read(string, agents.Output) agents.Notice { return c.read }
+func (c *crew) Read(string, agent.Output) agent.Notice { return c.read }
 
-func (c *crew) Screen(_, pane string) (agents.Notice, bool) {
-	return agents.Notice{Condition: &task.Condition{Name: task.WaitingInput, Detail: "it asks"}}, strings.Contains(pane, "?")
+func (c *crew) Screen(_, pane string) (agent.Notice, bool) {
+	return agent.Notice{Condition: task.Condition{Name: task.WaitingInput, Detail: "it asks"}}, strings.Contains(pane, "?")
 }
 
 func (c *crew) Dialog(_, pane string) (string, bool) { return "\r", strings.Contains(pane, "trust") }
@@ -285,7 +286,7 @@ func (c *crew) draws(pane, line string) {
 	}
 }
 
-func (c *crew) Converse(_ string, _ agents.Output, after string) agents.Conversation {
+func (c *crew) Converse(_ string, _ agent.Output, after string) agent.Conversation {
 	if c.converse != nil {
 		return c.converse(after)
 	}
@@ -378,10 +379,10 @@ func (s window) Rename(_ context.Context, from, to string) error {
 // starter is the crew's way of starting processes: the name is taken by the test's own.
 type starter struct{ *crew }
 
-func (s starter) Start(_ context.Context, dir string, o agents.Orders) ([]int, error) {
+func (s starter) Start(_ context.Context, dir string, o agent.Orders) ([]int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.orders = append(s.orders, o)
-	s.phases[dir] = agents.Alive
+	s.phases[dir] = agent.Alive
 	return []int{100}, nil
 }

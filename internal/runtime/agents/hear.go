@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 )
@@ -15,9 +16,7 @@ func (a *Agents) Heard(ctx context.Context, k Key, harness, event string, payloa
 	if err != nil {
 		return err
 	}
-	if n.Condition != nil {
-		n.Condition.Detail = a.masked(harness, n.Condition.Detail)
-	}
+	n.Condition.Detail = a.masked(harness, n.Condition.Detail)
 	a.account(k, harness, &n)
 	a.keep(k, n, nil)
 	a.keepTurn(k, n)
@@ -28,14 +27,14 @@ func (a *Agents) Heard(ctx context.Context, k Key, harness, event string, payloa
 	if err != nil {
 		return err
 	}
-	if c := n.Condition; c != nil && (c.Name == task.Running || c.Name == task.Idle) && a.Harnesses.HidesFailures(harness) {
+	if c := n.Condition.Name; (c == task.Running || c == task.Idle) && a.Harnesses.HidesFailures(harness) {
 		a.lookForFailure(k)
 	}
 	return a.turnEnded(ctx, k, n)
 }
 
 // hookSaid submits how an attempt is doing by a hook. What its screen showed before that is not submitted after it.
-func (a *Agents) hookSaid(ctx context.Context, k Key, n *Notice) error {
+func (a *Agents) hookSaid(ctx context.Context, k Key, n *agent.Notice) error {
 	if at := a.attempt(k); at != nil {
 		at.reports.Lock()
 		defer at.reports.Unlock()
@@ -45,7 +44,7 @@ func (a *Agents) hookSaid(ctx context.Context, k Key, n *Notice) error {
 }
 
 // unlessHeard submits how an attempt is doing by its screen or its record, if no hook came since they were looked at.
-func (a *Agents) unlessHeard(ctx context.Context, k Key, at *attempt, news int, n Notice) error {
+func (a *Agents) unlessHeard(ctx context.Context, k Key, at *attempt, news int, n agent.Notice) error {
 	at.reports.Lock()
 	defer at.reports.Unlock()
 	if a.newsOf(at) != news {
@@ -62,12 +61,12 @@ func (a *Agents) attempt(k Key) *attempt {
 }
 
 // keepTurn writes down whether the agent rests after a turn, and when it took a prompt in.
-func (a *Agents) keepTurn(k Key, n Notice) {
-	if n.Condition == nil && !n.Prompted {
+func (a *Agents) keepTurn(k Key, n agent.Notice) {
+	if n.Condition.Name == "" && !n.Prompted {
 		return
 	}
 	card, err := a.Card(k)
-	rests := n.Condition != nil && !n.Condition.InTurn()
+	rests := n.Condition.Name != "" && !n.Condition.InTurn()
 	if err == nil && !rests && !n.Prompted && card.Rested.IsZero() {
 		return
 	}
@@ -88,15 +87,15 @@ func (a *Agents) keepTurn(k Key, n Notice) {
 // account adds to the end of a turn what the conversation has consumed so far and what
 // the agent said last, where the hook does not say it. An agent at a terminal may live
 // for days: neither is to be learned only when it ends.
-func (a *Agents) account(k Key, harness string, n *Notice) {
-	if n.Condition == nil || n.Condition.Name != task.Idle {
+func (a *Agents) account(k Key, harness string, n *agent.Notice) {
+	if n.Condition.Name != task.Idle {
 		return
 	}
 	card, err := a.Card(k)
 	if err != nil || card.Window == "" || n.Final == "" && a.idles(k) {
 		return
 	}
-	left := a.Harnesses.Read(harness, Output{
+	left := a.Harnesses.Read(harness, agent.Output{
 		Log: a.OutputFile(k), Transcript: cmp.Or(n.Transcript, card.Transcript), Session: cmp.Or(n.Session, card.Session), Since: card.Since,
 	})
 	if n.Usage == nil {
@@ -125,12 +124,15 @@ func (a *Agents) acknowledge(k Key) {
 }
 
 // condition submits how an attempt is doing.
-func (a *Agents) condition(ctx context.Context, k Key, n Notice) error {
-	if n.Condition == nil && n.Usage == nil {
+func (a *Agents) condition(ctx context.Context, k Key, n agent.Notice) error {
+	if n.Condition.Name == "" && n.Usage == nil {
 		return nil
 	}
-	sig := signal.Signal{Kind: signal.Notice, Actor: task.Engine, Attempt: k.Number, Condition: n.Condition, Usage: n.Usage}
-	if n.Condition != nil && n.Condition.Name == task.Idle {
+	sig := signal.Signal{Kind: signal.Notice, Actor: task.Engine, Attempt: k.Number, Usage: n.Usage}
+	if n.Condition.Name != "" {
+		sig.Condition = &n.Condition
+	}
+	if n.Condition.Name == task.Idle {
 		sig.Final = tail(n.Final)
 	}
 	_, err := a.Engine.Submit(ctx, k.Task, sig)
@@ -138,8 +140,8 @@ func (a *Agents) condition(ctx context.Context, k Key, n Notice) error {
 }
 
 // turnEnded reports what an agent at a terminal says about its work at the end of a turn.
-func (a *Agents) turnEnded(ctx context.Context, k Key, n Notice) error {
-	if n.Condition == nil || n.Condition.Name != task.Idle || n.Final == "" {
+func (a *Agents) turnEnded(ctx context.Context, k Key, n agent.Notice) error {
+	if n.Condition.Name != task.Idle || n.Final == "" {
 		return nil
 	}
 	card, err := a.Card(k)

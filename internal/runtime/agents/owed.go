@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/outputlog"
@@ -52,8 +53,8 @@ func (m *message) waits(s sight, why string) (task.Condition, bool) {
 	if c.Blocked() && !m.shown(c) {
 		return task.Condition{}, false // its hooks said what it waits for
 	}
-	if n, ok := m.a.shown(m.card.Harness, s.Text); ok && s.Kind != screen.Prompt && n.Condition != nil && n.Condition.Blocked() && n.Condition.Name != task.Limited {
-		return *n.Condition, true // above a prompt the same words may be part of the work
+	if n, ok := m.a.shown(m.card.Harness, s.Text); ok && s.Kind != screen.Prompt && n.Condition.Blocked() && n.Condition.Name != task.Limited {
+		return n.Condition, true // above a prompt the same words may be part of the work
 	}
 	if c.Name != task.Idle && !m.shown(c) && (!m.a.Harnesses.AsksFirst(m.card.Harness) || c.Name == task.Running && !m.quiet()) {
 		return task.Condition{}, false
@@ -93,7 +94,7 @@ func (m *message) show(ctx context.Context, c task.Condition) error {
 	}); err != nil {
 		return err
 	}
-	return m.a.condition(ctx, m.k, Notice{Condition: &c})
+	return m.a.condition(ctx, m.k, agent.Notice{Condition: c})
 }
 
 func reason(detail string) string {
@@ -118,7 +119,7 @@ func (m *message) restore(ctx context.Context) error {
 		before = *b
 	}
 	if ours {
-		if err := m.a.condition(ctx, m.k, Notice{Condition: &before}); err != nil {
+		if err := m.a.condition(ctx, m.k, agent.Notice{Condition: before}); err != nil {
 			return err
 		}
 	}

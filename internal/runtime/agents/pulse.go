@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 	"orange/internal/outputlog"
 )
@@ -45,7 +46,7 @@ func (a *Agents) look(t *task.Task, k Key, at *attempt, news int) {
 // answerDialogs answers the questions a program asks before it takes its prompt, such
 // as whether it may trust the worktree Orange made. It looks a few times and then no
 // more.
-func (a *Agents) answerDialogs(k Key, w *Window) {
+func (a *Agents) answerDialogs(k Key, w *agent.Window) {
 	a.mu.Lock()
 	at := a.live[k]
 	if at == nil || a.stopping {

@@ -6,26 +6,19 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/core/transcript"
 )
 
-// A Conversation is what was said in an attempt.
-type Conversation struct {
-	Turns   []transcript.Turn
-	Skipped int    // lines of the agent's record that are not understood
-	Cut     bool   // there is more before the first turn
-	Next    string // where to go on reading; "" if the agent keeps no record
-}
-
 // Conversation reads what was said in an attempt, from the point on that an earlier call
 // named as Next; "" reads all that fits.
-func (a *Agents) Conversation(t *task.Task, number int, after string) (Conversation, error) {
+func (a *Agents) Conversation(t *task.Task, number int, after string) (agent.Conversation, error) {
 	k := Key{t.ID, number}
 	card, err := a.Card(k)
 	if err != nil {
-		return Conversation{}, err
+		return agent.Conversation{}, err
 	}
 	left := a.left(t, k, card)
 	after, told := strings.CutSuffix(after, toldLast)
@@ -44,7 +37,7 @@ func (a *Agents) Conversation(t *task.Task, number int, after string) (Conversat
 		if after != "" {
 			whole = a.Harnesses.Converse(card.Harness, left, "")
 		}
-		if whole.lacks(card.Final) {
+		if lacksMessage(&whole, card.Final) {
 			last := whole.Turns[len(whole.Turns)-1]
 			out.Turns = append(out.Turns, transcript.Turn{At: last.At, Who: transcript.Agent, Text: screen.Text(card.Final)})
 			told = true
@@ -63,10 +56,10 @@ const toldLast = "+last"
 // inWords is a text without its line breaks, to be compared.
 func inWords(text string) string { return strings.Join(strings.Fields(screen.Text(text)), " ") }
 
-// lacks says whether a message that a hook told is not in the agent's record: the agent
+// lacksMessage says whether a message that a hook told is not in the agent's record: the agent
 // writes it down later, or was ended before it did. The beginning of the message counts:
 // the record may have cut it.
-func (c *Conversation) lacks(final string) bool {
+func lacksMessage(c *agent.Conversation, final string) bool {
 	if len(c.Turns) == 0 || c.Cut {
 		return false
 	}
@@ -105,9 +98,9 @@ func (a *Agents) LastMessage(t *task.Task, number int) (string, error) {
 }
 
 // left is what an attempt has left behind so far.
-func (a *Agents) left(t *task.Task, k Key, card Card) Output {
+func (a *Agents) left(t *task.Task, k Key, card Card) agent.Output {
 	_, alive := t.AttemptByNumber(k.Number)
-	return Output{
+	return agent.Output{
 		Log: a.OutputFile(k), Transcript: card.Transcript, Session: card.Session, Headless: card.Window == "", Since: card.Since,
 		Until: a.wentOn(t, k, card), Over: !alive,
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"orange/internal/atomicfile"
+	"orange/internal/core/agent"
 	"orange/internal/core/engine"
 	"orange/internal/core/prompt"
 	"orange/internal/core/task"
@@ -29,7 +30,7 @@ func (a *Agents) Start(ctx context.Context, t task.Task, e task.Effect) (session
 	if err != nil {
 		return "", err
 	}
-	if phase != Absent {
+	if phase != agent.Absent {
 		return session, a.watch(k, pids)
 	}
 	orders, err := a.prepare(ctx, &t, &e, session)
@@ -46,7 +47,7 @@ func (a *Agents) Start(ctx context.Context, t task.Task, e task.Effect) (session
 	return session, nil
 }
 
-func (a *Agents) launchAndWatch(ctx context.Context, k Key, orders Orders) error {
+func (a *Agents) launchAndWatch(ctx context.Context, k Key, orders agent.Orders) error {
 	defer a.birth()()
 	pids, err := a.Processes.Start(ctx, a.Folder(k), orders)
 	if err != nil {
@@ -56,51 +57,51 @@ func (a *Agents) launchAndWatch(ctx context.Context, k Key, orders Orders) error
 }
 
 // prepare writes down what the attempt needs and returns what is to be started.
-func (a *Agents) prepare(ctx context.Context, t *task.Task, e *task.Effect, session string) (Orders, error) {
+func (a *Agents) prepare(ctx context.Context, t *task.Task, e *task.Effect, session string) (agent.Orders, error) {
 	k := Key{t.ID, e.Attempt}
 	def, err := a.Engine.Definition(t)
 	if err != nil {
-		return Orders{}, err
+		return agent.Orders{}, err
 	}
 	role, ok := def.Role(e.Role)
 	if !ok {
-		return Orders{}, task.Mistakef("workflow %s has no role %q", def.Name, e.Role)
+		return agent.Orders{}, task.Mistakef("workflow %s has no role %q", def.Name, e.Role)
 	}
 	if t.Workspace == "" {
-		return Orders{}, task.Mistakef("the task has no workspace to start the %s in", e.Role)
+		return agent.Orders{}, task.Mistakef("the task has no workspace to start the %s in", e.Role)
 	}
 	if err := os.MkdirAll(a.Folder(k), 0o700); err != nil {
-		return Orders{}, fmt.Errorf("make the folder of attempt %d: %w", e.Attempt, err)
+		return agent.Orders{}, fmt.Errorf("make the folder of attempt %d: %w", e.Attempt, err)
 	}
 	if role.Protocol != "" && !a.Harnesses.Messages(engine.ChoiceOf(t, role, e).Harness) {
 		session = "" // at a terminal nothing of it could be told from what is typed
 	}
 	if err := a.makeTmuxFolder(k); err != nil {
-		return Orders{}, err
+		return agent.Orders{}, err
 	}
 	launch, err := a.launch(ctx, def, role, t, e, session != "")
 	if err != nil {
-		return Orders{}, err
+		return agent.Orders{}, err
 	}
 	plan, err := a.Harnesses.Plan(launch)
 	if err != nil {
-		return Orders{}, err
+		return agent.Orders{}, err
 	}
 	card := Card{Role: e.Role, Since: a.Clock().UTC(), Harness: launch.Harness, Model: launch.Model, Session: launch.Session, Resumed: launch.Resume != "", Unhooked: plan.Unhooked}
-	o := Orders{Argv: plan.Argv, Dir: launch.Workspace}
+	o := agent.Orders{Argv: plan.Argv, Dir: launch.Workspace}
 	if session != "" {
 		card.Window = e.Window
-		o.Window = &Window{Session: session, Name: e.Window, Log: a.OutputFile(k)}
+		o.Window = &agent.Window{Session: session, Name: e.Window, Log: a.OutputFile(k)}
 	}
 	o.Env = a.environment(t, e, launch.Harness, plan.Env, session != "")
 	return o, a.note(k, func(c *Card) { *c = card })
 }
 
 // launch renders the prompt and says how the agent is to be started.
-func (a *Agents) launch(ctx context.Context, def *workflow.Definition, role *workflow.Role, t *task.Task, e *task.Effect, terminal bool) (Launch, error) {
+func (a *Agents) launch(ctx context.Context, def *workflow.Definition, role *workflow.Role, t *task.Task, e *task.Effect, terminal bool) (agent.Launch, error) {
 	k := Key{t.ID, e.Attempt}
 	choice := engine.ChoiceOf(t, role, e)
-	l := Launch{
+	l := agent.Launch{
 		PromptFile: filepath.Join(a.Folder(k), "prompt.md"), Interactive: terminal,
 		Harness: choice.Harness, Effort: choice.Effort, Model: choice.Model, ReadOnly: role.Access == "read-only",
 		Workspace: a.Workspaces.Path(t.Workspace), Dir: a.Folder(k),
@@ -168,15 +169,15 @@ func (a *Agents) before(t *task.Task, e *task.Effect) (Card, bool) {
 }
 
 // record is what the agent's own record has of the conversation of an attempt that is over.
-func (a *Agents) record(card Card) Conversation {
-	return a.Harnesses.Converse(card.Harness, Output{Transcript: card.Transcript, Session: card.Session, Over: true}, "")
+func (a *Agents) record(card Card) agent.Conversation {
+	return a.Harnesses.Converse(card.Harness, agent.Output{Transcript: card.Transcript, Session: card.Session, Over: true}, "")
 }
 
 // asked is what the agent said last that a person answers, where the one that is started would
 // not know it: it begins a conversation, or its record lacks the message.
 func (a *Agents) asked(t *task.Task, e *task.Effect, goesOn bool) string {
 	card, _ := a.before(t, e)
-	if record := a.record(card); card.Final == "" || goesOn && !record.lacks(card.Final) {
+	if record := a.record(card); card.Final == "" || goesOn && !lacksMessage(&record, card.Final) {
 		return ""
 	}
 	return tail(card.Final)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"orange/internal/atomicfile"
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
 
@@ -65,16 +66,9 @@ func (a *Agents) readToken(token string) (Key, bool) {
 
 var errUnknownToken = errors.New("the token is not one of this server: unset ORANGE_TOKEN, or ask from inside the attempt")
 
-// A Caller is who asks: an attempt, or a person if it is nobody's.
-type Caller struct {
-	Task    task.ID
-	Attempt int
-	Role    string
-}
-
 // Identify says who a caller is, by the token it shows and by the process it is. A
 // process below an agent is that agent, with or without a token.
-func (a *Agents) Identify(token string, pid int) (*Caller, error) {
+func (a *Agents) Identify(token string, pid int) (*agent.Caller, error) {
 	byToken, shown := a.readToken(token)
 	if token != "" && !shown {
 		return nil, errUnknownToken
@@ -94,7 +88,7 @@ func (a *Agents) Identify(token string, pid int) (*Caller, error) {
 }
 
 // Known says whose token it is, whoever shows it.
-func (a *Agents) Known(token string) (*Caller, error) {
+func (a *Agents) Known(token string) (*agent.Caller, error) {
 	k, ok := a.readToken(token)
 	if !ok {
 		return nil, errUnknownToken
@@ -115,7 +109,7 @@ func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
 	if inside {
 		return k, true, nil
 	}
-	if origin == UnknownLine {
+	if origin == agent.UnknownLine {
 		return Key{}, false, errors.New("cannot identify the caller, because the process that asked has ended: wait for the answer")
 	}
 	patience := time.NewTimer(longestBirth)
@@ -132,11 +126,11 @@ func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
 	}
 	switch {
 	case inside:
-	case origin == Outside:
+	case origin == agent.Outside:
 		return a.markedOf(chain)
-	case origin == FromServer:
+	case origin == agent.FromServer:
 		err = errors.New("the server started this process, for instance a hook or filter of git, and such a process may ask for nothing: run the command in a terminal of your own")
-	case origin == FromTmux:
+	case origin == agent.FromTmux:
 		err = errors.New("this process runs in the tmux of Orange outside of every agent, and may ask for nothing: run the command in a terminal of your own")
 	}
 	return k, inside, err
@@ -169,8 +163,8 @@ func (a *Agents) Attends(pid int) bool {
 
 // caller says which part an attempt plays: its task knows while it lives, its card
 // afterwards.
-func (a *Agents) caller(k Key) (*Caller, error) {
-	c := &Caller{Task: k.Task, Attempt: k.Number}
+func (a *Agents) caller(k Key) (*agent.Caller, error) {
+	c := &agent.Caller{Task: k.Task, Attempt: k.Number}
 	t, ok, err := a.Engine.Task(k.Task)
 	if err != nil {
 		return nil, err

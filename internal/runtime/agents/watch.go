@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 )
@@ -31,7 +32,7 @@ func (a *Agents) adopt(k Key, running bool) error {
 	switch {
 	case err != nil:
 		return err
-	case phase != Absent:
+	case phase != agent.Absent:
 		if err := a.watch(k, pids); err != nil {
 			return err
 		}
@@ -47,7 +48,7 @@ func (a *Agents) adopt(k Key, running bool) error {
 		if err := a.Processes.Sweep(a.ctx, a.mark(k)); err != nil {
 			a.Log.Error("end what is left of an attempt", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 		}
-		a.ended(k, Exit{Code: -1, Reason: "nothing is left of it"})
+		a.ended(k, agent.Exit{Code: -1, Reason: "nothing is left of it"})
 	})
 	return nil
 }
@@ -91,7 +92,7 @@ func (a *Agents) watch(k Key, pids []int) error {
 		a.pids[pid] = k
 	}
 	a.mu.Unlock()
-	err := a.Processes.Watch(a.Folder(k), func(x Exit) {
+	err := a.Processes.Watch(a.Folder(k), func(x agent.Exit) {
 		a.mu.Lock()
 		stopping := a.stopping
 		if !stopping {
@@ -127,18 +128,18 @@ func (a *Agents) forget(k Key) {
 
 // ended reports the end of an attempt with what it left behind. The report must reach
 // the engine: it is repeated until it is kept or the server leaves.
-func (a *Agents) ended(k Key, x Exit) {
+func (a *Agents) ended(k Key, x agent.Exit) {
 	card, err := a.Card(k)
 	if err != nil {
 		a.Log.Warn("read an attempt's card", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
 	a.removeTmuxFolder(k)
-	left := a.Harnesses.Read(card.Harness, Output{Log: a.OutputFile(k), Transcript: card.Transcript, Session: card.Session, Headless: card.Window == "", Since: card.Since})
+	left := a.Harnesses.Read(card.Harness, agent.Output{Log: a.OutputFile(k), Transcript: card.Transcript, Session: card.Session, Headless: card.Window == "", Since: card.Since})
 	a.keep(k, left, &x)
 	last := a.lastLines(k, card, left.Failure)
 	sig := signal.Signal{
-		Kind: signal.Exit, Actor: task.Engine, Attempt: k.Number, Role: card.Role, Code: x.Code, Note: x.Reason, Mass: x.Mass,
-		Condition: left.Condition, Usage: left.Usage, Last: last, Unstarted: a.unstarted(k, card, left, x),
+		Kind: signal.Exit, Actor: task.Engine, Attempt: k.Number, Role: card.Role, Code: x.Code, Note: x.Cause(), Mass: x.Mass,
+		Usage: left.Usage, Last: last, Unstarted: a.unstarted(k, card, left, x),
 	}
 	if sig.Report, sig.Final = a.lastWords(k, card.Role, card.Harness, left.Final); sig.Report == nil {
 		sig.Final = tail(strings.TrimSpace(cmp.Or(left.Final, card.Final)))
@@ -146,14 +147,14 @@ func (a *Agents) ended(k Key, x Exit) {
 	if r := sig.Report; r != nil && r.Code == "" {
 		a.Log.Warn("an attempt did not say how it went", "component", "agents", "task", k.Task, "attempt", k.Number, "role", card.Role, "seen", r.Diagnosis)
 	}
-	if sig.Condition != nil && sig.Condition.Name != task.Limited {
-		sig.Condition = nil // only a limit explains an end
+	if left.Condition.Name == task.Limited { // no other condition explains an end
+		sig.Condition = &left.Condition
 	}
 	a.submit(k, sig)
 }
 
 // keep writes what a harness said onto the attempt's card.
-func (a *Agents) keep(k Key, n Notice, x *Exit) {
+func (a *Agents) keep(k Key, n agent.Notice, x *agent.Exit) {
 	if x == nil && n.Session == "" && n.Transcript == "" && n.Final == "" && n.Usage == nil {
 		return
 	}

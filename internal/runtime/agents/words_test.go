@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -57,8 +58,8 @@ func TestTheLastMessageIsSearchedForTheRolesProtocol(t *testing.T) {
 				c := qaCrew(t, false)
 				c.startQA(1, "")
 				nonce := c.Nonce(agents.Key{Task: id, Number: 1})
-				c.read = agents.Notice{Final: strings.ReplaceAll(tt.final, "NONCE", nonce)}
-				c.ends(1, agents.Exit{})
+				c.read = agent.Notice{Final: strings.ReplaceAll(tt.final, "NONCE", nonce)}
+				c.ends(1, agent.Exit{})
 				got := c.submitted(signal.Exit)
 				if len(got) != 1 || got[0].Report == nil || got[0].Report.Outcome != tt.want || !strings.Contains(got[0].Report.Diagnosis, tt.diagnosis) || got[0].Final != c.read.Final {
 					t.Errorf("%+v", got)
@@ -73,16 +74,16 @@ func TestSilenceAndRolesWithoutAProtocolHaveNoReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := qaCrew(t, false)
 		c.startQA(1, "")
-		c.read = agents.Notice{Final: " \n"}
-		c.ends(1, agents.Exit{})
+		c.read = agent.Notice{Final: " \n"}
+		c.ends(1, agent.Exit{})
 		if got := c.submitted(signal.Exit); len(got) != 1 || got[0].Report != nil || got[0].Final != "" {
 			t.Errorf("%+v", got)
 		}
 		c.Close()
 		c = newCrew(t, false) // the worker of orange asks by commands
 		c.start(1)
-		c.read = agents.Notice{Final: "<!-- WORK_RESULT:passed -->"}
-		c.ends(1, agents.Exit{})
+		c.read = agent.Notice{Final: "<!-- WORK_RESULT:passed -->"}
+		c.ends(1, agent.Exit{})
 		if got := c.submitted(signal.Exit); len(got) != 1 || got[0].Report != nil || got[0].Final != c.read.Final {
 			t.Errorf("%+v", got)
 		}
@@ -94,8 +95,8 @@ func TestALongMessageIsSearchedWholeAndKeptInPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := qaCrew(t, false)
 		c.startQA(1, "")
-		c.read = agents.Notice{Final: "<!-- WORK_RESULT:failed nonce=" + c.Nonce(agents.Key{Task: id, Number: 1}) + " -->\n" + strings.Repeat("é and more of it\n", 40_000)}
-		c.ends(1, agents.Exit{})
+		c.read = agent.Notice{Final: "<!-- WORK_RESULT:failed nonce=" + c.Nonce(agents.Key{Task: id, Number: 1}) + " -->\n" + strings.Repeat("é and more of it\n", 40_000)}
+		c.ends(1, agent.Exit{})
 		got := c.submitted(signal.Exit)
 		if len(got) != 1 || got[0].Report.Outcome != signal.Failed || len(got[0].Final) > 16<<10 || !strings.HasSuffix(c.read.Final, got[0].Final) {
 			t.Errorf("%d signals, report %+v, %d bytes kept", len(got), got[0].Report, len(got[0].Final))
@@ -118,7 +119,7 @@ func TestTheEndOfATurnAtATerminalIsHeard(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := qaCrew(t, tt.terminal)
 			c.startQA(1, "")
-			c.read = agents.Notice{Final: tt.final}
+			c.read = agent.Notice{Final: tt.final}
 			if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "idle", nil); err != nil {
 				t.Fatal(err)
 			}
@@ -136,9 +137,9 @@ func TestWhoIsOnlyToSayHowItWentGoesOnInTheConversation(t *testing.T) {
 	if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "session", []byte("native-1")); err != nil {
 		t.Fatal(err)
 	}
-	c.ends(1, agents.Exit{})
+	c.ends(1, agent.Exit{})
 	c.startQA(2, workflow.MessageState)
-	c.ends(2, agents.Exit{})
+	c.ends(2, agent.Exit{})
 	c.startQA(3, "") // a new try of the work begins anew
 	if c.launches[1].Resume != "native-1" || c.launches[2].Resume != "" {
 		t.Errorf("%+v", c.launches)
@@ -179,13 +180,13 @@ func TestACommandsWordNeedsTheMark(t *testing.T) {
 			if c.orders[0].Window != nil {
 				t.Error("it has a terminal")
 			}
-			c.read = agents.Notice{Final: "<!-- WORK_RESULT:passed -->"}
+			c.read = agent.Notice{Final: "<!-- WORK_RESULT:passed -->"}
 			want := signal.Unknown
 			if marked {
 				c.read.Final = "<!-- WORK_RESULT:passed nonce=" + c.Nonce(agents.Key{Task: id, Number: 1}) + " -->"
 				want = signal.Passed
 			}
-			c.ends(1, agents.Exit{})
+			c.ends(1, agent.Exit{})
 			if got := c.submitted(signal.Exit); len(got) != 1 || got[0].Report.Outcome != want {
 				t.Errorf("%+v", got[0].Report)
 			}
@@ -226,7 +227,7 @@ func TestAConversationBeganWithItsFirstAttempt(t *testing.T) {
 	if err := c.Heard(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "session", []byte("native-1")); err != nil {
 		t.Fatal(err)
 	}
-	c.ends(1, agents.Exit{})
+	c.ends(1, agent.Exit{})
 	c.startQA(2, workflow.MessageState)
 	first, _ := c.Began(id, 1)
 	if at, ok := c.Began(id, 2); !ok || !at.Equal(first) {

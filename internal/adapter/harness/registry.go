@@ -1,0 +1,114 @@
+package harness
+
+import (
+	"strings"
+	"time"
+
+	"orange/internal/core/agent"
+	"orange/internal/core/screen"
+	"orange/internal/core/task"
+)
+
+// A Registry runs the harnesses on this machine, each by its name.
+type Registry struct {
+	Call func(harness string) []string // the command that agents call on events; the name of the event is appended. nil: none
+	Env  func(string) string           // the environment of this process
+	Path func(harness string) string   //  the PATH that an agent has
+}
+
+// Plan says how an agent is started and writes the files that it needs.
+func (r Registry) Plan(l agent.Launch) (agent.Plan, error) {
+	h, err := Find(l.Harness)
+	if err != nil {
+		return agent.Plan{}, task.Mistakef("%v", err)
+	}
+	launch := Launch{Launch: l, Env: r.Env}
+	if r.Call != nil {
+		launch.Hook = r.Call(h.Name())
+	}
+	plan, err := h.Plan(launch)
+	if err != nil {
+		return agent.Plan{}, task.Mistakef("%v", err)
+	}
+	if l.ReadOnly {
+		env, files := Guard(l.Dir, r.Path(l.Harness))
+		plan.Env, plan.Files = append(plan.Env, env...), append(plan.Files, files...)
+	}
+	return plan.Plan, WriteFiles(plan.Files)
+}
+
+// Hook says what a call of an agent's hook means.
+func (r Registry) Hook(name, event string, payload []byte) (agent.Notice, error) {
+	h, err := Find(name)
+	if err != nil {
+		return agent.Notice{}, task.Mistakef("%v", err)
+	}
+	n, err := h.Hook(event, payload, time.Now())
+	return inSeconds(n), err
+}
+
+// Read finds what an attempt left behind.
+func (r Registry) Read(name string, o agent.Output) agent.Notice {
+	h, err := Find(name)
+	if err != nil {
+		return agent.Notice{}
+	}
+	return inSeconds(h.Read(Output{Output: o, Now: time.Now()}))
+}
+
+// Converse reads the conversation of an attempt, as the function Converse does.
+func (r Registry) Converse(name string, o agent.Output, after string) agent.Conversation {
+	h, err := Find(name)
+	if err != nil {
+		return agent.Conversation{}
+	}
+	return Converse(h, Output{Output: o, Now: time.Now()}, after)
+}
+
+// Screen says what the screen of an agent shows about it.
+func (r Registry) Screen(name, pane string) (agent.Notice, bool) {
+	h, err := Find(name)
+	if err != nil {
+		return agent.Notice{}, false
+	}
+	n, ok := h.Screen(pane, time.Now())
+	return inSeconds(n), ok
+}
+
+// Input says what the screen of an agent takes.
+func (r Registry) Input(name string, v screen.View) screen.Input {
+	h, err := Find(name)
+	if err != nil {
+		return screen.Input{}
+	}
+	return h.Input(v)
+}
+
+// Dialog returns the characters to type into a dialog that asks whether the worktree is trusted.
+func (r Registry) Dialog(name, pane string) (keys string, ok bool) {
+	h, err := Find(name)
+	if err != nil {
+		return "", false
+	}
+	return h.Dialogs(pane)
+}
+
+// Acknowledges says whether a hook tells that an agent has received a prompt.
+func (r Registry) Acknowledges(name string) bool { return !strings.HasPrefix(name, commandPrefix) }
+
+// Messages says whether what an agent says can be told from what else it prints.
+func (r Registry) Messages(name string) bool { return !strings.HasPrefix(name, commandPrefix) }
+
+// HidesFailures says whether no hook of an agent tells that a turn failed.
+func (r Registry) HidesFailures(name string) bool { return name == "codex" || name == "gemini" }
+
+// AsksFirst says whether an agent may show dialogs before it takes its prompt.
+func (r Registry) AsksFirst(name string) bool {
+	return !strings.HasPrefix(name, commandPrefix) && !strings.HasPrefix(name, scriptName)
+}
+
+// inSeconds is a notice whose times are as a journal keeps them.
+func inSeconds(n agent.Notice) agent.Notice {
+	n.Condition.Until = n.Condition.Until.UTC().Truncate(time.Second)
+	return n
+}
