@@ -49,7 +49,7 @@ func checkAgents(ctx context.Context, cfg config.Config) (cli.AgentsReport, erro
 	}
 	defer os.RemoveAll(scratch) //nolint:errcheck // a temporary folder
 	d := agentDoctor{cfg: cfg, self: self, scratch: scratch}
-	for _, name := range harness.Names() { // one after the other: several at once would be slow to show anything
+	for _, name := range agent.HarnessNames() { // one after the other: several at once would be slow to show anything
 		out.Agents = append(out.Agents, d.check(ctx, name))
 	}
 	out.Identity = d.identity(ctx)
@@ -62,7 +62,8 @@ func (d *agentDoctor) env(name string) []string {
 }
 
 func (d *agentDoctor) check(ctx context.Context, name string) cli.AgentCheck {
-	out := cli.AgentCheck{Name: name, Tried: harness.Tried(name), State: "missing"}
+	known, _ := agent.FindHarness(name)
+	out := cli.AgentCheck{Name: name, Tried: known.Tried, State: "missing"}
 	h, err := harness.Find(name)
 	if err == nil {
 		out.Path, err = exec.LookPath(h.Program())

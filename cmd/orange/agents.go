@@ -15,6 +15,7 @@ import (
 	"orange/internal/adapter/tmux"
 	"orange/internal/adapter/worktree"
 	"orange/internal/config"
+	"orange/internal/core/agent"
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/prompt"
@@ -170,7 +171,7 @@ func (s *server) checkHarness(name, effort string) error {
 		return err
 	}
 	if _, err := exec.LookPath(found.Program()); err != nil && found.Program() != "" {
-		if _, some := harness.First(exec.LookPath); !some && s.cfg.Harness == "" && name == harness.Names()[0] { // as if none was chosen
+		if _, some := harness.First(exec.LookPath); !some && s.cfg.Harness == "" && name == agent.HarnessNames()[0] { // as if none was chosen
 			return errNoAgent
 		}
 		return fmt.Errorf("%s is not in the PATH of the server: install %s, or run orange stop and try again where it is in PATH; or choose another agent", found.Program(), found.Name())
@@ -182,7 +183,13 @@ func (s *server) checkHarness(name, effort string) error {
 }
 
 // errNoAgent says that there is nobody who could work.
-var errNoAgent = errors.New("no coding agent is installed here: install claude, codex, opencode, gemini or pi, or choose script:FILE or command:PROGRAM")
+var errNoAgent = errors.New("no coding agent is installed here: install " + anyHarness() + ", or choose script:FILE or command:PROGRAM")
+
+// anyHarness names the agents of which one is enough.
+func anyHarness() string {
+	names := agent.HarnessNames()
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
 
 // attemptsView shows attempts to people.
 type attemptsView struct{ c *company }

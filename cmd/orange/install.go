@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/adapter/harness"
 	"orange/internal/atomicfile"
+	"orange/internal/core/agent"
 	"orange/internal/core/prompt"
 	"orange/internal/ui/cli"
 )
@@ -26,20 +27,20 @@ func install(_ context.Context, wanted []string, dry bool) ([]cli.Installed, err
 	}
 	dirs := harness.SkillDirs(home, os.Getenv)
 	if len(wanted) == 0 {
-		for _, name := range harness.Names() {
+		for _, name := range agent.HarnessNames() {
 			if found, err := harness.Find(name); err == nil && inPATH(found.Program()) {
 				wanted = append(wanted, name)
 			}
 		}
 	}
 	if len(wanted) == 0 {
-		return nil, fmt.Errorf("no coding agent is installed: install one of %s, or name one with --harness", strings.Join(harness.Names(), ", "))
+		return nil, fmt.Errorf("no coding agent is installed: install one of %s, or name one with --harness", strings.Join(agent.HarnessNames(), ", "))
 	}
 	var out []cli.Installed
 	for _, name := range wanted {
 		dir, ok := dirs[name]
 		if !ok {
-			return out, fmt.Errorf("harness %q has no skills folder: use %s", name, strings.Join(harness.Names(), ", "))
+			return out, fmt.Errorf("harness %q has no skills folder: use %s", name, strings.Join(agent.HarnessNames(), ", "))
 		}
 		one := cli.Installed{Harness: name, Path: filepath.Join(dir, "orange", "SKILL.md")}
 		if one.Status, err = putSkill(one.Path, dry); err != nil {

@@ -4,6 +4,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"orange/internal/core/agent"
 )
 
 // Environ is the environment of this process.
@@ -44,19 +46,8 @@ var serverOnly = [...]string{
 	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GNUPGHOME", "GPG_TTY", "ALL_PROXY", "all_proxy",
 }
 
-// providers are the credentials and settings of agents, by harness and by how their
-// names begin.
-var providers = [...]struct {
-	harness  string
-	prefixes []string
-}{
-	{"claude", []string{"ANTHROPIC_", "CLAUDE_CODE_", "CLAUDE_CONFIG_DIR", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "IS_SANDBOX"}},
-	{"codex", []string{"OPENAI_", "CODEX_"}},
-	{"gemini", []string{"GEMINI_", "GOOGLE_"}},
-	{"opencode", []string{"OPENCODE_"}},
-	{"pi", []string{"PI_"}},
-	{"", []string{"OPENROUTER_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY", "GROQ_API_KEY", "XAI_API_KEY"}},
-}
+// otherProviders are credentials for agents that work with several providers.
+var otherProviders = [...]string{"OPENROUTER_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY", "GROQ_API_KEY", "XAI_API_KEY"}
 
 // ofTmux is what leads a program to the tmux it runs in, or to that of the user. An agent has
 // its own.
@@ -77,9 +68,7 @@ func ServerEnv(environ []string, more ...string) []string {
 // AgentEnv keeps of environ what an agent of a harness may inherit. One that works with
 // several providers, or that nobody knows, gets the credentials of all.
 func AgentEnv(environ []string, harness string, more ...string) []string {
-	switch harness {
-	case "claude", "codex", "gemini":
-	default:
+	if h, ok := agent.FindHarness(harness); !ok || !h.Exclusive {
 		harness = ""
 	}
 	return keep(environ, func(name string) bool {
@@ -132,13 +121,11 @@ func ofProvider(name, harness string) bool {
 	if slices.Contains(never[:], name) {
 		return false
 	}
-	for _, p := range providers {
-		if harness != "" && p.harness != harness {
-			continue
-		}
-		if slices.ContainsFunc(p.prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+	begins := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+	for _, h := range agent.Harnesses() {
+		if (harness == "" || h.Name == harness) && slices.ContainsFunc(h.Variables, begins) {
 			return true
 		}
 	}
-	return false
+	return harness == "" && slices.ContainsFunc(otherProviders[:], begins)
 }

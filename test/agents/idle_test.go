@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"orange/internal/adapter/attend"
-	"orange/internal/adapter/harness"
+	"orange/internal/core/agent"
 	"orange/internal/core/engine"
 	"orange/internal/core/task"
 	"orange/internal/scriptedmodel"
@@ -223,7 +223,7 @@ func (s *shop) answerByDashboard(_ task.ID, words string) {
 // An agent that died while its question waited goes on in a new attempt that begins with the
 // answer, in the same conversation if there is one.
 func TestAnAnswerStartsAnAgentThatDied(t *testing.T) {
-	for _, agent := range harness.Names() {
+	for _, agent := range agent.HarnessNames() {
 		t.Run(agent, func(t *testing.T) {
 			scripts := mainJob()
 			anew := scriptedmodel.Script{Name: "anew", When: toResumed, Turns: scripts[0].Turns[:firstHalf]}

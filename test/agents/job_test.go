@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/adapter/harness"
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 	"orange/internal/scriptedmodel"
 )
 
 // each runs a test with every agent, at a terminal and without one, one after another.
 func each(t *testing.T, f func(t *testing.T, agent, sessions string)) {
-	for _, agent := range harness.Names() {
+	for _, agent := range agent.HarnessNames() {
 		for _, sessions := range []string{"headless", "tmux"} {
 			t.Run(agent+"/"+sessions, func(t *testing.T) { f(t, agent, sessions) })
 		}

@@ -23,7 +23,7 @@ func (claude) Name() string { return "claude" }
 func (claude) Program() string { return "claude" }
 
 // Efforts implements Harness.
-func (claude) Efforts() []string { return []string{"low", "medium", "high", "xhigh", "max"} }
+func (claude) Efforts() []string { return efforts("claude") }
 
 // Plan implements Harness.
 func (c claude) Plan(l Launch) (Plan, error) {

@@ -20,9 +20,7 @@ func (codex) Name() string { return "codex" }
 func (codex) Program() string { return "codex" }
 
 // Efforts implements Harness.
-func (codex) Efforts() []string {
-	return []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
-}
+func (codex) Efforts() []string { return efforts("codex") }
 
 // Plan implements Harness. Everything is said by options: no file of the user or of
 // the worktree is touched.

@@ -28,13 +28,13 @@ func newCommand(line string) (command, error) {
 		err = fmt.Errorf("it names no program: write command:PROGRAM, with %s or %s where the prompt goes", promptPlace, promptFilePlace)
 	}
 	if err != nil {
-		return command{}, fmt.Errorf("harness %q: %w", clean(commandPrefix+line, 80), err)
+		return command{}, fmt.Errorf("harness %q: %w", clean(agent.CommandPrefix+line, 80), err)
 	}
 	return command{line: line, words: words}, nil
 }
 
 // Name implements Harness.
-func (c command) Name() string { return commandPrefix + c.line }
+func (c command) Name() string { return agent.CommandPrefix + c.line }
 
 // Program implements Harness.
 func (c command) Program() string { return c.words[0] }

@@ -384,7 +384,7 @@ func FuzzRead(f *testing.F) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range append(Names(), "command:x", "script") {
+		for _, name := range append(agent.HarnessNames(), "command:x", "script") {
 			for _, headless := range []bool{true, false} {
 				n := find(t, name).Read(Output{Output: agent.Output{Log: path, Transcript: path, Headless: headless, Since: noon.Add(-time.Hour)}, Now: noon})
 				if n.Final != prose(n.Final) || n.Session != "" && !plainID(n.Session) || len(n.Condition.Detail) > maxDetail {

@@ -26,7 +26,7 @@ func (gemini) Name() string { return "gemini" }
 func (gemini) Program() string { return "gemini" }
 
 // Efforts implements Harness.
-func (gemini) Efforts() []string { return nil }
+func (gemini) Efforts() []string { return efforts("gemini") }
 
 // Plan implements Harness.
 func (g gemini) Plan(l Launch) (Plan, error) {

@@ -17,7 +17,6 @@ import (
 
 	"orange/internal/core/agent"
 	"orange/internal/core/screen"
-	"orange/internal/core/task"
 )
 
 // Launch is what is wanted of one start of an agent, and what a harness needs to know of this machine.
@@ -84,15 +83,6 @@ type Harness interface {
 	Dialogs(pane string) (keys string, ok bool)
 }
 
-const (
-	commandPrefix = "command:"
-	scriptPrefix  = "script:"
-	scriptName    = "script"
-)
-
-// Names lists the agents that people install, the preferred first.
-func Names() []string { return task.Harnesses() }
-
 // Find returns the harness of a name.
 func Find(name string) (Harness, error) {
 	switch name {
@@ -106,24 +96,24 @@ func Find(name string) (Harness, error) {
 		return gemini{}, nil
 	case "pi":
 		return pi{}, nil
-	case scriptName:
+	case agent.Script:
 		return script{}, nil
 	}
-	if line, ok := strings.CutPrefix(name, commandPrefix); ok {
+	if line, ok := strings.CutPrefix(name, agent.CommandPrefix); ok {
 		return newCommand(line)
 	}
-	if file, ok := strings.CutPrefix(name, scriptPrefix); ok {
+	if file, ok := strings.CutPrefix(name, agent.ScriptPrefix); ok {
 		if !filepath.IsAbs(file) {
 			return nil, fmt.Errorf("harness %q: give the whole path of the script, such as script:/home/me/demo.yaml", clean(name, 80))
 		}
 		return script{file: file}, nil
 	}
-	return nil, fmt.Errorf("harness %q is not known: use %s, command:PROGRAM or script:FILE", clean(name, 80), strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("harness %q is not known: use %s, command:PROGRAM or script:FILE", clean(name, 80), strings.Join(agent.HarnessNames(), ", "))
 }
 
 // First returns the first agent that look finds a program of.
 func First(look func(program string) (string, error)) (string, bool) {
-	for _, name := range Names() {
+	for _, name := range agent.HarnessNames() {
 		h, err := Find(name)
 		if err != nil {
 			continue
@@ -141,7 +131,7 @@ func CheckEffort(h Harness, effort string) error {
 	switch {
 	case effort == "" || slices.Contains(known, effort):
 		return nil
-	case h.Name() == scriptName:
+	case h.Name() == agent.Script:
 		return nil // a script plays at any effort
 	case len(known) == 0:
 		return fmt.Errorf("%s takes no effort: leave it empty", h.Name())
@@ -157,17 +147,19 @@ func Ours(file string, text []byte) bool { return file == geminiSettings && only
 
 // SkillDirs says where each agent looks for skills of the user.
 func SkillDirs(home string, getenv func(string) string) map[string]string {
-	or := func(name string, parts ...string) string {
-		if dir := getenv(name); filepath.IsAbs(dir) {
-			return dir
+	out := map[string]string{}
+	for _, h := range agent.Harnesses() {
+		dir := getenv(h.Skills.Variable)
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(home, h.Skills.Default)
 		}
-		return filepath.Join(append([]string{home}, parts...)...)
+		out[h.Name] = filepath.Join(dir, h.Skills.Path)
 	}
-	return map[string]string{
-		"claude":   filepath.Join(or("CLAUDE_CONFIG_DIR", ".claude"), "skills"),
-		"codex":    filepath.Join(or("CODEX_HOME", ".codex"), "skills"),
-		"opencode": filepath.Join(or("XDG_CONFIG_HOME", ".config"), "opencode", "skills"),
-		"gemini":   filepath.Join(or("GEMINI_CLI_HOME"), ".gemini", "skills"),
-		"pi":       filepath.Join(or("PI_CODING_AGENT_DIR", ".pi", "agent"), "skills"),
-	}
+	return out
+}
+
+// efforts are what an agent that people install takes.
+func efforts(name string) []string {
+	h, _ := agent.FindHarness(name)
+	return h.Efforts
 }

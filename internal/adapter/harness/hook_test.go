@@ -102,7 +102,7 @@ func TestHook(t *testing.T) {
 }
 
 func TestHooksTrustNoPayload(t *testing.T) {
-	for _, name := range append(Names(), "script") {
+	for _, name := range append(agent.HarnessNames(), "script") {
 		h := find(t, name)
 		for payload, want := range map[string]string{
 			"":          name + " hook Stop: the payload is not JSON",

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"orange/internal/core/agent"
 )
 
 const ourHooks = `{"hooks":{"Stop":[{"hooks":[{"name":"orange","command":"/new/orange hook"}]}]}}`
@@ -195,7 +197,7 @@ func TestWriteFilesLeavesWhatIsNotJSON(t *testing.T) {
 }
 
 func TestExcludesNameEveryFileInTheWorktree(t *testing.T) {
-	for _, name := range Names() {
+	for _, name := range agent.HarnessNames() {
 		plan, err := find(t, name).Plan(launch())
 		if err != nil {
 			t.Fatal(err)

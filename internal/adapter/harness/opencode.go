@@ -21,11 +21,8 @@ func (opencode) Name() string { return "opencode" }
 // Program implements Harness.
 func (opencode) Program() string { return "opencode" }
 
-// Efforts implements Harness. opencode calls them variants; which there are depends on
-// the model, and one that a model does not have is left out.
-func (opencode) Efforts() []string {
-	return []string{"minimal", "low", "medium", "high", "xhigh", "max"}
-}
+// Efforts implements Harness.
+func (opencode) Efforts() []string { return efforts("opencode") }
 
 // inlineConfig holds configuration that opencode reads on top of its files.
 const inlineConfig = "OPENCODE_CONFIG_CONTENT"

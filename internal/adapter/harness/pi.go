@@ -18,7 +18,7 @@ func (pi) Name() string { return "pi" }
 func (pi) Program() string { return "pi" }
 
 // Efforts implements Harness.
-func (pi) Efforts() []string { return []string{"off", "minimal", "low", "medium", "high", "xhigh"} }
+func (pi) Efforts() []string { return efforts("pi") }
 
 // Plan implements Harness.
 func (p pi) Plan(l Launch) (Plan, error) {

@@ -180,7 +180,7 @@ func TestEveryAgentIsToldItsModel(t *testing.T) {
 func TestPromptsArriveWhole(t *testing.T) {
 	order := "Read /attempt/prompt.md and follow it."
 	long := strings.Repeat("é", maxArgument)
-	for _, name := range append(Names(), "command:agent", "command:agent --prompt={prompt} x") {
+	for _, name := range append(agent.HarnessNames(), "command:agent", "command:agent --prompt={prompt} x") {
 		h := find(t, name)
 		for _, interactive := range []bool{true, false} {
 			for _, prompt := range []string{
@@ -217,7 +217,7 @@ func TestPromptsArriveWhole(t *testing.T) {
 }
 
 func TestAPromptIsNeverAnOption(t *testing.T) {
-	for _, name := range append(Names(), "command:agent") {
+	for _, name := range append(agent.HarnessNames(), "command:agent") {
 		l := launch()
 		l.Prompt, l.Interactive = "--dangerous", true
 		plan, err := find(t, name).Plan(l)
@@ -232,7 +232,7 @@ func TestAPromptIsNeverAnOption(t *testing.T) {
 }
 
 func TestAnAgentAtATerminalMayHaveNoPrompt(t *testing.T) {
-	for _, name := range append(Names(), "command:agent") {
+	for _, name := range append(agent.HarnessNames(), "command:agent") {
 		l := launch()
 		l.Prompt, l.Interactive = "", true
 		plan, err := find(t, name).Plan(l)
@@ -288,7 +288,7 @@ func TestGeminiLeavesSettingsOfTheRepositoryAlone(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	for _, name := range append(Names(), "script", "script:/a/b.yaml", `command:a "b c"`) {
+	for _, name := range append(agent.HarnessNames(), "script", "script:/a/b.yaml", `command:a "b c"`) {
 		h, err := Find(name)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

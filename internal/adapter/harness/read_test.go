@@ -188,7 +188,7 @@ func TestReadOfAGigabyte(t *testing.T) {
 	if err := f.Close(); err != nil || err1 != nil || err2 != nil {
 		t.Fatal(err, err1, err2)
 	}
-	for _, name := range append(Names(), "command:x", "script") {
+	for _, name := range append(agent.HarnessNames(), "command:x", "script") {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		n := find(t, name).Read(Output{Output: agent.Output{Log: path, Transcript: path, Headless: true}, Now: noon})

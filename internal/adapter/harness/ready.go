@@ -6,11 +6,6 @@ import (
 	"orange/internal/core/screen"
 )
 
-// Tried is the version of an agent that Orange was tried with, as scripts/agents.sh installs it.
-func Tried(name string) string {
-	return map[string]string{"claude": "2.1.197", "codex": "0.166.0", "opencode": "1.18.33", "gemini": "0.61.0", "pi": "0.73.1"}[name]
-}
-
 // Readiness says how far an agent is that was started without a prompt.
 type Readiness string
 

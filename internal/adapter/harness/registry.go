@@ -94,17 +94,22 @@ func (r Registry) Dialog(name, pane string) (keys string, ok bool) {
 }
 
 // Acknowledges says whether a hook tells that an agent has received a prompt.
-func (r Registry) Acknowledges(name string) bool { return !strings.HasPrefix(name, commandPrefix) }
+func (r Registry) Acknowledges(name string) bool {
+	return !strings.HasPrefix(name, agent.CommandPrefix)
+}
 
 // Messages says whether what an agent says can be told from what else it prints.
-func (r Registry) Messages(name string) bool { return !strings.HasPrefix(name, commandPrefix) }
+func (r Registry) Messages(name string) bool { return !strings.HasPrefix(name, agent.CommandPrefix) }
 
 // HidesFailures says whether no hook of an agent tells that a turn failed.
-func (r Registry) HidesFailures(name string) bool { return name == "codex" || name == "gemini" }
+func (r Registry) HidesFailures(name string) bool {
+	h, _ := agent.FindHarness(name)
+	return h.Silent
+}
 
 // AsksFirst says whether an agent may show dialogs before it takes its prompt.
 func (r Registry) AsksFirst(name string) bool {
-	return !strings.HasPrefix(name, commandPrefix) && !strings.HasPrefix(name, scriptName)
+	return !strings.HasPrefix(name, agent.CommandPrefix) && !strings.HasPrefix(name, agent.Script)
 }
 
 // inSeconds is a notice whose times are as a journal keeps them.

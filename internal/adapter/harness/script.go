@@ -31,7 +31,7 @@ const (
 )
 
 // Name implements Harness. Where the file is does not matter to its hooks.
-func (script) Name() string { return scriptName }
+func (script) Name() string { return agent.Script }
 
 // Program implements Harness.
 func (script) Program() string { return "" }
@@ -113,7 +113,7 @@ type scriptEvent struct {
 // Hook implements Harness.
 func (script) Hook(event string, payload []byte, now time.Time) (agent.Notice, error) {
 	var e scriptEvent
-	if err := decode(scriptName, event, payload, &e); err != nil {
+	if err := decode(agent.Script, event, payload, &e); err != nil {
 		return agent.Notice{}, err
 	}
 	n := hookEvent{Session: e.Session, Transcript: e.Transcript}.about()

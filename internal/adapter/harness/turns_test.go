@@ -50,7 +50,7 @@ func leave(t *testing.T, name, kind, text string) Output {
 // The recorded files come from the real programs, which the scripted model told to run
 // two commands and to ask a question.
 func TestConversationsOfTheRealAgents(t *testing.T) {
-	for _, name := range Names() {
+	for _, name := range agent.HarnessNames() {
 		for _, kind := range []string{"transcript", "stream"} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				c := Converse(find(t, name), recorded(t, name, kind), "")
@@ -86,7 +86,7 @@ func TestConversationsOfTheRealAgents(t *testing.T) {
 
 // A file that is read while it grows, at any point, tells the same as the whole file.
 func TestAConversationIsReadAsItGrows(t *testing.T) {
-	for _, name := range Names() {
+	for _, name := range agent.HarnessNames() {
 		for _, kind := range []string{"transcript", "stream"} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				o := recorded(t, name, kind)
@@ -170,7 +170,7 @@ func TestHostileConversationsAreShownSafely(t *testing.T) {
 }
 
 func FuzzConverse(f *testing.F) {
-	for _, name := range Names() {
+	for _, name := range agent.HarnessNames() {
 		for _, kind := range []string{"transcript", "stream"} {
 			text, err := os.ReadFile("testdata/turns/" + name + "-" + kind + ".jsonl")
 			if err != nil {
@@ -182,7 +182,7 @@ func FuzzConverse(f *testing.F) {
 	f.Add("pi", true, []byte(`{"type":"message_end","message":{"role":"assistant","content":[[[1]]],"timestamp":-1e300}}`), "0:99999999")
 	f.Fuzz(func(t *testing.T, name string, stream bool, text []byte, after string) {
 		h, err := Find(name)
-		if err != nil || strings.HasPrefix(name, scriptPrefix) {
+		if err != nil || strings.HasPrefix(name, agent.ScriptPrefix) {
 			return
 		}
 		dir := t.TempDir()

@@ -2,9 +2,6 @@ package task
 
 import "time"
 
-// Harnesses lists the coding agents that people install, the preferred first.
-func Harnesses() []string { return []string{"claude", "codex", "opencode", "gemini", "pi"} }
-
 // A Choice is an agent that may run a role: a harness, and the model and the effort it runs with, "" for its own.
 type Choice struct {
 	Harness string `json:"harness"`

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/task"
 )
 
@@ -30,10 +31,10 @@ func (c *checker) harnesses() {
 		role := &c.d.Roles[i]
 		for _, choice := range role.Choices {
 			name, _, _ := strings.Cut(choice.Harness, ":")
-			known := append(task.Harnesses(), TaskHarness, ReviewHarness, "script", "command")
+			known := append(agent.HarnessNames(), TaskHarness, ReviewHarness, agent.Script, strings.TrimSuffix(agent.CommandPrefix, ":"))
 			if !slices.Contains(known, name) {
 				c.advise(RuleHarnessUnknown, role.Pos, "role %s names the harness %s, which is not known: use %s, %s or %s, command:PROGRAM or script:FILE%s",
-					role.Name, choice.Harness, strings.Join(task.Harnesses(), ", "), TaskHarness, ReviewHarness, similar(name, known))
+					role.Name, choice.Harness, strings.Join(agent.HarnessNames(), ", "), TaskHarness, ReviewHarness, similar(name, known))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/engine"
 	"orange/internal/core/overview"
 	"orange/internal/core/verify"
@@ -76,7 +77,7 @@ var secretPlaces = begin("env:\ta variable", "file:\ta file of mode 600", "comma
 
 // completeHarnesses offers the agents. The last two want more.
 func completeHarnesses(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return []string{"claude", "codex", "opencode", "gemini", "pi", "command:\ta program of yours", "script:\ta file that is played"}, cobra.ShellCompDirectiveNoFileComp
+	return append(agent.HarnessNames(), agent.CommandPrefix+"\ta program of yours", agent.ScriptPrefix+"\ta file that is played"), cobra.ShellCompDirectiveNoFileComp
 }
 
 func names[T ~string](list []T) []string {

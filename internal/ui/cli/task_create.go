@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow/builtin"
@@ -46,7 +47,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	f.StringVar(&n.Project, "project", "", "project it belongs to (default: that of this folder)")
 	f.StringVar(&n.Workflow, "workflow", "", "workflow it follows (default: the project's)")
 	f.StringVar(&n.Status, "status", "", "state it begins in (default: the workflow's first)")
-	f.StringVar(&n.Harness, "harness", "", "agent that works on it: claude, codex, opencode, gemini, pi, \"command:PROGRAM ARGS\" or script:FILE")
+	f.StringVar(&n.Harness, "harness", "", "agent that works on it: "+strings.Join(agent.HarnessNames(), ", ")+", \"command:PROGRAM ARGS\" or script:FILE")
 	f.StringVar(&n.Effort, "effort", "", "effort of that agent")
 	f.StringVar(&n.ReviewHarness, "review-harness", "", "agent that reviews it, likewise")
 	f.StringVar(&n.ReviewEffort, "review-effort", "", "effort of the reviewer")

@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -117,7 +118,7 @@ func (m *model) newForm() *form {
 		{name: "Summary", hint: "what is to be done"},
 		{name: "Branch", hint: "may stay empty: the server names it"},
 		{name: "Project", choices: projects, text: newField(project, false), hint: "see orange project add"},
-		{name: "Harness", hint: "the project's", choices: []string{"", "claude", "codex", "opencode", "gemini", "pi"}},
+		{name: "Harness", hint: "the project's", choices: append([]string{""}, agent.HarnessNames()...)},
 		{name: "Workflow", hint: "the project's", choices: []string{""}},
 		{name: "Status", hint: "the workflow's first"},
 		{name: "Start now", toggle: true, on: true},

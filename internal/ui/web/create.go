@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	coreagent "orange/internal/core/agent"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 )
@@ -23,7 +24,7 @@ type newData struct {
 
 // newTask is the form for a task.
 func (s *Site) newTask(w http.ResponseWriter, r *http.Request) {
-	d := newData{page: s.page(r), Project: r.URL.Query().Get("project"), Harnesses: []string{"claude", "codex", "opencode", "gemini", "pi"}}
+	d := newData{page: s.page(r), Project: r.URL.Query().Get("project"), Harnesses: coreagent.HarnessNames()}
 	projects, err := s.o.API.Projects(r.Context())
 	if err != nil {
 		s.fail(w, r, err)
