@@ -37,7 +37,7 @@ func TestParse(t *testing.T) {
 		{"details as a text", "ALS/1\ndetails: one", []als.Field{list("details", "one")}},
 		{"a wrapped item", "ALS/1\ndetails:\n- one\n  two\n\n  three\n- x", []als.Field{list("details", "one two three", "x")}},
 		{"a wrapped summary", "ALS/1\nsummary: one\n  two: three", []als.Field{text("summary", "one two: three")}},
-		{"links", "ALS/1\nlinks:\n- pr: https://x/1\n- doc: https://x/2", []als.Field{pairs("links", als.Pair{Key: "pr", Value: "https://x/1"}, als.Pair{Key: "doc", Value: "https://x/2"})}},
+		{"links", "ALS/1\nlinks:\n- build: https://ci/1\n- doc: https://x/2", []als.Field{pairs("links", als.Pair{Key: "build", Value: "https://ci/1"}, als.Pair{Key: "doc", Value: "https://x/2"})}},
 		{"bare links", "ALS/1\nlinks:\n- pr: x\n- https://x/1", []als.Field{list("links", "pr: x", "https://x/1")}},
 		{"a link given twice", "ALS/1\nlinks:\n- pr: x\n- pr: y", []als.Field{list("links", "pr: x", "pr: y")}},
 		{"indented links", "ALS/1\nlinks:\n  pr: x", []als.Field{pairs("links", als.Pair{Key: "pr", Value: "x"})}},
@@ -116,7 +116,7 @@ func TestTextCannotForgeAKey(t *testing.T) {
 func TestString(t *testing.T) {
 	c := als.Comment{Fields: []als.Field{
 		text("actor", "dev"), list("tags.add", "A", "b, c"), list("tags.remove"), text("summary", `say "hi"`),
-		list("details", "a: b", " c"), pairs("links", als.Pair{Key: "pr", Value: "https://x/1"}),
+		list("details", "a: b", " c"), pairs("links", als.Pair{Key: "build", Value: "https://ci/1"}),
 		text("empty", ""), text("list", "[]"), list("none"), pairs("nothing"), pairs("metadata", als.Pair{Key: "a b", Value: "c"}),
 	}}
 	want := `ALS/1
@@ -128,7 +128,7 @@ details:
 - a: b
 - " c"
 links:
-- pr: https://x/1
+- build: https://ci/1
 empty: ""
 list: "[]"
 none: []
@@ -137,6 +137,13 @@ metadata:
   "a b": c`
 	if diff := cmp.Diff(want, c.String()); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+	read, err := als.Parse(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, read.String()); diff != "" {
+		t.Errorf("it was read and written again: -want +got\n%s", diff)
 	}
 }
 
@@ -150,6 +157,22 @@ func TestJSON(t *testing.T) {
 	}
 	want := `{"actor":"dev \u003cx\u003e","intent":"","action":"","tags.add":[],"tags.remove":[],"summary":"","details":["a"],"links":{},` +
 		`"from_stage":"ba","metadata":{"z":"1","a":"2"},"none":[]}`
+	if string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestJSONOfAParsedComment(t *testing.T) {
+	c, err := als.Parse("ALS/1\nactor: qa\nintent: status\naction: smoke-test\ntags.add: []\ntags.remove: [Blocked, Retest]\nsummary: It starts.\nlinks:\n- run: https://ci.example/7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"actor":"qa","intent":"status","action":"smoke-test","tags.add":[],"tags.remove":["Blocked","Retest"],"summary":"It starts.","details":[],` +
+		`"links":{"run":"https://ci.example/7"}}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
