@@ -1,6 +1,7 @@
 package handoff_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -15,9 +16,9 @@ import (
 func full() handoff.Handoff {
 	return handoff.Handoff{
 		From: "dev", To: "reviewer", Summary: "The form is done",
-		Decisions: []string{"Use JWT: it is there", "API: v2"}, Files: []string{"src/a.ts"}, Warnings: []string{"slow"},
-		Dependencies: []string{"axios ^1.6.0"}, Remaining: []string{"tests"}, Uncertain: []string{"the name"},
-		Metadata: map[string]any{"branch": "feature/x", "tries": 2.0, "port": "80", "deep": map[string]any{"a": []any{true, nil}}},
+		Decisions: []string{"Keep cookies: they work", "API: v2"}, Files: []string{"web/form.go"}, Warnings: []string{"slow"},
+		Dependencies: []string{"chi v5"}, Remaining: []string{"tests"}, Uncertain: []string{"the name"},
+		Metadata: map[string]any{"branch": "topic/form", "tries": 2.0, "port": "80", "deep": map[string]any{"a": []any{true, nil}}},
 	}
 }
 
@@ -27,7 +28,7 @@ TO: reviewer
 DONE: The form is done
 
 DECISIONS:
-- Use JWT: it is there
+- Keep cookies: they work
 - "API: v2"
 
 REMAINING:
@@ -37,15 +38,15 @@ UNCERTAIN:
 - the name
 
 FILES:
-- src/a.ts
+- web/form.go
 
 WARNINGS:
 - slow
 
 DEPENDENCIES:
-- axios ^1.6.0
+- chi v5
 
-METADATA: {"branch":"feature/x","deep":{"a":[true,null]},"port":"80","tries":2}
+METADATA: {"branch":"topic/form","deep":{"a":[true,null]},"port":"80","tries":2}
 `
 	if diff := cmp.Diff(want, full().Section()); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -61,25 +62,59 @@ from_stage: dev
 to_stage: reviewer
 summary: The form is done
 key_decisions:
-- Use JWT: it is there
+- Keep cookies: they work
 - API: v2
 files_of_interest:
-- src/a.ts
+- web/form.go
 warnings:
 - slow
 dependencies:
-- axios ^1.6.0
+- chi v5
 remaining:
 - tests
 uncertain:
 - the name
 metadata:
-  branch: feature/x
+  branch: topic/form
   deep: {"a":[true,null]}
   port: "80"
   tries: 2`
 	if diff := cmp.Diff(want, full().ALS().String()); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// A handoff without a summary gets a fixed one, and what is empty is not written. What was read has every list.
+func TestALSOfTheLeastHandoff(t *testing.T) {
+	text := `ALS/1
+actor: tester
+intent: handoff
+action: context-handoff
+from_stage: tester
+to_stage: painter
+summary: Context handoff for next stage
+key_decisions:
+- The old index stays`
+	h := handoff.Handoff{From: "tester", To: "painter", Decisions: []string{"The old index stays"}}
+	if diff := cmp.Diff(text, h.ALS().String()); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	c, err := als.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, ok := handoff.FromALS(c)
+	if !ok {
+		t.Fatal("it is no handoff")
+	}
+	written, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"from_stage":"tester","to_stage":"painter","summary":"Context handoff for next stage","key_decisions":["The old index stays"],` +
+		`"files_of_interest":[],"warnings":[],"dependencies":[],"metadata":{}}`
+	if string(written) != want {
+		t.Errorf("got  %s\nwant %s", written, want)
 	}
 }
 
@@ -92,19 +127,19 @@ func TestPrompt(t *testing.T) {
 > To: reviewer
 > Summary: The form is done
 > Decisions:
-> - Use JWT: it is there
+> - Keep cookies: they work
 > - "API: v2"
 > Files to look at:
-> - src/a.ts
+> - web/form.go
 > Warnings:
 > - slow
 > Dependencies:
-> - axios ^1.6.0
+> - chi v5
 > Still to do:
 > - tests
 > Uncertain:
 > - the name
-> Metadata: {"branch":"feature/x","deep":{"a":[true,null]},"port":"80","tries":2}
+> Metadata: {"branch":"topic/form","deep":{"a":[true,null]},"port":"80","tries":2}
 `
 	if diff := cmp.Diff(want, quoted); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
