@@ -23,22 +23,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// joanTools are Joan's own tools where they are at hand, nil elsewhere.
-func joanTools() []byte {
-	text, err := os.ReadFile("../../../../shared/data/joan-mcp-tools.json")
-	if err != nil {
-		return nil
-	}
-	return text
-}
-
-func overHTTP(t testing.TB) *fakejoan.Fake {
-	return fakejoan.New(t, fakejoan.Options{Tools: joanTools()})
-}
+func overHTTP(t testing.TB) *fakejoan.Fake { return fakejoan.New(t, fakejoan.Options{}) }
 
 func overStdio(t testing.TB) *fakejoan.Fake {
 	return fakejoan.New(t, fakejoan.Options{
-		Tools: joanTools(), Command: []string{os.Args[0]}, Env: func(socket string) []string { return []string{pipeTo + "=" + socket} },
+		Command: []string{os.Args[0]}, Env: func(socket string) []string { return []string{pipeTo + "=" + socket} },
 	})
 }
 
@@ -52,10 +41,6 @@ func TestJoanOverStdio(t *testing.T) {
 
 func TestJoanOverHTTPWithSessions(t *testing.T) {
 	trackertest.Run(t, func(t *testing.T) trackertest.World {
-		return fakejoan.New(t, fakejoan.Options{Tools: joanTools(), Sessions: true})
+		return fakejoan.New(t, fakejoan.Options{Sessions: true})
 	})
-}
-
-func TestJoanWithTheFakesOwnSchemas(t *testing.T) {
-	trackertest.Run(t, func(t *testing.T) trackertest.World { return fakejoan.New(t, fakejoan.Options{}) })
 }

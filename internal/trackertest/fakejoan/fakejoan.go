@@ -22,9 +22,6 @@ import (
 
 // Options say how a fake is reached.
 type Options struct {
-	// Tools are Joan's tools as JSON, with their schemas. Without them the fake offers
-	// those that it knows, with smaller schemas.
-	Tools []byte
 	// Sessions makes it speak the older protocol, in which a client has a session that
 	// the server may forget.
 	Sessions bool
@@ -62,7 +59,7 @@ type Fake struct {
 func New(t testing.TB, o Options) *Fake {
 	t.Helper()
 	f := &Fake{o: o, secret: "joan-secret-token-1234567890"}
-	tools, err := f.offered()
+	tools, err := offeredTools()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,10 @@
 package fakejoan
 
 import (
+	_ "embed" // tools.json
 	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -18,15 +17,16 @@ type tool struct {
 	resolved    *jsonschema.Resolved
 }
 
-// offered are the tools of the fake: Joan's own, or those that it knows.
-func (f *Fake) offered() ([]*tool, error) {
+// toolsJSON describes the tools of Joan that a mapping uses, with the arguments that it gives.
+//
+//go:embed tools.json
+var toolsJSON []byte
+
+// offeredTools reads the tools of the fake.
+func offeredTools() ([]*tool, error) {
 	var out []*tool
-	if len(f.o.Tools) > 0 {
-		if err := json.Unmarshal(f.o.Tools, &out); err != nil {
-			return nil, fmt.Errorf("read Joan's tools: %w", err)
-		}
-	} else {
-		out = own()
+	if err := json.Unmarshal(toolsJSON, &out); err != nil {
+		return nil, fmt.Errorf("read tools.json: %w", err)
 	}
 	for _, t := range out {
 		r, err := t.InputSchema.Resolve(nil)
@@ -36,39 +36,6 @@ func (f *Fake) offered() ([]*tool, error) {
 		t.resolved = r
 	}
 	return out, nil
-}
-
-// own are the tools that are used here, with the arguments that are.
-func own() []*tool {
-	id := &jsonschema.Schema{Type: "string", Format: "uuid"}
-	word := &jsonschema.Schema{Type: "string"}
-	one, most, hundred := 1, 10000, 100.0
-	schemas := map[string]map[string]*jsonschema.Schema{
-		"list_tasks":           {"project_id": id, "status": word, "limit": {Type: "integer", Minimum: jsonschema.Ptr(1.0), Maximum: &hundred}},
-		"get_task":             {"task_id": id},
-		"get_project":          {"project_id": id},
-		"list_columns":         {"project_id": id},
-		"list_project_tags":    {"project_id": id},
-		"list_task_comments":   {"task_id": id},
-		"update_task":          {"task_id": id, "title": {Type: "string", MinLength: &one}, "description": word, "column_id": id},
-		"add_tag_to_task":      {"project_id": id, "task_id": id, "tag_id": id},
-		"remove_tag_from_task": {"project_id": id, "task_id": id, "tag_id": id},
-		"create_task_comment":  {"task_id": id, "content": {Type: "string", MinLength: &one, MaxLength: &most}},
-	}
-	optional := map[string]bool{"status": true, "limit": true, "title": true, "description": true, "column_id": true}
-	var out []*tool
-	for _, name := range slices.Sorted(maps.Keys(schemas)) {
-		s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
-		for arg, kind := range schemas[name] {
-			s.Properties[arg] = kind.CloneSchemas()
-			if !optional[arg] {
-				s.Required = append(s.Required, arg)
-			}
-		}
-		slices.Sort(s.Required)
-		out = append(out, &tool{Name: name, Description: name, InputSchema: s})
-	}
-	return out
 }
 
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
