@@ -99,9 +99,6 @@ func (b *Breaker) Release() { b.probing = false }
 // Failures is how often the credentials were refused since they were accepted last.
 func (b *Breaker) Failures() int { return b.failures }
 
-// Lasts is how long it is open, or would be if it opened now.
-func (b *Breaker) Lasts() time.Duration { return or(b.last, b.reset()) }
-
 // Until is the moment from which a request is let through again, zero if all are.
 func (b *Breaker) Until() time.Time { return b.until }
 

@@ -1,158 +1,109 @@
 package transport_test
 
 import (
-	"encoding/json"
-	"errors"
-	"io/fs"
+	"fmt"
 	"net/http"
-	"os"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"orange/internal/transport"
 )
 
-const sharedFile = "../../../shared/conformance/agentfactory.json" // beside the repository, where it exists
-
-type conformanceCase struct {
-	Suite, Name     string
-	Input, Expected json.RawMessage
-	Context         struct {
-		Config struct {
-			FailureThreshold                                  int
-			ResetTimeoutMs, MaxResetTimeoutMs, InitialDelayMs int
-			MaxDelayMs                                        int
-			BackoffMultiplier                                 float64
-		}
-	}
+// Each script is words: a duration passes; fail, pass and release tell what became of a request; may and mustn't ask
+// for one; closed, open and half-open are the state wanted; failures=N and lasts=D are what is shown of it.
+var breakerScripts = map[string]struct {
+	breaker transport.Breaker
+	script  string
+}{
+	"as it begins":                        {script: "closed failures=0 may may"},
+	"the usual limits":                    {script: "fail closed may fail open failures=2 lasts=1m mustn't 59.999s open 1ms half-open may fail lasts=2m 2m may fail lasts=4m 4m may fail lasts=5m 5m may fail lasts=5m"},
+	"one refusal is enough":               {transport.Breaker{After: 1}, "fail open mustn't"},
+	"three refusals in a row":             {transport.Breaker{After: 3}, "fail fail pass fail fail closed failures=2 fail open failures=3"},
+	"one probe":                           {transport.Breaker{After: 1, Reset: 7 * time.Second}, "fail 8s half-open may mustn't mustn't"},
+	"a probe that says nothing":           {transport.Breaker{After: 1, Reset: 7 * time.Second}, "fail 7s may mustn't release half-open may"},
+	"a probe that is refused":             {transport.Breaker{After: 1, Reset: 4 * time.Second, Factor: 3}, "fail lasts=4s 4s may fail open failures=2 lasts=12s 11s open 1s half-open may"},
+	"its time grows to a limit":           {transport.Breaker{After: 1, Reset: 20 * time.Second, Most: 50 * time.Second}, "fail 20s may fail lasts=40s 40s may fail lasts=50s failures=3 50s may fail lasts=50s failures=4"},
+	"a limit below its first time":        {transport.Breaker{After: 1, Reset: 20 * time.Second, Most: time.Second}, "fail lasts=20s 20s may fail lasts=20s"},
+	"a factor that would make it shorter": {transport.Breaker{After: 1, Reset: 20 * time.Second, Factor: 0.5}, "fail 20s may fail lasts=20s"},
+	"a probe that passes forgets all":     {transport.Breaker{After: 1, Reset: 20 * time.Second}, "fail 20s may fail lasts=40s 40s may pass closed failures=0 may fail lasts=20s"},
+	"a success while it is open":          {transport.Breaker{After: 1}, "fail open pass closed may"},
+	"a late refusal while it is open":     {transport.Breaker{After: 1, Reset: 10 * time.Second}, "fail 3s fail failures=2 open lasts=7s 7s half-open"},
 }
 
-func conformanceCases(t *testing.T, suite string) (out []conformanceCase) {
-	t.Helper()
-	raw, err := os.ReadFile(sharedFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the shared conformance file is not here")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []json.RawMessage
-	if err := json.Unmarshal(raw, &all); err != nil {
-		t.Fatal(err)
-	}
-	for _, one := range all {
-		if read[struct{ Suite string }](t, one).Suite == suite {
-			out = append(out, read[conformanceCase](t, one))
-		}
-	}
-	if len(out) == 0 {
-		t.Fatalf("no cases of suite %s", suite)
-	}
-	return out
-}
-
-func read[T any](t *testing.T, raw []byte) T {
-	t.Helper()
-	var v T
-	if err := json.Unmarshal(raw, &v); err != nil {
-		t.Fatalf("%s: %v", raw, err)
-	}
-	return v
-}
-
-func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-
-// A step of a script of the cases: time passes, a state is read, or something is called.
-type step struct {
-	ReadState transport.State `json:"read_state"`
-	AdvanceMs int             `json:"advance_ms"`
-	Call      string
-	Args      []json.RawMessage
-	Returns   json.RawMessage
-}
-
-func TestBreakerConformance(t *testing.T) {
-	for _, row := range conformanceCases(t, "circuit_breaker") {
-		t.Run(row.Name, func(t *testing.T) {
-			c := row.Context.Config
-			p := &player{now: time.Unix(1000, 0), b: transport.Breaker{
-				After: c.FailureThreshold, Reset: ms(c.ResetTimeoutMs), Most: ms(c.MaxResetTimeoutMs), Factor: c.BackoffMultiplier,
-			}}
-			for i, s := range read[[]step](t, row.Input) {
-				p.play(t, i, s)
+func TestBreaker(t *testing.T) {
+	for name, tt := range breakerScripts {
+		t.Run(name, func(t *testing.T) {
+			b, now := tt.breaker, time.Unix(1000, 0)
+			for i, word := range strings.Fields(tt.script) {
+				if got := playWord(t, &b, &now, word); got != word {
+					t.Fatalf("word %d: %s, want %s", i+1, got, word)
+				}
 			}
 		})
 	}
 }
 
-type player struct {
-	now time.Time
-	b   transport.Breaker
-}
-
-type theirStatus struct {
-	State                                      transport.State
-	ConsecutiveFailures, CurrentResetTimeoutMs int
-}
-
-func (p *player) play(t *testing.T, i int, s step) {
+// playWord does what a word of a script says, and returns what the breaker says then in the same form.
+func playWord(t *testing.T, b *transport.Breaker, now *time.Time, word string) string {
 	t.Helper()
-	p.now = p.now.Add(ms(s.AdvanceMs))
-	if s.ReadState != "" && p.b.State(p.now) != s.ReadState {
-		t.Errorf("step %d: it is %s, want %s", i, p.b.State(p.now), s.ReadState)
+	switch what, _, _ := strings.Cut(word, "="); what {
+	case "fail":
+		b.Fail(*now)
+	case "pass":
+		b.Pass()
+	case "release":
+		b.Release()
+	case "may", "mustn't":
+		if !b.Allow(*now) {
+			return "mustn't"
+		}
+		return "may"
+	case "closed", "open", "half-open":
+		return string(b.State(*now))
+	case "failures":
+		return fmt.Sprint("failures=", b.Failures())
+	case "lasts":
+		want, err := time.ParseDuration(strings.TrimPrefix(word, "lasts="))
+		if got := b.Until().Sub(*now); err != nil || got != want {
+			return fmt.Sprint("lasts=", got)
+		}
+	default:
+		d, err := time.ParseDuration(word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		*now = now.Add(d)
 	}
-	switch s.Call {
-	case "canProceed":
-		if got := p.b.Allow(p.now); got != read[bool](t, s.Returns) {
-			t.Errorf("step %d: Allow = %v", i, got)
+	return word
+}
+
+// Only some statuses say that the credentials are refused. A rate limit does not: it is waited for.
+func TestStatusesThatRefuseCredentials(t *testing.T) {
+	for status, want := range map[int]bool{200: false, 204: false, 401: true, 403: true, 404: false, 409: false, 429: false, 500: false, 503: false} {
+		sent := 0
+		tr := transport.New(transport.Options{Tries: 1, Base: roundTripper(func(*http.Request) (*http.Response, error) {
+			sent++
+			return reply(status), nil
+		})})
+		for range 3 {
+			if resp, err := tr.RoundTrip(request(t, http.MethodGet, "")); err == nil {
+				resp.Body.Close()
+			}
 		}
-	case "recordAuthFailure":
-		p.b.Fail(p.now)
-	case "recordSuccess", "reset":
-		p.b.Pass()
-	case "getStatus":
-		got := theirStatus{p.b.State(p.now), p.b.Failures(), int(p.b.Lasts().Milliseconds())}
-		if diff := cmp.Diff(read[theirStatus](t, s.Returns), got); diff != "" {
-			t.Errorf("step %d: %s", i, diff)
+		if got := sent == 2; got != want {
+			t.Errorf("%d refuses credentials: %v, want %v", status, got, want)
 		}
-	case "isAuthError":
-		checkDenied(t, i, s)
 	}
 }
 
-// checkDenied compares what is said about statuses. Words in a body are for a tracker's
-// own adapter to read, and a rate limit is no refusal of credentials here: it is waited for.
-func checkDenied(t *testing.T, i int, s step) {
-	t.Helper()
-	var in struct{ Status int }
-	if len(s.Args) == 0 || json.Unmarshal(s.Args[0], &in) != nil || in.Status == 0 {
-		return
-	}
-	sent := 0
-	tr := transport.New(transport.Options{Tries: 1, Base: roundTripper(func(*http.Request) (*http.Response, error) {
-		sent++
-		return reply(in.Status), nil
-	})})
-	for range 3 {
-		if resp, err := tr.RoundTrip(request(t, http.MethodGet, "")); err == nil {
-			resp.Body.Close()
-		}
-	}
-	if got := sent == 2; got != read[bool](t, s.Returns) {
-		t.Errorf("step %d: %d refuses credentials: %v", i, in.Status, got)
-	}
-}
-
-func TestBackoffConformance(t *testing.T) {
-	for _, row := range conformanceCases(t, "retry_delay") {
-		c := row.Context.Config
-		b := transport.Backoff{First: ms(c.InitialDelayMs), Most: ms(c.MaxDelayMs), Factor: c.BackoffMultiplier}
-		in := read[struct{ Attempt int }](t, row.Input)
-		if got := int(b.Delay(in.Attempt).Milliseconds()); got != read[int](t, row.Expected) {
-			t.Errorf("%s: try %d: %d, want %s", row.Name, in.Attempt, got, row.Expected)
+func TestBackoffWithItsOwnLimits(t *testing.T) {
+	b := transport.Backoff{First: 200 * time.Millisecond, Most: 6 * time.Second, Factor: 3}
+	for n, want := range []time.Duration{200, 600, 1800, 5400, 6000, 6000} {
+		if got := b.Delay(n); got != want*time.Millisecond {
+			t.Errorf("try %d: %s, want %s", n, got, want*time.Millisecond)
 		}
 	}
 }
