@@ -61,7 +61,7 @@ func TestWhatIsFineStaysFine(t *testing.T) {
 		"Analyse: Plan-Pending-Approval", "Analyse: Plan-Pending-Approval, Plan-Approved", "Analyse: Plan-Pending-Approval, Plan-Rejected",
 		"Development: Planned", "development: planned, customer-x", "Development: Planned, Claimed-Dev-1", "Development: Claimed-Dev-2",
 		"Development: Rework-Requested", "Development: Rework-Requested, Planned", "Development: Merge-Conflict, Rework-Requested, Planned",
-		"Development: Planned, Implementation-Failed", "Development: Branch-Setup-Failed", "Development: Ready, Planned",
+		"Development: Planned, Implementation-Failed", "Development: Branch-Setup-Failed", "Development: Ready, Planned", "Development: Plan-Approved, Planned",
 		"Development: Rework-Requested, Claimed-Dev-1, Dev-Complete, Design-Complete, Test-Complete",
 		"Review: Dev-Complete, Design-Complete, Test-Complete", "Review: Dev-Complete", "Review: Rework-Complete",
 		"Review: Review-In-Progress, Dev-Complete", "Review: Review-Approved", "Review: Review-Approved, Ops-Ready",
@@ -113,15 +113,17 @@ func TestWhatIsWrong(t *testing.T) {
 		"Deploy: Rework-Requested, Planned":                    {want: "STALE_TAGS_IN_DEPLOY"},
 		"Done: Ops-Ready":                                      {want: "STALE_TAGS_IN_DEPLOY -> -Ops-Ready"},
 
-		"Review: Planned, bug":        {facts: boardcheck.Facts{PR: "MERGED"}, want: "PR_ALREADY_MERGED -> Deploy -Planned"},
-		"Review: Rework-Requested":    {facts: boardcheck.Facts{PR: "merged"}, want: "PR_ALREADY_MERGED"},
-		"Development: Planned":        {facts: boardcheck.Facts{PR: "CLOSED"}, want: "PR_CLOSED_WITHOUT_MERGE warns"},
-		"Review: Review-Approved":     {facts: boardcheck.Facts{PR: "CLOSED"}, want: "PR_CLOSED_WITHOUT_MERGE warns"},
-		"Development: Merge-Conflict": {facts: boardcheck.Facts{PR: "OPEN"}, want: ""},
-		"Analyse: Ready":              {facts: boardcheck.Facts{PR: "MERGED"}, want: ""},
-		"Deploy:":                     {facts: boardcheck.Facts{PR: "MERGED"}, want: ""},
-		"To Do:":                      {facts: boardcheck.Facts{Busy: true}, want: ""},
-		"Review: bug":                 {facts: boardcheck.Facts{Busy: true}, want: ""},
+		"review:":                       {facts: boardcheck.Facts{PR: "Merged"}, want: "PR_ALREADY_MERGED -> Deploy"},
+		"Development: Rework-Requested": {facts: boardcheck.Facts{PR: "CLOSED"}, want: ""},
+		"Review: Planned, bug":          {facts: boardcheck.Facts{PR: "MERGED"}, want: "PR_ALREADY_MERGED -> Deploy -Planned"},
+		"Review: Rework-Requested":      {facts: boardcheck.Facts{PR: "merged"}, want: "PR_ALREADY_MERGED"},
+		"Development: Planned":          {facts: boardcheck.Facts{PR: "CLOSED"}, want: "PR_CLOSED_WITHOUT_MERGE warns"},
+		"Review: Review-Approved":       {facts: boardcheck.Facts{PR: "CLOSED"}, want: "PR_CLOSED_WITHOUT_MERGE warns"},
+		"Development: Merge-Conflict":   {facts: boardcheck.Facts{PR: "OPEN"}, want: ""},
+		"Analyse: Ready":                {facts: boardcheck.Facts{PR: "MERGED"}, want: ""},
+		"Deploy:":                       {facts: boardcheck.Facts{PR: "MERGED"}, want: ""},
+		"To Do:":                        {facts: boardcheck.Facts{Busy: true}, want: ""},
+		"Review: bug":                   {facts: boardcheck.Facts{Busy: true}, want: ""},
 	}
 	for text, tt := range tests {
 		t.Run(text, func(t *testing.T) {
@@ -180,6 +182,15 @@ func TestWhatTakesTooLong(t *testing.T) {
 	}
 }
 
+func TestClaimIsStale(t *testing.T) {
+	const limit = 45 * time.Minute
+	for age, want := range map[time.Duration]bool{0: false, limit - time.Minute: false, limit: false, limit + time.Second: true, 2 * limit: true} {
+		if got := boardcheck.ClaimIsStale(age, limit); got != want {
+			t.Errorf("%s of %s: %v, want %v", age, limit, got, want)
+		}
+	}
+}
+
 func TestAClaimThatEnds(t *testing.T) {
 	card := cardOf("Development: Planned, Claimed-Dev-1")
 	card.UpdatedAt = ago(5 * time.Hour)
@@ -219,6 +230,7 @@ func TestPipelineGate(t *testing.T) {
 		"rework":       {[]string{"Development: Planned, Rework-Requested"}, "Task needs rework after review"},
 		"conflict":     {[]string{"Development: Planned, Rework-Requested, Merge-Conflict"}, "Task has a merge conflict to resolve"},
 		"in review":    {[]string{"Review: Review-In-Progress, Dev-Complete"}, "Task in code review"},
+		"to review":    {[]string{"Review: Dev-Complete"}, "Task awaiting code review"},
 		"approved":     {[]string{"Review: Review-Approved, Dev-Complete"}, "Approved task awaiting human Ops-Ready tag"},
 		"to be merged": {[]string{"Review: Review-Approved, Ops-Ready"}, "Approved task waiting to be merged"},
 		"in order":     {[]string{"Review: Rework-Complete", "Development: Planned"}, "Planned task waiting for dev claim"},
@@ -239,7 +251,7 @@ func TestPipelineGate(t *testing.T) {
 func TestInvalidTags(t *testing.T) {
 	tests := map[string]string{
 		"": "[]", "bug, Planned": "[]", "Ready, Planned": "[]",
-		"ready, PLAN-APPROVED": "[ready]", "Plan-Approved, Plan-Rejected": "[Plan-Rejected]",
+		"ready, PLAN-APPROVED": "[ready]", "Plan-Pending-Approval, Ready": "[Ready]", "Implementation-Failed, Claimed-Dev-9": "[Claimed-Dev-9]", "Plan-Approved, Plan-Rejected": "[Plan-Rejected]",
 		"Claimed-Dev-1, Claimed-Dev-2, Dev-Complete":  "[Claimed-Dev-1 Claimed-Dev-2]",
 		"Ready, Plan-Pending-Approval, Plan-Approved": "[Ready]",
 		"Review-Approved, Rework-Requested":           "[Review-Approved]",
