@@ -44,7 +44,7 @@ func TestPRNumber(t *testing.T) {
 		text string
 		want int // 0: none
 	}{
-		"in words":         {"see PR #42", 42},
+		"in words":         {"continues PR #316 of May", 316},
 		"an address":       {"https://example.com/o/r/pull/7/files", 7},
 		"one of a Gitea":   {"https://git.example/o/r/pulls/7", 7},
 		"a number":         {"fixes #13.", 13},

@@ -38,10 +38,13 @@ func TestWorkTypes(t *testing.T) {
 }
 
 func TestWorkTypeFor(t *testing.T) {
-	for _, status := range []string{tracker.Icebox, tracker.Backlog, tracker.Started, tracker.Finished, tracker.Delivered, tracker.Rejected} {
+	for status, want := range map[string]string{
+		tracker.Icebox: "research", tracker.Backlog: "development", tracker.Started: "inflight", tracker.Finished: "qa",
+		tracker.Delivered: "acceptance", tracker.Rejected: "refinement",
+	} {
 		w, ok := tracker.WorkTypeNamed(tracker.WorkTypeFor(status))
-		if !ok || !slices.Equal(w.In, []string{status}) || tracker.Ended(status) {
-			t.Errorf("an issue in %s asks for %+v", status, w)
+		if !ok || w.Name != want || w.Parent || !slices.Equal(w.In, []string{status}) || tracker.Ended(status) {
+			t.Errorf("an issue in %s asks for %+v, want %s", status, w, want)
 		}
 	}
 	for _, status := range []string{tracker.Accepted, tracker.Canceled, tracker.Duplicate} {
