@@ -1,12 +1,8 @@
 package prompt_test
 
 import (
-	"encoding/json"
-	"os"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/core/prompt"
 	"orange/internal/core/task"
@@ -96,101 +92,30 @@ func TestExpectedStatusesAreInThreeGroups(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", state, got, want)
 		}
 	}
+	only := steps(t, `{"name": "one", "steps": [{"agent": "solo", "on_status": {
+	  "NEEDS_RESEARCH": {}, "SHIPPED": {"description": "it is out"}, "BLOCKED": {"description": "a person must decide"}}}]}`).Def
+	want := "**Completion Statuses (workflow is complete):**\n- `SHIPPED` - it is out\n\n" +
+		"**Halt Statuses (stops workflow, requires human intervention):**\n- `NEEDS_RESEARCH`\n- `BLOCKED` - a person must decide\n\n"
+	if got := prompt.Expected(only, "solo"); !strings.HasPrefix(got, want) {
+		t.Errorf("the end of the work is no halt, and the order is the file's:\n%s\nwant\n%s", got, want)
+	}
 	if got := prompt.Expected(def, "pending") + prompt.Expected(def, "nowhere"); got != "" {
 		t.Errorf("%q", got)
 	}
 }
 
-// cmatCase is one case of the shared conformance file.
-type cmatCase struct {
-	Suite, Name, Recommended string
-	Input, Expected          json.RawMessage
-}
-
-func cmatCases(t *testing.T, suite string) []cmatCase {
-	t.Helper()
-	text, err := os.ReadFile("../../../../shared/conformance/cmat.json")
-	if os.IsNotExist(err) {
-		t.Skip("the shared conformance file is not here")
-	}
-	var all, out []cmatCase
-	if err == nil {
-		err = json.Unmarshal(text, &all)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range all {
-		if c.Suite == suite {
-			out = append(out, c)
-		}
-	}
-	if len(out) == 0 {
-		t.Fatalf("no cases of suite %s", suite)
-	}
-	return out
-}
-
-func TestPublicInputs(t *testing.T) {
-	for _, c := range cmatCases(t, "resolve_input") {
-		var in struct {
-			Input, Enhancement string
-			Before             string `json:"previous_agent"`
-		}
-		var want string
-		if json.Unmarshal(c.Input, &in) != nil || json.Unmarshal(c.Expected, &want) != nil {
-			t.Fatal(c.Name)
-		}
-		if got := prompt.ResolveInput(in.Input, in.Enhancement, in.Before); got != want {
-			t.Errorf("%s: %q, want %q", c.Name, got, want)
-		}
-	}
-	for _, c := range cmatCases(t, "input_instruction") {
-		var in, want string
-		if json.Unmarshal(c.Input, &in) != nil || json.Unmarshal(c.Expected, &want) != nil {
-			t.Fatal(c.Name)
-		}
-		if got := prompt.InputInstruction(in); got != want {
-			t.Errorf("%s: %q, want %q", c.Name, got, want)
-		}
-	}
-}
-
-func TestPublicStatusesOfAStep(t *testing.T) {
-	for _, c := range cmatCases(t, "format_statuses_for_prompt") {
-		var listed string
-		if err := json.Unmarshal(c.Expected, &listed); err != nil {
-			t.Fatal(err)
-		}
-		codes, ends := map[string]any{}, false
-		for line := range strings.Lines(listed) {
-			if code, ok := strings.CutPrefix(line, "- `"); ok {
-				code, rest, _ := strings.Cut(code, "`")
-				next := any(nil)
-				if strings.HasPrefix(code, "READY_") {
-					next = "next"
-				}
-				ends = ends || strings.HasSuffix(code, "_COMPLETE")
-				codes[code] = map[string]any{"next_step": next, "description": strings.TrimSpace(strings.TrimPrefix(rest, " - "))}
-			}
-		}
-		text, err := json.Marshal(map[string]any{"name": "x", "steps": []any{
-			map[string]any{"agent": "first", "on_status": codes}, map[string]any{"agent": "next", "on_status": map[string]any{"A": map[string]any{}}},
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := prompt.Expected(steps(t, string(text)).Def, "first")
-		want, _, _ := strings.Cut(listed, "\n\nChoose")
-		if ends { // the end of the work is no halt
-			want = strings.Replace(want, "- `DOCUMENTATION_COMPLETE`\n", "", 1)
-			want = "**Completion Statuses (workflow is complete):**\n- `DOCUMENTATION_COMPLETE`\n\n" + want
-		}
-		if ends != (c.Recommended != "") {
-			t.Errorf("%s: recommended %q", c.Name, c.Recommended)
-		}
-		if diff := cmp.Diff(want+"\n", strings.TrimSuffix(got, got[strings.LastIndex(got, "\n")+1:])[:len(want)+1]); diff != "" {
-			t.Errorf("%s: - want, + got\n%s", c.Name, diff)
+func TestInputs(t *testing.T) {
+	for _, tt := range []struct{ input, before, want string }{
+		{"", "", "Work from the task description provided."},
+		{" \t", "scout", "Work from the task description provided."},
+		{"null", "scout", "Work from the task description provided."},
+		{"notes/{enhancement_name}.txt", "", "Read the file notes/dark-mode.txt and work from it."},
+		{"${enhancement_dir}/brief.md", "scout", "Read the file enhancements/dark-mode/brief.md and work from it."},
+		{"{previous_step}/", "scout", "Read all files in the folder enhancements/dark-mode/scout/ and work from them."},
+		{"${previous_step}/out/{enhancement_name}/", "", "Read all files in the folder enhancements/dark-mode/out/dark-mode/ and work from them."},
+	} {
+		if got := prompt.InputInstruction(prompt.ResolveInput(tt.input, "dark-mode", tt.before)); got != tt.want {
+			t.Errorf("%q behind %q:\n got %q\nwant %q", tt.input, tt.before, got, tt.want)
 		}
 	}
 }
