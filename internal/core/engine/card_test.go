@@ -1,10 +1,6 @@
 package engine_test
 
 import (
-	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
 	"strings"
 	"testing"
 
@@ -65,14 +61,18 @@ var dispatchTable = []struct {
 	{"Analyse", "Needs-Clarification", "", false},
 	{"To Do", "", "ba/evaluate", false},
 	{"To Do", "Needs-Clarification", "ba/evaluate", false},
+	{"To Do", "nightly", "ba/evaluate", false},
 	{"To Do", "Ready", "", false},
 	{"Review", "Dev-Complete Design-Complete Test-Complete", "reviewer/review", false},
 	{"Review", "Rework-Complete", "reviewer/review", false},
+	{"Review", "Rework-Complete Dev-Complete Design-Complete Test-Complete", "reviewer/review", false},
+	{"Review", "", "", false},
 	{"Review", "Dev-Complete Test-Complete", "", false},
 	{"Review", "Rework-Complete Review-In-Progress", "", false},
 	{"Review", "Rework-Complete Review-Approved", "", false},
 	{"Review", "Review-Approved", "", false},
 	{"Review", "Review-Approved Ops-Ready", "ops/merge", true},
+	{"Review", "Dev-Complete Design-Complete Test-Complete Ops-Ready Review-Approved", "ops/merge", true},
 	{"Deploy", "Review-Approved Ops-Ready", "ops/merge", true},
 	{"Review", "Ops-Ready", "", true},
 	{"Review", "Rework-Requested", "ops/rework", false},
@@ -164,63 +164,6 @@ func deeds(entries []journal.Entry) string {
 		}
 	}
 	return strings.Join(out, " ")
-}
-
-type conformanceRow struct {
-	Suite, Name string
-	Input       struct {
-		Column    string   `json:"column"`
-		Tags      []string `json:"tags"`
-		AgentType string   `json:"agent_type"`
-		Mode      string   `json:"mode"`
-		ResumeAs  struct {
-			AgentType string `json:"agent_type"`
-			Mode      string `json:"mode"`
-		} `json:"resume_as"`
-	}
-	Expected *struct{ Worker, Mode, Error string }
-}
-
-// conformanceRows reads the rows of a suite of joan.json.
-func conformanceRows(t *testing.T, suite string) []conformanceRow {
-	t.Helper()
-	text, err := os.ReadFile(sharedFolder + "conformance/joan.json")
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the shared documents are not here")
-	}
-	must(t, err)
-	var all []json.RawMessage
-	must(t, json.Unmarshal(text, &all))
-	var out []conformanceRow
-	for _, raw := range all {
-		var head struct{ Suite string }
-		must(t, json.Unmarshal(raw, &head))
-		if head.Suite == suite {
-			var row conformanceRow
-			must(t, json.Unmarshal(raw, &row))
-			out = append(out, row)
-		}
-	}
-	if len(out) == 0 {
-		t.Fatalf("no row of suite %s", suite)
-	}
-	return out
-}
-
-func TestDispatchConforms(t *testing.T) {
-	for _, row := range conformanceRows(t, "dispatch_queue") {
-		t.Run(row.Name, func(t *testing.T) {
-			w := placed(t, "joan-board", "board")
-			d := w.looks(face(row.Input.Column, row.Input.Tags...))
-			want := ""
-			if row.Expected != nil {
-				want = row.Expected.Worker + "/" + row.Expected.Mode
-			}
-			if got := w.sent(); got != want {
-				t.Errorf("%q, want %q\n%s", got, want, why(d))
-			}
-		})
-	}
 }
 
 func TestACardThatLooksTheSameChangesNothing(t *testing.T) {

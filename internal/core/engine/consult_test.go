@@ -120,19 +120,6 @@ func TestWhoMayNotConsult(t *testing.T) {
 	}
 }
 
-func TestInvocationConforms(t *testing.T) {
-	for _, row := range conformanceRows(t, "invocation") {
-		t.Run(row.Name, func(t *testing.T) {
-			w := placed(t, "joan-board", "ops-merge")
-			d := w.ends(consulting(row.Input.AgentType, row.Input.ResumeAs.AgentType))
-			refused := d.Verdict == engine.Halt && w.task.Question == ""
-			if want := row.Expected != nil && row.Expected.Error != ""; refused != want {
-				t.Errorf("refused %v, want %v: %s\n%s", refused, want, w.task.Status, why(d))
-			}
-		})
-	}
-}
-
 func TestAPersonsDecisionAllowsAnotherConsultation(t *testing.T) {
 	w := placed(t, "joan-board", "board")
 	w.task.Counters[1].Value = 1

@@ -2,13 +2,9 @@ package engine_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
@@ -17,14 +13,6 @@ import (
 	"orange/internal/core/workflow"
 )
 
-const sharedFolder = "../../../../shared/" // beside the repository, where it exists
-
-// added are the moves that were added to the long workflow's table, with their gates.
-var added = map[string]string{
-	"pending -> clarification": "", "clarification -> working": "plan",
-	"stuck -> working": "", "stuck -> agent-review": "handoff", "cancelled -> pending": "",
-}
-
 // outcome is a decision as the tables speak of it.
 type outcome struct {
 	engine.Decision
@@ -32,9 +20,9 @@ type outcome struct {
 	after    task.Task
 }
 
-// hooks lists the effects of the edge.
-func (o outcome) hooks() []string {
-	out := []string{}
+// edgeEffects lists the effects of the edge.
+func (o outcome) edgeEffects() []string {
+	var out []string
 	for _, e := range o.Entries {
 		for _, x := range e.Effects {
 			if x.By == task.ByEdge {
@@ -78,96 +66,69 @@ func suppose(t *testing.T, def *workflow.Definition, body string, s engine.Suppo
 type row struct {
 	gate  string // plan, handoff, pass, fail or none
 	guard func(round int) bool
-	hooks []string // nil if the table lists none
+	do    string // the effects of the edge, in order
 }
 
-func always(int) bool { return true }
+func beforeLast(round int) bool { return round < 2 }
+func atMost(round int) bool     { return round >= 2 }
 
-// seed reads a document that describes a built-in workflow.
-func seed(t *testing.T, number string) string {
-	t.Helper()
-	files, _ := filepath.Glob(sharedFolder + "seeds/" + number + "_*.txt")
-	if len(files) == 0 {
-		t.Skip("the shared documents are not here")
-	}
-	text, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+const clear = "kill_session release_workspace"
+
+// longMoves are all moves of the workflow orange that somebody may ask for.
+var longMoves = map[string]row{
+	"pending -> planning":        {do: "acquire_workspace spawn_agent"},
+	"pending -> clarification":   {},
+	"pending -> cancelled":       {},
+	"planning -> working":        {gate: "plan"},
+	"planning -> clarification":  {},
+	"planning -> cancelled":      {do: clear},
+	"clarification -> planning":  {},
+	"clarification -> working":   {gate: "plan"},
+	"clarification -> cancelled": {do: clear},
+	"working -> agent-review":    {gate: "handoff", do: "spawn_reviewer"},
+	"working -> clarification":   {},
+	"working -> stuck":           {},
+	"working -> cancelled":       {do: clear},
+	"agent-review -> reviewing":  {gate: "pass", do: "kill_reviewer"},
+	"agent-review -> working":    {gate: "fail", guard: beforeLast, do: "kill_reviewer notify_worker"},
+	"agent-review -> stuck":      {gate: "fail", guard: atMost, do: "kill_reviewer"},
+	"agent-review -> cancelled":  {do: "kill_reviewer " + clear},
+	"reviewing -> working":       {do: "notify_worker"},
+	"reviewing -> done":          {do: clear + " delete_remote_branch spawn_next"},
+	"reviewing -> cancelled":     {do: clear},
+	"stuck -> working":           {do: "notify_worker"},
+	"stuck -> agent-review":      {gate: "handoff", do: "spawn_reviewer"},
+	"stuck -> reviewing":         {},
+	"stuck -> cancelled":         {do: clear},
+	"cancelled -> pending":       {},
 }
 
-// longTable reads the table "From | To | Gate | Hooks", and adds what was added to it.
-func longTable(t *testing.T) map[string]row {
-	out := map[string]row{}
-	for line := range strings.Lines(seed(t, "002")) {
-		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		for i := range cells {
-			cells[i] = strings.TrimSpace(cells[i])
-		}
-		if len(cells) == 4 && slices.Contains(longStates, cells[0]) && slices.Contains(longStates, cells[1]) {
-			out[cells[0]+" -> "+cells[1]] = readRow(cells[2], cells[3])
-		}
-	}
-	if len(out) != 20 {
-		t.Fatalf("%d rows were found: %v", len(out), out)
-	}
-	for move, gate := range added {
-		out[move] = row{gate: gate, guard: always}
-	}
-	return out
-}
-
-func readRow(gate, hooks string) row {
-	r := row{guard: always, hooks: []string{}}
-	for name, words := range map[string]string{"plan": "## Plan", "handoff": "## Handoff", "pass": "PASS", "fail": "FAIL"} {
-		if strings.Contains(gate, words) {
-			r.gate = name
-		}
-	}
-	switch {
-	case strings.Contains(gate, "round < 2"):
-		r.guard = func(n int) bool { return n < 2 }
-	case strings.Contains(gate, "round ≥ 2"):
-		r.guard = func(n int) bool { return n >= 2 }
-	}
-	for h := range strings.SplitSeq(hooks, ", ") {
-		name, _, _ := strings.Cut(h, "(")
-		if name != "—" && !strings.HasPrefix(name, "increment") {
-			r.hooks = append(r.hooks, name)
-		}
-	}
-	return r
+// shortMoves are those of orange-direct: no plan, and a new worker for every round.
+var shortMoves = map[string]row{
+	"pending -> working":         {do: "acquire_workspace spawn_agent"},
+	"pending -> clarification":   {},
+	"pending -> cancelled":       {},
+	"clarification -> working":   {},
+	"clarification -> cancelled": {do: clear},
+	"working -> agent-review":    {gate: "handoff", do: "spawn_reviewer"},
+	"working -> clarification":   {},
+	"working -> stuck":           {},
+	"working -> cancelled":       {do: clear},
+	"agent-review -> reviewing":  {gate: "pass", do: "kill_reviewer"},
+	"agent-review -> working":    {gate: "fail", guard: beforeLast, do: "kill_reviewer spawn_agent"},
+	"agent-review -> stuck":      {gate: "fail", guard: atMost, do: "kill_reviewer"},
+	"agent-review -> cancelled":  {do: "kill_reviewer " + clear},
+	"reviewing -> done":          {do: clear + " delete_remote_branch spawn_next"},
+	"reviewing -> cancelled":     {do: clear},
+	"stuck -> working":           {do: "spawn_agent"},
+	"stuck -> agent-review":      {do: "spawn_reviewer"},
+	"stuck -> cancelled":         {do: clear},
 }
 
 var (
 	longStates  = []string{"pending", "planning", "clarification", "working", "agent-review", "reviewing", "stuck", "done", "cancelled"}
 	shortStates = []string{"pending", "clarification", "working", "agent-review", "reviewing", "stuck", "done", "cancelled"}
 )
-
-// shortTable reads lines "from → to, to".
-func shortTable(t *testing.T) map[string]row {
-	out := map[string]row{}
-	for line := range strings.Lines(seed(t, "001")) {
-		from, list, ok := strings.Cut(line, "→")
-		if from = strings.TrimSpace(from); !ok || !slices.Contains(shortStates, from) {
-			continue
-		}
-		for to := range strings.SplitSeq(strings.TrimSpace(list), ", ") {
-			if slices.Contains(shortStates, to) {
-				out[from+" -> "+to] = row{guard: always}
-			}
-		}
-	}
-	if len(out) != 18 {
-		t.Fatalf("%d moves were found: %v", len(out), out)
-	}
-	out["working -> agent-review"] = row{gate: "handoff", guard: always}
-	out["agent-review -> reviewing"] = row{gate: "pass", guard: always}
-	out["agent-review -> working"] = row{gate: "fail", guard: func(n int) bool { return n < 2 }}
-	out["agent-review -> stuck"] = row{gate: "fail", guard: func(n int) bool { return n >= 2 }}
-	return out
-}
 
 // A body is a task file and the gates it opens, in the long and in the short workflow.
 type body struct {
@@ -193,6 +154,16 @@ var bodies = []body{
 	{"## Review\n\nI would bypass it.\nFAIL", nil, []string{"fail"}},
 	{"```\n## Review\nVerdict: PASS\n```\n", nil, nil},
 	{"## Context\n\n### Plan\nAPPROACH: no\n\n## Handoff\n\nDONE: x\n\n## Plan\n\nAPPROACH: x\n\n## Review\n\nVerdict: PASS\n", []string{"plan", "handoff", "pass"}, []string{"handoff", "pass"}},
+	{"## Plan\n\nAPPROACH: first this,\nthen that\nTOUCHING: none", []string{"plan"}, nil},
+	{"## Context\n\n## Plan\n\n1. as the issue says\n\n## Plan\n\nTOUCHING: docs", []string{"plan"}, nil},
+	{"## Handoff\n\nremaining: small letters", nil, []string{"handoff"}},
+	{"## Handoff\n\nREMAINING: the manual", []string{"handoff"}, []string{"handoff"}},
+	{"## Handoff\n\nUNCERTAIN:\n- a name", []string{"handoff"}, []string{"handoff"}},
+	{"## Handoff\n\nDONE:\nREMAINING:\nDECISIONS:\nUNCERTAIN:", nil, []string{"handoff"}},
+	{"## Review\n\n## Handoff\n\nNOTHING: it is as it should be", []string{"handoff"}, []string{"handoff"}},
+	{"## Review\n\n   Verdict: Fail", []string{"fail"}, []string{"fail"}},
+	{"## Review\n\n**fail** for now", nil, []string{"fail"}},
+	{"## Review\n\nVerdict: PASS\n\nVerdict: FAIL\n", nil, []string{"pass"}},
 	{"## Review\n\nVerdict: FAIL\n\n## Review\n\nVerdict: PASS\n", []string{"pass"}, []string{"pass"}},
 }
 
@@ -204,8 +175,8 @@ func TestEveryMoveIsDecidedAsTheTablesSay(t *testing.T) {
 		table    map[string]row
 		opens    func(body) []string
 	}{
-		{"orange", longStates, longTable(t), func(b body) []string { return b.long }},
-		{"orange-direct", shortStates, shortTable(t), func(b body) []string { return b.short }},
+		{"orange", longStates, longMoves, func(b body) []string { return b.long }},
+		{"orange-direct", shortStates, shortMoves, func(b body) []string { return b.short }},
 	}
 	for _, tt := range tests {
 		def := load(t, tt.workflow)
@@ -234,7 +205,7 @@ func wantMove(t *testing.T, name string, o outcome, r row, round int, opens []st
 	t.Helper()
 	want, says := engine.Advance, ""
 	switch {
-	case !r.guard(round):
+	case r.guard != nil && !r.guard(round):
 		want, says = engine.Refuse, ": guard: "
 	case r.gate != "" && !slices.Contains(opens, r.gate):
 		want, says = engine.Refuse, ": gate: "
@@ -248,8 +219,8 @@ func wantMove(t *testing.T, name string, o outcome, r row, round int, opens []st
 		}
 		return
 	}
-	if r.hooks != nil && cmp.Diff(r.hooks, o.hooks()) != "" {
-		t.Errorf("%s: effects of the edge: %v, want %v", name, o.hooks(), r.hooks)
+	if got := strings.Join(o.edgeEffects(), " "); got != r.do {
+		t.Errorf("%s: effects of the edge: %q, want %q", name, got, r.do)
 	}
 	if n := o.after.Counter("crash_count"); n != 0 {
 		t.Errorf("%s: crash_count is %d", name, n)
