@@ -38,6 +38,7 @@ func TestWorkerResults(t *testing.T) {
 		"in two objects that break":        {"{\"x\":\n {\"y\": [" + wide + "\n oops", Passed, "success", ""},
 		"in a list":                        {"[" + good + "]", Passed, "success", ""},
 		"in an object that is whole":       {`{"x": ` + good + "}", Unknown, "", ""},
+		"words only":                       {"It is finished.", Unknown, "", ""},
 		"failed":                           {resultText("t1", false), Failed, "failure", ""},
 		"with a type":                      {resultText("t1", true, `"result_type": "review_rejected"`), Passed, "review_rejected", ""},
 		"nulls":                            {resultText("t1", true, `"errors": null, "stage_context": null, "result_type": null`), Passed, "success", ""},
