@@ -75,6 +75,9 @@ func TestVerdict(t *testing.T) {
 			if got != tc.want || (why == "") != (got != "") || line < 1 {
 				t.Errorf("got %q at line %d (%s), want %q", got, line, why, tc.want)
 			}
+			if at := strings.Split("## Review\n\n"+tc.text, "\n")[line-1]; !strings.Contains(strings.ToUpper(at), got) {
+				t.Errorf("%s is not in line %d, %q", got, line, at)
+			}
 		})
 	}
 }
@@ -100,13 +103,14 @@ func TestWordVerdict(t *testing.T) {
 		text, want string
 		line       int
 	}{
-		"first line":               {"PASS\n- good", "PASS", 3},
+		"first line":               {"PASS\n\n1. tidy", "PASS", 3},
+		"small letters":            {"fail", "FAIL", 3},
 		"any case":                 {"it will fail", "FAIL", 3},
-		"the first line counts":    {"hm\nFAIL now\nPASS later", "FAIL", 4},
+		"the first line counts":    {"hm\nso far FAIL\nnext time PASS", "FAIL", 4},
 		"the first word of a line": {"PASS, not FAIL", "PASS", 3},
-		"a longer word":            {"do not bypass or surpass; it passed and failed", "", 1},
+		"a longer word":            {"surpass it; a failure passed by", "", 1},
 		"bold":                     {"**PASS**", "PASS", 3},
-		"labelled":                 {"Verdict: PASS", "PASS", 3},
+		"labelled":                 {"My verdict: FAIL", "FAIL", 3},
 		"nothing":                  {"", "", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
