@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -24,156 +22,63 @@ func fileOf(t *testing.T, name string, v any) string {
 	return file
 }
 
-// cmatCases are the shared cases of a suite.
-func cmatCases(t *testing.T, suite string) []publicCase {
+func read[T any](t *testing.T, raw json.RawMessage) T {
 	t.Helper()
-	text, err := os.ReadFile(sharedFolder + "conformance/cmat.json")
-	if os.IsNotExist(err) {
-		t.Skip("the shared conformance file is not here")
+	var v T
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatalf("%s: %v", raw, err)
 	}
-	var all, out []publicCase
-	if err == nil {
-		err = json.Unmarshal(text, &all)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range all {
-		if c.Suite == suite {
-			out = append(out, c)
-		}
-	}
-	if len(out) == 0 {
-		t.Fatalf("no cases of suite %s", suite)
-	}
-	return out
+	return v
 }
 
-type (
-	stepCase struct {
-		Workflow string
-		Step     int
-		Status   string
-	}
-	stepAnswer struct {
-		Chain bool `json:"auto_chain"`
-		Next  *struct {
-			Index int
-			Agent string
+// A step goes on where its code says, by itself or when a person starts it; the five halt codes and what is of kind
+// halt stop it, every other code without a next step completes it.
+func TestWhereStepsLead(t *testing.T) {
+	file := fileOf(t, "chain.json", json.RawMessage(`{"steps": [
+	  {"agent": "scout", "on_status": {
+	    "MAPPED": {"next_step": "smith"}, "CHAINED": {"next_step": "smith", "auto_chain": true}, "SLOWLY": {"next_step": "smith", "auto_chain": false},
+	    "ENOUGH": {"next_step": null, "auto_chain": false}, "OVER": {"next_step": null, "auto_chain": true}, "PAUSE": {"next_step": null, "kind": "halt"},
+	    "BLOCKED": {"next_step": null, "auto_chain": false}, "NEEDS_CLARIFICATION": {}, "TESTS_FAILED": {}, "BUILD_FAILED": {"next_step": null}, "NEEDS_RESEARCH": {"next_step": null}}},
+	  {"agent": "smith", "on_status": {"FORGED": {"next_step": "scout"}, "BACK": {"next_step": 0}}},
+	  {"agent": "scout", "on_status": {"HOME_COMPLETE": {}, "BLOCKED": {}}}]}`))
+	for _, tt := range []struct{ from, code, want string }{
+		{"0", "MAPPED", "advance smith"}, {"0", "mapped", "advance smith"}, {"0", "Mapped", "advance smith"}, {"0", "CHAINED", "advance smith"},
+		{"0", "SLOWLY", "advance smith-ready"}, {"0", "ENOUGH", "advance complete"}, {"0", "OVER", "advance complete"}, {"0", "PAUSE", "halt halted"},
+		{"0", "BLOCKED", "halt halted"}, {"0", "NEEDS_CLARIFICATION", "halt halted"}, {"0", "TESTS_FAILED", "halt halted"}, {"0", "BUILD_FAILED", "halt halted"},
+		{"0", "NEEDS_RESEARCH: tides", "halt halted"}, {"0", "HOME_COMPLETE", "halt halted"},
+		{"1", "FORGED", "advance scout-2"}, {"1", "BACK", "advance scout"}, {"2", "HOME_COMPLETE", "advance complete"}, {"2", "BLOCKED", "halt halted"},
+	} {
+		if d := decide(t, file, "", "--from", tt.from, "--outcome", tt.code); d.Decision+" "+d.To != tt.want {
+			t.Errorf("%s says %s: %s %s because %q, want %s", tt.from, tt.code, d.Decision, d.To, d.Reason, tt.want)
 		}
 	}
-	// madeStep is a step of a workflow that is put together from the cases.
-	madeStep struct {
-		Agent string         `json:"agent"`
-		Codes map[string]any `json:"on_status"`
-	}
-)
-
-var stepOfCase = regexp.MustCompile(`\[(\d+):([a-z-]+)\]`)
-
-// templatesOf puts the workflows together that the cases are about.
-func templatesOf(t *testing.T, cases []publicCase) map[string][]madeStep {
-	out := map[string][]madeStep{}
-	at := func(workflow string, step int) *madeStep {
-		for len(out[workflow]) <= step {
-			out[workflow] = append(out[workflow], madeStep{Agent: "somebody-" + strconv.Itoa(len(out[workflow])), Codes: map[string]any{"SOME_COMPLETE": map[string]any{}}})
-		}
-		return &out[workflow][step]
-	}
-	for _, c := range cases {
-		in, want := read[stepCase](t, c.Input), read[stepAnswer](t, c.Expected)
-		if m := stepOfCase.FindStringSubmatch(c.Name); m != nil {
-			at(in.Workflow, in.Step).Agent = m[2]
-		}
-		code := map[string]any{"next_step": nil, "auto_chain": want.Chain}
-		if want.Next != nil {
-			at(in.Workflow, want.Next.Index).Agent = want.Next.Agent
-			code["next_step"] = want.Next.Agent
-		}
-		if strings.ToUpper(in.Status) == in.Status {
-			at(in.Workflow, in.Step).Codes[in.Status] = code
-		}
-	}
-	out["new-feature-development"][0].Codes["READY_FOR_DEVELOPMENT"] = map[string]any{"next_step": "architect"}
-	return out
-}
-
-var halts = regexp.MustCompile(`^(BLOCKED|NEEDS_CLARIFICATION|TESTS_FAILED|BUILD_FAILED|NEEDS_RESEARCH)$`)
-
-func TestPublicNextSteps(t *testing.T) {
-	cases := cmatCases(t, "next_step")
-	templates := templatesOf(t, cases)
-	workflows := map[string]any{}
-	for id, steps := range templates {
-		workflows[id] = map[string]any{"name": id, "steps": steps}
-	}
-	file := fileOf(t, "templates.json", map[string]any{"version": "2.0.0", "workflows": workflows})
-	for _, c := range cases {
-		t.Run(c.Name, func(t *testing.T) {
-			in, want := read[stepCase](t, c.Input), read[stepAnswer](t, c.Expected)
-			verdict, to := "advance", "complete"
-			switch {
-			case strings.Contains(c.Recommended, "upper-case"):
-				to = "architect"
-			case strings.Contains(c.Recommended, "index 3"):
-				to = "tester-2"
-			case want.Next != nil:
-				to = want.Next.Agent
-			case halts.MatchString(in.Status):
-				verdict, to = "halt", "halted"
-			}
-			d := decide(t, file+"#"+in.Workflow, "", "--from", strconv.Itoa(in.Step), "--outcome", in.Status)
-			if d.Decision != verdict || d.To != to {
-				t.Errorf("%s to %q because %q, want %s to %q", d.Decision, d.To, d.Reason, verdict, to)
-			}
-		})
-	}
-	for _, c := range cases { // the built-in one has the same ways
-		in := read[stepCase](t, c.Input)
-		if in.Workflow != "new-feature-development" {
-			continue
-		}
-		theirs := decide(t, file+"#"+in.Workflow, "", "--from", strconv.Itoa(in.Step), "--outcome", in.Status)
-		ours := decide(t, "cmat-feature", "", "--from", strconv.Itoa(in.Step), "--outcome", in.Status)
-		if ours.Decision != theirs.Decision || ours.To != theirs.To {
-			t.Errorf("%s: built in %s to %s, else %s to %s", c.Name, ours.Decision, ours.To, theirs.Decision, theirs.To)
+	for _, tt := range []struct{ from, code, want string }{
+		{"0", "READY_FOR_DEVELOPMENT", "advance architect"}, {"1", "READY_FOR_IMPLEMENTATION", "advance implementer"}, {"1", "NEEDS_RESEARCH", "halt halted"},
+		{"2", "READY_FOR_TESTING", "advance tester"}, {"2", "READY_FOR_INTEGRATION", "advance tester"}, {"2", "BUILD_FAILED", "halt halted"},
+		{"3", "TESTING_COMPLETE", "advance documenter"}, {"3", "TESTS_FAILED", "halt halted"}, {"4", "DOCUMENTATION_COMPLETE", "advance complete"}, {"4", "BLOCKED", "halt halted"},
+	} {
+		if d := decide(t, "cmat-feature", "", "--from", tt.from, "--outcome", tt.code); d.Decision+" "+d.To != tt.want {
+			t.Errorf("built in, %s says %s: %s %s because %q, want %s", tt.from, tt.code, d.Decision, d.To, d.Reason, tt.want)
 		}
 	}
 }
 
-func TestPublicHalts(t *testing.T) {
-	for _, c := range cmatCases(t, "is_halt") {
-		in, want := read[map[string]any](t, c.Input), read[struct{ Halt bool }](t, c.Expected)
-		for _, code := range []string{"BLOCKED", "ALL_COMPLETE"} {
-			file := fileOf(t, "x.json", map[string]any{"steps": []any{
-				map[string]any{"agent": "a", "on_status": map[string]any{code: in}}, map[string]any{"agent": "tester", "on_status": map[string]any{"A": map[string]any{}}},
-			}})
-			d := decide(t, file, "", "--from", "0", "--outcome", code)
-			to := "tester" // by itself
-			switch {
-			case in["next_step"] != nil && want.Halt:
-				to = "tester-ready"
-			case want.Halt && code == "BLOCKED":
-				to = "halted"
-			case want.Halt:
-				to = "complete" // recommended: an end is no halt
-			}
-			if d.To != to {
-				t.Errorf("%s: %s leads to %s, want %s", c.Name, code, d.To, to)
-			}
-		}
-	}
-}
-
-func TestPublicTemplatesAreValidOrNot(t *testing.T) {
-	for _, c := range cmatCases(t, "validate_template") {
-		want := read[struct {
-			Chain []string `json:"validate_chain"`
-		}](t, c.Expected)
-		file := fileOf(t, "x.json", c.Input)
-		code, out, errs := orange(t, t.TempDir(), "", "workflow", "check", file)
-		if (code == 0) != (len(want.Chain) == 0) || code == 1 {
-			t.Errorf("%s: exit %d: %s%s, want %v", c.Name, code, out, errs, want.Chain)
+func TestWhichStepsAreRefused(t *testing.T) {
+	for name, tt := range map[string]struct {
+		steps string
+		ok    bool
+	}{
+		"none":                   {`[]`, false},
+		"one":                    {`[{"agent": "smith", "on_status": {"FORGED": {}}}]`, true},
+		"with all keys":          {`[{"agent": "smith", "input": "plan.md", "required_output": "report.md", "on_status": {"FORGED": {"next_step": "scout"}}}, {"agent": "scout", "input": "{previous_step}/required_output/", "required_output": "map.md", "on_status": {"HOME": {"next_step": null}}}]`, true},
+		"a next one nobody is":   {`[{"agent": "smith", "on_status": {"FORGED": {"next_step": "ghost"}}}]`, false},
+		"back to an earlier one": {`[{"agent": "smith", "on_status": {"FORGED": {"next_step": "scout"}}}, {"agent": "scout", "on_status": {"LOST": {"next_step": "smith"}}}]`, true},
+		"an empty output":        {`[{"agent": "smith", "input": "plan.md", "required_output": "", "on_status": {"FORGED": {"next_step": null}}}]`, true},
+		"a loop":                 {`[{"agent": "smith", "on_status": {"AGAIN": {"next_step": "smith", "auto_chain": true}}}]`, true},
+	} {
+		file := fileOf(t, "x.json", json.RawMessage(`{"name": "n", "description": "", "steps": `+tt.steps+`}`))
+		if code, out, errs := orange(t, t.TempDir(), "", "workflow", "check", file); (code == 0) != tt.ok || code == 1 {
+			t.Errorf("%s: exit %d, want it accepted: %v\n%s%s", name, code, tt.ok, out, errs)
 		}
 	}
 }

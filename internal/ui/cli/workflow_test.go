@@ -156,6 +156,82 @@ func TestDecideAnswersFromFlags(t *testing.T) {
 	}
 }
 
+// The tables of the engine try every move, every exit and every body. These try what the command line adds: flags, the
+// task file, and the words of its answer.
+func TestDecideAboutMoves(t *testing.T) {
+	const plan, handoff, pass, fail = "## Plan\n\nTOUCHING: the index\n", "## Handoff\n\nDECISIONS: one table\n", "## Review\n\nverdict: pass\n", "## Review\n\nVerdict: FAIL\n\nIt leaks.\n"
+	const clear = "kill_session release_workspace"
+	for _, tt := range []struct{ workflow, from, to, body, set, want string }{
+		{"orange", "pending", "planning", "", "", "advance acquire_workspace spawn_agent"},
+		{"orange", "pending", "working", "", "", "not in map"},
+		{"orange", "planning", "planning", plan, "", "not in map"},
+		{"orange", "planning", "stuck", plan, "", "not in map"},
+		{"orange", "planning", "working", handoff, "", ": gate: "},
+		{"orange", "planning", "working", plan, "crash_count=1", "advance"},
+		{"orange", "clarification", "working", "", "", ": gate: "},
+		{"orange", "clarification", "done", plan, "", "not in map"},
+		{"orange", "working", "agent-review", pass, "", ": gate: "},
+		{"orange", "working", "agent-review", handoff, "", "advance spawn_reviewer"},
+		{"orange", "agent-review", "reviewing", fail, "", ": gate: "},
+		{"orange", "agent-review", "reviewing", pass, "", "advance kill_reviewer"},
+		{"orange", "agent-review", "working", fail, "review_round=1", "advance kill_reviewer notify_worker"},
+		{"orange", "agent-review", "working", pass, "review_round=1", ": gate: "},
+		{"orange", "agent-review", "working", fail, "review_round=2", ": guard: "},
+		{"orange", "agent-review", "stuck", fail, "review_round=1", ": guard: "},
+		{"orange", "agent-review", "stuck", fail, "review_round=2", "advance kill_reviewer"},
+		{"orange", "agent-review", "stuck", pass, "review_round=3", ": gate: "},
+		{"orange", "agent-review", "cancelled", "", "", "advance kill_reviewer " + clear},
+		{"orange", "reviewing", "working", "", "", "advance notify_worker"},
+		{"orange", "reviewing", "done", "", "", "advance " + clear + " delete_remote_branch spawn_next"},
+		{"orange", "stuck", "reviewing", "", "", "advance"},
+		{"orange", "stuck", "cancelled", "", "", "advance " + clear},
+		{"orange", "done", "pending", "", "", "not in map"},
+		{"orange-direct", "pending", "working", "", "", "advance acquire_workspace spawn_agent"},
+		{"orange-direct", "working", "agent-review", "## Handoff\n\nfree words\n", "", "advance spawn_reviewer"},
+		{"orange-direct", "agent-review", "reviewing", "## Review\n\n**Pass**, no notes\n", "", "advance kill_reviewer"},
+		{"orange-direct", "agent-review", "reviewing", "## Review\n\nit may surpass us\n", "", ": gate: "},
+		{"orange-direct", "agent-review", "working", "## Review\n\nso far a FAIL\nsoon a PASS\n", "", "advance kill_reviewer spawn_agent"},
+		{"orange-direct", "reviewing", "working", "", "", "not in map"},
+		{"orange-direct", "stuck", "cancelled", "", "", "advance " + clear},
+		{"orange-direct", "cancelled", "pending", "", "", "not in map"},
+	} {
+		args := []string{"--from", tt.from, "--to", tt.to}
+		if tt.set != "" {
+			args = append(args, "--set", tt.set)
+		}
+		d := decide(t, tt.workflow, tt.body, args...)
+		got := strings.TrimSpace(d.Decision + " " + strings.Join(d.by("edge"), " "))
+		if d.Decision == "refuse" && strings.Contains(d.Reason, tt.want) {
+			got = tt.want
+		}
+		if got != tt.want || d.Decision == "advance" && d.Counters["crash_count"] != 0 {
+			t.Errorf("%s: %s to %s with %q: %s because %q, counters %v; want %s", tt.workflow, tt.from, tt.to, tt.set, got, d.Reason, d.Counters, tt.want)
+		}
+	}
+}
+
+func TestDecideAboutExits(t *testing.T) {
+	for _, tt := range []struct {
+		from, body, want string
+		args             []string
+	}{
+		{"planning", "## Plan\n\nAPPROACH: a queue\n", "advance working 0", nil},
+		{"working", "", "advance stuck 0", []string{"--set", "crash_count=1"}},
+		{"agent-review", "## Review\n\nVerdict: FAIL\n", "advance working 0", []string{"--set", "review_round=1"}},
+		{"agent-review", "## Review\n\nVerdict: FAIL\n", "advance stuck 0", []string{"--set", "review_round=2"}},
+		{"agent-review", "## Handoff\n\nDONE: again\n\n## Review\n\nVerdict: FAIL\n", "crash  1", []string{"--set", "review_round=2", "--stale", "Review"}},
+		{"working", "## Handoff\n\nDONE: before\n\n## Review\n\nVerdict: FAIL\n", "crash  1", []string{"--set", "review_round=1", "--stale", "Handoff"}},
+		{"clarification", "", "crash  0", nil},
+		{"reviewing", "", "crash  0", nil},
+		{"stuck", "", "crash  0", nil},
+	} {
+		d := decide(t, "orange", tt.body, append([]string{"--from", tt.from, "--exit"}, tt.args...)...)
+		if got := fmt.Sprint(d.Decision, " ", d.To, " ", d.Counters["crash_count"]); got != tt.want {
+			t.Errorf("%s %v: %s because %q, want %s", tt.from, tt.args, got, d.Reason, tt.want)
+		}
+	}
+}
+
 func TestDecideRefusesWhatItCannotUnderstand(t *testing.T) {
 	tests := []struct {
 		name string
