@@ -1,9 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,10 +52,14 @@ func TestRequiredOutputIsWhatTheSessionWrote(t *testing.T) {
 		{"of another task", strings.Replace(whole, "task_id: t", "task_id: old", 1), began.Add(time.Second), `is of task "old", and this is task t`},
 		{"empty", "", began.Add(time.Second), "is empty"},
 		{"without a header", "# body", began.Add(time.Second), "Output missing metadata header: " + wantedFile},
+		{"without one of the fields", strings.Replace(whole, "status: DONE\n", "", 1), began.Add(time.Second), "Missing metadata field 'status' in: " + wantedFile},
+		{"not there", "-", began, "Required output not found: " + wantedFile},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			put(t, dir, tt.text, tt.at)
+			if tt.text != "-" {
+				put(t, dir, tt.text, tt.at)
+			}
 			if ok, detail := asked(t, dir, began); ok != (tt.want == "") || !strings.Contains(detail, tt.want) {
 				t.Errorf("%v, %q", ok, detail)
 			}
@@ -171,48 +172,4 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 		t.Fatalf("git %v: %s", args, out)
 	}
 	return strings.TrimSpace(string(out))
-}
-
-// The rows of another system: what is missing is called by the same words.
-func TestRequiredOutputConforms(t *testing.T) {
-	text, err := os.ReadFile("../../../shared/conformance/cmat.json")
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("there are no shared cases here")
-	}
-	check(t, err)
-	var all []json.RawMessage
-	check(t, json.Unmarshal(text, &all))
-	n := 0
-	for _, raw := range all {
-		var r struct {
-			Suite    string          `json:"suite"`
-			Name     string          `json:"name"`
-			Input    json.RawMessage `json:"input"`
-			Expected json.RawMessage `json:"expected"`
-		}
-		check(t, json.Unmarshal(raw, &r))
-		if r.Suite != "required_output" {
-			continue
-		}
-		n++
-		var input *string
-		var want struct {
-			Valid bool   `json:"valid"`
-			Error string `json:"error"`
-		}
-		check(t, json.Unmarshal(r.Input, &input))
-		check(t, json.Unmarshal(r.Expected, &want))
-		dir := t.TempDir()
-		if input != nil {
-			put(t, dir, *input, time.Now())
-		}
-		ok, detail := asked(t, dir, time.Now().Add(-time.Minute))
-		wanted := strings.ReplaceAll(want.Error, "<dir>", "enhancements/login")
-		if ok != want.Valid || !want.Valid && !strings.Contains(detail, wanted) {
-			t.Errorf("%s: %v, %q, want %v, %q", r.Name, ok, detail, want.Valid, wanted)
-		}
-	}
-	if n == 0 {
-		t.Error("no row of required_output was found")
-	}
 }
