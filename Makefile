@@ -6,6 +6,7 @@
 # make soak   packages that start processes, ten times with the race detector under load; see scripts/soak.sh
 # make test-agents  run the real agent CLIs, from npm, against a scripted model on loopback
 # make test-forge  a real Gitea, built from its module: push, pull request, status, merge
+# make test-linear ORANGE_LINEAR_SCHEMA=/FILE  compare the fake Linear with the schema.graphql that Linear publishes with its SDK
 # make tour   make the pictures of docs/TOUR.md again
 # make fuzz   run every fuzz target for 10 s; it is no part of make check
 # make bench  measure what docs/PERFORMANCE.md states
@@ -13,7 +14,7 @@
 GO ?= go
 BIN := bin/orange
 
-.PHONY: build tour demo demo-board demo-linear test test-agents test-forge check soak bench fuzz crash clean tools tools-test
+.PHONY: build tour demo demo-board demo-linear test test-agents test-forge test-linear check soak bench fuzz crash clean tools tools-test
 
 build:
 	@mkdir -p bin
@@ -38,6 +39,9 @@ test-agents: tools
 
 test-forge: tools
 	@scripts/forge.sh
+
+test-linear:
+	ORANGE_LINEAR_SCHEMA=$(ORANGE_LINEAR_SCHEMA) $(GO) test -tags linear -count=1 -run 'Schema' ./internal/trackertest/fakelinear ./internal/adapter/linear
 
 check: tools-test
 	@scripts/check.sh
