@@ -70,6 +70,7 @@ func TestMarkers(t *testing.T) {
 		"in a code span over lines":  {"Write `<!-- WORK_RESULT:passed\n-->` now.", Unknown, "in a code span"},
 		"beside a lone tick":         {"It` \n" + passedMark, Passed, ""},
 		"misspelled":                 {"<!-- WORK_RESULT:pass -->", Unknown, "line 1: a marker that says neither passed nor failed"},
+		"misspelled over lines":      {"<!--\nWORK_RESULT:fine\n-->", Unknown, "line 1: a marker that says neither passed nor failed"},
 		"with something more":        {"<!-- WORK_RESULT:passed, mostly -->", Unknown, "neither passed nor failed"},
 		"no comment":                 {"WORK_RESULT:passed", Unknown, ""},
 		"never closed":               {"<!-- WORK_RESULT:passed\n", Unknown, "line 1: a marker without its -->"},
