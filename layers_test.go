@@ -55,16 +55,17 @@ var arrows = map[string][]string{
 	"internal/trackertest/":          {"internal/core/", "internal/runtime/track", "internal/adapter/", "internal/trackertest/"},
 	"internal/scriptedmodel":         {},
 	"internal/runtime/runtimetest":   {"internal/core/"},
-	"internal/selftest":              {"internal/core/", "internal/config", "internal/ui/client"},
+	"internal/selftest":              {"internal/core/", "internal/config", "internal/ui/client", "internal/wire"},
 	"internal/adapter/":              {"internal/core/", "internal/atomicfile", "internal/outputlog"},
-	"internal/ui/api":                {"internal/core/", "internal/doctor"},
-	"internal/ui/client":             {"internal/core/", "internal/doctor"},
-	"internal/ui/cli":                {"internal/core/", "internal/doctor", "internal/config", "internal/selftest", "internal/atomicfile", "internal/outputlog", "internal/ui/client", "internal/ui/chart"},
+	"internal/wire":                  {"internal/core/", "internal/doctor"},
+	"internal/ui/api":                {"internal/core/", "internal/doctor", "internal/wire"},
+	"internal/ui/client":             {"internal/core/", "internal/doctor", "internal/wire"},
+	"internal/ui/cli":                {"internal/core/", "internal/doctor", "internal/wire", "internal/config", "internal/selftest", "internal/atomicfile", "internal/outputlog", "internal/ui/client", "internal/ui/chart"},
 	"internal/ui/paint":              {"internal/core/"},
 	"internal/ui/chart":              {"internal/core/"},
-	"internal/ui/tui":                {"internal/core/", "internal/ui/client", "internal/ui/paint"},
-	"internal/ui/web":                {"internal/core/", "internal/ui/client", "internal/ui/chart"},
-	"internal/ui/mcp":                {"internal/core/", "internal/ui/client"},
+	"internal/ui/tui":                {"internal/core/", "internal/wire", "internal/ui/client", "internal/ui/paint"},
+	"internal/ui/web":                {"internal/core/", "internal/wire", "internal/ui/client", "internal/ui/chart"},
+	"internal/ui/mcp":                {"internal/core/", "internal/wire", "internal/ui/client"},
 	"bench":                          {"internal/"},
 	"cmd/orange":                     {"internal/"},
 }
@@ -187,6 +188,31 @@ func checkImport(t *testing.T, s source, p string, allowed []string) {
 		}
 		t.Errorf("%s imports %s, which has no home", s.name, p)
 	}
+}
+
+// TestTheAPIIsDeclaredOnce fails when the server or its client declares a struct with
+// JSON names of its own: internal/wire declares what they exchange. The description of
+// the API in openapi.go is not exchanged with the client.
+func TestTheAPIIsDeclaredOnce(t *testing.T) {
+	files, fset := sources(t)
+	for _, s := range files {
+		if s.dir != "internal/ui/client" && s.dir != "internal/ui/api" || s.name == "internal/ui/api/openapi.go" {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if field, ok := n.(*ast.Field); ok && field.Tag != nil && strings.Contains(field.Tag.Value, "json:") && !slices.Contains(partlyRead, fset.Position(field.Pos()).Filename+" "+field.Tag.Value) {
+				t.Errorf("%s: a field has a JSON name: declare the struct in internal/wire", fset.Position(field.Pos()))
+			}
+			return true
+		})
+	}
+}
+
+// partlyRead lists the fields by which the server and its client read a part of a value
+// that another package declares, to save the time that decoding all of it takes.
+var partlyRead = []string{
+	"internal/ui/api/follow.go `json:\"task\"`",      // of a journal.Entry
+	"internal/ui/client/tasks.go `json:\"history\"`", // of a wire.History, whose lines are copied as they are
 }
 
 func TestTheCoreIsPure(t *testing.T) {

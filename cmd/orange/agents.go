@@ -27,6 +27,7 @@ import (
 	"orange/internal/runtime/agents"
 	"orange/internal/runtime/effect"
 	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // company is everything that runs agents on this machine.
@@ -195,15 +196,15 @@ func anyHarness() string {
 type attemptsView struct{ c *company }
 
 // Attempts implements api.Attempts.
-func (v attemptsView) Attempts(t task.Task) ([]api.Attempt, error) {
-	var out []api.Attempt
+func (v attemptsView) Attempts(t task.Task) ([]wire.Attempt, error) {
+	var out []wire.Attempt
 	for _, n := range v.c.agents.Attempts(&t) {
 		k := agents.Key{Task: t.ID, Number: n}
 		card, err := v.c.agents.Card(k)
 		if err != nil {
 			return nil, err
 		}
-		a := api.Attempt{
+		a := wire.Attempt{
 			Number: n, Role: card.Role, Harness: card.Harness, Model: card.Model, Window: card.Window, Session: card.Session,
 			Log: v.c.agents.OutputFile(k), Code: card.Code, Final: card.Final, Usage: card.Usage,
 		}

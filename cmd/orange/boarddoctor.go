@@ -11,7 +11,7 @@ import (
 	"orange/internal/core/boardcheck"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
-	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // patient is a card that the doctor looks at, and how it is changed and read again.
@@ -29,7 +29,7 @@ const maxCures = 5
 
 // Examine implements api.Trackers: it looks at the cards of a board as they are kept here,
 // and mends what it can if that is wanted.
-func (t trackers) Examine(ctx context.Context, x api.Examination) ([]boardcheck.Finding, error) {
+func (t trackers) Examine(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
 	patients, tasks, err := t.patients(ctx, x)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (t trackers) Examine(ctx context.Context, x api.Examination) ([]boardcheck.
 	return out, nil
 }
 
-func (t trackers) patients(ctx context.Context, x api.Examination) ([]patient, []task.Task, error) {
+func (t trackers) patients(ctx context.Context, x wire.Examination) ([]patient, []task.Task, error) {
 	if x.Tracker != "" {
 		return t.remotePatients(ctx, x)
 	}
@@ -82,7 +82,7 @@ func (t trackers) patients(ctx context.Context, x api.Examination) ([]patient, [
 
 // remotePatients are the issues of a tracker. They are read anew before they are mended,
 // and only then.
-func (t trackers) remotePatients(ctx context.Context, x api.Examination) ([]patient, []task.Task, error) {
+func (t trackers) remotePatients(ctx context.Context, x wire.Examination) ([]patient, []task.Task, error) {
 	if x.Fix {
 		if _, err := t.Sync(ctx, x.Tracker, false); err != nil {
 			return nil, nil, err

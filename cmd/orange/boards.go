@@ -16,6 +16,7 @@ import (
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // boards are the boards of projects as people see and change them. One that is not
@@ -182,7 +183,7 @@ func (b boards) Board(_ context.Context, project string) (board.Vocabulary, []bo
 }
 
 // AddCard implements api.Boards.
-func (b boards) AddCard(ctx context.Context, project string, n api.NewCard) (out api.AddedCard, err error) {
+func (b boards) AddCard(ctx context.Context, project string, n wire.NewCard) (out wire.AddedCard, err error) {
 	if err := b.learnFor(project, n.Workflow); err != nil {
 		return out, err
 	}

@@ -15,7 +15,7 @@ import (
 	"orange/internal/core/board"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
-	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // shelved are boards in a store of their own; only project shop is registered.
@@ -44,7 +44,7 @@ func TestANewCardGetsItsTask(t *testing.T) {
 		asked = append(asked, w)
 		return "made", fail
 	}
-	n := api.NewCard{Title: " Sell ", Tags: []string{"ready"}, Description: "All of it.", Workflow: "w", Branch: "feat/sell", Harness: "pi"}
+	n := wire.NewCard{Title: " Sell ", Tags: []string{"ready"}, Description: "All of it.", Workflow: "w", Branch: "feat/sell", Harness: "pi"}
 	got, err := b.AddCard(ctx, "shop", n)
 	if err != nil || got.Task != "made" || got.Warning != "" || got.Card.Number != 1 || got.Card.Column != "To Do" {
 		t.Errorf("%+v, %v", got, err)
@@ -67,7 +67,7 @@ func TestAChangeIsHeardOfIfItChangedSomething(t *testing.T) {
 	b, ctx := shelved(t), context.Background()
 	var heard []string
 	b.changed = func(_ context.Context, c board.Card) { heard = append(heard, c.Column) }
-	if _, err := b.AddCard(ctx, "shop", api.NewCard{Title: "x"}); err != nil {
+	if _, err := b.AddCard(ctx, "shop", wire.NewCard{Title: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []board.Change{{Key: "k", Column: "Done"}, {Key: "k", Column: "Review"}, {Column: "Done"}, {Column: "Nope"}, {AddTags: []string{"Ready"}}} {
@@ -92,17 +92,17 @@ func TestABoardKnowsTheWordsOfItsProject(t *testing.T) {
 	b.vocabulary = func(string, string) (board.Vocabulary, error) {
 		return board.Vocabulary{Columns: []string{"Done", "Sold"}, Tags: []string{"New"}}, nil
 	}
-	if got, err := b.AddCard(ctx, "shop", api.NewCard{Title: "x", Column: "sold", Tags: []string{"New", "Ready"}}); err != nil || got.Card.Column != "Sold" {
+	if got, err := b.AddCard(ctx, "shop", wire.NewCard{Title: "x", Column: "sold", Tags: []string{"New", "Ready"}}); err != nil || got.Card.Column != "Sold" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	broken := errors.New("the workflow does not parse")
 	b.vocabulary = func(string, string) (board.Vocabulary, error) { return board.Vocabulary{}, broken }
-	if _, err := b.AddCard(ctx, "shop", api.NewCard{Title: "x"}); !errors.Is(err, broken) {
+	if _, err := b.AddCard(ctx, "shop", wire.NewCard{Title: "x"}); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 	for _, ask := range []func() error{
 		func() error { _, _, err := b.Board(ctx, "nope"); return err },
-		func() error { _, err := b.AddCard(ctx, "nope", api.NewCard{Title: "x"}); return err },
+		func() error { _, err := b.AddCard(ctx, "nope", wire.NewCard{Title: "x"}); return err },
 		func() error { _, _, err := b.Card(ctx, "nope", 1); return err },
 		func() error { _, _, err := b.ChangeCard(ctx, "nope", 1, board.Change{Column: "Done"}, ""); return err },
 		func() error { _, err := b.CardHistory(ctx, "nope", 1); return err },

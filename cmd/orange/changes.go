@@ -15,7 +15,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
-	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // maxDiff bounds what is shown of the changes of a task, in bytes.
@@ -47,16 +47,16 @@ type library struct{ s *server }
 
 // Known implements api.Library. What tasks are pinned to is listed as such only where
 // nobody has that text any more.
-func (l library) Known(ctx context.Context) ([]api.WorkflowInfo, error) {
+func (l library) Known(ctx context.Context) ([]wire.WorkflowInfo, error) {
 	open, err := l.open()
 	if err != nil {
 		return nil, err
 	}
-	var out []api.WorkflowInfo
+	var out []wire.WorkflowInfo
 	listed := map[string]bool{}
 	add := func(f found) {
 		listed[f.hash()] = true
-		out = append(out, api.WorkflowInfo{Name: screen.OneLine(f.name), Hash: f.hash(), Origin: f.origin, File: screen.OneLine(f.file), Tasks: open[f.hash()]})
+		out = append(out, wire.WorkflowInfo{Name: screen.OneLine(f.name), Hash: f.hash(), Origin: f.origin, File: screen.OneLine(f.file), Tasks: open[f.hash()]})
 	}
 	l.each(func(f found) bool { add(f); return true })
 	err = l.s.store.EachWorkflow(ctx, func(hash, name, file, text string) error {
@@ -65,7 +65,7 @@ func (l library) Known(ctx context.Context) ([]api.WorkflowInfo, error) {
 		}
 		return nil
 	})
-	slices.SortStableFunc(out, func(a, b api.WorkflowInfo) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(out, func(a, b wire.WorkflowInfo) int { return cmp.Compare(a.Name, b.Name) })
 	return out, err
 }
 

@@ -16,7 +16,7 @@ import (
 	"orange/internal/core/transcript"
 	"orange/internal/outputlog"
 	"orange/internal/runtime/agents"
-	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 const (
@@ -26,13 +26,13 @@ const (
 )
 
 // Log implements api.Attempts.
-func (v attemptsView) Log(t task.Task, number int, role, after string) (api.Log, error) {
+func (v attemptsView) Log(t task.Task, number int, role, after string) (wire.Log, error) {
 	number, card, err := v.attempt(&t, number, role)
 	if err != nil {
-		return api.Log{}, err
+		return wire.Log{}, err
 	}
 	_, alive := t.AttemptByNumber(number)
-	out := api.Log{Attempt: number, Role: card.Role, Harness: card.Harness, Alive: alive, Form: api.FormTranscript}
+	out := wire.Log{Attempt: number, Role: card.Role, Harness: card.Harness, Alive: alive, Form: wire.FormTranscript}
 	said, err := v.c.agents.Conversation(&t, number, after)
 	if err != nil {
 		return out, err
@@ -41,23 +41,23 @@ func (v attemptsView) Log(t task.Task, number int, role, after string) (api.Log,
 		out.Turns, out.Skipped, out.Cut, out.Next = said.Turns, said.Skipped, said.Cut, said.Next
 		return out, nil
 	}
-	out.Form = api.FormOutput
+	out.Form = wire.FormOutput
 	if card.Window != "" {
-		out.Form = api.FormTerminal
+		out.Form = wire.FormTerminal
 	}
 	out.Lines, out.Cut, err = v.c.printed(agents.Key{Task: t.ID, Number: number}, card, maxLogLines)
 	return out, err
 }
 
 // Said implements api.Attempts.
-func (v attemptsView) Said(t task.Task, number int, role string) (api.Message, error) {
+func (v attemptsView) Said(t task.Task, number int, role string) (wire.Message, error) {
 	number, card, err := v.attempt(&t, number, role)
 	if err != nil {
-		return api.Message{}, err
+		return wire.Message{}, err
 	}
 	_, alive := t.AttemptByNumber(number)
 	text, err := v.c.agents.LastMessage(&t, number)
-	return api.Message{Attempt: number, Role: card.Role, Alive: alive, Text: text}, err
+	return wire.Message{Attempt: number, Role: card.Role, Alive: alive, Text: text}, err
 }
 
 // attempt finds the attempt of a number, else the newest of a role, else the newest.

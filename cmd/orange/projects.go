@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"orange/internal/core/task"
-	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // projects registers repositories.
@@ -54,7 +54,7 @@ func (p projects) Add(ctx context.Context, given task.Project) (task.Project, er
 }
 
 // Update implements api.Projects.
-func (p projects) Update(ctx context.Context, name string, c api.ProjectChange) (task.Project, error) {
+func (p projects) Update(ctx context.Context, name string, c wire.ProjectChange) (task.Project, error) {
 	have, ok := p.s.runtime.Project(name)
 	if !ok {
 		return have, task.Mistakef("project %q is not registered: see orange project list", name)
@@ -91,7 +91,7 @@ func (p projects) Update(ctx context.Context, name string, c api.ProjectChange) 
 
 // confirm makes sure that codes can be shown before they are asked for, and that nobody
 // stops asking for them without one.
-func (p projects) confirm(ctx context.Context, have *task.Project, c *api.ProjectChange) error {
+func (p projects) confirm(ctx context.Context, have *task.Project, c *wire.ProjectChange) error {
 	switch {
 	case have.Confirm.Merge != "" && c.Path != nil && *c.Path != have.Path: // its folder could then be added without
 		return p.s.runtime.ConfirmProject(ctx, have.Name, "change of the path", "orange project update "+have.Name+" --path "+*c.Path, c.Code)
@@ -154,9 +154,9 @@ func (p projects) Remove(ctx context.Context, name, code string) error {
 }
 
 // where says which task and project a folder belongs to.
-func (s *server) where(_ context.Context, path string) (api.Place, error) {
+func (s *server) where(_ context.Context, path string) (wire.Place, error) {
 	if !filepath.IsAbs(path) {
-		return api.Place{}, task.Mistakef("path %q is not absolute", path)
+		return wire.Place{}, task.Mistakef("path %q is not absolute", path)
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -168,7 +168,7 @@ func (s *server) where(_ context.Context, path string) (api.Place, error) {
 		}
 	}
 	root := gitRoot(path)
-	place := api.Place{GitRoot: root}
+	place := wire.Place{GitRoot: root}
 	for _, p := range s.runtime.Projects() {
 		if root != "" && p.Path == root {
 			place.Project = p.Name
@@ -177,15 +177,15 @@ func (s *server) where(_ context.Context, path string) (api.Place, error) {
 	return place, nil
 }
 
-func (s *server) workspace(name string) (api.Place, bool, error) {
+func (s *server) workspace(name string) (wire.Place, bool, error) {
 	id, ok, err := s.store.TaskByWorkspace(name)
 	if err != nil || !ok {
-		return api.Place{}, false, err
+		return wire.Place{}, false, err
 	}
 	t, ok, err := s.store.Task(id)
 	if err != nil || !ok {
-		return api.Place{}, false, err
+		return wire.Place{}, false, err
 	}
 	p, _ := s.runtime.Project(t.Project)
-	return api.Place{Project: t.Project, Task: id, GitRoot: p.Path}, true, nil
+	return wire.Place{Project: t.Project, Task: id, GitRoot: p.Path}, true, nil
 }

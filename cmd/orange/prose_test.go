@@ -14,7 +14,7 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/task"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // questioner asks four times in prose, with a list and with what would control a terminal. At a
@@ -123,7 +123,7 @@ var formToken = regexp.MustCompile(`name="_csrf" value="([^"]+)"`)
 // answerOnPage answers as a browser without a script does.
 func (s *shop) answerOnPage(id task.ID, words string) {
 	s.t.Helper()
-	var page client.Page
+	var page wire.PageAddress
 	check(s.t, json.Unmarshal([]byte(s.orange("web", "--json")), &page))
 	jar, err := cookiejar.New(nil)
 	check(s.t, err)

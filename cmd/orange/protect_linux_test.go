@@ -19,7 +19,7 @@ import (
 
 	"orange/internal/adapter/attend"
 	"orange/internal/adapter/lock"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // nobody is an ordinary user.
@@ -182,7 +182,7 @@ func TestAPersonWhoseProgramHidesMayUseThePage(t *testing.T) {
 	needsOrdinaryUser(t)
 	s := openShop(t, "headless")
 	s.alive(s.create("feature", "worker:\n  - idle:\n"), 1)
-	var page client.PageToken
+	var page wire.PageToken
 	check(t, json.Unmarshal([]byte(s.orange("web", "--token", "--json")), &page))
 	check(t, unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0))
 	defer unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0) //nolint:errcheck // this process ends soon

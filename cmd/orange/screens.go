@@ -15,7 +15,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/outputlog"
 	"orange/internal/runtime/agents"
-	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 const (
@@ -40,8 +40,8 @@ type shown struct {
 
 // Screen implements api.Screens. An agent with a terminal shows what is on it; of one
 // that has none, or that has ended, the last lines of its log are shown.
-func (v screens) Screen(ctx context.Context, t task.Task, role string) (api.Screen, error) {
-	out := api.Screen{Role: role, At: time.Now().UTC()}
+func (v screens) Screen(ctx context.Context, t task.Task, role string) (wire.Screen, error) {
+	out := wire.Screen{Role: role, At: time.Now().UTC()}
 	a, ok, err := v.agent(&t, role)
 	if err != nil {
 		return out, err

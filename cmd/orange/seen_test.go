@@ -15,13 +15,14 @@ import (
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // watched is what somebody sees who follows the state and the screen of a task.
 type watched struct {
 	mu     sync.Mutex
 	state  overview.State
-	screen client.Screen
+	screen wire.Screen
 }
 
 // watch follows a task until the test ends.
@@ -41,7 +42,7 @@ func (s *shop) watch(c *client.Client, id task.ID) *watched {
 		}})
 	})
 	wait.Go(func() {
-		c.WatchScreen(ctx, string(id), "", func(now client.Screen) error { //nolint:errcheck // likewise
+		c.WatchScreen(ctx, string(id), "", func(now wire.Screen) error { //nolint:errcheck // likewise
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.screen = now

@@ -8,6 +8,7 @@ import (
 	"orange/internal/adapter/seedhome"
 	"orange/internal/core/task"
 	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // transfer takes an installation out and in.
@@ -19,22 +20,22 @@ func (t transfer) Export(ctx context.Context, w io.Writer) error {
 }
 
 // Import implements api.Transfer.
-func (t transfer) Import(ctx context.Context, r io.Reader) (api.Imported, error) {
+func (t transfer) Import(ctx context.Context, r io.Reader) (wire.Imported, error) {
 	taken, err := t.s.runtime.Restore(ctx, r)
 	t.s.loadTrust(ctx)
 	if t.s.company != nil {
 		t.s.adopt() // attempts of another machine are over
 	}
-	return api.Imported{Tasks: taken.Tasks, Projects: taken.Projects, Skipped: taken.Skipped}, err
+	return wire.Imported{Tasks: taken.Tasks, Projects: taken.Projects, Skipped: taken.Skipped}, err
 }
 
 // ImportFolder implements api.Transfer.
-func (t transfer) ImportFolder(ctx context.Context, path string) (api.Imported, error) {
+func (t transfer) ImportFolder(ctx context.Context, path string) (wire.Imported, error) {
 	home, err := seedhome.Read(path)
 	if err != nil {
-		return api.Imported{}, task.Mistakef("%v", err)
+		return wire.Imported{}, task.Mistakef("%v", err)
 	}
-	in := api.Imported{Skipped: home.Problems}
+	in := wire.Imported{Skipped: home.Problems}
 	for _, p := range home.Projects {
 		if err := t.s.runtime.AddProject(p); err != nil {
 			in.Skipped = append(in.Skipped, fmt.Sprintf("project %s: %v", p.Name, err))

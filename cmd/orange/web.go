@@ -18,10 +18,10 @@ import (
 	"orange/internal/config"
 	"orange/internal/core/task"
 	"orange/internal/runtime/agents"
-	"orange/internal/ui/api"
 	"orange/internal/ui/cli"
 	"orange/internal/ui/client"
 	"orange/internal/ui/web"
+	"orange/internal/wire"
 )
 
 // webPage is the web page of this server: opened when it is asked for. It is a client of
@@ -42,25 +42,25 @@ type webPage struct {
 
 // Open implements api.Page: it opens the page, if it is not open. Where its usual port is
 // taken it takes any.
-func (p *webPage) Open(ctx context.Context) (api.PageAddress, error) {
+func (p *webPage) Open(ctx context.Context) (wire.PageAddress, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at, err := p.address()
 	if err != nil {
-		return api.PageAddress{}, err
+		return wire.PageAddress{}, err
 	}
-	return api.PageAddress{URL: at, Login: at + "?code=" + p.codes.New()}, nil
+	return wire.PageAddress{URL: at, Login: at + "?code=" + p.codes.New()}, nil
 }
 
 // Token implements api.Page.
-func (p *webPage) Token(ctx context.Context) (api.PageToken, error) {
+func (p *webPage) Token(ctx context.Context) (wire.PageToken, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at, err := p.address()
 	if err != nil {
-		return api.PageToken{}, err
+		return wire.PageToken{}, err
 	}
-	return api.PageToken{URL: at, Token: p.token}, nil
+	return wire.PageToken{URL: at, Token: p.token}, nil
 }
 
 // address is where the page is. It opens the page, if it is not open. The lock is held.

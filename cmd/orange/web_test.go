@@ -17,7 +17,7 @@ import (
 
 	"orange/internal/adapter/sqlite"
 	"orange/internal/config"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // newPage is a web page of a data folder without a server behind it.
@@ -136,7 +136,7 @@ func TestTheWebPageIsForPeople(t *testing.T) {
 		t.Skip("there is no bash, with which the agent speaks TCP")
 	}
 	both(t, func(t *testing.T, s *shop) {
-		var page client.PageToken
+		var page wire.PageToken
 		check(t, json.Unmarshal([]byte(s.orange("web", "--token", "--json")), &page))
 		at, err := url.Parse(page.URL)
 		check(t, err)

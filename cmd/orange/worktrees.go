@@ -15,7 +15,7 @@ import (
 	"orange/internal/core/workflow"
 	"orange/internal/runtime/agents"
 	"orange/internal/runtime/local"
-	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // worktrees hands out the workspaces of projects.
@@ -140,15 +140,15 @@ func (w worktrees) commit(t *task.Task) string {
 }
 
 // Workspaces implements api.Workspaces.
-func (w worktrees) Workspaces(context.Context) ([]api.Workspace, error) {
+func (w worktrees) Workspaces(context.Context) ([]wire.Workspace, error) {
 	bound, err := w.s.store.Bound()
 	if err != nil {
 		return nil, err
 	}
 	list, err := w.pool.List(w.s.runtime.Projects(), bound)
-	out := make([]api.Workspace, len(list))
+	out := make([]wire.Workspace, len(list))
 	for i, x := range list {
-		out[i] = api.Workspace{
+		out[i] = wire.Workspace{
 			Name: x.Name, Project: x.Project, Path: x.Path, Task: x.Task, Branch: x.Branch, Exists: x.Exists, Dirty: x.Dirty, Problem: x.Problem,
 		}
 	}
@@ -156,7 +156,7 @@ func (w worktrees) Workspaces(context.Context) ([]api.Workspace, error) {
 }
 
 // Init implements api.Workspaces.
-func (w worktrees) Init(ctx context.Context, project string, count int) ([]api.Workspace, error) {
+func (w worktrees) Init(ctx context.Context, project string, count int) ([]wire.Workspace, error) {
 	p, ok := w.s.runtime.Project(project)
 	if !ok {
 		return nil, task.Mistakef("project %q is not registered: see orange project list", project)
@@ -171,7 +171,7 @@ func (w worktrees) Init(ctx context.Context, project string, count int) ([]api.W
 		return nil, err
 	}
 	all, err := w.Workspaces(ctx)
-	var out []api.Workspace
+	var out []wire.Workspace
 	for _, x := range all {
 		if x.Project == p.Name {
 			out = append(out, x)
@@ -181,7 +181,7 @@ func (w worktrees) Init(ctx context.Context, project string, count int) ([]api.W
 }
 
 // GC implements api.Workspaces.
-func (w worktrees) GC(ctx context.Context, wish api.CleanWish) (removed, kept []api.Cleaned, err error) {
+func (w worktrees) GC(ctx context.Context, wish wire.CleanWish) (removed, kept []wire.Cleaned, err error) {
 	if wish.Purge && wish.Older <= 0 {
 		return nil, nil, task.Mistakef("purge what was set aside: say how long ago at least, as a positive time")
 	}
@@ -191,13 +191,13 @@ func (w worktrees) GC(ctx context.Context, wish api.CleanWish) (removed, kept []
 	}
 	swept, err := w.pool.GC(ctx, w.s.runtime.Projects(), bound, worktree.Sweep{Dry: wish.DryRun, Purge: wish.Purge, Older: wish.Older})
 	for _, x := range swept.Removed {
-		removed = append(removed, api.Cleaned{Name: x.Name, Path: x.Path, Why: whatBecame(x, wish.DryRun)})
+		removed = append(removed, wire.Cleaned{Name: x.Name, Path: x.Path, Why: whatBecame(x, wish.DryRun)})
 	}
 	for _, x := range swept.Purged {
-		removed = append(removed, api.Cleaned{Name: x.Name, Path: x.Path, Why: "files that were set aside " + prose.Span(x.Age) + " ago in " + x.Path})
+		removed = append(removed, wire.Cleaned{Name: x.Name, Path: x.Path, Why: "files that were set aside " + prose.Span(x.Age) + " ago in " + x.Path})
 	}
 	for _, x := range swept.Kept {
-		kept = append(kept, api.Cleaned{Name: x.Name, Path: x.Path, Why: x.Reason})
+		kept = append(kept, wire.Cleaned{Name: x.Name, Path: x.Path, Why: x.Reason})
 	}
 	return removed, kept, err
 }
@@ -234,8 +234,8 @@ func few(list []string) string {
 }
 
 // Salvages implements api.Workspaces.
-func (w worktrees) Salvages(ctx context.Context, project string) ([]api.Salvage, error) {
-	var out []api.Salvage
+func (w worktrees) Salvages(ctx context.Context, project string) ([]wire.Salvage, error) {
+	var out []wire.Salvage
 	for _, p := range w.s.runtime.Projects() {
 		if project != "" && p.Name != project {
 			continue
@@ -248,9 +248,9 @@ func (w worktrees) Salvages(ctx context.Context, project string) ([]api.Salvage,
 			w.s.log.Warn("list salvaged work", "component", "worktrees", "project", p.Name, "error", err)
 		}
 		for _, x := range list {
-			v := api.Salvage{Ref: x.Ref, Project: p.Name, Task: task.ID(x.Task), At: x.Time, Commit: x.Commit, Files: len(x.Files), Staged: x.Staged}
+			v := wire.Salvage{Ref: x.Ref, Project: p.Name, Task: task.ID(x.Task), At: x.Time, Commit: x.Commit, Files: len(x.Files), Staged: x.Staged}
 			for _, sub := range x.Submodules {
-				v.Submodules = append(v.Submodules, api.SalvagedSubmodule(sub))
+				v.Submodules = append(v.Submodules, wire.SalvagedSubmodule(sub))
 			}
 			out = append(out, v)
 		}

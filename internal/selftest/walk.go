@@ -15,6 +15,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // The one task of every walk. Its id is fixed, so that asking for it twice is seen.
@@ -146,7 +147,7 @@ func (w *walker) insist(ctx context.Context, action func() (done bool, err error
 	return errors.New("the server dies again and again")
 }
 
-func (w *walker) ack(a client.Answer) {
+func (w *walker) ack(a wire.Answer) {
 	for _, e := range a.Decision.Entries {
 		w.acked = max(w.acked, e.Seq)
 	}

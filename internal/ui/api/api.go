@@ -21,16 +21,7 @@ import (
 	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
 	"orange/internal/doctor"
-)
-
-// Version is the number of this interface. It changes when an old client would
-// misunderstand a new server.
-const Version = 1
-
-// The headers of the handshake.
-const (
-	HeaderAPI     = "Orange-Api"
-	HeaderVersion = "Orange-Version"
+	"orange/internal/wire"
 )
 
 // Engine takes signals.
@@ -97,7 +88,7 @@ type Server struct {
 	Definition func(t *task.Task) (*workflow.Definition, error)
 	Inbox      func(ctx context.Context, project string) ([]engine.Item, error)
 	Reasons    func(*task.Task) []engine.WaitReason // why a task waits for a person; nil: nobody knows
-	Where      func(ctx context.Context, path string) (Place, error)
+	Where      func(ctx context.Context, path string) (wire.Place, error)
 	Checks     func(ctx context.Context) []doctor.Result
 	Repair     func(ctx context.Context) error
 	Stop       func() // asks the process to leave
@@ -154,10 +145,10 @@ func (s *Server) around(next *http.ServeMux, known map[string]access) http.Handl
 			}
 		}()
 		r = underAPI(r)
-		w.Header().Set(HeaderAPI, strconv.Itoa(Version))
-		w.Header().Set(HeaderVersion, s.Release)
-		if got := r.Header.Get(HeaderAPI); got != "" && got != strconv.Itoa(Version) && !anyVersion(r) {
-			s.fail(w, http.StatusUpgradeRequired, fmt.Errorf("the server speaks version %d of the interface and this client version %s: run orange stop, then try again", Version, got))
+		w.Header().Set(wire.HeaderAPI, strconv.Itoa(wire.Version))
+		w.Header().Set(wire.HeaderVersion, s.Release)
+		if got := r.Header.Get(wire.HeaderAPI); got != "" && got != strconv.Itoa(wire.Version) && !anyVersion(r) {
+			s.fail(w, http.StatusUpgradeRequired, fmt.Errorf("the server speaks version %d of the interface and this client version %s: run orange stop, then try again", wire.Version, got))
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody(r))
@@ -168,27 +159,27 @@ func (s *Server) around(next *http.ServeMux, known map[string]access) http.Handl
 	})
 }
 
-// underAPI is a request for /api/v1 as one for /v1: both names are good.
+// underAPI returns a request for a path below wire.Alias as one below wire.Root.
 func underAPI(r *http.Request) *http.Request {
-	path, ok := strings.CutPrefix(r.URL.Path, "/api/v1/")
+	path, ok := strings.CutPrefix(r.URL.Path, wire.Alias+"/")
 	if !ok {
 		return r
 	}
 	out, u := new(http.Request), *r.URL
 	*out, out.URL = *r, &u
-	u.Path, u.RawPath = "/v1/"+path, strings.TrimPrefix(u.RawPath, "/api")
+	u.Path, u.RawPath = wire.Root+"/"+path, strings.TrimPrefix(u.RawPath, strings.TrimSuffix(wire.Alias, wire.Root))
 	return out
 }
 
 // anyVersion says that a request means the same to every version: asking who we are,
 // and telling us to leave.
 func anyVersion(r *http.Request) bool {
-	return r.URL.Path == "/v1/hello" || r.URL.Path == "/v1/stop"
+	return r.URL.Path == wire.Root+wire.PathHello || r.URL.Path == wire.Root+wire.PathStop
 }
 
 // maxBody bounds what a request may carry. An import carries an installation.
 func maxBody(r *http.Request) int64 {
-	if r.URL.Path == "/v1/import" {
+	if r.URL.Path == wire.Root+wire.PathImport {
 		return 4 << 30
 	}
 	return 4 << 20
@@ -214,19 +205,14 @@ func (s *Server) replyOr(w http.ResponseWriter, v any, err error) {
 		return
 	}
 	status := http.StatusOK
-	if v, ok := v.(interface{ status() int }); ok {
-		status = v.status()
+	if a, ok := v.(wire.Answer); ok && a.Decision.Verdict == engine.Refuse {
+		status = http.StatusConflict
 	}
 	s.reply(w, status, v)
 }
 
 func (s *Server) fail(w http.ResponseWriter, status int, err error) {
-	s.reply(w, status, Failure{Error: oneLine(err)})
-}
-
-// A Failure is the answer to a request that came to nothing.
-type Failure struct {
-	Error string `json:"error"` // one line
+	s.reply(w, status, wire.Failure{Error: oneLine(err)})
 }
 
 // failWith chooses the status by what went wrong.

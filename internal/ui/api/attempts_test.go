@@ -8,14 +8,14 @@ import (
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
-	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // attemptsBook has attempts whose cards say too much, too little and nothing.
 type attemptsBook struct{ *guests }
 
-func (attemptsBook) Attempts(task.Task) ([]api.Attempt, error) {
-	return []api.Attempt{{Number: 1, Role: "worker", Usage: &task.Usage{Input: 1}}, {Number: 2, Role: "reviewer", Usage: &task.Usage{Input: 99}}}, nil
+func (attemptsBook) Attempts(task.Task) ([]wire.Attempt, error) {
+	return []wire.Attempt{{Number: 1, Role: "worker", Usage: &task.Usage{Input: 1}}, {Number: 2, Role: "reviewer", Usage: &task.Usage{Input: 99}}}, nil
 }
 
 // TestAttemptsAreCountedAsTheRecordIs makes sure that what attempts are said to have
@@ -34,8 +34,8 @@ func TestAttemptsAreCountedAsTheRecordIs(t *testing.T) {
 		}
 	}
 	var got struct {
-		Attempts []api.Attempt `json:"attempts"`
-		Today    *api.Today    `json:"today"`
+		Attempts []wire.Attempt `json:"attempts"`
+		Today    *wire.Today    `json:"today"`
 	}
 	must(t, json.Unmarshal([]byte(r.ask("GET", "/v1/tasks/"+string(id)+"/attempts", "").text), &got))
 	record, _, err := r.store.Task(id)
@@ -44,7 +44,7 @@ func TestAttemptsAreCountedAsTheRecordIs(t *testing.T) {
 	if record.Spent.Usage != want || got.Today != nil {
 		t.Errorf("the record has %+v, the day %+v", record.Spent.Usage, got.Today)
 	}
-	if diff := cmp.Diff([]api.Attempt{{Number: 1, Role: "worker", State: record.Status, Usage: &want}, {Number: 2, Role: "reviewer"}}, got.Attempts); diff != "" {
+	if diff := cmp.Diff([]wire.Attempt{{Number: 1, Role: "worker", State: record.Status, Usage: &want}, {Number: 2, Role: "reviewer"}}, got.Attempts); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -10,13 +10,13 @@ import (
 
 	"orange/internal/adapter/sqlite"
 	"orange/internal/core/board"
-	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // shelf keeps boards in the store.
 type shelf struct {
 	store *sqlite.Store
-	added []api.NewCard
+	added []wire.NewCard
 }
 
 // madeID is the task of a new card.
@@ -31,10 +31,10 @@ func (s *shelf) Board(_ context.Context, project string) (board.Vocabulary, []bo
 	return s.store.Board(project)
 }
 
-func (s *shelf) AddCard(_ context.Context, project string, n api.NewCard) (api.AddedCard, error) {
+func (s *shelf) AddCard(_ context.Context, project string, n wire.NewCard) (wire.AddedCard, error) {
 	s.added = append(s.added, n)
 	card, err := s.store.AddCard(board.Card{Project: project, Title: n.Title, Column: n.Column, Tags: n.Tags, Description: n.Description}, morning)
-	return api.AddedCard{Card: card, Task: madeID}, err
+	return wire.AddedCard{Card: card, Task: madeID}, err
 }
 
 func (s *shelf) Card(_ context.Context, project string, number int) (board.Card, []board.Comment, error) {
@@ -119,11 +119,11 @@ func TestBoardsRefuse(t *testing.T) {
 func TestAnAttemptReadsTheBoardOfItsProjectOnly(t *testing.T) {
 	r, _ := boarded(t)
 	mine := r.create("mine")
-	as := []string{api.HeaderToken, mine}
+	as := []string{wire.HeaderToken, mine}
 	for _, path := range []string{"", "/cards/1", "/cards/1/history"} {
 		r.ask("GET", "/v1/boards/p"+path, "", as...).holds(t, "{")
 		r.ask("GET", "/v1/boards/q"+path, "", as...).refused(t, http.StatusForbidden, "it may read only the board of its own project")
-		r.ask("GET", "/v1/boards/p"+path, "", api.HeaderToken, "gone").refused(t, http.StatusForbidden, "of its own project")
+		r.ask("GET", "/v1/boards/p"+path, "", wire.HeaderToken, "gone").refused(t, http.StatusForbidden, "of its own project")
 	}
 	before, _, err := r.store.Card("p", 1)
 	must(t, err)

@@ -12,6 +12,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/core/workflow"
+	"orange/internal/wire"
 )
 
 // enums are the types that have few values, and those. The empty text is one of them
@@ -51,8 +52,8 @@ func values[T ~string](list ...T) []any {
 // about says in a line what types are whose names do not.
 func about() map[reflect.Type]string {
 	return map[reflect.Type]string{
-		reflect.TypeFor[Failure]():            "The answer to a request that came to nothing: one line, which ends with what to do.",
-		reflect.TypeFor[Answer]():             "A task after a decision about it. A refusal has status 409 and the same form; nothing was written.",
+		reflect.TypeFor[wire.Failure]():       "The answer to a request that came to nothing: one line, which ends with what to do.",
+		reflect.TypeFor[wire.Answer]():        "A task after a decision about it. A refusal has status 409 and the same form; nothing was written.",
 		reflect.TypeFor[task.Task]():          "The record of a task, folded from its journal.",
 		reflect.TypeFor[journal.Entry]():      "One decided change of a task.",
 		reflect.TypeFor[task.Effect]():        "Something to do in the world, asked for by an entry.",
@@ -63,8 +64,8 @@ func about() map[reflect.Type]string {
 		reflect.TypeFor[overview.Row]():       "One task at a glance.",
 		reflect.TypeFor[engine.Item]():        "Something that waits for a person.",
 		reflect.TypeFor[engine.Explanation](): "Why a task is where it is, and what would move it.",
-		reflect.TypeFor[Screen]():             "What an agent's terminal shows. Nothing in it controls a terminal.",
-		reflect.TypeFor[Diff]():               "What a task's branch changes. The text is untrusted.",
+		reflect.TypeFor[wire.Screen]():        "What an agent's terminal shows. Nothing in it controls a terminal.",
+		reflect.TypeFor[wire.Diff]():          "What a task's branch changes. The text is untrusted.",
 		reflect.TypeFor[board.Card]():         "A card of a board. Every text in it is untrusted.",
 		reflect.TypeFor[board.Change]():       "A change of a card, made as a whole or not at all.",
 		reflect.TypeFor[tracker.Issue]():      "An issue of a tracker, as it was last read. Every text in it is untrusted.",

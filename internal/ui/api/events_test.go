@@ -18,6 +18,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // An event as a client hears it.
@@ -50,7 +51,7 @@ func (r *rig) listenTo(path, last string) *stream {
 	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute) // what never comes is not waited for
 	req, err := http.NewRequestWithContext(ctx, "GET", "http://orange"+path, nil)
 	must(r.t, err)
-	req.Header.Set(api.HeaderAPI, "1")
+	req.Header.Set(wire.HeaderAPI, "1")
 	if last != "" {
 		req.Header.Set("Last-Event-ID", last)
 	}
@@ -194,17 +195,17 @@ func (s still) Follow(int64, task.ID, int) ([]journal.Row, <-chan struct{}, erro
 	return nil, s.more, s.err
 }
 
-// wire is a client's end of a stream.
-type wire struct {
+// streamWriter is a client's end of a stream.
+type streamWriter struct {
 	header http.Header
 	lines  chan string
 	broken error
 }
 
-func (w *wire) Header() http.Header { return w.header }
-func (w *wire) WriteHeader(int)     {}
-func (w *wire) Flush()              {}
-func (w *wire) Write(b []byte) (int, error) {
+func (w *streamWriter) Header() http.Header { return w.header }
+func (w *streamWriter) WriteHeader(int)     {}
+func (w *streamWriter) Flush()              {}
+func (w *streamWriter) Write(b []byte) (int, error) {
 	if w.broken != nil {
 		return 0, w.broken
 	}
@@ -216,7 +217,7 @@ func TestAQuietStreamIsPinged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &api.Server{Engine: still{more: make(chan struct{})}, Log: quiet()}
 		ctx, cancel := context.WithCancel(t.Context())
-		w := &wire{header: http.Header{}, lines: make(chan string, 9)}
+		w := &streamWriter{header: http.Header{}, lines: make(chan string, 9)}
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -246,7 +247,7 @@ func TestAStreamEndsWithItsClientOrItsStore(t *testing.T) {
 			close(more)
 			rows := &once{still: still{more: more, err: tt.store}}
 			s := &api.Server{Engine: rows, Log: quiet()}
-			w := &wire{header: http.Header{}, lines: make(chan string, 9), broken: tt.line}
+			w := &streamWriter{header: http.Header{}, lines: make(chan string, 9), broken: tt.line}
 			s.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/v1/events", nil))
 			if rows.asked != 1 {
 				t.Errorf("%s: asked %d times", name, rows.asked)

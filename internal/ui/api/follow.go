@@ -10,6 +10,7 @@ import (
 
 	"orange/internal/core/overview"
 	"orange/internal/core/task"
+	"orange/internal/wire"
 )
 
 // changesApart is the least time between two changes on one stream: what comes faster
@@ -36,7 +37,7 @@ func (s *Server) stateEvents(w http.ResponseWriter, r *http.Request) {
 			s.Log.Error("follow the state", "component", "api", "error", err)
 			return
 		}
-		if change != nil && !out.send("change", change.Row, change) || wake == nil && !s.wait(r.Context(), changesApart) {
+		if change != nil && !out.send(wire.EventChange, change.Row, change) || wake == nil && !s.wait(r.Context(), changesApart) {
 			return
 		}
 		if wake == nil {

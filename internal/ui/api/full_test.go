@@ -13,7 +13,7 @@ import (
 	"orange/internal/core/overview"
 	"orange/internal/core/screen"
 	"orange/internal/core/task"
-	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // full is a server that has everything: boards, trackers, agents, screens, a page.
@@ -37,21 +37,21 @@ func full(t testing.TB) *rig {
 
 type pool struct{}
 
-func (pool) Workspaces(context.Context) ([]api.Workspace, error) {
-	return []api.Workspace{{Name: "p--1", Project: "p", Path: "/w", Exists: true}}, nil
+func (pool) Workspaces(context.Context) ([]wire.Workspace, error) {
+	return []wire.Workspace{{Name: "p--1", Project: "p", Path: "/w", Exists: true}}, nil
 }
 
-func (p pool) Init(ctx context.Context, _ string, _ int) ([]api.Workspace, error) {
+func (p pool) Init(ctx context.Context, _ string, _ int) ([]wire.Workspace, error) {
 	return p.Workspaces(ctx)
 }
 
-func (pool) GC(context.Context, api.CleanWish) (removed, kept []api.Cleaned, err error) {
-	return nil, []api.Cleaned{{Name: "p--1", Why: "a task works there"}}, nil
+func (pool) GC(context.Context, wire.CleanWish) (removed, kept []wire.Cleaned, err error) {
+	return nil, []wire.Cleaned{{Name: "p--1", Why: "a task works there"}}, nil
 }
 
-func (pool) Salvages(context.Context, string) ([]api.Salvage, error) {
-	return []api.Salvage{{Ref: "refs/orange/salvage/1", Project: "p", At: morning, Commit: "abc", Files: 2,
-		Staged: "def", Submodules: []api.SalvagedSubmodule{{Path: "lib", Repository: "/r", Ref: "refs/x"}}}}, nil
+func (pool) Salvages(context.Context, string) ([]wire.Salvage, error) {
+	return []wire.Salvage{{Ref: "refs/orange/salvage/1", Project: "p", At: morning, Commit: "abc", Files: 2,
+		Staged: "def", Submodules: []wire.SalvagedSubmodule{{Path: "lib", Repository: "/r", Ref: "refs/x"}}}}, nil
 }
 
 type hunks struct{}
@@ -65,18 +65,18 @@ func (hunks) Diff(_ context.Context, t task.Task) (base string, files []diff.Fil
 
 type books struct{}
 
-func (books) Known(context.Context) ([]api.WorkflowInfo, error) {
-	return []api.WorkflowInfo{{Name: "orange", Hash: "abc", Origin: "built-in", File: "orange.yaml", Tasks: 1}}, nil
+func (books) Known(context.Context) ([]wire.WorkflowInfo, error) {
+	return []wire.WorkflowInfo{{Name: "orange", Hash: "abc", Origin: "built-in", File: "orange.yaml", Tasks: 1}}, nil
 }
 
 type page struct{}
 
-func (page) Open(context.Context) (api.PageAddress, error) {
-	return api.PageAddress{URL: "http://127.0.0.1:1/", Login: "http://127.0.0.1:1/?code=x"}, nil
+func (page) Open(context.Context) (wire.PageAddress, error) {
+	return wire.PageAddress{URL: "http://127.0.0.1:1/", Login: "http://127.0.0.1:1/?code=x"}, nil
 }
 
-func (page) Token(context.Context) (api.PageToken, error) {
-	return api.PageToken{URL: "http://127.0.0.1:1/", Token: "x"}, nil
+func (page) Token(context.Context) (wire.PageToken, error) {
+	return wire.PageToken{URL: "http://127.0.0.1:1/", Token: "x"}, nil
 }
 
 // theatre has a screen for every task, on which lines are put.
@@ -94,14 +94,14 @@ func newTheatre() *theatre {
 	return &theatre{shows: map[task.ID]string{}, wrote: map[task.ID]chan struct{}{}, ends: make(chan struct{}, 9)}
 }
 
-func (h *theatre) Screen(_ context.Context, t task.Task, role string) (api.Screen, error) {
+func (h *theatre) Screen(_ context.Context, t task.Task, role string) (wire.Screen, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.looks++
 	if h.broken != nil {
-		return api.Screen{}, h.broken
+		return wire.Screen{}, h.broken
 	}
-	out := api.Screen{Role: role, Harness: "pi", Alive: true, At: morning.Add(1)}
+	out := wire.Screen{Role: role, Harness: "pi", Alive: true, At: morning.Add(1)}
 	if len(t.Attempts) > 0 {
 		out.Attempt = t.Attempts[0].Number
 	}

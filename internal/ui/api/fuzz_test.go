@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // FuzzBodies sends any body to every route that reads one.
@@ -36,7 +37,7 @@ func FuzzBodies(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		req.Header.Set(api.HeaderAPI, "1")
+		req.Header.Set(wire.HeaderAPI, "1")
 		req.Header.Set("Content-Type", "application/json")
 		res, err := r.client.Do(req)
 		if err != nil {

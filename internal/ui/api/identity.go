@@ -9,10 +9,8 @@ import (
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/wire"
 )
-
-// HeaderToken is where an attempt shows its token.
-const HeaderToken = "Orange-Token"
 
 // A Caller is the attempt that asks. A person is no caller: they are nil.
 type Caller struct {
@@ -49,7 +47,7 @@ func (s *Server) identify(w http.ResponseWriter, r *http.Request, who access) (*
 		return r, true
 	}
 	pid, _ := r.Context().Value(pidKey).(int)
-	caller, err := s.Identity.Identify(r.Header.Get(HeaderToken), pid)
+	caller, err := s.Identity.Identify(r.Header.Get(wire.HeaderToken), pid)
 	if err != nil {
 		s.fail(w, http.StatusForbidden, err)
 		return r, false
@@ -62,7 +60,7 @@ func (s *Server) identify(w http.ResponseWriter, r *http.Request, who access) (*
 
 // notForAttempts says to an attempt why it may not ask for something.
 func notForAttempts(r *http.Request, c *Caller) error {
-	if strings.HasPrefix(r.URL.Path, boardPath) {
+	if strings.HasPrefix(r.URL.Path, wire.Root+wire.PathBoards) {
 		return forbidf("an agent does not change the board: it says what it wants in its result")
 	}
 	return forbidf("this is attempt %d of task %s, and %s is a person's to ask for", c.Attempt, c.Task, r.URL.Path)

@@ -12,6 +12,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // guests knows callers by the token they show.
@@ -38,8 +39,8 @@ func (g *guests) DescribeProcess(pid int) *signal.Via {
 	return &signal.Via{Program: "orange", Parent: "bash", Terminal: "pts/3"}
 }
 
-func (g *guests) Attempts(task.Task) ([]api.Attempt, error) {
-	return []api.Attempt{{Number: 1, Role: "worker", Log: "/log"}}, nil
+func (g *guests) Attempts(task.Task) ([]wire.Attempt, error) {
+	return []wire.Attempt{{Number: 1, Role: "worker", Log: "/log"}}, nil
 }
 
 func (g *guests) Attach(_ task.Task, role string) ([]string, error) {
@@ -49,12 +50,12 @@ func (g *guests) Attach(_ task.Task, role string) ([]string, error) {
 	return []string{"tmux", "attach"}, nil
 }
 
-func (g *guests) Log(_ task.Task, number int, role, after string) (api.Log, error) {
-	return api.Log{Attempt: max(number, 1), Role: role, Form: api.FormTranscript, Next: after + "+"}, nil
+func (g *guests) Log(_ task.Task, number int, role, after string) (wire.Log, error) {
+	return wire.Log{Attempt: max(number, 1), Role: role, Form: wire.FormTranscript, Next: after + "+"}, nil
 }
 
-func (g *guests) Said(_ task.Task, number int, role string) (api.Message, error) {
-	return api.Message{Attempt: number, Role: role, Text: "done"}, nil
+func (g *guests) Said(_ task.Task, number int, role string) (wire.Message, error) {
+	return wire.Message{Attempt: number, Role: role, Text: "done"}, nil
 }
 
 func (g *guests) Hook(_ context.Context, c api.Caller, harness, event string, payload []byte) error {
@@ -78,7 +79,7 @@ func guarded(t *testing.T) (*rig, *guests) {
 func TestWhoAsksIsFoundOutAndNotBelieved(t *testing.T) {
 	r, _ := guarded(t)
 	mine, other := r.create("mine"), r.create("other")
-	as := func(token string) []string { return []string{api.HeaderToken, token} }
+	as := func(token string) []string { return []string{wire.HeaderToken, token} }
 
 	r.ask("GET", "/v1/tasks", "", as("wrong")...).refused(t, http.StatusForbidden, "not one of this server")
 	for _, tt := range []struct{ method, path, body string }{
@@ -108,7 +109,7 @@ func TestHooksAttemptsAndInbox(t *testing.T) {
 	r, g := guarded(t)
 	id := r.create("a")
 	r.ask("POST", "/v1/hooks", `{"harness":"claude","event":"Stop","payload":"e30="}`).refused(t, http.StatusBadRequest, "only an attempt reports")
-	if got := r.ask("POST", "/v1/hooks", `{"harness":"claude","event":"Stop","payload":"e30="}`, api.HeaderToken, id); got.status != http.StatusOK || len(g.seen) != 1 || g.seen[0] != id+" claude Stop {}" {
+	if got := r.ask("POST", "/v1/hooks", `{"harness":"claude","event":"Stop","payload":"e30="}`, wire.HeaderToken, id); got.status != http.StatusOK || len(g.seen) != 1 || g.seen[0] != id+" claude Stop {}" {
 		t.Errorf("%d %s, %q", got.status, got.text, g.seen)
 	}
 	for path, want := range map[string]string{

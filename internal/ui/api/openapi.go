@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"orange/internal/wire"
 )
 
 // A Description is what this interface is, as OpenAPI 3.1 says it.
@@ -98,8 +100,8 @@ func Describe(release string) (*Description, error) {
 	doc := &Description{
 		OpenAPI: "3.1.0", Info: docInfo{"Orange", release, aboutAPI},
 		Servers: []docServer{
-			{"http://orange/v1", "over the unix socket: curl --unix-socket SOCKET http://orange/v1/hello"},
-			{"http://orange/api/v1", "the same by another name"},
+			{"http://orange" + wire.Root, "over the unix socket: curl --unix-socket SOCKET http://orange/v1/hello"},
+			{"http://orange" + wire.Alias, "the same by another name"},
 		},
 		Security: []map[string][]string{{}, {"token": {}}},
 		Paths:    map[string]map[string]operation{},
@@ -120,12 +122,12 @@ func Describe(release string) (*Description, error) {
 // commonParts are what all operations share.
 func commonParts(names *schemas) components {
 	number, text := &jsonschema.Schema{Type: "integer"}, &jsonschema.Schema{Type: "string"}
-	failure := names.of(reflect.TypeFor[Failure](), false)
+	failure := names.of(reflect.TypeFor[wire.Failure](), false)
 	return components{
 		Schemas: names.named,
 		Parameters: map[string]parameter{
-			"Api":         {Name: HeaderAPI, In: "header", About: "version of the interface that the client speaks; another one than the server's is refused with 426", Schema: number},
-			"LastEventID": {Name: "Last-Event-ID", In: "header", About: "id of the last event that was seen: the stream goes on behind it", Schema: number},
+			"Api":         {Name: wire.HeaderAPI, In: "header", About: "version of the interface that the client speaks; another one than the server's is refused with 426", Schema: number},
+			"LastEventID": {Name: wire.HeaderLastEventID, In: "header", About: "id of the last event that was seen: the stream goes on behind it", Schema: number},
 		},
 		Headers: map[string]header{
 			"Api":     {About: "version of the interface that the server speaks", Schema: number},
@@ -135,13 +137,13 @@ func commonParts(names *schemas) components {
 			"Failure": {About: "It came to nothing. The error is one line", Headers: handshake(), Content: map[string]media{"application/json": {Schema: failure}}},
 		},
 		Security: map[string]map[string]string{
-			"token": {"type": "apiKey", "in": "header", "name": HeaderToken, "description": "shown by an attempt, which has it in ORANGE_TOKEN"},
+			"token": {"type": "apiKey", "in": "header", "name": wire.HeaderToken, "description": "shown by an attempt, which has it in ORANGE_TOKEN"},
 		},
 	}
 }
 
 func handshake() map[string]header {
-	return map[string]header{HeaderAPI: {Ref: "#/components/headers/Api"}, HeaderVersion: {Ref: "#/components/headers/Version"}}
+	return map[string]header{wire.HeaderAPI: {Ref: "#/components/headers/Api"}, wire.HeaderVersion: {Ref: "#/components/headers/Version"}}
 }
 
 // operationOf is what can be said of one route.
@@ -157,7 +159,7 @@ func operationOf(rt *route, names *schemas) operation {
 		"200":     {About: rt.summary, Headers: handshake(), Content: contentOf(rt, names)},
 		"default": {Ref: "#/components/responses/Failure"},
 	}
-	if rt.work.out == reflect.TypeFor[Answer]() {
+	if rt.work.out == reflect.TypeFor[wire.Answer]() {
 		op.Responses["409"] = response{About: "It was refused: nothing was written", Headers: handshake(), Content: contentOf(rt, names)}
 	}
 	return op
@@ -175,7 +177,7 @@ func operationID(rt *route) string {
 
 func parametersOf(rt *route) []parameter {
 	out := []parameter{}
-	if rt.path != "/hello" && rt.path != "/stop" {
+	if rt.path != wire.PathHello && rt.path != wire.PathStop {
 		out = append(out, parameter{Ref: "#/components/parameters/Api"})
 	}
 	for _, part := range strings.Split(rt.path, "/") {
@@ -191,7 +193,7 @@ func parametersOf(rt *route) []parameter {
 		}
 		out = append(out, parameter{Name: p.name, In: "query", Required: p.must, About: p.about, Schema: &jsonschema.Schema{Type: kind}})
 	}
-	if rt.work.event != "" && rt.work.event != "screen" {
+	if rt.work.event != "" && rt.work.event != wire.EventScreen {
 		out = append(out, parameter{Ref: "#/components/parameters/LastEventID"})
 	}
 	return out
@@ -224,9 +226,9 @@ func contentOf(rt *route, names *schemas) map[string]media {
 	switch data := names.of(rt.work.out, false); {
 	case rt.work.event != "":
 		text := &jsonschema.Schema{Type: "string", Description: "server-sent events; the data of each is JSON, and x-events says of what form"}
-		return map[string]media{"text/event-stream": {Schema: text, Events: map[string]*jsonschema.Schema{rt.work.event: data}}}
+		return map[string]media{wire.TypeEventStream: {Schema: text, Events: map[string]*jsonschema.Schema{rt.work.event: data}}}
 	case rt.work.lines:
-		return map[string]media{jsonLines: {Schema: &jsonschema.Schema{Type: "string", Description: "one JSON value on each line"}}}
+		return map[string]media{wire.TypeJSONLines: {Schema: &jsonschema.Schema{Type: "string", Description: "one JSON value on each line"}}}
 	default:
 		return map[string]media{"application/json": {Schema: data}}
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // described is the description as a program reads it.
@@ -261,7 +262,7 @@ type request struct {
 
 // askedFor are requests that change something, and some that come to nothing.
 func askedFor(ids map[string]string) []request {
-	as := []string{api.HeaderToken, ids["live"]}
+	as := []string{wire.HeaderToken, ids["live"]}
 	return []request{
 		{"POST", "/tasks", `{"project":"p","branch":"b2","summary":"s","spawn":false,"effort":"high","context":"c"}`, 200, nil},
 		{"POST", "/tasks", `{"project":"p","summary":"s","status":"working"}`, 409, nil},
@@ -298,8 +299,8 @@ func askedFor(ids map[string]string) []request {
 		{"POST", "/import", `{"path":"/home"}`, 200, nil},
 		{"POST", "/web", ``, 200, nil},
 		{"POST", "/web/token", ``, 200, nil},
-		{"GET", "/tasks", ``, 426, []string{api.HeaderAPI, "2"}},
-		{"POST", "/stop", ``, 200, []string{api.HeaderAPI, "99"}},
+		{"GET", "/tasks", ``, 426, []string{wire.HeaderAPI, "2"}},
+		{"POST", "/stop", ``, 200, []string{wire.HeaderAPI, "99"}},
 	}
 }
 

@@ -79,9 +79,9 @@ type none struct{ registry }
 func (none) Projects() []task.Project { return nil }
 
 // listening is a client in a bubble that hears a stream.
-func listening(s *api.Server, path string) (w *wire, leave func()) {
+func listening(s *api.Server, path string) (w *streamWriter, leave func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	w = &wire{header: http.Header{}, lines: make(chan string, 5000)}
+	w = &streamWriter{header: http.Header{}, lines: make(chan string, 5000)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

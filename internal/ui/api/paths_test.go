@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/core/task"
 	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // TestBothNamesOfAPathAreTheSame asks for every route by either name.
@@ -31,7 +32,7 @@ func TestBothNamesOfAPathAreTheSame(t *testing.T) {
 			}
 			var got [2]reply
 			for i, under := range []string{"/v1", "/api/v1"} {
-				got[i] = r.ask(rt.Method, under+path, `{"colour":"red"}`, api.HeaderAPI, version)
+				got[i] = r.ask(rt.Method, under+path, `{"colour":"red"}`, wire.HeaderAPI, version)
 			}
 			a, b := moments.ReplaceAllString(got[0].text, ""), moments.ReplaceAllString(got[1].text, "")
 			if diff := cmp.Diff(a, b); diff != "" || got[0].status != got[1].status {
@@ -51,7 +52,7 @@ func TestBothNamesOfAPathAreTheSame(t *testing.T) {
 	for _, path := range []string{"/api", "/api/", "/api/v1", "/api/hello", "/apiv1/hello", "/api/api/v1/hello"} {
 		r.ask("GET", path, "").refused(t, http.StatusNotFound, "is not served")
 	}
-	if got := r.ask("POST", "/api/v1/stop", "", api.HeaderAPI, "99"); got.status != http.StatusOK {
+	if got := r.ask("POST", "/api/v1/stop", "", wire.HeaderAPI, "99"); got.status != http.StatusOK {
 		t.Errorf("stop: %d %s", got.status, got.text)
 	}
 	must(t, r.stop())
@@ -68,7 +69,7 @@ func TestOtherMethods(t *testing.T) {
 			must(t, err)
 			text, err := io.ReadAll(res.Body)
 			must(t, err)
-			if res.StatusCode != want || len(text) > 0 || res.Header.Get(api.HeaderAPI) != "1" {
+			if res.StatusCode != want || len(text) > 0 || res.Header.Get(wire.HeaderAPI) != "1" {
 				t.Errorf("HEAD %s%s: %d %s", under, path, res.StatusCode, text)
 			}
 		}
@@ -81,7 +82,7 @@ func TestOtherMethods(t *testing.T) {
 func TestAnAttemptAsksOnlyForWhatTheTableSays(t *testing.T) {
 	r := full(t)
 	mine, other := r.create("mine"), r.create("other")
-	as := []string{api.HeaderToken, mine}
+	as := []string{wire.HeaderToken, mine}
 	own := strings.NewReplacer("{id}", mine, "{project}", "p", "{number}", "1", "{name}", "none", "{hash}", "none")
 	others := strings.NewReplacer("{id}", other, "{project}", "q", "{number}", "1")
 	for _, rt := range api.Routes() {
@@ -110,7 +111,7 @@ func TestAnAttemptAsksOnlyForWhatTheTableSays(t *testing.T) {
 		who, of string
 		want    int
 	}{{mine, child, 200}, {child, mine, 200}, {child, other, 403}, {other, mine, 403}, {other, child, 403}} {
-		if got := r.ask("GET", "/v1/tasks/"+tt.of+"/attempts", "", api.HeaderToken, tt.who); got.status != tt.want {
+		if got := r.ask("GET", "/v1/tasks/"+tt.of+"/attempts", "", wire.HeaderToken, tt.who); got.status != tt.want {
 			t.Errorf("task %s asks for the attempts of %s: %d %s, want %d", tt.who, tt.of, got.status, got.text, tt.want)
 		}
 	}

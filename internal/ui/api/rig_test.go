@@ -22,6 +22,7 @@ import (
 	"orange/internal/runtime/local"
 	"orange/internal/runtime/runtimetest"
 	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // quiet is a log that nobody reads.
@@ -56,7 +57,7 @@ func open(t testing.TB) *rig {
 	r.server = &api.Server{
 		Engine: r.runtime, Control: r.runtime, Projects: projects{r.runtime}, Tasks: r.store, Workflows: r.store, Folders: r.folders,
 		Rows: r.store, Definition: r.runtime.Definition, VerifyChain: r.store.VerifyChainOf, Transfer: transfer{r}, Release: "1.2.3", Home: home, PID: 42, Log: quiet(),
-		Where: func(_ context.Context, path string) (api.Place, error) { return api.Place{GitRoot: path}, nil },
+		Where: func(_ context.Context, path string) (wire.Place, error) { return wire.Place{GitRoot: path}, nil },
 		Checks: func(context.Context) []doctor.Result {
 			return []doctor.Result{{Name: "disk", OK: true, Detail: "there is room"}}
 		},
@@ -109,7 +110,7 @@ func (r *rig) ask(method, path, body string, headers ...string) reply {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), method, "http://orange"+path, strings.NewReader(body))
 	must(r.t, err)
-	req.Header.Set(api.HeaderAPI, "1")
+	req.Header.Set(wire.HeaderAPI, "1")
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
@@ -161,7 +162,7 @@ func (a reply) refused(t *testing.T, status int, words string) {
 	if a.status != status || said == "" || strings.ContainsAny(said, "\n\r") || !strings.Contains(said, words) {
 		t.Errorf("%d %s, want %d with %q", a.status, a.text, status, words)
 	}
-	if a.header.Get(api.HeaderAPI) != "1" || a.header.Get(api.HeaderVersion) != "1.2.3" {
+	if a.header.Get(wire.HeaderAPI) != "1" || a.header.Get(wire.HeaderVersion) != "1.2.3" {
 		t.Errorf("the handshake is missing: %v", a.header)
 	}
 }
@@ -195,7 +196,7 @@ func (p projects) Add(_ context.Context, project task.Project) (task.Project, er
 	return project, p.AddProject(project)
 }
 
-func (p projects) Update(_ context.Context, name string, c api.ProjectChange) (task.Project, error) {
+func (p projects) Update(_ context.Context, name string, c wire.ProjectChange) (task.Project, error) {
 	have, ok := p.Project(name)
 	if !ok {
 		return have, task.Mistakef("project %q is not registered: see orange project list", name)
@@ -220,14 +221,14 @@ func (t transfer) Export(ctx context.Context, w io.Writer) error {
 	return t.r.runtime.Export(ctx, t.r.store, w)
 }
 
-func (t transfer) Import(ctx context.Context, in io.Reader) (api.Imported, error) {
+func (t transfer) Import(ctx context.Context, in io.Reader) (wire.Imported, error) {
 	taken, err := t.r.runtime.Restore(ctx, in)
-	return api.Imported{Tasks: taken.Tasks, Projects: taken.Projects, Skipped: taken.Skipped}, err
+	return wire.Imported{Tasks: taken.Tasks, Projects: taken.Projects, Skipped: taken.Skipped}, err
 }
 
-func (t transfer) ImportFolder(_ context.Context, path string) (api.Imported, error) {
+func (t transfer) ImportFolder(_ context.Context, path string) (wire.Imported, error) {
 	if path == "" {
-		return api.Imported{}, task.Mistakef("name a folder")
+		return wire.Imported{}, task.Mistakef("name a folder")
 	}
-	return api.Imported{Projects: 1}, nil
+	return wire.Imported{Projects: 1}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"orange/internal/core/task"
+	"orange/internal/wire"
 )
 
 // access says who may ask for something.
@@ -36,7 +37,7 @@ const (
 // ask are all made of it.
 type route struct {
 	method  string
-	path    string // below /v1
+	path    string // below wire.Root
 	who     access
 	summary string
 	query   []param
@@ -47,7 +48,7 @@ type route struct {
 }
 
 // pattern is how the mux knows a route.
-func (rt *route) pattern() string { return rt.method + " /v1" + rt.path }
+func (rt *route) pattern() string { return rt.method + " " + wire.Root + rt.path }
 
 // A param is a value in the query of a request.
 type param struct {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"orange/internal/core/task"
-	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 func TestEveryRouteAnswersAsTheContractSays(t *testing.T) {
@@ -51,7 +51,7 @@ func TestEveryRouteAnswersAsTheContractSays(t *testing.T) {
 			if got.status != http.StatusOK || !strings.Contains(got.text, tt.want) {
 				t.Errorf("%d %s\nwant %s", got.status, got.text, tt.want)
 			}
-			if got.header.Get(api.HeaderAPI) != "1" || got.header.Get(api.HeaderVersion) != "1.2.3" {
+			if got.header.Get(wire.HeaderAPI) != "1" || got.header.Get(wire.HeaderVersion) != "1.2.3" {
 				t.Errorf("the handshake is missing: %v", got.header)
 			}
 		})
@@ -170,13 +170,13 @@ func TestABodyHasALimit(t *testing.T) {
 func TestAnotherVersionIsToldToStopTheServer(t *testing.T) {
 	r := open(t)
 	for _, path := range []string{"/v1/tasks", "/v1/projects", "/v1/junk"} {
-		r.ask("GET", path, "", api.HeaderAPI, "2").refused(t, http.StatusUpgradeRequired,
+		r.ask("GET", path, "", wire.HeaderAPI, "2").refused(t, http.StatusUpgradeRequired,
 			"the server speaks version 1 of the interface and this client version 2: run orange stop, then try again")
 	}
-	if got := r.ask("GET", "/v1/hello", "", api.HeaderAPI, "99"); got.status != http.StatusOK || got.body["api"] != 1.0 || got.body["pid"] != 42.0 {
+	if got := r.ask("GET", "/v1/hello", "", wire.HeaderAPI, "99"); got.status != http.StatusOK || got.body["api"] != 1.0 || got.body["pid"] != 42.0 {
 		t.Errorf("%d %s", got.status, got.text)
 	}
-	if got := r.ask("POST", "/v1/stop", "", api.HeaderAPI, "99"); got.status != http.StatusOK || got.body["stopped"] != true {
+	if got := r.ask("POST", "/v1/stop", "", wire.HeaderAPI, "99"); got.status != http.StatusOK || got.body["stopped"] != true {
 		t.Errorf("%d %s", got.status, got.text)
 	}
 	must(t, r.stop())

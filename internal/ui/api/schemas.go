@@ -53,7 +53,7 @@ func (s *schemas) name(t reflect.Type, in bool) string {
 		return name
 	}
 	name := t.Name()
-	if pkg := path.Base(t.PkgPath()); pkg != "api" {
+	if pkg := path.Base(t.PkgPath()); pkg != "wire" {
 		name = pkg + "." + name
 	}
 	if in {
@@ -123,7 +123,7 @@ func (s *schemas) tidy(t reflect.Type, out *jsonschema.Schema, in bool) {
 		if p == nil || in {
 			continue
 		}
-		if strings.Contains(options, "omit") || f.Type.Kind() == reflect.Slice && path.Base(t.PkgPath()) == "api" {
+		if strings.Contains(options, "omit") || f.Type.Kind() == reflect.Slice && path.Base(t.PkgPath()) == "wire" {
 			notNull(p)
 		}
 	}
@@ -165,6 +165,7 @@ func plain() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[time.Duration]():   {Type: "integer", Description: "nanoseconds"},
 		reflect.TypeFor[[]byte]():          {Type: "string", ContentEncoding: "base64"},
 		reflect.TypeFor[json.RawMessage](): {},
+		reflect.TypeFor[journal.Link]():    {Type: "string"},
 		reflect.TypeFor[task.ID]():         {Type: "string", Pattern: "^([0-9A-Za-z]{21})?$", Description: "id of a task; empty if there is none"},
 		reflect.TypeFor[journal.Event](): {Type: "object", Required: []string{"type", "timestamp", "seq"}, Properties: map[string]*jsonschema.Schema{
 			"type": {Type: "string"}, "timestamp": {Type: "string", Format: "date-time"}, "seq": {Type: "integer"},

@@ -11,24 +11,13 @@ import (
 	"orange/internal/core/diff"
 	"orange/internal/core/screen"
 	"orange/internal/core/task"
+	"orange/internal/wire"
 )
-
-// A Screen is what the terminal of an agent shows, or the end of what one without a
-// terminal wrote.
-type Screen struct {
-	Attempt int           `json:"attempt"` // 0: there is none
-	Role    string        `json:"role"`
-	Harness string        `json:"harness"`
-	Alive   bool          `json:"alive"`
-	Lines   []screen.Line `json:"lines"`
-	Note    string        `json:"note,omitempty"` // why there is nothing to see
-	At      time.Time     `json:"at"`
-}
 
 // Screens look at agents.
 type Screens interface {
 	// Screen is what the agent of a role shows; "" for the one at work.
-	Screen(ctx context.Context, t task.Task, role string) (Screen, error)
+	Screen(ctx context.Context, t task.Task, role string) (wire.Screen, error)
 	// Output reports, until the context ends, that the agent of a role wrote something.
 	// Reports that nobody took are one.
 	Output(ctx context.Context, t task.Task, role string) (<-chan struct{}, error)
@@ -36,22 +25,15 @@ type Screens interface {
 	Type(ctx context.Context, t task.Task, role, text string) error
 }
 
-// A Diff is what a task's branch changes.
-type Diff struct {
-	Base  string      `json:"base"` // commit it is compared with
-	Files []diff.File `json:"files"`
-	Cut   bool        `json:"cut"` // there is more than is shown
-}
-
 // Changes says what tasks changed.
 type Changes interface {
 	Diff(ctx context.Context, t task.Task) (base string, files []diff.File, cut bool, err error)
 }
 
-func (s *Server) screen(r *http.Request) (Screen, error) {
+func (s *Server) screen(r *http.Request) (wire.Screen, error) {
 	t, err := s.load(r)
 	if err != nil {
-		return Screen{}, err
+		return wire.Screen{}, err
 	}
 	out, err := s.Screens.Screen(r.Context(), t, r.URL.Query().Get("role"))
 	out.Lines = whole(out.Lines)
@@ -92,7 +74,7 @@ type watcher struct {
 	id   task.ID
 	role string
 	ping <-chan time.Time
-	last *Screen // that was sent, without its time
+	last *wire.Screen // that was sent, without its time
 }
 
 // agents streams the screen of the agents that a task has now. It says false if there
@@ -155,7 +137,7 @@ func (l *watcher) record() (<-chan struct{}, task.Task, bool) {
 func (l *watcher) show(ctx context.Context, t task.Task) bool {
 	now, err := l.s.Screens.Screen(ctx, t, l.role)
 	if err != nil {
-		now = Screen{Note: screen.OneLine(err.Error()), At: time.Now().UTC()}
+		now = wire.Screen{Note: screen.OneLine(err.Error()), At: time.Now().UTC()}
 	}
 	now.Lines = whole(now.Lines)
 	bare := now
@@ -164,7 +146,7 @@ func (l *watcher) show(ctx context.Context, t task.Task) bool {
 		return true
 	}
 	l.last = &bare
-	return l.out.send("screen", 0, now)
+	return l.out.send(wire.EventScreen, 0, now)
 }
 
 // otherAgents says whether a task has other agents than it had.
@@ -174,33 +156,22 @@ func otherAgents(was, now *task.Task) bool {
 	})
 }
 
-// Typing is what a person types into an agent's terminal.
-type Typing struct {
-	Role string `json:"role"` // "" for the agent at work
-	Text string `json:"text"` // Enter is pressed behind it
-}
-
-// Typed says that it was typed.
-type Typed struct {
-	Typed bool `json:"typed"`
-}
-
-func (s *Server) typeIn(r *http.Request, in Typing) (Typed, error) {
+func (s *Server) typeIn(r *http.Request, in wire.Typing) (wire.Typed, error) {
 	t, err := s.load(r)
 	if err == nil {
 		err = s.Screens.Type(r.Context(), t, in.Role, in.Text)
 	}
-	return Typed{true}, err
+	return wire.Typed{Typed: true}, err
 }
 
-func (s *Server) diff(r *http.Request) (Diff, error) {
+func (s *Server) diff(r *http.Request) (wire.Diff, error) {
 	t, err := s.load(r)
 	if err != nil {
-		return Diff{}, err
+		return wire.Diff{}, err
 	}
 	base, files, cut, err := s.Changes.Diff(r.Context(), t)
 	if err != nil {
-		return Diff{}, err
+		return wire.Diff{}, err
 	}
-	return Diff{Base: base, Files: nonNil(files), Cut: cut}, nil
+	return wire.Diff{Base: base, Files: nonNil(files), Cut: cut}, nil
 }

@@ -11,22 +11,22 @@ import (
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
-	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // screen reads one screen.
-func (s *stream) screen() (api.Screen, string) {
+func (s *stream) screen() (wire.Screen, string) {
 	s.t.Helper()
 	name, data := s.event()
 	if name != "screen" {
 		s.t.Fatalf("event %q", name)
 	}
-	var out api.Screen
+	var out wire.Screen
 	must(s.t, json.Unmarshal(data, &out))
 	return out, lineText(out)
 }
 
-func lineText(s api.Screen) string {
+func lineText(s wire.Screen) string {
 	var lines []string
 	for _, l := range s.Lines {
 		text := ""

@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
+	"orange/internal/wire"
 )
 
 const (
@@ -92,7 +93,7 @@ type events struct {
 
 // openEvents begins a stream, so that the client knows that it is heard.
 func openEvents(w http.ResponseWriter) *events {
-	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Content-Type", wire.TypeEventStream)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
 	e := &events{w: w, control: http.NewResponseController(w)}
@@ -182,14 +183,14 @@ func (s *Server) journalEvents(w http.ResponseWriter, r *http.Request) {
 func (e *events) entries(rows []journal.Row) (last int64) {
 	for _, row := range rows {
 		last = row.ID
-		e.add("entry", row.ID, row.Entry)
+		e.add(wire.EventEntry, row.ID, row.Entry)
 	}
 	return last
 }
 
 // resumeAt is the row after which a stream begins.
 func resumeAt(r *http.Request) (int64, error) {
-	text := r.Header.Get("Last-Event-ID")
+	text := r.Header.Get(wire.HeaderLastEventID)
 	if text == "" {
 		text = r.URL.Query().Get("after")
 	}

@@ -11,43 +11,14 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
-	"orange/internal/core/tracker"
+	"orange/internal/wire"
 )
 
-// A Decision is engine.Decision as clients see it.
-type Decision struct {
-	Verdict engine.Verdict  `json:"verdict"`
-	Refused string          `json:"refused,omitempty"`
-	Reasons []engine.Reason `json:"reasons"`
-	Entries []journal.Entry `json:"entries"`
-}
-
-// An Answer is engine.Answer as clients see it.
-type Answer struct {
-	Task     task.Task `json:"task"`
-	Decision Decision  `json:"decision"`
-	Warning  string    `json:"warning,omitempty"`
-	Error    string    `json:"error,omitempty"` // why it was refused
-}
-
-// status is that of HTTP: a refusal is a conflict.
-func (a Answer) status() int {
-	if a.Decision.Verdict == engine.Refuse {
-		return http.StatusConflict
-	}
-	return http.StatusOK
-}
-
-func answer(a engine.Answer, err error) (Answer, error) {
-	return Answer{
+func answer(a engine.Answer, err error) (wire.Answer, error) {
+	return wire.Answer{
 		Task: a.Task, Warning: a.Warning, Error: a.Decision.Refused,
-		Decision: Decision{Verdict: a.Decision.Verdict, Refused: a.Decision.Refused, Reasons: nonNil(a.Decision.Reasons), Entries: nonNil(a.Decision.Entries)},
+		Decision: wire.Decision{Verdict: a.Decision.Verdict, Refused: a.Decision.Refused, Reasons: nonNil(a.Decision.Reasons), Entries: nonNil(a.Decision.Entries)},
 	}, err
-}
-
-// TaskList are the records of tasks, in the order of creation.
-type TaskList struct {
-	Tasks []task.Task `json:"tasks"`
 }
 
 // listTasks streams the records as they are stored: with many tasks, decoding and
@@ -75,7 +46,7 @@ func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) {
 	out.Flush() //nolint:errcheck // the client left
 }
 
-func (s *Server) createTask(r *http.Request, wish signal.Wish) (Answer, error) {
+func (s *Server) createTask(r *http.Request, wish signal.Wish) (wire.Answer, error) {
 	switch c := callerOf(r); {
 	case c != nil:
 		wish.Actor, wish.Attempt = task.Actor(c.Role), c.Attempt
@@ -114,23 +85,23 @@ func submittable(k signal.Kind) bool {
 	return false
 }
 
-func (s *Server) submit(r *http.Request, sig signal.Signal) (Answer, error) {
+func (s *Server) submit(r *http.Request, sig signal.Signal) (wire.Answer, error) {
 	id, err := s.find(r)
 	if err != nil {
-		return Answer{}, err
+		return wire.Answer{}, err
 	}
 	if !submittable(sig.Kind) {
-		return Answer{}, task.Mistakef("a signal of kind %q cannot be submitted", sig.Kind)
+		return wire.Answer{}, task.Mistakef("a signal of kind %q cannot be submitted", sig.Kind)
 	}
 	if sig.Actor == "" {
 		sig.Actor = task.Human
 	}
 	sig.Via = ViaOf(r.Context())
 	if err := s.speaks(r, id, &sig); err != nil {
-		return Answer{}, err
+		return wire.Answer{}, err
 	}
 	if sig.Actor == task.Engine && sig.Kind != signal.Exit {
-		return Answer{}, task.Mistakef("nobody outside speaks for the engine: leave the actor out")
+		return wire.Answer{}, task.Mistakef("nobody outside speaks for the engine: leave the actor out")
 	}
 	// what an agent said is read from its own words, and how a card looks from the board
 	sig.Report, sig.Final, sig.Face, sig.Children, sig.Busy = nil, "", nil, nil, nil
@@ -138,17 +109,10 @@ func (s *Server) submit(r *http.Request, sig signal.Signal) (Answer, error) {
 	return answer(s.Engine.Submit(r.Context(), id, sig))
 }
 
-// A ForkWish says where a task is to begin that another one was at.
-type ForkWish struct {
-	Seq    int    `json:"seq"`
-	Branch string `json:"branch"` // "" for one made of the task's
-	Spawn  bool   `json:"spawn"`
-}
-
-func (s *Server) fork(r *http.Request, in ForkWish) (Answer, error) {
+func (s *Server) fork(r *http.Request, in wire.ForkWish) (wire.Answer, error) {
 	id, err := s.find(r)
 	if err != nil {
-		return Answer{}, err
+		return wire.Answer{}, err
 	}
 	by := signal.Wish{Actor: task.Human, Via: ViaOf(r.Context())}
 	if c := callerOf(r); c != nil {
@@ -158,24 +122,12 @@ func (s *Server) fork(r *http.Request, in ForkWish) (Answer, error) {
 	return answer(s.Engine.Fork(r.Context(), id, in.Seq, by))
 }
 
-// A TaskShown is a task with its text.
-type TaskShown struct {
-	Task    task.Task `json:"task"`
-	Body    string    `json:"body"` // of TASK.md, untrusted
-	Dir     string    `json:"dir"`
-	Problem string    `json:"problem,omitempty"` // why the body cannot be read
-
-	Issue *tracker.Standing `json:"issue,omitempty"` // as it was last read
-
-	Reasons []engine.WaitReason `json:"reasons,omitempty"` // why it waits for a person; untrusted
-}
-
-func (s *Server) showTask(r *http.Request) (TaskShown, error) {
+func (s *Server) showTask(r *http.Request) (wire.TaskShown, error) {
 	t, err := s.load(r)
 	if err != nil {
-		return TaskShown{}, err
+		return wire.TaskShown{}, err
 	}
-	out := TaskShown{Task: t, Dir: s.Folders.Path(t.Project, t.ID)}
+	out := wire.TaskShown{Task: t, Dir: s.Folders.Path(t.Project, t.ID)}
 	if s.Trackers != nil {
 		out.Issue = s.Trackers.Standing(&t)
 	}
@@ -216,44 +168,27 @@ func (s *Server) entries(r *http.Request) ([]journal.Entry, error) {
 	return s.Tasks.Journal(id, after)
 }
 
-// A Journal is what was decided about a task, oldest first.
-type Journal struct {
-	Entries []journal.Entry `json:"entries"`
-}
-
-func (s *Server) journal(r *http.Request) (Journal, error) {
+func (s *Server) journal(r *http.Request) (wire.Journal, error) {
 	entries, err := s.entries(r)
-	return Journal{nonNil(entries)}, err
+	return wire.Journal{Entries: nonNil(entries)}, err
 }
 
-// A Chain says how far the rows of the journal are what was written.
-type Chain struct {
-	Rows   int64           `json:"rows"` // that are
-	Head   string          `json:"head"` // link of the last of them
-	Broken *journal.Broken `json:"broken,omitempty"`
-}
-
-func (s *Server) chain(r *http.Request) (Chain, error) {
+func (s *Server) chain(r *http.Request) (wire.Chain, error) {
 	id, err := s.find(r)
 	if err != nil {
-		return Chain{}, err
+		return wire.Chain{}, err
 	}
 	chain, broken, err := s.VerifyChain(r.Context(), id)
-	out := Chain{Rows: chain.Rows, Head: chain.Head.String()}
+	out := wire.Chain{Rows: chain.Rows, Head: chain.Head}
 	if broken != nil && !errors.As(broken, &out.Broken) {
 		err = errors.Join(err, broken)
 	}
 	return out, err
 }
 
-// A History is a journal as the lines of history.jsonl.
-type History struct {
-	History []journal.Event `json:"history"`
-}
-
-func (s *Server) history(r *http.Request) (History, error) {
+func (s *Server) history(r *http.Request) (wire.History, error) {
 	entries, err := s.entries(r)
-	out := History{[]journal.Event{}}
+	out := wire.History{History: []journal.Event{}}
 	for _, e := range entries {
 		out.History = append(out.History, journal.History(e)...)
 	}
@@ -272,19 +207,11 @@ func (s *Server) explain(r *http.Request) (engine.Explanation, error) {
 	return x, err
 }
 
-// An InboxList is what waits for a person, what frees other tasks first, then by age. The
-// backlog, items of kind start, comes last.
-type InboxList struct {
-	Items   []engine.Item `json:"items"`
-	Total   int           `json:"total,omitempty"`   // wait for a person
-	Backlog int           `json:"backlog,omitempty"` // were created and not started
-}
-
-func (s *Server) inbox(r *http.Request) (InboxList, error) {
+func (s *Server) inbox(r *http.Request) (wire.InboxList, error) {
 	items, err := s.Inbox(r.Context(), r.URL.Query().Get("project"))
 	engine.SortInbox(items)
 	waiting, backlog := engine.CountInbox(items)
-	return InboxList{nonNil(items), waiting, backlog}, err
+	return wire.InboxList{Items: nonNil(items), Total: waiting, Backlog: backlog}, err
 }
 
 func nonNil[T any](list []T) []T {

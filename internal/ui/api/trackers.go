@@ -9,6 +9,7 @@ import (
 	"orange/internal/core/boardcheck"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
+	"orange/internal/wire"
 )
 
 // Trackers are the places where issues live. Only looking, testing and dispatching ask
@@ -23,75 +24,37 @@ type Trackers interface {
 	Dispatch(ctx context.Context, name string, dry bool) (tracker.Round, error)
 	SyncForges(ctx context.Context) (news []string, err error)
 	Standing(t *task.Task) *tracker.Standing
-	Examine(ctx context.Context, x Examination) ([]boardcheck.Finding, error)
+	Examine(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error)
 }
 
-// An Examination says which board the doctor looks at, and whether it mends what it can.
-type Examination struct {
-	Project string `json:"project,omitempty"` // its local board
-	Tracker string `json:"tracker,omitempty"` // else this one
-	Key     string `json:"key,omitempty"`     // one issue of it, "" for all
-	Fix     bool   `json:"fix,omitempty"`
-}
-
-// TrackerList is what is said about each tracker, and its last look.
-type TrackerList struct {
-	Trackers []tracker.Reading `json:"trackers"`
-}
-
-func (s *Server) listTrackers(*http.Request) (TrackerList, error) {
+func (s *Server) listTrackers(*http.Request) (wire.TrackerList, error) {
 	list, err := s.Trackers.List()
-	return TrackerList{nonNil(list)}, err
+	return wire.TrackerList{Trackers: nonNil(list)}, err
 }
 
-// A TrackerSet is a tracker as it is now written down.
-type TrackerSet struct {
-	Tracker tracker.Config `json:"tracker"`
-}
-
-func (s *Server) setTracker(r *http.Request, cfg tracker.Config) (TrackerSet, error) {
+func (s *Server) setTracker(r *http.Request, cfg tracker.Config) (wire.TrackerSet, error) {
 	cfg, err := s.Trackers.Set(r.Context(), cfg)
-	return TrackerSet{cfg}, err
+	return wire.TrackerSet{Tracker: cfg}, err
 }
 
-// Removed names a tracker that is not there any more.
-type Removed struct {
-	Removed string `json:"removed"`
-}
-
-func (s *Server) removeTracker(r *http.Request) (Removed, error) {
+func (s *Server) removeTracker(r *http.Request) (wire.Removed, error) {
 	name := r.PathValue("name")
-	return Removed{name}, s.Trackers.Remove(r.Context(), name)
+	return wire.Removed{Removed: name}, s.Trackers.Remove(r.Context(), name)
 }
 
-// IssueList are issues as they were last read.
-type IssueList struct {
-	Issues []tracker.Issue `json:"issues"`
-}
-
-func (s *Server) listIssues(r *http.Request) (IssueList, error) {
+func (s *Server) listIssues(r *http.Request) (wire.IssueList, error) {
 	list, err := s.Trackers.Issues(r.PathValue("name"))
-	return IssueList{nonNil(list)}, err
+	return wire.IssueList{Issues: nonNil(list)}, err
 }
 
-// A SyncWish says how a tracker is looked at.
-type SyncWish struct {
-	Fix bool `json:"fix"` // put right what drifted
-}
-
-func (s *Server) syncTracker(r *http.Request, how SyncWish) (tracker.Report, error) {
+func (s *Server) syncTracker(r *http.Request, how wire.SyncWish) (tracker.Report, error) {
 	report, err := s.Trackers.Sync(r.Context(), r.PathValue("name"), how.Fix)
 	return report, outside(err)
 }
 
-// News are lines about what was found.
-type News struct {
-	News []string `json:"news"`
-}
-
-func (s *Server) syncForges(r *http.Request) (News, error) {
+func (s *Server) syncForges(r *http.Request) (wire.News, error) {
 	news, err := s.Trackers.SyncForges(r.Context())
-	return News{nonNil(news)}, outside(err)
+	return wire.News{News: nonNil(news)}, outside(err)
 }
 
 func (s *Server) testTracker(r *http.Request) (tracker.Trial, error) {
@@ -99,24 +62,14 @@ func (s *Server) testTracker(r *http.Request) (tracker.Trial, error) {
 	return trial, outside(err)
 }
 
-// A DispatchWish says how issues are dispatched.
-type DispatchWish struct {
-	Dry bool `json:"dry"` // only say what would be
-}
-
-func (s *Server) dispatch(r *http.Request, how DispatchWish) (tracker.Round, error) {
+func (s *Server) dispatch(r *http.Request, how wire.DispatchWish) (tracker.Round, error) {
 	round, err := s.Trackers.Dispatch(r.Context(), r.PathValue("name"), how.Dry)
 	return round, outside(err)
 }
 
-// Findings are what the doctor found on a board.
-type Findings struct {
-	Findings []boardcheck.Finding `json:"findings"`
-}
-
-func (s *Server) examine(r *http.Request, x Examination) (Findings, error) {
+func (s *Server) examine(r *http.Request, x wire.Examination) (wire.Findings, error) {
 	found, err := s.Trackers.Examine(r.Context(), x)
-	return Findings{nonNil(found)}, outside(err)
+	return wire.Findings{Findings: nonNil(found)}, outside(err)
 }
 
 // outside makes one line of what a tracker said: it is nothing that broke here.

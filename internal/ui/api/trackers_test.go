@@ -13,7 +13,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
-	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // yard is a place with one tracker, and writes down what was asked.
@@ -72,7 +72,7 @@ func (y *yard) Standing(t *task.Task) *tracker.Standing {
 	return &tracker.Standing{Ref: t.TrackerRef, Column: "Backlog", Want: "Started", ReadAt: morning}
 }
 
-func (y *yard) Examine(_ context.Context, x api.Examination) ([]boardcheck.Finding, error) {
+func (y *yard) Examine(_ context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
 	return []boardcheck.Finding{{Card: "board:p/1", Anomaly: boardcheck.Anomaly{Type: boardcheck.StaleClaim, Text: "odd"}}}, y.note(flag("examine "+x.Project+x.Tracker+" "+x.Key, x.Fix))
 }
 
@@ -118,7 +118,7 @@ func TestTrackersAreForPeople(t *testing.T) {
 	r, y := tracking(t)
 	mine := r.create("mine")
 	for _, tt := range trackerRoutes {
-		r.ask(tt.method, tt.path, tt.body, api.HeaderToken, mine).refused(t, http.StatusForbidden, "is a person's to ask for")
+		r.ask(tt.method, tt.path, tt.body, wire.HeaderToken, mine).refused(t, http.StatusForbidden, "is a person's to ask for")
 	}
 	if len(y.asked) > 0 {
 		t.Errorf("asked %q", y.asked)

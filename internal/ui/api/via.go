@@ -7,12 +7,8 @@ import (
 	"net/http"
 
 	"orange/internal/core/signal"
+	"orange/internal/wire"
 )
-
-// HeaderVia is where the web page and MCP over HTTP say for whom they ask: a signal.Via as
-// JSON. From the server's own process all of it counts. Another client may only say that
-// it speaks MCP; everything else about it is found out.
-const HeaderVia = "Orange-Via"
 
 // maxVia bounds the header, in bytes.
 const maxVia = 4 << 10
@@ -63,7 +59,7 @@ func (s *Server) viaOf(r *http.Request) *signal.Via {
 
 // saidVia is what a request says about where it comes from.
 func saidVia(r *http.Request) (v signal.Via, ok bool) {
-	text := r.Header.Get(HeaderVia)
+	text := r.Header.Get(wire.HeaderVia)
 	if text == "" || len(text) > maxVia || json.Unmarshal([]byte(text), &v) != nil {
 		return signal.Via{}, false
 	}

@@ -7,7 +7,7 @@ import (
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
-	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // lobby says of every connection that it comes from one process.
@@ -46,7 +46,7 @@ func TestTheJournalSaysWhereAnActionCameFrom(t *testing.T) {
 			r.listen(r.server.Home + "/t")
 			headers := []string{}
 			if tt.header != "" {
-				headers = []string{api.HeaderVia, tt.header}
+				headers = []string{wire.HeaderVia, tt.header}
 			}
 			got := r.ask("POST", "/v1/tasks", `{"id":"A0000000000000000000a","project":"p","branch":"a","summary":"s","via":{"kind":"page","session":"forged"}}`, headers...)
 			if got.status != http.StatusOK {
@@ -75,7 +75,7 @@ func sameVia(a, b *signal.Via) bool { return a == nil && b == nil || a != nil &&
 func TestAnAttemptLeavesNoVia(t *testing.T) {
 	r, _ := guarded(t)
 	id := r.create("mine")
-	r.ask("POST", "/v1/tasks/"+id+"/signals", `{"kind":"request","verb":"cancel"}`, api.HeaderToken, id)
+	r.ask("POST", "/v1/tasks/"+id+"/signals", `{"kind":"request","verb":"cancel"}`, wire.HeaderToken, id)
 	got := r.ask("GET", "/v1/tasks/"+id+"/explain", "")
 	if got.status != http.StatusOK {
 		t.Fatal(got.text)

@@ -13,12 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/core/task"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 const attemptsPath = "/v1/tasks/" + idOne + "/attempts"
 
-func attemptsOf(t *testing.T, list ...client.Attempt) string {
+func attemptsOf(t *testing.T, list ...wire.Attempt) string {
 	t.Helper()
 	return string(mustJSON(t, map[string]any{"attempts": list}))
 }
@@ -27,14 +27,14 @@ func TestTaskAttempts(t *testing.T) {
 	w := newWorld(t)
 	zero, killed := 0, 137
 	w.answers[attemptsPath] = attemptsOf(t,
-		client.Attempt{Number: 1, Role: "worker", Harness: "claude", Code: &killed, Since: now().Add(-3 * time.Hour)},
-		client.Attempt{Number: 2, Role: "worker", Harness: "claude", Code: &zero, Since: now().Add(-2 * time.Hour), Usage: &task.Usage{Input: 90_000, Output: 12_345, Micros: 1_234_567}},
-		client.Attempt{Number: 3, Role: "reviewer", Harness: "script:/x", Since: now().Add(-time.Hour), Usage: &task.Usage{Output: 7}},
-		client.Attempt{Number: 4, Role: "worker", Harness: "codex", Alive: true, Window: "worker", Since: now().Add(-time.Minute),
+		wire.Attempt{Number: 1, Role: "worker", Harness: "claude", Code: &killed, Since: now().Add(-3 * time.Hour)},
+		wire.Attempt{Number: 2, Role: "worker", Harness: "claude", Code: &zero, Since: now().Add(-2 * time.Hour), Usage: &task.Usage{Input: 90_000, Output: 12_345, Micros: 1_234_567}},
+		wire.Attempt{Number: 3, Role: "reviewer", Harness: "script:/x", Since: now().Add(-time.Hour), Usage: &task.Usage{Output: 7}},
+		wire.Attempt{Number: 4, Role: "worker", Harness: "codex", Alive: true, Window: "worker", Since: now().Add(-time.Minute),
 			Condition: task.Condition{Name: task.WaitingPermission, Detail: "may I \x1b[31mrun\x1b[0m this?"}, Usage: &task.Usage{Input: 999, Micros: 3}},
-		client.Attempt{Number: 5, Role: "reviewer", Harness: "codex", Alive: true, Window: "review-1",
+		wire.Attempt{Number: 5, Role: "reviewer", Harness: "codex", Alive: true, Window: "review-1",
 			Condition: task.Condition{Name: task.Limited, Until: now().Add(time.Hour)}, Usage: &task.Usage{Input: 1_234_000}},
-		client.Attempt{Number: 6, Role: "fixer", Harness: "pi", Alive: true})
+		wire.Attempt{Number: 6, Role: "fixer", Harness: "pi", Alive: true})
 	const want = `NUMBER  ROLE      HARNESS    CONDITION                            SINCE  TOKENS  COST    WINDOW
 1       worker    claude     exit 137                             3h     -       -       -
 2       worker    claude     exit 0                               2h     102k    $1.23   -
@@ -123,10 +123,10 @@ func logged(t *testing.T, w *world) (older, newer string) {
 	write(t, older, "old one\nold two\n")
 	write(t, newer, "one\r\n\x1b[31mtwo\x1b[0m\nthree: 10%\rthree: 90%")
 	w.answers[attemptsPath] = attemptsOf(t,
-		client.Attempt{Number: 2, Role: "worker", Alive: true, Log: newer},
-		client.Attempt{Number: 1, Role: "reviewer", Code: &code, Log: older},
-		client.Attempt{Number: 3, Role: "gone", Code: &code, Log: filepath.Join(dir, "3")},
-		client.Attempt{Number: 4, Role: "new", Alive: true, Log: filepath.Join(dir, "4")})
+		wire.Attempt{Number: 2, Role: "worker", Alive: true, Log: newer},
+		wire.Attempt{Number: 1, Role: "reviewer", Code: &code, Log: older},
+		wire.Attempt{Number: 3, Role: "gone", Code: &code, Log: filepath.Join(dir, "3")},
+		wire.Attempt{Number: 4, Role: "new", Alive: true, Log: filepath.Join(dir, "4")})
 	return older, newer
 }
 
@@ -184,7 +184,7 @@ func TestTaskLogAsJSON(t *testing.T) {
 		t.Fatal(code, w.err.String())
 	}
 	var got struct {
-		Attempt client.Attempt
+		Attempt wire.Attempt
 		Lines   []string
 	}
 	if err := json.Unmarshal(w.out.Bytes(), &got); err != nil || got.Attempt.Role != "worker" {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/board"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func newBoardCommand(deps Deps) *cobra.Command {
@@ -88,7 +88,7 @@ func (f *boardFlags) withCard(deps Deps, change func(session, []string) (board.C
 	})
 }
 
-func printChanged(w io.Writer, done client.ChangedCard, tell func(board.Card) string) error {
+func printChanged(w io.Writer, done wire.ChangedCard, tell func(board.Card) string) error {
 	text := placeOf(done.Card).String() + " " + tell(done.Card)
 	if !done.Changed {
 		text += ", as before"

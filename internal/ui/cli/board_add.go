@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func newBoardAdd(deps Deps, f *boardFlags) *cobra.Command {
-	var n client.NewCard
+	var n wire.NewCard
 	cmd := &cobra.Command{
 		Use: "add <title...>", Short: "Put a card on the board, and start a task for it if the workflow has one", Args: arguments(1, -1),
 		Long: "Put a card on the project's board. If the workflow works on cards, a task is created for it.",
@@ -60,7 +60,7 @@ func newBoardAdd(deps Deps, f *boardFlags) *cobra.Command {
 	return cmd
 }
 
-func printAdded(w io.Writer, added client.AddedCard) error {
+func printAdded(w io.Writer, added wire.AddedCard) error {
 	_, err := fmt.Fprintln(w, cleanLine(fmt.Sprintf("Added card %s (%s): %s", placeOf(added.Card), added.Card.Column, added.Card.Title)))
 	if err == nil && added.Task != "" {
 		_, err = fmt.Fprintln(w, cleanLine(fmt.Sprintf("Created task %s for it", added.Task)))

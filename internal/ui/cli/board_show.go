@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/board"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func newBoardShow(deps Deps, f *boardFlags) *cobra.Command {
@@ -51,7 +51,7 @@ func (s session) showBoard(ctx context.Context, f *boardFlags) error {
 }
 
 // printBoard prints the columns from the first to the last, with their cards.
-func printBoard(w io.Writer, deps Deps, b client.Board) error {
+func printBoard(w io.Writer, deps Deps, b wire.Board) error {
 	in := map[string][]board.Card{}
 	for i := range b.Cards {
 		in[b.Cards[i].Column] = append(in[b.Cards[i].Column], b.Cards[i])
@@ -96,7 +96,7 @@ func claimText(now time.Time, c *board.Claim) string {
 	return fmt.Sprintf("claimed by %s until %s", c.Owner, clock(now, c.Until))
 }
 
-func printCard(w io.Writer, now time.Time, v client.CardView) error {
+func printCard(w io.Writer, now time.Time, v wire.CardShown) error {
 	c := &v.Card
 	rows := [][]string{}
 	add := func(name, value string) {

@@ -37,7 +37,7 @@ func TestBoardShow(t *testing.T) {
 		{name: "the board here", args: "board show", prepare: canned, out: wholeBoard},
 		{name: "the board of a project", args: "board show --project shop", prepare: func(w *world) { canned(w); w.place.Project = "" }, out: wholeBoard},
 		{name: "a person's terminal is narrow", args: "board show", prepare: func(w *world) { canned(w); w.IsTerminal = true }, out: "  12  A title that is much longer than the..."},
-		{name: "a board as JSON", args: "board show --json", prepare: canned, out: `{"project":"shop","columns":["To Do",`},
+		{name: "a board as JSON", args: "board show --json", prepare: canned, out: `"columns":["To Do","Done\u001b[1m"],"project":"shop","tags":["Ready","Planned"]}`},
 		{name: "a board of no project", args: "board show", code: 1, err: "this folder belongs to no project: name one, or run orange project add"},
 		{name: "a board of an odd project", args: "board show --project ..", code: 1, err: `project ".." is not registered`},
 		{name: "a card here", args: "board show 3", prepare: canned, out: wholeCard},

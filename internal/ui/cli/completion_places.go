@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/board"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // completeProjects offers the names of projects.
@@ -35,7 +35,7 @@ func completeTrackers(deps Deps) cobra.CompletionFunc {
 }
 
 // boardHere is the board that the line is about.
-func boardHere(ctx context.Context, q question) client.Board {
+func boardHere(ctx context.Context, q question) wire.Board {
 	b, _ := q.Board(ctx, q.project(ctx))
 	return b
 }

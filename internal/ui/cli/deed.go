@@ -16,6 +16,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // How long a deed is waited for, and then the move that comes of it.
@@ -55,7 +56,7 @@ func deedCommand(deps Deps, d *deed, cmd *cobra.Command) *cobra.Command {
 }
 
 // effectOf is the effect that a person's request led to.
-func effectOf(a client.Answer) *task.Effect {
+func effectOf(a wire.Answer) *task.Effect {
 	for i := range a.Decision.Entries {
 		for j := range a.Decision.Entries[i].Effects {
 			if e := &a.Decision.Entries[i].Effects[j]; e.By == task.ByPerson {
@@ -67,7 +68,7 @@ func effectOf(a client.Answer) *task.Effect {
 }
 
 // await waits for how a deed goes, and says it.
-func (s session) await(ctx context.Context, d *deed, a client.Answer, effect string) error {
+func (s session) await(ctx context.Context, d *deed, a wire.Answer, effect string) error {
 	if why := held(&a.Task); why != "" {
 		fmt.Fprintln(s.Stderr, "orange: "+cleanLine(why))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/doctor"
 	"orange/internal/ui/client"
 )
 
@@ -64,7 +65,7 @@ func newDoctorCommand(deps Deps) *cobra.Command {
 	return cmd
 }
 
-func printChecks(w io.Writer, checks []client.Check) error {
+func printChecks(w io.Writer, checks []doctor.Result) error {
 	rows := [][]string{}
 	for _, c := range checks {
 		mark := "ok"
@@ -80,32 +81,32 @@ func printChecks(w io.Writer, checks []client.Check) error {
 }
 
 // localChecks are about what the client itself needs.
-func localChecks(ctx context.Context, deps Deps) []client.Check {
-	home := client.Check{Name: "data folder", OK: true, Detail: deps.Config.Home}
+func localChecks(ctx context.Context, deps Deps) []doctor.Result {
+	home := doctor.Result{Name: "data folder", OK: true, Detail: deps.Config.Home}
 	if err := client.Writable(deps.Config.Home); err != nil {
 		home.OK, home.Detail, home.Fix = false, err.Error(), "make the folder yours, or set ORANGE_HOME"
 	}
-	checks := []client.Check{program(ctx, "git", "--version")}
+	checks := []doctor.Result{program(ctx, "git", "--version")}
 	if deps.Config.Sessions != "headless" {
 		checks = append(checks, program(ctx, "tmux", "-V"))
 	}
 	return append(checks, home)
 }
 
-func program(ctx context.Context, name, flag string) client.Check {
+func program(ctx context.Context, name, flag string) doctor.Result {
 	version, err := output(ctx, "", name, flag)
 	switch {
 	case err == nil:
-		return client.Check{Name: name, OK: true, Detail: version}
+		return doctor.Result{Name: name, OK: true, Detail: version}
 	case errors.Is(err, exec.ErrNotFound):
-		return client.Check{Name: name, Detail: name + " is not in PATH", Fix: "install " + name}
+		return doctor.Result{Name: name, Detail: name + " is not in PATH", Fix: "install " + name}
 	}
-	return client.Check{Name: name, Detail: err.Error(), Fix: "see what " + name + " " + flag + " says"}
+	return doctor.Result{Name: name, Detail: err.Error(), Fix: "see what " + name + " " + flag + " says"}
 }
 
 // checkSocket says where the server's socket is, and whether it is there.
-func checkSocket(path string) client.Check {
-	out := client.Check{Name: "socket", OK: true, Detail: path}
+func checkSocket(path string) doctor.Result {
+	out := doctor.Result{Name: "socket", OK: true, Detail: path}
 	if _, err := os.Lstat(path); err != nil {
 		out.OK, out.Detail, out.Fix = false, path+" is missing", "see the server below"
 	}
@@ -113,21 +114,21 @@ func checkSocket(path string) client.Check {
 }
 
 // serverChecks are about the server, and those it makes itself.
-func serverChecks(ctx context.Context, deps Deps, repair bool) []client.Check {
+func serverChecks(ctx context.Context, deps Deps, repair bool) []doctor.Result {
 	o := client.Options{Socket: deps.Config.Socket, Home: deps.Config.Home, Start: deps.Start, Owner: deps.Owner}
 	c, err := client.Connect(ctx, o)
 	socket := checkSocket(client.Socket(o))
 	if err != nil {
-		server := client.Check{Name: "server", Detail: err.Error(), Fix: "do what it says; orange log may say more"}
+		server := doctor.Result{Name: "server", Detail: err.Error(), Fix: "do what it says; orange log may say more"}
 		if owner, ok := deps.owner(); ok {
 			server.Detail = fmt.Sprintf("pid %d holds the data folder and does not answer", owner.PID)
 			server.Fix = "run orange stop; the next command starts another server"
 		}
-		return []client.Check{socket, server}
+		return []doctor.Result{socket, server}
 	}
 	defer c.Close()
 	hello, err := c.Hello(ctx)
-	server := client.Check{Name: "server", OK: err == nil, Detail: fmt.Sprintf("version %s, pid %d", hello.Version, hello.PID)}
+	server := doctor.Result{Name: "server", OK: err == nil, Detail: fmt.Sprintf("version %s, pid %d", hello.Version, hello.PID)}
 	if err == nil && hello.Version != deps.Version {
 		server.OK, server.Detail = false, fmt.Sprintf("version %s runs, and this is %s", hello.Version, deps.Version)
 		server.Fix = "run orange stop; the next command starts the new one"
@@ -140,5 +141,5 @@ func serverChecks(ctx context.Context, deps Deps, repair bool) []client.Check {
 	if err != nil {
 		server.OK, server.Detail, server.Fix = false, err.Error(), "see orange log"
 	}
-	return append([]client.Check{socket, server}, checks...)
+	return append([]doctor.Result{socket, server}, checks...)
 }

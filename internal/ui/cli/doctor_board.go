@@ -10,11 +10,11 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/core/boardcheck"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func newDoctorBoard(deps Deps) *cobra.Command {
-	var x client.Examination
+	var x wire.Examination
 	var dry bool
 	cmd := &cobra.Command{
 		Use: "board [card]", Short: "Find cards of a board that nobody will pick up, and mend them", Args: arguments(0, 1),

@@ -22,6 +22,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/ui/cli"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 const (
@@ -41,7 +42,7 @@ type world struct {
 	asked    []string // what changed something: method, path, body
 	tasks    []task.Task
 	projects []task.Project
-	place    client.Place
+	place    wire.Place
 	refuse   string            // what every signal is answered with
 	answers  map[string]string // by path: the whole answer
 	codes    map[string]int    // by path: the status of the answer, if it is none of success
@@ -96,7 +97,7 @@ func (w *world) run(t *testing.T, args ...string) int {
 func (w *world) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/hello", func(rw http.ResponseWriter, _ *http.Request) {
-		reply(rw, client.Hello{Version: "1.2.3", API: 1, PID: 7})
+		reply(rw, wire.Hello{Version: "1.2.3", API: 1, PID: 7})
 	})
 	mux.HandleFunc("GET /v1/where", func(rw http.ResponseWriter, _ *http.Request) { reply(rw, w.place) })
 	mux.HandleFunc("GET /v1/tasks", w.list)
@@ -183,7 +184,7 @@ func (w *world) task(rw http.ResponseWriter, r *http.Request) {
 		no(rw, http.StatusNotFound, fmt.Sprintf("task %s not found", r.PathValue("id")))
 		return
 	}
-	reply(rw, client.View{Task: *t, Body: "## Plan\n\nAPPROACH: \x1b[31mred\x1b[0m\n", Dir: "/home/tasks/proj/one"})
+	reply(rw, wire.TaskShown{Task: *t, Body: "## Plan\n\nAPPROACH: \x1b[31mred\x1b[0m\n", Dir: "/home/tasks/proj/one"})
 }
 
 func (w *world) create(rw http.ResponseWriter, r *http.Request) {
@@ -196,7 +197,7 @@ func (w *world) create(rw http.ResponseWriter, r *http.Request) {
 	if n.Branch == "" {
 		n.Branch = "orange-tasks/" + idTwo
 	}
-	reply(rw, client.Answer{Task: task.Task{ID: idTwo, Project: n.Project, Branch: n.Branch, Summary: n.Summary, Status: "pending", Queued: n.Spawn}})
+	reply(rw, wire.Answer{Task: task.Task{ID: idTwo, Project: n.Project, Branch: n.Branch, Summary: n.Summary, Status: "pending", Queued: n.Spawn}})
 }
 
 // signal refuses what the test wants refused; else a deed is written down, a request
@@ -214,7 +215,7 @@ func (w *world) signal(rw http.ResponseWriter, r *http.Request) {
 		reply(rw, map[string]any{"error": w.refuse, "decision": map[string]string{"verdict": "refuse", "refused": w.refuse}})
 		return
 	}
-	a := client.Answer{Task: *t}
+	a := wire.Answer{Task: *t}
 	switch sig.Verb {
 	case engine.VerbMerge, engine.VerbPush, engine.VerbCreatePR:
 		a.Decision.Entries = []journal.Entry{{Task: t.ID, Seq: 5, Type: journal.EffectAsked, Effects: []task.Effect{{ID: idOne + "/5/0", By: task.ByPerson}}}}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func newImportCommand(deps Deps) *cobra.Command {
@@ -39,7 +39,7 @@ func newImportCommand(deps Deps) *cobra.Command {
 }
 
 // importFrom sends a file's lines; a folder the server reads itself.
-func (s session) importFrom(ctx context.Context, path string) (client.Imported, error) {
+func (s session) importFrom(ctx context.Context, path string) (wire.Imported, error) {
 	if path == "-" {
 		return s.Import(ctx, s.Stdin)
 	}
@@ -48,14 +48,14 @@ func (s session) importFrom(ctx context.Context, path string) (client.Imported, 
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return client.Imported{}, fmt.Errorf("find what to import: %w", err)
+		return wire.Imported{}, fmt.Errorf("find what to import: %w", err)
 	}
 	if info.IsDir() {
 		return s.ImportPath(ctx, path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return client.Imported{}, fmt.Errorf("read what to import: %w", err)
+		return wire.Imported{}, fmt.Errorf("read what to import: %w", err)
 	}
 	defer f.Close()
 	return s.Import(ctx, f)

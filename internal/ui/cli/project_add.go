@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func newProjectAdd(deps Deps) *cobra.Command {
@@ -69,13 +69,13 @@ func newProjectAdd(deps Deps) *cobra.Command {
 		if len(added.Git) > 0 {
 			lines = append(lines, gitProgramsText(added.Git)...)
 		}
-		return s.sayLines(changedProject(added), lines...)
+		return s.sayLines(added, lines...)
 	})
 	return cmd
 }
 
 // otherWorkflow refuses to register a repository again only to give it another workflow.
-func (s session) otherWorkflow(ctx context.Context, at client.Place, workflow string) error {
+func (s session) otherWorkflow(ctx context.Context, at wire.Place, workflow string) error {
 	if workflow == "" || at.Project == "" {
 		return nil
 	}

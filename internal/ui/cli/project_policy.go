@@ -8,7 +8,7 @@ import (
 
 	"orange/internal/config"
 	"orange/internal/core/task"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // policyFlags are what a person lays down for a project's tasks.
@@ -94,7 +94,7 @@ func (p *policyFlags) policy() task.Policy {
 
 // change puts what is given into a change, but for the budget: that needs the one
 // before.
-func (p *policyFlags) change(c *client.ProjectChange) {
+func (p *policyFlags) change(c *wire.ProjectChange) {
 	if p.given("delivery") {
 		d := task.Delivery(p.delivery)
 		c.Delivery = &d

@@ -9,14 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/task"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func newProjectUpdate(deps Deps) *cobra.Command {
 	var size int
 	var workflow, path string
 	var trustGit bool
-	var change client.ProjectChange
+	var change wire.ProjectChange
 	cmd := &cobra.Command{
 		Use: "update [name]", Short: "Change a project, by default the one of this folder",
 		Long: "Change what belongs to a project. What no flag names stays as it is.",
@@ -54,7 +54,7 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 			return err
 		}
 		policy.change(&change)
-		if change == (client.ProjectChange{}) && !policy.bounds() {
+		if change == (wire.ProjectChange{}) && !policy.bounds() {
 			return errors.New("nothing to change: give --pool-size or --workflow, or another flag of orange project update --help")
 		}
 		return checkPoolSize(cmd, size)
@@ -76,26 +76,18 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 			change.Budget = &budget
 		}
 		change.Code = s.code()
-		p, err := s.UpdateProject(ctx, name, change)
+		updated, err := s.UpdateProject(ctx, name, change)
 		if err != nil {
 			return err
 		}
+		p := updated.Project
 		lines := []string{fmt.Sprintf("Updated project %s: %d workspaces, workflow %s%s", p.Name, p.PoolSize, orDash(p.Workflow), policyText(p.Policy))}
 		if trustGit {
-			lines = append(lines, gitProgramsText(p.Git)...)
+			lines = append(lines, gitProgramsText(updated.Git)...)
 		}
-		return s.sayLines(changedProject(p), lines...)
+		return s.sayLines(updated, lines...)
 	})
 	return cmd
-}
-
-// changedProject is what is printed as JSON about a project after a change.
-func changedProject(p client.ChangedProject) map[string]any {
-	out := map[string]any{"project": p.Project}
-	if len(p.Git) > 0 {
-		out["git_programs"] = p.Git
-	}
-	return out
 }
 
 // gitProgramsText lists the programs that git may run, with the files whose content is fixed.

@@ -15,7 +15,7 @@ import (
 	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // lived gives the fake server a task with a past: created, planned, at work.
@@ -50,7 +50,7 @@ func lived(t *testing.T, w *world) []journal.Entry {
 	}
 	w.tasks = []task.Task{record}
 	w.answers["/v1/tasks/"+idOne+"/chain"] = `{"rows":5,"head":"` + strings.Repeat("0", 64) + `"}`
-	w.answers["/v1/workflows/"+def.Hash] = string(mustJSON(t, client.Workflow{Hash: def.Hash, Name: def.Name, File: def.File, Text: def.Text}))
+	w.answers["/v1/workflows/"+def.Hash] = string(mustJSON(t, wire.WorkflowText{Hash: def.Hash, Name: def.Name, File: def.File, Text: def.Text}))
 	w.journal(t, entries)
 	return entries
 }

@@ -12,6 +12,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // session is a command that talks to the server.
@@ -84,9 +85,9 @@ func (d Deps) actor() (task.Actor, int) {
 
 // signal sends a signal in the name of whoever runs the command. An agent speaks for
 // its own task only: its attempt's number means another attempt elsewhere.
-func (s session) signal(ctx context.Context, id string, sig signal.Signal) (client.Answer, error) {
+func (s session) signal(ctx context.Context, id string, sig signal.Signal) (wire.Answer, error) {
 	if own := s.Config.Task; s.Config.Role != "" && own != "" && !strings.HasPrefix(own, id) {
-		return client.Answer{}, fmt.Errorf("this is an attempt of task %s: it may not change task %s", short(own), short(id))
+		return wire.Answer{}, fmt.Errorf("this is an attempt of task %s: it may not change task %s", short(own), short(id))
 	}
 	sig.Actor, sig.Attempt = s.actor()
 	sig.Confirm = s.code()
@@ -134,11 +135,11 @@ func (s session) taskOf(ctx context.Context, args []string) (string, error) {
 	if at.Task == "" {
 		return "", errors.New("this folder is no task's workspace: give the id of a task")
 	}
-	return at.Task, nil
+	return string(at.Task), nil
 }
 
 // moved says in words what an answer changed.
-func moved(a client.Answer) string {
+func moved(a wire.Answer) string {
 	id, from, to := short(string(a.Task.ID)), "", ""
 	for i := range a.Decision.Entries {
 		e := &a.Decision.Entries[i]

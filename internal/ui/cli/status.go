@@ -14,6 +14,7 @@ import (
 	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // statusPatience is how long a status line waits. A prompt that hangs is worse than one
@@ -120,13 +121,13 @@ func readStatus(ctx context.Context, deps Deps, f statusFlags) (*statusLine, err
 		return nil, err
 	}
 	defer c.Close()
-	at := client.Place{Project: f.project}
+	at := wire.Place{Project: f.project}
 	if f.here {
 		if at, err = c.Where(ctx, deps.Cwd); err != nil || at.Project == "" {
 			return nil, err
 		}
 		if deps.Config.Task != "" {
-			at.Task = deps.Config.Task
+			at.Task = task.ID(deps.Config.Task)
 		}
 	}
 	state, err := c.State(ctx, client.Seen{Project: at.Project})
@@ -139,7 +140,7 @@ func readStatus(ctx context.Context, deps Deps, f statusFlags) (*statusLine, err
 	}
 	s := &statusLine{Summary: overview.Sum(state.Tasks), Paused: state.Paused, Project: at.Project}
 	for i := range state.Tasks {
-		if r := &state.Tasks[i]; at.Task != "" && string(r.ID) == at.Task {
+		if r := &state.Tasks[i]; at.Task != "" && r.ID == at.Task {
 			s.Task = &statusTask{ID: r.ID, Status: r.Status, Life: r.Life, Queued: r.Queued, Paused: r.Paused}
 			if r.Wants.WaitsForPerson() {
 				s.Task.Wants = string(r.Wants)

@@ -10,7 +10,7 @@ import (
 	"orange/internal/core/engine"
 	"orange/internal/core/overview"
 	"orange/internal/core/task"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // seen is a state with agents, something for a person and something in a queue.
@@ -27,7 +27,7 @@ func TestStatus(t *testing.T) {
 	blocked := overview.Row{ID: "five", Attempts: []overview.Attempt{{Number: 1, Mood: task.NotStarted}, {Number: 2, Mood: task.TurnFailed}, {Number: 3, Ending: true, Mood: task.Limited}}}
 	busy := seen(t, two, asks, queued)
 	of := func(w *world) { w.answers["/v1/state"] = `{"projects":[{"name":"proj","path":"/proj"}]}` }
-	inTask := func(w *world) { busy(w); w.place = client.Place{Project: "proj", Task: idTwo} }
+	inTask := func(w *world) { busy(w); w.place = wire.Place{Project: "proj", Task: idTwo} }
 	tell(t, []story{
 		{name: "plain", args: "status --timeout 1m", prepare: busy, out: "2 agents at work, 1 task waits for you, 1 queued\n"},
 		{name: "for a prompt", args: "status --timeout 1m --format prompt", prepare: busy, out: "[2 run 1 wait 1 queued] "},
@@ -87,7 +87,7 @@ func TestNamesInAStatusLineAreTame(t *testing.T) {
 	w := newWorld(t)
 	row := overview.Row{ID: idOne, Project: "proj", Status: "a#(x)`y`$(z)%{\\e\nb", Wants: "#[fg=red]"}
 	w.answers["/v1/state"] = string(mustJSON(t, overview.State{Tasks: []overview.Row{row}}))
-	w.place = client.Place{Project: "proj", Task: idOne}
+	w.place = wire.Place{Project: "proj", Task: idOne}
 	for _, format := range []string{"plain", "prompt"} {
 		w.run(t, "status", "--timeout", "1m", "--here", "--format", format)
 		if strings.ContainsAny(strings.TrimSuffix(w.out.String(), "\n"), "#`$%\\\n") {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/task"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func newTaskAttempts(deps Deps) *cobra.Command {
@@ -43,7 +43,7 @@ func newTaskAttempts(deps Deps) *cobra.Command {
 	}
 }
 
-func attemptRow(now time.Time, a *client.Attempt) []string {
+func attemptRow(now time.Time, a *wire.Attempt) []string {
 	tokens, cost := "-", "-"
 	if u := a.Usage; u != nil {
 		tokens = roughly(u.Input + u.Output)
@@ -55,7 +55,7 @@ func attemptRow(now time.Time, a *client.Attempt) []string {
 }
 
 // how is an attempt doing, or how did it end.
-func how(now time.Time, a *client.Attempt) string {
+func how(now time.Time, a *wire.Attempt) string {
 	switch {
 	case a.Alive:
 		return condition(now, a.Condition)

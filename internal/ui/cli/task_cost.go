@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/task"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func newTaskCost(deps Deps) *cobra.Command {
@@ -57,7 +57,7 @@ func (s session) taskOrProject(ctx context.Context, args []string) (id, project 
 	if err == nil && at.Task == "" && at.Project == "" {
 		err = errors.New("this folder is no task's workspace and no project: give the id of a task, --project or --all")
 	}
-	return at.Task, at.Project, err
+	return string(at.Task), at.Project, err
 }
 
 // taskCost is what the attempts of a task have consumed. Total is what the record
@@ -67,7 +67,7 @@ type taskCost struct {
 	Attempts []attemptCost `json:"attempts"`
 	Other    *task.Usage   `json:"other,omitempty"`
 	Total    task.Usage    `json:"total"`
-	Today    *client.Today `json:"today,omitempty"` // of the project, if its days have a budget
+	Today    *wire.Today   `json:"today,omitempty"` // of the project, if its days have a budget
 }
 
 type attemptCost struct {
@@ -126,7 +126,7 @@ func printTaskCost(w io.Writer, project string, c *taskCost) error {
 }
 
 // todayText says what a day has had of its budget.
-func todayText(d *client.Today) string {
+func todayText(d *wire.Today) string {
 	attempts, cost := fmt.Sprintf("%d attempts", d.Attempts), dollars(d.Micros)
 	if d.Budget.DayAttempts > 0 {
 		attempts += fmt.Sprintf(" of %d", d.Budget.DayAttempts)

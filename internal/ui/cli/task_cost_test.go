@@ -6,15 +6,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/core/task"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func spendThree(t *testing.T, w *world) {
 	t.Helper()
 	w.answers[attemptsPath] = attemptsOf(t,
-		client.Attempt{Number: 1, Role: "worker", State: "planning", Harness: "claude", Model: "opus\x1b[31m", Usage: &task.Usage{Input: 90_000, Output: 12_345, Cached: 7, Micros: 1_234_567}},
-		client.Attempt{Number: 2, Role: "reviewer", Harness: "codex"},
-		client.Attempt{Number: 4, Role: "worker", State: "working", Harness: "script:/x", Alive: true, Usage: &task.Usage{Output: 5, Micros: 3}})
+		wire.Attempt{Number: 1, Role: "worker", State: "planning", Harness: "claude", Model: "opus\x1b[31m", Usage: &task.Usage{Input: 90_000, Output: 12_345, Cached: 7, Micros: 1_234_567}},
+		wire.Attempt{Number: 2, Role: "reviewer", Harness: "codex"},
+		wire.Attempt{Number: 4, Role: "worker", State: "working", Harness: "script:/x", Alive: true, Usage: &task.Usage{Output: 5, Micros: 3}})
 	w.tasks[0].Spent = task.Spend{Usage: task.Usage{Input: 90_000, Output: 12_350, Cached: 7, Micros: 1_234_570}}
 	w.tasks[0].Ran = []task.Tally{{Role: "worker", Count: 3}, {Role: "reviewer", Count: 1}}
 }
@@ -54,8 +54,8 @@ func TestTaskCostOfAttemptsThatAreGone(t *testing.T) {
 	w.tasks[0].Spent.Input += 1000
 	w.tasks[0].Spent.Micros += 500_000
 	w.answers[attemptsPath] = string(mustJSON(t, map[string]any{
-		"attempts": []client.Attempt{{Number: 3, Role: "worker", Harness: "pi", Usage: &task.Usage{Input: 90_000, Output: 12_350, Cached: 7, Micros: 1_234_570}}},
-		"today":    client.Today{Day: "2026-03-04", Attempts: 3, Micros: 1_734_570, Budget: task.Budget{DayAttempts: 9, DayMicros: 5_000_000}},
+		"attempts": []wire.Attempt{{Number: 3, Role: "worker", Harness: "pi", Usage: &task.Usage{Input: 90_000, Output: 12_350, Cached: 7, Micros: 1_234_570}}},
+		"today":    wire.Today{Day: "2026-03-04", Attempts: 3, Micros: 1_734_570, Budget: task.Budget{DayAttempts: 9, DayMicros: 5_000_000}},
 	}))
 	const want = `NUMBER  ROLE    STATE  HARNESS  MODEL  INPUT  OUTPUT  CACHED  COST
 3       worker  -      pi       -      90000  12350   7       $1.23457

@@ -230,10 +230,11 @@ func (s session) ensureProject(ctx context.Context) (string, error) {
 	if s.Config.Role != "" {
 		return "", fmt.Errorf("%s is no project, and an agent may not add one: give --project", at.GitRoot)
 	}
-	p, err := s.AddProject(ctx, s.newProject(at.GitRoot))
+	added, err := s.AddProject(ctx, s.newProject(at.GitRoot))
 	if err != nil {
 		return "", fmt.Errorf("add %s as a project: %w", at.GitRoot, err)
 	}
+	p := added.Project
 	fmt.Fprintln(s.Stderr, cleanLine(fmt.Sprintf("orange: added project %s (%s), %d workspaces, workflow %s",
 		p.Name, p.Path, p.PoolSize, cmp.Or(p.Workflow, builtin.Default))))
 	return p.Name, nil

@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func newTaskFork(deps Deps) *cobra.Command {
-	var f client.Fork
+	var f wire.ForkWish
 	var id string
 	var wait bool
 	cmd := &cobra.Command{

@@ -14,6 +14,7 @@ import (
 	"orange/internal/core/transcript"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // How often a log that is followed is read, and its attempt looked at.
@@ -84,7 +85,7 @@ func quietly(ctx context.Context, follow bool, err error) error {
 }
 
 // attemptFor finds the attempt whose output is wanted, and waits for one to follow.
-func (s session) attemptFor(ctx context.Context, id string, l logWish) (client.Attempt, error) {
+func (s session) attemptFor(ctx context.Context, id string, l logWish) (wire.Attempt, error) {
 	a, ok, err := l.find(ctx, s.Client, id)
 	for !ok && err == nil {
 		select {
@@ -101,7 +102,7 @@ func (s session) attemptFor(ctx context.Context, id string, l logWish) (client.A
 
 // find looks for the attempt that is meant. It is an error if there is none and none is
 // to be waited for.
-func (l logWish) find(ctx context.Context, server *client.Client, id string) (a client.Attempt, ok bool, err error) {
+func (l logWish) find(ctx context.Context, server *client.Client, id string) (a wire.Attempt, ok bool, err error) {
 	list, err := server.Attempts(ctx, id)
 	if err != nil {
 		return a, false, err
@@ -120,7 +121,7 @@ func (l logWish) find(ctx context.Context, server *client.Client, id string) (a 
 }
 
 // choose is the newest attempt that is meant.
-func (l logWish) choose(list []client.Attempt) (best client.Attempt, ok bool) {
+func (l logWish) choose(list []wire.Attempt) (best wire.Attempt, ok bool) {
 	for _, a := range list {
 		if l.attempt > 0 && a.Number != l.attempt || l.role != "" && a.Role != l.role || a.Number < best.Number {
 			continue
@@ -143,7 +144,7 @@ func (l logWish) what() string {
 }
 
 // showLog prints the log of an attempt, and what is added to it if it is followed.
-func (s session) showLog(ctx context.Context, id string, a client.Attempt, l logWish) error {
+func (s session) showLog(ctx context.Context, id string, a wire.Attempt, l logWish) error {
 	if !l.raw {
 		log, err := s.Client.Log(ctx, id, a.Number, "")
 		var no *client.Error
@@ -151,7 +152,7 @@ func (s session) showLog(ctx context.Context, id string, a client.Attempt, l log
 		case errors.As(err, &no) && no.Status == http.StatusNotFound: // a server of an earlier version
 		case err != nil:
 			return err
-		case log.Form == client.FormTranscript:
+		case log.Form == wire.FormTranscript:
 			return s.showConversation(ctx, id, a, l, log)
 		}
 	}
@@ -195,12 +196,12 @@ func (s session) speaks(ctx context.Context, id string, number int) bool {
 	server := s.watcher()
 	defer server.Close()
 	log, err := server.Log(ctx, id, number, "")
-	return err == nil && log.Form == client.FormTranscript
+	return err == nil && log.Form == wire.FormTranscript
 }
 
 // showConversation prints what was said in an attempt, and what is said until it ends if it
 // is followed.
-func (s session) showConversation(ctx context.Context, id string, a client.Attempt, l logWish, log client.Log) error {
+func (s session) showConversation(ctx context.Context, id string, a wire.Attempt, l logWish, log wire.Log) error {
 	p := transcript.Printer{Now: s.Now()}
 	lines := p.Lines(log.Turns)
 	switch {
@@ -235,7 +236,7 @@ func (s session) showConversation(ctx context.Context, id string, a client.Attem
 
 // goesOn reads what was said since. Agents go on without a server: while there is none,
 // nobody knows.
-func (s session) goesOn(ctx context.Context, id string, number int, last client.Log) (client.Log, error) {
+func (s session) goesOn(ctx context.Context, id string, number int, last wire.Log) (wire.Log, error) {
 	server := s.watcher()
 	defer server.Close()
 	log, err := server.Log(ctx, id, number, last.Next)
@@ -288,7 +289,7 @@ func attemptEnded(ctx context.Context, server *client.Client, id string, number 
 }
 
 // logWriter prints lines as they come: as text, or each as a JSON object.
-func (s session) logWriter(a client.Attempt, l logWish) logWriter {
+func (s session) logWriter(a wire.Attempt, l logWish) logWriter {
 	if wantsJSON(s.cmd) {
 		return logWriterTo(a, l, false, func(line string, _ bool) error { return printJSON(s.Stdout, map[string]string{"line": line}) })
 	}
@@ -302,7 +303,7 @@ func (s session) logWriter(a client.Attempt, l logWish) logWriter {
 }
 
 // logWriterTo makes lines of what an attempt printed: by a terminal if it had one.
-func logWriterTo(a client.Attempt, l logWish, parts bool, emit func(line string, whole bool) error) logWriter {
+func logWriterTo(a wire.Attempt, l logWish, parts bool, emit func(line string, whole bool) error) logWriter {
 	if a.Window != "" && !l.raw {
 		return &terminalPrinter{term: screen.NewTerminal(screen.TerminalWidth, screen.TerminalHeight), emit: emit, parts: parts, last: l.lines}
 	}

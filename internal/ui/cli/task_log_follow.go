@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"orange/internal/outputlog"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // logTail reads an output that may grow, from some lines before its end on.
@@ -46,7 +46,7 @@ func (t *logTail) read(out io.Writer) (int64, error) {
 }
 
 // readAll hands all of the output to out.
-func (t *logTail) readAll(a client.Attempt, out logWriter) error {
+func (t *logTail) readAll(a wire.Attempt, out logWriter) error {
 	if _, err := t.read(out); err != nil {
 		return err
 	}

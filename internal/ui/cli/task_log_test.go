@@ -16,7 +16,7 @@ import (
 
 	"orange/internal/core/transcript"
 	"orange/internal/ui/cli"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // screen is what a person sees while a command still runs.
@@ -50,7 +50,7 @@ func (s *screen) shows(t *testing.T, text string) {
 // changing answers with attempts that a test changes while a command runs.
 type changing struct {
 	mu    sync.Mutex
-	list  []client.Attempt
+	list  []wire.Attempt
 	count int  // how often they were asked for
 	gone  bool // the server is on its way out
 }
@@ -77,7 +77,7 @@ func (c *changing) leave() {
 	c.gone = true
 }
 
-func (c *changing) set(list ...client.Attempt) {
+func (c *changing) set(list ...wire.Attempt) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.list = list
@@ -100,13 +100,13 @@ func (c *changing) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 
 func TestFollowingAnAttemptThatIsYetToCome(t *testing.T) {
 	t.Parallel()
-	w, out, attempts := newWorld(t), &screen{}, &changing{list: []client.Attempt{}}
+	w, out, attempts := newWorld(t), &screen{}, &changing{list: []wire.Attempt{}}
 	w.Stdout, w.handle = out, attempts.ServeHTTP
 	path := filepath.Join(t.TempDir(), "log")
 	code := make(chan int)
 	go func() { code <- cli.Run(t.Context(), w.Deps, []string{"task", "log", "-f", idOne}) }()
 	attempts.asked(t, 1) // and there was none
-	attempts.set(client.Attempt{Number: 1, Role: "worker", Alive: true, Log: path})
+	attempts.set(wire.Attempt{Number: 1, Role: "worker", Alive: true, Log: path})
 	write(t, path, "first\n")
 	out.shows(t, "first\n")
 	write(t, path, "a question? ")
@@ -114,7 +114,7 @@ func TestFollowingAnAttemptThatIsYetToCome(t *testing.T) {
 	write(t, path, "yes\nlast")
 	out.shows(t, "first\na question? yes\nlast")
 	zero := 0
-	attempts.set(client.Attempt{Number: 1, Role: "worker", Code: &zero, Log: path}, client.Attempt{Number: 2, Role: "worker", Alive: true, Log: path + "2"})
+	attempts.set(wire.Attempt{Number: 1, Role: "worker", Code: &zero, Log: path}, wire.Attempt{Number: 2, Role: "worker", Alive: true, Log: path + "2"})
 	if got := <-code; got != 0 {
 		t.Errorf("exit %d: %s", got, w.err.String())
 	}
@@ -123,12 +123,12 @@ func TestFollowingAnAttemptThatIsYetToCome(t *testing.T) {
 func TestFollowingIsInterrupted(t *testing.T) {
 	for _, name := range []string{"while it waits for an attempt", "while the attempt lives"} {
 		t.Run(name, func(t *testing.T) {
-			w, out, attempts := newWorld(t), &screen{}, &changing{list: []client.Attempt{}}
+			w, out, attempts := newWorld(t), &screen{}, &changing{list: []wire.Attempt{}}
 			w.Stdout, w.handle = out, attempts.ServeHTTP
 			if name == "while the attempt lives" {
 				path := filepath.Join(t.TempDir(), "log")
 				write(t, path, "here\n")
-				attempts.set(client.Attempt{Number: 1, Alive: true, Log: path})
+				attempts.set(wire.Attempt{Number: 1, Alive: true, Log: path})
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			code := make(chan int)
@@ -156,7 +156,7 @@ func TestFollowingGoesOnWhileTheServerLeaves(t *testing.T) {
 	t.Parallel()
 	w, out, attempts := newWorld(t), &screen{}, &changing{}
 	path := filepath.Join(t.TempDir(), "log")
-	attempts.set(client.Attempt{Number: 1, Alive: true, Log: path})
+	attempts.set(wire.Attempt{Number: 1, Alive: true, Log: path})
 	w.Stdout, w.handle = out, attempts.ServeHTTP
 	ctx, cancel := context.WithCancel(t.Context())
 	code := make(chan int)
@@ -192,11 +192,11 @@ func (c *talking) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		no(rw, http.StatusServiceUnavailable, "the server is shutting down: try again")
 		return
 	}
-	out := client.Log{Attempt: 1, Alive: c.given+1 < len(c.turns), Form: cmp.Or(c.form, client.FormTranscript)}
+	out := wire.Log{Attempt: 1, Alive: c.given+1 < len(c.turns), Form: cmp.Or(c.form, wire.FormTranscript)}
 	if from, err := strconv.Atoi(r.URL.Query().Get("after")); err == nil {
 		c.given = from
 	}
-	if c.given < len(c.turns) && out.Form == client.FormTranscript {
+	if c.given < len(c.turns) && out.Form == wire.FormTranscript {
 		out.Turns = c.turns[c.given : c.given+1]
 		c.given++
 	}
@@ -231,7 +231,7 @@ Which colour?
 func TestAConversationIsFollowedToItsEnd(t *testing.T) {
 	w, out := newWorld(t), &screen{}
 	server := &talking{turns: talk()}
-	server.set(client.Attempt{Number: 1, Alive: true, Log: "/no/such/file"})
+	server.set(wire.Attempt{Number: 1, Alive: true, Log: "/no/such/file"})
 	w.Stdout, w.handle = out, server.ServeHTTP
 	code := make(chan int)
 	go func() { code <- cli.Run(t.Context(), w.Deps, []string{"task", "log", "-f", idOne}) }()
@@ -254,8 +254,8 @@ func (s *screen) begins(t *testing.T, text string) {
 
 func TestAConversationIsShown(t *testing.T) {
 	w := newWorld(t)
-	w.answers[attemptsPath] = attemptsOf(t, client.Attempt{Number: 1, Role: "worker", Window: "worker", Log: "/no/such/file"})
-	w.answers["/v1/tasks/"+idOne+"/log"] = string(mustJSON(t, client.Log{Attempt: 1, Form: client.FormTranscript, Turns: talk(), Cut: true}))
+	w.answers[attemptsPath] = attemptsOf(t, wire.Attempt{Number: 1, Role: "worker", Window: "worker", Log: "/no/such/file"})
+	w.answers["/v1/tasks/"+idOne+"/log"] = string(mustJSON(t, wire.Log{Attempt: 1, Form: wire.FormTranscript, Turns: talk(), Cut: true}))
 	for args, want := range map[string]string{
 		"":     "(the beginning is left out: see --raw)\n" + talked,
 		"-n 2": "2026-03-04 12:00:04 agent\nWhich colour?\n",
@@ -277,7 +277,7 @@ func TestATerminalIsShownAsItLooked(t *testing.T) {
 	w := newWorld(t)
 	path := filepath.Join(t.TempDir(), "log")
 	write(t, path, "\x1b[?25ltwo\x1b[1Cwords\r\n⠋ thinking\r⠙ thinking\r⠹ thinking\r\x1b[2Kdone\r\n\x1b[1Ccan I? ")
-	w.answers[attemptsPath] = attemptsOf(t, client.Attempt{Number: 1, Role: "worker", Window: "worker", Log: path})
+	w.answers[attemptsPath] = attemptsOf(t, wire.Attempt{Number: 1, Role: "worker", Window: "worker", Log: path})
 	w.answers["/v1/tasks/"+idOne+"/log"] = `{"attempt":1,"form":"terminal"}`
 	for args, want := range map[string]string{
 		"":          "two words\ndone\n can I?\n",
@@ -302,7 +302,7 @@ func TestALongTerminalSaysWhatIsLeftOut(t *testing.T) {
 		fmt.Fprintf(&text, "line %d\r\n", i)
 	}
 	write(t, path, text.String())
-	w.answers[attemptsPath] = attemptsOf(t, client.Attempt{Number: 1, Role: "worker", Window: "worker", Log: path})
+	w.answers[attemptsPath] = attemptsOf(t, wire.Attempt{Number: 1, Role: "worker", Window: "worker", Log: path})
 	w.answers["/v1/tasks/"+idOne+"/log"] = `{"attempt":1,"form":"terminal"}`
 	for _, args := range []string{"", "-f"} {
 		code := w.run(t, append([]string{"task", "log", idOne}, strings.Fields(args)...)...)
@@ -325,8 +325,8 @@ func TestAFollowedTerminalGivesWayToTheConversation(t *testing.T) {
 	w, out := newWorld(t), &screen{}
 	path := filepath.Join(t.TempDir(), "log")
 	write(t, path, "Welcome\r\n")
-	server := &talking{turns: talk(), form: client.FormTerminal}
-	server.set(client.Attempt{Number: 1, Alive: true, Window: "worker", Log: path})
+	server := &talking{turns: talk(), form: wire.FormTerminal}
+	server.set(wire.Attempt{Number: 1, Alive: true, Window: "worker", Log: path})
 	w.Stdout, w.handle = out, server.ServeHTTP
 	code := make(chan int)
 	go func() { code <- cli.Run(t.Context(), w.Deps, []string{"task", "log", "-f", idOne}) }()
@@ -345,14 +345,14 @@ func TestAFollowedTerminalGivesWayToTheConversation(t *testing.T) {
 
 func TestTaskOutput(t *testing.T) {
 	const path = "/v1/tasks/" + idOne + "/output"
-	says := func(m client.Message) func(w *world) {
+	says := func(m wire.Message) func(w *world) {
 		return func(w *world) { w.answers[path] = string(mustJSON(t, m)) }
 	}
 	tell(t, []story{
-		{name: "the last message", args: "task output " + idOne, prepare: says(client.Message{Attempt: 2, Text: "Which\n\n- **colour**?\x1b[2J"}), out: "Which\n\n- **colour**?\n"},
-		{name: "as JSON", args: "task output " + idOne + " --json", prepare: says(client.Message{Attempt: 2, Role: "worker", Text: "x"}), out: `{"attempt":2,"role":"worker","alive":false,"text":"x"}` + "\n"},
-		{name: "nothing", args: "task output " + idOne, prepare: says(client.Message{Attempt: 2}), code: 1, err: "orange: task output: attempt 2 of task oneAAAAA has said nothing: see orange task log"},
-		{name: "nothing, as JSON", args: "task output " + idOne + " --json", prepare: says(client.Message{Attempt: 2}), code: 1, err: "has said nothing"},
+		{name: "the last message", args: "task output " + idOne, prepare: says(wire.Message{Attempt: 2, Text: "Which\n\n- **colour**?\x1b[2J"}), out: "Which\n\n- **colour**?\n"},
+		{name: "as JSON", args: "task output " + idOne + " --json", prepare: says(wire.Message{Attempt: 2, Role: "worker", Text: "x"}), out: `{"attempt":2,"role":"worker","alive":false,"text":"x"}` + "\n"},
+		{name: "nothing", args: "task output " + idOne, prepare: says(wire.Message{Attempt: 2}), code: 1, err: "orange: task output: attempt 2 of task oneAAAAA has said nothing: see orange task log"},
+		{name: "nothing, as JSON", args: "task output " + idOne + " --json", prepare: says(wire.Message{Attempt: 2}), code: 1, err: "has said nothing"},
 		{name: "no attempt", args: "task output --attempt 0 " + idOne, code: 2, err: "--attempt 0: give a positive integer"},
 	})
 }

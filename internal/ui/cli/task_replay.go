@@ -15,7 +15,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // replayFlags is the command line of task replay.
@@ -76,16 +76,16 @@ func (s session) verifyChain(ctx context.Context, id string) error {
 		return err
 	}
 	out := struct {
-		Task  string       `json:"task"`
-		Same  bool         `json:"same"`
-		Chain client.Chain `json:"chain"`
+		Task  string     `json:"task"`
+		Same  bool       `json:"same"`
+		Chain wire.Chain `json:"chain"`
 	}{id, false, chain}
 	return errors.Join(printJSON(s.Stdout, out), fail{code: exitFailed, told: true, err: err})
 }
 
 // past is a task and the entries that led to its record.
 type past struct {
-	client.View
+	wire.TaskShown
 	entries []journal.Entry
 }
 
@@ -116,9 +116,9 @@ func (s session) showAt(p past, seq int) error {
 			events = append(events, line)
 		}
 	}
-	v := client.View{Task: t, Dir: p.Dir}
+	v := wire.TaskShown{Task: t, Dir: p.Dir}
 	all := struct {
-		client.View
+		wire.TaskShown
 		History []json.RawMessage `json:"history"`
 	}{v, events}
 	then := s.Deps

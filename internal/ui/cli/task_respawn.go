@@ -8,7 +8,7 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/signal"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func newTaskRespawn(deps Deps) *cobra.Command {
@@ -36,7 +36,7 @@ func newTaskRespawn(deps Deps) *cobra.Command {
 }
 
 // startedAgain says which agent an answer starts, if it does.
-func startedAgain(a client.Answer) string {
+func startedAgain(a wire.Answer) string {
 	for i := range a.Decision.Entries {
 		for _, n := range a.Decision.Entries[i].Started {
 			return fmt.Sprintf("%s: the %s is started again, in %s", short(string(a.Task.ID)), n.Role, a.Task.Status)

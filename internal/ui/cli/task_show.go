@@ -12,7 +12,7 @@ import (
 
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func newTaskShow(deps Deps) *cobra.Command {
@@ -36,7 +36,7 @@ func newTaskShow(deps Deps) *cobra.Command {
 				return err
 			}
 			all := struct {
-				client.View
+				wire.TaskShown
 				History []json.RawMessage `json:"history"`
 			}{v, events}
 			return s.show(all, func(w io.Writer) error { return printView(w, s.Deps, v, events) })
@@ -44,7 +44,7 @@ func newTaskShow(deps Deps) *cobra.Command {
 	}
 }
 
-func printView(w io.Writer, deps Deps, v client.View, events []json.RawMessage) error {
+func printView(w io.Writer, deps Deps, v wire.TaskShown, events []json.RawMessage) error {
 	if err := printTable(w, 0, details(deps.Now(), v)); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func printView(w io.Writer, deps Deps, v client.View, events []json.RawMessage) 
 }
 
 // details are the facts of a task that are there, a line each.
-func details(now time.Time, v client.View) [][]string {
+func details(now time.Time, v wire.TaskShown) [][]string {
 	t := &v.Task
 	rows := [][]string{}
 	add := func(name, value string) {

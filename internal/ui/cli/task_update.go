@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/signal"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // currentBranch stands for "--branch" without a name: no branch can be called so.
@@ -66,7 +66,7 @@ func (s session) update(ctx context.Context, args []string, c changes) error {
 	if err != nil {
 		return err
 	}
-	var answer client.Answer
+	var answer wire.Answer
 	var said []string
 	if len(fields) > 0 {
 		if answer, err = s.signal(ctx, id, signal.Signal{Kind: signal.Update, Fields: fields, Note: c.note}); err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func newVersionCommand(deps Deps) *cobra.Command {
@@ -15,7 +15,7 @@ func newVersionCommand(deps Deps) *cobra.Command {
 		Long:    "Print the version of this program.",
 		Example: "  orange version",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := map[string]any{"version": deps.Version, "api": client.API}
+			v := map[string]any{"version": deps.Version, "api": wire.Version}
 			return show(cmd, v, func(w io.Writer) error {
 				_, err := fmt.Fprintln(w, "orange "+deps.Version)
 				return err

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func newWorkspaceCommand(deps Deps) *cobra.Command {
@@ -12,7 +12,7 @@ func newWorkspaceCommand(deps Deps) *cobra.Command {
 }
 
 // workspaceState says in a word how a workspace is.
-func workspaceState(w *client.Workspace) string {
+func workspaceState(w *wire.Workspace) string {
 	switch {
 	case w.Problem != "":
 		return "problem: " + w.Problem

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func newWorkspaceGC(deps Deps) *cobra.Command {
-	how := client.Sweep{}
+	how := wire.CleanWish{}
 	older := days(14 * 24 * time.Hour)
 	cmd := &cobra.Command{
 		Use: "gc", Short: "Remove the workspaces that nobody needs; work in them is kept", Args: arguments(0, 0),

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func newWorkspaceSalvage(deps Deps) *cobra.Command {
@@ -49,7 +49,7 @@ func newWorkspaceSalvage(deps Deps) *cobra.Command {
 
 // bringBack are the commands that put salvaged work on a branch: that of submodules first,
 // then the files, then what was staged.
-func bringBack(v *client.Salvage) (commands []string) {
+func bringBack(v *wire.Salvage) (commands []string) {
 	branch := "salvage-" + short(string(v.Task)) + "-" + path.Base(v.Ref)
 	for i, sub := range v.Submodules {
 		name := branch

@@ -19,7 +19,7 @@ func TestWorkspaces(t *testing.T) {
 		{"name":"p--3","project":"p","path":"/w/p--3"},
 		{"name":"p--4","project":"p","path":"/w/p--4","exists":true,"problem":"no\u001b[1m git"}]}`
 	initAnswer := answer("/v1/workspaces/init", `{"workspaces":[{"name":"p--1","path":"/w/p--1","exists":true,"dirty":true},{"name":"p--2","path":"/w/p--2"}]}`)
-	const gc = `{"removed":[{"name":"p--9","why":"the pool has 2"}],"kept":[{"name":"p--8","why":"a task holds it"}]}`
+	const gc = `{"kept":[{"name":"p--8","why":"a task holds it"}],"removed":[{"name":"p--9","why":"the pool has 2"}]}`
 	const rich = `{"salvages":[{"ref":"refs/orange/salvage/` + idOne + `/2","project":"p","task":"` + idOne + `","at":"2026-03-04T11:00:00Z","commit":"abc","files":3,"staged":"def",` +
 		`"submodules":[{"path":"a lib","repository":"/r/.git/orange/submodules","ref":"refs/x"},{"path":"a lib","repository":"/r/.git/orange/submodules","ref":"refs/y"}]}]}`
 	const salvage = `{"salvages":[{"ref":"refs/orange/salvage/` + idOne + `/2","project":"p","task":"` + idOne + `","at":"2026-03-04T11:00:00Z","commit":"abc","files":3}]}`

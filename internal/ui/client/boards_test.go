@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func TestWhatIsAskedAboutBoards(t *testing.T) {
@@ -14,7 +15,7 @@ func TestWhatIsAskedAboutBoards(t *testing.T) {
 	ask := map[string]func(context.Context, *client.Client) error{
 		"GET /v1/boards/a%20b": func(ctx context.Context, c *client.Client) error { _, err := c.Board(ctx, "a b"); return err },
 		`POST /v1/boards/a%2Fb/cards {"title":"t","tags":["x"],"no_task":true}`: func(ctx context.Context, c *client.Client) error {
-			_, err := c.AddCard(ctx, "a/b", client.NewCard{Title: "t", Tags: []string{"x"}, NoTask: true})
+			_, err := c.AddCard(ctx, "a/b", wire.NewCard{Title: "t", Tags: []string{"x"}, NoTask: true})
 			return err
 		},
 		"GET /v1/boards/p/cards/3": func(ctx context.Context, c *client.Client) error { _, err := c.Card(ctx, "p", 3); return err },
@@ -44,7 +45,7 @@ func TestAProjectThatWouldLeadElsewhereIsNotAsked(t *testing.T) {
 	defer c.Close()
 	for _, name := range []string{"", ".", ".."} {
 		_, board1 := c.Board(t.Context(), name)
-		_, add := c.AddCard(t.Context(), name, client.NewCard{})
+		_, add := c.AddCard(t.Context(), name, wire.NewCard{})
 		_, card := c.Card(t.Context(), name, 1)
 		_, change := c.ChangeCard(t.Context(), name, 1, board.Change{}, "")
 		_, history := c.CardHistory(t.Context(), name, 1)

@@ -15,10 +15,8 @@ import (
 	"strconv"
 
 	"orange/internal/core/task"
+	"orange/internal/wire"
 )
-
-// API is the version of the protocol this client speaks.
-const API = 1
 
 // maxErrorBody bounds what is kept of an answer that is an error.
 const maxErrorBody = 4 << 20
@@ -75,7 +73,7 @@ func (e *Error) Error() string { return e.Message }
 // call is one request to the server.
 type call struct {
 	method string
-	path   string // below /v1, escaped
+	path   string // below wire.Root, escaped
 	query  url.Values
 	body   io.Reader
 	form   string // content type of the body
@@ -112,7 +110,7 @@ func (q call) harmless(err error) bool {
 
 // once is send for those who do not want another server.
 func (c *Client) once(ctx context.Context, q call) (*http.Response, error) {
-	u := "http://orange/v1" + q.path
+	u := "http://orange" + wire.Root + q.path
 	if len(q.query) > 0 {
 		u += "?" + q.query.Encode()
 	}
@@ -123,15 +121,15 @@ func (c *Client) once(ctx context.Context, q call) (*http.Response, error) {
 	for name, values := range q.header {
 		req.Header[name] = values
 	}
-	req.Header.Set("Orange-Api", strconv.Itoa(API))
+	req.Header.Set(wire.HeaderAPI, strconv.Itoa(wire.Version))
 	if c.token != "" {
-		req.Header.Set("Orange-Token", c.token)
+		req.Header.Set(wire.HeaderToken, c.token)
 	}
 	if q.form != "" {
 		req.Header.Set("Content-Type", q.form)
 	}
 	if via := ViaHeader(ctx); via != "" {
-		req.Header.Set(HeaderVia, via)
+		req.Header.Set(wire.HeaderVia, via)
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
@@ -163,9 +161,7 @@ func plain(err error) error {
 
 func answerError(res *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
-	var said struct {
-		Error string `json:"error"`
-	}
+	var said wire.Failure
 	e := &Error{Status: res.StatusCode, Body: body}
 	if json.Unmarshal(body, &said) == nil && said.Error != "" {
 		e.Message = said.Error
@@ -217,11 +213,11 @@ func (c *Client) copyTo(ctx context.Context, q call, w io.Writer) error {
 	return nil
 }
 
-// taskPath is the address of a task, or of something of it. What cannot be an id is
-// not sent: it would be part of an address.
-func taskPath(id, of string) (string, error) {
+// taskPath returns the path of a task, or of something of it. It refuses what cannot be
+// an id, because that would lead to another path.
+func taskPath(id, pattern string) (string, error) {
 	if !task.ValidPrefix(id) {
 		return "", &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("task %q not found: see orange task list", id)}
 	}
-	return "/tasks/" + id + of, nil
+	return wire.FillPath(pattern, id), nil
 }

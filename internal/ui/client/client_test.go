@@ -21,6 +21,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // socketIn returns a socket path short enough for every system.
@@ -97,11 +98,11 @@ func TestWhatIsAsked(t *testing.T) {
 			return err
 		}, `POST /v1/projects {"name":"p","path":"/p","default_branch":"","pool_size":2}`},
 		{"update project", func(ctx context.Context, c *client.Client) error {
-			_, err := c.UpdateProject(ctx, "p/q", client.ProjectChange{PoolSize: &two, Workflow: &flow})
+			_, err := c.UpdateProject(ctx, "p/q", wire.ProjectChange{PoolSize: &two, Workflow: &flow})
 			return err
 		}, `PATCH /v1/projects/p%2Fq {"pool_size":2,"workflow":"w"}`},
 		{"update all of a project", func(ctx context.Context, c *client.Client) error {
-			change := client.ProjectChange{PoolSize: &two, Workflow: &none, Delivery: &delivery, Setup: &setup, Teardown: &none, Budget: &task.Budget{TaskMicros: 5}}
+			change := wire.ProjectChange{PoolSize: &two, Workflow: &none, Delivery: &delivery, Setup: &setup, Teardown: &none, Budget: &task.Budget{TaskMicros: 5}}
 			_, err := c.UpdateProject(ctx, "p", change)
 			return err
 		}, `PATCH /v1/projects/p {"pool_size":2,"workflow":"","delivery":"pr","setup":"make","teardown":"","budget":{"task_cost_micro_usd":5}}`},
@@ -111,7 +112,7 @@ func TestWhatIsAsked(t *testing.T) {
 		{"hook", func(ctx context.Context, c *client.Client) error { return c.Hook(ctx, "claude", "Stop", []byte("{}")) },
 			`POST /v1/hooks {"harness":"claude","event":"Stop","payload":"e30="}`},
 		{"fork", func(ctx context.Context, c *client.Client) error {
-			_, err := c.Fork(ctx, "abc", client.Fork{Seq: 3, Branch: "b", Spawn: true})
+			_, err := c.Fork(ctx, "abc", wire.ForkWish{Seq: 3, Branch: "b", Spawn: true})
 			return err
 		}, `POST /v1/tasks/abc/fork {"seq":3,"branch":"b","spawn":true}`},
 		{"inbox", func(ctx context.Context, c *client.Client) error { _, err := c.Inbox(ctx, ""); return err }, "GET /v1/inbox"},
@@ -120,7 +121,7 @@ func TestWhatIsAsked(t *testing.T) {
 		{"make workspaces", func(ctx context.Context, c *client.Client) error { _, err := c.InitWorkspaces(ctx, "p", 2); return err },
 			`POST /v1/workspaces/init {"project":"p","count":2}`},
 		{"clean workspaces", func(ctx context.Context, c *client.Client) error {
-			_, err := c.CleanWorkspaces(ctx, client.Sweep{DryRun: true, Purge: true, Older: time.Second})
+			_, err := c.CleanWorkspaces(ctx, wire.CleanWish{DryRun: true, Purge: true, Older: time.Second})
 			return err
 		}, `POST /v1/workspaces/gc {"dry_run":true,"purge":true,"older":1000000000}`},
 		{"salvages", func(ctx context.Context, c *client.Client) error { _, err := c.Salvages(ctx, "p"); return err }, "GET /v1/salvages?project=p"},
@@ -187,7 +188,7 @@ func TestListsAreNeverNull(t *testing.T) {
 	attempts, err1 := c.Attempts(t.Context(), "abc")
 	items, err2 := c.Inbox(t.Context(), "")
 	workspaces, err3 := c.Workspaces(t.Context())
-	cleanup, err4 := c.CleanWorkspaces(t.Context(), client.Sweep{})
+	cleanup, err4 := c.CleanWorkspaces(t.Context(), wire.CleanWish{})
 	salvages, err5 := c.Salvages(t.Context(), "")
 	text, err := json.Marshal([]any{attempts, items, workspaces, cleanup, salvages})
 	if err := errors.Join(err, err1, err2, err3, err4, err5); err != nil || strings.Contains(string(text), "null") {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"orange/internal/core/engine"
+	"orange/internal/wire"
 )
 
 // NeedsCode says whether a request was refused because a person must give back a code
@@ -14,9 +15,7 @@ func NeedsCode(err error) bool {
 	if !errors.As(err, &no) {
 		return false
 	}
-	var said struct {
-		Decision Decision `json:"decision"`
-	}
+	var said wire.Answer
 	if json.Unmarshal(no.Body, &said) != nil {
 		return false
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"orange/internal/wire"
 )
 
 const (
@@ -158,8 +160,8 @@ func (c *Client) greet(ctx context.Context, socket string) error {
 	if err != nil {
 		return err
 	}
-	if hello.API != API {
-		return fmt.Errorf("the running server %s speaks protocol %d and this orange speaks %d: run orange stop and try again", hello.Version, hello.API, API)
+	if hello.API != wire.Version {
+		return fmt.Errorf("the running server %s speaks protocol %d and this orange speaks %d: run orange stop and try again", hello.Version, hello.API, wire.Version)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orange/internal/core/journal"
+	"orange/internal/wire"
 )
 
 const (
@@ -40,12 +41,12 @@ type Watch struct {
 // each or Opened return an error. A stream that breaks is taken up again where it
 // broke; when that goes wrong several times in a row its error is returned.
 func (c *Client) Events(ctx context.Context, w Watch, each func(Event) error) error {
-	q := call{method: http.MethodGet, path: "/events", query: url.Values{"after": {strconv.FormatInt(w.After, 10)}}}
+	q := call{method: http.MethodGet, path: wire.PathEvents, query: url.Values{"after": {strconv.FormatInt(w.After, 10)}}}
 	if w.Task != "" {
 		q.query.Set("task", w.Task)
 	}
 	s := stream{client: c, call: q, opened: w.Opened, deliver: func(b block) error {
-		if b.event != "entry" {
+		if b.event != wire.EventEntry {
 			return nil
 		}
 		var e Event
@@ -104,9 +105,9 @@ func (s *stream) follow(ctx context.Context) error {
 // read follows one connection to its end. It says whether an event came.
 func (s *stream) read(ctx context.Context) (progress bool, err error) {
 	q := s.call
-	q.header = http.Header{"Accept": {"text/event-stream"}}
+	q.header = http.Header{"Accept": {wire.TypeEventStream}}
 	if s.last != "" {
-		q.header.Set("Last-Event-ID", s.last)
+		q.header.Set(wire.HeaderLastEventID, s.last)
 	}
 	res, err := s.client.once(ctx, q) // whoever only watches does not undo a stop
 	if err != nil {

@@ -5,11 +5,9 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
-	"orange/internal/core/diff"
 	"orange/internal/core/overview"
-	"orange/internal/core/screen"
+	"orange/internal/wire"
 )
 
 // Seen says what is wanted of a state.
@@ -36,7 +34,7 @@ func (s Seen) query() url.Values {
 // State is everything at one moment.
 func (c *Client) State(ctx context.Context, s Seen) (overview.State, error) {
 	var out overview.State
-	err := c.get(ctx, "/state", s.query(), &out)
+	err := c.get(ctx, wire.PathState, s.query(), &out)
 	return out, err
 }
 
@@ -52,10 +50,10 @@ type Live struct {
 // Follow reports what becomes of a state until ctx ends. A stream that breaks is taken
 // up where it broke: no change is missed.
 func (c *Client) Follow(ctx context.Context, l Live) error {
-	q := call{method: http.MethodGet, path: "/state/events", query: l.query()}
+	q := call{method: http.MethodGet, path: wire.PathStateEvents, query: l.query()}
 	q.query.Set("after", strconv.FormatInt(l.After, 10))
 	s := stream{client: c, call: q, opened: l.Opened, lost: l.Lost, deliver: func(b block) error {
-		if b.event != "change" {
+		if b.event != wire.EventChange {
 			return nil
 		}
 		var change overview.Change
@@ -67,36 +65,24 @@ func (c *Client) Follow(ctx context.Context, l Live) error {
 	return s.follow(ctx)
 }
 
-// A Screen is what the terminal of an agent shows, or the end of what one without a
-// terminal wrote.
-type Screen struct {
-	Attempt int           `json:"attempt"` // 0: there is none
-	Role    string        `json:"role"`
-	Harness string        `json:"harness"`
-	Alive   bool          `json:"alive"`
-	Lines   []screen.Line `json:"lines"`
-	Note    string        `json:"note,omitempty"` // why there is nothing to see
-	At      time.Time     `json:"at"`
-}
-
 // Screen looks at the agent of a role of a task; "" for the one at work.
-func (c *Client) Screen(ctx context.Context, id, role string) (Screen, error) {
-	var out Screen
-	err := c.ofTask(ctx, id, "/screen", url.Values{"role": {role}}, &out)
+func (c *Client) Screen(ctx context.Context, id, role string) (wire.Screen, error) {
+	var out wire.Screen
+	err := c.ofTask(ctx, id, wire.PathTaskScreen, url.Values{"role": {role}}, &out)
 	return out, err
 }
 
 // WatchScreen reports what an agent's terminal shows, now and whenever it changes.
-func (c *Client) WatchScreen(ctx context.Context, id, role string, each func(Screen) error) error {
-	path, err := taskPath(id, "/screen/events")
+func (c *Client) WatchScreen(ctx context.Context, id, role string, each func(wire.Screen) error) error {
+	path, err := taskPath(id, wire.PathTaskScreenEvents)
 	if err != nil {
 		return err
 	}
 	s := stream{client: c, call: call{method: http.MethodGet, path: path, query: url.Values{"role": {role}}}, deliver: func(b block) error {
-		if b.event != "screen" {
+		if b.event != wire.EventScreen {
 			return nil
 		}
-		var out Screen
+		var out wire.Screen
 		if err := b.decode(&out); err != nil {
 			return err
 		}
@@ -107,67 +93,37 @@ func (c *Client) WatchScreen(ctx context.Context, id, role string, each func(Scr
 
 // Type types text into an agent's terminal, and presses Enter.
 func (c *Client) Type(ctx context.Context, id, role, text string) error {
-	path, err := taskPath(id, "/type")
+	path, err := taskPath(id, wire.PathTaskType)
 	if err != nil {
 		return err
 	}
-	return c.put(ctx, http.MethodPost, path, map[string]string{"role": role, "text": text}, nil)
-}
-
-// A Diff is what a task's branch changes.
-type Diff struct {
-	Base  string      `json:"base"` // commit it is compared with
-	Files []diff.File `json:"files"`
-	Cut   bool        `json:"cut"` // there is more than is shown
+	return c.put(ctx, http.MethodPost, path, wire.Typing{Role: role, Text: text}, nil)
 }
 
 // Diff asks what a task's branch changes.
-func (c *Client) Diff(ctx context.Context, id string) (Diff, error) {
-	var out Diff
-	err := c.ofTask(ctx, id, "/diff", nil, &out)
+func (c *Client) Diff(ctx context.Context, id string) (wire.Diff, error) {
+	var out wire.Diff
+	err := c.ofTask(ctx, id, wire.PathTaskDiff, nil, &out)
 	return out, err
 }
 
-// A WorkflowInfo is a workflow that tasks follow, or may follow.
-type WorkflowInfo struct {
-	Name   string `json:"name"`
-	Hash   string `json:"hash"`
-	Origin string `json:"origin"` // built-in, user, the name of a project, or pinned
-	File   string `json:"file"`
-	Tasks  int    `json:"tasks"` // that follow this very text and are not over
-}
-
 // Workflows lists the workflows that are known.
-func (c *Client) Workflows(ctx context.Context) ([]WorkflowInfo, error) {
-	var out struct {
-		Workflows []WorkflowInfo `json:"workflows"`
-	}
-	err := c.get(ctx, "/workflows", nil, &out)
+func (c *Client) Workflows(ctx context.Context) ([]wire.WorkflowInfo, error) {
+	var out wire.WorkflowList
+	err := c.get(ctx, wire.PathWorkflows, nil, &out)
 	return out.Workflows, err
 }
 
-// A Page is the address of the web page.
-type Page struct {
-	URL   string `json:"url"`   // signs nobody in
-	Login string `json:"login"` // signs in once, within a minute
-}
-
-// A PageToken is what programs show at the web page.
-type PageToken struct {
-	URL   string `json:"url"`
-	Token string `json:"token"`
-}
-
 // Web asks for the address of the web page, which is opened if it is not.
-func (c *Client) Web(ctx context.Context) (Page, error) {
-	var out Page
-	err := c.put(ctx, http.MethodPost, "/web", nil, &out)
+func (c *Client) Web(ctx context.Context) (wire.PageAddress, error) {
+	var out wire.PageAddress
+	err := c.put(ctx, http.MethodPost, wire.PathWeb, nil, &out)
 	return out, err
 }
 
 // WebToken asks for the token of the web page, which is opened if it is not.
-func (c *Client) WebToken(ctx context.Context) (PageToken, error) {
-	var out PageToken
-	err := c.put(ctx, http.MethodPost, "/web/token", nil, &out)
+func (c *Client) WebToken(ctx context.Context) (wire.PageToken, error) {
+	var out wire.PageToken
+	err := c.put(ctx, http.MethodPost, wire.PathWebToken, nil, &out)
 	return out, err
 }

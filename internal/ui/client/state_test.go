@@ -16,6 +16,7 @@ import (
 	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func TestWhatIsAskedOfAState(t *testing.T) {
@@ -55,7 +56,7 @@ func TestWhatIsAskedOfAState(t *testing.T) {
 	}
 	c := client.New("/nowhere")
 	for _, id := range []string{"", "../x", "a/b", "a b"} {
-		err := c.WatchScreen(t.Context(), id, "", func(client.Screen) error { return nil })
+		err := c.WatchScreen(t.Context(), id, "", func(wire.Screen) error { return nil })
 		if err == nil || !strings.Contains(err.Error(), "not found") {
 			t.Errorf("%q: %v", id, err)
 		}
@@ -179,7 +180,7 @@ func TestAScreenIsWatchedForLong(t *testing.T) {
 	c := client.New(socket)
 	defer c.Close()
 	seen := 0
-	err := c.WatchScreen(t.Context(), "abc", "worker", func(s client.Screen) error {
+	err := c.WatchScreen(t.Context(), "abc", "worker", func(s wire.Screen) error {
 		if s.Attempt != seen {
 			t.Errorf("attempt %d after %d", s.Attempt, seen)
 		}
@@ -203,7 +204,7 @@ func TestWatchingAScreenEndsWithItsContext(t *testing.T) {
 	c := client.New(socket)
 	defer c.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := c.WatchScreen(ctx, "abc", "", func(client.Screen) error { cancel(); return nil }); !errors.Is(err, context.Canceled) {
+	if err := c.WatchScreen(ctx, "abc", "", func(wire.Screen) error { cancel(); return nil }); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	<-left

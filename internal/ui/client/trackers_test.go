@@ -8,6 +8,7 @@ import (
 
 	"orange/internal/core/tracker"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func TestWhatIsAskedAboutTrackers(t *testing.T) {
@@ -30,7 +31,7 @@ func TestWhatIsAskedAboutTrackers(t *testing.T) {
 			return err
 		},
 		`POST /v1/doctor/board {"tracker":"lin","key":"ENG-1","fix":true}`: func(ctx context.Context, c *client.Client) error {
-			_, err := c.ExamineBoard(ctx, client.Examination{Tracker: "lin", Key: "ENG-1", Fix: true})
+			_, err := c.ExamineBoard(ctx, wire.Examination{Tracker: "lin", Key: "ENG-1", Fix: true})
 			return err
 		},
 	}
@@ -80,7 +81,7 @@ func TestAnswersAboutTrackers(t *testing.T) {
 			return len(got.Choices) == 1 && got.Choices[0].Dispatch, err
 		}},
 		"findings": {`{"findings":[{"card":"c","text":"odd"}]}`, func(ctx context.Context, c *client.Client) (bool, error) {
-			got, err := c.ExamineBoard(ctx, client.Examination{})
+			got, err := c.ExamineBoard(ctx, wire.Examination{})
 			return len(got) == 1 && got[0].Card == "c" && got[0].Text == "odd", err
 		}},
 	} {

@@ -7,10 +7,6 @@ import (
 	"orange/internal/core/signal"
 )
 
-// HeaderVia is where a client says for whom it asks. The server believes all of it only
-// if it comes from its own process: from its web page, or from MCP over HTTP.
-const HeaderVia = "Orange-Via"
-
 type viaKey struct{}
 
 // WithVia returns a context whose requests say where they come from.

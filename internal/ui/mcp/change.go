@@ -14,7 +14,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // verbSpawn starts a task that waits to be started. All other verbs are the workflow's.
@@ -253,7 +253,7 @@ func (c Caller) ask(ctx context.Context, id string, sig signal.Signal) (changedO
 }
 
 // changeOf is what an answer changed.
-func changeOf(a client.Answer) changedOut {
+func changeOf(a wire.Answer) changedOut {
 	k := &a.Task
 	out := changedOut{
 		ID: string(k.ID), Project: k.Project, Branch: line(k.Branch, maxLine), Status: line(k.Status, maxLine),

@@ -23,6 +23,7 @@ import (
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // Bounds of a call.
@@ -41,11 +42,11 @@ const (
 // API is what the tools ask of the server.
 type API interface {
 	State(ctx context.Context, s client.Seen) (overview.State, error)
-	Task(ctx context.Context, id string) (client.View, error)
+	Task(ctx context.Context, id string) (wire.TaskShown, error)
 	Explain(ctx context.Context, id string) (engine.Explanation, error)
-	Where(ctx context.Context, path string) (client.Place, error)
-	Create(ctx context.Context, w signal.Wish) (client.Answer, error)
-	Signal(ctx context.Context, id string, s signal.Signal) (client.Answer, error)
+	Where(ctx context.Context, path string) (wire.Place, error)
+	Create(ctx context.Context, w signal.Wish) (wire.Answer, error)
+	Signal(ctx context.Context, id string, s signal.Signal) (wire.Answer, error)
 }
 
 // A Caller is who uses the tools. The server finds out for itself who asks; what is said
@@ -207,5 +208,5 @@ func (c Caller) taskOf(ctx context.Context, id string) (string, error) {
 	if err == nil && at.Task == "" {
 		err = errors.New("this folder is no task's workspace: give the id of a task, see list")
 	}
-	return at.Task, err
+	return string(at.Task), err
 }

@@ -16,8 +16,8 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/overview"
 	"orange/internal/core/task"
-	"orange/internal/ui/client"
 	"orange/internal/ui/mcp"
+	"orange/internal/wire"
 )
 
 // writer is an output that is only collected.
@@ -142,7 +142,7 @@ func TestWhatIsNotUnderstoodIsSaidInOneLine(t *testing.T) {
 		"a spawn of what runs":     {"update", args{"task": idOne, "verb": "spawn"}, "is not pending: it is working"},
 	}
 	o := newOffice()
-	o.place = client.Place{}
+	o.place = wire.Place{}
 	o.why = engine.Explanation{Kind: "agent", Status: "working"}
 	s := dial(t, mcp.Caller{API: o, Folder: "/elsewhere"})
 	for name, tt := range tests {

@@ -20,6 +20,7 @@ import (
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/client"
 	"orange/internal/ui/mcp"
+	"orange/internal/wire"
 )
 
 const (
@@ -33,18 +34,18 @@ func now() time.Time { return time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC) }
 type office struct {
 	mu     sync.Mutex
 	state  overview.State
-	tasks  map[string]client.View
+	tasks  map[string]wire.TaskShown
 	why    engine.Explanation
-	place  client.Place
+	place  wire.Place
 	refuse string // what every signal and wish is answered with
 	heard  []string
 }
 
 func newOffice() *office {
-	o := &office{tasks: map[string]client.View{}, place: client.Place{Project: "shop"}}
+	o := &office{tasks: map[string]wire.TaskShown{}, place: wire.Place{Project: "shop"}}
 	for i, id := range []task.ID{idOne, idTwo} {
 		t := task.Task{ID: id, Project: "shop", Branch: fmt.Sprintf("branch-%d", i+1), Summary: "do it", Status: "working", Workflow: "orange", Since: now().Add(-time.Minute), CreatedAt: now().Add(-time.Hour)}
-		o.tasks[string(id)] = client.View{Task: t, Body: "## Plan\n\nAPPROACH: x\n"}
+		o.tasks[string(id)] = wire.TaskShown{Task: t, Body: "## Plan\n\nAPPROACH: x\n"}
 		o.state.Tasks = append(o.state.Tasks, overview.Row{ID: id, Project: "shop", Branch: t.Branch, Summary: t.Summary, Status: t.Status, Kind: "agent", Life: overview.Alive, Owner: "worker", Since: t.Since})
 	}
 	o.state.Projects = []overview.Project{{Name: "shop", Path: "/shop"}}
@@ -56,13 +57,13 @@ func (o *office) State(_ context.Context, s client.Seen) (overview.State, error)
 	return o.state, nil
 }
 
-func (o *office) Task(_ context.Context, id string) (client.View, error) {
+func (o *office) Task(_ context.Context, id string) (wire.TaskShown, error) {
 	for k, v := range o.tasks {
 		if strings.HasPrefix(k, id) {
 			return v, nil
 		}
 	}
-	return client.View{}, &client.Error{Status: http.StatusNotFound, Message: "task not found: " + id}
+	return wire.TaskShown{}, &client.Error{Status: http.StatusNotFound, Message: "task not found: " + id}
 }
 
 func (o *office) Explain(_ context.Context, id string) (engine.Explanation, error) {
@@ -70,22 +71,22 @@ func (o *office) Explain(_ context.Context, id string) (engine.Explanation, erro
 	return o.why, nil
 }
 
-func (o *office) Where(context.Context, string) (client.Place, error) { return o.place, nil }
+func (o *office) Where(context.Context, string) (wire.Place, error) { return o.place, nil }
 
-func (o *office) Create(_ context.Context, w signal.Wish) (client.Answer, error) {
+func (o *office) Create(_ context.Context, w signal.Wish) (wire.Answer, error) {
 	o.hear("create", w)
 	if o.refuse != "" {
-		return client.Answer{}, &client.Error{Status: http.StatusBadRequest, Message: o.refuse}
+		return wire.Answer{}, &client.Error{Status: http.StatusBadRequest, Message: o.refuse}
 	}
-	return client.Answer{Task: task.Task{ID: idTwo, Project: w.Project, Branch: w.Branch, Status: "planning", Queued: true}}, nil
+	return wire.Answer{Task: task.Task{ID: idTwo, Project: w.Project, Branch: w.Branch, Status: "planning", Queued: true}}, nil
 }
 
-func (o *office) Signal(_ context.Context, id string, s signal.Signal) (client.Answer, error) {
+func (o *office) Signal(_ context.Context, id string, s signal.Signal) (wire.Answer, error) {
 	o.hear("signal "+id, s)
 	if o.refuse != "" {
-		return client.Answer{}, &client.Error{Status: http.StatusConflict, Message: o.refuse}
+		return wire.Answer{}, &client.Error{Status: http.StatusConflict, Message: o.refuse}
 	}
-	return client.Answer{Task: o.tasks[id].Task}, nil
+	return wire.Answer{Task: o.tasks[id].Task}, nil
 }
 
 func (o *office) hear(what string, v any) {

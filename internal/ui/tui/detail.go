@@ -17,8 +17,8 @@ import (
 	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
-	"orange/internal/ui/client"
 	"orange/internal/ui/paint"
+	"orange/internal/wire"
 )
 
 // tab is one view of a task.
@@ -57,7 +57,7 @@ type detail struct {
 	stop    context.CancelFunc
 
 	data   loaded
-	screen *client.Screen
+	screen *wire.Screen
 
 	lines  []string // as they were painted
 	size   int      // the width they were painted for
@@ -75,7 +75,7 @@ type loaded struct {
 	explain engine.Explanation
 	def     *workflow.Definition
 	status  string
-	diff    client.Diff
+	diff    wire.Diff
 	err     error
 }
 
@@ -87,7 +87,7 @@ type (
 	}
 	screenMsg struct {
 		era    int
-		screen client.Screen
+		screen wire.Screen
 	}
 	watchedMsg struct {
 		era int
@@ -198,7 +198,7 @@ func (m *model) watch() tea.Cmd {
 	d.stop = cancel
 	api, send, era, id := m.API, m.send, d.era, string(d.task)
 	return func() tea.Msg {
-		err := api.WatchScreen(ctx, id, "", func(s client.Screen) error {
+		err := api.WatchScreen(ctx, id, "", func(s wire.Screen) error {
 			send(screenMsg{era, s})
 			return ctx.Err()
 		})
@@ -217,13 +217,13 @@ func load(ctx context.Context, api Reader, t tab, id, hash, status string) loade
 		out.entries, out.err = api.Journal(ctx, id, 0)
 		out.entries = out.entries[max(0, len(out.entries)-maxEntries):]
 	case tabText:
-		var v client.View
+		var v wire.TaskShown
 		v, out.err = api.Task(ctx, id)
 		out.body = body(v)
 	case tabExplain:
 		out.explain, out.err = api.Explain(ctx, id)
 	case tabGraph:
-		var w client.Workflow
+		var w wire.WorkflowText
 		if w, out.err = api.Workflow(ctx, hash); out.err == nil {
 			out.def, out.err = workflow.Parse(w.File, w.Text)
 		}
@@ -237,7 +237,7 @@ func load(ctx context.Context, api Reader, t tab, id, hash, status string) loade
 }
 
 // body is the text of a task, as much of it as a person reads here.
-func body(v client.View) string {
+func body(v wire.TaskShown) string {
 	text := v.Body
 	if v.Problem != "" {
 		text = v.Problem
@@ -296,7 +296,7 @@ func (m *model) paintDetail(width int) []string {
 	return out
 }
 
-func (m *model) diffLines(x client.Diff, width int) []string {
+func (m *model) diffLines(x wire.Diff, width int) []string {
 	if len(x.Files) == 0 {
 		return []string{m.theme.Faint.Render("no changes yet")}
 	}

@@ -14,7 +14,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // creating is the id under which a task that has none yet is asked for.
@@ -51,7 +51,7 @@ const (
 )
 
 type workflowsMsg struct {
-	list   []client.WorkflowInfo
+	list   []wire.WorkflowInfo
 	begins map[string][]string // see beginnings
 	err    error
 }
@@ -75,7 +75,7 @@ const mostWorkflows = 20
 
 // beginnings are the states in which tasks of these workflows may begin, by the name of
 // the workflow. One that cannot be read offers nothing.
-func beginnings(ctx context.Context, api Reader, list []client.WorkflowInfo) map[string][]string {
+func beginnings(ctx context.Context, api Reader, list []wire.WorkflowInfo) map[string][]string {
 	out, read := map[string][]string{}, 0
 	for _, info := range list {
 		if info.Origin == "pinned" {

@@ -11,7 +11,7 @@ import (
 	"orange/internal/core/engine"
 	"orange/internal/core/overview"
 	"orange/internal/core/task"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func TestKeysAskForWhatTheySay(t *testing.T) {
@@ -322,7 +322,7 @@ func TestTheDetailPane(t *testing.T) {
 
 func TestALongTextIsScrolledAndCut(t *testing.T) {
 	r := newRig(t, 80, 24)
-	r.api.view = client.View{Body: strings.Repeat("a line of the text\n\n", 1<<18)}
+	r.api.view = wire.TaskShown{Body: strings.Repeat("a line of the text\n\n", 1<<18)}
 	r.press("v")
 	r.press("end")
 	r.shows("bytes more: see orange task show")

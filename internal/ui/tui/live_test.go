@@ -21,6 +21,7 @@ import (
 	"orange/internal/core/overview"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func TestChangesAreMerged(t *testing.T) {
@@ -249,7 +250,7 @@ func TestNoKeyIsLostInAStorm(t *testing.T) {
 func TestNothingOfAnAgentReachesTheTerminal(t *testing.T) {
 	const evil = "a\x1b[31mb\x1b]0;title\x07c\x1b]52;c;aGk=\x07d\x9b2Je\x1bPq\x1b\\f\u202eg\x1b[2J\r\nh\x07"
 	api := &fake{state: shopState(), no: errors.New(evil)}
-	api.view = client.View{Body: "# " + evil + "\n\n" + evil + "\n\n```\n" + evil + "\n```\n<script>" + evil, Problem: ""}
+	api.view = wire.TaskShown{Body: "# " + evil + "\n\n" + evil + "\n\n```\n" + evil + "\n```\n<script>" + evil, Problem: ""}
 	api.state.Tasks[0].Deadline = &engine.Timer{At: noon, What: evil}
 	api.state.Projects[0].Name = evil
 	loaded, quiet := make(chan struct{}, 100), make(chan struct{}, 100)

@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"orange/internal/core/overview"
-	"orange/internal/ui/client"
 	"orange/internal/ui/paint"
+	"orange/internal/wire"
 )
 
 func TestTheGraphShowsWhereTheTaskIs(t *testing.T) {
@@ -86,7 +86,7 @@ func TestTheHelpNamesEverything(t *testing.T) {
 
 func TestWhatIsLeftOutIsCounted(t *testing.T) {
 	long := strings.Repeat("x", maxBody+123)
-	for name, v := range map[string]client.View{
+	for name, v := range map[string]wire.TaskShown{
 		"of the text":    {Body: long},
 		"of the problem": {Body: "short", Problem: long},
 	} {
@@ -94,7 +94,7 @@ func TestWhatIsLeftOutIsCounted(t *testing.T) {
 			t.Errorf("%s: %q", name, got[maxBody:])
 		}
 	}
-	if got := body(client.View{Body: strings.Repeat("x", maxBody-1) + "é"}); !strings.Contains(got, "(2 bytes more") {
+	if got := body(wire.TaskShown{Body: strings.Repeat("x", maxBody-1) + "é"}); !strings.Contains(got, "(2 bytes more") {
 		t.Errorf("within a character: %q", got[maxBody-1:])
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // everything stands for all tasks where a request is of none.
@@ -33,7 +34,7 @@ type doneMsg struct {
 // attachMsg is how a person gets to an agent's terminal.
 type attachMsg struct {
 	id  task.ID
-	to  client.Attachment
+	to  wire.Attachment
 	err error
 }
 
@@ -160,7 +161,7 @@ func (m *model) askCode(c *codeWanted) {
 const codePrompt = "code"
 
 // outcome says in words what an answer changed.
-func outcome(name string, sig signal.Signal, a client.Answer) string {
+func outcome(name string, sig signal.Signal, a wire.Answer) string {
 	text := name + " stays " + a.Task.Status
 	switch from, to := moved(a); {
 	case sig.Kind == signal.Delete:
@@ -187,7 +188,7 @@ func outcome(name string, sig signal.Signal, a client.Answer) string {
 }
 
 // moved is where an answer led the task from, and to.
-func moved(a client.Answer) (from, to string) {
+func moved(a wire.Answer) (from, to string) {
 	for i := range a.Decision.Entries {
 		e := &a.Decision.Entries[i]
 		if e.To == "" {
@@ -202,7 +203,7 @@ func moved(a client.Answer) (from, to string) {
 }
 
 // started is the role of the agent that an answer starts.
-func started(a client.Answer) string {
+func started(a wire.Answer) string {
 	for i := range a.Decision.Entries {
 		for _, n := range a.Decision.Entries[i].Started {
 			return n.Role
@@ -212,7 +213,7 @@ func started(a client.Answer) string {
 }
 
 // asked is what an answer has done for a person.
-func asked(a client.Answer) string {
+func asked(a wire.Answer) string {
 	for i := range a.Decision.Entries {
 		for _, e := range a.Decision.Entries[i].Effects {
 			if e.By == task.ByPerson {

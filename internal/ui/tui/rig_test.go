@@ -23,6 +23,7 @@ import (
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // noon is the present of these tests.
@@ -33,7 +34,7 @@ type fake struct {
 	mu    sync.Mutex
 	asked []string
 	no    error // the answer to everything that is to change something
-	view  client.View
+	view  wire.TaskShown
 	argv  []string
 	feed  func(context.Context, client.Live) error
 	state overview.State
@@ -69,12 +70,12 @@ func (f *fake) Follow(ctx context.Context, l client.Live) error {
 	return ctx.Err()
 }
 
-func (f *fake) WatchScreen(_ context.Context, id, _ string, each func(client.Screen) error) error {
+func (f *fake) WatchScreen(_ context.Context, id, _ string, each func(wire.Screen) error) error {
 	f.hear("watch %s", id)
-	return each(client.Screen{Attempt: 1, Role: "worker", Harness: "claude", Alive: true, Lines: screen.Lines("\x1b[32mreading\x1b[0m the form\n> ")})
+	return each(wire.Screen{Attempt: 1, Role: "worker", Harness: "claude", Alive: true, Lines: screen.Lines("\x1b[32mreading\x1b[0m the form\n> ")})
 }
 
-func (f *fake) Task(_ context.Context, id string) (client.View, error) {
+func (f *fake) Task(_ context.Context, id string) (wire.TaskShown, error) {
 	f.hear("task %s", id)
 	return f.view, f.fails
 }
@@ -94,34 +95,34 @@ func (f *fake) Explain(_ context.Context, id string) (engine.Explanation, error)
 	return engine.Explanation{Task: task.ID(id), Workflow: "orange", Status: "reviewing", Kind: "human", Since: noon.Add(-time.Minute), Visit: 5, Owner: "a person", Why: "it waits for a person's decision", Do: "orange task merge " + id}, f.fails
 }
 
-func (f *fake) Diff(_ context.Context, id string) (client.Diff, error) {
+func (f *fake) Diff(_ context.Context, id string) (wire.Diff, error) {
 	f.hear("diff %s", id)
-	return client.Diff{Files: diff.Parse("diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n")}, f.fails
+	return wire.Diff{Files: diff.Parse("diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n")}, f.fails
 }
 
-func (f *fake) Workflow(_ context.Context, hash string) (client.Workflow, error) {
+func (f *fake) Workflow(_ context.Context, hash string) (wire.WorkflowText, error) {
 	f.hear("workflow %s", hash)
 	text, _ := builtin.Text("orange")
-	return client.Workflow{Hash: hash, Name: "orange", File: "orange.yaml", Text: text}, f.fails
+	return wire.WorkflowText{Hash: hash, Name: "orange", File: "orange.yaml", Text: text}, f.fails
 }
 
-func (f *fake) Workflows(context.Context) ([]client.WorkflowInfo, error) {
-	return []client.WorkflowInfo{{Name: "orange", Origin: "built-in"}, {Name: "linear-sdlc", Origin: "built-in"}, {Name: "orange", Origin: "pinned"}}, nil
+func (f *fake) Workflows(context.Context) ([]wire.WorkflowInfo, error) {
+	return []wire.WorkflowInfo{{Name: "orange", Origin: "built-in"}, {Name: "linear-sdlc", Origin: "built-in"}, {Name: "orange", Origin: "pinned"}}, nil
 }
 
-func (f *fake) Attach(_ context.Context, id, _ string) (client.Attachment, error) {
+func (f *fake) Attach(_ context.Context, id, _ string) (wire.Attachment, error) {
 	f.hear("attach %s", id)
-	return client.Attachment{Argv: f.argv}, f.no
+	return wire.Attachment{Argv: f.argv}, f.no
 }
 
-func (f *fake) Signal(_ context.Context, id string, s signal.Signal) (client.Answer, error) {
+func (f *fake) Signal(_ context.Context, id string, s signal.Signal) (wire.Answer, error) {
 	f.hear("%s", strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s %s %s %s", s.Kind, id, s.Verb, s.To, s.Note, s.Actor, s.Confirm)), " "))
-	return client.Answer{Task: task.Task{ID: task.ID(id), Status: "working"}}, f.no
+	return wire.Answer{Task: task.Task{ID: task.ID(id), Status: "working"}}, f.no
 }
 
-func (f *fake) Create(_ context.Context, w signal.Wish) (client.Answer, error) {
+func (f *fake) Create(_ context.Context, w signal.Wish) (wire.Answer, error) {
 	f.hear("create %s|%s|%s|%s|%s|%s|%t|%s", w.Project, w.Branch, w.Summary, w.Harness, w.Workflow, w.Status, w.Spawn, w.Actor)
-	return client.Answer{Task: task.Task{ID: "new", Project: w.Project, Branch: w.Branch}}, f.no
+	return wire.Answer{Task: task.Task{ID: "new", Project: w.Project, Branch: w.Branch}}, f.no
 }
 
 func (f *fake) Type(_ context.Context, id, _, text string) error {
@@ -147,7 +148,7 @@ type rig struct {
 
 func newRig(t *testing.T, width, height int, more ...func(*Options)) *rig {
 	t.Helper()
-	r := &rig{t: t, api: &fake{argv: []string{"tmux", "attach"}, view: client.View{Body: "## Plan\n\nAPPROACH: a form\n"}}}
+	r := &rig{t: t, api: &fake{argv: []string{"tmux", "attach"}, view: wire.TaskShown{Body: "## Plan\n\nAPPROACH: a form\n"}}}
 	o := Options{API: r.api, Now: func() time.Time { return noon }}
 	for _, f := range more {
 		f(&o)

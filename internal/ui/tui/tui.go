@@ -20,6 +20,7 @@ import (
 	"orange/internal/core/overview"
 	"orange/internal/core/signal"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // How often the screen is drawn in a second at most, and how often what the feed tells.
@@ -42,24 +43,24 @@ type API interface {
 type Feed interface {
 	State(context.Context, client.Seen) (overview.State, error)
 	Follow(context.Context, client.Live) error
-	WatchScreen(ctx context.Context, id, role string, each func(client.Screen) error) error
+	WatchScreen(ctx context.Context, id, role string, each func(wire.Screen) error) error
 }
 
 // Reader is where the detail pane and the forms read.
 type Reader interface {
-	Task(ctx context.Context, id string) (client.View, error)
+	Task(ctx context.Context, id string) (wire.TaskShown, error)
 	Journal(ctx context.Context, id string, after int) ([]journal.Entry, error)
 	Explain(ctx context.Context, id string) (engine.Explanation, error)
-	Diff(ctx context.Context, id string) (client.Diff, error)
-	Workflow(ctx context.Context, hash string) (client.Workflow, error)
-	Workflows(context.Context) ([]client.WorkflowInfo, error)
-	Attach(ctx context.Context, id, role string) (client.Attachment, error)
+	Diff(ctx context.Context, id string) (wire.Diff, error)
+	Workflow(ctx context.Context, hash string) (wire.WorkflowText, error)
+	Workflows(context.Context) ([]wire.WorkflowInfo, error)
+	Attach(ctx context.Context, id, role string) (wire.Attachment, error)
 }
 
 // Doer is what keys ask for.
 type Doer interface {
-	Signal(ctx context.Context, id string, s signal.Signal) (client.Answer, error)
-	Create(context.Context, signal.Wish) (client.Answer, error)
+	Signal(ctx context.Context, id string, s signal.Signal) (wire.Answer, error)
+	Create(context.Context, signal.Wish) (wire.Answer, error)
 	Type(ctx context.Context, id, role, text string) error
 	SyncForges(context.Context) ([]string, error)
 	Pause(context.Context) error

@@ -11,7 +11,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // actRoutes are what people ask for. Everything that is about one task is asked for at
@@ -135,7 +135,7 @@ func (s *Site) wanted(r *http.Request, id, note string) (signal.Signal, error) {
 }
 
 // cameTo says what came of a request.
-func cameTo(sig signal.Signal, a client.Answer) string {
+func cameTo(sig signal.Signal, a wire.Answer) string {
 	from, to := "", ""
 	for i := range a.Decision.Entries {
 		if e := &a.Decision.Entries[i]; e.To != "" {

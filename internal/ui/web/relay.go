@@ -8,10 +8,8 @@ import (
 	"strings"
 
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
-
-// headerToken is where an attempt shows whom it speaks for.
-const headerToken = "Orange-Token"
 
 // relayRoutes pass /api/v1/... on to the API behind the socket, so that programs which
 // have the token ask the same things over TCP. A browser's session may look, and take no
@@ -28,15 +26,15 @@ func (s *Site) relayRoutes(mux *http.ServeMux) {
 		return
 	}
 	pass := s.relay()
-	mux.Handle("/api/v1/", pass)
-	mux.HandleFunc("GET /api/v1/export", func(w http.ResponseWriter, r *http.Request) {
+	mux.Handle(wire.Alias+"/", pass)
+	mux.HandleFunc("GET "+wire.Alias+wire.PathExport, func(w http.ResponseWriter, r *http.Request) {
 		if _, shown := Shown(r); !shown {
 			s.fail(w, r, errSession)
 			return
 		}
 		pass.ServeHTTP(w, r)
 	})
-	mux.HandleFunc("POST /api/v1/tasks/{id}/type", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("POST "+wire.Alias+wire.PathTaskType, func(w http.ResponseWriter, r *http.Request) {
 		if !s.o.Input {
 			s.fail(w, r, errShown)
 			return
@@ -67,11 +65,11 @@ func (s *Site) relay() http.Handler {
 				p.Out.Header.Del(name)
 			}
 			if _, shown := Shown(p.In); !shown {
-				p.Out.Header.Del(headerToken)
+				p.Out.Header.Del(wire.HeaderToken)
 			}
-			p.Out.Header.Del(client.HeaderVia) // nobody else says where a request comes from
+			p.Out.Header.Del(wire.HeaderVia) // nobody else says where a request comes from
 			if via := client.ViaHeader(p.In.Context()); via != "" {
-				p.Out.Header.Set(client.HeaderVia, via)
+				p.Out.Header.Set(wire.HeaderVia, via)
 			}
 		},
 		ModifyResponse: func(res *http.Response) error {

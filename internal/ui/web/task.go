@@ -18,6 +18,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // maxBody bounds how much of TASK.md a page shows, in bytes.
@@ -231,7 +232,7 @@ func (p *taskPage) link(m *taskMoment) {
 }
 
 // text shows TASK.md.
-func (p *taskPage) text(v *client.View) {
+func (p *taskPage) text(v *wire.TaskShown) {
 	body := v.Body
 	p.BodyProblem = screen.OneLine(v.Problem)
 	if len(body) > maxBody {
@@ -266,7 +267,7 @@ func (s *Site) review(w http.ResponseWriter, r *http.Request) error {
 	case len(note) > maxReview:
 		err = refuse(http.StatusBadRequest, "the remarks are longer than 64 KB: shorten them")
 	default:
-		var a client.Answer
+		var a wire.Answer
 		sig := signal.Signal{Kind: signal.Request, Verb: "request-changes", Note: note}
 		if a, err = s.o.API.Signal(r.Context(), id, sig); err == nil {
 			s.done(w, r, "/tasks/"+string(a.Task.ID), cameTo(sig, a))

@@ -11,7 +11,7 @@ import (
 	"orange/internal/core/diff"
 	"orange/internal/core/prose"
 	"orange/internal/core/screen"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // Bounds of a diff on a page, in lines. Files are folded away where there is more than
@@ -63,7 +63,7 @@ type taskLine struct {
 }
 
 // taskDiffOf prepares a diff for a page. What was said about it is put where it belongs.
-func taskDiffOf(d client.Diff, whole string, remarks []diff.Remark) *taskDiff {
+func taskDiffOf(d wire.Diff, whole string, remarks []diff.Remark) *taskDiff {
 	out := &taskDiff{Base: d.Base, Cut: d.Cut, Whole: whole}
 	lines := 0
 	for i := range d.Files {

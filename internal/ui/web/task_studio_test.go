@@ -20,7 +20,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 const (
@@ -210,13 +210,13 @@ func (s *studio) routes() http.Handler {
 			}
 		})
 	}
-	of("", func() any { return client.View{Task: s.task, Body: s.body, Dir: "/tasks/t"} })
+	of("", func() any { return wire.TaskShown{Task: s.task, Body: s.body, Dir: "/tasks/t"} })
 	of("/journal", func() any { return map[string]any{"entries": s.entries} })
 	of("/explain", func() any {
 		return engine.Account(s.def, s.task, signal.Signal{At: s.now}, engine.Past{Entries: s.entries, Refusals: s.refused})
 	})
 	of("/attempts", func() any { return map[string]any{"attempts": s.attempts()} })
-	of("/diff", func() any { return client.Diff{Base: "0123456789abcdef", Files: diff.Parse(s.diff)} })
+	of("/diff", func() any { return wire.Diff{Base: "0123456789abcdef", Files: diff.Parse(s.diff)} })
 	of("/screen", func() any { return s.look() })
 	mux.HandleFunc("GET /v1/tasks/{id}/screen/events", s.screens)
 	mux.HandleFunc("POST /v1/tasks/{id}/type", func(w http.ResponseWriter, r *http.Request) {
@@ -238,16 +238,16 @@ func (s *studio) routes() http.Handler {
 		answer(w, 200, map[string]any{"projects": []task.Project{{Name: "shop"}}})
 	})
 	mux.HandleFunc("GET /v1/workflows", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, 200, map[string]any{"workflows": []client.WorkflowInfo{{Name: "studio", Hash: s.def.Hash, Origin: "user", File: "/x/" + hostile, Tasks: 1}}})
+		answer(w, 200, map[string]any{"workflows": []wire.WorkflowInfo{{Name: "studio", Hash: s.def.Hash, Origin: "user", File: "/x/" + hostile, Tasks: 1}}})
 	})
 	mux.HandleFunc("GET /v1/workflows/{hash}", func(w http.ResponseWriter, r *http.Request) {
 		switch hash := r.PathValue("hash"); hash {
 		case s.def.Hash:
-			answer(w, 200, client.Workflow{Hash: hash, Name: "studio", File: "studio.yaml", Text: studioWorkflow})
+			answer(w, 200, wire.WorkflowText{Hash: hash, Name: "studio", File: "studio.yaml", Text: studioWorkflow})
 		case "flawed":
-			answer(w, 200, client.Workflow{Hash: hash, Name: "flawed", File: "f.yaml", Text: "name: flawed\nversion: 1\nstates:\n  trap: {kind: human}\n  done: {kind: terminal}\nedges:\n  - {from: new, to: trap, on: create, by: [human]}\n"})
+			answer(w, 200, wire.WorkflowText{Hash: hash, Name: "flawed", File: "f.yaml", Text: "name: flawed\nversion: 1\nstates:\n  trap: {kind: human}\n  done: {kind: terminal}\nedges:\n  - {from: new, to: trap, on: create, by: [human]}\n"})
 		case "broken":
-			answer(w, 200, client.Workflow{Hash: hash, Name: hostile, File: "b.yaml", Text: "name: " + hostile + "\nstates: 1\n"})
+			answer(w, 200, wire.WorkflowText{Hash: hash, Name: hostile, File: "b.yaml", Text: "name: " + hostile + "\nstates: 1\n"})
 		default:
 			answer(w, 404, map[string]string{"error": "no task is pinned to it"})
 		}
@@ -255,16 +255,16 @@ func (s *studio) routes() http.Handler {
 	return mux
 }
 
-func (s *studio) attempts() []client.Attempt {
-	var out []client.Attempt
+func (s *studio) attempts() []wire.Attempt {
+	var out []wire.Attempt
 	for _, a := range s.task.Attempts {
-		out = append(out, client.Attempt{Number: a.Number, Role: a.Role, State: a.State, Harness: "script", Alive: true, Since: a.Since, Log: "/x/log", Final: hostile, Usage: &task.Usage{Input: 120_000, Output: 3_400, Micros: 420_000}})
+		out = append(out, wire.Attempt{Number: a.Number, Role: a.Role, State: a.State, Harness: "script", Alive: true, Since: a.Since, Log: "/x/log", Final: hostile, Usage: &task.Usage{Input: 120_000, Output: 3_400, Micros: 420_000}})
 	}
 	return out
 }
 
-func (s *studio) look() client.Screen {
-	return client.Screen{Attempt: 1, Role: "worker", Harness: "script", Alive: true, Lines: screen.Lines(s.screen), At: s.now}
+func (s *studio) look() wire.Screen {
+	return wire.Screen{Attempt: 1, Role: "worker", Harness: "script", Alive: true, Lines: screen.Lines(s.screen), At: s.now}
 }
 
 func (s *studio) signals(w http.ResponseWriter, r *http.Request) {

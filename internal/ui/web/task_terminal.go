@@ -14,6 +14,7 @@ import (
 	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // maxTyped bounds what is typed into a terminal at once, in bytes.
@@ -131,7 +132,7 @@ type terminalPage struct {
 	page
 	Task   task.Task
 	Name   string
-	Screen client.Screen
+	Screen wire.Screen
 	Lines  [][]terminalRun
 	Role   string
 	Roles  []string
@@ -189,7 +190,7 @@ func (s *Site) terminalEvents(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 	out.Flush() //nolint:errcheck // the client left
-	err = s.o.API.WatchScreen(r.Context(), id, r.URL.Query().Get("role"), func(now client.Screen) error {
+	err = s.o.API.WatchScreen(r.Context(), id, r.URL.Query().Get("role"), func(now wire.Screen) error {
 		body, err := json.Marshal(terminalEvent{now.Attempt, now.Role, now.Alive, screen.OneLine(now.Note), now.At, terminalLines(now.Lines)})
 		if err != nil {
 			return err

@@ -14,7 +14,7 @@ import (
 	"orange/internal/core/screen"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
-	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // A taskFact is a line of what is known of a task.
@@ -202,7 +202,7 @@ func (p *taskPage) moves(add func(taskAct)) {
 
 // A taskAttempt is an agent of a task.
 type taskAttempt struct {
-	client.Attempt
+	wire.Attempt
 	How    string
 	Bad    bool
 	Lasted string
@@ -213,7 +213,7 @@ type taskAttempt struct {
 
 // taskAttempts are attempts in words, the newest first. When one began and ended is known
 // from the journal.
-func taskAttempts(list []client.Attempt, entries []journal.Entry, now time.Time) []taskAttempt {
+func taskAttempts(list []wire.Attempt, entries []journal.Entry, now time.Time) []taskAttempt {
 	began, ended := map[int]time.Time{}, map[int]time.Time{}
 	for i := range entries {
 		for _, a := range entries[i].Started {
@@ -242,7 +242,7 @@ func taskAttempts(list []client.Attempt, entries []journal.Entry, now time.Time)
 	return out
 }
 
-func attemptWords(a *client.Attempt, now time.Time) (how string, bad bool) {
+func attemptWords(a *wire.Attempt, now time.Time) (how string, bad bool) {
 	switch {
 	case a.Alive:
 		how = cmp.Or(a.Condition.Name, task.Running)

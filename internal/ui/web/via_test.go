@@ -10,6 +10,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/ui/client"
 	"orange/internal/ui/web"
+	"orange/internal/wire"
 )
 
 // lastVia is what the page said about the last request that changed something.
@@ -19,7 +20,7 @@ func (w *world) lastVia(t *testing.T) (signal.Via, string) {
 	defer w.mu.Unlock()
 	var v signal.Via
 	for i := len(w.headers) - 1; i >= 0; i-- {
-		if text := w.headers[i].Get(client.HeaderVia); text != "" {
+		if text := w.headers[i].Get(wire.HeaderVia); text != "" {
 			if err := json.Unmarshal([]byte(text), &v); err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +59,7 @@ func TestThePageSaysForWhomItAsks(t *testing.T) {
 	}
 	r := v.request("POST", "/api/v1/tasks/"+workingTask+"/signals", `{"kind":"pause"}`)
 	r.Header.Set("Authorization", "Bearer "+token)
-	r.Header.Set(client.HeaderVia, `{"kind":"tracker","account":"forged"}`)
+	r.Header.Set(wire.HeaderVia, `{"kind":"tracker","account":"forged"}`)
 	v.do(r)
 	if got, text := w.lastVia(t); got.Kind != signal.ViaToken || got.Account != "" || got.Session != "" || strings.Contains(text, token) {
 		t.Errorf("a program with the token: %s", text)

@@ -17,6 +17,7 @@ import (
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/chart"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // Bounds of what is done for a page: the machine has other work.
@@ -52,7 +53,7 @@ func (s *Site) workflowRoutes(mux *http.ServeMux) {
 // workflowList is the data of the list of workflows.
 type workflowList struct {
 	page
-	List []client.WorkflowInfo
+	List []wire.WorkflowInfo
 }
 
 func (p *workflowPages) list(w http.ResponseWriter, r *http.Request) {
@@ -124,7 +125,7 @@ func (p *workflowPages) data(r *http.Request) (*workflowPage, error) {
 
 // text finds a workflow by its hash: one that tasks follow, or one that comes with the
 // program.
-func (p *workflowPages) text(r *http.Request) (client.Workflow, error) {
+func (p *workflowPages) text(r *http.Request) (wire.WorkflowText, error) {
 	hash := r.PathValue("hash")
 	got, err := p.o.API.Workflow(r.Context(), hash)
 	var no *client.Error
@@ -134,7 +135,7 @@ func (p *workflowPages) text(r *http.Request) (client.Workflow, error) {
 	for _, name := range builtin.Names() {
 		text, ok := builtin.Text(name)
 		if def, broken := workflow.Parse(builtin.File(name), text); ok && broken == nil && def.Hash == hash {
-			return client.Workflow{Hash: hash, Name: name, File: builtin.File(name), Text: text}, nil
+			return wire.WorkflowText{Hash: hash, Name: name, File: builtin.File(name), Text: text}, nil
 		}
 	}
 	return got, refuse(http.StatusNotFound, "no task follows that workflow: see the list of workflows, or orange workflow show")

@@ -22,6 +22,7 @@ import (
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
 	"orange/internal/ui/web"
+	"orange/internal/wire"
 )
 
 const token = "a-token-of-the-tests"
@@ -87,10 +88,10 @@ func (w *world) routes() http.Handler {
 		answer(rw, 200, map[string]any{"projects": []task.Project{{Name: "shop"}, {Name: "api"}}})
 	})
 	mux.HandleFunc("GET /v1/workflows", func(rw http.ResponseWriter, _ *http.Request) {
-		answer(rw, 200, map[string]any{"workflows": []client.WorkflowInfo{{Name: "orange"}}})
+		answer(rw, 200, map[string]any{"workflows": []wire.WorkflowInfo{{Name: "orange"}}})
 	})
 	mux.HandleFunc("GET /v1/workflows/{hash}", func(rw http.ResponseWriter, _ *http.Request) {
-		answer(rw, 200, client.Workflow{Name: "t", File: "t.yaml", Text: boardWorkflow})
+		answer(rw, 200, wire.WorkflowText{Name: "t", File: "t.yaml", Text: boardWorkflow})
 	})
 	mux.HandleFunc("POST /v1/pause", func(rw http.ResponseWriter, _ *http.Request) { w.pause(true); answer(rw, 200, nil) })
 	mux.HandleFunc("POST /v1/resume", func(rw http.ResponseWriter, _ *http.Request) { w.pause(false); answer(rw, 200, nil) })

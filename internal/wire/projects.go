@@ -1,0 +1,37 @@
+package wire
+
+import "orange/internal/core/task"
+
+// A ProjectChange says which values of a project change; nil leaves a value as it is.
+type ProjectChange struct {
+	Path     *string        `json:"moved_to,omitempty"` // where the repository was moved to
+	PoolSize *int           `json:"pool_size,omitempty"`
+	Workflow *string        `json:"workflow,omitempty"`
+	Delivery *task.Delivery `json:"delivery,omitempty"`
+	Setup    *string        `json:"setup,omitempty"`
+	Teardown *string        `json:"teardown,omitempty"`
+	Budget   *task.Budget   `json:"budget,omitempty"` // the whole budget: limits that it leaves out are removed
+	Forge    *task.Forge    `json:"forge,omitempty"`
+	TrustGit *bool          `json:"trust_git,omitempty"` // git may run the programs that its configuration names now
+	Confirm  *task.Confirm  `json:"confirm,omitempty"`
+	Vars     *task.Vars     `json:"vars,omitempty"` // variables to set; an empty text removes one
+	Code     string         `json:"code,omitempty"` // from the notification, to turn the confirmation by codes off
+}
+
+// A ProjectList is the list of projects.
+type ProjectList struct {
+	Projects []task.Project `json:"projects"`
+}
+
+// A ProjectShown is one project.
+type ProjectShown struct {
+	Project task.Project      `json:"project"`
+	Git     []task.GitProgram `json:"git_programs,omitempty"` // that git may run from now on, where that was decided
+}
+
+// A Place is what a folder belongs to. Fields are empty if there is no such thing.
+type Place struct {
+	Project string  `json:"project"`
+	Task    task.ID `json:"task"`
+	GitRoot string  `json:"git_root"`
+}

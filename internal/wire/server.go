@@ -1,0 +1,50 @@
+package wire
+
+import "orange/internal/doctor"
+
+// A Hello identifies a server.
+type Hello struct {
+	API     int    `json:"api"`
+	Home    string `json:"home"`
+	PID     int    `json:"pid"`
+	Version string `json:"version"`
+}
+
+// Held says whether all tasks are paused.
+type Held struct {
+	Paused bool `json:"paused"`
+}
+
+// A Checkup is what the server found when it checked itself.
+type Checkup struct {
+	Checks []doctor.Result `json:"checks"`
+}
+
+// An ImportWish names a folder that the server can read.
+type ImportWish struct {
+	Path string `json:"path"`
+}
+
+// Imported says what an import added.
+type Imported struct {
+	Tasks    int      `json:"tasks"`
+	Projects int      `json:"projects"`
+	Skipped  []string `json:"skipped"`
+}
+
+// A PageAddress is where the web page is.
+type PageAddress struct {
+	URL   string `json:"url"`   // signs nobody in
+	Login string `json:"login"` // signs in once, within a minute
+}
+
+// A PageToken is the token of the web page, for programs.
+type PageToken struct {
+	URL   string `json:"url"`
+	Token string `json:"token"` // never expires: not for command lines
+}
+
+// Stopped confirms that the server stops.
+type Stopped struct {
+	Stopped bool `json:"stopped"`
+}

@@ -1,0 +1,114 @@
+package wire
+
+import (
+	"orange/internal/core/diff"
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+)
+
+// A Decision is the part of an engine.Decision that clients see.
+type Decision struct {
+	Verdict engine.Verdict  `json:"verdict"`
+	Refused string          `json:"refused,omitempty"`
+	Reasons []engine.Reason `json:"reasons"`
+	Entries []journal.Entry `json:"entries"`
+}
+
+// An Answer is a decision and the task after it. The status of a refusal is 409.
+type Answer struct {
+	Task     task.Task `json:"task"`
+	Decision Decision  `json:"decision"`
+	Warning  string    `json:"warning,omitempty"`
+	Error    string    `json:"error,omitempty"` // why it was refused
+}
+
+// Told returns the role of the agent that receives a person's answer which moves
+// nothing, or "".
+func (a *Answer) Told() string {
+	for i := range a.Decision.Entries {
+		if e := &a.Decision.Entries[i]; e.Type == journal.AgentAnswered {
+			return e.Role
+		}
+	}
+	return ""
+}
+
+// A TaskList is a list of tasks, in order of creation.
+type TaskList struct {
+	Tasks []task.Task `json:"tasks"`
+}
+
+// A ForkWish asks for a task that begins at an entry of another task's journal.
+type ForkWish struct {
+	Seq    int    `json:"seq"`    // of the entry
+	Branch string `json:"branch"` // "": the server chooses a name
+	Spawn  bool   `json:"spawn"`
+}
+
+// A TaskShown is a task with the text of its TASK.md.
+type TaskShown struct {
+	Task    task.Task `json:"task"`
+	Body    string    `json:"body"` // of TASK.md, untrusted
+	Dir     string    `json:"dir"`
+	Problem string    `json:"problem,omitempty"` // why the body cannot be read
+
+	Issue *tracker.Standing `json:"issue,omitempty"` // as it was last read
+
+	Reasons []engine.WaitReason `json:"reasons,omitempty"` // why it waits for a person; untrusted
+}
+
+// A Journal is what was decided about a task, oldest entry first.
+type Journal struct {
+	Entries []journal.Entry `json:"entries"`
+}
+
+// A Chain says how many rows of the journal are intact.
+type Chain struct {
+	Rows   int64           `json:"rows"` // that are intact
+	Head   journal.Link    `json:"head"` // of the last of them
+	Broken *journal.Broken `json:"broken,omitempty"`
+}
+
+// A History is a journal as the lines of history.jsonl.
+type History struct {
+	History []journal.Event `json:"history"`
+}
+
+// An InboxList is what waits for a person: first what frees other tasks, then by age. The
+// backlog, items of kind start, comes last.
+type InboxList struct {
+	Items   []engine.Item `json:"items"`
+	Total   int           `json:"total,omitempty"`   // number of items that wait for a person
+	Backlog int           `json:"backlog,omitempty"` // number of tasks that were created and not started
+}
+
+// A Diff is what a task's branch changes.
+type Diff struct {
+	Base  string      `json:"base"` // commit it is compared with
+	Files []diff.File `json:"files"`
+	Cut   bool        `json:"cut"` // there is more than is shown
+}
+
+// A WorkflowInfo is a workflow that tasks follow, or may follow.
+type WorkflowInfo struct {
+	Name   string `json:"name"`
+	Hash   string `json:"hash"`
+	Origin string `json:"origin"` // built-in, user, the name of a project, or pinned
+	File   string `json:"file"`
+	Tasks  int    `json:"tasks"` // number of unfinished tasks that follow this text
+}
+
+// A WorkflowList is the list of known workflows.
+type WorkflowList struct {
+	Workflows []WorkflowInfo `json:"workflows"`
+}
+
+// A WorkflowText is the text that tasks are pinned to by its hash.
+type WorkflowText struct {
+	File string `json:"file"`
+	Hash string `json:"hash"`
+	Name string `json:"name"`
+	Text string `json:"text"`
+}

@@ -1,0 +1,46 @@
+// Package wire declares the HTTP API of the server: the types of requests and
+// responses, the paths, the header names and the names of events. The server
+// and its clients both use it, so neither can disagree with the other.
+package wire
+
+// Version is the version of the API. It changes when an old client would
+// misunderstand a new server.
+const Version = 1
+
+// Root is the prefix of every path of the API. Alias is another prefix for the
+// same paths.
+const (
+	Root  = "/v1"
+	Alias = "/api/v1"
+)
+
+// Headers of requests and responses.
+const (
+	HeaderAPI         = "Orange-Api"     // Version of the client, or of the server
+	HeaderVersion     = "Orange-Version" // version of the server program
+	HeaderToken       = "Orange-Token"   // identifies the attempt that sends the request
+	HeaderLastEventID = "Last-Event-ID"  // resumes a stream after this event
+
+	// HeaderVia holds a signal.Via as JSON: on whose behalf the web page or MCP over HTTP
+	// sends a request. The server trusts all of it if its own process sent it. Another
+	// client may only say that it speaks MCP.
+	HeaderVia = "Orange-Via"
+)
+
+// Content types besides application/json.
+const (
+	TypeJSONLines   = "application/jsonl"
+	TypeEventStream = "text/event-stream"
+)
+
+// Names of the events of streams.
+const (
+	EventEntry  = "entry"  // of PathEvents; the data is a journal.Entry
+	EventChange = "change" // of PathStateEvents; the data is an overview.Change
+	EventScreen = "screen" // of PathTaskScreenEvents; the data is a Screen
+)
+
+// A Failure is the response to a request that failed.
+type Failure struct {
+	Error string `json:"error"` // one line
+}
