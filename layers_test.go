@@ -59,6 +59,7 @@ var arrows = map[string][]string{
 	"internal/adapter/":              {"internal/core/", "internal/atomicfile", "internal/outputlog"},
 	"internal/wire":                  {"internal/core/", "internal/doctor"},
 	"internal/ui/api":                {"internal/core/", "internal/doctor", "internal/wire"},
+	"internal/ui/apitest":            {"internal/core/", "internal/doctor", "internal/wire", "internal/ui/api"},
 	"internal/ui/client":             {"internal/core/", "internal/doctor", "internal/wire"},
 	"internal/ui/cli":                {"internal/core/", "internal/doctor", "internal/wire", "internal/config", "internal/selftest", "internal/atomicfile", "internal/outputlog", "internal/ui/client", "internal/ui/chart"},
 	"internal/ui/paint":              {"internal/core/"},

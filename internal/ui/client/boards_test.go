@@ -2,7 +2,6 @@ package client_test
 
 import (
 	"context"
-	"net/http"
 	"testing"
 
 	"orange/internal/core/board"
@@ -26,7 +25,7 @@ func TestWhatIsAskedAboutBoards(t *testing.T) {
 		"GET /v1/boards/p/cards/3/history": func(ctx context.Context, c *client.Client) error { _, err := c.CardHistory(ctx, "p", 3); return err },
 	}
 	for want, f := range ask {
-		r := &recorder{status: http.StatusOK, answer: "{}"}
+		r := inspect()
 		socket := socketIn(t)
 		listen(t, socket, r)
 		c := client.New(socket)
@@ -38,7 +37,7 @@ func TestWhatIsAskedAboutBoards(t *testing.T) {
 }
 
 func TestAProjectThatWouldLeadElsewhereIsNotAsked(t *testing.T) {
-	r := &recorder{status: http.StatusOK, answer: "{}"}
+	r := inspect()
 	socket := socketIn(t)
 	listen(t, socket, r)
 	c := client.New(socket)

@@ -20,6 +20,8 @@ import (
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/ui/api"
+	"orange/internal/ui/apitest"
 	"orange/internal/ui/client"
 	"orange/internal/wire"
 )
@@ -57,6 +59,12 @@ type recorder struct {
 
 func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, _ := io.ReadAll(req.Body)
+	r.note(req, body)
+	w.WriteHeader(r.status)
+	fmt.Fprint(w, r.answer)
+}
+
+func (r *recorder) note(req *http.Request, body []byte) {
 	line := req.Method + " " + req.URL.RequestURI()
 	if len(body) > 0 {
 		line += " " + string(body)
@@ -65,8 +73,36 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		line += " without api"
 	}
 	r.got = append(r.got, line)
-	w.WriteHeader(r.status)
-	fmt.Fprint(w, r.answer)
+}
+
+// inspector keeps what was asked and passes it on to the real handler.
+type inspector struct {
+	recorder
+	handler http.Handler
+}
+
+func (r *inspector) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, _ := io.ReadAll(req.Body)
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	r.recorder.note(req, body)
+	r.handler.ServeHTTP(w, req)
+}
+
+// inspect returns an inspector of a server that has a task abc.
+func inspect() *inspector {
+	s := apitest.NewServer(task.Task{ID: "abc000000000000000000"})
+	s.Identity = holder{}
+	return &inspector{handler: s.Handler()}
+}
+
+// holder says that whoever shows the token "attempt" is an attempt.
+type holder struct{}
+
+func (holder) Identify(token string, _ int) (*api.Caller, error) {
+	if token == "attempt" {
+		return &api.Caller{Task: "abc000000000000000000", Attempt: 1, Role: "worker"}, nil
+	}
+	return nil, nil
 }
 
 func TestWhatIsAsked(t *testing.T) {
@@ -109,7 +145,9 @@ func TestWhatIsAsked(t *testing.T) {
 		{"attempts", func(ctx context.Context, c *client.Client) error { _, err := c.Attempts(ctx, "abc"); return err }, "GET /v1/tasks/abc/attempts"},
 		{"attach", func(ctx context.Context, c *client.Client) error { _, err := c.Attach(ctx, "abc", ""); return err }, "GET /v1/tasks/abc/attach"},
 		{"attach to a role", func(ctx context.Context, c *client.Client) error { _, err := c.Attach(ctx, "abc", "a b"); return err }, "GET /v1/tasks/abc/attach?role=a+b"},
-		{"hook", func(ctx context.Context, c *client.Client) error { return c.Hook(ctx, "claude", "Stop", []byte("{}")) },
+		{"hook", func(ctx context.Context, c *client.Client) error {
+			return c.WithToken("attempt").Hook(ctx, "claude", "Stop", []byte("{}"))
+		},
 			`POST /v1/hooks {"harness":"claude","event":"Stop","payload":"e30="}`},
 		{"fork", func(ctx context.Context, c *client.Client) error {
 			_, err := c.Fork(ctx, "abc", wire.ForkWish{Seq: 3, Branch: "b", Spawn: true})
@@ -140,7 +178,7 @@ func TestWhatIsAsked(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			socket, r := socketIn(t), &recorder{status: 200, answer: "{}"}
+			socket, r := socketIn(t), inspect()
 			listen(t, socket, r)
 			c := client.New(socket)
 			defer c.Close()
@@ -157,9 +195,10 @@ func TestWhatIsAsked(t *testing.T) {
 func TestTheTokenGoesWithEveryRequest(t *testing.T) {
 	socket := socketIn(t)
 	var shown []string
+	real := realHandler()
 	listen(t, socket, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		shown = append(shown, r.URL.Path+" "+r.Header.Get("Orange-Token"))
-		fmt.Fprint(w, hello)
+		shown = append(shown, r.URL.Path+" "+r.Header.Get(wire.HeaderToken))
+		real.ServeHTTP(w, r)
 	}))
 	ask := func(c *client.Client) {
 		_, err := c.Inbox(t.Context(), "")

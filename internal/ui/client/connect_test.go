@@ -12,10 +12,16 @@ import (
 	"testing"
 
 	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/ui/apitest"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
-const hello = `{"version":"1","api":1,"pid":7,"home":"/h"}`
+// realHandler is the handler of a server that has a task abc.
+func realHandler() http.Handler {
+	return apitest.NewServer(task.Task{ID: "abc000000000000000000"}).Handler()
+}
 
 // child is a server that was started, as a test wants it.
 type child struct {
@@ -37,11 +43,12 @@ func TestConnect(t *testing.T) {
 	running := func(answer string, status int) func(*testing.T, string) {
 		return func(t *testing.T, socket string) { listen(t, socket, &recorder{status: status, answer: answer}) }
 	}
+	serving := func(t *testing.T, socket string) { listen(t, socket, realHandler()) }
 	nothing := func(*testing.T, string) {}
 	begin := func(c child) func(*testing.T, string) (client.Child, error) {
 		return func(t *testing.T, socket string) (client.Child, error) {
 			os.Remove(socket) // a server replaces what a dead one left
-			running(hello, 200)(t, socket)
+			serving(t, socket)
 			return c, nil
 		}
 	}
@@ -52,7 +59,7 @@ func TestConnect(t *testing.T) {
 		starts  int32
 		wantErr string
 	}{
-		{"a server runs", running(hello, 200), begin(child{}), 0, ""},
+		{"a server runs", serving, begin(child{}), 0, ""},
 		{"none runs", nothing, begin(child{}), 1, ""},
 		{"a dead one left its socket", stale, begin(child{}), 1, ""},
 		{"another was quicker", nothing, begin(child{gone: true}), 1, ""},
@@ -94,12 +101,13 @@ func TestConnect(t *testing.T) {
 func TestConnectWaitsForALeavingServer(t *testing.T) {
 	socket := socketIn(t)
 	var asked atomic.Int32
-	listen(t, socket, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	real := realHandler()
+	listen(t, socket, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if asked.Add(1) < 3 {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		w.Write([]byte(hello))
+		real.ServeHTTP(w, r)
 	}))
 	c, err := client.Connect(t.Context(), client.Options{Socket: socket})
 	if err != nil {
@@ -113,7 +121,7 @@ func TestConnectStartsAgainWhileTheOneBeforeStillHoldsTheFolder(t *testing.T) {
 	starts := 0
 	o := client.Options{Socket: socket, Home: t.TempDir(), Start: func() (client.Child, error) {
 		if starts++; starts == 3 {
-			listen(t, socket, &recorder{status: 200, answer: hello})
+			listen(t, socket, realHandler())
 			return child{}, nil
 		}
 		return child{gone: true}, nil
@@ -152,15 +160,13 @@ func TestACallThatMeetsALeavingServerIsMadeAgain(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			socket := socketIn(t)
 			var heard atomic.Int32
+			real := realHandler()
 			listen(t, socket, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				switch {
-				case r.URL.Path == "/v1/hello":
-					w.Write([]byte(hello))
-				case heard.Add(1) == 1:
+				if r.URL.Path != wire.Root+wire.PathHello && heard.Add(1) == 1 {
 					tt.leave(w)
-				default:
-					w.Write([]byte(`{}`))
+					return
 				}
+				real.ServeHTTP(w, r)
 			}))
 			c, err := client.Connect(t.Context(), client.Options{Socket: socket, Home: t.TempDir()})
 			if err != nil {
@@ -189,7 +195,7 @@ func TestConnectNamesAFolderItCannotWrite(t *testing.T) {
 
 func TestConnectDistrustsAFolderOpenToOthers(t *testing.T) {
 	socket := socketIn(t)
-	listen(t, socket, &recorder{status: 200, answer: hello})
+	listen(t, socket, realHandler())
 	if err := os.Chmod(filepath.Dir(socket), 0o777); err != nil {
 		t.Fatal(err)
 	}

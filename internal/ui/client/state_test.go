@@ -2,7 +2,6 @@ package client_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 
 	"orange/internal/core/overview"
 	"orange/internal/core/task"
+	"orange/internal/ui/apitest"
 	"orange/internal/ui/client"
 	"orange/internal/wire"
 )
@@ -42,7 +42,7 @@ func TestWhatIsAskedOfAState(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			socket := socketIn(t)
-			r := &recorder{status: http.StatusOK, answer: "{}"}
+			r := inspect()
 			listen(t, socket, r)
 			c := client.New(socket)
 			defer c.Close()
@@ -64,19 +64,21 @@ func TestWhatIsAskedOfAState(t *testing.T) {
 }
 
 func TestAStateOfAThousandTasks(t *testing.T) {
-	want := overview.State{Row: 9, Projects: []overview.Project{{Name: "p"}}}
+	var tasks []task.Task
 	for n := range 1000 {
-		want.Tasks = append(want.Tasks, overview.Row{ID: task.ID(fmt.Sprintf("%021d", n)), Summary: strings.Repeat("s", 500), Life: overview.None})
+		tasks = append(tasks, task.Task{ID: task.ID(fmt.Sprintf("%021d", n)), Summary: strings.Repeat("s", 500)})
 	}
+	server := apitest.NewServer(tasks...)
+	server.Projects = apitest.Projects{{Name: "p"}}
 	socket := socketIn(t)
-	listen(t, socket, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if err := json.NewEncoder(w).Encode(want); err != nil {
-			t.Error(err)
-		}
-	}))
+	listen(t, socket, server.Handler())
 	c := client.New(socket)
 	defer c.Close()
 	got, err := c.State(t.Context(), client.Seen{})
+	want := overview.State{Row: 9, At: got.At, Version: "1.2.3", Projects: []overview.Project{{Name: "p"}}}
+	for i := range tasks {
+		want.Tasks = append(want.Tasks, overview.Of(nil, &tasks[i], overview.Facts{}, got.At))
+	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(err, diff)
 	}

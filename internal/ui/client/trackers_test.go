@@ -2,11 +2,13 @@ package client_test
 
 import (
 	"context"
-	"net/http"
+	"errors"
 	"strings"
 	"testing"
 
+	"orange/internal/core/boardcheck"
 	"orange/internal/core/tracker"
+	"orange/internal/ui/apitest"
 	"orange/internal/ui/client"
 	"orange/internal/wire"
 )
@@ -36,7 +38,7 @@ func TestWhatIsAskedAboutTrackers(t *testing.T) {
 		},
 	}
 	for want, f := range ask {
-		r := &recorder{status: http.StatusOK, answer: "{}"}
+		r := inspect()
 		socket := socketIn(t)
 		listen(t, socket, r)
 		c := client.New(socket)
@@ -49,45 +51,47 @@ func TestWhatIsAskedAboutTrackers(t *testing.T) {
 
 func TestAnswersAboutTrackers(t *testing.T) {
 	for name, tt := range map[string]struct {
-		answer string
-		good   func(ctx context.Context, c *client.Client) (bool, error)
+		parts apitest.Trackers
+		good  func(ctx context.Context, c *client.Client) (bool, error)
 	}{
-		"the list": {`{"trackers":[{"config":{"name":"lin"},"issues":3}]}`, func(ctx context.Context, c *client.Client) (bool, error) {
+		"the list": {apitest.Trackers{Readings: []tracker.Reading{{Config: tracker.Config{Name: "lin"}, Issues: 3}}}, func(ctx context.Context, c *client.Client) (bool, error) {
 			got, err := c.Trackers(ctx)
 			return len(got) == 1 && got[0].Config.Name == "lin" && got[0].Issues == 3, err
 		}},
-		"one that was added": {`{"tracker":{"name":"lin","max":2}}`, func(ctx context.Context, c *client.Client) (bool, error) {
+		"one that was added": {apitest.Trackers{Config: tracker.Config{Name: "lin", Max: 2}}, func(ctx context.Context, c *client.Client) (bool, error) {
 			got, err := c.SetTracker(ctx, tracker.Config{})
 			return got.Name == "lin" && got.Max == 2, err
 		}},
-		"issues": {`{"issues":[{"key":"ENG-1"}]}`, func(ctx context.Context, c *client.Client) (bool, error) {
+		"issues": {apitest.Trackers{Kept: []tracker.Issue{{Key: "ENG-1"}}}, func(ctx context.Context, c *client.Client) (bool, error) {
 			got, err := c.Issues(ctx, "lin")
 			return len(got) == 1 && got[0].Key == "ENG-1", err
 		}},
-		"a look": {`{"tracker":"lin","issues":2,"drift":[{"want":"Started"}]}`, func(ctx context.Context, c *client.Client) (bool, error) {
+		"a look": {apitest.Trackers{Report: tracker.Report{Tracker: "lin", Issues: 2, Drift: []tracker.Drift{{Want: "Started"}}}}, func(ctx context.Context, c *client.Client) (bool, error) {
 			got, err := c.SyncTracker(ctx, "lin", false)
 			return got.Tracker == "lin" && got.Issues == 2 && len(got.Drift) == 1, err
 		}},
-		"a look at forges": {`{"news":["n"]}`, func(ctx context.Context, c *client.Client) (bool, error) {
+		"a look at forges": {apitest.Trackers{News: []string{"n"}}, func(ctx context.Context, c *client.Client) (bool, error) {
 			got, err := c.SyncForges(ctx)
 			return len(got) == 1 && got[0] == "n", err
 		}},
-		"a trial": {`{"account":"a","missing":["column \"X\""]}`, func(ctx context.Context, c *client.Client) (bool, error) {
+		"a trial": {apitest.Trackers{Trial: tracker.Trial{Account: "a", Missing: []string{`column "X"`}}}, func(ctx context.Context, c *client.Client) (bool, error) {
 			got, err := c.TestTracker(ctx, "lin")
 			return got.Account == "a" && len(got.Missing) == 1, err
 		}},
-		"a round": {`{"choices":[{"key":"ENG-1","dispatch":true}]}`, func(ctx context.Context, c *client.Client) (bool, error) {
+		"a round": {apitest.Trackers{Round: tracker.Round{Choices: []tracker.Choice{{Key: "ENG-1", Dispatch: true}}}}, func(ctx context.Context, c *client.Client) (bool, error) {
 			got, err := c.Dispatch(ctx, "lin", false)
 			return len(got.Choices) == 1 && got.Choices[0].Dispatch, err
 		}},
-		"findings": {`{"findings":[{"card":"c","text":"odd"}]}`, func(ctx context.Context, c *client.Client) (bool, error) {
+		"findings": {apitest.Trackers{Findings: []boardcheck.Finding{{Card: "c", Anomaly: boardcheck.Anomaly{Text: "odd"}}}}, func(ctx context.Context, c *client.Client) (bool, error) {
 			got, err := c.ExamineBoard(ctx, wire.Examination{})
 			return len(got) == 1 && got[0].Card == "c" && got[0].Text == "odd", err
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			socket := socketIn(t)
-			listen(t, socket, &recorder{status: http.StatusOK, answer: tt.answer})
+			s := apitest.NewServer()
+			s.Trackers = tt.parts
+			listen(t, socket, s.Handler())
 			c := client.New(socket)
 			defer c.Close()
 			if ok, err := tt.good(t.Context(), c); !ok || err != nil {
@@ -99,7 +103,9 @@ func TestAnswersAboutTrackers(t *testing.T) {
 
 func TestARefusalAboutATrackerIsAnError(t *testing.T) {
 	socket := socketIn(t)
-	listen(t, socket, &recorder{status: http.StatusBadRequest, answer: `{"error":"there is no tracker \"x\": see orange tracker list"}`})
+	s := apitest.NewServer()
+	s.Trackers = apitest.Trackers{Err: errors.New(`there is no tracker "x": see orange tracker list`)}
+	listen(t, socket, s.Handler())
 	c := client.New(socket)
 	defer c.Close()
 	if _, err := c.SyncTracker(t.Context(), "x", false); err == nil || !strings.Contains(err.Error(), "see orange tracker list") {

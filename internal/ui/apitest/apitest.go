@@ -1,0 +1,229 @@
+// Package apitest provides the real API server over parts that answer with empty values,
+// for tests of its clients. A test replaces the parts whose answers it needs.
+package apitest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+
+	"orange/internal/core/board"
+	"orange/internal/core/boardcheck"
+	"orange/internal/core/diff"
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/tracker"
+	"orange/internal/core/workflow"
+	"orange/internal/doctor"
+	"orange/internal/ui/api"
+	"orange/internal/wire"
+)
+
+// NewServer returns a server that has the given tasks and every part.
+func NewServer(tasks ...task.Task) *api.Server {
+	s := &api.Server{
+		Engine: Engine{}, Control: control{}, Projects: Projects{}, Tasks: store(tasks), Workflows: store(nil), Folders: folders{}, Transfer: transfer{},
+		Attempts: Attempts{}, Workspaces: workspaces{}, Boards: boards{}, Trackers: Trackers{}, Rows: store(nil), Screens: screens{}, Changes: changes{},
+		Library: library{}, Page: page{}, Release: "1.2.3", PID: 7, Log: slog.New(slog.DiscardHandler),
+		Definition: func(*task.Task) (*workflow.Definition, error) { return nil, errors.New("there is no workflow") },
+		Inbox:      func(context.Context, string) ([]engine.Item, error) { return nil, nil },
+		Where:      func(context.Context, string) (wire.Place, error) { return wire.Place{}, nil },
+		Checks:     func(context.Context) []doctor.Result { return nil },
+		Repair:     func(context.Context) error { return nil },
+		Stop:       func() {},
+	}
+	s.VerifyChain = func(context.Context, task.ID) (chain journal.Chain, broken, err error) { return chain, nil, nil }
+	return s
+}
+
+// Engine accepts everything and changes nothing.
+type Engine struct{}
+
+func (Engine) Submit(context.Context, task.ID, signal.Signal) (engine.Answer, error) {
+	return engine.Answer{}, nil
+}
+func (Engine) Create(context.Context, signal.Wish) (engine.Answer, error) {
+	return engine.Answer{}, nil
+}
+func (Engine) Explain(context.Context, task.ID) (engine.Explanation, error) {
+	return engine.Explanation{}, nil
+}
+func (Engine) Follow(int64, task.ID, int) ([]journal.Row, <-chan struct{}, error) {
+	return nil, nil, nil
+}
+func (Engine) Fork(context.Context, task.ID, int, signal.Wish) (engine.Answer, error) {
+	return engine.Answer{}, nil
+}
+func (Engine) Refused(task.ID, signal.Signal, string) {}
+
+type control struct{}
+
+func (control) SetPaused(bool) error { return nil }
+func (control) Paused() bool         { return false }
+func (control) Busy() bool           { return false }
+
+// Projects are the registered projects. Every change succeeds and is forgotten.
+type Projects []task.Project
+
+func (p Projects) Projects() []task.Project { return p }
+func (Projects) Add(_ context.Context, p task.Project) (task.Project, error) {
+	return p, nil
+}
+func (Projects) Update(context.Context, string, wire.ProjectChange) (task.Project, error) {
+	return task.Project{}, nil
+}
+func (Projects) Remove(context.Context, string, string) error { return nil }
+
+// store holds tasks without journals. It knows every workflow.
+type store []task.Task
+
+func (s store) Task(id task.ID) (task.Task, bool, error) {
+	for i := range s {
+		if s[i].ID == id {
+			return s[i], true, nil
+		}
+	}
+	return task.Task{}, false, nil
+}
+
+func (s store) FindTasks(prefix string, limit int) (ids []task.ID, err error) {
+	for i := range s {
+		if strings.HasPrefix(string(s[i].ID), prefix) && len(ids) < limit {
+			ids = append(ids, s[i].ID)
+		}
+	}
+	return ids, nil
+}
+
+func (s store) EachTask(_ task.Filter, yield func(fold []byte) error) error {
+	for i := range s {
+		fold, err := json.Marshal(&s[i])
+		if err == nil {
+			err = yield(fold)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (store) Journal(task.ID, int) ([]journal.Entry, error) { return nil, nil }
+func (store) Unsettled() ([]task.Task, error)               { return nil, nil }
+func (store) LastRow() (int64, error)                       { return 9, nil }
+func (store) Workflow(string) (name, file, text string, ok bool, err error) {
+	return "", "", "", true, nil
+}
+
+type folders struct{}
+
+func (folders) Path(string, task.ID) string { return "" }
+func (folders) Read(string, task.ID) (taskfile.Document, error) {
+	return taskfile.Document{}, errors.New("there is no TASK.md")
+}
+
+type transfer struct{}
+
+func (transfer) Export(context.Context, io.Writer) error { return nil }
+func (transfer) Import(_ context.Context, r io.Reader) (wire.Imported, error) {
+	_, err := io.Copy(io.Discard, r)
+	return wire.Imported{}, err
+}
+func (transfer) ImportFolder(context.Context, string) (wire.Imported, error) {
+	return wire.Imported{}, nil
+}
+
+// Attempts knows no attempts.
+type Attempts struct{}
+
+func (Attempts) Attempts(task.Task) ([]wire.Attempt, error)                     { return nil, nil }
+func (Attempts) Attach(task.Task, string) ([]string, error)                     { return nil, nil }
+func (Attempts) Log(task.Task, int, string, string) (wire.Log, error)           { return wire.Log{}, nil }
+func (Attempts) Said(task.Task, int, string) (wire.Message, error)              { return wire.Message{}, nil }
+func (Attempts) Hook(context.Context, api.Caller, string, string, []byte) error { return nil }
+
+type workspaces struct{}
+
+func (workspaces) Workspaces(context.Context) ([]wire.Workspace, error)        { return nil, nil }
+func (workspaces) Init(context.Context, string, int) ([]wire.Workspace, error) { return nil, nil }
+func (workspaces) GC(context.Context, wire.CleanWish) (removed, kept []wire.Cleaned, err error) {
+	return nil, nil, nil
+}
+func (workspaces) Salvages(context.Context, string) ([]wire.Salvage, error) { return nil, nil }
+
+type boards struct{}
+
+func (boards) Board(context.Context, string) (board.Vocabulary, []board.Card, error) {
+	return board.Vocabulary{}, nil, nil
+}
+func (boards) AddCard(context.Context, string, wire.NewCard) (wire.AddedCard, error) {
+	return wire.AddedCard{}, nil
+}
+func (boards) Card(context.Context, string, int) (board.Card, []board.Comment, error) {
+	return board.Card{}, nil, nil
+}
+func (boards) ChangeCard(context.Context, string, int, board.Change, string) (card board.Card, changed bool, err error) {
+	return board.Card{}, false, nil
+}
+func (boards) CardHistory(context.Context, string, int) ([]board.Event, error) { return nil, nil }
+
+// Trackers answers with its fields.
+type Trackers struct {
+	Readings []tracker.Reading
+	Config   tracker.Config
+	Kept     []tracker.Issue
+	Report   tracker.Report
+	Trial    tracker.Trial
+	Round    tracker.Round
+	News     []string
+	Findings []boardcheck.Finding
+	Err      error // of Sync
+}
+
+func (t Trackers) List() ([]tracker.Reading, error) { return t.Readings, nil }
+func (t Trackers) Set(context.Context, tracker.Config) (tracker.Config, error) {
+	return t.Config, nil
+}
+func (Trackers) Remove(context.Context, string) error           { return nil }
+func (t Trackers) Issues(string) ([]tracker.Issue, error)       { return t.Kept, nil }
+func (t Trackers) SyncForges(context.Context) ([]string, error) { return t.News, nil }
+func (Trackers) Standing(*task.Task) *tracker.Standing          { return nil }
+func (t Trackers) Sync(context.Context, string, bool) (tracker.Report, error) {
+	return t.Report, t.Err
+}
+func (t Trackers) Test(context.Context, string) (tracker.Trial, error) { return t.Trial, nil }
+func (t Trackers) Dispatch(context.Context, string, bool) (tracker.Round, error) {
+	return t.Round, nil
+}
+func (t Trackers) Examine(context.Context, wire.Examination) ([]boardcheck.Finding, error) {
+	return t.Findings, nil
+}
+
+type screens struct{}
+
+func (screens) Screen(context.Context, task.Task, string) (wire.Screen, error) {
+	return wire.Screen{}, nil
+}
+func (screens) Output(context.Context, task.Task, string) (<-chan struct{}, error) { return nil, nil }
+func (screens) Type(context.Context, task.Task, string, string) error              { return nil }
+
+type changes struct{}
+
+func (changes) Diff(context.Context, task.Task) (base string, files []diff.File, cut bool, err error) {
+	return "", nil, false, nil
+}
+
+type library struct{}
+
+func (library) Known(context.Context) ([]wire.WorkflowInfo, error) { return nil, nil }
+
+type page struct{}
+
+func (page) Open(context.Context) (wire.PageAddress, error) { return wire.PageAddress{}, nil }
+func (page) Token(context.Context) (wire.PageToken, error)  { return wire.PageToken{}, nil }
