@@ -86,11 +86,6 @@ func GitEnv(environ []string, keys bool) []string {
 	})
 }
 
-// WithoutSecrets leaves out of environ what trackers and forges are asked with.
-func WithoutSecrets(environ []string) []string {
-	return keep(environ, func(name string) bool { return !TrackerSecret(name) })
-}
-
 // TerminalEnv keeps of environ what tmux needs, and a shell that a person opens in it: no
 // credentials at all. Agents get theirs from their attendants.
 func TerminalEnv(environ []string) []string {

@@ -30,9 +30,6 @@ var notifyKinds = [...]string{"desktop", "webhook", "ntfy", "slack", "bell"}
 // them: who paused it knows.
 var itemKinds = [...]string{"attention", "confirm", "permission", "input", "question", "idle", "review", "stuck", "not-started", "turn-failed", "crashed", "failed", "no-answer", "board", "start"}
 
-// ItemKinds lists what somebody can be told of.
-func ItemKinds() []string { return slices.Clone(itemKinds[:]) }
-
 // UnmarshalJSON reads it, and nothing that it does not have.
 func (n *Notify) UnmarshalJSON(text []byte) error {
 	type plain Notify

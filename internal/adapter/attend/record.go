@@ -191,26 +191,3 @@ func (f Folder) record(exit agent.Exit) (agent.Exit, error) {
 	}
 	return exit, err
 }
-
-// Owns says whether one of these processes is the attempt's attendant or its agent.
-func (f Folder) Owns(pids []int) bool {
-	r, err := f.records()
-	if err != nil {
-		return false
-	}
-	started := r.claim
-	if r.ran {
-		started = r.started
-	}
-	if started.BootID != BootID() {
-		return false
-	}
-	for _, pid := range pids {
-		for _, p := range [...]Process{started.Attendant, started.Child} {
-			if p.PID == pid && p.check() == nil {
-				return true
-			}
-		}
-	}
-	return false
-}

@@ -77,11 +77,6 @@ func (s *Store) KeptIssues(name string) ([]tracker.Issue, error) {
 	return out, s.describe("read", err)
 }
 
-// ForgetIssues forgets what was read of a tracker's issues.
-func (s *Store) ForgetIssues(name string) error {
-	return s.exec("write to", "DELETE FROM tracker_issue WHERE tracker = ?", name)
-}
-
 func issueRow(ctx context.Context, from asker, name, key string) (is tracker.Issue, ok bool, err error) {
 	var text []byte
 	err = from.QueryRowContext(ctx, "SELECT issue FROM tracker_issue WHERE tracker = ? AND key = ?", name, key).Scan(&text)

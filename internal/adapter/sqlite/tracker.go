@@ -192,16 +192,6 @@ func (s *Store) ReleaseLease(ref, owner string) error {
 	return s.exec("write to", "DELETE FROM tracker_lease WHERE ref = ? AND owner = ?", ref, owner)
 }
 
-// LeaseOf says who has taken an issue last and not given it back, and until when.
-func (s *Store) LeaseOf(ref string) (owner string, until time.Time, ok bool, err error) {
-	var nanos int64
-	err = s.read.QueryRow("SELECT owner, until FROM tracker_lease WHERE ref = ?", ref).Scan(&owner, &nanos)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", time.Time{}, false, nil
-	}
-	return owner, time.Unix(0, nanos).UTC(), err == nil, s.describe("read", err)
-}
-
 func changedOne(r sql.Result, err error) (bool, error) {
 	if err != nil {
 		return false, err

@@ -17,16 +17,6 @@ func SessionName(project, branch string) string {
 	return encode(project, "_-+") + "/" + encode(branch, "_-+/")
 }
 
-// ParseSessionName undoes SessionName. It says no to names that are not of its making.
-func ParseSessionName(name string) (project, branch string, ok bool) {
-	first, second, ok := strings.Cut(name, "/")
-	if !ok {
-		return "", "", false
-	}
-	project, branch = decode(first), decode(second)
-	return project, branch, SessionName(project, branch) == name
-}
-
 // windowName is how tmux knows a window. It is never a number and never begins with a
 // sign: tmux would take it for an index or an offset.
 func windowName(name string) string {
@@ -69,8 +59,7 @@ func plain(r rune, size int) bool {
 	return r <= 0xFFFF && unicode.IsLetter(r)
 }
 
-// decode undoes encode. Text that encode does not write comes back in some form; it is
-// for the caller to encode the result again and compare.
+// decode undoes encode.
 func decode(name string) string {
 	var out strings.Builder
 	for i := 0; i < len(name); i++ {

@@ -131,8 +131,3 @@ func (c Comment) With(f Field) Comment {
 	}
 	return Comment{Fields: slices.Insert(fields, at, f)}
 }
-
-// Without returns the comment without a key.
-func (c Comment) Without(key string) Comment {
-	return Comment{Fields: slices.DeleteFunc(slices.Clone(c.Fields), func(f Field) bool { return f.Key == key })}
-}

@@ -1,7 +1,6 @@
 package boardcheck_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -195,70 +194,11 @@ func TestAClaimThatEnds(t *testing.T) {
 	card := cardOf("Development: Planned, Claimed-Dev-1")
 	card.UpdatedAt = ago(5 * time.Hour)
 	card.Claim = &board.Claim{Owner: "task-1", Tag: "Claimed-Dev-1", Until: noon.Add(time.Second)}
-	if got := say(boardcheck.Examine(card, boardcheck.Facts{}, noon)); got != "" || boardcheck.Claimable(card, noon) {
+	if got := say(boardcheck.Examine(card, boardcheck.Facts{}, noon)); got != "" {
 		t.Errorf("it holds, and yet: %s", got)
 	}
 	card.UpdatedAt, card.Claim.Until = ago(time.Minute), noon
 	if got, want := say(boardcheck.Examine(card, boardcheck.Facts{}, noon)), "STALE_CLAIM -> -Claimed-Dev-1 free of task-1"; got != want {
 		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
-func TestClaimable(t *testing.T) {
-	tests := map[string]bool{
-		"Development: Planned": true, "development: PLANNED": true, "Development: Rework-Requested": true, "Development: Merge-Conflict": true,
-		"Development: Rework-Requested, Implementation-Failed": true,
-		"Development:": false, "Development: Planned, claimed-dev-2": false, "Development: Planned, Implementation-Failed": false,
-		"Development: Planned, Branch-Setup-Failed": false, "Analyse: Planned": false, "Review: Rework-Requested": false,
-	}
-	for text, want := range tests {
-		if got := boardcheck.Claimable(cardOf(text), noon); got != want {
-			t.Errorf("%s: %v", text, got)
-		}
-	}
-}
-
-func TestPipelineGate(t *testing.T) {
-	tests := map[string]struct {
-		cards []string
-		want  string
-	}{
-		"empty":        {nil, ""},
-		"others":       {[]string{"To Do:", "Analyse: Ready", "Analyse: Plan-Pending-Approval, Plan-Approved", "Deploy:", "Done:"}, ""},
-		"failed":       {[]string{"Development: Planned, Implementation-Failed"}, ""},
-		"claimed":      {[]string{"Analyse: Ready", "Development: Planned, Claimed-Dev-1"}, "Task being worked on by a dev"},
-		"rework":       {[]string{"Development: Planned, Rework-Requested"}, "Task needs rework after review"},
-		"conflict":     {[]string{"Development: Planned, Rework-Requested, Merge-Conflict"}, "Task has a merge conflict to resolve"},
-		"in review":    {[]string{"Review: Review-In-Progress, Dev-Complete"}, "Task in code review"},
-		"to review":    {[]string{"Review: Dev-Complete"}, "Task awaiting code review"},
-		"approved":     {[]string{"Review: Review-Approved, Dev-Complete"}, "Approved task awaiting human Ops-Ready tag"},
-		"to be merged": {[]string{"Review: Review-Approved, Ops-Ready"}, "Approved task waiting to be merged"},
-		"in order":     {[]string{"Review: Rework-Complete", "Development: Planned"}, "Planned task waiting for dev claim"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			var cards []board.Card
-			for _, text := range tt.cards {
-				cards = append(cards, cardOf(text))
-			}
-			if got := boardcheck.PipelineGate(cards); got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
-		})
-	}
-}
-
-func TestInvalidTags(t *testing.T) {
-	tests := map[string]string{
-		"": "[]", "bug, Planned": "[]", "Ready, Planned": "[]",
-		"ready, PLAN-APPROVED": "[ready]", "Plan-Pending-Approval, Ready": "[Ready]", "Implementation-Failed, Claimed-Dev-9": "[Claimed-Dev-9]", "Plan-Approved, Plan-Rejected": "[Plan-Rejected]",
-		"Claimed-Dev-1, Claimed-Dev-2, Dev-Complete":  "[Claimed-Dev-1 Claimed-Dev-2]",
-		"Ready, Plan-Pending-Approval, Plan-Approved": "[Ready]",
-		"Review-Approved, Rework-Requested":           "[Review-Approved]",
-	}
-	for text, want := range tests {
-		if got := fmt.Sprint(boardcheck.InvalidTags(cardOf(":" + text).Tags)); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
 	}
 }

@@ -161,3 +161,6 @@ func rough(d time.Duration) string {
 	}
 	return fmt.Sprintf("%d minutes", int(d.Minutes()))
 }
+
+// ClaimIsStale says whether a claim is older than it may be.
+func ClaimIsStale(age, threshold time.Duration) bool { return age > threshold }

@@ -123,20 +123,3 @@ func (s set) contradictions() []pair {
 	}
 	return out
 }
-
-// InvalidTags returns the tags that have to go from a card so that the others do not
-// contradict them, none if nothing does. That a plan is approved and rejected at once is
-// settled for the approval, because who rejects one on a board takes the approval off;
-// Examine leaves it to a person nevertheless.
-func InvalidTags(tags []string) []string {
-	s := tagSet(tags)
-	var out []string
-	for _, p := range s.contradictions() {
-		for _, tag := range s.find(p.remove) {
-			if !slices.Contains(out, tag) {
-				out = append(out, tag)
-			}
-		}
-	}
-	return out
-}

@@ -21,13 +21,6 @@ func Fold(t task.Task, entries []Entry) (task.Task, error) {
 	return t, nil
 }
 
-// Pending lists the effects that the entries ask for and that have no final
-// receipt: what a restart must drive again.
-func Pending(entries []Entry) ([]task.Effect, error) {
-	t, err := Fold(task.Task{}, entries)
-	return t.Pending, err
-}
-
 // Apply folds one entry into t, in place. It fails, and leaves t as it was, if the
 // entry does not follow on t.
 func Apply(t *task.Task, e *Entry) error {

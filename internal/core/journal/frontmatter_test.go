@@ -47,11 +47,17 @@ func TestFrontmatterIsInTheOrderPeopleKnow(t *testing.T) {
 		}(), all},
 	} {
 		t.Run(name, func(t *testing.T) {
-			doc, err := taskfile.Parse([]byte(written(t, tc.record)))
-			if err != nil {
+			text := written(t, tc.record)
+			if _, err := taskfile.Parse([]byte(text)); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, strings.Join(doc.Keys(), " ")); diff != "" {
+			front, _, _ := strings.Cut(strings.TrimPrefix(text, "---\n"), "\n---\n")
+			var keys []string
+			for line := range strings.Lines(front) {
+				key, _, _ := strings.Cut(line, ":")
+				keys = append(keys, key)
+			}
+			if diff := cmp.Diff(tc.want, strings.Join(keys, " ")); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

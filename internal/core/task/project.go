@@ -63,14 +63,6 @@ const (
 // Pushes says whether the branch goes to the remote.
 func (d Delivery) Pushes() bool { return d == DeliverPush || d == DeliverPR }
 
-// Or returns d, or local if d is empty.
-func (d Delivery) Or() Delivery {
-	if d == "" {
-		return DeliverLocal
-	}
-	return d
-}
-
 // A Budget bounds what agents may cost. Zero means no bound.
 type Budget struct {
 	TaskAttempts int   `json:"task_attempts,omitempty"`

@@ -86,15 +86,6 @@ func (d Document) WithBody(body []byte) Document {
 	return d
 }
 
-// Keys returns the keys of the frontmatter in order.
-func (d Document) Keys() []string {
-	keys := make([]string, 0, len(d.entries))
-	for _, e := range d.entries {
-		keys = append(keys, e.key)
-	}
-	return keys
-}
-
 // Get returns the value of a frontmatter key as string, int, bool or nil. What is none of those, such as a
 // timestamp, a fraction or a list, comes back as its text.
 func (d Document) Get(key string) (any, bool) {

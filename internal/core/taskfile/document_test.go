@@ -71,9 +71,9 @@ func TestGet(t *testing.T) {
 			{"items", strings.ReplaceAll("- a\n- b", "\n", ending)}, {"odd key", 1}, {"7", "seven"},
 		}
 		var got []Field
-		for _, key := range d.Keys() {
-			value, _ := d.Get(key)
-			got = append(got, Field{key, value})
+		for _, e := range d.entries {
+			value, _ := d.Get(e.key)
+			got = append(got, Field{e.key, value})
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("line ending %q: (-want +got)\n%s", ending, diff)

@@ -50,14 +50,6 @@ func at(where func() string) *Client {
 	}}
 }
 
-// WithToken returns a client of the same server that shows another token: it asks as
-// the attempt whose token it is. Both share their connections.
-func (c *Client) WithToken(token string) *Client {
-	out := *c
-	out.token = token
-	return &out
-}
-
 // Close drops the connections that are open and idle.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 

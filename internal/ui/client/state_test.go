@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -210,30 +209,4 @@ func TestWatchingAScreenEndsWithItsContext(t *testing.T) {
 		t.Error(err)
 	}
 	<-left
-}
-
-// TestClientsThatShareConnections asks with several tokens at once.
-func TestClientsThatShareConnections(t *testing.T) {
-	socket := socketIn(t)
-	listen(t, socket, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, `{"version":%q}`, r.Header.Get("Orange-Token"))
-	}))
-	c := client.New(socket)
-	defer c.Close()
-	var wait sync.WaitGroup
-	for n := range 8 {
-		token := fmt.Sprint("token", n)
-		mine := c.WithToken(token)
-		wait.Go(func() {
-			for range 20 {
-				if hello, err := mine.Hello(t.Context()); err != nil || hello.Version != token {
-					t.Errorf("%s: %+v, %v", token, hello, err)
-				}
-				if hello, err := c.Hello(t.Context()); err != nil || hello.Version != "" {
-					t.Errorf("no token: %+v, %v", hello, err)
-				}
-			}
-		})
-	}
-	wait.Wait()
 }
