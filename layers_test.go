@@ -35,6 +35,7 @@ var arrows = map[string][]string{
 	"internal/core/engine":           {"internal/core/"},
 	"internal/core/prompt":           {"internal/core/"},
 	"internal/core/verify":           {"internal/core/"},
+	"internal/core/simulate":         {"internal/core/engine", "internal/core/journal", "internal/core/signal", "internal/core/task", "internal/core/taskfile", "internal/core/workflow"},
 	"internal/core/verifytest":       {"internal/core/workflow"},
 	"internal/core/screen":           {},
 	"internal/core/diff":             {"internal/core/screen"},

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"orange/internal/core/verify"
+	"orange/internal/core/simulate"
 )
 
 const (
@@ -19,7 +19,7 @@ func simulations(r *report, _ string) error {
 		return err
 	}
 	lives := timed(func() error {
-		_, err := verify.Simulate(def, verify.SimOptions{Seed: 1}, 0, simulateLives)
+		_, err := simulate.Run(def, simulate.Options{Seed: 1}, 0, simulateLives)
 		return err
 	})
 	took, err := alternate(simulateRounds, lives, repeat(hash))

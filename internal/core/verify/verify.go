@@ -1,7 +1,6 @@
 // Package verify asks every question about a workflow that can be asked of it: it
 // searches all states that tasks of the workflow can get into, whatever agents,
-// people, trackers and crashes do, and names what must never happen and does. It also
-// plays lifecycles with likely agents, to tell what a process will cost. Both call
+// people, trackers and crashes do, and names what must never happen and does. It calls
 // engine.Decide itself: what is proved is what runs.
 package verify
 

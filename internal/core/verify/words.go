@@ -170,28 +170,9 @@ func (m *model) kids(c choice) []signal.Child {
 	for range c.count {
 		child := signal.Child{ID: "c"}
 		if c.says == "far" {
-			child.Status = farthest(m.def)
+			child.Status = m.def.FarthestChildState()
 		}
 		out = append(out, child)
 	}
 	return out
-}
-
-// farthest is a state that is far enough for as many gates as can be.
-func farthest(def *workflow.Definition) string {
-	best, most := "", 0
-	for i := range def.Gates {
-		for _, state := range def.Gates[i].Children {
-			n := 0
-			for k := range def.Gates {
-				if slices.Contains(def.Gates[k].Children, state) {
-					n++
-				}
-			}
-			if n > most {
-				best, most = state, n
-			}
-		}
-	}
-	return best
 }

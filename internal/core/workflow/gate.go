@@ -153,3 +153,22 @@ func (d *Definition) AsksForVerdict(e *Edge, verdict string) (section string, ok
 	}
 	return "", false
 }
+
+// FarthestChildState returns the state of a child that satisfies the most gates, "" if no gate asks for children.
+func (d *Definition) FarthestChildState() string {
+	best, most := "", 0
+	for i := range d.Gates {
+		for _, state := range d.Gates[i].Children {
+			n := 0
+			for k := range d.Gates {
+				if slices.Contains(d.Gates[k].Children, state) {
+					n++
+				}
+			}
+			if n > most {
+				best, most = state, n
+			}
+		}
+	}
+	return best
+}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"orange/internal/core/verify"
+	"orange/internal/core/simulate"
 )
 
 // Measures of the drawing, in pixels.
@@ -64,8 +64,8 @@ type Simulation struct {
 // A Variant is what the tasks of one workflow came to.
 type Variant struct {
 	Changes string // what is different, "" for nothing
-	Result  verify.SimResult
-	Summary verify.SimSummary
+	Result  simulate.Result
+	Summary simulate.Summary
 }
 
 // SVG draws how durations and costs are distributed, as a picture that needs nothing else.
@@ -134,7 +134,7 @@ func (s *Simulation) title() string {
 func (s *Simulation) draw(b *strings.Builder) {
 	fmt.Fprintf(b, "<text class=\"title\" x=\"%.0f\" y=\"36\">%s</text>\n", panelLeft, plain(s.title()))
 	s.key(b)
-	for i, name := range []string{verify.SimDuration, verify.SimCost} {
+	for i, name := range []string{simulate.Duration, simulate.Cost} {
 		s.panels(b, name, panelLeft+float64(i)*(panelWidth+panelGap))
 	}
 	fmt.Fprintf(b, "<text class=\"soft\" x=\"%.0f\" y=\"%.0f\">Horizontal axes are logarithmic, cut into %d equal steps. P50: half of all runs stay below. P95: 95 of 100 do.</text>\n</svg>\n",
@@ -157,7 +157,7 @@ func (s *Simulation) inWords() string {
 	var out []string
 	for i := range s.Variants {
 		name, v := []string{"as is", "what if"}[min(i, 1)], &s.Variants[i].Summary
-		for _, f := range []verify.SimFigure{v.Figure(verify.SimDuration), v.Figure(verify.SimCost)} {
+		for _, f := range []simulate.Figure{v.Figure(simulate.Duration), v.Figure(simulate.Cost)} {
 			out = append(out, fmt.Sprintf("%s, %s: P50 %s, P95 %s.", name, f.Name, Quantity(f.P50, f.Unit, false), Quantity(f.P95, f.Unit, false)))
 		}
 	}
@@ -179,9 +179,9 @@ func (s *Simulation) samples(name string) [][]float64 {
 // panels draws the histogram and the cumulative curve of one figure below each other.
 func (s *Simulation) panels(b *strings.Builder, name string, left float64) {
 	samples := s.samples(name)
-	unit, head := verify.SimSeconds, "Duration of a task"
-	if name == verify.SimCost {
-		unit, head = verify.SimDollars, "Cost of a task, in dollars"
+	unit, head := simulate.Seconds, "Duration of a task"
+	if name == simulate.Cost {
+		unit, head = simulate.Dollars, "Cost of a task, in dollars"
 	}
 	fmt.Fprintf(b, "<text class=\"head\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", left, histTop-54, head)
 	for i := range s.Variants {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/core/verify"
+	"orange/internal/core/simulate"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/chart"
@@ -25,7 +25,7 @@ func played(t *testing.T, runs int) chart.Variant {
 	if runs == 0 {
 		return chart.Variant{}
 	}
-	r, err := verify.Simulate(def, verify.SimOptions{Profile: verify.DefaultProfile(def), Seed: 1}, 0, runs)
+	r, err := simulate.Run(def, simulate.Options{Profile: simulate.DefaultProfile(def), Seed: 1}, 0, runs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,14 +98,14 @@ func TestTheLooksOfDrawingsTouchNothingElse(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	tests := map[string][2]string{
-		"seconds":          {chart.Quantity(59, verify.SimSeconds, false), "59s"},
+		"seconds":          {chart.Quantity(59, simulate.Seconds, false), "59s"},
 		"minutes":          {chart.Lasting(61), "1m01s"},
 		"hours":            {chart.Lasting(3600 * 26), "26h00m"},
 		"days":             {chart.Lasting(3600 * 50), "2d02h"},
-		"dollars":          {chart.Quantity(1.239, verify.SimDollars, false), "$1.24"},
-		"tokens":           {chart.Quantity(1234567, verify.SimTokens, false), "1.23M"},
-		"a count":          {chart.Quantity(3, verify.SimCount, false), "3"},
-		"a mean count":     {chart.Quantity(3, verify.SimCount, true), "3.00"},
+		"dollars":          {chart.Quantity(1.239, simulate.Dollars, false), "$1.24"},
+		"tokens":           {chart.Quantity(1234567, simulate.Tokens, false), "1.23M"},
+		"a count":          {chart.Quantity(3, simulate.Count, false), "3"},
+		"a mean count":     {chart.Quantity(3, simulate.Count, true), "3.00"},
 		"a part":           {chart.Percent(0.125), "12.5%"},
 		"less":             {chart.Signed(-2, chart.Lasting), "-2s"},
 		"more":             {chart.Signed(2, chart.Lasting), "+2s"},

@@ -6,18 +6,18 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/core/verify"
+	"orange/internal/core/simulate"
 )
 
 // logScale places values on a logarithmic axis.
 type logScale struct {
 	left, low, high float64 // low and high as logarithms
-	unit            verify.SimUnit
+	unit            simulate.Unit
 }
 
 // newLogScale covers everything but the outermost thousandth on either side. It says
 // no if there is nothing above 0.
-func newLogScale(samples [][]float64, unit verify.SimUnit, left float64) (logScale, bool) {
+func newLogScale(samples [][]float64, unit simulate.Unit, left float64) (logScale, bool) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, values := range samples {
 		first, _ := slices.BinarySearch(values, math.SmallestNonzeroFloat64)
@@ -50,7 +50,7 @@ func (x logScale) at(v float64) float64 { return x.left + panelWidth*x.part(v) }
 // ticks are the round values between the ends, thinned until they have room.
 func (x logScale) ticks() []float64 {
 	var all []float64
-	if x.unit == verify.SimSeconds {
+	if x.unit == simulate.Seconds {
 		all = []float64{1, 5, 20, 60, 180, 600, 1800, 3600, 3 * 3600, 8 * 3600, 86400, 3 * 86400, 7 * 86400, 14 * 86400, 30 * 86400}
 	} else {
 		for exp := -6.0; exp < 9; exp++ {
@@ -73,7 +73,7 @@ func (x logScale) ticks() []float64 {
 
 func (x logScale) label(v float64) string {
 	switch {
-	case x.unit != verify.SimSeconds:
+	case x.unit != simulate.Seconds:
 		return fmt.Sprintf("$%g", math.Round(v*1e6)/1e6)
 	case v < 60:
 		return fmt.Sprintf("%.0fs", v)
@@ -99,7 +99,7 @@ func (x logScale) frame(b *strings.Builder, top float64, parts []float64, labels
 	}
 	fmt.Fprintf(b, "<path class=\"axis\" d=\"M%.1f,%.1fV%.1fH%.1f\"/>\n", x.left, top, bottom, x.left+panelWidth)
 	caption := "time from creation to the end"
-	if x.unit == verify.SimDollars {
+	if x.unit == simulate.Dollars {
 		caption = "cost in dollars"
 	}
 	fmt.Fprintf(b, "<text class=\"soft\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x.left+panelWidth/2, bottom+37, caption)

@@ -5,17 +5,17 @@ import (
 	"math"
 	"time"
 
-	"orange/internal/core/verify"
+	"orange/internal/core/simulate"
 )
 
 // Quantity writes a figure in its unit. Counts are whole, but for their means.
-func Quantity(v float64, unit verify.SimUnit, mean bool) string {
+func Quantity(v float64, unit simulate.Unit, mean bool) string {
 	switch unit {
-	case verify.SimSeconds:
+	case simulate.Seconds:
 		return Lasting(v)
-	case verify.SimDollars:
+	case simulate.Dollars:
 		return fmt.Sprintf("$%.2f", v)
-	case verify.SimTokens:
+	case simulate.Tokens:
 		return short10(v)
 	}
 	if mean {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/core/verify"
+	"orange/internal/core/simulate"
 	"orange/internal/core/workflow"
 )
 
@@ -53,17 +53,17 @@ func newWorkflowSimulateCommand(deps Deps) *cobra.Command {
 
 // simulation is what workflow simulate prints.
 type simulation struct {
-	Workflow string            `json:"workflow"`
-	File     string            `json:"file"`
-	Runs     int               `json:"runs"`
-	Seed     uint64            `json:"seed"`
-	Profile  verify.Profile    `json:"profile"`
-	Learned  *learnedJSON      `json:"learned,omitempty"`
-	Summary  verify.SimSummary `json:"summary"`
-	WhatIf   *variantJSON      `json:"what_if,omitempty"`
-	Warnings []string          `json:"warnings"`
+	Workflow string           `json:"workflow"`
+	File     string           `json:"file"`
+	Runs     int              `json:"runs"`
+	Seed     uint64           `json:"seed"`
+	Profile  simulate.Profile `json:"profile"`
+	Learned  *learnedJSON     `json:"learned,omitempty"`
+	Summary  simulate.Summary `json:"summary"`
+	WhatIf   *variantJSON     `json:"what_if,omitempty"`
+	Warnings []string         `json:"warnings"`
 
-	result, other verify.SimResult
+	result, other simulate.Result
 }
 
 type learnedJSON struct {
@@ -73,8 +73,8 @@ type learnedJSON struct {
 
 // variantJSON is the workflow with other counters.
 type variantJSON struct {
-	Changes []changeJSON      `json:"changes"`
-	Summary verify.SimSummary `json:"summary"`
+	Changes []changeJSON     `json:"changes"`
+	Summary simulate.Summary `json:"summary"`
 
 	def *workflow.Definition
 }
@@ -119,7 +119,7 @@ func (f *simulateFlags) run(cmd *cobra.Command, deps Deps, name string) error {
 // behaviour finds the profile: what is supposed, changed by what was learned, changed
 // by the file.
 func (f *simulateFlags) behaviour(cmd *cobra.Command, deps Deps, def *workflow.Definition, s *simulation) error {
-	s.Profile = verify.DefaultProfile(def)
+	s.Profile = simulate.DefaultProfile(def)
 	if f.learn {
 		l, err := learnHere(cmd, deps, def, s.Profile)
 		if err != nil {
@@ -157,7 +157,7 @@ func variantOf(def *workflow.Definition, wishes []string) (*variantJSON, error) 
 			return nil, usageError("--what-if %s: give a counter and a max from 1 to 1000, as in --what-if review_round=3", wish)
 		}
 		was, _ := v.def.Counter(name)
-		next, places, err := verify.WhatIf(v.def, name, n)
+		next, places, err := simulate.WhatIf(v.def, name, n)
 		if err != nil {
 			return nil, usageError("--what-if %s: %w", wish, err)
 		}
@@ -191,7 +191,7 @@ func (f *simulateFlags) play(ctx context.Context, deps Deps, def *workflow.Defin
 		}
 		defer bar.clear()
 	}
-	o := verify.SimOptions{Profile: s.Profile, Seed: f.seed}
+	o := simulate.Options{Profile: s.Profile, Seed: f.seed}
 	var err error
 	if s.result, err = playRuns(ctx, def, o, f.runs, bar.add); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/journal"
+	"orange/internal/core/simulate"
 	"orange/internal/core/task"
-	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
 )
 
@@ -22,9 +22,9 @@ const batch = 200
 
 // playRuns shares the runs out among all cores. The result does not depend on how
 // many there are.
-func playRuns(ctx context.Context, def *workflow.Definition, o verify.SimOptions, runs int, played func(int)) (verify.SimResult, error) {
+func playRuns(ctx context.Context, def *workflow.Definition, o simulate.Options, runs int, played func(int)) (simulate.Result, error) {
 	batches := (runs + batch - 1) / batch
-	results, errs := make([]verify.SimResult, batches), make([]error, batches)
+	results, errs := make([]simulate.Result, batches), make([]error, batches)
 	done := make(chan int, batches)
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -36,7 +36,7 @@ func playRuns(ctx context.Context, def *workflow.Definition, o verify.SimOptions
 					return
 				}
 				n := min(batch, runs-i*batch)
-				results[i], errs[i] = verify.Simulate(def, o, i*batch, n)
+				results[i], errs[i] = simulate.Run(def, o, i*batch, n)
 				done <- n
 			}
 		})
@@ -49,12 +49,12 @@ func playRuns(ctx context.Context, def *workflow.Definition, o verify.SimOptions
 		played(n)
 	}
 	if err := ctx.Err(); err != nil {
-		return verify.SimResult{}, err
+		return simulate.Result{}, err
 	}
-	var all verify.SimResult
+	var all simulate.Result
 	for i := range results {
 		if errs[i] != nil {
-			return verify.SimResult{}, errs[i]
+			return simulate.Result{}, errs[i]
 		}
 		all.Merge(results[i])
 	}
@@ -91,11 +91,11 @@ func (b *progressBar) clear() {
 }
 
 // learnHere reads what the journals of this installation say about the workflow.
-func learnHere(cmd *cobra.Command, deps Deps, def *workflow.Definition, base verify.Profile) (verify.Learned, error) {
+func learnHere(cmd *cobra.Command, deps Deps, def *workflow.Definition, base simulate.Profile) (simulate.Learned, error) {
 	if deps.ConfigErr != nil {
-		return verify.Learned{}, deps.ConfigErr
+		return simulate.Learned{}, deps.ConfigErr
 	}
-	var out verify.Learned
+	var out simulate.Learned
 	err := withServer(deps, func(ctx context.Context, s session, _ []string) error {
 		tasks, err := s.TaskList(ctx, task.Filter{All: true})
 		if err != nil {
@@ -112,7 +112,7 @@ func learnHere(cmd *cobra.Command, deps Deps, def *workflow.Definition, base ver
 			}
 			journals = append(journals, entries)
 		}
-		out = verify.Learn(def, base, journals)
+		out = simulate.Learn(def, base, journals)
 		return nil
 	})(cmd, nil)
 	return out, err

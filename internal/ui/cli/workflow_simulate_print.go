@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"orange/internal/core/verify"
+	"orange/internal/core/simulate"
 	"orange/internal/ui/chart"
 )
 
@@ -33,11 +33,11 @@ func printSimulation(w io.Writer, s *simulation) error {
 }
 
 // variants are the summaries to show side by side.
-func (s *simulation) variants() []verify.SimSummary {
+func (s *simulation) variants() []simulate.Summary {
 	if s.WhatIf == nil {
-		return []verify.SimSummary{s.Summary}
+		return []simulate.Summary{s.Summary}
 	}
-	return []verify.SimSummary{s.Summary, s.WhatIf.Summary}
+	return []simulate.Summary{s.Summary, s.WhatIf.Summary}
 }
 
 func (s *simulation) figureRows() [][]string {
@@ -74,11 +74,11 @@ func marked(column string, variant int) string {
 func (s *simulation) endRows() [][]string {
 	rows := [][]string{s.shareHead("TASKS THAT", "SHARE")}
 	for i, e := range s.Summary.Ends {
-		rows = append(rows, s.shareRow("end in "+cleanLine(e.State), func(v *verify.SimSummary) float64 { return v.Ends[i].Share }))
+		rows = append(rows, s.shareRow("end in "+cleanLine(e.State), func(v *simulate.Summary) float64 { return v.Ends[i].Share }))
 	}
 	return append(rows,
-		s.shareRow("do not end in time", func(v *verify.SimSummary) float64 { return v.Unfinished }),
-		s.shareRow("were ever stuck", func(v *verify.SimSummary) float64 { return v.Stuck }))
+		s.shareRow("do not end in time", func(v *simulate.Summary) float64 { return v.Unfinished }),
+		s.shareRow("were ever stuck", func(v *simulate.Summary) float64 { return v.Stuck }))
 }
 
 func (s *simulation) shareHead(first, column string) []string {
@@ -92,7 +92,7 @@ func (s *simulation) shareHead(first, column string) []string {
 	return row
 }
 
-func (s *simulation) shareRow(name string, of func(*verify.SimSummary) float64) []string {
+func (s *simulation) shareRow(name string, of func(*simulate.Summary) float64) []string {
 	row := []string{name}
 	for _, v := range s.variants() {
 		row = append(row, chart.Percent(of(&v)))

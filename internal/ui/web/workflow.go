@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orange/internal/core/screen"
+	"orange/internal/core/simulate"
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
@@ -214,7 +215,7 @@ func (p *workflowPages) simulate(w http.ResponseWriter, r *http.Request) error {
 		return refuse(http.StatusBadRequest, "the seed is no number: give one from 0")
 	}
 	err = p.compute(r, func(ctx context.Context, def *workflow.Definition) error {
-		result, err := playTasks(ctx, def, verify.SimOptions{Profile: verify.DefaultProfile(def), Seed: seed}, runs)
+		result, err := playTasks(ctx, def, simulate.Options{Profile: simulate.DefaultProfile(def), Seed: seed}, runs)
 		if err != nil {
 			return err
 		}
@@ -235,13 +236,13 @@ func (p *workflowPages) simulate(w http.ResponseWriter, r *http.Request) error {
 }
 
 // playTasks simulates in steps, so that it can be broken off.
-func playTasks(ctx context.Context, def *workflow.Definition, o verify.SimOptions, runs int) (verify.SimResult, error) {
-	var all verify.SimResult
+func playTasks(ctx context.Context, def *workflow.Definition, o simulate.Options, runs int) (simulate.Result, error) {
+	var all simulate.Result
 	for first := 0; first < runs; first += playedAtOnce {
 		if ctx.Err() != nil {
 			return all, refuse(http.StatusServiceUnavailable, "the simulation was broken off: play fewer tasks")
 		}
-		part, err := verify.Simulate(def, o, first, min(playedAtOnce, runs-first))
+		part, err := simulate.Run(def, o, first, min(playedAtOnce, runs-first))
 		if err != nil {
 			return all, err
 		}

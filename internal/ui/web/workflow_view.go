@@ -8,6 +8,7 @@ import (
 
 	"orange/internal/core/prose"
 	"orange/internal/core/screen"
+	"orange/internal/core/simulate"
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/chart"
@@ -224,7 +225,7 @@ type workflowPlay struct {
 }
 
 // playOf puts a simulation into a drawing and tables.
-func playOf(def *workflow.Definition, result verify.SimResult, runs int, seed uint64) *workflowPlay {
+func playOf(def *workflow.Definition, result simulate.Result, runs int, seed uint64) *workflowPlay {
 	sum := result.Summary(def)
 	c := chart.Simulation{Workflow: def.Name, Runs: runs, Seed: seed, Variants: []chart.Variant{{Result: result, Summary: sum}}}
 	out := &workflowPlay{Runs: runs, Seed: seed, Drawing: template.HTML(c.Drawing())} //nolint:gosec // made and escaped by us

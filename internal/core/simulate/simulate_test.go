@@ -1,4 +1,4 @@
-package verify_test
+package simulate_test
 
 import (
 	"encoding/json"
@@ -11,14 +11,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"orange/internal/core/verify"
+	"orange/internal/core/simulate"
 	"orange/internal/core/workflow"
 )
 
 // simOverlay is the default profile of def changed by a profile file.
-func simOverlay(t *testing.T, def *workflow.Definition, text string) verify.Profile {
+func simOverlay(t *testing.T, def *workflow.Definition, text string) simulate.Profile {
 	t.Helper()
-	p, err := verify.DefaultProfile(def).With(def, []byte(text))
+	p, err := simulate.DefaultProfile(def).With(def, []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,9 +26,9 @@ func simOverlay(t *testing.T, def *workflow.Definition, text string) verify.Prof
 }
 
 // simPlay simulates with a profile file.
-func simPlay(t *testing.T, def *workflow.Definition, text string, runs int) verify.SimSummary {
+func simPlay(t *testing.T, def *workflow.Definition, text string, runs int) simulate.Summary {
 	t.Helper()
-	r, err := verify.Simulate(def, verify.SimOptions{Seed: 7, Profile: simOverlay(t, def, text)}, 0, runs)
+	r, err := simulate.Run(def, simulate.Options{Seed: 7, Profile: simOverlay(t, def, text)}, 0, runs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +58,8 @@ func TestEverythingGoesWell(t *testing.T) {
 	def := simDefinition(t, "orange")
 	s := simPlay(t, def, fine, 100)
 	want := map[string]float64{
-		verify.SimDuration: 85 * 60, verify.SimWork: 25 * 60, verify.SimWaiting: 3600, verify.SimTokenUse: 2500, verify.SimCost: 2,
-		verify.SimWaits: 1, verify.SimCrashed: 0, "total of review_round": 1, "attempts of reviewer": 1, "attempts of fixer": 0,
+		simulate.Duration: 85 * 60, simulate.Work: 25 * 60, simulate.Waiting: 3600, simulate.TokenUse: 2500, simulate.Cost: 2,
+		simulate.Waits: 1, simulate.Crashed: 0, "total of review_round": 1, "attempts of reviewer": 1, "attempts of fixer": 0,
 	}
 	for name, v := range want {
 		if f := s.Figure(name); f.P50 != v || f.P95 != v || f.Mean != v {
@@ -69,7 +69,7 @@ func TestEverythingGoesWell(t *testing.T) {
 	if f := s.Figure("attempts of worker"); f.P50 != 1 || f.P95 > 2 {
 		t.Errorf("workers: %+v; one that ends with its work done is replaced once", f)
 	}
-	if s.Stuck != 0 || s.Unfinished != 0 || s.Ends[0] != (verify.SimShare{State: "done", Share: 1}) {
+	if s.Stuck != 0 || s.Unfinished != 0 || s.Ends[0] != (simulate.Share{State: "done", Share: 1}) {
 		t.Errorf("stuck %g, unfinished %g, ends %v", s.Stuck, s.Unfinished, s.Ends)
 	}
 	in := map[string]float64{}
@@ -112,7 +112,7 @@ func TestTimesAreSpreadAsTheProfileSays(t *testing.T) {
 	def := simDefinition(t, "orange")
 	spread := strings.Replace(fine, `"delay": {"median": "1h", "p95": "1h"}`, `"delay": {"median": "1h", "p95": "4h"}`, 1)
 	f := simPlay(t, def, spread, 5000)
-	w := f.Figure(verify.SimWaiting)
+	w := f.Figure(simulate.Waiting)
 	if math.Abs(w.P50/3600-1) > 0.06 || math.Abs(w.P95/4/3600-1) > 0.08 {
 		t.Errorf("waiting: P50 %.2f h, P95 %.2f h, want 1 and 4", w.P50/3600, w.P95/3600)
 	}
@@ -122,7 +122,7 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 	for _, name := range []string{"orange", "orange-direct"} {
 		def := simDefinition(t, name)
 		play := func(seed uint64) string {
-			r, err := verify.Simulate(def, verify.SimOptions{Seed: seed}, 0, 300)
+			r, err := simulate.Run(def, simulate.Options{Seed: seed}, 0, 300)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,8 +140,8 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 
 func TestResultsMergeInAnyOrder(t *testing.T) {
 	def := simDefinition(t, "orange")
-	part := func(first, n int) verify.SimResult {
-		r, err := verify.Simulate(def, verify.SimOptions{Seed: 3}, first, n)
+	part := func(first, n int) simulate.Result {
+		r, err := simulate.Run(def, simulate.Options{Seed: 3}, first, n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestResultsMergeInAnyOrder(t *testing.T) {
 	whole := part(0, 400)
 	want := simJSON(t, whole.Summary(def))
 	for _, order := range [][]int{{0, 1, 2, 3}, {3, 1, 0, 2}, {2, 3, 1, 0}} {
-		var all verify.SimResult
+		var all simulate.Result
 		for _, i := range order {
 			all.Merge(part(i*100, 100))
 		}
@@ -165,21 +165,21 @@ func TestLimitsEndARun(t *testing.T) {
 	hopeless := simOverlay(t, def, `{"roles": {"worker": {"crash": 1, "no_answer": 0, "question": 0, "give_up": 0}}, "human": {"cancel": 0}}`)
 	tests := []struct {
 		name    string
-		o       verify.SimOptions
+		o       simulate.Options
 		longest float64
 	}{
-		{"thirty days", verify.SimOptions{Profile: hopeless}, 30 * 24 * 3600},
-		{"an hour", verify.SimOptions{Profile: hopeless, MaxTime: time.Hour}, 3600},
-		{"a few decisions", verify.SimOptions{Profile: hopeless, MaxDecisions: 5}, 3600},
+		{"thirty days", simulate.Options{Profile: hopeless}, 30 * 24 * 3600},
+		{"an hour", simulate.Options{Profile: hopeless, MaxTime: time.Hour}, 3600},
+		{"a few decisions", simulate.Options{Profile: hopeless, MaxDecisions: 5}, 3600},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := verify.Simulate(def, tt.o, 0, 20)
+			r, err := simulate.Run(def, tt.o, 0, 20)
 			if err != nil {
 				t.Fatal(err)
 			}
 			s := r.Summary(def)
-			if f := s.Figure(verify.SimDuration); s.Unfinished != 1 || f.P95 > tt.longest {
+			if f := s.Figure(simulate.Duration); s.Unfinished != 1 || f.P95 > tt.longest {
 				t.Errorf("unfinished %g, duration %+v", s.Unfinished, f)
 			}
 		})
@@ -192,7 +192,7 @@ func TestAWorkflowThatCannotBeginIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := verify.Simulate(def, verify.SimOptions{}, 0, 1); err == nil || !strings.Contains(err.Error(), "no task of workflow odd can begin") {
+	if _, err := simulate.Run(def, simulate.Options{}, 0, 1); err == nil || !strings.Contains(err.Error(), "no task of workflow odd can begin") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -251,7 +251,7 @@ edges:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := simPlay(t, def, `{"human": {"cancel": 0}}`, 100); s.Unfinished > 0 || s.Figure(verify.SimWaits).P95 != 1 || !slices.Contains(s.Ends, verify.SimShare{State: "done", Share: 1}) {
+		if s := simPlay(t, def, `{"human": {"cancel": 0}}`, 100); s.Unfinished > 0 || s.Figure(simulate.Waits).P95 != 1 || !slices.Contains(s.Ends, simulate.Share{State: "done", Share: 1}) {
 			t.Errorf("%s: %s", on, simJSON(t, s))
 		}
 	}
@@ -263,7 +263,7 @@ func TestOddWorkflowsEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := simPlay(t, def, `{"states": {"asking": {"crash": 0.3}}, "human": {"delay": {"median": "20h", "p95": "200h"}}, "effects": {"fail": 0.5}}`, 500)
-	if s.Unfinished > 0.1 || s.Stuck == 0 || s.Stuck == 1 || s.Figure(verify.SimWaits).Mean < 2 {
+	if s.Unfinished > 0.1 || s.Stuck == 0 || s.Stuck == 1 || s.Figure(simulate.Waits).Mean < 2 {
 		t.Errorf("%s", simJSON(t, s))
 	}
 	if f := s.Figure("total of rounds"); f.P95 > 4 || f.Mean == 0 {
@@ -309,7 +309,7 @@ func TestQueuesAndTimersThatOpenNothing(t *testing.T) {
 	well := `"crash": 0, "no_answer": 0, "limit": 0, "exit": 0, "duration": {"median": "10m", "p95": "10m"}, "tokens": {"median": 0, "p95": 0}`
 	rest := `"human": {"delay": {"median": "1h", "p95": "1h"}}, "effects": {"duration": "0s", "fail": 0}}`
 	s := simPlay(t, def, `{"roles": {"maker": {"fail": 0, `+well+`}}, `+rest, 20)
-	if d := s.Figure(verify.SimDuration); d.Mean != (2*60+2*10)*60 || s.Figure("total of rounds").Mean != 2 || s.Figure(verify.SimTokenUse).P95 != 0 {
+	if d := s.Figure(simulate.Duration); d.Mean != (2*60+2*10)*60 || s.Figure("total of rounds").Mean != 2 || s.Figure(simulate.TokenUse).P95 != 0 {
 		t.Errorf("all goes well: %s", simJSON(t, s))
 	}
 	// A verdict that no edge answers is a crash when its author ends.
@@ -343,7 +343,7 @@ func TestProfilesThatAreRefused(t *testing.T) {
 	def := simDefinition(t, "orange")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := verify.DefaultProfile(def).With(def, []byte(tt.text))
+			_, err := simulate.DefaultProfile(def).With(def, []byte(tt.text))
 			if err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, want one line with %q", err, tt.says)
 			}
@@ -362,13 +362,13 @@ func TestAProfileIsAProfileFile(t *testing.T) {
 	}
 }
 
-func ExampleSimulate() {
+func ExampleRun() {
 	text := strings.Replace(simOdd, "by: [tracker]}", "by: [human]}", 1)
 	def, err := workflow.Parse("odd.yaml", text)
 	if err != nil {
 		panic(err)
 	}
-	r, err := verify.Simulate(def, verify.SimOptions{Seed: 1}, 0, 100)
+	r, err := simulate.Run(def, simulate.Options{Seed: 1}, 0, 100)
 	if err != nil {
 		panic(err)
 	}

@@ -1,4 +1,6 @@
-package verify
+// Package simulate plays lifecycles of tasks with likely agents and people, to tell what a workflow will cost in time
+// and money. It calls engine.Decide itself: what is simulated is what runs.
+package simulate
 
 import (
 	"time"
@@ -6,21 +8,21 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// SimOptions say what is simulated, and how long at most.
-type SimOptions struct {
+// Options say what is simulated, and how long at most.
+type Options struct {
 	Profile      Profile // zero: DefaultProfile
 	Seed         uint64
 	MaxTime      time.Duration // of a run, simulated; 0 for 30 days
 	MaxDecisions int           // of a run; 0 for 10,000
 }
 
-// Simulate plays the runs from first on, n of them, each the whole life of one task
+// Run plays the runs from first on, n of them, each the whole life of one task
 // under engine.Decide. A run depends on the seed and on its number alone, so that runs
 // can be shared out and their results merged in any order.
-func Simulate(def *workflow.Definition, o SimOptions, first, n int) (SimResult, error) {
+func Run(def *workflow.Definition, o Options, first, n int) (Result, error) {
 	p, err := newSimPlan(def, o)
 	if err != nil {
-		return SimResult{}, err
+		return Result{}, err
 	}
 	out := newSimResult(def, n)
 	r := &simRun{plan: p, limited: make([]time.Duration, len(def.Roles)), inState: make([]time.Duration, len(def.States))}
@@ -28,7 +30,7 @@ func Simulate(def *workflow.Definition, o SimOptions, first, n int) (SimResult, 
 		r.reset(newSimRand(o.Seed, i))
 		r.play()
 		if r.err != nil {
-			return SimResult{}, r.err
+			return Result{}, r.err
 		}
 		out.add(r)
 	}

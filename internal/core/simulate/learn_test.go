@@ -1,4 +1,4 @@
-package verify_test
+package simulate_test
 
 import (
 	"slices"
@@ -9,9 +9,9 @@ import (
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
+	"orange/internal/core/simulate"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
-	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
 )
 
@@ -115,7 +115,7 @@ func TestLearnFromJournals(t *testing.T) {
 		journals = append(journals, p.entries)
 	}
 	journals = append(journals, []journal.Entry{{Seq: 7}}) // not a journal
-	l := verify.Learn(def, verify.DefaultProfile(def), journals)
+	l := simulate.Learn(def, simulate.DefaultProfile(def), journals)
 	if l.Tasks != 6 {
 		t.Errorf("learned from %d tasks", l.Tasks)
 	}
@@ -129,17 +129,17 @@ func TestLearnFromJournals(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if _, err := verify.Simulate(def, verify.SimOptions{Profile: l.Profile}, 0, 50); err != nil {
+	if _, err := simulate.Run(def, simulate.Options{Profile: l.Profile}, 0, 50); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestLearnKeepsWhatItHasTooFewSamplesFor(t *testing.T) {
 	def := simDefinition(t, "orange")
-	base := verify.DefaultProfile(def)
+	base := simulate.DefaultProfile(def)
 	p := newSimPast(t, def)
 	p.works("worker", time.Minute, "## Plan\n\nAPPROACH: x\n", "working")
-	l := verify.Learn(def, base, [][]journal.Entry{p.entries})
+	l := simulate.Learn(def, base, [][]journal.Entry{p.entries})
 	if l.Profile.States["planning"] != base.States["planning"] || l.Profile.Human != base.Human {
 		t.Error("one sample changed the profile")
 	}

@@ -1,4 +1,4 @@
-package verify
+package simulate
 
 import (
 	"fmt"

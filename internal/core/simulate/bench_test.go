@@ -1,9 +1,9 @@
-package verify_test
+package simulate_test
 
 import (
 	"testing"
 
-	"orange/internal/core/verify"
+	"orange/internal/core/simulate"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
 )
@@ -30,7 +30,7 @@ func BenchmarkSimulate(b *testing.B) {
 				b.Skip("what agents do to a card cannot be guessed")
 			}
 			b.ReportAllocs()
-			if _, err := verify.Simulate(def, verify.SimOptions{Seed: 1}, 0, b.N); err != nil {
+			if _, err := simulate.Run(def, simulate.Options{Seed: 1}, 0, b.N); err != nil {
 				b.Fatal(err)
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "lives/s")

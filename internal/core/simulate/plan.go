@@ -1,4 +1,4 @@
-package verify
+package simulate
 
 import (
 	"fmt"
@@ -72,7 +72,7 @@ const (
 	simProject = "simulated"
 )
 
-func newSimPlan(def *workflow.Definition, o SimOptions) (*simPlan, error) {
+func newSimPlan(def *workflow.Definition, o Options) (*simPlan, error) {
 	if o.Profile.States == nil {
 		o.Profile = DefaultProfile(def)
 	}
@@ -100,7 +100,7 @@ func newSimPlan(def *workflow.Definition, o SimOptions) (*simPlan, error) {
 	}
 	p.findEvidence()
 	for range def.MostChildren() {
-		p.children = append(p.children, signal.Child{ID: "c", Status: farthest(def)})
+		p.children = append(p.children, signal.Child{ID: "c", Status: def.FarthestChildState()})
 	}
 	for i := range def.Roles {
 		p.roles[def.Roles[i].Name] = i

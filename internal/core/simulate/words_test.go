@@ -1,17 +1,17 @@
-package verify_test
+package simulate_test
 
 import (
 	"strings"
 	"testing"
 
-	"orange/internal/core/verify"
+	"orange/internal/core/simulate"
 )
 
 // habits is a profile in which every agent and person of a workflow behaves alike.
-func habits(t *testing.T, name string, change func(*verify.Habits)) verify.SimSummary {
+func habits(t *testing.T, name string, change func(*simulate.Habits)) simulate.Summary {
 	t.Helper()
 	def := simDefinition(t, name)
-	p := verify.DefaultProfile(def)
+	p := simulate.DefaultProfile(def)
 	p.Human.RequestChanges, p.Human.Cancel, p.Effects.Fail = 0, 0, 0
 	for state, h := range p.States {
 		h.Crash, h.NoAnswer, h.Question, h.GiveUp, h.Fail, h.Limit = 0, 0, 0, 0, 0, 0
@@ -19,14 +19,14 @@ func habits(t *testing.T, name string, change func(*verify.Habits)) verify.SimSu
 		change(&h)
 		p.States[state] = h
 	}
-	r, err := verify.Simulate(def, verify.SimOptions{Seed: 5, Profile: p}, 0, 300)
+	r, err := simulate.Run(def, simulate.Options{Seed: 5, Profile: p}, 0, 300)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r.Summary(def)
 }
 
-func figure(t *testing.T, s verify.SimSummary, name string) verify.SimFigure {
+func figure(t *testing.T, s simulate.Summary, name string) simulate.Figure {
 	t.Helper()
 	for _, f := range s.Figures {
 		if f.Name == name {
@@ -34,7 +34,7 @@ func figure(t *testing.T, s verify.SimSummary, name string) verify.SimFigure {
 		}
 	}
 	t.Fatalf("no figure %q: %+v", name, s.Figures)
-	return verify.SimFigure{}
+	return simulate.Figure{}
 }
 
 func TestAgentsThatSayHowItWentAreSimulated(t *testing.T) {
@@ -42,20 +42,20 @@ func TestAgentsThatSayHowItWentAreSimulated(t *testing.T) {
 	attempts := map[string]float64{"linear-sdlc": 3, "cmat-feature": 5}
 	for name, end := range ends {
 		for _, exit := range []float64{0, 1} { // at a terminal, and by their end
-			s := habits(t, name, func(h *verify.Habits) { h.Exit = exit })
-			if s.Ends[0].State != end || s.Ends[0].Share != 1 || s.Stuck != 0 || figure(t, s, verify.SimAttempts).Mean != attempts[name] || figure(t, s, verify.SimWaits).Mean != 0 {
+			s := habits(t, name, func(h *simulate.Habits) { h.Exit = exit })
+			if s.Ends[0].State != end || s.Ends[0].Share != 1 || s.Stuck != 0 || figure(t, s, simulate.Attempts).Mean != attempts[name] || figure(t, s, simulate.Waits).Mean != 0 {
 				t.Errorf("%s, exit %v: all goes well, and %s", name, exit, simJSON(t, s))
 			}
-			s = habits(t, name, func(h *verify.Habits) { h.Exit, h.Fail = exit, 0.3 })
-			if s.Ends[0].State != end || s.Ends[0].Share != 1 || figure(t, s, verify.SimCrashed).Mean != 0 || figure(t, s, "total of no_answer").Mean != 0 || figure(t, s, verify.SimWaits).Mean < 0.5 {
+			s = habits(t, name, func(h *simulate.Habits) { h.Exit, h.Fail = exit, 0.3 })
+			if s.Ends[0].State != end || s.Ends[0].Share != 1 || figure(t, s, simulate.Crashed).Mean != 0 || figure(t, s, "total of no_answer").Mean != 0 || figure(t, s, simulate.Waits).Mean < 0.5 {
 				t.Errorf("%s, exit %v: a third fails, and %s", name, exit, simJSON(t, s))
 			}
-			s = habits(t, name, func(h *verify.Habits) { h.Exit, h.NoAnswer = exit, 0.3 })
-			if s.Ends[0].Share != 1 || figure(t, s, verify.SimCrashed).Mean != 0 || figure(t, s, "total of no_answer").Mean < 0.5 {
+			s = habits(t, name, func(h *simulate.Habits) { h.Exit, h.NoAnswer = exit, 0.3 })
+			if s.Ends[0].Share != 1 || figure(t, s, simulate.Crashed).Mean != 0 || figure(t, s, "total of no_answer").Mean < 0.5 {
 				t.Errorf("%s, exit %v: a third says nothing, and %s", name, exit, simJSON(t, s))
 			}
-			s = habits(t, name, func(h *verify.Habits) { h.Exit, h.Crash = exit, 0.3 })
-			if figure(t, s, verify.SimCrashed).Mean < 0.5 || figure(t, s, "total of no_answer").Mean != 0 {
+			s = habits(t, name, func(h *simulate.Habits) { h.Exit, h.Crash = exit, 0.3 })
+			if figure(t, s, simulate.Crashed).Mean < 0.5 || figure(t, s, "total of no_answer").Mean != 0 {
 				t.Errorf("%s, exit %v: a third crashes, and %s", name, exit, simJSON(t, s))
 			}
 		}
@@ -63,7 +63,7 @@ func TestAgentsThatSayHowItWentAreSimulated(t *testing.T) {
 }
 
 func TestACardIsNotSimulated(t *testing.T) {
-	_, err := verify.Simulate(simDefinition(t, "joan-board"), verify.SimOptions{}, 0, 1)
+	_, err := simulate.Run(simDefinition(t, "joan-board"), simulate.Options{}, 0, 1)
 	if err == nil || !strings.Contains(err.Error(), "cannot be guessed: use orange workflow verify") || strings.Contains(err.Error(), "\n") {
 		t.Error(err)
 	}

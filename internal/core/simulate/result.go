@@ -1,4 +1,4 @@
-package verify
+package simulate
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// A SimResult is what runs came to: one number of every run for every figure. Results
+// A Result is what runs came to: one number of every run for every figure. Results
 // can be merged; the summary does not depend on the order.
-type SimResult struct {
+type Result struct {
 	Runs       int
 	figures    []simColumn
 	states     []string
@@ -24,28 +24,28 @@ type SimResult struct {
 // simColumn is one figure of every run.
 type simColumn struct {
 	name string
-	unit SimUnit
+	unit Unit
 	of   []int64
 }
 
-// SimUnit says what a figure counts.
-type SimUnit string
+// Unit says what a figure counts.
+type Unit string
 
 // The units of figures. Results keep milliseconds and millionths of a dollar, summaries
 // have seconds and dollars.
 const (
-	SimSeconds SimUnit = "seconds"
-	SimDollars SimUnit = "dollars"
-	SimTokens  SimUnit = "tokens"
-	SimCount   SimUnit = "count"
+	Seconds Unit = "seconds"
+	Dollars Unit = "dollars"
+	Tokens  Unit = "tokens"
+	Count   Unit = "count"
 )
 
 // scale is how much of what results keep makes one of the unit.
-func (u SimUnit) scale() float64 {
+func (u Unit) scale() float64 {
 	switch u {
-	case SimSeconds:
+	case Seconds:
 		return 1000
-	case SimDollars:
+	case Dollars:
 		return 1e6
 	}
 	return 1
@@ -54,30 +54,30 @@ func (u SimUnit) scale() float64 {
 // The names of the figures that every workflow has. Besides them there is one for
 // every role and for every counter.
 const (
-	SimDuration = "duration"
-	SimWork     = "agents at work"
-	SimWaiting  = "waiting for people"
-	SimTokenUse = "tokens"
-	SimCost     = "cost"
-	SimWaits    = "human waits"
-	SimCrashed  = "crashes"
-	SimAttempts = "attempts"
+	Duration = "duration"
+	Work     = "agents at work"
+	Waiting  = "waiting for people"
+	TokenUse = "tokens"
+	Cost     = "cost"
+	Waits    = "human waits"
+	Crashed  = "crashes"
+	Attempts = "attempts"
 )
 
-func newSimResult(def *workflow.Definition, n int) SimResult {
-	r := SimResult{
+func newSimResult(def *workflow.Definition, n int) Result {
+	r := Result{
 		figures: []simColumn{
-			{SimDuration, SimSeconds, nil}, {SimWork, SimSeconds, nil}, {SimWaiting, SimSeconds, nil},
-			{SimTokenUse, SimTokens, nil}, {SimCost, SimDollars, nil},
-			{SimWaits, SimCount, nil}, {SimCrashed, SimCount, nil}, {SimAttempts, SimCount, nil},
+			{Duration, Seconds, nil}, {Work, Seconds, nil}, {Waiting, Seconds, nil},
+			{TokenUse, Tokens, nil}, {Cost, Dollars, nil},
+			{Waits, Count, nil}, {Crashed, Count, nil}, {Attempts, Count, nil},
 		},
 		ends: make([]int, len(def.States)), inState: make([]int64, len(def.States)),
 	}
 	for i := range def.Roles {
-		r.figures = append(r.figures, simColumn{name: "attempts of " + def.Roles[i].Name, unit: SimCount})
+		r.figures = append(r.figures, simColumn{name: "attempts of " + def.Roles[i].Name, unit: Count})
 	}
 	for i := range def.Counters {
-		r.figures = append(r.figures, simColumn{name: "total of " + def.Counters[i].Name, unit: SimCount})
+		r.figures = append(r.figures, simColumn{name: "total of " + def.Counters[i].Name, unit: Count})
 	}
 	for i := range def.States {
 		r.states = append(r.states, def.States[i].Name)
@@ -89,7 +89,7 @@ func newSimResult(def *workflow.Definition, n int) SimResult {
 }
 
 // add takes in one run.
-func (s *SimResult) add(r *simRun) {
+func (s *Result) add(r *simRun) {
 	s.Runs++
 	row := [...]int64{
 		simMillis(r.now), simMillis(r.worked), simMillis(r.waited), int64(math.Round(r.tokens)), int64(math.Round(r.cost)),
@@ -128,7 +128,7 @@ func (s *SimResult) add(r *simRun) {
 }
 
 // Merge takes in the runs of another result of the same workflow.
-func (s *SimResult) Merge(o SimResult) {
+func (s *Result) Merge(o Result) {
 	if s.Runs == 0 {
 		*s = o
 		return
@@ -145,41 +145,41 @@ func (s *SimResult) Merge(o SimResult) {
 	}
 }
 
-// A SimSummary is a result in a few numbers.
-type SimSummary struct {
-	Runs       int         `json:"runs"`
-	Figures    []SimFigure `json:"figures"`
-	Ends       []SimShare  `json:"ends"`       // terminal states, by share of the runs
-	Unfinished float64     `json:"unfinished"` // share of runs that met a limit
-	Stuck      float64     `json:"stuck"`      // share of runs that saw a halt state
-	States     []SimStay   `json:"states"`
+// A Summary is a result in a few numbers.
+type Summary struct {
+	Runs       int      `json:"runs"`
+	Figures    []Figure `json:"figures"`
+	Ends       []Share  `json:"ends"`       // terminal states, by share of the runs
+	Unfinished float64  `json:"unfinished"` // share of runs that met a limit
+	Stuck      float64  `json:"stuck"`      // share of runs that saw a halt state
+	States     []Stay   `json:"states"`
 }
 
-// A SimFigure is one figure over all runs.
-type SimFigure struct {
+// A Figure is one figure over all runs.
+type Figure struct {
 	Name string  `json:"name"`
-	Unit SimUnit `json:"unit"`
+	Unit Unit    `json:"unit"`
 	P50  float64 `json:"p50"`
 	P95  float64 `json:"p95"`
 	Mean float64 `json:"mean"`
 }
 
-// A SimShare is a part of the runs.
-type SimShare struct {
+// A Share is a part of the runs.
+type Share struct {
 	State string  `json:"state"`
 	Share float64 `json:"share"`
 }
 
-// A SimStay is how long tasks are in a state.
-type SimStay struct {
+// A Stay is how long tasks are in a state.
+type Stay struct {
 	State string  `json:"state"`
 	Mean  float64 `json:"mean_seconds"` // of a run, all its visits together
 	Share float64 `json:"share"`        // of the time of all runs
 }
 
 // Summary is the result in a few numbers.
-func (s *SimResult) Summary(def *workflow.Definition) SimSummary {
-	out := SimSummary{Runs: s.Runs, Figures: []SimFigure{}, Ends: []SimShare{}, States: []SimStay{}}
+func (s *Result) Summary(def *workflow.Definition) Summary {
+	out := Summary{Runs: s.Runs, Figures: []Figure{}, Ends: []Share{}, States: []Stay{}}
 	runs := float64(max(s.Runs, 1))
 	for i := range s.figures {
 		out.Figures = append(out.Figures, s.figures[i].figure())
@@ -192,18 +192,18 @@ func (s *SimResult) Summary(def *workflow.Definition) SimSummary {
 	for i, name := range s.states {
 		st, ok := def.State(name)
 		if ok && st.Kind == workflow.Terminal {
-			out.Ends = append(out.Ends, SimShare{State: name, Share: float64(s.ends[i]) / runs})
+			out.Ends = append(out.Ends, Share{State: name, Share: float64(s.ends[i]) / runs})
 			continue
 		}
-		out.States = append(out.States, SimStay{
+		out.States = append(out.States, Stay{
 			State: name, Mean: float64(s.inState[i]) / 1000 / runs, Share: float64(s.inState[i]) / float64(max(all, 1)),
 		})
 	}
 	return out
 }
 
-func (c *simColumn) figure() SimFigure {
-	f := SimFigure{Name: c.name, Unit: c.unit}
+func (c *simColumn) figure() Figure {
+	f := Figure{Name: c.name, Unit: c.unit}
 	if len(c.of) == 0 {
 		return f
 	}
@@ -225,7 +225,7 @@ func simRank(sorted []int64, p float64) int64 {
 }
 
 // Sorted lists a figure of every run in its unit, smallest first.
-func (s *SimResult) Sorted(name string) ([]float64, error) {
+func (s *Result) Sorted(name string) ([]float64, error) {
 	for i := range s.figures {
 		c := &s.figures[i]
 		if c.name != name {
@@ -241,13 +241,13 @@ func (s *SimResult) Sorted(name string) ([]float64, error) {
 }
 
 // Figure finds a figure of the summary by its name.
-func (s *SimSummary) Figure(name string) SimFigure {
+func (s *Summary) Figure(name string) Figure {
 	for _, f := range s.Figures {
 		if f.Name == name {
 			return f
 		}
 	}
-	return SimFigure{Name: name}
+	return Figure{Name: name}
 }
 
 // simMillis is a time as results keep it.

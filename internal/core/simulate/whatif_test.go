@@ -1,16 +1,16 @@
-package verify_test
+package simulate_test
 
 import (
 	"strings"
 	"testing"
 
-	"orange/internal/core/verify"
+	"orange/internal/core/simulate"
 	"orange/internal/core/workflow"
 )
 
 func TestWhatIfChangesTheBoundOfReviews(t *testing.T) {
 	def := simDefinition(t, "orange")
-	changed, places, err := verify.WhatIf(def, "review_round", 4)
+	changed, places, err := simulate.WhatIf(def, "review_round", 4)
 	if err != nil || places != 3 {
 		t.Fatal(places, err)
 	}
@@ -60,7 +60,7 @@ func TestWhatIfChangesTheText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, places, err := verify.WhatIf(def, tt.counter, tt.max)
+			got, places, err := simulate.WhatIf(def, tt.counter, tt.max)
 			if tt.says != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("got %v, want one line with %q", err, tt.says)

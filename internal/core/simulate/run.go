@@ -1,4 +1,4 @@
-package verify
+package simulate
 
 import (
 	"fmt"
@@ -272,7 +272,10 @@ func (r *simRun) exit(a task.Attempt, code int) bool {
 // again in the same visit.
 func (r *simRun) setTimer() {
 	r.stale, r.timerAt = false, -1
-	for _, tm := range timersOf(r.plan.def, &r.t) {
+	for _, tm := range engine.Timers(r.plan.def, &r.t) {
+		if tm.Name == engine.Idle { // it leads where the deadline does, only sooner
+			continue
+		}
 		if tm.Visit == r.spentIn && tm.Name == r.spent {
 			continue
 		}
