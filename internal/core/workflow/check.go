@@ -3,6 +3,7 @@ package workflow
 import (
 	"cmp"
 	"fmt"
+	"orange/internal/core/prose"
 	"slices"
 	"strings"
 )
@@ -124,7 +125,7 @@ func (c *checker) advise(rule string, pos Pos, format string, args ...any) {
 }
 
 func (c *checker) add(level Level, rule string, pos Pos, format string, args ...any) {
-	f := Finding{File: cmp.Or(pos.File, c.d.File), Rule: rule, Level: level, Pos: pos, Message: oneLine(fmt.Sprintf(format, args...))}
+	f := Finding{File: cmp.Or(pos.File, c.d.File), Rule: rule, Level: level, Pos: pos, Message: prose.OneLine(fmt.Sprintf(format, args...))}
 	if !slices.Contains(c.found, f) {
 		c.found = append(c.found, f)
 	}

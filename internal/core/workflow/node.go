@@ -3,10 +3,10 @@ package workflow
 import (
 	"errors"
 	"fmt"
+	"orange/internal/core/prose"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -66,7 +66,7 @@ type pair struct {
 
 func (r *reader) fail(pos Pos, format string, args ...any) {
 	if r.err == nil {
-		r.err = &Error{File: r.file, Pos: pos, What: oneLine(fmt.Sprintf(format, args...))}
+		r.err = &Error{File: r.file, Pos: pos, What: prose.OneLine(fmt.Sprintf(format, args...))}
 	}
 }
 
@@ -306,16 +306,6 @@ func validName(s string) bool {
 		}
 	}
 	return s != "" && len(s) <= 64
-}
-
-// oneLine keeps a message on one line, whatever the file's text brings into it.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, s)
 }
 
 func isText(s string) bool { return strings.ToValidUTF8(s, "") == s }

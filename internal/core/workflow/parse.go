@@ -126,7 +126,7 @@ func readStateKey(s *State, q pair) {
 	what := "state " + s.Name + ": " + q.key
 	switch q.key {
 	case "kind":
-		s.Kind = Kind(q.val.oneOf(what, kindWords[:]...))
+		s.Kind = Kind(q.val.oneOf(what, kindWords...))
 	case "role":
 		s.Role = q.val.name(what)
 	case "deadline":

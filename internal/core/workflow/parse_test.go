@@ -10,6 +10,7 @@ import (
 
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
+	"orange/internal/view/drawing"
 )
 
 func TestParseSaysWhereAndWhatToDo(t *testing.T) {
@@ -151,7 +152,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("not file:line:col: rule: what: %q", found)
 			}
 		}
-		if d.Mermaid() == "" || d.DOT() == "" || d.SVG() == "" {
+		if drawing.Mermaid(d) == "" || drawing.DOT(d) == "" || drawing.SVG(d) == "" {
 			t.Error("no drawing")
 		}
 

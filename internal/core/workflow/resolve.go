@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/core/prose"
 	"orange/internal/core/task"
 )
 
@@ -60,7 +61,7 @@ type names struct {
 
 func (n *names) need(ok bool, pos Pos, format string, args ...any) {
 	if !ok {
-		n.errs = append(n.errs, &Error{File: cmp.Or(pos.File, n.d.File), Pos: pos, What: oneLine(fmt.Sprintf(format, args...))})
+		n.errs = append(n.errs, &Error{File: cmp.Or(pos.File, n.d.File), Pos: pos, What: prose.OneLine(fmt.Sprintf(format, args...))})
 	}
 }
 

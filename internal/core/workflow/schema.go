@@ -97,7 +97,7 @@ func gateSchema() *jsonschema.Schema {
 
 func stateSchema() *jsonschema.Schema {
 	s := mapping("Where a task can be.",
-		key{"kind", words("What the state waits for: a resource, an agent, an answer, a decision, a person to resume, or nothing.", kindWords[:]...)},
+		key{"kind", words("What the state waits for: a resource, an agent, an answer, a decision, a person to resume, or nothing.", kindWords...)},
 		key{"role", nameOf("Who works here.")},
 		key{"deadline", mapping("How long its agent may take.",
 			key{"wall", duration("In all.")}, key{"idle", duration("Without a sign of life.")})},

@@ -1,9 +1,12 @@
 package workflow
 
+// Kinds lists the kinds of states.
+func Kinds() []Kind { return []Kind{Queued, Agent, Waiting, HumanDo, Halt, Terminal} }
+
 // The words a file may use where one of a fixed list is expected. Parse and Schema
 // read the same lists.
 var (
-	kindWords     = [...]string{string(Queued), string(Agent), string(Waiting), string(HumanDo), string(Halt), string(Terminal)}
+	kindWords     = stringsOf(Kinds())
 	onIdleWords   = [...]string{string(IdleAsk), string(IdleNudge)}
 	respawnWords  = [...]string{string(RespawnNow), string(RespawnAuto), string(RespawnManual)}
 	sessionWords  = [...]string{string(Persistent), string(PerVisit), string(Interactive)}
@@ -21,3 +24,11 @@ var (
 // givenSections say something to agents. None of them is an agent's own work, so none of them
 // can be asked for by a gate.
 var givenSections = [...]string{"Requirements", "Context", "Answer", "Feedback", "Checks", "Last report"}
+
+func stringsOf[T ~string](list []T) []string {
+	out := make([]string, 0, len(list))
+	for _, w := range list {
+		out = append(out, string(w))
+	}
+	return out
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/workflow"
+	"orange/internal/view/drawing"
 )
 
 func newWorkflowGraphCommand(deps Deps) *cobra.Command {
@@ -44,11 +45,11 @@ func newWorkflowGraphCommand(deps Deps) *cobra.Command {
 func draw(def *workflow.Definition, format string) (string, error) {
 	switch format {
 	case "mermaid":
-		return def.Mermaid(), nil
+		return drawing.Mermaid(def), nil
 	case "svg":
-		return def.SVG(), nil
+		return drawing.SVG(def), nil
 	case "dot":
-		return def.DOT(), nil
+		return drawing.DOT(def), nil
 	}
 	return "", usageError("format %q is not known: use mermaid, svg or dot", format)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"orange/internal/core/workflow"
+	"orange/internal/view/drawing"
 )
 
 // A graph is a workflow as it is shown to somebody who follows a task.
@@ -47,7 +48,7 @@ func newGraph(def *workflow.Definition, at string, path []string) *graph {
 func (g *graph) collect(s *workflow.State) {
 	for _, i := range g.def.EdgesFrom(s.Name) {
 		e := &g.def.Edges[i]
-		verb, condition := e.Label()
+		verb, condition := drawing.EdgeLabel(e)
 		g.join(s.Name, e.To, verb, condition, e.Hold)
 	}
 	if s.Reopen != "" {

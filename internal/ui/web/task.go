@@ -18,6 +18,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
+	"orange/internal/view/drawing"
 	"orange/internal/wire"
 )
 
@@ -32,7 +33,7 @@ func (s *Site) taskRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /tasks/{id}/terminal/events", s.terminalEvents)
 	mux.HandleFunc("POST /tasks/{id}/type", s.post(s.typeLine))
 	mux.HandleFunc("GET /static/terminal.css", made(terminalCSS()))
-	mux.HandleFunc("GET /static/drawing.css", made(workflow.DrawingCSS()))
+	mux.HandleFunc("GET /static/drawing.css", made(drawing.CSS()))
 }
 
 // made serves a stylesheet that is made, not kept in a file.
@@ -196,8 +197,8 @@ func (p *taskPage) draw(path []string) {
 	if p.Def == nil {
 		return
 	}
-	m := workflow.Marks{Path: path, Live: !p.Past && p.Look.Life == overview.Alive, Links: "/workflows/" + p.Task.WorkflowHash + "#state-"}
-	p.Drawing = template.HTML(p.Def.Drawing(m)) //nolint:gosec // made and escaped by us
+	m := drawing.Marks{Path: path, Live: !p.Past && p.Look.Life == overview.Alive, Links: "/workflows/" + p.Task.WorkflowHash + "#state-"}
+	p.Drawing = template.HTML(drawing.Page(p.Def, m)) //nolint:gosec // made and escaped by us
 }
 
 // timeline keeps the newest moments, unless all are wanted.

@@ -18,6 +18,7 @@ import (
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/chart"
 	"orange/internal/ui/client"
+	"orange/internal/view/drawing"
 	"orange/internal/wire"
 )
 
@@ -113,7 +114,7 @@ func (p *workflowPages) data(r *http.Request) (*workflowPage, error) {
 		return out, nil
 	}
 	out.Def, out.Describe, out.Findings = def, screen.OneLine(def.Describe), def.Check()
-	out.Drawing = template.HTML(def.Drawing(workflow.Marks{Links: "#state-"})) //nolint:gosec // made and escaped by us
+	out.Drawing = template.HTML(drawing.Page(def, drawing.Marks{Links: "#state-"})) //nolint:gosec // made and escaped by us
 	out.States, out.Edges = workflowStates(def), workflowEdges(def)
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,7 +1,8 @@
-package workflow
+package drawing
 
 import (
 	"fmt"
+	"orange/internal/core/workflow"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -31,18 +32,18 @@ const (
 // SVG draws the workflow as a picture that needs nothing else: states as boxes in
 // rows, from where a task begins to where it ends. What many states have in common is
 // drawn once, from a note that lists them.
-func (d *Definition) SVG() string {
-	c, kinds, ok := d.draw(nil)
+func SVG(d *workflow.Definition) string {
+	c, kinds, ok := draw(d, nil)
 	if !ok {
-		return d.tooLarge()
+		return tooLarge(d)
 	}
-	return d.frame(c, kinds)
+	return frame(d, c, kinds)
 }
 
 // draw lays the workflow out and draws its parts, marked if there are marks. It says no
 // if there are too many parts.
-func (d *Definition) draw(m *marked) (c *canvas, kinds []Kind, ok bool) {
-	p := d.picture()
+func draw(d *workflow.Definition, m *marked) (c *canvas, kinds []workflow.Kind, ok bool) {
+	p := pictureOf(d)
 	if len(p.nodes) > maxDrawnNodes || len(p.lines) > maxDrawnLines {
 		return nil, nil, false
 	}
@@ -83,7 +84,7 @@ func (p *picture) withNotes() picture {
 		names := sources[l.common()]
 		switch {
 		case l.from == 0 && begun:
-			l.from = out.add(node{name: New, kind: startKind})
+			l.from = out.add(node{name: workflow.New, kind: startKind})
 		case l.from == 0:
 			begun = true
 		case l.from != l.to && len(names) >= manySources:

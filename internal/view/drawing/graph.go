@@ -1,7 +1,8 @@
-package workflow
+package drawing
 
 import (
 	"fmt"
+	"orange/internal/core/workflow"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,14 +17,14 @@ type picture struct {
 // A node is a state, the beginning, or a note that stands for several states.
 type node struct {
 	name string
-	kind Kind // of the state; noteKind or startKind for what is no state
+	kind workflow.Kind // of the state; noteKind or startKind for what is no state
 	role string
 }
 
 // The kinds of nodes that are no states.
 const (
-	startKind Kind = "start"
-	noteKind  Kind = "note"
+	startKind workflow.Kind = "start"
+	noteKind  workflow.Kind = "note"
 )
 
 // A line leads from one node to another. Each label is one edge of the file.
@@ -40,9 +41,9 @@ type label struct{ verb, condition string }
 func (l label) String() string { return strings.TrimSpace(l.verb + " " + l.condition) }
 
 // picture draws one line for each pair of states.
-func (d *Definition) picture() picture {
-	p := picture{nodes: []node{{name: New, kind: startKind}}}
-	at := map[string]int{New: 0}
+func pictureOf(d *workflow.Definition) picture {
+	p := picture{nodes: []node{{name: workflow.New, kind: startKind}}}
+	at := map[string]int{workflow.New: 0}
 	for i := range d.States {
 		s := &d.States[i]
 		at[s.Name] = len(p.nodes)
@@ -51,7 +52,7 @@ func (d *Definition) picture() picture {
 	for i := range d.Edges {
 		e := &d.Edges[i]
 		for _, from := range e.From {
-			p.join(at[from], at[e.To], labelOf(e), !e.Answers(OnRequest, "") && from != New)
+			p.join(at[from], at[e.To], labelOf(e), !e.Answers(workflow.OnRequest, "") && from != workflow.New)
 		}
 	}
 	for i := range d.States {
@@ -72,22 +73,22 @@ func (p *picture) join(from, to int, l label, auto bool) {
 	p.lines[i].auto = p.lines[i].auto && auto
 }
 
-// Label says what takes the edge, and what must be true first, "" for nothing.
-func (e *Edge) Label() (verb, condition string) {
+// EdgeLabel says what takes the edge, and what must be true first, "" for nothing.
+func EdgeLabel(e *workflow.Edge) (verb, condition string) {
 	l := labelOf(e)
 	return l.verb, l.condition
 }
 
-func labelOf(e *Edge) label {
+func labelOf(e *workflow.Edge) label {
 	var verbs, conditions []string
 	for _, t := range e.On {
 		word := string(t.Kind)
 		switch {
-		case t.Kind == OnCreate:
+		case t.Kind == workflow.OnCreate:
 			continue
-		case t.Kind == OnRequest && e.As != "":
+		case t.Kind == workflow.OnRequest && e.As != "":
 			word = e.As
-		case t.Kind == OnTimer:
+		case t.Kind == workflow.OnTimer:
 			word = "after " + shortTime(t.Value)
 		case t.Value != "":
 			word = t.Value
@@ -115,36 +116,36 @@ func shortTime(s string) string {
 }
 
 // kindColor is how states of a kind are told apart: fill and line, on white.
-func kindColor(k Kind) (fill, stroke string) {
+func kindColor(k workflow.Kind) (fill, stroke string) {
 	switch k {
-	case Queued:
+	case workflow.Queued:
 		return "#eceff1", "#607d8b"
-	case Agent:
+	case workflow.Agent:
 		return "#e3f2fd", "#1976d2"
-	case Waiting:
+	case workflow.Waiting:
 		return "#fff3e0", "#ef6c00"
-	case HumanDo:
+	case workflow.HumanDo:
 		return "#f3e5f5", "#8e24aa"
-	case Halt:
+	case workflow.Halt:
 		return "#ffebee", "#d32f2f"
 	}
 	return "#e8f5e9", "#388e3c"
 }
 
 // kinds lists the kinds of states that the picture has, in the order of the vocabulary.
-func (p *picture) kinds() []Kind {
-	var out []Kind
-	for _, w := range kindWords {
-		if slices.ContainsFunc(p.nodes, func(n node) bool { return n.kind == Kind(w) }) {
-			out = append(out, Kind(w))
+func (p *picture) kinds() []workflow.Kind {
+	var out []workflow.Kind
+	for _, w := range workflow.Kinds() {
+		if slices.ContainsFunc(p.nodes, func(n node) bool { return n.kind == w }) {
+			out = append(out, w)
 		}
 	}
 	return out
 }
 
 // Mermaid draws the workflow as a state diagram in the language of mermaid.js.
-func (d *Definition) Mermaid() string {
-	p := d.picture()
+func Mermaid(d *workflow.Definition) string {
+	p := pictureOf(d)
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")
 	for i := range p.nodes[1:] {
@@ -160,7 +161,7 @@ func (d *Definition) Mermaid() string {
 		}
 	}
 	for i := range p.nodes {
-		if p.nodes[i].kind == Terminal {
+		if p.nodes[i].kind == workflow.Terminal {
 			fmt.Fprintf(&b, "    %s --> [*]\n", mermaidID(&p, i))
 		}
 	}
@@ -193,13 +194,13 @@ func mermaidID(p *picture, i int) string {
 	return "s_" + id
 }
 
-func mermaidClass(k Kind) string { return "kind_" + string(k) }
+func mermaidClass(k workflow.Kind) string { return "kind_" + string(k) }
 
 var mermaidEscape = strings.NewReplacer("#", "#35;", ";", "#59;", "<", "#60;", ">", "#62;", ":", "#58;", `"`, "#34;", "\n", " ")
 
 // DOT draws the workflow in the language of Graphviz.
-func (d *Definition) DOT() string {
-	p := d.picture()
+func DOT(d *workflow.Definition) string {
+	p := pictureOf(d)
 	var b strings.Builder
 	fmt.Fprintf(&b, "digraph %s {\n", dotString(d.Name))
 	b.WriteString("  rankdir=TB;\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n")
@@ -211,7 +212,7 @@ func (d *Definition) DOT() string {
 		}
 		fill, stroke := kindColor(n.kind)
 		shape := ""
-		if n.kind == Terminal {
+		if n.kind == workflow.Terminal {
 			shape = ", peripheries=2"
 		}
 		fmt.Fprintf(&b, "  %s [label=%s, fillcolor=%q, color=%q%s];\n", dotString(n.name), dotString(n.name+"\n"+n.caption()), fill, stroke, shape)

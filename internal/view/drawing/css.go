@@ -1,7 +1,8 @@
-package workflow
+package drawing
 
 import (
 	"fmt"
+	"orange/internal/core/workflow"
 	"strings"
 )
 
@@ -29,18 +30,18 @@ const drawingStyle = `.drawing { height: auto; max-width: 100%; }
 @keyframes drawing-live { 50% { stroke-opacity: 0.25; stroke-width: 6; } }
 `
 
-// DrawingCSS is the look of drawings in pages.
-func DrawingCSS() string {
+// CSS is the look of drawings in pages.
+func CSS() string {
 	var b strings.Builder
 	scope(&b, svgStyle)
-	for _, w := range kindWords {
-		fill, stroke := kindColor(Kind(w))
+	for _, w := range workflow.Kinds() {
+		fill, stroke := kindColor(w)
 		scope(&b, fmt.Sprintf(".state.%s { fill: %s; }\n.%s { stroke: %s; }\n", w, fill, w, stroke))
 	}
 	b.WriteString("@media (prefers-color-scheme: dark) {\n")
 	scope(&b, svgDark)
-	for _, w := range kindWords {
-		scope(&b, fmt.Sprintf(".state.%s { fill: %s; }\n", w, darkFill(Kind(w))))
+	for _, w := range workflow.Kinds() {
+		scope(&b, fmt.Sprintf(".state.%s { fill: %s; }\n", w, darkFill(w)))
 	}
 	return b.String() + "}\n" + drawingStyle
 }

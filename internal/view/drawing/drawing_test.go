@@ -1,9 +1,10 @@
-package workflow
+package drawing
 
 import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"orange/internal/core/workflow"
 	"regexp"
 	"strings"
 	"testing"
@@ -51,7 +52,7 @@ func count(list []string, word string) int {
 }
 
 func TestDrawing(t *testing.T) {
-	d, err := Parse("orange.yaml", builtinFile(t, "builtin/orange.yaml"))
+	d, err := workflow.Parse("orange.yaml", builtinFile(t, "../../core/workflow/builtin/orange.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func TestDrawing(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			text := d.Drawing(tt.marks)
+			text := Page(d, tt.marks)
 			classes := inDrawing(t, text)
 			labels := 0
 			for _, c := range classes {
@@ -86,7 +87,7 @@ func TestDrawing(t *testing.T) {
 					t.Errorf("it does not say %q", s)
 				}
 			}
-			if d.Drawing(tt.marks) != text {
+			if Page(d, tt.marks) != text {
 				t.Error("it is different the second time")
 			}
 		})
@@ -94,7 +95,7 @@ func TestDrawing(t *testing.T) {
 }
 
 func TestALongPathIsToldInPart(t *testing.T) {
-	d, err := Parse("orange.yaml", builtinFile(t, "builtin/orange.yaml"))
+	d, err := workflow.Parse("orange.yaml", builtinFile(t, "../../core/workflow/builtin/orange.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,17 +103,17 @@ func TestALongPathIsToldInPart(t *testing.T) {
 	for range 500 {
 		path = append(path, "working", "agent-review")
 	}
-	if said := d.say(Marks{Path: path}); len(said) > 400 || !strings.Contains(said, "The end of its way was") {
+	if said := describe(d, Marks{Path: path}); len(said) > 400 || !strings.Contains(said, "The end of its way was") {
 		t.Errorf("%d bytes: %.200s", len(said), said)
 	}
 }
 
 func TestADrawingOfTooMuchSaysSo(t *testing.T) {
-	d, err := Parse("r.yaml", ring(200))
+	d, err := workflow.Parse("r.yaml", ring(200))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := d.Drawing(Marks{Path: []string{"s1"}})
+	text := Page(d, Marks{Path: []string{"s1"}})
 	inDrawing(t, text)
 	if !strings.Contains(text, "too many states") {
 		t.Error(text)
@@ -120,8 +121,8 @@ func TestADrawingOfTooMuchSaysSo(t *testing.T) {
 }
 
 func TestTheLooksOfDrawingsTouchNothingElse(t *testing.T) {
-	css := DrawingCSS()
-	d, err := Parse("orange.yaml", builtinFile(t, "builtin/orange.yaml"))
+	css := CSS()
+	d, err := workflow.Parse("orange.yaml", builtinFile(t, "../../core/workflow/builtin/orange.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func TestTheLooksOfDrawingsTouchNothingElse(t *testing.T) {
 		}
 	}
 	known := regexp.MustCompile(`\.wf-[a-z]+`).FindAllString(css, -1)
-	for _, c := range inDrawing(t, d.Drawing(Marks{Path: []string{"pending", "planning", "working", "agent-review", "working"}, Live: true})) {
+	for _, c := range inDrawing(t, Page(d, Marks{Path: []string{"pending", "planning", "working", "agent-review", "working"}, Live: true})) {
 		for _, name := range strings.Fields(c) {
 			unstyled := name == "wf-here" || name == "drawing"
 			if !unstyled && count(known, "."+name) == 0 {

@@ -1,8 +1,10 @@
-package workflow
+package drawing
 
 import (
 	"fmt"
 	"html"
+	"orange/internal/core/prose"
+	"orange/internal/core/workflow"
 	"strings"
 )
 
@@ -38,33 +40,33 @@ text { fill: #e8edf1; }
 `
 
 // darkFill is the fill of states of a kind on a dark background.
-func darkFill(k Kind) string {
+func darkFill(k workflow.Kind) string {
 	switch k {
-	case Queued:
+	case workflow.Queued:
 		return "#2a3338"
-	case Agent:
+	case workflow.Agent:
 		return "#12324d"
-	case Waiting:
+	case workflow.Waiting:
 		return "#46300f"
-	case HumanDo:
+	case workflow.HumanDo:
 		return "#3a1f42"
-	case Halt:
+	case workflow.Halt:
 		return "#471d1f"
 	}
 	return "#1c3a20"
 }
 
 // frame puts title, drawing and key together.
-func (d *Definition) frame(c *canvas, kinds []Kind) string {
+func frame(d *workflow.Definition, c *canvas, kinds []workflow.Kind) string {
 	legend := keyItems(kinds)
 	head := 34.0
 	wide := max(c.g.width, width(d.Name+": "+d.Describe, 6.8), keyWidth(legend)) + 2*margin
 	tall := c.g.height + head + 2*margin + 34
 	var b strings.Builder
-	d.opening(&b, wide, tall, kinds)
+	opening(d, &b, wide, tall, kinds)
 	fmt.Fprintf(&b, "<text class=\"title\" x=\"%s\" y=\"%s\">%s</text>\n", px(margin), px(margin+8), html.EscapeString(d.Name))
 	if d.Describe != "" {
-		fmt.Fprintf(&b, "<text class=\"key\" x=\"%s\" y=\"%s\">%s</text>\n", px(margin), px(margin+24), html.EscapeString(oneLine(d.Describe)))
+		fmt.Fprintf(&b, "<text class=\"key\" x=\"%s\" y=\"%s\">%s</text>\n", px(margin), px(margin+24), html.EscapeString(prose.OneLine(d.Describe)))
 	}
 	left := (wide - c.g.width) / 2
 	fmt.Fprintf(&b, "<g transform=\"translate(%s,%s)\">\n%s%s</g>\n", px(left), px(margin+head), c.lines.String(), c.boxes.String())
@@ -74,10 +76,10 @@ func (d *Definition) frame(c *canvas, kinds []Kind) string {
 }
 
 // opening writes everything up to the first part of the drawing.
-func (d *Definition) opening(b *strings.Builder, wide, tall float64, kinds []Kind) {
+func opening(d *workflow.Definition, b *strings.Builder, wide, tall float64, kinds []workflow.Kind) {
 	fmt.Fprintf(b, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"t d\" viewBox=\"0 0 %s %s\" width=\"%s\" height=\"%s\">\n",
 		px(wide), px(tall), px(wide), px(tall))
-	fmt.Fprintf(b, "<title id=\"t\">Workflow %s</title>\n<desc id=\"d\">%s</desc>\n", html.EscapeString(d.Name), html.EscapeString(d.inWords()))
+	fmt.Fprintf(b, "<title id=\"t\">Workflow %s</title>\n<desc id=\"d\">%s</desc>\n", html.EscapeString(d.Name), html.EscapeString(inWords(d)))
 	b.WriteString("<style>" + svgStyle)
 	for _, k := range kinds {
 		fill, stroke := kindColor(k)
@@ -93,8 +95,8 @@ func (d *Definition) opening(b *strings.Builder, wide, tall float64, kinds []Kin
 }
 
 // inWords tells those who cannot see the drawing where each state leads.
-func (d *Definition) inWords() string {
-	p := d.picture()
+func inWords(d *workflow.Definition) string {
+	p := pictureOf(d)
 	var out []string
 	for i, n := range p.nodes {
 		var to []string
@@ -112,12 +114,12 @@ func (d *Definition) inWords() string {
 
 // A keyItem explains a colour or a kind of line.
 type keyItem struct {
-	kind Kind   // of a state, "" for a line
-	line string // class of the line
+	kind workflow.Kind // of a state, "" for a line
+	line string        // class of the line
 	text string
 }
 
-func keyItems(kinds []Kind) []keyItem {
+func keyItems(kinds []workflow.Kind) []keyItem {
 	var out []keyItem
 	for _, k := range kinds {
 		out = append(out, keyItem{kind: k, text: string(k)})
@@ -149,9 +151,9 @@ func drawKey(b *strings.Builder, items []keyItem, y float64) {
 }
 
 // tooLarge says in a small picture why there is no large one.
-func (d *Definition) tooLarge() string {
+func tooLarge(d *workflow.Definition) string {
 	var b strings.Builder
-	d.opening(&b, 640, 80, nil)
+	opening(d, &b, 640, 80, nil)
 	fmt.Fprintf(&b, "<text class=\"key\" x=\"24\" y=\"44\">%s has too many states or edges to draw here: use --format dot and Graphviz.</text>\n</svg>\n", html.EscapeString(d.Name))
 	return b.String()
 }

@@ -1,10 +1,11 @@
-package workflow
+package drawing
 
 import (
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"orange/internal/core/workflow"
 	"os"
 	"strings"
 	"testing"
@@ -13,11 +14,11 @@ import (
 // drawn lays a file out.
 func drawn(t *testing.T, text string) (picture, *layout) {
 	t.Helper()
-	d, err := Parse("t.yaml", text)
+	d, err := workflow.Parse("t.yaml", text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := d.picture()
+	p := pictureOf(d)
 	p.findBack()
 	p = p.withNotes()
 	return p, arrange(&p, p.size, p.words)
@@ -45,8 +46,8 @@ func ring(n int) string {
 
 func TestNothingInADrawingLiesOnSomethingElse(t *testing.T) {
 	for name, text := range map[string]string{
-		"orange": builtinFile(t, "builtin/orange.yaml"), "orange-direct": builtinFile(t, "builtin/orange-direct.yaml"),
-		"clean": builtinFile(t, "testdata/clean.yaml"), "one state": "name: t\nversion: 1\nstates:\n  a: {kind: human}\n", "ring": ring(12),
+		"orange": builtinFile(t, "../../core/workflow/builtin/orange.yaml"), "orange-direct": builtinFile(t, "../../core/workflow/builtin/orange-direct.yaml"),
+		"clean": builtinFile(t, "../../core/workflow/testdata/clean.yaml"), "one state": "name: t\nversion: 1\nstates:\n  a: {kind: human}\n", "ring": ring(12),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, g := drawn(t, text)
@@ -91,13 +92,13 @@ func TestEveryLineOfAPictureIsRouted(t *testing.T) {
 
 func TestADrawingIsTheSameEveryTimeAndIsXML(t *testing.T) {
 	hostile := strings.NewReplacer("name: ring", "name: ring\ndescribe: '<script>alert(1)</script> & \"more\"'", "as: next", "when: return_to == '<b>'").Replace(ring(9))
-	for _, text := range []string{hostile, ring(30), ring(500), builtinFile(t, "builtin/orange.yaml")} {
-		d, err := Parse("t.yaml", text)
+	for _, text := range []string{hostile, ring(30), ring(500), builtinFile(t, "../../core/workflow/builtin/orange.yaml")} {
+		d, err := workflow.Parse("t.yaml", text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		svg, dot, mermaid := d.SVG(), d.DOT(), d.Mermaid()
-		if d.SVG() != svg || d.DOT() != dot || d.Mermaid() != mermaid {
+		svg, dot, mermaid := SVG(d), DOT(d), Mermaid(d)
+		if SVG(d) != svg || DOT(d) != dot || Mermaid(d) != mermaid {
 			t.Error("two drawings differ")
 		}
 		if strings.Contains(svg, "<script") || !strings.Contains(svg, `role="img"`) || !strings.Contains(svg, "<title") {
@@ -115,13 +116,13 @@ func TestADrawingIsTheSameEveryTimeAndIsXML(t *testing.T) {
 }
 
 func TestNamesThatDifferInADashAreToldApart(t *testing.T) {
-	d, err := Parse("t.yaml", "name: t\nversion: 1\nstates:\n  a-b: {kind: human}\n  a_b: {kind: human}\n  end: {kind: terminal}\nedges:\n  - {from: a-b, to: a_b, as: 'go', by: [human]}\n")
+	d, err := workflow.Parse("t.yaml", "name: t\nversion: 1\nstates:\n  a-b: {kind: human}\n  a_b: {kind: human}\n  end: {kind: terminal}\nedges:\n  - {from: a-b, to: a_b, as: 'go', by: [human]}\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`state "a-b" as s_a_b`, `state "a_b" as s_2_a_b`, "s_a_b --> s_2_a_b : go", "s_end --> [*]"} {
-		if !strings.Contains(d.Mermaid(), want) {
-			t.Errorf("%q is not in\n%s", want, d.Mermaid())
+		if !strings.Contains(Mermaid(d), want) {
+			t.Errorf("%q is not in\n%s", want, Mermaid(d))
 		}
 	}
 }

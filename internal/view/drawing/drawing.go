@@ -1,8 +1,12 @@
-package workflow
+// Package drawing draws workflows: as Mermaid, as DOT, as an SVG file, and as an SVG inside a page that shows where a
+// task is.
+package drawing
 
 import (
 	"fmt"
 	"html"
+	"orange/internal/core/prose"
+	"orange/internal/core/workflow"
 	"strconv"
 	"strings"
 )
@@ -39,14 +43,14 @@ func (p *picture) wrapLabels(n int) {
 // spokenPath bounds how many steps of a path are told in words.
 const spokenPath = 12
 
-// Drawing is the workflow as a picture to put into a page, with the way of a task in
-// it. It has classes and no style: those are in DrawingCSS.
-func (d *Definition) Drawing(m Marks) string {
-	c, kinds, ok := d.draw(&marked{Marks: m})
+// Page is the workflow as a picture to put into a page, with the way of a task in
+// it. It has classes and no style: those are in CSS.
+func Page(d *workflow.Definition, m Marks) string {
+	c, kinds, ok := draw(d, &marked{Marks: m})
 	var b strings.Builder
 	if !ok {
-		fmt.Fprintf(&b, "<svg class=\"drawing\" role=\"img\" aria-label=\"%s\" viewBox=\"0 0 640 60\" width=\"640\" height=\"60\">\n", html.EscapeString(d.say(m)))
-		fmt.Fprintf(&b, "<text class=\"key\" x=\"24\" y=\"34\">%s has too many states or edges to draw here.</text>\n</svg>\n", html.EscapeString(oneLine(d.Name)))
+		fmt.Fprintf(&b, "<svg class=\"drawing\" role=\"img\" aria-label=\"%s\" viewBox=\"0 0 640 60\" width=\"640\" height=\"60\">\n", html.EscapeString(describe(d, m)))
+		fmt.Fprintf(&b, "<text class=\"key\" x=\"24\" y=\"34\">%s has too many states or edges to draw here.</text>\n</svg>\n", html.EscapeString(prose.OneLine(d.Name)))
 		return ownClasses(b.String())
 	}
 	legend := keyItems(kinds)
@@ -63,7 +67,7 @@ func (d *Definition) Drawing(m Marks) string {
 		role = "group" // what is inside can be reached
 	}
 	fmt.Fprintf(&b, "<svg class=\"%s\" role=\"%s\" aria-label=\"%s\" viewBox=\"0 0 %s %s\" width=\"%s\" height=\"%s\">\n",
-		class, role, html.EscapeString(d.say(m)), px(wide), px(tall), px(wide), px(tall))
+		class, role, html.EscapeString(describe(d, m)), px(wide), px(tall), px(wide), px(tall))
 	b.WriteString("<defs><marker id=\"arrow\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" markerUnits=\"userSpaceOnUse\" markerWidth=\"10\" markerHeight=\"10\" orient=\"auto-start-reverse\"><path class=\"tip\" d=\"M0,1L10,5L0,9z\"/></marker></defs>\n")
 	fmt.Fprintf(&b, "<g transform=\"translate(%s,%s)\">\n%s%s</g>\n", px((wide-c.g.width)/2), px(margin), c.lines.String(), c.boxes.String())
 	drawKey(&b, legend, tall-margin)
@@ -100,17 +104,17 @@ func ownClasses(svg string) string {
 }
 
 // say tells those who cannot see the drawing what is in it.
-func (d *Definition) say(m Marks) string {
-	name := "Workflow " + oneLine(d.Name) + ". "
+func describe(d *workflow.Definition, m Marks) string {
+	name := "Workflow " + prose.OneLine(d.Name) + ". "
 	if len(m.Path) == 0 {
-		return name + d.inWords()
+		return name + inWords(d)
 	}
 	at := m.Path[len(m.Path)-1]
 	path, begin := m.Path, "Its way was "
 	if len(path) > spokenPath {
 		path, begin = path[len(path)-spokenPath:], "The end of its way was "
 	}
-	return name + "The task is in " + oneLine(at) + ". " + begin + oneLine(strings.Join(path, ", then ")) + "."
+	return name + "The task is in " + prose.OneLine(at) + ". " + begin + prose.OneLine(strings.Join(path, ", then ")) + "."
 }
 
 // marked is what is known of a task while its workflow is drawn.
@@ -127,7 +131,7 @@ type leg struct{ from, to string }
 // learn prepares for the lines of a picture.
 func (m *marked) learn(p *picture) {
 	m.visits, m.legs, m.sources = map[string]int{}, map[leg]bool{}, map[string][]string{}
-	from := New
+	from := workflow.New
 	for _, state := range m.Path {
 		m.visits[state]++
 		m.legs[leg{from, state}] = true

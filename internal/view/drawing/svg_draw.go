@@ -1,9 +1,10 @@
-package workflow
+package drawing
 
 import (
 	"cmp"
 	"fmt"
 	"html"
+	"orange/internal/core/workflow"
 	"slices"
 	"strings"
 )
@@ -155,7 +156,7 @@ func (c *canvas) state(b *box, n node) {
 	defer c.place(b, n, w)()
 	fmt.Fprintf(&c.boxes, "<rect class=\"state %s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"9\"/>\n",
 		n.kind, px(b.x-w/2), px(b.y-stateHeight/2), px(w), px(stateHeight))
-	if n.kind == Terminal {
+	if n.kind == workflow.Terminal {
 		fmt.Fprintf(&c.boxes, "<rect class=\"inner %s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"6\"/>\n",
 			n.kind, px(b.x-w/2+4), px(b.y-stateHeight/2+4), px(w-8), px(stateHeight-8))
 	}
