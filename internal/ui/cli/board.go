@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -120,4 +122,310 @@ func (d Deps) description(text string) (string, error) {
 		return "", errors.New("the description is not text: give UTF-8")
 	}
 	return strings.TrimRight(string(all), "\n"), nil
+}
+
+func newBoardShow(deps Deps, f *boardFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "show [card]", Short: "Show the board, or a card with all that was said about it", Args: arguments(0, 1),
+		Long: "Show the columns of the board with their cards, or one card with its comments and tags.",
+		Example: "  orange board show\n" +
+			"  orange board show 3\n" +
+			"  orange board show --project shop --json",
+		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
+			if len(args) == 0 {
+				return s.showBoard(ctx, f)
+			}
+			p, err := f.card(ctx, s, args[0])
+			if err != nil {
+				return err
+			}
+			v, err := s.Card(ctx, p.project, p.number)
+			if err != nil {
+				return err
+			}
+			return s.show(v, func(w io.Writer) error { return printCard(w, s.Now(), v) })
+		}),
+	}
+}
+
+func (s session) showBoard(ctx context.Context, f *boardFlags) error {
+	project, err := f.here(ctx, s)
+	if err != nil {
+		return err
+	}
+	b, err := s.Board(ctx, project)
+	if err != nil {
+		return err
+	}
+	return s.show(b, func(w io.Writer) error { return printBoard(w, s.Deps, b) })
+}
+
+// printBoard prints the columns from the first to the last, with their cards.
+func printBoard(w io.Writer, deps Deps, b wire.Board) error {
+	in := map[string][]board.Card{}
+	for i := range b.Cards {
+		in[b.Cards[i].Column] = append(in[b.Cards[i].Column], b.Cards[i])
+	}
+	for _, column := range b.Columns {
+		fmt.Fprintln(w, cleanLine(column))
+		rows := [][]string{}
+		for i := range in[column] {
+			rows = append(rows, cardRow(deps, &in[column][i]))
+		}
+		if len(rows) == 0 {
+			rows = [][]string{{"  no cards"}}
+		}
+		if err := printTable(w, deps.lineWidth(), rows); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(w, "\nTags: "+cleanLine(strings.Join(b.Tags, ", ")))
+	return err
+}
+
+func cardRow(deps Deps, c *board.Card) []string {
+	title := cleanLine(c.Title)
+	if deps.IsTerminal {
+		title = cut(title, 40)
+	}
+	tags := "-"
+	if len(c.Tags) > 0 {
+		tags = cleanLine(tagList(*c))
+	}
+	return []string{"  " + strconv.Itoa(c.Number), title, tags, cleanLine(claimText(deps.Now(), c.Claim))}
+}
+
+// claimText says who works on a card, "" if nobody does.
+func claimText(now time.Time, c *board.Claim) string {
+	switch {
+	case c == nil:
+		return ""
+	case !c.Holds(now):
+		return fmt.Sprintf("claim of %s lapsed %s ago", c.Owner, age(now, c.Until))
+	}
+	return fmt.Sprintf("claimed by %s until %s", c.Owner, clock(now, c.Until))
+}
+
+func printCard(w io.Writer, now time.Time, v wire.CardShown) error {
+	c := &v.Card
+	rows := [][]string{}
+	add := func(name, value string) {
+		if value = cleanLine(value); value != "" {
+			rows = append(rows, []string{name, value})
+		}
+	}
+	add("Card", placeOf(*c).String())
+	add("Title", c.Title)
+	add("Column", c.Column)
+	add("Tags", strings.Join(c.Tags, ", "))
+	add("Claim", claimText(now, c.Claim))
+	add("Created", stamped(now, c.CreatedAt, c.Author))
+	add("Changed", fmt.Sprintf("%s ago, version %d", age(now, c.UpdatedAt), c.Version))
+	if err := printTable(w, 0, rows); err != nil {
+		return err
+	}
+	if text := indented(c.Description); text != "" {
+		fmt.Fprintf(w, "\nDescription\n%s\n", text)
+	}
+	for i := range v.Comments {
+		m := &v.Comments[i]
+		if _, err := fmt.Fprintf(w, "\nComment %d, %s\n%s\n", m.Number, cleanLine(stamped(now, m.At, m.Author)), indented(m.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stamped says when something was, and by whom.
+func stamped(now, when time.Time, who string) string {
+	text := fmt.Sprintf("%s ago, %s", age(now, when), clock(now, when))
+	if who != "" {
+		text += ", by " + who
+	}
+	return text
+}
+
+// indented is a text from elsewhere, safe for a terminal and set off from what is ours:
+// whatever it says, its lines do not begin like a heading.
+func indented(text string) string {
+	text = strings.TrimSpace(cleanText(text))
+	if text == "" {
+		return ""
+	}
+	return "  " + strings.ReplaceAll(text, "\n", "\n  ")
+}
+
+func newBoardAdd(deps Deps, f *boardFlags) *cobra.Command {
+	var n wire.NewCard
+	cmd := &cobra.Command{
+		Use: "add <title...>", Short: "Put a card on the board, and start a task for it if the workflow has one", Args: arguments(1, -1),
+		Long: "Put a card on the project's board. If the workflow works on cards, a task is created for it.",
+		Example: "  orange board add \"Login form\" --tag Ready\n" +
+			"  orange board add \"Only an idea\" --no-task --description -",
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&n.Column, "column", "", "column it begins in (default: the first)")
+	flags.StringArrayVar(&n.Tags, "tag", nil, "tag of the card; may be given several times")
+	flags.StringVar(&n.Description, "description", "", "what is to be done; - reads it from standard input")
+	flags.StringVar(&n.Workflow, "workflow", "", "workflow of its task (default: the project's)")
+	flags.StringVar(&n.Branch, "branch", "", "branch of its task (default: one of its own)")
+	flags.StringVar(&n.Harness, "harness", "", "agent that works on it")
+	flags.BoolVar(&n.NoTask, "no-task", false, "only put the card there")
+	codeFlag(cmd)
+	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
+		n.Harness, err = deps.harness(n.Harness)
+		return err
+	}
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		if s.Config.Role != "" {
+			return errAgent
+		}
+		var err error
+		if n.Description, err = s.description(n.Description); err != nil {
+			return err
+		}
+		n.Title = strings.Join(args, " ")
+		project := f.project
+		if project == "" {
+			if project, err = s.ensureProject(ctx); err != nil {
+				return err
+			}
+		}
+		n.Code = s.code()
+		added, err := s.AddCard(ctx, project, n)
+		if err != nil {
+			return err
+		}
+		if added.Warning != "" {
+			fmt.Fprintln(s.Stderr, "orange: warning: "+cleanLine(added.Warning))
+		}
+		return s.show(added, func(w io.Writer) error { return printAdded(w, added) })
+	})
+	return cmd
+}
+
+func printAdded(w io.Writer, added wire.AddedCard) error {
+	_, err := fmt.Fprintln(w, cleanLine(fmt.Sprintf("Added card %s (%s): %s", placeOf(added.Card), added.Card.Column, added.Card.Title)))
+	if err == nil && added.Task != "" {
+		_, err = fmt.Fprintln(w, cleanLine(fmt.Sprintf("Created task %s for it", added.Task)))
+	}
+	return err
+}
+
+func newBoardMove(deps Deps, f *boardFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "move <card> <column...>", Short: "Move a card to a column", Args: arguments(2, -1),
+		Long: "Move a card to a column of its board. A task that works on the card hears of it.",
+		Example: "  orange board move 3 In Progress\n" +
+			"  orange board move shop/3 Done",
+		RunE: f.withCard(deps, func(_ session, column []string) (board.Change, error) {
+			name := strings.Join(column, " ")
+			if strings.TrimSpace(name) == "" {
+				return board.Change{}, usageError("name a column: see orange board show")
+			}
+			return board.Change{Column: name}, nil
+		}, func(c board.Card) string { return "is in " + c.Column }),
+	}
+	codeFlag(cmd)
+	return cmd
+}
+
+func newBoardTag(deps Deps, f *boardFlags) *cobra.Command {
+	var remove []string
+	cmd := &cobra.Command{
+		Use: "tag <card> [tag...]", Short: "Put tags on a card and take others off, all at once", Args: arguments(1, -1),
+		Long: "Put tags on a card and take others off in one change, so that nobody sees half of it.",
+		Example: "  orange board tag 3 Ready\n" +
+			"  orange board tag 3 Approved --remove Review",
+	}
+	cmd.Flags().StringArrayVar(&remove, "remove", nil, "tag to take off; may be given several times")
+	codeFlag(cmd)
+	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
+		if len(args) == 1 && len(remove) == 0 {
+			return usageError("name a tag, or give --remove: see orange board show for those that are known")
+		}
+		return nil
+	}
+	cmd.RunE = f.withCard(deps, func(_ session, tags []string) (board.Change, error) {
+		return board.Change{AddTags: tags, RemoveTags: remove}, nil
+	}, func(c board.Card) string { return "has " + tagList(c) })
+	return cmd
+}
+
+func newBoardDescribe(deps Deps, f *boardFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "describe <card> <text...>", Short: "Replace the description of a card; - reads it from standard input", Args: arguments(2, -1),
+		Long:    "Replace the description of a card.",
+		Example: "  orange board describe 3 - <description.md",
+		RunE: f.withCard(deps, func(s session, words []string) (board.Change, error) {
+			text, err := s.description(strings.Join(words, " "))
+			return board.Change{Description: &text}, err
+		}, func(board.Card) string { return "has this description" }),
+	}
+}
+
+func newBoardComment(deps Deps, f *boardFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "comment <card> <text...>", Short: "Say something about a card; - reads it from standard input", Args: arguments(2, -1),
+		Long:    "Say something about a card. Agents read it; what they say comes as comments, too.",
+		Example: "  orange board comment 3 \"The label is missing\"",
+		RunE: f.withCard(deps, func(s session, words []string) (board.Change, error) {
+			text, err := s.said(strings.Join(words, " "))
+			if err == nil && text == "" {
+				err = usageError("the comment is empty: say something")
+			}
+			return board.Change{Comment: text}, err
+		}, func(board.Card) string { return "has a new comment" }),
+	}
+}
+
+func newBoardHistory(deps Deps, f *boardFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "history <card>", Short: "Show what became of a card", Args: arguments(1, 1),
+		Long:    "Show every change of a card and who made it, oldest first.",
+		Example: "  orange board history 3",
+		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
+			p, err := f.card(ctx, s, args[0])
+			if err != nil {
+				return err
+			}
+			events, err := s.CardHistory(ctx, p.project, p.number)
+			if err != nil {
+				return err
+			}
+			return s.show(map[string]any{"history": events}, func(w io.Writer) error {
+				rows := [][]string{}
+				for i := range events {
+					e := &events[i]
+					rows = append(rows, []string{clock(s.Now(), e.At), orDash(e.Author), cleanLine(eventText(s.Now(), e))})
+				}
+				return printTable(w, s.lineWidth(), rows)
+			})
+		}),
+	}
+}
+
+// eventText says what an event changed.
+func eventText(now time.Time, e *board.Event) string {
+	c := &e.Change
+	var out []string
+	add := func(say bool, format string, args ...any) {
+		if say {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
+	}
+	add(c.Title != "" && e.Seq == 1, "created: %s", c.Title)
+	add(c.Title != "" && e.Seq != 1, "title: %s", c.Title)
+	add(c.Column != "", "to %s", c.Column)
+	add(len(c.AddTags) > 0, "tagged %s", strings.Join(c.AddTags, ", "))
+	add(len(c.RemoveTags) > 0, "untagged %s", strings.Join(c.RemoveTags, ", "))
+	if c.Claim != nil {
+		add(true, "claimed by %s until %s", c.Claim.Owner, clock(now, c.Claim.Until))
+	}
+	add(c.Release != "", "released by %s", c.Release)
+	if c.Description != nil {
+		add(true, "described in %d characters", utf8.RuneCountInString(*c.Description))
+	}
+	add(c.Comment != "", "said: %s", cut(c.Comment, 200))
+	return strings.Join(out, "; ")
 }

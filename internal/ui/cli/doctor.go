@@ -7,11 +7,17 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/core/board"
+	"orange/internal/core/boardcheck"
+	"orange/internal/core/task"
 	"orange/internal/doctor"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 func newDoctorCommand(deps Deps) *cobra.Command {
@@ -142,4 +148,317 @@ func serverChecks(ctx context.Context, deps Deps, repair bool) []doctor.Result {
 		server.OK, server.Detail, server.Fix = false, err.Error(), "see orange log"
 	}
 	return append([]doctor.Result{socket, server}, checks...)
+}
+
+// AgentCheck is what was found out about a coding agent by starting it once.
+type AgentCheck struct {
+	Name    string `json:"name"`
+	OK      bool   `json:"ok"`             // it could work
+	Path    string `json:"path,omitempty"` // "" if it is not installed
+	Version string `json:"version,omitempty"`
+	Tried   string `json:"tried"`           // the version that Orange was tried with
+	State   string `json:"state"`           // missing, ready, login, dialog, ended or unclear
+	Shows   string `json:"shows,omitempty"` // its last lines, where it is not ready; untrusted
+	Fix     string `json:"fix,omitempty"`
+}
+
+// AgentsReport is what was found out about all agents, and about what they commit as.
+type AgentsReport struct {
+	Agents   []AgentCheck `json:"agents"`
+	Identity string       `json:"git_identity,omitempty"` // name and address; "" if git has none
+}
+
+// runAgents starts each installed agent once and tells what came of it.
+func runAgents(cmd *cobra.Command, deps Deps) error {
+	if deps.Agents == nil {
+		return errors.New("this program cannot start agents")
+	}
+	r, err := deps.Agents(cmd.Context())
+	if err != nil {
+		return err
+	}
+	installed, bad := 0, 0
+	for _, a := range r.Agents {
+		if a.Path == "" {
+			continue
+		}
+		if installed++; !a.OK {
+			bad++
+		}
+	}
+	if err := show(cmd, r, func(w io.Writer) error { return printAgents(w, r) }); err != nil {
+		return err
+	}
+	switch {
+	case installed == 0:
+		return fail{code: exitFailed, told: true, err: errors.New("no coding agent is installed")}
+	case bad > 0:
+		return fail{code: exitFailed, told: true, err: fmt.Errorf("%d of %s cannot work", bad, plural(installed, "agent"))}
+	case r.Identity == "":
+		return fail{code: exitFailed, told: true, err: errors.New("git has no identity")}
+	}
+	return nil
+}
+
+func printAgents(w io.Writer, r AgentsReport) error {
+	rows := [][]string{{"", "AGENT", "STATE", "VERSION", "PROGRAM"}}
+	for _, a := range r.Agents {
+		mark := "ok"
+		switch {
+		case a.Path == "":
+			mark = "-"
+		case !a.OK:
+			mark = "FAIL"
+		}
+		version := cleanLine(a.Version)
+		if a.Path != "" && a.Version != a.Tried {
+			version += " (tried: " + a.Tried + ")"
+		}
+		rows = append(rows, []string{mark, a.Name, a.State, version, cleanLine(a.Path)})
+	}
+	identity := []string{"ok", "git", "identity", "", cleanLine(r.Identity)}
+	if r.Identity == "" {
+		identity = []string{"FAIL", "git", "no identity", "", ""}
+	}
+	if err := printTable(w, 0, append(rows, identity)); err != nil {
+		return err
+	}
+	for _, a := range r.Agents {
+		switch {
+		case a.Shows != "":
+			fmt.Fprintf(w, "\n%s shows: %s\n", a.Name, cleanLine(a.Shows)) //nolint:errcheck // the table said it
+		case a.Fix != "":
+			fmt.Fprintf(w, "\n%s shows nothing\n", a.Name) //nolint:errcheck // the table said it
+		}
+		if a.Fix != "" {
+			fmt.Fprintf(w, "fix: %s\n", cleanLine(a.Fix)) //nolint:errcheck // the table said it
+		}
+	}
+	if r.Identity == "" {
+		fmt.Fprintln(w, "\nfix: git config --global user.name NAME; git config --global user.email ADDRESS") //nolint:errcheck // the table said it
+	}
+	return nil
+}
+
+func newDoctorBoard(deps Deps) *cobra.Command {
+	var x wire.Examination
+	var dry bool
+	cmd := &cobra.Command{
+		Use: "board [card]", Short: "Find cards of a board that nobody will pick up, and mend them", Args: arguments(0, 1),
+		Example: "  orange doctor board\n" +
+			"  orange doctor board 3 --fix\n" +
+			"  orange doctor board --tracker joan",
+		Long: `Look for cards that nobody will ever pick up, or whose tags contradict each other.
+
+Without --fix it only says what it finds and what it would do. It looks at the local board
+of a project, or with --tracker at that of a tracker as it was last read.`,
+	}
+	f := cmd.Flags()
+	f.StringVar(&x.Project, "project", "", "project whose board it is (default: that of this folder)")
+	f.StringVar(&x.Tracker, "tracker", "", "tracker whose board it is")
+	f.BoolVar(&x.Fix, "fix", false, "mend what can be mended")
+	f.BoolVar(&dry, "dry-run", false, "only say what is wrong (the default)")
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		switch {
+		case dry && x.Fix:
+			return usageError("--dry-run and --fix do not go together: choose one")
+		case x.Project != "" && x.Tracker != "":
+			return usageError("--project and --tracker do not go together: choose one")
+		}
+		if len(args) > 0 {
+			x.Key = args[0]
+		}
+		var err error
+		if x.Project == "" && x.Tracker == "" {
+			if x.Project, err = s.projectHere(ctx); err != nil {
+				return err
+			}
+		}
+		found, err := s.ExamineBoard(ctx, x)
+		if err != nil {
+			return err
+		}
+		if err := s.show(map[string]any{"findings": found}, func(w io.Writer) error { return printAnomalies(w, found) }); err != nil {
+			return err
+		}
+		return left(found)
+	})
+	return cmd
+}
+
+// left is an error as long as something that is no mere warning is still wrong.
+func left(found []boardcheck.Finding) error {
+	n := 0
+	for _, f := range found {
+		if !f.Fixed && f.Severity != boardcheck.Warning {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return fail{code: exitFailed, told: true, err: fmt.Errorf("%s wrong", plural(n, "thing"))}
+}
+
+func printAnomalies(w io.Writer, found []boardcheck.Finding) error {
+	if len(found) == 0 {
+		_, err := fmt.Fprintln(w, "Nothing is wrong with the board.")
+		return err
+	}
+	rows := [][]string{}
+	for _, f := range found {
+		mark := f.Severity
+		if f.Fixed {
+			mark = "fixed"
+		}
+		rows = append(rows, []string{mark, cleanLine(f.Card), string(f.Type), cleanLine(f.Text)})
+		switch {
+		case f.Problem != "":
+			rows = append(rows, []string{"", "", "", "could not be mended: " + cleanLine(f.Problem)})
+		case f.Fix == nil:
+			rows = append(rows, []string{"", "", "", "a person must decide"})
+		case !f.Fixed:
+			rows = append(rows, []string{"", "", "", "fix: " + cleanLine(changeText(f.Fix))})
+		}
+	}
+	return printTable(w, 0, rows)
+}
+
+// changeText says what a change does to a card.
+func changeText(c *board.Change) string {
+	var out []string
+	if c.Column != "" {
+		out = append(out, "move to "+c.Column)
+	}
+	if len(c.AddTags) > 0 {
+		out = append(out, "add "+strings.Join(c.AddTags, ", "))
+	}
+	if len(c.RemoveTags) > 0 {
+		out = append(out, "remove "+strings.Join(c.RemoveTags, ", "))
+	}
+	if c.Release != "" {
+		out = append(out, "release the claim of "+c.Release)
+	}
+	return strings.Join(out, ", ")
+}
+
+// RestoreOptions say how a store is restored.
+type RestoreOptions struct {
+	CrashAt    int    // die at the n-th step, to prove that nothing is lost
+	CrashPoint string // count only steps whose name begins like this
+}
+
+// Restored is what a restore found and did.
+type Restored struct {
+	Problem  string            `json:"problem,omitempty"`   // what was wrong with the store, "" if nothing was
+	Backup   string            `json:"backup,omitempty"`    // that is in its place now
+	BackupAt *time.Time        `json:"backup_at,omitempty"` // when it was made
+	Empty    bool              `json:"empty,omitempty"`     // there was no intact one: the store began empty
+	Damaged  []string          `json:"damaged,omitempty"`   // backups that are not intact
+	Aside    string            `json:"aside,omitempty"`     // where the old store is
+	Projects []string          `json:"projects,omitempty"`  // registered again
+	Imported []RestoredTask    `json:"imported,omitempty"`  // the store did not know them
+	Held     []RestoredTask    `json:"held,omitempty"`      // the store knew them as they were earlier
+	Ended    []RestoredAttempt `json:"ended,omitempty"`
+	Alive    []RestoredAttempt `json:"alive,omitempty"` // the next server watches them
+	Problems []string          `json:"problems,omitempty"`
+}
+
+// RestoredTask is a task that was imported or is held.
+type RestoredTask struct {
+	ID        task.ID `json:"id"`
+	Project   string  `json:"project"`
+	Branch    string  `json:"branch"`
+	Status    string  `json:"status"`              // as the record has it
+	Shown     string  `json:"shown,omitempty"`     // the last status in history.jsonl
+	Event     string  `json:"event"`               // the newest in history.jsonl
+	Workspace string  `json:"workspace,omitempty"` // that it holds
+	Over      bool    `json:"over,omitempty"`      // only the ends of its clean-up are lost: it is not held
+}
+
+// RestoredAttempt is an agent that was alive.
+type RestoredAttempt struct {
+	Task   task.ID `json:"task"`
+	Number int     `json:"attempt"`
+	Role   string  `json:"role,omitempty"`
+}
+
+func runRestore(cmd *cobra.Command, deps Deps, o RestoreOptions) error {
+	if deps.Config.Role != "" {
+		return errors.New("an agent may not restore the store: leave it to a person")
+	}
+	r, err := deps.Restore(cmd.Context(), o)
+	if err != nil && r.Aside != "" {
+		return fmt.Errorf("%w; the old store is kept in %s", err, r.Aside)
+	}
+	if err != nil {
+		return err
+	}
+	return show(cmd, r, func(w io.Writer) error { return printRestored(w, r) })
+}
+
+func printRestored(out io.Writer, r Restored) error {
+	w := &lineWriter{w: out}
+	if r.Problem != "" {
+		w.line("Wrong: %s", r.Problem)
+	}
+	for _, text := range r.Damaged {
+		w.line("Passed over: %s", text)
+	}
+	switch {
+	case r.Backup != "":
+		w.line("Restored the store from the backup of %s UTC, %s", r.BackupAt.UTC().Format(time.DateTime), r.Backup)
+	case r.Empty:
+		w.line("No intact backup was found: the store begins empty")
+	default:
+		w.line("The store is intact and the newest there is: it stays")
+	}
+	if r.Aside != "" {
+		w.line("The old store is kept in %s", r.Aside)
+	}
+	for _, p := range r.Projects {
+		w.line("Registered project %s; set its options again with orange project update", p)
+	}
+	for _, t := range r.Imported {
+		w.line("Imported task %s (%s/%s%s) as %s: its status was %s; newest event: %s", t.ID, t.Project, t.Branch, inWorkspace(t), t.Status, t.Shown, t.Event)
+	}
+	for _, t := range r.Held {
+		if t.Over {
+			w.line("Task %s (%s/%s) is %s and stays so; newest event: %s", t.ID, t.Project, t.Branch, t.Status, t.Event)
+			continue
+		}
+		w.line("Held task %s (%s/%s%s): the record says %s, newest event: %s", t.ID, t.Project, t.Branch, inWorkspace(t), t.Status, t.Event)
+	}
+	for _, a := range r.Ended {
+		w.line("Ended attempt %d of task %s (%s), which the store does not know as it is now", a.Number, a.Task, a.Role)
+	}
+	for _, a := range r.Alive {
+		w.line("Attempt %d of task %s (%s) lives: the next server watches it", a.Number, a.Task, a.Role)
+	}
+	for _, text := range r.Problems {
+		w.line("Problem: %s", text)
+	}
+	if len(r.Imported)+len(r.Held) > 0 {
+		w.line("Nothing was started. Look at each task (orange inbox, orange task show ID) and move it to where it belongs; orange resume ID lets a held one go on")
+	}
+	return w.err
+}
+
+func inWorkspace(t RestoredTask) string {
+	if t.Workspace == "" {
+		return ""
+	}
+	return ", in " + t.Workspace
+}
+
+// lineWriter writes lines until one fails.
+type lineWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (l *lineWriter) line(format string, args ...any) {
+	if l.err == nil {
+		_, l.err = fmt.Fprintln(l.w, cleanLine(fmt.Sprintf(format, args...)))
+	}
 }

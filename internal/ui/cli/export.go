@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"orange/internal/atomicfile"
+	"orange/internal/wire"
 )
 
 func newExportCommand(deps Deps) *cobra.Command {
@@ -32,4 +34,53 @@ func newExportCommand(deps Deps) *cobra.Command {
 			return s.say(map[string]string{"file": path}, "Exported to %s", path)
 		}),
 	}
+}
+
+func newImportCommand(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "import <path|->", Short: "Take over an earlier data folder, or what orange export wrote", Args: arguments(1, 1),
+		Long: "Take over the tasks of an earlier data folder, or everything that orange export wrote. What is there\n" +
+			"already is skipped, and said; tasks that are not over go on here.",
+		Example: "  orange import backup.jsonl\n" +
+			"  gzip -dc backup.jsonl.gz | orange import -",
+		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
+			if err := s.personOnly(); err != nil {
+				return err
+			}
+			done, err := s.importFrom(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return s.show(done, func(w io.Writer) error {
+				fmt.Fprintf(w, "Imported %d tasks and %d projects\n", done.Tasks, done.Projects)
+				for _, what := range done.Skipped {
+					fmt.Fprintln(w, "skipped "+cleanLine(what))
+				}
+				return nil
+			})
+		}),
+	}
+}
+
+// importFrom sends a file's lines; a folder the server reads itself.
+func (s session) importFrom(ctx context.Context, path string) (wire.Imported, error) {
+	if path == "-" {
+		return s.Import(ctx, s.Stdin)
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.Cwd, path)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return wire.Imported{}, fmt.Errorf("find what to import: %w", err)
+	}
+	if info.IsDir() {
+		return s.ImportPath(ctx, path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return wire.Imported{}, fmt.Errorf("read what to import: %w", err)
+	}
+	defer f.Close()
+	return s.Import(ctx, f)
 }

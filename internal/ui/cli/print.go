@@ -3,12 +3,18 @@ package cli
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
+
+	"orange/internal/core/prose"
+	"orange/internal/core/screen"
 )
 
 // fail is an error with an exit code of its own.
@@ -101,4 +107,35 @@ func (d Deps) lineWidth() int {
 		return 80
 	}
 	return 0
+}
+
+// What is from elsewhere is made safe for a terminal.
+func cleanText(s string) string { return screen.Text(s) }
+func cleanLine(s string) string { return screen.OneLine(s) }
+
+// The words that every surface writes alike.
+func age(now, at time.Time) string   { return prose.Age(now, at) }
+func span(d time.Duration) string    { return prose.Span(d) }
+func clock(now, at time.Time) string { return prose.Clock(now, at) }
+func short(id string) string         { return prose.Short(id) }
+
+// maxWords bounds what a person says to an agent, in bytes.
+const maxWords = 64 << 10
+
+// said is what a person says: the text itself, or standard input for "-".
+func (d Deps) said(text string) (string, error) {
+	from := io.Reader(strings.NewReader(text))
+	if text == "-" {
+		from = d.Stdin
+	}
+	all, err := io.ReadAll(io.LimitReader(from, maxWords+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read the message: %w", err)
+	case len(all) > maxWords:
+		return "", errors.New("the message is longer than 64 KB: put it into a file of the repository and name that")
+	case !utf8.Valid(all):
+		return "", errors.New("the message is not text: give UTF-8")
+	}
+	return strings.TrimSpace(string(all)), nil
 }

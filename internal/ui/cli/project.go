@@ -4,12 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/config"
 	"orange/internal/core/task"
+	"orange/internal/wire"
 )
 
 func newProjectCommand(deps Deps) *cobra.Command {
@@ -67,4 +72,414 @@ func checkPoolSize(cmd *cobra.Command, n int) error {
 		return fmt.Errorf("pool size %d: give a positive integer", n)
 	}
 	return nil
+}
+
+func newProjectAdd(deps Deps) *cobra.Command {
+	var name, workflow string
+	var size int
+	cmd := &cobra.Command{
+		Use: "add [path]", Short: "Register a repository, by default the one of this folder",
+		Long: "Register a repository as a project: its tasks get worktrees of it. Its path, a pool of workspaces\n" +
+			"and how finished work leaves this machine belong to it.",
+		Example: "  orange project add\n" +
+			"  orange project add ~/src/shop --pool-size 4 --delivery pr --setup \"npm ci\"",
+		Args: arguments(0, 1),
+	}
+	cmd.Flags().StringVar(&name, "name", "", "name of the project (default: that of its folder)")
+	cmd.Flags().IntVar(&size, "pool-size", 0, "how many workspaces it has (default 2)")
+	cmd.Flags().StringVar(&workflow, "workflow", "", "workflow that its tasks follow")
+	policy := newPolicyFlags(cmd)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if err := policy.check(); err != nil {
+			return err
+		}
+		return checkPoolSize(cmd, size)
+	}
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		path := s.Cwd
+		if len(args) > 0 {
+			path = args[0]
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(s.Cwd, path)
+		}
+		at, err := s.Where(ctx, path)
+		if err != nil {
+			return err
+		}
+		if at.GitRoot == "" {
+			return fmt.Errorf("%s is not a git repository: run git init there, or give another path", path)
+		}
+		if err := s.otherWorkflow(ctx, at, workflow); err != nil {
+			return err
+		}
+		p := s.newProject(at.GitRoot)
+		p.Policy = policy.policy()
+		if name != "" {
+			p.Name = name
+		}
+		if size > 0 {
+			p.PoolSize = size
+		}
+		if workflow != "" {
+			p.Workflow = workflow
+		}
+		added, err := s.AddProject(ctx, p)
+		if err != nil {
+			return err
+		}
+		p = added.Project
+		lines := []string{fmt.Sprintf("Added project %s (%s), %d workspaces%s", p.Name, p.Path, p.PoolSize, policyText(p.Policy))}
+		if len(added.Git) > 0 {
+			lines = append(lines, gitProgramsText(added.Git)...)
+		}
+		return s.sayLines(added, lines...)
+	})
+	return cmd
+}
+
+// otherWorkflow refuses to register a repository again only to give it another workflow.
+func (s session) otherWorkflow(ctx context.Context, at wire.Place, workflow string) error {
+	if workflow == "" || at.Project == "" {
+		return nil
+	}
+	have, err := s.project(ctx, at.Project)
+	if err != nil || have.Path != at.GitRoot {
+		return nil // whatever else is wrong is said when it is added
+	}
+	return fmt.Errorf("%s is registered already: use orange project update %s --workflow %s", have.Path, have.Name, workflow)
+}
+
+func newProjectList(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the projects", Args: arguments(0, 0),
+		Long:    "List the projects with their pools, workflows and policies.",
+		Example: "  orange project list --json",
+		RunE: withServer(deps, func(ctx context.Context, s session, _ []string) error {
+			projects, err := s.Projects(ctx)
+			if err != nil {
+				return err
+			}
+			return s.show(map[string]any{"projects": projects}, func(w io.Writer) error { return printProjects(w, projects) })
+		}),
+	}
+}
+
+// printProjects leaves out what no project has laid down.
+func printProjects(w io.Writer, projects []task.Project) error {
+	if len(projects) == 0 {
+		_, err := fmt.Fprintln(w, "No projects. Add one with: orange project add")
+		return err
+	}
+	delivers := slices.ContainsFunc(projects, func(p task.Project) bool { return p.Delivery != "" })
+	bounded := slices.ContainsFunc(projects, func(p task.Project) bool { return p.Budget != (task.Budget{}) })
+	confirmed := slices.ContainsFunc(projects, func(p task.Project) bool { return p.Confirm != (task.Confirm{}) })
+	row := func(name, pool, workflow, branch, delivery, budget, confirm, path string) []string {
+		out := []string{name, pool, workflow, branch}
+		if delivers {
+			out = append(out, delivery)
+		}
+		if bounded {
+			out = append(out, budget)
+		}
+		if confirmed {
+			out = append(out, confirm)
+		}
+		return append(out, path)
+	}
+	rows := [][]string{row("NAME", "POOL", "WORKFLOW", "BRANCH", "DELIVERY", "BUDGET", "CONFIRM", "PATH")}
+	for _, p := range projects {
+		rows = append(rows, row(cleanLine(p.Name), strconv.Itoa(p.PoolSize), orDash(p.Workflow), orDash(p.DefaultBranch),
+			orDash(string(p.Delivery)), orDash(budgetText(p.Budget)), orDash(confirmText(p.Confirm)), cleanLine(p.Path)))
+	}
+	return printTable(w, 0, rows)
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return cleanLine(s)
+}
+
+func newProjectUpdate(deps Deps) *cobra.Command {
+	var size int
+	var workflow, path string
+	var trustGit bool
+	var change wire.ProjectChange
+	cmd := &cobra.Command{
+		Use: "update [name]", Short: "Change a project, by default the one of this folder",
+		Long: "Change what belongs to a project. What no flag names stays as it is.",
+		Example: "  orange project update shop --pool-size 3 --max-day-cost 20\n" +
+			"  orange project update --workflow orange-direct\n" +
+			"  orange project update shop --confirm merge=code   # a person's merge needs a code\n" +
+			"  orange project update shop --path ~/src/shop   # the repository was moved there\n" +
+			"  orange project update shop --trust-git         # after a look at what git would run",
+		Args: arguments(0, 1),
+	}
+	cmd.Flags().IntVar(&size, "pool-size", 0, "how many workspaces it has")
+	cmd.Flags().StringVar(&workflow, "workflow", "", "workflow that its new tasks follow")
+	cmd.Flags().StringVar(&path, "path", "", "where its repository was moved to; the worktrees are repaired")
+	cmd.Flags().BoolVar(&trustGit, "trust-git", false, "let git run the hooks, filters and helpers that its configuration names now")
+	policy := newPolicyFlags(cmd)
+	codeFlag(cmd)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if cmd.Flags().Changed("pool-size") {
+			change.PoolSize = &size
+		}
+		if cmd.Flags().Changed("workflow") {
+			change.Workflow = &workflow
+		}
+		if cmd.Flags().Changed("path") {
+			full, err := filepath.Abs(path)
+			if err != nil {
+				return fmt.Errorf("find the folder %q: %w", path, err)
+			}
+			change.Path = &full
+		}
+		if trustGit {
+			change.TrustGit = &trustGit
+		}
+		if err := policy.check(); err != nil {
+			return err
+		}
+		policy.change(&change)
+		if change == (wire.ProjectChange{}) && !policy.bounds() {
+			return errors.New("nothing to change: give --pool-size or --workflow, or another flag of orange project update --help")
+		}
+		return checkPoolSize(cmd, size)
+	}
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		name, err := s.projectOf(ctx, args)
+		if errors.Is(err, errNoProject) && change.Path != nil {
+			return fmt.Errorf("this folder belongs to no project yet: name the one that was moved (orange project list), as in orange project update NAME --path %s", path)
+		}
+		if err != nil {
+			return err
+		}
+		if policy.bounds() {
+			p, err := s.project(ctx, name)
+			if err != nil {
+				return err
+			}
+			budget := policy.budget(p.Budget)
+			change.Budget = &budget
+		}
+		change.Code = s.code()
+		updated, err := s.UpdateProject(ctx, name, change)
+		if err != nil {
+			return err
+		}
+		p := updated.Project
+		lines := []string{fmt.Sprintf("Updated project %s: %d workspaces, workflow %s%s", p.Name, p.PoolSize, orDash(p.Workflow), policyText(p.Policy))}
+		if trustGit {
+			lines = append(lines, gitProgramsText(updated.Git)...)
+		}
+		return s.sayLines(updated, lines...)
+	})
+	return cmd
+}
+
+// gitProgramsText lists the programs that git may run, with the files whose content is fixed.
+func gitProgramsText(list []task.GitProgram) []string {
+	if len(list) == 0 {
+		return []string{"Git runs no hook, filter or helper for it"}
+	}
+	lines := []string{"Git runs these for it, as long as they stay as they are:"}
+	for _, p := range list {
+		line := "  " + string(p.Kind) + " " + p.Key
+		if p.Command != "" {
+			line += ": " + cut(cleanLine(p.Shown()), 200)
+		}
+		lines = append(lines, line)
+		for _, f := range p.Files {
+			lines = append(lines, "    "+f.Path+" "+f.SHA256[:min(12, len(f.SHA256))])
+		}
+	}
+	return lines
+}
+
+// project finds a project by its name.
+func (s session) project(ctx context.Context, name string) (task.Project, error) {
+	all, err := s.Projects(ctx)
+	if err != nil {
+		return task.Project{}, err
+	}
+	for _, p := range all {
+		if p.Name == name {
+			return p, nil
+		}
+	}
+	return task.Project{}, fmt.Errorf("project %q is not registered: see orange project list", name)
+}
+
+// policyFlags are what a person lays down for a project's tasks.
+type policyFlags struct {
+	delivery, setup, teardown string
+	taskCost, dayCost         money
+	taskAttempts, dayAttempts int
+	forge                     task.Forge
+	confirm                   string
+	set                       []string
+	vars                      task.Vars
+	given                     func(flag string) bool
+}
+
+func newPolicyFlags(cmd *cobra.Command) *policyFlags {
+	p := &policyFlags{given: cmd.Flags().Changed}
+	f := cmd.Flags()
+	f.StringVar(&p.delivery, "delivery", "", "how finished work leaves this machine: local, push or pr (default local)")
+	f.StringVar(&p.setup, "setup", "", "shell command for a workspace that a task takes")
+	f.StringVar(&p.teardown, "teardown", "", "shell command for a workspace before it is given back")
+	f.StringVar(&p.forge.Kind, "forge", "", "where pull requests live: github or gitea (default: github)")
+	f.StringVar(&p.forge.URL, "forge-url", "", "address of its API (github) or of the forge (gitea), if the remote does not tell")
+	f.StringVar(&p.forge.Scope, "forge-repo", "", "OWNER/REPO there, if the remote does not tell")
+	f.StringVar(&p.forge.Token, "forge-token", "", "where its secret is: env:NAME, file:PATH, command:..., gh (default: GH_TOKEN, GITHUB_TOKEN, then gh)")
+	f.StringVar(&p.confirm, "confirm", "", "merge=code: a person's merge needs a code that is shown by notification; merge=none: it does not")
+	f.StringArrayVar(&p.set, "var", nil, "`NAME=TEXT` for {vars.NAME} in prompts; NAME= takes it away; no place for secrets. May be repeated")
+	f.Var(&p.taskCost, "max-task-cost", "dollars that the agents of one task may cost, 0 for no bound")
+	f.IntVar(&p.taskAttempts, "max-task-attempts", 0, "attempts that one task may have, 0 for no bound")
+	f.Var(&p.dayCost, "max-day-cost", "dollars that all agents of the project may cost in a day (UTC), 0 for no bound")
+	f.IntVar(&p.dayAttempts, "max-day-attempts", 0, "attempts that the project may have in a day (UTC), 0 for no bound")
+	return p
+}
+
+func (p *policyFlags) check() error {
+	var wrong error
+	if p.vars, wrong = task.ParseVars(p.set); wrong != nil {
+		return usageError("--var: %w", wrong)
+	}
+	d := task.Delivery(p.delivery)
+	_, known := confirmOf(p.confirm)
+	switch {
+	case p.given("confirm") && !known:
+		return usageError("--confirm %q is not known: give merge=code or merge=none", p.confirm)
+	case p.given("delivery") && d != task.DeliverLocal && !d.Pushes():
+		return usageError("delivery %q is not known: give local, push or pr", p.delivery)
+	case config.CheckSecret(p.forge.Token) != nil:
+		return usageError("--forge-token: %w", config.CheckSecret(p.forge.Token))
+	case p.taskAttempts < 0:
+		return usageError("--max-task-attempts %d: give a positive integer, or 0 for no bound", p.taskAttempts)
+	case p.dayAttempts < 0:
+		return usageError("--max-day-attempts %d: give a positive integer, or 0 for no bound", p.dayAttempts)
+	}
+	return nil
+}
+
+// bounds says whether anything of the budget is given.
+func (p *policyFlags) bounds() bool {
+	return p.given("max-task-cost") || p.given("max-task-attempts") || p.given("max-day-cost") || p.given("max-day-attempts")
+}
+
+// budget is what is given, over what there is.
+func (p *policyFlags) budget(b task.Budget) task.Budget {
+	if p.given("max-task-cost") {
+		b.TaskMicros = int64(p.taskCost)
+	}
+	if p.given("max-task-attempts") {
+		b.TaskAttempts = p.taskAttempts
+	}
+	if p.given("max-day-cost") {
+		b.DayMicros = int64(p.dayCost)
+	}
+	if p.given("max-day-attempts") {
+		b.DayAttempts = p.dayAttempts
+	}
+	return b
+}
+
+// policy is what is given, for a new project.
+func (p *policyFlags) policy() task.Policy {
+	confirm, _ := confirmOf(p.confirm)
+	return task.Policy{Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.budget(task.Budget{}), Forge: p.forge, Vars: task.Vars(nil).With(p.vars)}
+}
+
+// change puts what is given into a change, but for the budget: that needs the one
+// before.
+func (p *policyFlags) change(c *wire.ProjectChange) {
+	if p.given("delivery") {
+		d := task.Delivery(p.delivery)
+		c.Delivery = &d
+	}
+	if confirm, ok := confirmOf(p.confirm); ok && p.given("confirm") {
+		c.Confirm = &confirm
+	}
+	if p.given("var") {
+		c.Vars = &p.vars
+	}
+	if p.given("setup") {
+		c.Setup = &p.setup
+	}
+	if p.given("teardown") {
+		c.Teardown = &p.teardown
+	}
+	if p.given("forge") || p.given("forge-url") || p.given("forge-repo") || p.given("forge-token") {
+		c.Forge = &p.forge
+	}
+}
+
+// confirmOf reads what --confirm says.
+func confirmOf(text string) (c task.Confirm, ok bool) {
+	switch text {
+	case "merge=" + task.ConfirmCode:
+		return task.Confirm{Merge: task.ConfirmCode}, true
+	case "merge=", "merge=none":
+		return task.Confirm{}, true
+	}
+	return task.Confirm{}, false
+}
+
+// confirmText says what a person must confirm, "" for nothing.
+func confirmText(c task.Confirm) string {
+	if c.Merge == "" {
+		return ""
+	}
+	return "merge=" + c.Merge
+}
+
+// budgetText says what is bounded, "" if nothing is.
+func budgetText(b task.Budget) string {
+	var out []string
+	add := func(limit int64, text string) {
+		if limit > 0 {
+			out = append(out, text)
+		}
+	}
+	add(b.TaskMicros, dollars(b.TaskMicros)+" a task")
+	add(int64(b.TaskAttempts), fmt.Sprintf("%d attempts a task", b.TaskAttempts))
+	add(b.DayMicros, dollars(b.DayMicros)+" a day")
+	add(int64(b.DayAttempts), fmt.Sprintf("%d attempts a day", b.DayAttempts))
+	return strings.Join(out, ", ")
+}
+
+// policyText says what was laid down for a project, to be put behind other words.
+func policyText(p task.Policy) string {
+	out := ""
+	if p.Delivery != "" {
+		out += ", delivery " + string(p.Delivery)
+	}
+	if b := budgetText(p.Budget); b != "" {
+		out += ", at most " + b
+	}
+	if c := confirmText(p.Confirm); c != "" {
+		out += ", confirm " + c
+	}
+	return out
+}
+
+func newProjectRemove(deps Deps) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "remove <name>", Short: "Forget a project; its repository stays as it is",
+		Long:    "Forget a project that has no task left to do. Its repository and its branches stay as they are.",
+		Example: "  orange project remove shop",
+		Args:    arguments(1, 1),
+		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
+			if err := s.RemoveProject(ctx, args[0], s.code()); err != nil {
+				return err
+			}
+			return s.say(map[string]string{"removed": args[0]}, "Removed project %s", args[0])
+		}),
+	}
+	codeFlag(cmd)
+	return cmd
 }

@@ -13,6 +13,7 @@ import (
 
 	"orange/internal/config"
 	"orange/internal/ui/client"
+	"orange/internal/wire"
 )
 
 // Deps is what the commands need from the outside.
@@ -147,5 +148,20 @@ func arguments(least, most int) cobra.PositionalArgs {
 			return usageError("%d arguments do not fit: use %s", len(args), cmd.UseLine())
 		}
 		return nil
+	}
+}
+
+func newVersionCommand(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: arguments(0, 0), Annotations: map[string]string{needsNothing: "yes"},
+		Long:    "Print the version of this program.",
+		Example: "  orange version",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v := map[string]any{"version": deps.Version, "api": wire.Version}
+			return show(cmd, v, func(w io.Writer) error {
+				_, err := fmt.Fprintln(w, "orange "+deps.Version)
+				return err
+			})
+		},
 	}
 }

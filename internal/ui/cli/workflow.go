@@ -1,14 +1,22 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/core/engine"
+	"orange/internal/core/prompt"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
+	"orange/internal/view/drawing"
 )
 
 // A WorkflowSource finds workflow files: those of the repository, then the user's,
@@ -186,4 +194,192 @@ func workflowRows(list []listedWorkflow) [][]string {
 		rows = append(rows, []string{cleanLine(e.Name), e.Origin, state, cleanLine(e.Describe)})
 	}
 	return rows
+}
+
+func newWorkflowCheckCommand(deps Deps) *cobra.Command {
+	var strict bool
+	cmd := pure(&cobra.Command{
+		Use: "check NAME|FILE", Short: "Say what is wrong with a workflow file", Args: arguments(1, 1),
+		Example: "  orange workflow check orange\n" +
+			"  orange workflow check .orange/workflows/mine.yaml --json\n" +
+			"  orange workflow check mine --strict",
+		Long: "Say what is wrong with a workflow file, one finding on a line. A finding is an error, and then no\n" +
+			"task can be created with the file, or advice.\n\n" +
+			"The exit code is 0 if there is no error, 1 if there is one, and 2 if the file cannot be read. With\n" +
+			"--strict it is 1 for advice too.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			def, err := loadWorkflow(deps, args[0])
+			if err != nil {
+				return err
+			}
+			found := append([]workflow.Finding{}, def.Check()...)
+			failed := len(workflow.Errors(found)) > 0 || strict && len(found) > 0
+			answer := map[string]any{"ok": !failed, "findings": found}
+			if err := show(cmd, answer, func(w io.Writer) error { return printFindings(w, def, found) }); err != nil {
+				return err
+			}
+			if failed {
+				return fail{code: exitFailed, told: true, err: errors.New("the workflow is not clean")}
+			}
+			return nil
+		},
+	})
+	cmd.Flags().BoolVar(&strict, "strict", false, "exit with code 1 for advice too")
+	return cmd
+}
+
+func printFindings(w io.Writer, def *workflow.Definition, found []workflow.Finding) error {
+	if len(found) == 0 {
+		_, err := fmt.Fprintf(w, "%s: clean: %d states, %d edges\n", cleanLine(def.File), len(def.States), len(def.Edges))
+		return err
+	}
+	for _, f := range found {
+		if _, err := fmt.Fprintln(w, cleanLine(f.String())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newWorkflowGraphCommand(deps Deps) *cobra.Command {
+	var format, output string
+	cmd := pure(&cobra.Command{
+		Use: "graph NAME|FILE", Short: "Draw a workflow", Args: arguments(1, 1),
+		Long:    "Draw the states and edges of a workflow as Mermaid text, an SVG picture or a DOT graph.",
+		Example: "  orange workflow graph orange --format svg -o orange.svg",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			def, err := loadWorkflow(deps, args[0])
+			if err != nil {
+				return err
+			}
+			text, err := draw(def, format)
+			if err != nil {
+				return err
+			}
+			switch {
+			case output != "":
+				return writeGraph(deps, output, text)
+			case wantsJSON(cmd):
+				return printJSON(cmd.OutOrStdout(), map[string]string{"format": format, "graph": text})
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), text)
+			return err
+		},
+	})
+	cmd.Flags().StringVar(&format, "format", "mermaid", "mermaid, svg or dot")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to `FILE` instead of standard output")
+	return cmd
+}
+
+func draw(def *workflow.Definition, format string) (string, error) {
+	switch format {
+	case "mermaid":
+		return drawing.Mermaid(def), nil
+	case "svg":
+		return drawing.SVG(def), nil
+	case "dot":
+		return drawing.DOT(def), nil
+	}
+	return "", usageError("format %q is not known: use mermaid, svg or dot", format)
+}
+
+func writeGraph(deps Deps, file, text string) error {
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(deps.Cwd, file)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("write the graph: %w", err)
+	}
+	return nil
+}
+
+func newWorkflowPromptCommand(deps Deps) *cobra.Command {
+	var file string
+	cmd := pure(&cobra.Command{
+		Use: "prompt NAME|FILE STATE", Short: "Print what the agent of a state is told", Args: arguments(2, 2),
+		Long: "Print what a new agent of a state is told, for a supposed task. Summary, branch and the\n" +
+			"like are taken from --task-file. A step of a step workflow may be given by its number,\n" +
+			"from 0. Words that a repository has of its own are not looked for.",
+		Example: "  orange workflow prompt cmat-feature implementer\n  orange workflow prompt orange agent-review --task-file TASK.md",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			answer, err := supposedPrompt(deps, args[0], args[1], file)
+			if err != nil {
+				return err
+			}
+			return show(cmd, answer, func(w io.Writer) error {
+				_, err := fmt.Fprintln(w, cleanText(answer.Text))
+				return err
+			})
+		},
+	})
+	cmd.Flags().StringVar(&file, "task-file", "", "TASK.md to read, - for standard input")
+	return cmd
+}
+
+// promptOf is what workflow prompt prints.
+type promptOf struct {
+	State  string `json:"state"`
+	Role   string `json:"role"`
+	Prompt string `json:"prompt"` // its name
+	Text   string `json:"text"`
+}
+
+func supposedPrompt(deps Deps, name, state, file string) (promptOf, error) {
+	def, err := loadWorkflow(deps, name)
+	if err != nil {
+		return promptOf{}, err
+	}
+	doc, err := readTaskFile(deps, file)
+	if err != nil {
+		return promptOf{}, err
+	}
+	t, _, err := engine.Suppose(def, engine.Supposition{From: stepState(def, state), Outcome: "said", Sections: doc.Sections()})
+	if err != nil {
+		return promptOf{}, fail{code: exitUsage, err: err}
+	}
+	s, _ := def.State(t.Status)
+	role, ok := def.Role(s.Role)
+	if !ok {
+		return promptOf{}, usageError("nobody works in %s: name a state that has a role", s.Name)
+	}
+	fromTaskFile(&t, doc)
+	out := promptOf{State: s.Name, Role: role.Name, Prompt: role.Prompt}
+	if s.Prompt != "" {
+		out.Prompt = s.Prompt
+	}
+	a, _ := t.Live(role.Name)
+	var known prompt.Known
+	known.Requirements, known.Context = prompt.Given(doc.Sections())
+	out.Text = prompt.Whole(prompt.Facts{
+		Known: known, Def: def, Task: t, Nonce: "supposed", Project: task.Project{Name: t.Project, DefaultBranch: "main"},
+		Effect: task.Effect{Do: workflow.SpawnName(role.Name), Role: role.Name, Prompt: out.Prompt, Attempt: a.Number, Start: true},
+	})
+	return out, nil
+}
+
+// fromTaskFile takes over what the frontmatter says about the task.
+func fromTaskFile(t *task.Task, doc taskfile.Document) {
+	for key, field := range map[string]*string{"summary": &t.Summary, "branch": &t.Branch, "project": &t.Project, "return_to": &t.ReturnTo} {
+		if text, ok := textOf(doc, key); ok {
+			*field = text
+		}
+	}
+	if id, ok := textOf(doc, "id"); ok && task.ID(id).Valid() {
+		t.ID = task.ID(id)
+	}
+	for i := range t.Counters {
+		if v, ok := doc.Get(t.Counters[i].Name); ok {
+			if n, ok := v.(int); ok {
+				t.Counters[i].Value = n
+			}
+		}
+	}
+}
+
+func textOf(doc taskfile.Document, key string) (string, bool) {
+	v, ok := doc.Get(key)
+	if !ok || v == nil {
+		return "", false
+	}
+	return fmt.Sprint(v), true
 }

@@ -6,13 +6,20 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/core/journal"
 	"orange/internal/core/simulate"
+	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/ui/chart"
 )
 
 // maxRuns bounds a simulation: every run is kept until its end.
@@ -205,4 +212,260 @@ func (f *simulateFlags) play(ctx context.Context, deps Deps, def *workflow.Defin
 	}
 	s.WhatIf.Summary = s.other.Summary(s.WhatIf.def)
 	return nil
+}
+
+// batch is how many runs a worker plays between two looks at the rest of the world.
+const batch = 200
+
+// playRuns shares the runs out among all cores. The result does not depend on how
+// many there are.
+func playRuns(ctx context.Context, def *workflow.Definition, o simulate.Options, runs int, played func(int)) (simulate.Result, error) {
+	batches := (runs + batch - 1) / batch
+	results, errs := make([]simulate.Result, batches), make([]error, batches)
+	done := make(chan int, batches)
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), batches) {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= batches {
+					return
+				}
+				n := min(batch, runs-i*batch)
+				results[i], errs[i] = simulate.Run(def, o, i*batch, n)
+				done <- n
+			}
+		})
+	}
+	go func() {
+		workers.Wait()
+		close(done)
+	}()
+	for n := range done {
+		played(n)
+	}
+	if err := ctx.Err(); err != nil {
+		return simulate.Result{}, err
+	}
+	var all simulate.Result
+	for i := range results {
+		if errs[i] != nil {
+			return simulate.Result{}, errs[i]
+		}
+		all.Merge(results[i])
+	}
+	return all, nil
+}
+
+// progressBar shows a person how far something has come. A zero one shows nothing.
+type progressBar struct {
+	w         io.Writer
+	all, done int
+	shown     int // percent
+}
+
+const barWidth = 40
+
+func (b *progressBar) add(n int) {
+	if b.w == nil {
+		return
+	}
+	b.done += n
+	percent := 100 * b.done / b.all
+	if percent == b.shown {
+		return
+	}
+	b.shown = percent
+	full := barWidth * b.done / b.all
+	fmt.Fprintf(b.w, "\r[%s%s] %3d %%", strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), percent)
+}
+
+func (b *progressBar) clear() {
+	if b.w != nil {
+		fmt.Fprintf(b.w, "\r%s\r", strings.Repeat(" ", barWidth+8))
+	}
+}
+
+// learnHere reads what the journals of this installation say about the workflow.
+func learnHere(cmd *cobra.Command, deps Deps, def *workflow.Definition, base simulate.Profile) (simulate.Learned, error) {
+	if deps.ConfigErr != nil {
+		return simulate.Learned{}, deps.ConfigErr
+	}
+	var out simulate.Learned
+	err := withServer(deps, func(ctx context.Context, s session, _ []string) error {
+		tasks, err := s.TaskList(ctx, task.Filter{All: true})
+		if err != nil {
+			return err
+		}
+		var journals [][]journal.Entry
+		for i := range tasks {
+			if tasks[i].Workflow != def.Name {
+				continue
+			}
+			entries, err := s.Journal(ctx, string(tasks[i].ID), 0)
+			if err != nil {
+				return err
+			}
+			journals = append(journals, entries)
+		}
+		out = simulate.Learn(def, base, journals)
+		return nil
+	})(cmd, nil)
+	return out, err
+}
+
+// plotSimulation draws how durations and costs are distributed.
+func plotSimulation(s *simulation) string {
+	c := chart.Simulation{Workflow: s.Workflow, Runs: s.Runs, Seed: s.Seed, Variants: []chart.Variant{{Result: s.result, Summary: s.Summary}}}
+	if s.WhatIf != nil {
+		var words []string
+		for _, x := range s.WhatIf.Changes {
+			words = append(words, fmt.Sprintf("%s = %d", x.Counter, x.To))
+		}
+		c.Variants = append(c.Variants, chart.Variant{Changes: strings.Join(words, ", "), Result: s.other, Summary: s.WhatIf.Summary})
+	}
+	return c.SVG()
+}
+
+// printSimulation prints a simulation for people.
+func printSimulation(w io.Writer, s *simulation) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s runs, seed %d\n", cleanLine(s.File), chart.Grouped(s.Runs), s.Seed)
+	if s.Learned != nil {
+		fmt.Fprintf(&b, "learned from %d tasks:\n", s.Learned.Tasks)
+		for _, n := range s.Learned.Notes {
+			fmt.Fprintf(&b, "  %s\n", cleanLine(n))
+		}
+	}
+	if s.WhatIf != nil {
+		for _, c := range s.WhatIf.Changes {
+			fmt.Fprintf(&b, "what if %s is %d instead of %d (%d places of the file change)\n", cleanLine(c.Counter), c.To, c.From, c.Places)
+		}
+	}
+	for _, rows := range [][][]string{s.figureRows(), s.endRows(), s.stateRows()} {
+		b.WriteString("\n" + numberTable(rows))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// variants are the summaries to show side by side.
+func (s *simulation) variants() []simulate.Summary {
+	if s.WhatIf == nil {
+		return []simulate.Summary{s.Summary}
+	}
+	return []simulate.Summary{s.Summary, s.WhatIf.Summary}
+}
+
+func (s *simulation) figureRows() [][]string {
+	head := []string{"PER TASK"}
+	for i := range s.variants() {
+		head = append(head, marked("P50", i), marked("P95", i), marked("MEAN", i))
+	}
+	if s.WhatIf != nil {
+		head = append(head, "CHANGE")
+	}
+	rows := [][]string{head}
+	for i, f := range s.Summary.Figures {
+		row := []string{cleanLine(f.Name)}
+		for _, v := range s.variants() {
+			x := v.Figures[i]
+			row = append(row, chart.Quantity(x.P50, f.Unit, false), chart.Quantity(x.P95, f.Unit, false), chart.Quantity(x.Mean, f.Unit, true))
+		}
+		if s.WhatIf != nil {
+			row = append(row, chart.Signed(s.WhatIf.Summary.Figures[i].Mean-f.Mean, func(d float64) string { return chart.Quantity(d, f.Unit, true) }))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// marked names a column of the second variant.
+func marked(column string, variant int) string {
+	if variant == 1 {
+		return "IF " + column
+	}
+	return column
+}
+
+func (s *simulation) endRows() [][]string {
+	rows := [][]string{s.shareHead("TASKS THAT", "SHARE")}
+	for i, e := range s.Summary.Ends {
+		rows = append(rows, s.shareRow("end in "+cleanLine(e.State), func(v *simulate.Summary) float64 { return v.Ends[i].Share }))
+	}
+	return append(rows,
+		s.shareRow("do not end in time", func(v *simulate.Summary) float64 { return v.Unfinished }),
+		s.shareRow("were ever stuck", func(v *simulate.Summary) float64 { return v.Stuck }))
+}
+
+func (s *simulation) shareHead(first, column string) []string {
+	row := []string{first}
+	for i := range s.variants() {
+		row = append(row, marked(column, i))
+	}
+	if s.WhatIf != nil {
+		row = append(row, "CHANGE")
+	}
+	return row
+}
+
+func (s *simulation) shareRow(name string, of func(*simulate.Summary) float64) []string {
+	row := []string{name}
+	for _, v := range s.variants() {
+		row = append(row, chart.Percent(of(&v)))
+	}
+	if s.WhatIf != nil {
+		row = append(row, chart.Signed(of(&s.WhatIf.Summary)-of(&s.Summary), chart.Percent))
+	}
+	return row
+}
+
+func (s *simulation) stateRows() [][]string {
+	head := []string{"TIME IN STATE"}
+	for i := range s.variants() {
+		head = append(head, marked("MEAN", i), marked("SHARE", i))
+	}
+	if s.WhatIf != nil {
+		head = append(head, "CHANGE")
+	}
+	rows := [][]string{head}
+	for i, st := range s.Summary.States {
+		row := []string{cleanLine(st.State)}
+		for _, v := range s.variants() {
+			row = append(row, chart.Lasting(v.States[i].Mean), chart.Percent(v.States[i].Share))
+		}
+		if s.WhatIf != nil {
+			row = append(row, chart.Signed(s.WhatIf.Summary.States[i].Mean-st.Mean, chart.Lasting))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// numberTable aligns the first column to the left and the numbers to the right.
+func numberTable(rows [][]string) string {
+	var wide []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(wide) {
+				wide = append(wide, 0)
+			}
+			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
+		}
+	}
+	wide[0] = max(wide[0], 22) // so that the tables stand below each other
+	var b strings.Builder
+	for _, row := range rows {
+		for i, cell := range row {
+			pad := strings.Repeat(" ", wide[i]-utf8.RuneCountInString(cell))
+			if i == 0 {
+				b.WriteString(cell + pad)
+				continue
+			}
+			b.WriteString("  " + strings.Repeat(" ", max(0, 7-wide[i])) + pad + cell)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }

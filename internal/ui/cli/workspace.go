@@ -1,6 +1,14 @@
 package cli
 
 import (
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"orange/internal/wire"
@@ -22,4 +30,210 @@ func workspaceState(w *wire.Workspace) string {
 		return "changed"
 	}
 	return "clean"
+}
+
+func newWorkspaceInit(deps Deps) *cobra.Command {
+	var count int
+	cmd := &cobra.Command{
+		Use: "init [project]", Short: "Make workspaces before tasks need them, by default all of this folder's project",
+		Long:    "Make worktrees of a project and run its set-up command in them, so that the first tasks need not wait.",
+		Example: "  orange workspace init shop --count 2",
+		Args:    arguments(0, 1),
+	}
+	cmd.Flags().IntVar(&count, "count", 0, "how many (default: the whole pool)")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if cmd.Flags().Changed("count") && count < 1 {
+			return usageError("--count %d: give a positive integer", count)
+		}
+		return nil
+	}
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		project, err := s.projectOf(ctx, args)
+		if err != nil {
+			return err
+		}
+		list, err := s.InitWorkspaces(ctx, project, count)
+		if err != nil {
+			return err
+		}
+		return s.show(map[string]any{"workspaces": list}, func(w io.Writer) error {
+			for i := range list {
+				state := "ready"
+				if !list[i].Exists || list[i].Problem != "" {
+					state = workspaceState(&list[i])
+				}
+				fmt.Fprintln(w, cleanLine(fmt.Sprintf("%s (%s): %s", list[i].Name, list[i].Path, state)))
+			}
+			if len(list) == 0 {
+				fmt.Fprintln(w, cleanLine(fmt.Sprintf("Project %s has all its workspaces.", project)))
+			}
+			return nil
+		})
+	})
+	return cmd
+}
+
+func newWorkspaceList(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the workspaces of all projects", Args: arguments(0, 0),
+		Long:    "List the worktrees of all projects: which task holds each, its branch, and whether it is clean.",
+		Example: "  orange workspace list",
+		RunE: withServer(deps, func(ctx context.Context, s session, _ []string) error {
+			list, err := s.Workspaces(ctx)
+			if err != nil {
+				return err
+			}
+			return s.show(map[string]any{"workspaces": list}, func(w io.Writer) error {
+				if len(list) == 0 {
+					_, err := fmt.Fprintln(w, "No workspaces. Add a project with: orange project add")
+					return err
+				}
+				rows := [][]string{{"WORKSPACE", "TASK", "BRANCH", "STATE", "PATH"}}
+				for i := range list {
+					ws := &list[i]
+					rows = append(rows, []string{
+						cleanLine(ws.Name), orDash(short(string(ws.Task))), orDash(ws.Branch), cleanLine(workspaceState(ws)), cleanLine(ws.Path),
+					})
+				}
+				return printTable(w, 0, rows)
+			})
+		}),
+	}
+}
+
+func newWorkspaceGC(deps Deps) *cobra.Command {
+	how := wire.CleanWish{}
+	older := days(14 * 24 * time.Hour)
+	cmd := &cobra.Command{
+		Use: "gc", Short: "Remove the workspaces that nobody needs; work in them is kept", Args: arguments(0, 0),
+		Long: "Remove worktrees beyond the size of the pool, and those of projects that are gone. Work in them is\n" +
+			"kept first, and files that git ignores are moved to a folder that is named; one that a task holds\n" +
+			"stays. Such folders are deleted only with --purge.",
+		Example: "  orange workspace gc --dry-run\n  orange workspace gc --purge --older 30d",
+	}
+	cmd.Flags().BoolVar(&how.DryRun, "dry-run", false, "only say what would be removed")
+	cmd.Flags().BoolVar(&how.Purge, "purge", false, "also delete files that were set aside, for good")
+	cmd.Flags().Var(&older, "older", "with --purge: those set aside so long ago, or longer, as in 14d or 36h")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		switch {
+		case !how.Purge && cmd.Flags().Changed("older"):
+			return usageError("--older says what --purge deletes: give both, or neither")
+		case how.Purge:
+			how.Older = time.Duration(older)
+		}
+		return nil
+	}
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
+		c, err := s.CleanWorkspaces(ctx, how)
+		if err != nil {
+			return err
+		}
+		return s.show(c, func(w io.Writer) error {
+			verb := "removed"
+			if how.DryRun {
+				verb = "would remove"
+			}
+			for _, r := range c.Removed {
+				fmt.Fprintln(w, cleanLine(fmt.Sprintf("%s %s: %s", verb, r.Name, r.Why)))
+			}
+			for _, k := range c.Kept {
+				fmt.Fprintln(w, cleanLine(fmt.Sprintf("kept %s: %s", k.Name, k.Why)))
+			}
+			if len(c.Removed)+len(c.Kept) == 0 {
+				fmt.Fprintln(w, "Nothing to remove.")
+			}
+			return nil
+		})
+	})
+	return cmd
+}
+
+// days is a flag's time that may be given in days.
+type days time.Duration
+
+// String implements pflag.Value.
+func (d *days) String() string { return span(time.Duration(*d)) }
+
+// Type implements pflag.Value.
+func (d *days) Type() string { return "duration" }
+
+// Set implements pflag.Value.
+func (d *days) Set(text string) error {
+	var whole time.Duration
+	rest := text
+	if number, after, ok := strings.Cut(text, "d"); ok {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 0 || n > 100*365 {
+			return fmt.Errorf("give a time such as 14d or 36h")
+		}
+		whole, rest = time.Duration(n)*24*time.Hour, after
+	}
+	if rest != "" || whole == 0 {
+		part, err := time.ParseDuration(rest)
+		if err != nil || part < 0 {
+			return fmt.Errorf("give a time such as 14d or 36h")
+		}
+		whole += part
+	}
+	if whole <= 0 {
+		return fmt.Errorf("give a positive time such as 14d or 36h")
+	}
+	*d = days(whole)
+	return nil
+}
+
+func newWorkspaceSalvage(deps Deps) *cobra.Command {
+	var project string
+	cmd := &cobra.Command{
+		Use: "salvage", Short: "List work that was kept when its workspace was cleared, with the command that brings it back", Args: arguments(0, 0),
+		Long: "List work that was not committed when a workspace was given back, and commits in its submodules that\n" +
+			"no remote has. It is kept in the repository, and the commands that bring it back are printed with it,\n" +
+			"in the order in which they are to be run. A submodule must be checked out there:\n" +
+			"git submodule update --init.",
+		Example: "  orange workspace salvage --project shop",
+	}
+	cmd.Flags().StringVar(&project, "project", "", "only work of this project")
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
+		list, err := s.Salvages(ctx, project)
+		if err != nil {
+			return err
+		}
+		return s.show(map[string]any{"salvages": list}, func(w io.Writer) error {
+			if len(list) == 0 {
+				_, err := fmt.Fprintln(w, "Nothing had to be kept.")
+				return err
+			}
+			rows := [][]string{{"TASK", "PROJECT", "AGE", "FILES", "IN ITS REPOSITORY, RUN"}}
+			for i := range list {
+				v := &list[i]
+				about := []string{orDash(short(string(v.Task))), orDash(v.Project), age(s.Now(), v.At), fmt.Sprint(v.Files)}
+				for _, command := range bringBack(v) {
+					rows = append(rows, append(about, cleanLine(command)))
+					about = []string{"", "", "", ""}
+				}
+			}
+			return printTable(w, 0, rows)
+		})
+	})
+	return cmd
+}
+
+// bringBack are the commands that put salvaged work on a branch: that of submodules first,
+// then the files, then what was staged.
+func bringBack(v *wire.Salvage) (commands []string) {
+	branch := "salvage-" + short(string(v.Task)) + "-" + path.Base(v.Ref)
+	for i, sub := range v.Submodules {
+		name := branch
+		if i > 0 {
+			name = fmt.Sprintf("%s-%d", branch, i+1)
+		}
+		// Without --git-dir git would take the repository around a submodule that is not
+		// checked out.
+		commands = append(commands, quoted([]string{"git", "-C", sub.Path, "--git-dir", ".git", "fetch", "--no-recurse-submodules", sub.Repository, sub.Ref + ":refs/heads/" + name}))
+	}
+	commands = append(commands, quoted([]string{"git", "switch", "-c", branch, v.Ref}))
+	if v.Staged != "" {
+		commands = append(commands, quoted([]string{"git", "restore", "--staged", "--source", v.Staged, "--", "."}))
+	}
+	return commands
 }

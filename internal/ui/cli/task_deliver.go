@@ -33,3 +33,27 @@ func newTaskMerge(deps Deps) *cobra.Command {
 	}
 	return cmd
 }
+
+func newTaskPush(deps Deps) *cobra.Command {
+	d := &deed{verb: engine.VerbPush, done: func(t task.Task) string { return fmt.Sprintf("Pushed %s/%s", t.Project, t.Branch) }}
+	return deedCommand(deps, d, &cobra.Command{
+		Use: "push <id>", Short: "Push the branch of a task",
+		Long:    "Push the branch of a task to the project's remote, never by force, and wait for how it goes.",
+		Example: "  orange task push MFTsZyeO",
+	})
+}
+
+func newTaskCreatePR(deps Deps) *cobra.Command {
+	d := &deed{verb: engine.VerbCreatePR, done: func(t task.Task) string {
+		if t.PRURL == "" {
+			return fmt.Sprintf("Opened a pull request for %s/%s", t.Project, t.Branch)
+		}
+		return fmt.Sprintf("The pull request of %s/%s is %s", t.Project, t.Branch, t.PRURL)
+	}}
+	return deedCommand(deps, d, &cobra.Command{
+		Use: "create-pr <id>", Short: "Push the branch of a task and open a pull request for it",
+		Long: "Push the branch of a task and open a pull request for it at the project's forge. One that is open\n" +
+			"already is found and kept.",
+		Example: "  orange task create-pr MFTsZyeO",
+	})
+}

@@ -1,0 +1,484 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/core/board"
+	"orange/internal/core/overview"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/core/workflow/builtin"
+	"orange/internal/ui/client"
+	"orange/internal/wire"
+)
+
+// completeRows offers tasks that pass, the newest first: those of this folder's project,
+// or all if none of them begins like the word.
+func completeRows(deps Deps, all bool, passes func(*overview.Row) bool) cobra.CompletionFunc {
+	return live(deps, func(ctx context.Context, q question) []string {
+		look := func(project string) (out []string) {
+			s, _ := q.State(ctx, client.Seen{Project: project, All: all})
+			for i := len(s.Tasks) - 1; i >= 0; i-- {
+				r := &s.Tasks[i]
+				if strings.HasPrefix(string(r.ID), q.begun) && (passes == nil || passes(r)) {
+					out = append(out, offer(string(r.ID), about(r.Status, r.Project, r.Branch, r.Summary, project)))
+				}
+			}
+			return out
+		}
+		return hereFirst(ctx, q, look)
+	})
+}
+
+// hereFirst looks in the project of the folder, then everywhere.
+func hereFirst(ctx context.Context, q question, look func(project string) []string) []string {
+	here := q.project(ctx)
+	if out := look(here); len(out) > 0 || here == "" {
+		return out
+	}
+	return look("")
+}
+
+// about says which task an id is, with its project if that does not go without saying.
+func about(status, project, branch, summary, here string) string {
+	if here == "" {
+		branch = project + "/" + branch
+	}
+	return strings.TrimSpace(status + " " + branch + " " + summary)
+}
+
+// completeTasks offers every task, those that are over too.
+func completeTasks(deps Deps) cobra.CompletionFunc {
+	return live(deps, func(ctx context.Context, q question) []string {
+		return hereFirst(ctx, q, func(project string) (out []string) {
+			tasks, _ := q.TaskList(ctx, task.Filter{Project: project, All: true})
+			for i := len(tasks) - 1; i >= 0; i-- {
+				if t := &tasks[i]; strings.HasPrefix(string(t.ID), q.begun) {
+					out = append(out, offer(string(t.ID), about(t.Status, t.Project, t.Branch, t.Summary, project)))
+				}
+			}
+			return out
+		})
+	})
+}
+
+// completeEntries offers ID@ and, behind it, the entries of the task at which it moved.
+func completeEntries(deps Deps) cobra.CompletionFunc {
+	ids := completeTasks(deps)
+	entries := live(deps, func(ctx context.Context, q question) []string {
+		id, _, _ := strings.Cut(q.begun, "@")
+		return moves(ctx, q, id, id+"@")
+	})
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if strings.Contains(begun, "@") {
+			return entries(cmd, args, begun)
+		}
+		words, directive := ids(cmd, args, begun)
+		for i, w := range words {
+			id, rest, _ := strings.Cut(w, "\t")
+			words[i] = id + "@\t" + rest
+		}
+		return words, directive | cobra.ShellCompDirectiveNoSpace
+	}
+}
+
+// completeSeqs offers the entries at which the task moved.
+func completeSeqs(deps Deps) cobra.CompletionFunc {
+	return live(deps, func(ctx context.Context, q question) []string { return moves(ctx, q, q.task(), "") })
+}
+
+// moves lists the entries at which a task moved, the newest first.
+func moves(ctx context.Context, q question, id, prefix string) (out []string) {
+	entries, _ := q.Journal(ctx, id, 0)
+	for _, e := range slices.Backward(entries) {
+		if e.To != "" {
+			out = append(out, offer(prefix+strconv.Itoa(e.Seq), strings.TrimPrefix(e.From+" -> "+e.To, " -> ")))
+		}
+	}
+	return out
+}
+
+// completeStatuses offers the states that tasks are in.
+func completeStatuses(deps Deps) cobra.CompletionFunc {
+	return live(deps, func(ctx context.Context, q question) (out []string) {
+		tasks, _ := q.TaskList(ctx, task.Filter{Project: q.project(ctx), All: true})
+		count := map[string]int{}
+		for i := range tasks {
+			count[tasks[i].Status]++
+		}
+		for status, n := range count {
+			out = append(out, offer(status, fmt.Sprintf("tasks: %d", n)))
+		}
+		slices.Sort(out)
+		return out
+	})
+}
+
+// completeTargets offers the states the task may go to, and what keeps it from them.
+func completeTargets(deps Deps) cobra.CompletionFunc {
+	return live(deps, func(ctx context.Context, q question) (out []string) {
+		x, _ := q.Explain(ctx, q.task())
+		seen := map[string]bool{}
+		for i := range x.Edges {
+			e := &x.Edges[i]
+			if seen[e.To] {
+				continue
+			}
+			seen[e.To] = true
+			note := e.As
+			if !e.Open {
+				note = strings.TrimSpace(note + " closed: " + e.Closed)
+			}
+			out = append(out, offer(e.To, note))
+		}
+		return out
+	})
+}
+
+// completeStates offers all states of the task's workflow.
+func completeStates(deps Deps) cobra.CompletionFunc {
+	return live(deps, func(ctx context.Context, q question) []string {
+		v, err := q.Task(ctx, q.task())
+		if err != nil {
+			return nil
+		}
+		w, err := q.Workflow(ctx, v.Task.WorkflowHash)
+		if err != nil {
+			return nil
+		}
+		def, err := workflow.Parse(w.File, w.Text)
+		if err != nil {
+			return nil
+		}
+		return stateNames(def)
+	})
+}
+
+// completeRoles offers the roles that work or worked on the task.
+func completeRoles(deps Deps) cobra.CompletionFunc {
+	return live(deps, func(ctx context.Context, q question) (out []string) {
+		list, _ := q.Attempts(ctx, q.task())
+		for _, a := range slices.Backward(list) {
+			if !slices.ContainsFunc(out, func(w string) bool { return w == a.Role || strings.HasPrefix(w, a.Role+"\t") }) {
+				out = append(out, offer(a.Role, a.Harness+lives(a.Alive)))
+			}
+		}
+		return out
+	})
+}
+
+// completeAttempts offers the attempts of the task, the newest first.
+func completeAttempts(deps Deps) cobra.CompletionFunc {
+	return live(deps, func(ctx context.Context, q question) (out []string) {
+		list, _ := q.Attempts(ctx, q.task())
+		for _, a := range slices.Backward(list) {
+			out = append(out, offer(strconv.Itoa(a.Number), a.Role+" "+a.Harness+lives(a.Alive)))
+		}
+		return out
+	})
+}
+
+func lives(alive bool) string {
+	if alive {
+		return ", at work"
+	}
+	return ""
+}
+
+// completeComponents offers the parts of the server that wrote to its log.
+func completeComponents(deps Deps) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		lines, _ := logFilter{pattern: regexp.MustCompile(""), lines: 1000}.read(filepath.Join(deps.Config.Home, "orange.log"))
+		var out []string
+		for _, l := range lines {
+			var one struct {
+				Component string `json:"component"`
+			}
+			if json.Unmarshal(l, &one) == nil && one.Component != "" && !slices.Contains(out, one.Component) {
+				out = append(out, cleanLine(one.Component))
+			}
+		}
+		slices.Sort(out)
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeProjects offers the names of projects.
+func completeProjects(deps Deps) cobra.CompletionFunc {
+	return live(deps, func(ctx context.Context, q question) (out []string) {
+		projects, _ := q.Projects(ctx)
+		for _, p := range projects {
+			out = append(out, offer(p.Name, p.Path))
+		}
+		return out
+	})
+}
+
+// completeTrackers offers the names of trackers.
+func completeTrackers(deps Deps) cobra.CompletionFunc {
+	return live(deps, func(ctx context.Context, q question) (out []string) {
+		list, _ := q.Trackers(ctx)
+		for _, r := range list {
+			out = append(out, offer(r.Config.Name, r.Config.Kind+" of "+r.Config.Project))
+		}
+		return out
+	})
+}
+
+// boardHere is the board that the line is about.
+func boardHere(ctx context.Context, q question) wire.Board {
+	b, _ := q.Board(ctx, q.project(ctx))
+	return b
+}
+
+// completeCards offers the cards of the board, the newest first.
+func completeCards(deps Deps) cobra.CompletionFunc {
+	return live(deps, func(ctx context.Context, q question) (out []string) {
+		for _, c := range slices.Backward(boardHere(ctx, q).Cards) {
+			out = append(out, offer(strconv.Itoa(c.Number), fmt.Sprintf("%s: %s", c.Column, c.Title)))
+		}
+		return out
+	})
+}
+
+// completeColumns offers the columns of the board.
+func completeColumns(deps Deps) cobra.CompletionFunc {
+	return live(deps, func(ctx context.Context, q question) (out []string) {
+		for _, c := range boardHere(ctx, q).Columns {
+			out = append(out, offer(c, ""))
+		}
+		return out
+	})
+}
+
+// completeTags offers the tags of the board that the line does not have yet, and says
+// which the card carries.
+func completeTags(deps Deps) cobra.CompletionFunc {
+	return live(deps, func(ctx context.Context, q question) (out []string) {
+		b := boardHere(ctx, q)
+		var card board.Card
+		for _, c := range b.Cards {
+			if len(q.args) > 0 && strconv.Itoa(c.Number) == q.args[0] {
+				card = c
+			}
+		}
+		for _, tag := range b.Tags {
+			about := ""
+			if slices.Contains(card.Tags, tag) {
+				about = "the card has it"
+			}
+			if !slices.Contains(q.args, tag) {
+				out = append(out, offer(tag, about))
+			}
+		}
+		return out
+	})
+}
+
+// cardThen offers cards first, and then something else.
+func cardThen(deps Deps, then cobra.CompletionFunc) cobra.CompletionFunc {
+	cards := completeCards(deps)
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return cards(cmd, args, begun)
+		}
+		return then(cmd, args, begun)
+	}
+}
+
+// completeWorkflows offers the workflows that are found from this folder.
+func completeWorkflows(deps Deps) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		if deps.Workflows == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		list, _ := deps.Workflows.List(deps.Cwd)
+		var out []string
+		for _, e := range list {
+			out = append(out, offer(e.Name, cmp.Or(describes(e.Text), e.Origin)))
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// describes is what a workflow file says about itself, without reading all of it.
+func describes(text string) string {
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, "describe:"); ok {
+			return strings.Trim(strings.TrimSpace(rest), `"'`)
+		}
+	}
+	return ""
+}
+
+// orFiles offers files, too.
+func orFiles(f cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		words, _ := f(cmd, args, begun)
+		return words, cobra.ShellCompDirectiveDefault
+	}
+}
+
+// ofWorkflow offers words of the workflow that the first argument names.
+func ofWorkflow(deps Deps, words func(*workflow.Definition) []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		def, err := loadWorkflow(deps, args[0])
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return words(def), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// decideWords are the flags of commands about a workflow.
+func decideWords(deps Deps) map[string]cobra.CompletionFunc {
+	states := ofWorkflow(deps, stateNames)
+	roles := ofWorkflow(deps, roleNames)
+	assigned := func(list func(*workflow.Definition) []string) cobra.CompletionFunc {
+		return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			words, _ := ofWorkflow(deps, list)(cmd, args, begun)
+			for i, w := range words {
+				words[i] = w + "="
+			}
+			return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		}
+	}
+	return map[string]cobra.CompletionFunc{
+		"workflow decide --from": ofWorkflow(deps, func(d *workflow.Definition) []string {
+			return append([]string{offer(workflow.New, "it is not there yet")}, stateNames(d)...)
+		}),
+		"workflow decide --to": states, "workflow decide --exit": roles, "workflow decide --dead": roles,
+		"workflow decide --actor": ofWorkflow(deps, func(d *workflow.Definition) []string {
+			return append([]string{string(task.Human), string(task.Engine), string(task.Tracker)}, roleNames(d)...)
+		}),
+		"workflow decide --column": ofWorkflow(deps, func(d *workflow.Definition) []string { return marks(d, false) }),
+		"workflow decide --tag":    ofWorkflow(deps, func(d *workflow.Definition) []string { return marks(d, true) }),
+		"workflow decide --stale": ofWorkflow(deps, func(d *workflow.Definition) []string {
+			return gateWords(d, func(g *workflow.Gate) string { return g.Section })
+		}),
+		"workflow decide --foreign": ofWorkflow(deps, func(d *workflow.Definition) []string {
+			return gateWords(d, func(g *workflow.Gate) string {
+				if g.Verdict == "" {
+					return ""
+				}
+				return g.Section
+			})
+		}),
+		"workflow decide --without": ofWorkflow(deps, func(d *workflow.Definition) []string {
+			return gateWords(d, func(g *workflow.Gate) string { return g.Evidence })
+		}),
+		"workflow decide --set":       assigned(counterNames),
+		"workflow simulate --what-if": assigned(counterNames),
+		"workflow verify --budget":    assigned(roleNames),
+	}
+}
+
+func stateNames(d *workflow.Definition) (out []string) {
+	for i := range d.States {
+		s := &d.States[i]
+		note := string(s.Kind)
+		if s.Role != "" {
+			note += ", " + s.Role
+		}
+		out = append(out, offer(s.Name, note))
+	}
+	return out
+}
+
+func roleNames(d *workflow.Definition) (out []string) {
+	for i := range d.Roles {
+		out = append(out, offer(d.Roles[i].Name, ""))
+	}
+	return out
+}
+
+func counterNames(d *workflow.Definition) (out []string) {
+	for i := range d.Counters {
+		out = append(out, offer(d.Counters[i].Name, ""))
+	}
+	return out
+}
+
+// marks are the columns or the tags of a workflow's board.
+func marks(d *workflow.Definition, tags bool) (out []string) {
+	if d.Board == nil {
+		return nil
+	}
+	list := d.Board.Columns
+	if tags {
+		list = d.Board.Tags
+	}
+	for i := range list {
+		out = append(out, offer(list[i].Name, ""))
+	}
+	return out
+}
+
+// gateWords are what the gates of a workflow ask for, each once.
+func gateWords(d *workflow.Definition, of func(*workflow.Gate) string) (out []string) {
+	for i := range d.Gates {
+		if w := of(&d.Gates[i]); w != "" && !slices.Contains(out, w) {
+			out = append(out, offer(w, ""))
+		}
+	}
+	return out
+}
+
+// completePromptArguments offers workflows, and then the states in which an agent works.
+func completePromptArguments(deps Deps) cobra.CompletionFunc {
+	flows := orFiles(completeWorkflows(deps))
+	states := ofWorkflow(deps, func(d *workflow.Definition) (out []string) {
+		for i := range d.States {
+			if s := &d.States[i]; s.Role != "" {
+				out = append(out, offer(s.Name, s.Role))
+			}
+		}
+		return out
+	})
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		switch len(args) {
+		case 0:
+			return flows(cmd, args, begun)
+		case 1:
+			return states(cmd, args, begun)
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeBeginnings offers the states in which a new task may begin.
+func completeBeginnings(deps Deps) cobra.CompletionFunc {
+	return live(deps, func(ctx context.Context, q question) (out []string) {
+		name := q.flag("workflow")
+		if name == "" {
+			here := q.project(ctx)
+			projects, _ := q.Projects(ctx)
+			for _, p := range projects {
+				if p.Name == here {
+					name = p.Workflow
+				}
+			}
+		}
+		def, err := loadWorkflow(deps, cmp.Or(name, builtin.Default))
+		if err != nil {
+			return nil
+		}
+		for _, i := range def.EdgesFrom(workflow.New) {
+			out = append(out, offer(def.Edges[i].To, ""))
+		}
+		return out
+	})
+}
