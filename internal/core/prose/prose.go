@@ -5,6 +5,7 @@ package prose
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -115,4 +116,12 @@ func OneLine(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// Plural counts things by a noun whose plural ends in s: 1 task, 2 tasks.
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
 }

@@ -14,6 +14,7 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/core/boardcheck"
+	"orange/internal/core/prose"
 	"orange/internal/core/task"
 	"orange/internal/doctor"
 	"orange/internal/ui/client"
@@ -193,7 +194,7 @@ func runAgents(cmd *cobra.Command, deps Deps) error {
 	case installed == 0:
 		return fail{code: exitFailed, told: true, err: errors.New("no coding agent is installed")}
 	case bad > 0:
-		return fail{code: exitFailed, told: true, err: fmt.Errorf("%d of %s cannot work", bad, plural(installed, "agent"))}
+		return fail{code: exitFailed, told: true, err: fmt.Errorf("%d of %s cannot work", bad, prose.Plural(installed, "agent"))}
 	case r.Identity == "":
 		return fail{code: exitFailed, told: true, err: errors.New("git has no identity")}
 	}
@@ -297,7 +298,7 @@ func left(found []boardcheck.Finding) error {
 	if n == 0 {
 		return nil
 	}
-	return fail{code: exitFailed, told: true, err: fmt.Errorf("%s wrong", plural(n, "thing"))}
+	return fail{code: exitFailed, told: true, err: fmt.Errorf("%s wrong", prose.Plural(n, "thing"))}
 }
 
 func printAnomalies(w io.Writer, found []boardcheck.Finding) error {

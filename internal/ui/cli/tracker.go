@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/config"
+	"orange/internal/core/prose"
 	"orange/internal/core/tracker"
 )
 
@@ -276,7 +277,7 @@ func printReports(w io.Writer, reports []tracker.Report) error {
 				fmt.Fprintf(w, "%s:\n", r.Tracker)
 			}
 		} else {
-			fmt.Fprintf(w, "%s: %s may be worked on, %s open\n", cleanLine(r.Tracker), plural(r.Issues, "issue"), plural(r.Tasks, "task"))
+			fmt.Fprintf(w, "%s: %s may be worked on, %s open\n", cleanLine(r.Tracker), prose.Plural(r.Issues, "issue"), prose.Plural(r.Tasks, "task"))
 		}
 		for _, line := range r.News {
 			fmt.Fprintln(w, "  "+cleanLine(line))
@@ -286,13 +287,6 @@ func printReports(w io.Writer, reports []tracker.Report) error {
 		}
 	}
 	return nil
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }
 
 func newTrackerTest(deps Deps) *cobra.Command {

@@ -10,6 +10,7 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/overview"
+	"orange/internal/core/prose"
 	"orange/internal/ui/client"
 )
 
@@ -86,7 +87,7 @@ func (m *model) siftBits() []piece {
 			n++
 		}
 	}
-	out = append(out, piece{plural(n, "task"), m.theme.Faint})
+	out = append(out, piece{prose.Plural(n, "task"), m.theme.Faint})
 	if m.choice.Search != "" && m.finding == nil {
 		out = append(out, piece{"/" + clip(m.choice.Search, 20), m.theme.Accent})
 	}
@@ -101,13 +102,6 @@ func (m *model) siftBits() []piece {
 		out = append(out, piece{"by " + string(m.choice.Sort) + arrow, m.theme.Faint})
 	}
 	return out
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // pool is how many workspaces are taken, and how many there are.

@@ -183,19 +183,12 @@ func wantsText(k engine.ItemKind) string {
 func factsOf(r *overview.Row) string {
 	var out []string
 	if w := r.Work; w != nil && (w.Commits > 0 || w.Added > 0 || w.Deleted > 0) {
-		out = append(out, plural(w.Commits, "commit"), fmt.Sprintf("+%d −%d", w.Added, w.Deleted))
+		out = append(out, prose.Plural(w.Commits, "commit"), fmt.Sprintf("+%d −%d", w.Added, w.Deleted))
 	}
 	if r.Spent.Micros > 0 {
 		out = append(out, money(r.Spent.Micros))
 	}
 	return strings.Join(out, " · ")
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }
 
 // rowOf is how one task looks, and a page that is about it.

@@ -45,7 +45,7 @@ func taskFacts(p *taskPage) []taskFact {
 		add("Pull request", strings.TrimSpace(text+" "+strings.ToLower(r.State)+" "+checkWords(r.Checks)), safeURL(r.URL))
 	}
 	if w := p.Look.Work; w != nil {
-		add("Work", fmt.Sprintf("%s, +%d −%d", plural(w.Commits, "commit"), w.Added, w.Deleted), "")
+		add("Work", fmt.Sprintf("%s, +%d −%d", prose.Plural(w.Commits, "commit"), w.Added, w.Deleted), "")
 	}
 	add("Tracker", t.TrackerRef, "")
 	if t.Parent != "" {
@@ -90,7 +90,7 @@ func spentWords(t *task.Task) string {
 		out = append(out, roughly(n)+" tokens")
 	}
 	if n := t.AttemptCount(); n > 0 {
-		out = append(out, plural(n, "attempt"))
+		out = append(out, prose.Plural(n, "attempt"))
 	}
 	return strings.Join(out, ", ")
 }

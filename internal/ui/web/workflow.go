@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"orange/internal/core/prose"
 	"orange/internal/core/screen"
 	"orange/internal/core/simulate"
 	"orange/internal/core/verify"
@@ -232,7 +233,7 @@ func (p *workflowPages) simulate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p.done(w, r, "/workflows/"+hash, fmt.Sprintf("%s were played.", plural(runs, "task")))
+	p.done(w, r, "/workflows/"+hash, fmt.Sprintf("%s were played.", prose.Plural(runs, "task")))
 	return nil
 }
 

@@ -167,7 +167,7 @@ func reportOf(r verify.Report) *workflowReport {
 		one := workflowProperty{Name: string(name), Means: propertyWords[name], Says: "not proved"}
 		switch n := count[name]; {
 		case n > 0:
-			one.Says, one.Bad = "violated, "+plural(n, "time"), true
+			one.Says, one.Bad = "violated, "+prose.Plural(n, "time"), true
 		case r.Complete:
 			one.Says, one.Good = "holds", true
 		}
@@ -201,13 +201,13 @@ func boundWords(b verify.Bounds) string {
 	}
 	var out []string
 	for _, a := range b.Attempts {
-		out = append(out, plural(a.Max, a.Name+" attempt"))
+		out = append(out, prose.Plural(a.Max, a.Name+" attempt"))
 	}
 	crashes := fmt.Sprintf("%d crashes", b.Crashes)
 	if b.Crashes == 1 {
 		crashes = "1 crash"
 	}
-	out = append(out, crashes, plural(b.Moves, "move"))
+	out = append(out, crashes, prose.Plural(b.Moves, "move"))
 	for _, c := range b.Counters {
 		out = append(out, fmt.Sprintf("%s up to %d", c.Name, c.Max))
 	}
