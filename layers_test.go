@@ -70,7 +70,8 @@ var arrows = map[string][]string{
 	"internal/ui/web":                {"internal/core/", "internal/wire", "internal/ui/client", "internal/ui/chart", "internal/view/"},
 	"internal/ui/mcp":                {"internal/core/", "internal/wire", "internal/ui/client"},
 	"bench":                          {"internal/"},
-	"cmd/orange":                     {"internal/"},
+	"internal/server":                {"internal/"},
+	"cmd/orange":                     {"internal/config", "internal/server", "internal/ui/cli"},
 }
 
 // homes says where a third-party module may be imported. Tests may use any.
@@ -190,6 +191,40 @@ func checkImport(t *testing.T, s source, p string, allowed []string) {
 			}
 		}
 		t.Errorf("%s imports %s, which has no home", s.name, p)
+	}
+}
+
+// A prefix such as internal/ allows internal/server too, but only the program and what
+// measures it may import it: everything else is a part of the server.
+func TestOnlyTheProgramImportsTheServer(t *testing.T) {
+	files, _ := sources(t)
+	for _, s := range files {
+		if s.dir == "cmd/orange" || s.dir == "bench" || within(s.dir, "internal/server") {
+			continue
+		}
+		for _, imp := range s.file.Imports {
+			if p, _ := strconv.Unquote(imp.Path.Value); within(p, "orange/internal/server") {
+				t.Errorf("%s imports %s: only cmd/orange and bench may", s.name, p)
+			}
+		}
+	}
+}
+
+func within(dir, parent string) bool { return strings.HasPrefix(dir+"/", parent+"/") }
+
+// The main package loads the configuration and calls the command line. Product code belongs into
+// the packages under internal.
+func TestTheMainPackageIsSmall(t *testing.T) {
+	const most = 300
+	files, fset := sources(t)
+	lines := 0
+	for _, s := range files {
+		if s.dir == "cmd/orange" {
+			lines += fset.File(s.file.Pos()).LineCount()
+		}
+	}
+	if lines == 0 || lines >= most {
+		t.Errorf("cmd/orange has %d lines, not between 1 and %d", lines, most)
 	}
 }
 

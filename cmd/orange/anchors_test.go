@@ -11,6 +11,7 @@ import (
 	"orange/internal/adapter/git"
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
+	"orange/internal/server"
 )
 
 // openMerging is a shop whose tasks only wait to be merged.
@@ -40,7 +41,7 @@ func (s *shop) anchors() []journal.Anchor {
 	if ref == "" {
 		return nil
 	}
-	list, err := readAnchors(s.t.Context(), git.New(), s.repo, strings.TrimPrefix(ref, git.AnchorRef("")))
+	list, err := server.Repository().Anchors(s.t.Context(), s.repo, strings.TrimPrefix(ref, git.AnchorRef("")))
 	check(s.t, err)
 	return list
 }

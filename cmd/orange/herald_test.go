@@ -13,11 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"orange/internal/adapter/notify"
-	"orange/internal/config"
-	"orange/internal/runtime/herald"
 )
 
 // mailbox is somebody on the loopback who is told things.
@@ -149,37 +146,4 @@ func (s *shop) filesWith(words []string, but ...string) (found []string) {
 		return nil
 	}))
 	return found
-}
-
-func TestHowNotificationsWentIsKept(t *testing.T) {
-	cfg := config.Config{Home: t.TempDir(), Notify: []config.Notify{{Kind: "desktop"}, {Kind: "bell"}}}
-	s := &server{cfg: cfg}
-	says := func(words string, broken bool) {
-		t.Helper()
-		text, err := s.checkNotify(t.Context())
-		if (err != nil) != broken || !strings.Contains(text+fmt.Sprint(err), words) {
-			t.Errorf("the doctor says %q, %v", text, err)
-		}
-	}
-	says("2 ways, 0 were told", false)
-	one, two := cfg.Notify[0].Name(), cfg.Notify[1].Name()
-	file := &toldFile{path: cfg.ToldFile(), names: map[string]bool{one: true, two: true}}
-	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
-	check(t, os.WriteFile(cfg.ToldFile(), []byte(`{"gone-1":{"at":"2026-01-01T00:00:00Z"}}`), 0o600))
-	check(t, file.keep(herald.Result{Way: one, At: at}))
-	check(t, file.keep(herald.Result{Way: one, At: at.Add(time.Minute), Problem: "no desktop"}))
-	check(t, file.keep(herald.Result{Way: two, At: at}))
-	got, err := config.ReadTold(cfg.ToldFile())
-	check(t, err)
-	if want := (config.Told{At: at.Add(time.Minute), OK: at, Problem: "no desktop"}); got[one] != want || len(got) != 2 {
-		t.Errorf("kept is %+v", got)
-	}
-	says("desktop (number 1): no desktop", true)
-	s.cfg.Notify = nil
-	says("nobody is to be told", false)
-	check(t, os.WriteFile(cfg.ToldFile(), []byte("{"), 0o600))
-	check(t, file.keep(herald.Result{Way: two, At: at})) // a broken one is written anew
-	if entries, _ := os.ReadDir(cfg.Home); len(entries) != 1 {
-		t.Errorf("left are %v", entries)
-	}
 }

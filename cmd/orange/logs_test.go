@@ -109,20 +109,3 @@ func TestOnlyAgentsThatHaveAProcessCount(t *testing.T) {
 	check(t, syscall.Kill(started.Attendant.PID, syscall.SIGCONT))
 	s.await(id, "its end is recorded", func(t task.Task) bool { _, ok := t.AttemptByNumber(1); return !ok })
 }
-
-func TestWhatIsSecretIsTakenOut(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "key.json")
-	check(t, os.WriteFile(file, []byte("{}"), 0o600))
-	env := []string{"GOOGLE_APPLICATION_CREDENTIALS=" + file, "API_KEY=sk-live-0123456789", "HOME=/home/somebody"}
-	for text, want := range map[string]string{
-		"cannot read " + filepath.Dir(file) + "/a.go": "cannot read " + filepath.Dir(file) + "/a.go",
-		"key sk-live-0123456789 is wrong":             "key [secret] is wrong",
-		"key ...23456789 is wrong":                    "key ...[secret] is wrong",
-		"key sk-live-... is wrong":                    "key [secret]... is wrong",
-		"/home/somebody/a.go":                         "/home/somebody/a.go",
-	} {
-		if got := maskSecrets(env, text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}

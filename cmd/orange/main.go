@@ -1,8 +1,60 @@
 // Command orange runs coding agents through a workflow that is a file.
 package main
 
-import "os"
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"orange/internal/config"
+	"orange/internal/server"
+	"orange/internal/ui/cli"
+)
+
+// version is what orange version prints. A release build sets it with -ldflags.
+var version = "0.1.0-dev"
 
 func main() {
 	os.Exit(run(os.Args[1:]))
+}
+
+// run is the program without its exit.
+func run(args []string) int {
+	if code, ok := server.RunHelper(args); ok {
+		return code
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	cfg, err := config.Load(os.Getenv, os.UserHomeDir)
+	cwd, _ := os.Getwd()
+	return cli.Run(ctx, cli.Deps{
+		Config: cfg, ConfigErr: err, Version: version, Cwd: cwd,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		IsTerminal: isTerminal(os.Stdin) && isTerminal(os.Stdout),
+		Serve:      func(ctx context.Context, o cli.ServeOptions) error { return server.Serve(ctx, cfg, version, o) },
+		Restore: func(ctx context.Context, o cli.RestoreOptions) (cli.Restored, error) {
+			return server.Restore(ctx, cfg, o)
+		},
+		Agents: func(ctx context.Context) (cli.AgentsReport, error) { return server.CheckAgents(ctx, cfg) },
+		Notify: func(ctx context.Context, n config.Notify, kind string) error {
+			return server.SendTestNotification(ctx, cfg, n, kind)
+		},
+		OpenAPI:    func() (any, error) { return server.DescribeAPI(version) },
+		Workflows:  server.Workflows(cfg),
+		Repository: server.Repository(),
+		Owner:      server.Owner(cfg),
+		Dashboard:  server.Dashboard(cfg),
+		MCP:        server.MCP(cfg, version, cwd),
+		Install:    server.Install,
+	}, args)
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"orange/internal/adapter/attend"
 	"orange/internal/adapter/lock"
@@ -337,7 +338,7 @@ func TestAnAttemptOfTheVersionBeforeIsEnded(t *testing.T) {
 	started, err := supervisor.Start(t.Context(), s.folder(id, 1), attend.Orders{Orders: agent.Orders{
 		Argv: []string{"sh", "-c", "(setsid sh -c 'echo $$ >" + s.dir + "/detached; exec sleep 1000' &); exec sleep 1000"},
 		Env:  append(append([]string{}, s.env...), attend.KeyVariable+"="+mark), Dir: s.dir,
-	}, Grace: grace}, supervisor.Plain())
+	}, Grace: 5 * time.Second}, supervisor.Plain())
 	check(t, err)
 	detached := s.pidsIn("detached")[0]
 	s.orange("resume")

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -202,7 +201,7 @@ func TestStopKillsNobodyElse(t *testing.T) {
 	if !ok {
 		t.Fatal("it is not found")
 	}
-	text := fmt.Sprintf("%d\n%s\n%s\n", pid, s.cfg.Socket, mark(process))
+	text := fmt.Sprintf("%d\n%s\n%d %s\n", pid, s.cfg.Socket, process.Start, attend.BootID())
 	check(t, os.WriteFile(s.lockFile(), []byte(text), 0o600)) // it is all true, and it does not hold the folder
 	if out := s.orange("stop"); !strings.Contains(out, "No server is running") || gone(pid) {
 		t.Errorf("stop says %q, and the other is gone: %v", out, gone(pid))
@@ -247,29 +246,4 @@ func TestAServerWhoseDataFolderIsRemovedLeaves(t *testing.T) {
 	s.eventually("the server is gone", func() bool { return gone(pid) })
 	check(t, os.Rename(s.home+".aside", s.home))
 	s.orange("task", "list")
-}
-
-func TestAServerIsKnownByItsPIDItsStartAndItsBoot(t *testing.T) {
-	self, ok := attend.Find(os.Getpid())
-	if !ok {
-		t.Fatal("this process is not found")
-	}
-	for _, tt := range []struct {
-		name string
-		h    lock.Holder
-		want bool
-	}{
-		{"itself", lock.Holder{PID: self.PID, Mark: mark(self)}, true},
-		{"nothing", lock.Holder{}, false},
-		{"the pid alone", lock.Holder{PID: self.PID}, false},
-		{"another start", lock.Holder{PID: self.PID, Mark: "1 " + attend.BootID()}, false},
-		{"another boot", lock.Holder{PID: self.PID, Mark: strconv.FormatUint(self.Start, 10) + " x"}, false},
-		{"another pid", lock.Holder{PID: os.Getppid(), Mark: mark(self)}, false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if _, ok := processOf(tt.h); ok != tt.want {
-				t.Errorf("got %v", ok)
-			}
-		})
-	}
 }

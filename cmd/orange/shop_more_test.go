@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"orange/internal/core/board"
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
@@ -156,5 +158,12 @@ func hasAll(t *testing.T, what, text string, words ...string) {
 		if !strings.Contains(flat, w) {
 			t.Errorf("%s: %q is not in\n%s", what, w, text)
 		}
+	}
+}
+
+func want[T any](t *testing.T, got, want T) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }

@@ -42,6 +42,21 @@ const programVariable = "ORANGE_TEST_PROGRAM"
 // programs is where it is built.
 var programs string
 
+// attendCommand is the hidden command of the process that attends to an attempt.
+const attendCommand = "attend"
+
+func storePath(home string) string    { return filepath.Join(home, "orange.db") }
+func backupFolder(home string) string { return filepath.Join(home, "backups") }
+
+// dataFolder says which processes are those of a data folder, and of none of its attempts.
+func dataFolder(home string) attend.DataFolder {
+	return attend.DataFolder{
+		Server:   func() (attend.Process, bool) { return attend.Find(lock.HolderOf(home)) },
+		Terminal: config.Terminal(home),
+		Attempts: filepath.Join(home, "attempts"),
+	}
+}
+
 // tidy is the run of all tests with a folder for the program.
 type tidy struct{ *testing.M }
 
@@ -98,7 +113,7 @@ func openShop(t *testing.T, sessions string, flags ...string) *shop {
 
 func (s *shop) getenv(name string) string {
 	for _, kv := range s.env {
-		if value, ok := cutVar(kv, name); ok {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
 			return value
 		}
 	}

@@ -85,7 +85,7 @@ func TestNewsOfLinearAreHeard(t *testing.T) {
 	if code := deliver(t, url+"nope", news[0]); code != http.StatusForbidden {
 		t.Errorf("a tracker that is not there answers with %d", code)
 	}
-	if code := deliver(t, lin, trackertest.Delivery{Header: http.Header{}, Body: make([]byte, maxNews+1)}); code != http.StatusRequestEntityTooLarge {
+	if code := deliver(t, lin, trackertest.Delivery{Header: http.Header{}, Body: make([]byte, 4<<20+1)}); code != http.StatusRequestEntityTooLarge {
 		t.Errorf("too much is answered with %d", code)
 	}
 	if n := len(s.list()); n != 0 {

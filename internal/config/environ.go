@@ -11,6 +11,9 @@ import (
 // Environ is the environment of this process.
 func Environ() []string { return os.Environ() }
 
+// Getenv is the value of a variable in the environment of this process.
+func Getenv(name string) string { return os.Getenv(name) }
+
 // base is what every process of ours may inherit: who and where the user is, and how
 // their tools are found.
 var base = [...]string{

@@ -1,0 +1,206 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orange/internal/adapter/attend"
+	"orange/internal/adapter/harness"
+	"orange/internal/adapter/tmux"
+	"orange/internal/config"
+	"orange/internal/core/agent"
+	"orange/internal/core/screen"
+	"orange/internal/ui/cli"
+)
+
+const (
+	probeTime   = 15 * time.Second // an agent has, once it shows anything, to show where it is
+	probeEmpty  = time.Minute      // an agent has to show anything
+	probeStill  = 3 * time.Second  // a screen that does not change is looked at
+	probePause  = 300 * time.Millisecond
+	versionTime = 30 * time.Second
+	probeEnd    = 15 * time.Second // to end what was started
+)
+
+// agentDoctor starts agents once, in a folder and a tmux of its own, without a prompt. It types nothing.
+type agentDoctor struct {
+	cfg     config.Config
+	self    string
+	scratch string
+}
+
+// CheckAgents finds out which agents could work here.
+func CheckAgents(ctx context.Context, cfg config.Config) (cli.AgentsReport, error) {
+	var out cli.AgentsReport
+	self, err := os.Executable()
+	if err != nil {
+		return out, fmt.Errorf("find this program: %w", err)
+	}
+	scratch, err := os.MkdirTemp("", "orange-agents")
+	if err != nil {
+		return out, err
+	}
+	defer os.RemoveAll(scratch) //nolint:errcheck // a temporary folder
+	d := agentDoctor{cfg: cfg, self: self, scratch: scratch}
+	for _, name := range agent.HarnessNames() { // one after the other: several at once would be slow to show anything
+		out.Agents = append(out.Agents, d.check(ctx, name))
+	}
+	out.Identity = d.identity(ctx)
+	return out, ctx.Err()
+}
+
+// env is what an agent of a server that is started here would inherit.
+func (d *agentDoctor) env(name string) []string {
+	return config.AgentEnv(config.ServerEnv(config.Environ(), d.cfg.AgentEnv...), name, d.cfg.AgentEnv...)
+}
+
+func (d *agentDoctor) check(ctx context.Context, name string) cli.AgentCheck {
+	known, _ := agent.FindHarness(name)
+	out := cli.AgentCheck{Name: name, Tried: known.Tried, State: "missing"}
+	h, err := harness.Find(name)
+	if err == nil {
+		out.Path, err = exec.LookPath(h.Program())
+	}
+	if err != nil {
+		out.Path = ""
+		return out
+	}
+	out.Version = d.version(ctx, name, out.Path)
+	state, shows, err := d.start(ctx, h)
+	if err != nil {
+		out.State, out.Fix = string(harness.Unclear), err.Error()
+		return out
+	}
+	out.State, out.OK = state, state == string(harness.Ready)
+	switch state {
+	case string(harness.Ready):
+		return out
+	case string(harness.NoLogin):
+		out.Fix = "run " + h.Program() + " and log in, or set the key that it wants; orange stop, so that the next server has it"
+	case "ended":
+		out.Fix = "run " + h.Program() + " and mend what it says"
+	default:
+		out.Fix = "run " + h.Program() + " once and answer what it asks"
+	}
+	out.Shows = shows
+	return out
+}
+
+// version is what an agent says about itself, "" if it says nothing.
+func (d *agentDoctor) version(ctx context.Context, name, path string) string {
+	ctx, cancel := context.WithTimeout(ctx, versionTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.Env, cmd.Dir = d.env(name), d.scratch
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		return ""
+	}
+	for word := range strings.FieldsSeq(string(said)) {
+		if word = strings.TrimPrefix(word, "v"); word[0] >= '0' && word[0] <= '9' && strings.Contains(word, ".") {
+			return screen.OneLine(word)
+		}
+	}
+	return screen.OneLine(string(said))
+}
+
+// start runs an agent without a prompt until its screen stands still, and ends everything it started.
+func (d *agentDoctor) start(ctx context.Context, h harness.Harness) (state, shows string, err error) {
+	dir, work := filepath.Join(d.scratch, h.Name()), filepath.Join(d.scratch, h.Name(), "work")
+	if err := os.MkdirAll(work, 0o700); err != nil {
+		return "", "", err
+	}
+	plan, err := harness.Registry{Env: config.Getenv}.Plan(agent.Launch{Harness: h.Name(), Interactive: true, Workspace: work, Dir: dir})
+	if err != nil {
+		return "", "", err
+	}
+	mark := "doctor/" + rand.Text()
+	env := append(append(d.env(h.Name()), plan.Env...), attend.KeyVariable+"="+mark)
+	term := tmux.New(filepath.Join(dir, "t"), env)
+	defer d.end(term, mark)
+	w := tmux.Window{Session: "doctor", Name: "agent", Dir: work, Argv: plan.Argv, Log: filepath.Join(dir, "output.log"), Recorder: []string{d.self, recordOutput}, Width: screen.TerminalWidth, Height: screen.TerminalHeight}
+	if err := term.Open(ctx, w); err != nil {
+		return "", "", err
+	}
+	return d.watch(ctx, h, term, w)
+}
+
+// watch looks at the screen until it says where the agent is, or for as long as it may take.
+func (d *agentDoctor) watch(ctx context.Context, h harness.Harness, term *tmux.Server, w tmux.Window) (state, shows string, err error) {
+	var seen screen.View
+	since := time.Now()
+	for end := time.Now().Add(probeEmpty); time.Now().Before(end); {
+		select {
+		case <-ctx.Done():
+			return "", "", ctx.Err()
+		case <-time.After(probePause):
+		}
+		now, err := term.View(ctx, w.Session, w.Name)
+		if errors.Is(err, tmux.ErrGone) {
+			return "ended", d.shown(h, d.printed(w.Log)), nil
+		}
+		if err != nil {
+			return "", "", err
+		}
+		if now != seen {
+			if len(screen.LastLines(seen.Text, 1)) == 0 && len(screen.LastLines(now.Text, 1)) > 0 {
+				end = time.Now().Add(probeTime)
+			}
+			seen, since = now, time.Now()
+			continue
+		}
+		if state := harness.ReadyOn(h, seen); state != harness.Unclear && time.Since(since) >= probeStill {
+			return string(state), d.shown(h, seen.Text), nil
+		}
+	}
+	return string(harness.ReadyOn(h, seen)), d.shown(h, seen.Text), nil
+}
+
+// printed is what a program that has ended left on its terminal.
+func (d *agentDoctor) printed(log string) string {
+	text, _, err := readOutputEnd(log, maxReplay)
+	if err != nil {
+		return ""
+	}
+	t := screen.NewTerminal(screen.TerminalWidth, screen.TerminalHeight)
+	t.Write(text) //nolint:errcheck // it never fails
+	return strings.Join(t.Lines(), "\n")
+}
+
+func (d *agentDoctor) shown(h harness.Harness, pane string) string {
+	return maskSecrets(d.env(h.Name()), strings.Join(strings.Fields(strings.Join(screen.LastLines(pane, lastShown), " ")), " "))
+}
+
+// end ends the terminal, and whatever carries the mark.
+func (d *agentDoctor) end(term *tmux.Server, mark string) {
+	ctx, cancel := context.WithTimeout(context.Background(), probeEnd)
+	defer cancel()
+	err := term.KillServer(ctx)
+	supervisor := attend.New([]string{d.self, attendCommand}, attend.DataFolder{})
+	defer supervisor.Close()
+	if err := errors.Join(err, supervisor.Sweep(ctx, mark)); err != nil {
+		fmt.Fprintln(os.Stderr, "orange: end what was started:", err)
+	}
+}
+
+// identity is what agents commit as.
+func (d *agentDoctor) identity(ctx context.Context) string {
+	var parts []string
+	for _, key := range []string{"user.name", "user.email"} {
+		cmd := exec.CommandContext(ctx, "git", "config", key)
+		cmd.Env, cmd.Dir = d.env(""), d.scratch
+		out, err := cmd.Output()
+		if err != nil || strings.TrimSpace(string(out)) == "" {
+			return ""
+		}
+		parts = append(parts, screen.OneLine(string(out)))
+	}
+	return parts[0] + " <" + parts[1] + ">"
+}

@@ -1,0 +1,284 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"orange/internal/adapter/attend"
+	"orange/internal/adapter/filewatch"
+	"orange/internal/adapter/harness"
+	"orange/internal/adapter/tmux"
+	"orange/internal/adapter/worktree"
+	"orange/internal/config"
+	"orange/internal/core/agent"
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/prompt"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/workflow"
+	"orange/internal/outputlog"
+	"orange/internal/runtime/agents"
+	"orange/internal/runtime/effect"
+	"orange/internal/ui/api"
+	"orange/internal/wire"
+)
+
+// company is everything that runs agents on this machine.
+type company struct {
+	agents     *agents.Agents
+	supervisor *attend.Supervisor
+	terminal   *tmux.Server
+	worktrees  worktrees
+	doer       effect.Doer
+}
+
+// Names of hidden commands: programs that are parts of this one.
+const (
+	attendCommand = "attend"
+	recordOutput  = "record-output"
+	hookCommand   = "hook"
+	playCommand   = "play"
+)
+
+// hire puts together what runs agents.
+func (s *server) hire() (*company, error) {
+	key, err := agents.LoadKey(filepath.Join(s.cfg.Home, "token.key"))
+	if err != nil {
+		return nil, err
+	}
+	data := dataFolder(s.cfg.Home)
+	if s.id, err = data.Identity(s.cfg.Home); err != nil {
+		return nil, err
+	}
+	c := &company{supervisor: attend.New([]string{s.self, attendCommand}, data)}
+	if s.headless() {
+		s.log.Info("agents run without a terminal", "component", "serve")
+	} else {
+		if err := os.MkdirAll(filepath.Dir(s.cfg.Terminal), 0o700); err != nil {
+			return nil, err
+		}
+		c.terminal = tmux.New(s.cfg.Terminal, append(config.TerminalEnv(config.Environ()), "ORANGE_HOME="+s.cfg.Home, agents.ServerMark(s.id)))
+	}
+	c.worktrees = worktrees{s: s, pool: worktree.New(filepath.Join(s.cfg.Home, "workspaces"), s.git), exclude: harness.Excludes()}
+	o := agents.Options{
+		Root: data.Attempts, ID: s.id, Key: key, Tmux: s.cfg.Tmux, Log: s.log,
+		Processes: &processes{
+			supervisor: c.supervisor, data: data, id: s.id, terminal: c.terminal, recorder: []string{s.self, recordOutput}, tmuxSocket: s.cfg.Terminal, socket: s.cfg.Socket, boot: attend.BootID(), self: os.Getpid(),
+			wake: []string{s.self, "serve", "--detached"}, wakeEnv: append(s.ownEnv(), "ORANGE_HOME="+s.cfg.Home),
+		},
+		Harnesses: harness.Registry{
+			Call: func(name string) []string { return []string{s.self, hookCommand, name} }, Env: config.Getenv,
+			Path: func(name string) string { return variable(inPath(s.agentEnv(name), s.self), "PATH") },
+		},
+		Workspaces: c.worktrees, Engine: spokesman{s},
+		Env:   func(name string) []string { return append(inPath(s.agentEnv(name), s.self), "ORANGE_HOME="+s.cfg.Home) },
+		Words: repositoryWords, Term: tmux.Terminal, OnBoard: allCards{local: cards{s.boards()}, office: s.office}.shown,
+		About: s.known, PullRequest: s.office.PullRequest, LastLines: s.lastLines, Mask: s.mask, WatchOutput: s.watchOutput,
+	}
+	if c.terminal != nil {
+		o.Terminal = terminal{c.terminal}
+	}
+	c.agents = agents.New(o)
+	c.doer = effect.Doer{Agents: c.agents, Workspaces: c.worktrees, Delivery: delivery{s}, Sections: s.folders, Cards: allCards{local: cards{s.boards()}, office: s.office}}
+	return c, nil
+}
+
+// watchOutput implements agents.Options.
+func (s *server) watchOutput(file string, changed func()) (stop func(), err error) {
+	return s.sights.watcher.Add(filewatch.Watch{Folder: filepath.Dir(file), Names: []string{outputlog.Names(file)}, Pause: pasting, Changed: changed})
+}
+
+// headless says whether agents run without a terminal.
+func (s *server) headless() bool {
+	if s.cfg.Sessions != "" {
+		return s.cfg.Sessions == "headless"
+	}
+	_, err := exec.LookPath("tmux")
+	return err != nil
+}
+
+// ownEnv is what a server, and what it starts for itself, inherits.
+func (s *server) ownEnv() []string {
+	return config.ServerEnv(config.Environ(), s.cfg.AgentEnv...)
+}
+
+// agentEnv is what an agent of a harness inherits of this server.
+func (s *server) agentEnv(name string) []string {
+	return config.AgentEnv(config.Environ(), name, s.cfg.AgentEnv...)
+}
+
+// close stops listening to agents. They go on.
+func (c *company) close() {
+	c.agents.Close()
+	c.supervisor.Close()
+}
+
+// spokesman is the runtime as agents see it.
+type spokesman struct{ s *server }
+
+// Submit implements agents.Engine.
+func (e spokesman) Submit(ctx context.Context, id task.ID, sig signal.Signal) (string, error) {
+	a, err := e.s.runtime.Submit(ctx, id, sig)
+	if errors.Is(err, task.ErrNotFound) {
+		return err.Error(), nil
+	}
+	return a.Decision.Refused, err
+}
+
+// Definition implements agents.Engine.
+func (e spokesman) Definition(t *task.Task) (*workflow.Definition, error) {
+	return e.s.runtime.Definition(t)
+}
+
+// Task implements agents.Engine.
+func (e spokesman) Task(id task.ID) (task.Task, bool, error) { return e.s.store.Task(id) }
+
+// Project implements agents.Engine.
+func (e spokesman) Project(name string) (task.Project, bool) { return e.s.runtime.Project(name) }
+
+// Retry implements agents.Engine.
+func (e spokesman) Retry(id task.ID) { e.s.runtime.Retry(id) }
+
+// maxWords bounds a prompt that a repository brings.
+const maxWords = 256 << 10
+
+// repositoryWords finds a prompt of the repository's own: .orange/prompts/NAME.md in
+// the project's checkout.
+func repositoryWords(p task.Project, name string) (string, bool) {
+	if name == "" || strings.ContainsAny(name, "/\\") {
+		return "", false
+	}
+	root, err := os.OpenRoot(p.Path)
+	if err != nil {
+		return "", false
+	}
+	defer root.Close() //nolint:errcheck // read only
+	text, err := root.ReadFile(filepath.Join(".orange", "prompts", name+".md"))
+	return string(text), err == nil && len(text) > 0 && len(text) <= maxWords
+}
+
+// checkHarness says what is wrong with a task's choice of an agent. It is read in forms
+// too: no word of flags.
+func (s *server) checkHarness(name, effort string) error {
+	found, err := harness.Find(name)
+	if err != nil {
+		return err
+	}
+	if _, err := exec.LookPath(found.Program()); err != nil && found.Program() != "" {
+		if _, some := harness.First(exec.LookPath); !some && s.cfg.Harness == "" && name == agent.HarnessNames()[0] { // as if none was chosen
+			return errNoAgent
+		}
+		return fmt.Errorf("%s is not in the PATH of the server: install %s, or run orange stop and try again where it is in PATH; or choose another agent", found.Program(), found.Name())
+	}
+	if err := harness.CheckScript(found, config.Getenv); err != nil {
+		return err
+	}
+	return harness.CheckEffort(found, effort)
+}
+
+// errNoAgent says that there is nobody who could work.
+var errNoAgent = errors.New("no coding agent is installed here: install " + anyHarness() + ", or choose script:FILE or command:PROGRAM")
+
+// anyHarness names the agents of which one is enough.
+func anyHarness() string {
+	names := agent.HarnessNames()
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// attemptsView shows attempts to people.
+type attemptsView struct{ c *company }
+
+// Attempts implements api.Attempts.
+func (v attemptsView) Attempts(t task.Task) ([]wire.Attempt, error) {
+	var out []wire.Attempt
+	for _, n := range v.c.agents.Attempts(&t) {
+		k := agents.Key{Task: t.ID, Number: n}
+		card, err := v.c.agents.Card(k)
+		if err != nil {
+			return nil, err
+		}
+		a := wire.Attempt{
+			Number: n, Role: card.Role, Harness: card.Harness, Model: card.Model, Window: card.Window, Session: card.Session,
+			Log: v.c.agents.OutputFile(k), Code: card.Code, Final: card.Final, Usage: card.Usage,
+		}
+		if live, ok := t.AttemptByNumber(n); ok {
+			a.Alive, a.Since, a.Condition = true, live.Since, live.Condition
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// Attach implements api.Attempts.
+func (v attemptsView) Attach(t task.Task, role string) ([]string, error) {
+	if v.c.terminal == nil {
+		return nil, task.Mistakef("agents run without a terminal here: see orange task log -f %s", t.ID)
+	}
+	if t.Session == "" {
+		return nil, task.Mistakef("task %s has no terminal session: start its agent with orange task spawn %s", t.ID, t.ID)
+	}
+	window := ""
+	for _, a := range t.Attempts {
+		card, err := v.c.agents.Card(agents.Key{Task: t.ID, Number: a.Number})
+		if err == nil && card.Window != "" && (role == "" || role == a.Role) {
+			window = card.Window
+		}
+	}
+	if role != "" && window == "" {
+		return nil, task.Mistakef("no %s of task %s is alive", role, t.ID)
+	}
+	return v.c.terminal.AttachArgv(t.Session, window), nil
+}
+
+// Hook implements api.Attempts.
+func (v attemptsView) Hook(ctx context.Context, c api.Caller, name, event string, payload []byte) error {
+	return v.c.agents.Heard(ctx, agents.Key{Task: c.Task, Number: c.Attempt}, name, event, payload)
+}
+
+// known is what an agent of a role is told about a task besides its record.
+func (s *server) known(t *task.Task, role string) (out prompt.Known) {
+	doc, err := s.folders.Read(t.Project, t.ID)
+	if err != nil {
+		s.log.Error("read TASK.md for a prompt", "component", "serve", "task", t.ID, "error", err)
+	}
+	out.Requirements, out.Context = prompt.Given(doc.Sections())
+	def, err := s.runtime.Definition(t)
+	var entries []journal.Entry
+	if err == nil {
+		entries, err = s.store.Journal(t.ID, 0)
+	}
+	if err != nil {
+		s.log.Error("read the last report", "component", "serve", "task", t.ID, "error", err)
+		return out
+	}
+	out.Last = prompt.FindLast(def, t, role, entries, func(section string) string {
+		found, _ := taskfile.Find(doc.Sections(), section)
+		return found.Text
+	})
+	if at, ok := def.State(t.Status); ok && at.Kind == workflow.Halt { // its role, or the one that stands in for it
+		out.Why = whyHalted(s.waitReasons(t))
+	}
+	return out
+}
+
+// whyHalted is what the helper of a halted task is told besides the last report.
+func whyHalted(reasons []engine.WaitReason) string {
+	var out []string
+	for _, r := range reasons {
+		if r.Kind == engine.BecauseOfNote || r.Kind == engine.BecauseOfCrash {
+			title := r.Kind.Title()
+			if r.By != "" {
+				title += " of the " + r.By
+			}
+			out = append(out, title+": "+r.Text)
+		}
+	}
+	return strings.Join(out, "\n\n")
+}

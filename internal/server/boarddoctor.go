@@ -1,0 +1,199 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/core/board"
+	"orange/internal/core/boardcheck"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/wire"
+)
+
+// patient is a card that the doctor looks at, and how it is changed and read again.
+type patient struct {
+	ref    string
+	key    string
+	card   board.Card
+	since  map[string]time.Time                          // when its tags were set, as far as is known
+	read   func(ctx context.Context) (board.Card, error) // as it is now; nil if card is
+	change func(ctx context.Context, c board.Change) (board.Card, error)
+}
+
+// maxCures bounds how often one card is mended in one visit: mending comes to an end.
+const maxCures = 5
+
+// Examine implements api.Trackers: it looks at the cards of a board as they are kept here,
+// and mends what it can if that is wanted.
+func (t trackers) Examine(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
+	patients, tasks, err := t.patients(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	if i := strings.LastIndexByte(x.Key, '/'); i >= 0 && x.Tracker == "" { // shop/3, board:shop/3
+		x.Key = x.Key[i+1:]
+	} else if name, key, ok := tracker.ParseRef(x.Key); ok && name == x.Tracker {
+		x.Key = key
+	}
+	if x.Key != "" && !slices.ContainsFunc(patients, func(p patient) bool { return p.key == x.Key }) {
+		return nil, task.Mistakef("there is no card %q on the board, as far as it was read", x.Key)
+	}
+	var out []boardcheck.Finding
+	for i := range patients {
+		p := &patients[i]
+		if x.Key == "" || x.Key == p.key {
+			out = append(out, t.examineCard(ctx, p, tasks, x.Fix)...)
+		}
+	}
+	return out, nil
+}
+
+func (t trackers) patients(ctx context.Context, x wire.Examination) ([]patient, []task.Task, error) {
+	if x.Tracker != "" {
+		return t.remotePatients(ctx, x)
+	}
+	boards := t.s.boards()
+	if err := boards.registered(x.Project); err != nil {
+		return nil, nil, err
+	}
+	_, cards, err := boards.Board(ctx, x.Project)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []patient
+	for _, card := range cards {
+		number := card.Number
+		events, err := t.s.store.CardHistory(x.Project, number)
+		if err != nil {
+			return nil, nil, err
+		}
+		out = append(out, patient{ref: board.Ref(x.Project, number), key: fmt.Sprint(number), card: card, since: tagged(events), change: func(ctx context.Context, c board.Change) (board.Card, error) {
+			after, _, err := boards.ChangeCard(ctx, x.Project, number, c, "")
+			return after, err
+		}})
+	}
+	tasks, err := t.s.store.Tracked(tracker.Ref(tracker.Board, x.Project+"/"))
+	return out, tasks, err
+}
+
+// remotePatients are the issues of a tracker. They are read anew before they are mended,
+// and only then.
+func (t trackers) remotePatients(ctx context.Context, x wire.Examination) ([]patient, []task.Task, error) {
+	if x.Fix {
+		if _, err := t.Sync(ctx, x.Tracker, false); err != nil {
+			return nil, nil, err
+		}
+	}
+	issues, err := t.Issues(x.Tracker)
+	if err != nil {
+		return nil, nil, err
+	}
+	if at, _, err := t.s.store.Synced(x.Tracker); err == nil && at.IsZero() && len(issues) == 0 {
+		return nil, nil, task.Mistakef("tracker %s was not looked at yet: orange tracker sync %s", x.Tracker, x.Tracker)
+	}
+	cfg, err := t.Config(x.Tracker)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []patient
+	for _, is := range issues {
+		read := func(ctx context.Context) (board.Card, error) {
+			now, err := t.Read(ctx, x.Tracker, is.Key)
+			return now.Card, err
+		}
+		out = append(out, patient{ref: cfg.Ref(is.Key), key: is.Key, card: is.Card, read: read, change: func(ctx context.Context, c board.Change) (board.Card, error) {
+			after, err := t.Mend(ctx, x.Tracker, is.Key, c)
+			return after.Card, err
+		}})
+	}
+	tasks, err := t.s.store.Tracked(cfg.Ref(""))
+	return out, tasks, err
+}
+
+// examineCard says what is wrong with a card. Mending one thing may bring another to
+// light: the card is looked at again after each.
+func (t trackers) examineCard(ctx context.Context, p *patient, tasks []task.Task, fix bool) (out []boardcheck.Finding) {
+	facts := t.facts(p, tasks)
+	if fix && p.read != nil && len(boardcheck.Examine(p.card, facts, t.Now())) > 0 { // it may be elsewhere by now
+		now, err := p.read(ctx)
+		if err != nil {
+			return []boardcheck.Finding{{Card: p.ref, Title: p.card.Title, Problem: err.Error()}}
+		}
+		p.card, facts = now, t.facts(&patient{ref: p.ref, card: now, since: p.since}, tasks)
+	}
+	for range maxCures {
+		found := boardcheck.Examine(p.card, facts, t.Now())
+		cured := false
+		for _, a := range found {
+			if !fix || a.Fix == nil || cured {
+				continue
+			}
+			f := t.cure(ctx, p, a)
+			out, cured = append(out, f), f.Fixed
+			if f.Problem != "" {
+				return out
+			}
+		}
+		if cured {
+			continue
+		}
+		for _, a := range found {
+			out = append(out, boardcheck.Finding{Card: p.ref, Title: p.card.Title, Anomaly: a})
+		}
+		return out
+	}
+	return out
+}
+
+func (t trackers) cure(ctx context.Context, p *patient, a boardcheck.Anomaly) boardcheck.Finding {
+	f := boardcheck.Finding{Card: p.ref, Title: p.card.Title, Anomaly: a}
+	c := *a.Fix
+	c.Author = "doctor"
+	after, err := p.change(ctx, c)
+	if err != nil {
+		f.Problem = err.Error()
+		return f
+	}
+	p.card, f.Fixed = after, true
+	return f
+}
+
+// facts are what a card does not show by itself.
+func (t trackers) facts(p *patient, tasks []task.Task) boardcheck.Facts {
+	f := boardcheck.Facts{Planned: hasPlan(p.card.Description), Since: p.since}
+	for i := range tasks {
+		if o := &tasks[i]; o.TrackerRef == p.ref && !o.Deleted {
+			f.PR = o.PRState
+			f.Busy = f.Busy || len(o.Attempts) > 0 || len(o.Pending) > 0
+		}
+	}
+	return f
+}
+
+// tagged says when each tag was last set.
+func tagged(events []board.Event) map[string]time.Time {
+	out := map[string]time.Time{}
+	for _, e := range events {
+		for _, tag := range e.Change.AddTags {
+			out[tag] = e.At
+		}
+		if c := e.Change.Claim; c != nil && c.Tag != "" {
+			out[c.Tag] = e.At
+		}
+	}
+	return out
+}
+
+// hasPlan says whether a description has a heading for a plan.
+func hasPlan(description string) bool {
+	for line := range strings.Lines(strings.ToLower(description)) {
+		if strings.HasPrefix(strings.TrimSpace(line), "#") && slices.Contains(strings.Fields(strings.Trim(line, "# :*\r\n")), "plan") {
+			return true
+		}
+	}
+	return false
+}

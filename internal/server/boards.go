@@ -1,0 +1,261 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"orange/internal/adapter/sqlite"
+	"orange/internal/core/board"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/core/workflow/builtin"
+	"orange/internal/ui/api"
+	"orange/internal/wire"
+)
+
+// boards are the boards of projects as people see and change them. One that is not
+// there yet is made with the words of its project.
+type boards struct {
+	store      *sqlite.Store
+	project    func(name string) (task.Project, bool)
+	vocabulary func(project, workflow string) (board.Vocabulary, error) // of a workflow; "" for the project's
+	pinned     func(t *task.Task) (*workflow.Definition, error)         // the workflow that a task follows
+	now        func() time.Time
+
+	// changed hears of every change by a person that did change something; nil: nobody
+	// does. It hears of them in the order in which they were made.
+	changed func(ctx context.Context, card board.Card)
+	// confirm asks a person for a code before a card lets a merge happen; nil: it never does.
+	confirm func(ctx context.Context, card board.Card, workflow, code string) error
+	warn    func(msg string, args ...any)
+	news    *sync.Mutex // held from a change until it was heard of
+	// added makes the task of a new card; nil: there is none.
+	added func(ctx context.Context, card board.Card, w signal.Wish) (task.ID, error)
+}
+
+func (s *server) boards() boards {
+	return boards{
+		store: s.store, project: func(name string) (task.Project, bool) { return s.runtime.Project(name) }, vocabulary: s.vocabulary, now: time.Now,
+		pinned: func(t *task.Task) (*workflow.Definition, error) { return s.runtime.Definition(t) },
+		warn:   s.log.Warn,
+		confirm: func(ctx context.Context, card board.Card, workflow, code string) error {
+			return s.runtime.ConfirmCard(ctx, card, workflow, code)
+		},
+		changed: func(ctx context.Context, card board.Card) { s.runtime.CardChanged(card, api.ViaOf(ctx)) }, news: &s.news,
+		added: func(ctx context.Context, _ board.Card, w signal.Wish) (task.ID, error) {
+			a, err := s.runtime.Create(ctx, w)
+			if err == nil && a.Decision.Refused != "" {
+				err = task.Mistakef("%s", a.Decision.Refused)
+			}
+			return a.Task.ID, err
+		},
+	}
+}
+
+// catchUp lets tasks hear what an earlier server did not tell them any more.
+func (s *server) catchUp() {
+	c := cards{s.boards()}
+	s.runtime.CatchUp(s.resting, func(t *task.Task, tell func(board.Face)) {
+		s.news.Lock()
+		defer s.news.Unlock()
+		if face, err := c.Look(context.Background(), *t); err == nil {
+			tell(*face)
+		}
+	})
+}
+
+// resting are the tasks that wait for what becomes of a card or of other tasks.
+func (s *server) resting() ([]task.Task, error) {
+	var out []task.Task
+	err := s.store.EachTask(task.Filter{}, func(fold []byte) error {
+		var t task.Task
+		if json.Unmarshal(fold, &t) != nil {
+			return nil // the doctor names it
+		}
+		if def, err := s.runtime.Definition(&t); err == nil && (def.WatchesBoard(t.Status) || def.WaitsForChildren(t.Status)) {
+			out = append(out, t)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// vocabulary is what a project's board knows: the words of the workflow that is named,
+// here or for the project; else the usual ones.
+func (s *server) vocabulary(project, name string) (board.Vocabulary, error) {
+	if p, ok := s.runtime.Project(project); ok && name == "" && p.Workflow == "" {
+		return usualVocabulary(), nil
+	}
+	def, err := s.runtime.Choose(name, project)
+	if err != nil {
+		return board.Vocabulary{}, err
+	}
+	return wordsOf(def), nil
+}
+
+// wordsOf are the columns and tags that a workflow needs: those of its board, else the
+// columns in which it shows its states, else the usual ones.
+func wordsOf(def *workflow.Definition) board.Vocabulary {
+	if def.Board != nil {
+		return def.Board.Vocabulary()
+	}
+	v := usualVocabulary()
+	if len(def.Projections) == 0 {
+		return v
+	}
+	v.Columns = nil
+	for _, p := range def.Projections {
+		if !slices.Contains(v.Columns, p.Status) {
+			v.Columns = append(v.Columns, p.Status)
+		}
+	}
+	return v
+}
+
+// usualVocabulary is what a board knows whose project does not say otherwise: the words
+// of the built-in workflow that lives on one.
+var usualVocabulary = sync.OnceValue(func() board.Vocabulary {
+	const name = "joan-board"
+	text, _ := builtin.Text(name)
+	def, err := workflow.Parse(builtin.File(name), text)
+	if err != nil {
+		panic("a built-in workflow does not parse: " + err.Error()) // its tests would have said so
+	}
+	return def.Board.Vocabulary()
+})
+
+// learn teaches a project's board all the words of its project, making it if need be.
+func (b boards) learn(project string) error { return b.learnFor(project, "") }
+
+// learnFor teaches it the words of a workflow as well.
+func (b boards) learnFor(project, workflow string) error {
+	if err := b.registered(project); err != nil {
+		return err
+	}
+	v, err := b.vocabulary(project, workflow)
+	if err != nil {
+		return err
+	}
+	return b.store.SetBoard(project, v)
+}
+
+// learnFrom teaches it the words of the workflow that a task is pinned to, whatever has
+// become of its file.
+func (b boards) learnFrom(t *task.Task) error {
+	def, err := b.pinned(t)
+	if err != nil {
+		return err
+	}
+	return b.store.SetBoard(t.Project, wordsOf(def))
+}
+
+func (b boards) registered(project string) error {
+	if _, ok := b.project(project); !ok {
+		return task.Mistakef("project %q is not registered: see orange project list", project)
+	}
+	return nil
+}
+
+// missing says why a card is not there: there may not even be a project.
+func (b boards) missing(project string, err error) error {
+	if errors.Is(err, board.ErrNotFound) {
+		return cmp.Or(b.registered(project), err)
+	}
+	return err
+}
+
+// Board implements api.Boards.
+func (b boards) Board(_ context.Context, project string) (board.Vocabulary, []board.Card, error) {
+	v, cards, err := b.store.Board(project)
+	if !errors.Is(err, board.ErrNotFound) {
+		return v, cards, err
+	}
+	if err := b.learn(project); err != nil {
+		return v, nil, err
+	}
+	return b.store.Board(project)
+}
+
+// AddCard implements api.Boards.
+func (b boards) AddCard(ctx context.Context, project string, n wire.NewCard) (out wire.AddedCard, err error) {
+	if err := b.learnFor(project, n.Workflow); err != nil {
+		return out, err
+	}
+	if b.confirm != nil {
+		if err := b.confirm(ctx, board.Card{Project: project, Title: n.Title, Column: n.Column, Tags: n.Tags}, n.Workflow, n.Code); err != nil {
+			return out, err
+		}
+	}
+	out.Card, err = b.store.AddCard(board.Card{
+		Project: project, Title: n.Title, Author: string(task.Human), Column: n.Column, Tags: n.Tags, Description: n.Description,
+	}, b.now())
+	if err != nil || n.NoTask || b.added == nil {
+		return out, err
+	}
+	out.Task, err = b.added(ctx, out.Card, signal.Wish{
+		New: signal.New{
+			Project: project, Branch: n.Branch, Summary: out.Card.Title, Harness: n.Harness, TrackerRef: board.Ref(project, out.Card.Number), Spawn: true,
+		},
+		Workflow: n.Workflow, Context: out.Card.Description, Actor: task.Human, Via: api.ViaOf(ctx),
+	})
+	if err != nil {
+		out.Warning = "the card is on the board, but it has no task: " + err.Error()
+	}
+	return out, nil
+}
+
+// Card implements api.Boards.
+func (b boards) Card(_ context.Context, project string, number int) (board.Card, []board.Comment, error) {
+	card, comments, err := b.store.Card(project, number)
+	return card, comments, b.missing(project, err)
+}
+
+// ChangeCard implements api.Boards.
+func (b boards) ChangeCard(ctx context.Context, project string, number int, c board.Change, code string) (board.Card, bool, error) {
+	have, _, err := b.store.Card(project, number)
+	if err != nil {
+		return board.Card{}, false, b.missing(project, err)
+	}
+	if err := b.learn(project); err != nil { // what the board knows already will do
+		b.warn("teach a board the words of its project", "component", "boards", "project", project, "error", err)
+	}
+	if err := b.confirmChange(ctx, have, c, code); err != nil {
+		return have, false, err
+	}
+	b.news.Lock()
+	defer b.news.Unlock()
+	card, changed, err := b.store.ChangeCard(project, number, c, b.now())
+	if err == nil && changed && b.changed != nil {
+		b.changed(ctx, card)
+	}
+	return card, changed, err
+}
+
+// confirmChange asks for a code if a card that is changed so lets a merge happen. What
+// changes neither tags nor column does not.
+func (b boards) confirmChange(ctx context.Context, have board.Card, c board.Change, code string) error {
+	if b.confirm == nil || len(c.AddTags) == 0 && len(c.RemoveTags) == 0 && c.Column == "" {
+		return nil
+	}
+	v, _, err := b.store.Board(have.Project)
+	if err != nil {
+		return err
+	}
+	next, _, err := board.Apply(have, c, v, b.now())
+	if err != nil {
+		return err
+	}
+	return b.confirm(ctx, next, "", code)
+}
+
+// CardHistory implements api.Boards.
+func (b boards) CardHistory(_ context.Context, project string, number int) ([]board.Event, error) {
+	events, err := b.store.CardHistory(project, number)
+	return events, b.missing(project, err)
+}

@@ -1,0 +1,144 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"orange/internal/adapter/git"
+	"orange/internal/adapter/workflowdir"
+	"orange/internal/core/diff"
+	"orange/internal/core/screen"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/core/workflow/builtin"
+	"orange/internal/wire"
+)
+
+// maxDiff bounds what is shown of the changes of a task, in bytes.
+const maxDiff = 2 << 20
+
+// changes say what tasks changed.
+type changes struct{ s *server }
+
+// Diff implements api.Changes. What is not committed is marked.
+func (c changes) Diff(ctx context.Context, t task.Task) (base string, files []diff.File, cut bool, err error) {
+	what, ok := c.s.comparison(&t)
+	if !ok {
+		return "", nil, false, task.Mistakef("project %s is not registered: orange project add", t.Project)
+	}
+	base, text, cut, err := c.s.git.Diff(ctx, what, maxDiff)
+	if errors.Is(err, git.ErrNoBranch) {
+		err = task.Mistakef("task %s has nothing to compare: %v", t.ID, err)
+	}
+	if err != nil {
+		return "", nil, false, err
+	}
+	pending, untracked, err := c.s.git.Pending(ctx, what, maxDiff)
+	return base, diff.Mark(diff.Parse(text), diff.Parse(pending), untracked), cut, err
+}
+
+// library knows all workflows: those that are built in, those of the user and of projects'
+// repositories, and those that tasks are pinned to.
+type library struct{ s *server }
+
+// Known implements api.Library. What tasks are pinned to is listed as such only where
+// nobody has that text any more.
+func (l library) Known(ctx context.Context) ([]wire.WorkflowInfo, error) {
+	open, err := l.open()
+	if err != nil {
+		return nil, err
+	}
+	var out []wire.WorkflowInfo
+	listed := map[string]bool{}
+	add := func(f found) {
+		listed[f.hash()] = true
+		out = append(out, wire.WorkflowInfo{Name: screen.OneLine(f.name), Hash: f.hash(), Origin: f.origin, File: screen.OneLine(f.file), Tasks: open[f.hash()]})
+	}
+	l.each(func(f found) bool { add(f); return true })
+	err = l.s.store.EachWorkflow(ctx, func(hash, name, file, text string) error {
+		if !listed[hash] {
+			add(found{name: name, origin: "pinned", file: file, text: text, pinned: hash})
+		}
+		return nil
+	})
+	slices.SortStableFunc(out, func(a, b wire.WorkflowInfo) int { return cmp.Compare(a.Name, b.Name) })
+	return out, err
+}
+
+// Workflow implements api.Workflows: what tasks are pinned to, and everything that Known
+// lists.
+func (l library) Workflow(hash string) (name, file, text string, ok bool, err error) {
+	name, file, text, ok, err = l.s.store.Workflow(hash)
+	if ok || err != nil {
+		return name, file, text, ok, err
+	}
+	l.each(func(f found) bool {
+		if f.hash() != hash {
+			return true
+		}
+		name, file, text, ok = f.name, f.file, f.text, true
+		return false
+	})
+	return name, file, text, ok, nil
+}
+
+// found is a workflow text with where it is from.
+type found struct{ name, origin, file, text, pinned string }
+
+// hash is what a task that follows the text is pinned to.
+func (f *found) hash() string { return cmp.Or(f.pinned, workflow.HashOf(f.text)) }
+
+// each passes every workflow that a new task could follow, until yield says that it is
+// enough. A file that cannot be read is passed over: whoever wants to use it hears why.
+func (l library) each(yield func(found) bool) {
+	for _, name := range builtin.Names() {
+		if text, _ := builtin.Text(name); !yield(found{name: name, origin: "built-in", file: builtin.File(name), text: text}) {
+			return
+		}
+	}
+	dir := workflowdir.New(l.s.cfg.UserWorkflows)
+	if !eachFile(dir, workflowdir.OfUser, "", workflowdir.OfUser, yield) {
+		return
+	}
+	for _, p := range l.s.runtime.Projects() {
+		if !eachFile(dir, p.Name, p.Path, workflowdir.OfRepository, yield) {
+			return
+		}
+	}
+}
+
+// eachFile passes the workflow files of one place. It says false when it is enough.
+func eachFile(dir *workflowdir.Dir, origin, root, place string, yield func(found) bool) bool {
+	seen := map[string]bool{}
+	for _, f := range dir.List(root) {
+		if f.Origin != place || seen[f.Name] {
+			continue
+		}
+		seen[f.Name] = true // of several files the one that Find returns comes first
+		file, text, ok, err := dir.Find(f.Name, root)
+		if err == nil && ok && !yield(found{name: f.Name, origin: origin, file: file, text: text}) {
+			return false
+		}
+	}
+	return true
+}
+
+// open counts the tasks that are not over by what they are pinned to.
+func (l library) open() (map[string]int, error) {
+	out := map[string]int{}
+	err := l.s.store.EachTask(task.Filter{}, func(fold []byte) error {
+		var t struct {
+			Hash string `json:"workflow_hash"`
+		}
+		if err := json.Unmarshal(fold, &t); err != nil {
+			return fmt.Errorf("read a task: %w", err)
+		}
+		out[t.Hash]++
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,93 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"orange/internal/adapter/git"
+	"orange/internal/adapter/notify"
+	"orange/internal/config"
+	"orange/internal/core/engine"
+	"orange/internal/core/task"
+	"orange/internal/runtime/local"
+)
+
+// codes shows codes by the notification channels that can carry one.
+type codes struct {
+	cfg config.Config
+	git *git.Git
+}
+
+// Head implements local.Codes.
+func (c codes) Head(ctx context.Context, p task.Project, branch string) (string, error) {
+	return c.git.Tip(ctx, p.Path, branch)
+}
+
+// Shares implements local.Codes. Where it cannot be told, the answer is yes.
+func (c codes) Shares(ctx context.Context, a, b task.Project) bool {
+	same, err := c.git.SameRepository(ctx, a.Path, b.Path)
+	return err != nil || same
+}
+
+// channels are the notification channels that show codes of a project. The bell carries no
+// text, and on the desktop the text is an argument of a program: every process of this
+// user, agents included, could read the code there.
+func (c codes) channels(project string) []*config.Notify {
+	var out []*config.Notify
+	for i := range c.cfg.Notify {
+		n := &c.cfg.Notify[i]
+		if n.Remote() && (len(n.Projects) == 0 || slices.Contains(n.Projects, project)) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// CanShow implements local.Codes.
+func (c codes) CanShow(project string) error {
+	if len(c.channels(project)) == 0 {
+		return task.Mistakef("no notification channel can show a code for project %s: add ntfy, slack or webhook to notify in config.json and restart the server; desktop and bell cannot carry one", project)
+	}
+	return nil
+}
+
+// Show implements local.Codes: it sends a code by every channel and returns an error if
+// none took it.
+func (c codes) Show(ctx context.Context, code local.Code) error {
+	channels := c.channels(code.Project)
+	failed := make([]error, len(channels))
+	var sending sync.WaitGroup
+	for i, n := range channels {
+		sending.Go(func() {
+			if err := tellerOf(c.cfg, n).Tell(ctx, codeMessage(code, n.Brief)); err != nil {
+				failed[i] = fmt.Errorf("%s: %w", n.Kind, err)
+			}
+		})
+	}
+	sending.Wait()
+	if slices.Contains(failed, nil) {
+		return nil
+	}
+	return errors.Join(append(failed, c.CanShow(code.Project))...)
+}
+
+// codeMessage is the notification that shows a code.
+func codeMessage(c local.Code, brief bool) notify.Message {
+	it := engine.Item{Kind: notify.Code, Project: c.Project, Do: c.Do + " --code " + c.Code, Since: time.Now().UTC()}
+	words := []string{c.Code, "confirms", c.Action}
+	if t := c.Task; t != nil {
+		it.Task, it.Branch, it.Summary, it.Status = t.ID, t.Branch, t.Summary, t.Status
+		words = append(words, "of task", string(t.ID))
+	}
+	if c.Head != "" {
+		words = append(words, fmt.Sprintf("at commit %.12s", c.Head))
+	}
+	words = append(words, "for five minutes; if you did not ask for it, look at orange task history")
+	return notify.Message{ID: "code-" + strings.ToLower(rand.Text()[:12]), Items: []engine.Item{it}, Brief: brief, Code: strings.Join(words, " ")}
+}

@@ -1,0 +1,173 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"orange/internal/adapter/git"
+	"orange/internal/core/board"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/tracker"
+	"orange/internal/core/workflow"
+	"orange/internal/runtime/local"
+)
+
+// delivery brings finished work where it belongs.
+type delivery struct{ s *server }
+
+const origin = "origin"
+
+func (d delivery) project(t *task.Task) (task.Project, error) {
+	p, ok := d.s.runtime.Project(t.Project)
+	if !ok {
+		return p, task.Mistakef("project %s is not registered: orange project add", t.Project)
+	}
+	return p, nil
+}
+
+// Merge implements effect.Delivery. Where work is delivered as a pull request the forge
+// merges it, and this only looks whether it has.
+func (d delivery) Merge(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+	p, err := d.project(&t)
+	if err != nil {
+		return local.Done{}, err
+	}
+	strategy := cmp.Or(e.Arg, workflow.MergeAuto)
+	if t.PRURL != "" && strategy == workflow.MergeAuto {
+		return d.mergedPR(ctx, &t, p)
+	}
+	landed, err := d.s.git.Merge(ctx, p.Path, git.Merging{
+		ID: e.ID, Branch: t.Branch, Tip: e.Head, Into: p.DefaultBranch, Strategy: strategy,
+		Message: fmt.Sprintf("Merge branch '%s': %s", t.Branch, t.Summary),
+	})
+	if err != nil {
+		return local.Done{}, final(err)
+	}
+	if t.Work != nil && landed == t.Work.Base { // the branch has no commits: nothing was merged
+		landed = ""
+	}
+	if t.Delivery.Pushes() {
+		if err := d.s.git.Push(ctx, p.Path, origin, p.DefaultBranch); err != nil { // it is merged: a person can push it any time
+			d.s.log.Warn("push the default branch", "component", "delivery", "task", t.ID, "error", err)
+		}
+	}
+	return local.Done{Landed: landed}, nil
+}
+
+// recoverLandings finishes or takes back what landings of a server that died have left in the
+// projects' checkouts. It waits for a git that is still at work.
+func (s *server) recoverLandings(ctx context.Context) {
+	for _, p := range s.runtime.Projects() {
+		did, err := s.git.Recover(ctx, p.Path)
+		switch {
+		case err != nil:
+			s.log.Warn("look for a landing that was broken off", "component", "delivery", "project", p.Name, "error", err)
+		case did != "":
+			s.log.Info(did, "component", "delivery", "project", p.Name)
+		}
+	}
+}
+
+// mergedPR brings the default branch up to date with a pull request that was merged.
+func (d delivery) mergedPR(ctx context.Context, t *task.Task, p task.Project) (local.Done, error) {
+	pr, err := d.s.pull(ctx, p, t.PRURL, t.Branch)
+	switch {
+	case err != nil:
+		return local.Done{}, err
+	case pr.Branch != t.Branch:
+		return local.Done{}, task.Mistakef("%s is of branch %s, not of %s: merge here with --strategy ff or merge", pr.URL, pr.Branch, t.Branch)
+	case pr.State == tracker.Merged:
+		return local.Done{Commit: pr.Head, Landed: cmp.Or(pr.Landed, pr.Head)}, d.s.git.Fetch(ctx, p.Path, origin, p.DefaultBranch)
+	case pr.State == tracker.Closed:
+		return local.Done{}, task.Mistakef("%s was closed without a merge: reopen it, merge with --strategy, or cancel the task", pr.URL)
+	}
+	return local.Done{}, task.Mistakef("%s is open: merge it there, or merge here with --strategy ff or merge", pr.URL)
+}
+
+// final marks what trying again cannot help: everything but a lock that somebody holds.
+func final(err error) error {
+	var held *git.LockError
+	var conflict *git.ConflictError
+	switch {
+	case err == nil || errors.As(err, &held):
+		return err
+	case errors.As(err, &conflict):
+		return task.NewConflict(err, task.Conflict{Onto: conflict.Into, Files: conflict.Files})
+	}
+	return task.Mistakef("%v", err)
+}
+
+// Push implements effect.Delivery.
+func (d delivery) Push(ctx context.Context, t task.Task) error {
+	p, err := d.project(&t)
+	if err != nil {
+		return err
+	}
+	return d.push(ctx, &t, p)
+}
+
+// push pushes the branch. Where there is no remote trying again cannot help.
+func (d delivery) push(ctx context.Context, t *task.Task, p task.Project) error {
+	if has, err := d.s.git.HasRemote(ctx, p.Path, origin); err == nil && !has {
+		return task.Mistakef("project %s has no remote %s: add one with git remote add, or deliver locally: orange project update %s --delivery local", p.Name, origin, p.Name)
+	}
+	return d.s.git.Push(ctx, p.Path, origin, t.Branch)
+}
+
+// CreatePR implements effect.Delivery.
+func (d delivery) CreatePR(ctx context.Context, t task.Task) (string, error) {
+	p, err := d.project(&t)
+	if err != nil {
+		return "", err
+	}
+	if err := d.push(ctx, &t, p); err != nil {
+		return "", err
+	}
+	doc, err := d.s.folders.Read(t.Project, t.ID)
+	if err != nil {
+		return "", err
+	}
+	forge, err := d.s.forge(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	if forge == nil {
+		return "", task.Mistakef("the remote of project %s names no forge: orange project update %s --forge-repo OWNER/REPO", p.Name, p.Name)
+	}
+	pr, err := forge.CreatePR(ctx, tracker.NewPR{Branch: t.Branch, Base: p.DefaultBranch, Title: t.Summary, Body: prBody(&t, doc)})
+	var no *board.Refusal
+	if errors.As(err, &no) {
+		err = task.Mistakef("%v", err)
+	}
+	return pr.URL, err
+}
+
+// DeleteRemoteBranch implements effect.Delivery. Where nothing was pushed there is
+// nothing to delete.
+func (d delivery) DeleteRemoteBranch(ctx context.Context, t task.Task) error {
+	p, err := d.project(&t)
+	if err != nil || !t.Delivery.Pushes() {
+		return err
+	}
+	if has, err := d.s.git.HasRemote(ctx, p.Path, origin); err == nil && !has {
+		return nil
+	}
+	return final(d.s.git.DeleteRemoteBranch(ctx, p.Path, t.Branch, p.DefaultBranch))
+}
+
+// prBody is what a pull request says: what was planned and what was done, in the
+// agents' words.
+func prBody(t *task.Task, doc taskfile.Document) string {
+	var b strings.Builder
+	for _, name := range []string{"Plan", "Handoff"} {
+		if s, ok := taskfile.Find(doc.Sections(), name); ok {
+			fmt.Fprintf(&b, "## %s\n\n%s\n\n", name, s.Text)
+		}
+	}
+	fmt.Fprintf(&b, "Task %s\n", t.ID)
+	return b.String()
+}

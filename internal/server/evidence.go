@@ -1,0 +1,249 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/adapter/git"
+	"orange/internal/core/prompt"
+	"orange/internal/core/screen"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
+	"orange/internal/core/tracker"
+	"orange/internal/core/workflow"
+	"orange/internal/runtime/local"
+)
+
+// prober looks evidence up in the project's repository and in the task's worktree.
+type prober struct {
+	git       *git.Git
+	pull      func(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error)
+	workspace func(name string) string                        // its folder
+	recording bool                                            // nothing is done in repositories: work counts as committed
+	began     func(id task.ID, attempt int) (time.Time, bool) // when an attempt was started; false if nobody knows
+}
+
+// Probe implements local.Prober.
+func (p prober) Probe(ctx context.Context, q local.Question) signal.Evidence {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	e := signal.Evidence{Name: q.Name}
+	var err error
+	switch {
+	case p.recording && (q.Name == workflow.Commits || q.Name == workflow.Clean):
+		e.Holds, e.Detail = true, "supposed, because effects are only recorded"
+	case q.Name == workflow.Merged:
+		e.Holds, e.Detail, err = p.git.Merged(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		if err == nil && e.Holds {
+			err = p.whatWasMerged(ctx, &q, &e)
+		}
+		if err == nil && !e.Holds && q.Commit != "" { // the forge has merged this, and may have squashed it
+			if tip, kept, wrong := p.kept(ctx, &q); wrong == nil && kept && tip != "" {
+				e.Holds, e.Detail = true, fmt.Sprintf("the forge has merged %.12s", q.Commit)
+				if w := q.Task.Work; w != nil {
+					e.Base, e.Head = w.Base, tip
+				}
+			}
+		}
+	case q.Name == workflow.Commits:
+		var n int
+		n, e.Detail, err = p.git.Commits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		if e.Holds = n > 0; e.Holds && err == nil {
+			e.Base, e.Head, err = p.git.ForkPoint(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		}
+	case q.Name == workflow.Clean:
+		e.Holds, e.Detail, err = p.clean(ctx, q.Task)
+	case q.Name == workflow.NothingLost:
+		e.Detail, err = p.lost(ctx, &q)
+		e.Holds = e.Detail == ""
+	case q.Name == workflow.ClaimsFact:
+		e.Detail, err = p.claims(ctx, &q)
+		e.Holds = e.Detail == ""
+	case q.Gate != nil && q.Gate.File != "":
+		e.Holds, e.Detail, err = p.file(&q)
+	default:
+		err = errors.New("nothing here knows how to look it up")
+	}
+	if err != nil {
+		e.Holds, e.Detail = false, err.Error()
+	}
+	return e
+}
+
+// whatWasMerged tells a branch whose commits are in the default branch from one that has
+// none of its own: that is where it was when the task began. One that had commits when it was
+// handed over and has lost them is not merged.
+func (p prober) whatWasMerged(ctx context.Context, q *local.Question, e *signal.Evidence) error {
+	w := q.Task.Work
+	tip, err := p.git.Tip(ctx, q.Project.Path, q.Task.Branch)
+	if w == nil || tip == "" || err != nil { // nobody knows where it began
+		return err
+	}
+	nothing := w.Head == "" || q.Task.Handover != nil && q.Task.Handover.Nothing
+	switch {
+	case tip != w.Base:
+		e.Base, e.Head = w.Base, tip
+	case w.Head != "" && p.git.HasCommit(ctx, q.Project.Path, q.Project.DefaultBranch, w.Head): // it was merged before
+		e.Base, e.Head = w.Base, w.Head
+	case nothing:
+		e.Empty, e.Detail = true, fmt.Sprintf("branch %s has no commits: nothing was merged", q.Task.Branch)
+	default:
+		e.Holds, e.Empty = false, true
+		e.Detail = fmt.Sprintf("branch %s has lost its commits, and what was handed over (%.12s) is not in %s: bring it back with git branch -f %s %.12s",
+			q.Task.Branch, w.Head, q.Project.DefaultBranch, q.Task.Branch, w.Head)
+	}
+	return nil
+}
+
+// clean says whether nothing is uncommitted in the task's worktree. What Orange itself puts
+// there git does not see.
+func (p prober) clean(ctx context.Context, t *task.Task) (bool, string, error) {
+	if t.Workspace == "" {
+		return true, "the task has no workspace", nil
+	}
+	files, err := p.git.Uncommitted(ctx, p.workspace(t.Workspace))
+	if err != nil || len(files) == 0 {
+		return err == nil, "nothing is uncommitted", err
+	}
+	return false, fmt.Sprintf("uncommitted in the worktree: %s: commit or remove them", screen.OneLine(few(files))), nil
+}
+
+// kept says whether the forge has all that the task's branch has: its pull request ends
+// with q.Commit, and people may have added to it there. tip is where the branch is, "" if
+// there is none.
+func (p prober) kept(ctx context.Context, q *local.Question) (tip string, kept bool, err error) {
+	tip, err = p.git.Tip(ctx, q.Project.Path, q.Task.Branch)
+	if err != nil || tip == "" || tip == q.Commit {
+		return tip, err == nil, err
+	}
+	if q.Commit == "" || p.git.Obtain(ctx, q.Project.Path, q.Task.Branch, q.Commit) != nil {
+		return tip, false, nil // as far as anybody can tell here
+	}
+	return tip, p.git.Within(ctx, q.Project.Path, tip, q.Commit), nil
+}
+
+// lost says what would be gone if the task were given up, "" if nothing: the forge keeps
+// what its branch has with the pull request, and nothing is uncommitted.
+func (p prober) lost(ctx context.Context, q *local.Question) (string, error) {
+	tip, kept, err := p.kept(ctx, q)
+	switch {
+	case err != nil:
+		return "", err
+	case tip != "" && !kept:
+		return "its branch has commits that the pull request has not", nil
+	case q.Task.Workspace == "":
+		return "", nil
+	}
+	dirty, err := p.git.Dirty(ctx, p.workspace(q.Task.Workspace))
+	if err == nil && dirty {
+		return "its workspace has changes that are not committed", nil
+	}
+	return "", err
+}
+
+// claims says what of a worker's claims about the repository is not so, "" if all is.
+func (p prober) claims(ctx context.Context, q *local.Question) (string, error) {
+	var wrong []string
+	if b := q.Git.Branch; b != "" && b != q.Task.Branch {
+		wrong = append(wrong, fmt.Sprintf("it names branch %q, and the task works on %s", b, q.Task.Branch))
+	}
+	if q.Git.Made || q.Git.Commit != "" {
+		n, _, err := p.git.Commits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		if err != nil {
+			return "", err
+		}
+		if n == 0 {
+			wrong = append(wrong, "it says that it committed, and "+q.Task.Branch+" has no commit of its own")
+		}
+	}
+	if sha := q.Git.Commit; sha != "" && !p.git.HasCommit(ctx, q.Project.Path, q.Task.Branch, sha) {
+		wrong = append(wrong, fmt.Sprintf("commit %.40q is not on %s", sha, q.Task.Branch))
+	}
+	if why := p.claimedPR(ctx, q); why != "" {
+		wrong = append(wrong, why)
+	}
+	return strings.Join(wrong, "; "), nil
+}
+
+// claimedPR says what is wrong with the pull request that a worker says it opened: it
+// must be that of the task's branch.
+func (p prober) claimedPR(ctx context.Context, q *local.Question) string {
+	claimed := q.Git.PR
+	if claimed == nil {
+		return ""
+	}
+	if q.Task.Delivery != task.DeliverPR {
+		return fmt.Sprintf("it names pull request %.200q, and the work of this project is not delivered by one", claimed.URL)
+	}
+	found, err := p.pull(ctx, q.Project, "", q.Task.Branch)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("it names pull request %.200q, and none of %s was found", claimed.URL, q.Task.Branch)
+	case found.URL != claimed.URL:
+		return fmt.Sprintf("it names pull request %.200q, and that of %s is %s", claimed.URL, q.Task.Branch, found.URL)
+	}
+	return ""
+}
+
+// since is when the work in question began: with its attempt, or with the visit.
+func (p prober) since(q *local.Question) time.Time {
+	if p.began != nil && q.Attempt > 0 {
+		if at, ok := p.began(q.Task.ID, q.Attempt); ok {
+			return at
+		}
+	}
+	return q.Task.Since
+}
+
+// maxHeader bounds how much of a file is read for its frontmatter, in bytes.
+const maxHeader = 64 << 10
+
+// file says whether the file that a gate asks for is there, has content, was written in
+// this visit, and has the fields that it needs.
+func (p prober) file(q *local.Question) (bool, string, error) {
+	if q.Task.Workspace == "" {
+		return false, "the task has no workspace to look in", nil
+	}
+	root, err := os.OpenRoot(p.workspace(q.Task.Workspace))
+	if err != nil {
+		return false, "", err
+	}
+	defer root.Close() //nolint:errcheck // read only
+	name := filepath.FromSlash(prompt.ResolveInput(q.Gate.File, workflow.EnhancementName(q.Task.Branch), ""))
+	info, err := root.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, "Required output not found: " + name, nil
+	case err != nil:
+		return false, "", err
+	case !info.Mode().IsRegular() || info.Size() == 0:
+		return false, name + " is empty: write it", nil
+	case info.ModTime().Before(p.since(q)):
+		return false, name + " was not written in this session: write it anew", nil
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return false, "", err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	text := make([]byte, min(info.Size(), maxHeader))
+	n, err := f.Read(text)
+	if err != nil {
+		return false, "", err
+	}
+	if missing := taskfile.MissingFields(name, string(text[:n]), q.Gate.Header); missing != "" {
+		return false, missing, nil
+	}
+	if of := taskfile.FieldOf(string(text[:n]), "task_id"); slices.Contains(q.Gate.Header, "task_id") && of != string(q.Task.ID) {
+		return false, fmt.Sprintf("%s is of task %.40q, and this is task %s", name, of, q.Task.ID), nil
+	}
+	return true, name + " is there", nil
+}

@@ -1,0 +1,130 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"sync"
+
+	"orange/internal/adapter/gitea"
+	"orange/internal/adapter/github"
+	"orange/internal/config"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/runtime/track"
+	"orange/internal/transport"
+)
+
+// secret reads a secret of a tracker or a forge when it is needed. Nothing keeps it.
+func secret(source string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) { return config.Secret(ctx, source, config.Getenv) }
+}
+
+// githubSecret is the secret for a host: the one that is configured, else what GitHub's
+// own tools use.
+func githubSecret(source, host string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		if source != "" && source != "gh" {
+			return config.Secret(ctx, source, config.Getenv)
+		}
+		names := []string{"GH_TOKEN", "GITHUB_TOKEN"}
+		if host != "github.com" {
+			names = []string{"GH_ENTERPRISE_TOKEN"}
+		}
+		for _, name := range names {
+			if token := config.Getenv(name); token != "" && source == "" {
+				return token, nil
+			}
+		}
+		return github.TokenFromGh(ctx, host)
+	}
+}
+
+// calls sends requests of one tracker or forge, as often as it takes and no more often
+// than it wants.
+func (s *server) calls(o transport.Options) *http.Client {
+	o.Log = func(msg string, args ...any) { s.log.Info(msg, append([]any{"component", "transport"}, args...)...) }
+	return &http.Client{Transport: transport.New(o)}
+}
+
+// forges are the forges of projects that were asked for. They are kept, for they know what
+// they have seen already and when to leave a server alone.
+type forges struct {
+	mu   sync.Mutex
+	open map[string]openForge // by the name of the project
+}
+
+// openForge is a forge with what it was made from. It is made anew when that changes.
+type openForge struct {
+	remote string
+	policy task.Forge
+	forge  track.Forge
+}
+
+// get returns the forge of a project, which anew makes unless there is one.
+func (f *forges) get(project, remote string, policy task.Forge, anew func() (track.Forge, error)) (track.Forge, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if have, ok := f.open[project]; ok && have.remote == remote && have.policy == policy {
+		return have.forge, nil
+	}
+	forge, err := anew()
+	if err != nil {
+		delete(f.open, project)
+		return nil, err
+	}
+	if f.open == nil {
+		f.open = map[string]openForge{}
+	}
+	f.open[project] = openForge{remote: remote, policy: policy, forge: forge}
+	return forge, nil
+}
+
+// forge returns the forge of a project. It is nil where the project has no remote to tell.
+func (s *server) forge(ctx context.Context, p task.Project) (track.Forge, error) {
+	remote, err := s.git.RemoteURL(ctx, p.Path, origin)
+	if err != nil && p.Forge.Scope == "" {
+		return nil, nil
+	}
+	policy := p.Forge
+	if policy.Scope == "" {
+		scope, ok := github.ScopeOf(remote)
+		if !ok {
+			return nil, nil
+		}
+		policy.Scope = scope
+	}
+	return s.forges.get(p.Name, remote, policy, func() (track.Forge, error) {
+		forge, err := s.newForge(p.Name, github.HostOf(remote), policy)
+		if err != nil {
+			return nil, task.Mistakef("the forge of %s: %v", p.Name, err)
+		}
+		return forge, nil
+	})
+}
+
+// newForge makes the client of a forge. It asks nobody yet.
+func (s *server) newForge(project, host string, f task.Forge) (track.Forge, error) {
+	calls := s.calls(transport.Options{Name: project, Secret: f.Token, Forbids: true})
+	if f.Kind == task.ForgeGitea {
+		return gitea.New(gitea.Options{URL: cmp.Or(f.URL, "https://"+host), Scope: f.Scope, Token: secret(cmp.Or(f.Token, "env:GITEA_TOKEN")), HTTP: calls})
+	}
+	_, forge, err := github.New(github.Options{URL: cmp.Or(f.URL, github.APIBase(host)), Scope: f.Scope, Token: githubSecret(f.Token, host), HTTP: calls})
+	return forge, err
+}
+
+// pull finds a pull request by its address, or that of a branch.
+func (s *server) pull(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error) {
+	forge, err := s.forge(ctx, p)
+	if err != nil {
+		return tracker.PR{}, err
+	}
+	if forge == nil {
+		return tracker.PR{}, task.Mistakef("project %s has no remote that names a forge: see orange project update --help", p.Name)
+	}
+	pr, ok, err := track.FindPR(ctx, forge, url, branch)
+	if err == nil && !ok {
+		err = tracker.ErrNotFound
+	}
+	return pr, err
+}

@@ -1,0 +1,270 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"orange/internal/adapter/git"
+	"orange/internal/adapter/sqlite"
+	"orange/internal/config"
+	"orange/internal/core/prose"
+	"orange/internal/core/screen"
+	"orange/internal/core/task"
+)
+
+// gitTrust knows which programs git may run for the server, project by project: those that
+// its configuration named when the project was added, or when a person last said so.
+type gitTrust struct {
+	store *sqlite.Store
+	home  string
+	git   *git.Git
+
+	mu       sync.Mutex
+	projects map[string]trustedProject // by name
+}
+
+// trustedProject is what is trusted in the repository of a project.
+type trustedProject struct {
+	path, common string
+	programs     []task.GitProgram
+	notice       string    // which programs are not run
+	looked       time.Time // when that was found out
+}
+
+// gitEnv is what git has of this process's environment.
+func gitEnv(keys bool) []string { return config.GitEnv(config.Environ(), keys) }
+
+// guardedGit returns git that runs no program which nobody has trusted, and what knows the
+// trusted ones.
+func guardedGit(home string, store *sqlite.Store) (*git.Git, *gitTrust) {
+	t := &gitTrust{store: store, home: home, projects: map[string]trustedProject{}}
+	t.git = git.New().With(gitEnv).Guarded(&git.Guard{Hooks: filepath.Join(home, "git-hooks"), Trusted: t.trusted})
+	return t.git, t
+}
+
+// trusted says which project a repository belongs to and what is trusted there. The
+// repositories of submodules are in the one around them. Projects may be worktrees of one
+// repository: what is trusted in one of them is trusted in all, and the first name stands for them.
+func (t *gitTrust) trusted(common string) (project string, programs []task.GitProgram) {
+	if common == "" {
+		return "", nil
+	}
+	common = realPath(common)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	around := ""
+	for _, name := range slices.Sorted(maps.Keys(t.projects)) {
+		p := t.projects[name]
+		in := p.common == common || strings.HasPrefix(common, p.common+string(filepath.Separator))
+		switch {
+		case p.common == "" || !in || len(p.common) < len(around):
+		case p.common == around:
+			programs = task.UniteGitPrograms(programs, p.programs)
+		default:
+			project, programs, around = name, p.programs, p.common
+		}
+	}
+	return project, programs
+}
+
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// settingOf is where the store keeps what is trusted in a project.
+func settingOf(project string) string { return "git-programs:" + project }
+
+// load takes over the projects of the store. A project that says nothing about programs is one
+// of an earlier version, or was imported: what git would run there now is trusted.
+func (t *gitTrust) load(ctx context.Context) error {
+	list, err := t.store.Projects()
+	if err != nil {
+		return err
+	}
+	var failed []error
+	known := map[string]bool{}
+	for _, p := range list {
+		known[p.Name] = true
+		t.mu.Lock()
+		have, loaded := t.projects[p.Name]
+		t.mu.Unlock()
+		if loaded && have.path == p.Path && have.common != "" {
+			continue
+		}
+		text, err := t.store.Setting(settingOf(p.Name))
+		var programs []task.GitProgram
+		switch {
+		case err != nil:
+		case text == "":
+			_, err = t.trust(ctx, p)
+		default:
+			if err = json.Unmarshal([]byte(text), &programs); err == nil {
+				_, err = t.keep(p, programs)
+			}
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("project %s: %w", p.Name, err))
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for name := range t.projects {
+		if !known[name] {
+			delete(t.projects, name)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// loadTrust is load where nobody waits for the result. What could not be found out is not
+// trusted.
+func (s *server) loadTrust(ctx context.Context) {
+	if err := s.trust.load(ctx); err != nil {
+		s.log.Warn("look for the programs that git runs", "component", "git", "error", err)
+	}
+}
+
+func (t *gitTrust) set(p task.Project, programs []task.GitProgram) {
+	common, err := git.CommonDir(p.Path)
+	if err == nil {
+		common = realPath(common)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.projects[p.Name] = trustedProject{path: p.Path, common: common, programs: programs}
+}
+
+// trust makes what git would run in a project's checkout, and in the worktrees at places, the
+// programs that are trusted from now on.
+func (t *gitTrust) trust(ctx context.Context, p task.Project, places ...string) ([]task.GitProgram, error) {
+	var all [][]task.GitProgram
+	for _, dir := range append([]string{p.Path}, places...) {
+		list, err := t.git.Programs(ctx, dir)
+		if err != nil {
+			return nil, fmt.Errorf("look for the programs that git runs in %s: %w", dir, err)
+		}
+		all = append(all, list)
+	}
+	return t.keep(p, task.UniteGitPrograms(all...))
+}
+
+// keep makes programs the trusted ones of a project.
+func (t *gitTrust) keep(p task.Project, programs []task.GitProgram) ([]task.GitProgram, error) {
+	programs = task.SealedGitPrograms(programs)
+	text, err := json.Marshal(programs)
+	if have, _ := t.store.Setting(settingOf(p.Name)); err == nil && have != string(text) {
+		err = t.store.SetSetting(settingOf(p.Name), string(text))
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.set(p, programs)
+	return programs, nil
+}
+
+// forget drops what is known of a project.
+func (t *gitTrust) forget(name string) error {
+	t.mu.Lock()
+	delete(t.projects, name)
+	t.mu.Unlock()
+	return t.store.SetSetting(settingOf(name), "")
+}
+
+// Trusted implements api.GitPrograms.
+func (t *gitTrust) Trusted(project string) []task.GitProgram {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.projects[project].programs
+}
+
+// lookInterval is how long it counts which programs were found not to be trusted.
+const lookInterval = time.Second
+
+// Untrusted implements api.GitPrograms.
+func (t *gitTrust) Untrusted(ctx context.Context, p task.Project) string {
+	t.mu.Lock()
+	known, ok := t.projects[p.Name]
+	t.mu.Unlock()
+	if !ok || time.Since(known.looked) < lookInterval {
+		return known.notice
+	}
+	notice := untrustedText(t.untrusted(ctx, p))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now, ok := t.projects[p.Name]; ok {
+		now.notice, now.looked = notice, time.Now()
+		t.projects[p.Name] = now
+	}
+	return notice
+}
+
+// untrusted lists the programs that git is kept from running in a project's checkout and its
+// worktrees. Where git cannot be asked there are none: nothing can run there.
+func (t *gitTrust) untrusted(ctx context.Context, p task.Project) []task.GitProgram {
+	var all [][]task.GitProgram
+	for _, dir := range append([]string{p.Path}, t.worktreesOf(p)...) {
+		if list, err := t.git.Untrusted(ctx, dir); err == nil {
+			all = append(all, list)
+		}
+	}
+	return task.UniteGitPrograms(all...)
+}
+
+// worktreesOf lists those of a project's workspaces that are made.
+func (t *gitTrust) worktreesOf(p task.Project) (out []string) {
+	for _, name := range p.Workspaces() {
+		dir := filepath.Join(t.home, "workspaces", name)
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			out = append(out, dir)
+		}
+	}
+	return out
+}
+
+// untrustedText says which programs are not run, "" if there are none.
+func untrustedText(programs []task.GitProgram) string {
+	const most = 5
+	if len(programs) == 0 {
+		return ""
+	}
+	var names []string
+	for _, p := range programs[:min(most, len(programs))] {
+		name := p.Key + " = " + p.Shown()
+		if p.Kind == task.GitHook {
+			name = "the hook " + p.Files[0].Path
+		}
+		names = append(names, prose.Cut(screen.OneLine(name), 100))
+	}
+	if more := len(programs) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return "git would run programs that nobody has trusted, and Orange does not let it: " + strings.Join(names, "; ")
+}
+
+// checkGitPrograms says which programs git may run, and complains about those that it may not.
+func (s *server) checkGitPrograms(ctx context.Context) (string, error) {
+	trusted := 0
+	var wrong []string
+	for _, p := range s.runtime.Projects() {
+		trusted += len(s.trust.Trusted(p.Name))
+		if text := untrustedText(s.trust.untrusted(ctx, p)); text != "" {
+			wrong = append(wrong, "project "+p.Name+": "+text)
+		}
+	}
+	if len(wrong) > 0 {
+		return "", errors.New(strings.Join(wrong, "; "))
+	}
+	return fmt.Sprintf("%d trusted, and git names no others", trusted), nil
+}

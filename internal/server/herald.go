@@ -1,0 +1,182 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"orange/internal/adapter/notify"
+	"orange/internal/atomicfile"
+	"orange/internal/config"
+	"orange/internal/core/engine"
+	"orange/internal/core/task"
+	"orange/internal/runtime/herald"
+)
+
+// gathered is how many items a person is told one by one. More are told as one message.
+const gathered = 5
+
+// announce tells people what waits for them until ctx ends. The function it returns
+// waits for that.
+func (s *server) announce(ctx context.Context) (ended func()) {
+	told := &toldFile{path: s.cfg.ToldFile(), names: map[string]bool{}}
+	var ways []herald.Way
+	for i := range s.cfg.Notify {
+		n := &s.cfg.Notify[i]
+		told.names[n.Name()] = true
+		ways = append(ways, s.wayOf(n))
+	}
+	h := herald.New(herald.Options{
+		Journal: s.runtime, Tasks: s.store, Notes: s.store, Definition: s.runtime.Definition, Ways: ways, Log: s.log,
+		Report: func(r herald.Result) {
+			if err := told.keep(r); err != nil {
+				s.log.Warn("keep how notifications went", "component", "herald", "error", err)
+			}
+		},
+	})
+	s.herald = h
+	var running sync.WaitGroup
+	running.Go(func() { h.Run(ctx) })
+	return running.Wait
+}
+
+// seenAt is where a person sees a task, or all that waits if none is named; "" if no page
+// is open. The token is not part of it: whoever has no session must ask for one.
+func (s *server) seenAt(id task.ID) string {
+	s.page.mu.Lock()
+	defer s.page.mu.Unlock()
+	switch open := s.page.open; {
+	case open == nil:
+		return ""
+	case id == "":
+		return "http://" + open.Addr().String() + "/inbox"
+	default:
+		return "http://" + open.Addr().String() + "/tasks/" + string(id)
+	}
+}
+
+// wayOf is a way of the configuration as the herald goes it.
+func (s *server) wayOf(n *config.Notify) herald.Way {
+	w := herald.Way{
+		Name: n.Name(), Retry: n.Remote(), Several: gathered,
+		Wants: func(it engine.Item) bool { return n.Wants(string(it.Kind), it.Project) },
+	}
+	if n.Kind == "webhook" { // a program reads it
+		w.Several = 0
+	}
+	to := tellerOf(s.cfg, n)
+	w.Tell = func(ctx context.Context, id string, items []engine.Item) error {
+		m := notify.Message{ID: id, Items: s.worded(items), Brief: n.Brief}
+		if len(items) == 1 {
+			m.URL = s.seenAt(items[0].Task)
+		} else {
+			m.URL = s.seenAt("")
+		}
+		return to.Tell(ctx, m)
+	}
+	return w
+}
+
+// worded lets the items say why they wait.
+func (s *server) worded(items []engine.Item) []engine.Item {
+	out := slices.Clone(items)
+	for i := range out {
+		if t, ok, err := s.store.Task(out[i].Task); err == nil && ok {
+			out[i].Because(s.waitReasons(&t))
+		}
+	}
+	return out
+}
+
+// teller tells people something.
+type teller interface {
+	Tell(ctx context.Context, m notify.Message) error
+}
+
+// tellerOf is the adapter of a way. Secrets are read each time something is told.
+func tellerOf(cfg config.Config, n *config.Notify) teller {
+	r := notify.Remote{Client: notify.Client(), URL: n.URL}
+	if n.Secret != "" {
+		r.Secret = func(ctx context.Context) (string, error) { return config.Secret(ctx, n.Secret, config.Getenv) }
+	}
+	env := config.DesktopEnv(config.Environ())
+	switch n.Kind {
+	case "webhook":
+		return notify.Webhook{Remote: r}
+	case "ntfy":
+		return notify.Ntfy{Remote: r}
+	case "slack":
+		return notify.Slack{Remote: r}
+	case "bell":
+		return notify.Bell{Socket: cfg.Terminal, Env: env}
+	}
+	return notify.Desktop{System: runtime.GOOS, Env: env}
+}
+
+// SendTestNotification tells a test, from this very process. It says that it is one, also where the
+// words of people are left out.
+func SendTestNotification(ctx context.Context, cfg config.Config, n config.Notify, kind string) error {
+	it := engine.Item{Kind: engine.ItemKind(kind), Project: "orange", Branch: "test", Status: "test", Do: "orange inbox", Since: time.Now().UTC()}
+	return tellerOf(cfg, &n).Tell(ctx, notify.Message{ID: "test-" + strings.ToLower(rand.Text()[:12]), Items: []engine.Item{it}, Brief: n.Brief, Test: true})
+}
+
+// checkNotify says how telling people went the last time.
+func (s *server) checkNotify(context.Context) (string, error) {
+	if len(s.cfg.Notify) == 0 {
+		return "nobody is to be told", nil
+	}
+	known, err := config.ReadTold(s.cfg.ToldFile())
+	if err != nil {
+		return "", err
+	}
+	var bad []error
+	good := 0
+	for i := range s.cfg.Notify {
+		n := &s.cfg.Notify[i]
+		switch told, ok := known[n.Name()]; {
+		case ok && told.Problem != "":
+			bad = append(bad, fmt.Errorf("%s (number %d): %s", n.Kind, i+1, told.Problem))
+		case ok:
+			good++
+		}
+	}
+	return fmt.Sprintf("%d ways, %d were told something and it went well", len(s.cfg.Notify), good), errors.Join(bad...)
+}
+
+// toldFile keeps how telling people went, for orange notify list and orange doctor.
+type toldFile struct {
+	path  string
+	names map[string]bool // of the ways there are
+
+	mu sync.Mutex
+}
+
+// keep writes a result down. A reader sees the file before or after, never between.
+func (f *toldFile) keep(r herald.Result) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	known, _ := config.ReadTold(f.path) // one that does not parse is written anew
+	out := map[string]config.Told{}
+	for name, told := range known {
+		if f.names[name] {
+			out[name] = told
+		}
+	}
+	told := config.Told{At: r.At.UTC(), OK: r.At.UTC(), Problem: r.Problem}
+	if r.Problem != "" {
+		told.OK = out[r.Way].OK
+	}
+	out[r.Way] = told
+	text, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(f.path, text, 0o600)
+}

@@ -1,0 +1,148 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"orange/internal/core/board"
+	"orange/internal/core/prompt"
+	"orange/internal/core/task"
+	"orange/internal/core/tracker"
+	"orange/internal/runtime/effect"
+	"orange/internal/runtime/herald"
+	"orange/internal/runtime/local"
+	"orange/internal/runtime/track"
+	"orange/internal/transport"
+)
+
+// maxNews bounds one piece of news of a tracker, in bytes.
+const maxNews = 4 << 20
+
+// track looks after trackers until ctx ends, and hears their news at an address, if one
+// is given. The function it returns waits for the end.
+func (s *server) track(ctx context.Context, hooks string) (ended func(), err error) {
+	var wait sync.WaitGroup
+	if s.hears = hooks != ""; s.hears {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", hooks)
+		if err != nil {
+			return nil, fmt.Errorf("hear the news of trackers: %w", err)
+		}
+		s.log.Info("hearing news of trackers", "component", "hooks", "address", l.Addr().String())
+		server := &http.Server{Handler: hookHandler(s.office.Hear, s.log), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+		wait.Go(func() { server.Serve(l) }) //nolint:errcheck // it ends with the server
+		wait.Go(func() {
+			<-ctx.Done()
+			server.Close() //nolint:errcheck // a tracker sends its news again
+		})
+	}
+	wait.Go(func() { s.office.Watch(ctx, s.retrack) })
+	return func() { wait.Wait(); s.office.Close() }, nil
+}
+
+// maxHooks bounds how many pieces of news are read and followed at the same time.
+const maxHooks = 16
+
+// hookHandler takes the news of trackers. It says as little as it can to strangers.
+func hookHandler(hear func(ctx context.Context, name string, header http.Header, body []byte) error, log *slog.Logger) http.Handler {
+	mux := http.NewServeMux()
+	free := make(chan struct{}, maxHooks)
+	mux.HandleFunc("POST /hooks/{name}", func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case free <- struct{}{}:
+			defer func() { <-free }()
+		default:
+			w.Header().Set("Retry-After", "10")
+			http.Error(w, "too many", http.StatusTooManyRequests)
+			return
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxNews))
+		if err != nil {
+			http.Error(w, "too much", http.StatusRequestEntityTooLarge)
+			return
+		}
+		name := r.PathValue("name")
+		err = hear(r.Context(), name, r.Header, body)
+		var mistake *task.Mistake
+		switch {
+		case err == nil:
+			w.WriteHeader(http.StatusNoContent)
+		case errors.Is(err, tracker.ErrForged), errors.As(err, &mistake):
+			log.Warn("news that is not believed", "component", "hooks", "tracker", name, "error", err)
+			http.Error(w, "not believed", http.StatusForbidden)
+		case errors.Is(err, tracker.ErrMalformed):
+			log.Warn("news that is not understood", "component", "hooks", "tracker", name, "error", err)
+			http.Error(w, "not understood", http.StatusBadRequest)
+		default:
+			log.Warn("news that could not be followed", "component", "hooks", "tracker", name, "error", err)
+			http.Error(w, "later", http.StatusServiceUnavailable)
+		}
+	})
+	return mux
+}
+
+// control is the runtime's, and stays while trackers are to be watched.
+type control struct {
+	*local.Runtime
+	office *track.Office
+	page   *webPage
+	herald *herald.Herald
+	hears  bool // news come from outside
+}
+
+// Busy implements api.Control.
+func (c control) Busy() bool {
+	return c.hears || c.page.busy() || c.herald.Busy() || c.Runtime.Busy() || c.office.Watches()
+}
+
+// allCards changes cards wherever they are: on the local board or at a tracker.
+type allCards struct {
+	local  cards
+	office *track.Office
+}
+
+var _ effect.Cards = allCards{}
+
+func (a allCards) isLocal(ref string) bool {
+	_, _, ok := board.ParseRef(ref)
+	return ok
+}
+
+// Change implements effect.Cards.
+func (a allCards) Change(ctx context.Context, t task.Task, e task.Effect) (string, error) {
+	if a.isLocal(t.TrackerRef) {
+		return a.local.Change(ctx, t, e)
+	}
+	note, err := a.office.Change(ctx, t, e)
+	var out *transport.LockedOut
+	if errors.As(err, &out) && e.Aside && e.Tries > 0 { // a person looks at the secret; when it is good, the rest follows
+		err = task.Mistakef("%v", err)
+	}
+	return note, err
+}
+
+// Look implements effect.Cards.
+func (a allCards) Look(ctx context.Context, t task.Task) (*board.Face, error) {
+	if a.isLocal(t.TrackerRef) {
+		return a.local.Look(ctx, t)
+	}
+	return a.office.Look(ctx, t)
+}
+
+// shown is the task's card for its agents, nil if it is on no board.
+func (a allCards) shown(t *task.Task) *prompt.Card {
+	if a.isLocal(t.TrackerRef) {
+		return a.local.shown(t)
+	}
+	card, comments, ok := a.office.Shown(t)
+	if !ok {
+		return nil
+	}
+	return &prompt.Card{Card: card, Comments: comments}
+}

@@ -1,0 +1,162 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/screen"
+	"orange/internal/core/task"
+	"orange/internal/runtime/agents"
+)
+
+// inbox lists what waits for a person. A task that holds a workspace while others are
+// queued for one frees them.
+func (s *server) inbox(ctx context.Context, project string) ([]engine.Item, error) {
+	b := inbox{s: s, bound: map[task.ID]bool{}, queued: map[string]int{}}
+	if s.runtime.Paused() {
+		b.items = append(b.items, engine.Item{Kind: engine.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"})
+	}
+	for _, p := range s.runtime.Projects() {
+		if project == "" || p.Name == project {
+			b.items = append(b.items, engine.GitItems(p.Name, s.trust.Untrusted(ctx, p))...)
+		}
+	}
+	err := s.store.EachTask(task.Filter{Project: project}, func(fold []byte) error {
+		var t task.Task
+		if err := json.Unmarshal(fold, &t); err != nil {
+			return fmt.Errorf("read a task: %w", err)
+		}
+		b.add(t)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	ended, err := s.store.NeedAttention() // a task that is over may need somebody too
+	for _, t := range ended {
+		if _, known := b.bound[t.ID]; !known && (project == "" || t.Project == project) {
+			b.add(t)
+		}
+	}
+	for i := range b.items {
+		if b.bound[b.items[i].Task] {
+			b.items[i].Frees = b.queued[b.items[i].Project]
+		}
+	}
+	return b.items, err
+}
+
+// inbox is one look at all tasks.
+type inbox struct {
+	s      *server
+	items  []engine.Item
+	bound  map[task.ID]bool // holds a workspace
+	queued map[string]int   // tasks that wait for one, by project
+}
+
+func (b *inbox) add(t task.Task) {
+	if t.Queued {
+		b.queued[t.Project]++
+	}
+	b.bound[t.ID] = t.Workspace != ""
+	def, err := b.s.runtime.Definition(&t)
+	if err != nil {
+		b.items = append(b.items, engine.Item{Task: t.ID, Project: t.Project, Status: t.Status, Kind: engine.ItemAttention, Text: err.Error(), Since: t.Since})
+		return
+	}
+	if it, ok := engine.Inbox(def, t); ok {
+		it.Because(b.s.waitReasons(&t))
+		b.items = append(b.items, it)
+	}
+}
+
+// waitReasons says why a task waits for a person, from its journal, its TASK.md and what
+// its agents wrote last. It says nothing about a task that waits for nobody.
+func (s *server) waitReasons(t *task.Task) []engine.WaitReason {
+	def, err := s.runtime.Definition(t)
+	if err != nil {
+		return nil
+	}
+	if it, ok := engine.Inbox(def, *t); !ok || it.Kind == engine.ItemStart { // most tasks: nothing is read for them
+		return nil
+	}
+	from := engine.Records{Entries: s.lastMove(t), Output: s.lastOutput(t), Message: s.lastMessage(t)}
+	if doc, err := s.folders.Read(t.Project, t.ID); err == nil {
+		from.Sections = doc.Sections()
+	}
+	return engine.WaitReasons(def, *t, from)
+}
+
+// lastOutput reads the last lines that an attempt of a task showed, as text. Exits from before did not
+// tell them.
+func (s *server) lastOutput(t *task.Task) func(attempt int) string {
+	return func(attempt int) string {
+		if s.company == nil {
+			return ""
+		}
+		return s.company.agents.ShownLast(agents.Key{Task: t.ID, Number: attempt})
+	}
+}
+
+// lastMessage reads what an attempt of a task said last, as text.
+func (s *server) lastMessage(t *task.Task) func(attempt int) string {
+	return func(attempt int) string {
+		if s.company == nil {
+			return ""
+		}
+		text, err := s.company.agents.LastMessage(t, attempt)
+		if err != nil {
+			return ""
+		}
+		return screen.Text(text)
+	}
+}
+
+// moves keeps the entries of tasks that say how they came to their states, so that a
+// journal is read once for each of its lengths.
+type moves struct {
+	mu    sync.Mutex
+	known map[task.ID]lastMove
+}
+
+// lastMove are the entries from the one before the last move on.
+type lastMove struct {
+	seq     int
+	entries []journal.Entry
+}
+
+// maxMoves bounds how many tasks moves remembers.
+const maxMoves = 2000
+
+// lastMove returns the entries of a task from the one before its last move on. They are
+// empty if the journal cannot be read: orange doctor says why.
+func (s *server) lastMove(t *task.Task) []journal.Entry {
+	s.moves.mu.Lock()
+	known := s.moves.known[t.ID]
+	s.moves.mu.Unlock()
+	if known.seq == t.Seq {
+		return known.entries
+	}
+	entries, err := s.store.Journal(t.ID, 0)
+	if err != nil {
+		return nil
+	}
+	entries = entries[:min(len(entries), t.Seq)]
+	at := len(entries) - 1
+	for at > 0 && entries[at].To == "" {
+		at--
+	}
+	entries = slices.Clone(entries[max(0, at-1):])
+	s.moves.mu.Lock()
+	defer s.moves.mu.Unlock()
+	if s.moves.known == nil || len(s.moves.known) >= maxMoves {
+		s.moves.known = map[task.ID]lastMove{}
+	}
+	s.moves.known[t.ID] = lastMove{t.Seq, entries}
+	return entries
+}

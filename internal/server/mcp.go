@@ -1,0 +1,109 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"orange/internal/adapter/workflowdir"
+	"orange/internal/config"
+	"orange/internal/core/agent"
+	"orange/internal/core/signal"
+	"orange/internal/core/verify"
+	"orange/internal/core/workflow"
+	"orange/internal/ui/cli"
+	"orange/internal/ui/client"
+	"orange/internal/ui/mcp"
+	"orange/internal/ui/web"
+)
+
+// MCP speaks MCP with whoever runs orange mcp, in a process of its own.
+func MCP(cfg config.Config, version, cwd string) func(context.Context, cli.MCPOptions) error {
+	return func(ctx context.Context, o cli.MCPOptions) error {
+		c := mcp.Caller{API: o.Client, Task: cfg.Task, Role: cfg.Role, Attempt: cfg.Attempt, Folder: cwd}
+		ctx = client.WithVia(ctx, signal.Via{Kind: signal.ViaMCP})
+		return mcp.Serve(ctx, mcp.Options{Version: version, Workflow: workflows{workflowdir.New(cfg.UserWorkflows)}.Find}, c, o.In, o.Out)
+	}
+}
+
+// mcpHandler speaks MCP over HTTP with those who show the token of the web page, as a
+// person, and with those who show an attempt's, as that attempt.
+func (s *server) mcpHandler(pageToken string) http.Handler {
+	o := mcp.Options{Version: s.version, Workflow: workflows{workflowdir.New(s.cfg.UserWorkflows)}.Find, Verify: s.verifyElsewhere}
+	return mcp.Handler(o, func(r *http.Request) (mcp.Caller, func(), error) { return s.mcpCaller(pageToken, r) }, s.log)
+}
+
+var errUnknownToken = errors.New("it is neither the page's nor an attempt's")
+
+// mcpCaller is who asks. The calls go through the socket like everybody's, where an
+// attempt is known by its token; here it must not be shown by a process of another attempt.
+func (s *server) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(), error) {
+	o := client.Options{Socket: s.cfg.Socket, Home: s.cfg.Home}
+	c := mcp.Caller{}
+	token, shown := web.Shown(r)
+	switch {
+	case !shown || token == "":
+		return c, nil, mcp.ErrNoToken
+	case web.Same(token, pageToken): // that it is no agent who shows it, the page has seen to
+	case s.company == nil: // nobody could tell an attempt from a person
+		return c, nil, errUnknownToken
+	default:
+		who, err := s.attemptOf(token, r)
+		if err != nil {
+			return c, nil, err
+		}
+		c.Task, c.Role, c.Attempt, o.Token = string(who.Task), who.Role, who.Attempt, token
+	}
+	api := client.Of(o)
+	c.API = api
+	return c, api.Close, nil
+}
+
+// attemptOf is the attempt that shows its token. A token that is nobody's is found out
+// before anybody is looked for.
+func (s *server) attemptOf(token string, r *http.Request) (*agent.Caller, error) {
+	who, err := s.company.agents.Known(token)
+	if err != nil {
+		return nil, errUnknownToken
+	}
+	if s.company.agents.Len() == 0 {
+		return who, nil
+	}
+	who, err = peersOf(s.company.agents).caller(r, token)
+	if err == nil && who == nil {
+		err = errUnknownToken
+	}
+	return who, err
+}
+
+// verifyElsewhere searches the states of a workflow in a process of its own: it may take
+// a gigabyte and a core, which are not this server's to give.
+func (s *server) verifyElsewhere(ctx context.Context, def *workflow.Definition, maxStates int) (verify.Report, error) {
+	var r verify.Report
+	dir, err := os.MkdirTemp("", "orange-verify")
+	if err != nil {
+		return r, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	file := filepath.Join(dir, "workflow.yaml")
+	if err := os.WriteFile(file, []byte(def.Text), 0o600); err != nil {
+		return r, err
+	}
+	cmd := exec.CommandContext(ctx, s.self, "workflow", "verify", "--json", "--max-states", strconv.Itoa(maxStates), file)
+	cmd.Dir, cmd.Env = dir, config.ToolEnv(config.Environ())
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err = cmd.Run() // 1 is a workflow that is not proved, which the report says
+	if json.Unmarshal(out.Bytes(), &r) != nil || r.Workflow == "" {
+		return r, fmt.Errorf("search the workflow: %s", strings.TrimSpace(said.String()+" "+fmt.Sprint(err)))
+	}
+	return r, nil
+}

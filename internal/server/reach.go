@@ -1,0 +1,153 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"orange/internal/adapter/attend"
+	"orange/internal/adapter/lock"
+	"orange/internal/adapter/pathwatch"
+	"orange/internal/config"
+	"orange/internal/ui/cli"
+	"orange/internal/ui/client"
+)
+
+const (
+	// quietTime is how long a change of the socket's folder is left to end: whoever removes
+	// the folder must not find a new socket in it.
+	quietTime = 50 * time.Millisecond
+	// tryAgain is when a server that nobody can reach tries to listen again.
+	tryAgain = 5 * time.Second
+)
+
+// takeFolder takes the data folder for this process.
+func takeFolder(cfg config.Config) (*lock.Lock, error) {
+	self, _ := attend.Find(os.Getpid())
+	held, err := lock.Take(cfg.Home, lock.Holder{PID: self.PID, Socket: cfg.Socket, Mark: mark(self)}, func(h lock.Holder) bool {
+		_, ok := processOf(h)
+		return ok
+	})
+	var other *lock.HeldError
+	switch {
+	case err == nil:
+		return held, nil
+	case !errors.As(err, &other):
+		return nil, fmt.Errorf("%w; set ORANGE_HOME to a folder you may write", err)
+	case other.Known:
+		return nil, cli.ServerRunningError{PID: other.PID}
+	case other.PID == 0:
+		return nil, fmt.Errorf("start a server: %w: end that server with ORANGE_HOME=%s orange stop", other, other.Folder)
+	}
+	return nil, fmt.Errorf("start a server: the store in %s is in use by the server with pid %d: end it with ORANGE_HOME=%s orange stop, or with kill %d", other.Folder, other.PID, other.Folder, other.PID)
+}
+
+// mark tells a process from others that had or will have its pid.
+func mark(p attend.Process) string { return strconv.FormatUint(p.Start, 10) + " " + attend.BootID() }
+
+// processOf is the process that server.lock names, if it still runs.
+func processOf(h lock.Holder) (attend.Process, bool) {
+	if h.PID <= 0 {
+		return attend.Process{}, false
+	}
+	p, ok := attend.Find(h.PID)
+	return p, ok && h.Mark == mark(p)
+}
+
+// serverOf is the server that holds a data folder: server.lock names it, and the kernel says
+// that it has the lock. Anybody can write the one; nobody but the holder can have the other.
+func serverOf(home string) (attend.Process, bool) {
+	p, ok := processOf(lock.Read(home))
+	return p, ok && lock.HeldBy(home, p.PID)
+}
+
+// Owner finds the server that holds the data folder, whether it answers or not.
+func Owner(cfg config.Config) func() (client.Owner, bool) {
+	return func() (client.Owner, bool) { return owner(cfg.Home) }
+}
+
+func owner(home string) (client.Owner, bool) {
+	p, certain := processOf(lock.Read(home))
+	if !certain { // server.lock may be lost, or not be written yet
+		p, _ = attend.Find(lock.HolderOf(home))
+	}
+	if p.PID == 0 || !lock.Held(home) {
+		return client.Owner{}, false
+	}
+	out := client.Owner{PID: p.PID, Alive: p.Alive}
+	if certain {
+		out.Terminate = p.Terminate
+	}
+	return out, true
+}
+
+// removeSocket takes the socket away.
+func (s *server) removeSocket() {
+	if s.socket != nil {
+		s.socket.Remove() //nolint:errcheck // a socket that is left leads to nobody
+	}
+}
+
+// stayReachable makes sure that commands find this server: when the socket or server.lock
+// is removed, or the folder of either, they are made again. A server whose data folder is
+// gone leaves. The caller calls wait when ctx has ended.
+func (s *server) stayReachable(ctx context.Context, leave func()) (wait func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for problem := ""; ctx.Err() == nil; {
+			problem = s.watchSocket(ctx, leave, problem)
+		}
+	}()
+	return func() { <-done }
+}
+
+// watchSocket looks whether everything is in its place, and returns when that may have
+// changed. Problem is what was wrong before, which is not said again.
+func (s *server) watchSocket(ctx context.Context, leave func(), problem string) string {
+	watch, err := pathwatch.Open(append(s.socket.Paths(), filepath.Join(s.cfg.Home, "server.lock"))...)
+	if err == nil {
+		defer watch.Close()
+	}
+	if s.held.Moved() {
+		s.log.Error("the data folder is gone: leaving", "component", "serve", "pid", os.Getpid(), "home", s.cfg.Home)
+		leave()
+		return ""
+	}
+	again, checkErr := s.socket.Check()
+	if again {
+		s.log.Warn("the socket was lost: listening again", "component", "serve", "socket", s.socket.Path())
+	}
+	lost, lockErr := s.held.Keep(s.socket.Path())
+	if lost {
+		s.log.Warn("server.lock was lost: written again", "component", "serve", "pid", os.Getpid())
+	}
+	now := ""
+	if failed := errors.Join(err, checkErr, lockErr); failed != nil {
+		if now = failed.Error(); now != problem {
+			s.log.Error("stay reachable", "component", "serve", "error", now)
+		}
+	}
+	if err != nil || lockErr != nil || s.socket.Lost() {
+		pause(ctx, tryAgain)
+		return now
+	}
+	if err := watch.Wait(ctx); err != nil && ctx.Err() == nil {
+		s.log.Error("stay reachable", "component", "serve", "error", err)
+		pause(ctx, tryAgain)
+	}
+	pause(ctx, quietTime)
+	return now
+}
+
+// pause waits for a while, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

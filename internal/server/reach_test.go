@@ -1,0 +1,35 @@
+package server
+
+import (
+	"os"
+	"strconv"
+	"testing"
+
+	"orange/internal/adapter/attend"
+	"orange/internal/adapter/lock"
+)
+
+func TestAServerIsKnownByItsPIDItsStartAndItsBoot(t *testing.T) {
+	self, ok := attend.Find(os.Getpid())
+	if !ok {
+		t.Fatal("this process is not found")
+	}
+	for _, tt := range []struct {
+		name string
+		h    lock.Holder
+		want bool
+	}{
+		{"itself", lock.Holder{PID: self.PID, Mark: mark(self)}, true},
+		{"nothing", lock.Holder{}, false},
+		{"the pid alone", lock.Holder{PID: self.PID}, false},
+		{"another start", lock.Holder{PID: self.PID, Mark: "1 " + attend.BootID()}, false},
+		{"another boot", lock.Holder{PID: self.PID, Mark: strconv.FormatUint(self.Start, 10) + " x"}, false},
+		{"another pid", lock.Holder{PID: os.Getppid(), Mark: mark(self)}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, ok := processOf(tt.h); ok != tt.want {
+				t.Errorf("got %v", ok)
+			}
+		})
+	}
+}

@@ -1,0 +1,252 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"orange/internal/adapter/attend"
+	"orange/internal/adapter/tmux"
+	"orange/internal/config"
+	"orange/internal/core/agent"
+	"orange/internal/core/screen"
+	"orange/internal/core/signal"
+	"orange/internal/runtime/agents"
+	"orange/internal/ui/api"
+)
+
+// grace is how long an agent has to end by itself when it is told to.
+const grace = 5 * time.Second
+
+// processes supervises attempts with attendants, in windows of tmux or without.
+type processes struct {
+	supervisor *attend.Supervisor
+	data       attend.DataFolder
+	id         string       // of the data folder
+	terminal   *tmux.Server // nil: without a terminal
+	recorder   []string     // writes the log of a window
+	tmuxSocket string
+	socket     string   // where this server answers
+	wake       []string // starts a server, if this one is gone when an agent ends
+	wakeEnv    []string
+	boot       string
+	running    sync.Map // folder -> attend.Process: agents that were seen to run
+	self       int
+}
+
+// Start implements agents.Processes.
+func (p *processes) Start(ctx context.Context, dir string, o agent.Orders) ([]int, error) {
+	f := attend.Folder(dir)
+	if err := f.Prepare(); err != nil {
+		return nil, err
+	}
+	launch := p.supervisor.Plain()
+	if o.Window != nil {
+		launch = p.window(o)
+	}
+	started, err := p.supervisor.Start(ctx, f, attend.Orders{Orders: o, Grace: grace, Socket: p.socket, Wake: p.wake, WakeEnv: p.wakeEnv}, launch)
+	if err != nil {
+		return nil, err
+	}
+	return pidsOf(started), nil
+}
+
+// window opens a window for an attendant. One that is left of an earlier attempt makes
+// room.
+func (p *processes) window(o agent.Orders) attend.Launch {
+	return func(ctx context.Context, argv []string) error {
+		w := tmux.Window{Session: o.Window.Session, Name: o.Window.Name, Dir: o.Dir, Argv: argv, Log: o.Window.Log, Recorder: p.recorder, Width: screen.TerminalWidth, Height: screen.TerminalHeight}
+		err := p.terminal.Open(ctx, w)
+		if !errors.Is(err, tmux.ErrOpen) {
+			return err
+		}
+		if err := p.terminal.CloseWindow(ctx, w.Session, w.Name); err != nil {
+			return err
+		}
+		return p.terminal.Open(ctx, w)
+	}
+}
+
+func pidsOf(s attend.Started) []int {
+	var out []int
+	for _, pid := range []int{s.Attendant.PID, s.Child.PID} {
+		if pid > 0 {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+// Watch implements agents.Processes.
+func (p *processes) Watch(dir string, over func(agent.Exit)) error {
+	return p.supervisor.Watch(attend.Folder(dir), func(x agent.Exit) {
+		p.running.Delete(dir)
+		over(x)
+	})
+}
+
+// End implements agents.Processes.
+func (p *processes) End(ctx context.Context, dir string) error {
+	_, err := p.supervisor.End(ctx, attend.Folder(dir))
+	return err
+}
+
+// Phase implements agents.Processes. What could not be started may be started again, and
+// what is only just starting waits for its orders.
+func (p *processes) Phase(dir string) (agent.Phase, []int, error) {
+	s, err := attend.Folder(dir).State(p.boot)
+	switch {
+	case err != nil || s.Phase == attend.None || s.Phase == attend.Starting:
+		return agent.Absent, nil, err
+	case s.Phase == attend.Over && s.Started.Child.PID == 0 && !s.Started.Ended:
+		return agent.Absent, nil, nil
+	case s.Phase == attend.Running:
+		return agent.Alive, pidsOf(s.Started), nil
+	}
+	return agent.Gone, nil, nil
+}
+
+// Exists implements agents.Processes. It looks at the process itself: pid and start.
+func (p *processes) Exists(dir string) bool {
+	if child, ok := p.running.Load(dir); ok {
+		return p.stillThere(dir, child.(attend.Process))
+	}
+	s, err := attend.Folder(dir).State(p.boot)
+	switch {
+	case err != nil:
+		return true
+	case s.Phase != attend.Running && s.Phase != attend.Lost || s.Started.Child.PID == 0:
+		return false
+	}
+	p.running.Store(dir, s.Started.Child)
+	return p.stillThere(dir, s.Started.Child)
+}
+
+func (p *processes) stillThere(dir string, child attend.Process) bool {
+	if child.Alive() {
+		return true
+	}
+	p.running.Delete(dir)
+	return false
+}
+
+// Sweep implements agents.Processes.
+func (p *processes) Sweep(ctx context.Context, key string) error { return p.supervisor.Sweep(ctx, key) }
+
+// Ancestry implements agents.Processes. It ends at this server: whoever started it is not
+// whom it works for. The server itself asks for the people at its page.
+func (p *processes) Ancestry(pid int) (line []int, origin agent.Origin) {
+	if pid == p.self {
+		return nil, agent.Outside
+	}
+	line, whole := attend.Ancestry(pid)
+	if !whole {
+		origin = agent.UnknownLine
+	}
+	if i := slices.Index(line, p.self); i >= 0 {
+		line, origin = line[:i], agent.FromServer
+	}
+	if p.terminal != nil {
+		if i := slices.Index(line, attend.Listener(p.tmuxSocket)); i >= 0 {
+			line, origin = line[:i], agent.FromTmux
+		}
+	}
+	return line, origin
+}
+
+// Mark implements agents.Processes. An attendant is known by the record of its attempt: it
+// outlives the attempt of an agent that started it.
+func (p *processes) Mark(pid int) string {
+	if f, ok := p.data.Attended(pid); ok {
+		return p.id + "/" + filepath.Base(filepath.Dir(string(f))) + "/" + filepath.Base(string(f))
+	}
+	return attend.MarkOf(pid)
+}
+
+// dataFolder says which processes are those of a data folder, and of none of its attempts.
+func dataFolder(home string) attend.DataFolder {
+	return attend.DataFolder{
+		Server:   func() (attend.Process, bool) { return serverOf(home) },
+		Terminal: config.Terminal(home),
+		Attempts: filepath.Join(home, "attempts"),
+	}
+}
+
+// attendTo is the process that attends to an attempt in its folder, which is two levels below
+// that of all attempts in the data folder.
+func attendTo(folder string) int {
+	return attend.Main(folder, dataFolder(filepath.Dir(filepath.Dir(filepath.Dir(folder)))))
+}
+
+// terminal is tmux as agents see it.
+type terminal struct{ *tmux.Server }
+
+// SessionName implements agents.Terminal.
+func (terminal) SessionName(project, branch string) string { return tmux.SessionName(project, branch) }
+
+// identity says who a caller is.
+type identity struct{ agents *agents.Agents }
+
+// Identify implements api.Identity.
+func (i identity) Identify(token string, pid int) (*api.Caller, error) {
+	c, err := i.agents.Identify(token, pid)
+	if c == nil || err != nil {
+		return nil, err
+	}
+	out := api.Caller(*c)
+	return &out, nil
+}
+
+// origins says where requests come from.
+type origins struct{}
+
+// PeerPID implements api.Origins.
+func (origins) PeerPID(c net.Conn) int {
+	pid, _ := attend.PeerPID(c)
+	return pid
+}
+
+// DescribeProcess implements api.Origins.
+func (origins) DescribeProcess(pid int) *signal.Via {
+	d := attend.Describe(pid)
+	return &signal.Via{PID: pid, Program: d.Program, Path: d.Path, Parent: d.Parent, Terminal: d.Terminal}
+}
+
+// inPath is an environment in which this very program is found under its name.
+func inPath(env []string, self string) []string {
+	dir := filepath.Dir(self)
+	out := make([]string, 0, len(env)+1)
+	found := false
+	for _, kv := range env {
+		if value, ok := cutVar(kv, "PATH"); ok {
+			kv, found = "PATH="+dir+string(os.PathListSeparator)+value, true
+		}
+		out = append(out, kv)
+	}
+	if !found {
+		out = append(out, "PATH="+dir)
+	}
+	return out
+}
+
+// variable is the value of a variable in an environment.
+func variable(env []string, name string) string {
+	for _, kv := range env {
+		if value, ok := cutVar(kv, name); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+func cutVar(kv, name string) (string, bool) {
+	if len(kv) > len(name) && kv[:len(name)] == name && kv[len(name)] == '=' {
+		return kv[len(name)+1:], true
+	}
+	return "", false
+}

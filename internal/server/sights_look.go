@@ -1,0 +1,295 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"orange/internal/adapter/filewatch"
+	"orange/internal/adapter/git"
+	"orange/internal/core/journal"
+	"orange/internal/core/overview"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/outputlog"
+	"orange/internal/runtime/agents"
+)
+
+// look measures tasks, one after the other, until ctx ends.
+func (v *sights) look(ctx context.Context) {
+	for one := v.next(ctx); one != nil; one = v.next(ctx) {
+		work, err := v.lookAt(ctx, one)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			v.log.Debug("measure the work of a task", "component", "sights", "task", one.id, "error", err)
+		}
+		v.keep(one, work, err == nil)
+	}
+}
+
+// next waits for a task to be measured. It returns nil when ctx ends.
+func (v *sights) next(ctx context.Context) *sight {
+	for ctx.Err() == nil {
+		v.mu.Lock()
+		if len(v.queue) > 0 {
+			one := v.queue[0]
+			v.queue[0] = nil
+			v.queue = v.queue[1:]
+			one.phase = looking
+			if len(v.queue) > 0 {
+				v.wake()
+			}
+			v.mu.Unlock()
+			return one
+		}
+		v.mu.Unlock()
+		select {
+		case <-ctx.Done():
+		case <-v.work:
+		}
+	}
+	return nil
+}
+
+// lookAt measures one task.
+func (v *sights) lookAt(ctx context.Context, one *sight) (*overview.Work, error) {
+	t, ok, err := v.store.Task(one.id)
+	if err != nil || !ok || t.Deleted {
+		return nil, err
+	}
+	v.watch(one, &t) // before it is measured: what happens from now on is heard
+	return v.measure(ctx, &t)
+}
+
+// keep takes over what was measured. Where it could not be, what was known stays.
+func (v *sights) keep(one *sight, work *overview.Work, measured bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.known[one.id] != one {
+		return
+	}
+	if measured && !sameWork(one.work, work) {
+		one.work = work
+		v.changed(one)
+	}
+	if one.phase == again {
+		v.ask(one)
+		return
+	}
+	one.phase = fresh
+}
+
+func sameWork(a, b *overview.Work) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// follow listens to the journal: it says when the work of a task may have changed.
+func (v *sights) follow(ctx context.Context, after int64) {
+	for {
+		more, err := v.catchUp(&after)
+		if err != nil {
+			v.warn("follow the journal", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-more:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(settling):
+		}
+	}
+}
+
+// catchUp reads what is new in the journal. However much it is, each task hears of it once.
+func (v *sights) catchUp(after *int64) (<-chan struct{}, error) {
+	const stride = 1000
+	different := map[task.ID]bool{} // true: there is no such task any more
+	defer func() {
+		for id, gone := range different {
+			if gone {
+				v.forget(id)
+			} else {
+				v.touch(id)
+			}
+		}
+	}()
+	for {
+		rows, more, err := v.rows(*after, "", stride)
+		for _, row := range rows {
+			*after = row.ID
+			e, err := journal.Decode(row.Entry)
+			if err != nil {
+				return more, err
+			}
+			if tellsOfWork(&e) {
+				different[e.Task] = e.Type == journal.TaskDeleted
+			}
+		}
+		if err != nil || len(rows) < stride {
+			return more, err
+		}
+	}
+}
+
+// tellsOfWork says whether the work of a task may be different after an entry.
+func tellsOfWork(e *journal.Entry) bool {
+	switch e.Type {
+	case journal.TaskCreated, journal.TaskUpdated, journal.TaskDeleted, journal.StatusChanged, journal.AutoAdvanced, journal.AgentSpawned, journal.AgentRespawn,
+		journal.AgentExited, journal.AgentCrashed, journal.AgentLost, journal.AgentNotBegun, journal.AgentLimited, journal.AgentSilent, journal.WorkFailed, journal.EffectDone:
+		return true
+	case journal.AgentNotice:
+		return e.Notice != nil && e.Notice.Name == task.Idle // its turn is over
+	}
+	return false
+}
+
+// watch sees to it that the worktree of a task and what its agents write are watched, and
+// nothing else. What cannot be watched is said once; the journal is followed all the same.
+func (v *sights) watch(one *sight, t *task.Task) {
+	wanted := map[string]filewatch.Watch{}
+	for _, w := range v.signs(t) {
+		wanted[w.Folder] = w
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.known[t.ID] != one {
+		return
+	}
+	one.unwatch(wanted)
+	for folder, w := range wanted {
+		if one.ears[folder] != nil {
+			continue
+		}
+		stop, err := v.watcher.Add(w)
+		switch {
+		case err == nil:
+			one.ears[folder] = stop
+		case !v.deaf && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, filewatch.ErrClosed):
+			v.deaf = true
+			v.warn("some work is looked at only when a task moves on: files cannot be watched", err)
+		}
+	}
+}
+
+// unwatch stops watching what is not wanted.
+func (o *sight) unwatch(wanted map[string]filewatch.Watch) {
+	for folder, stop := range o.ears {
+		if _, ok := wanted[folder]; !ok {
+			stop()
+			delete(o.ears, folder)
+		}
+	}
+}
+
+// signs are the files that tell of a task's work.
+func (v *sights) signs(t *task.Task) []filewatch.Watch {
+	var out []filewatch.Watch
+	id := t.ID
+	add := func(folder string, names []string, pause time.Duration, changed func()) {
+		out = append(out, filewatch.Watch{Folder: folder, Names: names, Pause: pause, Changed: changed, Lost: func() { v.lost(id, folder) }})
+	}
+	if dir := v.worktree(t); dir != "" {
+		if folder, names, err := git.Signs(dir); err == nil {
+			add(folder, names, settling, func() { v.touch(id) })
+		}
+	}
+	for i := range t.Attempts {
+		file := v.output(id, t.Attempts[i].Number)
+		if file == "" {
+			break
+		}
+		add(filepath.Dir(file), []string{outputlog.Names(file)}, breaths, func() { v.wrote(id) })
+	}
+	return out
+}
+
+// lost says that a folder is not there any more. If another takes its place it is watched
+// from the next look on.
+func (v *sights) lost(id task.ID, folder string) {
+	v.mu.Lock()
+	if one := v.known[id]; one != nil {
+		delete(one.ears, folder)
+	}
+	v.mu.Unlock()
+	v.touch(id)
+}
+
+// measure counts what a task's branch has of its own, nil if it has no branch.
+func (s *server) measure(ctx context.Context, t *task.Task) (*overview.Work, error) {
+	c, ok := s.comparison(t)
+	if !ok {
+		return nil, nil
+	}
+	stat, err := s.git.Stat(ctx, c)
+	if err != nil {
+		if errors.Is(err, git.ErrNoBranch) {
+			err = nil
+		}
+		return nil, err
+	}
+	return &overview.Work{Commits: stat.Commits, Added: stat.Added, Deleted: stat.Deleted, Files: stat.Files}, nil
+}
+
+// comparison says what the work of a task is compared with, false if its project is not
+// registered any more.
+func (s *server) comparison(t *task.Task) (git.Comparison, bool) {
+	p, ok := s.runtime.Project(t.Project)
+	c := git.Comparison{Root: p.Path, Worktree: s.worktreeOf(t), Branch: t.Branch, Default: p.DefaultBranch}
+	if w := t.Work; w != nil && w.Landed { // it is all in the default branch: what it was is in the journal
+		c.Base, c.Head = w.Base, w.Head
+	}
+	return c, ok && t.Branch != ""
+}
+
+// worktreeOf is where a task is worked on, "" for nowhere.
+func (s *server) worktreeOf(t *task.Task) string {
+	if t.Workspace == "" || s.company == nil {
+		return ""
+	}
+	return s.workspaceFolder(t.Workspace)
+}
+
+// outputOf is the file that an attempt's output goes to, "" if no agents run here.
+func (s *server) outputOf(id task.ID, attempt int) string {
+	if s.company == nil {
+		return ""
+	}
+	return s.company.agents.OutputFile(agents.Key{Task: id, Number: attempt})
+}
+
+// absentOf lists the attempts of a task that have no process, none if no agents run here.
+func (s *server) absentOf(t *task.Task) []int {
+	if s.company == nil {
+		return nil
+	}
+	return s.company.agents.Absent(t)
+}
+
+// isOver says whether a task is in a state in which tasks end.
+func (s *server) isOver(t *task.Task) bool {
+	def, err := s.runtime.Definition(t)
+	if err != nil {
+		return false
+	}
+	st, ok := def.State(t.Status)
+	return ok && st.Kind == workflow.Terminal
+}
+
+// childrenOf are the parts of a task, where its state asks for them.
+func (s *server) childrenOf(t *task.Task) []signal.Child {
+	def, err := s.runtime.Definition(t)
+	if err != nil || !def.AsksForChildren(t.Status) {
+		return nil
+	}
+	list, err := s.store.Children(t.ID)
+	if err != nil {
+		s.log.Warn("look up the children of a task", "component", "sights", "task", t.ID, "error", err)
+	}
+	return list
+}

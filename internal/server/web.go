@@ -1,0 +1,215 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"orange/internal/config"
+	"orange/internal/core/task"
+	"orange/internal/runtime/agents"
+	"orange/internal/ui/cli"
+	"orange/internal/ui/client"
+	"orange/internal/ui/web"
+	"orange/internal/wire"
+)
+
+// webPage is the web page of this server: opened when it is asked for. It is a client of
+// the server's own socket, like every other.
+type webPage struct {
+	s *server
+
+	mu     sync.Mutex
+	life   context.Context // the server's; nil: it has not begun, or leaves
+	input  bool
+	stays  bool // it was wanted from the start: the server waits for visitors
+	open   net.Listener
+	token  string
+	codes  *web.Codes
+	server *http.Server
+	ended  chan struct{}
+}
+
+// Open implements api.Page: it opens the page, if it is not open. Where its usual port is
+// taken it takes any.
+func (p *webPage) Open(ctx context.Context) (wire.PageAddress, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, err := p.address()
+	if err != nil {
+		return wire.PageAddress{}, err
+	}
+	return wire.PageAddress{URL: at, Login: at + "?code=" + p.codes.New()}, nil
+}
+
+// Token implements api.Page.
+func (p *webPage) Token(ctx context.Context) (wire.PageToken, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, err := p.address()
+	if err != nil {
+		return wire.PageToken{}, err
+	}
+	return wire.PageToken{URL: at, Token: p.token}, nil
+}
+
+// address is where the page is. It opens the page, if it is not open. The lock is held.
+func (p *webPage) address() (string, error) {
+	if p.life == nil {
+		return "", task.ErrClosing
+	}
+	if p.open == nil {
+		if err := p.listenNear(cmp.Or(p.s.cfg.Web, cli.UsualPage)); err != nil {
+			return "", err
+		}
+	}
+	p.remember()
+	return "http://" + p.open.Addr().String() + "/", nil
+}
+
+// start opens the page at an address, if one is wanted at once. The function it returns
+// waits for the end.
+func (p *webPage) start(ctx context.Context, address string, input bool) (ended func(), err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.life, p.input = ctx, input
+	switch {
+	case address == "":
+		p.reopen()
+		return p.close, nil
+	case address == p.s.cfg.Web: // a setting is no reason that a server cannot start
+		err = p.listenNear(address)
+	default:
+		err = p.listen(address)
+	}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("open the web page: %s is taken: give another with --web=127.0.0.1:PORT", address)
+	}
+	p.stays = err == nil
+	return p.close, err
+}
+
+// Where the page was when somebody last asked for it, and for how long servers that come
+// later open it there: whoever has it before them need not do anything.
+const (
+	pageSetting = "web.page"
+	pageMemory  = 24 * time.Hour
+)
+
+// remember notes where the page is, for the next server. The lock is held.
+func (p *webPage) remember() {
+	at := p.open.Addr().String() + " " + time.Now().UTC().Format(time.RFC3339)
+	if err := p.s.store.SetSetting(pageSetting, at); err != nil {
+		p.s.log.Warn("remember where the web page is", "component", "web", "error", err)
+	}
+}
+
+// reopen opens the page where the server before had it, if somebody asked for it lately.
+// One that cannot be opened there is opened when it is asked for. The lock is held.
+func (p *webPage) reopen() {
+	text, err := p.s.store.Setting(pageSetting)
+	address, when, ok := strings.Cut(text, " ")
+	at, wrong := time.Parse(time.RFC3339, when)
+	if err != nil || !ok || wrong != nil || time.Since(at) > pageMemory {
+		return
+	}
+	if err := p.listen(address); err != nil {
+		p.s.log.Info("the web page is not where it was", "component", "web", "error", err)
+	}
+}
+
+// listenNear opens the page at an address, or at any port beside it if that is taken. The
+// lock is held.
+func (p *webPage) listenNear(address string) error {
+	err := p.listen(address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		host, _, _ := net.SplitHostPort(address)
+		err = p.listen(net.JoinHostPort(host, "0"))
+	}
+	return err
+}
+
+// busy says whether the page is open, so that the server stays.
+func (p *webPage) busy() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stays
+}
+
+// listen opens the page. The lock is held.
+func (p *webPage) listen(address string) error {
+	if err := config.CheckLoopback(address); err != nil {
+		return task.Mistakef("web page: %v", err)
+	}
+	token, err := pageToken(p.s.cfg.Home)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("open the web page: %w", err)
+	}
+	codes := web.NewCodes(nil)
+	o := web.Options{
+		API: client.Of(client.Options{Socket: p.s.cfg.Socket, Home: p.s.cfg.Home}), Socket: p.s.socket.Path, Log: p.s.log, Token: token, Codes: codes, Input: p.input,
+		MCP: p.s.mcpHandler(token), Verify: p.s.verifyElsewhere,
+		Address: func() string { return l.Addr().String() },
+	}
+	o.Describe = describePeer
+	if c := p.s.company; c != nil {
+		o.Who = func(r *http.Request) error { return noAgent(c.agents, r) }
+	}
+	life := p.life
+	p.open, p.token, p.codes, p.ended = l, token, codes, make(chan struct{})
+	p.server = &http.Server{
+		Handler: web.New(o).Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return life }, // streams end with the server
+		ConnContext: web.ConnContext,
+		ErrorLog:    slog.NewLogLogger(p.s.log.Handler(), slog.LevelDebug),
+	}
+	go func() {
+		defer close(p.ended)
+		if err := p.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			p.s.log.Error("the web page is not served any more", "component", "web", "error", err)
+		}
+	}()
+	p.s.log.Info("the web page is open", "component", "web", "address", l.Addr().String())
+	return nil
+}
+
+// close ends the page. What is being answered has a moment.
+func (p *webPage) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.life = nil
+	if p.open == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := p.server.Shutdown(ctx); err != nil {
+		p.server.Close() //nolint:errcheck // there is nothing more to do
+	}
+	<-p.ended
+	p.open = nil
+}
+
+// pageToken is what opens the page. It has a key of its own, so that removing web.key
+// ends every session without touching what agents hold.
+func pageToken(home string) (string, error) {
+	key, err := agents.LoadKey(filepath.Join(home, "web.key"))
+	if err != nil {
+		return "", fmt.Errorf("web page: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(key), nil
+}

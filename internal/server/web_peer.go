@@ -1,0 +1,125 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"orange/internal/adapter/attend"
+	"orange/internal/core/agent"
+	"orange/internal/core/signal"
+	"orange/internal/runtime/agents"
+)
+
+// peers find out who is at the other end of the connections of the web page. An agent
+// runs as the same user and can read that user's files, the token of the page included:
+// what it shows says nothing, which process it is does.
+type peers struct {
+	holders  func(*http.Request) ([]int, error)                 // of the other end
+	identify func(token string, pid int) (*agent.Caller, error) // nil: nobody's
+	attends  func(pid int) bool                                 // an attendant, which asks for nothing
+	gone     func(pid int) bool
+}
+
+func peersOf(a *agents.Agents) peers {
+	holders := func(r *http.Request) ([]int, error) {
+		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+		return attend.TCPPeers(r.RemoteAddr, local)
+	}
+	return peers{holders, a.Identify, a.Attends, attend.Gone}
+}
+
+// How often it is looked again who asks, and how long the first pause is.
+const (
+	peerTries = 4
+	peerPause = 10 * time.Millisecond
+)
+
+var errGone = errors.New("it cannot be told who asks, because the process that asked is gone: wait for the answer, or use the command line")
+
+// caller is the attempt that a request comes from, nil for a person. One look that finds somebody who
+// may ask for nothing, or that ends while others come and go, is no reason to say no at once: what shows
+// nothing may hold the connection, and a child of the server shows nothing before it runs its program.
+func (p peers) caller(r *http.Request, token string) (*agent.Caller, error) {
+	who, why := p.look(r, token)
+	for try := 0; why != nil && try < peerTries; try++ {
+		time.Sleep(peerPause << try)
+		if again, err := p.look(r, token); err == nil {
+			return again, nil
+		}
+	}
+	return who, why
+}
+
+// look finds out who asks. It is told only if whoever holds the connection afterwards was asked
+// about: one that sends and leaves gets nothing. A process that shared the connection for a
+// moment, as one does that is about to become another, is no reason to say no at once.
+func (p peers) look(r *http.Request, token string) (*agent.Caller, error) {
+	for range 3 {
+		before, err := p.holders(r)
+		if err != nil {
+			return nil, fmt.Errorf("it cannot be told which process asks (%v): ask from this machine, or use the command line", err)
+		}
+		who, known, err := p.ask(before, token)
+		if err != nil || who != nil && token == "" {
+			return who, err
+		}
+		after, err := p.holders(r)
+		if err != nil || len(after) == 0 {
+			return nil, errGone
+		}
+		if !slices.ContainsFunc(after, func(pid int) bool { return !slices.Contains(known, pid) }) {
+			return who, nil
+		}
+	}
+	return nil, errGone
+}
+
+// ask identifies processes. Those that are gone are not among the known. If any belongs to
+// an attempt that is whose request it is; two attempts are nobody. Attendants do not count:
+// they hide what they hold, so they are asked about whenever somebody else hides.
+func (p peers) ask(pids []int, token string) (who *agent.Caller, known []int, err error) {
+	for _, pid := range pids {
+		one, err := p.identify(token, pid)
+		switch {
+		case err != nil && p.gone(pid):
+			continue
+		case err != nil:
+			return nil, nil, err
+		case p.attends(pid):
+		case one != nil && who != nil && *one != *who:
+			return nil, nil, errors.New("the processes of two attempts ask at once: ask from one of them")
+		case one != nil:
+			who = one
+		}
+		known = append(known, pid)
+	}
+	return who, known, nil
+}
+
+// noAgent refuses a request that an agent may have made: it must not approve its own work,
+// nor see what is a person's. While no agent lives nobody is looked for.
+func noAgent(a *agents.Agents, r *http.Request) error {
+	if a.Len() == 0 {
+		return nil
+	}
+	caller, err := peersOf(a).caller(r, "")
+	if err == nil && caller != nil {
+		err = fmt.Errorf("this is the %s of task %s: it may not use the web page; use the orange command", caller.Role, caller.Task)
+	}
+	return err
+}
+
+// describePeer describes the process at the other end of a connection of the web page. Of
+// several that share it, or if it cannot be found, nothing is said.
+func describePeer(r *http.Request) signal.Via {
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	pids, err := attend.TCPPeers(r.RemoteAddr, local)
+	if err != nil || len(pids) != 1 {
+		return signal.Via{}
+	}
+	return *origins{}.DescribeProcess(pids[0])
+}
