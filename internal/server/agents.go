@@ -13,7 +13,6 @@ import (
 	"orange/internal/adapter/filewatch"
 	"orange/internal/adapter/harness"
 	"orange/internal/adapter/tmux"
-	"orange/internal/adapter/worktree"
 	"orange/internal/config"
 	"orange/internal/core/agent"
 	"orange/internal/core/engine"
@@ -30,8 +29,8 @@ import (
 	"orange/internal/wire"
 )
 
-// company is everything that runs agents on this machine.
-type company struct {
+// agentHost is everything that runs agents on this machine.
+type agentHost struct {
 	agents     *agents.Agents
 	supervisor *attend.Supervisor
 	terminal   *tmux.Server
@@ -47,8 +46,8 @@ const (
 	playCommand   = "play"
 )
 
-// hire puts together what runs agents.
-func (s *server) hire() (*company, error) {
+// newAgentHost puts together what runs agents. It starts nothing.
+func (s *Server) newAgentHost(w worktrees) (*agentHost, error) {
 	key, err := agents.LoadKey(filepath.Join(s.cfg.Home, "token.key"))
 	if err != nil {
 		return nil, err
@@ -57,7 +56,7 @@ func (s *server) hire() (*company, error) {
 	if s.id, err = data.Identity(s.cfg.Home); err != nil {
 		return nil, err
 	}
-	c := &company{supervisor: attend.New([]string{s.self, attendCommand}, data)}
+	c := &agentHost{supervisor: attend.New([]string{s.self, attendCommand}, data), worktrees: w}
 	if s.headless() {
 		s.log.Info("agents run without a terminal", "component", "serve")
 	} else {
@@ -66,7 +65,6 @@ func (s *server) hire() (*company, error) {
 		}
 		c.terminal = tmux.New(s.cfg.Terminal, append(config.TerminalEnv(config.Environ()), "ORANGE_HOME="+s.cfg.Home, agents.ServerMark(s.id)))
 	}
-	c.worktrees = worktrees{s: s, pool: worktree.New(filepath.Join(s.cfg.Home, "workspaces"), s.git), exclude: harness.Excludes()}
 	o := agents.Options{
 		Root: data.Attempts, ID: s.id, Key: key, Tmux: s.cfg.Tmux, Log: s.log,
 		Processes: &processes{
@@ -77,7 +75,7 @@ func (s *server) hire() (*company, error) {
 			Call: func(name string) []string { return []string{s.self, hookCommand, name} }, Env: config.Getenv,
 			Path: func(name string) string { return variable(inPath(s.agentEnv(name), s.self), "PATH") },
 		},
-		Workspaces: c.worktrees, Engine: spokesman{s},
+		Workspaces: c.worktrees, Engine: agentEngine{s},
 		Env:   func(name string) []string { return append(inPath(s.agentEnv(name), s.self), "ORANGE_HOME="+s.cfg.Home) },
 		Words: repositoryWords, Term: tmux.Terminal, OnBoard: allCards{local: cards{s.boards()}, office: s.office}.shown,
 		About: s.known, PullRequest: s.office.PullRequest, LastLines: s.lastLines, Mask: s.mask, WatchOutput: s.watchOutput,
@@ -91,12 +89,12 @@ func (s *server) hire() (*company, error) {
 }
 
 // watchOutput implements agents.Options.
-func (s *server) watchOutput(file string, changed func()) (stop func(), err error) {
+func (s *Server) watchOutput(file string, changed func()) (stop func(), err error) {
 	return s.sights.watcher.Add(filewatch.Watch{Folder: filepath.Dir(file), Names: []string{outputlog.Names(file)}, Pause: pasting, Changed: changed})
 }
 
 // headless says whether agents run without a terminal.
-func (s *server) headless() bool {
+func (s *Server) headless() bool {
 	if s.cfg.Sessions != "" {
 		return s.cfg.Sessions == "headless"
 	}
@@ -105,26 +103,26 @@ func (s *server) headless() bool {
 }
 
 // ownEnv is what a server, and what it starts for itself, inherits.
-func (s *server) ownEnv() []string {
+func (s *Server) ownEnv() []string {
 	return config.ServerEnv(config.Environ(), s.cfg.AgentEnv...)
 }
 
 // agentEnv is what an agent of a harness inherits of this server.
-func (s *server) agentEnv(name string) []string {
+func (s *Server) agentEnv(name string) []string {
 	return config.AgentEnv(config.Environ(), name, s.cfg.AgentEnv...)
 }
 
 // close stops listening to agents. They go on.
-func (c *company) close() {
+func (c *agentHost) close() {
 	c.agents.Close()
 	c.supervisor.Close()
 }
 
-// spokesman is the runtime as agents see it.
-type spokesman struct{ s *server }
+// agentEngine is the runtime as agents see it.
+type agentEngine struct{ s *Server }
 
 // Submit implements agents.Engine.
-func (e spokesman) Submit(ctx context.Context, id task.ID, sig signal.Signal) (string, error) {
+func (e agentEngine) Submit(ctx context.Context, id task.ID, sig signal.Signal) (string, error) {
 	a, err := e.s.runtime.Submit(ctx, id, sig)
 	if errors.Is(err, task.ErrNotFound) {
 		return err.Error(), nil
@@ -133,18 +131,18 @@ func (e spokesman) Submit(ctx context.Context, id task.ID, sig signal.Signal) (s
 }
 
 // Definition implements agents.Engine.
-func (e spokesman) Definition(t *task.Task) (*workflow.Definition, error) {
+func (e agentEngine) Definition(t *task.Task) (*workflow.Definition, error) {
 	return e.s.runtime.Definition(t)
 }
 
 // Task implements agents.Engine.
-func (e spokesman) Task(id task.ID) (task.Task, bool, error) { return e.s.store.Task(id) }
+func (e agentEngine) Task(id task.ID) (task.Task, bool, error) { return e.s.store.Task(id) }
 
 // Project implements agents.Engine.
-func (e spokesman) Project(name string) (task.Project, bool) { return e.s.runtime.Project(name) }
+func (e agentEngine) Project(name string) (task.Project, bool) { return e.s.runtime.Project(name) }
 
 // Retry implements agents.Engine.
-func (e spokesman) Retry(id task.ID) { e.s.runtime.Retry(id) }
+func (e agentEngine) Retry(id task.ID) { e.s.runtime.Retry(id) }
 
 // maxWords bounds a prompt that a repository brings.
 const maxWords = 256 << 10
@@ -166,7 +164,7 @@ func repositoryWords(p task.Project, name string) (string, bool) {
 
 // checkHarness says what is wrong with a task's choice of an agent. It is read in forms
 // too: no word of flags.
-func (s *server) checkHarness(name, effort string) error {
+func (s *Server) checkHarness(name, effort string) error {
 	found, err := harness.Find(name)
 	if err != nil {
 		return err
@@ -193,7 +191,7 @@ func anyHarness() string {
 }
 
 // attemptsView shows attempts to people.
-type attemptsView struct{ c *company }
+type attemptsView struct{ c *agentHost }
 
 // Attempts implements api.Attempts.
 func (v attemptsView) Attempts(t task.Task) ([]wire.Attempt, error) {
@@ -243,7 +241,7 @@ func (v attemptsView) Hook(ctx context.Context, c api.Caller, name, event string
 }
 
 // known is what an agent of a role is told about a task besides its record.
-func (s *server) known(t *task.Task, role string) (out prompt.Known) {
+func (s *Server) known(t *task.Task, role string) (out prompt.Known) {
 	doc, err := s.folders.Read(t.Project, t.ID)
 	if err != nil {
 		s.log.Error("read TASK.md for a prompt", "component", "serve", "task", t.ID, "error", err)

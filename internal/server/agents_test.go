@@ -38,7 +38,7 @@ func TestAnAgentThatCannotBeStartedIsRefused(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			s := &server{cfg: config.Config{Harness: tt.configured}}
+			s := &Server{cfg: config.Config{Harness: tt.configured}}
 			err := s.checkHarness(tt.name, "")
 			switch {
 			case tt.want == "" && err != nil, tt.want != "" && err == nil:

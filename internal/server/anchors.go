@@ -21,7 +21,7 @@ import (
 // in. It follows the journal, so that it does not matter whether a merge was made here or by a
 // forge, nor when the server was killed.
 type anchors struct {
-	s     *server
+	s     *Server
 	fault func(point string)
 
 	mu   sync.Mutex // held by whoever follows the journal
@@ -44,42 +44,42 @@ const (
 	anchorKeep    = 4096           // rows without a merge after which the place in the journal is kept
 )
 
-// anchorMerges anchors merges until ctx ends. The function it returns waits for that.
-func (s *server) anchorMerges(ctx context.Context, fault func(string)) (ended func()) {
-	if fault == nil {
-		fault = func(string) {}
+// newAnchors builds what anchors merges, nil where nothing is done in repositories.
+func (s *Server) newAnchors() *anchors {
+	if s.cfg.Record {
+		return nil
 	}
-	if s.cfg.Record { // nothing is done in repositories
-		return func() {}
+	a := &anchors{s: s, fault: s.fault}
+	if a.fault == nil {
+		a.fault = func(string) {}
 	}
-	a := &anchors{s: s, fault: fault}
 	if err := a.begin(); err != nil {
 		s.log.Error("find the merges that are to be anchored", "component", "anchors", "error", err)
-		return func() {}
+		return nil
 	}
-	s.anchors = a
-	var running sync.WaitGroup
-	running.Go(func() {
-		for ctx.Err() == nil {
-			_, more, err := s.runtime.Follow(a.place(), "", 0) // before looking: what comes meanwhile is not missed
-			if err == nil {
-				err = a.catchUp(ctx, false)
-			}
-			if err != nil && ctx.Err() == nil {
-				s.log.Error("follow the journal", "component", "anchors", "error", err)
-			}
-			select {
-			case <-ctx.Done():
-			case <-more:
-			}
+	return a
+}
+
+// run anchors merges until ctx ends.
+func (a *anchors) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		_, more, err := a.s.runtime.Follow(a.place(), "", 0) // before looking: what comes meanwhile is not missed
+		if err == nil {
+			err = a.catchUp(ctx, false)
 		}
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if err := a.keep(); err != nil {
-			s.log.Warn("keep which merges are anchored", "component", "anchors", "error", err)
+		if err != nil && ctx.Err() == nil {
+			a.s.log.Error("follow the journal", "component", "anchors", "error", err)
 		}
-	})
-	return running.Wait
+		select {
+		case <-ctx.Done():
+		case <-more:
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.keep(); err != nil {
+		a.s.log.Warn("keep which merges are anchored", "component", "anchors", "error", err)
+	}
 }
 
 // begin finds the place in the journal. Before the first server that anchors, no merge was
@@ -235,7 +235,7 @@ func anchoredWords(merges, repositories int) string {
 }
 
 // checkAnchors compares the journal with its anchors in the repositories of all projects.
-func (s *server) checkAnchors(ctx context.Context) (string, error) {
+func (s *Server) checkAnchors(ctx context.Context) (string, error) {
 	if s.anchors == nil {
 		return "merges are only recorded, and none is anchored", nil
 	}
@@ -274,7 +274,7 @@ func (s *server) checkAnchors(ctx context.Context) (string, error) {
 }
 
 // compareAnchors compares the journal with its anchors in the repository of a project.
-func (s *server) compareAnchors(ctx context.Context, p task.Project, store string) (journal.Anchored, error) {
+func (s *Server) compareAnchors(ctx context.Context, p task.Project, store string) (journal.Anchored, error) {
 	list, err := readAnchors(ctx, s.git, p.Path, store)
 	if err != nil {
 		return journal.Anchored{}, err
@@ -300,7 +300,7 @@ func (s *server) compareAnchors(ctx context.Context, p task.Project, store strin
 }
 
 // anchorsMissing says that a repository has lost anchors.
-func (s *server) anchorsMissing(p task.Project, list []journal.Anchor, store string) error {
+func (s *Server) anchorsMissing(p task.Project, list []journal.Anchor, store string) error {
 	text, err := s.store.Setting(anchorLastKey + p.Name)
 	if err != nil || text == "" {
 		return err

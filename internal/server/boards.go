@@ -39,7 +39,7 @@ type boards struct {
 	added func(ctx context.Context, card board.Card, w signal.Wish) (task.ID, error)
 }
 
-func (s *server) boards() boards {
+func (s *Server) boards() boards {
 	return boards{
 		store: s.store, project: func(name string) (task.Project, bool) { return s.runtime.Project(name) }, vocabulary: s.vocabulary, now: time.Now,
 		pinned: func(t *task.Task) (*workflow.Definition, error) { return s.runtime.Definition(t) },
@@ -59,7 +59,7 @@ func (s *server) boards() boards {
 }
 
 // catchUp lets tasks hear what an earlier server did not tell them any more.
-func (s *server) catchUp() {
+func (s *Server) catchUp() {
 	c := cards{s.boards()}
 	s.runtime.CatchUp(s.resting, func(t *task.Task, tell func(board.Face)) {
 		s.news.Lock()
@@ -71,7 +71,7 @@ func (s *server) catchUp() {
 }
 
 // resting are the tasks that wait for what becomes of a card or of other tasks.
-func (s *server) resting() ([]task.Task, error) {
+func (s *Server) resting() ([]task.Task, error) {
 	var out []task.Task
 	err := s.store.EachTask(task.Filter{}, func(fold []byte) error {
 		var t task.Task
@@ -88,7 +88,7 @@ func (s *server) resting() ([]task.Task, error) {
 
 // vocabulary is what a project's board knows: the words of the workflow that is named,
 // here or for the project; else the usual ones.
-func (s *server) vocabulary(project, name string) (board.Vocabulary, error) {
+func (s *Server) vocabulary(project, name string) (board.Vocabulary, error) {
 	if p, ok := s.runtime.Project(project); ok && name == "" && p.Workflow == "" {
 		return usualVocabulary(), nil
 	}

@@ -22,7 +22,7 @@ import (
 const maxDiff = 2 << 20
 
 // changes say what tasks changed.
-type changes struct{ s *server }
+type changes struct{ s *Server }
 
 // Diff implements api.Changes. What is not committed is marked.
 func (c changes) Diff(ctx context.Context, t task.Task) (base string, files []diff.File, cut bool, err error) {
@@ -43,7 +43,7 @@ func (c changes) Diff(ctx context.Context, t task.Task) (base string, files []di
 
 // library knows all workflows: those that are built in, those of the user and of projects'
 // repositories, and those that tasks are pinned to.
-type library struct{ s *server }
+type library struct{ s *Server }
 
 // Known implements api.Library. What tasks are pinned to is listed as such only where
 // nobody has that text any more.

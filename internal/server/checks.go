@@ -18,7 +18,7 @@ import (
 )
 
 // checks looks at what can be wrong with the data folder.
-func (s *server) checks(ctx context.Context) []doctor.Result {
+func (s *Server) checks(ctx context.Context) []doctor.Result {
 	list := []doctor.Check{
 		{Name: "store", Run: s.checkStore, Fix: "run orange stop, then orange doctor --restore"},
 		{Name: "backups", Run: s.checkBackups, Fix: "do what it says; the server tries again within an hour and when it starts"},
@@ -32,7 +32,7 @@ func (s *server) checks(ctx context.Context) []doctor.Result {
 		{Name: "notifications", Run: s.checkNotify, Fix: "orange notify list and orange notify test say more"},
 		{Name: "attention", Run: s.checkAttention, Fix: "see orange task explain for each, then orange resume"},
 	}
-	if s.company != nil {
+	if s.host != nil {
 		list = append(list,
 			doctor.Check{Name: "agents", Run: s.checkAgents, Fix: "restart the server: orange stop, then any command"},
 			doctor.Check{Name: "terminal", Run: s.checkTerminal, Fix: "install tmux 3.2 or newer, or set sessions to headless in config.json"},
@@ -44,19 +44,19 @@ func (s *server) checks(ctx context.Context) []doctor.Result {
 
 // checkAgents makes sure that every attempt that is not over is being watched. Only agents
 // that have a process are alive.
-func (s *server) checkAgents(context.Context) (string, error) {
+func (s *Server) checkAgents(context.Context) (string, error) {
 	tasks, err := s.store.Unsettled()
 	if err != nil {
 		return "", err
 	}
 	alive, lost := 0, 0
 	for i := range tasks {
-		absent := s.company.agents.Absent(&tasks[i])
+		absent := s.host.agents.Absent(&tasks[i])
 		for _, a := range tasks[i].Attempts {
 			if !a.Running {
 				continue
 			}
-			if !s.company.agents.Watches(agents.Key{Task: tasks[i].ID, Number: a.Number}) {
+			if !s.host.agents.Watches(agents.Key{Task: tasks[i].ID, Number: a.Number}) {
 				lost++
 			}
 			if !slices.Contains(absent, a.Number) {
@@ -74,19 +74,19 @@ func (s *server) checkAgents(context.Context) (string, error) {
 	return fmt.Sprintf("%d alive, all watched; %s", alive, first), nil
 }
 
-func (s *server) checkTerminal(ctx context.Context) (string, error) {
-	if s.company.terminal == nil {
+func (s *Server) checkTerminal(ctx context.Context) (string, error) {
+	if s.host.terminal == nil {
 		return "agents run without one", nil
 	}
-	version, err := s.company.terminal.Version(ctx)
+	version, err := s.host.terminal.Version(ctx)
 	if err == nil && !tmux.Supported(version) {
 		err = fmt.Errorf("tmux %s is too old", version)
 	}
 	return "tmux " + version + " at " + s.cfg.Terminal, err
 }
 
-func (s *server) checkWorkspaces(ctx context.Context) (string, error) {
-	list, err := s.company.worktrees.Workspaces(ctx)
+func (s *Server) checkWorkspaces(ctx context.Context) (string, error) {
+	list, err := s.host.worktrees.Workspaces(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -108,7 +108,7 @@ func (s *server) checkWorkspaces(ctx context.Context) (string, error) {
 
 // changesWorkspace says whether a task is about to get its workspace or to give it back: the
 // record and the workspace then differ for a moment.
-func (s *server) changesWorkspace(id task.ID) bool {
+func (s *Server) changesWorkspace(id task.ID) bool {
 	t, ok, err := s.store.Task(id)
 	return err == nil && ok && slices.ContainsFunc(t.Pending, func(e task.Effect) bool {
 		return !e.GivenUp && (e.Do == workflow.AcquireWorkspace || e.Do == workflow.ReleaseWorkspace)
@@ -116,17 +116,17 @@ func (s *server) changesWorkspace(id task.ID) bool {
 }
 
 // repair writes the records anew from their journals.
-func (s *server) repair(ctx context.Context) error {
+func (s *Server) repair(ctx context.Context) error {
 	err := s.store.Repair(ctx)
 	s.runtime.Forget()
 	return err
 }
 
-func (s *server) checkStore(ctx context.Context) (string, error) {
+func (s *Server) checkStore(ctx context.Context) (string, error) {
 	return "intact", s.store.Integrity(ctx)
 }
 
-func (s *server) checkJournal(ctx context.Context) (string, error) {
+func (s *Server) checkJournal(ctx context.Context) (string, error) {
 	different, err := s.store.Rebuild(ctx)
 	if err == nil && len(different) > 0 {
 		err = fmt.Errorf("%d records are not what their journals fold to: %s", len(different), strings.Join(different, "; "))
@@ -135,12 +135,12 @@ func (s *server) checkJournal(ctx context.Context) (string, error) {
 }
 
 // checkChain compares every row of the journal with its link.
-func (s *server) checkChain(ctx context.Context) (string, error) {
+func (s *Server) checkChain(ctx context.Context) (string, error) {
 	chain, broken, err := s.store.VerifyChain(ctx)
 	return fmt.Sprintf("%d rows are as they were written, the last link is %.16s", chain.Rows, chain.Head), errors.Join(broken, err)
 }
 
-func (s *server) checkWorkflows(ctx context.Context) (string, error) {
+func (s *Server) checkWorkflows(ctx context.Context) (string, error) {
 	n := 0
 	err := s.store.EachWorkflow(ctx, func(hash, name, file, text string) error {
 		n++
@@ -149,7 +149,7 @@ func (s *server) checkWorkflows(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d pinned texts read as they were", n), err
 }
 
-func (s *server) checkProjects(ctx context.Context) (string, error) {
+func (s *Server) checkProjects(ctx context.Context) (string, error) {
 	list := s.runtime.Projects()
 	for _, p := range list {
 		if _, err := os.Stat(p.Path); errors.Is(err, os.ErrNotExist) {
@@ -162,7 +162,7 @@ func (s *server) checkProjects(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d registered, all are repositories", len(list)), nil
 }
 
-func (s *server) checkAttention(context.Context) (string, error) {
+func (s *Server) checkAttention(context.Context) (string, error) {
 	tasks, err := s.store.Unsettled()
 	if err != nil {
 		return "", err

@@ -17,7 +17,7 @@ import (
 )
 
 // delivery brings finished work where it belongs.
-type delivery struct{ s *server }
+type delivery struct{ s *Server }
 
 const origin = "origin"
 
@@ -60,7 +60,7 @@ func (d delivery) Merge(ctx context.Context, t task.Task, e task.Effect) (local.
 
 // recoverLandings finishes or takes back what landings of a server that died have left in the
 // projects' checkouts. It waits for a git that is still at work.
-func (s *server) recoverLandings(ctx context.Context) {
+func (s *Server) recoverLandings(ctx context.Context) {
 	for _, p := range s.runtime.Projects() {
 		did, err := s.git.Recover(ctx, p.Path)
 		switch {

@@ -42,7 +42,7 @@ func githubSecret(source, host string) func(context.Context) (string, error) {
 
 // calls sends requests of one tracker or forge, as often as it takes and no more often
 // than it wants.
-func (s *server) calls(o transport.Options) *http.Client {
+func (s *Server) calls(o transport.Options) *http.Client {
 	o.Log = func(msg string, args ...any) { s.log.Info(msg, append([]any{"component", "transport"}, args...)...) }
 	return &http.Client{Transport: transport.New(o)}
 }
@@ -81,7 +81,7 @@ func (f *forges) get(project, remote string, policy task.Forge, anew func() (tra
 }
 
 // forge returns the forge of a project. It is nil where the project has no remote to tell.
-func (s *server) forge(ctx context.Context, p task.Project) (track.Forge, error) {
+func (s *Server) forge(ctx context.Context, p task.Project) (track.Forge, error) {
 	remote, err := s.git.RemoteURL(ctx, p.Path, origin)
 	if err != nil && p.Forge.Scope == "" {
 		return nil, nil
@@ -104,7 +104,7 @@ func (s *server) forge(ctx context.Context, p task.Project) (track.Forge, error)
 }
 
 // newForge makes the client of a forge. It asks nobody yet.
-func (s *server) newForge(project, host string, f task.Forge) (track.Forge, error) {
+func (s *Server) newForge(project, host string, f task.Forge) (track.Forge, error) {
 	calls := s.calls(transport.Options{Name: project, Secret: f.Token, Forbids: true})
 	if f.Kind == task.ForgeGitea {
 		return gitea.New(gitea.Options{URL: cmp.Or(f.URL, "https://"+host), Scope: f.Scope, Token: secret(cmp.Or(f.Token, "env:GITEA_TOKEN")), HTTP: calls})
@@ -114,7 +114,7 @@ func (s *server) newForge(project, host string, f task.Forge) (track.Forge, erro
 }
 
 // pull finds a pull request by its address, or that of a branch.
-func (s *server) pull(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error) {
+func (s *Server) pull(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error) {
 	forge, err := s.forge(ctx, p)
 	if err != nil {
 		return tracker.PR{}, err

@@ -130,7 +130,7 @@ func (t *gitTrust) load(ctx context.Context) error {
 
 // loadTrust is load where nobody waits for the result. What could not be found out is not
 // trusted.
-func (s *server) loadTrust(ctx context.Context) {
+func (s *Server) loadTrust(ctx context.Context) {
 	if err := s.trust.load(ctx); err != nil {
 		s.log.Warn("look for the programs that git runs", "component", "git", "error", err)
 	}
@@ -254,7 +254,7 @@ func untrustedText(programs []task.GitProgram) string {
 }
 
 // checkGitPrograms says which programs git may run, and complains about those that it may not.
-func (s *server) checkGitPrograms(ctx context.Context) (string, error) {
+func (s *Server) checkGitPrograms(ctx context.Context) (string, error) {
 	trusted := 0
 	var wrong []string
 	for _, p := range s.runtime.Projects() {

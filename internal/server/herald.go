@@ -23,9 +23,8 @@ import (
 // gathered is how many items a person is told one by one. More are told as one message.
 const gathered = 5
 
-// announce tells people what waits for them until ctx ends. The function it returns
-// waits for that.
-func (s *server) announce(ctx context.Context) (ended func()) {
+// newNotifier builds what tells people what waits for them.
+func (s *Server) newNotifier() *herald.Herald {
 	told := &toldFile{path: s.cfg.ToldFile(), names: map[string]bool{}}
 	var ways []herald.Way
 	for i := range s.cfg.Notify {
@@ -33,7 +32,7 @@ func (s *server) announce(ctx context.Context) (ended func()) {
 		told.names[n.Name()] = true
 		ways = append(ways, s.wayOf(n))
 	}
-	h := herald.New(herald.Options{
+	return herald.New(herald.Options{
 		Journal: s.runtime, Tasks: s.store, Notes: s.store, Definition: s.runtime.Definition, Ways: ways, Log: s.log,
 		Report: func(r herald.Result) {
 			if err := told.keep(r); err != nil {
@@ -41,15 +40,11 @@ func (s *server) announce(ctx context.Context) (ended func()) {
 			}
 		},
 	})
-	s.herald = h
-	var running sync.WaitGroup
-	running.Go(func() { h.Run(ctx) })
-	return running.Wait
 }
 
 // seenAt is where a person sees a task, or all that waits if none is named; "" if no page
 // is open. The token is not part of it: whoever has no session must ask for one.
-func (s *server) seenAt(id task.ID) string {
+func (s *Server) seenAt(id task.ID) string {
 	s.page.mu.Lock()
 	defer s.page.mu.Unlock()
 	switch open := s.page.open; {
@@ -63,7 +58,7 @@ func (s *server) seenAt(id task.ID) string {
 }
 
 // wayOf is a way of the configuration as the herald goes it.
-func (s *server) wayOf(n *config.Notify) herald.Way {
+func (s *Server) wayOf(n *config.Notify) herald.Way {
 	w := herald.Way{
 		Name: n.Name(), Retry: n.Remote(), Several: gathered,
 		Wants: func(it engine.Item) bool { return n.Wants(string(it.Kind), it.Project) },
@@ -85,7 +80,7 @@ func (s *server) wayOf(n *config.Notify) herald.Way {
 }
 
 // worded lets the items say why they wait.
-func (s *server) worded(items []engine.Item) []engine.Item {
+func (s *Server) worded(items []engine.Item) []engine.Item {
 	out := slices.Clone(items)
 	for i := range out {
 		if t, ok, err := s.store.Task(out[i].Task); err == nil && ok {
@@ -128,7 +123,7 @@ func SendTestNotification(ctx context.Context, cfg config.Config, n config.Notif
 }
 
 // checkNotify says how telling people went the last time.
-func (s *server) checkNotify(context.Context) (string, error) {
+func (s *Server) checkNotify(context.Context) (string, error) {
 	if len(s.cfg.Notify) == 0 {
 		return "nobody is to be told", nil
 	}

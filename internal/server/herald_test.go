@@ -13,7 +13,7 @@ import (
 
 func TestHowNotificationsWentIsKept(t *testing.T) {
 	cfg := config.Config{Home: t.TempDir(), Notify: []config.Notify{{Kind: "desktop"}, {Kind: "bell"}}}
-	s := &server{cfg: cfg}
+	s := &Server{cfg: cfg}
 	says := func(words string, broken bool) {
 		t.Helper()
 		text, err := s.checkNotify(t.Context())

@@ -27,9 +27,9 @@ const maxNews = 4 << 20
 
 // track looks after trackers until ctx ends, and hears their news at an address, if one
 // is given. The function it returns waits for the end.
-func (s *server) track(ctx context.Context, hooks string) (ended func(), err error) {
+func (s *Server) track(ctx context.Context, hooks string) (ended func(), err error) {
 	var wait sync.WaitGroup
-	if s.hears = hooks != ""; s.hears {
+	if s.hears {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", hooks)
 		if err != nil {
 			return nil, fmt.Errorf("hear the news of trackers: %w", err)

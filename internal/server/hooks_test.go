@@ -90,7 +90,7 @@ func TestNewsIsBounded(t *testing.T) {
 // TestTheSecretOfAWebhookIsReadOnce asks for the secret of a command that counts.
 func TestTheSecretOfAWebhookIsReadOnce(t *testing.T) {
 	count := filepath.Join(t.TempDir(), "count")
-	s := &server{log: slog.New(slog.DiscardHandler)}
+	s := &Server{log: slog.New(slog.DiscardHandler)}
 	port, err := s.connect(tracker.Config{Name: "lin", Kind: tracker.Linear, Scope: "ENG", Webhook: "command:echo x >>'" + count + "'; echo secret"})
 	check(t, err)
 	hearer, ok := port.(interface {

@@ -16,7 +16,7 @@ import (
 
 // inbox lists what waits for a person. A task that holds a workspace while others are
 // queued for one frees them.
-func (s *server) inbox(ctx context.Context, project string) ([]engine.Item, error) {
+func (s *Server) inbox(ctx context.Context, project string) ([]engine.Item, error) {
 	b := inbox{s: s, bound: map[task.ID]bool{}, queued: map[string]int{}}
 	if s.runtime.Paused() {
 		b.items = append(b.items, engine.Item{Kind: engine.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"})
@@ -53,7 +53,7 @@ func (s *server) inbox(ctx context.Context, project string) ([]engine.Item, erro
 
 // inbox is one look at all tasks.
 type inbox struct {
-	s      *server
+	s      *Server
 	items  []engine.Item
 	bound  map[task.ID]bool // holds a workspace
 	queued map[string]int   // tasks that wait for one, by project
@@ -77,7 +77,7 @@ func (b *inbox) add(t task.Task) {
 
 // waitReasons says why a task waits for a person, from its journal, its TASK.md and what
 // its agents wrote last. It says nothing about a task that waits for nobody.
-func (s *server) waitReasons(t *task.Task) []engine.WaitReason {
+func (s *Server) waitReasons(t *task.Task) []engine.WaitReason {
 	def, err := s.runtime.Definition(t)
 	if err != nil {
 		return nil
@@ -94,22 +94,22 @@ func (s *server) waitReasons(t *task.Task) []engine.WaitReason {
 
 // lastOutput reads the last lines that an attempt of a task showed, as text. Exits from before did not
 // tell them.
-func (s *server) lastOutput(t *task.Task) func(attempt int) string {
+func (s *Server) lastOutput(t *task.Task) func(attempt int) string {
 	return func(attempt int) string {
-		if s.company == nil {
+		if s.host == nil {
 			return ""
 		}
-		return s.company.agents.ShownLast(agents.Key{Task: t.ID, Number: attempt})
+		return s.host.agents.ShownLast(agents.Key{Task: t.ID, Number: attempt})
 	}
 }
 
 // lastMessage reads what an attempt of a task said last, as text.
-func (s *server) lastMessage(t *task.Task) func(attempt int) string {
+func (s *Server) lastMessage(t *task.Task) func(attempt int) string {
 	return func(attempt int) string {
-		if s.company == nil {
+		if s.host == nil {
 			return ""
 		}
-		text, err := s.company.agents.LastMessage(t, attempt)
+		text, err := s.host.agents.LastMessage(t, attempt)
 		if err != nil {
 			return ""
 		}
@@ -135,7 +135,7 @@ const maxMoves = 2000
 
 // lastMove returns the entries of a task from the one before its last move on. They are
 // empty if the journal cannot be read: orange doctor says why.
-func (s *server) lastMove(t *task.Task) []journal.Entry {
+func (s *Server) lastMove(t *task.Task) []journal.Entry {
 	s.moves.mu.Lock()
 	known := s.moves.known[t.ID]
 	s.moves.mu.Unlock()

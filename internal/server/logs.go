@@ -84,7 +84,7 @@ func (v attemptsView) attempt(t *task.Task, number int, role string) (int, agent
 
 // logLines are the last lines of an attempt's log, as text: what was said in it, else what
 // its terminal showed, else what it printed.
-func (c *company) logLines(t *task.Task, k agents.Key, card agents.Card, most int) ([]string, error) {
+func (c *agentHost) logLines(t *task.Task, k agents.Key, card agents.Card, most int) ([]string, error) {
 	said, err := c.agents.Conversation(t, k.Number, "")
 	if err != nil {
 		return nil, err
@@ -100,12 +100,12 @@ func (c *company) logLines(t *task.Task, k agents.Key, card agents.Card, most in
 
 // lastLines are what an attempt that is over showed last. Without a terminal these are its own complaints;
 // what it wrote for programs is told as a conversation.
-func (s *server) lastLines(k agents.Key, card agents.Card) []string {
-	lines, _, err := s.company.printed(k, card, maxTailLines)
+func (s *Server) lastLines(k agents.Key, card agents.Card) []string {
+	lines, _, err := s.host.printed(k, card, maxTailLines)
 	if err == nil && card.Window == "" {
 		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "{") })
 		if t, ok, err := s.store.Task(k.Task); len(lines) == 0 && err == nil && ok {
-			lines, _ = s.company.logLines(&t, k, card, maxTailLines)
+			lines, _ = s.host.logLines(&t, k, card, maxTailLines)
 		}
 	}
 	return screen.LastLines(strings.Join(lines, "\n"), lastShown)
@@ -115,7 +115,7 @@ func (s *server) lastLines(k agents.Key, card agents.Card) []string {
 const minSecret = 8
 
 // mask takes the secrets that an agent was given out of a text, and parts of them.
-func (s *server) mask(harness, text string) string { return maskSecrets(s.agentEnv(harness), text) }
+func (s *Server) mask(harness, text string) string { return maskSecrets(s.agentEnv(harness), text) }
 
 func maskSecrets(env []string, text string) string {
 	for _, kv := range env {
@@ -156,7 +156,7 @@ func secretName(name string) bool {
 
 // printed are the last lines that an attempt printed: what its terminal looked like, or
 // the lines of an output without one. It says whether there is more before them.
-func (c *company) printed(k agents.Key, card agents.Card, most int) (lines []string, cut bool, err error) {
+func (c *agentHost) printed(k agents.Key, card agents.Card, most int) (lines []string, cut bool, err error) {
 	text, cut, err := readOutputEnd(c.agents.OutputFile(k), maxReplay)
 	if err != nil {
 		return nil, false, err

@@ -36,7 +36,7 @@ func MCP(cfg config.Config, version, cwd string) func(context.Context, cli.MCPOp
 
 // mcpHandler speaks MCP over HTTP with those who show the token of the web page, as a
 // person, and with those who show an attempt's, as that attempt.
-func (s *server) mcpHandler(pageToken string) http.Handler {
+func (s *Server) mcpHandler(pageToken string) http.Handler {
 	o := mcp.Options{Version: s.version, Workflow: workflows{workflowdir.New(s.cfg.UserWorkflows)}.Find, Verify: s.verifyElsewhere}
 	return mcp.Handler(o, func(r *http.Request) (mcp.Caller, func(), error) { return s.mcpCaller(pageToken, r) }, s.log)
 }
@@ -45,7 +45,7 @@ var errUnknownToken = errors.New("it is neither the page's nor an attempt's")
 
 // mcpCaller is who asks. The calls go through the socket like everybody's, where an
 // attempt is known by its token; here it must not be shown by a process of another attempt.
-func (s *server) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(), error) {
+func (s *Server) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(), error) {
 	o := client.Options{Socket: s.cfg.Socket, Home: s.cfg.Home}
 	c := mcp.Caller{}
 	token, shown := web.Shown(r)
@@ -53,7 +53,7 @@ func (s *server) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(
 	case !shown || token == "":
 		return c, nil, mcp.ErrNoToken
 	case web.Same(token, pageToken): // that it is no agent who shows it, the page has seen to
-	case s.company == nil: // nobody could tell an attempt from a person
+	case s.host == nil: // nobody could tell an attempt from a person
 		return c, nil, errUnknownToken
 	default:
 		who, err := s.attemptOf(token, r)
@@ -69,15 +69,15 @@ func (s *server) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(
 
 // attemptOf is the attempt that shows its token. A token that is nobody's is found out
 // before anybody is looked for.
-func (s *server) attemptOf(token string, r *http.Request) (*agent.Caller, error) {
-	who, err := s.company.agents.Known(token)
+func (s *Server) attemptOf(token string, r *http.Request) (*agent.Caller, error) {
+	who, err := s.host.agents.Known(token)
 	if err != nil {
 		return nil, errUnknownToken
 	}
-	if s.company.agents.Len() == 0 {
+	if s.host.agents.Len() == 0 {
 		return who, nil
 	}
-	who, err = peersOf(s.company.agents).caller(r, token)
+	who, err = peersOf(s.host.agents).caller(r, token)
 	if err == nil && who == nil {
 		err = errUnknownToken
 	}
@@ -86,7 +86,7 @@ func (s *server) attemptOf(token string, r *http.Request) (*agent.Caller, error)
 
 // verifyElsewhere searches the states of a workflow in a process of its own: it may take
 // a gigabyte and a core, which are not this server's to give.
-func (s *server) verifyElsewhere(ctx context.Context, def *workflow.Definition, maxStates int) (verify.Report, error) {
+func (s *Server) verifyElsewhere(ctx context.Context, def *workflow.Definition, maxStates int) (verify.Report, error) {
 	var r verify.Report
 	dir, err := os.MkdirTemp("", "orange-verify")
 	if err != nil {

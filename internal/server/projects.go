@@ -12,7 +12,7 @@ import (
 )
 
 // projects registers repositories.
-type projects struct{ s *server }
+type projects struct{ s *Server }
 
 // Projects implements api.Projects.
 func (p projects) Projects() []task.Project { return p.s.runtime.Projects() }
@@ -118,13 +118,13 @@ func (p projects) move(ctx context.Context, have *task.Project, path string) err
 			return task.Mistakef("%s is the repository of project %s: name another folder, or remove that project first", root, other.Name)
 		}
 	}
-	if p.s.company == nil { // effects are only recorded: there are no worktrees
+	if p.s.host == nil { // effects are only recorded: there are no worktrees
 		have.Path = root
 		return nil
 	}
 	var places []string
 	for _, name := range have.Workspaces() { // also those that no task holds
-		places = append(places, p.s.company.worktrees.Path(name))
+		places = append(places, p.s.host.worktrees.Path(name))
 	}
 	if err := p.s.git.Moved(ctx, have.Path, root, places); err != nil {
 		return task.Mistakef("project %s was not changed: %v", have.Name, err)
@@ -154,7 +154,7 @@ func (p projects) Remove(ctx context.Context, name, code string) error {
 }
 
 // where says which task and project a folder belongs to.
-func (s *server) where(_ context.Context, path string) (wire.Place, error) {
+func (s *Server) where(_ context.Context, path string) (wire.Place, error) {
 	if !filepath.IsAbs(path) {
 		return wire.Place{}, task.Mistakef("path %q is not absolute", path)
 	}
@@ -177,7 +177,7 @@ func (s *server) where(_ context.Context, path string) (wire.Place, error) {
 	return place, nil
 }
 
-func (s *server) workspace(name string) (wire.Place, bool, error) {
+func (s *Server) workspace(name string) (wire.Place, bool, error) {
 	id, ok, err := s.store.TaskByWorkspace(name)
 	if err != nil || !ok {
 		return wire.Place{}, false, err

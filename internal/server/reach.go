@@ -86,7 +86,7 @@ func owner(home string) (client.Owner, bool) {
 }
 
 // removeSocket takes the socket away.
-func (s *server) removeSocket() {
+func (s *Server) removeSocket() {
 	if s.socket != nil {
 		s.socket.Remove() //nolint:errcheck // a socket that is left leads to nobody
 	}
@@ -94,28 +94,23 @@ func (s *server) removeSocket() {
 
 // stayReachable makes sure that commands find this server: when the socket or server.lock
 // is removed, or the folder of either, they are made again. A server whose data folder is
-// gone leaves. The caller calls wait when ctx has ended.
-func (s *server) stayReachable(ctx context.Context, leave func()) (wait func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for problem := ""; ctx.Err() == nil; {
-			problem = s.watchSocket(ctx, leave, problem)
-		}
-	}()
-	return func() { <-done }
+// gone leaves. It returns when ctx ends.
+func (s *Server) stayReachable(ctx context.Context) {
+	for problem := ""; ctx.Err() == nil; {
+		problem = s.watchSocket(ctx, problem)
+	}
 }
 
 // watchSocket looks whether everything is in its place, and returns when that may have
 // changed. Problem is what was wrong before, which is not said again.
-func (s *server) watchSocket(ctx context.Context, leave func(), problem string) string {
+func (s *Server) watchSocket(ctx context.Context, problem string) string {
 	watch, err := pathwatch.Open(append(s.socket.Paths(), filepath.Join(s.cfg.Home, "server.lock"))...)
 	if err == nil {
 		defer watch.Close()
 	}
 	if s.held.Moved() {
 		s.log.Error("the data folder is gone: leaving", "component", "serve", "pid", os.Getpid(), "home", s.cfg.Home)
-		leave()
+		s.stop()
 		return ""
 	}
 	again, checkErr := s.socket.Check()

@@ -63,7 +63,7 @@ func Restore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) (repo
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	r := &restorer{
-		server: &server{cfg: cfg, store: store, log: slog.New(slog.NewJSONHandler(logs, nil)), folders: taskdir.New(tasksFolder(cfg.Home))},
+		Server: &Server{cfg: cfg, store: store, log: slog.New(slog.NewJSONHandler(logs, nil)), folders: taskdir.New(tasksFolder(cfg.Home))},
 		report: &report, fault: fault,
 	}
 	r.git, r.trust = guardedGit(cfg.Home, store)
@@ -131,7 +131,7 @@ func replaceStore(path, backup, aside string, report *cli.Restored, fault func(s
 
 // restorer brings a store that was put back and the folders of tasks and attempts together.
 type restorer struct {
-	*server
+	*Server
 	report *cli.Restored
 	fault  func(string)
 	ahead  []aheadFolder
@@ -148,10 +148,10 @@ func (r *restorer) run(ctx context.Context) (err error) {
 	if err := r.findGone(); err != nil {
 		return err
 	}
-	if r.company, err = r.hire(); err != nil {
+	if r.host, err = r.newAgentHost(r.newWorktrees()); err != nil {
 		return err
 	}
-	defer r.company.close()
+	defer r.host.close()
 	if err := r.endAttempts(ctx); err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (r *restorer) endAttempts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		card, _ := r.company.agents.Card(agents.Key{Task: id, Number: n}) // what is missing is not said
+		card, _ := r.host.agents.Card(agents.Key{Task: id, Number: n}) // what is missing is not said
 		said := cli.RestoredAttempt{Task: id, Number: n, Role: card.Role}
 		_, listed := t.AttemptByNumber(n)
 		if listed && !slices.ContainsFunc(r.ahead, func(f aheadFolder) bool { return f.ID == id }) {
@@ -255,7 +255,7 @@ func (r *restorer) endAttempts(ctx context.Context) error {
 		if t.ID = id; t.Session == "" {
 			t.Session = r.shownField(id, "tmux_session")
 		}
-		if err := r.company.agents.End(ctx, t, []int{n}); err != nil {
+		if err := r.host.agents.End(ctx, t, []int{n}); err != nil {
 			return fmt.Errorf("end attempt %d of task %s: %w", n, id, err)
 		}
 		r.report.Ended = append(r.report.Ended, said)
@@ -289,7 +289,7 @@ func (r *restorer) addProjects(ctx context.Context) {
 		}
 		p, err := r.findProject(f.Project)
 		if err == nil {
-			p, err = projects{r.server}.Add(ctx, p)
+			p, err = projects{r.Server}.Add(ctx, p)
 		}
 		if err == nil {
 			r.report.Projects = append(r.report.Projects, p.Name+" at "+p.Path)
@@ -330,7 +330,7 @@ func repositoryOf(worktree string) string {
 // markers says which workspace is bound to which task by its own mark.
 func (r *restorer) markers() map[task.ID]string {
 	out := map[task.ID]string{}
-	list, err := r.company.worktrees.pool.List(r.runtime.Projects(), nil)
+	list, err := r.host.worktrees.pool.List(r.runtime.Projects(), nil)
 	if err != nil {
 		r.report.Problems = append(r.report.Problems, err.Error())
 	}
@@ -387,7 +387,7 @@ func (r *restorer) ran(t *task.Task, id task.ID) []task.Tally {
 	}
 	more := map[string]int{}
 	for n := t.AttemptCount() + 1; n <= last; n++ {
-		card, _ := r.company.agents.Card(agents.Key{Task: id, Number: n}) // without one nobody knows the role
+		card, _ := r.host.agents.Card(agents.Key{Task: id, Number: n}) // without one nobody knows the role
 		more[card.Role]++
 	}
 	var out []task.Tally

@@ -29,7 +29,7 @@ const (
 )
 
 // screens look at the terminals of agents.
-type screens struct{ s *server }
+type screens struct{ s *Server }
 
 // shown is an agent that can be looked at.
 type shown struct {
@@ -52,7 +52,7 @@ func (v screens) Screen(ctx context.Context, t task.Task, role string) (wire.Scr
 	}
 	out.Attempt, out.Role, out.Harness, out.Alive = a.Number, a.card.Role, a.card.Harness, a.alive
 	if a.alive && v.terminal(&t, a) {
-		text, err := v.s.company.terminal.Look(ctx, t.Session, a.card.Window)
+		text, err := v.s.host.terminal.Look(ctx, t.Session, a.card.Window)
 		if err == nil {
 			out.Lines = screen.Lines(text)
 			return out, nil
@@ -61,7 +61,7 @@ func (v screens) Screen(ctx context.Context, t task.Task, role string) (wire.Scr
 			return out, err
 		}
 	}
-	lines, err := v.s.company.logLines(&t, a.Key, a.card, maxTailLines)
+	lines, err := v.s.host.logLines(&t, a.Key, a.card, maxTailLines)
 	if err != nil {
 		return out, err
 	}
@@ -81,13 +81,13 @@ func (v screens) Screen(ctx context.Context, t task.Task, role string) (wire.Scr
 func (v screens) agent(t *task.Task, role string) (shown, bool, error) {
 	if live, ok := v.living(t, role); ok {
 		k := agents.Key{Task: t.ID, Number: live.Number}
-		card, err := v.s.company.agents.Card(k)
+		card, err := v.s.host.agents.Card(k)
 		card.Role = live.Role
 		return shown{k, card, true}, true, err
 	}
 	for n := t.AttemptCount(); n > 0; n-- {
 		k := agents.Key{Task: t.ID, Number: n}
-		card, err := v.s.company.agents.Card(k)
+		card, err := v.s.host.agents.Card(k)
 		if err == nil && card.Role != "" && (role == "" || role == card.Role) {
 			return shown{k, card, false}, true, nil
 		}
@@ -123,7 +123,7 @@ func newest(t *task.Task, role string) (out task.Attempt, ok bool) {
 
 // terminal says whether an agent has one.
 func (v screens) terminal(t *task.Task, a shown) bool {
-	return v.s.company.terminal != nil && t.Session != "" && a.card.Window != ""
+	return v.s.host.terminal != nil && t.Session != "" && a.card.Window != ""
 }
 
 // Output implements api.Screens. Where output cannot be watched it is looked at every now
@@ -140,7 +140,7 @@ func (v screens) Output(ctx context.Context, t task.Task, role string) (<-chan s
 		default:
 		}
 	}
-	file := v.s.company.agents.OutputFile(a.Key)
+	file := v.s.host.agents.OutputFile(a.Key)
 	stop, err := v.s.sights.watcher.Add(filewatch.Watch{Folder: filepath.Dir(file), Names: []string{outputlog.Names(file)}, Changed: tell})
 	if err != nil {
 		v.s.log.Debug("watch an agent's output", "component", "screens", "task", t.ID, "error", err)
@@ -172,7 +172,7 @@ func (v screens) Type(ctx context.Context, t task.Task, role, text string) error
 	if err != nil {
 		return err
 	}
-	if v.s.company.terminal == nil {
+	if v.s.host.terminal == nil {
 		return task.Mistakef("agents run without a terminal here, where nothing can be typed: see orange task answer --help")
 	}
 	a, ok, err := v.agent(&t, role)
@@ -194,7 +194,7 @@ func (v screens) Type(ctx context.Context, t task.Task, role, text string) error
 // paste gives text to a window, and then Enter: what comes at once is taken for part of it.
 func (v screens) paste(ctx context.Context, session, window, text string) error {
 	if text != "" {
-		if err := v.s.company.terminal.Paste(ctx, session, window, text); err != nil {
+		if err := v.s.host.terminal.Paste(ctx, session, window, text); err != nil {
 			return err
 		}
 		wait := time.NewTimer(pasting)
@@ -205,7 +205,7 @@ func (v screens) paste(ctx context.Context, session, window, text string) error 
 		case <-wait.C:
 		}
 	}
-	return v.s.company.terminal.Enter(ctx, session, window)
+	return v.s.host.terminal.Enter(ctx, session, window)
 }
 
 // typed is what a person may type: text, and nothing that a terminal acts on. No text at

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,39 +42,25 @@ const defaultIdle = 10 * time.Minute
 // has been idle for long enough.
 func Serve(ctx context.Context, cfg config.Config, version string, o cli.ServeOptions) (err error) {
 	attend.ProtectServer()
-	if err := os.MkdirAll(cfg.Home, 0o700); err != nil {
-		return fmt.Errorf("make the data folder: %w; set ORANGE_HOME to a folder you may write", err)
-	}
-	if err := config.CheckHome(cfg.Home); err != nil {
-		return err
-	}
-	held, err := takeFolder(cfg)
+	s, err := New(cfg, version, o)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, held.Release()) }()
-	s := &server{cfg: cfg, version: version, held: held}
-	defer s.removeSocket() // that it is gone says that all is on the disk
-	logs, err := logfile.Open(filepath.Join(cfg.Home, "orange.log"), logfile.MaxSize)
-	if err != nil {
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.Start(ctx); err != nil {
 		return err
 	}
-	defer logs.Close() //nolint:errcheck // nothing can be said about a log that cannot be closed
-	s.log = slog.New(slog.NewJSONHandler(logs, &slog.HandlerOptions{Level: level(cfg.LogLevel)}))
-	if s.store, err = openHomeStore(cfg.Home); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.store.Close()) }()
-	s.git, s.trust = guardedGit(cfg.Home, s.store)
-	return s.run(ctx, o)
+	return s.Wait()
 }
 
-// server is the parts of one data folder, put together.
-type server struct {
+// Server is the parts of one data folder, put together. New sets every field but socket.
+type Server struct {
 	cfg     config.Config
 	version string
+	options cli.ServeOptions
 	held    *lock.Lock
-	socket  *socket.Listener // nil before it listens
+	logs    *logfile.File
+	socket  *socket.Listener // nil before Start
 	store   *sqlite.Store
 	log     *slog.Logger
 	git     *git.Git
@@ -82,7 +69,7 @@ type server struct {
 	runtime *local.Runtime
 	self    string     // this program
 	id      string     // of the data folder
-	company *company   // nil: effects are written down and no agents run
+	host    *agentHost // nil: effects are written down and no agents run
 	news    sync.Mutex // see boards
 	office  *track.Office
 	forges  forges
@@ -94,69 +81,71 @@ type server struct {
 	herald  *herald.Herald
 	anchors *anchors           // nil: no merge is anchored
 	fault   func(point string) // kills the process when it is told to; nil: never
+	api     *api.Server
 
 	backedUp  chan struct{}         // closes when the first backup was made, or failed
 	backupErr atomic.Pointer[error] // how the last one went
+
+	ctx    context.Context // of everything that Start starts
+	stop   context.CancelFunc
+	served chan error // how serving the API ended
+	ends   []func()   // wait for what Start started, in the order in which it was started
 }
 
-func (s *server) run(ctx context.Context, o cli.ServeOptions) (err error) {
+// New takes a data folder and builds the server of it. Nothing runs before Start: no effect is
+// performed, no timer fires and nobody can reach the server. Close releases the folder.
+func New(cfg config.Config, version string, o cli.ServeOptions) (*Server, error) {
+	if err := os.MkdirAll(cfg.Home, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data folder: %w; set ORANGE_HOME to a folder you may write", err)
+	}
+	if err := config.CheckHome(cfg.Home); err != nil {
+		return nil, err
+	}
+	held, err := takeFolder(cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		cfg: cfg, version: version, options: o, held: held, hears: o.Hooks != "", fault: crashAt(o.CrashAt, o.CrashPoint),
+		folders: taskdir.New(tasksFolder(cfg.Home)), retrack: make(chan struct{}, 1), backedUp: make(chan struct{}), served: make(chan error, 1),
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	if err := s.build(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Server) build() (err error) {
+	if s.logs, err = logfile.Open(filepath.Join(s.cfg.Home, "orange.log"), logfile.MaxSize); err != nil {
+		return err
+	}
+	s.log = slog.New(slog.NewJSONHandler(s.logs, &slog.HandlerOptions{Level: level(s.cfg.LogLevel)}))
+	if s.store, err = openHomeStore(s.cfg.Home); err != nil {
+		return err
+	}
+	s.git, s.trust = guardedGit(s.cfg.Home, s.store)
 	if s.self, err = os.Executable(); err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	s.folders = taskdir.New(tasksFolder(s.cfg.Home))
+	w := s.newWorktrees()
+	if s.runtime, err = s.newRuntime(w); err != nil {
+		return err
+	}
 	s.page, s.sights = &webPage{s: s}, newSights(s)
-	s.fault = crashAt(o.CrashAt, o.CrashPoint)
-	s.office, s.retrack = s.newOffice(), make(chan struct{}, 1)
-	s.loadTrust(ctx)
-	if err := s.open(ctx, o); err != nil {
-		return err
-	}
-	defer s.close()
-	s.office.Tasks, s.office.Seen = s.runtime, s.sights.saw
-	s.catchUp()
-	if s.socket, err = socket.Listen(s.cfg.Socket, s.cfg.Spare); err != nil {
-		return err
-	}
-	ctx, stop := context.WithCancel(ctx)
-	kept := s.stayReachable(ctx, stop)
-	defer func() { stop(); kept() }()
-	defer s.sights.start(ctx)()
-	s.log.Info("serving", "component", "serve", "version", s.version, "pid", os.Getpid(), "home", s.cfg.Home)
-	idle := o.Idle
-	if idle == 0 {
-		idle = defaultIdle
-	}
-	copied := s.backUp(ctx)
-	defer func() { stop(); copied() }()
-	ended, err := s.track(ctx, o.Hooks)
-	if err != nil {
-		return err
-	}
-	heard := s.announce(ctx)
-	anchored := s.anchorMerges(ctx, s.fault)
-	var recovered sync.WaitGroup
-	defer recovered.Wait()
-	recovered.Go(func() { s.recoverLandings(ctx) })
-	closed, err := s.page.start(ctx, o.Web, o.WebInput || s.cfg.WebInput)
-	if err == nil && o.Web != "" && o.Say != nil {
-		if at, err := s.page.Open(ctx); err == nil {
-			o.Say("The web page is at " + at.Login)
+	s.office = s.newOffice()
+	if !s.cfg.Record {
+		if s.host, err = s.newAgentHost(w); err != nil {
+			return err
 		}
 	}
-	if err == nil {
-		err = s.api(stop).Serve(ctx, s.socket, idle)
-	}
-	stop()
-	closed()
-	heard()
-	anchored()
-	ended()
-	s.log.Info("leaving", "component", "serve", "pid", os.Getpid())
-	return err
+	s.herald, s.anchors = s.newNotifier(), s.newAnchors()
+	s.api = s.newAPI()
+	return nil
 }
 
-// open starts the runtime, with agents or with a recorder in their place.
-func (s *server) open(ctx context.Context, o cli.ServeOptions) (err error) {
+// newRuntime builds the runtime, with agents or with a recorder in their place.
+func (s *Server) newRuntime(w worktrees) (*local.Runtime, error) {
 	options := local.Options{
 		Store: s.store, Files: s.folders, Log: s.log, Prober: s.prober(), Ledger: s.store, Kin: s.store,
 		Codes:    codes{s.cfg, s.git},
@@ -166,54 +155,143 @@ func (s *server) open(ctx context.Context, o cli.ServeOptions) (err error) {
 	}
 	if s.cfg.Record {
 		if err := noLivingAttempts(s.cfg.Home); err != nil {
-			return err
+			return nil, err
 		}
 		options.Review = cmp.Or(options.Review, "claude")
 		options.Performer = effect.Recorder{Command: []string{s.self, recordEffect}, Dir: filepath.Join(s.cfg.Home, "effects"), Env: []string{}}
-		s.runtime, err = local.Open(options)
-		return err
-	}
-	attend.AdoptOrphans(ctx)
-	if s.company, err = s.hire(); err != nil {
-		return err
+		return local.New(options)
 	}
 	if first, ok := harness.First(exec.LookPath); ok {
 		options.Harness = cmp.Or(s.cfg.Harness, first)
 	}
-	options.Performer, options.Pulse, options.Healer = s.company.doer, s.company.agents, s.company.worktrees
-	options.Absent, options.Message = s.company.agents.Absent, s.lastMessage
-	options.Files = withAttempts{Dir: s.folders, root: s.company.agents.Root}
-	options.Commit, options.Harnesses, options.Branch = s.company.worktrees.commit, s.checkHarness, s.company.worktrees.usable
-	options.Opened = func(r *local.Runtime) { // before effects of the last server are driven
-		s.runtime = r
-		s.adopt()
+	options.Performer, options.Pulse, options.Healer = onHost{s}, onHost{s}, w
+	options.Absent, options.Message = s.absentOf, s.lastMessage
+	options.Files = withAttempts{Dir: s.folders, root: dataFolder(s.cfg.Home).Attempts}
+	options.Commit, options.Harnesses, options.Branch = w.commit, s.checkHarness, w.usable
+	return local.New(options)
+}
+
+// onHost lets the runtime use the agent host, which needs the runtime itself: both are built
+// before either is used.
+type onHost struct{ s *Server }
+
+// Perform implements local.Performer.
+func (h onHost) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+	return h.s.host.doer.Perform(ctx, t, e)
+}
+
+// Active implements local.Pulse.
+func (h onHost) Active(t *task.Task, attempt int) time.Time {
+	return h.s.host.agents.Active(t, attempt)
+}
+
+// Start drives what is owed and answers requests until ctx ends or Close is called. After an
+// error too the caller calls Close.
+func (s *Server) Start(ctx context.Context) (err error) {
+	context.AfterFunc(ctx, s.stop)
+	s.loadTrust(s.ctx)
+	s.ends = append(s.ends, s.sights.start(s.ctx))
+	if s.host != nil {
+		attend.AdoptOrphans(s.ctx)
+		s.adopt() // before effects of the last server are driven
 	}
-	_, err = local.Open(options)
-	return err
+	if err := s.runtime.Start(); err != nil {
+		return err
+	}
+	s.catchUp()
+	if s.socket, err = socket.Listen(s.cfg.Socket, s.cfg.Spare); err != nil {
+		return err
+	}
+	s.run(s.stayReachable)
+	s.log.Info("serving", "component", "serve", "version", s.version, "pid", os.Getpid(), "home", s.cfg.Home)
+	s.run(s.backUp)
+	s.run(s.recoverLandings)
+	ended, err := s.track(s.ctx, s.options.Hooks)
+	if err != nil {
+		return err
+	}
+	s.ends = append(s.ends, ended)
+	if s.anchors != nil {
+		s.run(s.anchors.run)
+	}
+	s.run(s.herald.Run)
+	closed, err := s.page.start(s.ctx, s.options.Web, s.options.WebInput || s.cfg.WebInput)
+	s.ends = append(s.ends, closed)
+	if err != nil {
+		return err
+	}
+	if s.options.Web != "" && s.options.Say != nil {
+		if at, err := s.page.Open(s.ctx); err == nil {
+			s.options.Say("The web page is at " + at.Login)
+		}
+	}
+	s.run(func(ctx context.Context) {
+		s.served <- s.api.Serve(ctx, s.socket, cmp.Or(s.options.Idle, defaultIdle))
+	})
+	return nil
+}
+
+// run calls f in a goroutine that Close waits for.
+func (s *Server) run(f func(context.Context)) {
+	var running sync.WaitGroup
+	running.Go(func() { f(s.ctx) })
+	s.ends = append(s.ends, running.Wait)
+}
+
+// Wait returns when a server that was started answers no more requests.
+func (s *Server) Wait() error { return <-s.served }
+
+// Close ends everything that Start started, in reverse order, and releases the data folder.
+// Agents go on.
+func (s *Server) Close() (err error) {
+	s.stop()
+	for _, wait := range slices.Backward(s.ends) {
+		wait()
+	}
+	if s.socket != nil {
+		s.log.Info("leaving", "component", "serve", "pid", os.Getpid())
+	}
+	if s.host != nil {
+		s.host.agents.Stop()
+	}
+	if s.runtime != nil {
+		s.runtime.Close()
+	}
+	if s.host != nil {
+		s.host.close()
+	}
+	if s.store != nil {
+		err = s.store.Close()
+	}
+	if s.logs != nil {
+		s.logs.Close() //nolint:errcheck // nothing can be said about a log that cannot be closed
+	}
+	s.removeSocket() // that it is gone says that all is on the disk
+	return errors.Join(err, s.held.Release())
 }
 
 // prober looks evidence up.
-func (s *server) prober() prober {
+func (s *Server) prober() prober {
 	return prober{git: s.git, pull: s.pull, workspace: s.workspaceFolder, recording: s.cfg.Record, began: func(id task.ID, attempt int) (time.Time, bool) {
-		if s.company == nil {
+		if s.host == nil {
 			return time.Time{}, false
 		}
-		return s.company.agents.Began(id, attempt)
+		return s.host.agents.Began(id, attempt)
 	}}
 }
 
 // workspaceFolder is where a workspace is.
-func (s *server) workspaceFolder(name string) string {
+func (s *Server) workspaceFolder(name string) string {
 	return filepath.Join(s.cfg.Home, "workspaces", name)
 }
 
 // adopt looks after the attempts that are not over.
-func (s *server) adopt() {
+func (s *Server) adopt() {
 	tasks, err := s.store.Unsettled()
 	if err != nil {
 		s.log.Error("look for live agents", "component", "serve", "error", err)
 	}
-	s.company.agents.Adopt(tasks)
+	s.host.agents.Adopt(tasks)
 }
 
 // withAttempts are the folders of tasks, which go together with those of their attempts.
@@ -230,25 +308,14 @@ func (w withAttempts) Remove(project string, id task.ID) error {
 	return os.RemoveAll(filepath.Join(w.root, string(id)))
 }
 
-// close waits until nothing moves any more. Agents go on.
-func (s *server) close() {
-	if s.company == nil {
-		s.runtime.Close()
-		return
-	}
-	s.company.agents.Stop()
-	s.runtime.Close()
-	s.company.close()
-}
-
-func (s *server) api(stop func()) *api.Server {
+func (s *Server) newAPI() *api.Server {
 	out := &api.Server{
 		Engine: s.runtime, Control: control{s.runtime, s.office, s.page, s.herald, s.hears}, Trackers: trackers{s.office, s}, Projects: projects{s}, Tasks: s.store, Workflows: library{s}, Folders: s.folders, Boards: s.boards(),
 		Rows: s.store, Sights: s.sights, Changes: changes{s}, Library: library{s}, Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
 		Inbox: s.inbox, Reasons: s.waitReasons, Transfer: transfer{s}, Where: s.where, Checks: s.checks, Repair: s.repair,
-		GitPrograms: s.trust, Origins: origins{}, Stop: stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
+		GitPrograms: s.trust, Origins: origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}
-	if c := s.company; c != nil {
+	if c := s.host; c != nil {
 		out.Identity, out.Attempts, out.Workspaces, out.Screens = identity{c.agents}, attemptsView{c}, c.worktrees, screens{s}
 	}
 	return out

@@ -89,13 +89,11 @@ type sightStore interface {
 	SetChecks(id task.ID, word string) error
 }
 
-// newSights looks at the tasks of a server, whose runtime comes later.
-func newSights(s *server) *sights {
+// newSights looks at the tasks of a server.
+func newSights(s *Server) *sights {
 	return &sights{
 		store: s.store, measure: s.measure, worktree: s.worktreeOf, output: s.outputOf, children: s.childrenOf, absent: s.absentOf, over: s.isOver, reasons: s.waitReasons, log: s.log,
-		rows: func(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
-			return s.runtime.Follow(after, id, limit)
-		},
+		rows:    s.runtime.Follow,
 		watcher: filewatch.New(), known: map[task.ID]*sight{}, checks: map[task.ID]string{}, changes: list.New(),
 		more: make(chan struct{}), work: make(chan struct{}, 1),
 	}

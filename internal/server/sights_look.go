@@ -221,7 +221,7 @@ func (v *sights) lost(id task.ID, folder string) {
 }
 
 // measure counts what a task's branch has of its own, nil if it has no branch.
-func (s *server) measure(ctx context.Context, t *task.Task) (*overview.Work, error) {
+func (s *Server) measure(ctx context.Context, t *task.Task) (*overview.Work, error) {
 	c, ok := s.comparison(t)
 	if !ok {
 		return nil, nil
@@ -238,7 +238,7 @@ func (s *server) measure(ctx context.Context, t *task.Task) (*overview.Work, err
 
 // comparison says what the work of a task is compared with, false if its project is not
 // registered any more.
-func (s *server) comparison(t *task.Task) (git.Comparison, bool) {
+func (s *Server) comparison(t *task.Task) (git.Comparison, bool) {
 	p, ok := s.runtime.Project(t.Project)
 	c := git.Comparison{Root: p.Path, Worktree: s.worktreeOf(t), Branch: t.Branch, Default: p.DefaultBranch}
 	if w := t.Work; w != nil && w.Landed { // it is all in the default branch: what it was is in the journal
@@ -248,31 +248,31 @@ func (s *server) comparison(t *task.Task) (git.Comparison, bool) {
 }
 
 // worktreeOf is where a task is worked on, "" for nowhere.
-func (s *server) worktreeOf(t *task.Task) string {
-	if t.Workspace == "" || s.company == nil {
+func (s *Server) worktreeOf(t *task.Task) string {
+	if t.Workspace == "" || s.host == nil {
 		return ""
 	}
 	return s.workspaceFolder(t.Workspace)
 }
 
 // outputOf is the file that an attempt's output goes to, "" if no agents run here.
-func (s *server) outputOf(id task.ID, attempt int) string {
-	if s.company == nil {
+func (s *Server) outputOf(id task.ID, attempt int) string {
+	if s.host == nil {
 		return ""
 	}
-	return s.company.agents.OutputFile(agents.Key{Task: id, Number: attempt})
+	return s.host.agents.OutputFile(agents.Key{Task: id, Number: attempt})
 }
 
 // absentOf lists the attempts of a task that have no process, none if no agents run here.
-func (s *server) absentOf(t *task.Task) []int {
-	if s.company == nil {
+func (s *Server) absentOf(t *task.Task) []int {
+	if s.host == nil {
 		return nil
 	}
-	return s.company.agents.Absent(t)
+	return s.host.agents.Absent(t)
 }
 
 // isOver says whether a task is in a state in which tasks end.
-func (s *server) isOver(t *task.Task) bool {
+func (s *Server) isOver(t *task.Task) bool {
 	def, err := s.runtime.Definition(t)
 	if err != nil {
 		return false
@@ -282,7 +282,7 @@ func (s *server) isOver(t *task.Task) bool {
 }
 
 // childrenOf are the parts of a task, where its state asks for them.
-func (s *server) childrenOf(t *task.Task) []signal.Child {
+func (s *Server) childrenOf(t *task.Task) []signal.Child {
 	def, err := s.runtime.Definition(t)
 	if err != nil || !def.AsksForChildren(t.Status) {
 		return nil

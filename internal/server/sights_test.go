@@ -45,7 +45,7 @@ func newView(ids ...task.ID) *view {
 	for _, id := range ids {
 		w.tasks[id] = task.Task{ID: id}
 	}
-	s := &server{log: slog.New(slog.DiscardHandler)}
+	s := &Server{log: slog.New(slog.DiscardHandler)}
 	w.sights = newSights(s)
 	w.children, w.reasons, w.over = nil, nil, nil // nobody has any, and no task is
 	w.sights.store, w.sights.rows, w.sights.measure = w, w.follow, w.count

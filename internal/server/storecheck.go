@@ -129,38 +129,28 @@ const backupEvery = 24 * time.Hour
 // backupRetry is how long it waits after a copy that failed.
 const backupRetry = time.Hour
 
-// backUp copies the store now and every day, until ctx ends. The returned function waits for that.
-func (s *server) backUp(ctx context.Context) (ended func()) {
-	done, first := make(chan struct{}), sync.Once{}
-	s.backedUp = make(chan struct{})
-	go func() {
-		defer close(done)
-		for ctx.Err() == nil {
-			next := backupEvery
-			made, err := s.store.Backup(ctx, backupFolder(s.cfg.Home), time.Now())
-			s.backupErr.Store(&err)
-			first.Do(func() { close(s.backedUp) })
-			switch {
-			case ctx.Err() != nil:
-			case err != nil:
-				next = backupRetry
-				s.log.Error("back up the store", "component", "serve", "error", err)
-			case made:
-				s.log.Info("backed up the store", "component", "serve")
-			}
-			timer := time.NewTimer(next)
-			select {
-			case <-ctx.Done():
-			case <-timer.C:
-			}
-			timer.Stop()
+// backUp copies the store now and every day, until ctx ends.
+func (s *Server) backUp(ctx context.Context) {
+	first := sync.Once{}
+	for ctx.Err() == nil {
+		next := backupEvery
+		made, err := s.store.Backup(ctx, backupFolder(s.cfg.Home), time.Now())
+		s.backupErr.Store(&err)
+		first.Do(func() { close(s.backedUp) })
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			next = backupRetry
+			s.log.Error("back up the store", "component", "serve", "error", err)
+		case made:
+			s.log.Info("backed up the store", "component", "serve")
 		}
-	}()
-	return func() { <-done }
+		pause(ctx, next)
+	}
 }
 
 // checkBackups says which backups there are, and why the last one failed.
-func (s *server) checkBackups(ctx context.Context) (string, error) {
+func (s *Server) checkBackups(ctx context.Context) (string, error) {
 	select {
 	case <-s.backedUp:
 	case <-ctx.Done():

@@ -23,10 +23,10 @@ import (
 	"orange/internal/ui/api"
 )
 
-// newOffice puts together what works with trackers. Tasks come in with the runtime.
-func (s *server) newOffice() *track.Office {
+// newOffice puts together what works with trackers.
+func (s *Server) newOffice() *track.Office {
 	return &track.Office{
-		Store: s.store, Connect: s.connect, Forge: s.forge, Log: s.log, Now: time.Now,
+		Store: s.store, Tasks: s.runtime, Seen: s.sights.saw, Connect: s.connect, Forge: s.forge, Log: s.log, Now: time.Now,
 		Fetch: func(ctx context.Context, p task.Project) error {
 			return s.git.Fetch(ctx, p.Path, origin, p.DefaultBranch)
 		},
@@ -34,7 +34,7 @@ func (s *server) newOffice() *track.Office {
 }
 
 // connect opens the adapter of a tracker. It asks nobody yet.
-func (s *server) connect(cfg tracker.Config) (track.Port, error) {
+func (s *Server) connect(cfg tracker.Config) (track.Port, error) {
 	var hooks func(context.Context) (string, error)
 	if cfg.Webhook != "" {
 		hooks = config.KeepSecret(secret(cfg.Webhook), hookSecretEvery, time.Now)
@@ -79,7 +79,7 @@ func hostOfAPI(url string) string {
 	return host
 }
 
-func (s *server) connectMCP(cfg tracker.Config) (track.Port, error) {
+func (s *Server) connectMCP(cfg tracker.Config) (track.Port, error) {
 	m, err := mapping(cfg.Mapping)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (s *server) connectMCP(cfg tracker.Config) (track.Port, error) {
 
 // boardEnv is the environment of a board's own program: what a tool needs, and the one
 // variable in which its secret is.
-func (s *server) boardEnv(cfg tracker.Config) []string {
+func (s *Server) boardEnv(cfg tracker.Config) []string {
 	env := config.ToolEnv(config.Environ())
 	if name, ok := strings.CutPrefix(cfg.Token, "env:"); ok {
 		env = append(env, name+"="+config.Getenv(name))
@@ -138,7 +138,7 @@ func mapping(name string) (mcpboard.Mapping, error) {
 // trackers are what people ask for.
 type trackers struct {
 	*track.Office
-	s *server
+	s *Server
 }
 
 var _ api.Trackers = trackers{}
@@ -168,7 +168,7 @@ func (t trackers) Set(_ context.Context, cfg tracker.Config) (tracker.Config, er
 			return cfg, task.Mistakef("%v", err)
 		}
 	}
-	if cfg.Harness != "" && t.s.company != nil {
+	if cfg.Harness != "" && t.s.host != nil {
 		if err := t.s.checkHarness(cfg.Harness, ""); err != nil {
 			return cfg, task.Mistakef("%v", err)
 		}
@@ -260,7 +260,7 @@ func (t trackers) Issues(name string) ([]tracker.Issue, error) {
 }
 
 // trackersChanged lets those who watch trackers look at the list again.
-func (s *server) trackersChanged() {
+func (s *Server) trackersChanged() {
 	select {
 	case s.retrack <- struct{}{}:
 	default:
@@ -268,7 +268,7 @@ func (s *server) trackersChanged() {
 }
 
 // checkTrackers names trackers that do not answer and issues that drifted.
-func (s *server) checkTrackers(context.Context) (string, error) {
+func (s *Server) checkTrackers(context.Context) (string, error) {
 	list, err := s.office.List()
 	if err != nil {
 		return "", err

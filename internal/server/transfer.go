@@ -12,7 +12,7 @@ import (
 )
 
 // transfer takes an installation out and in.
-type transfer struct{ s *server }
+type transfer struct{ s *Server }
 
 // Export implements api.Transfer.
 func (t transfer) Export(ctx context.Context, w io.Writer) error {
@@ -23,7 +23,7 @@ func (t transfer) Export(ctx context.Context, w io.Writer) error {
 func (t transfer) Import(ctx context.Context, r io.Reader) (wire.Imported, error) {
 	taken, err := t.s.runtime.Restore(ctx, r)
 	t.s.loadTrust(ctx)
-	if t.s.company != nil {
+	if t.s.host != nil {
 		t.s.adopt() // attempts of another machine are over
 	}
 	return wire.Imported{Tasks: taken.Tasks, Projects: taken.Projects, Skipped: taken.Skipped}, err

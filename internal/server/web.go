@@ -27,7 +27,7 @@ import (
 // webPage is the web page of this server: opened when it is asked for. It is a client of
 // the server's own socket, like every other.
 type webPage struct {
-	s *server
+	s *Server
 
 	mu     sync.Mutex
 	life   context.Context // the server's; nil: it has not begun, or leaves
@@ -166,7 +166,7 @@ func (p *webPage) listen(address string) error {
 		Address: func() string { return l.Addr().String() },
 	}
 	o.Describe = describePeer
-	if c := p.s.company; c != nil {
+	if c := p.s.host; c != nil {
 		o.Who = func(r *http.Request) error { return noAgent(c.agents, r) }
 	}
 	life := p.life

@@ -21,7 +21,7 @@ func newPage(t *testing.T, web string) *webPage {
 	store, err := sqlite.Open(filepath.Join(dir, "orange.db"))
 	check(t, err)
 	t.Cleanup(func() { check(t, store.Close()) })
-	return &webPage{s: &server{cfg: config.Config{Home: dir, Socket: filepath.Join(dir, "s"), Web: web}, store: store, log: slog.New(slog.DiscardHandler)}}
+	return &webPage{s: &Server{cfg: config.Config{Home: dir, Socket: filepath.Join(dir, "s"), Web: web}, store: store, log: slog.New(slog.DiscardHandler)}}
 }
 
 // TestTheNextServerOpensThePageAgain is for whoever has the page open while a server is

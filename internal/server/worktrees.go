@@ -20,9 +20,13 @@ import (
 
 // worktrees hands out the workspaces of projects.
 type worktrees struct {
-	s       *server
+	s       *Server
 	pool    *worktree.Pool
 	exclude []string // files of harnesses that are nobody's work
+}
+
+func (s *Server) newWorktrees() worktrees {
+	return worktrees{s: s, pool: worktree.New(filepath.Join(s.cfg.Home, "workspaces"), s.git), exclude: harness.Excludes()}
 }
 
 // slot describes a workspace as the pool wants it.

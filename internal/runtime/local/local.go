@@ -162,11 +162,10 @@ type Options struct {
 	Codes     Codes              // shows codes to people; nil: none can be shown
 	Review    string             // harness of reviewers, likewise; "" for the task's own
 	Fault     func(point string) // called at every commit and effect boundary
-	Opened    func(*Runtime)     // called before anything is driven, for performers that ask the runtime
 	Still     bool               // no effect starts, no timer fires and nothing old is shown: for repairs
 }
 
-// Runtime is the single writer. Open starts it, Close waits until it is still.
+// Runtime is the single writer. New builds it, Start drives it, Close waits until it is still.
 type Runtime struct {
 	Options
 
@@ -202,8 +201,8 @@ const dropAfter = 3 * time.Second
 // performers bounds how many effects run at the same time.
 const performers = 16
 
-// Open starts the runtime on a store and drives again whatever is pending in it.
-func Open(o Options) (*Runtime, error) {
+// New builds a runtime on a store. It performs no effect and fires no timer before Start.
+func New(o Options) (*Runtime, error) {
 	if o.Fault == nil {
 		o.Fault = func(string) {}
 	}
@@ -211,26 +210,36 @@ func Open(o Options) (*Runtime, error) {
 		o.Clock = time.Now
 	}
 	r := &Runtime{Options: o}
-	r.ctx, r.cancel = context.WithCancel(context.Background())
-	r.work, r.drop = context.WithCancel(context.Background())
 	r.records.init()
 	r.defs.init()
 	r.codes.init()
 	r.drives.init(performers)
 	r.news.init()
+	r.clock.init()
 	if err := r.load(); err != nil {
-		r.cancel()
 		return nil, err
 	}
-	r.clock.init()
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r.work, r.drop = context.WithCancel(context.Background())
+	return r, nil
+}
+
+// Start fires timers and drives again whatever is pending in the store.
+func (r *Runtime) Start() error {
 	r.wait.Go(func() { r.clock.run(r.ctx, r.Clock, r.tick) })
-	if o.Opened != nil {
-		o.Opened(r)
-	}
 	if r.Still {
-		return r, nil
+		return nil
 	}
-	if err := r.pickUp(); err != nil {
+	return r.pickUp()
+}
+
+// Open builds a runtime and starts it.
+func Open(o Options) (*Runtime, error) {
+	r, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Start(); err != nil {
 		r.Close()
 		return nil, err
 	}

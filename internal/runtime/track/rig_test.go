@@ -101,11 +101,11 @@ func newRig(t *testing.T, cfg tracker.Config) *rig {
 	check(t, store.SaveProject(task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 20}))
 	check(t, store.SetTracker(cfg))
 	r.office = r.newOffice()
-	r.tasks.Runtime, err = local.Open(local.Options{
+	r.tasks.Runtime, err = local.New(local.Options{
 		Store: store, Library: noLibrary{}, Prober: r, Performer: r, Kin: store, Log: slog.New(slog.DiscardHandler), Harness: "claude",
-		Opened: func(rt *local.Runtime) { r.tasks.Runtime = rt },
 	})
 	check(t, err)
+	check(t, r.tasks.Start())
 	return r
 }
 

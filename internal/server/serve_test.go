@@ -1,0 +1,122 @@
+package server
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/adapter/sqlite"
+	"orange/internal/adapter/workflowdir"
+	"orange/internal/config"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/runtime/local"
+	"orange/internal/ui/cli"
+)
+
+// TestMain lets the test binary be the process that writes effects down.
+func TestMain(m *testing.M) {
+	if code, ok := RunHelper(os.Args[1:]); ok {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// owingHome is the configuration of a data folder whose journal owes effects of several tasks.
+func owingHome(t *testing.T, tasks int) config.Config {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "s") // a socket's path may have 108 bytes
+	check(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) }) //nolint:errcheck // a temporary folder
+	vars := map[string]string{"ORANGE_HOME": filepath.Join(dir, "home"), "ORANGE_EFFECTS": "record", "XDG_RUNTIME_DIR": dir}
+	cfg, err := config.Load(func(name string) string { return vars[name] }, func() (string, error) { return dir, nil })
+	check(t, err)
+	check(t, os.MkdirAll(cfg.Home, 0o700))
+	store, err := sqlite.Open(storePath(cfg.Home))
+	check(t, err)
+	check(t, store.SaveProject(task.Project{Name: "shop", Path: dir, DefaultBranch: "main", PoolSize: tasks}))
+	still, err := local.New(local.Options{
+		Store: store, Kin: store, Library: workflowdir.New(cfg.UserWorkflows), Harness: "claude", Review: "claude", Still: true, Log: slog.New(slog.DiscardHandler),
+	})
+	check(t, err)
+	for i := range tasks {
+		_, err := still.Create(t.Context(), signal.Wish{New: signal.New{Project: "shop", Branch: fmt.Sprint("b", i), Summary: "owed", Spawn: true}, Actor: task.Human})
+		check(t, err)
+	}
+	owed, err := store.Unsettled()
+	check(t, err)
+	if len(owed) != tasks || len(owed[0].Pending) == 0 {
+		t.Fatalf("the journal owes nothing: %+v", owed)
+	}
+	still.Close()
+	check(t, store.Close())
+	return cfg
+}
+
+func effectsOf(cfg config.Config) string {
+	var out strings.Builder
+	for _, file := range globIn(cfg.Home, "effects/*") {
+		text, _ := os.ReadFile(file) // it may be written now
+		out.Write(text)
+	}
+	return out.String()
+}
+
+// A server that was built and not started does nothing, and nothing of it is left when it is closed.
+func TestAServerThatIsNotStartedDoesNothing(t *testing.T) {
+	cfg := owingHome(t, 1)
+	before := runtime.NumGoroutine()
+	s, err := New(cfg, "test", cli.ServeOptions{})
+	check(t, err)
+	time.Sleep(200 * time.Millisecond)
+	if did := effectsOf(cfg); did != "" {
+		t.Errorf("it did %s", did)
+	}
+	if _, err := os.Stat(cfg.Socket); err == nil {
+		t.Error("it listens")
+	}
+	check(t, s.Close())
+	for end := time.Now().Add(longest); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines are left, and there were %d", runtime.NumGoroutine(), before)
+		}
+	}
+	again, err := New(cfg, "test", cli.ServeOptions{}) // the folder is free
+	check(t, err)
+	check(t, again.Close())
+}
+
+// A server with many owed effects performs them as soon as it is started. The race detector looks on.
+func TestAServerThatIsStartedPerformsWhatIsOwed(t *testing.T) {
+	cfg := owingHome(t, 8)
+	s, err := New(cfg, "test", cli.ServeOptions{}) // is closed while effects are performed
+	check(t, err)
+	check(t, s.Start(t.Context()))
+	check(t, s.Close())
+	s, err = New(cfg, "test", cli.ServeOptions{})
+	check(t, err)
+	check(t, s.Start(t.Context()))
+	for end := time.Now().Add(longest); ; time.Sleep(10 * time.Millisecond) {
+		tasks, err := s.store.Unsettled()
+		check(t, err)
+		owed := 0
+		for _, one := range tasks {
+			owed += len(one.Pending)
+		}
+		if owed == 0 && effectsOf(cfg) != "" {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d effects are owed", owed)
+		}
+	}
+	check(t, s.Close())
+	if err := s.Wait(); err != nil {
+		t.Error(err)
+	}
+}
