@@ -71,6 +71,8 @@ var arrows = map[string][]string{
 	"internal/ui/mcp":                {"internal/core/", "internal/wire", "internal/ui/client"},
 	"bench":                          {"internal/"},
 	"internal/server":                {"internal/"},
+	"internal/server/evidence":       {"internal/core/", "internal/runtime/local", "internal/adapter/git"},
+	"internal/server/measure":        {"internal/core/", "internal/outputlog", "internal/adapter/filewatch", "internal/adapter/git"},
 	"cmd/orange":                     {"internal/config", "internal/server", "internal/ui/cli"},
 }
 

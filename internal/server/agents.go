@@ -90,7 +90,7 @@ func (s *Server) newAgentHost(w worktrees) (*agentHost, error) {
 
 // watchOutput implements agents.Options.
 func (s *Server) watchOutput(file string, changed func()) (stop func(), err error) {
-	return s.sights.watcher.Add(filewatch.Watch{Folder: filepath.Dir(file), Names: []string{outputlog.Names(file)}, Pause: pasting, Changed: changed})
+	return s.measure.Watcher.Add(filewatch.Watch{Folder: filepath.Dir(file), Names: []string{outputlog.Names(file)}, Pause: pasting, Changed: changed})
 }
 
 // headless says whether agents run without a terminal.

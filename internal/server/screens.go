@@ -141,7 +141,7 @@ func (v screens) Output(ctx context.Context, t task.Task, role string) (<-chan s
 		}
 	}
 	file := v.s.host.agents.OutputFile(a.Key)
-	stop, err := v.s.sights.watcher.Add(filewatch.Watch{Folder: filepath.Dir(file), Names: []string{outputlog.Names(file)}, Changed: tell})
+	stop, err := v.s.measure.Watcher.Add(filewatch.Watch{Folder: filepath.Dir(file), Names: []string{outputlog.Names(file)}, Changed: tell})
 	if err != nil {
 		v.s.log.Debug("watch an agent's output", "component", "screens", "task", t.ID, "error", err)
 		go glance(ctx, tell) // ends with ctx

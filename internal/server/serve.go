@@ -31,6 +31,8 @@ import (
 	"orange/internal/runtime/herald"
 	"orange/internal/runtime/local"
 	"orange/internal/runtime/track"
+	"orange/internal/server/evidence"
+	"orange/internal/server/measure"
 	"orange/internal/ui/api"
 	"orange/internal/ui/cli"
 )
@@ -76,7 +78,7 @@ type Server struct {
 	retrack chan struct{} // the trackers are not the same any more
 	hears   bool          // news of trackers come in over HTTP
 	page    *webPage
-	sights  *sights
+	measure *measure.Service
 	moves   moves
 	herald  *herald.Herald
 	anchors *anchors           // nil: no merge is anchored
@@ -132,7 +134,7 @@ func (s *Server) build() (err error) {
 	if s.runtime, err = s.newRuntime(w); err != nil {
 		return err
 	}
-	s.page, s.sights = &webPage{s: s}, newSights(s)
+	s.page, s.measure = &webPage{s: s}, s.newMeasure()
 	s.office = s.newOffice()
 	if !s.cfg.Record {
 		if s.host, err = s.newAgentHost(w); err != nil {
@@ -147,7 +149,7 @@ func (s *Server) build() (err error) {
 // newRuntime builds the runtime, with agents or with a recorder in their place.
 func (s *Server) newRuntime(w worktrees) (*local.Runtime, error) {
 	options := local.Options{
-		Store: s.store, Files: s.folders, Log: s.log, Prober: s.prober(), Ledger: s.store, Kin: s.store,
+		Store: s.store, Files: s.folders, Log: s.log, Prober: s.newEvidence(), Ledger: s.store, Kin: s.store,
 		Codes:    codes{s.cfg, s.git},
 		Library:  workflowdir.New(s.cfg.UserWorkflows),
 		Workflow: s.cfg.Workflow, Harness: cmp.Or(s.cfg.Harness, "claude"), Review: s.cfg.ReviewHarness,
@@ -190,7 +192,7 @@ func (h onHost) Active(t *task.Task, attempt int) time.Time {
 func (s *Server) Start(ctx context.Context) (err error) {
 	context.AfterFunc(ctx, s.stop)
 	s.loadTrust(s.ctx)
-	s.ends = append(s.ends, s.sights.start(s.ctx))
+	s.ends = append(s.ends, s.measure.Start(s.ctx))
 	if s.host != nil {
 		attend.AdoptOrphans(s.ctx)
 		s.adopt() // before effects of the last server are driven
@@ -270,9 +272,9 @@ func (s *Server) Close() (err error) {
 	return errors.Join(err, s.held.Release())
 }
 
-// prober looks evidence up.
-func (s *Server) prober() prober {
-	return prober{git: s.git, pull: s.pull, workspace: s.workspaceFolder, recording: s.cfg.Record, began: func(id task.ID, attempt int) (time.Time, bool) {
+// newEvidence builds what looks evidence up.
+func (s *Server) newEvidence() evidence.Source {
+	return evidence.Source{Git: s.git, Pull: s.pull, Workspace: s.workspaceFolder, Recording: s.cfg.Record, Began: func(id task.ID, attempt int) (time.Time, bool) {
 		if s.host == nil {
 			return time.Time{}, false
 		}
@@ -311,7 +313,7 @@ func (w withAttempts) Remove(project string, id task.ID) error {
 func (s *Server) newAPI() *api.Server {
 	out := &api.Server{
 		Engine: s.runtime, Control: control{s.runtime, s.office, s.page, s.herald, s.hears}, Trackers: trackers{s.office, s}, Projects: projects{s}, Tasks: s.store, Workflows: library{s}, Folders: s.folders, Boards: s.boards(),
-		Rows: s.store, Sights: s.sights, Changes: changes{s}, Library: library{s}, Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
+		Rows: s.store, Sights: s.measure, Changes: changes{s}, Library: library{s}, Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
 		Inbox: s.inbox, Reasons: s.waitReasons, Transfer: transfer{s}, Where: s.where, Checks: s.checks, Repair: s.repair,
 		GitPrograms: s.trust, Origins: origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}

@@ -26,7 +26,7 @@ import (
 // newOffice puts together what works with trackers.
 func (s *Server) newOffice() *track.Office {
 	return &track.Office{
-		Store: s.store, Tasks: s.runtime, Seen: s.sights.saw, Connect: s.connect, Forge: s.forge, Log: s.log, Now: time.Now,
+		Store: s.store, Tasks: s.runtime, Seen: s.measure.KeepPullRequest, Connect: s.connect, Forge: s.forge, Log: s.log, Now: time.Now,
 		Fetch: func(ctx context.Context, p task.Project) error {
 			return s.git.Fetch(ctx, p.Path, origin, p.DefaultBranch)
 		},

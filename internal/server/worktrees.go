@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -215,7 +214,7 @@ func whatBecame(x worktree.Removed, dry bool) string {
 	var said []string
 	switch {
 	case len(x.Unsaved) > 0:
-		said = append(said, "its work would be kept ("+few(x.Unsaved)+")")
+		said = append(said, "its work would be kept ("+prose.FirstFew(x.Unsaved)+")")
 	case x.Salvage != "":
 		said = append(said, "its work "+is+" kept at "+x.Salvage)
 	}
@@ -226,15 +225,6 @@ func whatBecame(x worktree.Removed, dry bool) string {
 		return "nothing was in it"
 	}
 	return strings.Join(said, "; ")
-}
-
-// few names the first of many things.
-func few(list []string) string {
-	const most = 5
-	if len(list) <= most {
-		return strings.Join(list, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
 }
 
 // Salvages implements api.Workspaces.

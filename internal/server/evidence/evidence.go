@@ -1,4 +1,5 @@
-package server
+// Package evidence looks up the facts that gates ask for.
+package evidence
 
 import (
 	"context"
@@ -13,6 +14,7 @@ import (
 
 	"orange/internal/adapter/git"
 	"orange/internal/core/prompt"
+	"orange/internal/core/prose"
 	"orange/internal/core/screen"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -22,26 +24,26 @@ import (
 	"orange/internal/runtime/local"
 )
 
-// prober looks evidence up in the project's repository and in the task's worktree.
-type prober struct {
-	git       *git.Git
-	pull      func(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error)
-	workspace func(name string) string                        // its folder
-	recording bool                                            // nothing is done in repositories: work counts as committed
-	began     func(id task.ID, attempt int) (time.Time, bool) // when an attempt was started; false if nobody knows
+// A Source looks evidence up in the project's repository and in the task's worktree.
+type Source struct {
+	Git       *git.Git
+	Pull      func(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error)
+	Workspace func(name string) string                        // its folder
+	Recording bool                                            // nothing is done in repositories: work counts as committed
+	Began     func(id task.ID, attempt int) (time.Time, bool) // when an attempt was started; false if nobody knows
 }
 
 // Probe implements local.Prober.
-func (p prober) Probe(ctx context.Context, q local.Question) signal.Evidence {
+func (p Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	e := signal.Evidence{Name: q.Name}
 	var err error
 	switch {
-	case p.recording && (q.Name == workflow.Commits || q.Name == workflow.Clean):
+	case p.Recording && (q.Name == workflow.Commits || q.Name == workflow.Clean):
 		e.Holds, e.Detail = true, "supposed, because effects are only recorded"
 	case q.Name == workflow.Merged:
-		e.Holds, e.Detail, err = p.git.Merged(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		e.Holds, e.Detail, err = p.Git.Merged(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
 		if err == nil && e.Holds {
 			err = p.whatWasMerged(ctx, &q, &e)
 		}
@@ -55,9 +57,9 @@ func (p prober) Probe(ctx context.Context, q local.Question) signal.Evidence {
 		}
 	case q.Name == workflow.Commits:
 		var n int
-		n, e.Detail, err = p.git.Commits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		n, e.Detail, err = p.Git.Commits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
 		if e.Holds = n > 0; e.Holds && err == nil {
-			e.Base, e.Head, err = p.git.ForkPoint(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+			e.Base, e.Head, err = p.Git.ForkPoint(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
 		}
 	case q.Name == workflow.Clean:
 		e.Holds, e.Detail, err = p.clean(ctx, q.Task)
@@ -81,9 +83,9 @@ func (p prober) Probe(ctx context.Context, q local.Question) signal.Evidence {
 // whatWasMerged tells a branch whose commits are in the default branch from one that has
 // none of its own: that is where it was when the task began. One that had commits when it was
 // handed over and has lost them is not merged.
-func (p prober) whatWasMerged(ctx context.Context, q *local.Question, e *signal.Evidence) error {
+func (p Source) whatWasMerged(ctx context.Context, q *local.Question, e *signal.Evidence) error {
 	w := q.Task.Work
-	tip, err := p.git.Tip(ctx, q.Project.Path, q.Task.Branch)
+	tip, err := p.Git.Tip(ctx, q.Project.Path, q.Task.Branch)
 	if w == nil || tip == "" || err != nil { // nobody knows where it began
 		return err
 	}
@@ -91,7 +93,7 @@ func (p prober) whatWasMerged(ctx context.Context, q *local.Question, e *signal.
 	switch {
 	case tip != w.Base:
 		e.Base, e.Head = w.Base, tip
-	case w.Head != "" && p.git.HasCommit(ctx, q.Project.Path, q.Project.DefaultBranch, w.Head): // it was merged before
+	case w.Head != "" && p.Git.HasCommit(ctx, q.Project.Path, q.Project.DefaultBranch, w.Head): // it was merged before
 		e.Base, e.Head = w.Base, w.Head
 	case nothing:
 		e.Empty, e.Detail = true, fmt.Sprintf("branch %s has no commits: nothing was merged", q.Task.Branch)
@@ -105,34 +107,34 @@ func (p prober) whatWasMerged(ctx context.Context, q *local.Question, e *signal.
 
 // clean says whether nothing is uncommitted in the task's worktree. What Orange itself puts
 // there git does not see.
-func (p prober) clean(ctx context.Context, t *task.Task) (bool, string, error) {
+func (p Source) clean(ctx context.Context, t *task.Task) (bool, string, error) {
 	if t.Workspace == "" {
 		return true, "the task has no workspace", nil
 	}
-	files, err := p.git.Uncommitted(ctx, p.workspace(t.Workspace))
+	files, err := p.Git.Uncommitted(ctx, p.Workspace(t.Workspace))
 	if err != nil || len(files) == 0 {
 		return err == nil, "nothing is uncommitted", err
 	}
-	return false, fmt.Sprintf("uncommitted in the worktree: %s: commit or remove them", screen.OneLine(few(files))), nil
+	return false, fmt.Sprintf("uncommitted in the worktree: %s: commit or remove them", screen.OneLine(prose.FirstFew(files))), nil
 }
 
 // kept says whether the forge has all that the task's branch has: its pull request ends
 // with q.Commit, and people may have added to it there. tip is where the branch is, "" if
 // there is none.
-func (p prober) kept(ctx context.Context, q *local.Question) (tip string, kept bool, err error) {
-	tip, err = p.git.Tip(ctx, q.Project.Path, q.Task.Branch)
+func (p Source) kept(ctx context.Context, q *local.Question) (tip string, kept bool, err error) {
+	tip, err = p.Git.Tip(ctx, q.Project.Path, q.Task.Branch)
 	if err != nil || tip == "" || tip == q.Commit {
 		return tip, err == nil, err
 	}
-	if q.Commit == "" || p.git.Obtain(ctx, q.Project.Path, q.Task.Branch, q.Commit) != nil {
+	if q.Commit == "" || p.Git.Obtain(ctx, q.Project.Path, q.Task.Branch, q.Commit) != nil {
 		return tip, false, nil // as far as anybody can tell here
 	}
-	return tip, p.git.Within(ctx, q.Project.Path, tip, q.Commit), nil
+	return tip, p.Git.Within(ctx, q.Project.Path, tip, q.Commit), nil
 }
 
 // lost says what would be gone if the task were given up, "" if nothing: the forge keeps
 // what its branch has with the pull request, and nothing is uncommitted.
-func (p prober) lost(ctx context.Context, q *local.Question) (string, error) {
+func (p Source) lost(ctx context.Context, q *local.Question) (string, error) {
 	tip, kept, err := p.kept(ctx, q)
 	switch {
 	case err != nil:
@@ -142,7 +144,7 @@ func (p prober) lost(ctx context.Context, q *local.Question) (string, error) {
 	case q.Task.Workspace == "":
 		return "", nil
 	}
-	dirty, err := p.git.Dirty(ctx, p.workspace(q.Task.Workspace))
+	dirty, err := p.Git.Dirty(ctx, p.Workspace(q.Task.Workspace))
 	if err == nil && dirty {
 		return "its workspace has changes that are not committed", nil
 	}
@@ -150,13 +152,13 @@ func (p prober) lost(ctx context.Context, q *local.Question) (string, error) {
 }
 
 // claims says what of a worker's claims about the repository is not so, "" if all is.
-func (p prober) claims(ctx context.Context, q *local.Question) (string, error) {
+func (p Source) claims(ctx context.Context, q *local.Question) (string, error) {
 	var wrong []string
 	if b := q.Git.Branch; b != "" && b != q.Task.Branch {
 		wrong = append(wrong, fmt.Sprintf("it names branch %q, and the task works on %s", b, q.Task.Branch))
 	}
 	if q.Git.Made || q.Git.Commit != "" {
-		n, _, err := p.git.Commits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		n, _, err := p.Git.Commits(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
 		if err != nil {
 			return "", err
 		}
@@ -164,7 +166,7 @@ func (p prober) claims(ctx context.Context, q *local.Question) (string, error) {
 			wrong = append(wrong, "it says that it committed, and "+q.Task.Branch+" has no commit of its own")
 		}
 	}
-	if sha := q.Git.Commit; sha != "" && !p.git.HasCommit(ctx, q.Project.Path, q.Task.Branch, sha) {
+	if sha := q.Git.Commit; sha != "" && !p.Git.HasCommit(ctx, q.Project.Path, q.Task.Branch, sha) {
 		wrong = append(wrong, fmt.Sprintf("commit %.40q is not on %s", sha, q.Task.Branch))
 	}
 	if why := p.claimedPR(ctx, q); why != "" {
@@ -175,7 +177,7 @@ func (p prober) claims(ctx context.Context, q *local.Question) (string, error) {
 
 // claimedPR says what is wrong with the pull request that a worker says it opened: it
 // must be that of the task's branch.
-func (p prober) claimedPR(ctx context.Context, q *local.Question) string {
+func (p Source) claimedPR(ctx context.Context, q *local.Question) string {
 	claimed := q.Git.PR
 	if claimed == nil {
 		return ""
@@ -183,7 +185,7 @@ func (p prober) claimedPR(ctx context.Context, q *local.Question) string {
 	if q.Task.Delivery != task.DeliverPR {
 		return fmt.Sprintf("it names pull request %.200q, and the work of this project is not delivered by one", claimed.URL)
 	}
-	found, err := p.pull(ctx, q.Project, "", q.Task.Branch)
+	found, err := p.Pull(ctx, q.Project, "", q.Task.Branch)
 	switch {
 	case err != nil:
 		return fmt.Sprintf("it names pull request %.200q, and none of %s was found", claimed.URL, q.Task.Branch)
@@ -194,9 +196,9 @@ func (p prober) claimedPR(ctx context.Context, q *local.Question) string {
 }
 
 // since is when the work in question began: with its attempt, or with the visit.
-func (p prober) since(q *local.Question) time.Time {
-	if p.began != nil && q.Attempt > 0 {
-		if at, ok := p.began(q.Task.ID, q.Attempt); ok {
+func (p Source) since(q *local.Question) time.Time {
+	if p.Began != nil && q.Attempt > 0 {
+		if at, ok := p.Began(q.Task.ID, q.Attempt); ok {
 			return at
 		}
 	}
@@ -208,11 +210,11 @@ const maxHeader = 64 << 10
 
 // file says whether the file that a gate asks for is there, has content, was written in
 // this visit, and has the fields that it needs.
-func (p prober) file(q *local.Question) (bool, string, error) {
+func (p Source) file(q *local.Question) (bool, string, error) {
 	if q.Task.Workspace == "" {
 		return false, "the task has no workspace to look in", nil
 	}
-	root, err := os.OpenRoot(p.workspace(q.Task.Workspace))
+	root, err := os.OpenRoot(p.Workspace(q.Task.Workspace))
 	if err != nil {
 		return false, "", err
 	}

@@ -1,4 +1,4 @@
-package server
+package evidence
 
 import (
 	"os"
@@ -18,9 +18,9 @@ import (
 // asked is a gate's question about o.md of the task t, whose attempt 1 began at began.
 func asked(t *testing.T, dir string, began time.Time) (bool, string) {
 	t.Helper()
-	p := prober{
-		workspace: func(string) string { return dir },
-		began:     func(task.ID, int) (time.Time, bool) { return began, true },
+	p := Source{
+		Workspace: func(string) string { return dir },
+		Began:     func(task.ID, int) (time.Time, bool) { return began, true },
 	}
 	e := p.Probe(t.Context(), local.Question{
 		Name: "file:out", Attempt: 1, Task: &task.Task{ID: "t", Workspace: "w", Branch: "feature/login", Since: began.Add(time.Hour)},
@@ -124,7 +124,7 @@ func TestASquashOfMoreThanTheLocalBranch(t *testing.T) {
 			if tt.commit != "" {
 				head = strings.TrimSuffix(tt.commit, "-")
 			}
-			p := prober{git: git.New()}
+			p := Source{Git: git.New()}
 			q := local.Question{Project: task.Project{Path: here, DefaultBranch: "main"}, Task: &task.Task{Branch: "feature"}, Commit: head}
 			for _, q.Name = range []string{workflow.Merged, workflow.NothingLost} {
 				if e := p.Probe(t.Context(), q); e.Holds != tt.want {
@@ -149,7 +149,7 @@ func TestABranchThatLostItsCommitsIsNotMerged(t *testing.T) {
 	gitIn(t, dir, "reset", "-q", "--hard", base)
 	tk := &task.Task{Branch: "feature", Work: &task.Work{Base: base, Head: head}}
 	probe := func() signal.Evidence {
-		return prober{git: git.New()}.Probe(t.Context(), local.Question{Name: workflow.Merged, Project: task.Project{Path: dir, DefaultBranch: "main"}, Task: tk})
+		return Source{Git: git.New()}.Probe(t.Context(), local.Question{Name: workflow.Merged, Project: task.Project{Path: dir, DefaultBranch: "main"}, Task: tk})
 	}
 	if e := probe(); e.Holds || !e.Empty || !strings.Contains(e.Detail, "git branch -f feature "+head[:12]) {
 		t.Errorf("%+v", e)
@@ -172,4 +172,11 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 		t.Fatalf("git %v: %s", args, out)
 	}
 	return strings.TrimSpace(string(out))
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -1,4 +1,4 @@
-package server
+package measure
 
 import (
 	"context"
@@ -11,29 +11,26 @@ import (
 	"orange/internal/adapter/git"
 	"orange/internal/core/journal"
 	"orange/internal/core/overview"
-	"orange/internal/core/signal"
 	"orange/internal/core/task"
-	"orange/internal/core/workflow"
 	"orange/internal/outputlog"
-	"orange/internal/runtime/agents"
 )
 
 // look measures tasks, one after the other, until ctx ends.
-func (v *sights) look(ctx context.Context) {
+func (v *Service) look(ctx context.Context) {
 	for one := v.next(ctx); one != nil; one = v.next(ctx) {
 		work, err := v.lookAt(ctx, one)
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil {
-			v.log.Debug("measure the work of a task", "component", "sights", "task", one.id, "error", err)
+			v.Log.Debug("measure the work of a task", "component", "measure", "task", one.id, "error", err)
 		}
 		v.keep(one, work, err == nil)
 	}
 }
 
 // next waits for a task to be measured. It returns nil when ctx ends.
-func (v *sights) next(ctx context.Context) *sight {
+func (v *Service) next(ctx context.Context) *measurement {
 	for ctx.Err() == nil {
 		v.mu.Lock()
 		if len(v.queue) > 0 {
@@ -57,17 +54,17 @@ func (v *sights) next(ctx context.Context) *sight {
 }
 
 // lookAt measures one task.
-func (v *sights) lookAt(ctx context.Context, one *sight) (*overview.Work, error) {
-	t, ok, err := v.store.Task(one.id)
+func (v *Service) lookAt(ctx context.Context, one *measurement) (*overview.Work, error) {
+	t, ok, err := v.Store.Task(one.id)
 	if err != nil || !ok || t.Deleted {
 		return nil, err
 	}
 	v.watch(one, &t) // before it is measured: what happens from now on is heard
-	return v.measure(ctx, &t)
+	return v.Measure(ctx, &t)
 }
 
 // keep takes over what was measured. Where it could not be, what was known stays.
-func (v *sights) keep(one *sight, work *overview.Work, measured bool) {
+func (v *Service) keep(one *measurement, work *overview.Work, measured bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.known[one.id] != one {
@@ -87,7 +84,7 @@ func (v *sights) keep(one *sight, work *overview.Work, measured bool) {
 func sameWork(a, b *overview.Work) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // follow listens to the journal: it says when the work of a task may have changed.
-func (v *sights) follow(ctx context.Context, after int64) {
+func (v *Service) follow(ctx context.Context, after int64) {
 	for {
 		more, err := v.catchUp(&after)
 		if err != nil {
@@ -107,7 +104,7 @@ func (v *sights) follow(ctx context.Context, after int64) {
 }
 
 // catchUp reads what is new in the journal. However much it is, each task hears of it once.
-func (v *sights) catchUp(after *int64) (<-chan struct{}, error) {
+func (v *Service) catchUp(after *int64) (<-chan struct{}, error) {
 	const stride = 1000
 	different := map[task.ID]bool{} // true: there is no such task any more
 	defer func() {
@@ -120,7 +117,7 @@ func (v *sights) catchUp(after *int64) (<-chan struct{}, error) {
 		}
 	}()
 	for {
-		rows, more, err := v.rows(*after, "", stride)
+		rows, more, err := v.Rows(*after, "", stride)
 		for _, row := range rows {
 			*after = row.ID
 			e, err := journal.Decode(row.Entry)
@@ -151,7 +148,7 @@ func tellsOfWork(e *journal.Entry) bool {
 
 // watch sees to it that the worktree of a task and what its agents write are watched, and
 // nothing else. What cannot be watched is said once; the journal is followed all the same.
-func (v *sights) watch(one *sight, t *task.Task) {
+func (v *Service) watch(one *measurement, t *task.Task) {
 	wanted := map[string]filewatch.Watch{}
 	for _, w := range v.signs(t) {
 		wanted[w.Folder] = w
@@ -163,133 +160,59 @@ func (v *sights) watch(one *sight, t *task.Task) {
 	}
 	one.unwatch(wanted)
 	for folder, w := range wanted {
-		if one.ears[folder] != nil {
+		if one.watches[folder] != nil {
 			continue
 		}
-		stop, err := v.watcher.Add(w)
+		stop, err := v.Watcher.Add(w)
 		switch {
 		case err == nil:
-			one.ears[folder] = stop
-		case !v.deaf && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, filewatch.ErrClosed):
-			v.deaf = true
+			one.watches[folder] = stop
+		case !v.watchFailed && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, filewatch.ErrClosed):
+			v.watchFailed = true
 			v.warn("some work is looked at only when a task moves on: files cannot be watched", err)
 		}
 	}
 }
 
 // unwatch stops watching what is not wanted.
-func (o *sight) unwatch(wanted map[string]filewatch.Watch) {
-	for folder, stop := range o.ears {
+func (o *measurement) unwatch(wanted map[string]filewatch.Watch) {
+	for folder, stop := range o.watches {
 		if _, ok := wanted[folder]; !ok {
 			stop()
-			delete(o.ears, folder)
+			delete(o.watches, folder)
 		}
 	}
 }
 
 // signs are the files that tell of a task's work.
-func (v *sights) signs(t *task.Task) []filewatch.Watch {
+func (v *Service) signs(t *task.Task) []filewatch.Watch {
 	var out []filewatch.Watch
 	id := t.ID
 	add := func(folder string, names []string, pause time.Duration, changed func()) {
 		out = append(out, filewatch.Watch{Folder: folder, Names: names, Pause: pause, Changed: changed, Lost: func() { v.lost(id, folder) }})
 	}
-	if dir := v.worktree(t); dir != "" {
+	if dir := v.Worktree(t); dir != "" {
 		if folder, names, err := git.Signs(dir); err == nil {
 			add(folder, names, settling, func() { v.touch(id) })
 		}
 	}
 	for i := range t.Attempts {
-		file := v.output(id, t.Attempts[i].Number)
+		file := v.Output(id, t.Attempts[i].Number)
 		if file == "" {
 			break
 		}
-		add(filepath.Dir(file), []string{outputlog.Names(file)}, breaths, func() { v.wrote(id) })
+		add(filepath.Dir(file), []string{outputlog.Names(file)}, outputInterval, func() { v.wrote(id) })
 	}
 	return out
 }
 
 // lost says that a folder is not there any more. If another takes its place it is watched
 // from the next look on.
-func (v *sights) lost(id task.ID, folder string) {
+func (v *Service) lost(id task.ID, folder string) {
 	v.mu.Lock()
 	if one := v.known[id]; one != nil {
-		delete(one.ears, folder)
+		delete(one.watches, folder)
 	}
 	v.mu.Unlock()
 	v.touch(id)
-}
-
-// measure counts what a task's branch has of its own, nil if it has no branch.
-func (s *Server) measure(ctx context.Context, t *task.Task) (*overview.Work, error) {
-	c, ok := s.comparison(t)
-	if !ok {
-		return nil, nil
-	}
-	stat, err := s.git.Stat(ctx, c)
-	if err != nil {
-		if errors.Is(err, git.ErrNoBranch) {
-			err = nil
-		}
-		return nil, err
-	}
-	return &overview.Work{Commits: stat.Commits, Added: stat.Added, Deleted: stat.Deleted, Files: stat.Files}, nil
-}
-
-// comparison says what the work of a task is compared with, false if its project is not
-// registered any more.
-func (s *Server) comparison(t *task.Task) (git.Comparison, bool) {
-	p, ok := s.runtime.Project(t.Project)
-	c := git.Comparison{Root: p.Path, Worktree: s.worktreeOf(t), Branch: t.Branch, Default: p.DefaultBranch}
-	if w := t.Work; w != nil && w.Landed { // it is all in the default branch: what it was is in the journal
-		c.Base, c.Head = w.Base, w.Head
-	}
-	return c, ok && t.Branch != ""
-}
-
-// worktreeOf is where a task is worked on, "" for nowhere.
-func (s *Server) worktreeOf(t *task.Task) string {
-	if t.Workspace == "" || s.host == nil {
-		return ""
-	}
-	return s.workspaceFolder(t.Workspace)
-}
-
-// outputOf is the file that an attempt's output goes to, "" if no agents run here.
-func (s *Server) outputOf(id task.ID, attempt int) string {
-	if s.host == nil {
-		return ""
-	}
-	return s.host.agents.OutputFile(agents.Key{Task: id, Number: attempt})
-}
-
-// absentOf lists the attempts of a task that have no process, none if no agents run here.
-func (s *Server) absentOf(t *task.Task) []int {
-	if s.host == nil {
-		return nil
-	}
-	return s.host.agents.Absent(t)
-}
-
-// isOver says whether a task is in a state in which tasks end.
-func (s *Server) isOver(t *task.Task) bool {
-	def, err := s.runtime.Definition(t)
-	if err != nil {
-		return false
-	}
-	st, ok := def.State(t.Status)
-	return ok && st.Kind == workflow.Terminal
-}
-
-// childrenOf are the parts of a task, where its state asks for them.
-func (s *Server) childrenOf(t *task.Task) []signal.Child {
-	def, err := s.runtime.Definition(t)
-	if err != nil || !def.AsksForChildren(t.Status) {
-		return nil
-	}
-	list, err := s.store.Children(t.ID)
-	if err != nil {
-		s.log.Warn("look up the children of a task", "component", "sights", "task", t.ID, "error", err)
-	}
-	return list
 }

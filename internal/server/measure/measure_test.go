@@ -1,4 +1,4 @@
-package server
+package measure
 
 import (
 	"context"
@@ -23,10 +23,10 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// view is sights of tasks that are only imagined: it has their store and their journal,
+// view is a Service of tasks that are only imagined: it has their store and their journal,
 // and says how much work they are.
 type view struct {
-	*sights
+	*Service
 	mu       sync.Mutex
 	tasks    map[task.ID]task.Task
 	kept     map[task.ID]string // checks
@@ -45,19 +45,19 @@ func newView(ids ...task.ID) *view {
 	for _, id := range ids {
 		w.tasks[id] = task.Task{ID: id}
 	}
-	s := &Server{log: slog.New(slog.DiscardHandler)}
-	w.sights = newSights(s)
-	w.children, w.reasons, w.over = nil, nil, nil // nobody has any, and no task is
-	w.sights.store, w.sights.rows, w.sights.measure = w, w.follow, w.count
+	w.Service = New(Options{
+		Store: w, Rows: w.follow, Measure: w.count, Log: slog.New(slog.DiscardHandler),
+		Worktree: func(*task.Task) string { return "" }, Output: func(task.ID, int) string { return "" },
+	})
 	return w
 }
 
-// inView plays a test with sights that have begun to look.
+// inView plays a test with a Service that has begun to measure.
 func inView(t *testing.T, play func(t *testing.T, w *view), ids ...task.ID) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newView(ids...)
-		defer w.start(t.Context())()
+		defer w.Start(t.Context())()
 		play(t, w)
 	})
 }
@@ -187,7 +187,7 @@ func TestATaskIsMeasuredOnceWhenItIsAskedFor(t *testing.T) {
 // Whoever looks at all tasks there ever were has none measured that is over and gone.
 func TestWhatIsOverIsNotMeasuredForAGlance(t *testing.T) {
 	inView(t, func(t *testing.T, w *view) {
-		w.over = func(t *task.Task) bool { return t.Status == "done" }
+		w.Over = func(t *task.Task) bool { return t.Status == "done" }
 		w.Since(0)
 		w.Facts(&task.Task{ID: "gone", Status: "done"})
 		w.Facts(&task.Task{ID: "kept", Status: "done", Workspace: "shop--1"})
@@ -222,7 +222,7 @@ func TestATaskIsMeasuredAgainWhenSomethingHappened(t *testing.T) {
 		"its worktree changed":    {func(w *view) { w.touch("a") }, 1},
 		"a lot happens":           {func(w *view) { w.happens(slices.Repeat([]journal.Entry{moved("a")}, 5000)...) }, 1},
 		"its agent writes":        {func(w *view) { w.wrote("a") }, 0},
-		"its checks were read":    {func(w *view) { w.saw("a", tracker.PR{}) }, 0},
+		"its checks were read":    {func(w *view) { w.KeepPullRequest("a", tracker.PR{}) }, 0},
 		"one thing after another": {func(w *view) { w.happens(moved("a")); time.Sleep(settling / 2); w.happens(moved("a")) }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -253,7 +253,7 @@ func TestWhileNobodyLooksNothingIsMeasured(t *testing.T) {
 		synctest.Wait()
 		w.looked()
 		w.Since(0)
-		time.Sleep(heed)
+		time.Sleep(viewerTime)
 		w.has("a", 3)
 		for range 10 {
 			w.happens(moved("a"))
@@ -329,22 +329,22 @@ func TestChecksAreKeptAndTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newView("a", "b")
 		w.kept["b"] = tracker.CheckPassed
-		defer w.start(t.Context())()
+		defer w.Start(t.Context())()
 		want(t, w.facts("b").Checks, tracker.CheckPassed)
 		w.facts("a")
 		synctest.Wait()
 		_, mark, more := w.Since(0)
 		failed := tracker.PR{Checks: []tracker.Check{{State: tracker.CheckPassed}, {State: tracker.CheckFailed}}}
-		w.saw("a", failed)
+		w.KeepPullRequest("a", failed)
 		<-more
 		ids, mark, _ := w.Since(mark)
 		want(t, ids, []task.ID{"a"})
 		want(t, w.facts("a").Checks, tracker.CheckFailed)
 		want(t, w.kept, map[task.ID]string{"a": tracker.CheckFailed, "b": tracker.CheckPassed})
-		w.saw("a", failed)
+		w.KeepPullRequest("a", failed)
 		ids, _, _ = w.Since(mark)
 		want(t, ids, nil)
-		w.saw("a", tracker.PR{})
+		w.KeepPullRequest("a", tracker.PR{})
 		want(t, w.facts("a").Checks, "")
 		want(t, w.kept, map[task.ID]string{"b": tracker.CheckPassed})
 	})
@@ -355,7 +355,7 @@ func TestADeletedTaskIsForgotten(t *testing.T) {
 		w.hold = make(chan struct{})
 		w.has("a", 1)
 		w.facts("a")
-		w.saw("a", tracker.PR{Checks: []tracker.Check{{State: tracker.CheckPending}}})
+		w.KeepPullRequest("a", tracker.PR{Checks: []tracker.Check{{State: tracker.CheckPending}}})
 		synctest.Wait()
 		w.happens(journal.Entry{Task: "a", Type: journal.TaskDeleted})
 		time.Sleep(2 * settling)
@@ -364,7 +364,7 @@ func TestADeletedTaskIsForgotten(t *testing.T) {
 		ids, _, _ := w.Since(0)
 		want(t, ids, nil)
 		want(t, w.kept, map[task.ID]string{})
-		want(t, len(w.sights.known), 0)
+		want(t, len(w.Service.known), 0)
 	}, "a")
 }
 
@@ -382,7 +382,7 @@ func TestSince(t *testing.T) {
 			}
 			return ids
 		}
-		w.saw("b", tracker.PR{Checks: []tracker.Check{{State: tracker.CheckPending}}})
+		w.KeepPullRequest("b", tracker.PR{Checks: []tracker.Check{{State: tracker.CheckPending}}})
 		want(t, since(0), []task.ID{"b", "c", "a"})
 		want(t, since(1), []task.ID{"b", "c"})
 		want(t, since(3), []task.ID{"b"})
@@ -396,7 +396,7 @@ func TestAnAgentThatWritesIsToldAndNotMeasured(t *testing.T) {
 	inView(t, func(t *testing.T, w *view) {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "output.log")
-		w.output = func(id task.ID, n int) string { return filepath.Join(dir, map[int]string{1: "output.log"}[n]) }
+		w.Output = func(id task.ID, n int) string { return filepath.Join(dir, map[int]string{1: "output.log"}[n]) }
 		record := task.Task{ID: "a", Attempts: []task.Attempt{{Number: 1}}}
 		want(t, w.Facts(&record).Active, map[int]time.Time{})
 		check(t, os.WriteFile(file, []byte("x"), 0o600))
@@ -430,13 +430,13 @@ func TestACommitIsHeardAndOutputIsNot(t *testing.T) {
 	git("-C", repo, "commit", "-q", "--allow-empty", "-m", "one")
 	w := newView("a")
 	w.tasks["a"] = task.Task{ID: "a", Attempts: []task.Attempt{{Number: 1}}}
-	w.worktree = func(*task.Task) string { return repo }
-	w.output = func(task.ID, int) string { return filepath.Join(attempt, "output.log") }
-	stop := w.start(t.Context())
+	w.Worktree = func(*task.Task) string { return repo }
+	w.Output = func(task.ID, int) string { return filepath.Join(attempt, "output.log") }
+	stop := w.Start(t.Context())
 	defer func() { stop() }()
 	becomes := func(commits int) {
 		t.Helper()
-		for end := time.Now().Add(longest); w.commits("a") != commits; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(90 * time.Second); w.commits("a") != commits; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("%d commits are not seen", commits)
 			}
@@ -454,7 +454,7 @@ func TestACommitIsHeardAndOutputIsNot(t *testing.T) {
 	if n := len(w.looked()); n > 4 { // the commit may have been heard in parts
 		t.Errorf("measured %d times", n)
 	}
-	if n := w.watcher.Len(); n != 2 {
+	if n := w.Watcher.Len(); n != 2 {
 		t.Errorf("%d folders are watched", n)
 	}
 	w.mu.Lock()
@@ -463,11 +463,11 @@ func TestACommitIsHeardAndOutputIsNot(t *testing.T) {
 	w.has("a", 3)
 	w.happens(moved("a"))
 	becomes(3)
-	if n := w.watcher.Len(); n != 1 {
+	if n := w.Watcher.Len(); n != 1 {
 		t.Errorf("%d folders are watched", n)
 	}
 	w.happens(journal.Entry{Task: "a", Type: journal.TaskDeleted})
-	for end := time.Now().Add(longest); w.watcher.Len() > 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); w.Watcher.Len() > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it is still watched")
 		}
@@ -476,13 +476,13 @@ func TestACommitIsHeardAndOutputIsNot(t *testing.T) {
 	stop = func() {}
 }
 
-func TestSightsOfMany(t *testing.T) {
+func TestManyAreMeasured(t *testing.T) {
 	var ids []task.ID
 	for i := range 20 {
 		ids = append(ids, task.ID(fmt.Sprint(i)))
 	}
 	w := newView(ids...)
-	stop := w.start(t.Context())
+	stop := w.Start(t.Context())
 	var wait sync.WaitGroup
 	for i := range 8 {
 		wait.Go(func() {
@@ -496,7 +496,7 @@ func TestSightsOfMany(t *testing.T) {
 				case 1:
 					_, mark, _ = w.Since(mark)
 				case 2:
-					w.saw(id, tracker.PR{Checks: []tracker.Check{{State: tracker.CheckPending}}})
+					w.KeepPullRequest(id, tracker.PR{Checks: []tracker.Check{{State: tracker.CheckPending}}})
 				case 3:
 					w.happens(moved(id))
 				case 4:
@@ -508,4 +508,11 @@ func TestSightsOfMany(t *testing.T) {
 	}
 	wait.Wait()
 	stop()
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
