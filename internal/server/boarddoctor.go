@@ -14,8 +14,8 @@ import (
 	"orange/internal/wire"
 )
 
-// patient is a card that the doctor looks at, and how it is changed and read again.
-type patient struct {
+// cardCheck is a card that the doctor looks at, and how it is changed and read again.
+type cardCheck struct {
 	ref    string
 	key    string
 	card   board.Card
@@ -24,13 +24,13 @@ type patient struct {
 	change func(ctx context.Context, c board.Change) (board.Card, error)
 }
 
-// maxCures bounds how often one card is mended in one visit: mending comes to an end.
-const maxCures = 5
+// maxFixes bounds how often one card is fixed in one check, so that fixing ends.
+const maxFixes = 5
 
 // Examine implements api.Trackers: it looks at the cards of a board as they are kept here,
-// and mends what it can if that is wanted.
+// and fixes what it can if asked.
 func (t trackers) Examine(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error) {
-	patients, tasks, err := t.patients(ctx, x)
+	cards, tasks, err := t.cards(ctx, x)
 	if err != nil {
 		return nil, err
 	}
@@ -39,22 +39,22 @@ func (t trackers) Examine(ctx context.Context, x wire.Examination) ([]boardcheck
 	} else if name, key, ok := tracker.ParseRef(x.Key); ok && name == x.Tracker {
 		x.Key = key
 	}
-	if x.Key != "" && !slices.ContainsFunc(patients, func(p patient) bool { return p.key == x.Key }) {
+	if x.Key != "" && !slices.ContainsFunc(cards, func(p cardCheck) bool { return p.key == x.Key }) {
 		return nil, task.Mistakef("there is no card %q on the board, as far as it was read", x.Key)
 	}
 	var out []boardcheck.Finding
-	for i := range patients {
-		p := &patients[i]
+	for i := range cards {
+		p := &cards[i]
 		if x.Key == "" || x.Key == p.key {
-			out = append(out, t.examineCard(ctx, p, tasks, x.Fix)...)
+			out = append(out, t.checkCard(ctx, p, tasks, x.Fix)...)
 		}
 	}
 	return out, nil
 }
 
-func (t trackers) patients(ctx context.Context, x wire.Examination) ([]patient, []task.Task, error) {
+func (t trackers) cards(ctx context.Context, x wire.Examination) ([]cardCheck, []task.Task, error) {
 	if x.Tracker != "" {
-		return t.remotePatients(ctx, x)
+		return t.remoteCards(ctx, x)
 	}
 	boards := t.s.boards()
 	if err := boards.registered(x.Project); err != nil {
@@ -64,14 +64,14 @@ func (t trackers) patients(ctx context.Context, x wire.Examination) ([]patient, 
 	if err != nil {
 		return nil, nil, err
 	}
-	var out []patient
+	var out []cardCheck
 	for _, card := range cards {
 		number := card.Number
 		events, err := t.s.store.CardHistory(x.Project, number)
 		if err != nil {
 			return nil, nil, err
 		}
-		out = append(out, patient{ref: board.Ref(x.Project, number), key: fmt.Sprint(number), card: card, since: tagged(events), change: func(ctx context.Context, c board.Change) (board.Card, error) {
+		out = append(out, cardCheck{ref: board.Ref(x.Project, number), key: fmt.Sprint(number), card: card, since: tagged(events), change: func(ctx context.Context, c board.Change) (board.Card, error) {
 			after, _, err := boards.ChangeCard(ctx, x.Project, number, c, "")
 			return after, err
 		}})
@@ -80,9 +80,9 @@ func (t trackers) patients(ctx context.Context, x wire.Examination) ([]patient, 
 	return out, tasks, err
 }
 
-// remotePatients are the issues of a tracker. They are read anew before they are mended,
+// remoteCards are the issues of a tracker. They are read again before they are fixed,
 // and only then.
-func (t trackers) remotePatients(ctx context.Context, x wire.Examination) ([]patient, []task.Task, error) {
+func (t trackers) remoteCards(ctx context.Context, x wire.Examination) ([]cardCheck, []task.Task, error) {
 	if x.Fix {
 		if _, err := t.Sync(ctx, x.Tracker, false); err != nil {
 			return nil, nil, err
@@ -99,13 +99,13 @@ func (t trackers) remotePatients(ctx context.Context, x wire.Examination) ([]pat
 	if err != nil {
 		return nil, nil, err
 	}
-	var out []patient
+	var out []cardCheck
 	for _, is := range issues {
 		read := func(ctx context.Context) (board.Card, error) {
 			now, err := t.Read(ctx, x.Tracker, is.Key)
 			return now.Card, err
 		}
-		out = append(out, patient{ref: cfg.Ref(is.Key), key: is.Key, card: is.Card, read: read, change: func(ctx context.Context, c board.Change) (board.Card, error) {
+		out = append(out, cardCheck{ref: cfg.Ref(is.Key), key: is.Key, card: is.Card, read: read, change: func(ctx context.Context, c board.Change) (board.Card, error) {
 			after, err := t.Mend(ctx, x.Tracker, is.Key, c)
 			return after.Card, err
 		}})
@@ -114,31 +114,31 @@ func (t trackers) remotePatients(ctx context.Context, x wire.Examination) ([]pat
 	return out, tasks, err
 }
 
-// examineCard says what is wrong with a card. Mending one thing may bring another to
+// checkCard says what is wrong with a card. Fixing one thing may bring another to
 // light: the card is looked at again after each.
-func (t trackers) examineCard(ctx context.Context, p *patient, tasks []task.Task, fix bool) (out []boardcheck.Finding) {
+func (t trackers) checkCard(ctx context.Context, p *cardCheck, tasks []task.Task, fix bool) (out []boardcheck.Finding) {
 	facts := t.facts(p, tasks)
 	if fix && p.read != nil && len(boardcheck.Examine(p.card, facts, t.Now())) > 0 { // it may be elsewhere by now
 		now, err := p.read(ctx)
 		if err != nil {
 			return []boardcheck.Finding{{Card: p.ref, Title: p.card.Title, Problem: err.Error()}}
 		}
-		p.card, facts = now, t.facts(&patient{ref: p.ref, card: now, since: p.since}, tasks)
+		p.card, facts = now, t.facts(&cardCheck{ref: p.ref, card: now, since: p.since}, tasks)
 	}
-	for range maxCures {
+	for range maxFixes {
 		found := boardcheck.Examine(p.card, facts, t.Now())
-		cured := false
+		fixed := false
 		for _, a := range found {
-			if !fix || a.Fix == nil || cured {
+			if !fix || a.Fix == nil || fixed {
 				continue
 			}
-			f := t.cure(ctx, p, a)
-			out, cured = append(out, f), f.Fixed
+			f := t.applyFix(ctx, p, a)
+			out, fixed = append(out, f), f.Fixed
 			if f.Problem != "" {
 				return out
 			}
 		}
-		if cured {
+		if fixed {
 			continue
 		}
 		for _, a := range found {
@@ -149,7 +149,7 @@ func (t trackers) examineCard(ctx context.Context, p *patient, tasks []task.Task
 	return out
 }
 
-func (t trackers) cure(ctx context.Context, p *patient, a boardcheck.Anomaly) boardcheck.Finding {
+func (t trackers) applyFix(ctx context.Context, p *cardCheck, a boardcheck.Anomaly) boardcheck.Finding {
 	f := boardcheck.Finding{Card: p.ref, Title: p.card.Title, Anomaly: a}
 	c := *a.Fix
 	c.Author = "doctor"
@@ -163,7 +163,7 @@ func (t trackers) cure(ctx context.Context, p *patient, a boardcheck.Anomaly) bo
 }
 
 // facts are what a card does not show by itself.
-func (t trackers) facts(p *patient, tasks []task.Task) boardcheck.Facts {
+func (t trackers) facts(p *cardCheck, tasks []task.Task) boardcheck.Facts {
 	f := boardcheck.Facts{Planned: hasPlan(p.card.Description), Since: p.since}
 	for i := range tasks {
 		if o := &tasks[i]; o.TrackerRef == p.ref && !o.Deleted {

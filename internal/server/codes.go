@@ -65,7 +65,7 @@ func (c codes) Show(ctx context.Context, code local.Code) error {
 	var sending sync.WaitGroup
 	for i, n := range channels {
 		sending.Go(func() {
-			if err := tellerOf(c.cfg, n).Tell(ctx, codeMessage(code, n.Brief)); err != nil {
+			if err := newSender(c.cfg, n).Tell(ctx, codeMessage(code, n.Brief)); err != nil {
 				failed[i] = fmt.Errorf("%s: %w", n.Kind, err)
 			}
 		})

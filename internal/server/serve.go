@@ -57,33 +57,33 @@ func Serve(ctx context.Context, cfg config.Config, version string, o cli.ServeOp
 
 // Server is the parts of one data folder, put together. New sets every field but socket.
 type Server struct {
-	cfg     config.Config
-	version string
-	options cli.ServeOptions
-	held    *lock.Lock
-	logs    *logfile.File
-	socket  *socket.Listener // nil before Start
-	store   *sqlite.Store
-	log     *slog.Logger
-	git     *git.Git
-	trust   *gitTrust
-	folders *taskdir.Dir
-	runtime *local.Runtime
-	self    string     // this program
-	id      string     // of the data folder
-	host    *agentHost // nil: effects are written down and no agents run
-	news    sync.Mutex // see boards
-	office  *track.Office
-	forges  forges
-	retrack chan struct{} // the trackers are not the same any more
-	hears   bool          // news of trackers come in over HTTP
-	page    *webPage
-	measure *measure.Service
-	moves   moves
-	herald  *herald.Herald
-	anchors *anchors           // nil: no merge is anchored
-	fault   func(point string) // kills the process when it is told to; nil: never
-	api     *api.Server
+	cfg      config.Config
+	version  string
+	options  cli.ServeOptions
+	held     *lock.Lock
+	logs     *logfile.File
+	socket   *socket.Listener // nil before Start
+	store    *sqlite.Store
+	log      *slog.Logger
+	git      *git.Git
+	trust    *gitTrust
+	folders  *taskdir.Dir
+	runtime  *local.Runtime
+	self     string     // this program
+	id       string     // of the data folder
+	host     *agentHost // nil: effects are written down and no agents run
+	news     sync.Mutex // see boards
+	office   *track.Office
+	forges   forges
+	retrack  chan struct{} // the trackers are not the same any more
+	hears    bool          // news of trackers come in over HTTP
+	page     *webPage
+	measure  *measure.Service
+	moves    moves
+	notifier *herald.Herald
+	anchors  *anchors           // nil: no merge is anchored
+	fault    func(point string) // kills the process when it is told to; nil: never
+	api      *api.Server
 
 	backedUp  chan struct{}         // closes when the first backup was made, or failed
 	backupErr atomic.Pointer[error] // how the last one went
@@ -141,7 +141,7 @@ func (s *Server) build() (err error) {
 			return err
 		}
 	}
-	s.herald, s.anchors = s.newNotifier(), s.newAnchors()
+	s.notifier, s.anchors = s.newNotifier(), s.newAnchors()
 	s.api = s.newAPI()
 	return nil
 }
@@ -216,7 +216,7 @@ func (s *Server) Start(ctx context.Context) (err error) {
 	if s.anchors != nil {
 		s.run(s.anchors.run)
 	}
-	s.run(s.herald.Run)
+	s.run(s.notifier.Run)
 	closed, err := s.page.start(s.ctx, s.options.Web, s.options.WebInput || s.cfg.WebInput)
 	s.ends = append(s.ends, closed)
 	if err != nil {
@@ -312,7 +312,7 @@ func (w withAttempts) Remove(project string, id task.ID) error {
 
 func (s *Server) newAPI() *api.Server {
 	out := &api.Server{
-		Engine: s.runtime, Control: control{s.runtime, s.office, s.page, s.herald, s.hears}, Trackers: trackers{s.office, s}, Projects: projects{s}, Tasks: s.store, Workflows: library{s}, Folders: s.folders, Boards: s.boards(),
+		Engine: s.runtime, Control: control{s.runtime, s.office, s.page, s.notifier, s.hears}, Trackers: trackers{s.office, s}, Projects: projects{s}, Tasks: s.store, Workflows: library{s}, Folders: s.folders, Boards: s.boards(),
 		Rows: s.store, Sights: s.measure, Changes: changes{s}, Library: library{s}, Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
 		Inbox: s.inbox, Reasons: s.waitReasons, Transfer: transfer{s}, Where: s.where, Checks: s.checks, Repair: s.repair,
 		GitPrograms: s.trust, Origins: origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,

@@ -20,8 +20,8 @@ import (
 	"orange/internal/runtime/herald"
 )
 
-// gathered is how many items a person is told one by one. More are told as one message.
-const gathered = 5
+// maxSingleMessages is how many items a person is told one by one. More are told as one message.
+const maxSingleMessages = 5
 
 // newNotifier builds what tells people what waits for them.
 func (s *Server) newNotifier() *herald.Herald {
@@ -30,7 +30,7 @@ func (s *Server) newNotifier() *herald.Herald {
 	for i := range s.cfg.Notify {
 		n := &s.cfg.Notify[i]
 		told.names[n.Name()] = true
-		ways = append(ways, s.wayOf(n))
+		ways = append(ways, s.newChannel(n))
 	}
 	return herald.New(herald.Options{
 		Journal: s.runtime, Tasks: s.store, Notes: s.store, Definition: s.runtime.Definition, Ways: ways, Log: s.log,
@@ -57,18 +57,18 @@ func (s *Server) seenAt(id task.ID) string {
 	}
 }
 
-// wayOf is a way of the configuration as the herald goes it.
-func (s *Server) wayOf(n *config.Notify) herald.Way {
+// newChannel builds the notification channel that the configuration describes.
+func (s *Server) newChannel(n *config.Notify) herald.Way {
 	w := herald.Way{
-		Name: n.Name(), Retry: n.Remote(), Several: gathered,
+		Name: n.Name(), Retry: n.Remote(), Several: maxSingleMessages,
 		Wants: func(it engine.Item) bool { return n.Wants(string(it.Kind), it.Project) },
 	}
 	if n.Kind == "webhook" { // a program reads it
 		w.Several = 0
 	}
-	to := tellerOf(s.cfg, n)
+	to := newSender(s.cfg, n)
 	w.Tell = func(ctx context.Context, id string, items []engine.Item) error {
-		m := notify.Message{ID: id, Items: s.worded(items), Brief: n.Brief}
+		m := notify.Message{ID: id, Items: s.withReasons(items), Brief: n.Brief}
 		if len(items) == 1 {
 			m.URL = s.seenAt(items[0].Task)
 		} else {
@@ -79,8 +79,8 @@ func (s *Server) wayOf(n *config.Notify) herald.Way {
 	return w
 }
 
-// worded lets the items say why they wait.
-func (s *Server) worded(items []engine.Item) []engine.Item {
+// withReasons adds to the items why they wait.
+func (s *Server) withReasons(items []engine.Item) []engine.Item {
 	out := slices.Clone(items)
 	for i := range out {
 		if t, ok, err := s.store.Task(out[i].Task); err == nil && ok {
@@ -90,13 +90,13 @@ func (s *Server) worded(items []engine.Item) []engine.Item {
 	return out
 }
 
-// teller tells people something.
-type teller interface {
+// A sender sends notifications.
+type sender interface {
 	Tell(ctx context.Context, m notify.Message) error
 }
 
-// tellerOf is the adapter of a way. Secrets are read each time something is told.
-func tellerOf(cfg config.Config, n *config.Notify) teller {
+// newSender builds the adapter of a channel. Secrets are read each time something is told.
+func newSender(cfg config.Config, n *config.Notify) sender {
 	r := notify.Remote{Client: notify.Client(), URL: n.URL}
 	if n.Secret != "" {
 		r.Secret = func(ctx context.Context) (string, error) { return config.Secret(ctx, n.Secret, config.Getenv) }
@@ -119,7 +119,7 @@ func tellerOf(cfg config.Config, n *config.Notify) teller {
 // words of people are left out.
 func SendTestNotification(ctx context.Context, cfg config.Config, n config.Notify, kind string) error {
 	it := engine.Item{Kind: engine.ItemKind(kind), Project: "orange", Branch: "test", Status: "test", Do: "orange inbox", Since: time.Now().UTC()}
-	return tellerOf(cfg, &n).Tell(ctx, notify.Message{ID: "test-" + strings.ToLower(rand.Text()[:12]), Items: []engine.Item{it}, Brief: n.Brief, Test: true})
+	return newSender(cfg, &n).Tell(ctx, notify.Message{ID: "test-" + strings.ToLower(rand.Text()[:12]), Items: []engine.Item{it}, Brief: n.Brief, Test: true})
 }
 
 // checkNotify says how telling people went the last time.
