@@ -72,6 +72,7 @@ var arrows = map[string][]string{
 	"bench":                          {"internal/"},
 	"internal/server":                {"internal/"},
 	"internal/server/evidence":       {"internal/core/", "internal/runtime/local", "internal/adapter/git"},
+	"internal/server/gittrust":       {"internal/core/", "internal/config", "internal/adapter/git", "internal/adapter/sqlite"},
 	"internal/server/measure":        {"internal/core/", "internal/outputlog", "internal/adapter/filewatch", "internal/adapter/git"},
 	"cmd/orange":                     {"internal/config", "internal/server", "internal/ui/cli"},
 }

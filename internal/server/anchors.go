@@ -14,6 +14,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/server/gittrust"
 	"orange/internal/ui/cli"
 )
 
@@ -334,7 +335,7 @@ func readAnchors(ctx context.Context, g *git.Git, root, store string) ([]journal
 }
 
 // Repository looks into git repositories for orange audit.
-func Repository() cli.Repository { return repository{git.New().With(gitEnv)} }
+func Repository() cli.Repository { return repository{git.New().With(gittrust.Env)} }
 
 type repository struct{ *git.Git }
 

@@ -47,8 +47,8 @@ func (p projects) Add(ctx context.Context, given task.Project) (task.Project, er
 	if err := p.s.runtime.AddProject(given); err != nil {
 		return given, err
 	}
-	if _, err = p.s.trust.trust(ctx, given); err != nil { // later it would be given trust that nobody saw
-		return given, errors.Join(err, p.s.runtime.RemoveProject(given.Name), p.s.trust.forget(given.Name))
+	if _, err = p.s.trust.Accept(ctx, given); err != nil { // later it would be given trust that nobody saw
+		return given, errors.Join(err, p.s.runtime.RemoveProject(given.Name), p.s.trust.Forget(given.Name))
 	}
 	return given, nil
 }
@@ -82,7 +82,7 @@ func (p projects) Update(ctx context.Context, name string, c wire.ProjectChange)
 		return have, err
 	}
 	if c.TrustGit != nil && *c.TrustGit {
-		_, err := p.s.trust.trust(ctx, have, p.s.trust.worktreesOf(have)...)
+		_, err := p.s.trust.Accept(ctx, have, p.s.trust.Worktrees(have)...)
 		return have, err
 	}
 	p.s.loadTrust(ctx)
@@ -150,7 +150,7 @@ func (p projects) Remove(ctx context.Context, name, code string) error {
 	if err := p.s.runtime.RemoveProject(name); err != nil {
 		return err
 	}
-	return p.s.trust.forget(name)
+	return p.s.trust.Forget(name)
 }
 
 // where says which task and project a folder belongs to.

@@ -26,6 +26,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/runtime/agents"
 	"orange/internal/runtime/local"
+	"orange/internal/server/gittrust"
 	"orange/internal/ui/cli"
 )
 
@@ -66,7 +67,7 @@ func Restore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) (repo
 		Server: &Server{cfg: cfg, store: store, log: slog.New(slog.NewJSONHandler(logs, nil)), folders: taskdir.New(tasksFolder(cfg.Home))},
 		report: &report, fault: fault,
 	}
-	r.git, r.trust = guardedGit(cfg.Home, store)
+	r.git, r.trust = gittrust.New(cfg.Home, store)
 	r.loadTrust(ctx)
 	return report, r.run(ctx)
 }

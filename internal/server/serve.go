@@ -32,6 +32,7 @@ import (
 	"orange/internal/runtime/local"
 	"orange/internal/runtime/track"
 	"orange/internal/server/evidence"
+	"orange/internal/server/gittrust"
 	"orange/internal/server/measure"
 	"orange/internal/ui/api"
 	"orange/internal/ui/cli"
@@ -66,7 +67,7 @@ type Server struct {
 	store    *sqlite.Store
 	log      *slog.Logger
 	git      *git.Git
-	trust    *gitTrust
+	trust    *gittrust.Trust
 	folders  *taskdir.Dir
 	runtime  *local.Runtime
 	self     string     // this program
@@ -126,7 +127,7 @@ func (s *Server) build() (err error) {
 	if s.store, err = openHomeStore(s.cfg.Home); err != nil {
 		return err
 	}
-	s.git, s.trust = guardedGit(s.cfg.Home, s.store)
+	s.git, s.trust = gittrust.New(s.cfg.Home, s.store)
 	if s.self, err = os.Executable(); err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}

@@ -1,4 +1,4 @@
-package server
+package gittrust
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 func TestProjectsOfOneRepositoryTrustTogether(t *testing.T) {
 	t.Parallel()
 	program := func(key string) task.GitProgram { return task.GitProgram{Kind: task.GitFilter, Key: key} }
-	g := &gitTrust{projects: map[string]trustedProject{
+	g := &Trust{projects: map[string]trustedProject{
 		"b": {common: "/r/.git", programs: []task.GitProgram{program("filter.b.clean"), program("filter.ab.clean")}},
 		"a": {common: "/r/.git", programs: []task.GitProgram{program("filter.a.clean"), program("filter.ab.clean")}},
 		"c": {common: "/other/.git", programs: []task.GitProgram{program("filter.c.clean")}},

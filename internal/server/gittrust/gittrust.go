@@ -1,4 +1,5 @@
-package server
+// Package gittrust knows which programs git may run for the server.
+package gittrust
 
 import (
 	"context"
@@ -21,9 +22,9 @@ import (
 	"orange/internal/core/task"
 )
 
-// gitTrust knows which programs git may run for the server, project by project: those that
+// A Trust knows which programs git may run for the server, project by project: those that
 // its configuration named when the project was added, or when a person last said so.
-type gitTrust struct {
+type Trust struct {
 	store *sqlite.Store
 	home  string
 	git   *git.Git
@@ -40,21 +41,21 @@ type trustedProject struct {
 	looked       time.Time // when that was found out
 }
 
-// gitEnv is what git has of this process's environment.
-func gitEnv(keys bool) []string { return config.GitEnv(config.Environ(), keys) }
+// Env is what git has of this process's environment.
+func Env(keys bool) []string { return config.GitEnv(config.Environ(), keys) }
 
-// guardedGit returns git that runs no program which nobody has trusted, and what knows the
+// New returns git that runs no program which nobody has trusted, and what knows the
 // trusted ones.
-func guardedGit(home string, store *sqlite.Store) (*git.Git, *gitTrust) {
-	t := &gitTrust{store: store, home: home, projects: map[string]trustedProject{}}
-	t.git = git.New().With(gitEnv).Guarded(&git.Guard{Hooks: filepath.Join(home, "git-hooks"), Trusted: t.trusted})
+func New(home string, store *sqlite.Store) (*git.Git, *Trust) {
+	t := &Trust{store: store, home: home, projects: map[string]trustedProject{}}
+	t.git = git.New().With(Env).Guarded(&git.Guard{Hooks: filepath.Join(home, "git-hooks"), Trusted: t.trusted})
 	return t.git, t
 }
 
 // trusted says which project a repository belongs to and what is trusted there. The
 // repositories of submodules are in the one around them. Projects may be worktrees of one
 // repository: what is trusted in one of them is trusted in all, and the first name stands for them.
-func (t *gitTrust) trusted(common string) (project string, programs []task.GitProgram) {
+func (t *Trust) trusted(common string) (project string, programs []task.GitProgram) {
 	if common == "" {
 		return "", nil
 	}
@@ -86,9 +87,9 @@ func realPath(path string) string {
 // settingOf is where the store keeps what is trusted in a project.
 func settingOf(project string) string { return "git-programs:" + project }
 
-// load takes over the projects of the store. A project that says nothing about programs is one
+// Load takes over the projects of the store. A project that says nothing about programs is one
 // of an earlier version, or was imported: what git would run there now is trusted.
-func (t *gitTrust) load(ctx context.Context) error {
+func (t *Trust) Load(ctx context.Context) error {
 	list, err := t.store.Projects()
 	if err != nil {
 		return err
@@ -108,7 +109,7 @@ func (t *gitTrust) load(ctx context.Context) error {
 		switch {
 		case err != nil:
 		case text == "":
-			_, err = t.trust(ctx, p)
+			_, err = t.Accept(ctx, p)
 		default:
 			if err = json.Unmarshal([]byte(text), &programs); err == nil {
 				_, err = t.keep(p, programs)
@@ -128,15 +129,7 @@ func (t *gitTrust) load(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// loadTrust is load where nobody waits for the result. What could not be found out is not
-// trusted.
-func (s *Server) loadTrust(ctx context.Context) {
-	if err := s.trust.load(ctx); err != nil {
-		s.log.Warn("look for the programs that git runs", "component", "git", "error", err)
-	}
-}
-
-func (t *gitTrust) set(p task.Project, programs []task.GitProgram) {
+func (t *Trust) set(p task.Project, programs []task.GitProgram) {
 	common, err := git.CommonDir(p.Path)
 	if err == nil {
 		common = realPath(common)
@@ -146,9 +139,9 @@ func (t *gitTrust) set(p task.Project, programs []task.GitProgram) {
 	t.projects[p.Name] = trustedProject{path: p.Path, common: common, programs: programs}
 }
 
-// trust makes what git would run in a project's checkout, and in the worktrees at places, the
+// Accept makes what git would run in a project's checkout, and in the worktrees at places, the
 // programs that are trusted from now on.
-func (t *gitTrust) trust(ctx context.Context, p task.Project, places ...string) ([]task.GitProgram, error) {
+func (t *Trust) Accept(ctx context.Context, p task.Project, places ...string) ([]task.GitProgram, error) {
 	var all [][]task.GitProgram
 	for _, dir := range append([]string{p.Path}, places...) {
 		list, err := t.git.Programs(ctx, dir)
@@ -161,7 +154,7 @@ func (t *gitTrust) trust(ctx context.Context, p task.Project, places ...string) 
 }
 
 // keep makes programs the trusted ones of a project.
-func (t *gitTrust) keep(p task.Project, programs []task.GitProgram) ([]task.GitProgram, error) {
+func (t *Trust) keep(p task.Project, programs []task.GitProgram) ([]task.GitProgram, error) {
 	programs = task.SealedGitPrograms(programs)
 	text, err := json.Marshal(programs)
 	if have, _ := t.store.Setting(settingOf(p.Name)); err == nil && have != string(text) {
@@ -174,8 +167,8 @@ func (t *gitTrust) keep(p task.Project, programs []task.GitProgram) ([]task.GitP
 	return programs, nil
 }
 
-// forget drops what is known of a project.
-func (t *gitTrust) forget(name string) error {
+// Forget drops what is known of a project.
+func (t *Trust) Forget(name string) error {
 	t.mu.Lock()
 	delete(t.projects, name)
 	t.mu.Unlock()
@@ -183,7 +176,7 @@ func (t *gitTrust) forget(name string) error {
 }
 
 // Trusted implements api.GitPrograms.
-func (t *gitTrust) Trusted(project string) []task.GitProgram {
+func (t *Trust) Trusted(project string) []task.GitProgram {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.projects[project].programs
@@ -193,14 +186,14 @@ func (t *gitTrust) Trusted(project string) []task.GitProgram {
 const lookInterval = time.Second
 
 // Untrusted implements api.GitPrograms.
-func (t *gitTrust) Untrusted(ctx context.Context, p task.Project) string {
+func (t *Trust) Untrusted(ctx context.Context, p task.Project) string {
 	t.mu.Lock()
 	known, ok := t.projects[p.Name]
 	t.mu.Unlock()
 	if !ok || time.Since(known.looked) < lookInterval {
 		return known.notice
 	}
-	notice := untrustedText(t.untrusted(ctx, p))
+	notice := t.Check(ctx, p)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if now, ok := t.projects[p.Name]; ok {
@@ -212,9 +205,9 @@ func (t *gitTrust) Untrusted(ctx context.Context, p task.Project) string {
 
 // untrusted lists the programs that git is kept from running in a project's checkout and its
 // worktrees. Where git cannot be asked there are none: nothing can run there.
-func (t *gitTrust) untrusted(ctx context.Context, p task.Project) []task.GitProgram {
+func (t *Trust) untrusted(ctx context.Context, p task.Project) []task.GitProgram {
 	var all [][]task.GitProgram
-	for _, dir := range append([]string{p.Path}, t.worktreesOf(p)...) {
+	for _, dir := range append([]string{p.Path}, t.Worktrees(p)...) {
 		if list, err := t.git.Untrusted(ctx, dir); err == nil {
 			all = append(all, list)
 		}
@@ -222,8 +215,8 @@ func (t *gitTrust) untrusted(ctx context.Context, p task.Project) []task.GitProg
 	return task.UniteGitPrograms(all...)
 }
 
-// worktreesOf lists those of a project's workspaces that are made.
-func (t *gitTrust) worktreesOf(p task.Project) (out []string) {
+// Worktrees lists those of a project's workspaces that are made.
+func (t *Trust) Worktrees(p task.Project) (out []string) {
 	for _, name := range p.Workspaces() {
 		dir := filepath.Join(t.home, "workspaces", name)
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -233,8 +226,13 @@ func (t *gitTrust) worktreesOf(p task.Project) (out []string) {
 	return out
 }
 
-// untrustedText says which programs are not run, "" if there are none.
-func untrustedText(programs []task.GitProgram) string {
+// Check names the programs that git is kept from running in a project, "" if there are none. Unlike Untrusted it looks every time.
+func (t *Trust) Check(ctx context.Context, p task.Project) string {
+	return describe(t.untrusted(ctx, p))
+}
+
+// describe says which programs are not run, "" if there are none.
+func describe(programs []task.GitProgram) string {
 	const most = 5
 	if len(programs) == 0 {
 		return ""
@@ -251,20 +249,4 @@ func untrustedText(programs []task.GitProgram) string {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	return "git would run programs that nobody has trusted, and Orange does not let it: " + strings.Join(names, "; ")
-}
-
-// checkGitPrograms says which programs git may run, and complains about those that it may not.
-func (s *Server) checkGitPrograms(ctx context.Context) (string, error) {
-	trusted := 0
-	var wrong []string
-	for _, p := range s.runtime.Projects() {
-		trusted += len(s.trust.Trusted(p.Name))
-		if text := untrustedText(s.trust.untrusted(ctx, p)); text != "" {
-			wrong = append(wrong, "project "+p.Name+": "+text)
-		}
-	}
-	if len(wrong) > 0 {
-		return "", errors.New(strings.Join(wrong, "; "))
-	}
-	return fmt.Sprintf("%d trusted, and git names no others", trusted), nil
 }
