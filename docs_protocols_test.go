@@ -141,8 +141,8 @@ func cells(row string) []string {
 }
 
 // looking is what the comment says to look for.
-func (e *example) looking() signal.Looking {
-	return signal.Looking{
+func (e *example) looking() signal.DetectOptions {
+	return signal.DetectOptions{
 		Protocol: signal.Protocol(e.says["protocol"]), WorkType: e.says["work-type"], Task: e.says["task"], Agent: e.says["agent"],
 		Nonce: e.says["nonce"], OwnStream: e.has("own-stream"),
 	}

@@ -20,9 +20,9 @@ const (
 	updateTask = `UPDATE task SET status = ?, pending = ?, live = ?, due = ?, seq = ?, fold = ? WHERE id = ? AND seq = ?`
 )
 
-// bare is the baseline: a database with the store's tables and settings, and nothing
+// bareSQLite is the baseline: a database with the store's tables and settings, and nothing
 // of Orange between the program and SQLite.
-type bare struct {
+type bareSQLite struct {
 	life   *life
 	db     *sql.DB
 	conn   *sql.Conn
@@ -32,10 +32,10 @@ type bare struct {
 	update *sql.Stmt
 }
 
-func newBare(def *workflow.Definition, path string) (*bare, error) {
-	l := begin(def, 0, time.Now().UTC().Truncate(time.Microsecond), false)
-	l.ask(task.Human, "planning")
-	if err := startBare(l, def, path); err != nil {
+func newBareSQLite(def *workflow.Definition, path string) (*bareSQLite, error) {
+	l := beginLife(def, 0, time.Now().UTC().Truncate(time.Microsecond), false)
+	l.requestMove(task.Human, "planning")
+	if err := startBareSQLite(l, def, path); err != nil {
 		return nil, err
 	}
 	pragmas := url.Values{"_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(1)", "journal_size_limit(67108864)"}}
@@ -43,16 +43,16 @@ func newBare(def *workflow.Definition, path string) (*bare, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bare{life: l, db: db}
-	if err := b.prepare(); err != nil {
+	b := &bareSQLite{life: l, db: db}
+	if err := b.prepareStatements(); err != nil {
 		b.close()
 		return nil, err
 	}
 	return b, nil
 }
 
-// startBare lets the store make its tables, and fill them as those of the runtime are.
-func startBare(l *life, def *workflow.Definition, path string) error {
+// startBareSQLite lets the store make its tables, and fill them as those of the runtime are.
+func startBareSQLite(l *life, def *workflow.Definition, path string) error {
 	if l.err != nil {
 		return l.err
 	}
@@ -60,14 +60,14 @@ func startBare(l *life, def *workflow.Definition, path string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fill(store, def, submitters); err != nil {
+	if _, err := fillStore(store, def, submitters); err != nil {
 		store.Close()
 		return err
 	}
 	return store.Close()
 }
 
-func (b *bare) prepare() (err error) {
+func (b *bareSQLite) prepareStatements() (err error) {
 	ctx := context.Background()
 	if b.conn, err = b.db.Conn(ctx); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (b *bare) prepare() (err error) {
 	return nil
 }
 
-func (b *bare) close() {
+func (b *bareSQLite) close() {
 	if b.conn != nil {
 		b.conn.Close()
 	}
@@ -97,12 +97,12 @@ func (b *bare) close() {
 // rows are the values of one transition.
 type rows struct{ entry, task []any }
 
-// round writes transitions, one transaction each. What they write is made ready
+// timeRound writes transitions, one transaction each. What they write is made ready
 // before the clock starts.
-func (b *bare) round() (time.Duration, error) {
+func (b *bareSQLite) timeRound() (time.Duration, error) {
 	var all []rows
 	for i := range aloneTimes {
-		r, err := b.next([...]string{"clarification", "planning"}[i%2])
+		r, err := b.nextRows([...]string{"clarification", "planning"}[i%2])
 		if err != nil {
 			return 0, err
 		}
@@ -110,22 +110,22 @@ func (b *bare) round() (time.Duration, error) {
 	}
 	start := time.Now()
 	for _, r := range all {
-		if err := b.transact(r); err != nil {
+		if err := b.writeTransition(r); err != nil {
 			return 0, err
 		}
 	}
 	return time.Since(start), nil
 }
 
-func (b *bare) next(to string) (rows, error) {
+func (b *bareSQLite) nextRows(to string) (rows, error) {
 	l := b.life
 	l.entries = l.entries[:0]
 	l.at = time.Now().UTC().Truncate(time.Microsecond)
-	l.tell(signal.Signal{Kind: signal.Request, Actor: task.Human, To: to})
+	l.decideSignal(signal.Signal{Kind: signal.Request, Actor: task.Human, To: to})
 	if l.err != nil || len(l.entries) != 1 || len(l.entries[0].Effects) != 0 {
 		return rows{}, fmt.Errorf("a transition of the baseline makes %d entries: %w", len(l.entries), l.err)
 	}
-	e, t, c := &l.entries[0], &l.task, l.commit()
+	e, t, c := &l.entries[0], &l.task, l.toCommit()
 	entry, err := json.Marshal(e)
 	if err != nil {
 		return rows{}, err
@@ -144,7 +144,7 @@ func (b *bare) next(to string) (rows, error) {
 	}, nil
 }
 
-func (b *bare) transact(r rows) error {
+func (b *bareSQLite) writeTransition(r rows) error {
 	ctx := context.Background()
 	if _, err := b.begin.ExecContext(ctx); err != nil {
 		return err

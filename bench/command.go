@@ -23,28 +23,28 @@ const (
 	maxUpdate     = 25 * time.Millisecond
 )
 
-// version measures the start of the program.
-func version(r *report, p *program) error {
-	nothing := timed(func() error { return p.command("true").Run() })
-	took, err := alternate(versionRounds, p.timed("version"), nothing)
+// measureVersion measures the start of the program.
+func measureVersion(r *report, p *program) error {
+	nothing := timedCall(func() error { return p.newCommand("true").Run() })
+	took, err := alternateRounds(versionRounds, p.timedRun("version"), nothing)
 	if err != nil {
 		return err
 	}
-	r.add(figure{
-		Name: "orange version", Measured: millis(took[0].median()), Target: "under " + millis(maxVersion), Met: took[0].median() < maxVersion,
-		Note: fmt.Sprintf("median of %d starts; %.1f times true (%s)", versionRounds, ratio(took[0], took[1]), millis(took[1].median())),
+	r.addFigure(figure{
+		Name: "orange version", Measured: formatMillis(took[0].median()), Target: "under " + formatMillis(maxVersion), Met: took[0].median() < maxVersion,
+		Note: fmt.Sprintf("median of %d starts; %.1f times true (%s)", versionRounds, medianRatio(took[0], took[1]), formatMillis(took[1].median())),
 	})
 	return nil
 }
 
-// list measures the list of all tasks against reading and encoding the same rows in
+// measureList measures the list of all tasks against reading and encoding the same rows in
 // this process, twice, and one start of the program.
-func list(r *report, p *program) error {
+func measureList(r *report, p *program) error {
 	args := []string{"task", "list", "--json", "--all"}
 	if err := p.listsAll(args); err != nil {
 		return err
 	}
-	took, err := alternate(listRounds, p.timed(args...), timed(func() error { return recode(filepath.Join(p.dir, "home", "orange.db")) }), p.timed("version"))
+	took, err := alternateRounds(listRounds, p.timedRun(args...), timedCall(func() error { return recodeRecords(filepath.Join(p.dir, "home", "orange.db")) }), p.timedRun("version"))
 	if err != nil {
 		return err
 	}
@@ -52,18 +52,18 @@ func list(r *report, p *program) error {
 	for i := range allowed {
 		allowed[i] = 2*took[1][i] + took[2][i]
 	}
-	share := ratio(took[0], allowed)
-	r.add(figure{
-		Name:     "orange task list --json --all, " + thousands(homeTasks) + " tasks",
-		Measured: millis(took[0].median()), Target: "under " + millis(allowed.median()), Met: share < 1,
-		Note: fmt.Sprintf("%.2f of twice the same rows decoded and encoded in process (%s) and one orange version (%s)", share, millis(took[1].median()), millis(took[2].median())),
+	share := medianRatio(took[0], allowed)
+	r.addFigure(figure{
+		Name:     "orange task list --json --all, " + formatThousands(homeTasks) + " tasks",
+		Measured: formatMillis(took[0].median()), Target: "under " + formatMillis(allowed.median()), Met: share < 1,
+		Note: fmt.Sprintf("%.2f of twice the same rows decoded and encoded in process (%s) and one orange version (%s)", share, formatMillis(took[1].median()), formatMillis(took[2].median())),
 	})
 	return nil
 }
 
 // listsAll makes sure that the command lists what is to be measured.
 func (p *program) listsAll(args []string) error {
-	text, err := p.command(p.path, args...).Output()
+	text, err := p.newCommand(p.path, args...).Output()
 	if err != nil {
 		return fmt.Errorf("list the tasks: %w", err)
 	}
@@ -79,8 +79,8 @@ func (p *program) listsAll(args []string) error {
 	return nil
 }
 
-// recode reads the records of all tasks, decodes them and encodes them again.
-func recode(path string) (err error) {
+// recodeRecords reads the records of all tasks, decodes them and encodes them again.
+func recodeRecords(path string) (err error) {
 	query := url.Values{"mode": {"ro"}}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String())
 	if err != nil {
@@ -109,21 +109,21 @@ func recode(path string) (err error) {
 	return rows.Err()
 }
 
-// update measures one durable change from the command to its end.
-func update(r *report, p *program, ids []task.ID) error {
+// measureUpdate measures one durable change from the command to its end.
+func measureUpdate(r *report, p *program, ids []task.ID) error {
 	n := 0
 	change := func() (time.Duration, error) {
 		n++
-		return p.timed("task", "update", string(ids[n%len(ids)]), "--summary", "Say which line is wrong, version "+strconv.Itoa(n))()
+		return p.timedRun("task", "update", string(ids[n%len(ids)]), "--summary", "Say which line is wrong, version "+strconv.Itoa(n))()
 	}
-	took, err := alternate(updateRounds, change, p.timed("version"))
+	took, err := alternateRounds(updateRounds, change, p.timedRun("version"))
 	if err != nil {
 		return err
 	}
-	r.add(figure{
-		Name:     "orange task update, " + thousands(homeTasks) + " tasks",
-		Measured: millis(took[0].median()), Target: "under " + millis(maxUpdate), Met: took[0].median() < maxUpdate,
-		Note: fmt.Sprintf("median of %d; %.1f times orange version (%s)", updateRounds, ratio(took[0], took[1]), millis(took[1].median())),
+	r.addFigure(figure{
+		Name:     "orange task update, " + formatThousands(homeTasks) + " tasks",
+		Measured: formatMillis(took[0].median()), Target: "under " + formatMillis(maxUpdate), Met: took[0].median() < maxUpdate,
+		Note: fmt.Sprintf("median of %d; %.1f times orange version (%s)", updateRounds, medianRatio(took[0], took[1]), formatMillis(took[1].median())),
 	})
 	return nil
 }

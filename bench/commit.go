@@ -29,14 +29,14 @@ const (
 	minTogether    = 2.0
 )
 
-// commits measures durable transitions: those of the runtime with one submitter and
+// measureCommits measures durable transitions: those of the runtime with one submitter and
 // with many, and the same rows written by bare SQLite.
-func commits(r *report, dir string) error {
-	def, err := definition()
+func measureCommits(r *report, dir string) error {
+	def, err := defaultWorkflow()
 	if err != nil {
 		return err
 	}
-	plain, err := newBare(def, filepath.Join(dir, "bare.db"))
+	plain, err := newBareSQLite(def, filepath.Join(dir, "bare.db"))
 	if err != nil {
 		return err
 	}
@@ -46,49 +46,49 @@ func commits(r *report, dir string) error {
 		return err
 	}
 	defer stop()
-	one := timed(func() error { return flip(rt, ids[0], aloneTimes) })
-	many := timed(func() error { return flipAll(rt, ids) })
-	if _, err := alternate(2, plain.round, one, many); err != nil { // warm up
+	one := timedCall(func() error { return flipTask(rt, ids[0], aloneTimes) })
+	many := timedCall(func() error { return flipAllTasks(rt, ids) })
+	if _, err := alternateRounds(2, plain.timeRound, one, many); err != nil { // warm up
 		return err
 	}
-	alone, err := alternate(aloneRounds, plain.round, one)
+	alone, err := alternateRounds(aloneRounds, plain.timeRound, one)
 	if err != nil {
 		return err
 	}
-	together, err := alternate(togetherRounds, plain.round, many)
+	together, err := alternateRounds(togetherRounds, plain.timeRound, many)
 	if err != nil {
 		return err
 	}
-	r.add(aloneFigure(alone[0], alone[1]))
-	r.add(togetherFigure(together[0], together[1]))
+	r.addFigure(aloneFigure(alone[0], alone[1]))
+	r.addFigure(togetherFigure(together[0], together[1]))
 	return nil
 }
 
 func aloneFigure(plain, one samples) figure {
-	share := 1 / ratio(one, plain)
+	share := 1 / medianRatio(one, plain)
 	return figure{
 		Name: "durable transitions, one submitter", Measured: fmt.Sprintf("%.2f of bare SQLite", share),
 		Target: fmt.Sprintf("at least %.1f", minAlone), Met: share >= minAlone,
-		Note: fmt.Sprintf("%s/s, bare SQLite %s/s", thousands(perSecond(aloneTimes, one.median())), thousands(perSecond(aloneTimes, plain.median()))),
+		Note: fmt.Sprintf("%s/s, bare SQLite %s/s", formatThousands(perSecond(aloneTimes, one.median())), formatThousands(perSecond(aloneTimes, plain.median()))),
 	}
 }
 
 func togetherFigure(plain, many samples) figure {
 	const all = submitters * togetherTimes
-	times := all / float64(aloneTimes) / ratio(many, plain)
+	times := all / float64(aloneTimes) / medianRatio(many, plain)
 	return figure{
 		Name: fmt.Sprintf("durable transitions, %d submitters", submitters), Measured: fmt.Sprintf("%.1f times bare SQLite", times),
 		Target: fmt.Sprintf("at least %.0f", minTogether), Met: times >= minTogether,
-		Note: fmt.Sprintf("%s/s, bare SQLite with one submitter %s/s", thousands(perSecond(all, many.median())), thousands(perSecond(aloneTimes, plain.median()))),
+		Note: fmt.Sprintf("%s/s, bare SQLite with one submitter %s/s", formatThousands(perSecond(all, many.median())), formatThousands(perSecond(aloneTimes, plain.median()))),
 	}
 }
 
-// idle performs nothing, at once.
-type idle struct{}
+// noopPerformer performs nothing, at once.
+type noopPerformer struct{}
 
 // Perform implements local.Performer.
-func (idle) Perform(context.Context, task.Task, task.Effect) (local.Done, error) {
-	return local.Done{}, nil
+func (noopPerformer) Perform(context.Context, task.Task, task.Effect) (local.EffectResult, error) {
+	return local.EffectResult{}, nil
 }
 
 // openRuntime opens a runtime on a store whose tasks a person may send to and fro
@@ -98,12 +98,12 @@ func openRuntime(def *workflow.Definition, path string) (*local.Runtime, []task.
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	ids, err := fill(store, def, submitters)
+	ids, err := fillStore(store, def, submitters)
 	if err != nil {
 		store.Close()
 		return nil, nil, nil, err
 	}
-	rt, err := local.Open(local.Options{Store: store, Performer: idle{}, Log: slog.New(slog.DiscardHandler)})
+	rt, err := local.Open(local.Options{Store: store, Performer: noopPerformer{}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		store.Close()
 		return nil, nil, nil, err
@@ -111,8 +111,8 @@ func openRuntime(def *workflow.Definition, path string) (*local.Runtime, []task.
 	return rt, ids, func() { rt.Close(); store.Close() }, nil
 }
 
-// fill writes tasks in planning, each with a living worker, into an empty store.
-func fill(store *sqlite.Store, def *workflow.Definition, n int) ([]task.ID, error) {
+// fillStore writes tasks in planning, each with a living worker, into an empty store.
+func fillStore(store *sqlite.Store, def *workflow.Definition, n int) ([]task.ID, error) {
 	p := task.Project{Name: project, Path: "/nowhere/" + project, DefaultBranch: "main", PoolSize: n}
 	if err := store.SaveProject(p); err != nil {
 		return nil, err
@@ -123,21 +123,21 @@ func fill(store *sqlite.Store, def *workflow.Definition, n int) ([]task.ID, erro
 	var all []journal.Commit
 	var ids []task.ID
 	for i := range n {
-		l := begin(def, i, time.Now().UTC().Truncate(time.Microsecond), false)
+		l := beginLife(def, i, time.Now().UTC().Truncate(time.Microsecond), false)
 		l.free = project + "--" + strconv.Itoa(i+1)
-		l.ask(task.Human, "planning") // from now on a worker lives
+		l.requestMove(task.Human, "planning") // from now on a worker lives
 		if l.err != nil {
 			return nil, l.err
 		}
-		all = append(all, l.commit())
+		all = append(all, l.toCommit())
 		ids = append(ids, l.task.ID)
 	}
 	_, err := store.Commit(context.Background(), all)
 	return ids, err
 }
 
-// flip sends one task to and fro, n times.
-func flip(rt *local.Runtime, id task.ID, n int) error {
+// flipTask sends one task to and fro, n times.
+func flipTask(rt *local.Runtime, id task.ID, n int) error {
 	for i := range n {
 		to := [...]string{"clarification", "planning"}[i%2]
 		a, err := rt.Submit(context.Background(), id, signal.Signal{Kind: signal.Request, Actor: task.Human, To: to})
@@ -158,12 +158,12 @@ func oneEntry(d engine.Decision) error {
 	return nil
 }
 
-// flipAll sends every task to and fro, all at the same time.
-func flipAll(rt *local.Runtime, ids []task.ID) error {
+// flipAllTasks sends every task to and fro, all at the same time.
+func flipAllTasks(rt *local.Runtime, ids []task.ID) error {
 	errs := make(chan error, len(ids))
 	var wait sync.WaitGroup
 	for _, id := range ids {
-		wait.Go(func() { errs <- flip(rt, id, togetherTimes) })
+		wait.Go(func() { errs <- flipTask(rt, id, togetherTimes) })
 	}
 	wait.Wait()
 	close(errs)

@@ -25,33 +25,33 @@ const (
 	attendantLooks = 25
 )
 
-// crew measures a server with many living attempts: at rest, and when agents end.
-func crew(r *report, dir, orange string) (err error) {
+// measureCrew measures a server with many living attempts: at rest, and when agents end.
+func measureCrew(r *report, dir, orange string) (err error) {
 	if runtime.GOOS != "linux" {
-		r.add(figure{Name: strconv.Itoa(crewSize) + " attempts", Measured: "not measured on " + runtime.GOOS})
+		r.addFigure(figure{Name: strconv.Itoa(crewSize) + " attempts", Measured: "not measured on " + runtime.GOOS})
 		return nil
 	}
 	// Whatever stops this program must not leave hundreds of processes behind.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	s, err := openShop(ctx, orange, dir, "headless", crewSize)
+	s, err := openEnv(ctx, orange, dir, "headless", crewSize)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	for i := range crewSize {
-		if _, err := s.create(ctx, "crew-"+strconv.Itoa(i+1)); err != nil {
+		if _, err := s.createTask(ctx, "crew-"+strconv.Itoa(i+1)); err != nil {
 			return err
 		}
 	}
-	all, err := s.alive(ctx, crewSize)
+	all, err := s.awaitAgents(ctx, crewSize)
 	if err != nil {
 		return err
 	}
 	if err := crewRest(ctx, r, s.server, all); err != nil {
 		return err
 	}
-	return exits(ctx, r, s, dir)
+	return measureExits(ctx, r, s, dir)
 }
 
 // crewRest watches the server and the attendants while all agents idle.
@@ -60,18 +60,18 @@ func crewRest(ctx context.Context, r *report, server int, all map[task.ID]attend
 	for _, started := range all {
 		pids = append(pids, started.Attendant.PID)
 	}
-	if err := calm(ctx, server); err != nil {
+	if err := awaitCalm(ctx, server); err != nil {
 		return err
 	}
-	before, err := spent(pids)
+	before, err := totalCPU(pids)
 	if err != nil {
 		return err
 	}
-	seen, err := observe(server)
+	seen, err := observeProcess(server)
 	if err != nil {
 		return err
 	}
-	after, err := spent(pids)
+	after, err := totalCPU(pids)
 	if err != nil {
 		return err
 	}
@@ -79,22 +79,22 @@ func crewRest(ctx context.Context, r *report, server int, all map[task.ID]attend
 	return addAttendants(r, pids[:attendantLooks], (after-before)/crewSize)
 }
 
-// calm waits until the server has slept for a while: it may still have to hear from the
+// awaitCalm waits until the server has slept for a while: it may still have to hear from the
 // last agents.
-func calm(ctx context.Context, pid int) error {
-	var last vitals
-	return eventually(ctx, "the server sleeps", restCalm, func() (bool, error) {
-		now, err := look(pid)
+func awaitCalm(ctx context.Context, pid int) error {
+	var last processStats
+	return waitUntil(ctx, "the server sleeps", restCalm, func() (bool, error) {
+		now, err := readProcessStats(pid)
 		still := now.cpu-last.cpu <= tick
 		last = now
 		return still, err
 	})
 }
 
-// spent is the CPU time of processes together.
-func spent(pids []int) (sum time.Duration, err error) {
+// totalCPU is the CPU time of processes together.
+func totalCPU(pids []int) (sum time.Duration, err error) {
 	for _, pid := range pids {
-		v, err := look(pid)
+		v, err := readProcessStats(pid)
 		if err != nil {
 			return 0, err
 		}
@@ -103,19 +103,19 @@ func spent(pids []int) (sum time.Duration, err error) {
 	return sum, nil
 }
 
-func addCrewRest(r *report, seen stretch) {
+func addCrewRest(r *report, seen observation) {
 	name := fmt.Sprintf("%d idle attempts, ", crewSize)
 	cpu := seen.cpu().Seconds() / seen.took().Seconds()
-	r.add(figure{
+	r.addFigure(figure{
 		Name: name + "server's CPU", Measured: fmt.Sprintf("%.2f %%", cpu*100), Target: fmt.Sprintf("under %.1f %%", maxCrewCPU*100), Met: cpu < maxCrewCPU,
 		Note: fmt.Sprintf("of one core, %s in %.0f s; longest time without a wake-up %.1f s", seen.cpu(), seen.took().Seconds(), seen.quiet.Seconds()),
 	})
 	memory := float64(seen.last.rss) / 1024
-	r.add(figure{
+	r.addFigure(figure{
 		Name: name + "server's memory", Measured: fmt.Sprintf("%.1f MB", memory), Target: fmt.Sprintf("under %.0f MB", maxCrewMemory), Met: memory < maxCrewMemory,
 		Note: "resident, after it has started them all",
 	})
-	r.add(figure{
+	r.addFigure(figure{
 		Name: name + "processes started", Measured: fmt.Sprintf("%.3g/s", float64(seen.started)/seen.took().Seconds()), Target: "0/s", Met: seen.started == 0,
 		Note: fmt.Sprintf("%d in %.0f s: children, and page faults of children that are gone", seen.started, seen.took().Seconds()),
 	})
@@ -128,15 +128,15 @@ func addAttendants(r *report, pids []int, cpu time.Duration) error {
 		if err != nil {
 			return fmt.Errorf("look at the memory of an attendant, which only root may: %w", err)
 		}
-		pss, rss = append(pss, entry(text, "Pss:")), append(rss, entry(text, "Rss:"))
+		pss, rss = append(pss, statusNumber(text, "Pss:")), append(rss, statusNumber(text, "Rss:"))
 	}
 	slices.Sort(pss)
 	slices.Sort(rss)
 	memory := float64(pss[len(pss)/2]) / 1024
-	r.add(figure{
+	r.addFigure(figure{
 		Name: "attendant of an idle attempt, memory", Measured: fmt.Sprintf("%.1f MB", memory), Target: fmt.Sprintf("under %.0f MB", maxAttendantMB), Met: memory < maxAttendantMB,
 		Note: fmt.Sprintf("proportional share (PSS), median of %d; resident %.1f MB; %s of CPU time each in %s, mean of %d",
-			len(pss), float64(rss[len(rss)/2])/1024, millis(cpu), restTime, crewSize),
+			len(pss), float64(rss[len(rss)/2])/1024, formatMillis(cpu), restTime, crewSize),
 	})
 	return nil
 }

@@ -26,13 +26,13 @@ type situation struct {
 	sig  signal.Signal
 }
 
-// decide measures the slowest of a few typical decisions.
-func decide(r *report, _ string) error {
-	def, err := definition()
+// measureDecisions measures the slowest of a few typical decisions.
+func measureDecisions(r *report, _ string) error {
+	def, err := defaultWorkflow()
 	if err != nil {
 		return err
 	}
-	list, err := situations()
+	list, err := typicalSituations()
 	if err != nil {
 		return err
 	}
@@ -42,40 +42,40 @@ func decide(r *report, _ string) error {
 	for _, s := range list {
 		ask := func() { engine.Decide(def, s.task, s.sig) }
 		allocs = max(allocs, testing.AllocsPerRun(200, ask))
-		took, err := alternate(decideRounds, repeat(ask), repeat(hash))
+		took, err := alternateRounds(decideRounds, repeatDecision(ask), repeatDecision(hashBlock))
 		if err != nil {
 			return err
 		}
 		if best := took[0].best() / decideTimes; best > slowest {
-			slowest, hashing, name, against = best, took[1].best()/decideTimes, s.name, ratio(took[0], took[1])
+			slowest, hashing, name, against = best, took[1].best()/decideTimes, s.name, medianRatio(took[0], took[1])
 		}
 	}
-	r.add(figure{
-		Name: "engine.Decide, slowest of " + fmt.Sprint(len(list)) + " decisions", Measured: micros(slowest), Target: "under " + micros(maxDecide), Met: slowest < maxDecide,
-		Note: fmt.Sprintf("best of %d rounds, %s; %.1f times one SHA-256 of 4 KB (%s)", decideRounds, name, against, micros(hashing)),
+	r.addFigure(figure{
+		Name: "engine.Decide, slowest of " + fmt.Sprint(len(list)) + " decisions", Measured: formatMicros(slowest), Target: "under " + formatMicros(maxDecide), Met: slowest < maxDecide,
+		Note: fmt.Sprintf("best of %d rounds, %s; %.1f times one SHA-256 of 4 KB (%s)", decideRounds, name, against, formatMicros(hashing)),
 	})
-	r.add(figure{Name: "engine.Decide, allocations", Measured: fmt.Sprintf("%.0f", allocs), Target: fmt.Sprintf("under %d", maxAllocs), Met: allocs < maxAllocs})
+	r.addFigure(figure{Name: "engine.Decide, allocations", Measured: fmt.Sprintf("%.0f", allocs), Target: fmt.Sprintf("under %d", maxAllocs), Met: allocs < maxAllocs})
 	return nil
 }
 
-// situations plays two tasks up to where something typical is decided.
-func situations() ([]situation, error) {
-	def, err := definition()
+// typicalSituations plays two tasks up to where something typical is decided.
+func typicalSituations() ([]situation, error) {
+	def, err := defaultWorkflow()
 	if err != nil {
 		return nil, err
 	}
-	fresh := begin(def, 1, time.Unix(1_800_000_000, 0).UTC(), true)
+	fresh := beginLife(def, 1, time.Unix(1_800_000_000, 0).UTC(), true)
 	if len(fresh.task.Pending) == 0 {
 		return nil, fmt.Errorf("a task that was created asks for nothing: %w", fresh.err)
 	}
 	started := fresh.task
-	fresh.settle()
+	fresh.performPending()
 	planning := fresh.task
 	fresh.text = planText
-	fresh.ask("worker", "working")
+	fresh.requestMove("worker", "working")
 	working := fresh.task
 	fresh.text += handoffText
-	fresh.ask("worker", "agent-review")
+	fresh.requestMove("worker", "agent-review")
 	doc, err := taskfile.Parse([]byte(planText + handoffText + "\n## Review\n\nVerdict: FAIL\n"))
 	if err != nil || fresh.err != nil {
 		return nil, fmt.Errorf("play a task up to its review: %w, %w", err, fresh.err)
@@ -102,8 +102,8 @@ const (
 	handoffText = "\n## Handoff\n\nDONE: all of it\nUNCERTAIN: the error of an empty file\n"
 )
 
-func repeat(do func()) func() (time.Duration, error) {
-	return timed(func() error {
+func repeatDecision(do func()) func() (time.Duration, error) {
+	return timedCall(func() error {
 		for range decideTimes {
 			do()
 		}
@@ -111,8 +111,8 @@ func repeat(do func()) func() (time.Duration, error) {
 	})
 }
 
-// hash is work of a known size that nothing in Orange influences.
-func hash() {
+// hashBlock is work of a known size that nothing in Orange influences.
+func hashBlock() {
 	var block [4096]byte
 	sum := sha256.Sum256(block[:])
 	if sum == [32]byte{} {

@@ -51,14 +51,14 @@ function, so I removed it.
 
 const marker = "<!-- WORK_RESULT:passed -->\n"
 
-// detects measures how fast a text is searched for all protocols at once, and how much
+// measureDetection measures how fast a text is searched for all protocols at once, and how much
 // memory a very long one takes.
-func detects(r *report, dir, orange string) error {
+func measureDetection(r *report, dir, orange string) error {
 	text := append(bytes.Repeat([]byte(spoken), detectSize/len(spoken)), marker...)
 	best := time.Duration(0)
 	for range detectRounds {
 		start := time.Now()
-		got, err := signal.Detect(io.NopCloser(bytes.NewReader(text)), signal.Looking{Protocol: signal.AnyProtocol, WorkType: "qa"})
+		got, err := signal.Detect(io.NopCloser(bytes.NewReader(text)), signal.DetectOptions{Protocol: signal.AnyProtocol, WorkType: "qa"})
 		if err != nil || got.Outcome != signal.Passed {
 			return errors.Join(err, fmt.Errorf("the marker was not found: %+v", got))
 		}
@@ -67,7 +67,7 @@ func detects(r *report, dir, orange string) error {
 		}
 	}
 	speed := float64(len(text)) / 1e6 / best.Seconds()
-	r.add(figure{
+	r.addFigure(figure{
 		Name: "search for all protocols", Measured: fmt.Sprintf("%.0f MB/s", speed), Target: fmt.Sprintf("%.0f MB/s or more", minDetect), Met: speed >= minDetect,
 		Note: fmt.Sprintf("best of %d rounds over 64 MB of prose, code, logs and JSON, one core", detectRounds),
 	})
@@ -96,19 +96,19 @@ func detectLong(r *report, path, orange string) error {
 			if err != nil || !bytes.Contains(out.Bytes(), []byte(`"outcome":"passed"`)) {
 				return fmt.Errorf("orange detect: %v: %s", err, out.Bytes())
 			}
-			r.add(figure{
+			r.addFigure(figure{
 				Name: "memory of orange detect, 1 GB", Measured: fmt.Sprintf("%.1f MB", peak), Target: fmt.Sprintf("under %.0f MB", maxDetectMB), Met: peak > 0 && peak < maxDetectMB,
 				Note: fmt.Sprintf("greatest resident size of the process; it took %.1f s", time.Since(start).Seconds()),
 			})
 			return nil
 		case <-time.After(10 * time.Millisecond):
-			peak = max(peak, resident(cmd.Process.Pid))
+			peak = max(peak, peakMemory(cmd.Process.Pid))
 		}
 	}
 }
 
-// resident is the greatest size that a process has had in memory, in MB, 0 if it is over.
-func resident(pid int) float64 {
+// peakMemory is the greatest size that a process has had in memory, in MB, 0 if it is over.
+func peakMemory(pid int) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0

@@ -23,44 +23,44 @@ const (
 	maxExit    = 50 * time.Millisecond
 )
 
-// exits kills agents one after another and measures how long it takes until whoever
+// measureExits kills agents one after another and measures how long it takes until whoever
 // follows the events hears what the server made of it. In between it measures a kill
 // without Orange: a child is killed, waited for, and a file of it is flushed.
-func exits(ctx context.Context, r *report, s *shop, dir string) error {
+func measureExits(ctx context.Context, r *report, s *env, dir string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	crashes, err := s.follow(ctx)
+	crashes, err := s.followCrashes(ctx)
 	if err != nil {
 		return err
 	}
 	var all, plain samples
 	killed := map[task.ID]bool{}
 	for range exitRounds {
-		living, err := s.alive(ctx, crewSize)
+		living, err := s.awaitAgents(ctx, crewSize)
 		if err != nil {
 			return err
 		}
-		if err := calm(ctx, s.server); err != nil {
+		if err := awaitCalm(ctx, s.server); err != nil {
 			return err
 		}
-		took, err := alternate(exitTimes,
-			func() (time.Duration, error) { return kill(ctx, living, killed, crashes) },
+		took, err := alternateRounds(exitTimes,
+			func() (time.Duration, error) { return killAgent(ctx, living, killed, crashes) },
 			func() (time.Duration, error) { return plainKill(s, dir) })
 		if err != nil {
 			return err
 		}
 		all, plain = append(all, took[0]...), append(plain, took[1]...)
 	}
-	r.add(exitFigure(all, plain))
+	r.addFigure(exitFigure(all, plain))
 	return nil
 }
 
 func exitFigure(all, plain samples) figure {
 	p99 := all.quantile(0.99)
 	return figure{
-		Name: fmt.Sprintf("agent's exit to server's action, %d attempts, p99", crewSize), Measured: millis(p99), Target: "under " + millis(maxExit), Met: p99 < maxExit,
+		Name: fmt.Sprintf("agent's exit to server's action, %d attempts, p99", crewSize), Measured: formatMillis(p99), Target: "under " + formatMillis(maxExit), Met: p99 < maxExit,
 		Note: fmt.Sprintf("p50 %s, longest %s of %d; a child killed, waited for and written down without Orange: p50 %s, p99 %s",
-			millis(all.median()), millis(slices.Max(all)), len(all), millis(plain.median()), millis(plain.quantile(0.99))),
+			formatMillis(all.median()), formatMillis(slices.Max(all)), len(all), formatMillis(plain.median()), formatMillis(plain.quantile(0.99))),
 	}
 }
 
@@ -76,8 +76,8 @@ type crash struct {
 	at   time.Time
 }
 
-// follow listens to the events and hands on what the server says about ends.
-func (s *shop) follow(ctx context.Context) (<-chan crash, error) {
+// followCrashes listens to the events and hands on what the server says about ends.
+func (s *env) followCrashes(ctx context.Context) (<-chan crash, error) {
 	out, opened, failed := make(chan crash, 16*crewSize), make(chan struct{}, 1), make(chan error, 1)
 	watch := client.Watch{Opened: func() error {
 		select {
@@ -104,8 +104,8 @@ func (s *shop) follow(ctx context.Context) (<-chan crash, error) {
 	}
 }
 
-// kill kills the agent of a task that has not lost one yet.
-func kill(ctx context.Context, living map[task.ID]attend.Started, killed map[task.ID]bool, crashes <-chan crash) (time.Duration, error) {
+// killAgent kills the agent of a task that has not lost one yet.
+func killAgent(ctx context.Context, living map[task.ID]attend.Started, killed map[task.ID]bool, crashes <-chan crash) (time.Duration, error) {
 	for id, started := range living {
 		if killed[id] || !started.Child.Alive() {
 			continue
@@ -132,8 +132,8 @@ func kill(ctx context.Context, living map[task.ID]attend.Started, killed map[tas
 }
 
 // plainKill is what an exit costs without Orange.
-func plainKill(s *shop, dir string) (time.Duration, error) {
-	cmd := s.command("sleep", "600")
+func plainKill(s *env, dir string) (time.Duration, error) {
+	cmd := s.newCommand("sleep", "600")
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
@@ -142,14 +142,14 @@ func plainKill(s *shop, dir string) (time.Duration, error) {
 		return 0, err
 	}
 	_ = cmd.Wait() // it was killed
-	if err := flushed(filepath.Join(dir, "exit.json")); err != nil {
+	if err := writeFlushed(filepath.Join(dir, "exit.json")); err != nil {
 		return 0, err
 	}
 	return time.Since(begin), nil
 }
 
-// flushed writes a small file that is on the disk when it returns.
-func flushed(path string) error {
+// writeFlushed writes a small file that is on the disk when it returns.
+func writeFlushed(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".exit-")
 	if err != nil {
 		return err

@@ -20,26 +20,26 @@ const (
 	maxFinalRatio = 2.0
 )
 
-// finals measures what it costs to find an attempt's last message behind a long session,
+// measureFinals measures what it costs to find an attempt's last message behind a long session,
 // beside a short one.
-func finals(r *report, dir string) error {
-	for _, c := range conversations() {
+func measureFinals(r *report, dir string) error {
+	for _, c := range sampleConversations() {
 		short, long := filepath.Join(dir, "short.jsonl"), filepath.Join(dir, "long.jsonl")
-		if err := c.write(short, finalShort); err != nil {
+		if err := c.writeFile(short, finalShort); err != nil {
 			return err
 		}
-		if err := c.write(long, finalLong); err != nil {
+		if err := c.writeFile(long, finalLong); err != nil {
 			return err
 		}
-		took, err := alternate(finalRounds, c.read(long), c.read(short))
+		took, err := alternateRounds(finalRounds, c.timeRead(long), c.timeRead(short))
 		if err != nil {
 			return err
 		}
-		times := ratio(took[0], took[1])
-		r.add(figure{
+		times := medianRatio(took[0], took[1])
+		r.addFigure(figure{
 			Name: "last message of an attempt, 1 GB, " + c.name, Measured: fmt.Sprintf("%.2f of 1 MB", times),
 			Target: fmt.Sprintf("under %.0f", maxFinalRatio), Met: times <= maxFinalRatio,
-			Note: fmt.Sprintf("median of %d rounds; %s, and of 1 MB %s", finalRounds, millis(took[0].median()), millis(took[1].median())),
+			Note: fmt.Sprintf("median of %d rounds; %s, and of 1 MB %s", finalRounds, formatMillis(took[0].median()), formatMillis(took[1].median())),
 		})
 	}
 	return nil
@@ -55,7 +55,7 @@ type conversation struct {
 
 const finalWords = "All done. <!-- WORK_RESULT:passed -->"
 
-func conversations() []conversation {
+func sampleConversations() []conversation {
 	at := time.Now().UTC().Format(time.RFC3339)
 	said := func(id, part string) string {
 		return fmt.Sprintf(`{"type":"assistant","timestamp":%q,"sessionId":"s1","session_id":"s1","message":{"id":%q,"role":"assistant","content":[%s],"usage":{"input_tokens":12,"output_tokens":345}}}`+"\n", at, id, part)
@@ -73,8 +73,8 @@ func conversations() []conversation {
 	}
 }
 
-// write writes a conversation of a size. The middle of a long one is a hole.
-func (c conversation) write(path string, size int64) error {
+// writeFile writes a conversation of a size. The middle of a long one is a hole.
+func (c conversation) writeFile(path string, size int64) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -99,15 +99,15 @@ func (c conversation) write(path string, size int64) error {
 	return err
 }
 
-// read finds the last message.
-func (c conversation) read(path string) func() (time.Duration, error) {
+// timeRead finds the last message.
+func (c conversation) timeRead(path string) func() (time.Duration, error) {
 	o := agent.Output{Headless: c.headless}
 	if c.headless {
 		o.Log = path
 	} else {
 		o.Transcript = path
 	}
-	return timed(func() error {
+	return timedCall(func() error {
 		if n := (harness.Registry{}).Read("claude", o); n.Final != finalWords {
 			return fmt.Errorf("the last message of %s is %q", path, n.Final)
 		}

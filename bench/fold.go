@@ -19,9 +19,9 @@ const (
 	minRows    = 50_000
 )
 
-// folds measures how fast journals become records: from memory and from the store.
-func folds(r *report, dir string) error {
-	def, err := definition()
+// measureFolds measures how fast journals become records: from memory and from the store.
+func measureFolds(r *report, dir string) error {
+	def, err := defaultWorkflow()
 	if err != nil {
 		return err
 	}
@@ -30,38 +30,38 @@ func folds(r *report, dir string) error {
 		return err
 	}
 	defer store.Close()
-	if err := populate(store, def, foldLives, func(l *life, _ int) { l.toEnd() }); err != nil {
+	if err := populateStore(store, def, foldLives, func(l *life, _ int) { l.toEnd() }); err != nil {
 		return err
 	}
 	var ids []task.ID
-	all, err := decoded(store, &ids)
+	all, err := decodeRows(store, &ids)
 	if err != nil {
 		return err
 	}
 	want := len(all)
-	took, err := alternate(foldRounds,
-		counted(want, func() (int, error) { return foldDecoded(all) }),
-		counted(want, func() (int, error) { return foldRows(store) }),
-		counted(want, func() (int, error) { return foldJournals(store, ids) }),
-		counted(want, func() (int, error) { return readRows(store) }))
+	took, err := alternateRounds(foldRounds,
+		timeCounted(want, func() (int, error) { return foldDecoded(all) }),
+		timeCounted(want, func() (int, error) { return foldRows(store) }),
+		timeCounted(want, func() (int, error) { return foldJournals(store, ids) }),
+		timeCounted(want, func() (int, error) { return readRows(store) }))
 	if err != nil {
 		return err
 	}
 	rate := func(i int) float64 { return perSecond(want, took[i].best()) }
-	r.add(figure{
-		Name: "fold of decoded entries", Measured: thousands(rate(0)) + "/s", Target: "at least " + thousands(minDecoded) + "/s", Met: rate(0) >= minDecoded,
-		Note: fmt.Sprintf("best of %d rounds; %s entries of %s whole lives", foldRounds, thousands(float64(want)), thousands(foldLives)),
+	r.addFigure(figure{
+		Name: "fold of decoded entries", Measured: formatThousands(rate(0)) + "/s", Target: "at least " + formatThousands(minDecoded) + "/s", Met: rate(0) >= minDecoded,
+		Note: fmt.Sprintf("best of %d rounds; %s entries of %s whole lives", foldRounds, formatThousands(float64(want)), formatThousands(foldLives)),
 	})
-	r.add(figure{
-		Name: "fold of stored rows", Measured: thousands(rate(1)) + "/s", Target: "at least " + thousands(minRows) + "/s", Met: rate(1) >= minRows,
-		Note: fmt.Sprintf("best of %d rounds; %.1f times as long as only reading the rows (%s/s); task by task %s/s", foldRounds, ratio(took[1], took[3]), thousands(rate(3)), thousands(rate(2))),
+	r.addFigure(figure{
+		Name: "fold of stored rows", Measured: formatThousands(rate(1)) + "/s", Target: "at least " + formatThousands(minRows) + "/s", Met: rate(1) >= minRows,
+		Note: fmt.Sprintf("best of %d rounds; %.1f times as long as only reading the rows (%s/s); task by task %s/s", foldRounds, medianRatio(took[1], took[3]), formatThousands(rate(3)), formatThousands(rate(2))),
 	})
 	return nil
 }
 
-// counted is a measurement that must get through n entries.
-func counted(n int, do func() (int, error)) func() (time.Duration, error) {
-	return timed(func() error {
+// timeCounted is a measurement that must get through n entries.
+func timeCounted(n int, do func() (int, error)) func() (time.Duration, error) {
+	return timedCall(func() error {
 		got, err := do()
 		if err == nil && got != n {
 			err = fmt.Errorf("%d entries instead of %d", got, n)
@@ -70,8 +70,8 @@ func counted(n int, do func() (int, error)) func() (time.Duration, error) {
 	})
 }
 
-// populate writes n lives into an empty store, several hundred per transaction.
-func populate(store *sqlite.Store, def *workflow.Definition, n int, play func(l *life, i int)) error {
+// populateStore writes n lives into an empty store, several hundred per transaction.
+func populateStore(store *sqlite.Store, def *workflow.Definition, n int, play func(l *life, i int)) error {
 	if err := store.SaveProject(task.Project{Name: project, Path: "/nowhere/" + project, DefaultBranch: "main", PoolSize: 2}); err != nil {
 		return err
 	}
@@ -81,11 +81,11 @@ func populate(store *sqlite.Store, def *workflow.Definition, n int, play func(l 
 	var batch []journal.Commit
 	at := time.Now().UTC().Truncate(time.Microsecond).Add(-time.Hour)
 	for i := range n {
-		l := begin(def, i, at, false)
+		l := beginLife(def, i, at, false)
 		if play(l, i); l.err != nil {
 			return l.err
 		}
-		if batch = append(batch, l.commit()); len(batch) < 500 && i < n-1 {
+		if batch = append(batch, l.toCommit()); len(batch) < 500 && i < n-1 {
 			continue
 		}
 		if _, err := store.Commit(context.Background(), batch); err != nil {
@@ -96,7 +96,7 @@ func populate(store *sqlite.Store, def *workflow.Definition, n int, play func(l 
 	return nil
 }
 
-func decoded(store *sqlite.Store, ids *[]task.ID) ([]journal.Entry, error) {
+func decodeRows(store *sqlite.Store, ids *[]task.ID) ([]journal.Entry, error) {
 	var all []journal.Entry
 	err := store.EachRow(context.Background(), func(row journal.Row) error {
 		e, err := journal.Decode(row.Entry)
@@ -112,14 +112,14 @@ func decoded(store *sqlite.Store, ids *[]task.ID) ([]journal.Entry, error) {
 func foldDecoded(all []journal.Entry) (int, error) {
 	tasks := make(map[task.ID]*task.Task)
 	for i := range all {
-		if err := apply(tasks, &all[i]); err != nil {
+		if err := applyEntry(tasks, &all[i]); err != nil {
 			return i, err
 		}
 	}
 	return len(all), nil
 }
 
-func apply(tasks map[task.ID]*task.Task, e *journal.Entry) error {
+func applyEntry(tasks map[task.ID]*task.Task, e *journal.Entry) error {
 	t := tasks[e.Task]
 	if t == nil {
 		t = &task.Task{}
@@ -136,7 +136,7 @@ func foldRows(store *sqlite.Store) (n int, err error) {
 			return err
 		}
 		n++
-		return apply(tasks, &e)
+		return applyEntry(tasks, &e)
 	})
 	return n, err
 }

@@ -20,9 +20,9 @@ const (
 // A server that finds none would write ten thousand of them first.
 const shownKey = "taskdir.row"
 
-// furnish makes a data folder with many tasks and returns those that have a folder.
-func furnish(home string) ([]task.ID, error) {
-	def, err := definition()
+// createDataFolder makes a data folder with many tasks and returns those that have a folder.
+func createDataFolder(home string) ([]task.ID, error) {
+	def, err := defaultWorkflow()
 	if err != nil {
 		return nil, err
 	}
@@ -32,10 +32,10 @@ func furnish(home string) ([]task.ID, error) {
 	}
 	defer store.Close()
 	var shown []journal.Commit
-	err = populate(store, def, homeTasks, func(l *life, i int) {
+	err = populateStore(store, def, homeTasks, func(l *life, i int) {
 		playSome(l, i)
 		if l.err == nil && i%10 == 8 && len(shown) < homeFolders {
-			shown = append(shown, l.commit())
+			shown = append(shown, l.toCommit())
 		}
 	})
 	if err != nil {
@@ -60,9 +60,9 @@ func playSome(l *life, i int) {
 	case i%10 < 6:
 		l.toEnd()
 	case i%10 == 6:
-		l.ask(task.Human, "cancelled")
+		l.requestMove(task.Human, "cancelled")
 	case i%10 == 7:
-		l.ask(task.Human, "clarification")
+		l.requestMove(task.Human, "clarification")
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // project is the one all tasks of the benchmark belong to.
 const project = "bench"
 
-func definition() (*workflow.Definition, error) {
+func defaultWorkflow() (*workflow.Definition, error) {
 	text, ok := builtin.Text(builtin.Default)
 	if !ok {
 		return nil, fmt.Errorf("workflow %s is not built in", builtin.Default)
@@ -39,24 +39,24 @@ type life struct {
 	err     error // the first thing that went wrong
 }
 
-// begin creates the n-th task of a store.
-func begin(def *workflow.Definition, n int, at time.Time, spawn bool) *life {
+// beginLife creates the n-th task of a store.
+func beginLife(def *workflow.Definition, n int, at time.Time, spawn bool) *life {
 	l := &life{def: def, at: at, free: project + "--1"}
 	id := task.NewID([]byte("orange benchmark task " + strconv.Itoa(n)))
-	l.tell(signal.Signal{Kind: signal.Create, Actor: task.Human, New: &signal.New{
+	l.decideSignal(signal.Signal{Kind: signal.Create, Actor: task.Human, New: &signal.New{
 		ID: id, Project: project, Branch: "feature/number-" + strconv.Itoa(n), Harness: "claude", ReviewHarness: "claude", Spawn: spawn,
 		Summary: "Make the parser of number " + strconv.Itoa(n) + " say which line it does not understand, and why",
 	}})
 	return l
 }
 
-// tell lets the engine decide about one signal and folds what it says.
-func (l *life) tell(sig signal.Signal) {
+// decideSignal lets the engine decide about one signal and folds what it says.
+func (l *life) decideSignal(sig signal.Signal) {
 	if l.err != nil {
 		return
 	}
 	l.at = l.at.Add(time.Second)
-	sig.At, sig.Artifacts.Sections, sig.Free = l.at, l.sections(), []string{l.free}
+	sig.At, sig.Artifacts.Sections, sig.Free = l.at, l.currentSections(), []string{l.free}
 	d := engine.Decide(l.def, l.task, sig)
 	if d.Refused != "" {
 		l.err = fmt.Errorf("the story of a task was refused in %s: %s", l.task.Status, d.Refused)
@@ -66,7 +66,7 @@ func (l *life) tell(sig signal.Signal) {
 	l.task, l.err = journal.Fold(l.task, d.Entries)
 }
 
-func (l *life) sections() []taskfile.Section {
+func (l *life) currentSections() []taskfile.Section {
 	if l.read != l.text {
 		doc, err := taskfile.Parse([]byte(l.text))
 		l.read, l.parts, l.err = l.text, doc.Sections(), err
@@ -74,59 +74,59 @@ func (l *life) sections() []taskfile.Section {
 	return l.parts
 }
 
-// ask is a request by an actor, followed by the effects it leads to.
-func (l *life) ask(actor task.Actor, to string, evidence ...signal.Evidence) {
-	a, _ := l.task.Live(string(actor))
-	l.tell(signal.Signal{Kind: signal.Request, Actor: actor, Attempt: a.Number, To: to, Evidence: evidence})
-	l.settle()
+// requestMove is a request by an actor, followed by the effects it leads to.
+func (l *life) requestMove(actor task.Actor, to string, evidence ...signal.Evidence) {
+	a, _ := l.task.LiveAttempt(string(actor))
+	l.decideSignal(signal.Signal{Kind: signal.Request, Actor: actor, Attempt: a.Number, To: to, Evidence: evidence})
+	l.performPending()
 }
 
-// settle performs what is pending.
-func (l *life) settle() {
+// performPending performs what is pending.
+func (l *life) performPending() {
 	for l.err == nil {
-		e, ok := engine.Next(&l.task)
+		e, ok := engine.NextEffect(&l.task)
 		if !ok {
 			return
 		}
 		info, _ := workflow.EffectNamed(e.Do)
 		for _, a := range l.task.Attempts {
 			if info.Kills && a.Ending && (e.Role == "" || e.Role == a.Role) {
-				l.tell(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role})
+				l.decideSignal(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role})
 			}
 		}
 		r := signal.Receipt{Effect: e.ID, OK: true}
 		if e.Start {
 			r.Session = l.task.Project + "/" + l.task.Branch
 		}
-		l.tell(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &r})
+		l.decideSignal(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &r})
 	}
 }
 
 // toReview plays until a person has to look: a plan, a failed and a passed review.
 func (l *life) toReview() {
-	l.ask(task.Human, "planning")
+	l.requestMove(task.Human, "planning")
 	l.text = planText
-	l.ask("worker", "working")
-	l.review("1", "FAIL", "working")
-	l.review("2", "PASS", "reviewing")
+	l.requestMove("worker", "working")
+	l.playReview("1", "FAIL", "working")
+	l.playReview("2", "PASS", "reviewing")
 }
 
-func (l *life) review(round, verdict, to string) {
+func (l *life) playReview(round, verdict, to string) {
 	l.text = planText + handoffText + "REMAINING: nothing of round " + round + "\n"
-	l.ask("worker", "agent-review")
+	l.requestMove("worker", "agent-review")
 	l.text += "\n## Review\n\nVerdict: " + verdict + "\n\nAn empty file needs a test, round " + round + ".\n"
-	l.ask("reviewer", to)
+	l.requestMove("reviewer", to)
 }
 
 // toEnd plays a whole life.
 func (l *life) toEnd() {
 	l.toReview()
-	l.ask(task.Human, "done", signal.Evidence{Name: "merged", Holds: true, Detail: "the branch is in main"})
+	l.requestMove(task.Human, "done", signal.Evidence{Name: "merged", Holds: true, Detail: "the branch is in main"})
 }
 
-// commit is everything the task went through, as a store keeps it.
-func (l *life) commit() journal.Commit {
-	s, ok := l.def.State(l.task.Status)
+// toCommit is everything the task went through, as a store keeps it.
+func (l *life) toCommit() journal.Commit {
+	s, ok := l.def.StateNamed(l.task.Status)
 	c := journal.Commit{Task: l.task, Entries: l.entries, Over: ok && s.Kind == workflow.Terminal}
 	for _, tm := range engine.Timers(l.def, &l.task) {
 		if c.Due.IsZero() || tm.At.Before(c.Due) {

@@ -32,12 +32,12 @@ func main() {
 	flag.BoolVar(&update, "update", false, "rewrite the table in docs/PERFORMANCE.md")
 	flag.StringVar(&o.orange, "orange", "bin/orange", "program to measure")
 	flag.StringVar(&o.dir, "dir", "bin", "folder for the databases, on the disk to measure")
-	flag.StringVar(&o.only, "only", "", "measure only these: "+strings.Join(names(), ","))
+	flag.StringVar(&o.only, "only", "", "measure only these: "+strings.Join(measurementNames(), ","))
 	flag.Parse()
 	if update {
 		o.update = filepath.Join("docs", "PERFORMANCE.md")
 	}
-	if err := run(o, os.Stdout); err != nil {
+	if err := runMeasurements(o, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -48,38 +48,38 @@ type measurement struct {
 	run  func(r *report, dir string) error
 }
 
-func measurements(orange string) []measurement {
+func allMeasurements(orange string) []measurement {
 	return []measurement{
-		{"decide", decide},
-		{"commit", commits},
-		{"fold", folds},
-		{"simulate", simulations},
-		{"verify", verifications},
-		{"final", finals},
-		{"detect", func(r *report, dir string) error { return detects(r, dir, orange) }},
-		{"server", func(r *report, dir string) error { return server(r, dir, orange) }},
-		{"crew", func(r *report, dir string) error { return crew(r, dir, orange) }},
-		{"spawn", func(r *report, dir string) error { return spawns(r, dir, orange) }},
-		{"seen", func(r *report, dir string) error { return seen(r, dir, orange) }},
+		{"decide", measureDecisions},
+		{"commit", measureCommits},
+		{"fold", measureFolds},
+		{"simulate", measureSimulations},
+		{"verify", measureVerifications},
+		{"final", measureFinals},
+		{"detect", func(r *report, dir string) error { return measureDetection(r, dir, orange) }},
+		{"server", func(r *report, dir string) error { return measureServer(r, dir, orange) }},
+		{"crew", func(r *report, dir string) error { return measureCrew(r, dir, orange) }},
+		{"spawn", func(r *report, dir string) error { return measureSpawns(r, dir, orange) }},
+		{"seen", func(r *report, dir string) error { return measureDisplays(r, dir, orange) }},
 	}
 }
 
-func names() []string {
+func measurementNames() []string {
 	var out []string
-	for _, m := range measurements("") {
+	for _, m := range allMeasurements("") {
 		out = append(out, m.name)
 	}
 	return out
 }
 
-// run measures everything it can. That something could not be measured is an error.
-func run(o options, w io.Writer) error {
+// runMeasurements measures everything it can. That something could not be measured is an error.
+func runMeasurements(o options, w io.Writer) error {
 	orange, err := filepath.Abs(o.orange)
 	if err != nil {
 		return err
 	}
 	r := newReport()
-	for _, m := range measurements(orange) {
+	for _, m := range allMeasurements(orange) {
 		if o.only != "" && !slices.Contains(strings.Split(o.only, ","), m.name) {
 			continue
 		}
@@ -98,7 +98,7 @@ func run(o options, w io.Writer) error {
 		return fmt.Errorf("could not measure %s", strings.Join(r.Missing, "; "))
 	}
 	if o.update != "" {
-		return r.rewrite(o.update)
+		return r.updateDocument(o.update)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ const (
 	maxPaint    = 300 * time.Millisecond
 )
 
-// page measures the board in a real browser.
-func (g *gallery) page(ctx context.Context, r *report) error {
+// measurePage measures the board in a real browser.
+func (g *displayEnv) measurePage(ctx context.Context, r *report) error {
 	browser, err := exec.LookPath("chromium")
 	if err != nil {
 		return fmt.Errorf("find a browser: %w; run scripts/tools.sh test", err)
@@ -34,10 +34,10 @@ func (g *gallery) page(ctx context.Context, r *report) error {
 	if err := chromedp.Do(ctx, chromedp.Navigate(where.Login), chromedp.WaitReady("main")); err != nil {
 		return fmt.Errorf("open the page in the browser: %w", err)
 	}
-	if err := g.paint(ctx, r, where.URL); err != nil {
+	if err := g.measurePaint(ctx, r, where.URL); err != nil {
 		return err
 	}
-	return g.live(ctx, r)
+	return g.measureLive(ctx, r)
 }
 
 // firstPaint is when the first thing was seen, in milliseconds after the request.
@@ -49,8 +49,8 @@ const firstPaint = `new Promise(done => {
 	look();
 })`
 
-// paint loads the board again and again.
-func (g *gallery) paint(ctx context.Context, r *report, url string) error {
+// measurePaint loads the board again and again.
+func (g *displayEnv) measurePaint(ctx context.Context, r *report, url string) error {
 	var took, ready []time.Duration
 	for range paintRounds {
 		if err := chromedp.Do(ctx, chromedp.Navigate(url), chromedp.WaitReady("main")); err != nil {
@@ -70,18 +70,18 @@ func (g *gallery) paint(ctx context.Context, r *report, url string) error {
 	slices.Sort(took)
 	slices.Sort(ready)
 	median := took[len(took)/2]
-	r.add(figure{
-		Name: "first paint of the web board, 1,000 tasks", Measured: millis(median), Target: "under " + millis(maxPaint), Met: median < maxPaint,
-		Note: fmt.Sprintf("first contentful paint in Chromium, median of %d, from %s to %s; whole document %s", len(took), millis(took[0]), millis(took[len(took)-1]), millis(ready[len(ready)/2])),
+	r.addFigure(figure{
+		Name: "first paint of the web board, 1,000 tasks", Measured: formatMillis(median), Target: "under " + formatMillis(maxPaint), Met: median < maxPaint,
+		Note: fmt.Sprintf("first contentful paint in Chromium, median of %d, from %s to %s; whole document %s", len(took), formatMillis(took[0]), formatMillis(took[len(took)-1]), formatMillis(ready[len(ready)/2])),
 	})
 	return nil
 }
 
-// live changes a task and watches the page.
-func (g *gallery) live(ctx context.Context, r *report) error {
+// measureLive changes a task and watches the page.
+func (g *displayEnv) measureLive(ctx context.Context, r *report) error {
 	var took []time.Duration
 	for round := range seenRounds {
-		text := word(round + 7)
+		text := freshSummary(round + 7)
 		wait := fmt.Sprintf(`new Promise(done => {
 			const has = () => document.querySelector("main").textContent.includes(%q);
 			const o = new MutationObserver(() => { if (has()) { o.disconnect(); requestAnimationFrame(() => done(Date.now())) } });
@@ -98,7 +98,7 @@ func (g *gallery) live(ctx context.Context, r *report) error {
 			seen <- result{at, err}
 		}()
 		time.Sleep(150 * time.Millisecond) // until it watches, and is calm
-		began, err := g.rename(ctx, text)
+		began, err := g.renameTask(ctx, text)
 		if err != nil {
 			return err
 		}
@@ -110,9 +110,9 @@ func (g *gallery) live(ctx context.Context, r *report) error {
 	}
 	slices.Sort(took)
 	p95 := took[len(took)*95/100]
-	r.add(figure{
-		Name: "event to the web page's screen, 1,000 tasks, p95", Measured: millis(p95), Target: "under " + millis(maxSeen), Met: p95 < maxSeen,
-		Note: fmt.Sprintf("from before the request to the frame after the change of the document; median %s of %d", millis(took[len(took)/2]), len(took)),
+	r.addFigure(figure{
+		Name: "event to the web page's screen, 1,000 tasks, p95", Measured: formatMillis(p95), Target: "under " + formatMillis(maxSeen), Met: p95 < maxSeen,
+		Note: fmt.Sprintf("from before the request to the frame after the change of the document; median %s of %d", formatMillis(took[len(took)/2]), len(took)),
 	})
 	return nil
 }

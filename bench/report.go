@@ -21,7 +21,7 @@ type figure struct {
 	Note     string `json:"note,omitempty"` // what it was compared with, and how
 }
 
-func (f figure) met() string {
+func (f figure) metText() string {
 	switch {
 	case f.Target == "":
 		return "-"
@@ -42,12 +42,12 @@ type report struct {
 func newReport() *report {
 	return &report{
 		Date:    time.Now().UTC().Format(time.DateOnly),
-		Machine: fmt.Sprintf("%s/%s, %d cores, %s%s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), load()),
+		Machine: fmt.Sprintf("%s/%s, %d cores, %s%s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), describeLoad()),
 	}
 }
 
-// load says what else the machine had to do when the run began.
-func load() string {
+// describeLoad says what else the machine had to do when the run began.
+func describeLoad() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	fields := strings.Fields(string(text))
 	if err != nil || len(fields) == 0 {
@@ -56,9 +56,9 @@ func load() string {
 	return ", load average " + fields[0] + " before"
 }
 
-func (r *report) add(f figure) { r.Figures = append(r.Figures, f) }
+func (r *report) addFigure(f figure) { r.Figures = append(r.Figures, f) }
 
-func (r *report) missed() int {
+func (r *report) countMissed() int {
 	n := 0
 	for _, f := range r.Figures {
 		if f.Target != "" && !f.Met {
@@ -79,7 +79,7 @@ func (r *report) printTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "FIGURE\tMEASURED\tTARGET\tMET")
 	for _, f := range r.Figures {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", f.Name, f.Measured, f.Target, f.met())
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", f.Name, f.Measured, f.Target, f.metText())
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -90,14 +90,14 @@ func (r *report) printTable(w io.Writer) error {
 			fmt.Fprintf(w, "%s: %s\n", f.Name, f.Note)
 		}
 	}
-	fmt.Fprintf(w, "\n%s; %s. %d of %d targets missed.\n", r.Date, r.Machine, r.missed(), r.targets())
+	fmt.Fprintf(w, "\n%s; %s. %d of %d targets missed.\n", r.Date, r.Machine, r.countMissed(), r.countTargets())
 	for _, m := range r.Missing {
 		fmt.Fprintln(w, "not measured:", m)
 	}
 	return nil
 }
 
-func (r *report) targets() int {
+func (r *report) countTargets() int {
 	n := 0
 	for _, f := range r.Figures {
 		if f.Target != "" {
@@ -113,8 +113,8 @@ const (
 	endMark   = "<!-- bench: end -->"
 )
 
-// rewrite puts the table into the document.
-func (r *report) rewrite(path string) error {
+// updateDocument puts the table into the document.
+func (r *report) updateDocument(path string) error {
 	doc, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read the document to update: %w", err)
@@ -127,31 +127,31 @@ func (r *report) rewrite(path string) error {
 	var b bytes.Buffer
 	b.Write(before)
 	b.WriteString(beginMark)
-	r.markdown(&b)
+	r.writeMarkdown(&b)
 	b.WriteString(endMark)
 	b.Write(after)
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
-func (r *report) markdown(b *bytes.Buffer) {
+func (r *report) writeMarkdown(b *bytes.Buffer) {
 	fmt.Fprintf(b, "\nMeasured with `make bench` on %s: %s.\n\n", r.Date, r.Machine)
 	b.WriteString("| Figure | Measured | Target | Met | Compared with |\n| --- | --- | --- | --- | --- |\n")
 	for _, f := range r.Figures {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", f.Name, f.Measured, f.Target, f.met(), f.Note)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", f.Name, f.Measured, f.Target, f.metText(), f.Note)
 	}
 	b.WriteByte('\n')
 }
 
-func micros(d time.Duration) string {
+func formatMicros(d time.Duration) string {
 	return fmt.Sprintf("%.1f µs", float64(d)/float64(time.Microsecond))
 }
 
-func millis(d time.Duration) string {
+func formatMillis(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
 }
 
-// thousands writes a number so that its size can be seen.
-func thousands(n float64) string {
+// formatThousands writes a number so that its size can be seen.
+func formatThousands(n float64) string {
 	s := fmt.Sprintf("%.0f", n)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]

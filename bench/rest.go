@@ -18,52 +18,52 @@ const (
 	minQuiet   = 10 * time.Second
 )
 
-// rest watches the server while nobody asks it anything.
-func rest(r *report, pid int) error {
+// measureRest watches the server while nobody asks it anything.
+func measureRest(r *report, pid int) error {
 	if runtime.GOOS != "linux" {
-		r.add(figure{Name: "server at rest", Measured: "not measured on " + runtime.GOOS})
+		r.addFigure(figure{Name: "server at rest", Measured: "not measured on " + runtime.GOOS})
 		return nil
 	}
 	time.Sleep(restCalm)
-	seen, err := observe(pid)
+	seen, err := observeProcess(pid)
 	if err != nil {
 		return err
 	}
-	r.add(figure{
+	r.addFigure(figure{
 		Name: "server at rest, processes started in " + restTime.String(), Measured: strconv.Itoa(seen.started), Target: "0", Met: seen.started == 0,
 		Note: "children, and page faults of children that are gone",
 	})
-	r.add(figure{
+	r.addFigure(figure{
 		Name: "server at rest, longest time without a wake-up", Measured: fmt.Sprintf("%.1f s", seen.quiet.Seconds()), Target: fmt.Sprintf("at least %.0f s", minQuiet.Seconds()), Met: seen.quiet >= minQuiet,
 		Note: fmt.Sprintf("%d voluntary context switches of all threads and %s of CPU time in %s", seen.last.wakes-seen.first.wakes, seen.cpu(), restTime),
 	})
-	r.add(figure{Name: "server at rest, memory", Measured: fmt.Sprintf("%.1f MB", float64(seen.last.rss)/1024), Note: "resident, after the lists and updates above"})
+	r.addFigure(figure{Name: "server at rest, memory", Measured: fmt.Sprintf("%.1f MB", float64(seen.last.rss)/1024), Note: "resident, after the lists and updates above"})
 	return nil
 }
 
-// stretch is a time in which a process was watched.
-type stretch struct {
-	first, last vitals
+// observation is a time in which a process was watched.
+type observation struct {
+	first, last processStats
 	quiet       time.Duration // the longest in which no thread woke
 	started     int           // processes, at least
 }
 
-func (s stretch) took() time.Duration { return s.last.at.Sub(s.first.at) }
-func (s stretch) cpu() time.Duration  { return s.last.cpu - s.first.cpu }
+func (s observation) took() time.Duration { return s.last.at.Sub(s.first.at) }
+func (s observation) cpu() time.Duration  { return s.last.cpu - s.first.cpu }
 
-// observe watches a process for the time of rest.
-func observe(pid int) (s stretch, err error) {
-	before, err := children(pid)
+// observeProcess watches a process for the time of rest.
+func observeProcess(pid int) (s observation, err error) {
+	before, err := childProcesses(pid)
 	if err != nil {
 		return s, err
 	}
-	if s.first, err = look(pid); err != nil {
+	if s.first, err = readProcessStats(pid); err != nil {
 		return s, err
 	}
-	if s.last, s.quiet, err = watch(pid, s.first); err != nil {
+	if s.last, s.quiet, err = watchProcess(pid, s.first); err != nil {
 		return s, err
 	}
-	after, err := children(pid)
+	after, err := childProcesses(pid)
 	if err != nil {
 		return s, err
 	}
@@ -78,14 +78,14 @@ func observe(pid int) (s stretch, err error) {
 	return s, nil
 }
 
-// watch looks again and again. It returns the last look and the longest time in which
+// watchProcess looks again and again. It returns the last look and the longest time in which
 // no thread woke.
-func watch(pid int, first vitals) (last vitals, quiet time.Duration, err error) {
+func watchProcess(pid int, first processStats) (last processStats, quiet time.Duration, err error) {
 	last = first
 	calm := first.at // since when no thread has woken
 	for time.Since(first.at) < restTime {
 		time.Sleep(restSample)
-		now, err := look(pid)
+		now, err := readProcessStats(pid)
 		if err != nil {
 			return now, 0, err
 		}
@@ -97,8 +97,8 @@ func watch(pid int, first vitals) (last vitals, quiet time.Duration, err error) 
 	return last, quiet, nil
 }
 
-// children are the processes that a process has started and that live.
-func children(pid int) (map[int]bool, error) {
+// childProcesses are the processes that a process has started and that live.
+func childProcesses(pid int) (map[int]bool, error) {
 	all, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		return nil, err
@@ -123,8 +123,8 @@ func statFields(stat []byte) []string {
 	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 }
 
-// vitals is what the system says about a process.
-type vitals struct {
+// processStats is what the system says about a process.
+type processStats struct {
 	at          time.Time
 	childFaults int // page faults of children that were waited for
 	cpu         time.Duration
@@ -135,7 +135,7 @@ type vitals struct {
 // tick is the unit of CPU time in /proc.
 const tick = 10 * time.Millisecond
 
-func look(pid int) (v vitals, err error) {
+func readProcessStats(pid int) (v processStats, err error) {
 	proc := filepath.Join("/proc", strconv.Itoa(pid))
 	v.at = time.Now()
 	stat, err := os.ReadFile(filepath.Join(proc, "stat"))
@@ -155,11 +155,11 @@ func look(pid int) (v vitals, err error) {
 	if err != nil {
 		return v, fmt.Errorf("watch the server: %w", err)
 	}
-	v.rss = entry(status, "VmRSS:")
-	return v, v.threads(proc)
+	v.rss = statusNumber(status, "VmRSS:")
+	return v, v.readThreads(proc)
 }
 
-func (v *vitals) threads(proc string) error {
+func (v *processStats) readThreads(proc string) error {
 	threads, err := filepath.Glob(filepath.Join(proc, "task", "*"))
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ func (v *vitals) threads(proc string) error {
 		if err != nil {
 			continue // it ended just now
 		}
-		v.wakes += entry(status, "voluntary_ctxt_switches:")
+		v.wakes += statusNumber(status, "voluntary_ctxt_switches:")
 	}
 	if v.wakes == 0 {
 		return fmt.Errorf("watch the server: %s does not count context switches", proc)
@@ -177,8 +177,8 @@ func (v *vitals) threads(proc string) error {
 	return nil
 }
 
-// entry finds a number in a file of lines "name: number".
-func entry(text []byte, name string) int {
+// statusNumber finds a number in a file of lines "name: number".
+func statusNumber(text []byte, name string) int {
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, name); ok {
 			n, _ := strconv.Atoi(strings.Fields(rest)[0])

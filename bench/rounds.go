@@ -23,10 +23,10 @@ func (s samples) best() time.Duration {
 	return slices.Min(s)
 }
 
-// alternate runs the things in turn, round after round, so that whatever else the
+// alternateRounds runs the things in turn, round after round, so that whatever else the
 // machine does meets all of them alike; every other round goes backwards, because a
 // thing also meets what the one before it leaves. A thing says itself how long it took.
-func alternate(rounds int, things ...func() (time.Duration, error)) ([]samples, error) {
+func alternateRounds(rounds int, things ...func() (time.Duration, error)) ([]samples, error) {
 	out := make([]samples, len(things))
 	for round := range rounds {
 		for i := range things {
@@ -43,8 +43,8 @@ func alternate(rounds int, things ...func() (time.Duration, error)) ([]samples, 
 	return out, nil
 }
 
-// ratio is the median over the rounds of a's time divided by b's.
-func ratio(a, b samples) float64 {
+// medianRatio is the median over the rounds of a's time divided by b's.
+func medianRatio(a, b samples) float64 {
 	var all []float64
 	for i := range min(len(a), len(b)) {
 		all = append(all, float64(a[i])/float64(b[i]))
@@ -56,8 +56,8 @@ func ratio(a, b samples) float64 {
 	return all[len(all)/2]
 }
 
-// timed measures a thing that does not measure itself.
-func timed(do func() error) func() (time.Duration, error) {
+// timedCall measures a thing that does not measure itself.
+func timedCall(do func() error) func() (time.Duration, error) {
 	return func() (time.Duration, error) {
 		start := time.Now()
 		err := do()

@@ -26,34 +26,34 @@ const (
 	maxIdle    = 0.2 // per cent of a core
 )
 
-// gallery is an installation that people look at: many tasks, many of them with an
+// displayEnv is an installation that people look at: many tasks, many of them with an
 // agent that the server believes to live, and a server that writes effects down.
-type gallery struct {
+type displayEnv struct {
 	*program
 	client *client.Client
 	shown  task.ID // a task that is on the first screen
 }
 
-// seen measures what people see: how soon, and what it costs while nothing happens.
-func seen(r *report, dir, orange string) (err error) {
-	g := &gallery{program: newProgram(orange, dir)}
+// measureDisplays measures what people see: how soon, and what it costs while nothing happens.
+func measureDisplays(r *report, dir, orange string) (err error) {
+	g := &displayEnv{program: newProgram(orange, dir)}
 	g.env = append(g.env, "XDG_RUNTIME_DIR="+dir, "TMUX=", "TERM=xterm-256color")
-	_, stop, err := g.serve()
+	_, stop, err := g.startServer()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
 	defer cancel()
-	if err := g.furnish(ctx); err != nil {
+	if err := g.createTasks(ctx); err != nil {
 		return fmt.Errorf("make %d tasks: %w", seenTasks, err)
 	}
 	defer g.client.Close()
-	return errors.Join(g.dashboard(ctx, r), g.page(ctx, r))
+	return errors.Join(g.measureDashboard(ctx, r), g.measurePage(ctx, r))
 }
 
-// furnish creates the tasks.
-func (g *gallery) furnish(ctx context.Context) error {
+// createTasks creates the tasks.
+func (g *displayEnv) createTasks(ctx context.Context) error {
 	cfg, err := config.Load(g.getenv, os.UserHomeDir)
 	if err != nil {
 		return err
@@ -63,11 +63,11 @@ func (g *gallery) furnish(ctx context.Context) error {
 	if err := os.MkdirAll(repo, 0o755); err != nil {
 		return err
 	}
-	git := g.command("git", "init", "-q", "-b", "main", repo)
+	git := g.newCommand("git", "init", "-q", "-b", "main", repo)
 	if out, err := git.CombinedOutput(); err != nil {
 		return fmt.Errorf("git init: %w: %s", err, out)
 	}
-	commit := g.command("git", "-C", repo, "-c", "user.name=Gallery", "-c", "user.email=gallery@example.com", "commit", "-q", "--allow-empty", "-m", "begin")
+	commit := g.newCommand("git", "-C", repo, "-c", "user.name=Gallery", "-c", "user.email=gallery@example.com", "commit", "-q", "--allow-empty", "-m", "begin")
 	if out, err := commit.CombinedOutput(); err != nil {
 		return fmt.Errorf("git commit: %w: %s", err, out)
 	}
@@ -75,7 +75,7 @@ func (g *gallery) furnish(ctx context.Context) error {
 		return err
 	}
 	for i := range seenTasks {
-		a, err := g.client.Create(ctx, signal.Wish{Actor: task.Human, New: signal.New{
+		a, err := g.client.Create(ctx, signal.NewTask{Actor: task.Human, New: signal.New{
 			Project: "gallery", Branch: fmt.Sprintf("branch-%04d", i), Summary: fmt.Sprintf("Task number %d of many", i), Spawn: i < seenAgents,
 		}})
 		if err != nil {
@@ -85,7 +85,7 @@ func (g *gallery) furnish(ctx context.Context) error {
 			g.shown = a.Task.ID
 		}
 	}
-	return eventually(ctx, fmt.Sprintf("%d agents live", seenAgents), 200*time.Millisecond, func() (bool, error) {
+	return waitUntil(ctx, fmt.Sprintf("%d agents live", seenAgents), 200*time.Millisecond, func() (bool, error) {
 		s, err := g.client.State(ctx, client.Seen{})
 		living := 0
 		for i := range s.Tasks {
@@ -95,17 +95,17 @@ func (g *gallery) furnish(ctx context.Context) error {
 	})
 }
 
-// rename gives the task that is looked at a summary that was not there before, and says
+// renameTask gives the task that is looked at a summary that was not there before, and says
 // when it asked for that.
-func (g *gallery) rename(ctx context.Context, summary string) (time.Time, error) {
+func (g *displayEnv) renameTask(ctx context.Context, summary string) (time.Time, error) {
 	began := time.Now()
 	_, err := g.client.Signal(ctx, string(g.shown), signal.Signal{Kind: signal.Update, Actor: task.Human, Fields: []signal.Field{{Name: "summary", To: summary}}})
 	return began, err
 }
 
-// word is a summary of which no letter is left as it was in the round before, and none
+// freshSummary is a summary of which no letter is left as it was in the round before, and none
 // stands beside another of its kind: terminals are told of both in fewer bytes.
-func word(round int) string {
+func freshSummary(round int) string {
 	out := make([]byte, 24)
 	for i := range out {
 		out[i] = byte('A' + (3*i+5*round)%26)
@@ -113,11 +113,11 @@ func word(round int) string {
 	return string(out)
 }
 
-// dashboard measures the dashboard in a real terminal of tmux.
-func (g *gallery) dashboard(ctx context.Context, r *report) (err error) {
+// measureDashboard measures the dashboard in a real terminal of tmux.
+func (g *displayEnv) measureDashboard(ctx context.Context, r *report) (err error) {
 	socket := filepath.Join(g.dir, "t")
 	tmux := func(args ...string) error {
-		if out, err := g.command("tmux", append([]string{"-S", socket, "-f", "/dev/null"}, args...)...).CombinedOutput(); err != nil {
+		if out, err := g.newCommand("tmux", append([]string{"-S", socket, "-f", "/dev/null"}, args...)...).CombinedOutput(); err != nil {
 			return fmt.Errorf("tmux %s: %w: %s", args[0], err, out)
 		}
 		return nil
@@ -130,11 +130,11 @@ func (g *gallery) dashboard(ctx context.Context, r *report) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, tmux("kill-server")) }()
-	screen := &growing{path: pipe}
+	screen := &growingFile{path: pipe}
 	if err := tmux("pipe-pane", "-O", "-t", "seen", "exec cat >> "+pipe); err != nil {
 		return err
 	}
-	out, err := g.command("tmux", "-S", socket, "display-message", "-p", "-t", "seen", "#{pane_pid}").Output()
+	out, err := g.newCommand("tmux", "-S", socket, "display-message", "-p", "-t", "seen", "#{pane_pid}").Output()
 	if err != nil {
 		return err
 	}
@@ -142,16 +142,16 @@ func (g *gallery) dashboard(ctx context.Context, r *report) (err error) {
 	if _, err := fmt.Sscan(string(out), &pid); err != nil {
 		return err
 	}
-	if err := g.settle(ctx, screen); err != nil {
+	if err := g.awaitFollowing(ctx, screen); err != nil {
 		return err
 	}
 	var took []time.Duration
 	for round := range seenRounds {
-		began, err := g.rename(ctx, word(round))
+		began, err := g.renameTask(ctx, freshSummary(round))
 		if err != nil {
 			return err
 		}
-		at, err := screen.wait(ctx, word(round)[:8])
+		at, err := screen.awaitWords(ctx, freshSummary(round)[:8])
 		if err != nil {
 			return fmt.Errorf("the dashboard does not show a change: %w", err)
 		}
@@ -160,62 +160,62 @@ func (g *gallery) dashboard(ctx context.Context, r *report) (err error) {
 	}
 	slices.Sort(took)
 	p95 := took[len(took)*95/100]
-	r.add(figure{
-		Name: "event to the dashboard's screen, 1,000 tasks, p95", Measured: millis(p95), Target: "under " + millis(maxSeen), Met: p95 < maxSeen,
-		Note: fmt.Sprintf("from before the request that changes a task to its bytes behind tmux; median %s of %d, %d agents", millis(took[len(took)/2]), len(took), seenAgents),
+	r.addFigure(figure{
+		Name: "event to the dashboard's screen, 1,000 tasks, p95", Measured: formatMillis(p95), Target: "under " + formatMillis(maxSeen), Met: p95 < maxSeen,
+		Note: fmt.Sprintf("from before the request that changes a task to its bytes behind tmux; median %s of %d, %d agents", formatMillis(took[len(took)/2]), len(took), seenAgents),
 	})
 	return dashboardIdle(r, pid)
 }
 
-// settle waits until the dashboard follows what happens.
-func (g *gallery) settle(ctx context.Context, screen *growing) error {
+// awaitFollowing waits until the dashboard follows what happens.
+func (g *displayEnv) awaitFollowing(ctx context.Context, screen *growingFile) error {
 	for try := range 20 {
-		text := strings.ToLower(word(try))
-		if _, err := g.rename(ctx, text); err != nil {
+		text := strings.ToLower(freshSummary(try))
+		if _, err := g.renameTask(ctx, text); err != nil {
 			return err
 		}
 		short, cancel := context.WithTimeout(ctx, time.Second)
-		_, err := screen.wait(short, text[:8])
+		_, err := screen.awaitWords(short, text[:8])
 		cancel()
 		if err == nil {
 			return nil
 		}
 	}
-	out, _ := g.command("tmux", "-S", filepath.Join(g.dir, "t"), "capture-pane", "-p", "-t", "seen").CombinedOutput()
+	out, _ := g.newCommand("tmux", "-S", filepath.Join(g.dir, "t"), "capture-pane", "-p", "-t", "seen").CombinedOutput()
 	return fmt.Errorf("the dashboard shows nothing of it: %.400s", out)
 }
 
 // dashboardIdle watches the dashboard while nothing happens.
 func dashboardIdle(r *report, pid int) error {
 	if runtime.GOOS != "linux" {
-		r.add(figure{Name: "dashboard at rest", Measured: "not measured on " + runtime.GOOS})
+		r.addFigure(figure{Name: "dashboard at rest", Measured: "not measured on " + runtime.GOOS})
 		return nil
 	}
 	time.Sleep(restCalm)
-	first, err := look(pid)
+	first, err := readProcessStats(pid)
 	if err != nil {
 		return err
 	}
-	last, quiet, err := watch(pid, first)
+	last, quiet, err := watchProcess(pid, first)
 	if err != nil {
 		return err
 	}
 	used := float64(last.cpu-first.cpu) / float64(last.at.Sub(first.at)) * 100
-	r.add(figure{
+	r.addFigure(figure{
 		Name: "dashboard at rest, CPU", Measured: fmt.Sprintf("%.2f %%", used), Target: fmt.Sprintf("under %.1f %%", maxIdle), Met: used < maxIdle,
 		Note: fmt.Sprintf("of one core, %s in %s, 1,000 tasks; longest time without a wake-up %.1f s; resident %.1f MB", last.cpu-first.cpu, restTime, quiet.Seconds(), float64(last.rss)/1024),
 	})
 	return nil
 }
 
-// growing is a file that somebody writes to.
-type growing struct {
+// growingFile is a file that somebody writes to.
+type growingFile struct {
 	path string
 	read int64
 }
 
-// wait looks until something is written that has the words in it, and says when that was.
-func (f *growing) wait(ctx context.Context, words string) (time.Time, error) {
+// awaitWords looks until something is written that has the words in it, and says when that was.
+func (f *growingFile) awaitWords(ctx context.Context, words string) (time.Time, error) {
 	file, err := os.Open(f.path)
 	if err != nil {
 		return time.Time{}, err

@@ -38,16 +38,16 @@ func (p *program) getenv(name string) string {
 	return ""
 }
 
-func (p *program) command(name string, args ...string) *exec.Cmd {
+func (p *program) newCommand(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = p.dir
 	cmd.Env = append(cmd.Environ(), p.env...)
 	return cmd
 }
 
-// run runs orange and throws away what it prints.
-func (p *program) run(args ...string) error {
-	cmd := p.command(p.path, args...)
+// runOrange runs orange and throws away what it prints.
+func (p *program) runOrange(args ...string) error {
+	cmd := p.newCommand(p.path, args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Run(); err != nil {
@@ -56,17 +56,17 @@ func (p *program) run(args ...string) error {
 	return nil
 }
 
-// timed is a measurement of one command from its start to its end.
-func (p *program) timed(args ...string) func() (time.Duration, error) {
-	return timed(func() error { return p.run(args...) })
+// timedRun is a measurement of one command from its start to its end.
+func (p *program) timedRun(args ...string) func() (time.Duration, error) {
+	return timedCall(func() error { return p.runOrange(args...) })
 }
 
 // patience is how long a server may take to start or to leave.
 const patience = time.Minute
 
-// serve starts the server and returns when it listens. Stop ends it.
-func (p *program) serve() (pid int, stop func() error, err error) {
-	cmd := p.command(p.path, "serve", "--idle", "10m")
+// startServer starts the server and returns when it listens. Stop ends it.
+func (p *program) startServer() (pid int, stop func() error, err error) {
+	cmd := p.newCommand(p.path, "serve", "--idle", "10m")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: p.apart}
 	if err := cmd.Start(); err != nil {
 		return 0, nil, fmt.Errorf("start the server: %w", err)
@@ -100,23 +100,23 @@ func (p *program) serve() (pid int, stop func() error, err error) {
 	}
 }
 
-// server measures the real program on a data folder with many tasks.
-func server(r *report, dir, orange string) (err error) {
+// measureServer measures the real program on a data folder with many tasks.
+func measureServer(r *report, dir, orange string) (err error) {
 	p := newProgram(orange, dir)
-	ids, err := furnish(filepath.Join(dir, "home"))
+	ids, err := createDataFolder(filepath.Join(dir, "home"))
 	if err != nil {
 		return fmt.Errorf("make a data folder: %w", err)
 	}
-	pid, stop, err := p.serve()
+	pid, stop, err := p.startServer()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	for _, measure := range []func() error{
-		func() error { return version(r, p) },
-		func() error { return list(r, p) },
-		func() error { return update(r, p, ids) },
-		func() error { return rest(r, pid) },
+		func() error { return measureVersion(r, p) },
+		func() error { return measureList(r, p) },
+		func() error { return measureUpdate(r, p, ids) },
+		func() error { return measureRest(r, pid) },
 	} {
 		if err := measure(); err != nil {
 			return err

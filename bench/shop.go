@@ -19,9 +19,9 @@ import (
 	"orange/internal/ui/client"
 )
 
-// shop is an installation whose agents are real processes: one project, a running
+// env is an installation whose agents are real processes: one project, a running
 // server, and a script for the agents.
-type shop struct {
+type env struct {
 	*program
 	cfg    config.Config
 	client *client.Client
@@ -31,16 +31,16 @@ type shop struct {
 }
 
 const (
-	shopProject = "shop"
+	envProject = "shop"
 	// idleScript is an agent that lives and does nothing.
 	idleScript = "worker:\n  - idle:\n"
 	// enough bounds every wait for something that agents must do.
 	enough = 3 * time.Minute
 )
 
-// openShop makes a repository and starts a server for it. Close ends everything.
-func openShop(ctx context.Context, orange, dir, sessions string, pool int) (*shop, error) {
-	s := &shop{program: newProgram(orange, dir), script: filepath.Join(dir, "idle.yaml")}
+// openEnv makes a repository and starts a server for it. Close ends everything.
+func openEnv(ctx context.Context, orange, dir, sessions string, pool int) (*env, error) {
+	s := &env{program: newProgram(orange, dir), script: filepath.Join(dir, "idle.yaml")}
 	s.apart = true // it is needed to end what it started
 	s.env = append(s.env, "ORANGE_EFFECTS=do", "HOME="+dir, "XDG_RUNTIME_DIR="+dir, "TMUX_TMPDIR="+dir, "TMUX=", "GIT_CONFIG_NOSYSTEM=1")
 	var err error
@@ -51,22 +51,22 @@ func openShop(ctx context.Context, orange, dir, sessions string, pool int) (*sho
 	if err != nil {
 		return nil, err
 	}
-	repo := filepath.Join(dir, shopProject)
+	repo := filepath.Join(dir, envProject)
 	err = errors.Join(
 		writeFile(filepath.Join(s.cfg.ConfigDir, "config.json"), string(settings)),
 		writeFile(s.script, idleScript),
 		writeFile(filepath.Join(repo, "README"), "shop\n"),
-		s.git(repo, "init", "-q", "-b", "main"), s.git(repo, "add", "."),
-		s.git(repo, "-c", "user.name=Shop", "-c", "user.email=shop@example.com", "commit", "-qm", "begin"),
+		s.runGit(repo, "init", "-q", "-b", "main"), s.runGit(repo, "add", "."),
+		s.runGit(repo, "-c", "user.name=Shop", "-c", "user.email=shop@example.com", "commit", "-qm", "begin"),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("make a repository: %w", err)
 	}
-	if s.server, s.stop, err = s.serve(); err != nil {
+	if s.server, s.stop, err = s.startServer(); err != nil {
 		return nil, err
 	}
 	s.client = client.New(s.cfg.Socket)
-	if _, err := s.client.AddProject(ctx, task.Project{Name: shopProject, Path: repo, PoolSize: pool}); err != nil {
+	if _, err := s.client.AddProject(ctx, task.Project{Name: envProject, Path: repo, PoolSize: pool}); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
@@ -76,8 +76,8 @@ func writeFile(path, text string) error {
 	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644))
 }
 
-func (s *shop) git(dir string, args ...string) error {
-	cmd := s.command("git", args...)
+func (s *env) runGit(dir string, args ...string) error {
+	cmd := s.newCommand("git", args...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("git %s: %w: %s", args[0], err, out)
@@ -88,25 +88,25 @@ func (s *shop) git(dir string, args ...string) error {
 // close ends every attempt, then the server, then the terminals. The server is paused
 // first, so that it replaces no agent, and lives to the last, because an attempt that
 // ends without a server starts one.
-func (s *shop) close() error {
+func (s *env) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), enough)
 	defer cancel()
 	err := s.client.Pause(ctx)
 	if err != nil {
-		_ = s.run("pause") // which starts a server, if that one is gone
+		_ = s.runOrange("pause") // which starts a server, if that one is gone
 	}
 	err = errors.Join(err, s.endAll(ctx))
 	s.client.Close()
 	if stopped := s.stop(); stopped != nil {
 		err = errors.Join(err, stopped)
-		_ = s.run("stop") // there may be another
+		_ = s.runOrange("stop") // there may be another
 	}
-	_ = s.command("tmux", "-S", s.cfg.Terminal, "kill-server").Run() // there may be none
+	_ = s.newCommand("tmux", "-S", s.cfg.Terminal, "kill-server").Run() // there may be none
 	return err
 }
 
 // endAll ends the attempts whose folders are there, a few at a time.
-func (s *shop) endAll(ctx context.Context) error {
+func (s *env) endAll(ctx context.Context) error {
 	supervisor := attend.New([]string{s.path, "attend"}, attend.DataFolder{})
 	defer supervisor.Close()
 	folders, err := filepath.Glob(filepath.Join(s.cfg.Home, "attempts", "*", "*"))
@@ -127,11 +127,11 @@ func (s *shop) endAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// create asks for a task and returns when the server has answered.
-func (s *shop) create(ctx context.Context, branch string) (task.ID, error) {
+// createTask asks for a task and returns when the server has answered.
+func (s *env) createTask(ctx context.Context, branch string) (task.ID, error) {
 	harness := "script:" + s.script
-	a, err := s.client.Create(ctx, signal.Wish{Actor: task.Human, New: signal.New{
-		Project: shopProject, Branch: branch, Summary: "Do it", Harness: harness, ReviewHarness: harness, Spawn: true,
+	a, err := s.client.Create(ctx, signal.NewTask{Actor: task.Human, New: signal.New{
+		Project: envProject, Branch: branch, Summary: "Do it", Harness: harness, ReviewHarness: harness, Spawn: true,
 	}})
 	if err != nil {
 		return "", fmt.Errorf("create a task: %w", err)
@@ -139,16 +139,16 @@ func (s *shop) create(ctx context.Context, branch string) (task.ID, error) {
 	return a.Task.ID, nil
 }
 
-func (s *shop) folder(id task.ID, attempt int) attend.Folder {
+func (s *env) attemptFolder(id task.ID, attempt int) attend.Folder {
 	return attend.Folder(filepath.Join(s.cfg.Home, "attempts", string(id), strconv.Itoa(attempt)))
 }
 
-// alive waits until this many tasks have an agent that runs and nothing else to do.
+// awaitAgents waits until this many tasks have an agent that runs and nothing else to do.
 // It returns their living attempts.
-func (s *shop) alive(ctx context.Context, want int) (map[task.ID]attend.Started, error) {
+func (s *env) awaitAgents(ctx context.Context, want int) (map[task.ID]attend.Started, error) {
 	var found []task.Task
-	err := eventually(ctx, fmt.Sprintf("%d agents run", want), 200*time.Millisecond, func() (bool, error) {
-		all, err := s.client.TaskList(ctx, task.Filter{Project: shopProject})
+	err := waitUntil(ctx, fmt.Sprintf("%d agents run", want), 200*time.Millisecond, func() (bool, error) {
+		all, err := s.client.TaskList(ctx, task.Filter{Project: envProject})
 		found = slices.DeleteFunc(all, func(t task.Task) bool { return len(t.Attempts) != 1 || !t.Attempts[0].Running || len(t.Pending) > 0 })
 		return len(found) >= want, err
 	})
@@ -157,7 +157,7 @@ func (s *shop) alive(ctx context.Context, want int) (map[task.ID]attend.Started,
 	}
 	out := map[task.ID]attend.Started{}
 	for _, t := range found {
-		state, err := s.folder(t.ID, t.Attempts[0].Number).State(attend.BootID())
+		state, err := s.attemptFolder(t.ID, t.Attempts[0].Number).State(attend.BootID())
 		if err != nil {
 			return nil, err
 		}
@@ -169,8 +169,8 @@ func (s *shop) alive(ctx context.Context, want int) (map[task.ID]attend.Started,
 	return out, nil
 }
 
-// eventually waits for something that must become true.
-func eventually(ctx context.Context, what string, pause time.Duration, holds func() (bool, error)) error {
+// waitUntil waits for something that must become true.
+func waitUntil(ctx context.Context, what string, pause time.Duration, holds func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, enough)
 	defer cancel()
 	for {

@@ -12,24 +12,24 @@ const (
 	minSimulated   = 5000
 )
 
-// simulations measures how many whole lives of tasks one core plays in a second.
-func simulations(r *report, _ string) error {
-	def, err := definition()
+// measureSimulations measures how many whole lives of tasks one core plays in a second.
+func measureSimulations(r *report, _ string) error {
+	def, err := defaultWorkflow()
 	if err != nil {
 		return err
 	}
-	lives := timed(func() error {
+	lives := timedCall(func() error {
 		_, err := simulate.Run(def, simulate.Options{Seed: 1}, 0, simulateLives)
 		return err
 	})
-	took, err := alternate(simulateRounds, lives, repeat(hash))
+	took, err := alternateRounds(simulateRounds, lives, repeatDecision(hashBlock))
 	if err != nil {
 		return err
 	}
 	rate := perSecond(simulateLives, took[0].best())
-	r.add(figure{
-		Name: "simulate: lifecycles/s", Measured: thousands(rate), Target: "at least " + thousands(minSimulated), Met: rate >= minSimulated,
-		Note: fmt.Sprintf("best of %d rounds of %d lives on one core; one life is %.0f times one SHA-256 of 4 KB", simulateRounds, simulateLives, ratio(took[0], took[1])*decideTimes/simulateLives),
+	r.addFigure(figure{
+		Name: "simulate: lifecycles/s", Measured: formatThousands(rate), Target: "at least " + formatThousands(minSimulated), Met: rate >= minSimulated,
+		Note: fmt.Sprintf("best of %d rounds of %d lives on one core; one life is %.0f times one SHA-256 of 4 KB", simulateRounds, simulateLives, medianRatio(took[0], took[1])*decideTimes/simulateLives),
 	})
 	return nil
 }

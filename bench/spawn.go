@@ -23,29 +23,29 @@ const (
 	maxSpawn    = 150 * time.Millisecond
 )
 
-// spawns measures how long it takes from the request for a task until its agent runs in
+// measureSpawns measures how long it takes from the request for a task until its agent runs in
 // a terminal, in a workspace that was used before, and how much of that is tmux's.
-func spawns(r *report, dir, orange string) (err error) {
+func measureSpawns(r *report, dir, orange string) (err error) {
 	if _, err := exec.LookPath("tmux"); err != nil {
-		r.add(figure{Name: "request to running agent", Measured: "not measured without tmux"})
+		r.addFigure(figure{Name: "request to running agent", Measured: "not measured without tmux"})
 		return nil
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	s, err := openShop(ctx, orange, dir, "tmux", 2)
+	s, err := openEnv(ctx, orange, dir, "tmux", 2)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	// A neighbour keeps the tmux server alive, as it is when a second task comes.
-	if _, err := s.create(ctx, "neighbour"); err != nil {
+	if _, err := s.createTask(ctx, "neighbour"); err != nil {
 		return err
 	}
-	if _, err := s.alive(ctx, 1); err != nil {
+	if _, err := s.awaitAgents(ctx, 1); err != nil {
 		return err
 	}
 	n := 0
-	start := func() (time.Duration, error) { n++; return s.spawn(ctx, "spawn-"+strconv.Itoa(n)) }
+	start := func() (time.Duration, error) { n++; return s.timeSpawn(ctx, "spawn-"+strconv.Itoa(n)) }
 	if _, err := start(); err != nil { // makes the workspace
 		return err
 	}
@@ -54,11 +54,11 @@ func spawns(r *report, dir, orange string) (err error) {
 		return err
 	}
 	defer end()
-	took, err := alternate(spawnRounds, start, bare)
+	took, err := alternateRounds(spawnRounds, start, bare)
 	if err != nil {
 		return err
 	}
-	r.add(spawnFigure(took[0], took[1]))
+	r.addFigure(spawnFigure(took[0], took[1]))
 	return nil
 }
 
@@ -68,39 +68,39 @@ func spawnFigure(ours, bare samples) figure {
 		over[i] = ours[i] - bare[i]
 	}
 	return figure{
-		Name: "request to running agent, over tmux", Measured: millis(over.median()), Target: "under " + millis(maxSpawn), Met: over.median() < maxSpawn,
-		Note: fmt.Sprintf("median of %d, from %s to %s; %s with tmux, tmux new-session alone %s", len(over), millis(slices.Min(over)), millis(slices.Max(over)), millis(ours.median()), millis(bare.median())),
+		Name: "request to running agent, over tmux", Measured: formatMillis(over.median()), Target: "under " + formatMillis(maxSpawn), Met: over.median() < maxSpawn,
+		Note: fmt.Sprintf("median of %d, from %s to %s; %s with tmux, tmux new-session alone %s", len(over), formatMillis(slices.Min(over)), formatMillis(slices.Max(over)), formatMillis(ours.median()), formatMillis(bare.median())),
 	}
 }
 
-// spawn measures one start, and ends it: the workspace is free again when it returns.
-func (s *shop) spawn(ctx context.Context, branch string) (time.Duration, error) {
+// timeSpawn measures one start, and ends it: the workspace is free again when it returns.
+func (s *env) timeSpawn(ctx context.Context, branch string) (time.Duration, error) {
 	begin := time.Now()
-	id, err := s.create(ctx, branch)
+	id, err := s.createTask(ctx, branch)
 	if err != nil {
 		return 0, err
 	}
 	var state attend.State
-	err = eventually(ctx, "the agent runs", 5*time.Millisecond, func() (bool, error) {
-		state, err = s.folder(id, 1).State(attend.BootID())
+	err = waitUntil(ctx, "the agent runs", 5*time.Millisecond, func() (bool, error) {
+		state, err = s.attemptFolder(id, 1).State(attend.BootID())
 		return state.Started.Child.PID != 0, err
 	})
 	if err != nil {
 		return 0, err
 	}
 	took := state.Started.At.Sub(begin.Round(0)) // as the attendant wrote it down: it knows no monotonic clock
-	return took, s.cancel(ctx, id)
+	return took, s.cancelTask(ctx, id)
 }
 
-// cancel ends a task whose agent runs, and waits until nothing of it is left.
-func (s *shop) cancel(ctx context.Context, id task.ID) error {
-	if _, err := s.alive(ctx, 2); err != nil {
+// cancelTask ends a task whose agent runs, and waits until nothing of it is left.
+func (s *env) cancelTask(ctx context.Context, id task.ID) error {
+	if _, err := s.awaitAgents(ctx, 2); err != nil {
 		return err
 	}
 	if _, err := s.client.Signal(ctx, string(id), sig.Signal{Kind: sig.Request, Actor: task.Human, Verb: "cancel"}); err != nil {
 		return fmt.Errorf("cancel a task: %w", err)
 	}
-	return eventually(ctx, "the task is over", 20*time.Millisecond, func() (bool, error) {
+	return waitUntil(ctx, "the task is over", 20*time.Millisecond, func() (bool, error) {
 		v, err := s.client.Task(ctx, string(id))
 		return v.Task.Status == "cancelled" && len(v.Task.Pending) == 0 && v.Task.Workspace == "", err
 	})
@@ -108,9 +108,9 @@ func (s *shop) cancel(ctx context.Context, id task.ID) error {
 
 // bareTmux is a tmux server with one session, and a measurement of another session on it
 // with a program that does nothing.
-func (s *shop) bareTmux(socket string) (measure func() (time.Duration, error), end func(), err error) {
+func (s *env) bareTmux(socket string) (measure func() (time.Duration, error), end func(), err error) {
 	tmux := func(args ...string) error {
-		out, err := s.command("tmux", append([]string{"-S", socket, "-f", os.DevNull}, args...)...).CombinedOutput()
+		out, err := s.newCommand("tmux", append([]string{"-S", socket, "-f", os.DevNull}, args...)...).CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("tmux %s: %w: %s", args[0], err, out)
 		}
@@ -120,5 +120,5 @@ func (s *shop) bareTmux(socket string) (measure func() (time.Duration, error), e
 	if err := tmux(append(session, "sleep", "600")...); err != nil {
 		return nil, nil, err
 	}
-	return timed(func() error { return tmux(append(session, "true", "x")...) }), func() { _ = tmux("kill-server") }, nil
+	return timedCall(func() error { return tmux(append(session, "true", "x")...) }), func() { _ = tmux("kill-server") }, nil
 }

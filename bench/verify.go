@@ -34,9 +34,9 @@ var generated = [...]struct {
 	{"8 stages, 1 persistent role", 8, 1}, {"8 stages, 2 persistent roles", 8, 2}, {"8 stages, 3 persistent roles", 8, 3},
 }
 
-// verifications measures the search of every built-in workflow, and of some that are
+// measureVerifications measures the search of every built-in workflow, and of some that are
 // made for it.
-func verifications(r *report, _ string) error {
+func measureVerifications(r *report, _ string) error {
 	for _, name := range builtin.Names() {
 		text, _ := builtin.Text(name)
 		def, err := workflow.Parse(name+".yaml", text)
@@ -72,11 +72,11 @@ func measureVerify(r *report, def *workflow.Definition, name string, limit time.
 	took := time.Since(begin)
 	runtime.ReadMemStats(&after)
 	held := after.Sys - after.HeapReleased
-	r.add(figure{
+	r.addFigure(figure{
 		Name: "verify " + name, Measured: fmt.Sprintf("%.1f s", took.Seconds()), Target: fmt.Sprintf("under %.0f s", limit.Seconds()), Met: took < limit && found.OK,
-		Note: fmt.Sprintf("%d states, %s states/s, %s decisions/s, %d cores", found.States, thousands(perSecond(found.States, took)), thousands(perSecond(found.Decisions, took)), cores),
+		Note: fmt.Sprintf("%d states, %s states/s, %s decisions/s, %d cores", found.States, formatThousands(perSecond(found.States, took)), formatThousands(perSecond(found.Decisions, took)), cores),
 	})
-	r.add(figure{
+	r.addFigure(figure{
 		Name: "verify " + name + ", memory", Measured: fmt.Sprintf("%d MB", held>>20), Target: fmt.Sprintf("under %d MB", maxVerifyMemory>>20), Met: held < maxVerifyMemory,
 		Note: fmt.Sprintf("all that the process holds, of it %d MB in use after the search", after.HeapInuse>>20),
 	})
@@ -93,7 +93,7 @@ func measureShare(r *report, def *workflow.Definition) {
 	if strings.HasPrefix(def.Name, builtin.Default) { // the engine's own workflows: others weigh more outside of it
 		f.Target, f.Met = fmt.Sprintf("at least %.1f", minDecideShare), share >= minDecideShare
 	}
-	r.add(f)
+	r.addFigure(f)
 }
 
 // decideShare is how much of a search is spent in the engine.

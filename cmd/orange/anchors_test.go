@@ -137,7 +137,7 @@ func (s *shop) forgeLinks() {
 	check(s.t, rows.Err())
 	var head journal.Link
 	for i := range all {
-		head = head.Next(&all[i])
+		head = head.NextLink(&all[i])
 		_, err := db.Exec("UPDATE journal SET link = ? WHERE row = ?", head[:], all[i].Row)
 		check(s.t, err)
 	}

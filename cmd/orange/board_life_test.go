@@ -51,7 +51,7 @@ func demonstration() string {
 func (s *shop) waitsFor(id task.ID, number, tag string) {
 	s.t.Helper()
 	s.await(id, "the card waits with "+tag, func(t task.Task) bool {
-		return t.Status == "board" && len(t.Pending) == 0 && t.Face != nil && slices.Contains(t.Face.Tags, tag)
+		return t.Status == "board" && len(t.Pending) == 0 && t.CardSnapshot != nil && slices.Contains(t.CardSnapshot.Tags, tag)
 	})
 	if card, _ := s.card(number); !slices.Contains(card.Tags, tag) || card.Claim != nil {
 		s.t.Errorf("%+v", card)
@@ -117,7 +117,9 @@ func TestAWorkerGetsOnlyWhatItMayAskFor(t *testing.T) {
 		`{"add_tags": ["Ready", "Urgent", "Plan-Approved"], "remove_tags": ["Nope"], "move_to_column": "Somewhere", "update_description": "Mine now."}`, "")+
 		"ba#2:\n"+result(true, "Once more", `{"move_to_column": "Done", "add_tags": ["Needs-Clarification"]}`, `, "git_actions": {"branch_created": "mine", "commit_made": true, "pr_created": {"number": 7, "url": "https://forge.example/pull/7", "title": "x"}}`)+
 		"ba#3:\n  - idle:\n", "--description", "Customers want to log in.")
-	s.await(id, "it rests with Ready", func(t task.Task) bool { return t.Status == "board" && len(t.Pending) == 0 && t.RanOf("ba") == 1 })
+	s.await(id, "it rests with Ready", func(t task.Task) bool {
+		return t.Status == "board" && len(t.Pending) == 0 && t.AttemptsOfRole("ba") == 1
+	})
 	card, _ := s.card("1")
 	if !slices.Equal(card.Tags, []string{"Ready"}) || card.Column != "To Do" || card.Description != "Mine now." {
 		t.Errorf("%+v", card)
@@ -155,7 +157,7 @@ func TestResultsThatDoNotCountMoveNoCard(t *testing.T) {
 	for i, c := range cases {
 		id := s.addCard(c.name, c.script)
 		s.await(id, c.name+": the ba is asked", func(t task.Task) bool {
-			a, ok := t.Live("ba")
+			a, ok := t.LiveAttempt("ba")
 			return ok && a.Number == 2 && a.Running
 		})
 		s.wayIs(id, "board", "ba-evaluate")
@@ -188,7 +190,9 @@ func TestWhatAPersonDoesMeanwhileCounts(t *testing.T) {
 	}
 	s.write("go-1", "")
 	// The rejection was on the card before the plan was: it counts as soon as the card is read.
-	s.await(id, "the plan is made again", func(t task.Task) bool { return t.Status == "board" && t.RanOf("architect") == 2 && len(t.Pending) == 0 })
+	s.await(id, "the plan is made again", func(t task.Task) bool {
+		return t.Status == "board" && t.AttemptsOfRole("architect") == 2 && len(t.Pending) == 0
+	})
 	s.wayIs(id, "board", "architect-plan", "board", "architect-revise", "board")
 	notes := 0
 	for _, e := range s.journal(id) {
@@ -252,7 +256,7 @@ func TestOneDeveloperAtATimeEvenInTrouble(t *testing.T) {
 	stillWaits := func(when string) {
 		t.Helper()
 		s.orange("board", "comment", "2", "Now?", "--project", "shop") // whoever looks at the card finds the group taken
-		if got := s.task(second); got.RanOf("dev") != 0 {
+		if got := s.task(second); got.AttemptsOfRole("dev") != 0 {
 			t.Errorf("%s a second developer was started", when)
 		}
 	}
@@ -304,7 +308,7 @@ func TestWhatAPersonDidBeforeTheServerDiedIsHeardOf(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, "headless", "--workflow", "joan-board")
 	id := s.addCard("Login", "ba:\n  - idle:\n", "--tag", "Ready")
-	s.await(id, "it rests", func(t task.Task) bool { return t.Status == "board" && t.Face != nil && len(t.Pending) == 0 })
+	s.await(id, "it rests", func(t task.Task) bool { return t.Status == "board" && t.CardSnapshot != nil && len(t.Pending) == 0 })
 	s.orange("stop")
 	// A server that is killed after the card was changed and before the task heard of it
 	// leaves this behind.

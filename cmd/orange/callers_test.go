@@ -72,7 +72,7 @@ worker:
   - idle:
 `)
 	s.await(id, "the worker runs", func(t task.Task) bool {
-		a, ok := t.Live("worker")
+		a, ok := t.LiveAttempt("worker")
 		return ok && a.Running
 	})
 	out := filepath.Join(s.dir, "said")

@@ -26,7 +26,7 @@ func TestCrashAtEveryBoundary(t *testing.T) {
 			if testing.Short() || name != "orange" && name != "orange-direct" { // their cards and reports are killed in board_effects_test.go
 				limit = 20
 			}
-			report, err := selftest.Crash(t.Context(), selftest.Options{Program: program, Dir: t.TempDir(), Workflow: def, Parallel: 2, Limit: limit})
+			report, err := selftest.RunCrashes(t.Context(), selftest.Options{Program: program, Dir: t.TempDir(), Workflow: def, Parallel: 2, Limit: limit})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -76,7 +76,7 @@ func TestAnAgentThatIsKilledIsReplaced(t *testing.T) {
 		s.reaches(id, "working")
 		kill(t, s.alive(id, 1).Child.PID)
 		crashed := s.await(id, "the crash is seen", func(t task.Task) bool { return t.Crashed == "worker" })
-		if crashed.Counter("crash_count") != 1 || crashed.RespawnAt.IsZero() {
+		if crashed.CounterValue("crash_count") != 1 || crashed.RespawnAt.IsZero() {
 			t.Errorf("%+v", crashed)
 		}
 		if inbox := s.orange("inbox"); !strings.Contains(inbox, "crashed") {
@@ -217,7 +217,7 @@ func (s *shop) fellWithOthers(id task.ID, why string) {
 	if count(history, "agent.crashed") != 0 || count(history, "agent.lost "+why) != 1 {
 		s.t.Errorf("%q", history)
 	}
-	if got := s.task(id); got.Counter("crash_count") != 0 {
+	if got := s.task(id); got.CounterValue("crash_count") != 0 {
 		s.t.Errorf("a crash is counted: %+v", got.Counters)
 	}
 	if out := s.orange("task", "explain", string(id)); !strings.Contains(out, why) {
@@ -243,10 +243,10 @@ func TestAReviewerDiesBesideALivingWorker(t *testing.T) {
 	id := s.create("feature", strings.Replace(diligent, "reviewer:\n", "reviewer:\n  - die: KILL\nreviewer#2:\n", 1))
 	s.reaches(id, "reviewing")
 	got := s.task(id)
-	if n := count(s.history(id), "agent.crashed"); n != 1 || got.Counter("review_round") != 1 {
-		t.Errorf("%d crashes, round %d: %q", n, got.Counter("review_round"), s.history(id))
+	if n := count(s.history(id), "agent.crashed"); n != 1 || got.CounterValue("review_round") != 1 {
+		t.Errorf("%d crashes, round %d: %q", n, got.CounterValue("review_round"), s.history(id))
 	}
-	if a, ok := got.Live("worker"); !ok || a.Number != 1 {
+	if a, ok := got.LiveAttempt("worker"); !ok || a.Number != 1 {
 		t.Errorf("the worker was touched: %+v", got.Attempts)
 	}
 }

@@ -161,7 +161,7 @@ func TestAnIssueOfGitHubGoesItsWay(t *testing.T) {
 	reviewed := func(id task.ID, workers int) task.Task {
 		t.Helper()
 		return s.await(id, "a person is to look", func(t task.Task) bool {
-			return t.Status == "reviewing" && len(t.Pending) == 0 && t.RanOf("worker") == workers && len(t.Attempts) == 0
+			return t.Status == "reviewing" && len(t.Pending) == 0 && t.AttemptsOfRole("worker") == workers && len(t.Attempts) == 0
 		})
 	}
 	id := s.begin(key)
@@ -206,7 +206,7 @@ func TestAnIssueOfGitHubGoesItsWay(t *testing.T) {
 		t.Errorf("a reviewer writes sections, or a stranger is heard:\n%s", third)
 	}
 	sync()
-	if got := s.task(id); got.Status != "reviewing" || got.RanOf("worker") != 3 {
+	if got := s.task(id); got.Status != "reviewing" || got.AttemptsOfRole("worker") != 3 {
 		t.Errorf("a review counts twice: %+v", got)
 	}
 

@@ -37,7 +37,7 @@ worker:
 	}
 	next := s.create("next", "worker:\n  - idle:\n")
 	s.await(next, "the next worker runs", func(t task.Task) bool {
-		a, ok := t.Live("worker")
+		a, ok := t.LiveAttempt("worker")
 		return ok && a.Running
 	})
 	if text, err := os.ReadFile(filepath.Join(s.dir, "ran")); err == nil {

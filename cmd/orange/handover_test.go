@@ -34,7 +34,7 @@ reviewer:
 			t.Errorf("%s: %s", name, text)
 		}
 	}
-	if n := count(s.history(id), "agent.undone"); n != 1 || got.Counter("crash_count") != 0 || count(s.history(id), "agent.crashed") != 0 {
+	if n := count(s.history(id), "agent.undone"); n != 1 || got.CounterValue("crash_count") != 0 || count(s.history(id), "agent.crashed") != 0 {
 		t.Errorf("%q", s.history(id))
 	}
 	prompt, err := os.ReadFile(filepath.Join(s.home, "attempts", string(id), "2", "prompt.md"))
@@ -86,8 +86,8 @@ worker#2:
 reviewer:
   - idle:
 `)
-	got := s.await(id, "it is held", func(t task.Task) bool { return t.Held != "" })
-	if got.Status != "working" || got.Counter("crash_count") != 0 || got.AttemptCount() != 2 {
+	got := s.await(id, "it is held", func(t task.Task) bool { return t.WorkFailed != "" })
+	if got.Status != "working" || got.CounterValue("crash_count") != 0 || got.AttemptCount() != 2 {
 		t.Errorf("%+v", got)
 	}
 	if inbox := s.orange("inbox"); !strings.Contains(inbox, "one.txt") || !strings.Contains(inbox, "orange task respawn "+string(id)) {

@@ -64,7 +64,7 @@ reviewer:
 		t.Errorf("%+v", item.Reasons)
 	}
 	hasAll(t, "the explanation", s.orange("task", "explain", string(id)), "Who must act: a person", "the worker asks something", "Which one should I take?", "orange task answer")
-	if got := s.task(id); !got.Attempts[0].Condition.Asks() || got.Status != "working" {
+	if got := s.task(id); !got.Attempts[0].Condition.AsksPerson() || got.Status != "working" {
 		t.Errorf("%+v in %s", got.Attempts[0], got.Status)
 	}
 
@@ -79,8 +79,8 @@ reviewer:
 	if text := s.taskText(id); !strings.Contains(text, "## Answer\n") || !strings.Contains(text, "-->\nthe file\n") {
 		t.Errorf("TASK.md: %s", text)
 	}
-	if got := s.task(id); got.RanOf("worker") != 1 {
-		t.Errorf("%d workers", got.RanOf("worker"))
+	if got := s.task(id); got.AttemptsOfRole("worker") != 1 {
+		t.Errorf("%d workers", got.AttemptsOfRole("worker"))
 	}
 	if n := len(s.entries(id, journal.AgentAnswered)); n != 1 {
 		t.Errorf("%d answers", n)
@@ -126,7 +126,7 @@ reviewer:
 			item := s.asked(id)
 			hasAll(t, "the item", item.Text, "the worker ended with a question", "Which one should I take?")
 			got := s.task(id)
-			if got.Held == "" || got.Counter("crash_count")+got.Counter("no_answer") != 0 || got.RanOf("worker") != 1 || len(got.Attempts) != 0 {
+			if got.WorkFailed == "" || got.CounterValue("crash_count")+got.CounterValue("no_answer") != 0 || got.AttemptsOfRole("worker") != 1 || len(got.Attempts) != 0 {
 				t.Errorf("%+v", got)
 			}
 			hasAll(t, "the history", s.orange("task", "history", string(id)), "agent.no-answer")
@@ -153,7 +153,7 @@ fixer:
   - idle:
 `)
 	got := s.await(id, "it is stuck", func(t task.Task) bool { return t.Status == "stuck" })
-	hasAll(t, "why", got.Because, "no answer 2 of 2 in working")
+	hasAll(t, "why", got.StateReason, "no answer 2 of 2 in working")
 	hasAll(t, "the prompt", s.prompt(id, 2), "you did not say how it went so that it counts", "end with the question")
 	if n := len(s.entries(id, journal.AgentSilent)); n != 2 {
 		t.Errorf("%d ends without an answer: %q", n, s.history(id))
@@ -177,18 +177,18 @@ worker:
   - idle:
 `, "--workflow", "stops")
 	s.await(id, "it was told to go on, and stopped again", func(t task.Task) bool {
-		a, ok := t.Live("worker")
+		a, ok := t.LiveAttempt("worker")
 		return ok && !a.Nudged.IsZero() && a.Condition.Name == task.Idle && a.Condition.Since.After(a.Nudged) && len(t.Pending) == 0
 	})
 	hasAll(t, "the explanation", s.orange("task", "explain", string(id)), "nothing by itself")
 	got := s.task(id)
-	if a, ok := got.Live("worker"); !ok || a.Overdue || len(s.entries(id, journal.AgentNudged)) != 1 {
+	if a, ok := got.LiveAttempt("worker"); !ok || a.Overdue || len(s.entries(id, journal.AgentNudged)) != 1 {
 		t.Errorf("%+v", got)
 	}
 	item := s.asked(id)
 	hasAll(t, "the item", item.Text, "ended its turn without moving the task", "I looked around once more.")
 	s.orange("task", "answer", string(id), "go on")
-	s.await(id, "it asks", func(t task.Task) bool { return len(t.Attempts) == 1 && t.Attempts[0].Condition.Asks() })
+	s.await(id, "it asks", func(t task.Task) bool { return len(t.Attempts) == 1 && t.Attempts[0].Condition.AsksPerson() })
 	hasAll(t, "the item", fmt.Sprint(s.asked(id).Reasons), "And what now?")
 	s.sound(id)
 }

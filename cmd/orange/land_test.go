@@ -213,7 +213,7 @@ acceptance:
 		ids = append(ids, task.ID(choice(t, r, key).Task))
 	}
 	for _, id := range ids {
-		s.await(id, "acceptance is at work", func(t task.Task) bool { _, ok := t.Live("acceptance"); return ok })
+		s.await(id, "acceptance is at work", func(t task.Task) bool { _, ok := t.LiveAttempt("acceptance"); return ok })
 	}
 	s.write("accept", "")
 	for i, id := range ids {

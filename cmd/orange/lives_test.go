@@ -41,7 +41,7 @@ func TestTheSecondWorkerIsToldWhatWasFound(t *testing.T) {
 		{"orange-direct", "worker:\n" + work + over + "worker#2:\n  - idle:\n" + fail, nil, "worker", 3, "# Resuming: do it"},
 		{"linear-sdlc", "development:\n" + work + "development#2:\n  - idle:\nqa:\n  - say: \"" + finding + "\\n\\n<!-- WORK_RESULT:failed nonce={nonce} -->\"\n",
 			func(s *shop, id task.ID) {
-				s.await(id, "the work failed", func(t task.Task) bool { return t.Held != "" && len(t.Pending) == 0 })
+				s.await(id, "the work failed", func(t task.Task) bool { return t.WorkFailed != "" && len(t.Pending) == 0 })
 				s.orange("task", "request-changes", string(id), "-m", "mend what QA found")
 			}, "development", 3, "# Rework: do it"},
 		{"cmat-feature", steps(map[string]string{"tester": "  - say: \"" + finding + "\"\n" + block("TESTS_FAILED: one of three"), "implementer#2": "  - idle:\n"}),
@@ -119,7 +119,7 @@ func TestTheFixerIsToldTheNote(t *testing.T) {
 	s := openShop(t, "headless", "--workflow", "orange-direct")
 	id := s.create("feature", "worker:\n  - run: "+note+"\nfixer:\n  - idle:\n")
 	s.await(id, "the fixer runs", func(t task.Task) bool {
-		a, ok := t.Live("fixer")
+		a, ok := t.LiveAttempt("fixer")
 		return ok && a.Running
 	})
 	hasAll(t, "what the fixer is told", s.prompt(id, 2), "# Stuck: do it", "Why the task is at stuck.", "> Note of the worker: the registry is down")
@@ -138,17 +138,17 @@ func TestTheQAIsToldThePullRequestOfThisMoment(t *testing.T) {
 	t.Parallel()
 	s, h := openHub(t, "--workflow", "linear-sdlc", "--pool-size", "3")
 	id := s.create("feature", "development:\n  - commit: {file: a.txt, text: \"a\\n\", message: a}\nqa:\n  - run: \"while ! test -e ../../../go; do sleep 0.05; done\"\n  - exit: 1\nqa#2:\n  - idle:\n")
-	s.await(id, "the QA runs", func(t task.Task) bool { a, ok := t.Live("qa"); return ok && a.Running })
+	s.await(id, "the QA runs", func(t task.Task) bool { a, ok := t.LiveAttempt("qa"); return ok && a.Running })
 	got := s.task(id)
 	hasAll(t, "the QA", s.prompt(id, 2), "The pull request is "+got.PRURL+" open.")
 	h.Close(t, pullOf(s, got))
 	s.write("go", "")
-	s.await(id, "the QA is gone", func(t task.Task) bool { _, ok := t.Live("qa"); return !ok })
+	s.await(id, "the QA is gone", func(t task.Task) bool { _, ok := t.LiveAttempt("qa"); return !ok })
 	s.orange("task", "respawn", string(id))
-	s.await(id, "the second QA runs", func(t task.Task) bool { a, ok := t.Live("qa"); return ok && a.Number == 3 && a.Running })
+	s.await(id, "the second QA runs", func(t task.Task) bool { a, ok := t.LiveAttempt("qa"); return ok && a.Number == 3 && a.Running })
 	hasAll(t, "the second QA", s.prompt(id, 3), "The pull request is "+got.PRURL+" closed.", "# QA: do it")
 
 	bare := s.create("bare", "qa:\n  - idle:\n", "--status", "Finished")
-	s.await(bare, "its QA runs", func(t task.Task) bool { a, ok := t.Live("qa"); return ok && a.Running })
+	s.await(bare, "its QA runs", func(t task.Task) bool { a, ok := t.LiveAttempt("qa"); return ok && a.Running })
 	hasAll(t, "a QA without one", s.prompt(bare, 1), "There is no pull request for branch bare", "report that the work failed, and explain that no pull request was found")
 }

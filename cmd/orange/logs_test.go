@@ -94,7 +94,7 @@ func TestOnlyAgentsThatHaveAProcessCount(t *testing.T) {
 	s := openShop(t, "headless")
 	id := s.create("feature", "worker:\n  - idle:\n")
 	started := s.alive(id, 1)
-	s.await(id, "it is idle", func(t task.Task) bool { a, ok := t.Live("worker"); return ok && a.Condition.Name == task.Idle })
+	s.await(id, "it is idle", func(t task.Task) bool { a, ok := t.LiveAttempt("worker"); return ok && a.Condition.Name == task.Idle })
 	agents, idle, x, doctor := s.known(id)
 	if agents != 1 || idle != 1 || x.Why != "the worker ended its turn without moving the task, and waits" || x.Cost[0].Living != 1 || !strings.Contains(doctor, "1 alive") {
 		t.Errorf("alive: %d agents, %d idle, %s, %+v, %s", agents, idle, x.Why, x.Cost, doctor)

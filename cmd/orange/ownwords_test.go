@@ -37,10 +37,10 @@ reviewer#2:
 `)
 	}
 	for name, id := range ids {
-		got := s.await(id, "the reviewer "+name+", and another one objects", func(t task.Task) bool { return t.Counter("review_round") == 1 && t.Visit > 4 })
+		got := s.await(id, "the reviewer "+name+", and another one objects", func(t task.Task) bool { return t.CounterValue("review_round") == 1 && t.Visit > 4 })
 		s.wayIs(id, "pending", "planning", "working", "agent-review", "working")
 		asked := s.entries(id, journal.AgentRestate)
-		if len(asked) != 1 || !strings.Contains(asked[0].Reason, "says PASS, and it changed while the worker was at work") || got.Counter("crash_count") != 0 {
+		if len(asked) != 1 || !strings.Contains(asked[0].Reason, "says PASS, and it changed while the worker was at work") || got.CounterValue("crash_count") != 0 {
 			t.Errorf("the reviewer %s: %+v", name, asked)
 		}
 		if words := s.prompt(id, 3); !strings.Contains(words, "orange task verdict PASS|FAIL") && !strings.Contains(words, "orange task verdict FAIL -m") {

@@ -56,7 +56,7 @@ qa:
 qa#2:
   - idle:
 `)
-	got := s.await(id, "the qa gave no answer", func(t task.Task) bool { return t.Counter("no_answer") > 0 })
+	got := s.await(id, "the qa gave no answer", func(t task.Task) bool { return t.CounterValue("no_answer") > 0 })
 	if got.Status != "Finished" {
 		t.Errorf("it is %s", got.Status)
 	}
@@ -80,7 +80,7 @@ acceptance:
   - idle:
 `)
 		s.await(id, "the qa is asked", func(t task.Task) bool {
-			a, ok := t.Live("qa")
+			a, ok := t.LiveAttempt("qa")
 			return ok && a.Number == 3 && a.Running
 		})
 		item := s.wanted(id)
@@ -121,13 +121,13 @@ qa#4:
 acceptance:
   - say: "`+passed+`"
 `)
-	got := s.await(id, "the second try is over", func(t task.Task) bool { return t.Counter("no_answer") == 2 })
+	got := s.await(id, "the second try is over", func(t task.Task) bool { return t.CounterValue("no_answer") == 2 })
 	if got.RespawnAt.IsZero() || got.Status != "Finished" || got.Crashed != "" {
 		t.Errorf("%+v", got)
 	}
 	s.orange("task", "respawn", string(id)) // nobody waits for the third
 	got = s.rests(id, "Halted")
-	if got.ReturnTo != "Finished" || got.Counter("crash_count") != 0 {
+	if got.ReturnTo != "Finished" || got.CounterValue("crash_count") != 0 {
 		t.Errorf("%+v", got)
 	}
 	item := s.wanted(id)
@@ -162,7 +162,7 @@ qa#3:
 acceptance:
   - say: "`+passed+`"
 `)
-	failedOnce := s.await(id, "it is held", func(t task.Task) bool { return t.Held != "" && len(t.Attempts) == 0 && len(t.Pending) == 0 })
+	failedOnce := s.await(id, "it is held", func(t task.Task) bool { return t.WorkFailed != "" && len(t.Attempts) == 0 && len(t.Pending) == 0 })
 	if failedOnce.Status != "Finished" || !failedOnce.RespawnAt.IsZero() || failedOnce.Crashed != "" {
 		t.Errorf("%+v", failedOnce)
 	}
@@ -175,7 +175,9 @@ acceptance:
 	hasAll(t, "the card", strings.Join(texts(comments), "\n"), "qa: a.txt:1 is wrong.")
 
 	s.orange("task", "respawn", string(id)) // the person does not believe it
-	s.await(id, "it failed again", func(t task.Task) bool { return t.Held != "" && t.RanOf("qa") == 2 && len(t.Pending) == 0 })
+	s.await(id, "it failed again", func(t task.Task) bool {
+		return t.WorkFailed != "" && t.AttemptsOfRole("qa") == 2 && len(t.Pending) == 0
+	})
 	s.orange("task", "request-changes", string(id), "-m", "rounder corners")
 	s.rests(id, "Accepted") // a person's word ends the cooldown
 	if !s.has("read") {
@@ -212,12 +214,12 @@ qa#2:
 	for _, c := range cases {
 		id := ids[c.name]
 		s.await(id, c.name+": the qa is asked", func(t task.Task) bool {
-			a, ok := t.Live("qa")
+			a, ok := t.LiveAttempt("qa")
 			return ok && a.Number == 3 && a.Running
 		})
 		s.wayIs(id, "Backlog", "Started", "Finished")
 		silent := s.entries(id, journal.AgentSilent)
-		if len(silent) != 1 || silent[0].Said == nil || silent[0].Said.Outcome == "passed" {
+		if len(silent) != 1 || silent[0].LastReport == nil || silent[0].LastReport.Outcome == "passed" {
 			t.Errorf("%s: %+v", c.name, silent)
 			continue
 		}
@@ -243,7 +245,7 @@ acceptance:
 acceptance#2:
   - idle:
 `)
-	s.await(id, "the acceptance is asked", func(t task.Task) bool { return t.Status == "Delivered" && t.RanOf("acceptance") == 2 })
+	s.await(id, "the acceptance is asked", func(t task.Task) bool { return t.Status == "Delivered" && t.AttemptsOfRole("acceptance") == 2 })
 	s.wayIs(id, "Backlog", "Started", "Finished", "Delivered")
 	said := s.entries(id, journal.AgentSilent)
 	if len(said) != 2 {
@@ -344,10 +346,10 @@ acceptance:
   - idle:
 `)
 	s.await(id, "the qa ended its turn without a word about it", func(t task.Task) bool {
-		a, ok := t.Live("qa")
+		a, ok := t.LiveAttempt("qa")
 		return ok && a.Condition.Name == task.Idle
 	})
-	if got := s.task(id); got.Status != "Finished" || got.Counter("no_answer") != 0 {
+	if got := s.task(id); got.Status != "Finished" || got.CounterValue("no_answer") != 0 {
 		t.Errorf("%+v", got)
 	}
 	agent := s.alive(id, 2).Child.PID
@@ -355,7 +357,7 @@ acceptance:
 		t.Fatal(err)
 	}
 	got := s.rests(id, "Delivered")
-	if !strings.Contains(got.Held, "failed") || !gone(agent) {
+	if !strings.Contains(got.WorkFailed, "failed") || !gone(agent) {
 		t.Errorf("agent %d gone: %v; %+v", agent, gone(agent), got)
 	}
 	s.wayIs(id, "Backlog", "Started", "Finished", "Delivered")

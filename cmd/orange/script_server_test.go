@@ -97,7 +97,7 @@ func settle(ctx context.Context, c *client.Client, id string) error {
 		if err != nil {
 			return err
 		}
-		if e, more := engine.Next(&v.Task); more && e.Tries == 0 {
+		if e, more := engine.NextEffect(&v.Task); more && e.Tries == 0 {
 			return nil
 		}
 		return errSettled
@@ -118,7 +118,7 @@ func cmdFill(ts *testscript.TestScript, neg bool, args []string) {
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	for i := range n {
-		wish := signal.Wish{New: signal.New{Project: args[0], Branch: fmt.Sprintf("%s/%03d", args[2], i), Summary: fmt.Sprintf("Thing %d", i), Status: args[2]}}
+		wish := signal.NewTask{New: signal.New{Project: args[0], Branch: fmt.Sprintf("%s/%03d", args[2], i), Summary: fmt.Sprintf("Thing %d", i), Status: args[2]}}
 		if _, err := c.Create(context.Background(), wish); err != nil {
 			ts.Fatalf("task %d: %v", i, err)
 		}

@@ -35,7 +35,7 @@ func (s *shop) watch(c *client.Client, id task.ID) *watched {
 		c.Follow(ctx, client.Live{After: state.Row, Lost: func(error) {}, Change: func(change overview.Change) error { //nolint:errcheck // it ends with ctx
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			w.state.Apply(change)
+			w.state.ApplyChange(change)
 			return nil
 		}})
 	})

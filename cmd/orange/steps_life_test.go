@@ -55,7 +55,7 @@ func TestAFeatureGoesThroughItsSteps(t *testing.T) {
 		}))
 		got := s.rests(id, "complete")
 		s.wayIs(id, "pending", "requirements-analyst", "architect", "implementer", "tester", "documenter", "complete")
-		if got.Workspace != "" || got.Counter("no_answer") != 0 {
+		if got.Workspace != "" || got.CounterValue("no_answer") != 0 {
 			t.Errorf("%+v", got)
 		}
 		hasAll(t, "what the tester is told", s.prompt(id, 4), "enhancements/login/implementer/required_output/", "TESTING_COMPLETE", "task_id: "+string(id))
@@ -74,7 +74,7 @@ func TestAStepThatDidNotWriteItsFileIsAsked(t *testing.T) {
 		"architect#2": "  - run: \"mkdir -p enhancements/login/architect/required_output && echo nothing >enhancements/login/architect/required_output/implementation_plan.md\"\n" + block("READY_FOR_IMPLEMENTATION"),
 		"architect#3": output("architect", "implementation_plan.md") + block("READY_FOR_IMPLEMENTATION"),
 	}))
-	s.await(id, "the second did not write it well", func(t task.Task) bool { return t.Counter("no_answer") == 2 })
+	s.await(id, "the second did not write it well", func(t task.Task) bool { return t.CounterValue("no_answer") == 2 })
 	if item := s.wanted(id); item.Kind != engine.ItemNoAnswer || item.Status != "architect" {
 		t.Errorf("the inbox says %+v", item)
 	}
@@ -97,7 +97,7 @@ func TestAStepThatIsBlockedGoesOnWithAnAnswer(t *testing.T) {
 			"implementer#2": "  - run: \"grep -q 'it is 8080' TASK.md && touch ../../../read\"\n" + output("implementer", "implementation_summary.md") + block("READY_FOR_INTEGRATION"),
 		}))
 		got := s.rests(id, "halted")
-		if got.ReturnTo != "implementer" || got.Counter("no_answer") != 0 {
+		if got.ReturnTo != "implementer" || got.CounterValue("no_answer") != 0 {
 			t.Errorf("%+v", got)
 		}
 		item := s.wanted(id)
@@ -136,7 +136,7 @@ func TestACodeThatNobodyDeclaredHalts(t *testing.T) {
 	hasAll(t, "the inbox", item.Text, "UNEXPECTED", "READY_FOR_LUNCH", "READY_FOR_IMPLEMENTATION, BLOCKED, NEEDS_CLARIFICATION, NEEDS_RESEARCH")
 	for id, why := range map[task.ID]string{foreign: "0123456789abcdefghijk", other: "architect"} {
 		s.await(id, "it is asked", func(t task.Task) bool {
-			a, ok := t.Live("requirements-analyst")
+			a, ok := t.LiveAttempt("requirements-analyst")
 			return ok && a.Number == 2 && a.Running
 		})
 		s.wayIs(id, "pending", "requirements-analyst")
@@ -160,7 +160,7 @@ func TestAStepThatIsNotToBeginByItselfWaits(t *testing.T) {
 	id := s.create("feat/login", "maker:\n  - commit: {file: a.txt, text: \"a\\n\", message: a}\n"+block("MADE")+"tester:\n"+block("TESTED"), "--workflow", "slowly")
 	got := s.rests(id, "tester-ready")
 	item := s.wanted(id)
-	if got.RanOf("tester") != 0 || item.Kind != engine.ItemReview {
+	if got.AttemptsOfRole("tester") != 0 || item.Kind != engine.ItemReview {
 		t.Errorf("%+v, the inbox says %+v", got, item)
 	}
 	s.orange("task", "complete", string(id))

@@ -65,7 +65,7 @@ acceptance#2:
 	where := "file:" + filepath.Join(s.dir, "linear.token")
 	got := s.await(id, "a person is to look", func(t task.Task) bool { return t.Attention != "" })
 	hasAll(t, "what the task wants", got.Attention, where)
-	got = s.await(id, "the work goes on", func(t task.Task) bool { _, ok := t.Live("acceptance"); return ok })
+	got = s.await(id, "the work goes on", func(t task.Task) bool { _, ok := t.LiveAttempt("acceptance"); return ok })
 	if got.Status != "Delivered" || len(got.Pending) != 4 {
 		t.Errorf("%+v", got)
 	}

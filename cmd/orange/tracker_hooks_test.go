@@ -119,13 +119,13 @@ func TestNewsOfLinearAreHeard(t *testing.T) {
 		t.Error("it is held by what is over")
 	}
 	s.write("go", "")
-	s.await(id, "QA is at work", func(t task.Task) bool { _, ok := t.Live("qa"); return ok && len(t.Pending) == 0 })
+	s.await(id, "QA is at work", func(t task.Task) bool { _, ok := t.LiveAttempt("qa"); return ok && len(t.Pending) == 0 })
 	delivers(t, lin, w.News(t)...) // of what we did ourselves
 
 	w.Move(t, key, "Started")
 	news = w.News(t)
 	delivers(t, lin, news[0], news[0])
-	s.await(id, "QA is at work again", func(t task.Task) bool { return t.RanOf("qa") == 2 && len(t.Pending) == 0 })
+	s.await(id, "QA is at work again", func(t task.Task) bool { return t.AttemptsOfRole("qa") == 2 && len(t.Pending) == 0 })
 	news = append(w.News(t), news...)
 	delivers(t, lin, news...) // the move comes once more, late
 	s.wayIs(id, "Backlog", "Started", "Finished", "Started", "Finished")

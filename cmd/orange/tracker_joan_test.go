@@ -53,7 +53,7 @@ func TestACardOfJoanGoesOverTheBoard(t *testing.T) {
 			joan.Fail(f)
 			s.write("go", "")
 			s.await(id, "the card waits", func(t task.Task) bool {
-				return t.Status == "board" && len(t.Pending) == 0 && t.Face != nil && slices.Contains(t.Face.Tags, "Dev-Complete")
+				return t.Status == "board" && len(t.Pending) == 0 && t.CardSnapshot != nil && slices.Contains(t.CardSnapshot.Tags, "Dev-Complete")
 			})
 			card := joan.Real(t, key).Card
 			if !slices.Equal(card.Tags, []string{"Dev-Complete"}) || card.Column != "Review" || card.Description != "Done as planned." {

@@ -107,7 +107,7 @@ acceptance:
 	s.await(id, "it is held again", func(t task.Task) bool { return t.Paused })
 	w.Comment(t, second, "alice", "RESUME")
 	s.sync()
-	s.await(id, "QA is at work", func(t task.Task) bool { _, ok := t.Live("qa"); return ok && !t.Paused && t.Status == "Finished" })
+	s.await(id, "QA is at work", func(t task.Task) bool { _, ok := t.LiveAttempt("qa"); return ok && !t.Paused && t.Status == "Finished" })
 
 	w.Comment(t, second, "mallory", "SKIP QA")
 	if s.sync(); s.task(id).Status != "Finished" {
@@ -140,12 +140,12 @@ acceptance:
 `)
 	key := w.Add(t, filed("Login", "Backlog"))
 	id := s.begin(key)
-	s.await(id, "QA is at work", func(t task.Task) bool { _, ok := t.Live("qa"); return ok && len(t.Pending) == 0 })
+	s.await(id, "QA is at work", func(t task.Task) bool { _, ok := t.LiveAttempt("qa"); return ok && len(t.Pending) == 0 })
 	w.Move(t, key, "Started")
 	hasAll(t, "the news", strings.Join(s.sync().News, "\n"), "moved to Started in lin")
-	s.await(id, "acceptance is at work", func(t task.Task) bool { _, ok := t.Live("acceptance"); return ok && len(t.Pending) == 0 })
+	s.await(id, "acceptance is at work", func(t task.Task) bool { _, ok := t.LiveAttempt("acceptance"); return ok && len(t.Pending) == 0 })
 	s.wayIs(id, "Backlog", "Started", "Finished", "Started", "Finished", "Delivered")
-	if got := s.task(id); got.RanOf("development") != 2 {
+	if got := s.task(id); got.AttemptsOfRole("development") != 2 {
 		t.Errorf("%+v", got)
 	}
 	if r := s.sync(); len(r.News)+len(r.Drift) != 0 {

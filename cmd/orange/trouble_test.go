@@ -199,7 +199,7 @@ reviewer:
   - run: orange task update --status working
 `)
 	s.await(id, "it asks", func(t task.Task) bool {
-		a, ok := t.Live("worker")
+		a, ok := t.LiveAttempt("worker")
 		return ok && a.Condition.Name == task.WaitingPermission
 	})
 	s.write("go", "")

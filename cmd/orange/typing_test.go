@@ -11,7 +11,7 @@ import (
 // message to it is owed.
 func shownScreen(words string) func(task.Task) bool {
 	return func(t task.Task) bool {
-		a, ok := t.Live("worker")
+		a, ok := t.LiveAttempt("worker")
 		return ok && a.Condition.Name == task.WaitingInput && strings.Contains(a.Condition.Detail, words) &&
 			len(t.Pending) == 1 && t.Pending[0].Do == "notify_worker" && t.Pending[0].Tries == 0
 	}
@@ -63,7 +63,7 @@ worker:
   - idle:
 `)
 	s.await(id, "it waits", func(t task.Task) bool {
-		a, ok := t.Live("worker")
+		a, ok := t.LiveAttempt("worker")
 		return t.Status == "clarification" && ok && a.Condition.Name == task.Idle
 	})
 	if _, err := s.tmux("copy-mode", "-t", "=shop/feature:=worker"); err != nil {

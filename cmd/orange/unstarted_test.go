@@ -70,7 +70,7 @@ func TestAnAgentThatCannotStartIsNoCrash(t *testing.T) {
 				t.Errorf("the inbox says %q", it.Text)
 			}
 			got := s.task(id)
-			if got.Status != "planning" || got.Counter("crash_count") != 0 || got.Unstarted.Count != 1 || got.RespawnAt.IsZero() {
+			if got.Status != "planning" || got.CounterValue("crash_count") != 0 || got.Unstarted.Count != 1 || got.RespawnAt.IsZero() {
 				t.Errorf("%+v", got)
 			}
 			hasAll(t, "explain", s.orange("task", "explain", string(id)), "Last start (worker)", "missing FOO")

@@ -40,8 +40,8 @@ reviewer#2:
   - run: orange task update --status reviewing
 `)
 		got := s.reaches(id, "reviewing")
-		if got.Counter("review_round") != 2 || count(s.history(id), "agent.crashed") != 0 {
-			t.Errorf("round %d: %q", got.Counter("review_round"), s.history(id))
+		if got.CounterValue("review_round") != 2 || count(s.history(id), "agent.crashed") != 0 {
+			t.Errorf("round %d: %q", got.CounterValue("review_round"), s.history(id))
 		}
 	})
 }
@@ -118,7 +118,7 @@ worker#2:
   - idle:
 `)
 	got = s.await(limited, "it is limited", func(t task.Task) bool { return !t.RespawnAt.IsZero() })
-	if got.Crashed != "" || got.Counter("crash_count") != 0 {
+	if got.Crashed != "" || got.CounterValue("crash_count") != 0 {
 		t.Errorf("%+v", got)
 	}
 	s.killServer() // the timer is in the record

@@ -142,7 +142,7 @@ reviewer:
 	s.await(id, "the end is seen", func(t task.Task) bool { return t.Crashed == "worker" })
 	s.orange("task", "respawn", string(id))
 	got := s.await(id, "a person is called", func(t task.Task) bool { return t.Attention != "" })
-	if !strings.Contains(got.Attention, "is on branch other instead of feature") || got.Counter("crash_count") != 1 || count(s.history(id), "agent.spawned") != 1 {
+	if !strings.Contains(got.Attention, "is on branch other instead of feature") || got.CounterValue("crash_count") != 1 || count(s.history(id), "agent.spawned") != 1 {
 		t.Errorf("%q, %q", got.Attention, s.history(id))
 	}
 	if it := s.wanted(id); !strings.Contains(it.Text, "git -C "+s.workspace(got)+" switch feature") {

@@ -26,31 +26,31 @@ type anthropicRequest struct {
 	} `json:"output_config"`
 }
 
-func readAnthropic(_ *http.Request, body []byte) (ask, error) {
+func readAnthropic(_ *http.Request, body []byte) (modelRequest, error) {
 	var in anthropicRequest
-	if err := decode(body, &in); err != nil {
-		return ask{}, err
+	if err := decodeRequest(body, &in); err != nil {
+		return modelRequest{}, err
 	}
-	a := ask{model: in.Model, stream: in.Stream, schema: in.Output.Format.Schema}
+	a := modelRequest{model: in.Model, stream: in.Stream, schema: in.Output.Format.Schema}
 	for _, t := range in.Tools {
 		a.tools = append(a.tools, tool{name: t.Name, schema: t.Schema})
 	}
 	for _, m := range in.Messages {
 		switch m.Role {
 		case "assistant":
-			a.recall(m.Content.count("tool_use"), m.Content.texts())
+			a.addAnswers(m.Content.countType("tool_use"), m.Content.textParts())
 		case "user":
-			a.hear(m.Content.texts())
+			a.addPrompt(m.Content.textParts())
 		case "system":
-			a.hear(interjections(m.Content.texts()))
+			a.addPrompt(interjectedPrompts(m.Content.textParts()))
 		}
 	}
 	return a, nil
 }
 
-// interjections are the prompts that arrived while the agent was at work: Claude passes
+// interjectedPrompts are the prompts that arrived while the agent was at work: Claude passes
 // them on with a remark before and after.
-func interjections(texts []string) []string {
+func interjectedPrompts(texts []string) []string {
 	var out []string
 	for _, text := range texts {
 		_, said, found := strings.Cut(text, "The user sent a new message while you were working:\n")
@@ -62,35 +62,35 @@ func interjections(texts []string) []string {
 	return out
 }
 
-func (u Usage) anthropic() object {
+func (u Usage) anthropicUsage() object {
 	return object{
 		"input_tokens": u.Input, "output_tokens": u.Output,
 		"cache_read_input_tokens": u.CacheRead, "cache_creation_input_tokens": u.CacheWrite,
 	}
 }
 
-func writeAnthropic(w http.ResponseWriter, a ask, out reply) {
+func writeAnthropic(w http.ResponseWriter, a modelRequest, out reply) {
 	message := object{
 		"id": fmt.Sprintf("msg_%d", out.number), "type": "message", "role": "assistant", "model": a.model,
 		"content": []object{}, "stop_reason": nil, "stop_sequence": nil,
 	}
 	block, stop := out.anthropicBlock()
 	if !a.stream {
-		message["content"], message["stop_reason"], message["usage"] = []object{block}, stop, out.usage.anthropic()
+		message["content"], message["stop_reason"], message["usage"] = []object{block}, stop, out.usage.anthropicUsage()
 		writeJSON(w, http.StatusOK, message)
 		return
 	}
 	begun := out.usage
 	begun.Output = 1
-	message["usage"] = begun.anthropic()
+	message["usage"] = begun.anthropicUsage()
 	e := startEvents(w)
 	send := func(kind string, fields object) {
 		fields["type"] = kind
-		e.send(kind, fields)
+		e.sendEvent(kind, fields)
 	}
 	send("message_start", object{"message": message})
 	out.sendAnthropicBlock(send, block)
-	send("message_delta", object{"delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": out.usage.anthropic()})
+	send("message_delta", object{"delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": out.usage.anthropicUsage()})
 	send("message_stop", object{})
 }
 
@@ -111,7 +111,7 @@ func (r reply) sendAnthropicBlock(send func(string, object), block object) {
 		block["text"] = ""
 	}
 	send("content_block_start", object{"index": 0, "content_block": block})
-	for _, piece := range pieces(text) {
+	for _, piece := range splitInTwo(text) {
 		send("content_block_delta", object{"index": 0, "delta": object{"type": kind, field: piece}})
 	}
 	send("content_block_stop", object{"index": 0})

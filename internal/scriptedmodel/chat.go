@@ -28,28 +28,28 @@ type chatRequest struct {
 	} `json:"response_format"`
 }
 
-func readChat(_ *http.Request, body []byte) (ask, error) {
+func readChat(_ *http.Request, body []byte) (modelRequest, error) {
 	var in chatRequest
-	if err := decode(body, &in); err != nil {
-		return ask{}, err
+	if err := decodeRequest(body, &in); err != nil {
+		return modelRequest{}, err
 	}
-	a := ask{model: in.Model, stream: in.Stream, schema: in.ResponseFormat.JSONSchema.Schema}
+	a := modelRequest{model: in.Model, stream: in.Stream, schema: in.ResponseFormat.JSONSchema.Schema}
 	for _, t := range in.Tools {
 		a.tools = append(a.tools, tool{name: t.Function.Name, schema: t.Function.Parameters})
 	}
 	for _, m := range in.Messages {
 		switch m.Role {
 		case "assistant":
-			a.recall(len(m.ToolCalls), m.Content.texts())
+			a.addAnswers(len(m.ToolCalls), m.Content.textParts())
 		case "user":
-			a.hear(m.Content.texts())
+			a.addPrompt(m.Content.textParts())
 		}
 	}
 	return a, nil
 }
 
-// chat counts what was cached as part of the prompt.
-func (u Usage) chat() object {
+// chatUsage counts what was cached as part of the prompt.
+func (u Usage) chatUsage() object {
 	prompt := u.Input + u.CacheRead + u.CacheWrite
 	return object{
 		"prompt_tokens": prompt, "completion_tokens": u.Output, "total_tokens": prompt + u.Output,
@@ -57,7 +57,7 @@ func (u Usage) chat() object {
 	}
 }
 
-func writeChat(w http.ResponseWriter, a ask, out reply) {
+func writeChat(w http.ResponseWriter, a modelRequest, out reply) {
 	head := func(kind string) object {
 		return object{"id": fmt.Sprintf("chatcmpl-%d", out.number), "object": kind, "created": out.at.Unix(), "model": a.model}
 	}
@@ -68,7 +68,7 @@ func writeChat(w http.ResponseWriter, a ask, out reply) {
 	if !a.stream {
 		whole := head("chat.completion")
 		whole["choices"] = []object{{"index": 0, "message": out.chatMessage(), "finish_reason": reason}}
-		whole["usage"] = out.usage.chat()
+		whole["usage"] = out.usage.chatUsage()
 		writeJSON(w, http.StatusOK, whole)
 		return
 	}
@@ -76,16 +76,16 @@ func writeChat(w http.ResponseWriter, a ask, out reply) {
 	chunk := func(delta object, reason any) {
 		c := head("chat.completion.chunk")
 		c["choices"] = []object{{"index": 0, "delta": delta, "finish_reason": reason}}
-		e.send("", c)
+		e.sendEvent("", c)
 	}
 	for _, delta := range out.chatDeltas() {
 		chunk(delta, nil)
 	}
 	chunk(object{}, reason)
 	last := head("chat.completion.chunk")
-	last["choices"], last["usage"] = []object{}, out.usage.chat()
-	e.send("", last)
-	e.raw("[DONE]")
+	last["choices"], last["usage"] = []object{}, out.usage.chatUsage()
+	e.sendEvent("", last)
+	e.sendData("[DONE]")
 }
 
 func (r reply) chatMessage() object {
@@ -100,14 +100,14 @@ func (r reply) chatMessage() object {
 func (r reply) chatDeltas() []object {
 	if r.call == nil {
 		deltas := []object{{"role": "assistant", "content": ""}}
-		for _, piece := range pieces(r.text) {
+		for _, piece := range splitInTwo(r.text) {
 			deltas = append(deltas, object{"content": piece})
 		}
 		return deltas
 	}
 	begun := object{"index": 0, "id": r.call.id, "type": "function", "function": object{"name": r.call.tool.name, "arguments": ""}}
 	deltas := []object{{"role": "assistant", "content": nil, "tool_calls": []object{begun}}}
-	for _, piece := range pieces(r.call.argumentsJSON()) {
+	for _, piece := range splitInTwo(r.call.argumentsJSON()) {
 		deltas = append(deltas, object{"tool_calls": []object{{"index": 0, "function": object{"arguments": piece}}}})
 	}
 	return deltas

@@ -142,7 +142,7 @@ func responsesDialect() dialect {
 				items = append(items, object{"type": "message", "role": "user", "content": []object{{"type": "input_text", "text": m.prompt}}})
 			case m.call != "":
 				items = append(items,
-					object{"type": "function_call", "call_id": m.call, "name": "exec_command", "arguments": compact(object{"cmd": m.shell})},
+					object{"type": "function_call", "call_id": m.call, "name": "exec_command", "arguments": compactJSON(object{"cmd": m.shell})},
 					object{"type": "function_call_output", "call_id": m.call, "output": "ok"})
 			default:
 				items = append(items, object{"type": "message", "role": "assistant", "content": []object{{"type": "output_text", "text": m.text}}})
@@ -185,7 +185,7 @@ func chatDialect() dialect {
 			case m.prompt != "":
 				messages = append(messages, object{"role": "user", "content": m.prompt})
 			case m.call != "":
-				function := object{"name": "bash", "arguments": compact(object{"command": m.shell})}
+				function := object{"name": "bash", "arguments": compactJSON(object{"command": m.shell})}
 				messages = append(messages,
 					object{"role": "assistant", "content": nil, "tool_calls": []object{{"id": m.call, "type": "function", "function": function}}},
 					object{"role": "tool", "tool_call_id": m.call, "content": "ok"})

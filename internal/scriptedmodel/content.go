@@ -33,8 +33,8 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// texts is what is written in a message.
-func (c content) texts() []string {
+// textParts is what is written in a message.
+func (c content) textParts() []string {
 	var out []string
 	for _, b := range c {
 		if b.Text != "" {
@@ -44,8 +44,8 @@ func (c content) texts() []string {
 	return out
 }
 
-// count is how many blocks are of a type.
-func (c content) count(kind string) int {
+// countType is how many blocks are of a type.
+func (c content) countType(kind string) int {
 	n := 0
 	for _, b := range c {
 		if b.Type == kind {
@@ -55,25 +55,25 @@ func (c content) count(kind string) int {
 	return n
 }
 
-// hear adds a prompt to a conversation, unless nothing was said.
-func (a *ask) hear(texts []string) {
+// addPrompt adds a prompt to a conversation, unless nothing was said.
+func (a *modelRequest) addPrompt(texts []string) {
 	if text := promptOf(texts); text != "" {
-		a.said = append(a.said, prompt(text))
+		a.said = append(a.said, newPrompt(text))
 	}
 }
 
-// recall adds answers that the model gave earlier: calls of tools, else a text.
-func (a *ask) recall(calls int, texts []string) {
+// addAnswers adds answers that the model gave earlier: calls of tools, else a text.
+func (a *modelRequest) addAnswers(calls int, texts []string) {
 	if calls == 0 && !isFiller(promptOf(texts)) {
 		calls = 1
 	}
 	for range calls {
-		a.said = append(a.said, answered())
+		a.said = append(a.said, newAnswer())
 	}
 }
 
-// decode reads a request. What a protocol allows beyond what is read is ignored.
-func decode(body []byte, into any) error {
+// decodeRequest reads a request. What a protocol allows beyond what is read is ignored.
+func decodeRequest(body []byte, into any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return fmt.Errorf("the request is empty")
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ask is a request in the words of no particular protocol.
-type ask struct {
+// modelRequest is a request in the words of no particular protocol.
+type modelRequest struct {
 	model  string
 	stream bool
 	tools  []tool
@@ -23,11 +23,11 @@ type utterance struct {
 	answer bool
 }
 
-func prompt(text string) utterance { return utterance{prompt: text} }
-func answered() utterance          { return utterance{answer: true} }
+func newPrompt(text string) utterance { return utterance{prompt: text} }
+func newAnswer() utterance            { return utterance{answer: true} }
 
 // lastPrompt is the newest prompt, without what the CLI itself put into it.
-func (a ask) lastPrompt() string {
+func (a modelRequest) lastPrompt() string {
 	for _, u := range slices.Backward(a.said) {
 		if !u.answer {
 			return u.prompt
@@ -38,8 +38,8 @@ func (a ask) lastPrompt() string {
 
 var nonceGiven = regexp.MustCompile(`nonce=([0-9A-Za-z]+)`)
 
-// nonce is the one that the newest prompt with a nonce gave.
-func (a ask) nonce() string {
+// latestNonce is the one that the newest prompt with a nonce gave.
+func (a modelRequest) latestNonce() string {
 	for _, u := range slices.Backward(a.said) {
 		if all := nonceGiven.FindAllStringSubmatch(u.prompt, -1); len(all) > 0 {
 			return all[len(all)-1][1]
@@ -55,16 +55,16 @@ type place struct {
 	done   int
 }
 
-// find derives the place from the conversation alone; it is empty if no prompt chose a
+// findPlace derives the place from the conversation alone; it is empty if no prompt chose a
 // script. Each script keeps its own count, so
 // that a retry, a side request or another session cannot move it.
-func find(scripts []Script, said []utterance) place {
+func findPlace(scripts []Script, said []utterance) place {
 	done := map[*Script]int{}
 	var governs *Script
 	for _, u := range said {
 		if u.answer {
 			done[governs]++
-		} else if chosen := choose(scripts, u.prompt); chosen != nil {
+		} else if chosen := chooseScript(scripts, u.prompt); chosen != nil {
 			governs = chosen
 		}
 	}
@@ -74,9 +74,9 @@ func find(scripts []Script, said []utterance) place {
 	return place{script: governs, done: done[governs]}
 }
 
-// choose picks the script that a prompt asks for. The last marker counts: a CLI puts
+// chooseScript picks the script that a prompt asks for. The last marker counts: a CLI puts
 // prompts together whose answers failed.
-func choose(scripts []Script, prompt string) *Script {
+func chooseScript(scripts []Script, prompt string) *Script {
 	var name string
 	for _, m := range marker.FindAllStringSubmatch(prompt, -1) {
 		name = m[1]
@@ -89,8 +89,8 @@ func choose(scripts []Script, prompt string) *Script {
 	return nil
 }
 
-// injected are the tags around text that a CLI adds to prompts on its own.
-func injected() []string {
+// injectedTags are the tags around text that a CLI adds to prompts on its own.
+func injectedTags() []string {
 	return []string{"system-reminder", "environment_context", "session_context", "user_instructions", "skills_instructions", "permissions instructions"}
 }
 
@@ -98,7 +98,7 @@ func injected() []string {
 // prompts it.
 func isInjected(text string) bool {
 	text = strings.TrimSpace(text)
-	return slices.ContainsFunc(injected(), func(tag string) bool { return strings.HasPrefix(text, "<"+tag+">") })
+	return slices.ContainsFunc(injectedTags(), func(tag string) bool { return strings.HasPrefix(text, "<"+tag+">") })
 }
 
 // promptOf joins the pieces of a prompt, leaving out what the CLI added.

@@ -33,13 +33,13 @@ type geminiPart struct {
 }
 
 // readGemini reads a request. The model and the wish for a stream are part of the path.
-func readGemini(r *http.Request, body []byte) (ask, error) {
+func readGemini(r *http.Request, body []byte) (modelRequest, error) {
 	var in geminiRequest
-	if err := decode(body, &in); err != nil {
-		return ask{}, err
+	if err := decodeRequest(body, &in); err != nil {
+		return modelRequest{}, err
 	}
 	model, method, _ := strings.Cut(path.Base(r.URL.Path), ":")
-	a := ask{model: model, stream: method == "streamGenerateContent", schema: in.Config.JSONSchema}
+	a := modelRequest{model: model, stream: method == "streamGenerateContent", schema: in.Config.JSONSchema}
 	if a.schema == nil {
 		a.schema = in.Config.Schema
 	}
@@ -55,9 +55,9 @@ func readGemini(r *http.Request, body []byte) (ask, error) {
 	for _, c := range in.Contents {
 		calls, texts := geminiParts(c.Parts)
 		if c.Role == "model" {
-			a.recall(calls, texts)
+			a.addAnswers(calls, texts)
 		} else {
-			a.hear(texts)
+			a.addPrompt(texts)
 		}
 	}
 	return a, nil
@@ -75,8 +75,8 @@ func geminiParts(parts []geminiPart) (calls int, texts []string) {
 	return calls, texts
 }
 
-// gemini counts what was cached as part of the prompt.
-func (u Usage) gemini() object {
+// geminiUsage counts what was cached as part of the prompt.
+func (u Usage) geminiUsage() object {
 	prompt := u.Input + u.CacheRead + u.CacheWrite
 	return object{
 		"promptTokenCount": prompt, "candidatesTokenCount": u.Output, "totalTokenCount": prompt + u.Output,
@@ -84,13 +84,13 @@ func (u Usage) gemini() object {
 	}
 }
 
-func writeGemini(w http.ResponseWriter, a ask, out reply) {
+func writeGemini(w http.ResponseWriter, a modelRequest, out reply) {
 	whole := func(parts []object, last bool) object {
 		candidate := object{"index": 0, "content": object{"role": "model", "parts": parts}}
 		response := object{"candidates": []object{candidate}, "modelVersion": a.model, "responseId": fmt.Sprintf("response-%d", out.number)}
 		if last {
 			candidate["finishReason"] = "STOP"
-			response["usageMetadata"] = out.usage.gemini()
+			response["usageMetadata"] = out.usage.geminiUsage()
 		}
 		return response
 	}
@@ -104,13 +104,13 @@ func writeGemini(w http.ResponseWriter, a ask, out reply) {
 	}
 	e := startEvents(w)
 	if out.call == nil {
-		texts := pieces(out.text)
+		texts := splitInTwo(out.text)
 		for _, piece := range texts[:len(texts)-1] {
-			e.send("", whole([]object{{"text": piece}}, false))
+			e.sendEvent("", whole([]object{{"text": piece}}, false))
 		}
 		parts = []object{{"text": texts[len(texts)-1]}}
 	}
-	e.send("", whole(parts, true))
+	e.sendEvent("", whole(parts, true))
 }
 
 // failGemini answers an error. A limit that is used up is one for the day: clients wait

@@ -78,14 +78,14 @@ func (m *Model) Await(ctx context.Context, wanted func(Request) bool) (Request, 
 	}
 }
 
-// finish notes that a request was answered.
-func (m *Model) finish(number int) {
+// finishRequest notes that a request was answered.
+func (m *Model) finishRequest(number int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.log[number-1].Ended = m.now()
 }
 
-func (m *Model) append(r Request) {
+func (m *Model) appendRequest(r Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.appendLocked(r)

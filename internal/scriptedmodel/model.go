@@ -30,7 +30,7 @@ type faultPlace struct {
 
 // New returns a model that plays the scripts.
 func New(scripts []Script) (*Model, error) {
-	if err := check(scripts); err != nil {
+	if err := checkScripts(scripts); err != nil {
 		return nil, err
 	}
 	return &Model{scripts: scripts, now: time.Now, changed: make(chan struct{}), faults: map[faultPlace]int{}}, nil
@@ -71,12 +71,12 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a, err := p.read(r, body)
 	if err != nil {
 		record.Kind, record.Answer = Unreadable, err.Error()
-		m.append(record)
+		m.appendRequest(record)
 		p.fail(w, fault{status: http.StatusBadRequest, message: err.Error()})
 		return
 	}
-	out := m.answer(a, record)
-	if !think(r.Context(), out.delay) {
+	out := m.decideReply(a, record)
+	if !waitFor(r.Context(), out.delay) {
 		return
 	}
 	if out.fault != nil {
@@ -84,12 +84,12 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.write(w, a, out)
-	m.finish(out.number)
+	m.finishRequest(out.number)
 }
 
-// answer decides what to say and puts it into the log, in one step: a retry that arrives
+// decideReply decides what to say and puts it into the log, in one step: a retry that arrives
 // meanwhile counts after this request.
-func (m *Model) answer(a ask, record Request) reply {
+func (m *Model) decideReply(a modelRequest, record Request) reply {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := reply{number: len(m.log) + 1, at: m.now(), usage: ordinaryUsage()}
@@ -101,25 +101,25 @@ func (m *Model) answer(a ask, record Request) reply {
 		record.Kind = Side
 		out.text = sideText(a)
 	} else {
-		m.play(a, &out, &record)
+		m.playTurn(a, &out, &record)
 	}
 	record.Usage = out.usage
-	record.Answer = out.summary()
+	record.Answer = out.describeReply()
 	m.appendLocked(record)
 	return out
 }
 
 // sideText answers a request that offers no tools: the CLI wants a title, a topic or the
 // like, and any answer in the right form will do.
-func sideText(a ask) string {
+func sideText(a modelRequest) string {
 	if a.schema != nil {
-		return compact(parseSchema(a.schema).sample())
+		return compactJSON(parseSchema(a.schema).sampleValue())
 	}
 	return sampleText
 }
 
-// think waits; false means that the client is gone.
-func think(ctx context.Context, d time.Duration) bool {
+// waitFor waits; false means that the client is gone.
+func waitFor(ctx context.Context, d time.Duration) bool {
 	if d == 0 {
 		return true
 	}
@@ -133,8 +133,8 @@ func think(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// summary is the answer in a few words, for the log.
-func (r reply) summary() string {
+// describeReply is the answer in a few words, for the log.
+func (r reply) describeReply() string {
 	switch {
 	case r.fault != nil:
 		return http.StatusText(r.fault.status)

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// play answers with the turn that the conversation has come to. It is called under the
+// playTurn answers with the turn that the conversation has come to. It is called under the
 // lock, because how often an error was answered is remembered.
-func (m *Model) play(a ask, out *reply, record *Request) {
-	at := find(m.scripts, a.said)
+func (m *Model) playTurn(a modelRequest, out *reply, record *Request) {
+	at := findPlace(m.scripts, a.said)
 	if at.script == nil {
 		record.Kind, out.text = Unscripted, "No script was chosen."
 		return
@@ -27,16 +27,16 @@ func (m *Model) play(a ask, out *reply, record *Request) {
 	}
 	switch {
 	case turn.Status != 0:
-		out.fault, out.usage = turn.fault(out.at), Usage{}
+		out.fault, out.usage = turn.newFault(out.at), Usage{}
 	case turn.Text != "":
-		out.text = strings.ReplaceAll(turn.Text, "{nonce}", a.nonce())
+		out.text = strings.ReplaceAll(turn.Text, "{nonce}", a.latestNonce())
 	default:
 		m.playShell(a, at, turn, out, record)
 	}
 }
 
-func (m *Model) playShell(a ask, at place, turn Turn, out *reply, record *Request) {
-	t, offered := shell(a.tools)
+func (m *Model) playShell(a modelRequest, at place, turn Turn, out *reply, record *Request) {
+	t, offered := findShellTool(a.tools)
 	if !offered {
 		record.Kind, record.Turn, out.text = Side, -1, sideText(a)
 		return
@@ -51,7 +51,7 @@ func (m *Model) turnAt(at place) (int, Turn, bool) {
 	before := at.done
 	for i, turn := range at.script.Turns {
 		switch {
-		case turn.Status != 0 && (before > 0 || m.spent(at.script.Name, i, turn.Times)):
+		case turn.Status != 0 && (before > 0 || m.useFault(at.script.Name, i, turn.Times)):
 		case before == 0:
 			return i, turn, true
 		default:
@@ -61,8 +61,8 @@ func (m *Model) turnAt(at place) (int, Turn, bool) {
 	return 0, Turn{}, false
 }
 
-// spent counts an error as given, or says that it was given often enough.
-func (m *Model) spent(script string, turn, times int) bool {
+// useFault counts an error as given, or says that it was given often enough.
+func (m *Model) useFault(script string, turn, times int) bool {
 	where := faultPlace{script: script, turn: turn}
 	if times > 0 && m.faults[where] >= times {
 		return true
@@ -71,7 +71,7 @@ func (m *Model) spent(script string, turn, times int) bool {
 	return false
 }
 
-func (t Turn) fault(now time.Time) *fault {
+func (t Turn) newFault(now time.Time) *fault {
 	f := &fault{status: t.Status, message: t.Message, resetIn: time.Duration(t.ResetSeconds) * time.Second}
 	if f.message == "" {
 		f.message = "the script says so"

@@ -46,12 +46,12 @@ func (in *responsesInput) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]responsesItem)(in))
 }
 
-func readResponses(_ *http.Request, body []byte) (ask, error) {
+func readResponses(_ *http.Request, body []byte) (modelRequest, error) {
 	var in responsesRequest
-	if err := decode(body, &in); err != nil {
-		return ask{}, err
+	if err := decodeRequest(body, &in); err != nil {
+		return modelRequest{}, err
 	}
-	a := ask{model: in.Model, stream: in.Stream, schema: in.Text.Format.Schema}
+	a := modelRequest{model: in.Model, stream: in.Stream, schema: in.Text.Format.Schema}
 	for _, t := range in.Tools {
 		switch t.Type {
 		case "function":
@@ -63,18 +63,18 @@ func readResponses(_ *http.Request, body []byte) (ask, error) {
 	for _, item := range in.Input {
 		switch {
 		case item.Type == "function_call" || item.Type == "local_shell_call":
-			a.recall(1, nil)
+			a.addAnswers(1, nil)
 		case item.Role == "assistant":
-			a.recall(0, item.Content.texts())
+			a.addAnswers(0, item.Content.textParts())
 		case item.Role == "user":
-			a.hear(item.Content.texts())
+			a.addPrompt(item.Content.textParts())
 		}
 	}
 	return a, nil
 }
 
-// responses counts what was cached as part of the input.
-func (u Usage) responses() object {
+// responsesUsage counts what was cached as part of the input.
+func (u Usage) responsesUsage() object {
 	input := u.Input + u.CacheRead + u.CacheWrite
 	return object{
 		"input_tokens": input, "output_tokens": u.Output, "total_tokens": input + u.Output,
@@ -83,14 +83,14 @@ func (u Usage) responses() object {
 	}
 }
 
-func writeResponses(w http.ResponseWriter, a ask, out reply) {
+func writeResponses(w http.ResponseWriter, a modelRequest, out reply) {
 	response := object{
 		"id": fmt.Sprintf("resp_%d", out.number), "object": "response", "created_at": out.at.Unix(), "model": a.model,
 		"status": "in_progress", "output": []object{}, "parallel_tool_calls": false, "tool_choice": "auto", "tools": []object{},
 	}
 	item := out.responsesItem()
 	whole := maps.Clone(response)
-	whole["status"], whole["output"], whole["usage"] = "completed", []object{item}, out.usage.responses()
+	whole["status"], whole["output"], whole["usage"] = "completed", []object{item}, out.usage.responsesUsage()
 	if !a.stream {
 		writeJSON(w, http.StatusOK, whole)
 		return
@@ -100,7 +100,7 @@ func writeResponses(w http.ResponseWriter, a ask, out reply) {
 	send := func(kind string, fields object) {
 		fields["type"], fields["sequence_number"] = kind, number
 		number++
-		e.send(kind, fields)
+		e.sendEvent(kind, fields)
 	}
 	send("response.created", object{"response": response})
 	out.sendResponsesItem(send, item)
@@ -114,7 +114,7 @@ func (r reply) responsesItem() object {
 		part := object{"type": "output_text", "text": r.text, "annotations": []object{}}
 		return object{"type": "message", "id": fmt.Sprintf("msg_%d", r.number), "role": "assistant", "status": "completed", "content": []object{part}}
 	case r.call.tool.native:
-		action := object{"type": "exec", "command": argv(r.call.command), "env": object{}}
+		action := object{"type": "exec", "command": shellArgv(r.call.command), "env": object{}}
 		return object{"type": "local_shell_call", "id": "ls_" + r.call.id, "call_id": r.call.id, "status": "completed", "action": action}
 	}
 	return object{"type": "function_call", "id": "fc_" + r.call.id, "call_id": r.call.id, "name": r.call.tool.name, "arguments": r.call.argumentsJSON(), "status": "completed"}
@@ -138,7 +138,7 @@ func (r reply) sendResponsesItem(send func(string, object), item object) {
 	default:
 		begun["arguments"] = ""
 		send("response.output_item.added", object{"output_index": 0, "item": begun})
-		for _, piece := range pieces(r.call.argumentsJSON()) {
+		for _, piece := range splitInTwo(r.call.argumentsJSON()) {
 			send("response.function_call_arguments.delta", at(object{"delta": piece}))
 		}
 		send("response.function_call_arguments.done", at(object{"arguments": r.call.argumentsJSON()}))
@@ -151,7 +151,7 @@ func (r reply) sendResponsesText(send func(string, object), at func(object) obje
 		return object{"type": "output_text", "text": text, "annotations": []object{}}
 	}
 	send("response.content_part.added", at(object{"content_index": 0, "part": part("")}))
-	for _, piece := range pieces(r.text) {
+	for _, piece := range splitInTwo(r.text) {
 		send("response.output_text.delta", at(object{"content_index": 0, "delta": piece}))
 	}
 	send("response.output_text.done", at(object{"content_index": 0, "text": r.text}))

@@ -8,8 +8,8 @@ import (
 // protocol is one way of asking a model.
 type protocol struct {
 	name  string
-	read  func(r *http.Request, body []byte) (ask, error)
-	write func(w http.ResponseWriter, a ask, out reply)
+	read  func(r *http.Request, body []byte) (modelRequest, error)
+	write func(w http.ResponseWriter, a modelRequest, out reply)
 	fail  func(w http.ResponseWriter, f fault)
 }
 
@@ -39,21 +39,21 @@ func (m *Model) serveRest(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(path, ":countTokens"):
 		writeJSON(w, http.StatusOK, object{"totalTokens": ordinaryUsage().Input})
 	case strings.HasSuffix(path, "/models"):
-		writeJSON(w, http.StatusOK, models())
+		writeJSON(w, http.StatusOK, modelList())
 	case r.Method == http.MethodHead, path == "/":
 		w.WriteHeader(http.StatusOK)
 	default:
 		record.Kind = Unknown
 		writeJSON(w, http.StatusNotFound, object{"error": object{"message": "the scripted model does not serve " + path}})
 	}
-	m.append(record)
+	m.appendRequest(record)
 }
 
 // ModelName is the model that the lists of models name. Any other is served as well.
 const ModelName = "scripted-1"
 
-// models is a list of models that satisfies every protocol at once.
-func models() object {
+// modelList is a list of models that satisfies every protocol at once.
+func modelList() object {
 	return object{
 		"object":   "list",
 		"has_more": false,

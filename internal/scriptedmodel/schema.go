@@ -29,9 +29,9 @@ func parseSchema(text json.RawMessage) schema {
 	return s
 }
 
-// kind is the type of a value, in lower case as JSON schema has it. Gemini writes it in
+// valueType is the type of a value, in lower case as JSON schema has it. Gemini writes it in
 // capitals, and several types may be allowed.
-func (s schema) kind() string {
+func (s schema) valueType() string {
 	var one string
 	var several []string
 	switch {
@@ -45,16 +45,16 @@ func (s schema) kind() string {
 	return "string"
 }
 
-// sample makes up a value that fits.
-func (s schema) sample() any {
+// sampleValue makes up a value that fits.
+func (s schema) sampleValue() any {
 	if len(s.Enum) > 0 {
 		return s.Enum[0]
 	}
-	switch s.kind() {
+	switch s.valueType() {
 	case "object":
 		value := map[string]any{}
 		for _, name := range s.Required {
-			value[name] = s.Properties[name].sample()
+			value[name] = s.Properties[name].sampleValue()
 		}
 		return value
 	case "array":
@@ -72,8 +72,8 @@ func (s schema) sample() any {
 	return sampleText
 }
 
-// compact is a value as JSON on one line, without the escapes that only web pages need.
-func compact(value any) string {
+// compactJSON is a value as JSON on one line, without the escapes that only web pages need.
+func compactJSON(value any) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)

@@ -64,8 +64,8 @@ var (
 	marker    = regexp.MustCompile(`\[\[script:(` + scriptName + `)\]\]`)
 )
 
-// check finds what is wrong with a list of scripts.
-func check(scripts []Script) error {
+// checkScripts finds what is wrong with a list of scripts.
+func checkScripts(scripts []Script) error {
 	var seen []string
 	for _, s := range scripts {
 		if !validName.MatchString(s.Name) {
@@ -76,7 +76,7 @@ func check(scripts []Script) error {
 		}
 		seen = append(seen, s.Name)
 		for i, turn := range s.Turns {
-			if err := turn.check(); err != nil {
+			if err := turn.checkTurn(); err != nil {
 				return fmt.Errorf("script %q, turn %d: %w", s.Name, i, err)
 			}
 		}
@@ -84,7 +84,7 @@ func check(scripts []Script) error {
 	return nil
 }
 
-func (t Turn) check() error {
+func (t Turn) checkTurn() error {
 	kinds := 0
 	for _, is := range [...]bool{t.Shell != "", strings.TrimSpace(t.Text) != "", t.Status != 0} {
 		if is {

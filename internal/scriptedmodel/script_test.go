@@ -38,19 +38,19 @@ func TestThePlaceIsFoundInTheConversation(t *testing.T) {
 		done   int
 	}{
 		"nothing was said":                  {nil, "", 0},
-		"nobody asked for a script":         {[]utterance{prompt("hello"), answered()}, "", 0},
-		"a script that is not there":        {[]utterance{prompt("[[script:zzz]]")}, "", 0},
-		"chosen by a word":                  {[]utterance{prompt("some apples")}, "a", 0},
-		"a marker counts more":              {[]utterance{prompt("some apples [[script:b]]")}, "b", 0},
-		"of two markers the last":           {[]utterance{prompt("[[script:b]] and [[script:a]]")}, "a", 0},
-		"answers are counted":               {[]utterance{prompt("apples"), answered(), answered()}, "a", 2},
-		"answers before do not count":       {[]utterance{prompt("hello"), answered(), prompt("apples"), answered()}, "a", 1},
-		"answers of others do not count":    {[]utterance{prompt("apples"), answered(), prompt("[[script:b]]"), answered(), answered()}, "b", 2},
-		"a script takes up where it left":   {[]utterance{prompt("apples"), answered(), prompt("[[script:b]]"), answered(), prompt("apples")}, "a", 1},
-		"a prompt of nobody changes naught": {[]utterance{prompt("apples"), answered(), prompt("well?"), answered()}, "a", 2},
+		"nobody asked for a script":         {[]utterance{newPrompt("hello"), newAnswer()}, "", 0},
+		"a script that is not there":        {[]utterance{newPrompt("[[script:zzz]]")}, "", 0},
+		"chosen by a word":                  {[]utterance{newPrompt("some apples")}, "a", 0},
+		"a marker counts more":              {[]utterance{newPrompt("some apples [[script:b]]")}, "b", 0},
+		"of two markers the last":           {[]utterance{newPrompt("[[script:b]] and [[script:a]]")}, "a", 0},
+		"answers are counted":               {[]utterance{newPrompt("apples"), newAnswer(), newAnswer()}, "a", 2},
+		"answers before do not count":       {[]utterance{newPrompt("hello"), newAnswer(), newPrompt("apples"), newAnswer()}, "a", 1},
+		"answers of others do not count":    {[]utterance{newPrompt("apples"), newAnswer(), newPrompt("[[script:b]]"), newAnswer(), newAnswer()}, "b", 2},
+		"a script takes up where it left":   {[]utterance{newPrompt("apples"), newAnswer(), newPrompt("[[script:b]]"), newAnswer(), newPrompt("apples")}, "a", 1},
+		"a prompt of nobody changes naught": {[]utterance{newPrompt("apples"), newAnswer(), newPrompt("well?"), newAnswer()}, "a", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := find(scripts, c.said)
+			got := findPlace(scripts, c.said)
 			name := ""
 			if got.script != nil {
 				name = got.script.Name

@@ -12,7 +12,7 @@ type object = map[string]any
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	io.WriteString(w, compact(value)+"\n")
+	io.WriteString(w, compactJSON(value)+"\n")
 }
 
 // events is a stream of server-sent events. What cannot be written is dropped: the client
@@ -28,23 +28,23 @@ func startEvents(w http.ResponseWriter) events {
 	return events{w}
 }
 
-// send writes one event, with a name where the protocol has names.
-func (e events) send(name string, value any) {
+// sendEvent writes one event, with a name where the protocol has names.
+func (e events) sendEvent(name string, value any) {
 	if name != "" {
 		fmt.Fprintf(e.w, "event: %s\n", name)
 	}
-	e.raw(compact(value))
+	e.sendData(compactJSON(value))
 }
 
-func (e events) raw(data string) {
+func (e events) sendData(data string) {
 	fmt.Fprintf(e.w, "data: %s\n\n", data)
 	if f, ok := e.w.(http.Flusher); ok {
 		f.Flush()
 	}
 }
 
-// pieces cuts a text in two, so that clients have to put it together again.
-func pieces(text string) []string {
+// splitInTwo cuts a text in two, so that clients have to put it together again.
+func splitInTwo(text string) []string {
 	runes := []rune(text)
 	if len(runes) < 2 {
 		return []string{text}

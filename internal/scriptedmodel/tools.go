@@ -27,10 +27,10 @@ type call struct {
 
 // argumentsJSON is the arguments as a JSON text. Angle brackets and ampersands stay as
 // they are, as they do with a real model.
-func (c call) argumentsJSON() string { return compact(c.arguments) }
+func (c call) argumentsJSON() string { return compactJSON(c.arguments) }
 
-// shell is the tool to run a command with, false if none is offered.
-func shell(tools []tool) (tool, bool) {
+// findShellTool is the tool to run a command with, false if none is offered.
+func findShellTool(tools []tool) (tool, bool) {
 	for _, name := range shellNames() {
 		if i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name }); i >= 0 {
 			return tools[i], true
@@ -48,18 +48,18 @@ func shellCall(id string, t tool, command string) call {
 	if _, ok := schema.Properties["cmd"]; ok {
 		key = "cmd"
 	}
-	if schema.Properties[key].kind() == "array" {
-		c.arguments[key] = argv(command)
+	if schema.Properties[key].valueType() == "array" {
+		c.arguments[key] = shellArgv(command)
 	} else {
 		c.arguments[key] = command
 	}
 	for _, name := range schema.Required {
 		if _, ok := c.arguments[name]; !ok {
-			c.arguments[name] = schema.Properties[name].sample()
+			c.arguments[name] = schema.Properties[name].sampleValue()
 		}
 	}
 	return c
 }
 
-// argv runs a command with a shell where a list of words is asked for.
-func argv(command string) []string { return []string{"bash", "-lc", command} }
+// shellArgv runs a command with a shell where a list of words is asked for.
+func shellArgv(command string) []string { return []string{"bash", "-lc", command} }

@@ -29,7 +29,7 @@ func TestTheShellToolIsFoundAndCalledAsItsSchemaAsks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if found, ok := shell(c.tools); ok {
+			if found, ok := findShellTool(c.tools); ok {
 				made := shellCall("1", found, "ls")
 				got = made.tool.name + " " + made.argumentsJSON()
 			}
@@ -76,7 +76,7 @@ func TestAValueIsMadeUpThatFits(t *testing.T) {
 		`{}`:    sampleText,
 		`hello`: sampleText,
 	} {
-		if diff := cmp.Diff(want, parseSchema(json.RawMessage(schema)).sample()); diff != "" {
+		if diff := cmp.Diff(want, parseSchema(json.RawMessage(schema)).sampleValue()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", schema, diff)
 		}
 	}

@@ -37,10 +37,10 @@ type Report struct {
 	Divergences []string `json:"divergences"`      // what was not as without the crash
 }
 
-// Crash kills the server at its first boundary, its second, and so on, each time in
+// RunCrashes kills the server at its first boundary, its second, and so on, each time in
 // a walk of its own, until a walk ends before the boundary is reached.
-func Crash(ctx context.Context, o Options) (Report, error) {
-	calm, err := o.walk(ctx, 0)
+func RunCrashes(ctx context.Context, o Options) (Report, error) {
+	calm, err := o.runWalk(ctx, 0)
 	if err != nil {
 		return Report{}, fmt.Errorf("the undisturbed walk: %w", err)
 	}
@@ -48,7 +48,7 @@ func Crash(ctx context.Context, o Options) (Report, error) {
 	s := &sweep{o: o, calm: calm, report: &report}
 	var wait sync.WaitGroup
 	for range max(o.Parallel, 1) {
-		wait.Go(func() { s.run(ctx) })
+		wait.Go(func() { s.runWalks(ctx) })
 	}
 	wait.Wait()
 	return report, errors.Join(s.errs...)
@@ -66,18 +66,18 @@ type sweep struct {
 	errs []error
 }
 
-func (s *sweep) run(ctx context.Context) {
+func (s *sweep) runWalks(ctx context.Context) {
 	for {
-		point, ok := s.take()
+		point, ok := s.takePoint()
 		if !ok || ctx.Err() != nil {
 			return
 		}
-		got, err := s.o.walk(ctx, point)
-		s.record(point, got, err)
+		got, err := s.o.runWalk(ctx, point)
+		s.recordWalk(point, got, err)
 	}
 }
 
-func (s *sweep) take() (int, bool) {
+func (s *sweep) takePoint() (int, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over || len(s.errs) > 0 || s.o.Limit > 0 && s.next >= s.o.Limit {
@@ -87,7 +87,7 @@ func (s *sweep) take() (int, bool) {
 	return s.next, true
 }
 
-func (s *sweep) record(point int, got result, err error) {
+func (s *sweep) recordWalk(point int, got result, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -99,7 +99,7 @@ func (s *sweep) record(point int, got result, err error) {
 		return
 	}
 	s.report.Points++
-	for _, d := range compare(s.calm, got) {
+	for _, d := range compareResults(s.calm, got) {
 		s.report.Divergences = append(s.report.Divergences, fmt.Sprintf("crash point %d: %s", point, d))
 	}
 	if s.o.Progress != nil {
@@ -107,8 +107,8 @@ func (s *sweep) record(point int, got result, err error) {
 	}
 }
 
-// walk plays the whole lifecycle once, in a folder of its own.
-func (o Options) walk(ctx context.Context, crashAt int) (result, error) {
+// runWalk plays the whole lifecycle once, in a folder of its own.
+func (o Options) runWalk(ctx context.Context, crashAt int) (result, error) {
 	dir, err := os.MkdirTemp(o.Dir, fmt.Sprintf("walk-%d-", crashAt))
 	if err != nil {
 		return result{}, err
@@ -119,15 +119,15 @@ func (o Options) walk(ctx context.Context, crashAt int) (result, error) {
 		server: &process{program: o.Program, home: filepath.Join(dir, "home")},
 		taken:  map[string]int{},
 	}
-	defer w.server.stop()
-	if err := w.prepare(); err != nil {
+	defer w.server.stopServer()
+	if err := w.prepareRepository(); err != nil {
 		return result{}, err
 	}
-	if err := w.server.start(ctx, crashAt); err != nil {
+	if err := w.server.startServer(ctx, crashAt); err != nil {
 		return result{}, err
 	}
-	if err := w.live(ctx); err != nil {
+	if err := w.playLifecycle(ctx); err != nil {
 		return result{}, err
 	}
-	return w.result(ctx)
+	return w.gatherResult(ctx)
 }

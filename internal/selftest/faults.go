@@ -26,12 +26,12 @@ const faultTime = 5 * time.Minute
 // faultProject is the project whose tasks suffer.
 const faultProject = "faults"
 
-// Faults lets agents, which play a script, work on tasks of a real repository, and while
+// RunFaults lets agents, which play a script, work on tasks of a real repository, and while
 // they work it removes, prunes and replaces their workspaces, kills the server and removes
 // its socket, in an order that follows from the seed. Their work is merged at the same
 // time. It returns what was done, and what is wrong afterwards:
 // every task must be done by an agent in a worktree of its own, and merged.
-func Faults(ctx context.Context, o Options, seed uint64) (done, wrong []string, err error) {
+func RunFaults(ctx context.Context, o Options, seed uint64) (done, wrong []string, err error) {
 	dir, err := os.MkdirTemp(o.Dir, "f")
 	if err != nil {
 		return nil, nil, err
@@ -40,13 +40,13 @@ func Faults(ctx context.Context, o Options, seed uint64) (done, wrong []string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.close()
-	for _, stage := range []func(context.Context) error{f.prepare, f.begin, f.harm, f.finish, f.merge} {
+	defer f.endAll()
+	for _, stage := range []func(context.Context) error{f.prepareFolder, f.startTasks, f.doDamage, f.finishWork, f.mergeAll} {
 		if err := stage(ctx); err != nil {
 			return f.done, nil, err
 		}
 	}
-	err = f.look(ctx)
+	err = f.checkResults(ctx)
 	return f.done, f.wrong, err
 }
 
@@ -102,7 +102,7 @@ reviewer:
     must: true
 `
 
-func (f *faults) prepare(ctx context.Context) error {
+func (f *faults) prepareFolder(ctx context.Context) error {
 	files := map[string]string{
 		"config/orange/config.json": `{"sessions":"headless"}`,
 		"script.yaml":               fmt.Sprintf(script, filepath.Join(f.dir, "go")),
@@ -118,26 +118,26 @@ func (f *faults) prepare(ctx context.Context) error {
 		{"init", "-q", "-b", "main"}, {"config", "user.name", "orange"}, {"config", "user.email", "orange@localhost"},
 		{"add", "."}, {"commit", "-q", "-m", "begin"},
 	} {
-		if _, err := f.git(ctx, args...); err != nil {
+		if _, err := f.runGit(ctx, args...); err != nil {
 			return err
 		}
 	}
-	_, err := f.orange(ctx, "project", "add", f.repo, "--pool-size", fmt.Sprint(len(damages)))
+	_, err := f.runOrange(ctx, "project", "add", f.repo, "--pool-size", fmt.Sprint(len(damages)))
 	return err
 }
 
-// begin creates a task for each kind of damage and waits until its worker works.
-func (f *faults) begin(ctx context.Context) error {
+// startTasks creates a task for each kind of damage and waits until its worker works.
+func (f *faults) startTasks(ctx context.Context) error {
 	for i := range damages {
 		harness := "script:" + filepath.Join(f.dir, "script.yaml")
-		if _, err := f.orange(ctx, "task", "create", fmt.Sprintf("task-%d", i), "suffer", "--project", faultProject, "--harness", harness, "--review-harness", harness); err != nil {
+		if _, err := f.runOrange(ctx, "task", "create", fmt.Sprintf("task-%d", i), "suffer", "--project", faultProject, "--harness", harness, "--review-harness", harness); err != nil {
 			return err
 		}
 	}
-	return f.until(ctx, "every worker works", func(list []task.Task) bool {
+	return f.waitUntil(ctx, "every worker works", func(list []task.Task) bool {
 		f.tasks = list
 		return !slices.ContainsFunc(list, func(t task.Task) bool {
-			a, ok := t.Live("worker")
+			a, ok := t.LiveAttempt("worker")
 			return !ok || !a.Running || t.Status != "working" || len(t.Pending) > 0
 		})
 	})
@@ -152,26 +152,26 @@ type damage struct {
 var damages = [...]damage{
 	{"remove", func(_ context.Context, _ *faults, dir string) error { return os.RemoveAll(dir) }},
 	{"remove and prune", func(ctx context.Context, f *faults, dir string) error {
-		return errors.Join(os.RemoveAll(dir), f.prune(ctx))
+		return errors.Join(os.RemoveAll(dir), f.pruneWorktrees(ctx))
 	}},
 	{"replace by a folder", func(_ context.Context, _ *faults, dir string) error {
 		return errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "late"), []byte("late\n"), 0o600))
 	}},
 	{"prune while it is elsewhere", func(ctx context.Context, f *faults, dir string) error {
-		return errors.Join(os.Rename(dir, dir+".elsewhere"), f.prune(ctx), os.Rename(dir+".elsewhere", dir))
+		return errors.Join(os.Rename(dir, dir+".elsewhere"), f.pruneWorktrees(ctx), os.Rename(dir+".elsewhere", dir))
 	}},
 }
 
-func (f *faults) prune(ctx context.Context) error {
-	_, err := f.git(ctx, "worktree", "prune")
+func (f *faults) pruneWorktrees(ctx context.Context) error {
+	_, err := f.runGit(ctx, "worktree", "prune")
 	return err
 }
 
 // kills is how often the server is killed.
 const kills = 3
 
-// harm does everything once, in the order that the seed says.
-func (f *faults) harm(ctx context.Context) error {
+// doDamage does everything once, in the order that the seed says.
+func (f *faults) doDamage(ctx context.Context) error {
 	type action struct {
 		what string
 		do   func() error
@@ -198,7 +198,7 @@ func (f *faults) harm(ctx context.Context) error {
 
 // killServer kills the server that answers now, or one that a command starts.
 func (f *faults) killServer(ctx context.Context) error {
-	if _, err := f.list(ctx); err != nil {
+	if _, err := f.listTasks(ctx); err != nil {
 		return err
 	}
 	hello, err := f.client.Hello(ctx)
@@ -218,7 +218,7 @@ func (f *faults) killServer(ctx context.Context) error {
 
 // removeSocket removes the socket of a server that answers, which must listen again.
 func (f *faults) removeSocket(ctx context.Context) error {
-	if _, err := f.list(ctx); err != nil { // starts a server if there is none
+	if _, err := f.listTasks(ctx); err != nil { // starts a server if there is none
 		return err
 	}
 	hello, err := f.client.Hello(ctx)
@@ -237,16 +237,16 @@ func (f *faults) removeSocket(ctx context.Context) error {
 	return errors.New("the server does not listen again")
 }
 
-// finish lets the workers go on, starts those again that crashed, and waits for reviews.
-func (f *faults) finish(ctx context.Context) error {
+// finishWork lets the workers go on, starts those again that crashed, and waits for reviews.
+func (f *faults) finishWork(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(f.dir, "go"), nil, 0o600); err != nil {
 		return err
 	}
-	return f.until(ctx, "every task is reviewed", func(list []task.Task) bool {
+	return f.waitUntil(ctx, "every task is reviewed", func(list []task.Task) bool {
 		all := true
 		for _, t := range list {
 			if t.Crashed != "" {
-				f.orange(ctx, "task", "respawn", string(t.ID)) //nolint:errcheck // it may have been started meanwhile
+				f.runOrange(ctx, "task", "respawn", string(t.ID)) //nolint:errcheck // it may have been started meanwhile
 			}
 			all = all && t.Status == "reviewing" && len(t.Pending) == 0
 		}
@@ -254,15 +254,15 @@ func (f *faults) finish(ctx context.Context) error {
 	})
 }
 
-// merge merges what was reviewed, all of it at the same time. A merge that is refused is
+// mergeAll merges what was reviewed, all of it at the same time. A merge that is refused is
 // asked for again.
-func (f *faults) merge(ctx context.Context) error {
+func (f *faults) mergeAll(ctx context.Context) error {
 	f.done = append(f.done, fmt.Sprintf("merge %d tasks at the same time", len(f.tasks)))
-	return f.until(ctx, "every task is done", func(list []task.Task) bool {
+	return f.waitUntil(ctx, "every task is done", func(list []task.Task) bool {
 		var wait sync.WaitGroup
 		for _, t := range list {
 			if t.Status == "reviewing" {
-				wait.Go(func() { f.orange(ctx, "task", "merge", string(t.ID), "--strategy", "merge") }) //nolint:errcheck // what is left is looked at
+				wait.Go(func() { f.runOrange(ctx, "task", "merge", string(t.ID), "--strategy", "merge") }) //nolint:errcheck // what is left is looked at
 			}
 		}
 		wait.Wait()
@@ -270,24 +270,24 @@ func (f *faults) merge(ctx context.Context) error {
 	})
 }
 
-// look says what is not as it must be.
-func (f *faults) look(ctx context.Context) error {
+// checkResults says what is not as it must be.
+func (f *faults) checkResults(ctx context.Context) error {
 	complain := func(format string, args ...any) { f.wrong = append(f.wrong, fmt.Sprintf(format, args...)) }
 	for i, t := range f.tasks {
-		if text, err := f.git(ctx, "show", "main:"+string(t.ID)+".txt"); err != nil || text != "done" {
+		if text, err := f.runGit(ctx, "show", "main:"+string(t.ID)+".txt"); err != nil || text != "done" {
 			complain("the work of %s, whose workspace suffered %q, is not in main", t.Branch, damages[i].what)
 		}
 	}
 	if late, _ := filepath.Glob(filepath.Join(f.home, "workspaces", ".aside", "*", "*", "folder", "late")); len(late) != 1 {
 		complain("%d folders of agents were kept, not 1", len(late))
 	}
-	if text, err := f.git(ctx, "status", "--porcelain"); err != nil || text != "" {
+	if text, err := f.runGit(ctx, "status", "--porcelain"); err != nil || text != "" {
 		complain("the checkout of main is not clean: %s", text)
 	}
-	if text, err := f.git(ctx, "fsck", "--no-progress", "--no-dangling"); err != nil || text != "" {
+	if text, err := f.runGit(ctx, "fsck", "--no-progress", "--no-dangling"); err != nil || text != "" {
 		complain("the repository is damaged: %s", text)
 	}
-	if text, err := f.git(ctx, "worktree", "list"); err != nil || strings.Contains(text, "prunable") {
+	if text, err := f.runGit(ctx, "worktree", "list"); err != nil || strings.Contains(text, "prunable") {
 		complain("worktrees are registered that are not there: %s", text)
 	}
 	checks, err := f.client.Doctor(ctx)
@@ -302,26 +302,26 @@ func (f *faults) look(ctx context.Context) error {
 	return nil
 }
 
-// until waits for something that must become true of the tasks.
-func (f *faults) until(ctx context.Context, what string, holds func(list []task.Task) bool) error {
+// waitUntil waits for something that must become true of the tasks.
+func (f *faults) waitUntil(ctx context.Context, what string, holds func(list []task.Task) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, faultTime)
 	defer cancel()
 	for {
-		list, err := f.list(ctx)
+		list, err := f.listTasks(ctx)
 		if err == nil && holds(list) {
 			return nil
 		}
 		select {
 		case <-time.After(50 * time.Millisecond):
 		case <-ctx.Done():
-			return fmt.Errorf("it does not come: %s: %v, %s", what, err, shape(list))
+			return fmt.Errorf("it does not come: %s: %v, %s", what, err, timelessJSON(list))
 		}
 	}
 }
 
-// list is the tasks in the order of their creation.
-func (f *faults) list(ctx context.Context) ([]task.Task, error) {
-	text, err := f.orange(ctx, "task", "list", "--all", "--json")
+// listTasks is the tasks in the order of their creation.
+func (f *faults) listTasks(ctx context.Context) ([]task.Task, error) {
+	text, err := f.runOrange(ctx, "task", "list", "--all", "--json")
 	if err != nil {
 		return nil, err
 	}
@@ -333,15 +333,15 @@ func (f *faults) list(ctx context.Context) ([]task.Task, error) {
 	return out.Tasks, err
 }
 
-func (f *faults) orange(ctx context.Context, args ...string) (string, error) {
-	return f.run(ctx, f.program, args...)
+func (f *faults) runOrange(ctx context.Context, args ...string) (string, error) {
+	return f.runProgram(ctx, f.program, args...)
 }
 
-func (f *faults) git(ctx context.Context, args ...string) (string, error) {
-	return f.run(ctx, "git", args...)
+func (f *faults) runGit(ctx context.Context, args ...string) (string, error) {
+	return f.runProgram(ctx, "git", args...)
 }
 
-func (f *faults) run(ctx context.Context, program string, args ...string) (string, error) {
+func (f *faults) runProgram(ctx context.Context, program string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env = f.repo, f.env
 	out, err := cmd.Output()
@@ -356,22 +356,22 @@ func (f *faults) run(ctx context.Context, program string, args ...string) (strin
 	return strings.TrimSpace(string(out)), nil
 }
 
-// close ends what is still running.
-func (f *faults) close() {
+// endAll ends what is still running.
+func (f *faults) endAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), settleTime)
 	defer cancel()
-	list, _ := f.list(ctx)
+	list, _ := f.listTasks(ctx)
 	over := func(t task.Task) bool { return len(t.Attempts) == 0 && len(t.Pending) == 0 }
 	for _, t := range list {
 		if !over(t) {
-			f.orange(ctx, "task", "cancel", string(t.ID), "--yes") //nolint:errcheck // it may be over by now
+			f.runOrange(ctx, "task", "cancel", string(t.ID), "--yes") //nolint:errcheck // it may be over by now
 		}
 	}
 	ended := func(list []task.Task) bool {
 		return !slices.ContainsFunc(list, func(t task.Task) bool { return !over(t) })
 	}
-	f.until(ctx, "everything has ended", ended) //nolint:errcheck // the folder goes anyway
-	f.orange(ctx, "stop")                       //nolint:errcheck // there may be none
+	f.waitUntil(ctx, "everything has ended", ended) //nolint:errcheck // the folder goes anyway
+	f.runOrange(ctx, "stop")                        //nolint:errcheck // there may be none
 	f.client.Close()
 	os.RemoveAll(f.dir) //nolint:errcheck // a folder of ours in a folder of the caller's
 }

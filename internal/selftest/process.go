@@ -36,8 +36,8 @@ const startTime = 30 * time.Second
 // errDied says that the server is dead, as it was told to be.
 var errDied = errors.New("the server died")
 
-// start runs the server and waits until it answers or is dead.
-func (p *process) start(ctx context.Context, crashAt int) error {
+// startServer runs the server and waits until it answers or is dead.
+func (p *process) startServer(ctx context.Context, crashAt int) error {
 	values := map[string]string{}
 	for _, pair := range config.ServerEnv(config.Environ()) {
 		name, value, _ := strings.Cut(pair, "=")
@@ -66,11 +66,11 @@ func (p *process) start(ctx context.Context, crashAt int) error {
 	}()
 	p.gone = gone
 	p.socket, p.client = cfg.Socket, client.New(cfg.Socket)
-	return p.greet(ctx)
+	return p.awaitAnswer(ctx)
 }
 
-// greet waits until the server answers.
-func (p *process) greet(ctx context.Context) error {
+// awaitAnswer waits until the server answers.
+func (p *process) awaitAnswer(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
@@ -87,21 +87,21 @@ func (p *process) greet(ctx context.Context) error {
 	}
 }
 
-// hide removes what leads to the server, as a cleaner of temporary files would, and waits
+// removeSocket removes what leads to the server, as a cleaner of temporary files would, and waits
 // until the server answers again or is dead.
-func (p *process) hide(ctx context.Context) error {
+func (p *process) removeSocket(ctx context.Context) error {
 	for _, path := range []string{p.socket, filepath.Join(p.home, "server.lock")} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	p.client.Close() // an open connection would still reach it
-	return p.greet(ctx)
+	return p.awaitAnswer(ctx)
 }
 
-// dead says whether the server is gone, giving it a moment: a broken connection is
+// isDead says whether the server is gone, giving it a moment: a broken connection is
 // seen before the process is buried.
-func (p *process) dead() bool {
+func (p *process) isDead() bool {
 	select {
 	case <-p.gone:
 		return true
@@ -110,15 +110,15 @@ func (p *process) dead() bool {
 	}
 }
 
-// again starts the server once more, undisturbed.
-func (p *process) again(ctx context.Context) error {
+// restartServer starts the server once more, undisturbed.
+func (p *process) restartServer(ctx context.Context) error {
 	p.deaths++
 	p.client.Close()
-	return p.start(ctx, 0)
+	return p.startServer(ctx, 0)
 }
 
-// stop ends the server and waits for it.
-func (p *process) stop() {
+// stopServer ends the server and waits for it.
+func (p *process) stopServer() {
 	if p.cmd == nil || p.cmd.Process == nil {
 		return
 	}

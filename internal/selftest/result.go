@@ -25,31 +25,31 @@ type result struct {
 	wrong   []string // what must never be
 }
 
-func (w *walker) result(ctx context.Context) (r result, err error) {
-	if err := w.shown(ctx); err != nil {
+func (w *walker) gatherResult(ctx context.Context) (r result, err error) {
+	if err := w.awaitShown(ctx); err != nil {
 		return r, err
 	}
-	err = w.insist(ctx, func() (bool, error) {
-		r, err = w.collect(ctx)
+	err = w.retryAcrossCrashes(ctx, func() (bool, error) {
+		r, err = w.collectResult(ctx)
 		return err == nil, err
 	})
 	r.crashed = w.server.deaths > 0
 	return r, err
 }
 
-// collect reads what is there once nothing moves any more.
-func (w *walker) collect(ctx context.Context) (result, error) {
+// collectResult reads what is there once nothing moves any more.
+func (w *walker) collectResult(ctx context.Context) (result, error) {
 	view, err := w.server.client.Task(ctx, string(walkTask))
 	if err != nil {
 		return result{}, err
 	}
-	r := result{path: w.path, record: shape(view.Task)}
+	r := result{path: w.path, record: timelessJSON(view.Task)}
 	entries, err := w.server.client.Journal(ctx, string(walkTask), 0)
 	if err != nil {
 		return r, err
 	}
 	for _, e := range entries {
-		r.journal = append(r.journal, shape(e))
+		r.journal = append(r.journal, timelessJSON(e))
 	}
 	if len(entries) < w.acked {
 		r.wrong = append(r.wrong, fmt.Sprintf("entry %d was confirmed and is lost", w.acked))
@@ -63,23 +63,23 @@ func (w *walker) collect(ctx context.Context) (result, error) {
 			r.wrong = append(r.wrong, "doctor: "+c.Name+": "+c.Detail)
 		}
 	}
-	if r.effects, err = w.effects(); err != nil {
+	if r.effects, err = w.readEffects(); err != nil {
 		return r, err
 	}
-	return r, w.projections(&r, entries, view.Task.Status)
+	return r, w.checkProjections(&r, entries, view.Task.Status)
 }
 
-// shown waits until the task's folder has caught up with the journal: the receipt of
+// awaitShown waits until the task's folder has caught up with the journal: the receipt of
 // an effect is durable a moment before it is shown.
-func (w *walker) shown(ctx context.Context) error {
+func (w *walker) awaitShown(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
 	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
-		t, err := w.settled(ctx)
+		t, err := w.awaitSettled(ctx)
 		if err != nil {
 			return err
 		}
-		text, err := os.ReadFile(filepath.Join(w.folder(), "history.jsonl"))
+		text, err := os.ReadFile(filepath.Join(w.taskFolder(), "history.jsonl"))
 		if err == nil && strings.Contains(string(text), fmt.Sprintf(`"seq":%d`, t.Seq)) {
 			return nil
 		}
@@ -91,12 +91,12 @@ func (w *walker) shown(ctx context.Context) error {
 	}
 }
 
-func (w *walker) folder() string {
+func (w *walker) taskFolder() string {
 	return filepath.Join(w.home, "tasks", walkProject, string(walkTask))
 }
 
-// shape is a value as JSON without its times, and without the processes that asked.
-func shape(v any) string {
+// timelessJSON is a value as JSON without its times, and without the processes that asked.
+func timelessJSON(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return err.Error()
@@ -105,32 +105,32 @@ func shape(v any) string {
 	if err := json.Unmarshal(raw, &tree); err != nil {
 		return err.Error()
 	}
-	raw, err = json.Marshal(timeless(tree))
+	raw, err = json.Marshal(withoutTimes(tree))
 	if err != nil {
 		return err.Error()
 	}
 	return string(raw)
 }
 
-func timeless(v any) any {
+func withoutTimes(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, key := range []string{"at", "since", "created_at", "updated_at", "again", "respawn", "respawn_at", "not_before", "via"} {
 			delete(v, key)
 		}
 		for key := range v {
-			v[key] = timeless(v[key])
+			v[key] = withoutTimes(v[key])
 		}
 	case []any:
 		for i := range v {
-			v[i] = timeless(v[i])
+			v[i] = withoutTimes(v[i])
 		}
 	}
 	return v
 }
 
-// effects reads what was done from the file that the performer's processes wrote.
-func (w *walker) effects() ([]string, error) {
+// readEffects reads what was done from the file that the performer's processes wrote.
+func (w *walker) readEffects() ([]string, error) {
 	f, err := os.Open(filepath.Join(w.home, "effects", string(walkTask)+".jsonl"))
 	if os.IsNotExist(err) {
 		return nil, nil
@@ -147,9 +147,9 @@ func (w *walker) effects() ([]string, error) {
 	return out, in.Err()
 }
 
-// projections checks that TASK.md and history.jsonl say what the journal says.
-func (w *walker) projections(r *result, entries []journal.Entry, status string) error {
-	dir := w.folder()
+// checkProjections checks that TASK.md and history.jsonl say what the journal says.
+func (w *walker) checkProjections(r *result, entries []journal.Entry, status string) error {
+	dir := w.taskFolder()
 	src, err := os.ReadFile(filepath.Join(dir, "TASK.md"))
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (w *walker) projections(r *result, entries []journal.Entry, status string) 
 	}
 	var want, got []string
 	for _, e := range entries {
-		for _, ev := range journal.History(e) {
+		for _, ev := range journal.HistoryEvents(e) {
 			line, err := json.Marshal(ev)
 			if err != nil {
 				return err
@@ -182,18 +182,18 @@ func (w *walker) projections(r *result, entries []journal.Entry, status string) 
 	return nil
 }
 
-// compare lists how a disturbed walk differs from the calm one.
-func compare(calm, got result) []string {
+// compareResults lists how a disturbed walk differs from the calm one.
+func compareResults(calm, got result) []string {
 	out := slices.Clone(got.wrong)
 	if calm.record != got.record {
 		out = append(out, fmt.Sprintf("the record is %s instead of %s", got.record, calm.record))
 	}
-	out = append(out, differences("journal", calm.journal, got.journal)...)
-	out = append(out, differences("effects", calm.effects, got.effects)...)
+	out = append(out, describeDifference("journal", calm.journal, got.journal)...)
+	out = append(out, describeDifference("effects", calm.effects, got.effects)...)
 	return out
 }
 
-func differences(what string, calm, got []string) []string {
+func describeDifference(what string, calm, got []string) []string {
 	for i := range min(len(calm), len(got)) {
 		if calm[i] != got[i] {
 			return []string{fmt.Sprintf("%s: line %d is %s instead of %s", what, i+1, got[i], calm[i])}

@@ -45,8 +45,8 @@ type walker struct {
 	round  int
 }
 
-// prepare makes a repository whose branch is merged, so that evidence is there.
-func (w *walker) prepare() error {
+// prepareRepository makes a repository whose branch is merged, so that evidence is there.
+func (w *walker) prepareRepository() error {
 	if err := os.MkdirAll(filepath.Join(w.repo, ".orange", "workflows"), 0o700); err != nil {
 		return err
 	}
@@ -73,40 +73,40 @@ func (w *walker) prepare() error {
 	return nil
 }
 
-// live creates the task and moves it on until it is over.
-func (w *walker) live(ctx context.Context) error {
-	if err := w.create(ctx); err != nil {
+// playLifecycle creates the task and moves it on until it is over.
+func (w *walker) playLifecycle(ctx context.Context) error {
+	if err := w.createTask(ctx); err != nil {
 		return err
 	}
-	if err := w.server.hide(ctx); errors.Is(err, errDied) {
-		if err := w.server.again(ctx); err != nil {
+	if err := w.server.removeSocket(ctx); errors.Is(err, errDied) {
+		if err := w.server.restartServer(ctx); err != nil {
 			return err
 		}
 	} else if err != nil {
 		return err
 	}
 	for range maxMoves {
-		t, err := w.settled(ctx)
+		t, err := w.awaitSettled(ctx)
 		if err != nil {
 			return err
 		}
 		w.path = append(w.path, t.Status)
-		if w.over(t.Status) {
+		if w.isOver(t.Status) {
 			return nil
 		}
-		edge := w.choose(&t)
+		edge := w.chooseEdge(&t)
 		if edge == nil {
 			return fmt.Errorf("nothing leads on from %s", t.Status)
 		}
-		if err := w.move(ctx, t, edge); err != nil {
+		if err := w.takeEdge(ctx, t, edge); err != nil {
 			return err
 		}
 	}
-	return w.end(ctx)
+	return w.cancelTask(ctx)
 }
 
-func (w *walker) create(ctx context.Context) error {
-	return w.insist(ctx, func() (bool, error) {
+func (w *walker) createTask(ctx context.Context) error {
+	return w.retryAcrossCrashes(ctx, func() (bool, error) {
 		if _, err := w.server.client.Task(ctx, string(walkTask)); err == nil {
 			return true, nil
 		}
@@ -119,45 +119,45 @@ func (w *walker) create(ctx context.Context) error {
 				return false, err
 			}
 		}
-		a, err := w.server.client.Create(ctx, signal.Wish{
+		a, err := w.server.client.Create(ctx, signal.NewTask{
 			New:      signal.New{ID: walkTask, Project: walkProject, Branch: walkBranch, Summary: "prove it", Spawn: true},
 			Workflow: w.def.Name, Context: "The crash proof writes here.",
 		})
-		w.ack(a)
+		w.recordAck(a)
 		return err == nil, err
 	})
 }
 
-// insist repeats an action until it is done, starting the server again if it died.
+// retryAcrossCrashes repeats an action until it is done, starting the server again if it died.
 // The action must find out by itself whether an earlier try took effect.
-func (w *walker) insist(ctx context.Context, action func() (done bool, err error)) error {
+func (w *walker) retryAcrossCrashes(ctx context.Context, action func() (done bool, err error)) error {
 	for range 100 {
 		done, err := action()
 		if done {
 			return nil
 		}
 		var refused *client.Error
-		if errors.As(err, &refused) || err == nil || !w.server.dead() {
+		if errors.As(err, &refused) || err == nil || !w.server.isDead() {
 			return fmt.Errorf("in %v: %w", w.path, err)
 		}
-		if err := w.server.again(ctx); err != nil {
+		if err := w.server.restartServer(ctx); err != nil {
 			return err
 		}
 	}
 	return errors.New("the server dies again and again")
 }
 
-func (w *walker) ack(a wire.Answer) {
+func (w *walker) recordAck(a wire.Answer) {
 	for _, e := range a.Decision.Entries {
 		w.acked = max(w.acked, e.Seq)
 	}
 }
 
-// settled waits until the engine owes nothing and returns the record.
-func (w *walker) settled(ctx context.Context) (t task.Task, err error) {
+// awaitSettled waits until the engine owes nothing and returns the record.
+func (w *walker) awaitSettled(ctx context.Context) (t task.Task, err error) {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
-	err = w.insist(ctx, func() (bool, error) {
+	err = w.retryAcrossCrashes(ctx, func() (bool, error) {
 		for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
 			view, err := w.server.client.Task(ctx, string(walkTask))
 			if err != nil {
@@ -176,25 +176,25 @@ func (w *walker) settled(ctx context.Context) (t task.Task, err error) {
 	return t, err
 }
 
-// choose prefers the edge that was taken least often, in file order, and a finish
+// chooseEdge prefers the edge that was taken least often, in file order, and a finish
 // only when there is nothing else: the walk is to see as much as it can.
-func (w *walker) choose(t *task.Task) *workflow.Edge {
+func (w *walker) chooseEdge(t *task.Task) *workflow.Edge {
 	var best *workflow.Edge
 	for _, i := range w.def.EdgesFrom(t.Status) {
 		e := &w.def.Edges[i]
-		if !w.possible(e, t) {
+		if !w.canTake(e, t) {
 			continue
 		}
-		if best == nil || w.weight(e, t) < w.weight(best, t) {
+		if best == nil || w.edgeWeight(e, t) < w.edgeWeight(best, t) {
 			best = e
 		}
 	}
 	return best
 }
 
-func (w *walker) weight(e *workflow.Edge, t *task.Task) int {
+func (w *walker) edgeWeight(e *workflow.Edge, t *task.Task) int {
 	n := 2 * w.taken[t.Status+">"+e.To]
-	s, _ := w.def.State(e.To)
+	s, _ := w.def.StateNamed(e.To)
 	switch {
 	case s.Kind == workflow.Terminal && len(e.Gates) == 0:
 		return n + 9 // giving up
@@ -204,9 +204,9 @@ func (w *walker) weight(e *workflow.Edge, t *task.Task) int {
 	return n
 }
 
-// possible says whether the walker can take the edge: somebody it can speak for may
+// canTake says whether the walker can take the edge: somebody it can speak for may
 // ask, or the end of the state's agent leads there.
-func (w *walker) possible(e *workflow.Edge, t *task.Task) bool {
+func (w *walker) canTake(e *workflow.Edge, t *task.Task) bool {
 	if e.When != nil {
 		env := w.def.NewEnv()
 		for _, c := range t.Counters {
@@ -217,42 +217,42 @@ func (w *walker) possible(e *workflow.Edge, t *task.Task) bool {
 			return false
 		}
 	}
-	_, ok := w.speaker(e, t)
-	return ok && e.Answers(workflow.OnRequest, "")
+	_, ok := w.signalFor(e, t)
+	return ok && e.AnswersTo(workflow.OnRequest, "")
 }
 
-// speaker finds who asks for the edge: a living agent first, then a person.
-func (w *walker) speaker(e *workflow.Edge, t *task.Task) (signal.Signal, bool) {
+// signalFor finds who asks for the edge: a living agent first, then a person.
+func (w *walker) signalFor(e *workflow.Edge, t *task.Task) (signal.Signal, bool) {
 	for _, actor := range e.By {
-		if a, ok := t.Live(string(actor)); ok {
+		if a, ok := t.LiveAttempt(string(actor)); ok {
 			return signal.Signal{Kind: signal.Request, Actor: actor, Attempt: a.Number, To: e.To}, true
 		}
 	}
-	if e.Permits(task.Human) {
+	if e.PermitsActor(task.Human) {
 		return signal.Signal{Kind: signal.Request, Actor: task.Human, To: e.To}, true
 	}
 	return signal.Signal{}, false
 }
 
-// move writes what the edge's gates ask for and takes it: every second time by the
+// takeEdge writes what the edge's gates ask for and takes it: every second time by the
 // end of the agent, if that leads the same way.
-func (w *walker) move(ctx context.Context, t task.Task, e *workflow.Edge) error {
-	if err := w.satisfy(e); err != nil {
+func (w *walker) takeEdge(ctx context.Context, t task.Task, e *workflow.Edge) error {
+	if err := w.satisfyGates(e); err != nil {
 		return err
 	}
-	sig, _ := w.speaker(e, &t)
+	sig, _ := w.signalFor(e, &t)
 	key := t.Status + ">" + e.To
-	s, _ := w.def.State(t.Status)
-	if a, ok := t.Live(s.Role); ok && e.Answers(workflow.OnExit, "") && w.taken[key]%2 == 1 {
+	s, _ := w.def.StateNamed(t.Status)
+	if a, ok := t.LiveAttempt(s.Role); ok && e.AnswersTo(workflow.OnExit, "") && w.taken[key]%2 == 1 {
 		sig = signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role}
 	}
 	w.taken[key]++
-	return w.submit(ctx, t, sig)
+	return w.submitOnce(ctx, t, sig)
 }
 
-// submit sends a signal once, whatever happens to the server meanwhile.
-func (w *walker) submit(ctx context.Context, t task.Task, sig signal.Signal) error {
-	return w.insist(ctx, func() (bool, error) {
+// submitOnce sends a signal once, whatever happens to the server meanwhile.
+func (w *walker) submitOnce(ctx context.Context, t task.Task, sig signal.Signal) error {
+	return w.retryAcrossCrashes(ctx, func() (bool, error) {
 		view, err := w.server.client.Task(ctx, string(walkTask))
 		if err != nil {
 			return false, err
@@ -261,37 +261,37 @@ func (w *walker) submit(ctx context.Context, t task.Task, sig signal.Signal) err
 			return true, nil // an earlier try was committed; only its answer was lost
 		}
 		a, err := w.server.client.Signal(ctx, string(walkTask), sig)
-		w.ack(a)
+		w.recordAck(a)
 		return err == nil, err
 	})
 }
 
-// end cancels a task that is still under way.
-func (w *walker) end(ctx context.Context) error {
-	t, err := w.settled(ctx)
-	if err != nil || w.over(t.Status) {
+// cancelTask cancels a task that is still under way.
+func (w *walker) cancelTask(ctx context.Context) error {
+	t, err := w.awaitSettled(ctx)
+	if err != nil || w.isOver(t.Status) {
 		return err
 	}
 	w.path = append(w.path, t.Status)
-	if err := w.submit(ctx, t, signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "cancel"}); err != nil {
+	if err := w.submitOnce(ctx, t, signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "cancel"}); err != nil {
 		return err
 	}
-	t, err = w.settled(ctx)
+	t, err = w.awaitSettled(ctx)
 	w.path = append(w.path, t.Status)
 	return err
 }
 
-func (w *walker) over(state string) bool {
-	s, ok := w.def.State(state)
+func (w *walker) isOver(state string) bool {
+	s, ok := w.def.StateNamed(state)
 	return ok && s.Kind == workflow.Terminal
 }
 
-// satisfy writes sections that open the edge's gates, new ones each time.
-func (w *walker) satisfy(e *workflow.Edge) error {
+// satisfyGates writes sections that open the edge's gates, new ones each time.
+func (w *walker) satisfyGates(e *workflow.Edge) error {
 	w.round++
-	path := filepath.Join(w.folder(), "TASK.md")
+	path := filepath.Join(w.taskFolder(), "TASK.md")
 	for _, name := range e.Gates {
-		g, _ := w.def.Gate(name)
+		g, _ := w.def.GateNamed(name)
 		if g.Section == "" {
 			continue
 		}

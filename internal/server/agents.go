@@ -35,7 +35,7 @@ type agentHost struct {
 	supervisor *attend.Supervisor
 	terminal   *tmux.Server
 	worktrees  worktrees
-	doer       effect.Doer
+	doer       effect.Executor
 }
 
 // Names of hidden commands: programs that are parts of this one.
@@ -84,7 +84,7 @@ func (s *Server) newAgentHost(w worktrees) (*agentHost, error) {
 		o.Terminal = terminal{c.terminal}
 	}
 	c.agents = agents.New(o)
-	c.doer = effect.Doer{Agents: c.agents, Workspaces: c.worktrees, Delivery: delivery{s}, Sections: s.folders, Cards: allCards{local: cards{s.boards()}, office: s.office}}
+	c.doer = effect.Executor{Agents: c.agents, Workspaces: c.worktrees, Delivery: delivery{s}, Sections: s.folders, Cards: allCards{local: cards{s.boards()}, office: s.office}}
 	return c, nil
 }
 
@@ -142,7 +142,7 @@ func (e agentEngine) Task(id task.ID) (task.Task, bool, error) { return e.s.stor
 func (e agentEngine) Project(name string) (task.Project, bool) { return e.s.runtime.Project(name) }
 
 // Retry implements agents.Engine.
-func (e agentEngine) Retry(id task.ID) { e.s.runtime.Retry(id) }
+func (e agentEngine) Retry(id task.ID) { e.s.runtime.RetryEffect(id) }
 
 // maxWords bounds a prompt that a repository brings.
 const maxWords = 256 << 10
@@ -246,7 +246,7 @@ func (s *Server) known(t *task.Task, role string) (out prompt.Known) {
 	if err != nil {
 		s.log.Error("read TASK.md for a prompt", "component", "serve", "task", t.ID, "error", err)
 	}
-	out.Requirements, out.Context = prompt.Given(doc.Sections())
+	out.Requirements, out.Context = prompt.ReadGiven(doc.Sections())
 	def, err := s.runtime.Definition(t)
 	var entries []journal.Entry
 	if err == nil {
@@ -257,10 +257,10 @@ func (s *Server) known(t *task.Task, role string) (out prompt.Known) {
 		return out
 	}
 	out.Last = prompt.FindLast(def, t, role, entries, func(section string) string {
-		found, _ := taskfile.Find(doc.Sections(), section)
+		found, _ := taskfile.FindSection(doc.Sections(), section)
 		return found.Text
 	})
-	if at, ok := def.State(t.Status); ok && at.Kind == workflow.Halt { // its role, or the one that stands in for it
+	if at, ok := def.StateNamed(t.Status); ok && at.Kind == workflow.Halt { // its role, or the one that stands in for it
 		out.Why = whyHalted(s.waitReasons(t))
 	}
 	return out

@@ -64,7 +64,7 @@ func (s *Server) newAnchors() *anchors {
 // run anchors merges until ctx ends.
 func (a *anchors) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		_, more, err := a.s.runtime.Follow(a.place(), "", 0) // before looking: what comes meanwhile is not missed
+		_, more, err := a.s.runtime.FollowJournal(a.place(), "", 0) // before looking: what comes meanwhile is not missed
 		if err == nil {
 			err = a.catchUp(ctx, false)
 		}
@@ -199,7 +199,7 @@ func (a *anchors) write(ctx context.Context, p task.Project, to *journal.Anchor)
 	}
 	to.Link = link
 	a.fault("anchor.before")
-	err = a.s.git.AddAnchor(ctx, p.Path, to.Store, to.Text(), to.At, func(texts []string) bool { return slices.Contains(texts, to.Text()) })
+	err = a.s.git.AddAnchor(ctx, p.Path, to.Store, to.CommitMessage(), to.At, func(texts []string) bool { return slices.Contains(texts, to.CommitMessage()) })
 	if err != nil {
 		return err
 	}

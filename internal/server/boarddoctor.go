@@ -76,7 +76,7 @@ func (t trackers) cards(ctx context.Context, x wire.Examination) ([]cardCheck, [
 			return after, err
 		}})
 	}
-	tasks, err := t.s.store.Tracked(tracker.Ref(tracker.Board, x.Project+"/"))
+	tasks, err := t.s.store.Tracked(tracker.NewRef(tracker.Board, x.Project+"/"))
 	return out, tasks, err
 }
 
@@ -102,15 +102,15 @@ func (t trackers) remoteCards(ctx context.Context, x wire.Examination) ([]cardCh
 	var out []cardCheck
 	for _, is := range issues {
 		read := func(ctx context.Context) (board.Card, error) {
-			now, err := t.Read(ctx, x.Tracker, is.Key)
+			now, err := t.ReadIssue(ctx, x.Tracker, is.Key)
 			return now.Card, err
 		}
-		out = append(out, cardCheck{ref: cfg.Ref(is.Key), key: is.Key, card: is.Card, read: read, change: func(ctx context.Context, c board.Change) (board.Card, error) {
-			after, err := t.Mend(ctx, x.Tracker, is.Key, c)
+		out = append(out, cardCheck{ref: cfg.IssueRef(is.Key), key: is.Key, card: is.Card, read: read, change: func(ctx context.Context, c board.Change) (board.Card, error) {
+			after, err := t.ChangeIssue(ctx, x.Tracker, is.Key, c)
 			return after.Card, err
 		}})
 	}
-	tasks, err := t.s.store.Tracked(cfg.Ref(""))
+	tasks, err := t.s.store.Tracked(cfg.IssueRef(""))
 	return out, tasks, err
 }
 
@@ -118,7 +118,7 @@ func (t trackers) remoteCards(ctx context.Context, x wire.Examination) ([]cardCh
 // light: the card is looked at again after each.
 func (t trackers) checkCard(ctx context.Context, p *cardCheck, tasks []task.Task, fix bool) (out []boardcheck.Finding) {
 	facts := t.facts(p, tasks)
-	if fix && p.read != nil && len(boardcheck.Examine(p.card, facts, t.Now())) > 0 { // it may be elsewhere by now
+	if fix && p.read != nil && len(boardcheck.CheckCard(p.card, facts, t.Now())) > 0 { // it may be elsewhere by now
 		now, err := p.read(ctx)
 		if err != nil {
 			return []boardcheck.Finding{{Card: p.ref, Title: p.card.Title, Problem: err.Error()}}
@@ -126,7 +126,7 @@ func (t trackers) checkCard(ctx context.Context, p *cardCheck, tasks []task.Task
 		p.card, facts = now, t.facts(&cardCheck{ref: p.ref, card: now, since: p.since}, tasks)
 	}
 	for range maxFixes {
-		found := boardcheck.Examine(p.card, facts, t.Now())
+		found := boardcheck.CheckCard(p.card, facts, t.Now())
 		fixed := false
 		for _, a := range found {
 			if !fix || a.Fix == nil || fixed {

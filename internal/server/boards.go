@@ -36,7 +36,7 @@ type boards struct {
 	warn    func(msg string, args ...any)
 	news    *sync.Mutex // held from a change until it was heard of
 	// added makes the task of a new card; nil: there is none.
-	added func(ctx context.Context, card board.Card, w signal.Wish) (task.ID, error)
+	added func(ctx context.Context, card board.Card, w signal.NewTask) (task.ID, error)
 }
 
 func (s *Server) boards() boards {
@@ -48,7 +48,7 @@ func (s *Server) boards() boards {
 			return s.runtime.ConfirmCard(ctx, card, workflow, code)
 		},
 		changed: func(ctx context.Context, card board.Card) { s.runtime.CardChanged(card, api.ViaOf(ctx)) }, news: &s.news,
-		added: func(ctx context.Context, _ board.Card, w signal.Wish) (task.ID, error) {
+		added: func(ctx context.Context, _ board.Card, w signal.NewTask) (task.ID, error) {
 			a, err := s.runtime.Create(ctx, w)
 			if err == nil && a.Decision.Refused != "" {
 				err = task.Mistakef("%s", a.Decision.Refused)
@@ -61,10 +61,10 @@ func (s *Server) boards() boards {
 // catchUp lets tasks hear what an earlier server did not tell them any more.
 func (s *Server) catchUp() {
 	c := cards{s.boards()}
-	s.runtime.CatchUp(s.resting, func(t *task.Task, tell func(board.Face)) {
+	s.runtime.CatchUp(s.resting, func(t *task.Task, tell func(board.Snapshot)) {
 		s.news.Lock()
 		defer s.news.Unlock()
-		if face, err := c.Look(context.Background(), *t); err == nil {
+		if face, err := c.ReadCard(context.Background(), *t); err == nil {
 			tell(*face)
 		}
 	})
@@ -92,7 +92,7 @@ func (s *Server) vocabulary(project, name string) (board.Vocabulary, error) {
 	if p, ok := s.runtime.Project(project); ok && name == "" && p.Workflow == "" {
 		return usualVocabulary(), nil
 	}
-	def, err := s.runtime.Choose(name, project)
+	def, err := s.runtime.ChooseWorkflow(name, project)
 	if err != nil {
 		return board.Vocabulary{}, err
 	}
@@ -198,7 +198,7 @@ func (b boards) AddCard(ctx context.Context, project string, n wire.NewCard) (ou
 	if err != nil || n.NoTask || b.added == nil {
 		return out, err
 	}
-	out.Task, err = b.added(ctx, out.Card, signal.Wish{
+	out.Task, err = b.added(ctx, out.Card, signal.NewTask{
 		New: signal.New{
 			Project: project, Branch: n.Branch, Summary: out.Card.Title, Harness: n.Harness, TrackerRef: board.Ref(project, out.Card.Number), Spawn: true,
 		},

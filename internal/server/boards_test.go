@@ -38,9 +38,9 @@ func shelved(t *testing.T) boards {
 
 func TestANewCardGetsItsTask(t *testing.T) {
 	b, ctx := shelved(t), context.Background()
-	var asked []signal.Wish
+	var asked []signal.NewTask
 	var fail error
-	b.added = func(_ context.Context, card board.Card, w signal.Wish) (task.ID, error) {
+	b.added = func(_ context.Context, card board.Card, w signal.NewTask) (task.ID, error) {
 		asked = append(asked, w)
 		return "made", fail
 	}
@@ -49,8 +49,8 @@ func TestANewCardGetsItsTask(t *testing.T) {
 	if err != nil || got.Task != "made" || got.Warning != "" || got.Card.Number != 1 || got.Card.Column != "To Do" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	want := signal.Wish{New: signal.New{Project: "shop", Branch: "feat/sell", Summary: "Sell", Harness: "pi", TrackerRef: "board:shop/1", Spawn: true}, Workflow: "w", Context: "All of it.", Actor: task.Human}
-	if diff := cmp.Diff([]signal.Wish{want}, asked); diff != "" {
+	want := signal.NewTask{New: signal.New{Project: "shop", Branch: "feat/sell", Summary: "Sell", Harness: "pi", TrackerRef: "board:shop/1", Spawn: true}, Workflow: "w", Context: "All of it.", Actor: task.Human}
+	if diff := cmp.Diff([]signal.NewTask{want}, asked); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	fail = errors.New("no such workflow")

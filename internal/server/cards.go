@@ -22,9 +22,9 @@ type cards struct{ boards boards }
 
 var _ effect.Cards = cards{}
 
-// Change implements effect.Cards. What the board refuses cannot be done later either: it
+// ChangeCard implements effect.Cards. What the board refuses cannot be done later either: it
 // is left out, with a note. What was done is looked at again.
-func (c cards) Change(_ context.Context, t task.Task, e task.Effect) (string, error) {
+func (c cards) ChangeCard(_ context.Context, t task.Task, e task.Effect) (string, error) {
 	project, number, ok := board.ParseRef(t.TrackerRef)
 	if !ok {
 		return "", task.Mistakef("%q is not a card of a board", t.TrackerRef)
@@ -50,7 +50,7 @@ func (c cards) Change(_ context.Context, t task.Task, e task.Effect) (string, er
 	if err != nil {
 		return asNote(err)
 	}
-	if missing := board.Missing(again, change); missing != "" && again.Version == card.Version+1 {
+	if missing := board.MissingEffect(again, change); missing != "" && again.Version == card.Version+1 {
 		return "", fmt.Errorf("after the change %s", missing)
 	}
 	return "", nil
@@ -88,8 +88,8 @@ func (c cards) changeOf(t *task.Task, e *task.Effect, card *board.Card) board.Ch
 	return change
 }
 
-// Look implements effect.Cards.
-func (c cards) Look(_ context.Context, t task.Task) (*board.Face, error) {
+// ReadCard implements effect.Cards.
+func (c cards) ReadCard(_ context.Context, t task.Task) (*board.Snapshot, error) {
 	project, number, ok := board.ParseRef(t.TrackerRef)
 	if !ok {
 		return nil, task.Mistakef("%q is not a card of a board", t.TrackerRef)
@@ -98,7 +98,7 @@ func (c cards) Look(_ context.Context, t task.Task) (*board.Face, error) {
 	if err != nil {
 		return nil, err
 	}
-	face := card.Face()
+	face := card.Snapshot()
 	return &face, nil
 }
 

@@ -118,7 +118,7 @@ func (s *Server) changesWorkspace(id task.ID) bool {
 // repair writes the records anew from their journals.
 func (s *Server) repair(ctx context.Context) error {
 	err := s.store.Repair(ctx)
-	s.runtime.Forget()
+	s.runtime.ForgetRecords()
 	return err
 }
 

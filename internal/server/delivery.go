@@ -31,10 +31,10 @@ func (d delivery) project(t *task.Task) (task.Project, error) {
 
 // Merge implements effect.Delivery. Where work is delivered as a pull request the forge
 // merges it, and this only looks whether it has.
-func (d delivery) Merge(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+func (d delivery) Merge(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	p, err := d.project(&t)
 	if err != nil {
-		return local.Done{}, err
+		return local.EffectResult{}, err
 	}
 	strategy := cmp.Or(e.Arg, workflow.MergeAuto)
 	if t.PRURL != "" && strategy == workflow.MergeAuto {
@@ -45,17 +45,17 @@ func (d delivery) Merge(ctx context.Context, t task.Task, e task.Effect) (local.
 		Message: fmt.Sprintf("Merge branch '%s': %s", t.Branch, t.Summary),
 	})
 	if err != nil {
-		return local.Done{}, final(err)
+		return local.EffectResult{}, final(err)
 	}
 	if t.Work != nil && landed == t.Work.Base { // the branch has no commits: nothing was merged
 		landed = ""
 	}
-	if t.Delivery.Pushes() {
+	if t.Delivery.PushesBranch() {
 		if err := d.s.git.Push(ctx, p.Path, origin, p.DefaultBranch); err != nil { // it is merged: a person can push it any time
 			d.s.log.Warn("push the default branch", "component", "delivery", "task", t.ID, "error", err)
 		}
 	}
-	return local.Done{Landed: landed}, nil
+	return local.EffectResult{Landed: landed}, nil
 }
 
 // recoverLandings finishes or takes back what landings of a server that died have left in the
@@ -73,19 +73,19 @@ func (s *Server) recoverLandings(ctx context.Context) {
 }
 
 // mergedPR brings the default branch up to date with a pull request that was merged.
-func (d delivery) mergedPR(ctx context.Context, t *task.Task, p task.Project) (local.Done, error) {
+func (d delivery) mergedPR(ctx context.Context, t *task.Task, p task.Project) (local.EffectResult, error) {
 	pr, err := d.s.pull(ctx, p, t.PRURL, t.Branch)
 	switch {
 	case err != nil:
-		return local.Done{}, err
+		return local.EffectResult{}, err
 	case pr.Branch != t.Branch:
-		return local.Done{}, task.Mistakef("%s is of branch %s, not of %s: merge here with --strategy ff or merge", pr.URL, pr.Branch, t.Branch)
+		return local.EffectResult{}, task.Mistakef("%s is of branch %s, not of %s: merge here with --strategy ff or merge", pr.URL, pr.Branch, t.Branch)
 	case pr.State == tracker.Merged:
-		return local.Done{Commit: pr.Head, Landed: cmp.Or(pr.Landed, pr.Head)}, d.s.git.Fetch(ctx, p.Path, origin, p.DefaultBranch)
+		return local.EffectResult{Commit: pr.Head, Landed: cmp.Or(pr.Landed, pr.Head)}, d.s.git.Fetch(ctx, p.Path, origin, p.DefaultBranch)
 	case pr.State == tracker.Closed:
-		return local.Done{}, task.Mistakef("%s was closed without a merge: reopen it, merge with --strategy, or cancel the task", pr.URL)
+		return local.EffectResult{}, task.Mistakef("%s was closed without a merge: reopen it, merge with --strategy, or cancel the task", pr.URL)
 	}
-	return local.Done{}, task.Mistakef("%s is open: merge it there, or merge here with --strategy ff or merge", pr.URL)
+	return local.EffectResult{}, task.Mistakef("%s is open: merge it there, or merge here with --strategy ff or merge", pr.URL)
 }
 
 // final marks what trying again cannot help: everything but a lock that somebody holds.
@@ -150,7 +150,7 @@ func (d delivery) CreatePR(ctx context.Context, t task.Task) (string, error) {
 // nothing to delete.
 func (d delivery) DeleteRemoteBranch(ctx context.Context, t task.Task) error {
 	p, err := d.project(&t)
-	if err != nil || !t.Delivery.Pushes() {
+	if err != nil || !t.Delivery.PushesBranch() {
 		return err
 	}
 	if has, err := d.s.git.HasRemote(ctx, p.Path, origin); err == nil && !has {
@@ -164,7 +164,7 @@ func (d delivery) DeleteRemoteBranch(ctx context.Context, t task.Task) error {
 func prBody(t *task.Task, doc taskfile.Document) string {
 	var b strings.Builder
 	for _, name := range []string{"Plan", "Handoff"} {
-		if s, ok := taskfile.Find(doc.Sections(), name); ok {
+		if s, ok := taskfile.FindSection(doc.Sections(), name); ok {
 			fmt.Fprintf(&b, "## %s\n\n%s\n\n", name, s.Text)
 		}
 	}

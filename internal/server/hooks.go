@@ -35,14 +35,14 @@ func (s *Server) track(ctx context.Context, hooks string) (ended func(), err err
 			return nil, fmt.Errorf("hear the news of trackers: %w", err)
 		}
 		s.log.Info("hearing news of trackers", "component", "hooks", "address", l.Addr().String())
-		server := &http.Server{Handler: hookHandler(s.office.Hear, s.log), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+		server := &http.Server{Handler: hookHandler(s.office.HandleWebhook, s.log), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 		wait.Go(func() { server.Serve(l) }) //nolint:errcheck // it ends with the server
 		wait.Go(func() {
 			<-ctx.Done()
 			server.Close() //nolint:errcheck // a tracker sends its news again
 		})
 	}
-	wait.Go(func() { s.office.Watch(ctx, s.retrack) })
+	wait.Go(func() { s.office.WatchTrackers(ctx, s.retrack) })
 	return func() { wait.Wait(); s.office.Close() }, nil
 }
 
@@ -90,21 +90,21 @@ func hookHandler(hear func(ctx context.Context, name string, header http.Header,
 // control is the runtime's, and stays while trackers are to be watched.
 type control struct {
 	*local.Runtime
-	office *track.Office
+	office *track.Service
 	page   *webPage
-	herald *herald.Herald
+	herald *herald.Notifier
 	hears  bool // news come from outside
 }
 
 // Busy implements api.Control.
 func (c control) Busy() bool {
-	return c.hears || c.page.busy() || c.herald.Busy() || c.Runtime.Busy() || c.office.Watches()
+	return c.hears || c.page.busy() || c.herald.Busy() || c.Runtime.Busy() || c.office.HasWatched()
 }
 
 // allCards changes cards wherever they are: on the local board or at a tracker.
 type allCards struct {
 	local  cards
-	office *track.Office
+	office *track.Service
 }
 
 var _ effect.Cards = allCards{}
@@ -114,25 +114,25 @@ func (a allCards) isLocal(ref string) bool {
 	return ok
 }
 
-// Change implements effect.Cards.
-func (a allCards) Change(ctx context.Context, t task.Task, e task.Effect) (string, error) {
+// ChangeCard implements effect.Cards.
+func (a allCards) ChangeCard(ctx context.Context, t task.Task, e task.Effect) (string, error) {
 	if a.isLocal(t.TrackerRef) {
-		return a.local.Change(ctx, t, e)
+		return a.local.ChangeCard(ctx, t, e)
 	}
-	note, err := a.office.Change(ctx, t, e)
+	note, err := a.office.ChangeCard(ctx, t, e)
 	var out *transport.LockedOut
-	if errors.As(err, &out) && e.Aside && e.Tries > 0 { // a person looks at the secret; when it is good, the rest follows
+	if errors.As(err, &out) && e.NonBlocking && e.Tries > 0 { // a person looks at the secret; when it is good, the rest follows
 		err = task.Mistakef("%v", err)
 	}
 	return note, err
 }
 
-// Look implements effect.Cards.
-func (a allCards) Look(ctx context.Context, t task.Task) (*board.Face, error) {
+// ReadCard implements effect.Cards.
+func (a allCards) ReadCard(ctx context.Context, t task.Task) (*board.Snapshot, error) {
 	if a.isLocal(t.TrackerRef) {
-		return a.local.Look(ctx, t)
+		return a.local.ReadCard(ctx, t)
 	}
-	return a.office.Look(ctx, t)
+	return a.office.ReadCard(ctx, t)
 }
 
 // shown is the task's card for its agents, nil if it is on no board.
@@ -140,7 +140,7 @@ func (a allCards) shown(t *task.Task) *prompt.Card {
 	if a.isLocal(t.TrackerRef) {
 		return a.local.shown(t)
 	}
-	card, comments, ok := a.office.Shown(t)
+	card, comments, ok := a.office.CardForAgents(t)
 	if !ok {
 		return nil
 	}

@@ -94,13 +94,13 @@ func TestTheSecretOfAWebhookIsReadOnce(t *testing.T) {
 	port, err := s.connect(tracker.Config{Name: "lin", Kind: tracker.Linear, Scope: "ENG", Webhook: "command:echo x >>'" + count + "'; echo secret"})
 	check(t, err)
 	hearer, ok := port.(interface {
-		Hear(http.Header, []byte) (tracker.Event, error)
+		ParseWebhook(http.Header, []byte) (tracker.Event, error)
 	})
 	if !ok {
 		t.Fatalf("%T hears nothing", port)
 	}
 	for range 5 {
-		if _, err := hearer.Hear(http.Header{"Linear-Signature": {strings.Repeat("a", 64)}}, []byte("{}")); !errors.Is(err, tracker.ErrForged) {
+		if _, err := hearer.ParseWebhook(http.Header{"Linear-Signature": {strings.Repeat("a", 64)}}, []byte("{}")); !errors.Is(err, tracker.ErrForged) {
 			t.Error(err)
 		}
 	}

@@ -69,8 +69,8 @@ func (b *inbox) add(t task.Task) {
 		b.items = append(b.items, engine.Item{Task: t.ID, Project: t.Project, Status: t.Status, Kind: engine.ItemAttention, Text: err.Error(), Since: t.Since})
 		return
 	}
-	if it, ok := engine.Inbox(def, t); ok {
-		it.Because(b.s.waitReasons(&t))
+	if it, ok := engine.InboxItem(def, t); ok {
+		it.SetReasons(b.s.waitReasons(&t))
 		b.items = append(b.items, it)
 	}
 }
@@ -82,7 +82,7 @@ func (s *Server) waitReasons(t *task.Task) []engine.WaitReason {
 	if err != nil {
 		return nil
 	}
-	if it, ok := engine.Inbox(def, *t); !ok || it.Kind == engine.ItemStart { // most tasks: nothing is read for them
+	if it, ok := engine.InboxItem(def, *t); !ok || it.Kind == engine.ItemStart { // most tasks: nothing is read for them
 		return nil
 	}
 	from := engine.Records{Entries: s.lastMove(t), Output: s.lastOutput(t), Message: s.lastMessage(t)}

@@ -48,11 +48,11 @@ var errUnknownToken = errors.New("it is neither the page's nor an attempt's")
 func (s *Server) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(), error) {
 	o := client.Options{Socket: s.cfg.Socket, Home: s.cfg.Home}
 	c := mcp.Caller{}
-	token, shown := web.Shown(r)
+	token, shown := web.BearerToken(r)
 	switch {
 	case !shown || token == "":
 		return c, nil, mcp.ErrNoToken
-	case web.Same(token, pageToken): // that it is no agent who shows it, the page has seen to
+	case web.EqualSecrets(token, pageToken): // that it is no agent who shows it, the page has seen to
 	case s.host == nil: // nobody could tell an attempt from a person
 		return c, nil, errUnknownToken
 	default:

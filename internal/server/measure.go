@@ -16,7 +16,7 @@ import (
 // newMeasure builds what measures the work of tasks.
 func (s *Server) newMeasure() *measure.Service {
 	return measure.New(measure.Options{
-		Store: s.store, Rows: s.runtime.Follow, Measure: s.measureWork, Worktree: s.worktreeOf, Output: s.outputOf,
+		Store: s.store, Rows: s.runtime.FollowJournal, Measure: s.measureWork, Worktree: s.worktreeOf, Output: s.outputOf,
 		Children: s.childrenOf, Absent: s.absentOf, Over: s.isOver, Reasons: s.waitReasons, Log: s.log,
 	})
 }
@@ -78,7 +78,7 @@ func (s *Server) isOver(t *task.Task) bool {
 	if err != nil {
 		return false
 	}
-	st, ok := def.State(t.Status)
+	st, ok := def.StateNamed(t.Status)
 	return ok && st.Kind == workflow.Terminal
 }
 

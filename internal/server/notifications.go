@@ -24,16 +24,16 @@ import (
 const maxSingleMessages = 5
 
 // newNotifier builds what tells people what waits for them.
-func (s *Server) newNotifier() *herald.Herald {
+func (s *Server) newNotifier() *herald.Notifier {
 	told := &toldFile{path: s.cfg.ToldFile(), names: map[string]bool{}}
-	var ways []herald.Way
+	var ways []herald.Channel
 	for i := range s.cfg.Notify {
 		n := &s.cfg.Notify[i]
 		told.names[n.Name()] = true
 		ways = append(ways, s.newChannel(n))
 	}
 	return herald.New(herald.Options{
-		Journal: s.runtime, Tasks: s.store, Notes: s.store, Definition: s.runtime.Definition, Ways: ways, Log: s.log,
+		Journal: s.runtime, Tasks: s.store, Notes: s.store, Definition: s.runtime.Definition, Channels: ways, Log: s.log,
 		Report: func(r herald.Result) {
 			if err := told.keep(r); err != nil {
 				s.log.Warn("keep how notifications went", "component", "herald", "error", err)
@@ -58,8 +58,8 @@ func (s *Server) seenAt(id task.ID) string {
 }
 
 // newChannel builds the notification channel that the configuration describes.
-func (s *Server) newChannel(n *config.Notify) herald.Way {
-	w := herald.Way{
+func (s *Server) newChannel(n *config.Notify) herald.Channel {
+	w := herald.Channel{
 		Name: n.Name(), Retry: n.Remote(), Several: maxSingleMessages,
 		Wants: func(it engine.Item) bool { return n.Wants(string(it.Kind), it.Project) },
 	}
@@ -67,7 +67,7 @@ func (s *Server) newChannel(n *config.Notify) herald.Way {
 		w.Several = 0
 	}
 	to := newSender(s.cfg, n)
-	w.Tell = func(ctx context.Context, id string, items []engine.Item) error {
+	w.Deliver = func(ctx context.Context, id string, items []engine.Item) error {
 		m := notify.Message{ID: id, Items: s.withReasons(items), Brief: n.Brief}
 		if len(items) == 1 {
 			m.URL = s.seenAt(items[0].Task)
@@ -84,7 +84,7 @@ func (s *Server) withReasons(items []engine.Item) []engine.Item {
 	out := slices.Clone(items)
 	for i := range out {
 		if t, ok, err := s.store.Task(out[i].Task); err == nil && ok {
-			out[i].Because(s.waitReasons(&t))
+			out[i].SetReasons(s.waitReasons(&t))
 		}
 	}
 	return out
@@ -166,9 +166,9 @@ func (f *toldFile) keep(r herald.Result) error {
 	}
 	told := config.Told{At: r.At.UTC(), OK: r.At.UTC(), Problem: r.Problem}
 	if r.Problem != "" {
-		told.OK = out[r.Way].OK
+		told.OK = out[r.Channel].OK
 	}
-	out[r.Way] = told
+	out[r.Channel] = told
 	text, err := json.Marshal(out)
 	if err != nil {
 		return err

@@ -76,7 +76,7 @@ func (p projects) Update(ctx context.Context, name string, c wire.ProjectChange)
 	set(&have.Forge, c.Forge)
 	set(&have.Confirm, c.Confirm)
 	if c.Vars != nil {
-		have.Vars = have.Vars.With(*c.Vars)
+		have.Vars = have.Vars.WithChanges(*c.Vars)
 	}
 	if err := p.s.runtime.UpdateProject(have); err != nil {
 		return have, err
@@ -123,7 +123,7 @@ func (p projects) move(ctx context.Context, have *task.Project, path string) err
 		return nil
 	}
 	var places []string
-	for _, name := range have.Workspaces() { // also those that no task holds
+	for _, name := range have.WorkspaceNames() { // also those that no task holds
 		places = append(places, p.s.host.worktrees.Path(name))
 	}
 	if err := p.s.git.Moved(ctx, have.Path, root, places); err != nil {

@@ -158,7 +158,7 @@ func (r *restorer) run(ctx context.Context) (err error) {
 	}
 	r.runtime, err = local.Open(local.Options{
 		Store: r.store, Files: r.folders, Log: r.log, Library: workflowdir.New(r.cfg.UserWorkflows), Workflow: r.cfg.Workflow,
-		Harness: cmp.Or(r.cfg.Harness, "claude"), Kin: r.store, Still: true, Fault: r.fault,
+		Harness: cmp.Or(r.cfg.Harness, "claude"), Relations: r.store, Still: true, Fault: r.fault,
 	})
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ func (r *restorer) endAttempts(ctx context.Context) error {
 	for _, dir := range globIn(r.cfg.Home, "attempts/*/*") {
 		id := task.ID(filepath.Base(filepath.Dir(dir)))
 		n, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil || !id.Valid() {
+		if err != nil || !id.IsValid() {
 			continue
 		}
 		state, err := attend.Folder(dir).State(attend.BootID())
@@ -375,11 +375,11 @@ func (r *restorer) lost(f aheadFolder, t task.Task, workspace string) (taskdir.H
 		return h, signal.Lost{}, err
 	}
 	from := max(f.seq, 1) // the first entry is that of the creation
-	return h, signal.Lost{Events: h.Lines[min(from+1, len(h.Lines)):], Status: h.Status, Ran: r.ran(&t, f.ID), Workspace: workspace}, nil
+	return h, signal.Lost{Events: h.Lines[min(from+1, len(h.Lines)):], Status: h.Status, AttemptCounts: r.ran(&t, f.ID), Workspace: workspace}, nil
 }
 
 // ran counts the attempts that have a folder and that the record does not count, with all that it does.
-func (r *restorer) ran(t *task.Task, id task.ID) []task.Tally {
+func (r *restorer) ran(t *task.Task, id task.ID) []task.AttemptTally {
 	last := 0
 	for _, dir := range globIn(r.cfg.Home, "attempts/"+string(id)+"/*") {
 		if n, err := strconv.Atoi(filepath.Base(dir)); err == nil {
@@ -391,11 +391,11 @@ func (r *restorer) ran(t *task.Task, id task.ID) []task.Tally {
 		card, _ := r.host.agents.Card(agents.Key{Task: id, Number: n}) // without one nobody knows the role
 		more[card.Role]++
 	}
-	var out []task.Tally
+	var out []task.AttemptTally
 	for role, n := range more {
-		out = append(out, task.Tally{Role: role, Count: t.RanOf(role) + n})
+		out = append(out, task.AttemptTally{Role: role, Count: t.AttemptsOfRole(role) + n})
 	}
-	slices.SortFunc(out, func(a, b task.Tally) int { return strings.Compare(a.Role, b.Role) })
+	slices.SortFunc(out, func(a, b task.AttemptTally) int { return strings.Compare(a.Role, b.Role) })
 	return out
 }
 

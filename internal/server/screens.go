@@ -100,7 +100,7 @@ func (v screens) agent(t *task.Task, role string) (shown, bool, error) {
 func (v screens) living(t *task.Task, role string) (task.Attempt, bool) {
 	if role == "" {
 		if def, err := v.s.runtime.Definition(t); err == nil {
-			if st, ok := def.State(t.Status); ok && st.Role != "" {
+			if st, ok := def.StateNamed(t.Status); ok && st.Role != "" {
 				if a, ok := newest(t, st.Role); ok {
 					return a, true
 				}

@@ -74,14 +74,14 @@ type Server struct {
 	id       string     // of the data folder
 	host     *agentHost // nil: effects are written down and no agents run
 	news     sync.Mutex // see boards
-	office   *track.Office
+	office   *track.Service
 	forges   forges
 	retrack  chan struct{} // the trackers are not the same any more
 	hears    bool          // news of trackers come in over HTTP
 	page     *webPage
 	measure  *measure.Service
 	moves    moves
-	notifier *herald.Herald
+	notifier *herald.Notifier
 	anchors  *anchors           // nil: no merge is anchored
 	fault    func(point string) // kills the process when it is told to; nil: never
 	api      *api.Server
@@ -150,7 +150,7 @@ func (s *Server) build() (err error) {
 // newRuntime builds the runtime, with agents or with a recorder in their place.
 func (s *Server) newRuntime(w worktrees) (*local.Runtime, error) {
 	options := local.Options{
-		Store: s.store, Files: s.folders, Log: s.log, Prober: s.newEvidence(), Ledger: s.store, Kin: s.store,
+		Store: s.store, Files: s.folders, Log: s.log, EvidenceSource: s.newEvidence(), SpendQuery: s.store, Relations: s.store,
 		Codes:    codes{s.cfg, s.git},
 		Library:  workflowdir.New(s.cfg.UserWorkflows),
 		Workflow: s.cfg.Workflow, Harness: cmp.Or(s.cfg.Harness, "claude"), Review: s.cfg.ReviewHarness,
@@ -167,7 +167,7 @@ func (s *Server) newRuntime(w worktrees) (*local.Runtime, error) {
 	if first, ok := harness.First(exec.LookPath); ok {
 		options.Harness = cmp.Or(s.cfg.Harness, first)
 	}
-	options.Performer, options.Pulse, options.Healer = onHost{s}, onHost{s}, w
+	options.Performer, options.Activity, options.TaskFileSync = onHost{s}, onHost{s}, w
 	options.Absent, options.Message = s.absentOf, s.lastMessage
 	options.Files = withAttempts{Dir: s.folders, root: dataFolder(s.cfg.Home).Attempts}
 	options.Commit, options.Harnesses, options.Branch = w.commit, s.checkHarness, w.usable
@@ -179,13 +179,13 @@ func (s *Server) newRuntime(w worktrees) (*local.Runtime, error) {
 type onHost struct{ s *Server }
 
 // Perform implements local.Performer.
-func (h onHost) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+func (h onHost) Perform(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	return h.s.host.doer.Perform(ctx, t, e)
 }
 
-// Active implements local.Pulse.
-func (h onHost) Active(t *task.Task, attempt int) time.Time {
-	return h.s.host.agents.Active(t, attempt)
+// LastActive implements local.Activity.
+func (h onHost) LastActive(t *task.Task, attempt int) time.Time {
+	return h.s.host.agents.LastActive(t, attempt)
 }
 
 // Start drives what is owed and answers requests until ctx ends or Close is called. After an
@@ -305,7 +305,7 @@ type withAttempts struct {
 
 // Remove implements local.Files.
 func (w withAttempts) Remove(project string, id task.ID) error {
-	if err := w.Dir.Remove(project, id); err != nil || !id.Valid() {
+	if err := w.Dir.Remove(project, id); err != nil || !id.IsValid() {
 		return err
 	}
 	return os.RemoveAll(filepath.Join(w.root, string(id)))

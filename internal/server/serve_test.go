@@ -41,11 +41,11 @@ func owingHome(t *testing.T, tasks int) config.Config {
 	check(t, err)
 	check(t, store.SaveProject(task.Project{Name: "shop", Path: dir, DefaultBranch: "main", PoolSize: tasks}))
 	still, err := local.New(local.Options{
-		Store: store, Kin: store, Library: workflowdir.New(cfg.UserWorkflows), Harness: "claude", Review: "claude", Still: true, Log: slog.New(slog.DiscardHandler),
+		Store: store, Relations: store, Library: workflowdir.New(cfg.UserWorkflows), Harness: "claude", Review: "claude", Still: true, Log: slog.New(slog.DiscardHandler),
 	})
 	check(t, err)
 	for i := range tasks {
-		_, err := still.Create(t.Context(), signal.Wish{New: signal.New{Project: "shop", Branch: fmt.Sprint("b", i), Summary: "owed", Spawn: true}, Actor: task.Human})
+		_, err := still.Create(t.Context(), signal.NewTask{New: signal.New{Project: "shop", Branch: fmt.Sprint("b", i), Summary: "owed", Spawn: true}, Actor: task.Human})
 		check(t, err)
 	}
 	owed, err := store.Unsettled()

@@ -24,8 +24,8 @@ import (
 )
 
 // newOffice puts together what works with trackers.
-func (s *Server) newOffice() *track.Office {
-	return &track.Office{
+func (s *Server) newOffice() *track.Service {
+	return &track.Service{
 		Store: s.store, Tasks: s.runtime, Seen: s.measure.KeepPullRequest, Connect: s.connect, Forge: s.forge, Log: s.log, Now: time.Now,
 		Fetch: func(ctx context.Context, p task.Project) error {
 			return s.git.Fetch(ctx, p.Path, origin, p.DefaultBranch)
@@ -34,7 +34,7 @@ func (s *Server) newOffice() *track.Office {
 }
 
 // connect opens the adapter of a tracker. It asks nobody yet.
-func (s *Server) connect(cfg tracker.Config) (track.Port, error) {
+func (s *Server) connect(cfg tracker.Config) (track.Backend, error) {
 	var hooks func(context.Context) (string, error)
 	if cfg.Webhook != "" {
 		hooks = config.KeepSecret(secret(cfg.Webhook), hookSecretEvery, time.Now)
@@ -79,7 +79,7 @@ func hostOfAPI(url string) string {
 	return host
 }
 
-func (s *Server) connectMCP(cfg tracker.Config) (track.Port, error) {
+func (s *Server) connectMCP(cfg tracker.Config) (track.Backend, error) {
 	m, err := mapping(cfg.Mapping)
 	if err != nil {
 		return nil, err
@@ -94,13 +94,13 @@ func (s *Server) connectMCP(cfg tracker.Config) (track.Port, error) {
 	if len(cfg.Command) > 0 {
 		o.HTTP, o.Env = nil, s.boardEnv(cfg)
 	}
-	if def, err := s.runtime.Choose(cfg.Workflow, cfg.Project); err == nil {
+	if def, err := s.runtime.ChooseWorkflow(cfg.Workflow, cfg.Project); err == nil {
 		if def.Board != nil {
 			o.Tags = def.Board.Vocabulary().Tags
 		}
 		for _, p := range def.Projections {
-			if def.Over(p.State) {
-				o.Closed = append(o.Closed, cfg.Column(p.Status))
+			if def.IsTerminal(p.State) {
+				o.Closed = append(o.Closed, cfg.ColumnName(p.Status))
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func mapping(name string) (mcpboard.Mapping, error) {
 
 // trackers are what people ask for.
 type trackers struct {
-	*track.Office
+	*track.Service
 	s *Server
 }
 
@@ -160,7 +160,7 @@ func (t trackers) Set(_ context.Context, cfg tracker.Config) (tracker.Config, er
 	if _, ok := t.s.runtime.Project(cfg.Project); !ok {
 		return cfg, task.Mistakef("project %q is not registered: see orange project list", cfg.Project)
 	}
-	if _, err := t.s.runtime.Choose(cfg.Workflow, cfg.Project); err != nil {
+	if _, err := t.s.runtime.ChooseWorkflow(cfg.Workflow, cfg.Project); err != nil {
 		return cfg, err
 	}
 	for _, source := range []string{cfg.Token, cfg.Webhook} {
@@ -221,12 +221,12 @@ func (t trackers) collides(cfg *tracker.Config) error {
 // busy is a task that a tracker's issues are still worked on by, or that owes it
 // something.
 func (t trackers) busy(cfg *tracker.Config) (task.ID, error) {
-	tasks, err := t.s.store.Tracked(cfg.Ref(""))
+	tasks, err := t.s.store.Tracked(cfg.IssueRef(""))
 	for i := range tasks {
 		o := &tasks[i]
 		def, wrong := t.s.runtime.Definition(o)
-		owes := slices.ContainsFunc(o.Pending, func(e task.Effect) bool { return e.Aside })
-		if wrong == nil && !o.Deleted && (!def.Over(o.Status) || owes) {
+		owes := slices.ContainsFunc(o.Pending, func(e task.Effect) bool { return e.NonBlocking })
+		if wrong == nil && !o.Deleted && (!def.IsTerminal(o.Status) || owes) {
 			return o.ID, nil
 		}
 	}

@@ -45,7 +45,7 @@ func (t transfer) ImportFolder(ctx context.Context, path string) (wire.Imported,
 	}
 	t.s.loadTrust(ctx)
 	for _, found := range home.Tasks {
-		answer, err := t.s.runtime.Import(ctx, found.New, "", found.Body, api.ViaOf(ctx))
+		answer, err := t.s.runtime.ImportTask(ctx, found.New, "", found.Body, api.ViaOf(ctx))
 		switch {
 		case err != nil:
 			in.Skipped = append(in.Skipped, fmt.Sprintf("task %s: %v", found.New.ID, err))

@@ -54,7 +54,7 @@ func (w worktrees) notedSlot(t *task.Task, name string) (s worktree.Slot, note f
 }
 
 // Acquire implements effect.Workspaces.
-func (w worktrees) Acquire(ctx context.Context, t task.Task, name string) (done local.Done, err error) {
+func (w worktrees) Acquire(ctx context.Context, t task.Task, name string) (done local.EffectResult, err error) {
 	s, note, err := w.notedSlot(&t, name)
 	if err != nil {
 		return done, err
@@ -71,7 +71,7 @@ func (w worktrees) Acquire(ctx context.Context, t task.Task, name string) (done 
 }
 
 // Release implements effect.Workspaces.
-func (w worktrees) Release(ctx context.Context, t task.Task, name string) (done local.Done, err error) {
+func (w worktrees) Release(ctx context.Context, t task.Task, name string) (done local.EffectResult, err error) {
 	s, note, err := w.notedSlot(&t, name)
 	if err != nil {
 		return done, err
@@ -100,8 +100,8 @@ func (w worktrees) Ready(ctx context.Context, t task.Task) (string, error) {
 	return note(), err
 }
 
-// Check implements local.Healer. Until a new branch is checked out the old one counts.
-func (w worktrees) Check(ctx context.Context, t *task.Task) error {
+// CheckWorkspace implements local.TaskFileSync. Until a new branch is checked out the old one counts.
+func (w worktrees) CheckWorkspace(ctx context.Context, t *task.Task) error {
 	s, err := w.slot(t, t.Workspace)
 	if err != nil {
 		return err
@@ -116,8 +116,8 @@ func (w worktrees) Check(ctx context.Context, t *task.Task) error {
 	return wrong
 }
 
-// Heal implements local.Healer.
-func (w worktrees) Heal(ctx context.Context, t *task.Task) error {
+// SyncTaskFile implements local.TaskFileSync.
+func (w worktrees) SyncTaskFile(ctx context.Context, t *task.Task) error {
 	s, err := w.slot(t, t.Workspace)
 	if err != nil {
 		return err

@@ -62,7 +62,7 @@ func (m *memory) id() string {
 
 func (m *memory) Secret() string { return secret }
 
-func (m *memory) Open(testing.TB) track.Port { return &client{server: m, mistake: m.mistake} }
+func (m *memory) Open(testing.TB) track.Backend { return &client{server: m, mistake: m.mistake} }
 
 func idOf(list []named, name string) string {
 	for _, n := range list {

@@ -38,19 +38,19 @@ func Run(t *testing.T, open func(t *testing.T) World) {
 type stage struct {
 	*testing.T
 	World
-	desk *track.Desk
+	desk *track.Client
 	port *watched // under the desk
 }
 
 // client opens another one, which knows nothing yet.
-func (s *stage) client() (*track.Desk, *watched) {
-	port := &watched{Port: s.Open(s.T)}
-	return track.NewDesk(port), port
+func (s *stage) client() (*track.Client, *watched) {
+	port := &watched{Backend: s.Open(s.T)}
+	return track.NewClient(port), port
 }
 
 // watched is a port that is watched, and that lets somebody else act before a write.
 type watched struct {
-	track.Port
+	track.Backend
 	before func(nth int, c board.Change) // of the writes, counted from 1; nil: nobody acts
 	fail   func(nth int) error           // instead of the write; nil: never
 
@@ -66,13 +66,13 @@ func (p *watched) count(n *int) int {
 	return *n
 }
 
-// Words implements track.Port.
+// Words implements track.Backend.
 func (p *watched) Words(ctx context.Context) (board.Vocabulary, error) {
 	p.count(&p.words)
-	return p.Port.Words(ctx)
+	return p.Backend.Words(ctx)
 }
 
-// Write implements track.Port.
+// Write implements track.Backend.
 func (p *watched) Write(ctx context.Context, was tracker.Issue, c board.Change) error {
 	nth := p.count(&p.writes)
 	if p.before != nil {
@@ -83,7 +83,7 @@ func (p *watched) Write(ctx context.Context, was tracker.Issue, c board.Change) 
 			return err
 		}
 	}
-	return p.Port.Write(ctx, was, c)
+	return p.Backend.Write(ctx, was, c)
 }
 
 // patience bounds one call, however it fails.

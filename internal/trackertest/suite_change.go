@@ -113,7 +113,7 @@ func twoClients(s *stage) {
 	key := s.plain()
 	first, _ := s.client()
 	second, _ := s.client()
-	for _, desk := range []*track.Desk{first, second, first} {
+	for _, desk := range []*track.Client{first, second, first} {
 		if _, err := desk.Apply(s.ctx(), key, everyKind("two/1")); err != nil {
 			s.Fatal(err)
 		}

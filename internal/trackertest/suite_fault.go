@@ -90,7 +90,7 @@ func lostState(s *stage) {
 		s.Fail(Fault{Kind: Lost, Times: 1, Writes: true})
 		s.insist(key, c)
 		is := s.Real(s.T, key)
-		if why := board.Missing(is.Card, c); why != "" || len(is.Comments) != 0 {
+		if why := board.MissingEffect(is.Card, c); why != "" || len(is.Comments) != 0 {
 			s.Errorf("%+v: %s, %d comments", c, why, len(is.Comments))
 		}
 	}

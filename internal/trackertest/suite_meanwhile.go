@@ -159,7 +159,7 @@ func atOnce(s *stage) {
 			s.Tag(s.T, key, []string{"bug"}, nil)
 		}
 	})
-	for tag, desk := range map[string]*track.Desk{"Ready": s.desk, "Claimed-Dev-1": other} {
+	for tag, desk := range map[string]*track.Client{"Ready": s.desk, "Claimed-Dev-1": other} {
 		wait.Go(func() {
 			for i := range rounds {
 				c := board.Change{Key: fmt.Sprint("once/", tag, i), Comment: fmt.Sprintf("client %s %d.", tag, i), AddTags: []string{tag}}

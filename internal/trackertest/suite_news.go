@@ -20,10 +20,10 @@ func newsStories() []story {
 }
 
 // newsroom is a world that sends, and a client that hears.
-func (s *stage) newsroom() (Sender, track.Hearer) {
+func (s *stage) newsroom() (Sender, track.WebhookParser) {
 	s.Helper()
 	sender, sends := s.World.(Sender)
-	hearer, hears := s.port.Port.(track.Hearer)
+	hearer, hears := s.port.Backend.(track.WebhookParser)
 	if sends != hears {
 		s.Fatalf("the world sends news: %v; the client hears them: %v", sends, hears)
 	}
@@ -53,7 +53,7 @@ func genuineNews(s *stage) {
 	named := 0
 	var seen []string
 	for _, d := range list {
-		e, err := hearer.Hear(d.Header, d.Body)
+		e, err := hearer.ParseWebhook(d.Header, d.Body)
 		if err != nil {
 			s.Errorf("genuine news: %v", err)
 			continue
@@ -91,14 +91,14 @@ func forgedNews(s *stage) {
 		"signatures are noise":  {blank(first.Header, func(v string) string { return strings.Repeat("\x00é", 5000) }), first.Body},
 		"signed with no secret": {blank(first.Header, func(v string) string { return "sha256=" + strings.Repeat("0", 64) }), first.Body},
 	} {
-		e, err := hearer.Hear(d.Header, d.Body)
+		e, err := hearer.ParseWebhook(d.Header, d.Body)
 		if !errors.Is(err, tracker.ErrForged) {
 			s.Errorf("%s: %+v, %v", name, e, err)
 			continue
 		}
 		s.oneLine(err)
 	}
-	if _, err := hearer.Hear(first.Header, first.Body); err != nil {
+	if _, err := hearer.ParseWebhook(first.Header, first.Body); err != nil {
 		s.Errorf("after all of this the genuine one: %v", err)
 	}
 }
@@ -118,8 +118,8 @@ func doubledNews(s *stage) {
 	from, hearer := s.newsroom()
 	_, list := s.happenings(from)
 	for _, d := range list {
-		once, err := hearer.Hear(d.Header, d.Body)
-		twice, again := hearer.Hear(d.Header, d.Body)
+		once, err := hearer.ParseWebhook(d.Header, d.Body)
+		twice, again := hearer.ParseWebhook(d.Header, d.Body)
 		if err != nil || again != nil || once.Delivery != twice.Delivery || !slices.Equal(once.Keys, twice.Keys) {
 			s.Errorf("%+v, %v is %+v, %v the second time", once, err, twice, again)
 		}
@@ -133,7 +133,7 @@ func reorderedNews(s *stage) {
 	list = append(list, from.News(s.T)...)
 	slices.Reverse(list)
 	for _, d := range list {
-		e, err := hearer.Hear(d.Header, d.Body)
+		e, err := hearer.ParseWebhook(d.Header, d.Body)
 		if err != nil {
 			s.Fatal(err)
 		}

@@ -170,7 +170,7 @@ func (c *client) Whoami(context.Context) (name string, err error) {
 	return "orange", c.request(false, func() error { return nil })
 }
 
-func (c *client) Hear(header http.Header, body []byte) (tracker.Event, error) {
+func (c *client) ParseWebhook(header http.Header, body []byte) (tracker.Event, error) {
 	if !tracker.SignedBy(secret, body, header.Get("X-Signature")) && c.mistake != "all news are believed" {
 		return tracker.Event{}, tracker.ErrForged
 	}
@@ -178,8 +178,8 @@ func (c *client) Hear(header http.Header, body []byte) (tracker.Event, error) {
 }
 
 var (
-	_ track.Port   = (*client)(nil)
-	_ track.Hearer = (*client)(nil)
+	_ track.Backend       = (*client)(nil)
+	_ track.WebhookParser = (*client)(nil)
 
 	mistake = flag.String("mistake", "", "the mistake that the tracker in memory makes")
 )

@@ -22,7 +22,7 @@ var (
 type World interface {
 	// Open returns a client that knows nothing yet. It does not wait long for answers
 	// that are lost.
-	Open(t testing.TB) track.Port
+	Open(t testing.TB) track.Backend
 	// Add files an issue: title, description, author, column, tags, priority, parent and
 	// blocked_by of the draft. It returns the key.
 	Add(t testing.TB, draft tracker.Issue) string

@@ -128,7 +128,7 @@ func (r *Guard) rule(ctx context.Context, g *Git, c call) (*ruling, error) {
 	out.keys = c.network || fetches && len(out.withheld) == 0 && (c.writesFiles() || slices.Contains(c.args, "--filters"))
 	run, _ := found.finder.hooksFolder(hooksPath, named)
 	for _, p := range programs {
-		untrusted := slices.ContainsFunc(out.withheld, p.Same)
+		untrusted := slices.ContainsFunc(out.withheld, p.SameAs)
 		switch {
 		case p.Kind == task.GitHook && !untrusted:
 			hooks[p.Key] = run + "/" + p.Key

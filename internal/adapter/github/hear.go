@@ -45,9 +45,9 @@ type checkNews struct {
 	PullRequests []thing `json:"pull_requests"`
 }
 
-// Hear takes a delivery of a webhook. One of another repository names nothing, and so
+// ParseWebhook takes a delivery of a webhook. One of another repository names nothing, and so
 // does one that is about the labels: the words are read again when one is not known.
-func (t *Tracker) Hear(header http.Header, body []byte) (tracker.Event, error) {
+func (t *Tracker) ParseWebhook(header http.Header, body []byte) (tracker.Event, error) {
 	if err := t.genuine(header, body); err != nil {
 		return tracker.Event{}, err
 	}

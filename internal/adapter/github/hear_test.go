@@ -71,12 +71,12 @@ func TestHear(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := []byte(strings.Replace(tc.body, "{", "{"+repo+",", 1))
-			got, err := hearer(t, "acme/shop").Hear(signed(tc.event, body), body)
+			got, err := hearer(t, "acme/shop").ParseWebhook(signed(tc.event, body), body)
 			want := tracker.Event{Delivery: "72d3162e-cc78-11e3-81ab-4c9367dc0958", Keys: tc.keys, PRs: tc.prs}
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
-			elsewhere, err := hearer(t, "acme/other").Hear(signed(tc.event, body), body)
+			elsewhere, err := hearer(t, "acme/other").ParseWebhook(signed(tc.event, body), body)
 			if err != nil || len(elsewhere.Keys)+len(elsewhere.PRs) != 0 {
 				t.Errorf("of another repository: %+v, %v", elsewhere, err)
 			}
@@ -88,7 +88,7 @@ func TestHearAForm(t *testing.T) {
 	body := []byte(url.Values{"payload": {`{"issue":{"number":5},"repository":{"full_name":"acme/shop"}}`}}.Encode())
 	h := signed("issues", body)
 	h.Set("Content-Type", "application/x-www-form-urlencoded")
-	got, err := hearer(t, "acme/shop").Hear(h, body)
+	got, err := hearer(t, "acme/shop").ParseWebhook(h, body)
 	if err != nil || len(got.Keys) != 1 || got.Keys[0] != "5" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -117,7 +117,7 @@ func TestHearNothingFalse(t *testing.T) {
 		"another JSON":     {signed("issues", []byte(`{"issue":{"number":"five"}}`)), []byte(`{"issue":{"number":"five"}}`), tracker.ErrMalformed},
 		"an empty payload": {signed("issues", nil), nil, tracker.ErrMalformed},
 	} {
-		got, err := tr.Hear(tc.header, tc.body)
+		got, err := tr.ParseWebhook(tc.header, tc.body)
 		if !errors.Is(err, tc.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
@@ -130,7 +130,7 @@ func TestHearNothingFalse(t *testing.T) {
 	for _, signature := range []string{"", "sha256=", "sha256=x", "sha1=" + strings.Repeat("a", 64), "sha256=" + strings.Repeat("z", 64)} {
 		h := signed("issues", body)
 		h.Set("X-Hub-Signature-256", signature)
-		if _, err := counting.Hear(h, body); !errors.Is(err, tracker.ErrForged) || asked > 0 {
+		if _, err := counting.ParseWebhook(h, body); !errors.Is(err, tracker.ErrForged) || asked > 0 {
 			t.Errorf("%q: %v, the secret was asked for %d times", signature, err, asked)
 		}
 	}
@@ -138,14 +138,14 @@ func TestHearNothingFalse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := silent.Hear(signed("issues", body), body); !errors.Is(err, tracker.ErrForged) {
+	if _, err := silent.ParseWebhook(signed("issues", body), body); !errors.Is(err, tracker.ErrForged) {
 		t.Errorf("without a secret: %v", err)
 	}
 	open, _, err := github.New(github.Options{Scope: "acme/shop", WebhookSecret: always("")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := open.Hear(signed("issues", body), body); !errors.Is(err, tracker.ErrForged) {
+	if _, err := open.ParseWebhook(signed("issues", body), body); !errors.Is(err, tracker.ErrForged) {
 		t.Errorf("with an empty secret: %v", err)
 	}
 }
@@ -165,7 +165,7 @@ func TestNewsOfCommitsNameThePullRequestsThatWereSeen(t *testing.T) {
 	s.Push(t, "work/two")
 	named := 0
 	for _, d := range s.News(t) {
-		e, err := tr.Hear(d.Header, d.Body)
+		e, err := tr.ParseWebhook(d.Header, d.Body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func TestHearExamples(t *testing.T) {
 				if scope == "" {
 					scope = "acme/shop"
 				}
-				e, err := hearer(t, scope).Hear(signed(kind.Name, body), body)
+				e, err := hearer(t, scope).ParseWebhook(signed(kind.Name, body), body)
 				if err != nil {
 					t.Errorf("%s: %s %d: %v", filepath.Base(filepath.Dir(file)), kind.Name, i, err)
 				}
@@ -238,7 +238,7 @@ func FuzzHear(f *testing.F) {
 	f.Fuzz(func(t *testing.T, event, body, kind string) {
 		h := signed(event, []byte(body))
 		h.Set("Content-Type", kind)
-		e, err := hearer(t, "acme/shop").Hear(h, []byte(body))
+		e, err := hearer(t, "acme/shop").ParseWebhook(h, []byte(body))
 		if errors.Is(err, tracker.ErrForged) {
 			t.Fatal("what is signed is taken for forged")
 		}
@@ -251,7 +251,7 @@ func FuzzHear(f *testing.F) {
 			}
 		}
 		h.Set("X-Hub-Signature-256", fmt.Sprintf("sha256=%064d", 0))
-		if _, err := hearer(t, "acme/shop").Hear(h, []byte(body)); !errors.Is(err, tracker.ErrForged) {
+		if _, err := hearer(t, "acme/shop").ParseWebhook(h, []byte(body)); !errors.Is(err, tracker.ErrForged) {
 			t.Fatal("what is not signed is believed")
 		}
 	})

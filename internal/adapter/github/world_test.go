@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	_ track.Port             = (*github.Tracker)(nil)
-	_ track.Hearer           = (*github.Tracker)(nil)
+	_ track.Backend          = (*github.Tracker)(nil)
+	_ track.WebhookParser    = (*github.Tracker)(nil)
 	_ track.Forge            = (*github.Forge)(nil)
 	_ trackertest.World      = fakegithub.Tracker{}
 	_ trackertest.Sender     = fakegithub.Tracker{}
@@ -50,7 +50,7 @@ func clients(t testing.TB, s *fakegithub.Server) (*github.Tracker, *github.Forge
 	return tr, f
 }
 
-func port(t testing.TB, s *fakegithub.Server) track.Port {
+func port(t testing.TB, s *fakegithub.Server) track.Backend {
 	tr, _ := clients(t, s)
 	return tr
 }
@@ -69,7 +69,7 @@ func TestTracker(t *testing.T) {
 // TestTrackerBelowTheTransport plays the same as it is wired in the product, where requests
 // are tried again on the way.
 func TestTrackerBelowTheTransport(t *testing.T) {
-	client := func(t testing.TB, s *fakegithub.Server) track.Port {
+	client := func(t testing.TB, s *fakegithub.Server) track.Backend {
 		wire := transport.New(transport.Options{Name: "github", Wait: func(int) time.Duration { return 0 }})
 		tr, _, err := github.New(github.Options{URL: s.URL(), Scope: s.Scope(), Token: always(s.Secret()), WebhookSecret: always(s.WebhookSecret()), HTTP: &http.Client{Transport: wire}})
 		if err != nil {

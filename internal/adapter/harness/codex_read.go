@@ -154,11 +154,11 @@ func (o Output) codexSpent(head, end []codexLine) task.Usage {
 		if o.earlier(l.At) {
 			before = total
 		} else if gap && i >= len(head) {
-			before = total.Less(info.Last.usage())
+			before = total.Minus(info.Last.usage())
 		}
 		gap = gap && i < len(head)
 	}
-	return total.Less(before)
+	return total.Minus(before)
 }
 
 func (o Output) codexTranscriptLook(end []codexLine) found {

@@ -15,7 +15,7 @@ func withSection(src []byte, name, text string) ([]byte, error) {
 		return nil, err
 	}
 	text = strings.TrimSpace(text)
-	if old, ok := taskfile.Find(doc.Sections(), name); ok && old.Text != "" {
+	if old, ok := taskfile.FindSection(doc.Sections(), name); ok && old.Text != "" {
 		if edited, ok := spliceSection(string(src), old, text); ok {
 			return []byte(edited), nil
 		}
@@ -52,6 +52,6 @@ func says(src []byte, name, text string) bool {
 	if err != nil {
 		return false
 	}
-	s, ok := taskfile.Find(doc.Sections(), name)
+	s, ok := taskfile.FindSection(doc.Sections(), name)
 	return ok && s.Text == text
 }

@@ -33,9 +33,9 @@ type news struct {
 	} `json:"data"`
 }
 
-// Hear says which issues a webhook of Linear is about. The signature is that of the
+// ParseWebhook says which issues a webhook of Linear is about. The signature is that of the
 // body; news that is older than a minute may be somebody's recording.
-func (t *Tracker) Hear(header http.Header, body []byte) (tracker.Event, error) {
+func (t *Tracker) ParseWebhook(header http.Header, body []byte) (tracker.Event, error) {
 	var none tracker.Event
 	if len(body) > maxNews {
 		return none, fmt.Errorf("news from linear is longer than %d MB: it is not heard", maxNews>>20)

@@ -62,7 +62,7 @@ func TestHear(t *testing.T) {
 		"from a clock that is ahead": {at(noon.Add(time.Minute), "Issue", `,"data":{"identifier":"ENG-1"}`), []string{"ENG-1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := ear().Hear(sign(tc.body), []byte(tc.body))
+			got, err := ear().ParseWebhook(sign(tc.body), []byte(tc.body))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +105,7 @@ func TestWhatIsNotHeard(t *testing.T) {
 			if tc.header == nil {
 				tc.header = sign(tc.body)
 			}
-			got, err := ear().Hear(tc.header, []byte(tc.body))
+			got, err := ear().ParseWebhook(tc.header, []byte(tc.body))
 			if err == nil || errors.Is(err, tracker.ErrForged) != (tc.want == tracker.ErrForged) || errors.Is(err, tracker.ErrMalformed) != (tc.want == tracker.ErrMalformed) {
 				t.Fatalf("%+v, %v", got, err)
 			}
@@ -127,11 +127,11 @@ func TestMalformedSignaturesAskForNoSecret(t *testing.T) {
 	for _, signature := range []string{"", "x", strings.Repeat("z", 64), strings.Repeat("a", 63), strings.Repeat("a", 66), "sha256=" + strings.Repeat("a", 64)} {
 		h := sign(body)
 		h.Set("Linear-Signature", signature)
-		if _, err := tr.Hear(h, []byte(body)); !errors.Is(err, tracker.ErrForged) || asked > 0 {
+		if _, err := tr.ParseWebhook(h, []byte(body)); !errors.Is(err, tracker.ErrForged) || asked > 0 {
 			t.Errorf("%q: %v, the secret was asked for %d times", signature, err, asked)
 		}
 	}
-	if _, err := tr.Hear(sign(body), []byte(body)); err != nil || asked != 1 {
+	if _, err := tr.ParseWebhook(sign(body), []byte(body)); err != nil || asked != 1 {
 		t.Errorf("%v, the secret was asked for %d times", err, asked)
 	}
 }
@@ -146,7 +146,7 @@ func TestWithoutASecretNothingIsHeard(t *testing.T) {
 		mac.Write([]byte(body))
 		h := sign(body)
 		h.Set("Linear-Signature", hex.EncodeToString(mac.Sum(nil)))
-		if _, err := New(opts).Hear(h, []byte(body)); !errors.Is(err, tracker.ErrForged) {
+		if _, err := New(opts).ParseWebhook(h, []byte(body)); !errors.Is(err, tracker.ErrForged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -163,7 +163,7 @@ func FuzzHear(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body, delivery string) {
 		h := sign(body)
 		h.Set("Linear-Delivery", delivery)
-		e, err := client.Hear(h, []byte(body))
+		e, err := client.ParseWebhook(h, []byte(body))
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\n\r") || len(err.Error()) > 500 {
 				t.Errorf("%q", err)
@@ -176,7 +176,7 @@ func FuzzHear(f *testing.F) {
 			}
 		}
 		h.Set("Linear-Signature", "00")
-		if _, err := client.Hear(h, []byte(body)); !errors.Is(err, tracker.ErrForged) {
+		if _, err := client.ParseWebhook(h, []byte(body)); !errors.Is(err, tracker.ErrForged) {
 			t.Error(err)
 		}
 	})

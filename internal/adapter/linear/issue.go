@@ -141,7 +141,7 @@ func (b *brief) author() string {
 func author(user *account, bot *named, outside *stranger) (name string, isBot bool) {
 	switch {
 	case user != nil && bot == nil && outside == nil:
-		return tracker.Author(user.DisplayName), user.App
+		return tracker.AuthorName(user.DisplayName), user.App
 	case outside != nil:
 		return line(outside.DisplayName) + " (external)", true
 	case bot != nil && bot.Name != "":

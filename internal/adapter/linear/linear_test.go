@@ -29,7 +29,7 @@ func client(w *fakelinear.World, scope string) *linear.Tracker {
 	return linear.New(linear.Options{URL: w.URL, Scope: scope, Token: func(context.Context) (string, error) { return w.Secret(), nil }})
 }
 
-func read(t *testing.T, p track.Port, key string) tracker.Issue {
+func read(t *testing.T, p track.Backend, key string) tracker.Issue {
 	t.Helper()
 	is, err := p.Issue(t.Context(), key)
 	if err != nil {
@@ -230,7 +230,7 @@ func TestACommentIsTakenOnce(t *testing.T) {
 func TestLinearsOwnHand(t *testing.T) {
 	w := fakelinear.Open(t, fakelinear.Options{OwnHand: true})
 	key := w.Add(t, draft("One", "Backlog"))
-	desk := track.NewDesk(w.Open(t))
+	desk := track.NewClient(w.Open(t))
 	text := "What is to be done:\n\n- this\n- that\n"
 	change := board.Change{Key: "k/1", Column: "Started", Comment: "Done:\n\n- this", Description: &text}
 	for i := range 3 {
@@ -249,7 +249,7 @@ func TestLinearsOwnHand(t *testing.T) {
 	if w.Writes() != 2 {
 		t.Errorf("%d writes, want one change and one comment", w.Writes())
 	}
-	other := track.NewDesk(w.Open(t))
+	other := track.NewClient(w.Open(t))
 	if _, err := other.Apply(t.Context(), key, board.Change{Key: "k/1", Comment: change.Comment}); err != nil || w.Writes() != 2 {
 		t.Errorf("another client says it again: %v", err)
 	}

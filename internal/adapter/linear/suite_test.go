@@ -26,7 +26,7 @@ func TestSuite(t *testing.T) {
 // far is a world whose clients ask through the transport, for all of the team.
 type far struct{ *fakelinear.World }
 
-func (w far) Open(testing.TB) track.Port {
+func (w far) Open(testing.TB) track.Backend {
 	const most = 4 << 10
 	give := func(secret string) func(context.Context) (string, error) {
 		return func(context.Context) (string, error) { return secret, nil }

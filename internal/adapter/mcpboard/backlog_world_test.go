@@ -111,7 +111,7 @@ func (w *backlog) options() mcpboard.Options {
 	}
 }
 
-func (w *backlog) Open(t testing.TB) track.Port {
+func (w *backlog) Open(t testing.TB) track.Backend {
 	t.Helper()
 	b, err := mcpboard.New(w.options())
 	if err != nil {

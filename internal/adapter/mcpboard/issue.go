@@ -30,7 +30,7 @@ func (m *Mapping) issue(r record) tracker.Issue {
 		URL: oneLine(r.first("url"), 2000),
 		Card: board.Card{
 			Title:       title(r.first("title")),
-			Author:      tracker.Author(r.first("author")),
+			Author:      tracker.AuthorName(r.first("author")),
 			Description: text(r.first("description"), board.MaxDescription),
 			Column:      oneLine(r.first("column"), maxWord),
 			Tags:        names(r.fields["tags"]),
@@ -70,7 +70,7 @@ func (m *Mapping) comments(list []record, forged bool) []tracker.Comment {
 	for _, r := range list {
 		c := tracker.Comment{
 			ID:     oneLine(r.first("id"), maxWord),
-			Author: tracker.Author(r.first("author")),
+			Author: tracker.AuthorName(r.first("author")),
 			At:     m.time(r.first("at")),
 			Text:   swap(text(r.first("text"), board.MaxComment), m.Comment.Lines, true),
 		}

@@ -25,7 +25,7 @@ import (
 	"orange/internal/trackertest/fakejoan"
 )
 
-var _ track.Port = (*mcpboard.Tracker)(nil)
+var _ track.Backend = (*mcpboard.Tracker)(nil)
 
 func open(t *testing.T, o mcpboard.Options) *mcpboard.Tracker {
 	t.Helper()

@@ -22,7 +22,7 @@ func (s *Store) SetBoard(project string, v board.Vocabulary) error {
 		if err != nil && !errors.Is(err, board.ErrNotFound) {
 			return err
 		}
-		next := have.With(v)
+		next := have.UnionWith(v)
 		if err := next.Check(); err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (s *Store) AddCard(draft board.Card, now time.Time) (card board.Card, err e
 		if err != nil {
 			return err
 		}
-		told := board.Changed(board.Card{}, card, nil)
+		told := board.ChangeBetween(board.Card{}, card, nil)
 		told.Author = card.Author
 		return addEvent(ctx, c, row, told, now)
 	})

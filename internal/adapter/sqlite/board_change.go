@@ -49,7 +49,7 @@ func changeCard(ctx context.Context, c *sql.Conn, project string, number int, ch
 	if next.Version == have.Version {
 		return have, false, nil
 	}
-	told := board.Changed(have, next, said)
+	told := board.ChangeBetween(have, next, said)
 	told.Author, told.Key = change.Author, change.Key
 	return next, true, writeCard(ctx, c, row, next, said, told)
 }

@@ -18,8 +18,8 @@ import (
 )
 
 var (
-	_ track.Port  = (*BoardTracker)(nil)
-	_ track.Store = (*Store)(nil)
+	_ track.Backend = (*BoardTracker)(nil)
+	_ track.Store   = (*Store)(nil)
 )
 
 func TestTheLocalBoardIsATracker(t *testing.T) {
@@ -73,7 +73,7 @@ func (w *boardWorld) fails(write bool) string {
 	return w.fault.Kind
 }
 
-func (w *boardWorld) Open(testing.TB) track.Port {
+func (w *boardWorld) Open(testing.TB) track.Backend {
 	return &faulty{w.store.Tracker("shop", time.Now), w}
 }
 

@@ -35,7 +35,7 @@ func linkRows(ctx context.Context, c *sql.Conn) error {
 	var links []journal.Link
 	var rows []int64
 	err = eachStored(ctx, c, func(r *journal.Stored, _ []byte) error {
-		head = head.Next(r)
+		head = head.NextLink(r)
 		links, rows = append(links, head), append(rows, r.Row)
 		return nil
 	})
@@ -81,7 +81,7 @@ func (s *Store) verifyChain(ctx context.Context, last int64) (chain journal.Chai
 		if r.Row > last {
 			return errEnough
 		}
-		if broken = chain.Follow(r, link); broken != nil {
+		if broken = chain.FollowRow(r, link); broken != nil {
 			return errEnough
 		}
 		return nil

@@ -126,7 +126,7 @@ func TestAnExportedRowHasItsLink(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return chain.Follow(&stored, link)
+		return chain.FollowRow(&stored, link)
 	})
 	if err != nil || chain.Head != s.head.link {
 		t.Errorf("%v, %s and %s", err, chain.Head, s.head.link)

@@ -153,7 +153,7 @@ func (s *Store) writeBatch(ctx context.Context, c *sql.Conn, b *batch) error {
 				return err
 			}
 		}
-		b.head = chainHead{r.Row, b.head.link.Next(r)}
+		b.head = chainHead{r.Row, b.head.link.NextLink(r)}
 		_, err := s.insert.ExecContext(ctx, r.Row, r.Task, r.Seq, r.At, string(r.Entry), b.head.link[:])
 		if err == nil && r.Segment != "" {
 			_, err = c.ExecContext(ctx, "INSERT INTO journal_segment (row, text) VALUES (?, ?)", r.Row, r.Segment)

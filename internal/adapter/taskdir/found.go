@@ -43,7 +43,7 @@ func (d *Dir) Folders() ([]Found, error) {
 		}
 		for _, t := range tasks {
 			id := task.ID(t.Name())
-			if !id.Valid() {
+			if !id.IsValid() {
 				continue
 			}
 			info, err := os.Lstat(filepath.Join(d.Path(p.Name(), id), historyName))

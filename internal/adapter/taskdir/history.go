@@ -81,8 +81,8 @@ func lines(entries []journal.Entry, last int) ([]byte, error) {
 			return nil, fmt.Errorf("entry %d cannot follow on entry %d: pass all that is missing", e.Seq, last)
 		}
 		last = e.Seq
-		for _, event := range journal.History(*e) {
-			line, err := event.Line()
+		for _, event := range journal.HistoryEvents(*e) {
+			line, err := event.HistoryLine()
 			if err != nil {
 				return nil, err
 			}

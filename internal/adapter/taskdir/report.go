@@ -49,7 +49,7 @@ func (d *Dir) showReport(dir string, entries []journal.Entry) error {
 
 // reportText is what an entry says about how an agent said it went, quoted; "" if no agent did.
 func reportText(e *journal.Entry) string {
-	s := e.Said
+	s := e.LastReport
 	if s == nil || s.Outcome+s.Code+s.Detail == "" {
 		return ""
 	}
@@ -70,7 +70,7 @@ func reportText(e *journal.Entry) string {
 
 // heard is what the agent of an entry said at length, cut short.
 func heard(e *journal.Entry) string {
-	final := e.Heard.Words()
+	final := e.Snapshot.AttemptWords()
 	if len(final) > maxReport {
 		final = "[...] " + final[len(final)-maxReport:]
 	}

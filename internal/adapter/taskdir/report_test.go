@@ -21,8 +21,8 @@ func TestTheLastReportIsInTaskMD(t *testing.T) {
 	}
 	report := func(seq int, outcome, final string) journal.Entry {
 		return journal.Entry{
-			Task: rec.ID, Seq: seq, Type: journal.AutoAdvanced, Said: &task.Said{Role: "qa", State: "Finished", Outcome: outcome},
-			Heard: &signal.Heard{Final: final},
+			Task: rec.ID, Seq: seq, Type: journal.AutoAdvanced, LastReport: &task.LastReport{Role: "qa", State: "Finished", Outcome: outcome},
+			Snapshot: &signal.Snapshot{Final: final},
 		}
 	}
 	path := filepath.Join(d.Path(rec.Project, rec.ID), "TASK.md")
@@ -43,7 +43,7 @@ func TestTheLastReportIsInTaskMD(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, _ := taskfile.Find(doc.Sections(), taskdir.ReportSection)
+		s, _ := taskfile.FindSection(doc.Sections(), taskdir.ReportSection)
 		return s.Text
 	}
 
@@ -56,7 +56,7 @@ func TestTheLastReportIsInTaskMD(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := taskfile.Find(doc.Sections(), "Review"); ok {
+	if _, ok := taskfile.FindSection(doc.Sections(), "Review"); ok {
 		t.Errorf("the report opens a section:\n%s", first)
 	}
 
@@ -99,7 +99,7 @@ func shows(t *testing.T, before string, e journal.Entry) string {
 func TestTheLastReportIsReplacedWhateverStandsAroundIt(t *testing.T) {
 	const old = "## Last report\n\n<!-- orange:last-report 1 -->\nThe qa in Finished:\n\n> failed\n>\n> old words\n"
 	next := journal.Entry{
-		Task: "000000000000000000001", Seq: 2, Type: journal.AutoAdvanced, Said: &task.Said{Role: "qa", State: "Finished", Outcome: "passed"},
+		Task: "000000000000000000001", Seq: 2, Type: journal.AutoAdvanced, LastReport: &task.LastReport{Role: "qa", State: "Finished", Outcome: "passed"},
 	}
 	for name, tt := range map[string]struct{ before, handoff, notes string }{
 		"a heading below":               {"## Handoff\n\nDONE: x\n\n" + old + "\n## Other\n\ny\n", "DONE: x", ""},
@@ -123,7 +123,7 @@ func TestTheLastReportIsReplacedWhateverStandsAroundIt(t *testing.T) {
 					t.Fatal(err)
 				}
 				for section, want := range map[string]string{"Handoff": tt.handoff, "Notes": tt.notes} {
-					if s, _ := taskfile.Find(doc.Sections(), section); strings.ReplaceAll(s.Text, "\r", "") != want {
+					if s, _ := taskfile.FindSection(doc.Sections(), section); strings.ReplaceAll(s.Text, "\r", "") != want {
 						t.Errorf("%s is %q in\n%s", section, s.Text, got)
 					}
 				}
@@ -137,7 +137,7 @@ func TestTheLastReportIsReplacedWhateverStandsAroundIt(t *testing.T) {
 
 func TestADiagnosisAloneIsNoReport(t *testing.T) {
 	got := shows(t, "## Context\n\nthe cart\n", journal.Entry{
-		Task: "000000000000000000001", Seq: 1, Type: journal.AgentSilent, Said: &task.Said{Role: "qa", State: "Finished", Diagnosis: "no marker"},
+		Task: "000000000000000000001", Seq: 1, Type: journal.AgentSilent, LastReport: &task.LastReport{Role: "qa", State: "Finished", Diagnosis: "no marker"},
 	})
 	if strings.Contains(got, "Last report") {
 		t.Errorf("%s", got)
@@ -155,8 +155,8 @@ func TestTheWordsOfAReportByCommandAreInTaskMD(t *testing.T) {
 		short := strings.Join(strings.Fields(words), " ")
 		got := shows(t, "## Context\n\nthe cart\n", journal.Entry{
 			Task: "000000000000000000001", Seq: 1, Type: journal.AutoAdvanced, Verb: "report",
-			Said:  &task.Said{Role: "qa", State: "Finished", Outcome: "failed", Code: "FAILED", Detail: short[:min(len(short), 500)]},
-			Heard: &signal.Heard{Word: "FAILED: " + words},
+			LastReport: &task.LastReport{Role: "qa", State: "Finished", Outcome: "failed", Code: "FAILED", Detail: short[:min(len(short), 500)]},
+			Snapshot:   &signal.Snapshot{Word: "FAILED: " + words},
 		})
 		if !strings.HasSuffix(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

@@ -106,7 +106,7 @@ func withFields(fields []taskfile.Field) change {
 		if err != nil {
 			return nil, err
 		}
-		doc, err = doc.With(fields)
+		doc, err = doc.WithFields(fields)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}

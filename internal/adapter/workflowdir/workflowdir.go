@@ -89,7 +89,7 @@ func (d *Dir) Find(name, repoRoot string) (file, text string, ok bool, err error
 // Expand adds the fragments to the text of a workflow that it includes, from the folder of the workflow. No link
 // leads out of that folder: a repository that is not trusted reads nothing else of this machine.
 func Expand(file, folder, text string) (string, error) {
-	return workflow.Expand(file, text, func(name string) (string, error) {
+	return workflow.ExpandIncludes(file, text, func(name string) (string, error) {
 		root, err := os.OpenRoot(folder)
 		if err != nil {
 			return "", err

@@ -130,7 +130,7 @@ func (p *Pool) Init(ctx context.Context, project task.Project, n int) error {
 	if err := project.Check(); err != nil {
 		return err
 	}
-	for _, name := range project.Workspaces() {
+	for _, name := range project.WorkspaceNames() {
 		if err := p.init(ctx, Slot{Project: project, Name: name}); err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func readBinding(gitDir, name string) (binding, error) {
 	if err == nil {
 		err = json.Unmarshal(text, &b)
 	}
-	if err == nil && !b.Task.Valid() {
+	if err == nil && !b.Task.IsValid() {
 		err = errors.New("it names no task")
 	}
 	if err != nil {

@@ -172,7 +172,7 @@ func TestThreeWorkspacesAndFiftyTasks(t *testing.T) {
 			t.Errorf("%s: the branch has %q", s.Branch, got)
 		}
 	}
-	for _, name := range b.project.Workspaces() {
+	for _, name := range b.project.WorkspaceNames() {
 		b.isClear(name)
 	}
 }

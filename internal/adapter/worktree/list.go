@@ -36,7 +36,7 @@ func (p *Pool) List(projects []task.Project, bound map[string]task.ID) ([]Worksp
 	ctx := context.Background()
 	var list []Workspace
 	for _, project := range projects {
-		names := project.Workspaces()
+		names := project.WorkspaceNames()
 		for _, name := range there {
 			if owner, _, _ := parseName(name); owner == project.Name && !slices.Contains(names, name) {
 				names = append(names, name)

@@ -166,7 +166,7 @@ func (s *Slot) check() error {
 		return err
 	case project != s.Project.Name:
 		return fmt.Errorf("workspace %q is not one of project %q", s.Name, s.Project.Name)
-	case !s.Task.Valid():
+	case !s.Task.IsValid():
 		return fmt.Errorf("workspace %s: %q is not the id of a task", s.Name, s.Task)
 	case !filepath.IsAbs(s.Project.Path):
 		return fmt.Errorf("workspace %s: the path of project %s is %q, give an absolute one", s.Name, s.Project.Name, s.Project.Path)

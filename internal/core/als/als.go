@@ -73,8 +73,8 @@ func isText(key string) bool { return key == Actor || key == Intent || key == Ac
 func isList(key string) bool { return isTags(key) || key == Details }
 func isTags(key string) bool { return key == TagsAdd || key == TagsRemove }
 
-// Get returns the field of a key.
-func (c Comment) Get(key string) (Field, bool) {
+// FieldOf returns the field of a key.
+func (c Comment) FieldOf(key string) (Field, bool) {
 	for _, f := range c.Fields {
 		if f.Key == key {
 			return f, true
@@ -85,14 +85,14 @@ func (c Comment) Get(key string) (Field, bool) {
 
 // Text returns the text of a key, "" if it has none.
 func (c Comment) Text(key string) string {
-	f, _ := c.Get(key)
+	f, _ := c.FieldOf(key)
 	return f.Text
 }
 
 // List returns the list of a key. A text counts as a list of one, a map as a list of
 // its entries.
 func (c Comment) List(key string) []string {
-	f, _ := c.Get(key)
+	f, _ := c.FieldOf(key)
 	switch {
 	case f.Kind == Text && f.Text != "":
 		return []string{f.Text}
@@ -108,13 +108,13 @@ func (c Comment) List(key string) []string {
 
 // Map returns the map of a key, nil if it has none.
 func (c Comment) Map(key string) []Pair {
-	f, _ := c.Get(key)
+	f, _ := c.FieldOf(key)
 	return f.Map
 }
 
-// With returns the comment with a field in place of the one of the same key. A new
+// WithField returns the comment with a field in place of the one of the same key. A new
 // field comes to its place among the known keys, any other to the end.
-func (c Comment) With(f Field) Comment {
+func (c Comment) WithField(f Field) Comment {
 	fields := slices.Clone(c.Fields)
 	if i := slices.IndexFunc(fields, func(old Field) bool { return old.Key == f.Key }); i >= 0 {
 		fields[i] = f

@@ -180,7 +180,7 @@ func TestJSONOfAParsedComment(t *testing.T) {
 
 func TestWith(t *testing.T) {
 	c := als.Comment{Fields: []als.Field{text("actor", "dev"), text("from_stage", "ba"), text("summary", "s")}}
-	got := c.With(list("tags.add", "A")).With(text("summary", "t")).With(list("details", "d")).With(text("x", "y")).With(text("intent", "status"))
+	got := c.WithField(list("tags.add", "A")).WithField(text("summary", "t")).WithField(list("details", "d")).WithField(text("x", "y")).WithField(text("intent", "status"))
 	want := "ALS/1\nactor: dev\nintent: status\ntags.add: [A]\nfrom_stage: ba\nsummary: t\ndetails:\n- d\nx: y"
 	if got.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

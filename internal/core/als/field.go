@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// field makes a field of the lines of a draft.
-func (d *draft) field() (Field, error) {
+// toField makes a field of the lines of a draft.
+func (d *draft) toField() (Field, error) {
 	value := strings.Join(d.value, " ")
 	switch {
 	case isText(d.key):
 		return Field{Key: d.key, Kind: Text, Text: plainText.Read(value)}, nil
 	case isList(d.key):
-		return d.list(value)
+		return d.readList(value)
 	case len(d.entries) > 0:
-		return d.mapping(), nil
+		return d.readMapping(), nil
 	case d.key == Links && len(d.value) == 0:
-		return d.links(), nil
+		return d.readLinks(), nil
 	case len(d.items) > 0:
-		return Field{Key: d.key, Kind: List, List: d.texts(plainText)}, nil
+		return Field{Key: d.key, Kind: List, List: d.itemTexts(plainText)}, nil
 	case value == "{}":
 		return Field{Key: d.key, Kind: Map}, nil
 	case inlined.MatchString(value):
@@ -28,8 +28,8 @@ func (d *draft) field() (Field, error) {
 	return Field{Key: d.key, Kind: Text, Text: extraText.Read(value)}, nil
 }
 
-// list reads a key that always holds a list. Tags may stand without brackets.
-func (d *draft) list(value string) (Field, error) {
+// readList reads a key that always holds a list. Tags may stand without brackets.
+func (d *draft) readList(value string) (Field, error) {
 	f := Field{Key: d.key, Kind: List}
 	switch {
 	case value == "":
@@ -44,11 +44,11 @@ func (d *draft) list(value string) (Field, error) {
 	default:
 		return f, errors.New("the list has no ] at its end")
 	}
-	f.List = append(f.List, d.texts(plainText)...)
+	f.List = append(f.List, d.itemTexts(plainText)...)
 	return f, nil
 }
 
-func (d *draft) mapping() Field {
+func (d *draft) readMapping() Field {
 	f := Field{Key: d.key, Kind: Map}
 	for _, e := range d.entries {
 		f.Map = append(f.Map, Pair{Key: e.key, Value: plainText.Read(strings.Join(e.parts, " "))})
@@ -56,14 +56,14 @@ func (d *draft) mapping() Field {
 	return f
 }
 
-// links is a map if it can be one without losing anything.
-func (d *draft) links() Field {
+// readLinks is a map if it can be one without losing anything.
+func (d *draft) readLinks() Field {
 	f := Field{Key: d.key, Kind: Map}
 	seen := map[string]bool{}
 	for _, parts := range d.items {
 		key, rest, ok := splitPair(strings.Join(parts, " "))
 		if !ok || seen[key] {
-			return Field{Key: d.key, Kind: List, List: d.texts(linkItem)}
+			return Field{Key: d.key, Kind: List, List: d.itemTexts(linkItem)}
 		}
 		seen[key] = true
 		f.Map = append(f.Map, Pair{Key: key, Value: plainText.Read(strings.TrimSpace(rest))})
@@ -71,7 +71,7 @@ func (d *draft) links() Field {
 	return f
 }
 
-func (d *draft) texts(q Quoting) []string {
+func (d *draft) itemTexts(q Quoting) []string {
 	var list []string
 	for _, parts := range d.items {
 		list = append(list, q.Read(strings.Join(parts, " ")))

@@ -12,7 +12,7 @@ func (c Comment) MarshalJSON() ([]byte, error) {
 	empty := map[string]Kind{TagsAdd: List, TagsRemove: List, Details: List, Links: Map}
 	var fields []Field
 	for _, key := range knownKeys {
-		f, ok := c.Get(key)
+		f, ok := c.FieldOf(key)
 		if !ok {
 			f = Field{Key: key, Kind: empty[key]}
 		}
@@ -25,14 +25,14 @@ func (c Comment) MarshalJSON() ([]byte, error) {
 	}
 	o := newObject()
 	for _, f := range fields {
-		if err := o.add(f.Key, f.value()); err != nil {
+		if err := o.addMember(f.Key, f.jsonValue()); err != nil {
 			return nil, err
 		}
 	}
-	return o.end(), nil
+	return o.closeObject(), nil
 }
 
-func (f Field) value() any {
+func (f Field) jsonValue() any {
 	switch f.Kind {
 	case List:
 		return append([]string{}, f.List...)
@@ -49,11 +49,11 @@ type pairs []Pair
 func (p pairs) MarshalJSON() ([]byte, error) {
 	o := newObject()
 	for _, pair := range p {
-		if err := o.add(pair.Key, pair.Value); err != nil {
+		if err := o.addMember(pair.Key, pair.Value); err != nil {
 			return nil, err
 		}
 	}
-	return o.end(), nil
+	return o.closeObject(), nil
 }
 
 // object writes a JSON object key by key.
@@ -69,7 +69,7 @@ func newObject() *object {
 	return o
 }
 
-func (o *object) add(key string, value any) error {
+func (o *object) addMember(key string, value any) error {
 	lead := byte(',')
 	if o.text.Len() == 0 {
 		lead = '{'
@@ -82,7 +82,7 @@ func (o *object) add(key string, value any) error {
 	return o.enc.Encode(value)
 }
 
-func (o *object) end() []byte {
+func (o *object) closeObject() []byte {
 	if o.text.Len() == 0 {
 		return []byte("{}")
 	}

@@ -23,10 +23,10 @@ func Parse(text string) (Comment, error) {
 			if trimmed != Header {
 				return Comment{}, fmt.Errorf("line %d: the first line must be %s, not %.40q", number, Header, trimmed)
 			}
-			header, margin = true, line[:indent(line)]
+			header, margin = true, line[:indentWidth(line)]
 		default:
 			p.at = number
-			if err := p.line(indent(strings.TrimPrefix(line, margin)), trimmed); err != nil {
+			if err := p.readLine(indentWidth(strings.TrimPrefix(line, margin)), trimmed); err != nil {
 				return Comment{}, fmt.Errorf("line %d: %w", p.at, err)
 			}
 		}
@@ -34,13 +34,13 @@ func Parse(text string) (Comment, error) {
 	if !header {
 		return Comment{}, errors.New("the comment is empty: its first line must be " + Header)
 	}
-	if err := p.finish(); err != nil {
+	if err := p.finishField(); err != nil {
 		return Comment{}, fmt.Errorf("line %d: %w", p.at, err)
 	}
 	return p.comment, nil
 }
 
-func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+func indentWidth(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
 type parser struct {
 	comment Comment
@@ -65,12 +65,12 @@ type entry struct {
 	parts []string
 }
 
-func (p *parser) line(indent int, text string) error {
+func (p *parser) readLine(indent int, text string) error {
 	switch {
 	case isBullet(text):
-		return p.open.bullet(indent, text)
+		return p.open.readBullet(indent, text)
 	case indent > 0:
-		return p.open.inner(indent, text)
+		return p.open.readInner(indent, text)
 	}
 	key, rest, ok := splitPair(text)
 	if !ok {
@@ -79,20 +79,20 @@ func (p *parser) line(indent int, text string) error {
 	if first, twice := p.seen[key]; twice {
 		return fmt.Errorf("%.40q is there already, on line %d", key, first)
 	}
-	if err := p.finish(); err != nil {
+	if err := p.finishField(); err != nil {
 		return err
 	}
 	p.seen[key] = p.at
-	p.open = &draft{key: key, line: p.at, value: part(rest), keys: map[string]bool{}}
+	p.open = &draft{key: key, line: p.at, value: nonEmptyPart(rest), keys: map[string]bool{}}
 	return nil
 }
 
-// finish closes the field whose lines have come.
-func (p *parser) finish() error {
+// finishField closes the field whose lines have come.
+func (p *parser) finishField() error {
 	if p.open == nil {
 		return nil
 	}
-	f, err := p.open.field()
+	f, err := p.open.toField()
 	if err != nil {
 		p.at = p.open.line
 		return err
@@ -106,20 +106,20 @@ func isBullet(text string) bool {
 	return text == "-" || strings.HasPrefix(text, "- ") || strings.HasPrefix(text, "-\t")
 }
 
-func part(text string) []string {
+func nonEmptyPart(text string) []string {
 	if text = strings.TrimSpace(text); text != "" {
 		return []string{text}
 	}
 	return nil
 }
 
-// bullet takes a "- item" line.
-func (d *draft) bullet(indent int, text string) error {
+// readBullet takes a "- item" line.
+func (d *draft) readBullet(indent int, text string) error {
 	switch {
 	case d == nil:
 		return errors.New("an item before any key")
 	case len(d.entries) > 0 && indent > d.depth:
-		return d.inner(indent, text)
+		return d.readInner(indent, text)
 	case len(d.entries) > 0:
 		return fmt.Errorf("an item under %.40q, which is a map", d.key)
 	case isText(d.key):
@@ -127,12 +127,12 @@ func (d *draft) bullet(indent int, text string) error {
 	case len(d.value) > 0 && !isList(d.key):
 		return fmt.Errorf("an item under %.40q, which has a text already", d.key)
 	}
-	d.items = append(d.items, part(text[1:]))
+	d.items = append(d.items, nonEmptyPart(text[1:]))
 	return nil
 }
 
-// inner takes an indented line that is not a new item.
-func (d *draft) inner(indent int, text string) error {
+// readInner takes an indented line that is not a new item.
+func (d *draft) readInner(indent int, text string) error {
 	if d == nil {
 		return errors.New("an indented line before any key")
 	}
@@ -148,10 +148,10 @@ func (d *draft) inner(indent int, text string) error {
 		d.value = append(d.value, text)
 		return nil
 	}
-	return d.entry(indent, text)
+	return d.readEntry(indent, text)
 }
 
-func (d *draft) entry(indent int, text string) error {
+func (d *draft) readEntry(indent int, text string) error {
 	key, rest, ok := splitPair(text)
 	if !ok {
 		return fmt.Errorf(`%.40q is not "key: value", as the lines above it are`, text)
@@ -163,6 +163,6 @@ func (d *draft) entry(indent int, text string) error {
 		d.depth = indent
 	}
 	d.keys[key] = true
-	d.entries = append(d.entries, entry{key: key, parts: part(rest)})
+	d.entries = append(d.entries, entry{key: key, parts: nonEmptyPart(rest)})
 	return nil
 }

@@ -16,7 +16,7 @@ type Quoting func(text string) bool
 
 // Write returns the text as it stands, or quoted if it must be.
 func (q Quoting) Write(text string) string {
-	if q.needed(text) {
+	if q.needsQuotes(text) {
 		return Quote(text)
 	}
 	return text
@@ -25,15 +25,15 @@ func (q Quoting) Write(text string) string {
 // Read returns the text that was written. Quotes that Write would not have put there
 // are part of it.
 func (q Quoting) Read(written string) string {
-	if text, ok := Unquote(written); ok && q.needed(text) {
+	if text, ok := Unquote(written); ok && q.needsQuotes(text) {
 		return text
 	}
 	return written
 }
 
-func (q Quoting) needed(text string) bool {
+func (q Quoting) needsQuotes(text string) bool {
 	return text == "" || text != strings.TrimSpace(text) || !utf8.ValidString(text) ||
-		strings.ContainsFunc(text, unsafe) || q(text) || q.Read(text) != text
+		strings.ContainsFunc(text, isUnsafe) || q(text) || q.Read(text) != text
 }
 
 // Quote writes a text as a JSON string without line breaks, control characters,
@@ -50,7 +50,7 @@ func Quote(text string) string {
 			b.WriteString(`\n`)
 		case r == '\t':
 			b.WriteString(`\t`)
-		case unsafe(r) || strings.HasPrefix(text[i:], "<!--"):
+		case isUnsafe(r) || strings.HasPrefix(text[i:], "<!--"):
 			writeEscaped(&b, r)
 		default:
 			b.WriteRune(r)
@@ -75,7 +75,7 @@ func Unquote(written string) (string, bool) {
 func EscapeJSON(value string) string {
 	var b strings.Builder
 	for i, r := range value {
-		if unsafe(r) || strings.HasPrefix(value[i:], "<!--") {
+		if isUnsafe(r) || strings.HasPrefix(value[i:], "<!--") {
 			writeEscaped(&b, r)
 			continue
 		}
@@ -93,7 +93,7 @@ func writeEscaped(b *strings.Builder, r rune) {
 	fmt.Fprintf(b, `\u%04x`, r)
 }
 
-// unsafe says whether a character could break a line, move a cursor, hide or reorder.
-func unsafe(r rune) bool {
+// isUnsafe says whether a character could break a line, move a cursor, hide or reorder.
+func isUnsafe(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
 }

@@ -22,12 +22,12 @@ func (c Comment) String() string {
 	var b strings.Builder
 	b.WriteString(Header)
 	for _, f := range c.Fields {
-		f.write(&b)
+		f.writeTo(&b)
 	}
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-func (f Field) write(b *strings.Builder) {
+func (f Field) writeTo(b *strings.Builder) {
 	b.WriteString("\n" + writeKey(f.Key) + ":")
 	switch {
 	case f.Kind == Map && len(f.Map) == 0:

@@ -11,15 +11,15 @@ import (
 // changes nothing leaves the version as it is. The error is a *Refusal. Whether a key
 // was seen before is for whoever keeps the keys to say.
 func Apply(card Card, c Change, v Vocabulary, now time.Time) (Card, *Comment, error) {
-	said, err := comment(c, now)
+	said, err := newComment(c, now)
 	if err != nil {
 		return card, nil, err
 	}
 	next := card
-	if err := next.apply(c, v, now); err != nil {
+	if err := next.applyFields(c, v, now); err != nil {
 		return card, nil, err
 	}
-	if said == nil && same(card, next) {
+	if said == nil && sameCard(card, next) {
 		return card, nil, nil
 	}
 	next.Version++
@@ -48,11 +48,11 @@ func New(draft Card, v Vocabulary, now time.Time) (Card, error) {
 	return card, nil
 }
 
-// Changed says how two versions of a card differ: the change that leads from one to
+// ChangeBetween says how two versions of a card differ: the change that leads from one to
 // the other. Whoever tells of a change tells this, so that it is true.
-func Changed(from, to Card, said *Comment) Change {
+func ChangeBetween(from, to Card, said *Comment) Change {
 	var c Change
-	c.AddTags, c.RemoveTags = without(to.Tags, from.Tags), without(from.Tags, to.Tags)
+	c.AddTags, c.RemoveTags = namesWithout(to.Tags, from.Tags), namesWithout(from.Tags, to.Tags)
 	if to.Column != from.Column {
 		c.Column = to.Column
 	}
@@ -77,8 +77,8 @@ func Changed(from, to Card, said *Comment) Change {
 	return c
 }
 
-// comment is what the change says, nil if it says nothing.
-func comment(c Change, now time.Time) (*Comment, error) {
+// newComment is what the change says, nil if it says nothing.
+func newComment(c Change, now time.Time) (*Comment, error) {
 	text := strings.TrimSpace(c.Comment)
 	if text == "" {
 		return nil, nil
@@ -86,7 +86,7 @@ func comment(c Change, now time.Time) (*Comment, error) {
 	return &Comment{Author: c.Author, At: now, Text: text}, checkText("comment", text, MaxComment)
 }
 
-func (card *Card) apply(c Change, v Vocabulary, now time.Time) (err error) {
+func (card *Card) applyFields(c Change, v Vocabulary, now time.Time) (err error) {
 	if c.Key != "" {
 		err = checkWord("the key of a change", c.Key, MaxKey)
 	}
@@ -95,19 +95,19 @@ func (card *Card) apply(c Change, v Vocabulary, now time.Time) (err error) {
 		err = checkTitle(card.Title)
 	}
 	if err == nil {
-		err = card.describe(c.Description, c.Was)
+		err = card.changeDescription(c.Description, c.Was)
 	}
 	if err == nil && strings.TrimSpace(c.Column) != "" {
-		card.Column, err = resolve("column", c.Column, v.Columns)
+		card.Column, err = resolveName("column", c.Column, v.Columns)
 	}
 	if err == nil {
-		err = card.tag(c, v, now)
+		err = card.changeTags(c, v, now)
 	}
 	return err
 }
 
-// describe takes a change that was made already for one that may be made.
-func (card *Card) describe(to, was *string) error {
+// changeDescription takes a change that was made already for one that may be made.
+func (card *Card) changeDescription(to, was *string) error {
 	done := to != nil && card.Description == *to
 	if was != nil && card.Description != *was && !done {
 		return Refusef("the description was changed meanwhile: read it again")
@@ -119,8 +119,8 @@ func (card *Card) describe(to, was *string) error {
 	return checkText("description", card.Description, MaxDescription)
 }
 
-// same compares all that a change may change.
-func same(a, b Card) bool {
+// sameCard compares all that a change may change.
+func sameCard(a, b Card) bool {
 	return a.Title == b.Title && a.Description == b.Description && a.Column == b.Column &&
 		slices.Equal(a.Tags, b.Tags) && sameClaim(a.Claim, b.Claim)
 }

@@ -85,7 +85,7 @@ func TestApply(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" || err != nil || said != nil {
 				t.Errorf("said %v, %v (-want +got)\n%s", said, err, diff)
 			}
-			if why := board.Missing(got, tc.change); why != "" {
+			if why := board.MissingEffect(got, tc.change); why != "" {
 				t.Errorf("missing: %s", why)
 			}
 		})
@@ -177,7 +177,7 @@ func TestMissing(t *testing.T) {
 		"tag Claimed-Dev-2 is not on the card":  {Claim: lease("a", "Claimed-Dev-2", 30)},
 		"":                                      {Release: "b", Claim: lease("a", "Claimed-Dev-1", 29), Title: "Cart", Column: "to do", Comment: "not looked for"},
 	} {
-		if got := board.Missing(have, c); got != want {
+		if got := board.MissingEffect(have, c); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -220,12 +220,12 @@ func TestVocabulary(t *testing.T) {
 		t.Error(err)
 	}
 	have := board.Vocabulary{Columns: []string{"To Do", "Done"}, Tags: []string{"a"}}
-	got := have.With(board.Vocabulary{Columns: []string{"Idea", "to do", "Review", "Deploy", "Done"}, Tags: []string{"b", "A"}})
+	got := have.UnionWith(board.Vocabulary{Columns: []string{"Idea", "to do", "Review", "Deploy", "Done"}, Tags: []string{"b", "A"}})
 	want := board.Vocabulary{Columns: []string{"Idea", "To Do", "Review", "Deploy", "Done"}, Tags: []string{"b", "a"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if diff := cmp.Diff(want, got.With(have)); diff != "" {
+	if diff := cmp.Diff(want, got.UnionWith(have)); diff != "" {
 		t.Errorf("something was taken away\n%s", diff)
 	}
 }

@@ -44,11 +44,11 @@ func checkText(what, text string, most int) error {
 func checkName(what, name string) error {
 	switch {
 	case name == "" || name != strings.TrimSpace(name):
-		return Refusef("%s %q: a name has no spaces around it and is not empty", what, cut(name))
+		return Refusef("%s %q: a name has no spaces around it and is not empty", what, cutName(name))
 	case utf8.RuneCountInString(name) > MaxName:
-		return Refusef("%s %q: a name has at most %d characters", what, cut(name), MaxName)
+		return Refusef("%s %q: a name has at most %d characters", what, cutName(name), MaxName)
 	case !utf8.ValidString(name) || strings.ContainsAny(name, ",[]") || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return Refusef("%s %q: a name has no control characters, commas or brackets", what, cut(name))
+		return Refusef("%s %q: a name has no control characters, commas or brackets", what, cutName(name))
 	}
 	return nil
 }
@@ -56,9 +56,9 @@ func checkName(what, name string) error {
 func checkWord(what, text string, most int) error {
 	switch {
 	case strings.TrimSpace(text) == "" || !oneLine(text):
-		return Refusef("%s %q: give one line of text", what, cut(text))
+		return Refusef("%s %q: give one line of text", what, cutName(text))
 	case utf8.RuneCountInString(text) > most:
-		return Refusef("%s %q: give at most %d characters", what, cut(text), most)
+		return Refusef("%s %q: give at most %d characters", what, cutName(text), most)
 	}
 	return nil
 }
@@ -70,8 +70,8 @@ func oneLine(text string) bool {
 	})
 }
 
-// cut shortens what somebody else wrote for an error.
-func cut(text string) string {
+// cutName shortens what somebody else wrote for an error.
+func cutName(text string) string {
 	runes := []rune(text)
 	if len(runes) <= MaxName {
 		return text

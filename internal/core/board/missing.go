@@ -2,11 +2,11 @@ package board
 
 import "strings"
 
-// Missing says which effect of a change a card does not show, "" if it shows all of
+// MissingEffect says which effect of a change a card does not show, "" if it shows all of
 // them: the card was read again after the change was made. What was said about the card
 // is not part of it and is not looked for.
-func Missing(card Card, c Change) string {
-	has := func(tag string) bool { return find(card.Tags, strings.TrimSpace(tag)) != "" }
+func MissingEffect(card Card, c Change) string {
+	has := func(tag string) bool { return findName(card.Tags, strings.TrimSpace(tag)) != "" }
 	for _, tag := range c.AddTags {
 		if !has(tag) {
 			return "tag " + strings.TrimSpace(tag) + " is not on the card"
@@ -37,7 +37,7 @@ func missingClaim(card Card, c Change) string {
 		return ""
 	case have == nil || have.Owner != want.Owner || have.Until.Before(want.Until):
 		return "the card is not claimed by " + want.Owner
-	case want.Tag != "" && find(card.Tags, strings.TrimSpace(want.Tag)) == "":
+	case want.Tag != "" && findName(card.Tags, strings.TrimSpace(want.Tag)) == "":
 		return "tag " + strings.TrimSpace(want.Tag) + " is not on the card"
 	}
 	return ""

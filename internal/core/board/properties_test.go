@@ -66,7 +66,7 @@ func TestEveryChange(t *testing.T) {
 }
 
 func checkApplied(t *rapid.T, have, got board.Card, c board.Change, said *board.Comment, now time.Time) {
-	if why := board.Missing(got, c); why != "" {
+	if why := board.MissingEffect(got, c); why != "" {
 		t.Fatalf("missing: %s", why)
 	}
 	if sorted := slices.Sorted(slices.Values(got.Tags)); len(slices.Compact(sorted)) != len(got.Tags) {
@@ -89,7 +89,7 @@ func checkApplied(t *rapid.T, have, got board.Card, c board.Change, said *board.
 	if diff := cmp.Diff(got, twice); diff != "" || err != nil {
 		t.Fatalf("twice is not once: %v\n%s", err, diff)
 	}
-	told := board.Changed(have, got, said)
+	told := board.ChangeBetween(have, got, said)
 	replayed, repeated, err := board.Apply(have, told, known, now)
 	if said != nil {
 		said.Author = ""

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// tag settles the tags as one set, together with the claim that one of them shows. A
+// changeTags settles the tags as one set, together with the claim that one of them shows. A
 // claim and its tag go together: who takes the tag off ends the claim.
-func (card *Card) tag(c Change, v Vocabulary, now time.Time) error {
-	w, err := card.wanted(c, v)
+func (card *Card) changeTags(c Change, v Vocabulary, now time.Time) error {
+	w, err := card.wantedTags(c, v)
 	if err != nil {
 		return err
 	}
@@ -26,8 +26,8 @@ func (card *Card) tag(c Change, v Vocabulary, now time.Time) error {
 		}
 		card.Claim = w.claim
 	}
-	stay := without(card.Tags, without(gone, w.add))
-	card.Tags = append(append([]string{}, stay...), without(w.add, stay)...)
+	stay := namesWithout(card.Tags, namesWithout(gone, w.add))
+	card.Tags = append(append([]string{}, stay...), namesWithout(w.add, stay)...)
 	if len(card.Tags) > MaxTags {
 		return Refusef("a card has at most %d tags: take some off", MaxTags)
 	}
@@ -40,7 +40,7 @@ type wanted struct {
 	claim       *Claim
 }
 
-func (card *Card) wanted(c Change, v Vocabulary) (w wanted, err error) {
+func (card *Card) wantedTags(c Change, v Vocabulary) (w wanted, err error) {
 	add := c.AddTags
 	if c.Claim != nil {
 		claim := *c.Claim
@@ -48,7 +48,7 @@ func (card *Card) wanted(c Change, v Vocabulary) (w wanted, err error) {
 			return w, err
 		}
 		if claim.Tag != "" {
-			if claim.Tag, err = resolve("tag", claim.Tag, v.Tags); err != nil {
+			if claim.Tag, err = resolveName("tag", claim.Tag, v.Tags); err != nil {
 				return w, err
 			}
 			add = append(slices.Clone(add), claim.Tag)
@@ -73,7 +73,7 @@ func (card *Card) wanted(c Change, v Vocabulary) (w wanted, err error) {
 func resolveAll(names, known []string) ([]string, error) {
 	var out []string
 	for _, name := range names {
-		tag, err := resolve("tag", name, known)
+		tag, err := resolveName("tag", name, known)
 		if err != nil {
 			return nil, err
 		}
@@ -89,20 +89,20 @@ func resolveAll(names, known []string) ([]string, error) {
 func mayClaim(held, wanted *Claim, now time.Time) error {
 	switch {
 	case !wanted.Until.After(now):
-		return Refusef("a claim until %s is over already: ask for one that lasts", stamp(wanted.Until))
-	case held.Holds(now) && held.Owner != wanted.Owner:
-		return Refusef("the card is claimed by %s until %s: wait, or have it released", held.Owner, stamp(held.Until))
+		return Refusef("a claim until %s is over already: ask for one that lasts", formatTime(wanted.Until))
+	case held.HoldsAt(now) && held.Owner != wanted.Owner:
+		return Refusef("the card is claimed by %s until %s: wait, or have it released", held.Owner, formatTime(held.Until))
 	}
 	return nil
 }
 
-// Holds says whether the claim keeps others away at a moment. One that is nil does not.
-func (c *Claim) Holds(now time.Time) bool { return c != nil && c.Until.After(now) }
+// HoldsAt says whether the claim keeps others away at a moment. One that is nil does not.
+func (c *Claim) HoldsAt(now time.Time) bool { return c != nil && c.Until.After(now) }
 
-func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+func formatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// without returns the names of list that are not among others, in their order.
-func without(list, others []string) []string {
+// namesWithout returns the names of list that are not among others, in their order.
+func namesWithout(list, others []string) []string {
 	var out []string
 	for _, name := range list {
 		if !slices.Contains(others, name) {

@@ -24,25 +24,25 @@ func checkNames(what string, names []string) error {
 		if err := checkName(what, name); err != nil {
 			return err
 		}
-		if find(names[:i], name) != "" {
+		if findName(names[:i], name) != "" {
 			return Refusef("%s %q is there twice", what, name)
 		}
 	}
 	return nil
 }
 
-// With returns the vocabulary with what other knows besides. Nothing is taken away,
+// UnionWith returns the vocabulary with what other knows besides. Nothing is taken away,
 // and what is known keeps its spelling and its place; what is new comes behind the name
 // that it follows in other.
-func (v Vocabulary) With(other Vocabulary) Vocabulary {
-	return Vocabulary{Columns: with(v.Columns, other.Columns), Tags: with(v.Tags, other.Tags)}
+func (v Vocabulary) UnionWith(other Vocabulary) Vocabulary {
+	return Vocabulary{Columns: uniteNames(v.Columns, other.Columns), Tags: uniteNames(v.Tags, other.Tags)}
 }
 
-func with(have, more []string) []string {
+func uniteNames(have, more []string) []string {
 	out := append([]string{}, have...)
 	at := 0
 	for _, name := range more {
-		if known := find(out, name); known != "" {
+		if known := findName(out, name); known != "" {
 			at = slices.Index(out, known) + 1
 			continue
 		}
@@ -52,8 +52,8 @@ func with(have, more []string) []string {
 	return out
 }
 
-// find returns name as the list spells it, "" if it is not there.
-func find(list []string, name string) string {
+// findName returns name as the list spells it, "" if it is not there.
+func findName(list []string, name string) string {
 	if slices.Contains(list, name) {
 		return name
 	}
@@ -65,18 +65,18 @@ func find(list []string, name string) string {
 	return ""
 }
 
-// resolve finds what somebody calls a tag or a column.
-func resolve(what, name string, known []string) (string, error) {
-	if found := find(known, strings.TrimSpace(name)); found != "" {
+// resolveName finds what somebody calls a tag or a column.
+func resolveName(what, name string, known []string) (string, error) {
+	if found := findName(known, strings.TrimSpace(name)); found != "" {
 		return found, nil
 	}
-	return "", Refusef("%s %q is not known on this board: use %s", what, cut(name), choices(known))
+	return "", Refusef("%s %q is not known on this board: use %s", what, cutName(name), joinChoices(known))
 }
 
 // maxChoices bounds, in bytes, the names an error lists.
 const maxChoices = 400
 
-func choices(known []string) string {
+func joinChoices(known []string) string {
 	if len(known) == 0 {
 		return "none, it has none"
 	}

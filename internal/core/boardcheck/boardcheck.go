@@ -63,21 +63,21 @@ type Limits struct {
 	Review   time.Duration // 2 h
 }
 
-// Examine says what is wrong with a card, the most telling first. A card that somebody is
+// CheckCard says what is wrong with a card, the most telling first. A card that somebody is
 // working on, or holds by a claim that lasts, is left alone: it changes under one's hands.
 // Mending one thing may bring another to light, and mending all of them comes to an end.
-func Examine(card board.Card, f Facts, now time.Time) []Anomaly {
-	if f.Busy || card.Claim.Holds(now) {
+func CheckCard(card board.Card, f Facts, now time.Time) []Anomaly {
+	if f.Busy || card.Claim.HoldsAt(now) {
 		return nil
 	}
-	v := &view{card: card, facts: f, now: now, tags: tagSet(card.Tags)}
-	if a := v.merged(); a != nil {
+	v := &cardView{card: card, facts: f, now: now, tags: tagSet(card.Tags)}
+	if a := v.findMerged(); a != nil {
 		return []Anomaly{*a} // whatever else its tags say is over
 	}
 	var out []Anomaly
-	for _, rule := range []func(*view) *Anomaly{
-		(*view).closed, (*view).contradiction, (*view).staleClaim, (*view).orphan,
-		(*view).stuckPlan, (*view).stuckMerge, (*view).notPlanned, (*view).leftOver,
+	for _, rule := range []func(*cardView) *Anomaly{
+		(*cardView).findClosed, (*cardView).findContradiction, (*cardView).staleClaim, (*cardView).findOrphan,
+		(*cardView).stuckPlan, (*cardView).stuckMerge, (*cardView).notPlanned, (*cardView).leftOver,
 	} {
 		if a := rule(v); a != nil {
 			out = append(out, *a)
@@ -87,14 +87,14 @@ func Examine(card board.Card, f Facts, now time.Time) []Anomaly {
 }
 
 // A view is a card as the rules see it.
-type view struct {
+type cardView struct {
 	card  board.Card
 	facts Facts
 	now   time.Time
-	tags  set
+	tags  tagSpellings
 }
 
-func (v *view) in(columns ...string) bool {
+func (v *cardView) isIn(columns ...string) bool {
 	for _, c := range columns {
 		if strings.EqualFold(strings.TrimSpace(v.card.Column), c) {
 			return true
@@ -103,8 +103,8 @@ func (v *view) in(columns ...string) bool {
 	return false
 }
 
-// age is how long ago the last of some tags was set; 0 if nobody knows.
-func (v *view) age(tags ...string) time.Duration {
+// tagAge is how long ago the last of some tags was set; 0 if nobody knows.
+func (v *cardView) tagAge(tags ...string) time.Duration {
 	var last time.Time
 	for _, tag := range tags {
 		for set, at := range v.facts.Since {
@@ -122,15 +122,15 @@ func (v *view) age(tags ...string) time.Duration {
 	return v.now.Sub(last)
 }
 
-func found(t Type, text string, fix *board.Change) *Anomaly {
+func newAnomaly(t Type, text string, fix *board.Change) *Anomaly {
 	return &Anomaly{Type: t, Severity: Error, Text: text, Fix: fix}
 }
 
-func move(column string, add ...string) *board.Change {
+func moveFix(column string, add ...string) *board.Change {
 	return &board.Change{Column: column, AddTags: add}
 }
 
-func or(limit, usual time.Duration) time.Duration {
+func orDefault(limit, usual time.Duration) time.Duration {
 	if limit > 0 {
 		return limit
 	}

@@ -68,7 +68,7 @@ func TestWhatIsFineStaysFine(t *testing.T) {
 		"Deploy:", "Deploy: bug", "Deploy: Ops-Ready", "Deploy: Review-Approved, Ops-Ready", "Done:", "Done: bug",
 		"Parking lot:", "Parking lot: Planned", ":", ": Planned",
 	} {
-		if got := boardcheck.Examine(cardOf(text), boardcheck.Facts{}, noon); len(got) != 0 {
+		if got := boardcheck.CheckCard(cardOf(text), boardcheck.Facts{}, noon); len(got) != 0 {
 			t.Errorf("%s: %s", text, say(got))
 		}
 	}
@@ -126,7 +126,7 @@ func TestWhatIsWrong(t *testing.T) {
 	}
 	for text, tt := range tests {
 		t.Run(text, func(t *testing.T) {
-			got := boardcheck.Examine(cardOf(text), tt.facts, noon)
+			got := boardcheck.CheckCard(cardOf(text), tt.facts, noon)
 			if said := say(got); said != tt.want {
 				t.Errorf("got %s, want %s", said, tt.want)
 			}
@@ -158,23 +158,23 @@ func TestWhatTakesTooLong(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			card := cardOf(text)
 			card.UpdatedAt = ago(tt.limit)
-			if got := say(boardcheck.Examine(card, boardcheck.Facts{}, noon)); got != "" {
+			if got := say(boardcheck.CheckCard(card, boardcheck.Facts{}, noon)); got != "" {
 				t.Errorf("just in time: %s", got)
 			}
 			card.UpdatedAt = ago(tt.limit + time.Second)
-			if got := say(boardcheck.Examine(card, boardcheck.Facts{}, noon)); got != tt.want {
+			if got := say(boardcheck.CheckCard(card, boardcheck.Facts{}, noon)); got != tt.want {
 				t.Errorf("by the last change: %s, want %s", got, tt.want)
 			}
 			since := map[string]time.Time{}
 			for _, tag := range card.Tags {
 				since[strings.ToUpper(tag)] = ago(tt.limit)
 			}
-			if got := say(boardcheck.Examine(card, boardcheck.Facts{Since: since}, noon)); got != "" {
+			if got := say(boardcheck.CheckCard(card, boardcheck.Facts{Since: since}, noon)); got != "" {
 				t.Errorf("the tag is younger than the last change: %s", got)
 			}
 			half := tt.limit / 2
 			limits := boardcheck.Limits{Claim: half, Finalize: half, Merge: half, Plan: half, Review: half}
-			if got := say(boardcheck.Examine(card, boardcheck.Facts{Since: since, Limits: limits}, noon)); got != tt.want {
+			if got := say(boardcheck.CheckCard(card, boardcheck.Facts{Since: since, Limits: limits}, noon)); got != tt.want {
 				t.Errorf("with a limit of its own: %s, want %s", got, tt.want)
 			}
 		})
@@ -194,11 +194,11 @@ func TestAClaimThatEnds(t *testing.T) {
 	card := cardOf("Development: Planned, Claimed-Dev-1")
 	card.UpdatedAt = ago(5 * time.Hour)
 	card.Claim = &board.Claim{Owner: "task-1", Tag: "Claimed-Dev-1", Until: noon.Add(time.Second)}
-	if got := say(boardcheck.Examine(card, boardcheck.Facts{}, noon)); got != "" {
+	if got := say(boardcheck.CheckCard(card, boardcheck.Facts{}, noon)); got != "" {
 		t.Errorf("it holds, and yet: %s", got)
 	}
 	card.UpdatedAt, card.Claim.Until = ago(time.Minute), noon
-	if got, want := say(boardcheck.Examine(card, boardcheck.Facts{}, noon)), "STALE_CLAIM -> -Claimed-Dev-1 free of task-1"; got != want {
+	if got, want := say(boardcheck.CheckCard(card, boardcheck.Facts{}, noon)), "STALE_CLAIM -> -Claimed-Dev-1 free of task-1"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

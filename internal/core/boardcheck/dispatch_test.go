@@ -13,7 +13,7 @@ import (
 )
 
 // asks are what a card shows that waits for a person: it is in somebody's inbox.
-var asks = []workflow.Lookout{
+var asks = []workflow.CardTrigger{
 	{Tags: []string{"Needs-Clarification"}, Not: []string{"Clarification-Answered"}},
 	{Columns: []string{"To Do", "Analyse"}, Tags: []string{"Plan-Pending-Approval"}, Not: []string{"Plan-Approved", "Plan-Rejected"}},
 	{Tags: []string{"Implementation-Failed"}},
@@ -36,14 +36,14 @@ func TestEveryCardIsSomebodys(t *testing.T) {
 	for _, column := range v.Columns {
 		for tags := range subsets(v.Tags, 3) {
 			card := board.Card{Column: column, Tags: tags, UpdatedAt: ago(10 * time.Hour)}
-			face := card.Face()
+			face := card.Snapshot()
 			sent := dispatched(def, &face)
-			waits := slices.ContainsFunc(asks, func(l workflow.Lookout) bool { return l.Sees(&face) })
-			if found := boardcheck.Examine(card, boardcheck.Facts{}, noon); !sent && !waits && len(found) == 0 {
+			waits := slices.ContainsFunc(asks, func(l workflow.CardTrigger) bool { return l.MatchesCard(&face) })
+			if found := boardcheck.CheckCard(card, boardcheck.Facts{}, noon); !sent && !waits && len(found) == 0 {
 				t.Errorf("nobody looks at %s %q", column, tags)
 			}
 			card.UpdatedAt = noon
-			for _, a := range boardcheck.Examine(card, boardcheck.Facts{}, noon) {
+			for _, a := range boardcheck.CheckCard(card, boardcheck.Facts{}, noon) {
 				if sent && strings.HasPrefix(string(a.Type), "ORPHANED_IN") {
 					t.Errorf("%s %q: an agent is sent there, and it is said to be %s", column, tags, say([]boardcheck.Anomaly{a}))
 				}
@@ -53,10 +53,10 @@ func TestEveryCardIsSomebodys(t *testing.T) {
 }
 
 // dispatched says whether an edge waits for a card that looks like this.
-func dispatched(def *workflow.Definition, face *board.Face) bool {
+func dispatched(def *workflow.Definition, face *board.Snapshot) bool {
 	for _, i := range def.EdgesFrom("board") {
 		for _, on := range def.Edges[i].On {
-			if on.Kind == workflow.OnBoard && len(on.Board.Columns) > 0 && on.Board.Sees(face) {
+			if on.Kind == workflow.OnBoard && len(on.Board.Columns) > 0 && on.Board.MatchesCard(face) {
 				return true
 			}
 		}

@@ -6,36 +6,36 @@ import (
 	"orange/internal/core/board"
 )
 
-// orphan: nothing on the card asks anybody for anything.
-func (v *view) orphan() *Anomaly {
+// findOrphan: nothing on the card asks anybody for anything.
+func (v *cardView) findOrphan() *Anomaly {
 	switch {
-	case v.in(toDo):
+	case v.isIn(toDo):
 		return v.orphanedApproval()
-	case v.in(analyse):
+	case v.isIn(analyse):
 		return v.orphanInAnalyse()
-	case v.in(development):
+	case v.isIn(development):
 		return v.orphanInDevelopment()
-	case v.in(review):
+	case v.isIn(review):
 		return v.orphanInReview()
 	}
 	return nil
 }
 
-func (v *view) orphanedApproval() *Anomaly {
-	if !v.tags.has(planApproved) || v.tags.any(planPending, planRejected, planned) {
+func (v *cardView) orphanedApproval() *Anomaly {
+	if !v.tags.hasAll(planApproved) || v.tags.hasAny(planPending, planRejected, planned) {
 		return nil
 	}
 	fix := &board.Change{AddTags: []string{planPending}}
-	if !v.in(analyse) {
+	if !v.isIn(analyse) {
 		fix.Column = analyse // where plans are finalized
 	}
-	return found(OrphanedApproval, "a plan is approved, and none is pending: nobody finalizes it", fix)
+	return newAnomaly(OrphanedApproval, "a plan is approved, and none is pending: nobody finalizes it", fix)
 }
 
 // orphanInAnalyse does not send a card on to where code is written: a person may have
 // taken it back.
-func (v *view) orphanInAnalyse() *Anomaly {
-	if v.tags.any(ready, planPending, needsClarification) {
+func (v *cardView) orphanInAnalyse() *Anomaly {
+	if v.tags.hasAny(ready, planPending, needsClarification) {
 		return nil
 	}
 	if a := v.orphanedApproval(); a != nil {
@@ -43,75 +43,75 @@ func (v *view) orphanInAnalyse() *Anomaly {
 	}
 	fix := &board.Change{AddTags: []string{ready}}
 	switch {
-	case v.tags.any(planned, reworkRequested, mergeConflict, implementationFailed, branchSetupFailed, reviewApproved) || v.tags.complete():
-		return found(OrphanedInAnalyse, "it is in Analyse with tags of a later step: move it on, or take them off and add Ready", nil)
-	case v.tags.has(planRejected), v.facts.Planned:
+	case v.tags.hasAny(planned, reworkRequested, mergeConflict, implementationFailed, branchSetupFailed, reviewApproved) || v.tags.isComplete():
+		return newAnomaly(OrphanedInAnalyse, "it is in Analyse with tags of a later step: move it on, or take them off and add Ready", nil)
+	case v.tags.hasAll(planRejected), v.facts.Planned:
 		fix.AddTags = []string{planPending}
-	case v.tags.has(clarificationAnswered):
+	case v.tags.hasAll(clarificationAnswered):
 		fix.AddTags = []string{needsClarification}
 	}
-	return found(OrphanedInAnalyse, "it is in Analyse, and no tag says what is to be done: nobody picks it up", fix)
+	return newAnomaly(OrphanedInAnalyse, "it is in Analyse, and no tag says what is to be done: nobody picks it up", fix)
 }
 
-func (v *view) orphanInDevelopment() *Anomaly {
-	if v.tags.any(planned, reworkRequested, mergeConflict, claimed, implementationFailed, branchSetupFailed) {
+func (v *cardView) orphanInDevelopment() *Anomaly {
+	if v.tags.hasAny(planned, reworkRequested, mergeConflict, claimed, implementationFailed, branchSetupFailed) {
 		return nil
 	}
 	var fix *board.Change
 	switch {
-	case v.tags.complete(), v.tags.any(reviewInProgress, reviewApproved, invokeArchitect, assistComplete):
-		fix = move(review)
-	case v.tags.any(planPending, needsClarification):
-		fix = move(analyse)
-	case v.tags.has(planRejected):
-		fix = move(analyse, planPending)
+	case v.tags.isComplete(), v.tags.hasAny(reviewInProgress, reviewApproved, invokeArchitect, assistComplete):
+		fix = moveFix(review)
+	case v.tags.hasAny(planPending, needsClarification):
+		fix = moveFix(analyse)
+	case v.tags.hasAll(planRejected):
+		fix = moveFix(analyse, planPending)
 	case v.facts.Planned:
 		fix = &board.Change{AddTags: []string{planned}}
-	case v.tags.has(planApproved):
-		fix = move(analyse, planPending)
-	case v.tags.has(ready):
-		fix = move(analyse)
+	case v.tags.hasAll(planApproved):
+		fix = moveFix(analyse, planPending)
+	case v.tags.hasAll(ready):
+		fix = moveFix(analyse)
 	default:
-		fix = move(analyse, ready)
+		fix = moveFix(analyse, ready)
 	}
-	return found(OrphanedInDevelopment, "it is in Development, and no tag says what is to be done: nobody picks it up", fix)
+	return newAnomaly(OrphanedInDevelopment, "it is in Development, and no tag says what is to be done: nobody picks it up", fix)
 }
 
-func (v *view) orphanInReview() *Anomaly {
-	if v.tags.any(devComplete, designComplete, testComplete) {
+func (v *cardView) orphanInReview() *Anomaly {
+	if v.tags.hasAny(devComplete, designComplete, testComplete) {
 		return v.halfComplete()
 	}
-	if v.tags.has(reworkComplete) || v.reviewed() {
+	if v.tags.hasAll(reworkComplete) || v.isPastReview() {
 		return nil
 	}
 	const text = "it is in Review, and no tag says what is to be reviewed: nobody picks it up"
 	switch {
-	case v.tags.has(opsReady):
-		return found(OrphanedInReview, "it may be merged, and nobody approved it: add Review-Approved, or take Ops-Ready off", nil)
-	case v.tags.any(planPending, ready, needsClarification):
-		return found(OrphanedInReview, text, move(analyse))
-	case v.tags.has(planRejected):
-		return found(OrphanedInReview, text, move(analyse, planPending))
-	case v.tags.has(planned):
-		return found(OrphanedInReview, text, move(development))
+	case v.tags.hasAll(opsReady):
+		return newAnomaly(OrphanedInReview, "it may be merged, and nobody approved it: add Review-Approved, or take Ops-Ready off", nil)
+	case v.tags.hasAny(planPending, ready, needsClarification):
+		return newAnomaly(OrphanedInReview, text, moveFix(analyse))
+	case v.tags.hasAll(planRejected):
+		return newAnomaly(OrphanedInReview, text, moveFix(analyse, planPending))
+	case v.tags.hasAll(planned):
+		return newAnomaly(OrphanedInReview, text, moveFix(development))
 	}
-	return found(OrphanedInReview, text, move(development, planned))
+	return newAnomaly(OrphanedInReview, text, moveFix(development, planned))
 }
 
-// reviewed says that a card in Review is past waiting for one: somebody has it, has
+// isPastReview says that a card in Review is past waiting for one: somebody has it, has
 // decided, or has to.
-func (v *view) reviewed() bool {
-	return v.tags.any(reviewInProgress, reviewApproved, reworkRequested, claimed, invokeArchitect, assistComplete,
+func (v *cardView) isPastReview() bool {
+	return v.tags.hasAny(reviewInProgress, reviewApproved, reworkRequested, claimed, invokeArchitect, assistComplete,
 		mergeConflict, implementationFailed, branchSetupFailed) ||
-		v.tags.has(needsClarification) && !v.tags.has(clarificationAnswered)
+		v.tags.hasAll(needsClarification) && !v.tags.hasAll(clarificationAnswered)
 }
 
 // halfComplete: a card waits for a review only with all three of the tags. One that lacks
 // some may get them yet, for a while.
-func (v *view) halfComplete() *Anomaly {
-	if v.tags.complete() || v.reviewed() ||
-		v.age(devComplete, designComplete, testComplete) <= or(v.facts.Limits.Review, 2*time.Hour) {
+func (v *cardView) halfComplete() *Anomaly {
+	if v.tags.isComplete() || v.isPastReview() ||
+		v.tagAge(devComplete, designComplete, testComplete) <= orDefault(v.facts.Limits.Review, 2*time.Hour) {
 		return nil
 	}
-	return found(OrphanedInReview, "it is in Review without all of Dev-Complete, Design-Complete and Test-Complete: add what is done, or move it to Development", nil)
+	return newAnomaly(OrphanedInReview, "it is in Review without all of Dev-Complete, Design-Complete and Test-Complete: add what is done, or move it to Development", nil)
 }

@@ -63,7 +63,7 @@ func TestEveryFix(t *testing.T) {
 		f := drawFacts(t, card)
 		seen := map[string]bool{}
 		for range 10 {
-			found := boardcheck.Examine(card, f, noon)
+			found := boardcheck.CheckCard(card, f, noon)
 			fixable := slices.DeleteFunc(slices.Clone(found), func(a boardcheck.Anomaly) bool { return a.Fix == nil })
 			if len(fixable) == 0 {
 				return
@@ -73,7 +73,7 @@ func TestEveryFix(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s on %s %q: %v", say(found), card.Column, card.Tags, err)
 			}
-			checkFix(t, card, next, pick, boardcheck.Examine(next, f, noon))
+			checkFix(t, card, next, pick, boardcheck.CheckCard(next, f, noon))
 			card = next
 			state := card.Column + ":" + strings.Join(slices.Sorted(slices.Values(card.Tags)), ",")
 			if seen[state] {

@@ -48,26 +48,26 @@ var workflowTags = []string{
 	mergeConflict, implementationFailed, branchSetupFailed, opsReady, invokeArchitect, assistComplete,
 }
 
-// set is the tags of a card: spelled as it has them, by what they are called in lower case.
-type set map[string]string
+// tagSpellings is the tags of a card: spelled as it has them, by what they are called in lower case.
+type tagSpellings map[string]string
 
-func tagSet(tags []string) set {
-	s := set{}
+func tagSet(tags []string) tagSpellings {
+	s := tagSpellings{}
 	for _, tag := range tags {
 		s[strings.ToLower(strings.TrimSpace(tag))] = tag
 	}
 	return s
 }
 
-// has says whether all of the tags are there; claimed stands for any claim of a developer.
-func (s set) has(tags ...string) bool {
-	return !slices.ContainsFunc(tags, func(tag string) bool { return len(s.find(tag)) == 0 })
+// hasAll says whether all of the tags are there; claimed stands for any claim of a developer.
+func (s tagSpellings) hasAll(tags ...string) bool {
+	return !slices.ContainsFunc(tags, func(tag string) bool { return len(s.findTags(tag)) == 0 })
 }
 
-func (s set) any(tags ...string) bool { return len(s.find(tags...)) > 0 }
+func (s tagSpellings) hasAny(tags ...string) bool { return len(s.findTags(tags...)) > 0 }
 
-// find returns those of some tags that are there, as the card spells them, in order.
-func (s set) find(tags ...string) []string {
+// findTags returns those of some tags that are there, as the card spells them, in order.
+func (s tagSpellings) findTags(tags ...string) []string {
 	var out []string
 	for _, tag := range tags {
 		tag = strings.ToLower(tag)
@@ -81,12 +81,14 @@ func (s set) find(tags ...string) []string {
 	return slices.Compact(out)
 }
 
-// workflow returns the tags that mean something to the workflow, claims included.
-func (s set) workflow() []string { return s.find(append(slices.Clone(workflowTags), claimed)...) }
+// workflowTags returns the tags that mean something to the workflow, claims included.
+func (s tagSpellings) workflowTags() []string {
+	return s.findTags(append(slices.Clone(workflowTags), claimed)...)
+}
 
-// complete says that a developer is done.
-func (s set) complete() bool {
-	return s.has(devComplete, designComplete, testComplete) || s.has(reworkComplete)
+// isComplete says that a developer is done.
+func (s tagSpellings) isComplete() bool {
+	return s.hasAll(devComplete, designComplete, testComplete) || s.hasAll(reworkComplete)
 }
 
 // A pair is two tags that contradict each other, and which of them goes.
@@ -111,13 +113,13 @@ var pairs = []pair{
 	{invokeArchitect, assistComplete, invokeArchitect},
 }
 
-// contradictions are the pairs that are on a card. A claim beside what an earlier round
+// contradictingPairs are the pairs that are on a card. A claim beside what an earlier round
 // completed is none while that round is to be done again.
-func (s set) contradictions() []pair {
+func (s tagSpellings) contradictingPairs() []pair {
 	var out []pair
 	for _, p := range pairs {
-		again := s.any(reworkRequested, mergeConflict) && (p.b == devComplete || p.b == reworkComplete)
-		if s.has(p.a, p.b) && !again {
+		again := s.hasAny(reworkRequested, mergeConflict) && (p.b == devComplete || p.b == reworkComplete)
+		if s.hasAll(p.a, p.b) && !again {
 			out = append(out, p)
 		}
 	}

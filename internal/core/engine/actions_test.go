@@ -58,7 +58,7 @@ details:
 
 func TestTheWishesOfAWorkerAreDoneAsFarAsTheFileAllows(t *testing.T) {
 	w := placed(t, "joan-board", "dev-implement")
-	w.task.Face = face("Development", "Planned")
+	w.task.CardSnapshot = face("Development", "Planned")
 	d := w.ends(result(signal.Actions{
 		AddTags:    []string{"dev-complete", "Dev-Complete", " Design-Complete", "Review-Approved", "Ops-Ready", "Bogus", "Claimed-Dev-1"},
 		RemoveTags: []string{"planned", "Nonsense", "DEV-COMPLETE", "Planned"},
@@ -170,7 +170,7 @@ func TestAWorkerCallsAPerson(t *testing.T) {
 			if e := d.Entries[0].Effects[0]; e.Do != workflow.TagCard || strings.Join(e.Tags, "") != tt.flag || len(e.Untags) > 0 {
 				t.Errorf("%s: %s", tt.state, deeds(d.Entries))
 			}
-			if it, ok := engine.Inbox(w.def, w.task); !ok || it.Kind != engine.ItemAttention {
+			if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Kind != engine.ItemAttention {
 				t.Errorf("%s: %+v, %v", tt.state, it, ok)
 			}
 		}
@@ -249,12 +249,12 @@ func TestAResultInJSONIsDecidedTheSameAgain(t *testing.T) {
 		w.perform()
 		w.looks(face("To Do"))
 		w.perform()
-		r := signal.DetectText(text(w.task.ID, "ba", more), signal.Looking{Protocol: signal.WorkerResult, Task: string(w.task.ID), Agent: "ba", OwnStream: true})
+		r := signal.DetectText(text(w.task.ID, "ba", more), signal.DetectOptions{Protocol: signal.WorkerResult, Task: string(w.task.ID), Agent: "ba", OwnStream: true})
 		w.ends(&r)
 		w.perform()
-		again, err := engine.Again(w.def, stored(t, w.log))
+		again, err := engine.Redecide(w.def, stored(t, w.log))
 		must(t, err)
-		if first, n := again.Diverges(); n > 0 {
+		if first, n := again.FirstDivergence(); n > 0 {
 			t.Errorf("%d decisions differ: %s", n, asJSON(t, first))
 		}
 		return w
@@ -264,7 +264,7 @@ func TestAResultInJSONIsDecidedTheSameAgain(t *testing.T) {
 		t.Errorf("%s, %+v", w.task.Status, w.task.Handoffs)
 	}
 	w = play(t, `, "stage_context": {"from_stage": "ba", "to_stage": "architect", "key_decisions": ["1","2","3","4","5","6"]}`)
-	if w.task.Status != "ba-evaluate" || w.task.Counter("no_answer") != 1 || len(w.task.Handoffs) > 0 || !strings.Contains(w.task.Said.Diagnosis, "key_decisions") {
-		t.Errorf("too much is handed over: %s, %+v", w.task.Status, w.task.Said)
+	if w.task.Status != "ba-evaluate" || w.task.CounterValue("no_answer") != 1 || len(w.task.Handoffs) > 0 || !strings.Contains(w.task.LastReport.Diagnosis, "key_decisions") {
+		t.Errorf("too much is handed over: %s, %+v", w.task.Status, w.task.LastReport)
 	}
 }

@@ -103,7 +103,7 @@ func takers(t *testing.T, def *workflow.Definition, from, to string) string {
 		case to == "stuck":
 			round = 2
 		}
-		o := suppose(t, def, everything(verdict), engine.Supposition{From: from, To: to, Actor: actor}, round)
+		o := suppose(t, def, everything(verdict), engine.Assumptions{From: from, To: to, Actor: actor}, round)
 		switch {
 		case o.Verdict == engine.Advance:
 			out = append(out, string(actor))
@@ -166,7 +166,7 @@ func TestEffectsOfAMoveAreInOrder(t *testing.T) {
 			case to == "stuck":
 				round = 2
 			}
-			s := engine.Supposition{From: from, To: to}
+			s := engine.Assumptions{From: from, To: to}
 			if tt.dead != "" {
 				s.Dead = []string{tt.dead}
 			}
@@ -231,7 +231,7 @@ func TestARoleSpeaksThroughALiveAttemptOfItsOwn(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tk, sig, err := engine.Suppose(def, engine.Supposition{From: "working", To: "stuck", Actor: "worker"})
+			tk, sig, err := engine.Hypothetical(def, engine.Assumptions{From: "working", To: "stuck", Actor: "worker"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -266,7 +266,7 @@ func TestARefusalSaysWhoMay(t *testing.T) {
 		{"done", "working", task.Human, "not in map: there is no edge done -> working: from done a task may go to nowhere"},
 	}
 	for _, tt := range tests {
-		o := suppose(t, def, everything("PASS"), engine.Supposition{From: tt.from, To: tt.to, Actor: tt.actor})
+		o := suppose(t, def, everything("PASS"), engine.Assumptions{From: tt.from, To: tt.to, Actor: tt.actor})
 		if o.Refused != tt.want {
 			t.Errorf("%s -> %s by %s:\n%s\nwant\n%s", tt.from, tt.to, tt.actor, o.Refused, tt.want)
 		}

@@ -33,7 +33,7 @@ func (w *world) owed() string {
 	var out []string
 	for _, p := range w.task.Pending {
 		word := strings.TrimSpace(p.Do + " " + p.Arg)
-		if p.Aside {
+		if p.NonBlocking {
 			word = "[" + word + "]"
 		}
 		out = append(out, word)
@@ -43,7 +43,7 @@ func (w *world) owed() string {
 
 // next names the effect to run, "" for none.
 func (w *world) next() string {
-	e, ok := engine.Next(&w.task)
+	e, ok := engine.NextEffect(&w.task)
 	if !ok {
 		return ""
 	}
@@ -53,7 +53,7 @@ func (w *world) next() string {
 // fails lets the next effect fail, often enough to be given up if it says so.
 func (w *world) fails(final bool) {
 	w.t.Helper()
-	e, ok := engine.Next(&w.task)
+	e, ok := engine.NextEffect(&w.task)
 	if !ok {
 		w.t.Fatal("nothing is owed")
 	}
@@ -75,10 +75,10 @@ func TestWhatTheTrackerIsOwedLetsTheOthersPassOnceItFailed(t *testing.T) {
 		if w.next() != want {
 			t.Fatalf("%s, want %s", w.next(), want)
 		}
-		e, _ := engine.Next(&w.task)
+		e, _ := engine.NextEffect(&w.task)
 		w.must(receipt(e.ID, ""))
 	}
-	e, ok := engine.Next(&w.task)
+	e, ok := engine.NextEffect(&w.task)
 	if !ok || e.Arg != "Backlog" || !e.NotBefore.After(w.now.Add(-time.Minute)) || e.NotBefore.IsZero() {
 		t.Fatalf("the one that failed is tried before the one behind it: %+v", e)
 	}
@@ -260,7 +260,7 @@ func TestReopeningDoesNotWaitForTheTracker(t *testing.T) {
 			w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "cancel"})
 			w.fails(final)
 			for w.next() != "" && !strings.HasPrefix(w.next(), workflow.MoveCard) {
-				e, _ := engine.Next(&w.task)
+				e, _ := engine.NextEffect(&w.task)
 				for _, a := range w.task.Clone().Attempts {
 					w.send(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role})
 				}
@@ -356,16 +356,16 @@ func TestTheTrackerShowsAStatusWhenItsColumnChanges(t *testing.T) {
 		}
 		for _, e := range d.Entries {
 			for _, f := range e.Effects {
-				if card := f.Do == workflow.MoveCard || f.Do == workflow.CommentCard; card != f.Aside {
-					t.Errorf("%s: %s stands aside: %v", step.name, f.Do, f.Aside)
+				if card := f.Do == workflow.MoveCard || f.Do == workflow.CommentCard; card != f.NonBlocking {
+					t.Errorf("%s: %s stands aside: %v", step.name, f.Do, f.NonBlocking)
 				}
 			}
 		}
 		w.perform()
 	}
-	if got, err := engine.Again(w.def, w.log); err != nil {
+	if got, err := engine.Redecide(w.def, w.log); err != nil {
 		t.Error(err)
-	} else if first, n := got.Diverges(); n > 0 {
+	} else if first, n := got.FirstDivergence(); n > 0 {
 		t.Errorf("decided again it differs %d times, first %+v", n, first)
 	}
 }
@@ -375,7 +375,7 @@ func TestWithoutATrackerNothingIsShown(t *testing.T) {
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "cancel"})
 	for _, e := range w.log {
 		for _, f := range e.Effects {
-			if f.Aside || f.Do == workflow.MoveCard {
+			if f.NonBlocking || f.Do == workflow.MoveCard {
 				t.Errorf("entry %d: %+v", e.Seq, f)
 			}
 		}
@@ -389,14 +389,14 @@ func TestABoardsOwnWorkflowProjectsNothing(t *testing.T) {
 	d := w.looks(face("To Do"))
 	for _, e := range d.Entries {
 		for _, f := range e.Effects {
-			if f.Aside {
+			if f.NonBlocking {
 				t.Errorf("%+v stands aside", f)
 			}
 		}
 	}
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "cancel"})
 	for _, p := range w.task.Pending {
-		if p.Aside || p.Do == workflow.MoveCard {
+		if p.NonBlocking || p.Do == workflow.MoveCard {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -436,7 +436,7 @@ func (l *ledger) settled() {
 		}
 		for _, f := range e.Effects {
 			all = append(all, f.ID)
-			if f.Aside != (f.Do == workflow.MoveCard || f.Do == workflow.CommentCard) {
+			if f.NonBlocking != (f.Do == workflow.MoveCard || f.Do == workflow.CommentCard) {
 				l.rt.Fatalf("%+v", f)
 			}
 		}
@@ -461,7 +461,7 @@ func (l *ledger) settled() {
 func (l *ledger) one() {
 	if n := len(l.task.Pending); n > 0 && rapid.IntRange(0, 4).Draw(l.rt, "receipt") > 0 {
 		p := l.task.Pending[rapid.IntRange(0, n-1).Draw(l.rt, "which")]
-		if e, ok := engine.Next(&l.task); ok && rapid.Bool().Draw(l.rt, "next") {
+		if e, ok := engine.NextEffect(&l.task); ok && rapid.Bool().Draw(l.rt, "next") {
 			p = e
 		}
 		for range rapid.SampledFrom([]int{1, 1, 2, 11}).Draw(l.rt, "times") {
@@ -484,7 +484,7 @@ func (l *ledger) one() {
 func (l *ledger) finish() {
 	l.send(signal.Signal{Kind: signal.Resume, Actor: task.Human})
 	for range 200 {
-		e, ok := engine.Next(&l.task)
+		e, ok := engine.NextEffect(&l.task)
 		if !ok && !slices.ContainsFunc(l.task.Attempts, func(a task.Attempt) bool { return a.Ending }) {
 			return
 		}
@@ -549,7 +549,7 @@ func TestTheTrackerSeesTheColumnsInTheirOrder(t *testing.T) {
 			ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "s", Spawn: true, TrackerRef: "lin:ENG-1",
 		}})
 		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
-			if e, ok := engine.Next(&l.task); ok && rapid.IntRange(0, 3).Draw(rt, "runs") > 0 {
+			if e, ok := engine.NextEffect(&l.task); ok && rapid.IntRange(0, 3).Draw(rt, "runs") > 0 {
 				l.send(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{Effect: e.ID, OK: rapid.Bool().Draw(rt, "ok"), Error: "no luck"}})
 				continue
 			}

@@ -46,17 +46,17 @@ type AuditStep struct {
 
 // Redecided says how the decisions of a journal came out when they were made again.
 type Redecided struct {
-	Entries   int      `json:"entries"`
-	Decisions int      `json:"decisions"`
-	Same      bool     `json:"same"`
-	Differ    int      `json:"differ,omitempty"`
-	First     *Retaken `json:"first,omitempty"` // that is not the same
+	Entries   int            `json:"entries"`
+	Decisions int            `json:"decisions"`
+	Same      bool           `json:"same"`
+	Differ    int            `json:"differ,omitempty"`
+	First     *RedecidedStep `json:"first,omitempty"` // that is not the same
 }
 
 // Audit follows a journal to entry seq, which records a merge, and makes every decision of it
 // again under its pinned workflow.
 func Audit(def *workflow.Definition, entries []journal.Entry, seq int, merged string) (Audited, error) {
-	then, err := Replay(entries, seq)
+	then, err := ReplayTo(entries, seq)
 	if err != nil {
 		return Audited{}, err
 	}
@@ -69,7 +69,7 @@ func Audit(def *workflow.Definition, entries []journal.Entry, seq int, merged st
 		out.Base, out.Head = w.Base, w.Head
 	}
 	var t task.Task
-	for _, decision := range journal.Decisions(entries) {
+	for _, decision := range journal.SplitDecisions(entries) {
 		first := &decision[0]
 		if first.Seq > seq {
 			break
@@ -82,16 +82,16 @@ func Audit(def *workflow.Definition, entries []journal.Entry, seq int, merged st
 				return out, err
 			}
 			if e.Seq <= seq && ledOn(e) {
-				out.Steps = append(out.Steps, AuditStep{Seq: e.Seq, Who: journal.Tell(decision[i : i+1])[0].Who, Events: journal.History(*e), Gates: opened(def, e, first.Heard, reasons), Effects: effectNames(e), Harness: startedWith(def, &next, e)})
+				out.Steps = append(out.Steps, AuditStep{Seq: e.Seq, Who: journal.NarrateEntries(decision[i : i+1])[0].Who, Events: journal.HistoryEvents(*e), Gates: describeOpenRules(def, e, first.Snapshot, reasons), Effects: effectNames(e), Harness: startedWith(def, &next, e)})
 			}
 		}
 		t = next
 	}
-	again, err := Again(def, entries)
+	again, err := Redecide(def, entries)
 	if err != nil {
 		return out, err
 	}
-	first, differ := again.Diverges()
+	first, differ := again.FirstDivergence()
 	out.Redecided = Redecided{Entries: again.Entries, Decisions: len(again.Decisions), Same: first == nil && again.Pinned, Differ: differ, First: first}
 	return out, nil
 }
@@ -108,9 +108,9 @@ func ledOn(e *journal.Entry) bool {
 	return true
 }
 
-// opened lists the rules that let an entry move the task, and what of the text opened the gates:
+// describeOpenRules lists the rules that let an entry move the task, and what of the text opened the gates:
 // its words are not kept, only what it says and its digest. heard is what the decision weighed.
-func opened(def *workflow.Definition, e *journal.Entry, heard *signal.Heard, reasons []Reason) (out []string) {
+func describeOpenRules(def *workflow.Definition, e *journal.Entry, heard *signal.Snapshot, reasons []Reason) (out []string) {
 	if e.To == "" {
 		return nil
 	}
@@ -139,8 +139,8 @@ func opened(def *workflow.Definition, e *journal.Entry, heard *signal.Heard, rea
 }
 
 // sectionWords says what the section of a gate was.
-func sectionWords(g *workflow.Gate, heard *signal.Heard) string {
-	s, ok := taskfile.Find(heard.Sections, g.Section)
+func sectionWords(g *workflow.Gate, heard *signal.Snapshot) string {
+	s, ok := taskfile.FindSection(heard.Sections, g.Section)
 	if !ok {
 		return ""
 	}
@@ -166,9 +166,9 @@ func startedWith(def *workflow.Definition, t *task.Task, e *journal.Entry) strin
 	if a, ok := t.AttemptByNumber(e.Attempt); ok && a.Harness != "" {
 		return a.Harness
 	}
-	role, ok := def.Role(e.Role)
+	role, ok := def.RoleNamed(e.Role)
 	if !ok {
 		return t.Harness
 	}
-	return Choices(t, role)[0].Harness
+	return HarnessChoices(t, role)[0].Harness
 }

@@ -13,71 +13,71 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// card takes the first edge that waits for a card that looks like this. If none does,
+// decideOnCard takes the first edge that waits for a card that looks like this. If none does,
 // how it looks is written down. What others do to a card while Orange has still
 // something to do to it counts when it is read again.
-func (x *decider) card(f *board.Face) Verdict {
-	if x.byAgent() {
-		return x.refuse("an agent does not say how a card looks: it is read from the board")
+func (d *decider) decideOnCard(f *board.Snapshot) Verdict {
+	if d.byAgent() {
+		return d.refuse("an agent does not say how a card looks: it is read from the board")
 	}
-	if x.sig.Actor != task.Engine && x.changing() {
-		return x.readAgain(f)
+	if d.sig.Actor != task.Engine && d.hasPendingCardRead() {
+		return d.readAgain(f)
 	}
-	if x.sig.Actor == task.Engine && x.t.Attention != "" { // a person looks first
-		return x.looks(f)
+	if d.sig.Actor == task.Engine && d.t.Attention != "" { // a person looks first
+		return d.recordCardLook(f)
 	}
-	for _, i := range x.def.EdgesFrom(x.t.Status) {
-		e := &x.def.Edges[i]
-		if !e.Sees(f) || !x.mayTell(workflow.OnBoard, e) || !x.guard(e) || !x.gates(e) {
+	for _, i := range d.def.EdgesFrom(d.t.Status) {
+		e := &d.def.Edges[i]
+		if !e.MatchesCard(f) || !d.mayTell(workflow.OnBoard, e) || !d.checkGuard(e) || !d.checkGates(e) {
 			continue
 		}
-		entry := x.entry(journal.AutoAdvanced)
-		entry.Reason = "the card is in " + faceText(f)
-		return x.takeWith(entry, e, Advance)
+		entry := d.newEntry(journal.AutoAdvanced)
+		entry.Reason = "the card is in " + describeCardPlace(f)
+		return d.takeEdgeWith(entry, e, Advance)
 	}
-	return x.looks(f)
+	return d.recordCardLook(f)
 }
 
-// looks writes down how the card looks, if that is new.
-func (x *decider) looks(f *board.Face) Verdict {
-	if x.t.Face != nil && x.t.Face.Is(*f) {
+// recordCardLook writes down how the card looks, if that is new.
+func (d *decider) recordCardLook(f *board.Snapshot) Verdict {
+	if d.t.CardSnapshot != nil && d.t.CardSnapshot.SameAs(*f) {
 		return Stay
 	}
-	e := x.entry(journal.CardSeen)
-	e.Face, e.Reason = f, "the card is in "+faceText(f)
-	return x.last(e, Record)
+	e := d.newEntry(journal.CardSeen)
+	e.CardSnapshot, e.Reason = f, "the card is in "+describeCardPlace(f)
+	return d.finishWith(e, Record)
 }
 
 // readAgain is somebody else's change of a card to which Orange has still something to
 // do. The card is read when that is done. If it is being read at this moment it is read
 // once more: nobody knows which came first.
-func (x *decider) readAgain(f *board.Face) Verdict {
-	x.reasons = append(x.reasons, Reason{From: x.t.Status, Rule: RuleEdge, Text: "the card is being changed: it is read again when that is done"})
+func (d *decider) readAgain(f *board.Snapshot) Verdict {
+	d.reasons = append(d.reasons, Reason{From: d.t.Status, Rule: RuleEdge, Text: "the card is being changed: it is read again when that is done"})
 	reads := 0
-	for i := range x.t.Pending {
-		if x.t.Pending[i].Do == workflow.ReadCard {
+	for i := range d.t.Pending {
+		if d.t.Pending[i].Do == workflow.ReadCard {
 			reads++
 		}
 	}
-	e := x.entry(journal.CardSeen)
-	switch soon := x.t.Pending[0].Do != workflow.ReadCard || reads > 1; {
-	case soon && len(x.back) == 0:
+	e := d.newEntry(journal.CardSeen)
+	switch soon := d.t.Pending[0].Do != workflow.ReadCard || reads > 1; {
+	case soon && len(d.back) == 0:
 		return Stay
 	case soon:
 		e.Reason = "a person changed the card"
-		return x.last(e, Record)
+		return d.finishWith(e, Record)
 	}
-	e.Face, e.Reason = f, "the card is in "+faceText(f)
-	x.plan(&e).onCard(workflow.Effect{Name: workflow.ReadCard}, task.ByState)
-	return x.last(e, Record)
+	e.CardSnapshot, e.Reason = f, "the card is in "+describeCardPlace(f)
+	d.newPlan(&e).onCard(workflow.Effect{Name: workflow.ReadCard}, task.ByState)
+	return d.finishWith(e, Record)
 }
 
-// changing says that something is still to be done to the card, and that it is read then.
-func (x *decider) changing() bool {
-	return slices.ContainsFunc(x.t.Pending, func(e task.Effect) bool { return e.Do == workflow.ReadCard && !e.GivenUp })
+// hasPendingCardRead says that something is still to be done to the card, and that it is read then.
+func (d *decider) hasPendingCardRead() bool {
+	return slices.ContainsFunc(d.t.Pending, func(e task.Effect) bool { return e.Do == workflow.ReadCard && !e.GivenUp })
 }
 
-func faceText(f *board.Face) string {
+func describeCardPlace(f *board.Snapshot) string {
 	if len(f.Tags) == 0 {
 		return f.Column + ", without tags"
 	}
@@ -87,110 +87,110 @@ func faceText(f *board.Face) string {
 // onCard plans an effect on the task's card. Those that the worker's result fills in
 // become several.
 func (p *plan) onCard(w workflow.Effect, by string) {
-	if p.tracker() == "" {
+	if p.trackerRef() == "" {
 		return
 	}
 	switch w.Name {
 	case workflow.ApplyActions:
-		p.actions(by)
+		p.applyWorkerActions(by)
 	case workflow.PostResult:
 		p.postResult(by)
 	case workflow.TagCard:
-		p.put(task.Effect{Do: workflow.TagCard, By: by, Tags: []string{p.tag(w.Word)}})
+		p.appendEffect(task.Effect{Do: workflow.TagCard, By: by, Tags: []string{p.tagName(w.Word)}})
 	case workflow.UntagCard:
-		p.put(task.Effect{Do: workflow.TagCard, By: by, Untags: []string{p.tag(w.Word)}})
+		p.appendEffect(task.Effect{Do: workflow.TagCard, By: by, Untags: []string{p.tagName(w.Word)}})
 	case workflow.MoveCard:
-		p.put(task.Effect{Do: workflow.MoveCard, By: by, Arg: w.Word})
+		p.appendEffect(task.Effect{Do: workflow.MoveCard, By: by, Arg: w.Word})
 	case workflow.ClaimCard, workflow.ReleaseCard:
-		role, _ := p.x.def.Role(p.roleAt(w.Name))
+		role, _ := p.d.def.RoleNamed(p.roleAt(w.Name))
 		arg := ""
 		if role != nil {
 			arg = role.Claim
 		}
-		p.put(task.Effect{Do: w.Name, By: by, Arg: arg})
+		p.appendEffect(task.Effect{Do: w.Name, By: by, Arg: arg})
 	default:
-		p.put(task.Effect{Do: w.Name, By: by})
+		p.appendEffect(task.Effect{Do: w.Name, By: by})
 	}
 }
 
 // roleAt is whose claim it is: of the state that is entered, or of the one that is left.
 func (p *plan) roleAt(do string) string {
-	name := p.x.t.Status
+	name := p.d.t.Status
 	if do == workflow.ClaimCard {
-		name = p.state()
+		name = p.stateName()
 	}
-	s, ok := p.x.def.State(name)
+	s, ok := p.d.def.StateNamed(name)
 	if !ok {
 		return ""
 	}
 	return s.Role
 }
 
-func (p *plan) tag(name string) string {
-	tag, ok := p.x.def.Board.Tag(name)
+func (p *plan) tagName(name string) string {
+	tag, ok := p.d.def.Board.TagNamed(name)
 	if !ok {
 		return name
 	}
 	return tag.Name
 }
 
-func (p *plan) tracker() string {
+func (p *plan) trackerRef() string {
 	if n := p.e.New; n != nil {
 		return n.TrackerRef
 	}
-	return p.x.t.TrackerRef
+	return p.d.t.TrackerRef
 }
 
-// put appends an effect with its id.
-func (p *plan) put(e task.Effect) {
+// appendEffect appends an effect with its id.
+func (p *plan) appendEffect(e task.Effect) {
 	e.ID = task.EffectID(p.e.Task, p.e.Seq, len(p.e.Effects))
 	p.e.Effects = append(p.e.Effects, e)
 }
 
-// comment posts an agent's words on the task's card, if it is on a board.
-func (p *plan) comment(text string) { p.say(p.speaker(), text) }
+// commentAsSpeaker posts an agent's words on the task's card, if it is on a board.
+func (p *plan) commentAsSpeaker(text string) { p.postComment(p.speakerRole(), text) }
 
-// remark posts words of Orange's own.
-func (p *plan) remark(text string) { p.say("", text) }
+// commentAsOrange posts words of Orange's own.
+func (p *plan) commentAsOrange(text string) { p.postComment("", text) }
 
-func (p *plan) say(role, text string) {
-	if p.tracker() != "" && strings.TrimSpace(text) != "" {
-		p.put(task.Effect{Do: workflow.CommentCard, By: task.ByState, Role: role, Text: cut(text, maxComment), Aside: p.aside()})
+func (p *plan) postComment(role, text string) {
+	if p.trackerRef() != "" && strings.TrimSpace(text) != "" {
+		p.appendEffect(task.Effect{Do: workflow.CommentCard, By: task.ByState, Role: role, Text: cutText(text, maxComment), NonBlocking: p.isNonBlocking()})
 	}
 }
 
-// aside says that nothing waits for what is written to the tracker: the workflow does
+// isNonBlocking says that nothing waits for what is written to the tracker: the workflow does
 // not read its cards to see what comes next.
-func (p *plan) aside() bool { return p.x.def.Board == nil }
+func (p *plan) isNonBlocking() bool { return p.d.def.Board == nil }
 
-// project shows the state that is entered as the tracker's column for it, where that is
+// showColumn shows the state that is entered as the tracker's column for it, where that is
 // another one than before.
-func (p *plan) project(s *workflow.State) {
-	if p.tracker() == "" {
+func (p *plan) showColumn(s *workflow.State) {
+	if p.trackerRef() == "" {
 		return
 	}
-	column := p.x.def.Projected(s.Name)
-	if column == "" || column == p.shown() {
+	column := p.d.def.ProjectedColumn(s.Name)
+	if column == "" || column == p.shownColumn() {
 		return
 	}
-	p.put(task.Effect{Do: workflow.MoveCard, By: task.ByState, Arg: column, Aside: true})
+	p.appendEffect(task.Effect{Do: workflow.MoveCard, By: task.ByState, Arg: column, NonBlocking: true})
 }
 
-// shown is the column in which the tracker was to show the task so far. A state without
+// shownColumn is the column in which the tracker was to show the task so far. A state without
 // one, such as a halt, leaves the issue where it was.
-func (p *plan) shown() string {
-	if p.x.t.Seq == 0 {
+func (p *plan) shownColumn() string {
+	if p.d.t.Seq == 0 {
 		return ""
 	}
-	if column := p.x.def.Projected(p.x.t.Status); column != "" {
+	if column := p.d.def.ProjectedColumn(p.d.t.Status); column != "" {
 		return column
 	}
-	return p.x.def.Projected(p.x.t.ReturnTo)
+	return p.d.def.ProjectedColumn(p.d.t.ReturnTo)
 }
 
-func (p *plan) speaker() string {
-	if p.e.Said != nil {
-		return p.e.Said.Role
+func (p *plan) speakerRole() string {
+	if p.e.LastReport != nil {
+		return p.e.LastReport.Role
 	}
 	return ""
 }
@@ -198,11 +198,11 @@ func (p *plan) speaker() string {
 // maxComment bounds a comment, in bytes.
 const maxComment = 16 << 10
 
-// actions plans what a worker's result wants done on the board, as far as the file lets
+// applyWorkerActions plans what a worker's result wants done on the board, as far as the file lets
 // its role: tags, comment, column, description, in that order. What is not done is
 // written down with the reason.
-func (p *plan) actions(by string) {
-	r := p.x.report()
+func (p *plan) applyWorkerActions(by string) {
+	r := p.d.attemptReport()
 	if r == nil || r.Actions == nil {
 		return
 	}
@@ -210,39 +210,39 @@ func (p *plan) actions(by string) {
 	add, remove := append(p.allowedTags(a.AddTags), p.needsPerson(a)...), p.knownTags(a.RemoveTags)
 	remove = slices.DeleteFunc(remove, func(tag string) bool { return slices.Contains(add, tag) })
 	if len(add)+len(remove) > 0 {
-		p.put(task.Effect{Do: workflow.TagCard, By: by, Tags: add, Untags: remove})
+		p.appendEffect(task.Effect{Do: workflow.TagCard, By: by, Tags: add, Untags: remove})
 	}
 	column := p.allowedColumn(a.Column)
-	p.claims(a.Git)
+	p.checkGitClaims(a.Git)
 	if r.Handoff != nil && p.e.Handoff == nil {
-		p.reject("stage_context is not the %s's own, or too long: it is not kept", p.speaker())
+		p.rejectAction("stage_context is not the %s's own, or too long: it is not kept", p.speakerRole())
 	}
-	p.comment(p.statusComment(r, add, remove))
+	p.commentAsSpeaker(p.statusComment(r, add, remove))
 	if h := p.e.Handoff; h != nil {
-		p.comment(h.ALS().String())
+		p.commentAsSpeaker(h.ALS().String())
 	}
 	if column != "" {
-		p.put(task.Effect{Do: workflow.MoveCard, By: by, Arg: column})
+		p.appendEffect(task.Effect{Do: workflow.MoveCard, By: by, Arg: column})
 	}
 	if len(a.Description) > board.MaxDescription {
-		p.reject("update_description has %d bytes and the limit is %d", len(a.Description), board.MaxDescription)
+		p.rejectAction("update_description has %d bytes and the limit is %d", len(a.Description), board.MaxDescription)
 	} else if a.Description != "" {
-		p.put(task.Effect{Do: workflow.DescribeCard, By: by, Text: a.Description, Arg: p.described()})
+		p.appendEffect(task.Effect{Do: workflow.DescribeCard, By: by, Text: a.Description, Arg: p.shownDescription()})
 	}
 }
 
 // postResult tells the board what an agent said at its end. Of a worker's result it is
 // the comment and the errors; none of its wishes is done.
 func (p *plan) postResult(by string) {
-	r := p.x.report()
+	r := p.d.attemptReport()
 	if r == nil || r.Actions == nil {
-		p.comment(p.x.sig.Final)
+		p.commentAsSpeaker(p.d.sig.Final)
 		return
 	}
 	if flag := p.needsPerson(r.Actions); len(flag) > 0 {
-		p.put(task.Effect{Do: workflow.TagCard, By: by, Tags: flag})
+		p.appendEffect(task.Effect{Do: workflow.TagCard, By: by, Tags: flag})
 	}
-	p.comment(p.statusComment(r, nil, nil))
+	p.commentAsSpeaker(p.statusComment(r, nil, nil))
 }
 
 // needsPerson calls a person if the worker asks for one, and returns its flag.
@@ -250,8 +250,8 @@ func (p *plan) needsPerson(a *signal.Actions) []string {
 	if a.NeedsHuman == "" {
 		return nil
 	}
-	p.e.Attention = fmt.Sprintf("the %s needs a person: %s", p.speaker(), clip(a.NeedsHuman))
-	role, _ := p.x.def.Role(p.speaker())
+	p.e.Attention = fmt.Sprintf("the %s needs a person: %s", p.speakerRole(), clipWords(a.NeedsHuman))
+	role, _ := p.d.def.RoleNamed(p.speakerRole())
 	if role == nil || role.Flag == "" {
 		return nil
 	}
@@ -263,27 +263,27 @@ func (p *plan) allowedColumn(name string) string {
 	if name == "" {
 		return ""
 	}
-	column, ok := p.x.def.Board.Column(name)
+	column, ok := p.d.def.Board.ColumnNamed(name)
 	switch {
 	case !ok:
-		p.reject("column %q is not known on this board: the card is not moved", clip(name))
-	case !slices.Contains(column.By, task.Actor(p.speaker())):
-		p.reject("moving a card to %s is not the %s's to ask for", column.Name, p.speaker())
+		p.rejectAction("column %q is not known on this board: the card is not moved", clipWords(name))
+	case !slices.Contains(column.By, task.Actor(p.speakerRole())):
+		p.rejectAction("moving a card to %s is not the %s's to ask for", column.Name, p.speakerRole())
 	default:
 		return column.Name
 	}
 	return ""
 }
 
-// described is the description that the worker was shown, as a fingerprint.
-func (p *plan) described() string {
-	if p.x.t.Face == nil {
+// shownDescription is the description that the worker was shown, as a fingerprint.
+func (p *plan) shownDescription() string {
+	if p.d.t.CardSnapshot == nil {
 		return ""
 	}
-	return p.x.t.Face.Described
+	return p.d.t.CardSnapshot.Described
 }
 
-func (p *plan) reject(format string, args ...any) {
+func (p *plan) rejectAction(format string, args ...any) {
 	p.e.Rejected = append(p.e.Rejected, fmt.Sprintf(format, args...))
 }
 
@@ -291,12 +291,12 @@ func (p *plan) reject(format string, args ...any) {
 func (p *plan) allowedTags(names []string) []string {
 	var out []string
 	for _, name := range names {
-		tag, ok := p.x.def.Board.Tag(name)
+		tag, ok := p.d.def.Board.TagNamed(name)
 		switch {
 		case !ok:
-			p.reject("tag %q is not known on this board: it is not set", clip(name))
-		case !slices.Contains(tag.By, task.Actor(p.speaker())):
-			p.reject("tag %s is not the %s's to set", tag.Name, p.speaker())
+			p.rejectAction("tag %q is not known on this board: it is not set", clipWords(name))
+		case !slices.Contains(tag.By, task.Actor(p.speakerRole())):
+			p.rejectAction("tag %s is not the %s's to set", tag.Name, p.speakerRole())
 		case !slices.Contains(out, tag.Name):
 			out = append(out, tag.Name)
 		}
@@ -307,13 +307,13 @@ func (p *plan) allowedTags(names []string) []string {
 func (p *plan) knownTags(names []string) []string {
 	var out []string
 	for _, name := range names {
-		tag, ok := p.x.def.Board.Tag(name)
+		tag, ok := p.d.def.Board.TagNamed(name)
 		switch {
 		case !ok:
-			p.reject("tag %q is not known on this board: it is not taken off", clip(name))
+			p.rejectAction("tag %q is not known on this board: it is not taken off", clipWords(name))
 		case tag.OnlyPeople():
-			if f := p.x.t.Face; f != nil && slices.Contains(f.Tags, tag.Name) {
-				p.reject("tag %s is a person's: it is not taken off", tag.Name)
+			if f := p.d.t.CardSnapshot; f != nil && slices.Contains(f.Tags, tag.Name) {
+				p.rejectAction("tag %s is a person's: it is not taken off", tag.Name)
 			}
 		case !slices.Contains(out, tag.Name):
 			out = append(out, tag.Name)
@@ -322,20 +322,20 @@ func (p *plan) knownTags(names []string) []string {
 	return out
 }
 
-// claims compares what a worker says it did to the repository with what was found, and
+// checkGitClaims compares what a worker says it did to the repository with what was found, and
 // links its pull request.
-func (p *plan) claims(g *signal.GitActions) {
+func (p *plan) checkGitClaims(g *signal.GitActions) {
 	if g == nil {
 		return
 	}
-	for _, e := range p.x.sig.Evidence {
+	for _, e := range p.d.sig.Evidence {
 		if e.Name == workflow.ClaimsFact && !e.Holds {
-			p.reject("what it says about the repository does not hold: %s", clip(e.Detail))
+			p.rejectAction("what it says about the repository does not hold: %s", clipWords(e.Detail))
 			return
 		}
 	}
-	if g.PR != nil && strings.HasPrefix(g.PR.URL, "https://") && g.PR.URL != p.x.t.PRURL {
-		p.e.Fields = append(p.e.Fields, signal.Field{Name: "pr_url", From: p.x.t.PRURL, To: clip(g.PR.URL)})
+	if g.PR != nil && strings.HasPrefix(g.PR.URL, "https://") && g.PR.URL != p.d.t.PRURL {
+		p.e.Fields = append(p.e.Fields, signal.Field{Name: "pr_url", From: p.d.t.PRURL, To: clipWords(g.PR.URL)})
 	}
 }
 
@@ -344,23 +344,23 @@ func (p *plan) claims(g *signal.GitActions) {
 func (p *plan) statusComment(r *signal.Report, add, remove []string) string {
 	c, err := als.Parse(r.Actions.Comment)
 	if err != nil {
-		c = als.Comment{}.With(textField(als.Actor, "")).With(textField(als.Intent, "status")).With(textField(als.Action, p.x.t.Status)).
-			With(listField(als.TagsAdd, nil)).With(listField(als.TagsRemove, nil)).With(textField(als.Summary, clip(r.Detail)))
-		for line := range strings.Lines(cut(r.Actions.Comment, 4096)) {
+		c = als.Comment{}.WithField(textField(als.Actor, "")).WithField(textField(als.Intent, "status")).WithField(textField(als.Action, p.d.t.Status)).
+			WithField(listField(als.TagsAdd, nil)).WithField(listField(als.TagsRemove, nil)).WithField(textField(als.Summary, clipWords(r.Detail)))
+		for line := range strings.Lines(cutText(r.Actions.Comment, 4096)) {
 			if line = strings.TrimSpace(line); line != "" {
-				c = c.With(listField(als.Details, append(c.List(als.Details), line)))
+				c = c.WithField(listField(als.Details, append(c.List(als.Details), line)))
 			}
 		}
 	}
-	c = c.With(textField(als.Actor, p.speaker())).With(listField(als.TagsAdd, add)).With(listField(als.TagsRemove, remove))
+	c = c.WithField(textField(als.Actor, p.speakerRole())).WithField(listField(als.TagsAdd, add)).WithField(listField(als.TagsRemove, remove))
 	if why := r.Actions.NeedsHuman; why != "" {
-		c = c.With(listField(als.Details, append(c.List(als.Details), "needs a person: "+clip(why))))
+		c = c.WithField(listField(als.Details, append(c.List(als.Details), "needs a person: "+clipWords(why))))
 	}
 	for _, why := range r.Actions.Errors {
-		c = c.With(listField(als.Details, append(c.List(als.Details), "error: "+clip(why))))
+		c = c.WithField(listField(als.Details, append(c.List(als.Details), "error: "+clipWords(why))))
 	}
 	for _, why := range p.e.Rejected {
-		c = c.With(listField(als.Details, append(c.List(als.Details), "not done: "+why)))
+		c = c.WithField(listField(als.Details, append(c.List(als.Details), "not done: "+why)))
 	}
 	return c.String()
 }
@@ -371,8 +371,8 @@ func listField(key string, list []string) als.Field {
 	return als.Field{Key: key, Kind: als.List, List: list}
 }
 
-// cut keeps the beginning of a text, and whole characters of it.
-func cut(s string, most int) string {
+// cutText keeps the beginning of a text, and whole characters of it.
+func cutText(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

@@ -12,19 +12,19 @@ import (
 	"orange/internal/core/workflow"
 )
 
-func face(column string, tags ...string) *board.Face {
-	return &board.Face{Column: column, Tags: tags, Described: "d1"}
+func face(column string, tags ...string) *board.Snapshot {
+	return &board.Snapshot{Column: column, Tags: tags, Described: "d1"}
 }
 
 // looks lets Orange read the card.
-func (w *world) looks(f *board.Face, busy ...string) engine.Decision {
+func (w *world) looks(f *board.Snapshot, busy ...string) engine.Decision {
 	w.t.Helper()
-	return w.must(signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.CardChanged, Face: f, Busy: busy})
+	return w.must(signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.CardChanged, CardSnapshot: f, Busy: busy})
 }
 
 // sent names the role and the mode of the agent state that a task is in, "" for none.
 func (w *world) sent() string {
-	s, _ := w.def.State(w.task.Status)
+	s, _ := w.def.StateNamed(w.task.Status)
 	if s.Kind != workflow.Agent {
 		return ""
 	}
@@ -94,7 +94,7 @@ func TestACardIsDispatchedByItsFace(t *testing.T) {
 				}
 				if dispatches == 6 && tt.want != "" && !tt.person { // too many rounds without a person
 					want, count = "", 6
-					if it, _ := engine.Inbox(w.def, w.task); w.task.Status != "halted" || !strings.HasPrefix(it.Text, "the work needs help: dispatches reached its bound of 6 since a person last decided: the card is in "+tt.column) {
+					if it, _ := engine.InboxItem(w.def, w.task); w.task.Status != "halted" || !strings.HasPrefix(it.Text, "the work needs help: dispatches reached its bound of 6 since a person last decided: the card is in "+tt.column) {
 						t.Errorf("%s after %d dispatches: %s", w.task.Status, dispatches, it.Text)
 					}
 				}
@@ -106,11 +106,11 @@ func TestACardIsDispatchedByItsFace(t *testing.T) {
 						t.Errorf("%s in %s: %+v", d.Verdict, w.task.Status, d.Entries)
 					}
 				}
-				if w.sent() != want || w.task.Counter("dispatches") != count {
-					t.Errorf("%q, want %q; counted %d, want %d\n%s", w.sent(), want, w.task.Counter("dispatches"), count, why(d))
+				if w.sent() != want || w.task.CounterValue("dispatches") != count {
+					t.Errorf("%q, want %q; counted %d, want %d\n%s", w.sent(), want, w.task.CounterValue("dispatches"), count, why(d))
 				}
-				if w.task.Face == nil || w.task.Face.Column != tt.column {
-					t.Errorf("the card was seen as %+v", w.task.Face)
+				if w.task.CardSnapshot == nil || w.task.CardSnapshot.Column != tt.column {
+					t.Errorf("the card was seen as %+v", w.task.CardSnapshot)
 				}
 			})
 		}
@@ -119,7 +119,7 @@ func TestACardIsDispatchedByItsFace(t *testing.T) {
 
 func TestWhatADispatchDoesToTheCard(t *testing.T) {
 	for _, tt := range []struct {
-		face *board.Face
+		face *board.Snapshot
 		want string
 	}{
 		{face("Development", "Planned"), "tag_card-Ops-Ready claim_card=Claimed-Dev-1 acquire spawn_agent"},
@@ -174,10 +174,10 @@ func TestACardThatLooksTheSameChangesNothing(t *testing.T) {
 	}
 	other := face("Analyse", "Needs-Clarification")
 	other.Described = "d2"
-	if d := w.looks(other); len(d.Entries) != 1 || w.task.Face.Described != "d2" {
-		t.Errorf("%+v, seen %+v", d.Entries, w.task.Face)
+	if d := w.looks(other); len(d.Entries) != 1 || w.task.CardSnapshot.Described != "d2" {
+		t.Errorf("%+v, seen %+v", d.Entries, w.task.CardSnapshot)
 	}
-	it, ok := engine.Inbox(w.def, w.task)
+	it, ok := engine.InboxItem(w.def, w.task)
 	if !ok || it.Kind != engine.ItemBoard || !strings.Contains(it.Text, "set Clarification-Answered") || it.Do != "orange board tag p/1 Clarification-Answered" {
 		t.Errorf("%+v, %v", it, ok)
 	}
@@ -185,8 +185,8 @@ func TestACardThatLooksTheSameChangesNothing(t *testing.T) {
 
 func TestACardThatChangesWhileAnAgentWorksIsOnlySeen(t *testing.T) {
 	w := placed(t, "joan-board", "dev-implement")
-	d := w.must(signal.Signal{Kind: signal.Tracker, Actor: task.Human, Word: signal.CardChanged, Face: face("Review", "Invoke-Architect")})
-	if d.Verdict != engine.Record || w.task.Status != "dev-implement" || w.task.Face.Column != "Review" || effects(d.Entries) != "" {
+	d := w.must(signal.Signal{Kind: signal.Tracker, Actor: task.Human, Word: signal.CardChanged, CardSnapshot: face("Review", "Invoke-Architect")})
+	if d.Verdict != engine.Record || w.task.Status != "dev-implement" || w.task.CardSnapshot.Column != "Review" || effects(d.Entries) != "" {
 		t.Errorf("%s in %s: %+v", d.Verdict, w.task.Status, d.Entries)
 	}
 }
@@ -197,7 +197,7 @@ func TestAPersonsChangeWaitsWhileOrangeChangesTheCard(t *testing.T) {
 	if w.task.Status != "board" || !strings.HasSuffix(deeds(w.log), "read_card") {
 		t.Fatalf("%s: %s", w.task.Status, deeds(w.log))
 	}
-	person := signal.Signal{Kind: signal.Tracker, Actor: task.Human, Word: signal.CardChanged, Face: face("To Do")}
+	person := signal.Signal{Kind: signal.Tracker, Actor: task.Human, Word: signal.CardChanged, CardSnapshot: face("To Do")}
 	d := w.must(person)
 	if d.Verdict != engine.Stay || len(d.Entries) > 0 || !strings.Contains(why(d), "the card is being changed: it is read again when that is done") {
 		t.Errorf("%s: %+v\n%s", d.Verdict, d.Entries, why(d))
@@ -224,20 +224,20 @@ func TestASerialGroupTakesOneTaskAtATime(t *testing.T) {
 	}
 	w := placed(t, "joan-board", "board")
 	d := w.looks(face("Development", "Planned"), "dev")
-	if d.Verdict != engine.Stay || w.task.Status != "board" || !w.task.Queued || d.Entries[0].Type != journal.TaskQueued || w.task.Face == nil ||
-		d.Entries[0].Reason != "another task of project supposed is at dev, and one works at a time" || len(w.task.Pending) > 0 || w.task.Counter("dispatches") != 0 {
+	if d.Verdict != engine.Stay || w.task.Status != "board" || !w.task.Queued || d.Entries[0].Type != journal.TaskQueued || w.task.CardSnapshot == nil ||
+		d.Entries[0].Reason != "another task of project supposed is at dev, and one works at a time" || len(w.task.Pending) > 0 || w.task.CounterValue("dispatches") != 0 {
 		t.Fatalf("%s: %+v", d.Verdict, d.Entries)
 	}
-	if it, ok := engine.Inbox(w.def, w.task); ok {
+	if it, ok := engine.InboxItem(w.def, w.task); ok {
 		t.Errorf("a person is asked although other tasks come first: %+v", it)
 	}
-	for _, sig := range []signal.Signal{ready("dev"), {Kind: signal.Tracker, Actor: task.Engine, Face: face("Development", "Planned"), Busy: []string{"dev"}}} {
+	for _, sig := range []signal.Signal{ready("dev"), {Kind: signal.Tracker, Actor: task.Engine, CardSnapshot: face("Development", "Planned"), Busy: []string{"dev"}}} {
 		if d := w.must(sig); len(d.Entries) > 0 || !w.task.Queued {
 			t.Errorf("%s while it is busy: %+v", sig.Kind, d.Entries)
 		}
 	}
 	d = w.must(ready("reviewers"))
-	if w.sent() != "dev/implement" || w.task.Queued || w.task.Face.Column != "Development" || w.task.Counter("dispatches") != 1 {
+	if w.sent() != "dev/implement" || w.task.Queued || w.task.CardSnapshot.Column != "Development" || w.task.CounterValue("dispatches") != 1 {
 		t.Errorf("%s, queued %v\n%s", w.task.Status, w.task.Queued, why(d))
 	}
 
@@ -247,7 +247,7 @@ func TestASerialGroupTakesOneTaskAtATime(t *testing.T) {
 	}
 	w = placed(t, "joan-board", "dev-implement")
 	w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: "dev", Report: unclear(signal.Unknown), Busy: []string{"dev"}})
-	if _, lives := w.task.Live("dev"); !lives {
+	if _, lives := w.task.LiveAttempt("dev"); !lives {
 		t.Error("what follows from an agent's own end is kept waiting")
 	}
 	w = placed(t, "joan-board", "dev-implement")
@@ -271,7 +271,7 @@ func TestAQueuedCardIsDispatchedAsItLooksNow(t *testing.T) {
 	if w.must(signal.Signal{Kind: signal.Ready, Actor: task.Engine}); w.sent() != "" {
 		t.Errorf("nothing waits for the card any more: %q", w.sent())
 	}
-	if it, ok := engine.Inbox(w.def, w.task); !ok || it.Kind != engine.ItemBoard {
+	if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Kind != engine.ItemBoard {
 		t.Errorf("a card that nobody waits for: %+v, %v", it, ok)
 	}
 	if w.looks(face("Analyse", "Ready"), "dev"); w.sent() != "architect/plan" || w.task.Queued {
@@ -291,9 +291,9 @@ func TestAQueuedCardIsDispatchedAsItLooksNow(t *testing.T) {
 // Several lookouts may wait for the same tag; it is named once.
 func TestAWaitingCardNamesEachTagOnce(t *testing.T) {
 	w := placed(t, "joan-board", "board")
-	w.task.Face = &board.Face{Column: "Deploy", Tags: []string{"Review-Approved"}}
+	w.task.CardSnapshot = &board.Snapshot{Column: "Deploy", Tags: []string{"Review-Approved"}}
 	w.task.TrackerRef = "board:p/1"
-	if it, ok := engine.Inbox(w.def, w.task); !ok || it.Text != "the card is in Deploy with Review-Approved: set Ops-Ready" {
+	if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Text != "the card is in Deploy with Review-Approved: set Ops-Ready" {
 		t.Errorf("%v %+v", ok, it)
 	}
 }

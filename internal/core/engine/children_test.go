@@ -71,7 +71,7 @@ func TestTheWayOfAParent(t *testing.T) {
 	if w.task.Status != "Coordinating" || len(w.task.Attempts) > 0 || w.task.Workspace != "" || len(engine.Timers(w.def, &w.task)) > 0 {
 		t.Fatalf("%+v", w.task)
 	}
-	if it, ok := engine.Inbox(w.def, w.task); ok {
+	if it, ok := engine.InboxItem(w.def, w.task); ok {
 		t.Errorf("a person is asked while the children work: %+v", it)
 	}
 	for _, states := range [][]string{{"Started", "Backlog"}, {"Finished", "Started"}} {
@@ -100,8 +100,8 @@ func TestTheWayOfAParent(t *testing.T) {
 	w.perform()
 	a := w.own()
 	w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Report: word("passed"), Children: kids("Accepted", "Delivered")})
-	if w.task.Status != "Delivered-parent" || w.task.Counter("no_answer") != 1 || !strings.Contains(w.task.Said.Diagnosis, "1 of 2 children are Accepted") {
-		t.Errorf("accepted before its children: %s, %+v", w.task.Status, w.task.Said)
+	if w.task.Status != "Delivered-parent" || w.task.CounterValue("no_answer") != 1 || !strings.Contains(w.task.LastReport.Diagnosis, "1 of 2 children are Accepted") {
+		t.Errorf("accepted before its children: %s, %+v", w.task.Status, w.task.LastReport)
 	}
 	w.perform()
 	a = w.own()
@@ -110,9 +110,9 @@ func TestTheWayOfAParent(t *testing.T) {
 	if w.task.Status != "Accepted" || len(w.task.Attempts) > 0 || w.task.Workspace != "" {
 		t.Errorf("%s, %+v in %q", w.task.Status, w.task.Attempts, w.task.Workspace)
 	}
-	again, err := engine.Again(w.def, stored(t, w.log))
+	again, err := engine.Redecide(w.def, stored(t, w.log))
 	must(t, err)
-	if first, n := again.Diverges(); n > 0 {
+	if first, n := again.FirstDivergence(); n > 0 {
 		t.Errorf("%d decisions differ: %s", n, asJSON(t, first))
 	}
 }

@@ -39,7 +39,7 @@ func TestAConsultationGoesThereAndBack(t *testing.T) {
 					say = w.tells
 				}
 				d := say(consulting(tt.asks, tt.role))
-				if d.Verdict != engine.Advance || w.task.Status != tt.state || w.task.ReturnTo != tt.from || w.task.Counter("consults") != 1 {
+				if d.Verdict != engine.Advance || w.task.Status != tt.state || w.task.ReturnTo != tt.from || w.task.CounterValue("consults") != 1 {
 					t.Fatalf("%s in %s, back to %s\n%s", d.Verdict, w.task.Status, w.task.ReturnTo, why(d))
 				}
 				if tt.role == "ops" && !strings.Contains(deeds(d.Entries), "tag_card+Invoke-Architect") || strings.Contains(deeds(d.Entries), "release_card") {
@@ -123,7 +123,7 @@ func TestWhoMayNotConsult(t *testing.T) {
 func TestAPersonsDecisionAllowsAnotherConsultation(t *testing.T) {
 	w := placed(t, "joan-board", "board")
 	w.task.Counters[1].Value = 1
-	if w.looks(face("Review", "Review-Approved", "Ops-Ready")); w.task.Counter("consults") != 0 {
+	if w.looks(face("Review", "Review-Approved", "Ops-Ready")); w.task.CounterValue("consults") != 0 {
 		t.Errorf("%+v", w.task.Counters)
 	}
 }

@@ -11,90 +11,90 @@ import (
 // maxSummary bounds a summary, in bytes: it is a line, not a document.
 const maxSummary = 4096
 
-// create begins a task in one of the workflow's entry states. If it may start at
+// createTask begins a task in one of the workflow's entry states. If it may start at
 // once it leaves its queue in the same decision, so that no crash can part the two.
-func (x *decider) create() Verdict {
-	n := x.sig.New
-	if v := x.checkNew(); v != "" {
+func (d *decider) createTask() Verdict {
+	n := d.sig.New
+	if v := d.checkNew(); v != "" {
 		return v
 	}
 	if n.Workspace != "" || len(n.Counters) > 0 || !n.CreatedAt.IsZero() {
-		return x.refuse("a new task has no workspace, counters or time of its own: only an import takes them over")
+		return d.refuse("a new task has no workspace, counters or time of its own: only an import takes them over")
 	}
-	edge := x.entryEdge()
+	edge := d.entryEdge()
 	if edge == nil {
-		return x.refuse("Invalid status %q: a task of workflow %s begins in %s", n.Status, x.def.Name, strings.Join(x.entryStates(), ", "))
+		return d.refuse("Invalid status %q: a task of workflow %s begins in %s", n.Status, d.def.Name, strings.Join(d.entryStates(), ", "))
 	}
-	if !x.weigh(edge, x.sig.Actor) {
-		return x.refuseClosed()
+	if !d.weighEdge(edge, d.sig.Actor) {
+		return d.refuseClosed()
 	}
-	e := x.entry(journal.TaskCreated)
-	e.Task, e.New, e.Workflow, e.Hash = n.ID, n, x.def.Name, x.def.Hash
-	x.t.Project = n.Project // a new record has nothing else that effects ask for
-	if v := x.takeWith(e, edge, Advance); v == Refuse {
+	e := d.newEntry(journal.TaskCreated)
+	e.Task, e.New, e.Workflow, e.Hash = n.ID, n, d.def.Name, d.def.Hash
+	d.t.Project = n.Project // a new record has nothing else that effects ask for
+	if v := d.takeEdgeWith(e, edge, Advance); v == Refuse {
 		return v
 	}
-	x.talkAtOnce()
-	return x.startAtOnce()
+	d.talkAtOnce()
+	return d.startAtOnce()
 }
 
 // talkAtOnce starts the agent of a task that begins with questions, if a workspace is
 // free. Otherwise a person starts it when they want to talk.
-func (x *decider) talkAtOnce() {
-	e := &x.entries[0]
-	s, _ := x.def.State(e.To)
-	if !x.sig.New.Spawn || s.Kind != workflow.Waiting || s.Role == "" || len(x.sig.Free) == 0 {
+func (d *decider) talkAtOnce() {
+	e := &d.entries[0]
+	s, _ := d.def.StateNamed(e.To)
+	if !d.sig.New.Spawn || s.Kind != workflow.Waiting || s.Role == "" || len(d.sig.Free) == 0 {
 		return
 	}
-	p := x.plan(e)
+	p := d.newPlan(e)
 	p.counters = e.Counters
-	p.ensure(s)
+	p.ensureAgent(s)
 }
 
-func (x *decider) startAtOnce() Verdict {
-	s, _ := x.def.State(x.entries[0].To)
-	if !x.sig.New.Spawn || s.Kind != workflow.Queued {
+func (d *decider) startAtOnce() Verdict {
+	s, _ := d.def.StateNamed(d.entries[0].To)
+	if !d.sig.New.Spawn || s.Kind != workflow.Queued {
 		return Advance
 	}
-	created := x.entries[0]
-	x.entries = x.entries[:0]
-	*x.t = task.Task{}
-	x.push(created)
-	x.event(workflow.OnReady, "")
+	created := d.entries[0]
+	d.entries = d.entries[:0]
+	*d.t = task.Task{}
+	d.pushEntry(created)
+	d.takeEventEdge(workflow.OnReady, "")
 	return Advance
 }
 
-func (x *decider) checkNew() Verdict {
-	n := x.sig.New
+func (d *decider) checkNew() Verdict {
+	n := d.sig.New
 	switch {
 	case n == nil:
-		return x.refuse("the signal does not say which task is wanted")
-	case !n.ID.Valid():
-		return x.refuse("%q is not a task id", n.ID)
+		return d.refuse("the signal does not say which task is wanted")
+	case !n.ID.IsValid():
+		return d.refuse("%q is not a task id", n.ID)
 	case n.Project == "":
-		return x.refuse("a task belongs to a project: name one")
+		return d.refuse("a task belongs to a project: name one")
 	}
 	if why := badField("branch", n.Branch); why != "" {
-		return x.refuse("%s", why)
+		return d.refuse("%s", why)
 	}
 	if why := badField("summary", n.Summary); why != "" {
-		return x.refuse("%s", why)
+		return d.refuse("%s", why)
 	}
 	return ""
 }
 
 // entryEdge finds the edge that leads to the wanted first state. A task without a
 // summary begins where an answer is waited for, if the workflow has such an entry.
-func (x *decider) entryEdge() *workflow.Edge {
-	want := x.sig.New.Status
+func (d *decider) entryEdge() *workflow.Edge {
+	want := d.sig.New.Status
 	var first *workflow.Edge
-	for _, i := range x.def.EdgesFrom(workflow.New) {
-		e := &x.def.Edges[i]
-		s, _ := x.def.State(e.To)
+	for _, i := range d.def.EdgesFrom(workflow.New) {
+		e := &d.def.Edges[i]
+		s, _ := d.def.StateNamed(e.To)
 		switch {
 		case want != "" && e.To == want:
 			return e
-		case want == "" && strings.TrimSpace(x.sig.New.Summary) == "" && s.Kind == workflow.Waiting:
+		case want == "" && strings.TrimSpace(d.sig.New.Summary) == "" && s.Kind == workflow.Waiting:
 			return e
 		case want == "" && first == nil:
 			first = e
@@ -103,32 +103,32 @@ func (x *decider) entryEdge() *workflow.Edge {
 	return first
 }
 
-func (x *decider) entryStates() []string {
+func (d *decider) entryStates() []string {
 	var out []string
-	for _, i := range x.def.EdgesFrom(workflow.New) {
-		out = append(out, x.def.Edges[i].To)
+	for _, i := range d.def.EdgesFrom(workflow.New) {
+		out = append(out, d.def.Edges[i].To)
 	}
 	return out
 }
 
 // importTask takes over a task of an earlier installation, in the state it was in.
 // Nothing is started: a state that needs an agent gets one when its deadline passes.
-func (x *decider) importTask() Verdict {
-	if x.sig.Actor != task.Human {
-		return x.refuse("only a person may import a task")
+func (d *decider) importTask() Verdict {
+	if d.sig.Actor != task.Human {
+		return d.refuse("only a person may import a task")
 	}
-	if v := x.checkNew(); v != "" {
+	if v := d.checkNew(); v != "" {
 		return v
 	}
-	n := x.sig.New
-	if _, ok := x.def.State(n.Status); !ok && (x.sig.Lost == nil || x.haltState() == "") {
-		return x.refuse("Invalid status %q: workflow %s has %s", n.Status, x.def.Name, x.stateList())
+	n := d.sig.New
+	if _, ok := d.def.StateNamed(n.Status); !ok && (d.sig.Lost == nil || d.haltState() == "") {
+		return d.refuse("Invalid status %q: workflow %s has %s", n.Status, d.def.Name, d.stateList())
 	}
-	e := x.entry(journal.TaskCreated)
-	e.Task, e.New, e.Workflow, e.Hash = n.ID, n, x.def.Name, x.def.Hash
-	e.From, e.To, e.Seen, e.Reason = workflow.New, n.Status, x.seen(), "imported"
-	for i := range x.def.Counters {
-		c := task.Counter{Name: x.def.Counters[i].Name}
+	e := d.newEntry(journal.TaskCreated)
+	e.Task, e.New, e.Workflow, e.Hash = n.ID, n, d.def.Name, d.def.Hash
+	e.From, e.To, e.Seen, e.Reason = workflow.New, n.Status, d.seenSections(), "imported"
+	for i := range d.def.Counters {
+		c := task.Counter{Name: d.def.Counters[i].Name}
 		for _, have := range n.Counters {
 			if have.Name == c.Name {
 				c.Value, c.Total = have.Value, have.Value
@@ -136,8 +136,8 @@ func (x *decider) importTask() Verdict {
 		}
 		e.Counters = append(e.Counters, c)
 	}
-	if lost := x.sig.Lost; lost != nil {
-		return x.importLost(e, lost)
+	if lost := d.sig.Lost; lost != nil {
+		return d.importLost(e, lost)
 	}
-	return x.last(e, Record)
+	return d.finishWith(e, Record)
 }

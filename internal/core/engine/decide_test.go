@@ -90,7 +90,7 @@ func (w *world) send(sig signal.Signal) engine.Decision {
 func (w *world) perform() (done []string) {
 	w.t.Helper()
 	for range 50 {
-		e, ok := engine.Next(&w.task)
+		e, ok := engine.NextEffect(&w.task)
 		if !ok {
 			return done
 		}
@@ -121,7 +121,7 @@ func TestATaskGoesFromPlanToReviewing(t *testing.T) {
 	}
 	w.body += "\n## Handoff\n\nDONE: x\n"
 	d = w.send(signal.Signal{Kind: signal.Request, Actor: "worker", Attempt: 1, Verb: "complete"})
-	if d.Verdict != engine.Advance || w.task.Counter("review_round") != 1 {
+	if d.Verdict != engine.Advance || w.task.CounterValue("review_round") != 1 {
 		t.Fatal(d.Refused)
 	}
 	t.Log(w.perform())

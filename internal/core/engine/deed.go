@@ -16,54 +16,54 @@ const (
 	VerbCreatePR = "create-pr"
 )
 
-// deed writes down what a person wants done. What follows from it, such as the end of
+// requestPersonAction writes down what a person wants done. What follows from it, such as the end of
 // a task whose branch is merged, is decided when it is done.
-func (x *decider) deed() Verdict {
-	do := map[string]string{VerbMerge: workflow.MergeBranch, VerbPush: workflow.Push, VerbCreatePR: workflow.CreatePR}[x.sig.Verb]
-	s, ok := x.def.State(x.t.Status)
+func (d *decider) requestPersonAction() Verdict {
+	do := map[string]string{VerbMerge: workflow.MergeBranch, VerbPush: workflow.Push, VerbCreatePR: workflow.CreatePR}[d.sig.Verb]
+	s, ok := d.def.StateNamed(d.t.Status)
 	switch {
-	case x.sig.Actor != task.Human && x.sig.Actor != "":
-		return x.refuse("only a person may ask for that: %s", x.sig.Verb)
+	case d.sig.Actor != task.Human && d.sig.Actor != "":
+		return d.refuse("only a person may ask for that: %s", d.sig.Verb)
 	case !ok || s.Kind == workflow.Terminal || s.Kind == workflow.Queued:
-		return x.refuse("the task is %s: there is nothing to %s", x.t.Status, x.sig.Verb)
-	case do == workflow.MergeBranch && !x.mergeHelps():
-		return x.refuse("the task is %s, and a merge is for one that waits for it: see orange task explain %s", x.t.Status, x.t.ID)
-	case do == workflow.MergeBranch && x.empty() != nil && !x.empty().Holds:
-		return x.refuse("%s", x.empty().Detail)
-	case do == workflow.MergeBranch && x.empty() != nil:
-		return x.refuse("branch %s has no commits: nothing was merged; finish the task with orange task complete %s, or send it back with orange task request-changes %s", x.t.Branch, x.t.ID, x.t.ID)
-	case slices.ContainsFunc(x.t.Pending, func(e task.Effect) bool { return e.Do == do && !e.GivenUp }):
-		return x.refuse("%s is under way already", x.sig.Verb)
+		return d.refuse("the task is %s: there is nothing to %s", d.t.Status, d.sig.Verb)
+	case do == workflow.MergeBranch && !d.mergeHelps():
+		return d.refuse("the task is %s, and a merge is for one that waits for it: see orange task explain %s", d.t.Status, d.t.ID)
+	case do == workflow.MergeBranch && d.emptyBranchEvidence() != nil && !d.emptyBranchEvidence().Holds:
+		return d.refuse("%s", d.emptyBranchEvidence().Detail)
+	case do == workflow.MergeBranch && d.emptyBranchEvidence() != nil:
+		return d.refuse("branch %s has no commits: nothing was merged; finish the task with orange task complete %s, or send it back with orange task request-changes %s", d.t.Branch, d.t.ID, d.t.ID)
+	case slices.ContainsFunc(d.t.Pending, func(e task.Effect) bool { return e.Do == do && !e.GivenUp }):
+		return d.refuse("%s is under way already", d.sig.Verb)
 	}
-	e := x.entry(journal.EffectAsked)
+	e := d.newEntry(journal.EffectAsked)
 	e.Reason = "a person asked for it"
-	for i := range x.t.Pending { // a delivery that was given up must not hold up the new one
-		p := &x.t.Pending[i]
+	for i := range d.t.Pending { // a delivery that was given up must not hold up the new one
+		p := &d.t.Pending[i]
 		if info, _ := workflow.EffectNamed(p.Do); p.GivenUp && (info.Pushes || info.OpensPR || p.Do == workflow.MergeBranch) {
 			e.Dropped = append(e.Dropped, p.ID)
 		}
 	}
-	e.Effects = []task.Effect{{ID: task.EffectID(x.t.ID, e.Seq, 0), Do: do, By: task.ByPerson, Arg: x.sig.Arg}}
+	e.Effects = []task.Effect{{ID: task.EffectID(d.t.ID, e.Seq, 0), Do: do, By: task.ByPerson, Arg: d.sig.Arg}}
 	if do == workflow.MergeBranch {
-		e.Effects[0].Head = x.sig.Confirmed
+		e.Effects[0].Head = d.sig.Confirmed
 	}
-	return x.last(e, Record)
+	return d.finishWith(e, Record)
 }
 
-// empty is the evidence that the branch has no commits of its own, nil if there is none.
-func (x *decider) empty() *signal.Evidence {
-	at := slices.IndexFunc(x.sig.Evidence, func(e signal.Evidence) bool { return e.Name == workflow.Merged && e.Empty })
+// emptyBranchEvidence is the evidence that the branch has no commits of its own, nil if there is none.
+func (d *decider) emptyBranchEvidence() *signal.Evidence {
+	at := slices.IndexFunc(d.sig.Evidence, func(e signal.Evidence) bool { return e.Name == workflow.Merged && e.Empty })
 	if at < 0 {
 		return nil
 	}
-	return &x.sig.Evidence[at]
+	return &d.sig.Evidence[at]
 }
 
 // mergeHelps says whether an edge out of the state waits for the branch to be merged.
-func (x *decider) mergeHelps() bool {
-	for _, i := range x.def.EdgesFrom(x.t.Status) {
-		for _, g := range x.def.EdgeGates(&x.def.Edges[i]) {
-			if x.def.Gates[g].Evidence == workflow.Merged {
+func (d *decider) mergeHelps() bool {
+	for _, i := range d.def.EdgesFrom(d.t.Status) {
+		for _, g := range d.def.EdgeGates(&d.def.Edges[i]) {
+			if d.def.Gates[g].Evidence == workflow.Merged {
 				return true
 			}
 		}

@@ -50,11 +50,11 @@ func Decide(def *workflow.Definition, t task.Task, sig signal.Signal) Decision {
 	x.t, x.sig = &x.task, &x.signal
 	x.sig.Rules = max(x.sig.Rules, x.t.Rules) // a record is never decided by older rules again
 	x.hearLastMessage()
-	if v := x.check(); v != "" {
-		return x.decision(v)
+	if v := x.checkSignal(); v != "" {
+		return x.buildDecision(v)
 	}
 	x.setBack()
-	return x.decision(x.dispatch())
+	return x.buildDecision(x.dispatchSignal())
 }
 
 // decider is one run of Decide.
@@ -76,129 +76,129 @@ type decider struct {
 	disowned string         // the verdict that would open an edge if it were the agent's own
 }
 
-func (x *decider) dispatch() Verdict {
-	switch x.sig.Kind {
+func (d *decider) dispatchSignal() Verdict {
+	switch d.sig.Kind {
 	case signal.Create:
-		return x.create()
+		return d.createTask()
 	case signal.Import:
-		return x.importTask()
+		return d.importTask()
 	case signal.Request:
-		return x.request()
+		return d.decideOnRequest()
 	case signal.Ready:
-		return x.ready()
+		return d.leaveQueue()
 	case signal.Exit:
-		return x.exit()
+		return d.decideOnExit()
 	case signal.Notice:
-		return x.notice()
+		return d.decideOnNotice()
 	case signal.Outcome:
-		return x.outcome()
+		return d.decideOnOutcome()
 	case signal.Tracker:
 		switch {
-		case x.sig.Face != nil:
-			return x.card(x.sig.Face)
-		case x.sig.Word == signal.Reachable:
-			return x.reachable()
-		case x.sig.Word == signal.PRClosed:
-			return x.closedPR()
+		case d.sig.CardSnapshot != nil:
+			return d.decideOnCard(d.sig.CardSnapshot)
+		case d.sig.Word == signal.Reachable:
+			return d.retryTracker()
+		case d.sig.Word == signal.PRClosed:
+			return d.closedPR()
 		}
-		return x.event(workflow.OnTracker, x.sig.Word)
+		return d.takeEventEdge(workflow.OnTracker, d.sig.Word)
 	case signal.Timer:
-		return x.timer()
+		return d.decideOnTimer()
 	case signal.Effect:
-		return x.receipt()
+		return d.decideOnReceipt()
 	case signal.Update:
-		return x.update()
+		return d.updateFields()
 	case signal.Pause, signal.Resume:
-		return x.pause()
+		return d.pauseOrResume()
 	case signal.Tamper:
-		return x.tamper()
+		return d.recordTampering()
 	case signal.Delete:
-		return x.remove()
+		return d.deleteTask()
 	case signal.Restore:
-		return x.restore()
+		return d.restoreTask()
 	}
-	return x.refuse("signal kind %q is not known", x.sig.Kind)
+	return d.refuse("signal kind %q is not known", d.sig.Kind)
 }
 
-// check refuses what no kind of signal may be.
-func (x *decider) check() Verdict {
-	fresh := x.sig.Kind == signal.Create || x.sig.Kind == signal.Import
+// checkSignal refuses what no kind of signal may be.
+func (d *decider) checkSignal() Verdict {
+	fresh := d.sig.Kind == signal.Create || d.sig.Kind == signal.Import
 	switch {
-	case x.sig.At.IsZero():
-		return x.refuse("the signal carries no time")
-	case fresh && x.t.Seq > 0:
-		return x.refuse("task %s exists already", x.t.ID)
-	case !fresh && x.t.Seq == 0:
-		return x.refuse("there is no such task")
-	case x.t.Deleted:
-		return x.refuse("task %s was deleted", x.t.ID)
-	case x.sig.Actor == task.Tracker && x.t.Paused && strings.HasPrefix(x.t.Hold, RestoredHold):
-		return x.refuse("%s: only a person may move or resume the task", x.t.Hold) // it may be old news of a tracker
-	case x.sig.Actor != "" && !x.def.KnowsActor(x.sig.Actor):
-		return x.refuse("actor %q is not known: use human, engine, tracker or a role of workflow %s", x.sig.Actor, x.def.Name)
+	case d.sig.At.IsZero():
+		return d.refuse("the signal carries no time")
+	case fresh && d.t.Seq > 0:
+		return d.refuse("task %s exists already", d.t.ID)
+	case !fresh && d.t.Seq == 0:
+		return d.refuse("there is no such task")
+	case d.t.Deleted:
+		return d.refuse("task %s was deleted", d.t.ID)
+	case d.sig.Actor == task.Tracker && d.t.Paused && strings.HasPrefix(d.t.PauseReason, RestoredHold):
+		return d.refuse("%s: only a person may move or resume the task", d.t.PauseReason) // it may be old news of a tracker
+	case d.sig.Actor != "" && !d.def.KnowsActor(d.sig.Actor):
+		return d.refuse("actor %q is not known: use human, engine, tracker or a role of workflow %s", d.sig.Actor, d.def.Name)
 	}
 	return ""
 }
 
-func (x *decider) decision(v Verdict) Decision {
-	d := Decision{Verdict: v, Entries: x.entries, Reasons: x.reasons, Warning: x.warning()}
-	if len(d.Entries) > 0 && x.sig.Rules > x.task.Rules {
-		d.Entries[0].Rules = x.sig.Rules
+func (d *decider) buildDecision(v Verdict) Decision {
+	out := Decision{Verdict: v, Entries: d.entries, Reasons: d.reasons, Warning: d.handoverWarning()}
+	if len(out.Entries) > 0 && d.sig.Rules > d.task.Rules {
+		out.Entries[0].Rules = d.sig.Rules
 	}
-	if len(d.Entries) > 0 && (d.Entries[0].To == "" || slices.ContainsFunc(x.sig.Samples, func(s task.Sample) bool { return s.Foreign != "" })) {
-		d.Entries[0].Samples = x.sig.Samples
+	if len(out.Entries) > 0 && (out.Entries[0].To == "" || slices.ContainsFunc(d.sig.Samples, func(s task.Sample) bool { return s.Foreign != "" })) {
+		out.Entries[0].Samples = d.sig.Samples
 	}
-	if len(d.Entries) > 0 {
-		d.Entries[0].Counters = withBack(d.Entries[0].Counters, x.back)
+	if len(out.Entries) > 0 {
+		out.Entries[0].Counters = withBack(out.Entries[0].Counters, d.back)
 	}
 	switch {
 	case v == Refuse:
-		d.Entries, d.Refused, d.Warning = nil, x.refused, ""
-	case len(d.Entries) > 0:
-		d.Entries[0].Via = x.sig.Via
-		if !x.sig.Weighs() {
+		out.Entries, out.Refused, out.Warning = nil, d.refused, ""
+	case len(out.Entries) > 0:
+		out.Entries[0].Via = d.sig.Via
+		if !d.sig.WeighsEvidence() {
 			break
 		}
-		d.Entries[0].Heard = x.sig.Heard()
-		if x.sig.Kind == signal.Exit && x.sig.Report == nil && x.sig.Rules >= journal.RulesOfIdle { // what sort of message it was is all that decisions look at
-			d.Entries[0].Heard.Final = ""
+		out.Entries[0].Snapshot = d.sig.Snapshot()
+		if d.sig.Kind == signal.Exit && d.sig.Report == nil && d.sig.Rules >= journal.RulesOfIdle { // what sort of message it was is all that decisions look at
+			out.Entries[0].Snapshot.Final = ""
 		}
-		if x.sig.Kind == signal.Exit {
-			d.Entries[0].Notice, d.Entries[0].Usage = x.sig.Condition, x.sig.Usage
+		if d.sig.Kind == signal.Exit {
+			out.Entries[0].Notice, out.Entries[0].Usage = d.sig.Condition, d.sig.Usage
 		}
 	}
-	return d
+	return out
 }
 
-func (x *decider) refuse(format string, args ...any) Verdict {
-	x.refused = fmt.Sprintf(format, args...)
+func (d *decider) refuse(format string, args ...any) Verdict {
+	d.refused = fmt.Sprintf(format, args...)
 	return Refuse
 }
 
-// entry begins the next entry. Its sequence follows on the record as the earlier
+// newEntry begins the next entry. Its sequence follows on the record as the earlier
 // entries of this decision leave it.
-func (x *decider) entry(typ journal.Type) journal.Entry {
+func (d *decider) newEntry(typ journal.Type) journal.Entry {
 	return journal.Entry{
-		Task: x.t.ID, Seq: x.t.Seq + 1, At: x.sig.At, Type: typ,
-		Actor: x.sig.Actor, Attempt: x.sig.Attempt, Cause: string(x.sig.Kind), Note: x.sig.Note, Verb: x.sig.Verb,
+		Task: d.t.ID, Seq: d.t.Seq + 1, At: d.sig.At, Type: typ,
+		Actor: d.sig.Actor, Attempt: d.sig.Attempt, Cause: string(d.sig.Kind), Note: d.sig.Note, Verb: d.sig.Verb,
 	}
 }
 
-// push appends an entry and folds it, so that what follows in the same decision
+// pushEntry appends an entry and folds it, so that what follows in the same decision
 // sees the record it leaves.
-func (x *decider) push(e journal.Entry) {
-	x.entries = append(x.entries, e)
-	next := x.t.Clone()
+func (d *decider) pushEntry(e journal.Entry) {
+	d.entries = append(d.entries, e)
+	next := d.t.Clone()
 	if err := journal.Apply(&next, &e); err != nil {
 		panic("engine: " + err.Error()) // entry() numbered it: only a bug here can do this
 	}
-	x.t = &next
-	x.env = nil
+	d.t = &next
+	d.env = nil
 }
 
-// last appends the entry that ends the decision.
-func (x *decider) last(e journal.Entry, v Verdict) Verdict {
-	x.entries = append(x.entries, e)
+// finishWith appends the entry that ends the decision.
+func (d *decider) finishWith(e journal.Entry, v Verdict) Verdict {
+	d.entries = append(d.entries, e)
 	return v
 }
 

@@ -113,7 +113,7 @@ func TestAMergedPullRequestEndsATaskOfTheBuiltIns(t *testing.T) {
 			if !holds {
 				without = append(without, "merged")
 			}
-			tk, sig, err := engine.Suppose(def, engine.Supposition{From: "reviewing", To: "done", Without: without})
+			tk, sig, err := engine.Hypothetical(def, engine.Assumptions{From: "reviewing", To: "done", Without: without})
 			if err != nil {
 				t.Fatal(err)
 			}

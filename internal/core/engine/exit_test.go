@@ -74,7 +74,7 @@ func TestACrashedAgentIsReplacedAsItsStateSays(t *testing.T) {
 			w.perform()
 			d := w.end("worker")
 			e := d.Entries[0]
-			if d.Verdict != engine.Crash || effects(d.Entries) != tt.effects || w.task.Counter("crash_count") != 1 {
+			if d.Verdict != engine.Crash || effects(d.Entries) != tt.effects || w.task.CounterValue("crash_count") != 1 {
 				t.Fatalf("%s, effects %q, %+v", d.Verdict, effects(d.Entries), w.task.Counters)
 			}
 			if want := "the worker ended (code 3): TASK.md has no ## Handoff: write it, with some text"; e.Reason != want || e.Role != "worker" || e.From != "working" {
@@ -83,7 +83,7 @@ func TestACrashedAgentIsReplacedAsItsStateSays(t *testing.T) {
 			if got := e.Respawn.Sub(w.now); tt.delay == 0 != e.Respawn.IsZero() || tt.delay > 0 && got != tt.delay {
 				t.Errorf("respawn %s", e.Respawn)
 			}
-			_, lives := w.task.Live("worker")
+			_, lives := w.task.LiveAttempt("worker")
 			if crashed := w.task.Crashed == "worker"; crashed == lives {
 				t.Errorf("crashed %q, lives %v", w.task.Crashed, lives)
 			}
@@ -126,7 +126,7 @@ func TestARespawnIsLaterAfterEveryCrashAndTheLimitEndsIt(t *testing.T) {
 	w.to(task.Human, "working")
 	w.perform()
 	w.end("worker")
-	if w.task.Status != "working" || w.task.Counter("crash_count") != 1 {
+	if w.task.Status != "working" || w.task.CounterValue("crash_count") != 1 {
 		t.Errorf("the count goes on in a new visit: %s, %+v", w.task.Status, w.task.Counters)
 	}
 }
@@ -162,7 +162,7 @@ func TestWithoutABoundOrAWayOutACrashAsksForAttention(t *testing.T) {
 func TestTheEndOfAnotherRoleMovesNothing(t *testing.T) {
 	w := underReview(t)
 	d := w.end("worker")
-	if d.Verdict != engine.Stay || w.task.Counter("crash_count") != 0 || w.task.Crashed != "" {
+	if d.Verdict != engine.Stay || w.task.CounterValue("crash_count") != 0 || w.task.Crashed != "" {
 		t.Errorf("%s, %+v", d.Verdict, w.task)
 	}
 	if got := d.Entries[0]; got.Type != journal.AgentExited || got.Reason != "agent-review goes on without it: agent-review is the reviewer's" {
@@ -203,7 +203,7 @@ func TestADeadlineEndsTheAgentAndWhatItLeftIsJudged(t *testing.T) {
 			if d.Entries[0].Type != journal.AgentOverdue || effects(d.Entries) != "kill_agent:worker" || d.Entries[0].Reason != "the worker had 30m0s" {
 				t.Fatalf("%+v", d.Entries)
 			}
-			if _, lives := w.task.Live("worker"); !lives || len(engine.Timers(w.def, &w.task)) != 0 {
+			if _, lives := w.task.LiveAttempt("worker"); !lives || len(engine.Timers(w.def, &w.task)) != 0 {
 				t.Error("it is dead before it ended, or the deadline comes twice")
 			}
 			w.body = tt.body
@@ -221,7 +221,7 @@ func TestAStateThatNeedsAnAgentAndHasNoneIsRepairedByItsDeadline(t *testing.T) {
 		ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "s", Status: "agent-review",
 	}})
 	d := w.fires(engine.Deadline)
-	if d.Verdict != engine.Crash || w.task.Counter("crash_count") != 1 || len(w.task.Attempts) > 0 {
+	if d.Verdict != engine.Crash || w.task.CounterValue("crash_count") != 1 || len(w.task.Attempts) > 0 {
 		t.Fatalf("%s, %+v", d.Verdict, w.task)
 	}
 	if want := "agent-review has no reviewer and its deadline passed; no workspace is free to start it again"; d.Entries[0].Reason != want {
@@ -230,13 +230,13 @@ func TestAStateThatNeedsAnAgentAndHasNoneIsRepairedByItsDeadline(t *testing.T) {
 	for range 3 {
 		at := w.now
 		w.fires(engine.Respawn)
-		if w.task.Counter("crash_count") != 1 || len(w.task.Pending) > 0 || !w.task.RespawnAt.After(at) {
+		if w.task.CounterValue("crash_count") != 1 || len(w.task.Pending) > 0 || !w.task.RespawnAt.After(at) {
 			t.Fatalf("waiting counts, or starts without a workspace: %+v", w.task)
 		}
 	}
 	w.free = []string{"p--1"}
 	d = w.fires(engine.Respawn)
-	if effects(d.Entries) != "acquire_workspace spawn_reviewer:reviewer+" || w.task.Workspace != "p--1" || w.task.Counter("review_round") != 0 {
+	if effects(d.Entries) != "acquire_workspace spawn_reviewer:reviewer+" || w.task.Workspace != "p--1" || w.task.CounterValue("review_round") != 0 {
 		t.Errorf("%q, %+v", effects(d.Entries), w.task)
 	}
 }

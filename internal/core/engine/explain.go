@@ -65,24 +65,24 @@ func Explain(def *workflow.Definition, t task.Task, sig signal.Signal) Explanati
 	x := &decider{def: def, t: &t, sig: &sig}
 	out := Explanation{
 		Task: t.ID, Workflow: t.Workflow, Status: t.Status, Since: t.Since, Visit: t.Visit,
-		Edges: []Way{}, Bounds: []Bound{}, Next: x.steps(), Deadline: x.nextTimer(),
-		Chain: []Cause{}, Cost: costs(&t, nil, &sig), Refusals: []journal.Refusal{},
+		Edges: []Way{}, Bounds: []Bound{}, Next: x.nextSteps(), Deadline: x.nextTimer(),
+		Chain: []Cause{}, Cost: sumRoleCosts(&t, nil, &sig), Refusals: []journal.Refusal{},
 	}
 	for _, i := range def.EdgesFrom(t.Status) {
-		out.Edges = append(out.Edges, x.way(&def.Edges[i]))
+		out.Edges = append(out.Edges, x.weighWay(&def.Edges[i]))
 	}
 	if e := x.wayBack(); e != nil {
-		out.Edges = append(out.Edges, x.way(e))
+		out.Edges = append(out.Edges, x.weighWay(e))
 	}
-	s, ok := def.State(t.Status)
+	s, ok := def.StateNamed(t.Status)
 	if !ok {
 		out.Owner, out.Why = aPerson, noState(def, t.Status)
 		return out
 	}
 	out.Kind = string(s.Kind)
-	out.Owner, out.Why = x.owner(s)
-	out.Bounds = x.bounds(s)
-	out.Cheapest = x.cheapest(s)
+	out.Owner, out.Why = x.findOwner(s)
+	out.Bounds = x.counterBounds(s)
+	out.Cheapest = x.cheapestUnblock(s)
 	if out.Owner == aPerson {
 		out.Do = out.Cheapest.Run
 	}
@@ -96,49 +96,49 @@ const (
 	nobody    = "nobody"
 )
 
-// way weighs one edge without regard to who asks: who may is part of the answer.
-func (x *decider) way(e *workflow.Edge) Way {
-	x.reasons = nil
+// weighWay weighs one edge without regard to who asks: who may is part of the answer.
+func (d *decider) weighWay(e *workflow.Edge) Way {
+	d.reasons = nil
 	w := Way{To: e.To, As: e.As, On: triggerList(e), By: actorList(e), Line: e.Pos.Line}
-	w.Open = x.limitReached(e) && x.fits(e) && x.guardOfPerson(e) && x.gates(e)
-	w.Reasons = x.reasons
+	w.Open = d.limitReached(e) && d.fitsCard(e) && d.guardOfPerson(e) && d.checkGates(e)
+	w.Reasons = d.reasons
 	for i := range w.Reasons {
 		if r := &w.Reasons[i]; !r.OK {
 			w.Closed = fmt.Sprintf("%s: %s", r.Rule, r.Text)
 		}
 	}
-	x.reasons = nil
+	d.reasons = nil
 	return w
 }
 
-// fits closes an edge that waits for a card that looks different.
-func (x *decider) fits(e *workflow.Edge) bool {
+// fitsCard closes an edge that waits for a card that looks different.
+func (d *decider) fitsCard(e *workflow.Edge) bool {
 	waits := slices.ContainsFunc(e.On, func(tr workflow.Trigger) bool { return tr.Kind == workflow.OnBoard })
-	if !waits || x.t.Face == nil || e.Sees(x.t.Face) {
+	if !waits || d.t.CardSnapshot == nil || e.MatchesCard(d.t.CardSnapshot) {
 		return true
 	}
-	return x.note(e, RuleGate, false, "the card is in "+faceText(x.t.Face))
+	return d.addReason(e, RuleGate, false, "the card is in "+describeCardPlace(d.t.CardSnapshot))
 }
 
 // limitReached closes an edge that waits for limits until one of them is reached.
-func (x *decider) limitReached(e *workflow.Edge) bool {
+func (d *decider) limitReached(e *workflow.Edge) bool {
 	var below []string
 	for _, tr := range e.On {
-		c := map[workflow.TriggerKind]*workflow.Counter{workflow.OnCrashLimit: x.def.CrashCounter(), workflow.OnSilence: x.def.SilenceCounter()}[tr.Kind]
-		if c == nil || x.t.Counter(c.Name) >= c.Max {
+		c := map[workflow.TriggerKind]*workflow.Counter{workflow.OnCrashLimit: d.def.CrashCounter(), workflow.OnSilence: d.def.SilenceCounter()}[tr.Kind]
+		if c == nil || d.t.CounterValue(c.Name) >= c.Max {
 			return true
 		}
-		below = append(below, fmt.Sprintf("%s is %d and the limit is %d", c.Name, x.t.Counter(c.Name), c.Max))
+		below = append(below, fmt.Sprintf("%s is %d and the limit is %d", c.Name, d.t.CounterValue(c.Name), c.Max))
 	}
-	return x.note(e, RuleGuard, false, strings.Join(below, ", "))
+	return d.addReason(e, RuleGuard, false, strings.Join(below, ", "))
 }
 
-// owner names who must act for the task to go on.
-func (x *decider) owner(s *workflow.State) (who, why string) {
-	t := x.t
+// findOwner names who must act for the task to go on.
+func (d *decider) findOwner(s *workflow.State) (who, why string) {
+	t := d.t
 	switch {
-	case t.Paused && t.Hold != "":
-		return aPerson, "the task is paused: " + t.Hold
+	case t.Paused && t.PauseReason != "":
+		return aPerson, "the task is paused: " + t.PauseReason
 	case t.Paused:
 		return aPerson, "the task is paused"
 	case t.Attention != "":
@@ -146,20 +146,20 @@ func (x *decider) owner(s *workflow.State) (who, why string) {
 	case t.Asked != nil:
 		return aPerson, fmt.Sprintf("the %s asks for %s, and a person must agree", t.Asked.By, t.Asked.To)
 	}
-	if a := x.keptFrom(); a != nil {
+	if a := d.keptFrom(); a != nil {
 		_, text := atTerminal(a)
 		return aPerson, fmt.Sprintf("attempt %d: %s", a.Number, text)
 	}
-	if p, n := x.inLine(), x.strict(); p != nil && n == 1 {
+	if p, n := d.inLine(), d.blockingCount(); p != nil && n == 1 {
 		return theEngine, "one effect is to be done, " + p.Do
 	} else if p != nil {
 		return theEngine, fmt.Sprintf("%d effects are to be done, %s first", n, p.Do)
 	}
-	if x.asksForWords() {
-		return aPerson, x.idleText(x.waitsForWords())
+	if d.asksForWords() {
+		return aPerson, d.idleText(d.waitsForWords())
 	}
-	if t.Held != "" {
-		return aPerson, t.Held
+	if t.WorkFailed != "" {
+		return aPerson, t.WorkFailed
 	}
 	switch s.Kind {
 	case workflow.Terminal:
@@ -168,72 +168,72 @@ func (x *decider) owner(s *workflow.State) (who, why string) {
 		if t.Queued {
 			return theEngine, "it waits for a free workspace of project " + t.Project
 		}
-		return aPerson, x.notStarted()
+		return aPerson, d.notStarted()
 	case workflow.Agent:
-		return x.agentOwner(s)
+		return d.agentOwner(s)
 	case workflow.Waiting:
-		if x.def.WaitsForChildren(s.Name) {
+		if d.def.WaitsForChildren(s.Name) {
 			return theEngine, "it waits for its children"
 		}
 		return aPerson, "a question waits for an answer"
 	case workflow.Halt:
 		if saidHalt(t) {
-			return aPerson, haltText(t.Said)
+			return aPerson, haltText(t.LastReport)
 		}
-		return aPerson, because("the work is stuck", t.Because)
+		return aPerson, withReason("the work is stuck", t.StateReason)
 	}
 	switch {
 	case t.Queued:
 		return theEngine, "it waits for its turn: another task comes first"
-	case t.Face != nil && x.def.WatchesBoard(s.Name):
-		return aPerson, x.boardText()
+	case t.CardSnapshot != nil && d.def.WatchesBoard(s.Name):
+		return aPerson, d.boardText()
 	}
 	return aPerson, "it waits for a person's decision"
 }
 
 // keptFrom is the agent that the next message cannot reach before a person was at its terminal, nil
 // if there is none.
-func (x *decider) keptFrom() *task.Attempt {
-	p := x.inLine()
+func (d *decider) keptFrom() *task.Attempt {
+	p := d.inLine()
 	if p == nil {
 		return nil
 	}
 	info, _ := workflow.EffectNamed(p.Do)
-	a, ok := x.t.AttemptByNumber(p.Attempt)
-	if kind, _ := atTerminal(&a); !ok || !info.Notifies || p.Start || kind == "" || x.absent(a) {
+	a, ok := d.t.AttemptByNumber(p.Attempt)
+	if kind, _ := atTerminal(&a); !ok || !info.Notifies || p.Start || kind == "" || d.isAbsent(a) {
 		return nil
 	}
 	return &a
 }
 
-func (x *decider) agentOwner(s *workflow.State) (who, why string) {
-	if a, ok := x.t.Live(s.Role); ok {
-		return x.liveOwner(s, a)
+func (d *decider) agentOwner(s *workflow.State) (who, why string) {
+	if a, ok := d.t.LiveAttempt(s.Role); ok {
+		return d.liveOwner(s, a)
 	}
-	if coolsDown(s, x.t) {
-		return theEngine, fmt.Sprintf("the work failed in %s, and the %s is started when the cooldown of %s is over; a person's move, here or in the tracker, ends it, and so does orange task respawn %s", s.Name, s.Role, prose.Span(s.Cooldown), x.t.ID)
+	if coolsDown(s, d.t) {
+		return theEngine, fmt.Sprintf("the work failed in %s, and the %s is started when the cooldown of %s is over; a person's move, here or in the tracker, ends it, and so does orange task respawn %s", s.Name, s.Role, prose.Span(s.Cooldown), d.t.ID)
 	}
-	if u := x.unstarted(s); u != nil && !x.t.RespawnAt.IsZero() {
+	if u := d.failedStart(s); u != nil && !d.t.RespawnAt.IsZero() {
 		return theEngine, fmt.Sprintf("the %s could not start and is tried again: %s", s.Role, u.Words)
 	}
-	if !x.t.RespawnAt.IsZero() && x.t.Crashed == "" {
+	if !d.t.RespawnAt.IsZero() && d.t.Crashed == "" {
 		return theEngine, "the " + s.Role + " is started later"
 	}
-	if !x.t.RespawnAt.IsZero() {
+	if !d.t.RespawnAt.IsZero() {
 		return theEngine, "the " + s.Role + " died and will be started again"
 	}
-	if x.t.Crashed != "" && s.Respawn == workflow.RespawnManual {
+	if d.t.Crashed != "" && s.Respawn == workflow.RespawnManual {
 		return aPerson, "the " + s.Role + " died and is not started again by itself"
 	}
 	return theEngine, "no " + s.Role + " lives; the deadline repairs that"
 }
 
 // liveOwner names who must act while an agent lives: it, or the one it waits for.
-func (x *decider) liveOwner(s *workflow.State, a task.Attempt) (who, why string) {
-	if x.absent(a) && a.Running {
+func (d *decider) liveOwner(s *workflow.State, a task.Attempt) (who, why string) {
+	if d.isAbsent(a) && a.Running {
 		return theEngine, fmt.Sprintf("attempt %d of the %s has ended, and its end is being recorded", a.Number, s.Role)
 	}
-	if x.absent(a) {
+	if d.isAbsent(a) {
 		return theEngine, fmt.Sprintf("attempt %d of the %s is being started", a.Number, s.Role)
 	}
 	switch c := a.Condition; c.Name {
@@ -253,14 +253,14 @@ func (x *decider) liveOwner(s *workflow.State, a task.Attempt) (who, why string)
 	return s.Role, fmt.Sprintf("attempt %d is at work", a.Number)
 }
 
-// absent says that an attempt is known to have no process now.
-func (x *decider) absent(a task.Attempt) bool { return slices.Contains(x.sig.Absent, a.Number) }
+// isAbsent says that an attempt is known to have no process now.
+func (d *decider) isAbsent(a task.Attempt) bool { return slices.Contains(d.sig.Absent, a.Number) }
 
 // nextTimer is the next moment at which the engine acts by itself, whatever an agent
 // does until then.
-func (x *decider) nextTimer() *Timer {
+func (d *decider) nextTimer() *Timer {
 	var next *Timer
-	for _, tm := range Timers(x.def, x.t) {
+	for _, tm := range Timers(d.def, d.t) {
 		if tm.Name == Idle {
 			continue
 		}
@@ -271,17 +271,17 @@ func (x *decider) nextTimer() *Timer {
 	return next
 }
 
-// steps lists what the engine will do by itself, soonest first.
-func (x *decider) steps() []Step {
+// nextSteps lists what the engine will do by itself, soonest first.
+func (d *decider) nextSteps() []Step {
 	out := []Step{}
 	var line, aside time.Time // effects keep their order: one that waits holds up those behind it
-	for i := range x.t.Pending {
-		p := &x.t.Pending[i]
+	for i := range d.t.Pending {
+		p := &d.t.Pending[i]
 		at := &line
-		if p.Aside {
+		if p.NonBlocking {
 			at = &aside
 		}
-		if p.GivenUp || x.t.Paused {
+		if p.GivenUp || d.t.Paused {
 			continue
 		}
 		what := strings.TrimSpace(p.Do + " " + p.Role)
@@ -293,7 +293,7 @@ func (x *decider) steps() []Step {
 		}
 		out = append(out, Step{What: what, At: *at})
 	}
-	for _, tm := range Timers(x.def, x.t) {
+	for _, tm := range Timers(d.def, d.t) {
 		out = append(out, Step{What: tm.What, At: tm.At})
 	}
 	slices.SortStableFunc(out, func(a, b Step) int { return a.At.Compare(b.At) })

@@ -33,33 +33,33 @@ func (b Bound) String() string {
 	return fmt.Sprintf("%s is %d of %d%s: at %d %s", b.Counter, b.Value, b.Max, where, b.Max, b.Then)
 }
 
-// bounds lists the counters that decide something in a state: those that count its agent's
+// counterBounds lists the counters that decide something in a state: those that count its agent's
 // failures, and those that open or close ways out of it.
-func (x *decider) bounds(s *workflow.State) []Bound {
+func (d *decider) counterBounds(s *workflow.State) []Bound {
 	out := []Bound{}
-	for i := range x.def.Counters {
-		c := &x.def.Counters[i]
+	for i := range d.def.Counters {
+		c := &d.def.Counters[i]
 		then := ""
 		switch {
 		case c.Max == 0 || s.Kind == workflow.Terminal:
 		case c.Crashes && s.Kind == workflow.Agent:
-			then = x.atBound(workflow.OnCrashLimit)
+			then = d.atBound(workflow.OnCrashLimit)
 		case c.Silence && s.Kind == workflow.Agent:
-			then = x.atBound(workflow.OnSilence)
+			then = d.atBound(workflow.OnSilence)
 		case !c.Crashes && !c.Silence:
-			then = x.waysAt(c)
+			then = d.waysAt(c)
 		}
 		if then != "" {
-			out = append(out, Bound{Counter: c.Name, Value: x.t.Counter(c.Name), Max: c.Max, PerState: c.PerState, Then: then, ByPerson: c.ByPerson})
+			out = append(out, Bound{Counter: c.Name, Value: d.t.CounterValue(c.Name), Max: c.Max, PerState: c.PerState, Then: then, ByPerson: c.ByPerson})
 		}
 	}
 	return out
 }
 
 // atBound says where a failure that reaches its bound leads.
-func (x *decider) atBound(on workflow.TriggerKind) string {
-	for _, i := range x.def.EdgesFrom(x.t.Status) {
-		if e := &x.def.Edges[i]; e.Answers(on, "") && x.holds(e) {
+func (d *decider) atBound(on workflow.TriggerKind) string {
+	for _, i := range d.def.EdgesFrom(d.t.Status) {
+		if e := &d.def.Edges[i]; e.AnswersTo(on, "") && d.guardHolds(e) {
 			return "the task goes to " + e.To
 		}
 	}
@@ -67,34 +67,34 @@ func (x *decider) atBound(on workflow.TriggerKind) string {
 }
 
 // waysAt says which ways a counter closes and opens when it reaches its bound, "" for none.
-func (x *decider) waysAt(c *workflow.Counter) string {
-	then := *x.t
+func (d *decider) waysAt(c *workflow.Counter) string {
+	then := *d.t
 	then.Counters = slices.DeleteFunc(slices.Clone(then.Counters), func(o task.Counter) bool { return o.Name == c.Name })
 	then.Counters = append(then.Counters, task.Counter{Name: c.Name, Value: c.Max, Total: c.Max})
-	full := &decider{def: x.def, t: &then, sig: x.sig}
-	begun := *x.t
+	full := &decider{def: d.def, t: &then, sig: d.sig}
+	begun := *d.t
 	begun.Counters = slices.DeleteFunc(slices.Clone(begun.Counters), func(o task.Counter) bool { return o.Name == c.Name })
-	empty := &decider{def: x.def, t: &begun, sig: x.sig}
+	empty := &decider{def: d.def, t: &begun, sig: d.sig}
 	var words []string
-	for _, i := range x.def.EdgesFrom(x.t.Status) {
-		e := &x.def.Edges[i]
+	for _, i := range d.def.EdgesFrom(d.t.Status) {
+		e := &d.def.Edges[i]
 		word := "the way to " + e.To + " opens"
-		if empty.holds(e) {
+		if empty.guardHolds(e) {
 			word = "the way to " + e.To + " closes"
 		}
-		if empty.holds(e) != full.holds(e) && !slices.Contains(words, word) {
+		if empty.guardHolds(e) != full.guardHolds(e) && !slices.Contains(words, word) {
 			words = append(words, word)
 		}
 	}
 	return strings.Join(words, " and ")
 }
 
-// holds is guard without a note.
-func (x *decider) holds(e *workflow.Edge) bool {
+// guardHolds is guard without a note.
+func (d *decider) guardHolds(e *workflow.Edge) bool {
 	if e.When == nil {
 		return true
 	}
-	ok, err := e.When.Holds(x.environment())
+	ok, err := e.When.Holds(d.guardEnv())
 	return ok && err == nil
 }
 

@@ -19,81 +19,81 @@ type Unblock struct {
 // Complete is the verb that finishes the state a task is in.
 const Complete = "complete"
 
-// cheapest finds the least that gets the task going.
-func (x *decider) cheapest(s *workflow.State) Unblock {
-	t := x.t
+// cheapestUnblock finds the least that gets the task going.
+func (d *decider) cheapestUnblock(s *workflow.State) Unblock {
+	t := d.t
 	switch {
 	case t.Paused:
-		return x.command("resume", "effects and timers of the task go on")
+		return d.taskCommand("resume", "effects and timers of the task go on")
 	case t.Attention != "":
 		var it Item
-		x.wants(s, &it)
+		d.fillNeededAction(s, &it)
 		opens := map[string]string{
 			RequestChanges: "the branch is rebased, and the work is reviewed again",
 			VerbMerge:      "the branch is merged, once what is named is mended",
 		}[it.Verb]
 		if opens == "" {
-			return x.command("resume", "what was given up is tried again, and the deadline counts again")
+			return d.taskCommand("resume", "what was given up is tried again, and the deadline counts again")
 		}
 		return Unblock{Run: it.Do, Opens: opens}
 	case t.Asked != nil:
-		return x.command("update", t.Status+" -> "+t.Asked.To, "--status", t.Asked.To)
-	case x.keptFrom() != nil:
-		return x.command("attach", "the "+x.keptFrom().Role+" gets the message that waits, once its prompt is empty")
-	case x.inLine() != nil:
-		return Unblock{Opens: x.inLine().Do + " to be done", Until: x.inLine().NotBefore}
+		return d.taskCommand("update", t.Status+" -> "+t.Asked.To, "--status", t.Asked.To)
+	case d.keptFrom() != nil:
+		return d.taskCommand("attach", "the "+d.keptFrom().Role+" gets the message that waits, once its prompt is empty")
+	case d.inLine() != nil:
+		return Unblock{Opens: d.inLine().Do + " to be done", Until: d.inLine().NotBefore}
 	case s.Kind == workflow.Terminal:
 		return Unblock{Opens: "nothing: the task is over"}
-	case x.asksForWords():
-		return Unblock{Run: x.answerCommand(), Opens: "the " + s.Role + " goes on with your words"}
-	case t.Held != "":
+	case d.asksForWords():
+		return Unblock{Run: d.answerCommand(), Opens: "the " + s.Role + " goes on with your words"}
+	case t.WorkFailed != "":
 		var it Item
-		x.heldItem(s, &it)
+		d.heldItem(s, &it)
 		return Unblock{Run: it.Do, Opens: "the work is done again"}
-	case s.Kind == workflow.HumanDo && t.Face != nil && x.def.WatchesBoard(s.Name) && !t.Queued:
-		return Unblock{Run: x.boardCommand(), Opens: "what the card then asks for"}
-	case s.Kind == workflow.Waiting && x.def.WaitsForChildren(s.Name) && !t.Queued:
+	case s.Kind == workflow.HumanDo && t.CardSnapshot != nil && d.def.WatchesBoard(s.Name) && !t.Queued:
+		return Unblock{Run: d.boardCommand(), Opens: "what the card then asks for"}
+	case s.Kind == workflow.Waiting && d.def.WaitsForChildren(s.Name) && !t.Queued:
 		return Unblock{Opens: "its children"}
 	case s.Kind == workflow.Halt && (s.Role == "" || saidHalt(t)):
-		return Unblock{Run: x.answerCommand(), Opens: "the work goes on where it stopped"}
+		return Unblock{Run: d.answerCommand(), Opens: "the work goes on where it stopped"}
 	case t.Queued && s.Kind != workflow.Queued && t.Workspace != "":
 		return Unblock{Opens: "another task of project " + t.Project + " that is at work there"}
 	case t.Queued:
 		return Unblock{Opens: fmt.Sprintf("a workspace that another task gives back, or a larger pool: orange project update %s --pool-size N", t.Project)}
 	case s.Kind == workflow.Agent:
-		return x.cheapestWithAgent(s)
-	case s.Kind == workflow.HumanDo && x.mergeHelps() && !x.merged() && !x.handedNothing():
-		return x.command("merge", "the branch is merged, and the task is done")
+		return d.cheapestWithAgent(s)
+	case s.Kind == workflow.HumanDo && d.mergeHelps() && !d.isMerged() && !d.handedNothing():
+		return d.taskCommand("merge", "the branch is merged, and the task is done")
 	}
-	return x.cheapestWay(s)
+	return d.cheapestWay(s)
 }
 
 // cheapestWithAgent waits for an agent that lives or is about to. Where there is none
 // a person may do its part; the deadline repairs it too.
-func (x *decider) cheapestWithAgent(s *workflow.State) Unblock {
+func (d *decider) cheapestWithAgent(s *workflow.State) Unblock {
 	var until time.Time
-	if tm := x.nextTimer(); tm != nil {
+	if tm := d.nextTimer(); tm != nil {
 		until = tm.At
 	}
-	switch a, live := x.t.Live(s.Role); {
-	case live && x.absent(a) && a.Running:
+	switch a, live := d.t.LiveAttempt(s.Role); {
+	case live && d.isAbsent(a) && a.Running:
 		return Unblock{Opens: fmt.Sprintf("the end of attempt %d to be recorded", a.Number)}
-	case live && x.absent(a):
+	case live && d.isAbsent(a):
 		return Unblock{Opens: "the " + s.Role + " to be started"}
 	case live && (a.Condition.Name == task.WaitingPermission || a.Condition.Name == task.WaitingInput):
-		return x.command("attach", "the "+s.Role+" gets its answer at its terminal and goes on")
+		return d.taskCommand("attach", "the "+s.Role+" gets its answer at its terminal and goes on")
 	case live && a.Condition.Name == task.NotStarted:
-		return x.command("attach", "the "+s.Role+" gets what its screen asks for and starts")
+		return d.taskCommand("attach", "the "+s.Role+" gets what its screen asks for and starts")
 	case live && a.Condition.Name == task.TurnFailed:
-		return x.command("attach", "the "+s.Role+" is told to go on, once what failed is mended")
+		return d.taskCommand("attach", "the "+s.Role+" is told to go on, once what failed is mended")
 	case live && a.Condition.Name == task.Idle:
 		return Unblock{Opens: "the " + s.Role + ", which is idle", Until: until}
 	case live:
 		return Unblock{Opens: "the " + s.Role + ", which is at work", Until: until}
-	case !x.t.RespawnAt.IsZero():
-		return Unblock{Opens: "the " + s.Role + " to be started again", Until: x.t.RespawnAt}
+	case !d.t.RespawnAt.IsZero():
+		return Unblock{Opens: "the " + s.Role + " to be started again", Until: d.t.RespawnAt}
 	}
-	way := x.cheapestWay(s)
+	way := d.cheapestWay(s)
 	if way.Run == "" && !until.IsZero() {
 		way.Opens = "the deadline, which starts the " + s.Role + " again"
 	}
@@ -111,10 +111,10 @@ const (
 )
 
 // cheapestWay weighs the edges a person may ask for.
-func (x *decider) cheapestWay(s *workflow.State) Unblock {
+func (d *decider) cheapestWay(s *workflow.State) Unblock {
 	best, least := Unblock{Opens: "nothing that a person could ask for here"}, costTooMuch
-	for _, e := range x.waysOn() {
-		edit, possible := x.missing(e)
+	for _, e := range d.waysOn() {
+		edit, possible := d.missingForEdge(e)
 		cost := 0
 		switch {
 		case e.As == Complete:
@@ -127,61 +127,61 @@ func (x *decider) cheapestWay(s *workflow.State) Unblock {
 			cost += costEdit
 		}
 		if possible && cost < least {
-			best, least = x.wayCommand(e), cost
+			best, least = d.wayCommand(e), cost
 			best.Edit = edit
 		}
 	}
 	return best
 }
 
-func (x *decider) wayCommand(e *workflow.Edge) Unblock {
-	leads := x.t.Status + " -> " + e.To
-	if s, ok := x.def.State(x.t.Status); ok && s.Kind == workflow.Waiting && e.As == Complete && !x.def.WaitsForChildren(s.Name) {
-		return Unblock{Run: x.answerCommand(), Opens: leads}
+func (d *decider) wayCommand(e *workflow.Edge) Unblock {
+	leads := d.t.Status + " -> " + e.To
+	if s, ok := d.def.StateNamed(d.t.Status); ok && s.Kind == workflow.Waiting && e.As == Complete && !d.def.WaitsForChildren(s.Name) {
+		return Unblock{Run: d.answerCommand(), Opens: leads}
 	}
 	if e.As == Complete {
-		return x.command(Complete, leads)
+		return d.taskCommand(Complete, leads)
 	}
-	return x.command("update", leads, "--status", e.To)
+	return d.taskCommand("update", leads, "--status", e.To)
 }
 
 // waysOn lists the edges that finish the state, in the order in which the verb tries
 // them, then those that lead neither to an end nor into trouble.
-func (x *decider) waysOn() []*workflow.Edge {
-	sig := *x.sig
+func (d *decider) waysOn() []*workflow.Edge {
+	sig := *d.sig
 	sig.To, sig.Verb = "", Complete
-	y := &decider{def: x.def, t: x.t, sig: &sig}
-	out := y.asked()
-	for _, i := range x.def.EdgesFrom(x.t.Status) {
-		e := &x.def.Edges[i]
-		to, _ := x.def.State(e.To)
+	y := &decider{def: d.def, t: d.t, sig: &sig}
+	out := y.requestedEdges()
+	for _, i := range d.def.EdgesFrom(d.t.Status) {
+		e := &d.def.Edges[i]
+		to, _ := d.def.StateNamed(e.To)
 		back := to.Kind == workflow.Terminal || to.Kind == workflow.Halt || to.Kind == workflow.Waiting
-		if e.Answers(workflow.OnRequest, "") && e.As != Complete && !back {
+		if e.AnswersTo(workflow.OnRequest, "") && e.As != Complete && !back {
 			out = append(out, e)
 		}
 	}
 	return out
 }
 
-// missing says what a person must write or do before the edge opens, "" for nothing.
+// missingForEdge says what a person must write or do before the edge opens, "" for nothing.
 // A guard that does not hold is nothing a person could mend.
-func (x *decider) missing(e *workflow.Edge) (edit string, possible bool) {
-	x.reasons = nil
-	defer func() { x.reasons = nil }()
-	if !e.Permits(task.Human) || !x.guardOfPerson(e) {
+func (d *decider) missingForEdge(e *workflow.Edge) (edit string, possible bool) {
+	d.reasons = nil
+	defer func() { d.reasons = nil }()
+	if !e.PermitsActor(task.Human) || !d.guardOfPerson(e) {
 		return "", false
 	}
-	if x.gates(e) {
+	if d.checkGates(e) {
 		return "", true
 	}
-	return nearest(x.reasons).Text, true
+	return nearestReason(d.reasons).Text, true
 }
 
-// command is an action that is one command about the task.
-func (x *decider) command(verb, opens string, args ...string) Unblock {
-	run := "orange task " + verb + " " + string(x.t.ID)
+// taskCommand is an action that is one command about the task.
+func (d *decider) taskCommand(verb, opens string, args ...string) Unblock {
+	run := "orange task " + verb + " " + string(d.t.ID)
 	if verb == "resume" {
-		run = "orange resume " + string(x.t.ID)
+		run = "orange resume " + string(d.t.ID)
 	}
 	for _, a := range args {
 		run += " " + a
@@ -189,8 +189,8 @@ func (x *decider) command(verb, opens string, args ...string) Unblock {
 	return Unblock{Run: run, Opens: opens}
 }
 
-// merged says whether the branch is known to be merged.
-func (x *decider) merged() bool {
-	ok, _ := evidence(x.sig.Evidence, workflow.Merged, workflow.Merged)
+// isMerged says whether the branch is known to be merged.
+func (d *decider) isMerged() bool {
+	ok, _ := findEvidence(d.sig.Evidence, workflow.Merged, workflow.Merged)
 	return ok
 }

@@ -22,40 +22,40 @@ type Past struct {
 // A Cause is one entry of the journal as a link of the chain that led here: what
 // happened, which rule answered to it, and what came of the effects it asked for.
 type Cause struct {
-	Seq     int          `json:"seq"`
-	At      time.Time    `json:"at"`
-	Type    journal.Type `json:"type"`
-	Signal  signal.Kind  `json:"signal"`
-	Actor   task.Actor   `json:"actor,omitempty"`
-	Attempt int          `json:"attempt,omitempty"`
-	From    string       `json:"from,omitempty"`
-	To      string       `json:"to,omitempty"`
-	Line    int          `json:"line,omitempty"` // of the edge, in the workflow file
-	Reason  string       `json:"reason,omitempty"`
-	Note    string       `json:"note,omitempty"`
-	Effects []Deed       `json:"effects,omitempty"`
-	Via     *signal.Via  `json:"via,omitempty"` // where the action came from
+	Seq     int             `json:"seq"`
+	At      time.Time       `json:"at"`
+	Type    journal.Type    `json:"type"`
+	Signal  signal.Kind     `json:"signal"`
+	Actor   task.Actor      `json:"actor,omitempty"`
+	Attempt int             `json:"attempt,omitempty"`
+	From    string          `json:"from,omitempty"`
+	To      string          `json:"to,omitempty"`
+	Line    int             `json:"line,omitempty"` // of the edge, in the workflow file
+	Reason  string          `json:"reason,omitempty"`
+	Note    string          `json:"note,omitempty"`
+	Effects []EffectOutcome `json:"effects,omitempty"`
+	Via     *signal.Via     `json:"via,omitempty"` // where the action came from
 }
 
 // A Deed is an effect and how it ended.
-type Deed struct {
-	Do    string    `json:"do"`
-	Role  string    `json:"role,omitempty"`
-	Ended DeedState `json:"ended"`
-	Tries int       `json:"tries,omitempty"`
-	Error string    `json:"error,omitempty"` // of the last try that failed
+type EffectOutcome struct {
+	Do    string      `json:"do"`
+	Role  string      `json:"role,omitempty"`
+	Ended EffectState `json:"ended"`
+	Tries int         `json:"tries,omitempty"`
+	Error string      `json:"error,omitempty"` // of the last try that failed
 }
 
-// DeedState is how an effect ended, or that it did not.
-type DeedState string
+// EffectState is how an effect ended, or that it did not.
+type EffectState string
 
 // How effects end.
 const (
-	DeedPending DeedState = "pending"
-	DeedDone    DeedState = "done"
-	DeedFailed  DeedState = "failed"   // it is tried again
-	DeedGivenUp DeedState = "given up" // a person must look
-	DeedDropped DeedState = "dropped"  // given up, and it no longer matters
+	EffectPending EffectState = "pending"
+	EffectDone    EffectState = "done"
+	EffectFailed  EffectState = "failed"   // it is tried again
+	EffectGivenUp EffectState = "given up" // a person must look
+	EffectDropped EffectState = "dropped"  // given up, and it no longer matters
 )
 
 // RoleCost is what a role's agents took so far.
@@ -69,23 +69,23 @@ type RoleCost struct {
 // chainLength is how many links of the chain are told.
 const chainLength = 12
 
-// Account is Explain with the past: the chain of causes, the cost so far, and what was
+// ExplainHistory is Explain with the past: the chain of causes, the cost so far, and what was
 // refused.
-func Account(def *workflow.Definition, t task.Task, sig signal.Signal, past Past) Explanation {
+func ExplainHistory(def *workflow.Definition, t task.Task, sig signal.Signal, past Past) Explanation {
 	out := Explain(def, t, sig)
-	out.Chain = chain(past.Entries)
-	out.Cost = costs(&t, past.Entries, &sig)
+	out.Chain = causeChain(past.Entries)
+	out.Cost = sumRoleCosts(&t, past.Entries, &sig)
 	out.Refusals = append(out.Refusals, past.Refusals...)
 	out.Problem = past.Problem
 	out.Reasons = WaitReasons(def, t, Records{Entries: past.Entries, Sections: sig.Artifacts.Sections, Message: past.Message})
 	return out
 }
 
-// chain tells the last entries. Those that only say how an effect went are told with
+// causeChain tells the last entries. Those that only say how an effect went are told with
 // the effect.
-func chain(entries []journal.Entry) []Cause {
+func causeChain(entries []journal.Entry) []Cause {
 	out := []Cause{}
-	deeds := deedsOf(entries)
+	deeds := effectOutcomes(entries)
 	for i := range entries {
 		e := &entries[i]
 		if e.Receipt != nil {
@@ -103,17 +103,17 @@ func chain(entries []journal.Entry) []Cause {
 	return out[max(0, len(out)-chainLength):]
 }
 
-// deedsOf follows every effect to its end.
-func deedsOf(entries []journal.Entry) map[string]*Deed {
-	deeds := map[string]*Deed{}
+// effectOutcomes follows every effect to its end.
+func effectOutcomes(entries []journal.Entry) map[string]*EffectOutcome {
+	deeds := map[string]*EffectOutcome{}
 	for i := range entries {
 		e := &entries[i]
 		for _, f := range e.Effects {
-			deeds[f.ID] = &Deed{Do: f.Do, Role: f.Role, Ended: DeedPending}
+			deeds[f.ID] = &EffectOutcome{Do: f.Do, Role: f.Role, Ended: EffectPending}
 		}
 		for _, id := range e.Dropped {
 			if d := deeds[id]; d != nil {
-				d.Ended = DeedDropped
+				d.Ended = EffectDropped
 			}
 		}
 		if e.Receipt == nil || deeds[e.Receipt.Effect] == nil {
@@ -128,21 +128,21 @@ func deedsOf(entries []journal.Entry) map[string]*Deed {
 	return deeds
 }
 
-func endOf(t journal.Type) DeedState {
+func endOf(t journal.Type) EffectState {
 	switch t {
 	case journal.EffectFailed:
-		return DeedFailed
+		return EffectFailed
 	case journal.EffectGaveUp:
-		return DeedGivenUp
+		return EffectGivenUp
 	}
-	return DeedDone
+	return EffectDone
 }
 
-// costs sums up the attempts by role, and how long their agents ran until now. Those that
+// sumRoleCosts sums up the attempts by role, and how long their agents ran until now. Those that
 // have no process do not live.
-func costs(t *task.Task, entries []journal.Entry, sig *signal.Signal) []RoleCost {
-	out := make([]RoleCost, len(t.Ran))
-	for i, ran := range t.Ran {
+func sumRoleCosts(t *task.Task, entries []journal.Entry, sig *signal.Signal) []RoleCost {
+	out := make([]RoleCost, len(t.AttemptCounts))
+	for i, ran := range t.AttemptCounts {
 		out[i] = RoleCost{Role: ran.Role, Attempts: ran.Count}
 		for _, a := range t.Attempts {
 			if a.Role == ran.Role && a.Running && !slices.Contains(sig.Absent, a.Number) {

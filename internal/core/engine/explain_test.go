@@ -25,7 +25,7 @@ func (w *world) explain(refused ...journal.Refusal) engine.Explanation {
 		w.t.Fatal(err)
 	}
 	sig := signal.Signal{At: w.now, Artifacts: signal.Artifacts{Sections: doc.Sections()}}
-	return engine.Account(w.def, w.task, sig, engine.Past{Entries: stored(w.t, w.log), Refusals: refused})
+	return engine.ExplainHistory(w.def, w.task, sig, engine.Past{Entries: stored(w.t, w.log), Refusals: refused})
 }
 
 func TestTheCheapestWayOn(t *testing.T) {
@@ -84,7 +84,7 @@ func TestTheCheapestWayOn(t *testing.T) {
 
 func TestAnEditComesBeforeTheCommandThatNeedsIt(t *testing.T) {
 	def := load(t, "orange")
-	tk, sig, err := engine.Suppose(def, engine.Supposition{From: "reviewing", To: "done", Without: []string{"merged"}})
+	tk, sig, err := engine.Hypothetical(def, engine.Assumptions{From: "reviewing", To: "done", Without: []string{"merged"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestAnEditComesBeforeTheCommandThatNeedsIt(t *testing.T) {
 	if got.Cheapest.Edit != "" || got.Cheapest.Run != "orange task merge "+string(tk.ID) || got.Do != got.Cheapest.Run {
 		t.Errorf("%+v, do %q", got.Cheapest, got.Do) // what is missing here is a merge, and there is a command for it
 	}
-	tk, sig, err = engine.Suppose(def, engine.Supposition{From: "stuck", To: "agent-review", Without: []string{}})
+	tk, sig, err = engine.Hypothetical(def, engine.Assumptions{From: "stuck", To: "agent-review", Without: []string{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestAnEditComesBeforeTheCommandThatNeedsIt(t *testing.T) {
 	if got := engine.Explain(def, tk, sig); got.Cheapest.Run == "" {
 		t.Errorf("%+v", got.Cheapest)
 	}
-	tk, sig, err = engine.Suppose(def, engine.Supposition{From: "reviewing", To: "done"})
+	tk, sig, err = engine.Hypothetical(def, engine.Assumptions{From: "reviewing", To: "done"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestAnEditComesBeforeTheCommandThatNeedsIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tk, sig, err = engine.Suppose(manual, engine.Supposition{From: "working", To: "stuck", Dead: []string{"worker"}})
+	tk, sig, err = engine.Hypothetical(manual, engine.Assumptions{From: "working", To: "stuck", Dead: []string{"worker"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,8 +153,8 @@ func TestTheChainSaysWhatLedHere(t *testing.T) {
 		t.Fatalf("%d links: %s", len(x.Chain), asJSON(t, x.Chain))
 	}
 	started := x.Chain[1]
-	want := []engine.Deed{{Do: "acquire_workspace", Ended: engine.DeedDone, Tries: 1},
-		{Do: "spawn_agent", Role: "worker", Ended: engine.DeedDone, Tries: 2, Error: "no such program"}}
+	want := []engine.EffectOutcome{{Do: "acquire_workspace", Ended: engine.EffectDone, Tries: 1},
+		{Do: "spawn_agent", Role: "worker", Ended: engine.EffectDone, Tries: 2, Error: "no such program"}}
 	if diff := cmp.Diff(want, started.Effects); diff != "" {
 		t.Errorf("- want, + got\n%s", diff)
 	}
@@ -234,7 +234,7 @@ Refused so far: 1
 
 func TestATaskWithoutAJournalIsExplainedAllTheSame(t *testing.T) {
 	w := begin(t, "orange", true)
-	x := engine.Account(w.def, w.task, signal.Signal{At: w.now}, engine.Past{Problem: "entry 2 does not parse"})
+	x := engine.ExplainHistory(w.def, w.task, signal.Signal{At: w.now}, engine.Past{Problem: "entry 2 does not parse"})
 	if text := x.Text(w.now); !strings.Contains(text, "How it came here cannot be told\n  entry 2 does not parse") || x.Owner == "" {
 		t.Error(text)
 	}
@@ -247,7 +247,7 @@ func TestWhateverHappensTheExplanationNamesAWay(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(rt, "signals") {
 			p.play(p.anySignal())
 		}
-		x := engine.Account(p.def, p.task, signal.Signal{At: p.now}, engine.Past{Entries: p.log})
+		x := engine.ExplainHistory(p.def, p.task, signal.Signal{At: p.now}, engine.Past{Entries: p.log})
 		if p.task.Seq == 0 {
 			return
 		}

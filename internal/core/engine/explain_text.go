@@ -16,145 +16,145 @@ const textWidth = 80
 // Text is the explanation in words, the same for every surface. Some of the words come
 // from agents and trackers: a surface takes out what it must not show.
 func (x Explanation) Text(now time.Time) string {
-	p := &paper{now: now}
-	p.line("%s is %s for %s, since %s (visit %d)", prose.Short(string(x.Task)), x.Status, prose.Age(now, x.Since), prose.Clock(now, x.Since), x.Visit)
-	p.line("")
-	p.line("Who must act: %s", x.Owner)
-	p.wrapped("  ", x.Why)
-	p.reasons(x.Reasons)
-	p.cheapest(x.Cheapest)
+	p := &textWriter{now: now}
+	p.writeLine("%s is %s for %s, since %s (visit %d)", prose.Short(string(x.Task)), x.Status, prose.Age(now, x.Since), prose.Clock(now, x.Since), x.Visit)
+	p.writeLine("")
+	p.writeLine("Who must act: %s", x.Owner)
+	p.writeWrapped("  ", x.Why)
+	p.writeReasons(x.Reasons)
+	p.writeCheapest(x.Cheapest)
 	if x.Confirm != "" {
-		p.wrapped("", "Confirm: "+x.Confirm)
+		p.writeWrapped("", "Confirm: "+x.Confirm)
 	}
 	if x.Deadline != nil {
 		label, text := x.NextTimer(now)
 		p.WriteString(strings.Replace(prose.Wrap(label+" "+text, "  ", textWidth), "  ", "", 1) + "\n")
 	}
-	p.ways(&x)
-	p.bounds(x.Bounds)
-	p.next(x.Next)
-	p.past(&x)
+	p.writeWays(&x)
+	p.writeBounds(x.Bounds)
+	p.writeNextSteps(x.Next)
+	p.writePast(&x)
 	return p.String()
 }
 
-// paper is what the text is written on.
-type paper struct {
+// textWriter is what the text is written on.
+type textWriter struct {
 	strings.Builder
 	now time.Time
 }
 
-func (p *paper) line(format string, args ...any) {
+func (p *textWriter) writeLine(format string, args ...any) {
 	p.WriteString(fmt.Sprintf(format, args...) + "\n")
 }
 
-func (p *paper) wrapped(indent, text string) {
+func (p *textWriter) writeWrapped(indent, text string) {
 	if text != "" {
 		p.WriteString(prose.Wrap(text, indent, textWidth) + "\n")
 	}
 }
 
-// heading begins a part of the text.
-func (p *paper) heading(format string, args ...any) { p.line("\n"+format, args...) }
+// writeHeading begins a part of the text.
+func (p *textWriter) writeHeading(format string, args ...any) { p.writeLine("\n"+format, args...) }
 
-// cheapest says the least that helps. A command stands on a line of its own, so that
+// writeCheapest says the least that helps. A command stands on a line of its own, so that
 // it can be copied.
-func (p *paper) cheapest(u Unblock) {
+func (p *textWriter) writeCheapest(u Unblock) {
 	if u.Run == "" {
 		if u.Opens == "" {
 			return
 		}
-		p.wrapped("", "Wait for: "+u.Opens)
+		p.writeWrapped("", "Wait for: "+u.Opens)
 		return
 	}
 	if u.Edit != "" {
-		p.wrapped("", "First: "+u.Edit)
+		p.writeWrapped("", "First: "+u.Edit)
 	}
-	p.line("Run: %s", u.Run)
-	p.wrapped("  ", "then: "+u.Opens)
+	p.writeLine("Run: %s", u.Run)
+	p.writeWrapped("  ", "then: "+u.Opens)
 }
 
-// reasons shows why the task waits. Its lines stay lines: lists are in it.
-func (p *paper) reasons(list []WaitReason) {
+// writeReasons shows why the task waits. Its lines stay lines: lists are in it.
+func (p *textWriter) writeReasons(list []WaitReason) {
 	for _, r := range list {
-		p.line("%s:", r.Heading())
+		p.writeLine("%s:", r.Heading())
 		for line := range strings.Lines(r.Text) {
-			p.line("%s", strings.TrimRight("  | "+line, " \n"))
+			p.writeLine("%s", strings.TrimRight("  | "+line, " \n"))
 		}
 	}
 }
 
-func (p *paper) ways(x *Explanation) {
+func (p *textWriter) writeWays(x *Explanation) {
 	if len(x.Edges) > 0 {
-		p.heading("Ways out, by workflow %s", x.Workflow)
+		p.writeHeading("Ways out, by workflow %s", x.Workflow)
 	}
 	for i := range x.Edges {
-		p.way(&x.Edges[i])
+		p.writeWay(&x.Edges[i])
 	}
 }
 
-// way shows an edge and every rule that was weighed for it.
-func (p *paper) way(e *Way) {
+// writeWay shows an edge and every rule that was weighed for it.
+func (p *textWriter) writeWay(e *Way) {
 	const indent = "          "
 	mark := "closed"
 	if e.Open {
 		mark = "open"
 	}
-	p.line("  %-6s  -> %s  (line %d)", mark, e.To, e.Line)
+	p.writeLine("  %-6s  -> %s  (line %d)", mark, e.To, e.Line)
 	how := "on " + e.On + ", by " + e.By
 	if e.As != "" {
 		how = "as " + e.As + ", " + how
 	}
-	p.wrapped(indent, how)
+	p.writeWrapped(indent, how)
 	for _, r := range e.Reasons {
 		verb := "holds"
 		if !r.OK {
 			verb = "fails"
 		}
-		p.wrapped(indent, fmt.Sprintf("%s %s: %s", r.Rule, verb, r.Text))
+		p.writeWrapped(indent, fmt.Sprintf("%s %s: %s", r.Rule, verb, r.Text))
 	}
 }
 
-func (p *paper) bounds(list []Bound) {
+func (p *textWriter) writeBounds(list []Bound) {
 	if len(list) > 0 {
-		p.heading("Bounds")
+		p.writeHeading("Bounds")
 	}
 	for _, b := range list {
-		p.wrapped("  ", b.String())
+		p.writeWrapped("  ", b.String())
 	}
 }
 
-func (p *paper) next(steps []Step) {
-	p.heading("What the engine does next")
+func (p *textWriter) writeNextSteps(steps []Step) {
+	p.writeHeading("What the engine does next")
 	for _, s := range steps {
-		p.wrapped("  ", prose.When(p.now, s.At)+": "+s.What)
+		p.writeWrapped("  ", prose.When(p.now, s.At)+": "+s.What)
 	}
 	if len(steps) == 0 {
-		p.line("  nothing by itself")
+		p.writeLine("  nothing by itself")
 	}
 }
 
-func (p *paper) past(x *Explanation) {
+func (p *textWriter) writePast(x *Explanation) {
 	if x.Problem != "" {
-		p.heading("How it came here cannot be told")
-		p.wrapped("  ", x.Problem)
+		p.writeHeading("How it came here cannot be told")
+		p.writeWrapped("  ", x.Problem)
 	}
 	if len(x.Chain) > 0 {
-		p.heading("How it came here")
+		p.writeHeading("How it came here")
 	}
 	for i := range x.Chain {
-		p.cause(&x.Chain[i])
+		p.writeCause(&x.Chain[i])
 	}
 	if len(x.Cost) > 0 {
-		p.heading("Cost so far")
+		p.writeHeading("Cost so far")
 	}
 	for _, c := range x.Cost {
-		p.wrapped("  ", CostText(c))
+		p.writeWrapped("  ", CostText(c))
 	}
 	if len(x.Refusals) > 0 {
-		p.heading("Refused so far: %d", len(x.Refusals))
+		p.writeHeading("Refused so far: %d", len(x.Refusals))
 	}
 	for _, r := range x.Refusals[max(0, len(x.Refusals)-refusalsTold):] {
-		p.wrapped("  ", prose.Clock(p.now, r.At)+" "+RefusalText(r))
+		p.writeWrapped("  ", prose.Clock(p.now, r.At)+" "+RefusalText(r))
 	}
 }
 
@@ -163,12 +163,12 @@ const refusalsTold = 5
 
 // RefusalText says who asked for what, and why it was refused.
 func RefusalText(r journal.Refusal) string {
-	return strings.TrimSpace(string(r.Kind)+" "+r.Asked) + by(string(r.Actor), r.Attempt) + ": " + r.Why + via(r.Via)
+	return strings.TrimSpace(string(r.Kind)+" "+r.Asked) + describeActor(string(r.Actor), r.Attempt) + ": " + r.Why + describeVia(r.Via)
 }
 
-func (p *paper) cause(c *Cause) {
+func (p *textWriter) writeCause(c *Cause) {
 	const indent = "        "
-	head := fmt.Sprintf("%s %s%s", prose.Clock(p.now, c.At), c.Signal, by(string(c.Actor), c.Attempt))
+	head := fmt.Sprintf("%s %s%s", prose.Clock(p.now, c.At), c.Signal, describeActor(string(c.Actor), c.Attempt))
 	what := string(c.Type)
 	if c.To != "" {
 		what = c.To
@@ -176,7 +176,7 @@ func (p *paper) cause(c *Cause) {
 			what = c.From + " -> " + c.To
 		}
 	}
-	p.line("  #%-4d %s", c.Seq, strings.TrimSpace(prose.Wrap(head+": "+what, indent, textWidth)))
+	p.writeLine("  #%-4d %s", c.Seq, strings.TrimSpace(prose.Wrap(head+": "+what, indent, textWidth)))
 	var rule []string
 	if c.Line > 0 {
 		rule = append(rule, fmt.Sprintf("line %d", c.Line))
@@ -186,13 +186,13 @@ func (p *paper) cause(c *Cause) {
 			rule = append(rule, text)
 		}
 	}
-	p.wrapped(indent, strings.Join(rule, ": "))
+	p.writeWrapped(indent, strings.Join(rule, ": "))
 	for _, d := range c.Effects {
-		p.wrapped(indent, "do "+deedText(d))
+		p.writeWrapped(indent, "do "+describeEffectOutcome(d))
 	}
 }
 
-func by(actor string, attempt int) string {
+func describeActor(actor string, attempt int) string {
 	switch {
 	case actor == "":
 		return ""
@@ -202,15 +202,15 @@ func by(actor string, attempt int) string {
 	return " by " + actor
 }
 
-// via says where an action came from, to be put behind who asked.
-func via(v *signal.Via) string {
+// describeVia says where an action came from, to be put behind who asked.
+func describeVia(v *signal.Via) string {
 	if v == nil {
 		return ""
 	}
 	return " (" + v.String() + ")"
 }
 
-func deedText(d Deed) string {
+func describeEffectOutcome(d EffectOutcome) string {
 	text := strings.TrimSpace(d.Do+" "+d.Role) + ": " + string(d.Ended)
 	if d.Tries > 1 {
 		text += fmt.Sprintf(" after %d tries", d.Tries)

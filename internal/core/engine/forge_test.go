@@ -42,7 +42,7 @@ func TestAClosedPullRequest(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := placedIn(t, load(t, "linear-sdlc"), tt.from)
-			if a, ok := w.task.Live("development"); ok && tt.sig.Actor == "development" {
+			if a, ok := w.task.LiveAttempt("development"); ok && tt.sig.Actor == "development" {
 				tt.sig.Attempt = a.Number
 			}
 			d := w.send(tt.sig)
@@ -58,7 +58,7 @@ func TestAClosedPullRequest(t *testing.T) {
 			if tt.verdict == engine.Record && d.Entries[0].Type != journal.PRClosed {
 				t.Errorf("type %s", d.Entries[0].Type)
 			}
-			if it, ok := engine.Inbox(w.def, w.task); tt.attention != "" && (!ok || it.Kind != engine.ItemAttention) {
+			if it, ok := engine.InboxItem(w.def, w.task); tt.attention != "" && (!ok || it.Kind != engine.ItemAttention) {
 				t.Errorf("inbox: %v, %+v", ok, it)
 			}
 		})
@@ -113,11 +113,11 @@ func TestAClosedPullRequestIsDecidedTheSameAgain(t *testing.T) {
 		w := tracked(t, "linear-sdlc")
 		w.perform()
 		w.send(closes(task.Tracker, signal.Evidence{Name: workflow.NothingLost, Holds: safe, Detail: "d"}))
-		got, err := engine.Again(w.def, w.log)
+		got, err := engine.Redecide(w.def, w.log)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if first, n := got.Diverges(); n > 0 {
+		if first, n := got.FirstDivergence(); n > 0 {
 			t.Errorf("safe %v: %d decisions differ, first %+v", safe, n, first)
 		}
 	}

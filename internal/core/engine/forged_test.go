@@ -42,7 +42,7 @@ func TestAResultIsASuccessOnlyIfItSaysSo(t *testing.T) {
 		{"false", "implementation_failed", "Implementation-Failed"},
 	} {
 		text := `{"success": ` + tt.success + `, "summary": "s", "joan_actions": {"add_tags": ["Dev-Complete"]}, "worker_type": "dev", "task_id": "T", "result_type": "` + tt.kind + `"}`
-		r := signal.DetectText(text, signal.Looking{Protocol: signal.WorkerResult, Task: "T", Agent: "dev", OwnStream: true})
+		r := signal.DetectText(text, signal.DetectOptions{Protocol: signal.WorkerResult, Task: "T", Agent: "dev", OwnStream: true})
 		w := placed(t, "joan-board", "dev-implement")
 		d := w.ends(&r)
 		other := map[string]string{"Implementation-Failed": "Dev-Complete", "Dev-Complete": "Implementation-Failed"}[tt.want]
@@ -53,10 +53,10 @@ func TestAResultIsASuccessOnlyIfItSaysSo(t *testing.T) {
 }
 
 func TestContradictionsMoveNothing(t *testing.T) {
-	r := signal.DetectText("<!-- WORK_RESULT:passed -->\n<!-- WORK_RESULT:failed -->\n", signal.Looking{Protocol: signal.WorkResult, OwnStream: true})
+	r := signal.DetectText("<!-- WORK_RESULT:passed -->\n<!-- WORK_RESULT:failed -->\n", signal.DetectOptions{Protocol: signal.WorkResult, OwnStream: true})
 	w := placed(t, "linear-sdlc", "Started")
 	w.ends(&r, facts(w.def, "committed")...)
-	if w.task.Status != "Started" || w.task.Counter("no_answer") != 1 {
+	if w.task.Status != "Started" || w.task.CounterValue("no_answer") != 1 {
 		t.Errorf("%s, %+v", w.task.Status, w.task.Counters)
 	}
 }
@@ -79,17 +79,17 @@ func TestAHandoffIsTheSpeakersOwn(t *testing.T) {
 func TestOnlyTheBoardSaysHowACardLooks(t *testing.T) {
 	w := placed(t, "joan-board", "dev-implement")
 	a := w.own()
-	w.send(signal.Signal{Kind: signal.Outcome, Actor: "dev", Attempt: a.Number, Report: result(signal.Actions{}), Face: &board.Face{Column: "Deploy"}})
-	if w.task.Face != nil && w.task.Face.Column == "Deploy" {
-		t.Errorf("%+v", w.task.Face)
+	w.send(signal.Signal{Kind: signal.Outcome, Actor: "dev", Attempt: a.Number, Report: result(signal.Actions{}), CardSnapshot: &board.Snapshot{Column: "Deploy"}})
+	if w.task.CardSnapshot != nil && w.task.CardSnapshot.Column == "Deploy" {
+		t.Errorf("%+v", w.task.CardSnapshot)
 	}
 	w = placed(t, "joan-board", "board")
-	w.refused(signal.Signal{Kind: signal.Tracker, Actor: "dev", Word: signal.CardChanged, Face: &board.Face{Column: "Deploy"}}, "an agent does not say how a card looks")
+	w.refused(signal.Signal{Kind: signal.Tracker, Actor: "dev", Word: signal.CardChanged, CardSnapshot: &board.Snapshot{Column: "Deploy"}}, "an agent does not say how a card looks")
 }
 
 func TestAWorkerTakesNoPersonsTagOff(t *testing.T) {
 	w := placed(t, "joan-board", "architect-plan")
-	w.task.Face = face("Analyse", "Ready", "Plan-Rejected")
+	w.task.CardSnapshot = face("Analyse", "Ready", "Plan-Rejected")
 	d := w.ends(result(signal.Actions{RemoveTags: []string{"Ready", "Plan-Rejected", "Ops-Ready"}}))
 	if got := deeds(d.Entries); !strings.Contains(got, "tag_card-Ready ") || strings.Contains(got, "Rejected") || strings.Join(d.Entries[0].Rejected, ";") != "tag Plan-Rejected is a person's: it is not taken off" {
 		t.Errorf("%s, rejected %q", got, d.Entries[0].Rejected)
@@ -104,7 +104,7 @@ func TestAPersonIsWaitedForWhereAWorkerNeedsOne(t *testing.T) {
 	}
 	w.perform()
 	w.looks(face("Review", "Rework-Complete", "Needs-Clarification"))
-	if it, ok := engine.Inbox(w.def, w.task); w.task.Status != "board" || !ok || it.Kind != engine.ItemAttention || !strings.Contains(it.Text, "is the colour right?") {
+	if it, ok := engine.InboxItem(w.def, w.task); w.task.Status != "board" || !ok || it.Kind != engine.ItemAttention || !strings.Contains(it.Text, "is the colour right?") {
 		t.Fatalf("%s, %+v", w.task.Status, it)
 	}
 	w.must(signal.Signal{Kind: signal.Resume, Actor: task.Human})
@@ -167,7 +167,7 @@ prompts:
 
 func TestWordsThatUsuallyMeanItMergeNothing(t *testing.T) {
 	w := placedIn(t, parse(t, onEnterFlow), "working")
-	r := signal.DetectText("## QA Passed\n", signal.Looking{Protocol: signal.WorkResult, WorkType: "qa", OwnStream: true})
+	r := signal.DetectText("## QA Passed\n", signal.DetectOptions{Protocol: signal.WorkResult, WorkType: "qa", OwnStream: true})
 	if w.ends(&r); w.task.Status != "working" {
 		t.Errorf("%s by %s", w.task.Status, r.Source)
 	}
@@ -210,7 +210,7 @@ func TestAMessageMovesATaskOnce(t *testing.T) {
 	}
 	says("my last words")
 	says("my last words")
-	if w.task.Status != "second" || w.task.Counter("no_answer") != 0 {
+	if w.task.Status != "second" || w.task.CounterValue("no_answer") != 0 {
 		t.Fatalf("heard twice it is %s, %+v", w.task.Status, w.task.Counters)
 	}
 	if says("the second part, too"); w.task.Status != "done" {
@@ -245,7 +245,7 @@ func TestAReportOfUnknownOriginLeadsToNoMerge(t *testing.T) {
 		if w.task.Status != tt.want {
 			t.Errorf("%s, unproven %v: %s, want %s", tt.state, tt.unproven, w.task.Status, tt.want)
 		}
-		if held := w.task.Status == tt.state; held && w.task.Counter("no_answer") != 1 {
+		if held := w.task.Status == tt.state; held && w.task.CounterValue("no_answer") != 1 {
 			t.Errorf("%s: no answer is counted: %+v", tt.state, w.task.Counters)
 		}
 	}

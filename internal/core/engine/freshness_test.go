@@ -40,7 +40,7 @@ func (w *world) to(actor task.Actor, status string) engine.Decision {
 
 // asks is a request for a state, by the living attempt of a role or by a person.
 func (w *world) asks(actor task.Actor, status string) signal.Signal {
-	a, _ := w.task.Live(string(actor))
+	a, _ := w.task.LiveAttempt(string(actor))
 	return signal.Signal{Kind: signal.Request, Actor: actor, Attempt: a.Number, To: status}
 }
 
@@ -80,7 +80,7 @@ func TestAnOldVerdictDecidesNothingOnExit(t *testing.T) {
 	w.body = strings.Replace(w.body, "DONE: x", "DONE: y", 1)
 	w.to("worker", "agent-review")
 	w.perform()
-	a, _ := w.task.Live("reviewer")
+	a, _ := w.task.LiveAttempt("reviewer")
 	d := w.must(signal.Signal{Kind: signal.Exit, Attempt: a.Number, Role: "reviewer"})
 	if d.Verdict != engine.Crash || w.task.Status != "agent-review" {
 		t.Errorf("round 1's FAIL decides round 2: %s, %s", d.Verdict, w.task.Status)
@@ -190,12 +190,12 @@ func TestWhatAGateSaysOfTheTextItFinds(t *testing.T) {
 		{"agent-review", "reviewing", "## Review\n\nfine\n", "## Review (line 1) has no verdict: "},
 	}
 	for _, tt := range tests {
-		o := suppose(t, load(t, "orange"), tt.body, engine.Supposition{From: tt.from, To: tt.to})
+		o := suppose(t, load(t, "orange"), tt.body, engine.Assumptions{From: tt.from, To: tt.to})
 		if want := tt.from + " -> " + tt.to + ": gate: " + tt.want; !strings.HasPrefix(o.Refused, want) {
 			t.Errorf("%q:\n%s\nwant\n%s", tt.body, o.Refused, want)
 		}
 	}
-	o := suppose(t, load(t, "orange-direct"), "", engine.Supposition{From: "agent-review", To: "reviewing"})
+	o := suppose(t, load(t, "orange-direct"), "", engine.Assumptions{From: "agent-review", To: "reviewing"})
 	if !strings.Contains(o.Refused, "write it, with PASS in its first line") {
 		t.Error(o.Refused)
 	}
@@ -203,7 +203,7 @@ func TestWhatAGateSaysOfTheTextItFinds(t *testing.T) {
 
 func TestATaskFileThatCannotBeReadOpensNothing(t *testing.T) {
 	def := load(t, "orange")
-	tk, sig, err := engine.Suppose(def, engine.Supposition{From: "planning", To: "working"})
+	tk, sig, err := engine.Hypothetical(def, engine.Assumptions{From: "planning", To: "working"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestATaskFileThatCannotBeReadOpensNothing(t *testing.T) {
 
 func TestEvidenceMustHoldAndSaysHowItIsKnown(t *testing.T) {
 	def := load(t, "orange")
-	tk, sig, err := engine.Suppose(def, engine.Supposition{From: "reviewing", To: "done", Without: []string{"merged"}})
+	tk, sig, err := engine.Hypothetical(def, engine.Assumptions{From: "reviewing", To: "done", Without: []string{"merged"}})
 	if err != nil {
 		t.Fatal(err)
 	}

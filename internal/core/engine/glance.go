@@ -14,7 +14,7 @@ const APerson = aPerson
 
 // A Glance is what a row of a table says about a task: the part of an explanation that
 // needs nothing but the record.
-type Glance struct {
+type TaskSummary struct {
 	Kind     workflow.Kind // of its state
 	Owner    string        // who must act: a person, the engine, a role, or nobody
 	Why      string
@@ -31,22 +31,22 @@ type Move struct {
 	As string `json:"as,omitempty"`
 }
 
-// Look is what can be seen of a task without asking anybody. sig carries the present:
+// Summarize is what can be seen of a task without asking anybody. sig carries the present:
 // the time, and the children of the task if they are known. Its kind does not matter.
-func Look(def *workflow.Definition, t task.Task, sig signal.Signal) Glance {
-	var out Glance
-	if it, ok := Inbox(def, t); ok {
+func Summarize(def *workflow.Definition, t task.Task, sig signal.Signal) TaskSummary {
+	var out TaskSummary
+	if it, ok := InboxItem(def, t); ok {
 		out.Wants = &it
 	}
-	s, ok := def.State(t.Status)
+	s, ok := def.StateNamed(t.Status)
 	if !ok {
 		out.Owner, out.Why = aPerson, noState(def, t.Status)
 		return out
 	}
 	x := &decider{def: def, t: &t, sig: &sig}
 	out.Kind, out.Deadline = s.Kind, x.nextTimer()
-	out.Owner, out.Why = x.owner(s)
-	out.Moves, out.Answers = x.moves(), x.takesAnswer()
+	out.Owner, out.Why = x.findOwner(s)
+	out.Moves, out.Answers = x.listPersonMoves(), x.takesAnswer()
 	return out
 }
 
@@ -54,19 +54,19 @@ func noState(def *workflow.Definition, status string) string {
 	return fmt.Sprintf("workflow %s has no state %q", def.Name, status)
 }
 
-// moves lists the states that a person may ask for.
-func (x *decider) moves() []Move {
+// listPersonMoves lists the states that a person may ask for.
+func (d *decider) listPersonMoves() []Move {
 	var out []Move
 	add := func(e *workflow.Edge) {
 		m := Move{To: e.To, As: e.As}
-		if e.Answers(workflow.OnRequest, "") && e.Permits(task.Human) && x.guardOfPerson(e) && !slices.Contains(out, m) {
+		if e.AnswersTo(workflow.OnRequest, "") && e.PermitsActor(task.Human) && d.guardOfPerson(e) && !slices.Contains(out, m) {
 			out = append(out, m)
 		}
 	}
-	for _, i := range x.def.EdgesFrom(x.t.Status) {
-		add(&x.def.Edges[i])
+	for _, i := range d.def.EdgesFrom(d.t.Status) {
+		add(&d.def.Edges[i])
 	}
-	if e := x.wayBack(); e != nil {
+	if e := d.wayBack(); e != nil {
 		add(e)
 	}
 	return out

@@ -33,7 +33,7 @@ func permitted(x engine.Explanation) []engine.Move {
 // agree fails if a glance says anything else than the explanation and the inbox.
 func agree(t rapid.TB, def *workflow.Definition, tk task.Task, sig signal.Signal) {
 	t.Helper()
-	g, x := engine.Look(def, tk, sig), engine.Explain(def, tk, sig)
+	g, x := engine.Summarize(def, tk, sig), engine.Explain(def, tk, sig)
 	type seen struct {
 		Kind, Owner, Why string
 		Deadline         *engine.Timer
@@ -43,7 +43,7 @@ func agree(t rapid.TB, def *workflow.Definition, tk task.Task, sig signal.Signal
 	if d := cmp.Diff(want, seen{string(g.Kind), g.Owner, g.Why, g.Deadline, g.Moves}); d != "" {
 		t.Fatalf("in %s of %s: %s", tk.Status, def.Name, d)
 	}
-	it, wanted := engine.Inbox(def, tk)
+	it, wanted := engine.InboxItem(def, tk)
 	if wanted != (g.Wants != nil) || wanted && !cmp.Equal(*g.Wants, it) {
 		t.Fatalf("in %s of %s a person is wanted for %+v, and the inbox says %+v", tk.Status, def.Name, g.Wants, it)
 	}
@@ -101,7 +101,7 @@ func TestAGlanceAtAnyTaskSaysWhatTheExplanationSays(t *testing.T) {
 // movesAreKnown asks for every move that is offered: none may be refused because there
 // is no such way, or because a person may not.
 func (p *player) movesAreKnown() {
-	for _, m := range engine.Look(p.def, p.task, signal.Signal{At: p.now}).Moves {
+	for _, m := range engine.Summarize(p.def, p.task, signal.Signal{At: p.now}).Moves {
 		d := engine.Decide(p.def, p.task, signal.Signal{Kind: signal.Request, Actor: task.Human, To: m.To, At: p.now})
 		if d.Verdict != engine.Refuse {
 			continue
@@ -116,7 +116,7 @@ func (p *player) movesAreKnown() {
 // answersAreTaken answers: where that is offered it is not refused because nothing was
 // asked, and where it is not offered it comes to nothing.
 func (p *player) answersAreTaken() {
-	g := engine.Look(p.def, p.task, signal.Signal{At: p.now})
+	g := engine.Summarize(p.def, p.task, signal.Signal{At: p.now})
 	if g.Wants != nil && g.Wants.Verb == engine.VerbAnswer && !g.Answers {
 		p.rt.Fatalf("an answer helps in %s, and is not offered: %+v", p.task.Status, g.Wants)
 	}
@@ -150,7 +150,7 @@ func TestMovesOfAPerson(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, m := range engine.Look(load(t, tt.workflow), tt.task, signal.Signal{At: start, Children: make([]signal.Child, tt.children)}).Moves {
+			for _, m := range engine.Summarize(load(t, tt.workflow), tt.task, signal.Signal{At: start, Children: make([]signal.Child, tt.children)}).Moves {
 				got = append(got, m.To)
 			}
 			if d := cmp.Diff(tt.want, got); d != "" {

@@ -41,7 +41,7 @@ func TestWorkIsHandedOverCommitted(t *testing.T) {
 		"an end without a word":    {"linear-sdlc", "Started", "", "", "", []string{"commits"}, true, engine.Crash, "commits: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := suppose(t, load(t, tt.workflow), tt.text, engine.Supposition{From: tt.from, To: tt.to, Actor: tt.actor, Exit: tt.exit, Without: tt.without})
+			o := suppose(t, load(t, tt.workflow), tt.text, engine.Assumptions{From: tt.from, To: tt.to, Actor: tt.actor, Exit: tt.exit, Without: tt.without})
 			said := o.Refused + o.Warning
 			if tt.exit && len(o.Entries) > 0 {
 				said = o.Entries[0].Reason
@@ -67,17 +67,17 @@ func TestAnAgentIsAskedOnceToFinish(t *testing.T) {
 	}
 	w.perform()
 	ends()
-	if w.task.Status != "dev-implement" || !strings.Contains(w.task.Held, "a.txt") || w.task.Counter("crash_count")+w.task.Counter("no_answer") != 0 || len(w.task.Attempts) != 0 {
-		t.Fatalf("held %q, %+v", w.task.Held, w.task.Counters)
+	if w.task.Status != "dev-implement" || !strings.Contains(w.task.WorkFailed, "a.txt") || w.task.CounterValue("crash_count")+w.task.CounterValue("no_answer") != 0 || len(w.task.Attempts) != 0 {
+		t.Fatalf("held %q, %+v", w.task.WorkFailed, w.task.Counters)
 	}
-	it, ok := engine.Inbox(w.def, w.task)
+	it, ok := engine.InboxItem(w.def, w.task)
 	if !ok || it.Kind != engine.ItemFailed || !strings.Contains(it.Text, "a.txt") || it.Do != "orange task respawn "+string(w.task.ID) {
 		t.Errorf("%+v", it)
 	}
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn})
 	w.perform()
-	if ends(); w.task.Held != "" {
-		t.Errorf("whom a person lets go on is not asked: %q", w.task.Held)
+	if ends(); w.task.WorkFailed != "" {
+		t.Errorf("whom a person lets go on is not asked: %q", w.task.WorkFailed)
 	}
 }
 
@@ -88,12 +88,12 @@ func TestWorkflowsFromBeforeAreDecidedAsBefore(t *testing.T) {
 	old := parse(t, strings.Replace(text, "  clean: {evidence: clean}\n", "", 1))
 	lacks := signal.Evidence{Name: workflow.Commits, Detail: "none"}
 	w := placedIn(t, old, "Started")
-	if d := w.ends(word("passed"), lacks); d.Entries[0].Type != journal.AgentSilent || w.task.Counter("no_answer") != 1 {
+	if d := w.ends(word("passed"), lacks); d.Entries[0].Type != journal.AgentSilent || w.task.CounterValue("no_answer") != 1 {
 		t.Errorf("at its end: %+v", d.Entries)
 	}
 	w = placedIn(t, old, "Started")
 	for n := range 2 {
-		if w.tells(word("passed"), lacks); w.task.Counter("no_answer") != n+1 || w.task.Handover != nil {
+		if w.tells(word("passed"), lacks); w.task.CounterValue("no_answer") != n+1 || w.task.Handover != nil {
 			t.Errorf("word %d of a living agent: %+v", n+1, w.task)
 		}
 	}

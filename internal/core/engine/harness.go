@@ -12,9 +12,9 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Choices lists the agents that may run a role of a task, the preferred first: those of the task, else those of the workflow. A
+// HarnessChoices lists the agents that may run a role of a task, the preferred first: those of the task, else those of the workflow. A
 // role without either has one of the task's two harnesses.
-func Choices(t *task.Task, role *workflow.Role) []task.Choice {
+func HarnessChoices(t *task.Task, role *workflow.Role) []task.Choice {
 	standard := task.Choice{Harness: t.Harness, Effort: t.Effort}
 	if role.Harness == workflow.ReviewHarness {
 		standard = task.Choice{Harness: t.ReviewHarness, Effort: t.ReviewEffort}
@@ -49,7 +49,7 @@ func ChoiceOf(t *task.Task, role *workflow.Role, e *task.Effect) task.Choice {
 	if e.Choice != nil {
 		return *e.Choice
 	}
-	return Choices(t, role)[0]
+	return HarnessChoices(t, role)[0]
 }
 
 // choosesHarness says that it is written down which agent runs a role: the task or the workflow names it.
@@ -60,18 +60,18 @@ func choosesHarness(t *task.Task, role *workflow.Role) bool {
 // chooseHarness chooses the agent for a start of a role: the first that is installed, is not at its limit for longer than the
 // role waits, and was not tried for this start. Why says what kept it from those before. If there is none, it is the one whose
 // limit is over first, else the preferred one, and ok is false.
-func (x *decider) chooseHarness(t *task.Task, role *workflow.Role, tried string) (c task.Choice, why string, ok bool) {
-	list := Choices(t, role)
+func (d *decider) chooseHarness(t *task.Task, role *workflow.Role, tried string) (c task.Choice, why string, ok bool) {
+	list := HarnessChoices(t, role)
 	var reasons []string
 	best, soonest := list[0], time.Time{}
 	for _, c := range list {
-		until := x.limitOf(c)
+		until := d.limitOf(c)
 		switch {
 		case slices.Contains(strings.Split(tried, "\n"), c.String()):
 			reasons = append(reasons, c.String()+" was tried")
-		case slices.Contains(x.sig.Missing, c.Harness):
+		case slices.Contains(d.sig.Missing, c.Harness):
 			reasons = append(reasons, c.String()+" is not installed")
-		case until.Sub(x.sig.At) > role.FallbackAfter:
+		case until.Sub(d.sig.At) > role.FallbackAfter:
 			reasons = append(reasons, c.String()+" is at its limit until "+until.UTC().Format("2006-01-02 15:04"))
 			if soonest.IsZero() || until.Before(soonest) {
 				best, soonest = c, until
@@ -84,8 +84,8 @@ func (x *decider) chooseHarness(t *task.Task, role *workflow.Role, tried string)
 }
 
 // limitOf is until when an agent is known to be at its limit, zero if nobody knows of one.
-func (x *decider) limitOf(c task.Choice) time.Time {
-	for _, l := range x.t.Limits {
+func (d *decider) limitOf(c task.Choice) time.Time {
+	for _, l := range d.t.Limits {
 		if l.Choice == c.String() {
 			return l.Until
 		}
@@ -95,19 +95,19 @@ func (x *decider) limitOf(c task.Choice) time.Time {
 
 // startNext lets the next agent of a role go on in place of one that ended, if there is one that this start has not tried. Why
 // says what was wrong with the one that ended. The entry has its end already.
-func (x *decider) startNext(s *workflow.State, e *journal.Entry, gone task.Attempt, why string) bool {
-	role, _ := x.def.Role(s.Role)
+func (d *decider) startNext(s *workflow.State, e *journal.Entry, gone task.Attempt, why string) bool {
+	role, _ := d.def.RoleNamed(s.Role)
 	if role == nil || gone.Harness == "" || gone.Role != s.Role {
 		return false
 	}
 	tried := withTried(&gone)
-	next, _, ok := x.chooseHarness(x.t, role, tried)
+	next, _, ok := d.chooseHarness(d.t, role, tried)
 	if !ok {
 		return false
 	}
-	p := x.plan(e)
+	p := d.newPlan(e)
 	p.tried, p.instead = tried, gone.Harness+" "+why
-	if p.ensure(s); p.starved {
+	if p.ensureAgent(s); p.starved {
 		e.Effects, e.Started = nil, nil
 		return false
 	}
@@ -115,12 +115,12 @@ func (x *decider) startNext(s *workflow.State, e *journal.Entry, gone task.Attem
 	return true
 }
 
-// others says that another agent could go on for one that is at its limit.
-func (x *decider) others(role *workflow.Role, a *task.Attempt) bool {
+// hasFallback says that another agent could go on for one that is at its limit.
+func (d *decider) hasFallback(role *workflow.Role, a *task.Attempt) bool {
 	if a.Harness == "" {
 		return false
 	}
-	_, _, ok := x.chooseHarness(x.t, role, withTried(a))
+	_, _, ok := d.chooseHarness(d.t, role, withTried(a))
 	return ok
 }
 

@@ -52,7 +52,7 @@ func atReview(t *testing.T, missing ...string) *world {
 
 func (w *world) reviewer() task.Attempt {
 	w.t.Helper()
-	a, ok := w.task.Live("reviewer")
+	a, ok := w.task.LiveAttempt("reviewer")
 	if !ok {
 		w.t.Fatalf("no reviewer: %+v, again at %s", w.task.Attempts, w.task.RespawnAt)
 	}
@@ -62,8 +62,8 @@ func (w *world) reviewer() task.Attempt {
 // same makes sure that the journal says all that the choices were made by.
 func (w *world) same() {
 	w.t.Helper()
-	again, err := engine.Again(w.def, w.log)
-	if first, n := again.Diverges(); err != nil || n > 0 {
+	again, err := engine.Redecide(w.def, w.log)
+	if first, n := again.FirstDivergence(); err != nil || n > 0 {
 		w.t.Errorf("%v: %d decisions differ, the first %+v", err, n, first)
 	}
 }
@@ -95,7 +95,7 @@ func TestARoleHasTheFirstAgentThatIsInstalled(t *testing.T) {
 		if tt.why != "" {
 			want += ", because " + tt.why
 		}
-		if event := journal.History(spawned)[0]; spawned.Chosen != want || !slices.ContainsFunc(event.Fields, func(f journal.EventField) bool { return f.Name == "harness" && f.Value == want }) {
+		if event := journal.HistoryEvents(spawned)[0]; spawned.Chosen != want || !slices.ContainsFunc(event.Fields, func(f journal.EventField) bool { return f.Name == "harness" && f.Value == want }) {
 			t.Errorf("%q, %+v", spawned.Chosen, event)
 		}
 		if x := w.explain(); tt.why != "" && !strings.Contains(x.Why, tt.want.String()+", because "+tt.why) {
@@ -104,7 +104,7 @@ func TestARoleHasTheFirstAgentThatIsInstalled(t *testing.T) {
 		w.same()
 	}
 	w := beginWith(t, choosing)
-	if a, _ := w.task.Live("worker"); a.Harness != "" || w.task.Pending[len(w.task.Pending)-1].Choice != nil {
+	if a, _ := w.task.LiveAttempt("worker"); a.Harness != "" || w.task.Pending[len(w.task.Pending)-1].Choice != nil {
 		t.Errorf("a role without a choice is written down with one: %+v", a)
 	}
 }
@@ -120,7 +120,7 @@ func TestTheNextAgentGoesOnForOneAtItsLimit(t *testing.T) {
 	w := atReview(t)
 	w.perform()
 	d := w.limitedAt(w.now.Add(5 * time.Minute))
-	if _, lives := w.task.Live("reviewer"); lives || w.task.RespawnAt.IsZero() || d.Entries[0].Type != journal.AgentLimited {
+	if _, lives := w.task.LiveAttempt("reviewer"); lives || w.task.RespawnAt.IsZero() || d.Entries[0].Type != journal.AgentLimited {
 		t.Fatalf("for a short limit nobody waits: %+v", d.Entries)
 	}
 	w.fires(engine.Respawn)
@@ -132,7 +132,7 @@ func TestTheNextAgentGoesOnForOneAtItsLimit(t *testing.T) {
 	d = w.limitedAt(until)
 	a := w.reviewer()
 	if a.Harness != "codex:gpt" || a.Tried != "claude" || !strings.HasPrefix(a.Why, "claude is at its limit until ") || !w.task.RespawnAt.IsZero() ||
-		!strings.HasSuffix(d.Entries[0].Reason, "the reviewer reached its usage limit; codex:gpt goes on") || w.task.Counter("crashes") != 0 {
+		!strings.HasSuffix(d.Entries[0].Reason, "the reviewer reached its usage limit; codex:gpt goes on") || w.task.CounterValue("crashes") != 0 {
 		t.Fatalf("%+v\n%+v", a, d.Entries)
 	}
 	w.perform()
@@ -143,7 +143,7 @@ func TestTheNextAgentGoesOnForOneAtItsLimit(t *testing.T) {
 	w.perform()
 	last := w.now.Add(3 * time.Hour)
 	w.limitedAt(last)
-	if _, lives := w.task.Live("reviewer"); lives || !w.task.RespawnAt.Equal(last) {
+	if _, lives := w.task.LiveAttempt("reviewer"); lives || !w.task.RespawnAt.Equal(last) {
 		t.Fatalf("none is left: again at %s, %+v", w.task.RespawnAt, w.task.Attempts)
 	}
 	w.now = last
@@ -194,15 +194,15 @@ func TestALivingAgentAtItsLimitGivesWay(t *testing.T) {
 // What the task says about a role wins over the workflow, and --harness is for roles that name none.
 func TestATaskChoosesForItsRoles(t *testing.T) {
 	def := parse(t, choosing)
-	reviewer, _ := def.Role("reviewer")
-	worker, _ := def.Role("worker")
+	reviewer, _ := def.RoleNamed("reviewer")
+	worker, _ := def.RoleNamed("worker")
 	tk := task.Task{Harness: "gemini", Effort: "low", ReviewHarness: "pi", Roles: []task.RoleChoice{
 		{Role: "reviewer", Harness: "opencode", Model: "m"}, {Role: "reviewer", Harness: "claude", Effort: "max"},
 	}}
-	if got := engine.Choices(&tk, reviewer); !slices.Equal(got, []task.Choice{{Harness: "opencode", Model: "m", Effort: "low"}, {Harness: "claude", Effort: "max"}}) {
+	if got := engine.HarnessChoices(&tk, reviewer); !slices.Equal(got, []task.Choice{{Harness: "opencode", Model: "m", Effort: "low"}, {Harness: "claude", Effort: "max"}}) {
 		t.Errorf("%+v", got)
 	}
-	if got := engine.Choices(&tk, worker); !slices.Equal(got, []task.Choice{{Harness: "gemini", Effort: "low"}}) {
+	if got := engine.HarnessChoices(&tk, worker); !slices.Equal(got, []task.Choice{{Harness: "gemini", Effort: "low"}}) {
 		t.Errorf("%+v", got)
 	}
 	w := &world{t: t, def: def, now: start, free: []string{"p--1"}}
@@ -210,7 +210,7 @@ func TestATaskChoosesForItsRoles(t *testing.T) {
 		ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "do it", Spawn: true, Harness: "gemini",
 		Roles: []task.RoleChoice{{Role: "worker", Harness: "codex"}, {Role: "worker", Harness: "pi"}},
 	}, Missing: []string{"codex"}})
-	if a, _ := w.task.Live("worker"); a.Harness != "pi" || a.Why != "codex is not installed" || len(w.task.Roles) != 2 {
+	if a, _ := w.task.LiveAttempt("worker"); a.Harness != "pi" || a.Why != "codex is not installed" || len(w.task.Roles) != 2 {
 		t.Errorf("%+v", w.task)
 	}
 	w.same()
@@ -240,7 +240,7 @@ func TestTheNextAgentGoesOnForOneThatCouldNotStart(t *testing.T) {
 	if a := w.reviewer(); a.Harness != "claude" || a.Tried != "" {
 		t.Errorf("the next start begins with %+v", a)
 	}
-	if w.task.Counter("crashes") != 0 {
+	if w.task.CounterValue("crashes") != 0 {
 		t.Errorf("%+v", w.task.Counters)
 	}
 	w.same()

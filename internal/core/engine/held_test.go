@@ -19,13 +19,13 @@ func TestCrashesAndSilenceAreCountedApart(t *testing.T) {
 	w.ends(unclear(signal.Unknown))
 	w.perform()
 	crash()
-	if w.task.Counter("no_answer") != 1 || w.task.Counter("crash_count") != 1 {
+	if w.task.CounterValue("no_answer") != 1 || w.task.CounterValue("crash_count") != 1 {
 		t.Fatalf("%+v", w.task.Counters)
 	}
 	w.fires(engine.Respawn)
 	w.perform()
 	w.ends(unclear(signal.Unknown))
-	if w.task.Counter("no_answer") != 2 || w.task.Counter("crash_count") != 1 || w.task.Status != "Finished" {
+	if w.task.CounterValue("no_answer") != 2 || w.task.CounterValue("crash_count") != 1 || w.task.Status != "Finished" {
 		t.Fatalf("%s, %+v", w.task.Status, w.task.Counters)
 	}
 	w.fires(engine.Respawn)
@@ -102,7 +102,7 @@ func TestWordsThatOnlyUsuallyMeanItMergeNothing(t *testing.T) {
 				if w.task.Status != to {
 					t.Errorf("%s in %s (%s): %s\n%s", source, state, gate, w.task.Status, why(d))
 				}
-				if state == "Delivered" && (w.task.Counter("no_answer") != 1 || !strings.Contains(d.Entries[0].Reason, "words that usually mean it are not enough for a merge")) {
+				if state == "Delivered" && (w.task.CounterValue("no_answer") != 1 || !strings.Contains(d.Entries[0].Reason, "words that usually mean it are not enough for a merge")) {
 					t.Errorf("%+v", d.Entries[0])
 				}
 			}
@@ -111,7 +111,7 @@ func TestWordsThatOnlyUsuallyMeanItMergeNothing(t *testing.T) {
 	w := placed(t, "linear-sdlc", "Delivered")
 	r := word("failed")
 	r.Source = signal.FromHeuristic
-	if w.ends(r); w.task.Held == "" {
+	if w.ends(r); w.task.WorkFailed == "" {
 		t.Error("a failure that is only likely does not hold the work")
 	}
 }
@@ -125,10 +125,10 @@ func TestACodeThatNobodyDeclaredHalts(t *testing.T) {
 		}
 		d := say(word("ALMOST"), facts(w.def, "architect-output")...)
 		want := "UNEXPECTED: architect says ALMOST, and no edge from architect answers to outcome ALMOST: declared are READY_FOR_IMPLEMENTATION, BLOCKED, NEEDS_CLARIFICATION, NEEDS_RESEARCH"
-		if d.Verdict != engine.Halt || w.task.Status != "halted" || w.task.ReturnTo != "architect" || d.Entries[0].Reason != want || w.task.Said.Diagnosis != want {
+		if d.Verdict != engine.Halt || w.task.Status != "halted" || w.task.ReturnTo != "architect" || d.Entries[0].Reason != want || w.task.LastReport.Diagnosis != want {
 			t.Errorf("%s in %s: %q", d.Verdict, w.task.Status, d.Entries[0].Reason)
 		}
-		if it, ok := engine.Inbox(w.def, w.task); !ok || it.Kind != engine.ItemStuck || !strings.Contains(it.Text, "declared are READY_FOR_IMPLEMENTATION") {
+		if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Kind != engine.ItemStuck || !strings.Contains(it.Text, "declared are READY_FOR_IMPLEMENTATION") {
 			t.Errorf("%+v, %v", it, ok)
 		}
 	}
@@ -152,16 +152,16 @@ func TestFailedWorkIsHeldForAPerson(t *testing.T) {
 			t.Fatalf("%s: %s, %+v", d.Verdict, effects(d.Entries), e)
 		}
 		w.perform()
-		if w.task.Status != "Finished" || w.task.Visit != 1 || w.task.Held != "qa says failed: the button is dead" || len(w.task.Attempts) > 0 {
+		if w.task.Status != "Finished" || w.task.Visit != 1 || w.task.WorkFailed != "qa says failed: the button is dead" || len(w.task.Attempts) > 0 {
 			t.Fatalf("%+v", w.task)
 		}
 		if timers := engine.Timers(w.def, &w.task); len(timers) > 0 {
 			t.Errorf("held, and it waits for %+v", timers)
 		}
-		if w.task.Counter("crash_count")+w.task.Counter("no_answer") > 0 || w.task.Crashed != "" {
+		if w.task.CounterValue("crash_count")+w.task.CounterValue("no_answer") > 0 || w.task.Crashed != "" {
 			t.Errorf("%+v, crashed %q", w.task.Counters, w.task.Crashed)
 		}
-		it, ok := engine.Inbox(w.def, w.task)
+		it, ok := engine.InboxItem(w.def, w.task)
 		if !ok || it.Kind != engine.ItemFailed || !strings.HasPrefix(it.Text, "qa says failed: the button is dead; it is your turn: send it back to the development, or let the qa look again with orange task respawn") ||
 			!strings.HasSuffix(it.Do, "--status Started") {
 			t.Errorf("%+v, %v", it, ok)
@@ -185,7 +185,7 @@ func TestWhatHelpsHeldWork(t *testing.T) {
 		w := placed(t, "linear-sdlc", tt.state)
 		w.task.Counters[0].Value = tt.sessions
 		w.ends(word("failed"))
-		it, _ := engine.Inbox(w.def, w.task)
+		it, _ := engine.InboxItem(w.def, w.task)
 		if it.Kind != engine.ItemFailed || !strings.Contains(it.Text, tt.text) || !strings.Contains(it.Do, tt.do) || tt.do == "respawn" && strings.Contains(it.Text, "send it back") {
 			t.Errorf("%s: %q: %s", tt.state, it.Text, it.Do)
 		}
@@ -202,8 +202,8 @@ func TestHowHeldWorkGoesOn(t *testing.T) {
 	t.Run("a person starts the agent again", func(t *testing.T) {
 		w := held(t)
 		d := w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn})
-		if effects(d.Entries) != "spawn_agent:qa+" || w.task.Held != "" || w.task.Pending[0].Prompt != "again" || len(engine.Timers(w.def, &w.task)) == 0 {
-			t.Errorf("%s, held %q, %+v", effects(d.Entries), w.task.Held, w.task.Pending)
+		if effects(d.Entries) != "spawn_agent:qa+" || w.task.WorkFailed != "" || w.task.Pending[0].Prompt != "again" || len(engine.Timers(w.def, &w.task)) == 0 {
+			t.Errorf("%s, held %q, %+v", effects(d.Entries), w.task.WorkFailed, w.task.Pending)
 		}
 		w.perform()
 		if w.ends(word("passed")); w.task.Status != "Delivered" {
@@ -213,8 +213,8 @@ func TestHowHeldWorkGoesOn(t *testing.T) {
 	t.Run("a person sends it back", func(t *testing.T) {
 		w := held(t)
 		d := w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "request-changes", Note: "mend the button"})
-		if w.task.Status != "Started" || w.task.Held != "" || !strings.Contains(effects(d.Entries), "spawn_agent:development+") {
-			t.Errorf("%s: %s, held %q", w.task.Status, effects(d.Entries), w.task.Held)
+		if w.task.Status != "Started" || w.task.WorkFailed != "" || !strings.Contains(effects(d.Entries), "spawn_agent:development+") {
+			t.Errorf("%s: %s, held %q", w.task.Status, effects(d.Entries), w.task.WorkFailed)
 		}
 	})
 	t.Run("nobody else starts it", func(t *testing.T) {
@@ -226,11 +226,11 @@ func TestHowHeldWorkGoesOn(t *testing.T) {
 		w := placed(t, "linear-sdlc", "Finished")
 		w.tells(word("failed"))
 		d := w.must(signal.Signal{Kind: signal.Outcome, Actor: "qa", Attempt: 1, Report: word("passed")})
-		if d.Verdict != engine.Stay || w.task.Status != "Finished" || w.task.Held == "" {
+		if d.Verdict != engine.Stay || w.task.Status != "Finished" || w.task.WorkFailed == "" {
 			t.Errorf("%s in %s", d.Verdict, w.task.Status)
 		}
 		d = w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: "qa", Attempt: 1, Report: word("passed"), Code: 1})
-		if d.Entries[0].Type != journal.AgentExited || w.task.Held == "" || w.task.Counter("crash_count") > 0 {
+		if d.Entries[0].Type != journal.AgentExited || w.task.WorkFailed == "" || w.task.CounterValue("crash_count") > 0 {
 			t.Errorf("%+v", d.Entries)
 		}
 	})
@@ -327,11 +327,11 @@ func TestAHoldCountsOnlyWhatItsEdgeCounts(t *testing.T) {
 	w.ends(unclear(signal.Unknown))
 	w.perform()
 	d := w.ends(word("failed"))
-	if w.task.Counter("rounds") != 1 || w.task.Counter("no_answer") != 1 || len(d.Entries[0].Counters) != 1 {
+	if w.task.CounterValue("rounds") != 1 || w.task.CounterValue("no_answer") != 1 || len(d.Entries[0].Counters) != 1 {
 		t.Errorf("%+v", w.task.Counters)
 	}
-	if s, _ := w.def.State("working"); s.Kind != workflow.Agent || w.task.Held == "" {
-		t.Errorf("held %q", w.task.Held)
+	if s, _ := w.def.StateNamed("working"); s.Kind != workflow.Agent || w.task.WorkFailed == "" {
+		t.Errorf("held %q", w.task.WorkFailed)
 	}
 }
 
@@ -348,7 +348,7 @@ func TestALivingAgentIsToldWhyItsWordDoesNotCount(t *testing.T) {
 	}
 	for n := 1; n <= 2; n++ {
 		d := says()
-		if w.task.Status != "architect" || w.task.Counter("no_answer") != n || w.task.Counter("crash_count") != 0 || len(w.task.Attempts) != 1 {
+		if w.task.Status != "architect" || w.task.CounterValue("no_answer") != n || w.task.CounterValue("crash_count") != 0 || len(w.task.Attempts) != 1 {
 			t.Fatalf("%s, %+v", w.task.Status, w.task.Counters)
 		}
 		tell := d.Entries[0].Effects[len(d.Entries[0].Effects)-1]
@@ -357,7 +357,7 @@ func TestALivingAgentIsToldWhyItsWordDoesNotCount(t *testing.T) {
 		}
 		w.perform()
 	}
-	if it, ok := engine.Inbox(w.def, w.task); !ok || it.Kind != engine.ItemNoAnswer {
+	if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Kind != engine.ItemNoAnswer {
 		t.Errorf("%+v, %v", it, ok)
 	}
 	says()
@@ -372,11 +372,11 @@ func TestAnAgentThatStaysMayEndWhileItsWorkIsHeld(t *testing.T) {
 	for rules, reason := range map[int]string{0: "its work failed, and a person looks", engine.Rules: "the task is held for a person: "} {
 		w := beginWith(t, text)
 		w.perform()
-		if d := w.tells(word("failed")); effects(d.Entries) != "" || w.task.Held == "" {
-			t.Fatalf("%s, held %q", effects(d.Entries), w.task.Held)
+		if d := w.tells(word("failed")); effects(d.Entries) != "" || w.task.WorkFailed == "" {
+			t.Fatalf("%s, held %q", effects(d.Entries), w.task.WorkFailed)
 		}
 		d := w.must(signal.Signal{Kind: signal.Exit, Rules: rules, Actor: task.Engine, Role: "worker", Code: 3})
-		if e := d.Entries[0]; e.Type != journal.AgentExited || !strings.HasPrefix(e.Reason, reason) || w.task.Counter("crash_count") > 0 || w.task.Status != "working" || w.task.Held == "" {
+		if e := d.Entries[0]; e.Type != journal.AgentExited || !strings.HasPrefix(e.Reason, reason) || w.task.CounterValue("crash_count") > 0 || w.task.Status != "working" || w.task.WorkFailed == "" {
 			t.Errorf("rules %d: %+v in %s", rules, e, w.task.Status)
 		}
 		if timers := engine.Timers(w.def, &w.task); len(timers) > 0 {

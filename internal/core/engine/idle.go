@@ -13,10 +13,10 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// rests finds the agent whose turn ended, or failed, in this visit to a state of its own role, or of one that
+// findRestingAgent finds the agent whose turn ended, or failed, in this visit to a state of its own role, or of one that
 // it stands in for. No deadline counts its time.
-func rests(def *workflow.Definition, t *task.Task) (task.Attempt, bool) {
-	s, ok := def.State(t.Status)
+func findRestingAgent(def *workflow.Definition, t *task.Task) (task.Attempt, bool) {
+	s, ok := def.StateNamed(t.Status)
 	if !ok || s.Kind != workflow.Agent || t.Rules < journal.RulesOfIdle {
 		return task.Attempt{}, false
 	}
@@ -29,10 +29,10 @@ func rests(def *workflow.Definition, t *task.Task) (task.Attempt, bool) {
 	return task.Attempt{}, false
 }
 
-// idles finds the agent that waits for a person's words: its turn ended in its own state, and
+// findIdleAgent finds the agent that waits for a person's words: its turn ended in its own state, and
 // nothing is left that it is to be told.
-func idles(def *workflow.Definition, t *task.Task) (task.Attempt, bool) {
-	a, ok := rests(def, t)
+func findIdleAgent(def *workflow.Definition, t *task.Task) (task.Attempt, bool) {
+	a, ok := findRestingAgent(def, t)
 	return a, ok && !slices.ContainsFunc(t.Pending, func(p task.Effect) bool {
 		info, _ := workflow.EffectNamed(p.Do)
 		return p.Attempt == a.Number && (p.Start || info.Notifies)
@@ -41,18 +41,18 @@ func idles(def *workflow.Definition, t *task.Task) (task.Attempt, bool) {
 
 // waitsForWords is who waits for a person's words, nil if nobody does: an agent that idles, or one
 // that ended while it did and was not replaced.
-func (x *decider) waitsForWords() *task.Unanswered {
-	if a, ok := idles(x.def, x.t); ok {
-		return &task.Unanswered{Attempt: a.Number, Role: a.Role, Asks: a.Condition.Asks(), Since: a.Condition.Since}
+func (d *decider) waitsForWords() *task.Unanswered {
+	if a, ok := findIdleAgent(d.def, d.t); ok {
+		return &task.Unanswered{Attempt: a.Number, Role: a.Role, Asks: a.Condition.AsksPerson(), Since: a.Condition.Since}
 	}
-	s, ok := x.def.State(x.t.Status)
-	if !ok || s.Kind != workflow.Agent || x.t.Unanswered == nil {
+	s, ok := d.def.StateNamed(d.t.Status)
+	if !ok || s.Kind != workflow.Agent || d.t.Unanswered == nil {
 		return nil
 	}
-	if _, live := x.t.Live(s.Role); live {
+	if _, live := d.t.LiveAttempt(s.Role); live {
 		return nil
 	}
-	return x.t.Unanswered
+	return d.t.Unanswered
 }
 
 // WaitsForWords says that an agent of the task waits for a person's words, or waited when it ended.
@@ -60,21 +60,21 @@ func WaitsForWords(def *workflow.Definition, t task.Task) bool {
 	return (&decider{def: def, t: &t}).waitsForWords() != nil
 }
 
-// Rests says that the turn of the state's agent ended, whether or not something is on its way to it.
-func Rests(def *workflow.Definition, t *task.Task) bool {
-	_, ok := rests(def, t)
+// AgentRests says that the turn of the state's agent ended, whether or not something is on its way to it.
+func AgentRests(def *workflow.Definition, t *task.Task) bool {
+	_, ok := findRestingAgent(def, t)
 	return ok
 }
 
 // asksForWords says that the inbox has somebody who waits for words.
-func (x *decider) asksForWords() bool {
+func (d *decider) asksForWords() bool {
 	var it Item
-	return !x.wantsAtTerminal(&it) && x.wantsWords(&it)
+	return !d.wantsAtTerminal(&it) && d.wantsWords(&it)
 }
 
-// lives says that an attempt is not over.
-func (x *decider) lives(number int) bool {
-	_, ok := x.t.AttemptByNumber(number)
+// attemptLives says that an attempt is not over.
+func (d *decider) attemptLives(number int) bool {
+	_, ok := d.t.AttemptByNumber(number)
 	return ok
 }
 
@@ -90,36 +90,36 @@ func leftBy(message string) task.Left {
 }
 
 // hearLastMessage finds out what sort of message an agent left at its end.
-func (x *decider) hearLastMessage() {
-	if x.sig.Kind == signal.Exit && x.sig.Left == "" && x.sig.Rules >= journal.RulesOfIdle {
-		x.sig.Left = leftBy(x.sig.Final)
+func (d *decider) hearLastMessage() {
+	if d.sig.Kind == signal.Exit && d.sig.Left == "" && d.sig.Rules >= journal.RulesOfIdle {
+		d.sig.Left = leftBy(d.sig.Final)
 	}
 }
 
 // turnEnded completes the condition of an agent whose turn ended, and says whether it is news. A
 // program that says once more that it is idle says nothing new.
-func (x *decider) turnEnded(now *task.Condition, was task.Condition) (news bool) {
+func (d *decider) turnEnded(now *task.Condition, was task.Condition) (news bool) {
 	if now.Left == "" {
-		now.Left = leftBy(x.sig.Final)
+		now.Left = leftBy(d.sig.Final)
 	}
-	return was.Name != task.Idle || was.Since.Before(x.t.Since) || now.Left != "" && now.Left != was.Left
+	return was.Name != task.Idle || was.Since.Before(d.t.Since) || now.Left != "" && now.Left != was.Left
 }
 
 // idleItem says that an agent waits for a person's words.
-func (x *decider) idleItem(w *task.Unanswered, it *Item) {
-	it.Kind, it.Since, it.Do = ItemIdle, w.Since, x.answerCommand()
-	it.Text = x.idleText(w)
+func (d *decider) idleItem(w *task.Unanswered, it *Item) {
+	it.Kind, it.Since, it.Do = ItemIdle, w.Since, d.answerCommand()
+	it.Text = d.idleText(w)
 }
 
 // answerCommand is the command by which a person answers.
-func (x *decider) answerCommand() string { return fmt.Sprintf("orange task answer %s \"...\"", x.t.ID) }
+func (d *decider) answerCommand() string { return fmt.Sprintf("orange task answer %s \"...\"", d.t.ID) }
 
 // idleText says what an agent waits for.
-func (x *decider) idleText(w *task.Unanswered) string {
-	lives := x.lives(w.Attempt)
+func (d *decider) idleText(w *task.Unanswered) string {
+	lives := d.attemptLives(w.Attempt)
 	switch {
-	case lives && x.t.Held != "":
-		return fmt.Sprintf("%s; the %s waits", x.t.Held, w.Role)
+	case lives && d.t.WorkFailed != "":
+		return fmt.Sprintf("%s; the %s waits", d.t.WorkFailed, w.Role)
 	case w.Asks && lives:
 		return fmt.Sprintf("the %s asks something, and waits for an answer", w.Role)
 	case w.Asks:
@@ -132,40 +132,40 @@ func (x *decider) idleText(w *task.Unanswered) string {
 
 // answerIdle tells an agent that waits what a person says. The task stays where it is. An agent that
 // ended meanwhile goes on in a new attempt that begins with the words.
-func (x *decider) answerIdle() Verdict {
-	w := x.waitsForWords()
+func (d *decider) answerIdle() Verdict {
+	w := d.waitsForWords()
 	switch {
 	case w == nil:
-		return x.refuseAnswer()
-	case x.sig.Actor != task.Human && x.sig.Actor != "":
-		return x.refuse("only a person may answer the %s", w.Role)
+		return d.refuseAnswer()
+	case d.sig.Actor != task.Human && d.sig.Actor != "":
+		return d.refuse("only a person may answer the %s", w.Role)
 	}
-	e := x.entry(journal.AgentAnswered)
+	e := d.newEntry(journal.AgentAnswered)
 	e.Role, e.Reason = w.Role, fmt.Sprintf("a person answered the %s", w.Role)
-	p := x.plan(&e)
+	p := d.newPlan(&e)
 	p.writeWords()
 	name, role := workflow.NotifyName(w.Role), w.Role
-	if !x.lives(w.Attempt) {
-		s, _ := x.def.State(x.t.Status)
+	if !d.attemptLives(w.Attempt) {
+		s, _ := d.def.StateNamed(d.t.Status)
 		name, role = workflow.SpawnName(s.Role), s.Role
 	}
-	switch p.add(workflow.Effect{Name: name, Role: role, Message: workflow.MessageReply}, task.ByState); {
+	switch p.addEffect(workflow.Effect{Name: name, Role: role, Message: workflow.MessageReply}, task.ByState); {
 	case p.busy != "":
-		return x.refuse("%s: try again when it is done", x.othersWork(p.busy))
+		return d.refuse("%s: try again when it is done", d.othersWork(p.busy))
 	case p.starved:
-		return x.refuseStarved()
+		return d.refuseStarved()
 	}
 	if tells := &e.Effects[len(e.Effects)-1]; !tells.Start { // after the next move it is not true any more; TASK.md has the words
 		tells.Turn = true
 	}
-	return x.last(e, Record)
+	return d.finishWith(e, Record)
 }
 
 // refuseAnswer says that nobody waits for an answer, and who gave the last one.
-func (x *decider) refuseAnswer() Verdict {
-	a := x.t.Answered
+func (d *decider) refuseAnswer() Verdict {
+	a := d.t.Answered
 	if a == nil {
-		return x.refuse("%s waits for no answer", x.t.Status)
+		return d.refuse("%s waits for no answer", d.t.Status)
 	}
 	who := aPerson
 	if a.By != task.Human && a.By != "" {
@@ -174,32 +174,32 @@ func (x *decider) refuseAnswer() Verdict {
 	if a.Via != "" {
 		who += " (" + a.Via + ")"
 	}
-	return x.refuse("%s waits for no answer: %s answered at %s", x.t.Status, who, a.At.UTC().Format(time.RFC3339))
+	return d.refuse("%s waits for no answer: %s answered at %s", d.t.Status, who, a.At.UTC().Format(time.RFC3339))
 }
 
 // noAnswer is the end of an agent that came to its end by itself and left words, only none that move
 // the task. A question is a person's to answer: the task is held. Other words are counted, and the agent
 // is asked to say how it went. It is no answer at all, and a crash, where ok is false.
-func (x *decider) noAnswer(s *workflow.State, a task.Attempt, ended journal.Ended, why string) (v Verdict, ok bool) {
-	byItself := x.sig.Left != "" && x.sig.Code == 0 && !a.Overdue
-	if byItself && x.sig.Left == task.LeftQuestion && (x.sig.Report == nil || x.sig.Report.Code == "") {
-		e := x.entry(journal.AgentSilent)
-		e.Ended, e.Role, e.From, e.Reason = []journal.Ended{ended}, a.Role, x.t.Status, why
-		e.Held = fmt.Sprintf("the %s ended with a question, and waits for an answer", a.Role)
-		e.Unanswered = &task.Unanswered{Attempt: a.Number, Role: a.Role, Asks: true, Since: x.sig.At}
-		return x.last(e, Stay), true
+func (d *decider) noAnswer(s *workflow.State, a task.Attempt, ended journal.Ended, why string) (v Verdict, ok bool) {
+	byItself := d.sig.Left != "" && d.sig.Code == 0 && !a.Overdue
+	if byItself && d.sig.Left == task.LeftQuestion && (d.sig.Report == nil || d.sig.Report.Code == "") {
+		e := d.newEntry(journal.AgentSilent)
+		e.Ended, e.Role, e.From, e.Reason = []journal.Ended{ended}, a.Role, d.t.Status, why
+		e.WorkFailed = fmt.Sprintf("the %s ended with a question, and waits for an answer", a.Role)
+		e.Unanswered = &task.Unanswered{Attempt: a.Number, Role: a.Role, Asks: true, Since: d.sig.At}
+		return d.finishWith(e, Stay), true
 	}
-	c := x.def.SilenceCounter()
-	if c == nil || !byItself && !x.spoke(s, a) {
+	c := d.def.SilenceCounter()
+	if c == nil || !byItself && !d.endedWithUnusableReport(s, a) {
 		return "", false
 	}
-	return x.silent(s, c, a, x.whatWasSeen(why)), true
+	return d.countSilence(s, c, a, d.whatWasSeen(why)), true
 }
 
 // heldForAnswer says that an agent ended while a person was asked, "" if it did not: another one would only
 // ask again, and the answer would find nobody who waits for it.
-func (x *decider) heldForAnswer(ended ...journal.Ended) string {
-	w := x.waitsForWords()
+func (d *decider) heldForAnswer(ended ...journal.Ended) string {
+	w := d.waitsForWords()
 	if w == nil || !w.Asks || len(ended) == 0 || w.Attempt != ended[0].Number {
 		return ""
 	}
@@ -208,11 +208,11 @@ func (x *decider) heldForAnswer(ended ...journal.Ended) string {
 
 // keepUnanswered notes that an agent ended while it waited for a person's words, where the task stays
 // without an agent.
-func (x *decider) keepUnanswered(w *task.Unanswered, a task.Attempt) {
-	if w == nil || w.Attempt != a.Number || len(x.entries) != 1 {
+func (d *decider) keepUnanswered(w *task.Unanswered, a task.Attempt) {
+	if w == nil || w.Attempt != a.Number || len(d.entries) != 1 {
 		return
 	}
-	if e := &x.entries[0]; e.To == "" && e.Unanswered == nil {
+	if e := &d.entries[0]; e.To == "" && e.Unanswered == nil {
 		e.Unanswered = w
 	}
 }

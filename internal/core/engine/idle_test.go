@@ -51,7 +51,7 @@ func (w *world) answer(words string) engine.Decision {
 
 // inboxKind is what the task wants of a person, "" for nothing.
 func (w *world) inboxKind() engine.ItemKind {
-	it, _ := engine.Inbox(w.def, w.task)
+	it, _ := engine.InboxItem(w.def, w.task)
 	return it.Kind
 }
 
@@ -67,11 +67,11 @@ func (w *world) timers() string {
 // decidedAgain makes sure that every decision of the journal is the same again.
 func (w *world) decidedAgain() {
 	w.t.Helper()
-	again, err := engine.Again(w.def, w.log)
+	again, err := engine.Redecide(w.def, w.log)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if first, n := again.Diverges(); n > 0 {
+	if first, n := again.FirstDivergence(); n > 0 {
 		w.t.Errorf("%d decisions are not the same again, the first: %+v", n, first)
 	}
 }
@@ -123,7 +123,7 @@ func TestAnAgentThatEndsItsTurnInItsOwnStateWaitsForAPerson(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := workingNow(t)
 			c.do(w)
-			it, _ := engine.Inbox(w.def, w.task)
+			it, _ := engine.InboxItem(w.def, w.task)
 			if it.Kind != c.kind || !strings.Contains(it.Text, c.text) || w.timers() != c.timers {
 				t.Errorf("%+v, timers %q", it, w.timers())
 			}
@@ -211,14 +211,14 @@ func TestAnAnswerToAnAgentThatDiedMeanwhileStartsAnother(t *testing.T) {
 	}{
 		{"it was killed, hours ago", func(w *world) {
 			w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker", Code: 137})
-			if w.task.Crashed != "worker" || w.timers() != "" || w.task.Counter("crash_count") != 1 {
+			if w.task.Crashed != "worker" || w.timers() != "" || w.task.CounterValue("crash_count") != 1 {
 				w.t.Errorf("%s, %+v", w.timers(), w.task)
 			}
 			w.now = w.now.Add(9 * time.Hour)
 		}, engine.ItemIdle},
 		{"the machine was restarted", func(w *world) {
 			d := w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker", Mass: signal.MassReboot})
-			if effects(d.Entries) != "" || w.timers() != "" || w.task.Counter("crash_count") != 0 {
+			if effects(d.Entries) != "" || w.timers() != "" || w.task.CounterValue("crash_count") != 0 {
 				w.t.Errorf("%s, %+v", w.timers(), w.task)
 			}
 		}, engine.ItemIdle},
@@ -249,7 +249,7 @@ func TestAnAnswerToAnAgentThatDiedMeanwhileStartsAnother(t *testing.T) {
 			if !p.Start || p.Attempt != 2 || p.Message != workflow.MessageReply || p.Text != "the first" || w.task.Status != "working" {
 				t.Errorf("%+v", p)
 			}
-			if w.task.Crashed != "" || w.task.Held != "" || !w.task.RespawnAt.IsZero() || w.task.Unanswered != nil {
+			if w.task.Crashed != "" || w.task.WorkFailed != "" || !w.task.RespawnAt.IsZero() || w.task.Unanswered != nil {
 				t.Errorf("%+v", w.task)
 			}
 			w.refused(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbAnswer, Note: "again"}, "answered at")
@@ -283,9 +283,9 @@ func TestAnAgentThatStoppedAndDiedIsReplaced(t *testing.T) {
 func TestAnIdleAgentOfATaskThatIsHeldSaysWhy(t *testing.T) {
 	w := workingNow(t)
 	w.turnEnds(1, "I looked around.")
-	w.task.Held = "the worker handed over twice, and its work is incomplete: no commits"
-	it, _ := engine.Inbox(w.def, w.task)
-	if it.Kind != engine.ItemIdle || it.Text != w.task.Held+"; the worker waits" {
+	w.task.WorkFailed = "the worker handed over twice, and its work is incomplete: no commits"
+	it, _ := engine.InboxItem(w.def, w.task)
+	if it.Kind != engine.ItemIdle || it.Text != w.task.WorkFailed+"; the worker waits" {
 		t.Errorf("%+v", it)
 	}
 }
@@ -310,13 +310,13 @@ func TestAnAgentThatEndsByItself(t *testing.T) {
 			w := workingNow(t)
 			c.exit.Kind, c.exit.Actor, c.exit.Attempt, c.exit.Role = signal.Exit, task.Engine, 1, "worker"
 			d := w.must(c.exit)
-			if !strings.Contains(w.task.Held, c.held) || (w.task.Held == "") != (c.held == "") || effects(d.Entries) != c.effects {
-				t.Errorf("held %q, effects %q", w.task.Held, effects(d.Entries))
+			if !strings.Contains(w.task.WorkFailed, c.held) || (w.task.WorkFailed == "") != (c.held == "") || effects(d.Entries) != c.effects {
+				t.Errorf("held %q, effects %q", w.task.WorkFailed, effects(d.Entries))
 			}
-			if w.task.Counter("no_answer") != c.silence || w.task.Counter("crash_count") != c.crashes || w.task.Status != "working" {
+			if w.task.CounterValue("no_answer") != c.silence || w.task.CounterValue("crash_count") != c.crashes || w.task.Status != "working" {
 				t.Errorf("%+v in %s", w.task.Counters, w.task.Status)
 			}
-			if d.Entries[0].Heard.Final != "" {
+			if d.Entries[0].Snapshot.Final != "" {
 				t.Error("the journal keeps the message")
 			}
 			if (c.held != "") != (w.inboxKind() == engine.ItemIdle) {
@@ -330,7 +330,7 @@ func TestAnAgentThatEndsByItself(t *testing.T) {
 func TestEndsWithoutAnAnswerAreBounded(t *testing.T) {
 	w := workingNow(t)
 	for range 9 {
-		if a, ok := w.task.Live("worker"); ok {
+		if a, ok := w.task.LiveAttempt("worker"); ok {
 			w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: "worker", Final: "I looked around."})
 		} else if w.timers() != "" && w.task.Status == "working" {
 			w.fires(engine.Respawn)
@@ -339,8 +339,8 @@ func TestEndsWithoutAnAnswerAreBounded(t *testing.T) {
 			w.perform()
 		}
 	}
-	if w.task.Status != "stuck" || !strings.Contains(w.task.Because, "no answer") {
-		t.Errorf("it is %s: %s", w.task.Status, w.task.Because)
+	if w.task.Status != "stuck" || !strings.Contains(w.task.StateReason, "no answer") {
+		t.Errorf("it is %s: %s", w.task.Status, w.task.StateReason)
 	}
 	w.decidedAgain()
 }
@@ -388,7 +388,7 @@ func TestAJournalOfEarlierRulesKnowsNoIdleAgents(t *testing.T) {
 	w.perform()
 	w.fires(engine.Idle)
 	w.perform()
-	if w.task.Crashed != "worker" || w.task.Attempts != nil || w.task.Counter("crash_count") != 1 {
+	if w.task.Crashed != "worker" || w.task.Attempts != nil || w.task.CounterValue("crash_count") != 1 {
 		t.Errorf("%+v", w.task)
 	}
 	w.decidedAgain()
@@ -406,8 +406,8 @@ func TestTheLastMessageIsAReason(t *testing.T) {
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("%+v", got)
 	}
-	it, _ := engine.Inbox(w.def, w.task)
-	it.Because(got)
+	it, _ := engine.InboxItem(w.def, w.task)
+	it.SetReasons(got)
 	if it.Text != "the worker asks something, and waits for an answer: I see two ways. Which one should I take?" {
 		t.Error(it.Text)
 	}
@@ -433,17 +433,17 @@ func TestTheLastMessageIsAReason(t *testing.T) {
 
 func TestAMessageCanBeSupposed(t *testing.T) {
 	for left, want := range map[task.Left]engine.Verdict{"": engine.Crash, task.LeftWords: engine.Stay, task.LeftQuestion: engine.Stay} {
-		record, sig, err := engine.Suppose(load(t, "orange"), engine.Supposition{From: "working", Exit: true, Left: left})
+		record, sig, err := engine.Hypothetical(load(t, "orange"), engine.Assumptions{From: "working", Exit: true, Left: left})
 		if err != nil {
 			t.Fatal(err)
 		}
 		d := engine.Decide(load(t, "orange"), record, sig)
-		if d.Verdict != want || (d.Entries[0].Held != "") != (left == task.LeftQuestion) {
+		if d.Verdict != want || (d.Entries[0].WorkFailed != "") != (left == task.LeftQuestion) {
 			t.Errorf("%q: %s %+v", left, d.Verdict, d.Entries)
 		}
 	}
-	for _, s := range []engine.Supposition{{From: "working", To: "agent-review", Left: task.LeftWords}, {From: "working", Exit: true, Left: "junk"}} {
-		if _, _, err := engine.Suppose(load(t, "orange"), s); err == nil {
+	for _, s := range []engine.Assumptions{{From: "working", To: "agent-review", Left: task.LeftWords}, {From: "working", Exit: true, Left: "junk"}} {
+		if _, _, err := engine.Hypothetical(load(t, "orange"), s); err == nil {
 			t.Errorf("%+v can be supposed", s)
 		}
 	}
@@ -472,7 +472,7 @@ func TestAMessageThatATerminalKeepsWaitsForAPerson(t *testing.T) {
 		t.Errorf("%s: %s", x.Owner, x.Why)
 	}
 	for len(w.task.Pending) > 1 { // up to the message
-		e, _ := engine.Next(&w.task)
+		e, _ := engine.NextEffect(&w.task)
 		w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{Effect: e.ID, OK: true}})
 	}
 	w.must(signal.Signal{Kind: signal.Notice, Actor: task.Engine, Attempt: 1, Condition: &task.Condition{Name: task.WaitingInput, Detail: "a line is half typed"}})

@@ -99,68 +99,68 @@ func GroupInbox(items []Item) []Item {
 	return out
 }
 
-// Inbox says what a task wants of a person, if anything.
-func Inbox(def *workflow.Definition, t task.Task) (Item, bool) {
-	s, ok := def.State(t.Status)
+// InboxItem says what a task wants of a person, if anything.
+func InboxItem(def *workflow.Definition, t task.Task) (Item, bool) {
+	s, ok := def.StateNamed(t.Status)
 	if !ok || t.Deleted || s.Kind == workflow.Terminal && t.Attention == "" {
 		return Item{}, false
 	}
 	x := &decider{def: def, t: &t}
 	x.sig = &x.signal
 	it := Item{Task: t.ID, Project: t.Project, Branch: t.Branch, Summary: t.Summary, Status: t.Status, Since: t.Since}
-	if !x.wants(s, &it) {
+	if !x.fillNeededAction(s, &it) {
 		return Item{}, false
 	}
-	it.Verb = cmp.Or(it.Verb, x.helps(it.Kind))
+	it.Verb = cmp.Or(it.Verb, x.helpfulVerb(it.Kind))
 	return it, true
 }
 
-// wants fills in what is wanted, the most pressing first.
-func (x *decider) wants(s *workflow.State, it *Item) bool {
-	t := x.t
+// fillNeededAction fills in what is wanted, the most pressing first.
+func (d *decider) fillNeededAction(s *workflow.State, it *Item) bool {
+	t := d.t
 	switch {
 	case t.Attention != "":
-		it.Kind, it.Text, it.Do, it.Since = ItemAttention, t.Attention, x.command("resume", "").Run, t.UpdatedAt
-		x.mergeItem(it)
-		if t.Face != nil && x.def.WatchesBoard(s.Name) {
-			it.Text += "; " + x.boardText()
+		it.Kind, it.Text, it.Do, it.Since = ItemAttention, t.Attention, d.taskCommand("resume", "").Run, t.UpdatedAt
+		d.mergeItem(it)
+		if t.CardSnapshot != nil && d.def.WatchesBoard(s.Name) {
+			it.Text += "; " + d.boardText()
 		}
 	case t.Asked != nil:
 		it.Kind, it.Since = ItemConfirm, t.Asked.At
-		it.Text, it.Do = fmt.Sprintf("the %s asks for %s", t.Asked.By, t.Asked.To), x.command("approve", "").Run
-	case x.wantsAtTerminal(it), x.wantsWords(it):
-	case t.Held != "":
-		x.heldItem(s, it)
-	case x.unstarted(s) != nil && t.Crashed == "":
-		x.unstartedItem(s, t.Unstarted, it)
-	case s.Kind == workflow.Waiting && x.def.WaitsForChildren(s.Name) && t.Said != nil && t.Said.Outcome == string(signal.Failed):
-		it.Kind, it.Do = ItemReview, x.command(Complete, "").Run
-		it.Text = fmt.Sprintf("the %s says it failed: send the child back that must be mended, or go on if none must", t.Said.Role)
-	case s.Kind == workflow.Waiting && x.def.WaitsForChildren(s.Name), s.Kind != workflow.Queued && x.waitsItsTurn():
+		it.Text, it.Do = fmt.Sprintf("the %s asks for %s", t.Asked.By, t.Asked.To), d.taskCommand("approve", "").Run
+	case d.wantsAtTerminal(it), d.wantsWords(it):
+	case t.WorkFailed != "":
+		d.heldItem(s, it)
+	case d.failedStart(s) != nil && t.Crashed == "":
+		d.unstartedItem(s, t.Unstarted, it)
+	case s.Kind == workflow.Waiting && d.def.WaitsForChildren(s.Name) && t.LastReport != nil && t.LastReport.Outcome == string(signal.Failed):
+		it.Kind, it.Do = ItemReview, d.taskCommand(Complete, "").Run
+		it.Text = fmt.Sprintf("the %s says it failed: send the child back that must be mended, or go on if none must", t.LastReport.Role)
+	case s.Kind == workflow.Waiting && d.def.WaitsForChildren(s.Name), s.Kind != workflow.Queued && d.waitsItsTurn():
 		return false // other tasks come first
-	case s.Kind == workflow.HumanDo && t.Face != nil && x.def.WatchesBoard(s.Name):
-		it.Kind, it.Text, it.Do = ItemBoard, x.boardText(), x.boardCommand()
+	case s.Kind == workflow.HumanDo && t.CardSnapshot != nil && d.def.WatchesBoard(s.Name):
+		it.Kind, it.Text, it.Do = ItemBoard, d.boardText(), d.boardCommand()
 	case s.Kind == workflow.Halt && saidHalt(t):
-		it.Kind, it.Text, it.Do = ItemStuck, haltText(t.Said), x.answerCommand()
+		it.Kind, it.Text, it.Do = ItemStuck, haltText(t.LastReport), d.answerCommand()
 	case s.Kind == workflow.Waiting:
-		it.Kind, it.Text, it.Do = ItemQuestion, "questions wait for an answer: see ## Questions in TASK.md", x.answerCommand()
+		it.Kind, it.Text, it.Do = ItemQuestion, "questions wait for an answer: see ## Questions in TASK.md", d.answerCommand()
 	case s.Kind == workflow.Halt:
-		it.Kind, it.Text, it.Do = ItemStuck, because("the work needs help", t.Because), x.command("attach", "").Run
+		it.Kind, it.Text, it.Do = ItemStuck, withReason("the work needs help", t.StateReason), d.taskCommand("attach", "").Run
 		switch {
 		case s.Role == "":
-			it.Do = x.answerCommand()
+			it.Do = d.answerCommand()
 		case len(t.Attempts) == 0:
-			it.Do = x.command("respawn", "").Run // there is no terminal to attach to
+			it.Do = d.taskCommand("respawn", "").Run // there is no terminal to attach to
 		}
 	case s.Kind == workflow.HumanDo:
-		it.Kind, it.Text = ItemReview, "the work waits for a decision"+x.leftOut()
-		it.Do, it.Verb = x.decides(s)
-	case x.unspoken():
-		it.Kind, it.Text, it.Do, it.Since = ItemNoAnswer, fmt.Sprintf("the %s did not say how it went: %s", t.Said.Role, t.Said.Diagnosis), x.command("log", "").Run, t.Said.At
+		it.Kind, it.Text = ItemReview, "the work waits for a decision"+d.leftOut()
+		it.Do, it.Verb = d.decisionCommand(s)
+	case d.endedUnspoken():
+		it.Kind, it.Text, it.Do, it.Since = ItemNoAnswer, fmt.Sprintf("the %s did not say how it went: %s", t.LastReport.Role, t.LastReport.Diagnosis), d.taskCommand("log", "").Run, t.LastReport.At
 	case t.Crashed != "":
-		it.Kind, it.Text, it.Do, it.Since = ItemCrashed, because("the "+t.Crashed+" died", t.Because), x.command("respawn", "").Run, t.UpdatedAt
+		it.Kind, it.Text, it.Do, it.Since = ItemCrashed, withReason("the "+t.Crashed+" died", t.StateReason), d.taskCommand("respawn", "").Run, t.UpdatedAt
 	case s.Kind == workflow.Queued && !t.Queued && !t.Paused:
-		it.Kind, it.Text, it.Do = ItemStart, x.notStarted(), x.command("spawn", "").Run
+		it.Kind, it.Text, it.Do = ItemStart, d.notStarted(), d.taskCommand("spawn", "").Run
 	default:
 		return false
 	}
@@ -168,8 +168,8 @@ func (x *decider) wants(s *workflow.State, it *Item) bool {
 }
 
 // notStarted says how the task came to a queue in which nobody starts it.
-func (x *decider) notStarted() string {
-	if x.t.Visit > 1 {
+func (d *decider) notStarted() string {
+	if d.t.Visit > 1 {
 		return "it was reopened and not started"
 	}
 	return "it was created and not started"
@@ -177,61 +177,61 @@ func (x *decider) notStarted() string {
 
 // waitsItsTurn says that the task leaves the board as soon as it can. One whose card has
 // changed since it was queued may not.
-func (x *decider) waitsItsTurn() bool {
-	return x.t.Queued && x.t.Face != nil && slices.ContainsFunc(x.def.EdgesFrom(x.t.Status), func(i int) bool {
-		e := &x.def.Edges[i]
-		return e.Sees(x.t.Face) && x.guard(e)
+func (d *decider) waitsItsTurn() bool {
+	return d.t.Queued && d.t.CardSnapshot != nil && slices.ContainsFunc(d.def.EdgesFrom(d.t.Status), func(i int) bool {
+		e := &d.def.Edges[i]
+		return e.MatchesCard(d.t.CardSnapshot) && d.checkGuard(e)
 	})
 }
 
 // heldItem says that the work failed and whose turn it is now.
-func (x *decider) heldItem(s *workflow.State, it *Item) {
-	it.Kind, it.Text, it.Since = ItemFailed, x.t.Held, x.t.UpdatedAt
-	if u := x.unstarted(s); u != nil {
-		x.unstartedItem(s, u, it)
+func (d *decider) heldItem(s *workflow.State, it *Item) {
+	it.Kind, it.Text, it.Since = ItemFailed, d.t.WorkFailed, d.t.UpdatedAt
+	if u := d.failedStart(s); u != nil {
+		d.unstartedItem(s, u, it)
 		return
 	}
-	if x.massHeld() {
-		it.Kind, it.Do = ItemCrashed, x.command("respawn", "").Run
+	if d.massHeld() {
+		it.Kind, it.Do = ItemCrashed, d.taskCommand("respawn", "").Run
 		return
 	}
-	if h := x.t.Handover; h != nil && len(h.Missing) > 0 && (x.t.Said == nil || x.t.Said.Outcome != string(signal.Failed)) {
-		it.Text += fmt.Sprintf("; it is your turn: let the %s go on with orange task respawn %s, or take the work as it is with orange task complete %s", s.Role, x.t.ID, x.t.ID)
-		it.Do = x.command("respawn", "").Run
+	if h := d.t.Handover; h != nil && len(h.Missing) > 0 && (d.t.LastReport == nil || d.t.LastReport.Outcome != string(signal.Failed)) {
+		it.Text += fmt.Sprintf("; it is your turn: let the %s go on with orange task respawn %s, or take the work as it is with orange task complete %s", s.Role, d.t.ID, d.t.ID)
+		it.Do = d.taskCommand("respawn", "").Run
 		return
 	}
-	for _, i := range x.def.EdgesFrom(x.t.Status) {
-		e := &x.def.Edges[i]
-		to, _ := x.def.State(e.To)
+	for _, i := range d.def.EdgesFrom(d.t.Status) {
+		e := &d.def.Edges[i]
+		to, _ := d.def.StateNamed(e.To)
 		works := to.Kind == workflow.Agent || to.Kind == workflow.Waiting
-		if !e.Answers(workflow.OnRequest, "") || !e.Permits(task.Human) || e.As == "complete" || !works || !x.guardOfPerson(e) {
+		if !e.AnswersTo(workflow.OnRequest, "") || !e.PermitsActor(task.Human) || e.As == "complete" || !works || !d.guardOfPerson(e) {
 			continue
 		}
 		whom := e.To
 		if to.Role != "" {
 			whom = "the " + to.Role
 		}
-		it.Text += fmt.Sprintf("; it is your turn: send it back to %s, or let the %s look again with orange task respawn %s", whom, s.Role, x.t.ID)
-		it.Do = x.command("update", "", "--status", e.To).Run
+		it.Text += fmt.Sprintf("; it is your turn: send it back to %s, or let the %s look again with orange task respawn %s", whom, s.Role, d.t.ID)
+		it.Do = d.taskCommand("update", "", "--status", e.To).Run
 		return
 	}
 	it.Text += "; it is your turn"
-	it.Do = x.command("respawn", "").Run
+	it.Do = d.taskCommand("respawn", "").Run
 }
 
-// unspoken says that the last agent of this visit ended without saying how it went.
-func (x *decider) unspoken() bool {
-	said := x.t.Said
-	return said != nil && said.Visit == x.t.Visit && said.Diagnosis != "" && (said.Code == "" || x.def.SilenceCounter() != nil && x.t.Counter(x.def.SilenceCounter().Name) > 0)
+// endedUnspoken says that the last agent of this visit ended without saying how it went.
+func (d *decider) endedUnspoken() bool {
+	said := d.t.LastReport
+	return said != nil && said.Visit == d.t.Visit && said.Diagnosis != "" && (said.Code == "" || d.def.SilenceCounter() != nil && d.t.CounterValue(d.def.SilenceCounter().Name) > 0)
 }
 
 // saidHalt says that the task halted because of what an agent said. One that passed and found a bound reached did its part.
 func saidHalt(t *task.Task) bool {
-	said := t.Said
+	said := t.LastReport
 	return said != nil && said.Visit == t.Visit-1 && (said.Outcome != string(signal.Passed) || said.Diagnosis != "")
 }
 
-func haltText(said *task.Said) string {
+func haltText(said *task.LastReport) string {
 	text := fmt.Sprintf("the %s cannot go on", said.Role)
 	for _, more := range []string{said.Code, said.Detail, said.Diagnosis} {
 		if more != "" {
@@ -242,9 +242,9 @@ func haltText(said *task.Said) string {
 }
 
 // boardText says which tags would let the task go on.
-func (x *decider) boardText() string {
-	text := "the card is in " + faceText(x.t.Face)
-	set, off := x.boardWays()
+func (d *decider) boardText() string {
+	text := "the card is in " + describeCardPlace(d.t.CardSnapshot)
+	set, off := d.boardWays()
 	if len(set) > 0 {
 		text += ": set " + strings.Join(set, ", or ")
 	}
@@ -255,9 +255,9 @@ func (x *decider) boardText() string {
 }
 
 // boardCommand is the command that lets the task go on, if there is one way.
-func (x *decider) boardCommand() string {
-	card := cardOf(x.t.TrackerRef)
-	switch set, off := x.boardWays(); {
+func (d *decider) boardCommand() string {
+	card := cardOf(d.t.TrackerRef)
+	switch set, off := d.boardWays(); {
 	case len(set) > 0:
 		return "orange board tag " + card + " " + strings.ReplaceAll(set[0], " and ", " ")
 	case len(off) > 0:
@@ -268,16 +268,16 @@ func (x *decider) boardCommand() string {
 
 // boardWays lists the tags of a person that would let the task go on, and those that are
 // in the way.
-func (x *decider) boardWays() (set, off []string) {
-	for _, i := range x.def.EdgesFrom(x.t.Status) {
-		for _, tr := range x.def.Edges[i].On {
+func (d *decider) boardWays() (set, off []string) {
+	for _, i := range d.def.EdgesFrom(d.t.Status) {
+		for _, tr := range d.def.Edges[i].On {
 			if tr.Kind != workflow.OnBoard {
 				continue
 			}
-			if tags, ok := tr.Board.Missing(x.t.Face); ok && len(tags) > 0 && x.forPerson(tags) && !slices.Contains(set, strings.Join(tags, " and ")) {
+			if tags, ok := tr.Board.MissingTags(d.t.CardSnapshot); ok && len(tags) > 0 && d.forPerson(tags) && !slices.Contains(set, strings.Join(tags, " and ")) {
 				set = append(set, strings.Join(tags, " and "))
 			}
-			if tags := tr.Board.InTheWay(x.t.Face); len(tags) > 0 && !slices.Contains(off, strings.Join(tags, " and ")) {
+			if tags := tr.Board.InTheWay(d.t.CardSnapshot); len(tags) > 0 && !slices.Contains(off, strings.Join(tags, " and ")) {
 				off = append(off, strings.Join(tags, " and "))
 			}
 		}
@@ -285,8 +285,8 @@ func (x *decider) boardWays() (set, off []string) {
 	return set, off
 }
 
-// because adds a reason to a text, if there is one.
-func because(text, reason string) string {
+// withReason adds a reason to a text, if there is one.
+func withReason(text, reason string) string {
 	if reason == "" {
 		return text
 	}
@@ -294,9 +294,9 @@ func because(text, reason string) string {
 }
 
 // forPerson says that nobody but a person sets the tags.
-func (x *decider) forPerson(tags []string) bool {
+func (d *decider) forPerson(tags []string) bool {
 	return !slices.ContainsFunc(tags, func(name string) bool {
-		tag, ok := x.def.Board.Tag(name)
+		tag, ok := d.def.Board.TagNamed(name)
 		return !ok || !tag.OnlyPeople()
 	})
 }
@@ -306,15 +306,15 @@ func cardOf(ref string) string { return strings.TrimPrefix(ref, "board:") }
 
 // wantsAtTerminal looks for an agent that needs a person at its terminal. A turn that failed matters
 // where the task waits for that turn.
-func (x *decider) wantsAtTerminal(it *Item) bool {
-	s, _ := x.def.State(x.t.Status)
-	for i := range x.t.Attempts {
-		a := &x.t.Attempts[i]
+func (d *decider) wantsAtTerminal(it *Item) bool {
+	s, _ := d.def.StateNamed(d.t.Status)
+	for i := range d.t.Attempts {
+		a := &d.t.Attempts[i]
 		kind, text := atTerminal(a)
-		if kind == "" || kind == ItemTurnFailed && (a.Done || s.Kind != workflow.Agent || s.Role != a.Role && !standsIn(x.def, x.t, s.Role, a.Role)) {
+		if kind == "" || kind == ItemTurnFailed && (a.Done || s.Kind != workflow.Agent || s.Role != a.Role && !standsIn(d.def, d.t, s.Role, a.Role)) {
 			continue
 		}
-		it.Kind, it.Text, it.Since, it.Do = kind, text, a.Condition.Since, x.command("attach", "").Run
+		it.Kind, it.Text, it.Since, it.Do = kind, text, a.Condition.Since, d.taskCommand("attach", "").Run
 		return true
 	}
 	return false
@@ -322,12 +322,12 @@ func (x *decider) wantsAtTerminal(it *Item) bool {
 
 // wantsWords looks for an agent that waits for a person's words. One that ended without a question is
 // of interest because it died, and one without a process because its end is not recorded yet.
-func (x *decider) wantsWords(it *Item) bool {
-	w := x.waitsForWords()
-	if w == nil || !w.Asks && !x.lives(w.Attempt) || slices.Contains(x.sig.Absent, w.Attempt) {
+func (d *decider) wantsWords(it *Item) bool {
+	w := d.waitsForWords()
+	if w == nil || !w.Asks && !d.attemptLives(w.Attempt) || slices.Contains(d.sig.Absent, w.Attempt) {
 		return false
 	}
-	x.idleItem(w, it)
+	d.idleItem(w, it)
 	return true
 }
 
@@ -339,16 +339,16 @@ func atTerminal(a *task.Attempt) (kind ItemKind, text string) {
 	case task.WaitingInput:
 		return ItemInput, fmt.Sprintf("the %s: %s", a.Role, conditionText(c))
 	case task.NotStarted:
-		return ItemNotStarted, because("the "+a.Role+" has not started and its screen stands still", c.Detail)
+		return ItemNotStarted, withReason("the "+a.Role+" has not started and its screen stands still", c.Detail)
 	case task.TurnFailed:
-		return ItemTurnFailed, because("the turn of the "+a.Role+" failed", c.Detail)
+		return ItemTurnFailed, withReason("the turn of the "+a.Role+" failed", c.Detail)
 	}
 	return "", ""
 }
 
 // leftOut says what was missing when the work was handed over.
-func (x *decider) leftOut() string {
-	switch h := x.t.Handover; {
+func (d *decider) leftOut() string {
+	switch h := d.t.Handover; {
 	case h == nil:
 		return ""
 	case len(h.Missing) > 0:
@@ -360,42 +360,42 @@ func (x *decider) leftOut() string {
 }
 
 // handedNothing says that the task was handed over without any change.
-func (x *decider) handedNothing() bool { return x.t.Handover != nil && x.t.Handover.Nothing }
+func (d *decider) handedNothing() bool { return d.t.Handover != nil && d.t.Handover.Nothing }
 
-// decides is the command for a task that waits for a person's decision, and its verb where
+// decisionCommand is the command for a task that waits for a person's decision, and its verb where
 // surfaces have one of their own.
-func (x *decider) decides(s *workflow.State) (run, verb string) {
+func (d *decider) decisionCommand(s *workflow.State) (run, verb string) {
 	switch {
-	case x.mergeHelps() && x.handedNothing():
-		return x.command(Complete, "").Run, ""
-	case x.mergeHelps():
-		return x.command(VerbMerge, "").Run, VerbMerge
+	case d.mergeHelps() && d.handedNothing():
+		return d.taskCommand(Complete, "").Run, ""
+	case d.mergeHelps():
+		return d.taskCommand(VerbMerge, "").Run, VerbMerge
 	}
-	if way := x.cheapestWay(s); way.Run != "" && way.Edit == "" {
+	if way := d.cheapestWay(s); way.Run != "" && way.Edit == "" {
 		return way.Run, ""
 	}
-	return x.command("explain", "").Run, ""
+	return d.taskCommand("explain", "").Run, ""
 }
 
 // mergeItem says how to help a task whose merge was given up: after a conflict the worker
 // rebases its branch, where the work can be sent back. Otherwise the merge is asked for again
 // once a person has mended what is named, because resuming the task would not ask for it.
-func (x *decider) mergeItem(it *Item) {
-	gave := x.t.GaveUp
+func (d *decider) mergeItem(it *Item) {
+	gave := d.t.GaveUp
 	owed := func(e task.Effect) bool { return e.Do == workflow.MergeBranch }
 	switch {
 	case gave == nil || gave.Do != workflow.MergeBranch:
-	case gave.Conflict != nil && x.sendsBack():
+	case gave.Conflict != nil && d.sendsBack():
 		it.Verb, it.Note = RequestChanges, rebaseWords(gave.Conflict)
-		it.Do = x.command(RequestChanges, "", shellQuote(it.Note)).Run
-	case x.mergeHelps() && !slices.ContainsFunc(x.t.Pending, owed):
-		it.Do, it.Verb = x.command(VerbMerge, "").Run, VerbMerge
+		it.Do = d.taskCommand(RequestChanges, "", shellQuote(it.Note)).Run
+	case d.mergeHelps() && !slices.ContainsFunc(d.t.Pending, owed):
+		it.Do, it.Verb = d.taskCommand(VerbMerge, "").Run, VerbMerge
 	}
 }
 
 // sendsBack says whether a person may send the work back now.
-func (x *decider) sendsBack() bool {
-	return x.personMay(RequestChanges)
+func (d *decider) sendsBack() bool {
+	return d.personMay(RequestChanges)
 }
 
 // rebaseWords tells a worker to resolve a conflict.

@@ -15,12 +15,12 @@ const (
 	VerbSpawn   = "spawn"   // starts a task
 )
 
-// helps is the verb that helps most with an item of a kind, "" where none does and a person
+// helpfulVerb is the verb that helps most with an item of a kind, "" where none does and a person
 // has to look first.
-func (x *decider) helps(kind ItemKind) string {
+func (d *decider) helpfulVerb(kind ItemKind) string {
 	switch kind {
 	case ItemQuestion, ItemIdle, ItemStuck:
-		if x.takesAnswer() {
+		if d.takesAnswer() {
 			return VerbAnswer
 		}
 	case ItemConfirm:
@@ -28,7 +28,7 @@ func (x *decider) helps(kind ItemKind) string {
 	case ItemPermission, ItemInput, ItemTurnFailed:
 		return VerbAttach
 	case ItemNotStarted:
-		if s, _ := x.def.State(x.t.Status); x.unstarted(s) == nil { // it stands still at its terminal
+		if s, _ := d.def.StateNamed(d.t.Status); d.failedStart(s) == nil { // it stands still at its terminal
 			return VerbAttach
 		}
 		return Respawn
@@ -44,19 +44,19 @@ func (x *decider) helps(kind ItemKind) string {
 
 // takesAnswer says whether an answer of a person would be taken now. Surfaces offer to
 // answer where it is.
-func (x *decider) takesAnswer() bool {
-	verb := x.answers()
+func (d *decider) takesAnswer() bool {
+	verb := d.answerVerb()
 	if verb == "" {
-		return x.waitsForWords() != nil
+		return d.waitsForWords() != nil
 	}
-	return !x.def.WaitsForChildren(x.t.Status) && x.personMay(verb)
+	return !d.def.WaitsForChildren(d.t.Status) && d.personMay(verb)
 }
 
 // personMay says whether a person may ask for a verb of the workflow now, as far as that is
 // known before the gates are looked at.
-func (x *decider) personMay(verb string) bool {
-	return slices.ContainsFunc(x.def.EdgesFrom(x.t.Status), func(i int) bool {
-		e := &x.def.Edges[i]
-		return e.As == verb && e.Answers(workflow.OnRequest, "") && e.Permits(task.Human) && x.guardOfPerson(e)
+func (d *decider) personMay(verb string) bool {
+	return slices.ContainsFunc(d.def.EdgesFrom(d.t.Status), func(i int) bool {
+		e := &d.def.Edges[i]
+		return e.As == verb && e.AnswersTo(workflow.OnRequest, "") && e.PermitsActor(task.Human) && d.guardOfPerson(e)
 	})
 }

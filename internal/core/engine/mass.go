@@ -18,36 +18,36 @@ const (
 
 // massDeath answers the end of an agent that was caused from outside, together with the
 // ends of others. It counts no crash and starts the agent again.
-func (x *decider) massDeath(s *workflow.State, ended journal.Ended) Verdict {
-	e := x.entry(journal.AgentLost)
-	e.Ended, e.Role, e.From = []journal.Ended{ended}, s.Role, x.t.Status
-	e.Reason = x.massReason()
+func (d *decider) massDeath(s *workflow.State, ended journal.Ended) Verdict {
+	e := d.newEntry(journal.AgentLost)
+	e.Ended, e.Role, e.From = []journal.Ended{ended}, s.Role, d.t.Status
+	e.Reason = d.massReason()
 	times := 1
-	for _, at := range x.t.Lost {
-		if x.sig.At.Sub(at) < massWithin {
+	for _, at := range d.t.Lost {
+		if d.sig.At.Sub(at) < massWithin {
 			times++
 		}
 	}
 	if times >= massLimit {
-		e.Held = fmt.Sprintf("the %s ended %d times within %d minutes together with other agents (%s): find out what ends them on this machine, then start it again",
+		e.WorkFailed = fmt.Sprintf("the %s ended %d times within %d minutes together with other agents (%s): find out what ends them on this machine, then start it again",
 			s.Role, times, massWithin/time.Minute, e.Reason)
-		return x.last(e, Stay)
+		return d.finishWith(e, Stay)
 	}
-	if e.Held = x.heldForAnswer(ended); e.Held != "" {
-		return x.last(e, Stay)
+	if e.WorkFailed = d.heldForAnswer(ended); e.WorkFailed != "" {
+		return d.finishWith(e, Stay)
 	}
-	x.replace(s, &e, respawnDelay(1))
-	return x.last(e, Stay)
+	d.replaceAgent(s, &e, respawnDelay(1))
+	return d.finishWith(e, Stay)
 }
 
 // massReason says what ended the agent. Whoever watches the processes knows more.
-func (x *decider) massReason() string {
+func (d *decider) massReason() string {
 	switch {
-	case x.sig.Note != "":
-		return x.sig.Note
-	case x.sig.Mass == signal.MassReboot:
+	case d.sig.Note != "":
+		return d.sig.Note
+	case d.sig.Mass == signal.MassReboot:
 		return "the machine was restarted"
-	case x.sig.Mass == signal.MassTmux:
+	case d.sig.Mass == signal.MassTmux:
 		return "tmux ended with several agents"
 	}
 	return "several agents and their attendants ended at the same time"
@@ -55,7 +55,7 @@ func (x *decider) massReason() string {
 
 // massHeld says that the task is held because of mass deaths, and not for another reason
 // after mass deaths that were far apart.
-func (x *decider) massHeld() bool {
-	n := len(x.t.Lost)
-	return x.t.Held != "" && n >= massLimit && x.t.Lost[n-1].Sub(x.t.Lost[n-massLimit]) < massWithin
+func (d *decider) massHeld() bool {
+	n := len(d.t.Lost)
+	return d.t.WorkFailed != "" && n >= massLimit && d.t.Lost[n-1].Sub(d.t.Lost[n-massLimit]) < massWithin
 }

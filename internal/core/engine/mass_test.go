@@ -21,17 +21,17 @@ func TestAnAgentThatDiesWithOthersHasNotCrashed(t *testing.T) {
 	for _, mode := range []string{"now", "auto", "manual"} {
 		for mass, want := range map[string]string{
 			signal.MassReboot: "the machine was restarted", signal.MassTmux: "tmux ended with several agents",
-			signal.MassAttendants: "several agents and their attendants ended at the same time",
+			signal.MassShims: "several agents and their attendants ended at the same time",
 		} {
 			t.Run(mode+" "+mass, func(t *testing.T) {
 				w := beginWith(t, respawning(mode))
 				w.perform()
 				d := w.falls("worker", mass, "")
 				e := d.Entries[0]
-				if e.Type != journal.AgentLost || e.Reason != want || e.Heard.Mass != mass || effects(d.Entries) != "spawn_agent:worker+" {
+				if e.Type != journal.AgentLost || e.Reason != want || e.Snapshot.Mass != mass || effects(d.Entries) != "spawn_agent:worker+" {
 					t.Fatalf("%+v, effects %q", e, effects(d.Entries))
 				}
-				if w.task.Counter("crash_count") != 0 || w.task.Crashed != "" || w.task.Held != "" || len(w.task.Attempts) != 1 {
+				if w.task.CounterValue("crash_count") != 0 || w.task.Crashed != "" || w.task.WorkFailed != "" || len(w.task.Attempts) != 1 {
 					t.Errorf("%+v", w.task)
 				}
 			})
@@ -59,7 +59,7 @@ func TestMassDeathsThatRepeatAreHeldForAPerson(t *testing.T) {
 	w.perform()
 	w.now = w.now.Add(time.Minute)
 	d := w.falls("worker", signal.MassTmux, note)
-	if effects(d.Entries) != "" || w.task.Counter("crash_count") != 0 || !strings.Contains(w.task.Held, "3 times within 10 minutes") || !strings.Contains(w.task.Held, note) {
+	if effects(d.Entries) != "" || w.task.CounterValue("crash_count") != 0 || !strings.Contains(w.task.WorkFailed, "3 times within 10 minutes") || !strings.Contains(w.task.WorkFailed, note) {
 		t.Fatalf("effects %q, %+v", effects(d.Entries), w.task)
 	}
 	if timers := engine.Timers(w.def, &w.task); len(timers) != 0 {
@@ -71,8 +71,8 @@ func TestMassDeathsThatRepeatAreHeldForAPerson(t *testing.T) {
 	}
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn})
 	w.perform()
-	if d := w.falls("worker", signal.MassTmux, note); effects(d.Entries) != "spawn_agent:worker+" || w.task.Held != "" {
-		t.Errorf("after a person looked: effects %q, held %q", effects(d.Entries), w.task.Held)
+	if d := w.falls("worker", signal.MassTmux, note); effects(d.Entries) != "spawn_agent:worker+" || w.task.WorkFailed != "" {
+		t.Errorf("after a person looked: effects %q, held %q", effects(d.Entries), w.task.WorkFailed)
 	}
 }
 
@@ -81,12 +81,12 @@ func TestMassDeathsThatAreFarApartAreNotHeld(t *testing.T) {
 	for range 6 {
 		w.perform()
 		w.now = w.now.Add(6 * time.Minute)
-		if w.falls("worker", signal.MassReboot, ""); w.task.Held != "" || len(w.task.Attempts) != 1 {
+		if w.falls("worker", signal.MassReboot, ""); w.task.WorkFailed != "" || len(w.task.Attempts) != 1 {
 			t.Fatalf("%+v", w.task)
 		}
 	}
-	w.task.Held = "the work failed"
-	if it, ok := engine.Inbox(w.def, w.task); !ok || it.Kind != engine.ItemFailed {
+	w.task.WorkFailed = "the work failed"
+	if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Kind != engine.ItemFailed {
 		t.Errorf("held for another reason: %+v", it)
 	}
 }

@@ -86,7 +86,7 @@ func TestASilentAgentIsAskedOnceAndThenEnded(t *testing.T) {
 		t.Fatalf("%+v", d.Entries)
 	}
 	w.perform()
-	if w.task.Crashed != "worker" || w.task.Counter("crash_count") != 1 {
+	if w.task.Crashed != "worker" || w.task.CounterValue("crash_count") != 1 {
 		t.Errorf("%+v", w.task)
 	}
 }
@@ -119,7 +119,7 @@ func TestAnAgentAtItsLimitIsNoCrash(t *testing.T) {
 				exit.Condition = limit
 			}
 			w.must(exit)
-			if w.task.Counter("crash_count") != 0 || w.task.Crashed != "" || !w.task.RespawnAt.Equal(reset) || len(w.task.Attempts) != 0 {
+			if w.task.CounterValue("crash_count") != 0 || w.task.Crashed != "" || !w.task.RespawnAt.Equal(reset) || len(w.task.Attempts) != 0 {
 				t.Fatalf("%+v", w.task)
 			}
 			w.fires(engine.Respawn)
@@ -175,7 +175,7 @@ func TestAnAgentThatEndsBeforeItIsToldIsReplacedWithTheMessage(t *testing.T) {
 		w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{Effect: next.ID, OK: true}})
 	}
 	d := w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker"})
-	if d.Verdict != engine.Stay || w.task.Counter("crash_count") != 0 || w.task.Status != "working" || len(w.task.Pending) != 1 {
+	if d.Verdict != engine.Stay || w.task.CounterValue("crash_count") != 0 || w.task.Status != "working" || len(w.task.Pending) != 1 {
 		t.Fatalf("%s: %+v", d.Verdict, w.task)
 	}
 	if p := w.task.Pending[0]; !p.Start || p.Prompt != "worker-respawn" || p.Message != "review-failed" || p.Attempt != 3 {
@@ -295,13 +295,13 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 	w := working(t)
 	none := func(what string) {
 		t.Helper()
-		if it, ok := engine.Inbox(w.def, w.task); ok {
+		if it, ok := engine.InboxItem(w.def, w.task); ok {
 			t.Errorf("%s: %+v", what, it)
 		}
 	}
 	item := func(kind engine.ItemKind, do string) {
 		t.Helper()
-		it, ok := engine.Inbox(w.def, w.task)
+		it, ok := engine.InboxItem(w.def, w.task)
 		if !ok || it.Kind != kind || !strings.Contains(it.Do, do) || it.Text == "" || it.Since.IsZero() {
 			t.Errorf("want %s: %t %+v", kind, ok, it)
 		}
@@ -370,7 +370,7 @@ func TestADeliveryThatWasGivenUpHoldsUpNoOther(t *testing.T) {
 	for _, verb := range []string{engine.VerbCreatePR, engine.VerbMerge} {
 		again := *w
 		again.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: verb})
-		if e, ok := engine.Next(&again.task); !ok || e.By != task.ByPerson || again.task.Attention != "" {
+		if e, ok := engine.NextEffect(&again.task); !ok || e.By != task.ByPerson || again.task.Attention != "" {
 			t.Errorf("%s: %+v", verb, again.task)
 		}
 	}
@@ -380,7 +380,7 @@ func TestATaskThatIsOverIsNotPaused(t *testing.T) {
 	w := working(t)
 	w.must(signal.Signal{Kind: signal.Pause, Actor: task.Human})
 	w.to(task.Human, "cancelled")
-	if e, ok := engine.Next(&w.task); !ok || e.Do != "kill_session" || w.task.Paused {
+	if e, ok := engine.NextEffect(&w.task); !ok || e.Do != "kill_session" || w.task.Paused {
 		t.Errorf("%+v", w.task)
 	}
 }
@@ -399,7 +399,7 @@ func TestAfterAMergeFailedTheHelpFollowsFromWhatItWas(t *testing.T) {
 		t.Helper()
 		w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbMerge})
 		w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{Effect: w.task.Pending[0].ID, Error: "no", Final: true, Do: workflow.MergeBranch, Conflict: conflict}})
-		it, _ := engine.Inbox(w.def, w.task)
+		it, _ := engine.InboxItem(w.def, w.task)
 		x := engine.Explain(w.def, w.task, signal.Signal{Kind: signal.Request, Actor: task.Human, At: w.task.UpdatedAt})
 		if x.Cheapest.Run != it.Do {
 			t.Errorf("explain says %q, the inbox %q", x.Cheapest.Run, it.Do)
@@ -415,7 +415,7 @@ func TestAfterAMergeFailedTheHelpFollowsFromWhatItWas(t *testing.T) {
 		t.Errorf("%+v", it)
 	}
 	w.task.GaveUp = nil
-	if it, _ := engine.Inbox(w.def, w.task); it.Do != "orange resume "+id || it.Verb != engine.VerbResume {
+	if it, _ := engine.InboxItem(w.def, w.task); it.Do != "orange resume "+id || it.Verb != engine.VerbResume {
 		t.Errorf("%+v", it)
 	}
 	it = fail(&task.Conflict{Onto: "main", Files: []string{"a"}})
@@ -432,7 +432,7 @@ func TestAfterAConflictWhereWorkIsNotSentBackTheMergeIsAskedForAgain(t *testing.
 	w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{
 		Effect: w.task.Pending[0].ID, Error: "no", Final: true, Do: workflow.MergeBranch, Conflict: &task.Conflict{Onto: "main", Files: []string{"a"}},
 	}})
-	it, _ := engine.Inbox(w.def, w.task)
+	it, _ := engine.InboxItem(w.def, w.task)
 	if it.Do != "orange task merge "+string(w.task.ID) || it.Verb != engine.VerbMerge {
 		t.Errorf("%+v", it)
 	}

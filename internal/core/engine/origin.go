@@ -27,9 +27,9 @@ func AddOrigin(def *workflow.Definition, t *task.Task, sig *signal.Signal) {
 		if !known {
 			was = task.Sample{Section: name, Sum: task.SumOf(t.Seen, name)}
 		}
-		now := task.Sample{Section: name, Sum: task.Unreadable, Foreign: writer(def, t, name)}
+		now := task.Sample{Section: name, Sum: task.Unreadable, Foreign: foreignWriter(def, t, name)}
 		if sig.Artifacts.Problem == "" {
-			s, _ := taskfile.Find(sig.Artifacts.Sections, name)
+			s, _ := taskfile.FindSection(sig.Artifacts.Sections, name)
 			now.Sum = s.Digest
 		}
 		if now.Sum == was.Sum {
@@ -42,8 +42,8 @@ func AddOrigin(def *workflow.Definition, t *task.Task, sig *signal.Signal) {
 	}
 }
 
-// writer is a role that may not use the section and has an agent in a turn, "" if none has.
-func writer(def *workflow.Definition, t *task.Task, section string) string {
+// foreignWriter is a role that may not use the section and has an agent in a turn, "" if none has.
+func foreignWriter(def *workflow.Definition, t *task.Task, section string) string {
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		if a.Condition.InTurn() && !def.MayJudge(t.Status, section, a.Role) {
@@ -53,41 +53,41 @@ func writer(def *workflow.Definition, t *task.Task, section string) string {
 	return ""
 }
 
-// own says whether a verdict that opens a gate is the word of an agent that may give it. A
+// isOwnVerdict says whether a verdict that opens a gate is the word of an agent that may give it. A
 // request says so by itself: the agent that asks makes the text its own. At any other signal
 // the text alone speaks, and it must not be foreign, nor that of an agent that broke off.
-func (x *decider) own(g *workflow.Gate, s *taskfile.Section) (bool, string) {
-	if x.sig.Kind == signal.Request || x.sig.Kind == signal.Outcome {
-		return true, g.Title()
+func (d *decider) isOwnVerdict(g *workflow.Gate, s *taskfile.Section) (bool, string) {
+	if d.sig.Kind == signal.Request || d.sig.Kind == signal.Outcome {
+		return true, g.SectionTitle()
 	}
-	sample, ok := task.SampleOf(x.sig.Samples, g.Section)
+	sample, ok := task.SampleOf(d.sig.Samples, g.Section)
 	if !ok {
-		sample, _ = task.SampleOf(x.t.Samples, g.Section)
+		sample, _ = task.SampleOf(d.t.Samples, g.Section)
 	}
 	why := ""
 	switch {
 	case sample.Foreign != "" && sample.Sum == s.Digest:
 		why = "it changed while the " + sample.Foreign + " was at work"
-	case x.sig.BrokeOff:
-		why = fmt.Sprintf("the agent broke off (code %d)", x.sig.Code)
+	case d.sig.BrokeOff:
+		why = fmt.Sprintf("the agent broke off (code %d)", d.sig.Code)
 	default:
-		return true, g.Title()
+		return true, g.SectionTitle()
 	}
-	x.disowned = fmt.Sprintf("## %s (line %d) says %s, and %s: it counts when the agent says it by command", s.Name, s.Line, g.Verdict, why)
-	x.stale = true
-	return false, x.disowned
+	d.disowned = fmt.Sprintf("## %s (line %d) says %s, and %s: it counts when the agent says it by command", s.Name, s.Line, g.Verdict, why)
+	d.stale = true
+	return false, d.disowned
 }
 
-// restate asks an agent that ended beside a verdict that may not be its own to state it by
+// askToRestate asks an agent that ended beside a verdict that may not be its own to state it by
 // command, in the same conversation. It is asked once in a visit, and that is no crash.
-func (x *decider) restate(s *workflow.State, ended journal.Ended) Verdict {
-	e := x.entry(journal.AgentRestate)
-	e.Ended, e.Role, e.From, e.Reason = []journal.Ended{ended}, ended.Role, x.t.Status, x.disowned
-	p := x.plan(&e)
+func (d *decider) askToRestate(s *workflow.State, ended journal.Ended) Verdict {
+	e := d.newEntry(journal.AgentRestate)
+	e.Ended, e.Role, e.From, e.Reason = []journal.Ended{ended}, ended.Role, d.t.Status, d.disowned
+	p := d.newPlan(&e)
 	p.said = e.Reason
-	p.add(workflow.Effect{Name: workflow.SpawnName(s.Role), Role: s.Role, Message: workflow.MessageRule}, task.ByState)
+	p.addEffect(workflow.Effect{Name: workflow.SpawnName(s.Role), Role: s.Role, Message: workflow.MessageRule}, task.ByState)
 	if p.starved {
-		e.Effects, e.Started, e.Respawn = nil, nil, x.sig.At.Add(respawnDelay(1))
+		e.Effects, e.Started, e.Respawn = nil, nil, d.sig.At.Add(respawnDelay(1))
 	}
-	return x.last(e, Stay)
+	return d.finishWith(e, Stay)
 }

@@ -89,11 +89,11 @@ func TestOnlyTheReviewersOwnVerdictOpensTheWayAtItsEnd(t *testing.T) {
 			if got != tt.want {
 				t.Errorf("%s, want %s: %v", got, tt.want, d.Reasons)
 			}
-			again, err := engine.Again(w.def, stored(t, w.log))
+			again, err := engine.Redecide(w.def, stored(t, w.log))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if first, n := again.Diverges(); n > 0 {
+			if first, n := again.FirstDivergence(); n > 0 {
 				t.Errorf("decided again, %d differ: %+v", n, first)
 			}
 		})
@@ -140,11 +140,11 @@ func TestAReviewerIsAskedOnceForItsVerdictAndThenReplaced(t *testing.T) {
 	asked := w.reviewerEnds(0).Entries[0]
 	tell := asked.Effects[len(asked.Effects)-1]
 	if asked.Type != journal.AgentRestate || !tell.Start || tell.Role != "reviewer" || tell.Message != workflow.MessageRule ||
-		!strings.Contains(tell.Text, "it changed while the worker was at work") || w.task.Counter("crash_count") != 0 {
+		!strings.Contains(tell.Text, "it changed while the worker was at work") || w.task.CounterValue("crash_count") != 0 {
 		t.Fatalf("%+v", asked)
 	}
 	w.perform()
-	if d := w.reviewerEnds(0); d.Entries[0].Type != journal.AgentCrashed || w.task.Counter("crash_count") != 1 || w.own().Number != 4 {
+	if d := w.reviewerEnds(0); d.Entries[0].Type != journal.AgentCrashed || w.task.CounterValue("crash_count") != 1 || w.own().Number != 4 {
 		t.Fatalf("asked, and silent again: %+v", d.Entries[0])
 	}
 	w.perform()
@@ -192,7 +192,7 @@ func TestWhoMayStateAVerdict(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := placed(t, "orange", tt.state)
 			w.body = fail
-			a, _ := w.task.Live(string(tt.actor))
+			a, _ := w.task.LiveAttempt(string(tt.actor))
 			if tt.round < 0 {
 				a.Number = 9
 			}
@@ -224,18 +224,18 @@ func TestWhatAReportByCommandComesTo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := placed(t, "cmat-feature", "implementer")
-			a, _ := w.task.Live("implementer")
+			a, _ := w.task.LiveAttempt("implementer")
 			d := w.send(signal.Signal{
 				Kind: signal.Outcome, Actor: "implementer", Attempt: a.Number, Verb: engine.VerbReport, Word: tt.code + ": " + words, Rules: tt.rules,
 				Evidence: []signal.Evidence{{Name: "file:implementer-output", Holds: true}},
 			})
-			if d.Refused != "" || w.task.Said == nil {
-				t.Fatalf("%q, %+v", d.Refused, w.task.Said)
+			if d.Refused != "" || w.task.LastReport == nil {
+				t.Fatalf("%q, %+v", d.Refused, w.task.LastReport)
 			}
-			if got := w.task.Said; got.Outcome != string(tt.want) || got.Code != tt.code || len(got.Detail) > 500 {
+			if got := w.task.LastReport; got.Outcome != string(tt.want) || got.Code != tt.code || len(got.Detail) > 500 {
 				t.Errorf("%+v", got)
 			}
-			if got := d.Entries[0].Heard.Words(); got != words {
+			if got := d.Entries[0].Snapshot.AttemptWords(); got != words {
 				t.Errorf("%q", got)
 			}
 		})
@@ -261,7 +261,7 @@ func TestAReportByCommand(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := placed(t, tt.workflow, tt.state)
-			a, _ := w.task.Live(string(tt.actor))
+			a, _ := w.task.LiveAttempt(string(tt.actor))
 			sig := signal.Signal{Kind: signal.Outcome, Actor: tt.actor, Attempt: a.Number, Verb: engine.VerbReport, Word: tt.word}
 			if tt.state == "Started" {
 				sig.Evidence = []signal.Evidence{{Name: workflow.Commits, Detail: "none"}}
@@ -270,8 +270,8 @@ func TestAReportByCommand(t *testing.T) {
 			if got := w.task.Status; got != tt.want && (d.Refused == "" || !strings.Contains(d.Refused, tt.want)) {
 				t.Errorf("%s, %q", got, d.Refused)
 			}
-			if w.task.Status == tt.want && (w.task.Said.Source != string(signal.FromVerb) || w.task.Said.Outcome != string(signal.Passed)) {
-				t.Errorf("%+v", w.task.Said)
+			if w.task.Status == tt.want && (w.task.LastReport.Source != string(signal.FromVerb) || w.task.LastReport.Outcome != string(signal.Passed)) {
+				t.Errorf("%+v", w.task.LastReport)
 			}
 		})
 	}

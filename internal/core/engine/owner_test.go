@@ -138,7 +138,7 @@ func TestEveryWayOutIsWeighedWithItsReason(t *testing.T) {
 	}
 	for _, tt := range tests {
 		def := load(t, "orange")
-		tk, sig, err := engine.Suppose(def, engine.Supposition{From: tt.from, To: "pending", Sections: sectionsOf(t, tt.body)})
+		tk, sig, err := engine.Hypothetical(def, engine.Assumptions{From: tt.from, To: "pending", Sections: sectionsOf(t, tt.body)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,45 +12,45 @@ import (
 
 // personDecides says that a person does something that begins a new round: moves, answers, resumes or respawns the
 // task, or changes column or tags of its card. A comment, a field and a push are no decision about the task.
-func (x *decider) personDecides() bool {
-	switch x.sig.Kind {
+func (d *decider) personDecides() bool {
+	switch d.sig.Kind {
 	case signal.Request:
-		return x.personMoves() && (x.sig.To != "" || x.sig.Verb != VerbMerge && x.sig.Verb != VerbPush && x.sig.Verb != VerbCreatePR)
+		return d.personMoves() && (d.sig.To != "" || d.sig.Verb != VerbMerge && d.sig.Verb != VerbPush && d.sig.Verb != VerbCreatePR)
 	case signal.Resume:
-		return x.sig.Actor == task.Human || x.sig.Actor == task.Tracker
+		return d.sig.Actor == task.Human || d.sig.Actor == task.Tracker
 	case signal.Tracker:
-		return x.sig.Face != nil && x.personChanged(x.sig.Face)
+		return d.sig.CardSnapshot != nil && d.personChanged(d.sig.CardSnapshot)
 	}
 	return false
 }
 
 // personMoves says that a person asks for a move, here or by moving the issue in the tracker. What forges ask for, such as
 // changes after a failed check, names a verb.
-func (x *decider) personMoves() bool {
-	return x.sig.Kind == signal.Request && (x.sig.Actor == task.Human || x.sig.Actor == task.Tracker && x.sig.To != "")
+func (d *decider) personMoves() bool {
+	return d.sig.Kind == signal.Request && (d.sig.Actor == task.Human || d.sig.Actor == task.Tracker && d.sig.To != "")
 }
 
 // personChanged says that a person changed column or tags of the card. A new tag that only people set proves it. Any other
 // difference does unless it may be Orange's own: while it changes a card itself, the tracker shows both.
-func (x *decider) personChanged(f *board.Face) bool {
-	was := x.t.Face
+func (d *decider) personChanged(f *board.Snapshot) bool {
+	was := d.t.CardSnapshot
 	if slices.ContainsFunc(f.Tags, func(tag string) bool {
-		return x.def.SetByPeople(tag) && (was == nil || !slices.Contains(was.Tags, tag))
+		return d.def.SetByPeople(tag) && (was == nil || !slices.Contains(was.Tags, tag))
 	}) {
 		return true
 	}
 	switch {
-	case x.sig.Actor != task.Human && x.sig.Actor != task.Tracker, x.sig.Actor == task.Tracker && x.changing():
+	case d.sig.Actor != task.Human && d.sig.Actor != task.Tracker, d.sig.Actor == task.Tracker && d.hasPendingCardRead():
 		return false
 	}
 	return was == nil || was.Column != f.Column || !slices.Equal(was.Tags, f.Tags)
 }
 
 // setBack takes the counters that a person resets to 0 before anything is weighed: who decides gets the whole bound again.
-func (x *decider) setBack() {
-	if x.personDecides() {
-		t, back := setBack(x.def, x.t)
-		x.task, x.back = *t, back
+func (d *decider) setBack() {
+	if d.personDecides() {
+		t, back := setBack(d.def, d.t)
+		d.task, d.back = *t, back
 	}
 }
 
@@ -59,7 +59,7 @@ func setBack(def *workflow.Definition, t *task.Task) (*task.Task, []task.Counter
 	var back []task.Counter
 	out := t
 	for i := range t.Counters {
-		c, ok := def.Counter(t.Counters[i].Name)
+		c, ok := def.CounterNamed(t.Counters[i].Name)
 		if !ok || !c.ByPerson || t.Counters[i].Value == 0 {
 			continue
 		}
@@ -91,27 +91,27 @@ func withBack(counters, back []task.Counter) []task.Counter {
 }
 
 // guardOfPerson is guard as it is when a person asks for the edge, where one may.
-func (x *decider) guardOfPerson(e *workflow.Edge) bool {
-	if !e.Answers(workflow.OnRequest, "") || !e.Permits(task.Human) {
-		return x.guard(e)
+func (d *decider) guardOfPerson(e *workflow.Edge) bool {
+	if !e.AnswersTo(workflow.OnRequest, "") || !e.PermitsActor(task.Human) {
+		return d.checkGuard(e)
 	}
-	y := *x
-	y.t, _ = setBack(x.def, x.t)
+	y := *d
+	y.t, _ = setBack(d.def, d.t)
 	y.env = nil
-	ok := y.guard(e)
-	x.reasons = y.reasons
+	ok := y.checkGuard(e)
+	d.reasons = y.reasons
 	return ok
 }
 
 // boundsReached names the bounds that open an edge, "" for none.
-func (x *decider) boundsReached(e *workflow.Edge) string {
+func (d *decider) boundsReached(e *workflow.Edge) string {
 	if e.When == nil {
 		return ""
 	}
 	text := ""
 	for _, name := range e.When.Names {
-		c, ok := x.def.Counter(name)
-		if !ok || x.t.Counter(name) < c.Max {
+		c, ok := d.def.CounterNamed(name)
+		if !ok || d.t.CounterValue(name) < c.Max {
 			continue
 		}
 		text += fmt.Sprintf("%s reached its bound of %d", name, c.Max)

@@ -15,8 +15,8 @@ import (
 
 func TestAPersonSetsCountersBack(t *testing.T) {
 	seen := face("Review", "Review-Approved")
-	changed := func(actor task.Actor, f *board.Face) signal.Signal {
-		return signal.Signal{Kind: signal.Tracker, Actor: actor, Word: signal.CardChanged, Face: f}
+	changed := func(actor task.Actor, f *board.Snapshot) signal.Signal {
+		return signal.Signal{Kind: signal.Tracker, Actor: actor, Word: signal.CardChanged, CardSnapshot: f}
 	}
 	for name, tt := range map[string]struct {
 		sig  signal.Signal
@@ -25,7 +25,7 @@ func TestAPersonSetsCountersBack(t *testing.T) {
 		"a person tags the card":             {changed(task.Human, face("Review", "Review-Approved", "Merge-Conflict")), true},
 		"a person moves the card":            {changed(task.Human, face("Analyse", "Review-Approved")), true},
 		"somebody tags it in the tracker":    {changed(task.Tracker, face("Review", "Review-Approved", "Merge-Conflict")), true},
-		"a person describes the card":        {changed(task.Human, &board.Face{Column: "Review", Tags: seen.Tags, Described: "d2"}), false},
+		"a person describes the card":        {changed(task.Human, &board.Snapshot{Column: "Review", Tags: seen.Tags, Described: "d2"}), false},
 		"Orange reads it":                    {changed(task.Engine, face("Review", "Review-Approved", "Merge-Conflict")), false},
 		"Orange reads a person's tag":        {changed(task.Engine, face("Review", "Review-Approved", "Plan-Approved")), true},
 		"Orange reads its own claim":         {changed(task.Engine, face("Review", "Review-Approved", "Claimed-Dev-1")), false},
@@ -41,7 +41,7 @@ func TestAPersonSetsCountersBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := placed(t, "joan-board", "board")
 			w.task.Delivery = task.DeliverPush
-			w.task.TrackerRef, w.task.Face = "board:p/1", seen
+			w.task.TrackerRef, w.task.CardSnapshot = "board:p/1", seen
 			for i := range w.task.Counters[:2] {
 				w.task.Counters[i] = task.Counter{Name: w.task.Counters[i].Name, Value: 1, Total: 7}
 			}
@@ -63,12 +63,12 @@ func TestAPersonSetsCountersBack(t *testing.T) {
 func TestAPersonIsHeardWhileTheCardChanges(t *testing.T) {
 	for actor, want := range map[task.Actor]int{task.Human: 0, task.Tracker: 4} {
 		w := placed(t, "joan-board", "board")
-		w.task.TrackerRef, w.task.Face = "board:p/1", face("Development", "Planned")
+		w.task.TrackerRef, w.task.CardSnapshot = "board:p/1", face("Development", "Planned")
 		w.task.Counters[0].Value = 4
 		w.task.Pending = []task.Effect{{ID: "a/1/0", Do: workflow.MoveCard, Arg: "Review"}, {ID: "a/1/1", Do: workflow.ReadCard}}
-		w.must(signal.Signal{Kind: signal.Tracker, Actor: actor, Word: signal.CardChanged, Face: face("Review", "Rework-Requested")})
-		if n := w.task.Counter("dispatches"); n != want || w.task.Face.Column != "Development" {
-			t.Errorf("%s: dispatches is %d, the card is seen as %+v", actor, n, w.task.Face)
+		w.must(signal.Signal{Kind: signal.Tracker, Actor: actor, Word: signal.CardChanged, CardSnapshot: face("Review", "Rework-Requested")})
+		if n := w.task.CounterValue("dispatches"); n != want || w.task.CardSnapshot.Column != "Development" {
+			t.Errorf("%s: dispatches is %d, the card is seen as %+v", actor, n, w.task.CardSnapshot)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func TestAPersonIsHeardWhileTheCardChanges(t *testing.T) {
 func TestAnAnswerAndARespawnSetCountersBack(t *testing.T) {
 	w := placed(t, "joan-board", "halted")
 	w.task.Counters[1].Value = 1
-	if w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbAnswer, Note: "go on"}); w.task.Counter("consults") != 0 {
+	if w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbAnswer, Note: "go on"}); w.task.CounterValue("consults") != 0 {
 		t.Errorf("%+v", w.task.Counters)
 	}
 	w = placed(t, "linear-sdlc", "Finished")
@@ -84,7 +84,7 @@ func TestAnAnswerAndARespawnSetCountersBack(t *testing.T) {
 	w.ends(word("failed"))
 	w.perform()
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn})
-	if w.task.Counter("sessions") != 0 || w.task.Counter("crash_count") != 0 {
+	if w.task.CounterValue("sessions") != 0 || w.task.CounterValue("crash_count") != 0 {
 		t.Errorf("%+v", w.task.Counters)
 	}
 }
@@ -106,10 +106,10 @@ func TestBoundsDoNotHoldAPersonUp(t *testing.T) {
 		if at := slices.IndexFunc(x.Edges, func(e engine.Way) bool { return e.To == "Started" && e.As == "request-changes" }); !x.Edges[at].Open {
 			t.Errorf("explain says that a person may not: %+v", x.Edges[at])
 		}
-		if w.must(tt.sig); w.task.Status != tt.want || w.task.Counter("sessions") != tt.n {
+		if w.must(tt.sig); w.task.Status != tt.want || w.task.CounterValue("sessions") != tt.n {
 			t.Errorf("%+v leads to %s with %+v", tt.sig, w.task.Status, w.task.Counters)
 		}
-		if it, _ := engine.Inbox(w.def, w.task); tt.want == "Halted" && it.Text != "the work needs help: sessions reached its bound of 6 since a person last decided" {
+		if it, _ := engine.InboxItem(w.def, w.task); tt.want == "Halted" && it.Text != "the work needs help: sessions reached its bound of 6 since a person last decided" {
 			t.Error(it.Text)
 		}
 	}
@@ -120,7 +120,7 @@ func TestTheInboxSaysWhichBoundWasReached(t *testing.T) {
 	w := placed(t, "linear-sdlc", "Finished")
 	w.task.Counters[0].Value, w.task.Rules = 6, engine.Rules
 	w.ends(word("passed"))
-	it, _ := engine.Inbox(w.def, w.task)
+	it, _ := engine.InboxItem(w.def, w.task)
 	if w.task.Status != "Halted" || it.Kind != engine.ItemStuck || !strings.HasPrefix(it.Text, "the work needs help: sessions reached its bound of 6 since a person last decided: qa says passed") {
 		t.Errorf("%s: %s", w.task.Status, it.Text)
 	}
@@ -138,7 +138,7 @@ func TestTheInboxSaysWhichBoundWasReached(t *testing.T) {
 func TestOldReasonsStay(t *testing.T) {
 	w := placed(t, "joan-board", "board")
 	w.task.Counters[0].Value = 6
-	sig := signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.CardChanged, Face: face("To Do"), At: w.now}
+	sig := signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.CardChanged, CardSnapshot: face("To Do"), At: w.now}
 	for rules, want := range map[int]string{1: "the card is in To Do, without tags", 2: "dispatches reached its bound of 6 since a person last decided: the card is in To Do, without tags"} {
 		sig.Rules = rules
 		d := engine.Decide(w.def, w.task, sig)
@@ -151,7 +151,7 @@ func TestOldReasonsStay(t *testing.T) {
 func TestTheNextStepOfAReopenedTaskAndOfADecision(t *testing.T) {
 	w := placed(t, "orange", "cancelled")
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Reopen})
-	it, _ := engine.Inbox(w.def, w.task)
+	it, _ := engine.InboxItem(w.def, w.task)
 	if it.Kind != engine.ItemStart || it.Text != "it was reopened and not started" || it.Do != "orange task spawn "+string(w.task.ID) {
 		t.Errorf("%+v", it)
 	}
@@ -170,7 +170,7 @@ func TestTheNextStepOfAReopenedTaskAndOfADecision(t *testing.T) {
 		} else {
 			w = placed(t, tt.flow, tt.state)
 		}
-		if it, _ := engine.Inbox(w.def, w.task); it.Kind != engine.ItemReview || !strings.HasPrefix(it.Do, tt.do) {
+		if it, _ := engine.InboxItem(w.def, w.task); it.Kind != engine.ItemReview || !strings.HasPrefix(it.Do, tt.do) {
 			t.Errorf("%s of %s: %+v", tt.state, tt.flow, it)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 // plan collects the effects of an entry in order, and keeps track of who lives.
 type plan struct {
-	x        *decider
+	d        *decider
 	e        *journal.Entry
 	counters []task.Counter
 	attempts []task.Attempt // as the effects so far leave them
@@ -24,27 +24,27 @@ type plan struct {
 	said     string         // a person's words that go with the move
 }
 
-func (x *decider) plan(e *journal.Entry) *plan {
-	attempts := slices.DeleteFunc(slices.Clone(x.t.Attempts), func(a task.Attempt) bool {
+func (d *decider) newPlan(e *journal.Entry) *plan {
+	attempts := slices.DeleteFunc(slices.Clone(d.t.Attempts), func(a task.Attempt) bool {
 		return slices.ContainsFunc(e.Ended, func(gone journal.Ended) bool { return gone.Number == a.Number })
 	})
-	x.planned = plan{x: x, e: e, attempts: attempts}
-	return &x.planned
+	d.planned = plan{d: d, e: e, attempts: attempts}
+	return &d.planned
 }
 
 // dropGivenUp forgets agents that could not be started: the new state asks for its
 // own. Everything else that was given up, above all the end of an agent, is still owed
 // and is tried again.
 func (p *plan) dropGivenUp() {
-	for i := range p.x.t.Pending {
-		old := &p.x.t.Pending[i]
-		if old.Do == workflow.MergeBranch && p.e.To != "" && !p.over() { // the work goes another way
+	for i := range p.d.t.Pending {
+		old := &p.d.t.Pending[i]
+		if old.Do == workflow.MergeBranch && p.e.To != "" && !p.leadsToEnd() { // the work goes another way
 			p.e.Dropped = append(p.e.Dropped, old.ID)
 			continue
 		}
 		if info, _ := workflow.EffectNamed(old.Do); old.GivenUp && (info.Spawns || info.Notifies) {
 			p.e.Dropped = append(p.e.Dropped, old.ID)
-			if a, ok := p.find(old.Attempt); ok && old.Start && !a.Running {
+			if a, ok := p.findAttempt(old.Attempt); ok && old.Start && !a.Running {
 				p.e.Ended = append(p.e.Ended, journal.Ended{Number: a.Number, Role: a.Role, Code: -1})
 				p.attempts = slices.DeleteFunc(p.attempts, func(b task.Attempt) bool { return b.Number == a.Number })
 			}
@@ -52,20 +52,20 @@ func (p *plan) dropGivenUp() {
 	}
 }
 
-// over says that the entry leads to the end of the task.
-func (p *plan) over() bool {
-	s, ok := p.x.def.State(p.e.To)
+// leadsToEnd says that the entry leads to the end of the task.
+func (p *plan) leadsToEnd() bool {
+	s, ok := p.d.def.StateNamed(p.e.To)
 	return ok && s.Kind == workflow.Terminal
 }
 
 // dropWork forgets what was owed for a task that is over: nothing must hold up its
 // clean-up. An agent that is being started at this moment is ended with the others.
 func (p *plan) dropWork() {
-	for i := range p.x.t.Pending {
-		old := &p.x.t.Pending[i]
+	for i := range p.d.t.Pending {
+		old := &p.d.t.Pending[i]
 		info, _ := workflow.EffectNamed(old.Do)
 		switch {
-		case old.Aside: // what the tracker is owed it gets
+		case old.NonBlocking: // what the tracker is owed it gets
 		case info.Kills, old.Do == workflow.ReleaseWorkspace, old.Do == workflow.DeleteRemoteBranch, old.Do == workflow.SpawnNext:
 		case old.Do == workflow.MergeBranch && !old.GivenUp: // it is what brought the task here
 		case slices.Contains(p.e.Dropped, old.ID):
@@ -75,19 +75,19 @@ func (p *plan) dropWork() {
 	}
 }
 
-// part notes whose part is done: those whose own request brought the task to a state in
+// notePartDone notes whose part is done: those whose own request brought the task to a state in
 // which they do not work. Their end is no crash.
-func (p *plan) part(to *workflow.State) {
+func (p *plan) notePartDone(to *workflow.State) {
 	for i := range p.attempts {
 		a := &p.attempts[i]
-		asked := (p.x.sig.Kind == signal.Request || p.x.sig.Kind == signal.Outcome) && p.x.sig.Attempt == a.Number
+		asked := (p.d.sig.Kind == signal.Request || p.d.sig.Kind == signal.Outcome) && p.d.sig.Attempt == a.Number
 		if (a.Done || asked) && (to.Kind != workflow.Agent || to.Role != a.Role) {
 			p.e.Parted = append(p.e.Parted, a.Number)
 		}
 	}
 }
 
-func (p *plan) find(number int) (task.Attempt, bool) {
+func (p *plan) findAttempt(number int) (task.Attempt, bool) {
 	for _, a := range p.attempts {
 		if a.Number == number {
 			return a, true
@@ -96,48 +96,48 @@ func (p *plan) find(number int) (task.Attempt, bool) {
 	return task.Attempt{}, false
 }
 
-// leave ends the agent of the old state, unless it lives on or the edge ends it.
-func (p *plan) leave(e *workflow.Edge) {
-	s, ok := p.x.def.State(p.x.t.Status)
-	if !ok || s.Role == "" || p.x.t.Seq == 0 {
+// endOldAgent ends the agent of the old state, unless it lives on or the edge ends it.
+func (p *plan) endOldAgent(e *workflow.Edge) {
+	s, ok := p.d.def.StateNamed(p.d.t.Status)
+	if !ok || s.Role == "" || p.d.t.Seq == 0 {
 		return
 	}
-	role, _ := p.x.def.Role(s.Role)
-	if role.Session == workflow.Persistent || !p.lives(s.Role) || kills(e.Do, s.Role) {
+	role, _ := p.d.def.RoleNamed(s.Role)
+	if role.Session == workflow.Persistent || !p.isLive(s.Role) || killsRole(e.Do, s.Role) {
 		return
 	}
-	p.add(workflow.Effect{Name: workflow.KillName(s.Role), Role: s.Role}, task.ByState)
+	p.addEffect(workflow.Effect{Name: workflow.KillName(s.Role), Role: s.Role}, task.ByState)
 }
 
-func kills(list []workflow.Effect, role string) bool {
+func killsRole(list []workflow.Effect, role string) bool {
 	return slices.ContainsFunc(list, func(e workflow.Effect) bool {
 		info, _ := workflow.EffectNamed(e.Name)
 		return info.Kills && (e.Role == "" || e.Role == role)
 	})
 }
 
-func (p *plan) all(list []workflow.Effect, by string) {
+func (p *plan) addEffects(list []workflow.Effect, by string) {
 	for _, e := range list {
-		p.add(e, by)
+		p.addEffect(e, by)
 	}
 }
 
-// enter adds what the new state needs: an agent, its own effects, or the clean-up.
-func (p *plan) enter(s *workflow.State) {
-	switch until := p.x.cooling(s); {
+// enterState adds what the new state needs: an agent, its own effects, or the clean-up.
+func (p *plan) enterState(s *workflow.State) {
+	switch until := p.d.coolingUntil(s); {
 	case s.Role == "" || s.Kind != workflow.Agent && s.Kind != workflow.Halt:
-	case !until.IsZero() && !p.lives(s.Role) && p.x.personMoves() && p.x.sig.Rules >= 2:
+	case !until.IsZero() && !p.isLive(s.Role) && p.d.personMoves() && p.d.sig.Rules >= 2:
 		p.e.Reason = strings.TrimPrefix(p.e.Reason+"; a person's move ends the cooldown of "+prose.Span(s.Cooldown)+" in "+s.Name, "; ")
-		p.ensure(s)
-	case !until.IsZero() && !p.lives(s.Role):
+		p.ensureAgent(s)
+	case !until.IsZero() && !p.isLive(s.Role):
 		p.e.Respawn = until
 		p.e.Reason += "; the " + s.Role + " starts at " + until.UTC().Format("15:04") + ", because the work failed here lately"
 	default:
-		p.ensure(s)
+		p.ensureAgent(s)
 	}
-	p.all(s.OnEnter, task.ByState)
-	p.project(s)
-	if p.x.def.WatchesBoard(s.Name) {
+	p.addEffects(s.OnEnter, task.ByState)
+	p.showColumn(s)
+	if p.d.def.WatchesBoard(s.Name) {
 		p.onCard(workflow.Effect{Name: workflow.ReadCard}, task.ByState)
 	}
 	if s.Kind != workflow.Terminal {
@@ -145,28 +145,28 @@ func (p *plan) enter(s *workflow.State) {
 	}
 	for _, name := range [...]string{workflow.KillSession, workflow.ReleaseWorkspace, workflow.SpawnNext} {
 		if !slices.ContainsFunc(p.e.Effects, func(e task.Effect) bool { return e.Do == name }) {
-			p.add(workflow.Effect{Name: name}, task.ByState)
+			p.addEffect(workflow.Effect{Name: name}, task.ByState)
 		}
 	}
 }
 
-// ensure starts the state's agent if none lives. A role that stands in for another
+// ensureAgent starts the state's agent if none lives. A role that stands in for another
 // is not started beside it: that one is told instead.
-func (p *plan) ensure(s *workflow.State) {
-	if p.lives(s.Role) {
+func (p *plan) ensureAgent(s *workflow.State) {
+	if p.isLive(s.Role) {
 		return
 	}
-	role, _ := p.x.def.Role(s.Role)
-	if role.StandsInFor != "" && p.lives(role.StandsInFor) {
-		p.add(workflow.Effect{Name: workflow.NotifyName(role.StandsInFor), Role: role.StandsInFor, Message: role.Prompt}, task.ByState)
+	role, _ := p.d.def.RoleNamed(s.Role)
+	if role.StandsInFor != "" && p.isLive(role.StandsInFor) {
+		p.addEffect(workflow.Effect{Name: workflow.NotifyName(role.StandsInFor), Role: role.StandsInFor, Message: role.Prompt}, task.ByState)
 		return
 	}
-	p.add(workflow.Effect{Name: workflow.SpawnName(s.Role), Role: s.Role}, task.ByState)
+	p.addEffect(workflow.Effect{Name: workflow.SpawnName(s.Role), Role: s.Role}, task.ByState)
 }
 
-func (p *plan) lives(role string) bool { return p.live(role) != nil }
+func (p *plan) isLive(role string) bool { return p.liveAttempt(role) != nil }
 
-func (p *plan) live(role string) *task.Attempt {
+func (p *plan) liveAttempt(role string) *task.Attempt {
 	for i := range p.attempts {
 		if a := &p.attempts[i]; a.Role == role && !a.Ending {
 			return a
@@ -175,10 +175,10 @@ func (p *plan) live(role string) *task.Attempt {
 	return nil
 }
 
-// add appends one effect, resolved: which attempt, which workspace, which words.
-func (p *plan) add(w workflow.Effect, by string) {
+// addEffect appends one effect, resolved: which attempt, which workspace, which words.
+func (p *plan) addEffect(w workflow.Effect, by string) {
 	info, _ := workflow.EffectNamed(w.Name)
-	if info.Pushes && !p.delivery().Pushes() || info.OpensPR && p.delivery() != task.DeliverPR {
+	if info.Pushes && !p.deliveryPolicy().PushesBranch() || info.OpensPR && p.deliveryPolicy() != task.DeliverPR {
 		return
 	}
 	if info.Card {
@@ -186,7 +186,7 @@ func (p *plan) add(w workflow.Effect, by string) {
 		return
 	}
 	starts := info.Spawns || info.Notifies
-	if starts && !p.lives(w.Role) {
+	if starts && !p.isLive(w.Role) {
 		p.needWorkspace()
 	}
 	e := task.Effect{
@@ -195,50 +195,50 @@ func (p *plan) add(w workflow.Effect, by string) {
 	}
 	switch {
 	case info.Kills:
-		p.end(w.Role)
+		p.endAttempts(w.Role)
 	case starts:
-		p.start(&e)
+		p.startAttempt(&e)
 		if info.Notifies || w.Message != "" {
 			e.Text = p.said
 		}
 	case w.Name == workflow.MergeBranch:
-		e.Arg, e.Head = workflow.MergeAuto, p.x.sig.Confirmed
+		e.Arg, e.Head = workflow.MergeAuto, p.d.sig.Confirmed
 	case w.Name == workflow.AcquireWorkspace:
-		e.Workspace = p.bind()
+		e.Workspace = p.bindWorkspace()
 	case w.Name == workflow.ReleaseWorkspace:
-		e.Workspace = p.workspace()
+		e.Workspace = p.boundWorkspace()
 	}
 	p.e.Effects = append(p.e.Effects, e)
 }
 
 // needWorkspace asks for one before an agent that has none starts.
 func (p *plan) needWorkspace() {
-	if p.workspace() == "" && !p.starved {
-		p.add(workflow.Effect{Name: workflow.AcquireWorkspace}, task.ByState)
+	if p.boundWorkspace() == "" && !p.starved {
+		p.addEffect(workflow.Effect{Name: workflow.AcquireWorkspace}, task.ByState)
 	}
 }
 
-func (p *plan) workspace() string {
+func (p *plan) boundWorkspace() string {
 	if p.e.Bind != "" {
 		return p.e.Bind
 	}
-	return p.x.t.Workspace
+	return p.d.t.Workspace
 }
 
-func (p *plan) bind() string {
-	if have := p.workspace(); have != "" {
+func (p *plan) bindWorkspace() string {
+	if have := p.boundWorkspace(); have != "" {
 		return have
 	}
-	if len(p.x.sig.Free) == 0 {
+	if len(p.d.sig.Free) == 0 {
 		p.starved = true
 		return ""
 	}
-	p.e.Bind = p.x.sig.Free[0]
+	p.e.Bind = p.d.sig.Free[0]
 	return p.e.Bind
 }
 
-// end marks the attempts of role, or all of them, as ordered to end.
-func (p *plan) end(role string) {
+// endAttempts marks the attempts of role, or all of them, as ordered to end.
+func (p *plan) endAttempts(role string) {
 	for i := range p.attempts {
 		if a := &p.attempts[i]; (role == "" || a.Role == role) && !a.Ending {
 			a.Ending = true
@@ -247,29 +247,29 @@ func (p *plan) end(role string) {
 	}
 }
 
-// start gives the effect the role's attempt: the living one, or a new one. A new one
+// startAttempt gives the effect the role's attempt: the living one, or a new one. A new one
 // needs its whole prompt, even where a living one would only be told something.
-func (p *plan) start(e *task.Effect) {
-	role, _ := p.x.def.Role(e.Role)
-	e.Window = p.x.def.RenderCounters(role.Window, p.counter)
-	if a := p.live(e.Role); a != nil {
+func (p *plan) startAttempt(e *task.Effect) {
+	role, _ := p.d.def.RoleNamed(e.Role)
+	e.Window = p.d.def.RenderCounters(role.Window, p.counterValue)
+	if a := p.liveAttempt(e.Role); a != nil {
 		e.Attempt = a.Number
 		return
 	}
 	p.queueUp(role)
 	a := task.Attempt{
-		Number: p.x.t.AttemptCount() + len(p.e.Started) + 1, Role: e.Role,
-		State: p.state(), Visit: p.visit(), Since: p.e.At,
+		Number: p.d.t.AttemptCount() + len(p.e.Started) + 1, Role: e.Role,
+		State: p.stateName(), Visit: p.visitNumber(), Since: p.e.At,
 	}
-	if choosesHarness(p.record(), role) {
-		c, why, _ := p.x.chooseHarness(p.record(), role, p.tried)
+	if choosesHarness(p.taskRecord(), role) {
+		c, why, _ := p.d.chooseHarness(p.taskRecord(), role, p.tried)
 		e.Choice, a.Harness, a.Why, a.Tried = &c, c.String(), why, p.tried
 		if p.instead != "" {
 			a.Why = p.instead
 		}
 	}
 	e.Attempt, e.Start = a.Number, true
-	e.Prompt, e.Message = p.prompt(role), e.Prompt
+	e.Prompt, e.Message = p.choosePrompt(role), e.Prompt
 	p.attempts = append(p.attempts, a)
 	p.e.Started = append(p.e.Started, a)
 }
@@ -278,45 +278,45 @@ func (p *plan) start(e *task.Effect) {
 // What follows from an agent's own end is not kept waiting: the runtime holds the group
 // for the task until it leaves the states of its roles.
 func (p *plan) queueUp(role *workflow.Role) {
-	k := p.x.sig.Kind
-	if role.Serial != "" && slices.Contains(p.x.sig.Busy, role.Serial) && (k == signal.Request || k == signal.Tracker || k == signal.Ready || k == signal.Create) {
+	k := p.d.sig.Kind
+	if role.Serial != "" && slices.Contains(p.d.sig.Busy, role.Serial) && (k == signal.Request || k == signal.Tracker || k == signal.Ready || k == signal.Create) {
 		p.starved, p.busy = true, role.Serial
 	}
 }
 
-// record is the task, as far as it says which agents run its roles.
-func (p *plan) record() *task.Task {
-	if n := p.e.New; n != nil && p.x.t.Seq == 0 {
+// taskRecord is the task, as far as it says which agents run its roles.
+func (p *plan) taskRecord() *task.Task {
+	if n := p.e.New; n != nil && p.d.t.Seq == 0 {
 		return RecordOf(n)
 	}
-	return p.x.t
+	return p.d.t
 }
 
-func (p *plan) state() string {
+func (p *plan) stateName() string {
 	if p.e.To != "" {
 		return p.e.To
 	}
-	return p.x.t.Status
+	return p.d.t.Status
 }
 
-func (p *plan) visit() int {
+func (p *plan) visitNumber() int {
 	if p.e.To != "" {
-		return p.x.t.Visit + 1
+		return p.d.t.Visit + 1
 	}
-	return p.x.t.Visit
+	return p.d.t.Visit
 }
 
-// prompt chooses what a new agent is told: the state's words before the role's, those for a
+// choosePrompt chooses what a new agent is told: the state's words before the role's, those for a
 // replacement if an earlier agent did not finish, and those for rework if the task comes back to the role.
-func (p *plan) prompt(role *workflow.Role) string {
-	s, _ := p.x.def.State(p.state())
-	again := p.x.t.RanOf(role.Name) > 0 && role.Session == workflow.Persistent || p.e.To == "" && !coolsDown(s, p.x.t)
+func (p *plan) choosePrompt(role *workflow.Role) string {
+	s, _ := p.d.def.StateNamed(p.stateName())
+	again := p.d.t.AttemptsOfRole(role.Name) > 0 && role.Session == workflow.Persistent || p.e.To == "" && !coolsDown(s, p.d.t)
 	candidates := []string{s.Prompt, role.Prompt}
 	if s.Role != role.Name {
 		candidates[0] = ""
 	}
 	switch {
-	case p.e.To != "" && p.x.t.RanOf(role.Name) > 0 && role.ReworkPrompt != "":
+	case p.e.To != "" && p.d.t.AttemptsOfRole(role.Name) > 0 && role.ReworkPrompt != "":
 		candidates[1] = role.ReworkPrompt
 	case again:
 		candidates = []string{s.RespawnPrompt, candidates[0], role.RespawnPrompt, role.Prompt}
@@ -329,12 +329,12 @@ func (p *plan) prompt(role *workflow.Role) string {
 	return ""
 }
 
-// counter is a counter's value as this entry leaves it.
-func (p *plan) counter(name string) int {
+// counterValue is a counter's value as this entry leaves it.
+func (p *plan) counterValue(name string) int {
 	for _, c := range p.counters {
 		if c.Name == name {
 			return c.Value
 		}
 	}
-	return p.x.t.Counter(name)
+	return p.d.t.CounterValue(name)
 }

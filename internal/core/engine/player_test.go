@@ -19,10 +19,10 @@ func (p *player) nextSignal() signal.Signal {
 	if p.task.Seq == 0 || rapid.IntRange(0, 2).Draw(p.rt, "anything") == 0 {
 		return p.anySignal()
 	}
-	s, _ := p.def.State(p.task.Status)
-	a, lives := p.task.Live(s.Role)
+	s, _ := p.def.StateNamed(p.task.Status)
+	a, lives := p.task.LiveAttempt(s.Role)
 	timers := engine.Timers(p.def, &p.task)
-	switch e, owed := engine.Next(&p.task); {
+	switch e, owed := engine.NextEffect(&p.task); {
 	case owed:
 		return signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{Effect: e.ID, OK: true}}
 	case p.task.Paused || p.task.Attention != "":
@@ -40,7 +40,7 @@ func (p *player) nextSignal() signal.Signal {
 		}
 		return signal.Signal{Kind: kind, Actor: actor, Attempt: a.Number, Role: a.Role, Report: p.report(), Final: p.lastMessage()}
 	case p.def.WatchesBoard(s.Name):
-		return signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.CardChanged, Face: p.face()}
+		return signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.CardChanged, CardSnapshot: p.face()}
 	case len(timers) > 0:
 		tm := rapid.SampledFrom(timers).Draw(p.rt, "due")
 		if tm.At.After(p.now) {
@@ -75,7 +75,7 @@ func (p *player) surroundings(sig *signal.Signal) {
 func (p *player) facts() []string {
 	out := workflow.EvidenceVocabulary()
 	for i := range p.def.Gates {
-		if name := p.def.Gates[i].Fact(); name != "" && !slices.Contains(out, name) {
+		if name := p.def.Gates[i].FactName(); name != "" && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
@@ -99,7 +99,7 @@ func (p *player) words(sig *signal.Signal) {
 		}
 	}
 	if sig.Kind == signal.Tracker && rapid.Bool().Draw(p.rt, "card") {
-		sig.Word, sig.Face = signal.CardChanged, p.face()
+		sig.Word, sig.CardSnapshot = signal.CardChanged, p.face()
 	}
 }
 
@@ -154,12 +154,12 @@ func (p *player) result(r *signal.Report) {
 }
 
 // face is how a card can look: as an edge waits for, or anyhow.
-func (p *player) face() *board.Face {
-	faces := []*board.Face{{Column: "elsewhere"}, {}}
+func (p *player) face() *board.Snapshot {
+	faces := []*board.Snapshot{{Column: "elsewhere"}, {}}
 	for _, i := range p.def.EdgesFrom(p.task.Status) {
 		for _, tr := range p.def.Edges[i].On {
 			if tr.Kind == workflow.OnBoard {
-				f := tr.Board.Face()
+				f := tr.Board.ExampleCard()
 				faces = append(faces, &f, &f)
 			}
 		}

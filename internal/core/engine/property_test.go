@@ -102,8 +102,8 @@ func (p *player) fromTheJournal(d engine.Decision) {
 		p.rt.Fatalf("the journal tells it otherwise (%s):\n%s\n%s", again.Refused, a, b)
 	}
 	for i := range kept {
-		if kept[i].Begins() != (i == 0) {
-			p.rt.Fatalf("entry %d of %d begins a decision: %v", i+1, len(kept), kept[i].Begins())
+		if kept[i].BeginsDecision() != (i == 0) {
+			p.rt.Fatalf("entry %d of %d begins a decision: %v", i+1, len(kept), kept[i].BeginsDecision())
 		}
 	}
 }
@@ -157,7 +157,7 @@ func (p *player) oneAgentPerRole() {
 		}
 		seen[a.Role] = seen[a.Role] || !a.Ending
 	}
-	if _, ok := p.def.State(p.task.Status); !ok {
+	if _, ok := p.def.StateNamed(p.task.Status); !ok {
 		p.rt.Fatalf("status %q is not in the workflow", p.task.Status)
 	}
 	if len(p.task.Attempts) > 0 && p.task.Workspace == "" {
@@ -167,7 +167,7 @@ func (p *player) oneAgentPerRole() {
 	if x.Owner == "" || x.Why == "" {
 		p.rt.Fatalf("nobody owns the task: %+v", x)
 	}
-	if it, ok := engine.Inbox(p.def, p.task); ok && (it.Text == "" || it.Do == "" || it.Kind == "" || it.Since.IsZero()) {
+	if it, ok := engine.InboxItem(p.def, p.task); ok && (it.Text == "" || it.Do == "" || it.Kind == "" || it.Since.IsZero()) {
 		p.rt.Fatalf("a person is not told what to do: %+v", it)
 	} else if looks := []engine.ItemKind{engine.ItemReview, engine.ItemBoard, engine.ItemStuck}; ok && it.Verb == "" && !slices.Contains(looks, it.Kind) {
 		p.rt.Fatalf("no surface can offer anything for %+v: add its kind to helps", it)

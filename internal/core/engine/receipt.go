@@ -18,32 +18,32 @@ const (
 	maxAsideTries = 20
 )
 
-// receipt is how one try of an effect went. A failed effect takes nothing back: it
+// decideOnReceipt is how one try of an effect went. A failed effect takes nothing back: it
 // is tried again, later and later, and at the limit the task asks for attention.
-func (x *decider) receipt() Verdict {
-	r := x.sig.Result
+func (d *decider) decideOnReceipt() Verdict {
+	r := d.sig.Result
 	if r == nil {
-		return x.refuse("the signal does not say which effect it is about")
+		return d.refuse("the signal does not say which effect it is about")
 	}
-	p := x.owed(r.Effect)
+	p := d.pendingEffect(r.Effect)
 	switch {
 	case p == nil:
-		return x.refuse("effect %s is not pending: its result is known already", r.Effect)
-	case !p.Aside && p != x.inLine():
-		return x.refuse("effect %s is not the next one: %s comes first", r.Effect, x.inLine().ID)
-	case p.Do == workflow.ReleaseWorkspace && len(x.t.Attempts) > 0:
-		return x.refuse("a workspace is not released while an agent of the task lives")
+		return d.refuse("effect %s is not pending: its result is known already", r.Effect)
+	case !p.NonBlocking && p != d.inLine():
+		return d.refuse("effect %s is not the next one: %s comes first", r.Effect, d.inLine().ID)
+	case p.Do == workflow.ReleaseWorkspace && len(d.t.Attempts) > 0:
+		return d.refuse("a workspace is not released while an agent of the task lives")
 	}
-	e := x.entry(journal.EffectDone)
-	e.Receipt, e.Tries, e.Reason = r, p.Tries+1, deedOf(p)
+	e := d.newEntry(journal.EffectDone)
+	e.Receipt, e.Tries, e.Reason = r, p.Tries+1, personActionName(p)
 	if r.Note != "" {
-		e.Reason += ": " + clip(r.Note)
+		e.Reason += ": " + clipWords(r.Note)
 	}
 	if r.OK {
 		if p.Start {
 			e.Type = journal.AgentSpawned
-			e.Role, e.Attempt, e.Place = p.Role, p.Attempt, x.t.Workspace
-			if a, ok := x.t.AttemptByNumber(p.Attempt); ok && a.Harness != "" {
+			e.Role, e.Attempt, e.Place = p.Role, p.Attempt, d.t.Workspace
+			if a, ok := d.t.AttemptByNumber(p.Attempt); ok && a.Harness != "" {
 				e.Chosen = chosenText(&a)
 			}
 		}
@@ -51,14 +51,14 @@ func (x *decider) receipt() Verdict {
 		if r.Salvage != "" {
 			e.Attention = fmt.Sprintf("work that was not committed is kept at %s: bring it back with git switch -c NAME %s", r.Salvage, r.Salvage)
 		}
-		return x.last(e, Record)
+		return d.finishWith(e, Record)
 	}
-	if x.pointless(p) {
+	if d.isPointless(p) {
 		e.Type, e.Dropped = journal.EffectGaveUp, []string{p.ID}
-		if a, ok := x.t.AttemptByNumber(p.Attempt); ok && p.Start && !a.Running {
+		if a, ok := d.t.AttemptByNumber(p.Attempt); ok && p.Start && !a.Running {
 			e.Ended = []journal.Ended{{Number: a.Number, Role: a.Role, Code: -1}}
 		}
-		return x.last(e, Record)
+		return d.finishWith(e, Record)
 	}
 	if r.Final || e.Tries >= maxTries(p) {
 		e.Type = journal.EffectGaveUp
@@ -72,11 +72,11 @@ func (x *decider) receipt() Verdict {
 		if p.By == task.ByPerson { // who asked for it is told, and may ask again
 			e.Dropped = []string{p.ID}
 		}
-		return x.last(e, Record)
+		return d.finishWith(e, Record)
 	}
 	e.Type = journal.EffectFailed
-	e.Again = x.sig.At.Add(retryDelay(p, e.Tries))
-	return x.last(e, Record)
+	e.Again = d.sig.At.Add(retryDelay(p, e.Tries))
+	return d.finishWith(e, Record)
 }
 
 // chosenText says which agent was chosen for an attempt, and why not another.
@@ -87,8 +87,8 @@ func chosenText(a *task.Attempt) string {
 	return a.Harness + ", because " + a.Why
 }
 
-// deedOf names an effect, and for a card what of it changes.
-func deedOf(p *task.Effect) string {
+// personActionName names an effect, and for a card what of it changes.
+func personActionName(p *task.Effect) string {
 	text := p.Do
 	for _, tag := range p.Tags {
 		text += " +" + tag
@@ -102,68 +102,68 @@ func deedOf(p *task.Effect) string {
 	return text
 }
 
-// pointless says that an agent could not be started or told, and is to end anyway: it
+// isPointless says that an agent could not be started or told, and is to end anyway: it
 // must not hold up its own end.
-func (x *decider) pointless(p *task.Effect) bool {
+func (d *decider) isPointless(p *task.Effect) bool {
 	info, _ := workflow.EffectNamed(p.Do)
-	a, lives := x.t.AttemptByNumber(p.Attempt)
+	a, lives := d.t.AttemptByNumber(p.Attempt)
 	return (info.Spawns || info.Notifies) && (!lives || a.Ending)
 }
 
-func (x *decider) owed(id string) *task.Effect {
-	for i := range x.t.Pending {
-		if x.t.Pending[i].ID == id {
-			return &x.t.Pending[i]
+func (d *decider) pendingEffect(id string) *task.Effect {
+	for i := range d.t.Pending {
+		if d.t.Pending[i].ID == id {
+			return &d.t.Pending[i]
 		}
 	}
 	return nil
 }
 
 func maxTries(p *task.Effect) int {
-	if p.Aside {
+	if p.NonBlocking {
 		return maxAsideTries
 	}
 	return MaxTries
 }
 
-// reachable gives what a tracker is owed, and was given up, a new chance. While a person
+// retryTracker gives what a tracker is owed, and was given up, a new chance. While a person
 // must look at something else it waits: resuming the task tries everything again.
-func (x *decider) reachable() Verdict {
-	if x.byAgent() {
-		return x.refuse("an agent does not say whether a tracker answers")
+func (d *decider) retryTracker() Verdict {
+	if d.byAgent() {
+		return d.refuse("an agent does not say whether a tracker answers")
 	}
-	away, told := false, x.t.Attention == ""
-	for i := range x.t.Pending {
-		p := &x.t.Pending[i]
+	away, told := false, d.t.Attention == ""
+	for i := range d.t.Pending {
+		p := &d.t.Pending[i]
 		switch {
-		case p.GivenUp && !p.Aside:
+		case p.GivenUp && !p.NonBlocking:
 			return Stay
 		case p.GivenUp:
-			away, told = true, told || strings.HasPrefix(x.t.Attention, p.Do+" failed")
+			away, told = true, told || strings.HasPrefix(d.t.Attention, p.Do+" failed")
 		}
 	}
 	if !away || !told {
 		return Stay
 	}
-	e := x.entry(journal.EffectAsked)
+	e := d.newEntry(journal.EffectAsked)
 	e.Reason = "the tracker answers again"
-	return x.last(e, Record)
+	return d.finishWith(e, Record)
 }
 
 // inLine is the oldest effect owed that does not stand aside, nil if there is none.
-func (x *decider) inLine() *task.Effect {
-	for i := range x.t.Pending {
-		if !x.t.Pending[i].Aside {
-			return &x.t.Pending[i]
+func (d *decider) inLine() *task.Effect {
+	for i := range d.t.Pending {
+		if !d.t.Pending[i].NonBlocking {
+			return &d.t.Pending[i]
 		}
 	}
 	return nil
 }
 
-// strict counts the effects that others wait for.
-func (x *decider) strict() (n int) {
-	for i := range x.t.Pending {
-		if !x.t.Pending[i].Aside {
+// blockingCount counts the effects that others wait for.
+func (d *decider) blockingCount() (n int) {
+	for i := range d.t.Pending {
+		if !d.t.Pending[i].NonBlocking {
 			n++
 		}
 	}
@@ -175,7 +175,7 @@ func (x *decider) strict() (n int) {
 // is as precise as a journal keeps time.
 func retryDelay(p *task.Effect, tries int) time.Duration {
 	d := min(time.Second<<min(tries-1, 10), 5*time.Minute)
-	if !p.Aside {
+	if !p.NonBlocking {
 		return d
 	}
 	d = min(d, time.Minute)
@@ -184,12 +184,12 @@ func retryDelay(p *task.Effect, tries int) time.Duration {
 	return (d + d*time.Duration(h.Sum32()%256)/1024).Truncate(time.Microsecond)
 }
 
-// Next is the effect to run now or later: the oldest one owed, because effects keep
+// NextEffect is the effect to run now or later: the oldest one owed, because effects keep
 // their order. None runs while the task is paused, nor behind one that was given up.
 // A workspace is not released before every process of the task is gone. One that stands
 // aside lets the others pass as soon as it has failed, and passes those that cannot go on;
 // those that stand aside as well wait for each other.
-func Next(t *task.Task) (e task.Effect, ok bool) {
+func NextEffect(t *task.Task) (e task.Effect, ok bool) {
 	if t.Paused || t.Deleted {
 		return task.Effect{}, false
 	}
@@ -198,12 +198,12 @@ func Next(t *task.Task) (e task.Effect, ok bool) {
 	for i := range t.Pending {
 		p := &t.Pending[i]
 		switch {
-		case p.Aside && (away || p.GivenUp || p.Tries > 0):
+		case p.NonBlocking && (away || p.GivenUp || p.Tries > 0):
 			if !away && !p.GivenUp {
 				late = p
 			}
 			away = true
-		case stuck && !p.Aside:
+		case stuck && !p.NonBlocking:
 		case p.GivenUp, p.Do == workflow.ReleaseWorkspace && len(t.Attempts) > 0:
 			stuck = true
 		default:

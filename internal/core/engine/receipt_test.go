@@ -28,7 +28,7 @@ func TestReceiptsComeInTheOrderOfTheEffects(t *testing.T) {
 	if e.Type != journal.AgentSpawned || e.Role != "worker" || e.Attempt != 1 || e.Place != "p--1" || e.Reason != "spawn_agent" {
 		t.Errorf("%+v", e)
 	}
-	if a, _ := w.task.Live("worker"); !a.Running || len(w.task.Pending) != 0 {
+	if a, _ := w.task.LiveAttempt("worker"); !a.Running || len(w.task.Pending) != 0 {
 		t.Errorf("%+v", w.task)
 	}
 }
@@ -42,7 +42,7 @@ func TestAFailedEffectIsTriedLaterAndLaterUntilItIsGivenUp(t *testing.T) {
 		if e.Type != journal.EffectFailed || e.Tries != n+1 || e.Again.Sub(w.now) != delay*time.Second {
 			t.Errorf("try %d: %+v", n+1, e)
 		}
-		if p, ok := engine.Next(&w.task); !ok || p.ID != id || !p.NotBefore.Equal(e.Again) || p.Error != "no luck" {
+		if p, ok := engine.NextEffect(&w.task); !ok || p.ID != id || !p.NotBefore.Equal(e.Again) || p.Error != "no luck" {
 			t.Errorf("next: %+v", p)
 		}
 	}
@@ -107,14 +107,14 @@ func TestAWorkspaceIsReleasedWhenEveryAgentIsGone(t *testing.T) {
 	w.must(receipt(w.task.Pending[0].ID, ""))
 	w.must(receipt(w.task.Pending[0].ID, ""))
 	release := w.task.Pending[0]
-	if _, ok := engine.Next(&w.task); ok || release.Do != "release_workspace" || release.Workspace != "p--1" {
+	if _, ok := engine.NextEffect(&w.task); ok || release.Do != "release_workspace" || release.Workspace != "p--1" {
 		t.Fatalf("next is open: %+v", release)
 	}
 	w.refused(receipt(release.ID, ""), "a workspace is not released while an agent of the task lives")
 	w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1})
 	w.refused(receipt(release.ID, ""), "while an agent of the task lives")
 	w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 2})
-	if e, ok := engine.Next(&w.task); !ok || e.ID != release.ID {
+	if e, ok := engine.NextEffect(&w.task); !ok || e.ID != release.ID {
 		t.Fatalf("%+v", e)
 	}
 	if d := w.must(receipt(release.ID, "")); !d.Entries[0].Unbind || w.task.Workspace != "" || w.task.Session != "" {
@@ -125,32 +125,32 @@ func TestAWorkspaceIsReleasedWhenEveryAgentIsGone(t *testing.T) {
 func TestNothingRunsWhilePausedOrDeleted(t *testing.T) {
 	w := begin(t, "orange", true)
 	w.must(signal.Signal{Kind: signal.Pause, Actor: task.Human})
-	if e, ok := engine.Next(&w.task); ok {
+	if e, ok := engine.NextEffect(&w.task); ok {
 		t.Errorf("%s runs while paused", e.Do)
 	}
 	w.must(receipt(w.task.Pending[0].ID, "")) // what ran already is heard
 	w.must(signal.Signal{Kind: signal.Resume, Actor: task.Human})
-	if _, ok := engine.Next(&w.task); !ok {
+	if _, ok := engine.NextEffect(&w.task); !ok {
 		t.Error("nothing runs after resume")
 	}
 	gone := w.task
 	gone.Deleted = true
-	if e, ok := engine.Next(&gone); ok {
+	if e, ok := engine.NextEffect(&gone); ok {
 		t.Errorf("%s runs for a deleted task", e.Do)
 	}
 }
 
 func TestWhatATrackerIsOwedPassesWhatCannotGoOn(t *testing.T) {
-	one := task.Task{Pending: []task.Effect{{ID: "a", Do: "create_pr", GivenUp: true}, {ID: "b", Do: "spawn_agent"}, {ID: "c", Do: "move_card", Aside: true}}}
-	if e, ok := engine.Next(&one); !ok || e.ID != "c" {
+	one := task.Task{Pending: []task.Effect{{ID: "a", Do: "create_pr", GivenUp: true}, {ID: "b", Do: "spawn_agent"}, {ID: "c", Do: "move_card", NonBlocking: true}}}
+	if e, ok := engine.NextEffect(&one); !ok || e.ID != "c" {
 		t.Errorf("%+v", e)
 	}
 	one.Pending[2].Tries = 1
-	if e, ok := engine.Next(&one); !ok || e.ID != "c" {
+	if e, ok := engine.NextEffect(&one); !ok || e.ID != "c" {
 		t.Errorf("it is not tried again: %+v", e)
 	}
 	one.Pending[2].GivenUp = true
-	if e, ok := engine.Next(&one); ok {
+	if e, ok := engine.NextEffect(&one); ok {
 		t.Errorf("%+v", e)
 	}
 }

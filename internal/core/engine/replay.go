@@ -12,8 +12,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Replay folds a journal again, up to and with entry seq: the record as it was then.
-func Replay(entries []journal.Entry, seq int) (task.Task, error) {
+// ReplayTo folds a journal again, up to and with entry seq: the record as it was then.
+func ReplayTo(entries []journal.Entry, seq int) (task.Task, error) {
 	if seq < 1 || seq > len(entries) {
 		return task.Task{}, fmt.Errorf("there is no entry %d: the journal has 1 to %d", seq, len(entries))
 	}
@@ -22,15 +22,15 @@ func Replay(entries []journal.Entry, seq int) (task.Task, error) {
 
 // Replayed is every decision of a journal, made once more.
 type Replayed struct {
-	Workflow  string    `json:"workflow"`
-	Hash      string    `json:"hash"`
-	Entries   int       `json:"entries"`
-	Decisions []Retaken `json:"decisions"`
-	Pinned    bool      `json:"pinned"` // the workflow is the one that the task was decided by
+	Workflow  string          `json:"workflow"`
+	Hash      string          `json:"hash"`
+	Entries   int             `json:"entries"`
+	Decisions []RedecidedStep `json:"decisions"`
+	Pinned    bool            `json:"pinned"` // the workflow is the one that the task was decided by
 }
 
-// Retaken is one decision of a journal, made once more on the record before it.
-type Retaken struct {
+// RedecidedStep is one decision of a journal, made once more on the record before it.
+type RedecidedStep struct {
 	Seq    int         `json:"seq"` // of its first entry
 	At     time.Time   `json:"at"`
 	Signal signal.Kind `json:"signal"`
@@ -47,8 +47,8 @@ type Retaken struct {
 	Reasons []Reason        `json:"reasons,omitempty"`
 }
 
-// Diverges returns the first decision that is not the same, and how many are not.
-func (r *Replayed) Diverges() (first *Retaken, count int) {
+// FirstDivergence returns the first decision that is not the same, and how many are not.
+func (r *Replayed) FirstDivergence() (first *RedecidedStep, count int) {
 	for i := range r.Decisions {
 		if r.Decisions[i].Same {
 			continue
@@ -60,15 +60,15 @@ func (r *Replayed) Diverges() (first *Retaken, count int) {
 	return first, count
 }
 
-// Again decides about every signal of a journal once more, each on the record that was
+// Redecide decides about every signal of a journal once more, each on the record that was
 // there, and compares the entries byte for byte. Under another workflow than the
 // task's own, what only names the file does not count: its name, its hash, and where an edge stands in it.
-func Again(def *workflow.Definition, entries []journal.Entry) (Replayed, error) {
-	out := Replayed{Workflow: def.Name, Hash: def.Hash, Entries: len(entries), Decisions: []Retaken{}}
+func Redecide(def *workflow.Definition, entries []journal.Entry) (Replayed, error) {
+	out := Replayed{Workflow: def.Name, Hash: def.Hash, Entries: len(entries), Decisions: []RedecidedStep{}}
 	out.Pinned = len(entries) > 0 && entries[0].Hash == def.Hash
 	var t task.Task
-	for _, recorded := range journal.Decisions(entries) {
-		one, err := retake(def, t, recorded, out.Pinned)
+	for _, recorded := range journal.SplitDecisions(entries) {
+		one, err := redecideOne(def, t, recorded, out.Pinned)
 		if err != nil {
 			return out, err
 		}
@@ -85,10 +85,10 @@ func Again(def *workflow.Definition, entries []journal.Entry) (Replayed, error) 
 	return out, nil
 }
 
-func retake(def *workflow.Definition, t task.Task, recorded []journal.Entry, pinned bool) (Retaken, error) {
+func redecideOne(def *workflow.Definition, t task.Task, recorded []journal.Entry, pinned bool) (RedecidedStep, error) {
 	first := &recorded[0]
 	d := Decide(def, t, first.Signal(t.Visit))
-	out := Retaken{Seq: first.Seq, At: first.At, Signal: signal.Kind(first.Cause), Actor: first.Actor, From: t.Status}
+	out := RedecidedStep{Seq: first.Seq, At: first.At, Signal: signal.Kind(first.Cause), Actor: first.Actor, From: t.Status}
 	want, err := bytesOf(recorded, pinned)
 	if err != nil {
 		return out, err

@@ -45,9 +45,9 @@ func TestWhateverHappensIsDecidedTheSameAgain(t *testing.T) {
 			p.play(p.nextSignal())
 		}
 		entries := stored(rt, p.log)
-		again, err := engine.Again(p.def, entries)
+		again, err := engine.Redecide(p.def, entries)
 		must(rt, err)
-		if first, n := again.Diverges(); n > 0 || again.Entries != len(entries) || !again.Pinned {
+		if first, n := again.FirstDivergence(); n > 0 || again.Entries != len(entries) || !again.Pinned {
 			rt.Fatalf("%d decisions are not the same, first: %s", n, asJSON(rt, first))
 		}
 		p.everyEdgeCounts(entries)
@@ -65,9 +65,9 @@ func (p *player) everyEdgeCounts(entries []journal.Entry) {
 			continue
 		}
 		seen[e.Line] = true
-		again, err := engine.Again(without(p.rt, p.def, e.Line), entries)
+		again, err := engine.Redecide(without(p.rt, p.def, e.Line), entries)
 		must(p.rt, err)
-		first, _ := again.Diverges()
+		first, _ := again.FirstDivergence()
 		if first == nil || first.Seq > e.Seq {
 			p.rt.Fatalf("entry %d took the edge on line %d, and without that edge it is the same", e.Seq, e.Line)
 		}
@@ -83,10 +83,10 @@ func TestDecisionsArePartedWhereASignalWasHeard(t *testing.T) {
 	w.perform()
 	w.send(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 2, Role: "worker"}) // the second crash: stuck
 	var got []int
-	for _, d := range journal.Decisions(stored(t, w.log)) {
+	for _, d := range journal.SplitDecisions(stored(t, w.log)) {
 		got = append(got, len(d))
 		for i := range d {
-			if d[i].Begins() != (i == 0) || d[i].At != d[0].At || d[i].Cause != d[0].Cause {
+			if d[i].BeginsDecision() != (i == 0) || d[i].At != d[0].At || d[i].Cause != d[0].Cause {
 				t.Errorf("entry %d of decision %d: %+v", i, d[0].Seq, d[i])
 			}
 		}
@@ -94,7 +94,7 @@ func TestDecisionsArePartedWhereASignalWasHeard(t *testing.T) {
 	if len(got) < 4 || got[0] != 2 || got[len(got)-1] != 2 || w.task.Status != "stuck" {
 		t.Errorf("decisions of %v entries, at last %s", got, w.task.Status)
 	}
-	if journal.Decisions(nil) != nil {
+	if journal.SplitDecisions(nil) != nil {
 		t.Error("an empty journal has decisions")
 	}
 }
@@ -124,11 +124,11 @@ func TestAnotherWorkflowDivergesWithItsReasons(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := engine.Again(tt.def, stored(t, w.log))
+			r, err := engine.Redecide(tt.def, stored(t, w.log))
 			if err != nil {
 				t.Fatal(err)
 			}
-			first, n := r.Diverges()
+			first, n := r.FirstDivergence()
 			if n != tt.differs {
 				t.Fatalf("%d decisions differ, first %s", n, asJSON(t, first))
 			}
@@ -148,15 +148,15 @@ func TestAChangedEntryIsNoticed(t *testing.T) {
 	w.perform()
 	entries := stored(t, w.log)
 	entries[len(entries)-1].Tries = 7
-	r, err := engine.Again(w.def, entries)
+	r, err := engine.Redecide(w.def, entries)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first, n := r.Diverges(); n != 1 || first.Seq != len(entries) {
+	if first, n := r.FirstDivergence(); n != 1 || first.Seq != len(entries) {
 		t.Errorf("%d differ: %+v", n, first)
 	}
 	entries[1].Seq = 9
-	if _, err := engine.Again(w.def, entries); err == nil {
+	if _, err := engine.Redecide(w.def, entries); err == nil {
 		t.Error("a gap went unnoticed")
 	}
 }
@@ -165,12 +165,12 @@ func TestTheRecordAsItWas(t *testing.T) {
 	w := begin(t, "orange", true)
 	w.perform()
 	for seq, want := range map[int]string{1: "pending", 2: "planning", len(w.log): "planning"} {
-		if got, err := engine.Replay(w.log, seq); err != nil || got.Status != want || got.Seq != seq {
+		if got, err := engine.ReplayTo(w.log, seq); err != nil || got.Status != want || got.Seq != seq {
 			t.Errorf("at %d: %s, %v", seq, got.Status, err)
 		}
 	}
 	for _, seq := range []int{0, -1, len(w.log) + 1} {
-		if _, err := engine.Replay(w.log, seq); err == nil {
+		if _, err := engine.ReplayTo(w.log, seq); err == nil {
 			t.Errorf("entry %d was found", seq)
 		}
 	}

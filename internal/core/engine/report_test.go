@@ -22,7 +22,7 @@ func placed(t *testing.T, name, state string) *world {
 
 func placedIn(t *testing.T, def *workflow.Definition, state string) *world {
 	t.Helper()
-	tk, _, err := engine.Suppose(def, engine.Supposition{From: state, To: state, At: start})
+	tk, _, err := engine.Hypothetical(def, engine.Assumptions{From: state, To: state, At: start})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +33,8 @@ func placedIn(t *testing.T, def *workflow.Definition, state string) *world {
 // own is the living attempt of the state's role.
 func (w *world) own() task.Attempt {
 	w.t.Helper()
-	s, _ := w.def.State(w.task.Status)
-	a, ok := w.task.Live(s.Role)
+	s, _ := w.def.StateNamed(w.task.Status)
+	a, ok := w.task.LiveAttempt(s.Role)
 	if !ok {
 		w.t.Fatalf("nobody works in %s", w.task.Status)
 	}
@@ -70,7 +70,7 @@ func facts(def *workflow.Definition, holds ...string) []signal.Evidence {
 	var out []signal.Evidence
 	for i := range def.Gates {
 		g := &def.Gates[i]
-		if name := g.Fact(); name != "" {
+		if name := g.FactName(); name != "" {
 			out = append(out, signal.Evidence{Name: name, Holds: slices.Contains(holds, g.Name) || g.Evidence == workflow.Clean || g.HandsOver() && def.Name != "linear-sdlc", Detail: "looked up"})
 		}
 	}
@@ -159,24 +159,24 @@ func TestEveryCodeTakesItsEdge(t *testing.T) {
 				}
 				d := w.must(sig)
 				want := engine.Advance
-				if s, _ := w.def.State(r.to); s.Kind == workflow.Halt {
+				if s, _ := w.def.StateNamed(r.to); s.Kind == workflow.Halt {
 					want = engine.Halt
 				}
 				if d.Verdict != want || w.task.Status != r.to {
 					t.Fatalf("%s to %s, want %s\n%s", d.Verdict, w.task.Status, r.to, why(d))
 				}
 				e := d.Entries[0]
-				if len(d.Entries) != 1 || e.Type != journal.AutoAdvanced || e.Reason != a.Role+" says "+r.code+": all of it" || e.Heard.Report == nil {
+				if len(d.Entries) != 1 || e.Type != journal.AutoAdvanced || e.Reason != a.Role+" says "+r.code+": all of it" || e.Snapshot.Report == nil {
 					t.Errorf("%d entries, %+v", len(d.Entries), e)
 				}
-				if s := w.task.Said; s == nil || s.Role != a.Role || s.State != r.from || s.Attempt != a.Number || s.Code != r.code || s.Source != "marker" || s.Visit != 1 {
+				if s := w.task.LastReport; s == nil || s.Role != a.Role || s.State != r.from || s.Attempt != a.Number || s.Code != r.code || s.Source != "marker" || s.Visit != 1 {
 					t.Errorf("%+v", s)
 				}
 				old, there := w.task.AttemptByNumber(a.Number)
 				if lives && (!there || !old.Ending) || !lives && there {
 					t.Errorf("the agent that spoke: %+v, %v", old, there)
 				}
-				if c := w.def.CrashCounter(); w.task.Counter(c.Name) != 0 {
+				if c := w.def.CrashCounter(); w.task.CounterValue(c.Name) != 0 {
 					t.Errorf("a word with exit code 1 is counted as a crash: %+v", w.task.Counters)
 				}
 			})
@@ -208,14 +208,14 @@ func TestAWordFromTheWrongMouthMovesNothing(t *testing.T) {
 			t.Run(tt.name+" "+code, func(t *testing.T) {
 				w := placed(t, "linear-sdlc", "Finished")
 				w.task.Attempts = append(w.task.Attempts, another)
-				w.task.Ran = append(w.task.Ran, task.Tally{Role: "development", Count: 1})
+				w.task.AttemptCounts = append(w.task.AttemptCounts, task.AttemptTally{Role: "development", Count: 1})
 				if tt.change != nil {
 					tt.change(&w.task)
 				}
 				tt.sig.Report = word(code)
 				d := w.must(tt.sig)
-				if d.Verdict != engine.Stay || w.task.Status != "Finished" || w.task.Held != "" || w.task.Said != nil {
-					t.Fatalf("%s, %s, held %q, said %+v", d.Verdict, w.task.Status, w.task.Held, w.task.Said)
+				if d.Verdict != engine.Stay || w.task.Status != "Finished" || w.task.WorkFailed != "" || w.task.LastReport != nil {
+					t.Fatalf("%s, %s, held %q, said %+v", d.Verdict, w.task.Status, w.task.WorkFailed, w.task.LastReport)
 				}
 				if tt.exited != "" && (len(d.Entries) != 1 || d.Entries[0].Reason != tt.exited || len(d.Entries[0].Effects) > 0) || tt.exited == "" && len(d.Entries) > 0 {
 					t.Errorf("%+v", d.Entries)
@@ -280,7 +280,7 @@ func TestAnEndIsAnAnswerNoAnswerOrACrash(t *testing.T) {
 			case journal.AgentSilent:
 				silences = 1
 			}
-			if w.task.Counter("crash_count") != crashes || w.task.Counter("no_answer") != silences {
+			if w.task.CounterValue("crash_count") != crashes || w.task.CounterValue("no_answer") != silences {
 				t.Errorf("%+v", w.task.Counters)
 			}
 		})
@@ -304,12 +304,12 @@ func TestASilentAgentIsAskedTriedAgainAndHalted(t *testing.T) {
 			if ask.Message != workflow.MessageState || ask.Prompt != "again" || ask.Attempt != 2 {
 				t.Errorf("%+v", ask)
 			}
-			if it, ok := engine.Inbox(w.def, w.task); !ok || it.Kind != engine.ItemNoAnswer || !strings.Contains(it.Text, "line 3: nothing that counts") {
+			if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Kind != engine.ItemNoAnswer || !strings.Contains(it.Text, "line 3: nothing that counts") {
 				t.Errorf("%+v, %v", it, ok)
 			}
 			w.perform()
 			d = w.ends(unclear(result))
-			if effects(d.Entries) != "" || w.task.RespawnAt.Sub(w.now) != 10*time.Second || w.task.Counter("no_answer") != 2 {
+			if effects(d.Entries) != "" || w.task.RespawnAt.Sub(w.now) != 10*time.Second || w.task.CounterValue("no_answer") != 2 {
 				t.Fatalf("%s, again at %s", effects(d.Entries), w.task.RespawnAt)
 			}
 			d = w.fires(engine.Respawn)
@@ -324,10 +324,10 @@ func TestASilentAgentIsAskedTriedAgainAndHalted(t *testing.T) {
 			if e := d.Entries[1]; !strings.HasPrefix(e.Reason, "no answer 3 of 3 in Finished: the qa ended (code 0)") {
 				t.Errorf("%q", e.Reason)
 			}
-			if it, ok := engine.Inbox(w.def, w.task); !ok || it.Kind != engine.ItemStuck || !strings.Contains(it.Text, "the qa cannot go on: ") {
+			if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Kind != engine.ItemStuck || !strings.Contains(it.Text, "the qa cannot go on: ") {
 				t.Errorf("%+v, %v", it, ok)
 			}
-			if w.task.Counter("no_answer") != 0 || w.task.Counter("crash_count") != 0 {
+			if w.task.CounterValue("no_answer") != 0 || w.task.CounterValue("crash_count") != 0 {
 				t.Errorf("%+v", w.task.Counters)
 			}
 		})

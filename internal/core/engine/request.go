@@ -11,72 +11,72 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// request is an actor asking for a state or for a verb.
-func (x *decider) request() Verdict {
-	if x.sig.To == "" && x.sig.Verb == "" {
-		return x.refuse("a request names a status or a verb")
+// decideOnRequest is an actor asking for a state or for a verb.
+func (d *decider) decideOnRequest() Verdict {
+	if d.sig.To == "" && d.sig.Verb == "" {
+		return d.refuse("a request names a status or a verb")
 	}
-	if _, ok := x.def.State(x.sig.To); !ok && x.sig.To != "" {
-		return x.refuse("status %q is not known: workflow %s has %s", x.sig.To, x.def.Name, x.stateList())
+	if _, ok := d.def.StateNamed(d.sig.To); !ok && d.sig.To != "" {
+		return d.refuse("status %q is not known: workflow %s has %s", d.sig.To, d.def.Name, d.stateList())
 	}
-	if x.sig.To == "" {
-		switch x.sig.Verb {
+	if d.sig.To == "" {
+		switch d.sig.Verb {
 		case Respawn:
-			return x.respawnNow()
+			return d.respawnNow()
 		case VerbMerge, VerbPush, VerbCreatePR:
-			return x.deed()
+			return d.requestPersonAction()
 		case VerbAnswer:
-			if x.answers() == "" {
-				return x.answerIdle()
+			if d.answerVerb() == "" {
+				return d.answerIdle()
 			}
 		}
 	}
-	edges := x.asked()
-	if len(edges) == 0 && x.sig.To == "" && x.sig.Verb == VerbVerdict {
-		return x.refuseVerdict()
+	edges := d.requestedEdges()
+	if len(edges) == 0 && d.sig.To == "" && d.sig.Verb == VerbVerdict {
+		return d.refuseVerdict()
 	}
 	if len(edges) == 0 {
-		return x.refuseNoEdge()
+		return d.refuseNoEdge()
 	}
 	for _, e := range edges {
-		if !x.weigh(e, x.sig.Actor) || !x.speaks(e) {
+		if !d.weighEdge(e, d.sig.Actor) || !d.checkSpeaker(e) {
 			continue
 		}
 		switch {
-		case e.Asks(x.sig.Actor):
-			return x.ask(e)
-		case e.As == Reopen && x.cleaning():
-			return x.refuse("the clean-up of the task is still under way: try again in a moment")
+		case e.AsksForConsent(d.sig.Actor):
+			return d.askPerson(e)
+		case e.As == Reopen && d.hasCleanupLeft():
+			return d.refuse("the clean-up of the task is still under way: try again in a moment")
 		}
-		return x.take(e, journal.StatusChanged, Advance)
+		return d.takeEdge(e, journal.StatusChanged, Advance)
 	}
-	return x.refuseClosed()
+	return d.refuseClosed()
 }
 
-// asked lists the edges that would do what is asked, best first.
-func (x *decider) asked() []*workflow.Edge {
+// requestedEdges lists the edges that would do what is asked, best first.
+func (d *decider) requestedEdges() []*workflow.Edge {
 	var out []*workflow.Edge
-	verb := x.sig.Verb
+	verb := d.sig.Verb
 	if verb == VerbAnswer {
-		verb = x.answers()
+		verb = d.answerVerb()
 	}
-	for _, i := range x.def.EdgesFrom(x.t.Status) {
-		e := &x.def.Edges[i]
+	for _, i := range d.def.EdgesFrom(d.t.Status) {
+		e := &d.def.Edges[i]
 		switch {
-		case !e.Answers(workflow.OnRequest, ""):
-		case x.sig.To == "" && verb == VerbVerdict && x.sig.Arg != "":
-			if x.rules(e) {
+		case !e.AnswersTo(workflow.OnRequest, ""):
+		case d.sig.To == "" && verb == VerbVerdict && d.sig.Arg != "":
+			if d.verdictFits(e) {
 				out = append(out, e)
 			}
-		case e.To == x.sig.To || x.sig.To == "" && e.As == verb:
+		case e.To == d.sig.To || d.sig.To == "" && e.As == verb:
 			out = append(out, e)
 		}
 	}
-	if e := x.reopening(); e != nil {
+	if e := d.reopenEdge(); e != nil {
 		out = append(out, e)
 	}
-	if x.sig.To == "" && x.t.ReturnTo != "" {
-		back := slices.IndexFunc(out, func(e *workflow.Edge) bool { return e.To == x.t.ReturnTo })
+	if d.sig.To == "" && d.t.ReturnTo != "" {
+		back := slices.IndexFunc(out, func(e *workflow.Edge) bool { return e.To == d.t.ReturnTo })
 		if back > 0 {
 			out[0], out[back] = out[back], out[0]
 		}
@@ -87,10 +87,10 @@ func (x *decider) asked() []*workflow.Edge {
 // Reopen is the verb that sends a finished task back.
 const Reopen = "reopen"
 
-// reopening is the way out of a terminal state that its reopen: names.
-func (x *decider) reopening() *workflow.Edge {
-	e := x.wayBack()
-	if e == nil || x.sig.Verb != Reopen && x.sig.To != e.To {
+// reopenEdge is the way out of a terminal state that its reopen: names.
+func (d *decider) reopenEdge() *workflow.Edge {
+	e := d.wayBack()
+	if e == nil || d.sig.Verb != Reopen && d.sig.To != e.To {
 		return nil
 	}
 	return e
@@ -98,14 +98,14 @@ func (x *decider) reopening() *workflow.Edge {
 
 // wayBack is the edge that a terminal state's reopen: stands for. A task that is
 // reopened counts from the beginning.
-func (x *decider) wayBack() *workflow.Edge {
-	s, ok := x.def.State(x.t.Status)
+func (d *decider) wayBack() *workflow.Edge {
+	s, ok := d.def.StateNamed(d.t.Status)
 	if !ok || s.Reopen == "" {
 		return nil
 	}
-	anew := make([]workflow.CountOp, len(x.def.Counters))
+	anew := make([]workflow.CountOp, len(d.def.Counters))
 	for i := range anew {
-		anew[i] = workflow.CountOp{Counter: x.def.Counters[i].Name}
+		anew[i] = workflow.CountOp{Counter: d.def.Counters[i].Name}
 	}
 	return &workflow.Edge{
 		Count: anew, From: []string{s.Name}, To: s.Reopen, As: Reopen, Pos: s.Pos,
@@ -113,145 +113,145 @@ func (x *decider) wayBack() *workflow.Edge {
 	}
 }
 
-// cleaning says whether effects of the finished task are still to be done. Its
+// hasCleanupLeft says whether effects of the finished task are still to be done. Its
 // workspace must be given back before it can ask for one again.
-func (x *decider) cleaning() bool {
-	return slices.ContainsFunc(x.t.Pending, func(e task.Effect) bool { return !e.GivenUp && !e.Aside })
+func (d *decider) hasCleanupLeft() bool {
+	return slices.ContainsFunc(d.t.Pending, func(e task.Effect) bool { return !e.GivenUp && !e.NonBlocking })
 }
 
-// speaks makes sure that a role's request comes from a live attempt of that role.
-func (x *decider) speaks(e *workflow.Edge) bool {
-	if _, role := x.def.Role(string(x.sig.Actor)); !role {
+// checkSpeaker makes sure that a role's request comes from a live attempt of that role.
+func (d *decider) checkSpeaker(e *workflow.Edge) bool {
+	if _, role := d.def.RoleNamed(string(d.sig.Actor)); !role {
 		return true
 	}
-	a, ok := x.t.AttemptByNumber(x.sig.Attempt)
+	a, ok := d.t.AttemptByNumber(d.sig.Attempt)
 	switch {
-	case !ok && x.sig.Attempt == 0:
-		return x.note(e, RuleActor, false, fmt.Sprintf("no %s of this task is alive", x.sig.Actor))
+	case !ok && d.sig.Attempt == 0:
+		return d.addReason(e, RuleActor, false, fmt.Sprintf("no %s of this task is alive", d.sig.Actor))
 	case !ok:
-		return x.note(e, RuleActor, false, fmt.Sprintf("attempt %d is over or never was", x.sig.Attempt))
-	case a.Role != string(x.sig.Actor):
-		return x.note(e, RuleActor, false, fmt.Sprintf("attempt %d is the %s's, not the %s's", a.Number, a.Role, x.sig.Actor))
+		return d.addReason(e, RuleActor, false, fmt.Sprintf("attempt %d is over or never was", d.sig.Attempt))
+	case a.Role != string(d.sig.Actor):
+		return d.addReason(e, RuleActor, false, fmt.Sprintf("attempt %d is the %s's, not the %s's", a.Number, a.Role, d.sig.Actor))
 	case a.Ending:
-		return x.note(e, RuleActor, false, fmt.Sprintf("attempt %d was told to end", a.Number))
+		return d.addReason(e, RuleActor, false, fmt.Sprintf("attempt %d was told to end", a.Number))
 	}
 	return true
 }
 
-// ask records a request that only a person can grant.
-func (x *decider) ask(to *workflow.Edge) Verdict {
-	if x.t.Asked != nil && x.t.Asked.To == to.To {
-		return x.refuse("%s was asked for already, and waits for a person: orange task update %s --status %s", to.To, x.t.ID, to.To)
+// askPerson records a request that only a person can grant.
+func (d *decider) askPerson(to *workflow.Edge) Verdict {
+	if d.t.Asked != nil && d.t.Asked.To == to.To {
+		return d.refuse("%s was asked for already, and waits for a person: orange task update %s --status %s", to.To, d.t.ID, to.To)
 	}
-	e := x.entry(journal.AskedPerson)
+	e := d.newEntry(journal.AskedPerson)
 	e.Line = to.Pos.Line
-	e.Asked = &task.Asked{To: to.To, By: x.sig.Actor, At: x.sig.At, Note: x.sig.Note}
-	e.Reason = fmt.Sprintf("%s asks for %s; a person must agree", x.sig.Actor, to.To)
-	return x.last(e, Stay)
+	e.Asked = &task.Asked{To: to.To, By: d.sig.Actor, At: d.sig.At, Note: d.sig.Note}
+	e.Reason = fmt.Sprintf("%s asks for %s; a person must agree", d.sig.Actor, to.To)
+	return d.finishWith(e, Stay)
 }
 
-// ready is a queued task's turn.
-func (x *decider) ready() Verdict {
-	s, ok := x.def.State(x.t.Status)
-	onBoard := x.t.Queued && x.t.Face != nil && x.def.WatchesBoard(x.t.Status)
-	parent := x.t.Queued && x.def.WaitsForChildren(x.t.Status)
+// leaveQueue is a queued task's turn.
+func (d *decider) leaveQueue() Verdict {
+	s, ok := d.def.StateNamed(d.t.Status)
+	onBoard := d.t.Queued && d.t.CardSnapshot != nil && d.def.WatchesBoard(d.t.Status)
+	parent := d.t.Queued && d.def.WaitsForChildren(d.t.Status)
 	if !ok || s.Kind != workflow.Queued && !onBoard && !parent {
-		return x.refuse("the task is %s: it waits in no queue", x.t.Status)
+		return d.refuse("the task is %s: it waits in no queue", d.t.Status)
 	}
-	if x.t.Paused && x.sig.Actor == task.Engine {
+	if d.t.Paused && d.sig.Actor == task.Engine {
 		return Stay
 	}
 	switch {
 	case onBoard:
-		return x.card(x.t.Face)
+		return d.decideOnCard(d.t.CardSnapshot)
 	case parent:
-		return x.event(workflow.OnTracker, ChildMoved)
+		return d.takeEventEdge(workflow.OnTracker, ChildMoved)
 	}
-	return x.event(workflow.OnReady, "")
+	return d.takeEventEdge(workflow.OnReady, "")
 }
 
 // ChildMoved is the event by which a parent hears of its children.
 const ChildMoved = "child"
 
-// event takes the first open edge that answers to something nobody asked for.
-func (x *decider) event(kind workflow.TriggerKind, value string) Verdict {
+// takeEventEdge takes the first open edge that answers to something nobody asked for.
+func (d *decider) takeEventEdge(kind workflow.TriggerKind, value string) Verdict {
 	typ := journal.AutoAdvanced
 	if kind == workflow.OnTracker {
 		typ = journal.StatusChanged
 	}
 	found := false
-	for _, i := range x.def.EdgesFrom(x.t.Status) {
-		e := &x.def.Edges[i]
-		if !e.Answers(kind, value) {
+	for _, i := range d.def.EdgesFrom(d.t.Status) {
+		e := &d.def.Edges[i]
+		if !e.AnswersTo(kind, value) {
 			continue
 		}
 		found = true
-		if !x.mayTell(kind, e) || !x.guard(e) || !x.gates(e) {
+		if !d.mayTell(kind, e) || !d.checkGuard(e) || !d.checkGates(e) {
 			continue
 		}
-		return x.take(e, typ, Advance)
+		return d.takeEdge(e, typ, Advance)
 	}
 	if !found {
-		x.reasons = append(x.reasons, Reason{From: x.t.Status, Rule: RuleEdge, Text: x.unanswered(kind, value)})
+		d.reasons = append(d.reasons, Reason{From: d.t.Status, Rule: RuleEdge, Text: d.describeUnanswered(kind, value)})
 	}
 	return Stay
 }
 
 // mayTell weighs who brings the news, where anybody could: a queue's turn, an outcome,
 // a tracker's event. The engine itself fires timers.
-func (x *decider) mayTell(kind workflow.TriggerKind, e *workflow.Edge) bool {
+func (d *decider) mayTell(kind workflow.TriggerKind, e *workflow.Edge) bool {
 	switch {
 	case kind == workflow.OnTimer || len(e.By) == 0:
 		return true
-	case x.sig.Kind == signal.Create: // the creator asked for it; the engine does it
-		return x.permits(e, task.Engine) || x.permits(e, x.sig.Actor)
+	case d.sig.Kind == signal.Create: // the creator asked for it; the engine does it
+		return d.checkActor(e, task.Engine) || d.checkActor(e, d.sig.Actor)
 	}
-	return x.permits(e, x.sig.Actor) && x.speaks(e)
+	return d.checkActor(e, d.sig.Actor) && d.checkSpeaker(e)
 }
 
-func (x *decider) unanswered(kind workflow.TriggerKind, value string) string {
+func (d *decider) describeUnanswered(kind workflow.TriggerKind, value string) string {
 	var known []string
-	for _, i := range x.def.EdgesFrom(x.t.Status) {
-		for _, tr := range x.def.Edges[i].On {
+	for _, i := range d.def.EdgesFrom(d.t.Status) {
+		for _, tr := range d.def.Edges[i].On {
 			if tr.Kind == kind && !slices.Contains(known, tr.Value) {
 				known = append(known, tr.Value)
 			}
 		}
 	}
 	if len(known) == 0 {
-		return fmt.Sprintf("no edge from %s answers to %s %s", x.t.Status, kind, value)
+		return fmt.Sprintf("no edge from %s answers to %s %s", d.t.Status, kind, value)
 	}
-	return fmt.Sprintf("no edge from %s answers to %s %s: declared are %s", x.t.Status, kind, value, strings.Join(known, ", "))
+	return fmt.Sprintf("no edge from %s answers to %s %s: declared are %s", d.t.Status, kind, value, strings.Join(known, ", "))
 }
 
-func (x *decider) refuseNoEdge() Verdict {
-	if x.sig.To == "" {
-		if s, ok := x.def.State(x.t.Status); ok && s.Kind == workflow.Terminal {
-			return x.refuse("the task is over: it is %s", x.t.Status)
+func (d *decider) refuseNoEdge() Verdict {
+	if d.sig.To == "" {
+		if s, ok := d.def.StateNamed(d.t.Status); ok && s.Kind == workflow.Terminal {
+			return d.refuse("the task is over: it is %s", d.t.Status)
 		}
-		return x.refuse("not in map: %s has no %q: from %s a task may go to %s", x.t.Status, x.sig.Verb, x.t.Status, x.targets())
+		return d.refuse("not in map: %s has no %q: from %s a task may go to %s", d.t.Status, d.sig.Verb, d.t.Status, d.listTargets())
 	}
-	for _, i := range x.def.EdgesFrom(x.t.Status) {
-		if e := &x.def.Edges[i]; e.To == x.sig.To {
-			x.note(e, RuleEdge, false, "taken by the engine only, on "+triggerList(e))
-			return x.refuse("not in map: %s -> %s is taken by the engine only, on %s", x.t.Status, x.sig.To, triggerList(e))
+	for _, i := range d.def.EdgesFrom(d.t.Status) {
+		if e := &d.def.Edges[i]; e.To == d.sig.To {
+			d.addReason(e, RuleEdge, false, "taken by the engine only, on "+triggerList(e))
+			return d.refuse("not in map: %s -> %s is taken by the engine only, on %s", d.t.Status, d.sig.To, triggerList(e))
 		}
 	}
-	return x.refuse("not in map: there is no edge %s -> %s: from %s a task may go to %s", x.t.Status, x.sig.To, x.t.Status, x.targets())
+	return d.refuse("not in map: there is no edge %s -> %s: from %s a task may go to %s", d.t.Status, d.sig.To, d.t.Status, d.listTargets())
 }
 
 // refuseClosed gives the reason of the edge that came closest to opening.
-func (x *decider) refuseClosed() Verdict {
-	r := nearest(x.reasons)
-	if len(x.undone) > 0 {
-		return x.refuse("%s -> %s: %s: %s", r.From, r.To, r.Rule, strings.Join(x.undone, "; "))
+func (d *decider) refuseClosed() Verdict {
+	r := nearestReason(d.reasons)
+	if len(d.undone) > 0 {
+		return d.refuse("%s -> %s: %s: %s", r.From, r.To, r.Rule, strings.Join(d.undone, "; "))
 	}
-	return x.refuse("%s -> %s: %s: %s", r.From, r.To, r.Rule, r.Text)
+	return d.refuse("%s -> %s: %s: %s", r.From, r.To, r.Rule, r.Text)
 }
 
-// nearest is the rule that kept the edge closed which came closest to opening, nil if
+// nearestReason is the rule that kept the edge closed which came closest to opening, nil if
 // nothing was closed.
-func nearest(reasons []Reason) *Reason {
+func nearestReason(reasons []Reason) *Reason {
 	var best *Reason
 	for i := range reasons {
 		r := &reasons[i]
@@ -263,11 +263,11 @@ func nearest(reasons []Reason) *Reason {
 	return best
 }
 
-func (x *decider) targets() string {
+func (d *decider) listTargets() string {
 	var out []string
-	for _, i := range x.def.EdgesFrom(x.t.Status) {
-		e := &x.def.Edges[i]
-		if e.Answers(workflow.OnRequest, "") && !slices.Contains(out, e.To) {
+	for _, i := range d.def.EdgesFrom(d.t.Status) {
+		e := &d.def.Edges[i]
+		if e.AnswersTo(workflow.OnRequest, "") && !slices.Contains(out, e.To) {
 			out = append(out, e.To)
 		}
 	}
@@ -277,10 +277,10 @@ func (x *decider) targets() string {
 	return strings.Join(out, ", ")
 }
 
-func (x *decider) stateList() string {
-	names := make([]string, len(x.def.States))
-	for i := range x.def.States {
-		names[i] = x.def.States[i].Name
+func (d *decider) stateList() string {
+	names := make([]string, len(d.def.States))
+	for i := range d.def.States {
+		names[i] = d.def.States[i].Name
 	}
 	return strings.Join(names, ", ")
 }

@@ -12,7 +12,7 @@ import (
 
 func TestWhatNoSignalMayBe(t *testing.T) {
 	def := load(t, "orange")
-	tk, ok, err := engine.Suppose(def, engine.Supposition{From: "working", To: "stuck"})
+	tk, ok, err := engine.Hypothetical(def, engine.Assumptions{From: "working", To: "stuck"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestAVerbMeansTheEdgeThatIsCalledSo(t *testing.T) {
 	}
 	for _, tt := range tests {
 		def := load(t, tt.workflow)
-		tk, sig, err := engine.Suppose(def, engine.Supposition{From: tt.from, To: tt.to})
+		tk, sig, err := engine.Hypothetical(def, engine.Assumptions{From: tt.from, To: tt.to})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestOfSeveralEdgesForOneVerbTheFirstOpenOneIsTaken(t *testing.T) {
 	for verdict, want := range map[string][]string{"PASS": {"reviewing", "reviewing"}, "FAIL": {"working", "stuck"}} {
 		for round, to := range want {
 			def := load(t, "orange")
-			tk, sig, err := engine.Suppose(def, engine.Supposition{
+			tk, sig, err := engine.Hypothetical(def, engine.Assumptions{
 				From: "agent-review", To: "reviewing", Actor: "reviewer", Counters: []task.Counter{{Name: "review_round", Value: round + 1}},
 			})
 			if err != nil {
@@ -176,7 +176,7 @@ func TestACleanUpThatWasGivenUpIsMendedByAPersonFirst(t *testing.T) {
 	if w.task.Attention != "kill_session failed: no" {
 		t.Fatalf("attention %q", w.task.Attention)
 	}
-	if e, ok := engine.Next(&w.task); ok {
+	if e, ok := engine.NextEffect(&w.task); ok {
 		t.Errorf("%s runs behind one that was given up", e.Do)
 	}
 	reopen := signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Reopen}

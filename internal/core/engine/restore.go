@@ -17,49 +17,49 @@ const stuckState = "stuck"
 // RestoredHold begins the reason of a pause that follows on a restored store.
 const RestoredHold = "the store was restored"
 
-// restore takes up a task whose store was put back and is older than the task's folder. The
+// restoreTask takes up a task whose store was put back and is older than the task's folder. The
 // entries that are missing are written down as lost, so that no later entry, effect or attempt
 // has a number that was used before. Effects that were owed may be done since: they are dropped.
 // Its attempts are over. A person says how the task goes on.
-func (x *decider) restore() Verdict {
-	lost := x.sig.Lost
+func (d *decider) restoreTask() Verdict {
+	lost := d.sig.Lost
 	switch {
-	case x.sig.Actor != task.Human:
-		return x.refuse("only a person may restore a task")
+	case d.sig.Actor != task.Human:
+		return d.refuse("only a person may restore a task")
 	case lost == nil || len(lost.Events) == 0:
-		return x.refuse("nothing of the task is lost")
+		return d.refuse("nothing of the task is lost")
 	}
-	s, _ := x.def.State(x.t.Status)
-	over := s != nil && s.Kind == workflow.Terminal && lost.Status == x.t.Status
-	status := x.t.Status
-	x.markLost(lost)
-	e := x.restored(lost)
-	for i := range x.t.Attempts {
-		a := &x.t.Attempts[i]
+	s, _ := d.def.StateNamed(d.t.Status)
+	over := s != nil && s.Kind == workflow.Terminal && lost.Status == d.t.Status
+	status := d.t.Status
+	d.markLost(lost)
+	e := d.newRestoreEntry(lost)
+	for i := range d.t.Attempts {
+		a := &d.t.Attempts[i]
 		e.Ended = append(e.Ended, journal.Ended{Number: a.Number, Role: a.Role, Code: -1})
 	}
-	for i := range x.t.Pending {
-		if p := &x.t.Pending[i]; !over || !endsWork(p) {
+	for i := range d.t.Pending {
+		if p := &d.t.Pending[i]; !over || !endsWork(p) {
 			e.Dropped = append(e.Dropped, p.ID)
 		}
 	}
 	switch {
-	case lost.Workspace == "" && x.t.Workspace != "":
+	case lost.Workspace == "" && d.t.Workspace != "":
 		e.Unbind = true
-	case lost.Workspace != x.t.Workspace:
+	case lost.Workspace != d.t.Workspace:
 		e.Bind = lost.Workspace
 	}
 	e.Reason = fmt.Sprintf(RestoredHold+" (entries lost: %d, owed effects dropped: %d)", len(lost.Events), len(e.Dropped))
 	if over {
-		return x.last(e, Record)
+		return d.finishWith(e, Record)
 	}
 	e.Attention = fmt.Sprintf(RestoredHold+": the record says %s, history.jsonl says %s; move the task to where it belongs, then orange resume",
 		status, orUnknown(lost.Status))
 	if lost.Status == status {
 		e.Attention = fmt.Sprintf(RestoredHold+": both the record and history.jsonl say %s, but the record lacks the last %d lines of history.jsonl; look at them, then orange resume", status, len(lost.Events))
 	}
-	x.push(e)
-	return x.holdTask(e.Reason)
+	d.pushEntry(e)
+	return d.holdTask(e.Reason)
 }
 
 // endsWork says whether an effect only ends what belongs to a task that is over, so that doing it
@@ -71,67 +71,67 @@ func endsWork(e *task.Effect) bool {
 
 // importLost takes up a task that only its folder knows. It goes to a halt state, or stays where
 // it was if it is over or its workflow has none.
-func (x *decider) importLost(e journal.Entry, lost *signal.Lost) Verdict {
+func (d *decider) importLost(e journal.Entry, lost *signal.Lost) Verdict {
 	was := e.To
-	s, known := x.def.State(was)
+	s, known := d.def.StateNamed(was)
 	held := !known || s.Kind != workflow.Terminal
 	if held {
-		if halt := x.haltState(); halt != "" {
+		if halt := d.haltState(); halt != "" {
 			e.To, held = halt, false
 		}
 	}
 	e.Reason = fmt.Sprintf(RestoredHold+" without this task: its status was %s, see TASK.md for what it was about", was)
 	reason := e.Reason
-	x.push(e)
-	x.markLost(lost)
-	r := x.restored(lost)
+	d.pushEntry(e)
+	d.markLost(lost)
+	r := d.newRestoreEntry(lost)
 	r.Reason = reason
 	if held {
 		r.Attention = reason + "; orange resume lets it go on"
 	}
-	x.push(r)
+	d.pushEntry(r)
 	if held {
-		return x.holdTask(reason)
+		return d.holdTask(reason)
 	}
 	return Record
 }
 
 // haltState is where a task waits for a person, "" if the workflow has no such state.
-func (x *decider) haltState() string {
-	if s, ok := x.def.State(stuckState); ok && s.Kind == workflow.Halt {
+func (d *decider) haltState() string {
+	if s, ok := d.def.StateNamed(stuckState); ok && s.Kind == workflow.Halt {
 		return s.Name
 	}
-	at := slices.IndexFunc(x.def.States, func(s workflow.State) bool { return s.Kind == workflow.Halt })
+	at := slices.IndexFunc(d.def.States, func(s workflow.State) bool { return s.Kind == workflow.Halt })
 	if at < 0 {
 		return ""
 	}
-	return x.def.States[at].Name
+	return d.def.States[at].Name
 }
 
 // markLost writes down what is known of each entry that is missing.
-func (x *decider) markLost(lost *signal.Lost) {
+func (d *decider) markLost(lost *signal.Lost) {
 	for _, text := range lost.Events {
-		e := x.entry(journal.EntryLost)
-		e.Reason = clip(text)
-		x.push(e)
+		e := d.newEntry(journal.EntryLost)
+		e.Reason = clipWords(text)
+		d.pushEntry(e)
 	}
 }
 
-// restored begins the entry that ends a restore.
-func (x *decider) restored(lost *signal.Lost) journal.Entry {
-	e := x.entry(journal.TaskRestored)
-	e.From, e.Ran = x.t.Status, lost.Ran
+// newRestoreEntry begins the entry that ends a restore.
+func (d *decider) newRestoreEntry(lost *signal.Lost) journal.Entry {
+	e := d.newEntry(journal.TaskRestored)
+	e.From, e.AttemptCounts = d.t.Status, lost.AttemptCounts
 	return e
 }
 
 // holdTask pauses the task.
-func (x *decider) holdTask(reason string) Verdict {
-	if x.t.Paused {
+func (d *decider) holdTask(reason string) Verdict {
+	if d.t.Paused {
 		return Record
 	}
-	e := x.entry(journal.TaskPaused)
+	e := d.newEntry(journal.TaskPaused)
 	e.Reason = reason
-	return x.last(e, Record)
+	return d.finishWith(e, Record)
 }
 
 func orUnknown(status string) string {

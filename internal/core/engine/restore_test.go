@@ -16,11 +16,11 @@ import (
 // again makes sure that every decision of the journal is made the same way once more.
 func again(t *testing.T, w *world) {
 	t.Helper()
-	replayed, err := engine.Again(w.def, w.log)
+	replayed, err := engine.Redecide(w.def, w.log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first, n := replayed.Diverges(); n > 0 {
+	if first, n := replayed.FirstDivergence(); n > 0 {
 		t.Errorf("%d decisions differ, the first: %s", n, cmp.Diff(first.Want, first.Got))
 	}
 }
@@ -34,7 +34,7 @@ func TestATaskOlderThanItsFolderIsHeldAndUsesNoNumberTwice(t *testing.T) {
 	}
 	w.must(signal.Signal{Kind: signal.Restore, Actor: task.Human, Lost: &signal.Lost{
 		Events: []string{"effect.done", "status.changed planning -> working"}, Status: "working",
-		Ran: []task.Tally{{Role: "worker", Count: 3}},
+		AttemptCounts: []task.AttemptTally{{Role: "worker", Count: 3}},
 	}})
 	got := w.task
 	if got.Seq != seq+4 || got.Status != "planning" || !got.Paused || len(got.Pending)+len(got.Attempts) > 0 || got.Workspace != "" {
@@ -94,12 +94,12 @@ func TestAStuckTaskWithoutAnAgentOffersToStartOne(t *testing.T) {
 	w := &world{t: t, def: load(t, "orange"), now: start, free: []string{"p--1"}}
 	w.must(signal.Signal{Kind: signal.Create, Actor: task.Human, New: newTask(func(n *signal.New) { n.Spawn = true })})
 	w.task.Status, w.task.Pending = "stuck", nil
-	it, _ := engine.Inbox(w.def, w.task)
+	it, _ := engine.InboxItem(w.def, w.task)
 	if it.Do != "orange task attach "+string(w.task.ID) {
 		t.Errorf("while the worker lives: %q", it.Do)
 	}
 	w.task.Attempts = nil
-	it, _ = engine.Inbox(w.def, w.task)
+	it, _ = engine.InboxItem(w.def, w.task)
 	if it.Do != "orange task respawn "+string(w.task.ID) {
 		t.Errorf("without an agent: %q", it.Do)
 	}
@@ -130,13 +130,13 @@ func TestATaskThatOnlyItsFolderKnowsIsImported(t *testing.T) {
 				tt.want = tt.status
 			}
 			w.must(signal.Signal{Kind: signal.Import, Actor: task.Human, New: newTask(func(n *signal.New) { n.Status, n.Workspace = tt.status, "p--1" }),
-				Lost: &signal.Lost{Events: []string{"agent.spawned"}, Status: tt.status, Workspace: "p--1", Ran: []task.Tally{{Role: "worker", Count: 1}}}})
+				Lost: &signal.Lost{Events: []string{"agent.spawned"}, Status: tt.status, Workspace: "p--1", AttemptCounts: []task.AttemptTally{{Role: "worker", Count: 1}}}})
 			got := w.task
 			if got.Status != tt.want || got.Paused != tt.held || got.Workspace != "p--1" || got.AttemptCount() != 1 || len(got.Pending) > 0 {
 				t.Errorf("%+v", got)
 			}
-			if !strings.Contains(got.Because, "its status was "+tt.status) {
-				t.Errorf("%q", got.Because)
+			if !strings.Contains(got.StateReason, "its status was "+tt.status) {
+				t.Errorf("%q", got.StateReason)
 			}
 			again(t, w)
 		})

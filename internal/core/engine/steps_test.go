@@ -15,7 +15,7 @@ import (
 func TestAnAnswerResumesTheStepThatStopped(t *testing.T) {
 	def := load(t, "cmat-feature")
 	for _, step := range def.Steps() {
-		tk, sig, err := engine.Suppose(def, engine.Supposition{From: step, Outcome: "BLOCKED: what is the port?"})
+		tk, sig, err := engine.Hypothetical(def, engine.Assumptions{From: step, Outcome: "BLOCKED: what is the port?"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -24,7 +24,7 @@ func TestAnAnswerResumesTheStepThatStopped(t *testing.T) {
 		if err != nil || d.Verdict != engine.Halt || halted.Status != "halted" || halted.ReturnTo != step {
 			t.Fatalf("%s: %s in %s, back to %q: %v", step, d.Verdict, halted.Status, halted.ReturnTo, err)
 		}
-		if s := halted.Said; s == nil || s.Role != step || s.Code != "BLOCKED" || s.Detail != "what is the port?" {
+		if s := halted.LastReport; s == nil || s.Role != step || s.Code != "BLOCKED" || s.Detail != "what is the port?" {
 			t.Errorf("%s: said %+v", step, s)
 		}
 		d = engine.Decide(def, halted, signal.Signal{
@@ -45,7 +45,7 @@ func TestALoopOfStepsEndsByItself(t *testing.T) {
 	def := parse(t, `{"name": "loop", "steps": [
 	  {"agent": "maker", "on_status": {"MADE": {"next_step": "breaker"}}},
 	  {"agent": "breaker", "on_status": {"BROKEN": {"next_step": "maker"}, "HOLDS_COMPLETE": {}}}]}`)
-	bound, _ := def.Counter("steps")
+	bound, _ := def.CounterNamed("steps")
 	tk := task.Task{}
 	send := func(sig signal.Signal) engine.Verdict {
 		sig.At, sig.Free = start, []string{"p--1"}
@@ -63,18 +63,18 @@ func TestALoopOfStepsEndsByItself(t *testing.T) {
 		if moves > 2*bound.Max {
 			t.Fatalf("still in %s after %d moves", tk.Status, moves)
 		}
-		a, ok := tk.Live(tk.Status)
+		a, ok := tk.LiveAttempt(tk.Status)
 		if !ok {
 			t.Fatalf("nobody works in %s", tk.Status)
 		}
 		word := map[string]string{"maker": "MADE", "breaker": "BROKEN"}[tk.Status]
 		send(signal.Signal{Kind: signal.Outcome, Actor: task.Actor(a.Role), Attempt: a.Number, Word: word})
 	}
-	if moves != bound.Max || tk.Counter("steps") != bound.Max {
-		t.Errorf("%d moves, %d counted, bound %d", moves, tk.Counter("steps"), bound.Max)
+	if moves != bound.Max || tk.CounterValue("steps") != bound.Max {
+		t.Errorf("%d moves, %d counted, bound %d", moves, tk.CounterValue("steps"), bound.Max)
 	}
-	if v := send(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "resume"}); v != engine.Advance || tk.Counter("steps") != 0 {
-		t.Errorf("%s, %d counted", v, tk.Counter("steps"))
+	if v := send(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "resume"}); v != engine.Advance || tk.CounterValue("steps") != 0 {
+		t.Errorf("%s, %d counted", v, tk.CounterValue("steps"))
 	}
 }
 
@@ -82,12 +82,12 @@ func TestAStepThatAPersonStartsWaits(t *testing.T) {
 	def := parse(t, `{"name": "wait", "steps": [
 	  {"agent": "maker", "on_status": {"MADE": {"next_step": "tester", "auto_start": false}}},
 	  {"agent": "tester", "on_status": {"TESTED": {}}}]}`)
-	tk, sig, err := engine.Suppose(def, engine.Supposition{From: "maker", Outcome: "made"})
+	tk, sig, err := engine.Hypothetical(def, engine.Assumptions{From: "maker", Outcome: "made"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	tk, err = journal.Fold(tk, engine.Decide(def, tk, sig).Entries)
-	if _, live := tk.Live("tester"); err != nil || tk.Status != "tester-ready" || live {
+	if _, live := tk.LiveAttempt("tester"); err != nil || tk.Status != "tester-ready" || live {
 		t.Fatalf("%s: %v", tk.Status, err)
 	}
 	d := engine.Decide(def, tk, signal.Signal{Kind: signal.Request, At: start, Actor: task.Human, Verb: "complete"})
@@ -99,17 +99,17 @@ func TestAStepThatAPersonStartsWaits(t *testing.T) {
 func TestASupposedOutcomeIsTheWordOfTheStatesOwnAgent(t *testing.T) {
 	def := load(t, "cmat-feature")
 	tests := []struct {
-		s     engine.Supposition
+		s     engine.Assumptions
 		actor task.Actor
 		word  string
 	}{
-		{engine.Supposition{From: "tester", Outcome: "tests_failed : Two Things"}, "tester", "TESTS_FAILED: Two Things"},
-		{engine.Supposition{From: "tester", Outcome: "x", Actor: "documenter"}, "documenter", "X"},
-		{engine.Supposition{From: "tester", Outcome: "x", Dead: []string{"tester"}}, "", "X"},
-		{engine.Supposition{From: "halted", Outcome: "x"}, "", "X"},
+		{engine.Assumptions{From: "tester", Outcome: "tests_failed : Two Things"}, "tester", "TESTS_FAILED: Two Things"},
+		{engine.Assumptions{From: "tester", Outcome: "x", Actor: "documenter"}, "documenter", "X"},
+		{engine.Assumptions{From: "tester", Outcome: "x", Dead: []string{"tester"}}, "", "X"},
+		{engine.Assumptions{From: "halted", Outcome: "x"}, "", "X"},
 	}
 	for _, tt := range tests {
-		tk, sig, err := engine.Suppose(def, tt.s)
+		tk, sig, err := engine.Hypothetical(def, tt.s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestASupposedOutcomeIsTheWordOfTheStatesOwnAgent(t *testing.T) {
 func TestFilesAreSupposedToBeThere(t *testing.T) {
 	def := load(t, "cmat-feature")
 	for _, without := range [][]string{nil, {engine.RequiredOutput}, {"file:tester-output"}} {
-		_, sig, err := engine.Suppose(def, engine.Supposition{From: "tester", Outcome: "x", Without: without})
+		_, sig, err := engine.Hypothetical(def, engine.Assumptions{From: "tester", Outcome: "x", Without: without})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestFilesAreSupposedToBeThere(t *testing.T) {
 		if name == "orange" {
 			without = engine.RequiredOutput // nothing asks for one
 		}
-		if _, _, err := engine.Suppose(load(t, name), engine.Supposition{From: "pending", To: "cancelled", Without: []string{without}}); err == nil {
+		if _, _, err := engine.Hypothetical(load(t, name), engine.Assumptions{From: "pending", To: "cancelled", Without: []string{without}}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

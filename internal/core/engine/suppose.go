@@ -16,13 +16,13 @@ import (
 // A Supposition describes a task and something that happens to it, by what matters to
 // a decision. Exactly one of To, Exit, Outcome and Face says what happens. What is not
 // mentioned is as it should be: sections are fresh, evidence is there, agents live.
-type Supposition struct {
-	From     string
-	To       string
-	Exit     bool
-	ExitRole string // "" for the state's own
-	Outcome  string
-	Face     *board.Face // how the task's card looks
+type Assumptions struct {
+	From         string
+	To           string
+	Exit         bool
+	ExitRole     string // "" for the state's own
+	Outcome      string
+	CardSnapshot *board.Snapshot // how the task's card looks
 
 	Actor    task.Actor // "" for anyone who may
 	Sections []taskfile.Section
@@ -37,23 +37,23 @@ type Supposition struct {
 	At       time.Time
 }
 
-// Suppose builds the record and the signal of a supposition, for Decide.
-func Suppose(def *workflow.Definition, s Supposition) (task.Task, signal.Signal, error) {
+// Hypothetical builds the record and the signal of a supposition, for Decide.
+func Hypothetical(def *workflow.Definition, s Assumptions) (task.Task, signal.Signal, error) {
 	if s.At.IsZero() {
 		s.At = time.Unix(0, 0).UTC()
 	}
 	s.Stale, s.Foreign = slices.Clone(s.Stale), slices.Clone(s.Foreign)
-	p := supposing{def: def, s: &s}
-	p.names()
+	p := hypotheticalBuilder{def: def, s: &s}
+	p.checkNames()
 	if p.err != nil {
 		return task.Task{}, signal.Signal{}, p.err
 	}
-	sig := p.signal()
+	sig := p.buildSignal()
 	if s.From == workflow.New {
 		return task.Task{}, sig, p.err
 	}
-	t := p.task()
-	sig.Attempt = p.attempt(&t)
+	t := p.buildTask()
+	sig.Attempt = p.actingAttempt(&t)
 	return t, sig, p.err
 }
 
@@ -63,91 +63,91 @@ const (
 	supposedProject = "supposed"
 )
 
-// supposing is one run of Suppose.
-type supposing struct {
+// hypotheticalBuilder is one run of Suppose.
+type hypotheticalBuilder struct {
 	def *workflow.Definition
-	s   *Supposition
+	s   *Assumptions
 	err error
 }
 
-func (p *supposing) need(ok bool, what, name string, known []string) {
-	if !ok && p.err == nil {
-		p.err = fmt.Errorf("%s %q is not known: use %s", what, name, strings.Join(known, ", "))
+func (b *hypotheticalBuilder) requireKnown(ok bool, what, name string, known []string) {
+	if !ok && b.err == nil {
+		b.err = fmt.Errorf("%s %q is not known: use %s", what, name, strings.Join(known, ", "))
 	}
 }
 
-// names makes sure that everything the supposition names is known.
-func (p *supposing) names() {
-	states := append(p.states(), workflow.New)
-	p.need(slices.Contains(states, p.s.From), "state", p.s.From, states)
-	p.need(p.s.To == "" || slices.Contains(p.states(), p.s.To), "state", p.s.To, p.states())
-	p.need(p.s.ReturnTo == "" || slices.Contains(p.states(), p.s.ReturnTo), "state", p.s.ReturnTo, p.states())
-	p.need(p.s.Actor == "" || p.def.KnowsActor(p.s.Actor), "actor", string(p.s.Actor),
-		append([]string{string(task.Human), string(task.Engine), string(task.Tracker)}, p.roles()...))
-	for _, role := range append(slices.Clone(p.s.Dead), p.s.ExitRole) {
-		p.need(role == "" || slices.Contains(p.roles(), role), "role", role, p.roles())
+// checkNames makes sure that everything the supposition names is known.
+func (b *hypotheticalBuilder) checkNames() {
+	states := append(b.stateNames(), workflow.New)
+	b.requireKnown(slices.Contains(states, b.s.From), "state", b.s.From, states)
+	b.requireKnown(b.s.To == "" || slices.Contains(b.stateNames(), b.s.To), "state", b.s.To, b.stateNames())
+	b.requireKnown(b.s.ReturnTo == "" || slices.Contains(b.stateNames(), b.s.ReturnTo), "state", b.s.ReturnTo, b.stateNames())
+	b.requireKnown(b.s.Actor == "" || b.def.KnowsActor(b.s.Actor), "actor", string(b.s.Actor),
+		append([]string{string(task.Human), string(task.Engine), string(task.Tracker)}, b.roleNames()...))
+	for _, role := range append(slices.Clone(b.s.Dead), b.s.ExitRole) {
+		b.requireKnown(role == "" || slices.Contains(b.roleNames(), role), "role", role, b.roleNames())
 	}
-	for _, c := range p.s.Counters {
-		_, ok := p.def.Counter(c.Name)
-		p.need(ok, "counter", c.Name, p.counters())
+	for _, c := range b.s.Counters {
+		_, ok := b.def.CounterNamed(c.Name)
+		b.requireKnown(ok, "counter", c.Name, b.counterNames())
 	}
-	p.sectionNames(p.s.Stale, p.sections())
-	p.sectionNames(p.s.Foreign, p.def.VerdictSections(p.s.From))
-	for _, name := range p.s.Without {
-		p.need(slices.Contains(p.facts(), name) || name == RequiredOutput && p.asksForFile() || name == ReportNonce && p.s.Outcome != "" || name == Knows, "evidence", name, p.facts())
+	b.sectionNames(b.s.Stale, b.gateSections())
+	b.sectionNames(b.s.Foreign, b.def.VerdictSections(b.s.From))
+	for _, name := range b.s.Without {
+		b.requireKnown(slices.Contains(b.evidenceNames(), name) || name == RequiredOutput && b.asksForFile() || name == ReportNonce && b.s.Outcome != "" || name == Knows, "evidence", name, b.evidenceNames())
 	}
-	p.one()
+	b.checkSingleEvent()
 }
 
 // sectionNames makes sure that sections are known, and spells them as gates do.
-func (p *supposing) sectionNames(names, known []string) {
+func (b *hypotheticalBuilder) sectionNames(names, known []string) {
 	for i, name := range names {
 		at := slices.IndexFunc(known, func(have string) bool { return strings.EqualFold(have, name) })
-		if at < 0 && len(known) == 0 && p.err == nil {
-			p.err = fmt.Errorf("no gate asks for a verdict in %s: leave section %q out", p.s.From, name)
+		if at < 0 && len(known) == 0 && b.err == nil {
+			b.err = fmt.Errorf("no gate asks for a verdict in %s: leave section %q out", b.s.From, name)
 		}
-		p.need(at >= 0, "section", name, known)
+		b.requireKnown(at >= 0, "section", name, known)
 		if at >= 0 {
 			names[i] = known[at]
 		}
 	}
 }
 
-// one makes sure that one thing happens, and that it can happen there.
-func (p *supposing) one() {
+// checkSingleEvent makes sure that one thing happens, and that it can happen there.
+func (b *hypotheticalBuilder) checkSingleEvent() {
 	happening := 0
-	for _, yes := range []bool{p.s.To != "", p.s.Exit, p.s.Outcome != "", p.s.Face != nil} {
+	for _, yes := range []bool{b.s.To != "", b.s.Exit, b.s.Outcome != "", b.s.CardSnapshot != nil} {
 		if yes {
 			happening++
 		}
 	}
 	switch {
-	case p.err != nil:
+	case b.err != nil:
 	case happening != 1:
-		p.err = fmt.Errorf("%d things happen: suppose one of a state to go to, an exit, an outcome and a card", happening)
-	case p.s.From == workflow.New && p.s.To == "":
-		p.err = fmt.Errorf("a task that does not exist yet can only be created: name the state it is to begin in")
-	case p.s.Code != 0 && !p.s.Exit:
-		p.err = fmt.Errorf("only the end of an agent has a code: suppose an exit")
-	case p.s.Left != "" && !p.s.Exit:
-		p.err = fmt.Errorf("only the end of an agent leaves a message: suppose an exit")
-	case p.s.Left != "" && p.s.Left != task.LeftWords && p.s.Left != task.LeftQuestion:
-		p.err = fmt.Errorf("message %q is not known: use %s, %s", p.s.Left, task.LeftWords, task.LeftQuestion)
-	case p.s.Exit && p.exiting() == "":
-		p.err = fmt.Errorf("workflow %s has no role whose agent could end: suppose something else", p.def.Name)
+		b.err = fmt.Errorf("%d things happen: suppose one of a state to go to, an exit, an outcome and a card", happening)
+	case b.s.From == workflow.New && b.s.To == "":
+		b.err = fmt.Errorf("a task that does not exist yet can only be created: name the state it is to begin in")
+	case b.s.Code != 0 && !b.s.Exit:
+		b.err = fmt.Errorf("only the end of an agent has a code: suppose an exit")
+	case b.s.Left != "" && !b.s.Exit:
+		b.err = fmt.Errorf("only the end of an agent leaves a message: suppose an exit")
+	case b.s.Left != "" && b.s.Left != task.LeftWords && b.s.Left != task.LeftQuestion:
+		b.err = fmt.Errorf("message %q is not known: use %s, %s", b.s.Left, task.LeftWords, task.LeftQuestion)
+	case b.s.Exit && b.exitingRole() == "":
+		b.err = fmt.Errorf("workflow %s has no role whose agent could end: suppose something else", b.def.Name)
 	}
 }
 
-// signal is what happens.
-func (p *supposing) signal() signal.Signal {
+// buildSignal is what happens.
+func (b *hypotheticalBuilder) buildSignal() signal.Signal {
 	sig := signal.Signal{
-		Kind: signal.Request, At: p.s.At, Actor: p.s.Actor, To: p.s.To,
-		Artifacts: signal.Artifacts{Sections: p.s.Sections}, Free: []string{supposedProject + "--2"},
-		Rules: Rules, Told: !slices.Contains(p.s.Without, Knows),
+		Kind: signal.Request, At: b.s.At, Actor: b.s.Actor, To: b.s.To,
+		Artifacts: signal.Artifacts{Sections: b.s.Sections}, Free: []string{supposedProject + "--2"},
+		Rules: Rules, Told: !slices.Contains(b.s.Without, Knows),
 	}
-	for _, name := range p.facts() {
+	for _, name := range b.evidenceNames() {
 		file := strings.HasPrefix(name, workflow.FileFact)
-		gone := slices.Contains(p.s.Without, name) || file && slices.Contains(p.s.Without, RequiredOutput)
+		gone := slices.Contains(b.s.Without, name) || file && slices.Contains(b.s.Without, RequiredOutput)
 		e := signal.Evidence{Name: name, Holds: !gone, Detail: "supposed to be there"}
 		if gone {
 			e.Detail = "supposed not to be there"
@@ -155,33 +155,33 @@ func (p *supposing) signal() signal.Signal {
 		sig.Evidence = append(sig.Evidence, e)
 	}
 	switch {
-	case p.s.Exit:
-		sig.Kind, sig.Role, sig.Code, sig.Left = signal.Exit, p.exiting(), p.s.Code, p.s.Left
-	case p.s.Face != nil:
-		sig.Kind, sig.Word, sig.Face = signal.Tracker, signal.CardChanged, p.s.Face
-	case p.s.Outcome != "":
-		sig.Kind, sig.Word, sig.Actor = signal.Outcome, outcomeWord(p.s.Outcome), p.speaker()
-		if slices.Contains(p.s.Without, ReportNonce) {
+	case b.s.Exit:
+		sig.Kind, sig.Role, sig.Code, sig.Left = signal.Exit, b.exitingRole(), b.s.Code, b.s.Left
+	case b.s.CardSnapshot != nil:
+		sig.Kind, sig.Word, sig.CardSnapshot = signal.Tracker, signal.CardChanged, b.s.CardSnapshot
+	case b.s.Outcome != "":
+		sig.Kind, sig.Word, sig.Actor = signal.Outcome, outcomeWord(b.s.Outcome), b.speakingActor()
+		if slices.Contains(b.s.Without, ReportNonce) {
 			code, detail, _ := strings.Cut(sig.Word, ":")
 			sig.Report = &signal.Report{Code: code, Detail: strings.TrimSpace(detail), Source: signal.FromMarker, Unproven: true}
 		}
-	case p.s.From == workflow.New:
+	case b.s.From == workflow.New:
 		sig.Kind, sig.To = signal.Create, ""
-		sig.New = &signal.New{ID: supposedID, Project: supposedProject, Branch: "supposed", Summary: "supposed", Status: p.s.To}
+		sig.New = &signal.New{ID: supposedID, Project: supposedProject, Branch: "supposed", Summary: "supposed", Status: b.s.To}
 	}
-	sig.BrokeOff = sig.Code != 0 && len(p.def.VerdictSections(p.s.From)) > 0
-	for _, name := range p.s.Foreign {
-		if sec, ok := taskfile.Find(p.s.Sections, name); ok {
-			sig.Samples = append(sig.Samples, task.Sample{Section: name, Sum: sec.Digest, Foreign: p.stranger(name)})
+	sig.BrokeOff = sig.Code != 0 && len(b.def.VerdictSections(b.s.From)) > 0
+	for _, name := range b.s.Foreign {
+		if sec, ok := taskfile.FindSection(b.s.Sections, name); ok {
+			sig.Samples = append(sig.Samples, task.Sample{Section: name, Sum: sec.Digest, Foreign: b.foreignRole(name)})
 		}
 	}
 	return sig
 }
 
-// stranger is a role that may not use the verdict in a section.
-func (p *supposing) stranger(section string) string {
-	for _, role := range p.roles() {
-		if !p.def.MayJudge(p.s.From, section, role) {
+// foreignRole is a role that may not use the verdict in a section.
+func (b *hypotheticalBuilder) foreignRole(section string) string {
+	for _, role := range b.roleNames() {
+		if !b.def.MayJudge(b.s.From, section, role) {
 			return role
 		}
 	}
@@ -198,20 +198,20 @@ const Knows = "told"
 // RequiredOutput stands in Without for every file that a gate asks for.
 const RequiredOutput = "output"
 
-// facts lists what gates may ask for besides sections: what every workflow may, and the
+// evidenceNames lists what gates may ask for besides sections: what every workflow may, and the
 // files of this one.
-func (p *supposing) facts() []string {
+func (b *hypotheticalBuilder) evidenceNames() []string {
 	out := workflow.EvidenceVocabulary()
-	for i := range p.def.Gates {
-		if name := p.def.Gates[i].Fact(); name != "" && !slices.Contains(out, name) {
+	for i := range b.def.Gates {
+		if name := b.def.Gates[i].FactName(); name != "" && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
 	return out
 }
 
-func (p *supposing) asksForFile() bool {
-	return slices.ContainsFunc(p.facts(), func(name string) bool { return strings.HasPrefix(name, workflow.FileFact) })
+func (b *hypotheticalBuilder) asksForFile() bool {
+	return slices.ContainsFunc(b.evidenceNames(), func(name string) bool { return strings.HasPrefix(name, workflow.FileFact) })
 }
 
 // outcomeWord is what an agent says, its code as codes are compared.
@@ -224,126 +224,126 @@ func outcomeWord(said string) string {
 	return code + ": " + strings.TrimSpace(detail)
 }
 
-// speaker is whose word an outcome is: that of the actor, or of the state's own agent
+// speakingActor is whose word an outcome is: that of the actor, or of the state's own agent
 // if it lives.
-func (p *supposing) speaker() task.Actor {
-	st, ok := p.def.State(p.s.From)
-	if p.s.Actor != "" || !ok || slices.Contains(p.s.Dead, st.Role) {
-		return p.s.Actor
+func (b *hypotheticalBuilder) speakingActor() task.Actor {
+	st, ok := b.def.StateNamed(b.s.From)
+	if b.s.Actor != "" || !ok || slices.Contains(b.s.Dead, st.Role) {
+		return b.s.Actor
 	}
 	return task.Actor(st.Role)
 }
 
-// exiting is the role whose agent ends: the one named, the state's own, or the one
+// exitingRole is the role whose agent ends: the one named, the state's own, or the one
 // that lives through every state.
-func (p *supposing) exiting() string {
-	st, ok := p.def.State(p.s.From)
+func (b *hypotheticalBuilder) exitingRole() string {
+	st, ok := b.def.StateNamed(b.s.From)
 	switch {
-	case p.s.ExitRole != "":
-		return p.s.ExitRole
+	case b.s.ExitRole != "":
+		return b.s.ExitRole
 	case ok && st.Role != "":
 		return st.Role
 	}
-	for i := range p.def.Roles {
-		if p.def.Roles[i].Session == workflow.Persistent {
-			return p.def.Roles[i].Name
+	for i := range b.def.Roles {
+		if b.def.Roles[i].Session == workflow.Persistent {
+			return b.def.Roles[i].Name
 		}
 	}
-	if len(p.def.Roles) > 0 {
-		return p.def.Roles[0].Name
+	if len(b.def.Roles) > 0 {
+		return b.def.Roles[0].Name
 	}
 	return ""
 }
 
-// task is the record, as if it had been folded from a journal.
-func (p *supposing) task() task.Task {
-	st, _ := p.def.State(p.s.From)
+// buildTask is the record, as if it had been folded from a journal.
+func (b *hypotheticalBuilder) buildTask() task.Task {
+	st, _ := b.def.StateNamed(b.s.From)
 	t := task.Task{
 		ID: supposedID, Project: supposedProject, Branch: "supposed", Summary: "supposed",
-		Workflow: p.def.Name, WorkflowHash: p.def.Hash, Status: st.Name, ReturnTo: p.s.ReturnTo,
-		CreatedAt: p.s.At, UpdatedAt: p.s.At, Since: p.s.At, Seq: 1, Visit: 1,
+		Workflow: b.def.Name, WorkflowHash: b.def.Hash, Status: st.Name, ReturnTo: b.s.ReturnTo,
+		CreatedAt: b.s.At, UpdatedAt: b.s.At, Since: b.s.At, Seq: 1, Visit: 1,
 	}
 	if st.Kind != workflow.Queued && st.Kind != workflow.Terminal {
 		t.Workspace = supposedProject + "--1"
 	}
-	for i := range p.def.Counters {
-		c := task.Counter{Name: p.def.Counters[i].Name}
-		for _, given := range p.s.Counters {
+	for i := range b.def.Counters {
+		c := task.Counter{Name: b.def.Counters[i].Name}
+		for _, given := range b.s.Counters {
 			if given.Name == c.Name {
 				c.Value, c.Total = given.Value, max(given.Value, given.Total)
 			}
 		}
 		t.Counters = append(t.Counters, c)
 	}
-	for _, name := range p.s.Stale {
-		if sec, ok := taskfile.Find(p.s.Sections, name); ok {
+	for _, name := range b.s.Stale {
+		if sec, ok := taskfile.FindSection(b.s.Sections, name); ok {
 			used := task.Digest{Section: name, Sum: sec.Digest}
 			t.Opened, t.Seen = append(t.Opened, used), append(t.Seen, used)
 		}
 	}
-	p.agents(&t, st)
+	b.addLiveAgents(&t, st)
 	return t
 }
 
-// agents lets those live who would: the persistent roles once work has begun, the
+// addLiveAgents lets those live who would: the persistent roles once work has begun, the
 // state's own role, and whoever is supposed to end now.
-func (p *supposing) agents(t *task.Task, st *workflow.State) {
+func (b *hypotheticalBuilder) addLiveAgents(t *task.Task, st *workflow.State) {
 	begun := st.Kind != workflow.Queued && st.Kind != workflow.Terminal
-	for i := range p.def.Roles {
-		r := &p.def.Roles[i]
-		lives := begun && (r.Session == workflow.Persistent || r.Name == st.Role) && !slices.Contains(p.s.Dead, r.Name)
-		if !lives && (!p.s.Exit || r.Name != p.exiting()) {
+	for i := range b.def.Roles {
+		r := &b.def.Roles[i]
+		lives := begun && (r.Session == workflow.Persistent || r.Name == st.Role) && !slices.Contains(b.s.Dead, r.Name)
+		if !lives && (!b.s.Exit || r.Name != b.exitingRole()) {
 			continue
 		}
 		t.Attempts = append(t.Attempts, task.Attempt{
-			Number: len(t.Attempts) + 1, Role: r.Name, State: st.Name, Visit: 1, Since: p.s.At, Running: true,
+			Number: len(t.Attempts) + 1, Role: r.Name, State: st.Name, Visit: 1, Since: b.s.At, Running: true,
 		})
-		t.Ran = append(t.Ran, task.Tally{Role: r.Name, Count: 1})
+		t.AttemptCounts = append(t.AttemptCounts, task.AttemptTally{Role: r.Name, Count: 1})
 	}
 }
 
-// attempt is the number of whoever acts: the agent that ends, or the role that asks.
-func (p *supposing) attempt(t *task.Task) int {
-	role := string(p.s.Actor)
+// actingAttempt is the number of whoever acts: the agent that ends, or the role that asks.
+func (b *hypotheticalBuilder) actingAttempt(t *task.Task) int {
+	role := string(b.s.Actor)
 	switch {
-	case p.s.Exit:
-		role = p.exiting()
-	case p.s.Outcome != "":
-		role = string(p.speaker())
+	case b.s.Exit:
+		role = b.exitingRole()
+	case b.s.Outcome != "":
+		role = string(b.speakingActor())
 	}
-	a, _ := t.Live(role)
+	a, _ := t.LiveAttempt(role)
 	return a.Number
 }
 
-func (p *supposing) states() []string {
-	out := make([]string, len(p.def.States))
-	for i := range p.def.States {
-		out[i] = p.def.States[i].Name
+func (b *hypotheticalBuilder) stateNames() []string {
+	out := make([]string, len(b.def.States))
+	for i := range b.def.States {
+		out[i] = b.def.States[i].Name
 	}
 	return out
 }
 
-func (p *supposing) roles() []string {
-	out := make([]string, len(p.def.Roles))
-	for i := range p.def.Roles {
-		out[i] = p.def.Roles[i].Name
+func (b *hypotheticalBuilder) roleNames() []string {
+	out := make([]string, len(b.def.Roles))
+	for i := range b.def.Roles {
+		out[i] = b.def.Roles[i].Name
 	}
 	return out
 }
 
-func (p *supposing) counters() []string {
-	out := make([]string, len(p.def.Counters))
-	for i := range p.def.Counters {
-		out[i] = p.def.Counters[i].Name
+func (b *hypotheticalBuilder) counterNames() []string {
+	out := make([]string, len(b.def.Counters))
+	for i := range b.def.Counters {
+		out[i] = b.def.Counters[i].Name
 	}
 	return out
 }
 
-// sections lists those that some gate asks for.
-func (p *supposing) sections() []string {
+// gateSections lists those that some gate asks for.
+func (b *hypotheticalBuilder) gateSections() []string {
 	var out []string
-	for i := range p.def.Gates {
-		if name := p.def.Gates[i].Section; name != "" && !slices.Contains(out, name) {
+	for i := range b.def.Gates {
+		if name := b.def.Gates[i].Section; name != "" && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}

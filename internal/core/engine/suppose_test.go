@@ -29,21 +29,21 @@ func TestASupposedTaskIsARecordLikeAnyOther(t *testing.T) {
 		{"done", nil, false},
 	}
 	for _, tt := range tests {
-		tk, sig, err := engine.Suppose(def, engine.Supposition{From: tt.from, To: "cancelled"})
+		tk, sig, err := engine.Hypothetical(def, engine.Assumptions{From: tt.from, To: "cancelled"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var live []string
 		for _, a := range tk.Attempts {
 			live = append(live, a.Role)
-			if !a.Running || a.Number < 1 || a.Visit != tk.Visit || tk.RanOf(a.Role) != 1 {
+			if !a.Running || a.Number < 1 || a.Visit != tk.Visit || tk.AttemptsOfRole(a.Role) != 1 {
 				t.Errorf("%s: attempt %+v", tt.from, a)
 			}
 		}
 		if diff := cmp.Diff(tt.live, live); diff != "" {
 			t.Errorf("%s: who lives: - want, + got\n%s", tt.from, diff)
 		}
-		if !tk.ID.Valid() || tk.Seq < 1 || tk.Visit < 1 || tk.Status != tt.from || len(tk.Counters) != len(def.Counters) || tk.WorkflowHash != def.Hash {
+		if !tk.ID.IsValid() || tk.Seq < 1 || tk.Visit < 1 || tk.Status != tt.from || len(tk.Counters) != len(def.Counters) || tk.WorkflowHash != def.Hash {
 			t.Errorf("%s: %+v", tt.from, tk)
 		}
 		if (tk.Workspace != "") != tt.workspace || len(sig.Free) != 1 || slices.Contains(sig.Free, tk.Workspace) || sig.At.IsZero() || sig.Actor != "" {
@@ -56,23 +56,23 @@ func TestASuppositionSaysWhatIsNotAsItShouldBe(t *testing.T) {
 	def := load(t, "orange")
 	sections := []taskfile.Section{{Name: "Review", Text: "Verdict: PASS", Digest: "d"}}
 	stale := []string{"review"}
-	tk, sig, err := engine.Suppose(def, engine.Supposition{
+	tk, sig, err := engine.Hypothetical(def, engine.Assumptions{
 		From: "agent-review", Exit: true, Sections: sections, Stale: stale, Without: []string{"merged"}, Dead: []string{"worker"},
 		Counters: []task.Counter{{Name: "review_round", Value: 9}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, lives := tk.Live("worker"); lives {
+	if _, lives := tk.LiveAttempt("worker"); lives {
 		t.Error("the worker lives")
 	}
-	if tk.Counter("review_round") != 9 || task.SumOf(tk.Opened, "Review") != "d" || task.SumOf(tk.Seen, "Review") != "d" {
+	if tk.CounterValue("review_round") != 9 || task.SumOf(tk.Opened, "Review") != "d" || task.SumOf(tk.Seen, "Review") != "d" {
 		t.Errorf("%+v", tk)
 	}
 	if stale[0] != "review" {
 		t.Error("the caller's list was changed")
 	}
-	a, _ := tk.Live("reviewer")
+	a, _ := tk.LiveAttempt("reviewer")
 	if sig.Kind != signal.Exit || sig.Role != "reviewer" || sig.Attempt != a.Number {
 		t.Errorf("%+v", sig)
 	}
@@ -92,7 +92,7 @@ func TestTheRoleThatEndsMayBeAnother(t *testing.T) {
 		{"orange-direct", "working", "reviewer", "reviewer"},
 	}
 	for _, tt := range tests {
-		tk, sig, err := engine.Suppose(load(t, tt.workflow), engine.Supposition{From: tt.from, Exit: true, ExitRole: tt.exit})
+		tk, sig, err := engine.Hypothetical(load(t, tt.workflow), engine.Assumptions{From: tt.from, Exit: true, ExitRole: tt.exit})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestTheRoleThatEndsMayBeAnother(t *testing.T) {
 
 func TestARoleOfWhichNobodyLivesCannotAsk(t *testing.T) {
 	def := load(t, "orange")
-	tk, sig, err := engine.Suppose(def, engine.Supposition{From: "working", To: "stuck", Actor: "worker", Dead: []string{"worker"}})
+	tk, sig, err := engine.Hypothetical(def, engine.Assumptions{From: "working", To: "stuck", Actor: "worker", Dead: []string{"worker"}})
 	if err != nil {
 		t.Fatal(err)
 	}

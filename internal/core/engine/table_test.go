@@ -34,7 +34,7 @@ func (o outcome) edgeEffects() []string {
 }
 
 // suppose decides about a supposition.
-func suppose(t *testing.T, def *workflow.Definition, body string, s engine.Supposition, counters ...int) outcome {
+func suppose(t *testing.T, def *workflow.Definition, body string, s engine.Assumptions, counters ...int) outcome {
 	t.Helper()
 	doc, err := taskfile.Parse([]byte(body))
 	if err != nil {
@@ -44,7 +44,7 @@ func suppose(t *testing.T, def *workflow.Definition, body string, s engine.Suppo
 	for i, n := range counters {
 		s.Counters = append(s.Counters, task.Counter{Name: def.Counters[i].Name, Value: n})
 	}
-	tk, sig, err := engine.Suppose(def, s)
+	tk, sig, err := engine.Hypothetical(def, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestEveryMoveIsDecidedAsTheTablesSay(t *testing.T) {
 		def := load(t, tt.workflow)
 		for _, from := range tt.states {
 			for _, to := range tt.states {
-				move, what := from+" -> "+to, engine.Supposition{From: from, To: to}
+				move, what := from+" -> "+to, engine.Assumptions{From: from, To: to}
 				r, ok := tt.table[move]
 				if !ok {
 					if o := suppose(t, def, "", what); o.Verdict != engine.Refuse || !strings.Contains(o.Refused, "not in map") {
@@ -222,10 +222,10 @@ func wantMove(t *testing.T, name string, o outcome, r row, round int, opens []st
 	if got := strings.Join(o.edgeEffects(), " "); got != r.do {
 		t.Errorf("%s: effects of the edge: %q, want %q", name, got, r.do)
 	}
-	if n := o.after.Counter("crash_count"); n != 0 {
+	if n := o.after.CounterValue("crash_count"); n != 0 {
 		t.Errorf("%s: crash_count is %d", name, n)
 	}
-	if got, want := o.after.Counter("review_round"), roundAfter(o.from+" -> "+o.to, round); got != want {
+	if got, want := o.after.CounterValue("review_round"), roundAfter(o.from+" -> "+o.to, round); got != want {
 		t.Errorf("%s: review_round is %d, want %d", name, got, want)
 	}
 }
@@ -261,9 +261,9 @@ func TestEveryExitIsJudgedAsTheRulesSay(t *testing.T) {
 			for n := range 4 {
 				for crashes := range 3 {
 					for _, b := range bodies {
-						o := suppose(t, def, b.text, engine.Supposition{From: from, Exit: true}, n, crashes)
+						o := suppose(t, def, b.text, engine.Assumptions{From: from, Exit: true}, n, crashes)
 						verdict, to, count := exitRule(from, n, crashes, tt.opens(b))
-						if got := o.after.Counter("crash_count"); o.Verdict != verdict || o.to != to || got != count {
+						if got := o.after.CounterValue("crash_count"); o.Verdict != verdict || o.to != to || got != count {
 							t.Errorf("%s: %s, round %d, crashes %d, %q: %s to %q, crashes %d; want %s to %q, %d",
 								tt.workflow, from, n, crashes, b.text, o.Verdict, o.to, got, verdict, to, count)
 						}

@@ -33,7 +33,7 @@ const (
 // Timers lists what the task waits for, in no particular order. Whoever drives the
 // engine sends a timer signal when one is due.
 func Timers(def *workflow.Definition, t *task.Task) []Timer {
-	s, ok := def.State(t.Status)
+	s, ok := def.StateNamed(t.Status)
 	if !ok || t.Paused || t.Deleted || s.Kind == workflow.Terminal {
 		return nil
 	}
@@ -47,11 +47,11 @@ func Timers(def *workflow.Definition, t *task.Task) []Timer {
 		}
 		out = append(out, Timer{Name: Respawn, At: t.RespawnAt, Visit: t.Visit, What: what, Cooldown: coolsDown(s, t)})
 	}
-	if at, ok := deadline(def, s, t); ok {
+	if at, ok := agentDeadline(def, s, t); ok {
 		out = append(out, Timer{Name: Deadline, At: at, Visit: t.Visit, What: "end the " + s.Role + " of " + s.Name + " and judge what it left"})
 	}
-	out = append(out, living(def, s, t)...)
-	out = append(out, fallback(def, s, t)...)
+	out = append(out, liveAgentTimers(def, s, t)...)
+	out = append(out, fallbackTimers(def, s, t)...)
 	for _, i := range def.EdgesFrom(t.Status) {
 		for _, tr := range def.Edges[i].On {
 			if tr.Kind == workflow.OnTimer {
@@ -62,34 +62,34 @@ func Timers(def *workflow.Definition, t *task.Task) []Timer {
 	return out
 }
 
-// fallback is when another agent goes on for the state's, which is at its limit: at once, if it is for longer than the role waits
+// fallbackTimers is when another agent goes on for the state's, which is at its limit: at once, if it is for longer than the role waits
 // and there is another one.
-func fallback(def *workflow.Definition, s *workflow.State, t *task.Task) []Timer {
-	a, live := t.Live(s.Role)
-	role, ok := def.Role(s.Role)
+func fallbackTimers(def *workflow.Definition, s *workflow.State, t *task.Task) []Timer {
+	a, live := t.LiveAttempt(s.Role)
+	role, ok := def.RoleNamed(s.Role)
 	if !live || !ok || s.Kind != workflow.Agent || !a.Running || a.Overdue || a.Condition.Name != task.Limited || a.Harness == "" || a.Condition.Until.Sub(a.Condition.Since) <= role.FallbackAfter {
 		return nil
 	}
 	x := &decider{def: def, t: t, sig: &signal.Signal{At: a.Condition.Since}}
-	if !x.others(role, &a) {
+	if !x.hasFallback(role, &a) {
 		return nil
 	}
 	return []Timer{{Name: Fallback, At: a.Condition.Since, Visit: t.Visit, What: "let another agent go on as the " + s.Role}}
 }
 
-// living lists the timers of the state's living agent besides its deadline.
-func living(def *workflow.Definition, s *workflow.State, t *task.Task) []Timer {
-	a, live := t.Live(s.Role)
+// liveAgentTimers lists the timers of the state's living agent besides its deadline.
+func liveAgentTimers(def *workflow.Definition, s *workflow.State, t *task.Task) []Timer {
+	a, live := t.LiveAttempt(s.Role)
 	switch {
 	case !live || !a.Running || s.Role == "":
 		return nil
 	case a.Condition.Name == task.Limited:
 		return []Timer{{Name: Lifted, At: a.Condition.Until, Visit: t.Visit, What: "tell the " + s.Role + " that its limit is over"}}
-	case s.Kind != workflow.Agent || s.Idle == 0 || t.Held != "" || a.Overdue || a.Condition.Blocked() || t.Attention != "":
+	case s.Kind != workflow.Agent || s.Idle == 0 || t.WorkFailed != "" || a.Overdue || a.Condition.IsBlocked() || t.Attention != "":
 		return nil
 	}
-	if _, ok := rests(def, t); ok { // nobody is ended for that, and who asked is left alone
-		if _, idle := idles(def, t); !idle || a.Condition.Asks() || s.OnIdle == workflow.IdleAsk || !a.Nudged.IsZero() {
+	if _, ok := findRestingAgent(def, t); ok { // nobody is ended for that, and who asked is left alone
+		if _, idle := findIdleAgent(def, t); !idle || a.Condition.AsksPerson() || s.OnIdle == workflow.IdleAsk || !a.Nudged.IsZero() {
 			return nil
 		}
 	}
@@ -110,24 +110,24 @@ func idleAt(s *workflow.State, t *task.Task, a *task.Attempt, active time.Time) 
 	return active.Add(s.Idle)
 }
 
-// deadline is when the patience with the state's agent ends. A state that needs an
+// agentDeadline is when the patience with the state's agent ends. A state that needs an
 // agent and has none has a deadline too: that is how it is repaired.
-func deadline(def *workflow.Definition, s *workflow.State, t *task.Task) (time.Time, bool) {
-	if _, ok := rests(def, t); ok { // waiting for a person is not its time
+func agentDeadline(def *workflow.Definition, s *workflow.State, t *task.Task) (time.Time, bool) {
+	if _, ok := findRestingAgent(def, t); ok { // waiting for a person is not its time
 		return time.Time{}, false
 	}
 	if s.Kind != workflow.Agent || s.Wall == 0 || !t.RespawnAt.IsZero() || t.Attention != "" {
 		return time.Time{}, false
 	}
-	a, live := t.Live(s.Role)
+	a, live := t.LiveAttempt(s.Role)
 	switch {
-	case live && (a.Overdue || a.Condition.Blocked()): // waiting for others is not its time
+	case live && (a.Overdue || a.Condition.IsBlocked()): // waiting for others is not its time
 		return time.Time{}, false
 	case live && a.Since.After(t.Since):
 		return a.Since.Add(s.Wall + a.Credit), true
 	case live:
 		return t.Since.Add(s.Wall + a.Credit), true
-	case !live && (t.Held != "" || t.Crashed != "" && s.Respawn == workflow.RespawnManual):
+	case !live && (t.WorkFailed != "" || t.Crashed != "" && s.Respawn == workflow.RespawnManual):
 		return time.Time{}, false
 	case !live && t.RespawnAt.After(t.Since):
 		return t.RespawnAt.Add(s.Wall), true
@@ -135,60 +135,60 @@ func deadline(def *workflow.Definition, s *workflow.State, t *task.Task) (time.T
 	return t.Since.Add(s.Wall), true
 }
 
-// timer is a moment that has come.
-func (x *decider) timer() Verdict {
-	if x.sig.Visit != x.t.Visit {
-		return x.refuse("the timer belongs to visit %d and this is visit %d", x.sig.Visit, x.t.Visit)
+// decideOnTimer is a moment that has come.
+func (d *decider) decideOnTimer() Verdict {
+	if d.sig.Visit != d.t.Visit {
+		return d.refuse("the timer belongs to visit %d and this is visit %d", d.sig.Visit, d.t.Visit)
 	}
 	due := false
-	for _, tm := range Timers(x.def, x.t) {
-		due = due || tm.Name == x.sig.Timer && !tm.At.After(x.sig.At)
+	for _, tm := range Timers(d.def, d.t) {
+		due = due || tm.Name == d.sig.Timer && !tm.At.After(d.sig.At)
 	}
 	if !due {
-		return x.refuse("no timer %q is due", x.sig.Timer)
+		return d.refuse("no timer %q is due", d.sig.Timer)
 	}
-	s, _ := x.def.State(x.t.Status)
-	switch x.sig.Timer {
+	s, _ := d.def.StateNamed(d.t.Status)
+	switch d.sig.Timer {
 	case Deadline:
-		return x.overdue(s)
+		return d.endOverdue(s)
 	case Respawn:
-		return x.respawn(s)
+		return d.respawnAgent(s)
 	case Idle:
-		return x.idle(s)
+		return d.nudgeIdle(s)
 	case Lifted:
-		return x.lifted(s)
+		return d.resumeAfterLimit(s)
 	case Fallback:
-		return x.fallsBack(s)
+		return d.fallsBack(s)
 	}
-	return x.event(workflow.OnTimer, x.sig.Timer)
+	return d.takeEventEdge(workflow.OnTimer, d.sig.Timer)
 }
 
-// overdue ends the state's agent; its exit is then judged like any other. If no
+// endOverdue ends the state's agent; its exit is then judged like any other. If no
 // agent lives the state is repaired: that counts as a crash.
-func (x *decider) overdue(s *workflow.State) Verdict {
-	a, live := x.t.Live(s.Role)
+func (d *decider) endOverdue(s *workflow.State) Verdict {
+	a, live := d.t.LiveAttempt(s.Role)
 	if !live {
-		return x.crash(s, nil, fmt.Sprintf("%s has no %s and its deadline passed", s.Name, s.Role))
+		return d.countCrash(s, nil, fmt.Sprintf("%s has no %s and its deadline passed", s.Name, s.Role))
 	}
-	return x.end(s, a, fmt.Sprintf("the %s had %s", s.Role, s.Wall))
+	return d.orderEnd(s, a, fmt.Sprintf("the %s had %s", s.Role, s.Wall))
 }
 
-// end orders the end of an agent whose time is over. Its exit is judged.
-func (x *decider) end(s *workflow.State, a task.Attempt, why string) Verdict {
-	e := x.entry(journal.AgentOverdue)
+// orderEnd orders the end of an agent whose time is over. Its exit is judged.
+func (d *decider) orderEnd(s *workflow.State, a task.Attempt, why string) Verdict {
+	e := d.newEntry(journal.AgentOverdue)
 	e.Overdue = []int{a.Number}
 	e.Reason = why
 	e.Effects = []task.Effect{{
-		ID: task.EffectID(x.t.ID, e.Seq, 0), Do: workflow.KillName(s.Role), By: task.ByState, Role: s.Role, Attempt: a.Number,
+		ID: task.EffectID(d.t.ID, e.Seq, 0), Do: workflow.KillName(s.Role), By: task.ByState, Role: s.Role, Attempt: a.Number,
 	}}
-	return x.last(e, Record)
+	return d.finishWith(e, Record)
 }
 
-// cooling is until when no agent is started in a state because the work failed there,
+// coolingUntil is until when no agent is started in a state because the work failed there,
 // zero if one may be.
-func (x *decider) cooling(s *workflow.State) time.Time {
-	failed := x.t.FailedIn(s.Name)
-	if s.Cooldown == 0 || failed.IsZero() || !failed.Add(s.Cooldown).After(x.sig.At) {
+func (d *decider) coolingUntil(s *workflow.State) time.Time {
+	failed := d.t.FailedIn(s.Name)
+	if s.Cooldown == 0 || failed.IsZero() || !failed.Add(s.Cooldown).After(d.sig.At) {
 		return time.Time{}
 	}
 	return failed.Add(s.Cooldown)
@@ -201,46 +201,46 @@ func coolsDown(s *workflow.State, t *task.Task) bool {
 }
 
 // respawnNow is a person who does not wait for that, or whom it is left to.
-func (x *decider) respawnNow() Verdict {
-	s, ok := x.def.State(x.t.Status)
+func (d *decider) respawnNow() Verdict {
+	s, ok := d.def.StateNamed(d.t.Status)
 	switch {
-	case x.sig.Actor != task.Human && x.sig.Actor != "":
-		return x.refuse("only a person may start an agent again")
+	case d.sig.Actor != task.Human && d.sig.Actor != "":
+		return d.refuse("only a person may start an agent again")
 	case !ok || s.Role == "" || s.Kind == workflow.Terminal || s.Kind == workflow.Queued:
-		return x.refuse("%s needs no agent", x.t.Status)
+		return d.refuse("%s needs no agent", d.t.Status)
 	}
-	if a, live := x.t.Live(s.Role); live {
-		return x.refuse("attempt %d of the %s is alive: nothing is to be replaced", a.Number, s.Role)
+	if a, live := d.t.LiveAttempt(s.Role); live {
+		return d.refuse("attempt %d of the %s is alive: nothing is to be replaced", a.Number, s.Role)
 	}
-	e := x.entry(journal.AgentRespawn)
+	e := d.newEntry(journal.AgentRespawn)
 	e.Reason = "a person asked for it"
-	p := x.plan(&e)
-	switch p.ensure(s); {
+	p := d.newPlan(&e)
+	switch p.ensureAgent(s); {
 	case p.busy != "":
-		return x.refuse("%s: try again when it is done", x.othersWork(p.busy))
+		return d.refuse("%s: try again when it is done", d.othersWork(p.busy))
 	case p.starved:
-		return x.refuseStarved()
+		return d.refuseStarved()
 	}
-	return x.last(e, Record)
+	return d.finishWith(e, Record)
 }
 
-func (x *decider) refuseStarved() Verdict {
-	return x.refuse("no workspace of project %s is free: wait for a task to end, or raise the pool: orange project update %s --pool-size N", x.t.Project, x.t.Project)
+func (d *decider) refuseStarved() Verdict {
+	return d.refuse("no workspace of project %s is free: wait for a task to end, or raise the pool: orange project update %s --pool-size N", d.t.Project, d.t.Project)
 }
 
-// respawn replaces an agent that ended, or starts one that had to wait.
-func (x *decider) respawn(s *workflow.State) Verdict {
-	e := x.entry(journal.AgentRespawn)
+// respawnAgent replaces an agent that ended, or starts one that had to wait.
+func (d *decider) respawnAgent(s *workflow.State) Verdict {
+	e := d.newEntry(journal.AgentRespawn)
 	switch {
-	case coolsDown(s, x.t):
+	case coolsDown(s, d.t):
 		e.Reason = fmt.Sprintf("it is %s since the work failed in %s", s.Cooldown, s.Name)
-	case x.t.Crashed == "" && x.unstarted(s) != nil:
-		e.Reason = fmt.Sprintf("the %s could not start: %s", s.Role, x.t.Unstarted.Words)
-	case x.t.Crashed == "" && x.unspoken():
+	case d.t.Crashed == "" && d.failedStart(s) != nil:
+		e.Reason = fmt.Sprintf("the %s could not start: %s", s.Role, d.t.Unstarted.Words)
+	case d.t.Crashed == "" && d.endedUnspoken():
 		e.Reason = fmt.Sprintf("the %s did not say how it went", s.Role)
 	default:
 		e.Reason = fmt.Sprintf("the %s died", s.Role)
 	}
-	x.replace(s, &e, time.Minute)
-	return x.last(e, Record)
+	d.replaceAgent(s, &e, time.Minute)
+	return d.finishWith(e, Record)
 }

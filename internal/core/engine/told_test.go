@@ -55,11 +55,11 @@ func TestALivingAgentIsToldThatItsTurnHasCome(t *testing.T) {
 			if got[1] != c.want {
 				t.Errorf("the worker is told %q, want %q", got[1], c.want)
 			}
-			again, err := engine.Again(w.def, w.log)
+			again, err := engine.Redecide(w.def, w.log)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if first, n := again.Diverges(); n > 0 {
+			if first, n := again.FirstDivergence(); n > 0 {
 				t.Errorf("%d decisions are not the same again, the first: %+v", n, first)
 			}
 		})
@@ -97,11 +97,11 @@ func TestAJournalIsDecidedAgainByItsOwnRules(t *testing.T) {
 	if len(w.task.Pending) != 0 {
 		t.Fatalf("%+v", w.task.Pending)
 	}
-	again, err := engine.Again(w.def, w.log)
+	again, err := engine.Redecide(w.def, w.log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first, n := again.Diverges(); n > 0 {
+	if first, n := again.FirstDivergence(); n > 0 {
 		t.Errorf("%d decisions are not the same again, the first: %+v", n, first)
 	}
 }
@@ -158,7 +158,7 @@ func TestAWorkerThatComesAfterAFailedReviewIsPromptedForRework(t *testing.T) {
 	told(t, w, signal.Signal{Actor: "worker", Attempt: 1, To: "agent-review", Evidence: handedOver})
 	w.perform()
 	w.body += "\n## Review\n\nFAIL: the total is wrong\n"
-	reviewer, _ := w.task.Live("reviewer")
+	reviewer, _ := w.task.LiveAttempt("reviewer")
 	told(t, w, signal.Signal{Actor: "reviewer", Attempt: reviewer.Number, To: "working"})
 	for _, e := range w.log[len(w.log)-1].Effects {
 		if e.Role == "worker" && e.Start && e.Prompt == "worker-respawn" {

@@ -11,67 +11,67 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// take commits to an edge that opened: status, counters and effects in one entry.
-func (x *decider) take(e *workflow.Edge, typ journal.Type, v Verdict) Verdict {
-	entry := x.entry(typ)
-	return x.takeWith(entry, e, v)
+// takeEdge commits to an edge that opened: status, counters and effects in one entry.
+func (d *decider) takeEdge(e *workflow.Edge, typ journal.Type, v Verdict) Verdict {
+	entry := d.newEntry(typ)
+	return d.takeEdgeWith(entry, e, v)
 }
 
-// takeWith completes an entry that an exit or a creation began.
-func (x *decider) takeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Verdict {
-	to, _ := x.def.State(e.To)
-	if x.sig.Artifacts.Problem != "" && x.sig.Kind == signal.Request && x.comparesLater(to.Name) {
-		return x.refuse("%s -> %s: gate: TASK.md cannot be read, and %s must know what was in it: %s", x.from(), e.To, e.To, x.sig.Artifacts.Problem)
+// takeEdgeWith completes an entry that an exit or a creation began.
+func (d *decider) takeEdgeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Verdict {
+	to, _ := d.def.StateNamed(e.To)
+	if d.sig.Artifacts.Problem != "" && d.sig.Kind == signal.Request && d.comparesLater(to.Name) {
+		return d.refuse("%s -> %s: gate: TASK.md cannot be read, and %s must know what was in it: %s", d.fromState(), e.To, e.To, d.sig.Artifacts.Problem)
 	}
-	x.entries = append(x.entries, begun)
-	entry := &x.entries[len(x.entries)-1]
-	entry.From, entry.To, entry.Edge, entry.Line, entry.Override = x.from(), e.To, e.Number(), e.Pos.Line, e.Override
+	d.entries = append(d.entries, begun)
+	entry := &d.entries[len(d.entries)-1]
+	entry.From, entry.To, entry.Edge, entry.Line, entry.Override = d.fromState(), e.To, e.Number(), e.Pos.Line, e.Override
 	if entry.Reason == "" {
-		entry.Reason = x.because()
+		entry.Reason = d.openingEvidence()
 	}
-	if to.Kind == workflow.Halt && x.sig.Rules >= 2 {
-		entry.Reason = strings.TrimSuffix(x.boundsReached(e)+entry.Reason, ": ")
+	if to.Kind == workflow.Halt && d.sig.Rules >= 2 {
+		entry.Reason = strings.TrimSuffix(d.boundsReached(e)+entry.Reason, ": ")
 	}
-	entry.Tip = x.sig.Commit
-	entry.Unpause = x.t.Paused && to.Kind == workflow.Terminal
-	if to.Returns && x.t.Seq > 0 {
-		entry.ReturnTo = x.goesOnIn(e)
+	entry.EntryCommit = d.sig.Commit
+	entry.Unpause = d.t.Paused && to.Kind == workflow.Terminal
+	if to.Returns && d.t.Seq > 0 {
+		entry.ReturnTo = d.goesOnIn(e)
 	}
-	entry.Counters = append(entry.Counters, x.counters(e)...)
-	entry.Opened = x.opened(e)
-	entry.Handover = x.handover(e)
-	if f := x.sig.Face; f != nil && x.sig.Kind == signal.Tracker && (x.t.Face == nil || !x.t.Face.Is(*f)) {
-		entry.Face = f
+	entry.Counters = append(entry.Counters, d.changedCounters(e)...)
+	entry.Opened = d.openedSections(e)
+	entry.Handover = d.newHandover(e)
+	if f := d.sig.CardSnapshot; f != nil && d.sig.Kind == signal.Tracker && (d.t.CardSnapshot == nil || !d.t.CardSnapshot.SameAs(*f)) {
+		entry.CardSnapshot = f
 	}
-	entry.Seen = x.seen()
-	p := x.plan(entry)
+	entry.Seen = d.seenSections()
+	p := d.newPlan(entry)
 	p.counters = entry.Counters
 	p.dropGivenUp()
 	p.dropTurns()
 	if to.Kind == workflow.Terminal {
 		p.dropWork()
 	}
-	p.part(to)
-	p.leave(e)
-	p.words(e, to)
-	p.handover()
-	p.all(e.Do, task.ByEdge)
-	p.enter(to)
-	p.tell(to)
+	p.notePartDone(to)
+	p.endOldAgent(e)
+	p.writePersonWords(e, to)
+	p.writeHandoff()
+	p.addEffects(e.Do, task.ByEdge)
+	p.enterState(to)
+	p.tellAgent(to)
 	if p.starved {
 		busy := p.busy
-		x.entries = x.entries[:len(x.entries)-1]
-		return x.starve(e, busy)
+		d.entries = d.entries[:len(d.entries)-1]
+		return d.waitForWorkspace(e, busy)
 	}
-	x.note(e, RuleEdge, true, "taken")
+	d.addReason(e, RuleEdge, true, "taken")
 	return v
 }
 
 // comparesLater says that a gate of the state asks what changed since it began.
-func (x *decider) comparesLater(state string) bool {
-	for _, i := range x.def.EdgesFrom(state) {
-		for _, g := range x.def.EdgeGates(&x.def.Edges[i]) {
-			if x.def.Gates[g].Fresh == workflow.FreshVisit {
+func (d *decider) comparesLater(state string) bool {
+	for _, i := range d.def.EdgesFrom(state) {
+		for _, g := range d.def.EdgeGates(&d.def.Edges[i]) {
+			if d.def.Gates[g].Fresh == workflow.FreshVisit {
 				return true
 			}
 		}
@@ -79,38 +79,38 @@ func (x *decider) comparesLater(state string) bool {
 	return false
 }
 
-// starve keeps a task whose next step needs a workspace while none is free.
-func (x *decider) starve(e *workflow.Edge, busy string) Verdict {
-	text := fmt.Sprintf("no workspace of project %s is free", x.t.Project)
+// waitForWorkspace keeps a task whose next step needs a workspace while none is free.
+func (d *decider) waitForWorkspace(e *workflow.Edge, busy string) Verdict {
+	text := fmt.Sprintf("no workspace of project %s is free", d.t.Project)
 	if busy != "" {
-		text = x.othersWork(busy)
+		text = d.othersWork(busy)
 	}
-	x.note(e, RuleWorkspace, false, text)
-	s, ok := x.def.State(x.t.Status)
+	d.addReason(e, RuleWorkspace, false, text)
+	s, ok := d.def.StateNamed(d.t.Status)
 	switch {
-	case ok && (s.Kind == workflow.Queued || x.sig.Kind == signal.Tracker || x.sig.Kind == signal.Ready):
+	case ok && (s.Kind == workflow.Queued || d.sig.Kind == signal.Tracker || d.sig.Kind == signal.Ready):
 	case busy != "":
-		return x.refuse("%s -> %s: serial: %s: try again when it is done", x.from(), e.To, text)
+		return d.refuse("%s -> %s: serial: %s: try again when it is done", d.fromState(), e.To, text)
 	default:
-		return x.refuse("%s -> %s: workspace: %s: wait for a task to end, or raise the pool: orange project update %s --pool-size N", x.from(), e.To, text, x.t.Project)
+		return d.refuse("%s -> %s: workspace: %s: wait for a task to end, or raise the pool: orange project update %s --pool-size N", d.fromState(), e.To, text, d.t.Project)
 	}
-	if f := x.sig.Face; x.t.Queued && (f == nil || x.t.Face != nil && x.t.Face.Is(*f)) {
+	if f := d.sig.CardSnapshot; d.t.Queued && (f == nil || d.t.CardSnapshot != nil && d.t.CardSnapshot.SameAs(*f)) {
 		return Stay
 	}
-	entry := x.entry(journal.TaskQueued)
-	entry.Reason, entry.Face = text, x.sig.Face
-	return x.last(entry, Stay)
+	entry := d.newEntry(journal.TaskQueued)
+	entry.Reason, entry.CardSnapshot = text, d.sig.CardSnapshot
+	return d.finishWith(entry, Stay)
 }
 
-func (x *decider) othersWork(group string) string {
-	return fmt.Sprintf("another task of project %s is at %s, and one works at a time", x.t.Project, group)
+func (d *decider) othersWork(group string) string {
+	return fmt.Sprintf("another task of project %s is at %s, and one works at a time", d.t.Project, group)
 }
 
-// because names the evidence that opened the edge.
-func (x *decider) because() string {
+// openingEvidence names the evidence that opened the edge.
+func (d *decider) openingEvidence() string {
 	side := ""
-	for i := len(x.reasons) - 1; i >= 0; i-- {
-		switch r := &x.reasons[i]; {
+	for i := len(d.reasons) - 1; i >= 0; i-- {
+		switch r := &d.reasons[i]; {
 		case !r.OK || r.Rule != RuleGate:
 		case !r.side:
 			return r.Text
@@ -118,20 +118,20 @@ func (x *decider) because() string {
 			side = r.Text
 		}
 	}
-	if x.sig.Kind != signal.Exit {
+	if d.sig.Kind != signal.Exit {
 		return ""
 	}
 	return side
 }
 
-// counters gives the new values of those that the edge changes. Every transition
+// changedCounters gives the new values of those that the edge changes. Every transition
 // takes the per-state ones back to 0.
-func (x *decider) counters(e *workflow.Edge) []task.Counter {
+func (d *decider) changedCounters(e *workflow.Edge) []task.Counter {
 	var out []task.Counter
-	for i := range x.def.Counters {
-		c := &x.def.Counters[i]
+	for i := range d.def.Counters {
+		c := &d.def.Counters[i]
 		was := task.Counter{Name: c.Name}
-		for _, have := range x.t.Counters {
+		for _, have := range d.t.Counters {
 			if have.Name == c.Name {
 				was = have
 			}
@@ -142,17 +142,17 @@ func (x *decider) counters(e *workflow.Edge) []task.Counter {
 		}
 		for _, op := range e.Count {
 			if op.Counter == c.Name {
-				now = counted(now, op)
+				now = applyCount(now, op)
 			}
 		}
-		if now != was || x.t.Seq == 0 {
+		if now != was || d.t.Seq == 0 {
 			out = append(out, now)
 		}
 	}
 	return out
 }
 
-func counted(c task.Counter, op workflow.CountOp) task.Counter {
+func applyCount(c task.Counter, op workflow.CountOp) task.Counter {
 	if op.Add {
 		c.Value += op.Value
 		c.Total += op.Value
@@ -163,29 +163,29 @@ func counted(c task.Counter, op workflow.CountOp) task.Counter {
 	return c
 }
 
-// opened remembers the text that opened the edge's gates, so that it opens none again.
-func (x *decider) opened(e *workflow.Edge) []task.Digest {
-	if x.waived(e) {
+// openedSections remembers the text that opened the edge's gates, so that it opens none again.
+func (d *decider) openedSections(e *workflow.Edge) []task.Digest {
+	if d.gatesWaived(e) {
 		return nil
 	}
 	var out []task.Digest
-	for _, i := range x.def.EdgeGates(e) {
-		g := &x.def.Gates[i]
+	for _, i := range d.def.EdgeGates(e) {
+		g := &d.def.Gates[i]
 		if g.Fresh != workflow.FreshUnused {
 			continue
 		}
-		if s, ok := taskfile.Find(x.sig.Artifacts.Sections, g.Section); ok {
+		if s, ok := taskfile.FindSection(d.sig.Artifacts.Sections, g.Section); ok {
 			out = append(out, task.Digest{Section: g.Section, Sum: s.Digest})
 		}
 	}
 	return out
 }
 
-// seen remembers the sections that a later gate must find changed.
-func (x *decider) seen() []task.Digest {
+// seenSections remembers the sections that a later gate must find changed.
+func (d *decider) seenSections() []task.Digest {
 	var out []task.Digest
-	for _, name := range x.def.VisitSections() {
-		if s, ok := taskfile.Find(x.sig.Artifacts.Sections, name); ok {
+	for _, name := range d.def.VisitSections() {
+		if s, ok := taskfile.FindSection(d.sig.Artifacts.Sections, name); ok {
 			out = append(out, task.Digest{Section: name, Sum: s.Digest})
 		}
 	}

@@ -62,7 +62,7 @@ func TestTheEndOfTheWorkerInStuckIsMarked(t *testing.T) {
 		t.Errorf("%s, crashed %q", d.Verdict, w.task.Crashed)
 	}
 	d := w.send(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn})
-	if _, ok := w.task.Live("fixer"); !ok || d.Verdict != engine.Record {
+	if _, ok := w.task.LiveAttempt("fixer"); !ok || d.Verdict != engine.Record {
 		t.Errorf("a person cannot start the fixer: %s %s", d.Verdict, d.Refused)
 	}
 }
@@ -83,7 +83,7 @@ func TestADeadlineDoesNotCountTheTimeOfAPause(t *testing.T) {
 	w := begin(t, "orange", true)
 	w.perform()
 	w.send(signal.Signal{Kind: signal.Pause, Actor: task.Human})
-	s, _ := w.def.State("planning")
+	s, _ := w.def.StateNamed("planning")
 	w.now = w.now.Add(2 * s.Wall)
 	w.send(signal.Signal{Kind: signal.Resume, Actor: task.Human})
 	for _, tm := range engine.Timers(w.def, &w.task) {

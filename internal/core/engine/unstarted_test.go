@@ -28,7 +28,7 @@ func TestAnAgentThatCouldNotStartIsTriedAgainLater(t *testing.T) {
 				if e.Type != journal.AgentNotBegun || e.Reason != "booting missing FOO (code 1)" || !e.Respawn.Equal(e.At.Add(wait)) || effects(d.Entries) != "" {
 					t.Fatalf("%+v, effects %q", e, effects(d.Entries))
 				}
-				it, ok := engine.Inbox(w.def, w.task)
+				it, ok := engine.InboxItem(w.def, w.task)
 				if !ok || it.Kind != engine.ItemNotStarted || !strings.Contains(it.Text, "missing FOO") || !strings.Contains(it.Do, "task respawn") {
 					t.Errorf("%+v", it)
 				}
@@ -36,26 +36,26 @@ func TestAnAgentThatCouldNotStartIsTriedAgainLater(t *testing.T) {
 					t.Errorf("%q", x.Why)
 				}
 				w.fires(engine.Respawn)
-				if it, ok := engine.Inbox(w.def, w.task); ok {
+				if it, ok := engine.InboxItem(w.def, w.task); ok {
 					t.Errorf("it is tried again, and the inbox says %+v", it)
 				}
 			}
 			w.perform()
 			d := w.breaks("missing FOO")
-			if effects(d.Entries) != "" || !w.task.RespawnAt.IsZero() || !strings.Contains(w.task.Held, "could not start 4 times: missing FOO") {
+			if effects(d.Entries) != "" || !w.task.RespawnAt.IsZero() || !strings.Contains(w.task.WorkFailed, "could not start 4 times: missing FOO") {
 				t.Fatalf("effects %q, %+v", effects(d.Entries), w.task)
 			}
 			if timers := engine.Timers(w.def, &w.task); len(timers) != 0 {
 				t.Errorf("something goes on by itself: %+v", timers)
 			}
-			if it, ok := engine.Inbox(w.def, w.task); !ok || it.Kind != engine.ItemNotStarted || !strings.Contains(it.Text, "missing FOO") || !strings.Contains(it.Do, "task respawn") {
+			if it, ok := engine.InboxItem(w.def, w.task); !ok || it.Kind != engine.ItemNotStarted || !strings.Contains(it.Text, "missing FOO") || !strings.Contains(it.Do, "task respawn") {
 				t.Errorf("%+v", it)
 			}
-			if w.task.Status != "working" || w.task.Counter("crash_count") != 0 || w.task.Crashed != "" {
+			if w.task.Status != "working" || w.task.CounterValue("crash_count") != 0 || w.task.Crashed != "" {
 				t.Errorf("it counts as a crash: %+v", w.task)
 			}
-			again, err := engine.Again(w.def, stored(t, w.log))
-			if first, n := again.Diverges(); err != nil || n != 0 {
+			again, err := engine.Redecide(w.def, stored(t, w.log))
+			if first, n := again.FirstDivergence(); err != nil || n != 0 {
 				t.Errorf("%v, decided differently again: %+v", err, first)
 			}
 		})
@@ -72,7 +72,7 @@ func TestAPersonBeginsTheTriesAnew(t *testing.T) {
 	w.perform()
 	w.breaks("missing FOO")
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn})
-	if w.task.Held != "" || w.task.Unstarted != nil {
+	if w.task.WorkFailed != "" || w.task.Unstarted != nil {
 		t.Fatalf("%+v", w.task)
 	}
 	w.perform()
@@ -130,7 +130,7 @@ func TestALivingAgentThatNeedsAPerson(t *testing.T) {
 			w := beginWith(t, respawning("auto"))
 			w.perform()
 			w.notices(1, &task.Condition{Name: name, Detail: "Select login method"}, nil)
-			it, ok := engine.Inbox(w.def, w.task)
+			it, ok := engine.InboxItem(w.def, w.task)
 			if !ok || it.Kind != want.kind || it.Text != want.text || !strings.Contains(it.Do, "task attach") {
 				t.Errorf("%+v", it)
 			}
@@ -142,7 +142,7 @@ func TestALivingAgentThatNeedsAPerson(t *testing.T) {
 				t.Errorf("%+v", x)
 			}
 			w.notices(1, &task.Condition{Name: task.Running}, nil)
-			if it, ok := engine.Inbox(w.def, w.task); ok {
+			if it, ok := engine.InboxItem(w.def, w.task); ok {
 				t.Errorf("it runs, and the inbox says %+v", it)
 			}
 		})

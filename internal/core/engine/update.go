@@ -12,19 +12,19 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// update changes fields of the record. A status is not one of them.
-func (x *decider) update() Verdict {
-	e := x.entry(journal.TaskUpdated)
-	for _, f := range x.sig.Fields {
-		have, ok := journal.FieldValue(x.t, f.Name)
+// updateFields changes fields of the record. A status is not one of them.
+func (d *decider) updateFields() Verdict {
+	e := d.newEntry(journal.TaskUpdated)
+	for _, f := range d.sig.Fields {
+		have, ok := journal.FieldValue(d.t, f.Name)
 		switch {
 		case !ok:
-			return x.refuse("%q is not a field that can be updated", f.Name)
-		case !x.mayUpdate(f.Name):
-			return x.refuse("%s may not change the %s", x.sig.Actor, f.Name)
+			return d.refuse("%q is not a field that can be updated", f.Name)
+		case !d.mayUpdate(f.Name):
+			return d.refuse("%s may not change the %s", d.sig.Actor, f.Name)
 		}
 		if why := badField(f.Name, f.To); why != "" {
-			return x.refuse("%s", why)
+			return d.refuse("%s", why)
 		}
 		if have != f.To {
 			e.Fields = append(e.Fields, signal.Field{Name: f.Name, From: have, To: f.To})
@@ -34,21 +34,21 @@ func (x *decider) update() Verdict {
 		return Stay
 	}
 	for _, f := range e.Fields {
-		if f.Name == "branch" && x.t.Workspace != "" {
-			e.Effects = []task.Effect{{ID: task.EffectID(x.t.ID, e.Seq, 0), Do: workflow.RenameBranch, By: task.ByState, Arg: f.From}}
+		if f.Name == "branch" && d.t.Workspace != "" {
+			e.Effects = []task.Effect{{ID: task.EffectID(d.t.ID, e.Seq, 0), Do: workflow.RenameBranch, By: task.ByState, Arg: f.From}}
 		}
 	}
-	return x.last(e, Record)
+	return d.finishWith(e, Record)
 }
 
 // mayUpdate lets people change every field, and agents that may write the summary
 // and the branch.
-func (x *decider) mayUpdate(field string) bool {
-	if x.sig.Actor == task.Human || x.sig.Actor == task.Engine || x.sig.Actor == task.Tracker {
+func (d *decider) mayUpdate(field string) bool {
+	if d.sig.Actor == task.Human || d.sig.Actor == task.Engine || d.sig.Actor == task.Tracker {
 		return true
 	}
-	role, ok := x.def.Role(string(x.sig.Actor))
-	a, live := x.t.AttemptByNumber(x.sig.Attempt)
+	role, ok := d.def.RoleNamed(string(d.sig.Actor))
+	a, live := d.t.AttemptByNumber(d.sig.Attempt)
 	return ok && live && a.Role == role.Name && !a.Ending && role.Access == "full" && (field == "summary" || field == "branch")
 }
 
@@ -83,48 +83,48 @@ func validBranch(s string) bool {
 	return true
 }
 
-// pause holds the engine's hand, or lets it go on and try again what was given up.
-func (x *decider) pause() Verdict {
-	if x.sig.Actor != task.Human && x.sig.Actor != task.Tracker {
-		return x.refuse("only a person may pause or resume a task")
+// pauseOrResume holds the engine's hand, or lets it go on and try again what was given up.
+func (d *decider) pauseOrResume() Verdict {
+	if d.sig.Actor != task.Human && d.sig.Actor != task.Tracker {
+		return d.refuse("only a person may pause or resume a task")
 	}
-	if x.sig.Kind == signal.Pause {
-		if x.t.Paused {
-			return x.refuse("the task is paused already")
+	if d.sig.Kind == signal.Pause {
+		if d.t.Paused {
+			return d.refuse("the task is paused already")
 		}
-		e := x.entry(journal.TaskPaused)
-		e.Reason = clip(x.sig.Note)
-		return x.last(e, Record)
+		e := d.newEntry(journal.TaskPaused)
+		e.Reason = clipWords(d.sig.Note)
+		return d.finishWith(e, Record)
 	}
-	if !x.t.Paused && x.t.Attention == "" {
-		return x.refuse("the task is not paused and needs no attention")
+	if !d.t.Paused && d.t.Attention == "" {
+		return d.refuse("the task is not paused and needs no attention")
 	}
-	e := x.entry(journal.TaskResumed)
-	e.Reason = clip(x.sig.Note)
-	if x.t.Attention != "" && x.def.WatchesBoard(x.t.Status) && !x.changing() {
-		x.plan(&e).onCard(workflow.Effect{Name: workflow.ReadCard}, task.ByState)
+	e := d.newEntry(journal.TaskResumed)
+	e.Reason = clipWords(d.sig.Note)
+	if d.t.Attention != "" && d.def.WatchesBoard(d.t.Status) && !d.hasPendingCardRead() {
+		d.newPlan(&e).onCard(workflow.Effect{Name: workflow.ReadCard}, task.ByState)
 	}
-	return x.last(e, Record)
+	return d.finishWith(e, Record)
 }
 
-// tamper writes down that the frontmatter was changed by hand and put back.
-func (x *decider) tamper() Verdict {
-	e := x.entry(journal.TaskTampered)
-	e.Fields = x.sig.Fields
+// recordTampering writes down that the frontmatter was changed by hand and put back.
+func (d *decider) recordTampering() Verdict {
+	e := d.newEntry(journal.TaskTampered)
+	e.Fields = d.sig.Fields
 	e.Reason = "the frontmatter was changed by hand; Orange owns it and puts it back"
-	return x.last(e, Record)
+	return d.finishWith(e, Record)
 }
 
-// remove hides a finished task.
-func (x *decider) remove() Verdict {
-	s, ok := x.def.State(x.t.Status)
+// deleteTask hides a finished task.
+func (d *decider) deleteTask() Verdict {
+	s, ok := d.def.StateNamed(d.t.Status)
 	switch {
-	case x.sig.Actor != task.Human:
-		return x.refuse("only a person may delete a task")
+	case d.sig.Actor != task.Human:
+		return d.refuse("only a person may delete a task")
 	case ok && s.Kind != workflow.Terminal:
-		return x.refuse("the task is %s: cancel it first, then delete it", x.t.Status)
-	case len(x.t.Pending) > 0:
-		return x.refuse("%d effects of the task are still to be done: try again in a moment, or see orange task explain %s", len(x.t.Pending), x.t.ID)
+		return d.refuse("the task is %s: cancel it first, then delete it", d.t.Status)
+	case len(d.t.Pending) > 0:
+		return d.refuse("%d effects of the task are still to be done: try again in a moment, or see orange task explain %s", len(d.t.Pending), d.t.ID)
 	}
-	return x.last(x.entry(journal.TaskDeleted), Record)
+	return d.finishWith(d.newEntry(journal.TaskDeleted), Record)
 }

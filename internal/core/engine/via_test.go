@@ -49,7 +49,7 @@ func TestWhereAnActionCameFromIsCarriedThrough(t *testing.T) {
 			if got := first.Signal(0); got.Via != via {
 				t.Error("the signal of the entry does not say it")
 			}
-			if events := journal.History(first); !said(events) {
+			if events := journal.HistoryEvents(first); !said(events) {
 				t.Errorf("history does not say it: %+v", events)
 			}
 			with.Entries[0].Via = nil

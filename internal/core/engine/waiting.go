@@ -80,30 +80,30 @@ type Records struct {
 // WaitReasons says why t waits for a person, the most telling reason first. There is none
 // for a task that waits for nobody, and none for one whose item says everything.
 func WaitReasons(def *workflow.Definition, t task.Task, from Records) []WaitReason {
-	it, ok := Inbox(def, t)
+	it, ok := InboxItem(def, t)
 	if !ok || !it.Kind.hasReasons() {
 		return nil
 	}
-	s, _ := def.State(t.Status)
+	s, _ := def.StateNamed(t.Status)
 	w := &waitReasons{def: def, t: &t, state: s, from: from}
-	w.entries()
+	w.findEntries()
 	if it.Kind == ItemIdle {
-		w.message()
+		w.addMessage()
 	}
 	if it.Kind == ItemQuestion {
-		w.section(BecauseOfQuestions, "", QuestionsSection)
+		w.addSection(BecauseOfQuestions, "", QuestionsSection)
 	}
 	if t.Asked != nil {
-		w.add(BecauseOfNote, string(t.Asked.By), t.Asked.Note)
+		w.addReason(BecauseOfNote, string(t.Asked.By), t.Asked.Note)
 	}
 	if s.Kind != workflow.Agent && w.move != nil {
-		w.add(BecauseOfNote, string(w.move.Actor), w.move.Note)
-		w.verdict()
+		w.addReason(BecauseOfNote, string(w.move.Actor), w.move.Note)
+		w.addVerdict()
 	}
-	w.report()
+	w.addReport()
 	w.lastCrash()
 	if it.Kind == ItemQuestion || it.Kind == ItemStuck {
-		w.message()
+		w.addMessage()
 	}
 	return w.out
 }
@@ -129,7 +129,7 @@ type waitReasons struct {
 	out   []WaitReason
 }
 
-func (w *waitReasons) add(kind WaitReasonKind, by, text string) {
+func (w *waitReasons) addReason(kind WaitReasonKind, by, text string) {
 	text = boundText(strings.TrimRight(strings.TrimLeft(text, "\r\n"), " \t\r\n"), maxReasonText) // it may begin with indented code
 	if text == "" || slices.ContainsFunc(w.out, func(r WaitReason) bool { return r.Text == text }) {
 		return
@@ -137,8 +137,8 @@ func (w *waitReasons) add(kind WaitReasonKind, by, text string) {
 	w.out = append(w.out, WaitReason{Kind: kind, By: by, Text: text})
 }
 
-// entries finds the move that brought the task here and the crash that belongs to it.
-func (w *waitReasons) entries() {
+// findEntries finds the move that brought the task here and the crash that belongs to it.
+func (w *waitReasons) findEntries() {
 	list := w.from.Entries
 	for i := len(list) - 1; i >= 0 && w.move == nil; i-- {
 		e := &list[i]
@@ -146,10 +146,10 @@ func (w *waitReasons) entries() {
 		case e.Seq > w.t.Seq: // younger than the record
 		case e.To != "":
 			w.move, w.ended = e, e.Ended
-			if len(w.ended) == 0 && i > 0 && !e.Begins() { // at a limit the end has an entry of its own
+			if len(w.ended) == 0 && i > 0 && !e.BeginsDecision() { // at a limit the end has an entry of its own
 				w.ended = list[i-1].Ended
 			}
-			if w.crash == nil && i > 0 && list[i-1].Type == journal.AgentCrashed && !e.Begins() {
+			if w.crash == nil && i > 0 && list[i-1].Type == journal.AgentCrashed && !e.BeginsDecision() {
 				w.crash = &list[i-1] // the crash limit, in the same decision
 			}
 		case e.Type == journal.AgentCrashed && w.crash == nil && w.stillDead(e):
@@ -167,13 +167,13 @@ func (w *waitReasons) stillDead(e *journal.Entry) bool {
 	return w.t.Crashed == e.Role && (w.state.Kind == workflow.Agent || !left)
 }
 
-// message adds what the agent said last at whose word the task waits.
-func (w *waitReasons) message() {
+// addMessage adds what the agent said last at whose word the task waits.
+func (w *waitReasons) addMessage() {
 	if w.from.Message == nil {
 		return
 	}
-	if number, role := w.speaker(); number > 0 {
-		w.add(BecauseOfMessage, role, boundEnd(strings.TrimSpace(w.from.Message(number)), maxReasonText))
+	if number, role := w.findSpeaker(); number > 0 {
+		w.addReason(BecauseOfMessage, role, boundEnd(strings.TrimSpace(w.from.Message(number)), maxReasonText))
 	}
 }
 
@@ -183,9 +183,9 @@ func failedTurn(t *task.Task, number int) bool {
 	return ok && a.Condition.Name == task.TurnFailed
 }
 
-// speaker is that agent: the one that waits for words, else the one of the state whose turn ended, else the one
+// findSpeaker is that agent: the one that waits for words, else the one of the state whose turn ended, else the one
 // whose end or request brought the task here.
-func (w *waitReasons) speaker() (number int, role string) {
+func (w *waitReasons) findSpeaker() (number int, role string) {
 	x := &decider{def: w.def, t: w.t}
 	if u := x.waitsForWords(); u != nil && !failedTurn(w.t, u.Attempt) {
 		return u.Attempt, u.Role
@@ -205,20 +205,20 @@ func (w *waitReasons) speaker() (number int, role string) {
 	for _, gone := range w.ended {
 		return gone.Number, gone.Role
 	}
-	if _, ok := w.def.Role(string(w.move.Actor)); ok {
+	if _, ok := w.def.RoleNamed(string(w.move.Actor)); ok {
 		return w.move.Attempt, string(w.move.Actor)
 	}
 	return 0, ""
 }
 
-func (w *waitReasons) section(kind WaitReasonKind, by, name string) {
-	if s, ok := taskfile.Find(w.from.Sections, name); ok {
-		w.add(kind, by, s.Text)
+func (w *waitReasons) addSection(kind WaitReasonKind, by, name string) {
+	if s, ok := taskfile.FindSection(w.from.Sections, name); ok {
+		w.addReason(kind, by, s.Text)
 	}
 }
 
-// verdict adds the review that brought the task here.
-func (w *waitReasons) verdict() {
+// addVerdict adds the review that brought the task here.
+func (w *waitReasons) addVerdict() {
 	for i := range w.def.Edges {
 		e := &w.def.Edges[i]
 		if e.Number() != w.move.Edge || e.To != w.move.To {
@@ -226,28 +226,28 @@ func (w *waitReasons) verdict() {
 		}
 		for _, g := range w.def.EdgeGates(e) {
 			if gate := &w.def.Gates[g]; gate.Verdict != "" {
-				w.section(BecauseOfVerdict, w.reviewer(), gate.Section)
+				w.addSection(BecauseOfVerdict, w.reviewerRole(), gate.Section)
 			}
 		}
 	}
 }
 
-// reviewer is the role of the state that the task came from.
-func (w *waitReasons) reviewer() string {
-	if s, ok := w.def.State(w.move.From); ok {
+// reviewerRole is the role of the state that the task came from.
+func (w *waitReasons) reviewerRole() string {
+	if s, ok := w.def.StateNamed(w.move.From); ok {
 		return s.Role
 	}
 	return ""
 }
 
-// report adds what the last agent said, if that is why the task waits.
-func (w *waitReasons) report() {
-	said := w.t.Said
+// addReport adds what the last agent said, if that is why the task waits.
+func (w *waitReasons) addReport() {
+	said := w.t.LastReport
 	if said == nil || said.Visit != w.t.Visit && said.Visit != w.t.Visit-1 {
 		return
 	}
-	if w.state.Kind == workflow.Halt || w.t.Held != "" || said.Diagnosis != "" && said.Visit == w.t.Visit {
-		w.add(BecauseOfReport, said.Role, strings.TrimSpace(said.Detail+"\n\n"+said.Diagnosis))
+	if w.state.Kind == workflow.Halt || w.t.WorkFailed != "" || said.Diagnosis != "" && said.Visit == w.t.Visit {
+		w.addReason(BecauseOfReport, said.Role, strings.TrimSpace(said.Detail+"\n\n"+said.Diagnosis))
 	}
 }
 
@@ -273,14 +273,14 @@ func (w *waitReasons) lastCrash() {
 	if lines != "" {
 		text = lines + "\n\n" + text
 	}
-	w.add(kind, w.crash.Role, text)
+	w.addReason(kind, w.crash.Role, text)
 }
 
 // lastLines are what the agent showed last: as its exit told it, else as its output has it.
 func (w *waitReasons) lastLines(attempt int) string {
 	switch {
-	case w.crash.Heard != nil && w.crash.Heard.Last != "":
-		return lastLines(w.crash.Heard.Last)
+	case w.crash.Snapshot != nil && w.crash.Snapshot.Last != "":
+		return lastLines(w.crash.Snapshot.Last)
 	case w.from.Output != nil:
 		return lastLines(w.from.Output(attempt))
 	}
@@ -336,8 +336,8 @@ func boundEnd(text string, n int) string {
 	return "..." + strings.TrimLeft(text, " \n")
 }
 
-// Because gives an item its reasons, and lets its text say the first of them.
-func (it *Item) Because(reasons []WaitReason) {
+// SetReasons gives an item its reasons, and lets its text say the first of them.
+func (it *Item) SetReasons(reasons []WaitReason) {
 	it.Reasons = reasons
 	if len(reasons) == 0 {
 		return

@@ -120,8 +120,8 @@ func TestWhyATaskWaits(t *testing.T) {
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Error(d)
 			}
-			it, ok := engine.Inbox(w.def, w.task)
-			it.Because(got)
+			it, ok := engine.InboxItem(w.def, w.task)
+			it.SetReasons(got)
 			if !ok || it.Text != tt.text {
 				t.Errorf("the item says %q", it.Text)
 			}

@@ -61,136 +61,136 @@ func (r Rule) depth() int {
 	return 0
 }
 
-func (x *decider) note(e *workflow.Edge, rule Rule, ok bool, text string) bool {
-	x.reasons = append(x.reasons, Reason{From: x.from(), To: e.To, Line: e.Pos.Line, Rule: rule, OK: ok, Text: text})
+func (d *decider) addReason(e *workflow.Edge, rule Rule, ok bool, text string) bool {
+	d.reasons = append(d.reasons, Reason{From: d.fromState(), To: e.To, Line: e.Pos.Line, Rule: rule, OK: ok, Text: text})
 	return ok
 }
 
-// from is the state the task is in, as edges name it.
-func (x *decider) from() string {
-	if x.t.Seq == 0 {
+// fromState is the state the task is in, as edges name it.
+func (d *decider) fromState() string {
+	if d.t.Seq == 0 {
 		return workflow.New
 	}
-	return x.t.Status
+	return d.t.Status
 }
 
-// weigh says whether e opens to actor: first who asks, then the guard, then the
+// weighEdge says whether e opens to actor: first who asks, then the guard, then the
 // gates. Each rule leaves a reason; the first that closes the edge ends it.
-func (x *decider) weigh(e *workflow.Edge, actor task.Actor) bool {
-	return x.permits(e, actor) && x.guard(e) && x.gates(e)
+func (d *decider) weighEdge(e *workflow.Edge, actor task.Actor) bool {
+	return d.checkActor(e, actor) && d.checkGuard(e) && d.checkGates(e)
 }
 
-func (x *decider) permits(e *workflow.Edge, actor task.Actor) bool {
+func (d *decider) checkActor(e *workflow.Edge, actor task.Actor) bool {
 	switch {
 	case actor == "" && len(e.By)+len(e.Confirm) > 0:
-		return x.note(e, RuleActor, true, "anyone who may")
-	case e.Permits(actor):
-		return x.note(e, RuleActor, true, string(actor))
-	case e.Asks(actor):
-		return x.note(e, RuleActor, true, string(actor)+", if a person agrees")
+		return d.addReason(e, RuleActor, true, "anyone who may")
+	case e.PermitsActor(actor):
+		return d.addReason(e, RuleActor, true, string(actor))
+	case e.AsksForConsent(actor):
+		return d.addReason(e, RuleActor, true, string(actor)+", if a person agrees")
 	}
-	return x.note(e, RuleActor, false, fmt.Sprintf("%s may not: it takes %s", orAnyone(actor), actorList(e)))
+	return d.addReason(e, RuleActor, false, fmt.Sprintf("%s may not: it takes %s", orAnyone(actor), actorList(e)))
 }
 
-func (x *decider) guard(e *workflow.Edge) bool {
+func (d *decider) checkGuard(e *workflow.Edge) bool {
 	if e.When == nil {
 		return true
 	}
-	ok, err := e.When.Holds(x.environment())
+	ok, err := e.When.Holds(d.guardEnv())
 	switch {
 	case err != nil:
-		return x.note(e, RuleGuard, false, err.Error())
+		return d.addReason(e, RuleGuard, false, err.Error())
 	case ok:
-		return x.note(e, RuleGuard, true, e.When.Source)
+		return d.addReason(e, RuleGuard, true, e.When.Source)
 	}
-	return x.note(e, RuleGuard, false, fmt.Sprintf("%s does not hold (%s)", e.When.Source, x.values(e.When)))
+	return d.addReason(e, RuleGuard, false, fmt.Sprintf("%s does not hold (%s)", e.When.Source, d.describeValues(e.When)))
 }
 
-// environment is the record as guards see it.
-func (x *decider) environment() workflow.Env {
-	if x.env == nil {
-		x.env = x.def.NewEnv()
-		for i := range x.t.Counters {
-			x.env[x.t.Counters[i].Name] = x.t.Counters[i].Value
+// guardEnv is the record as guards see it.
+func (d *decider) guardEnv() workflow.Env {
+	if d.env == nil {
+		d.env = d.def.NewEnv()
+		for i := range d.t.Counters {
+			d.env[d.t.Counters[i].Name] = d.t.Counters[i].Value
 		}
-		x.env["return_to"] = x.t.ReturnTo
-		x.env["children"] = len(x.sig.Children)
+		d.env["return_to"] = d.t.ReturnTo
+		d.env["children"] = len(d.sig.Children)
 	}
-	return x.env
+	return d.env
 }
 
-func (x *decider) values(g *workflow.Guard) string {
+func (d *decider) describeValues(g *workflow.Guard) string {
 	var b strings.Builder
 	for i, name := range g.Names {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%s = %v", name, x.environment()[name])
+		fmt.Fprintf(&b, "%s = %v", name, d.guardEnv()[name])
 	}
 	return b.String()
 }
 
-// gates weighs the evidence. Going back to where a waiting task came from needs none.
-func (x *decider) gates(e *workflow.Edge) bool {
-	if x.waived(e) {
-		return x.note(e, RuleGate, true, "none needed on the way back")
+// checkGates weighs the evidence. Going back to where a waiting task came from needs none.
+func (d *decider) checkGates(e *workflow.Edge) bool {
+	if d.gatesWaived(e) {
+		return d.addReason(e, RuleGate, true, "none needed on the way back")
 	}
-	for _, i := range x.def.EdgeGates(e) {
-		g := &x.def.Gates[i]
+	for _, i := range d.def.EdgeGates(e) {
+		g := &d.def.Gates[i]
 		if g.HandsOver() {
 			continue
 		}
-		ok, why := x.gate(g)
-		if !x.note(e, RuleGate, ok, why) {
-			x.reasons[len(x.reasons)-1].near = x.stale
+		ok, why := d.checkGate(g)
+		if !d.addReason(e, RuleGate, ok, why) {
+			d.reasons[len(d.reasons)-1].near = d.stale
 			return false
 		}
 	}
-	return x.handsOver(e)
+	return d.handsOver(e)
 }
 
-func (x *decider) waived(e *workflow.Edge) bool {
-	if len(e.Gates) == 0 || x.t.ReturnTo == "" || e.To != x.t.ReturnTo {
+func (d *decider) gatesWaived(e *workflow.Edge) bool {
+	if len(e.Gates) == 0 || d.t.ReturnTo == "" || e.To != d.t.ReturnTo {
 		return false
 	}
-	s, ok := x.def.State(x.t.Status)
+	s, ok := d.def.StateNamed(d.t.Status)
 	return ok && s.Returns
 }
 
-// gate says whether the evidence g asks for is there, and which line or fact says so.
-func (x *decider) gate(g *workflow.Gate) (bool, string) {
-	x.stale = false
+// checkGate says whether the evidence g asks for is there, and which line or fact says so.
+func (d *decider) checkGate(g *workflow.Gate) (bool, string) {
+	d.stale = false
 	switch {
 	case len(g.Children) > 0:
-		return x.children(g)
-	case x.sig.Workspace != "": // whatever an agent did there, it is not the task's work
-		return false, x.sig.Workspace
+		return d.checkChildren(g)
+	case d.sig.Workspace != "": // whatever an agent did there, it is not the task's work
+		return false, d.sig.Workspace
 	case g.File != "":
-		return evidence(x.sig.Evidence, g.Fact(), "file "+g.File)
-	case g.Fresh == workflow.FreshVisit && g.Evidence == workflow.Commits && x.t.Tip != "" && x.sig.Commit == x.t.Tip:
-		return false, "nothing was committed since " + x.t.Status + " began: commit the work"
-	case g.HandsOver() && g.Fresh != workflow.FreshVisit && !slices.ContainsFunc(x.sig.Evidence, func(e signal.Evidence) bool { return e.Name == g.Evidence }):
+		return findEvidence(d.sig.Evidence, g.FactName(), "file "+g.File)
+	case g.Fresh == workflow.FreshVisit && g.Evidence == workflow.Commits && d.t.EntryCommit != "" && d.sig.Commit == d.t.EntryCommit:
+		return false, "nothing was committed since " + d.t.Status + " began: commit the work"
+	case g.HandsOver() && g.Fresh != workflow.FreshVisit && !slices.ContainsFunc(d.sig.Evidence, func(e signal.Evidence) bool { return e.Name == g.Evidence }):
 		return true, g.Evidence + ": nobody looked"
 	case g.Evidence != "":
-		return evidence(x.sig.Evidence, g.Evidence, g.Evidence)
+		return findEvidence(d.sig.Evidence, g.Evidence, g.Evidence)
 	}
-	if x.sig.Artifacts.Problem != "" {
-		return false, "TASK.md cannot be read: " + x.sig.Artifacts.Problem
+	if d.sig.Artifacts.Problem != "" {
+		return false, "TASK.md cannot be read: " + d.sig.Artifacts.Problem
 	}
-	s, ok := taskfile.Find(x.sig.Artifacts.Sections, g.Section)
+	s, ok := taskfile.FindSection(d.sig.Artifacts.Sections, g.Section)
 	if !ok {
-		return false, fmt.Sprintf("TASK.md has no ## %s: write it, with %s", g.Section, wants(g))
+		return false, fmt.Sprintf("TASK.md has no ## %s: write it, with %s", g.Section, describeNeed(g))
 	}
-	if ok, why := content(g, &s); !ok {
+	if ok, why := checkContent(g, &s); !ok {
 		return false, why
 	}
-	if ok, why := x.fresh(g, &s); !ok || g.Verdict == "" {
+	if ok, why := d.checkFreshness(g, &s); !ok || g.Verdict == "" {
 		return ok, why
 	}
-	return x.own(g, &s)
+	return d.isOwnVerdict(g, &s)
 }
 
-func evidence(list []signal.Evidence, name, called string) (bool, string) {
+func findEvidence(list []signal.Evidence, name, called string) (bool, string) {
 	for _, e := range list {
 		if e.Name == name {
 			return e.Holds, called + ": " + e.Detail
@@ -199,24 +199,24 @@ func evidence(list []signal.Evidence, name, called string) (bool, string) {
 	return false, called + ": nobody could tell"
 }
 
-// children says whether every child of the task is as far as the gate asks.
-func (x *decider) children(g *workflow.Gate) (bool, string) {
+// checkChildren says whether every child of the task is as far as the gate asks.
+func (d *decider) checkChildren(g *workflow.Gate) (bool, string) {
 	far := 0
-	for _, c := range x.sig.Children {
+	for _, c := range d.sig.Children {
 		if slices.Contains(g.Children, c.Status) {
 			far++
 		}
 	}
-	n := len(x.sig.Children)
+	n := len(d.sig.Children)
 	if n == 0 {
 		return false, "the task has no children: create one with --parent"
 	}
 	return far == n, fmt.Sprintf("%d of %d children are %s", far, n, strings.Join(g.Children, " or "))
 }
 
-func content(g *workflow.Gate, s *taskfile.Section) (bool, string) {
+func checkContent(g *workflow.Gate, s *taskfile.Section) (bool, string) {
 	if g.Verdict != "" {
-		return verdict(g, s)
+		return checkVerdict(g, s)
 	}
 	if len(g.AnyOf) == 0 {
 		if s.Size == 0 {
@@ -225,14 +225,14 @@ func content(g *workflow.Gate, s *taskfile.Section) (bool, string) {
 		return true, ""
 	}
 	for _, label := range g.AnyOf {
-		if s.Has(label) {
+		if s.HasLabel(label) {
 			return true, ""
 		}
 	}
-	return false, fmt.Sprintf("## %s (line %d) has nothing behind %s; add one such line", s.Name, s.Line, labels(g.AnyOf))
+	return false, fmt.Sprintf("## %s (line %d) has nothing behind %s; add one such line", s.Name, s.Line, joinLabels(g.AnyOf))
 }
 
-func verdict(g *workflow.Gate, s *taskfile.Section) (bool, string) {
+func checkVerdict(g *workflow.Gate, s *taskfile.Section) (bool, string) {
 	got, line, why := s.Verdict()
 	if g.AnyWord {
 		got, line, why = s.WordVerdict()
@@ -246,35 +246,35 @@ func verdict(g *workflow.Gate, s *taskfile.Section) (bool, string) {
 	return true, ""
 }
 
-// fresh keeps old text from opening a gate a second time.
-func (x *decider) fresh(g *workflow.Gate, s *taskfile.Section) (bool, string) {
+// checkFreshness keeps old text from opening a gate a second time.
+func (d *decider) checkFreshness(g *workflow.Gate, s *taskfile.Section) (bool, string) {
 	var since string
 	switch {
-	case g.Fresh == workflow.FreshUnused && task.SumOf(x.t.Opened, g.Section) == s.Digest:
+	case g.Fresh == workflow.FreshUnused && task.SumOf(d.t.Opened, g.Section) == s.Digest:
 		since = "it is the text that opened a gate before"
-	case g.Fresh == workflow.FreshVisit && task.SumOf(x.t.Seen, g.Section) == s.Digest:
-		since = "it has not changed since " + x.t.Status + " began"
+	case g.Fresh == workflow.FreshVisit && task.SumOf(d.t.Seen, g.Section) == s.Digest:
+		since = "it has not changed since " + d.t.Status + " began"
 	default:
-		return true, g.Title()
+		return true, g.SectionTitle()
 	}
-	x.stale = true
+	d.stale = true
 	return false, fmt.Sprintf("## %s (line %d) is stale: %s; rewrite it, or add a line \"Round: %d\" if the text would be the same",
-		s.Name, s.Line, since, x.t.Visit)
+		s.Name, s.Line, since, d.t.Visit)
 }
 
-func wants(g *workflow.Gate) string {
+func describeNeed(g *workflow.Gate) string {
 	switch {
 	case g.Verdict != "" && g.AnyWord:
 		return g.Verdict + " in its first line"
 	case g.Verdict != "":
 		return "the first line \"Verdict: " + g.Verdict + "\""
 	case len(g.AnyOf) > 0:
-		return "a line " + labels(g.AnyOf)
+		return "a line " + joinLabels(g.AnyOf)
 	}
 	return "some text"
 }
 
-func labels(list []string) string { return strings.Join(list, ": or ") + ":" }
+func joinLabels(list []string) string { return strings.Join(list, ": or ") + ":" }
 
 func orAnyone(a task.Actor) string {
 	if a == "" {

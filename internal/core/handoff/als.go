@@ -15,7 +15,7 @@ const (
 	defaultSummary = "Context handoff for next stage"
 )
 
-func (h Handoff) summary() string {
+func (h Handoff) summaryText() string {
 	if h.Summary == "" {
 		return defaultSummary
 	}
@@ -28,11 +28,11 @@ func (h Handoff) ALS() als.Comment {
 	var c als.Comment
 	for _, f := range [...][2]string{
 		{als.Actor, h.From}, {als.Intent, intent}, {als.Action, action},
-		{"from_stage", h.From}, {"to_stage", h.To}, {als.Summary, h.summary()},
+		{"from_stage", h.From}, {"to_stage", h.To}, {als.Summary, h.summaryText()},
 	} {
 		c.Fields = append(c.Fields, als.Field{Key: f[0], Kind: als.Text, Text: f[1]})
 	}
-	for _, b := range h.bounds() {
+	for _, b := range h.fieldBounds() {
 		if len(b.items) > 0 {
 			c.Fields = append(c.Fields, als.Field{Key: b.name, Kind: als.List, List: b.items})
 		}
@@ -59,7 +59,7 @@ func FromALS(c als.Comment) (Handoff, bool) {
 	if h.From == "" || h.To == "" {
 		return Handoff{}, false
 	}
-	for name, list := range h.lists() {
+	for name, list := range h.listsByField() {
 		*list = append([]string{}, c.List(name)...)
 	}
 	for _, p := range c.Map("metadata") {
@@ -71,8 +71,8 @@ func FromALS(c als.Comment) (Handoff, bool) {
 	return h, true
 }
 
-// lists are the lists of a handoff by the names of their fields.
-func (h *Handoff) lists() map[string]*[]string {
+// listsByField are the lists of a handoff by the names of their fields.
+func (h *Handoff) listsByField() map[string]*[]string {
 	return map[string]*[]string{
 		"key_decisions": &h.Decisions, "files_of_interest": &h.Files, "warnings": &h.Warnings,
 		"dependencies": &h.Dependencies, "remaining": &h.Remaining, "uncertain": &h.Uncertain,
@@ -85,7 +85,7 @@ func metadataText(v any) (string, bool) {
 	if text, ok := v.(string); ok && !json.Valid([]byte(text)) {
 		return text, true
 	}
-	text, err := compact(v)
+	text, err := compactJSON(v)
 	return als.EscapeJSON(string(text)), err == nil
 }
 

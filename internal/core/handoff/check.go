@@ -27,8 +27,8 @@ const stagePattern = "^[a-z0-9_-]+$"
 
 var stageName = regexp.MustCompile(stagePattern)
 
-// bound is what one list of a handoff may hold.
-type bound struct {
+// fieldBound is what one list of a handoff may hold.
+type fieldBound struct {
 	name     string
 	items    []string
 	count    int
@@ -36,8 +36,8 @@ type bound struct {
 	describe string
 }
 
-func (h Handoff) bounds() []bound {
-	return []bound{
+func (h Handoff) fieldBounds() []fieldBound {
+	return []fieldBound{
 		{"key_decisions", h.Decisions, maxDecisions, maxDecisionLength, "What was decided, one sentence each. The list may be empty."},
 		{"files_of_interest", h.Files, maxFiles, 0, "Paths of files that the next stage should look at."},
 		{"warnings", h.Warnings, maxWarnings, maxWarningLength, "What the next stage should beware of."},
@@ -55,8 +55,8 @@ func (h Handoff) Check() []string {
 	if h.Decisions == nil {
 		found = append(found, "key_decisions is missing: give a list, which may be empty")
 	}
-	for _, b := range h.bounds() {
-		found = append(found, b.check()...)
+	for _, b := range h.fieldBounds() {
+		found = append(found, b.checkItems()...)
 	}
 	return append(found, h.checkSizes()...)
 }
@@ -73,7 +73,7 @@ func checkStage(field, name string) []string {
 	return nil
 }
 
-func (b bound) check() []string {
+func (b fieldBound) checkItems() []string {
 	var found []string
 	if len(b.items) > b.count {
 		found = append(found, fmt.Sprintf("%s has %d items: the limit is %d", b.name, len(b.items), b.count))
@@ -89,13 +89,13 @@ func (b bound) check() []string {
 func (h Handoff) checkSizes() []string {
 	var found []string
 	if len(h.Metadata) > 0 {
-		text, err := compact(h.Metadata)
+		text, err := compactJSON(h.Metadata)
 		if err != nil {
 			return []string{"metadata cannot be written as JSON: use texts, numbers, truths, lists and mappings"}
 		}
 		found = append(found, checkSize("metadata", len(text), maxMetadataSize)...)
 	}
-	text, err := compact(h.lean())
+	text, err := compactJSON(h.withoutEmpty())
 	if err != nil {
 		return append(found, "the handoff cannot be written as JSON")
 	}
@@ -109,8 +109,8 @@ func checkSize(what string, size, limit int) []string {
 	return []string{fmt.Sprintf("%s has %d bytes as JSON: the limit is %d", what, size, limit)}
 }
 
-// lean leaves out what is empty and may be missing, so that a handoff has one size.
-func (h Handoff) lean() Handoff {
+// withoutEmpty leaves out what is empty and may be missing, so that a handoff has one size.
+func (h Handoff) withoutEmpty() Handoff {
 	for _, list := range []*[]string{&h.Files, &h.Warnings, &h.Dependencies, &h.Remaining, &h.Uncertain} {
 		if len(*list) == 0 {
 			*list = nil
@@ -122,8 +122,8 @@ func (h Handoff) lean() Handoff {
 	return h
 }
 
-// compact is v as JSON in the fewest bytes.
-func compact(v any) ([]byte, error) {
+// compactJSON is v as JSON in the fewest bytes.
+func compactJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -15,12 +15,12 @@ func (e *TwiceError) Error() string {
 	return fmt.Sprintf("the key %.80q is there twice: keep one", e.Key)
 }
 
-// Decode reads one JSON value that nests so deep at most, numbers as they are written.
+// DecodeStrict reads one JSON value that nests so deep at most, numbers as they are written.
 // A key that is there twice is a TwiceError: other decoders do not see it.
-func Decode(text []byte, depth int) (any, error) {
+func DecodeStrict(text []byte, depth int) (any, error) {
 	d := decoder{json.NewDecoder(bytes.NewReader(text)), depth}
 	d.UseNumber()
-	value, err := d.value(0)
+	value, err := d.decodeValue(0)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ type decoder struct {
 	deepest int
 }
 
-func (d decoder) value(depth int) (any, error) {
+func (d decoder) decodeValue(depth int) (any, error) {
 	token, err := d.Token()
 	if err != nil {
 		return nil, fmt.Errorf("it is not JSON: %w", err)
@@ -45,11 +45,11 @@ func (d decoder) value(depth int) (any, error) {
 	}
 	switch token {
 	case json.Delim('{'):
-		return d.object(depth)
+		return d.decodeObject(depth)
 	case json.Delim('['):
 		list := []any{}
 		for d.More() {
-			item, err := d.value(depth)
+			item, err := d.decodeValue(depth)
 			if err != nil {
 				return nil, err
 			}
@@ -61,7 +61,7 @@ func (d decoder) value(depth int) (any, error) {
 	return token, nil
 }
 
-func (d decoder) object(depth int) (any, error) {
+func (d decoder) decodeObject(depth int) (any, error) {
 	object := map[string]any{}
 	for d.More() {
 		token, err := d.Token()
@@ -72,7 +72,7 @@ func (d decoder) object(depth int) (any, error) {
 		if _, twice := object[key]; twice {
 			return nil, &TwiceError{key}
 		}
-		if object[key], err = d.value(depth); err != nil {
+		if object[key], err = d.decodeValue(depth); err != nil {
 			return nil, err
 		}
 	}

@@ -189,12 +189,12 @@ func TestRoute(t *testing.T) {
 		"plan": "ba>architect", "implement": "architect>dev", "rework": "reviewer>dev", "conflict": "reviewer>dev",
 		"review": "dev>reviewer", "merge": "reviewer>ops",
 	} {
-		if from, to, ok := handoff.Route(mode); !ok || from+">"+to != want {
+		if from, to, ok := handoff.StagesOfMode(mode); !ok || from+">"+to != want {
 			t.Errorf("%s: %s>%s, %v", mode, from, to, ok)
 		}
 	}
 	for _, mode := range []string{"", "evaluate", "Plan", "merge "} {
-		if from, to, ok := handoff.Route(mode); ok || from+to != "" {
+		if from, to, ok := handoff.StagesOfMode(mode); ok || from+to != "" {
 			t.Errorf("%q has a route", mode)
 		}
 	}
@@ -205,15 +205,15 @@ func TestSelect(t *testing.T) {
 		{From: "ba", To: "architect", Summary: "1"}, {From: "ba", To: "architect", Summary: "2"},
 		{From: "architect", To: "dev", Summary: "3"}, {From: "ba", To: "dev", Summary: "4"},
 	}
-	if h, ok := handoff.Select(list, "ba", "architect"); !ok || h.Summary != "2" {
+	if h, ok := handoff.LatestBetween(list, "ba", "architect"); !ok || h.Summary != "2" {
 		t.Errorf("got %v, %v", h, ok)
 	}
 	for _, want := range [][2]string{{"architect", "ba"}, {"dev", "dev"}, {"", ""}} {
-		if h, ok := handoff.Select(list, want[0], want[1]); ok {
+		if h, ok := handoff.LatestBetween(list, want[0], want[1]); ok {
 			t.Errorf("%v gives %v", want, h)
 		}
 	}
-	if _, ok := handoff.Select(nil, "ba", "dev"); ok {
+	if _, ok := handoff.LatestBetween(nil, "ba", "dev"); ok {
 		t.Error("nothing gives something")
 	}
 }

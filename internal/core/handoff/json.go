@@ -18,7 +18,7 @@ func FromJSON(data []byte) (Handoff, error) {
 	if err := json.Unmarshal(data, &json.RawMessage{}); err != nil {
 		return Handoff{}, fmt.Errorf("this is not JSON: %w", err)
 	}
-	value, err := Decode(data, maxDepth)
+	value, err := DecodeStrict(data, maxDepth)
 	if err != nil {
 		return Handoff{}, err
 	}
@@ -27,7 +27,7 @@ func FromJSON(data []byte) (Handoff, error) {
 		return Handoff{}, fmt.Errorf("a handoff is an object: %s does not fit", kindOf(value))
 	}
 	f := fields{object: object}
-	h := f.handoff()
+	h := f.toHandoff()
 	if len(f.problems) == 0 {
 		return h, nil
 	}
@@ -46,56 +46,56 @@ type fields struct {
 	wrong    []string // names of fields with something that does not fit
 }
 
-func (f *fields) handoff() Handoff {
-	h := Handoff{From: f.text("from_stage"), To: f.text("to_stage"), Summary: f.text("summary")}
-	lists := h.lists()
-	for _, b := range h.bounds() {
-		*lists[b.name] = f.list(b.name)
+func (f *fields) toHandoff() Handoff {
+	h := Handoff{From: f.textField("from_stage"), To: f.textField("to_stage"), Summary: f.textField("summary")}
+	lists := h.listsByField()
+	for _, b := range h.fieldBounds() {
+		*lists[b.name] = f.listField(b.name)
 	}
-	h.Metadata = f.mapping("metadata")
+	h.Metadata = f.mappingField("metadata")
 	return h
 }
 
-// refuse notes that the value of a field does not fit; where is the field, or a place
+// refuseField notes that the value of a field does not fit; where is the field, or a place
 // in it.
-func (f *fields) refuse(name, where string, value any, want string) {
+func (f *fields) refuseField(name, where string, value any, want string) {
 	f.wrong = append(f.wrong, name)
 	f.problems = append(f.problems, fmt.Sprintf("%s: %s does not fit: give %s", where, kindOf(value), want))
 }
 
-func (f *fields) text(name string) string {
+func (f *fields) textField(name string) string {
 	text, ok := f.object[name].(string)
 	if value := f.object[name]; !ok && value != nil {
-		f.refuse(name, name, value, "a text")
+		f.refuseField(name, name, value, "a text")
 	}
 	return text
 }
 
-func (f *fields) list(name string) []string {
+func (f *fields) listField(name string) []string {
 	value := f.object[name]
 	items, ok := value.([]any)
 	switch {
 	case value == nil:
 		return nil
 	case !ok:
-		f.refuse(name, name, value, "a list of texts")
+		f.refuseField(name, name, value, "a list of texts")
 		return nil
 	}
 	out := make([]string, len(items))
 	for i, item := range items {
 		if out[i], ok = item.(string); !ok {
-			f.refuse(name, fmt.Sprintf("%s[%d]", name, i), item, "a text")
+			f.refuseField(name, fmt.Sprintf("%s[%d]", name, i), item, "a text")
 		}
 	}
 	return out
 }
 
-// mapping reads a mapping of anything, its numbers as numbers.
-func (f *fields) mapping(name string) map[string]any {
+// mappingField reads a mapping of anything, its numbers as numbers.
+func (f *fields) mappingField(name string) map[string]any {
 	value := f.object[name]
 	if _, ok := value.(map[string]any); !ok {
 		if value != nil {
-			f.refuse(name, name, value, "an object")
+			f.refuseField(name, name, value, "an object")
 		}
 		return nil
 	}

@@ -83,7 +83,7 @@ func TestEverySectionIsOneSection(t *testing.T) {
 			t.Fatal(err)
 		}
 		sections := doc.Sections()
-		if len(sections) != 2 || sections[0].Has("REMAINING") {
+		if len(sections) != 2 || sections[0].HasLabel("REMAINING") {
 			t.Fatalf("%d sections:\n%s", len(sections), h.Section())
 		}
 		if n := strings.Count(h.Prompt(), "\n") - strings.Count(h.Prompt(), "\n> "); n > 3 {

@@ -150,7 +150,7 @@ func TestPrompt(t *testing.T) {
 func TestOnlyAHandoffCommentIsOne(t *testing.T) {
 	c := full().ALS()
 	for _, other := range []als.Comment{
-		c.With(als.Field{Key: "intent", Kind: als.Text, Text: "status"}), c.With(als.Field{Key: "action", Kind: als.Text, Text: "dev-complete"}),
+		c.WithField(als.Field{Key: "intent", Kind: als.Text, Text: "status"}), c.WithField(als.Field{Key: "action", Kind: als.Text, Text: "dev-complete"}),
 		without(c, "from_stage"), without(c, "to_stage"), {},
 	} {
 		if h, ok := handoff.FromALS(other); ok {
@@ -240,7 +240,7 @@ func TestTextForgesNoSectionAndNoLabel(t *testing.T) {
 		for _, s := range doc.Sections() {
 			names = append(names, s.Name)
 		}
-		s, _ := taskfile.Find(doc.Sections(), "Handoff")
+		s, _ := taskfile.FindSection(doc.Sections(), "Handoff")
 		for _, f := range s.Fields {
 			labels = append(labels, f.Label)
 		}
@@ -252,7 +252,7 @@ func TestTextForgesNoSectionAndNoLabel(t *testing.T) {
 				t.Errorf("%q makes the label %s", text, l)
 			}
 		}
-		if !s.Has("DECISIONS") {
+		if !s.HasLabel("DECISIONS") {
 			t.Errorf("%q closes the gate:\n%s", text, h.Section())
 		}
 		_, quoted, _ := strings.Cut(h.Prompt(), "\n\n")
@@ -270,8 +270,8 @@ func TestTheGateOpens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, _ := taskfile.Find(doc.Sections(), "Handoff")
-		if !s.Has("DONE") {
+		s, _ := taskfile.FindSection(doc.Sections(), "Handoff")
+		if !s.HasLabel("DONE") {
 			t.Errorf("%s: the gate is closed by\n%s", name, h.Section())
 		}
 	}

@@ -2,8 +2,8 @@ package handoff
 
 import "slices"
 
-// Route says between which stages the handoff goes that work of a mode needs.
-func Route(mode string) (from, to string, ok bool) {
+// StagesOfMode says between which stages the handoff goes that work of a mode needs.
+func StagesOfMode(mode string) (from, to string, ok bool) {
 	switch mode {
 	case "plan":
 		return "ba", "architect", true
@@ -19,9 +19,9 @@ func Route(mode string) (from, to string, ok bool) {
 	return "", "", false
 }
 
-// Select returns the most recent handoff between two stages. The list begins with the
+// LatestBetween returns the most recent handoff between two stages. The list begins with the
 // oldest.
-func Select(list []Handoff, from, to string) (Handoff, bool) {
+func LatestBetween(list []Handoff, from, to string) (Handoff, bool) {
 	for _, h := range slices.Backward(list) {
 		if h.From == from && h.To == to {
 			return h, true

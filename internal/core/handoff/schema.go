@@ -19,8 +19,8 @@ func Schema() *jsonschema.Schema {
 	add("from_stage", stageSchema("The stage that hands over."))
 	add("to_stage", stageSchema("The stage that goes on."))
 	add("summary", &jsonschema.Schema{Types: []string{"string", "null"}, Description: "What was done, in one sentence."})
-	for _, b := range (Handoff{}).bounds() {
-		add(b.name, b.schema())
+	for _, b := range (Handoff{}).fieldBounds() {
+		add(b.name, b.listSchema())
 	}
 	s.Properties["key_decisions"].Type, s.Properties["key_decisions"].Types = "array", nil
 	add("metadata", &jsonschema.Schema{Types: []string{"object", "null"}, Description: "Anything else; at most 1024 bytes."})
@@ -31,7 +31,7 @@ func stageSchema(describe string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Pattern: stagePattern, MaxLength: jsonschema.Ptr(maxStageLength), Description: describe}
 }
 
-func (b bound) schema() *jsonschema.Schema {
+func (b fieldBound) listSchema() *jsonschema.Schema {
 	item := &jsonschema.Schema{Type: "string"}
 	if b.length > 0 {
 		item.MaxLength = jsonschema.Ptr(b.length)

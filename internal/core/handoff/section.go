@@ -37,12 +37,12 @@ var sectionText = als.Quoting(func(text string) bool {
 // a label, so that text from an agent opens no other section and no other gate.
 func (h Handoff) Section() string {
 	var b strings.Builder
-	for _, l := range [...][2]string{{labelFrom, h.From}, {labelTo, h.To}, {labelDone, h.summary()}} {
+	for _, l := range [...][2]string{{labelFrom, h.From}, {labelTo, h.To}, {labelDone, h.summaryText()}} {
 		if l[1] != "" {
 			fmt.Fprintf(&b, "%s: %s\n", l[0], sectionText.Write(l[1]))
 		}
 	}
-	lists := h.lists()
+	lists := h.listsByField()
 	for _, l := range listLabels {
 		items := *lists[l[1]]
 		if len(items) > 0 {
@@ -52,7 +52,7 @@ func (h Handoff) Section() string {
 			fmt.Fprintf(&b, "- %s\n", sectionText.Write(item))
 		}
 	}
-	if text, err := compact(h.Metadata); err == nil && len(h.Metadata) > 0 {
+	if text, err := compactJSON(h.Metadata); err == nil && len(h.Metadata) > 0 {
 		fmt.Fprintf(&b, "\n%s: %s\n", labelMetadata, als.EscapeJSON(string(text)))
 	}
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
@@ -79,13 +79,13 @@ func ParseSection(text string) (Handoff, error) {
 		return Handoff{}, ErrNoLabel
 	}
 	h := Handoff{
-		From: parts.text(labelFrom), To: parts.text(labelTo), Summary: parts.text(labelDone), Metadata: map[string]any{},
+		From: parts.textOf(labelFrom), To: parts.textOf(labelTo), Summary: parts.textOf(labelDone), Metadata: map[string]any{},
 	}
-	lists := h.lists()
+	lists := h.listsByField()
 	for _, l := range listLabels {
-		*lists[l[1]] = parts.list(l[0])
+		*lists[l[1]] = parts.listOf(l[0])
 	}
-	if written := parts.text(labelMetadata); written != "" {
+	if written := parts.textOf(labelMetadata); written != "" {
 		v, ok := metadataValue(written).(map[string]any)
 		if !ok {
 			return Handoff{}, errors.New("METADATA: must be a JSON object on one line")
@@ -112,14 +112,14 @@ func splitLabels(text string) (parts labelled, found bool) {
 		}
 		if name, rest, ok := readLabel(line); ok && !fenced {
 			label, found = name, true
-			parts.add(label, rest, true)
+			parts.addLine(label, rest, true)
 			continue
 		}
 		if m := bullet.FindStringSubmatch(line); m != nil && !fenced {
-			parts.add(label, m[1], true)
+			parts.addLine(label, m[1], true)
 			continue
 		}
-		parts.add(label, line, false)
+		parts.addLine(label, line, false)
 	}
 	return parts, found
 }
@@ -137,8 +137,8 @@ func readLabel(line string) (label, rest string, ok bool) {
 	return label, rest, true
 }
 
-// add puts a line to a label, as an item of its own or as more of the last one.
-func (p labelled) add(label, line string, begins bool) {
+// addLine puts a line to a label, as an item of its own or as more of the last one.
+func (p labelled) addLine(label, line string, begins bool) {
 	line = strings.TrimSpace(line)
 	if line == "" || label == "" {
 		return
@@ -151,7 +151,7 @@ func (p labelled) add(label, line string, begins bool) {
 	items[len(items)-1] = append(items[len(items)-1], line)
 }
 
-func (p labelled) list(label string) []string {
+func (p labelled) listOf(label string) []string {
 	list := []string{}
 	for _, parts := range p[label] {
 		list = append(list, sectionText.Read(strings.Join(parts, " ")))
@@ -159,5 +159,5 @@ func (p labelled) list(label string) []string {
 	return list
 }
 
-// text is the text of a label that an agent may have written as a list.
-func (p labelled) text(label string) string { return strings.Join(p.list(label), "; ") }
+// textOf is the text of a label that an agent may have written as a list.
+func (p labelled) textOf(label string) string { return strings.Join(p.listOf(label), "; ") }

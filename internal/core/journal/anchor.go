@@ -17,7 +17,7 @@ func MergeOf(e *Entry) (commit string, ok bool) {
 	if r := e.Receipt; r != nil && r.OK && isCommit(r.Commit) {
 		return r.Commit, true
 	}
-	h := e.Heard
+	h := e.Snapshot
 	if h == nil || h.Word != signal.PRMerged || e.Actor != task.Tracker || e.To == "" {
 		return "", false
 	}
@@ -62,8 +62,8 @@ const (
 	anchorCommit = "Orange-Commit: "
 )
 
-// Text is the anchor as the message of a commit.
-func (a *Anchor) Text() string {
+// CommitMessage is the anchor as the message of a commit.
+func (a *Anchor) CommitMessage() string {
 	return fmt.Sprintf("journal: task %s was merged as %.12s\n\n", a.Task, a.Commit) +
 		"The journal of Orange that led to this merge ended with this row. Its link is the SHA-256 of the\n" +
 		"row and of all rows before it; orange doctor and orange audit compare it.\n\n" +
@@ -83,7 +83,7 @@ func ParseAnchor(text string) (Anchor, error) {
 			continue
 		}
 		delete(missing, label)
-		if err := a.set(label, value); err != nil {
+		if err := a.setLabel(label, value); err != nil {
 			return a, fmt.Errorf("%s%.100q is not what an anchor says", label, value)
 		}
 	}
@@ -93,7 +93,7 @@ func ParseAnchor(text string) (Anchor, error) {
 	return a, nil
 }
 
-func (a *Anchor) set(label, value string) (err error) {
+func (a *Anchor) setLabel(label, value string) (err error) {
 	switch label {
 	case anchorStore:
 		a.Store = value
@@ -102,7 +102,7 @@ func (a *Anchor) set(label, value string) (err error) {
 	case anchorLink:
 		return a.Link.UnmarshalText([]byte(value))
 	case anchorTask:
-		if a.Task = task.ID(value); !a.Task.Valid() {
+		if a.Task = task.ID(value); !a.Task.IsValid() {
 			err = fmt.Errorf("no id")
 		}
 	case anchorEntry:

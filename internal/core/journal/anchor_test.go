@@ -18,22 +18,22 @@ func anchorOf(row int64, link byte) Anchor {
 
 func TestAnAnchorIsReadAsItWasWritten(t *testing.T) {
 	want := anchorOf(42, 9)
-	got, err := ParseAnchor(want.Text())
+	got, err := ParseAnchor(want.CommitMessage())
 	if err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, line := range strings.Split(strings.TrimSpace(want.Text()), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(want.CommitMessage()), "\n") {
 		if !strings.HasPrefix(line, "Orange-") {
 			continue
 		}
 		label, _, _ := strings.Cut(line, ": ")
-		if _, err := ParseAnchor(strings.Replace(want.Text(), line+"\n", "", 1)); err == nil {
+		if _, err := ParseAnchor(strings.Replace(want.CommitMessage(), line+"\n", "", 1)); err == nil {
 			t.Errorf("without %s it is read", label)
 		}
 		if label == "Orange-Store" {
 			continue
 		}
-		if _, err := ParseAnchor(strings.Replace(want.Text(), line, label+": ?", 1)); err == nil {
+		if _, err := ParseAnchor(strings.Replace(want.CommitMessage(), line, label+": ?", 1)); err == nil {
 			t.Errorf("%s: ? is read", label)
 		}
 	}
@@ -93,8 +93,8 @@ func TestRestoreSegments(t *testing.T) {
 
 func TestMergeOf(t *testing.T) {
 	commit, other := strings.Repeat("a", 40), strings.Repeat("b", 40)
-	heard := func(merged string) *signal.Heard {
-		return &signal.Heard{Word: signal.PRMerged, Arg: other, Merged: merged}
+	heard := func(merged string) *signal.Snapshot {
+		return &signal.Snapshot{Word: signal.PRMerged, Arg: other, Merged: merged}
 	}
 	for name, tt := range map[string]struct {
 		e    Entry
@@ -103,10 +103,10 @@ func TestMergeOf(t *testing.T) {
 		"a receipt":            {Entry{Receipt: &signal.Receipt{OK: true, Commit: commit}}, commit},
 		"a failed one":         {Entry{Receipt: &signal.Receipt{Commit: commit}}, ""},
 		"no commit":            {Entry{Receipt: &signal.Receipt{OK: true, Commit: "a\nb"}}, ""},
-		"a forge":              {Entry{Actor: task.Tracker, To: "done", Heard: heard(commit)}, commit},
-		"a forge of few words": {Entry{Actor: task.Tracker, To: "done", Heard: heard("")}, other},
-		"nothing came of it":   {Entry{Actor: task.Tracker, Heard: heard(commit)}, ""},
-		"a merge made here":    {Entry{Actor: task.Engine, To: "done", Heard: heard("")}, ""},
+		"a forge":              {Entry{Actor: task.Tracker, To: "done", Snapshot: heard(commit)}, commit},
+		"a forge of few words": {Entry{Actor: task.Tracker, To: "done", Snapshot: heard("")}, other},
+		"nothing came of it":   {Entry{Actor: task.Tracker, Snapshot: heard(commit)}, ""},
+		"a merge made here":    {Entry{Actor: task.Engine, To: "done", Snapshot: heard("")}, ""},
 	} {
 		if got, ok := MergeOf(&tt.e); got != tt.want || ok != (tt.want != "") {
 			t.Errorf("%s: %q, %v", name, got, ok)

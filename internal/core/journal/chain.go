@@ -24,8 +24,8 @@ type Stored struct {
 	Segment string // what begins with this row, for instance an import; usually nothing
 }
 
-// Next is the link of the row that follows on the row of l.
-func (l Link) Next(r *Stored) Link {
+// NextLink is the link of the row that follows on the row of l.
+func (l Link) NextLink(r *Stored) Link {
 	h := sha256.New()
 	h.Write(l[:])
 	writeNumber(h, uint64(r.Row))
@@ -69,12 +69,12 @@ func (b *Broken) Error() string {
 	return fmt.Sprintf("row %d (entry %d of task %s) is not what was written: %s", b.Row, b.Seq, b.Task, b.What)
 }
 
-// Follow takes the next row. The error is a *Broken that names the row that is not what was written.
-func (c *Chain) Follow(r *Stored, link []byte) error {
+// FollowRow takes the next row. The error is a *Broken that names the row that is not what was written.
+func (c *Chain) FollowRow(r *Stored, link []byte) error {
 	if r.Row != c.Rows+1 {
 		return &Broken{Row: r.Row, What: fmt.Sprintf("row %d follows row %d: rows were removed or inserted there", r.Row, c.Rows)}
 	}
-	next := c.Head.Next(r)
+	next := c.Head.NextLink(r)
 	if string(link) != string(next[:]) {
 		return &Broken{Row: r.Row, Task: r.Task, Seq: r.Seq, What: whatDiffers(r, link)}
 	}

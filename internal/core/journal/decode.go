@@ -12,7 +12,7 @@ import (
 func Decode(text []byte) (Entry, error) {
 	var e Entry
 	s := scanner{text: text}
-	if s.read(entryShape, reflect.ValueOf(&e).Elem()); !s.lost && s.at == len(text) {
+	if s.readValue(entryShape, reflect.ValueOf(&e).Elem()); !s.lost && s.at == len(text) {
 		return e, nil
 	}
 	e = Entry{}

@@ -39,8 +39,8 @@ type ExportLine struct {
 // ErrNoLinks is what is wrong with exports of versions before the chain.
 var ErrNoLinks = errors.New("the export has no links")
 
-// Follow takes a line with an entry as the next row of a chain. The error says why it is not.
-func (l *ExportLine) Follow(c *Chain) error {
+// FollowChain takes a line with an entry as the next row of a chain. The error says why it is not.
+func (l *ExportLine) FollowChain(c *Chain) error {
 	if l.Row == 0 && l.Link == "" {
 		return ErrNoLinks
 	}
@@ -53,5 +53,5 @@ func (l *ExportLine) Follow(c *Chain) error {
 	if err != nil {
 		return err
 	}
-	return c.Follow(&stored, link)
+	return c.FollowRow(&stored, link)
 }

@@ -30,10 +30,10 @@ func Apply(t *task.Task, e *Entry) error {
 	t.Seq = e.Seq
 	t.UpdatedAt = e.At
 	if e.New != nil {
-		begin(t, e)
+		beginTask(t, e)
 	}
 	if e.To != "" {
-		move(t, e)
+		applyMove(t, e)
 	}
 	applyFields(t, e)
 	setCounters(t, e.Counters)
@@ -52,7 +52,7 @@ func Apply(t *task.Task, e *Entry) error {
 	return nil
 }
 
-func begin(t *task.Task, e *Entry) {
+func beginTask(t *task.Task, e *Entry) {
 	n := e.New
 	*t = task.Task{
 		ID: e.Task, Project: n.Project, Branch: n.Branch, Summary: n.Summary,
@@ -67,15 +67,15 @@ func begin(t *task.Task, e *Entry) {
 	}
 }
 
-func move(t *task.Task, e *Entry) {
+func applyMove(t *task.Task, e *Entry) {
 	t.Status = e.To
 	t.Visit++
 	t.Since = e.At
-	t.ReturnTo, t.Tip = e.ReturnTo, e.Tip
+	t.ReturnTo, t.EntryCommit = e.ReturnTo, e.EntryCommit
 	t.Seen, t.Samples = slices.Clone(e.Seen), nil
 	t.Queued = false
-	t.Crashed, t.Because = "", e.Reason
-	t.Held = ""
+	t.Crashed, t.StateReason = "", e.Reason
+	t.WorkFailed = ""
 	t.Unanswered, t.Answered, t.Unstarted = nil, nil, nil
 	if e.Actor == task.Human || movedInTracker(t, e) { // a person's word ends every cooldown
 		t.Failed = nil
@@ -83,7 +83,7 @@ func move(t *task.Task, e *Entry) {
 	t.Attention, t.GaveUp = "", nil
 	t.Asked = nil
 	if e.Unpause {
-		t.Paused, t.Hold = false, ""
+		t.Paused, t.PauseReason = false, ""
 	}
 	t.RespawnAt = time.Time{}
 	for i := range t.Attempts { // what the last visit cost them counts no more
@@ -216,7 +216,7 @@ func applyAttempts(t *task.Task, e *Entry) {
 		t.Attempts = slices.DeleteFunc(t.Attempts, func(a task.Attempt) bool { return a.Number == gone.Number })
 	}
 	if e.Type == AgentCrashed {
-		t.Crashed, t.Because = e.Role, e.Reason
+		t.Crashed, t.StateReason = e.Role, e.Reason
 	}
 	switch e.Type {
 	case AgentCrashed, AgentRespawn, AgentLimited, AgentSilent, AgentUndone, AgentRestate, AgentLost, AgentNotBegun, WorkFailed:
@@ -236,18 +236,18 @@ func applyAttempts(t *task.Task, e *Entry) {
 	}
 	for _, a := range e.Started {
 		t.Attempts = append(t.Attempts, a)
-		t.Spent = t.Spent.On(e.At)
+		t.Spent = t.Spent.OnDay(e.At)
 		t.Spent.DayAttempts++
-		tally(t, a.Role)
-		t.Crashed, t.Held, t.Unanswered = "", "", nil
+		countAttempt(t, a.Role)
+		t.Crashed, t.WorkFailed, t.Unanswered = "", "", nil
 		t.RespawnAt = time.Time{}
 	}
 	if len(t.Attempts) == 0 {
 		t.Attempts = nil
 	}
-	for _, r := range e.Ran {
-		t.Ran = slices.DeleteFunc(t.Ran, func(have task.Tally) bool { return have.Role == r.Role })
-		t.Ran = append(t.Ran, r)
+	for _, r := range e.AttemptCounts {
+		t.AttemptCounts = slices.DeleteFunc(t.AttemptCounts, func(have task.AttemptTally) bool { return have.Role == r.Role })
+		t.AttemptCounts = append(t.AttemptCounts, r)
 	}
 }
 
@@ -293,13 +293,13 @@ func applyNotice(t *task.Task, e *Entry) {
 	if at := attemptIndex(t, number); at >= 0 {
 		a := &t.Attempts[at]
 		if e.Notice != nil {
-			a.Credit += waited(t, a, e.At)
+			a.Credit += waitedTime(t, a, e.At)
 			a.Condition = *e.Notice
 		}
 		if e.Usage != nil {
-			more := e.Usage.Less(a.Usage)
+			more := e.Usage.Minus(a.Usage)
 			a.Usage = a.Usage.Plus(more)
-			t.Spent = t.Spent.On(e.At)
+			t.Spent = t.Spent.OnDay(e.At)
 			t.Spent.Usage = t.Spent.Plus(more)
 			t.Spent.DayMicros += more.Micros
 		}
@@ -311,10 +311,10 @@ func applyNotice(t *task.Task, e *Entry) {
 	}
 }
 
-// waited is how long of this visit the attempt has been waiting for somebody else. Since
+// waitedTime is how long of this visit the attempt has been waiting for somebody else. Since
 // RulesOfIdle one whose turn ended waits too.
-func waited(t *task.Task, a *task.Attempt, now time.Time) time.Duration {
-	if !a.Condition.Blocked() && (a.Condition.Name != task.Idle || t.Rules < RulesOfIdle) {
+func waitedTime(t *task.Task, a *task.Attempt, now time.Time) time.Duration {
+	if !a.Condition.IsBlocked() && (a.Condition.Name != task.Idle || t.Rules < RulesOfIdle) {
 		return 0
 	}
 	since := a.Condition.Since
@@ -332,14 +332,14 @@ func attemptIndex(t *task.Task, number int) int {
 	return slices.IndexFunc(t.Attempts, func(a task.Attempt) bool { return a.Number == number })
 }
 
-func tally(t *task.Task, role string) {
-	for i := range t.Ran {
-		if t.Ran[i].Role == role {
-			t.Ran[i].Count++
+func countAttempt(t *task.Task, role string) {
+	for i := range t.AttemptCounts {
+		if t.AttemptCounts[i].Role == role {
+			t.AttemptCounts[i].Count++
 			return
 		}
 	}
-	t.Ran = append(t.Ran, task.Tally{Role: role, Count: 1})
+	t.AttemptCounts = append(t.AttemptCounts, task.AttemptTally{Role: role, Count: 1})
 }
 
 func applyReceipt(t *task.Task, e *Entry) {
@@ -385,11 +385,11 @@ func effectDone(t *task.Task, p *task.Effect, r *signal.Receipt) {
 func applyWords(t *task.Task, e *Entry) {
 	t.Rules = max(t.Rules, e.Rules)
 	applyAnswer(t, e)
-	if e.Said != nil {
-		t.Said = e.Said
+	if e.LastReport != nil {
+		t.LastReport = e.LastReport
 	}
-	if e.Held != "" {
-		t.Held = e.Held
+	if e.WorkFailed != "" {
+		t.WorkFailed = e.WorkFailed
 	}
 	if e.Type == WorkFailed {
 		t.Failed = slices.DeleteFunc(t.Failed, func(m task.Moment) bool { return m.State == t.Status })
@@ -401,7 +401,7 @@ func applyWords(t *task.Task, e *Entry) {
 			t.Handover = nil
 		}
 	}
-	if e.Heard != nil {
+	if e.Snapshot != nil {
 		applyWork(t, e)
 	}
 	if h := e.Handoff; h != nil {
@@ -411,8 +411,8 @@ func applyWords(t *task.Task, e *Entry) {
 	if e.To != "" {
 		t.Question, t.Advice = e.Question, e.Advice
 	}
-	if e.Face != nil {
-		t.Face = e.Face
+	if e.CardSnapshot != nil {
+		t.CardSnapshot = e.CardSnapshot
 	}
 }
 
@@ -438,8 +438,8 @@ const (
 
 // applyWork folds which commits are the task's, and that they are merged.
 func applyWork(t *task.Task, e *Entry) {
-	for i := range e.Heard.Evidence {
-		switch ev := &e.Heard.Evidence[i]; {
+	for i := range e.Snapshot.Evidence {
+		switch ev := &e.Snapshot.Evidence[i]; {
 		case !ev.Holds || ev.Base == "" || ev.Head == "" || ev.Head == ev.Base:
 		case ev.Name == factCommits:
 			t.Work = &task.Work{Base: ev.Base, Head: ev.Head}
@@ -454,9 +454,9 @@ func applyFlags(t *task.Task, e *Entry) {
 	case TaskQueued:
 		t.Queued = true
 	case TaskPaused:
-		t.Paused, t.Hold = true, e.Reason
+		t.Paused, t.PauseReason = true, e.Reason
 	case TaskResumed:
-		t.Paused, t.Hold = false, ""
+		t.Paused, t.PauseReason = false, ""
 		t.Attention, t.GaveUp = "", nil
 		tryAgain(t)
 		for i := range t.Attempts { // a deadline does not count the time of a pause

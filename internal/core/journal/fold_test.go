@@ -105,10 +105,12 @@ func TestWhatEachEntryChanges(t *testing.T) {
 		{"a start after a crash", []Entry{{Type: AgentCrashed, Role: "worker", Respawn: later, Ended: []Ended{{Number: 1}}},
 			{Type: AgentRespawn, Started: []task.Attempt{{Number: 2, Role: "worker"}}}},
 			func(t *task.Task) bool {
-				return t.Crashed == "" && t.RespawnAt.IsZero() && t.RanOf("worker") == 2 && t.AttemptCount() == 2
+				return t.Crashed == "" && t.RespawnAt.IsZero() && t.AttemptsOfRole("worker") == 2 && t.AttemptCount() == 2
 			}},
 		{"a counter", []Entry{{Type: StatusChanged, To: "done", Counters: []task.Counter{{Name: "n", Value: 2, Total: 5}, {Name: "m", Value: 3}}}},
-			func(t *task.Task) bool { return t.Counter("n") == 2 && t.Counter("m") == 3 && t.Counter("none") == 0 }},
+			func(t *task.Task) bool {
+				return t.CounterValue("n") == 2 && t.CounterValue("m") == 3 && t.CounterValue("none") == 0
+			}},
 		{"a workspace that is free again", []Entry{{Type: EffectDone, Unbind: true, Receipt: ok("t/1/0")}}, func(t *task.Task) bool { return t.Workspace == "" }},
 		{"a text that opened a gate", []Entry{{Type: StatusChanged, To: "done", Opened: []task.Digest{{Section: "Plan", Sum: "1"}}}, {Type: StatusChanged, To: "x", Opened: []task.Digest{{Section: "Plan", Sum: "2"}}}},
 			func(t *task.Task) bool {

@@ -18,17 +18,17 @@ func Frontmatter(t task.Task) []taskfile.Field {
 		{Key: "branch", Value: t.Branch},
 		{Key: "harness", Value: t.Harness},
 		{Key: "review_harness", Value: t.ReviewHarness},
-		{Key: "effort", Value: nullable(t.Effort)},
-		{Key: "review_effort", Value: nullable(t.ReviewEffort)},
+		{Key: "effort", Value: textOrNil(t.Effort)},
+		{Key: "review_effort", Value: textOrNil(t.ReviewEffort)},
 		{Key: "status", Value: t.Status},
 		{Key: "summary", Value: t.Summary},
 		{Key: "workflow", Value: t.Workflow},
-		{Key: "workspace", Value: nullable(t.Workspace)},
-		{Key: "tmux_session", Value: nullable(t.Session)},
+		{Key: "workspace", Value: textOrNil(t.Workspace)},
+		{Key: "tmux_session", Value: textOrNil(t.Session)},
 		{Key: "created_at", Value: Timestamp(t.CreatedAt)},
 		{Key: "updated_at", Value: Timestamp(t.UpdatedAt)},
-		{Key: "pr_url", Value: omittable(t.PRURL)},
-		{Key: "pr_state", Value: omittable(t.PRState)},
+		{Key: "pr_url", Value: textOrOmit(t.PRURL)},
+		{Key: "pr_state", Value: textOrOmit(t.PRState)},
 	}
 	at := fieldIndex(fields, "summary")
 	for _, c := range t.Counters {
@@ -44,31 +44,31 @@ func fieldIndex(fields []taskfile.Field, key string) int {
 	return slices.IndexFunc(fields, func(f taskfile.Field) bool { return f.Key == key })
 }
 
-func omittable(s string) any {
+func textOrOmit(s string) any {
 	if s == "" {
 		return taskfile.Omit
 	}
 	return s
 }
 
-// Tampered lists the keys of Orange that a document shows differently from the
+// TamperedFields lists the keys of Orange that a document shows differently from the
 // record: From is what Orange wrote, To is what is there now. Keys that Orange does
 // not own are nobody's business here.
-func Tampered(doc taskfile.Document, t task.Task) []signal.Field {
+func TamperedFields(doc taskfile.Document, t task.Task) []signal.Field {
 	var changed []signal.Field
 	for _, f := range Frontmatter(t) {
 		have, there := doc.Get(f.Key)
 		wanted := f.Value != taskfile.Omit
-		if there == wanted && (!there || text(have) == text(f.Value)) {
+		if there == wanted && (!there || valueText(have) == valueText(f.Value)) {
 			continue
 		}
-		changed = append(changed, signal.Field{Name: f.Key, From: text(f.Value), To: text(have)})
+		changed = append(changed, signal.Field{Name: f.Key, From: valueText(f.Value), To: valueText(have)})
 	}
 	return changed
 }
 
-// text is a value as it counts: null and an empty text are the same.
-func text(v any) string {
+// valueText is a value as it counts: null and an empty text are the same.
+func valueText(v any) string {
 	if v == nil || v == taskfile.Omit {
 		return ""
 	}

@@ -23,7 +23,7 @@ func shown() task.Task {
 
 func written(t *testing.T, r task.Task) string {
 	t.Helper()
-	doc, err := taskfile.Document{}.With(Frontmatter(r))
+	doc, err := taskfile.Document{}.WithFields(Frontmatter(r))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestTampered(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, Tampered(doc, shown())); diff != "" {
+			if diff := cmp.Diff(tc.want, TamperedFields(doc, shown())); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -104,7 +104,7 @@ func TestTamperedWithoutFrontmatterAndWithAPullRequestOfNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := len(Tampered(doc, shown())), len(Frontmatter(shown())); got != want {
+	if got, want := len(TamperedFields(doc, shown())), len(Frontmatter(shown())); got != want {
 		t.Errorf("%d keys count as changed, want %d", got, want)
 	}
 	r := shown()
@@ -114,7 +114,7 @@ func TestTamperedWithoutFrontmatterAndWithAPullRequestOfNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []signal.Field{{Name: "pr_url", To: "https://example.com/1"}}
-	if diff := cmp.Diff(want, Tampered(doc, r)); diff != "" {
+	if diff := cmp.Diff(want, TamperedFields(doc, r)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

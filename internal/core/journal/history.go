@@ -44,38 +44,38 @@ type EventField struct {
 	Value any
 }
 
-// History shows an entry as the events of history.jsonl, in the order of the lines.
-func History(e Entry) []Event {
-	h := historian{e: &e}
+// HistoryEvents shows an entry as the events of history.jsonl, in the order of the lines.
+func HistoryEvents(e Entry) []Event {
+	h := eventBuilder{e: &e}
 	switch e.Type {
 	case TaskCreated:
-		h.created()
+		h.addCreated()
 	case TaskUpdated:
-		h.add(TaskUpdated, EventField{"changes", changes(&e)}, h.actor(), h.note(), h.via())
+		h.addEvent(TaskUpdated, EventField{"changes", fieldChanges(&e)}, h.actorField(), h.noteField(), h.viaField())
 	case AgentSpawned:
-		h.add(AgentSpawned, EventField{"workspace", nullable(e.Place)}, EventField{"tmux_session", nullable(session(&e))},
-			EventField{"role", e.Role}, EventField{"attempt", e.Attempt}, some("harness", e.Chosen), some("reason", receiptNote(&e)))
+		h.addEvent(AgentSpawned, EventField{"workspace", textOrNil(e.Place)}, EventField{"tmux_session", textOrNil(receiptSession(&e))},
+			EventField{"role", e.Role}, EventField{"attempt", e.Attempt}, optionalField("harness", e.Chosen), optionalField("reason", receiptNote(&e)))
 	case AgentCrashed:
-		h.crashed()
+		h.addCrashed()
 	case AutoAdvanced:
-		h.add(AutoAdvanced, EventField{"from", e.From}, EventField{"to", e.To}, EventField{"reason", e.Reason}, h.rejected())
-		h.moved()
+		h.addEvent(AutoAdvanced, EventField{"from", e.From}, EventField{"to", e.To}, EventField{"reason", e.Reason}, h.rejectedField())
+		h.addMoved()
 	case StatusChanged:
-		h.stopped()
-		h.moved()
+		h.addStopped()
+		h.addMoved()
 	default:
-		h.add(e.Type, h.details()...)
+		h.addEvent(e.Type, h.detailFields()...)
 	}
 	return h.events
 }
 
-type historian struct {
+type eventBuilder struct {
 	e      *Entry
 	events []Event
 }
 
-// add appends an event with those of the fields that say something.
-func (h *historian) add(typ Type, fields ...EventField) {
+// addEvent appends an event with those of the fields that say something.
+func (h *eventBuilder) addEvent(typ Type, fields ...EventField) {
 	ev := Event{Type: typ, At: h.e.At, Seq: h.e.Seq}
 	for _, f := range fields {
 		if f.Name != "" {
@@ -85,61 +85,61 @@ func (h *historian) add(typ Type, fields ...EventField) {
 	h.events = append(h.events, ev)
 }
 
-func (h *historian) created() {
+func (h *eventBuilder) addCreated() {
 	fields := []EventField{{"task_id", string(h.e.Task)}}
 	if n := h.e.New; n != nil {
 		fields = append(fields, EventField{"project", n.Project}, EventField{"branch", n.Branch}, EventField{"summary", n.Summary})
 	}
-	fields = append(fields, EventField{"status", h.e.To}, some("reason", h.e.Reason), h.actor())
+	fields = append(fields, EventField{"status", h.e.To}, optionalField("reason", h.e.Reason), h.actorField())
 	if n := h.e.New; n != nil { // what TASK.md does not show
-		fields = append(fields, some("tracker", n.TrackerRef), some("parent", string(n.Parent)), some("delivery", string(n.Delivery)), some("base", n.Base))
+		fields = append(fields, optionalField("tracker", n.TrackerRef), optionalField("parent", string(n.Parent)), optionalField("delivery", string(n.Delivery)), optionalField("base", n.Base))
 	}
-	h.add(TaskCreated, append(fields, h.via())...)
+	h.addEvent(TaskCreated, append(fields, h.viaField())...)
 }
 
-func (h *historian) crashed() {
+func (h *eventBuilder) addCrashed() {
 	fields := []EventField{{"status", h.e.From}}
 	for _, c := range h.e.Counters {
 		if c.Name == crashCount {
 			fields = append(fields, EventField{crashCount, c.Value})
 		}
 	}
-	h.add(AgentCrashed, append(fields, EventField{"reason", h.e.Reason}, some("role", h.e.Role), some("attention", h.e.Attention))...)
+	h.addEvent(AgentCrashed, append(fields, EventField{"reason", h.e.Reason}, optionalField("role", h.e.Role), optionalField("attention", h.e.Attention))...)
 }
 
-// moved is the status.changed of a transition, and what follows from where it leads.
-func (h *historian) moved() {
-	h.add(StatusChanged, EventField{"from", h.e.From}, EventField{"to", h.e.To}, h.actor(), h.note(), h.via())
+// addMoved is the status.changed of a transition, and what follows from where it leads.
+func (h *eventBuilder) addMoved() {
+	h.addEvent(StatusChanged, EventField{"from", h.e.From}, EventField{"to", h.e.To}, h.actorField(), h.noteField(), h.viaField())
 	if h.e.To == cancelled {
-		h.add(taskCancelled, some("reason", firstOf(h.e.Note, h.e.Reason)))
+		h.addEvent(taskCancelled, optionalField("reason", firstOf(h.e.Note, h.e.Reason)))
 	}
 }
 
-// stopped says, as earlier readers expect it, that a state's work was completed with
+// addStopped says, as earlier readers expect it, that a state's work was completed with
 // something to show for it. It is an extra line: the agent itself may live on.
-func (h *historian) stopped() {
+func (h *eventBuilder) addStopped() {
 	if h.e.Verb == complete && len(h.e.Opened) > 0 {
-		h.add(agentStopped, EventField{"outcome", "passed"})
+		h.addEvent(agentStopped, EventField{"outcome", "passed"})
 	}
 }
 
-// details lists what any other entry says.
-func (h *historian) details() []EventField {
+// detailFields lists what any other entry says.
+func (h *eventBuilder) detailFields() []EventField {
 	e := h.e
 	reason := e.Reason
 	if e.Type == EffectAsked && e.Actor == task.Human && len(e.Effects) > 0 { // its reason is only that a person asked
-		reason = e.wanted()
+		reason = e.describeEffects()
 	}
-	fields := []EventField{h.actor(), some("from", e.From), some("to", e.To), some("reason", reason), h.note(), some("attention", e.Attention)}
+	fields := []EventField{h.actorField(), optionalField("from", e.From), optionalField("to", e.To), optionalField("reason", reason), h.noteField(), optionalField("attention", e.Attention)}
 	if len(e.Ended) > 0 {
 		gone := e.Ended[0]
 		fields = append(fields, EventField{"role", gone.Role}, EventField{"attempt", gone.Number}, EventField{"code", gone.Code})
 	}
 	if len(e.Fields) > 0 {
-		fields = append(fields, EventField{"changes", changes(e)})
+		fields = append(fields, EventField{"changes", fieldChanges(e)})
 	}
 	if e.Receipt != nil {
-		fields = append(fields, EventField{"effect", e.Receipt.Effect}, some("error", e.Receipt.Error), EventField{"tries", e.Tries}, some("salvage", e.Receipt.Salvage))
+		fields = append(fields, EventField{"effect", e.Receipt.Effect}, optionalField("error", e.Receipt.Error), EventField{"tries", e.Tries}, optionalField("salvage", e.Receipt.Salvage))
 	}
 	if !e.Again.IsZero() {
 		fields = append(fields, EventField{"again", Timestamp(e.Again)})
@@ -147,49 +147,51 @@ func (h *historian) details() []EventField {
 	if e.Asked != nil {
 		fields = append(fields, EventField{"asked", e.Asked.To})
 	}
-	return append(fields, h.rejected(), h.via())
+	return append(fields, h.rejectedField(), h.viaField())
 }
 
-// rejected is what of a worker's wishes was not done.
-func (h *historian) rejected() EventField { return some("rejected", strings.Join(h.e.Rejected, "; ")) }
+// rejectedField is what of a worker's wishes was not done.
+func (h *eventBuilder) rejectedField() EventField {
+	return optionalField("rejected", strings.Join(h.e.Rejected, "; "))
+}
 
-func (h *historian) actor() EventField { return some("actor", string(h.e.Actor)) }
+func (h *eventBuilder) actorField() EventField { return optionalField("actor", string(h.e.Actor)) }
 
-func (h *historian) note() EventField { return some("note", h.e.Note) }
+func (h *eventBuilder) noteField() EventField { return optionalField("note", h.e.Note) }
 
-// via says where an action of a person came from.
-func (h *historian) via() EventField {
+// viaField says where an action of a person came from.
+func (h *eventBuilder) viaField() EventField {
 	if h.e.Via == nil {
 		return EventField{}
 	}
 	return EventField{"via", h.e.Via}
 }
 
-// some is a field that is left out if it is empty.
-func some(name, value string) EventField {
+// optionalField is a field that is left out if it is empty.
+func optionalField(name, value string) EventField {
 	if value == "" {
 		return EventField{}
 	}
 	return EventField{name, value}
 }
 
-func nullable(s string) any {
+func textOrNil(s string) any {
 	if s == "" {
 		return nil
 	}
 	return s
 }
 
-func session(e *Entry) string {
+func receiptSession(e *Entry) string {
 	if e.Receipt == nil {
 		return ""
 	}
 	return e.Receipt.Session
 }
 
-// changes maps fields to what became of them. A summary may be long: it is only said
+// fieldChanges maps fields to what became of them. A summary may be long: it is only said
 // that it changed.
-func changes(e *Entry) map[string]any {
+func fieldChanges(e *Entry) map[string]any {
 	out := make(map[string]any, len(e.Fields))
 	for _, f := range e.Fields {
 		if f.Name == "summary" {
@@ -212,12 +214,12 @@ func firstOf(texts ...string) string {
 
 // MarshalJSON writes type, timestamp and seq, then the fields in order.
 func (ev Event) MarshalJSON() ([]byte, error) {
-	line, err := ev.Line()
+	line, err := ev.HistoryLine()
 	return bytes.TrimSuffix(line, []byte("\n")), err
 }
 
-// Line is the event as a line of history.jsonl, with its line ending.
-func (ev Event) Line() ([]byte, error) {
+// HistoryLine is the event as a line of history.jsonl, with its line ending.
+func (ev Event) HistoryLine() ([]byte, error) {
 	var b bytes.Buffer
 	head := []EventField{{"type", ev.Type}, {"timestamp", Timestamp(ev.At)}, {"seq", ev.Seq}}
 	for i, f := range append(head, ev.Fields...) {

@@ -90,8 +90,8 @@ func TestHistory(t *testing.T) {
 func historyText(t *testing.T, e Entry) string {
 	t.Helper()
 	var b strings.Builder
-	for _, event := range History(e) {
-		line, err := event.Line()
+	for _, event := range HistoryEvents(e) {
+		line, err := event.HistoryLine()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestHistoryOfEveryTypeHasALine(t *testing.T) {
 	for _, typ := range []Type{TaskCreated, TaskUpdated, TaskQueued, TaskPaused, TaskResumed, TaskTampered, TaskDeleted, StatusChanged,
 		AutoAdvanced, AgentSpawned, AgentExited, AgentCrashed, AgentRespawn, AgentOverdue, EffectDone, EffectFailed, EffectGaveUp,
 		AskedPerson} {
-		events := History(Entry{Type: typ, Seq: 1})
+		events := HistoryEvents(Entry{Type: typ, Seq: 1})
 		if len(events) == 0 || events[0].Type != typ {
 			t.Errorf("%s shows as %v", typ, events)
 		}
@@ -122,7 +122,7 @@ func TestHistoryOfEveryTypeHasALine(t *testing.T) {
 }
 
 func TestEventMarshalsAsItsLine(t *testing.T) {
-	got, err := json.Marshal(History(Entry{Type: TaskPaused, Seq: 1}))
+	got, err := json.Marshal(HistoryEvents(Entry{Type: TaskPaused, Seq: 1}))
 	want := `[{"type":"task.paused","timestamp":"0001-01-01T00:00:00.000Z","seq":1}]`
 	if diff := cmp.Diff(want, string(got)); diff != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, diff)

@@ -68,56 +68,56 @@ type Entry struct {
 	Edge    int        `json:"edge,omitempty"` // that was taken, by its place in the workflow file
 	Line    int        `json:"line,omitempty"` // of that edge
 
-	From      string       `json:"from,omitempty"` // the state left, or the one an agent crashed in
-	To        string       `json:"to,omitempty"`
-	Override  bool         `json:"override,omitempty"`
-	Attention string       `json:"attention,omitempty"` // why a person must look
-	GaveUp    *task.GaveUp `json:"gave_up,omitempty"`   // with Attention: the effect it is about
-	ReturnTo  string       `json:"return_to,omitempty"` // with To: the new value, "" clears
-	Tip       string       `json:"tip,omitempty"`       // with To: commit the branch is at
+	From        string       `json:"from,omitempty"` // the state left, or the one an agent crashed in
+	To          string       `json:"to,omitempty"`
+	Override    bool         `json:"override,omitempty"`
+	Attention   string       `json:"attention,omitempty"` // why a person must look
+	GaveUp      *task.GaveUp `json:"gave_up,omitempty"`   // with Attention: the effect it is about
+	ReturnTo    string       `json:"return_to,omitempty"` // with To: the new value, "" clears
+	EntryCommit string       `json:"tip,omitempty"`       // with To: commit the branch is at
 
-	Rules    int             `json:"rules,omitempty"` // by which it was decided, and what follows, see engine.Rules
-	Heard    *signal.Heard   `json:"heard,omitempty"` // on the first entry of a decision
-	New      *signal.New     `json:"new,omitempty"`
-	Workflow string          `json:"workflow,omitempty"`
-	Hash     string          `json:"hash,omitempty"`
-	Fields   []signal.Field  `json:"fields,omitempty"`
-	Counters []task.Counter  `json:"counters,omitempty"` // new values of those that changed
-	Opened   []task.Digest   `json:"opened,omitempty"`
-	Seen     []task.Digest   `json:"seen,omitempty"`
-	Samples  []task.Sample   `json:"samples,omitempty"` // on the first entry of a decision: sections with verdicts that changed
-	Bind     string          `json:"bind,omitempty"`    // workspace bound by this entry
-	Unbind   bool            `json:"unbind,omitempty"`  // the workspace is free again
-	Unpause  bool            `json:"unpause,omitempty"` // the task is over: nothing holds its clean-up
-	Asked    *task.Asked     `json:"asked,omitempty"`
-	Started  []task.Attempt  `json:"started,omitempty"`
-	Ending   []int           `json:"ending,omitempty"`  // attempts ordered to end
-	Overdue  []int           `json:"overdue,omitempty"` // attempts whose deadline passed
-	Ended    []Ended         `json:"ended,omitempty"`   // attempts that are over
-	Parted   []int           `json:"parted,omitempty"`  // with To: attempts whose part is done
-	Role     string          `json:"role,omitempty"`    // that crashed or was started
-	Respawn  time.Time       `json:"respawn,omitzero"`  // when the dead agent is replaced
-	Limit    *task.Limit     `json:"limit,omitempty"`   // of the agent that ended at it
-	Chosen   string          `json:"chosen,omitempty"`  // harness of the agent that was started, where it was chosen, and why not another
-	Place    string          `json:"place,omitempty"`   // workspace of the agent that was started
-	Effects  []task.Effect   `json:"effects,omitempty"`
-	Receipt  *signal.Receipt `json:"receipt,omitempty"`
-	Notice   *task.Condition `json:"condition,omitempty"` // of Attempt, or of the one that ended
-	Usage    *task.Usage     `json:"usage,omitempty"`     // likewise, consumed so far
-	Nudged   []int           `json:"nudged,omitempty"`    // attempts that were told to go on
-	Tries    int             `json:"tries,omitempty"`     // of the effect, with Receipt
-	Again    time.Time       `json:"again,omitzero"`      // when the effect is tried again
-	Dropped  []string        `json:"dropped,omitempty"`   // given-up effects that no longer matter
+	Rules    int              `json:"rules,omitempty"` // by which it was decided, and what follows, see engine.Rules
+	Snapshot *signal.Snapshot `json:"heard,omitempty"` // on the first entry of a decision
+	New      *signal.New      `json:"new,omitempty"`
+	Workflow string           `json:"workflow,omitempty"`
+	Hash     string           `json:"hash,omitempty"`
+	Fields   []signal.Field   `json:"fields,omitempty"`
+	Counters []task.Counter   `json:"counters,omitempty"` // new values of those that changed
+	Opened   []task.Digest    `json:"opened,omitempty"`
+	Seen     []task.Digest    `json:"seen,omitempty"`
+	Samples  []task.Sample    `json:"samples,omitempty"` // on the first entry of a decision: sections with verdicts that changed
+	Bind     string           `json:"bind,omitempty"`    // workspace bound by this entry
+	Unbind   bool             `json:"unbind,omitempty"`  // the workspace is free again
+	Unpause  bool             `json:"unpause,omitempty"` // the task is over: nothing holds its clean-up
+	Asked    *task.Asked      `json:"asked,omitempty"`
+	Started  []task.Attempt   `json:"started,omitempty"`
+	Ending   []int            `json:"ending,omitempty"`  // attempts ordered to end
+	Overdue  []int            `json:"overdue,omitempty"` // attempts whose deadline passed
+	Ended    []Ended          `json:"ended,omitempty"`   // attempts that are over
+	Parted   []int            `json:"parted,omitempty"`  // with To: attempts whose part is done
+	Role     string           `json:"role,omitempty"`    // that crashed or was started
+	Respawn  time.Time        `json:"respawn,omitzero"`  // when the dead agent is replaced
+	Limit    *task.Limit      `json:"limit,omitempty"`   // of the agent that ended at it
+	Chosen   string           `json:"chosen,omitempty"`  // harness of the agent that was started, where it was chosen, and why not another
+	Place    string           `json:"place,omitempty"`   // workspace of the agent that was started
+	Effects  []task.Effect    `json:"effects,omitempty"`
+	Receipt  *signal.Receipt  `json:"receipt,omitempty"`
+	Notice   *task.Condition  `json:"condition,omitempty"` // of Attempt, or of the one that ended
+	Usage    *task.Usage      `json:"usage,omitempty"`     // likewise, consumed so far
+	Nudged   []int            `json:"nudged,omitempty"`    // attempts that were told to go on
+	Tries    int              `json:"tries,omitempty"`     // of the effect, with Receipt
+	Again    time.Time        `json:"again,omitzero"`      // when the effect is tried again
+	Dropped  []string         `json:"dropped,omitempty"`   // given-up effects that no longer matter
 
-	Said     *task.Said       `json:"said,omitempty"`
-	Held     string           `json:"held,omitempty"`
-	Handoff  *handoff.Handoff `json:"handoff,omitempty"`
-	Handover *task.Handover   `json:"handover,omitempty"` // what the hand-over leaves out; empty: nothing any more
-	Question string           `json:"question,omitempty"` // with To: what a role is consulted about
-	Advice   string           `json:"advice,omitempty"`   // with To: what it answered
-	Face     *board.Face      `json:"face,omitempty"`
-	Rejected []string         `json:"rejected,omitempty"` // wishes of a worker that are not done, and why
-	Ran      []task.Tally     `json:"ran,omitempty"`      // new counts of the attempts of roles
+	LastReport    *task.LastReport    `json:"said,omitempty"`
+	WorkFailed    string              `json:"held,omitempty"`
+	Handoff       *handoff.Handoff    `json:"handoff,omitempty"`
+	Handover      *task.Handover      `json:"handover,omitempty"` // what the hand-over leaves out; empty: nothing any more
+	Question      string              `json:"question,omitempty"` // with To: what a role is consulted about
+	Advice        string              `json:"advice,omitempty"`   // with To: what it answered
+	CardSnapshot  *board.Snapshot     `json:"face,omitempty"`
+	Rejected      []string            `json:"rejected,omitempty"` // wishes of a worker that are not done, and why
+	AttemptCounts []task.AttemptTally `json:"ran,omitempty"`      // new counts of the attempts of roles
 
 	Unanswered *task.Unanswered `json:"unanswered,omitempty"` // with Ended: it waited for a person
 
@@ -135,32 +135,32 @@ func (e *Entry) Signal(visit int) signal.Signal {
 	if e.Type == AgentSpawned {
 		s.Attempt = 0 // the entry names the attempt that was started
 	}
-	if h := e.Heard; h != nil {
+	if h := e.Snapshot; h != nil {
 		s.To, s.Role, s.Code, s.Mass, s.Word, s.Timer = h.To, h.Role, h.Code, h.Mass, h.Word, h.Timer
 		s.Artifacts = signal.Artifacts{Sections: h.Sections, Problem: h.Problem}
 		s.Evidence, s.Free = h.Evidence, h.Free
 		s.Arg, s.Active, s.Commit, s.Workspace = h.Arg, h.Active, h.Commit, h.Broken
-		s.Busy, s.Children, s.Report, s.Final, s.Face = h.Busy, h.Children, h.Report, h.Final, h.Face
+		s.Busy, s.Children, s.Report, s.Final, s.CardSnapshot = h.Busy, h.Children, h.Report, h.Final, h.CardSnapshot
 		s.Lost, s.Merged, s.BrokeOff, s.Confirmed, s.Missing, s.Left = h.Lost, h.Merged, h.BrokeOff, h.Confirmed, h.Missing, h.Left
 		s.Unstarted, s.Last = h.Unstarted, h.Last
 	}
 	return s
 }
 
-// Begins says whether the entry is the first of its decision. A signal whose decision
+// BeginsDecision says whether the entry is the first of its decision. A signal whose decision
 // may weigh evidence leaves what was heard on its first entry, and there only; every
 // other signal leads to one entry.
-func (e *Entry) Begins() bool {
+func (e *Entry) BeginsDecision() bool {
 	sig := signal.Signal{Kind: signal.Kind(e.Cause)}
-	return e.Heard != nil || !sig.Weighs()
+	return e.Snapshot != nil || !sig.WeighsEvidence()
 }
 
-// Decisions parts a journal into its decisions: the entries that one signal led to.
-func Decisions(entries []Entry) [][]Entry {
+// SplitDecisions parts a journal into its decisions: the entries that one signal led to.
+func SplitDecisions(entries []Entry) [][]Entry {
 	var out [][]Entry
 	first := 0
 	for i := range entries {
-		if i > first && entries[i].Begins() {
+		if i > first && entries[i].BeginsDecision() {
 			out = append(out, entries[first:i])
 			first = i
 		}

@@ -32,16 +32,16 @@ const (
 	maxWhy   = 1000
 )
 
-// Refused is the refusal of a signal about a task, with bounded words.
-func Refused(id task.ID, sig *signal.Signal, why string) Refusal {
+// NewRefusal is the refusal of a signal about a task, with bounded words.
+func NewRefusal(id task.ID, sig *signal.Signal, why string) Refusal {
 	return Refusal{
 		Task: id, At: sig.At, Actor: task.Actor(prose.Cut(string(sig.Actor), maxActor)), Attempt: sig.Attempt,
-		Kind: sig.Kind, Asked: prose.Cut(asked(sig), maxAsked), Why: prose.Cut(why, maxWhy),
+		Kind: sig.Kind, Asked: prose.Cut(describeRequest(sig), maxAsked), Why: prose.Cut(why, maxWhy),
 		Via: sig.Via,
 	}
 }
 
-func asked(sig *signal.Signal) string {
+func describeRequest(sig *signal.Signal) string {
 	switch {
 	case sig.To != "":
 		return sig.To

@@ -26,7 +26,7 @@ func TestARefusalSaysWhatWasAsked(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := journal.Refused("a", &tt.sig, "no"); got.Asked != tt.asked || got.Kind != tt.sig.Kind || got.Task != "a" || got.Why != "no" {
+			if got := journal.NewRefusal("a", &tt.sig, "no"); got.Asked != tt.asked || got.Kind != tt.sig.Kind || got.Task != "a" || got.Why != "no" {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -41,7 +41,7 @@ func TestARefusalIsBounded(t *testing.T) {
 	}
 	for _, sig := range []signal.Signal{{To: long}, {Verb: long}, {Fields: []signal.Field{{Name: long}}}, {Fields: many}} {
 		sig.Kind, sig.Actor, sig.At = signal.Request, task.Actor(long), time.Unix(1, 0)
-		got := journal.Refused("a", &sig, long)
+		got := journal.NewRefusal("a", &sig, long)
 		if n := len(got.Actor) + len(got.Asked) + len(got.Why); n > 1500 || got.Why == "" || !utf8.ValidString(string(got.Actor)+got.Asked+got.Why) {
 			t.Errorf("%d bytes: %+v", n, got)
 		}

@@ -17,40 +17,40 @@ type scanner struct {
 	lost bool
 }
 
-func (s *scanner) read(x *shape, v reflect.Value) {
+func (s *scanner) readValue(x *shape, v reflect.Value) {
 	switch {
 	case s.lost:
 	case x.moment:
-		*v.Addr().Interface().(*time.Time) = s.time()
+		*v.Addr().Interface().(*time.Time) = s.readTime()
 	case x.kind == reflect.String:
-		v.SetString(s.str())
+		v.SetString(s.readString())
 	case x.kind == reflect.Int:
-		v.SetInt(int64(s.num()))
+		v.SetInt(int64(s.readInt()))
 	case x.kind == reflect.Bool:
-		v.SetBool(s.truth())
+		v.SetBool(s.readBool())
 	case x.kind == reflect.Pointer:
 		v.Set(reflect.New(x.of))
-		s.read(x.elem, v.Elem())
+		s.readValue(x.elem, v.Elem())
 	case x.kind == reflect.Slice:
-		s.list(x.elem, v)
+		s.readList(x.elem, v)
 	case x.kind == reflect.Struct:
-		s.object(x.fields, v)
+		s.readObject(x.fields, v)
 	default:
 		s.lost = true
 	}
 }
 
-// object reads the fields of a struct. A name that is not listed, or not behind the
+// readObject reads the fields of a struct. A name that is not listed, or not behind the
 // one before, cannot be read here.
-func (s *scanner) object(fields []shapeField, v reflect.Value) {
-	s.take('{')
-	if s.peek() == '}' {
+func (s *scanner) readObject(fields []shapeField, v reflect.Value) {
+	s.readByte('{')
+	if s.peekByte() == '}' {
 		s.at++
 		return
 	}
 	for !s.lost {
-		name, _ := s.quoted()
-		s.take(':')
+		name, _ := s.readQuoted()
+		s.readByte(':')
 		for len(fields) > 0 && fields[0].name != string(name) {
 			fields = fields[1:]
 		}
@@ -58,53 +58,53 @@ func (s *scanner) object(fields []shapeField, v reflect.Value) {
 			s.lost = true
 			return
 		}
-		s.read(fields[0].shape, v.Field(fields[0].index))
+		s.readValue(fields[0].shape, v.Field(fields[0].index))
 		fields = fields[1:]
-		if s.peek() == '}' {
+		if s.peekByte() == '}' {
 			s.at++
 			return
 		}
-		s.take(',')
+		s.readByte(',')
 	}
 }
 
-// list reads an array that is not empty.
-func (s *scanner) list(elem *shape, v reflect.Value) {
-	s.take('[')
+// readList reads an array that is not empty.
+func (s *scanner) readList(elem *shape, v reflect.Value) {
+	s.readByte('[')
 	for n := 0; !s.lost; n++ {
 		if n == v.Cap() {
 			v.Grow(1)
 		}
 		v.SetLen(n + 1)
 		v.Index(n).SetZero()
-		s.read(elem, v.Index(n))
-		if s.peek() == ']' {
+		s.readValue(elem, v.Index(n))
+		if s.peekByte() == ']' {
 			s.at++
 			return
 		}
-		s.take(',')
+		s.readByte(',')
 	}
 }
 
-// take reads one character that must be there.
-func (s *scanner) take(c byte) {
-	if s.peek() != c {
+// readByte reads one character that must be there.
+func (s *scanner) readByte(c byte) {
+	if s.peekByte() != c {
 		s.lost = true
 		return
 	}
 	s.at++
 }
 
-func (s *scanner) peek() byte {
+func (s *scanner) peekByte() byte {
 	if s.lost || s.at >= len(s.text) {
 		return 0
 	}
 	return s.text[s.at]
 }
 
-// quoted reads a text between quotes, and says whether it stands for itself.
-func (s *scanner) quoted() (text []byte, plain bool) {
-	s.take('"')
+// readQuoted reads a text between quotes, and says whether it stands for itself.
+func (s *scanner) readQuoted() (text []byte, plain bool) {
+	s.readByte('"')
 	for start := s.at; !s.lost; {
 		end := bytes.IndexByte(s.text[s.at:], '"')
 		if end < 0 {
@@ -129,9 +129,9 @@ func isPlain(text []byte) bool {
 	return true
 }
 
-func (s *scanner) str() string {
+func (s *scanner) readString() string {
 	start := s.at
-	text, plain := s.quoted()
+	text, plain := s.readQuoted()
 	if plain || s.lost {
 		return string(text)
 	}
@@ -142,22 +142,22 @@ func (s *scanner) str() string {
 	return out
 }
 
-func (s *scanner) time() (t time.Time) {
-	text, plain := s.quoted()
+func (s *scanner) readTime() (t time.Time) {
+	text, plain := s.readQuoted()
 	if !plain || t.UnmarshalText(text) != nil {
 		s.lost = true
 	}
 	return t
 }
 
-// num reads a number that fits into every int.
-func (s *scanner) num() int {
-	negative := s.peek() == '-'
+// readInt reads a number that fits into every int.
+func (s *scanner) readInt() int {
+	negative := s.peekByte() == '-'
 	if negative {
 		s.at++
 	}
 	start, n := s.at, 0
-	for c := s.peek(); c >= '0' && c <= '9' && s.at-start < 10; c = s.peek() {
+	for c := s.peekByte(); c >= '0' && c <= '9' && s.at-start < 10; c = s.peekByte() {
 		n = 10*n + int(c-'0')
 		s.at++
 	}
@@ -171,7 +171,7 @@ func (s *scanner) num() int {
 	return n
 }
 
-func (s *scanner) truth() bool {
+func (s *scanner) readBool() bool {
 	for _, word := range [...]string{"true", "false"} {
 		if bytes.HasPrefix(s.text[s.at:], []byte(word)) {
 			s.at += len(word)

@@ -10,7 +10,7 @@ import (
 
 // A Told is what happened, in words for people: an entry, with what came of its effects.
 // Who asks and why may be in the words of agents and trackers.
-type Told struct {
+type NarratedEntry struct {
 	At       time.Time
 	Seq      int
 	Type     Type
@@ -36,35 +36,35 @@ const (
 	Bad   Tone = "bad"
 )
 
-// Tell tells entries, oldest first. Receipts are told with what came before them; that
+// NarrateEntries tells entries, oldest first. Receipts are told with what came before them; that
 // an agent's turn ended, or that it used more, is not told.
-func Tell(entries []Entry) []Told {
-	var out []Told
+func NarrateEntries(entries []Entry) []NarratedEntry {
+	var out []NarratedEntry
 	for i := range entries {
 		e := &entries[i]
-		if n := len(out) - 1; n >= 0 && folds(e) {
-			out[n].add(e)
+		if n := len(out) - 1; n >= 0 && isFolded(e) {
+			out[n].addFolded(e)
 			continue
 		}
-		out = append(out, tell(e))
+		out = append(out, narrateEntry(e))
 	}
 	return out
 }
 
-// folds says that an entry is no news by itself.
-func folds(e *Entry) bool {
+// isFolded says that an entry is no news by itself.
+func isFolded(e *Entry) bool {
 	switch e.Type {
 	case EffectDone:
-		return salvage(e) == ""
+		return receiptSalvage(e) == ""
 	case EffectFailed:
 		return true
 	case AgentNotice: // what it has consumed, and that its turn ended or began
-		return e.Notice == nil || !e.Notice.Blocked() && !e.Notice.Asks()
+		return e.Notice == nil || !e.Notice.IsBlocked() && !e.Notice.AsksPerson()
 	}
 	return false
 }
 
-func (t *Told) add(e *Entry) {
+func (t *NarratedEntry) addFolded(e *Entry) {
 	switch e.Type {
 	case EffectDone:
 		t.Done++
@@ -76,8 +76,8 @@ func (t *Told) add(e *Entry) {
 	}
 }
 
-func tell(e *Entry) Told {
-	t := Told{At: e.At, Seq: e.Seq, Type: e.Type, Who: who(e), From: e.From, To: e.To}
+func narrateEntry(e *Entry) NarratedEntry {
+	t := NarratedEntry{At: e.At, Seq: e.Seq, Type: e.Type, Who: describeActor(e), From: e.From, To: e.To}
 	if e.Via != nil {
 		t.Via = e.Via.String()
 	}
@@ -87,15 +87,15 @@ func tell(e *Entry) Told {
 	if e.To != "" {
 		t.Tone = Moved
 	} else {
-		t.What, t.Tone = e.words()
+		t.What, t.Tone = e.describeEntry()
 	}
-	t.why(e)
+	t.addReasons(e)
 	return t
 }
 
-// why adds the reasons that are not said yet.
-func (t *Told) why(e *Entry) {
-	texts := append([]string{e.Reason, e.Note, e.Held, e.Attention}, e.Rejected...)
+// addReasons adds the reasons that are not said yet.
+func (t *NarratedEntry) addReasons(e *Entry) {
+	texts := append([]string{e.Reason, e.Note, e.WorkFailed, e.Attention}, e.Rejected...)
 	if e.Type == AgentSpawned || e.Type == EffectAsked && e.Actor == task.Human {
 		texts[0] = receiptNote(e) // the reason is only that it was to be done
 	}
@@ -109,8 +109,8 @@ func (t *Told) why(e *Entry) {
 	}
 }
 
-// who is the one that asked, or the agent that it happened to.
-func who(e *Entry) string {
+// describeActor is the one that asked, or the agent that it happened to.
+func describeActor(e *Entry) string {
 	name, number := string(e.Actor), e.Attempt
 	if name == string(task.Engine) || name == "" {
 		switch {
@@ -126,8 +126,8 @@ func who(e *Entry) string {
 	return name
 }
 
-// words says what an entry is that moves no task.
-func (e *Entry) words() (string, Tone) {
+// describeEntry says what an entry is that moves no task.
+func (e *Entry) describeEntry() (string, Tone) {
 	switch e.Type {
 	case TaskUpdated:
 		return "changed " + e.fieldNames(), Plain
@@ -150,9 +150,9 @@ func (e *Entry) words() (string, Tone) {
 	case TaskRestored:
 		return "restored", Warn
 	case EffectAsked:
-		return e.wanted(), Plain
+		return e.describeEffects(), Plain
 	case EffectDone:
-		if ref := salvage(e); ref != "" {
+		if ref := receiptSalvage(e); ref != "" {
 			return "work that was not committed is kept at " + ref, Warn
 		}
 	case EffectGaveUp:
@@ -182,13 +182,13 @@ func (e *Entry) agentWords() (string, Tone) {
 		}
 		return "was started", Plain
 	case AgentExited:
-		return "ended" + e.code(), Quiet
+		return "ended" + e.describeExitCode(), Quiet
 	case AgentCrashed:
-		return "died" + e.code(), Bad
+		return "died" + e.describeExitCode(), Bad
 	case AgentLost:
 		return "ended together with others", Warn
 	case AgentNotBegun:
-		return "could not start" + e.code(), Bad
+		return "could not start" + e.describeExitCode(), Bad
 	case AgentRespawn:
 		if e.Actor == task.Human && len(e.Started) > 0 {
 			return "starts the " + e.Started[0].Role + " again", Plain
@@ -201,7 +201,7 @@ func (e *Entry) agentWords() (string, Tone) {
 	case AgentNudged:
 		return "was told to go on", Quiet
 	case AgentSilent:
-		return e.silence(), Warn
+		return e.describeSilence(), Warn
 	case AgentAnswered:
 		return "answers the " + e.Role, Plain
 	case AgentUndone:
@@ -216,15 +216,15 @@ func (e *Entry) agentWords() (string, Tone) {
 	return strings.ReplaceAll(string(e.Type), ".", " "), Plain
 }
 
-// silence says how an agent ended without an answer.
-func (e *Entry) silence() string {
+// describeSilence says how an agent ended without an answer.
+func (e *Entry) describeSilence() string {
 	if e.Unanswered != nil && e.Unanswered.Asks {
 		return "ended with a question"
 	}
 	return "did not say how it went"
 }
 
-func (e *Entry) code() string {
+func (e *Entry) describeExitCode() string {
 	if len(e.Ended) == 0 {
 		return ""
 	}
@@ -239,7 +239,7 @@ func (e *Entry) fieldNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (e *Entry) wanted() string {
+func (e *Entry) describeEffects() string {
 	if len(e.Effects) == 0 {
 		return "what was given up is tried again"
 	}
@@ -250,7 +250,7 @@ func (e *Entry) wanted() string {
 	return "asks for " + strings.Join(names, ", ")
 }
 
-func salvage(e *Entry) string {
+func receiptSalvage(e *Entry) string {
 	if e.Receipt == nil {
 		return ""
 	}

@@ -158,31 +158,31 @@ type Facts struct {
 	Reasons  []engine.WaitReason
 }
 
-// Of is the row of a task. def is nil if its workflow cannot be read.
-func Of(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row {
+// NewRow is the row of a task. def is nil if its workflow cannot be read.
+func NewRow(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row {
 	r := Row{
-		ID: t.ID, Project: word(t.Project), Branch: word(t.Branch), Summary: line(t.Summary, maxSummary), Status: word(t.Status), Workflow: word(t.Workflow),
-		WorkflowHash: t.WorkflowHash, Harness: word(t.Harness), Workspace: word(t.Workspace), Tracker: word(t.TrackerRef), Parent: t.Parent,
+		ID: t.ID, Project: cleanWord(t.Project), Branch: cleanWord(t.Branch), Summary: cleanLine(t.Summary, maxSummary), Status: cleanWord(t.Status), Workflow: cleanWord(t.Workflow),
+		WorkflowHash: t.WorkflowHash, Harness: cleanWord(t.Harness), Workspace: cleanWord(t.Workspace), Tracker: cleanWord(t.TrackerRef), Parent: t.Parent,
 		Life: lifeOf(t, f.Absent), Work: f.Work, Spent: t.Spent.Usage, Paused: t.Paused, Queued: t.Queued,
 		Created: t.CreatedAt, Since: t.Since, Active: t.UpdatedAt, Seq: t.Seq, PR: pullOf(t, f.Checks),
 	}
-	r.agents(t, f)
+	r.addAgents(t, f)
 	if def == nil {
 		r.Owner, r.Why = engine.APerson, "its workflow cannot be read: see orange doctor"
 		r.Wants, r.Text, r.Do, r.Asked = engine.ItemAttention, "its workflow cannot be read", "orange doctor", t.Since
 		return r
 	}
 	if c := def.CrashCounter(); c != nil {
-		r.Crashes = t.Counter(c.Name)
+		r.Crashes = t.CounterValue(c.Name)
 	}
-	g := engine.Look(def, *t, signal.Signal{At: now, Children: f.Children, Absent: f.Absent})
-	r.Kind, r.Owner, r.Why, r.Deadline, r.Moves = g.Kind, g.Owner, line(g.Why, maxText), g.Deadline, g.Moves
+	g := engine.Summarize(def, *t, signal.Signal{At: now, Children: f.Children, Absent: f.Absent})
+	r.Kind, r.Owner, r.Why, r.Deadline, r.Moves = g.Kind, g.Owner, cleanLine(g.Why, maxText), g.Deadline, g.Moves
 	r.Answers = g.Answers
 	if it := g.Wants; it != nil {
-		it.Because(f.Reasons)
-		r.Wants, r.Text, r.Do, r.Asked = it.Kind, line(it.Text, maxText), line(it.Do, maxText), it.Since
+		it.SetReasons(f.Reasons)
+		r.Wants, r.Text, r.Do, r.Asked = it.Kind, cleanLine(it.Text, maxText), cleanLine(it.Do, maxText), it.Since
 		r.Reasons = cleanReasons(it.Reasons)
-		r.Verb, r.Note = it.Verb, line(it.Note, maxText)
+		r.Verb, r.Note = it.Verb, cleanLine(it.Note, maxText)
 	}
 	return r
 }
@@ -191,7 +191,7 @@ func Of(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row {
 func (r *Row) Idle() bool {
 	living, idle := 0, 0
 	for i := range r.Attempts {
-		if a := &r.Attempts[i]; a.Lives() {
+		if a := &r.Attempts[i]; a.IsLive() {
 			living++
 			if a.Idle() {
 				idle++
@@ -201,20 +201,20 @@ func (r *Row) Idle() bool {
 	return r.Life == Alive && living > 0 && living == idle
 }
 
-// Lives says that an agent has a process and was not told to end.
-func (a *Attempt) Lives() bool { return !a.Ending && !a.Absent }
+// IsLive says that an agent has a process and was not told to end.
+func (a *Attempt) IsLive() bool { return !a.Ending && !a.Absent }
 
 // Idle says that an agent lives and its turn is over.
-func (a *Attempt) Idle() bool { return a.Lives() && a.Mood == task.Idle }
+func (a *Attempt) Idle() bool { return a.IsLive() && a.Mood == task.Idle }
 
 // Blocked says that an agent lives and cannot go on before somebody else does something.
-func (a *Attempt) Blocked() bool { return a.Lives() && task.Condition{Name: a.Mood}.Blocked() }
+func (a *Attempt) Blocked() bool { return a.IsLive() && task.Condition{Name: a.Mood}.IsBlocked() }
 
 // lifeOf says how the agents of a task are. One that died counts more than another that
 // lives: its work is not being done.
 func lifeOf(t *task.Task, absent []int) Life {
 	if t.Crashed != "" {
-		if _, replaced := t.Live(t.Crashed); !replaced {
+		if _, replaced := t.LiveAttempt(t.Crashed); !replaced {
 			return Dead
 		}
 	}
@@ -237,8 +237,8 @@ func (r *Row) May(verb string) bool {
 	return slices.ContainsFunc(r.Moves, func(m engine.Move) bool { return m.As == verb })
 }
 
-// Waits says whether a person is wanted for one of these.
-func (r *Row) Waits(kinds ...engine.ItemKind) bool { return slices.Contains(kinds, r.Wants) }
+// WaitsFor says whether a person is wanted for one of these.
+func (r *Row) WaitsFor(kinds ...engine.ItemKind) bool { return slices.Contains(kinds, r.Wants) }
 
 // AtTerminal is the role of the agent that needs a person at its terminal, as the row says it; "" if none does.
 func (r *Row) AtTerminal() string {
@@ -258,13 +258,13 @@ func cleanReasons(list []engine.WaitReason) []engine.WaitReason {
 	var out []engine.WaitReason
 	for _, r := range list {
 		text := screen.Steady(screen.Text(prose.Cut(r.Text, maxReason)))
-		out = append(out, engine.WaitReason{Kind: r.Kind, By: word(r.By), Text: text})
+		out = append(out, engine.WaitReason{Kind: r.Kind, By: cleanWord(r.By), Text: text})
 	}
 	return out
 }
 
-// agents lists the attempts that are not over, and finds the last sign of life.
-func (r *Row) agents(t *task.Task, f Facts) {
+// addAgents lists the attempts that are not over, and finds the last sign of life.
+func (r *Row) addAgents(t *task.Task, f Facts) {
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		active := f.Active[a.Number]
@@ -272,8 +272,8 @@ func (r *Row) agents(t *task.Task, f Facts) {
 			r.Active = active
 		}
 		r.Attempts = append(r.Attempts, Attempt{
-			Number: a.Number, Role: word(a.Role), State: word(a.State), Since: a.Since, Active: active, Mood: word(a.Condition.Name),
-			Detail: line(a.Condition.Detail, maxText), Until: a.Condition.Until, Usage: a.Usage, Ending: a.Ending, Overdue: a.Overdue, Absent: slices.Contains(f.Absent, a.Number),
+			Number: a.Number, Role: cleanWord(a.Role), State: cleanWord(a.State), Since: a.Since, Active: active, Mood: cleanWord(a.Condition.Name),
+			Detail: cleanLine(a.Condition.Detail, maxText), Until: a.Condition.Until, Usage: a.Usage, Ending: a.Ending, Overdue: a.Overdue, Absent: slices.Contains(f.Absent, a.Number),
 		})
 	}
 }
@@ -283,11 +283,11 @@ func pullOf(t *task.Task, checks string) *PR {
 		return nil
 	}
 	number, _ := tracker.PRNumber(t.PRURL)
-	return &PR{Number: number, URL: line(t.PRURL, maxText), State: word(t.PRState), Checks: word(checks)}
+	return &PR{Number: number, URL: cleanLine(t.PRURL, maxText), State: cleanWord(t.PRState), Checks: cleanWord(checks)}
 }
 
-// Checks puts the checks of a pull request into one word, "" if there are none.
-func Checks(list []tracker.Check) string {
+// SumChecks puts the checks of a pull request into one word, "" if there are none.
+func SumChecks(list []tracker.Check) string {
 	out := ""
 	for _, c := range list {
 		switch {
@@ -300,11 +300,11 @@ func Checks(list []tracker.Check) string {
 	return out
 }
 
-// word is a name that somebody else gave.
-func word(s string) string { return line(s, maxSummary) }
+// cleanWord is a name that somebody else gave.
+func cleanWord(s string) string { return cleanLine(s, maxSummary) }
 
-// line is text on one line, of at most n bytes and three dots.
-func line(s string, n int) string {
+// cleanLine is text on one line, of at most n bytes and three dots.
+func cleanLine(s string, n int) string {
 	whole := len(s) <= 4*n
 	if !whole { // what is cut away need not be cleaned
 		s = strings.ToValidUTF8(s[:4*n], "")

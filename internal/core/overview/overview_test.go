@@ -50,7 +50,7 @@ func TestLife(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			tt.task.Status = "working"
-			if got := Of(def, &tt.task, Facts{}, noon).Life; got != tt.want {
+			if got := NewRow(def, &tt.task, Facts{}, noon).Life; got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
@@ -64,7 +64,7 @@ func TestOf(t *testing.T) {
 		Since: noon, Visit: 1, Seq: 9, Counters: []task.Counter{{Name: "crash_count", Value: 1}}, Spent: task.Spend{Usage: task.Usage{Micros: 5}},
 		Attempts: []task.Attempt{{Number: 3, Role: "worker", State: "working", Since: noon, Condition: task.Condition{Name: task.WaitingInput, Detail: "a\nb\x1b[31m?", Since: noon}}},
 	}
-	got := Of(definition(t, "orange"), &tk, Facts{Work: &Work{Commits: 2}, Checks: "passed", Active: map[int]time.Time{3: noon.Add(time.Hour)}}, noon)
+	got := NewRow(definition(t, "orange"), &tk, Facts{Work: &Work{Commits: 2}, Checks: "passed", Active: map[int]time.Time{3: noon.Add(time.Hour)}}, noon)
 	want := Row{
 		ID: tk.ID, Project: "p", Branch: "b", Summary: "do it", Status: "working", Kind: workflow.Agent, Workflow: "orange", WorkflowHash: "h", Harness: "h",
 		Workspace: "p--1", Tracker: "board:p/1", Life: Alive, Owner: engine.APerson, Why: "attempt 3 of the worker is waiting-input: a b?",
@@ -80,7 +80,7 @@ func TestOf(t *testing.T) {
 }
 
 func TestATaskWhoseWorkflowCannotBeReadWantsAPerson(t *testing.T) {
-	got := Of(nil, &task.Task{ID: "t", Status: "working", Since: noon}, Facts{}, noon)
+	got := NewRow(nil, &task.Task{ID: "t", Status: "working", Since: noon}, Facts{}, noon)
 	if got.Wants != engine.ItemAttention || got.Owner != engine.APerson || got.Do == "" || !got.Asked.Equal(noon) {
 		t.Errorf("got %+v", got)
 	}
@@ -89,7 +89,7 @@ func TestATaskWhoseWorkflowCannotBeReadWantsAPerson(t *testing.T) {
 func TestChildrenDecideWhichMovesThereAre(t *testing.T) {
 	def, tk := definition(t, "linear-sdlc"), task.Task{Status: "Backlog"}
 	for n, want := range map[int]string{0: "Started", 2: "Coordinating"} {
-		got := Of(def, &tk, Facts{Children: make([]signal.Child, n)}, noon).Moves
+		got := NewRow(def, &tk, Facts{Children: make([]signal.Child, n)}, noon).Moves
 		if len(got) == 0 || got[0].To != want {
 			t.Errorf("with %d children: %+v, want %s", n, got, want)
 		}
@@ -111,7 +111,7 @@ func TestTextsAreBounded(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := Of(definition(t, "orange"), &task.Task{Summary: tt.in, Status: "working"}, Facts{}, noon).Summary
+			got := NewRow(definition(t, "orange"), &task.Task{Summary: tt.in, Status: "working"}, Facts{}, noon).Summary
 			if got != tt.want {
 				t.Errorf("got %.80q, want %.80q", got, tt.want)
 			}
@@ -129,14 +129,14 @@ func TestEveryTextOfARowIsSafe(t *testing.T) {
 		draw := func(name string) string { return text.Draw(rt, name) }
 		tk := task.Task{
 			Project: draw("project"), Branch: draw("branch"), Summary: draw("summary"), Workflow: draw("workflow"), Harness: draw("harness"), Workspace: draw("workspace"),
-			TrackerRef: draw("tracker"), PRURL: draw("pr"), PRState: draw("state"), Hold: draw("hold"), Paused: rapid.Bool().Draw(rt, "paused"), Held: draw("held"),
+			TrackerRef: draw("tracker"), PRURL: draw("pr"), PRState: draw("state"), PauseReason: draw("hold"), Paused: rapid.Bool().Draw(rt, "paused"), WorkFailed: draw("held"),
 			Status:   rapid.SampledFrom([]string{"working", "reviewing", "done", draw("status")}).Draw(rt, "status"),
 			Attempts: []task.Attempt{{Role: draw("role"), State: draw("where"), Condition: task.Condition{Name: draw("mood"), Detail: draw("detail")}}},
 		}
 		if rapid.Bool().Draw(rt, "attention") {
 			tk.Attention = draw("attention")
 		}
-		r := Of(def, &tk, Facts{Checks: draw("checks")}, noon)
+		r := NewRow(def, &tk, Facts{Checks: draw("checks")}, noon)
 		list := []string{r.Project, r.Branch, r.Summary, r.Status, r.Workflow, r.Harness, r.Workspace, r.Tracker, r.Why, r.Text, r.Do, r.Owner}
 		if r.PR != nil {
 			list = append(list, r.PR.URL, r.PR.State, r.PR.Checks)
@@ -171,7 +171,7 @@ func TestChecks(t *testing.T) {
 		"the last is under way": {of(tracker.CheckPassed, tracker.CheckPending), tracker.CheckPending},
 	}
 	for name, tt := range tests {
-		if got := Checks(tt.in); got != tt.want {
+		if got := SumChecks(tt.in); got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
 	}
@@ -181,7 +181,7 @@ func TestARowSaysWhyItWaitsAndKeepsItsLines(t *testing.T) {
 	def := definition(t, "orange")
 	k := task.Task{ID: "1", Status: "stuck", Visit: 2}
 	reasons := []engine.WaitReason{{Kind: engine.BecauseOfNote, By: "worker", Text: "- one\x1b[31m\n- two"}}
-	r := Of(def, &k, Facts{Reasons: reasons}, time.Time{})
+	r := NewRow(def, &k, Facts{Reasons: reasons}, time.Time{})
 	if r.Text != "the work needs help: - one - two" {
 		t.Errorf("text: %q", r.Text)
 	}
@@ -189,7 +189,7 @@ func TestARowSaysWhyItWaitsAndKeepsItsLines(t *testing.T) {
 		t.Errorf("reasons: %+v", r.Reasons)
 	}
 	state := State{Tasks: []Row{r}}
-	if items := state.Inbox(); len(items) != 1 || items[0].Reasons[0] != r.Reasons[0] {
+	if items := state.InboxItems(); len(items) != 1 || items[0].Reasons[0] != r.Reasons[0] {
 		t.Errorf("items: %+v", items)
 	}
 }
@@ -210,8 +210,8 @@ func TestAnAgentWithoutAProcessDoesNotCount(t *testing.T) {
 		"one has died":       {[]int{1}, Alive, Summary{Tasks: 1, Agents: 1}, false},
 		"none has a process": {[]int{1, 2}, Dead, Summary{Tasks: 1}, false},
 	} {
-		r := Of(def, &tk, Facts{Absent: tt.absent}, noon)
-		if got := Sum([]Row{r}); r.Life != tt.life || got != tt.sum || r.Idle() != tt.idle {
+		r := NewRow(def, &tk, Facts{Absent: tt.absent}, noon)
+		if got := SumRows([]Row{r}); r.Life != tt.life || got != tt.sum || r.Idle() != tt.idle {
 			t.Errorf("%s: %s, %+v, idle %v", name, r.Life, got, r.Idle())
 		}
 	}

@@ -46,8 +46,8 @@ const (
 	ByWaiting  Order = "waiting" // what waits longest for a person first
 )
 
-// Orders lists them as keys go through them.
-func Orders() []Order {
+// AllOrders lists them as keys go through them.
+func AllOrders() []Order {
 	return []Order{ByCreation, ByActivity, ByStatus, ByProject, ByCost, ByWaiting}
 }
 
@@ -67,18 +67,18 @@ type Group struct {
 	Rows []Row
 }
 
-// Choose returns the rows that are shown, in their groups. The rows it is given keep
+// ChooseRows returns the rows that are shown, in their groups. The rows it is given keep
 // their order.
-func Choose(rows []Row, c Choice) []Group {
+func ChooseRows(rows []Row, c Choice) []Group {
 	words := strings.Fields(strings.ToLower(c.Search))
 	picked := make([]*Row, 0, len(rows))
 	for i := range rows {
-		if c.shows(&rows[i], words) {
+		if c.showsRow(&rows[i], words) {
 			picked = append(picked, &rows[i])
 		}
 	}
 	slices.SortStableFunc(picked, func(a, b *Row) int {
-		n := compare(a, b, c.Sort)
+		n := compareRows(a, b, c.Sort)
 		if c.Reverse {
 			n = -n
 		}
@@ -91,10 +91,10 @@ func Choose(rows []Row, c Choice) []Group {
 	if c.Group == NoGroups {
 		return []Group{{Rows: shown}}
 	}
-	return grouped(shown, c.Group)
+	return groupRows(shown, c.Group)
 }
 
-func (c *Choice) shows(r *Row, words []string) bool {
+func (c *Choice) showsRow(r *Row, words []string) bool {
 	over := r.Kind == workflow.Terminal
 	switch {
 	case c.Project != "" && r.Project != c.Project, c.Status != "" && r.Status != c.Status, c.Wanted && !r.Wants.WaitsForPerson():
@@ -116,31 +116,31 @@ func (c *Choice) shows(r *Row, words []string) bool {
 	return true
 }
 
-func compare(a, b *Row, by Order) int {
+func compareRows(a, b *Row, by Order) int {
 	switch by {
 	case ByActivity:
 		return b.Active.Compare(a.Active)
 	case ByStatus:
-		return cmp.Or(cmp.Compare(Place(a.Kind), Place(b.Kind)), cmp.Compare(a.Status, b.Status))
+		return cmp.Or(cmp.Compare(KindPlace(a.Kind), KindPlace(b.Kind)), cmp.Compare(a.Status, b.Status))
 	case ByProject:
 		return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Branch, b.Branch))
 	case ByCost:
 		return cmp.Compare(b.Spent.Micros, a.Spent.Micros)
 	case ByWaiting:
-		return cmp.Or(cmp.Compare(waits(b), waits(a)), a.Asked.Compare(b.Asked))
+		return cmp.Or(cmp.Compare(waitRank(b), waitRank(a)), a.Asked.Compare(b.Asked))
 	}
 	return a.Created.Compare(b.Created)
 }
 
-func waits(r *Row) int {
+func waitRank(r *Row) int {
 	if r.Wants.WaitsForPerson() {
 		return 1
 	}
 	return 0
 }
 
-// Place is the place of a state's kind along the life of a task.
-func Place(k workflow.Kind) int {
+// KindPlace is the place of a state's kind along the life of a task.
+func KindPlace(k workflow.Kind) int {
 	order := []workflow.Kind{workflow.Queued, workflow.Waiting, workflow.Agent, workflow.HumanDo, workflow.Halt, workflow.Terminal}
 	if i := slices.Index(order, k); i >= 0 {
 		return i
@@ -148,13 +148,13 @@ func Place(k workflow.Kind) int {
 	return len(order)
 }
 
-// grouped puts rows together, each name once. Groups are in the order of the life of a
+// groupRows puts rows together, each name once. Groups are in the order of the life of a
 // task, or by name.
-func grouped(rows []Row, by Grouping) []Group {
+func groupRows(rows []Row, by Grouping) []Group {
 	index, ranks := map[string]int{}, map[string]int{}
 	var out []Group
 	for i := range rows {
-		name, place := rows[i].Status, Place(rows[i].Kind)
+		name, place := rows[i].Status, KindPlace(rows[i].Kind)
 		if by == ProjectRows {
 			name, place = rows[i].Project, 0
 		}
@@ -173,9 +173,9 @@ func grouped(rows []Row, by Grouping) []Group {
 	return out
 }
 
-// Apply brings a state up to date. Rows keep their places; new ones come last. What is
+// ApplyChange brings a state up to date. Rows keep their places; new ones come last. What is
 // older than what the state has is passed over.
-func (s *State) Apply(c Change) {
+func (s *State) ApplyChange(c Change) {
 	if c.Row >= s.Row {
 		s.Row, s.At, s.Paused, s.Projects = c.Row, c.At, c.Paused, c.Projects
 	}
@@ -200,9 +200,9 @@ func (s *State) Apply(c Change) {
 	}
 }
 
-// Inbox is what waits for a person, what frees other tasks first, then by age. The backlog
+// InboxItems is what waits for a person, what frees other tasks first, then by age. The backlog
 // comes last.
-func (s *State) Inbox() []engine.Item {
+func (s *State) InboxItems() []engine.Item {
 	queued := map[string]int{} // for a workspace, by project
 	for i := range s.Tasks {
 		if s.Tasks[i].Queued {
@@ -231,8 +231,8 @@ func (s *State) Inbox() []engine.Item {
 	return out
 }
 
-// Used is how many workspaces of a project are taken.
-func (s *State) Used(project string) int {
+// UsedWorkspaces is how many workspaces of a project are taken.
+func (s *State) UsedWorkspaces(project string) int {
 	n := 0
 	for i := range s.Tasks {
 		if s.Tasks[i].Project == project && s.Tasks[i].Workspace != "" {
@@ -253,8 +253,8 @@ type Summary struct {
 	Blocked int `json:"blocked,omitempty"` // of the agents, those that cannot go on by themselves
 }
 
-// Sum counts rows.
-func Sum(rows []Row) Summary {
+// SumRows counts rows.
+func SumRows(rows []Row) Summary {
 	var out Summary
 	for i := range rows {
 		r := &rows[i]
@@ -271,7 +271,7 @@ func Sum(rows []Row) Summary {
 			out.Queued++
 		}
 		for i := range r.Attempts {
-			if r.Attempts[i].Lives() {
+			if r.Attempts[i].IsLive() {
 				out.Agents++
 			}
 			if r.Attempts[i].Idle() {

@@ -63,7 +63,7 @@ func TestChoose(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			rows := some()
-			if got := written(Choose(rows, tt.choice)); got != tt.want {
+			if got := written(ChooseRows(rows, tt.choice)); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 			if d := cmp.Diff(some(), rows); d != "" {
@@ -119,12 +119,12 @@ func TestGroupsPartTheChosenRowsAndKeepTheirOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := anyRows().Draw(t, "rows")
 		c := Choice{
-			Scope: rapid.SampledFrom([]Scope{Active, Done, All}).Draw(t, "scope"), Sort: rapid.SampledFrom(Orders()).Draw(t, "sort"), Reverse: rapid.Bool().Draw(t, "reverse"),
+			Scope: rapid.SampledFrom([]Scope{Active, Done, All}).Draw(t, "scope"), Sort: rapid.SampledFrom(AllOrders()).Draw(t, "sort"), Reverse: rapid.Bool().Draw(t, "reverse"),
 			Wanted: rapid.Bool().Draw(t, "wanted"), Search: rapid.SampledFrom([]string{"", "x", "work"}).Draw(t, "search"),
 		}
-		flat := Choose(rows, c)[0].Rows
+		flat := ChooseRows(rows, c)[0].Rows
 		c.Group = rapid.SampledFrom([]Grouping{StatusGroup, ProjectRows}).Draw(t, "group")
-		groups := Choose(rows, c)
+		groups := ChooseRows(rows, c)
 		place := map[task.ID]int{}
 		for i := range flat {
 			place[flat[i].ID] = i
@@ -155,7 +155,7 @@ func TestGroupsPartTheChosenRowsAndKeepTheirOrder(t *testing.T) {
 func ordered(t *rapid.T, rows []Row, c Choice) {
 	for i := range rows {
 		for j := i + 1; j < len(rows); j++ {
-			n := compare(&rows[i], &rows[j], c.Sort)
+			n := compareRows(&rows[i], &rows[j], c.Sort)
 			if c.Reverse {
 				n = -n
 			}
@@ -181,10 +181,10 @@ func TestApplyInAnyBatchesComesToTheSame(t *testing.T) {
 		for at := 0; at < len(news); {
 			n := rapid.IntRange(1, len(news)-at).Draw(t, "batch")
 			from := max(0, at-rapid.IntRange(0, 3).Draw(t, "again"))
-			s.Apply(Change{Row: int64(at + n), Tasks: news[from : at+n]})
+			s.ApplyChange(Change{Row: int64(at + n), Tasks: news[from : at+n]})
 			at += n
 		}
-		s.Apply(Change{Row: 1, Paused: true, Tasks: news[:min(3, len(news))], Gone: ids}) // late, and old
+		s.ApplyChange(Change{Row: 1, Paused: true, Tasks: news[:min(3, len(news))], Gone: ids}) // late, and old
 		if len(news) > 1 && (s.Paused || s.Row != int64(len(news))) {
 			t.Fatalf("something old was taken: %+v", s)
 		}
@@ -205,7 +205,7 @@ func TestApplyInAnyBatchesComesToTheSame(t *testing.T) {
 
 func TestApply(t *testing.T) {
 	s := State{Row: 5, Tasks: []Row{{ID: "a", Seq: 3}, {ID: "b", Seq: 1}, {ID: "c", Seq: 7}}}
-	s.Apply(Change{
+	s.ApplyChange(Change{
 		Row: 9, At: noon, Paused: true, Projects: []Project{{Name: "p"}}, Gone: []task.ID{"b"},
 		Tasks: []Row{{ID: "d", Seq: 1}, {ID: "a", Seq: 2, Summary: "old"}, {ID: "c", Seq: 7, Summary: "as new, and more is known"}},
 	})
@@ -225,7 +225,7 @@ func TestInbox(t *testing.T) {
 	for i, status := range []string{"pending", "planning", "clarification", "working", "agent-review", "reviewing", "stuck", "done", "cancelled"} {
 		for j, change := range []func(*task.Task){
 			func(*task.Task) {}, func(t *task.Task) { t.Attention = "push failed:\x1b[31m no" }, func(t *task.Task) { t.Queued = true }, func(t *task.Task) { t.Crashed = "worker" },
-			func(t *task.Task) { t.Held = "it failed" }, func(t *task.Task) { t.Asked = &task.Asked{To: "done", By: "fixer", At: noon} }, func(t *task.Task) { t.Workspace = "p--1" },
+			func(t *task.Task) { t.WorkFailed = "it failed" }, func(t *task.Task) { t.Asked = &task.Asked{To: "done", By: "fixer", At: noon} }, func(t *task.Task) { t.Workspace = "p--1" },
 		} {
 			tk := task.Task{ID: task.ID(fmt.Sprintf("%d%d", i, j)), Project: []string{"p", "q"}[j%2], Branch: "b", Status: status, Since: noon.Add(-time.Duration(j) * time.Minute), UpdatedAt: noon, Visit: 2}
 			change(&tk)
@@ -235,14 +235,14 @@ func TestInbox(t *testing.T) {
 	s := State{Paused: true}
 	queued := map[string]int{}
 	for i := range tasks {
-		s.Tasks = append(s.Tasks, Of(def, &tasks[i], Facts{}, noon))
+		s.Tasks = append(s.Tasks, NewRow(def, &tasks[i], Facts{}, noon))
 		if tasks[i].Queued {
 			queued[tasks[i].Project]++
 		}
 	}
 	want := []engine.Item{{Kind: engine.ItemPaused, Text: "everything is paused: nothing starts and nothing ends", Do: "orange resume"}}
 	for i := range tasks {
-		it, ok := engine.Inbox(def, tasks[i])
+		it, ok := engine.InboxItem(def, tasks[i])
 		if !ok {
 			continue
 		}
@@ -253,7 +253,7 @@ func TestInbox(t *testing.T) {
 		want = append(want, it)
 	}
 	engine.SortInbox(want)
-	if d := cmp.Diff(want, s.Inbox()); d != "" {
+	if d := cmp.Diff(want, s.InboxItems()); d != "" {
 		t.Error(d)
 	}
 	if len(want) < 30 {
@@ -264,7 +264,7 @@ func TestInbox(t *testing.T) {
 func TestSum(t *testing.T) {
 	rows := some()
 	rows[0].Attempts = []Attempt{{Number: 1}, {Number: 2, Ending: true, Mood: task.Idle}, {Number: 3, Mood: task.Idle}}
-	if d := cmp.Diff(Summary{Tasks: 4, Agents: 2, Idle: 1, Wants: 2, Queued: 1}, Sum(rows)); d != "" {
+	if d := cmp.Diff(Summary{Tasks: 4, Agents: 2, Idle: 1, Wants: 2, Queued: 1}, SumRows(rows)); d != "" {
 		t.Error(d)
 	}
 }
@@ -292,7 +292,7 @@ func TestIdle(t *testing.T) {
 
 func TestUsed(t *testing.T) {
 	s := State{Tasks: []Row{{Project: "p", Workspace: "p--1"}, {Project: "p"}, {Project: "q", Workspace: "q--1"}}}
-	if n := s.Used("p"); n != 1 {
+	if n := s.UsedWorkspaces("p"); n != 1 {
 		t.Errorf("got %d", n)
 	}
 }

@@ -29,7 +29,7 @@ func FuzzTemplate(f *testing.F) {
 			Task:   task.Task{ID: "0123456789abcdefghijk", Project: "shop", Branch: "login", Summary: summary, Status: "working"},
 			Effect: task.Effect{Role: "worker", Prompt: "plan", Text: message, Attempt: 1},
 		}
-		whole := prompt.Whole(facts)
+		whole := prompt.StartPrompt(facts)
 		if utf8.ValidString(words) && utf8.ValidString(summary) && utf8.ValidString(message) && !utf8.ValidString(whole) {
 			t.Errorf("valid words make %q", whole)
 		}
@@ -37,7 +37,7 @@ func FuzzTemplate(f *testing.F) {
 		if summary == place && words == "{summary}" && !strings.Contains(whole, place) {
 			t.Errorf("what a value says was filled in: %q", whole)
 		}
-		told := prompt.Message(facts)
+		told := prompt.MessageText(facts)
 		if strings.TrimSpace(message) != "" {
 			for _, line := range strings.Split(strings.TrimSpace(message), "\n") {
 				if !strings.Contains(told, "> "+line) && !strings.Contains(line, "<!--") {

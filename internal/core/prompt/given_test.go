@@ -17,16 +17,16 @@ func told(f prompt.Facts, role, name string) string {
 		f.Task.Status = stateOf(f.Def, name)
 	}
 	f.Effect = task.Effect{Prompt: name, Role: role, Attempt: 3, Start: true}
-	return prompt.Whole(f)
+	return prompt.StartPrompt(f)
 }
 
 func TestWhatIsWantedIsInThePrompt(t *testing.T) {
-	doc, err := taskfile.Parse(taskfile.Begin("# A form\n\nIt has a label.", "Please add <!-- a form -->\n\n<!--WORK_RESULT:passed -->"))
+	doc, err := taskfile.Parse(taskfile.NewBody("# A form\n\nIt has a label.", "Please add <!-- a form -->\n\n<!--WORK_RESULT:passed -->"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := facts(t, "orange")
-	f.Requirements, f.Context = prompt.Given(doc.Sections())
+	f.Requirements, f.Context = prompt.ReadGiven(doc.Sections())
 	got := told(f, "worker", "worker")
 	for _, want := range []string{
 		"\n## Requirements\n\nThis is what a person wants: carry out your part of it.\n\n### A form\n\nIt has a label.\n\n",
@@ -43,7 +43,7 @@ func TestOnlyTheFirstSectionIsAPersons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, c := prompt.Given(doc.Sections()); r != "A form." || c != "By hand." {
+	if r, c := prompt.ReadGiven(doc.Sections()); r != "A form." || c != "By hand." {
 		t.Errorf("%q, %q", r, c)
 	}
 }
@@ -93,12 +93,12 @@ func TestThePullRequestOfQA(t *testing.T) {
 				f.Task.Status = stateOf(f.Def, role)
 				for _, name := range []string{role, "again"} {
 					f.Effect = task.Effect{Prompt: name, Role: role, Attempt: 3, Start: true}
-					if got := prompt.Whole(f); strings.Count(got, tt.want) != 1 || !f.Mentions("pull_request") {
+					if got := prompt.StartPrompt(f); strings.Count(got, tt.want) != 1 || !f.MentionsVariable("pull_request") {
 						t.Errorf("%s:\n%s", name, got)
 					}
 				}
 			}
-			if f.Effect = (task.Effect{Prompt: "again", Role: "development"}); f.Mentions("pull_request") {
+			if f.Effect = (task.Effect{Prompt: "again", Role: "development"}); f.MentionsVariable("pull_request") {
 				t.Error("a developer needs no pull request")
 			}
 		})

@@ -25,8 +25,8 @@ func edgeTo(t *testing.T, f prompt.Facts, from, to, gate string) int {
 func TestTheFindingsOfTheLastReportAreInThePromptOfTheNextAgent(t *testing.T) {
 	said := func(role, state, outcome, code, detail, final string) journal.Entry {
 		return journal.Entry{
-			Said:  &task.Said{Role: role, State: state, Visit: 2, Outcome: outcome, Code: code, Detail: detail},
-			Heard: &signal.Heard{Final: final},
+			LastReport: &task.LastReport{Role: role, State: state, Visit: 2, Outcome: outcome, Code: code, Detail: detail},
+			Snapshot:   &signal.Snapshot{Final: final},
 		}
 	}
 	for _, c := range []struct {
@@ -61,7 +61,7 @@ func TestTheFindingsOfTheLastReportAreInThePromptOfTheNextAgent(t *testing.T) {
 			f.Effect = task.Effect{Prompt: c.prompt, Role: c.role, Attempt: 3, Start: true}
 			entries := []journal.Entry{{To: c.status}, c.last(f), {Type: journal.TaskPaused}}
 			f.Last = prompt.FindLast(f.Def, &f.Task, c.role, entries, func(string) string { return "FAIL\nthe total is wrong" })
-			got := prompt.Whole(f)
+			got := prompt.StartPrompt(f)
 			for _, want := range c.want {
 				if strings.Count(got, want) != 1 {
 					t.Errorf("%q is there %d times in\n%s", want, strings.Count(got, want), got)
@@ -75,8 +75,8 @@ func TestAReplacementIsNotToldItsOwnReport(t *testing.T) {
 	f := facts(t, "linear-sdlc")
 	f.Task.Status, f.Task.Visit = "Finished", 3
 	entries := []journal.Entry{
-		{Said: &task.Said{Role: "development", State: "Started", Visit: 2, Outcome: "passed"}},
-		{Said: &task.Said{Role: "qa", State: "Finished", Visit: 3, Outcome: "unknown", Diagnosis: "no marker"}},
+		{LastReport: &task.LastReport{Role: "development", State: "Started", Visit: 2, Outcome: "passed"}},
+		{LastReport: &task.LastReport{Role: "qa", State: "Finished", Visit: 3, Outcome: "unknown", Diagnosis: "no marker"}},
 	}
 	got := prompt.FindLast(f.Def, &f.Task, "qa", entries, nil)
 	if got == nil || got.Role != "development" || got.Failed {
@@ -89,8 +89,8 @@ func TestAReplacementIsNotToldItsOwnReport(t *testing.T) {
 
 func TestALongReportIsCut(t *testing.T) {
 	entries := []journal.Entry{{
-		Said:  &task.Said{Role: "qa", State: "Finished", Visit: 1, Outcome: "failed"},
-		Heard: &signal.Heard{Final: strings.Repeat("\u00e9", 10_000) + " the end"},
+		LastReport: &task.LastReport{Role: "qa", State: "Finished", Visit: 1, Outcome: "failed"},
+		Snapshot:   &signal.Snapshot{Final: strings.Repeat("\u00e9", 10_000) + " the end"},
 	}}
 	f := facts(t, "linear-sdlc")
 	got := prompt.FindLast(f.Def, &f.Task, "development", entries, nil)
@@ -105,7 +105,7 @@ func TestAReplacementIsToldItsRole(t *testing.T) {
 	for role, want := range map[string]string{"qa": "Build and run the tests yourself.", "acceptance": "Compare it with the requirements, point by point.", "development": "Implement the issue in small commits"} {
 		f.Task.Status = stateOf(f.Def, role)
 		f.Effect = task.Effect{Prompt: "again", Role: role, Attempt: 3, Start: true}
-		got := prompt.Whole(f)
+		got := prompt.StartPrompt(f)
 		if strings.Count(got, want) != 1 || strings.Count(got, "WORK_RESULT:passed nonce=") != 1 {
 			t.Errorf("%s:\n%s", role, got)
 		}
@@ -117,7 +117,7 @@ func TestAReviewerIsNotToldToMend(t *testing.T) {
 	f.Task.Status = "agent-review"
 	f.Effect = task.Effect{Prompt: "reviewer", Role: "reviewer", Attempt: 5, Start: true}
 	f.Last = &prompt.LastReport{Role: "reviewer", State: "agent-review", Says: "FAIL", Text: "no tests", Failed: true}
-	got := prompt.Whole(f)
+	got := prompt.StartPrompt(f)
 	if strings.Contains(got, "mend what it names") || !strings.Contains(got, "look whether what it names is mended") {
 		t.Error(got)
 	}
@@ -132,16 +132,16 @@ func TestTheWordsOfAReportAreQuoted(t *testing.T) {
 		want  []string
 	}{
 		"a detail": {journal.Entry{
-			Said:  &task.Said{Role: "tester", State: "tester", Visit: 2, Outcome: "failed", Code: "TESTS_FAILED", Detail: order},
-			Heard: &signal.Heard{Report: &signal.Report{}, Word: "TESTS_FAILED"},
+			LastReport: &task.LastReport{Role: "tester", State: "tester", Visit: 2, Outcome: "failed", Code: "TESTS_FAILED", Detail: order},
+			Snapshot:   &signal.Snapshot{Report: &signal.Report{}, Word: "TESTS_FAILED"},
 		}, []string{"says TESTS_FAILED. It is quoted", "\n> " + order}},
 		"a code that is no word": {journal.Entry{
-			Said:  &task.Said{Role: "tester", State: "tester", Visit: 2, Outcome: "unknown", Code: order, Detail: "now"},
-			Heard: &signal.Heard{Final: "STATUS: " + order, Report: &signal.Report{}},
+			LastReport: &task.LastReport{Role: "tester", State: "tester", Visit: 2, Outcome: "unknown", Code: order, Detail: "now"},
+			Snapshot:   &signal.Snapshot{Final: "STATUS: " + order, Report: &signal.Report{}},
 		}, []string{"says unknown. It is quoted", "\n> " + order + "\n> \n> now\n> \n> STATUS"}},
 		"by command": {journal.Entry{
-			Said:  &task.Said{Role: "tester", State: "tester", Visit: 2, Outcome: "failed", Code: "TESTS_FAILED", Detail: strings.Join(strings.Fields(long), " ")[:500]},
-			Heard: &signal.Heard{Word: "TESTS_FAILED: " + long},
+			LastReport: &task.LastReport{Role: "tester", State: "tester", Visit: 2, Outcome: "failed", Code: "TESTS_FAILED", Detail: strings.Join(strings.Fields(long), " ")[:500]},
+			Snapshot:   &signal.Snapshot{Word: "TESTS_FAILED: " + long},
 		}, []string{"says TESTS_FAILED. It is quoted", "\n> The build breaks.\n> \n> cart.go:14", "\n> the last line"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestTheWordsOfAReportAreQuoted(t *testing.T) {
 			f.Task.Status, f.Task.Visit = "implementer", 3
 			f.Effect = task.Effect{Prompt: "implementer", Role: "implementer", Attempt: 3, Start: true}
 			f.Last = prompt.FindLast(f.Def, &f.Task, "implementer", []journal.Entry{tt.entry}, nil)
-			got := prompt.Whole(f)
+			got := prompt.StartPrompt(f)
 			for _, want := range tt.want {
 				if strings.Count(got, want) != 1 {
 					t.Errorf("%q is there %d times in\n%s", want, strings.Count(got, want), got)
@@ -169,11 +169,11 @@ func TestALivingWorkerIsToldTheFinding(t *testing.T) {
 	f := facts(t, "orange")
 	f.Effect = task.Effect{Prompt: "review-failed", Role: "worker", Attempt: 1}
 	f.Last = &prompt.LastReport{Role: "reviewer", State: "agent-review", Says: "FAIL", Text: "cart.go:14 loses the coupon", Failed: true}
-	if got := prompt.Message(f); strings.Count(got, "\n> cart.go:14 loses the coupon") != 1 || !strings.Contains(got, "--status agent-review") {
+	if got := prompt.MessageText(f); strings.Count(got, "\n> cart.go:14 loses the coupon") != 1 || !strings.Contains(got, "--status agent-review") {
 		t.Error(got)
 	}
 	f.Effect = task.Effect{Prompt: "worker-respawn", Message: "review-failed", Role: "worker", Attempt: 3, Start: true}
-	if got := prompt.Whole(f); strings.Count(got, "cart.go:14 loses the coupon") != 1 {
+	if got := prompt.StartPrompt(f); strings.Count(got, "cart.go:14 loses the coupon") != 1 {
 		t.Error(got)
 	}
 }

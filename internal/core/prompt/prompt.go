@@ -26,56 +26,56 @@ type Facts struct {
 	Known
 }
 
-// Whole is what a new agent is told.
-func Whole(f Facts) string {
+// StartPrompt is what a new agent is told.
+func StartPrompt(f Facts) string {
 	var b strings.Builder
 	if f.Goes && workflow.GoesOn(f.Effect.Message) {
-		return f.message(f.Effect.Message)
+		return f.messageText(f.Effect.Message)
 	}
-	b.WriteString(f.named(f.Effect.Prompt))
+	b.WriteString(f.filledText(f.Effect.Prompt))
 	b.WriteString(f.lastTime())
-	if f.Why != "" && !f.Mentions("why") {
-		b.WriteString("\n\n" + f.why())
+	if f.Why != "" && !f.MentionsVariable("why") {
+		b.WriteString("\n\n" + f.describeWhy())
 	}
-	if f.Last != nil && f.Last.Failed && !f.Mentions("last_report") {
+	if f.Last != nil && f.Last.Failed && !f.MentionsVariable("last_report") {
 		b.WriteString("\n\n" + f.lastReport())
 	}
-	if how := f.report(); how != "" && !f.Mentions("report") && !f.Mentions("expected_statuses") {
+	if how := f.reportInstructions(); how != "" && !f.MentionsVariable("report") && !f.MentionsVariable("expected_statuses") {
 		b.WriteString("\n" + how)
 	}
 	if f.Effect.Message != "" {
 		b.WriteString("\n\n")
-		b.WriteString(f.message(f.Effect.Message))
+		b.WriteString(f.messageText(f.Effect.Message))
 	}
 	b.WriteString("\n\n")
-	f.session(&b)
+	f.writeSession(&b)
 	return b.String()
 }
 
-// Message is what a living agent is told.
-func Message(f Facts) string { return f.message(f.Effect.Prompt) }
+// MessageText is what a living agent is told.
+func MessageText(f Facts) string { return f.messageText(f.Effect.Prompt) }
 
-func (f *Facts) message(name string) string {
-	text := f.named(name)
+func (f *Facts) messageText(name string) string {
+	text := f.filledText(name)
 	if f.Asked != "" && name == workflow.MessageReply {
-		text = "You were started again. This is what you said last before:\n\n" + quote(f.Asked) + "\n\n" + text
+		text = "You were started again. This is what you said last before:\n\n" + quoteText(f.Asked) + "\n\n" + text
 	}
 	if f.Effect.Text == "" {
 		return text
 	}
-	return text + "\n\n" + quote(f.Effect.Text)
+	return text + "\n\n" + quoteText(f.Effect.Text)
 }
 
-// named finds the words called name and fills them in.
-func (f *Facts) named(name string) string {
-	text := strings.TrimSpace(f.fill(f.words(name)))
+// filledText finds the words called name and fills them in.
+func (f *Facts) filledText(name string) string {
+	text := strings.TrimSpace(f.fillVariables(f.promptText(name)))
 	for strings.Contains(text, "\n\n\n") { // a variable had nothing to say
 		text = strings.ReplaceAll(text, "\n\n\n", "\n\n")
 	}
 	return text
 }
 
-func (f *Facts) words(name string) string {
+func (f *Facts) promptText(name string) string {
 	if f.Words != nil {
 		if text, ok := f.Words(name); ok {
 			return text
@@ -86,14 +86,14 @@ func (f *Facts) words(name string) string {
 			return f.Def.Prompts[i].Text
 		}
 	}
-	if text, ok := own(name); ok {
+	if text, ok := builtinMessage(name); ok {
 		return text
 	}
 	return "# Task: {summary}\n\nProject: {project}\nBranch: {branch}\n\nRead TASK.md and do your part."
 }
 
-// own are the words for messages of the engine's own, where a workflow has none.
-func own(name string) (string, bool) {
+// builtinMessage are the words for messages of the engine's own, where a workflow has none.
+func builtinMessage(name string) (string, bool) {
 	switch name {
 	case workflow.MessageAnswer:
 		return "A person answered your questions: read ## Answer in TASK.md. The status is {status} again; go on from there.", true
@@ -123,32 +123,32 @@ func own(name string) (string, bool) {
 	return "", false
 }
 
-// fill puts the task's values in. Each place is filled once: what a value says is never
+// fillVariables puts the task's values in. Each place is filled once: what a value says is never
 // taken for another place.
-func (f *Facts) fill(text string) string {
+func (f *Facts) fillVariables(text string) string {
 	t := &f.Task
 	pairs := []string{
 		"{summary}", orDash(t.Summary), "{project}", t.Project, "{branch}", t.Branch, "{status}", t.Status,
-		"{task}", string(t.ID), "{workspace}", t.Workspace, "{return_to}", t.ReturnTo, "{default_branch}", f.Project.DefaultBranch, "{delivery}", delivery(t.Delivery),
+		"{task}", string(t.ID), "{workspace}", t.Workspace, "{return_to}", t.ReturnTo, "{default_branch}", f.Project.DefaultBranch, "{delivery}", describeDelivery(t.Delivery),
 	}
 	pairs = append(append(pairs, f.reportPairs()...), f.givenPairs()...)
 	if strings.Contains(text, "{instructions}") {
-		pairs = append(pairs, "{instructions}", f.instructions())
+		pairs = append(pairs, "{instructions}", f.firstInstructions())
 	}
 	pairs = append(pairs, f.stepPairs()...)
 	for _, c := range f.Def.Counters {
-		pairs = append(pairs, "{"+c.Name+"}", fmt.Sprint(t.Counter(c.Name)))
+		pairs = append(pairs, "{"+c.Name+"}", fmt.Sprint(t.CounterValue(c.Name)))
 	}
 	for _, name := range workflow.PersonsVars(text) {
 		pairs = append(pairs, "{vars."+name+"}", f.personsVar(name))
 	}
-	return strings.NewReplacer(dollars(pairs)...).Replace(text)
+	return strings.NewReplacer(withDollarNames(pairs)...).Replace(text)
 }
 
 // personsVar is what a person gave the task, or else its project, under a name.
 func (f *Facts) personsVar(name string) string {
 	var usual string
-	if v, ok := f.Def.Var(name); ok {
+	if v, ok := f.Def.VarNamed(name); ok {
 		usual = v.Default
 	}
 	return cmp.Or(f.Task.Vars[name], f.Project.Vars[name], usual, "(vars."+name+" is not set)")
@@ -161,8 +161,8 @@ func orDash(s string) string {
 	return s
 }
 
-// delivery is what the project's policy means for an agent.
-func delivery(d task.Delivery) string {
+// describeDelivery is what the project's policy means for an agent.
+func describeDelivery(d task.Delivery) string {
 	switch d {
 	case task.DeliverPush:
 		return "Do NOT push: the branch is pushed for you when the review has passed."

@@ -68,7 +68,7 @@ func TestEveryPromptOfTheBuiltIns(t *testing.T) {
 					f.Task.Status = stateOf(def, p.Name)
 				}
 				f.Effect = task.Effect{Prompt: p.Name, Role: roleOf(f.Def, p.Name), Attempt: 3, Start: true}
-				golden(t, name+"-"+p.Name+".txt", prompt.Whole(f))
+				golden(t, name+"-"+p.Name+".txt", prompt.StartPrompt(f))
 			})
 		}
 	}
@@ -94,7 +94,7 @@ func golden(t *testing.T, name, got string) {
 func TestARespawnAfterAReviewCarriesTheMessageToo(t *testing.T) {
 	f := facts(t, "orange")
 	f.Effect = task.Effect{Prompt: "worker-respawn", Message: "changes-requested", Text: "make it blue\n## Review", Role: "worker", Attempt: 4, Start: true}
-	got := prompt.Whole(f)
+	got := prompt.StartPrompt(f)
 	for _, want := range []string{"# Resuming: Let customers log in", "A person asks for changes.", "\n> make it blue\n> ## Review\n", "attempt 4 of task"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
@@ -106,7 +106,7 @@ func TestMessagesOfTheEngine(t *testing.T) {
 	f := facts(t, "orange")
 	for _, name := range []string{workflow.MessageAnswer, workflow.MessageNudge, workflow.MessageReset, workflow.MessageTurn} {
 		f.Effect = task.Effect{Prompt: name, Role: "worker"}
-		golden(t, "message-"+name+".txt", prompt.Message(f)+"\n")
+		golden(t, "message-"+name+".txt", prompt.MessageText(f)+"\n")
 	}
 }
 
@@ -114,7 +114,7 @@ func TestWhatAValueSaysIsNotAPlaceToFill(t *testing.T) {
 	f := facts(t, "orange")
 	f.Task.Summary, f.Task.Branch = "use {branch} and {status}", "b-{summary}"
 	f.Effect = task.Effect{Prompt: "worker", Role: "worker"}
-	if got := prompt.Whole(f); !strings.Contains(got, "# Task: use {branch} and {status}\n") || !strings.Contains(got, "Branch: b-{summary}\n") {
+	if got := prompt.StartPrompt(f); !strings.Contains(got, "# Task: use {branch} and {status}\n") || !strings.Contains(got, "Branch: b-{summary}\n") {
 		t.Error(got)
 	}
 }
@@ -123,11 +123,11 @@ func TestARepositoryHasTheLastWord(t *testing.T) {
 	f := facts(t, "orange")
 	f.Words = func(name string) (string, bool) { return "House style for {project}: " + name, name == "worker" }
 	f.Effect = task.Effect{Prompt: "worker", Role: "worker"}
-	if got := prompt.Whole(f); !strings.HasPrefix(got, "House style for shop: worker\n") || !strings.Contains(got, "Commands of this session") {
+	if got := prompt.StartPrompt(f); !strings.HasPrefix(got, "House style for shop: worker\n") || !strings.Contains(got, "Commands of this session") {
 		t.Error(got)
 	}
 	f.Effect = task.Effect{Prompt: "reviewer", Role: "reviewer"}
-	if got := prompt.Whole(f); !strings.HasPrefix(got, "# Review: Let customers log in") {
+	if got := prompt.StartPrompt(f); !strings.HasPrefix(got, "# Review: Let customers log in") {
 		t.Error(got)
 	}
 }
@@ -137,7 +137,7 @@ func TestTheWayOfDeliveryIsInTheWords(t *testing.T) {
 	f.Effect = task.Effect{Prompt: "worker", Role: "worker"}
 	for d, want := range map[task.Delivery]string{"": "Do NOT push to remote.", task.DeliverPush: "the branch is pushed for you", task.DeliverPR: "open no pull request"} {
 		f.Task.Delivery = d
-		if got := prompt.Whole(f); !strings.Contains(got, want) {
+		if got := prompt.StartPrompt(f); !strings.Contains(got, want) {
 			t.Errorf("%s: %q is missing in\n%s", d, want, got)
 		}
 	}

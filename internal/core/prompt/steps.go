@@ -11,10 +11,10 @@ import (
 // stepPairs are the variables of prompts for steps.
 func (f *Facts) stepPairs() []string {
 	name := workflow.EnhancementName(f.Task.Branch)
-	s := f.state()
+	s := f.taskState()
 	return []string{
 		"{task_id}", string(f.Task.ID), "{agent}", f.Effect.Role, "{task_description}", orDash(f.Task.Summary),
-		"{expected_statuses}", Expected(f.Def, f.Task.Status), "{input_instruction}", InputInstruction(f.input(s)),
+		"{expected_statuses}", ExpectedCodes(f.Def, f.Task.Status), "{input_instruction}", InputInstruction(f.stepInput(s)),
 		"{required_output_filename}", s.Output, "{enhancement_name}", name, "{enhancement_dir}", enhancements + name,
 	}
 }
@@ -22,8 +22,8 @@ func (f *Facts) stepPairs() []string {
 // enhancements is the folder in which steps leave their files for each other.
 const enhancements = "enhancements/"
 
-// dollars lets a prompt write ${name} for {name}.
-func dollars(pairs []string) []string {
+// withDollarNames lets a prompt write ${name} for {name}.
+func withDollarNames(pairs []string) []string {
 	out := make([]string, 0, 2*len(pairs))
 	for i := 0; i+1 < len(pairs); i += 2 {
 		out = append(out, "$"+pairs[i], pairs[i+1], pairs[i], pairs[i+1])
@@ -31,9 +31,9 @@ func dollars(pairs []string) []string {
 	return out
 }
 
-// input is what the agent of a state works from, with its variables filled in.
-func (f *Facts) input(s *workflow.State) string {
-	return ResolveInput(s.Input, workflow.EnhancementName(f.Task.Branch), f.before(s))
+// stepInput is what the agent of a state works from, with its variables filled in.
+func (f *Facts) stepInput(s *workflow.State) string {
+	return ResolveInput(s.Input, workflow.EnhancementName(f.Task.Branch), f.previousAgent(s))
 }
 
 // ResolveInput fills in the input of a step. The folder of the step before is that of
@@ -44,7 +44,7 @@ func ResolveInput(input, enhancement, before string) string {
 	if before != "" {
 		previous += "/" + before
 	}
-	return strings.NewReplacer(dollars([]string{
+	return strings.NewReplacer(withDollarNames([]string{
 		"{enhancement_name}", enhancement, "{enhancement_dir}", folder, "{previous_step}", previous,
 	})...).Replace(input)
 }
@@ -61,16 +61,16 @@ func InputInstruction(input string) string {
 	return "Read the file " + input + " and work from it."
 }
 
-// before is the agent of the step that led to a state: the last one that said anything,
+// previousAgent is the agent of the step that led to a state: the last one that said anything,
 // if its codes lead here, else the nearest in the file whose codes do.
-func (f *Facts) before(s *workflow.State) string {
+func (f *Facts) previousAgent(s *workflow.State) string {
 	var found []string
 	for i := range f.Def.States {
 		from := &f.Def.States[i]
-		if from.Role == "" || from.Name == s.Name || !leads(f.Def, from.Name, s.Name) {
+		if from.Role == "" || from.Name == s.Name || !leadsTo(f.Def, from.Name, s.Name) {
 			continue
 		}
-		if said := f.Task.Said; said != nil && said.State == from.Name {
+		if said := f.Task.LastReport; said != nil && said.State == from.Name {
 			return from.Role
 		}
 		found = append(found, from.Role)
@@ -78,7 +78,7 @@ func (f *Facts) before(s *workflow.State) string {
 	steps := f.Def.Steps()
 	at := slices.Index(steps, s.Name)
 	for i := at - 1; i >= 0; i-- {
-		if from, _ := f.Def.State(steps[i]); slices.Contains(found, from.Role) {
+		if from, _ := f.Def.StateNamed(steps[i]); slices.Contains(found, from.Role) {
 			return from.Role
 		}
 	}
@@ -88,15 +88,15 @@ func (f *Facts) before(s *workflow.State) string {
 	return ""
 }
 
-// leads says whether an outcome leads from one state to another, at once or by way of a
+// leadsTo says whether an outcome leads from one state to another, at once or by way of a
 // state in which a person starts it.
-func leads(def *workflow.Definition, from, to string) bool {
+func leadsTo(def *workflow.Definition, from, to string) bool {
 	for _, i := range def.EdgesFrom(from) {
 		e := &def.Edges[i]
 		if !answersOutcome(e) {
 			continue
 		}
-		next, _ := def.State(e.To)
+		next, _ := def.StateNamed(e.To)
 		waits := next.Kind == workflow.HumanDo && slices.ContainsFunc(def.EdgesFrom(e.To), func(k int) bool { return def.Edges[k].To == to })
 		if e.To == to || waits {
 			return true
@@ -109,16 +109,16 @@ func answersOutcome(e *workflow.Edge) bool {
 	return slices.ContainsFunc(e.On, func(t workflow.Trigger) bool { return t.Kind == workflow.OnOutcome })
 }
 
-// Expected tells an agent with which codes it may end in a state, and what each does.
-func Expected(def *workflow.Definition, state string) string {
-	s, ok := def.State(state)
+// ExpectedCodes tells an agent with which codes it may end in a state, and what each does.
+func ExpectedCodes(def *workflow.Definition, state string) string {
+	s, ok := def.StateNamed(state)
 	if !ok {
 		return ""
 	}
 	var goesOn, completes, halts, seen []string
 	for _, i := range def.EdgesFrom(state) {
 		e := &def.Edges[i]
-		if s.Role != "" && len(e.By) > 0 && !e.Permits(task.Actor(s.Role)) {
+		if s.Role != "" && len(e.By) > 0 && !e.PermitsActor(task.Actor(s.Role)) {
 			continue
 		}
 		for _, t := range e.On {
@@ -130,7 +130,7 @@ func Expected(def *workflow.Definition, state string) string {
 			if e.Describe != "" {
 				line += " - " + oneLine(e.Describe)
 			}
-			switch to, _ := def.State(e.To); {
+			switch to, _ := def.StateNamed(e.To); {
 			case e.Hold || to.Kind == workflow.Halt:
 				halts = append(halts, line)
 			case to.Kind == workflow.Terminal:
@@ -142,10 +142,10 @@ func Expected(def *workflow.Definition, state string) string {
 			}
 		}
 	}
-	return statuses(goesOn, completes, halts)
+	return listStatuses(goesOn, completes, halts)
 }
 
-func statuses(goesOn, completes, halts []string) string {
+func listStatuses(goesOn, completes, halts []string) string {
 	var b strings.Builder
 	group := func(title string, lines []string) {
 		if len(lines) > 0 {

@@ -23,11 +23,11 @@ func steps(t *testing.T, text string) prompt.Facts {
 
 // tell renders words as the prompt of the agent of a state.
 func tell(f prompt.Facts, state, words string) string {
-	s, _ := f.Def.State(state)
+	s, _ := f.Def.StateNamed(state)
 	f.Task.Status = state
 	f.Effect = task.Effect{Prompt: "p", Role: s.Role}
 	f.Words = func(string) (string, bool) { return words, true }
-	return prompt.Message(f)
+	return prompt.MessageText(f)
 }
 
 const three = `{"name": "three", "steps": [
@@ -58,11 +58,11 @@ func TestVariablesOfSteps(t *testing.T) {
 
 func TestTheStepBeforeIsTheOneThatLedHere(t *testing.T) {
 	f := steps(t, three)
-	f.Task.Said = &task.Said{Role: "c", State: "c", Code: "BACK"}
+	f.Task.LastReport = &task.LastReport{Role: "c", State: "c", Code: "BACK"}
 	if got := tell(f, "b", "${input_instruction}"); !strings.Contains(got, "enhancements/log-in/c/") {
 		t.Error(got)
 	}
-	f.Task.Said = &task.Said{Role: "b", State: "b", Code: "BLOCKED"} // it halted, and goes on
+	f.Task.LastReport = &task.LastReport{Role: "b", State: "b", Code: "BLOCKED"} // it halted, and goes on
 	if got := tell(f, "b", "${input_instruction}"); !strings.Contains(got, "enhancements/log-in/a/") {
 		t.Error(got)
 	}
@@ -87,7 +87,7 @@ func TestExpectedStatusesAreInThreeGroups(t *testing.T) {
 			"**Completion Statuses (workflow is complete):**\n- `C` - all is done\n\n",
 	}
 	for state, want := range tests {
-		got := prompt.Expected(def, state)
+		got := prompt.ExpectedCodes(def, state)
 		if !strings.HasPrefix(got, want) || strings.Count(got, "**") != strings.Count(want, "**") || strings.HasSuffix(got, "\n") {
 			t.Errorf("%s:\n%s\nwant\n%s", state, got, want)
 		}
@@ -96,10 +96,10 @@ func TestExpectedStatusesAreInThreeGroups(t *testing.T) {
 	  "NEEDS_RESEARCH": {}, "SHIPPED": {"description": "it is out"}, "BLOCKED": {"description": "a person must decide"}}}]}`).Def
 	want := "**Completion Statuses (workflow is complete):**\n- `SHIPPED` - it is out\n\n" +
 		"**Halt Statuses (stops workflow, requires human intervention):**\n- `NEEDS_RESEARCH`\n- `BLOCKED` - a person must decide\n\n"
-	if got := prompt.Expected(only, "solo"); !strings.HasPrefix(got, want) {
+	if got := prompt.ExpectedCodes(only, "solo"); !strings.HasPrefix(got, want) {
 		t.Errorf("the end of the work is no halt, and the order is the file's:\n%s\nwant\n%s", got, want)
 	}
-	if got := prompt.Expected(def, "pending") + prompt.Expected(def, "nowhere"); got != "" {
+	if got := prompt.ExpectedCodes(def, "pending") + prompt.ExpectedCodes(def, "nowhere"); got != "" {
 		t.Errorf("%q", got)
 	}
 }

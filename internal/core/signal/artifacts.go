@@ -10,7 +10,7 @@ import (
 // any other by having content. The section of a name that counts is the last.
 func FromSection(sections []taskfile.Section, name string) Report {
 	r := Report{Protocol: TaskSections, Outcome: Unknown}
-	s, ok := taskfile.Find(sections, name)
+	s, ok := taskfile.FindSection(sections, name)
 	switch {
 	case !ok:
 		r.Diagnosis = "there is no ## " + name

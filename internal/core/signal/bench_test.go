@@ -42,7 +42,7 @@ checked before or after the rename; it was after, and I kept that.
 
 func BenchmarkDetect(b *testing.B) {
 	text := append(ordinaryText(64<<20), "<!-- WORK_RESULT:passed -->\n"...)
-	for _, l := range []Looking{
+	for _, l := range []DetectOptions{
 		{Protocol: AnyProtocol, WorkType: "qa"},
 		{Protocol: AnyProtocol, WorkType: "acceptance"},
 		{Protocol: WorkResult},

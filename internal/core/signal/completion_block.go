@@ -23,7 +23,7 @@ var blockKeys = [...]string{"agent", "task_id", "status"}
 
 // blockFinder looks for mappings with agent, task_id and status between two --- lines.
 type blockFinder struct {
-	looking Looking
+	looking DetectOptions
 	notes   *notes
 	part    part
 	last    Report
@@ -43,37 +43,37 @@ type part struct {
 	prose   bool // it has a line that no mapping has; the text is not kept any more
 }
 
-func newBlockFinder(l Looking, n *notes) finder {
+func newBlockFinder(l DetectOptions, n *notes) finder {
 	return &blockFinder{looking: l, notes: n}
 }
 
-func (f *blockFinder) take(p *piece) {
+func (f *blockFinder) takePiece(p *piece) {
 	if !p.first {
-		f.keep(p.text)
+		f.keepText(p.text)
 		return
 	}
 	if p.where.edge {
-		f.leave("the fence ends before its closing ---")
-		f.begin(p, false, 0)
+		f.leavePart("the fence ends before its closing ---")
+		f.beginPart(p, false, 0)
 		return
 	}
 	line := p.text
 	if p.where.quote {
-		line = unquoted(line)
+		line = stripQuoteMarks(line)
 	}
 	if f.part.open && f.part.where != p.where {
-		f.leave("the block quote begins or ends before its closing ---")
+		f.leavePart("the block quote begins or ends before its closing ---")
 		f.part.open = false
 	}
 	if !f.part.open && (len(line) == 0 || line[0] >= 'A') || f.part.prose && len(line) > 0 && line[0] >= 'A' {
 		return // most lines
 	}
-	_, at := indent(line)
+	_, at := lineIndent(line)
 	if at < len(line) && line[at] == '-' && string(bytes.TrimSpace(line)) == "---" {
 		if f.part.marked {
-			f.judge()
+			f.judgePart()
 		}
-		f.begin(p, true, at)
+		f.beginPart(p, true, at)
 		return
 	}
 	if !f.part.open || f.part.prose {
@@ -81,8 +81,8 @@ func (f *blockFinder) take(p *piece) {
 	}
 	f.part.keys |= keyOf(line[at:])
 	f.part.prose = at <= f.part.indent && isProse(line[at:])
-	f.keep(line)
-	f.keep(newline)
+	f.keepText(line)
+	f.keepText(newline)
 }
 
 // isProse says whether a line at the left margin can be none of a mapping's.
@@ -92,7 +92,7 @@ func isProse(line []byte) bool {
 
 var newline = []byte("\n")
 
-func (f *blockFinder) begin(p *piece, marked bool, indent int) {
+func (f *blockFinder) beginPart(p *piece, marked bool, indent int) {
 	where := p.where
 	where.edge = false
 	if p.where.edge && f.part.open && f.part.where.fence != noFence {
@@ -101,15 +101,15 @@ func (f *blockFinder) begin(p *piece, marked bool, indent int) {
 	f.part = part{open: true, marked: marked, line: p.line, indent: indent, where: where, text: f.part.text[:0]}
 }
 
-func (f *blockFinder) keep(text []byte) {
+func (f *blockFinder) keepText(text []byte) {
 	if f.part.open && !f.part.overrun && !f.part.prose {
 		f.part.text = append(f.part.text, text...)
 		f.part.overrun = len(f.part.text) > maxBlock
 	}
 }
 
-// leave gives up the part: what follows is elsewhere.
-func (f *blockFinder) leave(why string) {
+// leavePart gives up the part: what follows is elsewhere.
+func (f *blockFinder) leavePart(why string) {
 	if f.part.open && f.part.keys == allKeys {
 		if !f.part.marked {
 			why = "there is no --- line before it"
@@ -119,26 +119,26 @@ func (f *blockFinder) leave(why string) {
 	f.part.marked, f.part.keys = false, 0
 }
 
-// judge decides whether the part that a --- line ends is a block that counts.
-func (f *blockFinder) judge() {
+// judgePart decides whether the part that a --- line ends is a block that counts.
+func (f *blockFinder) judgePart() {
 	if f.part.keys&(f.part.keys-1) == 0 {
 		return // nobody meant a block
 	}
-	r, why := f.read()
+	r, why := f.readReport()
 	switch {
 	case why != "":
 		f.notes.add(f.part.line, "a block "+why)
 		return
 	case f.line > 0 && r.Code != f.last.Code:
-		f.notes.add(f.line, "a block says "+plain(f.last.Code)+", and a later one counts")
+		f.notes.add(f.line, "a block says "+quoteOddWord(f.last.Code)+", and a later one counts")
 	}
 	f.last, f.line = r, f.part.line
 }
 
-func (f *blockFinder) read() (Report, string) {
+func (f *blockFinder) readReport() (Report, string) {
 	switch p := &f.part; {
 	case p.where.quote || p.where.fence == otherFence:
-		return Report{}, p.where.quoted() + " does not count"
+		return Report{}, p.where.describeQuote() + " does not count"
 	case p.overrun:
 		return Report{}, fmt.Sprintf("has more than %d bytes", maxBlock)
 	case p.prose:
@@ -153,18 +153,18 @@ func (f *blockFinder) read() (Report, string) {
 	l := f.looking
 	switch {
 	case l.Task != "" && b.task != l.Task:
-		return Report{}, "of task " + plain(b.task) + ", and this is task " + plain(l.Task)
+		return Report{}, "of task " + quoteOddWord(b.task) + ", and this is task " + quoteOddWord(l.Task)
 	case l.Agent != "" && !strings.EqualFold(b.agent, l.Agent):
-		return Report{}, "of agent " + plain(b.agent) + ", and this is agent " + plain(l.Agent)
+		return Report{}, "of agent " + quoteOddWord(b.agent) + ", and this is agent " + quoteOddWord(l.Agent)
 	}
-	if why := l.refuses(b.nonce); why != "" {
+	if why := l.describeNonceRefusal(b.nonce); why != "" {
 		return Report{}, why
 	}
 	return Report{Outcome: l.resultOf(b.code), Code: b.code, Detail: b.detail, Nonce: b.nonce}, ""
 }
 
-func (f *blockFinder) found() (Report, bool) {
-	f.leave("its closing --- is missing")
+func (f *blockFinder) foundReport() (Report, bool) {
+	f.leavePart("its closing --- is missing")
 	if f.line == 0 {
 		return Report{}, false
 	}
@@ -203,7 +203,7 @@ func missingKeys(keys uint8) string {
 var haltCodes = [...]string{"BLOCKED", "NEEDS_CLARIFICATION", "TESTS_FAILED", "BUILD_FAILED", "NEEDS_RESEARCH"}
 
 // resultOf is what a completion code means.
-func (l Looking) resultOf(code string) Result {
+func (l DetectOptions) resultOf(code string) Result {
 	if l.Codes != nil {
 		if r, ok := l.Codes[code]; ok {
 			return r
@@ -239,14 +239,14 @@ func isCode(s string) bool {
 	return s != "" && len(s) <= maxQuoted
 }
 
-func (l Looking) unknownCode(code string) string {
+func (l DetectOptions) unknownCode(code string) string {
 	if len(l.Codes) == 0 {
-		return "code " + plain(code) + " has no meaning here"
+		return "code " + quoteOddWord(code) + " has no meaning here"
 	}
 	var known []string
 	for c := range l.Codes {
 		known = append(known, c)
 	}
 	slices.Sort(known)
-	return "code " + plain(code) + " is not one of " + cutText(strings.Join(known, ", "), 4*maxQuoted)
+	return "code " + quoteOddWord(code) + " is not one of " + cutText(strings.Join(known, ", "), 4*maxQuoted)
 }

@@ -68,7 +68,7 @@ func TestCompletionBlocks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range []Protocol{CompletionBlock, AnyProtocol} {
-				got := DetectText(c.text, Looking{Protocol: p, Task: "t1", Agent: "Tester"})
+				got := DetectText(c.text, DetectOptions{Protocol: p, Task: "t1", Agent: "Tester"})
 				if got.Outcome != c.want || got.Code != c.code || got.Detail != c.detail || !strings.Contains(got.Diagnosis, c.says) || c.says == "" && got.Diagnosis != "" {
 					t.Errorf("%+v, want %+v", got, c)
 				}
@@ -98,7 +98,7 @@ func TestTheCodesOfAStepDecide(t *testing.T) {
 		blockOf("agent: a", "task_id: t", "status: READY_FOR_REVIEW"): Unknown,
 		"DONE": Passed,
 	} {
-		got := DetectText(text, Looking{Protocol: CompletionBlock, Codes: codes})
+		got := DetectText(text, DetectOptions{Protocol: CompletionBlock, Codes: codes})
 		if got.Outcome != want || got.Code == "" {
 			t.Errorf("%q: %+v, want %s", text, got, want)
 		}
@@ -145,7 +145,7 @@ func TestLegacyForms(t *testing.T) {
 		"> BLOCKED: x":                                 "unknown ",
 		"---\nagent: a\ntask_id: t\nstatus: A_COMPLETE\n---\nBLOCKED: x": "passed A_COMPLETE",
 	} {
-		got := DetectText(text, Looking{Protocol: CompletionBlock})
+		got := DetectText(text, DetectOptions{Protocol: CompletionBlock})
 		if said := strings.TrimSuffix(fmt.Sprintf("%s %s %s", got.Outcome, got.Code, got.Detail), " "); said != want {
 			t.Errorf("%q: %q, want %q (%s)", text, said, want, got.Diagnosis)
 		}

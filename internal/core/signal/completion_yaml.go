@@ -32,7 +32,7 @@ func readBlock(p *part) (block, error) {
 	code, detail, _ := strings.Cut(fields["status"], ":")
 	code = strings.ToUpper(strings.TrimSpace(code))
 	if !isCode(code) {
-		return block{}, fmt.Errorf("status %s is no code", plain(fields["status"]))
+		return block{}, fmt.Errorf("status %s is no code", quoteOddWord(fields["status"]))
 	}
 	return block{fields["agent"], fields["task_id"], code, strings.TrimSpace(detail), fields["nonce"]}, nil
 }
@@ -43,7 +43,7 @@ func readMapping(text string, line int) (map[string]string, error) {
 	if strings.ContainsRune(text, 0) || strings.ToValidUTF8(text, "") != text {
 		return nil, errors.New("it is not text")
 	}
-	if nesting(text) > maxBlockDepth {
+	if nestingDepth(text) > maxBlockDepth {
 		return nil, fmt.Errorf("it nests deeper than %d levels", maxBlockDepth)
 	}
 	file, err := parser.ParseBytes([]byte(text), 0)
@@ -68,8 +68,8 @@ func readMapping(text string, line int) (map[string]string, error) {
 	}
 	fields := make(map[string]string, len(pairs))
 	for _, p := range pairs {
-		if key, ok := scalar(p.Key); ok {
-			fields[key], _ = scalar(p.Value)
+		if key, ok := scalarText(p.Key); ok {
+			fields[key], _ = scalarText(p.Value)
 		}
 	}
 	return fields, nil
@@ -98,8 +98,8 @@ func yamlProblem(err error, line int) string {
 	return fmt.Sprintf("line %d: %s", line+syntax.GetToken().Position.Line, cutText(what, maxQuoted))
 }
 
-// scalar is a single value as it is written.
-func scalar(node ast.Node) (string, bool) {
+// scalarText is a single value as it is written.
+func scalarText(node ast.Node) (string, bool) {
 	switch n := node.(type) {
 	case *ast.StringNode:
 		return strings.TrimSpace(n.Value), true
@@ -142,9 +142,9 @@ func quoteLine(line string) string {
 	return key + ": '" + strings.ReplaceAll(strings.TrimSpace(value), "'", "''") + "'"
 }
 
-// nesting estimates how deep a text nests, before a parser recurses into it. Brackets
+// nestingDepth estimates how deep a text nests, before a parser recurses into it. Brackets
 // within quotes may open, not close.
-func nesting(text string) int {
+func nestingDepth(text string) int {
 	deepest, flow := 0, 0
 	for line := range strings.Lines(text) {
 		deepest = max(deepest, (len(line)-len(strings.TrimLeft(line, " -?")))/2)

@@ -10,7 +10,7 @@ import (
 type form struct {
 	protocol Protocol
 	source   Source
-	finder   func(Looking, *notes) finder
+	finder   func(DetectOptions, *notes) finder
 }
 
 // precedence is which form counts if several are found: the first.
@@ -24,33 +24,33 @@ var precedence = [...]form{
 
 // A finder looks for one form in a text that passes by.
 type finder interface {
-	take(p *piece)
-	found() (Report, bool) // after the last piece
+	takePiece(p *piece)
+	foundReport() (Report, bool) // after the last piece
 }
 
 // Detect searches a text for what an agent says about its work. It reads the text once
 // and holds little of it, however long it is. The error is that of reading.
-func Detect(r io.Reader, l Looking) (Report, error) {
+func Detect(r io.Reader, l DetectOptions) (Report, error) {
 	s := newSearch(l)
-	if err := s.read(r, make([]byte, 0, bufferSize)); err != nil {
-		return s.report(), err
+	if err := s.readText(r, make([]byte, 0, bufferSize)); err != nil {
+		return s.bestReport(), err
 	}
-	return s.report(), nil
+	return s.bestReport(), nil
 }
 
 // DetectText is Detect for a text that is there already.
-func DetectText(text string, l Looking) Report {
+func DetectText(text string, l DetectOptions) Report {
 	s := newSearch(l)
 	r := strings.NewReader(text)
-	if err := s.read(r, make([]byte, 0, min(bufferSize, len(text)+1))); err != nil && !errors.Is(err, io.EOF) {
+	if err := s.readText(r, make([]byte, 0, min(bufferSize, len(text)+1))); err != nil && !errors.Is(err, io.EOF) {
 		s.notes.add(0, err.Error())
 	}
-	return s.report()
+	return s.bestReport()
 }
 
 // search is one pass over a text.
 type search struct {
-	looking Looking
+	looking DetectOptions
 	notes   notes
 	quotes  quotation
 	forms   []form
@@ -60,7 +60,7 @@ type search struct {
 	piece   piece
 }
 
-func newSearch(l Looking) *search {
+func newSearch(l DetectOptions) *search {
 	if l.Protocol == "" {
 		l.Protocol = AnyProtocol
 	}
@@ -74,17 +74,17 @@ func newSearch(l Looking) *search {
 	return s
 }
 
-// take hands one piece of a line to every finder.
-func (s *search) take(text []byte, has sights, last bool) {
+// takePiece hands one piece of a line to every finder.
+func (s *search) takePiece(text []byte, has seenBytes, last bool) {
 	p := &s.piece
 	p.text, p.has, p.line, p.first, p.last = text, has, s.line, !s.inside, last
 	if p.first {
-		p.where = s.quotes.place(text)
+		p.where = s.quotes.placeOf(text)
 	} else if s.quotes.html.kind != noHTML {
-		s.quotes.html.follow(text)
+		s.quotes.html.followLine(text)
 	}
 	for _, f := range s.finders {
-		f.take(p)
+		f.takePiece(p)
 	}
 	s.inside = !last
 	if last {
@@ -92,12 +92,12 @@ func (s *search) take(text []byte, has sights, last bool) {
 	}
 }
 
-// report is the most trusted of what was found.
-func (s *search) report() Report {
+// bestReport is the most trusted of what was found.
+func (s *search) bestReport() Report {
 	out := Report{Protocol: s.looking.Protocol, Outcome: Unknown}
 	counts := false
 	for i, f := range s.finders {
-		r, ok := f.found()
+		r, ok := f.foundReport()
 		if !ok {
 			continue
 		}
@@ -109,19 +109,19 @@ func (s *search) report() Report {
 			s.notes.add(0, "a "+string(r.Source)+" says "+string(r.Outcome)+", and a "+string(out.Source)+" counts before it")
 		}
 	}
-	out.Diagnosis = s.notes.text()
+	out.Diagnosis = s.notes.joinNotes()
 	return out
 }
 
-// refuses says why something with this nonce does not count, "" if it does.
-func (l Looking) refuses(nonce string) string {
+// describeNonceRefusal says why something with this nonce does not count, "" if it does.
+func (l DetectOptions) describeNonceRefusal(nonce string) string {
 	switch {
 	case l.Nonce == "" || nonce == l.Nonce:
 		return ""
 	case nonce != "":
-		return "with nonce=" + plain(nonce) + ", and the prompt gave " + plain(l.Nonce)
+		return "with nonce=" + quoteOddWord(nonce) + ", and the prompt gave " + quoteOddWord(l.Nonce)
 	case !l.OwnStream:
-		return "without nonce=" + plain(l.Nonce) + ", which the prompt gave"
+		return "without nonce=" + quoteOddWord(l.Nonce) + ", which the prompt gave"
 	}
 	return ""
 }

@@ -26,7 +26,7 @@ func TestTheMostTrustedFormCounts(t *testing.T) {
 		for _, f := range forms[i:] {
 			text = f.text + "\n" + text
 		}
-		if got := DetectText(text, Looking{WorkType: "qa"}); string(got.Source) != forms[i].source {
+		if got := DetectText(text, DetectOptions{WorkType: "qa"}); string(got.Source) != forms[i].source {
 			t.Errorf("%+v, want %s", got, forms[i].source)
 		}
 	}
@@ -34,14 +34,14 @@ func TestTheMostTrustedFormCounts(t *testing.T) {
 
 func TestAReadErrorIsTold(t *testing.T) {
 	broken := errors.New("the disk is gone")
-	got, err := Detect(io.MultiReader(strings.NewReader(passedMark+"\n"), iotest.ErrReader(broken)), Looking{})
+	got, err := Detect(io.MultiReader(strings.NewReader(passedMark+"\n"), iotest.ErrReader(broken)), DetectOptions{})
 	if !errors.Is(err, broken) || got.Outcome != Passed {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := Detect(iotest.DataErrReader(strings.NewReader("x")), Looking{}); err != nil {
+	if _, err := Detect(iotest.DataErrReader(strings.NewReader("x")), DetectOptions{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := Detect(sleepy{}, Looking{}); !errors.Is(err, io.ErrNoProgress) {
+	if _, err := Detect(sleepy{}, DetectOptions{}); !errors.Is(err, io.ErrNoProgress) {
 		t.Errorf("%v, want no progress", err)
 	}
 }
@@ -51,16 +51,16 @@ type sleepy struct{}
 func (sleepy) Read([]byte) (int, error) { return 0, nil }
 
 func TestDiagnosesAreBounded(t *testing.T) {
-	got := DetectText(strings.Repeat("> "+passedMark+"\n", 500), Looking{})
+	got := DetectText(strings.Repeat("> "+passedMark+"\n", 500), DetectOptions{})
 	if parts := strings.Split(got.Diagnosis, "; "); len(parts) != maxFirstNotes+maxLastNotes+1 || parts[len(parts)-1] != "490 more" {
 		t.Errorf("%q", parts)
 	}
 	task := strings.Repeat("é", 5000)
-	got = DetectText(strings.Repeat(blockOf("agent: a", "task_id: "+task, "status: X_COMPLETE"), 20), Looking{Task: task + "x"})
+	got = DetectText(strings.Repeat(blockOf("agent: a", "task_id: "+task, "status: X_COMPLETE"), 20), DetectOptions{Task: task + "x"})
 	if n := len(got.Diagnosis); n == 0 || n > maxDiagnosis {
 		t.Errorf("%d bytes", n)
 	}
-	if got := DetectText(blockOf("agent: a", "task_id: \"\\e[2J\"", "status: X_COMPLETE"), Looking{Task: "t"}); strings.ContainsRune(got.Diagnosis, 0x1b) {
+	if got := DetectText(blockOf("agent: a", "task_id: \"\\e[2J\"", "status: X_COMPLETE"), DetectOptions{Task: "t"}); strings.ContainsRune(got.Diagnosis, 0x1b) {
 		t.Errorf("%q", got.Diagnosis)
 	}
 }
@@ -102,8 +102,8 @@ func FuzzDetect(f *testing.F) {
 		f.Add(text, true)
 	}
 	f.Fuzz(func(t *testing.T, text string, parity bool) {
-		checkReading(t, text, Looking{WorkType: "qa", Task: "t", Parity: parity})
-		checkReading(t, text, Looking{WorkType: "acceptance", Nonce: "n", Codes: map[string]Result{"X": Passed}})
+		checkReading(t, text, DetectOptions{WorkType: "qa", Task: "t", Parity: parity})
+		checkReading(t, text, DetectOptions{WorkType: "acceptance", Nonce: "n", Codes: map[string]Result{"X": Passed}})
 	})
 }
 
@@ -121,12 +121,12 @@ func TestTextsOfManyPartsAreReadAlike(t *testing.T) {
 		for _, p := range rapid.SliceOfN(rapid.SampledFrom(parts), 0, 25).Draw(r, "parts") {
 			text.WriteString(p)
 		}
-		checkReading(r, text.String(), Looking{WorkType: "qa", Task: "t"})
+		checkReading(r, text.String(), DetectOptions{WorkType: "qa", Task: "t"})
 	})
 }
 
 // checkReading demands that a text is read the same way, however it arrives.
-func checkReading(t rapid.TB, text string, l Looking) {
+func checkReading(t rapid.TB, text string, l DetectOptions) {
 	t.Helper()
 	whole := DetectText(text, l)
 	for name, r := range map[string]io.Reader{

@@ -14,7 +14,7 @@ const (
 	inHTML           // a line of an HTML block
 )
 
-func (k rawKind) why() string {
+func (k rawKind) describeRaw() string {
 	switch k {
 	case indented:
 		return "in indented code"
@@ -44,8 +44,8 @@ type htmlBlock struct {
 // quotingElements hold what is shown and not said, also over blank lines.
 var quotingElements = []string{"blockquote", "code", "details", "kbd", "pre", "q", "samp", "script", "style", "table", "template", "textarea"}
 
-// open begins an HTML block, if text does.
-func (b *htmlBlock) open(text []byte) place {
+// openBlock begins an HTML block, if text does.
+func (b *htmlBlock) openBlock(text []byte) place {
 	if bytes.HasPrefix(text, commentStart) {
 		if !bytes.Contains(text[len(commentStart):], commentEnd) {
 			b.kind = htmlComment
@@ -58,7 +58,7 @@ func (b *htmlBlock) open(text []byte) place {
 		return place{}
 	case slices.Contains(quotingElements, tag):
 		b.tag = tag
-		if b.depth = b.balance(text); b.depth > 0 {
+		if b.depth = b.tagBalance(text); b.depth > 0 {
 			b.kind = htmlQuote
 			break
 		}
@@ -69,15 +69,15 @@ func (b *htmlBlock) open(text []byte) place {
 	return place{raw: inHTML}
 }
 
-// follow is the place of a line in the open block, which it may end.
-func (b *htmlBlock) follow(text []byte) place {
+// followLine is the place of a line in the open block, which it may end.
+func (b *htmlBlock) followLine(text []byte) place {
 	switch b.kind {
 	case htmlComment:
 		if bytes.Contains(text, commentEnd) {
 			b.kind = noHTML
 		}
 	case htmlQuote:
-		if b.depth += b.balance(text); b.depth <= 0 {
+		if b.depth += b.tagBalance(text); b.depth <= 0 {
 			b.kind = htmlOther
 		}
 	default:
@@ -89,8 +89,8 @@ func (b *htmlBlock) follow(text []byte) place {
 	return place{raw: inHTML}
 }
 
-// balance is how many more elements of the block's tag text opens than it closes.
-func (b *htmlBlock) balance(text []byte) int {
+// tagBalance is how many more elements of the block's tag text opens than it closes.
+func (b *htmlBlock) tagBalance(text []byte) int {
 	n := 0
 	for {
 		at := bytes.IndexByte(text, '<')

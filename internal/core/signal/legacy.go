@@ -11,7 +11,7 @@ const maxDetail = 4 << 10
 
 // legacyFinder looks for the forms that were used before completion blocks.
 type legacyFinder struct {
-	looking Looking
+	looking DetectOptions
 	notes   *notes
 	awaits  bool // a heading "## Status" is the last line that was not empty
 	done    legacyForm
@@ -24,11 +24,11 @@ type legacyForm struct {
 	code, detail string
 }
 
-func newLegacyFinder(l Looking, n *notes) finder {
+func newLegacyFinder(l DetectOptions, n *notes) finder {
 	return &legacyFinder{looking: l, notes: n}
 }
 
-func (f *legacyFinder) take(p *piece) {
+func (f *legacyFinder) takePiece(p *piece) {
 	if !p.first || len(p.text) == 0 {
 		return
 	}
@@ -40,15 +40,15 @@ func (f *legacyFinder) take(p *piece) {
 		return
 	}
 	awaited := f.awaits
-	f.awaits = isStatusHeading(p.text) && p.where.quoted() == ""
+	f.awaits = isStatusHeading(p.text) && p.where.describeQuote() == ""
 	code, detail := haltOf(line)
 	halted := code != ""
 	if !halted {
 		code = f.completionOf(line, awaited)
 	}
-	switch why := p.where.quoted(); {
+	switch why := p.where.describeQuote(); {
 	case why != "" && code != "":
-		f.notes.add(p.line, "the code "+plain(code)+" "+why+" does not count")
+		f.notes.add(p.line, "the code "+quoteOddWord(code)+" "+why+" does not count")
 	case why != "":
 	case halted:
 		f.halt = legacyForm{p.line, code, detail}
@@ -67,7 +67,7 @@ func (f *legacyFinder) mayBeLegacy(p *piece) bool {
 		return isStatusHeading(line)
 	case f.looking.Codes != nil && len(line) <= 2*maxQuoted, beginsWithHalt(line):
 		return true
-	case p.has&seesUnderline == 0:
+	case p.has&seenUnderline == 0:
 		return false
 	}
 	for {
@@ -151,19 +151,19 @@ func isMixed(line string) bool {
 	return halt && done
 }
 
-func (f *legacyFinder) found() (Report, bool) {
+func (f *legacyFinder) foundReport() (Report, bool) {
 	last := max(f.halt.line, f.done.line, f.mixed)
 	if last == 0 {
 		return Report{}, false
 	}
-	if why := f.looking.refuses(""); why != "" {
+	if why := f.looking.describeNonceRefusal(""); why != "" {
 		f.notes.add(last, "a code "+why+", does not count")
 		return Report{}, false
 	}
 	switch {
 	case f.halt.line > 0:
 		if f.done.line > 0 {
-			f.notes.add(f.done.line, fmt.Sprintf("the code %s does not count beside line %d, which halts", plain(f.done.code), f.halt.line))
+			f.notes.add(f.done.line, fmt.Sprintf("the code %s does not count beside line %d, which halts", quoteOddWord(f.done.code), f.halt.line))
 		}
 		return Report{Outcome: Halted, Code: f.halt.code, Detail: f.halt.detail}, true
 	case f.mixed > 0:

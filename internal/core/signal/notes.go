@@ -28,13 +28,13 @@ type note struct {
 	text, why string
 }
 
-func (n *notes) add(line int, text string) { n.keep(note{line: line, text: text}) }
+func (n *notes) add(line int, text string) { n.keepNote(note{line: line, text: text}) }
 
-// refuse notes that a thing does not count. The words are put together only if they are
+// addRefusal notes that a thing does not count. The words are put together only if they are
 // wanted: a text may have millions of such things.
-func (n *notes) refuse(line int, thing, why string) { n.keep(note{line, thing, why}) }
+func (n *notes) addRefusal(line int, thing, why string) { n.keepNote(note{line, thing, why}) }
 
-func (n *notes) keep(x note) {
+func (n *notes) keepNote(x note) {
 	switch {
 	case len(n.first) < maxFirstNotes:
 		n.first = append(n.first, x)
@@ -47,10 +47,10 @@ func (n *notes) keep(x note) {
 	}
 }
 
-// text is all notes in one, in the order of their lines.
-func (n *notes) text() string {
+// joinNotes is all notes in one, in the order of their lines.
+func (n *notes) joinNotes() string {
 	all := slices.Concat(n.first, n.last)
-	slices.SortStableFunc(all, func(a, b note) int { return a.place() - b.place() })
+	slices.SortStableFunc(all, func(a, b note) int { return a.sortLine() - b.sortLine() })
 	var parts []string
 	for _, x := range all {
 		if x.why != "" {
@@ -67,8 +67,8 @@ func (n *notes) text() string {
 	return cutText(strings.Join(parts, "; "), maxDiagnosis)
 }
 
-// place sorts what concerns the whole text behind the lines.
-func (n note) place() int {
+// sortLine sorts what concerns the whole text behind the lines.
+func (n note) sortLine() int {
 	if n.line == 0 {
 		return int(^uint(0) >> 1)
 	}
@@ -87,8 +87,8 @@ func cutText(s string, n int) string {
 	return s[:n] + "..."
 }
 
-// plain is a word of an agent as a note may repeat it.
-func plain(s string) string {
+// quoteOddWord is a word of an agent as a note may repeat it.
+func quoteOddWord(s string) string {
 	odd := func(r rune) bool {
 		return !unicode.IsGraphic(r) || unicode.IsSpace(r) || r == utf8.RuneError || r == '"'
 	}

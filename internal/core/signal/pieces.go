@@ -17,48 +17,48 @@ type piece struct {
 	line        int    // counted from 1
 	first, last bool   // of its line
 	where       place
-	has         sights
+	has         seenBytes
 }
 
-// sights are the bytes of some note that a piece has.
-type sights uint8
+// seenBytes are the bytes of some note that a piece has.
+type seenBytes uint8
 
 const (
-	seesBrace     sights = 1 << iota // {
-	seesAngle                        // <
-	seesUnderline                    // _
-	seesQ                            // q or Q
+	seenBrace     seenBytes = 1 << iota // {
+	seenAngle                           // <
+	seenUnderline                       // _
+	seenQ                               // q or Q
 )
 
-// telltales are the bytes that stand for each sight.
-var telltales = [...]struct {
+// indexedBytes are the bytes that stand for each sight.
+var indexedBytes = [...]struct {
 	c     byte
-	sight sights
-}{{'{', seesBrace}, {'<', seesAngle}, {'_', seesUnderline}, {'q', seesQ}, {'Q', seesQ}}
+	sight seenBytes
+}{{'{', seenBrace}, {'<', seenAngle}, {'_', seenUnderline}, {'q', seenQ}, {'Q', seenQ}}
 
-// outlook knows where in a buffer each telltale byte is next. To search a whole
+// byteIndex knows where in a buffer each telltale byte is next. To search a whole
 // buffer is cheaper than to search each of its lines.
-type outlook [len(telltales)]int
+type byteIndex [len(indexedBytes)]int
 
-// over tells what is to be seen from one index of a buffer to another. Calls go forward.
-func (o *outlook) over(buf []byte, from, to int) sights {
-	var seen sights
+// bytesBetween tells what is to be seen from one index of a buffer to another. Calls go forward.
+func (o *byteIndex) bytesBetween(buf []byte, from, to int) seenBytes {
+	var seen seenBytes
 	for i := range o {
 		if o[i] < from {
 			o[i] = len(buf)
-			if n := bytes.IndexByte(buf[from:], telltales[i].c); n >= 0 {
+			if n := bytes.IndexByte(buf[from:], indexedBytes[i].c); n >= 0 {
 				o[i] = from + n
 			}
 		}
 		if o[i] < to {
-			seen |= telltales[i].sight
+			seen |= indexedBytes[i].sight
 		}
 	}
 	return seen
 }
 
-// read takes a text apart. The pieces depend on the text alone, not on how it arrives.
-func (s *search) read(r io.Reader, buf []byte) error {
+// readText takes a text apart. The pieces depend on the text alone, not on how it arrives.
+func (s *search) readText(r io.Reader, buf []byte) error {
 	empty, begun := 0, false
 	for searched := 0; ; {
 		n, err := r.Read(buf[len(buf):cap(buf)])
@@ -68,7 +68,7 @@ func (s *search) read(r io.Reader, buf []byte) error {
 			buf = buf[:copy(buf, bytes.TrimPrefix(buf, byteOrderMark))]
 		}
 		if begun {
-			rest := s.split(buf, searched)
+			rest := s.splitPieces(buf, searched)
 			searched = len(rest)
 			if len(rest) < len(buf) {
 				buf = buf[:copy(buf, rest)]
@@ -86,7 +86,7 @@ func (s *search) read(r io.Reader, buf []byte) error {
 			err = nil
 		}
 		if len(buf) > 0 || s.inside {
-			s.take(bytes.TrimSuffix(buf, carriageReturn), ^sights(0), true)
+			s.takePiece(bytes.TrimSuffix(buf, carriageReturn), ^seenBytes(0), true)
 		}
 		return err
 	}
@@ -99,10 +99,10 @@ var (
 	commentEnd     = []byte("-->")
 )
 
-// split takes the whole lines and the full pieces of buf, and returns what is left. Up
+// splitPieces takes the whole lines and the full pieces of buf, and returns what is left. Up
 // to searched there is no line's end.
-func (s *search) split(buf []byte, searched int) []byte {
-	var ahead outlook
+func (s *search) splitPieces(buf []byte, searched int) []byte {
+	var ahead byteIndex
 	for i := range ahead {
 		ahead[i] = -1
 	}
@@ -114,22 +114,22 @@ func (s *search) split(buf []byte, searched int) []byte {
 			end = len(buf)
 		}
 		for end-from > pieceSize {
-			n := from + cutting(buf[from:])
-			s.take(buf[from:n], ahead.over(buf, from, n), false)
+			n := from + firstPieceEnd(buf[from:])
+			s.takePiece(buf[from:n], ahead.bytesBetween(buf, from, n), false)
 			from = n
 		}
 		if !whole {
 			return buf[from:]
 		}
-		s.take(bytes.TrimSuffix(buf[from:end], carriageReturn), ahead.over(buf, from, end), true)
+		s.takePiece(bytes.TrimSuffix(buf[from:end], carriageReturn), ahead.bytesBetween(buf, from, end), true)
 		from = end + 1
 		searched = from
 	}
 }
 
-// cutting is where the first piece of a long line ends: not within <!--, so that nobody
+// firstPieceEnd is where the first piece of a long line ends: not within <!--, so that nobody
 // has to look for its halves.
-func cutting(buf []byte) int {
+func firstPieceEnd(buf []byte) int {
 	for n := min(len(commentStart)-1, pieceSize); n > 0; n-- {
 		if bytes.HasSuffix(buf[:pieceSize], commentStart[:n]) {
 			return pieceSize - n

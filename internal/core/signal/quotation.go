@@ -20,8 +20,8 @@ type place struct {
 	raw   rawKind
 }
 
-// quoted says why a statement here is only quoted, "" if it is made.
-func (w place) quoted() string {
+// describeQuote says why a statement here is only quoted, "" if it is made.
+func (w place) describeQuote() string {
 	switch {
 	case w.fence != noFence:
 		return "in a code fence"
@@ -31,13 +31,13 @@ func (w place) quoted() string {
 	return ""
 }
 
-// displayed says why a statement here is only shown to the reader, "" if it is made: it is
+// describeDisplay says why a statement here is only shown to the reader, "" if it is made: it is
 // quoted, indented like code, or part of an HTML block.
-func (w place) displayed() string {
-	if why := w.quoted(); why != "" {
+func (w place) describeDisplay() string {
+	if why := w.describeQuote(); why != "" {
 		return why
 	}
-	return w.raw.why()
+	return w.raw.describeRaw()
 }
 
 // maxLists bounds how deep lists are followed.
@@ -57,12 +57,12 @@ type quotation struct {
 	html  htmlBlock
 }
 
-// place says where a line stands, and follows it.
-func (q *quotation) place(line []byte) place {
+// placeOf says where a line stands, and follows it.
+func (q *quotation) placeOf(line []byte) place {
 	if q.fence.kind == noFence && q.depth == 0 && q.html.kind == noHTML && (len(line) == 0 || line[0] >= 'A' && line[0] != '`' && line[0] != '~') {
 		return place{} // most lines
 	}
-	column, at := indent(line)
+	column, at := lineIndent(line)
 	if q.fence.kind != noFence {
 		if at == len(line) || column >= q.fence.column {
 			return q.inFence(line[at:], column)
@@ -70,7 +70,7 @@ func (q *quotation) place(line []byte) place {
 		q.fence.kind = noFence // its list item has ended
 	}
 	if q.html.kind != noHTML {
-		return q.html.follow(line[at:])
+		return q.html.followLine(line[at:])
 	}
 	if at == len(line) {
 		return place{}
@@ -78,38 +78,38 @@ func (q *quotation) place(line []byte) place {
 	for q.depth > 0 && column < q.lists[q.depth-1] {
 		q.depth--
 	}
-	return q.outside(line[at:], column)
+	return q.placeOutside(line[at:], column)
 }
 
-// base is where the text of the innermost open list item begins.
-func (q *quotation) base() int {
+// itemColumn is where the text of the innermost open list item begins.
+func (q *quotation) itemColumn() int {
 	if q.depth == 0 {
 		return 0
 	}
 	return q.lists[q.depth-1]
 }
 
-func (q *quotation) outside(text []byte, column int) place {
-	if column > q.base()+3 {
+func (q *quotation) placeOutside(text []byte, column int) place {
+	if column > q.itemColumn()+3 {
 		return place{raw: indented}
 	}
-	for len(text) > 0 && column <= q.base()+3 {
+	for len(text) > 0 && column <= q.itemColumn()+3 {
 		switch text[0] {
 		case '`', '~':
-			return q.open(text)
+			return q.openFence(text)
 		case '>':
 			return place{quote: true}
 		case '<':
-			return q.html.open(text)
+			return q.html.openBlock(text)
 		case '-', '*', '+', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		default:
 			return place{}
 		}
-		width := bullet(text)
+		width := bulletWidth(text)
 		if width == 0 || q.depth == maxLists {
 			return place{}
 		}
-		space, at := indent(text[width:])
+		space, at := lineIndent(text[width:])
 		if at == len(text[width:]) || space > 4 {
 			space, at = 1, min(1, len(text)-width)
 		}
@@ -121,14 +121,14 @@ func (q *quotation) outside(text []byte, column int) place {
 	return place{}
 }
 
-// open begins a fence, if text does.
-func (q *quotation) open(text []byte) place {
-	length := run(text)
+// openFence begins a fence, if text does.
+func (q *quotation) openFence(text []byte) place {
+	length := runLength(text)
 	info := bytes.TrimSpace(text[length:])
 	if length < 3 || text[0] == '`' && bytes.IndexByte(info, '`') >= 0 {
 		return place{}
 	}
-	q.fence.kind, q.fence.mark, q.fence.length, q.fence.column = fenceOf(info), text[0], length, q.base()
+	q.fence.kind, q.fence.mark, q.fence.length, q.fence.column = fenceOf(info), text[0], length, q.itemColumn()
 	return place{fence: q.fence.kind, edge: true}
 }
 
@@ -138,7 +138,7 @@ func (q *quotation) inFence(text []byte, column int) place {
 	if len(text) == 0 || text[0] != q.fence.mark || column > q.fence.column+3 {
 		return w
 	}
-	if length := run(text); length >= q.fence.length && len(bytes.TrimSpace(text[length:])) == 0 {
+	if length := runLength(text); length >= q.fence.length && len(bytes.TrimSpace(text[length:])) == 0 {
 		w.edge = true
 		q.fence.kind = noFence
 	}
@@ -156,8 +156,8 @@ func fenceOf(info []byte) fenceKind {
 	return otherFence
 }
 
-// indent is the column at which a line's text begins, and its index.
-func indent(line []byte) (column, at int) {
+// lineIndent is the column at which a line's text begins, and its index.
+func lineIndent(line []byte) (column, at int) {
 	for at < len(line) {
 		switch line[at] {
 		case ' ':
@@ -173,8 +173,8 @@ func indent(line []byte) (column, at int) {
 	return column, at
 }
 
-// run is how often the first byte of text is repeated.
-func run(text []byte) int {
+// runLength is how often the first byte of text is repeated.
+func runLength(text []byte) int {
 	n := 1
 	for n < len(text) && text[n] == text[0] {
 		n++
@@ -182,8 +182,8 @@ func run(text []byte) int {
 	return n
 }
 
-// bullet is the width of the list item's mark that text begins with, 0 if there is none.
-func bullet(text []byte) int {
+// bulletWidth is the width of the list item's mark that text begins with, 0 if there is none.
+func bulletWidth(text []byte) int {
 	n := 0
 	for n < len(text) && n < 9 && text[n] >= '0' && text[n] <= '9' {
 		n++
@@ -201,10 +201,10 @@ func bullet(text []byte) int {
 	return 0
 }
 
-// unquoted is a line of a block quote without its marks.
-func unquoted(line []byte) []byte {
+// stripQuoteMarks is a line of a block quote without its marks.
+func stripQuoteMarks(line []byte) []byte {
 	for {
-		_, at := indent(line)
+		_, at := lineIndent(line)
 		if at == len(line) || line[at] != '>' {
 			return line
 		}
@@ -229,7 +229,7 @@ func openTicks(before []byte) []int {
 			return open
 		}
 		text = text[behind:]
-		if end := closing(text, length); end > 0 {
+		if end := closingTicks(text, length); end > 0 {
 			text = text[end:]
 		} else {
 			open = append(open, length)
@@ -243,12 +243,12 @@ func nextTicks(text []byte) (length, behind int) {
 	if at < 0 {
 		return 0, len(text)
 	}
-	length = run(text[at:])
+	length = runLength(text[at:])
 	return length, at + length
 }
 
-// closing is what is behind the next run of exactly so many backticks, 0 if there is none.
-func closing(text []byte, length int) int {
+// closingTicks is what is behind the next run of exactly so many backticks, 0 if there is none.
+func closingTicks(text []byte, length int) int {
 	for at := 0; ; {
 		n, behind := nextTicks(text[at:])
 		at += behind
@@ -265,7 +265,7 @@ func closing(text []byte, length int) int {
 func inCode(open []int, after []byte) bool {
 	after = after[:min(len(after), spanReach)]
 	for _, length := range open {
-		if closing(after, length) > 0 {
+		if closingTicks(after, length) > 0 {
 			return true
 		}
 	}

@@ -116,8 +116,8 @@ type ConsultResume struct {
 	Mode string `json:"mode"`
 }
 
-// Looking is what a text is searched for.
-type Looking struct {
+// DetectOptions is what a text is searched for.
+type DetectOptions struct {
 	Protocol  Protocol
 	WorkType  string            // scopes heuristics: qa, acceptance and the like
 	Task      string            // if given, a block or JSON of another task does not count

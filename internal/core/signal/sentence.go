@@ -31,9 +31,9 @@ func readSentence(line []byte) sentence {
 		c := line[0]
 		switch {
 		case c == '`':
-			n := run(line)
+			n := runLength(line)
 			line = line[n:]
-			line = line[closing(line, n):]
+			line = line[closingTicks(line, n):]
 			c = 0
 		case c == '*':
 			line = line[1:]
@@ -61,46 +61,46 @@ func lowerASCII(s string) string {
 	return string(b)
 }
 
-// start is where the first word begins, behind signs such as a tick.
-func (s sentence) start() int {
+// firstWordIndex is where the first word begins, behind signs such as a tick.
+func (s sentence) firstWordIndex() int {
 	return max(0, strings.IndexFunc(s.text, isWordRune))
 }
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 
-// find is where words stand, not within other words.
-func (s sentence) find(words string) int {
+// findWords is where words stand, not within other words.
+func (s sentence) findWords(words string) int {
 	for from := 0; ; {
 		at := strings.Index(s.lower[from:], words)
 		if at < 0 {
 			return -1
 		}
 		at += from
-		if s.borders(at, at+len(words)) {
+		if s.hasWordBorders(at, at+len(words)) {
 			return at
 		}
 		from = at + 1
 	}
 }
 
-// borders says whether no word goes on at both ends of a part.
-func (s sentence) borders(at, end int) bool {
+// hasWordBorders says whether no word goes on at both ends of a part.
+func (s sentence) hasWordBorders(at, end int) bool {
 	before, _ := utf8.DecodeLastRuneInString(s.text[:at])
 	after, _ := utf8.DecodeRuneInString(s.text[end:])
 	return (at == 0 || !isWordRune(before)) && (end == len(s.text) || !isWordRune(after))
 }
 
-// holds says whether a part that means a result is meant: it is not denied, and a pass
+// isMeant says whether a part that means a result is meant: it is not denied, and a pass
 // is not taken back or put in doubt behind it.
-func (s sentence) holds(result Result, at, end int) bool {
+func (s sentence) isMeant(result Result, at, end int) bool {
 	if result == Failed {
-		return !s.denied(at, ".;!?,:–—-")
+		return !s.isDenied(at, ".;!?,:–—-")
 	}
-	return !s.denied(at, ".;!?") && s.concludes(end)
+	return !s.isDenied(at, ".;!?") && s.isConclusive(end)
 }
 
-// labelled is the verdict behind a label and a colon.
-func (s sentence) labelled(at, end int) Result {
+// labelledVerdict is the verdict behind a label and a colon.
+func (s sentence) labelledVerdict(at, end int) Result {
 	rest := strings.TrimLeft(s.lower[end:], " ")
 	if !strings.HasPrefix(rest, ":") {
 		return ""
@@ -108,7 +108,7 @@ func (s sentence) labelled(at, end int) Result {
 	from := len(s.lower) - len(strings.TrimLeft(rest[1:], " "))
 	word := s.wordAt(from)
 	result := verdictWord(word)
-	if result == "" || s.denied(at, ".;!?") || result == Passed && !s.concludes(from+len(word)) {
+	if result == "" || s.isDenied(at, ".;!?") || result == Passed && !s.isConclusive(from+len(word)) {
 		return ""
 	}
 	return result
@@ -133,9 +133,9 @@ func verdictWord(word string) Result {
 	return ""
 }
 
-// verdict is what a line of a report says behind a place. Only a word in capitals, a
+// statedVerdict is what a line of a report says behind a place. Only a word in capitals, a
 // word alone and one behind a label are verdicts: tests pass and fail in prose.
-func (s sentence) verdict(from int) Result {
+func (s sentence) statedVerdict(from int) Result {
 	var result Result
 	for at := from; at < len(s.text); {
 		word := s.wordAt(at)
@@ -145,7 +145,7 @@ func (s sentence) verdict(from int) Result {
 			continue
 		}
 		end := at + len(word)
-		if r := verdictWord(word); r != "" && s.stands(from, at, end) && s.holds(r, at, end) {
+		if r := verdictWord(word); r != "" && s.isUsedAsVerdict(from, at, end) && s.isMeant(r, at, end) {
 			if r == Failed {
 				return Failed
 			}
@@ -156,8 +156,8 @@ func (s sentence) verdict(from int) Result {
 	return result
 }
 
-// stands says whether the word of a verdict is used as one.
-func (s sentence) stands(from, at, end int) bool {
+// isUsedAsVerdict says whether the word of a verdict is used as one.
+func (s sentence) isUsedAsVerdict(from, at, end int) bool {
 	before := strings.TrimRight(s.text[from:at], " ")
 	after := strings.TrimLeft(s.text[end:], " ")
 	if strings.HasSuffix(before, "/") || strings.HasPrefix(after, "/") {
@@ -188,9 +188,9 @@ var doubts = []string{
 	"if", "unless", "until", "once", "when", "whether", "before", "should", "must", "would", "could", "instead",
 }
 
-// denied says whether the words before a place, back to one of these signs, deny what is
+// isDenied says whether the words before a place, back to one of these signs, deny what is
 // there, or doubt it.
-func (s sentence) denied(at int, signs string) bool {
+func (s sentence) isDenied(at int, signs string) bool {
 	clause := s.lower[:at]
 	if n := strings.LastIndexAny(clause, signs); n >= 0 {
 		clause = clause[n+1:]
@@ -203,9 +203,9 @@ func (s sentence) denied(at int, signs string) bool {
 	return false
 }
 
-// concludes says whether a pass is all that is said: the sentence ends behind it, or goes
+// isConclusive says whether a pass is all that is said: the sentence ends behind it, or goes
 // on with a sign, and takes nothing back.
-func (s sentence) concludes(end int) bool {
+func (s sentence) isConclusive(end int) bool {
 	rest := strings.TrimLeft(s.lower[end:], " ")
 	next, _ := utf8.DecodeRuneInString(rest)
 	switch {

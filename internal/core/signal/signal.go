@@ -60,10 +60,10 @@ type Signal struct {
 	Commit    string          `json:"commit,omitempty"`    // the branch's, as it was
 	Workspace string          `json:"workspace,omitempty"` // request, outcome, exit of an attempt: why its workspace is not the task's worktree
 
-	Report *Report     `json:"report,omitempty"` // outcome, exit: what the attempt said
-	Final  string      `json:"final,omitempty"`  // notice, outcome, exit: its last message, cut short; untrusted
-	Left   task.Left   `json:"left,omitempty"`   // exit: what sort of message that is, where the message itself is not kept
-	Face   *board.Face `json:"face,omitempty"`   // tracker: the card as it looks now
+	Report       *Report         `json:"report,omitempty"` // outcome, exit: what the attempt said
+	Final        string          `json:"final,omitempty"`  // notice, outcome, exit: its last message, cut short; untrusted
+	Left         task.Left       `json:"left,omitempty"`   // exit: what sort of message that is, where the message itself is not kept
+	CardSnapshot *board.Snapshot `json:"face,omitempty"`   // tracker: the card as it looks now
 
 	Word  string `json:"word,omitempty"`  // outcome: the protocol's code; tracker: the event
 	Timer string `json:"timer,omitempty"` // timer: its name
@@ -96,10 +96,10 @@ type Signal struct {
 
 // Lost is what the folders of a task show beyond a store that was put back.
 type Lost struct {
-	Events    []string     `json:"events,omitempty"`    // what history.jsonl shows of each entry that is missing, in order
-	Status    string       `json:"status,omitempty"`    // the last that history.jsonl shows
-	Ran       []task.Tally `json:"ran,omitempty"`       // attempts ever asked for, of the roles that have more than the record says
-	Workspace string       `json:"workspace,omitempty"` // that is bound to the task, "" if none is
+	Events        []string            `json:"events,omitempty"`    // what history.jsonl shows of each entry that is missing, in order
+	Status        string              `json:"status,omitempty"`    // the last that history.jsonl shows
+	AttemptCounts []task.AttemptTally `json:"ran,omitempty"`       // attempts ever asked for, of the roles that have more than the record says
+	Workspace     string              `json:"workspace,omitempty"` // that is bound to the task, "" if none is
 }
 
 // A Child is a task that is a part of another.
@@ -110,9 +110,9 @@ type Child struct {
 
 // What can end an attempt together with others. That is no crash.
 const (
-	MassReboot     = "reboot"     // the machine was restarted
-	MassTmux       = "tmux"       // the tmux server ended
-	MassAttendants = "attendants" // something ended the attendants of several attempts
+	MassReboot = "reboot"     // the machine was restarted
+	MassTmux   = "tmux"       // the tmux server ended
+	MassShims  = "attendants" // something ended the attendants of several attempts
 )
 
 // Words of a tracker's signals.
@@ -123,41 +123,41 @@ const (
 	PRClosed    = "pr:closed" // without a merge; Arg is its last commit
 )
 
-// Heard is what a journal keeps of a signal beside the entry it led to: what was
+// Snapshot is what a journal keeps of a signal beside the entry it led to: what was
 // asked for, and the evidence as it was, without the words of TASK.md.
-type Heard struct {
-	To       string             `json:"to,omitempty"`
-	Role     string             `json:"role,omitempty"`
-	Code     int                `json:"code,omitempty"`
-	Mass     string             `json:"mass,omitempty"`
-	Word     string             `json:"word,omitempty"`
-	Timer    string             `json:"timer,omitempty"`
-	Arg      string             `json:"arg,omitempty"`
-	Active   time.Time          `json:"active,omitzero"`
-	Commit   string             `json:"commit,omitempty"`
-	Broken   string             `json:"broken,omitempty"` // the workspace
-	Sections []taskfile.Section `json:"sections,omitempty"`
-	Problem  string             `json:"problem,omitempty"`
-	Evidence []Evidence         `json:"evidence,omitempty"`
-	Free     []string           `json:"free,omitempty"`
-	Busy     []string           `json:"busy,omitempty"`
-	Children []Child            `json:"children,omitempty"`
-	Report   *Report            `json:"report,omitempty"`
-	Final    string             `json:"final,omitempty"`
-	Left     task.Left          `json:"left,omitempty"`
-	Face     *board.Face        `json:"face,omitempty"`
-	Lost     *Lost              `json:"lost,omitempty"`
-	Merged   string             `json:"merged,omitempty"`
-	BrokeOff bool               `json:"broke_off,omitempty"`
-	Missing  []string           `json:"missing,omitempty"`
+type Snapshot struct {
+	To           string             `json:"to,omitempty"`
+	Role         string             `json:"role,omitempty"`
+	Code         int                `json:"code,omitempty"`
+	Mass         string             `json:"mass,omitempty"`
+	Word         string             `json:"word,omitempty"`
+	Timer        string             `json:"timer,omitempty"`
+	Arg          string             `json:"arg,omitempty"`
+	Active       time.Time          `json:"active,omitzero"`
+	Commit       string             `json:"commit,omitempty"`
+	Broken       string             `json:"broken,omitempty"` // the workspace
+	Sections     []taskfile.Section `json:"sections,omitempty"`
+	Problem      string             `json:"problem,omitempty"`
+	Evidence     []Evidence         `json:"evidence,omitempty"`
+	Free         []string           `json:"free,omitempty"`
+	Busy         []string           `json:"busy,omitempty"`
+	Children     []Child            `json:"children,omitempty"`
+	Report       *Report            `json:"report,omitempty"`
+	Final        string             `json:"final,omitempty"`
+	Left         task.Left          `json:"left,omitempty"`
+	CardSnapshot *board.Snapshot    `json:"face,omitempty"`
+	Lost         *Lost              `json:"lost,omitempty"`
+	Merged       string             `json:"merged,omitempty"`
+	BrokeOff     bool               `json:"broke_off,omitempty"`
+	Missing      []string           `json:"missing,omitempty"`
 
 	Unstarted bool   `json:"unstarted,omitempty"`
 	Last      string `json:"last,omitempty"`
 	Confirmed string `json:"confirmed,omitempty"`
 }
 
-// Weighs says whether deciding about the signal may look at evidence.
-func (s *Signal) Weighs() bool {
+// WeighsEvidence says whether deciding about the signal may look at evidence.
+func (s *Signal) WeighsEvidence() bool {
 	switch s.Kind {
 	case Create, Request, Ready, Exit, Outcome, Timer, Tracker, Import, Restore:
 		return true
@@ -165,19 +165,19 @@ func (s *Signal) Weighs() bool {
 	return false
 }
 
-// Heard is what a journal keeps of s.
-func (s *Signal) Heard() *Heard {
-	return &Heard{
+// Snapshot is what a journal keeps of s.
+func (s *Signal) Snapshot() *Snapshot {
+	return &Snapshot{
 		To: s.To, Role: s.Role, Code: s.Code, Mass: s.Mass, Word: s.Word, Timer: s.Timer, Arg: s.Arg,
-		Active: s.Active, Commit: s.Commit, Sections: taskfile.Bare(s.Artifacts.Sections), Problem: s.Artifacts.Problem, Evidence: s.Evidence, Free: s.Free,
-		Busy: s.Busy, Children: s.Children, Report: s.Report, Final: s.Final, Face: s.Face, Broken: s.Workspace, Lost: s.Lost,
+		Active: s.Active, Commit: s.Commit, Sections: taskfile.WithoutText(s.Artifacts.Sections), Problem: s.Artifacts.Problem, Evidence: s.Evidence, Free: s.Free,
+		Busy: s.Busy, Children: s.Children, Report: s.Report, Final: s.Final, CardSnapshot: s.CardSnapshot, Broken: s.Workspace, Lost: s.Lost,
 		Merged: s.Merged, BrokeOff: s.BrokeOff, Confirmed: s.Confirmed, Missing: s.Missing, Left: s.Left, Unstarted: s.Unstarted, Last: s.Last,
 	}
 }
 
-// Words are the attempt's own that go with what it said: its last message, or what it gave with a report by
+// AttemptWords are the attempt's own that go with what it said: its last message, or what it gave with a report by
 // command. They are untrusted.
-func (h *Heard) Words() string {
+func (h *Snapshot) AttemptWords() string {
 	if h == nil {
 		return ""
 	}
@@ -219,7 +219,7 @@ type New struct {
 }
 
 // A Wish is a task that somebody wants, before it has a workflow and an id.
-type Wish struct {
+type NewTask struct {
 	New
 	Workflow string     `json:"workflow,omitempty"` // "" for the project's
 	Context  string     `json:"context,omitempty"`  // for ## Context, quoted; of a person or a parent's attempt it is Requirements
@@ -230,9 +230,9 @@ type Wish struct {
 	Requirements string `json:"requirements,omitempty"` // for ## Requirements: words of a person, or of the parent's attempt
 }
 
-// Require makes what was handed over Requirements: words of somebody whose words are
+// ToRequirements makes what was handed over Requirements: words of somebody whose words are
 // carried out.
-func (w *Wish) Require() {
+func (w *NewTask) ToRequirements() {
 	if text := strings.TrimSpace(w.Requirements + "\n\n" + w.Context); text != "" {
 		w.Requirements = text
 	}

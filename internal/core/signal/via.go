@@ -40,25 +40,25 @@ const (
 	maxViaPath = 400
 )
 
-// Clean returns v with bounded texts of printable characters. An unknown kind becomes
+// SanitizedCopy returns v with bounded texts of printable characters. An unknown kind becomes
 // ViaSocket.
-func (v Via) Clean() Via {
+func (v Via) SanitizedCopy() Via {
 	switch v.Kind {
 	case ViaSocket, ViaPage, ViaToken, ViaMCP, ViaTracker:
 	default:
 		v.Kind = ViaSocket
 	}
 	v.PID = max(v.PID, 0)
-	v.Path = printable(v.Path, maxViaPath)
+	v.Path = printableText(v.Path, maxViaPath)
 	for _, text := range []*string{&v.Program, &v.Parent, &v.Terminal, &v.Session, &v.Tracker, &v.Account} {
-		*text = printable(*text, maxViaName)
+		*text = printableText(*text, maxViaName)
 	}
 	return v
 }
 
-// printable is text without control, invisible and reordering characters, of at most n
+// printableText is text without control, invisible and reordering characters, of at most n
 // bytes.
-func printable(s string, n int) string {
+func printableText(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
 		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
 			return -1

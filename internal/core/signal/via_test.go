@@ -29,7 +29,7 @@ func TestViaIsCleanedAndBounded(t *testing.T) {
 	long := strings.Repeat("ü", 5000)
 	got := signal.Via{
 		Kind: "root", PID: -3, Program: "or\x1b[31mange\n", Path: long, Parent: "b\u202eash", Terminal: "pts/3\r", Session: long, Tracker: "l\x00in", Account: "a\xffda",
-	}.Clean()
+	}.SanitizedCopy()
 	want := signal.Via{Kind: signal.ViaSocket, Program: "or[31mange", Path: got.Path, Parent: "bash", Terminal: "pts/3", Session: got.Session, Tracker: "lin", Account: "ada"}
 	if got != want {
 		t.Errorf("%+v", got)

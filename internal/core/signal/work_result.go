@@ -12,7 +12,7 @@ const maxMarker = 4 << 10
 
 // markerFinder looks for <!-- WORK_RESULT:passed --> and <!-- WORK_RESULT:failed -->.
 type markerFinder struct {
-	looking Looking
+	looking DetectOptions
 	notes   *notes
 
 	begun      []byte // a marker that goes on in the next piece
@@ -34,11 +34,11 @@ type markerKey struct {
 	marked bool // it has the nonce that was handed out
 }
 
-func newMarkerFinder(l Looking, n *notes) finder {
+func newMarkerFinder(l DetectOptions, n *notes) finder {
 	return &markerFinder{looking: l, notes: n, seen: map[markerKey]int{}}
 }
 
-func (m *markerFinder) take(p *piece) {
+func (m *markerFinder) takePiece(p *piece) {
 	text, from := p.text, 0
 	if p.first && len(m.begun) == 0 {
 		m.alone = true
@@ -46,7 +46,7 @@ func (m *markerFinder) take(p *piece) {
 	if len(m.begun) > 0 {
 		from = m.goOn(p)
 	}
-	if p.has&seesAngle == 0 {
+	if p.has&seenAngle == 0 {
 		m.passOver(text[from:])
 		return
 	}
@@ -61,7 +61,7 @@ func (m *markerFinder) take(p *piece) {
 		mark, length, fit := readMarker(text[at:], m.looking.Parity)
 		switch fit {
 		case fits:
-			m.judge(mark, p.line, p.where, openTicks(text[:at]), text[at+length:])
+			m.judgeMarker(mark, p.line, p.where, openTicks(text[:at]), text[at+length:])
 			from = at + length
 			continue
 		case unfinished:
@@ -100,7 +100,7 @@ func (m *markerFinder) goOn(p *piece) int {
 		}
 	case fits:
 		m.alone = m.begunAlone
-		m.judge(mark, m.begunLine, m.begunWhere, m.begunTicks, p.text[length-before:])
+		m.judgeMarker(mark, m.begunLine, m.begunWhere, m.begunTicks, p.text[length-before:])
 	case misspelled:
 		m.notes.add(m.begunLine, "a marker that says neither passed nor failed does not count")
 	}
@@ -110,8 +110,8 @@ func (m *markerFinder) goOn(p *piece) int {
 	return max(0, length-before)
 }
 
-// judge decides whether a marker counts.
-func (m *markerFinder) judge(mark marker, line int, where place, ticks []int, after []byte) {
+// judgeMarker decides whether a marker counts.
+func (m *markerFinder) judgeMarker(mark marker, line int, where place, ticks []int, after []byte) {
 	r := Report{Outcome: mark.result, Code: string(mark.result), Nonce: mark.nonce}
 	if m.looking.Parity {
 		if m.last.Outcome == "" {
@@ -120,9 +120,9 @@ func (m *markerFinder) judge(mark marker, line int, where place, ticks []int, af
 		return
 	}
 	marked := m.looking.Nonce != "" && mark.nonce == m.looking.Nonce
-	why := where.displayed()
+	why := where.describeDisplay()
 	if marked {
-		why = where.quoted()
+		why = where.describeQuote()
 	}
 	if why == "" && inCode(ticks, after) {
 		why = "in a code span"
@@ -130,10 +130,10 @@ func (m *markerFinder) judge(mark marker, line int, where place, ticks []int, af
 	alone := m.alone && len(bytes.TrimSpace(after)) == 0
 	m.alone, m.ending = false, ""
 	if why != "" {
-		m.notes.refuse(line, "a marker", why)
+		m.notes.addRefusal(line, "a marker", why)
 		return
 	}
-	if why := m.looking.refuses(mark.nonce); why != "" {
+	if why := m.looking.describeNonceRefusal(mark.nonce); why != "" {
 		m.notes.add(line, "a marker "+why)
 		return
 	}
@@ -144,7 +144,7 @@ func (m *markerFinder) judge(mark marker, line int, where place, ticks []int, af
 	}
 }
 
-func (m *markerFinder) found() (Report, bool) {
+func (m *markerFinder) foundReport() (Report, bool) {
 	if len(m.begun) > 0 && namesMarker(m.begun) {
 		m.notes.add(m.begunLine, "a marker without its --> does not count")
 	}
@@ -163,14 +163,14 @@ func (m *markerFinder) found() (Report, bool) {
 			m.notes.add(max(passed, failed), "a marker without the nonce of the prompt counts only alone at the end of the text")
 			return Report{}, false
 		case passed > 0:
-			return m.one(Passed, marked), true
+			return m.newReport(Passed, marked), true
 		}
-		return m.one(Failed, marked), true
+		return m.newReport(Failed, marked), true
 	}
 	return Report{}, false
 }
 
-func (m *markerFinder) one(result Result, marked bool) Report {
+func (m *markerFinder) newReport(result Result, marked bool) Report {
 	r := Report{Outcome: result, Code: string(result), Nonce: m.last.Nonce}
 	if marked {
 		r.Nonce = m.looking.Nonce
@@ -199,47 +199,47 @@ var markerName = []byte("work_result")
 // white space around the colon and without a nonce.
 func readMarker(text []byte, strict bool) (marker, int, fit) {
 	c := cursor{text: text, at: len(commentStart)}
-	c.space()
-	if f := c.word(markerName); f != fits {
+	c.skipSpace()
+	if f := c.skipWord(markerName); f != fits {
 		return marker{}, 0, f
 	}
 	if !strict {
-		c.space()
+		c.skipSpace()
 	}
-	if f := c.word([]byte(":")); f != fits {
-		return marker{}, 0, f.named()
+	if f := c.skipWord([]byte(":")); f != fits {
+		return marker{}, 0, f.behindName()
 	}
 	if !strict {
-		c.space()
+		c.skipSpace()
 	}
 	var mark marker
-	switch f := c.word([]byte("passed")); {
+	switch f := c.skipWord([]byte("passed")); {
 	case f == fits:
 		mark.result = Passed
 	case f == unfinished:
 		return marker{}, 0, unfinished
 	default:
-		if f := c.word([]byte("failed")); f != fits {
-			return marker{}, 0, f.named()
+		if f := c.skipWord([]byte("failed")); f != fits {
+			return marker{}, 0, f.behindName()
 		}
 		mark.result = Failed
 	}
-	if c.space() && !strict {
-		f := c.word([]byte("nonce="))
+	if c.skipSpace() && !strict {
+		f := c.skipWord([]byte("nonce="))
 		if f == unfinished {
 			return marker{}, 0, unfinished
 		}
 		if f == fits {
-			mark.nonce = c.token()
-			c.space()
+			mark.nonce = c.readNonce()
+			c.skipSpace()
 		}
 	}
-	f := c.word(commentEnd)
-	return mark, c.at, f.named()
+	f := c.skipWord(commentEnd)
+	return mark, c.at, f.behindName()
 }
 
-// named is what a misfit is worth behind the marker's name.
-func (f fit) named() fit {
+// behindName is what a misfit is worth behind the marker's name.
+func (f fit) behindName() fit {
 	if f == unfit {
 		return misspelled
 	}
@@ -249,8 +249,8 @@ func (f fit) named() fit {
 // namesMarker says whether an unfinished marker has got as far as its name.
 func namesMarker(text []byte) bool {
 	c := cursor{text: text, at: len(commentStart)}
-	c.space()
-	return c.word(markerName) == fits
+	c.skipSpace()
+	return c.skipWord(markerName) == fits
 }
 
 // cursor reads a marker from left to right.
@@ -259,8 +259,8 @@ type cursor struct {
 	at   int
 }
 
-// space passes over white space, and says whether there was any.
-func (c *cursor) space() bool {
+// skipSpace passes over white space, and says whether there was any.
+func (c *cursor) skipSpace() bool {
 	from := c.at
 	for c.at < len(c.text) {
 		r, n := utf8.DecodeRune(c.text[c.at:])
@@ -272,8 +272,8 @@ func (c *cursor) space() bool {
 	return c.at > from
 }
 
-// word passes over a word, in any case.
-func (c *cursor) word(w []byte) fit {
+// skipWord passes over a word, in any case.
+func (c *cursor) skipWord(w []byte) fit {
 	rest := c.text[c.at:]
 	n := min(len(rest), len(w))
 	if !bytes.EqualFold(rest[:n], w[:n]) {
@@ -286,8 +286,8 @@ func (c *cursor) word(w []byte) fit {
 	return fits
 }
 
-// token passes over a nonce, with or without quotes.
-func (c *cursor) token() string {
+// readNonce passes over a nonce, with or without quotes.
+func (c *cursor) readNonce() string {
 	rest := c.text[c.at:]
 	n := bytes.IndexFunc(rest, func(r rune) bool { return unicode.IsSpace(r) || r == '>' || r == '<' })
 	if n < 0 {

@@ -49,7 +49,7 @@ func sayingsOf(workType string) []saying {
 
 // hints are what every line with a saying has: a sight, and a word of each list.
 type hints struct {
-	sight sights
+	sight seenBytes
 	words [2][]hint
 }
 
@@ -64,7 +64,7 @@ func hintsOf(sayings []saying) hints {
 	case len(sayings) == 0:
 		return hints{}
 	case strings.HasPrefix(sayings[0].words, "qa"):
-		return hints{seesQ, [2][]hint{{{"qa", 0}}, {{"pass", 0}, {"fail", 0}, {"complete", 3}}}}
+		return hints{seenQ, [2][]hint{{{"qa", 0}}, {{"pass", 0}, {"fail", 0}, {"complete", 3}}}}
 	}
 	return hints{0, [2][]hint{
 		{{"acceptance", 4}, {"merge", 3}},
@@ -74,7 +74,7 @@ func hintsOf(sayings []saying) hints {
 
 // heuristicFinder looks for sayings, for agents that were told of no better form.
 type heuristicFinder struct {
-	looking Looking
+	looking DetectOptions
 	notes   *notes
 	sayings []saying
 	hints   hints
@@ -90,7 +90,7 @@ type said struct {
 	text string
 }
 
-func newHeuristicFinder(l Looking, n *notes) finder {
+func newHeuristicFinder(l DetectOptions, n *notes) finder {
 	if l.Parity {
 		return newParityFinder(l, n)
 	}
@@ -99,34 +99,34 @@ func newHeuristicFinder(l Looking, n *notes) finder {
 	return f
 }
 
-func (f *heuristicFinder) take(p *piece) {
+func (f *heuristicFinder) takePiece(p *piece) {
 	if len(f.sayings) == 0 || len(p.text) == 0 {
 		return
 	}
-	if f.section == 0 && !f.hints.in(p) {
+	if f.section == 0 && !f.hints.matchesPiece(p) {
 		return
 	}
 	s := readSentence(p.text)
-	if p.first && s.level > 0 && p.where.quoted() == "" && s.level <= f.section {
+	if p.first && s.level > 0 && p.where.describeQuote() == "" && s.level <= f.section {
 		f.section = 0
 	}
 	result := Result("")
 	for _, x := range f.sayings {
-		if r := f.says(x, s, p); r == Failed || result == "" {
+		if r := f.resultOfSaying(x, s, p); r == Failed || result == "" {
 			result = r
 		}
 	}
 	if result == "" && f.section > 0 {
-		result = s.verdict(0)
+		result = s.statedVerdict(0)
 	}
-	f.note(result, p)
+	f.noteResult(result, p)
 }
 
-func (f *heuristicFinder) note(result Result, p *piece) {
+func (f *heuristicFinder) noteResult(result Result, p *piece) {
 	if result == "" {
 		return
 	}
-	if why := p.where.quoted(); why != "" {
+	if why := p.where.describeQuote(); why != "" {
 		f.notes.add(p.line, "words that mean "+string(result)+" "+why+" do not count")
 		return
 	}
@@ -139,44 +139,44 @@ func (f *heuristicFinder) note(result Result, p *piece) {
 	}
 }
 
-// says is the result that a line gives with a saying, "" for none.
-func (f *heuristicFinder) says(x saying, s sentence, p *piece) Result {
-	at := s.find(x.words)
+// resultOfSaying is the result that a line gives with a saying, "" for none.
+func (f *heuristicFinder) resultOfSaying(x saying, s sentence, p *piece) Result {
+	at := s.findWords(x.words)
 	if at < 0 {
 		return ""
 	}
 	end := at + len(x.words)
 	switch x.kind {
 	case heading:
-		if s.level >= 2 && at == s.start() && s.holds(x.result, at, end) {
+		if s.level >= 2 && at == s.firstWordIndex() && s.isMeant(x.result, at, end) {
 			return x.result
 		}
 	case phrase:
-		if s.holds(x.result, at, end) {
+		if s.isMeant(x.result, at, end) {
 			return x.result
 		}
 	case report:
-		if s.level >= 2 && at == s.start() && p.where.quoted() == "" {
+		if s.level >= 2 && at == s.firstWordIndex() && p.where.describeQuote() == "" {
 			f.section = s.level
-			return s.verdict(end)
+			return s.statedVerdict(end)
 		}
 	case label:
-		r := s.labelled(at, end)
+		r := s.labelledVerdict(at, end)
 		if r == "" || x.result == "" || r == x.result {
 			return r
 		}
-		if p.where.quoted() == "" {
+		if p.where.describeQuote() == "" {
 			f.vetoed = p.line
 		}
 	}
 	return ""
 }
 
-func (f *heuristicFinder) found() (Report, bool) {
+func (f *heuristicFinder) foundReport() (Report, bool) {
 	if f.passed.line == 0 && f.failed.line == 0 {
 		return Report{}, false
 	}
-	if why := f.looking.refuses(""); why != "" {
+	if why := f.looking.describeNonceRefusal(""); why != "" {
 		f.notes.add(max(f.passed.line, f.failed.line), "words "+why+", do not count")
 		return Report{}, false
 	}
@@ -193,22 +193,22 @@ func (f *heuristicFinder) found() (Report, bool) {
 	return Report{Outcome: Passed, Code: string(Passed), Detail: f.passed.text}, true
 }
 
-func (h *hints) in(p *piece) bool {
-	return p.has&h.sight == h.sight && hinted(p.text, h.words[0]) && hinted(p.text, h.words[1])
+func (h *hints) matchesPiece(p *piece) bool {
+	return p.has&h.sight == h.sight && hasHintedWord(p.text, h.words[0]) && hasHintedWord(p.text, h.words[1])
 }
 
-// hinted says whether a line has one of the words, in any case.
-func hinted(line []byte, words []hint) bool {
+// hasHintedWord says whether a line has one of the words, in any case.
+func hasHintedWord(line []byte, words []hint) bool {
 	for _, h := range words {
-		if h.in(line, h.word[h.rarest]) || h.in(line, h.word[h.rarest]-'a'+'A') {
+		if h.matchesLine(line, h.word[h.rarest]) || h.matchesLine(line, h.word[h.rarest]-'a'+'A') {
 			return true
 		}
 	}
 	return false
 }
 
-// in says whether a line has the word, its rarest letter being this byte.
-func (h hint) in(line []byte, rarest byte) bool {
+// matchesLine says whether a line has the word, its rarest letter being this byte.
+func (h hint) matchesLine(line []byte, rarest byte) bool {
 	for at := h.rarest; at < len(line); at++ {
 		n := bytes.IndexByte(line[at:], rarest)
 		if n < 0 {

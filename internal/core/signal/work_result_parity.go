@@ -22,7 +22,7 @@ type parityFinder struct {
 // parityWords are the regular expressions of one work type.
 type parityWords struct{ fails, passes []string }
 
-func newParityFinder(l Looking, n *notes) finder {
+func newParityFinder(l DetectOptions, n *notes) finder {
 	return &parityFinder{notes: n, words: parityWordsOf(l.WorkType)}
 }
 
@@ -97,7 +97,7 @@ func qaWords(verdict, sign string) []string {
 	}
 }
 
-func (f *parityFinder) take(p *piece) {
+func (f *parityFinder) takePiece(p *piece) {
 	if len(f.words.passes) == 0 {
 		return
 	}
@@ -110,7 +110,7 @@ func (f *parityFinder) take(p *piece) {
 	}
 }
 
-func (f *parityFinder) found() (Report, bool) {
+func (f *parityFinder) foundReport() (Report, bool) {
 	if f.over {
 		f.notes.add(0, fmt.Sprintf("only the first %d bytes were searched for words", len(f.text)))
 	}
@@ -119,7 +119,7 @@ func (f *parityFinder) found() (Report, bool) {
 		words  []string
 	}{{Failed, f.words.fails}, {Passed, f.words.passes}} {
 		for _, w := range group.words {
-			if at := f.find(w); at != nil {
+			if at := f.findWords(w); at != nil {
 				text := cutText(string(f.text[at[0]:min(at[1], at[0]+2*maxQuoted)]), maxQuoted)
 				return Report{Outcome: group.result, Code: string(group.result), Detail: text}, true
 			}
@@ -128,8 +128,8 @@ func (f *parityFinder) found() (Report, bool) {
 	return Report{}, false
 }
 
-// find looks for words. A count such as 3/3 counts only if its parts are the same.
-func (f *parityFinder) find(words string) []int {
+// findWords looks for words. A count such as 3/3 counts only if its parts are the same.
+func (f *parityFinder) findWords(words string) []int {
 	re := regexp.MustCompile("(?i)" + words)
 	finished, all := re.SubexpIndex("finished"), re.SubexpIndex("all")
 	if finished < 0 {

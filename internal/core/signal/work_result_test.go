@@ -85,7 +85,7 @@ func TestMarkers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range []Protocol{WorkResult, AnyProtocol, ""} {
-				got := DetectText(c.text, Looking{Protocol: p})
+				got := DetectText(c.text, DetectOptions{Protocol: p})
 				if got.Outcome != c.want || !strings.Contains(got.Diagnosis, c.says) || c.says == "" && got.Diagnosis != "" {
 					t.Errorf("%s: %+v, want %s and %q", p, got, c.want, c.says)
 				}
@@ -93,7 +93,7 @@ func TestMarkers(t *testing.T) {
 					t.Errorf("%s: source %q", p, got.Source)
 				}
 			}
-			if got := DetectText(c.text, Looking{Protocol: CompletionBlock}); got.Outcome != Unknown {
+			if got := DetectText(c.text, DetectOptions{Protocol: CompletionBlock}); got.Outcome != Unknown {
 				t.Errorf("another protocol found it: %+v", got)
 			}
 		})
@@ -103,7 +103,7 @@ func TestMarkers(t *testing.T) {
 func TestAMarkerIsFoundWhereverALongLineIsCut(t *testing.T) {
 	for shift := range len(passedMark) + 2 {
 		text := strings.Repeat("x", pieceSize-shift) + "<!-- WORK_RESULT:passed nonce=n -->" + " and so on"
-		if got := DetectText(text, Looking{Nonce: "n"}); got.Outcome != Passed {
+		if got := DetectText(text, DetectOptions{Nonce: "n"}); got.Outcome != Passed {
 			t.Errorf("shift %d: %+v", shift, got)
 		}
 	}
@@ -138,13 +138,13 @@ func TestNonces(t *testing.T) {
 		"a worker result with it":      {`{"success":true,"summary":"","joan_actions":{},"worker_type":"ba","task_id":"t","nonce":"b"}`, false, Passed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := DetectText(c.text, Looking{WorkType: "qa", Nonce: "b", OwnStream: c.own})
+			got := DetectText(c.text, DetectOptions{WorkType: "qa", Nonce: "b", OwnStream: c.own})
 			if got.Outcome != c.want || !strings.Contains(got.Diagnosis, c.says) {
 				t.Errorf("%+v, want %s and %q", got, c.want, c.says)
 			}
 		})
 	}
-	if got := DetectText(with("seen"), Looking{}); got.Nonce != "seen" {
+	if got := DetectText(with("seen"), DetectOptions{}); got.Nonce != "seen" {
 		t.Errorf("the nonce is %q", got.Nonce)
 	}
 }
@@ -230,7 +230,7 @@ func TestHeuristics(t *testing.T) {
 func check(t *testing.T, text string, want Result, workTypes ...string) {
 	t.Helper()
 	for _, w := range workTypes {
-		got := DetectText(text, Looking{WorkType: w})
+		got := DetectText(text, DetectOptions{WorkType: w})
 		if got.Outcome != want || want != Unknown && got.Source != FromHeuristic {
 			t.Errorf("%s: %q: %+v, want %s", w, text, got, want)
 		}
@@ -238,7 +238,7 @@ func check(t *testing.T, text string, want Result, workTypes ...string) {
 }
 
 func TestAMarkerCountsBeforeWords(t *testing.T) {
-	got := DetectText("## QA Failed\n"+passedMark, Looking{WorkType: "qa"})
+	got := DetectText("## QA Failed\n"+passedMark, DetectOptions{WorkType: "qa"})
 	if got.Outcome != Passed || got.Source != FromMarker || !strings.Contains(got.Diagnosis, "a heuristic says failed, and a marker counts before it") {
 		t.Errorf("%+v", got)
 	}
@@ -273,11 +273,11 @@ func TestParityReadsWhatCoordinatorsSay(t *testing.T) {
 		"6 sub-issues: Finished":                                  Unknown,
 	} {
 		for _, workType := range []string{"development", "inflight", "coordination", "development-coordination"} {
-			if got := DetectText(text, Looking{Protocol: WorkResult, WorkType: workType, Parity: true}); got.Outcome != want {
+			if got := DetectText(text, DetectOptions{Protocol: WorkResult, WorkType: workType, Parity: true}); got.Outcome != want {
 				t.Errorf("%s: %q: %+v, want %s", workType, text, got, want)
 			}
 		}
-		if got := DetectText(text, Looking{Protocol: WorkResult, WorkType: "refinement", Parity: true}); got.Outcome != Unknown {
+		if got := DetectText(text, DetectOptions{Protocol: WorkResult, WorkType: "refinement", Parity: true}); got.Outcome != Unknown {
 			t.Errorf("refinement: %q: %+v, want unknown", text, got)
 		}
 	}
@@ -362,7 +362,7 @@ func TestParityReadsAsTheOtherSystemDid(t *testing.T) {
 	} {
 		for workType := range strings.FieldsSeq(workTypes) {
 			for text, want := range texts {
-				if got := DetectText(text, Looking{Protocol: WorkResult, WorkType: workType, Parity: true}); got.Outcome != want {
+				if got := DetectText(text, DetectOptions{Protocol: WorkResult, WorkType: workType, Parity: true}); got.Outcome != want {
 					t.Errorf("%s: %.80q: %+v, want %s", workType, text, got, want)
 				}
 			}

@@ -20,7 +20,7 @@ const maxResult = 1 << 20
 // stand. It tries every brace, and what turns out not to be JSON is searched again for
 // braces within it.
 type resultFinder struct {
-	looking Looking
+	looking DetectOptions
 	notes   *notes
 
 	schema *jsonschema.Schema // once it is needed
@@ -45,26 +45,26 @@ type resultFinder struct {
 	missing uint8
 }
 
-func newResultFinder(l Looking, n *notes) finder {
+func newResultFinder(l DetectOptions, n *notes) finder {
 	return &resultFinder{looking: l, notes: n}
 }
 
-func (f *resultFinder) take(p *piece) {
-	if f.active || p.has&seesBrace != 0 {
-		f.look(p.text, f.offset, p.line, p.where)
+func (f *resultFinder) takePiece(p *piece) {
+	if f.active || p.has&seenBrace != 0 {
+		f.searchData(p.text, f.offset, p.line, p.where)
 	}
 	f.offset += int64(len(p.text))
 	if p.last {
 		if f.active {
-			f.look(newline, f.offset, p.line, p.where)
+			f.searchData(newline, f.offset, p.line, p.where)
 		}
 		f.offset++
 	}
 }
 
-// look searches data, which begins at an offset of the text and at a line. An object
+// searchData searches data, which begins at an offset of the text and at a line. An object
 // may be open from before.
-func (f *resultFinder) look(data []byte, offset int64, line int, where place) {
+func (f *resultFinder) searchData(data []byte, offset int64, line int, where place) {
 	counted := 0 // of data, for lines
 	for at := 0; at < len(data); {
 		if !f.active {
@@ -79,17 +79,17 @@ func (f *resultFinder) look(data []byte, offset int64, line int, where place) {
 			}
 			line += bytes.Count(data[counted:at], newline)
 			counted = at
-			f.begin(offset+int64(at), line, where)
+			f.beginObject(offset+int64(at), line, where)
 		}
-		n, state := f.scan.feed(data[at:])
-		f.keep(data[at : at+n])
+		n, state := f.scan.feedData(data[at:])
+		f.keepText(data[at : at+n])
 		at += n
 		switch state {
 		case objectWhole:
 			f.active = false
-			f.judge()
+			f.judgeObject()
 		case objectBroken:
-			at = f.retry(data, at, offset)
+			at = f.retryInside(data, at, offset)
 		}
 	}
 }
@@ -99,13 +99,13 @@ func mayFollowBrace(c byte) bool {
 	return c == '"' || c == '}' || c == ' ' || c == '\t' || c == '\r' || c == '\n'
 }
 
-func (f *resultFinder) begin(start int64, line int, where place) {
+func (f *resultFinder) beginObject(start int64, line int, where place) {
 	f.active, f.start, f.line, f.where = true, start, line, where
 	f.text, f.over = f.text[:0], false
-	f.scan.begin()
+	f.scan.beginScan()
 }
 
-func (f *resultFinder) keep(text []byte) {
+func (f *resultFinder) keepText(text []byte) {
 	if f.over {
 		return
 	}
@@ -121,13 +121,13 @@ func (f *resultFinder) isDead(offset int64) bool {
 	return dead
 }
 
-// retry searches a text that is no JSON, from its second byte on. The objects that were
+// retryInside searches a text that is no JSON, from its second byte on. The objects that were
 // open when it broke are broken too. It returns where to go on in data.
-func (f *resultFinder) retry(data []byte, at int, offset int64) int {
+func (f *resultFinder) retryInside(data []byte, at int, offset int64) int {
 	f.active = false
-	f.bury()
-	if f.scan.keys != 0 && f.where.quoted() != "in a block quote" {
-		f.note(f.line, "a worker result that is no JSON does not count: "+f.scan.why)
+	f.rememberDeadBraces()
+	if f.scan.keys != 0 && f.where.describeQuote() != "in a block quote" {
+		f.addNote(f.line, "a worker result that is no JSON does not count: "+f.scan.why)
 	}
 	if f.over {
 		return at
@@ -138,13 +138,13 @@ func (f *resultFinder) retry(data []byte, at int, offset int64) int {
 	old := f.text
 	f.text, f.spare = f.spare, old
 	if len(old) > 1 {
-		f.look(old[1:], f.start+1, f.line, f.where)
+		f.searchData(old[1:], f.start+1, f.line, f.where)
 	}
 	return at
 }
 
-// bury remembers the braces that are known to lead nowhere.
-func (f *resultFinder) bury() {
+// rememberDeadBraces remembers the braces that are known to lead nowhere.
+func (f *resultFinder) rememberDeadBraces() {
 	behind, _ := slices.BinarySearch(f.dead, f.start)
 	f.dead = append(f.dead[:0], f.dead[behind:]...)
 	for _, open := range f.scan.open {
@@ -156,13 +156,13 @@ func (f *resultFinder) bury() {
 	f.dead = slices.Compact(f.dead)
 }
 
-func (f *resultFinder) note(line int, text string) {
+func (f *resultFinder) addNote(line int, text string) {
 	f.noted = true
 	f.notes.add(line, text)
 }
 
-// judge decides whether a whole object is a worker result that counts.
-func (f *resultFinder) judge() {
+// judgeObject decides whether a whole object is a worker result that counts.
+func (f *resultFinder) judgeObject() {
 	if bits.OnesCount8(f.scan.keys) < 2 && f.scan.keys&(keyActions|keyWorker) == 0 {
 		f.stray, f.missing = f.line, ^f.scan.keys
 		return
@@ -176,69 +176,69 @@ func (f *resultFinder) judge() {
 	case f.scan.deepest > maxResultDepth:
 		why = fmt.Sprintf("nests deeper than %d levels", maxResultDepth)
 	default:
-		why = f.read()
+		why = f.readObject()
 	}
 	if why != "" {
-		f.note(f.line, "a worker result "+why)
+		f.addNote(f.line, "a worker result "+why)
 	}
 }
 
-// read takes over the object, or says why it does not count.
-func (f *resultFinder) read() string {
+// readObject takes over the object, or says why it does not count.
+func (f *resultFinder) readObject() string {
 	if f.schema == nil {
-		f.schema = resultSchema(f.looking.stages())
+		f.schema = resultSchema(f.looking.stageNames())
 	}
 	result, problems := readResult(f.text, f.schema)
 	if len(problems) > 0 {
-		return "does not count: " + listing(problems)
+		return "does not count: " + joinProblems(problems)
 	}
 	l := f.looking
 	switch {
 	case l.Task != "" && result.Task != l.Task:
-		return "of task " + plain(result.Task) + ", and this is task " + plain(l.Task)
+		return "of task " + quoteOddWord(result.Task) + ", and this is task " + quoteOddWord(l.Task)
 	case l.Agent != "" && !strings.EqualFold(result.Worker, l.Agent):
-		return "of worker " + plain(result.Worker) + ", and this is " + plain(l.Agent)
+		return "of worker " + quoteOddWord(result.Worker) + ", and this is " + quoteOddWord(l.Agent)
 	}
-	if why := l.refuses(result.Nonce); why != "" {
+	if why := l.describeNonceRefusal(result.Nonce); why != "" {
 		return why
 	}
-	r := result.report()
+	r := result.toReport()
 	if f.has && (r.Outcome != f.last.Outcome || r.Code != f.last.Code) {
-		f.note(f.lastAt, "a worker result says "+says(&f.last)+", and a later one counts")
+		f.addNote(f.lastAt, "a worker result says "+describeResult(&f.last)+", and a later one counts")
 	}
 	f.last, f.lastAt, f.has = r, f.line, true
 	return ""
 }
 
-// says is what a worker result says in short.
-func says(r *Report) string {
+// describeResult is what a worker result says in short.
+func describeResult(r *Report) string {
 	if r.Code == "success" || r.Code == "failure" {
 		return r.Code
 	}
-	return string(r.Outcome) + " with " + plain(r.Code)
+	return string(r.Outcome) + " with " + quoteOddWord(r.Code)
 }
 
-// stages are the names of workers and stages that count, nil for the usual ones. The
+// stageNames are the names of workers and stages that count, nil for the usual ones. The
 // agent whose text it is is a worker, whatever it is called.
-func (l Looking) stages() []string {
+func (l DetectOptions) stageNames() []string {
 	if l.Stages != nil || l.Agent == "" || slices.Contains(workerNames[:], l.Agent) {
 		return l.Stages
 	}
 	return append(slices.Clone(workerNames[:]), l.Agent)
 }
 
-func (f *resultFinder) found() (Report, bool) {
+func (f *resultFinder) foundReport() (Report, bool) {
 	switch {
 	case f.active && f.scan.keys != 0:
-		f.note(f.line, "a worker result breaks off")
+		f.addNote(f.line, "a worker result breaks off")
 	case !f.has && !f.noted && f.stray > 0 && f.looking.Protocol == WorkerResult:
-		f.note(f.stray, "an object is no worker result: it has no "+missingFields(f.missing))
+		f.addNote(f.stray, "an object is no worker result: it has no "+missingFields(f.missing))
 	}
 	return f.last, f.has
 }
 
-// listing is a list in one line, short enough for a note.
-func listing(problems []string) string {
+// joinProblems is a list in one line, short enough for a note.
+func joinProblems(problems []string) string {
 	var b strings.Builder
 	for i, p := range problems {
 		if i > 0 {
@@ -269,7 +269,7 @@ type workerResult struct {
 	Consult *Consult         `json:"invoke_agent"`
 }
 
-func (w *workerResult) report() Report {
+func (w *workerResult) toReport() Report {
 	r := Report{
 		Outcome: Failed, Code: "failure", Detail: w.Summary, Nonce: w.Nonce,
 		Actions: &w.Joan, Handoff: w.Handoff, Consult: w.Consult,
@@ -291,11 +291,11 @@ func readResult(text []byte, schema *jsonschema.Schema) (*workerResult, []string
 		return nil, []string{err.Error()}
 	}
 	value = withoutNulls(value)
-	problems := violations(schema, value, "")
+	problems := listViolations(schema, value, "")
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	raw, err := json.Marshal(declared(schema, value))
+	raw, err := json.Marshal(keepDeclared(schema, value))
 	if err != nil {
 		return nil, []string{err.Error()}
 	}

@@ -11,19 +11,19 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// violations lists every place at which a value breaks a schema. The library stops at
+// listViolations lists every place at which a value breaks a schema. The library stops at
 // the first one. It knows the keywords that the schema of worker results uses, and
 // leaves the bounds of a handoff to the handoff, which knows more of them.
-func violations(s *jsonschema.Schema, value any, path string) []string {
+func listViolations(s *jsonschema.Schema, value any, path string) []string {
 	kinds := s.Types
 	if s.Type != "" {
 		kinds = []string{s.Type}
 	}
 	if len(kinds) > 0 && !slices.ContainsFunc(kinds, func(k string) bool { return isKind(value, k) }) {
-		return []string{fmt.Sprintf("%s: must be %s", orRoot(path), article(kinds[0]))}
+		return []string{fmt.Sprintf("%s: must be %s", orRoot(path), withArticle(kinds[0]))}
 	}
 	if len(s.Enum) > 0 && !slices.Contains(s.Enum, value) {
-		return []string{fmt.Sprintf("%s: %s must be %s", orRoot(path), path[strings.LastIndexByte(path, '/')+1:], choices(s.Enum))}
+		return []string{fmt.Sprintf("%s: %s must be %s", orRoot(path), path[strings.LastIndexByte(path, '/')+1:], joinChoices(s.Enum))}
 	}
 	var found []string
 	switch v := value.(type) {
@@ -35,12 +35,12 @@ func violations(s *jsonschema.Schema, value any, path string) []string {
 		}
 		for _, name := range s.PropertyOrder {
 			if x, ok := v[name]; ok {
-				found = append(found, violations(s.Properties[name], x, path+"/"+name)...)
+				found = append(found, listViolations(s.Properties[name], x, path+"/"+name)...)
 			}
 		}
 	case []any:
 		for i := 0; s.Items != nil && i < len(v); i++ {
-			found = append(found, violations(s.Items, v[i], fmt.Sprintf("%s/%d", path, i))...)
+			found = append(found, listViolations(s.Items, v[i], fmt.Sprintf("%s/%d", path, i))...)
 		}
 	}
 	return found
@@ -53,7 +53,7 @@ func orRoot(path string) string {
 	return path
 }
 
-func article(kind string) string {
+func withArticle(kind string) string {
 	switch kind {
 	case "object", "array", "integer":
 		return "an " + kind
@@ -61,7 +61,7 @@ func article(kind string) string {
 	return "a " + kind
 }
 
-func choices(list []any) string {
+func joinChoices(list []any) string {
 	words := make([]string, len(list))
 	for i, x := range list {
 		words[i] = fmt.Sprint(x)
@@ -93,9 +93,9 @@ func isWhole(n json.Number) bool {
 	return err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53
 }
 
-// declared keeps what a schema declares, so that no other key is taken for one of its.
+// keepDeclared keeps what a schema declares, so that no other key is taken for one of its.
 // An object for which nothing is declared stays as it is.
-func declared(s *jsonschema.Schema, value any) any {
+func keepDeclared(s *jsonschema.Schema, value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		if s == nil || len(s.Properties) == 0 {
@@ -104,14 +104,14 @@ func declared(s *jsonschema.Schema, value any) any {
 		out := make(map[string]any, len(v))
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if sub, ok := s.Properties[name]; ok {
-				out[name] = declared(sub, v[name])
+				out[name] = keepDeclared(sub, v[name])
 			}
 		}
 		return out
 	case []any:
 		for i := range v {
 			if s != nil && s.Items != nil {
-				v[i] = declared(s.Items, v[i])
+				v[i] = keepDeclared(s.Items, v[i])
 			}
 		}
 	case json.Number:

@@ -10,10 +10,10 @@ import (
 // decodeStrict reads one JSON value, numbers as they are written. A key that is there
 // twice is an error.
 func decodeStrict(text []byte) (any, error) {
-	value, err := handoff.Decode(text, maxResultDepth)
+	value, err := handoff.DecodeStrict(text, maxResultDepth)
 	var twice *handoff.TwiceError
 	if errors.As(err, &twice) {
-		return nil, fmt.Errorf("the key %s is there twice", plain(twice.Key))
+		return nil, fmt.Errorf("the key %s is there twice", quoteOddWord(twice.Key))
 	}
 	return value, err
 }

@@ -80,24 +80,24 @@ type opened struct {
 // maxWord bounds what is kept of a key or literal.
 const maxWord = 32
 
-func (s *objectScan) begin() {
+func (s *objectScan) beginScan() {
 	*s = objectScan{open: s.open[:0], word: s.word[:0], next: aValue}
 }
 
-// feed reads on, and says how much of data belongs to the object. A byte that breaks it
+// feedData reads on, and says how much of data belongs to the object. A byte that breaks it
 // does not.
-func (s *objectScan) feed(data []byte) (int, objectState) {
+func (s *objectScan) feedData(data []byte) (int, objectState) {
 	for i := 0; i < len(data); {
 		if s.next == inKey || s.next == inText {
-			n, sound := s.text(data[i:])
+			n, sound := s.scanText(data[i:])
 			i += n
 			if !sound {
 				s.at += i
-				return i, s.fail("a line break or control character within quotes")
+				return i, s.failScan("a line break or control character within quotes")
 			}
 			continue
 		}
-		state, again := s.step(data[i], s.at+i)
+		state, again := s.scanByte(data[i], s.at+i)
 		switch {
 		case state == objectBroken:
 			s.at += i
@@ -113,14 +113,14 @@ func (s *objectScan) feed(data []byte) (int, objectState) {
 	return len(data), objectOpen
 }
 
-func (s *objectScan) fail(why string) objectState {
+func (s *objectScan) failScan(why string) objectState {
 	s.why = why
 	return objectBroken
 }
 
-// text passes over text in quotes, up to its end or that of data, and says how far it got
+// scanText passes over text in quotes, up to its end or that of data, and says how far it got
 // and whether it may stand in quotes.
-func (s *objectScan) text(data []byte) (int, bool) {
+func (s *objectScan) scanText(data []byte) (int, bool) {
 	for i, c := range data {
 		switch {
 		case c < ' ':
@@ -130,16 +130,16 @@ func (s *objectScan) text(data []byte) (int, bool) {
 		case c == '\\':
 			s.escaped = true
 		case c == '"':
-			s.remember(data[:i])
+			s.rememberKey(data[:i])
 			s.endText()
 			return i + 1, true
 		}
 	}
-	s.remember(data)
+	s.rememberKey(data)
 	return len(data), true
 }
 
-func (s *objectScan) remember(part []byte) {
+func (s *objectScan) rememberKey(part []byte) {
 	if s.next == inKey && len(s.open) == 1 {
 		s.word = append(s.word, part[:min(len(part), maxWord+1-min(len(s.word), maxWord+1))]...)
 	}
@@ -160,8 +160,8 @@ func (s *objectScan) endText() {
 	}
 }
 
-// step takes one byte outside of quotes. Again asks for the same byte once more.
-func (s *objectScan) step(c byte, at int) (state objectState, again bool) {
+// scanByte takes one byte outside of quotes. Again asks for the same byte once more.
+func (s *objectScan) scanByte(c byte, at int) (state objectState, again bool) {
 	if s.next == inWord {
 		if isWordByte(c) {
 			s.word = append(s.word, c)[:min(len(s.word)+1, maxWord+1)]
@@ -169,7 +169,7 @@ func (s *objectScan) step(c byte, at int) (state objectState, again bool) {
 		}
 		s.next = aCommaOrEnd
 		if why := wrongWord(s.word); why != "" {
-			return s.fail(why), false
+			return s.failScan(why), false
 		}
 		return objectOpen, true
 	}
@@ -178,39 +178,39 @@ func (s *objectScan) step(c byte, at int) (state objectState, again bool) {
 	}
 	switch s.next {
 	case aKeyOrEnd, aKey:
-		return s.key(c), false
+		return s.scanKey(c), false
 	case aColon:
 		if c != ':' {
-			return s.fail("no colon behind a key"), false
+			return s.failScan("no colon behind a key"), false
 		}
 		s.next = aValue
 		return objectOpen, false
 	case aValue, aValueOrEnd:
-		return s.value(c, at), false
+		return s.scanValue(c, at), false
 	}
-	return s.behind(c), false
+	return s.scanAfterValue(c), false
 }
 
-func (s *objectScan) key(c byte) objectState {
+func (s *objectScan) scanKey(c byte) objectState {
 	switch {
 	case c == '"':
 		s.next, s.word = inKey, s.word[:0]
 		return objectOpen
 	case c == '}' && s.next == aKeyOrEnd:
-		return s.close()
+		return s.closeScope()
 	case c == '}':
-		return s.fail("a comma before }")
+		return s.failScan("a comma before }")
 	}
-	return s.fail("a key without quotes")
+	return s.failScan("a key without quotes")
 }
 
-func (s *objectScan) value(c byte, at int) objectState {
+func (s *objectScan) scanValue(c byte, at int) objectState {
 	switch {
 	case c == '"':
 		s.next = inText
 	case c == '{' || c == '[':
 		if len(s.open) == maxOpen {
-			return s.fail("too deep")
+			return s.failScan("too deep")
 		}
 		s.open = append(s.open, opened{at, c == '{'})
 		s.deepest = max(s.deepest, len(s.open))
@@ -219,19 +219,19 @@ func (s *objectScan) value(c byte, at int) objectState {
 			s.next = aValueOrEnd
 		}
 	case c == ']' && s.next == aValueOrEnd:
-		return s.close()
+		return s.closeScope()
 	case c == ']':
-		return s.fail("a comma before ]")
+		return s.failScan("a comma before ]")
 	case isWordByte(c):
 		s.next, s.word = inWord, append(s.word[:0], c)
 	default:
-		return s.fail("no value behind a colon or comma")
+		return s.failScan("no value behind a colon or comma")
 	}
 	return objectOpen
 }
 
-// behind takes what follows a value.
-func (s *objectScan) behind(c byte) objectState {
+// scanAfterValue takes what follows a value.
+func (s *objectScan) scanAfterValue(c byte) objectState {
 	object := s.open[len(s.open)-1].object
 	switch {
 	case c == ',' && object:
@@ -239,14 +239,14 @@ func (s *objectScan) behind(c byte) objectState {
 	case c == ',':
 		s.next = aValue
 	case c == '}' && object, c == ']' && !object:
-		return s.close()
+		return s.closeScope()
 	default:
-		return s.fail("no comma between two values")
+		return s.failScan("no comma between two values")
 	}
 	return objectOpen
 }
 
-func (s *objectScan) close() objectState {
+func (s *objectScan) closeScope() objectState {
 	s.open = s.open[:len(s.open)-1]
 	s.next = aCommaOrEnd
 	if len(s.open) == 0 {
@@ -267,7 +267,7 @@ func wrongWord(word []byte) string {
 	if digits := bytes.TrimPrefix(word, []byte("-")); len(digits) > 0 && isDigit(digits[0]) && isNumeric(digits) {
 		return ""
 	}
-	return plain(string(word)) + " is no value of JSON"
+	return quoteOddWord(string(word)) + " is no value of JSON"
 }
 
 func isNumeric(word []byte) bool {

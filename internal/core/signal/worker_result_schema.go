@@ -28,39 +28,39 @@ func resultSchema(stages []string) *jsonschema.Schema {
 	if stages == nil {
 		stages = workerNames[:]
 	}
-	return object("What a worker says about its work, and what it wants done.",
-		must("success", &jsonschema.Schema{Type: "boolean", Description: "Whether the worker did its work. If not, none of its actions is carried out."}),
-		must("summary", text("What was done, for people.")),
-		must("joan_actions", object("What is to be done on the board, in this order.",
-			may("add_tags", texts("Names of tags to add.")),
-			may("remove_tags", texts("Names of tags to remove.")),
-			may("add_comment", text("A comment, best in the form ALS/1.")),
-			may("move_to_column", text("The name of the column to move the task to.")),
-			may("update_description", text("The new description of the task.")),
+	return objectSchema("What a worker says about its work, and what it wants done.",
+		requiredField("success", &jsonschema.Schema{Type: "boolean", Description: "Whether the worker did its work. If not, none of its actions is carried out."}),
+		requiredField("summary", textSchema("What was done, for people.")),
+		requiredField("joan_actions", objectSchema("What is to be done on the board, in this order.",
+			optionalField("add_tags", textListSchema("Names of tags to add.")),
+			optionalField("remove_tags", textListSchema("Names of tags to remove.")),
+			optionalField("add_comment", textSchema("A comment, best in the form ALS/1.")),
+			optionalField("move_to_column", textSchema("The name of the column to move the task to.")),
+			optionalField("update_description", textSchema("The new description of the task.")),
 		)),
-		may("git_actions", gitSchema()),
-		may("errors", texts("What went wrong.")),
-		may("needs_human", text("Why a person is needed.")),
-		must("worker_type", oneOf("Who worked.", stages)),
-		must("task_id", text("The task that was worked on.")),
-		may("execution_time_ms", &jsonschema.Schema{Type: "number", Description: "How long it took, in milliseconds."}),
-		may("result_type", text("The outcome in one word, such as review_rejected.")),
-		may("nonce", text("The mark that the prompt handed out.")),
-		may("stage_context", stageSchema(stages)),
-		may("invoke_agent", consultSchema()),
+		optionalField("git_actions", gitSchema()),
+		optionalField("errors", textListSchema("What went wrong.")),
+		optionalField("needs_human", textSchema("Why a person is needed.")),
+		requiredField("worker_type", oneOf("Who worked.", stages)),
+		requiredField("task_id", textSchema("The task that was worked on.")),
+		optionalField("execution_time_ms", &jsonschema.Schema{Type: "number", Description: "How long it took, in milliseconds."}),
+		optionalField("result_type", textSchema("The outcome in one word, such as review_rejected.")),
+		optionalField("nonce", textSchema("The mark that the prompt handed out.")),
+		optionalField("stage_context", stageSchema(stages)),
+		optionalField("invoke_agent", consultSchema()),
 	)
 }
 
 func gitSchema() *jsonschema.Schema {
-	return object("What was done to the repository. It is checked.",
-		may("branch_created", text("The branch that was created.")),
-		may("files_changed", texts("The files that were changed.")),
-		may("commit_made", &jsonschema.Schema{Type: "boolean", Description: "Whether a commit was made."}),
-		may("commit_sha", text("The commit.")),
-		may("pr_created", object("The pull request that was opened.",
-			must("number", &jsonschema.Schema{Type: "integer", Description: "Its number."}),
-			must("url", text("Its address.")),
-			must("title", text("Its title.")),
+	return objectSchema("What was done to the repository. It is checked.",
+		optionalField("branch_created", textSchema("The branch that was created.")),
+		optionalField("files_changed", textListSchema("The files that were changed.")),
+		optionalField("commit_made", &jsonschema.Schema{Type: "boolean", Description: "Whether a commit was made."}),
+		optionalField("commit_sha", textSchema("The commit.")),
+		optionalField("pr_created", objectSchema("The pull request that was opened.",
+			requiredField("number", &jsonschema.Schema{Type: "integer", Description: "Its number."}),
+			requiredField("url", textSchema("Its address.")),
+			requiredField("title", textSchema("Its title.")),
 		)),
 	)
 }
@@ -75,22 +75,22 @@ func stageSchema(stages []string) *jsonschema.Schema {
 }
 
 func consultSchema() *jsonschema.Schema {
-	return object("A question to another worker, in the middle of the work.",
-		must("agent_type", oneOf("Who is asked.", askedNames[:])),
-		must("mode", text("What sort of question it is, such as advisory-conflict.")),
-		must("context", object("What the one who is asked must know.",
-			must("reason", text("Why it is asked.")),
-			may("question", text("The question.")),
-			may("files_of_interest", texts("The files that it is about.")),
-			may("conflict_details", object("A merge that did not go through.",
-				must("conflicting_files", texts("The files in conflict.")),
-				must("develop_summary", text("What the target branch changed.")),
-				must("feature_summary", text("What the feature branch changed.")),
+	return objectSchema("A question to another worker, in the middle of the work.",
+		requiredField("agent_type", oneOf("Who is asked.", askedNames[:])),
+		requiredField("mode", textSchema("What sort of question it is, such as advisory-conflict.")),
+		requiredField("context", objectSchema("What the one who is asked must know.",
+			requiredField("reason", textSchema("Why it is asked.")),
+			optionalField("question", textSchema("The question.")),
+			optionalField("files_of_interest", textListSchema("The files that it is about.")),
+			optionalField("conflict_details", objectSchema("A merge that did not go through.",
+				requiredField("conflicting_files", textListSchema("The files in conflict.")),
+				requiredField("develop_summary", textSchema("What the target branch changed.")),
+				requiredField("feature_summary", textSchema("What the feature branch changed.")),
 			)),
 		)),
-		must("resume_as", object("Who goes on with the answer.",
-			must("agent_type", oneOf("The worker.", resumeNames[:])),
-			must("mode", text("In which mode, such as merge-with-guidance.")),
+		requiredField("resume_as", objectSchema("Who goes on with the answer.",
+			requiredField("agent_type", oneOf("The worker.", resumeNames[:])),
+			requiredField("mode", textSchema("In which mode, such as merge-with-guidance.")),
 		)),
 	)
 }
@@ -102,18 +102,18 @@ type field struct {
 	required bool
 }
 
-func must(name string, value *jsonschema.Schema) field { return field{name, value, true} }
+func requiredField(name string, value *jsonschema.Schema) field { return field{name, value, true} }
 
-// may is a key that can be missing, or null, which means the same.
-func may(name string, value *jsonschema.Schema) field {
+// optionalField is a key that can be missing, or null, which means the same.
+func optionalField(name string, value *jsonschema.Schema) field {
 	if value.Type != "" {
 		value.Type, value.Types = "", []string{value.Type, "null"}
 	}
 	return field{name, value, false}
 }
 
-// object describes an object that may have other keys too.
-func object(describe string, fields ...field) *jsonschema.Schema {
+// objectSchema describes an object that may have other keys too.
+func objectSchema(describe string, fields ...field) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object", Description: describe, Properties: map[string]*jsonschema.Schema{}}
 	for _, f := range fields {
 		s.Properties[f.name] = f.value
@@ -125,11 +125,11 @@ func object(describe string, fields ...field) *jsonschema.Schema {
 	return s
 }
 
-func text(describe string) *jsonschema.Schema {
+func textSchema(describe string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Description: describe}
 }
 
-func texts(describe string) *jsonschema.Schema {
+func textListSchema(describe string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "string"}, Description: describe}
 }
 

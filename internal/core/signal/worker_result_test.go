@@ -71,7 +71,7 @@ func TestWorkerResults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range []Protocol{WorkerResult, AnyProtocol} {
-				got := DetectText(c.text, Looking{Protocol: p, Task: "t1", Agent: "dev"})
+				got := DetectText(c.text, DetectOptions{Protocol: p, Task: "t1", Agent: "dev"})
 				ok := strings.Contains(got.Diagnosis, c.says) && (c.says != "" || got.Diagnosis == "" || p == WorkerResult)
 				if got.Outcome != c.want || got.Code != c.code || !ok || (got.Source == FromJSON) != (c.code != "") {
 					t.Errorf("%+v, want %s %s and %q", got, c.want, c.code, c.says)
@@ -87,16 +87,16 @@ func TestTheAgentItselfIsAWorkerThatCounts(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		text    string
-		looking Looking
+		looking DetectOptions
 		want    Result
 		says    string
 	}{
-		"a name of its own":               {of("tester"), Looking{Agent: "tester"}, Passed, ""},
-		"a usual name":                    {of("ops"), Looking{Agent: "ops"}, Passed, ""},
-		"a name of its own, and another":  {of("tester"), Looking{Agent: "painter"}, Unknown, "worker_type must be ba|architect|dev|reviewer|ops|painter"},
-		"a usual name, and another":       {of("dev"), Looking{Agent: "tester"}, Unknown, "a worker result of worker dev, and this is tester"},
-		"names that are given":            {of("tester"), Looking{Agent: "tester", Stages: []string{"painter"}}, Unknown, "worker_type must be painter"},
-		"nobody's, with a name of no use": {of("tester"), Looking{}, Unknown, "worker_type must be ba|architect|dev|reviewer|ops"},
+		"a name of its own":               {of("tester"), DetectOptions{Agent: "tester"}, Passed, ""},
+		"a usual name":                    {of("ops"), DetectOptions{Agent: "ops"}, Passed, ""},
+		"a name of its own, and another":  {of("tester"), DetectOptions{Agent: "painter"}, Unknown, "worker_type must be ba|architect|dev|reviewer|ops|painter"},
+		"a usual name, and another":       {of("dev"), DetectOptions{Agent: "tester"}, Unknown, "a worker result of worker dev, and this is tester"},
+		"names that are given":            {of("tester"), DetectOptions{Agent: "tester", Stages: []string{"painter"}}, Unknown, "worker_type must be painter"},
+		"nobody's, with a name of no use": {of("tester"), DetectOptions{}, Unknown, "worker_type must be ba|architect|dev|reviewer|ops"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := DetectText(c.text, c.looking)
@@ -108,7 +108,7 @@ func TestTheAgentItselfIsAWorkerThatCounts(t *testing.T) {
 }
 
 func TestAnObjectThatIsNoWorkerResultIsExplainedIfOneWasWanted(t *testing.T) {
-	got := DetectText("x\n{\"success\": true}", Looking{Protocol: WorkerResult})
+	got := DetectText("x\n{\"success\": true}", DetectOptions{Protocol: WorkerResult})
 	if want := "line 2: an object is no worker result: it has no summary, joan_actions, worker_type, task_id"; got.Diagnosis != want {
 		t.Errorf("%q, want %q", got.Diagnosis, want)
 	}
@@ -122,7 +122,7 @@ func TestAWorkerResultIsTakenOver(t *testing.T) {
 		`"invoke_agent": {"agent_type": "architect", "mode": "m", "context": {"reason": "r", "question": "q", "files_of_interest": ["f"],
 		  "conflict_details": {"conflicting_files": ["f"], "develop_summary": "d", "feature_summary": "f"}}, "resume_as": {"agent_type": "ops", "mode": "n"}}`)
 	text = strings.Replace(text, `"joan_actions": {}`, `"joan_actions": {"add_tags": ["a"], "remove_tags": [], "add_comment": "c", "move_to_column": null, "update_description": "d"}`, 1)
-	got := DetectText(text, Looking{})
+	got := DetectText(text, DetectOptions{})
 	raw, err := json.Marshal(got)
 	if err != nil {
 		t.Fatal(err)
@@ -300,7 +300,7 @@ func TestBigTextsNeedLittleMemory(t *testing.T) {
 			e.tail += "\n" + failedMark + "\n"
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			got, err := Detect(e, Looking{WorkType: "qa"})
+			got, err := Detect(e, DetectOptions{WorkType: "qa"})
 			runtime.ReadMemStats(&after)
 			if err != nil || got.Outcome != Failed || len(got.Diagnosis) > maxDiagnosis {
 				t.Errorf("%+v, %v", got, err)

@@ -16,7 +16,7 @@ func (r *simRun) beginTurn(s *simState) {
 	if r.turn.on || s.kind != workflow.Agent || len(r.t.Pending) > 0 {
 		return
 	}
-	a, ok := r.t.Live(s.role)
+	a, ok := r.t.LiveAttempt(s.role)
 	if !ok || !a.Running || r.turn.attempt == a.Number && r.turn.visit == r.t.Visit {
 		return
 	}
@@ -129,7 +129,7 @@ func (r *simRun) speak(s *simState, a task.Attempt, ways []simWay) {
 		r.tell(&signal.Signal{
 			Kind: w.kind, Actor: task.Actor(a.Role), Attempt: a.Number, To: w.to, Verb: w.verb, Word: w.word, Report: w.report, Evidence: r.plan.evidence,
 		})
-		if r.t.Visit != before || r.t.Asked != nil || r.t.Held != "" || r.err != nil {
+		if r.t.Visit != before || r.t.Asked != nil || r.t.WorkFailed != "" || r.err != nil {
 			return
 		}
 	}
@@ -203,7 +203,7 @@ func (r *simRun) answer() {
 		r.tell(&signal.Signal{Kind: signal.Resume, Actor: task.Human})
 	case r.rand.chance(r.plan.person.Cancel) && r.ask(s.cancels):
 	case asked != nil && r.ask([]simWay{{kind: signal.Request, to: asked.To}}):
-	case r.t.Held != "" && r.ask(s.changes):
+	case r.t.WorkFailed != "" && r.ask(s.changes):
 	case s.kind == workflow.Agent && r.tell(&signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn}):
 	case r.rand.chance(r.plan.person.RequestChanges) && r.ask(s.changes):
 	default:

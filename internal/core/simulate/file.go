@@ -30,7 +30,7 @@ func (p Profile) With(def *workflow.Definition, text []byte) (Profile, error) {
 	}
 	out := p.clone()
 	for _, role := range slices.Sorted(maps.Keys(f.Roles)) {
-		if _, ok := def.Role(role); !ok {
+		if _, ok := def.RoleNamed(role); !ok {
 			return Profile{}, fmt.Errorf("role %q is not declared: workflow %s has %s", role, def.Name, simRoleList(def))
 		}
 		for _, state := range simStatesOf(def, role, out) {

@@ -87,8 +87,8 @@ func (l *simLearner) read(entries []journal.Entry) bool {
 
 // entering notes when the agent of the state begins a turn.
 func (l *simLearner) entering(e *journal.Entry) {
-	if s, ok := l.def.State(l.t.Status); ok && l.attempt == 0 && s.Kind == workflow.Agent && len(l.t.Pending) == 0 {
-		if a, live := l.t.Live(s.Role); live && a.Running {
+	if s, ok := l.def.StateNamed(l.t.Status); ok && l.attempt == 0 && s.Kind == workflow.Agent && len(l.t.Pending) == 0 {
+		if a, live := l.t.LiveAttempt(s.Role); live && a.Running {
 			l.attempt, l.from = a.Number, e.At
 		}
 	}
@@ -96,7 +96,7 @@ func (l *simLearner) entering(e *journal.Entry) {
 
 // leaving looks at an entry before it is folded.
 func (l *simLearner) leaving(e *journal.Entry) {
-	s, ok := l.def.State(l.t.Status)
+	s, ok := l.def.StateNamed(l.t.Status)
 	if !ok || l.t.Seq == 0 {
 		return
 	}
@@ -132,7 +132,7 @@ func (l *simLearner) turnEnds(s *workflow.State, e *journal.Entry) {
 		return
 	}
 	seen.durations = append(seen.durations, took)
-	to, _ := l.def.State(e.To)
+	to, _ := l.def.StateNamed(e.To)
 	switch verdict := l.verdict(e); {
 	case to != nil && to.Kind == workflow.Waiting:
 		seen.asked++
@@ -176,7 +176,7 @@ func (l *simLearner) verdict(e *journal.Entry) string {
 func (l *simLearner) answered(s *workflow.State, e *journal.Entry) {
 	l.delays = append(l.delays, e.At.Sub(l.t.Since))
 	l.answers++
-	to, _ := l.def.State(e.To)
+	to, _ := l.def.StateNamed(e.To)
 	cancelled := e.Verb == "cancel" || to != nil && to.Kind == workflow.Terminal && l.edgeVerb(e) == "cancel"
 	if cancelled {
 		l.cancels++

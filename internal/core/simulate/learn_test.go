@@ -38,7 +38,7 @@ func (p *simPast) tell(sig signal.Signal) {
 	p.t.Helper()
 	p.decide(sig)
 	for {
-		e, ok := engine.Next(&p.task)
+		e, ok := engine.NextEffect(&p.task)
 		if !ok {
 			return
 		}
@@ -74,14 +74,14 @@ func (p *simPast) decide(sig signal.Signal) {
 func (p *simPast) works(role string, took time.Duration, text, to string) {
 	p.t.Helper()
 	p.at, p.text = p.at.Add(took), text
-	a, _ := p.task.Live(role)
+	a, _ := p.task.LiveAttempt(role)
 	p.tell(signal.Signal{Kind: signal.Request, Actor: task.Actor(role), Attempt: a.Number, To: to})
 }
 
 func (p *simPast) dies(role string, took time.Duration, code int) {
 	p.t.Helper()
 	p.at = p.at.Add(took)
-	a, _ := p.task.Live(role)
+	a, _ := p.task.LiveAttempt(role)
 	p.tell(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: role, Code: code})
 }
 

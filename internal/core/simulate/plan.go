@@ -116,7 +116,7 @@ func newSimPlan(def *workflow.Definition, o Options) (*simPlan, error) {
 func (p *simPlan) findEvidence() {
 	names := workflow.EvidenceVocabulary()
 	for i := range p.def.Gates {
-		if name := p.def.Gates[i].Fact(); name != "" && !slices.Contains(names, name) {
+		if name := p.def.Gates[i].FactName(); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -132,7 +132,7 @@ func (p *simPlan) beginning() error {
 		New: &signal.New{ID: simID, Project: simProject, Branch: simProject, Summary: simProject, Spawn: true},
 	}
 	if first := p.def.EdgesFrom(workflow.New); len(first) > 0 {
-		if e := &p.def.Edges[first[0]]; !e.Permits(task.Human) && len(e.By) > 0 {
+		if e := &p.def.Edges[first[0]]; !e.PermitsActor(task.Human) && len(e.By) > 0 {
 			p.create.Actor = e.By[0]
 		}
 	}
@@ -167,22 +167,22 @@ func (p *simPlan) state(s *workflow.State, h Habits) simState {
 // agentWay sorts an edge by what it means to the state's agent.
 func (p *simPlan) agentWay(s *simState, in *workflow.State, e *workflow.Edge) {
 	role := task.Actor(s.role)
-	w := simWay{exits: e.Answers(workflow.OnExit, ""), sections: p.written(e, "")}
+	w := simWay{exits: e.AnswersTo(workflow.OnExit, ""), sections: p.written(e, "")}
 	reported, asked := simTrigger(e, workflow.OnOutcome), simTrigger(e, workflow.OnConsult)
 	switch {
-	case e.Answers(workflow.OnRequest, "") && (e.Permits(role) || e.Asks(role)):
+	case e.AnswersTo(workflow.OnRequest, "") && (e.PermitsActor(role) || e.AsksForConsent(role)):
 		w.kind, w.verb = signal.Request, e.As
 		if w.verb == "" {
 			w.to = e.To
 		}
-	case reported != "" && (len(e.By) == 0 || e.Permits(role)):
+	case reported != "" && (len(e.By) == 0 || e.PermitsActor(role)):
 		w.kind, w.word, w.report = signal.Outcome, reported, &signal.Report{Outcome: signal.Passed, Code: reported, Source: signal.FromMarker}
-	case asked != "" && (len(e.By) == 0 || e.Permits(role)):
+	case asked != "" && (len(e.By) == 0 || e.PermitsActor(role)):
 		w.kind, w.report = signal.Outcome, &signal.Report{Outcome: signal.Passed, Code: "success", Source: signal.FromJSON, Consult: &signal.Consult{Role: asked}}
 	case !w.exits:
 		return
 	}
-	to, _ := p.def.State(e.To)
+	to, _ := p.def.StateNamed(e.To)
 	verdict := p.verdict(e)
 	switch {
 	case to.Kind == workflow.Waiting, asked != "":
@@ -209,7 +209,7 @@ func (p *simPlan) stops(s *simState, in *workflow.State, e *workflow.Edge) bool 
 	place := func(name string) int {
 		return slices.IndexFunc(p.def.States, func(x workflow.State) bool { return x.Name == name })
 	}
-	to, _ := p.def.State(e.To)
+	to, _ := p.def.StateNamed(e.To)
 	return e.Hold || to.Kind == workflow.Halt || len(s.passes) > 0 && place(e.To) <= place(in.Name)
 }
 
@@ -247,17 +247,17 @@ func (p *simPlan) personWay(s *simState, e *workflow.Edge) {
 	w := simWay{sections: p.written(e, "")}
 	event := simTrigger(e, workflow.OnTracker)
 	switch {
-	case e.Answers(workflow.OnRequest, "") && e.Permits(task.Human):
+	case e.AnswersTo(workflow.OnRequest, "") && e.PermitsActor(task.Human):
 		w.kind, w.verb = signal.Request, e.As
 		if w.verb == "" {
 			w.to = e.To
 		}
-	case event != "" && (len(e.By) == 0 || e.Permits(simReporter(event))):
+	case event != "" && (len(e.By) == 0 || e.PermitsActor(simReporter(event))):
 		w.kind, w.word = signal.Tracker, event
 	default:
 		return
 	}
-	to, _ := p.def.State(e.To)
+	to, _ := p.def.StateNamed(e.To)
 	switch {
 	case e.As == "cancel":
 		s.cancels = append(s.cancels, w)

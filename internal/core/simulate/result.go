@@ -101,7 +101,7 @@ func (s *Result) add(r *simRun) {
 	at := len(row)
 	def := r.plan.def
 	for i := range def.Roles {
-		s.figures[at].of = append(s.figures[at].of, int64(r.t.RanOf(def.Roles[i].Name)))
+		s.figures[at].of = append(s.figures[at].of, int64(r.t.AttemptsOfRole(def.Roles[i].Name)))
 		at++
 	}
 	for i := range def.Counters {
@@ -190,7 +190,7 @@ func (s *Result) Summary(def *workflow.Definition) Summary {
 		all += ms
 	}
 	for i, name := range s.states {
-		st, ok := def.State(name)
+		st, ok := def.StateNamed(name)
 		if ok && st.Kind == workflow.Terminal {
 			out.Ends = append(out.Ends, Share{State: name, Share: float64(s.ends[i]) / runs})
 			continue

@@ -128,7 +128,7 @@ func (r *simRun) play() {
 func (r *simRun) tell(sig *signal.Signal) bool {
 	r.steps++
 	sig.At = r.plan.begin.Add(r.now)
-	if sig.Weighs() {
+	if sig.WeighsEvidence() {
 		sig.Artifacts.Sections, sig.Free, sig.Rules = r.sections, r.plan.free, engine.Rules
 		if r.plan.def.WaitsForChildren(r.t.Status) {
 			sig.Children = r.plan.children
@@ -199,7 +199,7 @@ func (r *simRun) prepare() {
 		}
 		s = &r.plan.states[r.at]
 	}
-	if e, ok := engine.Next(&r.t); !ok {
+	if e, ok := engine.NextEffect(&r.t); !ok {
 		r.effect = ""
 	} else if e.ID != r.effect || e.Tries != r.try {
 		r.effect, r.try = e.ID, e.Tries
@@ -238,7 +238,7 @@ func (r *simRun) next() (ev simEvent, at time.Duration) {
 
 // perform ends one try of an effect. Agents that it ends are gone before it is done.
 func (r *simRun) perform() {
-	e, ok := engine.Next(&r.t)
+	e, ok := engine.NextEffect(&r.t)
 	if !ok {
 		return
 	}

@@ -13,7 +13,7 @@ import (
 // with its old max compare it with the new one. The text is changed in place, so that
 // lines keep their numbers; changed counts the places.
 func WhatIf(def *workflow.Definition, counter string, limit int) (out *workflow.Definition, changed int, err error) {
-	c, ok := def.Counter(counter)
+	c, ok := def.CounterNamed(counter)
 	if !ok {
 		return nil, 0, fmt.Errorf("counter %q is not declared: workflow %s has %s", counter, def.Name, simCounterList(def))
 	}

@@ -32,8 +32,8 @@ const (
 	TurnFailed        = "turn-failed"        // its turn ended with an error of its provider
 )
 
-// Blocked says that the attempt cannot go on before somebody else does something.
-func (c Condition) Blocked() bool {
+// IsBlocked says that the attempt cannot go on before somebody else does something.
+func (c Condition) IsBlocked() bool {
 	switch c.Name {
 	case WaitingInput, WaitingPermission, Limited, NotStarted, TurnFailed:
 		return true
@@ -45,11 +45,11 @@ func (c Condition) Blocked() bool {
 // does nothing; one that never reported a turn counts as in one for as long as it lives.
 func (c Condition) InTurn() bool { return c.Name != Idle && c.Name != TurnFailed }
 
-// Asks says that its turn ended with a question to a person.
-func (c Condition) Asks() bool { return c.Name == Idle && c.Left == LeftQuestion }
+// AsksPerson says that its turn ended with a question to a person.
+func (c Condition) AsksPerson() bool { return c.Name == Idle && c.Left == LeftQuestion }
 
-// Is says whether two conditions say the same, whenever they began.
-func (c Condition) Is(other Condition) bool {
+// SameAs says whether two conditions say the same, whenever they began.
+func (c Condition) SameAs(other Condition) bool {
 	return c.Name == other.Name && c.Detail == other.Detail && c.Until.Equal(other.Until)
 }
 
@@ -76,8 +76,8 @@ type Usage struct {
 	Micros int64 `json:"cost_micro_usd,omitempty"` // millionths of a dollar
 }
 
-// Less returns what u has that v has not, never less than nothing.
-func (u Usage) Less(v Usage) Usage {
+// Minus returns what u has that v has not, never less than nothing.
+func (u Usage) Minus(v Usage) Usage {
 	return Usage{
 		Input: max(0, u.Input-v.Input), Output: max(0, u.Output-v.Output),
 		Cached: max(0, u.Cached-v.Cached), Micros: max(0, u.Micros-v.Micros),
@@ -97,8 +97,8 @@ type Spend struct {
 	DayMicros   int64  `json:"day_cost_micro_usd,omitempty"`
 }
 
-// On returns the spend with its day turned to that of at.
-func (s Spend) On(at time.Time) Spend {
+// OnDay returns the spend with its day turned to that of at.
+func (s Spend) OnDay(at time.Time) Spend {
 	if day := DayOf(at); day != s.Day {
 		s.Day, s.DayAttempts, s.DayMicros = day, 0, 0
 	}

@@ -42,14 +42,14 @@ const (
 // trusted, or a section of TASK.md.
 const Unreadable = "unreadable"
 
-// Same says whether two programs are the same one with the same files.
-func (p GitProgram) Same(q GitProgram) bool {
+// SameAs says whether two programs are the same one with the same files.
+func (p GitProgram) SameAs(q GitProgram) bool {
 	return p.Kind == q.Kind && p.Key == q.Key && p.Command == q.Command && slices.Equal(p.Files, q.Files)
 }
 
-// Sealed is the program as it may be kept and shown. The command of a credential helper may hold a
+// WithoutSecret is the program as it may be kept and shown. The command of a credential helper may hold a
 // password: its sum stands for it, and its program.
-func (p GitProgram) Sealed() GitProgram {
+func (p GitProgram) WithoutSecret() GitProgram {
 	if p.Kind != GitCredential || strings.HasPrefix(p.Command, sealed) {
 		return p
 	}
@@ -64,9 +64,9 @@ func (p GitProgram) Sealed() GitProgram {
 	return p
 }
 
-// Shown is the command as people read it.
-func (p GitProgram) Shown() string {
-	p = p.Sealed()
+// DisplayCommand is the command as people read it.
+func (p GitProgram) DisplayCommand() string {
+	p = p.WithoutSecret()
 	if text, ok := strings.CutPrefix(p.Command, sealed); ok && p.Kind == GitCredential {
 		_, text, _ = strings.Cut(text, " ")
 		return text
@@ -77,11 +77,11 @@ func (p GitProgram) Shown() string {
 // sealed begins a command that is only kept as its sum. No configuration may have it.
 const sealed = "sha256:"
 
-// SealedGitPrograms is Sealed for a list.
-func SealedGitPrograms(list []GitProgram) []GitProgram {
+// GitProgramsWithoutSecrets is Sealed for a list.
+func GitProgramsWithoutSecrets(list []GitProgram) []GitProgram {
 	out := make([]GitProgram, 0, len(list))
 	for _, p := range list {
-		out = append(out, p.Sealed())
+		out = append(out, p.WithoutSecret())
 	}
 	return out
 }
@@ -91,7 +91,7 @@ func UntrustedGitPrograms(programs, trusted []GitProgram) (out []GitProgram) {
 	for _, p := range programs {
 		unreadable := slices.ContainsFunc(p.Files, func(f GitFile) bool { return f.SHA256 == Unreadable })
 		posing := p.Kind == GitCredential && strings.HasPrefix(p.Command, sealed)
-		if unreadable || posing || !slices.ContainsFunc(trusted, func(q GitProgram) bool { return p.Sealed().Same(q.Sealed()) }) {
+		if unreadable || posing || !slices.ContainsFunc(trusted, func(q GitProgram) bool { return p.WithoutSecret().SameAs(q.WithoutSecret()) }) {
 			out = append(out, p)
 		}
 	}
@@ -103,7 +103,7 @@ func UntrustedGitPrograms(programs, trusted []GitProgram) (out []GitProgram) {
 func UniteGitPrograms(lists ...[]GitProgram) (out []GitProgram) {
 	for _, list := range lists {
 		for _, p := range list {
-			if !slices.ContainsFunc(out, p.Same) {
+			if !slices.ContainsFunc(out, p.SameAs) {
 				out = append(out, p)
 			}
 		}

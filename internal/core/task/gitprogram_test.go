@@ -15,9 +15,9 @@ func TestCommandsOfCredentialHelpersAreNotShown(t *testing.T) {
 		{GitProgram{Kind: GitCredential, Command: "!PASS=hush gh auth git-credential", Files: gh}, "/usr/bin/gh"},
 		{GitProgram{Kind: GitFilter, Command: "git-lfs clean -- %f"}, "git-lfs clean -- %f"},
 	} {
-		once, twice := c.p.Sealed(), c.p.Sealed().Sealed()
-		if c.p.Shown() != c.want || once.Shown() != c.want || !once.Same(twice) {
-			t.Errorf("%+v is shown as %q, %q", c.p, c.p.Shown(), once.Shown())
+		once, twice := c.p.WithoutSecret(), c.p.WithoutSecret().WithoutSecret()
+		if c.p.DisplayCommand() != c.want || once.DisplayCommand() != c.want || !once.SameAs(twice) {
+			t.Errorf("%+v is shown as %q, %q", c.p, c.p.DisplayCommand(), once.DisplayCommand())
 		}
 		if list := UntrustedGitPrograms([]GitProgram{c.p}, []GitProgram{once}); len(list) != 0 {
 			t.Errorf("%v is not trusted", list)

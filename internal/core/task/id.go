@@ -26,8 +26,8 @@ func NewID(entropy []byte) ID {
 	return ID(out)
 }
 
-// Valid says whether id has the form of a task id.
-func (id ID) Valid() bool { return len(id) == idLength && isAlphanumeric(string(id)) }
+// IsValid says whether id has the form of a task id.
+func (id ID) IsValid() bool { return len(id) == idLength && isAlphanumeric(string(id)) }
 
 // ValidPrefix says whether s could be the beginning of a task id.
 func ValidPrefix(s string) bool {

@@ -60,8 +60,8 @@ const (
 	DeliverPR    Delivery = "pr"    // the branch is pushed and a pull request is opened
 )
 
-// Pushes says whether the branch goes to the remote.
-func (d Delivery) Pushes() bool { return d == DeliverPush || d == DeliverPR }
+// PushesBranch says whether the branch goes to the remote.
+func (d Delivery) PushesBranch() bool { return d == DeliverPush || d == DeliverPR }
 
 // A Budget bounds what agents may cost. Zero means no bound.
 type Budget struct {
@@ -71,8 +71,8 @@ type Budget struct {
 	DayMicros    int64 `json:"day_cost_micro_usd,omitempty"`
 }
 
-// Daily says whether anything is bounded by the day.
-func (b Budget) Daily() bool { return b.DayAttempts > 0 || b.DayMicros > 0 }
+// HasDailyLimit says whether anything is bounded by the day.
+func (b Budget) HasDailyLimit() bool { return b.DayAttempts > 0 || b.DayMicros > 0 }
 
 // DefaultPoolSize is the number of workspaces of a project that names none.
 const DefaultPoolSize = 2
@@ -80,8 +80,8 @@ const DefaultPoolSize = 2
 // MaxPoolSize bounds a pool: each workspace is a checkout on disk.
 const MaxPoolSize = 256
 
-// Workspaces lists the names of the project's pool, in order.
-func (p Project) Workspaces() []string {
+// WorkspaceNames lists the names of the project's pool, in order.
+func (p Project) WorkspaceNames() []string {
 	names := make([]string, p.PoolSize)
 	for i := range names {
 		names[i] = p.Name + "--" + strconv.Itoa(i+1)
@@ -97,13 +97,13 @@ func (p Project) Check() error {
 	case p.PoolSize < 1 || p.PoolSize > MaxPoolSize:
 		return fmt.Errorf("pool size %d: give a positive integer, at most %d", p.PoolSize, MaxPoolSize)
 	}
-	return p.Policy.check()
+	return p.Policy.validatePolicy()
 }
 
-func (p Policy) check() error {
+func (p Policy) validatePolicy() error {
 	b := p.Budget
 	switch {
-	case p.Delivery != "" && p.Delivery != DeliverLocal && !p.Delivery.Pushes():
+	case p.Delivery != "" && p.Delivery != DeliverLocal && !p.Delivery.PushesBranch():
 		return fmt.Errorf("delivery %q: give local, push or pr", p.Delivery)
 	case p.Forge.Kind != "" && p.Forge.Kind != ForgeGitHub && p.Forge.Kind != ForgeGitea:
 		return fmt.Errorf("forge %q: give github or gitea", p.Forge.Kind)

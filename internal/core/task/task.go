@@ -53,45 +53,45 @@ type Task struct {
 	CreatedAt     time.Time `json:"created_at"`
 	UpdatedAt     time.Time `json:"updated_at"`
 
-	Seq   int       `json:"seq"`           // last entry folded
-	Visit int       `json:"visit"`         // number of this stay in a state
-	Since time.Time `json:"since"`         // when this visit began
-	Tip   string    `json:"tip,omitempty"` // commit the branch was at then, "" if nobody knew
+	Seq         int       `json:"seq"`           // last entry folded
+	Visit       int       `json:"visit"`         // number of this stay in a state
+	Since       time.Time `json:"since"`         // when this visit began
+	EntryCommit string    `json:"tip,omitempty"` // commit the branch was at then, "" if nobody knew
 
-	Queued    bool    `json:"queued,omitempty"`    // leaves its queue as soon as a workspace is free
-	Paused    bool    `json:"paused,omitempty"`    // no effect starts and no timer fires
-	Hold      string  `json:"hold,omitempty"`      // why it is paused, if somebody said
-	Attention string  `json:"attention,omitempty"` // why a person must look, empty if nobody must
-	GaveUp    *GaveUp `json:"gave_up,omitempty"`   // the effect that Attention is about, if that says how to help
-	Asked     *Asked  `json:"asked,omitempty"`     // a request that waits for a person's word
-	Because   string  `json:"because,omitempty"`   // why the task came to its state, or why its agent died there
-	Crashed   string  `json:"crashed,omitempty"`   // role that died in this visit and was not replaced
-	Held      string  `json:"held,omitempty"`      // why the state's agent is not replaced until a person looked
-	Deleted   bool    `json:"deleted,omitempty"`
+	Queued      bool    `json:"queued,omitempty"`    // leaves its queue as soon as a workspace is free
+	Paused      bool    `json:"paused,omitempty"`    // no effect starts and no timer fires
+	PauseReason string  `json:"hold,omitempty"`      // why it is paused, if somebody said
+	Attention   string  `json:"attention,omitempty"` // why a person must look, empty if nobody must
+	GaveUp      *GaveUp `json:"gave_up,omitempty"`   // the effect that Attention is about, if that says how to help
+	Asked       *Asked  `json:"asked,omitempty"`     // a request that waits for a person's word
+	StateReason string  `json:"because,omitempty"`   // why the task came to its state, or why its agent died there
+	Crashed     string  `json:"crashed,omitempty"`   // role that died in this visit and was not replaced
+	WorkFailed  string  `json:"held,omitempty"`      // why the state's agent is not replaced until a person looked
+	Deleted     bool    `json:"deleted,omitempty"`
 
-	Attempts  []Attempt `json:"attempts,omitempty"`  // not over yet, oldest first
-	Ran       []Tally   `json:"ran,omitempty"`       // attempts ever asked for, by role
-	RespawnAt time.Time `json:"respawn_at,omitzero"` // when the state's dead agent is replaced
-	Pending   []Effect  `json:"pending,omitempty"`   // asked for, no final receipt yet, in order
-	Opened    []Digest  `json:"opened,omitempty"`    // sections by the text that last opened a gate
-	Seen      []Digest  `json:"seen,omitempty"`      // sections as they were when this visit began
-	Samples   []Sample  `json:"samples,omitempty"`   // sections with verdicts that changed in this visit, as they were last looked at
-	Restated  int       `json:"restated,omitempty"`  // visit in which an agent was asked to state its verdict by command
-	Spent     Spend     `json:"spent,omitzero"`      // by all attempts so far
+	Attempts      []Attempt      `json:"attempts,omitempty"`  // not over yet, oldest first
+	AttemptCounts []AttemptTally `json:"ran,omitempty"`       // attempts ever asked for, by role
+	RespawnAt     time.Time      `json:"respawn_at,omitzero"` // when the state's dead agent is replaced
+	Pending       []Effect       `json:"pending,omitempty"`   // asked for, no final receipt yet, in order
+	Opened        []Digest       `json:"opened,omitempty"`    // sections by the text that last opened a gate
+	Seen          []Digest       `json:"seen,omitempty"`      // sections as they were when this visit began
+	Samples       []Sample       `json:"samples,omitempty"`   // sections with verdicts that changed in this visit, as they were last looked at
+	Restated      int            `json:"restated,omitempty"`  // visit in which an agent was asked to state its verdict by command
+	Spent         Spend          `json:"spent,omitzero"`      // by all attempts so far
 
-	Said     *Said             `json:"said,omitempty"`     // how the last agent that said anything said it went
-	Handoffs []handoff.Handoff `json:"handoffs,omitempty"` // the newest from each stage to each other
-	Question string            `json:"question,omitempty"` // what a role is consulted about
-	Advice   string            `json:"advice,omitempty"`   // what it answered
-	Face     *board.Face       `json:"face,omitempty"`     // the task's card, as it was last seen
-	Handover *Handover         `json:"handover,omitempty"` // what the last hand-over left out, nil if nothing
-	Work     *Work             `json:"work,omitempty"`     // the commits of the task, nil if nobody knows
-	Salvages []string          `json:"salvages,omitempty"` // refs at which its uncommitted work is kept
-	Rules    int               `json:"rules,omitempty"`    // of the engine, by which it was last decided
-	Failed   []Moment          `json:"failed,omitempty"`   // when the work last failed, by state
-	Roles    []RoleChoice      `json:"roles,omitempty"`    // agents that the task has for roles of its own, in order of preference
-	Limits   []Limit           `json:"limits,omitempty"`   // of agents that were chosen from several
-	Lost     []time.Time       `json:"lost,omitempty"`     // when its agent last ended together with others, since a person looked
+	LastReport   *LastReport       `json:"said,omitempty"`     // how the last agent that said anything said it went
+	Handoffs     []handoff.Handoff `json:"handoffs,omitempty"` // the newest from each stage to each other
+	Question     string            `json:"question,omitempty"` // what a role is consulted about
+	Advice       string            `json:"advice,omitempty"`   // what it answered
+	CardSnapshot *board.Snapshot   `json:"face,omitempty"`     // the task's card, as it was last seen
+	Handover     *Handover         `json:"handover,omitempty"` // what the last hand-over left out, nil if nothing
+	Work         *Work             `json:"work,omitempty"`     // the commits of the task, nil if nobody knows
+	Salvages     []string          `json:"salvages,omitempty"` // refs at which its uncommitted work is kept
+	Rules        int               `json:"rules,omitempty"`    // of the engine, by which it was last decided
+	Failed       []Moment          `json:"failed,omitempty"`   // when the work last failed, by state
+	Roles        []RoleChoice      `json:"roles,omitempty"`    // agents that the task has for roles of its own, in order of preference
+	Limits       []Limit           `json:"limits,omitempty"`   // of agents that were chosen from several
+	Lost         []time.Time       `json:"lost,omitempty"`     // when its agent last ended together with others, since a person looked
 
 	Unanswered *Unanswered `json:"unanswered,omitempty"` // the agent of this visit that ended while it waited for a person
 	Unstarted  *Unstarted  `json:"unstarted,omitempty"`  // its agent could not start in this visit, nil if it could
@@ -127,8 +127,8 @@ type Work struct {
 	Landed bool   `json:"landed,omitempty"` // they are in the default branch
 }
 
-// Said is how an agent said it went. Code, Detail and Diagnosis may hold its words.
-type Said struct {
+// LastReport is how an agent said it went. Code, Detail and Diagnosis may hold its words.
+type LastReport struct {
 	Role      string    `json:"role"`
 	State     string    `json:"state"`
 	Attempt   int       `json:"attempt"`
@@ -155,8 +155,8 @@ type Counter struct {
 	Total int    `json:"total"`
 }
 
-// Words is the counter as people read it.
-func (c Counter) Words() string {
+// DescribeCount is the counter as people read it.
+func (c Counter) DescribeCount() string {
 	if c.Total == c.Value {
 		return fmt.Sprintf("%s %d", c.Name, c.Value)
 	}
@@ -164,7 +164,7 @@ func (c Counter) Words() string {
 }
 
 // A Tally is how many attempts of a role were ever asked for.
-type Tally struct {
+type AttemptTally struct {
 	Role  string `json:"role"`
 	Count int    `json:"count"`
 }
@@ -241,9 +241,9 @@ type Effect struct {
 	Arg       string  `json:"arg,omitempty"`    // merge: the strategy; rename_branch: the old name; write_section: the section
 	Text      string  `json:"text,omitempty"`   // a person's words: what to write or to tell; words for a card
 
-	Tags   []string `json:"tags,omitempty"`   // tag_card: to set
-	Untags []string `json:"untags,omitempty"` // tag_card: to take off
-	Aside  bool     `json:"aside,omitempty"`  // for a tracker: the others do not wait for it once it has failed
+	Tags        []string `json:"tags,omitempty"`   // tag_card: to set
+	Untags      []string `json:"untags,omitempty"` // tag_card: to take off
+	NonBlocking bool     `json:"aside,omitempty"`  // for a tracker: the others do not wait for it once it has failed
 
 	Tries     int       `json:"tries,omitempty"`
 	NotBefore time.Time `json:"not_before,omitzero"`
@@ -265,8 +265,8 @@ const (
 	ByPerson = "person" // somebody waits to hear how it goes
 )
 
-// Counter returns the value of the counter called name, 0 if there is none.
-func (t *Task) Counter(name string) int {
+// CounterValue returns the value of the counter called name, 0 if there is none.
+func (t *Task) CounterValue(name string) int {
 	for i := range t.Counters {
 		if t.Counters[i].Name == name {
 			return t.Counters[i].Value
@@ -275,8 +275,8 @@ func (t *Task) Counter(name string) int {
 	return 0
 }
 
-// Live returns the attempt of role that is neither over nor ordered to end.
-func (t *Task) Live(role string) (Attempt, bool) {
+// LiveAttempt returns the attempt of role that is neither over nor ordered to end.
+func (t *Task) LiveAttempt(role string) (Attempt, bool) {
 	for i := range t.Attempts {
 		if a := &t.Attempts[i]; a.Role == role && !a.Ending {
 			return *a, true
@@ -285,11 +285,11 @@ func (t *Task) Live(role string) (Attempt, bool) {
 	return Attempt{}, false
 }
 
-// RanOf returns how many attempts of role were ever asked for.
-func (t *Task) RanOf(role string) int {
-	for i := range t.Ran {
-		if t.Ran[i].Role == role {
-			return t.Ran[i].Count
+// AttemptsOfRole returns how many attempts of role were ever asked for.
+func (t *Task) AttemptsOfRole(role string) int {
+	for i := range t.AttemptCounts {
+		if t.AttemptCounts[i].Role == role {
+			return t.AttemptCounts[i].Count
 		}
 	}
 	return 0
@@ -299,8 +299,8 @@ func (t *Task) RanOf(role string) int {
 // number is one higher.
 func (t *Task) AttemptCount() int {
 	n := 0
-	for i := range t.Ran {
-		n += t.Ran[i].Count
+	for i := range t.AttemptCounts {
+		n += t.AttemptCounts[i].Count
 	}
 	return n
 }
@@ -321,19 +321,19 @@ func (t *Task) Clone() Task {
 	c := *t
 	c.Counters = slices.Clone(t.Counters)
 	c.Attempts = slices.Clone(t.Attempts)
-	c.Ran = slices.Clone(t.Ran)
+	c.AttemptCounts = slices.Clone(t.AttemptCounts)
 	c.Pending = slices.Clone(t.Pending)
 	c.Opened = slices.Clone(t.Opened)
 	c.Seen = slices.Clone(t.Seen)
 	c.Samples = slices.Clone(t.Samples)
 	c.Handoffs = slices.Clone(t.Handoffs)
-	c.Said, c.Face, c.Handover, c.Work, c.GaveUp = copied(t.Said), copied(t.Face), copied(t.Handover), copied(t.Work), copied(t.GaveUp)
-	c.Unstarted = copied(t.Unstarted)
+	c.LastReport, c.CardSnapshot, c.Handover, c.Work, c.GaveUp = clonePointer(t.LastReport), clonePointer(t.CardSnapshot), clonePointer(t.Handover), clonePointer(t.Work), clonePointer(t.GaveUp)
+	c.Unstarted = clonePointer(t.Unstarted)
 	c.Salvages = slices.Clone(t.Salvages)
 	c.Failed = slices.Clone(t.Failed)
 	c.Lost = slices.Clone(t.Lost)
 	c.Limits, c.Roles = slices.Clone(t.Limits), slices.Clone(t.Roles)
-	c.Unanswered, c.Answered = copied(t.Unanswered), copied(t.Answered)
+	c.Unanswered, c.Answered = clonePointer(t.Unanswered), clonePointer(t.Answered)
 	if t.Asked != nil {
 		asked := *t.Asked
 		c.Asked = &asked
@@ -341,7 +341,7 @@ func (t *Task) Clone() Task {
 	return c
 }
 
-func copied[T any](p *T) *T {
+func clonePointer[T any](p *T) *T {
 	if p == nil {
 		return nil
 	}

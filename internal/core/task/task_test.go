@@ -18,8 +18,8 @@ func TestAnIDIs21LettersAndDigitsAndFollowsFromItsEntropy(t *testing.T) {
 	for i := range uint64(2000) {
 		entropy := binary.BigEndian.AppendUint64(nil, i)
 		id := task.NewID(entropy)
-		if !id.Valid() || seen[id] || id != task.NewID(entropy) {
-			t.Fatalf("id %q of %d: valid %v, seen %v", id, i, id.Valid(), seen[id])
+		if !id.IsValid() || seen[id] || id != task.NewID(entropy) {
+			t.Fatalf("id %q of %d: valid %v, seen %v", id, i, id.IsValid(), seen[id])
 		}
 		seen[id] = true
 	}
@@ -35,7 +35,7 @@ func TestWhatIsAnIDAndWhatCouldBeginOne(t *testing.T) {
 		"a/c":                    {false, false},
 		"ä":                      {false, false},
 	} {
-		if got := [2]bool{task.ID(text).Valid(), task.ValidPrefix(text)}; got != want {
+		if got := [2]bool{task.ID(text).IsValid(), task.ValidPrefix(text)}; got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
@@ -52,7 +52,7 @@ func TestAProjectIsCheckedAndNamesItsWorkspaces(t *testing.T) {
 			t.Errorf("pool %d: %v", size, err)
 		}
 	}
-	if diff := cmp.Diff([]string{"p--1", "p--2"}, task.Project{Name: "p", PoolSize: 2}.Workspaces()); diff != "" {
+	if diff := cmp.Diff([]string{"p--1", "p--2"}, task.Project{Name: "p", PoolSize: 2}.WorkspaceNames()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -60,9 +60,9 @@ func TestAProjectIsCheckedAndNamesItsWorkspaces(t *testing.T) {
 // A clone that shares a slice would let one decision change the record of another.
 func TestACloneSharesNoMemory(t *testing.T) {
 	original := task.Task{
-		Counters: []task.Counter{{Name: "a"}}, Attempts: []task.Attempt{{Number: 1}}, Ran: []task.Tally{{Role: "w"}},
+		Counters: []task.Counter{{Name: "a"}}, Attempts: []task.Attempt{{Number: 1}}, AttemptCounts: []task.AttemptTally{{Role: "w"}},
 		Pending: []task.Effect{{ID: "e"}}, Opened: []task.Digest{{Section: "s"}}, Seen: []task.Digest{{Section: "s"}}, Asked: &task.Asked{To: "x"},
-		Said: &task.Said{Role: "w"}, Handoffs: []handoff.Handoff{{From: "w"}}, Face: &board.Face{Column: "c"}, Failed: []task.Moment{{State: "s"}},
+		LastReport: &task.LastReport{Role: "w"}, Handoffs: []handoff.Handoff{{From: "w"}}, CardSnapshot: &board.Snapshot{Column: "c"}, Failed: []task.Moment{{State: "s"}},
 		GaveUp: &task.GaveUp{Do: "merge"}, Handover: &task.Handover{Visit: 1}, Work: &task.Work{Base: "b"}, Salvages: []string{"r"}, Lost: []time.Time{{}}, Unstarted: &task.Unstarted{Count: 1}, Unanswered: &task.Unanswered{Attempt: 1}, Answered: &task.Answered{By: task.Human}, Samples: []task.Sample{{Section: "s"}},
 		Roles: []task.RoleChoice{{Role: "r"}}, Limits: []task.Limit{{Choice: "c"}},
 	}
@@ -81,19 +81,19 @@ func TestACloneSharesNoMemory(t *testing.T) {
 
 func TestAttemptsAreFoundByRoleAndNumber(t *testing.T) {
 	x := task.Task{
-		Attempts: []task.Attempt{{Number: 1, Role: "worker", Ending: true}, {Number: 3, Role: "worker"}, {Number: 4, Role: "reviewer"}},
-		Ran:      []task.Tally{{Role: "worker", Count: 3}, {Role: "reviewer", Count: 1}},
+		Attempts:      []task.Attempt{{Number: 1, Role: "worker", Ending: true}, {Number: 3, Role: "worker"}, {Number: 4, Role: "reviewer"}},
+		AttemptCounts: []task.AttemptTally{{Role: "worker", Count: 3}, {Role: "reviewer", Count: 1}},
 	}
-	if a, ok := x.Live("worker"); !ok || a.Number != 3 {
+	if a, ok := x.LiveAttempt("worker"); !ok || a.Number != 3 {
 		t.Errorf("the living worker is %+v, %v", a, ok)
 	}
-	if _, ok := x.Live("fixer"); ok {
+	if _, ok := x.LiveAttempt("fixer"); ok {
 		t.Error("a fixer lives")
 	}
 	if a, ok := x.AttemptByNumber(1); !ok || a.Role != "worker" {
 		t.Errorf("attempt 1 is %+v, %v", a, ok)
 	}
-	if x.AttemptCount() != 4 || x.RanOf("worker") != 3 || x.RanOf("fixer") != 0 {
-		t.Errorf("counts: %d, %d, %d", x.AttemptCount(), x.RanOf("worker"), x.RanOf("fixer"))
+	if x.AttemptCount() != 4 || x.AttemptsOfRole("worker") != 3 || x.AttemptsOfRole("fixer") != 0 {
+		t.Errorf("counts: %d, %d, %d", x.AttemptCount(), x.AttemptsOfRole("worker"), x.AttemptsOfRole("fixer"))
 	}
 }

@@ -22,8 +22,8 @@ const (
 
 var varName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
-// With returns v with the changes made; an empty text takes a variable away.
-func (v Vars) With(change Vars) Vars {
+// WithChanges returns v with the changes made; an empty text takes a variable away.
+func (v Vars) WithChanges(change Vars) Vars {
 	out := maps.Clone(v)
 	for name, text := range change {
 		if out == nil {

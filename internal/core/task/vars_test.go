@@ -12,11 +12,11 @@ func TestVariablesAreReadAndBounded(t *testing.T) {
 	if err != nil || got["tests"] != "make check" || got["a-b_1"] != "x=y" {
 		t.Errorf("%v: %v", got, err)
 	}
-	next := task.Vars{"gone": "1", "kept": "2"}.With(got)
+	next := task.Vars{"gone": "1", "kept": "2"}.WithChanges(got)
 	if _, ok := next["gone"]; ok || len(next) != 3 || next["kept"] != "2" {
 		t.Errorf("%v", next)
 	}
-	if none := (task.Vars{"gone": "1"}).With(task.Vars{"gone": ""}); none != nil {
+	if none := (task.Vars{"gone": "1"}).WithChanges(task.Vars{"gone": ""}); none != nil {
 		t.Errorf("%v", none)
 	}
 	for _, bad := range []string{"tests", "=x", "1a=x", "a b=x", "a.b=x", "a=\x1b[31m", "a=" + strings.Repeat("x", 9000), "a=\xff"} {

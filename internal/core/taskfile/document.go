@@ -55,7 +55,7 @@ func Parse(src []byte) (Document, error) {
 		d.body = rest
 		return d, nil
 	}
-	if err := d.split(rest); err != nil {
+	if err := d.splitFrontmatter(rest); err != nil {
 		return Document{}, err
 	}
 	entries, err := parseMeta(d.meta)
@@ -68,7 +68,7 @@ func Parse(src []byte) (Document, error) {
 
 // Bytes returns the whole file; for a parsed document exactly the bytes that were parsed.
 func (d Document) Bytes() []byte {
-	return []byte(d.head() + d.body)
+	return []byte(d.headText() + d.body)
 }
 
 // Body returns what follows the frontmatter.
@@ -89,22 +89,22 @@ func (d Document) WithBody(body []byte) Document {
 // Get returns the value of a frontmatter key as string, int, bool or nil. What is none of those, such as a
 // timestamp, a fraction or a list, comes back as its text.
 func (d Document) Get(key string) (any, bool) {
-	i := d.index(key)
+	i := d.keyIndex(key)
 	if i < 0 {
 		return nil, false
 	}
 	return d.entries[i].value, true
 }
 
-func (d Document) index(key string) int {
+func (d Document) keyIndex(key string) int {
 	return slices.IndexFunc(d.entries, func(e entry) bool { return e.key == key })
 }
 
-func (d Document) head() string {
+func (d Document) headText() string {
 	return d.mark + d.open + d.meta + d.close
 }
 
-func (d *Document) split(text string) error {
+func (d *Document) splitFrontmatter(text string) error {
 	first, rest := cutLine(text)
 	d.open = first
 	for at := 0; at < len(rest); {

@@ -54,10 +54,10 @@ func parseMeta(meta string) ([]entry, error) {
 		if mapping.IsFlowStyle {
 			e.raw = node.Value.String()
 		} else {
-			e.span = locate(text, keyLine(node), nextKeyLine(mapping.Values, i, text.count()))
+			e.span = locateEntry(text, keyLine(node), nextKeyLine(mapping.Values, i, text.lineCount()))
 			e.raw = strings.TrimSpace(meta[e.span.start:e.span.end])
 		}
-		e.value = scalar(node.Value, e.raw)
+		e.value = scalarValue(node.Value, e.raw)
 		entries = append(entries, e)
 	}
 	return entries, nil
@@ -88,7 +88,7 @@ func parseMapping(meta string) (mapping *ast.MappingNode, err error) {
 	}()
 	file, err := parser.ParseBytes([]byte(strings.ReplaceAll(meta, "\r\n", "\n")), 0)
 	if err != nil {
-		return nil, describe(err)
+		return nil, describeYAMLError(err)
 	}
 	if len(file.Docs) != 1 {
 		return nil, errors.New("the frontmatter holds several YAML documents; keep one")
@@ -131,8 +131,8 @@ func keyOf(node *ast.MappingValueNode) (string, error) {
 	return "", yamlError(node.Key.GetToken(), "a key must be a plain word; write key: value lines")
 }
 
-// scalar normalises a value; raw is its source.
-func scalar(node ast.Node, raw string) any {
+// scalarValue normalises a value; raw is its source.
+func scalarValue(node ast.Node, raw string) any {
 	switch n := node.(type) {
 	case *ast.StringNode:
 		return n.Value
@@ -168,7 +168,7 @@ func nextKeyLine(nodes []*ast.MappingValueNode, i, end int) int {
 	return end
 }
 
-func describe(err error) error {
+func describeYAMLError(err error) error {
 	var syntax interface {
 		GetMessage() string
 		GetToken() *token.Token

@@ -26,7 +26,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("round trip gave %q", d.Bytes())
 		}
 		fields := []Field{{"id", "x"}, {"status", status}, {"review_round", 2}, {"pr_url", Omit}}
-		edited, err := d.With(fields)
+		edited, err := d.WithFields(fields)
 		if err != nil {
 			return
 		}

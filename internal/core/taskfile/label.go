@@ -34,11 +34,11 @@ func readLabel(line string) (label, bool) {
 	return label{name: name, rest: strings.TrimSpace(rest)}, true
 }
 
-// fields returns the labels with content in the lines from first up to end.
-func (o outline) fields(first, end, before int) []LabelField {
+// labelFields returns the labels with content in the lines from first up to end.
+func (o outline) labelFields(first, end, before int) []LabelField {
 	var fields []LabelField
 	for i := first; i < end; {
-		l, ok := readLabel(o.at(i))
+		l, ok := readLabel(o.lineText(i))
 		if !ok || o.hidden[i] {
 			i++
 			continue
@@ -46,7 +46,7 @@ func (o outline) fields(first, end, before int) []LabelField {
 		next := o.nextLabel(i+1, end)
 		content := []string{l.rest}
 		for j := i + 1; j < next; j++ {
-			content = append(content, o.at(j))
+			content = append(content, o.lineText(j))
 		}
 		text := strings.TrimSpace(strings.Join(content, "\n"))
 		if hasContent(text) {
@@ -59,7 +59,7 @@ func (o outline) fields(first, end, before int) []LabelField {
 
 func (o outline) nextLabel(from, end int) int {
 	for i := from; i < end; i++ {
-		if _, ok := readLabel(o.at(i)); ok && !o.hidden[i] {
+		if _, ok := readLabel(o.lineText(i)); ok && !o.hidden[i] {
 			return i
 		}
 	}

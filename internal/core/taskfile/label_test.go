@@ -55,14 +55,14 @@ func TestLabels(t *testing.T) {
 			var got []string
 			for _, f := range sections[0].Fields {
 				got = append(got, f.Label+"="+f.Text)
-				if !sections[0].Has(f.Label) {
+				if !sections[0].HasLabel(f.Label) {
 					t.Errorf("Has(%s) is false", f.Label)
 				}
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			if len(sections) != 1 || sections[0].Has("ABSENT") || strings.Contains(sections[0].Name, "DONE") {
+			if len(sections) != 1 || sections[0].HasLabel("ABSENT") || strings.Contains(sections[0].Name, "DONE") {
 				t.Errorf("got %+v", sections)
 			}
 		})

@@ -21,24 +21,24 @@ func newLines(text string) lines {
 	return l
 }
 
-func (l lines) count() int {
+func (l lines) lineCount() int {
 	return len(l.starts)
 }
 
-// start returns the offset of a line, or the end of the text behind the last one.
-func (l lines) start(line int) int {
+// lineStart returns the offset of a line, or the end of the text behind the last one.
+func (l lines) lineStart(line int) int {
 	if line >= len(l.starts) {
 		return len(l.text)
 	}
 	return l.starts[line]
 }
 
-// at returns a line without its line ending.
-func (l lines) at(line int) string {
-	return strings.TrimRight(l.text[l.start(line):l.start(line+1)], "\r\n")
+// lineText returns a line without its line ending.
+func (l lines) lineText(line int) string {
+	return strings.TrimRight(l.text[l.lineStart(line):l.lineStart(line+1)], "\r\n")
 }
 
-// of returns the line that holds an offset.
-func (l lines) of(offset int) int {
+// lineAt returns the line that holds an offset.
+func (l lines) lineAt(offset int) int {
 	return sort.Search(len(l.starts), func(i int) bool { return l.starts[i] > offset }) - 1
 }

@@ -42,14 +42,14 @@ func readHidden(src string) outline {
 		}
 	}
 	o := outline{lines: newLines(src)}
-	o.hidden = make([]bool, o.count())
+	o.hidden = make([]bool, o.lineCount())
 	return o
 }
 
 func readOutline(src string) outline {
 	o := outline{lines: newLines(src)}
-	o.hidden = make([]bool, o.count())
-	root := blocks.Parse(text.NewReader(flatten(o.lines)))
+	o.hidden = make([]bool, o.lineCount())
+	root := blocks.Parse(text.NewReader(flattenMarks(o.lines)))
 	for node := root.FirstChild(); node != nil; node = node.NextSibling() {
 		if h, ok := node.(*ast.Heading); ok {
 			o.addHeading(h)
@@ -61,21 +61,21 @@ func readOutline(src string) outline {
 			return ast.WalkSkipChildren, nil
 		}
 		if entering {
-			o.hide(node)
+			o.hideNode(node)
 		}
 		return ast.WalkContinue, nil
 	})
 	return o
 }
 
-// flatten overwrites the marks of lines nested too deep, in place, so that offsets stay true.
-func flatten(text lines) []byte {
+// flattenMarks overwrites the marks of lines nested too deep, in place, so that offsets stay true.
+func flattenMarks(text lines) []byte {
 	flat := []byte(text.text)
-	for i := range text.count() {
-		line := text.at(i)
+	for i := range text.lineCount() {
+		line := text.lineText(i)
 		marks := len(line) - len(strings.TrimLeft(line, "> \t-+*.)0123456789"))
 		if marks > maxMarks && !isRule(line[:marks]) {
-			copy(flat[text.start(i):], strings.Repeat("x", marks))
+			copy(flat[text.lineStart(i):], strings.Repeat("x", marks))
 		}
 	}
 	return flat
@@ -94,16 +94,16 @@ func (o *outline) addHeading(node *ast.Heading) {
 	h := heading{level: node.Level}
 	segments := node.Lines()
 	if segments.Len() == 0 {
-		h.first = o.of(node.Pos())
+		h.first = o.lineAt(node.Pos())
 		h.last = h.first
 		o.headings = append(o.headings, h)
 		return
 	}
 	begin := segments.At(0)
-	h.first, h.last = o.of(begin.Start), o.of(begin.Start)
-	h.underlined = !strings.Contains(o.text[o.start(h.first):begin.Start], "#")
+	h.first, h.last = o.lineAt(begin.Start), o.lineAt(begin.Start)
+	h.underlined = !strings.Contains(o.text[o.lineStart(h.first):begin.Start], "#")
 	if h.underlined {
-		h.last = o.of(segments.At(segments.Len()-1).Start) + 1
+		h.last = o.lineAt(segments.At(segments.Len()-1).Start) + 1
 		if o.isProse(h) {
 			return
 		}
@@ -118,21 +118,21 @@ func (o *outline) addHeading(node *ast.Heading) {
 
 // isProse tells a rule drawn under a label, a verdict or a link definition from a heading.
 func (o *outline) isProse(h heading) bool {
-	if linkDefinition.MatchString(o.at(h.first)) {
+	if linkDefinition.MatchString(o.lineText(h.first)) {
 		return true
 	}
 	for i := h.first; i < h.last; i++ {
-		if _, ok := readLabel(o.at(i)); ok {
+		if _, ok := readLabel(o.lineText(i)); ok {
 			return true
 		}
-		if verdictOf(o.at(i)) != "" {
+		if verdictOf(o.lineText(i)) != "" {
 			return true
 		}
 	}
 	return false
 }
 
-func (o *outline) hide(node ast.Node) {
+func (o *outline) hideNode(node ast.Node) {
 	switch n := node.(type) {
 	case *ast.FencedCodeBlock:
 		o.hideSegments(n.Lines())
@@ -142,7 +142,7 @@ func (o *outline) hide(node ast.Node) {
 		}
 		o.hideSegments(n.Lines())
 		if n.HasClosure() {
-			o.hidden[o.of(n.ClosureLine.Start)] = true
+			o.hidden[o.lineAt(n.ClosureLine.Start)] = true
 		}
 	}
 }
@@ -150,7 +150,7 @@ func (o *outline) hide(node ast.Node) {
 func (o *outline) hideSegments(segments *text.Segments) {
 	for _, s := range segments.Sliced(0, segments.Len()) {
 		if s.Start < len(o.text) {
-			o.hidden[o.of(s.Start)] = true
+			o.hidden[o.lineAt(s.Start)] = true
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 var timestamp = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
 
-// encode writes a value as YAML on one line.
-func encode(value any) (string, error) {
+// encodeScalar writes a value as YAML on one line.
+func encodeScalar(value any) (string, error) {
 	switch v := value.(type) {
 	case nil:
 		return "null", nil
@@ -27,7 +27,7 @@ func encode(value any) (string, error) {
 		if isPlain(v) {
 			return v, nil
 		}
-		return quote(v), nil
+		return quoteScalar(v), nil
 	}
 	return "", fmt.Errorf("a value of type %T cannot be written; give a string, int, bool or nil", value)
 }
@@ -59,7 +59,7 @@ func isReserved(text string) bool {
 	return false
 }
 
-func quote(text string) string {
+func quoteScalar(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range text {

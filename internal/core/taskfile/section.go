@@ -31,30 +31,30 @@ type LabelField struct {
 // Sections returns the sections of the body in order. A section runs to the next heading of level 1 or 2.
 func (d Document) Sections() []Section {
 	o := readOutline(d.body)
-	before := strings.Count(d.head(), "\n")
+	before := strings.Count(d.headText(), "\n")
 	bounds := slices.DeleteFunc(o.headings, func(h heading) bool { return h.level > 2 })
 	var sections []Section
 	for i, h := range bounds {
 		if h.level != 2 {
 			continue
 		}
-		end := o.count()
+		end := o.lineCount()
 		if i+1 < len(bounds) {
 			end = bounds[i+1].first
 		}
-		s := o.section(h.last+1, end, before)
+		s := o.readSection(h.last+1, end, before)
 		s.Name, s.Line = h.name, before+h.first+1
 		if s.Text == "" {
 			s.TextLine = s.Line
 		}
-		s.rule()
+		s.readRulings()
 		sections = append(sections, s)
 	}
 	return sections
 }
 
-// Find returns the last section of a name: of several, that one counts.
-func Find(sections []Section, name string) (Section, bool) {
+// FindSection returns the last section of a name: of several, that one counts.
+func FindSection(sections []Section, name string) (Section, bool) {
 	for _, s := range slices.Backward(sections) {
 		if s.Name == name {
 			return s, true
@@ -63,9 +63,9 @@ func Find(sections []Section, name string) (Section, bool) {
 	return Section{}, false
 }
 
-// Bare copies sections without what was written in them: enough to decide by, and
+// WithoutText copies sections without what was written in them: enough to decide by, and
 // nothing that should not be kept.
-func Bare(sections []Section) []Section {
+func WithoutText(sections []Section) []Section {
 	labels := 0
 	for i := range sections {
 		labels += len(sections[i].Fields)
@@ -84,26 +84,26 @@ func Bare(sections []Section) []Section {
 	return out
 }
 
-// Has reports whether the section has this label with content behind it.
-func (s *Section) Has(label string) bool {
+// HasLabel reports whether the section has this label with content behind it.
+func (s *Section) HasLabel(label string) bool {
 	return slices.ContainsFunc(s.Fields, func(f LabelField) bool { return f.Label == label })
 }
 
-// section reads the lines from first up to end; before is the number of lines of the file before the outline.
-func (o outline) section(first, end, before int) Section {
-	raw := o.text[o.start(first):max(o.start(first), o.start(end))]
+// readSection reads the lines from first up to end; before is the number of lines of the file before the outline.
+func (o outline) readSection(first, end, before int) Section {
+	raw := o.text[o.lineStart(first):max(o.lineStart(first), o.lineStart(end))]
 	body := strings.TrimSpace(raw)
 	lead := len(raw) - len(strings.TrimLeftFunc(raw, unicode.IsSpace))
 	return Section{
 		Text:     body,
 		Size:     len(body),
 		TextLine: before + first + strings.Count(raw[:lead], "\n") + 1,
-		Digest:   digest(body),
-		Fields:   o.fields(first, end, before),
+		Digest:   textDigest(body),
+		Fields:   o.labelFields(first, end, before),
 	}
 }
 
-func digest(body string) string {
+func textDigest(body string) string {
 	var kept []string
 	for line := range strings.SplitSeq(body, "\n") {
 		kept = append(kept, strings.TrimRight(line, " \t\r"))

@@ -93,7 +93,7 @@ func TestSectionContent(t *testing.T) {
 		"of several the last":           {"## Plan\na\n## Review\nr\n## Plan\nb\n", "b"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, ok := Find(sectionsOf(tc.body), "Plan")
+			s, ok := FindSection(sectionsOf(tc.body), "Plan")
 			if !ok || s.Text != tc.want {
 				t.Errorf("got %q, %v, want %q", s.Text, ok, tc.want)
 			}
@@ -103,7 +103,7 @@ func TestSectionContent(t *testing.T) {
 
 func TestFindIsExact(t *testing.T) {
 	sections := sectionsOf("## plan\n## Plan B\n## **Plan**\n")
-	if s, ok := Find(sections, "Plan"); ok {
+	if s, ok := FindSection(sections, "Plan"); ok {
 		t.Errorf("found %+v", s)
 	}
 }

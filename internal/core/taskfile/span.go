@@ -12,17 +12,17 @@ type span struct {
 	stop       int // behind the last line of the value and of indented comments below it
 }
 
-// locate finds the entry whose key is on line first and which ends before line next.
-func locate(text lines, first, next int) span {
-	if first < 0 || first >= text.count() {
+// locateEntry finds the entry whose key is on line first and which ends before line next.
+func locateEntry(text lines, first, next int) span {
+	if first < 0 || first >= text.lineCount() {
 		return span{}
 	}
-	line := text.at(first)
+	line := text.lineText(first)
 	colon := colonEnd(line)
 	if colon < 0 {
 		return span{}
 	}
-	base := text.start(first)
+	base := text.lineStart(first)
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	inline := strings.TrimLeft(line[colon:], " \t")
 	start := len(line) - len(inline)
@@ -34,9 +34,9 @@ func locate(text lines, first, next int) span {
 	s.end = s.start + length
 	last := lastLine(text, first, next, isBlockScalar(inline))
 	if last > first {
-		s.end = text.start(last) + len(text.at(last))
+		s.end = text.lineStart(last) + len(text.lineText(last))
 	}
-	s.stop = text.start(lastComment(text, last, next) + 1)
+	s.stop = text.lineStart(lastComment(text, last, next) + 1)
 	return s
 }
 
@@ -55,8 +55,8 @@ func colonEnd(line string) int {
 // lastLine returns the last line of a value; blank lines and comments behind it are none of it. In a block scalar
 // an indented # is text.
 func lastLine(text lines, first, next int, block bool) int {
-	for i := min(next, text.count()) - 1; i > first; i-- {
-		line := text.at(i)
+	for i := min(next, text.lineCount()) - 1; i > first; i-- {
+		line := text.lineText(i)
 		comment := isComment(line) && !(block && isIndented(line))
 		if strings.TrimSpace(line) != "" && !comment {
 			return i
@@ -68,8 +68,8 @@ func lastLine(text lines, first, next int, block bool) int {
 // lastComment returns the last of the indented comments right below a value: left alone they could become part of
 // the value before it.
 func lastComment(text lines, last, next int) int {
-	for i := last + 1; i < min(next, text.count()); i++ {
-		line := text.at(i)
+	for i := last + 1; i < min(next, text.lineCount()); i++ {
+		line := text.lineText(i)
 		blank := strings.TrimSpace(line) == ""
 		if !blank && !isIndented(line) {
 			break

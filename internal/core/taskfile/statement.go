@@ -18,9 +18,9 @@ type Statement struct {
 // name, or in a new one at the end. What the section says stays below it: as it is if it is of
 // this review and contradicts nothing, else as a quotation.
 func (d Document) WithVerdict(section string, s Statement) Document {
-	had, ok := Find(d.Sections(), section)
-	text := s.text(had)
-	if sum := digest(text); sum == had.Digest || sum == s.Old {
+	had, ok := FindSection(d.Sections(), section)
+	text := s.sectionText(had)
+	if sum := textDigest(text); sum == had.Digest || sum == s.Old {
 		text = strings.Replace(text, "Verdict: "+s.Verdict, fmt.Sprintf("Verdict: %s\nRound: %d", s.Verdict, s.Round), 1)
 	}
 	if ok {
@@ -28,7 +28,7 @@ func (d Document) WithVerdict(section string, s Statement) Document {
 	}
 	added := "## " + section + "\n\n" + text + "\n"
 	behind := d.WithBody([]byte(strings.TrimLeft(strings.TrimRight(d.body, "\n")+"\n\n"+added, "\n")))
-	if found, ok := Find(behind.Sections(), section); ok && found.Ruling.Verdict == s.Verdict {
+	if found, ok := FindSection(behind.Sections(), section); ok && found.Ruling.Verdict == s.Verdict {
 		return behind
 	}
 	return d.WithBody([]byte(added + "\n" + d.body)) // something that is left open swallows what stands behind it
@@ -42,12 +42,12 @@ func (d Document) withSection(name, text string) Document {
 		if h.level != 2 || h.name != name {
 			continue
 		}
-		first, end = h.last+1, o.count()
+		first, end = h.last+1, o.lineCount()
 		if next := slices.IndexFunc(o.headings[i+1:], func(h heading) bool { return h.level <= 2 }); next >= 0 {
 			end = o.headings[i+1+next].first
 		}
 	}
-	before, after := d.body[:o.start(first)], d.body[o.start(end):]
+	before, after := d.body[:o.lineStart(first)], d.body[o.lineStart(end):]
 	if !strings.HasSuffix(before, "\n") {
 		before += "\n"
 	}
@@ -57,18 +57,18 @@ func (d Document) withSection(name, text string) Document {
 	return d.WithBody([]byte(before + "\n" + text + "\n" + after))
 }
 
-// text is what the section says with the statement.
-func (s Statement) text(had Section) string {
+// sectionText is what the section says with the statement.
+func (s Statement) sectionText(had Section) string {
 	parts := []string{"Verdict: " + s.Verdict}
 	if note := strings.TrimSpace(s.Note); note != "" {
-		if note = QuoteContext(note); !s.agrees(note) {
+		if note = QuoteContext(note); !s.agreesWith(note) {
 			note = blockQuote(note)
 		}
 		parts = append(parts, note)
 	}
 	switch old := had.Text; {
 	case old == "":
-	case had.Digest != s.Old && s.agrees(old):
+	case had.Digest != s.Old && s.agreesWith(old):
 		if head, rest, _ := strings.Cut(old, "\n"); strings.TrimSpace(head) == parts[0] {
 			old = strings.TrimSpace(rest)
 		}
@@ -81,8 +81,8 @@ func (s Statement) text(had Section) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// agrees says that the text says no other verdict where it stands below the statement.
-func (s Statement) agrees(text string) bool {
+// agreesWith says that the text says no other verdict where it stands below the statement.
+func (s Statement) agreesWith(text string) bool {
 	below := Document{body: "## X\n\nVerdict: " + s.Verdict + "\n\n" + text + "\n"}
 	sections := below.Sections()
 	return len(sections) == 1 && sections[0].Ruling.Verdict == s.Verdict

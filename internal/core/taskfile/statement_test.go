@@ -39,12 +39,12 @@ func TestAVerdictIsStatedAndNothingIsLost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, ok := taskfile.Find(back.Sections(), "Review")
+			got, ok := taskfile.FindSection(back.Sections(), "Review")
 			if !ok || got.Text != tt.want || got.Ruling.Verdict != tt.s.Verdict || got.Word.Verdict != tt.s.Verdict {
 				t.Errorf("%+v in\n%s", got.Ruling, out.Bytes())
 			}
-			if had, ok := taskfile.Find(doc.Sections(), "Plan"); ok {
-				if now, _ := taskfile.Find(back.Sections(), "Plan"); now.Digest != had.Digest && !strings.Contains(tt.src, "```") {
+			if had, ok := taskfile.FindSection(doc.Sections(), "Plan"); ok {
+				if now, _ := taskfile.FindSection(back.Sections(), "Plan"); now.Digest != had.Digest && !strings.Contains(tt.src, "```") {
 					t.Errorf("the plan changed:\n%s", out.Bytes())
 				}
 			}

@@ -38,23 +38,23 @@ func (s *Section) WordVerdict() (verdict string, line int, why string) {
 	return s.Word.Verdict, s.Word.Line, s.Word.Why
 }
 
-// rule reads what the section says, once, so that deciding about it costs nothing.
-func (s *Section) rule() {
+// readRulings reads what the section says, once, so that deciding about it costs nothing.
+func (s *Section) readRulings() {
 	s.Ruling.Verdict, s.Ruling.Line, s.Ruling.Why = s.readVerdict()
 	s.Word.Verdict, s.Word.Line, s.Word.Why = s.readWord()
 }
 
 func (s *Section) readVerdict() (verdict string, line int, why string) {
 	o := readHidden(s.Text)
-	for i := range o.count() {
-		text := o.at(i)
+	for i := range o.lineCount() {
+		text := o.lineText(i)
 		if o.hidden[i] || strings.TrimSpace(text) == "" {
 			continue
 		}
 		found, at := verdictOf(text), s.TextLine+i
 		switch {
 		case verdict == "" && found == "":
-			return "", at, fmt.Sprintf(`line %d is %q, not "Verdict: PASS" or "Verdict: FAIL"`, at, shorten(text))
+			return "", at, fmt.Sprintf(`line %d is %q, not "Verdict: PASS" or "Verdict: FAIL"`, at, shortenQuote(text))
 		case verdict == "":
 			verdict, line = found, at
 		case found != "" && found != verdict:
@@ -105,7 +105,7 @@ func endsWord(rest string) bool {
 	return strings.ContainsRune(".,;:!([–—<", first)
 }
 
-func shorten(text string) string {
+func shortenQuote(text string) string {
 	text = strings.TrimSpace(text)
 	if utf8.RuneCountInString(text) <= maxQuoted {
 		return text

@@ -20,16 +20,16 @@ var errNotLines = errors.New("the frontmatter is not written in lines; write one
 // Omit as the value of a field removes its key.
 const Omit omission = "omit"
 
-// With returns the document whose frontmatter has these values. Only the bytes of values that change are replaced. A
+// WithFields returns the document whose frontmatter has these values. Only the bytes of values that change are replaced. A
 // missing key goes behind the nearest key before it in fields that is present, else to the end. A document without
 // frontmatter gets one.
-func (d Document) With(fields []Field) (Document, error) {
+func (d Document) WithFields(fields []Field) (Document, error) {
 	edited := d
 	for i, f := range fields {
 		if err := checkField(fields[:i], f); err != nil {
 			return d, err
 		}
-		next, err := edited.set(f, edited.nearest(fields[:i]))
+		next, err := edited.setField(f, edited.nearestPresent(fields[:i]))
 		if err != nil {
 			return d, fmt.Errorf("set %q in the frontmatter of TASK.md: %w", f.Key, err)
 		}
@@ -48,47 +48,47 @@ func checkField(before []Field, f Field) error {
 	return nil
 }
 
-// nearest returns the index of the last of these fields that is present, or -1.
-func (d Document) nearest(before []Field) int {
+// nearestPresent returns the index of the last of these fields that is present, or -1.
+func (d Document) nearestPresent(before []Field) int {
 	for _, f := range slices.Backward(before) {
-		if i := d.index(f.Key); i >= 0 {
+		if i := d.keyIndex(f.Key); i >= 0 {
 			return i
 		}
 	}
 	return -1
 }
 
-func (d Document) set(f Field, after int) (Document, error) {
-	i := d.index(f.Key)
+func (d Document) setField(f Field, after int) (Document, error) {
+	i := d.keyIndex(f.Key)
 	if f.Value == Omit {
 		if i < 0 {
 			return d, nil
 		}
-		return d.remove(i)
+		return d.removeEntry(i)
 	}
 	if i >= 0 && d.entries[i].value == f.Value {
 		return d, nil
 	}
-	value, err := encode(f.Value)
+	value, err := encodeScalar(f.Value)
 	if err != nil {
 		return d, err
 	}
 	if i >= 0 {
-		return d.replace(i, f, value)
+		return d.replaceValue(i, f, value)
 	}
-	return d.insert(after, f, value)
+	return d.insertField(after, f, value)
 }
 
-func (d Document) remove(i int) (Document, error) {
+func (d Document) removeEntry(i int) (Document, error) {
 	s := d.entries[i].span
 	if !s.known {
 		return d, errNotLines
 	}
 	want := slices.Delete(slices.Clone(d.entries), i, i+1)
-	return d.reparse(d.meta[:s.line]+d.meta[s.stop:], want)
+	return d.reparseMeta(d.meta[:s.line]+d.meta[s.stop:], want)
 }
 
-func (d Document) replace(i int, f Field, value string) (Document, error) {
+func (d Document) replaceValue(i int, f Field, value string) (Document, error) {
 	s := d.entries[i].span
 	if !s.known {
 		return d, errNotLines
@@ -97,12 +97,12 @@ func (d Document) replace(i int, f Field, value string) (Document, error) {
 		value = " " + value
 	}
 	want := slices.Clone(d.entries)
-	want[i] = wanted(f)
-	return d.reparse(d.meta[:s.start]+value+d.meta[s.end:], want)
+	want[i] = wantedEntry(f)
+	return d.reparseMeta(d.meta[:s.start]+value+d.meta[s.end:], want)
 }
 
-func (d Document) insert(after int, f Field, value string) (Document, error) {
-	key, err := encode(f.Key)
+func (d Document) insertField(after int, f Field, value string) (Document, error) {
+	key, err := encodeScalar(f.Key)
 	if err != nil {
 		return d, err
 	}
@@ -119,8 +119,8 @@ func (d Document) insert(after int, f Field, value string) (Document, error) {
 		at, index = d.entries[after].span.stop, after+1
 	}
 	line := indent + key + ": " + value + d.lineEnding()
-	want := slices.Insert(slices.Clone(d.entries), index, wanted(f))
-	return d.reparse(d.meta[:at]+line+d.meta[at:], want)
+	want := slices.Insert(slices.Clone(d.entries), index, wantedEntry(f))
+	return d.reparseMeta(d.meta[:at]+line+d.meta[at:], want)
 }
 
 func (d Document) withFrontmatter() Document {
@@ -139,13 +139,13 @@ func (d Document) lineEnding() string {
 	return "\n"
 }
 
-// wanted is the entry a field must read back as; it has no source yet to compare.
-func wanted(f Field) entry {
+// wantedEntry is the entry a field must read back as; it has no source yet to compare.
+func wantedEntry(f Field) entry {
 	return entry{key: f.Key, value: f.Value}
 }
 
-// reparse returns d with another YAML, if that reads back as wanted.
-func (d Document) reparse(meta string, want []entry) (Document, error) {
+// reparseMeta returns d with another YAML, if that reads back as wanted.
+func (d Document) reparseMeta(meta string, want []entry) (Document, error) {
 	entries, err := parseMeta(meta)
 	if err != nil {
 		return d, fmt.Errorf("the result would not read back; write one plain key: value per line: %w", err)

@@ -60,7 +60,7 @@ func TestWith(t *testing.T) {
 				wrap := func(meta string) string {
 					return strings.ReplaceAll("---\n"+meta+"---\n\nbody: 1\n", "\n", ending)
 				}
-				got, err := mustParse(t, wrap(tc.meta)).With(tc.fields)
+				got, err := mustParse(t, wrap(tc.meta)).WithFields(tc.fields)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -80,13 +80,13 @@ func TestWithCreatesFrontmatter(t *testing.T) {
 		"byte order mark":      {"\ufeff## Plan\n", "\ufeff---\na: 1\nb: x\n---\n## Plan\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := mustParse(t, tc.src).With([]Field{{"a", 1}, {"gone", Omit}, {"b", "x"}})
+			got, err := mustParse(t, tc.src).WithFields([]Field{{"a", 1}, {"gone", Omit}, {"b", "x"}})
 			if err != nil || string(got.Bytes()) != tc.want {
 				t.Errorf("got %q, %v, want %q", got.Bytes(), err, tc.want)
 			}
 		})
 	}
-	if got, _ := mustParse(t, "x").With([]Field{{"a", Omit}}); string(got.Bytes()) != "x" {
+	if got, _ := mustParse(t, "x").WithFields([]Field{{"a", Omit}}); string(got.Bytes()) != "x" {
 		t.Errorf("removing nothing gave %q", got.Bytes())
 	}
 }
@@ -107,7 +107,7 @@ func TestWithRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := mustParse(t, "---\n"+tc.meta+"---\n")
-			after, err := before.With(tc.fields)
+			after, err := before.WithFields(tc.fields)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Fatalf("got %v, want %q", err, tc.want)
 			}
@@ -153,7 +153,7 @@ func TestWithKeepsEverythingElse(t *testing.T) {
 				fields = append(fields, Field{key, drawValue(t)})
 			}
 		}
-		after, err := before.With(fields)
+		after, err := before.WithFields(fields)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func checkEdit(t *rapid.T, before, after Document, fields []Field) {
 	if diff := cmp.Diff(otherLines(before, named), otherLines(again, named)); diff != "" {
 		t.Fatalf("other lines changed (-before +after)\n%s", diff)
 	}
-	same, err := again.With(fields)
+	same, err := again.WithFields(fields)
 	if err != nil || string(same.Bytes()) != string(again.Bytes()) {
 		t.Fatalf("a second edit changed %q to %q (%v)", again.Bytes(), same.Bytes(), err)
 	}

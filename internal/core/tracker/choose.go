@@ -16,25 +16,25 @@ import (
 // meant.
 func ChoosePR(linked, byBranch, byKey []PR) (PR, bool) {
 	for _, list := range [][]PR{linked, byBranch, byKey} {
-		if pr, ok := best(list); ok {
+		if pr, ok := bestPR(list); ok {
 			return pr, true
 		}
 	}
 	return PR{}, false
 }
 
-func best(list []PR) (PR, bool) {
-	list = slices.DeleteFunc(slices.Clone(list), func(pr PR) bool { return rank(pr) == 0 })
+func bestPR(list []PR) (PR, bool) {
+	list = slices.DeleteFunc(slices.Clone(list), func(pr PR) bool { return prRank(pr) == 0 })
 	if len(list) == 0 {
 		return PR{}, false
 	}
 	return slices.MaxFunc(list, func(a, b PR) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.Number, b.Number))
+		return cmp.Or(cmp.Compare(prRank(a), prRank(b)), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.Number, b.Number))
 	}), true
 }
 
-// rank is higher the rather a pull request is meant, 0 if it never is.
-func rank(pr PR) int {
+// prRank is higher the rather a pull request is meant, 0 if it never is.
+func prRank(pr PR) int {
 	switch strings.ToUpper(pr.State) {
 	case Open:
 		return 3

@@ -104,7 +104,7 @@ func holdReason(line string) (reason string, ok bool) {
 	}
 	for _, dash := range []string{"-", "–", "—"} {
 		if reason, ok := strings.CutPrefix(rest, dash); ok {
-			return tidy(strings.TrimLeft(reason, "-–— \t")), true
+			return tidyLine(strings.TrimLeft(reason, "-–— \t")), true
 		}
 	}
 	return "", false
@@ -129,8 +129,8 @@ func parsePriority(line string) Priority {
 
 var priorities = map[string]Priority{"URGENT": Urgent, "HIGH": High, "MEDIUM": Medium, "LOW": Low}
 
-// tidy makes one bounded line that can be shown out of somebody else's.
-func tidy(text string) string {
+// tidyLine makes one bounded line that can be shown out of somebody else's.
+func tidyLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
 			return ' '
@@ -170,13 +170,13 @@ func OrdersIn(comments []Comment, allowed func(author string) bool) Orders {
 	slices.SortStableFunc(comments, func(a, b Comment) int { return a.At.Compare(b.At) })
 	for _, c := range comments {
 		if d, ok := ParseDirective(c); ok && allowed(c.Author) {
-			o.take(&d)
+			o.applyDirective(&d)
 		}
 	}
 	return o
 }
 
-func (o *Orders) take(d *Directive) {
+func (o *Orders) applyDirective(d *Directive) {
 	o.Last = d
 	switch d.Kind {
 	case Hold:

@@ -27,17 +27,17 @@ func (d Drift) String() string {
 	return fmt.Sprintf("%s is in %s and should be in %s: task %s is %s", d.Ref, d.Have, d.Want, d.Task, d.Status)
 }
 
-// Column is the tracker's name for what a workflow calls a column.
-func (c *Config) Column(name string) string {
+// ColumnName is the tracker's name for what a workflow calls a column.
+func (c *Config) ColumnName(name string) string {
 	if own, ok := c.Columns[name]; ok {
 		return own
 	}
 	return name
 }
 
-// Allows says whether an author's words count: directives, and text for agents. Without
+// AllowsAuthor says whether an author's words count: directives, and text for agents. Without
 // a list nobody's directives count, and everybody's issues are worked on.
-func (c *Config) Allows(author string) bool {
+func (c *Config) AllowsAuthor(author string) bool {
 	for _, a := range c.Authors {
 		if author != "" && plainFold(a) == plainFold(author) {
 			return true
@@ -57,9 +57,9 @@ func plainFold(name string) string {
 	}, name)
 }
 
-// Author is the name of an account as an allow-list may have it, "" if it has anything in
+// AuthorName is the name of an account as an allow-list may have it, "" if it has anything in
 // it that cannot be seen: cleaned, it might be somebody else's.
-func Author(name string) string {
+func AuthorName(name string) string {
 	const longest = 200
 	if len(name) > longest || !utf8.ValidString(name) || name != strings.TrimSpace(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return ""
@@ -67,17 +67,17 @@ func Author(name string) string {
 	return name
 }
 
-// Ref is how tasks name an issue of this tracker. Cards of the local board are named the
+// IssueRef is how tasks name an issue of this tracker. Cards of the local board are named the
 // same, whoever made their tasks.
-func (c *Config) Ref(key string) string {
+func (c *Config) IssueRef(key string) string {
 	if c.Kind == Board {
-		return Ref(Board, c.Project+"/"+key)
+		return NewRef(Board, c.Project+"/"+key)
 	}
-	return Ref(c.Name, key)
+	return NewRef(c.Name, key)
 }
 
-// Key is the issue that a task names, false if it is none of this tracker's.
-func (c *Config) Key(ref string) (string, bool) {
-	key, ok := strings.CutPrefix(ref, c.Ref(""))
+// IssueKey is the issue that a task names, false if it is none of this tracker's.
+func (c *Config) IssueKey(ref string) (string, bool) {
+	key, ok := strings.CutPrefix(ref, c.IssueRef(""))
 	return key, ok && key != ""
 }

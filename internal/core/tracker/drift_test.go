@@ -13,11 +13,11 @@ import (
 func TestWhoseWordsCount(t *testing.T) {
 	c := tracker.Config{Authors: []string{"alice", "Bob-1"}}
 	for author, want := range map[string]bool{"alice": true, "ALICE": true, "bob-1": true, "mallory": false, "": false, "alice ": false, "alic": false} {
-		if c.Allows(author) != want {
+		if c.AllowsAuthor(author) != want {
 			t.Errorf("%q: %v", author, !want)
 		}
 	}
-	if nobody := (&tracker.Config{}); nobody.Allows("alice") || nobody.Allows("") {
+	if nobody := (&tracker.Config{}); nobody.AllowsAuthor("alice") || nobody.AllowsAuthor("") {
 		t.Error("without a list somebody's words count")
 	}
 }
@@ -25,7 +25,7 @@ func TestWhoseWordsCount(t *testing.T) {
 func TestWhatTheTrackerCallsAColumn(t *testing.T) {
 	c := tracker.Config{Columns: map[string]string{"Started": "In Progress"}}
 	for name, want := range map[string]string{"Started": "In Progress", "Backlog": "Backlog", "": ""} {
-		if got := c.Column(name); got != want {
+		if got := c.ColumnName(name); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)
 		}
 	}
@@ -38,20 +38,20 @@ func TestIssuesAreNamedByTheirTracker(t *testing.T) {
 		cfg      tracker.Config
 		key, ref string
 	}{{lin, "ENG-1", "lin:ENG-1"}, {here, "7", "board:shop/7"}} {
-		if got := tt.cfg.Ref(tt.key); got != tt.ref {
+		if got := tt.cfg.IssueRef(tt.key); got != tt.ref {
 			t.Errorf("%s: %s", tt.cfg.Name, got)
 		}
-		if got, ok := tt.cfg.Key(tt.ref); got != tt.key || !ok {
+		if got, ok := tt.cfg.IssueKey(tt.ref); got != tt.key || !ok {
 			t.Errorf("%s: %q, %v", tt.ref, got, ok)
 		}
 	}
 	for _, ref := range []string{"", "lin", "lin:", "linear:ENG-1", "board:shop/7", "xlin:ENG-1"} {
-		if got, ok := lin.Key(ref); ok {
+		if got, ok := lin.IssueKey(ref); ok {
 			t.Errorf("%q is issue %q of lin", ref, got)
 		}
 	}
 	for _, ref := range []string{"board:shop/", "board:shopping/7", "here:7"} {
-		if got, ok := here.Key(ref); ok {
+		if got, ok := here.IssueKey(ref); ok {
 			t.Errorf("%q is card %q of the board", ref, got)
 		}
 	}
@@ -71,8 +71,8 @@ func TestARoundIsFair(t *testing.T) {
 				c.Issue.Parent = rapid.SampledFrom([]string{"", "", "0", "1", "2", "gone"}).Draw(rt, "parent")
 			}))
 		}
-		got := tracker.Pick(list, free)
-		if diff := cmp.Diff(got, tracker.Pick(list, free)); diff != "" || len(got) != n {
+		got := tracker.PickIssues(list, free)
+		if diff := cmp.Diff(got, tracker.PickIssues(list, free)); diff != "" || len(got) != n {
 			rt.Fatalf("%d of %d issues, the second time %s", len(got), n, diff)
 		}
 		at, taken := map[string]int{}, 0
@@ -100,7 +100,7 @@ func TestARoundIsFair(t *testing.T) {
 
 func TestWithoutRoomNothingBegins(t *testing.T) {
 	for _, free := range []int{0, -3} {
-		for _, c := range tracker.Pick([]tracker.Candidate{waits("whole", 0, 1, nil), waits("part", 0, 2, func(c *tracker.Candidate) { c.Issue.Parent = "whole" })}, free) {
+		for _, c := range tracker.PickIssues([]tracker.Candidate{waits("whole", 0, 1, nil), waits("part", 0, 2, func(c *tracker.Candidate) { c.Issue.Parent = "whole" })}, free) {
 			if c.Dispatch || c.Reason != "all places are taken" {
 				t.Errorf("%d places: %+v", free, c)
 			}
@@ -111,12 +111,12 @@ func TestWithoutRoomNothingBegins(t *testing.T) {
 func TestNamesThatOnlyLookLikeOthers(t *testing.T) {
 	c := tracker.Config{Authors: []string{"Boss", "kim", ""}}
 	for author, want := range map[string]bool{"boss": true, "BOSS": true, "Kim": true, "bo\u017fs": false, "\u212aim": false, "": false, "boss ": false, "carol": false} {
-		if got := c.Allows(author); got != want {
+		if got := c.AllowsAuthor(author); got != want {
 			t.Errorf("%q: %v", author, got)
 		}
 	}
 	for name, want := range map[string]string{"alice": "alice", "Älice Ö.": "Älice Ö.", "ali\u200bce": "", "alice ": "", "ali\nce": "", "\xff": "", "": ""} {
-		if got := tracker.Author(name); got != want {
+		if got := tracker.AuthorName(name); got != want {
 			t.Errorf("%q is %q", name, got)
 		}
 	}

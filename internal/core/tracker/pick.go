@@ -29,18 +29,18 @@ type Choice struct {
 	Reason   string   `json:"reason"` // why it is, or why it is not
 }
 
-// Pick says which issues are dispatched in a round with so many free places, in order:
+// PickIssues says which issues are dispatched in a round with so many free places, in order:
 // the most urgent first, then the oldest; a parent before its children.
-func Pick(list []Candidate, free int) []Choice {
+func PickIssues(list []Candidate, free int) []Choice {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(a.rank(), b.rank()), a.Issue.Card.CreatedAt.Compare(b.Issue.Card.CreatedAt), cmp.Compare(a.Issue.Key, b.Issue.Key))
+		return cmp.Or(cmp.Compare(a.priorityRank(), b.priorityRank()), a.Issue.Card.CreatedAt.Compare(b.Issue.Card.CreatedAt), cmp.Compare(a.Issue.Key, b.Issue.Key))
 	})
 	list = parentsFirst(list)
 	out, begun := make([]Choice, 0, len(list)), map[string]bool{}
 	for i := range list {
 		c := &list[i]
-		choice := Choice{Key: c.Issue.Key, Title: c.Issue.Card.Title, Column: c.Issue.Card.Column, Priority: c.Priority, Task: c.Task, Reason: c.obstacle()}
+		choice := Choice{Key: c.Issue.Key, Title: c.Issue.Card.Title, Column: c.Issue.Card.Column, Priority: c.Priority, Task: c.Task, Reason: c.describeObstacle()}
 		switch {
 		case choice.Reason != "":
 		case begun[c.Issue.Parent] && c.Issue.Parent != "":
@@ -58,16 +58,16 @@ func Pick(list []Candidate, free int) []Choice {
 	return out
 }
 
-// rank puts the most urgent first and those without a priority last.
-func (c *Candidate) rank() Priority {
+// priorityRank puts the most urgent first and those without a priority last.
+func (c *Candidate) priorityRank() Priority {
 	if c.Priority == 0 {
 		return Low + 1
 	}
 	return c.Priority
 }
 
-// obstacle says what keeps an issue from being worked on, "" if nothing does.
-func (c *Candidate) obstacle() string {
+// describeObstacle says what keeps an issue from being worked on, "" if nothing does.
+func (c *Candidate) describeObstacle() string {
 	open := func(l Link) bool { return !l.Closed }
 	switch {
 	case c.Task != "":

@@ -38,7 +38,7 @@ func TestPick(t *testing.T) {
 	}
 	var order []string
 	why := map[string]string{}
-	for _, c := range tracker.Pick(list, 5) {
+	for _, c := range tracker.PickIssues(list, 5) {
 		if c.Dispatch {
 			order = append(order, c.Key)
 		} else {

@@ -86,8 +86,8 @@ var ErrForged = errors.New("the signature does not fit")
 // again does not help.
 var ErrMalformed = errors.New("the news is not understood")
 
-// Ref is how a task names the issue it works on.
-func Ref(tracker, key string) string { return tracker + ":" + key }
+// NewRef is how a task names the issue it works on.
+func NewRef(tracker, key string) string { return tracker + ":" + key }
 
 // ParseRef splits what Ref made. The local board's are of tracker "board".
 func ParseRef(ref string) (tracker, key string, ok bool) {

@@ -34,11 +34,11 @@ type action struct {
 	choice []choice // what the sections are when the signal is decided
 	human  bool     // a person does it
 	wish   *signal.New
-	report *signal.Report // what an agent says about its work
-	face   *board.Face    // how the card looks
-	mass   mass           // an agent's end that is no crash, and whether it is one too many
-	ends   bool           // the process ends first
-	left   task.Left      // the end of a turn, or of an agent: what it ended with
+	report *signal.Report  // what an agent says about its work
+	face   *board.Snapshot // how the card looks
+	mass   mass            // an agent's end that is no crash, and whether it is one too many
+	ends   bool            // the process ends first
+	left   task.Left       // the end of a turn, or of an agent: what it ended with
 }
 
 // steps is how many steps the action stands for.
@@ -158,7 +158,7 @@ func (m *model) heard(w *world, i int) bool {
 }
 
 func (m *model) effectActions(w *world, out []action) []action {
-	e, ok := engine.Next(&w.t)
+	e, ok := engine.NextEffect(&w.t)
 	if !ok {
 		return out
 	}
@@ -207,7 +207,7 @@ func (m *model) requests(w *world, out []action) []action {
 			}
 		}
 	}
-	if s, ok := m.def.State(w.t.Status); ok && s.Kind == workflow.Agent && (w.t.Crashed != "" || w.t.Held != "") && w.t.RespawnAt.IsZero() {
+	if s, ok := m.def.StateNamed(w.t.Status); ok && s.Kind == workflow.Agent && (w.t.Crashed != "" || w.t.WorkFailed != "") && w.t.RespawnAt.IsZero() {
 		out = append(out, action{kind: signal.Request, who: task.Human, word: engine.Respawn, actor: -1, human: true})
 	}
 	if w.t.Attention != "" {
@@ -219,7 +219,7 @@ func (m *model) requests(w *world, out []action) []action {
 // forgeVerb is the verb by which a forge asks for one of the edges, where it matters that no person does.
 func (m *model) forgeVerb(edges []*workflow.Edge) string {
 	for _, e := range edges {
-		if m.personResets && e.As != "" && e.Permits(task.Tracker) {
+		if m.personResets && e.As != "" && e.PermitsActor(task.Tracker) {
 			return e.As
 		}
 	}
@@ -227,18 +227,18 @@ func (m *model) forgeVerb(edges []*workflow.Edge) string {
 }
 
 func anyPermits(edges []*workflow.Edge, who task.Actor) bool {
-	return slices.ContainsFunc(edges, func(e *workflow.Edge) bool { return e.Permits(who) || e.Asks(who) })
+	return slices.ContainsFunc(edges, func(e *workflow.Edge) bool { return e.PermitsActor(who) || e.AsksForConsent(who) })
 }
 
 func (m *model) targets(state string) []string {
 	var out []string
 	for _, i := range m.def.EdgesFrom(state) {
 		e := &m.def.Edges[i]
-		if e.Answers(workflow.OnRequest, "") && !slices.Contains(out, e.To) {
+		if e.AnswersTo(workflow.OnRequest, "") && !slices.Contains(out, e.To) {
 			out = append(out, e.To)
 		}
 	}
-	if s, ok := m.def.State(state); ok && s.Reopen != "" && !slices.Contains(out, s.Reopen) {
+	if s, ok := m.def.StateNamed(state); ok && s.Reopen != "" && !slices.Contains(out, s.Reopen) {
 		out = append(out, s.Reopen)
 	}
 	return out
@@ -246,7 +246,7 @@ func (m *model) targets(state string) []string {
 
 // events are a queue's turn, outcomes that agents print, and what trackers report.
 func (m *model) events(w *world, out []action) []action {
-	if s, ok := m.def.State(w.t.Status); ok && s.Kind == workflow.Queued && w.t.Queued {
+	if s, ok := m.def.StateNamed(w.t.Status); ok && s.Kind == workflow.Queued && w.t.Queued {
 		for _, c := range m.doubted(w, m.choices(w, m.edgesOf(w.t.Status, workflow.OnReady, "", "")), foreign) {
 			out = append(out, action{kind: signal.Ready, who: task.Engine, actor: -1, choice: c})
 		}
@@ -262,9 +262,9 @@ func (m *model) events(w *world, out []action) []action {
 		if len(w.t.Pending) > 0 { // the card is read when all that was to be done to it is done
 			break
 		}
-		out = append(out, action{kind: signal.Tracker, who: task.Engine, word: signal.CardChanged, face: f.Face, actor: -1, human: f.human})
+		out = append(out, action{kind: signal.Tracker, who: task.Engine, word: signal.CardChanged, face: f.Snapshot, actor: -1, human: f.human})
 		if m.personResets {
-			out = append(out, action{kind: signal.Tracker, who: task.Human, word: signal.CardChanged, face: f.Face, actor: -1, human: true})
+			out = append(out, action{kind: signal.Tracker, who: task.Human, word: signal.CardChanged, face: f.Snapshot, actor: -1, human: true})
 		}
 	}
 	for i := range w.t.Attempts {
@@ -283,7 +283,7 @@ func (m *model) reporters(state string, tr workflow.Trigger) []task.Actor {
 		return []task.Actor{task.Engine}
 	case signal.PRMerged:
 		for _, e := range m.edgesOf(state, tr.Kind, tr.Value, "") {
-			if len(e.By) > 0 && !e.Permits(task.Tracker) {
+			if len(e.By) > 0 && !e.PermitsActor(task.Tracker) {
 				return []task.Actor{task.Tracker, task.Engine}
 			}
 		}
@@ -327,7 +327,7 @@ func (m *model) running(w *world) []engine.Timer {
 		if tm.Name != engine.Deadline {
 			return false
 		}
-		_, live := w.t.Live(m.own(w.t.Status))
+		_, live := w.t.LiveAttempt(m.own(w.t.Status))
 		return m.without[Deadlines] || m.without[Ensure] && !live
 	})
 }
@@ -338,8 +338,8 @@ func (m *model) edgesOf(state string, kind workflow.TriggerKind, value, to strin
 	var out []*workflow.Edge
 	for _, i := range m.def.EdgesFrom(state) {
 		e := &m.def.Edges[i]
-		end := kind == workflow.OnExit && (e.Answers(workflow.OnCrashLimit, "") || e.Permits(task.Actor(m.own(state))))
-		if (e.Answers(kind, value) || end) && (to == "" || e.To == to) {
+		end := kind == workflow.OnExit && (e.AnswersTo(workflow.OnCrashLimit, "") || e.PermitsActor(task.Actor(m.own(state))))
+		if (e.AnswersTo(kind, value) || end) && (to == "" || e.To == to) {
 			out = append(out, e)
 		}
 	}
@@ -363,7 +363,7 @@ func (m *model) choices(w *world, edges []*workflow.Edge) [][]choice {
 			out = m.childChoices(out, e, &kids)
 		}
 		for _, g := range m.def.EdgeGates(e) {
-			if m.def.Gates[g].Fact() != "" && !m.def.Gates[g].HandsOver() && !slices.Contains(asked, g) {
+			if m.def.Gates[g].FactName() != "" && !m.def.Gates[g].HandsOver() && !slices.Contains(asked, g) {
 				asked = append(asked, g)
 				out = product(out, []choice{{section: -1 - g, age: absent}, {section: -1 - g, age: isNew}})
 			}
@@ -404,7 +404,7 @@ func (m *model) handovers(lists [][]choice, edges []*workflow.Edge) [][]choice {
 			continue
 		}
 		for _, g := range m.def.EdgeGates(e) {
-			same := func(c choice) bool { return m.def.Gates[-1-c.section].Fact() == m.def.Gates[g].Fact() }
+			same := func(c choice) bool { return m.def.Gates[-1-c.section].FactName() == m.def.Gates[g].FactName() }
 			if m.def.Gates[g].HandsOver() && !slices.ContainsFunc(facts, same) {
 				facts = append(facts, choice{section: -1 - g, age: isNew})
 			}

@@ -28,13 +28,13 @@ func (g *graph) waysOn() {
 }
 
 func (g *graph) leadsOn(e *workflow.Edge, role string) bool {
-	to, _ := g.m.def.State(e.To)
-	r, _ := g.m.def.Role(role)
+	to, _ := g.m.def.StateNamed(e.To)
+	r, _ := g.m.def.RoleNamed(role)
 	asked := slices.ContainsFunc(e.On, func(t workflow.Trigger) bool { // one that stays is not to end before it may go on
 		return t.Kind == workflow.OnRequest || t.Kind == workflow.OnOutcome || t.Kind == workflow.OnExit && r.Session != workflow.Persistent
 	})
 	gaveUp := to.Kind == workflow.Waiting || to.Kind == workflow.Halt
-	return asked && !gaveUp && (e.Permits(task.Actor(role)) || len(e.By) == 0)
+	return asked && !gaveUp && (e.PermitsActor(task.Actor(role)) || len(e.By) == 0)
 }
 
 // waysBack reports states that remember where a task came from and cannot send it
@@ -42,9 +42,9 @@ func (g *graph) leadsOn(e *workflow.Edge, role string) bool {
 func (g *graph) waysBack() {
 	for i := range g.m.def.Edges {
 		e := &g.m.def.Edges[i]
-		to, _ := g.m.def.State(e.To)
+		to, _ := g.m.def.StateNamed(e.To)
 		for _, from := range e.From {
-			st, ok := g.m.def.State(from)
+			st, ok := g.m.def.StateNamed(from)
 			if !ok || !to.Returns || to.Kind == workflow.Agent || st.Kind == workflow.Queued || slices.Contains(g.m.targets(to.Name), from) {
 				continue
 			}

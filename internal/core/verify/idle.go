@@ -18,7 +18,7 @@ func (m *model) forgetIdle(w *world) {
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		if a.Condition.Name != "" {
-			rests := a.Role == m.own(t.Status) && engine.Rests(m.def, t)
+			rests := a.Role == m.own(t.Status) && engine.AgentRests(m.def, t)
 			was := a.Condition
 			a.Condition = task.Condition{}
 			if rests {
@@ -41,14 +41,14 @@ var endedIdle = task.Unanswered{Attempt: 1 << 20, Since: origin}
 // agent at its terminal.
 func (m *model) idleActions(w *world, out []action) []action {
 	t := &w.t
-	if s, ok := m.def.State(t.Status); !ok || s.Kind != workflow.Agent || len(t.Pending) > 0 {
+	if s, ok := m.def.StateNamed(t.Status); !ok || s.Kind != workflow.Agent || len(t.Pending) > 0 {
 		return out
 	}
 	waits := t.Unanswered != nil
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		switch {
-		case a.Role != m.own(t.Status) || w.procs[i] != alive || a.Ending || a.Overdue || t.Held != "":
+		case a.Role != m.own(t.Status) || w.procs[i] != alive || a.Ending || a.Overdue || t.WorkFailed != "":
 		case a.Condition.Name == task.Idle:
 			waits = true
 			out = append(out, action{kind: signal.Notice, who: task.Engine, word: task.Running, actor: i, human: true})
@@ -68,11 +68,11 @@ func (m *model) idleActions(w *world, out []action) []action {
 // among what they may say last.
 func (m *model) wordsLeft(w *world, i int, out []action) []action {
 	a := &w.t.Attempts[i]
-	if a.Role != m.own(w.t.Status) || a.Ending || a.Overdue || w.t.Held != "" {
+	if a.Role != m.own(w.t.Status) || a.Ending || a.Overdue || w.t.WorkFailed != "" {
 		return out
 	}
 	var report *signal.Report
-	if role, _ := m.def.Role(a.Role); role.Protocol != "" {
+	if role, _ := m.def.RoleNamed(a.Role); role.Protocol != "" {
 		report = &signal.Report{Outcome: signal.Unknown}
 	}
 	for _, c := range m.choices(w, m.exits[m.stateNumber[w.t.Status]]) {

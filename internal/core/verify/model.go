@@ -14,7 +14,7 @@ type model struct {
 	sections []section
 	without  map[Protection]bool
 	patience int
-	tallies  [][]task.Tally
+	tallies  [][]task.AttemptTally
 	nothing  [][]choice // the one way in which no section matters
 
 	stateNumber  map[string]byte
@@ -47,7 +47,7 @@ func newModel(def *workflow.Definition, o Options) *model {
 		effectNumber: map[string]byte{},
 	}
 	for n := range 16 {
-		m.tallies = append(m.tallies, []task.Tally{{Count: n}})
+		m.tallies = append(m.tallies, []task.AttemptTally{{Count: n}})
 	}
 	for _, p := range o.Without {
 		m.without[p] = true
@@ -70,7 +70,7 @@ func newModel(def *workflow.Definition, o Options) *model {
 		m.manual[i+1] = def.States[i].Respawn == workflow.RespawnManual
 	}
 	for i := range def.Roles {
-		for _, c := range engine.Choices(&task.Task{}, &def.Roles[i]) {
+		for _, c := range engine.HarnessChoices(&task.Task{}, &def.Roles[i]) {
 			m.harnesses = append(m.harnesses, c.Harness)
 		}
 	}
@@ -151,11 +151,11 @@ func (m *model) askedIn(state string) []bool {
 
 // ran is the tally of a canonical world with n attempts. It is shared: whoever changes
 // a record copies it first.
-func (m *model) ran(n int) []task.Tally {
+func (m *model) ran(n int) []task.AttemptTally {
 	if n < len(m.tallies) {
 		return m.tallies[n]
 	}
-	return []task.Tally{{Count: n}}
+	return []task.AttemptTally{{Count: n}}
 }
 
 // usedAt is where the search notes that an edge was taken from a state.
@@ -165,7 +165,7 @@ func (m *model) usedAt(edge int, from string) int {
 
 // own is the role whose agent the state needs, "" if it needs none.
 func (m *model) own(state string) string {
-	if s, ok := m.def.State(state); ok && s.Kind == workflow.Agent {
+	if s, ok := m.def.StateNamed(state); ok && s.Kind == workflow.Agent {
 		return s.Role
 	}
 	return ""
@@ -174,7 +174,7 @@ func (m *model) own(state string) string {
 // passesPerson says that a task leaves the state only by somebody's word: a person
 // answers, decides or resumes there.
 func (m *model) passesPerson(state string) bool {
-	s, ok := m.def.State(state)
+	s, ok := m.def.StateNamed(state)
 	if !ok {
 		return false
 	}

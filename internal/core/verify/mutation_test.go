@@ -60,7 +60,7 @@ func TestTakingAnythingOutIsNoticed(t *testing.T) {
 			seen[name+": "+m.name] = true
 			t.Run(name+"/"+m.name, func(t *testing.T) {
 				t.Parallel()
-				mutant, err := def.Edit(m.change)
+				mutant, err := def.WithEdits(m.change)
 				if err != nil {
 					return // the file does not load
 				}

@@ -40,7 +40,7 @@ prompts:
 func TestOneFindingIsListedOnce(t *testing.T) {
 	def, err := workflow.Parse("twice.yaml", twice)
 	if err == nil {
-		def, err = def.Edit(func(d *workflow.Definition) { // as steps do, which make several edges of one line
+		def, err = def.WithEdits(func(d *workflow.Definition) { // as steps do, which make several edges of one line
 			d.Edges = append(d.Edges, d.Edges[len(d.Edges)-1])
 		})
 	}

@@ -78,7 +78,7 @@ func TestEveryFieldOfARecordIsComparedOrForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	def, err = def.Edit(func(d *workflow.Definition) { // elsewhere it makes no difference who crashed
+	def, err = def.WithEdits(func(d *workflow.Definition) { // elsewhere it makes no difference who crashed
 		for i := range d.States {
 			d.States[i].Respawn = workflow.RespawnManual
 		}

@@ -48,7 +48,7 @@ func (s *search) judgeCrash(w *world, a *action, gone task.Attempt, o *outcome) 
 	}
 	for _, i := range s.m.def.EdgesFrom(w.t.Status) {
 		e := &s.m.def.Edges[i]
-		if e.Answers(workflow.OnExit, "") || !e.Permits(task.Actor(gone.Role)) || len(e.Gates) == 0 || s.waitsForWord(e) || !s.allNew(e, a.choice) || !s.holds(e, &w.t, len(o.signal.Children)) {
+		if e.AnswersTo(workflow.OnExit, "") || !e.PermitsActor(task.Actor(gone.Role)) || len(e.Gates) == 0 || s.waitsForWord(e) || !s.allNew(e, a.choice) || !s.holds(e, &w.t, len(o.signal.Children)) {
 			continue
 		}
 		o.blame(Covered, w.t.Status+" > "+e.To, "in %s an agent that leaves all that %s asks for, and ends, counts as crashed", w.t.Status, e.To)
@@ -58,7 +58,7 @@ func (s *search) judgeCrash(w *world, a *action, gone task.Attempt, o *outcome) 
 // waitsForWord says that nothing in TASK.md can stand for what the edge answers to: committed
 // work alone does not say how it went.
 func (s *search) waitsForWord(e *workflow.Edge) bool {
-	return !e.Answers(workflow.OnRequest, "") && !slices.ContainsFunc(s.m.def.EdgeGates(e), func(g int) bool { return s.m.def.Gates[g].Section != "" })
+	return !e.AnswersTo(workflow.OnRequest, "") && !slices.ContainsFunc(s.m.def.EdgeGates(e), func(g int) bool { return s.m.def.Gates[g].Section != "" })
 }
 
 // allNew says that every gate of an edge would be opened by something new.
@@ -111,7 +111,7 @@ func (s *search) judgeActor(a *action, speaker task.Attempt, edge *workflow.Edge
 		return
 	}
 	switch {
-	case len(edge.By) > 0 && !edge.Permits(a.who):
+	case len(edge.By) > 0 && !edge.PermitsActor(a.who):
 		o.blame(ActorSafe, edge.To, "%s takes the edge to %s, which is not theirs", a.who, edge.To)
 	case a.actor >= 0 && speaker.Ending:
 		o.blame(ActorSafe, edge.To, "a %s that was told to end takes the edge to %s", speaker.Role, edge.To)
@@ -120,7 +120,7 @@ func (s *search) judgeActor(a *action, speaker task.Attempt, edge *workflow.Edge
 
 // judgeOrigin: nothing is merged because of a report that anybody may have written.
 func (s *search) judgeOrigin(a *action, edge *workflow.Edge, o *outcome) {
-	if a.report == nil || !a.report.Unproven || a.kind == signal.Exit && edge.Answers(workflow.OnExit, "") || !s.m.def.LeadsToMerge(edge) {
+	if a.report == nil || !a.report.Unproven || a.kind == signal.Exit && edge.AnswersTo(workflow.OnExit, "") || !s.m.def.LeadsToMerge(edge) {
 		return
 	}
 	o.blame(Proven, edge.To, "a report without the nonce of the prompt takes the edge to %s, and a merge can follow", edge.To)
@@ -131,12 +131,12 @@ func (s *search) judgeOrigin(a *action, edge *workflow.Edge, o *outcome) {
 func (s *search) judgeTold(w *world, a *action, o *outcome) {
 	for i := range o.entries {
 		e := &o.entries[i]
-		to, ok := s.m.def.State(e.To)
+		to, ok := s.m.def.StateNamed(e.To)
 		if !ok || to.Kind == workflow.Terminal {
 			continue
 		}
-		role, ok := s.m.def.Role(to.Role)
-		agent, lives := w.t.Live(to.Role)
+		role, ok := s.m.def.RoleNamed(to.Role)
+		agent, lives := w.t.LiveAttempt(to.Role)
 		if !ok || !lives || role.Session != workflow.Persistent || a.actor >= 0 && o.signal.Attempt == agent.Number && a.kind != signal.Exit {
 			continue
 		}
@@ -174,10 +174,10 @@ func (s *search) judgeCounters(w *world, o *outcome) {
 		}
 	}
 	c := s.m.def.CrashCounter()
-	if own := s.m.own(w.t.Status); own != "" && (c == nil && w.t.Crashed != "" || c != nil && w.t.Counter(c.Name) >= c.Max) {
+	if own := s.m.own(w.t.Status); own != "" && (c == nil && w.t.Crashed != "" || c != nil && w.t.CounterValue(c.Name) >= c.Max) {
 		o.blame(Covered, w.t.Status, "the %s of %s crashes for the last time and no crash-limit edge answers", own, w.t.Status)
 	}
-	if c, own := s.m.def.SilenceCounter(), s.m.own(w.t.Status); own != "" && c != nil && w.t.Counter(c.Name) >= c.Max {
+	if c, own := s.m.def.SilenceCounter(), s.m.own(w.t.Status); own != "" && c != nil && w.t.CounterValue(c.Name) >= c.Max {
 		o.blame(Covered, w.t.Status, "the %s of %s gives no answer for the last time and no no-answer-limit edge answers", own, w.t.Status)
 	}
 }
@@ -203,11 +203,11 @@ func (s *search) judgeBranch(o *outcome) {
 // stalled says why nothing and nobody moves the task on, "" if something does.
 func (s *search) stalled(w *world) string {
 	t := &w.t
-	st, ok := s.m.def.State(t.Status)
+	st, ok := s.m.def.StateNamed(t.Status)
 	if !ok || st.Kind == workflow.Terminal && len(t.Pending) == 0 {
 		return ""
 	}
-	if _, ok := engine.Next(t); ok || t.Attention != "" || t.Asked != nil || t.Queued {
+	if _, ok := engine.NextEffect(t); ok || t.Attention != "" || t.Asked != nil || t.Queued {
 		return ""
 	}
 	if len(s.m.running(w)) > 0 || s.newsWaits(w) {
@@ -215,7 +215,7 @@ func (s *search) stalled(w *world) string {
 	}
 	switch st.Kind {
 	case workflow.Queued:
-		if s.personMay(w, func(e *workflow.Edge) bool { return e.Answers(workflow.OnReady, "") }) {
+		if s.personMay(w, func(e *workflow.Edge) bool { return e.AnswersTo(workflow.OnReady, "") }) {
 			return ""
 		}
 		return "a task that was not started at once waits in " + t.Status + ", and no person may start it"
@@ -230,10 +230,10 @@ func (s *search) stalled(w *world) string {
 	if engine.WaitsForWords(s.m.def, *t) {
 		return ""
 	}
-	if t.Held != "" || t.Crashed != "" && st.Respawn == workflow.RespawnManual {
+	if t.WorkFailed != "" || t.Crashed != "" && st.Respawn == workflow.RespawnManual {
 		return "" // a person is to start the agent again
 	}
-	if _, live := t.Live(st.Role); live {
+	if _, live := t.LiveAttempt(st.Role); live {
 		return "the " + st.Role + " of " + t.Status + " may hang for ever: no deadline runs"
 	}
 	return t.Status + " has no " + st.Role + ", and nothing starts one"
@@ -251,12 +251,12 @@ func (s *search) newsWaits(w *world) bool {
 
 // unstoppable says that no person can end the task from here.
 func (s *search) unstoppable(w *world) bool {
-	st, ok := s.m.def.State(w.t.Status)
+	st, ok := s.m.def.StateNamed(w.t.Status)
 	if !ok || st.Kind == workflow.Terminal {
 		return false
 	}
 	return !s.personMay(w, func(e *workflow.Edge) bool {
-		to, _ := s.m.def.State(e.To)
+		to, _ := s.m.def.StateNamed(e.To)
 		return to.Kind == workflow.Terminal && len(e.Gates) == 0
 	})
 }
@@ -267,7 +267,7 @@ func (s *search) personMay(w *world, wanted func(*workflow.Edge) bool) bool {
 	t := engine.AsPersonDecides(s.m.def, &w.t)
 	for _, i := range s.m.def.EdgesFrom(w.t.Status) {
 		e := &s.m.def.Edges[i]
-		if !e.Answers(workflow.OnRequest, "") || !e.Permits(task.Human) || !wanted(e) {
+		if !e.AnswersTo(workflow.OnRequest, "") || !e.PermitsActor(task.Human) || !wanted(e) {
 			continue
 		}
 		for children := range s.m.def.MostChildren() + 1 { // a person may create some

@@ -125,14 +125,14 @@ func (m *model) alikeIn(states []string) [][]byte {
 // busyIn says that something in these states is about the role.
 func (m *model) busyIn(states []string, role string) bool {
 	about := func(name string) bool {
-		r, _ := m.def.Role(name)
+		r, _ := m.def.RoleNamed(name)
 		return name == role || r != nil && r.StandsInFor == role
 	}
 	effects := func(list []workflow.Effect) bool {
 		return slices.ContainsFunc(list, func(e workflow.Effect) bool { return e.Role != "" && about(e.Role) })
 	}
 	return slices.ContainsFunc(states, func(state string) bool {
-		s, _ := m.def.State(state)
+		s, _ := m.def.StateNamed(state)
 		return about(s.Role) || effects(s.OnEnter) || slices.ContainsFunc(m.def.EdgesFrom(state), func(i int) bool { return effects(m.def.Edges[i].Do) })
 	})
 }
@@ -142,7 +142,7 @@ func (m *model) mayTheSame(states []string, one, other string) bool {
 	return !slices.ContainsFunc(states, func(state string) bool {
 		return slices.ContainsFunc(m.def.EdgesFrom(state), func(i int) bool {
 			e := &m.def.Edges[i]
-			return e.Permits(task.Actor(one)) != e.Permits(task.Actor(other)) || e.Asks(task.Actor(one)) != e.Asks(task.Actor(other))
+			return e.PermitsActor(task.Actor(one)) != e.PermitsActor(task.Actor(other)) || e.AsksForConsent(task.Actor(one)) != e.AsksForConsent(task.Actor(other))
 		})
 	})
 }

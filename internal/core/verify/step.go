@@ -70,7 +70,7 @@ func (s *search) tell(w *world, a *action) outcome {
 	}
 	o := s.decide(w, sig)
 	if edge := s.taken(&o); edge != nil {
-		st, _ := s.m.def.State(before)
+		st, _ := s.m.def.StateNamed(before)
 		o.waived = back != "" && edge.To == back && st != nil && st.Returns
 	}
 	s.judge(w, a, speaker, &o)
@@ -82,7 +82,7 @@ func (s *search) tell(w *world, a *action) outcome {
 
 // signal is what the engine is told.
 func (s *search) signal(w *world, a *action) signal.Signal {
-	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(s.pace), Free: s.free, New: a.wish, Report: a.report, Face: a.face, Rules: engine.Rules, Told: s.m.without[Telling]}
+	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(s.pace), Free: s.free, New: a.wish, Report: a.report, CardSnapshot: a.face, Rules: engine.Rules, Told: s.m.without[Telling]}
 	if a.actor >= 0 {
 		sig.Attempt = w.t.Attempts[a.actor].Number
 	}
@@ -192,7 +192,7 @@ func (s *search) materialise(w *world, choices []choice, sig *signal.Signal) {
 		}
 		if c.section < 0 {
 			g := &s.m.def.Gates[-1-c.section]
-			sig.Evidence = append(sig.Evidence, signal.Evidence{Name: g.Fact(), Holds: c.age == isNew, Detail: "as the search chose"})
+			sig.Evidence = append(sig.Evidence, signal.Evidence{Name: g.FactName(), Holds: c.age == isNew, Detail: "as the search chose"})
 			continue
 		}
 		if c.age != absent {
@@ -260,7 +260,7 @@ func (s *search) remember(w *world, a *action, o *outcome) {
 }
 
 func sumOf(sections []taskfile.Section, name string) string {
-	s, _ := taskfile.Find(sections, name)
+	s, _ := taskfile.FindSection(sections, name)
 	return s.Digest
 }
 
@@ -329,7 +329,7 @@ func (s *search) carryOut(w *world, o *outcome) (ended []int) {
 // oneWorker makes sure that the agent that was just started is the only one of its
 // kind, and works beside none that it stands in for.
 func (s *search) oneWorker(w *world, started int, o *outcome) {
-	role, _ := s.m.def.Role(w.t.Attempts[started].Role)
+	role, _ := s.m.def.RoleNamed(w.t.Attempts[started].Role)
 	for i := range w.t.Attempts {
 		other := w.t.Attempts[i].Role
 		if i != started && w.procs[i] == alive && (other == role.Name || other == role.StandsInFor) {

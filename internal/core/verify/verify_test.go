@@ -95,7 +95,7 @@ func TestEveryProtectionIsMissedWhenItIsLeftOut(t *testing.T) {
 }
 
 func TestACounterWithManyValuesIsSearchedWhole(t *testing.T) {
-	def, err := load(t, "timer-loop").Edit(func(d *workflow.Definition) {
+	def, err := load(t, "timer-loop").WithEdits(func(d *workflow.Definition) {
 		d.Counters = append(d.Counters, workflow.Counter{Name: "rounds", Max: 300})
 		for i := range d.Edges {
 			if e := &d.Edges[i]; e.To == "doing" && e.From[0] == "review" {
@@ -127,7 +127,7 @@ func TestAScenarioHoldsUntilTheWorkflowIsMended(t *testing.T) {
 	if _, differs := s.Play(def); differs != nil {
 		t.Errorf("the scenario does not hold where it was found: %v", differs)
 	}
-	mended, err := def.Edit(func(d *workflow.Definition) {
+	mended, err := def.WithEdits(func(d *workflow.Definition) {
 		for i := range d.States {
 			d.States[i].Wall = time.Hour
 		}

@@ -22,7 +22,7 @@ const unheardOf = "NEVER_DECLARED"
 // a question to every role that may be consulted, a code that nobody declared, and
 // nothing that counts.
 func (m *model) wordsIn(state string) []word {
-	role, ok := m.def.Role(m.own(state))
+	role, ok := m.def.RoleNamed(m.own(state))
 	if !ok || role.Protocol == "" {
 		return m.bareWords(state)
 	}
@@ -66,7 +66,7 @@ func (m *model) bareWords(state string) []word {
 
 // otherModes lists the modes in which who asks for advice may want to go on, besides that of the state.
 func (m *model) otherModes(state string, tr workflow.Trigger) []string {
-	here, ok := m.def.State(state)
+	here, ok := m.def.StateNamed(state)
 	if !ok || tr.Kind != workflow.OnConsult {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (m *model) lastWords(w *world, i int, out []action) []action {
 	if w.t.Attempts[i].Role != m.own(w.t.Status) {
 		return out
 	}
-	role, _ := m.def.Role(w.t.Attempts[i].Role)
+	role, _ := m.def.RoleNamed(w.t.Attempts[i].Role)
 	if role.Protocol == "" {
 		return out
 	}
@@ -123,7 +123,7 @@ func (m *model) turnEnds(w *world, i int, out []action) []action {
 
 // face is how a card can look.
 type face struct {
-	*board.Face
+	*board.Snapshot
 	human bool // a person made it look so
 }
 
@@ -135,8 +135,8 @@ func (m *model) facesIn(state string) []face {
 			if tr.Kind != workflow.OnBoard {
 				continue
 			}
-			f := tr.Board.Face()
-			if slices.ContainsFunc(out, func(have face) bool { return have.Is(f) }) {
+			f := tr.Board.ExampleCard()
+			if slices.ContainsFunc(out, func(have face) bool { return have.SameAs(f) }) {
 				continue
 			}
 			out = append(out, face{&f, slices.ContainsFunc(f.Tags, m.def.SetByPeople)})

@@ -68,7 +68,7 @@ func TestWhatGuardsTheWordsOfAgentsIsMissed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			def, err := load(t, tt.workflow).Edit(tt.change)
+			def, err := load(t, tt.workflow).WithEdits(tt.change)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +81,7 @@ func TestWhatGuardsTheWordsOfAgentsIsMissed(t *testing.T) {
 }
 
 func TestATraceTellsOfChildrenAndFiles(t *testing.T) {
-	def, err := load(t, "linear-sdlc").Edit(leave("Finished-parent", "cancel"))
+	def, err := load(t, "linear-sdlc").WithEdits(leave("Finished-parent", "cancel"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestATraceTellsOfChildrenAndFiles(t *testing.T) {
 	if text := story(r); !strings.Contains(text, "a child that is far enough") || !strings.Contains(text, "a child that is not far enough") {
 		t.Errorf("%s", text)
 	}
-	def, err = load(t, "cmat-feature").Edit(leave("architect", "cancel"))
+	def, err = load(t, "cmat-feature").WithEdits(leave("architect", "cancel"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,8 +69,8 @@ func (m *model) canon(w *world) {
 	t.Restated, t.Samples = min(t.Restated, 1), nil
 	t.Seq, t.Visit = 1, 1
 	m.forgetPast(w)
-	if t.Held != "" {
-		t.Held = "held"
+	if t.WorkFailed != "" {
+		t.WorkFailed = "held"
 	}
 	m.forget(w)
 	m.reduce(w)
@@ -103,7 +103,7 @@ func (w *world) copy() world {
 // forgetPast drops what agents said, how cards looked, and when something happened last.
 func (m *model) forgetPast(w *world) {
 	t := &w.t
-	t.Said, t.Handoffs, t.Question, t.Advice, t.Face, t.Failed, t.GaveUp, t.Lost, t.Unstarted, t.Work = nil, nil, "", "", nil, nil, nil, nil, nil, nil
+	t.LastReport, t.Handoffs, t.Question, t.Advice, t.CardSnapshot, t.Failed, t.GaveUp, t.Lost, t.Unstarted, t.Work = nil, nil, "", "", nil, nil, nil, nil, nil, nil
 }
 
 // forget drops what nothing can tell from its absence: versions of sections that no
@@ -174,7 +174,7 @@ func (m *model) renumber(w *world) {
 	t := &w.t
 	var buffer [8]int
 	old := buffer[:0]
-	t.Ran = m.ran(len(t.Attempts))
+	t.AttemptCounts = m.ran(len(t.Attempts))
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		old = append(old, a.Number)
@@ -235,7 +235,7 @@ func (m *model) attemptByte(w *world, i int) byte {
 func flags(w *world) byte {
 	t := &w.t
 	return bit(t.Queued, 0) | bit(t.Attention != "", 1) | bit(t.Asked != nil, 2) | bit(!t.RespawnAt.IsZero(), 3) |
-		bit(t.Workspace != "", 4) | bit(w.half, 5) | bit(t.Held != "", 6) | bit(t.Handover != nil, 7)
+		bit(t.Workspace != "", 4) | bit(w.half, 5) | bit(t.WorkFailed != "", 6) | bit(t.Handover != nil, 7)
 }
 
 func bit(on bool, n int) byte {

@@ -30,7 +30,7 @@ func (m *Mark) OnlyPeople() bool {
 // SetByPeople says that a tag is on a card only where a person set it: no role may ask for it, no role claims
 // cards with it, and no effect sets it.
 func (d *Definition) SetByPeople(name string) bool {
-	tag, ok := d.Board.Tag(name)
+	tag, ok := d.Board.TagNamed(name)
 	if !ok || !tag.OnlyPeople() || slices.ContainsFunc(d.Roles, func(r Role) bool { return strings.EqualFold(r.Claim, tag.Name) }) {
 		return false
 	}
@@ -39,16 +39,16 @@ func (d *Definition) SetByPeople(name string) bool {
 		!slices.ContainsFunc(d.States, func(s State) bool { return slices.ContainsFunc(s.OnEnter, sets) })
 }
 
-// Tag returns the declared tag of that name, whatever its case.
-func (b *Board) Tag(name string) (*Mark, bool) {
+// TagNamed returns the declared tag of that name, whatever its case.
+func (b *Board) TagNamed(name string) (*Mark, bool) {
 	if b == nil {
 		return nil, false
 	}
 	return markNamed(b.Tags, name)
 }
 
-// Column returns the declared column of that name, whatever its case.
-func (b *Board) Column(name string) (*Mark, bool) {
+// ColumnNamed returns the declared column of that name, whatever its case.
+func (b *Board) ColumnNamed(name string) (*Mark, bool) {
 	if b == nil {
 		return nil, false
 	}
@@ -79,14 +79,14 @@ func (b *Board) Vocabulary() board.Vocabulary {
 // A Lookout is what an edge waits for on the board: a card in one of the columns, with
 // all of the tags and none of the others. A tag that ends in * stands for all that
 // begin so. An empty one waits for nothing in particular.
-type Lookout struct {
+type CardTrigger struct {
 	Columns []string
 	Tags    []string
 	Not     []string
 }
 
-// Sees says whether a card looks as the edge waits for.
-func (l *Lookout) Sees(f *board.Face) bool {
+// MatchesCard says whether a card looks as the edge waits for.
+func (l *CardTrigger) MatchesCard(f *board.Snapshot) bool {
 	if len(l.Columns) > 0 && !slices.Contains(l.Columns, f.Column) {
 		return false
 	}
@@ -101,11 +101,11 @@ func (l *Lookout) Sees(f *board.Face) bool {
 	return !slices.ContainsFunc(l.Not, carries)
 }
 
-// Missing lists the tags that a card in the right column lacks; ok is false if no tag
+// MissingTags lists the tags that a card in the right column lacks; ok is false if no tag
 // would help.
-func (l *Lookout) Missing(f *board.Face) (tags []string, ok bool) {
-	bare := Lookout{Columns: l.Columns, Not: l.Not}
-	if !bare.Sees(f) {
+func (l *CardTrigger) MissingTags(f *board.Snapshot) (tags []string, ok bool) {
+	bare := CardTrigger{Columns: l.Columns, Not: l.Not}
+	if !bare.MatchesCard(f) {
 		return nil, false
 	}
 	for _, want := range l.Tags {
@@ -117,9 +117,9 @@ func (l *Lookout) Missing(f *board.Face) (tags []string, ok bool) {
 }
 
 // InTheWay lists the tags that alone keep a card from looking as the edge waits for.
-func (l *Lookout) InTheWay(f *board.Face) []string {
-	bare := Lookout{Columns: l.Columns, Tags: l.Tags}
-	if len(l.Tags) == 0 || !bare.Sees(f) {
+func (l *CardTrigger) InTheWay(f *board.Snapshot) []string {
+	bare := CardTrigger{Columns: l.Columns, Tags: l.Tags}
+	if len(l.Tags) == 0 || !bare.MatchesCard(f) {
 		return nil
 	}
 	var out []string
@@ -131,9 +131,9 @@ func (l *Lookout) InTheWay(f *board.Face) []string {
 	return out
 }
 
-// Face is a card that the edge waits for.
-func (l *Lookout) Face() board.Face {
-	f := board.Face{}
+// ExampleCard is a card that the edge waits for.
+func (l *CardTrigger) ExampleCard() board.Snapshot {
+	f := board.Snapshot{}
 	if len(l.Columns) > 0 {
 		f.Column = l.Columns[0]
 	}
@@ -143,7 +143,7 @@ func (l *Lookout) Face() board.Face {
 	return f
 }
 
-func (l *Lookout) String() string {
+func (l *CardTrigger) String() string {
 	words := []string{strings.Join(l.Columns, " or ")}
 	if len(l.Columns) == 0 {
 		words[0] = "any column"
@@ -164,10 +164,10 @@ func tagMatches(pattern, tag string) bool {
 	return pattern == tag
 }
 
-// Sees says whether the edge waits for a card that looks like this.
-func (e *Edge) Sees(f *board.Face) bool {
+// MatchesCard says whether the edge waits for a card that looks like this.
+func (e *Edge) MatchesCard(f *board.Snapshot) bool {
 	for i := range e.On {
-		if e.On[i].Kind == OnBoard && e.On[i].Board.Sees(f) {
+		if e.On[i].Kind == OnBoard && e.On[i].Board.MatchesCard(f) {
 			return true
 		}
 	}
@@ -189,7 +189,7 @@ func (d *Definition) WatchesBoard(state string) bool {
 // readBoard reads what the file expects of a board.
 func (d *Definition) readBoard(v value) {
 	b := &Board{Pos: v.pos}
-	for _, p := range v.pairs("board") {
+	for _, p := range v.readPairs("board") {
 		switch p.key {
 		case "columns":
 			b.Columns = readMarks(p.val, "board: columns")
@@ -200,30 +200,30 @@ func (d *Definition) readBoard(v value) {
 		}
 	}
 	if v.r.err == nil && len(b.Columns) == 0 {
-		v.r.fail(v.pos, "a board needs columns: add columns: {NAME: [ROLES]}")
+		v.r.failAt(v.pos, "a board needs columns: add columns: {NAME: [ROLES]}")
 	}
 	d.Board = b
 }
 
 func readMarks(v value, what string) []Mark {
 	var out []Mark
-	for _, q := range v.pairs(what) {
-		out = append(out, Mark{Name: q.key, By: actors(q.val.texts(what + ": " + q.key)), Pos: q.pos})
+	for _, q := range v.readPairs(what) {
+		out = append(out, Mark{Name: q.key, By: toActors(q.val.readTexts(what + ": " + q.key)), Pos: q.pos})
 	}
 	return out
 }
 
-// readLookout reads what an edge waits for on the board.
-func readLookout(v value) Trigger {
-	l := &Lookout{}
-	for _, p := range v.pairs("on board") {
+// readCardTrigger reads what an edge waits for on the board.
+func readCardTrigger(v value) Trigger {
+	l := &CardTrigger{}
+	for _, p := range v.readPairs("on board") {
 		switch p.key {
 		case "column":
-			l.Columns = p.val.texts("on board: column")
+			l.Columns = p.val.readTexts("on board: column")
 		case "tags":
-			l.Tags = p.val.texts("on board: tags")
+			l.Tags = p.val.readTexts("on board: tags")
 		case "not":
-			l.Not = p.val.texts("on board: not")
+			l.Not = p.val.readTexts("on board: not")
 		default:
 			unknownKey(v.r, p, "on board", "column", "tags", "not")
 		}
@@ -231,36 +231,36 @@ func readLookout(v value) Trigger {
 	return Trigger{Kind: OnBoard, Value: l.String(), Board: l}
 }
 
-// lookout makes sure that an edge waits for columns and tags that the board has.
-func (n *names) lookout(l *Lookout, pos Pos, what string) {
-	n.need(n.d.Board != nil, pos, "%s: on: board needs board: in the file, with columns and tags", what)
+// checkCardTrigger makes sure that an edge waits for columns and tags that the board has.
+func (n *nameResolver) checkCardTrigger(l *CardTrigger, pos Pos, what string) {
+	n.requireThat(n.d.Board != nil, pos, "%s: on: board needs board: in the file, with columns and tags", what)
 	if n.d.Board == nil {
 		return
 	}
 	for _, c := range l.Columns {
-		_, ok := n.d.Board.Column(c)
-		n.need(ok, pos, "%s: column %q is not declared: add it to board: columns%s", what, c, similar(c, n.d.Board.columnList()))
+		_, ok := n.d.Board.ColumnNamed(c)
+		n.requireThat(ok, pos, "%s: column %q is not declared: add it to board: columns%s", what, c, suggestSimilar(c, n.d.Board.columnList()))
 	}
 	for _, tag := range append(slices.Clone(l.Tags), l.Not...) {
 		known := slices.ContainsFunc(n.d.Board.Tags, func(t Mark) bool { return tagMatches(tag, t.Name) })
-		n.need(known, pos, "%s: tag %q is not declared: add it to board: tags%s", what, tag, similar(tag, n.d.Board.tagList()))
+		n.requireThat(known, pos, "%s: tag %q is not declared: add it to board: tags%s", what, tag, suggestSimilar(tag, n.d.Board.tagList()))
 	}
 }
 
-// board makes sure that those who may ask for tags and columns are known.
-func (n *names) board() {
+// checkBoard makes sure that those who may ask for tags and columns are known.
+func (n *nameResolver) checkBoard() {
 	if n.d.Board == nil {
 		return
 	}
 	for _, m := range append(slices.Clone(n.d.Board.Tags), n.d.Board.Columns...) {
 		for _, by := range m.By {
-			n.need(n.d.KnowsActor(by), m.Pos, "board: %s: actor %q is not known: use human or a declared role%s", m.Name, by, n.d.similarActor(by))
+			n.requireThat(n.d.KnowsActor(by), m.Pos, "board: %s: actor %q is not known: use human or a declared role%s", m.Name, by, n.d.similarActor(by))
 		}
 	}
 }
 
 // boardTag makes sure that a tag is declared.
-func (n *names) boardTag(tag string, pos Pos, what string) {
-	_, ok := n.d.Board.Tag(tag)
-	n.need(tag == "" || ok, pos, "%s: tag %q is not declared: add it to board: tags%s", what, tag, similar(tag, n.d.Board.tagList()))
+func (n *nameResolver) boardTag(tag string, pos Pos, what string) {
+	_, ok := n.d.Board.TagNamed(tag)
+	n.requireThat(tag == "" || ok, pos, "%s: tag %q is not declared: add it to board: tags%s", what, tag, suggestSimilar(tag, n.d.Board.tagList()))
 }

@@ -74,8 +74,8 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s: %s", f.File, f.Pos.Line, f.Pos.Column, f.Rule, message)
 }
 
-// Errors keeps the findings that forbid to create a task.
-func Errors(found []Finding) []Finding {
+// ErrorFindings keeps the findings that forbid to create a task.
+func ErrorFindings(found []Finding) []Finding {
 	var out []Finding
 	for _, f := range found {
 		if f.Level == LevelError {
@@ -89,18 +89,18 @@ func Errors(found []Finding) []Finding {
 // in file order.
 func (d *Definition) Check() []Finding {
 	c := &checker{d: d, budget: maxEvaluations}
-	c.states()
-	c.edges()
-	c.paths()
-	c.guards()
-	c.prompts()
-	c.unused()
-	c.gates()
-	c.outcomes()
-	c.evidence()
-	c.actors()
-	c.harnesses()
-	c.agents()
+	c.checkStates()
+	c.checkEdges()
+	c.checkPaths()
+	c.checkGuards()
+	c.checkPrompts()
+	c.checkUnused()
+	c.checkGates()
+	c.checkOutcomes()
+	c.checkEvidence()
+	c.checkActors()
+	c.checkHarnesses()
+	c.checkAgents()
 	c.personTags()
 	slices.SortStableFunc(c.found, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
@@ -116,76 +116,76 @@ type checker struct {
 	told   map[string][]string // by role: the texts of its prompts
 }
 
-func (c *checker) report(rule string, pos Pos, format string, args ...any) {
-	c.add(LevelError, rule, pos, format, args...)
+func (c *checker) reportError(rule string, pos Pos, format string, args ...any) {
+	c.addFinding(LevelError, rule, pos, format, args...)
 }
 
-func (c *checker) advise(rule string, pos Pos, format string, args ...any) {
-	c.add(LevelAdvice, rule, pos, format, args...)
+func (c *checker) addAdvice(rule string, pos Pos, format string, args ...any) {
+	c.addFinding(LevelAdvice, rule, pos, format, args...)
 }
 
-func (c *checker) add(level Level, rule string, pos Pos, format string, args ...any) {
+func (c *checker) addFinding(level Level, rule string, pos Pos, format string, args ...any) {
 	f := Finding{File: cmp.Or(pos.File, c.d.File), Rule: rule, Level: level, Pos: pos, Message: prose.OneLine(fmt.Sprintf(format, args...))}
 	if !slices.Contains(c.found, f) {
 		c.found = append(c.found, f)
 	}
 }
 
-// states weighs what a state says about itself.
-func (c *checker) states() {
+// checkStates weighs what a state says about itself.
+func (c *checker) checkStates() {
 	for i := range c.d.States {
 		s := &c.d.States[i]
 		if s.Kind == Agent && s.Wall == 0 {
-			c.report(RuleNoDeadline, s.Pos, "state %s has an agent and no time limit: add deadline: {wall: 1h}", s.Name)
+			c.reportError(RuleNoDeadline, s.Pos, "state %s has an agent and no time limit: add deadline: {wall: 1h}", s.Name)
 		}
 		if s.Wall > 0 && s.Idle > s.Wall {
-			c.report(RuleIdleAboveWall, s.Pos, "state %s: idle %s is longer than wall %s and never passes: make it shorter", s.Name, s.Idle, s.Wall)
+			c.reportError(RuleIdleAboveWall, s.Pos, "state %s: idle %s is longer than wall %s and never passes: make it shorter", s.Name, s.Idle, s.Wall)
 		}
-		if s.Kind == Queued && !c.d.answered(s.Name, OnReady) {
-			c.report(RuleQueueExit, s.Pos, "state %s is a queue and no edge from it has on: ready: add one, or choose another kind", s.Name)
+		if s.Kind == Queued && !c.d.hasTriggerFrom(s.Name, OnReady) {
+			c.reportError(RuleQueueExit, s.Pos, "state %s is a queue and no edge from it has on: ready: add one, or choose another kind", s.Name)
 		}
 	}
 }
 
-// gates makes sure that no gate asks for what an agent is told: people and trackers write
+// checkGates makes sure that no gate asks for what an agent is told: people and trackers write
 // that, and Orange itself.
-func (c *checker) gates() {
+func (c *checker) checkGates() {
 	for i := range c.d.Gates {
 		g := &c.d.Gates[i]
 		for _, name := range givenSections {
 			if strings.EqualFold(strings.Join(strings.Fields(g.Section), " "), name) {
-				c.report(RuleGateGiven, g.Pos, "gate %s asks for ## %s, which tells agents something and is no work of theirs: name a section that the agent writes, such as Plan or Handoff", g.Name, g.Section)
+				c.reportError(RuleGateGiven, g.Pos, "gate %s asks for ## %s, which tells agents something and is no work of theirs: name a section that the agent writes, such as Plan or Handoff", g.Name, g.Section)
 			}
 		}
 	}
 }
 
-// edges weighs what an edge says about itself.
-func (c *checker) edges() {
+// checkEdges weighs what an edge says about itself.
+func (c *checker) checkEdges() {
 	for i := range c.d.Edges {
 		e := &c.d.Edges[i]
 		for _, from := range e.From {
-			c.leaves(e, from)
+			c.checkLeaving(e, from)
 		}
-		c.somebody(e)
+		c.checkAskers(e)
 		c.uselessTriggers(e)
 		for _, op := range e.Count {
-			if bound, ok := c.d.Counter(op.Counter); ok && op.Value > bound.Max {
-				c.report(RuleCounterBound, e.Pos, "edge %s: count %s: %d is above its max of %d: count less, or raise max", e.title(), op.Counter, op.Value, bound.Max)
+			if bound, ok := c.d.CounterNamed(op.Counter); ok && op.Value > bound.Max {
+				c.reportError(RuleCounterBound, e.Pos, "edge %s: count %s: %d is above its max of %d: count less, or raise max", e.edgeTitle(), op.Counter, op.Value, bound.Max)
 			}
 		}
 	}
 }
 
-func (c *checker) leaves(e *Edge, from string) {
-	s, ok := c.d.State(from)
+func (c *checker) checkLeaving(e *Edge, from string) {
+	s, ok := c.d.StateNamed(from)
 	switch {
 	case !ok:
 	case s.Kind == Terminal:
-		c.report(RuleTerminalEdge, e.Pos, "edge %s -> %s leaves a terminal state: drop it, or write reopen: %s on state %s", from, e.To, e.To, from)
+		c.reportError(RuleTerminalEdge, e.Pos, "edge %s -> %s leaves a terminal state: drop it, or write reopen: %s on state %s", from, e.To, e.To, from)
 	case !slices.ContainsFunc(e.On, func(t Trigger) bool { return happensIn(s.Kind, t.Kind) }):
-		c.report(RuleTriggerIgnored, e.Pos, "edge %s -> %s waits for %s, which never happens in a state of kind %s: drop it, or change on:",
-			from, e.To, e.triggers(), s.Kind)
+		c.reportError(RuleTriggerIgnored, e.Pos, "edge %s -> %s waits for %s, which never happens in a state of kind %s: drop it, or change on:",
+			from, e.To, e.describeTriggers(), s.Kind)
 	}
 }
 
@@ -193,13 +193,13 @@ func (c *checker) leaves(e *Edge, from string) {
 func (c *checker) uselessTriggers(e *Edge) {
 	happens := func(t Trigger) bool {
 		return slices.ContainsFunc(e.From, func(from string) bool {
-			s, ok := c.d.State(from)
+			s, ok := c.d.StateNamed(from)
 			return !ok || happensIn(s.Kind, t.Kind)
 		})
 	}
 	for _, t := range e.On {
 		if !happens(t) && slices.ContainsFunc(e.On, happens) {
-			c.advise(RuleTriggerIgnored, e.Pos, "edge %s waits for %s too, which never happens there: drop it from on:", e.title(), t.Kind)
+			c.addAdvice(RuleTriggerIgnored, e.Pos, "edge %s waits for %s too, which never happens there: drop it from on:", e.edgeTitle(), t.Kind)
 		}
 	}
 }
@@ -215,32 +215,32 @@ func happensIn(k Kind, t TriggerKind) bool {
 	return true
 }
 
-// somebody makes sure that an edge which must be asked for has people to ask for it.
-func (c *checker) somebody(e *Edge) {
-	asked := e.Answers(OnRequest, "") || e.Answers(OnCreate, "")
+// checkAskers makes sure that an edge which must be asked for has people to ask for it.
+func (c *checker) checkAskers(e *Edge) {
+	asked := e.AnswersTo(OnRequest, "") || e.AnswersTo(OnCreate, "")
 	switch {
 	case asked && len(e.By)+len(e.Confirm) == 0:
-		c.report(RuleNobody, e.Pos, "edge %s is on request and nobody may ask for it: add by:", e.title())
-	case asked && len(e.Confirm) > 0 && !e.Permits("human"):
-		c.report(RuleNobody, e.Pos, "edge %s needs a person's word (confirm:) and no person may take it: add human to by:", e.title())
+		c.reportError(RuleNobody, e.Pos, "edge %s is on request and nobody may ask for it: add by:", e.edgeTitle())
+	case asked && len(e.Confirm) > 0 && !e.PermitsActor("human"):
+		c.reportError(RuleNobody, e.Pos, "edge %s needs a person's word (confirm:) and no person may take it: add human to by:", e.edgeTitle())
 	}
 }
 
-// answered says whether an edge from state answers to triggers of that kind.
-func (d *Definition) answered(state string, kind TriggerKind) bool {
-	return slices.ContainsFunc(d.edgesFrom[state], func(i int) bool { return d.Edges[i].on(kind) })
+// hasTriggerFrom says whether an edge from state answers to triggers of that kind.
+func (d *Definition) hasTriggerFrom(state string, kind TriggerKind) bool {
+	return slices.ContainsFunc(d.edgesFrom[state], func(i int) bool { return d.Edges[i].hasTrigger(kind) })
 }
 
-// on says whether the edge answers to any trigger of that kind.
-func (e *Edge) on(kind TriggerKind) bool {
+// hasTrigger says whether the edge answers to any trigger of that kind.
+func (e *Edge) hasTrigger(kind TriggerKind) bool {
 	return slices.ContainsFunc(e.On, func(t Trigger) bool { return t.Kind == kind })
 }
 
-// title names an edge in messages.
-func (e *Edge) title() string { return strings.Join(e.From, ", ") + " -> " + e.To }
+// edgeTitle names an edge in messages.
+func (e *Edge) edgeTitle() string { return strings.Join(e.From, ", ") + " -> " + e.To }
 
-// triggers lists what the edge answers to, in words.
-func (e *Edge) triggers() string {
+// describeTriggers lists what the edge answers to, in words.
+func (e *Edge) describeTriggers() string {
 	words := make([]string, len(e.On))
 	for i, t := range e.On {
 		words[i] = t.String()

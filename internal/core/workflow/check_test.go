@@ -174,7 +174,7 @@ func TestVariablesOfPeopleAreDeclared(t *testing.T) {
 	text := readFile(t, "testdata/clean.yaml") + "    {vars.tests} ${vars.tests}\n"
 	found := parse(t, "t.yaml", text).Check()
 	wantOnly(t, found, workflow.RuleVariableUnknown, "names {vars.tests}")
-	if len(found) != 1 || found[0].Level != workflow.LevelAdvice || len(workflow.Errors(found)) != 0 {
+	if len(found) != 1 || found[0].Level != workflow.LevelAdvice || len(workflow.ErrorFindings(found)) != 0 {
 		t.Errorf("%v", found)
 	}
 	text = strings.Replace(text, "roles:", "vars: {tests: {default: make check, describe: what is run}}\nroles:", 1)

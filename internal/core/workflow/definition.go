@@ -180,8 +180,8 @@ type Gate struct {
 	title string
 }
 
-// Title is the heading of the section the gate asks for.
-func (g *Gate) Title() string { return g.title }
+// SectionTitle is the heading of the section the gate asks for.
+func (g *Gate) SectionTitle() string { return g.title }
 
 // TriggerKind says what an edge answers to.
 type TriggerKind string
@@ -208,7 +208,7 @@ type Trigger struct {
 	Kind  TriggerKind
 	Value string
 	After time.Duration
-	Board *Lookout
+	Board *CardTrigger
 }
 
 // CountOp changes a counter when an edge is taken.
@@ -265,8 +265,8 @@ type Var struct {
 	Pos      Pos
 }
 
-// Var returns the declared variable called name.
-func (d *Definition) Var(name string) (*Var, bool) {
+// VarNamed returns the declared variable called name.
+func (d *Definition) VarNamed(name string) (*Var, bool) {
 	for i := range d.Vars {
 		if d.Vars[i].Name == name {
 			return &d.Vars[i], true
@@ -282,9 +282,9 @@ type Projection struct {
 	Pos    Pos
 }
 
-// Projected is the column in which a tracker shows a task that is in a state, "" if the
+// ProjectedColumn is the column in which a tracker shows a task that is in a state, "" if the
 // file does not say.
-func (d *Definition) Projected(state string) string {
+func (d *Definition) ProjectedColumn(state string) string {
 	for i := range d.Projections {
 		if d.Projections[i].State == state {
 			return d.Projections[i].Status
@@ -293,8 +293,8 @@ func (d *Definition) Projected(state string) string {
 	return ""
 }
 
-// State returns the state called name.
-func (d *Definition) State(name string) (*State, bool) {
+// StateNamed returns the state called name.
+func (d *Definition) StateNamed(name string) (*State, bool) {
 	i, ok := d.stateIndex[name]
 	if !ok {
 		return nil, false
@@ -312,8 +312,8 @@ func (d *Definition) EdgeGates(e *Edge) []int { return e.gates }
 // begins, so that a gate with fresh: visit can tell old text from new.
 func (d *Definition) VisitSections() []string { return d.visitGates }
 
-// Role returns the role called name.
-func (d *Definition) Role(name string) (*Role, bool) {
+// RoleNamed returns the role called name.
+func (d *Definition) RoleNamed(name string) (*Role, bool) {
 	for i := range d.Roles {
 		if d.Roles[i].Name == name {
 			return &d.Roles[i], true
@@ -322,8 +322,8 @@ func (d *Definition) Role(name string) (*Role, bool) {
 	return nil, false
 }
 
-// Gate returns the gate called name.
-func (d *Definition) Gate(name string) (*Gate, bool) {
+// GateNamed returns the gate called name.
+func (d *Definition) GateNamed(name string) (*Gate, bool) {
 	for i := range d.Gates {
 		if d.Gates[i].Name == name {
 			return &d.Gates[i], true
@@ -332,8 +332,8 @@ func (d *Definition) Gate(name string) (*Gate, bool) {
 	return nil, false
 }
 
-// Prompt returns the text called name.
-func (d *Definition) Prompt(name string) (*Prompt, bool) {
+// PromptNamed returns the text called name.
+func (d *Definition) PromptNamed(name string) (*Prompt, bool) {
 	for i := range d.Prompts {
 		if d.Prompts[i].Name == name {
 			return &d.Prompts[i], true
@@ -342,8 +342,8 @@ func (d *Definition) Prompt(name string) (*Prompt, bool) {
 	return nil, false
 }
 
-// Counter returns the counter called name.
-func (d *Definition) Counter(name string) (*Counter, bool) {
+// CounterNamed returns the counter called name.
+func (d *Definition) CounterNamed(name string) (*Counter, bool) {
 	for i := range d.Counters {
 		if d.Counters[i].Name == name {
 			return &d.Counters[i], true
@@ -387,12 +387,12 @@ func (d *Definition) KnowsActor(a task.Actor) bool {
 	if a == task.Human || a == task.Engine || a == task.Tracker {
 		return true
 	}
-	_, ok := d.Role(string(a))
+	_, ok := d.RoleNamed(string(a))
 	return ok
 }
 
-// Answers says whether the edge answers to a trigger of that kind and value.
-func (e *Edge) Answers(kind TriggerKind, value string) bool {
+// AnswersTo says whether the edge answers to a trigger of that kind and value.
+func (e *Edge) AnswersTo(kind TriggerKind, value string) bool {
 	for i := range e.On {
 		if e.On[i].Kind == kind && e.On[i].Value == value {
 			return true
@@ -401,8 +401,8 @@ func (e *Edge) Answers(kind TriggerKind, value string) bool {
 	return false
 }
 
-// Permits says whether actor may take the edge without anybody's leave.
-func (e *Edge) Permits(actor task.Actor) bool {
+// PermitsActor says whether actor may take the edge without anybody's leave.
+func (e *Edge) PermitsActor(actor task.Actor) bool {
 	for _, a := range e.By {
 		if a == actor {
 			return true
@@ -411,8 +411,8 @@ func (e *Edge) Permits(actor task.Actor) bool {
 	return false
 }
 
-// Asks says whether actor may ask for the edge and a person must agree.
-func (e *Edge) Asks(actor task.Actor) bool {
+// AsksForConsent says whether actor may ask for the edge and a person must agree.
+func (e *Edge) AsksForConsent(actor task.Actor) bool {
 	for _, a := range e.Confirm {
 		if a == actor {
 			return true

@@ -17,12 +17,12 @@ type domain struct {
 	values [][]any
 }
 
-// search tries every combination of values that the guards' names can have in a
+// searchValues tries every combination of values that the guards' names can have in a
 // state, until test says yes. It returns those values in words. known is false if
 // there are too many to try.
-func (c *checker) search(state string, guards []*Guard, test func(Env) bool) (values string, found, known bool) {
-	dm := c.domain(state, guards)
-	size := dm.size()
+func (c *checker) searchValues(state string, guards []*Guard, test func(Env) bool) (values string, found, known bool) {
+	dm := c.domainOf(state, guards)
+	size := dm.combinationCount()
 	c.budget -= size * max(len(guards), 1)
 	if size > maxCombinations || c.budget < 0 {
 		return "", false, false
@@ -34,39 +34,39 @@ func (c *checker) search(state string, guards []*Guard, test func(Env) bool) (va
 			env[name] = dm.values[i][at[i]]
 		}
 		if test(env) {
-			return dm.words(env), true, true
+			return dm.describeValues(env), true, true
 		}
-		if !dm.step(at) {
+		if !dm.nextCombination(at) {
 			return "", false, true
 		}
 	}
 }
 
-func (c *checker) domain(state string, guards []*Guard) domain {
+func (c *checker) domainOf(state string, guards []*Guard) domain {
 	var dm domain
-	if s, ok := c.d.State(state); ok && s.Returns {
-		dm.add(returnTo, c.d.returnValues(state))
+	if s, ok := c.d.StateNamed(state); ok && s.Returns {
+		dm.addName(returnTo, c.d.returnValues(state))
 	}
 	for _, g := range guards {
 		if g == nil {
 			continue
 		}
 		for _, name := range g.Names {
-			dm.add(name, c.d.valuesOf(state, name))
+			dm.addName(name, c.d.valuesOf(state, name))
 		}
 	}
 	return dm
 }
 
-func (dm *domain) add(name string, values []any) {
+func (dm *domain) addName(name string, values []any) {
 	if !slices.Contains(dm.names, name) {
 		dm.names = append(dm.names, name)
 		dm.values = append(dm.values, values)
 	}
 }
 
-// size is the number of combinations, or more than maxCombinations if it is too big.
-func (dm *domain) size() int {
+// combinationCount is the number of combinations, or more than maxCombinations if it is too big.
+func (dm *domain) combinationCount() int {
 	n := 1
 	for _, v := range dm.values {
 		if n *= len(v); n > maxCombinations {
@@ -76,8 +76,8 @@ func (dm *domain) size() int {
 	return n
 }
 
-// step moves to the next combination; it says no after the last.
-func (dm *domain) step(at []int) bool {
+// nextCombination moves to the next combination; it says no after the last.
+func (dm *domain) nextCombination(at []int) bool {
 	for i := range at {
 		if at[i]++; at[i] < len(dm.values[i]) {
 			return true
@@ -87,7 +87,7 @@ func (dm *domain) step(at []int) bool {
 	return false
 }
 
-func (dm *domain) words(env Env) string {
+func (dm *domain) describeValues(env Env) string {
 	if len(dm.names) == 0 {
 		return "always"
 	}
@@ -111,7 +111,7 @@ func (d *Definition) valuesOf(state, name string) []any {
 		}
 		return out
 	}
-	c, ok := d.Counter(name)
+	c, ok := d.CounterNamed(name)
 	if !ok || state == New {
 		return []any{0}
 	}
@@ -126,8 +126,8 @@ func (d *Definition) valuesOf(state, name string) []any {
 // remembers it, and nothing elsewhere.
 func (d *Definition) returnValues(state string) []any {
 	out := []any{""}
-	if s, ok := d.State(state); ok && s.Returns {
-		for _, name := range d.previous(state) {
+	if s, ok := d.StateNamed(state); ok && s.Returns {
+		for _, name := range d.previousStates(state) {
 			if !slices.Contains(out, any(name)) {
 				out = append(out, name)
 			}
@@ -144,7 +144,7 @@ func (d *Definition) returnValues(state string) []any {
 // modesBeside lists the states in which a role may want to go on that asks for advice in a state: those of its own with a
 // mode.
 func (d *Definition) modesBeside(state, advice string) []string {
-	here, ok := d.State(state)
+	here, ok := d.StateNamed(state)
 	asks := ok && slices.ContainsFunc(d.EdgesFrom(state), func(i int) bool {
 		e := &d.Edges[i]
 		return e.To == advice && slices.ContainsFunc(e.On, func(tr Trigger) bool { return tr.Kind == OnConsult })
@@ -158,8 +158,8 @@ func (d *Definition) modesBeside(state, advice string) []string {
 	return out
 }
 
-// holds says whether a guard is open; one that cannot be computed is not.
-func holds(g *Guard, env Env) bool {
+// guardHolds says whether a guard is open; one that cannot be computed is not.
+func guardHolds(g *Guard, env Env) bool {
 	if g == nil {
 		return true
 	}

@@ -8,33 +8,33 @@ import (
 	"orange/internal/core/task"
 )
 
-// actors weighs who may take an edge.
-func (c *checker) actors() {
+// checkActors weighs who may take an edge.
+func (c *checker) checkActors() {
 	for i := range c.d.Edges {
 		e := &c.d.Edges[i]
-		if e.on(OnRequest) || e.onWord() {
+		if e.hasTrigger(OnRequest) || e.onWord() {
 			c.personsState(e)
 		}
 		c.eventHeard(e)
 		for _, role := range c.d.agentsOf(e) {
-			if !slices.Contains(e.From, New) && !slices.ContainsFunc(e.From, func(from string) bool { return c.d.hears(from, role) }) {
-				c.advise(RuleRoleUnheard, e.Pos, "edge %s names the %s, and no agent of that role lives there, so its word is never heard: name another role, or drop it",
-					e.title(), role)
+			if !slices.Contains(e.From, New) && !slices.ContainsFunc(e.From, func(from string) bool { return c.d.mayHear(from, role) }) {
+				c.addAdvice(RuleRoleUnheard, e.Pos, "edge %s names the %s, and no agent of that role lives there, so its word is never heard: name another role, or drop it",
+					e.edgeTitle(), role)
 			}
 		}
 	}
 }
 
-// harnesses finds agents of roles that Orange does not know. Only whoever creates a task knows which are installed.
-func (c *checker) harnesses() {
+// checkHarnesses finds agents of roles that Orange does not know. Only whoever creates a task knows which are installed.
+func (c *checker) checkHarnesses() {
 	for i := range c.d.Roles {
 		role := &c.d.Roles[i]
 		for _, choice := range role.Choices {
 			name, _, _ := strings.Cut(choice.Harness, ":")
 			known := append(agent.HarnessNames(), TaskHarness, ReviewHarness, agent.Script, strings.TrimSuffix(agent.CommandPrefix, ":"))
 			if !slices.Contains(known, name) {
-				c.advise(RuleHarnessUnknown, role.Pos, "role %s names the harness %s, which is not known: use %s, %s or %s, command:PROGRAM or script:FILE%s",
-					role.Name, choice.Harness, strings.Join(agent.HarnessNames(), ", "), TaskHarness, ReviewHarness, similar(name, known))
+				c.addAdvice(RuleHarnessUnknown, role.Pos, "role %s names the harness %s, which is not known: use %s, %s or %s, command:PROGRAM or script:FILE%s",
+					role.Name, choice.Harness, strings.Join(agent.HarnessNames(), ", "), TaskHarness, ReviewHarness, suggestSimilar(name, known))
 			}
 		}
 	}
@@ -54,8 +54,8 @@ func (c *checker) eventHeard(e *Edge) {
 		case "pr:merged":
 			who, says = task.Engine, "Orange itself reports when it has merged"
 		}
-		if !e.Permits(who) {
-			c.advise(RuleEventUnheard, e.Pos, "edge %s waits for %s, which %s, and by: leaves %s out, so the edge stays closed to that: add %s to by:", e.title(), t.Value, says, who, who)
+		if !e.PermitsActor(who) {
+			c.addAdvice(RuleEventUnheard, e.Pos, "edge %s waits for %s, which %s, and by: leaves %s out, so the edge stays closed to that: add %s to by:", e.edgeTitle(), t.Value, says, who, who)
 		}
 	}
 }
@@ -63,58 +63,58 @@ func (c *checker) eventHeard(e *Edge) {
 // personsState finds edges by which an agent leaves a state that is a person's.
 func (c *checker) personsState(e *Edge) {
 	for _, from := range e.From {
-		s, ok := c.d.State(from)
+		s, ok := c.d.StateNamed(from)
 		if !ok || s.Kind != HumanDo && s.Kind != Halt {
 			continue
 		}
-		for _, role := range c.d.writers(e, from) {
-			if len(e.By)+len(e.Confirm) > 0 && !e.Permits(task.Actor(role)) {
+		for _, role := range c.d.evidenceWriters(e, from) {
+			if len(e.By)+len(e.Confirm) > 0 && !e.PermitsActor(task.Actor(role)) {
 				continue // it asks, and a person agrees
 			}
-			c.advise(RuleAgentDecides, e.Pos, "edge %s -> %s leaves a state of kind %s, in which a person decides, and the %s may take it alone: name the role in confirm: and human in by:",
+			c.addAdvice(RuleAgentDecides, e.Pos, "edge %s -> %s leaves a state of kind %s, in which a person decides, and the %s may take it alone: name the role in confirm: and human in by:",
 				from, e.To, s.Kind, role)
 		}
 	}
 }
 
-// hears says whether an agent of the role may live while a task is in the state.
-func (d *Definition) hears(state, role string) bool {
-	s, ok := d.State(state)
+// mayHear says whether an agent of the role may live while a task is in the state.
+func (d *Definition) mayHear(state, role string) bool {
+	s, ok := d.StateNamed(state)
 	if !ok {
 		return false
 	}
-	if r, ok := d.Role(s.Role); s.Role == role || ok && r.StandsInFor == role {
+	if r, ok := d.RoleNamed(s.Role); s.Role == role || ok && r.StandsInFor == role {
 		return true
 	}
-	return d.lives(role)[state]
+	return d.statesWithLiveAgent(role)[state]
 }
 
-// lives finds the states in which an agent of the role may live: where it is started, and where the task
+// statesWithLiveAgent finds the states in which an agent of the role may live: where it is started, and where the task
 // goes from there until something ends it.
-func (d *Definition) lives(role string) map[string]bool {
-	r, ok := d.Role(role)
+func (d *Definition) statesWithLiveAgent(role string) map[string]bool {
+	r, ok := d.RoleNamed(role)
 	if !ok {
 		return nil
 	}
 	var queue []string
 	for i := range d.States {
-		if s := &d.States[i]; s.Role == role || reaches(s.OnEnter, role) {
+		if s := &d.States[i]; s.Role == role || reachesRole(s.OnEnter, role) {
 			queue = append(queue, s.Name)
 		}
 	}
 	for i := range d.Edges {
-		if reaches(d.Edges[i].Do, role) {
+		if reachesRole(d.Edges[i].Do, role) {
 			queue = append(queue, d.Edges[i].To)
 		}
 	}
-	return d.reach(queue, func(from string) []string {
-		s, ok := d.State(from)
+	return d.reachableStates(queue, func(from string) []string {
+		s, ok := d.StateNamed(from)
 		if !ok || s.Kind == Terminal || s.Role == role && r.Session != Persistent {
 			return nil
 		}
 		var out []string
 		for _, i := range d.edgesFrom[from] {
-			if e := &d.Edges[i]; !ends(e.Do, role) && !d.Over(e.To) {
+			if e := &d.Edges[i]; !endsRole(e.Do, role) && !d.IsTerminal(e.To) {
 				out = append(out, e.To)
 			}
 		}
@@ -122,44 +122,44 @@ func (d *Definition) lives(role string) map[string]bool {
 	})
 }
 
-// reaches says whether an effect starts an agent of the role, or tells it something.
-func reaches(list []Effect, role string) bool {
+// reachesRole says whether an effect starts an agent of the role, or tells it something.
+func reachesRole(list []Effect, role string) bool {
 	return slices.ContainsFunc(list, func(e Effect) bool {
 		info, _ := EffectNamed(e.Name)
 		return e.Role == role && (info.Spawns || info.Notifies)
 	})
 }
 
-// tells says whether an effect tells an agent of the role something.
-func tells(list []Effect, role string) bool {
+// tellsRole says whether an effect tells an agent of the role something.
+func tellsRole(list []Effect, role string) bool {
 	return slices.ContainsFunc(list, func(e Effect) bool {
 		info, _ := EffectNamed(e.Name)
 		return e.Role == role && info.Notifies
 	})
 }
 
-// ends says whether an effect ends the agents of the role.
-func ends(list []Effect, role string) bool {
+// endsRole says whether an effect ends the agents of the role.
+func endsRole(list []Effect, role string) bool {
 	return slices.ContainsFunc(list, func(e Effect) bool {
 		info, _ := EffectNamed(e.Name)
 		return info.Kills && (e.Role == "" || e.Role == role)
 	})
 }
 
-// agents weighs what happens to agents that live at the same time.
-func (c *checker) agents() {
+// checkAgents weighs what happens to agents that live at the same time.
+func (c *checker) checkAgents() {
 	for i := range c.d.Edges {
 		e := &c.d.Edges[i]
-		to, ok := c.d.State(e.To)
-		role, hasRole := c.d.Role(to.Role)
+		to, ok := c.d.StateNamed(e.To)
+		role, hasRole := c.d.RoleNamed(to.Role)
 		if !ok || !hasRole {
 			continue
 		}
 		if to.Kind == Agent || to.Kind == Halt {
 			c.twoWriters(e, to, role)
 		}
-		if to.Kind == Agent && role.Session == Persistent && !tells(slices.Concat(e.Do, to.OnEnter), role.Name) {
-			c.turn(e, to, role)
+		if to.Kind == Agent && role.Session == Persistent && !tellsRole(slices.Concat(e.Do, to.OnEnter), role.Name) {
+			c.checkTurnTold(e, to, role)
 		}
 	}
 }
@@ -168,35 +168,35 @@ func (c *checker) agents() {
 // too, begins.
 func (c *checker) twoWriters(e *Edge, to *State, next *Role) {
 	clash := func(name string) bool {
-		r, ok := c.d.Role(name)
+		r, ok := c.d.RoleNamed(name)
 		return ok && name != next.Name && r.Access == "full" && next.Access == "full" && !c.d.standIns(name, next.Name)
 	}
 	for i := range c.d.Roles {
 		name := c.d.Roles[i].Name
-		if !clash(name) || ends(e.Do, name) && !reaches(e.Do, name) {
+		if !clash(name) || endsRole(e.Do, name) && !reachesRole(e.Do, name) {
 			continue
 		}
-		if reaches(slices.Concat(e.Do, to.OnEnter), name) || slices.ContainsFunc(e.From, func(from string) bool { return c.inTurn(e, from, name) }) {
-			c.advise(RuleTwoWriters, e.Pos, "edge %s: the %s may still be in a turn when the %s begins in %s, and both have write access to one worktree: give one access: read-only or session: visit, let it stand in for the other, or end it with kill_agent",
-				e.title(), name, next.Name, to.Name)
+		if reachesRole(slices.Concat(e.Do, to.OnEnter), name) || slices.ContainsFunc(e.From, func(from string) bool { return c.inTurn(e, from, name) }) {
+			c.addAdvice(RuleTwoWriters, e.Pos, "edge %s: the %s may still be in a turn when the %s begins in %s, and both have write access to one worktree: give one access: read-only or session: visit, let it stand in for the other, or end it with kill_agent",
+				e.edgeTitle(), name, next.Name, to.Name)
 		}
 	}
 }
 
 // inTurn says whether an agent of the role may be in the middle of a turn when the edge is taken, and lives on.
 func (c *checker) inTurn(e *Edge, from, role string) bool {
-	s, ok := c.d.State(from)
+	s, ok := c.d.StateNamed(from)
 	if !ok || !midTurn(e) {
 		return false
 	}
-	r, _ := c.d.Role(role)
+	r, _ := c.d.RoleNamed(role)
 	if s.Role == role {
 		return r.Session == Persistent && (s.Kind == Agent || s.Kind == Halt)
 	}
-	if reaches(s.OnEnter, role) {
+	if reachesRole(s.OnEnter, role) {
 		return true
 	}
-	return slices.ContainsFunc(c.d.Edges, func(in Edge) bool { return in.To == from && reaches(in.Do, role) })
+	return slices.ContainsFunc(c.d.Edges, func(in Edge) bool { return in.To == from && reachesRole(in.Do, role) })
 }
 
 // midTurn says whether the edge can be taken while agents work. The end of an agent, and what it says at the end of
@@ -211,23 +211,23 @@ func midTurn(e *Edge) bool {
 	})
 }
 
-// turn makes sure that a living agent hears why its turn has come.
-func (c *checker) turn(e *Edge, to *State, role *Role) {
-	lives := c.d.lives(role.Name)
-	_, words := c.d.Prompt(MessageTurn)
+// checkTurnTold makes sure that a living agent hears why its turn has come.
+func (c *checker) checkTurnTold(e *Edge, to *State, role *Role) {
+	lives := c.d.statesWithLiveAgent(role.Name)
+	_, words := c.d.PromptNamed(MessageTurn)
 	for _, from := range e.From {
-		s, ok := c.d.State(from)
+		s, ok := c.d.StateNamed(from)
 		switch {
-		case !ok || !lives[from] || ends(e.Do, role.Name):
-		case s.Role == role.Name && e.onWord() && !e.Hold && (len(e.By) == 0 || e.Permits(task.Actor(role.Name))):
-			c.advise(RuleAgentUntold, e.Pos, "edge %s -> %s is taken when the %s has said how it went, and nothing tells it to go on in %s: add do: [{notify: {role: %s, prompt: NAME}}], or session: visit",
+		case !ok || !lives[from] || endsRole(e.Do, role.Name):
+		case s.Role == role.Name && e.onWord() && !e.Hold && (len(e.By) == 0 || e.PermitsActor(task.Actor(role.Name))):
+			c.addAdvice(RuleAgentUntold, e.Pos, "edge %s -> %s is taken when the %s has said how it went, and nothing tells it to go on in %s: add do: [{notify: {role: %s, prompt: NAME}}], or session: visit",
 				from, to.Name, role.Name, to.Name, role.Name)
 		case to.Prompt != "" || words:
 		case role.ReworkPrompt != "" && !c.ownMove(e, s, role.Name):
-			c.advise(RuleAgentUntold, e.Pos, "edge %s -> %s brings the task back to the %s, whose agent lives on and is not told rework_prompt, which is for new agents: add do: [{notify: {role: %s, prompt: %s}}], a prompt on %s, or session: visit",
+			c.addAdvice(RuleAgentUntold, e.Pos, "edge %s -> %s brings the task back to the %s, whose agent lives on and is not told rework_prompt, which is for new agents: add do: [{notify: {role: %s, prompt: %s}}], a prompt on %s, or session: visit",
 				from, to.Name, role.Name, role.Name, role.ReworkPrompt, to.Name)
-		case c.wordless(e, s, role.Name):
-			c.advise(RuleAgentUntold, e.Pos, "edge %s -> %s brings the task to the %s, whose agent lives on and is not told why: add do: [{notify: {role: %s, prompt: NAME}}], or a prompt on %s",
+		case c.canBeWordless(e, s, role.Name):
+			c.addAdvice(RuleAgentUntold, e.Pos, "edge %s -> %s brings the task to the %s, whose agent lives on and is not told why: add do: [{notify: {role: %s, prompt: NAME}}], or a prompt on %s",
 				from, to.Name, role.Name, role.Name, to.Name)
 		}
 	}
@@ -243,9 +243,9 @@ func (c *checker) ownMove(e *Edge, from *State, role string) bool {
 	})
 }
 
-// wordless says that the edge can be taken by somebody who adds no words: another agent, or the engine. A
+// canBeWordless says that the edge can be taken by somebody who adds no words: another agent, or the engine. A
 // person and a tracker can say why.
-func (c *checker) wordless(e *Edge, from *State, role string) bool {
+func (c *checker) canBeWordless(e *Edge, from *State, role string) bool {
 	return slices.ContainsFunc(e.On, func(t Trigger) bool {
 		if t.Kind == OnRequest {
 			return slices.ContainsFunc(c.d.agentsOf(e), func(a string) bool { return a != role })

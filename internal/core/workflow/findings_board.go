@@ -15,8 +15,8 @@ func (c *checker) personTags() {
 			}
 			for _, tag := range t.Board.Tags {
 				if c.d.onlyPeopleSet(tag) && !c.d.usedUp(e, t.Board, tag) && c.d.comesBack(e, tag) {
-					c.advise(RuleTagKept, e.Pos, "edge %s needs the tag %s, which only people set, and leaves it on the card: the edge can be taken again although no person decided again: add do: [{untag_card: %s}]",
-						e.title(), tag, tag)
+					c.addAdvice(RuleTagKept, e.Pos, "edge %s needs the tag %s, which only people set, and leaves it on the card: the edge can be taken again although no person decided again: add do: [{untag_card: %s}]",
+						e.edgeTitle(), tag, tag)
 				}
 			}
 		}
@@ -39,24 +39,24 @@ func (d *Definition) onlyPeopleSet(pattern string) bool {
 
 // usedUp says that the edge cannot be taken a second time by the same card: it removes the tag or moves the card
 // away, or it counts up to a bound and leaves the tag for another edge, which removes it.
-func (d *Definition) usedUp(e *Edge, l *Lookout, tag string) bool {
-	if d.removes(e, l, tag) {
+func (d *Definition) usedUp(e *Edge, l *CardTrigger, tag string) bool {
+	if d.removesMatch(e, l, tag) {
 		return true
 	}
 	bounded := e.When != nil && slices.ContainsFunc(e.Count, func(op CountOp) bool { return op.Add && slices.Contains(e.When.Names, op.Counter) })
 	return bounded && slices.ContainsFunc(d.Edges, func(f Edge) bool {
 		return slices.ContainsFunc(f.On, func(t Trigger) bool {
-			return t.Kind == OnBoard && slices.Contains(t.Board.Tags, tag) && d.untags(&f, tag)
+			return t.Kind == OnBoard && slices.Contains(t.Board.Tags, tag) && d.removesTags(&f, tag)
 		})
 	})
 }
 
-// removes says that a card which took the edge does not look any more as the lookout wants, unless a person changes it.
-func (d *Definition) removes(e *Edge, l *Lookout, tag string) bool {
-	if d.untags(e, tag) {
+// removesMatch says that a card which took the edge does not look any more as the lookout wants, unless a person changes it.
+func (d *Definition) removesMatch(e *Edge, l *CardTrigger, tag string) bool {
+	if d.removesTags(e, tag) {
 		return true
 	}
-	to, _ := d.State(e.To)
+	to, _ := d.StateNamed(e.To)
 	for _, f := range slices.Concat(e.Do, to.OnEnter) {
 		switch f.Name {
 		case UntagCard:
@@ -74,18 +74,18 @@ func (d *Definition) removes(e *Edge, l *Lookout, tag string) bool {
 
 // rolesMoveTo says whether a role may move a card to the column.
 func (d *Definition) rolesMoveTo(column string) bool {
-	m, ok := d.Board.Column(column)
+	m, ok := d.Board.ColumnNamed(column)
 	return ok && !m.OnlyPeople()
 }
 
-// untags says whether the edge takes all tags that the pattern stands for off the card.
-func (d *Definition) untags(e *Edge, pattern string) bool {
-	to, _ := d.State(e.To)
+// removesTags says whether the edge takes all tags that the pattern stands for off the card.
+func (d *Definition) removesTags(e *Edge, pattern string) bool {
+	to, _ := d.StateNamed(e.To)
 	effects := slices.Concat(e.Do, to.OnEnter)
 	for i := range d.Board.Tags {
 		name := d.Board.Tags[i].Name
 		if tagMatches(pattern, name) && !slices.ContainsFunc(effects, func(f Effect) bool {
-			tag, ok := d.Board.Tag(f.Word)
+			tag, ok := d.Board.TagNamed(f.Word)
 			return f.Name == UntagCard && ok && tag.Name == name
 		}) {
 			return false
@@ -97,10 +97,10 @@ func (d *Definition) untags(e *Edge, pattern string) bool {
 // comesBack says whether a task that took the edge can come to where it begins without a person, with the tag still
 // on its card.
 func (d *Definition) comesBack(e *Edge, tag string) bool {
-	reached := d.reach([]string{e.To}, func(from string) []string {
+	reached := d.reachableStates([]string{e.To}, func(from string) []string {
 		var out []string
 		for _, i := range d.edgesFrom[from] {
-			if f := &d.Edges[i]; !d.untags(f, tag) && d.takenAlone(f, tag) {
+			if f := &d.Edges[i]; !d.removesTags(f, tag) && d.takenAlone(f, tag) {
 				out = append(out, f.To)
 			}
 		}

@@ -8,13 +8,13 @@ import (
 	"orange/internal/core/task"
 )
 
-// evidence makes sure that agents are told what gates ask of them, and that nobody judges
+// checkEvidence makes sure that agents are told what gates ask of them, and that nobody judges
 // their own work.
-func (c *checker) evidence() {
+func (c *checker) checkEvidence() {
 	for i := range c.d.Edges {
 		e := &c.d.Edges[i]
 		for _, from := range e.From {
-			writers := c.d.writers(e, from)
+			writers := c.d.evidenceWriters(e, from)
 			if len(writers) == 0 {
 				continue
 			}
@@ -36,11 +36,11 @@ func (c *checker) gateTold(e *Edge, g *Gate, roles []string) {
 	mentions := func(pattern *regexp.Regexp) bool {
 		return slices.ContainsFunc(roles, func(r string) bool { return slices.ContainsFunc(c.promptsOf(r), pattern.MatchString) })
 	}
-	if g.Verdict != "" && e.Answers(OnRequest, "") && !c.writesOther(g, roles) {
+	if g.Verdict != "" && e.AnswersTo(OnRequest, "") && !c.writesOther(g, roles) {
 		return // the verdict is stated by a command, which every agent is told and which writes the section
 	}
 	if !mentions(sectionPattern(g.Section)) {
-		c.advise(RuleGateUntold, g.Pos, "gate %s asks the %s for ## %s, and no prompt of the role mentions that section: name it in the prompt, spelled like this",
+		c.addAdvice(RuleGateUntold, g.Pos, "gate %s asks the %s for ## %s, and no prompt of the role mentions that section: name it in the prompt, spelled like this",
 			g.Name, orList(roles), g.Section)
 		return
 	}
@@ -54,7 +54,7 @@ func (c *checker) gateTold(e *Edge, g *Gate, roles []string) {
 		}
 	}
 	if len(missing) > 0 {
-		c.advise(RuleGateUntold, g.Pos, "gate %s asks the %s for %s in ## %s, and no prompt of the role mentions it: name it in the prompt, or drop the label",
+		c.addAdvice(RuleGateUntold, g.Pos, "gate %s asks the %s for %s in ## %s, and no prompt of the role mentions it: name it in the prompt, or drop the label",
 			g.Name, orList(roles), orList(missing), g.Section)
 	}
 }
@@ -98,14 +98,14 @@ func (c *checker) ownWork(e *Edge, from string, judges []string) {
 	if !slices.ContainsFunc(e.gates, func(g int) bool { return c.d.Gates[g].Verdict != "" }) {
 		return
 	}
-	authors := c.d.authors(from)
+	authors := c.d.workAuthors(from)
 	for _, judge := range judges {
 		switch {
 		case slices.ContainsFunc(authors, func(a string) bool { return a == judge || c.d.standIns(a, judge) }):
-			c.advise(RuleJudgesOwnWork, e.Pos, "edge %s asks for a verdict, and the %s, which may give it, is the author of what is judged: leave it out of by:, or let another role judge",
+			c.addAdvice(RuleJudgesOwnWork, e.Pos, "edge %s asks for a verdict, and the %s, which may give it, is the author of what is judged: leave it out of by:, or let another role judge",
 				from+" -> "+e.To, judge)
 		case slices.Contains(e.By, task.Actor(judge)) && c.d.handsOver(from, judge):
-			c.advise(RuleJudgesOwnWork, e.Pos, "edge %s asks for a verdict of the %s, which hands over its own work in %s: let another role judge, in a state of its own",
+			c.addAdvice(RuleJudgesOwnWork, e.Pos, "edge %s asks for a verdict of the %s, which hands over its own work in %s: let another role judge, in a state of its own",
 				from+" -> "+e.To, judge, from)
 		}
 	}
@@ -113,26 +113,26 @@ func (c *checker) ownWork(e *Edge, from string, judges []string) {
 
 // standIns says whether one of two roles stands in for the other.
 func (d *Definition) standIns(a, b string) bool {
-	x, okX := d.Role(a)
-	y, okY := d.Role(b)
+	x, okX := d.RoleNamed(a)
+	y, okY := d.RoleNamed(b)
 	return okX && okY && (x.StandsInFor == b || y.StandsInFor == a)
 }
 
-// authors lists the roles whose work a task brings to a state: those of the states before it. States in
+// workAuthors lists the roles whose work a task brings to a state: those of the states before it. States in
 // which a verdict is given, or a person acts, add nothing to the work.
-func (d *Definition) authors(state string) []string {
+func (d *Definition) workAuthors(state string) []string {
 	var out []string
 	seen := map[string]bool{state: true}
 	for queue := []string{state}; len(queue) > 0; queue = queue[1:] {
 		for _, name := range d.sources[queue[0]] {
-			s, ok := d.State(name)
+			s, ok := d.StateNamed(name)
 			if !ok || seen[name] {
 				continue
 			}
 			seen[name] = true
 			switch {
 			case s.Kind == Halt && s.Role == "" || s.Kind == Terminal:
-			case s.Role == "" || s.Kind == Waiting || s.Kind == HumanDo || s.Kind == Queued || d.judging(s):
+			case s.Role == "" || s.Kind == Waiting || s.Kind == HumanDo || s.Kind == Queued || d.onlyJudges(s):
 				queue = append(queue, name)
 			case d.makesSomething(s) && !slices.Contains(out, s.Role):
 				out = append(out, s.Role)
@@ -142,14 +142,14 @@ func (d *Definition) authors(state string) []string {
 	return out
 }
 
-// judging says that the agent of a state gives verdicts there and does nothing else.
-func (d *Definition) judging(s *State) bool {
+// onlyJudges says that the agent of a state gives verdicts there and does nothing else.
+func (d *Definition) onlyJudges(s *State) bool {
 	if s.Kind != Agent || d.handsOver(s.Name, s.Role) {
 		return false
 	}
 	return slices.ContainsFunc(d.edgesFrom[s.Name], func(i int) bool {
 		e := &d.Edges[i]
-		return slices.ContainsFunc(e.gates, func(g int) bool { return d.Gates[g].Verdict != "" }) && slices.Contains(d.writers(e, s.Name), s.Role)
+		return slices.ContainsFunc(e.gates, func(g int) bool { return d.Gates[g].Verdict != "" }) && slices.Contains(d.evidenceWriters(e, s.Name), s.Role)
 	})
 }
 
@@ -157,18 +157,18 @@ func (d *Definition) judging(s *State) bool {
 func (d *Definition) handsOver(state, role string) bool {
 	return slices.ContainsFunc(d.edgesFrom[state], func(i int) bool {
 		e := &d.Edges[i]
-		return slices.ContainsFunc(e.gates, func(g int) bool { return d.Gates[g].HandsOver() }) && slices.Contains(d.writers(e, state), role)
+		return slices.ContainsFunc(e.gates, func(g int) bool { return d.Gates[g].HandsOver() }) && slices.Contains(d.evidenceWriters(e, state), role)
 	})
 }
 
 // makesSomething says whether the agent of a state can change files, or leaves a text that a gate asks for.
 func (d *Definition) makesSomething(s *State) bool {
-	if r, ok := d.Role(s.Role); ok && r.Access == "full" {
+	if r, ok := d.RoleNamed(s.Role); ok && r.Access == "full" {
 		return true
 	}
 	return slices.ContainsFunc(d.edgesFrom[s.Name], func(i int) bool {
 		e := &d.Edges[i]
 		return slices.ContainsFunc(e.gates, func(g int) bool { return d.Gates[g].Section != "" && d.Gates[g].Verdict == "" }) &&
-			slices.Contains(d.writers(e, s.Name), s.Role)
+			slices.Contains(d.evidenceWriters(e, s.Name), s.Role)
 	})
 }

@@ -8,69 +8,69 @@ import (
 	"orange/internal/core/task"
 )
 
-// guards compares the edges that leave one state with one another.
-func (c *checker) guards() {
+// checkGuards compares the edges that leave one state with one another.
+func (c *checker) checkGuards() {
 	for i := range c.d.Edges {
-		c.never(&c.d.Edges[i])
+		c.checkNeverOpen(&c.d.Edges[i])
 	}
-	c.overlaps(New)
+	c.checkOverlaps(New)
 	agents := false
 	for i := range c.d.States {
 		s := &c.d.States[i]
-		c.overlaps(s.Name)
+		c.checkOverlaps(s.Name)
 		if s.Kind == Agent {
-			c.exits(s, agents)
+			c.checkExits(s, agents)
 			agents = true
 		}
 	}
 }
 
-// never finds a guard that holds for no value that its names can have.
-func (c *checker) never(e *Edge) {
+// checkNeverOpen finds a guard that holds for no value that its names can have.
+func (c *checker) checkNeverOpen(e *Edge) {
 	if e.When == nil {
 		return
 	}
 	for _, from := range e.From {
-		_, open, known := c.search(from, []*Guard{e.When}, func(env Env) bool { return holds(e.When, env) })
+		_, open, known := c.searchValues(from, []*Guard{e.When}, func(env Env) bool { return guardHolds(e.When, env) })
 		if open || !known {
 			return // overlap and exit-uncovered say what cannot be checked
 		}
 	}
-	c.report(RuleGuardNever, e.Pos, "edge %s: when: %s holds for no value: mend the guard, or drop the edge", e.title(), e.When.Source)
+	c.reportError(RuleGuardNever, e.Pos, "edge %s: when: %s holds for no value: mend the guard, or drop the edge", e.edgeTitle(), e.When.Source)
 }
 
-// overlaps finds pairs of edges from a state that can be open to the same thing.
-func (c *checker) overlaps(from string) {
+// checkOverlaps finds pairs of edges from a state that can be open to the same thing.
+func (c *checker) checkOverlaps(from string) {
 	list := c.d.edgesFrom[from]
 	for j := range list {
 		for i := range j {
-			if c.overlap(from, &c.d.Edges[list[i]], &c.d.Edges[list[j]]) {
+			if c.reportOverlap(from, &c.d.Edges[list[i]], &c.d.Edges[list[j]]) {
 				break // one is enough to say that this edge is in doubt
 			}
 		}
 	}
 }
 
-func (c *checker) overlap(from string, a, b *Edge) bool {
-	trigger, byVerb, ok := contested(a, b)
+func (c *checker) reportOverlap(from string, a, b *Edge) bool {
+	trigger, byVerb, ok := contestedTrigger(a, b)
 	if !ok || trigger.Kind == OnOutcome && asksMore(a, b) {
 		return false
 	}
-	values, both, known := c.search(from, []*Guard{a.When, b.When}, func(env Env) bool {
+	values, both, known := c.searchValues(from, []*Guard{a.When, b.When}, func(env Env) bool {
 		back := env[returnTo]
 		if byVerb && back != "" && (back == a.To) != (back == b.To) {
 			return false // the verb means the way back
 		}
 		waived := back != "" && (back == a.To || back == b.To)
 		excluded := trigger.Kind != OnCrashLimit && !waived && c.verdictsExclude(a, b)
-		return !excluded && holds(a.When, env) && holds(b.When, env)
+		return !excluded && guardHolds(a.When, env) && guardHolds(b.When, env)
 	})
 	switch {
 	case !known:
-		c.report(RuleOverlap, b.Pos, "%s -> %s and the edge on line %d cannot be checked: their counters have more than %d combinations: lower max, or name fewer counters in when:",
+		c.reportError(RuleOverlap, b.Pos, "%s -> %s and the edge on line %d cannot be checked: their counters have more than %d combinations: lower max, or name fewer counters in when:",
 			from, b.To, a.Pos.Line, maxCombinations)
 	case both:
-		c.report(RuleOverlap, b.Pos, "%s -> %s and the edge on line %d (to %s) both answer to %s, %s: make their guards, gates or actors exclude each other",
+		c.reportError(RuleOverlap, b.Pos, "%s -> %s and the edge on line %d (to %s) both answer to %s, %s: make their guards, gates or actors exclude each other",
 			from, b.To, a.Pos.Line, a.To, trigger, values)
 	}
 	return both || !known
@@ -82,11 +82,11 @@ func asksMore(a, b *Edge) bool {
 	return len(a.Gates) > len(b.Gates) && !slices.ContainsFunc(b.Gates, func(g string) bool { return !slices.Contains(a.Gates, g) })
 }
 
-// contested finds the trigger that both edges answer to. Requests contend when they
+// contestedTrigger finds the trigger that both edges answer to. Requests contend when they
 // name the same state, or the same verb with the same gates.
-func contested(a, b *Edge) (on Trigger, byVerb, ok bool) {
+func contestedTrigger(a, b *Edge) (on Trigger, byVerb, ok bool) {
 	for _, t := range a.On {
-		if !b.Answers(t.Kind, t.Value) {
+		if !b.AnswersTo(t.Kind, t.Value) {
 			continue
 		}
 		if t.Kind != OnRequest && t.Kind != OnCreate {
@@ -101,7 +101,7 @@ func contested(a, b *Edge) (on Trigger, byVerb, ok bool) {
 }
 
 func shareActor(a, b *Edge) bool {
-	may := func(e *Edge, x task.Actor) bool { return e.Permits(x) || e.Asks(x) }
+	may := func(e *Edge, x task.Actor) bool { return e.PermitsActor(x) || e.AsksForConsent(x) }
 	return slices.ContainsFunc(a.By, func(x task.Actor) bool { return may(b, x) }) ||
 		slices.ContainsFunc(a.Confirm, func(x task.Actor) bool { return may(b, x) })
 }
@@ -119,48 +119,48 @@ func (c *checker) verdictsExclude(a, b *Edge) bool {
 	return false
 }
 
-// exits makes sure that whatever an agent leaves behind when it ends, some edge
+// checkExits makes sure that whatever an agent leaves behind when it ends, some edge
 // answers. told says that the missing crash counter was reported already.
-func (c *checker) exits(s *State, told bool) {
+func (c *checker) checkExits(s *State, told bool) {
 	switch {
 	case c.d.CrashCounter() == nil && !told:
-		c.report(RuleExitUncovered, s.Pos, "state %s has an agent and no counter counts its crashes: add a counter with {max: 2, per: state, counts: crashes}", s.Name)
-	case c.d.CrashCounter() != nil && !c.d.answered(s.Name, OnCrashLimit):
-		c.report(RuleExitUncovered, s.Pos, "state %s has an agent and no edge for when it keeps dying: add an edge with on: crash-limit", s.Name)
+		c.reportError(RuleExitUncovered, s.Pos, "state %s has an agent and no counter counts its crashes: add a counter with {max: 2, per: state, counts: crashes}", s.Name)
+	case c.d.CrashCounter() != nil && !c.d.hasTriggerFrom(s.Name, OnCrashLimit):
+		c.reportError(RuleExitUncovered, s.Pos, "state %s has an agent and no edge for when it keeps dying: add an edge with on: crash-limit", s.Name)
 	}
 	var seen []string
 	for _, i := range c.d.edgesFrom[s.Name] {
 		e := &c.d.Edges[i]
 		key := gateKey(e)
-		if e.When != nil && e.on(OnExit) && !slices.Contains(seen, key) {
+		if e.When != nil && e.hasTrigger(OnExit) && !slices.Contains(seen, key) {
 			seen = append(seen, key)
-			c.gap(s, e, OnExit)
+			c.checkGap(s, e, OnExit)
 		}
-		if e.When != nil && e.on(OnCrashLimit) && !slices.Contains(seen, "crash-limit") {
+		if e.When != nil && e.hasTrigger(OnCrashLimit) && !slices.Contains(seen, "crash-limit") {
 			seen = append(seen, "crash-limit")
-			c.gap(s, e, OnCrashLimit)
+			c.checkGap(s, e, OnCrashLimit)
 		}
 	}
 }
 
-// gap finds values for which none of the edges opens that ask for no more than e.
-func (c *checker) gap(s *State, e *Edge, kind TriggerKind) {
+// checkGap finds values for which none of the edges opens that ask for no more than e.
+func (c *checker) checkGap(s *State, e *Edge, kind TriggerKind) {
 	var guards []*Guard
 	for _, i := range c.d.edgesFrom[s.Name] {
 		f := &c.d.Edges[i]
-		if f.on(kind) && (kind == OnCrashLimit || subset(f.Gates, e.Gates)) {
+		if f.hasTrigger(kind) && (kind == OnCrashLimit || isSubset(f.Gates, e.Gates)) {
 			guards = append(guards, f.When)
 		}
 	}
-	values, open, known := c.search(s.Name, guards, func(env Env) bool {
-		return !slices.ContainsFunc(guards, func(g *Guard) bool { return holds(g, env) })
+	values, open, known := c.searchValues(s.Name, guards, func(env Env) bool {
+		return !slices.ContainsFunc(guards, func(g *Guard) bool { return guardHolds(g, env) })
 	})
 	what := kindOfExit(kind, e)
 	switch {
 	case !known:
-		c.report(RuleExitUncovered, e.Pos, "state %s: %s cannot be checked: the counters have more than %d combinations: lower max, or name fewer counters in when:", s.Name, what, maxCombinations)
+		c.reportError(RuleExitUncovered, e.Pos, "state %s: %s cannot be checked: the counters have more than %d combinations: lower max, or name fewer counters in when:", s.Name, what, maxCombinations)
 	case open:
-		c.report(RuleExitUncovered, e.Pos, "state %s: no edge answers to %s %s: widen a guard, or add an edge", s.Name, what, values)
+		c.reportError(RuleExitUncovered, e.Pos, "state %s: no edge answers to %s %s: widen a guard, or add an edge", s.Name, what, values)
 	}
 }
 
@@ -177,8 +177,8 @@ func gateKey(e *Edge) string {
 	return "exit " + strings.Join(slices.Compact(sorted), " ")
 }
 
-func sameNames(a, b []string) bool { return subset(a, b) && subset(b, a) }
+func sameNames(a, b []string) bool { return isSubset(a, b) && isSubset(b, a) }
 
-func subset(a, b []string) bool {
+func isSubset(a, b []string) bool {
 	return !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
 }

@@ -12,26 +12,26 @@ const (
 	workerResult    = "worker-result"
 )
 
-// outcomes makes sure that the words which edges wait for can be said.
-func (c *checker) outcomes() {
+// checkOutcomes makes sure that the words which edges wait for can be said.
+func (c *checker) checkOutcomes() {
 	for i := range c.d.Edges {
 		e := &c.d.Edges[i]
 		for _, t := range e.On {
 			if t.Kind != OnOutcome && t.Kind != OnConsult {
 				continue
 			}
-			if speakers := c.speakers(e); len(speakers) > 0 {
-				c.sayable(e, t, speakers)
+			if speakers := c.speakingRoles(e); len(speakers) > 0 {
+				c.checkSayable(e, t, speakers)
 			}
 		}
 	}
 }
 
-// speakers lists the roles whose word takes an edge on an outcome.
-func (c *checker) speakers(e *Edge) []*Role {
+// speakingRoles lists the roles whose word takes an edge on an outcome.
+func (c *checker) speakingRoles(e *Edge) []*Role {
 	var out []*Role
 	add := func(name string) {
-		if r, ok := c.d.Role(name); ok && !slices.Contains(out, r) {
+		if r, ok := c.d.RoleNamed(name); ok && !slices.Contains(out, r) {
 			out = append(out, r)
 		}
 	}
@@ -39,18 +39,18 @@ func (c *checker) speakers(e *Edge) []*Role {
 		add(string(a))
 	}
 	for _, from := range e.From {
-		if s, ok := c.d.State(from); ok && len(e.By)+len(e.Confirm) == 0 {
+		if s, ok := c.d.StateNamed(from); ok && len(e.By)+len(e.Confirm) == 0 {
 			add(s.Role)
 		}
 	}
 	return out
 }
 
-func (c *checker) sayable(e *Edge, t Trigger, speakers []*Role) {
+func (c *checker) checkSayable(e *Edge, t Trigger, speakers []*Role) {
 	var deaf, mute []string // roles that cannot say it, and roles that are not told how
 	for _, r := range speakers {
 		switch {
-		case c.says(r, t):
+		case c.canSay(r, t):
 			return
 		case r.Protocol == "":
 			mute = append(mute, r.Name)
@@ -63,15 +63,15 @@ func (c *checker) sayable(e *Edge, t Trigger, speakers []*Role) {
 		what = "a question to the " + t.Value
 	}
 	if len(mute) > 0 {
-		c.advise(RuleOutcomeCode, e.Pos, "edge %s waits for %s, and the %s has no protocol to say it with: add protocol: to the role, or name orange task report in its prompt",
-			e.title(), what, orList(mute))
+		c.addAdvice(RuleOutcomeCode, e.Pos, "edge %s waits for %s, and the %s has no protocol to say it with: add protocol: to the role, or name orange task report in its prompt",
+			e.edgeTitle(), what, orList(mute))
 		return
 	}
-	c.report(RuleOutcomeCode, e.Pos, "edge %s waits for %s, which the %s cannot say: %s", e.title(), what, orList(deaf), sayInstead(speakers[0], t))
+	c.reportError(RuleOutcomeCode, e.Pos, "edge %s waits for %s, which the %s cannot say: %s", e.edgeTitle(), what, orList(deaf), sayInstead(speakers[0], t))
 }
 
-// says says whether an agent of the role can say what the trigger waits for.
-func (c *checker) says(r *Role, t Trigger) bool {
+// canSay says whether an agent of the role can say what the trigger waits for.
+func (c *checker) canSay(r *Role, t Trigger) bool {
 	if t.Kind == OnConsult {
 		return r.Protocol == workerResult
 	}
@@ -108,8 +108,8 @@ func (c *checker) promptSays(role, words string) bool {
 func (c *checker) promptsOf(role string) []string {
 	if c.told == nil {
 		c.told = map[string][]string{}
-		for _, a := range c.d.audiences() {
-			if p, ok := c.d.Prompt(a.prompt); ok && !slices.Contains(c.told[a.role], p.Text) {
+		for _, a := range c.d.promptAudiences() {
+			if p, ok := c.d.PromptNamed(a.prompt); ok && !slices.Contains(c.told[a.role], p.Text) {
 				c.told[a.role] = append(c.told[a.role], p.Text)
 			}
 		}
@@ -128,7 +128,7 @@ func (c *checker) promptsOf(role string) []string {
 func (d *Definition) agentsOf(e *Edge) []string {
 	var out []string
 	for _, a := range slices.Concat(e.By, e.Confirm) {
-		if _, ok := d.Role(string(a)); ok && !slices.Contains(out, string(a)) {
+		if _, ok := d.RoleNamed(string(a)); ok && !slices.Contains(out, string(a)) {
 			out = append(out, string(a))
 		}
 	}
@@ -136,14 +136,16 @@ func (d *Definition) agentsOf(e *Edge) []string {
 }
 
 // onWord says whether the edge answers to what an agent says about its work.
-func (e *Edge) onWord() bool { return e.on(OnOutcome) || e.on(OnConsult) || e.on(OnUnexpected) }
+func (e *Edge) onWord() bool {
+	return e.hasTrigger(OnOutcome) || e.hasTrigger(OnConsult) || e.hasTrigger(OnUnexpected)
+}
 
-// writers lists the roles whose agents can leave what an edge out of a state asks for: those that it names, and
+// evidenceWriters lists the roles whose agents can leave what an edge out of a state asks for: those that it names, and
 // the state's own where the agent only has to end or to say how it went.
-func (d *Definition) writers(e *Edge, from string) []string {
+func (d *Definition) evidenceWriters(e *Edge, from string) []string {
 	out := d.agentsOf(e)
-	s, ok := d.State(from)
-	if ok && s.Role != "" && (e.on(OnExit) || e.onWord()) && len(e.By)+len(e.Confirm) == 0 {
+	s, ok := d.StateNamed(from)
+	if ok && s.Role != "" && (e.hasTrigger(OnExit) || e.onWord()) && len(e.By)+len(e.Confirm) == 0 {
 		out = append(out, s.Role)
 	}
 	return out

@@ -18,9 +18,9 @@ var (
 // that of the one it is told instead of.
 type audience struct{ prompt, role, in string }
 
-// prompts makes sure that whoever is told to make a move may make it.
-func (c *checker) prompts() {
-	readers := c.d.audiences()
+// checkPrompts makes sure that whoever is told to make a move may make it.
+func (c *checker) checkPrompts() {
+	readers := c.d.promptAudiences()
 	for i := range c.d.Prompts {
 		p := &c.d.Prompts[i]
 		c.promptVars(p)
@@ -33,7 +33,7 @@ func (c *checker) prompts() {
 			}
 		}
 		if !used && !OwnMessage(p.Name) {
-			c.report(RulePromptUnused, p.Pos, "prompt %s is used by no role, state or effect: use it, or drop it", p.Name)
+			c.reportError(RulePromptUnused, p.Pos, "prompt %s is used by no role, state or effect: use it, or drop it", p.Name)
 		}
 	}
 }
@@ -41,9 +41,9 @@ func (c *checker) prompts() {
 // promptVars finds variables of people that the file does not declare: nobody learns that they are wanted.
 func (c *checker) promptVars(p *Prompt) {
 	for _, name := range PersonsVars(p.Text) {
-		if _, ok := c.d.Var(name); !ok {
-			c.advise(RuleVariableUnknown, p.Pos, "prompt %s names {vars.%s}, and vars: does not declare it: add vars: {%s: {describe: ...}}%s",
-				p.Name, name, name, similar(name, namesOf(c.d.Vars, func(v *Var) string { return v.Name })))
+		if _, ok := c.d.VarNamed(name); !ok {
+			c.addAdvice(RuleVariableUnknown, p.Pos, "prompt %s names {vars.%s}, and vars: does not declare it: add vars: {%s: {describe: ...}}%s",
+				p.Name, name, name, suggestSimilar(name, namesOf(c.d.Vars, func(v *Var) string { return v.Name })))
 		}
 	}
 }
@@ -58,7 +58,7 @@ func (c *checker) promptEdges(p *Prompt, told audience) {
 				continue
 			}
 			said = append(said, to)
-			c.report(RulePromptEdge, p.Pos, "prompt %s tells the %s to set --status %s, and no edge to %s on request is by %s: add the edge, or change the prompt",
+			c.reportError(RulePromptEdge, p.Pos, "prompt %s tells the %s to set --status %s, and no edge to %s on request is by %s: add the edge, or change the prompt",
 				p.Name, role, to, to, role)
 		}
 	}
@@ -77,17 +77,17 @@ func (c *checker) promptVerdicts(p *Prompt, told audience) {
 		for i := range c.d.Edges {
 			e := &c.d.Edges[i]
 			_, asks := c.d.AsksForVerdict(e, m[1])
-			if !asks || !e.Permits(task.Actor(told.role)) || !slices.ContainsFunc(e.From, func(from string) bool { return c.d.worksIn(told.in, from) }) {
+			if !asks || !e.PermitsActor(task.Actor(told.role)) || !slices.ContainsFunc(e.From, func(from string) bool { return c.d.worksIn(told.in, from) }) {
 				continue
 			}
 			found = true
-			if !e.Answers(OnRequest, "") {
-				c.report(RulePromptEdge, e.Pos, "prompt %s tells the %s to state %s by command, and the edge to %s that asks for it is not taken on request: add request to its on",
+			if !e.AnswersTo(OnRequest, "") {
+				c.reportError(RulePromptEdge, e.Pos, "prompt %s tells the %s to state %s by command, and the edge to %s that asks for it is not taken on request: add request to its on",
 					p.Name, told.role, m[1], e.To)
 			}
 		}
 		if !found {
-			c.report(RulePromptEdge, p.Pos, "prompt %s tells the %s to state %s by command, and no edge by %s asks for that verdict: add the edge, or change the prompt",
+			c.reportError(RulePromptEdge, p.Pos, "prompt %s tells the %s to state %s by command, and no edge by %s asks for that verdict: add the edge, or change the prompt",
 				p.Name, told.role, m[1], told.role)
 		}
 	}
@@ -97,7 +97,7 @@ func (c *checker) promptVerdicts(p *Prompt, told audience) {
 // prompt is told, and is the listener's to ask for.
 func (d *Definition) mayAsk(a audience, to string) bool {
 	return slices.ContainsFunc(d.Edges, func(e Edge) bool {
-		return e.To == to && e.Answers(OnRequest, "") && (e.Permits(task.Actor(a.role)) || e.Asks(task.Actor(a.role))) &&
+		return e.To == to && e.AnswersTo(OnRequest, "") && (e.PermitsActor(task.Actor(a.role)) || e.AsksForConsent(task.Actor(a.role))) &&
 			slices.ContainsFunc(e.From, func(from string) bool { return d.worksIn(a.in, from) })
 	})
 }
@@ -118,9 +118,9 @@ func (d *Definition) worksIn(role, state string) bool {
 	return anywhere
 }
 
-// audiences lists who is told what. A role that another one stands in for is told that
+// promptAudiences lists who is told what. A role that another one stands in for is told that
 // one's prompt while it lives.
-func (d *Definition) audiences() []audience {
+func (d *Definition) promptAudiences() []audience {
 	var out []audience
 	tell := func(prompt, role, in string) {
 		if r := (audience{prompt, role, in}); prompt != "" && role != "" && !slices.Contains(out, r) {

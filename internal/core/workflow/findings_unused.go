@@ -2,22 +2,22 @@ package workflow
 
 import "slices"
 
-// unused finds what is declared and never asked for.
-func (c *checker) unused() {
+// checkUnused finds what is declared and never asked for.
+func (c *checker) checkUnused() {
 	for i := range c.d.Counters {
 		if n := &c.d.Counters[i]; !n.Crashes && !n.Silence && !c.d.usesCounter(n.Name) {
-			c.report(RuleCounterUnused, n.Pos, "counter %s is neither counted nor asked for: use it in count:, when: or a prompt, or drop it", n.Name)
+			c.reportError(RuleCounterUnused, n.Pos, "counter %s is neither counted nor asked for: use it in count:, when: or a prompt, or drop it", n.Name)
 		}
 	}
 	for i := range c.d.Gates {
 		g := &c.d.Gates[i]
 		if !slices.ContainsFunc(c.d.Edges, func(e Edge) bool { return slices.Contains(e.Gates, g.Name) }) {
-			c.report(RuleGateUnused, g.Pos, "gate %s is on no edge: use it, or drop it", g.Name)
+			c.reportError(RuleGateUnused, g.Pos, "gate %s is on no edge: use it, or drop it", g.Name)
 		}
 	}
 	for i := range c.d.Roles {
 		if r := &c.d.Roles[i]; !c.d.startsRole(r.Name) {
-			c.report(RuleRoleUnused, r.Pos, "nothing starts role %s: give it a state or a spawn_agent, or drop it", r.Name)
+			c.reportError(RuleRoleUnused, r.Pos, "nothing starts role %s: give it a state or a spawn_agent, or drop it", r.Name)
 		}
 	}
 }
@@ -30,8 +30,8 @@ func (d *Definition) usesCounter(name string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(d.Prompts, func(p Prompt) bool { return slices.Contains(Variables(p.Text), name) }) ||
-		slices.ContainsFunc(d.Roles, func(r Role) bool { return slices.Contains(Variables(r.Window), name) })
+	return slices.ContainsFunc(d.Prompts, func(p Prompt) bool { return slices.Contains(PromptVariables(p.Text), name) }) ||
+		slices.ContainsFunc(d.Roles, func(r Role) bool { return slices.Contains(PromptVariables(r.Window), name) })
 }
 
 func (d *Definition) startsRole(name string) bool {

@@ -8,8 +8,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// kinds counts what the gate asks for; a good one asks for one thing.
-func (g *Gate) kinds() int {
+// kindCount counts what the gate asks for; a good one asks for one thing.
+func (g *Gate) kindCount() int {
 	n := 0
 	for _, asks := range []bool{g.Section != "", g.Evidence != "", g.File != "", len(g.Children) > 0} {
 		if asks {
@@ -19,9 +19,9 @@ func (g *Gate) kinds() int {
 	return n
 }
 
-// Fact names what the runtime has to look up for the gate, "" if nothing: a section is
+// FactName names what the runtime has to look up for the gate, "" if nothing: a section is
 // read anyhow.
-func (g *Gate) Fact() string {
+func (g *Gate) FactName() string {
 	switch {
 	case g.Evidence != "":
 		return g.Evidence
@@ -58,12 +58,12 @@ func badPath(file string) string {
 	return ""
 }
 
-func (n *names) gate(g *Gate) {
+func (n *nameResolver) checkGate(g *Gate) {
 	for _, s := range g.Children {
-		n.need(n.d.hasState(s), g.Pos, "gate %s: state %q is not declared: use %s%s", g.Name, s, n.d.stateNames(), n.d.similarState(s))
+		n.requireThat(n.d.hasState(s), g.Pos, "gate %s: state %q is not declared: use %s%s", g.Name, s, n.d.stateNames(), n.d.similarState(s))
 	}
-	for _, name := range Variables(g.File) {
-		n.need(name == "enhancement_name" || name == "enhancement_dir", g.Pos, "gate %s: file: {%s} cannot be used in a path: use {enhancement_name} or {enhancement_dir}", g.Name, name)
+	for _, name := range PromptVariables(g.File) {
+		n.requireThat(name == "enhancement_name" || name == "enhancement_dir", g.Pos, "gate %s: file: {%s} cannot be used in a path: use {enhancement_name} or {enhancement_dir}", g.Name, name)
 	}
 }
 
@@ -79,9 +79,9 @@ func (d *Definition) WaitsForChildren(state string) bool {
 	return false
 }
 
-// Over says whether nothing becomes of a task any more that is in a state.
-func (d *Definition) Over(state string) bool {
-	s, ok := d.State(state)
+// IsTerminal says whether nothing becomes of a task any more that is in a state.
+func (d *Definition) IsTerminal(state string) bool {
+	s, ok := d.StateNamed(state)
 	return ok && s.Kind == Terminal
 }
 
@@ -130,13 +130,13 @@ func (d *Definition) VerdictSections(state string) []string {
 // MayJudge says whether a role may use a verdict that stands in the section while a task is
 // in the state: the state is its own, or an edge that asks for the verdict is.
 func (d *Definition) MayJudge(state, section, role string) bool {
-	if s, ok := d.State(state); ok && s.Role == role {
+	if s, ok := d.StateNamed(state); ok && s.Role == role {
 		return true
 	}
 	for _, i := range d.edgesFrom[state] {
 		e := &d.Edges[i]
 		asks := slices.ContainsFunc(e.gates, func(g int) bool { return d.Gates[g].Verdict != "" && d.Gates[g].Section == section })
-		if asks && e.Permits(task.Actor(role)) {
+		if asks && e.PermitsActor(task.Actor(role)) {
 			return true
 		}
 	}

@@ -61,7 +61,7 @@ func compileGuard(source string, env Env, pos Pos) (*Guard, error) {
 	}
 	for _, name := range names.found {
 		if _, ok := env[name]; !ok {
-			return nil, fmt.Errorf("guard %q: %s is not known%s", source, name, similar(name, slices.Sorted(maps.Keys(env))))
+			return nil, fmt.Errorf("guard %q: %s is not known%s", source, name, suggestSimilar(name, slices.Sorted(maps.Keys(env))))
 		}
 	}
 	program, err := expr.Compile(source, expr.Env(map[string]any(env)), expr.AsBool(), expr.DisableAllBuiltins(), expr.Optimize(true))
@@ -104,9 +104,9 @@ func (c *nameCollector) Visit(node *ast.Node) {
 			c.strange = n.Value
 		}
 	case *ast.UnaryNode:
-		c.operator(n.Operator)
+		c.checkOperator(n.Operator)
 	case *ast.BinaryNode:
-		c.operator(n.Operator)
+		c.checkOperator(n.Operator)
 	case *ast.IntegerNode:
 		c.most = max(c.most, n.Value)
 	case *ast.BoolNode, *ast.StringNode, *ast.ArrayNode:
@@ -115,7 +115,7 @@ func (c *nameCollector) Visit(node *ast.Node) {
 	}
 }
 
-func (c *nameCollector) operator(op string) {
+func (c *nameCollector) checkOperator(op string) {
 	if !slices.Contains(guardOperators[:], op) {
 		c.strange = "operator " + op
 	}

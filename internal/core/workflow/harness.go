@@ -12,19 +12,19 @@ import (
 // and the effort it runs with.
 func readChoices(v value, what string) []task.Choice {
 	var out []task.Choice
-	for _, item := range v.list() {
+	for _, item := range v.readList() {
 		c := task.Choice{}
-		if item.kind() != "a mapping" {
-			c.Harness = item.text(what)
+		if item.describeKind() != "a mapping" {
+			c.Harness = item.readText(what)
 		} else {
-			for _, p := range item.pairs(what) {
+			for _, p := range item.readPairs(what) {
 				switch p.key {
 				case "harness":
-					c.Harness = p.val.text(what)
+					c.Harness = p.val.readText(what)
 				case "model":
-					c.Model = p.val.text(what)
+					c.Model = p.val.readText(what)
 				case "effort":
-					c.Effort = p.val.text(what)
+					c.Effort = p.val.readText(what)
 				default:
 					unknownKey(v.r, p, what, "harness", "model", "effort")
 				}
@@ -32,12 +32,12 @@ func readChoices(v value, what string) []task.Choice {
 		}
 		checkChoice(v.r, item.pos, what, c)
 		if v.r.err == nil && slices.Contains(out, c) {
-			v.r.fail(item.pos, "%s: %s is named twice: each is tried once", what, c)
+			v.r.failAt(item.pos, "%s: %s is named twice: each is tried once", what, c)
 		}
 		out = append(out, c)
 	}
 	if v.r.err == nil && len(out) == 0 {
-		v.r.fail(v.pos, "%s: the list is empty: name a harness such as claude, or drop the key", what)
+		v.r.failAt(v.pos, "%s: the list is empty: name a harness such as claude, or drop the key", what)
 	}
 	return out
 }
@@ -45,19 +45,19 @@ func readChoices(v value, what string) []task.Choice {
 // checkChoice refuses what cannot name an agent. Whether there is one of that name, whoever starts it knows.
 func checkChoice(r *reader, pos Pos, what string, c task.Choice) {
 	if r.err == nil && c.Harness == "" {
-		r.fail(pos, "%s: a choice names no harness: use %s, %s, or a harness such as claude", what, TaskHarness, ReviewHarness)
+		r.failAt(pos, "%s: a choice names no harness: use %s, %s, or a harness such as claude", what, TaskHarness, ReviewHarness)
 	}
 	for _, text := range []string{c.Harness, c.Model, c.Effort} {
 		if r.err == nil && (strings.HasPrefix(text, "-") || strings.ContainsFunc(text, unicode.IsControl)) {
-			r.fail(pos, "%s: %q begins with a dash or has control characters: give a name", what, text)
+			r.failAt(pos, "%s: %q begins with a dash or has control characters: give a name", what, text)
 		}
 	}
 }
 
-// choose settles the agents of a role. The model and the effort beside harness: belong to the one agent that it names.
-func (role *Role) choose(r *reader, pos Pos, model, effort string) {
+// settleChoices settles the agents of a role. The model and the effort beside harness: belong to the one agent that it names.
+func (role *Role) settleChoices(r *reader, pos Pos, model, effort string) {
 	if r.err == nil && model+effort != "" && len(role.Choices) > 1 {
-		r.fail(pos, "role %s: several harnesses with one model or effort: write each as {harness: NAME, model: MODEL, effort: EFFORT}", role.Name)
+		r.failAt(pos, "role %s: several harnesses with one model or effort: write each as {harness: NAME, model: MODEL, effort: EFFORT}", role.Name)
 		return
 	}
 	if len(role.Choices) == 0 {

@@ -41,31 +41,31 @@ func splitFragments(text string) (main string, list []fragment) {
 	return text[:at[0][0]], list
 }
 
-// Expand returns the text of a workflow with the fragments that it includes. read gives the text of a file in the
+// ExpandIncludes returns the text of a workflow with the fragments that it includes. read gives the text of a file in the
 // folder of the workflow. A text that cannot be read is returned as it is: Parse says what is wrong with it.
-func Expand(file, text string, read func(name string) (string, error)) (string, error) {
+func ExpandIncludes(file, text string, read func(name string) (string, error)) (string, error) {
 	main, have := splitFragments(text)
 	if len(have) > 0 || !strings.Contains(main, "include") {
 		return text, nil
 	}
 	r := &reader{file: file}
-	root, ok := r.open(main)
-	if !ok || !slices.Contains(root.keys(), "include") {
+	root, ok := r.openRoot(main)
+	if !ok || !slices.Contains(root.mappingKeys(), "include") {
 		return text, nil
 	}
 	var b strings.Builder
 	b.WriteString(strings.TrimRight(main, "\n") + "\n")
-	for _, p := range root.pairs("the workflow") {
+	for _, p := range root.readPairs("the workflow") {
 		if p.key != "include" {
 			continue
 		}
-		for _, v := range p.val.included() {
+		for _, v := range p.val.includedFiles() {
 			got, err := read(v.name)
 			if err != nil {
-				r.fail(v.pos, "include: %s cannot be read: %s", v.name, firstLine(err))
+				r.failAt(v.pos, "include: %s cannot be read: %s", v.name, firstLine(err))
 			}
 			if fragmentLine.MatchString(got + "\n") {
-				r.fail(v.pos, "include: %s has a line that begins with --- # include: take it out", v.name)
+				r.failAt(v.pos, "include: %s has a line that begins with --- # include: take it out", v.name)
 			}
 			fmt.Fprintf(&b, "--- # include %s\n%s\n", v.name, strings.TrimRight(got, "\n"))
 		}
@@ -82,20 +82,20 @@ type inclusion struct {
 	pos  Pos
 }
 
-func (v value) included() []inclusion {
+func (v value) includedFiles() []inclusion {
 	var out []inclusion
-	for _, item := range v.list() {
-		name := item.text("include")
+	for _, item := range v.readList() {
+		name := item.readText("include")
 		switch extension := path.Ext(name); {
 		case v.r.err != nil:
 		case !plainFile.MatchString(name):
-			v.r.fail(item.pos, "include: %q is not a file of the same folder: give its name, without a path", name)
+			v.r.failAt(item.pos, "include: %q is not a file of the same folder: give its name, without a path", name)
 		case extension != ".yaml" && extension != ".yml":
-			v.r.fail(item.pos, "include: %q: fragments are written in YAML: call the file .yaml", name)
+			v.r.failAt(item.pos, "include: %q: fragments are written in YAML: call the file .yaml", name)
 		case slices.ContainsFunc(out, func(i inclusion) bool { return i.name == name }):
-			v.r.fail(item.pos, "include: %s is given twice: keep one", name)
+			v.r.failAt(item.pos, "include: %s is given twice: keep one", name)
 		case len(out) == maxFragments:
-			v.r.fail(item.pos, "include: there are more than %d fragments: put some together", maxFragments)
+			v.r.failAt(item.pos, "include: there are more than %d fragments: put some together", maxFragments)
 		}
 		out = append(out, inclusion{name, item.pos})
 	}
@@ -109,12 +109,12 @@ func (d *Definition) readFragments(r *reader, include []inclusion, have []fragme
 	for _, i := range include {
 		at := slices.IndexFunc(have, func(f fragment) bool { return f.name == i.name })
 		if at < 0 {
-			r.fail(i.pos, "include: the text of %s is not here: check the file itself, or the output of orange workflow show", i.name)
+			r.failAt(i.pos, "include: the text of %s is not here: check the file itself, or the output of orange workflow show", i.name)
 			return
 		}
 		part := &reader{file: path.Join(path.Dir(strings.ReplaceAll(r.file, `\`, "/")), i.name)}
 		part.part = part.file
-		if root, ok := part.open(have[at].text); ok {
+		if root, ok := part.openRoot(have[at].text); ok {
 			d.readFragment(part, root)
 		}
 		if part.err != nil && r.err == nil {
@@ -123,14 +123,14 @@ func (d *Definition) readFragments(r *reader, include []inclusion, have []fragme
 	}
 	for _, f := range have {
 		if !slices.ContainsFunc(include, func(i inclusion) bool { return i.name == f.name }) {
-			r.fail(beginning, "the text of %s is here, and include: does not name it: add it, or take the text out", f.name)
+			r.failAt(beginning, "the text of %s is here, and include: does not name it: add it, or take the text out", f.name)
 		}
 	}
 	d.declaredOnce(r)
 }
 
 func (d *Definition) readFragment(r *reader, root value) {
-	for _, p := range root.pairs("the fragment") {
+	for _, p := range root.readPairs("the fragment") {
 		switch p.key {
 		case "roles":
 			d.readRoles(p.val)
@@ -176,10 +176,10 @@ func (d *Definition) declaredOnce(r *reader) {
 
 // IsFragment says whether a text declares nothing but what a fragment may: it is no workflow of its own.
 func IsFragment(file, text string) bool {
-	root, ok := (&reader{file: file}).open(text)
+	root, ok := (&reader{file: file}).openRoot(text)
 	if !ok || inJSON(file, text) {
 		return false
 	}
-	keys := root.keys()
+	keys := root.mappingKeys()
 	return len(keys) > 0 && !slices.ContainsFunc(keys, func(k string) bool { return !slices.Contains(fragmentKeys[:], k) })
 }

@@ -10,7 +10,7 @@ import (
 
 // withFragments expands and reads a workflow that is in a folder with these files.
 func withFragments(text string, files map[string]string) (*workflow.Definition, error) {
-	whole, err := workflow.Expand("dir/t.yaml", text, func(name string) (string, error) {
+	whole, err := workflow.ExpandIncludes("dir/t.yaml", text, func(name string) (string, error) {
 		got, ok := files[name]
 		if !ok {
 			return "", errors.New("no such file")
@@ -41,7 +41,7 @@ func TestAWorkflowInPartsIsTheSameAsAWholeOne(t *testing.T) {
 	for _, f := range d.Check() {
 		t.Error(f)
 	}
-	if r, ok := d.Role("worker"); !ok || r.Pos.File != "dir/shared.yaml" || r.Pos.Line != 3 || len(d.Prompts) != 1 || len(d.Counters) != 2 {
+	if r, ok := d.RoleNamed("worker"); !ok || r.Pos.File != "dir/shared.yaml" || r.Pos.Line != 3 || len(d.Prompts) != 1 || len(d.Counters) != 2 {
 		t.Errorf("roles %+v, prompts %+v, counters %+v", d.Roles, d.Prompts, d.Counters)
 	}
 	// what is pinned is the whole, and reads again without any file
@@ -49,7 +49,7 @@ func TestAWorkflowInPartsIsTheSameAsAWholeOne(t *testing.T) {
 	if err != nil || again.Hash != d.Hash || !strings.Contains(d.Text, "# what all workflows share") {
 		t.Errorf("%v: %q", err, d.Text)
 	}
-	if whole, err := workflow.Expand("other/t.yaml", d.Text, nil); err != nil || whole != d.Text {
+	if whole, err := workflow.ExpandIncludes("other/t.yaml", d.Text, nil); err != nil || whole != d.Text {
 		t.Errorf("a text that has its fragments is expanded once more: %v", err)
 	}
 }

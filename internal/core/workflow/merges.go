@@ -20,7 +20,7 @@ func (d *Definition) MergesAtOnce(e *Edge) bool {
 	if slices.ContainsFunc(e.Do, isMerge) {
 		return true
 	}
-	to, ok := d.State(e.To)
+	to, ok := d.StateNamed(e.To)
 	return ok && slices.ContainsFunc(to.OnEnter, isMerge)
 }
 
@@ -62,23 +62,23 @@ func (d *Definition) needsPerson(e *Edge) bool {
 	return true
 }
 
-func (d *Definition) onlyPeopleMark(l *Lookout) bool {
-	return slices.ContainsFunc(l.Face().Tags, func(name string) bool {
-		tag, ok := d.Board.Tag(name)
+func (d *Definition) onlyPeopleMark(l *CardTrigger) bool {
+	return slices.ContainsFunc(l.ExampleCard().Tags, func(name string) bool {
+		tag, ok := d.Board.TagNamed(name)
 		return ok && tag.OnlyPeople()
 	})
 }
 
 // MarksMerge says whether a card that looks like f lets an edge merge: the edge sees it
 // so, or the card carries a tag that the edge waits for and that only people set.
-func (d *Definition) MarksMerge(f *board.Face) bool {
+func (d *Definition) MarksMerge(f *board.Snapshot) bool {
 	for i := range d.Edges {
 		e := &d.Edges[i]
 		if !d.MergesAtOnce(e) {
 			continue
 		}
 		for j := range e.On {
-			if l := e.On[j].Board; e.On[j].Kind == OnBoard && (l.Sees(f) || d.carriesMark(l, f)) {
+			if l := e.On[j].Board; e.On[j].Kind == OnBoard && (l.MatchesCard(f) || d.carriesMark(l, f)) {
 				return true
 			}
 		}
@@ -87,9 +87,9 @@ func (d *Definition) MarksMerge(f *board.Face) bool {
 }
 
 // carriesMark says whether a card carries a tag of a lookout that only people set.
-func (d *Definition) carriesMark(l *Lookout, f *board.Face) bool {
+func (d *Definition) carriesMark(l *CardTrigger, f *board.Snapshot) bool {
 	return slices.ContainsFunc(l.Tags, func(want string) bool {
-		tag, ok := d.Board.Tag(strings.TrimSuffix(want, "*"))
+		tag, ok := d.Board.TagNamed(strings.TrimSuffix(want, "*"))
 		return ok && tag.OnlyPeople() && slices.ContainsFunc(f.Tags, func(have string) bool { return tagMatches(want, have) })
 	})
 }

@@ -64,22 +64,22 @@ type pair struct {
 	val value
 }
 
-func (r *reader) fail(pos Pos, format string, args ...any) {
+func (r *reader) failAt(pos Pos, format string, args ...any) {
 	if r.err == nil {
 		r.err = &Error{File: r.file, Pos: pos, What: prose.OneLine(fmt.Sprintf(format, args...))}
 	}
 }
 
-// open parses the text into its root mapping.
-func (r *reader) open(text string) (value, bool) {
+// openRoot parses the text into its root mapping.
+func (r *reader) openRoot(text string) (value, bool) {
 	r.json = inJSON(r.file, text)
 	switch {
 	case len(text) > MaxSize:
-		r.fail(beginning, "the file has %d bytes and the limit is %d: move long prompts out or shorten them", len(text), MaxSize)
+		r.failAt(beginning, "the file has %d bytes and the limit is %d: move long prompts out or shorten them", len(text), MaxSize)
 	case strings.ContainsRune(text, 0) || !isText(text):
-		r.fail(beginning, "this is not a text file: give a workflow in YAML, UTF-8")
-	case depth(text) > maxDepth:
-		r.fail(beginning, "the file nests deeper than %d levels: a workflow needs six", maxDepth)
+		r.failAt(beginning, "this is not a text file: give a workflow in YAML, UTF-8")
+	case textDepth(text) > maxDepth:
+		r.failAt(beginning, "the file nests deeper than %d levels: a workflow needs six", maxDepth)
 	}
 	if r.err != nil {
 		return value{}, false
@@ -93,14 +93,14 @@ func (r *reader) open(text string) (value, bool) {
 		return value{}, false
 	}
 	if len(file.Docs) != 1 {
-		r.fail(beginning, "expected one YAML document with a workflow in it, found %d: see orange schema workflow", len(file.Docs))
+		r.failAt(beginning, "expected one YAML document with a workflow in it, found %d: see orange schema workflow", len(file.Docs))
 		return value{}, false
 	}
 	if file.Docs[0].Body == nil {
-		r.fail(beginning, "the file is empty: see orange schema workflow, or begin with orange workflow show orange")
+		r.failAt(beginning, "the file is empty: see orange schema workflow, or begin with orange workflow show orange")
 		return value{}, false
 	}
-	return r.at(file.Docs[0].Body), true
+	return r.valueAt(file.Docs[0].Body), true
 }
 
 func (r *reader) failYAML(err error) {
@@ -114,13 +114,13 @@ func (r *reader) failYAML(err error) {
 	}
 	if errors.As(err, &syntax) && syntax.GetToken() != nil && syntax.GetToken().Position != nil {
 		p := syntax.GetToken().Position
-		r.fail(Pos{Line: p.Line, Column: p.Column}, "%s: mend the %s here", syntax.GetMessage(), language)
+		r.failAt(Pos{Line: p.Line, Column: p.Column}, "%s: mend the %s here", syntax.GetMessage(), language)
 		return
 	}
-	r.fail(beginning, "%s: mend the %s", firstLine(err), language)
+	r.failAt(beginning, "%s: mend the %s", firstLine(err), language)
 }
 
-func (r *reader) at(node ast.Node) value {
+func (r *reader) valueAt(node ast.Node) value {
 	pos := beginning
 	if tk := firstToken(node); tk != nil && tk.Position != nil {
 		pos = Pos{Line: tk.Position.Line, Column: tk.Position.Column}
@@ -143,8 +143,8 @@ func firstToken(node ast.Node) *token.Token {
 	return node.GetToken()
 }
 
-// pairs reads a mapping in file order.
-func (v value) pairs(what string) []pair {
+// readPairs reads a mapping in file order.
+func (v value) readPairs(what string) []pair {
 	var nodes []*ast.MappingValueNode
 	switch n := v.node.(type) {
 	case *ast.MappingNode:
@@ -152,44 +152,44 @@ func (v value) pairs(what string) []pair {
 	case *ast.MappingValueNode:
 		nodes = []*ast.MappingValueNode{n}
 	case *ast.AnchorNode, *ast.AliasNode:
-		v.r.fail(v.pos, "%s: anchors and aliases are not supported: write the values out", what)
+		v.r.failAt(v.pos, "%s: anchors and aliases are not supported: write the values out", what)
 		return nil
 	default:
-		v.r.fail(v.pos, "%s: expected a mapping, found %s: write key: value pairs", what, v.kind())
+		v.r.failAt(v.pos, "%s: expected a mapping, found %s: write key: value pairs", what, v.describeKind())
 		return nil
 	}
 	out := make([]pair, 0, len(nodes))
 	seen := make(map[string]bool, len(nodes))
 	for _, n := range nodes {
-		key := v.r.at(n.Key)
-		name := key.text("a key of " + what)
+		key := v.r.valueAt(n.Key)
+		name := key.readText("a key of " + what)
 		if n.Key.IsMergeKey() {
-			v.r.fail(key.pos, "merge keys are not supported: write the values out")
+			v.r.failAt(key.pos, "merge keys are not supported: write the values out")
 		}
 		if seen[name] {
-			v.r.fail(key.pos, "%s: %q is given twice: keep one", what, name)
+			v.r.failAt(key.pos, "%s: %q is given twice: keep one", what, name)
 		}
 		seen[name] = true
-		out = append(out, pair{key: name, pos: key.pos, val: v.r.at(n.Value)})
+		out = append(out, pair{key: name, pos: key.pos, val: v.r.valueAt(n.Value)})
 	}
 	return out
 }
 
-// list reads a sequence; a single value counts as a list of one.
-func (v value) list() []value {
+// readList reads a sequence; a single value counts as a list of one.
+func (v value) readList() []value {
 	seq, ok := v.node.(*ast.SequenceNode)
 	if !ok {
 		return []value{v}
 	}
 	out := make([]value, len(seq.Values))
 	for i, n := range seq.Values {
-		out[i] = v.r.at(n)
+		out[i] = v.r.valueAt(n)
 	}
 	return out
 }
 
-// text reads a scalar as it is written.
-func (v value) text(what string) string {
+// readText reads a scalar as it is written.
+func (v value) readText(what string) string {
 	switch n := v.node.(type) {
 	case *ast.StringNode:
 		return n.Value
@@ -198,54 +198,54 @@ func (v value) text(what string) string {
 	case *ast.IntegerNode, *ast.BoolNode, *ast.FloatNode:
 		return n.GetToken().Value
 	case *ast.AnchorNode, *ast.AliasNode:
-		v.r.fail(v.pos, "%s: anchors and aliases are not supported: write the value out", what)
+		v.r.failAt(v.pos, "%s: anchors and aliases are not supported: write the value out", what)
 	default:
-		v.r.fail(v.pos, "%s: expected text, found %s: write one value", what, v.kind())
+		v.r.failAt(v.pos, "%s: expected text, found %s: write one value", what, v.describeKind())
 	}
 	return ""
 }
 
-// texts reads a list of scalars.
-func (v value) texts(what string) []string {
-	items := v.list()
+// readTexts reads a list of scalars.
+func (v value) readTexts(what string) []string {
+	items := v.readList()
 	out := make([]string, len(items))
 	for i, item := range items {
-		out[i] = item.text(what)
+		out[i] = item.readText(what)
 	}
 	return out
 }
 
-// name reads an identifier that the file declares or uses.
-func (v value) name(what string) string {
-	s := v.text(what)
+// readName reads an identifier that the file declares or uses.
+func (v value) readName(what string) string {
+	s := v.readText(what)
 	if v.r.err == nil && !validName(s) {
-		v.r.fail(v.pos, "%s: %q is not a name: use letters, digits, dash and underscore, beginning with a letter", what, s)
+		v.r.failAt(v.pos, "%s: %q is not a name: use letters, digits, dash and underscore, beginning with a letter", what, s)
 	}
 	return s
 }
 
-func (v value) integer(what string) int {
-	s := v.text(what)
+func (v value) readInteger(what string) int {
+	s := v.readText(what)
 	n, err := strconv.Atoi(s)
 	if err != nil && v.r.err == nil {
-		v.r.fail(v.pos, "%s: expected a whole number, found %q: write one such as 2", what, s)
+		v.r.failAt(v.pos, "%s: expected a whole number, found %q: write one such as 2", what, s)
 	}
 	return n
 }
 
-func (v value) boolean(what string) bool {
-	s := v.text(what)
+func (v value) readBoolean(what string) bool {
+	s := v.readText(what)
 	if s != "true" && s != "false" && v.r.err == nil {
-		v.r.fail(v.pos, "%s: %q is neither: write true or false", what, s)
+		v.r.failAt(v.pos, "%s: %q is neither: write true or false", what, s)
 	}
 	return s == "true"
 }
 
-func (v value) duration(what string) time.Duration {
-	s := v.text(what)
+func (v value) readDuration(what string) time.Duration {
+	s := v.readText(what)
 	d, err := parseTime(s)
 	if (err != nil || d <= 0) && v.r.err == nil {
-		v.r.fail(v.pos, "%s: %q is not a time: write one such as 30m, 4h or 2d", what, s)
+		v.r.failAt(v.pos, "%s: %q is not a time: write one such as 30m, 4h or 2d", what, s)
 	}
 	return d
 }
@@ -276,17 +276,17 @@ const maxDays = 3650
 
 // oneOf reads a word of a fixed list.
 func (v value) oneOf(what string, words ...string) string {
-	s := v.text(what)
+	s := v.readText(what)
 	for _, w := range words {
 		if w == s {
 			return s
 		}
 	}
-	v.r.fail(v.pos, "%s: %q is not known: use %s%s", what, s, orList(words), similar(s, words))
+	v.r.failAt(v.pos, "%s: %q is not known: use %s%s", what, s, orList(words), suggestSimilar(s, words))
 	return s
 }
 
-func (v value) kind() string {
+func (v value) describeKind() string {
 	switch v.node.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:
 		return "a mapping"
@@ -310,8 +310,8 @@ func validName(s string) bool {
 
 func isText(s string) bool { return strings.ToValidUTF8(s, "") == s }
 
-// nesting estimates how deep a text nests, before a parser recurses into it.
-func nesting(text string) int {
+// nestingDepth estimates how deep a text nests, before a parser recurses into it.
+func nestingDepth(text string) int {
 	deepest, flow := 0, 0
 	for line := range strings.Lines(text) {
 		indent := len(line) - len(strings.TrimLeft(line, " -?"))

@@ -15,38 +15,38 @@ import (
 func Parse(file, text string) (*Definition, error) {
 	r := &reader{file: file}
 	main, fragments := splitFragments(text)
-	root, ok := r.open(main)
+	root, ok := r.openRoot(main)
 	if ok && len(text) > MaxSize {
-		r.fail(beginning, "the file and its fragments have %d bytes and the limit is %d: shorten them", len(text), MaxSize)
+		r.failAt(beginning, "the file and its fragments have %d bytes and the limit is %d: shorten them", len(text), MaxSize)
 	}
 	if r.err != nil {
 		return nil, r.err
 	}
 	d := &Definition{File: file, Text: text, Hash: HashOf(text)}
 	if !d.readSteps(root) {
-		d.read(r, root, fragments)
+		d.readRoot(r, root, fragments)
 	}
 	if r.err != nil {
 		return nil, r.err
 	}
-	d.index()
-	if errs := d.resolve(); len(errs) > 0 {
+	d.buildIndex()
+	if errs := d.resolveNames(); len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
 	return d, nil
 }
 
-// Edit returns a copy of d with changes that are in no file, to ask what would be if.
+// WithEdits returns a copy of d with changes that are in no file, to ask what would be if.
 // It must leave every name that is used declared.
-func (d *Definition) Edit(change func(*Definition)) (*Definition, error) {
+func (d *Definition) WithEdits(change func(*Definition)) (*Definition, error) {
 	c, err := Parse(d.File, d.Text)
 	if err != nil {
 		return nil, err
 	}
 	change(c)
 	c.visitGates = nil
-	c.index()
-	return c, errors.Join(c.resolve()...)
+	c.buildIndex()
+	return c, errors.Join(c.resolveNames()...)
 }
 
 // HashOf is the name of a workflow text, for pinning.
@@ -55,17 +55,17 @@ func HashOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (d *Definition) read(r *reader, root value, fragments []fragment) {
+func (d *Definition) readRoot(r *reader, root value, fragments []fragment) {
 	var include []inclusion
 	var edges []value // read last: guards name counters, wherever those stand
-	for _, p := range root.pairs("the workflow") {
+	for _, p := range root.readPairs("the workflow") {
 		switch p.key {
 		case "name":
-			d.Name = p.val.name("name")
+			d.Name = p.val.readName("name")
 		case "version":
-			d.Version = p.val.integer("version")
+			d.Version = p.val.readInteger("version")
 		case "describe":
-			d.Describe = strings.TrimSpace(p.val.text("describe"))
+			d.Describe = strings.TrimSpace(p.val.readText("describe"))
 		case "roles":
 			d.readRoles(p.val)
 		case "counters":
@@ -75,18 +75,18 @@ func (d *Definition) read(r *reader, root value, fragments []fragment) {
 		case "states":
 			d.readStates(p.val)
 		case "edges":
-			edges = p.val.list()
+			edges = p.val.readList()
 		case "prompts":
 			d.readPrompts(p.val)
 		case "vars":
 			d.readVars(p.val)
 		case "include":
-			include = p.val.included()
+			include = p.val.includedFiles()
 		case "board":
 			d.readBoard(p.val)
 		case "tracker":
-			for _, q := range p.val.pairs("tracker") {
-				d.Projections = append(d.Projections, Projection{State: q.key, Status: q.val.text("tracker status"), Pos: q.pos})
+			for _, q := range p.val.readPairs("tracker") {
+				d.Projections = append(d.Projections, Projection{State: q.key, Status: q.val.readText("tracker status"), Pos: q.pos})
 			}
 		default:
 			unknownKey(r, p, "a workflow", "name", "version", "describe", "roles", "counters", "gates", "states", "edges", "prompts", "board", "vars", "include", "tracker")
@@ -98,25 +98,25 @@ func (d *Definition) read(r *reader, root value, fragments []fragment) {
 	}
 	switch {
 	case d.Name == "":
-		r.fail(root.pos, "the workflow has no name: add name:")
+		r.failAt(root.pos, "the workflow has no name: add name:")
 	case d.Version != 1:
-		r.fail(root.pos, "version is %d: this format is version: 1", d.Version)
+		r.failAt(root.pos, "version is %d: this format is version: 1", d.Version)
 	case len(d.States) == 0:
-		r.fail(root.pos, "the workflow has no states: add states:")
+		r.failAt(root.pos, "the workflow has no states: add states:")
 	}
 }
 
 func (d *Definition) readStates(v value) {
-	for _, p := range v.pairs("states") {
-		s := State{Name: declared(v.r, p), Respawn: RespawnAuto, OnIdle: IdleNudge, Pos: p.pos}
+	for _, p := range v.readPairs("states") {
+		s := State{Name: declaredName(v.r, p), Respawn: RespawnAuto, OnIdle: IdleNudge, Pos: p.pos}
 		if s.Name == New {
-			v.r.fail(p.pos, "state %q: the name stands for a task that does not exist yet: choose another", New)
+			v.r.failAt(p.pos, "state %q: the name stands for a task that does not exist yet: choose another", New)
 		}
-		for _, q := range p.val.pairs("state " + p.key) {
+		for _, q := range p.val.readPairs("state " + p.key) {
 			readStateKey(&s, q)
 		}
 		if s.Kind == "" {
-			v.r.fail(p.pos, "state %s has no kind: add kind: queued, agent, waiting, human, halt or terminal", p.key)
+			v.r.failAt(p.pos, "state %s has no kind: add kind: queued, agent, waiting, human, halt or terminal", p.key)
 		}
 		d.States = append(d.States, s)
 	}
@@ -128,14 +128,14 @@ func readStateKey(s *State, q pair) {
 	case "kind":
 		s.Kind = Kind(q.val.oneOf(what, kindWords...))
 	case "role":
-		s.Role = q.val.name(what)
+		s.Role = q.val.readName(what)
 	case "deadline":
-		for _, d := range q.val.pairs(what) {
+		for _, d := range q.val.readPairs(what) {
 			switch d.key {
 			case "wall":
-				s.Wall = d.val.duration(what + ".wall")
+				s.Wall = d.val.readDuration(what + ".wall")
 			case "idle":
-				s.Idle = d.val.duration(what + ".idle")
+				s.Idle = d.val.readDuration(what + ".idle")
 			default:
 				unknownKey(q.val.r, d, "a deadline", "wall", "idle")
 			}
@@ -145,19 +145,19 @@ func readStateKey(s *State, q pair) {
 	case "on_idle":
 		s.OnIdle = OnIdle(q.val.oneOf(what, onIdleWords[:]...))
 	case "prompt":
-		s.Prompt = q.val.name(what)
+		s.Prompt = q.val.readName(what)
 	case "respawn_prompt":
-		s.RespawnPrompt = q.val.name(what)
+		s.RespawnPrompt = q.val.readName(what)
 	case "model":
-		s.Model = q.val.text(what)
+		s.Model = q.val.readText(what)
 	case "mode":
-		s.Mode = q.val.text(what)
+		s.Mode = q.val.readText(what)
 	case "cooldown":
-		s.Cooldown = q.val.duration(what)
+		s.Cooldown = q.val.readDuration(what)
 	case "returns":
-		s.Returns = q.val.boolean(what)
+		s.Returns = q.val.readBoolean(what)
 	case "reopen":
-		s.Reopen = q.val.name(what)
+		s.Reopen = q.val.readName(what)
 	case "on_enter":
 		s.OnEnter = readEffects(q.val, what)
 	default:
@@ -167,41 +167,41 @@ func readStateKey(s *State, q pair) {
 
 func readEdge(v value, d *Definition) Edge {
 	e := Edge{Pos: v.pos}
-	for _, q := range v.pairs("an edge") {
+	for _, q := range v.readPairs("an edge") {
 		what := "edge: " + q.key
 		switch q.key {
 		case "from":
-			e.From = q.val.texts(what)
+			e.From = q.val.readTexts(what)
 		case "to":
-			e.To = q.val.text(what)
+			e.To = q.val.readText(what)
 		case "on":
 			e.On = readTriggers(q.val)
 		case "by":
-			e.By = actors(q.val.texts(what))
+			e.By = toActors(q.val.readTexts(what))
 		case "as":
-			e.As = q.val.name(what)
+			e.As = q.val.readName(what)
 		case "when":
 			e.When = readGuard(q.val, d)
 		case "gate":
-			e.Gates = q.val.texts(what)
+			e.Gates = q.val.readTexts(what)
 		case "count":
 			e.Count = readCounts(q.val)
 		case "do":
 			e.Do = readEffects(q.val, what)
 		case "confirm":
-			e.Confirm = actors(q.val.texts(what))
+			e.Confirm = toActors(q.val.readTexts(what))
 		case "hold":
-			e.Hold = q.val.boolean(what)
+			e.Hold = q.val.readBoolean(what)
 		case "override":
-			e.Override = q.val.boolean(what)
+			e.Override = q.val.readBoolean(what)
 		case "describe":
-			e.Describe = q.val.text(what)
+			e.Describe = q.val.readText(what)
 		default:
 			unknownKey(v.r, q, "an edge", "from", "to", "on", "by", "as", "when", "gate", "count", "do", "confirm", "hold", "override", "describe")
 		}
 	}
 	if len(e.From) == 0 || e.To == "" {
-		v.r.fail(v.pos, "an edge needs from: and to:")
+		v.r.failAt(v.pos, "an edge needs from: and to:")
 	}
 	if len(e.On) == 0 {
 		e.On = []Trigger{{Kind: OnRequest}}
@@ -209,7 +209,7 @@ func readEdge(v value, d *Definition) Edge {
 	return e
 }
 
-func actors(names []string) []task.Actor {
+func toActors(names []string) []task.Actor {
 	out := make([]task.Actor, len(names))
 	for i, n := range names {
 		out[i] = task.Actor(n)
@@ -219,27 +219,27 @@ func actors(names []string) []task.Actor {
 
 func readTriggers(v value) []Trigger {
 	var out []Trigger
-	for _, item := range v.list() {
-		if item.kind() != "a mapping" {
+	for _, item := range v.readList() {
+		if item.describeKind() != "a mapping" {
 			word := item.oneOf("on", triggerWords[:]...)
 			out = append(out, Trigger{Kind: TriggerKind(word)})
 			continue
 		}
-		for _, p := range item.pairs("on") {
+		for _, p := range item.readPairs("on") {
 			switch p.key {
 			case "outcome":
-				out = append(out, Trigger{Kind: OnOutcome, Value: strings.ToUpper(p.val.text("on outcome"))})
+				out = append(out, Trigger{Kind: OnOutcome, Value: strings.ToUpper(p.val.readText("on outcome"))})
 			case "consult":
-				out = append(out, Trigger{Kind: OnConsult, Value: p.val.name("on consult")})
+				out = append(out, Trigger{Kind: OnConsult, Value: p.val.readName("on consult")})
 			case "board":
-				out = append(out, readLookout(p.val))
+				out = append(out, readCardTrigger(p.val))
 			case "timer":
-				after := p.val.duration("on timer")
+				after := p.val.readDuration("on timer")
 				out = append(out, Trigger{Kind: OnTimer, Value: after.String(), After: after})
 			case "tracker":
-				out = append(out, Trigger{Kind: OnTracker, Value: p.val.text("on tracker")})
+				out = append(out, Trigger{Kind: OnTracker, Value: p.val.readText("on tracker")})
 			case "tag", "pr":
-				out = append(out, Trigger{Kind: OnTracker, Value: p.key + ":" + p.val.text("on "+p.key)})
+				out = append(out, Trigger{Kind: OnTracker, Value: p.key + ":" + p.val.readText("on "+p.key)})
 			default:
 				unknownKey(v.r, p, "on", "outcome", "consult", "board", "timer", "tracker", "tag", "pr")
 			}
@@ -249,26 +249,26 @@ func readTriggers(v value) []Trigger {
 }
 
 func readGuard(v value, d *Definition) *Guard {
-	source := v.text("when")
+	source := v.readText("when")
 	if v.r.err != nil {
 		return nil
 	}
 	g, err := compileGuard(source, d.NewEnv(), v.pos)
 	if err != nil {
-		v.r.fail(v.pos, "%s: compare the declared counters, return_to and children, as in review_round < 2", err)
+		v.r.failAt(v.pos, "%s: compare the declared counters, return_to and children, as in review_round < 2", err)
 	}
 	return g
 }
 
 func readCounts(v value) []CountOp {
 	var out []CountOp
-	for _, p := range v.pairs("count") {
+	for _, p := range v.readPairs("count") {
 		op := CountOp{Counter: p.key}
-		text := p.val.text("count " + p.key)
+		text := p.val.readText("count " + p.key)
 		op.Add = strings.HasPrefix(text, "+") || strings.HasPrefix(text, "-")
-		op.Value = p.val.integer("count " + p.key)
+		op.Value = p.val.readInteger("count " + p.key)
 		if v.r.err == nil && op.Value < 0 {
-			v.r.fail(p.val.pos, "count %s: %s: a counter rises (+1) or is set (0)", p.key, text)
+			v.r.failAt(p.val.pos, "count %s: %s: a counter rises (+1) or is set (0)", p.key, text)
 		}
 		out = append(out, op)
 	}
@@ -277,17 +277,17 @@ func readCounts(v value) []CountOp {
 
 func readEffects(v value, what string) []Effect {
 	var out []Effect
-	for _, item := range v.list() {
-		if item.kind() != "a mapping" {
-			out = append(out, newEffect(item, item.text(what), ""))
+	for _, item := range v.readList() {
+		if item.describeKind() != "a mapping" {
+			out = append(out, newEffect(item, item.readText(what), ""))
 			continue
 		}
-		for _, p := range item.pairs(what) {
+		for _, p := range item.readPairs(what) {
 			if p.key == Notify {
 				out = append(out, newNotify(p.val, what+" "+p.key))
 				continue
 			}
-			out = append(out, newEffect(item, p.key, p.val.text(what+" "+p.key)))
+			out = append(out, newEffect(item, p.key, p.val.readText(what+" "+p.key)))
 		}
 	}
 	return out
@@ -296,18 +296,18 @@ func readEffects(v value, what string) []Effect {
 // newNotify reads {role: R, prompt: P}.
 func newNotify(v value, what string) Effect {
 	e := Effect{Name: Notify}
-	for _, p := range v.pairs(what) {
+	for _, p := range v.readPairs(what) {
 		switch p.key {
 		case "role":
-			e.Role = p.val.name(what + " role")
+			e.Role = p.val.readName(what + " role")
 		case "prompt":
-			e.Message = p.val.name(what + " prompt")
+			e.Message = p.val.readName(what + " prompt")
 		default:
 			unknownKey(v.r, p, what, "role", "prompt")
 		}
 	}
 	if v.r.err == nil && (e.Role == "" || e.Message == "") {
-		v.r.fail(v.pos, "%s needs a role and a prompt: write {notify: {role: NAME, prompt: NAME}}", what)
+		v.r.failAt(v.pos, "%s needs a role and a prompt: write {notify: {role: NAME, prompt: NAME}}", what)
 	}
 	return e
 }
@@ -323,13 +323,13 @@ func newEffect(v value, name, arg string) Effect {
 				words = append(words, effectVocabulary[i].Name)
 			}
 		}
-		v.r.fail(v.pos, "effect %q is not known: use %s%s", name, orList(words), similar(name, words))
+		v.r.failAt(v.pos, "effect %q is not known: use %s%s", name, orList(words), suggestSimilar(name, words))
 	case info.TakesArg == "" && arg != "":
-		v.r.fail(v.pos, "effect %s takes nothing: write - %s", name, name)
+		v.r.failAt(v.pos, "effect %s takes nothing: write - %s", name, name)
 	case name == Notify:
-		v.r.fail(v.pos, "effect notify needs a role and a prompt: write {notify: {role: NAME, prompt: NAME}}")
+		v.r.failAt(v.pos, "effect notify needs a role and a prompt: write {notify: {role: NAME, prompt: NAME}}")
 	case info.TakesArg != "" && arg == "":
-		v.r.fail(v.pos, "effect %s needs a %s: write {%s: NAME}", name, info.TakesArg, name)
+		v.r.failAt(v.pos, "effect %s needs a %s: write {%s: NAME}", name, info.TakesArg, name)
 	}
 	e := Effect{Name: name, Role: info.Role}
 	switch info.TakesArg {
@@ -343,13 +343,13 @@ func newEffect(v value, name, arg string) Effect {
 	return e
 }
 
-func declared(r *reader, p pair) string {
+func declaredName(r *reader, p pair) string {
 	if r.err == nil && !validName(p.key) {
-		r.fail(p.pos, "%q is not a name: use letters, digits, dash and underscore, beginning with a letter", p.key)
+		r.failAt(p.pos, "%q is not a name: use letters, digits, dash and underscore, beginning with a letter", p.key)
 	}
 	return p.key
 }
 
 func unknownKey(r *reader, p pair, what string, known ...string) {
-	r.fail(p.pos, "%s has no key %q: use %s%s", what, p.key, orList(known), similar(p.key, known))
+	r.failAt(p.pos, "%s has no key %q: use %s%s", what, p.key, orList(known), suggestSimilar(p.key, known))
 }

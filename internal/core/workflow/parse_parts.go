@@ -1,51 +1,51 @@
 package workflow
 
 func (d *Definition) readRoles(v value) {
-	for _, p := range v.pairs("roles") {
-		role := Role{Name: declared(v.r, p), Harness: TaskHarness, FallbackAfter: fallbackAfter, Session: Persistent, Window: p.key, Access: "full", Pos: p.pos}
+	for _, p := range v.readPairs("roles") {
+		role := Role{Name: declaredName(v.r, p), Harness: TaskHarness, FallbackAfter: fallbackAfter, Session: Persistent, Window: p.key, Access: "full", Pos: p.pos}
 		var model, effort string
-		for _, q := range p.val.pairs("role " + p.key) {
+		for _, q := range p.val.readPairs("role " + p.key) {
 			what := "role " + p.key + ": " + q.key
 			switch q.key {
 			case "harness":
 				role.Choices = readChoices(q.val, what)
 			case "model":
-				model = q.val.text(what)
+				model = q.val.readText(what)
 			case "effort":
-				effort = q.val.text(what)
+				effort = q.val.readText(what)
 			case "fallback_after":
-				role.FallbackAfter = q.val.duration(what)
+				role.FallbackAfter = q.val.readDuration(what)
 			case "session":
 				role.Session = Session(q.val.oneOf(what, sessionWords[:]...))
 			case "window":
-				role.Window = q.val.text(what)
+				role.Window = q.val.readText(what)
 			case "prompt":
-				role.Prompt = q.val.name(what)
+				role.Prompt = q.val.readName(what)
 			case "respawn_prompt":
-				role.RespawnPrompt = q.val.name(what)
+				role.RespawnPrompt = q.val.readName(what)
 			case "rework_prompt":
-				role.ReworkPrompt = q.val.name(what)
+				role.ReworkPrompt = q.val.readName(what)
 			case "access":
 				role.Access = q.val.oneOf(what, accessWords[:]...)
 			case "stands_in_for":
-				role.StandsInFor = q.val.name(what)
+				role.StandsInFor = q.val.readName(what)
 			case "protocol":
 				role.Protocol = q.val.oneOf(what, protocolWords[:]...)
 			case "work_type":
-				role.WorkType = q.val.name(what)
+				role.WorkType = q.val.readName(what)
 			case "serial":
-				role.Serial = q.val.name(what)
+				role.Serial = q.val.readName(what)
 			case "flag":
-				role.Flag = q.val.text(what)
+				role.Flag = q.val.readText(what)
 			case "claim":
-				role.Claim = q.val.text(what)
+				role.Claim = q.val.readText(what)
 			case "describe":
-				role.Describe = q.val.text(what)
+				role.Describe = q.val.readText(what)
 			default:
 				unknownKey(v.r, q, "a role", "harness", "model", "effort", "fallback_after", "session", "window", "prompt", "respawn_prompt", "rework_prompt", "access", "stands_in_for", "protocol", "work_type", "serial", "flag", "claim", "describe")
 			}
 		}
-		role.choose(v.r, p.pos, model, effort)
+		role.settleChoices(v.r, p.pos, model, effort)
 		if role.WorkType == "" {
 			role.WorkType = role.Name
 		}
@@ -54,13 +54,13 @@ func (d *Definition) readRoles(v value) {
 }
 
 func (d *Definition) readCounters(v value) {
-	for _, p := range v.pairs("counters") {
-		c := Counter{Name: declared(v.r, p), Pos: p.pos, placeholder: "{" + p.key + "}"}
-		for _, q := range p.val.pairs("counter " + p.key) {
+	for _, p := range v.readPairs("counters") {
+		c := Counter{Name: declaredName(v.r, p), Pos: p.pos, placeholder: "{" + p.key + "}"}
+		for _, q := range p.val.readPairs("counter " + p.key) {
 			what := "counter " + p.key + ": " + q.key
 			switch q.key {
 			case "max":
-				c.Max = q.val.integer(what)
+				c.Max = q.val.readInteger(what)
 			case "per":
 				c.PerState = q.val.oneOf(what, perWords[:]...) == "state"
 			case "counts":
@@ -73,28 +73,28 @@ func (d *Definition) readCounters(v value) {
 			}
 		}
 		if c.Max < 1 || c.Max > 1000 {
-			v.r.fail(p.pos, "counter %s: give max: a bound from 1 to 1000, so that the file can be checked", p.key)
+			v.r.failAt(p.pos, "counter %s: give max: a bound from 1 to 1000, so that the file can be checked", p.key)
 		}
 		if c.Crashes && d.CrashCounter() != nil {
-			v.r.fail(p.pos, "counter %s: a second counter with counts: crashes: keep one", p.key)
+			v.r.failAt(p.pos, "counter %s: a second counter with counts: crashes: keep one", p.key)
 		}
 		if c.Silence && d.SilenceCounter() != nil {
-			v.r.fail(p.pos, "counter %s: a second counter with counts: no-answers: keep one", p.key)
+			v.r.failAt(p.pos, "counter %s: a second counter with counts: no-answers: keep one", p.key)
 		}
 		d.Counters = append(d.Counters, c)
 	}
 }
 
 func (d *Definition) readGates(v value) {
-	for _, p := range v.pairs("gates") {
-		g := Gate{Name: declared(v.r, p), Pos: p.pos}
-		for _, q := range p.val.pairs("gate " + p.key) {
+	for _, p := range v.readPairs("gates") {
+		g := Gate{Name: declaredName(v.r, p), Pos: p.pos}
+		for _, q := range p.val.readPairs("gate " + p.key) {
 			what := "gate " + p.key + ": " + q.key
 			switch q.key {
 			case "section":
-				g.Section = q.val.text(what)
+				g.Section = q.val.readText(what)
 			case "any_of":
-				g.AnyOf = q.val.texts(what)
+				g.AnyOf = q.val.readTexts(what)
 			case "verdict":
 				g.Verdict = q.val.oneOf(what, verdictWords[:]...)
 			case "form":
@@ -104,20 +104,20 @@ func (d *Definition) readGates(v value) {
 			case "evidence":
 				g.Evidence = q.val.oneOf(what, evidenceVocabulary[:]...)
 			case "file":
-				g.File = q.val.text(what)
+				g.File = q.val.readText(what)
 			case "header":
-				g.Header = q.val.texts(what)
+				g.Header = q.val.readTexts(what)
 			case "children":
-				g.Children = q.val.texts(what)
+				g.Children = q.val.readTexts(what)
 			default:
 				unknownKey(v.r, q, "a gate", "section", "any_of", "verdict", "form", "fresh", "evidence", "file", "header", "children")
 			}
 		}
-		if g.kinds() != 1 {
-			v.r.fail(p.pos, "gate %s: give one of section:, evidence:, file: and children:", p.key)
+		if g.kindCount() != 1 {
+			v.r.failAt(p.pos, "gate %s: give one of section:, evidence:, file: and children:", p.key)
 		}
 		if why := badPath(g.File); why != "" {
-			v.r.fail(p.pos, "gate %s: file %q %s", p.key, g.File, why)
+			v.r.failAt(p.pos, "gate %s: file %q %s", p.key, g.File, why)
 		}
 		if g.Section != "" && g.Fresh == "" {
 			g.Fresh = FreshUnused
@@ -127,21 +127,21 @@ func (d *Definition) readGates(v value) {
 }
 
 func (d *Definition) readPrompts(v value) {
-	for _, q := range v.pairs("prompts") {
-		d.Prompts = append(d.Prompts, Prompt{Name: declared(v.r, q), Text: q.val.text("prompt " + q.key), Pos: q.pos})
+	for _, q := range v.readPairs("prompts") {
+		d.Prompts = append(d.Prompts, Prompt{Name: declaredName(v.r, q), Text: q.val.readText("prompt " + q.key), Pos: q.pos})
 	}
 }
 
 func (d *Definition) readVars(v value) {
-	for _, p := range v.pairs("vars") {
-		one := Var{Name: declared(v.r, p), Pos: p.pos}
-		for _, q := range p.val.pairs("variable " + p.key) {
+	for _, p := range v.readPairs("vars") {
+		one := Var{Name: declaredName(v.r, p), Pos: p.pos}
+		for _, q := range p.val.readPairs("variable " + p.key) {
 			what := "variable " + p.key + ": " + q.key
 			switch q.key {
 			case "default":
-				one.Default = q.val.text(what)
+				one.Default = q.val.readText(what)
 			case "describe":
-				one.Describe = q.val.text(what)
+				one.Describe = q.val.readText(what)
 			default:
 				unknownKey(v.r, q, "a variable", "default", "describe")
 			}

@@ -208,7 +208,7 @@ func TestTimesMayHaveDays(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if s, _ := d.State("work"); s.Wall != want {
+		if s, _ := d.StateNamed("work"); s.Wall != want {
 			t.Errorf("%s is %s", text, s.Wall)
 		}
 	}

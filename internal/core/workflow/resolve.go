@@ -11,8 +11,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// index builds the lookups that decisions use.
-func (d *Definition) index() {
+// buildIndex builds the lookups that decisions use.
+func (d *Definition) buildIndex() {
 	d.stateIndex = make(map[string]int, len(d.States))
 	for i := range d.States {
 		d.stateIndex[d.States[i].Name] = i
@@ -45,7 +45,7 @@ func (d *Definition) indexSources() {
 	d.sources = make(map[string][]string, len(d.States))
 	for i := range d.States {
 		name := d.States[i].Name
-		for _, to := range d.next(name) {
+		for _, to := range d.nextStates(name) {
 			if have := d.sources[to]; len(have) == 0 || have[len(have)-1] != name {
 				d.sources[to] = append(have, name)
 			}
@@ -53,140 +53,140 @@ func (d *Definition) indexSources() {
 	}
 }
 
-// names collects complaints about names that are used and not declared.
-type names struct {
+// nameResolver collects complaints about names that are used and not declared.
+type nameResolver struct {
 	d    *Definition
 	errs []error
 }
 
-func (n *names) need(ok bool, pos Pos, format string, args ...any) {
+func (n *nameResolver) requireThat(ok bool, pos Pos, format string, args ...any) {
 	if !ok {
 		n.errs = append(n.errs, &Error{File: cmp.Or(pos.File, n.d.File), Pos: pos, What: prose.OneLine(fmt.Sprintf(format, args...))})
 	}
 }
 
-// resolve finds every name that is used and not declared.
-func (d *Definition) resolve() []error {
-	n := &names{d: d}
+// resolveNames finds every name that is used and not declared.
+func (d *Definition) resolveNames() []error {
+	n := &nameResolver{d: d}
 	for i := range d.Roles {
-		n.role(&d.Roles[i])
+		n.checkRole(&d.Roles[i])
 	}
 	for i := range d.States {
-		n.state(&d.States[i])
+		n.checkState(&d.States[i])
 	}
 	for i := range d.Edges {
-		n.edge(&d.Edges[i])
+		n.checkEdge(&d.Edges[i])
 	}
 	for i := range d.Prompts {
 		n.promptVariables(&d.Prompts[i])
 	}
 	for i := range d.Gates {
-		n.gate(&d.Gates[i])
+		n.checkGate(&d.Gates[i])
 	}
-	n.board()
+	n.checkBoard()
 	for _, p := range d.Projections {
-		n.need(d.hasState(p.State), p.Pos, "tracker: state %q is not declared: use %s%s", p.State, d.stateNames(), d.similarState(p.State))
+		n.requireThat(d.hasState(p.State), p.Pos, "tracker: state %q is not declared: use %s%s", p.State, d.stateNames(), d.similarState(p.State))
 	}
 	return n.errs
 }
 
-func (n *names) role(r *Role) {
+func (n *nameResolver) checkRole(r *Role) {
 	reserved := r.Name == string(task.Human) || r.Name == string(task.Engine) || r.Name == string(task.Tracker)
-	n.need(!reserved, r.Pos, "role %q: the name is taken by an actor that is no agent: choose another", r.Name)
-	n.prompt(r.Prompt, r.Pos, "role "+r.Name)
-	n.prompt(r.RespawnPrompt, r.Pos, "role "+r.Name)
-	n.prompt(r.ReworkPrompt, r.Pos, "role "+r.Name)
+	n.requireThat(!reserved, r.Pos, "role %q: the name is taken by an actor that is no agent: choose another", r.Name)
+	n.checkPrompt(r.Prompt, r.Pos, "role "+r.Name)
+	n.checkPrompt(r.RespawnPrompt, r.Pos, "role "+r.Name)
+	n.checkPrompt(r.ReworkPrompt, r.Pos, "role "+r.Name)
 	n.roleName(r.StandsInFor, r.Pos, "role "+r.Name+": stands_in_for")
-	n.variables(r.Window, r.Pos, "role "+r.Name+": window")
+	n.checkVariables(r.Window, r.Pos, "role "+r.Name+": window")
 	n.boardTag(r.Flag, r.Pos, "role "+r.Name+": flag")
 	n.boardTag(r.Claim, r.Pos, "role "+r.Name+": claim")
 }
 
-func (n *names) state(s *State) {
+func (n *nameResolver) checkState(s *State) {
 	what := "state " + s.Name
 	n.roleName(s.Role, s.Pos, what)
-	n.prompt(s.Prompt, s.Pos, what)
-	n.prompt(s.RespawnPrompt, s.Pos, what)
-	n.effects(s.OnEnter, s.Pos, what)
-	n.need(s.Kind != Agent || s.Role != "", s.Pos, "%s is of kind agent and names no role: add role:", what)
-	n.need(s.Reopen == "" || n.d.hasState(s.Reopen), s.Pos, "%s: reopen: state %q is not declared: use %s%s", what, s.Reopen, n.d.stateNames(), n.d.similarState(s.Reopen))
+	n.checkPrompt(s.Prompt, s.Pos, what)
+	n.checkPrompt(s.RespawnPrompt, s.Pos, what)
+	n.checkEffects(s.OnEnter, s.Pos, what)
+	n.requireThat(s.Kind != Agent || s.Role != "", s.Pos, "%s is of kind agent and names no role: add role:", what)
+	n.requireThat(s.Reopen == "" || n.d.hasState(s.Reopen), s.Pos, "%s: reopen: state %q is not declared: use %s%s", what, s.Reopen, n.d.stateNames(), n.d.similarState(s.Reopen))
 }
 
-func (n *names) edge(e *Edge) {
+func (n *nameResolver) checkEdge(e *Edge) {
 	what := fmt.Sprintf("edge %s -> %s", strings.Join(e.From, ", "), e.To)
 	for i, from := range e.From {
-		n.need(!slices.Contains(e.From[:i], from), e.Pos, "%s: state %q is given twice: keep one", what, from)
-		n.need(from == New || n.d.hasState(from), e.Pos, "%s: state %q is not declared: use %s%s", what, from, n.d.stateNames(), n.d.similarState(from))
-		n.need((from == New) == e.Answers(OnCreate, ""), e.Pos, "%s: from: new and on: create belong together", what)
+		n.requireThat(!slices.Contains(e.From[:i], from), e.Pos, "%s: state %q is given twice: keep one", what, from)
+		n.requireThat(from == New || n.d.hasState(from), e.Pos, "%s: state %q is not declared: use %s%s", what, from, n.d.stateNames(), n.d.similarState(from))
+		n.requireThat((from == New) == e.AnswersTo(OnCreate, ""), e.Pos, "%s: from: new and on: create belong together", what)
 	}
-	n.need(n.d.hasState(e.To), e.Pos, "%s: state %q is not declared: use %s%s", what, e.To, n.d.stateNames(), n.d.similarState(e.To))
+	n.requireThat(n.d.hasState(e.To), e.Pos, "%s: state %q is not declared: use %s%s", what, e.To, n.d.stateNames(), n.d.similarState(e.To))
 	for _, a := range append(slices.Clone(e.By), e.Confirm...) {
-		n.need(n.d.KnowsActor(a), e.Pos, "%s: actor %q is not known: use human, engine, tracker or a declared role%s", what, a, n.d.similarActor(a))
+		n.requireThat(n.d.KnowsActor(a), e.Pos, "%s: actor %q is not known: use human, engine, tracker or a declared role%s", what, a, n.d.similarActor(a))
 	}
 	for _, g := range e.Gates {
-		_, ok := n.d.Gate(g)
-		n.need(ok, e.Pos, "%s: gate %q is not declared: add it to gates:%s", what, g, similar(g, n.d.gateList()))
+		_, ok := n.d.GateNamed(g)
+		n.requireThat(ok, e.Pos, "%s: gate %q is not declared: add it to gates:%s", what, g, suggestSimilar(g, n.d.gateList()))
 	}
 	for _, c := range e.Count {
-		_, ok := n.d.Counter(c.Counter)
-		n.need(ok, e.Pos, "%s: counter %q is not declared: add it to counters:%s", what, c.Counter, similar(c.Counter, n.d.counterList()))
+		_, ok := n.d.CounterNamed(c.Counter)
+		n.requireThat(ok, e.Pos, "%s: counter %q is not declared: add it to counters:%s", what, c.Counter, suggestSimilar(c.Counter, n.d.counterList()))
 	}
-	n.effects(e.Do, e.Pos, what)
-	n.triggers(e, what)
+	n.checkEffects(e.Do, e.Pos, what)
+	n.checkTriggers(e, what)
 }
 
-func (n *names) triggers(e *Edge, what string) {
+func (n *nameResolver) checkTriggers(e *Edge, what string) {
 	for _, tr := range e.On {
 		switch tr.Kind {
 		case OnBoard:
-			n.lookout(tr.Board, e.Pos, what)
+			n.checkCardTrigger(tr.Board, e.Pos, what)
 		case OnConsult:
 			n.roleName(tr.Value, e.Pos, what+": consult")
 		}
 	}
 	for _, from := range e.From {
-		n.need(!e.Hold || from == e.To, e.Pos, "%s: hold: a task that is held stays where it is: give the same state as to:", what)
+		n.requireThat(!e.Hold || from == e.To, e.Pos, "%s: hold: a task that is held stays where it is: give the same state as to:", what)
 	}
 }
 
-func (n *names) effects(list []Effect, pos Pos, what string) {
+func (n *nameResolver) checkEffects(list []Effect, pos Pos, what string) {
 	for _, e := range list {
 		n.roleName(e.Role, pos, what+": effect "+e.Name)
-		n.prompt(e.Message, pos, what+": effect "+e.Name)
-		n.word(e, pos, what+": effect "+e.Name)
+		n.checkPrompt(e.Message, pos, what+": effect "+e.Name)
+		n.checkEffectWord(e, pos, what+": effect "+e.Name)
 	}
 }
 
-// word makes sure that an effect names a tag or a column that the board has.
-func (n *names) word(e Effect, pos Pos, what string) {
+// checkEffectWord makes sure that an effect names a tag or a column that the board has.
+func (n *nameResolver) checkEffectWord(e Effect, pos Pos, what string) {
 	info, _ := EffectNamed(e.Name)
 	switch info.TakesArg {
 	case "tag":
 		n.boardTag(e.Word, pos, what)
 	case "column":
-		_, ok := n.d.Board.Column(e.Word)
-		n.need(ok, pos, "%s: column %q is not declared: add it to board: columns%s", what, e.Word, similar(e.Word, n.d.Board.columnList()))
+		_, ok := n.d.Board.ColumnNamed(e.Word)
+		n.requireThat(ok, pos, "%s: column %q is not declared: add it to board: columns%s", what, e.Word, suggestSimilar(e.Word, n.d.Board.columnList()))
 	}
 }
 
-func (n *names) roleName(name string, pos Pos, what string) {
-	_, ok := n.d.Role(name)
-	n.need(name == "" || ok, pos, "%s: role %q is not declared: add it to roles:%s", what, name, similar(name, n.d.roleList()))
+func (n *nameResolver) roleName(name string, pos Pos, what string) {
+	_, ok := n.d.RoleNamed(name)
+	n.requireThat(name == "" || ok, pos, "%s: role %q is not declared: add it to roles:%s", what, name, suggestSimilar(name, n.d.roleList()))
 }
 
-func (n *names) prompt(name string, pos Pos, what string) {
-	_, ok := n.d.Prompt(name)
-	n.need(name == "" || ok, pos, "%s: prompt %q is not declared: add it to prompts:%s", what, name, similar(name, n.d.promptList()))
+func (n *nameResolver) checkPrompt(name string, pos Pos, what string) {
+	_, ok := n.d.PromptNamed(name)
+	n.requireThat(name == "" || ok, pos, "%s: prompt %q is not declared: add it to prompts:%s", what, name, suggestSimilar(name, n.d.promptList()))
 }
 
-func (n *names) promptVariables(p *Prompt) { n.variables(p.Text, p.Pos, "prompt "+p.Name) }
+func (n *nameResolver) promptVariables(p *Prompt) { n.checkVariables(p.Text, p.Pos, "prompt "+p.Name) }
 
-func (n *names) variables(text string, pos Pos, what string) {
-	for _, name := range Variables(text) {
-		_, counter := n.d.Counter(name)
-		n.need(counter || slices.Contains(promptVariables[:], name), pos,
+func (n *nameResolver) checkVariables(text string, pos Pos, what string) {
+	for _, name := range PromptVariables(text) {
+		_, counter := n.d.CounterNamed(name)
+		n.requireThat(counter || slices.Contains(promptVariables[:], name), pos,
 			"%s: variable {%s} is not known: use {%s} or a counter%s", what, name,
-			strings.Join(promptVariables[:], "}, {"), similar(name, slices.Concat(promptVariables[:], n.d.counterList())))
+			strings.Join(promptVariables[:], "}, {"), suggestSimilar(name, slices.Concat(promptVariables[:], n.d.counterList())))
 	}
 }
 
@@ -211,8 +211,8 @@ func PersonsVars(text string) []string {
 	return out
 }
 
-// Variables lists the {names} in a prompt, in order of first use.
-func Variables(text string) []string {
+// PromptVariables lists the {names} in a prompt, in order of first use.
+func PromptVariables(text string) []string {
 	var out []string
 	for _, m := range variablePattern.FindAllStringSubmatch(text, -1) {
 		if !slices.Contains(out, m[1]) {
@@ -226,9 +226,9 @@ func (d *Definition) hasState(name string) bool { _, ok := d.stateIndex[name]; r
 
 func (d *Definition) stateNames() string { return orList(d.stateList()) }
 
-func (d *Definition) similarState(name string) string { return similar(name, d.stateList()) }
+func (d *Definition) similarState(name string) string { return suggestSimilar(name, d.stateList()) }
 
 func (d *Definition) similarActor(a task.Actor) string {
 	known := append(d.roleList(), string(task.Human), string(task.Engine), string(task.Tracker))
-	return similar(string(a), known)
+	return suggestSimilar(string(a), known)
 }

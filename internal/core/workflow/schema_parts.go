@@ -8,8 +8,8 @@ type key struct {
 	value *jsonschema.Schema
 }
 
-// mapping describes a mapping with these keys and no others.
-func mapping(describe string, keys ...key) *jsonschema.Schema {
+// mappingSchema describes a mapping with these keys and no others.
+func mappingSchema(describe string, keys ...key) *jsonschema.Schema {
 	s := &jsonschema.Schema{
 		Type: "object", Description: describe,
 		Properties:           make(map[string]*jsonschema.Schema, len(keys)),
@@ -22,8 +22,8 @@ func mapping(describe string, keys ...key) *jsonschema.Schema {
 	return s
 }
 
-// named describes a mapping from declared names to values of one kind.
-func named(describe string, value *jsonschema.Schema) *jsonschema.Schema {
+// namedSchema describes a mapping from declared names to values of one kind.
+func namedSchema(describe string, value *jsonschema.Schema) *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type: "object", Description: describe,
 		PropertyNames: &jsonschema.Schema{Pattern: namePattern}, AdditionalProperties: value,
@@ -35,9 +35,9 @@ func listOf(item *jsonschema.Schema, describe string) *jsonschema.Schema {
 	return &jsonschema.Schema{Description: describe, AnyOf: []*jsonschema.Schema{item, {Type: "array", Items: item.CloneSchemas()}}}
 }
 
-// text describes a scalar. YAML reads some words as numbers and truths; they are
+// textSchema describes a scalar. YAML reads some words as numbers and truths; they are
 // taken as they are written.
-func text(describe string) *jsonschema.Schema {
+func textSchema(describe string) *jsonschema.Schema {
 	return &jsonschema.Schema{Types: []string{"string", "number", "boolean"}, Description: describe}
 }
 
@@ -45,12 +45,12 @@ func nameOf(describe string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Pattern: namePattern, Description: describe}
 }
 
-func duration(describe string) *jsonschema.Schema {
+func durationSchema(describe string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Pattern: timePattern, Description: describe}
 }
 
-// words describes a word of a fixed list.
-func words(describe string, list ...string) *jsonschema.Schema {
+// wordsSchema describes a word of a fixed list.
+func wordsSchema(describe string, list ...string) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "string", Description: describe}
 	for _, w := range list {
 		s.Enum = append(s.Enum, w)

@@ -2,12 +2,12 @@ package workflow
 
 import "strings"
 
-// similar proposes the known word that is most like an unknown one, for the end of a complaint: it is
+// suggestSimilar proposes the known word that is most like an unknown one, for the end of a complaint: it is
 // empty if none comes near.
-func similar(word string, known []string) string {
+func suggestSimilar(word string, known []string) string {
 	best, most := "", max(1, min(3, len([]rune(word))/3))
 	for _, k := range known {
-		if d := distance(strings.ToLower(word), strings.ToLower(k)); d <= most && k != word {
+		if d := editDistance(strings.ToLower(word), strings.ToLower(k)); d <= most && k != word {
 			best, most = k, d-1
 		}
 	}
@@ -17,9 +17,9 @@ func similar(word string, known []string) string {
 	return " (did you mean " + best + "?)"
 }
 
-// distance is the number of letters to add, drop, replace or swap with their neighbour to make one word of
+// editDistance is the number of letters to add, drop, replace or swap with their neighbour to make one word of
 // another.
-func distance(a, b string) int {
+func editDistance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
 	for j := range last {

@@ -67,7 +67,7 @@ func (d *Definition) Steps() []string { return slices.Clone(d.steps) }
 
 // readSteps reads a step workflow into d. It says no to a file that is none.
 func (d *Definition) readSteps(root value) bool {
-	keys := root.keys()
+	keys := root.mappingKeys()
 	has := func(key string) bool { return slices.Contains(keys, key) }
 	_, mapping := root.node.(ast.MapNode)
 	switch {
@@ -77,26 +77,26 @@ func (d *Definition) readSteps(root value) bool {
 		refuseTemplates(root)
 		return true
 	case !has("steps") && root.r.json && mapping:
-		root.r.fail(root.pos, "\"steps\" is missing: write {\"steps\": [{\"agent\": ..., \"on_status\": {...}}]}")
+		root.r.failAt(root.pos, "\"steps\" is missing: write {\"steps\": [{\"agent\": ..., \"on_status\": {...}}]}")
 		return true
 	case !has("steps"):
 		return false
 	}
 	f := readStepFile(root)
 	if root.r.err == nil {
-		f.link(root.r)
+		f.linkSteps(root.r)
 	}
 	if root.r.err == nil {
-		f.compile(d, root.r)
+		f.compileInto(d, root.r)
 	}
 	return true
 }
 
-// keys lists the keys of a mapping, whatever else is wrong with it.
-func (v value) keys() []string {
+// mappingKeys lists the keys of a mapping, whatever else is wrong with it.
+func (v value) mappingKeys() []string {
 	var out []string
 	if _, ok := v.node.(ast.MapNode); ok {
-		for _, p := range (value{r: &reader{}, node: v.node}).pairs("") {
+		for _, p := range (value{r: &reader{}, node: v.node}).readPairs("") {
 			out = append(out, p.key)
 		}
 	}
@@ -107,18 +107,18 @@ func readStepFile(root value) *stepFile {
 	f := &stepFile{pos: root.pos}
 	var id, title string
 	namePos := root.pos
-	for _, p := range root.pairs("the workflow") {
+	for _, p := range root.readPairs("the workflow") {
 		switch p.key {
 		case "id":
-			id, namePos = p.val.words("id"), p.val.pos
+			id, namePos = p.val.readWords("id"), p.val.pos
 		case "name":
-			title = p.val.words("name")
+			title = p.val.readWords("name")
 		case "description":
-			f.describe = strings.TrimSpace(p.val.words("description"))
+			f.describe = strings.TrimSpace(p.val.readWords("description"))
 		case "max_steps":
-			f.max = p.val.integer("max_steps")
+			f.max = p.val.readInteger("max_steps")
 			if root.r.err == nil && (f.max < 1 || f.max > 1000) {
-				root.r.fail(p.val.pos, "max_steps: %d: give a number from 1 to 1000", f.max)
+				root.r.failAt(p.val.pos, "max_steps: %d: give a number from 1 to 1000", f.max)
 			}
 		case "steps":
 			f.readSteps(p.val)
@@ -133,7 +133,7 @@ func readStepFile(root value) *stepFile {
 	base := path.Base(strings.ReplaceAll(root.r.file, `\`, "/"))
 	called := strings.TrimSpace(firstOf(id, title, strings.TrimSuffix(base, path.Ext(base))))
 	if f.name = nameFrom(called); f.name == "" {
-		root.r.fail(namePos, "name %q has nothing that a name may have: add id: with letters, digits and dashes", called)
+		root.r.failAt(namePos, "name %q has nothing that a name may have: add id: with letters, digits and dashes", called)
 	}
 	return f
 }
@@ -151,14 +151,14 @@ func (f *stepFile) readSteps(v value) {
 	list, ok := v.node.(*ast.SequenceNode)
 	switch {
 	case !ok:
-		v.r.fail(v.pos, "steps: expected a list, found %s: write [{\"agent\": ...}]", v.kind())
+		v.r.failAt(v.pos, "steps: expected a list, found %s: write [{\"agent\": ...}]", v.describeKind())
 		return
 	case len(list.Values) == 0:
-		v.r.fail(v.pos, "the workflow has no steps: add at least one, with an agent and on_status")
+		v.r.failAt(v.pos, "the workflow has no steps: add at least one, with an agent and on_status")
 	case len(list.Values) > maxSteps:
-		v.r.fail(v.pos, "the workflow has %d steps and the limit is %d: split it", len(list.Values), maxSteps)
+		v.r.failAt(v.pos, "the workflow has %d steps and the limit is %d: split it", len(list.Values), maxSteps)
 	}
-	for i, item := range v.list() {
+	for i, item := range v.readList() {
 		f.steps = append(f.steps, readStep(item, i))
 	}
 }
@@ -168,21 +168,21 @@ func readStep(v value, number int) step {
 	what := stepName(number, "")
 	var agent string
 	var codes *value
-	for _, p := range v.pairs(what) {
+	for _, p := range v.readPairs(what) {
 		key := what + ": " + p.key
 		switch p.key {
 		case "agent":
-			agent, s.pos = strings.TrimSpace(p.val.words(key)), p.val.pos
+			agent, s.pos = strings.TrimSpace(p.val.readWords(key)), p.val.pos
 		case "input":
-			s.input, s.inputPos = noNull(p.val.words(key)), p.val.pos
+			s.input, s.inputPos = noNull(p.val.readWords(key)), p.val.pos
 		case "required_output":
-			s.output, s.outputPos = noNull(p.val.words(key)), p.val.pos
+			s.output, s.outputPos = noNull(p.val.readWords(key)), p.val.pos
 		case "model":
-			s.model, s.modelPos = noNull(p.val.words(key)), p.val.pos
+			s.model, s.modelPos = noNull(p.val.readWords(key)), p.val.pos
 		case "prompt":
-			s.prompt, s.promptPos = p.val.words(key), p.val.pos
+			s.prompt, s.promptPos = p.val.readWords(key), p.val.pos
 		case "description":
-			s.describe = strings.TrimSpace(p.val.words(key))
+			s.describe = strings.TrimSpace(p.val.readWords(key))
 		case "on_status":
 			codes = &p.val
 		default:
@@ -191,36 +191,36 @@ func readStep(v value, number int) step {
 	}
 	switch s.role = agent; {
 	case agent == "":
-		v.r.fail(s.pos, "%s has no agent: add \"agent\": with its name in letters, digits and dashes", what)
+		v.r.failAt(s.pos, "%s has no agent: add \"agent\": with its name in letters, digits and dashes", what)
 	case !validName(agent):
-		v.r.fail(s.pos, "%s: agent %q is not a name: use letters, digits, dash and underscore, beginning with a letter, at most 64", what, agent)
+		v.r.failAt(s.pos, "%s: agent %q is not a name: use letters, digits, dash and underscore, beginning with a letter, at most 64", what, agent)
 	}
-	s.check(v.r, stepName(number, s.role))
+	s.checkValues(v.r, stepName(number, s.role))
 	if codes == nil {
-		v.r.fail(v.pos, "%s has no on_status: add the codes it may end with", stepName(number, s.role))
+		v.r.failAt(v.pos, "%s has no on_status: add the codes it may end with", stepName(number, s.role))
 		return s
 	}
 	s.readCodes(*codes, stepName(number, s.role))
 	return s
 }
 
-// check refuses values that cannot be what they are used for.
-func (s *step) check(r *reader, what string) {
+// checkValues refuses values that cannot be what they are used for.
+func (s *step) checkValues(r *reader, what string) {
 	if why := badPath(s.input); why != "" {
-		r.fail(s.inputPos, "%s: input %q %s", what, s.input, why)
+		r.failAt(s.inputPos, "%s: input %q %s", what, s.input, why)
 	}
 	if why := badPath(s.output); why != "" {
-		r.fail(s.outputPos, "%s: required_output %q %s", what, s.output, why)
+		r.failAt(s.outputPos, "%s: required_output %q %s", what, s.output, why)
 	}
 	if strings.HasSuffix(s.output, "/") || strings.ContainsFunc(s.output, unicode.IsControl) {
-		r.fail(s.outputPos, "%s: required_output %q is not the name of a file: write one such as summary.md", what, s.output)
+		r.failAt(s.outputPos, "%s: required_output %q is not the name of a file: write one such as summary.md", what, s.output)
 	}
 	if strings.HasPrefix(s.model, "-") || strings.ContainsFunc(s.model, unicode.IsControl) {
-		r.fail(s.modelPos, "%s: model %q cannot be one: it begins with a dash or has control characters", what, s.model)
+		r.failAt(s.modelPos, "%s: model %q cannot be one: it begins with a dash or has control characters", what, s.model)
 	}
-	for _, name := range Variables(s.input) {
+	for _, name := range PromptVariables(s.input) {
 		if !slices.Contains(inputVariables[:], name) {
-			r.fail(s.inputPos, "%s: input: variable {%s} is not known: use {%s}%s", what, name, strings.Join(inputVariables[:], "}, {"), similar(name, inputVariables[:]))
+			r.failAt(s.inputPos, "%s: input: variable {%s} is not known: use {%s}%s", what, name, strings.Join(inputVariables[:], "}, {"), suggestSimilar(name, inputVariables[:]))
 		}
 	}
 }
@@ -229,23 +229,23 @@ func (s *step) check(r *reader, what string) {
 var inputVariables = [...]string{"enhancement_name", "enhancement_dir", "previous_step"}
 
 func (s *step) readCodes(v value, what string) {
-	pairs := v.pairs(what + ": on_status")
+	pairs := v.readPairs(what + ": on_status")
 	if len(pairs) == 0 {
-		v.r.fail(v.pos, "%s: on_status is empty: add the codes it may end with", what)
+		v.r.failAt(v.pos, "%s: on_status is empty: add the codes it may end with", what)
 	}
 	for _, p := range pairs {
 		t := transition{code: strings.ToUpper(strings.TrimSpace(p.key)), auto: true, pos: p.pos, to: -1}
 		switch {
 		case t.code == "":
-			v.r.fail(p.pos, "%s: on_status has a code without a name: give it one such as READY_FOR_TESTING", what)
+			v.r.failAt(p.pos, "%s: on_status has a code without a name: give it one such as READY_FOR_TESTING", what)
 		case strings.ContainsRune(t.code, ':'):
-			v.r.fail(p.pos, "%s: code %q has a colon, which begins the detail an agent adds: leave it out", what, p.key)
+			v.r.failAt(p.pos, "%s: code %q has a colon, which begins the detail an agent adds: leave it out", what, p.key)
 		case !isStatusCode(t.code):
-			v.r.fail(p.pos, "%s: code %q is none that an agent can report: use letters, digits, dash, underscore and dot, beginning with a letter, at most %d", what, p.key, maxStatusCode)
+			v.r.failAt(p.pos, "%s: code %q is none that an agent can report: use letters, digits, dash, underscore and dot, beginning with a letter, at most %d", what, p.key, maxStatusCode)
 		case slices.ContainsFunc(s.codes, func(have transition) bool { return have.code == t.code }):
-			v.r.fail(p.pos, "%s: code %s is given twice, for codes count in any case: keep one", what, t.code)
+			v.r.failAt(p.pos, "%s: code %s is given twice, for codes count in any case: keep one", what, t.code)
 		}
-		t.read(p.val, what+": "+t.code)
+		t.readKeys(p.val, what+": "+t.code)
 		s.codes = append(s.codes, t)
 	}
 }
@@ -264,45 +264,45 @@ func isStatusCode(code string) bool {
 	return len(code) <= maxStatusCode
 }
 
-func (t *transition) read(v value, what string) {
-	for _, p := range v.pairs(what) {
+func (t *transition) readKeys(v value, what string) {
+	for _, p := range v.readPairs(what) {
 		key := what + ": " + p.key
 		switch p.key {
 		case "next_step":
 			t.readNext(p.val, key)
 		case "auto_chain", "auto_start":
-			t.auto = p.val.boolean(key) && t.auto
+			t.auto = p.val.readBoolean(key) && t.auto
 		case "kind":
 			t.kind = p.val.oneOf(key, endsComplete, endsHalt)
 		case "description":
-			t.describe = strings.TrimSpace(p.val.words(key))
+			t.describe = strings.TrimSpace(p.val.readWords(key))
 		default:
 			unknownKey(v.r, p, "a code of on_status", "next_step", "auto_chain", "auto_start", "kind", "description")
 		}
 	}
 	if t.next != "" && t.kind != "" {
-		v.r.fail(v.pos, "%s: it has a next_step and is of kind %s, which ends here: keep one", what, t.kind)
+		v.r.failAt(v.pos, "%s: it has a next_step and is of kind %s, which ends here: keep one", what, t.kind)
 	}
 }
 
 func (t *transition) readNext(v value, what string) {
 	_, t.number = v.node.(*ast.IntegerNode)
 	if t.number {
-		t.next = v.text(what)
+		t.next = v.readText(what)
 		return
 	}
-	t.next = noNull(strings.TrimSpace(v.words(what)))
+	t.next = noNull(strings.TrimSpace(v.readWords(what)))
 }
 
-// words reads text. Nothing counts as no text; a number or a truth is a mistake.
-func (v value) words(what string) string {
+// readWords reads text. Nothing counts as no text; a number or a truth is a mistake.
+func (v value) readWords(what string) string {
 	switch v.node.(type) {
 	case *ast.NullNode:
 		return ""
 	case *ast.StringNode, *ast.LiteralNode:
-		return v.text(what)
+		return v.readText(what)
 	}
-	v.r.fail(v.pos, "%s: expected text, found %s: write it in quotes", what, v.kind())
+	v.r.failAt(v.pos, "%s: expected text, found %s: write it in quotes", what, v.describeKind())
 	return ""
 }
 

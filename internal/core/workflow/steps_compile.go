@@ -34,23 +34,23 @@ type compiler struct {
 	told  map[string][]string // by role: its prompts
 }
 
-func (f *stepFile) compile(d *Definition, r *reader) {
-	c := &compiler{f: f, d: d, r: r, bound: f.bound(), ready: map[int]string{}, told: map[string][]string{}}
-	d.Name, d.Version, d.Describe, d.steps = f.name, 1, f.describe, f.states()
-	c.counters()
-	c.gates()
-	c.states()
-	c.prompts()
-	c.begin()
+func (f *stepFile) compileInto(d *Definition, r *reader) {
+	c := &compiler{f: f, d: d, r: r, bound: f.stepBound(), ready: map[int]string{}, told: map[string][]string{}}
+	d.Name, d.Version, d.Describe, d.steps = f.name, 1, f.describe, f.stateNames()
+	c.compileCounters()
+	c.compileGates()
+	c.compileStates()
+	c.compilePrompts()
+	c.compileBegin()
 	for i := range f.steps {
-		c.ways(i)
+		c.compileCodes(i)
 	}
-	c.trouble()
-	c.resume()
-	c.cancel()
+	c.compileTrouble()
+	c.compileResume()
+	c.compileCancel()
 }
 
-func (c *compiler) counters() {
+func (c *compiler) compileCounters() {
 	add := func(n Counter) {
 		n.Pos, n.placeholder = c.f.pos, "{"+n.Name+"}"
 		c.d.Counters = append(c.d.Counters, n)
@@ -62,15 +62,15 @@ func (c *compiler) counters() {
 	}
 }
 
-// gates asks for the file that a step has to write, and at the end for commits.
-func (c *compiler) gates() {
-	completes := func(t transition) bool { return t.to < 0 && t.ends() == endsComplete }
+// compileGates asks for the file that a step has to write, and at the end for commits.
+func (c *compiler) compileGates() {
+	completes := func(t transition) bool { return t.to < 0 && t.endKind() == endsComplete }
 	if slices.ContainsFunc(c.f.steps, func(s step) bool { return slices.ContainsFunc(s.codes, completes) }) {
 		c.d.Gates = append(c.d.Gates,
 			Gate{Name: stepCommitted, Evidence: Commits, Pos: c.f.pos}, Gate{Name: stepClean, Evidence: Clean, Pos: c.f.pos})
 	}
 	for i := range c.f.steps {
-		if s := &c.f.steps[i]; len(c.needs(s)) > 0 {
+		if s := &c.f.steps[i]; len(c.outputGates(s)) > 0 {
 			c.d.Gates = append(c.d.Gates, Gate{
 				Name: outputGate(s), File: "enhancements/{enhancement_name}/" + s.role + "/required_output/" + s.output,
 				Header: slices.Clone(outputHeader[:]), Pos: s.outputPos,
@@ -87,33 +87,33 @@ const (
 
 func outputGate(s *step) string { return s.state + "-output" }
 
-func (c *compiler) states() {
-	c.state(State{Name: stepPending, Kind: Queued, Pos: c.f.pos})
-	taken := append(c.f.states(), New, stepPending, stepHalted, stepComplete, stepCancelled)
+func (c *compiler) compileStates() {
+	c.addState(State{Name: stepPending, Kind: Queued, Pos: c.f.pos})
+	taken := append(c.f.stateNames(), New, stepPending, stepHalted, stepComplete, stepCancelled)
 	for i := range c.f.steps {
 		s := &c.f.steps[i]
-		if pos, waits := c.waits(i); waits {
-			c.ready[i] = unique(s.state+"-ready", taken)
+		if pos, waits := c.waitsForPerson(i); waits {
+			c.ready[i] = uniqueName(s.state+"-ready", taken)
 			taken = append(taken, c.ready[i])
-			c.state(State{Name: c.ready[i], Kind: HumanDo, Pos: pos})
+			c.addState(State{Name: c.ready[i], Kind: HumanDo, Pos: pos})
 		}
-		c.state(State{
+		c.addState(State{
 			Name: s.state, Kind: Agent, Role: s.role, Wall: stepWall, Idle: stepIdle,
 			Model: s.model, Input: s.input, Output: s.output, Pos: s.pos,
 		})
 	}
-	c.state(State{Name: stepHalted, Kind: Halt, Returns: true, Pos: c.f.pos})
-	c.state(State{Name: stepComplete, Kind: Terminal, OnEnter: []Effect{{Name: Push}, {Name: CreatePR}}, Pos: c.f.pos})
-	c.state(State{Name: stepCancelled, Kind: Terminal, Reopen: stepPending, Pos: c.f.pos})
+	c.addState(State{Name: stepHalted, Kind: Halt, Returns: true, Pos: c.f.pos})
+	c.addState(State{Name: stepComplete, Kind: Terminal, OnEnter: []Effect{{Name: Push}, {Name: CreatePR}}, Pos: c.f.pos})
+	c.addState(State{Name: stepCancelled, Kind: Terminal, Reopen: stepPending, Pos: c.f.pos})
 }
 
-func (c *compiler) state(s State) {
+func (c *compiler) addState(s State) {
 	s.Respawn = RespawnAuto
 	c.d.States = append(c.d.States, s)
 }
 
-// waits says whether some code leads to the step and lets a person start it.
-func (c *compiler) waits(step int) (Pos, bool) {
+// waitsForPerson says whether some code leads to the step and lets a person start it.
+func (c *compiler) waitsForPerson(step int) (Pos, bool) {
 	for i := range c.f.steps {
 		for _, t := range c.f.steps[i].codes {
 			if t.to == step && !t.auto {
@@ -124,50 +124,50 @@ func (c *compiler) waits(step int) (Pos, bool) {
 	return Pos{}, false
 }
 
-// edge adds an edge that shares nothing with another.
-func (c *compiler) edge(e Edge) {
+// addEdge adds an edge that shares nothing with another.
+func (c *compiler) addEdge(e Edge) {
 	e.From, e.By, e.Count = slices.Clone(e.From), slices.Clone(e.By), slices.Clone(e.Count)
 	c.d.Edges = append(c.d.Edges, e)
 }
 
-func (c *compiler) guard(pos Pos, format string, args ...any) *Guard {
+func (c *compiler) newGuard(pos Pos, format string, args ...any) *Guard {
 	g, err := compileGuard(fmt.Sprintf(format, args...), c.d.NewEnv(), pos)
 	if err != nil {
-		c.r.fail(pos, "%s: shorten the names of the agents", err)
+		c.r.failAt(pos, "%s: shorten the names of the agents", err)
 	}
 	return g
 }
 
-func request() Trigger { return Trigger{Kind: OnRequest} }
+func requestTrigger() Trigger { return Trigger{Kind: OnRequest} }
 
-// begin is how a task comes to its first step.
-func (c *compiler) begin() {
+// compileBegin is how a task comes to its first step.
+func (c *compiler) compileBegin() {
 	first := &c.f.steps[0]
 	everybody := []task.Actor{task.Human, task.Engine, task.Tracker}
-	c.edge(Edge{From: []string{New}, To: stepPending, On: []Trigger{{Kind: OnCreate}}, By: everybody, Pos: first.pos})
-	c.edge(Edge{
-		From: []string{stepPending}, To: first.state, On: []Trigger{request(), {Kind: OnReady}}, As: "complete", By: everybody,
-		Count: c.counted(), Do: []Effect{{Name: AcquireWorkspace}}, Pos: first.pos,
+	c.addEdge(Edge{From: []string{New}, To: stepPending, On: []Trigger{{Kind: OnCreate}}, By: everybody, Pos: first.pos})
+	c.addEdge(Edge{
+		From: []string{stepPending}, To: first.state, On: []Trigger{requestTrigger(), {Kind: OnReady}}, As: "complete", By: everybody,
+		Count: c.stepCounts(), Do: []Effect{{Name: AcquireWorkspace}}, Pos: first.pos,
 	})
 	for i := range c.f.steps {
 		if from, ok := c.ready[i]; ok {
-			c.edge(Edge{
-				From: []string{from}, To: c.f.steps[i].state, On: []Trigger{request()}, As: "complete",
+			c.addEdge(Edge{
+				From: []string{from}, To: c.f.steps[i].state, On: []Trigger{requestTrigger()}, As: "complete",
 				By: []task.Actor{task.Human}, Describe: "a person starts the step", Pos: c.f.steps[i].pos,
 			})
 		}
 	}
 }
 
-func (c *compiler) counted() []CountOp {
+func (c *compiler) stepCounts() []CountOp {
 	if c.bound == 0 {
 		return nil
 	}
 	return []CountOp{{Counter: stepCount, Add: true, Value: 1}}
 }
 
-// ways are the edges of the codes of a step.
-func (c *compiler) ways(i int) {
+// compileCodes are the edges of the codes of a step.
+func (c *compiler) compileCodes(i int) {
 	s := &c.f.steps[i]
 	for _, t := range s.codes {
 		e := Edge{
@@ -177,12 +177,12 @@ func (c *compiler) ways(i int) {
 		switch {
 		case t.to >= 0:
 			c.goOn(e, s, t)
-		case t.ends() == endsHalt:
+		case t.endKind() == endsHalt:
 			e.To = stepHalted
-			c.edge(e)
+			c.addEdge(e)
 		default:
-			e.To, e.Gates = stepComplete, append(c.needs(s), stepCommitted, stepClean)
-			c.edge(e)
+			e.To, e.Gates = stepComplete, append(c.outputGates(s), stepCommitted, stepClean)
+			c.addEdge(e)
 		}
 	}
 }
@@ -190,32 +190,32 @@ func (c *compiler) ways(i int) {
 // goOn is the edge to the next step, and the one that is taken instead at the bound.
 func (c *compiler) goOn(e Edge, s *step, t transition) {
 	next := e
-	next.To, next.Gates, next.Count = c.f.steps[t.to].state, c.needs(s), c.counted()
+	next.To, next.Gates, next.Count = c.f.steps[t.to].state, c.outputGates(s), c.stepCounts()
 	if !t.auto {
 		next.To = c.ready[t.to]
 	}
 	if c.bound == 0 {
-		c.edge(next)
+		c.addEdge(next)
 		return
 	}
-	next.When = c.guard(t.pos, "%s < %d", stepCount, c.bound)
-	c.edge(next)
-	e.To, e.When, e.Describe = stepHalted, c.guard(t.pos, "%s >= %d", stepCount, c.bound), fmt.Sprintf("%d steps were taken: a person looks", c.bound)
-	c.edge(e)
+	next.When = c.newGuard(t.pos, "%s < %d", stepCount, c.bound)
+	c.addEdge(next)
+	e.To, e.When, e.Describe = stepHalted, c.newGuard(t.pos, "%s >= %d", stepCount, c.bound), fmt.Sprintf("%d steps were taken: a person looks", c.bound)
+	c.addEdge(e)
 }
 
-// needs is the gate of the codes that go on or complete the work, if one does.
-func (c *compiler) needs(s *step) []string {
-	goesOn := func(t transition) bool { return t.to >= 0 || t.ends() == endsComplete }
+// outputGates is the gate of the codes that go on or complete the work, if one does.
+func (c *compiler) outputGates(s *step) []string {
+	goesOn := func(t transition) bool { return t.to >= 0 || t.endKind() == endsComplete }
 	if s.output == "" || !slices.ContainsFunc(s.codes, goesOn) {
 		return nil
 	}
 	return []string{outputGate(s)}
 }
 
-// trouble is what stops a step: a code that is not declared, deaths, silence, a person.
-func (c *compiler) trouble() {
-	for _, role := range c.f.agents() {
+// compileTrouble is what stops a step: a code that is not declared, deaths, silence, a person.
+func (c *compiler) compileTrouble() {
+	for _, role := range c.f.agentNames() {
 		var from []string
 		var pos Pos
 		for i := len(c.f.steps) - 1; i >= 0; i-- {
@@ -223,20 +223,20 @@ func (c *compiler) trouble() {
 				from, pos = slices.Insert(from, 0, s.state), s.pos
 			}
 		}
-		c.edge(Edge{
+		c.addEdge(Edge{
 			From: from, To: stepHalted, On: []Trigger{{Kind: OnUnexpected}}, By: []task.Actor{task.Actor(role)},
 			Describe: "a code that the step does not declare", Pos: pos,
 		})
 	}
-	all := c.f.states()
-	c.edge(Edge{From: all, To: stepHalted, On: []Trigger{{Kind: OnCrashLimit}}, Pos: c.f.pos})
-	c.edge(Edge{From: all, To: stepHalted, On: []Trigger{{Kind: OnSilence}}, Pos: c.f.pos})
-	c.edge(Edge{From: all, To: stepHalted, On: []Trigger{request()}, As: "stuck", By: []task.Actor{task.Human}, Pos: c.f.pos})
+	all := c.f.stateNames()
+	c.addEdge(Edge{From: all, To: stepHalted, On: []Trigger{{Kind: OnCrashLimit}}, Pos: c.f.pos})
+	c.addEdge(Edge{From: all, To: stepHalted, On: []Trigger{{Kind: OnSilence}}, Pos: c.f.pos})
+	c.addEdge(Edge{From: all, To: stepHalted, On: []Trigger{requestTrigger()}, As: "stuck", By: []task.Actor{task.Human}, Pos: c.f.pos})
 }
 
-// resume is how a person lets a halted task go on: by verb where it stopped, by state
+// compileResume is how a person lets a halted task go on: by verb where it stopped, by state
 // anywhere, or to its end.
-func (c *compiler) resume() {
+func (c *compiler) compileResume() {
 	var anew []CountOp
 	if c.bound > 0 {
 		anew = []CountOp{{Counter: stepCount}}
@@ -247,25 +247,25 @@ func (c *compiler) resume() {
 		if i == 0 {
 			stopped = fmt.Sprintf("return_to in [%q, \"\"]", s.state)
 		}
-		e := Edge{From: []string{stepHalted}, To: s.state, On: []Trigger{request()}, By: []task.Actor{task.Human}, Count: anew, Pos: s.pos}
+		e := Edge{From: []string{stepHalted}, To: s.state, On: []Trigger{requestTrigger()}, By: []task.Actor{task.Human}, Count: anew, Pos: s.pos}
 		back := e
-		back.As, back.When, back.Describe = "resume", c.guard(s.pos, "%s", stopped), "back to the step that stopped"
-		c.edge(back)
+		back.As, back.When, back.Describe = "resume", c.newGuard(s.pos, "%s", stopped), "back to the step that stopped"
+		c.addEdge(back)
 		if len(c.f.steps) > 1 {
-			e.When = c.guard(s.pos, "not (%s)", stopped)
-			c.edge(e)
+			e.When = c.newGuard(s.pos, "not (%s)", stopped)
+			c.addEdge(e)
 		}
 	}
-	c.edge(Edge{
-		From: []string{stepHalted}, To: stepComplete, On: []Trigger{request()}, As: "accept", By: []task.Actor{task.Human},
+	c.addEdge(Edge{
+		From: []string{stepHalted}, To: stepComplete, On: []Trigger{requestTrigger()}, As: "accept", By: []task.Actor{task.Human},
 		Override: true, Describe: "a person takes the work as it is", Pos: c.f.pos,
 	})
 }
 
-func (c *compiler) cancel() {
+func (c *compiler) compileCancel() {
 	by := []task.Actor{task.Human, task.Tracker}
-	e := Edge{From: []string{stepPending}, To: stepCancelled, On: []Trigger{request()}, As: "cancel", By: by, Pos: c.f.pos}
-	c.edge(e)
+	e := Edge{From: []string{stepPending}, To: stepCancelled, On: []Trigger{requestTrigger()}, As: "cancel", By: by, Pos: c.f.pos}
+	c.addEdge(e)
 	e.From = nil
 	for i := range c.d.States {
 		if s := &c.d.States[i]; s.Kind != Queued && s.Kind != Terminal {
@@ -273,5 +273,5 @@ func (c *compiler) cancel() {
 		}
 	}
 	e.Do = []Effect{{Name: KillSession}, {Name: ReleaseWorkspace}}
-	c.edge(e)
+	c.addEdge(e)
 }

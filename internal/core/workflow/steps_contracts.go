@@ -32,13 +32,13 @@ type contractStatus struct {
 // HasContracts says whether a text is a file of contracts of agents.
 func HasContracts(text string) bool {
 	agents := false
-	for _, m := range members(text, 0) {
+	for _, m := range objectMembers(text, 0) {
 		if m.key == "steps" || m.key == "workflows" {
 			return false
 		}
 		if m.key == "agents" {
-			list := members(m.raw, m.from)
-			agents = len(list) > 0 && slices.ContainsFunc(members(list[0].raw, 0), func(c member) bool { return c.key == "statuses" })
+			list := objectMembers(m.raw, m.from)
+			agents = len(list) > 0 && slices.ContainsFunc(objectMembers(list[0].raw, 0), func(c member) bool { return c.key == "statuses" })
 		}
 	}
 	return agents && json.Valid([]byte(text))
@@ -49,12 +49,12 @@ func HasContracts(text string) bool {
 func FromContracts(text string) (t Template, left []string, err error) {
 	var description string
 	var list []contract
-	for _, m := range members(text, 0) {
+	for _, m := range objectMembers(text, 0) {
 		switch m.key {
 		case "description":
 			err = json.Unmarshal([]byte(m.raw), &description)
 		case "agents":
-			for _, a := range members(m.raw, m.from) {
+			for _, a := range objectMembers(m.raw, m.from) {
 				c := contract{agent: a.key}
 				if bad := json.Unmarshal([]byte(a.raw), &c); bad != nil {
 					return t, nil, fmt.Errorf("the contract of agent %s: %w", a.key, bad)
@@ -72,25 +72,25 @@ func FromContracts(text string) (t Template, left []string, err error) {
 	var steps []string
 	for i := range list {
 		c := &list[i]
-		if !reached(list, c.agent) {
+		if !isReached(list, c.agent) {
 			left = append(left, c.agent)
 			continue
 		}
-		step, err := c.step(list)
+		step, err := c.toStep(list)
 		if err != nil {
 			return t, nil, err
 		}
 		steps = append(steps, step)
 	}
 	var b bytes.Buffer
-	if err := json.Indent(&b, []byte(`{"description": `+quoted(description)+`, "steps": [`+strings.Join(steps, ", ")+`]}`), "", "  "); err != nil {
+	if err := json.Indent(&b, []byte(`{"description": `+quoteJSON(description)+`, "steps": [`+strings.Join(steps, ", ")+`]}`), "", "  "); err != nil {
 		return t, nil, err
 	}
 	return Template{Text: b.String() + "\n"}, left, nil
 }
 
-// reached says whether the work comes to an agent from the first one.
-func reached(list []contract, agent string) bool {
+// isReached says whether the work comes to an agent from the first one.
+func isReached(list []contract, agent string) bool {
 	open := []string{list[0].agent}
 	for at := 0; at < len(open); at++ {
 		i := slices.IndexFunc(list, func(c contract) bool { return c.agent == open[at] })
@@ -98,7 +98,7 @@ func reached(list []contract, agent string) bool {
 			continue
 		}
 		for _, s := range list[i].Statuses.Success {
-			if next := s.next(); next != "" && !slices.Contains(open, next) {
+			if next := s.nextAgent(); next != "" && !slices.Contains(open, next) {
 				open = append(open, next)
 			}
 		}
@@ -106,16 +106,16 @@ func reached(list []contract, agent string) bool {
 	return slices.Contains(open, agent)
 }
 
-// next is the agent that goes on, "" for none.
-func (s *contractStatus) next() string {
+// nextAgent is the agent that goes on, "" for none.
+func (s *contractStatus) nextAgent() string {
 	if len(s.Next) == 0 {
 		return ""
 	}
 	return s.Next[0]
 }
 
-// step is the contract as a step, in JSON.
-func (c *contract) step(list []contract) (string, error) {
+// toStep is the contract as a step, in JSON.
+func (c *contract) toStep(list []contract) (string, error) {
 	if len(c.Statuses.Success)+len(c.Statuses.Failure) == 0 {
 		return "", fmt.Errorf("agent %s: statuses has no code: write {\"success\": [{\"code\": CODE, \"next_agents\": [AGENT]}], \"failure\": [{\"code\": CODE}]}", c.agent)
 	}
@@ -124,22 +124,22 @@ func (c *contract) step(list []contract) (string, error) {
 		if len(s.Next) > 1 {
 			return "", fmt.Errorf("agent %s: %s leads to %s, and a code leads to one step: keep one of next_agents", c.agent, s.Code, strings.Join(s.Next, " and "))
 		}
-		end := `"next_step": ` + quoted(s.next())
-		if s.next() == "" {
-			end = `"next_step": null, "kind": ` + quoted(endsComplete)
+		end := `"next_step": ` + quoteJSON(s.nextAgent())
+		if s.nextAgent() == "" {
+			end = `"next_step": null, "kind": ` + quoteJSON(endsComplete)
 		}
-		codes = append(codes, quoted(s.Code)+`: {`+end+`, "description": `+quoted(s.Description)+`}`)
+		codes = append(codes, quoteJSON(s.Code)+`: {`+end+`, "description": `+quoteJSON(s.Description)+`}`)
 	}
 	for _, s := range c.Statuses.Failure {
-		codes = append(codes, quoted(s.Code)+`: {"next_step": null, "kind": `+quoted(endsHalt)+`, "description": `+quoted(s.Description)+`}`)
+		codes = append(codes, quoteJSON(s.Code)+`: {"next_step": null, "kind": `+quoteJSON(endsHalt)+`, "description": `+quoteJSON(s.Description)+`}`)
 	}
-	return `{"agent": ` + quoted(c.agent) + `, "description": ` + quoted(c.Description) + `, "input": ` + quoted(c.input(list)) +
-		`, "required_output": ` + quoted(c.Outputs.RootDocument) + `, "on_status": {` + strings.Join(codes, ", ") + `}}`, nil
+	return `{"agent": ` + quoteJSON(c.agent) + `, "description": ` + quoteJSON(c.Description) + `, "input": ` + quoteJSON(c.inputFile(list)) +
+		`, "required_output": ` + quoteJSON(c.Outputs.RootDocument) + `, "on_status": {` + strings.Join(codes, ", ") + `}}`, nil
 }
 
-// input is what the agent works from: what the step before wrote, where the contract asks for the document of another agent, else
+// inputFile is what the agent works from: what the step before wrote, where the contract asks for the document of another agent, else
 // the file that it names.
-func (c *contract) input(list []contract) string {
+func (c *contract) inputFile(list []contract) string {
 	if len(c.Inputs.Required) == 0 {
 		return ""
 	}
@@ -149,7 +149,7 @@ func (c *contract) input(list []contract) string {
 			return "{previous_step}/required_output/" + document
 		}
 	}
-	if slices.ContainsFunc(Variables(pattern), func(name string) bool { return !slices.Contains(inputVariables[:], name) }) {
+	if slices.ContainsFunc(PromptVariables(pattern), func(name string) bool { return !slices.Contains(inputVariables[:], name) }) {
 		return "{previous_step}/required_output/"
 	}
 	return pattern

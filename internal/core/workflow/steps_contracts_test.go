@@ -60,7 +60,7 @@ func TestContractsOfAgentsAreAWorkflow(t *testing.T) {
 		for code, want := range codes {
 			var to []string
 			for _, i := range d.EdgesFrom(from) {
-				if e := &d.Edges[i]; e.Answers(workflow.OnOutcome, code) {
+				if e := &d.Edges[i]; e.AnswersTo(workflow.OnOutcome, code) {
 					to = append(to, e.To)
 				}
 			}
@@ -69,8 +69,8 @@ func TestContractsOfAgentsAreAWorkflow(t *testing.T) {
 			}
 		}
 	}
-	analyst, _ := d.State("analyst")
-	builder, _ := d.State("builder")
+	analyst, _ := d.StateNamed("analyst")
+	builder, _ := d.StateNamed("builder")
 	if analyst.Input != "enhancements/{enhancement_name}/{enhancement_name}.md" || analyst.Output != "analysis.md" || builder.Input != "{previous_step}/required_output/analysis.md" {
 		t.Errorf("%+v %+v", analyst, builder)
 	}

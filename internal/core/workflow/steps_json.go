@@ -12,7 +12,7 @@ import (
 // where; nil if nothing does, or if the file is meant to be something else.
 func JSONProblem(file, text string) error {
 	r := &reader{file: file}
-	if _, ok := r.open(text); ok && r.json {
+	if _, ok := r.openRoot(text); ok && r.json {
 		r.failJSON(text)
 	}
 	if r.json && r.err != nil {
@@ -45,13 +45,13 @@ func (r *reader) failJSON(text string) {
 	begins := strings.TrimLeft(text, " \t\r\n")
 	switch bad := text[at:]; {
 	case begins == "" || !strings.ContainsAny(begins[:1], "{["):
-		r.fail(placeOf(text, len(text)-len(begins)), "the file does not begin with {: write it as JSON, or call it .yaml if it is YAML")
+		r.failAt(placeOf(text, len(text)-len(begins)), "the file does not begin with {: write it as JSON, or call it .yaml if it is YAML")
 	case strings.HasPrefix(syntax.Error(), "unexpected end"):
-		r.fail(placeOf(text, len(strings.TrimRight(text, " \t\r\n"))), "the JSON ends too early: close what is open, with }, ] or a quote")
+		r.failAt(placeOf(text, len(strings.TrimRight(text, " \t\r\n"))), "the JSON ends too early: close what is open, with }, ] or a quote")
 	case strings.HasSuffix(before, ",") && strings.ContainsAny(bad[:1], "}]"):
-		r.fail(placeOf(text, len(before)-1), "a comma before %s is not JSON: take it out", bad[:1])
+		r.failAt(placeOf(text, len(before)-1), "a comma before %s is not JSON: take it out", bad[:1])
 	default:
-		r.fail(placeOf(text, at), "%s: mend the JSON here", syntax)
+		r.failAt(placeOf(text, at), "%s: mend the JSON here", syntax)
 	}
 }
 

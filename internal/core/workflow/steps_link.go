@@ -16,12 +16,12 @@ const (
 	stepCancelled = "cancelled"
 )
 
-// link gives every step its state and finds where every code leads.
-func (f *stepFile) link(r *reader) {
+// linkSteps gives every step its state and finds where every code leads.
+func (f *stepFile) linkSteps(r *reader) {
 	taken := []string{New, stepPending, stepHalted, stepComplete, stepCancelled}
 	for i := range f.steps {
 		s := &f.steps[i]
-		s.state = unique(s.role, taken)
+		s.state = uniqueName(s.role, taken)
 		taken = append(taken, s.state)
 	}
 	for i := range f.steps {
@@ -30,17 +30,17 @@ func (f *stepFile) link(r *reader) {
 			if t.next == "" {
 				continue
 			}
-			to, why := f.find(i, t)
+			to, why := f.findStep(i, t)
 			if why != "" {
-				r.fail(t.pos, "%s: %s: next_step %q %s", f.title(i), t.code, t.next, why)
+				r.failAt(t.pos, "%s: %s: next_step %q %s", f.stepTitle(i), t.code, t.next, why)
 			}
 			t.to = to
 		}
 	}
 }
 
-// unique is name, or with a number behind it the first that is not taken.
-func unique(name string, taken []string) string {
+// uniqueName is name, or with a number behind it the first that is not taken.
+func uniqueName(name string, taken []string) string {
 	out := name
 	for n := 2; slices.Contains(taken, out); n++ {
 		out = name + "-" + strconv.Itoa(n)
@@ -48,9 +48,9 @@ func unique(name string, taken []string) string {
 	return out
 }
 
-// find is the step that a code of step from leads to. A name means the next step of that
+// findStep is the step that a code of step from leads to. A name means the next step of that
 // agent; one that is only behind is meant if there is one.
-func (f *stepFile) find(from int, t *transition) (step int, why string) {
+func (f *stepFile) findStep(from int, t *transition) (step int, why string) {
 	var behind []int
 	for i := range f.steps {
 		switch {
@@ -66,16 +66,16 @@ func (f *stepFile) find(from int, t *transition) (step int, why string) {
 	case len(behind) == 1:
 		return behind[0], ""
 	case len(behind) > 1:
-		return -1, fmt.Sprintf("is ambiguous: give the step's number, one of %s", numbers(behind))
+		return -1, fmt.Sprintf("is ambiguous: give the step's number, one of %s", joinNumbers(behind))
 	case err == nil && n >= 0 && n < len(f.steps):
 		return n, ""
 	case err == nil:
 		return -1, fmt.Sprintf("is the number of no step: use 0 to %d", len(f.steps)-1)
 	}
-	return -1, fmt.Sprintf("is the agent of no step: use %s, the number of a step, or null%s", orList(f.agents()), similar(t.next, f.agents()))
+	return -1, fmt.Sprintf("is the agent of no step: use %s, the number of a step, or null%s", orList(f.agentNames()), suggestSimilar(t.next, f.agentNames()))
 }
 
-func numbers(list []int) string {
+func joinNumbers(list []int) string {
 	words := make([]string, len(list))
 	for i, n := range list {
 		words[i] = strconv.Itoa(n)
@@ -83,8 +83,8 @@ func numbers(list []int) string {
 	return strings.Join(words, ", ")
 }
 
-// agents lists every agent once, in the order of the steps.
-func (f *stepFile) agents() []string {
+// agentNames lists every agent once, in the order of the steps.
+func (f *stepFile) agentNames() []string {
 	var out []string
 	for i := range f.steps {
 		if !slices.Contains(out, f.steps[i].role) {
@@ -94,8 +94,8 @@ func (f *stepFile) agents() []string {
 	return out
 }
 
-// states lists the states of the steps.
-func (f *stepFile) states() []string {
+// stateNames lists the states of the steps.
+func (f *stepFile) stateNames() []string {
 	out := make([]string, len(f.steps))
 	for i := range f.steps {
 		out[i] = f.steps[i].state
@@ -103,7 +103,7 @@ func (f *stepFile) states() []string {
 	return out
 }
 
-func (f *stepFile) title(i int) string { return stepName(i, f.steps[i].role) }
+func (f *stepFile) stepTitle(i int) string { return stepName(i, f.steps[i].role) }
 
 func stepName(number int, agent string) string {
 	if agent == "" {
@@ -112,8 +112,8 @@ func stepName(number int, agent string) string {
 	return fmt.Sprintf("step %d (%s)", number, agent)
 }
 
-// ends says how a code that leads to no step ends the work.
-func (t *transition) ends() string {
+// endKind says how a code that leads to no step ends the work.
+func (t *transition) endKind() string {
 	switch {
 	case t.kind != "":
 		return t.kind
@@ -123,8 +123,8 @@ func (t *transition) ends() string {
 	return endsComplete
 }
 
-// loops says whether the steps can go round in a circle.
-func (f *stepFile) loops() bool {
+// hasLoop says whether the steps can go round in a circle.
+func (f *stepFile) hasLoop() bool {
 	const open, closed = 1, 2
 	seen := make([]int, len(f.steps))
 	var visit func(int) bool
@@ -146,13 +146,13 @@ func (f *stepFile) loops() bool {
 	return false
 }
 
-// bound is how many steps a task may take before a person looks, 0 for no bound: steps
+// stepBound is how many steps a task may take before a person looks, 0 for no bound: steps
 // that lead only forward end by themselves.
-func (f *stepFile) bound() int {
+func (f *stepFile) stepBound() int {
 	switch {
 	case f.max > 0:
 		return f.max
-	case f.loops():
+	case f.hasLoop():
 		return min(50, 3*(len(f.steps)+1))
 	}
 	return 0

@@ -34,10 +34,10 @@ func usualPrompt(agent string, writes bool) string {
 	return strings.Join([]string{beginning, own, output, status}, "\n")
 }
 
-// prompts declares the roles and what they are told. A role is told the words of its
+// compilePrompts declares the roles and what they are told. A role is told the words of its
 // first step; a step that needs others has them itself.
-func (c *compiler) prompts() {
-	for _, agent := range c.f.agents() {
+func (c *compiler) compilePrompts() {
+	for _, agent := range c.f.agentNames() {
 		c.d.Roles = append(c.d.Roles, Role{
 			Name: agent, Harness: TaskHarness, FallbackAfter: fallbackAfter, Session: PerVisit, Window: agent, Access: "full",
 			Protocol: "completion-block", WorkType: agent,
@@ -45,8 +45,8 @@ func (c *compiler) prompts() {
 	}
 	for i := range c.f.steps {
 		s := &c.f.steps[i]
-		role, _ := c.d.Role(s.role)
-		name := c.prompt(s)
+		role, _ := c.d.RoleNamed(s.role)
+		name := c.declarePrompt(s)
 		if role.Prompt == "" {
 			role.Prompt, role.Describe, role.Pos = name, s.describe, s.pos
 		}
@@ -56,9 +56,9 @@ func (c *compiler) prompts() {
 	}
 }
 
-// prompt declares the words for a step, unless there are the same already.
-func (c *compiler) prompt(s *step) string {
-	text, pos := s.words()
+// declarePrompt declares the words for a step, unless there are the same already.
+func (c *compiler) declarePrompt(s *step) string {
+	text, pos := s.promptText()
 	var taken []string
 	for i := range c.d.Prompts {
 		p := &c.d.Prompts[i]
@@ -67,19 +67,19 @@ func (c *compiler) prompt(s *step) string {
 		}
 		taken = append(taken, p.Name)
 	}
-	name := unique(s.role, taken)
+	name := uniqueName(s.role, taken)
 	c.told[s.role] = append(c.told[s.role], name)
 	c.d.Prompts = append(c.d.Prompts, Prompt{Name: name, Text: text, Pos: pos})
 	return name
 }
 
-// words are what the agent of the step is told. Whatever the file says, it is told how
+// promptText are what the agent of the step is told. Whatever the file says, it is told how
 // to end.
-func (s *step) words() (string, Pos) {
+func (s *step) promptText() (string, Pos) {
 	switch {
 	case strings.TrimSpace(s.prompt) == "":
 		return usualPrompt(s.role, s.output != ""), s.pos
-	case slices.ContainsFunc(Variables(s.prompt), func(v string) bool { return v == "expected_statuses" || v == "report" }):
+	case slices.ContainsFunc(PromptVariables(s.prompt), func(v string) bool { return v == "expected_statuses" || v == "report" }):
 		return s.prompt, s.promptPos
 	}
 	status, _ := wordsOf("status")

@@ -20,7 +20,7 @@ type Template struct {
 // HasTemplates says whether a text is a file of several step workflows.
 func HasTemplates(text string) bool {
 	several := false
-	for _, m := range members(text, 0) {
+	for _, m := range objectMembers(text, 0) {
 		if m.key == "steps" {
 			return false
 		}
@@ -29,30 +29,30 @@ func HasTemplates(text string) bool {
 	return several && json.Valid([]byte(text))
 }
 
-// Templates splits a file of step workflows, {"workflows": {"ID": {"steps": ...}}}, in
+// SplitTemplates splits a file of step workflows, {"workflows": {"ID": {"steps": ...}}}, in
 // file order. It does not look into them.
-func Templates(file, text string) ([]Template, error) {
+func SplitTemplates(file, text string) ([]Template, error) {
 	r := &reader{file: file}
-	if _, ok := r.open(text); ok && !json.Valid([]byte(text)) {
+	if _, ok := r.openRoot(text); ok && !json.Valid([]byte(text)) {
 		if r.json {
 			r.failJSON(text)
 		}
-		r.fail(beginning, "the file is not JSON, and only JSON is split: write it as JSON, or each workflow in a file of its own")
+		r.failAt(beginning, "the file is not JSON, and only JSON is split: write it as JSON, or each workflow in a file of its own")
 	}
 	if r.err != nil {
 		return nil, r.err
 	}
 	var out []Template
-	for _, m := range members(text, 0) {
+	for _, m := range objectMembers(text, 0) {
 		if m.key != "workflows" {
 			continue // version, description and the like say nothing about a workflow
 		}
-		for _, w := range members(m.raw, m.from) {
+		for _, w := range objectMembers(m.raw, m.from) {
 			out = append(out, newTemplate(r, text, w))
 		}
 	}
 	if len(out) == 0 {
-		r.fail(beginning, "the file has no workflows: expected {\"workflows\": {\"ID\": {\"steps\": [...]}}}")
+		r.failAt(beginning, "the file has no workflows: expected {\"workflows\": {\"ID\": {\"steps\": [...]}}}")
 	}
 	if r.err != nil {
 		return nil, r.err
@@ -63,9 +63,9 @@ func Templates(file, text string) ([]Template, error) {
 func newTemplate(r *reader, text string, m member) Template {
 	named, err := WithID(m.raw, m.key)
 	if err != nil {
-		r.fail(placeOf(text, m.from), "workflow %s: %s", m.key, err)
+		r.failAt(placeOf(text, m.from), "workflow %s: %s", m.key, err)
 	}
-	return Template{ID: m.key, Text: named, place: blank(text[:m.from]) + m.raw}
+	return Template{ID: m.key, Text: named, place: blankLines(text[:m.from]) + m.raw}
 }
 
 // A member is a key of a JSON object with its value as it is written.
@@ -75,9 +75,9 @@ type member struct {
 	from int // where the value begins in the file, in bytes
 }
 
-// members lists those of an object that begins at offset from of its file; none if the
+// objectMembers lists those of an object that begins at offset from of its file; none if the
 // text is something else.
-func members(object string, from int) []member {
+func objectMembers(object string, from int) []member {
 	dec := json.NewDecoder(strings.NewReader(object))
 	var out []member
 	if first, err := dec.Token(); err != nil || first != json.Delim('{') {
@@ -95,8 +95,8 @@ func members(object string, from int) []member {
 	return out
 }
 
-// blank keeps the lines of a text and nothing else.
-func blank(text string) string {
+// blankLines keeps the lines of a text and nothing else.
+func blankLines(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' {
 			return r
@@ -123,10 +123,10 @@ func WithID(text, id string) (string, error) {
 		return "", errors.New("a step workflow is a JSON object: write {\"steps\": [...]}")
 	}
 	var b, out bytes.Buffer
-	b.WriteString(`{"id": ` + quoted(id))
-	for _, m := range members(text, 0) {
+	b.WriteString(`{"id": ` + quoteJSON(id))
+	for _, m := range objectMembers(text, 0) {
 		if m.key != "id" {
-			b.WriteString(", " + quoted(m.key) + ": " + m.raw)
+			b.WriteString(", " + quoteJSON(m.key) + ": " + m.raw)
 		}
 	}
 	b.WriteString("}")
@@ -136,7 +136,7 @@ func WithID(text, id string) (string, error) {
 	return out.String() + "\n", nil
 }
 
-func quoted(s string) string {
+func quoteJSON(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -148,24 +148,24 @@ func quoted(s string) string {
 
 // refuseTemplates says that a file has several workflows, and how one is chosen.
 func refuseTemplates(root value) {
-	for _, p := range root.pairs("the file") {
+	for _, p := range root.readPairs("the file") {
 		if p.key != "workflows" {
 			continue
 		}
 		var ids []string
 		if _, ok := p.val.node.(ast.MapNode); ok {
-			ids = p.val.keys()
+			ids = p.val.mappingKeys()
 		}
 		file := root.r.file
-		root.r.fail(p.pos, "the file has %d workflows (%s) and not one: take them over with orange workflow import %s, or name one as %s#ID",
+		root.r.failAt(p.pos, "the file has %d workflows (%s) and not one: take them over with orange workflow import %s, or name one as %s#ID",
 			len(ids), strings.Join(ids, ", "), file, file)
 	}
 }
 
-// depth is how deep a text nests. That of JSON is known exactly.
-func depth(text string) int {
+// textDepth is how deep a text nests. That of JSON is known exactly.
+func textDepth(text string) int {
 	if !json.Valid([]byte(text)) {
-		return nesting(text)
+		return nestingDepth(text)
 	}
 	deepest, now, inString := 0, 0, false
 	for i := 0; i < len(text); i++ {

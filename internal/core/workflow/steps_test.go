@@ -21,7 +21,7 @@ func wayOf(d *workflow.Definition, from, code string) []string {
 	var out []string
 	for _, i := range d.EdgesFrom(from) {
 		e := &d.Edges[i]
-		if !e.Answers(workflow.OnOutcome, code) {
+		if !e.AnswersTo(workflow.OnOutcome, code) {
 			continue
 		}
 		way := e.To
@@ -81,22 +81,22 @@ func TestAStepWorkflowIsADefinitionLikeAnyOther(t *testing.T) {
 			t.Errorf("%s: - want, + got\n%s", code, diff)
 		}
 	}
-	s, _ := d.State("builder")
+	s, _ := d.StateNamed("builder")
 	if s.Input != "plan.md" || s.Output != "done.md" || s.Model != "m1" || s.Wall == 0 || s.Idle == 0 || s.Respawn != workflow.RespawnAuto {
 		t.Errorf("%+v", s)
 	}
-	g, _ := d.Gate("builder-output")
+	g, _ := d.GateNamed("builder-output")
 	if g == nil || g.File != "enhancements/{enhancement_name}/builder/required_output/done.md" || len(g.Header) != 5 {
 		t.Errorf("%+v", g)
 	}
-	r, _ := d.Role("tester")
+	r, _ := d.RoleNamed("tester")
 	if r.Protocol != "completion-block" || r.Session != workflow.PerVisit || r.Harness != "task" || r.Prompt != "tester" || r.WorkType != "tester" {
 		t.Errorf("%+v", r)
 	}
 	if len(d.Check()) > 0 {
 		t.Error(d.Check())
 	}
-	if _, ok := d.Counter("steps"); ok {
+	if _, ok := d.CounterNamed("steps"); ok {
 		t.Error("steps that lead only forward are counted")
 	}
 }
@@ -107,7 +107,7 @@ func TestWhatStopsAStepStopsItVisibly(t *testing.T) {
 		for _, kind := range []workflow.TriggerKind{workflow.OnUnexpected, workflow.OnCrashLimit, workflow.OnSilence} {
 			found := ""
 			for _, i := range d.EdgesFrom(state) {
-				if e := &d.Edges[i]; e.Answers(kind, "") {
+				if e := &d.Edges[i]; e.AnswersTo(kind, "") {
 					found += e.To
 				}
 			}
@@ -135,7 +135,7 @@ func TestAHaltedTaskResumesWhereItStoppedOrWhereAPersonSays(t *testing.T) {
 			if open, err := holdsIn(e, env); err != nil || !open || e.As == "cancel" || e.As == "accept" {
 				continue
 			}
-			if !e.Permits(task.Human) || e.Permits("builder") {
+			if !e.PermitsActor(task.Human) || e.PermitsActor("builder") {
 				t.Errorf("%s may be taken by %v", e.To, e.By)
 			}
 			if e.As == "resume" {
@@ -219,7 +219,7 @@ func TestNextStepIsNeverTakenForAnother(t *testing.T) {
 func TestALoopOfStepsIsBounded(t *testing.T) {
 	text := chain([]string{"a", "b"}, `"b"`, `"a"`)
 	d := parse(t, "chain.json", text)
-	c, ok := d.Counter("steps")
+	c, ok := d.CounterNamed("steps")
 	if !ok || c.Max != 9 {
 		t.Fatalf("%+v", c)
 	}
@@ -233,11 +233,11 @@ func TestALoopOfStepsIsBounded(t *testing.T) {
 		}
 	}
 	given := parse(t, "chain.json", strings.Replace(text, `"name"`, `"max_steps": 4, "name"`, 1))
-	if c, _ := given.Counter("steps"); c == nil || c.Max != 4 {
+	if c, _ := given.CounterNamed("steps"); c == nil || c.Max != 4 {
 		t.Errorf("%+v", c)
 	}
 	many := parse(t, "chain.json", chain(strings.Fields(strings.Repeat("a ", 20)), `"1"`, `"0"`))
-	if c, _ := many.Counter("steps"); c == nil || c.Max != 50 {
+	if c, _ := many.CounterNamed("steps"); c == nil || c.Max != 50 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -355,13 +355,13 @@ func TestWordsForSteps(t *testing.T) {
 	  {"agent": "tester", "prompt": "Look at ${branch}.", "on_status": {"A": {"next_step": 4}}},
 	  {"agent": "painter", "prompt": "${expected_statuses}", "on_status": {"A": {}}}]}`)
 	told := func(state string) string {
-		s, _ := d.State(state)
-		r, _ := d.Role(s.Role)
+		s, _ := d.StateNamed(state)
+		r, _ := d.RoleNamed(s.Role)
 		name := r.Prompt
 		if s.Prompt != "" {
 			name = s.Prompt
 		}
-		p, _ := d.Prompt(name)
+		p, _ := d.PromptNamed(name)
 		return p.Text
 	}
 	for state, want := range map[string]bool{"tester": true, "tester-2": false, "tester-3": true} {
@@ -391,7 +391,7 @@ func TestWordsForSteps(t *testing.T) {
 
 func TestAnEditedStepWorkflowStaysOne(t *testing.T) {
 	d := parse(t, "two.json", twoSteps)
-	c, err := d.Edit(func(e *workflow.Definition) { e.States[1].Wall = 0 })
+	c, err := d.WithEdits(func(e *workflow.Definition) { e.States[1].Wall = 0 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -414,7 +414,7 @@ func TestALongLineOfJSONIsNotDeep(t *testing.T) {
 
 func TestTemplatesAreSplitInFileOrder(t *testing.T) {
 	text := "{\n  \"version\": \"2.0.0\",\n  \"workflows\": {\n    \"zeta\": " + twoSteps + ",\n    \"alpha\": {\"name\": \"Ä first\", \"steps\": [\n      {\"agent\": \"a\", \"on_status\": {\"A\": {\"next_step\": \"b\"}}}]}\n  }\n}\n"
-	list, err := workflow.Templates("t.json", text)
+	list, err := workflow.SplitTemplates("t.json", text)
 	if err != nil || len(list) != 2 || list[0].ID != "zeta" || list[1].ID != "alpha" || !workflow.HasTemplates(text) || workflow.HasTemplates(twoSteps) {
 		t.Fatalf("%v: %+v", err, list)
 	}
@@ -434,7 +434,7 @@ func TestTemplatesAreSplitInFileOrder(t *testing.T) {
 		{"workflows: {a: {steps: []}}", "t.json:1:1: the file does not begin with {"}, {"{\"workflows\": {\n}, }", "t.json:2:2: a comma before } is not JSON: take it out"}, {`{"workflows": {"a": [1]}}`, "t.json:1:21: workflow a: a step workflow is a JSON object"},
 		{"{", "t.json:1:"},
 	} {
-		if _, err := workflow.Templates("t.json", tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := workflow.SplitTemplates("t.json", tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.text, err, tt.want)
 		}
 	}
@@ -572,7 +572,7 @@ func FuzzParseSteps(f *testing.F) {
 		if err := workflow.JSONProblem("t.json", text); err != nil {
 			wellFormed(t, errors.New(strings.Replace(err.Error(), "t.json:", "t.yaml:", 1)))
 		}
-		if list, err := workflow.Templates("t.yaml", text); err == nil {
+		if list, err := workflow.SplitTemplates("t.yaml", text); err == nil {
 			for _, one := range list {
 				if _, err := one.Parse("t.yaml"); err != nil {
 					wellFormed(t, err)
@@ -586,7 +586,7 @@ func FuzzParseSteps(f *testing.F) {
 			wellFormed(t, err)
 			return
 		}
-		if _, err := d.Edit(func(*workflow.Definition) {}); err != nil {
+		if _, err := d.WithEdits(func(*workflow.Definition) {}); err != nil {
 			t.Error(err)
 		}
 		d.Check()

@@ -429,7 +429,7 @@ func TestASilentScreenIsLookedAt(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.draws("may I?", "")
-	if at := c.Active(&c.task, 1); at.IsZero() {
+	if at := c.LastActive(&c.task, 1); at.IsZero() {
 		t.Error("the log's time is not seen")
 	}
 	if got := c.submitted(signal.Notice); len(got) != 1 || got[0].Condition.Name != task.WaitingInput {

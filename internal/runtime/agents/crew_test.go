@@ -66,7 +66,7 @@ func newCrew(t *testing.T, terminal bool) *crew {
 	c := &crew{t: t, def: def, phases: map[string]agent.Phase{}, over: map[string]func(agent.Exit){}, parents: map[int]int{}, marks: map[int]string{}}
 	c.task = task.Task{
 		ID: id, Project: "p", Branch: "b", Summary: "s", Status: "working", Workspace: "p--2", Session: "p/b", Harness: "claude", ReviewHarness: "pi",
-		Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true}}, Ran: []task.Tally{{Role: "worker", Count: 1}},
+		Attempts: []task.Attempt{{Number: 1, Role: "worker", Running: true}}, AttemptCounts: []task.AttemptTally{{Role: "worker", Count: 1}},
 		Pending: []task.Effect{tellOf(0)},
 	}
 	o := agents.Options{

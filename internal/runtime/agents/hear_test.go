@@ -14,11 +14,11 @@ func TestAScreenFromBeforeAHookIsNotReported(t *testing.T) {
 	c.draws("may I?", "")
 	now, _, _ := c.Task(id)
 	c.captured = c.idles
-	c.Active(&now, 1)
+	c.LastActive(&now, 1)
 	if got := c.condition(); got.Name != task.Idle {
 		t.Errorf("it is %+v", got)
 	}
-	c.Active(&now, 1)
+	c.LastActive(&now, 1)
 	if got := c.condition(); got.Name != task.WaitingInput {
 		t.Errorf("looked at again it is %+v", got)
 	}

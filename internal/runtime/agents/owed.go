@@ -50,10 +50,10 @@ func (m *message) showIfWaits(ctx context.Context, s sight, why string) error {
 // works is not shown: its screen changes by itself.
 func (m *message) waits(s sight, why string) (task.Condition, bool) {
 	c := m.condition()
-	if c.Blocked() && !m.shown(c) {
+	if c.IsBlocked() && !m.shown(c) {
 		return task.Condition{}, false // its hooks said what it waits for
 	}
-	if n, ok := m.a.shown(m.card.Harness, s.Text); ok && s.Kind != screen.Prompt && n.Condition.Blocked() && n.Condition.Name != task.Limited {
+	if n, ok := m.a.shown(m.card.Harness, s.Text); ok && s.Kind != screen.Prompt && n.Condition.IsBlocked() && n.Condition.Name != task.Limited {
 		return n.Condition, true // above a prompt the same words may be part of the work
 	}
 	if c.Name != task.Idle && !m.shown(c) && (!m.a.Harnesses.AsksFirst(m.card.Harness) || c.Name == task.Running && !m.quiet()) {

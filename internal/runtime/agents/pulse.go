@@ -9,10 +9,10 @@ import (
 	"orange/internal/outputlog"
 )
 
-// Active says when an attempt last wrote anything. It is asked only when a deadline is
+// LastActive says when an attempt last wrote anything. It is asked only when a deadline is
 // near, and then looks at the screen too: an agent that waits for a person is not
 // silent, it is waiting.
-func (a *Agents) Active(t *task.Task, number int) time.Time {
+func (a *Agents) LastActive(t *task.Task, number int) time.Time {
 	k := Key{t.ID, number}
 	if at := a.attempt(k); at != nil {
 		a.look(t, k, at, a.newsOf(at))

@@ -63,7 +63,7 @@ func (a *Agents) prepare(ctx context.Context, t *task.Task, e *task.Effect, sess
 	if err != nil {
 		return agent.Orders{}, err
 	}
-	role, ok := def.Role(e.Role)
+	role, ok := def.RoleNamed(e.Role)
 	if !ok {
 		return agent.Orders{}, task.Mistakef("workflow %s has no role %q", def.Name, e.Role)
 	}
@@ -106,7 +106,7 @@ func (a *Agents) launch(ctx context.Context, def *workflow.Definition, role *wor
 		Harness: choice.Harness, Effort: choice.Effort, Model: choice.Model, ReadOnly: role.Access == "read-only",
 		Workspace: a.Workspaces.Path(t.Workspace), Dir: a.Folder(k),
 	}
-	if s, ok := def.State(t.Status); ok && s.Role == role.Name && l.Model == "" && choice.Harness == engine.Choices(t, role)[0].Harness {
+	if s, ok := def.StateNamed(t.Status); ok && s.Role == role.Name && l.Model == "" && choice.Harness == engine.HarnessChoices(t, role)[0].Harness {
 		l.Model = s.Model // it is in the words of the preferred agent
 	}
 	l.Resume = a.resumable(t, e, l.Harness, role)
@@ -118,13 +118,13 @@ func (a *Agents) launch(ctx context.Context, def *workflow.Definition, role *wor
 	if e.Message == workflow.MessageReply {
 		f.Asked = a.asked(t, e, f.Goes)
 	}
-	if a.PullRequest != nil && f.Mentions("pull_request") {
+	if a.PullRequest != nil && f.MentionsVariable("pull_request") {
 		var err error
 		if f.Task.PRURL, f.Task.PRState, err = a.PullRequest(ctx, *t); err != nil {
 			return l, fmt.Errorf("find the pull request: %w", err)
 		}
 	}
-	l.Prompt = prompt.Whole(f)
+	l.Prompt = prompt.StartPrompt(f)
 	if err := atomicfile.Write(l.PromptFile, []byte(l.Prompt), 0o600); err != nil {
 		return l, fmt.Errorf("write the prompt of attempt %d: %w", e.Attempt, err)
 	}
@@ -189,7 +189,7 @@ func (a *Agents) environment(t *task.Task, e *task.Effect, harness string, more 
 	k := Key{t.ID, e.Attempt}
 	env := append(a.Env(harness),
 		"ORANGE_TASK="+string(t.ID), "ORANGE_ATTEMPT="+strconv.Itoa(e.Attempt), "ORANGE_ROLE="+e.Role, "ORANGE_STATE="+t.Status,
-		"ORANGE_ROLE_RUN="+strconv.Itoa(t.RanOf(e.Role)), "ORANGE_ROUND="+strconv.Itoa(t.Counter("review_round")), "ORANGE_TOKEN="+a.Token(k), "ORANGE_NONCE="+a.Nonce(k),
+		"ORANGE_ROLE_RUN="+strconv.Itoa(t.AttemptsOfRole(e.Role)), "ORANGE_ROUND="+strconv.Itoa(t.CounterValue("review_round")), "ORANGE_TOKEN="+a.Token(k), "ORANGE_NONCE="+a.Nonce(k),
 		keyVariable+"="+a.mark(k), tmuxVariable+"="+a.tmuxFolder(k), CeilingVariable+"="+filepath.Dir(a.Workspaces.Path(t.Workspace)))
 	if n := slot(t.Workspace); n > 0 {
 		env = append(env, "ORANGE_SLOT="+strconv.Itoa(n), "ORANGE_PORT_OFFSET="+strconv.Itoa(n*100))

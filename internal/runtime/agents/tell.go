@@ -50,7 +50,7 @@ func (a *Agents) words(t *task.Task, e *task.Effect) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return prompt.Message(a.facts(def, t, e)), nil
+	return prompt.MessageText(a.facts(def, t, e)), nil
 }
 
 // letGo waits for an agent without a terminal to end, as long as the message is owed.

@@ -115,7 +115,7 @@ func (m *message) refusal(s sight) string {
 		return "somebody reads its history in tmux"
 	case s.Kind == screen.Dialog:
 		return "a dialog is open"
-	case c.Blocked() && !m.shown(c) && (s.Kind != screen.Prompt || m.a.Clock().Sub(c.Since) < asking):
+	case c.IsBlocked() && !m.shown(c) && (s.Kind != screen.Prompt || m.a.Clock().Sub(c.Since) < asking):
 		return "it waits for a person"
 	case s.Kind == screen.Prompt && s.Line != "":
 		return "a line is half typed"

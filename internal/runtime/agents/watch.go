@@ -183,7 +183,7 @@ func most(a, b *task.Usage) *task.Usage {
 	if a == nil {
 		return b
 	}
-	sum := a.Plus(b.Less(*a))
+	sum := a.Plus(b.Minus(*a))
 	return &sum
 }
 

@@ -46,12 +46,12 @@ func (a *Agents) lastWords(k Key, role, harness, final string) (*signal.Report, 
 	if err != nil || !ok {
 		return nil, ""
 	}
-	r, ok := def.Role(role)
+	r, ok := def.RoleNamed(role)
 	if !ok || r.Protocol == "" {
 		return nil, ""
 	}
 	nonce := a.Nonce(k)
-	report := signal.DetectText(final, signal.Looking{
+	report := signal.DetectText(final, signal.DetectOptions{
 		Protocol: signal.Protocol(r.Protocol), WorkType: r.WorkType, Task: string(k.Task), Agent: role, Nonce: nonce, OwnStream: a.Harnesses.Messages(harness),
 		Codes: codes(def, t.Status, r.Protocol), Stages: workers(def),
 	})
@@ -68,7 +68,7 @@ func codes(def *workflow.Definition, state, protocol string) map[string]signal.R
 	out := map[string]signal.Result{}
 	for _, i := range def.EdgesFrom(state) {
 		e := &def.Edges[i]
-		to, _ := def.State(e.To)
+		to, _ := def.StateNamed(e.To)
 		for _, tr := range e.On {
 			if tr.Kind != workflow.OnOutcome {
 				continue

@@ -24,12 +24,12 @@ type Agents interface {
 // know about, such as files that were moved aside.
 type Workspaces interface {
 	// Acquire tells the commit at which the task's branch left the default branch.
-	Acquire(ctx context.Context, t task.Task, name string) (local.Done, error)
+	Acquire(ctx context.Context, t task.Task, name string) (local.EffectResult, error)
 	// Ready makes sure that an agent can be started: the workspace is the task's worktree,
 	// with its TASK.md.
 	Ready(ctx context.Context, t task.Task) (note string, err error)
 	// Release tells the ref at which work that was not committed is kept, if there was any.
-	Release(ctx context.Context, t task.Task, name string) (local.Done, error)
+	Release(ctx context.Context, t task.Task, name string) (local.EffectResult, error)
 	RenameBranch(ctx context.Context, t task.Task, from string) error
 }
 
@@ -37,7 +37,7 @@ type Workspaces interface {
 type Delivery interface {
 	// Merge merges by the strategy that is the effect's argument. It tells the last commit of
 	// what a forge has merged, and the commit by which it came into the default branch.
-	Merge(ctx context.Context, t task.Task, e task.Effect) (local.Done, error)
+	Merge(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error)
 	Push(ctx context.Context, t task.Task) error
 	CreatePR(ctx context.Context, t task.Task) (url string, err error)
 	DeleteRemoteBranch(ctx context.Context, t task.Task) error
@@ -48,9 +48,9 @@ type Sections interface {
 	AddSection(project string, id task.ID, section, text, key string) error
 }
 
-// Doer carries effects out. Every one of them can be asked for again: what is done
+// Executor carries effects out. Every one of them can be asked for again: what is done
 // already is found done.
-type Doer struct {
+type Executor struct {
 	Agents     Agents
 	Workspaces Workspaces
 	Delivery   Delivery
@@ -61,72 +61,72 @@ type Doer struct {
 // Cards change the task's card on its board and look at it. A change that was made
 // already is not made again; what cannot be done, ever, is left out with a note.
 type Cards interface {
-	Change(ctx context.Context, t task.Task, e task.Effect) (note string, err error)
-	Look(ctx context.Context, t task.Task) (*board.Face, error)
+	ChangeCard(ctx context.Context, t task.Task, e task.Effect) (note string, err error)
+	ReadCard(ctx context.Context, t task.Task) (*board.Snapshot, error)
 }
 
-// limit bounds one try of an effect: a set-up command or a push may take its time.
-const limit = 15 * time.Minute
+// effectTimeout bounds one try of an effect: a set-up command or a push may take its time.
+const effectTimeout = 15 * time.Minute
 
 // Perform implements local.Performer.
-func (d Doer) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+func (d Executor) Perform(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, effectTimeout)
 	defer cancel()
 	info, _ := workflow.EffectNamed(e.Do)
 	switch {
 	case info.Kills:
-		return d.kill(ctx, t, e)
+		return d.endAgents(ctx, t, e)
 	case info.Spawns, info.Notifies && e.Start:
-		return d.start(ctx, t, e)
+		return d.startAgent(ctx, t, e)
 	case info.Notifies:
-		return local.Done{}, d.Agents.Tell(ctx, t, e)
+		return local.EffectResult{}, d.Agents.Tell(ctx, t, e)
 	}
 	if info.Card {
-		return d.card(ctx, t, e)
+		return d.changeCard(ctx, t, e)
 	}
 	switch e.Do {
 	case workflow.AcquireWorkspace:
 		return d.Workspaces.Acquire(ctx, t, e.Workspace)
 	case workflow.ReleaseWorkspace:
-		return d.release(ctx, t, e)
+		return d.releaseWorkspace(ctx, t, e)
 	case workflow.SpawnNext: // the runtime looks at its queue itself
-		return local.Done{}, nil
+		return local.EffectResult{}, nil
 	case workflow.WriteSection:
-		return local.Done{}, d.Sections.AddSection(t.Project, t.ID, e.Arg, e.Text, e.ID)
+		return local.EffectResult{}, d.Sections.AddSection(t.Project, t.ID, e.Arg, e.Text, e.ID)
 	case workflow.RenameBranch:
-		return d.rename(ctx, t, e)
+		return d.renameBranch(ctx, t, e)
 	}
-	return d.deliver(ctx, t, e)
+	return d.deliverWork(ctx, t, e)
 }
 
-// start starts an agent in a workspace that was checked.
-func (d Doer) start(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+// startAgent starts an agent in a workspace that was checked.
+func (d Executor) startAgent(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	note := ""
 	if t.Workspace != "" {
 		var err error
 		if note, err = d.Workspaces.Ready(ctx, t); err != nil {
-			return local.Done{}, err
+			return local.EffectResult{}, err
 		}
 	}
 	session, err := d.Agents.Start(ctx, t, e)
-	return local.Done{Session: session, Note: note}, err
+	return local.EffectResult{Session: session, Note: note}, err
 }
 
-// card changes the task's card, or looks at it.
-func (d Doer) card(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+// changeCard changes the task's card, or looks at it.
+func (d Executor) changeCard(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	if d.Cards == nil {
-		return local.Done{}, task.Mistakef("there is no board to %s on", e.Do)
+		return local.EffectResult{}, task.Mistakef("there is no board to %s on", e.Do)
 	}
 	if e.Do == workflow.ReadCard {
-		face, err := d.Cards.Look(ctx, t)
-		return local.Done{Face: face}, err
+		face, err := d.Cards.ReadCard(ctx, t)
+		return local.EffectResult{CardSnapshot: face}, err
 	}
-	note, err := d.Cards.Change(ctx, t, e)
-	return local.Done{Note: note}, err
+	note, err := d.Cards.ChangeCard(ctx, t, e)
+	return local.EffectResult{Note: note}, err
 }
 
-// kill ends the agents that were ordered to end, and the one whose time is over.
-func (d Doer) kill(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+// endAgents ends the agents that were ordered to end, and the one whose time is over.
+func (d Executor) endAgents(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	var numbers []int
 	for _, a := range t.Attempts {
 		ordered := a.Ending && (e.Role == "" || e.Role == a.Role)
@@ -135,54 +135,54 @@ func (d Doer) kill(ctx context.Context, t task.Task, e task.Effect) (local.Done,
 		}
 	}
 	if err := d.Agents.End(ctx, t, numbers); err != nil {
-		return local.Done{}, err
+		return local.EffectResult{}, err
 	}
-	done := local.Done{Ended: numbers}
+	done := local.EffectResult{Ended: numbers}
 	if e.Do == workflow.KillSession {
 		return done, d.Agents.Clear(ctx, t)
 	}
 	return done, nil
 }
 
-func (d Doer) release(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+func (d Executor) releaseWorkspace(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	if e.Workspace == "" { // it never had one
-		return local.Done{}, nil
+		return local.EffectResult{}, nil
 	}
 	return d.Workspaces.Release(ctx, t, e.Workspace)
 }
 
-func (d Doer) rename(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+func (d Executor) renameBranch(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	if t.Workspace == "" {
-		return local.Done{}, nil
+		return local.EffectResult{}, nil
 	}
 	if err := d.Workspaces.RenameBranch(ctx, t, e.Arg); err != nil {
-		return local.Done{}, err
+		return local.EffectResult{}, err
 	}
 	session, err := d.Agents.Rename(ctx, t)
-	return local.Done{Session: session}, err
+	return local.EffectResult{Session: session}, err
 }
 
-func (d Doer) deliver(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+func (d Executor) deliverWork(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	switch e.Do {
 	case workflow.MergeBranch:
 		done, err := d.Delivery.Merge(ctx, t, e)
 		if err != nil {
-			return local.Done{}, err
+			return local.EffectResult{}, err
 		}
 		done.Event = signal.PRMerged
 		return done, nil
 	case workflow.Push:
-		return local.Done{}, d.Delivery.Push(ctx, t)
+		return local.EffectResult{}, d.Delivery.Push(ctx, t)
 	case workflow.CreatePR:
 		url, err := d.Delivery.CreatePR(ctx, t)
 		if err != nil {
-			return local.Done{}, err
+			return local.EffectResult{}, err
 		}
-		return local.Done{Fields: []signal.Field{{Name: "pr_url", To: url}, {Name: "pr_state", To: "OPEN"}}}, nil
+		return local.EffectResult{Fields: []signal.Field{{Name: "pr_url", To: url}, {Name: "pr_state", To: "OPEN"}}}, nil
 	case workflow.DeleteRemoteBranch:
-		return local.Done{}, d.Delivery.DeleteRemoteBranch(ctx, t)
+		return local.EffectResult{}, d.Delivery.DeleteRemoteBranch(ctx, t)
 	}
-	return local.Done{}, task.Mistakef("nothing here knows how to %s", e.Do)
+	return local.EffectResult{}, task.Mistakef("nothing here knows how to %s", e.Do)
 }
 
-var _ local.Performer = Doer{}
+var _ local.Performer = Executor{}

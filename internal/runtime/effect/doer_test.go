@@ -41,12 +41,12 @@ func (h *hands) Tell(_ context.Context, _ task.Task, e task.Effect) error {
 func (h *hands) End(_ context.Context, _ task.Task, attempts []int) error {
 	return h.do("end %v", attempts)
 }
-func (h *hands) Change(_ context.Context, _ task.Task, e task.Effect) (string, error) {
+func (h *hands) ChangeCard(_ context.Context, _ task.Task, e task.Effect) (string, error) {
 	return "left out", h.do("change %s %s", e.Do, e.Arg)
 }
 
-func (h *hands) Look(context.Context, task.Task) (*board.Face, error) {
-	return &board.Face{Column: "Review"}, h.do("look")
+func (h *hands) ReadCard(context.Context, task.Task) (*board.Snapshot, error) {
+	return &board.Snapshot{Column: "Review"}, h.do("look")
 }
 
 func (h *hands) Clear(context.Context, task.Task) error { return h.do("clear") }
@@ -55,24 +55,24 @@ func (h *hands) Rename(_ context.Context, t task.Task) (string, error) {
 	return t.Project + "/" + t.Branch, h.do("rename session")
 }
 
-func (h *hands) Acquire(_ context.Context, _ task.Task, name string) (local.Done, error) {
-	return local.Done{Note: "moved aside", Base: "abc"}, h.do("acquire %s", name)
+func (h *hands) Acquire(_ context.Context, _ task.Task, name string) (local.EffectResult, error) {
+	return local.EffectResult{Note: "moved aside", Base: "abc"}, h.do("acquire %s", name)
 }
 
 func (h *hands) Ready(_ context.Context, t task.Task) (string, error) {
 	return "made again", h.do("ready %s", t.Workspace)
 }
 
-func (h *hands) Release(_ context.Context, _ task.Task, name string) (local.Done, error) {
-	return local.Done{Note: "kept", Salvage: "refs/x"}, h.do("release %s", name)
+func (h *hands) Release(_ context.Context, _ task.Task, name string) (local.EffectResult, error) {
+	return local.EffectResult{Note: "kept", Salvage: "refs/x"}, h.do("release %s", name)
 }
 
 func (h *hands) RenameBranch(_ context.Context, t task.Task, from string) error {
 	return h.do("rename %s %s", from, t.Branch)
 }
 
-func (h *hands) Merge(_ context.Context, _ task.Task, e task.Effect) (local.Done, error) {
-	return local.Done{Landed: "abc"}, h.do("merge %s", e.Arg)
+func (h *hands) Merge(_ context.Context, _ task.Task, e task.Effect) (local.EffectResult, error) {
+	return local.EffectResult{Landed: "abc"}, h.do("merge %s", e.Arg)
 }
 func (h *hands) Push(context.Context, task.Task) error { return h.do("push") }
 
@@ -116,14 +116,14 @@ func TestEveryEffectIsDone(t *testing.T) {
 		{task.Effect{Do: "write_section", Arg: "Answer", Text: "blue", ID: "t/1/0"}, "write Answer blue t/1/0", ""},
 	} {
 		h := &hands{}
-		done, err := effect.Doer{Agents: h, Workspaces: h, Delivery: h, Sections: h, Cards: h}.Perform(t.Context(), living, tt.e)
+		done, err := effect.Executor{Agents: h, Workspaces: h, Delivery: h, Sections: h, Cards: h}.Perform(t.Context(), living, tt.e)
 		if err != nil || strings.Join(h.did, ", ") != tt.did || told(done) != tt.done {
 			t.Errorf("%s: %v, did %q, %q", tt.e.Do, err, h.did, told(done))
 		}
 	}
 }
 
-func told(d local.Done) string {
+func told(d local.EffectResult) string {
 	var out []string
 	if d.Session != "" {
 		out = append(out, "session "+d.Session)
@@ -134,8 +134,8 @@ func told(d local.Done) string {
 	if d.Note != "" {
 		out = append(out, "note "+d.Note)
 	}
-	if d.Face != nil {
-		out = append(out, "face "+d.Face.Column)
+	if d.CardSnapshot != nil {
+		out = append(out, "face "+d.CardSnapshot.Column)
 	}
 	if d.Event != "" {
 		out = append(out, "event "+d.Event)
@@ -156,7 +156,7 @@ func told(d local.Done) string {
 func TestWhatFailedMadeNothingTrue(t *testing.T) {
 	for do, fail := range map[string]string{"merge": "merge", "create_pr": "create pr", "kill_session": "end"} {
 		h := &hands{fail: fail}
-		done, err := effect.Doer{Agents: h, Workspaces: h, Delivery: h, Sections: h, Cards: h}.Perform(t.Context(), agents(), task.Effect{Do: do})
+		done, err := effect.Executor{Agents: h, Workspaces: h, Delivery: h, Sections: h, Cards: h}.Perform(t.Context(), agents(), task.Effect{Do: do})
 		if err == nil || told(done) != "" {
 			t.Errorf("%s: %v, %q", do, err, told(done))
 		}
@@ -165,7 +165,7 @@ func TestWhatFailedMadeNothingTrue(t *testing.T) {
 
 func TestEveryWordOfTheVocabularyIsKnown(t *testing.T) {
 	h := &hands{}
-	doer := effect.Doer{Agents: h, Workspaces: h, Delivery: h, Sections: h, Cards: h}
+	doer := effect.Executor{Agents: h, Workspaces: h, Delivery: h, Sections: h, Cards: h}
 	for _, info := range workflow.EffectVocabulary() {
 		if _, err := doer.Perform(t.Context(), agents(), task.Effect{Do: info.Name, Start: info.Spawns, Workspace: "p--1"}); err != nil {
 			t.Errorf("%s: %v", info.Name, err)

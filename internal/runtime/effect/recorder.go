@@ -30,7 +30,7 @@ type Recorder struct {
 
 // A Line is what is written down about one effect. Key makes it unique: the same
 // effect asked for twice is written once.
-type Line struct {
+type RecordedEffect struct {
 	Key       string `json:"key"`
 	Do        string `json:"do"`
 	By        string `json:"by"`
@@ -49,30 +49,30 @@ type Line struct {
 const timeout = 30 * time.Second
 
 // Perform implements local.Performer.
-func (r Recorder) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+func (r Recorder) Perform(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	line, err := json.Marshal(Line{
+	line, err := json.Marshal(RecordedEffect{
 		Key: e.ID, Do: e.Do, By: e.By, Task: string(t.ID), Project: t.Project, Branch: t.Branch,
 		Role: e.Role, Attempt: e.Attempt, Start: e.Start, Window: e.Window, Prompt: e.Prompt, Workspace: e.Workspace,
 	})
 	if err != nil {
-		return local.Done{}, fmt.Errorf("write down %s: %w", e.Do, err)
+		return local.EffectResult{}, fmt.Errorf("write down %s: %w", e.Do, err)
 	}
 	file := filepath.Join(r.Dir, string(t.ID)+".jsonl")
 	cmd := exec.CommandContext(ctx, r.Command[0], append(slices.Clone(r.Command[1:]), file)...)
 	cmd.Env = r.Env
 	cmd.Stdin = bytes.NewReader(line)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return local.Done{}, fmt.Errorf("write down %s: %w", e.Do, explained(err, out))
+		return local.EffectResult{}, fmt.Errorf("write down %s: %w", e.Do, explainFailure(err, out))
 	}
-	return done(&t, &e), nil
+	return recordedResult(&t, &e), nil
 }
 
-// done says what the effect would have led to: a session, or processes that are gone.
-func done(t *task.Task, e *task.Effect) local.Done {
+// recordedResult says what the effect would have led to: a session, or processes that are gone.
+func recordedResult(t *task.Task, e *task.Effect) local.EffectResult {
 	info, _ := workflow.EffectNamed(e.Do)
-	var d local.Done
+	var d local.EffectResult
 	if e.Start {
 		d.Session = t.Project + "/" + t.Branch
 	}
@@ -85,7 +85,7 @@ func done(t *task.Task, e *task.Effect) local.Done {
 	return d
 }
 
-func explained(err error, out []byte) error {
+func explainFailure(err error, out []byte) error {
 	if text := strings.TrimSpace(string(out)); text != "" {
 		last := text[strings.LastIndex(text, "\n")+1:]
 		return errors.New(last)

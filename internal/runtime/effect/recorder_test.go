@@ -37,11 +37,11 @@ func TestAnEffectIsWrittenDownByAnotherProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got effect.Line
+	var got effect.RecordedEffect
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	want := effect.Line{Key: "t/2/0", Do: "spawn_agent", By: "edge", Task: "t", Project: "p", Branch: "b", Role: "worker",
+	want := effect.RecordedEffect{Key: "t/2/0", Do: "spawn_agent", By: "edge", Task: "t", Project: "p", Branch: "b", Role: "worker",
 		Attempt: 4, Start: true, Window: "worker", Prompt: "worker", Workspace: "p--1"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("- want, + got\n%s", diff)
@@ -61,7 +61,7 @@ func TestAKillSaysWhoIsGone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			done, err := record(t.TempDir(), "cat > /dev/null").Perform(t.Context(), agents(), tt.e)
-			if diff := cmp.Diff(local.Done{Ended: tt.want}, done); err != nil || diff != "" {
+			if diff := cmp.Diff(local.EffectResult{Ended: tt.want}, done); err != nil || diff != "" {
 				t.Errorf("%v\n%s", err, diff)
 			}
 		})

@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	settle   = 2 * time.Second        // an item must have waited so long
-	linger   = 30 * time.Second       // and one of an agent whose turn ended so long: people who are there answer at its terminal
-	pace     = 500 * time.Millisecond // between two reads of the journal, however much happens
-	relook   = 10 * time.Second       // after a look that went wrong
-	saveEach = 5 * time.Second        // the cursor, at most
-	batch    = 500                    // rows in one read
-	parting  = 2 * time.Second        // for what is being sent when the server leaves
+	settleDelay   = 2 * time.Second        // an item must have waited so long
+	idleDelay     = 30 * time.Second       // and one of an agent whose turn ended so long: people who are there answer at its terminal
+	readInterval  = 500 * time.Millisecond // between two reads of the journal, however much happens
+	retryInterval = 10 * time.Second       // after a look that went wrong
+	saveInterval  = 5 * time.Second        // the cursor, at most
+	batchSize     = 500                    // rows in one read
+	exitTimeout   = 2 * time.Second        // for what is being sent when the server leaves
 )
 
 // rowKey is the setting under which the cursor is: the last row of the journal whose
@@ -37,8 +37,8 @@ const rowKey = "herald.row"
 
 // Journal is the journal of all tasks.
 type Journal interface {
-	// Follow returns the rows after one, and a channel that closes when there are more.
-	Follow(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
+	// FollowJournal returns the rows after one, and a channel that closes when there are more.
+	FollowJournal(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
 }
 
 // Tasks are the tasks' records.
@@ -63,28 +63,28 @@ type Options struct {
 	Tasks      Tasks
 	Notes      Notes
 	Definition func(*task.Task) (*workflow.Definition, error)
-	Ways       []Way
+	Channels   []Channel
 	Report     func(Result) // how it went, each time; called by one goroutine at a time for each way; may be nil
 	Log        *slog.Logger
 }
 
-// Herald announces items. Run is called once.
-type Herald struct {
+// Notifier announces items. Run is called once.
+type Notifier struct {
 	Options
-	ways []*line
-	done chan end
+	queues []*channelQueue
+	done   chan deliveryEnd
 
 	// Of the goroutine of Run alone:
-	after int64
-	looks map[task.ID]*look
-	saved int64
-	next  time.Time // when the cursor may be saved again
+	after  int64
+	checks map[task.ID]*taskCheck
+	saved  int64
+	next   time.Time // when the cursor may be saved again
 
 	fresh atomic.Int64 // items that have to settle
 }
 
-// look is a task that may have something to announce, or is being announced.
-type look struct {
+// taskCheck is a task that may have something to announce, or is being announced.
+type taskCheck struct {
 	row int64     // of the journal, the first that is not dealt with
 	at  time.Time // when to look at it; zero: ways are at it
 	key string    // what was there at the last look, and has to settle
@@ -92,46 +92,46 @@ type look struct {
 }
 
 // New makes a herald.
-func New(o Options) *Herald {
-	h := &Herald{Options: o, done: make(chan end), looks: map[task.ID]*look{}}
-	for _, w := range o.Ways {
-		h.ways = append(h.ways, newLine(w, o.Report, o.Log))
+func New(o Options) *Notifier {
+	h := &Notifier{Options: o, done: make(chan deliveryEnd), checks: map[task.ID]*taskCheck{}}
+	for _, w := range o.Channels {
+		h.queues = append(h.queues, newChannelQueue(w, o.Report, o.Log))
 	}
 	return h
 }
 
 // Run announces until ctx ends. What is not told by then is told by the next one.
-func (h *Herald) Run(ctx context.Context) {
-	if len(h.ways) == 0 {
-		h.forget()
+func (h *Notifier) Run(ctx context.Context) {
+	if len(h.queues) == 0 {
+		h.forgetCursor()
 		return
 	}
-	if !h.begin(ctx) {
+	if !h.startWithRetry(ctx) {
 		return
 	}
 	var telling sync.WaitGroup
-	for _, w := range h.ways {
+	for _, w := range h.queues {
 		telling.Go(func() { w.run(ctx, h.done) })
 	}
-	h.follow(ctx)
+	h.followJournal(ctx)
 	go func() {
 		telling.Wait()
 		close(h.done)
 	}()
 	for e := range h.done { // what was told at the very end is not told again
-		h.finish(e)
+		h.recordDelivery(e)
 	}
-	h.save(time.Now(), true)
+	h.saveCursor(time.Now(), true)
 }
 
 // Busy says that something is to be announced, or may be in a moment.
-func (h *Herald) Busy() bool {
-	return h.fresh.Load() > 0 || slices.ContainsFunc(h.ways, (*line).busy)
+func (h *Notifier) Busy() bool {
+	return h.fresh.Load() > 0 || slices.ContainsFunc(h.queues, (*channelQueue).hasPending)
 }
 
-// forget drops the cursor: whoever wants to be told later wants to be told what is new
+// forgetCursor drops the cursor: whoever wants to be told later wants to be told what is new
 // then.
-func (h *Herald) forget() {
+func (h *Notifier) forgetCursor() {
 	text, err := h.Notes.Setting(rowKey)
 	if err == nil && text != "" {
 		err = h.Notes.SetSetting(rowKey, "")
@@ -141,21 +141,21 @@ func (h *Herald) forget() {
 	}
 }
 
-// begin finds out where to go on. It tries until it knows, and says whether it does.
-func (h *Herald) begin(ctx context.Context) bool {
+// startWithRetry finds out where to go on. It tries until it knows, and says whether it does.
+func (h *Notifier) startWithRetry(ctx context.Context) bool {
 	for {
-		err := h.start(ctx)
+		err := h.loadCursor(ctx)
 		if err == nil || ctx.Err() != nil {
 			return err == nil
 		}
 		h.Log.Error("begin to announce", "component", "herald", "error", err)
-		if !pause(ctx, relook) {
+		if !waitFor(ctx, retryInterval) {
 			return false
 		}
 	}
 }
 
-func (h *Herald) start(ctx context.Context) error {
+func (h *Notifier) loadCursor(ctx context.Context) error {
 	text, err := h.Notes.Setting(rowKey)
 	if err != nil {
 		return err
@@ -177,10 +177,10 @@ func (h *Herald) start(ctx context.Context) error {
 }
 
 // passOver takes what waits already for announced.
-func (h *Herald) passOver(ctx context.Context) error {
+func (h *Notifier) passOver(ctx context.Context) error {
 	keys := map[task.ID]string{}
 	note := func(t *task.Task) {
-		if it, ok := h.item(t); ok {
+		if it, ok := h.inboxItem(t); ok {
 			keys[t.ID] = keyOf(t, &it)
 		}
 	}
@@ -210,38 +210,38 @@ func (h *Herald) passOver(ctx context.Context) error {
 	return nil
 }
 
-// follow reads the journal and looks at what changed until ctx ends.
-func (h *Herald) follow(ctx context.Context) {
+// followJournal reads the journal and looks at what changed until ctx ends.
+func (h *Notifier) followJournal(ctx context.Context) {
 	for ctx.Err() == nil {
-		more := h.read()
-		h.lookAround()
-		h.save(time.Now(), false)
-		if !h.wait(ctx, more) {
+		more := h.readRows()
+		h.checkDueTasks()
+		h.saveCursor(time.Now(), false)
+		if !h.waitForWork(ctx, more) {
 			return
 		}
 	}
 }
 
-// read marks the tasks that changed. The channel closes when there is more to read.
-func (h *Herald) read() <-chan struct{} {
+// readRows marks the tasks that changed. The channel closes when there is more to read.
+func (h *Notifier) readRows() <-chan struct{} {
 	for {
-		rows, more, err := h.Journal.Follow(h.after, "", batch)
+		rows, more, err := h.Journal.FollowJournal(h.after, "", batchSize)
 		if err != nil {
 			h.Log.Error("follow the journal", "component", "herald", "error", err)
 			later := make(chan struct{})
-			time.AfterFunc(relook, func() { close(later) })
+			time.AfterFunc(retryInterval, func() { close(later) })
 			return later
 		}
 		for i := range rows {
-			h.mark(&rows[i])
+			h.markTask(&rows[i])
 		}
-		if len(rows) < batch {
+		if len(rows) < batchSize {
 			return more
 		}
 	}
 }
 
-func (h *Herald) mark(row *journal.Row) {
+func (h *Notifier) markTask(row *journal.Row) {
 	h.after = row.ID
 	var of struct {
 		Task task.ID `json:"task"`
@@ -249,20 +249,20 @@ func (h *Herald) mark(row *journal.Row) {
 	if json.Unmarshal(row.Entry, &of) != nil || of.Task == "" {
 		return // orange doctor says more about a journal that does not parse
 	}
-	l := h.looks[of.Task]
+	l := h.checks[of.Task]
 	if l == nil {
-		l = &look{row: row.ID}
-		h.looks[of.Task] = l
+		l = &taskCheck{row: row.ID}
+		h.checks[of.Task] = l
 	}
-	if l.key == "" || time.Until(l.at) > settle { // else it is looked at when it has settled
+	if l.key == "" || time.Until(l.at) > settleDelay { // else it is looked at when it has settled
 		l.at = time.Now()
 	}
 }
 
-// wait waits until there is something to do. It says whether there is.
-func (h *Herald) wait(ctx context.Context, more <-chan struct{}) bool {
+// waitForWork waits until there is something to do. It says whether there is.
+func (h *Notifier) waitForWork(ctx context.Context, more <-chan struct{}) bool {
 	var due <-chan time.Time
-	if at, ok := h.soonest(); ok {
+	if at, ok := h.nextCheckAt(); ok {
 		timer := time.NewTimer(time.Until(at))
 		defer timer.Stop()
 		due = timer.C
@@ -274,32 +274,32 @@ func (h *Herald) wait(ctx context.Context, more <-chan struct{}) bool {
 		case <-due:
 			return true
 		case e := <-h.done:
-			h.finish(e)
+			h.recordDelivery(e)
 		case <-more:
-			return h.rest(ctx)
+			return h.waitBriefly(ctx)
 		}
 	}
 }
 
-// rest lets a moment pass, so that a storm of entries is read in few reads.
-func (h *Herald) rest(ctx context.Context) bool {
-	timer := time.NewTimer(pace)
+// waitBriefly lets a moment pass, so that a storm of entries is read in few reads.
+func (h *Notifier) waitBriefly(ctx context.Context) bool {
+	timer := time.NewTimer(readInterval)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return false
 		case e := <-h.done:
-			h.finish(e)
+			h.recordDelivery(e)
 		case <-timer.C:
 			return true
 		}
 	}
 }
 
-// soonest is when the next look is due.
-func (h *Herald) soonest() (at time.Time, ok bool) {
-	for _, l := range h.looks {
+// nextCheckAt is when the next look is due.
+func (h *Notifier) nextCheckAt() (at time.Time, ok bool) {
+	for _, l := range h.checks {
 		if !l.at.IsZero() && (!ok || l.at.Before(at)) {
 			at, ok = l.at, true
 		}
@@ -307,16 +307,16 @@ func (h *Herald) soonest() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// save keeps the cursor: everything up to it is dealt with.
-func (h *Herald) save(now time.Time, last bool) {
+// saveCursor keeps the cursor: everything up to it is dealt with.
+func (h *Notifier) saveCursor(now time.Time, last bool) {
 	row := h.after
-	for _, l := range h.looks {
+	for _, l := range h.checks {
 		row = min(row, l.row-1)
 	}
 	if row == h.saved || !last && now.Before(h.next) {
 		return
 	}
-	h.next = now.Add(saveEach)
+	h.next = now.Add(saveInterval)
 	if err := h.Notes.SetSetting(rowKey, strconv.FormatInt(row, 10)); err != nil {
 		h.Log.Error("keep what was announced", "component", "herald", "error", err)
 		return
@@ -324,8 +324,8 @@ func (h *Herald) save(now time.Time, last bool) {
 	h.saved = row
 }
 
-// pause waits, unless ctx ends before.
-func pause(ctx context.Context, d time.Duration) bool {
+// waitFor waits, unless ctx ends before.
+func waitFor(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -336,8 +336,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// item is what waits for a person, as the inbox has it.
-func (h *Herald) item(t *task.Task) (engine.Item, bool) {
+// inboxItem is what waits for a person, as the inbox has it.
+func (h *Notifier) inboxItem(t *task.Task) (engine.Item, bool) {
 	if t.Deleted {
 		return engine.Item{}, false
 	}
@@ -345,5 +345,5 @@ func (h *Herald) item(t *task.Task) (engine.Item, bool) {
 	if err != nil {
 		return engine.Item{Task: t.ID, Project: t.Project, Branch: t.Branch, Summary: t.Summary, Status: t.Status, Kind: engine.ItemAttention, Text: err.Error(), Do: "orange doctor", Since: t.Since}, true
 	}
-	return engine.Inbox(def, *t)
+	return engine.InboxItem(def, *t)
 }

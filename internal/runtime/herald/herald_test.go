@@ -272,7 +272,7 @@ func TestOneWayThatIsDownHoldsUpNoOther(t *testing.T) {
 		if n := len(down.tries); n < 5 || n > 12 {
 			t.Errorf("%d tries: %v", n, down.tries)
 		}
-		if last := r.results[len(r.results)-1]; last.Way != "down" || last.Problem != "503" || !last.GaveUp {
+		if last := r.results[len(r.results)-1]; last.Channel != "down" || last.Problem != "503" || !last.GaveUp {
 			t.Errorf("reported was %+v", last)
 		}
 		r.stop()
@@ -291,20 +291,20 @@ func (forGood) Lasting() bool { return true }
 
 func TestTries(t *testing.T) {
 	tests := map[string]struct {
-		change []func(*herald.Way)
+		change []func(*herald.Channel)
 		fail   func(n int) error
 		tries  int
 		heard  []string
 	}{
-		"a remote one that fails three times": {[]func(*herald.Way){remote}, func(n int) error {
+		"a remote one that fails three times": {[]func(*herald.Channel){remote}, func(n int) error {
 			if n <= 3 {
 				return errors.New("500")
 			}
 			return nil
 		}, 4, []string{"permission a"}},
-		"a remote one that refuses":        {[]func(*herald.Way){remote}, func(int) error { return fmt.Errorf("it: %w", forGood{}) }, 1, nil},
+		"a remote one that refuses":        {[]func(*herald.Channel){remote}, func(int) error { return fmt.Errorf("it: %w", forGood{}) }, 1, nil},
 		"one of this machine that fails":   {nil, func(int) error { return errors.New("no desktop") }, 1, nil},
-		"a remote one that is never there": {[]func(*herald.Way){remote}, func(int) error { return errors.New("500") }, 7, nil},
+		"a remote one that is never there": {[]func(*herald.Channel){remote}, func(int) error { return errors.New("500") }, 7, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -354,8 +354,10 @@ func TestWhatSomebodyAnsweredMeanwhileIsNotTold(t *testing.T) {
 func TestWaysAreToldWhatTheyWant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		kind := r.way("kind", func(w *herald.Way) { w.Wants = func(it engine.Item) bool { return it.Kind == engine.ItemAttention } })
-		project := r.way("project", func(w *herald.Way) { w.Wants = func(it engine.Item) bool { return it.Project == "other" } })
+		kind := r.way("kind", func(w *herald.Channel) {
+			w.Wants = func(it engine.Item) bool { return it.Kind == engine.ItemAttention }
+		})
+		project := r.way("project", func(w *herald.Channel) { w.Wants = func(it engine.Item) bool { return it.Project == "other" } })
 		r.start()
 		r.book.write(asks("a", "?"))
 		r.book.write(broken("b", "?"))
@@ -386,7 +388,7 @@ func TestATaskWhoseWorkflowIsGoneAsksForAttention(t *testing.T) {
 func TestManyAtOnceAreToldAsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		person, program := r.way("person", func(w *herald.Way) { w.Several = 5 }), r.way("program")
+		person, program := r.way("person", func(w *herald.Channel) { w.Several = 5 }), r.way("program")
 		r.start()
 		var want []string
 		for i := range 200 {
@@ -451,8 +453,8 @@ func TestAServerThatLeavesLetsWhatIsUnderWayArrive(t *testing.T) {
 				r := newRig(t)
 				e := r.way("one", remote)
 				began := make(chan struct{}, 1)
-				tell := r.ways[0].Tell
-				r.ways[0].Tell = func(ctx context.Context, id string, items []engine.Item) error {
+				tell := r.ways[0].Deliver
+				r.ways[0].Deliver = func(ctx context.Context, id string, items []engine.Item) error {
 					began <- struct{}{}
 					select {
 					case <-ctx.Done():

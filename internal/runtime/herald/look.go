@@ -43,7 +43,7 @@ func keyOf(t *task.Task, it *engine.Item) string {
 }
 
 // messageID is the same however often a message is sent.
-func messageID(orders []*order) string {
+func messageID(orders []*announcement) string {
 	sum := sha256.New()
 	for _, o := range orders {
 		fmt.Fprintf(sum, "%s %s\n", o.item.Task, o.key)
@@ -51,18 +51,18 @@ func messageID(orders []*order) string {
 	return hex.EncodeToString(sum.Sum(nil)[:12])
 }
 
-// lookAround looks at every task for which it is time.
-func (h *Herald) lookAround() {
+// checkDueTasks looks at every task for which it is time.
+func (h *Notifier) checkDueTasks() {
 	now, fresh := time.Now(), int64(0)
-	for id, l := range h.looks {
+	for id, l := range h.checks {
 		if !l.at.IsZero() && !now.Before(l.at) {
-			if err := h.look(id, l, now); err != nil {
+			if err := h.checkTask(id, l, now); err != nil {
 				h.Log.Error("look at what waits", "component", "herald", "task", id, "error", err)
-				l.at = now.Add(relook)
+				l.at = now.Add(retryInterval)
 			}
 		}
 	}
-	for _, l := range h.looks {
+	for _, l := range h.checks {
 		if !l.at.IsZero() {
 			fresh++
 		}
@@ -70,8 +70,8 @@ func (h *Herald) lookAround() {
 	h.fresh.Store(fresh)
 }
 
-// look compares what waits with what was announced.
-func (h *Herald) look(id task.ID, l *look, now time.Time) error {
+// checkTask compares what waits with what was announced.
+func (h *Notifier) checkTask(id task.ID, l *taskCheck, now time.Time) error {
 	t, ok, err := h.Tasks.Task(id)
 	if err != nil {
 		return err
@@ -83,25 +83,25 @@ func (h *Herald) look(id task.ID, l *look, now time.Time) error {
 	known := parseNotice(text)
 	var it engine.Item
 	if ok {
-		it, ok = h.item(&t)
+		it, ok = h.inboxItem(&t)
 	}
 	if !ok {
-		return h.over(id, known)
+		return h.forgetItem(id, known)
 	}
 	key := keyOf(&t, &it)
 	switch {
 	case key == known.key:
 		l.key = ""
-		h.hand(id, l, it, known)
+		h.handToChannels(id, l, it, known)
 	case key != l.key: // it has to be the same for a while
-		h.withdraw(id)
+		h.withdrawItem(id)
 		l.key, l.due = key, now.Add(settleTime(it.Kind))
 		l.at = l.due
 	case now.Before(l.due): // something else of the task changed
 		l.at = l.due
 	default:
 		known = notice{key: key}
-		for _, w := range h.ways {
+		for _, w := range h.queues {
 			if w.Wants(it) {
 				known.owed = append(known.owed, w.Name)
 			}
@@ -111,7 +111,7 @@ func (h *Herald) look(id task.ID, l *look, now time.Time) error {
 			return err
 		}
 		l.key = ""
-		h.hand(id, l, it, known)
+		h.handToChannels(id, l, it, known)
 	}
 	return nil
 }
@@ -119,55 +119,55 @@ func (h *Herald) look(id task.ID, l *look, now time.Time) error {
 // settleTime is how long an item of a kind must have waited before anybody is told.
 func settleTime(kind engine.ItemKind) time.Duration {
 	if kind == engine.ItemIdle {
-		return linger
+		return idleDelay
 	}
-	return settle
+	return settleDelay
 }
 
-// over forgets an item that nobody has to care about any more.
-func (h *Herald) over(id task.ID, known notice) error {
-	h.withdraw(id)
+// forgetItem forgets an item that nobody has to care about any more.
+func (h *Notifier) forgetItem(id task.ID, known notice) error {
+	h.withdrawItem(id)
 	if known.key != "" {
 		if err := h.Notes.SetNotice(id, ""); err != nil {
 			return err
 		}
 	}
-	delete(h.looks, id)
+	delete(h.checks, id)
 	return nil
 }
 
-// withdraw takes back what ways have not told yet.
-func (h *Herald) withdraw(id task.ID) {
-	for _, w := range h.ways {
-		w.drop(id)
+// withdrawItem takes back what ways have not told yet.
+func (h *Notifier) withdrawItem(id task.ID) {
+	for _, w := range h.queues {
+		w.dropTask(id)
 	}
 }
 
-// hand gives an item to the ways that owe it.
-func (h *Herald) hand(id task.ID, l *look, it engine.Item, n notice) {
+// handToChannels gives an item to the ways that owe it.
+func (h *Notifier) handToChannels(id task.ID, l *taskCheck, it engine.Item, n notice) {
 	owed := false
-	for _, w := range h.ways {
+	for _, w := range h.queues {
 		if slices.Contains(n.owed, w.Name) {
-			w.add(&order{key: n.key, item: it, since: time.Now()})
+			w.addPending(&announcement{key: n.key, item: it, since: time.Now()})
 			owed = true
 		}
 	}
 	l.at = time.Time{}
 	if !owed {
-		delete(h.looks, id)
+		delete(h.checks, id)
 	}
 }
 
-// end says that a way is done with an order: it told it, or gave up.
-type end struct {
-	task task.ID
-	key  string
-	way  string
-	kept chan<- struct{} // closed when that is kept
+// deliveryEnd says that a way is done with an order: it told it, or gave up.
+type deliveryEnd struct {
+	task    task.ID
+	key     string
+	channel string
+	kept    chan<- struct{} // closed when that is kept
 }
 
-// finish keeps that a way owes nothing more.
-func (h *Herald) finish(e end) {
+// recordDelivery keeps that a way owes nothing more.
+func (h *Notifier) recordDelivery(e deliveryEnd) {
 	defer close(e.kept)
 	text, err := h.Notes.Notice(e.task)
 	if err != nil {
@@ -178,16 +178,16 @@ func (h *Herald) finish(e end) {
 	if known.key != e.key {
 		return // something else waits by now
 	}
-	known.owed = slices.DeleteFunc(known.owed, func(name string) bool { return name == e.way || !h.has(name) })
+	known.owed = slices.DeleteFunc(known.owed, func(name string) bool { return name == e.channel || !h.hasChannel(name) })
 	if err := h.Notes.SetNotice(e.task, known.String()); err != nil {
 		h.Log.Error("keep what was announced", "component", "herald", "task", e.task, "error", err)
 		return
 	}
-	if l := h.looks[e.task]; l != nil && l.at.IsZero() && len(known.owed) == 0 {
-		delete(h.looks, e.task)
+	if l := h.checks[e.task]; l != nil && l.at.IsZero() && len(known.owed) == 0 {
+		delete(h.checks, e.task)
 	}
 }
 
-func (h *Herald) has(name string) bool {
-	return slices.ContainsFunc(h.ways, func(w *line) bool { return w.Name == name })
+func (h *Notifier) hasChannel(name string) bool {
+	return slices.ContainsFunc(h.queues, func(w *channelQueue) bool { return w.Name == name })
 }

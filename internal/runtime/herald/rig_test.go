@@ -40,7 +40,7 @@ func newBook() *book {
 	return &book{tasks: map[task.ID]task.Task{}, more: make(chan struct{}), notices: map[task.ID]string{}, settings: map[string]string{}}
 }
 
-func (b *book) Follow(after int64, _ task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
+func (b *book) FollowJournal(after int64, _ task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.follows++
@@ -216,11 +216,11 @@ type rig struct {
 	t       *testing.T
 	book    *book
 	def     *workflow.Definition
-	ways    []herald.Way
+	ways    []herald.Channel
 	log     bytes.Buffer
 	results []herald.Result
 	mu      sync.Mutex
-	h       *herald.Herald
+	h       *herald.Notifier
 	stop    func()
 }
 
@@ -235,9 +235,9 @@ func newRig(t *testing.T) *rig {
 }
 
 // way adds somebody who wants everything.
-func (r *rig) way(name string, change ...func(*herald.Way)) *ear {
+func (r *rig) way(name string, change ...func(*herald.Channel)) *ear {
 	e := &ear{began: time.Now()}
-	w := herald.Way{Name: name, Wants: func(engine.Item) bool { return true }, Tell: e.tell}
+	w := herald.Channel{Name: name, Wants: func(engine.Item) bool { return true }, Deliver: e.tell}
 	for _, c := range change {
 		c(&w)
 	}
@@ -245,13 +245,13 @@ func (r *rig) way(name string, change ...func(*herald.Way)) *ear {
 	return e
 }
 
-func remote(w *herald.Way) { w.Retry = true }
+func remote(w *herald.Channel) { w.Retry = true }
 
 // start lets a herald begin, and waits until it has nothing to do.
 func (r *rig) start() {
 	r.t.Helper()
 	r.h = herald.New(herald.Options{
-		Journal: r.book, Tasks: r.book, Notes: r.book, Ways: r.ways, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
+		Journal: r.book, Tasks: r.book, Notes: r.book, Channels: r.ways, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
 		Definition: func(t *task.Task) (*workflow.Definition, error) {
 			if t.Workflow != "orange" {
 				return nil, errors.New("its workflow is gone")

@@ -6,11 +6,11 @@ import (
 	"orange/internal/core/task"
 )
 
-// affords says whether the project's budget lets another agent start. At the cap nothing
+// checkBudget says whether the project's budget lets another agent start. At the cap nothing
 // starts: the effect is given up with the reason, and a person resumes the task when the
 // budget allows it again.
-func (r *Runtime) affords(t *task.Task, e *task.Effect) error {
-	p, ok := r.pool.project(t.Project)
+func (r *Runtime) checkBudget(t *task.Task, e *task.Effect) error {
+	p, ok := r.pool.findProject(t.Project)
 	if !e.Start || !ok || p.Budget == (task.Budget{}) {
 		return nil
 	}
@@ -19,18 +19,18 @@ func (r *Runtime) affords(t *task.Task, e *task.Effect) error {
 	case b.TaskAttempts > 0 && t.AttemptCount() > b.TaskAttempts:
 		return overBudget(t, "the task has had %d attempts of %d", t.AttemptCount()-1, b.TaskAttempts)
 	case b.TaskMicros > 0 && t.Spent.Micros >= b.TaskMicros:
-		return overBudget(t, "the task has cost %s of %s", dollars(t.Spent.Micros), dollars(b.TaskMicros))
-	case !b.Daily() || r.Ledger == nil:
+		return overBudget(t, "the task has cost %s of %s", formatDollars(t.Spent.Micros), formatDollars(b.TaskMicros))
+	case !b.HasDailyLimit() || r.SpendQuery == nil:
 		return nil
 	}
-	attempts, micros, err := r.Ledger.SpentOn(p.Name, task.DayOf(r.now()))
+	attempts, micros, err := r.SpendQuery.SpentOn(p.Name, task.DayOf(r.now()))
 	switch {
 	case err != nil:
 		return fmt.Errorf("add up what project %s has cost today: %w", p.Name, err)
 	case b.DayAttempts > 0 && attempts > b.DayAttempts: // this one is counted already
 		return overBudget(t, "project %s has had %d attempts of %d today", p.Name, attempts-1, b.DayAttempts)
 	case b.DayMicros > 0 && micros >= b.DayMicros:
-		return overBudget(t, "project %s has cost %s of %s today", p.Name, dollars(micros), dollars(b.DayMicros))
+		return overBudget(t, "project %s has cost %s of %s today", p.Name, formatDollars(micros), formatDollars(b.DayMicros))
 	}
 	return nil
 }
@@ -40,4 +40,4 @@ func overBudget(t *task.Task, format string, args ...any) error {
 		fmt.Sprintf(format, args...), t.Project, t.ID)
 }
 
-func dollars(micros int64) string { return fmt.Sprintf("$%.2f", float64(micros)/1e6) }
+func formatDollars(micros int64) string { return fmt.Sprintf("$%.2f", float64(micros)/1e6) }

@@ -12,19 +12,19 @@ import (
 // must not be kept: it would take the place of the newer one.
 func TestOnlyTheHolderOfTheLockKeepsARecord(t *testing.T) {
 	const id = task.ID("000000000000000000001")
-	store := runtimetest.NewMemory()
+	store := runtimetest.NewMemoryStore()
 	if _, err := store.Commit(t.Context(), []journal.Commit{{Task: task.Task{ID: id, Seq: 5}}}); err != nil {
 		t.Fatal(err)
 	}
 	r := &Runtime{Options: Options{Store: store}}
 	r.records.init()
-	if got, ok, err := r.record(id); err != nil || !ok || got.Seq != 5 {
+	if got, ok, err := r.loadRecord(id); err != nil || !ok || got.Seq != 5 {
 		t.Fatalf("record: %+v, %v, %v", got, ok, err)
 	}
 	if _, kept := r.records.get(id); kept {
 		t.Error("a record that was read without the lock is kept")
 	}
-	if _, ok, err := r.remember(id); err != nil || !ok {
+	if _, ok, err := r.loadAndCache(id); err != nil || !ok {
 		t.Fatalf("remember: %v, %v", ok, err)
 	}
 	if got, kept := r.records.get(id); !kept || got.Seq != 5 {

@@ -33,9 +33,9 @@ func (s codeSubject) String() string {
 	return strings.Join([]string{s.project, string(s.task), s.head, s.action}, "\x00")
 }
 
-// codeBook holds the codes that were sent and not given back. They are in memory only, as
+// codeStore holds the codes that were sent and not given back. They are in memory only, as
 // sums under a key of this process: they end with the server.
-type codeBook struct {
+type codeStore struct {
 	mu     sync.Mutex
 	key    []byte
 	open   map[codeSubject]*sentCode
@@ -48,23 +48,23 @@ type sentCode struct {
 	sentAt time.Time
 }
 
-func (b *codeBook) init() {
+func (b *codeStore) init() {
 	b.key = make([]byte, 32)
 	rand.Read(b.key) //nolint:errcheck // never fails
 	b.open, b.wrong, b.locked = map[codeSubject]*sentCode{}, map[string][]time.Time{}, map[string]time.Time{}
 }
 
-func (b *codeBook) sum(s codeSubject, code string) []byte {
+func (b *codeStore) keyedSum(s codeSubject, code string) []byte {
 	mac := hmac.New(sha256.New, b.key)
 	mac.Write([]byte(s.String() + "\x00" + code))
 	return mac.Sum(nil)
 }
 
-// issue makes a code of six digits. If it makes none, why says so.
-func (b *codeBook) issue(now time.Time, s codeSubject) (code, why string) {
+// issueCode makes a code of six digits. If it makes none, why says so.
+func (b *codeStore) issueCode(now time.Time, s codeSubject) (code, why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.prune(now)
+	b.dropExpired(now)
 	if why := b.lockedOut(s.project); why != "" {
 		return "", why
 	}
@@ -82,15 +82,15 @@ func (b *codeBook) issue(now time.Time, s codeSubject) (code, why string) {
 		return "", "no code can be made: " + err.Error()
 	}
 	code = fmt.Sprintf("%06d", n)
-	b.open[s] = &sentCode{sum: b.sum(s, code), sentAt: now}
+	b.open[s] = &sentCode{sum: b.keyedSum(s, code), sentAt: now}
 	return code, ""
 }
 
-// redeem takes a code back, once. If it does not fit, why says so.
-func (b *codeBook) redeem(now time.Time, s codeSubject, code string) (why string) {
+// redeemCode takes a code back, once. If it does not fit, why says so.
+func (b *codeStore) redeemCode(now time.Time, s codeSubject, code string) (why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.prune(now)
+	b.dropExpired(now)
 	if why := b.lockedOut(s.project); why != "" {
 		return why
 	}
@@ -98,7 +98,7 @@ func (b *codeBook) redeem(now time.Time, s codeSubject, code string) (why string
 	switch {
 	case have == nil:
 		return "this code confirms nothing here: it was used, is older than five minutes, or is for another task, commit or action; ask again without a code to get another"
-	case hmac.Equal(have.sum, b.sum(s, strings.TrimSpace(code))):
+	case hmac.Equal(have.sum, b.keyedSum(s, strings.TrimSpace(code))):
 		delete(b.open, s)
 		return ""
 	}
@@ -117,7 +117,7 @@ func (b *codeBook) redeem(now time.Time, s codeSubject, code string) (why string
 }
 
 // openFor counts the codes of a project that were not given back. The caller holds mu.
-func (b *codeBook) openFor(project string) (n int) {
+func (b *codeStore) openFor(project string) (n int) {
 	for s := range b.open {
 		if s.project == project {
 			n++
@@ -126,8 +126,8 @@ func (b *codeBook) openFor(project string) (n int) {
 	return n
 }
 
-// forget drops a code that nobody was shown.
-func (b *codeBook) forget(s codeSubject) {
+// forgetCode drops a code that nobody was shown.
+func (b *codeStore) forgetCode(s codeSubject) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.open, s)
@@ -135,7 +135,7 @@ func (b *codeBook) forget(s codeSubject) {
 
 // lockedOut says that no code counts for a project because wrong ones were given, "" if
 // that is not so. The caller holds mu.
-func (b *codeBook) lockedOut(project string) string {
+func (b *codeStore) lockedOut(project string) string {
 	until, locked := b.locked[project]
 	if !locked {
 		return ""
@@ -143,8 +143,8 @@ func (b *codeBook) lockedOut(project string) string {
 	return fmt.Sprintf("a wrong code was given %d times: no code is sent for project %s before %s UTC", codeTries, project, until.UTC().Format(time.TimeOnly))
 }
 
-// prune drops what is over. The caller holds mu.
-func (b *codeBook) prune(now time.Time) {
+// dropExpired drops what is over. The caller holds mu.
+func (b *codeStore) dropExpired(now time.Time) {
 	for s, c := range b.open {
 		if now.Sub(c.sentAt) >= codeLife {
 			delete(b.open, s)

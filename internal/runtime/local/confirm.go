@@ -54,7 +54,7 @@ func (r *Runtime) confirmMerge(ctx context.Context, def *workflow.Definition, t 
 	head, why := r.headOf(ctx, t)
 	code := ""
 	if subject.head = head; why == "" {
-		why, code = r.confirm(subject, given)
+		why, code = r.checkOrIssueCode(subject, given)
 	}
 	if why == "" && code == "" {
 		sig.Confirmed = head
@@ -75,7 +75,7 @@ func (r *Runtime) confirmMerge(ctx context.Context, def *workflow.Definition, t 
 
 // headOf is the commit that a merge of the task would merge, and why that cannot be told.
 func (r *Runtime) headOf(ctx context.Context, t *task.Task) (head, why string) {
-	p, ok := r.pool.project(t.Project)
+	p, ok := r.pool.findProject(t.Project)
 	if r.Codes == nil || !ok {
 		return "", errNoCodes
 	}
@@ -86,10 +86,10 @@ func (r *Runtime) headOf(ctx context.Context, t *task.Task) (head, why string) {
 	return head, ""
 }
 
-// confirm takes a code back, or makes one. Without either result the action is confirmed.
-func (r *Runtime) confirm(s codeSubject, given string) (why, code string) {
+// checkOrIssueCode takes a code back, or makes one. Without either result the action is confirmed.
+func (r *Runtime) checkOrIssueCode(s codeSubject, given string) (why, code string) {
 	if given != "" {
-		return r.codes.redeem(r.now(), s, given), ""
+		return r.codes.redeemCode(r.now(), s, given), ""
 	}
 	if r.Codes == nil {
 		return errNoCodes, ""
@@ -97,20 +97,20 @@ func (r *Runtime) confirm(s codeSubject, given string) (why, code string) {
 	if err := r.Codes.CanShow(s.project); err != nil {
 		return err.Error(), ""
 	}
-	code, why = r.codes.issue(r.now(), s)
+	code, why = r.codes.issueCode(r.now(), s)
 	if code != "" {
 		why = "project " + s.project + " asks for a code before a person's " + s.action + ": it was sent by notification; give it back within five minutes, on the command line with --code"
 	}
 	return why, code
 }
 
-// send shows a code. If nobody could be shown it, it is void and the answer says why.
-func (r *Runtime) send(ctx context.Context, p *pendingCode) (why string) {
+// sendCode shows a code. If nobody could be shown it, it is void and the answer says why.
+func (r *Runtime) sendCode(ctx context.Context, p *pendingCode) (why string) {
 	err := r.Codes.Show(ctx, p.code)
 	if err == nil {
 		return ""
 	}
-	r.codes.forget(p.subject)
+	r.codes.forgetCode(p.subject)
 	return "the code could not be sent: " + err.Error()
 }
 
@@ -122,9 +122,9 @@ func refusedCode(t *task.Task, why string) engine.Decision {
 // needsCode says whether deciding about a person's signal merges at once in a project
 // that wants such a merge confirmed. What the engine refuses needs no code.
 func (r *Runtime) needsCode(def *workflow.Definition, t *task.Task, sig signal.Signal) bool {
-	p, ok := r.pool.project(t.Project)
+	p, ok := r.pool.findProject(t.Project)
 	if !ok && sig.New != nil {
-		p, ok = r.pool.project(sig.New.Project)
+		p, ok = r.pool.findProject(sig.New.Project)
 	}
 	if !ok || p.Confirm.Merge != task.ConfirmCode || !fromPerson(&sig) {
 		return false
@@ -135,7 +135,7 @@ func (r *Runtime) needsCode(def *workflow.Definition, t *task.Task, sig signal.S
 	}
 	sig.At = r.now()
 	r.pool.mu.Lock()
-	sig.Free, sig.Busy = r.pool.free(p.Name), r.pool.atOne.busy(p.Name, t.ID)
+	sig.Free, sig.Busy = r.pool.freeWorkspaces(p.Name), r.pool.atOne.busyGroups(p.Name, t.ID)
 	r.pool.mu.Unlock()
 	for _, e := range engine.Decide(def, *t, sig).Entries {
 		if slices.ContainsFunc(e.Effects, merges) {
@@ -149,7 +149,7 @@ func (r *Runtime) needsCode(def *workflow.Definition, t *task.Task, sig signal.S
 // How a card looks is confirmed where it is changed.
 func fromPerson(sig *signal.Signal) bool {
 	claimed := sig.Actor == task.Tracker && (sig.Via == nil || sig.Via.Kind != signal.ViaTracker)
-	return sig.Face == nil && (sig.Actor == task.Human || sig.Actor == "" || claimed)
+	return sig.CardSnapshot == nil && (sig.Actor == task.Human || sig.Actor == "" || claimed)
 }
 
 // actionOf names what is asked for, as a code is bound to it.
@@ -179,7 +179,7 @@ func commandOf(sig *signal.Signal, t *task.Task) string {
 // ConfirmProject asks a person for a code before a change of a project that would let
 // merges pass without one.
 func (r *Runtime) ConfirmProject(ctx context.Context, project, action, do, given string) error {
-	return r.confirmed(ctx, codeSubject{project: project, action: action}, do, given)
+	return r.requireCode(ctx, codeSubject{project: project, action: action}, do, given)
 }
 
 // CanConfirm says why no code could be shown for a project, nil if one could.
@@ -193,7 +193,7 @@ func (r *Runtime) CanConfirm(project string) error {
 // ConfirmCard asks a person for a code before they make a card look so that a merge
 // follows. Workflow is the one of the card's task if it has none yet, "" for the project's.
 func (r *Runtime) ConfirmCard(ctx context.Context, card board.Card, workflowName, given string) error {
-	p, ok := r.pool.project(card.Project)
+	p, ok := r.pool.findProject(card.Project)
 	if !ok || p.Confirm.Merge != task.ConfirmCode {
 		return nil
 	}
@@ -206,31 +206,31 @@ func (r *Runtime) ConfirmCard(ctx context.Context, card board.Card, workflowName
 	if err != nil || !marks {
 		return err
 	}
-	return r.confirmed(ctx, s, do, given)
+	return r.requireCode(ctx, s, do, given)
 }
 
 // marksMerge says whether a card lets a task of it merge. The heads of those tasks become
 // part of what a code is for.
 func (r *Runtime) marksMerge(ctx context.Context, p task.Project, card board.Card, workflowName string, s *codeSubject) (bool, error) {
-	face := card.Face()
+	face := card.Snapshot()
 	var ids []task.ID
-	if r.Kin != nil && card.Number > 0 {
+	if r.Relations != nil && card.Number > 0 {
 		var err error
-		if ids, err = r.Kin.OnCard(board.Ref(card.Project, card.Number)); err != nil {
+		if ids, err = r.Relations.OnCard(board.Ref(card.Project, card.Number)); err != nil {
 			return false, err
 		}
 	}
 	if len(ids) == 0 {
-		def, err := r.choose(workflowName, p)
+		def, err := r.findWorkflow(workflowName, p)
 		return err == nil && def.MarksMerge(&face), err
 	}
 	marks := false
 	for _, id := range ids {
-		t, ok, err := r.record(id)
+		t, ok, err := r.loadRecord(id)
 		if err != nil || !ok {
 			return false, err
 		}
-		def, err := r.define(&t)
+		def, err := r.pinnedDefinition(&t)
 		if err != nil {
 			return false, err
 		}
@@ -244,11 +244,11 @@ func (r *Runtime) marksMerge(ctx context.Context, p task.Project, card board.Car
 	return marks, nil
 }
 
-// confirmed takes a code back, or sends one and says so.
-func (r *Runtime) confirmed(ctx context.Context, s codeSubject, do, given string) error {
-	why, code := r.confirm(s, given)
+// requireCode takes a code back, or sends one and says so.
+func (r *Runtime) requireCode(ctx context.Context, s codeSubject, do, given string) error {
+	why, code := r.checkOrIssueCode(s, given)
 	if code != "" {
-		if wrong := r.send(ctx, &pendingCode{s, Code{Project: s.project, Head: s.head, Action: s.action, Do: do, Code: code}}); wrong != "" {
+		if wrong := r.sendCode(ctx, &pendingCode{s, Code{Project: s.project, Head: s.head, Action: s.action, Do: do, Code: code}}); wrong != "" {
 			why = wrong
 		}
 	}

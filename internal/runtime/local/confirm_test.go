@@ -46,7 +46,7 @@ func (p *phone) last() string { return p.shown[len(p.shown)-1].Code }
 type desk struct {
 	*local.Runtime
 	t     *testing.T
-	store *runtimetest.Memory
+	store *runtimetest.MemoryStore
 	phone *phone
 }
 
@@ -54,7 +54,7 @@ func newDesk(t *testing.T) *desk {
 	t.Helper()
 	p := task.Project{Name: "p", Path: "/p", PoolSize: 4, Workflow: "orange-direct"}
 	p.Confirm.Merge = task.ConfirmCode
-	d := &desk{t: t, store: runtimetest.NewMemory(p), phone: &phone{head: "c0ffee"}}
+	d := &desk{t: t, store: runtimetest.NewMemoryStore(p), phone: &phone{head: "c0ffee"}}
 	d.open()
 	return d
 }
@@ -74,7 +74,7 @@ func (d *desk) open() {
 // reviewing makes a task that waits for a person.
 func (d *desk) reviewing(branch string) task.ID {
 	d.t.Helper()
-	a, err := d.Create(d.t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Branch: branch, Summary: "s", Status: "reviewing"}})
+	a, err := d.Create(d.t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Branch: branch, Summary: "s", Status: "reviewing"}})
 	if err != nil || a.Decision.Refused != "" {
 		d.t.Fatal(err, a.Decision.Refused)
 	}
@@ -244,14 +244,14 @@ edges:
 		p.Confirm.Merge = task.ConfirmCode
 		show := &phone{}
 		rt, err := local.Open(local.Options{
-			Store: runtimetest.NewMemory(p), Library: library(func(string) (string, bool) { return text, true }), Performer: done{},
+			Store: runtimetest.NewMemoryStore(p), Library: library(func(string) (string, bool) { return text, true }), Performer: done{},
 			Log: slog.New(slog.DiscardHandler), Codes: show,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer rt.Close()
-		a, err := rt.Create(t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Branch: "b", Summary: "s"}})
+		a, err := rt.Create(t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Branch: "b", Summary: "s"}})
 		if err != nil || a.Decision.Refused != "" {
 			t.Fatal(err, a.Decision.Refused)
 		}
@@ -275,7 +275,7 @@ func TestACardThatLetsAMergeHappenNeedsACode(t *testing.T) {
 		p.Confirm.Merge = task.ConfirmCode
 		show := &phone{}
 		none := library(func(string) (string, bool) { return "", false })
-		rt, err := local.Open(local.Options{Store: runtimetest.NewMemory(p), Library: none, Performer: done{}, Log: slog.New(slog.DiscardHandler), Codes: show})
+		rt, err := local.Open(local.Options{Store: runtimetest.NewMemoryStore(p), Library: none, Performer: done{}, Log: slog.New(slog.DiscardHandler), Codes: show})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,11 +319,11 @@ func TestAMergeIsBoundToTheCommitThatWasConfirmed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := engine.Again(def, entries)
+		again, err := engine.Redecide(def, entries)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if first, n := again.Diverges(); n > 0 {
+		if first, n := again.FirstDivergence(); n > 0 {
 			t.Errorf("%d decisions are not the same again, the first: %+v", n, first)
 		}
 	})

@@ -17,62 +17,62 @@ import (
 
 // Create begins a task. Its folder is there, with the requirements and the context in it,
 // before the task is: nothing that was handed over can be lost.
-func (r *Runtime) Create(ctx context.Context, w signal.Wish) (engine.Answer, error) {
-	if err := r.enter(); err != nil {
+func (r *Runtime) Create(ctx context.Context, w signal.NewTask) (engine.Answer, error) {
+	if err := r.admitCaller(); err != nil {
 		return engine.Answer{}, err
 	}
 	defer r.wait.Done()
 	if w.Branch != "" {
-		defer r.locks.lock(branchKey(w.Branch))()
+		defer r.locks.lockKey(branchKey(w.Branch))()
 	}
 	if strings.TrimSpace(w.Summary) == "" {
 		w.Summary = taskfile.SummaryFrom(w.Requirements)
 	}
-	def, err := r.complete(&w)
+	def, err := r.completeNewTask(&w)
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	if err := r.usable(w.Project, w.Branch, w.ID); err != nil {
+	if err := r.requireUsableBranch(w.Project, w.Branch, w.ID); err != nil {
 		return engine.Answer{}, err
 	}
-	defer r.locks.lock(w.ID)()
-	if err := r.unknown(w.ID); err != nil {
+	defer r.locks.lockKey(w.ID)()
+	if err := r.requireUnknown(w.ID); err != nil {
 		return engine.Answer{}, err
 	}
 	sig := signal.Signal{Kind: signal.Create, Actor: w.Actor, Attempt: w.Attempt, New: &w.New, Via: w.Via}
-	return r.begin(ctx, def, sig, taskfile.Begin(w.Requirements, w.Context))
+	return r.beginTask(ctx, def, sig, taskfile.NewBody(w.Requirements, w.Context))
 }
 
-// Import takes over a task of an earlier installation, with its body.
-func (r *Runtime) Import(ctx context.Context, n signal.New, workflowName string, body []byte, via *signal.Via) (engine.Answer, error) {
-	if err := r.enter(); err != nil {
+// ImportTask takes over a task of an earlier installation, with its body.
+func (r *Runtime) ImportTask(ctx context.Context, n signal.New, workflowName string, body []byte, via *signal.Via) (engine.Answer, error) {
+	if err := r.admitCaller(); err != nil {
 		return engine.Answer{}, err
 	}
 	defer r.wait.Done()
-	w := signal.Wish{New: n, Workflow: workflowName}
-	def, err := r.complete(&w)
+	w := signal.NewTask{New: n, Workflow: workflowName}
+	def, err := r.completeNewTask(&w)
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	defer r.locks.lock(w.ID)()
-	if err := r.unknown(w.ID); err != nil {
+	defer r.locks.lockKey(w.ID)()
+	if err := r.requireUnknown(w.ID); err != nil {
 		return engine.Answer{}, err
 	}
 	sig := signal.Signal{Kind: signal.Import, Actor: task.Human, New: &w.New, Via: via}
-	return r.begin(ctx, def, sig, body)
+	return r.beginTask(ctx, def, sig, body)
 }
 
-// unknown makes sure that an id is a new one: what is there must not be touched. The
+// requireUnknown makes sure that an id is a new one: what is there must not be touched. The
 // caller holds the task's lock.
-func (r *Runtime) unknown(id task.ID) error {
-	_, known, err := r.record(id)
+func (r *Runtime) requireUnknown(id task.ID) error {
+	_, known, err := r.loadRecord(id)
 	if err == nil && known {
 		err = task.Mistakef("task %s is here already", id)
 	}
 	return err
 }
 
-func (r *Runtime) begin(ctx context.Context, def *workflow.Definition, sig signal.Signal, body []byte) (engine.Answer, error) {
+func (r *Runtime) beginTask(ctx context.Context, def *workflow.Definition, sig signal.Signal, body []byte) (engine.Answer, error) {
 	n := sig.New
 	if r.needsCode(def, &task.Task{}, sig) {
 		return engine.Answer{}, task.Mistakef("project %s asks for a code before a person's merge, so no task of it begins with one: begin in another state", n.Project)
@@ -88,7 +88,7 @@ func (r *Runtime) begin(ctx context.Context, def *workflow.Definition, sig signa
 	if doc, err := taskfile.Parse(body); err == nil {
 		sig.Artifacts.Sections = doc.Sections()
 	}
-	answer, err := r.decide(ctx, def, task.Task{}, sig)
+	answer, err := r.decideAndCommit(ctx, def, task.Task{}, sig)
 	if r.Files != nil && (err != nil || answer.Decision.Refused != "") {
 		if gone := r.Files.Remove(n.Project, n.ID); gone != nil {
 			r.Log.Error("remove the folder of a refused task", "component", "local", "task", n.ID, "error", gone)
@@ -97,9 +97,9 @@ func (r *Runtime) begin(ctx context.Context, def *workflow.Definition, sig signa
 	return answer, err
 }
 
-// complete fills in what the wish leaves open and finds its workflow.
-func (r *Runtime) complete(w *signal.Wish) (*workflow.Definition, error) {
-	p, ok := r.pool.project(w.Project)
+// completeNewTask fills in what the wish leaves open and finds its workflow.
+func (r *Runtime) completeNewTask(w *signal.NewTask) (*workflow.Definition, error) {
+	p, ok := r.pool.findProject(w.Project)
 	if !ok {
 		return nil, task.Mistakef("project %q is not registered: orange project add", w.Project)
 	}
@@ -120,7 +120,7 @@ func (r *Runtime) complete(w *signal.Wish) (*workflow.Definition, error) {
 	if w.Delivery == "" && p.Delivery != task.DeliverLocal {
 		w.Delivery = p.Delivery
 	}
-	if err := r.harnesses(&w.New); err != nil {
+	if err := r.checkHarnesses(&w.New); err != nil {
 		return nil, err
 	}
 	if err := ownVars(w); err != nil {
@@ -135,10 +135,10 @@ func (r *Runtime) complete(w *signal.Wish) (*workflow.Definition, error) {
 	if err := r.ownBranch(p.Name, w.Branch); err != nil {
 		return nil, err
 	}
-	if err := r.branchFree(w.Project, w.Branch, w.ID); err != nil {
+	if err := r.requireFreeBranch(w.Project, w.Branch, w.ID); err != nil {
 		return nil, err
 	}
-	def, err := r.choose(w.Workflow, p)
+	def, err := r.findWorkflow(w.Workflow, p)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (r *Runtime) complete(w *signal.Wish) (*workflow.Definition, error) {
 // roleHarnesses refuses a task whose workflow or whose own choices name agents for a role none of which can be started.
 func (r *Runtime) roleHarnesses(def *workflow.Definition, n *signal.New) error {
 	for _, c := range n.Roles {
-		if _, ok := def.Role(c.Role); !ok {
+		if _, ok := def.RoleNamed(c.Role); !ok {
 			return task.Mistakef("role %q is not known: workflow %s has %s", c.Role, def.Name, strings.Join(roleNames(def), ", "))
 		}
 	}
@@ -158,7 +158,7 @@ func (r *Runtime) roleHarnesses(def *workflow.Definition, n *signal.New) error {
 		}
 		var first error
 		usable := false
-		for _, c := range engine.Choices(engine.RecordOf(n), &def.Roles[i]) {
+		for _, c := range engine.HarnessChoices(engine.RecordOf(n), &def.Roles[i]) {
 			err := r.Harnesses(c.Harness, c.Effort)
 			usable = usable || err == nil
 			first = cmp.Or(first, err)
@@ -178,9 +178,9 @@ func roleNames(def *workflow.Definition) []string {
 	return names
 }
 
-// missing lists the harnesses that roles of a task may have besides others, and that cannot be started here.
-func (r *Runtime) missing(def *workflow.Definition, t *task.Task, sig *signal.Signal) []string {
-	if r.Harnesses == nil || !sig.Weighs() {
+// missingHarnesses lists the harnesses that roles of a task may have besides others, and that cannot be started here.
+func (r *Runtime) missingHarnesses(def *workflow.Definition, t *task.Task, sig *signal.Signal) []string {
+	if r.Harnesses == nil || !sig.WeighsEvidence() {
 		return nil
 	}
 	if t.Seq == 0 && sig.New != nil {
@@ -188,7 +188,7 @@ func (r *Runtime) missing(def *workflow.Definition, t *task.Task, sig *signal.Si
 	}
 	var out []string
 	for i := range def.Roles {
-		list := engine.Choices(t, &def.Roles[i])
+		list := engine.HarnessChoices(t, &def.Roles[i])
 		for _, c := range list {
 			if len(list) > 1 && !slices.Contains(out, c.Harness) && r.Harnesses(c.Harness, "") != nil {
 				out = append(out, c.Harness)
@@ -199,18 +199,18 @@ func (r *Runtime) missing(def *workflow.Definition, t *task.Task, sig *signal.Si
 }
 
 // ownVars refuses variables that are no words of a person: prompts show them as they are.
-func ownVars(w *signal.Wish) error {
+func ownVars(w *signal.NewTask) error {
 	if len(w.Vars) > 0 && w.Actor != task.Human {
 		return task.Mistakef("only a person gives a task variables: put what the agents must know into its requirements")
 	}
-	if w.Vars = task.Vars(nil).With(w.Vars); w.Vars.Check() != nil {
+	if w.Vars = task.Vars(nil).WithChanges(w.Vars); w.Vars.Check() != nil {
 		return task.Mistakef("%v", w.Vars.Check())
 	}
 	return nil
 }
 
-// harnesses refuses agents that nobody knows how to start.
-func (r *Runtime) harnesses(n *signal.New) error {
+// checkHarnesses refuses agents that nobody knows how to start.
+func (r *Runtime) checkHarnesses(n *signal.New) error {
 	if r.Harnesses == nil {
 		return nil
 	}
@@ -231,8 +231,8 @@ func branchKey(branch string) task.ID { return task.ID("branch " + branch) }
 // behind the name.
 const maxBranch = 240
 
-// usable refuses a branch that a new task, or one that is renamed, cannot have.
-func (r *Runtime) usable(project, branch string, id task.ID) error {
+// requireUsableBranch refuses a branch that a new task, or one that is renamed, cannot have.
+func (r *Runtime) requireUsableBranch(project, branch string, id task.ID) error {
 	if len(branch) > maxBranch {
 		return task.Mistakef("the branch name has %d bytes and the limit is %d: choose a shorter one", len(branch), maxBranch)
 	}
@@ -243,7 +243,7 @@ func (r *Runtime) usable(project, branch string, id task.ID) error {
 	if found && other != id {
 		return task.Mistakef("branch %s cannot be made beside the branch of task %s, because git cannot hold a branch and a folder of the same name: choose another name", branch, other)
 	}
-	if p, ok := r.pool.project(project); ok && r.Branch != nil {
+	if p, ok := r.pool.findProject(project); ok && r.Branch != nil {
 		if err := r.Branch(p, branch); err != nil {
 			return task.Mistakef("%v", err)
 		}
@@ -264,14 +264,14 @@ func plainBranch(actor task.Actor, branch string) error {
 
 // ownBranch refuses the branch that everybody's work is merged into.
 func (r *Runtime) ownBranch(project, branch string) error {
-	if p, ok := r.pool.project(project); ok && p.DefaultBranch == branch {
+	if p, ok := r.pool.findProject(project); ok && p.DefaultBranch == branch {
 		return task.Mistakef("%s is the default branch of project %s: a task needs one of its own", branch, project)
 	}
 	return nil
 }
 
-// branchFree refuses a branch that another open task works on.
-func (r *Runtime) branchFree(project, branch string, id task.ID) error {
+// requireFreeBranch refuses a branch that another open task works on.
+func (r *Runtime) requireFreeBranch(project, branch string, id task.ID) error {
 	other, taken, err := r.Store.TaskByBranch(project, branch)
 	if err == nil && taken && other != id {
 		err = task.Mistakef("task %s works on branch %s already: choose another branch", other, branch)
@@ -279,17 +279,17 @@ func (r *Runtime) branchFree(project, branch string, id task.ID) error {
 	return err
 }
 
-// Choose finds the workflow that a new task of a project would follow.
-func (r *Runtime) Choose(name, project string) (*workflow.Definition, error) {
-	p, ok := r.pool.project(project)
+// ChooseWorkflow finds the workflow that a new task of a project would follow.
+func (r *Runtime) ChooseWorkflow(name, project string) (*workflow.Definition, error) {
+	p, ok := r.pool.findProject(project)
 	if !ok {
 		return nil, task.Mistakef("project %q is not registered: orange project add", project)
 	}
-	return r.choose(name, p)
+	return r.findWorkflow(name, p)
 }
 
-// choose finds the workflow of a new task and refuses one that is unwise.
-func (r *Runtime) choose(name string, p task.Project) (*workflow.Definition, error) {
+// findWorkflow finds the workflow of a new task and refuses one that is unwise.
+func (r *Runtime) findWorkflow(name string, p task.Project) (*workflow.Definition, error) {
 	for _, fallback := range []string{p.Workflow, r.Workflow, builtin.Default} {
 		if name == "" {
 			name = fallback
@@ -309,7 +309,7 @@ func (r *Runtime) choose(name string, p task.Project) (*workflow.Definition, err
 	if err != nil {
 		return nil, task.Mistakef("%v", err)
 	}
-	if found := workflow.Errors(def.Check()); len(found) > 0 {
+	if found := workflow.ErrorFindings(def.Check()); len(found) > 0 {
 		return nil, task.Mistakef("workflow %s has %d findings, the first is %s; see orange workflow check %s", name, len(found), found[0], name)
 	}
 	r.defs.put(def)

@@ -30,8 +30,8 @@ func (d *drives) len() int {
 	return len(d.running)
 }
 
-// claim makes the caller the task's driver, or tells the one there is to look again.
-func (d *drives) claim(id task.ID) bool {
+// claimTask makes the caller the task's driver, or tells the one there is to look again.
+func (d *drives) claimTask(id task.ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, busy := d.running[id]; busy {
@@ -42,8 +42,8 @@ func (d *drives) claim(id task.ID) bool {
 	return true
 }
 
-// leave ends the caller's turn, unless something came meanwhile.
-func (d *drives) leave(id task.ID) bool {
+// leaveTask ends the caller's turn, unless something came meanwhile.
+func (d *drives) leaveTask(id task.ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.running[id] {
@@ -54,65 +54,65 @@ func (d *drives) leave(id task.ID) bool {
 	return true
 }
 
-// attend sees to it that the task's next effect is driven and its next timer is set.
-func (r *Runtime) attend(t *task.Task) {
-	def, err := r.define(t)
+// driveAndSchedule sees to it that the task's next effect is driven and its next timer is set.
+func (r *Runtime) driveAndSchedule(t *task.Task) {
+	def, err := r.pinnedDefinition(t)
 	if err != nil {
 		r.Log.Error("read the workflow of a task", "component", "local", "task", t.ID, "error", err)
 		return
 	}
-	r.clock.set(t.ID, r.due(def, t))
-	if e, ok := engine.Next(t); ok && !e.NotBefore.After(r.now()) && !r.isPaused() {
-		r.drive(t.ID)
+	r.clock.setDue(t.ID, r.nextDue(def, t))
+	if e, ok := engine.NextEffect(t); ok && !e.NotBefore.After(r.now()) && !r.isPaused() {
+		r.driveEffects(t.ID)
 	}
 }
 
-// due is when the engine wants to hear of the task again, zero for never.
-func (r *Runtime) due(def *workflow.Definition, t *task.Task) time.Time {
+// nextDue is when the engine wants to hear of the task again, zero for never.
+func (r *Runtime) nextDue(def *workflow.Definition, t *task.Task) time.Time {
 	var at time.Time
-	for _, tm := range r.timers(def, t) {
+	for _, tm := range r.taskTimers(def, t) {
 		if at.IsZero() || tm.At.Before(at) {
 			at = tm.At
 		}
 	}
-	e, ok := engine.Next(t) // one that may run now needs no waking: it is driven
+	e, ok := engine.NextEffect(t) // one that may run now needs no waking: it is driven
 	if ok && e.NotBefore.After(r.now()) && (at.IsZero() || e.NotBefore.Before(at)) {
 		at = e.NotBefore
 	}
 	return at
 }
 
-// drive performs the task's pending effects, in the background.
-func (r *Runtime) drive(id task.ID) {
-	if r.ctx.Err() != nil || !r.drives.claim(id) {
+// driveEffects performs the task's pending effects, in the background.
+func (r *Runtime) driveEffects(id task.ID) {
+	if r.ctx.Err() != nil || !r.drives.claimTask(id) {
 		return
 	}
-	if r.enter() != nil {
-		r.drives.leave(id)
+	if r.admitCaller() != nil {
+		r.drives.leaveTask(id)
 		return
 	}
 	go func() {
 		defer r.wait.Done()
 		for {
-			for r.step(id) {
+			for r.performNext(id) {
 			}
-			if r.drives.leave(id) {
+			if r.drives.leaveTask(id) {
 				return
 			}
 		}
 	}()
 }
 
-// step performs one effect and submits how it went. It says whether to go on.
-func (r *Runtime) step(id task.ID) bool {
-	t, ok, err := r.record(id)
+// performNext performs one effect and submits how it went. It says whether to go on.
+func (r *Runtime) performNext(id task.ID) bool {
+	t, ok, err := r.loadRecord(id)
 	if err != nil {
 		r.lookLater(id, err)
 	}
 	if err != nil || !ok || r.isPaused() || r.ctx.Err() != nil {
 		return false
 	}
-	e, ok := engine.Next(&t)
+	e, ok := engine.NextEffect(&t)
 	if !ok || e.NotBefore.After(r.now()) {
 		return false
 	}
@@ -124,20 +124,20 @@ func (r *Runtime) step(id task.ID) bool {
 			return false
 		}
 	}
-	done, err := r.perform(t, e)
+	done, err := r.performEffect(t, e)
 	switch {
 	case errors.Is(err, task.ErrClosing), err != nil && r.work.Err() != nil:
 		return false // it was broken off: the next server does it
 	case errors.Is(err, task.ErrNotNow):
-		r.clock.set(id, r.now().Add(storeRetry))
+		r.clock.setDue(id, r.now().Add(storeRetry))
 		return false
 	}
-	if !r.follow(&t, done) {
+	if !r.reportFindings(&t, done) {
 		return false
 	}
 	for _, number := range done.Ended {
 		exit := signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: number, Role: roleOf(&t, number)}
-		if _, err := r.report(id, exit); err != nil {
+		if _, err := r.submitOwnSignal(id, exit); err != nil {
 			return false // without it the effect is not done: it will be asked for again
 		}
 	}
@@ -150,46 +150,46 @@ func (r *Runtime) step(id task.ID) bool {
 			result.Conflict = &conflict.Conflict
 		}
 	}
-	heard, _ := r.report(id, signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &result})
+	heard, _ := r.submitOwnSignal(id, signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &result})
 	return heard
 }
 
-// follow reports what an effect found or made true, before its receipt: if the server
+// reportFindings reports what an effect found or made true, before its receipt: if the server
 // dies between the two, the effect is asked for again and says the same.
-func (r *Runtime) follow(t *task.Task, done Done) bool {
+func (r *Runtime) reportFindings(t *task.Task, done EffectResult) bool {
 	if len(done.Fields) > 0 {
-		if _, err := r.report(t.ID, signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: done.Fields}); err != nil {
+		if _, err := r.submitOwnSignal(t.ID, signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: done.Fields}); err != nil {
 			return false
 		}
 	}
-	if done.Face != nil {
-		if _, err := r.report(t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.CardChanged, Face: done.Face}); err != nil {
+	if done.CardSnapshot != nil {
+		if _, err := r.submitOwnSignal(t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.CardChanged, CardSnapshot: done.CardSnapshot}); err != nil {
 			return false
 		}
 	}
 	if done.Event != "" {
-		if _, err := r.report(t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: done.Event, Arg: done.Commit}); err != nil {
+		if _, err := r.submitOwnSignal(t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: done.Event, Arg: done.Commit}); err != nil {
 			return false
 		}
 	}
 	return true
 }
 
-// Retry tries the next effect of a task now, if it waits for somebody else.
-func (r *Runtime) Retry(id task.ID) { r.clock.set(id, r.now()) }
+// RetryEffect tries the next effect of a task now, if it waits for somebody else.
+func (r *Runtime) RetryEffect(id task.ID) { r.clock.setDue(id, r.now()) }
 
 // lookLater keeps a task that cannot be read now from being forgotten.
 func (r *Runtime) lookLater(id task.ID, why error) {
 	r.Log.Error("read a task that is due", "component", "local", "task", id, "error", why)
-	r.clock.set(id, r.now().Add(storeRetry))
+	r.clock.setDue(id, r.now().Add(storeRetry))
 }
 
-func (r *Runtime) perform(t task.Task, e task.Effect) (Done, error) {
+func (r *Runtime) performEffect(t task.Task, e task.Effect) (EffectResult, error) {
 	r.Fault("effect.before")
 	if e.Do == workflow.SpawnNext {
 		r.kickQueue(t.Project)
 	}
-	done, err := Done{}, r.affords(&t, &e)
+	done, err := EffectResult{}, r.checkBudget(&t, &e)
 	if err == nil {
 		done, err = r.Performer.Perform(r.work, t, e)
 	}
@@ -204,13 +204,13 @@ const (
 	lookAgain  = time.Minute
 )
 
-// report submits what the runtime itself has to say. A refusal here means that the
+// submitOwnSignal submits what the runtime itself has to say. A refusal here means that the
 // task has moved on and the news is old.
-func (r *Runtime) report(id task.ID, sig signal.Signal) (heard bool, err error) {
-	answer, err := r.submit(context.WithoutCancel(r.ctx), id, sig)
+func (r *Runtime) submitOwnSignal(id task.ID, sig signal.Signal) (heard bool, err error) {
+	answer, err := r.submitAdmitted(context.WithoutCancel(r.ctx), id, sig)
 	if err != nil {
 		r.Log.Error("submit a signal", "component", "local", "task", id, "kind", sig.Kind, "error", err)
-		r.clock.set(id, r.now().Add(storeRetry))
+		r.clock.setDue(id, r.now().Add(storeRetry))
 		return false, err
 	}
 	if answer.Decision.Refused != "" {
@@ -225,15 +225,15 @@ func roleOf(t *task.Task, number int) string {
 	return a.Role
 }
 
-// tick sends the timer signals of a task that are due, then drives what may run now.
-func (r *Runtime) tick(id task.ID) {
+// fireTimers sends the timer signals of a task that are due, then drives what may run now.
+func (r *Runtime) fireTimers(id task.ID) {
 	if r.isPaused() {
 		return
 	}
-	t, ok, err := r.record(id)
+	t, ok, err := r.loadRecord(id)
 	var def *workflow.Definition
 	if err == nil && ok {
-		def, err = r.define(&t)
+		def, err = r.pinnedDefinition(&t)
 	}
 	if err != nil {
 		r.lookLater(id, err)
@@ -242,7 +242,7 @@ func (r *Runtime) tick(id task.ID) {
 		return
 	}
 	now, later := r.now(), lookAgain
-	for _, tm := range r.timers(def, &t) {
+	for _, tm := range r.taskTimers(def, &t) {
 		if tm.At.After(now) {
 			continue
 		}
@@ -251,16 +251,16 @@ func (r *Runtime) tick(id task.ID) {
 			continue
 		}
 		sig := signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: tm.Name, Visit: tm.Visit}
-		if _, err := r.report(id, sig); err != nil {
+		if _, err := r.submitOwnSignal(id, sig); err != nil {
 			later = storeRetry
 		}
 	}
-	if t, ok, _ = r.record(id); !ok {
+	if t, ok, _ = r.loadRecord(id); !ok {
 		return
 	}
-	r.attend(&t)
-	if at := r.due(def, &t); !at.IsZero() && !at.After(now) {
-		r.clock.set(id, now.Add(later)) // it is due still: waking at once would never end
+	r.driveAndSchedule(&t)
+	if at := r.nextDue(def, &t); !at.IsZero() && !at.After(now) {
+		r.clock.setDue(id, now.Add(later)) // it is due still: waking at once would never end
 	}
 	if t.Queued { // its turn could not be stored
 		r.kickQueue(t.Project)
@@ -270,23 +270,23 @@ func (r *Runtime) tick(id task.ID) {
 // looksForLife finds out, in the background, whether a silent agent showed life, and says so
 // if it did not.
 func (r *Runtime) looksForLife(def *workflow.Definition, t task.Task, tm engine.Timer) {
-	if r.enter() != nil {
+	if r.admitCaller() != nil {
 		return
 	}
 	go func() {
 		defer r.wait.Done()
-		active := r.active(def, &t)
+		active := r.lastActivity(def, &t)
 		if r.dueAgain(def, &t, tm) {
-			r.clock.set(t.ID, r.due(def, &t))
+			r.clock.setDue(t.ID, r.nextDue(def, &t))
 			return
 		}
-		r.report(t.ID, signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: tm.Name, Visit: tm.Visit, Active: active}) //nolint:errcheck // logged, and tried again
+		r.submitOwnSignal(t.ID, signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: tm.Name, Visit: tm.Visit, Active: active}) //nolint:errcheck // logged, and tried again
 	}()
 }
 
 // dueAgain says whether a timer, looked at again, is not due yet.
 func (r *Runtime) dueAgain(def *workflow.Definition, t *task.Task, was engine.Timer) bool {
-	for _, tm := range r.timers(def, t) {
+	for _, tm := range r.taskTimers(def, t) {
 		if tm.Name == was.Name {
 			return tm.At.After(r.now())
 		}
@@ -297,7 +297,7 @@ func (r *Runtime) dueAgain(def *workflow.Definition, t *task.Task, was engine.Ti
 // kickQueue gives the project's queued tasks their turn, oldest first, until one
 // finds no workspace.
 func (r *Runtime) kickQueue(project string) {
-	if r.isPaused() || r.enter() != nil {
+	if r.isPaused() || r.admitCaller() != nil {
 		return
 	}
 	go func() {
@@ -309,15 +309,15 @@ func (r *Runtime) kickQueue(project string) {
 		}
 		for _, id := range ids {
 			r.pool.mu.Lock()
-			free := len(r.pool.free(project))
+			free := len(r.pool.freeWorkspaces(project))
 			r.pool.mu.Unlock()
 			if r.ctx.Err() != nil {
 				return
 			}
-			if t, ok, err := r.record(id); free == 0 && (err != nil || !ok || t.Workspace == "") {
+			if t, ok, err := r.loadRecord(id); free == 0 && (err != nil || !ok || t.Workspace == "") {
 				continue // one that has its workspace may wait for something else
 			}
-			r.report(id, signal.Signal{Kind: signal.Ready, Actor: task.Engine}) //nolint:errcheck // logged, and tried again
+			r.submitOwnSignal(id, signal.Signal{Kind: signal.Ready, Actor: task.Engine}) //nolint:errcheck // logged, and tried again
 		}
 	}()
 }

@@ -14,12 +14,14 @@ import (
 )
 
 // Definition returns the workflow a task is pinned to.
-func (r *Runtime) Definition(t *task.Task) (*workflow.Definition, error) { return r.define(t) }
+func (r *Runtime) Definition(t *task.Task) (*workflow.Definition, error) {
+	return r.pinnedDefinition(t)
+}
 
-// Fork begins a new task where another one stood at an entry of its journal: on a
+// ForkTask begins a new task where another one stood at an entry of its journal: on a
 // branch of its own, at the commit that was recorded there.
-func (r *Runtime) Fork(ctx context.Context, id task.ID, seq int, by signal.Wish) (engine.Answer, error) {
-	t, ok, err := r.record(id)
+func (r *Runtime) ForkTask(ctx context.Context, id task.ID, seq int, by signal.NewTask) (engine.Answer, error) {
+	t, ok, err := r.loadRecord(id)
 	if err != nil {
 		return engine.Answer{}, err
 	}
@@ -37,7 +39,7 @@ func (r *Runtime) Fork(ctx context.Context, id task.ID, seq int, by signal.Wish)
 	if commit == "" {
 		return engine.Answer{}, task.Mistakef("no commit is recorded up to entry %d of task %s: choose a later one", seq, id)
 	}
-	w := signal.Wish{Actor: by.Actor, Attempt: by.Attempt, Via: by.Via, Workflow: t.Workflow}
+	w := signal.NewTask{Actor: by.Actor, Attempt: by.Attempt, Via: by.Via, Workflow: t.Workflow}
 	w.Requirements, w.Context = r.forkTexts(&t, seq)
 	w.New = signal.New{
 		Project: t.Project, Summary: t.Summary, Harness: t.Harness, ReviewHarness: t.ReviewHarness, Effort: t.Effort, ReviewEffort: t.ReviewEffort, Roles: t.Roles,
@@ -55,7 +57,7 @@ func (r *Runtime) Fork(ctx context.Context, id task.ID, seq int, by signal.Wish)
 // commitAt is the last commit that the entries recorded.
 func commitAt(entries []journal.Entry) string {
 	for i := len(entries) - 1; i >= 0; i-- {
-		if h := entries[i].Heard; h != nil && h.Commit != "" {
+		if h := entries[i].Snapshot; h != nil && h.Commit != "" {
 			return h.Commit
 		}
 	}

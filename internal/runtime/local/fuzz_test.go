@@ -15,8 +15,8 @@ import (
 
 // FuzzRestore imports any lines. What is taken folds, and is exported as it was.
 func FuzzRestore(f *testing.F) {
-	open := func(t testing.TB, projects ...task.Project) (*local.Runtime, *runtimetest.Memory) {
-		store := runtimetest.NewMemory(projects...)
+	open := func(t testing.TB, projects ...task.Project) (*local.Runtime, *runtimetest.MemoryStore) {
+		store := runtimetest.NewMemoryStore(projects...)
 		rt, err := local.Open(local.Options{Store: store, Library: library(func(string) (string, bool) { return "", false }), Performer: done{}, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
@@ -25,7 +25,7 @@ func FuzzRestore(f *testing.F) {
 		return rt, store
 	}
 	rt, store := open(f, task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 2})
-	if _, err := rt.Create(f.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Branch: "b", Summary: "s"}}); err != nil {
+	if _, err := rt.Create(f.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Branch: "b", Summary: "s"}}); err != nil {
 		f.Fatal(err)
 	}
 	var whole bytes.Buffer

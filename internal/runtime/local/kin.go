@@ -12,27 +12,27 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Kin says which tasks belong together.
-type Kin interface {
+// Relations says which tasks belong together.
+type Relations interface {
 	Children(parent task.ID) ([]signal.Child, error)
 	OnCard(ref string) ([]task.ID, error) // that are not over
 }
 
-// children looks up the parts of a task, if deciding about it may ask for them.
-func (r *Runtime) children(def *workflow.Definition, t *task.Task) ([]signal.Child, error) {
-	if r.Kin == nil || !def.AsksForChildren(t.Status) {
+// loadChildren looks up the parts of a task, if deciding about it may ask for them.
+func (r *Runtime) loadChildren(def *workflow.Definition, t *task.Task) ([]signal.Child, error) {
+	if r.Relations == nil || !def.AsksForChildren(t.Status) {
 		return nil, nil
 	}
-	list, err := r.Kin.Children(t.ID)
+	list, err := r.Relations.Children(t.ID)
 	if err != nil {
 		err = fmt.Errorf("look up the children of task %s: %w", t.ID, err)
 	}
 	return list, err
 }
 
-// tellParent lets a parent hear, in the background, that a child of its moved or is
+// notifyParent lets a parent hear, in the background, that a child of its moved or is
 // gone; and a task that begins to wait for its children, how far they are.
-func (r *Runtime) tellParent(def *workflow.Definition, was, t *task.Task) {
+func (r *Runtime) notifyParent(def *workflow.Definition, was, t *task.Task) {
 	if was.Status == t.Status && was.Deleted == t.Deleted {
 		return
 	}
@@ -43,59 +43,59 @@ func (r *Runtime) tellParent(def *workflow.Definition, was, t *task.Task) {
 	if def.WaitsForChildren(t.Status) {
 		told = append(told, t.ID)
 	}
-	if len(told) == 0 || r.enter() != nil {
+	if len(told) == 0 || r.admitCaller() != nil {
 		return
 	}
 	go func() {
 		defer r.wait.Done()
 		for _, id := range told {
-			r.childMoved(id)
+			r.reportChildMoved(id)
 		}
 	}()
 }
 
-func (r *Runtime) childMoved(parent task.ID) {
-	r.report(parent, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: engine.ChildMoved}) //nolint:errcheck // logged; the next move of a child, or the next server, tells it again
+func (r *Runtime) reportChildMoved(parent task.ID) {
+	r.submitOwnSignal(parent, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: engine.ChildMoved}) //nolint:errcheck // logged; the next move of a child, or the next server, tells it again
 }
 
 // CardChanged lets the tasks of a card hear how it looks after a person changed it. Via
 // says where the change came from, nil if that is not known.
 func (r *Runtime) CardChanged(card board.Card, via *signal.Via) {
-	if r.Kin == nil || r.enter() != nil {
+	if r.Relations == nil || r.admitCaller() != nil {
 		return
 	}
 	defer r.wait.Done()
-	ids, err := r.Kin.OnCard(board.Ref(card.Project, card.Number))
+	ids, err := r.Relations.OnCard(board.Ref(card.Project, card.Number))
 	if err != nil {
 		r.Log.Error("look up the tasks of a card", "component", "local", "project", card.Project, "card", card.Number, "error", err)
 	}
 	for _, id := range ids {
-		t, ok, err := r.record(id)
+		t, ok, err := r.loadRecord(id)
 		if err != nil {
 			r.Log.Error("read a task of a card", "component", "local", "task", id, "error", err)
 		}
-		if err == nil && ok && r.watches(&t) {
-			r.cardIs(id, card.Face(), via)
+		if err == nil && ok && r.watchesCard(&t) {
+			r.reportCard(id, card.Snapshot(), via)
 		}
 	}
 }
 
-// watches says whether a task waits for how its card looks. One that does not reads it
+// watchesCard says whether a task waits for how its card looks. One that does not reads it
 // when it comes back to that: until then the card is for it as its agent was shown it.
-func (r *Runtime) watches(t *task.Task) bool {
-	def, err := r.define(t)
+func (r *Runtime) watchesCard(t *task.Task) bool {
+	def, err := r.pinnedDefinition(t)
 	return err == nil && def.WatchesBoard(t.Status)
 }
 
-func (r *Runtime) cardIs(id task.ID, face board.Face, via *signal.Via) {
-	r.report(id, signal.Signal{Kind: signal.Tracker, Actor: task.Human, Word: signal.CardChanged, Face: &face, Via: via}) //nolint:errcheck // logged; the card is read again when the task comes back to the board, or by the next server
+func (r *Runtime) reportCard(id task.ID, face board.Snapshot, via *signal.Via) {
+	r.submitOwnSignal(id, signal.Signal{Kind: signal.Tracker, Actor: task.Human, Word: signal.CardChanged, CardSnapshot: &face, Via: via}) //nolint:errcheck // logged; the card is read again when the task comes back to the board, or by the next server
 }
 
 // CatchUp lets tasks hear, in the background, what became of their cards and their
 // children while nobody told them: a server may end between a change and its news. Which
 // tasks wait for any is looked up, and how the card of each looks.
-func (r *Runtime) CatchUp(resting func() ([]task.Task, error), look func(t *task.Task, tell func(board.Face))) {
-	if r.enter() != nil {
+func (r *Runtime) CatchUp(resting func() ([]task.Task, error), look func(t *task.Task, tell func(board.Snapshot))) {
+	if r.admitCaller() != nil {
 		return
 	}
 	go func() {
@@ -109,11 +109,11 @@ func (r *Runtime) CatchUp(resting func() ([]task.Task, error), look func(t *task
 			if r.ctx.Err() != nil {
 				return
 			}
-			if def, err := r.define(t); err == nil && def.WaitsForChildren(t.Status) {
-				r.childMoved(t.ID)
+			if def, err := r.pinnedDefinition(t); err == nil && def.WaitsForChildren(t.Status) {
+				r.reportChildMoved(t.ID)
 			}
-			if t.TrackerRef != "" && r.watches(t) {
-				look(t, func(face board.Face) { r.cardIs(t.ID, face, nil) })
+			if t.TrackerRef != "" && r.watchesCard(t) {
+				look(t, func(face board.Snapshot) { r.reportCard(t.ID, face, nil) })
 			}
 		}
 	}()
@@ -124,7 +124,7 @@ func (r *Runtime) parentOf(n *signal.New) error {
 	if n.Parent == "" {
 		return nil
 	}
-	p, ok, err := r.record(n.Parent)
+	p, ok, err := r.loadRecord(n.Parent)
 	switch {
 	case err != nil:
 		return err
@@ -133,27 +133,27 @@ func (r *Runtime) parentOf(n *signal.New) error {
 	case p.Project != n.Project:
 		return task.Mistakef("task %s is of project %s: a child is of the same project as its parent", n.Parent, p.Project)
 	}
-	def, err := r.define(&p)
+	def, err := r.pinnedDefinition(&p)
 	if err != nil {
 		return err
 	}
-	if over(def, &p) {
+	if isOver(def, &p) {
 		return task.Mistakef("task %s is over, it is %s: name a parent that is still open", n.Parent, p.Status)
 	}
 	return nil
 }
 
-// serials knows which tasks are at work in each serial group of each project. The pool's
+// serialGroups knows which tasks are at work in each serial group of each project. The pool's
 // lock guards it.
-type serials map[serial]struct{}
+type serialGroups map[serialMember]struct{}
 
-type serial struct {
+type serialMember struct {
 	project, group string
 	id             task.ID
 }
 
-// busy lists the groups of a project in which another task works.
-func (s serials) busy(project string, id task.ID) []string {
+// busyGroups lists the groups of a project in which another task works.
+func (s serialGroups) busyGroups(project string, id task.ID) []string {
 	var out []string
 	for k := range s {
 		if k.project == project && k.id != id && !slices.Contains(out, k.group) {
@@ -164,15 +164,15 @@ func (s serials) busy(project string, id task.ID) []string {
 	return out
 }
 
-// take notes that a task works in the group of a role, if it has one.
-func (s serials) take(def *workflow.Definition, project, role string, id task.ID) {
-	if r, ok := def.Role(role); ok && r.Serial != "" {
-		s[serial{project, r.Serial, id}] = struct{}{}
+// joinGroup notes that a task works in the group of a role, if it has one.
+func (s serialGroups) joinGroup(def *workflow.Definition, project, role string, id task.ID) {
+	if r, ok := def.RoleNamed(role); ok && r.Serial != "" {
+		s[serialMember{project, r.Serial, id}] = struct{}{}
 	}
 }
 
-// hold notes in which groups a task works, and says whether it left one.
-func (s serials) hold(def *workflow.Definition, t *task.Task) (left bool) {
+// updateGroups notes in which groups a task works, and says whether it left one.
+func (s serialGroups) updateGroups(def *workflow.Definition, t *task.Task) (left bool) {
 	now := worksIn(def, t)
 	for k := range s {
 		if _, still := now[k]; k.id == t.ID && !still {
@@ -186,20 +186,20 @@ func (s serials) hold(def *workflow.Definition, t *task.Task) (left bool) {
 
 // worksIn are the groups that a task works in: those of its agents, that of an agent that
 // is started again later, and that of one that waits for advice.
-func worksIn(def *workflow.Definition, t *task.Task) serials {
-	out := serials{}
+func worksIn(def *workflow.Definition, t *task.Task) serialGroups {
+	out := serialGroups{}
 	for _, a := range t.Attempts {
-		out.take(def, t.Project, a.Role, t.ID)
+		out.joinGroup(def, t.Project, a.Role, t.ID)
 	}
-	state, ok := def.State(t.Status)
+	state, ok := def.StateNamed(t.Status)
 	if !ok || state.Kind != workflow.Agent {
 		return out
 	}
 	if !t.RespawnAt.IsZero() {
-		out.take(def, t.Project, state.Role, t.ID)
+		out.joinGroup(def, t.Project, state.Role, t.ID)
 	}
-	if back, ok := def.State(t.ReturnTo); ok && (len(t.Attempts) > 0 || !t.RespawnAt.IsZero()) {
-		out.take(def, t.Project, back.Role, t.ID)
+	if back, ok := def.StateNamed(t.ReturnTo); ok && (len(t.Attempts) > 0 || !t.RespawnAt.IsZero()) {
+		out.joinGroup(def, t.Project, back.Role, t.ID)
 	}
 	return out
 }

@@ -25,17 +25,17 @@ import (
 type family struct {
 	*local.Runtime
 	t     *testing.T
-	store *runtimetest.Memory
+	store *runtimetest.MemoryStore
 
 	full  atomic.Bool
 	mu    sync.Mutex
-	cards map[string]board.Face
+	cards map[string]board.Snapshot
 	made  []task.ID
 }
 
 func newFamily(t *testing.T, workflow string) *family {
 	t.Helper()
-	f := &family{t: t, store: runtimetest.NewMemory(task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 4, Workflow: workflow}), cards: map[string]board.Face{}}
+	f := &family{t: t, store: runtimetest.NewMemoryStore(task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 4, Workflow: workflow}), cards: map[string]board.Snapshot{}}
 	f.open()
 	t.Cleanup(func() { f.Close() })
 	return f
@@ -44,8 +44,8 @@ func newFamily(t *testing.T, workflow string) *family {
 func (f *family) open() {
 	f.t.Helper()
 	rt, err := local.Open(local.Options{
-		Store: disk{f.store, f}, Files: runtimetest.NewPages(), Library: library(func(string) (string, bool) { return "", false }),
-		Log: slog.New(slog.DiscardHandler), Performer: f, Kin: f,
+		Store: disk{f.store, f}, Files: runtimetest.NewMemoryFolders(), Library: library(func(string) (string, bool) { return "", false }),
+		Log: slog.New(slog.DiscardHandler), Performer: f, Relations: f,
 	})
 	if err != nil {
 		f.t.Fatal(err)
@@ -55,7 +55,7 @@ func (f *family) open() {
 
 // disk is the store with a Commit of the test's own.
 type disk struct {
-	*runtimetest.Memory
+	*runtimetest.MemoryStore
 	f *family
 }
 
@@ -64,13 +64,13 @@ func (d disk) Commit(ctx context.Context, commits []journal.Commit) (int64, erro
 }
 
 // Perform changes cards and looks at them; everything else is done at once.
-func (f *family) Perform(_ context.Context, t task.Task, e task.Effect) (local.Done, error) {
+func (f *family) Perform(_ context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	face := f.cards[t.TrackerRef]
 	switch e.Do {
 	case workflow.ReadCard:
-		return local.Done{Face: &face}, nil
+		return local.EffectResult{CardSnapshot: &face}, nil
 	case workflow.TagCard:
 		face.Tags = slices.DeleteFunc(slices.Clone(face.Tags), func(tag string) bool { return slices.Contains(e.Untags, tag) })
 		face.Tags = append(face.Tags, e.Tags...)
@@ -78,7 +78,7 @@ func (f *family) Perform(_ context.Context, t task.Task, e task.Effect) (local.D
 		face.Column = e.Arg
 	}
 	f.cards[t.TrackerRef] = face
-	var done local.Done
+	var done local.EffectResult
 	if info, _ := workflow.EffectNamed(e.Do); info.Kills {
 		for _, a := range t.Attempts {
 			done.Ended = append(done.Ended, a.Number)
@@ -126,7 +126,7 @@ func (f *family) begin(n signal.New) task.ID {
 	f.made = append(f.made, n.ID)
 	f.mu.Unlock()
 	n.Project, n.Summary, n.Spawn = "p", "s", true
-	a, err := f.Create(f.t.Context(), signal.Wish{Actor: task.Human, New: n})
+	a, err := f.Create(f.t.Context(), signal.NewTask{Actor: task.Human, New: n})
 	if err != nil || a.Decision.Refused != "" {
 		f.t.Fatal(err, a.Decision.Refused)
 	}
@@ -161,8 +161,8 @@ func TestOneAgentOfASerialGroupWorksAtATime(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFamily(t, "joan-board")
-			f.cards["board:p/1"] = board.Face{Column: "Development", Tags: []string{"Planned"}}
-			f.cards["board:p/2"] = board.Face{Column: "Development", Tags: []string{"Planned"}}
+			f.cards["board:p/1"] = board.Snapshot{Column: "Development", Tags: []string{"Planned"}}
+			f.cards["board:p/2"] = board.Snapshot{Column: "Development", Tags: []string{"Planned"}}
 			one, two := f.begin(signal.New{TrackerRef: "board:p/1"}), f.begin(signal.New{TrackerRef: "board:p/2"})
 			if f.status(one) != "dev-implement" || f.status(two) != "board" {
 				t.Fatalf("%s, %s", f.status(one), f.status(two))
@@ -189,10 +189,10 @@ func TestOneAgentOfASerialGroupWorksAtATime(t *testing.T) {
 func TestACommitThatFailsHoldsNoSerialGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFamily(t, "joan-board")
-		f.cards["board:p/1"] = board.Face{Column: "Done"}
-		f.cards["board:p/2"] = board.Face{Column: "Done"}
+		f.cards["board:p/1"] = board.Snapshot{Column: "Done"}
+		f.cards["board:p/2"] = board.Snapshot{Column: "Done"}
 		one, two := f.begin(signal.New{TrackerRef: "board:p/1"}), f.begin(signal.New{TrackerRef: "board:p/2"})
-		ready := signal.Signal{Kind: signal.Tracker, Actor: task.Human, Word: signal.CardChanged, Face: &board.Face{Column: "Development", Tags: []string{"Planned"}}}
+		ready := signal.Signal{Kind: signal.Tracker, Actor: task.Human, Word: signal.CardChanged, CardSnapshot: &board.Snapshot{Column: "Development", Tags: []string{"Planned"}}}
 		f.full.Store(true)
 		if _, err := f.Submit(t.Context(), one, ready); err == nil || f.status(one) != "board" {
 			t.Fatalf("%v, the first is %s", err, f.status(one))
@@ -218,7 +218,7 @@ func TestAParentGoesOnWhenItsLastChildIsFarEnough(t *testing.T) {
 		f := newFamily(t, "linear-sdlc")
 		parent := f.begin(signal.New{Status: "Backlog"})
 		f.to(parent, "Canceled") // it has no children yet, so it was started; begin anew
-		a, err := f.Create(t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Summary: "whole"}})
+		a, err := f.Create(t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Summary: "whole"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,12 +233,12 @@ func TestAParentGoesOnWhenItsLastChildIsFarEnough(t *testing.T) {
 		if f.status(parent) != "Finished-parent" {
 			t.Errorf("the parent is %s", f.status(parent))
 		}
-		if _, err := f.Create(t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Summary: "s", Parent: "000000000000000000000"}}); err == nil {
+		if _, err := f.Create(t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Summary: "s", Parent: "000000000000000000000"}}); err == nil {
 			t.Error("a child of nobody was made")
 		}
 		f.to(one, "Canceled")
 		var mistake *task.Mistake
-		if _, err := f.Create(t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Summary: "s", Parent: one}}); !errors.As(err, &mistake) ||
+		if _, err := f.Create(t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Summary: "s", Parent: one}}); !errors.As(err, &mistake) ||
 			err.Error() != "task "+string(one)+" is over, it is Canceled: name a parent that is still open" {
 			t.Errorf("a child of a task that is over: %v", err)
 		}
@@ -258,7 +258,7 @@ func (f *family) to(id task.ID, state string) {
 func TestWhatAPersonDoesToACardReachesItsTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFamily(t, "joan-board")
-		f.cards["board:p/3"] = board.Face{Column: "Analyse", Tags: []string{"Plan-Pending-Approval"}}
+		f.cards["board:p/3"] = board.Snapshot{Column: "Analyse", Tags: []string{"Plan-Pending-Approval"}}
 		id := f.begin(signal.New{TrackerRef: "board:p/3"})
 		if f.status(id) != "board" {
 			t.Fatal(f.status(id))

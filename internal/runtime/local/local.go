@@ -86,15 +86,15 @@ type Library interface {
 
 // A Healer makes sure that what an agent sees as its TASK.md is the task's, and that
 // what it wrote there, however it did, is in the task's folder.
-type Healer interface {
-	Heal(ctx context.Context, t *task.Task) error
-	// Check says what is wrong with the task's workspace, nil if it is a worktree of the
+type TaskFileSync interface {
+	SyncTaskFile(ctx context.Context, t *task.Task) error
+	// CheckWorkspace says what is wrong with the task's workspace, nil if it is a worktree of the
 	// project's repository on the task's branch.
-	Check(ctx context.Context, t *task.Task) error
+	CheckWorkspace(ctx context.Context, t *task.Task) error
 }
 
 // A Prober looks up facts about the world that gates ask for.
-type Prober interface {
+type EvidenceSource interface {
 	Probe(ctx context.Context, q Question) signal.Evidence
 }
 
@@ -109,78 +109,78 @@ type Question struct {
 	Commit  string             // last one of a pull request that was merged or closed
 }
 
-// Done is how an effect went.
-type Done struct {
-	Session string         // the terminal session the agent runs in
-	Ended   []int          // attempts that are confirmed to be gone
-	Face    *board.Face    // how the task's card looks
-	Note    string         // what was left out though it is done, and why
-	Base    string         // commit at which the branch left the default branch
-	Salvage string         // ref at which work that was not committed is kept
-	Event   string         // what the deed itself makes true, as a tracker would say it
-	Commit  string         // pr:merged: what a forge has merged, "" if that was done here
-	Landed  string         // commit by which the work came into the default branch, "" if nothing did
-	Fields  []signal.Field // values of the record that the deed found or made
+// EffectResult is how an effect went.
+type EffectResult struct {
+	Session      string          // the terminal session the agent runs in
+	Ended        []int           // attempts that are confirmed to be gone
+	CardSnapshot *board.Snapshot // how the task's card looks
+	Note         string          // what was left out though it is done, and why
+	Base         string          // commit at which the branch left the default branch
+	Salvage      string          // ref at which work that was not committed is kept
+	Event        string          // what the deed itself makes true, as a tracker would say it
+	Commit       string          // pr:merged: what a forge has merged, "" if that was done here
+	Landed       string          // commit by which the work came into the default branch, "" if nothing did
+	Fields       []signal.Field  // values of the record that the deed found or made
 }
 
 // A Performer carries out one effect. It is called again with the same effect if
 // nobody knows how it went, and must not do it twice.
 type Performer interface {
-	Perform(ctx context.Context, t task.Task, e task.Effect) (Done, error)
+	Perform(ctx context.Context, t task.Task, e task.Effect) (EffectResult, error)
 }
 
 // A Pulse says when an attempt last showed life.
-type Pulse interface {
-	Active(t *task.Task, attempt int) time.Time
+type Activity interface {
+	LastActive(t *task.Task, attempt int) time.Time
 }
 
 // A Ledger says what the attempts of a project's tasks have cost on a day.
-type Ledger interface {
+type SpendQuery interface {
 	SpentOn(project, day string) (attempts int, micros int64, err error)
 }
 
 // Options are what a Runtime needs.
 type Options struct {
-	Store     Store
-	Files     Files // nil: tasks are shown to nobody
-	Library   Library
-	Prober    Prober
-	Performer Performer
-	Healer    Healer                                      // nil: nobody sees a task elsewhere than in its folder
-	Pulse     Pulse                                       // nil: nobody knows, and silence ends no agent
-	Absent    func(t *task.Task) []int                    // attempts that have no process now; nil: nobody knows
-	Message   func(t *task.Task) func(attempt int) string // what attempts said last; nil: nobody knows
-	Kin       Kin                                         // nil: tasks stand alone
-	Ledger    Ledger                                      // nil: no day has a budget
-	Commit    func(t *task.Task) string                   // the commit a task's branch is at, "" if nobody knows
-	Branch    func(p task.Project, branch string) error   // says why a task cannot have a branch; nil: every one will do
-	Harnesses func(name, effort string) error             // says what is wrong with a harness or its effort
-	Log       *slog.Logger
-	Clock     func() time.Time
-	Workflow  string             // of tasks that name none and whose project names none
-	Harness   string             // of tasks that name none
-	Codes     Codes              // shows codes to people; nil: none can be shown
-	Review    string             // harness of reviewers, likewise; "" for the task's own
-	Fault     func(point string) // called at every commit and effect boundary
-	Still     bool               // no effect starts, no timer fires and nothing old is shown: for repairs
+	Store          Store
+	Files          Files // nil: tasks are shown to nobody
+	Library        Library
+	EvidenceSource EvidenceSource
+	Performer      Performer
+	TaskFileSync   TaskFileSync                                // nil: nobody sees a task elsewhere than in its folder
+	Activity       Activity                                    // nil: nobody knows, and silence ends no agent
+	Absent         func(t *task.Task) []int                    // attempts that have no process now; nil: nobody knows
+	Message        func(t *task.Task) func(attempt int) string // what attempts said last; nil: nobody knows
+	Relations      Relations                                   // nil: tasks stand alone
+	SpendQuery     SpendQuery                                  // nil: no day has a budget
+	Commit         func(t *task.Task) string                   // the commit a task's branch is at, "" if nobody knows
+	Branch         func(p task.Project, branch string) error   // says why a task cannot have a branch; nil: every one will do
+	Harnesses      func(name, effort string) error             // says what is wrong with a harness or its effort
+	Log            *slog.Logger
+	Clock          func() time.Time
+	Workflow       string             // of tasks that name none and whose project names none
+	Harness        string             // of tasks that name none
+	Codes          Codes              // shows codes to people; nil: none can be shown
+	Review         string             // harness of reviewers, likewise; "" for the task's own
+	Fault          func(point string) // called at every commit and effect boundary
+	Still          bool               // no effect starts, no timer fires and nothing old is shown: for repairs
 }
 
 // Runtime is the single writer. New builds it, Start drives it, Close waits until it is still.
 type Runtime struct {
 	Options
 
-	writer  writer
-	locks   keyed
-	records cache
-	defs    definitions
-	pool    pool
-	clock   schedule
-	drives  drives
-	news    news
-	shown   cursor
-	refused refused
-	codes   codeBook
-	quiet   quiet
+	writer   writer
+	locks    keyedMutex
+	records  cache
+	defs     definitions
+	pool     pool
+	clock    schedule
+	drives   drives
+	commits  commitNotifier
+	shown    shownCursor
+	refusals refusalQueue
+	codes    codeStore
+	silence  silence
 
 	registry sync.Mutex // held by whoever changes the projects
 
@@ -214,9 +214,9 @@ func New(o Options) (*Runtime, error) {
 	r.defs.init()
 	r.codes.init()
 	r.drives.init(performers)
-	r.news.init()
+	r.commits.init()
 	r.clock.init()
-	if err := r.load(); err != nil {
+	if err := r.loadState(); err != nil {
 		return nil, err
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
@@ -226,7 +226,7 @@ func New(o Options) (*Runtime, error) {
 
 // Start fires timers and drives again whatever is pending in the store.
 func (r *Runtime) Start() error {
-	r.wait.Go(func() { r.clock.run(r.ctx, r.Clock, r.tick) })
+	r.wait.Go(func() { r.clock.run(r.ctx, r.Clock, r.fireTimers) })
 	if r.Still {
 		return nil
 	}
@@ -246,8 +246,8 @@ func Open(o Options) (*Runtime, error) {
 	return r, nil
 }
 
-// load reads what must be known before the first signal.
-func (r *Runtime) load() error {
+// loadState reads what must be known before the first signal.
+func (r *Runtime) loadState() error {
 	bound, err := r.Store.Bound()
 	if err != nil {
 		return fmt.Errorf("read the bound workspaces: %w", err)
@@ -280,14 +280,14 @@ func (r *Runtime) kickAll() error {
 		r.Log.Error("read what is pending", "component", "local", "error", err)
 	}
 	for i := range tasks {
-		if def, err := r.define(&tasks[i]); err == nil {
-			r.pool.settle(def, &tasks[i])
+		if def, err := r.pinnedDefinition(&tasks[i]); err == nil {
+			r.pool.updateSerials(def, &tasks[i])
 		}
 	}
 	for i := range tasks {
-		r.attend(&tasks[i])
+		r.driveAndSchedule(&tasks[i])
 	}
-	for _, p := range r.pool.projects() {
+	for _, p := range r.pool.listProjects() {
 		r.kickQueue(p.Name)
 	}
 	return nil
@@ -308,11 +308,11 @@ func (r *Runtime) Close() {
 	r.wait.Wait()
 	patience.Stop()
 	r.drop()
-	r.news.tell()
+	r.commits.wakeFollowers()
 	if r.Still { // what was not shown before is not shown now
 		return
 	}
-	if err := r.shown.save(r.Store); err != nil {
+	if err := r.shown.saveRow(r.Store); err != nil {
 		r.Log.Error("save the projection's cursor", "component", "local", "error", err)
 	}
 }
@@ -329,8 +329,8 @@ func (r *Runtime) Busy() bool {
 	return slices.ContainsFunc(tasks, func(t task.Task) bool { return len(t.Attempts) > 0 })
 }
 
-// enter counts a caller in, so that Close can wait for it.
-func (r *Runtime) enter() error {
+// admitCaller counts a caller in, so that Close can wait for it.
+func (r *Runtime) admitCaller() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -340,7 +340,7 @@ func (r *Runtime) enter() error {
 	return nil
 }
 
-// define returns the workflow a task is pinned to.
-func (r *Runtime) define(t *task.Task) (*workflow.Definition, error) {
-	return r.defs.get(t.WorkflowHash, r.Store)
+// pinnedDefinition returns the workflow a task is pinned to.
+func (r *Runtime) pinnedDefinition(t *task.Task) (*workflow.Definition, error) {
+	return r.defs.loadPinned(t.WorkflowHash, r.Store)
 }

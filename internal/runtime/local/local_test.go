@@ -23,7 +23,7 @@ func TestLocalOnDisk(t *testing.T) { runtimetest.RunOn(t, onDisk, open) }
 func open(t *testing.T, s runtimetest.Setup) runtimetest.Runtime {
 	t.Helper()
 	rt, err := local.Open(local.Options{
-		Store: s.Store, Files: s.Folders, Library: library(s.Library), Performer: performer{s.Stage}, Log: slog.New(slog.DiscardHandler),
+		Store: s.Store, Files: s.Folders, Library: library(s.Library), Performer: performer{s.Performer}, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -66,16 +66,16 @@ func (d driven) Export(ctx context.Context, w io.Writer) error {
 	return d.Runtime.Export(ctx, d.from, w)
 }
 
-func (d driven) Restore(ctx context.Context, r io.Reader) (runtimetest.Taken, error) {
+func (d driven) Restore(ctx context.Context, r io.Reader) (runtimetest.ImportSummary, error) {
 	taken, err := d.Runtime.Restore(ctx, r)
-	return runtimetest.Taken(taken), err
+	return runtimetest.ImportSummary(taken), err
 }
 
-type performer struct{ stage *runtimetest.Stage }
+type performer struct{ stage *runtimetest.FakePerformer }
 
-func (p performer) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+func (p performer) Perform(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	session, ended, err := p.stage.Perform(ctx, t, e)
-	return local.Done{Session: session, Ended: ended}, err
+	return local.EffectResult{Session: session, Ended: ended}, err
 }
 
 type library func(name string) (text string, ok bool)

@@ -14,20 +14,20 @@ import (
 
 // Explain says why a task is where it is, with the evidence as it is now.
 func (r *Runtime) Explain(ctx context.Context, id task.ID) (engine.Explanation, error) {
-	t, ok, err := r.record(id)
+	t, ok, err := r.loadRecord(id)
 	if err != nil {
 		return engine.Explanation{}, err
 	}
 	if !ok {
 		return engine.Explanation{}, fmt.Errorf("%w: %s", task.ErrNotFound, id)
 	}
-	def, err := r.define(&t)
+	def, err := r.pinnedDefinition(&t)
 	if err != nil {
 		return engine.Explanation{}, err
 	}
 	sig := signal.Signal{At: r.now()}
 	if r.Files != nil {
-		r.heal(ctx, &t)
+		r.syncTaskFile(ctx, &t)
 		doc, err := r.Files.Read(t.Project, t.ID)
 		if err != nil {
 			sig.Artifacts.Problem = err.Error()
@@ -35,51 +35,51 @@ func (r *Runtime) Explain(ctx context.Context, id task.ID) (engine.Explanation, 
 			sig.Artifacts.Sections = doc.Sections()
 		}
 	}
-	sig.Evidence = r.evidence(ctx, def, &t, &sig, r.brokenWorkspace(ctx, def, &t, &sig))
+	sig.Evidence = r.gatherEvidence(ctx, def, &t, &sig, r.brokenWorkspace(ctx, def, &t, &sig))
 	if r.Absent != nil {
 		sig.Absent = r.Absent(&t)
 	}
-	if sig.Children, err = r.children(def, &t); err != nil {
+	if sig.Children, err = r.loadChildren(def, &t); err != nil {
 		return engine.Explanation{}, err
 	}
-	past, err := r.past(ctx, &t)
+	past, err := r.loadPast(ctx, &t)
 	if r.Message != nil {
 		past.Message = r.Message(&t)
 	}
-	out := engine.Account(def, t, sig, past)
-	if p, ok := r.pool.project(t.Project); ok && p.Confirm.Merge == task.ConfirmCode && engine.MayMerge(def, &t) {
+	out := engine.ExplainHistory(def, t, sig, past)
+	if p, ok := r.pool.findProject(t.Project); ok && p.Confirm.Merge == task.ConfirmCode && engine.MayMerge(def, &t) {
 		out.Confirm = "a merge by a person needs a code: ask for the merge, then give back with --code what is shown by notification"
 	}
 	return out, err
 }
 
-// past reads how a task came to be where it is. A journal that cannot be read leaves
+// loadPast reads how a task came to be where it is. A journal that cannot be read leaves
 // the rest of the answer as it is.
-func (r *Runtime) past(ctx context.Context, t *task.Task) (engine.Past, error) {
+func (r *Runtime) loadPast(ctx context.Context, t *task.Task) (engine.Past, error) {
 	var past engine.Past
 	entries, err := r.Store.Journal(t.ID, 0)
 	if err != nil {
 		past.Problem = err.Error()
 	}
 	past.Entries = entries[:min(len(entries), t.Seq)] // as old as the record
-	r.refused.wait(ctx)
+	r.refusals.waitWritten(ctx)
 	if past.Refusals, err = r.Store.Refusals(t.ID); err != nil {
 		return past, fmt.Errorf("read what was refused to %s: %w", t.ID, err)
 	}
 	return past, nil
 }
 
-// Follow returns the rows after one, of one task or of all, and a channel that
+// FollowJournal returns the rows after one, of one task or of all, and a channel that
 // closes when there are more.
-func (r *Runtime) Follow(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
-	more := r.news.wait() // before reading: a commit in between is not missed
+func (r *Runtime) FollowJournal(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
+	more := r.commits.nextCommit() // before reading: a commit in between is not missed
 	rows, err := r.Store.Rows(after, id, limit)
 	return rows, more, err
 }
 
-// Forget drops what is remembered of the records, after they were changed in the
+// ForgetRecords drops what is remembered of the records, after they were changed in the
 // store.
-func (r *Runtime) Forget() { r.records.init() }
+func (r *Runtime) ForgetRecords() { r.records.init() }
 
 // SetPaused holds or releases every task at once.
 func (r *Runtime) SetPaused(paused bool) error {
@@ -105,10 +105,10 @@ func (r *Runtime) isPaused() bool {
 }
 
 // Projects lists the registered repositories.
-func (r *Runtime) Projects() []task.Project { return r.pool.projects() }
+func (r *Runtime) Projects() []task.Project { return r.pool.listProjects() }
 
 // Project returns the project called name.
-func (r *Runtime) Project(name string) (task.Project, bool) { return r.pool.project(name) }
+func (r *Runtime) Project(name string) (task.Project, bool) { return r.pool.findProject(name) }
 
 // AddProject registers a repository.
 func (r *Runtime) AddProject(p task.Project) error {
@@ -117,7 +117,7 @@ func (r *Runtime) AddProject(p task.Project) error {
 	if err := p.Check(); err != nil {
 		return task.Mistakef("%v", err)
 	}
-	for _, have := range r.pool.projects() {
+	for _, have := range r.pool.listProjects() {
 		switch {
 		case have.Path == p.Path:
 			return task.Mistakef("%s is registered already: project %q already exists", p.Path, have.Name)
@@ -146,14 +146,14 @@ func (r *Runtime) UpdateProject(p task.Project) error {
 
 func (r *Runtime) saveProject(p task.Project) error {
 	if p.Workflow != "" {
-		if _, err := r.choose(p.Workflow, p); err != nil {
+		if _, err := r.findWorkflow(p.Workflow, p); err != nil {
 			return err
 		}
 	}
 	if err := r.Store.SaveProject(p); err != nil {
 		return &StoreError{err}
 	}
-	list := slices.DeleteFunc(r.pool.projects(), func(have task.Project) bool { return have.Name == p.Name })
+	list := slices.DeleteFunc(r.pool.listProjects(), func(have task.Project) bool { return have.Name == p.Name })
 	r.pool.setProjects(append(list, p))
 	return nil
 }
@@ -162,7 +162,7 @@ func (r *Runtime) saveProject(p task.Project) error {
 func (r *Runtime) RemoveProject(name string) error {
 	r.registry.Lock()
 	defer r.registry.Unlock()
-	if _, ok := r.pool.project(name); !ok {
+	if _, ok := r.pool.findProject(name); !ok {
 		return task.Mistakef("project %q is not registered: see orange project list", name)
 	}
 	open, err := r.Store.OpenTasks(name)
@@ -172,12 +172,12 @@ func (r *Runtime) RemoveProject(name string) error {
 	if open > 0 {
 		return task.Mistakef("project %q has %d open tasks: finish or cancel them first", name, open)
 	}
-	if id, workspace, ok := r.pool.holder(name); ok {
+	if id, workspace, ok := r.pool.findHolder(name); ok {
 		return task.Mistakef("task %s still holds workspace %s: see orange task explain %s", id, workspace, id)
 	}
 	if err := r.Store.DeleteProject(name); err != nil {
 		return &StoreError{err}
 	}
-	r.pool.setProjects(slices.DeleteFunc(r.pool.projects(), func(p task.Project) bool { return p.Name == name }))
+	r.pool.setProjects(slices.DeleteFunc(r.pool.listProjects(), func(p task.Project) bool { return p.Name == name }))
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// keyed is a lock per task.
-type keyed struct {
+// keyedMutex is a lock per task.
+type keyedMutex struct {
 	mu    sync.Mutex
 	locks map[task.ID]*keyLock
 }
@@ -20,8 +20,8 @@ type keyLock struct {
 	users int
 }
 
-// lock takes the lock of a task and returns what gives it back.
-func (k *keyed) lock(id task.ID) (unlock func()) {
+// lockKey takes the lock of a task and returns what gives it back.
+func (k *keyedMutex) lockKey(id task.ID) (unlock func()) {
 	k.mu.Lock()
 	if k.locks == nil {
 		k.locks = make(map[task.ID]*keyLock)
@@ -89,7 +89,7 @@ type definitions struct {
 
 func (d *definitions) init() { d.byHash = make(map[string]*workflow.Definition) }
 
-func (d *definitions) get(hash string, notes Notes) (*workflow.Definition, error) {
+func (d *definitions) loadPinned(hash string, notes Notes) (*workflow.Definition, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if def := d.byHash[hash]; def != nil {
@@ -122,19 +122,19 @@ type pool struct {
 	list  []task.Project
 	names map[string][]string // workspaces of a project
 	bound map[string]task.ID
-	atOne serials
+	atOne serialGroups
 }
 
 func (p *pool) init(projects []task.Project, bound map[string]task.ID) {
 	p.setProjects(projects)
-	p.bound, p.atOne = bound, serials{}
+	p.bound, p.atOne = bound, serialGroups{}
 	if p.bound == nil {
 		p.bound = make(map[string]task.ID)
 	}
 }
 
-// free lists the project's workspaces that no task holds. The caller holds mu.
-func (p *pool) free(project string) []string {
+// freeWorkspaces lists the project's workspaces that no task holds. The caller holds mu.
+func (p *pool) freeWorkspaces(project string) []string {
 	var out []string
 	for _, name := range p.names[project] {
 		if _, taken := p.bound[name]; !taken {
@@ -144,24 +144,24 @@ func (p *pool) free(project string) []string {
 	return out
 }
 
-// settle notes in which serial groups a task works, and says whether one became free.
-func (p *pool) settle(def *workflow.Definition, t *task.Task) (freed bool) {
+// updateSerials notes in which serial groups a task works, and says whether one became free.
+func (p *pool) updateSerials(def *workflow.Definition, t *task.Task) (freed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.atOne.hold(def, t)
+	return p.atOne.updateGroups(def, t)
 }
 
-// take binds a workspace. The caller holds mu.
-func (p *pool) take(name string, id task.ID) { p.bound[name] = id }
+// bindWorkspace binds a workspace. The caller holds mu.
+func (p *pool) bindWorkspace(name string, id task.ID) { p.bound[name] = id }
 
-func (p *pool) give(name string) {
+func (p *pool) releaseWorkspace(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.bound, name)
 }
 
-// holder finds a task that holds a workspace of the project.
-func (p *pool) holder(project string) (id task.ID, workspace string, ok bool) {
+// findHolder finds a task that holds a workspace of the project.
+func (p *pool) findHolder(project string) (id task.ID, workspace string, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, name := range p.names[project] {
@@ -172,13 +172,13 @@ func (p *pool) holder(project string) (id task.ID, workspace string, ok bool) {
 	return "", "", false
 }
 
-func (p *pool) projects() []task.Project {
+func (p *pool) listProjects() []task.Project {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.list)
 }
 
-func (p *pool) project(name string) (task.Project, bool) {
+func (p *pool) findProject(name string) (task.Project, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, have := range p.list {
@@ -195,38 +195,38 @@ func (p *pool) setProjects(list []task.Project) {
 	p.list = list
 	p.names = make(map[string][]string, len(list))
 	for _, have := range list {
-		p.names[have.Name] = have.Workspaces()
+		p.names[have.Name] = have.WorkspaceNames()
 	}
 }
 
-// hold is a workspace bound by a decision that is not durable yet.
-type hold struct {
+// workspaceHold is a workspace bound by a decision that is not durable yet.
+type workspaceHold struct {
 	pool *pool
 	name string
 }
 
-func (h hold) undo() {
+func (h workspaceHold) undo() {
 	if h.name != "" {
-		h.pool.give(h.name)
+		h.pool.releaseWorkspace(h.name)
 	}
 }
 
-// news wakes those who follow the journal.
-type news struct {
+// commitNotifier wakes those who follow the journal.
+type commitNotifier struct {
 	mu sync.Mutex
 	ch chan struct{}
 }
 
-func (n *news) init() { n.ch = make(chan struct{}) }
+func (n *commitNotifier) init() { n.ch = make(chan struct{}) }
 
-// wait returns a channel that closes with the next commit.
-func (n *news) wait() <-chan struct{} {
+// nextCommit returns a channel that closes with the next commit.
+func (n *commitNotifier) nextCommit() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.ch
 }
 
-func (n *news) tell() {
+func (n *commitNotifier) wakeFollowers() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	close(n.ch)

@@ -13,9 +13,9 @@ import (
 // what does not fit is dropped.
 const maxUnwritten = 1024
 
-// refused lines refusals up. They are written in the background, many at a time, so
+// refusalQueue lines refusals up. They are written in the background, many at a time, so
 // that nobody who is refused waits for the disk and nobody who is not waits for them.
-type refused struct {
+type refusalQueue struct {
 	mu      sync.Mutex
 	waiting []journal.Refusal
 	dropped int
@@ -23,8 +23,8 @@ type refused struct {
 	written chan struct{} // closes when the newest are written
 }
 
-// add lines one up and says whether somebody must begin to write.
-func (q *refused) add(one journal.Refusal) (begin bool) {
+// enqueueRefusal lines one up and says whether somebody must begin to write.
+func (q *refusalQueue) enqueueRefusal(one journal.Refusal) (begin bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.waiting) >= maxUnwritten {
@@ -40,9 +40,9 @@ func (q *refused) add(one journal.Refusal) (begin bool) {
 	return begin
 }
 
-// take gives the writer what waits and what to close when it is written. If nothing
+// takeWaiting gives the writer what waits and what to close when it is written. If nothing
 // waits the writer's turn is over.
-func (q *refused) take() (list []journal.Refusal, dropped int, written chan struct{}) {
+func (q *refusalQueue) takeWaiting() (list []journal.Refusal, dropped int, written chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	list, dropped = q.waiting, q.dropped
@@ -51,8 +51,8 @@ func (q *refused) take() (list []journal.Refusal, dropped int, written chan stru
 	return list, dropped, q.written
 }
 
-// wait returns when what was refused before is written.
-func (q *refused) wait(ctx context.Context) {
+// waitWritten returns when what was refused before is written.
+func (q *refusalQueue) waitWritten(ctx context.Context) {
 	q.mu.Lock()
 	written := q.written
 	q.mu.Unlock()
@@ -71,15 +71,15 @@ func (r *Runtime) noteRefusal(id task.ID, sig signal.Signal, why string) {
 		return
 	}
 	sig.At = r.now()
-	if r.refused.add(journal.Refused(id, &sig, why)) {
+	if r.refusals.enqueueRefusal(journal.NewRefusal(id, &sig, why)) {
 		r.wait.Go(r.writeRefusals)
 	}
 }
 
-// Refused keeps what was refused before the engine was asked: an attempt that spoke
+// RecordRefusal keeps what was refused before the engine was asked: an attempt that spoke
 // for a task that is not its own.
-func (r *Runtime) Refused(id task.ID, sig signal.Signal, why string) {
-	if r.enter() != nil {
+func (r *Runtime) RecordRefusal(id task.ID, sig signal.Signal, why string) {
+	if r.admitCaller() != nil {
 		return
 	}
 	defer r.wait.Done()
@@ -98,7 +98,7 @@ func worthNoting(sig *signal.Signal) bool {
 
 func (r *Runtime) writeRefusals() {
 	for {
-		list, dropped, written := r.refused.take()
+		list, dropped, written := r.refusals.takeWaiting()
 		if dropped > 0 {
 			r.Log.Warn("refusals came faster than they could be written", "component", "local", "dropped", dropped)
 		}

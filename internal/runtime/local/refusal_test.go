@@ -19,7 +19,7 @@ import (
 
 // slowStore keeps refusals when it is let, or says no.
 type slowStore struct {
-	*runtimetest.Memory
+	*runtimetest.MemoryStore
 	let   chan struct{}
 	fail  error
 	saves atomic.Int64
@@ -33,13 +33,13 @@ func (s *slowStore) SaveRefusals(list []journal.Refusal) error {
 	if s.fail != nil {
 		return s.fail
 	}
-	return s.Memory.SaveRefusals(list)
+	return s.MemoryStore.SaveRefusals(list)
 }
 
 type done struct{}
 
-func (done) Perform(context.Context, task.Task, task.Effect) (local.Done, error) {
-	return local.Done{}, nil
+func (done) Perform(context.Context, task.Task, task.Effect) (local.EffectResult, error) {
+	return local.EffectResult{}, nil
 }
 
 func openOn(t *testing.T, store local.Store) (*local.Runtime, task.ID) {
@@ -49,7 +49,7 @@ func openOn(t *testing.T, store local.Store) (*local.Runtime, task.ID) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := rt.Create(t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Branch: "b", Summary: "s", Spawn: true}})
+	a, err := rt.Create(t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Branch: "b", Summary: "s", Spawn: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func openOn(t *testing.T, store local.Store) (*local.Runtime, task.ID) {
 }
 
 func newSlow() *slowStore {
-	return &slowStore{Memory: runtimetest.NewMemory(task.Project{Name: "p", Path: "/p", PoolSize: 1})}
+	return &slowStore{MemoryStore: runtimetest.NewMemoryStore(task.Project{Name: "p", Path: "/p", PoolSize: 1})}
 }
 
 func submit(t *testing.T, rt *local.Runtime, id task.ID, sig signal.Signal) engine.Decision {
@@ -122,7 +122,7 @@ func TestNobodyWaitsForARefusalToBeWritten(t *testing.T) {
 		}
 		close(store.let)
 		rt.Close()
-		kept, err := store.Memory.Refusals(id)
+		kept, err := store.MemoryStore.Refusals(id)
 		if err != nil || len(kept) != journal.MaxRefusals || store.saves.Load() > 3 {
 			t.Errorf("%d kept in %d writes, %v", len(kept), store.saves.Load(), err)
 		}
@@ -147,13 +147,13 @@ func TestARefusalThatCannotBeWrittenHarmsNobody(t *testing.T) {
 // TestBranchesOfAgentsArePlain names branches as people, agents and trackers do.
 func TestBranchesOfAgentsArePlain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, id := openOn(t, runtimetest.NewMemory(task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 2}))
+		r, id := openOn(t, runtimetest.NewMemoryStore(task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 2}))
 		update := func(actor task.Actor, branch string) error {
 			_, err := r.Submit(t.Context(), id, signal.Signal{Kind: signal.Update, Actor: actor, Fields: []signal.Field{{Name: "branch", To: branch}}})
 			return err
 		}
 		create := func(actor task.Actor, branch string) error {
-			_, err := r.Create(t.Context(), signal.Wish{Actor: actor, New: signal.New{Project: "p", Branch: branch, Summary: "s"}})
+			_, err := r.Create(t.Context(), signal.NewTask{Actor: actor, New: signal.New{Project: "p", Branch: branch, Summary: "s"}})
 			return err
 		}
 		odd := []string{"größe", "a$b", "a'b", "a;b", "a|b", "a&b", "a`b", "a\"b", "a@b", "a%b", "a{b}", "raz\u200bor", "a b"}

@@ -12,42 +12,42 @@ import (
 // Reconcile hands the engine a signal about a task whose record may be older than its folder.
 // What TASK.md shows is newer then, and nobody has tampered with it.
 func (r *Runtime) Reconcile(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
-	if err := r.enter(); err != nil {
+	if err := r.admitCaller(); err != nil {
 		return engine.Answer{}, err
 	}
 	defer r.wait.Done()
-	defer r.locks.lock(id)()
-	t, ok, err := r.remember(id)
+	defer r.locks.lockKey(id)()
+	t, ok, err := r.loadAndCache(id)
 	if err != nil {
 		return engine.Answer{}, err
 	}
 	if !ok {
 		return engine.Answer{}, fmt.Errorf("%w: %s", task.ErrNotFound, id)
 	}
-	def, err := r.define(&t)
+	def, err := r.pinnedDefinition(&t)
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	return r.decide(ctx, def, t, sig)
+	return r.decideAndCommit(ctx, def, t, sig)
 }
 
 // ImportLost takes up a task that only its folder knows, because the store is older. Its folder
 // stays as it is whatever is decided. A workspace that another task holds is left to that task.
 func (r *Runtime) ImportLost(ctx context.Context, n signal.New, workflowName string, lost signal.Lost) (engine.Answer, error) {
-	if err := r.enter(); err != nil {
+	if err := r.admitCaller(); err != nil {
 		return engine.Answer{}, err
 	}
 	defer r.wait.Done()
-	p, ok := r.pool.project(n.Project)
+	p, ok := r.pool.findProject(n.Project)
 	if !ok {
 		return engine.Answer{}, task.Mistakef("project %q is not registered: orange project add", n.Project)
 	}
-	def, err := r.choose(workflowName, p)
+	def, err := r.findWorkflow(workflowName, p)
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	defer r.locks.lock(n.ID)()
-	if err := r.unknown(n.ID); err != nil {
+	defer r.locks.lockKey(n.ID)()
+	if err := r.requireUnknown(n.ID); err != nil {
 		return engine.Answer{}, err
 	}
 	if err := r.Store.SaveWorkflow(def.Hash, def.Name, def.File, def.Text); err != nil {
@@ -57,18 +57,18 @@ func (r *Runtime) ImportLost(ctx context.Context, n signal.New, workflowName str
 	if doc, err := r.Files.Read(n.Project, n.ID); err == nil {
 		sig.Artifacts.Sections = doc.Sections()
 	}
-	held := hold{}
+	held := workspaceHold{}
 	if n.Workspace != "" {
 		r.pool.mu.Lock()
 		if other, taken := r.pool.bound[n.Workspace]; taken && other != n.ID {
 			n.Workspace = ""
 		} else {
-			r.pool.take(n.Workspace, n.ID)
-			held = hold{pool: &r.pool, name: n.Workspace}
+			r.pool.bindWorkspace(n.Workspace, n.ID)
+			held = workspaceHold{pool: &r.pool, name: n.Workspace}
 		}
 		r.pool.mu.Unlock()
 	}
-	answer, err := r.decide(ctx, def, task.Task{}, sig)
+	answer, err := r.decideAndCommit(ctx, def, task.Task{}, sig)
 	if err != nil || answer.Decision.Refused != "" {
 		held.undo()
 	}

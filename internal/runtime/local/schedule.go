@@ -34,8 +34,8 @@ func (s *schedule) len() int {
 	return len(s.at)
 }
 
-// set says when a task wants to be woken; zero takes it off.
-func (s *schedule) set(id task.ID, at time.Time) {
+// setDue says when a task wants to be woken; zero takes it off.
+func (s *schedule) setDue(id task.ID, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at.Equal(s.at[id]) {
@@ -59,18 +59,18 @@ func (s *schedule) set(id task.ID, at time.Time) {
 // run calls tick for every task that is due, until ctx ends.
 func (s *schedule) run(ctx context.Context, now func() time.Time, tick func(task.ID)) {
 	for ctx.Err() == nil {
-		due, next := s.take(now())
+		due, next := s.takeDue(now())
 		for _, id := range due {
 			tick(id)
 		}
-		if len(due) == 0 && !s.sleep(ctx, now, next) {
+		if len(due) == 0 && !s.sleepUntil(ctx, now, next) {
 			return
 		}
 	}
 }
 
-// take removes what is due and says when the next one will be.
-func (s *schedule) take(now time.Time) (due []task.ID, next time.Time) {
+// takeDue removes what is due and says when the next one will be.
+func (s *schedule) takeDue(now time.Time) (due []task.ID, next time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.heap) > 0 {
@@ -89,7 +89,7 @@ func (s *schedule) take(now time.Time) (due []task.ID, next time.Time) {
 	return due, time.Time{}
 }
 
-func (s *schedule) sleep(ctx context.Context, now func() time.Time, next time.Time) bool {
+func (s *schedule) sleepUntil(ctx context.Context, now func() time.Time, next time.Time) bool {
 	var alarm <-chan time.Time
 	if !next.IsZero() {
 		timer := time.NewTimer(next.Sub(now()))

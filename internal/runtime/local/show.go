@@ -20,15 +20,15 @@ const (
 // behind costs a second look at a few folders, nothing else.
 const saveEvery = 256
 
-// cursor knows up to which row of the journal everything is shown.
-type cursor struct {
+// shownCursor knows up to which row of the journal everything is shown.
+type shownCursor struct {
 	mu    sync.Mutex
 	last  int64             // highest row committed
 	saved int64             // what the store knows
 	open  map[task.ID]int64 // first row of a task that is not shown yet
 }
 
-func (c *cursor) load(notes Notes) error {
+func (c *shownCursor) load(notes Notes) error {
 	c.open = make(map[task.ID]int64)
 	text, err := notes.Setting(shownKey)
 	if err != nil || text == "" {
@@ -39,8 +39,8 @@ func (c *cursor) load(notes Notes) error {
 	return err
 }
 
-// begin notes the rows of a batch as committed and not shown.
-func (c *cursor) begin(first int64, batch []*commit) {
+// beginBatch notes the rows of a batch as committed and not shown.
+func (c *shownCursor) beginBatch(first int64, batch []*pendingCommit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, b := range batch {
@@ -52,32 +52,32 @@ func (c *cursor) begin(first int64, batch []*commit) {
 	c.last = first - 1
 }
 
-// owe notes that a task's folder does not show what is in the store from a row on.
-func (c *cursor) owe(id task.ID, row int64) {
+// markUnshown notes that a task's folder does not show what is in the store from a row on.
+func (c *shownCursor) markUnshown(id task.ID, row int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open[id] = row
 	c.last = max(c.last, row)
 }
 
-// end notes that a task is shown, and says whether it is time to save.
-func (c *cursor) end(id task.ID) bool {
+// markShown notes that a task is shown, and says whether it is time to save.
+func (c *shownCursor) markShown(id task.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, id)
-	return c.row()-c.saved >= saveEvery
+	return c.shownRow()-c.saved >= saveEvery
 }
 
-// behind says that a task's folder does not show its last entries.
-func (c *cursor) behind(id task.ID) bool {
+// isBehind says that a task's folder does not show its last entries.
+func (c *shownCursor) isBehind(id task.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, open := c.open[id]
 	return open
 }
 
-// row is the last row before the first that is not shown. The caller holds mu.
-func (c *cursor) row() int64 {
+// shownRow is the last row before the first that is not shown. The caller holds mu.
+func (c *shownCursor) shownRow() int64 {
 	row := c.last
 	for _, first := range c.open {
 		row = min(row, first-1)
@@ -85,20 +85,20 @@ func (c *cursor) row() int64 {
 	return row
 }
 
-func (c *cursor) save(notes Notes) error {
+func (c *shownCursor) saveRow(notes Notes) error {
 	c.mu.Lock()
-	row := c.row()
+	row := c.shownRow()
 	c.saved = row
 	c.mu.Unlock()
 	return notes.SetSetting(shownKey, strconv.FormatInt(row, 10))
 }
 
-// show brings the task's folder up to date. What cannot be shown is said to the one
+// showInFolder brings the task's folder up to date. What cannot be shown is said to the one
 // who asked and to the log; it is committed all the same, and shown with the next
 // change of the task. The caller holds the task's lock.
-func (r *Runtime) show(t task.Task, entries []journal.Entry) (warning string) {
+func (r *Runtime) showInFolder(t task.Task, entries []journal.Entry) (warning string) {
 	if r.Files == nil {
-		r.shown.end(t.ID)
+		r.shown.markShown(t.ID)
 		return ""
 	}
 	r.Fault("show.before")
@@ -108,8 +108,8 @@ func (r *Runtime) show(t task.Task, entries []journal.Entry) (warning string) {
 		r.Log.Error("show a task in its folder", "component", "local", "task", t.ID, "error", err)
 		return err.Error()
 	}
-	if r.shown.end(t.ID) && !r.Still {
-		if err := r.shown.save(r.Store); err != nil {
+	if r.shown.markShown(t.ID) && !r.Still {
+		if err := r.shown.saveRow(r.Store); err != nil {
 			r.Log.Error("save the projection's cursor", "component", "local", "error", err)
 		}
 	}
@@ -150,7 +150,7 @@ func (r *Runtime) showAgain() error {
 			}
 			if json.Unmarshal(row.Entry, &e) == nil && !seen[e.Task] {
 				seen[e.Task] = true
-				r.shown.owe(e.Task, row.ID)
+				r.shown.markUnshown(e.Task, row.ID)
 				r.showTask(e.Task)
 			}
 			after = row.ID
@@ -162,12 +162,12 @@ func (r *Runtime) showAgain() error {
 	r.shown.mu.Lock()
 	r.shown.last = max(r.shown.last, after)
 	r.shown.mu.Unlock()
-	return r.shown.save(r.Store)
+	return r.shown.saveRow(r.Store)
 }
 
 func (r *Runtime) showTask(id task.ID) {
-	defer r.locks.lock(id)()
-	if t, ok, err := r.record(id); err == nil && ok {
-		r.show(t, nil)
+	defer r.locks.lockKey(id)()
+	if t, ok, err := r.loadRecord(id); err == nil && ok {
+		r.showInFolder(t, nil)
 	}
 }

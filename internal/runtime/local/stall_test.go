@@ -24,7 +24,7 @@ type agency struct {
 	after func(e task.Effect)
 }
 
-func (a *agency) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+func (a *agency) Perform(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	d, err := a.family.Perform(ctx, t, e)
 	if a.after != nil {
 		a.after(e)
@@ -34,7 +34,7 @@ func (a *agency) Perform(ctx context.Context, t task.Task, e task.Effect) (local
 
 // holding is the store with a Commit of the test's own.
 type holding struct {
-	*runtimetest.Memory
+	*runtimetest.MemoryStore
 	commit func(context.Context, []journal.Commit) (int64, error)
 }
 
@@ -47,8 +47,8 @@ func (f *family) anew(change func(*local.Options)) {
 	f.t.Helper()
 	f.Close()
 	o := local.Options{
-		Store: disk{f.store, f}, Files: runtimetest.NewPages(), Library: library(func(string) (string, bool) { return "", false }),
-		Log: slog.New(slog.DiscardHandler), Performer: f, Kin: f,
+		Store: disk{f.store, f}, Files: runtimetest.NewMemoryFolders(), Library: library(func(string) (string, bool) { return "", false }),
+		Log: slog.New(slog.DiscardHandler), Performer: f, Relations: f,
 	}
 	change(&o)
 	rt, err := local.Open(o)
@@ -69,12 +69,12 @@ func TestAChangeWhileTheCardIsReadIsNotLost(t *testing.T) {
 					return
 				}
 				f.mu.Lock()
-				f.cards["board:p/3"] = board.Face{Column: "Analyse", Tags: approved}
+				f.cards["board:p/3"] = board.Snapshot{Column: "Analyse", Tags: approved}
 				f.mu.Unlock()
 				f.CardChanged(board.Card{Project: "p", Number: 3, Column: "Analyse", Tags: approved}, nil)
 			}}
 		})
-		f.cards["board:p/3"] = board.Face{Column: "Analyse", Tags: approved[:1]}
+		f.cards["board:p/3"] = board.Snapshot{Column: "Analyse", Tags: approved[:1]}
 		id := f.begin(signal.New{TrackerRef: "board:p/3"})
 		if f.status(id) != "architect-finalize" {
 			t.Errorf("%s", f.status(id))
@@ -101,8 +101,8 @@ func TestATurnThatComesWhileItIsQueuedForIsNotLost(t *testing.T) {
 				return f.store.Commit(ctx, c)
 			}}
 		})
-		f.cards["board:p/1"] = board.Face{Column: "Development", Tags: []string{"Planned"}}
-		f.cards["board:p/2"] = board.Face{Column: "Done"}
+		f.cards["board:p/1"] = board.Snapshot{Column: "Development", Tags: []string{"Planned"}}
+		f.cards["board:p/2"] = board.Snapshot{Column: "Done"}
 		one, two := f.begin(signal.New{TrackerRef: "board:p/1"}), f.begin(signal.New{TrackerRef: "board:p/2"})
 		holds.Store(true)
 		tk, _, _ := f.store.Task(one)
@@ -127,7 +127,7 @@ func TestATurnThatComesWhileItIsQueuedForIsNotLost(t *testing.T) {
 func TestAParentThatBeginsToWaitLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFamily(t, "linear-sdlc")
-		a, err := f.Create(t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Summary: "whole"}})
+		a, err := f.Create(t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Summary: "whole"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,16 +149,16 @@ func (believer) Probe(_ context.Context, q local.Question) signal.Evidence {
 func TestAParentWaitsForTheOneWorkspace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFamily(t, "linear-sdlc")
-		f.store = runtimetest.NewMemory(task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 1, Workflow: "linear-sdlc"})
+		f.store = runtimetest.NewMemoryStore(task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 1, Workflow: "linear-sdlc"})
 		f.anew(func(o *local.Options) {
-			o.Store, o.Prober = disk{f.store, f}, believer{}
+			o.Store, o.EvidenceSource = disk{f.store, f}, believer{}
 			o.Performer = &agency{f, func(e task.Effect) {
 				if e.Do == workflow.ReleaseWorkspace {
 					time.Sleep(time.Second)
 				}
 			}}
 		})
-		a, err := f.Create(t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Summary: "whole"}})
+		a, err := f.Create(t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Summary: "whole"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,9 +253,9 @@ func TestAGateOfALookoutIsLookedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFamily(t, "gated")
 		f.anew(func(o *local.Options) {
-			o.Library, o.Prober = library(func(n string) (string, bool) { return gatedBoard, n == "gated" }), believer{}
+			o.Library, o.EvidenceSource = library(func(n string) (string, bool) { return gatedBoard, n == "gated" }), believer{}
 		})
-		f.cards["board:p/1"] = board.Face{Column: "To Do"}
+		f.cards["board:p/1"] = board.Snapshot{Column: "To Do"}
 		id := f.begin(signal.New{TrackerRef: "board:p/1"})
 		f.CardChanged(board.Card{Project: "p", Number: 1, Column: "To Do", Tags: []string{"Go"}}, nil)
 		synctest.Wait()

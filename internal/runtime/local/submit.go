@@ -19,7 +19,7 @@ import (
 // and shown. It fills in what the engine must know of the present: the time, the
 // sections of TASK.md, the evidence, the free workspaces.
 func (r *Runtime) Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
-	if err := r.enter(); err != nil {
+	if err := r.admitCaller(); err != nil {
 		return engine.Answer{}, err
 	}
 	defer r.wait.Done()
@@ -27,22 +27,22 @@ func (r *Runtime) Submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 		if err := plainBranch(sig.Actor, branch); err != nil {
 			return engine.Answer{}, err
 		}
-		defer r.locks.lock(branchKey(branch))()
-		if t, ok, err := r.record(id); err == nil && ok {
+		defer r.locks.lockKey(branchKey(branch))()
+		if t, ok, err := r.loadRecord(id); err == nil && ok {
 			if err := r.ownBranch(t.Project, branch); err != nil {
 				return engine.Answer{}, err
 			}
-			if err := r.branchFree(t.Project, branch, id); err != nil {
+			if err := r.requireFreeBranch(t.Project, branch, id); err != nil {
 				return engine.Answer{}, err
 			}
 			if branch != t.Branch {
-				if err := r.usable(t.Project, branch, id); err != nil {
+				if err := r.requireUsableBranch(t.Project, branch, id); err != nil {
 					return engine.Answer{}, err
 				}
 			}
 		}
 	}
-	return r.submit(ctx, id, sig)
+	return r.submitAdmitted(ctx, id, sig)
 }
 
 // branchWanted is the branch an update leaves the task on: of several, the last.
@@ -55,11 +55,11 @@ func branchWanted(sig *signal.Signal) (branch string, ok bool) {
 	return branch, ok
 }
 
-// submit is Submit for callers that Close waits for already.
-func (r *Runtime) submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
+// submitAdmitted is Submit for callers that Close waits for already.
+func (r *Runtime) submitAdmitted(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
 	answer, code, err := r.submitLocked(ctx, id, sig)
 	if code != nil {
-		if why := r.send(ctx, code); why != "" {
+		if why := r.sendCode(ctx, code); why != "" {
 			answer.Decision = refusedCode(&answer.Task, why)
 		}
 	}
@@ -70,21 +70,21 @@ func (r *Runtime) submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 // submitLocked decides under the task's lock. A code that a person must give back first is
 // sent by the caller.
 func (r *Runtime) submitLocked(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, *pendingCode, error) {
-	defer r.locks.lock(id)()
-	t, ok, err := r.remember(id)
+	defer r.locks.lockKey(id)()
+	t, ok, err := r.loadAndCache(id)
 	if err != nil {
 		return engine.Answer{}, nil, err
 	}
 	if !ok {
 		return engine.Answer{}, nil, fmt.Errorf("%w: %s", task.ErrNotFound, id)
 	}
-	def, err := r.define(&t)
+	def, err := r.pinnedDefinition(&t)
 	if err != nil {
 		return engine.Answer{}, nil, err
 	}
 	sig.Artifacts, sig.Workspace, sig.Samples, sig.BrokeOff = signal.Artifacts{}, "", nil, false
 	if r.Files != nil {
-		if t, err = r.look(ctx, def, t, &sig); err != nil {
+		if t, err = r.readTaskFile(ctx, def, t, &sig); err != nil {
 			return engine.Answer{}, nil, err
 		}
 		if err := r.writeVerdict(def, &t, &sig); err != nil {
@@ -96,24 +96,24 @@ func (r *Runtime) submitLocked(ctx context.Context, id task.ID, sig signal.Signa
 	if fromAttempt(&sig) {
 		sig.Workspace = broken
 	}
-	sig.Evidence = r.evidence(ctx, def, &t, &sig, broken)
-	if sig.Children, err = r.children(def, &t); err != nil {
+	sig.Evidence = r.gatherEvidence(ctx, def, &t, &sig, broken)
+	if sig.Children, err = r.loadChildren(def, &t); err != nil {
 		return engine.Answer{}, nil, err
 	}
-	if r.Commit != nil && sig.Weighs() && broken == "" {
+	if r.Commit != nil && sig.WeighsEvidence() && broken == "" {
 		sig.Commit = r.Commit(&t)
 	}
 	if refused, code := r.confirmMerge(ctx, def, &t, &sig); refused != nil {
 		return engine.Answer{Task: t, Decision: *refused}, code, nil
 	}
-	answer, err := r.decide(ctx, def, t, sig)
+	answer, err := r.decideAndCommit(ctx, def, t, sig)
 	return answer, nil, err
 }
 
-// decide runs the engine and commits. The caller holds the task's lock.
-func (r *Runtime) decide(ctx context.Context, def *workflow.Definition, t task.Task, sig signal.Signal) (engine.Answer, error) {
+// decideAndCommit runs the engine and commits. The caller holds the task's lock.
+func (r *Runtime) decideAndCommit(ctx context.Context, def *workflow.Definition, t task.Task, sig signal.Signal) (engine.Answer, error) {
 	sig.At, sig.Rules, sig.Told = r.now(), engine.Rules, false
-	sig.Missing = r.missing(def, &t, &sig)
+	sig.Missing = r.missingHarnesses(def, &t, &sig)
 	project := t.Project
 	if t.Seq == 0 && sig.New != nil {
 		project = sig.New.Project
@@ -127,53 +127,53 @@ func (r *Runtime) decide(ctx context.Context, def *workflow.Definition, t task.T
 	if err != nil {
 		return answer, fmt.Errorf("fold the decision about %s: %w", t.ID, err)
 	}
-	if err := r.commit(ctx, def, next, d.Entries); err != nil {
+	if err := r.commitEntries(ctx, def, next, d.Entries); err != nil {
 		hold.undo()
-		r.pool.settle(def, &t)
+		r.pool.updateSerials(def, &t)
 		return answer, err
 	}
-	if r.pool.settle(def, &next) {
+	if r.pool.updateSerials(def, &next) {
 		r.kickQueue(next.Project)
 	}
 	answer.Task = next
 	answer.Warning = d.Warning
-	if shown := r.show(next, d.Entries); shown != "" {
+	if shown := r.showInFolder(next, d.Entries); shown != "" {
 		answer.Warning = strings.TrimPrefix(answer.Warning+"; "+shown, "; ")
 	}
-	r.settle(def, &t, &next, d.Entries)
+	r.applyCommitted(def, &t, &next, d.Entries)
 	return answer, nil
 }
 
 // decideWithPool lets the engine see the project's free workspaces and keeps the one
 // it binds, so that no other decision can bind it before the commit.
-func (r *Runtime) decideWithPool(def *workflow.Definition, project string, t task.Task, sig signal.Signal) (engine.Decision, hold) {
+func (r *Runtime) decideWithPool(def *workflow.Definition, project string, t task.Task, sig signal.Signal) (engine.Decision, workspaceHold) {
 	r.pool.mu.Lock()
 	defer r.pool.mu.Unlock()
-	sig.Free, sig.Busy = r.pool.free(project), r.pool.atOne.busy(project, t.ID)
+	sig.Free, sig.Busy = r.pool.freeWorkspaces(project), r.pool.atOne.busyGroups(project, t.ID)
 	d := engine.Decide(def, t, sig)
-	h := hold{pool: &r.pool}
+	h := workspaceHold{pool: &r.pool}
 	for i := range d.Entries {
 		if name := d.Entries[i].Bind; name != "" {
-			r.pool.take(name, d.Entries[i].Task)
+			r.pool.bindWorkspace(name, d.Entries[i].Task)
 			h.name = name
 		}
 		for _, a := range d.Entries[i].Started {
-			r.pool.atOne.take(def, project, a.Role, d.Entries[i].Task)
+			r.pool.atOne.joinGroup(def, project, a.Role, d.Entries[i].Task)
 		}
 	}
 	return d, h
 }
 
-// commit makes the entries durable, together with those of other tasks that are
+// commitEntries makes the entries durable, together with those of other tasks that are
 // waiting at the same moment.
-func (r *Runtime) commit(ctx context.Context, def *workflow.Definition, next task.Task, entries []journal.Entry) error {
+func (r *Runtime) commitEntries(ctx context.Context, def *workflow.Definition, next task.Task, entries []journal.Entry) error {
 	return r.commitSegment(ctx, def, next, entries, "")
 }
 
 // commitSegment is commit for entries that were not decided here: segment says where they
 // come from.
 func (r *Runtime) commitSegment(ctx context.Context, def *workflow.Definition, next task.Task, entries []journal.Entry, segment string) error {
-	err := r.write(ctx, journal.Commit{Task: next, Entries: entries, Due: r.due(def, &next), Over: over(def, &next), Segment: segment})
+	err := r.writeDurably(ctx, journal.Commit{Task: next, Entries: entries, Due: r.nextDue(def, &next), Over: isOver(def, &next), Segment: segment})
 	if err != nil {
 		r.records.forget(next.ID)
 		return err
@@ -182,17 +182,17 @@ func (r *Runtime) commitSegment(ctx context.Context, def *workflow.Definition, n
 	return nil
 }
 
-func over(def *workflow.Definition, t *task.Task) bool {
-	s, ok := def.State(t.Status)
+func isOver(def *workflow.Definition, t *task.Task) bool {
+	s, ok := def.StateNamed(t.Status)
 	return ok && s.Kind == workflow.Terminal
 }
 
-// settle acts on what was committed: it frees workspaces, sets timers and drives
+// applyCommitted acts on what was committed: it frees workspaces, sets timers and drives
 // effects.
-func (r *Runtime) settle(def *workflow.Definition, was, t *task.Task, entries []journal.Entry) {
+func (r *Runtime) applyCommitted(def *workflow.Definition, was, t *task.Task, entries []journal.Entry) {
 	for i := range entries {
 		if entries[i].Unbind {
-			r.pool.give(was.Workspace)
+			r.pool.releaseWorkspace(was.Workspace)
 			r.kickQueue(t.Project)
 		}
 	}
@@ -201,15 +201,15 @@ func (r *Runtime) settle(def *workflow.Definition, was, t *task.Task, entries []
 	}) {
 		r.kickQueue(t.Project)
 	}
-	r.tellParent(def, was, t)
+	r.notifyParent(def, was, t)
 	if was.Visit != t.Visit {
-		r.quiet.forget(t.ID)
+		r.silence.forgetTask(t.ID)
 	}
-	r.attend(t)
+	r.driveAndSchedule(t)
 }
 
-// record returns the task as the last commit left it.
-func (r *Runtime) record(id task.ID) (task.Task, bool, error) {
+// loadRecord returns the task as the last commit left it.
+func (r *Runtime) loadRecord(id task.ID) (task.Task, bool, error) {
 	if t, ok := r.records.get(id); ok {
 		return t, true, nil
 	}
@@ -220,10 +220,10 @@ func (r *Runtime) record(id task.ID) (task.Task, bool, error) {
 	return t, ok, nil
 }
 
-// remember is record for a caller that holds the task's lock: nobody can commit
+// loadAndCache is record for a caller that holds the task's lock: nobody can commit
 // between reading and keeping it.
-func (r *Runtime) remember(id task.ID) (task.Task, bool, error) {
-	t, ok, err := r.record(id)
+func (r *Runtime) loadAndCache(id task.ID) (task.Task, bool, error) {
+	t, ok, err := r.loadRecord(id)
 	if ok {
 		r.records.put(t)
 	}
@@ -233,24 +233,24 @@ func (r *Runtime) remember(id task.ID) (task.Task, bool, error) {
 // now is the present, as precise as a journal keeps it.
 func (r *Runtime) now() time.Time { return r.Clock().UTC().Truncate(time.Microsecond) }
 
-// look reads TASK.md into the signal. A frontmatter that was changed by hand is
+// readTaskFile reads TASK.md into the signal. A frontmatter that was changed by hand is
 // written down and put back first; the record this leaves is returned.
-func (r *Runtime) look(ctx context.Context, def *workflow.Definition, t task.Task, sig *signal.Signal) (task.Task, error) {
-	if r.shown.behind(t.ID) {
-		r.show(t, nil)
+func (r *Runtime) readTaskFile(ctx context.Context, def *workflow.Definition, t task.Task, sig *signal.Signal) (task.Task, error) {
+	if r.shown.isBehind(t.ID) {
+		r.showInFolder(t, nil)
 	}
-	r.heal(ctx, &t)
+	r.syncTaskFile(ctx, &t)
 	doc, err := r.Files.Read(t.Project, t.ID)
 	if err != nil {
 		sig.Artifacts.Problem = err.Error()
 		return t, nil
 	}
 	sig.Artifacts.Sections = doc.Sections()
-	changed := journal.Tampered(doc, t)
-	if len(changed) == 0 || r.shown.behind(t.ID) { // what Orange could not write is nobody's tampering
+	changed := journal.TamperedFields(doc, t)
+	if len(changed) == 0 || r.shown.isBehind(t.ID) { // what Orange could not write is nobody's tampering
 		return t, nil
 	}
-	answer, err := r.decide(ctx, def, t, signal.Signal{Kind: signal.Tamper, Actor: task.Engine, Fields: changed})
+	answer, err := r.decideAndCommit(ctx, def, t, signal.Signal{Kind: signal.Tamper, Actor: task.Engine, Fields: changed})
 	return answer.Task, err
 }
 
@@ -279,18 +279,18 @@ func (r *Runtime) writeVerdict(def *workflow.Definition, t *task.Task, sig *sign
 // and nobody but a person writes.
 func (r *Runtime) addOrigin(def *workflow.Definition, t *task.Task, sig *signal.Signal) {
 	engine.AddOrigin(def, t, sig)
-	if r.Pulse == nil {
+	if r.Activity == nil {
 		sig.Samples = nil
 	}
 }
 
-// heal brings what an agent wrote in its worktree into the task's folder, if it is not
+// syncTaskFile brings what an agent wrote in its worktree into the task's folder, if it is not
 // there already.
-func (r *Runtime) heal(ctx context.Context, t *task.Task) {
-	if r.Healer == nil || t.Workspace == "" {
+func (r *Runtime) syncTaskFile(ctx context.Context, t *task.Task) {
+	if r.TaskFileSync == nil || t.Workspace == "" {
 		return
 	}
-	if err := r.Healer.Heal(ctx, t); err != nil {
+	if err := r.TaskFileSync.SyncTaskFile(ctx, t); err != nil {
 		r.Log.Warn("heal a worktree's TASK.md", "component", "local", "task", t.ID, "error", err)
 	}
 }
@@ -300,10 +300,10 @@ func (r *Runtime) heal(ctx context.Context, t *task.Task) {
 func (r *Runtime) brokenWorkspace(ctx context.Context, def *workflow.Definition, t *task.Task, sig *signal.Signal) string {
 	making := func(e task.Effect) bool { return e.Do == workflow.AcquireWorkspace }
 	explained := sig.Kind == ""
-	if r.Healer == nil || t.Workspace == "" || !explained && !sig.Weighs() || over(def, t) || slices.ContainsFunc(t.Pending, making) {
+	if r.TaskFileSync == nil || t.Workspace == "" || !explained && !sig.WeighsEvidence() || isOver(def, t) || slices.ContainsFunc(t.Pending, making) {
 		return ""
 	}
-	if err := r.Healer.Check(ctx, t); err != nil {
+	if err := r.TaskFileSync.CheckWorkspace(ctx, t); err != nil {
 		return err.Error()
 	}
 	return ""
@@ -321,46 +321,46 @@ func fromAttempt(sig *signal.Signal) bool {
 	return false
 }
 
-// evidence looks up the facts that gates of the edges in question ask for. Nothing is read
+// gatherEvidence looks up the facts that gates of the edges in question ask for. Nothing is read
 // from a workspace that is broken.
-func (r *Runtime) evidence(ctx context.Context, def *workflow.Definition, t *task.Task, sig *signal.Signal, broken string) []signal.Evidence {
-	if r.Prober == nil {
+func (r *Runtime) gatherEvidence(ctx context.Context, def *workflow.Definition, t *task.Task, sig *signal.Signal, broken string) []signal.Evidence {
+	if r.EvidenceSource == nil {
 		return nil
 	}
 	var out []signal.Evidence
-	p, _ := r.pool.project(t.Project)
-	for _, g := range asked(def, t, sig) {
-		q := Question{Name: g.Fact(), Project: p, Task: t, Attempt: sig.Attempt, Gate: g}
+	p, _ := r.pool.findProject(t.Project)
+	for _, g := range neededGates(def, t, sig) {
+		q := Question{Name: g.FactName(), Project: p, Task: t, Attempt: sig.Attempt, Gate: g}
 		if sig.Kind == signal.Tracker && sig.Word == signal.PRMerged {
 			q.Commit = sig.Arg
 		}
-		out = append(out, r.probe(ctx, q, broken))
+		out = append(out, r.probeFact(ctx, q, broken))
 	}
 	if sig.Kind == signal.Request && sig.To == "" && sig.Verb == engine.VerbMerge { // what is about to be merged, if anything
 		for _, name := range [...]string{workflow.Commits, workflow.Merged} {
-			out = append(out, r.Prober.Probe(ctx, Question{Name: name, Project: p, Task: t}))
+			out = append(out, r.EvidenceSource.Probe(ctx, Question{Name: name, Project: p, Task: t}))
 		}
 	}
 	if sig.Kind == signal.Tracker && sig.Word == signal.PRClosed {
-		out = append(out, r.probe(ctx, Question{Name: workflow.NothingLost, Project: p, Task: t, Commit: sig.Arg}, broken))
+		out = append(out, r.probeFact(ctx, Question{Name: workflow.NothingLost, Project: p, Task: t, Commit: sig.Arg}, broken))
 	}
 	if rep := sig.Report; rep != nil && rep.Actions != nil && rep.Actions.Git != nil {
-		out = append(out, r.Prober.Probe(ctx, Question{Name: workflow.ClaimsFact, Project: p, Task: t, Git: rep.Actions.Git}))
+		out = append(out, r.EvidenceSource.Probe(ctx, Question{Name: workflow.ClaimsFact, Project: p, Task: t, Git: rep.Actions.Git}))
 	}
 	return out
 }
 
-// probe looks one fact up. Whether a branch has commits or is merged is known to the
+// probeFact looks one fact up. Whether a branch has commits or is merged is known to the
 // repository; everything else is read from the workspace.
-func (r *Runtime) probe(ctx context.Context, q Question, broken string) signal.Evidence {
+func (r *Runtime) probeFact(ctx context.Context, q Question, broken string) signal.Evidence {
 	if broken != "" && q.Name != workflow.Merged && q.Name != workflow.Commits {
 		return signal.Evidence{Name: q.Name, Detail: broken}
 	}
-	return r.Prober.Probe(ctx, q)
+	return r.EvidenceSource.Probe(ctx, q)
 }
 
-// reports says whether the edge may answer to what an attempt said.
-func reports(sig *signal.Signal, e *workflow.Edge) bool {
+// answersReport says whether the edge may answer to what an attempt said.
+func answersReport(sig *signal.Signal, e *workflow.Edge) bool {
 	if r := sig.Report; r != nil && r.Protocol == signal.WorkerResult && r.Code != "" {
 		return true // the engine chooses between its word and success or failure
 	}
@@ -368,19 +368,19 @@ func reports(sig *signal.Signal, e *workflow.Edge) bool {
 	if word = strings.TrimSpace(word); sig.Report != nil {
 		word = sig.Report.Code
 	}
-	return word != "" && e.Answers(workflow.OnOutcome, strings.ToUpper(word))
+	return word != "" && e.AnswersTo(workflow.OnOutcome, strings.ToUpper(word))
 }
 
-// asked lists the evidence that deciding about the signal may need. Looking it up
+// neededGates lists the evidence that deciding about the signal may need. Looking it up
 // costs a process, so edges the signal cannot take are left out.
-func asked(def *workflow.Definition, t *task.Task, sig *signal.Signal) []*workflow.Gate {
+func neededGates(def *workflow.Definition, t *task.Task, sig *signal.Signal) []*workflow.Gate {
 	var out []*workflow.Gate
 	for _, i := range def.EdgesFrom(t.Status) {
 		e := &def.Edges[i]
 		for _, i := range def.EdgeGates(e) {
 			g := &def.Gates[i]
-			known := slices.ContainsFunc(out, func(have *workflow.Gate) bool { return have.Fact() == g.Fact() })
-			if g.Fact() != "" && concerns(def, sig, e) && !known {
+			known := slices.ContainsFunc(out, func(have *workflow.Gate) bool { return have.FactName() == g.FactName() })
+			if g.FactName() != "" && concernsEdge(def, sig, e) && !known {
 				out = append(out, g)
 			}
 		}
@@ -388,20 +388,20 @@ func asked(def *workflow.Definition, t *task.Task, sig *signal.Signal) []*workfl
 	return out
 }
 
-func concerns(def *workflow.Definition, sig *signal.Signal, e *workflow.Edge) bool {
+func concernsEdge(def *workflow.Definition, sig *signal.Signal, e *workflow.Edge) bool {
 	switch sig.Kind {
 	case signal.Request:
 		answer := sig.Verb == engine.VerbAnswer && (e.As == engine.Complete || e.As == "resume")
 		_, rules := def.AsksForVerdict(e, sig.Arg)
 		return e.To == sig.To || sig.To == "" && (e.As == sig.Verb || answer || sig.Verb == engine.VerbVerdict && rules)
 	case signal.Tracker:
-		return sig.Face != nil && e.Sees(sig.Face) || e.Answers(workflow.OnTracker, sig.Word)
+		return sig.CardSnapshot != nil && e.MatchesCard(sig.CardSnapshot) || e.AnswersTo(workflow.OnTracker, sig.Word)
 	case signal.Outcome, signal.Exit:
-		return sig.Kind == signal.Exit && e.Answers(workflow.OnExit, "") || reports(sig, e)
+		return sig.Kind == signal.Exit && e.AnswersTo(workflow.OnExit, "") || answersReport(sig, e)
 	case signal.Timer:
-		return e.Answers(workflow.OnTimer, sig.Timer)
+		return e.AnswersTo(workflow.OnTimer, sig.Timer)
 	case signal.Ready: // of a queue, of a card, or of a parent that waits for a workspace
-		return e.Answers(workflow.OnReady, "") || e.Answers(workflow.OnTracker, engine.ChildMoved) ||
+		return e.AnswersTo(workflow.OnReady, "") || e.AnswersTo(workflow.OnTracker, engine.ChildMoved) ||
 			slices.ContainsFunc(e.On, func(tr workflow.Trigger) bool { return tr.Kind == workflow.OnBoard })
 	case "": // explain asks about every edge
 		return true

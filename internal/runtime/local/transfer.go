@@ -35,7 +35,7 @@ func (r *Runtime) Export(ctx context.Context, from Archive, w io.Writer) error {
 	if err := enc.Encode(line{Kind: journal.ExportBegin, Version: journal.ExportVersion, Store: store}); err != nil {
 		return err
 	}
-	for _, p := range r.pool.projects() {
+	for _, p := range r.pool.listProjects() {
 		if err := enc.Encode(line{Kind: journal.ExportProject, Project: &p}); err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (r *Runtime) Export(ctx context.Context, from Archive, w io.Writer) error {
 }
 
 func (r *Runtime) exportBody(enc *json.Encoder, id task.ID) error {
-	t, ok, err := r.record(id)
+	t, ok, err := r.loadRecord(id)
 	if err != nil || !ok || t.Deleted || r.Files == nil {
 		return err
 	}
@@ -81,17 +81,17 @@ func (r *Runtime) exportBody(enc *json.Encoder, id task.ID) error {
 	return enc.Encode(line{Kind: journal.ExportBody, Task: id, Text: string(doc.Body())})
 }
 
-// Taken says what an import took over.
-type Taken struct {
+// ImportSummary says what an import took over.
+type ImportSummary struct {
 	Tasks, Projects int
 	Skipped         []string // what was not taken, and why
 }
 
 // Restore takes over an export. What is here already is left as it is: a journal is
 // taken whole or not at all.
-func (r *Runtime) Restore(ctx context.Context, in io.Reader) (Taken, error) {
-	if err := r.enter(); err != nil {
-		return Taken{}, err
+func (r *Runtime) Restore(ctx context.Context, in io.Reader) (ImportSummary, error) {
+	if err := r.admitCaller(); err != nil {
+		return ImportSummary{}, err
 	}
 	defer r.wait.Done()
 	x := &restore{r: r, entries: map[task.ID][]journal.Entry{}, bodies: map[task.ID]string{}}
@@ -105,12 +105,12 @@ func (r *Runtime) Restore(ctx context.Context, in io.Reader) (Taken, error) {
 		if err != nil {
 			return x.taken, task.Mistakef("line %d of the export does not parse: %v", n, err)
 		}
-		if err := x.line(n, l); err != nil {
+		if err := x.applyLine(n, l); err != nil {
 			return x.taken, err
 		}
 	}
 	for _, id := range x.order {
-		if err := x.task(ctx, id); err != nil {
+		if err := x.restoreTask(ctx, id); err != nil {
 			return x.taken, err
 		}
 	}
@@ -119,7 +119,7 @@ func (r *Runtime) Restore(ctx context.Context, in io.Reader) (Taken, error) {
 
 type restore struct {
 	r       *Runtime
-	taken   Taken
+	taken   ImportSummary
 	order   []task.ID
 	entries map[task.ID][]journal.Entry
 	bodies  map[task.ID]string
@@ -133,25 +133,25 @@ type foreignChain struct {
 	broken error // why the rows are not a whole chain
 }
 
-func (f *foreignChain) follow(l *line) {
+func (f *foreignChain) followLine(l *line) {
 	if f.broken == nil {
-		f.broken = l.Follow(&f.Chain)
+		f.broken = l.FollowChain(&f.Chain)
 	}
 }
 
-// segment says where the entries of an import come from.
-func (f *foreignChain) segment() string {
+// describeOrigin says where the entries of an import come from.
+func (f *foreignChain) describeOrigin() string {
 	if f.broken != nil {
 		return "import; its chain cannot be followed: " + f.broken.Error()
 	}
 	return fmt.Sprintf("import of %d rows that end with %s", f.Rows, f.Head)
 }
 
-func (x *restore) skip(format string, args ...any) {
+func (x *restore) noteSkipped(format string, args ...any) {
 	x.taken.Skipped = append(x.taken.Skipped, fmt.Sprintf(format, args...))
 }
 
-func (x *restore) line(n int, l line) error {
+func (x *restore) applyLine(n int, l line) error {
 	if (n == 1) != (l.Kind == journal.ExportBegin) || l.Version > journal.ExportVersion {
 		return task.Mistakef("line %d: this is not an export that this version understands", n)
 	}
@@ -162,7 +162,7 @@ func (x *restore) line(n int, l line) error {
 			return task.Mistakef("line %d: it does not say which project", n)
 		}
 		if err := x.r.AddProject(*l.Project); err != nil {
-			x.skip("project %s: %v", l.Project.Name, err)
+			x.noteSkipped("project %s: %v", l.Project.Name, err)
 			return nil
 		}
 		x.taken.Projects++
@@ -179,7 +179,7 @@ func (x *restore) line(n int, l line) error {
 			x.order = append(x.order, e.Task)
 		}
 		x.entries[e.Task] = append(x.entries[e.Task], e)
-		x.origin.follow(&l)
+		x.origin.followLine(&l)
 	case journal.ExportBody:
 		x.bodies[l.Task] = l.Text
 	default:
@@ -188,31 +188,31 @@ func (x *restore) line(n int, l line) error {
 	return nil
 }
 
-// task commits one journal.
-func (x *restore) task(ctx context.Context, id task.ID) error {
+// restoreTask commits one journal.
+func (x *restore) restoreTask(ctx context.Context, id task.ID) error {
 	r := x.r
-	defer r.locks.lock(id)()
-	if _, known, err := r.record(id); err != nil || known {
-		x.skip("task %s: it is here already", id)
+	defer r.locks.lockKey(id)()
+	if _, known, err := r.loadRecord(id); err != nil || known {
+		x.noteSkipped("task %s: it is here already", id)
 		return err
 	}
 	t, err := journal.Fold(task.Task{}, x.entries[id])
-	if err != nil || !id.Valid() {
-		x.skip("task %s: its journal does not fold: %v", id, err)
+	if err != nil || !id.IsValid() {
+		x.noteSkipped("task %s: its journal does not fold: %v", id, err)
 		return nil
 	}
-	def, err := r.define(&t)
+	def, err := r.pinnedDefinition(&t)
 	if err != nil {
-		x.skip("task %s: %v", id, err)
+		x.noteSkipped("task %s: %v", id, err)
 		return nil
 	}
-	if p, ok := r.pool.project(t.Project); ok && p.Confirm.Merge == task.ConfirmCode && slices.ContainsFunc(t.Pending, func(e task.Effect) bool { return e.Do == workflow.MergeBranch }) {
-		x.skip("task %s: it owes a merge, and project %s asks for a code before one: finish the merge where it comes from", id, t.Project)
+	if p, ok := r.pool.findProject(t.Project); ok && p.Confirm.Merge == task.ConfirmCode && slices.ContainsFunc(t.Pending, func(e task.Effect) bool { return e.Do == workflow.MergeBranch }) {
+		x.noteSkipped("task %s: it owes a merge, and project %s asks for a code before one: finish the merge where it comes from", id, t.Project)
 		return nil
 	}
-	held, why := x.reserve(def, &t)
+	held, why := x.reserveWorkspace(def, &t)
 	if why != "" {
-		x.skip("task %s: %s", id, why)
+		x.noteSkipped("task %s: %s", id, why)
 		return nil
 	}
 	if r.Files != nil && !t.Deleted {
@@ -223,35 +223,35 @@ func (x *restore) task(ctx context.Context, id task.ID) error {
 	}
 	segment := ""
 	if !x.begun {
-		segment = x.origin.segment()
+		segment = x.origin.describeOrigin()
 	}
 	if err := r.commitSegment(ctx, def, t, x.entries[id], segment); err != nil {
 		held.undo()
 		return err
 	}
 	x.begun = true
-	r.show(t, x.entries[id])
-	r.attend(&t)
+	r.showInFolder(t, x.entries[id])
+	r.driveAndSchedule(&t)
 	x.taken.Tasks++
 	return nil
 }
 
-// reserve binds what the task holds before it is committed, or says why it cannot.
-func (x *restore) reserve(def *workflow.Definition, t *task.Task) (hold, string) {
+// reserveWorkspace binds what the task holds before it is committed, or says why it cannot.
+func (x *restore) reserveWorkspace(def *workflow.Definition, t *task.Task) (workspaceHold, string) {
 	r := x.r
-	if !over(def, t) && !t.Deleted {
-		if err := r.branchFree(t.Project, t.Branch, t.ID); err != nil {
-			return hold{}, err.Error()
+	if !isOver(def, t) && !t.Deleted {
+		if err := r.requireFreeBranch(t.Project, t.Branch, t.ID); err != nil {
+			return workspaceHold{}, err.Error()
 		}
 	}
 	if t.Workspace == "" {
-		return hold{}, ""
+		return workspaceHold{}, ""
 	}
 	r.pool.mu.Lock()
 	defer r.pool.mu.Unlock()
 	if other, taken := r.pool.bound[t.Workspace]; taken {
-		return hold{}, "its workspace " + t.Workspace + " is held by task " + string(other)
+		return workspaceHold{}, "its workspace " + t.Workspace + " is held by task " + string(other)
 	}
-	r.pool.take(t.Workspace, t.ID)
-	return hold{pool: &r.pool, name: t.Workspace}, ""
+	r.pool.bindWorkspace(t.Workspace, t.ID)
+	return workspaceHold{pool: &r.pool, name: t.Workspace}, ""
 }

@@ -14,7 +14,7 @@ func TestOnlyAPersonGivesVariables(t *testing.T) {
 		rt, parent := openOn(t, newSlow())
 		defer rt.Close()
 		wish := func(actor task.Actor, vars task.Vars) (task.Task, error) {
-			a, err := rt.Create(t.Context(), signal.Wish{Actor: actor, Attempt: 1, New: signal.New{Project: "p", Branch: "c-" + string(actor), Summary: "s", Parent: parent, Vars: vars}})
+			a, err := rt.Create(t.Context(), signal.NewTask{Actor: actor, Attempt: 1, New: signal.New{Project: "p", Branch: "c-" + string(actor), Summary: "s", Parent: parent, Vars: vars}})
 			return a.Task, err
 		}
 		for _, actor := range []task.Actor{"worker", task.Tracker, task.Engine} {

@@ -25,26 +25,26 @@ type crew struct {
 	*local.Runtime
 	t     *testing.T
 	store local.Store
-	pages *runtimetest.Pages
+	pages *runtimetest.MemoryFolders
 
 	mu     sync.Mutex
 	active time.Time
 	did    []string
-	answer func(task.Effect) (local.Done, error)
+	answer func(task.Effect) (local.EffectResult, error)
 	spent  int
 	cost   int64
 }
 
 func newCrew(t *testing.T, p task.Project) *crew {
 	t.Helper()
-	c := &crew{t: t, store: runtimetest.NewMemory(), pages: runtimetest.NewPages()}
+	c := &crew{t: t, store: runtimetest.NewMemoryStore(), pages: runtimetest.NewMemoryFolders()}
 	p.Name, p.Path, p.DefaultBranch, p.PoolSize = "p", "/p", "main", 2
 	if err := c.store.SaveProject(p); err != nil {
 		t.Fatal(err)
 	}
 	rt, err := local.Open(local.Options{
 		Store: c.store, Files: c.pages, Library: library(func(string) (string, bool) { return "", false }), Log: slog.New(slog.DiscardHandler),
-		Performer: c, Pulse: c, Ledger: c, Commit: func(*task.Task) string { return "c0ffee" },
+		Performer: c, Activity: c, SpendQuery: c, Commit: func(*task.Task) string { return "c0ffee" },
 		Harnesses: func(name, effort string) error {
 			if name == "odd" || effort == "odd" {
 				return errors.New("odd is not known")
@@ -60,11 +60,11 @@ func newCrew(t *testing.T, p task.Project) *crew {
 	return c
 }
 
-func (c *crew) Perform(_ context.Context, t task.Task, e task.Effect) (local.Done, error) {
+func (c *crew) Perform(_ context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.did = append(c.did, strings.TrimSpace(e.Do+" "+e.Prompt))
-	var done local.Done
+	var done local.EffectResult
 	if info, _ := workflow.EffectNamed(e.Do); info.Kills {
 		for _, a := range t.Attempts {
 			done.Ended = append(done.Ended, a.Number)
@@ -76,7 +76,7 @@ func (c *crew) Perform(_ context.Context, t task.Task, e task.Effect) (local.Don
 	return done, nil
 }
 
-func (c *crew) Active(*task.Task, int) time.Time {
+func (c *crew) LastActive(*task.Task, int) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.active
@@ -104,7 +104,7 @@ func (c *crew) count(word string) (n int) {
 func (c *crew) begin(n signal.New) task.Task {
 	c.t.Helper()
 	n.Project, n.Summary, n.Spawn = "p", "s", true
-	a, err := c.Create(c.t.Context(), signal.Wish{Actor: task.Human, New: n})
+	a, err := c.Create(c.t.Context(), signal.NewTask{Actor: task.Human, New: n})
 	if err != nil || a.Decision.Refused != "" {
 		c.t.Fatal(err, a.Decision.Refused)
 	}
@@ -204,11 +204,11 @@ func TestATaskHasSoManyAttempts(t *testing.T) {
 func TestWhatAnEffectMakesTrueIsHeardBeforeItsReceipt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrew(t, task.Project{})
-		c.answer = func(e task.Effect) (local.Done, error) {
+		c.answer = func(e task.Effect) (local.EffectResult, error) {
 			if e.Do == "acquire_workspace" {
-				return local.Done{Fields: []signal.Field{{Name: "pr_url", To: "https://x/1"}}, Event: "nothing"}, nil
+				return local.EffectResult{Fields: []signal.Field{{Name: "pr_url", To: "https://x/1"}}, Event: "nothing"}, nil
 			}
-			return local.Done{}, nil
+			return local.EffectResult{}, nil
 		}
 		got := c.begin(signal.New{Branch: "b"})
 		entries, err := c.store.Journal(got.ID, 0)
@@ -228,7 +228,9 @@ func TestWhatAnEffectMakesTrueIsHeardBeforeItsReceipt(t *testing.T) {
 func TestAMistakeIsNotTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrew(t, task.Project{})
-		c.answer = func(task.Effect) (local.Done, error) { return local.Done{}, task.Mistakef("no such branch") }
+		c.answer = func(task.Effect) (local.EffectResult, error) {
+			return local.EffectResult{}, task.Mistakef("no such branch")
+		}
 		got := c.begin(signal.New{Branch: "b"})
 		c.pass(time.Hour)
 		if got = c.task(got.ID); c.count("acquire_workspace") != 1 || got.Attention != "acquire_workspace failed: no such branch" {
@@ -242,10 +244,10 @@ func TestAForkBeginsAtARecordedCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrew(t, task.Project{Policy: task.Policy{Delivery: task.DeliverPR}})
 		got := c.begin(signal.New{Branch: "b", Harness: "pi", Vars: task.Vars{"tests": "make check"}})
-		if _, err := c.Fork(t.Context(), got.ID, 99, signal.Wish{Actor: task.Human}); err == nil || !strings.Contains(err.Error(), "and no 99") {
+		if _, err := c.ForkTask(t.Context(), got.ID, 99, signal.NewTask{Actor: task.Human}); err == nil || !strings.Contains(err.Error(), "and no 99") {
 			t.Errorf("entry 99: %v", err)
 		}
-		if _, err := c.Fork(t.Context(), got.ID, 1, signal.Wish{Actor: task.Human}); err == nil || !strings.Contains(err.Error(), "no commit is recorded") {
+		if _, err := c.ForkTask(t.Context(), got.ID, 1, signal.NewTask{Actor: task.Human}); err == nil || !strings.Contains(err.Error(), "no commit is recorded") {
 			t.Errorf("entry 1: %v", err)
 		}
 		if err := c.pages.Edit("p", got.ID, func(have string) string { return have + "\n## Plan\n\nAPPROACH: x\n" }); err != nil {
@@ -254,7 +256,7 @@ func TestAForkBeginsAtARecordedCommit(t *testing.T) {
 		if _, err := c.Submit(t.Context(), got.ID, signal.Signal{Kind: signal.Request, Actor: task.Human, To: "working"}); err != nil {
 			t.Fatal(err)
 		}
-		a, err := c.Fork(t.Context(), got.ID, c.task(got.ID).Seq, signal.Wish{Actor: task.Human})
+		a, err := c.ForkTask(t.Context(), got.ID, c.task(got.ID).Seq, signal.NewTask{Actor: task.Human})
 		if err != nil || a.Decision.Verdict != engine.Advance {
 			t.Fatal(err, a.Decision.Refused)
 		}
@@ -274,20 +276,20 @@ func TestAgentsOfSingleRolesAreChecked(t *testing.T) {
 			"reviewer: odd is not known":                                {{Role: "reviewer", Harness: "odd"}},
 			"worker: odd is not known":                                  {{Role: "worker", Harness: "odd"}, {Role: "worker", Harness: "pi", Effort: "odd"}},
 		} {
-			_, err := c.Create(t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Branch: "b", Roles: roles}})
+			_, err := c.Create(t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Branch: "b", Roles: roles}})
 			var mistake *task.Mistake
 			if !errors.As(err, &mistake) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%+v: %v", roles, err)
 			}
 		}
 		roles := []task.RoleChoice{{Role: "worker", Harness: "odd"}, {Role: "worker", Harness: "pi", Model: "m"}}
-		a, err := c.Create(t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Branch: "b", Summary: "s", Roles: roles, Spawn: true}})
+		a, err := c.Create(t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Branch: "b", Summary: "s", Roles: roles, Spawn: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
 		got, _, err := c.store.Task(a.Task.ID)
-		worker, ok := got.Live("worker")
+		worker, ok := got.LiveAttempt("worker")
 		if err != nil || !ok || worker.Harness != "pi:m" || worker.Why != "odd is not installed" {
 			t.Errorf("%v, %+v", err, got.Attempts)
 		}
@@ -300,7 +302,7 @@ func TestAnAgentNobodyKnowsIsRefusedAtOnce(t *testing.T) {
 		c := newCrew(t, task.Project{})
 		for _, n := range []signal.New{{Harness: "odd"}, {ReviewHarness: "odd"}, {Effort: "odd"}} {
 			n.Project, n.Branch = "p", "b"
-			_, err := c.Create(t.Context(), signal.Wish{Actor: task.Human, New: n})
+			_, err := c.Create(t.Context(), signal.NewTask{Actor: task.Human, New: n})
 			var mistake *task.Mistake
 			if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "odd is not known") {
 				t.Errorf("%+v: %v", n, err)

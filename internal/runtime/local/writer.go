@@ -10,8 +10,8 @@ import (
 	"orange/internal/core/journal"
 )
 
-// commit is one decision on its way to the disk.
-type commit struct {
+// pendingCommit is one decision on its way to the disk.
+type pendingCommit struct {
 	journal.Commit
 	turn chan struct{} // receives when it is up to this one to write
 	done chan error
@@ -23,33 +23,33 @@ type commit struct {
 type writer struct {
 	mu      sync.Mutex
 	writing bool
-	queue   []*commit
+	queue   []*pendingCommit
 }
 
 // maxBatch bounds how many decisions share one write to the disk.
 const maxBatch = 256
 
-// write makes a decision durable. Until a write has begun, ctx can call it off.
-func (r *Runtime) write(ctx context.Context, decided journal.Commit) error {
-	c := &commit{Commit: decided, turn: make(chan struct{}, 1), done: make(chan error, 1)}
-	if !r.writer.join(c) {
+// writeDurably makes a decision durable. Until a write has begun, ctx can call it off.
+func (r *Runtime) writeDurably(ctx context.Context, decided journal.Commit) error {
+	c := &pendingCommit{Commit: decided, turn: make(chan struct{}, 1), done: make(chan error, 1)}
+	if !r.writer.joinQueue(c) {
 		select {
 		case err := <-c.done:
 			return err
 		case <-c.turn:
 		case <-ctx.Done():
-			if r.writer.withdraw(c) {
+			if r.writer.withdrawCommit(c) {
 				return fmt.Errorf("wait for the store: %w", ctx.Err())
 			}
 			return <-c.done
 		}
 	}
-	r.writeAll(r.writer.take())
+	r.writeAll(r.writer.takeBatch())
 	return <-c.done
 }
 
-// join puts a decision at the end of the line and says whether it is its turn at once.
-func (w *writer) join(c *commit) bool {
+// joinQueue puts a decision at the end of the line and says whether it is its turn at once.
+func (w *writer) joinQueue(c *pendingCommit) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.queue = append(w.queue, c)
@@ -58,8 +58,8 @@ func (w *writer) join(c *commit) bool {
 	return first
 }
 
-// withdraw takes a decision out of the line, unless it is being written.
-func (w *writer) withdraw(c *commit) bool {
+// withdrawCommit takes a decision out of the line, unless it is being written.
+func (w *writer) withdrawCommit(c *pendingCommit) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	at := slices.Index(w.queue, c)
@@ -69,15 +69,15 @@ func (w *writer) withdraw(c *commit) bool {
 	w.queue = slices.Delete(w.queue, at, at+1)
 	select {
 	case <-c.turn:
-		w.next()
+		w.wakeNext()
 	default:
 	}
 	return true
 }
 
-// take takes what waits out of the line, oldest first. It is the caller's turn, and
+// takeBatch takes what waits out of the line, oldest first. It is the caller's turn, and
 // the caller is the first of them.
-func (w *writer) take() []*commit {
+func (w *writer) takeBatch() []*pendingCommit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := min(len(w.queue), maxBatch)
@@ -86,15 +86,15 @@ func (w *writer) take() []*commit {
 	return batch
 }
 
-// pass ends the caller's turn.
-func (w *writer) pass() {
+// passTurn ends the caller's turn.
+func (w *writer) passTurn() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.next()
+	w.wakeNext()
 }
 
-// next gives the turn to the first in line. The caller holds mu and has the turn.
-func (w *writer) next() {
+// wakeNext gives the turn to the first in line. The caller holds mu and has the turn.
+func (w *writer) wakeNext() {
 	if len(w.queue) == 0 {
 		w.writing = false
 		return
@@ -104,25 +104,25 @@ func (w *writer) next() {
 
 // writeAll writes a batch, answers everyone in it and ends the caller's turn, even if
 // the store panics: nobody may wait for ever.
-func (r *Runtime) writeAll(batch []*commit) {
-	defer r.writer.pass()
+func (r *Runtime) writeAll(batch []*pendingCommit) {
+	defer r.writer.passTurn()
 	defer func() {
 		for _, c := range batch {
-			c.answer(errUnknown)
+			c.reportResult(errUnknown)
 		}
 	}()
-	err := r.flush(batch)
+	err := r.flushBatch(batch)
 	for _, c := range batch {
 		if err != nil && len(batch) > 1 { // one bad decision must not fail its neighbours
-			c.answer(r.flush([]*commit{c}))
+			c.reportResult(r.flushBatch([]*pendingCommit{c}))
 			continue
 		}
-		c.answer(err)
+		c.reportResult(err)
 	}
 }
 
-// answer says how it went. Only the first answer is heard.
-func (c *commit) answer(err error) {
+// reportResult says how it went. Only the first answer is heard.
+func (c *pendingCommit) reportResult(err error) {
 	select {
 	case c.done <- err:
 	default:
@@ -132,9 +132,9 @@ func (c *commit) answer(err error) {
 // errUnknown is the answer to those whose write broke off.
 var errUnknown = errors.New("the write broke off, and it is not known what of it was kept: restart the server with orange stop")
 
-// flush writes one batch. It must not be cut short by a caller that left: the store
+// flushBatch writes one batch. It must not be cut short by a caller that left: the store
 // gets a context of its own.
-func (r *Runtime) flush(batch []*commit) error {
+func (r *Runtime) flushBatch(batch []*pendingCommit) error {
 	commits := make([]journal.Commit, len(batch))
 	entries := 0
 	for i, c := range batch {
@@ -147,8 +147,8 @@ func (r *Runtime) flush(batch []*commit) error {
 		return &StoreError{err}
 	}
 	r.Fault("commit.after")
-	r.shown.begin(row, batch)
-	r.news.tell()
+	r.shown.beginBatch(row, batch)
+	r.commits.wakeFollowers()
 	return nil
 }
 

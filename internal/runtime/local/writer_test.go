@@ -48,7 +48,7 @@ func writing() (*Runtime, *disk) {
 	d := &disk{writing: make(chan struct{})}
 	r := &Runtime{Options: Options{Store: d, Fault: func(string) {}}}
 	r.shown.open = map[task.ID]int64{}
-	r.news.init()
+	r.commits.init()
 	return r, d
 }
 
@@ -61,7 +61,7 @@ func (d *disk) submit(ctx context.Context, r *Runtime, id task.ID) <-chan error 
 				out <- errors.New("panic")
 			}
 		}()
-		out <- r.write(ctx, journal.Commit{Task: task.Task{ID: id, Seq: 1}, Entries: make([]journal.Entry, 1)})
+		out <- r.writeDurably(ctx, journal.Commit{Task: task.Task{ID: id, Seq: 1}, Entries: make([]journal.Entry, 1)})
 	}()
 	synctest.Wait()
 	return out
@@ -119,17 +119,17 @@ func TestWhoLeavesTheLineIsNotWritten(t *testing.T) {
 
 func TestWhoLeavesWhenItsTurnHasComePassesItOn(t *testing.T) {
 	w := &writer{}
-	mine := &commit{turn: make(chan struct{}, 1)}
-	next := &commit{turn: make(chan struct{}, 1)}
-	w.join(&commit{})
-	w.join(mine)
-	w.join(next)
+	mine := &pendingCommit{turn: make(chan struct{}, 1)}
+	next := &pendingCommit{turn: make(chan struct{}, 1)}
+	w.joinQueue(&pendingCommit{})
+	w.joinQueue(mine)
+	w.joinQueue(next)
 	w.queue = w.queue[1:] // the first is being written
-	w.pass()
-	if !w.withdraw(mine) || len(next.turn) != 1 {
+	w.passTurn()
+	if !w.withdrawCommit(mine) || len(next.turn) != 1 {
 		t.Error("nobody has the turn")
 	}
-	if !w.withdraw(next) || w.writing {
+	if !w.withdrawCommit(next) || w.writing {
 		t.Error("nobody is there and somebody writes")
 	}
 }

@@ -13,17 +13,17 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Stage is a performer that starts nothing. It writes down what it was asked, and
+// FakePerformer is a performer that starts nothing. It writes down what it was asked, and
 // fails or waits when told to.
-type Stage struct {
+type FakePerformer struct {
 	mu     sync.Mutex
-	asked  []Asked
+	asked  []AskedEffect
 	before func(t task.Task, e task.Effect) error
 	silent bool // processes end without a word
 }
 
-// Asked is one effect the stage was asked for.
-type Asked struct {
+// AskedEffect is one effect the stage was asked for.
+type AskedEffect struct {
 	At     time.Time
 	Task   task.Task // as it was then
 	Effect task.Effect
@@ -31,7 +31,7 @@ type Asked struct {
 }
 
 // Perform carries out an effect. A kill ends the attempts that it is meant for.
-func (s *Stage) Perform(_ context.Context, t task.Task, e task.Effect) (session string, ended []int, err error) {
+func (s *FakePerformer) Perform(_ context.Context, t task.Task, e task.Effect) (session string, ended []int, err error) {
 	s.mu.Lock()
 	before, silent := s.before, s.silent
 	s.mu.Unlock()
@@ -40,7 +40,7 @@ func (s *Stage) Perform(_ context.Context, t task.Task, e task.Effect) (session 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked = append(s.asked, Asked{At: time.Now(), Task: t, Effect: e, Err: err})
+	s.asked = append(s.asked, AskedEffect{At: time.Now(), Task: t, Effect: e, Err: err})
 	if err != nil {
 		return "", nil, err
 	}
@@ -56,22 +56,22 @@ func (s *Stage) Perform(_ context.Context, t task.Task, e task.Effect) (session 
 	return session, ended, nil
 }
 
-// do has every later effect ask first. An error is the effect's.
-func (s *Stage) do(before func(t task.Task, e task.Effect) error) {
+// doBefore has every later effect ask first. An error is the effect's.
+func (s *FakePerformer) doBefore(before func(t task.Task, e task.Effect) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.before = before
 }
 
 // dieSilently says whether processes end without a word from now on.
-func (s *Stage) dieSilently(silent bool) {
+func (s *FakePerformer) dieSilently(silent bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.silent = silent
 }
 
-// of lists what was asked for a task, in order; "" for all.
-func (s *Stage) of(id task.ID) (out []Asked) {
+// askedFor lists what was asked for a task, in order; "" for all.
+func (s *FakePerformer) askedFor(id task.ID) (out []AskedEffect) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, a := range s.asked {
@@ -82,10 +82,10 @@ func (s *Stage) of(id task.ID) (out []Asked) {
 	return out
 }
 
-// did is what was done for a task, in words.
-func (s *Stage) did(id task.ID) string {
+// effectsDone is what was done for a task, in words.
+func (s *FakePerformer) effectsDone(id task.ID) string {
 	var words []string
-	for _, a := range s.of(id) {
+	for _, a := range s.askedFor(id) {
 		if a.Err == nil {
 			words = append(words, a.Effect.Do)
 		}
@@ -93,15 +93,15 @@ func (s *Stage) did(id task.ID) string {
 	return strings.Join(words, " ")
 }
 
-// disk is a store whose commits ask first. An error is the commit's.
-type disk struct {
+// failingStore is a store whose commits ask first. An error is the commit's.
+type failingStore struct {
 	Store
 	mu     sync.Mutex
 	before func(commits []journal.Commit) error
 }
 
 // Commit implements the store's port.
-func (d *disk) Commit(ctx context.Context, commits []journal.Commit) (int64, error) {
+func (d *failingStore) Commit(ctx context.Context, commits []journal.Commit) (int64, error) {
 	d.mu.Lock()
 	before := d.before
 	d.mu.Unlock()
@@ -113,14 +113,14 @@ func (d *disk) Commit(ctx context.Context, commits []journal.Commit) (int64, err
 	return d.Store.Commit(ctx, commits)
 }
 
-func (d *disk) do(before func(commits []journal.Commit) error) {
+func (d *failingStore) beforeCommit(before func(commits []journal.Commit) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.before = before
 }
 
-// shelf is folders that cannot be written when told so.
-type shelf struct {
+// failingFolders is folders that cannot be written when told so.
+type failingFolders struct {
 	Folders
 	mu   sync.Mutex
 	full bool
@@ -129,7 +129,7 @@ type shelf struct {
 var errFull = errors.New("write TASK.md: no space left: free some")
 
 // WriteVerdict implements the folders' port.
-func (p *Pages) WriteVerdict(_ string, id task.ID, section string, s taskfile.Statement) (taskfile.Document, error) {
+func (p *MemoryFolders) WriteVerdict(_ string, id task.ID, section string, s taskfile.Statement) (taskfile.Document, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	doc, err := taskfile.Parse([]byte(p.text[id]))
@@ -142,7 +142,7 @@ func (p *Pages) WriteVerdict(_ string, id task.ID, section string, s taskfile.St
 }
 
 // Project implements the folders' port.
-func (s *shelf) Project(t task.Task, entries []journal.Entry) error {
+func (s *failingFolders) Project(t task.Task, entries []journal.Entry) error {
 	s.mu.Lock()
 	full := s.full
 	s.mu.Unlock()
@@ -152,31 +152,31 @@ func (s *shelf) Project(t task.Task, entries []journal.Entry) error {
 	return s.Folders.Project(t, entries)
 }
 
-func (s *shelf) fill(full bool) {
+func (s *failingFolders) setFull(full bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.full = full
 }
 
-// Pages are folders in memory.
-type Pages struct {
+// MemoryFolders are folders in memory.
+type MemoryFolders struct {
 	mu   sync.Mutex
 	text map[task.ID]string
 	last map[task.ID]int
 }
 
-// NewPages returns folders without a task.
-func NewPages() *Pages {
-	return &Pages{text: map[task.ID]string{}, last: map[task.ID]int{}}
+// NewMemoryFolders returns folders without a task.
+func NewMemoryFolders() *MemoryFolders {
+	return &MemoryFolders{text: map[task.ID]string{}, last: map[task.ID]int{}}
 }
 
 // Create implements the folders' port.
-func (p *Pages) Create(_ string, id task.ID, body []byte) error {
+func (p *MemoryFolders) Create(_ string, id task.ID, body []byte) error {
 	return p.Edit("", id, func(string) string { return string(body) })
 }
 
 // Edit changes the text as an editor would.
-func (p *Pages) Edit(_ string, id task.ID, change func(string) string) error {
+func (p *MemoryFolders) Edit(_ string, id task.ID, change func(string) string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.text[id] = change(p.text[id])
@@ -184,21 +184,21 @@ func (p *Pages) Edit(_ string, id task.ID, change func(string) string) error {
 }
 
 // Read implements the folders' port. A page that is missing reads as empty.
-func (p *Pages) Read(_ string, id task.ID) (taskfile.Document, error) {
+func (p *MemoryFolders) Read(_ string, id task.ID) (taskfile.Document, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return taskfile.Parse([]byte(p.text[id]))
 }
 
 // Project implements the folders' port.
-func (p *Pages) Project(t task.Task, entries []journal.Entry) error {
+func (p *MemoryFolders) Project(t task.Task, entries []journal.Entry) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	doc, err := taskfile.Parse([]byte(p.text[t.ID]))
 	if err != nil {
 		return err
 	}
-	if doc, err = doc.With(journal.Frontmatter(t)); err != nil {
+	if doc, err = doc.WithFields(journal.Frontmatter(t)); err != nil {
 		return err
 	}
 	for _, e := range entries {
@@ -212,14 +212,14 @@ func (p *Pages) Project(t task.Task, entries []journal.Entry) error {
 }
 
 // LastSeq implements the folders' port.
-func (p *Pages) LastSeq(_ string, id task.ID) (int, error) {
+func (p *MemoryFolders) LastSeq(_ string, id task.ID) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.last[id], nil
 }
 
 // Remove implements the folders' port.
-func (p *Pages) Remove(_ string, id task.ID) error {
+func (p *MemoryFolders) Remove(_ string, id task.ID) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.text, id)

@@ -16,8 +16,8 @@ import (
 	"orange/internal/core/task"
 )
 
-// Memory is a store that forgets when the process ends.
-type Memory struct {
+// MemoryStore is a store that forgets when the process ends.
+type MemoryStore struct {
 	mu       sync.Mutex
 	rows     []journal.Row
 	tasks    map[task.ID]journal.Commit
@@ -29,16 +29,16 @@ type Memory struct {
 	refused  []journal.Refusal
 }
 
-// NewMemory returns a store that knows projects and nothing else.
-func NewMemory(projects ...task.Project) *Memory {
-	return &Memory{
+// NewMemoryStore returns a store that knows projects and nothing else.
+func NewMemoryStore(projects ...task.Project) *MemoryStore {
+	return &MemoryStore{
 		tasks: map[task.ID]journal.Commit{}, journals: map[task.ID][]journal.Entry{},
 		texts: map[string][3]string{}, settings: map[string]string{}, projects: projects,
 	}
 }
 
 // Commit implements the store's port.
-func (m *Memory) Commit(_ context.Context, commits []journal.Commit) (int64, error) {
+func (m *MemoryStore) Commit(_ context.Context, commits []journal.Commit) (int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	first := int64(len(m.rows) + 1)
@@ -60,7 +60,7 @@ func (m *Memory) Commit(_ context.Context, commits []journal.Commit) (int64, err
 }
 
 // Task implements the store's port.
-func (m *Memory) Task(id task.ID) (task.Task, bool, error) {
+func (m *MemoryStore) Task(id task.ID) (task.Task, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c, ok := m.tasks[id]
@@ -68,7 +68,7 @@ func (m *Memory) Task(id task.ID) (task.Task, bool, error) {
 }
 
 // Journal implements the store's port.
-func (m *Memory) Journal(id task.ID, after int) ([]journal.Entry, error) {
+func (m *MemoryStore) Journal(id task.ID, after int) ([]journal.Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	list := m.journals[id]
@@ -76,7 +76,7 @@ func (m *Memory) Journal(id task.ID, after int) ([]journal.Entry, error) {
 }
 
 // Rows implements the store's port.
-func (m *Memory) Rows(after int64, id task.ID, limit int) ([]journal.Row, error) {
+func (m *MemoryStore) Rows(after int64, id task.ID, limit int) ([]journal.Row, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var out []journal.Row
@@ -90,7 +90,7 @@ func (m *Memory) Rows(after int64, id task.ID, limit int) ([]journal.Row, error)
 }
 
 // EachRow implements the store's port.
-func (m *Memory) EachRow(_ context.Context, yield func(journal.Row) error) error {
+func (m *MemoryStore) EachRow(_ context.Context, yield func(journal.Row) error) error {
 	rows, _ := m.Rows(0, "", math.MaxInt)
 	for _, r := range rows {
 		if err := yield(r); err != nil {
@@ -101,10 +101,10 @@ func (m *Memory) EachRow(_ context.Context, yield func(journal.Row) error) error
 }
 
 // ID names the store.
-func (m *Memory) ID() (string, error) { return "memory", nil }
+func (m *MemoryStore) ID() (string, error) { return "memory", nil }
 
 // EachWorkflow implements the store's port.
-func (m *Memory) EachWorkflow(_ context.Context, yield func(hash, name, file, text string) error) error {
+func (m *MemoryStore) EachWorkflow(_ context.Context, yield func(hash, name, file, text string) error) error {
 	m.mu.Lock()
 	texts := maps.Clone(m.texts)
 	m.mu.Unlock()
@@ -117,22 +117,22 @@ func (m *Memory) EachWorkflow(_ context.Context, yield func(hash, name, file, te
 }
 
 // Unsettled implements the store's port.
-func (m *Memory) Unsettled() ([]task.Task, error) {
-	return m.choose(func(c journal.Commit) bool {
+func (m *MemoryStore) Unsettled() ([]task.Task, error) {
+	return m.chooseTasks(func(c journal.Commit) bool {
 		return len(c.Task.Pending)+len(c.Task.Attempts) > 0 || !c.Due.IsZero() || c.Task.Queued
 	}), nil
 }
 
 // Queued implements the store's port.
-func (m *Memory) Queued(project string) ([]task.ID, error) {
+func (m *MemoryStore) Queued(project string) ([]task.ID, error) {
 	var ids []task.ID
-	for _, t := range m.choose(func(c journal.Commit) bool { return c.Task.Queued && c.Task.Project == project }) {
+	for _, t := range m.chooseTasks(func(c journal.Commit) bool { return c.Task.Queued && c.Task.Project == project }) {
 		ids = append(ids, t.ID)
 	}
 	return ids, nil
 }
 
-func (m *Memory) choose(want func(journal.Commit) bool) []task.Task {
+func (m *MemoryStore) chooseTasks(want func(journal.Commit) bool) []task.Task {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var out []task.Task
@@ -145,25 +145,25 @@ func (m *Memory) choose(want func(journal.Commit) bool) []task.Task {
 }
 
 // Bound implements the store's port.
-func (m *Memory) Bound() (map[string]task.ID, error) {
+func (m *MemoryStore) Bound() (map[string]task.ID, error) {
 	bound := map[string]task.ID{}
-	for _, t := range m.choose(func(c journal.Commit) bool { return c.Task.Workspace != "" }) {
+	for _, t := range m.chooseTasks(func(c journal.Commit) bool { return c.Task.Workspace != "" }) {
 		bound[t.Workspace] = t.ID
 	}
 	return bound, nil
 }
 
 // TaskByBranch implements the store's port.
-func (m *Memory) TaskByBranch(project, branch string) (task.ID, bool, error) {
-	for _, t := range m.choose(func(c journal.Commit) bool { return !c.Over && c.Task.Project == project && c.Task.Branch == branch }) {
+func (m *MemoryStore) TaskByBranch(project, branch string) (task.ID, bool, error) {
+	for _, t := range m.chooseTasks(func(c journal.Commit) bool { return !c.Over && c.Task.Project == project && c.Task.Branch == branch }) {
 		return t.ID, true, nil
 	}
 	return "", false, nil
 }
 
 // TaskBeside implements the store's port.
-func (m *Memory) TaskBeside(project, branch string) (task.ID, bool, error) {
-	for _, t := range m.choose(func(c journal.Commit) bool {
+func (m *MemoryStore) TaskBeside(project, branch string) (task.ID, bool, error) {
+	for _, t := range m.chooseTasks(func(c journal.Commit) bool {
 		have := c.Task.Branch
 		return !c.Over && c.Task.Project == project && (strings.HasPrefix(have, branch+"/") || strings.HasPrefix(branch, have+"/"))
 	}) {
@@ -173,14 +173,14 @@ func (m *Memory) TaskBeside(project, branch string) (task.ID, bool, error) {
 }
 
 // Projects implements the store's port.
-func (m *Memory) Projects() ([]task.Project, error) {
+func (m *MemoryStore) Projects() ([]task.Project, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.projects), nil
 }
 
 // SaveProject implements the store's port.
-func (m *Memory) SaveProject(p task.Project) error {
+func (m *MemoryStore) SaveProject(p task.Project) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.projects = append(slices.DeleteFunc(m.projects, func(q task.Project) bool { return q.Name == p.Name }), p)
@@ -188,7 +188,7 @@ func (m *Memory) SaveProject(p task.Project) error {
 }
 
 // DeleteProject implements the store's port.
-func (m *Memory) DeleteProject(name string) error {
+func (m *MemoryStore) DeleteProject(name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.projects = slices.DeleteFunc(m.projects, func(q task.Project) bool { return q.Name == name })
@@ -196,12 +196,12 @@ func (m *Memory) DeleteProject(name string) error {
 }
 
 // OpenTasks implements the store's port.
-func (m *Memory) OpenTasks(project string) (int, error) {
-	return len(m.choose(func(c journal.Commit) bool { return !c.Over && c.Task.Project == project })), nil
+func (m *MemoryStore) OpenTasks(project string) (int, error) {
+	return len(m.chooseTasks(func(c journal.Commit) bool { return !c.Over && c.Task.Project == project })), nil
 }
 
 // SaveWorkflow implements the store's port.
-func (m *Memory) SaveWorkflow(hash, name, file, text string) error {
+func (m *MemoryStore) SaveWorkflow(hash, name, file, text string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.texts[hash] = [3]string{name, file, text}
@@ -209,7 +209,7 @@ func (m *Memory) SaveWorkflow(hash, name, file, text string) error {
 }
 
 // Workflow implements the store's port.
-func (m *Memory) Workflow(hash string) (name, file, text string, ok bool, err error) {
+func (m *MemoryStore) Workflow(hash string) (name, file, text string, ok bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	t, ok := m.texts[hash]
@@ -217,14 +217,14 @@ func (m *Memory) Workflow(hash string) (name, file, text string, ok bool, err er
 }
 
 // Setting implements the store's port.
-func (m *Memory) Setting(key string) (string, error) {
+func (m *MemoryStore) Setting(key string) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.settings[key], nil
 }
 
 // SetSetting implements the store's port.
-func (m *Memory) SetSetting(key, value string) error {
+func (m *MemoryStore) SetSetting(key, value string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.settings[key] = value
@@ -232,7 +232,7 @@ func (m *Memory) SetSetting(key, value string) error {
 }
 
 // SaveRefusals implements the store's port.
-func (m *Memory) SaveRefusals(list []journal.Refusal) error {
+func (m *MemoryStore) SaveRefusals(list []journal.Refusal) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.refused = append(m.refused, list...)
@@ -240,7 +240,7 @@ func (m *Memory) SaveRefusals(list []journal.Refusal) error {
 }
 
 // Refusals implements the store's port.
-func (m *Memory) Refusals(id task.ID) ([]journal.Refusal, error) {
+func (m *MemoryStore) Refusals(id task.ID) ([]journal.Refusal, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var out []journal.Refusal

@@ -14,9 +14,9 @@ import (
 // Signals is the way in and out of a runtime.
 type Signals interface {
 	Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error)
-	Create(ctx context.Context, w signal.Wish) (engine.Answer, error)
-	Import(ctx context.Context, n signal.New, workflow string, body []byte, via *signal.Via) (engine.Answer, error)
-	Follow(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
+	Create(ctx context.Context, w signal.NewTask) (engine.Answer, error)
+	ImportTask(ctx context.Context, n signal.New, workflow string, body []byte, via *signal.Via) (engine.Answer, error)
+	FollowJournal(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
 }
 
 // Control holds a runtime and lets it go.
@@ -30,11 +30,11 @@ type Control interface {
 // Transfer takes everything out of a runtime, and into another.
 type Transfer interface {
 	Export(ctx context.Context, w io.Writer) error
-	Restore(ctx context.Context, r io.Reader) (Taken, error)
+	Restore(ctx context.Context, r io.Reader) (ImportSummary, error)
 }
 
-// Taken says what a Restore took over.
-type Taken struct {
+// ImportSummary says what a Restore took over.
+type ImportSummary struct {
 	Tasks, Projects int
 	Skipped         []string
 }
@@ -122,8 +122,8 @@ type World struct {
 // Setup is what a runtime under test is opened with. It is opened with the same one
 // again after a restart.
 type Setup struct {
-	Store   Store
-	Folders Folders
-	Stage   *Stage
-	Library func(name string) (text string, ok bool) // workflows that people wrote
+	Store     Store
+	Folders   Folders
+	Performer *FakePerformer
+	Library   func(name string) (text string, ok bool) // workflows that people wrote
 }

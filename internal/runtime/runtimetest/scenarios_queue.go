@@ -24,68 +24,68 @@ func queueScenarios() []scenario {
 	}
 }
 
-func queuedStarts(r *rig) {
-	first, second := r.create("a"), r.create("b")
-	r.settled(first)
-	if got := r.task(second); got.Status != "pending" || !got.Queued {
+func queuedStarts(r *env) {
+	first, second := r.createTask("a"), r.createTask("b")
+	r.waitSettled(first)
+	if got := r.storedTask(second); got.Status != "pending" || !got.Queued {
 		r.t.Fatalf("the second task is %s, queued %v", got.Status, got.Queued)
 	}
-	r.to(first, "cancelled")
-	r.until("the second task starts", func() bool { return r.task(second).Status == "planning" })
-	if got := r.settled(second); got.Workspace != "p--1" {
+	r.moveTo(first, "cancelled")
+	r.waitUntil("the second task starts", func() bool { return r.storedTask(second).Status == "planning" })
+	if got := r.waitSettled(second); got.Workspace != "p--1" {
 		r.t.Errorf("the second task is in %q", got.Workspace)
 	}
-	if got := r.settled(first); got.Workspace != "" || len(got.Attempts) != 0 {
+	if got := r.waitSettled(first); got.Workspace != "" || len(got.Attempts) != 0 {
 		r.t.Errorf("the first task keeps %q and %v", got.Workspace, got.Attempts)
 	}
 }
 
-func largerPool(r *rig) {
-	ids := []task.ID{r.create("a"), r.create("b"), r.create("c")}
-	r.settled(ids[0])
-	r.check(r.UpdateProject(project(2)))
-	r.until("the second task starts", func() bool { return r.task(ids[1]).Status == "planning" })
-	r.settled(ids[1])
-	if got := r.task(ids[2]); got.Status != "pending" || !got.Queued {
+func largerPool(r *env) {
+	ids := []task.ID{r.createTask("a"), r.createTask("b"), r.createTask("c")}
+	r.waitSettled(ids[0])
+	r.requireNoError(r.UpdateProject(testProject(2)))
+	r.waitUntil("the second task starts", func() bool { return r.storedTask(ids[1]).Status == "planning" })
+	r.waitSettled(ids[1])
+	if got := r.storedTask(ids[2]); got.Status != "pending" || !got.Queued {
 		r.t.Errorf("the third task is %s in %q", got.Status, got.Workspace)
 	}
 }
 
 // The server is told to leave while the workspace is being released: nobody gives the
 // next task its turn any more.
-func restartKicksQueue(r *rig) {
-	first, second := r.create("a"), r.create("b")
+func restartKicksQueue(r *env) {
+	first, second := r.createTask("a"), r.createTask("b")
 	synctest.Wait()
 	goOn := make(chan struct{})
-	r.stage.do(func(_ task.Task, e task.Effect) error {
+	r.performer.doBefore(func(_ task.Task, e task.Effect) error {
 		if e.Do == "release_workspace" {
 			<-goOn
 		}
 		return nil
 	})
-	r.to(first, "cancelled")
+	r.moveTo(first, "cancelled")
 	synctest.Wait()
 	go r.Close()
 	synctest.Wait()
 	close(goOn)
 	synctest.Wait()
-	if got := r.task(first); got.Workspace != "" {
+	if got := r.storedTask(first); got.Workspace != "" {
 		r.t.Fatalf("the first task keeps %q", got.Workspace)
 	}
-	if got := r.task(second); !got.Queued {
+	if got := r.storedTask(second); !got.Queued {
 		r.t.Fatalf("the second task is %s", got.Status)
 	}
-	r.start()
+	r.openRuntime()
 	synctest.Wait()
-	if got := r.task(second); got.Status != "planning" || got.Workspace != "p--1" || len(got.Pending) > 0 {
+	if got := r.storedTask(second); got.Status != "planning" || got.Workspace != "p--1" || len(got.Pending) > 0 {
 		r.t.Errorf("after the restart: %s in %q, pending %v", got.Status, got.Workspace, got.Pending)
 	}
 }
 
-func turnComesAgain(r *rig) {
-	first, second := r.create("a"), r.create("b")
+func turnComesAgain(r *env) {
+	first, second := r.createTask("a"), r.createTask("b")
 	synctest.Wait()
-	r.disk.do(func(commits []journal.Commit) error {
+	r.store.beforeCommit(func(commits []journal.Commit) error {
 		for _, c := range commits {
 			if c.Task.ID == second {
 				return errors.New("disk full: free some space")
@@ -93,24 +93,24 @@ func turnComesAgain(r *rig) {
 		}
 		return nil
 	})
-	r.to(first, "cancelled")
-	r.pass(time.Minute)
-	if got := r.task(second); !got.Queued {
+	r.moveTo(first, "cancelled")
+	r.passTime(time.Minute)
+	if got := r.storedTask(second); !got.Queued {
 		r.t.Fatalf("the second task is %s", got.Status)
 	}
-	r.disk.do(nil)
-	r.pass(16 * time.Second)
-	if got := r.task(second); got.Status != "planning" || len(got.Pending) > 0 {
+	r.store.beforeCommit(nil)
+	r.passTime(16 * time.Second)
+	if got := r.storedTask(second); got.Status != "planning" || len(got.Pending) > 0 {
 		r.t.Errorf("the disk works again, and the task is %s in %q", got.Status, got.Workspace)
 	}
 }
 
-func manyAtOnce(r *rig) {
+func manyAtOnce(r *env) {
 	ids := make([]task.ID, 24)
 	var wait sync.WaitGroup
 	for i := range ids {
 		wait.Go(func() {
-			a, err := r.Create(r.t.Context(), wish(fmt.Sprintf("b%d", i)))
+			a, err := r.Create(r.t.Context(), newTask(fmt.Sprintf("b%d", i)))
 			if err != nil {
 				r.t.Error(err)
 			}
@@ -120,8 +120,8 @@ func manyAtOnce(r *rig) {
 	wait.Wait()
 	seen := map[string]bool{}
 	for _, id := range ids {
-		got := r.settled(id)
-		folded, err := journal.Fold(task.Task{}, r.entries(id))
+		got := r.waitSettled(id)
+		folded, err := journal.Fold(task.Task{}, r.storedEntries(id))
 		if err != nil || folded.Seq != got.Seq || got.Status != "planning" {
 			r.t.Fatalf("task %s: %v, %s", id, err, got.Status)
 		}
@@ -132,15 +132,15 @@ func manyAtOnce(r *rig) {
 	}
 }
 
-func oneWins(r *rig) {
-	id := r.create("a")
-	r.settled(id)
-	r.write(id, "## Plan\n\nAPPROACH: x\n")
+func oneWins(r *env) {
+	id := r.createTask("a")
+	r.waitSettled(id)
+	r.appendBody(id, "## Plan\n\nAPPROACH: x\n")
 	var wait sync.WaitGroup
 	verdicts := make([]engine.Verdict, 8)
 	for i := range verdicts {
 		wait.Go(func() {
-			a, err := r.sendWith(r.t.Context(), id, signal.Signal{Kind: signal.Request, To: "working"})
+			a, err := r.sendSignalWith(r.t.Context(), id, signal.Signal{Kind: signal.Request, To: "working"})
 			if err != nil {
 				r.t.Error(err)
 			}

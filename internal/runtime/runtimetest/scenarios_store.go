@@ -19,9 +19,9 @@ func storeScenarios() []scenario {
 	return []scenario{
 		{"a store that fails changes nothing and frees the workspace", 1, false, storeFails},
 		{"receipts that cannot be stored are tried again 15 s later", 1, true, receiptsAgain},
-		{"one failing commit does not fail its neighbours", 3, true, neighbours},
-		{"a request withdrawn before it is written changes nothing", 2, true, withdrawn},
-		{"who follows sees every row once and in order", 8, false, followed},
+		{"one failing commit does not fail its neighbours", 3, true, failureSparesNeighbours},
+		{"a request withdrawn before it is written changes nothing", 2, true, withdrawnCommit},
+		{"who follows sees every row once and in order", 8, false, journalFollowed},
 		{"an id is given once", 2, false, idOnce},
 		{"of those who want the same branch one gets it", 4, false, branchOnce},
 	}
@@ -29,64 +29,64 @@ func storeScenarios() []scenario {
 
 var errDisk = errors.New("disk full: free some space")
 
-func storeFails(r *rig) {
-	r.disk.do(func([]journal.Commit) error { return errDisk })
-	w := wish("a")
+func storeFails(r *env) {
+	r.store.beforeCommit(func([]journal.Commit) error { return errDisk })
+	w := newTask("a")
 	w.ID = "abcdefghijklmnopqrstu"
 	_, err := r.Create(r.t.Context(), w)
 	if err == nil || !strings.Contains(err.Error(), "nothing was changed") || !errors.Is(err, errDisk) {
 		r.t.Fatalf("Create on a full disk: %v", err)
 	}
-	if r.text(w.ID) != "" {
+	if r.taskText(w.ID) != "" {
 		r.t.Error("the folder of a task that never was is still there")
 	}
-	r.disk.do(nil)
-	id := r.create("b")
-	if got := r.settled(id); got.Workspace != "p--1" {
+	r.store.beforeCommit(nil)
+	id := r.createTask("b")
+	if got := r.waitSettled(id); got.Workspace != "p--1" {
 		r.t.Error("the workspace of the failed task is not free")
 	}
-	r.disk.do(func([]journal.Commit) error { return errDisk })
-	if _, err := r.sendWith(r.t.Context(), id, signal.Signal{Kind: signal.Pause}); err == nil {
+	r.store.beforeCommit(func([]journal.Commit) error { return errDisk })
+	if _, err := r.sendSignalWith(r.t.Context(), id, signal.Signal{Kind: signal.Pause}); err == nil {
 		r.t.Error("paused without a store")
 	}
-	r.disk.do(nil)
-	if got := r.task(id); got.Paused {
+	r.store.beforeCommit(nil)
+	if got := r.storedTask(id); got.Paused {
 		r.t.Errorf("the store failed, and the record says %+v", got)
 	}
-	r.must(id, signal.Signal{Kind: signal.Pause})
+	r.mustSend(id, signal.Signal{Kind: signal.Pause})
 }
 
-func receiptsAgain(r *rig) {
-	r.disk.do(func(commits []journal.Commit) error {
+func receiptsAgain(r *env) {
+	r.store.beforeCommit(func(commits []journal.Commit) error {
 		if commits[0].Entries[0].Receipt != nil {
 			return errDisk
 		}
 		return nil
 	})
-	id := r.create("a")
-	r.pass(46 * time.Second)
-	asked := r.stage.of(id)
-	if len(asked) != 4 || r.task(id).Pending[0].Tries != 0 {
-		r.t.Fatalf("%d tries in 46 s: %+v", len(asked), r.task(id).Pending)
+	id := r.createTask("a")
+	r.passTime(46 * time.Second)
+	asked := r.performer.askedFor(id)
+	if len(asked) != 4 || r.storedTask(id).Pending[0].Tries != 0 {
+		r.t.Fatalf("%d tries in 46 s: %+v", len(asked), r.storedTask(id).Pending)
 	}
 	for i := 1; i < len(asked); i++ {
 		if gap := asked[i].At.Sub(asked[i-1].At); gap != 15*time.Second || asked[i].Effect.ID != asked[0].Effect.ID {
 			r.t.Errorf("try %d of %s came %s later", i+1, asked[i].Effect.ID, gap)
 		}
 	}
-	r.disk.do(nil)
-	r.pass(15 * time.Second)
-	if got := r.task(id); len(got.Pending) != 0 || got.Attention != "" {
+	r.store.beforeCommit(nil)
+	r.passTime(15 * time.Second)
+	if got := r.storedTask(id); len(got.Pending) != 0 || got.Attention != "" {
 		r.t.Errorf("the disk works again: pending %v, attention %q", got.Pending, got.Attention)
 	}
 }
 
-// blocked lets the next commit wait until the returned function is called, so that
+// blockCommits lets the next commit wait until the returned function is called, so that
 // what comes meanwhile shares the write that follows.
-func (r *rig) blocked(then func([]journal.Commit) error) (goOn func()) {
+func (r *env) blockCommits(then func([]journal.Commit) error) (goOn func()) {
 	gate := make(chan struct{})
 	first := true
-	r.disk.do(func(commits []journal.Commit) error {
+	r.store.beforeCommit(func(commits []journal.Commit) error {
 		if first {
 			first = false
 			<-gate
@@ -97,11 +97,11 @@ func (r *rig) blocked(then func([]journal.Commit) error) (goOn func()) {
 	return func() { close(gate) }
 }
 
-func neighbours(r *rig) {
-	ids := []task.ID{r.create("a"), r.create("b"), r.create("c")}
+func failureSparesNeighbours(r *env) {
+	ids := []task.ID{r.createTask("a"), r.createTask("b"), r.createTask("c")}
 	synctest.Wait()
 	batches := 0
-	goOn := r.blocked(func(commits []journal.Commit) error {
+	goOn := r.blockCommits(func(commits []journal.Commit) error {
 		batches++
 		for _, c := range commits {
 			if c.Task.ID == ids[1] {
@@ -113,7 +113,7 @@ func neighbours(r *rig) {
 	errs := make([]error, len(ids)+1)
 	var wait sync.WaitGroup
 	send := func(i int, id task.ID, kind signal.Kind) {
-		wait.Go(func() { _, errs[i] = r.sendWith(r.t.Context(), id, signal.Signal{Kind: kind}) })
+		wait.Go(func() { _, errs[i] = r.sendSignalWith(r.t.Context(), id, signal.Signal{Kind: kind}) })
 		synctest.Wait()
 	}
 	send(3, ids[0], signal.Pause) // is being written while the others come
@@ -124,27 +124,27 @@ func neighbours(r *rig) {
 	if errs[3] != nil || errs[1] == nil || errs[2] != nil || batches != 3 {
 		r.t.Errorf("answers %v after %d writes", errs, batches)
 	}
-	if !r.task(ids[0]).Paused || r.task(ids[1]).Paused || !r.task(ids[2]).Paused {
+	if !r.storedTask(ids[0]).Paused || r.storedTask(ids[1]).Paused || !r.storedTask(ids[2]).Paused {
 		r.t.Error("not exactly the failed one is unchanged")
 	}
-	r.disk.do(nil)
-	r.must(ids[1], signal.Signal{Kind: signal.Pause})
+	r.store.beforeCommit(nil)
+	r.mustSend(ids[1], signal.Signal{Kind: signal.Pause})
 }
 
-func withdrawn(r *rig) {
-	first, second := r.create("a"), r.create("b")
+func withdrawnCommit(r *env) {
+	first, second := r.createTask("a"), r.createTask("b")
 	synctest.Wait()
-	goOn := r.blocked(func([]journal.Commit) error { return nil })
+	goOn := r.blockCommits(func([]journal.Commit) error { return nil })
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		if _, err := r.sendWith(r.t.Context(), first, signal.Signal{Kind: signal.Pause}); err != nil {
+		if _, err := r.sendSignalWith(r.t.Context(), first, signal.Signal{Kind: signal.Pause}); err != nil {
 			r.t.Error(err)
 		}
 	})
 	synctest.Wait()
 	ctx, cancel := context.WithCancel(r.t.Context())
 	var withdrawn error
-	wait.Go(func() { _, withdrawn = r.sendWith(ctx, second, signal.Signal{Kind: signal.Pause}) })
+	wait.Go(func() { _, withdrawn = r.sendSignalWith(ctx, second, signal.Signal{Kind: signal.Pause}) })
 	synctest.Wait()
 	cancel()
 	synctest.Wait()
@@ -153,19 +153,19 @@ func withdrawn(r *rig) {
 	}
 	goOn()
 	wait.Wait()
-	if !r.task(first).Paused || r.task(second).Paused {
+	if !r.storedTask(first).Paused || r.storedTask(second).Paused {
 		r.t.Error("what was withdrawn was written, or the other was not")
 	}
-	r.must(second, signal.Signal{Kind: signal.Pause})
+	r.mustSend(second, signal.Signal{Kind: signal.Pause})
 }
 
-func followed(r *rig) {
+func journalFollowed(r *env) {
 	var wait sync.WaitGroup
 	for _, branch := range []string{"a", "b", "c", "d"} {
 		wait.Go(func() {
-			a, err := r.Create(r.t.Context(), wish(branch))
+			a, err := r.Create(r.t.Context(), newTask(branch))
 			for range 5 {
-				_, err = r.sendWith(r.t.Context(), a.Task.ID, signal.Signal{Kind: signal.Update, Fields: []signal.Field{{Name: "summary", To: r.summary(a)}}})
+				_, err = r.sendSignalWith(r.t.Context(), a.Task.ID, signal.Signal{Kind: signal.Update, Fields: []signal.Field{{Name: "summary", To: r.summaryFor(a)}}})
 			}
 			if err != nil {
 				r.t.Error(err)
@@ -175,11 +175,11 @@ func followed(r *rig) {
 	var last int64
 	seqs := map[task.ID]int{}
 	for n := 0; n < 4*(2+2+1); { // created, started, two receipts, an update
-		rows, more, err := r.Follow(last, "", 3)
-		r.check(err)
+		rows, more, err := r.FollowJournal(last, "", 3)
+		r.requireNoError(err)
 		for _, row := range rows {
 			var e journal.Entry
-			r.check(json.Unmarshal(row.Entry, &e))
+			r.requireNoError(json.Unmarshal(row.Entry, &e))
 			if row.ID != last+1 || e.Seq != seqs[e.Task]+1 {
 				r.t.Fatalf("row %d after %d, entry %d after %d", row.ID, last, e.Seq, seqs[e.Task])
 			}
@@ -193,39 +193,39 @@ func followed(r *rig) {
 	wait.Wait()
 }
 
-// summary is a new one for the first update and the same for all others.
-func (r *rig) summary(a engine.Answer) string { return "about " + a.Task.Branch }
+// summaryFor is a new one for the first update and the same for all others.
+func (r *env) summaryFor(a engine.Answer) string { return "about " + a.Task.Branch }
 
-func idOnce(r *rig) {
-	id := r.create("a")
-	r.settled(id)
-	text := r.text(id)
-	again := wish("b")
+func idOnce(r *env) {
+	id := r.createTask("a")
+	r.waitSettled(id)
+	text := r.taskText(id)
+	again := newTask("b")
 	again.ID = id
 	var mistake *task.Mistake
 	if a, err := r.Create(r.t.Context(), again); !errors.As(err, &mistake) && a.Decision.Refused == "" {
 		r.t.Errorf("created twice: %v, %+v", err, a.Decision)
 	}
-	if _, err := r.Import(r.t.Context(), again.New, "", nil, nil); !errors.As(err, &mistake) {
+	if _, err := r.ImportTask(r.t.Context(), again.New, "", nil, nil); !errors.As(err, &mistake) {
 		r.t.Errorf("imported over a task: %v", err)
 	}
-	if got := r.task(id); got.Branch != "a" || r.text(id) != text {
-		r.t.Errorf("the task was touched: %+v\n%s", got, r.text(id))
+	if got := r.storedTask(id); got.Branch != "a" || r.taskText(id) != text {
+		r.t.Errorf("the task was touched: %+v\n%s", got, r.taskText(id))
 	}
 }
 
-func branchOnce(r *rig) {
-	ids := []task.ID{r.create("a"), r.create("b")}
+func branchOnce(r *env) {
+	ids := []task.ID{r.createTask("a"), r.createTask("b")}
 	var wait sync.WaitGroup
 	errs := make([]error, 6)
 	for i := range errs {
 		wait.Go(func() {
 			if i < 4 {
-				_, errs[i] = r.Create(r.t.Context(), wish("same"))
+				_, errs[i] = r.Create(r.t.Context(), newTask("same"))
 				return
 			}
 			fields := []signal.Field{{Name: "branch", To: "other"}, {Name: "branch", To: "same"}, {Name: "branch", To: "same"}}
-			_, errs[i] = r.sendWith(r.t.Context(), ids[i-4], signal.Signal{Kind: signal.Update, Fields: fields})
+			_, errs[i] = r.sendSignalWith(r.t.Context(), ids[i-4], signal.Signal{Kind: signal.Update, Fields: fields})
 		})
 	}
 	wait.Wait()

@@ -34,11 +34,11 @@ edges:
   - {from: waiting, to: done, on: request, as: complete, by: [human]}
 `
 
-func library(name string) (text string, ok bool) { return timed, name == "timed" }
+func ownWorkflows(name string) (text string, ok bool) { return timed, name == "timed" }
 
-func (r *rig) timed() task.ID {
+func (r *env) createTimed() task.ID {
 	r.t.Helper()
-	w := wish("a")
+	w := newTask("a")
 	w.Workflow = "timed"
 	a, err := r.Create(r.t.Context(), w)
 	if err != nil || a.Decision.Refused != "" {
@@ -47,63 +47,63 @@ func (r *rig) timed() task.ID {
 	return a.Task.ID
 }
 
-func timerOpens(r *rig) {
-	id := r.timed()
-	r.write(id, "## Notes\n\nx\n")
-	r.pass(59 * time.Minute)
-	if got := r.task(id); got.Status != "waiting" {
+func timerOpens(r *env) {
+	id := r.createTimed()
+	r.appendBody(id, "## Notes\n\nx\n")
+	r.passTime(59 * time.Minute)
+	if got := r.storedTask(id); got.Status != "waiting" {
 		r.t.Fatalf("too early: %s", got.Status)
 	}
-	r.pass(time.Minute)
-	if got := r.task(id); got.Status != "done" {
+	r.passTime(time.Minute)
+	if got := r.storedTask(id); got.Status != "done" {
 		r.t.Errorf("after an hour: %s", got.Status)
 	}
 }
 
-func timerClosed(r *rig) {
-	id := r.timed()
-	r.pass(2 * time.Hour)
-	if got := r.task(id); got.Status != "waiting" || len(r.entries(id)) != 1 {
-		r.t.Fatalf("%s, entries %v", got.Status, r.entries(id))
+func timerClosed(r *env) {
+	id := r.createTimed()
+	r.passTime(2 * time.Hour)
+	if got := r.storedTask(id); got.Status != "waiting" || len(r.storedEntries(id)) != 1 {
+		r.t.Fatalf("%s, entries %v", got.Status, r.storedEntries(id))
 	}
-	r.write(id, "## Notes\n\nx\n")
-	r.pass(time.Minute)
-	if got := r.task(id); got.Status != "done" {
+	r.appendBody(id, "## Notes\n\nx\n")
+	r.passTime(time.Minute)
+	if got := r.storedTask(id); got.Status != "done" {
 		r.t.Errorf("a minute after it opened: %s", got.Status)
 	}
 }
 
-func timerNotStored(r *rig) {
-	id := r.timed()
-	r.write(id, "## Notes\n\nx\n")
+func timerNotStored(r *env) {
+	id := r.createTimed()
+	r.appendBody(id, "## Notes\n\nx\n")
 	tries := 0
-	r.disk.do(func([]journal.Commit) error {
+	r.store.beforeCommit(func([]journal.Commit) error {
 		tries++
 		return errDisk
 	})
-	r.pass(time.Hour + 31*time.Second)
-	if got := r.task(id); got.Status != "waiting" || tries != 3 {
+	r.passTime(time.Hour + 31*time.Second)
+	if got := r.storedTask(id); got.Status != "waiting" || tries != 3 {
 		r.t.Fatalf("%s after %d tries", got.Status, tries)
 	}
-	r.disk.do(nil)
-	r.pass(15 * time.Second)
-	if got := r.task(id); got.Status != "done" {
+	r.store.beforeCommit(nil)
+	r.passTime(15 * time.Second)
+	if got := r.storedTask(id); got.Status != "done" {
 		r.t.Errorf("the disk works again: %s", got.Status)
 	}
 }
 
-func deadlineAway(r *rig) {
-	id := r.create("a")
+func deadlineAway(r *env) {
+	id := r.createTask("a")
 	synctest.Wait()
 	r.Close()
-	r.pass(24 * time.Hour)
-	r.start()
+	r.passTime(24 * time.Hour)
+	r.openRuntime()
 	synctest.Wait()
-	if got := r.task(id); got.Counter("crash_count") != 1 {
-		r.t.Errorf("crashes %d, %s", got.Counter("crash_count"), got.Status)
+	if got := r.storedTask(id); got.CounterValue("crash_count") != 1 {
+		r.t.Errorf("crashes %d, %s", got.CounterValue("crash_count"), got.Status)
 	}
-	if r.count(id, journal.AgentOverdue) != 1 {
-		r.t.Errorf("entries %v", r.entries(id))
+	if r.countEntries(id, journal.AgentOverdue) != 1 {
+		r.t.Errorf("entries %v", r.storedEntries(id))
 	}
-	r.must(id, signal.Signal{Kind: signal.Request, Verb: "cancel"})
+	r.mustSend(id, signal.Signal{Kind: signal.Request, Verb: "cancel"})
 }

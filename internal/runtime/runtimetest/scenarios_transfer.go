@@ -19,85 +19,85 @@ func transferScenarios() []scenario {
 	}
 }
 
-func roundTrip(r *rig) {
-	working, over := r.create("a"), r.create("b")
-	r.settled(working)
-	r.settled(over)
-	r.write(working, "## Plan\n\nAPPROACH: x\n\n## Notes\n\n<kept> & exact\n")
-	r.to(working, "working")
-	r.settled(working)
-	r.to(over, "cancelled")
-	r.settled(over)
-	was := map[task.ID]string{working: r.whole(working), over: r.whole(over)}
+func roundTrip(r *env) {
+	working, over := r.createTask("a"), r.createTask("b")
+	r.waitSettled(working)
+	r.waitSettled(over)
+	r.appendBody(working, "## Plan\n\nAPPROACH: x\n\n## Notes\n\n<kept> & exact\n")
+	r.moveTo(working, "working")
+	r.waitSettled(working)
+	r.moveTo(over, "cancelled")
+	r.waitSettled(over)
+	was := map[task.ID]string{working: r.dumpTask(working), over: r.dumpTask(over)}
 	var export bytes.Buffer
-	r.check(r.Export(r.t.Context(), &export))
+	r.requireNoError(r.Export(r.t.Context(), &export))
 	r.Close()
 
-	r.build(1)
+	r.openWorld(1)
 	got, err := r.Restore(r.t.Context(), bytes.NewReader(export.Bytes()))
 	if err != nil || got.Tasks != 2 || len(got.Skipped) != 1 || !strings.HasPrefix(got.Skipped[0], "project p: ") {
 		r.t.Fatalf("restored %+v: %v", got, err)
 	}
 	for id, want := range was {
-		if got := r.whole(id); got != want {
+		if got := r.dumpTask(id); got != want {
 			r.t.Errorf("%s was\n%s\nand is\n%s", id, want, got)
 		}
 		r.shownWhole(id)
 	}
-	if got := r.task(r.create("c")); !got.Queued {
+	if got := r.storedTask(r.createTask("c")); !got.Queued {
 		r.t.Errorf("a workspace in use was given away: %q", got.Workspace)
 	}
-	r.must(working, signal.Signal{Kind: signal.Request, Verb: "cancel"})
+	r.mustSend(working, signal.Signal{Kind: signal.Request, Verb: "cancel"})
 	got, err = r.Restore(r.t.Context(), bytes.NewReader(export.Bytes()))
 	if err != nil || got.Tasks != 0 || len(got.Skipped) != 3 {
 		r.t.Errorf("restored again: %+v: %v", got, err)
 	}
 }
 
-func workspaceInUse(r *rig) { restoreBeside(r, "there", "here", "its workspace p--1 is held by task") }
+func workspaceInUse(r *env) { restoreBeside(r, "there", "here", "its workspace p--1 is held by task") }
 
-func branchInUse(r *rig) { restoreBeside(r, "same", "same", "works on branch same already") }
+func branchInUse(r *env) { restoreBeside(r, "same", "same", "works on branch same already") }
 
 // restoreBeside exports a task and restores it where another one is in its way.
-func restoreBeside(r *rig, there, here, why string) {
-	foreign := r.create(there)
-	r.settled(foreign)
+func restoreBeside(r *env, there, here, why string) {
+	foreign := r.createTask(there)
+	r.waitSettled(foreign)
 	var export bytes.Buffer
-	r.check(r.Export(r.t.Context(), &export))
+	r.requireNoError(r.Export(r.t.Context(), &export))
 	r.Close()
 
-	r.build(1)
-	own := r.create(here)
-	r.settled(own)
+	r.openWorld(1)
+	own := r.createTask(here)
+	r.waitSettled(own)
 	got, err := r.Restore(r.t.Context(), bytes.NewReader(export.Bytes()))
 	if err != nil || got.Tasks != 0 || len(got.Skipped) != 2 || !strings.Contains(got.Skipped[1], why) {
 		r.t.Fatalf("restored %+v: %v", got, err)
 	}
-	if now := r.task(own); now.Workspace != "p--1" {
+	if now := r.storedTask(own); now.Workspace != "p--1" {
 		r.t.Errorf("the task that was here is in %q now", now.Workspace)
 	}
 }
 
-// whole is everything that is known of a task.
-func (r *rig) whole(id task.ID) string {
+// dumpTask is everything that is known of a task.
+func (r *env) dumpTask(id task.ID) string {
 	r.t.Helper()
-	doc, err := r.shelf.Read("p", id)
-	r.check(err)
-	b, err := json.MarshalIndent([]any{r.task(id), r.entries(id), string(doc.Body())}, "", " ")
-	r.check(err)
+	doc, err := r.folders.Read("p", id)
+	r.requireNoError(err)
+	b, err := json.MarshalIndent([]any{r.storedTask(id), r.storedEntries(id), string(doc.Body())}, "", " ")
+	r.requireNoError(err)
 	return string(b)
 }
 
 // shownWhole makes sure that the folder shows the journal to its end.
-func (r *rig) shownWhole(id task.ID) {
+func (r *env) shownWhole(id task.ID) {
 	r.t.Helper()
-	last, err := r.shelf.LastSeq("p", id)
-	if want := r.task(id).Seq; err != nil || last != want {
+	last, err := r.folders.LastSeq("p", id)
+	if want := r.storedTask(id).Seq; err != nil || last != want {
 		r.t.Errorf("the folder shows %d of %d entries: %v", last, want, err)
 	}
 }
 
-func notAnExport(r *rig) {
+func notAnExport(r *env) {
 	const head = `{"kind":"orange","version":1}` + "\n"
 	for name, text := range map[string]string{
 		"nothing of ours":        "hello",

@@ -18,19 +18,19 @@ type scenario struct {
 	name  string
 	pool  int  // workspaces of project p
 	clock bool // it needs a time of its own, or must know that nothing moves
-	play  func(r *rig)
+	play  func(r *env)
 }
 
-func scenarios() []scenario {
+func allScenarios() []scenario {
 	return slices.Concat(effectScenarios(), queueScenarios(), agentScenarios(), storeScenarios(), timerScenarios(), folderScenarios(), transferScenarios())
 }
 
 // Run plays every scenario on a store in memory, each in a bubble with a time of its
 // own. A bubble also sees to it that Close leaves no goroutine behind.
 func Run(t *testing.T, open func(t *testing.T, s Setup) Runtime) {
-	for _, sc := range scenarios() {
+	for _, sc := range allScenarios() {
 		t.Run(sc.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { play(t, sc, memory, open) })
+			synctest.Test(t, func(t *testing.T) { playScenario(t, sc, memoryWorld, open) })
 		})
 	}
 }
@@ -38,139 +38,139 @@ func Run(t *testing.T, open func(t *testing.T, s Setup) Runtime) {
 // RunOn plays the scenarios that need no time of their own on worlds that are made
 // for each of them.
 func RunOn(t *testing.T, world func(t *testing.T) World, open func(t *testing.T, s Setup) Runtime) {
-	for _, sc := range scenarios() {
+	for _, sc := range allScenarios() {
 		if sc.clock {
 			continue
 		}
-		t.Run(sc.name, func(t *testing.T) { play(t, sc, world, open) })
+		t.Run(sc.name, func(t *testing.T) { playScenario(t, sc, world, open) })
 	}
 }
 
-func memory(*testing.T) World {
-	pages := NewPages()
-	return World{Store: NewMemory(), Folders: pages, Edit: pages.Edit}
+func memoryWorld(*testing.T) World {
+	pages := NewMemoryFolders()
+	return World{Store: NewMemoryStore(), Folders: pages, Edit: pages.Edit}
 }
 
-func play(t *testing.T, sc scenario, world func(*testing.T) World, open func(*testing.T, Setup) Runtime) {
-	r := &rig{t: t, world: world, open: open}
-	r.build(sc.pool)
+func playScenario(t *testing.T, sc scenario, world func(*testing.T) World, open func(*testing.T, Setup) Runtime) {
+	r := &env{t: t, world: world, open: open}
+	r.openWorld(sc.pool)
 	defer func() { r.Close() }()
 	sc.play(r)
 }
 
-// rig is a runtime at work, and what it works on.
-type rig struct {
-	t     *testing.T
-	world func(*testing.T) World
-	open  func(*testing.T, Setup) Runtime
-	edit  func(project string, id task.ID, change func(string) string) error
-	disk  *disk
-	shelf *shelf
-	stage *Stage
+// env is a runtime at work, and what it works on.
+type env struct {
+	t         *testing.T
+	world     func(*testing.T) World
+	open      func(*testing.T, Setup) Runtime
+	edit      func(project string, id task.ID, change func(string) string) error
+	store     *failingStore
+	folders   *failingFolders
+	performer *FakePerformer
 	Runtime
 }
 
-// build opens a runtime on a world of its own.
-func (r *rig) build(pool int) {
+// openWorld opens a runtime on a world of its own.
+func (r *env) openWorld(pool int) {
 	r.t.Helper()
 	w := r.world(r.t)
-	r.disk, r.shelf, r.stage, r.edit = &disk{Store: w.Store}, &shelf{Folders: w.Folders}, &Stage{}, w.Edit
-	r.check(w.Store.SaveProject(project(pool)))
-	r.start()
+	r.store, r.folders, r.performer, r.edit = &failingStore{Store: w.Store}, &failingFolders{Folders: w.Folders}, &FakePerformer{}, w.Edit
+	r.requireNoError(w.Store.SaveProject(testProject(pool)))
+	r.openRuntime()
 }
 
-func project(pool int) task.Project {
+func testProject(pool int) task.Project {
 	return task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: pool}
 }
 
-func (r *rig) start() {
+func (r *env) openRuntime() {
 	r.t.Helper()
-	r.Runtime = r.open(r.t, Setup{Store: r.disk, Folders: r.shelf, Stage: r.stage, Library: library})
+	r.Runtime = r.open(r.t, Setup{Store: r.store, Folders: r.folders, Performer: r.performer, Library: ownWorkflows})
 }
 
-func (r *rig) check(err error) {
+func (r *env) requireNoError(err error) {
 	r.t.Helper()
 	if err != nil {
 		r.t.Fatal(err)
 	}
 }
 
-func wish(branch string) signal.Wish {
-	return signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Branch: branch, Summary: "s", Spawn: true}}
+func newTask(branch string) signal.NewTask {
+	return signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Branch: branch, Summary: "s", Spawn: true}}
 }
 
-// create begins a task that starts as soon as it can.
-func (r *rig) create(branch string) task.ID {
+// createTask begins a task that starts as soon as it can.
+func (r *env) createTask(branch string) task.ID {
 	r.t.Helper()
-	a, err := r.Create(r.t.Context(), wish(branch))
+	a, err := r.Create(r.t.Context(), newTask(branch))
 	if err != nil || a.Decision.Refused != "" {
 		r.t.Fatal(err, a.Decision.Refused)
 	}
 	return a.Task.ID
 }
 
-// send submits a signal, from a person if it does not say from whom.
-func (r *rig) send(id task.ID, sig signal.Signal) engine.Answer {
+// sendSignal submits a signal, from a person if it does not say from whom.
+func (r *env) sendSignal(id task.ID, sig signal.Signal) engine.Answer {
 	r.t.Helper()
-	a, err := r.sendWith(r.t.Context(), id, sig)
-	r.check(err)
+	a, err := r.sendSignalWith(r.t.Context(), id, sig)
+	r.requireNoError(err)
 	return a
 }
 
-func (r *rig) sendWith(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
+func (r *env) sendSignalWith(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error) {
 	if sig.Actor == "" {
 		sig.Actor = task.Human
 	}
 	return r.Submit(ctx, id, sig)
 }
 
-// must submits a signal that is not refused.
-func (r *rig) must(id task.ID, sig signal.Signal) engine.Answer {
+// mustSend submits a signal that is not refused.
+func (r *env) mustSend(id task.ID, sig signal.Signal) engine.Answer {
 	r.t.Helper()
-	a := r.send(id, sig)
+	a := r.sendSignal(id, sig)
 	if a.Decision.Refused != "" {
 		r.t.Fatalf("%s %s%s: %s", sig.Kind, sig.To, sig.Verb, a.Decision.Refused)
 	}
 	return a
 }
 
-func (r *rig) to(id task.ID, status string) engine.Answer {
+func (r *env) moveTo(id task.ID, status string) engine.Answer {
 	r.t.Helper()
-	return r.must(id, signal.Signal{Kind: signal.Request, To: status})
+	return r.mustSend(id, signal.Signal{Kind: signal.Request, To: status})
 }
 
-func (r *rig) exit(id task.ID, role string) engine.Answer {
+func (r *env) crashAgent(id task.ID, role string) engine.Answer {
 	r.t.Helper()
-	return r.must(id, signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: role, Code: 1})
+	return r.mustSend(id, signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: role, Code: 1})
 }
 
-// ends lets an agent end by itself, its work done.
-func (r *rig) ends(id task.ID, role string) engine.Answer {
+// endAgent lets an agent end by itself, its work done.
+func (r *env) endAgent(id task.ID, role string) engine.Answer {
 	r.t.Helper()
-	return r.must(id, signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: role})
+	return r.mustSend(id, signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: role})
 }
 
-// task is the record as the store has it.
-func (r *rig) task(id task.ID) task.Task {
+// storedTask is the record as the store has it.
+func (r *env) storedTask(id task.ID) task.Task {
 	r.t.Helper()
-	t, ok, err := r.disk.Task(id)
+	t, ok, err := r.store.Task(id)
 	if err != nil || !ok {
 		r.t.Fatalf("task %s: %v, %v", id, ok, err)
 	}
 	return t
 }
 
-func (r *rig) entries(id task.ID) []journal.Entry {
+func (r *env) storedEntries(id task.ID) []journal.Entry {
 	r.t.Helper()
-	list, err := r.disk.Journal(id, 0)
-	r.check(err)
+	list, err := r.store.Journal(id, 0)
+	r.requireNoError(err)
 	return list
 }
 
-// count counts the entries of a task by type.
-func (r *rig) count(id task.ID, typ journal.Type) (n int) {
+// countEntries counts the entries of a task by type.
+func (r *env) countEntries(id task.ID, typ journal.Type) (n int) {
 	r.t.Helper()
-	for _, e := range r.entries(id) {
+	for _, e := range r.storedEntries(id) {
 		if e.Type == typ {
 			n++
 		}
@@ -178,31 +178,31 @@ func (r *rig) count(id task.ID, typ journal.Type) (n int) {
 	return n
 }
 
-// write adds to the body of TASK.md, as an agent does.
-func (r *rig) write(id task.ID, text string) {
+// appendBody adds to the body of TASK.md, as an agent does.
+func (r *env) appendBody(id task.ID, text string) {
 	r.t.Helper()
-	r.check(r.edit("p", id, func(have string) string { return have + "\n" + text }))
+	r.requireNoError(r.edit("p", id, func(have string) string { return have + "\n" + text }))
 }
 
-// text is TASK.md.
-func (r *rig) text(id task.ID) string {
+// taskText is TASK.md.
+func (r *env) taskText(id task.ID) string {
 	r.t.Helper()
-	doc, err := r.shelf.Read("p", id)
-	r.check(err)
+	doc, err := r.folders.Read("p", id)
+	r.requireNoError(err)
 	return string(doc.Bytes())
 }
 
 // patience is how long the suite waits for what must come.
 const patience = 20 * time.Second
 
-// until waits, commit by commit, for something that must come.
-func (r *rig) until(what string, holds func() bool) {
+// waitUntil waits, commit by commit, for something that must come.
+func (r *env) waitUntil(what string, holds func() bool) {
 	r.t.Helper()
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	for {
-		_, more, err := r.Follow(0, "", 1)
-		r.check(err)
+		_, more, err := r.FollowJournal(0, "", 1)
+		r.requireNoError(err)
 		if holds() {
 			return
 		}
@@ -214,30 +214,30 @@ func (r *rig) until(what string, holds func() bool) {
 	}
 }
 
-// settled waits until nothing is owed to the task and its folder shows that. What is
+// waitSettled waits until nothing is owed to the task and its folder shows that. What is
 // refused has waited until the news before it was shown.
-func (r *rig) settled(id task.ID) task.Task {
+func (r *env) waitSettled(id task.ID) task.Task {
 	r.t.Helper()
-	r.until("nothing is pending", func() bool { return len(r.task(id).Pending) == 0 })
-	r.send(id, signal.Signal{Kind: signal.Request})
-	return r.task(id)
+	r.waitUntil("nothing is pending", func() bool { return len(r.storedTask(id).Pending) == 0 })
+	r.sendSignal(id, signal.Signal{Kind: signal.Request})
+	return r.storedTask(id)
 }
 
-// pass lets time go by, in a bubble.
-func (r *rig) pass(d time.Duration) {
+// passTime lets time go by, in a bubble.
+func (r *env) passTime(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// review brings a new task to agent-review.
-func (r *rig) review(branch string) task.ID {
+// createInReview brings a new task to agent-review.
+func (r *env) createInReview(branch string) task.ID {
 	r.t.Helper()
-	id := r.create(branch)
-	r.settled(id)
-	r.write(id, "## Plan\n\nAPPROACH: x\n")
-	r.to(id, "working")
-	r.write(id, "## Handoff\n\nDONE: x\n")
-	r.to(id, "agent-review")
-	r.settled(id)
+	id := r.createTask(branch)
+	r.waitSettled(id)
+	r.appendBody(id, "## Plan\n\nAPPROACH: x\n")
+	r.moveTo(id, "working")
+	r.appendBody(id, "## Handoff\n\nDONE: x\n")
+	r.moveTo(id, "agent-review")
+	r.waitSettled(id)
 	return id
 }

@@ -21,10 +21,10 @@ const patience = time.Minute
 // again by its owner; one whose owner is gone does not block the issue for ever.
 const claimFor = 2 * time.Hour
 
-// Change does to a task's issue what an effect asks for. What the tracker refuses cannot
+// ChangeCard does to a task's issue what an effect asks for. What the tracker refuses cannot
 // be done later either: it is left out, with a note; a column that it does not know is a
 // mistake that a person must mend.
-func (o *Office) Change(ctx context.Context, t task.Task, e task.Effect) (note string, err error) {
+func (o *Service) ChangeCard(ctx context.Context, t task.Task, e task.Effect) (note string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	name, key, ok := tracker.ParseRef(t.TrackerRef)
@@ -38,92 +38,92 @@ func (o *Office) Change(ctx context.Context, t task.Task, e task.Effect) (note s
 	if !slices.ContainsFunc(list, func(cfg tracker.Config) bool { return cfg.Name == name }) {
 		return fmt.Sprintf("there is no tracker %q any more: it is left out", name), nil
 	}
-	d, err := o.open(name)
+	d, err := o.openTracker(name)
 	if err != nil {
 		return "", err
 	}
 	c := changeOf(&d.cfg, &t, &e)
 	if e.Do == workflow.ClaimCard || e.Do == workflow.ReleaseCard {
-		if err := o.claim(&t, &e); err != nil {
+		if err := o.updateClaim(&t, &e); err != nil {
 			return "", err
 		}
 	}
 	if e.Do == workflow.DescribeCard && e.Arg != "" {
-		is, err := d.desk.Issue(ctx, key)
+		is, err := d.client.Issue(ctx, key)
 		if err == nil && board.Fingerprint(is.Card.Description) != e.Arg && is.Card.Description != e.Text {
 			return "the description was changed meanwhile: it is left as it is", nil
 		}
 	}
-	if e.Do == workflow.MoveCard && e.Aside {
+	if e.Do == workflow.MoveCard && e.NonBlocking {
 		done := false
-		if note, done, err = o.hearFirst(ctx, d, t.ID, key, c.Column); done || err != nil {
-			return o.undone(ctx, d, note, err)
+		if note, done, err = o.applyNewsFirst(ctx, d, t.ID, key, c.Column); done || err != nil {
+			return o.resolveUndone(ctx, d, note, err)
 		}
 	}
-	is, err := d.desk.Apply(ctx, key, c)
+	is, err := d.client.Apply(ctx, key, c)
 	var no *board.Refusal
 	switch {
-	case errors.As(err, &no) && e.Do == workflow.MoveCard && e.Aside:
+	case errors.As(err, &no) && e.Do == workflow.MoveCard && e.NonBlocking:
 		return "", task.Mistakef("%s: %v; orange tracker add %s --column %q=... names another", t.TrackerRef, err, name, e.Arg)
 	case errors.As(err, &no):
 		return err.Error(), nil
 	case err != nil:
-		return o.undone(ctx, d, note, err)
+		return o.resolveUndone(ctx, d, note, err)
 	}
 	o.keepOwn(name, &is, c.Column)
 	return note, nil
 }
 
-// undone is how a change ends that was not made. An issue that is gone needs none; but a
+// resolveUndone is how a change ends that was not made. An issue that is gone needs none; but a
 // tracker that shows us nothing at all says the same of every issue.
-func (o *Office) undone(ctx context.Context, d *opened, note string, err error) (string, error) {
+func (o *Service) resolveUndone(ctx context.Context, d *connection, note string, err error) (string, error) {
 	if !errors.Is(err, tracker.ErrNotFound) {
 		return note, err
 	}
-	if _, hidden := d.desk.Words(ctx); hidden != nil {
+	if _, hidden := d.client.Words(ctx); hidden != nil {
 		return "", fmt.Errorf("%w, and neither is the tracker: %w", err, hidden)
 	}
 	return err.Error(), nil
 }
 
-// hearFirst lets a task hear that somebody moved its issue before Orange moves it on. It
+// applyNewsFirst lets a task hear that somebody moved its issue before Orange moves it on. It
 // is done if the task is by now where the issue is, through that or anything else: a move
 // that is owed later sees to it. Otherwise the issue is to follow its task.
-func (o *Office) hearFirst(ctx context.Context, d *opened, id task.ID, key, target string) (note string, done bool, err error) {
-	is, err := d.desk.Issue(ctx, key)
+func (o *Service) applyNewsFirst(ctx context.Context, d *connection, id task.ID, key, target string) (note string, done bool, err error) {
+	is, err := d.client.Issue(ctx, key)
 	if err != nil {
 		return "", false, err
 	}
 	have := is.Card.Column
-	g, err := o.glance(d, id, &is)
+	g, err := o.newIssueUpdate(d, id, &is)
 	if err != nil || sameName(have, target) || g.def.Board != nil {
 		return "", false, err
 	}
-	if g.elsewhere() {
+	if g.wasMoved() {
 		note = "somebody moved it to " + oneLine(have) + " meanwhile"
 		o.Log.Info("a move that nobody asked for", "component", "track", "task", id, "issue", key, "column", oneLine(have))
-		if err := g.moved(ctx); err != nil {
+		if err := g.reportMove(ctx); err != nil {
 			return "", false, err
 		}
 		if _, err := o.Store.KeepIssue(d.cfg.Name, is); err != nil { // it is heard
 			return "", false, err
 		}
 	}
-	if sameName(o.wants(&d.cfg, g.t), have) && (note != "" || owes(&d.cfg, g.t, have)) {
+	if sameName(o.wantedColumn(&d.cfg, g.t), have) && (note != "" || owesMove(&d.cfg, g.t, have)) {
 		return cmp.Or(note, "the task is by now where its issue is"), true, nil
 	}
 	return note, false, nil
 }
 
-// Mend changes an issue that no task changes.
-func (o *Office) Mend(ctx context.Context, name, key string, c board.Change) (tracker.Issue, error) {
+// ChangeIssue changes an issue that no task changes.
+func (o *Service) ChangeIssue(ctx context.Context, name, key string, c board.Change) (tracker.Issue, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	d, err := o.open(name)
+	d, err := o.openTracker(name)
 	if err != nil {
 		return tracker.Issue{}, err
 	}
-	is, err := d.desk.Apply(ctx, key, c)
+	is, err := d.client.Apply(ctx, key, c)
 	if err == nil {
 		o.keepOwn(name, &is, c.Column)
 	}
@@ -132,7 +132,7 @@ func (o *Office) Mend(ctx context.Context, name, key string, c board.Change) (tr
 
 // keepOwn keeps an issue that was just changed, and maybe moved to a column. That somebody
 // else moved it meanwhile is for the next look at the tracker to find.
-func (o *Office) keepOwn(name string, is *tracker.Issue, to string) {
+func (o *Service) keepOwn(name string, is *tracker.Issue, to string) {
 	have, ok, err := o.Store.KeptIssue(name, is.Key)
 	if err == nil && ok && !sameName(to, is.Card.Column) && !sameName(have.Card.Column, is.Card.Column) {
 		return
@@ -141,7 +141,7 @@ func (o *Office) keepOwn(name string, is *tracker.Issue, to string) {
 		_, err = o.Store.KeepIssue(name, *is)
 	}
 	if err != nil {
-		o.warn("keep an issue", "tracker", name, "issue", is.Key, "error", err)
+		o.logWarning("keep an issue", "tracker", name, "issue", is.Key, "error", err)
 	}
 }
 
@@ -155,7 +155,7 @@ func changeOf(cfg *tracker.Config, t *task.Task, e *task.Effect) board.Change {
 	case workflow.TagCard:
 		c.AddTags, c.RemoveTags = e.Tags, e.Untags
 	case workflow.MoveCard:
-		c.Column = cfg.Column(e.Arg)
+		c.Column = cfg.ColumnName(e.Arg)
 	case workflow.CommentCard:
 		c.Comment = e.Text
 		if e.Role != "" {
@@ -175,9 +175,9 @@ func changeOf(cfg *tracker.Config, t *task.Task, e *task.Effect) board.Change {
 	return c
 }
 
-// claim takes or gives back the lease that a claim is. It is between tasks of this data
+// updateClaim takes or gives back the lease that a claim is. It is between tasks of this data
 // folder; that somebody else's tag is on the issue is for the workflow to look at.
-func (o *Office) claim(t *task.Task, e *task.Effect) error {
+func (o *Service) updateClaim(t *task.Task, e *task.Effect) error {
 	if e.Do == workflow.ReleaseCard {
 		return o.Store.ReleaseLease(t.TrackerRef, string(t.ID))
 	}
@@ -189,27 +189,27 @@ func (o *Office) claim(t *task.Task, e *task.Effect) error {
 	return err
 }
 
-// Look shows a task's issue as it is now.
-func (o *Office) Look(ctx context.Context, t task.Task) (*board.Face, error) {
+// ReadCard shows a task's issue as it is now.
+func (o *Service) ReadCard(ctx context.Context, t task.Task) (*board.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	name, key, _ := tracker.ParseRef(t.TrackerRef)
-	d, err := o.open(name)
+	d, err := o.openTracker(name)
 	if err != nil {
 		return nil, err
 	}
-	is, err := d.desk.Issue(ctx, key)
+	is, err := d.client.Issue(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	o.keepOwn(name, &is, is.Card.Column) // whoever moved it, the task sees it now
-	face := is.Card.Face()
+	face := is.Card.Snapshot()
 	return &face, nil
 }
 
-// Shown is a task's issue for its agents, as it was last read, with the words of those
+// CardForAgents is a task's issue for its agents, as it was last read, with the words of those
 // only whose words count.
-func (o *Office) Shown(t *task.Task) (board.Card, []board.Comment, bool) {
+func (o *Service) CardForAgents(t *task.Task) (board.Card, []board.Comment, bool) {
 	name, key, ok := tracker.ParseRef(t.TrackerRef)
 	if !ok {
 		return board.Card{}, nil, false
@@ -224,7 +224,7 @@ func (o *Office) Shown(t *task.Task) (board.Card, []board.Comment, bool) {
 	}
 	var said []board.Comment
 	for i, c := range is.Comments {
-		if counts(&cfg, &c) {
+		if isForAgents(&cfg, &c) {
 			said = append(said, board.Comment{Number: i + 1, Author: c.Author, At: c.At, Text: c.Text})
 		}
 	}

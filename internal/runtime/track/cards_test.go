@@ -31,8 +31,8 @@ func TestWhatAnEffectDoesToAnIssue(t *testing.T) {
 		}},
 		"a tag":                      {effect: task.Effect{Do: workflow.TagCard, Tags: []string{"BUG"}}, holds: func(is *tracker.Issue) bool { return len(is.Card.Tags) == 1 && is.Card.Tags[0] == "bug" }},
 		"a tag that is not known":    {effect: task.Effect{Do: workflow.TagCard, Tags: []string{"nope"}}, note: `tag "nope" is not known`, holds: func(is *tracker.Issue) bool { return len(is.Card.Tags) == 0 }},
-		"a move":                     {effect: task.Effect{Do: workflow.MoveCard, Arg: "Finished", Aside: true}, holds: func(is *tracker.Issue) bool { return is.Card.Column == "Finished" }},
-		"a move to nowhere":          {effect: task.Effect{Do: workflow.MoveCard, Arg: "Nope", Aside: true}, err: `orange tracker add lin --column "Nope"=... names another`, holds: func(is *tracker.Issue) bool { return is.Card.Column == "Started" }},
+		"a move":                     {effect: task.Effect{Do: workflow.MoveCard, Arg: "Finished", NonBlocking: true}, holds: func(is *tracker.Issue) bool { return is.Card.Column == "Finished" }},
+		"a move to nowhere":          {effect: task.Effect{Do: workflow.MoveCard, Arg: "Nope", NonBlocking: true}, err: `orange tracker add lin --column "Nope"=... names another`, holds: func(is *tracker.Issue) bool { return is.Card.Column == "Started" }},
 		"a worker's move to nowhere": {effect: task.Effect{Do: workflow.MoveCard, Arg: "Nope"}, note: `column "Nope" is not known`, holds: func(is *tracker.Issue) bool { return is.Card.Column == "Started" }},
 		"a description":              {effect: task.Effect{Do: workflow.DescribeCard, Text: "New.", Arg: fingerprint}, holds: func(is *tracker.Issue) bool { return is.Card.Description == "New." }},
 		"a description that was changed meanwhile": {effect: task.Effect{Do: workflow.DescribeCard, Text: "New.", Arg: board.Fingerprint("another")}, note: "the description was changed meanwhile: it is left as it is",
@@ -44,7 +44,7 @@ func TestWhatAnEffectDoesToAnIssue(t *testing.T) {
 				r.hub.change("ENG-1", func(is *tracker.Issue) { is.Card.Description = "as it was" })
 				tt.effect.ID = "x/1/0"
 				for range 2 { // as if the first answer was lost
-					note, err := r.office.Change(t.Context(), r.of("ENG-1"), tt.effect)
+					note, err := r.office.ChangeCard(t.Context(), r.of("ENG-1"), tt.effect)
 					if (err != nil) != (tt.err != "") || err != nil && !strings.Contains(err.Error(), tt.err) || !strings.Contains(note, tt.note) || (note == "") != (tt.note == "") {
 						t.Fatalf("%q, %v", note, err)
 					}
@@ -151,7 +151,7 @@ func readOnly(op, _ string) error {
 
 // joan is a tracker whose cards the workflow reads.
 func joan(r *rig) {
-	def, err := r.tasks.Choose("joan-board", "p")
+	def, err := r.tasks.ChooseWorkflow("joan-board", "p")
 	check(r.t, err)
 	r.hub.columns = def.Board.Vocabulary().Columns
 	r.hub.tags = def.Board.Vocabulary().Tags
@@ -167,8 +167,8 @@ func TestAWorkflowThatReadsItsCards(t *testing.T) {
 			t.Fatalf("%+v", c)
 		}
 		was := r.of("1")
-		if was.Face == nil || was.Face.Column != "Analyse" || len(was.Attempts) > 0 {
-			t.Fatalf("%s, %+v", was.Status, was.Face)
+		if was.CardSnapshot == nil || was.CardSnapshot.Column != "Analyse" || len(was.Attempts) > 0 {
+			t.Fatalf("%s, %+v", was.Status, was.CardSnapshot)
 		}
 		if report := r.sync(); len(report.News)+len(report.Drift) > 0 {
 			t.Errorf("nothing happened: %+v", report)

@@ -28,9 +28,9 @@ const (
 
 // Dispatch looks at a tracker and makes tasks of the issues that are next. Dry, it only
 // says what it would do.
-func (o *Office) Dispatch(ctx context.Context, name string, dry bool) (tracker.Round, error) {
+func (o *Service) Dispatch(ctx context.Context, name string, dry bool) (tracker.Round, error) {
 	out := tracker.Round{Tracker: name, Choices: []tracker.Choice{}}
-	d, err := o.open(name)
+	d, err := o.openTracker(name)
 	if err != nil {
 		return out, err
 	}
@@ -38,38 +38,38 @@ func (o *Office) Dispatch(ctx context.Context, name string, dry bool) (tracker.R
 	defer d.busy.Unlock()
 	if dry { // nobody hears anything
 		out.Report = tracker.Report{Tracker: name, News: []string{}, Drift: []tracker.Drift{}}
-		out.Choices, err = o.round(ctx, d, true)
+		out.Choices, err = o.runRound(ctx, d, true)
 		return out, err
 	}
 	var trouble error
-	if out.Report, trouble, err = o.sync(ctx, d); err == nil {
-		out.Choices, err = o.round(ctx, d, false)
+	if out.Report, trouble, err = o.syncTracker(ctx, d); err == nil {
+		out.Choices, err = o.runRound(ctx, d, false)
 		out.Report.Drift = append(out.Report.Drift, o.refusedBy(name)...)
 	}
-	o.synced(ctx, name, cmp.Or(err, trouble))
+	o.recordSync(ctx, name, cmp.Or(err, trouble))
 	return out, err
 }
 
-// round is one turn of the dispatcher.
-func (o *Office) round(ctx context.Context, d *opened, dry bool) ([]tracker.Choice, error) {
-	def, err := o.Tasks.Choose(d.cfg.Workflow, d.cfg.Project)
+// runRound is one turn of the dispatcher.
+func (o *Service) runRound(ctx context.Context, d *connection, dry bool) ([]tracker.Choice, error) {
+	def, err := o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project)
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := o.Store.Tracked(d.cfg.Ref(""))
+	tasks, err := o.Store.Tracked(d.cfg.IssueRef(""))
 	if err != nil {
 		return nil, err
 	}
-	if err := knows(ctx, d, def); err != nil {
+	if err := requireEligibleColumn(ctx, d, def); err != nil {
 		return nil, err
 	}
-	list, err := o.candidates(ctx, d, def, tasks, dry)
+	list, err := o.loadCandidates(ctx, d, def, tasks, dry)
 	if err != nil {
 		return nil, err
 	}
-	choices := tracker.Pick(list, cmp.Or(d.cfg.Max, defaultMax)-o.atWork(tasks))
+	choices := tracker.PickIssues(list, cmp.Or(d.cfg.Max, defaultMax)-o.countAtWork(tasks))
 	for i := range choices {
-		choices[i].Ref = d.cfg.Ref(choices[i].Key)
+		choices[i].Ref = d.cfg.IssueRef(choices[i].Key)
 	}
 	if dry {
 		return choices, nil
@@ -82,7 +82,7 @@ func (o *Office) round(ctx context.Context, d *opened, dry bool) ([]tracker.Choi
 			continue
 		}
 		at := slices.IndexFunc(list, func(o tracker.Candidate) bool { return o.Issue.Key == c.Key })
-		id, err := o.begin(ctx, d, def, &list[at].Issue)
+		id, err := o.beginTask(ctx, d, def, &list[at].Issue)
 		if err != nil {
 			why := oneLine(err.Error())
 			c.Dispatch, c.Reason = false, "no task could be made: "+why
@@ -90,22 +90,22 @@ func (o *Office) round(ctx context.Context, d *opened, dry bool) ([]tracker.Choi
 			continue
 		}
 		c.Task = string(id)
-		if tasks, err = o.Store.Tracked(d.cfg.Ref("")); err != nil {
+		if tasks, err = o.Store.Tracked(d.cfg.IssueRef("")); err != nil {
 			return choices, err
 		}
 	}
-	return choices, o.wake(ctx, d, tasks)
+	return choices, o.startReadyParents(ctx, d, tasks)
 }
 
-// wake lets parents begin whose parts are there by now, or have none that is open.
-func (o *Office) wake(ctx context.Context, d *opened, tasks []task.Task) error {
+// startReadyParents lets parents begin whose parts are there by now, or have none that is open.
+func (o *Service) startReadyParents(ctx context.Context, d *connection, tasks []task.Task) error {
 	for i := range tasks {
 		t := &tasks[i]
 		def, err := o.Tasks.Definition(t)
-		if err != nil || !asleep(def, t) || t.ID != taskID(d.desk.salt, t.TrackerRef, tasks[:i]) {
+		if err != nil || !neverBegan(def, t) || t.ID != taskID(d.client.salt, t.TrackerRef, tasks[:i]) {
 			continue
 		}
-		key, _ := d.cfg.Key(t.TrackerRef)
+		key, _ := d.cfg.IssueKey(t.TrackerRef)
 		is, _, err := o.Store.KeptIssue(d.cfg.Name, key)
 		if err != nil {
 			return err
@@ -121,9 +121,9 @@ func (o *Office) wake(ctx context.Context, d *opened, tasks []task.Task) error {
 	return nil
 }
 
-// asleep says that a task was made and never began.
-func asleep(def *workflow.Definition, t *task.Task) bool {
-	s, ok := def.State(t.Status)
+// neverBegan says that a task was made and never began.
+func neverBegan(def *workflow.Definition, t *task.Task) bool {
+	s, ok := def.StateNamed(t.Status)
 	return ok && s.Kind == workflow.Queued && t.Visit == 1 && !t.Queued && !t.Paused && !t.Deleted
 }
 
@@ -131,10 +131,10 @@ func hasOpen(links []tracker.Link) bool {
 	return slices.ContainsFunc(links, func(l tracker.Link) bool { return !l.Closed })
 }
 
-// candidates reads the issues that may be next, whole, the most urgent first. Nothing
+// loadCandidates reads the issues that may be next, whole, the most urgent first. Nothing
 // begins of an issue that was not read: nobody knows who holds it back.
-func (o *Office) candidates(ctx context.Context, d *opened, def *workflow.Definition, tasks []task.Task, dry bool) ([]tracker.Candidate, error) {
-	list, err := d.desk.List(ctx, tracker.Query{Columns: eligible(&d.cfg, def)})
+func (o *Service) loadCandidates(ctx context.Context, d *connection, def *workflow.Definition, tasks []task.Task, dry bool) ([]tracker.Candidate, error) {
+	list, err := d.client.List(ctx, tracker.Query{Columns: eligibleColumns(&d.cfg, def)})
 	if err != nil {
 		return nil, fmt.Errorf("list the issues: %w", err)
 	}
@@ -152,7 +152,7 @@ func (o *Office) candidates(ctx context.Context, d *opened, def *workflow.Defini
 			c.Held = fmt.Sprintf("%d issues are looked at before it", maxLook)
 		} else if c.Task == "" {
 			looked++
-			whole, err := d.desk.Issue(ctx, is.Key)
+			whole, err := d.client.Issue(ctx, is.Key)
 			switch {
 			case errors.Is(err, tracker.ErrNotFound):
 				continue
@@ -168,7 +168,7 @@ func (o *Office) candidates(ctx context.Context, d *opened, def *workflow.Defini
 						return nil, err
 					}
 				}
-				o.weigh(d, def, &c)
+				o.weighCandidate(d, def, &c)
 			}
 		}
 		out = append(out, c)
@@ -176,17 +176,17 @@ func (o *Office) candidates(ctx context.Context, d *opened, def *workflow.Defini
 	return out, nil
 }
 
-// weigh notes what speaks against an issue.
-func (o *Office) weigh(d *opened, def *workflow.Definition, c *tracker.Candidate) {
-	orders := tracker.OrdersIn(c.Issue.Comments, d.cfg.Allows)
+// weighCandidate notes what speaks against an issue.
+func (o *Service) weighCandidate(d *connection, def *workflow.Definition, c *tracker.Candidate) {
+	orders := tracker.OrdersIn(c.Issue.Comments, d.cfg.AllowsAuthor)
 	if orders.Hold != nil {
-		c.Held = holds(orders.Hold)
+		c.Held = describeHold(orders.Hold)
 	}
 	c.Priority = c.Issue.Priority
 	if orders.Priority != nil {
 		c.Priority = orders.Priority.Priority
 	}
-	c.Stranger = len(d.cfg.Authors) > 0 && !d.cfg.Allows(c.Issue.Card.Author)
+	c.Stranger = len(d.cfg.Authors) > 0 && !d.cfg.AllowsAuthor(c.Issue.Card.Author)
 	if !isEligible(&d.cfg, def, &c.Issue) {
 		c.Held = "it was moved to " + c.Issue.Card.Column + " meanwhile"
 	}
@@ -199,14 +199,14 @@ func (o *Office) weigh(d *opened, def *workflow.Definition, c *tracker.Candidate
 
 // workedOn is the task of an issue: the last one that was made, unless that is over and
 // somebody sent the issue back since.
-func (o *Office) workedOn(tasks []task.Task, cfg *tracker.Config, is *tracker.Issue) (string, error) {
-	ref := cfg.Ref(is.Key)
+func (o *Service) workedOn(tasks []task.Task, cfg *tracker.Config, is *tracker.Issue) (string, error) {
+	ref := cfg.IssueRef(is.Key)
 	for i := len(tasks) - 1; i >= 0; i-- {
 		t := &tasks[i]
 		if t.TrackerRef != ref || t.Deleted {
 			continue
 		}
-		if def, err := o.Tasks.Definition(t); err == nil && over(def, t) {
+		if def, err := o.Tasks.Definition(t); err == nil && isOver(def, t) {
 			if back, err := o.Store.Acted(ref, cameBack(t.ID)); back || err != nil {
 				return "", err
 			}
@@ -221,7 +221,7 @@ func cameBack(id task.ID) string { return "back/" + string(id) }
 
 // noteReturn notes an issue that was elsewhere and is to be worked on again, although
 // its last task is over.
-func (o *Office) noteReturn(d *opened, def *workflow.Definition, tasks []task.Task, is *tracker.Issue) error {
+func (o *Service) noteReturn(d *connection, def *workflow.Definition, tasks []task.Task, is *tracker.Issue) error {
 	was, ok, err := o.Store.KeptIssue(d.cfg.Name, is.Key)
 	if err != nil || !ok || sameName(was.Card.Column, is.Card.Column) || !isEligible(&d.cfg, def, is) {
 		return err
@@ -230,44 +230,44 @@ func (o *Office) noteReturn(d *opened, def *workflow.Definition, tasks []task.Ta
 	if err != nil || id == "" {
 		return err
 	}
-	return o.Store.SetActed(d.cfg.Ref(is.Key), cameBack(task.ID(id)))
+	return o.Store.SetActed(d.cfg.IssueRef(is.Key), cameBack(task.ID(id)))
 }
 
-// atWork counts the tasks that keep an agent busy or wait for one.
-func (o *Office) atWork(tasks []task.Task) (n int) {
+// countAtWork counts the tasks that keep an agent busy or wait for one.
+func (o *Service) countAtWork(tasks []task.Task) (n int) {
 	for i := range tasks {
 		t := &tasks[i]
 		def, err := o.Tasks.Definition(t)
-		if err != nil || over(def, t) || t.Paused || t.Held != "" {
+		if err != nil || isOver(def, t) || t.Paused || t.WorkFailed != "" {
 			continue
 		}
-		if s, ok := def.State(t.Status); ok && (s.Kind == workflow.Agent || s.Kind == workflow.Queued && t.Queued) {
+		if s, ok := def.StateNamed(t.Status); ok && (s.Kind == workflow.Agent || s.Kind == workflow.Queued && t.Queued) {
 			n++
 		}
 	}
 	return n
 }
 
-// begin makes the task of an issue, once: its id follows from the issue, and one that
+// beginTask makes the task of an issue, once: its id follows from the issue, and one that
 // somebody made meanwhile is the issue's.
-func (o *Office) begin(ctx context.Context, d *opened, def *workflow.Definition, is *tracker.Issue) (task.ID, error) {
-	ref, now := d.cfg.Ref(is.Key), o.Now()
+func (o *Service) beginTask(ctx context.Context, d *connection, def *workflow.Definition, is *tracker.Issue) (task.ID, error) {
+	ref, now := d.cfg.IssueRef(is.Key), o.Now()
 	if ok, err := o.Store.Lease(ref, dispatched, now.Add(leaseFor), now); err != nil || !ok {
 		return "", cmp.Or(err, errors.New("somebody else is making one"))
 	}
 	defer o.Store.ReleaseLease(ref, dispatched) //nolint:errcheck // it ends by itself
-	tasks, err := o.Store.Tracked(d.cfg.Ref(""))
+	tasks, err := o.Store.Tracked(d.cfg.IssueRef(""))
 	if err != nil {
 		return "", err
 	}
 	if id, err := o.workedOn(tasks, &d.cfg, is); err != nil || id != "" {
 		return task.ID(id), err
 	}
-	id, err := o.create(ctx, d, def, is, tasks)
+	id, err := o.createTask(ctx, d, def, is, tasks)
 	if err == nil {
 		return id, nil
 	}
-	if tasks, wrong := o.Store.Tracked(d.cfg.Ref("")); wrong == nil { // somebody may have made it meanwhile
+	if tasks, wrong := o.Store.Tracked(d.cfg.IssueRef("")); wrong == nil { // somebody may have made it meanwhile
 		if id, wrong := o.workedOn(tasks, &d.cfg, is); wrong == nil && id != "" {
 			return task.ID(id), nil
 		}
@@ -275,23 +275,23 @@ func (o *Office) begin(ctx context.Context, d *opened, def *workflow.Definition,
 	return "", err
 }
 
-// create makes the next task of an issue. A parent whose parts are still to be made waits
+// createTask makes the next task of an issue. A parent whose parts are still to be made waits
 // for them.
-func (o *Office) create(ctx context.Context, d *opened, def *workflow.Definition, is *tracker.Issue, tasks []task.Task) (task.ID, error) {
-	ref := d.cfg.Ref(is.Key)
+func (o *Service) createTask(ctx context.Context, d *connection, def *workflow.Definition, is *tracker.Issue, tasks []task.Task) (task.ID, error) {
+	ref := d.cfg.IssueRef(is.Key)
 	p, ok := o.Tasks.Project(d.cfg.Project)
 	if !ok {
 		return "", task.Mistakef("project %q is not registered: orange project add", d.cfg.Project)
 	}
 	waits := hasOpen(is.Children) && def.KnowsChildren()
-	w := signal.Wish{
+	w := signal.NewTask{
 		New: signal.New{
-			ID: taskID(d.desk.salt, ref, tasks), Project: p.Name, Summary: summary(&is.Card), Harness: d.cfg.Harness, Branch: branchOf(is),
+			ID: taskID(d.client.salt, ref, tasks), Project: p.Name, Summary: taskSummary(&is.Card), Harness: d.cfg.Harness, Branch: branchOf(is),
 			TrackerRef: ref, Spawn: !waits, Parent: o.parentOf(tasks, &d.cfg, is.Parent),
 		},
 		Workflow: d.cfg.Workflow, Context: contextOf(&d.cfg, is), Actor: task.Tracker,
 	}
-	via := signal.Via{Kind: signal.ViaTracker, Tracker: d.cfg.Name, Account: is.Card.Author}.Clean()
+	via := signal.Via{Kind: signal.ViaTracker, Tracker: d.cfg.Name, Account: is.Card.Author}.SanitizedCopy()
 	w.Via = &via
 	a, err := o.Tasks.Create(ctx, w)
 	var mistake *task.Mistake
@@ -319,23 +319,23 @@ func taskID(salt, ref string, tasks []task.Task) task.ID {
 }
 
 // parentOf is the task of a parent issue, "" if none is open: what is over takes no parts.
-func (o *Office) parentOf(tasks []task.Task, cfg *tracker.Config, key string) task.ID {
+func (o *Service) parentOf(tasks []task.Task, cfg *tracker.Config, key string) task.ID {
 	if key == "" {
 		return ""
 	}
 	for i := len(tasks) - 1; i >= 0; i-- {
 		t := &tasks[i]
-		if t.TrackerRef != cfg.Ref(key) {
+		if t.TrackerRef != cfg.IssueRef(key) {
 			continue
 		}
-		if def, err := o.Tasks.Definition(t); err == nil && !over(def, t) {
+		if def, err := o.Tasks.Definition(t); err == nil && !isOver(def, t) {
 			return t.ID
 		}
 	}
 	return ""
 }
 
-func summary(c *board.Card) string {
+func taskSummary(c *board.Card) string {
 	title := oneLine(c.Title)
 	if title == "" {
 		return "an issue without a title"
@@ -349,17 +349,17 @@ func contextOf(cfg *tracker.Config, is *tracker.Issue) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Issue %s of %s, written by %s:\n\n%s\n", is.Key, cfg.Name, cmp.Or(oneLine(is.Card.Author), "somebody"), strings.TrimSpace(is.Card.Description))
 	for _, c := range is.Comments {
-		if counts(cfg, &c) {
+		if isForAgents(cfg, &c) {
 			fmt.Fprintf(&b, "\n%s said on %s:\n\n%s\n", oneLine(c.Author), c.At.UTC().Format(time.DateOnly), strings.TrimSpace(c.Text))
 		}
 	}
-	return clip(b.String(), maxContext)
+	return clipText(b.String(), maxContext)
 }
 
-// counts says whether an agent is to read a comment: it is of somebody whose words count,
+// isForAgents says whether an agent is to read a comment: it is of somebody whose words count,
 // and not Orange's own, whosever account wrote that.
-func counts(cfg *tracker.Config, c *tracker.Comment) bool {
-	return cfg.Allows(c.Author) && !c.Bot && !strings.Contains(c.Text, tracker.Mark)
+func isForAgents(cfg *tracker.Config, c *tracker.Comment) bool {
+	return cfg.AllowsAuthor(c.Author) && !c.Bot && !strings.Contains(c.Text, tracker.Mark)
 }
 
 // maxContext bounds what an agent reads about an issue at first, in bytes.

@@ -133,7 +133,7 @@ func TestAnIssueThatSomebodyBeganMeanwhileHasATask(t *testing.T) {
 		other := r.newOffice()
 		defer other.Close()
 		began := false
-		r.tasks.before = func(w signal.Wish) error {
+		r.tasks.before = func(w signal.NewTask) error {
 			if w.TrackerRef == "lin:ENG-1" && !began {
 				began = true
 				if _, err := other.Dispatch(t.Context(), "lin", false); err != nil {
@@ -160,7 +160,7 @@ func TestATrackerThatIsTriedDuringARoundIsLookedAtOnceAtATime(t *testing.T) {
 		r.hub.file("ENG-2", nil)
 		var second sync.WaitGroup
 		tried, rounds, most := false, 0, 0
-		r.tasks.before = func(signal.Wish) error {
+		r.tasks.before = func(signal.NewTask) error {
 			rounds++
 			most = max(most, rounds)
 			if !tried {
@@ -204,7 +204,7 @@ func TestACrashBetweenLeaseAndTask(t *testing.T) {
 				}
 				time.Sleep(2 * time.Minute) // who took it is gone
 				crash := errors.New("the power is gone")
-				r.tasks.before = func(w signal.Wish) error {
+				r.tasks.before = func(w signal.NewTask) error {
 					if !when {
 						if _, err := r.tasks.Runtime.Create(t.Context(), w); err != nil {
 							return err
@@ -246,7 +246,7 @@ func TestAnIssueThatIsSentBackGetsASecondTaskOnce(t *testing.T) {
 		if d, err := r.office.Drifts(); err != nil || len(d) > 0 {
 			t.Errorf("the first one drifts: %+v, %v", d, err)
 		}
-		if got := r.office.Standing(&list[0]); got.Want != "" {
+		if got := r.office.IssueStanding(&list[0]); got.Want != "" {
 			t.Errorf("the issue of a task that is over is wanted elsewhere: %+v", got)
 		}
 	})
@@ -275,7 +275,7 @@ func TestNewsOfOrangesOwnMoveSendNothingBack(t *testing.T) {
 		is.Card.Column, is.ReadAt = "Started", time.Now() // as if the news came before it was kept
 		_, err = r.store.KeepIssue("lin", is)
 		check(t, err)
-		check(t, r.office.Hear(t.Context(), "lin", signed("d1"), []byte("ENG-1")))
+		check(t, r.office.HandleWebhook(t.Context(), "lin", signed("d1"), []byte("ENG-1")))
 		back, err := r.store.Acted("lin:ENG-1", "back/"+string(r.of("ENG-1").ID))
 		if back || err != nil {
 			t.Errorf("sent back: %v, %v", back, err)
@@ -425,7 +425,7 @@ func TestATaskThatCannotBeMade(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *rig) {
 		r.hub.file("E-1", nil)
 		r.hub.file("E-2", nil)
-		r.tasks.before = func(w signal.Wish) error {
+		r.tasks.before = func(w signal.NewTask) error {
 			if strings.HasSuffix(w.TrackerRef, "1") {
 				return errors.New("no\nspace left")
 			}
@@ -451,7 +451,7 @@ func TestATaskThatCannotBeMade(t *testing.T) {
 
 func TestABranchThatSomebodyHas(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *rig) {
-		_, err := r.tasks.Runtime.Create(t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Branch: "eng-1-mend-the-eng-1", Summary: "s"}})
+		_, err := r.tasks.Runtime.Create(t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Branch: "eng-1-mend-the-eng-1", Summary: "s"}})
 		check(t, err)
 		r.begun("ENG-1", "Started")
 		if got := r.of("ENG-1").Branch; !strings.HasPrefix(got, "orange-tasks/") {
@@ -480,23 +480,23 @@ func TestAClaimIsALease(t *testing.T) {
 		one, two := r.of("ENG-1"), r.of("ENG-1")
 		two.ID = "another"
 		claim := task.Effect{ID: "x/1/0", Do: "claim_card", Arg: "Claimed-Dev-1"}
-		if _, err := r.office.Change(t.Context(), one, claim); err != nil {
+		if _, err := r.office.ChangeCard(t.Context(), one, claim); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.office.Change(t.Context(), two, claim); err == nil || !strings.Contains(err.Error(), "another task has claimed the issue") {
+		if _, err := r.office.ChangeCard(t.Context(), two, claim); err == nil || !strings.Contains(err.Error(), "another task has claimed the issue") {
 			t.Error(err)
 		}
-		if _, err := r.office.Change(t.Context(), one, claim); err != nil {
+		if _, err := r.office.ChangeCard(t.Context(), one, claim); err != nil {
 			t.Errorf("its own: %v", err)
 		}
 		if got := r.hub.find("ENG-1").Card.Tags; len(got) != 1 {
 			t.Errorf("tags %v", got)
 		}
 		time.Sleep(3 * time.Hour)
-		if _, err := r.office.Change(t.Context(), two, claim); err != nil {
+		if _, err := r.office.ChangeCard(t.Context(), two, claim); err != nil {
 			t.Errorf("a claim whose owner is gone: %v", err)
 		}
-		if _, err := r.office.Change(t.Context(), two, task.Effect{ID: "x/2/0", Do: "release_card", Arg: "Claimed-Dev-1"}); err != nil || len(r.hub.find("ENG-1").Card.Tags) != 0 {
+		if _, err := r.office.ChangeCard(t.Context(), two, task.Effect{ID: "x/2/0", Do: "release_card", Arg: "Claimed-Dev-1"}); err != nil || len(r.hub.find("ENG-1").Card.Tags) != 0 {
 			t.Errorf("%v, tags %v", err, r.hub.find("ENG-1").Card.Tags)
 		}
 	})

@@ -21,7 +21,7 @@ const requestChanges = "request-changes"
 
 // SyncForges looks at the pull requests of all open tasks that no tracker is looked at
 // for.
-func (o *Office) SyncForges(ctx context.Context) ([]string, error) {
+func (o *Service) SyncForges(ctx context.Context) ([]string, error) {
 	list, err := o.Store.Trackers()
 	if err != nil {
 		return nil, err
@@ -31,15 +31,15 @@ func (o *Office) SyncForges(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	tasks = slices.DeleteFunc(tasks, func(t task.Task) bool {
-		return slices.ContainsFunc(list, func(cfg tracker.Config) bool { _, ok := cfg.Key(t.TrackerRef); return ok && watched(cfg) })
+		return slices.ContainsFunc(list, func(cfg tracker.Config) bool { _, ok := cfg.IssueKey(t.TrackerRef); return ok && isWatched(cfg) })
 	})
-	return o.hearForges(ctx, tasks)
+	return o.checkForges(ctx, tasks)
 }
 
-// hearForges looks at the pull requests of tasks: merged and closed ones, failed checks,
+// checkForges looks at the pull requests of tasks: merged and closed ones, failed checks,
 // reviews. One that is in trouble does not keep others from being looked at; a forge that
 // often does not answer is left alone until the next time.
-func (o *Office) hearForges(ctx context.Context, tasks []task.Task) (news []string, err error) {
+func (o *Service) checkForges(ctx context.Context, tasks []task.Task) (news []string, err error) {
 	if o.Forge == nil {
 		return nil, nil
 	}
@@ -61,8 +61,8 @@ func (o *Office) hearForges(ctx context.Context, tasks []task.Task) (news []stri
 		if forge == nil || failed[p.Name] >= maxUnanswered || ctx.Err() != nil {
 			continue
 		}
-		g := prGlance{o: o, forge: forge, project: p, t: t}
-		if err := g.hear(ctx); err != nil {
+		g := pullRequestUpdate{o: o, forge: forge, project: p, t: t}
+		if err := g.applyPullRequest(ctx); err != nil {
 			broken = append(broken, err)
 		}
 		news = append(news, g.news...)
@@ -76,16 +76,16 @@ func (o *Office) hearForges(ctx context.Context, tasks []task.Task) (news []stri
 // maxUnanswered is how many pull requests a forge may fail to show in one look.
 const maxUnanswered = 3
 
-// counts says whether the words of somebody who reviews count: a tracker of the project
+// allowsReviewer says whether the words of somebody who reviews count: a tracker of the project
 // names them.
-func (o *Office) counts(project, author string) bool {
+func (o *Service) allowsReviewer(project, author string) bool {
 	list, err := o.Store.Trackers()
-	return err == nil && slices.ContainsFunc(list, func(cfg tracker.Config) bool { return cfg.Project == project && cfg.Allows(author) })
+	return err == nil && slices.ContainsFunc(list, func(cfg tracker.Config) bool { return cfg.Project == project && cfg.AllowsAuthor(author) })
 }
 
 // a prGlance is one look at the pull request of a task.
-type prGlance struct {
-	o          *Office
+type pullRequestUpdate struct {
+	o          *Service
 	forge      Forge
 	project    task.Project
 	t          *task.Task
@@ -94,15 +94,15 @@ type prGlance struct {
 	unanswered bool // the forge did not show it
 }
 
-func (g *prGlance) hear(ctx context.Context) (err error) {
+func (g *pullRequestUpdate) applyPullRequest(ctx context.Context) (err error) {
 	if g.def, err = g.o.Tasks.Definition(g.t); err != nil {
 		return err
 	}
-	pr, ok, err := g.find(ctx)
+	pr, ok, err := g.findPullRequest(ctx)
 	if g.unanswered = err != nil; err != nil || !ok {
 		return err
 	}
-	if err := g.know(ctx, &pr); err != nil {
+	if err := g.recordPullRequest(ctx, &pr); err != nil {
 		return err
 	}
 	own := pr.Branch == g.t.Branch // what others open says nothing about the work
@@ -111,23 +111,23 @@ func (g *prGlance) hear(ctx context.Context) (err error) {
 	}
 	switch {
 	case pr.State == tracker.Merged && own:
-		return g.merged(ctx, &pr)
+		return g.reportMerged(ctx, &pr)
 	case pr.State == tracker.Closed && own:
-		return g.closed(ctx, &pr)
+		return g.reportClosed(ctx, &pr)
 	case pr.State == tracker.Open:
 		if own {
-			if err := g.checks(ctx, &pr); err != nil {
+			if err := g.reportFailedChecks(ctx, &pr); err != nil {
 				return err
 			}
 		}
-		return g.reviews(ctx, &pr)
+		return g.reportReviews(ctx, &pr)
 	}
 	return nil
 }
 
-// find is the pull request that is meant: the task's, else the one that mentions its
+// findPullRequest is the pull request that is meant: the task's, else the one that mentions its
 // issue.
-func (g *prGlance) find(ctx context.Context) (tracker.PR, bool, error) {
+func (g *pullRequestUpdate) findPullRequest(ctx context.Context) (tracker.PR, bool, error) {
 	pr, ok, err := FindPR(ctx, g.forge, g.t.PRURL, g.t.Branch)
 	if ok || err != nil || g.t.PRURL != "" {
 		return pr, ok, err
@@ -152,7 +152,7 @@ const startPatience = 10 * time.Second
 
 // PullRequest finds the pull request of a task as it is now, and writes it down where that is news. Whoever has one in the record
 // is not held up by a forge that does not answer; where a task is to have one, and nobody can say, that is an error.
-func (o *Office) PullRequest(ctx context.Context, t task.Task) (url, state string, err error) {
+func (o *Service) PullRequest(ctx context.Context, t task.Task) (url, state string, err error) {
 	if t.Delivery != task.DeliverPR && t.PRURL == "" && t.TrackerRef == "" {
 		return "", "", nil // nobody opens one
 	}
@@ -160,19 +160,19 @@ func (o *Office) PullRequest(ctx context.Context, t task.Task) (url, state strin
 	defer cancel()
 	err = errors.Join(o.findLinked(ctx, &t), o.findOwn(ctx, &t))
 	if err != nil && (t.PRURL != "" || t.Delivery != task.DeliverPR) {
-		o.warn("look for the pull request of a task", "task", t.ID, "error", err)
+		o.logWarning("look for the pull request of a task", "task", t.ID, "error", err)
 		err = nil
 	}
 	return t.PRURL, t.PRState, err
 }
 
 // findLinked notes the pull request that is linked with the issue of a task which has none.
-func (o *Office) findLinked(ctx context.Context, t *task.Task) error {
+func (o *Service) findLinked(ctx context.Context, t *task.Task) error {
 	name, key, ok := tracker.ParseRef(t.TrackerRef)
 	if !ok || t.PRURL != "" || name == tracker.Board {
 		return nil
 	}
-	is, err := o.Read(ctx, name, key)
+	is, err := o.ReadIssue(ctx, name, key)
 	if err != nil {
 		return err
 	}
@@ -180,12 +180,12 @@ func (o *Office) findLinked(ctx context.Context, t *task.Task) error {
 	if !ok || pr.URL == "" {
 		return nil
 	}
-	g := prGlance{o: o, t: t}
-	return g.know(ctx, &pr)
+	g := pullRequestUpdate{o: o, t: t}
+	return g.recordPullRequest(ctx, &pr)
 }
 
 // findOwn notes the pull request of a task at the forge of its project.
-func (o *Office) findOwn(ctx context.Context, t *task.Task) error {
+func (o *Service) findOwn(ctx context.Context, t *task.Task) error {
 	p, ok := o.Tasks.Project(t.Project)
 	if !ok || o.Forge == nil {
 		return nil
@@ -194,12 +194,12 @@ func (o *Office) findOwn(ctx context.Context, t *task.Task) error {
 	if err != nil || forge == nil {
 		return err
 	}
-	g := prGlance{o: o, forge: forge, project: p, t: t}
-	pr, ok, err := g.find(ctx)
+	g := pullRequestUpdate{o: o, forge: forge, project: p, t: t}
+	pr, ok, err := g.findPullRequest(ctx)
 	if err != nil || !ok {
 		return err
 	}
-	return g.know(ctx, &pr)
+	return g.recordPullRequest(ctx, &pr)
 }
 
 // FindPR finds the pull request of a task, false if it has none. It is the one at url, if
@@ -240,8 +240,8 @@ func namedPR(ctx context.Context, forge Forge, url string) (tracker.PR, bool, er
 	return pr, true, nil
 }
 
-// know writes down which pull request it is and how it stands.
-func (g *prGlance) know(ctx context.Context, pr *tracker.PR) error {
+// recordPullRequest writes down which pull request it is and how it stands.
+func (g *pullRequestUpdate) recordPullRequest(ctx context.Context, pr *tracker.PR) error {
 	var fields []signal.Field
 	if g.t.PRURL != pr.URL {
 		fields = append(fields, signal.Field{Name: "pr_url", From: g.t.PRURL, To: pr.URL})
@@ -253,15 +253,15 @@ func (g *prGlance) know(ctx context.Context, pr *tracker.PR) error {
 		return nil
 	}
 	if g.t.PRState == tracker.Closed && pr.State == tracker.Open {
-		if err := g.reopened(); err != nil {
+		if err := g.recordReopening(); err != nil {
 			return err
 		}
 	}
-	return g.submit(ctx, "", signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: fields}, fmt.Sprintf("pull request %d is %s", pr.Number, strings.ToLower(pr.State)))
+	return g.submitOnce(ctx, "", signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: fields}, fmt.Sprintf("pull request %d is %s", pr.Number, strings.ToLower(pr.State)))
 }
 
-// submit lets the task hear a signal; with a key only once.
-func (g *prGlance) submit(ctx context.Context, key string, sig signal.Signal, what string) error {
+// submitOnce lets the task hear a signal; with a key only once.
+func (g *pullRequestUpdate) submitOnce(ctx context.Context, key string, sig signal.Signal, what string) error {
 	if key == "" {
 		return g.submitAs(ctx, nil, sig, what)
 	}
@@ -272,7 +272,7 @@ func (g *prGlance) submit(ctx context.Context, key string, sig signal.Signal, wh
 }
 
 // submitAs lets the task hear a signal, and notes by keys what is heard with it.
-func (g *prGlance) submitAs(ctx context.Context, keys []string, sig signal.Signal, what string) error {
+func (g *pullRequestUpdate) submitAs(ctx context.Context, keys []string, sig signal.Signal, what string) error {
 	a, err := g.o.Tasks.Submit(ctx, g.t.ID, sig)
 	if err != nil {
 		return fmt.Errorf("tell task %s: %w", g.t.ID, err)
@@ -282,11 +282,11 @@ func (g *prGlance) submitAs(ctx context.Context, keys []string, sig signal.Signa
 	} else {
 		*g.t = a.Task
 	}
-	return g.say(keys, what)
+	return g.addNews(keys, what)
 }
 
-// say puts something among the news, and notes by keys what is said with it.
-func (g *prGlance) say(keys []string, what string) error {
+// addNews puts something among the news, and notes by keys what is said with it.
+func (g *pullRequestUpdate) addNews(keys []string, what string) error {
 	g.news = append(g.news, fmt.Sprintf("task %s: %s", g.t.ID, what))
 	for _, key := range keys {
 		if err := g.o.Store.SetActed("task/"+string(g.t.ID), key); err != nil {
@@ -296,18 +296,18 @@ func (g *prGlance) say(keys []string, what string) error {
 	return nil
 }
 
-// closed lets the task hear that its pull request was closed, once each time it is.
-func (g *prGlance) closed(ctx context.Context, pr *tracker.PR) error {
-	n, err := g.reopenings()
+// reportClosed lets the task hear that its pull request was closed, once each time it is.
+func (g *pullRequestUpdate) reportClosed(ctx context.Context, pr *tracker.PR) error {
+	n, err := g.countReopenings()
 	if err != nil {
 		return err
 	}
-	return g.submit(ctx, fmt.Sprintf("closed/%s/%d", pr.Head, n), signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRClosed, Arg: pr.Head, Via: g.by("")}, "its pull request was closed")
+	return g.submitOnce(ctx, fmt.Sprintf("closed/%s/%d", pr.Head, n), signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRClosed, Arg: pr.Head, Via: g.viaAccount("")}, "its pull request was closed")
 }
 
-// reopenings is how often the pull request of the task was seen open after it had been
+// countReopenings is how often the pull request of the task was seen open after it had been
 // closed.
-func (g *prGlance) reopenings() (n int, err error) {
+func (g *pullRequestUpdate) countReopenings() (n int, err error) {
 	for {
 		seen, err := g.o.Store.Acted("task/"+string(g.t.ID), fmt.Sprintf("reopened/%d", n+1))
 		if err != nil || !seen {
@@ -317,44 +317,44 @@ func (g *prGlance) reopenings() (n int, err error) {
 	}
 }
 
-func (g *prGlance) reopened() error {
-	n, err := g.reopenings()
+func (g *pullRequestUpdate) recordReopening() error {
+	n, err := g.countReopenings()
 	if err != nil {
 		return err
 	}
 	return g.o.Store.SetActed("task/"+string(g.t.ID), fmt.Sprintf("reopened/%d", n+1))
 }
 
-// merged lets the task hear that its work is in the default branch, here too. It hears it
+// reportMerged lets the task hear that its work is in the default branch, here too. It hears it
 // at every look until something comes of it: what is missing here may be there by then.
 // That nothing comes of it is said once.
-func (g *prGlance) merged(ctx context.Context, pr *tracker.PR) error {
-	if over(g.def, g.t) || !waitsForMerge(g.def, g.t) {
+func (g *pullRequestUpdate) reportMerged(ctx context.Context, pr *tracker.PR) error {
+	if isOver(g.def, g.t) || !waitsForMerge(g.def, g.t) {
 		return nil
 	}
 	if g.o.Fetch != nil {
 		if err := g.o.Fetch(ctx, g.project); err != nil {
-			g.o.warn("fetch what was merged", "project", g.project.Name, "error", err)
+			g.o.logWarning("fetch what was merged", "project", g.project.Name, "error", err)
 		}
 	}
 	const what = "its pull request was merged"
-	a, err := g.o.Tasks.Submit(ctx, g.t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRMerged, Arg: pr.Head, Merged: pr.Landed, Via: g.by("")})
+	a, err := g.o.Tasks.Submit(ctx, g.t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRMerged, Arg: pr.Head, Merged: pr.Landed, Via: g.viaAccount("")})
 	if err != nil {
 		return fmt.Errorf("tell task %s: %w", g.t.ID, err)
 	}
 	if a.Decision.Refused == "" && len(a.Decision.Entries) > 0 {
 		*g.t = a.Task
-		return g.say(nil, what)
+		return g.addNews(nil, what)
 	}
 	key := fmt.Sprintf("merged/%s/%d", pr.Head, g.t.Visit)
 	if said, err := g.o.Store.Acted("task/"+string(g.t.ID), key); err != nil || said {
 		return err
 	}
-	return g.say([]string{key}, fmt.Sprintf("%s, and it stays %s: %s", what, g.t.Status, whyNot(&a.Decision)))
+	return g.addNews([]string{key}, fmt.Sprintf("%s, and it stays %s: %s", what, g.t.Status, describeRefusal(&a.Decision)))
 }
 
-// whyNot says why nothing came of a signal.
-func whyNot(d *engine.Decision) string {
+// describeRefusal says why nothing came of a signal.
+func describeRefusal(d *engine.Decision) string {
 	if d.Refused != "" {
 		return d.Refused
 	}
@@ -367,15 +367,15 @@ func whyNot(d *engine.Decision) string {
 
 func waitsForMerge(def *workflow.Definition, t *task.Task) bool {
 	for _, i := range def.EdgesFrom(t.Status) {
-		if def.Edges[i].Answers(workflow.OnTracker, signal.PRMerged) {
+		if def.Edges[i].AnswersTo(workflow.OnTracker, signal.PRMerged) {
 			return true
 		}
 	}
 	return false
 }
 
-// checks sends work back whose checks failed, once for each commit.
-func (g *prGlance) checks(ctx context.Context, pr *tracker.PR) error {
+// reportFailedChecks sends work back whose checks failed, once for each commit.
+func (g *pullRequestUpdate) reportFailedChecks(ctx context.Context, pr *tracker.PR) error {
 	var failed []string
 	for _, c := range pr.Checks {
 		switch c.State {
@@ -385,24 +385,24 @@ func (g *prGlance) checks(ctx context.Context, pr *tracker.PR) error {
 			failed = append(failed, strings.TrimSpace(fmt.Sprintf("- %s %s %s", oneLine(c.Name), oneLine(c.URL), oneLine(c.Text))))
 		}
 	}
-	if len(failed) == 0 || !takes(g.def, g.t, requestChanges) {
+	if len(failed) == 0 || !acceptsVerb(g.def, g.t, requestChanges) {
 		return nil
 	}
 	note := fmt.Sprintf("Checks of %s failed at %.12s:\n\n%s", pr.URL, pr.Head, strings.Join(failed, "\n"))
-	return g.submit(ctx, "checks/"+pr.Head, g.back(note, ""), fmt.Sprintf("%d checks failed", len(failed)))
+	return g.submitOnce(ctx, "checks/"+pr.Head, g.sendBackSignal(note, ""), fmt.Sprintf("%d checks failed", len(failed)))
 }
 
-// reviews sends work back that people whose words count want changed, with all that is
+// reportReviews sends work back that people whose words count want changed, with all that is
 // new of it.
-func (g *prGlance) reviews(ctx context.Context, pr *tracker.PR) error {
-	if !takes(g.def, g.t, requestChanges) {
+func (g *pullRequestUpdate) reportReviews(ctx context.Context, pr *tracker.PR) error {
+	if !acceptsVerb(g.def, g.t, requestChanges) {
 		return nil
 	}
 	var b strings.Builder
 	var keys, authors []string
 	for i := range pr.Reviews {
 		r := &pr.Reviews[i]
-		if !g.wanted(r) || approvedSince(pr.Reviews[i+1:], r.Author) {
+		if !g.asksForChanges(r) || approvedSince(pr.Reviews[i+1:], r.Author) {
 			continue
 		}
 		done, err := g.o.Store.Acted("task/"+string(g.t.ID), "review/"+r.ID)
@@ -424,13 +424,13 @@ func (g *prGlance) reviews(ctx context.Context, pr *tracker.PR) error {
 	if len(keys) > 1 {
 		what = fmt.Sprintf("%d reviews want changes", len(keys))
 	}
-	return g.submitAs(ctx, keys, g.back(b.String(), strings.Join(authors, ", ")), what)
+	return g.submitAs(ctx, keys, g.sendBackSignal(b.String(), strings.Join(authors, ", ")), what)
 }
 
-// wanted says that a review asks for changes, and that its author's words count.
-func (g *prGlance) wanted(r *tracker.Review) bool {
+// asksForChanges says that a review asks for changes, and that its author's words count.
+func (g *pullRequestUpdate) asksForChanges(r *tracker.Review) bool {
 	wants := r.Verdict == tracker.ChangesRequested || r.Verdict == tracker.Commented && len(r.Lines) > 0
-	return wants && !r.Bot && g.o.counts(g.t.Project, r.Author)
+	return wants && !r.Bot && g.o.allowsReviewer(g.t.Project, r.Author)
 }
 
 // approvedSince says that somebody took back what they wanted changed.
@@ -448,24 +448,24 @@ func writeReview(b *strings.Builder, pr *tracker.PR, r *tracker.Review) {
 	b.WriteString("\n")
 }
 
-// back sends finished work back with what is wrong with it, in the name of the accounts
+// sendBackSignal sends finished work back with what is wrong with it, in the name of the accounts
 // that say so. A heading in it is quoted when it is written into TASK.md.
-func (g *prGlance) back(note, accounts string) signal.Signal {
-	return signal.Signal{Kind: signal.Request, Verb: requestChanges, Actor: task.Tracker, Note: clip(note, maxNote), Via: g.by(accounts)}
+func (g *pullRequestUpdate) sendBackSignal(note, accounts string) signal.Signal {
+	return signal.Signal{Kind: signal.Request, Verb: requestChanges, Actor: task.Tracker, Note: clipText(note, maxNote), Via: g.viaAccount(accounts)}
 }
 
-// by says that an account of the forge is behind a signal, "" if the forge does not say
+// viaAccount says that an account of the forge is behind a signal, "" if the forge does not say
 // which.
-func (g *prGlance) by(account string) *signal.Via {
-	v := signal.Via{Kind: signal.ViaTracker, Tracker: cmp.Or(g.project.Forge.Kind, task.ForgeGitHub), Account: account}.Clean()
+func (g *pullRequestUpdate) viaAccount(account string) *signal.Via {
+	v := signal.Via{Kind: signal.ViaTracker, Tracker: cmp.Or(g.project.Forge.Kind, task.ForgeGitHub), Account: account}.SanitizedCopy()
 	return &v
 }
 
 // maxNote bounds what a task is told, in bytes.
 const maxNote = 16 << 10
 
-// clip bounds somebody else's text, in bytes.
-func clip(text string, most int) string {
+// clipText bounds somebody else's text, in bytes.
+func clipText(text string, most int) string {
 	if len(text) > most {
 		text = text[:most] + "\n..."
 	}

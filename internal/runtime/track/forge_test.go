@@ -218,7 +218,7 @@ func TestPullRequestsOfTasksThatNobodyWatches(t *testing.T) {
 			cfg.Auto = tt.auto
 			inBubble(t, cfg, func(t *testing.T, r *rig) {
 				r.fact(workflow.NothingLost, true, "")
-				a, err := r.tasks.Runtime.Create(t.Context(), signal.Wish{Actor: task.Human, Workflow: "linear-sdlc", New: signal.New{
+				a, err := r.tasks.Runtime.Create(t.Context(), signal.NewTask{Actor: task.Human, Workflow: "linear-sdlc", New: signal.New{
 					Project: "p", Branch: "b", Summary: "s", TrackerRef: tt.ref, PRURL: "https://forge.example/o/r/pull/7", PRState: tracker.Open,
 				}})
 				check(t, err)

@@ -13,9 +13,9 @@ import (
 )
 
 // a glance is one look at the issue of a task.
-type glance struct {
-	o    *Office
-	d    *opened
+type issueUpdate struct {
+	o    *Service
+	d    *connection
 	t    *task.Task
 	def  *workflow.Definition
 	is   *tracker.Issue
@@ -23,9 +23,9 @@ type glance struct {
 	news []string
 }
 
-// glance is a look at an issue that was just read. The task is looked up after it, and what
+// newIssueUpdate is a look at an issue that was just read. The task is looked up after it, and what
 // is kept after that: a move that is Orange's own is owed still, or kept by then.
-func (o *Office) glance(d *opened, id task.ID, is *tracker.Issue) (*glance, error) {
+func (o *Service) newIssueUpdate(d *connection, id task.ID, is *tracker.Issue) (*issueUpdate, error) {
 	t, ok, err := o.Store.Task(id)
 	if err == nil && !ok {
 		err = fmt.Errorf("%w: %s", task.ErrNotFound, id)
@@ -37,7 +37,7 @@ func (o *Office) glance(d *opened, id task.ID, is *tracker.Issue) (*glance, erro
 	if err != nil {
 		return nil, err
 	}
-	g := &glance{o: o, d: d, t: &t, def: def, is: is}
+	g := &issueUpdate{o: o, d: d, t: &t, def: def, is: is}
 	was, ok, err := o.Store.KeptIssue(d.cfg.Name, is.Key)
 	if ok {
 		g.was = &was
@@ -45,10 +45,10 @@ func (o *Office) glance(d *opened, id task.ID, is *tracker.Issue) (*glance, erro
 	return g, err
 }
 
-// tell lets the task hear what is new: orders, moves, how the card looks, the pull
+// submitNews lets the task hear what is new: orders, moves, how the card looks, the pull
 // request that is meant.
-func (g *glance) tell(ctx context.Context) error {
-	steps := []func(context.Context) error{g.orders, g.moved, g.face, g.linked, g.reachable}
+func (g *issueUpdate) submitNews(ctx context.Context) error {
+	steps := []func(context.Context) error{g.applyOrders, g.reportMove, g.reportCard, g.recordLinkedPR, g.retryGivenUp}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
@@ -57,15 +57,15 @@ func (g *glance) tell(ctx context.Context) error {
 	return nil
 }
 
-// by says that an account of the tracker is behind a signal, "" if the tracker does not
+// viaAccount says that an account of the tracker is behind a signal, "" if the tracker does not
 // say which.
-func (g *glance) by(account string) *signal.Via {
-	v := signal.Via{Kind: signal.ViaTracker, Tracker: g.d.cfg.Name, Account: account}.Clean()
+func (g *issueUpdate) viaAccount(account string) *signal.Via {
+	v := signal.Via{Kind: signal.ViaTracker, Tracker: g.d.cfg.Name, Account: account}.SanitizedCopy()
 	return &v
 }
 
-// submit lets the task hear a signal, and says so.
-func (g *glance) submit(ctx context.Context, sig signal.Signal, what string) error {
+// submitSignal lets the task hear a signal, and says so.
+func (g *issueUpdate) submitSignal(ctx context.Context, sig signal.Signal, what string) error {
 	a, err := g.o.Tasks.Submit(ctx, g.t.ID, sig)
 	if err != nil {
 		return fmt.Errorf("tell task %s: %w", g.t.ID, err)
@@ -82,8 +82,8 @@ func (g *glance) submit(ctx context.Context, sig signal.Signal, what string) err
 	return nil
 }
 
-// once does something about an issue that must not be done again.
-func (g *glance) once(key string, do func() error) error {
+// doOnce does something about an issue that must not be done again.
+func (g *issueUpdate) doOnce(key string, do func() error) error {
 	done, err := g.o.Store.Acted(g.t.TrackerRef, key)
 	if err != nil || done {
 		return err
@@ -94,33 +94,33 @@ func (g *glance) once(key string, do func() error) error {
 	return g.o.Store.SetActed(g.t.TrackerRef, key)
 }
 
-// orders carries out what people ordered in comments.
-func (g *glance) orders(ctx context.Context) error {
-	orders := tracker.OrdersIn(g.is.Comments, g.d.cfg.Allows)
+// applyOrders carries out what people ordered in comments.
+func (g *issueUpdate) applyOrders(ctx context.Context) error {
+	orders := tracker.OrdersIn(g.is.Comments, g.d.cfg.AllowsAuthor)
 	if h := orders.Hold; h != nil && !g.t.Paused {
-		err := g.once("hold/"+h.Comment, func() error {
-			return g.submit(ctx, signal.Signal{Kind: signal.Pause, Actor: task.Tracker, Note: holds(h), Via: g.by(h.Author)}, holds(h))
+		err := g.doOnce("hold/"+h.Comment, func() error {
+			return g.submitSignal(ctx, signal.Signal{Kind: signal.Pause, Actor: task.Tracker, Note: describeHold(h), Via: g.viaAccount(h.Author)}, describeHold(h))
 		})
 		if err != nil {
 			return err
 		}
 	}
 	if last := g.lastResume(); orders.Hold == nil && last != nil {
-		err := g.once("resume/"+last.Comment, func() error {
+		err := g.doOnce("resume/"+last.Comment, func() error {
 			if !g.t.Paused { // it ended a hold that nobody saw, and ends no later one
 				return nil
 			}
 			what := "resumed by " + last.Author
-			return g.submit(ctx, signal.Signal{Kind: signal.Resume, Actor: task.Tracker, Note: what, Via: g.by(last.Author)}, what)
+			return g.submitSignal(ctx, signal.Signal{Kind: signal.Resume, Actor: task.Tracker, Note: what, Via: g.viaAccount(last.Author)}, what)
 		})
 		if err != nil {
 			return err
 		}
 	}
-	if s := orders.SkipQA; s != nil && takes(g.def, g.t, tracker.SkipQA) {
-		return g.once(fmt.Sprintf("skip-qa/%s/%d", s.Comment, g.t.Visit), func() error {
+	if s := orders.SkipQA; s != nil && acceptsVerb(g.def, g.t, tracker.SkipQA) {
+		return g.doOnce(fmt.Sprintf("skip-qa/%s/%d", s.Comment, g.t.Visit), func() error {
 			what := s.Author + " wants no QA"
-			return g.submit(ctx, signal.Signal{Kind: signal.Request, Verb: tracker.SkipQA, Actor: task.Tracker, Note: what, Via: g.by(s.Author)}, what)
+			return g.submitSignal(ctx, signal.Signal{Kind: signal.Request, Verb: tracker.SkipQA, Actor: task.Tracker, Note: what, Via: g.viaAccount(s.Author)}, what)
 		})
 	}
 	return nil
@@ -128,16 +128,16 @@ func (g *glance) orders(ctx context.Context) error {
 
 // lastResume is the latest end of a hold that somebody ordered whose words count, nil if
 // nobody did.
-func (g *glance) lastResume() (last *tracker.Directive) {
+func (g *issueUpdate) lastResume() (last *tracker.Directive) {
 	for _, c := range g.is.Comments {
-		if d, ok := tracker.ParseDirective(c); ok && d.Kind == tracker.Resume && g.d.cfg.Allows(c.Author) && (last == nil || !d.At.Before(last.At)) {
+		if d, ok := tracker.ParseDirective(c); ok && d.Kind == tracker.Resume && g.d.cfg.AllowsAuthor(c.Author) && (last == nil || !d.At.Before(last.At)) {
 			last = &d
 		}
 	}
 	return last
 }
 
-func holds(h *tracker.Directive) string {
+func describeHold(h *tracker.Directive) string {
 	text := "held by " + h.Author
 	if h.Reason != "" {
 		text += ": " + h.Reason
@@ -145,20 +145,20 @@ func holds(h *tracker.Directive) string {
 	return text
 }
 
-// elsewhere says that somebody moved the issue since it was kept. What Orange itself has
+// wasMoved says that somebody moved the issue since it was kept. What Orange itself has
 // still to write, or may have written, is nobody's move.
-func (g *glance) elsewhere() bool {
+func (g *issueUpdate) wasMoved() bool {
 	have := g.is.Card.Column
-	return g.def.Board == nil && g.was != nil && !sameName(g.was.Card.Column, have) && !owes(&g.d.cfg, g.t, have)
+	return g.def.Board == nil && g.was != nil && !sameName(g.was.Card.Column, have) && !owesMove(&g.d.cfg, g.t, have)
 }
 
-// moved takes a move that somebody made in the tracker for a request.
-func (g *glance) moved(ctx context.Context) error {
-	if !g.elsewhere() {
+// reportMove takes a move that somebody made in the tracker for a request.
+func (g *issueUpdate) reportMove(ctx context.Context) error {
+	if !g.wasMoved() {
 		return nil
 	}
 	have := g.is.Card.Column
-	if want := g.o.wants(&g.d.cfg, g.t); want == "" || sameName(want, have) {
+	if want := g.o.wantedColumn(&g.d.cfg, g.t); want == "" || sameName(want, have) {
 		return nil
 	}
 	to, ok := leadsTo(&g.d.cfg, g.def, g.t, have)
@@ -167,25 +167,25 @@ func (g *glance) moved(ctx context.Context) error {
 		return nil
 	}
 	note := "moved to " + have + " in " + g.d.cfg.Name
-	return g.submit(ctx, signal.Signal{Kind: signal.Request, To: to, Actor: task.Tracker, Note: note, Via: g.by("")}, note)
+	return g.submitSignal(ctx, signal.Signal{Kind: signal.Request, To: to, Actor: task.Tracker, Note: note, Via: g.viaAccount("")}, note)
 }
 
-// face shows a task that reads its card how that looks now.
-func (g *glance) face(ctx context.Context) error {
-	face := g.is.Card.Face()
-	if !g.def.WatchesBoard(g.t.Status) || g.t.Face != nil && g.t.Face.Is(face) {
+// reportCard shows a task that reads its card how that looks now.
+func (g *issueUpdate) reportCard(ctx context.Context) error {
+	face := g.is.Card.Snapshot()
+	if !g.def.WatchesBoard(g.t.Status) || g.t.CardSnapshot != nil && g.t.CardSnapshot.SameAs(face) {
 		return nil
 	}
-	return g.submit(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.CardChanged, Face: &face, Via: g.by("")}, "it looks different")
+	return g.submitSignal(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.CardChanged, CardSnapshot: &face, Via: g.viaAccount("")}, "it looks different")
 }
 
-// linked notes which pull request of the issue is meant, for prompts and gates.
-func (g *glance) linked(ctx context.Context) error {
+// recordLinkedPR notes which pull request of the issue is meant, for prompts and gates.
+func (g *issueUpdate) recordLinkedPR(ctx context.Context) error {
 	pr, ok := tracker.ChoosePR(g.is.PRs, nil, nil)
 	if !ok || g.t.PRURL != "" || pr.URL == "" {
 		return nil
 	}
-	return g.submit(ctx, signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: []signal.Field{{Name: "pr_url", To: pr.URL}, {Name: "pr_state", To: pr.State}}}, "its pull request is "+pr.URL)
+	return g.submitSignal(ctx, signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: []signal.Field{{Name: "pr_url", To: pr.URL}, {Name: "pr_state", To: pr.State}}}, "its pull request is "+pr.URL)
 }
 
 // How often what was given up gets another chance: after a look that went wrong, and
@@ -195,9 +195,9 @@ const (
 	chanceElse         = 6 * time.Hour
 )
 
-// reachable gives what was given up while the tracker was away another chance.
-func (g *glance) reachable(ctx context.Context) error {
-	owed := slices.ContainsFunc(g.t.Pending, func(e task.Effect) bool { return e.Aside && e.GivenUp && e.Tries > 1 })
+// retryGivenUp gives what was given up while the tracker was away another chance.
+func (g *issueUpdate) retryGivenUp(ctx context.Context) error {
+	owed := slices.ContainsFunc(g.t.Pending, func(e task.Effect) bool { return e.NonBlocking && e.GivenUp && e.Tries > 1 })
 	if !owed {
 		return nil
 	}
@@ -209,7 +209,7 @@ func (g *glance) reachable(ctx context.Context) error {
 	if problem != "" {
 		every = chanceAfterTrouble
 	}
-	return g.once(fmt.Sprintf("reachable/%s/%s/%d", g.t.ID, every, g.o.Now().Unix()/int64(every.Seconds())), func() error {
-		return g.submit(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.Reachable}, "what was owed to it is tried again")
+	return g.doOnce(fmt.Sprintf("reachable/%s/%s/%d", g.t.ID, every, g.o.Now().Unix()/int64(every.Seconds())), func() error {
+		return g.submitSignal(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.Reachable}, "what was owed to it is tried again")
 	})
 }

@@ -147,8 +147,8 @@ func (h *hub) Close() error {
 	return nil
 }
 
-// Hear believes whoever knows the secret.
-func (h *hub) Hear(header http.Header, body []byte) (tracker.Event, error) {
+// ParseWebhook believes whoever knows the secret.
+func (h *hub) ParseWebhook(header http.Header, body []byte) (tracker.Event, error) {
 	if header.Get("Signature") != "secret" {
 		return tracker.Event{}, tracker.ErrForged
 	}

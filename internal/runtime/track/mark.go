@@ -14,9 +14,9 @@ import (
 // maxPart bounds one comment in a tracker, in bytes: what all of them take.
 const maxPart = 8 << 10
 
-// mark is the invisible line by which a comment is found again, "" for one that has no
+// commentMark is the invisible line by which a comment is found again, "" for one that has no
 // key. Who does not know the salt cannot say something in our name beforehand.
-func (d *Desk) mark(key string, part int) string {
+func (d *Client) commentMark(key string, part int) string {
 	if key == "" {
 		return ""
 	}
@@ -25,9 +25,9 @@ func (d *Desk) mark(key string, part int) string {
 	return tracker.Mark + hex.EncodeToString(h.Sum(nil)[:10]) + " -->"
 }
 
-// split cuts a long text into comments that a tracker takes, at the end of a line where
+// splitComment cuts a long text into comments that a tracker takes, at the end of a line where
 // there is one.
-func split(text string) []string {
+func splitComment(text string) []string {
 	var out []string
 	for text = strings.TrimSpace(text); text != ""; {
 		if len(text) <= maxPart {

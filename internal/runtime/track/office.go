@@ -41,40 +41,40 @@ type Store interface {
 
 // Tasks is the one way in which anything becomes of a task.
 type Tasks interface {
-	Create(ctx context.Context, w signal.Wish) (engine.Answer, error)
+	Create(ctx context.Context, w signal.NewTask) (engine.Answer, error)
 	Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error)
 	Definition(t *task.Task) (*workflow.Definition, error)
-	Choose(name, project string) (*workflow.Definition, error)
+	ChooseWorkflow(name, project string) (*workflow.Definition, error)
 	Project(name string) (task.Project, bool)
 }
 
 // An Office works with all trackers of a data folder. It is safe for concurrent use.
-type Office struct {
+type Service struct {
 	Store   Store
 	Tasks   Tasks
-	Connect func(cfg tracker.Config) (Port, error)                   // an adapter
+	Connect func(cfg tracker.Config) (Backend, error)                // an adapter
 	Forge   func(ctx context.Context, p task.Project) (Forge, error) // nil if the project has none
 	Fetch   func(ctx context.Context, p task.Project) error          // brings the default branch up to date
 	Seen    func(id task.ID, pr tracker.PR)                          // the pull request of a task was read; may be nil
 	Log     *slog.Logger
 	Now     func() time.Time
 
-	mu      sync.Mutex
-	desks   map[string]*opened
-	busy    map[string]*sync.Mutex     // by the name of a tracker
-	refused map[string][]tracker.Drift // issues of which the last round could make no task, by the name of a tracker
+	mu          sync.Mutex
+	connections map[string]*connection
+	busy        map[string]*sync.Mutex     // by the name of a tracker
+	refused     map[string][]tracker.Drift // issues of which the last round could make no task, by the name of a tracker
 }
 
-// opened is a tracker that was asked for, with the configuration it was opened with.
-type opened struct {
-	cfg  tracker.Config
-	desk *Desk
-	port Port
-	busy *sync.Mutex // held while it is looked at as a whole, however often it is opened anew
+// connection is a tracker that was asked for, with the configuration it was opened with.
+type connection struct {
+	cfg     tracker.Config
+	client  *Client
+	backend Backend
+	busy    *sync.Mutex // held while it is looked at as a whole, however often it is opened anew
 }
 
 // Config returns the configuration of a tracker.
-func (o *Office) Config(name string) (tracker.Config, error) {
+func (o *Service) Config(name string) (tracker.Config, error) {
 	list, err := o.Store.Trackers()
 	if err != nil {
 		return tracker.Config{}, err
@@ -87,29 +87,29 @@ func (o *Office) Config(name string) (tracker.Config, error) {
 	return tracker.Config{}, task.Mistakef("there is no tracker %q: see orange tracker list", name)
 }
 
-// open returns a tracker's desk, anew if its configuration was changed.
-func (o *Office) open(name string) (*opened, error) {
+// openTracker returns a tracker's desk, anew if its configuration was changed.
+func (o *Service) openTracker(name string) (*connection, error) {
 	cfg, err := o.Config(name)
 	if err != nil {
 		return nil, err
 	}
-	d, old, err := o.reopen(cfg)
+	d, old, err := o.reopenTracker(cfg)
 	if old != nil {
-		hangUp(old.port)
+		closeBackend(old.backend)
 	}
 	return d, err
 }
 
-// reopen opens a tracker unless it is open. What was open before is the caller's to close:
+// reopenTracker opens a tracker unless it is open. What was open before is the caller's to close:
 // that may take a while, and others wait.
-func (o *Office) reopen(cfg tracker.Config) (d, old *opened, err error) {
+func (o *Service) reopenTracker(cfg tracker.Config) (d, old *connection, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	have := o.desks[cfg.Name]
+	have := o.connections[cfg.Name]
 	if have != nil && reflect.DeepEqual(have.cfg, cfg) {
 		return have, nil, nil
 	}
-	salt, err := o.salt()
+	salt, err := o.loadSalt()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -117,8 +117,8 @@ func (o *Office) reopen(cfg tracker.Config) (d, old *opened, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if o.desks == nil {
-		o.desks = map[string]*opened{}
+	if o.connections == nil {
+		o.connections = map[string]*connection{}
 	}
 	if o.busy == nil {
 		o.busy = map[string]*sync.Mutex{}
@@ -126,17 +126,17 @@ func (o *Office) reopen(cfg tracker.Config) (d, old *opened, err error) {
 	if o.busy[cfg.Name] == nil {
 		o.busy[cfg.Name] = new(sync.Mutex)
 	}
-	d = &opened{cfg: cfg, desk: NewDesk(port), port: port, busy: o.busy[cfg.Name]}
-	d.desk.now, d.desk.salt = o.Now, salt
-	o.desks[cfg.Name] = d
+	d = &connection{cfg: cfg, client: NewClient(port), backend: port, busy: o.busy[cfg.Name]}
+	d.client.now, d.client.salt = o.Now, salt
+	o.connections[cfg.Name] = d
 	return d, have, nil
 }
 
 // saltKey is the setting that keeps what goes into the marks of comments.
 const saltKey = "comment_salt"
 
-// salt is made once for a data folder.
-func (o *Office) salt() (string, error) {
+// loadSalt is made once for a data folder.
+func (o *Service) loadSalt() (string, error) {
 	have, err := o.Store.Setting(saltKey)
 	if err != nil || have != "" {
 		return have, err
@@ -146,74 +146,74 @@ func (o *Office) salt() (string, error) {
 }
 
 // Close hangs up.
-func (o *Office) Close() {
+func (o *Service) Close() {
 	o.mu.Lock()
-	desks := o.desks
-	o.desks = nil
+	desks := o.connections
+	o.connections = nil
 	o.mu.Unlock()
 	for _, d := range desks {
-		hangUp(d.port)
+		closeBackend(d.backend)
 	}
 }
 
-func hangUp(p Port) {
+func closeBackend(p Backend) {
 	if c, ok := p.(interface{ Close() error }); ok {
 		c.Close() //nolint:errcheck // nobody listens any more
 	}
 }
 
-// forget hangs up with one tracker; whoever needs it calls it again.
-func (o *Office) forget(name string) {
+// dropConnection hangs up with one tracker; whoever needs it calls it again.
+func (o *Service) dropConnection(name string) {
 	o.mu.Lock()
-	d := o.desks[name]
-	delete(o.desks, name)
+	d := o.connections[name]
+	delete(o.connections, name)
 	o.mu.Unlock()
 	if d != nil {
-		hangUp(d.port)
+		closeBackend(d.backend)
 	}
 }
 
 // Test says whether a tracker can be worked with: who we are there, and what of the
 // workflow's words it does not know. Who asks wants to know now: that a secret was refused
 // before, and nothing is to be asked for a while, does not count.
-func (o *Office) Test(ctx context.Context, name string) (tracker.Trial, error) {
+func (o *Service) Test(ctx context.Context, name string) (tracker.Trial, error) {
 	trial := tracker.Trial{Tracker: name, Missing: []string{}}
-	o.forget(name)
-	d, err := o.open(name)
+	o.dropConnection(name)
+	d, err := o.openTracker(name)
 	if err != nil {
 		return trial, err
 	}
-	if trial.Account, err = d.desk.Whoami(ctx); err != nil {
+	if trial.Account, err = d.client.Whoami(ctx); err != nil {
 		return trial, err
 	}
-	words, err := d.desk.Words(ctx)
+	words, err := d.client.Words(ctx)
 	if err != nil {
 		return trial, err
 	}
 	trial.Columns, trial.Tags = words.Columns, words.Tags
-	def, err := o.Tasks.Choose(d.cfg.Workflow, d.cfg.Project)
+	def, err := o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project)
 	if err != nil {
 		return trial, err
 	}
-	trial.Missing = append(trial.Missing, lacking(&d.cfg, def, words)...)
+	trial.Missing = append(trial.Missing, missingWords(&d.cfg, def, words)...)
 	return trial, nil
 }
 
 // Drifts are the tasks that the trackers show in another column than they should, and the
 // issues of which no task can be made, as far as is known without asking.
-func (o *Office) Drifts() ([]tracker.Drift, error) {
+func (o *Service) Drifts() ([]tracker.Drift, error) {
 	list, err := o.Store.Trackers()
 	if err != nil {
 		return nil, err
 	}
 	var out []tracker.Drift
 	for _, cfg := range list {
-		tasks, err := o.Store.Tracked(cfg.Ref(""))
+		tasks, err := o.Store.Tracked(cfg.IssueRef(""))
 		if err != nil {
 			return nil, err
 		}
 		for i := range tasks {
-			if d, ok := o.drift(&cfg, &tasks[i]); ok {
+			if d, ok := o.findDrift(&cfg, &tasks[i]); ok {
 				out = append(out, d)
 			}
 		}
@@ -223,13 +223,13 @@ func (o *Office) Drifts() ([]tracker.Drift, error) {
 }
 
 // refusedBy are the issues of which the last round of a tracker could make no task.
-func (o *Office) refusedBy(name string) []tracker.Drift {
+func (o *Service) refusedBy(name string) []tracker.Drift {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.refused[name])
 }
 
-func (o *Office) setRefused(name string, list []tracker.Drift) {
+func (o *Service) setRefused(name string, list []tracker.Drift) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.refused == nil {
@@ -238,69 +238,69 @@ func (o *Office) setRefused(name string, list []tracker.Drift) {
 	o.refused[name] = list
 }
 
-// drift compares a task with what is kept of its issue. What is still to be written is
+// findDrift compares a task with what is kept of its issue. What is still to be written is
 // no drift, and where people put the issue of a task that is over is their affair.
-func (o *Office) drift(cfg *tracker.Config, t *task.Task) (tracker.Drift, bool) {
-	key, _ := cfg.Key(t.TrackerRef)
-	is, ok, err := o.kept(cfg, key)
+func (o *Service) findDrift(cfg *tracker.Config, t *task.Task) (tracker.Drift, bool) {
+	key, _ := cfg.IssueKey(t.TrackerRef)
+	is, ok, err := o.keptIssue(cfg, key)
 	if err != nil || !ok || willMove(t) {
 		return tracker.Drift{}, false
 	}
-	if def, err := o.Tasks.Definition(t); err != nil || over(def, t) {
+	if def, err := o.Tasks.Definition(t); err != nil || isOver(def, t) {
 		return tracker.Drift{}, false
 	}
-	want := o.wants(cfg, t)
+	want := o.wantedColumn(cfg, t)
 	if want == "" || sameName(want, is.Card.Column) {
 		return tracker.Drift{}, false
 	}
 	return tracker.Drift{Task: string(t.ID), Ref: t.TrackerRef, Status: t.Status, Want: want, Have: is.Card.Column, ReadAt: is.ReadAt}, true
 }
 
-// kept is an issue as it was last read. A card of the local board is read now: it is here.
-func (o *Office) kept(cfg *tracker.Config, key string) (tracker.Issue, bool, error) {
+// keptIssue is an issue as it was last read. A card of the local board is read now: it is here.
+func (o *Service) keptIssue(cfg *tracker.Config, key string) (tracker.Issue, bool, error) {
 	if cfg.Kind != tracker.Board {
 		return o.Store.KeptIssue(cfg.Name, key)
 	}
-	d, err := o.open(cfg.Name)
+	d, err := o.openTracker(cfg.Name)
 	if err != nil {
 		return tracker.Issue{}, false, err
 	}
-	is, err := d.desk.Issue(context.Background(), key)
+	is, err := d.client.Issue(context.Background(), key)
 	if errors.Is(err, tracker.ErrNotFound) {
 		return is, false, nil
 	}
 	return is, err == nil, err
 }
 
-// wants is the column in which a tracker should show a task, "" if nobody says.
-func (o *Office) wants(cfg *tracker.Config, t *task.Task) string {
+// wantedColumn is the column in which a tracker should show a task, "" if nobody says.
+func (o *Service) wantedColumn(cfg *tracker.Config, t *task.Task) string {
 	def, err := o.Tasks.Definition(t)
 	if err != nil {
 		return ""
 	}
-	if column := def.Projected(t.Status); column != "" {
-		return cfg.Column(column)
+	if column := def.ProjectedColumn(t.Status); column != "" {
+		return cfg.ColumnName(column)
 	}
 	return ""
 }
 
-// Standing is the issue of a task, as it was last read; nil if it was not.
-func (o *Office) Standing(t *task.Task) *tracker.Standing {
+// IssueStanding is the issue of a task, as it was last read; nil if it was not.
+func (o *Service) IssueStanding(t *task.Task) *tracker.Standing {
 	list, err := o.Store.Trackers()
 	if err != nil {
 		return nil
 	}
 	for _, cfg := range list {
-		key, ok := cfg.Key(t.TrackerRef)
+		key, ok := cfg.IssueKey(t.TrackerRef)
 		if !ok {
 			continue
 		}
-		is, ok, err := o.kept(&cfg, key)
+		is, ok, err := o.keptIssue(&cfg, key)
 		if err != nil || !ok {
 			return nil
 		}
 		out := &tracker.Standing{Ref: t.TrackerRef, URL: is.URL, Column: is.Card.Column, ReadAt: is.ReadAt}
-		if d, drifts := o.drift(&cfg, t); drifts {
+		if d, drifts := o.findDrift(&cfg, t); drifts {
 			out.Want = d.Want
 		}
 		return out
@@ -308,12 +308,12 @@ func (o *Office) Standing(t *task.Task) *tracker.Standing {
 	return nil
 }
 
-func (o *Office) warn(msg string, args ...any) {
+func (o *Service) logWarning(msg string, args ...any) {
 	o.Log.Warn(msg, append([]any{"component", "track"}, args...)...)
 }
 
 // List says of every tracker how fresh what is kept of it is.
-func (o *Office) List() ([]tracker.Reading, error) {
+func (o *Service) List() ([]tracker.Reading, error) {
 	list, err := o.Store.Trackers()
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// Port is one tracker, as its adapter reaches it over the network.
-type Port interface {
+// Backend is one tracker, as its adapter reaches it over the network.
+type Backend interface {
 	// Words are the columns and tags that the tracker knows now, read anew. Names are
 	// resolved to ids with what was read here.
 	Words(ctx context.Context) (board.Vocabulary, error)
@@ -33,8 +33,8 @@ type Port interface {
 
 // A Hearer is a tracker that sends news. The error is tracker.ErrForged unless they are
 // signed with the secret that both sides know.
-type Hearer interface {
-	Hear(header http.Header, body []byte) (tracker.Event, error)
+type WebhookParser interface {
+	ParseWebhook(header http.Header, body []byte) (tracker.Event, error)
 }
 
 // Forge is the port of forges: where pull requests live.

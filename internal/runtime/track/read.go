@@ -6,13 +6,13 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// Read reads an issue as it is now.
-func (o *Office) Read(ctx context.Context, name, key string) (tracker.Issue, error) {
+// ReadIssue reads an issue as it is now.
+func (o *Service) ReadIssue(ctx context.Context, name, key string) (tracker.Issue, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	d, err := o.open(name)
+	d, err := o.openTracker(name)
 	if err != nil {
 		return tracker.Issue{}, err
 	}
-	return d.desk.Issue(ctx, key)
+	return d.client.Issue(ctx, key)
 }

@@ -28,9 +28,9 @@ type rig struct {
 	store  *sqlite.Store
 	hub    *hub
 	mill   *mill
-	stage  *runtimetest.Stage
+	stage  *runtimetest.FakePerformer
 	tasks  *desk
-	office *track.Office
+	office *track.Service
 
 	mu      sync.Mutex
 	facts   map[string]signal.Evidence
@@ -42,12 +42,12 @@ type rig struct {
 type desk struct {
 	*local.Runtime
 	mu     sync.Mutex
-	wishes []signal.Wish
-	before func(w signal.Wish) error // instead of making it, unless nil
+	wishes []signal.NewTask
+	before func(w signal.NewTask) error // instead of making it, unless nil
 	hears  func(sig signal.Signal) error
 }
 
-func (d *desk) Create(ctx context.Context, w signal.Wish) (engine.Answer, error) {
+func (d *desk) Create(ctx context.Context, w signal.NewTask) (engine.Answer, error) {
 	d.mu.Lock()
 	d.wishes = append(d.wishes, w)
 	before := d.before
@@ -97,22 +97,22 @@ func newRig(t *testing.T, cfg tracker.Config) *rig {
 	t.Helper()
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "orange.db"))
 	check(t, err)
-	r := &rig{t: t, store: store, hub: newHub(), mill: &mill{}, stage: &runtimetest.Stage{}, tasks: &desk{}, facts: map[string]signal.Evidence{workflow.Commits: {Holds: true}}}
+	r := &rig{t: t, store: store, hub: newHub(), mill: &mill{}, stage: &runtimetest.FakePerformer{}, tasks: &desk{}, facts: map[string]signal.Evidence{workflow.Commits: {Holds: true}}}
 	check(t, store.SaveProject(task.Project{Name: "p", Path: "/p", DefaultBranch: "main", PoolSize: 20}))
 	check(t, store.SetTracker(cfg))
 	r.office = r.newOffice()
 	r.tasks.Runtime, err = local.New(local.Options{
-		Store: store, Library: noLibrary{}, Prober: r, Performer: r, Kin: store, Log: slog.New(slog.DiscardHandler), Harness: "claude",
+		Store: store, Library: noLibrary{}, EvidenceSource: r, Performer: r, Relations: store, Log: slog.New(slog.DiscardHandler), Harness: "claude",
 	})
 	check(t, err)
 	check(t, r.tasks.Start())
 	return r
 }
 
-func (r *rig) newOffice() *track.Office {
-	return &track.Office{
+func (r *rig) newOffice() *track.Service {
+	return &track.Service{
 		Store: r.store, Tasks: r.tasks, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-		Connect: func(tracker.Config) (track.Port, error) { r.opened++; return r.hub, nil },
+		Connect: func(tracker.Config) (track.Backend, error) { r.opened++; return r.hub, nil },
 		Forge:   func(context.Context, task.Project) (track.Forge, error) { return r.mill, nil },
 		Fetch:   func(context.Context, task.Project) error { r.fetched++; return nil },
 	}
@@ -132,23 +132,23 @@ func check(t *testing.T, err error) {
 }
 
 // Perform implements local.Performer: cards are changed for real, all else seems done.
-func (r *rig) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+func (r *rig) Perform(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	if info, _ := workflow.EffectNamed(e.Do); info.Card && e.Do != workflow.ReadCard {
-		note, err := r.office.Change(ctx, t, e)
-		return local.Done{Note: note}, err
+		note, err := r.office.ChangeCard(ctx, t, e)
+		return local.EffectResult{Note: note}, err
 	}
 	if e.Do == workflow.ReadCard {
-		face, err := r.office.Look(ctx, t)
-		return local.Done{Face: face}, err
+		face, err := r.office.ReadCard(ctx, t)
+		return local.EffectResult{CardSnapshot: face}, err
 	}
 	session, ended, err := r.stage.Perform(ctx, t, e)
-	return local.Done{Session: session, Ended: ended}, err
+	return local.EffectResult{Session: session, Ended: ended}, err
 }
 
 // tip is the last commit of every branch.
 const tip = "c1"
 
-// Probe implements local.Prober. What the forge has merged counts where it is all of the
+// Probe implements local.EvidenceSource. What the forge has merged counts where it is all of the
 // branch, and workers leave nothing uncommitted.
 func (r *rig) Probe(_ context.Context, q local.Question) signal.Evidence {
 	r.mu.Lock()

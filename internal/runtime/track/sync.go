@@ -13,47 +13,47 @@ import (
 
 // Sync reads what matters of a tracker, keeps it, and lets tasks hear what people did
 // there. With fix it also puts issues that drifted back where their tasks are.
-func (o *Office) Sync(ctx context.Context, name string, fix bool) (tracker.Report, error) {
-	d, err := o.open(name)
+func (o *Service) Sync(ctx context.Context, name string, fix bool) (tracker.Report, error) {
+	d, err := o.openTracker(name)
 	if err != nil {
 		return tracker.Report{Tracker: name}, err
 	}
 	d.busy.Lock()
 	defer d.busy.Unlock()
-	r, trouble, err := o.sync(ctx, d)
+	r, trouble, err := o.syncTracker(ctx, d)
 	if err == nil && fix {
 		o.putBack(ctx, d, &r)
 	}
-	o.synced(ctx, name, cmp.Or(err, trouble))
+	o.recordSync(ctx, name, cmp.Or(err, trouble))
 	return r, err
 }
 
-// synced keeps how it went. A look that was broken off here says nothing about the
+// recordSync keeps how it went. A look that was broken off here says nothing about the
 // tracker.
-func (o *Office) synced(ctx context.Context, name string, err error) {
+func (o *Service) recordSync(ctx context.Context, name string, err error) {
 	if err != nil && ctx.Err() != nil {
 		return
 	}
 	at, problem := o.Now(), ""
 	if err != nil {
 		problem = oneLine(err.Error())
-		o.warn("look at a tracker", "tracker", name, "error", problem)
+		o.logWarning("look at a tracker", "tracker", name, "error", problem)
 		if at, _, err = o.Store.Synced(name); err != nil { // what is kept is as old as before
-			o.warn("read when a tracker was looked at", "tracker", name, "error", err)
+			o.logWarning("read when a tracker was looked at", "tracker", name, "error", err)
 		}
 	}
 	if err := o.Store.SetSynced(name, at, problem); err != nil {
-		o.warn("keep when a tracker was looked at", "tracker", name, "error", err)
+		o.logWarning("keep when a tracker was looked at", "tracker", name, "error", err)
 	}
 }
 
-// sync looks at a tracker. An issue that is in trouble does not keep the others from
+// syncTracker looks at a tracker. An issue that is in trouble does not keep the others from
 // being looked at.
-func (o *Office) sync(ctx context.Context, d *opened) (r tracker.Report, trouble, err error) {
+func (o *Service) syncTracker(ctx context.Context, d *connection) (r tracker.Report, trouble, err error) {
 	r = tracker.Report{Tracker: d.cfg.Name, News: []string{}, Drift: []tracker.Drift{}}
-	def, err := o.Tasks.Choose(d.cfg.Workflow, d.cfg.Project)
+	def, err := o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project)
 	if err == nil {
-		err = knows(ctx, d, def)
+		err = requireEligibleColumn(ctx, d, def)
 	}
 	if err != nil {
 		return r, nil, err
@@ -66,38 +66,38 @@ func (o *Office) sync(ctx context.Context, d *opened) (r tracker.Report, trouble
 		return r, nil, err
 	}
 	r.Tasks = len(tasks)
-	if trouble, err = o.hearIssues(ctx, d, tasks, &r); err != nil {
+	if trouble, err = o.updateIssues(ctx, d, tasks, &r); err != nil {
 		return r, nil, err
 	}
-	if err := o.settle(ctx, d, &r); err != nil {
+	if err := o.updateFinished(ctx, d, &r); err != nil {
 		return r, trouble, err
 	}
 	if tasks, err = o.openTasks(&d.cfg); err != nil { // as the news left them
 		return r, trouble, err
 	}
-	news, err := o.hearForges(ctx, tasks)
+	news, err := o.checkForges(ctx, tasks)
 	r.News = append(r.News, news...)
 	if err != nil {
-		o.warn("look at the forge", "tracker", d.cfg.Name, "error", err)
+		o.logWarning("look at the forge", "tracker", d.cfg.Name, "error", err)
 		r.News = append(r.News, "the forge: "+oneLine(err.Error()))
 	}
 	if tasks, err = o.openTasks(&d.cfg); err != nil {
 		return r, trouble, err
 	}
 	for i := range tasks {
-		if drift, ok := o.drift(&d.cfg, &tasks[i]); ok {
+		if drift, ok := o.findDrift(&d.cfg, &tasks[i]); ok {
 			r.Drift = append(r.Drift, drift)
 		}
 	}
 	return r, trouble, nil
 }
 
-// hearIssues looks at the issues of tasks. Trouble with some is told among the news; with
+// updateIssues looks at the issues of tasks. Trouble with some is told among the news; with
 // many it is an error.
-func (o *Office) hearIssues(ctx context.Context, d *opened, tasks []task.Task, r *tracker.Report) (trouble, err error) {
+func (o *Service) updateIssues(ctx context.Context, d *connection, tasks []task.Task, r *tracker.Report) (trouble, err error) {
 	failed := 0
 	for i := range tasks {
-		news, err := o.hearIssue(ctx, d, tasks[i])
+		news, err := o.updateIssue(ctx, d, tasks[i])
 		r.News = append(r.News, news...)
 		if err == nil {
 			continue
@@ -113,16 +113,16 @@ func (o *Office) hearIssues(ctx context.Context, d *opened, tasks []task.Task, r
 
 // keepListed keeps the issues that may be worked on, and says how many there are. Those
 // of open tasks are read whole, by themselves.
-func (o *Office) keepListed(ctx context.Context, d *opened, tasks []task.Task) (int, error) {
-	def, err := o.Tasks.Choose(d.cfg.Workflow, d.cfg.Project)
+func (o *Service) keepListed(ctx context.Context, d *connection, tasks []task.Task) (int, error) {
+	def, err := o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project)
 	if err != nil {
 		return 0, err
 	}
-	list, err := d.desk.List(ctx, tracker.Query{Columns: eligible(&d.cfg, def)})
+	list, err := d.client.List(ctx, tracker.Query{Columns: eligibleColumns(&d.cfg, def)})
 	if err != nil {
 		return 0, fmt.Errorf("list the issues: %w", err)
 	}
-	all, err := o.Store.Tracked(d.cfg.Ref(""))
+	all, err := o.Store.Tracked(d.cfg.IssueRef(""))
 	if err != nil {
 		return 0, err
 	}
@@ -141,56 +141,56 @@ func (o *Office) keepListed(ctx context.Context, d *opened, tasks []task.Task) (
 }
 
 func hasTask(tasks []task.Task, cfg *tracker.Config, key string) bool {
-	return slices.ContainsFunc(tasks, func(t task.Task) bool { return t.TrackerRef == cfg.Ref(key) })
+	return slices.ContainsFunc(tasks, func(t task.Task) bool { return t.TrackerRef == cfg.IssueRef(key) })
 }
 
 // openTasks are the tasks of a tracker's issues that are not over.
-func (o *Office) openTasks(cfg *tracker.Config) ([]task.Task, error) {
-	all, err := o.Store.Tracked(cfg.Ref(""))
+func (o *Service) openTasks(cfg *tracker.Config) ([]task.Task, error) {
+	all, err := o.Store.Tracked(cfg.IssueRef(""))
 	return slices.DeleteFunc(all, func(t task.Task) bool {
 		def, err := o.Tasks.Definition(&t)
-		return err == nil && over(def, &t)
+		return err == nil && isOver(def, &t)
 	}), err
 }
 
-// hearIssue reads the issue of a task and lets the task hear what is new about it. What
+// updateIssue reads the issue of a task and lets the task hear what is new about it. What
 // was read is kept last: a look that is broken off is had again.
-func (o *Office) hearIssue(ctx context.Context, d *opened, t task.Task) ([]string, error) {
-	key, _ := d.cfg.Key(t.TrackerRef)
-	is, err := d.desk.Issue(ctx, key)
+func (o *Service) updateIssue(ctx context.Context, d *connection, t task.Task) ([]string, error) {
+	key, _ := d.cfg.IssueKey(t.TrackerRef)
+	is, err := d.client.Issue(ctx, key)
 	if errors.Is(err, tracker.ErrNotFound) {
 		return []string{fmt.Sprintf("%s: the issue is gone, and task %s goes on without it", t.TrackerRef, t.ID)}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", t.TrackerRef, err)
 	}
-	look, err := o.glance(d, t.ID, &is)
-	if err != nil || over(look.def, look.t) {
+	look, err := o.newIssueUpdate(d, t.ID, &is)
+	if err != nil || isOver(look.def, look.t) {
 		return nil, err
 	}
 	if look.was != nil && look.was.ReadAt.After(is.ReadAt) {
 		return nil, nil // Orange itself was at it meanwhile: the next look tells
 	}
-	if err := look.tell(ctx); err != nil {
+	if err := look.submitNews(ctx); err != nil {
 		return look.news, err
 	}
 	_, err = o.Store.KeepIssue(d.cfg.Name, is)
 	return look.news, err
 }
 
-// settle does the same for tasks that are over: their issues are to show it.
-func (o *Office) settle(ctx context.Context, d *opened, r *tracker.Report) error {
-	tasks, err := o.Store.Tracked(d.cfg.Ref(""))
+// updateFinished does the same for tasks that are over: their issues are to show it.
+func (o *Service) updateFinished(ctx context.Context, d *connection, r *tracker.Report) error {
+	tasks, err := o.Store.Tracked(d.cfg.IssueRef(""))
 	if err != nil {
 		return err
 	}
 	for i := range tasks {
 		def, err := o.Tasks.Definition(&tasks[i])
-		if err != nil || tasks[i].Deleted || !over(def, &tasks[i]) {
+		if err != nil || tasks[i].Deleted || !isOver(def, &tasks[i]) {
 			continue
 		}
-		g := glance{o: o, d: d, t: &tasks[i]}
-		err = g.reachable(ctx)
+		g := issueUpdate{o: o, d: d, t: &tasks[i]}
+		err = g.retryGivenUp(ctx)
 		r.News = append(r.News, g.news...)
 		if err != nil {
 			return err
@@ -200,15 +200,15 @@ func (o *Office) settle(ctx context.Context, d *opened, r *tracker.Report) error
 }
 
 // putBack moves issues that drifted back where their tasks are.
-func (o *Office) putBack(ctx context.Context, d *opened, r *tracker.Report) {
+func (o *Service) putBack(ctx context.Context, d *connection, r *tracker.Report) {
 	left := r.Drift[:0]
 	for _, drift := range r.Drift {
 		if drift.Task == "" {
 			left = append(left, drift)
 			continue
 		}
-		key, _ := d.cfg.Key(drift.Ref)
-		is, err := d.desk.Apply(ctx, key, moveTo(drift.Want))
+		key, _ := d.cfg.IssueKey(drift.Ref)
+		is, err := d.client.Apply(ctx, key, moveTo(drift.Want))
 		if err != nil {
 			r.News = append(r.News, fmt.Sprintf("%s: cannot be put back: %v", drift.Ref, err))
 			left = append(left, drift)

@@ -52,22 +52,22 @@ func TestWhatWasReadIsKeptWithItsAge(t *testing.T) {
 		}
 		task1 := r.of("ENG-1")
 		want := &tracker.Standing{Ref: "lin:ENG-1", URL: "https://tracker.example/ENG-1", Column: "Started", ReadAt: at}
-		if diff := cmp.Diff(want, r.office.Standing(&task1)); diff != "" {
+		if diff := cmp.Diff(want, r.office.IssueStanding(&task1)); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		if got := r.office.Standing(&task.Task{TrackerRef: "lin:ENG-9"}); got != nil {
+		if got := r.office.IssueStanding(&task.Task{TrackerRef: "lin:ENG-9"}); got != nil {
 			t.Errorf("an issue that was never read: %+v", got)
 		}
-		if got := r.office.Standing(&task.Task{TrackerRef: "gone:1"}); got != nil {
+		if got := r.office.IssueStanding(&task.Task{TrackerRef: "gone:1"}); got != nil {
 			t.Errorf("a tracker that is gone: %+v", got)
 		}
 		if got, err := r.office.Drifts(); err != nil || len(got) > 0 {
 			t.Errorf("drifts: %+v, %v", got, err)
 		}
-		if card, _, ok := r.office.Shown(&task1); !ok || card.Column != "Started" {
+		if card, _, ok := r.office.CardForAgents(&task1); !ok || card.Column != "Started" {
 			t.Errorf("shown: %v, %+v", ok, card)
 		}
-		r.office.Watches()
+		r.office.HasWatched()
 	})
 }
 
@@ -117,7 +117,7 @@ func TestAMoveThatLeadsNowhereIsDriftAndToldOnce(t *testing.T) {
 			}
 		}
 		t1 := r.of("ENG-1")
-		if got := r.office.Standing(&t1); got.Want != "Started" || got.Column != "Accepted" {
+		if got := r.office.IssueStanding(&t1); got.Want != "Started" || got.Column != "Accepted" {
 			t.Errorf("standing: %+v", got)
 		}
 		if got, err := r.office.Drifts(); err != nil || len(got) != 1 {
@@ -199,11 +199,11 @@ func TestAMoveThatACommentComesAcrossIsStillHeard(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *rig) {
 		r.begun("ENG-1", "Delivered")
 		r.hub.move("ENG-1", "Started")
-		note, err := r.office.Change(t.Context(), r.of("ENG-1"), task.Effect{ID: "x/1/0", Do: workflow.CommentCard, Text: "hello", Aside: true})
+		note, err := r.office.ChangeCard(t.Context(), r.of("ENG-1"), task.Effect{ID: "x/1/0", Do: workflow.CommentCard, Text: "hello", NonBlocking: true})
 		if note != "" || err != nil {
 			t.Fatal(note, err)
 		}
-		if _, err := r.office.Mend(t.Context(), "lin", "ENG-1", board.Change{AddTags: []string{"bug"}}); err != nil {
+		if _, err := r.office.ChangeIssue(t.Context(), "lin", "ENG-1", board.Change{AddTags: []string{"bug"}}); err != nil {
 			t.Fatal(err)
 		}
 		if !heard(r.sync().News, "moved to Started") {
@@ -466,7 +466,7 @@ func TestNobodyKnowsATracker(t *testing.T) {
 		_, sync := r.office.Sync(t.Context(), "nope", false)
 		_, trial := r.office.Test(t.Context(), "nope")
 		_, round := r.office.Dispatch(t.Context(), "nope", false)
-		for name, err := range map[string]error{"sync": sync, "test": trial, "dispatch": round, "hear": r.office.Hear(t.Context(), "nope", nil, nil)} {
+		for name, err := range map[string]error{"sync": sync, "test": trial, "dispatch": round, "hear": r.office.HandleWebhook(t.Context(), "nope", nil, nil)} {
 			var mistake *task.Mistake
 			if err == nil || err.Error() != want || !errors.As(err, &mistake) {
 				t.Errorf("%s: %v", name, err)
@@ -504,7 +504,7 @@ func TestAgentsReadOnlyWhatCountsOfAnIssue(t *testing.T) {
 			t.Errorf("%d bytes: %.300q", len(w.Context), w.Context)
 		}
 		t1 := r.of("ENG-1")
-		_, said, ok := r.office.Shown(&t1)
+		_, said, ok := r.office.CardForAgents(&t1)
 		if !ok || len(said) != 1 || said[0].Author != "alice" {
 			t.Errorf("%v, %+v", ok, said)
 		}
@@ -514,11 +514,11 @@ func TestAgentsReadOnlyWhatCountsOfAnIssue(t *testing.T) {
 func TestATaskOfAnotherPlaceIsNotShown(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *rig) {
 		for _, ref := range []string{"", "x", "gone:1", "lin:ENG-9"} {
-			if _, _, ok := r.office.Shown(&task.Task{TrackerRef: ref}); ok {
+			if _, _, ok := r.office.CardForAgents(&task.Task{TrackerRef: ref}); ok {
 				t.Errorf("%q is shown", ref)
 			}
 		}
-		if _, err := r.office.Change(t.Context(), task.Task{TrackerRef: "x"}, task.Effect{Do: workflow.MoveCard}); err == nil {
+		if _, err := r.office.ChangeCard(t.Context(), task.Task{TrackerRef: "x"}, task.Effect{Do: workflow.MoveCard}); err == nil {
 			t.Error("no error")
 		}
 		synctest.Wait()

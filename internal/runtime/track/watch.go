@@ -15,18 +15,18 @@ import (
 	"orange/internal/core/tracker"
 )
 
-// Hear takes a piece of news that a tracker sent over HTTP. It is only believed to say
+// HandleWebhook takes a piece of news that a tracker sent over HTTP. It is only believed to say
 // where to look: what is there is read. News that was heard before is none.
-func (o *Office) Hear(ctx context.Context, name string, header http.Header, body []byte) error {
-	d, err := o.open(name)
+func (o *Service) HandleWebhook(ctx context.Context, name string, header http.Header, body []byte) error {
+	d, err := o.openTracker(name)
 	if err != nil {
 		return err
 	}
-	hearer, ok := d.port.(Hearer)
+	hearer, ok := d.backend.(WebhookParser)
 	if !ok {
 		return task.Mistakef("tracker %s sends no news: it is looked at every now and then", name)
 	}
-	ev, err := hearer.Hear(header, body)
+	ev, err := hearer.ParseWebhook(header, body)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (o *Office) Hear(ctx context.Context, name string, header http.Header, body
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), followFor) // who sent it may not wait
 	defer cancel()
-	if err := o.lookAt(ctx, d, ev); err != nil {
+	if err := o.syncEvent(ctx, d, ev); err != nil {
 		return err // it is news still when it comes again
 	}
 	for _, n := range names {
@@ -59,47 +59,47 @@ func (o *Office) Hear(ctx context.Context, name string, header http.Header, body
 // followFor bounds how long a piece of news is followed.
 const followFor = 2 * time.Minute
 
-// lookAt reads what news are about.
-func (o *Office) lookAt(ctx context.Context, d *opened, ev tracker.Event) error {
+// syncEvent reads what news are about.
+func (o *Service) syncEvent(ctx context.Context, d *connection, ev tracker.Event) error {
 	tasks, err := o.openTasks(&d.cfg)
 	if err != nil {
 		return err
 	}
 	for _, key := range ev.Keys {
-		if err := o.lookAtIssue(ctx, d, key, tasks); err != nil {
+		if err := o.syncIssue(ctx, d, key, tasks); err != nil {
 			return err
 		}
 	}
 	if len(ev.PRs) > 0 {
-		if _, err := o.hearForges(ctx, tasks); err != nil {
+		if _, err := o.checkForges(ctx, tasks); err != nil {
 			return err
 		}
 	}
 	if len(ev.Keys) > 0 && d.cfg.Auto {
-		_, err = o.round(ctx, d, false)
+		_, err = o.runRound(ctx, d, false)
 	}
 	return err
 }
 
-func (o *Office) lookAtIssue(ctx context.Context, d *opened, key string, tasks []task.Task) error {
+func (o *Service) syncIssue(ctx context.Context, d *connection, key string, tasks []task.Task) error {
 	for i := range tasks {
-		if tasks[i].TrackerRef == d.cfg.Ref(key) {
-			_, err := o.hearIssue(ctx, d, tasks[i])
+		if tasks[i].TrackerRef == d.cfg.IssueRef(key) {
+			_, err := o.updateIssue(ctx, d, tasks[i])
 			return err
 		}
 	}
-	is, err := d.desk.Issue(ctx, key)
+	is, err := d.client.Issue(ctx, key)
 	if errors.Is(err, tracker.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read %s: %w", key, err)
 	}
-	all, err := o.Store.Tracked(d.cfg.Ref(""))
+	all, err := o.Store.Tracked(d.cfg.IssueRef(""))
 	if err != nil {
 		return err
 	}
-	def, err := o.Tasks.Choose(d.cfg.Workflow, d.cfg.Project)
+	def, err := o.Tasks.ChooseWorkflow(d.cfg.Workflow, d.cfg.Project)
 	if err == nil {
 		err = o.noteReturn(d, def, all, &is)
 	}
@@ -109,34 +109,34 @@ func (o *Office) lookAtIssue(ctx context.Context, d *opened, key string, tasks [
 	return err
 }
 
-// Watches says whether a tracker is to be looked at without being asked.
-func (o *Office) Watches() bool {
+// HasWatched says whether a tracker is to be looked at without being asked.
+func (o *Service) HasWatched() bool {
 	list, err := o.Store.Trackers()
 	if err != nil {
 		return false
 	}
-	return slices.ContainsFunc(list, watched)
+	return slices.ContainsFunc(list, isWatched)
 }
 
-// watched says that a tracker is looked at without being asked.
-func watched(cfg tracker.Config) bool { return cfg.Every > 0 || cfg.Auto }
+// isWatched says that a tracker is looked at without being asked.
+func isWatched(cfg tracker.Config) bool { return cfg.Every > 0 || cfg.Auto }
 
 // defaultEvery is how often a tracker is looked at that is worked for by itself.
 const defaultEvery = time.Minute
 
-// Watch looks at every tracker that wants it until ctx ends, each at its own pace.
+// WatchTrackers looks at every tracker that wants it until ctx ends, each at its own pace.
 // changed tells that the configurations are not the same any more.
-func (o *Office) Watch(ctx context.Context, changed <-chan struct{}) {
+func (o *Service) WatchTrackers(ctx context.Context, changed <-chan struct{}) {
 	for ctx.Err() == nil {
 		list, err := o.Store.Trackers()
 		if err != nil {
-			o.warn("read the trackers", "error", err)
+			o.logWarning("read the trackers", "error", err)
 		}
 		round, stop := context.WithCancel(ctx)
 		var all sync.WaitGroup
 		for _, cfg := range list {
-			if watched(cfg) {
-				all.Go(func() { o.watch(round, cfg) })
+			if isWatched(cfg) {
+				all.Go(func() { o.watchTracker(round, cfg) })
 			}
 		}
 		all.Go(func() { o.watchForges(round) })
@@ -153,7 +153,7 @@ func (o *Office) Watch(ctx context.Context, changed <-chan struct{}) {
 // a server runs.
 const forgesEvery = 2 * time.Minute
 
-func (o *Office) watchForges(ctx context.Context) {
+func (o *Service) watchForges(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -161,12 +161,12 @@ func (o *Office) watchForges(ctx context.Context) {
 		case <-time.After(forgesEvery):
 		}
 		if _, err := o.SyncForges(ctx); err != nil && ctx.Err() == nil {
-			o.warn("look at pull requests", "error", oneLine(err.Error()))
+			o.logWarning("look at pull requests", "error", oneLine(err.Error()))
 		}
 	}
 }
 
-func (o *Office) watch(ctx context.Context, cfg tracker.Config) {
+func (o *Service) watchTracker(ctx context.Context, cfg tracker.Config) {
 	every := cfg.Every
 	if every <= 0 {
 		every = defaultEvery

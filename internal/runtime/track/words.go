@@ -21,15 +21,15 @@ func columnsOf(cfg *tracker.Config, def *workflow.Definition) (out []string) {
 		return def.Board.Vocabulary().Columns
 	}
 	for _, p := range def.Projections {
-		if column := cfg.Column(p.Status); !slices.Contains(out, column) {
+		if column := cfg.ColumnName(p.Status); !slices.Contains(out, column) {
 			out = append(out, column)
 		}
 	}
 	return out
 }
 
-// lacking lists what of a workflow's words a tracker does not know.
-func lacking(cfg *tracker.Config, def *workflow.Definition, words board.Vocabulary) (out []string) {
+// missingWords lists what of a workflow's words a tracker does not know.
+func missingWords(cfg *tracker.Config, def *workflow.Definition, words board.Vocabulary) (out []string) {
 	has := func(list []string, name string) bool {
 		return slices.ContainsFunc(list, func(have string) bool { return sameName(have, name) })
 	}
@@ -49,9 +49,9 @@ func lacking(cfg *tracker.Config, def *workflow.Definition, words board.Vocabula
 	return out
 }
 
-// eligible are the columns whose issues are to be worked on: those that are configured,
+// eligibleColumns are the columns whose issues are to be worked on: those that are configured,
 // else those in which the workflow begins.
-func eligible(cfg *tracker.Config, def *workflow.Definition) []string {
+func eligibleColumns(cfg *tracker.Config, def *workflow.Definition) []string {
 	if len(cfg.Eligible) > 0 {
 		return cfg.Eligible
 	}
@@ -69,7 +69,7 @@ func eligible(cfg *tracker.Config, def *workflow.Definition) []string {
 					put(column)
 				}
 			case trigger.Kind == workflow.OnCreate && len(out) == 0 && def.Board == nil:
-				put(cfg.Column(def.Projected(def.Edges[i].To)))
+				put(cfg.ColumnName(def.ProjectedColumn(def.Edges[i].To)))
 			}
 		}
 	}
@@ -77,21 +77,21 @@ func eligible(cfg *tracker.Config, def *workflow.Definition) []string {
 }
 
 func isEligible(cfg *tracker.Config, def *workflow.Definition, is *tracker.Issue) bool {
-	return slices.ContainsFunc(eligible(cfg, def), func(column string) bool { return sameName(column, is.Card.Column) })
+	return slices.ContainsFunc(eligibleColumns(cfg, def), func(column string) bool { return sameName(column, is.Card.Column) })
 }
 
-// knows makes sure that the tracker has a column whose issues are worked on: nothing would
+// requireEligibleColumn makes sure that the tracker has a column whose issues are worked on: nothing would
 // ever happen otherwise, and nobody would know why.
-func knows(ctx context.Context, d *opened, def *workflow.Definition) error {
-	words, _, err := d.desk.known(ctx)
+func requireEligibleColumn(ctx context.Context, d *connection, def *workflow.Definition) error {
+	words, _, err := d.client.knownVocabulary(ctx)
 	if err != nil {
 		return err
 	}
 	missing := unknownColumns(&d.cfg, def, words)
-	if len(missing) == 0 || len(missing) < len(eligible(&d.cfg, def)) {
+	if len(missing) == 0 || len(missing) < len(eligibleColumns(&d.cfg, def)) {
 		return nil
 	}
-	if words, err = d.desk.Words(ctx); err != nil || len(unknownColumns(&d.cfg, def, words)) < len(missing) {
+	if words, err = d.client.Words(ctx); err != nil || len(unknownColumns(&d.cfg, def, words)) < len(missing) {
 		return err
 	}
 	return task.Mistakef("%s has no column %s, and has %s: orange tracker add %s --eligible names another", d.cfg.Name, strings.Join(missing, ", "), strings.Join(words.Columns, ", "), d.cfg.Name)
@@ -99,7 +99,7 @@ func knows(ctx context.Context, d *opened, def *workflow.Definition) error {
 
 // unknownColumns are those whose issues are worked on and that the tracker does not have.
 func unknownColumns(cfg *tracker.Config, def *workflow.Definition, words board.Vocabulary) (out []string) {
-	for _, column := range eligible(cfg, def) {
+	for _, column := range eligibleColumns(cfg, def) {
 		if !slices.ContainsFunc(words.Columns, func(have string) bool { return sameName(have, column) }) {
 			out = append(out, strconv.Quote(column))
 		}
@@ -107,11 +107,11 @@ func unknownColumns(cfg *tracker.Config, def *workflow.Definition, words board.V
 	return out
 }
 
-// owes says that a task's issue is still to be moved to a column, or may have been: nobody
+// owesMove says that a task's issue is still to be moved to a column, or may have been: nobody
 // knows whether what failed or was given up was done.
-func owes(cfg *tracker.Config, t *task.Task, column string) bool {
+func owesMove(cfg *tracker.Config, t *task.Task, column string) bool {
 	return slices.ContainsFunc(t.Pending, func(e task.Effect) bool {
-		return e.Do == workflow.MoveCard && sameName(cfg.Column(e.Arg), column)
+		return e.Do == workflow.MoveCard && sameName(cfg.ColumnName(e.Arg), column)
 	})
 }
 
@@ -121,22 +121,24 @@ func willMove(t *task.Task) bool {
 	for i := range t.Pending {
 		switch e := &t.Pending[i]; {
 		case e.GivenUp:
-			stuck[e.Aside] = true
-		case e.Do == workflow.MoveCard && !stuck[e.Aside]:
+			stuck[e.NonBlocking] = true
+		case e.Do == workflow.MoveCard && !stuck[e.NonBlocking]:
 			return true
 		}
 	}
 	return false
 }
 
-// over says that nothing becomes of a task any more.
-func over(def *workflow.Definition, t *task.Task) bool { return t.Deleted || def.Over(t.Status) }
+// isOver says that nothing becomes of a task any more.
+func isOver(def *workflow.Definition, t *task.Task) bool {
+	return t.Deleted || def.IsTerminal(t.Status)
+}
 
-// takes says whether a tracker may ask for a verb where the task is.
-func takes(def *workflow.Definition, t *task.Task, verb string) bool {
+// acceptsVerb says whether a tracker may ask for a verb where the task is.
+func acceptsVerb(def *workflow.Definition, t *task.Task, verb string) bool {
 	for _, i := range def.EdgesFrom(t.Status) {
 		e := &def.Edges[i]
-		if e.As == verb && e.Answers(workflow.OnRequest, "") && slices.Contains(e.By, task.Tracker) {
+		if e.As == verb && e.AnswersTo(workflow.OnRequest, "") && slices.Contains(e.By, task.Tracker) {
 			return true
 		}
 	}
@@ -148,8 +150,8 @@ func takes(def *workflow.Definition, t *task.Task, verb string) bool {
 func leadsTo(cfg *tracker.Config, def *workflow.Definition, t *task.Task, column string) (string, bool) {
 	for _, i := range def.EdgesFrom(t.Status) {
 		e := &def.Edges[i]
-		shown := def.Projected(e.To)
-		if shown != "" && !e.Override && sameName(cfg.Column(shown), column) && e.To != t.Status && e.Answers(workflow.OnRequest, "") && slices.Contains(e.By, task.Tracker) {
+		shown := def.ProjectedColumn(e.To)
+		if shown != "" && !e.Override && sameName(cfg.ColumnName(shown), column) && e.To != t.Status && e.AnswersTo(workflow.OnRequest, "") && slices.Contains(e.By, task.Tracker) {
 			return e.To, true
 		}
 	}

@@ -33,7 +33,7 @@ type Source struct {
 	Began     func(id task.ID, attempt int) (time.Time, bool) // when an attempt was started; false if nobody knows
 }
 
-// Probe implements local.Prober.
+// Probe implements local.EvidenceSource.
 func (p Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -155,7 +155,7 @@ func (t *Trust) Accept(ctx context.Context, p task.Project, places ...string) ([
 
 // keep makes programs the trusted ones of a project.
 func (t *Trust) keep(p task.Project, programs []task.GitProgram) ([]task.GitProgram, error) {
-	programs = task.SealedGitPrograms(programs)
+	programs = task.GitProgramsWithoutSecrets(programs)
 	text, err := json.Marshal(programs)
 	if have, _ := t.store.Setting(settingOf(p.Name)); err == nil && have != string(text) {
 		err = t.store.SetSetting(settingOf(p.Name), string(text))
@@ -217,7 +217,7 @@ func (t *Trust) untrusted(ctx context.Context, p task.Project) []task.GitProgram
 
 // Worktrees lists those of a project's workspaces that are made.
 func (t *Trust) Worktrees(p task.Project) (out []string) {
-	for _, name := range p.Workspaces() {
+	for _, name := range p.WorkspaceNames() {
 		dir := filepath.Join(t.home, "workspaces", name)
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			out = append(out, dir)
@@ -239,7 +239,7 @@ func describe(programs []task.GitProgram) string {
 	}
 	var names []string
 	for _, p := range programs[:min(most, len(programs))] {
-		name := p.Key + " = " + p.Shown()
+		name := p.Key + " = " + p.DisplayCommand()
 		if p.Kind == task.GitHook {
 			name = "the hook " + p.Files[0].Path
 		}

@@ -279,7 +279,7 @@ func (v *Service) forget(id task.ID) {
 
 // KeepPullRequest keeps how the checks of a task's pull request are.
 func (v *Service) KeepPullRequest(id task.ID, pr tracker.PR) {
-	v.setChecks(id, overview.Checks(pr.Checks))
+	v.setChecks(id, overview.SumChecks(pr.Checks))
 }
 
 func (v *Service) setChecks(id task.ID, word string) {

@@ -21,11 +21,11 @@ import (
 // A Tracker is a server as a world of issues.
 type Tracker struct {
 	*Server
-	Client func(t testing.TB, s *Server) track.Port
+	Client func(t testing.TB, s *Server) track.Backend
 }
 
 // Open implements trackertest.World.
-func (w Tracker) Open(t testing.TB) track.Port { return w.Client(t, w.Server) }
+func (w Tracker) Open(t testing.TB) track.Backend { return w.Client(t, w.Server) }
 
 // A Forge is a server as a world of pull requests.
 type Forge struct {

@@ -120,7 +120,7 @@ func (f *Fake) Forget() {
 }
 
 // Open implements trackertest.World.
-func (f *Fake) Open(t testing.TB) track.Port {
+func (f *Fake) Open(t testing.TB) track.Backend {
 	t.Helper()
 	b, err := mcpboard.New(f.Options())
 	if err != nil {

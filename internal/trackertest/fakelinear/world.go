@@ -45,7 +45,7 @@ func Open(t testing.TB, opts Options) *World {
 }
 
 // Open returns a client of the team's project Shop.
-func (w *World) Open(t testing.TB) track.Port {
+func (w *World) Open(t testing.TB) track.Backend {
 	t.Helper()
 	give := func(secret string) func(context.Context) (string, error) {
 		return func(context.Context) (string, error) { return secret, nil }

@@ -27,11 +27,11 @@ import (
 // Engine takes signals.
 type Engine interface {
 	Submit(ctx context.Context, id task.ID, sig signal.Signal) (engine.Answer, error)
-	Create(ctx context.Context, w signal.Wish) (engine.Answer, error)
+	Create(ctx context.Context, w signal.NewTask) (engine.Answer, error)
 	Explain(ctx context.Context, id task.ID) (engine.Explanation, error)
-	Follow(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
-	Fork(ctx context.Context, id task.ID, seq int, by signal.Wish) (engine.Answer, error)
-	Refused(id task.ID, sig signal.Signal, why string) // writes down what was refused before it could be decided
+	FollowJournal(after int64, id task.ID, limit int) ([]journal.Row, <-chan struct{}, error)
+	ForkTask(ctx context.Context, id task.ID, seq int, by signal.NewTask) (engine.Answer, error)
+	RecordRefusal(id task.ID, sig signal.Signal, why string) // writes down what was refused before it could be decided
 }
 
 // Control holds and releases everything, and says whether anything is going on.

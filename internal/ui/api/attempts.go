@@ -52,7 +52,7 @@ func (s *Server) today(project string) (*wire.Today, error) {
 		return nil, nil
 	}
 	for _, p := range s.Projects.Projects() {
-		if p.Name != project || !p.Budget.Daily() {
+		if p.Name != project || !p.Budget.HasDailyLimit() {
 			continue
 		}
 		out := &wire.Today{Day: task.DayOf(time.Now()), Budget: p.Budget}
@@ -81,7 +81,7 @@ func account(list []wire.Attempt, entries []journal.Entry) {
 		if len(e.Ended) > 0 {
 			number = e.Ended[0].Number
 		}
-		spent[number] = spent[number].Plus(t.Spent.Less(before))
+		spent[number] = spent[number].Plus(t.Spent.Minus(before))
 	}
 	for i := range list {
 		a := &list[i]

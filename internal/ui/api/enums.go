@@ -58,7 +58,7 @@ func about() map[reflect.Type]string {
 		reflect.TypeFor[journal.Entry]():      "One decided change of a task.",
 		reflect.TypeFor[task.Effect]():        "Something to do in the world, asked for by an entry.",
 		reflect.TypeFor[signal.Signal]():      "Something that happened to a task, or that somebody asks for.",
-		reflect.TypeFor[signal.Wish]():        "A task that somebody wants.",
+		reflect.TypeFor[signal.NewTask]():     "A task that somebody wants.",
 		reflect.TypeFor[overview.State]():     "Everything at one moment. Every text in a row is one line and safe for a terminal.",
 		reflect.TypeFor[overview.Change]():    "What became of a state: rows that are new or different, and tasks that are gone or not wanted any more.",
 		reflect.TypeFor[overview.Row]():       "One task at a glance.",

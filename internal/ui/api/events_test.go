@@ -191,7 +191,7 @@ type still struct {
 	more chan struct{}
 }
 
-func (s still) Follow(int64, task.ID, int) ([]journal.Row, <-chan struct{}, error) {
+func (s still) FollowJournal(int64, task.ID, int) ([]journal.Row, <-chan struct{}, error) {
 	return nil, s.more, s.err
 }
 
@@ -262,7 +262,7 @@ type once struct {
 	asked int
 }
 
-func (o *once) Follow(int64, task.ID, int) ([]journal.Row, <-chan struct{}, error) {
+func (o *once) FollowJournal(int64, task.ID, int) ([]journal.Row, <-chan struct{}, error) {
 	o.asked++
 	return []journal.Row{{ID: 1, Entry: json.RawMessage(`{}`)}}, o.more, o.err
 }

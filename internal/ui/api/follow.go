@@ -138,7 +138,7 @@ func (f *follower) next() (*overview.Change, *wake, error) {
 
 // touched notes the tasks that something happened to, each once.
 func (f *follower) touched(on *wake) error {
-	rows, more, err := f.s.Engine.Follow(f.after, "", stride)
+	rows, more, err := f.s.Engine.FollowJournal(f.after, "", stride)
 	if err != nil {
 		return err
 	}

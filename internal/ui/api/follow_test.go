@@ -59,7 +59,7 @@ func (v *viewer) hear() overview.Change {
 	}
 	c := v.line.change()
 	v.last = v.line.last
-	v.state.Apply(c)
+	v.state.ApplyChange(c)
 	return c
 }
 
@@ -271,7 +271,7 @@ func TestAThousandEventsOverABadLine(t *testing.T) {
 		Opened: func() error { opened++; return nil }, Lost: func(error) { lost++ },
 		Change: func(ch overview.Change) error {
 			changes++
-			state.Apply(ch)
+			state.ApplyChange(ch)
 			if ch.Row >= tasks+events {
 				stop()
 			}

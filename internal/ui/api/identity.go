@@ -80,7 +80,7 @@ func (s *Server) speaks(r *http.Request, id task.ID, sig *signal.Signal) error {
 	case c != nil && c.Task != id:
 		why := fmt.Sprintf("this is attempt %d of task %s: it may not change task %s", c.Attempt, c.Task, id)
 		sig.Actor, sig.Attempt = task.Actor(c.Role), c.Attempt
-		s.Engine.Refused(id, *sig, why)
+		s.Engine.RecordRefusal(id, *sig, why)
 		return task.Mistakef("%s", why)
 	case c != nil:
 		sig.Actor, sig.Attempt = task.Actor(c.Role), c.Attempt

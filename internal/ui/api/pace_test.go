@@ -43,7 +43,7 @@ func (k *ticker) tick(id task.ID) {
 	k.more = make(chan struct{})
 }
 
-func (k *ticker) Follow(after int64, _ task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
+func (k *ticker) FollowJournal(after int64, _ task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.asks++
@@ -273,7 +273,7 @@ type endless struct {
 	now, most int
 }
 
-func (e *endless) Follow(after int64, _ task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
+func (e *endless) FollowJournal(after int64, _ task.ID, limit int) ([]journal.Row, <-chan struct{}, error) {
 	e.mu.Lock()
 	e.now++
 	e.most = max(e.most, e.now)
@@ -318,7 +318,7 @@ func TestManyTasksAreToldInPieces(t *testing.T) {
 			if len(c.Tasks) > 1000 || n == 0 && (id != "" || c.Row != 0) || n > 0 && id != "id: 1900\n" {
 				t.Errorf("%d tasks in event %q", len(c.Tasks), id)
 			}
-			state.Apply(c)
+			state.ApplyChange(c)
 		}
 		if len(state.Tasks) != 1900 || state.Row != 1900 {
 			t.Errorf("%d tasks at row %d", len(state.Tasks), state.Row)

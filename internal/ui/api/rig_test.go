@@ -33,7 +33,7 @@ type rig struct {
 	t       testing.TB
 	store   *sqlite.Store
 	folders *taskdir.Dir
-	stage   *runtimetest.Stage
+	stage   *runtimetest.FakePerformer
 	runtime *local.Runtime
 	server  *api.Server
 	client  *http.Client
@@ -46,7 +46,7 @@ func open(t testing.TB) *rig {
 	home, err := os.MkdirTemp("", "o") // a socket's path may have 108 bytes
 	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(home) }) //nolint:errcheck // a temporary folder
-	r := &rig{t: t, stage: &runtimetest.Stage{}, folders: taskdir.New(filepath.Join(home, "tasks"))}
+	r := &rig{t: t, stage: &runtimetest.FakePerformer{}, folders: taskdir.New(filepath.Join(home, "tasks"))}
 	r.store, err = sqlite.Open(filepath.Join(home, "orange.db"))
 	must(t, err)
 	t.Cleanup(func() { must(t, r.store.Close()) })
@@ -140,7 +140,7 @@ func (r *rig) create(branch string) string {
 func (r *rig) settle() {
 	r.t.Helper()
 	for {
-		_, more, err := r.runtime.Follow(1<<62, "", 1)
+		_, more, err := r.runtime.FollowJournal(1<<62, "", 1)
 		must(r.t, err)
 		tasks, err := r.store.Unsettled()
 		must(r.t, err)
@@ -180,11 +180,11 @@ func (noLibrary) Find(string, string) (file, text string, ok bool, err error) {
 	return "", "", false, nil
 }
 
-type performer struct{ stage *runtimetest.Stage }
+type performer struct{ stage *runtimetest.FakePerformer }
 
-func (p performer) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Done, error) {
+func (p performer) Perform(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	session, ended, err := p.stage.Perform(ctx, t, e)
-	return local.Done{Session: session, Ended: ended}, err
+	return local.EffectResult{Session: session, Ended: ended}, err
 }
 
 type projects struct{ *local.Runtime }

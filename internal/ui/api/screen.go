@@ -124,7 +124,7 @@ func (l *watcher) agents(ctx context.Context) bool {
 
 // record reads the task, and a channel that closes with the next change of any.
 func (l *watcher) record() (<-chan struct{}, task.Task, bool) {
-	_, moved, err := l.s.Engine.Follow(math.MaxInt64, l.id, 1) // before the record is read
+	_, moved, err := l.s.Engine.FollowJournal(math.MaxInt64, l.id, 1) // before the record is read
 	if err != nil {
 		return nil, task.Task{}, false
 	}

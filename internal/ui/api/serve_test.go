@@ -140,7 +140,7 @@ type slow struct {
 	reached, goOn chan struct{}
 }
 
-func (s slow) Create(context.Context, signal.Wish) (engine.Answer, error) {
+func (s slow) Create(context.Context, signal.NewTask) (engine.Answer, error) {
 	close(s.reached)
 	<-s.goOn
 	return engine.Answer{Task: task.Task{ID: "done"}}, nil
@@ -222,7 +222,7 @@ type failing struct {
 	err error
 }
 
-func (f failing) Create(context.Context, signal.Wish) (engine.Answer, error) {
+func (f failing) Create(context.Context, signal.NewTask) (engine.Answer, error) {
 	return engine.Answer{}, f.err
 }
 

@@ -164,7 +164,7 @@ func (s *Server) moment() overview.State {
 	book, counts := s.Tasks.(ledger)
 	for _, p := range s.Projects.Projects() {
 		item := overview.Project{Name: p.Name, Path: p.Path, Pool: p.PoolSize, Day: p.Budget}
-		if counts && p.Budget.Daily() {
+		if counts && p.Budget.HasDailyLimit() {
 			item.DayAttempts, item.DayMicros, _ = book.SpentOn(p.Name, task.DayOf(out.At)) // a glance goes without
 		}
 		if s.GitPrograms != nil {
@@ -181,7 +181,7 @@ func (s *Server) row(t *task.Task, now time.Time) overview.Row {
 	if s.Sights != nil {
 		facts = s.Sights.Facts(t)
 	}
-	return overview.Of(s.definition(t), t, facts, now)
+	return overview.NewRow(s.definition(t), t, facts, now)
 }
 
 func (s *Server) definition(t *task.Task) *workflow.Definition {
@@ -208,7 +208,7 @@ func (s *Server) stateAt(ctx context.Context, want seen) (overview.State, error)
 		if t.Deleted || !want.of(t) {
 			continue
 		}
-		if r := overview.Of(s.definition(t), t, overview.Facts{}, out.At); want.shows(&r, t) {
+		if r := overview.NewRow(s.definition(t), t, overview.Facts{}, out.At); want.shows(&r, t) {
 			out.Tasks = append(out.Tasks, r)
 		}
 	}
@@ -236,7 +236,7 @@ func (s *Server) walk(ctx context.Context, to int64) (past, error) {
 		return p, task.ErrClosing
 	}
 	for {
-		rows, _, err := s.Engine.Follow(p.row, "", stride)
+		rows, _, err := s.Engine.FollowJournal(p.row, "", stride)
 		if err != nil {
 			return p, err
 		}

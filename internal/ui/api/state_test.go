@@ -131,7 +131,7 @@ func (h *history) step(t *rapid.T) {
 	what := rapid.IntRange(0, 9).Draw(t, "what")
 	if len(h.ids) == 0 || what <= 1 {
 		project := rapid.SampledFrom([]string{"p", "q"}).Draw(t, "project")
-		a, err := h.r.runtime.Create(h.r.t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: project, Branch: fmt.Sprint("b", h.n), Summary: "s", Spawn: what == 1}})
+		a, err := h.r.runtime.Create(h.r.t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: project, Branch: fmt.Sprint("b", h.n), Summary: "s", Spawn: what == 1}})
 		must(h.r.t, err)
 		h.ids = append(h.ids, a.Task.ID)
 		return

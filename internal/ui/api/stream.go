@@ -154,7 +154,7 @@ func (s *Server) journalEvents(w http.ResponseWriter, r *http.Request) {
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
 	for {
-		rows, more, err := s.Engine.Follow(after, id, 500)
+		rows, more, err := s.Engine.FollowJournal(after, id, 500)
 		if err != nil {
 			s.Log.Error("follow the journal", "component", "api", "error", err)
 			return

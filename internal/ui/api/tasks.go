@@ -46,7 +46,7 @@ func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) {
 	out.Flush() //nolint:errcheck // the client left
 }
 
-func (s *Server) createTask(r *http.Request, wish signal.Wish) (wire.Answer, error) {
+func (s *Server) createTask(r *http.Request, wish signal.NewTask) (wire.Answer, error) {
 	switch c := callerOf(r); {
 	case c != nil:
 		wish.Actor, wish.Attempt = task.Actor(c.Role), c.Attempt
@@ -55,7 +55,7 @@ func (s *Server) createTask(r *http.Request, wish signal.Wish) (wire.Answer, err
 	}
 	wish.Via = ViaOf(r.Context())
 	if carriesOut(&wish, callerOf(r)) {
-		wish.Require()
+		wish.ToRequirements()
 	} else {
 		wish.Context, wish.Requirements = strings.TrimSpace(wish.Requirements+"\n\n"+wish.Context), ""
 	}
@@ -65,7 +65,7 @@ func (s *Server) createTask(r *http.Request, wish signal.Wish) (wire.Answer, err
 // carriesOut says whether what comes with a new task is to be carried out: the words of a
 // person, or of an attempt of the task that the new one is a part of. Everything else is
 // quoted.
-func carriesOut(w *signal.Wish, c *Caller) bool {
+func carriesOut(w *signal.NewTask, c *Caller) bool {
 	switch {
 	case w.Actor == task.Human:
 		return true
@@ -104,7 +104,7 @@ func (s *Server) submit(r *http.Request, sig signal.Signal) (wire.Answer, error)
 		return wire.Answer{}, task.Mistakef("nobody outside speaks for the engine: leave the actor out")
 	}
 	// what an agent said is read from its own words, and how a card looks from the board
-	sig.Report, sig.Final, sig.Face, sig.Children, sig.Busy = nil, "", nil, nil, nil
+	sig.Report, sig.Final, sig.CardSnapshot, sig.Children, sig.Busy = nil, "", nil, nil, nil
 	sig.Merged, sig.Commit, sig.Confirmed, sig.Lost, sig.New, sig.Result, sig.Evidence = "", "", "", nil, nil, nil, nil
 	return answer(s.Engine.Submit(r.Context(), id, sig))
 }
@@ -114,12 +114,12 @@ func (s *Server) fork(r *http.Request, in wire.ForkWish) (wire.Answer, error) {
 	if err != nil {
 		return wire.Answer{}, err
 	}
-	by := signal.Wish{Actor: task.Human, Via: ViaOf(r.Context())}
+	by := signal.NewTask{Actor: task.Human, Via: ViaOf(r.Context())}
 	if c := callerOf(r); c != nil {
 		by.Actor, by.Attempt = task.Actor(c.Role), c.Attempt
 	}
 	by.Branch, by.Spawn = in.Branch, in.Spawn
-	return answer(s.Engine.Fork(r.Context(), id, in.Seq, by))
+	return answer(s.Engine.ForkTask(r.Context(), id, in.Seq, by))
 }
 
 func (s *Server) showTask(r *http.Request) (wire.TaskShown, error) {
@@ -129,7 +129,7 @@ func (s *Server) showTask(r *http.Request) (wire.TaskShown, error) {
 	}
 	out := wire.TaskShown{Task: t, Dir: s.Folders.Path(t.Project, t.ID)}
 	if s.Trackers != nil {
-		out.Issue = s.Trackers.Standing(&t)
+		out.Issue = s.Trackers.IssueStanding(&t)
 	}
 	if s.Reasons != nil {
 		out.Reasons = s.Reasons(&t)
@@ -190,7 +190,7 @@ func (s *Server) history(r *http.Request) (wire.History, error) {
 	entries, err := s.entries(r)
 	out := wire.History{History: []journal.Event{}}
 	for _, e := range entries {
-		out.History = append(out.History, journal.History(e)...)
+		out.History = append(out.History, journal.HistoryEvents(e)...)
 	}
 	return out, err
 }

@@ -24,14 +24,14 @@ func TestWhoseWordsAreCarriedOut(t *testing.T) {
 		"of another task's attempt":       {actor: "worker", parent: parent, caller: worker(other)},
 		"of an attempt, without a parent": {actor: "worker", caller: worker(parent)},
 	} {
-		w := signal.Wish{Actor: tt.actor, Context: "do it"}
+		w := signal.NewTask{Actor: tt.actor, Context: "do it"}
 		w.Parent = tt.parent
 		if got := api.CarriesOut(&w, tt.caller); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	w := signal.Wish{Requirements: "first", Context: "second"}
-	if w.Require(); w.Requirements != "first\n\nsecond" || w.Context != "" {
+	w := signal.NewTask{Requirements: "first", Context: "second"}
+	if w.ToRequirements(); w.Requirements != "first\n\nsecond" || w.Context != "" {
 		t.Errorf("%+v", w)
 	}
 }

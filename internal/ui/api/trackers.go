@@ -23,7 +23,7 @@ type Trackers interface {
 	Test(ctx context.Context, name string) (tracker.Trial, error)
 	Dispatch(ctx context.Context, name string, dry bool) (tracker.Round, error)
 	SyncForges(ctx context.Context) (news []string, err error)
-	Standing(t *task.Task) *tracker.Standing
+	IssueStanding(t *task.Task) *tracker.Standing
 	Examine(ctx context.Context, x wire.Examination) ([]boardcheck.Finding, error)
 }
 

@@ -65,7 +65,7 @@ func (y *yard) Dispatch(_ context.Context, name string, dry bool) (tracker.Round
 
 func (y *yard) SyncForges(context.Context) ([]string, error) { return nil, y.note("forges") }
 
-func (y *yard) Standing(t *task.Task) *tracker.Standing {
+func (y *yard) IssueStanding(t *task.Task) *tracker.Standing {
 	if t.TrackerRef == "" {
 		return nil
 	}
@@ -150,7 +150,7 @@ func TestTroubleWithATrackerIsOneLine(t *testing.T) {
 
 func TestATaskShowsWhereItsIssueStands(t *testing.T) {
 	r, _ := tracking(t)
-	a, err := r.runtime.Create(t.Context(), signal.Wish{Actor: task.Human, New: signal.New{Project: "p", Branch: "x", Summary: "s", TrackerRef: "lin:ENG-1"}})
+	a, err := r.runtime.Create(t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Branch: "x", Summary: "s", TrackerRef: "lin:ENG-1"}})
 	must(t, err)
 	r.ask("GET", "/v1/tasks/"+string(a.Task.ID), "").holds(t, `{"ref":"lin:ENG-1","column":"Backlog","want":"Started","read_at":"2026-01-02T08:00:00Z"}`)
 	if got := r.ask("GET", "/v1/tasks/"+r.create("bare"), ""); strings.Contains(got.text, `"read_at"`) {

@@ -45,7 +45,7 @@ func (s *Server) viaOf(r *http.Request) *signal.Via {
 	case pid <= 0, pid == s.PID && !ok:
 		return nil
 	case pid == s.PID:
-		said = said.Clean()
+		said = said.SanitizedCopy()
 		return &said
 	}
 	found := *s.Origins.DescribeProcess(pid)
@@ -53,7 +53,7 @@ func (s *Server) viaOf(r *http.Request) *signal.Via {
 	if said.Kind == signal.ViaMCP {
 		found.Kind = signal.ViaMCP
 	}
-	found = found.Clean()
+	found = found.SanitizedCopy()
 	return &found
 }
 

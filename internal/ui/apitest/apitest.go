@@ -48,19 +48,19 @@ type Engine struct{}
 func (Engine) Submit(context.Context, task.ID, signal.Signal) (engine.Answer, error) {
 	return engine.Answer{}, nil
 }
-func (Engine) Create(context.Context, signal.Wish) (engine.Answer, error) {
+func (Engine) Create(context.Context, signal.NewTask) (engine.Answer, error) {
 	return engine.Answer{}, nil
 }
 func (Engine) Explain(context.Context, task.ID) (engine.Explanation, error) {
 	return engine.Explanation{}, nil
 }
-func (Engine) Follow(int64, task.ID, int) ([]journal.Row, <-chan struct{}, error) {
+func (Engine) FollowJournal(int64, task.ID, int) ([]journal.Row, <-chan struct{}, error) {
 	return nil, nil, nil
 }
-func (Engine) Fork(context.Context, task.ID, int, signal.Wish) (engine.Answer, error) {
+func (Engine) ForkTask(context.Context, task.ID, int, signal.NewTask) (engine.Answer, error) {
 	return engine.Answer{}, nil
 }
-func (Engine) Refused(task.ID, signal.Signal, string) {}
+func (Engine) RecordRefusal(task.ID, signal.Signal, string) {}
 
 type control struct{}
 
@@ -193,7 +193,7 @@ func (t Trackers) Set(context.Context, tracker.Config) (tracker.Config, error) {
 func (Trackers) Remove(context.Context, string) error           { return nil }
 func (t Trackers) Issues(string) ([]tracker.Issue, error)       { return t.Kept, nil }
 func (t Trackers) SyncForges(context.Context) ([]string, error) { return t.News, nil }
-func (Trackers) Standing(*task.Task) *tracker.Standing          { return nil }
+func (Trackers) IssueStanding(*task.Task) *tracker.Standing     { return nil }
 func (t Trackers) Sync(context.Context, string, bool) (tracker.Report, error) {
 	return t.Report, t.Err
 }

@@ -73,19 +73,19 @@ func (s *Simulation) SVG() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"t d\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\">\n",
 		plotWidth, plotHeight, plotWidth, plotHeight)
-	fmt.Fprintf(&b, "<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n", plain(s.title()), plain(s.inWords()))
+	fmt.Fprintf(&b, "<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n", escapeText(s.chartTitle()), escapeText(s.describeFigures()))
 	b.WriteString("<style>" + plotStyle + "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n")
-	s.draw(&b)
+	s.drawContents(&b)
 	return b.String()
 }
 
-// Drawing is the same picture to put into a page. It has classes and no style: those
+// InlineSVG is the same picture to put into a page. It has classes and no style: those
 // are in CSS.
-func (s *Simulation) Drawing() string {
+func (s *Simulation) InlineSVG() string {
 	var b strings.Builder
-	s.draw(&b)
+	s.drawContents(&b)
 	return fmt.Sprintf("<svg class=\"chart\" role=\"img\" aria-label=\"%s\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\">\n",
-		plain(s.title()+". "+s.inWords()), plotWidth, plotHeight, plotWidth, plotHeight) + ownClasses(b.String())
+		escapeText(s.chartTitle()+". "+s.describeFigures()), plotWidth, plotHeight, plotWidth, plotHeight) + ownClasses(b.String())
 }
 
 // classPrefix keeps the looks of a page from what is in a drawing.
@@ -126,46 +126,46 @@ func CSS() string {
 	return b.String() + ".chart { max-width: 100%; height: auto; }\n"
 }
 
-func (s *Simulation) title() string {
-	return fmt.Sprintf("Simulation of workflow %s: %s runs, seed %d", s.Workflow, Grouped(s.Runs), s.Seed)
+func (s *Simulation) chartTitle() string {
+	return fmt.Sprintf("Simulation of workflow %s: %s runs, seed %d", s.Workflow, FormatGrouped(s.Runs), s.Seed)
 }
 
-// draw draws everything on the paper, and ends the drawing.
-func (s *Simulation) draw(b *strings.Builder) {
-	fmt.Fprintf(b, "<text class=\"title\" x=\"%.0f\" y=\"36\">%s</text>\n", panelLeft, plain(s.title()))
-	s.key(b)
+// drawContents draws everything on the paper, and ends the drawing.
+func (s *Simulation) drawContents(b *strings.Builder) {
+	fmt.Fprintf(b, "<text class=\"title\" x=\"%.0f\" y=\"36\">%s</text>\n", panelLeft, escapeText(s.chartTitle()))
+	s.drawKey(b)
 	for i, name := range []string{simulate.Duration, simulate.Cost} {
-		s.panels(b, name, panelLeft+float64(i)*(panelWidth+panelGap))
+		s.drawPanels(b, name, panelLeft+float64(i)*(panelWidth+panelGap))
 	}
 	fmt.Fprintf(b, "<text class=\"soft\" x=\"%.0f\" y=\"%.0f\">Horizontal axes are logarithmic, cut into %d equal steps. P50: half of all runs stay below. P95: 95 of 100 do.</text>\n</svg>\n",
 		panelLeft, plotHeight-16, plotBins)
 }
 
-// key says which colour is which variant.
-func (s *Simulation) key(b *strings.Builder) {
+// drawKey says which colour is which variant.
+func (s *Simulation) drawKey(b *strings.Builder) {
 	if len(s.Variants) < 2 {
 		return
 	}
 	for i, text := range []string{"as is", "what if " + s.Variants[1].Changes} {
 		x := panelLeft + float64(i)*110
-		fmt.Fprintf(b, "<rect class=\"f%d\" x=\"%.0f\" y=\"52\" width=\"12\" height=\"12\"/><text x=\"%.0f\" y=\"63\">%s</text>\n", i, x, x+18, plain(text))
+		fmt.Fprintf(b, "<rect class=\"f%d\" x=\"%.0f\" y=\"52\" width=\"12\" height=\"12\"/><text x=\"%.0f\" y=\"63\">%s</text>\n", i, x, x+18, escapeText(text))
 	}
 }
 
-// inWords tells those who cannot see the drawing what is in it.
-func (s *Simulation) inWords() string {
+// describeFigures tells those who cannot see the drawing what is in it.
+func (s *Simulation) describeFigures() string {
 	var out []string
 	for i := range s.Variants {
 		name, v := []string{"as is", "what if"}[min(i, 1)], &s.Variants[i].Summary
 		for _, f := range []simulate.Figure{v.Figure(simulate.Duration), v.Figure(simulate.Cost)} {
-			out = append(out, fmt.Sprintf("%s, %s: P50 %s, P95 %s.", name, f.Name, Quantity(f.P50, f.Unit, false), Quantity(f.P95, f.Unit, false)))
+			out = append(out, fmt.Sprintf("%s, %s: P50 %s, P95 %s.", name, f.Name, FormatQuantity(f.P50, f.Unit, false), FormatQuantity(f.P95, f.Unit, false)))
 		}
 	}
 	return strings.Join(out, " ")
 }
 
-// samples are the values of a figure, of each variant.
-func (s *Simulation) samples(name string) [][]float64 {
+// figureSamples are the values of a figure, of each variant.
+func (s *Simulation) figureSamples(name string) [][]float64 {
 	var out [][]float64
 	for i := range s.Variants {
 		values, err := s.Variants[i].Result.Sorted(name)
@@ -176,9 +176,9 @@ func (s *Simulation) samples(name string) [][]float64 {
 	return out
 }
 
-// panels draws the histogram and the cumulative curve of one figure below each other.
-func (s *Simulation) panels(b *strings.Builder, name string, left float64) {
-	samples := s.samples(name)
+// drawPanels draws the histogram and the cumulative curve of one figure below each other.
+func (s *Simulation) drawPanels(b *strings.Builder, name string, left float64) {
+	samples := s.figureSamples(name)
 	unit, head := simulate.Seconds, "Duration of a task"
 	if name == simulate.Cost {
 		unit, head = simulate.Dollars, "Cost of a task, in dollars"
@@ -187,19 +187,19 @@ func (s *Simulation) panels(b *strings.Builder, name string, left float64) {
 	for i := range s.Variants {
 		f := s.Variants[i].Summary.Figure(name)
 		fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\"><tspan class=\"f%d\">P50</tspan> %s <tspan class=\"f%d\" dx=\"12\">P95</tspan> %s <tspan class=\"f%d\" dx=\"12\">mean</tspan> %s</text>\n",
-			left, histTop-32+16*float64(i), i, Quantity(f.P50, unit, false), i, Quantity(f.P95, unit, false), i, Quantity(f.Mean, unit, true))
+			left, histTop-32+16*float64(i), i, FormatQuantity(f.P50, unit, false), i, FormatQuantity(f.P95, unit, false), i, FormatQuantity(f.Mean, unit, true))
 	}
 	x, ok := newLogScale(samples, unit, left)
 	if !ok {
 		fmt.Fprintf(b, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\">it is always nothing</text>\n", left, histTop+20)
 		return
 	}
-	x.histogram(b, samples)
-	x.curves(b, samples)
+	x.drawHistogram(b, samples)
+	x.drawCurves(b, samples)
 }
 
-// plain is text that is safe inside a drawing.
-func plain(s string) string {
+// escapeText is text that is safe inside a drawing.
+func escapeText(s string) string {
 	return html.EscapeString(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '

@@ -61,7 +61,7 @@ func TestDrawings(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := chart.Simulation{Workflow: "<x>\x07", Runs: 300, Seed: 1, Variants: tt.variants}
-			alone, inPage := s.SVG(), s.Drawing()
+			alone, inPage := s.SVG(), s.InlineSVG()
 			wellFormed(t, alone)
 			wellFormed(t, inPage)
 			for _, says := range tt.says {
@@ -87,7 +87,7 @@ func TestTheLooksOfDrawingsTouchNothingElse(t *testing.T) {
 		}
 	}
 	s := chart.Simulation{Variants: []chart.Variant{played(t, 50), played(t, 40)}}
-	for _, attribute := range regexp.MustCompile(`class="[^"]*"`).FindAllString(s.Drawing(), -1) {
+	for _, attribute := range regexp.MustCompile(`class="[^"]*"`).FindAllString(s.InlineSVG(), -1) {
 		for name := range strings.FieldsSeq(strings.TrimSuffix(strings.TrimPrefix(attribute, `class="`), `"`)) {
 			if name != "chart" && !strings.Contains(css, "."+name+" ") {
 				t.Errorf("%q has no look", name)
@@ -98,20 +98,20 @@ func TestTheLooksOfDrawingsTouchNothingElse(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	tests := map[string][2]string{
-		"seconds":          {chart.Quantity(59, simulate.Seconds, false), "59s"},
-		"minutes":          {chart.Lasting(61), "1m01s"},
-		"hours":            {chart.Lasting(3600 * 26), "26h00m"},
-		"days":             {chart.Lasting(3600 * 50), "2d02h"},
-		"dollars":          {chart.Quantity(1.239, simulate.Dollars, false), "$1.24"},
-		"tokens":           {chart.Quantity(1234567, simulate.Tokens, false), "1.23M"},
-		"a count":          {chart.Quantity(3, simulate.Count, false), "3"},
-		"a mean count":     {chart.Quantity(3, simulate.Count, true), "3.00"},
-		"a part":           {chart.Percent(0.125), "12.5%"},
-		"less":             {chart.Signed(-2, chart.Lasting), "-2s"},
-		"more":             {chart.Signed(2, chart.Lasting), "+2s"},
-		"no difference":    {chart.Signed(-0.2, chart.Lasting), "0s"},
-		"a number of many": {chart.Grouped(1234567), "1,234,567"},
-		"a number of few":  {chart.Grouped(12), "12"},
+		"seconds":          {chart.FormatQuantity(59, simulate.Seconds, false), "59s"},
+		"minutes":          {chart.FormatDuration(61), "1m01s"},
+		"hours":            {chart.FormatDuration(3600 * 26), "26h00m"},
+		"days":             {chart.FormatDuration(3600 * 50), "2d02h"},
+		"dollars":          {chart.FormatQuantity(1.239, simulate.Dollars, false), "$1.24"},
+		"tokens":           {chart.FormatQuantity(1234567, simulate.Tokens, false), "1.23M"},
+		"a count":          {chart.FormatQuantity(3, simulate.Count, false), "3"},
+		"a mean count":     {chart.FormatQuantity(3, simulate.Count, true), "3.00"},
+		"a part":           {chart.FormatPercent(0.125), "12.5%"},
+		"less":             {chart.FormatSigned(-2, chart.FormatDuration), "-2s"},
+		"more":             {chart.FormatSigned(2, chart.FormatDuration), "+2s"},
+		"no difference":    {chart.FormatSigned(-0.2, chart.FormatDuration), "0s"},
+		"a number of many": {chart.FormatGrouped(1234567), "1,234,567"},
+		"a number of few":  {chart.FormatGrouped(12), "12"},
 	}
 	for name, tt := range tests {
 		if tt[0] != tt[1] {

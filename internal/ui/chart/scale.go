@@ -37,18 +37,18 @@ func newLogScale(samples [][]float64, unit simulate.Unit, left float64) (logScal
 	return logScale{left: left, low: math.Log(low / 1.05), high: math.Log(high * 1.05), unit: unit}, true
 }
 
-// part is where v lies between the ends, 0 to 1.
-func (x logScale) part(v float64) float64 {
+// fractionOf is where v lies between the ends, 0 to 1.
+func (x logScale) fractionOf(v float64) float64 {
 	if v <= 0 {
 		return 0
 	}
 	return min(max((math.Log(v)-x.low)/(x.high-x.low), 0), 1)
 }
 
-func (x logScale) at(v float64) float64 { return x.left + panelWidth*x.part(v) }
+func (x logScale) xPosition(v float64) float64 { return x.left + panelWidth*x.fractionOf(v) }
 
-// ticks are the round values between the ends, thinned until they have room.
-func (x logScale) ticks() []float64 {
+// tickValues are the round values between the ends, thinned until they have room.
+func (x logScale) tickValues() []float64 {
 	var all []float64
 	if x.unit == simulate.Seconds {
 		all = []float64{1, 5, 20, 60, 180, 600, 1800, 3600, 3 * 3600, 8 * 3600, 86400, 3 * 86400, 7 * 86400, 14 * 86400, 30 * 86400}
@@ -64,14 +64,14 @@ func (x logScale) ticks() []float64 {
 		if l := math.Log(v); l < x.low || l > x.high {
 			continue
 		}
-		if n := len(out); n == 0 || x.at(v)-x.at(out[n-1]) >= 38 {
+		if n := len(out); n == 0 || x.xPosition(v)-x.xPosition(out[n-1]) >= 38 {
 			out = append(out, v)
 		}
 	}
 	return out
 }
 
-func (x logScale) label(v float64) string {
+func (x logScale) tickLabel(v float64) string {
 	switch {
 	case x.unit != simulate.Seconds:
 		return fmt.Sprintf("$%g", math.Round(v*1e6)/1e6)
@@ -85,17 +85,17 @@ func (x logScale) label(v float64) string {
 	return fmt.Sprintf("%.0fd", v/86400)
 }
 
-// frame draws the axes of a panel; its horizontal lines are at the parts given.
-func (x logScale) frame(b *strings.Builder, top float64, parts []float64, labels []string, what string) {
+// drawFrame draws the axes of a panel; its horizontal lines are at the parts given.
+func (x logScale) drawFrame(b *strings.Builder, top float64, parts []float64, labels []string, what string) {
 	bottom := top + panelHeight
 	for i, p := range parts {
 		y := bottom - p*panelHeight
 		fmt.Fprintf(b, "<path class=\"grid\" d=\"M%.1f,%.1fH%.1f\"/><text class=\"soft\" text-anchor=\"end\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
 			x.left, y, x.left+panelWidth, x.left-6, y+4, labels[i])
 	}
-	for _, v := range x.ticks() {
+	for _, v := range x.tickValues() {
 		fmt.Fprintf(b, "<path class=\"axis\" d=\"M%.1f,%.1fv5\"/><text class=\"soft\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
-			x.at(v), bottom, x.at(v), bottom+19, x.label(v))
+			x.xPosition(v), bottom, x.xPosition(v), bottom+19, x.tickLabel(v))
 	}
 	fmt.Fprintf(b, "<path class=\"axis\" d=\"M%.1f,%.1fV%.1fH%.1f\"/>\n", x.left, top, bottom, x.left+panelWidth)
 	caption := "time from creation to the end"
@@ -106,12 +106,12 @@ func (x logScale) frame(b *strings.Builder, top float64, parts []float64, labels
 	fmt.Fprintf(b, "<text class=\"soft\" text-anchor=\"middle\" transform=\"translate(%.1f,%.1f) rotate(-90)\">%s</text>\n", x.left-44, top+panelHeight/2, what)
 }
 
-func (x logScale) histogram(b *strings.Builder, samples [][]float64) {
+func (x logScale) drawHistogram(b *strings.Builder, samples [][]float64) {
 	shares := make([][plotBins]float64, len(samples))
 	top := 0.0
 	for i, values := range samples {
 		for _, v := range values {
-			bin := min(int(x.part(v)*plotBins), plotBins-1)
+			bin := min(int(x.fractionOf(v)*plotBins), plotBins-1)
 			shares[i][bin] += 1 / float64(len(values))
 		}
 		top = max(top, slices.Max(shares[i][:]))
@@ -123,7 +123,7 @@ func (x logScale) histogram(b *strings.Builder, samples [][]float64) {
 	for v := 0.0; v <= high+step/2; v += step {
 		parts, labels = append(parts, v/high), append(labels, fmt.Sprintf("%g%%", math.Round(v*1000)/10))
 	}
-	x.frame(b, histTop, parts, labels, "share of runs")
+	x.drawFrame(b, histTop, parts, labels, "share of runs")
 	bottom := histTop + panelHeight
 	for i := range samples {
 		var path strings.Builder
@@ -146,9 +146,9 @@ func roundStep(v float64) float64 {
 	return 10 * power
 }
 
-// curves draws for every value how many runs stay below it.
-func (x logScale) curves(b *strings.Builder, samples [][]float64) {
-	x.frame(b, curveTop, []float64{0, 0.25, 0.5, 0.75, 0.95}, []string{"0%", "25%", "50%", "75%", "95%"}, "share of runs below")
+// drawCurves draws for every value how many runs stay below it.
+func (x logScale) drawCurves(b *strings.Builder, samples [][]float64) {
+	x.drawFrame(b, curveTop, []float64{0, 0.25, 0.5, 0.75, 0.95}, []string{"0%", "25%", "50%", "75%", "95%"}, "share of runs below")
 	bottom := curveTop + panelHeight
 	for i, values := range samples {
 		var path strings.Builder
@@ -160,23 +160,23 @@ func (x logScale) curves(b *strings.Builder, samples [][]float64) {
 		}
 		fmt.Fprintf(b, "<path class=\"curve v%d\" d=\"%s\"/>\n", i, path.String())
 	}
-	x.marks(b, samples, 0.5, "P50")
-	x.marks(b, samples, 0.95, "P95")
+	x.drawPercentile(b, samples, 0.5, "P50")
+	x.drawPercentile(b, samples, 0.95, "P95")
 }
 
-// marks shows where a percentile of every variant lies. Their names stand below each
+// drawPercentile shows where a percentile of every variant lies. Their names stand below each
 // other, to the right of the curves.
-func (x logScale) marks(b *strings.Builder, samples [][]float64, p float64, name string) {
+func (x logScale) drawPercentile(b *strings.Builder, samples [][]float64, p float64, name string) {
 	right, bottom := 0.0, curveTop+panelHeight
 	y := bottom - panelHeight*p
 	for i, values := range samples {
-		at := x.at(percentile(values, p))
+		at := x.xPosition(percentile(values, p))
 		right = max(right, at+10)
 		fmt.Fprintf(b, "<path class=\"mark v%d\" d=\"M%.1f,%.1fV%.1f\"/><circle class=\"f%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", i, at, bottom, y, i, at, y)
 	}
 	for i, values := range samples {
 		fmt.Fprintf(b, "<text class=\"f%d\" x=\"%.1f\" y=\"%.1f\">%s %s</text>\n",
-			i, min(right, x.left+panelWidth-40), y+18+16*float64(i), name, Quantity(percentile(values, p), x.unit, false))
+			i, min(right, x.left+panelWidth-40), y+18+16*float64(i), name, FormatQuantity(percentile(values, p), x.unit, false))
 	}
 }
 

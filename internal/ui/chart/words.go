@@ -8,15 +8,15 @@ import (
 	"orange/internal/core/simulate"
 )
 
-// Quantity writes a figure in its unit. Counts are whole, but for their means.
-func Quantity(v float64, unit simulate.Unit, mean bool) string {
+// FormatQuantity writes a figure in its unit. Counts are whole, but for their means.
+func FormatQuantity(v float64, unit simulate.Unit, mean bool) string {
 	switch unit {
 	case simulate.Seconds:
-		return Lasting(v)
+		return FormatDuration(v)
 	case simulate.Dollars:
 		return fmt.Sprintf("$%.2f", v)
 	case simulate.Tokens:
-		return short10(v)
+		return formatShort(v)
 	}
 	if mean {
 		return fmt.Sprintf("%.2f", v)
@@ -24,8 +24,8 @@ func Quantity(v float64, unit simulate.Unit, mean bool) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// Lasting writes seconds with the two units that matter.
-func Lasting(seconds float64) string {
+// FormatDuration writes seconds with the two units that matter.
+func FormatDuration(seconds float64) string {
 	d := time.Duration(math.Round(seconds)) * time.Second
 	hours, minutes := d/time.Hour, d%time.Hour/time.Minute
 	switch {
@@ -39,8 +39,8 @@ func Lasting(seconds float64) string {
 	return fmt.Sprintf("%dd%02dh", hours/24, hours%24)
 }
 
-// short10 writes a number with three digits.
-func short10(v float64) string {
+// formatShort writes a number with three digits.
+func formatShort(v float64) string {
 	switch {
 	case v >= 999.5e6:
 		return fmt.Sprintf("%.3gG", v/1e9)
@@ -52,11 +52,11 @@ func short10(v float64) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// Percent writes a part of a whole.
-func Percent(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }
+// FormatPercent writes a part of a whole.
+func FormatPercent(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }
 
-// Signed writes a difference; what rounds to nothing has no sign.
-func Signed(v float64, write func(float64) string) string {
+// FormatSigned writes a difference; what rounds to nothing has no sign.
+func FormatSigned(v float64, write func(float64) string) string {
 	text := write(math.Abs(v))
 	switch {
 	case text == write(0):
@@ -67,8 +67,8 @@ func Signed(v float64, write func(float64) string) string {
 	return "+" + text
 }
 
-// Grouped writes a whole number with commas.
-func Grouped(n int) string {
+// FormatGrouped writes a whole number with commas.
+func FormatGrouped(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]

@@ -334,7 +334,7 @@ func readAuditJournal(in io.Reader) (*auditJournal, error) {
 
 func (j *auditJournal) entry(l *journal.ExportLine) error {
 	if j.broken == nil {
-		if j.broken = l.Follow(&j.chain); j.broken == nil {
+		if j.broken = l.FollowChain(&j.chain); j.broken == nil {
 			j.links = append(j.links, j.chain.Head)
 			if r, ok := journal.RestoreOf(l.Row, l.Segment); ok {
 				j.restores = append(j.restores, r)
@@ -363,8 +363,8 @@ func mayRecordMerge(entry []byte) bool {
 // found merged, and its receipt names the commit.
 func (j *auditJournal) note(e *journal.Entry, row int64) {
 	found := false
-	if e.Heard != nil {
-		for _, ev := range e.Heard.Evidence {
+	if e.Snapshot != nil {
+		for _, ev := range e.Snapshot.Evidence {
 			if !ev.Holds || ev.Head == "" || ev.Head == ev.Base {
 				continue
 			}

@@ -200,7 +200,7 @@ func claimText(now time.Time, c *board.Claim) string {
 	switch {
 	case c == nil:
 		return ""
-	case !c.Holds(now):
+	case !c.HoldsAt(now):
 		return fmt.Sprintf("claim of %s lapsed %s ago", c.Owner, age(now, c.Until))
 	}
 	return fmt.Sprintf("claimed by %s until %s", c.Owner, clock(now, c.Until))

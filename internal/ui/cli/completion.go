@@ -353,12 +353,12 @@ func reviewed(r *overview.Row) bool {
 	return r.Kind == workflow.HumanDo || r.Wants == engine.ItemAttention
 }
 func deserted(r *overview.Row) bool {
-	return r.Life == overview.Dead || wants(engine.ItemCrashed, engine.ItemFailed, engine.ItemNoAnswer)(r) || r.Waits(engine.ItemNotStarted) && r.Life != overview.Alive
+	return r.Life == overview.Dead || wants(engine.ItemCrashed, engine.ItemFailed, engine.ItemNoAnswer)(r) || r.WaitsFor(engine.ItemNotStarted) && r.Life != overview.Alive
 }
 
 // wants chooses tasks that wait for a person for one of these reasons.
 func wants(kinds ...engine.ItemKind) func(*overview.Row) bool {
-	return func(r *overview.Row) bool { return r.Waits(kinds...) }
+	return func(r *overview.Row) bool { return r.WaitsFor(kinds...) }
 }
 
 // may chooses tasks that a person may ask a verb of.

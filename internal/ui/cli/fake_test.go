@@ -188,7 +188,7 @@ func (w *world) task(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (w *world) create(rw http.ResponseWriter, r *http.Request) {
-	var n signal.Wish
+	var n signal.NewTask
 	_ = json.Unmarshal(w.note(r), &n)
 	if n.Status == "working" {
 		no(rw, http.StatusConflict, `Invalid status "working": a task of workflow orange begins in pending`)

@@ -292,7 +292,7 @@ func (s session) followInbox(ctx context.Context, f inboxFlags) error {
 	err = s.Follow(ctx, client.Live{
 		Seen: seen, After: state.Row,
 		Change: func(c overview.Change) error {
-			state.Apply(c)
+			state.ApplyChange(c)
 			return tail.show(&state)
 		},
 		Opened: tail.opened, Lost: tail.broke,
@@ -305,7 +305,7 @@ func (s session) followInbox(ctx context.Context, f inboxFlags) error {
 
 // show prints the items that are new, and forgets those that are gone.
 func (t *inboxTail) show(state *overview.State) error {
-	items := t.flags.choose(state.Inbox())
+	items := t.flags.choose(state.InboxItems())
 	now, rings := make(map[itemKey]bool, len(items)), false
 	for i := range items {
 		key := keyOfItem(&items[i])

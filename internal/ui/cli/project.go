@@ -289,7 +289,7 @@ func gitProgramsText(list []task.GitProgram) []string {
 	for _, p := range list {
 		line := "  " + string(p.Kind) + " " + p.Key
 		if p.Command != "" {
-			line += ": " + cut(cleanLine(p.Shown()), 200)
+			line += ": " + cut(cleanLine(p.DisplayCommand()), 200)
 		}
 		lines = append(lines, line)
 		for _, f := range p.Files {
@@ -354,7 +354,7 @@ func (p *policyFlags) check() error {
 	switch {
 	case p.given("confirm") && !known:
 		return usageError("--confirm %q is not known: give merge=code or merge=none", p.confirm)
-	case p.given("delivery") && d != task.DeliverLocal && !d.Pushes():
+	case p.given("delivery") && d != task.DeliverLocal && !d.PushesBranch():
 		return usageError("delivery %q is not known: give local, push or pr", p.delivery)
 	case config.CheckSecret(p.forge.Token) != nil:
 		return usageError("--forge-token: %w", config.CheckSecret(p.forge.Token))
@@ -391,7 +391,7 @@ func (p *policyFlags) budget(b task.Budget) task.Budget {
 // policy is what is given, for a new project.
 func (p *policyFlags) policy() task.Policy {
 	confirm, _ := confirmOf(p.confirm)
-	return task.Policy{Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.budget(task.Budget{}), Forge: p.forge, Vars: task.Vars(nil).With(p.vars)}
+	return task.Policy{Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.budget(task.Budget{}), Forge: p.forge, Vars: task.Vars(nil).WithChanges(p.vars)}
 }
 
 // change puts what is given into a change, but for the budget: that needs the one

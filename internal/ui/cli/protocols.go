@@ -22,7 +22,7 @@ import (
 
 // detectFlags is the command line of detect.
 type detectFlags struct {
-	looking  signal.Looking
+	looking  signal.DetectOptions
 	protocol string
 	section  string // of artifacts
 	code     int    // of exit
@@ -213,7 +213,7 @@ func formatOf(text string) string {
 // body. One that was only taken for a section may be none at all.
 func readHandoffSection(text string, guessed bool) (handoff.Handoff, error) {
 	if doc, err := taskfile.Parse([]byte(text)); err == nil {
-		if s, ok := taskfile.Find(doc.Sections(), "Handoff"); ok {
+		if s, ok := taskfile.FindSection(doc.Sections(), "Handoff"); ok {
 			text, guessed = s.Text, false
 		}
 	}

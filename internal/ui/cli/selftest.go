@@ -50,7 +50,7 @@ func selftestWorkflow(deps Deps, args []string) (*workflow.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found := workflow.Errors(def.Check()); len(found) > 0 {
+	if found := workflow.ErrorFindings(def.Check()); len(found) > 0 {
 		return nil, fmt.Errorf("workflow %s has %d findings, the first is %s", name, len(found), found[0])
 	}
 	return def, nil
@@ -68,10 +68,10 @@ func runSelftest(cmd *cobra.Command, deps Deps, o selftest.Options) (err error) 
 		o.Progress = func(n int) { fmt.Fprintf(deps.Stderr, "\r%d crash points", n) }
 		defer fmt.Fprintln(deps.Stderr)
 	}
-	report, err := selftest.Crash(cmd.Context(), o)
+	report, err := selftest.RunCrashes(cmd.Context(), o)
 	if err == nil && o.Limit == 0 {
 		var wrong []string
-		report.Faults, wrong, err = selftest.Faults(cmd.Context(), o, faultSeed)
+		report.Faults, wrong, err = selftest.RunFaults(cmd.Context(), o, faultSeed)
 		report.Divergences = append(report.Divergences, wrong...)
 	}
 	if err != nil {

@@ -138,7 +138,7 @@ func readStatus(ctx context.Context, deps Deps, f statusFlags) (*statusLine, err
 	if f.project != "" && !f.here && !slices.ContainsFunc(state.Projects, named) {
 		return nil, fmt.Errorf("project %q %w", cleanLine(f.project), errUnknownProject)
 	}
-	s := &statusLine{Summary: overview.Sum(state.Tasks), Paused: state.Paused, Project: at.Project}
+	s := &statusLine{Summary: overview.SumRows(state.Tasks), Paused: state.Paused, Project: at.Project}
 	for i := range state.Tasks {
 		if r := &state.Tasks[i]; at.Task != "" && r.ID == at.Task {
 			s.Task = &statusTask{ID: r.ID, Status: r.Status, Life: r.Life, Queued: r.Queued, Paused: r.Paused}

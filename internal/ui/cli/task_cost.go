@@ -99,7 +99,7 @@ func (s session) costOfTask(ctx context.Context, id string) error {
 		sum = sum.Plus(a.Usage)
 		cost.Attempts = append(cost.Attempts, a)
 	}
-	if other := cost.Total.Less(sum); other != (task.Usage{}) {
+	if other := cost.Total.Minus(sum); other != (task.Usage{}) {
 		cost.Other = &other
 	}
 	return s.show(cost, func(w io.Writer) error { return printTaskCost(w, v.Task.Project, &cost) })

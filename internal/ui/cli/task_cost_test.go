@@ -16,7 +16,7 @@ func spendThree(t *testing.T, w *world) {
 		wire.Attempt{Number: 2, Role: "reviewer", Harness: "codex"},
 		wire.Attempt{Number: 4, Role: "worker", State: "working", Harness: "script:/x", Alive: true, Usage: &task.Usage{Output: 5, Micros: 3}})
 	w.tasks[0].Spent = task.Spend{Usage: task.Usage{Input: 90_000, Output: 12_350, Cached: 7, Micros: 1_234_570}}
-	w.tasks[0].Ran = []task.Tally{{Role: "worker", Count: 3}, {Role: "reviewer", Count: 1}}
+	w.tasks[0].AttemptCounts = []task.AttemptTally{{Role: "worker", Count: 3}, {Role: "reviewer", Count: 1}}
 }
 
 func TestTaskCost(t *testing.T) {

@@ -26,7 +26,7 @@ import (
 const maxContext = 1 << 20
 
 func newTaskCreate(deps Deps) *cobra.Command {
-	var n signal.Wish
+	var n signal.NewTask
 	var words requirementFlags
 	var parent string
 	var roles []string
@@ -150,7 +150,7 @@ func (d Deps) opensForm(cmd *cobra.Command) bool {
 	return d.IsTerminal && d.Dashboard != nil && !wantsJSON(cmd) && d.Config.Role == ""
 }
 
-func (s session) create(ctx context.Context, n signal.Wish) error {
+func (s session) create(ctx context.Context, n signal.NewTask) error {
 	a, err := s.Create(ctx, n)
 	if err != nil {
 		return err

@@ -105,13 +105,13 @@ func (s session) past(ctx context.Context, id string) (past, error) {
 // showAt shows the record as it was, as task show does. The words of TASK.md are not
 // kept, only their digests.
 func (s session) showAt(p past, seq int) error {
-	t, err := engine.Replay(p.entries, seq)
+	t, err := engine.ReplayTo(p.entries, seq)
 	if err != nil {
 		return fail{code: exitUsage, err: err}
 	}
 	events := []json.RawMessage{}
 	for _, e := range p.entries[:seq] {
-		for _, ev := range journal.History(e) {
+		for _, ev := range journal.HistoryEvents(e) {
 			line, err := ev.MarshalJSON()
 			if err != nil {
 				return err
@@ -160,10 +160,10 @@ func (s session) replay(ctx context.Context, p past) error {
 	if err != nil {
 		return err
 	}
-	if out.Replayed, err = engine.Again(def, p.entries); err != nil {
+	if out.Replayed, err = engine.Redecide(def, p.entries); err != nil {
 		return err
 	}
-	first, _ := out.Diverges()
+	first, _ := out.FirstDivergence()
 	out.Same = out.Record.Same && first == nil
 	if err := s.show(out, out.print); err != nil {
 		return err
@@ -234,7 +234,7 @@ func differences(have, want map[string]json.RawMessage) []difference {
 // print says that all is the same, or what the first difference is.
 func (r replayed) print(w io.Writer) error {
 	p := timeline{now: r.now}
-	first, n := r.Diverges()
+	first, n := r.FirstDivergence()
 	switch {
 	case r.Same:
 		p.line("%s, %s: same record, same decisions", count(r.Entries, "entry", "entries"), count(len(r.Decisions), "decision", "decisions"))
@@ -271,11 +271,11 @@ func (s session) replayAgainst(p past, name string) error {
 	if err != nil {
 		return err
 	}
-	r, err := engine.Again(def, p.entries)
+	r, err := engine.Redecide(def, p.entries)
 	if err != nil {
 		return err
 	}
-	first, _ := r.Diverges()
+	first, _ := r.FirstDivergence()
 	out := struct {
 		Task string `json:"task"`
 		Same bool   `json:"same"`
@@ -309,12 +309,12 @@ func (t *timeline) line(format string, args ...any) {
 const timelineBefore = 3
 
 func (t *timeline) against(r *engine.Replayed, file string) {
-	first, n := r.Diverges()
+	first, n := r.FirstDivergence()
 	if first == nil {
 		t.line("%s: all would be the same under %s", count(len(r.Decisions), "decision", "decisions"), file)
 		return
 	}
-	var moves []*engine.Retaken
+	var moves []*engine.RedecidedStep
 	for i := range r.Decisions {
 		if d := &r.Decisions[i]; d.Seq < first.Seq && d.From != d.To {
 			moves = append(moves, d)
@@ -331,7 +331,7 @@ func (t *timeline) against(r *engine.Replayed, file string) {
 }
 
 // heard is the signal of a decision in words.
-func heard(d *engine.Retaken) string {
+func heard(d *engine.RedecidedStep) string {
 	if d.Actor == "" {
 		return string(d.Signal)
 	}
@@ -349,7 +349,7 @@ func move(from, to string) string {
 }
 
 // divergence shows what was decided, what would be decided now, and why.
-func (t *timeline) divergence(d *engine.Retaken) {
+func (t *timeline) divergence(d *engine.RedecidedStep) {
 	t.line("  #%-4d %s  %s", d.Seq, clock(t.now, d.At), heard(d))
 	then, now := decided(d.Want), decided(d.Got)
 	if d.Refused != "" {

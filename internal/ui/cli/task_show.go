@@ -77,7 +77,7 @@ func note(now time.Time, t *task.Task) string {
 		return "attention"
 	case t.Asked != nil:
 		return "asks " + cleanLine(t.Asked.To)
-	case t.Held != "":
+	case t.WorkFailed != "":
 		return "failed"
 	case t.Crashed != "" && t.RespawnAt.After(now):
 		return "back in " + span(t.RespawnAt.Sub(now))
@@ -207,19 +207,19 @@ func standing(now time.Time, t *task.Task, is *tracker.Standing) string {
 
 // face is how the task's card looked when it was last seen.
 func face(t *task.Task) string {
-	if t.Face == nil {
+	if t.CardSnapshot == nil {
 		return ""
 	}
-	return strings.Join(append([]string{t.Face.Column}, t.Face.Tags...), ", ")
+	return strings.Join(append([]string{t.CardSnapshot.Column}, t.CardSnapshot.Tags...), ", ")
 }
 
 // said is how the last agent that said anything said it went.
 func said(t *task.Task) string {
-	if t.Said == nil {
+	if t.LastReport == nil {
 		return ""
 	}
-	words := []string{t.Said.Role + " in " + t.Said.State}
-	for _, w := range []string{t.Said.Outcome, t.Said.Code, t.Said.Detail, t.Said.Diagnosis} {
+	words := []string{t.LastReport.Role + " in " + t.LastReport.State}
+	for _, w := range []string{t.LastReport.Outcome, t.LastReport.Code, t.LastReport.Detail, t.LastReport.Diagnosis} {
 		if w != "" && w != words[len(words)-1] {
 			words = append(words, w)
 		}
@@ -234,7 +234,7 @@ func flags(t *task.Task) string {
 		out = append(out, "deleted")
 	}
 	if t.Paused {
-		out = append(out, strings.TrimSuffix("paused: "+t.Hold, ": "))
+		out = append(out, strings.TrimSuffix("paused: "+t.PauseReason, ": "))
 	}
 	if t.Queued {
 		out = append(out, "waits for a free workspace")
@@ -245,8 +245,8 @@ func flags(t *task.Task) string {
 	if t.Asked != nil {
 		out = append(out, fmt.Sprintf("the %s asks for %s", t.Asked.By, t.Asked.To))
 	}
-	if t.Held != "" {
-		out = append(out, "held: "+cleanLine(t.Held))
+	if t.WorkFailed != "" {
+		out = append(out, "held: "+cleanLine(t.WorkFailed))
 	}
 	if t.Crashed != "" {
 		out = append(out, "the "+t.Crashed+" crashed")
@@ -264,7 +264,7 @@ func withEffort(harness, effort string) string {
 func counters(list []task.Counter) string {
 	var out []string
 	for _, c := range list {
-		out = append(out, c.Words())
+		out = append(out, c.DescribeCount())
 	}
 	return strings.Join(out, ", ")
 }

@@ -288,7 +288,7 @@ func TestTaskShowSaysHowAgentsAreDoing(t *testing.T) {
 		{Number: 2, Role: "reviewer", Since: now()},
 		{Number: 3, Role: "fixer", Running: true, Ending: true, Since: now(), Condition: task.Condition{Name: task.Idle}},
 	}
-	w.tasks[0].Ran = []task.Tally{{Role: "worker", Count: 2}, {Role: "reviewer", Count: 1}}
+	w.tasks[0].AttemptCounts = []task.AttemptTally{{Role: "worker", Count: 2}, {Role: "reviewer", Count: 1}}
 	w.tasks[0].Spent = task.Spend{Usage: task.Usage{Input: 45_678, Output: 1_234, Cached: 2_000_000, Micros: 421_000}}
 	w.tasks[0].Delivery, w.tasks[0].ForkOf = task.DeliverPush, idTwo+"@4"
 	if code := w.run(t, "task", "show", "one"); code != 0 {

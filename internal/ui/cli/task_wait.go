@@ -93,7 +93,7 @@ func (w *waiter) known(ctx context.Context, hash string) error {
 	if err != nil {
 		return nil
 	}
-	if _, ok := def.State(w.want); ok {
+	if _, ok := def.StateNamed(w.want); ok {
 		return nil
 	}
 	names := make([]string, len(def.States))

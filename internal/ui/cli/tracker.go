@@ -451,5 +451,5 @@ func choiceRow(name string, c tracker.Choice) []string {
 	if c.Dispatch && c.Task != "" {
 		why = "task " + c.Task
 	}
-	return []string{mark, cleanLine(cmp.Or(c.Ref, tracker.Ref(name, c.Key))), cleanLine(cut(c.Title, 40)), cleanLine(why)}
+	return []string{mark, cleanLine(cmp.Or(c.Ref, tracker.NewRef(name, c.Key))), cleanLine(cut(c.Title, 40)), cleanLine(why)}
 }

@@ -80,7 +80,7 @@ func findTemplate(deps Deps, name string) (t workflow.Template, file string, ok 
 	if err != nil {
 		return t, "", false, err
 	}
-	list, err := workflow.Templates(file, text)
+	list, err := workflow.SplitTemplates(file, text)
 	if err != nil {
 		return t, "", false, fail{code: exitUsage, err: err}
 	}
@@ -172,7 +172,7 @@ func inspect(e WorkflowEntry) listedWorkflow {
 		return out
 	}
 	found := def.Check()
-	out.Describe, out.Findings = def.Describe, len(workflow.Errors(found))
+	out.Describe, out.Findings = def.Describe, len(workflow.ErrorFindings(found))
 	out.Advice = len(found) - out.Findings
 	return out
 }
@@ -213,7 +213,7 @@ func newWorkflowCheckCommand(deps Deps) *cobra.Command {
 				return err
 			}
 			found := append([]workflow.Finding{}, def.Check()...)
-			failed := len(workflow.Errors(found)) > 0 || strict && len(found) > 0
+			failed := len(workflow.ErrorFindings(found)) > 0 || strict && len(found) > 0
 			answer := map[string]any{"ok": !failed, "findings": found}
 			if err := show(cmd, answer, func(w io.Writer) error { return printFindings(w, def, found) }); err != nil {
 				return err
@@ -333,12 +333,12 @@ func supposedPrompt(deps Deps, name, state, file string) (promptOf, error) {
 	if err != nil {
 		return promptOf{}, err
 	}
-	t, _, err := engine.Suppose(def, engine.Supposition{From: stepState(def, state), Outcome: "said", Sections: doc.Sections()})
+	t, _, err := engine.Hypothetical(def, engine.Assumptions{From: stepState(def, state), Outcome: "said", Sections: doc.Sections()})
 	if err != nil {
 		return promptOf{}, fail{code: exitUsage, err: err}
 	}
-	s, _ := def.State(t.Status)
-	role, ok := def.Role(s.Role)
+	s, _ := def.StateNamed(t.Status)
+	role, ok := def.RoleNamed(s.Role)
 	if !ok {
 		return promptOf{}, usageError("nobody works in %s: name a state that has a role", s.Name)
 	}
@@ -347,10 +347,10 @@ func supposedPrompt(deps Deps, name, state, file string) (promptOf, error) {
 	if s.Prompt != "" {
 		out.Prompt = s.Prompt
 	}
-	a, _ := t.Live(role.Name)
+	a, _ := t.LiveAttempt(role.Name)
 	var known prompt.Known
-	known.Requirements, known.Context = prompt.Given(doc.Sections())
-	out.Text = prompt.Whole(prompt.Facts{
+	known.Requirements, known.Context = prompt.ReadGiven(doc.Sections())
+	out.Text = prompt.StartPrompt(prompt.Facts{
 		Known: known, Def: def, Task: t, Nonce: "supposed", Project: task.Project{Name: t.Project, DefaultBranch: "main"},
 		Effect: task.Effect{Do: workflow.SpawnName(role.Name), Role: role.Name, Prompt: out.Prompt, Attempt: a.Number, Start: true},
 	})
@@ -364,7 +364,7 @@ func fromTaskFile(t *task.Task, doc taskfile.Document) {
 			*field = text
 		}
 	}
-	if id, ok := textOf(doc, "id"); ok && task.ID(id).Valid() {
+	if id, ok := textOf(doc, "id"); ok && task.ID(id).IsValid() {
 		t.ID = task.ID(id)
 	}
 	for i := range t.Counters {

@@ -126,7 +126,7 @@ func (f *decideFlags) decide(deps Deps, name string) (decision, error) {
 		return decision{}, err
 	}
 	s.From = stepState(def, s.From)
-	t, sig, err := engine.Suppose(def, s)
+	t, sig, err := engine.Hypothetical(def, s)
 	if err != nil {
 		return decision{}, fail{code: exitUsage, err: err}
 	}
@@ -136,14 +136,14 @@ func (f *decideFlags) decide(deps Deps, name string) (decision, error) {
 		return decision{}, fmt.Errorf("fold the decision: %w", err)
 	}
 	answer := answerOf(s.From, d, after)
-	if to, ok := def.State(answer.To); ok && to.Kind == workflow.Agent {
+	if to, ok := def.StateNamed(answer.To); ok && to.Kind == workflow.Agent {
 		answer.Role, answer.Mode = to.Role, to.Mode
 	}
 	return answer, nil
 }
 
-func (f *decideFlags) supposition(deps Deps, def *workflow.Definition) (engine.Supposition, error) {
-	s := engine.Supposition{
+func (f *decideFlags) supposition(deps Deps, def *workflow.Definition) (engine.Assumptions, error) {
+	s := engine.Assumptions{
 		From: f.from, To: f.to, Exit: f.exit.given, ExitRole: f.exit.role, Outcome: f.outcome, Actor: task.Actor(f.actor),
 		Stale: f.stale, Without: f.without, Dead: f.dead, Foreign: f.foreign, Code: f.code, Left: task.Left(f.left),
 	}
@@ -154,7 +154,7 @@ func (f *decideFlags) supposition(deps Deps, def *workflow.Definition) (engine.S
 	if err != nil {
 		return s, err
 	}
-	s.Face = face
+	s.CardSnapshot = face
 	if err := f.one(); err != nil {
 		return s, err
 	}
@@ -186,7 +186,7 @@ func (f *decideFlags) one() error {
 }
 
 // face is the card that is supposed, in the words of the workflow's board; nil for none.
-func (f *decideFlags) face(def *workflow.Definition) (*board.Face, error) {
+func (f *decideFlags) face(def *workflow.Definition) (*board.Snapshot, error) {
 	switch {
 	case f.column == "" && len(f.tags) == 0:
 		return nil, nil
@@ -196,13 +196,13 @@ func (f *decideFlags) face(def *workflow.Definition) (*board.Face, error) {
 		return nil, usageError("--tag says nothing without --column: name the column that the card is in")
 	}
 	known := def.Board.Vocabulary()
-	column, ok := def.Board.Column(f.column)
+	column, ok := def.Board.ColumnNamed(f.column)
 	if !ok {
 		return nil, usageError("column %q is not known on the board of workflow %s: use %s", f.column, def.Name, strings.Join(known.Columns, ", "))
 	}
-	face := &board.Face{Column: column.Name}
+	face := &board.Snapshot{Column: column.Name}
 	for _, name := range f.tags {
-		tag, ok := def.Board.Tag(name)
+		tag, ok := def.Board.TagNamed(name)
 		switch {
 		case !ok && len(known.Tags) == 0:
 			return nil, usageError("the board of workflow %s has no tags: leave --tag out", def.Name)
@@ -215,7 +215,7 @@ func (f *decideFlags) face(def *workflow.Definition) (*board.Face, error) {
 	return face, nil
 }
 
-func applySet(s *engine.Supposition, set string) error {
+func applySet(s *engine.Assumptions, set string) error {
 	name, value, ok := strings.Cut(set, "=")
 	if name == "return_to" {
 		s.ReturnTo = value

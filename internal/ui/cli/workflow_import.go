@@ -154,7 +154,7 @@ func (f *workflowImport) chosen(file, text string) ([]workflow.Template, error) 
 		}
 		return []workflow.Template{{Text: text}}, nil
 	}
-	list, err := workflow.Templates(file, text)
+	list, err := workflow.SplitTemplates(file, text)
 	switch {
 	case err != nil:
 		return nil, err
@@ -209,7 +209,7 @@ func (f *workflowImport) parse(file string, t *workflow.Template) (*workflow.Def
 	if t.ID == "" {
 		t.ID = def.Name
 	}
-	if found := workflow.Errors(def.Check()); len(found) > 0 {
+	if found := workflow.ErrorFindings(def.Check()); len(found) > 0 {
 		return nil, errors.New(found[0].String())
 	}
 	return def, nil

@@ -163,7 +163,7 @@ func variantOf(def *workflow.Definition, wishes []string) (*variantJSON, error) 
 		if !ok || err != nil || n < 1 || n > 1000 {
 			return nil, usageError("--what-if %s: give a counter and a max from 1 to 1000, as in --what-if review_round=3", wish)
 		}
-		was, _ := v.def.Counter(name)
+		was, _ := v.def.CounterNamed(name)
 		next, places, err := simulate.WhatIf(v.def, name, n)
 		if err != nil {
 			return nil, usageError("--what-if %s: %w", wish, err)
@@ -176,14 +176,14 @@ func variantOf(def *workflow.Definition, wishes []string) (*variantJSON, error) 
 
 // warn says that a simulated workflow is not one that tasks could be created with.
 func (s *simulation) warn(def *workflow.Definition) {
-	n := len(workflow.Errors(def.Check()))
+	n := len(workflow.ErrorFindings(def.Check()))
 	if n > 0 {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("the workflow has %d findings: see orange workflow check %s", n, def.File))
 	}
 	if s.WhatIf == nil {
 		return
 	}
-	if found := workflow.Errors(s.WhatIf.def.Check()); len(found) > n {
+	if found := workflow.ErrorFindings(s.WhatIf.def.Check()); len(found) > n {
 		s.Warnings = append(s.Warnings, "with the changed counters the workflow has more findings, the first is "+found[0].String())
 	}
 }
@@ -331,7 +331,7 @@ func plotSimulation(s *simulation) string {
 // printSimulation prints a simulation for people.
 func printSimulation(w io.Writer, s *simulation) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s runs, seed %d\n", cleanLine(s.File), chart.Grouped(s.Runs), s.Seed)
+	fmt.Fprintf(&b, "%s: %s runs, seed %d\n", cleanLine(s.File), chart.FormatGrouped(s.Runs), s.Seed)
 	if s.Learned != nil {
 		fmt.Fprintf(&b, "learned from %d tasks:\n", s.Learned.Tasks)
 		for _, n := range s.Learned.Notes {
@@ -371,10 +371,10 @@ func (s *simulation) figureRows() [][]string {
 		row := []string{cleanLine(f.Name)}
 		for _, v := range s.variants() {
 			x := v.Figures[i]
-			row = append(row, chart.Quantity(x.P50, f.Unit, false), chart.Quantity(x.P95, f.Unit, false), chart.Quantity(x.Mean, f.Unit, true))
+			row = append(row, chart.FormatQuantity(x.P50, f.Unit, false), chart.FormatQuantity(x.P95, f.Unit, false), chart.FormatQuantity(x.Mean, f.Unit, true))
 		}
 		if s.WhatIf != nil {
-			row = append(row, chart.Signed(s.WhatIf.Summary.Figures[i].Mean-f.Mean, func(d float64) string { return chart.Quantity(d, f.Unit, true) }))
+			row = append(row, chart.FormatSigned(s.WhatIf.Summary.Figures[i].Mean-f.Mean, func(d float64) string { return chart.FormatQuantity(d, f.Unit, true) }))
 		}
 		rows = append(rows, row)
 	}
@@ -413,10 +413,10 @@ func (s *simulation) shareHead(first, column string) []string {
 func (s *simulation) shareRow(name string, of func(*simulate.Summary) float64) []string {
 	row := []string{name}
 	for _, v := range s.variants() {
-		row = append(row, chart.Percent(of(&v)))
+		row = append(row, chart.FormatPercent(of(&v)))
 	}
 	if s.WhatIf != nil {
-		row = append(row, chart.Signed(of(&s.WhatIf.Summary)-of(&s.Summary), chart.Percent))
+		row = append(row, chart.FormatSigned(of(&s.WhatIf.Summary)-of(&s.Summary), chart.FormatPercent))
 	}
 	return row
 }
@@ -433,10 +433,10 @@ func (s *simulation) stateRows() [][]string {
 	for i, st := range s.Summary.States {
 		row := []string{cleanLine(st.State)}
 		for _, v := range s.variants() {
-			row = append(row, chart.Lasting(v.States[i].Mean), chart.Percent(v.States[i].Share))
+			row = append(row, chart.FormatDuration(v.States[i].Mean), chart.FormatPercent(v.States[i].Share))
 		}
 		if s.WhatIf != nil {
-			row = append(row, chart.Signed(s.WhatIf.Summary.States[i].Mean-st.Mean, chart.Lasting))
+			row = append(row, chart.FormatSigned(s.WhatIf.Summary.States[i].Mean-st.Mean, chart.FormatDuration))
 		}
 		rows = append(rows, row)
 	}

@@ -132,7 +132,7 @@ func readBudget(def *workflow.Definition, list []string) (budget, error) {
 	for _, item := range list {
 		role, text, _ := strings.Cut(item, "=")
 		cost, err := strconv.ParseFloat(text, 64)
-		if _, ok := def.Role(role); !ok || err != nil || cost < 0 {
+		if _, ok := def.RoleNamed(role); !ok || err != nil || cost < 0 {
 			return nil, usageError("--budget %q: give a role of workflow %s and a cost, as worker=2.50", item, def.Name)
 		}
 		out[role] = cost

@@ -121,7 +121,7 @@ func TestWhatIsAsked(t *testing.T) {
 		{"workflow", func(ctx context.Context, c *client.Client) error { _, err := c.Workflow(ctx, "a/b"); return err }, "GET /v1/workflows/a%2Fb"},
 		{"explain", func(ctx context.Context, c *client.Client) error { _, err := c.Explain(ctx, "abc"); return err }, "GET /v1/tasks/abc/explain"},
 		{"create", func(ctx context.Context, c *client.Client) error {
-			_, err := c.Create(ctx, signal.Wish{New: signal.New{Project: "p", Summary: "s", Spawn: true}})
+			_, err := c.Create(ctx, signal.NewTask{New: signal.New{Project: "p", Summary: "s", Spawn: true}})
 			return err
 		}, `POST /v1/tasks {"project":"p","summary":"s","spawn":true}`},
 		{"signal", func(ctx context.Context, c *client.Client) error {

@@ -76,7 +76,7 @@ func TestAStateOfAThousandTasks(t *testing.T) {
 	got, err := c.State(t.Context(), client.Seen{})
 	want := overview.State{Row: 9, At: got.At, Version: "1.2.3", Projects: []overview.Project{{Name: "p"}}}
 	for i := range tasks {
-		want.Tasks = append(want.Tasks, overview.Of(nil, &tasks[i], overview.Facts{}, got.At))
+		want.Tasks = append(want.Tasks, overview.NewRow(nil, &tasks[i], overview.Facts{}, got.At))
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(err, diff)
@@ -102,7 +102,7 @@ func TestAStateIsFollowedWhereItBroke(t *testing.T) {
 		Opened: func() error { calls = append(calls, "opened"); return nil },
 		Lost:   func(error) { calls = append(calls, "lost") },
 		Change: func(ch overview.Change) error {
-			state.Apply(ch)
+			state.ApplyChange(ch)
 			calls = append(calls, fmt.Sprint("row ", state.Row))
 			return nil
 		}})

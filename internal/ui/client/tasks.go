@@ -94,7 +94,7 @@ func (c *Client) ofTask(ctx context.Context, id, pattern string, query url.Value
 }
 
 // Create asks for a new task.
-func (c *Client) Create(ctx context.Context, w signal.Wish) (wire.Answer, error) {
+func (c *Client) Create(ctx context.Context, w signal.NewTask) (wire.Answer, error) {
 	var out wire.Answer
 	err := c.put(ctx, http.MethodPost, wire.PathTasks, w, &out)
 	return out, err

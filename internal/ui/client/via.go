@@ -11,7 +11,7 @@ type viaKey struct{}
 
 // WithVia returns a context whose requests say where they come from.
 func WithVia(ctx context.Context, v signal.Via) context.Context {
-	text, err := json.Marshal(v.Clean())
+	text, err := json.Marshal(v.SanitizedCopy())
 	if err != nil { // it has texts and a number only
 		return ctx
 	}

@@ -75,39 +75,39 @@ type changedOut struct {
 }
 
 func (t *tools) addChanging(s *sdk.Server) {
-	add(s, &sdk.Tool{
-		Name: "create", Annotations: hints("Create a task", false, false, false),
+	addTool(s, &sdk.Tool{
+		Name: "create", Annotations: toolHints("Create a task", false, false, false),
 		Description: "Create a task in a project, and start an agent for it as soon as a workspace is free, unless hold is set.",
-	}, callTime, t.create)
-	add(s, &sdk.Tool{
-		Name: "update", Annotations: hints("Move or change a task", false, true, false),
+	}, callTime, t.createTask)
+	addTool(s, &sdk.Tool{
+		Name: "update", Annotations: toolHints("Move or change a task", false, true, false),
 		Description: "Ask for another status of a task (to, or verb), or change its summary or branch. The workflow decides: what it does not allow is refused with the reason. cancel ends a task without a result.",
-	}, callTime, t.update)
-	add(s, &sdk.Tool{
-		Name: "answer", Annotations: hints("Answer an agent", false, false, false),
+	}, callTime, t.updateTask)
+	addTool(s, &sdk.Tool{
+		Name: "answer", Annotations: toolHints("Answer an agent", false, false, false),
 		Description: "Answer what an agent asked, and let its task go on. For people.",
-	}, callTime, t.answer)
-	add(s, &sdk.Tool{
-		Name: "approve", Annotations: hints("Grant what an agent asked for", false, true, false),
+	}, callTime, t.answerAgent)
+	addTool(s, &sdk.Tool{
+		Name: "approve", Annotations: toolHints("Grant what an agent asked for", false, true, false),
 		Description: "Grant the move that an agent asked for and that only a person may grant. Give to, the state that the person was shown: what is asked for may have changed. Refused for agents.",
-	}, callTime, t.approve)
+	}, callTime, t.approveMove)
 }
 
-func (t *tools) create(ctx context.Context, c Caller, in createIn) (changedOut, string, error) {
+func (t *tools) createTask(ctx context.Context, c Caller, in createIn) (changedOut, string, error) {
 	if strings.TrimSpace(in.Summary+in.Context) == "" {
 		return changedOut{}, "", errors.New("the summary is empty: say what is to be done")
 	}
 	if len(in.Context) > maxContext {
 		return changedOut{}, "", errors.New("the context is longer than 1 MB: put it into a file of the repository and name that")
 	}
-	wish := signal.Wish{New: signal.New{
+	wish := signal.NewTask{New: signal.New{
 		Project: in.Project, Branch: in.Branch, Summary: in.Summary, Status: in.Status, Harness: in.Harness, Effort: in.Effort,
 		ReviewHarness: in.ReviewHarness, ReviewEffort: in.ReviewEffort, Spawn: !in.Hold,
 	}, Workflow: in.Workflow, Context: in.Context}
-	wish.Actor, wish.Attempt = c.actor()
+	wish.Actor, wish.Attempt = c.actorAndAttempt()
 	var err error
 	if wish.Project == "" {
-		if wish.Project, err = c.project(ctx); err != nil {
+		if wish.Project, err = c.findProject(ctx); err != nil {
 			return changedOut{}, "", err
 		}
 	}
@@ -123,11 +123,11 @@ func (t *tools) create(ctx context.Context, c Caller, in createIn) (changedOut, 
 		return changedOut{}, "", err
 	}
 	out := changeOf(a)
-	return out, fmt.Sprintf("Created task %s (%s/%s), %s.%s", out.ID, out.Project, out.Branch, out.Status, also(out)), nil
+	return out, fmt.Sprintf("Created task %s (%s/%s), %s.%s", out.ID, out.Project, out.Branch, out.Status, describeExtras(out)), nil
 }
 
-// project is that of the caller's task, else that of the folder the caller works in.
-func (c Caller) project(ctx context.Context) (string, error) {
+// findProject is that of the caller's task, else that of the folder the caller works in.
+func (c Caller) findProject(ctx context.Context) (string, error) {
 	if c.Task != "" {
 		v, err := c.API.Task(ctx, c.Task)
 		return v.Task.Project, err
@@ -141,15 +141,15 @@ func (c Caller) project(ctx context.Context) (string, error) {
 	return "", errors.New("it is not known for which project: give the name of one, and see orange project list")
 }
 
-// actor is who asks, for a server that believes it.
-func (c Caller) actor() (task.Actor, int) {
+// actorAndAttempt is who asks, for a server that believes it.
+func (c Caller) actorAndAttempt() (task.Actor, int) {
 	if c.Role == "" {
 		return task.Human, 0
 	}
 	return task.Actor(c.Role), c.Attempt
 }
 
-func (t *tools) update(ctx context.Context, c Caller, in updateIn) (changedOut, string, error) {
+func (t *tools) updateTask(ctx context.Context, c Caller, in updateIn) (changedOut, string, error) {
 	if in.To != "" && in.Verb != "" {
 		return changedOut{}, "", errors.New("give to or verb, not both")
 	}
@@ -170,7 +170,7 @@ func (t *tools) update(ctx context.Context, c Caller, in updateIn) (changedOut, 
 	var out changedOut
 	said := ""
 	if len(fields) > 0 {
-		if out, err = c.ask(ctx, id, signal.Signal{Kind: signal.Update, Fields: fields, Note: in.Note}); err != nil {
+		if out, err = c.sendSignal(ctx, id, signal.Signal{Kind: signal.Update, Fields: fields, Note: in.Note}); err != nil {
 			return out, "", err
 		}
 		said = "The record is updated"
@@ -178,10 +178,10 @@ func (t *tools) update(ctx context.Context, c Caller, in updateIn) (changedOut, 
 	if in.To != "" || in.Verb != "" {
 		sig := signal.Signal{Kind: signal.Request, To: in.To, Verb: in.Verb, Note: in.Note, Confirm: in.Code}
 		if in.Verb == verbSpawn {
-			sig, err = c.spawn(ctx, id)
+			sig, err = c.spawnSignal(ctx, id)
 		}
 		if err == nil {
-			out, err = c.ask(ctx, id, sig)
+			out, err = c.sendSignal(ctx, id, sig)
 		}
 		switch {
 		case err != nil && said != "":
@@ -196,8 +196,8 @@ func (t *tools) update(ctx context.Context, c Caller, in updateIn) (changedOut, 
 	return out, said + movedText(out), nil
 }
 
-// spawn starts a task that was created and waits.
-func (c Caller) spawn(ctx context.Context, id string) (signal.Signal, error) {
+// spawnSignal starts a task that was created and waits.
+func (c Caller) spawnSignal(ctx context.Context, id string) (signal.Signal, error) {
 	x, err := c.API.Explain(ctx, id)
 	if err == nil && x.Kind != string(workflow.Queued) {
 		err = fmt.Errorf("task %s is not pending: it is %s", prose.Short(string(x.Task)), x.Status)
@@ -205,7 +205,7 @@ func (c Caller) spawn(ctx context.Context, id string) (signal.Signal, error) {
 	return signal.Signal{Kind: signal.Ready}, err
 }
 
-func (t *tools) answer(ctx context.Context, c Caller, in answerIn) (changedOut, string, error) {
+func (t *tools) answerAgent(ctx context.Context, c Caller, in answerIn) (changedOut, string, error) {
 	if strings.TrimSpace(in.Text) == "" {
 		return changedOut{}, "", errors.New("the answer is empty: give some words")
 	}
@@ -213,11 +213,11 @@ func (t *tools) answer(ctx context.Context, c Caller, in answerIn) (changedOut, 
 	if err != nil {
 		return changedOut{}, "", err
 	}
-	out, err := c.ask(ctx, id, signal.Signal{Kind: signal.Request, Verb: engine.VerbAnswer, Note: strings.TrimSpace(in.Text)})
+	out, err := c.sendSignal(ctx, id, signal.Signal{Kind: signal.Request, Verb: engine.VerbAnswer, Note: strings.TrimSpace(in.Text)})
 	return out, movedText(out), err
 }
 
-func (t *tools) approve(ctx context.Context, c Caller, in approveIn) (changedOut, string, error) {
+func (t *tools) approveMove(ctx context.Context, c Caller, in approveIn) (changedOut, string, error) {
 	id, err := c.taskOf(ctx, in.Task)
 	if err != nil {
 		return changedOut{}, "", err
@@ -230,21 +230,21 @@ func (t *tools) approve(ctx context.Context, c Caller, in approveIn) (changedOut
 		return changedOut{}, "", fmt.Errorf("nothing of task %s waits for approval: see inbox", prose.Short(string(v.Task.ID)))
 	}
 	if in.To != "" && in.To != v.Task.Asked.To {
-		return changedOut{}, "", fmt.Errorf("task %s asks for %s by now, not for %s: look at it again", prose.Short(string(v.Task.ID)), line(v.Task.Asked.To, maxLine), line(in.To, maxLine))
+		return changedOut{}, "", fmt.Errorf("task %s asks for %s by now, not for %s: look at it again", prose.Short(string(v.Task.ID)), cutLine(v.Task.Asked.To, maxLine), cutLine(in.To, maxLine))
 	}
-	out, err := c.ask(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Request, To: v.Task.Asked.To, Note: in.Note, Confirm: in.Code})
+	out, err := c.sendSignal(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Request, To: v.Task.Asked.To, Note: in.Note, Confirm: in.Code})
 	return out, movedText(out), err
 }
 
-// ask sends a signal in the name of the caller.
-func (c Caller) ask(ctx context.Context, id string, sig signal.Signal) (changedOut, error) {
+// sendSignal sends a signal in the name of the caller.
+func (c Caller) sendSignal(ctx context.Context, id string, sig signal.Signal) (changedOut, error) {
 	switch {
 	case len(sig.Note) > maxWords:
 		return changedOut{}, errors.New("the words are longer than 64 KB: put them into a file of the repository and name that")
 	case !utf8.ValidString(sig.Note):
 		return changedOut{}, errors.New("the words are not text: give UTF-8")
 	}
-	sig.Actor, sig.Attempt = c.actor()
+	sig.Actor, sig.Attempt = c.actorAndAttempt()
 	a, err := c.API.Signal(ctx, id, sig)
 	if err != nil {
 		return changedOut{}, err
@@ -256,8 +256,8 @@ func (c Caller) ask(ctx context.Context, id string, sig signal.Signal) (changedO
 func changeOf(a wire.Answer) changedOut {
 	k := &a.Task
 	out := changedOut{
-		ID: string(k.ID), Project: k.Project, Branch: line(k.Branch, maxLine), Status: line(k.Status, maxLine),
-		Queued: k.Queued, Told: line(a.Told(), maxLine), Warning: line(a.Warning, maxLine),
+		ID: string(k.ID), Project: k.Project, Branch: cutLine(k.Branch, maxLine), Status: cutLine(k.Status, maxLine),
+		Queued: k.Queued, Told: cutLine(a.Told(), maxLine), Warning: cutLine(a.Warning, maxLine),
 	}
 	for i := range a.Decision.Entries {
 		if e := &a.Decision.Entries[i]; e.To != "" && out.From == "" {
@@ -265,7 +265,7 @@ func changeOf(a wire.Answer) changedOut {
 		}
 	}
 	if k.Asked != nil {
-		out.Asked = line(k.Asked.To, maxLine)
+		out.Asked = cutLine(k.Asked.To, maxLine)
 	}
 	return out
 }
@@ -275,17 +275,17 @@ func movedText(o changedOut) string {
 	id := prose.Short(o.ID)
 	switch {
 	case o.From != "":
-		return fmt.Sprintf("%s %s -> %s.%s", id, o.From, o.Status, also(o))
+		return fmt.Sprintf("%s %s -> %s.%s", id, o.From, o.Status, describeExtras(o))
 	case o.Told != "":
-		return fmt.Sprintf("%s stays %s: the %s is told.%s", id, o.Status, o.Told, also(o))
+		return fmt.Sprintf("%s stays %s: the %s is told.%s", id, o.Status, o.Told, describeExtras(o))
 	case o.Asked != "":
 		return fmt.Sprintf("%s asks for %s: a person must agree.", id, o.Asked)
 	}
-	return fmt.Sprintf("%s stays %s.%s", id, o.Status, also(o))
+	return fmt.Sprintf("%s stays %s.%s", id, o.Status, describeExtras(o))
 }
 
-// also says what else is to know after a request.
-func also(o changedOut) string {
+// describeExtras says what else is to know after a request.
+func describeExtras(o changedOut) string {
 	out := ""
 	if o.Queued {
 		out += " It waits for a free workspace."

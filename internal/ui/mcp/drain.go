@@ -10,31 +10,31 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// draining is a transport whose input ends only when every request has its answer:
+// drainingTransport is a transport whose input ends only when every request has its answer:
 // whoever pipes requests in and closes the pipe gets them all.
-type draining struct {
+type drainingTransport struct {
 	sdk.Transport
 	out *output
 }
 
-// speak is the transport over in and out, each message on a line.
-func speak(in io.ReadCloser, out io.WriteCloser) draining {
+// newTransport is the transport over in and out, each message on a line.
+func newTransport(in io.ReadCloser, out io.WriteCloser) drainingTransport {
 	to := &output{WriteCloser: out}
 	// The lines are bounded already.
-	return draining{&sdk.IOTransport{Reader: newLines(in, to, maxInput), Writer: to, MaxLineLength: -1}, to}
+	return drainingTransport{&sdk.IOTransport{Reader: newLineReader(in, to, maxInput), Writer: to, MaxLineLength: -1}, to}
 }
 
 // Connect implements sdk.Transport.
-func (d draining) Connect(ctx context.Context) (sdk.Connection, error) {
+func (d drainingTransport) Connect(ctx context.Context) (sdk.Connection, error) {
 	c, err := d.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &drain{Connection: c, out: d.out, open: map[jsonrpc.ID]bool{}}, nil
+	return &drainingConn{Connection: c, out: d.out, open: map[jsonrpc.ID]bool{}}, nil
 }
 
-// drain knows which requests have no answer yet.
-type drain struct {
+// drainingConn knows which requests have no answer yet.
+type drainingConn struct {
 	sdk.Connection
 	out *output
 
@@ -45,35 +45,35 @@ type drain struct {
 
 // Read implements sdk.Connection. What the library does not take, an empty list of
 // messages for example, is refused and does not end it.
-func (d *drain) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (d *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		m, err := d.Connection.Read(ctx)
 		switch {
 		case err == nil:
-			d.note(m)
+			d.noteRequest(m)
 			return m, nil
-		case ended(ctx, err):
+		case isFinalError(ctx, err):
 			select {
-			case <-d.answered():
+			case <-d.allAnswered():
 			case <-ctx.Done():
 			}
 			return nil, err
 		}
-		wrong := &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: line(err.Error(), maxLine)}
-		if err := d.out.refuse(nil, wrong); err != nil {
+		wrong := &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: cutLine(err.Error(), maxLine)}
+		if err := d.out.writeError(nil, wrong); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// ended says whether nothing can be read after an error.
-func ended(ctx context.Context, err error) bool {
+// isFinalError says whether nothing can be read after an error.
+func isFinalError(ctx context.Context, err error) bool {
 	var input *inputError
 	return ctx.Err() != nil || errors.Is(err, io.EOF) || errors.As(err, &input)
 }
 
-// note remembers a request until it is answered.
-func (d *drain) note(m jsonrpc.Message) {
+// noteRequest remembers a request until it is answered.
+func (d *drainingConn) noteRequest(m jsonrpc.Message) {
 	if q, ok := m.(*jsonrpc.Request); ok && q.ID.IsValid() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -81,8 +81,8 @@ func (d *drain) note(m jsonrpc.Message) {
 	}
 }
 
-// answered closes when every request has its answer.
-func (d *drain) answered() <-chan struct{} {
+// allAnswered closes when every request has its answer.
+func (d *drainingConn) allAnswered() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.empty = make(chan struct{})
@@ -93,7 +93,7 @@ func (d *drain) answered() <-chan struct{} {
 }
 
 // Write implements sdk.Connection.
-func (d *drain) Write(ctx context.Context, m jsonrpc.Message) error {
+func (d *drainingConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	err := d.Connection.Write(ctx, m)
 	r, ok := m.(*jsonrpc.Response)
 	if !ok {

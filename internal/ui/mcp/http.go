@@ -32,7 +32,7 @@ func Handler(o Options, who Authorize, log *slog.Logger) http.Handler {
 		c, done, err := who(r)
 		if err != nil {
 			log.Debug("a token was not accepted", "component", "mcp", "error", err)
-			refuse(w, !errors.Is(err, ErrNoToken))
+			refuseToken(w, !errors.Is(err, ErrNoToken))
 			return
 		}
 		defer done()
@@ -49,8 +49,8 @@ func Handler(o Options, who Authorize, log *slog.Logger) http.Handler {
 	})
 }
 
-// refuse says that a token is needed, and what it is for.
-func refuse(w http.ResponseWriter, shown bool) {
+// refuseToken says that a token is needed, and what it is for.
+func refuseToken(w http.ResponseWriter, shown bool) {
 	challenge, text := `Bearer realm="orange"`, "a token is needed: see orange mcp --http"
 	if shown {
 		challenge, text = challenge+`, error="invalid_token"`, "the token is not one of this server: see orange mcp --http"

@@ -12,9 +12,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// lines hands on the lines of an input that are messages, one at a time. To every other
+// lineReader hands on the lines of an input that are messages, one at a time. To every other
 // line it says what is wrong with it, and goes on: the library would end for it.
-type lines struct {
+type lineReader struct {
 	in     *bufio.Reader
 	closer io.Closer
 	out    *output
@@ -23,8 +23,8 @@ type lines struct {
 	rest []byte // of the line that is handed on
 }
 
-func newLines(in io.ReadCloser, out *output, most int) *lines {
-	return &lines{in: bufio.NewReaderSize(in, 64<<10), closer: in, out: out, max: most}
+func newLineReader(in io.ReadCloser, out *output, most int) *lineReader {
+	return &lineReader{in: bufio.NewReaderSize(in, 64<<10), closer: in, out: out, max: most}
 }
 
 // inputError is why no more can be read.
@@ -34,14 +34,14 @@ func (e *inputError) Error() string { return e.err.Error() }
 func (e *inputError) Unwrap() error { return e.err }
 
 // Read implements io.Reader.
-func (l *lines) Read(p []byte) (int, error) {
+func (l *lineReader) Read(p []byte) (int, error) {
 	for len(l.rest) == 0 {
-		text, err := l.next()
+		text, err := l.readLine()
 		if err == io.EOF {
 			return 0, io.EOF
 		}
 		if err == nil {
-			err = l.judge(text)
+			err = l.checkLine(text)
 		}
 		if err != nil {
 			return 0, &inputError{err}
@@ -53,22 +53,22 @@ func (l *lines) Read(p []byte) (int, error) {
 }
 
 // Close implements io.Closer.
-func (l *lines) Close() error { return l.closer.Close() }
+func (l *lineReader) Close() error { return l.closer.Close() }
 
-// judge hands a line on if it is a message, and says what is wrong if not.
-func (l *lines) judge(text []byte) error {
+// checkLine hands a line on if it is a message, and says what is wrong if not.
+func (l *lineReader) checkLine(text []byte) error {
 	message := bytes.TrimSpace(text)
-	switch wrong, id := l.wrong(text, message); {
+	switch wrong, id := l.findFault(text, message); {
 	case wrong != nil:
-		return l.out.refuse(id, wrong)
+		return l.out.writeError(id, wrong)
 	case len(message) > 0:
 		l.rest = append(message, '\n')
 	}
 	return nil
 }
 
-// wrong says what is wrong with a line, and to which request that is the answer.
-func (l *lines) wrong(text, message []byte) (*jsonrpc.Error, json.RawMessage) {
+// findFault says what is wrong with a line, and to which request that is the answer.
+func (l *lineReader) findFault(text, message []byte) (*jsonrpc.Error, json.RawMessage) {
 	switch {
 	case len(text) > l.max:
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the line is longer than %d bytes: send less at once", l.max)}, nil
@@ -80,7 +80,7 @@ func (l *lines) wrong(text, message []byte) (*jsonrpc.Error, json.RawMessage) {
 		return nil, nil
 	}
 	if _, err := jsonrpc.DecodeMessage(message); err != nil {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the line is no message of JSON-RPC 2.0: " + line(err.Error(), maxLine)}, idOf(message)
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the line is no message of JSON-RPC 2.0: " + cutLine(err.Error(), maxLine)}, idOf(message)
 	}
 	return nil, nil
 }
@@ -96,8 +96,8 @@ func idOf(message []byte) json.RawMessage {
 	return q.ID
 }
 
-// next reads a line. Of one that is too long only so much is kept as shows it.
-func (l *lines) next() ([]byte, error) {
+// readLine reads a line. Of one that is too long only so much is kept as shows it.
+func (l *lineReader) readLine() ([]byte, error) {
 	var text []byte
 	for {
 		part, err := l.in.ReadSlice('\n')
@@ -127,9 +127,9 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.WriteCloser.Write(p)
 }
 
-// refuse answers what is not understood. If no id is known, it says so with null, which
+// writeError answers what is not understood. If no id is known, it says so with null, which
 // the library leaves out.
-func (o *output) refuse(id json.RawMessage, wrong *jsonrpc.Error) error {
+func (o *output) writeError(id json.RawMessage, wrong *jsonrpc.Error) error {
 	if id == nil {
 		id = json.RawMessage("null")
 	}

@@ -20,7 +20,7 @@ func (t *tools) addResources(s *sdk.Server) {
 }
 
 func readTask(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-	c, err := caller(ctx)
+	c, err := callerFrom(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -34,6 +34,6 @@ func readTask(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResou
 	if err != nil {
 		return nil, sdk.ResourceNotFoundError(req.Params.URI)
 	}
-	text, _ := words(v.Body, maxText)
+	text, _ := cutText(v.Body, maxText)
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: req.Params.URI, MIMEType: "text/markdown", Text: text}}}, nil
 }

@@ -73,7 +73,7 @@ func (o *office) Explain(_ context.Context, id string) (engine.Explanation, erro
 
 func (o *office) Where(context.Context, string) (wire.Place, error) { return o.place, nil }
 
-func (o *office) Create(_ context.Context, w signal.Wish) (wire.Answer, error) {
+func (o *office) Create(_ context.Context, w signal.NewTask) (wire.Answer, error) {
 	o.hear("create", w)
 	if o.refuse != "" {
 		return wire.Answer{}, &client.Error{Status: http.StatusBadRequest, Message: o.refuse}

@@ -7,16 +7,16 @@ import (
 	"orange/internal/core/screen"
 )
 
-// line is text from elsewhere on one line, of at most n bytes.
-func line(s string, n int) string {
+// cutLine is text from elsewhere on one line, of at most n bytes.
+func cutLine(s string, n int) string {
 	if len(s) > 4*n { // what is cut away need not be cleaned
 		s = s[:4*n]
 	}
 	return prose.Cut(screen.OneLine(s), n)
 }
 
-// words are text from elsewhere of at most n bytes, and whether there was more.
-func words(s string, n int) (text string, cut bool) {
+// cutText are text from elsewhere of at most n bytes, and whether there was more.
+func cutText(s string, n int) (text string, cut bool) {
 	long := len(s) > 4*n
 	if long {
 		s = s[:4*n]
@@ -25,9 +25,9 @@ func words(s string, n int) (text string, cut bool) {
 	return prose.Cut(s, n), long || len(s) > n
 }
 
-// quoted marks every line of a text as somebody else's. Whatever the text says, it cannot
+// quoteLines marks every line of a text as somebody else's. Whatever the text says, it cannot
 // get out of that.
-func quoted(s string) string {
+func quoteLines(s string) string {
 	s = strings.TrimRight(s, "\n")
 	if s == "" {
 		return ""
@@ -35,8 +35,8 @@ func quoted(s string) string {
 	return "| " + strings.ReplaceAll(s, "\n", "\n| ") + "\n"
 }
 
-// bounded keeps the words of a result within their bounds.
-func bounded(s string) string {
+// boundText keeps the words of a result within their bounds.
+func boundText(s string) string {
 	if len(s) <= maxText {
 		return s
 	}
@@ -44,13 +44,13 @@ func bounded(s string) string {
 	return prose.Cut(s, maxText-len(note)) + note
 }
 
-// sheet collects lines of "name: value" for the words of a result.
-type sheet struct{ strings.Builder }
+// textBuilder collects lines of "name: value" for the words of a result.
+type textBuilder struct{ strings.Builder }
 
-func (b *sheet) put(name, value string) {
+func (b *textBuilder) putField(name, value string) {
 	if value != "" {
 		b.WriteString(name + ": " + value + "\n")
 	}
 }
 
-func (b *sheet) line(s string) { b.WriteString(s + "\n") }
+func (b *textBuilder) putLine(s string) { b.WriteString(s + "\n") }

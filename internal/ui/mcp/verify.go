@@ -58,25 +58,25 @@ type violation struct {
 }
 
 func (t *tools) addVerify(s *sdk.Server) {
-	add(s, &sdk.Tool{
-		Name: "verify", Annotations: reading("Verify a workflow"),
+	addTool(s, &sdk.Tool{
+		Name: "verify", Annotations: readOnlyHints("Verify a workflow"),
 		InputSchema: schemaOf[verifyIn](func(p map[string]*jsonschema.Schema) {
 			least, most := 1.0, float64(searchLimit)
 			p["max_states"].Minimum, p["max_states"].Maximum = &least, &most
 		}),
 		Description: "Check a workflow file and search every state that its tasks can get into: that none stalls, loops for ever, acts twice or loses work. Each violation comes with a way to get there. Takes seconds; reads only.",
-	}, searchTime, t.verify)
+	}, searchTime, t.verifyWorkflow)
 }
 
-func (t *tools) verify(ctx context.Context, c Caller, in verifyIn) (verifyOut, string, error) {
-	def, err := t.definition(ctx, c, in)
+func (t *tools) verifyWorkflow(ctx context.Context, c Caller, in verifyIn) (verifyOut, string, error) {
+	def, err := t.loadDefinition(ctx, c, in)
 	if err != nil {
 		return verifyOut{}, "", err
 	}
-	out := verifyOut{Workflow: line(def.Name, maxLine), Findings: []string{}, Properties: []property{}, Violations: []violation{}}
+	out := verifyOut{Workflow: cutLine(def.Name, maxLine), Findings: []string{}, Properties: []property{}, Violations: []violation{}}
 	found := def.Check()
 	for _, f := range found[:min(len(found), mostFindings)] {
-		out.Findings = append(out.Findings, line(f.String(), maxLine))
+		out.Findings = append(out.Findings, cutLine(f.String(), maxLine))
 	}
 	select {
 	case t.search <- struct{}{}:
@@ -95,13 +95,13 @@ func (t *tools) verify(ctx context.Context, c Caller, in verifyIn) (verifyOut, s
 	if err != nil {
 		return out, "", err
 	}
-	out.take(r)
-	out.OK = r.OK && len(workflow.Errors(found)) == 0
+	out.addReport(r)
+	out.OK = r.OK && len(workflow.ErrorFindings(found)) == 0
 	return out, verifyText(out), nil
 }
 
-// definition reads the workflow that is meant.
-func (t *tools) definition(ctx context.Context, c Caller, in verifyIn) (*workflow.Definition, error) {
+// loadDefinition reads the workflow that is meant.
+func (t *tools) loadDefinition(ctx context.Context, c Caller, in verifyIn) (*workflow.Definition, error) {
 	switch {
 	case (in.Workflow == "") == (in.Text == ""):
 		return nil, errors.New("give the name of a workflow, or the text of one")
@@ -110,7 +110,7 @@ func (t *tools) definition(ctx context.Context, c Caller, in verifyIn) (*workflo
 	case in.Text != "":
 		return workflow.Parse("workflow.yaml", in.Text)
 	case strings.ContainsAny(in.Workflow, "/\\.#") || t.Workflow == nil:
-		return nil, fmt.Errorf("workflow %q is not known: give a name, or the text of a file", line(in.Workflow, 60))
+		return nil, fmt.Errorf("workflow %q is not known: give a name, or the text of a file", cutLine(in.Workflow, 60))
 	}
 	folder := c.Folder
 	if in.Project != "" {
@@ -137,7 +137,7 @@ func folderOf(ctx context.Context, api API, project string) (string, error) {
 			return p.Path, nil
 		}
 	}
-	return "", fmt.Errorf("project %q is not registered: see orange project list", line(project, 60))
+	return "", fmt.Errorf("project %q is not registered: see orange project list", cutLine(project, 60))
 }
 
 // searchHere searches in this process.
@@ -146,8 +146,8 @@ func searchHere(ctx context.Context, def *workflow.Definition, maxStates int) (v
 	return r, ctx.Err()
 }
 
-// take fills in what a search found.
-func (o *verifyOut) take(r verify.Report) {
+// addReport fills in what a search found.
+func (o *verifyOut) addReport(r verify.Report) {
 	o.Complete, o.States = r.Complete, r.States
 	broken := map[verify.Property]bool{}
 	for _, v := range r.Violations {
@@ -165,20 +165,20 @@ func (o *verifyOut) take(r verify.Report) {
 	}
 	o.Left = max(0, len(r.Violations)-mostViolations)
 	for _, v := range r.Violations[:len(r.Violations)-o.Left] {
-		one := violation{Property: string(v.Property), Message: line(v.Message, maxLine), Trace: []string{}}
+		one := violation{Property: string(v.Property), Message: cutLine(v.Message, maxLine), Trace: []string{}}
 		for i, st := range v.Trace {
 			if i == longestTrace {
 				one.Trace = append(one.Trace, fmt.Sprintf("and %d steps more", len(v.Trace)-i))
 				break
 			}
-			one.Trace = append(one.Trace, line(fmt.Sprintf("%s -> %s: %s", st.From, st.To, st.What), maxLine))
+			one.Trace = append(one.Trace, cutLine(fmt.Sprintf("%s -> %s: %s", st.From, st.To, st.What), maxLine))
 		}
 		o.Violations = append(o.Violations, one)
 	}
 }
 
 func verifyText(o verifyOut) string {
-	var b sheet
+	var b textBuilder
 	verdict := "every property holds"
 	switch {
 	case len(o.Violations) > 0:
@@ -188,17 +188,17 @@ func verifyText(o verifyOut) string {
 	case len(o.Findings) > 0:
 		verdict = "every property holds, but the file is not clean"
 	}
-	b.line(fmt.Sprintf("%s: %s (%d states)", o.Workflow, verdict, o.States))
+	b.putLine(fmt.Sprintf("%s: %s (%d states)", o.Workflow, verdict, o.States))
 	for _, f := range o.Findings {
-		b.put("finding", f)
+		b.putField("finding", f)
 	}
 	for _, p := range o.Properties {
-		b.line(fmt.Sprintf("  %-13s %s", p.Name, p.State))
+		b.putLine(fmt.Sprintf("  %-13s %s", p.Name, p.State))
 	}
 	for i, v := range o.Violations {
-		b.line(fmt.Sprintf("%d. %s: %s", i+1, v.Property, v.Message))
+		b.putLine(fmt.Sprintf("%d. %s: %s", i+1, v.Property, v.Message))
 		for j, step := range v.Trace {
-			b.line(fmt.Sprintf("   %2d  %s", j+1, step))
+			b.putLine(fmt.Sprintf("   %2d  %s", j+1, step))
 		}
 	}
 	return b.String()

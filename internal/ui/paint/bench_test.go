@@ -18,12 +18,12 @@ func BenchmarkPaint(b *testing.B) {
 	x, files, text := explained(b, list[:12]), diff.Parse(strings.Repeat(changes, 300)), strings.Repeat(document, 10)
 	lines := screen.Lines(strings.Repeat(captured, 20))
 	for name, paint := range map[string]func() []string{
-		"timeline": func() []string { return theme.Timeline(long, played, 80) },
-		"markdown": func() []string { return theme.Markdown(text, 80) },
-		"explain":  func() []string { return theme.Explain(x, played, 80) },
-		"graph":    func() []string { return theme.Graph(def, "board", nil, 80) },
-		"screen":   func() []string { return theme.Screen(lines, 80, 40) },
-		"diff":     func() []string { return theme.Diff(files, 80) },
+		"timeline": func() []string { return theme.RenderTimeline(long, played, 80) },
+		"markdown": func() []string { return theme.RenderMarkdown(text, 80) },
+		"explain":  func() []string { return theme.RenderExplanation(x, played, 80) },
+		"graph":    func() []string { return theme.RenderGraph(def, "board", nil, 80) },
+		"screen":   func() []string { return theme.RenderScreen(lines, 80, 40) },
+		"diff":     func() []string { return theme.RenderDiff(files, 80) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

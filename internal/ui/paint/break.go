@@ -2,9 +2,9 @@ package paint
 
 import "strings"
 
-// broken breaks a text into lines between words; a word that is longer than a line is
+// breakLines breaks a text into lines between words; a word that is longer than a line is
 // broken where the line ends. There is always a line.
-func broken(text strip, first, rest int) []strip {
+func breakLines(text strip, first, rest int) []strip {
 	b := breaker{first: max(first, 1), rest: max(rest, 1), lines: []strip{nil}}
 	for _, p := range text {
 		for at := 0; at < len(p.text); {
@@ -35,14 +35,14 @@ type breaker struct {
 	word        strip
 }
 
-func (b *breaker) width() int {
+func (b *breaker) lineWidth() int {
 	if len(b.lines) == 1 {
 		return b.first
 	}
 	return b.rest
 }
 
-func (b *breaker) put(p piece, n int) {
+func (b *breaker) appendPiece(p piece, n int) {
 	last := &b.lines[len(b.lines)-1]
 	*last = append(*last, p)
 	b.used += n
@@ -57,33 +57,33 @@ func (b *breaker) endWord() {
 	if len(b.word) == 0 {
 		return
 	}
-	gap, n := b.gap.columns(), b.word.columns()
+	gap, n := b.gap.columnCount(), b.word.columnCount()
 	switch {
-	case b.used+gap+n <= b.width():
+	case b.used+gap+n <= b.lineWidth():
 		for _, p := range b.gap {
-			b.put(p, 1)
+			b.appendPiece(p, 1)
 		}
 	case b.used > 0:
 		b.newLine()
 	}
 	for _, p := range b.word {
-		b.long(p)
+		b.putLongWord(p)
 	}
 	b.gap, b.word = nil, nil
 }
 
-// long puts a piece of a word where it fits.
-func (b *breaker) long(p piece) {
+// putLongWord puts a piece of a word where it fits.
+func (b *breaker) putLongWord(p piece) {
 	for p.text != "" {
-		head, n := clip(p.text, b.width()-b.used)
+		head, n := clipText(p.text, b.lineWidth()-b.used)
 		if head == "" && b.used > 0 {
 			b.newLine()
 			continue
 		}
 		if head == "" { // wider than a line
-			head, n = character(p.text)
+			head, n = firstCharacter(p.text)
 		}
-		b.put(piece{head, p.pen}, n)
+		b.appendPiece(piece{head, p.pen}, n)
 		p.text = p.text[len(head):]
 	}
 }

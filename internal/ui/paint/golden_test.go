@@ -85,7 +85,7 @@ func explained(t testing.TB, list []journal.Entry) engine.Explanation {
 		Task: folded.ID, At: played.Add(-10 * time.Minute), Actor: "worker", Attempt: 1, Kind: signal.Request, Asked: "reviewing",
 		Why: "working -> reviewing: no such way for the worker; it may ask for agent-review",
 	}}}
-	return engine.Account(definition(t, "orange"), folded, signal.Signal{At: played}, past)
+	return engine.ExplainHistory(definition(t, "orange"), folded, signal.Signal{At: played}, past)
 }
 
 const document = `# Let customers log in
@@ -147,12 +147,12 @@ func TestGolden(t *testing.T) {
 	login, search := entries(t, "login"), entries(t, "search")
 	for name, theme := range map[string]Theme{"plain": NewTheme(true, false), "light": NewTheme(false, true), "dark": NewTheme(true, true)} {
 		for part, lines := range map[string][]string{
-			"timeline": theme.Timeline(search, played, 70),
-			"markdown": theme.Markdown(document, 60),
-			"explain":  theme.Explain(explained(t, search[:6]), played, 60),
-			"graph":    theme.Graph(definition(t, "orange"), "agent-review", login[:14], 60),
-			"screen":   theme.Screen(screen.Lines(captured), 20, 2),
-			"diff":     theme.Diff(diff.Parse(changes), 60),
+			"timeline": theme.RenderTimeline(search, played, 70),
+			"markdown": theme.RenderMarkdown(document, 60),
+			"explain":  theme.RenderExplanation(explained(t, search[:6]), played, 60),
+			"graph":    theme.RenderGraph(definition(t, "orange"), "agent-review", login[:14], 60),
+			"screen":   theme.RenderScreen(screen.Lines(captured), 20, 2),
+			"diff":     theme.RenderDiff(diff.Parse(changes), 60),
 		} {
 			if name == "light" && (part == "timeline" || part == "explain") {
 				continue // its colours are seen in the others
@@ -164,10 +164,10 @@ func TestGolden(t *testing.T) {
 
 func TestGoldenNarrow(t *testing.T) {
 	theme, login := NewTheme(true, false), entries(t, "login")
-	golden(t, "narrow-timeline", theme.Timeline(login, played.AddDate(0, 0, 1), 32))
-	golden(t, "narrow-markdown", theme.Markdown(document, 24))
-	golden(t, "narrow-explain", theme.Explain(explained(t, login), played, 28))
-	golden(t, "narrow-diff", theme.Diff(diff.Parse(changes), 20))
+	golden(t, "narrow-timeline", theme.RenderTimeline(login, played.AddDate(0, 0, 1), 32))
+	golden(t, "narrow-markdown", theme.RenderMarkdown(document, 24))
+	golden(t, "narrow-explain", theme.RenderExplanation(explained(t, login), played, 28))
+	golden(t, "narrow-diff", theme.RenderDiff(diff.Parse(changes), 20))
 }
 
 func TestGoldenGraphOfEveryBuiltIn(t *testing.T) {
@@ -180,7 +180,7 @@ func TestGoldenGraphOfEveryBuiltIn(t *testing.T) {
 	}
 	for _, name := range builtin.Names() {
 		list, at := walk(paths[name])
-		golden(t, "graph-"+name, NewTheme(true, false).Graph(definition(t, name), at, list, 60))
+		golden(t, "graph-"+name, NewTheme(true, false).RenderGraph(definition(t, name), at, list, 60))
 	}
 }
 

@@ -30,34 +30,34 @@ type way struct {
 func newGraph(def *workflow.Definition, at string, path []string) *graph {
 	g := &graph{def: def, at: at, place: map[string]int{}, ways: map[string][]*way{}, visits: map[string]int{}}
 	for i := range def.States {
-		g.collect(&def.States[i])
+		g.collectWays(&def.States[i])
 	}
 	for i, name := range path {
 		g.visits[name]++
 		if i > 0 {
-			if w := g.way(path[i-1], name); w != nil {
+			if w := g.findWay(path[i-1], name); w != nil {
 				w.taken++
 			}
 		}
 	}
-	g.arrange()
+	g.arrangeChains()
 	return g
 }
 
-// collect gathers the ways out of a state, one for each place they lead to.
-func (g *graph) collect(s *workflow.State) {
+// collectWays gathers the ways out of a state, one for each place they lead to.
+func (g *graph) collectWays(s *workflow.State) {
 	for _, i := range g.def.EdgesFrom(s.Name) {
 		e := &g.def.Edges[i]
 		verb, condition := drawing.EdgeLabel(e)
-		g.join(s.Name, e.To, verb, condition, e.Hold)
+		g.addWay(s.Name, e.To, verb, condition, e.Hold)
 	}
 	if s.Reopen != "" {
-		g.join(s.Name, s.Reopen, "reopen", "", false)
+		g.addWay(s.Name, s.Reopen, "reopen", "", false)
 	}
 }
 
-func (g *graph) join(from, to, verb, condition string, stays bool) {
-	w := g.way(from, to)
+func (g *graph) addWay(from, to, verb, condition string, stays bool) {
+	w := g.findWay(from, to)
 	if w == nil {
 		w = &way{to: to, stays: stays}
 		g.ways[from] = append(g.ways[from], w)
@@ -72,8 +72,8 @@ func (g *graph) join(from, to, verb, condition string, stays bool) {
 	}
 }
 
-// way is what leads from one state to another, nil if nothing does.
-func (g *graph) way(from, to string) *way {
+// findWay is what leads from one state to another, nil if nothing does.
+func (g *graph) findWay(from, to string) *way {
 	for _, w := range g.ways[from] {
 		if w.to == to {
 			return w
@@ -82,8 +82,8 @@ func (g *graph) way(from, to string) *way {
 	return nil
 }
 
-// arrange lines states up: each is followed by the next of the file that it leads to.
-func (g *graph) arrange() {
+// arrangeChains lines states up: each is followed by the next of the file that it leads to.
+func (g *graph) arrangeChains() {
 	placed := map[string]bool{}
 	put := func(chain []string) {
 		for _, name := range chain {
@@ -100,7 +100,7 @@ func (g *graph) arrange() {
 			beside = append(beside, name)
 		default:
 			var chain []string
-			for at := i; at >= 0; at = g.following(at, placed) {
+			for at := i; at >= 0; at = g.nextOnWay(at, placed) {
 				placed[g.def.States[at].Name] = true
 				chain = append(chain, g.def.States[at].Name)
 			}
@@ -124,11 +124,11 @@ func (g *graph) besideTheWay(i int) bool {
 	return s.Kind == workflow.Halt || s.Returns
 }
 
-// following is the next state on the way, -1 if there is none.
-func (g *graph) following(at int, placed map[string]bool) int {
+// nextOnWay is the next state on the way, -1 if there is none.
+func (g *graph) nextOnWay(at int, placed map[string]bool) int {
 	for i := at + 1; i < len(g.def.States); i++ {
 		s := &g.def.States[i]
-		if !placed[s.Name] && !g.besideTheWay(i) && g.way(g.def.States[at].Name, s.Name) != nil {
+		if !placed[s.Name] && !g.besideTheWay(i) && g.findWay(g.def.States[at].Name, s.Name) != nil {
 			return i
 		}
 	}
@@ -151,8 +151,8 @@ const (
 	aside           // to where a task is stuck or over
 )
 
-// sign is the arrow of a branch.
-func (b branch) sign() string {
+// arrowSign is the arrow of a branch.
+func (b branch) arrowSign() string {
 	signs := map[heading]string{forward: "→", back: "↩", around: "↻", aside: "→"}
 	if b.ways[0].taken > 0 {
 		signs = map[heading]string{forward: "⇒", back: "⇐", around: "⟳", aside: "⇒"}
@@ -163,17 +163,17 @@ func (b branch) sign() string {
 // fewWays is how many ways of one heading are told with what takes them.
 const fewWays = 2
 
-// branches lists the ways out of a state, but for the one to the next. What was taken,
+// listBranches lists the ways out of a state, but for the one to the next. What was taken,
 // and what may be taken now, has a line of its own; of the others, those that are many
 // share one. Nearly every state leads to trouble and to the end: those share one as well.
-func (g *graph) branches(name, next string) []branch {
+func (g *graph) listBranches(name, next string) []branch {
 	var single []branch
 	shared := make([]branch, aside+1)
 	for _, w := range g.ways[name] {
 		if w.to == next {
 			continue
 		}
-		h := g.heading(name, w)
+		h := g.headingOf(name, w)
 		if w.taken > 0 || name == g.at {
 			single = append(single, branch{h, []*way{w}})
 			continue
@@ -195,8 +195,8 @@ func (g *graph) branches(name, next string) []branch {
 	return single
 }
 
-func (g *graph) heading(from string, w *way) heading {
-	to, ok := g.def.State(w.to)
+func (g *graph) headingOf(from string, w *way) heading {
+	to, ok := g.def.StateNamed(w.to)
 	switch {
 	case w.to == from:
 		return around

@@ -7,108 +7,108 @@ import (
 	"orange/internal/core/markdown"
 )
 
-// Markdown is a text in Markdown, such as TASK.md. Code is cut at the right edge, not
+// RenderMarkdown is a text in Markdown, such as TASK.md. Code is cut at the right edge, not
 // broken.
-func (t Theme) Markdown(text string, width int) []string {
-	s := t.sheet(width)
+func (t Theme) RenderMarkdown(text string, width int) []string {
+	s := t.newSheet(width)
 	if width < 1 {
 		return nil
 	}
-	s.blocks(markdown.Blocks(text), nil, false)
+	s.putBlocks(markdown.Blocks(text), nil, false)
 	return s.lines
 }
 
-// blocks puts blocks on the sheet, each line behind a margin.
-func (s *sheet) blocks(list []markdown.Block, margin strip, tight bool) {
+// putBlocks puts blocks on the sheet, each line behind a margin.
+func (s *sheet) putBlocks(list []markdown.Block, margin strip, tight bool) {
 	for i := range list {
 		if i > 0 && !tight {
-			s.gap(margin)
+			s.putGap(margin)
 		}
-		s.block(&list[i], margin, margin)
+		s.putBlock(&list[i], margin, margin)
 	}
 }
 
-// gap is an empty line within a margin.
-func (s *sheet) gap(margin strip) {
+// putGap is an empty line within a margin.
+func (s *sheet) putGap(margin strip) {
 	if len(margin) == 0 {
-		s.blank()
+		s.putBlank()
 		return
 	}
-	s.put(trimmed(margin))
+	s.putLine(trimMargin(margin))
 }
 
-// block puts a block on the sheet: its first line behind first, the others behind rest.
-func (s *sheet) block(b *markdown.Block, first, rest strip) {
+// putBlock puts a block on the sheet: its first line behind first, the others behind rest.
+func (s *sheet) putBlock(b *markdown.Block, first, rest strip) {
 	switch b.Kind {
 	case markdown.Heading:
-		s.heading(b, first, rest)
+		s.putHeading(b, first, rest)
 	case markdown.Paragraph:
-		s.paragraph(b.Text, "", first, rest)
+		s.putParagraph(b.Text, "", first, rest)
 	case markdown.Code:
-		s.code(b, first, rest)
+		s.putCode(b, first, rest)
 	case markdown.Rule:
-		s.put(joined(first, strip{{rule(min(s.width, 40)), s.border}}))
+		s.putLine(joinStrips(first, strip{{horizontalRule(min(s.width, 40)), s.border}}))
 	case markdown.Quote:
 		bar := piece{"▎ ", s.border}
-		s.nested(b.Blocks, joined(first, strip{bar}), joined(rest, strip{bar}), false)
+		s.putNested(b.Blocks, joinStrips(first, strip{bar}), joinStrips(rest, strip{bar}), false)
 	case markdown.List:
-		s.list(b, first, rest)
+		s.putList(b, first, rest)
 	case markdown.Table:
-		s.table(b, first, rest)
+		s.putTable(b, first, rest)
 	}
 }
 
-// nested puts blocks that belong to a point or a quote.
-func (s *sheet) nested(list []markdown.Block, first, rest strip, tight bool) {
+// putNested puts blocks that belong to a point or a quote.
+func (s *sheet) putNested(list []markdown.Block, first, rest strip, tight bool) {
 	if len(list) == 0 {
-		s.put(trimmed(first))
+		s.putLine(trimMargin(first))
 	}
 	for i := range list {
 		if i > 0 && !tight {
-			s.gap(rest)
+			s.putGap(rest)
 		}
-		s.block(&list[i], first, rest)
+		s.putBlock(&list[i], first, rest)
 		first = rest
 	}
 }
 
-func (s *sheet) heading(b *markdown.Block, first, rest strip) {
+func (s *sheet) putHeading(b *markdown.Block, first, rest strip) {
 	look := s.title
 	if b.Level > 2 {
 		look = s.strong
 	}
-	s.paragraph(b.Text, look, first, rest)
+	s.putParagraph(b.Text, look, first, rest)
 	if b.Level <= 2 && len(first) == 0 {
 		line := "─"
 		if b.Level == 1 {
 			line = "━"
 		}
-		s.put(strip{{strings.Repeat(line, s.width), s.border}})
+		s.putLine(strip{{strings.Repeat(line, s.width), s.border}})
 	}
 }
 
-// paragraph wraps text; a line break of its own begins a new line.
-func (s *sheet) paragraph(spans []markdown.Span, look pen, first, rest strip) {
+// putParagraph wraps text; a line break of its own begins a new line.
+func (s *sheet) putParagraph(spans []markdown.Span, look pen, first, rest strip) {
 	lines := []strip{nil}
 	for i, sp := range spans {
 		for j, text := range strings.Split(sp.Text, "\n") {
 			if j > 0 {
 				lines = append(lines, nil)
 			}
-			lines[len(lines)-1].add(s.spanPen(sp, look), text)
+			lines[len(lines)-1].addText(s.spanPen(sp, look), text)
 		}
-		if sp.Link != "" && (i+1 == len(spans) || spans[i+1].Link != sp.Link) && !says(spans[:i+1], sp.Link) {
-			lines[len(lines)-1].add(s.faint, " ("+sp.Link+")")
+		if sp.Link != "" && (i+1 == len(spans) || spans[i+1].Link != sp.Link) && !showsAddress(spans[:i+1], sp.Link) {
+			lines[len(lines)-1].addText(s.faint, " ("+sp.Link+")")
 		}
 	}
 	for _, l := range lines {
-		s.wrap(first, rest, l)
+		s.putWrapped(first, rest, l)
 		first = rest
 	}
 }
 
-// says tells whether the words of a link, the last of the spans, are its address.
-func says(spans []markdown.Span, link string) bool {
+// showsAddress tells whether the words of a link, the last of the spans, are its address.
+func showsAddress(spans []markdown.Span, link string) bool {
 	words := ""
 	for i := len(spans) - 1; i >= 0 && spans[i].Link == link; i-- {
 		words = spans[i].Text + words
@@ -141,18 +141,18 @@ func (s *sheet) spanPen(sp markdown.Span, look pen) pen {
 	return look
 }
 
-func (s *sheet) code(b *markdown.Block, first, rest strip) {
-	for _, text := range safe(b.Code) {
-		s.put(joined(first, strip{{"│ ", s.border}, {text, s.written}}))
+func (s *sheet) putCode(b *markdown.Block, first, rest strip) {
+	for _, text := range cleanLines(b.Code) {
+		s.putLine(joinStrips(first, strip{{"│ ", s.border}, {text, s.written}}))
 		first = rest
 	}
 }
 
-func (s *sheet) list(b *markdown.Block, first, rest strip) {
+func (s *sheet) putList(b *markdown.Block, first, rest strip) {
 	for i := range b.Items {
 		it := &b.Items[i]
 		if i > 0 && !b.Tight {
-			s.gap(rest)
+			s.putGap(rest)
 		}
 		mark := piece{"• ", s.accent}
 		switch {
@@ -163,15 +163,15 @@ func (s *sheet) list(b *markdown.Block, first, rest strip) {
 		case b.Number > 0:
 			mark.text = strconv.Itoa(b.Number+i) + ". "
 		}
-		s.nested(it.Blocks, joined(first, strip{mark}), joined(rest, indent(columns(mark.text))), b.Tight)
+		s.putNested(it.Blocks, joinStrips(first, strip{mark}), joinStrips(rest, indentStrip(textColumns(mark.text))), b.Tight)
 		first = rest
 	}
 }
 
-func joined(a, b strip) strip { return append(a[:len(a):len(a)], b...) }
+func joinStrips(a, b strip) strip { return append(a[:len(a):len(a)], b...) }
 
-// trimmed is a margin without the spaces at its end.
-func trimmed(margin strip) strip {
+// trimMargin is a margin without the spaces at its end.
+func trimMargin(margin strip) strip {
 	for n := len(margin); n > 0; n = len(margin) {
 		text := strings.TrimRight(margin[n-1].text, " ")
 		if text != "" {
@@ -182,4 +182,4 @@ func trimmed(margin strip) strip {
 	return nil
 }
 
-func rule(width int) string { return strings.Repeat("─", max(width, 0)) }
+func horizontalRule(width int) string { return strings.Repeat("─", max(width, 0)) }

@@ -93,37 +93,37 @@ func holds(t *testing.T, name string, paint func(t *rapid.T, theme Theme, width 
 
 func TestLinesAreSoundWhateverIsShown(t *testing.T) {
 	holds(t, "Timeline", func(t *rapid.T, theme Theme, width int) []string {
-		return theme.Timeline(rapid.SliceOfN(anyEntry(), 0, 6).Draw(t, "entries"), moments.Draw(t, "now"), width)
+		return theme.RenderTimeline(rapid.SliceOfN(anyEntry(), 0, 6).Draw(t, "entries"), moments.Draw(t, "now"), width)
 	})
 	holds(t, "Markdown", func(t *rapid.T, theme Theme, width int) []string {
-		return theme.Markdown(textOf().Draw(t, "text"), width)
+		return theme.RenderMarkdown(textOf().Draw(t, "text"), width)
 	})
 	holds(t, "Explain", func(t *rapid.T, theme Theme, width int) []string {
-		return theme.Explain(anyExplanation(t), moments.Draw(t, "now"), width)
+		return theme.RenderExplanation(anyExplanation(t), moments.Draw(t, "now"), width)
 	})
 	orange := definition(t, "orange")
 	holds(t, "Graph", func(t *rapid.T, theme Theme, width int) []string {
 		def := rapid.SampledFrom([]*workflow.Definition{orange, nil}).Draw(t, "workflow")
 		at := rapid.OneOf(textOf(), rapid.Just("working")).Draw(t, "at")
-		return theme.Graph(def, at, rapid.SliceOfN(anyEntry(), 0, 6).Draw(t, "entries"), width)
+		return theme.RenderGraph(def, at, rapid.SliceOfN(anyEntry(), 0, 6).Draw(t, "entries"), width)
 	})
 	holds(t, "Screen", func(t *rapid.T, theme Theme, width int) []string {
 		height := rapid.IntRange(-1, 10).Draw(t, "height")
-		out := theme.Screen(anyScreen(t), width, height)
+		out := theme.RenderScreen(anyScreen(t), width, height)
 		if len(out) > max(height, 0) {
 			t.Fatalf("%d lines in %d", len(out), height)
 		}
 		return out
 	})
 	holds(t, "Diff", func(t *rapid.T, theme Theme, width int) []string {
-		return theme.Diff(rapid.SliceOfN(anyFile(), 0, 3).Draw(t, "files"), width)
+		return theme.RenderDiff(rapid.SliceOfN(anyFile(), 0, 3).Draw(t, "files"), width)
 	})
 }
 
 func TestFitIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, width := textOf().Draw(t, "text"), rapid.IntRange(0, 40).Draw(t, "width")
-		got := Fit(text, width)
+		got := FitWidth(text, width)
 		if n := ansi.StringWidth(got); n != width {
 			t.Fatalf("%q has %d columns, not %d", got, n, width)
 		}

@@ -10,20 +10,20 @@ import (
 	"orange/internal/core/screen"
 )
 
-// Screen is what a terminal shows: the lower part, if it is too tall. Empty lines at
+// RenderScreen is what a terminal shows: the lower part, if it is too tall. Empty lines at
 // its end are left out.
-func (t Theme) Screen(lines []screen.Line, width, height int) []string {
+func (t Theme) RenderScreen(lines []screen.Line, width, height int) []string {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1].String()) == "" {
 		lines = lines[:len(lines)-1]
 	}
 	lines = lines[max(0, len(lines)-max(height, 0)):]
-	s := t.sheet(width)
+	s := t.newSheet(width)
 	for _, l := range lines {
 		var row strip
 		for _, run := range l {
-			row.add(t.runPen(run.Style), within(run.Text, width))
+			row.addText(t.runPen(run.Style), firstBytes(run.Text, width))
 		}
-		s.put(row)
+		s.putLine(row)
 	}
 	return s.lines
 }

@@ -32,7 +32,7 @@ type pens struct {
 	written                       pen // code
 }
 
-func (t Theme) pens() pens {
+func (t Theme) newPens() pens {
 	p := pens{
 		text: penOf(t.Text), faint: penOf(t.Faint), strong: penOf(t.Strong), title: penOf(t.Title),
 		good: penOf(t.Good), warn: penOf(t.Warn), bad: penOf(t.Bad), busy: penOf(t.Busy), accent: penOf(t.Accent),
@@ -53,32 +53,34 @@ type piece struct {
 // A strip is a line in pieces.
 type strip []piece
 
-func (s strip) columns() int {
+func (s strip) columnCount() int {
 	n := 0
 	for _, p := range s {
-		n += columns(p.text)
+		n += textColumns(p.text)
 	}
 	return n
 }
 
-// add appends text from elsewhere.
-func (s *strip) add(p pen, text string) {
-	if text = kept(text); text != "" {
+// addText appends text from elsewhere.
+func (s *strip) addText(p pen, text string) {
+	if text = cleanLine(text); text != "" {
 		*s = append(*s, piece{text, p})
 	}
 }
 
-func (s *strip) addf(p pen, format string, args ...any) { s.add(p, fmt.Sprintf(format, args...)) }
+func (s *strip) addTextf(p pen, format string, args ...any) {
+	s.addText(p, fmt.Sprintf(format, args...))
+}
 
-// cut is the strip in at most width columns, with an ellipsis if it was longer.
-func (s strip) cut(width int) strip {
-	if s.columns() <= width {
+// cutTo is the strip in at most width columns, with an ellipsis if it was longer.
+func (s strip) cutTo(width int) strip {
+	if s.columnCount() <= width {
 		return s
 	}
 	var out strip
 	left := width - 1
 	for _, p := range s {
-		head, n := clip(p.text, left)
+		head, n := clipText(p.text, left)
 		if head != "" {
 			out = append(out, piece{head, p.pen})
 		}
@@ -114,68 +116,68 @@ type sheet struct {
 	lines []string
 }
 
-func (t Theme) sheet(width int) *sheet { return &sheet{pens: t.pens(), width: width} }
+func (t Theme) newSheet(width int) *sheet { return &sheet{pens: t.newPens(), width: width} }
 
-// put adds a line, cut to the width.
-func (s *sheet) put(l strip) {
+// putLine adds a line, cut to the width.
+func (s *sheet) putLine(l strip) {
 	if s.width > 0 {
-		s.lines = append(s.lines, bounded(l.cut(s.width).String(), s.width))
+		s.lines = append(s.lines, boundWidth(l.cutTo(s.width).String(), s.width))
 	}
 }
 
-// spread adds a line whose end is at the right edge, or left out if there is no room.
-func (s *sheet) spread(left, right strip) {
-	gap := s.width - left.columns() - right.columns()
+// putSpread adds a line whose end is at the right edge, or left out if there is no room.
+func (s *sheet) putSpread(left, right strip) {
+	gap := s.width - left.columnCount() - right.columnCount()
 	if gap < 1 {
-		s.put(left)
+		s.putLine(left)
 		return
 	}
-	s.put(append(append(left[:len(left):len(left)], piece{strings.Repeat(" ", gap), ""}), right...))
+	s.putLine(append(append(left[:len(left):len(left)], piece{strings.Repeat(" ", gap), ""}), right...))
 }
 
-// blank adds an empty line, but not at the top and not below another.
-func (s *sheet) blank() {
+// putBlank adds an empty line, but not at the top and not below another.
+func (s *sheet) putBlank() {
 	if n := len(s.lines); n > 0 && s.lines[n-1] != "" {
 		s.lines = append(s.lines, "")
 	}
 }
 
-// wrap adds a text in as many lines as it takes: the first behind first, the others
+// putWrapped adds a text in as many lines as it takes: the first behind first, the others
 // behind rest.
-func (s *sheet) wrap(first, rest, text strip) { s.wrapMost(0, first, rest, text) }
+func (s *sheet) putWrapped(first, rest, text strip) { s.putWrappedMost(0, first, rest, text) }
 
-// wrapMost is wrap in so many lines at most, of which the last ends in an ellipsis if
+// putWrappedMost is wrap in so many lines at most, of which the last ends in an ellipsis if
 // there was more. 0 is for no bound.
-func (s *sheet) wrapMost(most int, first, rest, text strip) {
-	first, rest = s.margin(first), s.margin(rest)
-	lines := broken(text, s.width-first.columns(), s.width-rest.columns())
+func (s *sheet) putWrappedMost(most int, first, rest, text strip) {
+	first, rest = s.cutMargin(first), s.cutMargin(rest)
+	lines := breakLines(text, s.width-first.columnCount(), s.width-rest.columnCount())
 	if most > 0 && len(lines) > most {
 		lines = lines[:most]
-		lines[most-1] = joined(lines[most-1], strip{{" " + ellipsis, s.faint}}).cut(s.width - rest.columns())
+		lines[most-1] = joinStrips(lines[most-1], strip{{" " + ellipsis, s.faint}}).cutTo(s.width - rest.columnCount())
 	}
 	for i, l := range lines {
 		lead := first
 		if i > 0 {
 			lead = rest
 		}
-		s.put(joined(lead, l))
+		s.putLine(joinStrips(lead, l))
 	}
 }
 
-// margin leaves half of a line for text.
-func (s *sheet) margin(lead strip) strip {
-	if lead.columns() <= s.width/2 {
+// cutMargin leaves half of a line for text.
+func (s *sheet) cutMargin(lead strip) strip {
+	if lead.columnCount() <= s.width/2 {
 		return lead
 	}
-	return lead.cut(s.width / 2)
+	return lead.cutTo(s.width / 2)
 }
 
-// indent is so many empty columns.
-func indent(n int) strip { return strip{{text: strings.Repeat(" ", n)}} }
+// indentStrip is so many empty columns.
+func indentStrip(n int) strip { return strip{{text: strings.Repeat(" ", n)}} }
 
-// bounded makes sure of the width of a line: where two pieces meet, characters may form
+// boundWidth makes sure of the width of a line: where two pieces meet, characters may form
 // one that is wider than both were thought to be.
-func bounded(line string, width int) string {
+func boundWidth(line string, width int) string {
 	if ansi.StringWidth(line) <= width {
 		return line
 	}

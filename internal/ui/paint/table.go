@@ -9,10 +9,10 @@ import (
 // minColumn is how narrow a column of a table becomes before the table is cut.
 const minColumn = 6
 
-// table puts a table on the sheet. Columns that are too wide for it are made narrower,
+// putTable puts a table on the sheet. Columns that are too wide for it are made narrower,
 // the widest first, and their texts are cut.
-func (s *sheet) table(b *markdown.Block, first, rest strip) {
-	widths := s.columnWidths(b, s.width-first.columns())
+func (s *sheet) putTable(b *markdown.Block, first, rest strip) {
+	widths := s.columnWidths(b, s.width-first.columnCount())
 	for i, row := range b.Rows {
 		line := strip(nil)
 		for j := range widths {
@@ -23,12 +23,12 @@ func (s *sheet) table(b *markdown.Block, first, rest strip) {
 			if j < len(row) {
 				cell = row[j]
 			}
-			line = append(line, s.cell(cell, widths[j], i == 0)...)
+			line = append(line, s.cellStrip(cell, widths[j], i == 0)...)
 		}
-		s.put(joined(first, line))
+		s.putLine(joinStrips(first, line))
 		first = rest
 		if i == 0 {
-			s.put(joined(rest, strip{{crossed(widths), s.border}}))
+			s.putLine(joinStrips(rest, strip{{headerRule(widths), s.border}}))
 		}
 	}
 }
@@ -40,7 +40,7 @@ func (s *sheet) columnWidths(b *markdown.Block, room int) []int {
 			if j == len(widths) {
 				widths = append(widths, 1)
 			}
-			widths[j] = max(widths[j], s.cellText(c, false).columns())
+			widths[j] = max(widths[j], s.cellText(c, false).columnCount())
 		}
 	}
 	room -= 3 * (len(widths) - 1)
@@ -66,25 +66,25 @@ func (s *sheet) cellText(c markdown.Cell, head bool) strip {
 	}
 	var out strip
 	for _, sp := range c.Text {
-		out.add(s.spanPen(sp, look), sp.Text)
+		out.addText(s.spanPen(sp, look), sp.Text)
 	}
 	return out
 }
 
-func (s *sheet) cell(c markdown.Cell, width int, head bool) strip {
-	text := s.cellText(c, head).cut(width)
-	left, right := 0, width-text.columns()
+func (s *sheet) cellStrip(c markdown.Cell, width int, head bool) strip {
+	text := s.cellText(c, head).cutTo(width)
+	left, right := 0, width-text.columnCount()
 	switch c.Align {
 	case "right":
 		left, right = right, 0
 	case "center":
 		left, right = right/2, right-right/2
 	}
-	return joined(joined(indent(left), text), indent(right))
+	return joinStrips(joinStrips(indentStrip(left), text), indentStrip(right))
 }
 
-// crossed is the line below the head of a table.
-func crossed(widths []int) string {
+// headerRule is the line below the head of a table.
+func headerRule(widths []int) string {
 	parts := make([]string, len(widths))
 	for i, w := range widths {
 		parts[i] = strings.Repeat("─", w)

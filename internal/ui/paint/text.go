@@ -8,12 +8,12 @@ import (
 	"orange/internal/core/screen"
 )
 
-// Fit is text in exactly so many columns: cut with an ellipsis, or filled up.
-func Fit(text string, width int) string {
+// FitWidth is text in exactly so many columns: cut with an ellipsis, or filled up.
+func FitWidth(text string, width int) string {
 	if width < 1 {
 		return ""
 	}
-	text, used := shorten(oneLine(within(text, width)), width)
+	text, used := shortenText(oneLine(firstBytes(text, width)), width)
 	return text + strings.Repeat(" ", width-used)
 }
 
@@ -22,30 +22,30 @@ const ellipsis = "…"
 // bytesPerColumn is more than a column takes, with marks and what is cleaned away.
 const bytesPerColumn = 64
 
-// within is the beginning of a text of which no more than a line is shown: the rest of a
+// firstBytes is the beginning of a text of which no more than a line is shown: the rest of a
 // long one need not be cleaned. It may end within a character.
-func within(text string, width int) string {
+func firstBytes(text string, width int) string {
 	return text[:min(len(text), max(width, 1)*bytesPerColumn)]
 }
 
-// shorten cuts clean text to at most width columns and says how many it takes.
-func shorten(text string, width int) (string, int) {
+// shortenText cuts clean text to at most width columns and says how many it takes.
+func shortenText(text string, width int) (string, int) {
 	if width < 1 {
 		return "", 0
 	}
-	head, used := clip(text, width)
+	head, used := clipText(text, width)
 	if len(head) == len(text) {
 		return text, used
 	}
-	head, used = clip(text, width-1)
+	head, used = clipText(text, width-1)
 	return head + ellipsis, used + 1
 }
 
-// clip is the longest beginning of clean text that fits, and the columns it takes.
-func clip(text string, width int) (string, int) {
+// clipText is the longest beginning of clean text that fits, and the columns it takes.
+func clipText(text string, width int) (string, int) {
 	used := 0
 	for at := 0; at < len(text); {
-		cluster, n := character(text[at:])
+		cluster, n := firstCharacter(text[at:])
 		if used+n > width {
 			return text[:at], used
 		}
@@ -55,19 +55,19 @@ func clip(text string, width int) (string, int) {
 	return text, used
 }
 
-// columns is how wide clean text is.
-func columns(text string) int {
+// textColumns is how wide clean text is.
+func textColumns(text string) int {
 	used := 0
 	for at := 0; at < len(text); {
-		cluster, n := character(text[at:])
+		cluster, n := firstCharacter(text[at:])
 		used += n
 		at += len(cluster)
 	}
 	return used
 }
 
-// character is what a person takes for one, with the columns it takes on a terminal.
-func character(text string) (string, int) {
+// firstCharacter is what a person takes for one, with the columns it takes on a terminal.
+func firstCharacter(text string) (string, int) {
 	switch {
 	case text[0] < 0x80 && (len(text) == 1 || text[1] < 0x80):
 		return text[:1], 1
@@ -80,8 +80,8 @@ func character(text string) (string, int) {
 // oneLine is text from elsewhere, safe and on one line.
 func oneLine(text string) string { return screen.Steady(screen.OneLine(text)) }
 
-// kept is text from elsewhere, safe and on one line, with the spaces around it.
-func kept(text string) string {
+// cleanLine is text from elsewhere, safe and on one line, with the spaces around it.
+func cleanLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
 			return ' '
@@ -93,16 +93,16 @@ func kept(text string) string {
 // tabWidth is how many columns a tab goes to at most.
 const tabWidth = 4
 
-// safe is text from elsewhere as lines without tabs.
-func safe(text string) []string {
+// cleanLines is text from elsewhere as lines without tabs.
+func cleanLines(text string) []string {
 	lines := strings.Split(screen.Steady(screen.Text(text)), "\n")
 	for i, s := range lines {
-		lines[i] = untabbed(s)
+		lines[i] = expandTabs(s)
 	}
 	return lines
 }
 
-func untabbed(s string) string {
+func expandTabs(s string) string {
 	if !strings.Contains(s, "\t") {
 		return s
 	}
@@ -115,7 +115,7 @@ func untabbed(s string) string {
 			at += n
 		}
 		out.WriteString(part)
-		at += columns(part)
+		at += textColumns(part)
 	}
 	return out.String()
 }

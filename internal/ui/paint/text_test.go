@@ -35,7 +35,7 @@ func TestFit(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := Fit(tt.text, tt.width); got != tt.want {
+			if got := FitWidth(tt.text, tt.width); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -65,7 +65,7 @@ func TestBroken(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, l := range broken(tt.text, tt.first, tt.rest) {
+			for _, l := range breakLines(tt.text, tt.first, tt.rest) {
 				text := ""
 				for _, p := range l {
 					text += p.text
@@ -84,8 +84,8 @@ func TestAStripIsCut(t *testing.T) {
 	for width, want := range map[int]string{
 		13: "one \x1b[1mtwo\x1b[m three", 8: "one \x1b[1mtwo\x1b[m…", 7: "one \x1b[1mtw…\x1b[m", 4: "one…", 1: "…",
 	} {
-		got := s.cut(width)
-		if got.columns() > width {
+		got := s.cutTo(width)
+		if got.columnCount() > width {
 			t.Errorf("%d: %q is too wide", width, got)
 		}
 		if got.String() != want {
@@ -96,10 +96,10 @@ func TestAStripIsCut(t *testing.T) {
 
 func TestTheLowerPartOfAScreenIsShown(t *testing.T) {
 	lines := screen.Lines("one\ntwo\n\nthree\n \n\n")
-	if d := cmp.Diff([]string{"", "three"}, NewTheme(true, true).Screen(lines, 10, 2)); d != "" {
+	if d := cmp.Diff([]string{"", "three"}, NewTheme(true, true).RenderScreen(lines, 10, 2)); d != "" {
 		t.Error(d)
 	}
-	if got := NewTheme(true, true).Screen(nil, 10, 2); len(got) != 0 {
+	if got := NewTheme(true, true).RenderScreen(nil, 10, 2); len(got) != 0 {
 		t.Errorf("nothing shows as %q", got)
 	}
 }
@@ -109,7 +109,7 @@ func TestALongDiffIsCutAndSaysSo(t *testing.T) {
 	for i := range maxDiffLines {
 		hunk.Lines = append(hunk.Lines, diff.Line{Kind: "+", New: i + 1, Text: "x"})
 	}
-	got := NewTheme(true, false).Diff([]diff.File{{Path: "a", Hunks: []diff.Hunk{hunk}}, {Path: "b", Hunks: []diff.Hunk{hunk}}}, 60)
+	got := NewTheme(true, false).RenderDiff([]diff.File{{Path: "a", Hunks: []diff.Hunk{hunk}}, {Path: "b", Hunks: []diff.Hunk{hunk}}}, 60)
 	if last := got[len(got)-1]; !strings.Contains(last, "3000 more lines are not shown") || len(got) > maxDiffLines+12 {
 		t.Errorf("%d lines, the last is %q", len(got), last)
 	}
@@ -123,7 +123,7 @@ func TestALongTimelineIsCutAndSaysSo(t *testing.T) {
 	for i := range list {
 		list[i] = journal.Entry{Seq: i + 1, Type: journal.TaskPaused, At: played}
 	}
-	got := NewTheme(true, false).Timeline(list, played, 80)
+	got := NewTheme(true, false).RenderTimeline(list, played, 80)
 	if !strings.Contains(got[0], "7 earlier things are not shown") || len(got) != maxTold+1 {
 		t.Errorf("%d lines, the first is %q", len(got), got[0])
 	}
@@ -131,7 +131,7 @@ func TestALongTimelineIsCutAndSaysSo(t *testing.T) {
 
 func TestMarksAreToldApartWithoutColour(t *testing.T) {
 	list, at := walk([]string{"pending", "planning", "working"})
-	text := strings.Join(NewTheme(true, false).Graph(definition(t, "orange"), at, list, 60), "\n")
+	text := strings.Join(NewTheme(true, false).RenderGraph(definition(t, "orange"), at, list, 60), "\n")
 	for _, want := range []string{"▶ ", "● ", "○ ", "┃", "│", "↩"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not there:\n%s", want, text)
@@ -141,7 +141,7 @@ func TestMarksAreToldApartWithoutColour(t *testing.T) {
 
 func TestAStateThatTheWorkflowDoesNotKnow(t *testing.T) {
 	list, _ := walk([]string{"pending", "gone"})
-	text := strings.Join(NewTheme(true, false).Graph(definition(t, "orange"), "gone", list, 60), "\n")
+	text := strings.Join(NewTheme(true, false).RenderGraph(definition(t, "orange"), "gone", list, 60), "\n")
 	if !strings.Contains(text, "is not in this workflow") || !strings.Contains(text, "pending") {
 		t.Error(text)
 	}
@@ -154,7 +154,7 @@ func FuzzMarkdown(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, width int) {
 		width = min(width, 200)
-		if wrong := sound(NewTheme(true, true).Markdown(text, width), width, true); wrong != "" {
+		if wrong := sound(NewTheme(true, true).RenderMarkdown(text, width), width, true); wrong != "" {
 			t.Errorf("in %d columns: %q", width, wrong)
 		}
 	})
@@ -164,7 +164,7 @@ func FuzzScreen(f *testing.F) {
 	f.Add(captured, 20)
 	f.Fuzz(func(t *testing.T, text string, width int) {
 		width = min(width, 200)
-		if wrong := sound(NewTheme(true, true).Screen(screen.Lines(text), width, 20), width, true); wrong != "" {
+		if wrong := sound(NewTheme(true, true).RenderScreen(screen.Lines(text), width, 20), width, true); wrong != "" {
 			t.Errorf("in %d columns: %q", width, wrong)
 		}
 	})
@@ -174,7 +174,7 @@ func FuzzDiff(f *testing.F) {
 	f.Add(changes, 60)
 	f.Fuzz(func(t *testing.T, text string, width int) {
 		width = min(width, 200)
-		if wrong := sound(NewTheme(true, true).Diff(diff.Parse(text), width), width, true); wrong != "" {
+		if wrong := sound(NewTheme(true, true).RenderDiff(diff.Parse(text), width), width, true); wrong != "" {
 			t.Errorf("in %d columns: %q", width, wrong)
 		}
 	})

@@ -69,5 +69,5 @@ func (s Style) Render(text string) string {
 	return s.before + text + s.after
 }
 
-// Over is the style on the ground of another.
-func (s Style) Over(ground Style) Style { return styleOf(s.look.Inherit(ground.look)) }
+// WithBackground is the style on the ground of another.
+func (s Style) WithBackground(ground Style) Style { return styleOf(s.look.Inherit(ground.look)) }

@@ -11,18 +11,18 @@ import (
 // maxTold is how many things of a timeline are shown, the newest.
 const maxTold = 1000
 
-// Timeline is what happened to a task, the newest last.
-func (t Theme) Timeline(entries []journal.Entry, now time.Time, width int) []string {
+// RenderTimeline is what happened to a task, the newest last.
+func (t Theme) RenderTimeline(entries []journal.Entry, now time.Time, width int) []string {
 	if width < 1 {
 		return nil
 	}
-	s := t.sheet(width)
-	told := journal.Tell(entries)
+	s := t.newSheet(width)
+	told := journal.NarrateEntries(entries)
 	if len(told) == 0 {
-		s.put(strip{{"Nothing has happened yet.", s.faint}})
+		s.putLine(strip{{"Nothing has happened yet.", s.faint}})
 	}
 	if n := len(told) - maxTold; n > 0 {
-		s.wrap(nil, nil, strip{{fmt.Sprintf("%d earlier things are not shown: see orange task history", n), s.faint}})
+		s.putWrapped(nil, nil, strip{{fmt.Sprintf("%d earlier things are not shown: see orange task history", n), s.faint}})
 		told = told[n:]
 	}
 	day := now.Format(time.DateOnly)
@@ -30,9 +30,9 @@ func (t Theme) Timeline(entries []journal.Entry, now time.Time, width int) []str
 		at := told[i].At.In(now.Location())
 		if d := at.Format(time.DateOnly); d != day {
 			day = d
-			s.put(strip{{at.Format("Monday, 2 January 2006"), s.faint}})
+			s.putLine(strip{{at.Format("Monday, 2 January 2006"), s.faint}})
 		}
-		s.told(&told[i], at)
+		s.putEvent(&told[i], at)
 	}
 	return s.lines
 }
@@ -44,53 +44,53 @@ const (
 	narrow     = 48
 )
 
-func (s *sheet) told(t *journal.Told, at time.Time) {
-	head, rest := strip{{at.Format("15:04:05 "), s.faint}}, indent(clockWidth)
+func (s *sheet) putEvent(t *journal.NarratedEntry, at time.Time) {
+	head, rest := strip{{at.Format("15:04:05 "), s.faint}}, indentStrip(clockWidth)
 	var text strip
 	switch {
 	case s.width >= narrow:
-		head = append(head, piece{Fit(t.Who, whoWidth-1) + " ", s.busy})
-		rest = indent(clockWidth + whoWidth)
+		head = append(head, piece{FitWidth(t.Who, whoWidth-1) + " ", s.busy})
+		rest = indentStrip(clockWidth + whoWidth)
 	case t.Who != "":
-		text.add(s.busy, t.Who+" ")
+		text.addText(s.busy, t.Who+" ")
 	}
-	text = append(text, s.toldWhat(t)...)
+	text = append(text, s.eventText(t)...)
 	if t.Via != "" {
-		text.add(s.faint, " · "+oneLine(t.Via))
+		text.addText(s.faint, " · "+oneLine(t.Via))
 	}
 	for _, why := range append(t.Why, t.Failed...) {
-		text.add(s.faint, " · "+strings.TrimSpace(oneLine(shortOf(why))))
+		text.addText(s.faint, " · "+strings.TrimSpace(oneLine(shortOf(why))))
 	}
 	most := 2
 	if t.Tone == journal.Bad || t.Tone == journal.Warn {
 		most = 4
 	}
-	s.wrapMost(most, head, rest, text)
+	s.putWrappedMost(most, head, rest, text)
 }
 
-func (s *sheet) toldWhat(t *journal.Told) strip {
+func (s *sheet) eventText(t *journal.NarratedEntry) strip {
 	var out strip
 	switch {
 	case t.To != "" && t.From == "":
-		out.add("", "begins as ")
-		out.add(s.strong, t.To)
+		out.addText("", "begins as ")
+		out.addText(s.strong, t.To)
 	case t.To != "":
-		out.add("", t.From)
-		out.add(s.accent, " → ")
-		out.add(s.strong, t.To)
+		out.addText("", t.From)
+		out.addText(s.accent, " → ")
+		out.addText(s.strong, t.To)
 	default:
-		out.add(s.tone(t.Tone), t.What)
+		out.addText(s.tonePen(t.Tone), t.What)
 	}
 	if t.Done > 0 {
-		out.addf(s.faint, "  ✓%d", t.Done)
+		out.addTextf(s.faint, "  ✓%d", t.Done)
 	}
 	if n := len(t.Failed); n > 0 {
-		out.addf(s.warn, "  ✗%d", n)
+		out.addTextf(s.warn, "  ✗%d", n)
 	}
 	return out
 }
 
-func (s *sheet) tone(t journal.Tone) pen {
+func (s *sheet) tonePen(t journal.Tone) pen {
 	switch t {
 	case journal.Bad:
 		return s.bad

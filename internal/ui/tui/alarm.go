@@ -24,10 +24,10 @@ func (m *model) setAlarm() tea.Cmd {
 	return m.tick(at.Sub(m.now), alarmMsg(m.alarms))
 }
 
-// calm is the least time between two drawings that only make ages older. Rows grow older
+// ageInterval is the least time between two drawings that only make ages older. Rows grow older
 // at moments of their own, so an age may be late by as much; a screen on which every row
 // counts seconds would never rest.
-const calm = 10 * time.Second
+const ageInterval = 10 * time.Second
 
 // nextAge is when the next age in sight changes, at least calm and at most a minute from
 // now.
@@ -44,7 +44,7 @@ func (m *model) nextAge() time.Time {
 	}
 	switch m.page {
 	case pageInbox:
-		for _, it := range m.inbox.visible(m) {
+		for _, it := range m.inbox.visibleItems(m) {
 			see(it.Since)
 		}
 	case pageList:
@@ -54,36 +54,36 @@ func (m *model) nextAge() time.Time {
 			}
 		}
 	}
-	return m.now.Add(max(wait, calm))
+	return m.now.Add(max(wait, ageInterval))
 }
 
 // untilOlder is how long an age is written as it is.
 func untilOlder(age time.Duration) time.Duration {
 	switch {
 	case age < 0:
-		return calm
+		return ageInterval
 	case age < time.Minute:
-		return calm - age%calm
+		return ageInterval - age%ageInterval
 	case age < time.Hour:
 		return time.Minute - age%time.Minute
 	}
 	return time.Minute
 }
 
-// age says how long ago something was.
-func age(now, at time.Time) string {
+// formatAge says how long ago something was.
+func formatAge(now, at time.Time) string {
 	switch d := now.Sub(at); {
 	case at.IsZero() || d >= time.Minute:
 		return prose.Age(now, at)
-	case d < calm:
+	case d < ageInterval:
 		return "now"
 	default:
-		return prose.Span(d / calm * calm)
+		return prose.Span(d / ageInterval * ageInterval)
 	}
 }
 
-// when says how far ahead a moment is.
-func when(now, at time.Time) string {
+// formatWhen says how far ahead a moment is.
+func formatWhen(now, at time.Time) string {
 	if !at.After(now) {
 		return "now"
 	}

@@ -14,8 +14,8 @@ import (
 	"orange/internal/ui/client"
 )
 
-// headline says what is shown, and how things are.
-func (m *model) headline() string {
+// renderHeader says what is shown, and how things are.
+func (m *model) renderHeader() string {
 	scope := "all projects"
 	if m.choice.Project != "" {
 		scope = m.choice.Project
@@ -30,9 +30,9 @@ func (m *model) headline() string {
 	case pageHelp:
 		bits = []piece{{"help", m.theme.Strong}}
 	default:
-		bits = append(bits, m.siftBits()...)
+		bits = append(bits, m.filterBits()...)
 	}
-	if n := m.wanted(); n > 0 && m.page == pageList {
+	if n := m.countWaiting(); n > 0 && m.page == pageList {
 		bits = append(bits, piece{fmt.Sprintf("%d for you", n), m.theme.Warn})
 	}
 	end := ""
@@ -40,7 +40,7 @@ func (m *model) headline() string {
 		end += "  " + p.style.Render(p.text)
 	}
 	room := m.width - ansi.StringWidth(left) - ansi.StringWidth(end) - 2
-	mid := strung(bits, room)
+	mid := joinBits(bits, room)
 	return left + mid + strings.Repeat(" ", max(0, room-ansi.StringWidth(mid))) + end + "  "
 }
 
@@ -50,7 +50,7 @@ func (m *model) inboxBits() []piece {
 	if m.inbox.kind != "" {
 		out = append(out, piece{"only " + string(m.inbox.kind), m.theme.Accent})
 	}
-	waiting, backlog := engine.CountInbox(m.inbox.all(m))
+	waiting, backlog := engine.CountInbox(m.inbox.allItems(m))
 	if backlog > 0 {
 		out = append(out, piece{fmt.Sprintf("%d in the backlog", backlog), m.theme.Faint})
 	}
@@ -60,9 +60,9 @@ func (m *model) inboxBits() []piece {
 	return out
 }
 
-// strung is as many bits as there is room for. The first and the last, which is how much
+// joinBits is as many bits as there is room for. The first and the last, which is how much
 // waits for a person, go last.
-func strung(bits []piece, room int) string {
+func joinBits(bits []piece, room int) string {
 	const between = " · "
 	for len(bits) > 1 && widthOf(bits)+(len(bits)-1)*len([]rune(between)) > room {
 		drop := max(1, len(bits)-2)
@@ -75,11 +75,11 @@ func strung(bits []piece, room int) string {
 		}
 		out += p.style.Render(p.text)
 	}
-	return clip(out, room)
+	return clipLine(out, room)
 }
 
-// siftBits say which tasks are shown, and how.
-func (m *model) siftBits() []piece {
+// filterBits say which tasks are shown, and how.
+func (m *model) filterBits() []piece {
 	out := []piece{{string(m.choice.Scope), m.theme.Text}}
 	n := 0
 	for i := range m.lines {
@@ -89,9 +89,9 @@ func (m *model) siftBits() []piece {
 	}
 	out = append(out, piece{prose.Plural(n, "task"), m.theme.Faint})
 	if m.choice.Search != "" && m.finding == nil {
-		out = append(out, piece{"/" + clip(m.choice.Search, 20), m.theme.Accent})
+		out = append(out, piece{"/" + clipLine(m.choice.Search, 20), m.theme.Accent})
 	}
-	if used, all := m.pool(); all > 0 {
+	if used, all := m.poolUsage(); all > 0 {
 		out = append(out, piece{fmt.Sprintf("pool %d/%d", used, all), m.theme.Faint})
 	}
 	if m.choice.Sort != overview.ByCreation || m.choice.Reverse {
@@ -104,12 +104,12 @@ func (m *model) siftBits() []piece {
 	return out
 }
 
-// pool is how many workspaces are taken, and how many there are.
-func (m *model) pool() (used, all int) {
+// poolUsage is how many workspaces are taken, and how many there are.
+func (m *model) poolUsage() (used, all int) {
 	for i := range m.state.Projects {
 		p := &m.state.Projects[i]
 		if m.choice.Project == "" || m.choice.Project == p.Name {
-			used += m.state.Used(p.Name)
+			used += m.state.UsedWorkspaces(p.Name)
 			all += p.Pool
 		}
 	}
@@ -137,31 +137,31 @@ func (m *model) linkBits() []piece {
 	return append(out, piece{"live", m.theme.Good})
 }
 
-// noteline is what is searched for, how the last request went, or what is to be known of
+// renderNote is what is searched for, how the last request went, or what is to be known of
 // the task under the cursor.
-func (m *model) noteline() string {
+func (m *model) renderNote() string {
 	width := m.width
-	switch r := m.selected(); {
+	switch r := m.selectedRow(); {
 	case m.finding != nil:
-		lines, _, _ := m.finding.render(max(1, width-4), 1)
+		lines, _, _ := m.finding.renderWindow(max(1, width-4), 1)
 		return m.theme.Accent.Render(" /") + m.theme.Text.Render(lines[len(lines)-1])
 	case m.note.text != "" && m.note.bad:
-		return m.theme.Bad.Render(clip(" "+m.note.text, width))
+		return m.theme.Bad.Render(clipLine(" "+m.note.text, width))
 	case m.note.text != "":
-		return m.theme.Accent.Render(clip(" "+m.note.text, width))
+		return m.theme.Accent.Render(clipLine(" "+m.note.text, width))
 	case r != nil && m.busy[r.ID] != "":
-		return m.theme.Faint.Render(clip(" "+m.busy[r.ID]+" is under way ...", width))
+		return m.theme.Faint.Render(clipLine(" "+m.busy[r.ID]+" is under way ...", width))
 	case m.busy[everything] != "":
-		return m.theme.Faint.Render(clip(" "+m.busy[everything]+" is under way ...", width))
+		return m.theme.Faint.Render(clipLine(" "+m.busy[everything]+" is under way ...", width))
 	case m.page == pageList && r != nil && m.layout.detail.height == 0:
-		return m.theme.Faint.Render(clip(" "+r.Summary, width))
+		return m.theme.Faint.Render(clipLine(" "+r.Summary, width))
 	}
 	return ""
 }
 
-// footline offers keys.
-func (m *model) footline() string {
-	some, fixed := m.hints()
+// renderFooter offers keys.
+func (m *model) renderFooter() string {
+	some, fixed := m.footerHints()
 	wide := func(h hint) int { return ansi.StringWidth(h.key) + 1 + ansi.StringWidth(h.word) + 2 }
 	show := func(h hint) string { return m.theme.Key.Render(h.key) + " " + m.theme.Faint.Render(h.word) + "  " }
 	room, left, right := m.width-1, " ", ""
@@ -178,8 +178,8 @@ func (m *model) footline() string {
 	return left + strings.Repeat(" ", max(0, room)) + right
 }
 
-// tabline names the tabs of the detail pane.
-func (m *model) tabline() string {
+// renderTabs names the tabs of the detail pane.
+func (m *model) renderTabs() string {
 	var out strings.Builder
 	width := 0
 	for t := range tabs {
@@ -187,7 +187,7 @@ func (m *model) tabline() string {
 		width += ansi.StringWidth(text)
 		switch {
 		case t == m.detail.tab && m.focused:
-			out.WriteString(m.theme.Strong.Over(m.theme.Selected).Render(text))
+			out.WriteString(m.theme.Strong.WithBackground(m.theme.Selected).Render(text))
 		case t == m.detail.tab:
 			out.WriteString(m.theme.Title.Render(text))
 		default:
@@ -197,7 +197,7 @@ func (m *model) tabline() string {
 	if rest := m.layout.tabs.width - width; rest > 0 {
 		out.WriteString(m.theme.Border.Render(strings.Repeat("─", rest)))
 	}
-	return clip(out.String(), m.layout.tabs.width)
+	return clipLine(out.String(), m.layout.tabs.width)
 }
 
 func (m *model) tabText(t tab) string {

@@ -11,14 +11,14 @@ import (
 )
 
 func TestTheHeadIsInTwoParts(t *testing.T) {
-	s := shopState()
+	s := sampleState()
 	s.Paused = true
 	for width := 20; width < 140; width++ {
 		for name, lost := range map[string]error{"live": nil, "connection lost": errNo, "no server": fs.ErrNotExist} {
-			r := newRig(t, width, 24)
+			r := newEnv(t, width, 24)
 			r.tell(stateMsg{s})
 			r.tell(linkMsg{lost})
-			head := ansi.Strip(r.m.headline())
+			head := ansi.Strip(r.m.renderHeader())
 			if right := strings.Index(head, "paused"); right < 0 || !strings.HasSuffix(head[:right], "  ") {
 				t.Fatalf("%d columns, %s: %q", width, name, head)
 			}
@@ -27,7 +27,7 @@ func TestTheHeadIsInTwoParts(t *testing.T) {
 			}
 		}
 	}
-	r := newRig(t, 60, 24)
+	r := newEnv(t, 60, 24)
 	r.shows(" for you  ")
 }
 
@@ -46,7 +46,7 @@ func TestAKeyStartsAServer(t *testing.T) {
 		"the key to leave at once":    {key: "ctrl+c"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, 100, 30)
+			r := newEnv(t, 100, 30)
 			r.press(tt.first...)
 			r.tell(gone)
 			r.shows("no server: any key starts one")
@@ -63,7 +63,7 @@ func TestAKeyStartsAServer(t *testing.T) {
 		})
 	}
 	t.Run("one at a time", func(t *testing.T) {
-		r := newRig(t, 100, 30)
+		r := newEnv(t, 100, 30)
 		r.tell(gone)
 		_, slow := r.m.Update(tea.KeyPressMsg{Code: 'k', Text: "k"})
 		r.m.View()
@@ -77,14 +77,14 @@ func TestAKeyStartsAServer(t *testing.T) {
 		r.hides("starting the server")
 	})
 	t.Run("that cannot be started", func(t *testing.T) {
-		r := newRig(t, 100, 30)
+		r := newEnv(t, 100, 30)
 		r.tell(gone)
 		r.api.fails = errNo
 		r.press("k")
 		r.shows("no server: any key starts one", "a gate is not met")
 	})
 	t.Run("where there is one that fails", func(t *testing.T) {
-		r := newRig(t, 100, 30)
+		r := newEnv(t, 100, 30)
 		r.tell(linkMsg{errNo})
 		r.press("k")
 		if got := r.api.take(); got != nil {

@@ -10,7 +10,7 @@ import (
 // TestAMergeAsksForTheCode lets the server want a code: the dashboard asks for it, and
 // sends the same again with it.
 func TestAMergeAsksForTheCode(t *testing.T) {
-	r := newRig(t, 100, 30)
+	r := newEnv(t, 100, 30)
 	wants := &client.Error{Status: http.StatusConflict, Message: "a code was sent by notification", Body: []byte(`{"decision":{"reasons":[{"rule":"confirm"}]}}`)}
 	r.api.no = wants
 	r.on("login")

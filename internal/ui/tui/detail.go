@@ -40,21 +40,21 @@ func (t tab) String() string {
 
 // Pace of the detail pane, and bounds of what it shows.
 const (
-	settle     = 100 * time.Millisecond // how long a cursor rests before its task is read
-	reread     = 250 * time.Millisecond // the least time between two reads of one task
-	maxEntries = 400
-	maxBody    = 64 << 10
+	settleDelay = 100 * time.Millisecond // how long a cursor rests before its task is read
+	rereadDelay = 250 * time.Millisecond // the least time between two reads of one task
+	maxEntries  = 400
+	maxBody     = 64 << 10
 )
 
 // detail is what is known of the task under the cursor.
 type detail struct {
-	task    task.ID
-	tab     tab
-	era     int  // of the task and the tab; what was asked before does not count
-	waiting bool // a read is due soon
-	loading bool
-	again   bool // something changed while it was read
-	stop    context.CancelFunc
+	task       task.ID
+	tab        tab
+	generation int  // of the task and the tab; what was asked before does not count
+	waiting    bool // a read is due soon
+	loading    bool
+	again      bool // something changed while it was read
+	stop       context.CancelFunc
 
 	data   loaded
 	screen *wire.Screen
@@ -80,58 +80,58 @@ type loaded struct {
 }
 
 type (
-	quietMsg  struct{ era int }
-	loadedMsg struct {
-		era  int
-		data loaded
+	settledMsg struct{ generation int }
+	loadedMsg  struct {
+		generation int
+		data       loaded
 	}
 	screenMsg struct {
-		era    int
-		screen wire.Screen
+		generation int
+		screen     wire.Screen
 	}
 	watchedMsg struct {
-		era int
-		err error
+		generation int
+		err        error
 	}
 )
 
-// follow makes the detail pane follow the cursor. touched says that its task changed.
-func (m *model) follow(touched bool) tea.Cmd {
+// followCursor makes the detail pane follow the cursor. touched says that its task changed.
+func (m *model) followCursor(touched bool) tea.Cmd {
 	d := &m.detail
 	switch {
 	case m.page != pageList || m.layout.detail.height == 0:
 		if d.task != "" && m.page == pageList {
-			m.turn("", d.tab)
+			m.resetDetail("", d.tab)
 		}
 		return nil
 	case m.chosen != d.task:
-		m.turn(m.chosen, d.tab)
-		return m.readSoon(settle)
+		m.resetDetail(m.chosen, d.tab)
+		return m.readSoon(settleDelay)
 	case !touched || d.task == "" || d.tab == tabScreen && d.data.err == nil: // a screen tells of itself
 		return nil
 	case d.loading:
 		d.again = true
 		return nil
 	}
-	return m.readSoon(reread)
+	return m.readSoon(rereadDelay)
 }
 
-// turn makes the pane show another task, or another tab.
-func (m *model) turn(id task.ID, t tab) {
+// resetDetail makes the pane show another task, or another tab.
+func (m *model) resetDetail(id task.ID, t tab) {
 	d := &m.detail
 	d.stop()
-	*d = detail{task: id, tab: t, era: d.era + 1, stop: func() {}, end: t == tabTimeline}
+	*d = detail{task: id, tab: t, generation: d.generation + 1, stop: func() {}, end: t == tabTimeline}
 }
 
-// show turns to a tab of the task under the cursor.
-func (m *model) show(t tab) tea.Cmd {
+// showTab turns to a tab of the task under the cursor.
+func (m *model) showTab(t tab) tea.Cmd {
 	if m.tooLow() {
-		m.say(lowText)
+		m.showNote(lowText)
 	}
 	m.hidden = false
-	m.turn(m.chosen, (t+tabs)%tabs)
-	m.arrange()
-	return m.read()
+	m.resetDetail(m.chosen, (t+tabs)%tabs)
+	m.keepCursorVisible()
+	return m.readTab()
 }
 
 // readSoon reads once nothing has moved for a while.
@@ -141,62 +141,62 @@ func (m *model) readSoon(after time.Duration) tea.Cmd {
 		return nil
 	}
 	d.waiting = true
-	return m.tick(after, quietMsg{d.era})
+	return m.tick(after, settledMsg{d.generation})
 }
 
-func (m *model) hearDetail(msg tea.Msg) tea.Cmd {
+func (m *model) applyDetail(msg tea.Msg) tea.Cmd {
 	d := &m.detail
 	switch msg := msg.(type) {
-	case quietMsg:
-		if msg.era == d.era {
+	case settledMsg:
+		if msg.generation == d.generation {
 			d.waiting = false
-			return m.read()
+			return m.readTab()
 		}
 	case loadedMsg:
-		if msg.era != d.era {
+		if msg.generation != d.generation {
 			break
 		}
 		d.seek = d.seek || msg.data.status != d.data.status
 		d.loading, d.data, d.lines = false, msg.data, nil
 		if d.again {
 			d.again = false
-			return m.readSoon(reread)
+			return m.readSoon(rereadDelay)
 		}
 	case screenMsg:
-		if msg.era == d.era {
+		if msg.generation == d.generation {
 			d.screen, d.lines = &msg.screen, nil
 		}
 	case watchedMsg:
-		if msg.era == d.era && msg.err != nil {
+		if msg.generation == d.generation && msg.err != nil {
 			d.data, d.lines = loaded{ready: true, err: msg.err}, nil
 		}
 	}
 	return nil
 }
 
-// read asks for what the tab shows.
-func (m *model) read() tea.Cmd {
+// readTab asks for what the tab shows.
+func (m *model) readTab() tea.Cmd {
 	d := &m.detail
-	r := m.row(d.task)
+	r := m.findRow(d.task)
 	if r == nil || m.layout.detail.height == 0 {
 		return nil
 	}
 	if d.tab == tabScreen {
-		return m.watch()
+		return m.watchTerminal()
 	}
 	d.loading = true
-	ctx, api, era, t, id, hash, status := m.ctx, m.API, d.era, d.tab, string(d.task), r.WorkflowHash, r.Status
-	return func() tea.Msg { return loadedMsg{era, load(ctx, api, t, id, hash, status)} }
+	ctx, api, era, t, id, hash, status := m.ctx, m.API, d.generation, d.tab, string(d.task), r.WorkflowHash, r.Status
+	return func() tea.Msg { return loadedMsg{era, loadTab(ctx, api, t, id, hash, status)} }
 }
 
-// watch follows the agent's terminal until the pane shows something else.
-func (m *model) watch() tea.Cmd {
+// watchTerminal follows the agent's terminal until the pane shows something else.
+func (m *model) watchTerminal() tea.Cmd {
 	d := &m.detail
 	d.stop()
 	d.data = loaded{}
 	ctx, cancel := context.WithCancel(m.ctx)
 	d.stop = cancel
-	api, send, era, id := m.API, m.send, d.era, string(d.task)
+	api, send, era, id := m.API, m.send, d.generation, string(d.task)
 	return func() tea.Msg {
 		err := api.WatchScreen(ctx, id, "", func(s wire.Screen) error {
 			send(screenMsg{era, s})
@@ -209,8 +209,8 @@ func (m *model) watch() tea.Cmd {
 	}
 }
 
-// load reads what one tab shows of a task.
-func load(ctx context.Context, api Reader, t tab, id, hash, status string) loaded {
+// loadTab reads what one tab shows of a task.
+func loadTab(ctx context.Context, api Reader, t tab, id, hash, status string) loaded {
 	out := loaded{ready: true, status: status}
 	switch t {
 	case tabTimeline:
@@ -219,7 +219,7 @@ func load(ctx context.Context, api Reader, t tab, id, hash, status string) loade
 	case tabText:
 		var v wire.TaskShown
 		v, out.err = api.Task(ctx, id)
-		out.body = body(v)
+		out.body = taskBody(v)
 	case tabExplain:
 		out.explain, out.err = api.Explain(ctx, id)
 	case tabGraph:
@@ -236,8 +236,8 @@ func load(ctx context.Context, api Reader, t tab, id, hash, status string) loade
 	return out
 }
 
-// body is the text of a task, as much of it as a person reads here.
-func body(v wire.TaskShown) string {
+// taskBody is the text of a task, as much of it as a person reads here.
+func taskBody(v wire.TaskShown) string {
 	text := v.Body
 	if v.Problem != "" {
 		text = v.Problem
@@ -275,18 +275,18 @@ func (m *model) paintDetail(width int) []string {
 	case !d.data.ready:
 		return []string{m.theme.Faint.Render("...")}
 	case d.data.err != nil:
-		return m.say1(m.theme.Bad, oneLine(d.data.err), width)
+		return m.styledLine(m.theme.Bad, oneLine(d.data.err), width)
 	}
 	var out []string
 	switch d.tab {
 	case tabTimeline:
-		out = m.theme.Timeline(d.data.entries, m.now, width)
+		out = m.theme.RenderTimeline(d.data.entries, m.now, width)
 	case tabText:
-		out = m.theme.Markdown(d.data.body, width)
+		out = m.theme.RenderMarkdown(d.data.body, width)
 	case tabExplain:
-		out = m.theme.Explain(d.data.explain, m.now, width)
+		out = m.theme.RenderExplanation(d.data.explain, m.now, width)
 	case tabGraph:
-		out = m.theme.Graph(d.data.def, d.data.status, d.data.entries, width)
+		out = m.theme.RenderGraph(d.data.def, d.data.status, d.data.entries, width)
 	case tabDiff:
 		out = m.diffLines(d.data.diff, width)
 	}
@@ -300,7 +300,7 @@ func (m *model) diffLines(x wire.Diff, width int) []string {
 	if len(x.Files) == 0 {
 		return []string{m.theme.Faint.Render("no changes yet")}
 	}
-	out := m.theme.Diff(boundDiff(x.Files), width)
+	out := m.theme.RenderDiff(boundDiff(x.Files), width)
 	if x.Cut {
 		out = append(out, m.theme.Faint.Render("there is more than is shown"))
 	}
@@ -316,16 +316,16 @@ func (m *model) screenLines(width, height int) []string {
 	head := ""
 	switch {
 	case s.Note != "":
-		return m.say1(m.theme.Faint, screen.OneLine(s.Note), width)
+		return m.styledLine(m.theme.Faint, screen.OneLine(s.Note), width)
 	case s.Attempt == 0:
-		return m.say1(m.theme.Faint, "no agent is at work", width)
+		return m.styledLine(m.theme.Faint, "no agent is at work", width)
 	case s.Alive:
 		head = fmt.Sprintf("%s, attempt %d (%s)", s.Role, s.Attempt, s.Harness)
 	default:
 		head = fmt.Sprintf("%s, attempt %d (%s), has ended", s.Role, s.Attempt, s.Harness)
 	}
-	out := m.say1(m.theme.Faint, screen.OneLine(head), width)
-	return append(out, m.theme.Screen(s.Lines, width, max(1, height-1))...)
+	out := m.styledLine(m.theme.Faint, screen.OneLine(head), width)
+	return append(out, m.theme.RenderScreen(s.Lines, width, max(1, height-1))...)
 }
 
 // seekState brings the state of the task in sight, once it is known where it is.
@@ -335,7 +335,7 @@ func (m *model) seekState(lines []string, height int) {
 		return
 	}
 	d.seek = false
-	if at := paint.Here(lines); at >= 0 && (at < d.scroll || at >= d.scroll+height) {
+	if at := paint.CurrentStateLine(lines); at >= 0 && (at < d.scroll || at >= d.scroll+height) {
 		d.scroll = at - height/3
 	}
 }
@@ -355,18 +355,18 @@ func (m *model) scrollDetail(by int) {
 
 // contentHeight is how many lines the pane has below what it says of every task.
 func (m *model) contentHeight() int {
-	return max(0, m.layout.detail.height-len(m.facts(m.selected(), m.layout.detail.width)))
+	return max(0, m.layout.detail.height-len(m.taskFacts(m.selectedRow(), m.layout.detail.width)))
 }
 
 // reasonHeight is from which height of the pane on it says why a task waits.
 const reasonHeight = 14
 
-// facts are what the pane says of a task whatever the tab is.
-func (m *model) facts(r *overview.Row, width int) []string {
+// taskFacts are what the pane says of a task whatever the tab is.
+func (m *model) taskFacts(r *overview.Row, width int) []string {
 	if r == nil || m.layout.detail.height < 3 {
 		return nil
 	}
-	out := m.say1(m.theme.Strong, r.Summary, width)
+	out := m.styledLine(m.theme.Strong, r.Summary, width)
 	if r.Summary == "" {
 		out = nil
 	}
@@ -375,20 +375,20 @@ func (m *model) facts(r *overview.Row, width int) []string {
 		case r.Text != "" && len(r.Reasons) > 0 && m.layout.detail.height >= reasonHeight && m.detail.tab != tabExplain:
 			out = append(out, m.reasonLines(r.Reasons, r.Text, width, m.layout.detail.height/3)...)
 		case r.Text != "":
-			out = append(out, m.say1(wantStyle(m, r.Wants), r.Text, width)...)
+			out = append(out, m.styledLine(wantStyle(m, r.Wants), r.Text, width)...)
 		case r.Why != "":
-			out = append(out, m.say1(m.theme.Faint, r.Why, width)...)
+			out = append(out, m.styledLine(m.theme.Faint, r.Why, width)...)
 		}
 	}
 	if m.layout.detail.height >= 14 {
-		out = append(out, m.say1(m.theme.Faint, m.particulars(r), width)...)
+		out = append(out, m.styledLine(m.theme.Faint, m.taskParticulars(r), width)...)
 		out = append(out, "")
 	}
 	return out
 }
 
-// particulars are the facts of a task that have no column.
-func (m *model) particulars(r *overview.Row) string {
+// taskParticulars are the facts of a task that have no column.
+func (m *model) taskParticulars(r *overview.Row) string {
 	words := []string{string(r.ID), r.Workflow, r.Harness}
 	for _, a := range r.Attempts {
 		text := fmt.Sprintf("%s %d", a.Role, a.Number)
@@ -398,7 +398,7 @@ func (m *model) particulars(r *overview.Row) string {
 		words = append(words, text)
 	}
 	if r.Deadline != nil {
-		words = append(words, "deadline "+when(m.now, r.Deadline.At))
+		words = append(words, "deadline "+formatWhen(m.now, r.Deadline.At))
 	}
 	if r.Tracker != "" {
 		words = append(words, r.Tracker)

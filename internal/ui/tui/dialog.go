@@ -13,13 +13,13 @@ import (
 
 // dialog is a question that has the keys until it is answered.
 type dialog interface {
-	key(*model, tea.KeyPressMsg) tea.Cmd
-	paste(text string)
-	refused(why string) // the server said no: what was typed stays
-	// draw is what is inside the box, and where the cursor is; x below 0 for nowhere.
-	draw(m *model, width, height int) (lines []string, x, y int)
-	title() string
-	hints() []hint
+	handleKey(*model, tea.KeyPressMsg) tea.Cmd
+	pasteText(text string)
+	showRefusal(why string) // the server said no: what was typed stays
+	// renderBody is what is inside the box, and where the cursor is; x below 0 for nowhere.
+	renderBody(m *model, width, height int) (lines []string, x, y int)
+	boxTitle() string
+	keyHints() []hint
 }
 
 // confirmation asks yes or no.
@@ -28,31 +28,31 @@ type confirmation struct {
 	do            func(*model) tea.Cmd
 }
 
-func (m *model) confirm(why, question string, do func(*model) tea.Cmd) {
+func (m *model) askConfirmation(why, question string, do func(*model) tea.Cmd) {
 	m.dialog = &confirmation{why, question, do}
 }
 
-func (c *confirmation) key(m *model, k tea.KeyPressMsg) tea.Cmd {
+func (c *confirmation) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
 	switch k.String() {
 	case "y", "Y":
 		m.dialog = nil
 		return c.do(m)
 	case "n", "N", "esc", "q", "enter":
 		m.dialog = nil
-		m.say("nothing was changed")
+		m.showNote("nothing was changed")
 	}
 	return nil
 }
 
-func (c *confirmation) paste(string)   {}
-func (c *confirmation) refused(string) {}
-func (c *confirmation) title() string  { return "Sure?" }
+func (c *confirmation) pasteText(string)   {}
+func (c *confirmation) showRefusal(string) {}
+func (c *confirmation) boxTitle() string   { return "Sure?" }
 
-func (c *confirmation) hints() []hint { return []hint{{"y", "yes"}, {"n", "no"}} }
+func (c *confirmation) keyHints() []hint { return []hint{{"y", "yes"}, {"n", "no"}} }
 
-func (c *confirmation) draw(m *model, width, _ int) ([]string, int, int) {
-	out := m.sayAll(m.theme.Strong, c.question, width)
-	return append(out, m.sayAll(m.theme.Faint, c.why, width)...), -1, 0
+func (c *confirmation) renderBody(m *model, width, _ int) ([]string, int, int) {
+	out := m.styledLines(m.theme.Strong, c.question, width)
+	return append(out, m.styledLines(m.theme.Faint, c.why, width)...), -1, 0
 }
 
 // What is said when Esc is pressed while the server is asked, and when what was typed is
@@ -79,23 +79,23 @@ type prompt struct {
 	send    func(*model, string) tea.Cmd
 }
 
-// prompt asks a person for words about a task, and sends the signal made of them. What
+// openPrompt asks a person for words about a task, and sends the signal made of them. What
 // they wrote before and did not send is there again.
-func (m *model) prompt(kind, about string, r *overview.Row, make func(string) signal.Signal) *prompt {
+func (m *model) openPrompt(kind, about string, r *overview.Row, make func(string) signal.Signal) *prompt {
 	p := &prompt{about: about, draft: draft{kind, r.ID}}
 	p.text = newField(m.drafts[p.draft], true)
 	delete(m.drafts, p.draft)
 	p.send = func(m *model, text string) tea.Cmd {
-		return m.askFrom(p, r.ID, "the message to "+r.Branch, sending(m.API, r, make(text)))
+		return m.sendRequestFrom(p, r.ID, "the message to "+r.Branch, signalRequest(m.API, r, make(text)))
 	}
 	m.dialog = p
 	return p
 }
 
-func (p *prompt) key(m *model, k tea.KeyPressMsg) tea.Cmd {
+func (p *prompt) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
 	switch k.String() {
 	case "esc":
-		p.leave(m)
+		p.putAside(m)
 		return nil
 	case "enter":
 		text := strings.TrimSpace(p.text.value())
@@ -115,46 +115,46 @@ func (p *prompt) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 		return cmd
 	}
 	if !p.sending {
-		p.text.key(k)
+		p.text.editKey(k)
 	}
 	return nil
 }
 
-// leave puts the words aside. What is on its way already cannot be taken back.
-func (p *prompt) leave(m *model) {
+// putAside puts the words aside. What is on its way already cannot be taken back.
+func (p *prompt) putAside(m *model) {
 	if p.sending {
-		m.say(underWay)
+		m.showNote(underWay)
 		return
 	}
 	m.dialog = nil
 	if text := p.text.value(); strings.TrimSpace(text) != "" {
 		m.drafts[p.draft] = text
-		m.say(keptText)
+		m.showNote(keptText)
 	}
 }
 
-func (p *prompt) paste(text string) {
+func (p *prompt) pasteText(text string) {
 	if !p.sending {
-		p.text.insert(text)
+		p.text.insertText(text)
 	}
 }
 
-func (p *prompt) refused(why string) { p.why, p.sending = why, false }
+func (p *prompt) showRefusal(why string) { p.why, p.sending = why, false }
 
-func (p *prompt) title() string { return "Your words" }
+func (p *prompt) boxTitle() string { return "Your words" }
 
-func (p *prompt) hints() []hint {
+func (p *prompt) keyHints() []hint {
 	return []hint{{"Enter", "send"}, {"Alt+Enter", "new line"}, {"Esc", "leave"}}
 }
 
-func (p *prompt) draw(m *model, width, height int) ([]string, int, int) {
-	out := m.sayAll(m.theme.Strong, p.about, width)
-	out = append(out, p.question(m, width, height-len(out)-promptHeight)...)
+func (p *prompt) renderBody(m *model, width, height int) ([]string, int, int) {
+	out := m.styledLines(m.theme.Strong, p.about, width)
+	out = append(out, p.renderQuestion(m, width, height-len(out)-promptHeight)...)
 	out = append(out, "")
-	lines, x, y := p.text.render(width, max(1, min(8, height-len(out)-2)))
+	lines, x, y := p.text.renderWindow(width, max(1, min(8, height-len(out)-2)))
 	y += len(out)
 	for _, l := range lines {
-		out = append(out, fit(l, width))
+		out = append(out, fitWidth(l, width))
 	}
 	for range 3 - len(lines) {
 		out = append(out, "")
@@ -162,7 +162,7 @@ func (p *prompt) draw(m *model, width, height int) ([]string, int, int) {
 	switch {
 	case p.why != "":
 		out = append(out, "")
-		out = append(out, m.sayAll(m.theme.Bad, p.why, width)...)
+		out = append(out, m.styledLines(m.theme.Bad, p.why, width)...)
 	case p.sending:
 		out = append(out, "", m.theme.Faint.Render("sending ..."))
 	}
@@ -172,13 +172,13 @@ func (p *prompt) draw(m *model, width, height int) ([]string, int, int) {
 // promptHeight is how many lines a prompt needs below what is answered.
 const promptHeight = 7
 
-// question is what is answered, as much as there is room for. The end is kept: that is
+// renderQuestion is what is answered, as much as there is room for. The end is kept: that is
 // where an agent asks.
-func (p *prompt) question(m *model, width, height int) []string {
+func (p *prompt) renderQuestion(m *model, width, height int) []string {
 	if p.asked == "" || height < 1 {
 		return nil
 	}
-	lines := m.theme.Markdown(p.asked, width)
+	lines := m.theme.RenderMarkdown(p.asked, width)
 	return lines[max(0, len(lines)-height):]
 }
 
@@ -190,11 +190,11 @@ type chooser struct {
 	at    int
 }
 
-func (c *chooser) add(text string, do func(*model) tea.Cmd) {
+func (c *chooser) addChoice(text string, do func(*model) tea.Cmd) {
 	c.texts, c.do = append(c.texts, screen.OneLine(text)), append(c.do, do)
 }
 
-func (c *chooser) key(m *model, k tea.KeyPressMsg) tea.Cmd {
+func (c *chooser) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
 	switch key := k.String(); key {
 	case "up", "k", "shift+tab":
 		c.at = (c.at + len(c.do) - 1) % len(c.do)
@@ -214,14 +214,14 @@ func (c *chooser) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (c *chooser) paste(string)   {}
-func (c *chooser) refused(string) {}
-func (c *chooser) title() string  { return c.head }
-func (c *chooser) hints() []hint {
+func (c *chooser) pasteText(string)   {}
+func (c *chooser) showRefusal(string) {}
+func (c *chooser) boxTitle() string   { return c.head }
+func (c *chooser) keyHints() []hint {
 	return []hint{{"j/k", "choose"}, {"Enter", "do it"}, {"Esc", "leave"}}
 }
 
-func (c *chooser) draw(m *model, width, height int) ([]string, int, int) {
+func (c *chooser) renderBody(m *model, width, height int) ([]string, int, int) {
 	var out []string
 	top := max(0, c.at-height+1)
 	for i := top; i < len(c.texts) && i < top+height; i++ {
@@ -233,7 +233,7 @@ func (c *chooser) draw(m *model, width, height int) ([]string, int, int) {
 		if i < 9 {
 			number = string(rune('1' + i))
 		}
-		out = append(out, style.Render(fit(" "+number+" "+c.texts[i], width)))
+		out = append(out, style.Render(fitWidth(" "+number+" "+c.texts[i], width)))
 	}
 	return out, -1, 0
 }

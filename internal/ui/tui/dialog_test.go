@@ -12,7 +12,7 @@ import (
 )
 
 // hold presses a key and does not carry out yet what comes of it.
-func (r *rig) hold(key string) tea.Cmd {
+func (r *env) hold(key string) tea.Cmd {
 	r.t.Helper()
 	_, cmd := r.m.Update(named[key])
 	r.m.View()
@@ -21,7 +21,7 @@ func (r *rig) hold(key string) tea.Cmd {
 
 func TestWhatIsUnderWayIsNotTakenBack(t *testing.T) {
 	t.Run("words", func(t *testing.T) {
-		r := newRig(t, 80, 24)
+		r := newEnv(t, 80, 24)
 		r.on("login")
 		r.press("r")
 		r.write("rounder")
@@ -37,7 +37,7 @@ func TestWhatIsUnderWayIsNotTakenBack(t *testing.T) {
 		}
 	})
 	t.Run("a task", func(t *testing.T) {
-		r := newRig(t, 80, 24)
+		r := newEnv(t, 80, 24)
 		r.press("c")
 		r.write("Tell the news")
 		cmd := r.hold("enter")
@@ -53,7 +53,7 @@ func TestWhatIsUnderWayIsNotTakenBack(t *testing.T) {
 }
 
 func TestWhatWasTypedIsKept(t *testing.T) {
-	r := newRig(t, 80, 24)
+	r := newEnv(t, 80, 24)
 	r.on("login")
 	r.press("r")
 	r.write("rounder")
@@ -86,7 +86,7 @@ func TestWhatWasTypedIsKept(t *testing.T) {
 }
 
 func TestAFormIsKept(t *testing.T) {
-	r := newRig(t, 80, 24)
+	r := newEnv(t, 80, 24)
 	r.press("c")
 	r.write("Tell the news")
 	r.press("tab")
@@ -102,7 +102,7 @@ func TestAFormIsKept(t *testing.T) {
 }
 
 func TestTheFormOffersWhereATaskMayBegin(t *testing.T) {
-	r := newRig(t, 80, 24)
+	r := newEnv(t, 80, 24)
 	r.press("c")
 	choices := func() string { return strings.Join(r.m.dialog.(*form).entries[formStatus].choices, " ") }
 	if got := choices(); !strings.Contains(got, "pending") || strings.Contains(got, "done") {
@@ -129,14 +129,14 @@ func TestTheFormOffersWhereATaskMayBegin(t *testing.T) {
 }
 
 func TestAChooserNumbersNine(t *testing.T) {
-	r := newRig(t, 80, 24)
+	r := newEnv(t, 80, 24)
 	var done string
 	c := &chooser{}
 	for i := range 12 {
-		c.add(fmt.Sprint("entry ", i+1), func(*model) tea.Cmd { done = fmt.Sprint(i + 1); return nil })
+		c.addChoice(fmt.Sprint("entry ", i+1), func(*model) tea.Cmd { done = fmt.Sprint(i + 1); return nil })
 	}
 	r.m.dialog = c
-	lines, _, _ := c.draw(r.m, 20, 20)
+	lines, _, _ := c.renderBody(r.m, 20, 20)
 	for at, want := range map[int]string{0: " 1 entry 1", 8: " 9 entry 9", 9: "   entry 10", 11: "   entry 12"} {
 		if got := strings.TrimRight(ansi.Strip(lines[at]), " "); got != want {
 			t.Errorf("line %d is %q, want %q", at, got, want)
@@ -167,8 +167,8 @@ func TestWhatWouldBeRefusedIsSaidAtOnce(t *testing.T) {
 		"a deletion of what is not over":  {"login", []string{"d"}, "login is reviewing: cancel it first, with x"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, 100, 30)
-			s := shopState()
+			r := newEnv(t, 100, 30)
+			s := sampleState()
 			s.Tasks[4].Work = &overview.Work{}
 			r.tell(stateMsg{s})
 			r.on(tt.on)
@@ -181,7 +181,7 @@ func TestWhatWouldBeRefusedIsSaidAtOnce(t *testing.T) {
 		})
 	}
 	t.Run("not where it may be done", func(t *testing.T) {
-		r := newRig(t, 100, 30)
+		r := newEnv(t, 100, 30)
 		r.on("mail") // halted: an answer resumes it
 		r.press("e")
 		r.shows("Your answer to mail")
@@ -193,7 +193,7 @@ func TestWhatWouldBeRefusedIsSaidAtOnce(t *testing.T) {
 }
 
 func TestTheDashboardCanBeginWithTheForm(t *testing.T) {
-	r := newRig(t, 80, 24)
+	r := newEnv(t, 80, 24)
 	r.m.Create, r.m.known = true, false
 	r.tell(stateMsg{r.m.state})
 	r.shows("Summary")

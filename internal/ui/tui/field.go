@@ -24,15 +24,15 @@ type field struct {
 
 func newField(text string, lines bool) field {
 	f := field{lines: lines}
-	f.insert(text)
+	f.insertText(text)
 	return f
 }
 
 func (f *field) value() string { return string(f.text) }
 
-// insert puts text at the cursor. What a terminal would obey, and what is too much, is
+// insertText puts text at the cursor. What a terminal would obey, and what is too much, is
 // left out.
-func (f *field) insert(text string) {
+func (f *field) insertText(text string) {
 	if room := maxWords - f.bytes; len(text) > room {
 		text = text[:max(0, room)]
 		for len(text) > 0 && !utf8.ValidString(text[max(0, len(text)-utf8.UTFMax):]) {
@@ -50,16 +50,16 @@ func (f *field) insert(text string) {
 	f.bytes += len(text)
 }
 
-// cut removes what is between two places.
-func (f *field) cut(from, to int) {
+// cutRange removes what is between two places.
+func (f *field) cutRange(from, to int) {
 	from, to = max(0, min(from, to)), min(len(f.text), max(from, to))
 	f.bytes -= len(string(f.text[from:to]))
 	f.text = append(f.text[:from], f.text[to:]...)
 	f.at = from
 }
 
-// key edits. It says whether the key meant anything.
-func (f *field) key(k tea.KeyPressMsg) bool {
+// editKey edits. It says whether the key meant anything.
+func (f *field) editKey(k tea.KeyPressMsg) bool {
 	switch k.String() {
 	case "left", "ctrl+b":
 		f.at = max(0, f.at-1)
@@ -72,31 +72,31 @@ func (f *field) key(k tea.KeyPressMsg) bool {
 	case "alt+left", "ctrl+left", "alt+b":
 		f.at = f.wordBack()
 	case "alt+right", "ctrl+right", "alt+f":
-		f.at = f.wordOn()
+		f.at = f.wordForward()
 	case "backspace", "ctrl+h":
-		f.cut(f.at-1, f.at)
+		f.cutRange(f.at-1, f.at)
 	case "delete", "ctrl+d":
-		f.cut(f.at, f.at+1)
+		f.cutRange(f.at, f.at+1)
 	case "ctrl+w", "alt+backspace":
-		f.cut(f.wordBack(), f.at)
+		f.cutRange(f.wordBack(), f.at)
 	case "ctrl+u":
-		f.cut(f.lineStart(), f.at)
+		f.cutRange(f.lineStart(), f.at)
 	case "ctrl+k":
-		f.cut(f.at, f.lineEnd())
+		f.cutRange(f.at, f.lineEnd())
 	case "alt+enter", "ctrl+j", "shift+enter":
 		if !f.lines {
 			return false
 		}
-		f.insert("\n")
+		f.insertText("\n")
 	case "up":
-		return f.lines && f.vertical(-1)
+		return f.lines && f.moveVertical(-1)
 	case "down":
-		return f.lines && f.vertical(1)
+		return f.lines && f.moveVertical(1)
 	default:
 		if k.Text == "" {
 			return false
 		}
-		f.insert(k.Text)
+		f.insertText(k.Text)
 	}
 	return true
 }
@@ -128,7 +128,7 @@ func (f *field) wordBack() int {
 	return at
 }
 
-func (f *field) wordOn() int {
+func (f *field) wordForward() int {
 	at := f.at
 	for at < len(f.text) && unicode.IsSpace(f.text[at]) {
 		at++
@@ -139,8 +139,8 @@ func (f *field) wordOn() int {
 	return at
 }
 
-// vertical goes to the line above or below, in the same column if it is there.
-func (f *field) vertical(by int) bool {
+// moveVertical goes to the line above or below, in the same column if it is there.
+func (f *field) moveVertical(by int) bool {
 	start := f.lineStart()
 	column := f.at - start
 	switch {
@@ -156,9 +156,9 @@ func (f *field) vertical(by int) bool {
 	return true
 }
 
-// render shows the text in a window of so many columns and lines around the cursor, and
+// renderWindow shows the text in a window of so many columns and lines around the cursor, and
 // says where in it the cursor is.
-func (f *field) render(width, height int) (out []string, x, y int) {
+func (f *field) renderWindow(width, height int) (out []string, x, y int) {
 	width, height = max(1, width), max(1, height)
 	row, column, line := 0, 0, strings.Builder{}
 	end := func() { out = append(out, line.String()); line.Reset(); row++; column = 0 }

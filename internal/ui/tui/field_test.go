@@ -37,7 +37,7 @@ func TestEditing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newField(tt.text, tt.lines)
 			for _, k := range tt.keys {
-				f.key(k)
+				f.editKey(k)
 			}
 			got := string(f.text[:f.at]) + "|" + string(f.text[f.at:])
 			if got != tt.want || f.bytes != len(f.value()) {
@@ -49,7 +49,7 @@ func TestEditing(t *testing.T) {
 
 func TestTooMuchIsCutBetweenCharacters(t *testing.T) {
 	f := newField(strings.Repeat("ü", maxWords), true)
-	f.insert("x")
+	f.insertText("x")
 	if n := len(f.value()); n > maxWords || n < maxWords-4 || strings.ContainsRune(f.value(), '\ufffd') {
 		t.Errorf("%d bytes", n)
 	}
@@ -57,17 +57,17 @@ func TestTooMuchIsCutBetweenCharacters(t *testing.T) {
 
 func TestTheCursorIsInSight(t *testing.T) {
 	f := newField("one two three four five", false)
-	lines, x, y := f.render(8, 1)
+	lines, x, y := f.renderWindow(8, 1)
 	if len(lines) != 1 || y != 0 || x >= 8 || !strings.HasSuffix("one two three four five", lines[0]) {
 		t.Errorf("%q at %d, %d", lines, x, y)
 	}
 	f = newField("a\nb\nc\nd", true)
-	lines, _, y = f.render(10, 2)
+	lines, _, y = f.renderWindow(10, 2)
 	if strings.Join(lines, " ") != "c d" || y != 1 {
 		t.Errorf("%q at line %d", lines, y)
 	}
 	f = newField("", false)
-	if lines, x, y = f.render(0, 0); len(lines) != 1 || x != 0 || y != 0 {
+	if lines, x, y = f.renderWindow(0, 0); len(lines) != 1 || x != 0 || y != 0 {
 		t.Errorf("%q at %d, %d", lines, x, y)
 	}
 }

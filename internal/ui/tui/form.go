@@ -56,8 +56,8 @@ type workflowsMsg struct {
 	err    error
 }
 
-// create opens the form, as it was left if it was.
-func (m *model) create() tea.Cmd {
+// openCreateForm opens the form, as it was left if it was.
+func (m *model) openCreateForm() tea.Cmd {
 	f := m.left
 	if f == nil {
 		f = m.newForm()
@@ -66,16 +66,16 @@ func (m *model) create() tea.Cmd {
 	ctx, api := m.ctx, m.API
 	return func() tea.Msg {
 		list, err := api.Workflows(ctx)
-		return workflowsMsg{list, beginnings(ctx, api, list), err}
+		return workflowsMsg{list, loadInitialStates(ctx, api, list), err}
 	}
 }
 
 // mostWorkflows is how many workflows are read for a form.
 const mostWorkflows = 20
 
-// beginnings are the states in which tasks of these workflows may begin, by the name of
+// loadInitialStates are the states in which tasks of these workflows may begin, by the name of
 // the workflow. One that cannot be read offers nothing.
-func beginnings(ctx context.Context, api Reader, list []wire.WorkflowInfo) map[string][]string {
+func loadInitialStates(ctx context.Context, api Reader, list []wire.WorkflowInfo) map[string][]string {
 	out, read := map[string][]string{}, 0
 	for _, info := range list {
 		if info.Origin == "pinned" {
@@ -108,7 +108,7 @@ func (m *model) newForm() *form {
 		projects = append(projects, screen.OneLine(p.Name))
 	}
 	project := m.choice.Project
-	if r := m.selected(); project == "" && r != nil {
+	if r := m.selectedRow(); project == "" && r != nil {
 		project = r.Project
 	}
 	if project == "" && len(projects) > 0 {
@@ -147,14 +147,14 @@ func (m *model) offerWorkflows(msg workflowsMsg) {
 // not known there is nothing to offer, and a person types.
 func (f *form) offerStates(m *model) {
 	f.entries[formStatus].choices = nil
-	name := cmp.Or(f.value(formWorkflow), m.usual(f.value(formProject)))
+	name := cmp.Or(f.entryValue(formWorkflow), m.usualWorkflow(f.entryValue(formProject)))
 	if states := f.begins[name]; len(states) > 0 {
 		f.entries[formStatus].choices = append([]string{""}, states...)
 	}
 }
 
-// usual is the workflow that the newest task of a project follows, "" if it has none.
-func (m *model) usual(project string) string {
+// usualWorkflow is the workflow that the newest task of a project follows, "" if it has none.
+func (m *model) usualWorkflow(project string) string {
 	for i := range slices.Backward(m.state.Tasks) {
 		if r := &m.state.Tasks[i]; r.Project == project {
 			return r.Workflow
@@ -163,50 +163,50 @@ func (m *model) usual(project string) string {
 	return ""
 }
 
-// leave puts the form aside with what is in it. What is asked for already cannot be
+// putAside puts the form aside with what is in it. What is asked for already cannot be
 // taken back.
-func (f *form) leave(m *model) {
+func (f *form) putAside(m *model) {
 	if f.sending {
-		m.say(underWay)
+		m.showNote(underWay)
 		return
 	}
 	m.dialog = nil
 	for _, at := range []int{formSummary, formBranch, formHarness, formWorkflow, formStatus} {
-		if f.value(at) != "" {
+		if f.entryValue(at) != "" {
 			f.why, m.left = "", f
-			m.say("no task was created; " + keptText)
+			m.showNote("no task was created; " + keptText)
 			return
 		}
 	}
-	m.say("no task was created")
+	m.showNote("no task was created")
 }
 
-func (f *form) key(m *model, k tea.KeyPressMsg) tea.Cmd {
+func (f *form) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
 	e := &f.entries[f.at]
 	switch key := k.String(); {
 	case key == "esc":
-		f.leave(m)
+		f.putAside(m)
 	case f.sending:
 	case key == "tab", key == "down":
 		f.at = (f.at + 1) % len(f.entries)
 	case key == "shift+tab", key == "up":
 		f.at = (f.at + len(f.entries) - 1) % len(f.entries)
 	case key == "enter", key == "ctrl+s":
-		return f.submit(m)
+		return f.submitTask(m)
 	case e.toggle && (key == "space" || key == "left" || key == "right" || key == "y" || key == "n"):
 		e.on = key == "y" || key != "n" && !e.on
 	case e.toggle:
 	case len(e.choices) > 0 && (key == "left" || key == "right"):
-		f.turn(e, key == "right")
+		f.cycleChoice(e, key == "right")
 	default:
-		e.text.key(k)
+		e.text.editKey(k)
 	}
 	f.offerStates(m)
 	return nil
 }
 
-// turn goes to the next choice of a line, or the one before.
-func (f *form) turn(e *entry, on bool) {
+// cycleChoice goes to the next choice of a line, or the one before.
+func (f *form) cycleChoice(e *entry, on bool) {
 	at, n := slices.Index(e.choices, e.text.value()), len(e.choices)
 	switch {
 	case on:
@@ -217,27 +217,27 @@ func (f *form) turn(e *entry, on bool) {
 	e.text = newField(e.choices[at], false)
 }
 
-func (f *form) paste(text string) {
+func (f *form) pasteText(text string) {
 	if e := &f.entries[f.at]; !e.toggle && !f.sending {
-		e.text.insert(text)
+		e.text.insertText(text)
 	}
 }
 
-func (f *form) refused(why string) { f.why, f.sending = why, false }
+func (f *form) showRefusal(why string) { f.why, f.sending = why, false }
 
-func (f *form) title() string { return "A new task" }
+func (f *form) boxTitle() string { return "A new task" }
 
-func (f *form) hints() []hint {
+func (f *form) keyHints() []hint {
 	return []hint{{"Enter", "create"}, {"Tab", "next"}, {"Shift+Tab", "back"}, {"←/→", "choose"}, {"Esc", "leave"}}
 }
 
-func (f *form) value(at int) string { return strings.TrimSpace(f.entries[at].text.value()) }
+func (f *form) entryValue(at int) string { return strings.TrimSpace(f.entries[at].text.value()) }
 
-// submit asks for the task. What is wrong with it is the server's to say.
-func (f *form) submit(m *model) tea.Cmd {
-	w := signal.Wish{Workflow: f.value(formWorkflow), Actor: task.Human}
-	w.Project, w.Branch, w.Summary = f.value(formProject), f.value(formBranch), f.value(formSummary)
-	w.Harness, w.Status, w.Spawn = f.value(formHarness), f.value(formStatus), f.entries[formStart].on
+// submitTask asks for the task. What is wrong with it is the server's to say.
+func (f *form) submitTask(m *model) tea.Cmd {
+	w := signal.NewTask{Workflow: f.entryValue(formWorkflow), Actor: task.Human}
+	w.Project, w.Branch, w.Summary = f.entryValue(formProject), f.entryValue(formBranch), f.entryValue(formSummary)
+	w.Harness, w.Status, w.Spawn = f.entryValue(formHarness), f.entryValue(formStatus), f.entries[formStart].on
 	switch {
 	case w.Project == "":
 		f.why, f.at = "give a project, or add one with orange project add", formProject
@@ -255,7 +255,7 @@ func (f *form) submit(m *model) tea.Cmd {
 		w.Harness = settled
 	}
 	api := m.API
-	cmd := m.askFrom(f, creating, "the creation of a task", func(ctx context.Context) (string, error) {
+	cmd := m.sendRequestFrom(f, creating, "the creation of a task", func(ctx context.Context) (string, error) {
 		a, err := api.Create(ctx, w)
 		if err != nil {
 			return "", err
@@ -273,7 +273,7 @@ func (f *form) submit(m *model) tea.Cmd {
 	return cmd
 }
 
-func (f *form) draw(m *model, width, height int) (out []string, x, y int) {
+func (f *form) renderBody(m *model, width, height int) (out []string, x, y int) {
 	const names = 11
 	x = -1
 	room := max(1, width-names-2)
@@ -284,16 +284,16 @@ func (f *form) draw(m *model, width, height int) (out []string, x, y int) {
 		if i == f.at {
 			name = m.theme.Accent
 		}
-		text, at := f.line(m, e, room, i == f.at)
+		text, at := f.renderEntry(m, e, room, i == f.at)
 		if i == f.at && !e.toggle {
 			x, y = names+at, len(out)
 		}
-		out = append(out, name.Render(fit(e.name, names))+text)
+		out = append(out, name.Render(fitWidth(e.name, names))+text)
 	}
 	switch {
 	case f.why != "":
 		out = append(out, "")
-		out = append(out, m.sayAll(m.theme.Bad, f.why, width)...)
+		out = append(out, m.styledLines(m.theme.Bad, f.why, width)...)
 	case f.sending:
 		out = append(out, "", m.theme.Faint.Render("asking ..."))
 	default:
@@ -302,22 +302,22 @@ func (f *form) draw(m *model, width, height int) (out []string, x, y int) {
 	return out, x, y
 }
 
-// line is what stands behind the name of a line, and where its cursor is.
-func (f *form) line(m *model, e *entry, room int, here bool) (string, int) {
+// renderEntry is what stands behind the name of a line, and where its cursor is.
+func (f *form) renderEntry(m *model, e *entry, room int, here bool) (string, int) {
 	switch {
 	case e.toggle && e.on:
-		return m.theme.Text.Render(fit("[x] as soon as a workspace is free", room)), 0
+		return m.theme.Text.Render(fitWidth("[x] as soon as a workspace is free", room)), 0
 	case e.toggle:
-		return m.theme.Text.Render(fit("[ ] later, with Enter in the list", room)), 0
+		return m.theme.Text.Render(fitWidth("[ ] later, with Enter in the list", room)), 0
 	case len(e.text.text) == 0:
 		hint := cmp.Or(e.hint, "-")
 		if here && len(e.choices) > 1 {
 			hint += "  ←/→"
 		}
-		return m.theme.Faint.Render(fit(hint, room)), 0
+		return m.theme.Faint.Render(fitWidth(hint, room)), 0
 	}
-	lines, x, y := e.text.render(room, 1)
-	text := fit(lines[min(y, len(lines)-1)], room)
+	lines, x, y := e.text.renderWindow(room, 1)
+	text := fitWidth(lines[min(y, len(lines)-1)], room)
 	if here {
 		return m.theme.Strong.Render(text), x
 	}

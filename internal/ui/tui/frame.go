@@ -17,25 +17,25 @@ func (m *model) View() tea.View {
 		return m.shown
 	}
 	m.stale = false
-	lines, cursor := m.frame()
+	lines, cursor := m.renderFrame()
 	v := tea.NewView(strings.Join(lines, "\n"))
 	v.AltScreen, v.MouseMode = true, tea.MouseModeCellMotion
 	v.WindowTitle = m.windowTitle()
 	v.Cursor = cursor
 	m.shown, m.drawn = v, time.Now()
-	m.pace.hurry(m.program) // a drawing that took long is looked for all the same
+	m.pace.speedUp(m.program) // a drawing that took long is looked for all the same
 	return v
 }
 
 func (m *model) windowTitle() string {
-	if n := m.wanted(); n > 0 {
+	if n := m.countWaiting(); n > 0 {
 		return fmt.Sprintf("orange (%d)", n)
 	}
 	return "orange"
 }
 
-// wanted is how many tasks wait for a person, in the projects that are shown.
-func (m *model) wanted() int {
+// countWaiting is how many tasks wait for a person, in the projects that are shown.
+func (m *model) countWaiting() int {
 	n := 0
 	for i := range m.state.Tasks {
 		r := &m.state.Tasks[i]
@@ -46,36 +46,36 @@ func (m *model) wanted() int {
 	return n
 }
 
-// frame is every line of the screen.
-func (m *model) frame() ([]string, *tea.Cursor) {
+// renderFrame is every line of the screen.
+func (m *model) renderFrame() ([]string, *tea.Cursor) {
 	if m.now.IsZero() {
 		m.now = m.Now()
 	}
 	if m.width < 1 || m.height < 1 {
 		return nil, nil
 	}
-	m.layout = m.plan()
+	m.layout = m.planLayout()
 	out := make([]string, m.height)
 	put := func(a area, lines []string) {
 		for i := 0; i < a.height && i < len(lines); i++ {
 			out[a.y+i] = lines[i]
 		}
 	}
-	put(m.layout.head, []string{m.headline()})
-	put(m.layout.foot, []string{m.footline()})
-	put(m.layout.note, []string{m.noteline()})
+	put(m.layout.head, []string{m.renderHeader()})
+	put(m.layout.foot, []string{m.renderFooter()})
+	put(m.layout.note, []string{m.renderNote()})
 	switch m.page {
 	case pageInbox:
-		put(m.layout.list, m.inbox.draw(m, m.width, m.layout.list.height))
+		put(m.layout.list, m.inbox.renderPage(m, m.width, m.layout.list.height))
 	case pageText:
-		put(m.layout.list, window(m.readingLines(m.textWidth()), m.reading.scroll, m.layout.list.height, " "))
+		put(m.layout.list, visibleLines(m.readingLines(m.textWidth()), m.reading.scroll, m.layout.list.height, " "))
 	case pageHelp:
-		put(m.layout.list, window(m.helpLines(m.width-2), m.help, m.layout.list.height, " "))
+		put(m.layout.list, visibleLines(m.helpLines(m.width-2), m.help, m.layout.list.height, " "))
 	default:
 		m.putList(out)
 	}
 	for i := range out {
-		out[i] = clip(out[i], m.width)
+		out[i] = clipLine(out[i], m.width)
 	}
 	return m.withDialog(out)
 }
@@ -92,14 +92,14 @@ func (m *model) putList(out []string) {
 	if l.detail.height == 0 && l.tabs.height == 0 {
 		return
 	}
-	pane := append([]string{m.tabline()}, m.paneLines()...)
+	pane := append([]string{m.renderTabs()}, m.paneLines()...)
 	for i := 0; i <= l.detail.height && l.tabs.y+i < len(out); i++ {
 		text := ""
 		if i < len(pane) {
 			text = pane[i]
 		}
 		if l.beside {
-			text = fit(out[l.tabs.y+i], l.list.width) + m.theme.Border.Render("│ ") + text
+			text = fitWidth(out[l.tabs.y+i], l.list.width) + m.theme.Border.Render("│ ") + text
 		}
 		out[l.tabs.y+i] = text
 	}
@@ -108,13 +108,13 @@ func (m *model) putList(out []string) {
 // listLines are the names of the columns and the lines in sight.
 func (m *model) listLines() []string {
 	l := &m.layout
-	cols := m.columns(l.list.width)
+	cols := m.fittingColumns(l.list.width)
 	var out []string
 	if l.names.height > 0 {
-		out = append(out, m.names(cols))
+		out = append(out, m.renderColumnNames(cols))
 	}
 	if len(m.lines) == 0 {
-		return append(out, m.empty(l.list.width)...)
+		return append(out, m.emptyListLines(l.list.width)...)
 	}
 	for i := m.top; i < len(m.lines) && i < m.top+l.list.height; i++ {
 		if r := m.lines[i].row; r != nil {
@@ -125,13 +125,13 @@ func (m *model) listLines() []string {
 		if name == "" {
 			name = "-"
 		}
-		out = append(out, m.theme.Title.Render(clip(name, max(1, l.list.width-8)))+m.theme.Faint.Render(fmt.Sprintf(" %d", m.lines[i].count)))
+		out = append(out, m.theme.Title.Render(clipLine(name, max(1, l.list.width-8)))+m.theme.Faint.Render(fmt.Sprintf(" %d", m.lines[i].count)))
 	}
 	return out
 }
 
-// empty says why there is nothing to see.
-func (m *model) empty(width int) []string {
+// emptyListLines says why there is nothing to see.
+func (m *model) emptyListLines(width int) []string {
 	text := "  No tasks yet. Press c to create one."
 	switch {
 	case !m.known:
@@ -143,17 +143,17 @@ func (m *model) empty(width int) []string {
 	case len(m.state.Tasks) > 0:
 		text = fmt.Sprintf("  No task is %s here. Press f for others, A for all projects, c to create one.", m.choice.Scope)
 	}
-	return []string{"", m.theme.Faint.Render(clip(text, width))}
+	return []string{"", m.theme.Faint.Render(clipLine(text, width))}
 }
 
 // paneLines are the facts of the task and what the tab shows.
 func (m *model) paneLines() []string {
 	width := m.layout.detail.width
-	r := m.selected()
+	r := m.selectedRow()
 	if r == nil {
 		return nil
 	}
-	out := m.facts(r, width)
+	out := m.taskFacts(r, width)
 	height := m.contentHeight()
 	lines := m.detailLines(width, height)
 	d := &m.detail
@@ -163,11 +163,11 @@ func (m *model) paneLines() []string {
 		d.scroll = last
 	}
 	d.scroll = max(0, min(d.scroll, last))
-	return append(out, window(lines, d.scroll, height, "")...)
+	return append(out, visibleLines(lines, d.scroll, height, "")...)
 }
 
-// window is a part of lines, each behind a margin.
-func window(lines []string, from, height int, margin string) []string {
+// visibleLines is a part of lines, each behind a margin.
+func visibleLines(lines []string, from, height int, margin string) []string {
 	from = max(0, min(from, len(lines)))
 	part := lines[from:min(len(lines), from+max(0, height))]
 	out := make([]string, len(part))
@@ -180,7 +180,7 @@ func window(lines []string, from, height int, margin string) []string {
 // withDialog lays the box of the dialog over the screen.
 func (m *model) withDialog(out []string) ([]string, *tea.Cursor) {
 	if m.finding != nil && m.dialog == nil && m.layout.note.height > 0 {
-		_, x, _ := m.finding.render(max(1, m.width-4), 1)
+		_, x, _ := m.finding.renderWindow(max(1, m.width-4), 1)
 		return out, tea.NewCursor(min(m.width-1, x+2), m.layout.note.y)
 	}
 	if m.dialog == nil {
@@ -189,16 +189,16 @@ func (m *model) withDialog(out []string) ([]string, *tea.Cursor) {
 	width := max(1, min(72, m.width-4))
 	inner := max(1, width-4)
 	room := max(1, m.height-4)
-	lines, x, y := m.dialog.draw(m, inner, room)
+	lines, x, y := m.dialog.renderBody(m, inner, room)
 	lines = lines[:min(len(lines), room)]
-	box := m.box(m.dialog.title(), lines, width)
+	box := m.renderBox(m.dialog.boxTitle(), lines, width)
 	left, top := max(0, (m.width-width)/2), max(0, (m.height-len(box))/2)
 	for i, l := range box {
 		if top+i >= len(out) {
 			break
 		}
-		under := fit(ansi.Strip(out[top+i]), m.width)
-		out[top+i] = clip(m.theme.Faint.Render(ansi.Cut(under, 0, left))+l+m.theme.Faint.Render(ansi.Cut(under, left+width, m.width)), m.width)
+		under := fitWidth(ansi.Strip(out[top+i]), m.width)
+		out[top+i] = clipLine(m.theme.Faint.Render(ansi.Cut(under, 0, left))+l+m.theme.Faint.Render(ansi.Cut(under, left+width, m.width)), m.width)
 	}
 	if x < 0 || top+1+y >= m.height {
 		return out, nil
@@ -206,33 +206,33 @@ func (m *model) withDialog(out []string) ([]string, *tea.Cursor) {
 	return out, tea.NewCursor(min(m.width-1, left+2+x), top+1+y)
 }
 
-// box draws a frame around lines.
-func (m *model) box(title string, lines []string, width int) []string {
+// renderBox draws a frame around lines.
+func (m *model) renderBox(title string, lines []string, width int) []string {
 	edge := m.theme.Border.Render
-	name := clip(" "+title+" ", max(0, width-4))
+	name := clipLine(" "+title+" ", max(0, width-4))
 	rest := max(0, width-3-ansi.StringWidth(name))
 	out := []string{edge("╭─") + m.theme.Title.Render(name) + edge(strings.Repeat("─", rest)+"╮")}
 	for _, l := range lines {
-		out = append(out, edge("│ ")+fit(l, max(0, width-4))+edge(" │"))
+		out = append(out, edge("│ ")+fitWidth(l, max(0, width-4))+edge(" │"))
 	}
 	return append(out, edge("╰"+strings.Repeat("─", max(0, width-2))+"╯"))
 }
 
-// clip cuts a line that is too wide.
-func clip(text string, width int) string {
+// clipLine cuts a line that is too wide.
+func clipLine(text string, width int) string {
 	if width <= 0 {
 		return ""
 	}
 	return ansi.Truncate(text, width, "…")
 }
 
-// say1 is a text on one line.
-func (m *model) say1(style paint.Style, text string, width int) []string {
-	return []string{style.Render(clip(text, width))}
+// styledLine is a text on one line.
+func (m *model) styledLine(style paint.Style, text string, width int) []string {
+	return []string{style.Render(clipLine(text, width))}
 }
 
-// sayAll is a text on as many lines as it takes, within reason.
-func (m *model) sayAll(style paint.Style, text string, width int) []string {
+// styledLines is a text on as many lines as it takes, within reason.
+func (m *model) styledLines(style paint.Style, text string, width int) []string {
 	const most = 4000
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
@@ -244,11 +244,11 @@ func (m *model) sayAll(style paint.Style, text string, width int) []string {
 	return out
 }
 
-// fit is text in exactly so many columns: cut, or filled up.
-func fit(text string, width int) string {
+// fitWidth is text in exactly so many columns: cut, or filled up.
+func fitWidth(text string, width int) string {
 	if width <= 0 {
 		return ""
 	}
-	text = clip(text, width)
+	text = clipLine(text, width)
 	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
 }

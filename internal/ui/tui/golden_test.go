@@ -20,37 +20,37 @@ func TestScreens(t *testing.T) {
 		width, height int
 		with          func(*Options)
 		light         bool
-		do            func(*rig)
+		do            func(*env)
 	}{
 		"80x24":              {width: 80, height: 24, with: noColor},
 		"80x24-dark":         {width: 80, height: 24, with: func(*Options) {}},
 		"80x24-light":        {width: 80, height: 24, with: func(*Options) {}, light: true},
 		"80x24-project":      {width: 80, height: 24, with: in("shop")},
-		"80x24-groups":       {width: 80, height: 24, with: noColor, do: func(r *rig) { r.press("g") }},
-		"80x24-inbox":        {width: 80, height: 24, with: noColor, do: func(r *rig) { r.press("i") }},
-		"80x24-form":         {width: 80, height: 24, with: noColor, do: func(r *rig) { r.press("c"); r.write("news") }},
-		"80x24-refused":      {width: 80, height: 24, with: noColor, do: func(r *rig) { r.api.no = errNo; r.press("c"); r.write("news"); r.press("enter") }},
-		"80x24-words":        {width: 80, height: 24, with: noColor, do: func(r *rig) { r.press("r"); r.write("a rounder form"); r.press("alt+enter"); r.write("and a label") }},
-		"80x24-sure":         {width: 80, height: 24, with: noColor, do: func(r *rig) { r.press("x") }},
-		"80x24-help":         {width: 80, height: 24, with: noColor, do: func(r *rig) { r.press("?") }},
-		"80x24-text":         {width: 80, height: 24, with: noColor, do: func(r *rig) { r.press("v") }},
-		"80x24-search":       {width: 80, height: 24, with: noColor, do: func(r *rig) { r.press("/"); r.write("cust") }},
-		"80x24-lost":         {width: 80, height: 24, with: noColor, do: func(r *rig) { r.tell(linkMsg{errNo}) }},
-		"80x24-screen":       {width: 80, height: 24, with: noColor, do: func(r *rig) { r.press("4") }},
+		"80x24-groups":       {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("g") }},
+		"80x24-inbox":        {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("i") }},
+		"80x24-form":         {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("c"); r.write("news") }},
+		"80x24-refused":      {width: 80, height: 24, with: noColor, do: func(r *env) { r.api.no = errNo; r.press("c"); r.write("news"); r.press("enter") }},
+		"80x24-words":        {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("r"); r.write("a rounder form"); r.press("alt+enter"); r.write("and a label") }},
+		"80x24-sure":         {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("x") }},
+		"80x24-help":         {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("?") }},
+		"80x24-text":         {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("v") }},
+		"80x24-search":       {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("/"); r.write("cust") }},
+		"80x24-lost":         {width: 80, height: 24, with: noColor, do: func(r *env) { r.tell(linkMsg{errNo}) }},
+		"80x24-screen":       {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("4") }},
 		"80x24-nothing":      {width: 80, height: 24, with: in("nowhere")},
 		"120x40":             {width: 120, height: 40, with: noColor},
-		"120x40-explain":     {width: 120, height: 40, with: noColor, do: func(r *rig) { r.press("3") }},
+		"120x40-explain":     {width: 120, height: 40, with: noColor, do: func(r *env) { r.press("3") }},
 		"200x60":             {width: 200, height: 60, with: noColor},
 		"200x60-dark":        {width: 200, height: 60, with: func(*Options) {}},
-		"200x60-all-by-cost": {width: 200, height: 60, with: noColor, do: func(r *rig) { r.press("f", "f", "s", "s", "s", "s") }},
+		"200x60-all-by-cost": {width: 200, height: 60, with: noColor, do: func(r *env) { r.press("f", "f", "s", "s", "s", "s") }},
 		"40x10":              {width: 40, height: 10, with: noColor},
-		"40x10-form":         {width: 40, height: 10, with: noColor, do: func(r *rig) { r.press("c") }},
-		"40x10-detail":       {width: 40, height: 10, with: noColor, do: func(r *rig) { r.press("tab") }},
-		"250x70-graph":       {width: 250, height: 70, with: noColor, do: func(r *rig) { r.press("5") }},
+		"40x10-form":         {width: 40, height: 10, with: noColor, do: func(r *env) { r.press("c") }},
+		"40x10-detail":       {width: 40, height: 10, with: noColor, do: func(r *env) { r.press("tab") }},
+		"250x70-graph":       {width: 250, height: 70, with: noColor, do: func(r *env) { r.press("5") }},
 		"30x5":               {width: 30, height: 5, with: noColor},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, tt.width, tt.height, tt.with)
+			r := newEnv(t, tt.width, tt.height, tt.with)
 			if tt.light {
 				r.tell(tea.BackgroundColorMsg{Color: color.White})
 			}

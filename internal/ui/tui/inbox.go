@@ -22,9 +22,9 @@ type inbox struct {
 	backlog bool            // the backlog is shown too
 }
 
-// all are the items of the projects that are shown.
-func (b *inbox) all(m *model) []engine.Item {
-	all := m.state.Inbox()
+// allItems are the items of the projects that are shown.
+func (b *inbox) allItems(m *model) []engine.Item {
+	all := m.state.InboxItems()
 	if m.choice.Project == "" {
 		return all
 	}
@@ -37,9 +37,9 @@ func (b *inbox) all(m *model) []engine.Item {
 	return out
 }
 
-// items are those that are listed. The backlog is, if somebody wants to see it.
-func (b *inbox) items(m *model) []engine.Item {
-	all := b.all(m)
+// listedItems are those that are listed. The backlog is, if somebody wants to see it.
+func (b *inbox) listedItems(m *model) []engine.Item {
+	all := b.allItems(m)
 	out := all[:0]
 	for _, it := range all {
 		if b.kind == "" && (b.backlog || it.Kind.WaitsForPerson()) || it.Kind == b.kind {
@@ -52,36 +52,36 @@ func (b *inbox) items(m *model) []engine.Item {
 	return out
 }
 
-// turnKind shows the next kind of which there are items, and all after the last.
-func (m *model) turnKind() tea.Cmd {
+// showNextKind shows the next kind of which there are items, and all after the last.
+func (m *model) showNextKind() tea.Cmd {
 	b := &m.inbox
-	all := b.all(m)
+	all := b.allItems(m)
 	kinds := []engine.ItemKind{""}
 	for _, kind := range engine.ItemKinds() {
 		if kind == b.kind || slices.ContainsFunc(all, func(it engine.Item) bool { return it.Kind == kind }) {
 			kinds = append(kinds, kind)
 		}
 	}
-	b.kind = next(kinds, b.kind)
-	b.keep(m)
+	b.kind = nextValue(kinds, b.kind)
+	b.keepCursor(m)
 	return nil
 }
 
-func (m *model) turnGroups() tea.Cmd {
+func (m *model) toggleGroups() tea.Cmd {
 	m.inbox.grouped = !m.inbox.grouped
-	m.inbox.keep(m)
+	m.inbox.keepCursor(m)
 	return nil
 }
 
-func (m *model) turnBacklog() tea.Cmd {
+func (m *model) toggleBacklog() tea.Cmd {
 	m.inbox.backlog, m.inbox.kind = !m.inbox.backlog, ""
-	m.inbox.keep(m)
+	m.inbox.keepCursor(m)
 	return nil
 }
 
-// keep keeps the cursor on its task.
-func (b *inbox) keep(m *model) {
-	items := b.items(m)
+// keepCursor keeps the cursor on its task.
+func (b *inbox) keepCursor(m *model) {
+	items := b.listedItems(m)
 	for i := range items {
 		if items[i].Task == b.chosen && b.chosen != "" {
 			b.at = i
@@ -97,16 +97,16 @@ func (b *inbox) moveTo(items []engine.Item, at int) {
 	}
 }
 
-func (b *inbox) step(m *model, by int) { b.moveTo(b.items(m), b.at+by) }
+func (b *inbox) moveCursor(m *model, by int) { b.moveTo(b.listedItems(m), b.at+by) }
 
-func (b *inbox) click(m *model, y int) {
-	if items := b.items(m); y-1+b.top < len(items) && y > 0 {
+func (b *inbox) selectAt(m *model, y int) {
+	if items := b.listedItems(m); y-1+b.top < len(items) && y > 0 {
 		b.moveTo(items, y-1+b.top)
 	}
 }
 
-func (b *inbox) selected(m *model) *overview.Row {
-	r := m.row(b.chosen)
+func (b *inbox) selectedRow(m *model) *overview.Row {
+	r := m.findRow(b.chosen)
 	if r == nil {
 		return nil
 	}
@@ -114,38 +114,38 @@ func (b *inbox) selected(m *model) *overview.Row {
 	return &own
 }
 
-// rows is how many items are in sight.
-func (b *inbox) rows(m *model) int {
-	return max(1, m.layout.list.height-1-inboxText(m.layout.list.height))
+// visibleRowCount is how many items are in sight.
+func (b *inbox) visibleRowCount(m *model) int {
+	return max(1, m.layout.list.height-1-inboxTextHeight(m.layout.list.height))
 }
 
-// inboxText is how many of the lines say more about the item under the cursor.
-func inboxText(height int) int { return max(6, height*2/5) }
+// inboxTextHeight is how many of the lines say more about the item under the cursor.
+func inboxTextHeight(height int) int { return max(6, height*2/5) }
 
-func (b *inbox) visible(m *model) []engine.Item {
-	items := b.items(m)
+func (b *inbox) visibleItems(m *model) []engine.Item {
+	items := b.listedItems(m)
 	from := min(b.top, len(items))
-	return items[from:min(len(items), from+b.rows(m))]
+	return items[from:min(len(items), from+b.visibleRowCount(m))]
 }
 
-// draw is the page of the inbox.
-func (b *inbox) draw(m *model, width, height int) []string {
-	items := b.items(m)
-	_, backlog := engine.CountInbox(b.all(m))
+// renderPage is the page of the inbox.
+func (b *inbox) renderPage(m *model, width, height int) []string {
+	items := b.listedItems(m)
+	_, backlog := engine.CountInbox(b.allItems(m))
 	folded := ""
 	if backlog > 0 && !b.backlog && b.kind == "" {
 		folded = fmt.Sprintf("  %d in the backlog: b shows them", backlog)
 	}
 	if len(items) == 0 {
-		out := []string{"", m.theme.Good.Render(clip("  Nothing waits for you.", width))}
-		return append(out, "", m.theme.Faint.Render(clip(folded, width)))
+		out := []string{"", m.theme.Good.Render(clipLine("  Nothing waits for you.", width))}
+		return append(out, "", m.theme.Faint.Render(clipLine(folded, width)))
 	}
 	if b.at >= len(items) {
 		b.moveTo(items, b.at)
 	}
-	rows := b.rows(m)
+	rows := b.visibleRowCount(m)
 	b.top = max(0, min(max(b.top, b.at-rows+1), b.at))
-	out := []string{m.theme.Faint.Render(fit("  KIND        AGE   TASK                      WHAT", width))}
+	out := []string{m.theme.Faint.Render(fitWidth("  KIND        AGE   TASK                      WHAT", width))}
 	for i := b.top; i < len(items) && i < b.top+rows; i++ {
 		it := &items[i]
 		kind := string(it.Kind)
@@ -158,10 +158,10 @@ func (b *inbox) draw(m *model, width, height int) []string {
 		out = append(out, m.inboxRow(it, kind, width, i == b.at))
 	}
 	if folded != "" && b.top+rows >= len(items) {
-		out = append(out, m.theme.Faint.Render(clip(folded, width)))
+		out = append(out, m.theme.Faint.Render(clipLine(folded, width)))
 	}
-	more := b.more(m, &items[b.at], width, max(inboxText(height), height-len(out)-1)) // where few items are listed there is room
-	for len(out) < height-max(inboxText(height), len(more)) {
+	more := b.renderItem(m, &items[b.at], width, max(inboxTextHeight(height), height-len(out)-1)) // where few items are listed there is room
+	for len(out) < height-max(inboxTextHeight(height), len(more)) {
 		out = append(out, "")
 	}
 	return append(out, more...)
@@ -185,9 +185,9 @@ func (m *model) inboxRow(it *engine.Item, word string, width int, selected bool)
 	wear := func(p piece, w int) string {
 		s := p.style
 		if selected {
-			s = s.Over(m.theme.Selected)
+			s = s.WithBackground(m.theme.Selected)
 		}
-		return s.Render(fit(p.text, max(0, w)))
+		return s.Render(fitWidth(p.text, max(0, w)))
 	}
 	name := it.Project + "/" + it.Branch
 	switch {
@@ -200,15 +200,15 @@ func (m *model) inboxRow(it *engine.Item, word string, width int, selected bool)
 	if width < 50 {
 		return wear(kind, min(13, width)) + wear(piece{" " + name, m.theme.Text}, width-13)
 	}
-	return wear(kind, 13) + wear(piece{" " + age(m.now, it.Since), m.theme.Faint}, 6) +
+	return wear(kind, 13) + wear(piece{" " + formatAge(m.now, it.Since), m.theme.Faint}, 6) +
 		wear(piece{" " + name, m.theme.Text}, 26) + wear(piece{" " + it.Text, m.theme.Faint}, width-45)
 }
 
-// more says what the item under the cursor is about.
-func (b *inbox) more(m *model, it *engine.Item, width, height int) []string {
+// renderItem says what the item under the cursor is about.
+func (b *inbox) renderItem(m *model, it *engine.Item, width, height int) []string {
 	out := []string{m.theme.Border.Render(strings.Repeat("─", width))}
 	if it.Summary != "" {
-		out = append(out, m.say1(m.theme.Strong, it.Summary, width)...)
+		out = append(out, m.styledLine(m.theme.Strong, it.Summary, width)...)
 	}
 	text := it.Text
 	if it.Frees > 0 {
@@ -217,7 +217,7 @@ func (b *inbox) more(m *model, it *engine.Item, width, height int) []string {
 	const help = 1 // line
 	out = append(out, m.reasonLines(it.Reasons, text, width, height-len(out)-help)...)
 	if it.Do != "" {
-		out = append(out, m.say1(m.theme.Faint, it.Do, width)...)
+		out = append(out, m.styledLine(m.theme.Faint, it.Do, width)...)
 	}
 	return out
 }
@@ -228,12 +228,12 @@ func (b *inbox) more(m *model, it *engine.Item, width, height int) []string {
 func (m *model) reasonLines(list []engine.WaitReason, text string, width, height int) []string {
 	var out []string
 	if len(list) == 0 || strings.Contains(text, list[0].Text) {
-		out = m.sayAll(m.theme.Text, text, width)
+		out = m.styledLines(m.theme.Text, text, width)
 	} else {
-		out = m.say1(m.theme.Text, text, width)
+		out = m.styledLine(m.theme.Text, text, width)
 		for _, r := range list {
-			out = append(out, m.say1(m.theme.Faint, plainLine(r.Heading()), width)...)
-			lines := m.theme.Markdown(r.Text, width)
+			out = append(out, m.styledLine(m.theme.Faint, plainLine(r.Heading()), width)...)
+			lines := m.theme.RenderMarkdown(r.Text, width)
 			if r.Kind == engine.BecauseOfMessage {
 				lines = lines[max(0, len(lines)-max(0, height-len(out))):]
 			}

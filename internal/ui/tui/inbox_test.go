@@ -14,13 +14,13 @@ import (
 )
 
 // without is a change by which a task goes away, and others move up.
-func without(r *rig, id task.ID) changeMsg {
+func without(r *env, id task.ID) changeMsg {
 	return changeMsg{overview.Change{Row: r.m.state.Row + 1, At: noon, Projects: r.m.state.Projects, Gone: []task.ID{id}}}
 }
 
 func TestADialogOfTheInboxStaysWithItsTask(t *testing.T) {
 	t.Run("a confirmation", func(t *testing.T) {
-		r := newRig(t, 80, 24)
+		r := newEnv(t, 80, 24)
 		r.press("i", "home", "x")
 		r.shows("Cancel site/mail?")
 		r.tell(without(r, "id-login"))
@@ -29,7 +29,7 @@ func TestADialogOfTheInboxStaysWithItsTask(t *testing.T) {
 		r.heard("request id-mail cancel human")
 	})
 	t.Run("an answer", func(t *testing.T) {
-		r := newRig(t, 80, 24)
+		r := newEnv(t, 80, 24)
 		r.press("i", "home", "j", "j", "enter")
 		r.shows("Your answer to colours")
 		r.write("blue")
@@ -40,7 +40,7 @@ func TestADialogOfTheInboxStaysWithItsTask(t *testing.T) {
 }
 
 func TestTheInboxActsOnWhatItMarks(t *testing.T) {
-	r := newRig(t, 80, 24)
+	r := newEnv(t, 80, 24)
 	r.press("i", "home", "j", "v")
 	rows := slices.Clone(r.m.state.Tasks[5:7]) // those above it
 	for i := range rows {
@@ -50,8 +50,8 @@ func TestTheInboxActsOnWhatItMarks(t *testing.T) {
 	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: r.m.state.Projects, Tasks: rows}})
 	r.press("esc")
 	r.shows("▸ crashed")
-	if marked := r.m.inbox.items(r.m)[r.m.inbox.at].Task; marked != "id-index" || r.m.selected().ID != marked {
-		t.Errorf("marked is %s, keys act on %s", marked, r.m.selected().ID)
+	if marked := r.m.inbox.listedItems(r.m)[r.m.inbox.at].Task; marked != "id-index" || r.m.selectedRow().ID != marked {
+		t.Errorf("marked is %s, keys act on %s", marked, r.m.selectedRow().ID)
 	}
 }
 
@@ -60,16 +60,16 @@ func TestOnlyItsOwnKeysResumeEverything(t *testing.T) {
 		"enter": {"resume all"}, "w": {"resume all"}, "P": {"resume all"},
 		"y": nil, "x": nil, "d": nil, "v": nil, "m": nil, "r": nil, "e": nil, "a": nil, "p": nil, "u": nil,
 	} {
-		r := newRig(t, 80, 24)
+		r := newEnv(t, 80, 24)
 		r.tell(changeMsg{overview.Change{Row: 101, At: noon, Paused: true, Projects: r.m.state.Projects}})
 		r.press("i", "home")
-		for range r.m.inbox.items(r.m) {
-			if r.m.selected() == nil {
+		for range r.m.inbox.listedItems(r.m) {
+			if r.m.selectedRow() == nil {
 				break
 			}
 			r.press("j")
 		}
-		if r.m.selected() != nil {
+		if r.m.selectedRow() != nil {
 			t.Fatal("what is paused is not in the inbox")
 		}
 		r.api.take()
@@ -85,14 +85,14 @@ func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
 		engine.RequestChanges: "request id-login request-changes Run git rebase main. human",
 		engine.VerbMerge:      "request id-login merge human",
 	} {
-		r := newRig(t, 80, 24)
+		r := newEnv(t, 80, 24)
 		login := r.m.state.Tasks[slices.IndexFunc(r.m.state.Tasks, func(row overview.Row) bool { return row.ID == "id-login" })]
 		login.Wants, login.Text, login.Verb, login.Note = engine.ItemAttention, "merge failed", verb, "Run git rebase main."
 		login.Seq++
 		r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{login}}})
 		r.press("i")
 		for range 10 {
-			if r.m.selected() != nil && r.m.selected().ID == "id-login" {
+			if r.m.selectedRow() != nil && r.m.selectedRow().ID == "id-login" {
 				break
 			}
 			r.press("j")
@@ -107,7 +107,7 @@ func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
 }
 
 // longBacklog is a change to a state of nine things that wait for a person, and 300 that were not started.
-func longBacklog(r *rig) changeMsg {
+func longBacklog(r *env) changeMsg {
 	kinds := []engine.ItemKind{engine.ItemReview, engine.ItemStuck, engine.ItemQuestion}
 	c := overview.Change{Row: r.m.state.Row + 1, At: noon, Projects: r.m.state.Projects}
 	for i := range r.m.state.Tasks {
@@ -124,7 +124,7 @@ func longBacklog(r *rig) changeMsg {
 }
 
 func TestTheBacklogDoesNotWait(t *testing.T) {
-	r := newRig(t, 100, 30)
+	r := newEnv(t, 100, 30)
 	r.tell(longBacklog(r))
 	r.shows("9 for you")
 	if title := r.m.windowTitle(); title != "orange (9)" {
@@ -133,11 +133,11 @@ func TestTheBacklogDoesNotWait(t *testing.T) {
 	r.press("i")
 	r.shows("9 for you")
 	r.shows("300 in the backlog: b shows them")
-	if n := len(r.m.inbox.items(r.m)); n != 9 {
+	if n := len(r.m.inbox.listedItems(r.m)); n != 9 {
 		t.Errorf("%d items are listed", n)
 	}
 	r.press("b")
-	if n := len(r.m.inbox.items(r.m)); n != 309 {
+	if n := len(r.m.inbox.listedItems(r.m)); n != 309 {
 		t.Errorf("with the backlog %d items are listed", n)
 	}
 	r.press("b", "g")
@@ -147,31 +147,31 @@ func TestTheBacklogDoesNotWait(t *testing.T) {
 	r.shows("only question")
 	r.press("f", "f", "f")
 	r.shows("only start")
-	if n := len(r.m.inbox.items(r.m)); n != 300 {
+	if n := len(r.m.inbox.listedItems(r.m)); n != 300 {
 		t.Errorf("%d items of kind start", n)
 	}
 	r.press("f")
-	if n := len(r.m.inbox.items(r.m)); n != 9 {
+	if n := len(r.m.inbox.listedItems(r.m)); n != 9 {
 		t.Errorf("after the last kind %d items are listed", n)
 	}
 }
 
 func TestTheBacklogRingsNoBell(t *testing.T) {
-	r := newRig(t, 80, 24)
+	r := newEnv(t, 80, 24)
 	r.m.Bell = true
-	r.m.ring()
+	r.m.ringBell()
 	r.m.state.Tasks = append(r.m.state.Tasks, overview.Row{ID: "id-new", Wants: engine.ItemStart})
-	if r.m.ring() != nil {
+	if r.m.ringBell() != nil {
 		t.Error("a task of the backlog rings the bell")
 	}
 	r.m.state.Tasks = append(r.m.state.Tasks, overview.Row{ID: "id-more", Wants: engine.ItemStuck})
-	if r.m.ring() == nil {
+	if r.m.ringBell() == nil {
 		t.Error("a task that waits rings no bell")
 	}
 }
 
 func TestTheInboxSaysWhyATaskWaits(t *testing.T) {
-	r := newRig(t, 80, 24)
+	r := newEnv(t, 80, 24)
 	row := r.m.state.Tasks[0]
 	row.Seq++
 	row.Wants, row.Text = engine.ItemStuck, "the work needs help: The database is gone: - no host"
@@ -186,7 +186,7 @@ func TestTheInboxSaysWhyATaskWaits(t *testing.T) {
 // An agent that asked in prose is answered from the inbox: its question is there, and in the
 // dialog, with the end of it in sight.
 func TestAnIdleAgentIsAnswered(t *testing.T) {
-	r := newRig(t, 80, 24)
+	r := newEnv(t, 80, 24)
 	row := r.m.state.Tasks[1]
 	row.Seq++
 	row.Wants, row.Verb, row.Answers, row.Text = engine.ItemIdle, engine.VerbAnswer, true, "the worker asks something, and waits for an answer"

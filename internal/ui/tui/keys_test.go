@@ -59,7 +59,7 @@ func TestKeysAskForWhatTheySay(t *testing.T) {
 		"the states of a task without a move": {on: "push", keys: []string{"u", "2", "9", "esc"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, 100, 30)
+			r := newEnv(t, 100, 30)
 			r.on(tt.on)
 			if strings.HasPrefix(name, "a in the inbox") {
 				r.api.view.Task.Asked = &task.Asked{To: "reviewing"}
@@ -79,7 +79,7 @@ func TestKeysAskForWhatTheySay(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	t.Run("of a key are said", func(t *testing.T) {
-		r := newRig(t, 100, 30)
+		r := newEnv(t, 100, 30)
 		r.on("login")
 		r.api.no = errNo
 		r.press("m")
@@ -88,7 +88,7 @@ func TestRefusals(t *testing.T) {
 		r.hides("a gate is not met")
 	})
 	t.Run("of words lose no words", func(t *testing.T) {
-		r := newRig(t, 100, 30)
+		r := newEnv(t, 100, 30)
 		r.on("login")
 		r.api.no = errNo
 		r.press("r")
@@ -102,7 +102,7 @@ func TestRefusals(t *testing.T) {
 		r.hides("rounder corners")
 	})
 	t.Run("of a form lose nothing", func(t *testing.T) {
-		r := newRig(t, 100, 30)
+		r := newEnv(t, 100, 30)
 		r.api.no = errors.New(`branch "a b" is no name of a branch: use letters`)
 		r.press("c")
 		r.write("what it is about")
@@ -119,7 +119,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestTheFormAsksForEverything(t *testing.T) {
-	r := newRig(t, 100, 30, func(o *Options) {
+	r := newEnv(t, 100, 30, func(o *Options) {
 		o.Harness = func(s string) (string, error) {
 			if s == "script:none" {
 				return "", errors.New("there is no script none")
@@ -158,7 +158,7 @@ func TestTheFormAsksForEverything(t *testing.T) {
 }
 
 func TestASecondRequestOfATaskWaits(t *testing.T) {
-	r := newRig(t, 100, 30)
+	r := newEnv(t, 100, 30)
 	r.on("login")
 	_, slow := r.m.Update(tea.KeyPressMsg{Code: 'm', Text: "m"})
 	r.press("m")
@@ -181,10 +181,10 @@ func TestASecondRequestOfATaskWaits(t *testing.T) {
 }
 
 func TestWhatBecameOfARequestIsSaid(t *testing.T) {
-	r := newRig(t, 100, 30)
+	r := newEnv(t, 100, 30)
 	r.on("login")
 	r.press("m")
-	s := shopState()
+	s := sampleState()
 	done := s.Tasks[0]
 	done.Status, done.Seq = "done", 9
 	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: s.Projects, Tasks: []overview.Row{done}}})
@@ -199,7 +199,7 @@ func TestWhatBecameOfARequestIsSaid(t *testing.T) {
 }
 
 func TestTheList(t *testing.T) {
-	r := newRig(t, 100, 40)
+	r := newEnv(t, 100, 40)
 	order := func() string {
 		var out []string
 		for _, l := range r.m.lines {
@@ -245,11 +245,11 @@ func TestTheList(t *testing.T) {
 	want("one project", "login search colours build/clean index later push")
 	r.press("A")
 	r.press("end")
-	if got := r.m.selected().Branch; got != "push" {
+	if got := r.m.selectedRow().Branch; got != "push" {
 		t.Errorf("at the end is %s", got)
 	}
 	r.press("home", "j", "j", "k", "down", "up", "pgdown", "pgup")
-	if got := r.m.selected().Branch; got != "login" {
+	if got := r.m.selectedRow().Branch; got != "login" {
 		t.Errorf("after all that: %s", got)
 	}
 	r.press("q")
@@ -259,19 +259,19 @@ func TestTheList(t *testing.T) {
 }
 
 func TestTheCursorStaysOnItsTask(t *testing.T) {
-	r := newRig(t, 100, 40)
+	r := newEnv(t, 100, 40)
 	r.on("colours")
-	s := shopState()
+	s := sampleState()
 	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: s.Projects, Gone: []task.ID{"id-login"}}})
-	if got := r.m.selected().Branch; got != "colours" {
+	if got := r.m.selectedRow().Branch; got != "colours" {
 		t.Errorf("it is on %s", got)
 	}
 	r.tell(changeMsg{overview.Change{Row: 102, At: noon, Projects: s.Projects, Gone: []task.ID{"id-colours"}}})
-	if got := r.m.selected().Branch; got != "build/clean" {
+	if got := r.m.selectedRow().Branch; got != "build/clean" {
 		t.Errorf("behind one that is gone comes %s", got)
 	}
 	r.tell(stateMsg{overview.State{Projects: s.Projects}})
-	if r.m.selected() != nil {
+	if r.m.selectedRow() != nil {
 		t.Error("there is nothing to be on")
 	}
 	r.press("m", "v", "j", "enter", "x", "i", "enter", "e")
@@ -279,7 +279,7 @@ func TestTheCursorStaysOnItsTask(t *testing.T) {
 }
 
 func TestTheDetailPane(t *testing.T) {
-	r := newRig(t, 100, 40)
+	r := newEnv(t, 100, 40)
 	r.on("search")
 	r.press("k", "j")
 	got := strings.Join(r.api.take(), ", ")
@@ -300,7 +300,7 @@ func TestTheDetailPane(t *testing.T) {
 	r.press("2")
 	r.shows("APPROACH: a form")
 	r.api.take()
-	s := shopState()
+	s := sampleState()
 	s.Tasks[1].Seq++
 	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: s.Projects, Tasks: []overview.Row{s.Tasks[1]}}})
 	if got := strings.Join(r.api.take(), ", "); got != "task id-search" {
@@ -321,7 +321,7 @@ func TestTheDetailPane(t *testing.T) {
 }
 
 func TestALongTextIsScrolledAndCut(t *testing.T) {
-	r := newRig(t, 80, 24)
+	r := newEnv(t, 80, 24)
 	r.api.view = wire.TaskShown{Body: strings.Repeat("a line of the text\n\n", 1<<18)}
 	r.press("v")
 	r.press("end")
@@ -338,13 +338,13 @@ func TestALongTextIsScrolledAndCut(t *testing.T) {
 }
 
 func TestTheMouse(t *testing.T) {
-	r := newRig(t, 100, 30)
+	r := newEnv(t, 100, 30)
 	r.tell(tea.MouseClickMsg{X: 5, Y: r.m.layout.list.y + 2, Button: tea.MouseLeft})
-	if got := r.m.selected().Branch; got != "colours" {
+	if got := r.m.selectedRow().Branch; got != "colours" {
 		t.Errorf("a click selects %s", got)
 	}
 	r.tell(tea.MouseWheelMsg{X: 5, Y: r.m.layout.list.y, Button: tea.MouseWheelDown})
-	if got := r.m.selected().Branch; got != "build/clean" {
+	if got := r.m.selectedRow().Branch; got != "build/clean" {
 		t.Errorf("the wheel leads to %s", got)
 	}
 	r.tell(tea.MouseWheelMsg{X: 5, Y: r.m.layout.list.y, Button: tea.MouseWheelUp})
@@ -359,7 +359,7 @@ func TestTheMouse(t *testing.T) {
 	}
 	r.press("i")
 	r.tell(tea.MouseClickMsg{X: 5, Y: r.m.layout.list.y + 1, Button: tea.MouseLeft})
-	if got := r.m.selected().Branch; got != "mail" {
+	if got := r.m.selectedRow().Branch; got != "mail" {
 		t.Errorf("a click in the inbox selects %s", got)
 	}
 	r.tell(tea.MouseWheelMsg{X: 5, Y: 5, Button: tea.MouseWheelDown})
@@ -369,7 +369,7 @@ func TestTheMouse(t *testing.T) {
 
 func TestAttaching(t *testing.T) {
 	t.Run("and coming back", func(t *testing.T) {
-		r := newRig(t, 100, 30, func(o *Options) { o.Environ = []string{"TMUX=x", "A=b"} })
+		r := newEnv(t, 100, 30, func(o *Options) { o.Environ = []string{"TMUX=x", "A=b"} })
 		r.on("search")
 		r.press("enter")
 		if len(r.said) != 1 || fmt.Sprintf("%T", r.said[0]) != "tea.execMsg" {
@@ -377,7 +377,7 @@ func TestAttaching(t *testing.T) {
 		}
 	})
 	t.Run("and leaving", func(t *testing.T) {
-		r := newRig(t, 100, 30, func(o *Options) { o.Once = true })
+		r := newEnv(t, 100, 30, func(o *Options) { o.Once = true })
 		r.on("search")
 		r.press("enter")
 		if !r.quit || strings.Join(r.m.then, " ") != "tmux attach" {
@@ -385,7 +385,7 @@ func TestAttaching(t *testing.T) {
 		}
 	})
 	t.Run("to nothing", func(t *testing.T) {
-		r := newRig(t, 100, 30)
+		r := newEnv(t, 100, 30)
 		r.api.argv = nil
 		r.on("search")
 		r.press("enter")
@@ -397,7 +397,7 @@ func TestAttaching(t *testing.T) {
 }
 
 func TestCopying(t *testing.T) {
-	r := newRig(t, 100, 30)
+	r := newEnv(t, 100, 30)
 	r.on("login")
 	r.press("y")
 	r.press("p")
@@ -407,13 +407,13 @@ func TestCopying(t *testing.T) {
 }
 
 func TestTheConnection(t *testing.T) {
-	r := newRig(t, 100, 30)
+	r := newEnv(t, 100, 30)
 	r.shows("live")
 	r.tell(linkMsg{errNo})
 	r.shows("connection lost, trying again", "login")
 	r.tell(linkMsg{})
 	r.shows("live")
-	s := shopState()
+	s := sampleState()
 	s.Paused = true
 	r.tell(stateMsg{s})
 	r.shows("paused")
@@ -422,11 +422,11 @@ func TestTheConnection(t *testing.T) {
 }
 
 func TestTheBell(t *testing.T) {
-	r := newRig(t, 100, 30, func(o *Options) { o.Bell = true })
+	r := newEnv(t, 100, 30, func(o *Options) { o.Bell = true })
 	if len(r.said) != 0 {
 		t.Errorf("it rings at the beginning: %v", r.said)
 	}
-	s := shopState()
+	s := sampleState()
 	s.Tasks[1].Wants, s.Tasks[1].Verb, s.Tasks[1].Seq = "input", engine.VerbAttach, 9
 	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: s.Projects, Tasks: []overview.Row{s.Tasks[1]}}})
 	r.tell(changeMsg{overview.Change{Row: 102, At: noon, Projects: s.Projects, Tasks: []overview.Row{s.Tasks[1]}}})
@@ -438,8 +438,8 @@ func TestTheBell(t *testing.T) {
 func TestEveryKeyIsInTheHelpAndMeansOneThing(t *testing.T) {
 	for _, p := range []page{pageList, pageInbox, pageText, pageHelp} {
 		seen := map[string]string{}
-		for _, a := range actions() {
-			if !a.on(p) {
+		for _, a := range allActions() {
+			if !a.isOnPage(p) {
 				continue
 			}
 			for _, k := range a.keys {
@@ -457,7 +457,7 @@ func TestEveryKeyIsInTheHelpAndMeansOneThing(t *testing.T) {
 
 func TestNothingPanicsAtAnySize(t *testing.T) {
 	keys := []string{"j", "g", "g", "i", "j", "i", "c", "x", "esc", "r", "w", "o", "esc", "x", "n", "?", "j", "esc", "v", "j", "esc", "tab", "j", "tab", "4", "5", "6", "/", "z", "esc", "end", "u", "j", "esc", "z", "z", "+", "-"}
-	r := newRig(t, 1, 1)
+	r := newEnv(t, 1, 1)
 	for _, w := range []int{0, 1, 3, 8, 20, 40, 80, 130, 250} {
 		for _, h := range []int{0, 1, 2, 3, 4, 6, 10, 16, 24} {
 			r.tell(tea.WindowSizeMsg{Width: w, Height: h})
@@ -473,7 +473,7 @@ func TestNothingPanicsAtAnySize(t *testing.T) {
 }
 
 func TestAScreenIsWatchedWhileItIsSeen(t *testing.T) {
-	r := newRig(t, 100, 40)
+	r := newEnv(t, 100, 40)
 	r.on("search")
 	r.press("4")
 	r.api.take()
@@ -495,9 +495,9 @@ func TestAScreenIsWatchedWhileItIsSeen(t *testing.T) {
 	if got := strings.Join(r.api.take(), ", "); got != "watch id-colours" {
 		t.Errorf("the next task asked %q", got)
 	}
-	r.tell(watchedMsg{r.m.detail.era, errNo})
+	r.tell(watchedMsg{r.m.detail.generation, errNo})
 	r.shows("a gate is not met")
-	r.tell(stateMsg{shopState()}) // the server is back
+	r.tell(stateMsg{sampleState()}) // the server is back
 	if got := strings.Join(r.api.take(), ", "); got != "watch id-colours" {
 		t.Errorf("after a failure asked %q", got)
 	}

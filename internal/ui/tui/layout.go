@@ -3,7 +3,7 @@ package tui
 // area is a part of the screen.
 type area struct{ x, y, width, height int }
 
-func (a area) holds(x, y int) bool {
+func (a area) containsPoint(x, y int) bool {
 	return x >= a.x && x < a.x+a.width && y >= a.y && y < a.y+a.height
 }
 
@@ -28,8 +28,8 @@ const (
 	shortest    = 8   // that a list becomes for want of tasks
 )
 
-// plan divides the screen.
-func (m *model) plan() layout {
+// planLayout divides the screen.
+func (m *model) planLayout() layout {
 	w, h := max(0, m.width), max(0, m.height)
 	var l layout
 	row := func(y int) area { return area{0, y, w, 1} }
@@ -52,13 +52,13 @@ func (m *model) plan() layout {
 		return l
 	case m.hidden && !m.focused:
 	case w >= wideEnough:
-		left := w * m.share() / 100
+		left := w * m.listShare() / 100
 		l.beside = true
 		l.tabs = area{left + 2, top, w - left - 2, 1}
 		l.detail = area{left + 2, top + 1, w - left - 2, body.height - 1}
 		body.width = left
 	case h >= tallEnough:
-		up := max(4, min(body.height*m.share()/100, max(shortest, len(m.lines)+2))) // no more than there is to see
+		up := max(4, min(body.height*m.listShare()/100, max(shortest, len(m.lines)+2))) // no more than there is to see
 		l.tabs = area{0, top + up, w, 1}
 		l.detail = area{0, top + up + 1, w, body.height - up - 1}
 		body.height = up
@@ -74,8 +74,8 @@ func (m *model) plan() layout {
 	return l
 }
 
-// share is how much the list has of the room, in percent.
-func (m *model) share() int {
+// listShare is how much the list has of the room, in percent.
+func (m *model) listShare() int {
 	if m.focused {
 		return max(20, m.split-15)
 	}

@@ -32,7 +32,7 @@ func TestADashboardThatIsToldToLeaveLeaves(t *testing.T) {
 	out := &beginning{drawn: make(chan struct{})}
 	left := make(chan error, 1)
 	go func() {
-		_, err := Run(ctx, Options{API: &fake{state: shopState()}, In: in, Out: out, Environ: []string{"TERM=xterm"}})
+		_, err := Run(ctx, Options{API: &fake{state: sampleState()}, In: in, Out: out, Environ: []string{"TERM=xterm"}})
 		left <- err
 	}()
 	await(t, "the screen", out.drawn)
@@ -53,7 +53,7 @@ func TestWhoLeavesHasStillAsked(t *testing.T) {
 		"it is refused":        {no: errNo, want: "a gate is not met: write ## Plan"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, 80, 24)
+			r := newEnv(t, 80, 24)
 			r.api.no = tt.no
 			r.on("login")
 			_, cmd := r.m.Update(tea.KeyPressMsg{Code: 'm', Text: "m"})
@@ -61,17 +61,17 @@ func TestWhoLeavesHasStillAsked(t *testing.T) {
 				r.m.under["id-login"]()
 			}
 			r.press("q")
-			if got := r.m.finish(t.Context()); got != tt.want {
+			if got := r.m.awaitRequests(t.Context()); got != tt.want {
 				t.Errorf("it says %q, want %q", got, tt.want)
 			}
 			runAll(cmd) // nothing is asked twice
 			r.heard("request id-login merge human")
 		})
 	}
-	r := newRig(t, 80, 24)
+	r := newEnv(t, 80, 24)
 	r.on("login")
 	r.press("m")
-	if got := r.m.finish(t.Context()); got != "" || len(r.m.under) > 0 {
+	if got := r.m.awaitRequests(t.Context()); got != "" || len(r.m.under) > 0 {
 		t.Errorf("what has its answer is waited for: %q", got)
 	}
 }
@@ -91,11 +91,11 @@ func TestAServerThatDoesNotAnswerHoldsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		m := newModel(ctx, Options{API: &fake{}})
-		m.ask("id", "the merge", func(ctx context.Context) (string, error) {
+		m.sendRequest("id", "the merge", func(ctx context.Context) (string, error) {
 			<-ctx.Done()
 			return "", ctx.Err()
 		})
-		if got := m.finishSoon(); !strings.Contains(got, "a request had no answer yet") {
+		if got := m.awaitRequestsBriefly(); !strings.Contains(got, "a request had no answer yet") {
 			t.Errorf("it says %q", got)
 		}
 		cancel()
@@ -107,7 +107,7 @@ func TestARequestRightBeforeTheEndIsMade(t *testing.T) {
 	in, keys := io.Pipe()
 	defer keys.Close()
 	known := make(chan struct{})
-	api := &fake{state: shopState(), feed: func(ctx context.Context, _ client.Live) error {
+	api := &fake{state: sampleState(), feed: func(ctx context.Context, _ client.Live) error {
 		close(known) // the state was handed over
 		<-ctx.Done()
 		return ctx.Err()

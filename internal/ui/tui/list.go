@@ -15,12 +15,12 @@ type line struct {
 	count int
 }
 
-// choose finds out which tasks are shown, and keeps the cursor on its task.
-func (m *model) choose() {
+// chooseLines finds out which tasks are shown, and keeps the cursor on its task.
+func (m *model) chooseLines() {
 	if m.page == pageInbox {
-		m.inbox.keep(m)
+		m.inbox.keepCursor(m)
 	}
-	groups := overview.Choose(m.state.Tasks, m.choice)
+	groups := overview.ChooseRows(m.state.Tasks, m.choice)
 	m.lines = m.lines[:0]
 	for g := range groups {
 		group := &groups[g]
@@ -34,17 +34,17 @@ func (m *model) choose() {
 	for i := range m.lines {
 		if r := m.lines[i].row; r != nil && r.ID == m.chosen {
 			m.cursor = i
-			m.arrange()
+			m.keepCursorVisible()
 			return
 		}
 	}
 	m.moveTo(m.cursor) // its task is not shown any more: the one that took its place
 }
 
-// selected is the task under the cursor, nil if there is none.
-func (m *model) selected() *overview.Row {
+// selectedRow is the task under the cursor, nil if there is none.
+func (m *model) selectedRow() *overview.Row {
 	if m.page == pageInbox {
-		return m.inbox.selected(m)
+		return m.inbox.selectedRow(m)
 	}
 	if m.cursor < 0 || m.cursor >= len(m.lines) {
 		return nil
@@ -65,11 +65,11 @@ func (m *model) moveTo(at int) {
 	if m.cursor < len(m.lines) && m.lines[m.cursor].row != nil {
 		m.chosen = m.lines[m.cursor].row.ID
 	}
-	m.arrange()
+	m.keepCursorVisible()
 }
 
-// step moves the cursor by so many tasks.
-func (m *model) step(by int) tea.Cmd {
+// moveCursor moves the cursor by so many tasks.
+func (m *model) moveCursor(by int) tea.Cmd {
 	at, dir := m.cursor, 1
 	if by < 0 {
 		dir, by = -1, -by
@@ -81,12 +81,12 @@ func (m *model) step(by int) tea.Cmd {
 		}
 	}
 	m.moveTo(at)
-	return m.follow(false)
+	return m.followCursor(false)
 }
 
-// arrange keeps the cursor in sight.
-func (m *model) arrange() {
-	m.layout = m.plan()
+// keepCursorVisible keeps the cursor in sight.
+func (m *model) keepCursorVisible() {
+	m.layout = m.planLayout()
 	height := m.layout.list.height
 	if m.cursor < m.top {
 		m.top = m.cursor
@@ -100,44 +100,44 @@ func (m *model) arrange() {
 	m.top = max(0, min(m.top, len(m.lines)-height))
 }
 
-// sift shows other tasks, or the same ones otherwise.
-func (m *model) sift(change func(*overview.Choice)) tea.Cmd {
+// applyFilter shows other tasks, or the same ones otherwise.
+func (m *model) applyFilter(change func(*overview.Choice)) tea.Cmd {
 	change(&m.choice)
-	m.choose()
-	m.measure()
-	return m.follow(false)
+	m.chooseLines()
+	m.measureColumns()
+	return m.followCursor(false)
 }
 
-// next is the value behind another one, around the corner.
-func next[T comparable](list []T, now T) T {
+// nextValue is the value behind another one, around the corner.
+func nextValue[T comparable](list []T, now T) T {
 	return list[(slices.Index(list, now)+1)%len(list)]
 }
 
-// find edits what is searched for.
-func (m *model) find(k tea.KeyPressMsg) tea.Cmd {
+// editSearch edits what is searched for.
+func (m *model) editSearch(k tea.KeyPressMsg) tea.Cmd {
 	switch k.String() {
 	case "enter":
 		m.finding = nil
 	case "esc":
 		m.finding = nil
-		return m.sift(func(c *overview.Choice) { c.Search = "" })
+		return m.applyFilter(func(c *overview.Choice) { c.Search = "" })
 	case "up":
-		return m.step(-1)
+		return m.moveCursor(-1)
 	case "down":
-		return m.step(1)
+		return m.moveCursor(1)
 	default:
-		m.finding.key(k)
-		return m.search()
+		m.finding.editKey(k)
+		return m.applySearch()
 	}
 	return nil
 }
 
-func (m *model) search() tea.Cmd {
-	return m.sift(func(c *overview.Choice) { c.Search = m.finding.value() })
+func (m *model) applySearch() tea.Cmd {
+	return m.applyFilter(func(c *overview.Choice) { c.Search = m.finding.value() })
 }
 
-// turnProject shows one project alone, or all.
-func (m *model) turnProject(r *overview.Row) tea.Cmd {
+// toggleProject shows one project alone, or all.
+func (m *model) toggleProject(r *overview.Row) tea.Cmd {
 	only := m.home
 	if only == "" && r != nil {
 		only = r.Project
@@ -145,5 +145,5 @@ func (m *model) turnProject(r *overview.Row) tea.Cmd {
 	if m.choice.Project != "" {
 		only = ""
 	}
-	return m.sift(func(c *overview.Choice) { c.Project = only })
+	return m.applyFilter(func(c *overview.Choice) { c.Project = only })
 }

@@ -36,28 +36,28 @@ func (f *feed) run(ctx context.Context) {
 		state, err := f.api.State(ctx, client.Seen{All: true})
 		if err == nil {
 			f.send(stateMsg{state})
-			err = f.follow(ctx, state.Row)
+			err = f.followStream(ctx, state.Row)
 		}
 		if ctx.Err() == nil && err != nil {
 			f.send(linkMsg{err})
 		}
-		quiet(ctx, retryState)
+		waitFor(ctx, retryState)
 	}
 }
 
-// follow reads the stream until ctx ends. What comes while the program is busy is merged,
+// followStream reads the stream until ctx ends. What comes while the program is busy is merged,
 // so that neither waits for the other.
-func (f *feed) follow(ctx context.Context, after int64) error {
+func (f *feed) followStream(ctx context.Context, after int64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	q := newQueue()
 	var pumping sync.WaitGroup
-	pumping.Go(func() { q.pump(ctx, f.apart, f.send) })
+	pumping.Go(func() { q.sendChanges(ctx, f.apart, f.send) })
 	defer pumping.Wait()
 	defer cancel()
 	again := false
 	return f.api.Follow(ctx, client.Live{
 		Seen: client.Seen{All: true}, After: after,
-		Change: func(c overview.Change) error { q.add(c); return nil },
+		Change: func(c overview.Change) error { q.mergeChange(c); return nil },
 		Lost:   func(err error) { again = true; f.send(linkMsg{err}) },
 		Opened: func() error {
 			if again { // what is in no journal may have changed meanwhile
@@ -74,9 +74,9 @@ func (f *feed) follow(ctx context.Context, after int64) error {
 // wokenMsg says how it went to start a server.
 type wokenMsg struct{ err error }
 
-// wake asks for something small where there is no server: whoever asks starts one, and
+// wakeServer asks for something small where there is no server: whoever asks starts one, and
 // whoever only follows does not. The key by which a person leaves asks for nothing.
-func (m *model) wake(key string) tea.Cmd {
+func (m *model) wakeServer(key string) tea.Cmd {
 	leaves := key == "q" && m.page == pageList && m.dialog == nil && m.finding == nil
 	if !client.Absent(m.lost) || m.waking || leaves {
 		return nil
@@ -89,11 +89,11 @@ func (m *model) wake(key string) tea.Cmd {
 	}
 }
 
-// woken takes in how it went. That the stream is open again is told by the stream.
-func (m *model) woken(msg wokenMsg) {
+// finishWaking takes in how it went. That the stream is open again is told by the stream.
+func (m *model) finishWaking(msg wokenMsg) {
 	m.waking = false
 	if msg.err != nil {
-		m.complain("%s", oneLine(msg.err))
+		m.showError("%s", oneLine(msg.err))
 		return
 	}
 	if client.Absent(m.lost) {
@@ -104,8 +104,8 @@ func (m *model) woken(msg wokenMsg) {
 // errWoken is why the stream is not open although there is a server.
 var errWoken = errors.New("it is taken up again")
 
-// quiet waits, or returns early if ctx ends.
-func quiet(ctx context.Context, d time.Duration) {
+// waitFor waits, or returns early if ctx ends.
+func waitFor(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -126,7 +126,7 @@ func newQueue() *queue {
 	return &queue{places: map[task.ID]int{}, filled: make(chan struct{}, 1)}
 }
 
-func (q *queue) add(c overview.Change) {
+func (q *queue) mergeChange(c overview.Change) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	all := &q.change
@@ -155,7 +155,7 @@ func (q *queue) add(c overview.Change) {
 	}
 }
 
-func (q *queue) take() overview.Change {
+func (q *queue) takeChange() overview.Change {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	c := q.change
@@ -164,17 +164,17 @@ func (q *queue) take() overview.Change {
 	return c
 }
 
-// pump hands changes over: the first at once, those that follow on its heels together.
-func (q *queue) pump(ctx context.Context, apart time.Duration, send func(tea.Msg)) {
+// sendChanges hands changes over: the first at once, those that follow on its heels together.
+func (q *queue) sendChanges(ctx context.Context, apart time.Duration, send func(tea.Msg)) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-q.filled:
 		}
-		if c := q.take(); c.Row > 0 || !c.At.IsZero() {
+		if c := q.takeChange(); c.Row > 0 || !c.At.IsZero() {
 			send(changeMsg{c})
 		}
-		quiet(ctx, apart)
+		waitFor(ctx, apart)
 	}
 }

@@ -27,22 +27,22 @@ import (
 func TestChangesAreMerged(t *testing.T) {
 	q := newQueue()
 	row := func(id task.ID, seq int) overview.Row { return overview.Row{ID: id, Seq: seq} }
-	q.add(overview.Change{Row: 1, Tasks: []overview.Row{row("a", 1), row("b", 1)}})
-	q.add(overview.Change{Row: 2, Tasks: []overview.Row{row("a", 2), row("c", 1)}})
-	q.add(overview.Change{Row: 3, Paused: true, Gone: []task.ID{"b", "d"}})
-	q.add(overview.Change{Row: 4, Paused: true, Tasks: []overview.Row{row("c", 2)}})
+	q.mergeChange(overview.Change{Row: 1, Tasks: []overview.Row{row("a", 1), row("b", 1)}})
+	q.mergeChange(overview.Change{Row: 2, Tasks: []overview.Row{row("a", 2), row("c", 1)}})
+	q.mergeChange(overview.Change{Row: 3, Paused: true, Gone: []task.ID{"b", "d"}})
+	q.mergeChange(overview.Change{Row: 4, Paused: true, Tasks: []overview.Row{row("c", 2)}})
 	want := overview.Change{Row: 4, Paused: true, Tasks: []overview.Row{row("a", 2), row("c", 2)}, Gone: []task.ID{"b", "d"}}
-	if d := cmp.Diff(want, q.take()); d != "" {
+	if d := cmp.Diff(want, q.takeChange()); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(overview.Change{}, q.take()); d != "" {
+	if d := cmp.Diff(overview.Change{}, q.takeChange()); d != "" {
 		t.Errorf("it is told twice: %s", d)
 	}
 }
 
 func TestTheFeedTakesUpWhatBroke(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		api := &fake{state: shopState()}
+		api := &fake{state: sampleState()}
 		broken := 0
 		api.feed = func(ctx context.Context, l client.Live) error {
 			if broken++; broken == 1 {
@@ -94,7 +94,7 @@ func TestAgesWakeTheScreenWhenTheyChange(t *testing.T) {
 			t.Errorf("%s: %s, want %s", age, got, want)
 		}
 	}
-	r := newRig(t, 100, 30)
+	r := newEnv(t, 100, 30)
 	var set []time.Duration
 	r.m.tick = func(d time.Duration, msg tea.Msg) tea.Cmd {
 		if _, ok := msg.(alarmMsg); ok {
@@ -104,7 +104,7 @@ func TestAgesWakeTheScreenWhenTheyChange(t *testing.T) {
 	}
 	r.m.alarm = time.Time{}
 	r.press("j", "k", "j")
-	if len(set) != 1 || set[0] != calm {
+	if len(set) != 1 || set[0] != ageInterval {
 		t.Errorf("alarms %v, want one", set)
 	}
 	r.tell(alarmMsg(r.m.alarms))
@@ -147,14 +147,14 @@ func open(t *testing.T, api *fake, watch func(tea.Msg)) *program {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := newModel(ctx, Options{API: api, Now: func() time.Time { return noon }})
 	prog := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(p.out), tea.WithWindowSize(120, 40),
-		tea.WithEnvironment([]string{"TERM=xterm-256color"}), tea.WithColorProfile(colorprofile.TrueColor), tea.WithoutSignals(), tea.WithFPS(frames),
+		tea.WithEnvironment([]string{"TERM=xterm-256color"}), tea.WithColorProfile(colorprofile.TrueColor), tea.WithoutSignals(), tea.WithFPS(framesPerSecond),
 		tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg { watch(msg); return msg }))
 	m.send, m.program = prog.Send, prog
 	var wg sync.WaitGroup
-	wg.Go(func() { (&feed{api: api, send: prog.Send, apart: time.Second / tales}).run(ctx) })
+	wg.Go(func() { (&feed{api: api, send: prog.Send, apart: time.Second / changesPerSecond}).run(ctx) })
 	wg.Go(func() {
 		_, err := prog.Run()
-		m.pace.end()
+		m.pace.stopTimer()
 		cancel()
 		p.done <- err
 	})
@@ -175,7 +175,7 @@ func await(t *testing.T, what string, c <-chan struct{}) {
 // crowd is a state of many tasks, some of them with agents.
 func crowd(tasks, agents int) overview.State {
 	s := overview.State{Row: 1, At: noon, Projects: []overview.Project{{Name: "shop", Pool: agents}}}
-	base := shopState().Tasks[1]
+	base := sampleState().Tasks[1]
 	for i := range tasks {
 		r := base
 		r.ID, r.Branch = task.ID(fmt.Sprintf("id-%d", i)), fmt.Sprintf("feature/%d", i)
@@ -249,7 +249,7 @@ func TestNoKeyIsLostInAStorm(t *testing.T) {
 
 func TestNothingOfAnAgentReachesTheTerminal(t *testing.T) {
 	const evil = "a\x1b[31mb\x1b]0;title\x07c\x1b]52;c;aGk=\x07d\x9b2Je\x1bPq\x1b\\f\u202eg\x1b[2J\r\nh\x07"
-	api := &fake{state: shopState(), no: errors.New(evil)}
+	api := &fake{state: sampleState(), no: errors.New(evil)}
 	api.view = wire.TaskShown{Body: "# " + evil + "\n\n" + evil + "\n\n```\n" + evil + "\n```\n<script>" + evil, Problem: ""}
 	api.state.Tasks[0].Deadline = &engine.Timer{At: noon, What: evil}
 	api.state.Projects[0].Name = evil
@@ -302,11 +302,11 @@ func eventually(t *testing.T, what string, holds func() bool) {
 
 func TestTheRendererRests(t *testing.T) {
 	prog := tea.NewProgram(newModel(t.Context(), Options{API: &fake{}, Now: time.Now}), tea.WithInput(nil), tea.WithOutput(io.Discard))
-	if ticker(prog) != nil {
+	if findTicker(prog) != nil {
 		t.Error("a program that does not run has no ticker")
 	}
 	started := make(chan struct{})
-	api := &fake{state: shopState()}
+	api := &fake{state: sampleState()}
 	p := open(t, api, func(tea.Msg) {
 		select {
 		case started <- struct{}{}:
@@ -319,9 +319,9 @@ func TestTheRendererRests(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-p.done
-	var pc pace
-	pc.hurry(nil)
-	pc.end()
+	var pc framePacer
+	pc.speedUp(nil)
+	pc.stopTimer()
 }
 
 // TestNothingIsNoChange is about a change that comes just when the one before it is taken:
@@ -334,10 +334,10 @@ func TestNothingIsNoChange(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			q.pump(ctx, time.Millisecond, func(msg tea.Msg) { got = append(got, msg.(changeMsg).change.Row) })
+			q.sendChanges(ctx, time.Millisecond, func(msg tea.Msg) { got = append(got, msg.(changeMsg).change.Row) })
 		})
 		synctest.Wait()
-		q.add(overview.Change{Row: 2, At: noon})
+		q.mergeChange(overview.Change{Row: 2, At: noon})
 		time.Sleep(time.Second)
 		cancel()
 		wg.Wait()

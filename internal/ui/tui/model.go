@@ -30,7 +30,7 @@ type model struct {
 	send    func(tea.Msg)   // hands a message over from elsewhere
 	tick    func(time.Duration, tea.Msg) tea.Cmd
 	program *tea.Program // nil in tests
-	pace    pace
+	pace    framePacer
 
 	then []string // the command that the person leaves for
 
@@ -99,12 +99,12 @@ func newModel(ctx context.Context, o Options) *model {
 	}
 	m.tick = func(d time.Duration, msg tea.Msg) tea.Cmd { return tea.Tick(d, func(time.Time) tea.Msg { return msg }) }
 	m.detail.stop = func() {}
-	m.dress()
+	m.applyTheme()
 	return m
 }
 
-// dress chooses the theme that fits the terminal.
-func (m *model) dress() {
+// applyTheme chooses the theme that fits the terminal.
+func (m *model) applyTheme() {
 	m.theme = paint.NewTheme(m.dark, !m.plain && !m.NoColor)
 	m.detail.lines, m.reading.lines = nil, nil
 }
@@ -114,47 +114,47 @@ func (m *model) Init() tea.Cmd { return tea.RequestBackgroundColor }
 
 // Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	m.pace.hurry(m.program)
+	m.pace.speedUp(m.program)
 	m.now = m.Now()
 	m.idle = false
-	cmd := m.handle(msg)
+	cmd := m.handleMessage(msg)
 	m.stale = m.stale || !m.idle
 	return m, tea.Batch(cmd, m.setAlarm(), m.holdBack())
 }
 
-func (m *model) handle(msg tea.Msg) tea.Cmd {
+func (m *model) handleMessage(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-		m.arrange()
-		return m.follow(false)
+		m.keepCursorVisible()
+		return m.followCursor(false)
 	case tea.BackgroundColorMsg:
 		m.dark = msg.IsDark()
-		m.dress()
+		m.applyTheme()
 	case tea.ColorProfileMsg:
 		name := msg.Profile.String()
 		m.plain = name == "NoTTY" || name == "ASCII" || name == "Ascii"
-		m.dress()
+		m.applyTheme()
 	case tea.KeyPressMsg:
-		return m.key(msg)
+		return m.handleKeyPress(msg)
 	case tea.PasteMsg:
-		m.paste(msg.Content)
+		m.pasteText(msg.Content)
 	case tea.MouseClickMsg:
-		return m.click(msg.Mouse())
+		return m.handleClick(msg.Mouse())
 	case tea.MouseWheelMsg:
-		return m.wheel(msg.Mouse())
+		return m.handleWheel(msg.Mouse())
 	case stateMsg, changeMsg, linkMsg:
-		return m.hear(msg)
+		return m.applyFeed(msg)
 	case wokenMsg:
-		m.woken(msg)
+		m.finishWaking(msg)
 	case doneMsg:
-		return m.done(msg)
+		return m.finishRequest(msg)
 	case attachMsg:
-		return m.attach(msg)
-	case quietMsg, loadedMsg, screenMsg, watchedMsg:
-		return m.hearDetail(msg)
+		return m.attachTerminal(msg)
+	case settledMsg, loadedMsg, screenMsg, watchedMsg:
+		return m.applyDetail(msg)
 	case textMsg:
-		m.reading.take(m, msg)
+		m.reading.applyText(m, msg)
 	case workflowsMsg:
 		m.offerWorkflows(msg)
 	case drawMsg:
@@ -169,38 +169,38 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// key gives a key to whoever has the say.
-func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
+// handleKeyPress gives a key to whoever has the say.
+func (m *model) handleKeyPress(k tea.KeyPressMsg) tea.Cmd {
 	if k.String() == "ctrl+c" {
 		return tea.Quit
 	}
-	return tea.Batch(m.wake(k.String()), m.pass(k))
+	return tea.Batch(m.wakeServer(k.String()), m.routeKey(k))
 }
 
-// pass gives a key to the dialog, to the search, or to the page.
-func (m *model) pass(k tea.KeyPressMsg) tea.Cmd {
+// routeKey gives a key to the dialog, to the search, or to the page.
+func (m *model) routeKey(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case m.dialog != nil:
-		return m.dialog.key(m, k)
+		return m.dialog.handleKey(m, k)
 	case m.finding != nil:
-		return m.find(k)
+		return m.editSearch(k)
 	}
 	m.note = note{}
-	return m.act(k.String())
+	return m.runKey(k.String())
 }
 
-func (m *model) paste(text string) {
+func (m *model) pasteText(text string) {
 	switch {
 	case m.dialog != nil:
-		m.dialog.paste(text)
+		m.dialog.pasteText(text)
 	case m.finding != nil:
-		m.finding.insert(text)
-		m.search()
+		m.finding.insertText(text)
+		m.applySearch()
 	}
 }
 
-// hear takes in what the feed tells.
-func (m *model) hear(msg tea.Msg) tea.Cmd {
+// applyFeed takes in what the feed tells.
+func (m *model) applyFeed(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case linkMsg:
 		m.lost = msg.err
@@ -208,46 +208,46 @@ func (m *model) hear(msg tea.Msg) tea.Cmd {
 	case stateMsg:
 		first := !m.known
 		m.state, m.known = msg.state, true
-		m.choose()
-		m.measure()
+		m.chooseLines()
+		m.measureColumns()
 		if first && m.Create {
-			return tea.Batch(m.follow(true), m.ring(), m.create())
+			return tea.Batch(m.followCursor(true), m.ringBell(), m.openCreateForm())
 		}
-		return tea.Batch(m.follow(true), m.ring())
+		return tea.Batch(m.followCursor(true), m.ringBell())
 	case changeMsg:
 		touched := false
 		for i := range msg.change.Tasks {
 			r := &msg.change.Tasks[i]
 			touched = touched || r.ID == m.chosen
-			m.tell(r)
-			m.widen(r)
+			m.announceMove(r)
+			m.widenColumns(r)
 		}
-		m.state.Apply(msg.change)
-		m.choose()
-		return tea.Batch(m.follow(touched), m.ring())
+		m.state.ApplyChange(msg.change)
+		m.chooseLines()
+		return tea.Batch(m.followCursor(touched), m.ringBell())
 	}
 	return nil
 }
 
-// tell says what became of a task that a person asked something of.
-func (m *model) tell(r *overview.Row) {
+// announceMove says what became of a task that a person asked something of.
+func (m *model) announceMove(r *overview.Row) {
 	if !m.acted[r.ID] {
 		return
 	}
-	was := m.row(r.ID)
+	was := m.findRow(r.ID)
 	switch {
 	case was == nil:
 	case was.Status != r.Status:
-		m.say("%s: %s -> %s", r.Branch, was.Status, r.Status)
+		m.showNote("%s: %s -> %s", r.Branch, was.Status, r.Status)
 		delete(m.acted, r.ID)
 	case r.Wants == "attention" && was.Wants != r.Wants:
-		m.complain("%s: %s", r.Branch, r.Text)
+		m.showError("%s: %s", r.Branch, r.Text)
 		delete(m.acted, r.ID)
 	}
 }
 
-// row is the row of a task, nil if it is gone.
-func (m *model) row(id task.ID) *overview.Row {
+// findRow is the row of a task, nil if it is gone.
+func (m *model) findRow(id task.ID) *overview.Row {
 	for i := range m.state.Tasks {
 		if m.state.Tasks[i].ID == id {
 			return &m.state.Tasks[i]
@@ -256,8 +256,8 @@ func (m *model) row(id task.ID) *overview.Row {
 	return nil
 }
 
-// ring rings the bell when a task waits for a person that did not before.
-func (m *model) ring() tea.Cmd {
+// ringBell rings the bell when a task waits for a person that did not before.
+func (m *model) ringBell() tea.Cmd {
 	if !m.Bell {
 		return nil
 	}

@@ -11,24 +11,24 @@ import (
 // How long a screen on which nothing happens is still looked at as often as another, and
 // how often it is looked at then.
 const (
-	restless = 250 * time.Millisecond
-	resting  = time.Second
+	idleAfter    = 250 * time.Millisecond
+	idleInterval = time.Second
 )
 
-// pace lets the renderer rest. Bubble Tea looks for something to draw at every beat of a
+// framePacer lets the renderer rest. Bubble Tea looks for something to draw at every beat of a
 // ticker, whether anything happened or not, and has no way to be told: that alone is more
 // than an idle dashboard may take. So the ticker is found by reflection, slowed down while
 // nothing happens, and sped up by every message. Where it is not found all beats stay as
 // they are.
-type pace struct {
+type framePacer struct {
 	mu    sync.Mutex
 	beat  *time.Ticker
 	idle  *time.Timer
 	quick bool
 }
 
-// ticker is the ticker of a program that runs, nil if it has none by that name.
-func ticker(p *tea.Program) *time.Ticker {
+// findTicker is the ticker of a program that runs, nil if it has none by that name.
+func findTicker(p *tea.Program) *time.Ticker {
 	f := reflect.ValueOf(p).Elem().FieldByName("ticker")
 	if !f.IsValid() || f.Type() != reflect.TypeFor[*time.Ticker]() {
 		return nil
@@ -36,35 +36,35 @@ func ticker(p *tea.Program) *time.Ticker {
 	return (*time.Ticker)(f.UnsafePointer())
 }
 
-// hurry makes the renderer look soon, and for a while.
-func (p *pace) hurry(of *tea.Program) {
+// speedUp makes the renderer look soon, and for a while.
+func (p *framePacer) speedUp(of *tea.Program) {
 	if of == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.beat == nil {
-		if p.beat = ticker(of); p.beat == nil {
+		if p.beat = findTicker(of); p.beat == nil {
 			return
 		}
-		p.idle = time.AfterFunc(restless, p.rest)
+		p.idle = time.AfterFunc(idleAfter, p.slowDown)
 	}
-	p.idle.Reset(restless)
+	p.idle.Reset(idleAfter)
 	if !p.quick {
 		p.quick = true
-		p.beat.Reset(time.Second / frames)
+		p.beat.Reset(time.Second / framesPerSecond)
 	}
 }
 
-func (p *pace) rest() {
+func (p *framePacer) slowDown() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.quick = false
-	p.beat.Reset(resting)
+	p.beat.Reset(idleInterval)
 }
 
-// end leaves the ticker alone.
-func (p *pace) end() {
+// stopTimer leaves the ticker alone.
+func (p *framePacer) stopTimer() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.idle != nil {
@@ -79,9 +79,9 @@ type drawMsg struct{}
 // come faster than a terminal shows them, none of them waits for a drawing.
 func (m *model) holdBack() tea.Cmd {
 	since := time.Since(m.drawn)
-	if !m.stale || m.held || m.program == nil || since >= time.Second/frames {
+	if !m.stale || m.held || m.program == nil || since >= time.Second/framesPerSecond {
 		return nil
 	}
 	m.held = true
-	return m.tick(time.Second/frames-since, drawMsg{})
+	return m.tick(time.Second/framesPerSecond-since, drawMsg{})
 }

@@ -16,7 +16,7 @@ type probe struct {
 func (p probe) Init() tea.Cmd  { return tea.Quit }
 func (p probe) View() tea.View { return tea.NewView("") }
 func (p probe) Update(tea.Msg) (tea.Model, tea.Cmd) {
-	*p.found = *p.found || ticker(*p.program) != nil
+	*p.found = *p.found || findTicker(*p.program) != nil
 	return p, nil
 }
 

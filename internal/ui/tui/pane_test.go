@@ -13,11 +13,11 @@ import (
 )
 
 func TestTheGraphShowsWhereTheTaskIs(t *testing.T) {
-	r := newRig(t, 80, 20)
+	r := newEnv(t, 80, 20)
 	insight := func(what string) {
 		t.Helper()
 		d := &r.m.detail
-		at, height := paint.Here(d.lines), r.m.contentHeight()
+		at, height := paint.CurrentStateLine(d.lines), r.m.contentHeight()
 		if at < 0 || at < d.scroll || at >= d.scroll+height {
 			t.Errorf("%s: the state is on line %d, and %d lines are shown from %d", what, at, height, d.scroll)
 		}
@@ -30,7 +30,7 @@ func TestTheGraphShowsWhereTheTaskIs(t *testing.T) {
 	}
 	r.press("tab", "home")
 	change := func(status string) {
-		row := *r.m.row("id-mail")
+		row := *r.m.findRow("id-mail")
 		row.Status = status
 		row.Seq++
 		r.tell(changeMsg{overview.Change{Row: r.m.state.Row + 1, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{row}}})
@@ -48,38 +48,38 @@ func TestTheGraphShowsWhereTheTaskIs(t *testing.T) {
 
 func TestALowWindowSaysWhereThePaneIs(t *testing.T) {
 	for _, key := range []string{"1", "2", "6", "]", "[", "z", "+", "-"} {
-		r := newRig(t, 60, 15)
+		r := newEnv(t, 60, 15)
 		r.press(key)
 		r.shows("the window is too low for the pane: press Tab")
 		r.press("tab")
 		r.shows("Let customers log in")
 		r.hides("the window is too low", "...")
 	}
-	r := newRig(t, 60, 16)
+	r := newEnv(t, 60, 16)
 	r.press("2")
 	r.hides("the window is too low")
-	r = newRig(t, 60, 12)
+	r = newEnv(t, 60, 12)
 	r.press("2", "tab")
 	r.shows("APPROACH: a form")
 }
 
 func TestIdleAgentsAreToldApart(t *testing.T) {
-	r := newRig(t, 100, 30)
-	row := *r.m.row("id-search")
-	if got := r.m.icon(&row); got.style.Render("x") != r.m.theme.Good.Render("x") {
+	r := newEnv(t, 100, 30)
+	row := *r.m.findRow("id-search")
+	if got := r.m.lifeIcon(&row); got.style.Render("x") != r.m.theme.Good.Render("x") {
 		t.Error("one at work does not look like it")
 	}
 	row.Attempts = []overview.Attempt{{Number: 3, Role: "worker", Mood: "idle"}}
 	row.Seq++
 	r.tell(changeMsg{overview.Change{Row: 101, At: noon, Projects: r.m.state.Projects, Tasks: []overview.Row{row}}})
 	r.shows("worker idle")
-	if got := r.m.icon(&row); got.style.Render("x") != r.m.theme.Faint.Render("x") {
+	if got := r.m.lifeIcon(&row); got.style.Render("x") != r.m.theme.Faint.Render("x") {
 		t.Error("an idle one looks like one at work")
 	}
 }
 
 func TestTheHelpNamesEverything(t *testing.T) {
-	r := newRig(t, 120, 80)
+	r := newEnv(t, 120, 80)
 	r.press("?")
 	r.shows("or w: start it", "The mouse", "click", "wheel", "faint: idle")
 }
@@ -90,18 +90,18 @@ func TestWhatIsLeftOutIsCounted(t *testing.T) {
 		"of the text":    {Body: long},
 		"of the problem": {Body: "short", Problem: long},
 	} {
-		if got := body(v); !strings.Contains(got, "(123 bytes more") {
+		if got := taskBody(v); !strings.Contains(got, "(123 bytes more") {
 			t.Errorf("%s: %q", name, got[maxBody:])
 		}
 	}
-	if got := body(wire.TaskShown{Body: strings.Repeat("x", maxBody-1) + "é"}); !strings.Contains(got, "(2 bytes more") {
+	if got := taskBody(wire.TaskShown{Body: strings.Repeat("x", maxBody-1) + "é"}); !strings.Contains(got, "(2 bytes more") {
 		t.Errorf("within a character: %q", got[maxBody-1:])
 	}
 }
 
 func TestWhatIsSaidIsAsWideAsItIsTakenFor(t *testing.T) {
-	r := newRig(t, 80, 24)
-	r.m.complain("❤\ufe0f 👍🏽 was refused")
+	r := newEnv(t, 80, 24)
+	r.m.showError("❤\ufe0f 👍🏽 was refused")
 	text := r.m.note.text
 	if by, runes := ansi.StringWidth(text), ansi.StringWidthWc(text); by != runes || text != "❤ 👍 was refused" {
 		t.Errorf("%q is %d columns wide, or %d", text, by, runes)
@@ -110,7 +110,7 @@ func TestWhatIsSaidIsAsWideAsItIsTakenFor(t *testing.T) {
 
 func TestEverythingFitsAnySize(t *testing.T) {
 	for _, keys := range [][]string{{}, {"i"}, {"?"}, {"v"}, {"c"}, {"x"}, {"r"}, {"u"}, {"/"}, {"g"}, {"tab", "5"}, {"4"}, {"6"}} {
-		r := newRig(t, 100, 30)
+		r := newEnv(t, 100, 30)
 		r.press(keys...)
 		for _, w := range []int{1, 3, 7, 20, 37, 66, 130} {
 			for _, h := range []int{1, 2, 3, 5, 8, 16, 24} {

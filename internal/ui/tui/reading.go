@@ -29,21 +29,21 @@ type textMsg struct {
 	err  error
 }
 
-// view opens the text of a task.
-func (m *model) view(r *overview.Row) tea.Cmd {
+// openText opens the text of a task.
+func (m *model) openText(r *overview.Row) tea.Cmd {
 	m.reading = reading{task: r.ID, name: r.Project + "/" + r.Branch, from: m.page, before: m.page}
-	return tea.Batch(m.turnTo(pageText), m.reading.load(m))
+	return tea.Batch(m.showPage(pageText), m.reading.loadBody(m))
 }
 
-func (v *reading) load(m *model) tea.Cmd {
+func (v *reading) loadBody(m *model) tea.Cmd {
 	ctx, api, id := m.ctx, m.API, v.task
 	return func() tea.Msg {
 		view, err := api.Task(ctx, string(id))
-		return textMsg{id, body(view), err}
+		return textMsg{id, taskBody(view), err}
 	}
 }
 
-func (v *reading) take(m *model, msg textMsg) {
+func (v *reading) applyText(m *model, msg textMsg) {
 	if msg.id == v.task {
 		v.body, v.err, v.ready, v.lines = msg.body, msg.err, true, nil
 		m.scrollPage(0)
@@ -58,11 +58,11 @@ func (m *model) readingLines(width int) []string {
 		case !v.ready:
 			v.lines = []string{m.theme.Faint.Render("...")}
 		case v.err != nil:
-			v.lines = m.sayAll(m.theme.Bad, oneLine(v.err), width)
+			v.lines = m.styledLines(m.theme.Bad, oneLine(v.err), width)
 		case strings.TrimSpace(v.body) == "":
 			v.lines = []string{m.theme.Faint.Render("TASK.md is empty")}
 		default:
-			v.lines = m.theme.Markdown(v.body, width)
+			v.lines = m.theme.RenderMarkdown(v.body, width)
 		}
 	}
 	return v.lines
@@ -89,19 +89,19 @@ func (m *model) helpLines(width int) []string {
 		if len(out) > 0 {
 			out = append(out, "")
 		}
-		out = append(out, m.theme.Title.Render(clip(group, width)))
-		for _, a := range actions() {
+		out = append(out, m.theme.Title.Render(clipLine(group, width)))
+		for _, a := range allActions() {
 			if a.group == group {
 				shown := fmt.Sprintf("  %-8s", a.hint.key)
-				out = append(out, m.theme.Key.Render(clip(shown, width))+m.theme.Text.Render(clip(a.help, width-len(shown))))
+				out = append(out, m.theme.Key.Render(clipLine(shown, width))+m.theme.Text.Render(clipLine(a.help, width-len(shown))))
 			}
 		}
 	}
-	out = append(out, "", m.theme.Title.Render(clip("The mouse", width)))
+	out = append(out, "", m.theme.Title.Render(clipLine("The mouse", width)))
 	for _, l := range [][2]string{{"click", "select a task, turn to a tab, or give the keys to the pane"}, {"wheel", "move through the list, or scroll what is under it"}} {
 		shown := fmt.Sprintf("  %-8s", l[0])
-		out = append(out, m.theme.Key.Render(clip(shown, width))+m.theme.Text.Render(clip(l[1], width-len(shown))))
+		out = append(out, m.theme.Key.Render(clipLine(shown, width))+m.theme.Text.Render(clipLine(l[1], width-len(shown))))
 	}
 	icons := "● an agent is alive (faint: idle)   ✗ it died   ○ there is none   ◌ a request is under way   [n] workspace"
-	return append(out, "", m.theme.Faint.Render(clip(icons, width)))
+	return append(out, "", m.theme.Faint.Render(clipLine(icons, width)))
 }

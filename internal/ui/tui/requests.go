@@ -41,23 +41,23 @@ type attachMsg struct {
 // plainLine is text from anywhere on one line that is as wide as it is taken for.
 func plainLine(text string) string { return screen.Steady(screen.OneLine(text)) }
 
-func (m *model) say(format string, args ...any) {
+func (m *model) showNote(format string, args ...any) {
 	m.note = note{text: plainLine(fmt.Sprintf(format, args...))}
 }
 
-func (m *model) complain(format string, args ...any) {
+func (m *model) showError(format string, args ...any) {
 	m.note = note{text: plainLine(fmt.Sprintf(format, args...)), bad: true}
 }
 
-// ask carries a request out beside the program. Of one task there is one at a time.
-func (m *model) ask(id task.ID, what string, do func(context.Context) (string, error)) tea.Cmd {
-	return m.askFrom(nil, id, what, do)
+// sendRequest carries a request out beside the program. Of one task there is one at a time.
+func (m *model) sendRequest(id task.ID, what string, do func(context.Context) (string, error)) tea.Cmd {
+	return m.sendRequestFrom(nil, id, what, do)
 }
 
-// askFrom is ask for a dialog, which hears how it went.
-func (m *model) askFrom(from dialog, id task.ID, what string, do func(context.Context) (string, error)) tea.Cmd {
+// sendRequestFrom is ask for a dialog, which hears how it went.
+func (m *model) sendRequestFrom(from dialog, id task.ID, what string, do func(context.Context) (string, error)) tea.Cmd {
 	if now := m.busy[id]; now != "" {
-		m.complain("%s is still under way: wait for its answer", now)
+		m.showError("%s is still under way: wait for its answer", now)
 		return nil
 	}
 	m.busy[id] = what
@@ -71,10 +71,10 @@ func (m *model) askFrom(from dialog, id task.ID, what string, do func(context.Co
 	return func() tea.Msg { return run() }
 }
 
-// finish waits until what is under way has its answer, or until ctx ends: who leaves
+// awaitRequests waits until what is under way has its answer, or until ctx ends: who leaves
 // right behind a key has still asked. It says what they would not see any more, "" if
 // there is nothing.
-func (m *model) finish(ctx context.Context) string {
+func (m *model) awaitRequests(ctx context.Context) string {
 	answers := make(chan error, len(m.under))
 	for _, run := range m.under {
 		m.last.Go(func() { answers <- run().err })
@@ -93,8 +93,8 @@ func (m *model) finish(ctx context.Context) string {
 	return strings.Join(said, "; ")
 }
 
-// done takes in how a request went. A dialog whose request was refused stays as it is.
-func (m *model) done(msg doneMsg) tea.Cmd {
+// finishRequest takes in how a request went. A dialog whose request was refused stays as it is.
+func (m *model) finishRequest(msg doneMsg) tea.Cmd {
 	delete(m.busy, msg.id)
 	delete(m.under, msg.id)
 	open := msg.dialog != nil && m.dialog == msg.dialog
@@ -102,27 +102,27 @@ func (m *model) done(msg doneMsg) tea.Cmd {
 	asking, _ := m.dialog.(*prompt)
 	switch {
 	case errors.As(msg.err, &code) && (open || m.dialog == nil) && (asking == nil || asking.draft.kind != codePrompt):
-		m.askCode(code)
+		m.promptForCode(code)
 	case msg.err != nil && open:
-		m.dialog.refused(oneLine(msg.err))
+		m.dialog.showRefusal(oneLine(msg.err))
 	case msg.err != nil:
-		m.complain("%s", oneLine(msg.err))
+		m.showError("%s", oneLine(msg.err))
 	default:
 		if open {
 			m.dialog = nil
 		}
-		m.say("%s", msg.text)
+		m.showNote("%s", msg.text)
 	}
 	return nil
 }
 
-// signal sends a signal in the name of a person.
-func (m *model) signal(r *overview.Row, what string, sig signal.Signal) tea.Cmd {
-	return m.ask(r.ID, what, sending(m.API, r, sig))
+// sendSignal sends a signal in the name of a person.
+func (m *model) sendSignal(r *overview.Row, what string, sig signal.Signal) tea.Cmd {
+	return m.sendRequest(r.ID, what, signalRequest(m.API, r, sig))
 }
 
-// sending sends a signal and says in words what came of it.
-func sending(api Doer, r *overview.Row, sig signal.Signal) func(context.Context) (string, error) {
+// signalRequest sends a signal and says in words what came of it.
+func signalRequest(api Commands, r *overview.Row, sig signal.Signal) func(context.Context) (string, error) {
 	id, name := string(r.ID), r.Branch
 	sig.Actor = task.Human
 	return func(ctx context.Context) (string, error) {
@@ -133,7 +133,7 @@ func sending(api Doer, r *overview.Row, sig signal.Signal) func(context.Context)
 		case err != nil:
 			return "", err
 		}
-		return outcome(name, sig, a), nil
+		return describeOutcome(name, sig, a), nil
 	}
 }
 
@@ -148,9 +148,9 @@ type codeWanted struct {
 func (c *codeWanted) Error() string { return c.why.Error() }
 func (c *codeWanted) Unwrap() error { return c.why }
 
-// askCode asks a person for a code, and sends what they asked for with it.
-func (m *model) askCode(c *codeWanted) {
-	p := m.prompt(codePrompt, "Code for "+c.row.Branch, &c.row, func(text string) signal.Signal {
+// promptForCode asks a person for a code, and sends what they asked for with it.
+func (m *model) promptForCode(c *codeWanted) {
+	p := m.openPrompt(codePrompt, "Code for "+c.row.Branch, &c.row, func(text string) signal.Signal {
 		c.sig.Confirm = text
 		return c.sig
 	})
@@ -160,10 +160,10 @@ func (m *model) askCode(c *codeWanted) {
 // codePrompt is the kind of the prompt that asks for a code.
 const codePrompt = "code"
 
-// outcome says in words what an answer changed.
-func outcome(name string, sig signal.Signal, a wire.Answer) string {
+// describeOutcome says in words what an answer changed.
+func describeOutcome(name string, sig signal.Signal, a wire.Answer) string {
 	text := name + " stays " + a.Task.Status
-	switch from, to := moved(a); {
+	switch from, to := movedStates(a); {
 	case sig.Kind == signal.Delete:
 		text = name + " is deleted"
 	case sig.Kind == signal.Pause:
@@ -176,10 +176,10 @@ func outcome(name string, sig signal.Signal, a wire.Answer) string {
 		text = fmt.Sprintf("%s: the %s is told", name, a.Told())
 	case a.Task.Queued:
 		text = name + " is queued: it waits for a free workspace"
-	case started(a) != "":
-		text = fmt.Sprintf("%s: the %s is started again", name, started(a))
-	case asked(a) != "":
-		text = fmt.Sprintf("%s: %s is under way", name, asked(a))
+	case startedRole(a) != "":
+		text = fmt.Sprintf("%s: the %s is started again", name, startedRole(a))
+	case requestedEffect(a) != "":
+		text = fmt.Sprintf("%s: %s is under way", name, requestedEffect(a))
 	}
 	if a.Warning != "" {
 		text += "; " + a.Warning
@@ -187,8 +187,8 @@ func outcome(name string, sig signal.Signal, a wire.Answer) string {
 	return text
 }
 
-// moved is where an answer led the task from, and to.
-func moved(a wire.Answer) (from, to string) {
+// movedStates is where an answer led the task from, and to.
+func movedStates(a wire.Answer) (from, to string) {
 	for i := range a.Decision.Entries {
 		e := &a.Decision.Entries[i]
 		if e.To == "" {
@@ -202,8 +202,8 @@ func moved(a wire.Answer) (from, to string) {
 	return from, to
 }
 
-// started is the role of the agent that an answer starts.
-func started(a wire.Answer) string {
+// startedRole is the role of the agent that an answer starts.
+func startedRole(a wire.Answer) string {
 	for i := range a.Decision.Entries {
 		for _, n := range a.Decision.Entries[i].Started {
 			return n.Role
@@ -212,8 +212,8 @@ func started(a wire.Answer) string {
 	return ""
 }
 
-// asked is what an answer has done for a person.
-func asked(a wire.Answer) string {
+// requestedEffect is what an answer has done for a person.
+func requestedEffect(a wire.Answer) string {
 	for i := range a.Decision.Entries {
 		for _, e := range a.Decision.Entries[i].Effects {
 			if e.By == task.ByPerson {
@@ -235,28 +235,28 @@ type help struct {
 func helpOf(r *overview.Row) (help, bool) {
 	switch r.Verb {
 	case engine.VerbAnswer:
-		return help{"answer", (*model).answer}, true
+		return help{"answer", (*model).answerAgent}, true
 	case engine.VerbApprove:
-		return help{"approve", (*model).approve}, true
+		return help{"approve", (*model).approveMove}, true
 	case engine.RequestChanges:
-		return help{"request changes", (*model).changes}, true
+		return help{"request changes", (*model).requestChanges}, true
 	case engine.VerbResume:
-		return help{"try again", (*model).pause}, true
+		return help{"try again", (*model).togglePause}, true
 	case engine.Respawn:
-		return help{"respawn", (*model).respawn}, true
+		return help{"respawn", (*model).restartAgent}, true
 	case engine.VerbMerge:
 		if r.Wants != engine.ItemReview { // work is read before it is merged
-			return help{"merge", (*model).merge}, true
+			return help{"merge", (*model).mergeTask}, true
 		}
 	case engine.VerbAttach, engine.VerbSpawn:
 		return help{}, false
 	}
-	return help{"view", (*model).view}, true
+	return help{"view", (*model).openText}, true
 }
 
-// enter starts a task, goes to its agent, or starts the agent again. In the inbox it does
+// enterTask starts a task, goes to its agent, or starts the agent again. In the inbox it does
 // what helps.
-func (m *model) enter(r *overview.Row) tea.Cmd {
+func (m *model) enterTask(r *overview.Row) tea.Cmd {
 	if m.page == pageInbox {
 		if help, ok := helpOf(r); ok {
 			return help.do(m, r)
@@ -264,28 +264,28 @@ func (m *model) enter(r *overview.Row) tea.Cmd {
 	}
 	switch {
 	case r.Life == overview.Alive:
-		return m.goTo(r)
+		return m.openTerminal(r)
 	case r.Kind == workflow.Queued:
-		return m.spawn(r)
+		return m.startTask(r)
 	case r.Life == overview.Dead, r.Kind == workflow.Agent:
-		return m.respawn(r)
+		return m.restartAgent(r)
 	}
-	m.complain("%s has no agent to go to: it is %s", r.Branch, r.Status)
+	m.showError("%s has no agent to go to: it is %s", r.Branch, r.Status)
 	return nil
 }
 
-func (m *model) spawn(r *overview.Row) tea.Cmd {
-	return m.signal(r, "the start of "+r.Branch, signal.Signal{Kind: signal.Ready})
+func (m *model) startTask(r *overview.Row) tea.Cmd {
+	return m.sendSignal(r, "the start of "+r.Branch, signal.Signal{Kind: signal.Ready})
 }
 
-func (m *model) respawn(r *overview.Row) tea.Cmd {
-	return m.signal(r, "the start of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: engine.Respawn})
+func (m *model) restartAgent(r *overview.Row) tea.Cmd {
+	return m.sendSignal(r, "the start of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: engine.Respawn})
 }
 
-// goTo asks for the way to an agent's terminal.
-func (m *model) goTo(r *overview.Row) tea.Cmd {
+// openTerminal asks for the way to an agent's terminal.
+func (m *model) openTerminal(r *overview.Row) tea.Cmd {
 	if now := m.busy[r.ID]; now != "" {
-		m.complain("%s is still under way: wait for its answer", now)
+		m.showError("%s is still under way: wait for its answer", now)
 		return nil
 	}
 	m.busy[r.ID] = "the way to its terminal"
@@ -299,12 +299,12 @@ func (m *model) goTo(r *overview.Row) tea.Cmd {
 	}
 }
 
-// attach gives the terminal away, until the person comes back or for good.
-func (m *model) attach(msg attachMsg) tea.Cmd {
+// attachTerminal gives the terminal away, until the person comes back or for good.
+func (m *model) attachTerminal(msg attachMsg) tea.Cmd {
 	delete(m.busy, msg.id)
 	switch {
 	case msg.err != nil:
-		m.complain("%s", oneLine(msg.err))
+		m.showError("%s", oneLine(msg.err))
 		return nil
 	case m.Once:
 		m.then = msg.to.Argv
@@ -320,18 +320,18 @@ func (m *model) attach(msg attachMsg) tea.Cmd {
 	})
 }
 
-func (m *model) merge(r *overview.Row) tea.Cmd {
+func (m *model) mergeTask(r *overview.Row) tea.Cmd {
 	if r.Kind == workflow.Terminal || r.Kind == workflow.Queued || r.Kind != workflow.HumanDo && hasNothing(r) {
-		m.complain("%s is %s: there is nothing to merge", r.Branch, r.Status)
+		m.showError("%s is %s: there is nothing to merge", r.Branch, r.Status)
 		return nil
 	}
 	do := func(m *model) tea.Cmd {
-		return m.signal(r, "the merge of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: engine.VerbMerge})
+		return m.sendSignal(r, "the merge of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: engine.VerbMerge})
 	}
 	if r.Kind == workflow.HumanDo {
 		return do(m)
 	}
-	m.confirm(fmt.Sprintf("%s is %s: nobody has decided that it is good.", r.Branch, r.Status), "Merge "+r.Branch+" all the same?", do)
+	m.askConfirmation(fmt.Sprintf("%s is %s: nobody has decided that it is good.", r.Branch, r.Status), "Merge "+r.Branch+" all the same?", do)
 	return nil
 }
 
@@ -340,28 +340,28 @@ func hasNothing(r *overview.Row) bool {
 	return r.PR == nil && r.Work != nil && r.Work.Commits == 0 && r.Work.Added == 0 && r.Work.Deleted == 0
 }
 
-func (m *model) cancel(r *overview.Row) tea.Cmd {
-	m.confirm("Its agents end and its workspace is given back. Its branch stays.", "Cancel "+r.Project+"/"+r.Branch+"?", func(m *model) tea.Cmd {
-		return m.signal(r, "the end of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: "cancel"})
+func (m *model) cancelTask(r *overview.Row) tea.Cmd {
+	m.askConfirmation("Its agents end and its workspace is given back. Its branch stays.", "Cancel "+r.Project+"/"+r.Branch+"?", func(m *model) tea.Cmd {
+		return m.sendSignal(r, "the end of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: "cancel"})
 	})
 	return nil
 }
 
-func (m *model) remove(r *overview.Row) tea.Cmd {
+func (m *model) deleteTask(r *overview.Row) tea.Cmd {
 	if r.Kind != workflow.Terminal && r.Kind != "" {
-		m.complain("%s is %s: cancel it first, with x", r.Branch, r.Status)
+		m.showError("%s is %s: cancel it first, with x", r.Branch, r.Status)
 		return nil
 	}
-	m.confirm("It is taken out of every list.", "Delete "+r.Project+"/"+r.Branch+"?", func(m *model) tea.Cmd {
-		return m.signal(r, "the removal of "+r.Branch, signal.Signal{Kind: signal.Delete})
+	m.askConfirmation("It is taken out of every list.", "Delete "+r.Project+"/"+r.Branch+"?", func(m *model) tea.Cmd {
+		return m.sendSignal(r, "the removal of "+r.Branch, signal.Signal{Kind: signal.Delete})
 	})
 	return nil
 }
 
-// approve grants the move that an agent asked for.
-func (m *model) approve(r *overview.Row) tea.Cmd {
+// approveMove grants the move that an agent asked for.
+func (m *model) approveMove(r *overview.Row) tea.Cmd {
 	api, id := m.API, string(r.ID)
-	return m.ask(r.ID, "the approval of "+r.Branch, func(ctx context.Context) (string, error) {
+	return m.sendRequest(r.ID, "the approval of "+r.Branch, func(ctx context.Context) (string, error) {
 		v, err := api.Task(ctx, id)
 		if err != nil {
 			return "", err
@@ -369,47 +369,47 @@ func (m *model) approve(r *overview.Row) tea.Cmd {
 		if v.Task.Asked == nil {
 			return "", errors.New("nothing of it waits for approval: press m to merge it, or r to request changes")
 		}
-		return sending(api, r, signal.Signal{Kind: signal.Request, To: v.Task.Asked.To})(ctx)
+		return signalRequest(api, r, signal.Signal{Kind: signal.Request, To: v.Task.Asked.To})(ctx)
 	})
 }
 
-func (m *model) pause(r *overview.Row) tea.Cmd {
+func (m *model) togglePause(r *overview.Row) tea.Cmd {
 	if r.Paused || r.Wants == engine.ItemAttention {
-		return m.signal(r, "the resumption of "+r.Branch, signal.Signal{Kind: signal.Resume})
+		return m.sendSignal(r, "the resumption of "+r.Branch, signal.Signal{Kind: signal.Resume})
 	}
-	return m.signal(r, "the pause of "+r.Branch, signal.Signal{Kind: signal.Pause})
+	return m.sendSignal(r, "the pause of "+r.Branch, signal.Signal{Kind: signal.Pause})
 }
 
-// pauseAll holds everything, or lets it go on.
-func (m *model) pauseAll() tea.Cmd {
+// togglePauseAll holds everything, or lets it go on.
+func (m *model) togglePauseAll() tea.Cmd {
 	api := m.API
 	if m.state.Paused {
-		return m.ask(everything, "the resumption of everything", func(ctx context.Context) (string, error) {
+		return m.sendRequest(everything, "the resumption of everything", func(ctx context.Context) (string, error) {
 			return "everything goes on", api.Resume(ctx)
 		})
 	}
-	m.confirm("Nothing new starts until it is resumed.", "Pause everything?", func(m *model) tea.Cmd {
-		return m.ask(everything, "the pause of everything", func(ctx context.Context) (string, error) {
+	m.askConfirmation("Nothing new starts until it is resumed.", "Pause everything?", func(m *model) tea.Cmd {
+		return m.sendRequest(everything, "the pause of everything", func(ctx context.Context) (string, error) {
 			return "everything is paused", api.Pause(ctx)
 		})
 	})
 	return nil
 }
 
-// pull opens a pull request, or names the one there is.
-func (m *model) pull(r *overview.Row) tea.Cmd {
+// openPullRequest opens a pull request, or names the one there is.
+func (m *model) openPullRequest(r *overview.Row) tea.Cmd {
 	if r.PR == nil {
-		return m.signal(r, "the pull request of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: engine.VerbCreatePR})
+		return m.sendSignal(r, "the pull request of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: engine.VerbCreatePR})
 	}
-	m.say("%s (copied)", r.PR.URL)
+	m.showNote("%s (copied)", r.PR.URL)
 	return tea.SetClipboard(r.PR.URL)
 }
 
-// refresh has the pull requests looked at.
-func (m *model) refresh() tea.Cmd {
+// refreshPullRequests has the pull requests looked at.
+func (m *model) refreshPullRequests() tea.Cmd {
 	api := m.API
-	m.say("the pull requests are looked at ...")
-	return m.ask(everything, "the look at pull requests", func(ctx context.Context) (string, error) {
+	m.showNote("the pull requests are looked at ...")
+	return m.sendRequest(everything, "the look at pull requests", func(ctx context.Context) (string, error) {
 		news, err := api.SyncForges(ctx)
 		if len(news) == 0 {
 			return "the pull requests are as they were", err
@@ -419,17 +419,17 @@ func (m *model) refresh() tea.Cmd {
 }
 
 func (m *model) copyID(r *overview.Row) tea.Cmd {
-	m.say("%s is copied", r.ID)
+	m.showNote("%s is copied", r.ID)
 	return tea.SetClipboard(string(r.ID))
 }
 
-// changes asks what is to change, and sends the work back.
-func (m *model) changes(r *overview.Row) tea.Cmd {
-	if !may("request-changes")(m, r) && r.Kind != "" {
-		m.complain("%s is %s: there is nothing to send back", r.Branch, r.Status)
+// requestChanges asks what is to change, and sends the work back.
+func (m *model) requestChanges(r *overview.Row) tea.Cmd {
+	if !mayRequest("request-changes")(m, r) && r.Kind != "" {
+		m.showError("%s is %s: there is nothing to send back", r.Branch, r.Status)
 		return nil
 	}
-	p := m.prompt("changes", "What is to change in "+r.Branch+"?", r, func(text string) signal.Signal {
+	p := m.openPrompt("changes", "What is to change in "+r.Branch+"?", r, func(text string) signal.Signal {
 		return signal.Signal{Kind: signal.Request, Verb: engine.RequestChanges, Note: text}
 	})
 	if r.Verb == engine.RequestChanges && p.text.value() == "" {
@@ -438,23 +438,23 @@ func (m *model) changes(r *overview.Row) tea.Cmd {
 	return nil
 }
 
-// answer asks for the words that an agent waits for: in TASK.md, or at its terminal.
-func (m *model) answer(r *overview.Row) tea.Cmd {
+// answerAgent asks for the words that an agent waits for: in TASK.md, or at its terminal.
+func (m *model) answerAgent(r *overview.Row) tea.Cmd {
 	if r.Verb == engine.VerbAttach {
-		p := m.prompt("terminal", r.Text, r, nil)
+		p := m.openPrompt("terminal", r.Text, r, nil)
 		p.send = func(m *model, text string) tea.Cmd {
 			api, id := m.API, string(r.ID)
-			return m.askFrom(p, r.ID, "the answer to "+r.Branch, func(ctx context.Context) (string, error) {
+			return m.sendRequestFrom(p, r.ID, "the answer to "+r.Branch, func(ctx context.Context) (string, error) {
 				return "typed into the terminal of " + r.Branch, api.Type(ctx, id, r.AtTerminal(), text)
 			})
 		}
 		return nil
 	}
 	if !r.Answers && r.Kind != "" {
-		m.complain("%s is %s: it waits for no answer", r.Branch, r.Status)
+		m.showError("%s is %s: it waits for no answer", r.Branch, r.Status)
 		return nil
 	}
-	p := m.prompt("answer", "Your answer to "+r.Branch, r, func(text string) signal.Signal {
+	p := m.openPrompt("answer", "Your answer to "+r.Branch, r, func(text string) signal.Signal {
 		return signal.Signal{Kind: signal.Request, Verb: engine.VerbAnswer, Note: text}
 	})
 	if len(r.Reasons) > 0 {
@@ -463,10 +463,10 @@ func (m *model) answer(r *overview.Row) tea.Cmd {
 	return nil
 }
 
-// move offers the states that a person may ask for.
-func (m *model) move(r *overview.Row) tea.Cmd {
+// chooseMove offers the states that a person may ask for.
+func (m *model) chooseMove(r *overview.Row) tea.Cmd {
 	if len(r.Moves) == 0 {
-		m.complain("%s can be moved nowhere from %s", r.Branch, r.Status)
+		m.showError("%s can be moved nowhere from %s", r.Branch, r.Status)
 		return nil
 	}
 	c := &chooser{head: "Move " + r.Branch + " from " + r.Status + " to"}
@@ -476,7 +476,7 @@ func (m *model) move(r *overview.Row) tea.Cmd {
 		if mv.As != "" {
 			text += " (" + mv.As + ")"
 		}
-		c.add(text, func(m *model) tea.Cmd { return m.signal(r, "the move of "+r.Branch, sig) })
+		c.addChoice(text, func(m *model) tea.Cmd { return m.sendSignal(r, "the move of "+r.Branch, sig) })
 	}
 	m.dialog = c
 	return nil

@@ -120,7 +120,7 @@ func (f *fake) Signal(_ context.Context, id string, s signal.Signal) (wire.Answe
 	return wire.Answer{Task: task.Task{ID: task.ID(id), Status: "working"}}, f.no
 }
 
-func (f *fake) Create(_ context.Context, w signal.Wish) (wire.Answer, error) {
+func (f *fake) Create(_ context.Context, w signal.NewTask) (wire.Answer, error) {
 	f.hear("create %s|%s|%s|%s|%s|%s|%t|%s", w.Project, w.Branch, w.Summary, w.Harness, w.Workflow, w.Status, w.Spawn, w.Actor)
 	return wire.Answer{Task: task.Task{ID: "new", Project: w.Project, Branch: w.Branch}}, f.no
 }
@@ -137,8 +137,8 @@ func (f *fake) SyncForges(context.Context) ([]string, error) {
 func (f *fake) Pause(context.Context) error  { f.hear("pause all"); return f.no }
 func (f *fake) Resume(context.Context) error { f.hear("resume all"); return f.no }
 
-// rig is a dashboard without a terminal.
-type rig struct {
+// env is a dashboard without a terminal.
+type env struct {
 	t    *testing.T
 	m    *model
 	api  *fake
@@ -146,9 +146,9 @@ type rig struct {
 	quit bool
 }
 
-func newRig(t *testing.T, width, height int, more ...func(*Options)) *rig {
+func newEnv(t *testing.T, width, height int, more ...func(*Options)) *env {
 	t.Helper()
-	r := &rig{t: t, api: &fake{argv: []string{"tmux", "attach"}, view: wire.TaskShown{Body: "## Plan\n\nAPPROACH: a form\n"}}}
+	r := &env{t: t, api: &fake{argv: []string{"tmux", "attach"}, view: wire.TaskShown{Body: "## Plan\n\nAPPROACH: a form\n"}}}
 	o := Options{API: r.api, Now: func() time.Time { return noon }}
 	for _, f := range more {
 		f(&o)
@@ -162,21 +162,21 @@ func newRig(t *testing.T, width, height int, more ...func(*Options)) *rig {
 		return func() tea.Msg { return msg }
 	}
 	r.tell(tea.WindowSizeMsg{Width: width, Height: height})
-	r.tell(stateMsg{shopState()})
+	r.tell(stateMsg{sampleState()})
 	r.tell(linkMsg{})
 	r.api.take()
 	return r
 }
 
 // tell hands a message over and carries out what comes of it.
-func (r *rig) tell(msg tea.Msg) {
+func (r *env) tell(msg tea.Msg) {
 	r.t.Helper()
 	_, cmd := r.m.Update(msg)
 	r.m.View()
 	r.run(cmd)
 }
 
-func (r *rig) run(cmd tea.Cmd) {
+func (r *env) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
@@ -188,7 +188,7 @@ func (r *rig) run(cmd tea.Cmd) {
 		}
 	case tea.QuitMsg:
 		r.quit = true
-	case quietMsg, loadedMsg, screenMsg, watchedMsg, doneMsg, attachMsg, textMsg, workflowsMsg, wokenMsg:
+	case settledMsg, loadedMsg, screenMsg, watchedMsg, doneMsg, attachMsg, textMsg, workflowsMsg, wokenMsg:
 		r.tell(msg)
 	default:
 		r.said = append(r.said, msg)
@@ -204,7 +204,7 @@ var named = map[string]tea.KeyPressMsg{
 }
 
 // press presses keys, each by its name.
-func (r *rig) press(keys ...string) {
+func (r *env) press(keys ...string) {
 	r.t.Helper()
 	for _, k := range keys {
 		msg, ok := named[k]
@@ -215,7 +215,7 @@ func (r *rig) press(keys ...string) {
 	}
 }
 
-func (r *rig) write(text string) {
+func (r *env) write(text string) {
 	r.t.Helper()
 	for _, c := range text {
 		r.tell(tea.KeyPressMsg{Code: c, Text: string(c)})
@@ -223,11 +223,11 @@ func (r *rig) write(text string) {
 }
 
 // on puts the cursor on a task.
-func (r *rig) on(branch string) {
+func (r *env) on(branch string) {
 	r.t.Helper()
 	r.press("home")
 	for range r.m.lines {
-		if s := r.m.selected(); s != nil && s.Branch == branch {
+		if s := r.m.selectedRow(); s != nil && s.Branch == branch {
 			r.api.take()
 			return
 		}
@@ -237,9 +237,9 @@ func (r *rig) on(branch string) {
 }
 
 // text is the screen without its looks.
-func (r *rig) text() string { return ansi.Strip(r.m.View().Content) }
+func (r *env) text() string { return ansi.Strip(r.m.View().Content) }
 
-func (r *rig) shows(words ...string) {
+func (r *env) shows(words ...string) {
 	r.t.Helper()
 	for _, w := range words {
 		if !strings.Contains(r.text(), w) {
@@ -248,7 +248,7 @@ func (r *rig) shows(words ...string) {
 	}
 }
 
-func (r *rig) hides(words ...string) {
+func (r *env) hides(words ...string) {
 	r.t.Helper()
 	for _, w := range words {
 		if strings.Contains(r.text(), w) {
@@ -257,7 +257,7 @@ func (r *rig) hides(words ...string) {
 	}
 }
 
-func (r *rig) heard(want ...string) {
+func (r *env) heard(want ...string) {
 	r.t.Helper()
 	var got []string
 	for _, a := range r.api.take() {
@@ -272,8 +272,8 @@ func (r *rig) heard(want ...string) {
 
 var errNo = errors.New("a gate is not met: write ## Plan")
 
-// shopState is a state with one task of every sort.
-func shopState() overview.State {
+// sampleState is a state with one task of every sort.
+func sampleState() overview.State {
 	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
 	moves := func(list ...string) []engine.Move {
 		var out []engine.Move

@@ -52,24 +52,24 @@ func allColumns() []column {
 	}
 }
 
-// dropped are the columns that go when there is no room, what matters least first.
-func dropped() []string {
+// columnDropOrder are the columns that go when there is no room, what matters least first.
+func columnDropOrder() []string {
 	return []string{"SUMMARY", "COMMITS", "COST", "CHANGES", "PR", "ACTIVE", "WHO", "STATUS"}
 }
 
-// measure finds out how wide the columns must be. One that is empty everywhere is none.
-func (m *model) measure() {
+// measureColumns finds out how wide the columns must be. One that is empty everywhere is none.
+func (m *model) measureColumns() {
 	m.cols, m.longest = allColumns(), 0
 	for i := range m.lines {
 		if r := m.lines[i].row; r != nil {
-			m.widen(r)
+			m.widenColumns(r)
 		}
 	}
 }
 
-// widen makes room for a row. Columns do not become narrower by what changes: a table
+// widenColumns makes room for a row. Columns do not become narrower by what changes: a table
 // that twitches cannot be read.
-func (m *model) widen(r *overview.Row) {
+func (m *model) widenColumns(r *overview.Row) {
 	for c := range m.cols {
 		col := &m.cols[c]
 		if c > 0 && col.width >= mostCell {
@@ -93,8 +93,8 @@ func widthOf(pieces []piece) int {
 	return n
 }
 
-// columns are the columns that fit into a width.
-func (m *model) columns(width int) []column {
+// fittingColumns are the columns that fit into a width.
+func (m *model) fittingColumns(width int) []column {
 	all := slices.Clone(m.cols)
 	if len(all) == 0 {
 		all = allColumns()[:1]
@@ -106,13 +106,13 @@ func (m *model) columns(width int) []column {
 		}
 	}
 	need := max(leastTask, min(m.longest, enoughTask))
-	for _, name := range dropped() {
-		if width-taken(all) >= need {
+	for _, name := range columnDropOrder() {
+		if width-takenWidth(all) >= need {
 			break
 		}
 		all = slices.DeleteFunc(all, func(c column) bool { return c.name == name })
 	}
-	all[0].width = max(0, width-taken(all))
+	all[0].width = max(0, width-takenWidth(all))
 	if last := &all[len(all)-1]; last.name == "SUMMARY" {
 		name := min(all[0].width, max(need, m.longest)) // what is left is the summary's
 		last.width += all[0].width - name
@@ -121,8 +121,8 @@ func (m *model) columns(width int) []column {
 	return all
 }
 
-// taken is how many columns of the screen all but the name of a task take.
-func taken(all []column) int {
+// takenWidth is how many columns of the screen all but the name of a task take.
+func takenWidth(all []column) int {
 	n := 0
 	for _, c := range all[1:] {
 		n += c.width + 1
@@ -130,8 +130,8 @@ func taken(all []column) int {
 	return n
 }
 
-// names is the line of names over the table.
-func (m *model) names(cols []column) string {
+// renderColumnNames is the line of names over the table.
+func (m *model) renderColumnNames(cols []column) string {
 	var out strings.Builder
 	for i, c := range cols {
 		name := c.name
@@ -141,23 +141,23 @@ func (m *model) names(cols []column) string {
 		if i > 0 {
 			out.WriteByte(' ')
 		}
-		out.WriteString(align(name, c.width, c.right))
+		out.WriteString(alignText(name, c.width, c.right))
 	}
 	return m.theme.Faint.Render(out.String())
 }
 
-func align(text string, width int, right bool) string {
+func alignText(text string, width int, right bool) string {
 	if gap := width - ansi.StringWidth(text); right && gap > 0 {
 		return strings.Repeat(" ", gap) + text
 	}
-	return fit(text, width)
+	return fitWidth(text, width)
 }
 
 // tableRow is one task as a line.
 func (m *model) tableRow(cols []column, r *overview.Row, selected bool) string {
 	wear := func(s paint.Style) paint.Style {
 		if selected {
-			return s.Over(m.theme.Selected)
+			return s.WithBackground(m.theme.Selected)
 		}
 		return s
 	}
@@ -166,13 +166,13 @@ func (m *model) tableRow(cols []column, r *overview.Row, selected bool) string {
 		if i > 0 {
 			out.WriteString(wear(m.theme.Text).Render(" "))
 		}
-		out.WriteString(m.cell(c, r, wear))
+		out.WriteString(m.renderCell(c, r, wear))
 	}
 	return out.String()
 }
 
-// cell is the pieces of a cell in exactly its width.
-func (m *model) cell(c column, r *overview.Row, wear func(paint.Style) paint.Style) string {
+// renderCell is the pieces of a cell in exactly its width.
+func (m *model) renderCell(c column, r *overview.Row, wear func(paint.Style) paint.Style) string {
 	var out strings.Builder
 	pieces, room := c.cell(m, r), c.width
 	used := widthOf(pieces)
@@ -185,7 +185,7 @@ func (m *model) cell(c column, r *overview.Row, wear func(paint.Style) paint.Sty
 		if w <= 0 {
 			break
 		}
-		out.WriteString(wear(p.style).Render(fit(p.text, w)))
+		out.WriteString(wear(p.style).Render(fitWidth(p.text, w)))
 		room -= w
 	}
 	if room > 0 {
@@ -194,7 +194,7 @@ func (m *model) cell(c column, r *overview.Row, wear func(paint.Style) paint.Sty
 	return out.String()
 }
 
-func (m *model) icon(r *overview.Row) piece {
+func (m *model) lifeIcon(r *overview.Row) piece {
 	switch {
 	case m.busy[r.ID] != "":
 		return piece{"◌ ", m.theme.Accent}
@@ -209,7 +209,7 @@ func (m *model) icon(r *overview.Row) piece {
 }
 
 func taskCell(m *model, r *overview.Row) []piece {
-	out := []piece{m.icon(r)}
+	out := []piece{m.lifeIcon(r)}
 	if n := workspaceNumber(r.Workspace); n != "" {
 		out = append(out, piece{"[" + n + "] ", m.theme.Faint})
 	}
@@ -313,11 +313,11 @@ func changesCell(m *model, r *overview.Row) []piece {
 	if r.Work == nil || r.Work.Added == 0 && r.Work.Deleted == 0 {
 		return nil
 	}
-	return []piece{{"+" + brief(r.Work.Added), m.theme.Good}, {" -" + brief(r.Work.Deleted), m.theme.Bad}}
+	return []piece{{"+" + shortNumber(r.Work.Added), m.theme.Good}, {" -" + shortNumber(r.Work.Deleted), m.theme.Bad}}
 }
 
-// brief is a number in at most four characters.
-func brief(n int) string {
+// shortNumber is a number in at most four characters.
+func shortNumber(n int) string {
 	switch {
 	case n < 10_000:
 		return fmt.Sprint(n)
@@ -331,10 +331,10 @@ func costCell(m *model, r *overview.Row) []piece {
 	if r.Spent.Micros == 0 {
 		return nil
 	}
-	return []piece{{cost(r.Spent.Micros), m.theme.Text}}
+	return []piece{{formatCost(r.Spent.Micros), m.theme.Text}}
 }
 
-func cost(micros int64) string {
+func formatCost(micros int64) string {
 	if micros >= 1_000_000_000 {
 		return fmt.Sprintf("$%d", micros/1_000_000)
 	}
@@ -346,7 +346,7 @@ func activeCell(m *model, r *overview.Row) []piece {
 	if m.now.Sub(r.Active) > time.Hour {
 		style = m.theme.Faint
 	}
-	return []piece{{age(m.now, r.Active), style}}
+	return []piece{{formatAge(m.now, r.Active), style}}
 }
 
 func summaryCell(m *model, r *overview.Row) []piece {

@@ -25,18 +25,18 @@ import (
 
 // How often the screen is drawn in a second at most, and how often what the feed tells.
 const (
-	frames = 60
-	tales  = 30
+	framesPerSecond  = 60
+	changesPerSecond = 30
 )
 
-// farewell is how long a person who leaves waits for the answers to what they asked.
-const farewell = 2 * time.Second
+// exitTimeout is how long a person who leaves waits for the answers to what they asked.
+const exitTimeout = 2 * time.Second
 
 // API is what the dashboard asks the server.
 type API interface {
 	Feed
 	Reader
-	Doer
+	Commands
 }
 
 // Feed is how the dashboard learns what there is.
@@ -57,10 +57,10 @@ type Reader interface {
 	Attach(ctx context.Context, id, role string) (wire.Attachment, error)
 }
 
-// Doer is what keys ask for.
-type Doer interface {
+// Commands is what keys ask for.
+type Commands interface {
 	Signal(ctx context.Context, id string, s signal.Signal) (wire.Answer, error)
-	Create(context.Context, signal.Wish) (wire.Answer, error)
+	Create(context.Context, signal.NewTask) (wire.Answer, error)
 	Type(ctx context.Context, id, role, text string) error
 	SyncForges(context.Context) ([]string, error)
 	Pause(context.Context) error
@@ -96,14 +96,14 @@ func Run(ctx context.Context, o Options) (then []string, err error) {
 	m := newModel(ctx, o)
 	m.end = end
 	p := tea.NewProgram(m, tea.WithContext(end), tea.WithInput(o.In), tea.WithOutput(o.Out),
-		tea.WithEnvironment(o.Environ), tea.WithFPS(frames))
+		tea.WithEnvironment(o.Environ), tea.WithFPS(framesPerSecond))
 	m.send, m.program = p.Send, p
 	var running sync.WaitGroup
-	running.Go(func() { (&feed{api: o.API, send: p.Send, apart: time.Second / tales}).run(ctx) })
+	running.Go(func() { (&feed{api: o.API, send: p.Send, apart: time.Second / changesPerSecond}).run(ctx) })
 	_, err = p.Run()
-	m.pace.end()
+	m.pace.stopTimer()
 	m.detail.stop()
-	unseen := m.finishSoon()
+	unseen := m.awaitRequestsBriefly()
 	cancel()
 	running.Wait()
 	m.last.Wait()
@@ -119,11 +119,11 @@ func Run(ctx context.Context, o Options) (then []string, err error) {
 	return m.then, nil
 }
 
-// finishSoon gives what is under way a while to end.
-func (m *model) finishSoon() string {
-	ctx, cancel := context.WithTimeout(m.ctx, farewell)
+// awaitRequestsBriefly gives what is under way a while to end.
+func (m *model) awaitRequestsBriefly() string {
+	ctx, cancel := context.WithTimeout(m.ctx, exitTimeout)
 	defer cancel()
-	return m.finish(ctx)
+	return m.awaitRequests(ctx)
 }
 
 // OutsideTmux takes out of an environment what says that this runs inside tmux: it

@@ -6,59 +6,59 @@ import (
 	"orange/internal/core/overview"
 )
 
-// vertical moves whatever has the keys by so many lines.
-func (m *model) vertical(by int) tea.Cmd {
+// moveVertical moves whatever has the keys by so many lines.
+func (m *model) moveVertical(by int) tea.Cmd {
 	switch {
 	case m.page == pageInbox:
-		m.inbox.step(m, by)
+		m.inbox.moveCursor(m, by)
 		return nil
 	case m.focused:
 		m.scrollDetail(by)
 		return nil
 	}
-	return m.step(by)
+	return m.moveCursor(by)
 }
 
-// pageful is how many lines a page has.
-func (m *model) pageful() int {
+// pageHeight is how many lines a page has.
+func (m *model) pageHeight() int {
 	if m.page == pageList && m.focused {
 		return max(1, m.contentHeight()-1)
 	}
 	return max(1, m.layout.list.height-1)
 }
 
-// turnTo fills the screen with another page.
-func (m *model) turnTo(p page) tea.Cmd {
+// showPage fills the screen with another page.
+func (m *model) showPage(p page) tea.Cmd {
 	m.page = p
 	if p == pageInbox {
-		m.inbox.keep(m)
+		m.inbox.keepCursor(m)
 	}
-	m.arrange()
+	m.keepCursorVisible()
 	m.detail.stop() // what is not seen is not watched
 	if p == pageList && m.detail.tab == tabScreen && m.detail.task == m.chosen {
-		return m.read()
+		return m.readTab()
 	}
-	return m.follow(p == pageList)
+	return m.followCursor(p == pageList)
 }
 
-func (m *model) turnInbox() tea.Cmd {
+func (m *model) toggleInbox() tea.Cmd {
 	if m.page == pageInbox {
-		return m.turnTo(pageList)
+		return m.showPage(pageList)
 	}
-	m.inbox.keep(m)
-	return m.turnTo(pageInbox)
+	m.inbox.keepCursor(m)
+	return m.showPage(pageInbox)
 }
 
-func (m *model) turnHelp() tea.Cmd {
+func (m *model) showHelp() tea.Cmd {
 	m.help = 0
 	m.reading.from = m.page
-	return m.turnTo(pageHelp)
+	return m.showPage(pageHelp)
 }
 
-func (m *model) turnFocus() tea.Cmd {
+func (m *model) toggleFocus() tea.Cmd {
 	m.focused = !m.focused
-	m.arrange()
-	return m.follow(!m.detail.data.ready)
+	m.keepCursorVisible()
+	return m.followCursor(!m.detail.data.ready)
 }
 
 // lowText says why the detail pane is not to be seen.
@@ -69,49 +69,49 @@ func (m *model) tooLow() bool {
 	return m.page == pageList && !m.focused && m.width < wideEnough && m.height < tallEnough
 }
 
-func (m *model) turnHidden() tea.Cmd {
+func (m *model) toggleHidden() tea.Cmd {
 	if m.tooLow() {
-		m.say(lowText)
+		m.showNote(lowText)
 		return nil
 	}
 	m.hidden = !m.hidden
 	m.focused = false
-	m.arrange()
-	return m.follow(false)
+	m.keepCursorVisible()
+	return m.followCursor(false)
 }
 
-// resize gives the list more of the room, or less.
-func (m *model) resize(by int) tea.Cmd {
+// resizeList gives the list more of the room, or less.
+func (m *model) resizeList(by int) tea.Cmd {
 	if m.tooLow() {
-		m.say(lowText)
+		m.showNote(lowText)
 	}
 	m.split = max(20, min(85, m.split+by))
-	m.arrange()
-	return m.follow(false)
+	m.keepCursorVisible()
+	return m.followCursor(false)
 }
 
-// back undoes the last thing that narrowed the view.
-func (m *model) back() tea.Cmd {
+// goBack undoes the last thing that narrowed the view.
+func (m *model) goBack() tea.Cmd {
 	switch {
 	case m.page == pageHelp && m.reading.from == pageText:
 		m.reading.from = m.reading.before
-		return m.turnTo(pageText)
+		return m.showPage(pageText)
 	case m.page == pageHelp, m.page == pageText:
-		return m.turnTo(m.reading.from)
+		return m.showPage(m.reading.from)
 	case m.page == pageInbox:
-		return m.turnTo(pageList)
+		return m.showPage(pageList)
 	case m.focused:
-		return m.turnFocus()
+		return m.toggleFocus()
 	case m.choice.Search != "":
-		return m.sift(func(c *overview.Choice) { c.Search = "" })
+		return m.applyFilter(func(c *overview.Choice) { c.Search = "" })
 	}
 	return nil
 }
 
-// leave goes back to the list, and from there away.
-func (m *model) leave() tea.Cmd {
+// leaveOrQuit goes back to the list, and from there away.
+func (m *model) leaveOrQuit() tea.Cmd {
 	if m.page != pageList {
-		return m.turnTo(pageList)
+		return m.showPage(pageList)
 	}
 	return tea.Quit
 }
@@ -122,35 +122,35 @@ func (m *model) startFinding() tea.Cmd {
 	return nil
 }
 
-// click selects what is under the mouse.
-func (m *model) click(at tea.Mouse) tea.Cmd {
+// handleClick selects what is under the mouse.
+func (m *model) handleClick(at tea.Mouse) tea.Cmd {
 	if m.dialog != nil || at.Button != tea.MouseLeft {
 		return nil
 	}
 	l := &m.layout
 	switch {
-	case m.page == pageInbox && l.list.holds(at.X, at.Y):
-		m.inbox.click(m, at.Y-l.list.y)
+	case m.page == pageInbox && l.list.containsPoint(at.X, at.Y):
+		m.inbox.selectAt(m, at.Y-l.list.y)
 	case m.page != pageList:
-	case l.list.holds(at.X, at.Y):
+	case l.list.containsPoint(at.X, at.Y):
 		m.focused = false
 		if n := m.top + at.Y - l.list.y; n < len(m.lines) && m.lines[n].row != nil {
 			m.moveTo(n)
-			return m.follow(false)
+			return m.followCursor(false)
 		}
-	case l.tabs.holds(at.X, at.Y):
+	case l.tabs.containsPoint(at.X, at.Y):
 		if t, ok := m.tabAt(at.X - l.tabs.x); ok {
-			return m.show(t)
+			return m.showTab(t)
 		}
-	case l.detail.holds(at.X, at.Y):
+	case l.detail.containsPoint(at.X, at.Y):
 		m.focused = true
-		m.arrange()
+		m.keepCursorVisible()
 	}
 	return nil
 }
 
-// wheel scrolls what is under the mouse.
-func (m *model) wheel(at tea.Mouse) tea.Cmd {
+// handleWheel scrolls what is under the mouse.
+func (m *model) handleWheel(at tea.Mouse) tea.Cmd {
 	by := 3
 	if at.Button == tea.MouseWheelUp {
 		by = -3
@@ -158,13 +158,13 @@ func (m *model) wheel(at tea.Mouse) tea.Cmd {
 	switch {
 	case m.dialog != nil:
 	case m.page == pageInbox:
-		m.inbox.step(m, by/3)
+		m.inbox.moveCursor(m, by/3)
 	case m.page != pageList:
 		m.scrollPage(by)
-	case m.layout.detail.holds(at.X, at.Y):
+	case m.layout.detail.containsPoint(at.X, at.Y):
 		m.scrollDetail(by)
 	default:
-		return m.step(by / 3)
+		return m.moveCursor(by / 3)
 	}
 	return nil
 }

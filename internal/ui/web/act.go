@@ -18,20 +18,20 @@ import (
 // one address: what in do, why in note, where to go afterwards in back.
 func (s *Site) actRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /move/{id}", s.moveForm)
-	mux.HandleFunc("POST /act/{id}", s.post(s.act))
-	mux.HandleFunc("POST /pause", s.post(func(w http.ResponseWriter, r *http.Request) error {
-		return s.hold(w, r, s.o.API.Pause, "Everything is paused.")
+	mux.HandleFunc("POST /act/{id}", s.formHandler(s.submitAction))
+	mux.HandleFunc("POST /pause", s.formHandler(func(w http.ResponseWriter, r *http.Request) error {
+		return s.changePause(w, r, s.o.API.Pause, "Everything is paused.")
 	}))
-	mux.HandleFunc("POST /resume", s.post(func(w http.ResponseWriter, r *http.Request) error {
-		return s.hold(w, r, s.o.API.Resume, "Everything goes on.")
+	mux.HandleFunc("POST /resume", s.formHandler(func(w http.ResponseWriter, r *http.Request) error {
+		return s.changePause(w, r, s.o.API.Resume, "Everything goes on.")
 	}))
 }
 
-func (s *Site) hold(w http.ResponseWriter, r *http.Request, do func(context.Context) error, said string) error {
+func (s *Site) changePause(w http.ResponseWriter, r *http.Request, do func(context.Context) error, said string) error {
 	if err := do(r.Context()); err != nil {
 		return err
 	}
-	s.done(w, r, r.FormValue("back"), said)
+	s.finishForm(w, r, r.FormValue("back"), said)
 	return nil
 }
 
@@ -41,8 +41,8 @@ const fieldCode = "code"
 // maxNote bounds what a person may write, in bytes.
 const maxNote = 256 << 10
 
-// act asks the server for what a form wants of a task.
-func (s *Site) act(w http.ResponseWriter, r *http.Request) error {
+// submitAction asks the server for what a form wants of a task.
+func (s *Site) submitAction(w http.ResponseWriter, r *http.Request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (s *Site) act(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	sig, err := s.wanted(r, id, note)
+	sig, err := s.signalFromForm(r, id, note)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *Site) act(w http.ResponseWriter, r *http.Request) error {
 	if sig.Kind == signal.Delete {
 		to = "/"
 	}
-	s.done(w, r, to, cameTo(sig, a))
+	s.finishForm(w, r, to, describeOutcome(sig, a))
 	return nil
 }
 
@@ -73,15 +73,15 @@ func noteOf(r *http.Request) (string, error) {
 	note := strings.TrimSpace(strings.ReplaceAll(r.PostForm.Get("note"), "\r\n", "\n"))
 	switch {
 	case len(note) > maxNote:
-		return "", refuse(http.StatusRequestEntityTooLarge, "that is more than %d bytes: shorten it", maxNote)
+		return "", newRefusal(http.StatusRequestEntityTooLarge, "that is more than %d bytes: shorten it", maxNote)
 	case !utf8.ValidString(note) || strings.ContainsRune(note, 0):
-		return "", refuse(http.StatusBadRequest, "the text is not valid UTF-8: write it again")
+		return "", newRefusal(http.StatusBadRequest, "the text is not valid UTF-8: write it again")
 	}
 	return note, nil
 }
 
-// wanted is the signal that a form stands for.
-func (s *Site) wanted(r *http.Request, id, note string) (signal.Signal, error) {
+// signalFromForm is the signal that a form stands for.
+func (s *Site) signalFromForm(r *http.Request, id, note string) (signal.Signal, error) {
 	do, to, _ := strings.Cut(r.PostForm.Get("do"), ":")
 	if to == "" {
 		to = r.PostForm.Get("to")
@@ -90,34 +90,34 @@ func (s *Site) wanted(r *http.Request, id, note string) (signal.Signal, error) {
 	switch do {
 	case "move":
 		if to == "" {
-			return ask, refuse(http.StatusBadRequest, "it is not said where to: choose a state")
+			return ask, newRefusal(http.StatusBadRequest, "it is not said where to: choose a state")
 		}
 		ask.To = to
 	case "answer", "request-changes":
 		if note == "" {
-			return ask, refuse(http.StatusBadRequest, "the text is empty: write some words")
+			return ask, newRefusal(http.StatusBadRequest, "the text is empty: write some words")
 		}
 		ask.Verb = do
 	case "complete", "cancel", "stuck", engine.Reopen, engine.Respawn, engine.VerbPush, engine.VerbCreatePR:
 		ask.Verb = do
 	case engine.VerbMerge:
 		if to != "" && to != workflow.MergeAuto && to != "ff" && to != "merge" {
-			return ask, refuse(http.StatusBadRequest, "that is no way to merge: choose auto, ff or merge")
+			return ask, newRefusal(http.StatusBadRequest, "that is no way to merge: choose auto, ff or merge")
 		}
 		ask.Verb, ask.Arg = do, to
 	case "approve":
 		if to == "" {
-			return ask, refuse(http.StatusBadRequest, "it is not said what is approved: reload the page and try again")
+			return ask, newRefusal(http.StatusBadRequest, "it is not said what is approved: reload the page and try again")
 		}
 		v, err := s.o.API.Task(r.Context(), id)
 		if err != nil {
 			return ask, err
 		}
 		if v.Task.Asked == nil {
-			return ask, refuse(http.StatusConflict, "nothing of this task waits for approval any more: see the inbox")
+			return ask, newRefusal(http.StatusConflict, "nothing of this task waits for approval any more: see the inbox")
 		}
 		if now := v.Task.Asked.To; now != to {
-			return ask, refuse(http.StatusConflict, "the task asks for %s by now, not for %s: look again and decide", now, to)
+			return ask, newRefusal(http.StatusConflict, "the task asks for %s by now, not for %s: look again and decide", now, to)
 		}
 		ask.To = to
 	case "spawn":
@@ -129,13 +129,13 @@ func (s *Site) wanted(r *http.Request, id, note string) (signal.Signal, error) {
 	case "delete":
 		ask.Kind = signal.Delete
 	default:
-		return ask, refuse(http.StatusBadRequest, "that cannot be asked for: reload the page and try again")
+		return ask, newRefusal(http.StatusBadRequest, "that cannot be asked for: reload the page and try again")
 	}
 	return ask, nil
 }
 
-// cameTo says what came of a request.
-func cameTo(sig signal.Signal, a wire.Answer) string {
+// describeOutcome says what came of a request.
+func describeOutcome(sig signal.Signal, a wire.Answer) string {
 	from, to := "", ""
 	for i := range a.Decision.Entries {
 		if e := &a.Decision.Entries[i]; e.To != "" {
@@ -171,7 +171,7 @@ func cameTo(sig signal.Signal, a wire.Answer) string {
 }
 
 // A way is a button of a form: what it asks for.
-type way struct {
+type formButton struct {
 	Do    string // value of the field do
 	Label string
 	To    string // the state it leads to, if that is known
@@ -181,11 +181,11 @@ type way struct {
 	Href  string // it is a link and no button
 }
 
-// waysOf lists the moves of a task that a person may ask for, as buttons.
-func waysOf(id task.ID, moves []engine.Move, ends func(engine.Move) bool) []way {
-	var out []way
+// moveButtons lists the moves of a task that a person may ask for, as buttons.
+func moveButtons(id task.ID, moves []engine.Move, ends func(engine.Move) bool) []formButton {
+	var out []formButton
 	for _, m := range moves {
-		one := way{Do: "move:" + m.To, Label: m.To, To: m.To}
+		one := formButton{Do: "move:" + m.To, Label: m.To, To: m.To}
 		if m.As != "" && m.As != engine.Complete {
 			one.Label = m.As + " → " + m.To
 		}
@@ -211,7 +211,7 @@ type moveData struct {
 	Summary string
 	Where   string
 	Status  string
-	Ways    []way
+	Ways    []formButton
 	Back    string
 	To      string // the state that was chosen already
 }
@@ -220,16 +220,16 @@ type moveData struct {
 func (s *Site) moveForm(w http.ResponseWriter, r *http.Request) {
 	id, err := idOf(r)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	row, p, err := s.rowOf(r, id)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	s.render(w, r, http.StatusOK, "move", moveData{
+	s.renderPage(w, r, http.StatusOK, "move", moveData{
 		page: p, ID: string(row.ID), Summary: titleText(&row), Where: row.Project + "/" + row.Branch, Status: row.Status,
-		Ways: waysOf(row.ID, row.Moves, s.ending(r.Context(), row.WorkflowHash)), Back: ownPath(r.URL.Query().Get("back")), To: r.URL.Query().Get("to"),
+		Ways: moveButtons(row.ID, row.Moves, s.endPredicate(r.Context(), row.WorkflowHash)), Back: ownPath(r.URL.Query().Get("back")), To: r.URL.Query().Get("to"),
 	})
 }

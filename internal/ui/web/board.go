@@ -12,7 +12,7 @@ import (
 )
 
 func (s *Site) boardRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /{$}", s.board)
+	mux.HandleFunc("GET /{$}", s.serveBoard)
 }
 
 // boardData is what the board shows.
@@ -50,7 +50,7 @@ const (
 
 // filterOf reads a filter. What it does not know is as if it were not there.
 func filterOf(q url.Values) filter {
-	f := filter{Project: cut(q.Get("project"), maxSearch), Search: cut(q.Get("q"), maxSearch), Wanted: q.Get("wanted") == "1", Full: cut(q.Get("full"), maxSearch)}
+	f := filter{Project: emptyIfLonger(q.Get("project"), maxSearch), Search: emptyIfLonger(q.Get("q"), maxSearch), Wanted: q.Get("wanted") == "1", Full: emptyIfLonger(q.Get("full"), maxSearch)}
 	switch scope := overview.Scope(q.Get("scope")); scope {
 	case overview.Done, overview.All:
 		f.Scope = scope
@@ -66,15 +66,15 @@ func filterOf(q url.Values) filter {
 	return f
 }
 
-func cut(s string, n int) string {
+func emptyIfLonger(s string, n int) string {
 	if len(s) > n {
 		return ""
 	}
 	return s
 }
 
-// query is the filter as an address has it, without its moment.
-func (f *filter) query() url.Values {
+// queryValues is the filter as an address has it, without its moment.
+func (f *filter) queryValues() url.Values {
 	q := url.Values{}
 	set := func(name, value string) {
 		if value != "" {
@@ -94,9 +94,9 @@ func (f *filter) query() url.Values {
 	return q
 }
 
-// at is the address of the board at a row, 0 for now.
-func (f *filter) at(row int64) string {
-	q := f.query()
+// addressAt is the address of the board at a row, 0 for now.
+func (f *filter) addressAt(row int64) string {
+	q := f.queryValues()
 	if row > 0 {
 		q.Set("at", strconv.FormatInt(row, 10))
 	}
@@ -106,60 +106,60 @@ func (f *filter) at(row int64) string {
 	return "/?" + q.Encode()
 }
 
-func (f *filter) choice() overview.Choice {
+func (f *filter) rowChoice() overview.Choice {
 	return overview.Choice{Scope: f.Scope, Project: f.Project, Search: f.Search, Wanted: f.Wanted}
 }
 
-// seen is what the server is asked for.
-func (f *filter) seen() client.Seen {
+// stateQuery is what the server is asked for.
+func (f *filter) stateQuery() client.Seen {
 	return client.Seen{Project: f.Project, All: f.Scope != overview.Active, At: f.AtRow}
 }
 
-func (s *Site) board(w http.ResponseWriter, r *http.Request) {
+func (s *Site) serveBoard(w http.ResponseWriter, r *http.Request) {
 	f := filterOf(r.URL.Query())
-	seen := f.seen()
+	seen := f.stateQuery()
 	seen.Project = "" // the count of the inbox is of all
 	state, err := s.o.API.State(r.Context(), seen)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	d := boardData{page: s.pageOf(r, &state), filter: f, At: state.At, Last: state.Row, Drag: f.Group == ""}
 	if d.Past = f.AtRow > 0; d.Past {
-		now := s.page(r)
+		now := s.newPage(r)
 		d.Last, d.Paused, d.Wants = max(now.Row, state.Row), now.Paused, now.Wants
 	} else {
-		d.Topic, d.Query = "board", f.query().Encode()
-		s.recent.keep(&state, seen.All)
+		d.Topic, d.Query = "board", f.queryValues().Encode()
+		s.recent.storeState(&state, seen.All)
 	}
-	d.scrub()
+	d.linkMoments()
 	for _, p := range state.Projects {
 		d.Projects = append(d.Projects, p.Name)
 	}
-	s.fill(r, &d, state.Tasks)
-	s.render(w, r, http.StatusOK, "board", d)
+	s.fillColumns(r, &d, state.Tasks)
+	s.renderPage(w, r, http.StatusOK, "board", d)
 }
 
-// scrub links a moment with the ones beside it.
-func (d *boardData) scrub() {
-	d.Here = d.filter.at(d.AtRow)
+// linkMoments links a moment with the ones beside it.
+func (d *boardData) linkMoments() {
+	d.Here = d.filter.addressAt(d.AtRow)
 	shown := d.Row
 	if shown > 1 {
-		d.Prev = d.filter.at(shown - 1)
+		d.Prev = d.filter.addressAt(shown - 1)
 	}
 	if d.Past && shown < d.Last {
-		d.Next = d.filter.at(shown + 1)
+		d.Next = d.filter.addressAt(shown + 1)
 	}
 }
 
-// fill puts the rows that are shown into columns.
-func (s *Site) fill(r *http.Request, d *boardData, tasks []overview.Row) {
+// fillColumns puts the rows that are shown into columns.
+func (s *Site) fillColumns(r *http.Request, d *boardData, tasks []overview.Row) {
 	now := d.Now
 	if d.Past {
 		now = d.At
 	}
-	rows := overview.Choose(tasks, d.choice())[0].Rows
-	d.Sum, d.Shown = overview.Sum(rows), len(rows)
+	rows := overview.ChooseRows(tasks, d.rowChoice())[0].Rows
+	d.Sum, d.Shown = overview.SumRows(rows), len(rows)
 	if d.Group == overview.ProjectRows {
 		d.Columns = projectColumns(rows)
 	} else {
@@ -203,8 +203,8 @@ func projectColumns(rows []overview.Row) []column {
 func (d boardData) FullLink(name string) string {
 	f := d.filter
 	f.Full = name
-	return f.at(f.AtRow)
+	return f.addressAt(f.AtRow)
 }
 
 // NowLink is the address of the present.
-func (d boardData) NowLink() string { return d.filter.at(0) }
+func (d boardData) NowLink() string { return d.filter.addressAt(0) }

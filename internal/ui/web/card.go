@@ -72,15 +72,15 @@ func (s *Site) cardOf(ctx context.Context, r *overview.Row, now time.Time, past 
 	}
 	if !past {
 		c.Can = len(r.Moves) > 0
-		c.Moves, c.Notes = targets(r.Moves, s.ending(ctx, r.WorkflowHash))
+		c.Moves, c.Notes = moveTargets(r.Moves, s.endPredicate(ctx, r.WorkflowHash))
 	}
 	return c
 }
 
-// targets are states as an attribute lists them, and those of them for which the form is
+// moveTargets are states as an attribute lists them, and those of them for which the form is
 // opened: work is sent back with words, and nothing ends by a slip of the hand. A name
 // with a blank in it is left to the form.
-func targets(moves []engine.Move, ends func(engine.Move) bool) (all, notes string) {
+func moveTargets(moves []engine.Move, ends func(engine.Move) bool) (all, notes string) {
 	var every, some []string
 	for _, m := range moves {
 		if strings.ContainsAny(m.To, " \t\n") {
@@ -94,9 +94,9 @@ func targets(moves []engine.Move, ends func(engine.Move) bool) (all, notes strin
 	return strings.Join(every, " "), strings.Join(some, " ")
 }
 
-// ending says of moves of a workflow whether they end a task. It asks for the workflow
+// endPredicate says of moves of a workflow whether they end a task. It asks for the workflow
 // when it must, and takes what it cannot find out for an end.
-func (s *Site) ending(ctx context.Context, hash string) func(engine.Move) bool {
+func (s *Site) endPredicate(ctx context.Context, hash string) func(engine.Move) bool {
 	var def *workflow.Definition
 	asked := false
 	return func(m engine.Move) bool {
@@ -104,12 +104,12 @@ func (s *Site) ending(ctx context.Context, hash string) func(engine.Move) bool {
 			return true
 		}
 		if !asked {
-			def, asked = s.definition(ctx, hash), true
+			def, asked = s.loadDefinition(ctx, hash), true
 		}
 		if def == nil {
 			return true
 		}
-		st, ok := def.State(m.To)
+		st, ok := def.StateNamed(m.To)
 		return !ok || st.Kind == workflow.Terminal
 	}
 }
@@ -186,26 +186,26 @@ func factsOf(r *overview.Row) string {
 		out = append(out, prose.Plural(w.Commits, "commit"), fmt.Sprintf("+%d −%d", w.Added, w.Deleted))
 	}
 	if r.Spent.Micros > 0 {
-		out = append(out, money(r.Spent.Micros))
+		out = append(out, formatMoney(r.Spent.Micros))
 	}
 	return strings.Join(out, " · ")
 }
 
 // rowOf is how one task looks, and a page that is about it.
 func (s *Site) rowOf(r *http.Request, id string) (overview.Row, page, error) {
-	p := s.page(r)
+	p := s.newPage(r)
 	v, err := s.o.API.Task(r.Context(), id)
 	if err != nil {
 		return overview.Row{}, p, err
 	}
-	return s.look(r.Context(), &v.Task, p.Now), p, nil
+	return s.rowFromRecord(r.Context(), &v.Task, p.Now), p, nil
 }
 
-// look is how a task looks by its record alone. Where the way on depends on other tasks,
+// rowFromRecord is how a task looks by its record alone. Where the way on depends on other tasks,
 // the server is asked, who knows them.
-func (s *Site) look(ctx context.Context, t *task.Task, now time.Time) overview.Row {
-	def := s.definition(ctx, t.WorkflowHash)
-	out := overview.Of(def, t, overview.Facts{}, now)
+func (s *Site) rowFromRecord(ctx context.Context, t *task.Task, now time.Time) overview.Row {
+	def := s.loadDefinition(ctx, t.WorkflowHash)
+	out := overview.NewRow(def, t, overview.Facts{}, now)
 	if def == nil || !def.AsksForChildren(t.Status) {
 		return out
 	}

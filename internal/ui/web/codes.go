@@ -49,9 +49,9 @@ func (c *Codes) New() string {
 	return code
 }
 
-// use says whether a code is good, which it is only once. How long that takes does not
+// redeemCode says whether a code is good, which it is only once. How long that takes does not
 // depend on the code.
-func (c *Codes) use(code string) bool {
+func (c *Codes) redeemCode(code string) bool {
 	sum := sha256.Sum256([]byte(code))
 	c.mu.Lock()
 	defer c.mu.Unlock()

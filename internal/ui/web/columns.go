@@ -20,17 +20,17 @@ type column struct {
 	place [2]int
 }
 
-// library keeps the workflows that tasks follow. A text never changes under its hash.
-type library struct {
+// definitionCache keeps the workflows that tasks follow. A text never changes under its hash.
+type definitionCache struct {
 	mu   sync.Mutex
 	defs map[string]*workflow.Definition
 }
 
-// definition is a workflow by its hash, nil if it cannot be read.
-func (s *Site) definition(ctx context.Context, hash string) *workflow.Definition {
-	s.library.mu.Lock()
-	def, known := s.library.defs[hash]
-	s.library.mu.Unlock()
+// loadDefinition is a workflow by its hash, nil if it cannot be read.
+func (s *Site) loadDefinition(ctx context.Context, hash string) *workflow.Definition {
+	s.definitions.mu.Lock()
+	def, known := s.definitions.defs[hash]
+	s.definitions.mu.Unlock()
 	if known {
 		return def
 	}
@@ -41,12 +41,12 @@ func (s *Site) definition(ctx context.Context, hash string) *workflow.Definition
 	if def, err = workflow.Parse(got.File, got.Text); err != nil {
 		def = nil
 	}
-	s.library.mu.Lock()
-	defer s.library.mu.Unlock()
-	if s.library.defs == nil || len(s.library.defs) > 100 {
-		s.library.defs = map[string]*workflow.Definition{}
+	s.definitions.mu.Lock()
+	defer s.definitions.mu.Unlock()
+	if s.definitions.defs == nil || len(s.definitions.defs) > 100 {
+		s.definitions.defs = map[string]*workflow.Definition{}
 	}
-	s.library.defs[hash] = def
+	s.definitions.defs[hash] = def
 	return def
 }
 
@@ -73,7 +73,7 @@ func (s *Site) columnsOf(ctx context.Context, rows []overview.Row, past bool) []
 	places := map[string]int{}
 	names := map[string]bool{} // of workflows, whichever their text
 	for _, hash := range hashes {
-		def := s.definition(ctx, hash)
+		def := s.loadDefinition(ctx, hash)
 		if def == nil {
 			continue
 		}
@@ -92,7 +92,7 @@ func (s *Site) columnsOf(ctx context.Context, rows []overview.Row, past bool) []
 			continue
 		}
 		c := column{Name: name, Kind: kinds[name]}
-		c.place = [2]int{overview.Place(c.Kind), places[name]}
+		c.place = [2]int{overview.KindPlace(c.Kind), places[name]}
 		if len(names) <= 1 {
 			c.place = [2]int{0, places[name]}
 		}

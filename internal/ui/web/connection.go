@@ -50,48 +50,48 @@ func (s *Site) mayLook(r *http.Request) error {
 // done in between takes its own time: a search has minutes, a stream lives as long as its
 // reader.
 const (
-	arrives = 30 * time.Second
-	isTaken = time.Minute
+	readTimeout  = 30 * time.Second
+	writeTimeout = time.Minute
 )
 
-// bounded bounds how long those hold a connection who do not send, or do not take what is
+// withDeadlines bounds how long those hold a connection who do not send, or do not take what is
 // sent. The server lifts the bound of a body when all of it was read, and reads on to learn
 // that a client left: where there is no body, a bound would break the request off.
-func bounded(w http.ResponseWriter, r *http.Request) http.ResponseWriter {
-	out := &taken{ResponseWriter: w, conn: http.NewResponseController(w)}
-	out.extend()
+func withDeadlines(w http.ResponseWriter, r *http.Request) http.ResponseWriter {
+	out := &deadlineWriter{ResponseWriter: w, conn: http.NewResponseController(w)}
+	out.extendDeadline()
 	if r.Body != nil && r.Body != http.NoBody {
-		out.conn.SetReadDeadline(time.Now().Add(arrives)) //nolint:errcheck // a connection that has none
+		out.conn.SetReadDeadline(time.Now().Add(readTimeout)) //nolint:errcheck // a connection that has none
 	}
 	return out
 }
 
-// taken is an answer of which each part must be taken in time.
-type taken struct {
+// deadlineWriter is an answer of which each part must be taken in time.
+type deadlineWriter struct {
 	http.ResponseWriter
 	conn *http.ResponseController
 }
 
-func (t *taken) extend() { t.conn.SetWriteDeadline(time.Now().Add(isTaken)) } //nolint:errcheck // a connection that has none
+func (t *deadlineWriter) extendDeadline() { t.conn.SetWriteDeadline(time.Now().Add(writeTimeout)) } //nolint:errcheck // a connection that has none
 
 // Unwrap is for http.ResponseController.
-func (t *taken) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+func (t *deadlineWriter) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
-func (t *taken) WriteHeader(status int) {
-	t.extend()
+func (t *deadlineWriter) WriteHeader(status int) {
+	t.extendDeadline()
 	t.ResponseWriter.WriteHeader(status)
 }
 
-func (t *taken) Write(p []byte) (int, error) {
-	t.extend()
+func (t *deadlineWriter) Write(p []byte) (int, error) {
+	t.extendDeadline()
 	return t.ResponseWriter.Write(p)
 }
 
 // FlushError is for http.ResponseController.
-func (t *taken) FlushError() error {
-	t.extend()
+func (t *deadlineWriter) FlushError() error {
+	t.extendDeadline()
 	return t.conn.Flush()
 }
 
 // Flush implements http.Flusher.
-func (t *taken) Flush() { t.FlushError() } //nolint:errcheck // the client left
+func (t *deadlineWriter) Flush() { t.FlushError() } //nolint:errcheck // the client left

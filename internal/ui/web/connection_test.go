@@ -40,7 +40,7 @@ func dialGuard(t *testing.T, h http.HandlerFunc) net.Conn {
 	l := &pipe{conns: make(chan net.Conn, 1), closed: make(chan struct{})}
 	far, near := net.Pipe()
 	l.conns <- near
-	server := &http.Server{Handler: s.guard(h), IdleTimeout: 10 * time.Minute}
+	server := &http.Server{Handler: s.guardRequests(h), IdleTimeout: 10 * time.Minute}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	t.Cleanup(func() {
@@ -103,7 +103,7 @@ func TestWhoeverDoesNotSendIsNotWaitedFor(t *testing.T) {
 		})
 		io.WriteString(conn, "POST /x"+asks+"Content-Length: 3\r\n\r\na") //nolint:errcheck // a pipe
 		go io.Copy(io.Discard, conn)                                      //nolint:errcheck // likewise
-		if err := <-failed; err == nil || time.Since(began) != arrives {
+		if err := <-failed; err == nil || time.Since(began) != readTimeout {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 	})
@@ -140,7 +140,7 @@ func TestStreamsLiveAsLongAsTheirReader(t *testing.T) {
 				lines.ReadString('\n') //nolint:errcheck // it is empty
 			}
 			stopped := time.Now()
-			if wait := (<-left).Sub(stopped); wait != 15*time.Minute+isTaken {
+			if wait := (<-left).Sub(stopped); wait != 15*time.Minute+writeTimeout {
 				t.Errorf("who does not read is waited for %s", wait)
 			}
 		})

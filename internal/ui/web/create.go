@@ -11,7 +11,7 @@ import (
 
 func (s *Site) createRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /new", s.newTask)
-	mux.HandleFunc("POST /new", s.post(s.create))
+	mux.HandleFunc("POST /new", s.formHandler(s.createTask))
 }
 
 type newData struct {
@@ -24,10 +24,10 @@ type newData struct {
 
 // newTask is the form for a task.
 func (s *Site) newTask(w http.ResponseWriter, r *http.Request) {
-	d := newData{page: s.page(r), Project: r.URL.Query().Get("project"), Harnesses: coreagent.HarnessNames()}
+	d := newData{page: s.newPage(r), Project: r.URL.Query().Get("project"), Harnesses: coreagent.HarnessNames()}
 	projects, err := s.o.API.Projects(r.Context())
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	for _, p := range projects {
@@ -42,24 +42,24 @@ func (s *Site) newTask(w http.ResponseWriter, r *http.Request) {
 			seen[f.Name] = true
 		}
 	}
-	s.render(w, r, http.StatusOK, "new", d)
+	s.renderPage(w, r, http.StatusOK, "new", d)
 }
 
-// create asks for a task.
-func (s *Site) create(w http.ResponseWriter, r *http.Request) error {
+// createTask asks for a task.
+func (s *Site) createTask(w http.ResponseWriter, r *http.Request) error {
 	context, err := noteOf(r)
 	if err != nil {
 		return err
 	}
 	field := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
-	wish := signal.Wish{Workflow: field("workflow"), Context: context, Actor: task.Human}
+	wish := signal.NewTask{Workflow: field("workflow"), Context: context, Actor: task.Human}
 	wish.Project, wish.Branch, wish.Summary, wish.Harness = field("project"), field("branch"), field("summary"), field("harness")
 	wish.Spawn = r.PostForm.Get("wait") == ""
 	if wish.Project == "" {
-		return refuse(http.StatusBadRequest, "a task belongs to a project: choose one")
+		return newRefusal(http.StatusBadRequest, "a task belongs to a project: choose one")
 	}
 	if wish.Summary == "" && strings.TrimSpace(context) == "" {
-		return refuse(http.StatusBadRequest, "the task has no summary: say in one line what is to be done")
+		return newRefusal(http.StatusBadRequest, "the task has no summary: say in one line what is to be done")
 	}
 	a, err := s.o.API.Create(r.Context(), wish)
 	if err != nil {
@@ -72,6 +72,6 @@ func (s *Site) create(w http.ResponseWriter, r *http.Request) error {
 	if a.Warning != "" {
 		said += " " + a.Warning
 	}
-	s.done(w, r, "/tasks/"+string(a.Task.ID), said)
+	s.finishForm(w, r, "/tasks/"+string(a.Task.ID), said)
 	return nil
 }

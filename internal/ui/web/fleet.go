@@ -13,7 +13,7 @@ import (
 )
 
 func (s *Site) fleetRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /fleet", s.fleet)
+	mux.HandleFunc("GET /fleet", s.serveFleet)
 }
 
 type fleetData struct {
@@ -52,13 +52,13 @@ type pool struct {
 	Percent      int
 }
 
-func (s *Site) fleet(w http.ResponseWriter, r *http.Request) {
+func (s *Site) serveFleet(w http.ResponseWriter, r *http.Request) {
 	state, err := s.o.API.State(r.Context(), client.Seen{})
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	d := fleetData{page: s.pageOf(r, &state), Sum: overview.Sum(state.Tasks)}
+	d := fleetData{page: s.pageOf(r, &state), Sum: overview.SumRows(state.Tasks)}
 	d.Topic = "all"
 	var live, all int64
 	for i := range state.Tasks {
@@ -67,24 +67,24 @@ func (s *Site) fleet(w http.ResponseWriter, r *http.Request) {
 		for _, a := range row.Attempts {
 			d.Agents = append(d.Agents, agentOf(row, a, d.Now))
 			live += a.Usage.Micros
-			d.Tokens += tokens(a)
+			d.Tokens += totalTokens(a)
 		}
 	}
-	d.Cost, d.AllSpent = money(live), money(all)
+	d.Cost, d.AllSpent = formatMoney(live), formatMoney(all)
 	slices.SortStableFunc(d.Agents, func(a, b agent) int { return strings.Compare(a.Since, b.Since) })
 	for _, p := range state.Projects {
 		d.Pools = append(d.Pools, poolOf(&state, p))
 	}
-	s.render(w, r, http.StatusOK, "fleet", d)
+	s.renderPage(w, r, http.StatusOK, "fleet", d)
 }
 
-func tokens(a overview.Attempt) int64 { return int64(a.Usage.Input + a.Usage.Output) }
+func totalTokens(a overview.Attempt) int64 { return int64(a.Usage.Input + a.Usage.Output) }
 
 func agentOf(row *overview.Row, a overview.Attempt, now time.Time) agent {
 	out := agent{
 		ID: string(row.ID), Title: titleText(row), Where: row.Project + "/" + row.Branch, Status: row.Status,
 		Number: a.Number, Role: a.Role, Harness: row.Harness, Mood: strings.ReplaceAll(a.Mood, "_", " "), Detail: a.Detail,
-		Since: isoTime(a.Since), Age: prose.Age(now, a.Since), Active: isoTime(a.Active), Quiet: prose.Age(now, a.Active), Tokens: tokens(a), Cost: money(a.Usage.Micros),
+		Since: isoTime(a.Since), Age: prose.Age(now, a.Since), Active: isoTime(a.Active), Quiet: prose.Age(now, a.Active), Tokens: totalTokens(a), Cost: formatMoney(a.Usage.Micros),
 	}
 	switch {
 	case a.Ending:
@@ -106,7 +106,7 @@ func agentOf(row *overview.Row, a overview.Attempt, now time.Time) agent {
 }
 
 func poolOf(state *overview.State, p overview.Project) pool {
-	out := pool{Name: p.Name, Path: p.Path, Used: state.Used(p.Name), Total: p.Pool, Attempts: p.DayAttempts, MaxAttempts: p.Day.DayAttempts}
+	out := pool{Name: p.Name, Path: p.Path, Used: state.UsedWorkspaces(p.Name), Total: p.Pool, Attempts: p.DayAttempts, MaxAttempts: p.Day.DayAttempts}
 	for i := range state.Tasks {
 		if r := &state.Tasks[i]; r.Project == p.Name {
 			if r.Queued {
@@ -116,7 +116,7 @@ func poolOf(state *overview.State, p overview.Project) pool {
 		}
 	}
 	if p.Day.DayMicros > 0 {
-		out.Spent, out.Limit = money(p.DayMicros), money(p.Day.DayMicros)
+		out.Spent, out.Limit = formatMoney(p.DayMicros), formatMoney(p.Day.DayMicros)
 		out.Percent = int(min(100, p.DayMicros*100/p.Day.DayMicros))
 	}
 	return out

@@ -20,21 +20,21 @@ const (
 // the page itself, nobody's frame, no form to elsewhere.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// guard is what every request passes before anything is done about it. In this order: it
+// guardRequests is what every request passes before anything is done about it. In this order: it
 // is meant for this very listener (a name that was made to lead here is none of ours), it
 // does not come from a page of somebody else, it shows who it is of, it comes from a
 // process that is no agent, and, if it changes anything, from a page that we made for this
 // session.
-func (s *Site) guard(next http.Handler) http.Handler {
+func (s *Site) guardRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
-		w := bounded(to, r)
-		s.headers(w)
+		w := withDeadlines(to, r)
+		s.setHeaders(w)
 		if !s.ownHost(r.Host) {
-			s.fail(w, bare(r), refuse(http.StatusMisdirectedRequest, "this server does not go by that name: run `orange web`, and open the address it prints"))
+			s.writeError(w, withoutCookie(r), newRefusal(http.StatusMisdirectedRequest, "this server does not go by that name: run `orange web`, and open the address it prints"))
 			return
 		}
 		if err := s.comesFromHere(r); err != nil {
-			s.fail(w, bare(r), err)
+			s.writeError(w, withoutCookie(r), err)
 			return
 		}
 		if strings.HasPrefix(r.URL.Path, "/static/") { // the same for everybody
@@ -43,7 +43,7 @@ func (s *Site) guard(next http.Handler) http.Handler {
 		}
 		if q := r.URL.Query(); r.Method == http.MethodGet && (q.Get("token") != "" || q.Get("code") != "") {
 			if err := s.mayAct(r); err != nil {
-				s.fail(w, bare(r), err)
+				s.writeError(w, withoutCookie(r), err)
 				return
 			}
 			s.logIn(w, r, q)
@@ -56,17 +56,17 @@ func (s *Site) guard(next http.Handler) http.Handler {
 		if !readOnly(r) && !strings.HasPrefix(r.URL.Path, "/api/") {
 			r.Body = http.MaxBytesReader(to, r.Body, maxForm)
 		}
-		if err := s.admit(r); err != nil {
-			s.deny(w, r, err)
+		if err := s.admitRequest(r); err != nil {
+			s.denyRequest(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, s.withVia(r, signal.ViaPage))
 	})
 }
 
-// headers are on every answer, errors and files included. A referrer goes to pages of
+// setHeaders are on every answer, errors and files included. A referrer goes to pages of
 // this site only; without any, browsers would hide where a form comes from.
-func (s *Site) headers(w http.ResponseWriter) {
+func (s *Site) setHeaders(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -97,7 +97,7 @@ func (s *Site) ownHost(host string) bool {
 // this machine are other origins, though browsers send them the same cookies. That a person
 // follows a link to here is fine; what it shows is not for the page it was on.
 func (s *Site) comesFromHere(r *http.Request) error {
-	foreign := refuse(http.StatusForbidden, "this was asked for by a page of another origin: open the page itself")
+	foreign := newRefusal(http.StatusForbidden, "this was asked for by a page of another origin: open the page itself")
 	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host {
 		return foreign
 	}
@@ -117,14 +117,14 @@ func readOnly(r *http.Request) bool { return r.Method == http.MethodGet || r.Met
 var errUnknown = errors.New("this page is for whoever runs the server: run `orange web`, and open the address it prints")
 
 // errTries is what whoever guesses hears. The right token is accepted all the same.
-var errTries = refuse(http.StatusTooManyRequests, "too many wrong tokens or codes were shown: wait a second and try again")
+var errTries = newRefusal(http.StatusTooManyRequests, "too many wrong tokens or codes were shown: wait a second and try again")
 
-// admit finds out who asks, by the token itself or by a session, and whether they may ask
+// admitRequest finds out who asks, by the token itself or by a session, and whether they may ask
 // for this.
-func (s *Site) admit(r *http.Request) error {
-	if token, shown := Shown(r); shown {
-		if !Same(token, s.o.Token) {
-			return s.wrong(http.StatusUnauthorized, "the token is not the one of this server: run `orange web --token` to see it")
+func (s *Site) admitRequest(r *http.Request) error {
+	if token, shown := BearerToken(r); shown {
+		if !EqualSecrets(token, s.o.Token) {
+			return s.countWrongTry(http.StatusUnauthorized, "the token is not the one of this server: run `orange web --token` to see it")
 		}
 		if readOnly(r) {
 			return s.mayLook(r)
@@ -143,18 +143,18 @@ func (s *Site) admit(r *http.Request) error {
 	return s.checkForm(r)
 }
 
-// wrong counts a wrong token or code, and is what whoever showed it hears.
-func (s *Site) wrong(status int, text string) error {
-	if !s.tries.take() {
+// countWrongTry counts a wrong token or code, and is what whoever showed it hears.
+func (s *Site) countWrongTry(status int, text string) error {
+	if !s.tries.takeTry() {
 		return errTries
 	}
-	return refuse(status, "%s", text)
+	return newRefusal(status, "%s", text)
 }
 
 // checkForm makes sure that what changes something was sent by a page of this session.
 func (s *Site) checkForm(r *http.Request) error {
 	if r.Header.Get("Origin") == "" { // every browser says where a form comes from
-		return refuse(http.StatusForbidden, "it is not said which page this comes from: use the page, or show the token with Authorization: Bearer")
+		return newRefusal(http.StatusForbidden, "it is not said which page this comes from: use the page, or show the token with Authorization: Bearer")
 	}
 	given := r.Header.Get(headerCSRF)
 	if given == "" && strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
@@ -163,8 +163,8 @@ func (s *Site) checkForm(r *http.Request) error {
 		}
 		given = r.PostForm.Get(fieldCSRF)
 	}
-	if !Same(given, s.csrfOf(r)) {
-		return refuse(http.StatusForbidden, "this form is not of your session: reload the page and try again")
+	if !EqualSecrets(given, s.csrfOf(r)) {
+		return newRefusal(http.StatusForbidden, "this form is not of your session: reload the page and try again")
 	}
 	return nil
 }
@@ -175,9 +175,9 @@ func parseForm(r *http.Request) error {
 	case err == nil:
 		return nil
 	case statusOf(err) == http.StatusRequestEntityTooLarge:
-		return refuse(http.StatusRequestEntityTooLarge, "the form has more than %d bytes: shorten it", maxForm)
+		return newRefusal(http.StatusRequestEntityTooLarge, "the form has more than %d bytes: shorten it", maxForm)
 	}
-	return refuse(http.StatusBadRequest, "the form is not understood: reload the page and try again")
+	return newRefusal(http.StatusBadRequest, "the form is not understood: reload the page and try again")
 }
 
 // mayAct keeps agents from what is a person's: they run as the same user, can read what
@@ -187,7 +187,7 @@ func (s *Site) mayAct(r *http.Request) error {
 		return nil
 	}
 	if err := s.o.Who(r); err != nil {
-		return refuse(http.StatusForbidden, "%v", err)
+		return newRefusal(http.StatusForbidden, "%v", err)
 	}
 	return nil
 }
@@ -195,59 +195,59 @@ func (s *Site) mayAct(r *http.Request) error {
 // guardMCP lets programs through to MCP, which finds out by itself whom they speak for: an
 // attempt shows a token of its own. A browser has no business there.
 func (s *Site) guardMCP(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	if _, shown := Shown(r); !shown {
+	if _, shown := BearerToken(r); !shown {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="orange"`)
-		s.fail(w, bare(r), refuse(http.StatusUnauthorized, "show the token with Authorization: Bearer: see orange web --token"))
+		s.writeError(w, withoutCookie(r), newRefusal(http.StatusUnauthorized, "show the token with Authorization: Bearer: see orange web --token"))
 		return
 	}
-	if s.Bearer(r) {
+	if s.HasBearerToken(r) {
 		if err := s.mayAct(r); err != nil {
-			s.fail(w, bare(r), err)
+			s.writeError(w, withoutCookie(r), err)
 			return
 		}
 	}
-	next.ServeHTTP(&counting{w, &s.tries}, s.withVia(r, signal.ViaMCP))
+	next.ServeHTTP(&countingWriter{w, &s.tries}, s.withVia(r, signal.ViaMCP))
 }
 
-// counting is an answer that counts wrong tokens, and says so to those who show too many.
-type counting struct {
+// countingWriter is an answer that counts wrong tokens, and says so to those who show too many.
+type countingWriter struct {
 	http.ResponseWriter
 	tries *bucket
 }
 
 // Unwrap is for http.ResponseController.
-func (c *counting) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+func (c *countingWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-func (c *counting) WriteHeader(status int) {
-	if status == http.StatusUnauthorized && !c.tries.take() {
+func (c *countingWriter) WriteHeader(status int) {
+	if status == http.StatusUnauthorized && !c.tries.takeTry() {
 		status = http.StatusTooManyRequests
 	}
 	c.ResponseWriter.WriteHeader(status)
 }
 
 // Flush implements http.Flusher.
-func (c *counting) Flush() { http.NewResponseController(c.ResponseWriter).Flush() } //nolint:errcheck // the client left
+func (c *countingWriter) Flush() { http.NewResponseController(c.ResponseWriter).Flush() } //nolint:errcheck // the client left
 
-// deny says no to somebody who may be signed in and comes from elsewhere: browsers do not
+// denyRequest says no to somebody who may be signed in and comes from elsewhere: browsers do not
 // send our cookie along with a link of another page, and do with one of ours.
-func (s *Site) deny(w http.ResponseWriter, r *http.Request, err error) {
+func (s *Site) denyRequest(w http.ResponseWriter, r *http.Request, err error) {
 	status := statusOf(err)
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="orange"`)
 	}
 	if status != http.StatusForbidden || !readOnly(r) || wantsJSON(r) || r.Header.Get("Sec-Fetch-Site") == "same-origin" {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	f := failure{page: page{Now: s.o.Now(), Wants: -1}, Status: status, Title: "Sign in", Message: err.Error()}
 	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
 		f.Again = ownPath(r.URL.EscapedPath())
 	}
-	s.render(w, r, status, "error", f)
+	s.renderPage(w, r, status, "error", f)
 }
 
-// bare is a request that nothing is known about yet: its session is not looked at.
-func bare(r *http.Request) *http.Request {
+// withoutCookie is a request that nothing is known about yet: its session is not looked at.
+func withoutCookie(r *http.Request) *http.Request {
 	out := r.Clone(r.Context())
 	out.Header.Del("Cookie")
 	return out

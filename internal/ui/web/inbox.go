@@ -19,7 +19,7 @@ import (
 )
 
 func (s *Site) inboxRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /inbox", s.inbox)
+	mux.HandleFunc("GET /inbox", s.serveInbox)
 }
 
 type inboxData struct {
@@ -57,7 +57,7 @@ type inboxItem struct {
 	All                      bool // it is about everything
 	Ask                      string
 	Words                    string // that are written there already
-	First, Others            []way
+	First, Others            []formButton
 	Type                     bool   // a line can be typed into the agent's terminal
 	Role                     string // of that agent
 	Reasons                  []reason
@@ -75,8 +75,8 @@ func itemOf(it *engine.Item, now time.Time) inboxItem {
 	return out
 }
 
-// links lead to the items of each kind there are, and to the other way to put them together.
-func (d *inboxData) links(items []engine.Item) {
+// addLinks lead to the items of each kind there are, and to the other way to put them together.
+func (d *inboxData) addLinks(items []engine.Item) {
 	at := func(kind engine.ItemKind, grouped bool) string {
 		q := url.Values{}
 		for name, value := range map[string]string{"project": d.Project, "kind": string(kind)} {
@@ -123,10 +123,10 @@ func reasonsOf(list []engine.WaitReason) []reason {
 	return out
 }
 
-func (s *Site) inbox(w http.ResponseWriter, r *http.Request) {
+func (s *Site) serveInbox(w http.ResponseWriter, r *http.Request) {
 	state, err := s.o.API.State(r.Context(), client.Seen{})
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	d := inboxData{page: s.pageOf(r, &state)}
@@ -140,9 +140,9 @@ func (s *Site) inbox(w http.ResponseWriter, r *http.Request) {
 	if !slices.Contains(engine.ItemKinds(), d.Kind) {
 		d.Kind = ""
 	}
-	items := slices.DeleteFunc(state.Inbox(), func(it engine.Item) bool { return d.Project != "" && it.Task != "" && it.Project != d.Project })
+	items := slices.DeleteFunc(state.InboxItems(), func(it engine.Item) bool { return d.Project != "" && it.Task != "" && it.Project != d.Project })
 	d.Waiting, d.Behind = engine.CountInbox(items)
-	d.links(items)
+	d.addLinks(items)
 	if d.Grouped {
 		items = engine.GroupInbox(items)
 	}
@@ -158,7 +158,7 @@ func (s *Site) inbox(w http.ResponseWriter, r *http.Request) {
 		case it.Kind != engine.ItemStart:
 			if row := rows[it.Task]; row != nil {
 				item.Title = titleText(row)
-				s.help(r.Context(), &item, row)
+				s.addHelp(r.Context(), &item, row)
 			}
 			if d.Grouped && (len(d.Items) == 0 || d.Items[len(d.Items)-1].Kind != item.Kind) {
 				item.Group = item.Kind
@@ -166,13 +166,15 @@ func (s *Site) inbox(w http.ResponseWriter, r *http.Request) {
 			d.Items = append(d.Items, item)
 		}
 	}
-	s.render(w, r, http.StatusOK, "inbox", d)
+	s.renderPage(w, r, http.StatusOK, "inbox", d)
 }
 
-// help adds the ways to help a task: what is asked to be written, the buttons that belong
+// addHelp adds the ways to help a task: what is asked to be written, the buttons that belong
 // to what is wanted, and every other move.
-func (s *Site) help(ctx context.Context, it *inboxItem, r *overview.Row) {
-	button := func(do, label, class string) { it.First = append(it.First, way{Do: do, Label: label, Class: class}) }
+func (s *Site) addHelp(ctx context.Context, it *inboxItem, r *overview.Row) {
+	button := func(do, label, class string) {
+		it.First = append(it.First, formButton{Do: do, Label: label, Class: class})
+	}
 	switch r.Verb {
 	case engine.VerbMerge:
 		button(engine.VerbMerge, "Merge", "go")
@@ -201,7 +203,7 @@ func (s *Site) help(ctx context.Context, it *inboxItem, r *overview.Row) {
 	case r.Wants == engine.ItemReview && r.May(engine.RequestChanges):
 		it.Ask = "What is to change"
 	}
-	for _, w := range waysOf(r.ID, r.Moves, s.ending(ctx, r.WorkflowHash)) {
+	for _, w := range moveButtons(r.ID, r.Moves, s.endPredicate(ctx, r.WorkflowHash)) {
 		if w.Do == engine.RequestChanges {
 			w.Label = "Request changes"
 			it.First = append(it.First, w)
@@ -228,5 +230,5 @@ func (it *inboxItem) atTerminal(r *overview.Row) {
 	if it.Role != "" {
 		to += "?role=" + url.QueryEscape(it.Role)
 	}
-	it.First = append(it.First, way{Label: "Open the terminal", Class: "go", Href: to})
+	it.First = append(it.First, formButton{Label: "Open the terminal", Class: "go", Href: to})
 }

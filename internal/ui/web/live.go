@@ -27,24 +27,24 @@ import (
 // journal it is from after, so that a connection is taken up without a gap. A page that
 // cannot be taken up, because the journal is another by now, hears "reload".
 func (s *Site) liveRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /live", s.live)
+	mux.HandleFunc("GET /live", s.serveLive)
 }
 
-func (s *Site) live(w http.ResponseWriter, r *http.Request) {
+func (s *Site) serveLive(w http.ResponseWriter, r *http.Request) {
 	flusher, ok := w.(http.Flusher)
 	if !ok {
-		s.fail(w, r, fmt.Errorf("this connection cannot be streamed to"))
+		s.writeError(w, r, fmt.Errorf("this connection cannot be streamed to"))
 		return
 	}
 	after, err := s.rowAfter(r)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	v := &viewer{s: s, w: w, flush: flusher, topic: r.URL.Query().Get("topic"), filter: filterOf(r.URL.Query()), page: s.pages["board"]}
 	if v.topic == "board" {
-		if v.state, err = s.stateOf(r.Context(), v.filter.seen().All, after); err != nil {
-			s.fail(w, r, err)
+		if v.state, err = s.stateOf(r.Context(), v.filter.stateQuery().All, after); err != nil {
+			s.writeError(w, r, err)
 			return
 		}
 	}
@@ -53,7 +53,7 @@ func (s *Site) live(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 	fmt.Fprintf(w, "retry: 500\nid: %d\nevent: hello\ndata: {}\n\n", after)
 	flusher.Flush()
-	s.follow(r.Context(), v, after)
+	s.streamChanges(r.Context(), v, after)
 }
 
 // rowAfter is where a page stands: what it heard last, what it was made from, or now.
@@ -64,7 +64,7 @@ func (s *Site) rowAfter(r *http.Request) (int64, error) {
 		}
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 0 {
-			return 0, refuse(http.StatusBadRequest, "that is no row of the journal: give a number")
+			return 0, newRefusal(http.StatusBadRequest, "that is no row of the journal: give a number")
 		}
 		if n > 0 {
 			return n, nil
@@ -74,22 +74,22 @@ func (s *Site) rowAfter(r *http.Request) (int64, error) {
 	return state.Row, err
 }
 
-// memory is the state that the last board was made of: the page asks to be kept up to date
+// stateCache is the state that the last board was made of: the page asks to be kept up to date
 // a moment later, and begins with it.
-type memory struct {
+type stateCache struct {
 	mu    sync.Mutex
 	state overview.State
 	all   bool
 }
 
-func (m *memory) keep(state *overview.State, all bool) {
+func (m *stateCache) storeState(state *overview.State, all bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.state, m.all = *state, all
 }
 
-// of is the state that was kept, if it is of a row.
-func (m *memory) of(all bool, row int64) (overview.State, bool) {
+// findState is the state that was kept, if it is of a row.
+func (m *stateCache) findState(all bool, row int64) (overview.State, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := m.state
@@ -100,7 +100,7 @@ func (m *memory) of(all bool, row int64) (overview.State, bool) {
 // stateOf is a state that changes after a row can be applied to. One that is younger does:
 // what it is told again changes nothing.
 func (s *Site) stateOf(ctx context.Context, all bool, after int64) (overview.State, error) {
-	if state, ok := s.recent.of(all, after); ok {
+	if state, ok := s.recent.findState(all, after); ok {
 		return state, nil
 	}
 	return s.o.API.State(ctx, client.Seen{All: all})
@@ -109,8 +109,8 @@ func (s *Site) stateOf(ctx context.Context, all bool, after int64) (overview.Sta
 // pingEvery is how often a connection shows that it lives.
 const pingEvery = 15 * time.Second
 
-// follow tells a viewer what happens until it leaves, or the server does.
-func (s *Site) follow(ctx context.Context, v *viewer, after int64) {
+// streamChanges tells a viewer what happens until it leaves, or the server does.
+func (s *Site) streamChanges(ctx context.Context, v *viewer, after int64) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	changes := make(chan overview.Change)
@@ -123,7 +123,7 @@ func (s *Site) follow(ctx context.Context, v *viewer, after int64) {
 			return ctx.Err()
 		}
 	}
-	seen := client.Seen{All: v.topic == "board" && v.filter.seen().All}
+	seen := client.Seen{All: v.topic == "board" && v.filter.stateQuery().All}
 	go func() { // a stream that broke is taken up again by the page, which says so
 		ended <- s.o.API.Follow(ctx, client.Live{Seen: seen, After: after, Lost: func(error) { stop() }, Change: take})
 		close(ended)
@@ -136,11 +136,11 @@ func (s *Site) follow(ctx context.Context, v *viewer, after int64) {
 		select {
 		case why := <-ended:
 			if no := (*client.Error)(nil); errors.As(why, &no) && no.Status < 500 {
-				v.send("reload", after, struct{}{}) //nolint:errcheck // it is over either way
+				v.sendEvent("reload", after, struct{}{}) //nolint:errcheck // it is over either way
 			}
 			return
 		case c := <-changes:
-			err = v.tell(ctx, &c)
+			err = v.sendChange(ctx, &c)
 		case <-ping.C:
 			_, err = fmt.Fprint(v.w, ": ping\n\n")
 			v.flush.Flush()
@@ -182,25 +182,25 @@ type boardNews struct {
 	Wants  int            `json:"wants"`
 }
 
-// tell sends a change in the words of the topic.
-func (v *viewer) tell(ctx context.Context, c *overview.Change) error {
+// sendChange sends a change in the words of the topic.
+func (v *viewer) sendChange(ctx context.Context, c *overview.Change) error {
 	if v.topic == "board" {
-		news, err := v.board(ctx, c)
+		news, err := v.renderBoardNews(ctx, c)
 		if err != nil {
 			return err
 		}
-		return v.send("board", c.Row, news)
+		return v.sendEvent("board", c.Row, news)
 	}
 	held := v.paused != nil && *v.paused != c.Paused
 	v.paused = &c.Paused
-	if !held && !v.touches(c) {
+	if !held && !v.concernsPage(c) {
 		return nil
 	}
-	return v.send("touch", c.Row, map[string]any{"row": c.Row, "paused": c.Paused})
+	return v.sendEvent("touch", c.Row, map[string]any{"row": c.Row, "paused": c.Paused})
 }
 
-// touches says whether a change is of what the page shows.
-func (v *viewer) touches(c *overview.Change) bool {
+// concernsPage says whether a change is of what the page shows.
+func (v *viewer) concernsPage(c *overview.Change) bool {
 	id, one := strings.CutPrefix(v.topic, "task:")
 	if !one {
 		return len(c.Tasks) > 0 || len(c.Gone) > 0
@@ -208,20 +208,20 @@ func (v *viewer) touches(c *overview.Change) bool {
 	return slices.Contains(c.Gone, task.ID(id)) || slices.ContainsFunc(c.Tasks, func(r overview.Row) bool { return string(r.ID) == id })
 }
 
-// board renders the cards that changed as the page has them.
-func (v *viewer) board(ctx context.Context, c *overview.Change) (boardNews, error) {
-	v.state.Apply(*c)
-	out := boardNews{Row: c.Row, Paused: c.Paused, Gone: c.Gone, Wants: overview.Sum(v.state.Tasks).Wants, Counts: map[string]int{}}
-	all := overview.Choose(v.state.Tasks, v.filter.choice())[0].Rows
+// renderBoardNews renders the cards that changed as the page has them.
+func (v *viewer) renderBoardNews(ctx context.Context, c *overview.Change) (boardNews, error) {
+	v.state.ApplyChange(*c)
+	out := boardNews{Row: c.Row, Paused: c.Paused, Gone: c.Gone, Wants: overview.SumRows(v.state.Tasks).Wants, Counts: map[string]int{}}
+	all := overview.ChooseRows(v.state.Tasks, v.filter.rowChoice())[0].Rows
 	for i := range all {
 		out.Counts[v.filter.columnOf(&all[i])]++
 	}
 	var text bytes.Buffer
-	if err := v.page.ExecuteTemplate(&text, "sum", overview.Sum(all)); err != nil {
+	if err := v.page.ExecuteTemplate(&text, "sum", overview.SumRows(all)); err != nil {
 		return out, err
 	}
 	out.Sum = text.String()
-	shown := overview.Choose(c.Tasks, v.filter.choice())[0].Rows
+	shown := overview.ChooseRows(c.Tasks, v.filter.rowChoice())[0].Rows
 	for i := range c.Tasks {
 		if !slices.ContainsFunc(shown, func(r overview.Row) bool { return r.ID == c.Tasks[i].ID }) {
 			out.Gone = append(out.Gone, c.Tasks[i].ID)
@@ -237,7 +237,7 @@ func (v *viewer) board(ctx context.Context, c *overview.Change) (boardNews, erro
 	return out, nil
 }
 
-func (v *viewer) send(event string, row int64, data any) error {
+func (v *viewer) sendEvent(event string, row int64, data any) error {
 	body, err := json.Marshal(data)
 	if err != nil {
 		return err

@@ -38,10 +38,10 @@ type page struct {
 	SaidBad bool      // it was a no
 }
 
-// page is what a page that is asked for by r begins with. It asks the server how things
+// newPage is what a page that is asked for by r begins with. It asks the server how things
 // are; one that does not answer is no reason to fail here.
-func (s *Site) page(r *http.Request) page {
-	p := s.blank(r)
+func (s *Site) newPage(r *http.Request) page {
+	p := s.blankPage(r)
 	if state, err := s.o.API.State(r.Context(), client.Seen{Project: nobody}); err == nil {
 		p.Row, p.Paused = state.Row, state.Paused
 	}
@@ -61,18 +61,18 @@ const nobody = "-"
 
 // pageOf is page for those who have a state of all tasks.
 func (s *Site) pageOf(r *http.Request, state *overview.State) page {
-	p := s.blank(r)
-	p.Row, p.Paused, p.Wants = state.Row, state.Paused, overview.Sum(state.Tasks).Wants
+	p := s.blankPage(r)
+	p.Row, p.Paused, p.Wants = state.Row, state.Paused, overview.SumRows(state.Tasks).Wants
 	return p
 }
 
-func (s *Site) blank(r *http.Request) page {
+func (s *Site) blankPage(r *http.Request) page {
 	p := page{CSRF: s.csrfOf(r), Path: "/", Now: s.o.Now(), Wants: -1, Input: s.o.Input}
 	if readOnly(r) {
 		p.Path = r.URL.Path
 	}
 	if id := r.URL.Query().Get("said"); id != "" {
-		p.Said, p.SaidBad = s.said.look(id)
+		p.Said, p.SaidBad = s.said.findMessage(id)
 	}
 	return p
 }
@@ -97,7 +97,7 @@ func (p page) Nav() []navItem {
 // parseTemplates puts each page into the layout. Files that begin with _ are parts that
 // all pages may use.
 func parseTemplates() map[string]*template.Template {
-	base := template.Must(template.New("layout.html").Funcs(words()).ParseFS(templateFiles, "templates/layout.html"))
+	base := template.Must(template.New("layout.html").Funcs(templateFuncs()).ParseFS(templateFiles, "templates/layout.html"))
 	if parts, _ := fs.Glob(templateFiles, "templates/_*.html"); len(parts) > 0 {
 		template.Must(base.ParseFS(templateFiles, parts...))
 	}
@@ -113,39 +113,39 @@ func parseTemplates() map[string]*template.Template {
 	return out
 }
 
-// words are the functions that templates may use.
-func words() template.FuncMap {
+// templateFuncs are the functions that templates may use.
+func templateFuncs() template.FuncMap {
 	return template.FuncMap{
 		"age":   func(now, at time.Time) string { return prose.Age(now, at) },
 		"when":  func(now, at time.Time) string { return prose.When(now, at) },
 		"clock": func(now, at time.Time) string { return prose.Clock(now, at) },
 		"iso":   func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
 		"short": func(id task.ID) string { return prose.Short(string(id)) },
-		"money": money,
+		"money": formatMoney,
 		"text":  screen.Text,
 		"line":  screen.OneLine,
 	}
 }
 
-// money shows millionths of a dollar.
-func money(micros int64) string {
+// formatMoney shows millionths of a dollar.
+func formatMoney(micros int64) string {
 	if micros > 0 && micros < 5000 {
 		return "<$0.01"
 	}
 	return fmt.Sprintf("$%.2f", float64(micros)/1e6)
 }
 
-// render answers with a page: templates/<name>.html within the layout. Nothing is sent
+// renderPage answers with a page: templates/<name>.html within the layout. Nothing is sent
 // before all of it is made.
-func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
+func (s *Site) renderPage(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	t, ok := s.pages[name]
 	if !ok {
-		s.broken(w, fmt.Errorf("there is no template %q", name))
+		s.writeBrokenPage(w, fmt.Errorf("there is no template %q", name))
 		return
 	}
 	var out bytes.Buffer
 	if err := t.ExecuteTemplate(&out, "layout.html", data); err != nil {
-		s.broken(w, err)
+		s.writeBrokenPage(w, err)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -155,8 +155,8 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, name s
 	}
 }
 
-// broken says that a page could not be made.
-func (s *Site) broken(w http.ResponseWriter, err error) {
+// writeBrokenPage says that a page could not be made.
+func (s *Site) writeBrokenPage(w http.ResponseWriter, err error) {
 	s.o.Log.Error("make a page", "component", "web", "error", err)
 	http.Error(w, "the page could not be made: see orange log", http.StatusInternalServerError)
 }
@@ -181,7 +181,7 @@ type refusal struct {
 
 func (e *refusal) Error() string { return e.text }
 
-func refuse(status int, format string, args ...any) error {
+func newRefusal(status int, format string, args ...any) error {
 	return &refusal{status, fmt.Sprintf(format, args...)}
 }
 
@@ -206,8 +206,8 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// fail answers with an error in one line: as a page, or as JSON to those who ask for it.
-func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error) {
+// writeError answers with an error in one line: as a page, or as JSON to those who ask for it.
+func (s *Site) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	status := statusOf(err)
 	if status >= 500 && r.Context().Err() == nil {
 		s.o.Log.Error("a request of the web page broke", "component", "web", "path", r.URL.Path, "error", err)
@@ -217,10 +217,10 @@ func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		message = "the server does not answer: wait a moment and reload, or see orange log"
 	}
 	if wantsJSON(r) {
-		s.reply(w, status, refused{message, client.NeedsCode(err)})
+		s.writeJSON(w, status, refused{message, client.NeedsCode(err)})
 		return
 	}
-	p := s.blank(r)
+	p := s.blankPage(r)
 	p.Said = ""
 	wrote := ""
 	if r.Method == http.MethodPost && r.PostForm != nil {
@@ -230,7 +230,7 @@ func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if client.NeedsCode(err) {
 		f.Title, f.Repeat, f.Fields = "Code", r.URL.EscapedPath(), formFields(r)
 	}
-	s.render(w, r, status, "error", f)
+	s.renderPage(w, r, status, "error", f)
 }
 
 // refused is a no for scripts.
@@ -276,10 +276,10 @@ func wantsJSON(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.Header.Get("Accept"), "application/json")
 }
 
-func (s *Site) reply(w http.ResponseWriter, status int, v any) {
+func (s *Site) writeJSON(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
-		s.broken(w, err)
+		s.writeBrokenPage(w, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -301,43 +301,43 @@ func (s *Site) orUnknown(mux *http.ServeMux) http.Handler {
 			}
 			if _, found := mux.Handler(other); found != "" {
 				w.Header().Set("Allow", method)
-				s.fail(w, r, refuse(http.StatusMethodNotAllowed, "that cannot be done with this page: start at the board"))
+				s.writeError(w, r, newRefusal(http.StatusMethodNotAllowed, "that cannot be done with this page: start at the board"))
 				return
 			}
 		}
-		s.unknown(w, r)
+		s.serveNotFound(w, r)
 	})
 }
 
-func (s *Site) unknown(w http.ResponseWriter, r *http.Request) {
-	s.fail(w, r, refuse(http.StatusNotFound, "there is no such page: start at the board"))
+func (s *Site) serveNotFound(w http.ResponseWriter, r *http.Request) {
+	s.writeError(w, r, newRefusal(http.StatusNotFound, "there is no such page: start at the board"))
 }
 
 // maxForm bounds what a form may carry.
 const maxForm = 1 << 20
 
-// post makes a handler of a form. h does what is asked for and ends with done; an error
+// formHandler makes a handler of a form. h does what is asked for and ends with done; an error
 // of it is shown. The form is read, however the request showed whom it comes from: that
 // it is a page of ours was found out by guard.
-func (s *Site) post(h func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
+func (s *Site) formHandler(h func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := parseForm(r)
 		if err == nil {
 			err = h(w, r)
 		}
 		if err != nil {
-			s.fail(w, r, err)
+			s.writeError(w, r, err)
 		}
 	}
 }
 
-// done ends a form that went well: what it came to is shown on the page to, which is a
+// finishForm ends a form that went well: what it came to is shown on the page to, which is a
 // path of this site.
-func (s *Site) done(w http.ResponseWriter, r *http.Request, to, said string) {
+func (s *Site) finishForm(w http.ResponseWriter, r *http.Request, to, said string) {
 	said = screen.OneLine(prose.Cut(said, maxMessage))
 	to = ownPath(to)
 	if wantsJSON(r) {
-		s.reply(w, http.StatusOK, map[string]string{"said": said, "to": to})
+		s.writeJSON(w, http.StatusOK, map[string]string{"said": said, "to": to})
 		return
 	}
 	if said != "" {
@@ -345,7 +345,7 @@ func (s *Site) done(w http.ResponseWriter, r *http.Request, to, said string) {
 		if strings.Contains(to, "?") {
 			sep = "&"
 		}
-		to += sep + "said=" + s.said.keep(said, false)
+		to += sep + "said=" + s.said.storeMessage(said, false)
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }

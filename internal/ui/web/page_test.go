@@ -389,7 +389,7 @@ func TestCreate(t *testing.T) {
 	if res.StatusCode != 303 || !strings.HasPrefix(res.Header.Get("Location"), "/tasks/Anewtask0000000000000?said=") {
 		t.Fatalf("%d %q %s", res.StatusCode, res.Header.Get("Location"), body)
 	}
-	want := signal.Wish{New: signal.New{Project: "shop", Branch: "new-thing", Summary: "A new thing"}, Context: "why", Actor: task.Human}
+	want := signal.NewTask{New: signal.New{Project: "shop", Branch: "new-thing", Summary: "A new thing"}, Context: "why", Actor: task.Human}
 	if diff := cmp.Diff(want, w.wishes[0]); diff != "" {
 		t.Errorf("wish (-want +got):\n%s", diff)
 	}

@@ -25,18 +25,18 @@ func (s *Site) relayRoutes(mux *http.ServeMux) {
 	if s.o.Socket == nil {
 		return
 	}
-	pass := s.relay()
+	pass := s.newRelay()
 	mux.Handle(wire.Alias+"/", pass)
 	mux.HandleFunc("GET "+wire.Alias+wire.PathExport, func(w http.ResponseWriter, r *http.Request) {
-		if _, shown := Shown(r); !shown {
-			s.fail(w, r, errSession)
+		if _, shown := BearerToken(r); !shown {
+			s.writeError(w, r, errSession)
 			return
 		}
 		pass.ServeHTTP(w, r)
 	})
 	mux.HandleFunc("POST "+wire.Alias+wire.PathTaskType, func(w http.ResponseWriter, r *http.Request) {
 		if !s.o.Input {
-			s.fail(w, r, errShown)
+			s.writeError(w, r, errShown)
 			return
 		}
 		pass.ServeHTTP(w, r)
@@ -44,15 +44,15 @@ func (s *Site) relayRoutes(mux *http.ServeMux) {
 }
 
 var (
-	errSession = refuse(http.StatusForbidden, "a session may only look at the API: use the page, or show the token with Authorization: Bearer")
-	errShown   = refuse(http.StatusForbidden, "terminals are only shown here: start the server with --web-input to type into them, or use orange task attach")
+	errSession = newRefusal(http.StatusForbidden, "a session may only look at the API: use the page, or show the token with Authorization: Bearer")
+	errShown   = newRefusal(http.StatusForbidden, "terminals are only shown here: start the server with --web-input to type into them, or use orange task attach")
 )
 
 // maxRelay bounds what a request may carry. An import of an installation goes through the
 // socket.
 const maxRelay = 4 << 20
 
-func (s *Site) relay() http.Handler {
+func (s *Site) newRelay() http.Handler {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", s.o.Socket())
 	}
@@ -64,7 +64,7 @@ func (s *Site) relay() http.Handler {
 			for _, name := range []string{"Cookie", "Authorization", "Origin", "Referer", headerCSRF, "Forwarded"} {
 				p.Out.Header.Del(name)
 			}
-			if _, shown := Shown(p.In); !shown {
+			if _, shown := BearerToken(p.In); !shown {
 				p.Out.Header.Del(wire.HeaderToken)
 			}
 			p.Out.Header.Del(wire.HeaderVia) // nobody else says where a request comes from
@@ -82,12 +82,12 @@ func (s *Site) relay() http.Handler {
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			s.fail(w, r, refuse(http.StatusBadGateway, "the server does not answer: see orange log"))
+			s.writeError(w, r, newRefusal(http.StatusBadGateway, "the server does not answer: see orange log"))
 		},
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, shown := Shown(r); !shown && !readOnly(r) {
-			s.fail(w, r, errSession)
+		if _, shown := BearerToken(r); !shown && !readOnly(r) {
+			s.writeError(w, r, errSession)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxRelay)

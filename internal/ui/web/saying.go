@@ -2,34 +2,34 @@ package web
 
 import "sync"
 
-// sayings keep what the last requests came to until their pages are shown, so that no
+// messageStore keep what the last requests came to until their pages are shown, so that no
 // words need to be in an address.
-type sayings struct {
+type messageStore struct {
 	mu   sync.Mutex
-	list []saying
+	list []storedMessage
 }
 
-type saying struct {
+type storedMessage struct {
 	id, text string
 	bad      bool
 }
 
-const maxSayings = 64
+const maxStoredMessages = 64
 
-// keep remembers a text, and names it.
-func (k *sayings) keep(text string, bad bool) (id string) {
+// storeMessage remembers a text, and names it.
+func (k *messageStore) storeMessage(text string, bad bool) (id string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	id = randomName(9)
-	k.list = append(k.list, saying{id, text, bad})
-	if len(k.list) > maxSayings {
+	k.list = append(k.list, storedMessage{id, text, bad})
+	if len(k.list) > maxStoredMessages {
 		k.list = k.list[1:]
 	}
 	return id
 }
 
-// look finds a text by its name, "" if it is forgotten.
-func (k *sayings) look(id string) (text string, bad bool) {
+// findMessage finds a text by its name, "" if it is forgotten.
+func (k *messageStore) findMessage(id string) (text string, bad bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, one := range k.list {

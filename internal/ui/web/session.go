@@ -20,8 +20,8 @@ import (
 // to every server at the same name, whatever its port.
 const sessionLife = 7 * 24 * time.Hour
 
-// sum is a value that follows from the token and a text, for one use.
-func (s *Site) sum(use, text string) string {
+// keyedSum is a value that follows from the token and a text, for one use.
+func (s *Site) keyedSum(use, text string) string {
 	mac := hmac.New(sha256.New, []byte(s.o.Token))
 	mac.Write([]byte(use + " " + text)) //nolint:errcheck // never fails
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
@@ -30,14 +30,14 @@ func (s *Site) sum(use, text string) string {
 // cookieName differs from server to server: a browser sends the cookies of a host to all
 // its ports.
 func (s *Site) cookieName() string {
-	sum := sha256.Sum256([]byte(s.sum("cookie", "")))
+	sum := sha256.Sum256([]byte(s.keyedSum("cookie", "")))
 	return "orange_" + hex.EncodeToString(sum[:4])
 }
 
 // newSession makes the value of a cookie.
 func (s *Site) newSession() string {
 	name := strconv.FormatInt(s.o.Now().Unix(), 36) + "-" + randomName(16)
-	return name + "." + s.sum("session", name)
+	return name + "." + s.keyedSum("session", name)
 }
 
 // sessionOf is the name of the session that a request shows, "" if it shows none that is
@@ -45,15 +45,15 @@ func (s *Site) newSession() string {
 func (s *Site) sessionOf(r *http.Request) string {
 	for _, c := range r.CookiesNamed(s.cookieName()) {
 		name, sum, ok := strings.Cut(c.Value, ".")
-		if ok && Same(sum, s.sum("session", name)) && s.fresh(name) {
+		if ok && EqualSecrets(sum, s.keyedSum("session", name)) && s.isFresh(name) {
 			return name
 		}
 	}
 	return ""
 }
 
-// fresh says that a session is not over. Its name is genuine.
-func (s *Site) fresh(name string) bool {
+// isFresh says that a session is not over. Its name is genuine.
+func (s *Site) isFresh(name string) bool {
 	begun, _, _ := strings.Cut(name, "-")
 	at, err := strconv.ParseInt(begun, 36, 64)
 	return err == nil && s.o.Now().Before(time.Unix(at, 0).Add(sessionLife))
@@ -65,23 +65,23 @@ func (s *Site) csrfOf(r *http.Request) string {
 	if name == "" {
 		return ""
 	}
-	return s.sum("csrf", name)
+	return s.keyedSum("csrf", name)
 }
 
-// Bearer says whether a request shows the token itself, as programs do.
-func (s *Site) Bearer(r *http.Request) bool {
-	token, ok := Shown(r)
-	return ok && Same(token, s.o.Token)
+// HasBearerToken says whether a request shows the token itself, as programs do.
+func (s *Site) HasBearerToken(r *http.Request) bool {
+	token, ok := BearerToken(r)
+	return ok && EqualSecrets(token, s.o.Token)
 }
 
-// Shown is the token that a request shows in place of a cookie.
-func Shown(r *http.Request) (string, bool) {
+// BearerToken is the token that a request shows in place of a cookie.
+func BearerToken(r *http.Request) (string, bool) {
 	kind, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	return strings.TrimSpace(token), ok && strings.EqualFold(kind, "Bearer")
 }
 
-// Same compares in a time that says nothing about where texts differ.
-func Same(a, b string) bool {
+// EqualSecrets compares in a time that says nothing about where texts differ.
+func EqualSecrets(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return b != "" && hmac.Equal(x[:], y[:])
 }
@@ -95,11 +95,11 @@ func randomName(n int) string {
 // logIn takes the code or the token out of the address of any page and gives a session for it.
 func (s *Site) logIn(w http.ResponseWriter, r *http.Request, q url.Values) {
 	switch token, code := q.Get("token"), q.Get("code"); {
-	case token != "" && !Same(token, s.o.Token):
-		s.fail(w, r, s.wrong(http.StatusForbidden, "the token is not the one of this server: run `orange web` and open the address it prints"))
+	case token != "" && !EqualSecrets(token, s.o.Token):
+		s.writeError(w, r, s.countWrongTry(http.StatusForbidden, "the token is not the one of this server: run `orange web` and open the address it prints"))
 		return
-	case token == "" && !s.o.Codes.use(code):
-		s.fail(w, r, s.wrong(http.StatusForbidden, "this address signs in once and within a minute, and was used or is too old: run `orange web` and open the address it prints"))
+	case token == "" && !s.o.Codes.redeemCode(code):
+		s.writeError(w, r, s.countWrongTry(http.StatusForbidden, "this address signs in once and within a minute, and was used or is too old: run `orange web` and open the address it prints"))
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
@@ -126,8 +126,8 @@ type bucket struct {
 
 const triesPerSecond = 5
 
-// take says whether a wrong try is answered as one, and counts it.
-func (b *bucket) take() bool {
+// takeTry says whether a wrong try is answered as one, and counts it.
+func (b *bucket) takeTry() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if now := b.now(); now.Sub(b.since) >= time.Second || now.Before(b.since) {

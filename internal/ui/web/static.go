@@ -17,7 +17,7 @@ func (s *Site) serveStatic(w http.ResponseWriter, r *http.Request) {
 	text, err := fs.ReadFile(s.static, name)
 	kind := mime.TypeByExtension(path.Ext(name))
 	if err != nil || kind == "" || strings.Contains(name, "/") {
-		s.unknown(w, bare(r))
+		s.serveNotFound(w, withoutCookie(r))
 		return
 	}
 	w.Header().Set("Content-Type", kind)

@@ -27,17 +27,17 @@ const maxBody = 256 << 10
 
 // taskRoutes are the pages of one task.
 func (s *Site) taskRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /tasks/{id}", s.task)
-	mux.HandleFunc("POST /tasks/{id}/review", s.post(s.review))
-	mux.HandleFunc("GET /tasks/{id}/terminal", s.terminal)
+	mux.HandleFunc("GET /tasks/{id}", s.serveTask)
+	mux.HandleFunc("POST /tasks/{id}/review", s.formHandler(s.submitReview))
+	mux.HandleFunc("GET /tasks/{id}/terminal", s.serveTerminal)
 	mux.HandleFunc("GET /tasks/{id}/terminal/events", s.terminalEvents)
-	mux.HandleFunc("POST /tasks/{id}/type", s.post(s.typeLine))
-	mux.HandleFunc("GET /static/terminal.css", made(terminalCSS()))
-	mux.HandleFunc("GET /static/drawing.css", made(drawing.CSS()))
+	mux.HandleFunc("POST /tasks/{id}/type", s.formHandler(s.typeLine))
+	mux.HandleFunc("GET /static/terminal.css", stylesheetHandler(terminalCSS()))
+	mux.HandleFunc("GET /static/drawing.css", stylesheetHandler(drawing.CSS()))
 }
 
-// made serves a stylesheet that is made, not kept in a file.
-func made(text string) http.HandlerFunc {
+// stylesheetHandler serves a stylesheet that is made, not kept in a file.
+func stylesheetHandler(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-cache")
@@ -71,15 +71,15 @@ type taskPage struct {
 	BodyProblem, AttemptsProblem, DiffProblem, ExplainProblem string
 }
 
-// task is the page of one task, now or at a moment of its past.
-func (s *Site) task(w http.ResponseWriter, r *http.Request) {
+// serveTask is the page of one task, now or at a moment of its past.
+func (s *Site) serveTask(w http.ResponseWriter, r *http.Request) {
 	if at := r.URL.Query().Get("at"); at != "" {
 		s.taskPast(w, r, at)
 		return
 	}
 	data, err := s.taskNow(r, &taskWords{})
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	if given := r.PathValue("id"); given != string(data.Task.ID) { // it was the beginning of an id
@@ -90,7 +90,7 @@ func (s *Site) task(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, to, http.StatusSeeOther)
 		return
 	}
-	s.render(w, r, http.StatusOK, "task", data)
+	s.renderPage(w, r, http.StatusOK, "task", data)
 }
 
 // taskWords is what a person wrote about the work and what was not taken.
@@ -107,7 +107,7 @@ func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 		return nil, err
 	}
 	ctx, api, q := r.Context(), s.o.API, r.URL.Query()
-	around := s.around(r) // first: the page hears of all that comes behind it
+	around := s.loadSurroundings(r) // first: the page hears of all that comes behind it
 	v, err := api.Task(ctx, id)
 	if err != nil {
 		return nil, err
@@ -127,14 +127,14 @@ func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 	} else {
 		out.Explain, refused = &x, x.Refusals
 	}
-	out.timeline(taskMoments(entries, refused), q.Get("entries") == "all")
-	out.text(&v)
+	out.fillTimeline(taskMoments(entries, refused), q.Get("entries") == "all")
+	out.fillText(&v)
 	if list, err := api.Attempts(ctx, id); err != nil {
 		out.AttemptsProblem = screen.OneLine(err.Error())
 	} else {
 		out.Attempts = taskAttempts(list, entries, out.Now)
 	}
-	out.acts()
+	out.addActions()
 	if !out.Partial {
 		s.taskChanges(r, out, said)
 	}
@@ -158,19 +158,19 @@ type surroundings struct {
 	rows []overview.Row
 }
 
-// around asks how things are. A server that does not say is no reason to fail here.
-func (s *Site) around(r *http.Request) surroundings {
+// loadSurroundings asks how things are. A server that does not say is no reason to fail here.
+func (s *Site) loadSurroundings(r *http.Request) surroundings {
 	state, err := s.o.API.State(r.Context(), client.Seen{})
 	if err != nil {
-		return surroundings{page: s.blank(r)}
+		return surroundings{page: s.blankPage(r)}
 	}
 	return surroundings{s.pageOf(r, &state), state.Tasks}
 }
 
 // taskBase is what is known of a task from its record and its journal alone.
 func (s *Site) taskBase(r *http.Request, around surroundings, t task.Task, entries []journal.Entry) *taskPage {
-	out := &taskPage{page: around.page, Task: t, Name: taskName(&t), Def: s.definition(r.Context(), t.WorkflowHash)}
-	out.Look = overview.Of(out.Def, &t, overview.Facts{}, out.Now)
+	out := &taskPage{page: around.page, Task: t, Name: taskName(&t), Def: s.loadDefinition(r.Context(), t.WorkflowHash)}
+	out.Look = overview.NewRow(out.Def, &t, overview.Facts{}, out.Now)
 	for i := range around.rows {
 		one := &around.rows[i]
 		if one.ID != t.ID {
@@ -187,13 +187,13 @@ func (s *Site) taskBase(r *http.Request, around surroundings, t task.Task, entri
 	out.Title = titleText(&out.Look)
 	out.Facts = taskFacts(out)
 	out.Scrub = scrubOf(string(t.ID), t.Seq, t.Seq)
-	out.draw(taskPath(entries))
+	out.drawWorkflow(taskPath(entries))
 	return out
 }
 
-// draw draws the workflow with the way of the task. Nothing but our own words and
+// drawWorkflow draws the workflow with the way of the task. Nothing but our own words and
 // escaped names is in the drawing.
-func (p *taskPage) draw(path []string) {
+func (p *taskPage) drawWorkflow(path []string) {
 	if p.Def == nil {
 		return
 	}
@@ -201,8 +201,8 @@ func (p *taskPage) draw(path []string) {
 	p.Drawing = template.HTML(drawing.Page(p.Def, m)) //nolint:gosec // made and escaped by us
 }
 
-// timeline keeps the newest moments, unless all are wanted.
-func (p *taskPage) timeline(list []taskMoment, all bool) {
+// fillTimeline keeps the newest moments, unless all are wanted.
+func (p *taskPage) fillTimeline(list []taskMoment, all bool) {
 	if !all && len(list) > maxMoments {
 		p.Older = len(list) - maxMoments
 		list = list[p.Older:]
@@ -213,7 +213,7 @@ func (p *taskPage) timeline(list []taskMoment, all bool) {
 	clock := ""
 	for i := range list {
 		m := &list[i]
-		p.link(m)
+		p.linkMoment(m)
 		if m.Seq > 0 {
 			m.Anchor = "e" + strconv.Itoa(m.Seq)
 		}
@@ -224,16 +224,16 @@ func (p *taskPage) timeline(list []taskMoment, all bool) {
 	p.Moments = list
 }
 
-// link says where a moment leads.
-func (p *taskPage) link(m *taskMoment) {
+// linkMoment says where a moment leads.
+func (p *taskPage) linkMoment(m *taskMoment) {
 	m.LineHref = "/workflows/" + p.Task.WorkflowHash + "#L" + strconv.Itoa(m.Line)
 	if m.Seq > 0 {
 		m.Href = "/tasks/" + string(p.Task.ID) + "?at=" + strconv.Itoa(m.Seq)
 	}
 }
 
-// text shows TASK.md.
-func (p *taskPage) text(v *wire.TaskShown) {
+// fillText shows TASK.md.
+func (p *taskPage) fillText(v *wire.TaskShown) {
 	body := v.Body
 	p.BodyProblem = screen.OneLine(v.Problem)
 	if len(body) > maxBody {
@@ -246,9 +246,9 @@ func (p *taskPage) text(v *wire.TaskShown) {
 // taskName is a task as people name it.
 func taskName(t *task.Task) string { return screen.OneLine(prose.Cut(t.Project+"/"+t.Branch, 300)) }
 
-// review sends work back with remarks about its lines. If that is refused, the page is
+// submitReview sends work back with remarks about its lines. If that is refused, the page is
 // shown again with all that was written.
-func (s *Site) review(w http.ResponseWriter, r *http.Request) error {
+func (s *Site) submitReview(w http.ResponseWriter, r *http.Request) error {
 	id, err := idOf(r)
 	if err != nil {
 		return err
@@ -264,14 +264,14 @@ func (s *Site) review(w http.ResponseWriter, r *http.Request) error {
 	note := diff.Note(whole, remarks)
 	switch {
 	case note == "":
-		err = refuse(http.StatusBadRequest, "there is nothing to send: write what is to change")
+		err = newRefusal(http.StatusBadRequest, "there is nothing to send: write what is to change")
 	case len(note) > maxReview:
-		err = refuse(http.StatusBadRequest, "the remarks are longer than 64 KB: shorten them")
+		err = newRefusal(http.StatusBadRequest, "the remarks are longer than 64 KB: shorten them")
 	default:
 		var a wire.Answer
 		sig := signal.Signal{Kind: signal.Request, Verb: "request-changes", Note: note}
 		if a, err = s.o.API.Signal(r.Context(), id, sig); err == nil {
-			s.done(w, r, "/tasks/"+string(a.Task.ID), cameTo(sig, a))
+			s.finishForm(w, r, "/tasks/"+string(a.Task.ID), describeOutcome(sig, a))
 			return nil
 		}
 	}
@@ -283,7 +283,7 @@ func (s *Site) review(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	data.Said, data.SaidBad = screen.OneLine(prose.Cut(err.Error(), maxMessage)), true
-	s.render(w, r, statusOf(err), "task", data)
+	s.renderPage(w, r, statusOf(err), "task", data)
 	return nil
 }
 
@@ -317,38 +317,38 @@ func scrubOf(id string, at, last int) *taskScrub {
 func (s *Site) taskPast(w http.ResponseWriter, r *http.Request, at string) {
 	id, err := idOf(r)
 	var entries []journal.Entry
-	around := s.around(r)
+	around := s.loadSurroundings(r)
 	if err == nil {
 		entries, err = s.o.API.Journal(r.Context(), id, 0)
 	}
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	n, err := strconv.Atoi(at)
 	if err != nil || n < 1 || n > len(entries) {
-		s.fail(w, r, refuse(http.StatusBadRequest, "the journal of this task has entries 1 to %d: choose one of them", len(entries)))
+		s.writeError(w, r, newRefusal(http.StatusBadRequest, "the journal of this task has entries 1 to %d: choose one of them", len(entries)))
 		return
 	}
 	t, err := journal.Fold(task.Task{}, entries[:n])
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	out := s.taskBase(r, around, t, entries[:n])
 	out.Past, out.OldFirst = true, r.URL.Query().Get("order") == "old"
 	out.Now = entries[n-1].At.In(out.Now.Location())
-	out.Look = overview.Of(out.Def, &t, overview.Facts{}, out.Now)
+	out.Look = overview.NewRow(out.Def, &t, overview.Facts{}, out.Now)
 	out.Facts = taskFacts(out)
 	out.Scrub = scrubOf(string(t.ID), n, len(entries))
-	out.draw(taskPath(entries[:n]))
+	out.drawWorkflow(taskPath(entries[:n]))
 	moment := momentOf(&entries[n-1])
-	out.link(&moment)
+	out.linkMoment(&moment)
 	out.Scrub.Entry = &moment
 	list := taskMoments(entries, nil)
 	for i := range list {
 		list[i].Later, list[i].Current = list[i].Seq > n, list[i].Seq == n
 	}
-	out.timeline(list, true)
-	s.render(w, r, http.StatusOK, "task", out)
+	out.fillTimeline(list, true)
+	s.renderPage(w, r, http.StatusOK, "task", out)
 }

@@ -76,20 +76,20 @@ func taskDiffOf(d wire.Diff, whole string, remarks []diff.Remark) *taskDiff {
 	out.Cut = out.Cut || len(d.Files) > maxDiffFiles
 	for i := range d.Files[:min(len(d.Files), maxDiffFiles)] {
 		f := taskFile{File: d.Files[i], ID: "file-" + strconv.Itoa(i+1), Open: lines <= foldedAbove}
-		f.fill(min(left, maxFileLines))
+		f.fillRows(min(left, maxFileLines))
 		left -= len(f.Rows)
 		out.Files = append(out.Files, f)
 	}
 	for _, r := range remarks {
-		if !out.put(r) {
+		if !out.placeRemark(r) {
 			out.Orphans = append(out.Orphans, r)
 		}
 	}
 	return out
 }
 
-// fill takes up to n lines of the file.
-func (f *taskFile) fill(n int) {
+// fillRows takes up to n lines of the file.
+func (f *taskFile) fillRows(n int) {
 	for _, h := range f.Hunks {
 		if len(f.Rows) < n {
 			f.Rows = append(f.Rows, taskLine{IsHead: true, Head: h.Header, Uncommitted: h.Uncommitted})
@@ -110,8 +110,8 @@ func (f *taskFile) fill(n int) {
 	f.Hunks = nil
 }
 
-// put shows a remark at its line. It says no if the line is not there.
-func (d *taskDiff) put(r diff.Remark) bool {
+// placeRemark shows a remark at its line. It says no if the line is not there.
+func (d *taskDiff) placeRemark(r diff.Remark) bool {
 	at := slices.IndexFunc(d.Files, func(f taskFile) bool { return f.Path == r.Path })
 	if at < 0 {
 		return false
@@ -135,7 +135,7 @@ func (d *taskDiff) put(r diff.Remark) bool {
 func readRemarks(form url.Values) ([]diff.Remark, error) {
 	paths, lines, sides, texts := form["path"], form["line"], form["side"], form["remark"]
 	if len(paths) != len(texts) || len(lines) != len(texts) || len(sides) != len(texts) {
-		return nil, refuse(http.StatusBadRequest, "the remarks are not understood: reload the page and try again")
+		return nil, newRefusal(http.StatusBadRequest, "the remarks are not understood: reload the page and try again")
 	}
 	var out []diff.Remark
 	for i, text := range texts {
@@ -145,7 +145,7 @@ func readRemarks(form url.Values) ([]diff.Remark, error) {
 		}
 		line, err := strconv.Atoi("0" + lines[i])
 		if err != nil || !utf8.ValidString(paths[i]) || len(out) == maxRemarks {
-			return nil, refuse(http.StatusBadRequest, "the remarks are not understood: send at most %d, each about a line of the diff", maxRemarks)
+			return nil, newRefusal(http.StatusBadRequest, "the remarks are not understood: send at most %d, each about a line of the diff", maxRemarks)
 		}
 		out = append(out, diff.Remark{Path: screen.OneLine(paths[i]), Line: line, Old: sides[i] == "old", Text: text})
 	}

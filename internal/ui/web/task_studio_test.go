@@ -134,7 +134,7 @@ func (s *studio) send(sig signal.Signal) engine.Decision {
 	defer s.mu.Unlock()
 	d := s.decide(sig)
 	for range 20 {
-		e, ok := engine.Next(&s.task)
+		e, ok := engine.NextEffect(&s.task)
 		if !ok {
 			break
 		}
@@ -150,7 +150,7 @@ func (s *studio) decide(sig signal.Signal) engine.Decision {
 	sig.At, sig.Free = s.now, []string{"shop--1"}
 	d := engine.Decide(s.def, s.task, sig)
 	if d.Verdict == engine.Refuse {
-		s.refused = append(s.refused, journal.Refused(studioTask, &sig, d.Refused))
+		s.refused = append(s.refused, journal.NewRefusal(studioTask, &sig, d.Refused))
 		return d
 	}
 	next, err := journal.Fold(s.task, d.Entries)
@@ -213,7 +213,7 @@ func (s *studio) routes() http.Handler {
 	of("", func() any { return wire.TaskShown{Task: s.task, Body: s.body, Dir: "/tasks/t"} })
 	of("/journal", func() any { return map[string]any{"entries": s.entries} })
 	of("/explain", func() any {
-		return engine.Account(s.def, s.task, signal.Signal{At: s.now}, engine.Past{Entries: s.entries, Refusals: s.refused})
+		return engine.ExplainHistory(s.def, s.task, signal.Signal{At: s.now}, engine.Past{Entries: s.entries, Refusals: s.refused})
 	})
 	of("/attempts", func() any { return map[string]any{"attempts": s.attempts()} })
 	of("/diff", func() any { return wire.Diff{Base: "0123456789abcdef", Files: diff.Parse(s.diff)} })
@@ -231,7 +231,7 @@ func (s *studio) routes() http.Handler {
 	mux.HandleFunc("GET /v1/state", func(w http.ResponseWriter, _ *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		answer(w, 200, overview.State{Row: int64(len(s.entries)), At: s.now, Projects: []overview.Project{{Name: "shop"}}, Tasks: []overview.Row{overview.Of(s.def, &s.task, overview.Facts{Work: &s.work}, s.now)}})
+		answer(w, 200, overview.State{Row: int64(len(s.entries)), At: s.now, Projects: []overview.Project{{Name: "shop"}}, Tasks: []overview.Row{overview.NewRow(s.def, &s.task, overview.Facts{Work: &s.work}, s.now)}})
 	})
 	mux.HandleFunc("GET /v1/state/events", s.events)
 	mux.HandleFunc("GET /v1/projects", func(w http.ResponseWriter, _ *http.Request) {
@@ -310,7 +310,7 @@ func (s *studio) stream(w http.ResponseWriter, r *http.Request, event func() str
 
 func (s *studio) events(w http.ResponseWriter, r *http.Request) {
 	s.stream(w, r, func() string {
-		body, _ := json.Marshal(overview.Change{Row: int64(len(s.entries)), At: s.now, Tasks: []overview.Row{overview.Of(s.def, &s.task, overview.Facts{}, s.now)}})
+		body, _ := json.Marshal(overview.Change{Row: int64(len(s.entries)), At: s.now, Tasks: []overview.Row{overview.NewRow(s.def, &s.task, overview.Facts{}, s.now)}})
 		return fmt.Sprintf("id: %d\nevent: change\ndata: %s\n\n", len(s.entries), body)
 	})
 }

@@ -138,14 +138,14 @@ type terminalPage struct {
 	Roles  []string
 }
 
-// terminal shows what an agent's terminal shows.
-func (s *Site) terminal(w http.ResponseWriter, r *http.Request) {
+// serveTerminal shows what an agent's terminal shows.
+func (s *Site) serveTerminal(w http.ResponseWriter, r *http.Request) {
 	data, err := s.terminalData(r)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	s.render(w, r, http.StatusOK, "task_terminal", data)
+	s.renderPage(w, r, http.StatusOK, "task_terminal", data)
 }
 
 func (s *Site) terminalData(r *http.Request) (*terminalPage, error) {
@@ -157,7 +157,7 @@ func (s *Site) terminalData(r *http.Request) (*terminalPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &terminalPage{page: s.page(r), Task: v.Task, Name: taskName(&v.Task), Role: r.URL.Query().Get("role")}
+	out := &terminalPage{page: s.newPage(r), Task: v.Task, Name: taskName(&v.Task), Role: r.URL.Query().Get("role")}
 	for i := range v.Task.Attempts {
 		out.Roles = append(out.Roles, v.Task.Attempts[i].Role)
 	}
@@ -183,7 +183,7 @@ type terminalEvent struct {
 func (s *Site) terminalEvents(w http.ResponseWriter, r *http.Request) {
 	id, err := idOf(r)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	out := http.NewResponseController(w)
@@ -214,14 +214,14 @@ func (s *Site) typeLine(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !s.o.Input {
-		return refuse(http.StatusForbidden, "terminals are only shown here: start the server with --web-input to type into them, or use orange task attach")
+		return newRefusal(http.StatusForbidden, "terminals are only shown here: start the server with --web-input to type into them, or use orange task attach")
 	}
 	text, role := r.PostFormValue("text"), r.PostFormValue("role")
 	switch {
 	case strings.TrimSpace(text) == "":
-		return refuse(http.StatusBadRequest, "there is nothing to type: write a line")
+		return newRefusal(http.StatusBadRequest, "there is nothing to type: write a line")
 	case len(text) > maxTyped || strings.ContainsAny(text, "\r\n"):
-		return refuse(http.StatusBadRequest, "give one line of at most %d bytes", maxTyped)
+		return newRefusal(http.StatusBadRequest, "give one line of at most %d bytes", maxTyped)
 	}
 	if err := s.o.API.Type(r.Context(), id, role, text); err != nil {
 		return err
@@ -233,6 +233,6 @@ func (s *Site) typeLine(w http.ResponseWriter, r *http.Request) error {
 	if back := r.PostFormValue("back"); back != "" {
 		to = back
 	}
-	s.done(w, r, to, "typed")
+	s.finishForm(w, r, to, "typed")
 	return nil
 }

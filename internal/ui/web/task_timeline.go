@@ -47,7 +47,7 @@ type taskMoment struct {
 // taskMoments tells a journal. Entries that only say how an effect went are told with
 // the one that asked for it.
 func taskMoments(entries []journal.Entry, refused []journal.Refusal) []taskMoment {
-	deeds := taskDeeds(entries)
+	deeds := taskPersonActions(entries)
 	var out []taskMoment
 	for i := range entries {
 		e := &entries[i]
@@ -63,7 +63,7 @@ func taskMoments(entries []journal.Entry, refused []journal.Refusal) []taskMomen
 	for _, r := range refused {
 		out = append(out, taskMoment{
 			At: r.At, Mark: "bad", What: "refused: " + screen.OneLine(strings.TrimSpace(string(r.Kind)+" "+r.Asked)),
-			Who: whoAsked(r.Actor, r.Attempt), Via: viaWords(r.Via), Why: screen.OneLine(r.Why),
+			Who: whoAsked(r.Actor, r.Attempt), Via: describeVia(r.Via), Why: screen.OneLine(r.Why),
 		})
 	}
 	slices.SortStableFunc(out, func(a, b taskMoment) int { return a.At.Compare(b.At) })
@@ -73,8 +73,8 @@ func taskMoments(entries []journal.Entry, refused []journal.Refusal) []taskMomen
 // momentOf puts an entry into words.
 func momentOf(e *journal.Entry) taskMoment {
 	m := taskMoment{
-		Seq: e.Seq, At: e.At, Mark: "quiet", Who: whoAsked(e.Actor, e.Attempt), Via: viaWords(e.Via), Line: e.Line, Why: screen.OneLine(prose.Cut(e.Reason, maxWritten)),
-		Note: screen.Text(prose.Cut(e.Note, maxWritten)), What: screen.OneLine(entryWords(e)),
+		Seq: e.Seq, At: e.At, Mark: "quiet", Who: whoAsked(e.Actor, e.Attempt), Via: describeVia(e.Via), Line: e.Line, Why: screen.OneLine(prose.Cut(e.Reason, maxWritten)),
+		Note: screen.Text(prose.Cut(e.Note, maxWritten)), What: screen.OneLine(describeEntry(e)),
 	}
 	if e.To != "" {
 		m.Mark, m.From, m.To = "move", screen.OneLine(e.From), screen.OneLine(e.To)
@@ -92,9 +92,9 @@ func momentOf(e *journal.Entry) taskMoment {
 		m.Who, m.Why = "", ""
 	}
 	if e.Type == journal.EffectAsked && e.Actor == task.Human { // the reason is only that a person asked
-		m.What, m.Why = screen.OneLine(journal.Tell([]journal.Entry{*e})[0].What), ""
+		m.What, m.Why = screen.OneLine(journal.NarrateEntries([]journal.Entry{*e})[0].What), ""
 	}
-	for _, more := range []string{e.Attention, e.Held, strings.Join(e.Rejected, "; ")} {
+	for _, more := range []string{e.Attention, e.WorkFailed, strings.Join(e.Rejected, "; ")} {
 		if more != "" {
 			m.Why = strings.TrimPrefix(m.Why+"; "+screen.OneLine(prose.Cut(more, maxWritten)), "; ")
 		}
@@ -112,16 +112,16 @@ func whoAsked(actor task.Actor, attempt int) string {
 	return screen.OneLine(string(actor))
 }
 
-// viaWords says where an action came from, "" if that is not known.
-func viaWords(v *signal.Via) string {
+// describeVia says where an action came from, "" if that is not known.
+func describeVia(v *signal.Via) string {
 	if v == nil {
 		return ""
 	}
 	return screen.OneLine(v.String())
 }
 
-// entryWords says what an entry is about in a few words.
-func entryWords(e *journal.Entry) string {
+// describeEntry says what an entry is about in a few words.
+func describeEntry(e *journal.Entry) string {
 	role := e.Role
 	if role == "" && len(e.Ended) > 0 {
 		role = e.Ended[0].Role
@@ -137,25 +137,25 @@ func entryWords(e *journal.Entry) string {
 	case journal.AgentSpawned:
 		return strings.TrimSuffix(fmt.Sprintf("%s started, attempt %d, in %s", role, e.Attempt, e.Place), ", in ")
 	case journal.AgentExited:
-		return role + " ended" + endWords(e)
+		return role + " ended" + describeEnd(e)
 	case journal.AgentCrashed:
-		return role + " crashed" + endWords(e)
+		return role + " crashed" + describeEnd(e)
 	case journal.AgentLost:
 		return role + " ended together with others"
 	case journal.AgentNotBegun:
-		return role + " could not start" + endWords(e)
+		return role + " could not start" + describeEnd(e)
 	case journal.AgentRespawn:
 		return role + " is started again"
 	case journal.AgentLimited:
 		return role + " ended at its provider's limit"
 	case journal.AgentSilent:
-		return role + " ended without an answer" + endWords(e)
+		return role + " ended without an answer" + describeEnd(e)
 	case journal.AgentNotice:
-		return noticeWords(e)
+		return describeNotice(e)
 	case journal.TaskUpdated:
 		return "changed " + fieldNames(e)
 	case journal.EffectFailed, journal.EffectGaveUp, journal.EffectDone:
-		return effectWords(e)
+		return describeEffects(e)
 	case journal.AskedPerson:
 		if e.Asked != nil {
 			return "asks for " + e.Asked.To
@@ -176,14 +176,14 @@ var typeWords = map[journal.Type]string{
 	journal.EntryLost: "lost with the store", journal.TaskRestored: "restored",
 }
 
-func endWords(e *journal.Entry) string {
+func describeEnd(e *journal.Entry) string {
 	if len(e.Ended) == 0 {
 		return ""
 	}
 	return fmt.Sprintf(", attempt %d, exit %d", e.Ended[0].Number, e.Ended[0].Code)
 }
 
-func noticeWords(e *journal.Entry) string {
+func describeNotice(e *journal.Entry) string {
 	if e.Notice == nil {
 		return "usage was counted"
 	}
@@ -205,7 +205,7 @@ func fieldNames(e *journal.Entry) string {
 	return strings.Join(names, ", ")
 }
 
-func effectWords(e *journal.Entry) string {
+func describeEffects(e *journal.Entry) string {
 	if e.Receipt == nil {
 		return string(e.Type)
 	}
@@ -222,27 +222,27 @@ func effectWords(e *journal.Entry) string {
 	return text
 }
 
-// taskDeeds says of every effect how it ended, by its id.
-func taskDeeds(entries []journal.Entry) map[string]string {
+// taskPersonActions says of every effect how it ended, by its id.
+func taskPersonActions(entries []journal.Entry) map[string]string {
 	out, names := map[string]string{}, map[string]string{}
 	for i := range entries {
 		e := &entries[i]
 		for _, f := range e.Effects {
 			names[f.ID] = strings.TrimSpace(f.Do + " " + f.Role)
-			out[f.ID] = names[f.ID] + ": " + string(engine.DeedPending)
+			out[f.ID] = names[f.ID] + ": " + string(engine.EffectPending)
 		}
 		for _, id := range e.Dropped {
-			out[id] = names[id] + ": " + string(engine.DeedDropped)
+			out[id] = names[id] + ": " + string(engine.EffectDropped)
 		}
 		if e.Receipt == nil || names[e.Receipt.Effect] == "" {
 			continue
 		}
-		how := engine.DeedDone
+		how := engine.EffectDone
 		switch e.Type {
 		case journal.EffectFailed:
-			how = engine.DeedFailed
+			how = engine.EffectFailed
 		case journal.EffectGaveUp:
-			how = engine.DeedGivenUp
+			how = engine.EffectGivenUp
 		}
 		text := names[e.Receipt.Effect] + ": " + string(how)
 		if e.Tries > 1 {

@@ -42,7 +42,7 @@ func taskFacts(p *taskPage) []taskFact {
 		if r.Number > 0 {
 			text = "#" + strconv.Itoa(r.Number)
 		}
-		add("Pull request", strings.TrimSpace(text+" "+strings.ToLower(r.State)+" "+checkWords(r.Checks)), safeURL(r.URL))
+		add("Pull request", strings.TrimSpace(text+" "+strings.ToLower(r.State)+" "+describeChecks(r.Checks)), safeURL(r.URL))
 	}
 	if w := p.Look.Work; w != nil {
 		add("Work", fmt.Sprintf("%s, +%d −%d", prose.Plural(w.Commits, "commit"), w.Added, w.Deleted), "")
@@ -52,13 +52,13 @@ func taskFacts(p *taskPage) []taskFact {
 		add("Parent", prose.Short(string(t.Parent)), "/tasks/"+string(t.Parent))
 	}
 	add("Fork of", t.ForkOf, "")
-	add("Counters", counterWords(t.Counters), "")
-	add("Spent", spentWords(t), "")
+	add("Counters", describeCounters(t.Counters), "")
+	add("Spent", describeSpending(t), "")
 	add("Created", prose.Age(p.Now, t.CreatedAt)+" ago", "")
 	return out
 }
 
-func checkWords(checks string) string {
+func describeChecks(checks string) string {
 	if checks == "" {
 		return ""
 	}
@@ -72,22 +72,22 @@ func withEffort(harness, effort string) string {
 	return harness + ", effort " + effort
 }
 
-func counterWords(list []task.Counter) string {
+func describeCounters(list []task.Counter) string {
 	var out []string
 	for _, c := range list {
-		out = append(out, c.Words())
+		out = append(out, c.DescribeCount())
 	}
 	return strings.Join(out, ", ")
 }
 
-func spentWords(t *task.Task) string {
+func describeSpending(t *task.Task) string {
 	u := t.Spent.Usage
 	var out []string
 	if u.Micros > 0 {
-		out = append(out, money(u.Micros))
+		out = append(out, formatMoney(u.Micros))
 	}
 	if n := u.Input + u.Output; n > 0 {
-		out = append(out, roughly(n)+" tokens")
+		out = append(out, shortNumber(n)+" tokens")
 	}
 	if n := t.AttemptCount(); n > 0 {
 		out = append(out, prose.Plural(n, "attempt"))
@@ -95,8 +95,8 @@ func spentWords(t *task.Task) string {
 	return strings.Join(out, ", ")
 }
 
-// roughly writes a large number in few characters.
-func roughly(n int64) string {
+// shortNumber writes a large number in few characters.
+func shortNumber(n int64) string {
 	switch {
 	case n < 1000:
 		return strconv.FormatInt(n, 10)
@@ -118,8 +118,8 @@ type taskAct struct {
 	Href    string // it is a link and no form
 }
 
-// acts finds what can be asked for now, what helps first.
-func (p *taskPage) acts() {
+// addActions finds what can be asked for now, what helps first.
+func (p *taskPage) addActions() {
 	t, row := &p.Task, &p.Look
 	add := func(a taskAct) { p.Acts = append(p.Acts, a) }
 	if t.Asked != nil {
@@ -134,14 +134,14 @@ func (p *taskPage) acts() {
 	if row.Kind == workflow.Queued && !t.Queued {
 		add(taskAct{Do: "spawn", Label: "Start", Why: "the task gets a workspace and its first agent", Class: "go"})
 	}
-	if row.Life == overview.Dead || t.Held != "" || row.Wants == engine.ItemNoAnswer || row.Wants == engine.ItemNotStarted && row.Life != overview.Alive {
+	if row.Life == overview.Dead || t.WorkFailed != "" || row.Wants == engine.ItemNoAnswer || row.Wants == engine.ItemNotStarted && row.Life != overview.Alive {
 		add(taskAct{Do: engine.Respawn, Label: "Start the agent again", Class: "go"})
 	}
 	if t.Paused || t.Attention != "" {
 		add(taskAct{Do: "resume", Label: "Resume", Why: "it goes on, and what was given up is tried again", Class: "go"})
 	}
-	p.delivery(add)
-	p.moves(add)
+	p.addDelivery(add)
+	p.addMoves(add)
 	if !t.Paused && row.Kind != workflow.Terminal {
 		add(taskAct{Do: "pause", Label: "Pause", Why: "nothing of it starts until it is resumed"})
 	}
@@ -159,8 +159,8 @@ func (p *taskPage) acts() {
 	}
 }
 
-// delivery adds how the work can leave.
-func (p *taskPage) delivery(add func(taskAct)) {
+// addDelivery adds how the work can leave.
+func (p *taskPage) addDelivery(add func(taskAct)) {
 	if k := p.Look.Kind; k != workflow.HumanDo && k != workflow.Halt {
 		return
 	}
@@ -173,10 +173,10 @@ func (p *taskPage) delivery(add func(taskAct)) {
 	add(taskAct{Do: engine.VerbPush, Label: "Push the branch"})
 }
 
-// moves adds the moves that the workflow lets a person ask for.
-func (p *taskPage) moves(add func(taskAct)) {
+// addMoves adds the moves that the workflow lets a person ask for.
+func (p *taskPage) addMoves(add func(taskAct)) {
 	kinds := func(state string) workflow.Kind {
-		if s, ok := p.Def.State(state); ok {
+		if s, ok := p.Def.StateNamed(state); ok {
 			return s.Kind
 		}
 		return ""
@@ -227,7 +227,7 @@ func taskAttempts(list []wire.Attempt, entries []journal.Entry, now time.Time) [
 	for i, a := range list {
 		one := taskAttempt{Attempt: a, Said: screen.Text(prose.Cut(a.Final, maxWritten))}
 		one.Harness, one.Model, one.Log = screen.OneLine(a.Harness), screen.OneLine(a.Model), screen.OneLine(a.Log)
-		one.How, one.Bad = attemptWords(&a, now)
+		one.How, one.Bad = describeAttempt(&a, now)
 		begin, known := began[a.Number]
 		if end, over := ended[a.Number]; over && known {
 			one.Lasted = prose.Span(end.Sub(begin))
@@ -235,14 +235,14 @@ func taskAttempts(list []wire.Attempt, entries []journal.Entry, now time.Time) [
 			one.Lasted = prose.Age(now, begin)
 		}
 		if u := a.Usage; u != nil {
-			one.Tokens, one.Cost = roughly(u.Input+u.Output), money(u.Micros)
+			one.Tokens, one.Cost = shortNumber(u.Input+u.Output), formatMoney(u.Micros)
 		}
 		out[len(list)-1-i] = one
 	}
 	return out
 }
 
-func attemptWords(a *wire.Attempt, now time.Time) (how string, bad bool) {
+func describeAttempt(a *wire.Attempt, now time.Time) (how string, bad bool) {
 	switch {
 	case a.Alive:
 		how = cmp.Or(a.Condition.Name, task.Running)
@@ -252,7 +252,7 @@ func attemptWords(a *wire.Attempt, now time.Time) (how string, bad bool) {
 		if a.Condition.Detail != "" {
 			how += ": " + prose.Cut(a.Condition.Detail, 300)
 		}
-		return screen.OneLine(how), a.Condition.Blocked()
+		return screen.OneLine(how), a.Condition.IsBlocked()
 	case a.Code == nil:
 		return "lost", true
 	}

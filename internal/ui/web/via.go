@@ -21,7 +21,7 @@ func (s *Site) withVia(r *http.Request, kind signal.ViaKind) *http.Request {
 		v = s.o.Describe(r)
 	}
 	v.Kind = kind
-	if _, shown := Shown(r); shown && kind == signal.ViaPage {
+	if _, shown := BearerToken(r); shown && kind == signal.ViaPage {
 		v.Kind = signal.ViaToken
 	} else if kind == signal.ViaPage {
 		v.Session = sessionLabel(s.sessionOf(r))

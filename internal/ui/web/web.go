@@ -52,10 +52,10 @@ type Site struct {
 	static fs.FS
 	etags  map[string]string // of static files
 	tries  bucket
-	said   sayings
+	said   messageStore
 
-	library library
-	recent  memory
+	definitions definitionCache
+	recent      stateCache
 }
 
 // New makes a site. It panics if a template that comes with the program is broken, which
@@ -90,5 +90,5 @@ func (s *Site) Handler() http.Handler {
 	if s.o.MCP != nil {
 		mux.Handle("/mcp", s.o.MCP)
 	}
-	return s.guard(s.orUnknown(mux))
+	return s.guardRequests(s.orUnknown(mux))
 }

@@ -46,11 +46,11 @@ type workflowPages struct {
 // page is looked at.
 func (s *Site) workflowRoutes(mux *http.ServeMux) {
 	p := &workflowPages{Site: s, turn: make(chan struct{}, 1), reports: map[string]*workflowReport{}, plays: map[string]*workflowPlay{}}
-	mux.HandleFunc("GET /workflows", p.list)
-	mux.HandleFunc("GET /workflows/{hash}", p.show)
-	mux.HandleFunc("POST /workflows/{hash}/verify", s.post(p.verify))
-	mux.HandleFunc("POST /workflows/{hash}/simulate", s.post(p.simulate))
-	mux.HandleFunc("GET /static/chart.css", made(chart.CSS()))
+	mux.HandleFunc("GET /workflows", p.serveList)
+	mux.HandleFunc("GET /workflows/{hash}", p.serveWorkflow)
+	mux.HandleFunc("POST /workflows/{hash}/verify", s.formHandler(p.verifyWorkflow))
+	mux.HandleFunc("POST /workflows/{hash}/simulate", s.formHandler(p.simulateWorkflow))
+	mux.HandleFunc("GET /static/chart.css", stylesheetHandler(chart.CSS()))
 }
 
 // workflowList is the data of the list of workflows.
@@ -59,17 +59,17 @@ type workflowList struct {
 	List []wire.WorkflowInfo
 }
 
-func (p *workflowPages) list(w http.ResponseWriter, r *http.Request) {
+func (p *workflowPages) serveList(w http.ResponseWriter, r *http.Request) {
 	list, err := p.o.API.Workflows(r.Context())
 	if err != nil {
-		p.fail(w, r, err)
+		p.writeError(w, r, err)
 		return
 	}
 	for i := range list {
 		one := &list[i]
 		one.Name, one.Origin, one.File = screen.OneLine(one.Name), screen.OneLine(one.Origin), screen.OneLine(one.File)
 	}
-	p.render(w, r, http.StatusOK, "workflows", workflowList{page: p.page(r), List: list})
+	p.renderPage(w, r, http.StatusOK, "workflows", workflowList{page: p.newPage(r), List: list})
 }
 
 // workflowPage is the data of the page of a workflow.
@@ -92,22 +92,22 @@ type workflowPage struct {
 	MaxRuns          int
 }
 
-func (p *workflowPages) show(w http.ResponseWriter, r *http.Request) {
-	data, err := p.data(r)
+func (p *workflowPages) serveWorkflow(w http.ResponseWriter, r *http.Request) {
+	data, err := p.workflowData(r)
 	if err != nil {
-		p.fail(w, r, err)
+		p.writeError(w, r, err)
 		return
 	}
-	p.render(w, r, http.StatusOK, "workflow", data)
+	p.renderPage(w, r, http.StatusOK, "workflow", data)
 }
 
-// data gathers what the page of a workflow says.
-func (p *workflowPages) data(r *http.Request) (*workflowPage, error) {
-	got, err := p.text(r)
+// workflowData gathers what the page of a workflow says.
+func (p *workflowPages) workflowData(r *http.Request) (*workflowPage, error) {
+	got, err := p.findWorkflow(r)
 	if err != nil {
 		return nil, err
 	}
-	out := &workflowPage{page: p.page(r), Hash: got.Hash, Name: screen.OneLine(got.Name), File: screen.OneLine(got.File), Runs: "2000", Seed: "1", MaxRuns: maxPlayed}
+	out := &workflowPage{page: p.newPage(r), Hash: got.Hash, Name: screen.OneLine(got.Name), File: screen.OneLine(got.File), Runs: "2000", Seed: "1", MaxRuns: maxPlayed}
 	out.Lines, out.More = workflowLines(got.Text)
 	def, err := workflow.Parse(got.File, got.Text)
 	if err != nil {
@@ -126,9 +126,9 @@ func (p *workflowPages) data(r *http.Request) (*workflowPage, error) {
 	return out, nil
 }
 
-// text finds a workflow by its hash: one that tasks follow, or one that comes with the
+// findWorkflow finds a workflow by its hash: one that tasks follow, or one that comes with the
 // program.
-func (p *workflowPages) text(r *http.Request) (wire.WorkflowText, error) {
+func (p *workflowPages) findWorkflow(r *http.Request) (wire.WorkflowText, error) {
 	hash := r.PathValue("hash")
 	got, err := p.o.API.Workflow(r.Context(), hash)
 	var no *client.Error
@@ -141,18 +141,18 @@ func (p *workflowPages) text(r *http.Request) (wire.WorkflowText, error) {
 			return wire.WorkflowText{Hash: hash, Name: name, File: builtin.File(name), Text: text}, nil
 		}
 	}
-	return got, refuse(http.StatusNotFound, "no task follows that workflow: see the list of workflows, or orange workflow show")
+	return got, newRefusal(http.StatusNotFound, "no task follows that workflow: see the list of workflows, or orange workflow show")
 }
 
-// compute does something that takes long when it is its turn. It ends with the request.
-func (p *workflowPages) compute(r *http.Request, do func(context.Context, *workflow.Definition) error) error {
-	got, err := p.text(r)
+// computeInTurn does something that takes long when it is its turn. It ends with the request.
+func (p *workflowPages) computeInTurn(r *http.Request, do func(context.Context, *workflow.Definition) error) error {
+	got, err := p.findWorkflow(r)
 	if err != nil {
 		return err
 	}
 	def, err := workflow.Parse(got.File, got.Text)
 	if err != nil {
-		return refuse(http.StatusConflict, "the workflow cannot be read: %v", err)
+		return newRefusal(http.StatusConflict, "the workflow cannot be read: %v", err)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), searchTime)
 	defer cancel()
@@ -160,7 +160,7 @@ func (p *workflowPages) compute(r *http.Request, do func(context.Context, *workf
 	case p.turn <- struct{}{}:
 		defer func() { <-p.turn }()
 	case <-ctx.Done():
-		return refuse(http.StatusServiceUnavailable, "another workflow is being looked at: try again in a minute")
+		return newRefusal(http.StatusServiceUnavailable, "another workflow is being looked at: try again in a minute")
 	}
 	return do(ctx, def)
 }
@@ -170,10 +170,10 @@ func searchHere(ctx context.Context, def *workflow.Definition, maxStates int) (v
 	return verify.Verify(def, verify.Options{MaxStates: maxStates, Stop: func() bool { return ctx.Err() != nil }}), nil
 }
 
-// verify searches everything that can happen to tasks of a workflow.
-func (p *workflowPages) verify(w http.ResponseWriter, r *http.Request) error {
+// verifyWorkflow searches everything that can happen to tasks of a workflow.
+func (p *workflowPages) verifyWorkflow(w http.ResponseWriter, r *http.Request) error {
 	hash := r.PathValue("hash")
-	err := p.compute(r, func(ctx context.Context, def *workflow.Definition) error {
+	err := p.computeInTurn(r, func(ctx context.Context, def *workflow.Definition) error {
 		p.mu.Lock()
 		known := p.reports[def.Hash]
 		p.mu.Unlock()
@@ -183,7 +183,7 @@ func (p *workflowPages) verify(w http.ResponseWriter, r *http.Request) error {
 		began := p.o.Now()
 		found, err := p.o.Verify(ctx, def, maxSearched)
 		if ctx.Err() != nil {
-			return refuse(http.StatusServiceUnavailable, "the search was broken off after %s: use orange workflow verify", p.o.Now().Sub(began).Round(time.Second))
+			return newRefusal(http.StatusServiceUnavailable, "the search was broken off after %s: use orange workflow verify", p.o.Now().Sub(began).Round(time.Second))
 		}
 		if err != nil {
 			return err
@@ -201,22 +201,22 @@ func (p *workflowPages) verify(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p.done(w, r, "/workflows/"+hash, "Verified: see the report.")
+	p.finishForm(w, r, "/workflows/"+hash, "Verified: see the report.")
 	return nil
 }
 
-// simulate plays tasks through a workflow.
-func (p *workflowPages) simulate(w http.ResponseWriter, r *http.Request) error {
+// simulateWorkflow plays tasks through a workflow.
+func (p *workflowPages) simulateWorkflow(w http.ResponseWriter, r *http.Request) error {
 	hash := r.PathValue("hash")
 	runs, err := strconv.Atoi(strings.TrimSpace(r.PostFormValue("runs")))
 	if err != nil || runs < 1 || runs > maxPlayed {
-		return refuse(http.StatusBadRequest, "give a number of tasks from 1 to %d", maxPlayed)
+		return newRefusal(http.StatusBadRequest, "give a number of tasks from 1 to %d", maxPlayed)
 	}
 	seed, err := strconv.ParseUint(strings.TrimSpace(r.PostFormValue("seed")), 10, 64)
 	if err != nil {
-		return refuse(http.StatusBadRequest, "the seed is no number: give one from 0")
+		return newRefusal(http.StatusBadRequest, "the seed is no number: give one from 0")
 	}
-	err = p.compute(r, func(ctx context.Context, def *workflow.Definition) error {
+	err = p.computeInTurn(r, func(ctx context.Context, def *workflow.Definition) error {
 		result, err := playTasks(ctx, def, simulate.Options{Profile: simulate.DefaultProfile(def), Seed: seed}, runs)
 		if err != nil {
 			return err
@@ -233,7 +233,7 @@ func (p *workflowPages) simulate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p.done(w, r, "/workflows/"+hash, fmt.Sprintf("%s were played.", prose.Plural(runs, "task")))
+	p.finishForm(w, r, "/workflows/"+hash, fmt.Sprintf("%s were played.", prose.Plural(runs, "task")))
 	return nil
 }
 
@@ -242,7 +242,7 @@ func playTasks(ctx context.Context, def *workflow.Definition, o simulate.Options
 	var all simulate.Result
 	for first := 0; first < runs; first += playedAtOnce {
 		if ctx.Err() != nil {
-			return all, refuse(http.StatusServiceUnavailable, "the simulation was broken off: play fewer tasks")
+			return all, newRefusal(http.StatusServiceUnavailable, "the simulation was broken off: play fewer tasks")
 		}
 		part, err := simulate.Run(def, o, first, min(playedAtOnce, runs-first))
 		if err != nil {

@@ -158,7 +158,7 @@ var propertyWords = map[verify.Property]string{
 // reportOf puts a report into words.
 func reportOf(r verify.Report) *workflowReport {
 	out := &workflowReport{OK: r.OK, Complete: r.Complete}
-	out.Counts = fmt.Sprintf("%s states, %s transitions, %s decisions", chart.Grouped(r.States), chart.Grouped(r.Transitions), chart.Grouped(r.Decisions))
+	out.Counts = fmt.Sprintf("%s states, %s transitions, %s decisions", chart.FormatGrouped(r.States), chart.FormatGrouped(r.Transitions), chart.FormatGrouped(r.Decisions))
 	count := map[verify.Property]int{}
 	for _, v := range r.Violations {
 		count[v.Property]++
@@ -173,9 +173,9 @@ func reportOf(r verify.Report) *workflowReport {
 		}
 		out.Properties = append(out.Properties, one)
 	}
-	out.Bounds = fmt.Sprintf("there are more than %s states: raise --max-states of orange workflow verify, or lower the bounds of the counters", chart.Grouped(r.States))
+	out.Bounds = fmt.Sprintf("there are more than %s states: raise --max-states of orange workflow verify, or lower the bounds of the counters", chart.FormatGrouped(r.States))
 	if r.Complete {
-		out.Bounds = boundWords(r.Bounds)
+		out.Bounds = describeBounds(r.Bounds)
 	}
 	for i, v := range r.Violations {
 		one := workflowViolation{Number: i + 1, Property: string(v.Property), About: screen.OneLine(v.Message)}
@@ -194,8 +194,8 @@ func reportOf(r verify.Report) *workflowReport {
 	return out
 }
 
-// boundWords are worst cases while nobody looks.
-func boundWords(b verify.Bounds) string {
+// describeBounds are worst cases while nobody looks.
+func describeBounds(b verify.Bounds) string {
 	if b.Unbounded {
 		return "there is no bound, see terminates"
 	}
@@ -228,16 +228,16 @@ type workflowPlay struct {
 func playOf(def *workflow.Definition, result simulate.Result, runs int, seed uint64) *workflowPlay {
 	sum := result.Summary(def)
 	c := chart.Simulation{Workflow: def.Name, Runs: runs, Seed: seed, Variants: []chart.Variant{{Result: result, Summary: sum}}}
-	out := &workflowPlay{Runs: runs, Seed: seed, Drawing: template.HTML(c.Drawing())} //nolint:gosec // made and escaped by us
+	out := &workflowPlay{Runs: runs, Seed: seed, Drawing: template.HTML(c.InlineSVG())} //nolint:gosec // made and escaped by us
 	for _, f := range sum.Figures {
-		out.Figures = append(out.Figures, [4]string{f.Name, chart.Quantity(f.P50, f.Unit, false), chart.Quantity(f.P95, f.Unit, false), chart.Quantity(f.Mean, f.Unit, true)})
+		out.Figures = append(out.Figures, [4]string{f.Name, chart.FormatQuantity(f.P50, f.Unit, false), chart.FormatQuantity(f.P95, f.Unit, false), chart.FormatQuantity(f.Mean, f.Unit, true)})
 	}
 	for _, e := range sum.Ends {
-		out.Ends = append(out.Ends, [2]string{"end in " + e.State, chart.Percent(e.Share)})
+		out.Ends = append(out.Ends, [2]string{"end in " + e.State, chart.FormatPercent(e.Share)})
 	}
-	out.Ends = append(out.Ends, [2]string{"do not end in time", chart.Percent(sum.Unfinished)}, [2]string{"were ever stuck", chart.Percent(sum.Stuck)})
+	out.Ends = append(out.Ends, [2]string{"do not end in time", chart.FormatPercent(sum.Unfinished)}, [2]string{"were ever stuck", chart.FormatPercent(sum.Stuck)})
 	for _, st := range sum.States {
-		out.Stays = append(out.Stays, [3]string{st.State, chart.Lasting(st.Mean), chart.Percent(st.Share)})
+		out.Stays = append(out.Stays, [3]string{st.State, chart.FormatDuration(st.Mean), chart.FormatPercent(st.Share)})
 	}
 	return out
 }

@@ -40,7 +40,7 @@ type world struct {
 	changed []task.ID     // by row of the journal
 	more    chan struct{} // closes when there are more rows
 	heard   []signal.Signal
-	wishes  []signal.Wish
+	wishes  []signal.NewTask
 	headers []http.Header // of every request
 	paths   []string      // likewise, with their queries
 	asked   string        // what every task asks for approval of, "" for nothing
@@ -82,7 +82,7 @@ func (w *world) routes() http.Handler {
 	mux.HandleFunc("GET /v1/inbox", func(rw http.ResponseWriter, _ *http.Request) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		answer(rw, 200, map[string]any{"items": w.state.Inbox()})
+		answer(rw, 200, map[string]any{"items": w.state.InboxItems()})
 	})
 	mux.HandleFunc("GET /v1/projects", func(rw http.ResponseWriter, _ *http.Request) {
 		answer(rw, 200, map[string]any{"projects": []task.Project{{Name: "shop"}, {Name: "api"}}})
@@ -331,7 +331,7 @@ func (w *world) signals(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (w *world) create(rw http.ResponseWriter, r *http.Request) {
-	var wish signal.Wish
+	var wish signal.NewTask
 	if err := json.NewDecoder(r.Body).Decode(&wish); err != nil {
 		answer(rw, 400, map[string]string{"error": err.Error()})
 		return

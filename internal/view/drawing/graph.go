@@ -52,7 +52,7 @@ func pictureOf(d *workflow.Definition) picture {
 	for i := range d.Edges {
 		e := &d.Edges[i]
 		for _, from := range e.From {
-			p.join(at[from], at[e.To], labelOf(e), !e.Answers(workflow.OnRequest, "") && from != workflow.New)
+			p.join(at[from], at[e.To], labelOf(e), !e.AnswersTo(workflow.OnRequest, "") && from != workflow.New)
 		}
 	}
 	for i := range d.States {

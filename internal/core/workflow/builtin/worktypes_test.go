@@ -30,7 +30,7 @@ func TestTheRolesOfLinearSDLCLeadWhereTheirWorkEnds(t *testing.T) {
 	for _, state := range def.States {
 		if state.Kind == workflow.Agent {
 			passed, auto := endsOf(t, def, state.Name)
-			got[state.Role] = work{def.Projected(state.Name), passed, auto}
+			got[state.Role] = work{def.ProjectedColumn(state.Name), passed, auto}
 		}
 	}
 	for role := range got {
@@ -54,7 +54,7 @@ func endsOf(t *testing.T, def *workflow.Definition, state string) (passed string
 			auto = auto || on.Kind == workflow.OnExit
 			switch {
 			case on.Kind == workflow.OnOutcome && on.Value == "PASSED" && passed == "":
-				passed = def.Projected(edge.To)
+				passed = def.ProjectedColumn(edge.To)
 			case on.Kind == workflow.OnOutcome && on.Value == "FAILED" && (edge.To != state || !edge.Hold):
 				t.Errorf("failed work leads from %s to %s and is held: %v", state, edge.To, edge.Hold)
 			}
