@@ -40,7 +40,7 @@ func TestTheMainJob(t *testing.T) {
 		s.orange("task", "cancel", string(id), "--yes")
 		last := s.await(id, "it is over", func(t task.Task) bool { return t.Status == "cancelled" && len(t.Pending) == 0 && len(t.Attempts) == 0 })
 		s.checkTokens(id, sessions)
-		if n := s.happened(id, "agent.crashed"); n != 0 || last.Counter("crash_count") != 0 {
+		if n := s.happened(id, "agent.crashed"); n != 0 || last.CounterValue("crash_count") != 0 {
 			t.Errorf("%d crashes", n)
 		}
 	})
@@ -68,7 +68,7 @@ func (s *shop) checkWork(t task.Task, word string) {
 	if got := s.git(dir, "status", "--porcelain"); got != "" {
 		s.t.Errorf("the worktree is not clean:\n%s", got)
 	}
-	if t.Counter("crash_count") != 0 || s.happened(t.ID, "agent.crashed") != 0 {
+	if t.CounterValue("crash_count") != 0 || s.happened(t.ID, "agent.crashed") != 0 {
 		s.t.Errorf("a crash was counted: %s", s.orange("task", "history", string(t.ID)))
 	}
 }
@@ -153,9 +153,9 @@ func (s *shop) checkTokens(id task.ID, sessions string) {
 	gave := s.model.Usage(workerScript)
 	want := task.Usage{Input: int64(gave.Input), Output: int64(gave.Output), Cached: int64(gave.CacheRead + gave.CacheWrite)}
 	workers.Micros = 0
-	missing := want.Less(workers)
+	missing := want.Minus(workers)
 	late := s.agent == "claude" && s.newest(id, "worker").Alive && missing == answer() // its transcript comes after its hook
-	if missing != (task.Usage{}) && !late || workers.Less(want) != (task.Usage{}) {
+	if missing != (task.Usage{}) && !late || workers.Minus(want) != (task.Usage{}) {
 		s.t.Errorf("the worker used %+v, the model gave %+v", workers, want)
 	}
 	if spent := s.task(id).Spent.Usage; spent != sum {

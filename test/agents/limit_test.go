@@ -33,7 +33,7 @@ func TestAUsedUpLimitIsNoCrash(t *testing.T) {
 		if in := time.Until(until); in < 20*time.Minute || in > 2*time.Hour {
 			t.Errorf("the limit ends in %v", in)
 		}
-		if got.Status != "planning" || got.Crashed != "" || got.Counter("crash_count") != 0 || s.happened(id, "agent.crashed") != 0 {
+		if got.Status != "planning" || got.Crashed != "" || got.CounterValue("crash_count") != 0 || s.happened(id, "agent.crashed") != 0 {
 			t.Errorf("it counts as a crash: %+v", got)
 		}
 	})
@@ -54,7 +54,7 @@ func TestWorkGoesOnWhenALimitIsLifted(t *testing.T) {
 		}
 		id := s.create(flags...)
 		got := s.await(id, "the work is reviewed", rests)
-		if got.Counter("crash_count") != 0 || s.happened(id, "agent.crashed") != 0 {
+		if got.CounterValue("crash_count") != 0 || s.happened(id, "agent.crashed") != 0 {
 			t.Errorf("a crash was counted: %s", s.orange("task", "history", string(id)))
 		}
 	})

@@ -28,7 +28,7 @@ func TestTheLogIsReadable(t *testing.T) {
 		id := s.create()
 		s.await(id, "it has asked", func(now task.Task) bool {
 			if sessions == "tmux" {
-				a, ok := now.Live("worker")
+				a, ok := now.LiveAttempt("worker")
 				return ok && a.Condition.Name == task.Idle
 			}
 			list := s.attempts(id)

@@ -23,7 +23,7 @@ import (
 	"orange/internal/config"
 	"orange/internal/core/task"
 	"orange/internal/scriptedmodel"
-	"orange/internal/ui/api"
+	"orange/internal/wire"
 )
 
 // longest bounds every wait for something that must come.
@@ -244,10 +244,10 @@ func (s *shop) task(id task.ID) task.Task {
 	return out.Task
 }
 
-func (s *shop) attempts(id task.ID) []api.Attempt {
+func (s *shop) attempts(id task.ID) []wire.Attempt {
 	s.t.Helper()
 	var out struct {
-		Attempts []api.Attempt `json:"attempts"`
+		Attempts []wire.Attempt `json:"attempts"`
 	}
 	s.ask(&out, "task", "attempts", string(id))
 	return out.Attempts
@@ -288,7 +288,7 @@ func (s *shop) await(id task.ID, what string, holds func(task.Task) bool) task.T
 		if t = s.task(id); holds(t) {
 			return t
 		}
-		if t.Status == "stuck" || t.Counter("crash_count") > s.crashes {
+		if t.Status == "stuck" || t.CounterValue("crash_count") > s.crashes {
 			break
 		}
 	}

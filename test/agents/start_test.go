@@ -39,7 +39,7 @@ func (s *shop) change(without []string, files map[string]string) {
 func (s *shop) ended(id task.ID) *shop {
 	s.t.Helper()
 	if s.sessions == "headless" {
-		s.await(id, "the agent ended", func(t task.Task) bool { return len(t.Ran) > 0 && len(t.Attempts) == 0 })
+		s.await(id, "the agent ended", func(t task.Task) bool { return len(t.AttemptCounts) > 0 && len(t.Attempts) == 0 })
 	}
 	return s
 }
@@ -115,7 +115,7 @@ func TestAnAgentThatCannotStartIsInTheInboxWithItsOwnWords(t *testing.T) {
 			if strings.Contains(it.Text, key[len(key)-8:]) {
 				t.Errorf("the key is in %q", it.Text)
 			}
-			if got := s.task(id); got.Status != "planning" || got.Counter("crash_count") != 0 {
+			if got := s.task(id); got.Status != "planning" || got.CounterValue("crash_count") != 0 {
 				t.Errorf("%+v", got)
 			}
 			if n := s.played(); n != 0 {
@@ -142,7 +142,7 @@ func TestATurnThatItsProviderRefusesIsInTheInbox(t *testing.T) {
 					t.Errorf("%s: %q", it.Kind, it.Text)
 				}
 				asked := s.played()
-				if got := s.task(id); got.Status != "planning" || got.Counter("crash_count") != 0 {
+				if got := s.task(id); got.Status != "planning" || got.CounterValue("crash_count") != 0 {
 					t.Errorf("%+v", got)
 				}
 				if n := s.played(); n != asked {

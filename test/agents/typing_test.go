@@ -35,7 +35,7 @@ func TestAHalfTypedLineAndAMessageArriveSeparately(t *testing.T) {
 			s.awaitScreen("what the person types", half)
 			s.orange("task", "request-changes", string(id), "-m", wish)
 			s.await(id, "the message is owed, and the reason is shown", func(t task.Task) bool {
-				a, ok := t.Live("worker")
+				a, ok := t.LiveAttempt("worker")
 				return ok && a.Condition.Name == task.WaitingInput && strings.Contains(a.Condition.Detail, "half typed") && len(t.Pending) == 1
 			})
 			if screen := s.screen(); strings.Contains(screen, wish) {
@@ -63,8 +63,8 @@ func TestTheLoginMenuGetsNothing(t *testing.T) {
 	id := s.create("--workflow", s.impatient())
 	s.awaitScreen("the menu", "Sign in with ChatGPT")
 	s.await(id, "the menu is shown, or the agent is given up", func(t task.Task) bool {
-		a, ok := t.Live("worker")
-		return !ok || a.Condition.Blocked()
+		a, ok := t.LiveAttempt("worker")
+		return !ok || a.Condition.IsBlocked()
 	})
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Second) { // keys that are pressed again would come now
 		s.task(id)

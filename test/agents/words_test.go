@@ -19,7 +19,7 @@ func TestAgentsSayHowItWent(t *testing.T) {
 		s.orange("project", "update", "shop", "--workflow", "linear-sdlc")
 		id := s.create()
 		last := s.await(id, "it is accepted", func(t task.Task) bool { return t.Status == "Accepted" && len(t.Pending) == 0 && len(t.Attempts) == 0 })
-		if n := s.happened(id, "agent.crashed"); n != 0 || last.Counter("crash_count") != 0 {
+		if n := s.happened(id, "agent.crashed"); n != 0 || last.CounterValue("crash_count") != 0 {
 			t.Errorf("%d crashes: %s", n, s.orange("task", "history", string(id)))
 		}
 		if head := s.git(s.repo, "log", "-1", "--format=%s", "main"); head != "one" {
